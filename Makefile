@@ -1,0 +1,266 @@
+# Makefile - builds libnpusim and npusim, and runs everything that checks them. `make help` lists the targets.
+#
+# Objects and programs of a profile are in build/$(PROFILE)/. Sources are listed, not found: a file in no list fails
+# `make sources`, which is a part of `make check`. A change of compiler or flags rebuilds what depends on them.
+# The user's CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are appended to ours.
+
+PROFILE = release
+BUILD   = build
+PREFIX  = /usr/local
+DESTDIR =
+FUZZ_SECONDS = 60
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# --- sources, by folder and in the order of the layers ------------------------------------------------------------
+SIM = err arena str hash rng clock \
+      evq comp stat yaml cfg cfg_value cfg_yaml db path version \
+      fuse map map_math map_tile machine run classify \
+      out out_json opt progress
+ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_tags l2_lru l2_srrip sram dma gemv matrix vector core cp
+WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
+TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read decimal intern idmap nest \
+         kineto kineto_args kineto_event
+RESULTS =
+VALIDATE =
+PROGRAM = main cmd cmd_config cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
+
+# --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
+UNIT     = err arena str hash_rng clock evq stat yaml cfg units db path out opt cp
+CONTRACT =
+MODEL    =
+PROPERTY = run
+# Test code that is no suite: fixtures and twins the suites share.
+SUPPORT  = synth
+FUZZ     = yaml
+
+# Sources that other rules or other machines build.
+ELSEWHERE =
+
+LIB_SRC = $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
+          $(RESULTS:%=results/%.c) $(VALIDATE:%=validate/%.c)
+PROGRAM_SRC = $(PROGRAM:%=sim/%.c)
+SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
+T = validate/tests
+SUITE_SRC = $(UNIT:%=$T/unit/t_%.c) $(CONTRACT:%=$T/contract/c_%.c) $(MODEL:%=$T/model/m_%.c) \
+            $(PROPERTY:%=$T/property/p_%.c)
+TEST_SRC = $T/main.c $(SUPPORT:%=$T/%.c) $(SUITE_SRC)
+FUZZ_SRC = $(FUZZ:%=$T/fuzz/f_%.c)
+TOOL_SRC = $T/fuzz/standalone.c $T/bench/rusage.c
+LISTED = $(LIB_SRC) $(PROGRAM_SRC) $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC) $(ELSEWHERE)
+
+# --- profiles -----------------------------------------------------------------------------------------------------
+OPT_release = -O2 -DNDEBUG
+OPT_debug   = -Og -g3
+OPT_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT_tsan    = -O1 -g -fsanitize=thread
+OPT_cov     = -O0 -g --coverage
+OPT_fuzz    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+ifeq ($(OPT_$(PROFILE)),)
+$(error PROFILE=$(PROFILE) is not one of release, debug, asan, tsan, cov)
+endif
+
+# --- tools and flags ----------------------------------------------------------------------------------------------
+ifeq ($(origin CC),default)
+CC = cc
+endif
+ifeq ($(origin AR),default)
+AR = ar
+endif
+INSTALL = install
+DEPS_SH = env CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' sh validate/tools/deps.sh
+
+B = $(BUILD)/$(PROFILE)
+# Found when first used, that is after `deps-check` has installed what was missing.
+LIB_CFLAGS = $(eval LIB_CFLAGS := $$(shell $$(DEPS_SH) cflags))$(LIB_CFLAGS)
+LIB_LIBS   = $(eval LIB_LIBS := $$(shell $$(DEPS_SH) libs))$(LIB_LIBS)
+OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
+OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
+OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
+ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"'
+VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/version.h)
+
+ifeq ($(V),1)
+Q :=
+say := @:
+else
+Q := @
+say := @printf '  %-4s %s\n'
+endif
+# For targets that build several profiles, and for newcomers: all cores, unless -j was given.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+SUBMAKE = $(MAKE) --no-print-directory $(PARALLEL) DEPS=ok
+
+LIB_OBJ = $(LIB_SRC:%.c=$B/%.o)
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o)
+TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
+FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
+
+.PHONY: all demo check bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
+.PHONY: golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
+
+##> What to build
+all: $B/npusim $B/libnpusim.a ## the program and the library, in build/$(PROFILE)/
+
+test-program: $B/npusim-test ## all unit, contract, model and property suites as one program
+fuzz-programs: $(FUZZ_BIN)
+	@:
+
+$B/libnpusim.a: $(LIB_OBJ) $B/.library
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+$B/npusim: $(PROGRAM_OBJ) $B/libnpusim.a
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(PROGRAM_OBJ) $B/libnpusim.a $(OUR_LIBS)
+
+$B/npusim-test: $(TEST_OBJ) $B/libnpusim.a
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $(TEST_OBJ) $B/libnpusim.a $(OUR_LIBS)
+
+# In profile fuzz libFuzzer brings main(); else it is the standalone mutator.
+FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
+$(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
+
+$B/rusage: $B/$T/bench/rusage.o
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $<
+
+$B/%.o: %.c $B/.flags
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(OUR_CPPFLAGS) $(EXTRA) $(OUR_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What only some objects know, so that only they are rebuilt when it changes.
+$B/sim/path.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
+$B/sim/path.o $B/$T/main.o: $B/.roots
+$B/$T/main.o: $B/suites.inc
+$B/sim/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"'
+$B/sim/version.o: $B/.commit
+
+# --- stamps: files that change only when their text does ----------------------------------------------------------
+quoted = '$(subst ','\'',$(1))'
+write_if_changed = mkdir -p $(@D) && { printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@; }
+
+$B/.flags: FORCE | deps-check
+	@$(call write_if_changed,$(call quoted,$(CC) $(OUR_CPPFLAGS) $(OUR_CFLAGS)))
+$B/.roots: FORCE
+	@$(call write_if_changed,$(call quoted,$(ROOTS)))
+$B/.library: FORCE
+	@$(call write_if_changed,$(LIB_OBJ))
+$B/suites.inc: FORCE
+	@$(call write_if_changed,$(foreach s,$(SUITES),'SUITE_ROW($s)'))
+# "unknown" outside git, or where the tree only lies inside another one.
+$B/.commit: FORCE
+	@commit=unknown; \
+	if [ -z "$$(git rev-parse --show-prefix 2>/dev/null)" ] && id=$$(git rev-parse --short=12 HEAD 2>/dev/null); then \
+		commit=$$id; [ -z "$$(GIT_OPTIONAL_LOCKS=0 git status --porcelain -uno)" ] || commit=$$id+dirty; \
+	fi; \
+	$(call write_if_changed,"$$commit")
+
+-include $(wildcard $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(FUZZ_SRC:%.c=$B/%.d) $(TOOL_SRC:%.c=$B/%.d))
+
+##> What a newcomer wants
+DEMO = $(BUILD)/demo
+NPUSIM = $(BUILD)/release/npusim
+# Shows a command as it would be typed, then runs it.
+show = @printf '\n$$ %s\n' '$(1)'; $(1)
+
+demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsocr.yaml, and compare
+	$(Q)$(SUBMAKE) PROFILE=release all
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	$(call show,$(NPUSIM) trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o $(DEMO)/trace.db)
+	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
+	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
+
+deps: ## install the libraries and the compiler (root on Debian), or print the one command that does
+	@$(DEPS_SH) need && echo "everything npusim needs is here:" && $(DEPS_SH) list
+deps-dev: deps ## the same for distcheck and fuzz: clang with sanitizers and libFuzzer, valgrind
+	@$(DEPS_SH) dev && echo "everything make distcheck needs is here"
+deps-check:
+ifneq ($(DEPS),ok)
+	@$(DEPS_SH) need
+endif
+
+##> Checks; check and distcheck end with a line "N passed, N failed"
+CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
+        V='$(V)' sh validate/tools/check.sh
+
+check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, sources, headers, install
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
+	$(Q)$(CHECK) check
+
+DIST_COMPILERS = gcc clang
+DIST_PROFILES = release debug asan tsan
+distcheck: deps-check ## every profile with gcc and clang, and valgrind over the suites (make deps-dev first)
+	@$(DEPS_SH) dev
+	$(Q)set -e; for cc in $(DIST_COMPILERS); do for profile in $(DIST_PROFILES); do \
+		echo "$$cc $$profile"; \
+		$(SUBMAKE) BUILD=$(BUILD)/dist/$$cc PROFILE=$$profile CC=$$cc WERROR=1 all test-program; done; done
+	$(Q)$(CHECK) dist $(foreach c,$(DIST_COMPILERS),$(foreach p,$(DIST_PROFILES),$c/$p))
+
+golden: all ## whole runs compared with the text in validate/tests/golden/*.out
+	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh
+golden-update: all ## rewrite those texts from this build; look at the diff before a commit
+	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh --update
+
+layers: ## who may include whom (validate/layers.txt)
+	@sh validate/tools/layers.sh validate/layers.txt
+
+sources: ## every .c file is in a list of this Makefile, and every listed file is there
+	@sh validate/tools/sources.sh $(LISTED)
+
+headers: deps-check ## every header compiles alone
+	@CC='$(CC)' CPPFLAGS='$(OUR_CPPFLAGS)' sh validate/tools/headers.sh
+
+fuzz: deps-check ## libFuzzer (clang) on each reader for FUZZ_SECONDS; else the standalone mutator
+	$(Q)if $(DEPS_SH) fuzz; then $(SUBMAKE) PROFILE=fuzz CC=clang fuzz-programs; else $(SUBMAKE) PROFILE=asan fuzz-programs; fi
+	$(Q)BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' sh validate/tools/fuzz.sh $(FUZZ)
+
+coverage: deps-check ## lines of each source file that the suites reach
+	$(Q)$(SUBMAKE) PROFILE=cov test-program
+	$(Q)BUILD='$(BUILD)' sh validate/tools/coverage.sh $(LIB_SRC)
+
+bench: deps-check ## events and steps per second, instructions per event, import rate, peak memory
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage
+	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh
+bench-update: deps-check ## the same, and makes the counts the new baseline
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage
+	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh --update
+
+##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
+PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \
+	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
+	'Requires: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
+HEADER_DIRS = sim arch workloads traces results validate
+SHARED = configs traces/h200 workloads/models
+
+install: all ## program, library, headers, npusim.pc, configurations and the trace of the demo
+	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
+	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
+	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
+	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%/*.h))); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
+	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim
+
+##> Housekeeping
+clean: ## remove build/
+	$(Q)rm -rf $(BUILD)
+
+help: ## this list
+	@awk -F':.*## ' '/^##>/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+	@printf '\nVariables: PROFILE=release|debug|asan|tsan|cov  CC=...  V=1 (show commands)  WERROR=1  FUZZ_SECONDS=60\n'

@@ -1,0 +1,100 @@
+#!/bin/sh
+# bench.sh [--update] - speed of the demo's work: importing the trace of traces/h200, and decode_step_1 on
+# configs/npu/dsocr.yaml at event fidelity. Uses the release build.
+#
+# Times are processor times, the best of several runs, and depend on the host; peaks are of the whole process. What is
+# compared with baseline.txt are instruction counts (valgrind's callgrind, else perf), which do not: the ratio is
+# printed, and --update makes today's counts the baseline. The import is counted whole; of the run only run_stream, the
+# machine at work, and only its one pass of a cold start, since `events` are those of the measured pass.
+# BENCH_RUNS is the number of runs (default 5).
+set -eu
+
+BUILD=${BUILD:-build}
+npusim=$BUILD/release/npusim
+rusage=$BUILD/release/rusage
+trace=traces/h200/kineto_dsocr_b1_c1024.json.gz
+baseline=validate/tests/bench/baseline.txt
+runs=${BENCH_RUNS:-5}
+update=no
+[ "${1-}" = --update ] && update=yes
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+import() { rm -f "$work"/t.db*; "$@" "$npusim" trace import "$trace" -o "$work/t.db" >"$work/import.out" 2>"$work/err"; }
+run="$npusim run -c configs/npu/dsocr.yaml -t $work/t.db --range decode_step_1 --format json"
+# shellcheck disable=SC2086
+step() { "$@" $run >"$work/run.json" 2>"$work/err"; }
+# shellcheck disable=SC2086
+cold() { "$@" $run --start cold >"$work/run.json" 2>"$work/err"; }
+
+# best COMMAND: leaves the least processor time (us) in `cpu` and the greatest peak (KiB) in `peak`
+best() {
+	: >"$work/all"
+	i=0
+	while [ "$i" -lt "$runs" ]; do
+		"$1" "$rusage" "$work/use" || { cat "$work/err" >&2; exit 1; }
+		cat "$work/use" >>"$work/all"
+		i=$((i + 1))
+	done
+	cpu=$(awk '{ t = $1 + $2; if (NR == 1 || t < best) best = t } END { print best }' "$work/all")
+	peak=$(awk '$4 > peak { peak = $4 } END { print peak }' "$work/all")
+}
+
+# instructions COMMAND [FUNCTION]: prints the count of one run, or of one function in it; nothing where it cannot be had
+instructions() {
+	if command -v valgrind >/dev/null 2>&1; then
+		"$1" valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$work/count" ${2:+--toggle-collect="$2"} || return 0
+		sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$work/count"
+	elif [ -z "${2-}" ] && command -v perf >/dev/null 2>&1; then
+		"$1" perf stat -x, -e instructions:u -o "$work/count" || return 0
+		sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$work/count"
+	fi
+}
+
+row() { printf '  %-34s %14s %-14s %s\n' "$@"; }
+div() { awk -v a="$1" -v b="$2" -v f="$3" 'BEGIN { printf f, b ? a / b : 0 }'; }
+
+# counted NAME COUNT PER: a row with the ratio to the baseline
+counted() {
+	case $2 in
+	'') row "$1" - "" "not counted: that takes valgrind"; return ;;
+	0) row "$1" - "" "nothing counted: has the function another name?"; return ;;
+	esac
+	per=$(div "$2" "$3" %.1f)
+	was=$(awk -v name="$1" '$1 == name { print $2 }' "$baseline" 2>/dev/null || :)
+	row "$1" "$per" "" "$([ -z "$was" ] && echo "no baseline" || echo "baseline $was, ratio $(div "$per" "$was" %.3f)")"
+	echo "$1 $per" >>"$work/new"
+}
+
+echo "import of $trace"
+best import
+bytes=$(gzip -dc "$trace" | wc -c)
+row "JSON" "$(div "$bytes" 1000000 %.1f)" MB ""
+row "import rate" "$(div "$bytes" "$cpu" %.0f)" MB/s "at least 50"
+row "peak memory" "$(div "$peak" 1024 %.1f)" MiB "at most 190 (200 MB)"
+counted import_instructions_per_byte "$(instructions import)" "$bytes"
+
+echo "decode_step_1 on configs/npu/dsocr.yaml"
+best step
+events() { sed -n 's/.*"events": *\([0-9][0-9]*\).*/\1/p' "$work/run.json" | head -n 1; }
+row "one step" "$(div "$cpu" 1000 %.1f)" ms "at most 50"
+row "steps" "$(div 1000000 "$cpu" %.1f)" /s ""
+row "peak memory" "$(div "$peak" 1024 %.1f)" MiB "at most 190 (200 MB)"
+n=$(events)
+if [ "${n:-0}" -gt 0 ]; then
+	row "events" "$n" "" "of the measured pass"
+	row "event rate" "$(div "${n}000000" "$cpu" %.0f)" /s "over the whole command"
+	counted run_instructions_per_event "$(instructions cold run_stream)" "$(events)"
+else
+	row "events" - "" "the run's JSON has none"
+fi
+
+if [ "$update" = yes ] && [ -s "$work/new" ]; then
+	{
+		echo "# Instruction counts of \`make bench-update\`: compiler $(${CC:-cc} --version | head -n 1)"
+		cat "$work/new"
+	} >"$baseline"
+	echo "$baseline rewritten"
+fi

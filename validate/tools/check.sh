@@ -1,0 +1,136 @@
+#!/bin/sh
+# check.sh check | dist COMPILER/PROFILE... - runs every test step over programs the Makefile has built, two or more at
+# a time, one line a step as it ends, and the whole log of a step that failed. The last line is the sum over all steps,
+# "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
+#
+# From the Makefile: BUILD, PREFIX, LISTED (sources), FUZZ (targets), CC, MAKE_COMMAND, V.
+# FUZZ_RUNS is the number of mutations a target gets in `check`: a count and not a time, so that a run repeats.
+set -u
+
+: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${LISTED:?}" "${CC:?}" "${MAKE_COMMAND:?}"
+FUZZ_RUNS=${FUZZ_RUNS:-3000}
+self=validate/tools/check.sh
+export FUZZ_RUNS
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1" TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1"
+export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
+
+# ThreadSanitizer wants address-space randomisation out of its way on some kernels.
+suites() { # PROGRAM
+	case $1 in
+	*/tsan/*) if setarch -R true 2>/dev/null; then set -- setarch -R "$1"; fi ;;
+	esac
+	"$@"
+}
+
+# Installs into a folder and uses it as a stranger would: the program away from the tree, the library by pkg-config.
+# PREFIX stays what it was built for, so that nothing is built anew under the feet of the other steps.
+installed() {
+	dest=$PWD/$BUILD/check/root
+	there=$dest$PREFIX
+	rm -rf "$dest"
+	# The variables of the outer make hold here too; its job server does not.
+	MAKEFLAGS=$(printf '%s\n' "${MAKEFLAGS-}" | sed 's/-j[0-9]*//; s/--jobserver-[a-z]*=[^ ]*//') \
+		"$MAKE_COMMAND" -s --no-print-directory BUILD="$BUILD/check" WERROR=1 DEPS=ok DESTDIR="$dest" install || return 1
+	(cd / && "$there/bin/npusim" --version) || return 1
+	for f in configs/npu/dsocr.yaml traces/h200/kineto_dsocr_b1_c1024.json.gz; do
+		cmp "$f" "$there/share/npusim/$f" || return 1
+	done
+	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }
+	printf '#include "sim/version.h"\n#include <stdio.h>\nint main(void) { return puts(npusim_version()) < 0; }\n' >"$dest/user.c"
+	# shellcheck disable=SC2046
+	$CC -o "$dest/user" "$dest/user.c" \
+		$(PKG_CONFIG_SYSROOT_DIR="$dest" PKG_CONFIG_PATH="$there/lib/pkgconfig" pkg-config --cflags --libs npusim) && "$dest/user"
+}
+
+# shellcheck disable=SC2086
+run_step() {
+	case $1 in
+	sources) sh validate/tools/sources.sh $LISTED ;;
+	layers) sh validate/tools/layers.sh validate/layers.txt ;;
+	layers-can-fail) sh validate/tools/layers.sh --self-test ;;
+	headers) sh validate/tools/headers.sh ;;
+	install) installed ;;
+	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
+	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
+	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
+	memcheck:*)
+		# The quick form of heavy tests: one under valgrind costs some fifty times its normal time.
+		NPUSIM_TEST_NOFORK=1 NPUSIM_TEST_QUICK=1 valgrind -q --error-exitcode=9 --leak-check=full \
+			--errors-for-leak-kinds=definite,indirect,possible --track-fds=no "$BUILD/${1#memcheck:}/npusim-test"
+		;;
+	*) echo "no such step: $1"; return 1 ;;
+	esac
+}
+
+# One step: its log and its result are files beside each other, its line is printed at once.
+if [ "${1-}" = step ]; then
+	log=$LOGS/$(printf '%s' "$2" | tr '/:' '__')
+	start=$(date +%s)
+	run_step "$2" >"$log.log" 2>&1 </dev/null
+	rc=$?
+	counts=$(grep -Eo '[0-9]+ passed, [0-9]+ failed' "$log.log" | tail -n 1)
+	if [ -n "$counts" ]; then
+		passed=${counts%% *}
+		failed=${counts##*, }; failed=${failed%% *}
+		[ "$rc" = 0 ] || [ "$failed" != 0 ] || failed=1
+	elif [ "$rc" = 0 ]; then
+		passed=1 failed=0
+	else
+		passed=0 failed=1
+	fi
+	echo "$passed $failed $2" >"$log.result"
+	line=$(printf '  %-26s %5d passed, %d failed  (%d s)' "$2" "$passed" "$failed" $(($(date +%s) - start)))
+	[ "$rc" = 0 ] || line="$line, exit $rc"
+	printf '%s\n' "$line"
+	exit 0
+fi
+
+mode=${1-}
+case $mode in
+check)
+	LOGS=$BUILD/check/logs
+	# The long ones first, so that no core waits for them at the end.
+	steps="suites:check/asan suites:check/release golden:check/release"
+	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
+	steps="$steps install headers sources layers layers-can-fail"
+	;;
+dist)
+	shift
+	LOGS=$BUILD/dist/logs
+	steps='' golden=''
+	for p in "$@"; do
+		steps="$steps suites:dist/$p"
+		case $p in
+		*/debug) [ -n "${valgrind-}" ] || { valgrind=memcheck:dist/$p; steps="$valgrind $steps"; } ;;
+		*/release | */asan) golden="$golden golden:dist/$p" ;;
+		esac
+	done
+	steps="$steps $golden headers sources layers layers-can-fail"
+	;;
+*) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
+esac
+export LOGS
+
+rm -rf "$LOGS" && mkdir -p "$LOGS" || exit 1
+# shellcheck disable=SC2086
+printf '%s\n' $steps | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$self" step || exit 1
+
+# Tests whose data is not here say so; each reason once, whichever program said it.
+cat "$LOGS"/*.log | grep -h 'not run: ' | sed 's|^ *||' | LC_ALL=C sort -u
+
+passed=0 failed=0
+for s in $steps; do
+	log=$LOGS/$(printf '%s' "$s" | tr '/:' '__')
+	[ -f "$log.result" ] || echo "0 1 $s" >"$log.result"
+	read -r p f _ <"$log.result"
+	passed=$((passed + p)) failed=$((failed + f))
+	if [ "$f" != 0 ]; then
+		printf '\n--- %s failed (%s):\n' "$s" "$log.log"
+		if [ "${V-}" = 1 ]; then cat "$log.log"; else tail -n 200 "$log.log"; fi
+	elif [ "${V-}" = 1 ]; then
+		printf '\n--- %s:\n' "$s"
+		cat "$log.log"
+	fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

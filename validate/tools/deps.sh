@@ -1,0 +1,199 @@
+#!/bin/sh
+# deps.sh - what the build needs: finds it, says what is missing, and on Debian installs it when root runs it.
+#
+#   deps.sh cflags | libs   compiler or linker flags of the libraries (pkg-config where it knows them)
+#   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
+#   deps.sh dev             the same for what `make distcheck` needs on top
+#   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
+#   deps.sh list            what was found
+#
+# CC names the compiler to probe with (default cc).
+set -eu
+
+CC=${CC:-cc}
+PKG_CONFIG=${PKG_CONFIG:-pkg-config}
+
+# name : header : pkg-config module : fallback : package in Debian : Fedora : Alpine : Arch, Homebrew
+LIBRARIES="
+libyaml:yaml.h:yaml-0.1:-lyaml:libyaml-dev:libyaml-devel:yaml-dev:libyaml
+sqlite3:sqlite3.h:sqlite3:-lsqlite3:libsqlite3-dev:sqlite-devel:sqlite-dev:sqlite
+yajl:yajl/yajl_parse.h:yajl:-lyajl:libyajl-dev:yajl-devel:yajl-dev:yajl
+zlib:zlib.h:zlib:-lz:zlib1g-dev:zlib-devel:zlib-dev:zlib
+"
+
+say() { printf '%s\n' "$*" >&2; }
+field() { printf '%s\n' "$1" | cut -d: -f"$2"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+lib_cflags() { $PKG_CONFIG --cflags "$(field "$1" 3)" 2>/dev/null || :; }
+lib_libs() { $PKG_CONFIG --libs "$(field "$1" 3)" 2>/dev/null || field "$1" 4; }
+
+all_cflags() { for l in $LIBRARIES; do lib_cflags "$l"; done | tr '\n' ' '; }
+all_libs() { for l in $LIBRARIES; do lib_libs "$l"; done | tr '\n' ' '; }
+
+# compiles LIBRARY...: can a program with these headers be compiled and linked?
+compiles() {
+	dir=$(mktemp -d)
+	echo '#include <stdio.h>' >"$dir/probe.c"
+	flags='' libs=''
+	for l in "$@"; do
+		printf '#include <%s>\n' "$(field "$l" 2)" >>"$dir/probe.c"
+		flags="$flags $(lib_cflags "$l")"
+		libs="$libs $(lib_libs "$l")"
+	done
+	echo 'int main(void) { return puts("") < 0; }' >>"$dir/probe.c"
+	# shellcheck disable=SC2086
+	if $CC ${CPPFLAGS:-} ${CFLAGS:-} $flags -o "$dir/probe" "$dir/probe.c" ${LDFLAGS:-} $libs >/dev/null 2>&1; then rc=0; else rc=1; fi
+	rm -rf "$dir"
+	return $rc
+}
+
+# Without a compiler only the place of the header can be looked at.
+library_there() {
+	if [ "$cc_works" = yes ]; then compiles "$1"; return; fi
+	for dir in /usr/include /usr/include/*-linux-* /usr/local/include; do
+		[ -f "$dir/$(field "$1" 2)" ] && return 0
+	done
+	return 1
+}
+
+# Fills `missing`, for people, and `wanted`: rows of LIBRARIES, and "cc".
+probe() {
+	missing='' wanted='' cc_works=no
+	# shellcheck disable=SC2086
+	compiles $LIBRARIES && return
+	if compiles; then cc_works=yes; else missing="a working C compiler (CC=$CC)" wanted=cc; fi
+	for l in $LIBRARIES; do
+		library_there "$l" && continue
+		missing="${missing:+$missing, }$(field "$l" 1) ($(field "$l" 2))"
+		wanted="${wanted:+$wanted }$l"
+	done
+}
+
+# packages COLUMN: names of what is wanted, of the column's distribution
+packages() {
+	for w in $wanted; do
+		case $w in
+		cc) compiler_packages "$1" ;;
+		*) field "$w" "$1" ;;
+		esac
+	done | tr '\n' ' '
+}
+
+compiler_packages() {
+	name=$(basename "${CC%% *}")
+	[ "$name" = cc ] && name=gcc
+	case $1 in
+	5) echo "$name libc6-dev" ;;
+	7) echo "$name musl-dev" ;;
+	*) echo "$name" ;;
+	esac
+}
+
+# Which command installs what is wanted here; empty where no package manager is known.
+command_for() {
+	if have apt-get; then echo "apt-get install -y $(packages 5)pkg-config make"
+	elif have dnf; then echo "dnf install -y $(packages 6)pkgconf make"
+	elif have apk; then echo "apk add $(packages 7)pkgconf make"
+	elif have pacman; then echo "pacman -S --needed $(packages 8)pkgconf make"
+	elif have brew; then echo "brew install $(packages 8)pkgconf"
+	fi
+}
+
+# apt PACKAGES...: quiet unless it fails
+apt() {
+	log=$(mktemp)
+	if { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >"$log" 2>&1 </dev/null; then
+		rm -f "$log"
+		return 0
+	fi
+	cat "$log" >&2
+	rm -f "$log"
+	return 1
+}
+
+need() {
+	probe
+	[ -n "$missing" ] || return 0
+	say "missing: $missing"
+	cmd=$(command_for)
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): $cmd"
+		# shellcheck disable=SC2046
+		apt $(packages 5) pkg-config make || { say "that failed; see above"; return 1; }
+		probe
+		[ -z "$missing" ] && return 0
+		say "still missing after the installation: $missing"
+	elif [ -n "$cmd" ]; then
+		sudo=sudo
+		case $cmd in brew*) sudo='' ;; esac
+		say "install it with: ${sudo:+$sudo }$cmd"
+	else
+		say "install the development files of libyaml, sqlite3, yajl and zlib, a C11 compiler and pkg-config (on Debian:"
+		say "  apt-get install gcc libc6-dev make pkg-config libyaml-dev libsqlite3-dev libyajl-dev zlib1g-dev)"
+	fi
+	return 1
+}
+
+clang_works() {
+	dir=$(mktemp -d)
+	echo '#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) { return p && n > 9 ? 0 : 0; }' >"$dir/probe.c"
+	if clang -fsanitize=fuzzer,address,undefined -o "$dir/probe" "$dir/probe.c" >/dev/null 2>&1; then rc=0; else rc=1; fi
+	rm -rf "$dir"
+	return $rc
+}
+
+# Fills `what` and `want` with what distcheck lacks.
+probe_dev() {
+	want='' what=''
+	have gcc || { want="gcc libc6-dev" what="gcc"; }
+	clang_works || { want="${want:+$want }clang libclang-rt-dev" what="${what:+$what, }clang with sanitizers and libFuzzer"; }
+	valgrind -q true >/dev/null 2>&1 || { want="${want:+$want }valgrind libc6-dbg" what="${what:+$what, }valgrind"; }
+}
+
+dev() {
+	probe_dev
+	[ -n "$want" ] || return 0
+	say "missing: $what"
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y $want"
+		# shellcheck disable=SC2086
+		apt $want || return 1
+		probe_dev
+		[ -n "$want" ] || return 0
+		say "still missing after the installation: $what"
+	elif have apt-get; then
+		say "install it with: sudo apt-get install -y $want"
+	else
+		say "install gcc, clang with its compiler-rt (sanitizers, libFuzzer), and valgrind"
+	fi
+	return 1
+}
+
+fuzz() {
+	clang_works && return 0
+	say "libFuzzer needs clang with its compiler-rt (make deps-dev gets it on Debian); using the standalone mutator instead"
+	return 1
+}
+
+list() {
+	for l in $LIBRARIES; do
+		if compiles "$l"; then
+			printf '  %-8s %s\n' "$(field "$l" 1)" "$($PKG_CONFIG --modversion "$(field "$l" 3)" 2>/dev/null || echo found)"
+		fi
+	done
+	printf '  %-8s %s\n' "$CC" "$($CC --version 2>/dev/null | head -n 1)"
+}
+
+case ${1-} in
+cflags) all_cflags ;;
+libs) all_libs ;;
+need) need ;;
+dev) dev ;;
+fuzz) fuzz ;;
+list) list ;;
+*) say "usage: deps.sh cflags | libs | need | dev | fuzz | list"; exit 2 ;;
+esac

@@ -1,0 +1,100 @@
+#!/bin/sh
+# layers.sh RULES [ROOT] - checks every #include of the tree against the layers file (its header says how to read it).
+# Prints file:line for each include that looks up or sideways, and each file that no row knows. `--self-test` shows on
+# a small tree that it can fail.
+set -eu
+
+check() { # RULES ROOT
+	( cd "$2" && find sim arch workloads traces results validate \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null |
+		LC_ALL=C sort ) | awk -v rules="$1" -v root="$2" '
+	function glob(p,   r) { # a pattern as a regular expression
+		if (p !~ /[.*]/) return "^" p "(_[^/]*)?[.][^/.]*$"
+		gsub(/\./, "[.]", p); gsub(/\*\*/, "\001", p); gsub(/\*/, "[^/]*", p); gsub("\001", ".*", p)
+		return "^" p "$"
+	}
+	function complain(where, text) { printf "%s: %s\n", where, text; bad++ }
+	function row_of(file,   i) {
+		if (!(file in known)) {
+			known[file] = 0
+			for (i = 1; i <= rows && !known[file]; i++) if (file ~ pattern[i]) known[file] = i
+		}
+		return known[file]
+	}
+	function exists(path,   line, rc) {
+		if (!(path in seen)) { rc = (getline line < (root "/" path)); close(root "/" path); seen[path] = rc >= 0 }
+		return seen[path]
+	}
+	function ours(file, line, name,   dir, from, to) {
+		if (!exists(name)) { dir = file; sub(/[^\/]*$/, "", dir); if (exists(dir name)) name = dir name }
+		if (name == "suites.inc") return
+		from = row_of(file); to = row_of(name)
+		if (!to) { complain(file ":" line, "includes \"" name "\", which no row of the layers file knows"); return }
+		if (group[from] == group[to] || level[to] < level[from]) return
+		complain(file ":" line, "L" level[from] " " group[from] " includes \"" name "\", which is L" level[to] " " group[to])
+	}
+	function system_header(file, line, name,   i) {
+		for (i = 1; i <= limits; i++)
+			if (limit_header[i] == name && (file ~ limit_pattern[i]) == (limit_kind[i] == "never"))
+				complain(file ":" line, "<" name "> is not for this file (" limit_kind[i] " row of the layers file)")
+	}
+	BEGIN {
+		while ((getline line < rules) > 0) {
+			sub(/#.*/, "", line)
+			n = split(line, w, /[ \t]+/)
+			if (n && w[n] == "") n--
+			if (n == 0) continue
+			if (w[1] == "only" || w[1] == "never") {
+				any = ""
+				for (i = 3; i <= n; i++) any = any (any == "" ? "" : "|") glob(w[i])
+				limit_kind[++limits] = w[1]; limit_header[limits] = substr(w[2], 2, length(w[2]) - 2); limit_pattern[limits] = any
+				continue
+			}
+			for (i = 3; i <= n; i++) { pattern[++rows] = glob(w[i]); level[rows] = w[1] + 0; group[rows] = w[2] }
+		}
+		if (!rows) complain(rules, "no rows, or not readable")
+	}
+	{
+		file = $0; files++
+		if (!row_of(file)) { complain(file, "no row of the layers file knows it"); next }
+		number = 0
+		while ((getline line < (root "/" file)) > 0) {
+			number++
+			if (line !~ /^[ \t]*#[ \t]*include[ \t]*["<]/) continue
+			name = line; sub(/^[^"<]*["<]/, "", name); sub(/[">].*/, "", name)
+			if (line ~ /"/) ours(file, number, name); else system_header(file, number, name)
+		}
+		close(root "/" file)
+	}
+	END { if (!files) complain(root, "no sources found"); exit bad > 0 }' >&2
+}
+
+self_test() {
+	dir=$(mktemp -d)
+	mkdir -p "$dir/sim" "$dir/arch" "$dir/traces"
+	printf '0 base sim/err\n3 arch arch/*\n3 traces traces/*\n5 cli sim/cmd\nonly <sqlite3.h> sim/cmd.c\n' >"$dir/rules"
+	echo '#include "sim/err.h"' >"$dir/arch/dram.c"
+	: >"$dir/sim/err.h"; : >"$dir/arch/dram.h"; : >"$dir/sim/cmd.h"
+	check "$dir/rules" "$dir" || { echo "layers: a good tree fails" >&2; return 1; }
+	failures=0
+	expect() { # NAME TEXT MESSAGE
+		printf '%s\n' "$2" >"$dir/$1"
+		if check "$dir/rules" "$dir" 2>"$dir/out" || ! grep -q "$3" "$dir/out"; then
+			echo "layers: '$2' in $1 is not found out" >&2
+			failures=$((failures + 1))
+		fi
+		rm "$dir/$1"
+	}
+	expect sim/err.c '#include "sim/cmd.h"' 'sim/err.c:1: L0 base includes "sim/cmd.h", which is L5 cli'
+	expect traces/kineto.c '# include "arch/dram.h"' 'L3 traces includes "arch/dram.h", which is L3 arch'
+	expect arch/l2.c '#include <sqlite3.h>' 'arch/l2.c:1: <sqlite3.h>'
+	expect sim/new.c '' 'sim/new.c: no row'
+	expect arch/noc.c '#include "sim/gone.h"' 'which no row'
+	rm -rf "$dir"
+	[ "$failures" = 0 ]
+}
+
+case ${1-} in
+--self-test) self_test ;;
+'') echo "usage: layers.sh RULES [ROOT] | --self-test" >&2; exit 2 ;;
+*) check "$1" "${2:-.}" ;;
+esac
