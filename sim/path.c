@@ -1,0 +1,53 @@
+/* path.c - the three data folders. NPUSIM_ROOT and NPUSIM_SHARE come from the Makefile. */
+#define _POSIX_C_SOURCE 200809L /* access */
+#include "sim/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef NPUSIM_ROOT
+#define NPUSIM_ROOT "."
+#endif
+#ifndef NPUSIM_SHARE
+#define NPUSIM_SHARE "/usr/local/share/npusim"
+#endif
+
+static int join(const char *dir, size_t dir_len, const char *relative, char *out, unsigned size)
+{
+	int n = snprintf(out, size, "%.*s/%s", (int)dir_len, dir, relative);
+
+	return n > 0 && (unsigned)n < size && access(out, R_OK) == 0 ? 0 : -1;
+}
+
+int path_data(const char *relative, char *out, unsigned size, struct err *e)
+{
+	const char *env = getenv("NPUSIM_DATA");
+	const char *const dirs[] = { env, NPUSIM_ROOT, NPUSIM_SHARE };
+	char tried[600] = "";
+
+	for (int i = 0; i < 3; i++) {
+		size_t n = strlen(tried);
+
+		if (!dirs[i] || !*dirs[i])
+			continue;
+		if (join(dirs[i], strlen(dirs[i]), relative, out, size) == 0)
+			return 0;
+		snprintf(tried + n, sizeof tried - n, "%s'%.180s'", n ? ", " : "", dirs[i]);
+	}
+	if (size)
+		*out = '\0';
+	return err_set(e, ERR_CONFIG, "there is no '%s' in %s", relative, tried);
+}
+
+int path_beside(const char *beside, const char *relative, char *out, unsigned size)
+{
+	const char *slash = strrchr(beside, '/');
+
+	if (*relative == '/')
+		return join("", 0, relative + 1, out, size);
+	if (!slash)
+		return join(".", 1, relative, out, size);
+	return join(beside, (size_t)(slash - beside), relative, out, size);
+}

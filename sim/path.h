@@ -1,0 +1,13 @@
+/* path.h - where the data files are: NPUSIM_DATA, then the tree the program was built in, then the installed share. */
+#ifndef NPUSIM_SIM_PATH_H
+#define NPUSIM_SIM_PATH_H
+
+#include "sim/err.h"
+
+/* Full path of "configs/dram/x.yaml" in the first data folder that has it; ERR_CONFIG names all that were tried.
+ * `out` has `size` bytes. */
+int path_data(const char *relative, char *out, unsigned size, struct err *e);
+/* "NAME" -> "DIR/NAME" beside the file `beside`, when it exists. 0 found, -1 not (no error is set). */
+int path_beside(const char *beside, const char *relative, char *out, unsigned size);
+
+#endif

@@ -1,0 +1,510 @@
+/* t_db.c - files that are ours, files that are not, and what happens to each. */
+#define _POSIX_C_SOURCE 200809L /* fork, nanosleep */
+#include "sim/db.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validate/tests/test.h"
+
+#define ID_A 0x4e505541u /* "NPUA" */
+#define ID_B 0x4e505542u
+
+static const char *const migrations[] = {
+	"CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE, x REAL);",
+	"ALTER TABLE t ADD COLUMN extra INTEGER; INSERT INTO t (name, x) VALUES ('from v2', 0.5);",
+};
+
+static struct db *open_ok(const char *path, enum db_mode mode, int n)
+{
+	struct err e = ERR_INIT;
+	struct db *d = db_open(path, mode, ID_A, migrations, n, &e);
+
+	if (!d)
+		test_fail(__FILE__, __LINE__, "%s", e.msg);
+	return d;
+}
+
+static void open_fails(const char *path, enum db_mode mode, const char *part)
+{
+	struct err e = ERR_INIT;
+	struct db *d = db_open(path, mode, ID_A, migrations, 2, &e);
+
+	if (d)
+		test_fail(__FILE__, __LINE__, "'%s' was opened", path);
+	CHECK(e.kind == ERR_IO);
+	CHECK_HAS(e.msg, part);
+	CHECK_HAS(e.msg, path);
+	CHECK(!strchr(e.msg, '\n'));
+}
+
+static int64_t query(struct db *d, const char *sql)
+{
+	struct err e = ERR_INIT;
+	struct sqlite3_stmt *s = db_stmt(d, sql, &e);
+	int64_t v;
+
+	if (!s || db_step(d, s, &e) != 1)
+		test_fail(__FILE__, __LINE__, "%s: %s", sql, e.msg);
+	v = db_col_i64(s, 0);
+	CHECK(db_step(d, s, &e) == 0);
+	return v;
+}
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	CHECK(f && fwrite(data, 1, n, f) == n && fclose(f) == 0);
+}
+
+static size_t read_file(const char *path, char *buf, size_t size)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n;
+
+	CHECK(f);
+	n = fread(buf, 1, size, f);
+	fclose(f);
+	return n;
+}
+
+TEST(an_absent_file_is_made_and_migrated)
+{
+	char path[400];
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+
+	CHECK_U64(query(d, "PRAGMA user_version"), 2);
+	CHECK_U64(query(d, "PRAGMA application_id"), ID_A);
+	CHECK_U64(query(d, "PRAGMA foreign_keys"), 1);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	CHECK_STR(db_path(d), path);
+	db_free(d);
+}
+
+TEST(an_empty_file_is_made_a_database_for_writing_only)
+{
+	char path[400];
+
+	write_file(test_path(path, sizeof path, "a.db"), "", 0);
+	open_fails(path, DB_READ, "the database is empty");
+	db_free(open_ok(path, DB_WRITE, 2));
+	db_free(open_ok(path, DB_READ, 2));
+}
+
+TEST(an_older_file_is_brought_up_to_date_once)
+{
+	char path[400];
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1);
+
+	CHECK_U64(query(d, "PRAGMA user_version"), 1);
+	db_free(d);
+	open_fails(path, DB_READ, "has schema 1 of 2");
+	for (int i = 0; i < 2; i++) {
+		d = open_ok(path, DB_WRITE, 2);
+		CHECK_U64(query(d, "PRAGMA user_version"), 2);
+		CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+		db_free(d);
+	}
+}
+
+TEST(a_newer_file_is_refused_and_not_touched)
+{
+	static char before[65536], after[65536];
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	size_t n;
+
+	CHECK_OK(db_exec(d, "PRAGMA user_version = 3", &e), e);
+	CHECK_OK(db_checkpoint(d, &e), e);
+	db_free(d);
+	n = read_file(path, before, sizeof before);
+	open_fails(path, DB_WRITE, "was written by a newer npusim (schema 3, this build knows 2)");
+	open_fails(path, DB_READ, "was written by a newer npusim");
+	CHECK_U64(read_file(path, after, sizeof after), n);
+	CHECK(memcmp(before, after, n) == 0);
+}
+
+TEST(another_kind_of_database_is_refused_and_not_touched)
+{
+	static char before[65536], after[65536];
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = db_open(test_path(path, sizeof path, "a.db"), DB_WRITE, ID_B, migrations, 1, &e);
+	sqlite3 *h = NULL;
+	size_t n;
+
+	CHECK(d);
+	db_free(d);
+	n = read_file(path, before, sizeof before);
+	open_fails(path, DB_WRITE, "is another kind of database (its id is 'NPUB', not 'NPUA')");
+	CHECK_U64(read_file(path, after, sizeof after), n);
+	CHECK(memcmp(before, after, n) == 0);
+	test_path(path, sizeof path, "foreign.db");
+	CHECK(sqlite3_open(path, &h) == SQLITE_OK);
+	CHECK(sqlite3_exec(h, "CREATE TABLE x (y)", NULL, NULL, NULL) == SQLITE_OK);
+	sqlite3_close(h);
+	open_fails(path, DB_WRITE, "another kind of database (its id is '0x00000000'");
+	open_fails(path, DB_READ, "another kind of database");
+}
+
+TEST(what_is_no_database_is_refused_and_not_touched)
+{
+	static const char text[] = "l2:\n  size: 4 MiB\n# a configuration, longer than "
+	                           "a header of SQLite, which has 100 bytes in all\n";
+	char path[400], now[400];
+
+	write_file(test_path(path, sizeof path, "a.yaml"), text, sizeof text - 1);
+	open_fails(path, DB_READ, "it is not a database");
+	open_fails(path, DB_WRITE, "it is not a database");
+	CHECK_U64(read_file(path, now, sizeof now), sizeof text - 1);
+	CHECK(memcmp(text, now, sizeof text - 1) == 0);
+	write_file(path, "short", 5);
+	open_fails(path, DB_WRITE, "it is not a database");
+}
+
+TEST(a_damaged_or_cut_file_is_refused)
+{
+	static char buf[65536];
+	char path[400], cut[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	struct sqlite3_stmt *s;
+	size_t n;
+	int rc = 0;
+
+	CHECK_OK(db_checkpoint(d, &e), e);
+	db_free(d);
+	n = read_file(path, buf, sizeof buf);
+	CHECK(n >= 8192);
+	write_file(test_path(cut, sizeof cut, "header.db"), buf, 50);
+	open_fails(cut, DB_READ, "the database is damaged");
+	memset(buf + 100, 0xee, 3900); /* the header stands, its first page is noise */
+	write_file(test_path(cut, sizeof cut, "noise.db"), buf, n);
+	d = db_open(cut, DB_READ, ID_A, migrations, 2, &e);
+	if (d) {
+		if (!(s = db_stmt(d, "SELECT * FROM t", &e)) || (rc = db_run(d, s, &e)) < 0)
+			rc = -1;
+		CHECK(rc == -1);
+		db_free(d);
+	}
+	CHECK(e.kind == ERR_IO);
+	CHECK_HAS(e.msg, "damaged");
+}
+
+TEST(absent_files_and_folders_are_named_plainly)
+{
+	char path[400];
+
+	open_fails(test_path(path, sizeof path, "absent.db"), DB_READ, "no such file or directory");
+	CHECK(access(path, F_OK) != 0);
+	open_fails(test_path(path, sizeof path, "no/such/folder.db"), DB_WRITE, "cannot open");
+	open_fails(test_tmp(), DB_WRITE, "is a directory");
+	open_fails(test_tmp(), DB_READ, "is a directory");
+}
+
+TEST(reading_never_writes)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	d = open_ok(path, DB_READ, 2);
+	CHECK(db_exec(d, "INSERT INTO t (name) VALUES ('x')", &e) == -1);
+	CHECK(e.kind == ERR_IO);
+	CHECK_HAS(e.msg, "read-only");
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	db_free(d);
+}
+
+TEST(a_file_without_write_permission_is_refused_for_writing)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	int status = 0;
+	pid_t pid;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	CHECK(chmod(path, 0444) == 0 && chmod(test_tmp(), 0755) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) { /* root may write anything: become nobody */
+		if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+			_exit(77);
+		if (access(path, R_OK) != 0)
+			_exit(77);
+		_exit(!db_open(path, DB_WRITE, ID_A, migrations, 2, &e) && strstr(e.msg, "read-only") ? 0 : 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		test_skip("not run: no way to be another user here");
+	CHECK_U64(WEXITSTATUS(status), 0);
+}
+
+TEST(a_finished_file_in_a_read_only_folder_can_be_read)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	int status = 0;
+	pid_t pid;
+
+	CHECK(chmod(test_tmp(), 0755) == 0);
+	db_free(open_ok(test_path(path, sizeof path, "%s", "50%25 a?b#c.db"), DB_WRITE, 2));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct db *d;
+
+		if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+			_exit(77);
+		if (geteuid() != 65534 || access(path, R_OK) != 0)
+			_exit(77);
+		d = db_open(path, DB_READ, ID_A, migrations, 2, &e);
+		_exit(d && query(d, "SELECT count(*) FROM t") == 1 ? 0 : 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		test_skip("not run: no way to be another user here");
+	CHECK_U64(WEXITSTATUS(status), 0);
+}
+
+TEST(a_full_disk_is_one_error_and_the_rest_stays)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	int rc = 0;
+
+	CHECK_OK(db_exec(d, "PRAGMA max_page_count = 8", &e), e); /* what a full disk looks like to SQLite */
+	CHECK_OK(db_begin(d, &e), e);
+	for (int i = 0; i < 100 && rc == 0; i++)
+		rc = db_exec(d, "INSERT INTO t (name) VALUES (hex(randomblob(2000)))", &e);
+	CHECK(rc == -1 && e.kind == ERR_IO);
+	CHECK_HAS(e.msg, "the disk is full");
+	db_rollback(d);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	db_free(d);
+}
+
+TEST(a_lock_held_by_another_is_waited_for)
+{
+	const struct timespec pause = { 0, 300000000 };
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d;
+	int status = 0, ready[2];
+	char go;
+	pid_t pid;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	CHECK(pipe(ready) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		d = open_ok(path, DB_WRITE, 2);
+		if (db_begin(d, &e) < 0 || db_exec(d, "INSERT INTO t (name) VALUES ('child')", &e) < 0 ||
+		    write(ready[1], "x", 1) != 1)
+			_exit(1);
+		nanosleep(&pause, NULL);
+		_exit(db_commit(d, &e) == 0 ? 0 : 1);
+	}
+	d = open_ok(path, DB_WRITE, 2);
+	CHECK(read(ready[0], &go, 1) == 1);
+	CHECK_OK(db_begin(d, &e), e); /* after the child's commit */
+	CHECK_U64(query(d, "SELECT count(*) FROM t WHERE name = 'child'"), 1);
+	CHECK_OK(db_commit(d, &e), e);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	db_free(d);
+}
+
+TEST(a_lock_that_stays_is_an_error)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *a = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2), *b = open_ok(path, DB_WRITE, 2);
+
+	CHECK_OK(db_begin(a, &e), e);
+	sqlite3_busy_timeout(sqlite3_db_handle(db_stmt(b, "SELECT 1", &e)), 20);
+	CHECK(db_begin(b, &e) == -1);
+	CHECK(e.kind == ERR_IO);
+	CHECK_HAS(e.msg, "another process holds its lock");
+	db_free(b);
+	db_free(a);
+}
+
+TEST(eight_processes_may_create_the_same_file_at_once)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d;
+	int good = 0;
+
+	test_path(path, sizeof path, "a.db");
+	for (int i = 0; i < 8; i++) {
+		pid_t pid = fork();
+
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			d = db_open(path, DB_WRITE, ID_A, migrations, 2, &e);
+			if (!d)
+				fprintf(stderr, "%s\n", e.msg);
+			_exit(d ? 0 : 1);
+		}
+	}
+	for (int i = 0; i < 8; i++) {
+		int status = 1;
+
+		CHECK(wait(&status) > 0);
+		good += status == 0;
+	}
+	CHECK_U64(good, 8);
+	d = open_ok(path, DB_WRITE, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1); /* the second migration ran once */
+	db_free(d);
+}
+
+TEST(a_failing_migration_leaves_the_version_before_it)
+{
+	static const char *const broken[] = { "CREATE TABLE t (id INTEGER)",
+	                                      "CREATE TABLE u (a); INSERT INTO absent VALUES (1)" };
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d;
+
+	CHECK(!db_open(test_path(path, sizeof path, "a.db"), DB_WRITE, ID_A, broken, 2, &e));
+	CHECK_HAS(e.msg, "no such table: absent, while bringing its schema to version 2");
+	err_clear(&e);
+	d = db_open(path, DB_WRITE, ID_A, broken, 1, &e);
+	CHECK(d);
+	CHECK_U64(query(d, "PRAGMA user_version"), 1);
+	CHECK_U64(query(d, "SELECT count(*) FROM sqlite_master WHERE name = 'u'"), 0);
+	db_free(d);
+}
+
+TEST(an_open_transaction_is_rolled_back_by_free)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+
+	CHECK_OK(db_begin(d, &e), e);
+	CHECK_OK(db_exec(d, "DELETE FROM t", &e), e);
+	db_free(d);
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	db_free(d);
+	db_free(NULL);
+}
+
+TEST(values_come_back_as_they_were_bound)
+{
+	struct db *d = open_ok(":memory:", DB_WRITE, 2);
+	struct err e = ERR_INIT;
+	struct sqlite3_stmt *in = db_stmt(d, "INSERT INTO t (id, name, x, extra) VALUES (?, ?, ?, ?)", &e), *out;
+	char text[] = "h\xc3\xa4lt 'x'";
+
+	CHECK(in);
+	db_bind_i64(in, 1, INT64_MIN);
+	db_bind_text(in, 2, text);
+	text[0] = 'X'; /* it was copied */
+	db_bind_f64(in, 3, 0.1);
+	db_bind_null(in, 4);
+	CHECK_OK(db_run(d, in, &e), e);
+	CHECK(db_last_id(d) == INT64_MIN);
+	out = db_stmt(d, "SELECT id, name, x, extra FROM t WHERE id < 0", &e);
+	CHECK(out && db_step(d, out, &e) == 1);
+	CHECK(db_col_i64(out, 0) == INT64_MIN);
+	CHECK_STR(db_col_text(out, 1), "h\xc3\xa4lt 'x'");
+	CHECK(db_col_f64(out, 2) == 0.1);
+	CHECK(db_col_null(out, 3) && !db_col_null(out, 0));
+	CHECK_STR(db_col_text(out, 3), "");
+	CHECK(db_step(d, out, &e) == 0);
+	db_free(d);
+}
+
+TEST(a_statement_is_prepared_once_and_comes_reset_and_unbound)
+{
+	struct db *d = open_ok(":memory:", DB_WRITE, 2);
+	struct err e = ERR_INIT;
+	struct sqlite3_stmt *s = db_stmt(d, "SELECT ?", &e), *t;
+	char same[16];
+
+	db_bind_i64(s, 1, 5);
+	CHECK(db_step(d, s, &e) == 1 && db_col_i64(s, 0) == 5);
+	snprintf(same, sizeof same, "SELECT %c", '?');
+	t = db_stmt(d, same, &e);
+	CHECK(s == t);
+	CHECK(db_step(d, t, &e) == 1 && db_col_null(t, 0));
+	snprintf(same, sizeof same, "SELECT 7");
+	t = db_stmt(d, same, &e);
+	CHECK(s != t);
+	CHECK(db_step(d, t, &e) == 1 && db_col_i64(t, 0) == 7);
+	db_free(d);
+}
+
+TEST(faults_in_sql_and_constraints_are_reported_with_the_path)
+{
+	char path[400];
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	struct err e = ERR_INIT;
+	struct sqlite3_stmt *s;
+
+	CHECK(!db_stmt(d, "SELECT nonsense FROM t", &e));
+	CHECK_HAS(e.msg, "no such column: nonsense");
+	CHECK_HAS(e.msg, path);
+	err_clear(&e);
+	s = db_stmt(d, "INSERT INTO t (name) VALUES (?)", &e);
+	db_bind_text(s, 1, "from v2");
+	CHECK(db_run(d, s, &e) == -1);
+	CHECK_HAS(e.msg, "UNIQUE constraint failed: t.name");
+	err_clear(&e);
+	s = db_stmt(d, "INSERT INTO t (name) VALUES (?)", &e); /* usable again */
+	db_bind_text(s, 1, "other");
+	CHECK_OK(db_run(d, s, &e), e);
+	db_free(d);
+}
+
+TEST(checkpoint_folds_everything_into_the_file)
+{
+	char path[400], wal[410];
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	struct err e = ERR_INIT;
+	struct stat st;
+
+	CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('x')", &e), e);
+	CHECK_OK(db_checkpoint(d, &e), e);
+	snprintf(wal, sizeof wal, "%s-wal", path);
+	CHECK(stat(wal, &st) != 0 || st.st_size == 0);
+	db_free(d);
+	CHECK(stat(wal, &st) != 0);
+}
+
+SUITE(t_db,
+	T(an_absent_file_is_made_and_migrated)
+	T(an_empty_file_is_made_a_database_for_writing_only)
+	T(an_older_file_is_brought_up_to_date_once)
+	T(a_newer_file_is_refused_and_not_touched)
+	T(another_kind_of_database_is_refused_and_not_touched)
+	T(what_is_no_database_is_refused_and_not_touched)
+	T(a_damaged_or_cut_file_is_refused)
+	T(absent_files_and_folders_are_named_plainly)
+	T(reading_never_writes)
+	T(a_file_without_write_permission_is_refused_for_writing)
+	T(a_finished_file_in_a_read_only_folder_can_be_read)
+	T(a_full_disk_is_one_error_and_the_rest_stays)
+	T(a_lock_held_by_another_is_waited_for)
+	T(a_lock_that_stays_is_an_error)
+	T(eight_processes_may_create_the_same_file_at_once)
+	T(a_failing_migration_leaves_the_version_before_it)
+	T(an_open_transaction_is_rolled_back_by_free)
+	T(values_come_back_as_they_were_bound)
+	T(a_statement_is_prepared_once_and_comes_reset_and_unbound)
+	T(faults_in_sql_and_constraints_are_reported_with_the_path)
+	T(checkpoint_folds_everything_into_the_file)
+);

@@ -1,0 +1,232 @@
+/* t_opt.c - every spelling of an option, every fault, and the help text. */
+#include "sim/opt.h"
+
+#include "sim/clock.h"
+#include "validate/tests/test.h"
+
+static struct {
+	bool exact, quiet;
+	const char *config;
+	struct opt_list set;
+	uint64_t jobs;
+	uint32_t bound;
+	ps_t wall;
+} o;
+
+static const struct opt rows[] = {
+	{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine" },
+	{ 's', "set", OPT_LIST, &o.set, "KEY=VALUE", "a value that replaces the file's; may be given again and "
+	  "again, and the help for it is so long that it has to be broken into several lines" },
+	{ 'j', "jobs", OPT_U64, &o.jobs, "N", "workers" },
+	{ 0, "bound", OPT_PPM, &o.bound, "P", "largest error" },
+	{ 0, "wall", OPT_PS, &o.wall, "TIME", "measured time" },
+	{ 'x', "exact", OPT_FLAG, &o.exact, NULL, "the long way" },
+	{ 'q', NULL, OPT_FLAG, &o.quiet, NULL, "say less" },
+	{ .type = OPT_END }
+};
+static const struct opt_cmd cmd = { "npusim run -c CONFIG [options] TRACE", "Simulates a trace.",
+	"npusim run -c a.yaml t.db\nnpusim run -c a.yaml -s l2.size='64 MiB' t.db", rows, 0, 2 };
+
+/* Runs the words, split at blanks; "_" stands for an empty word. */
+static int run(const char *line, struct opt_list *args, struct err *e)
+{
+	static char text[512];
+	char *argv[32] = { "run" };
+	int argc = 1;
+
+	memset(&o, 0, sizeof o);
+	snprintf(text, sizeof text, "%s", line);
+	for (char *p = strtok(text, " "); p; p = strtok(NULL, " "))
+		argv[argc++] = strcmp(p, "_") == 0 ? "" : p;
+	return opt_parse(&cmd, argc, argv, args, e);
+}
+
+TEST(every_spelling_reaches_its_destination)
+{
+	static const char *const lines[] = {
+		"-c a.yaml -j 8 -x -q t.db", "-ca.yaml -j8 -xq t.db", "--config a.yaml --jobs 8 --exact -q t.db",
+		"--config=a.yaml --jobs=8 -qx t.db", "t.db -c=a.yaml -xqj8", "-xqca.yaml t.db -j 8"
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct opt_list args = { NULL, 0 };
+		struct err e = ERR_INIT;
+
+		CHECK_OK(run(lines[i], &args, &e), e);
+		CHECK_STR(o.config, "a.yaml");
+		CHECK_U64(o.jobs, 8);
+		CHECK(o.exact && o.quiet);
+		CHECK_U64(args.n, 1);
+		CHECK_STR(args.v[0], "t.db");
+		opt_list_free(&args);
+	}
+}
+
+TEST(nothing_given_leaves_the_defaults)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(run("", &args, &e), e);
+	CHECK(!o.config && !o.exact && o.jobs == 0 && o.set.n == 0 && args.n == 0);
+	opt_list_free(&args);
+	opt_list_free(NULL);
+}
+
+TEST(a_list_grows_in_order)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(run("-s a=1 --set b=2 --set=c=3 -sd=4", &args, &e), e);
+	CHECK_U64(o.set.n, 4);
+	CHECK_STR(o.set.v[0], "a=1");
+	CHECK_STR(o.set.v[2], "c=3");
+	CHECK_STR(o.set.v[3], "d=4");
+	opt_list_free(&o.set);
+	CHECK(!o.set.v && !o.set.n);
+	opt_list_free(&args);
+}
+
+TEST(quantities_are_read_with_their_units)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(run("--bound 4% --wall 3.5us", &args, &e), e);
+	CHECK_U64(o.bound, 40000);
+	CHECK_U64(o.wall, 3500000);
+	opt_list_free(&args);
+}
+
+TEST(two_dashes_end_the_options_and_one_is_an_argument)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(run("-x -- -c", &args, &e), e);
+	CHECK_U64(args.n, 1);
+	CHECK_STR(args.v[0], "-c");
+	opt_list_free(&args);
+	CHECK_OK(run("- -x _", &args, &e), e);
+	CHECK_U64(args.n, 2);
+	CHECK_STR(args.v[0], "-");
+	CHECK_STR(args.v[1], "");
+	opt_list_free(&args);
+}
+
+TEST(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK(run("-h", &args, &e) == 1);
+	CHECK(run("--help", &args, &e) == 1);
+	CHECK(run("-xh", &args, &e) == 1);
+	CHECK(run("a b c d -h", &args, &e) == 1);
+	CHECK(e.kind == ERR_NONE);
+	opt_list_free(&args);
+	CHECK_OK(run("-- -h", &args, &e), e);
+	opt_list_free(&args);
+}
+
+TEST(faults_are_usage_errors_in_plain_words)
+{
+	static const struct { const char *line, *msg; } faults[] = {
+		{ "--confg a", "unknown option '--confg'; did you mean '--config'?" },
+		{ "--hlep", "unknown option '--hlep'; did you mean '--help'?" },
+		{ "--confg=a", "unknown option '--confg'; did you mean '--config'?" },
+		{ "--entirely-other", "unknown option '--entirely-other'" },
+		{ "-z", "unknown option '-z'" },
+		{ "-xz", "unknown option '-z' in '-xz'" },
+		{ "-c", "option '-c' needs a value: -c FILE" },
+		{ "--config", "option '--config' needs a value: --config FILE" },
+		{ "--exact=1", "option '--exact' takes no value" },
+		{ "-j many", "'many' is not a number: write one, for option '-j'" },
+		{ "-j -1", "'-1' is negative, for option '-j'" },
+		{ "--wall 5", "'5' needs a unit: write '5 ns', for option '--wall'" },
+		{ "--jobs=", "'' has no value, for option '--jobs'" },
+		{ "a b c", "argument 'c' is one too many: npusim run -c CONFIG [options] TRACE" },
+	};
+
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+		struct opt_list args = { NULL, 0 };
+		struct err e = ERR_INIT;
+
+		CHECK(run(faults[i].line, &args, &e) == -1);
+		CHECK(e.kind == ERR_USAGE);
+		CHECK_STR(e.msg, faults[i].msg);
+		opt_list_free(&args);
+	}
+}
+
+TEST(too_few_arguments_show_the_usage)
+{
+	static const struct opt none[] = { { .type = OPT_END } };
+	static const struct opt_cmd two = { "npusim trace diff A B", NULL, NULL, none, 2, 2 };
+	char *argv[] = { "diff", "a" };
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK(opt_parse(&two, 2, argv, &args, &e) == -1);
+	CHECK_STR(e.msg, "arguments are missing: npusim trace diff A B");
+	opt_list_free(&args);
+}
+
+TEST(help_is_aligned_and_wrapped)
+{
+	struct str s = STR_INIT;
+
+	opt_help(&cmd, &s);
+	CHECK_STR(str_c(&s),
+	          "usage: npusim run -c CONFIG [options] TRACE\n"
+	          "\n"
+	          "Simulates a trace.\n"
+	          "\n"
+	          "options:\n"
+	          "  -c, --config FILE       the machine\n"
+	          "  -s, --set KEY=VALUE...  a value that replaces the file's; may be given again and again, and the\n"
+	          "                          help for it is so long that it has to be broken into several lines\n"
+	          "  -j, --jobs N            workers\n"
+	          "      --bound P           largest error\n"
+	          "      --wall TIME         measured time\n"
+	          "  -x, --exact             the long way\n"
+	          "  -q                      say less\n"
+	          "  -h, --help              print this text\n"
+	          "\n"
+	          "examples:\n"
+	          "  npusim run -c a.yaml t.db\n"
+	          "  npusim run -c a.yaml -s l2.size='64 MiB' t.db\n");
+	for (const char *p = str_c(&s); *p; p += strcspn(p, "\n") + 1)
+		CHECK(strcspn(p, "\n") <= 100);
+	str_free(&s);
+}
+
+TEST(a_very_long_option_gets_a_line_of_its_own)
+{
+	static bool b;
+	static const struct opt opts[] = {
+		{ 0, "a-name-that-is-much-longer-than-the-column", OPT_FLAG, &b, NULL, "what it does" },
+		{ .type = OPT_END }
+	};
+	static const struct opt_cmd one = { "x", NULL, NULL, opts, 0, 0 };
+	struct str s = STR_INIT;
+
+	opt_help(&one, &s);
+	CHECK_STR(str_c(&s), "usage: x\n\noptions:\n      --a-name-that-is-much-longer-than-the-column\n"
+	          "              what it does\n  -h, --help  print this text\n");
+	str_free(&s);
+}
+
+SUITE(t_opt,
+	T(every_spelling_reaches_its_destination)
+	T(nothing_given_leaves_the_defaults)
+	T(a_list_grows_in_order)
+	T(quantities_are_read_with_their_units)
+	T(two_dashes_end_the_options_and_one_is_an_argument)
+	T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
+	T(faults_are_usage_errors_in_plain_words)
+	T(too_few_arguments_show_the_usage)
+	T(help_is_aligned_and_wrapped)
+	T(a_very_long_option_gets_a_line_of_its_own)
+);

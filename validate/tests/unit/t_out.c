@@ -1,0 +1,247 @@
+/* t_out.c - the three formats, byte for byte. */
+#include "sim/out.h"
+
+#include <math.h>
+
+#include "validate/tests/test.h"
+
+static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "time us", OUT_REAL, 2 },
+                                       { "note", OUT_TEXT, 0 } };
+
+static struct out_table *sample(void)
+{
+	struct out_table *t = out_table_new(cols, 4, "two rows");
+
+	out_text(t, "gemm");
+	out_int(t, 1234567);
+	out_real(t, 3.14159);
+	out_text(t, "a, \"b\"");
+	out_text(t, "\xc3\xa4tt\xe2\x82\xac");
+	out_int(t, -1);
+	out_null(t);
+	out_text(t, "");
+	return t;
+}
+
+static void written(struct out_table *t, enum out_format f, const char *want)
+{
+	struct str s = STR_INIT;
+
+	out_table_write(t, f, &s);
+	CHECK(!s.failed);
+	CHECK_STR(str_c(&s), want);
+	str_free(&s);
+}
+
+TEST(a_table_is_aligned_by_characters_with_numbers_to_the_right)
+{
+	struct out_table *t = sample();
+
+	written(t, OUT_TABLE, "two rows\n"
+	                      "name        n  time us  note\n"
+	                      "----  -------  -------  ------\n"
+	                      "gemm  1234567     3.14  a, \"b\"\n"
+	                      "\xc3\xa4tt\xe2\x82\xac       -1        -\n");
+	out_table_free(t);
+}
+
+TEST(csv_quotes_what_needs_it_and_tells_null_from_empty)
+{
+	struct out_table *t = sample();
+
+	written(t, OUT_CSV, "name,n,time us,note\ngemm,1234567,3.14159,\"a, \"\"b\"\"\"\n"
+	                    "\xc3\xa4tt\xe2\x82\xac,-1,,\"\"\n");
+	out_table_free(t);
+}
+
+TEST(json_is_an_array_of_objects)
+{
+	struct out_table *t = sample();
+
+	written(t, OUT_JSON, "[\n"
+	                     "  {\"name\": \"gemm\", \"n\": 1234567, \"time us\": 3.14159, "
+	                     "\"note\": \"a, \\\"b\\\"\"},\n"
+	                     "  {\"name\": \"\xc3\xa4tt\xe2\x82\xac\", \"n\": -1, \"time us\": null, "
+	                     "\"note\": \"\"}\n]\n");
+	out_table_free(t);
+}
+
+TEST(no_rows_is_still_a_document)
+{
+	struct out_table *t = out_table_new(cols, 2, NULL);
+
+	written(t, OUT_TABLE, "name  n\n----  -\n");
+	written(t, OUT_CSV, "name,n\n");
+	written(t, OUT_JSON, "[]\n");
+	out_table_free(t);
+	out_table_free(NULL);
+}
+
+TEST(reals_have_nine_digits_and_no_minus_zero)
+{
+	static const struct out_col one[] = { { "x", OUT_REAL, 3 } };
+	struct out_table *t = out_table_new(one, 1, NULL);
+
+	out_real(t, 1.0 / 3);
+	out_real(t, -0.0);
+	out_real(t, -0.0001);
+	out_real(t, 1e300);
+	out_real(t, NAN);
+	out_real(t, -INFINITY);
+	written(t, OUT_CSV, "x\n0.333333333\n0\n-0.0001\n1e+300\n\n\n");
+	written(t, OUT_JSON, "[\n  {\"x\": 0.333333333},\n  {\"x\": 0},\n  {\"x\": -0.0001},\n"
+	                     "  {\"x\": 1e+300},\n  {\"x\": null},\n  {\"x\": null}\n]\n");
+	out_table_free(t);
+	t = out_table_new(one, 1, NULL);
+	out_real(t, -0.0001);
+	out_real(t, -0.001);
+	out_real(t, 2.5);
+	written(t, OUT_TABLE, "     x\n------\n 0.000\n-0.001\n 2.500\n");
+	out_table_free(t);
+}
+
+TEST(integers_reach_their_ends)
+{
+	static const struct out_col one[] = { { "x", OUT_INT, 0 } };
+	struct out_table *t = out_table_new(one, 1, NULL);
+
+	out_int(t, INT64_MIN);
+	out_int(t, INT64_MAX);
+	written(t, OUT_CSV, "x\n-9223372036854775808\n9223372036854775807\n");
+	out_table_free(t);
+}
+
+TEST(hostile_text_stays_on_its_line_and_in_its_cell)
+{
+	static const struct out_col one[] = { { "x", OUT_TEXT, 0 }, { "y", OUT_TEXT, 0 } };
+	struct out_table *t = out_table_new(one, 2, NULL);
+
+	out_text(t, "a\nb\033[31m\tc");
+	out_text(t, "\xff\xc3(\x7f");
+	written(t, OUT_TABLE, "x           y\n----------  ----\na b?[31m c  ?" "?(?\n");
+	written(t, OUT_CSV, "x,y\n\"a\nb\033[31m\tc\",\xff\xc3(\x7f\n");
+	written(t, OUT_JSON, "[\n  {\"x\": \"a\\nb\\u001b[31m\\tc\", \"y\": \"\\ufffd\\ufffd(\\u007f\"}\n]\n");
+	out_table_free(t);
+}
+
+TEST(nested_json_is_indented_and_empty_containers_are_short)
+{
+	struct str s = STR_INIT;
+	struct out_json j;
+
+	out_json_init(&j, &s);
+	out_json_open(&j, NULL, '{');
+	out_json_text(&j, "a", "x");
+	out_json_open(&j, "list", '[');
+	out_json_int(&j, NULL, INT64_MIN);
+	out_json_u64(&j, NULL, UINT64_MAX);
+	out_json_real(&j, NULL, 0.1);
+	out_json_real(&j, NULL, NAN);
+	out_json_bool(&j, NULL, true);
+	out_json_null(&j, NULL);
+	out_json_open(&j, NULL, '{');
+	out_json_close(&j, '}');
+	out_json_close(&j, ']');
+	out_json_open(&j, "empty", '[');
+	out_json_close(&j, ']');
+	out_json_text(&j, "none", NULL);
+	out_json_close(&j, '}');
+	CHECK_STR(str_c(&s), "{\n  \"a\": \"x\",\n  \"list\": [\n    -9223372036854775808,\n    18446744073709551615,\n"
+	          "    0.1,\n    null,\n"
+	          "    true,\n    null,\n    {}\n  ],\n  \"empty\": [],\n  \"none\": null\n}\n");
+	str_clear(&s);
+	out_json_init(&j, &s);
+	j.pretty = false;
+	out_json_open(&j, NULL, '[');
+	out_json_int(&j, NULL, 1);
+	out_json_int(&j, NULL, 2);
+	out_json_close(&j, ']');
+	CHECK_STR(str_c(&s), "[1, 2]");
+	str_free(&s);
+}
+
+TEST(formats_are_known_by_name)
+{
+	struct err e = ERR_INIT;
+	enum out_format f = OUT_TABLE;
+
+	CHECK_OK(out_format_parse("json", &f, &e), e);
+	CHECK(f == OUT_JSON);
+	CHECK_OK(out_format_parse("csv", &f, &e), e);
+	CHECK(f == OUT_CSV);
+	CHECK_OK(out_format_parse("table", &f, &e), e);
+	CHECK(f == OUT_TABLE);
+	CHECK(out_format_parse("xml", &f, &e) == -1);
+	CHECK(e.kind == ERR_USAGE);
+	CHECK_STR(e.msg, "unknown format 'xml': it is one of table, csv or json");
+}
+
+TEST(a_full_disk_is_an_error)
+{
+	struct str s = STR_INIT;
+	struct err e = ERR_INIT;
+	FILE *f = fopen("/dev/full", "w");
+
+	if (!f)
+		test_skip("not run: no /dev/full here");
+	str_add(&s, "short text that only fflush finds out about");
+	CHECK(out_flush(&s, f, &e) == -1);
+	CHECK(e.kind == ERR_IO);
+	CHECK_STR(e.msg, "cannot write the output: no space left on device");
+	fclose(f);
+	str_free(&s);
+}
+
+TEST(a_document_without_memory_is_an_error_and_writes_nothing)
+{
+	struct str s = STR_INIT;
+	struct err e = ERR_INIT;
+	char path[400];
+	FILE *f = fopen(test_path(path, sizeof path, "out"), "w");
+
+	CHECK(f);
+	str_add(&s, "half");
+	s.failed = true;
+	CHECK(out_flush(&s, f, &e) == -1);
+	CHECK(e.kind == ERR_NOMEM);
+	CHECK(ftell(f) == 0);
+	err_clear(&e);
+	str_clear(&s);
+	out_table_write(NULL, OUT_CSV, &s);
+	CHECK(out_flush(&s, f, &e) == -1);
+	fclose(f);
+	str_free(&s);
+}
+
+TEST(everything_is_written_including_nothing)
+{
+	struct str s = STR_INIT;
+	struct err e = ERR_INIT;
+	char path[400], back[32] = "";
+	FILE *f = fopen(test_path(path, sizeof path, "out"), "w+");
+
+	CHECK(f);
+	CHECK_OK(out_flush(&s, f, &e), e);
+	str_addn(&s, "a\0b\n", 4);
+	CHECK_OK(out_flush(&s, f, &e), e);
+	rewind(f);
+	CHECK_U64(fread(back, 1, sizeof back, f), 4);
+	CHECK(memcmp(back, "a\0b\n", 4) == 0);
+	fclose(f);
+	str_free(&s);
+}
+
+SUITE(t_out,
+	T(a_table_is_aligned_by_characters_with_numbers_to_the_right)
+	T(csv_quotes_what_needs_it_and_tells_null_from_empty)
+	T(json_is_an_array_of_objects)
+	T(no_rows_is_still_a_document)
+	T(reals_have_nine_digits_and_no_minus_zero)
+	T(integers_reach_their_ends)
+	T(hostile_text_stays_on_its_line_and_in_its_cell)
+	T(nested_json_is_indented_and_empty_containers_are_short)
+	T(formats_are_known_by_name)
+	T(a_full_disk_is_an_error)
+	T(a_document_without_memory_is_an_error_and_writes_nothing)
+	T(everything_is_written_including_nothing)
+);
