@@ -1,0 +1,44 @@
+/* dma.h - DMA: moves tiles between SRAM and the levels behind the NoC.
+ *
+ * Models: engines a core and their width (a rate; a transfer streams through while its bytes arrive), descriptors in
+ * flight, set-up time of a descriptor, demand transfers before prefetches. Back-pressure from the NoC is honoured.
+ * Leaves out: strided gathers within a descriptor (their bytes are counted, their pattern is not).
+ * Invariants: I1 never more than `outstanding` transfers below; I2 every submitted transfer is done exactly once. */
+#ifndef NPUSIM_ARCH_DMA_H
+#define NPUSIM_ARCH_DMA_H
+
+#include "sim/comp.h"
+
+struct dma_cfg {
+	uint32_t engines;            /* a core */
+	uint64_t width;              /* bytes a cycle and engine */
+	uint32_t stages;             /* tiles of one command in SRAM at a time: 2 is double buffering */
+	uint32_t outstanding;        /* tile descriptors in flight, chip */
+	ps_t setup;                  /* a descriptor, before its first byte is asked for */
+};
+
+extern const struct cfg_field dma_schema[];
+uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores);          /* bytes a cycle, chip */
+
+/* One tile's transfer; lives in the caller until done() is called. */
+struct dma_xfer {
+	struct mem_req req;
+	struct mem_run run;
+	struct ev ev;
+	struct dma *dma;
+	struct dma_xfer *next;
+	void (*done)(void *owner, struct dma_xfer *x);
+	void *owner;
+	ps_t t_issue, t_sent, t_reply, t_done;
+	bool demand;
+	uint32_t insn, tile;         /* the caller's */
+};
+
+struct dma;
+struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e); /* env->below: NoC */
+void dma_free(struct dma *d);
+void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, demand, done, owner are set */
+void dma_explain(const struct dma *d, struct str *out);
+ps_t dma_busy(const struct dma *d);                                  /* engine time used so far */
+
+#endif

@@ -1,0 +1,31 @@
+/* sram.h - the cores' scratchpad: where tiles wait to be computed, and where pinned weights stay.
+ *
+ * Models: capacity (enforced: an allocation that does not fit is refused and waits), rate of its banks, a part set
+ * aside for weights that stay across decode steps. All cores' scratchpads act as one, as tiles are spread evenly.
+ * Leaves out: bank conflicts, compute inside the array.
+ * Invariant: I1 allocated + pinned <= size, always. */
+#ifndef NPUSIM_ARCH_SRAM_H
+#define NPUSIM_ARCH_SRAM_H
+
+#include <stdbool.h>
+
+#include "sim/cfg.h"
+
+struct sram_cfg {
+	uint64_t size;               /* a core */
+	uint32_t banks;
+	uint64_t bank_width;         /* bytes a cycle and bank */
+	uint64_t pin;                /* a core: set aside for pinned weights */
+};
+
+extern const struct cfg_field sram_schema[];
+
+int sram_cfg_check(const struct sram_cfg *c, struct err *e);
+uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores);        /* bytes a cycle, all cores */
+
+struct sram { uint64_t size, used, pinned, peak; };                  /* all cores */
+void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores);
+bool sram_take(struct sram *s, uint64_t bytes);                      /* false: does not fit now */
+void sram_give(struct sram *s, uint64_t bytes);
+
+#endif

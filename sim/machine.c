@@ -1,0 +1,239 @@
+#include "sim/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/path.h"
+
+static const char *const kind_names[] = { "npu", NULL };
+static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };
+
+static const struct cfg_field top_schema[] = {
+	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"),
+	CFG_ENUM(struct machine_cfg, kind, "kind", "npu", kind_names, "which kind of machine this is", "our choice"),
+	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL,
+	         "clock of cores, NoC and L2", "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"),
+	CFG_U32(struct machine_cfg, cores, "cores", "64", 1, 4096, NULL,
+	        "cores; every core has the units and the scratchpad of the sections below",
+	        "profile report, recommendation 7: 60 to 80 instead of an H100's 132 SMs"),
+	CFG_END
+};
+
+static const struct cfg_field weights_schema[] = {
+	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	         "format the weights of products are stored in, where that is narrower than the trace's",
+	         "profile report, recommendation 6"),
+	CFG_END
+};
+
+static const struct cfg_field kv_precision_schema[] = {
+	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	         "format the KV cache is stored in, where that is narrower than the trace's",
+	         "profile report, recommendations for optimisation 3 (KV-cache quantisation)"),
+	CFG_END
+};
+
+#define SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, name) }
+
+static const struct cfg_section sections[] = {
+	{ "", top_schema, 0 },
+	SECTION(core, core_schema), SECTION(dispatch, dispatch_schema), SECTION(dma, dma_schema), SECTION(sram, sram_schema),
+	SECTION(gemv, gemv_schema), SECTION(matrix, matrix_schema), SECTION(vector, vector_schema), SECTION(fusion, fusion_schema),
+	SECTION(noc, noc_schema), SECTION(kv_buffer, kv_schema), SECTION(l2, l2_schema), SECTION(dram, dram_schema),
+	SECTION(weights, weights_schema), SECTION(kv, kv_precision_schema),
+	{ NULL, NULL, 0 }
+};
+
+struct cfg *machine_schema(struct machine_cfg *target, struct err *e)
+{
+	return cfg_new(sections, target, e);
+}
+
+/* The memory's own file fills in what the machine's file left open. */
+static int read_dram_kind(struct machine_conf *c, struct err *e)
+{
+	char relative[CFG_STR_MAX + 32], path[512];
+	struct yaml *y;
+	int rc;
+
+	if (strcmp(c->cfg.dram.kind, "fixed") == 0)
+		return 0;
+	if (strchr(c->cfg.dram.kind, '/') || strlen(c->cfg.dram.kind) == 0)
+		return err_set(e, ERR_CONFIG, "'dram.kind' names a file in configs/dram without folder and ending: '%s'", c->cfg.dram.kind);
+	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", c->cfg.dram.kind);
+	if (path_data(relative, path, sizeof path, e) < 0)
+		return err_add(e, "looking for 'dram.kind: %s'", c->cfg.dram.kind);
+	if (!(y = yaml_load(path, e)))
+		return -1;
+	rc = cfg_read_section(c->raw, "dram", y, yaml_root(y), true, e);
+	yaml_free(y);
+	return rc;
+}
+
+static int check(struct machine_conf *c, struct err *e)
+{
+	const struct machine_cfg *m = &c->cfg;
+
+	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->l2, e) < 0 || kv_cfg_check(&m->kv_buffer, e) < 0 ||
+	    dram_cfg_resolve(&c->cfg.dram, c->raw, e) < 0)
+		goto fail;
+	return 0;
+fail:
+	if (!e->file[0])
+		err_at(e, c->path, 0, 0);
+	return -1;
+}
+
+static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets, struct err *e)
+{
+	struct machine_conf *c = calloc(1, sizeof *c);
+
+	if (!c) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		goto fail;
+	}
+	snprintf(c->path, sizeof c->path, "%s", name);
+	if (!(c->raw = machine_schema(&c->cfg, e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
+		goto fail;
+	for (int i = 0; i < n_sets; i++)
+		if (cfg_set(c->raw, sets[i], e) < 0)
+			goto fail;
+	if (read_dram_kind(c, e) < 0 || check(c, e) < 0)
+		goto fail;
+	yaml_free(y);
+	return c;
+fail:
+	yaml_free(y);
+	machine_conf_free(c);
+	return NULL;
+}
+
+struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
+{
+	struct yaml *y = yaml_load(path, e);
+
+	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
+}
+
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
+                                        struct err *e)
+{
+	struct yaml *y = yaml_parse(text, n, name, e);
+
+	return y ? conf_read(y, name, sets, n_sets, e) : NULL;
+}
+
+void machine_conf_free(struct machine_conf *c)
+{
+	if (!c)
+		return;
+	cfg_free(c->raw);
+	free(c);
+}
+
+struct machine {
+	struct machine_cfg cfg;
+	struct evq *q;
+	struct stat_reg *stats;
+	struct comp *dram, *l2, *kv, *noc;
+	struct cp *cp;
+};
+
+struct machine *machine_new(const struct machine_cfg *cfg, struct err *e)
+{
+	struct machine *m = calloc(1, sizeof *m);
+	struct comp_env env;
+	const struct comp_ops *dram = strcmp(cfg->dram.kind, "fixed") == 0 ? &dram_fixed_ops : &dram_ops;
+	const struct comp_ops *l2 = cfg->l2.size ? &l2_ops : &l2_none_ops;
+
+	if (!m || !(m->q = evq_new()) || !(m->stats = stat_new())) {
+		err_set(e, ERR_NOMEM, "out of memory for a machine");
+		goto fail;
+	}
+	m->cfg = *cfg;
+	env = (struct comp_env){ m->q, m->stats, cfg->clock, NULL };
+	if (!(m->dram = dram->make(&env, &m->cfg.dram, e)))
+		goto fail;
+	env.below = m->dram;
+	if (!(m->l2 = l2->make(&env, &m->cfg.l2, e)))
+		goto fail;
+	env.below = m->l2;
+	if (cfg->kv_buffer.size && !(m->kv = kv_ops.make(&env, &m->cfg.kv_buffer, e)))
+		goto fail;
+	env.below = NULL;
+	if (!(m->noc = noc_ideal_new(&env, &m->cfg.noc, m->l2, m->kv, e)))
+		goto fail;
+	env.below = m->noc;
+	if (!(m->cp = cp_new(&env, &m->cfg.dispatch, &m->cfg.dma, &m->cfg.sram, cfg->cores, cfg->core.depth, e)))
+		goto fail;
+	return m;
+fail:
+	err_add(e, "building the machine '%s'", cfg->name);
+	machine_free(m);
+	return NULL;
+}
+
+void machine_free(struct machine *m)
+{
+	if (!m)
+		return;
+	cp_free(m->cp);
+	comp_free(m->noc);
+	comp_free(m->kv);
+	comp_free(m->l2);
+	comp_free(m->dram);
+	stat_free(m->stats);
+	evq_free(m->q);
+	free(m);
+}
+
+void machine_reset(struct machine *m)
+{
+	if (m->kv)
+		m->kv->ops->reset(m->kv);
+	m->l2->ops->reset(m->l2);
+	m->dram->ops->reset(m->dram);
+	core_forget(cp_core(m->cp));
+}
+
+int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+                 struct err *e)
+{
+	return cp_run(m->cp, p, picks, results, e);
+}
+
+const struct machine_cfg *machine_cfg(const struct machine *m)
+{
+	return &m->cfg;
+}
+
+struct stat_reg *machine_stats(struct machine *m)
+{
+	return m->stats;
+}
+
+uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv)
+{
+	uint64_t n = kv && m->kv ? m->kv->ops->resident(m->kv, addr, bytes) : 0;
+
+	/* A KV chunk is in the buffer or, spilled, in the L2: never in both. */
+	if (m->l2->ops->resident)
+		n += m->l2->ops->resident(m->l2, addr, bytes);
+	return n < bytes ? n : bytes;
+}
+
+bool machine_pinned(const struct machine *m, uint32_t tensor)
+{
+	return core_pinned(cp_core(m->cp), tensor);
+}
+
+ps_t machine_now(const struct machine *m)
+{
+	return evq_now(m->q);
+}
+
+uint64_t machine_events(const struct machine *m)
+{
+	return evq_count(m->q);
+}

@@ -1,0 +1,80 @@
+/* machine.h - a machine: its configuration, checked and resolved, and its blocks wired together.
+ *
+ *   command processor ─ cores (SRAM, GEMV, matrix, vector units) ─ DMA ─ NoC ┬ KV buffer ┐
+ *                                                                            └ L2 ───────┴ DRAM
+ *
+ * Two machines may live in one process. A machine runs one program; every pass over it is a decode step, and what the
+ * pass leaves on chip (L2, KV buffer, pinned weights) is there for the next. */
+#ifndef NPUSIM_SIM_MACHINE_H
+#define NPUSIM_SIM_MACHINE_H
+
+#include "arch/core.h"
+#include "arch/cp.h"
+#include "arch/dma.h"
+#include "arch/dram.h"
+#include "arch/gemv.h"
+#include "arch/isa.h"
+#include "arch/kv.h"
+#include "arch/l2.h"
+#include "arch/matrix.h"
+#include "arch/noc.h"
+#include "arch/sram.h"
+#include "arch/vector.h"
+#include "sim/cfg.h"
+#include "sim/fuse.h"
+
+enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
+
+struct precision_cfg { uint32_t dtype; };    /* enum machine_dtype */
+
+struct machine_cfg {
+	char name[CFG_STR_MAX];
+	uint32_t kind;                       /* npu */
+	uint64_t clock;                      /* kHz */
+	uint32_t cores;
+	struct core_cfg core;
+	struct dispatch_cfg dispatch;
+	struct dma_cfg dma;
+	struct sram_cfg sram;
+	struct gemv_cfg gemv;
+	struct matrix_cfg matrix;
+	struct vector_cfg vector;
+	struct fusion_cfg fusion;
+	struct noc_cfg noc;
+	struct kv_cfg kv_buffer;
+	struct l2_cfg l2;
+	struct dram_cfg dram;
+	struct precision_cfg weights, kv;    /* stored narrower than traced */
+};
+
+/* A configuration being read: rows and struct together, so that it can be shown, explained, compared and hashed. */
+struct machine_conf {
+	struct machine_cfg cfg;
+	struct cfg *raw;
+	char path[256];
+};
+
+/* Reads FILE, then the assignments in order, then the named DRAM kind, and checks the whole. */
+struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e);
+/* The same over text in memory; `name` stands in errors. */
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
+                                        struct err *e);
+void machine_conf_free(struct machine_conf *c);
+struct cfg *machine_schema(struct machine_cfg *target, struct err *e);   /* all rows with their defaults */
+
+struct machine;
+
+struct machine *machine_new(const struct machine_cfg *cfg, struct err *e);
+void machine_free(struct machine *m);
+void machine_reset(struct machine *m);                                   /* cold: nothing on chip */
+/* One pass. picks[route][slot] is the expert chosen. */
+int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+                 struct err *e);
+const struct machine_cfg *machine_cfg(const struct machine *m);
+struct stat_reg *machine_stats(struct machine *m);
+uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* in L2 or KV buffer */
+bool machine_pinned(const struct machine *m, uint32_t tensor);
+ps_t machine_now(const struct machine *m);
+uint64_t machine_events(const struct machine *m);
+
+#endif

@@ -1,0 +1,349 @@
+#include "sim/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/path.h"
+#include "sim/rng.h"
+#include "workloads/work.h"
+
+#define PPM 1000000u
+
+/* --- which experts a pass picks ---------------------------------------------------------------------------- */
+
+struct picks { uint32_t **now; uint32_t *scratch; };
+
+static int picks_new(struct picks *p, const struct op_stream *s, struct arena *a, struct err *e)
+{
+	size_t most = 1;
+
+	p->now = arena_array(a, s->n_routes ? s->n_routes : 1, sizeof *p->now);
+	for (size_t r = 0; p->now && r < s->n_routes; r++) {
+		if (s->routes[r].experts > most)
+			most = s->routes[r].experts;
+		if (!(p->now[r] = arena_array(a, s->routes[r].top ? s->routes[r].top : 1, sizeof **p->now)))
+			p->now = NULL;
+	}
+	p->scratch = arena_array(a, most, sizeof *p->scratch);
+	return p->now && p->scratch ? 0 : err_set(e, ERR_NOMEM, "out of memory for expert picks");
+}
+
+/* `n` of `pool` without replacement, moved to the pool's front. */
+static void draw(struct rng *g, uint32_t *pool, uint32_t size, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = i + (uint32_t)rng_below(g, size - i), t = pool[i];
+
+		pool[i] = pool[k];
+		pool[k] = t;
+	}
+}
+
+static void first_picks(struct picks *p, const struct op_stream *s, struct rng *g)
+{
+	for (size_t r = 0; r < s->n_routes; r++) {
+		uint32_t n = s->routes[r].experts, top = s->routes[r].top;
+
+		for (uint32_t i = 0; i < n; i++)
+			p->scratch[i] = i;
+		draw(g, p->scratch, n, top);
+		memcpy(p->now[r], p->scratch, top * sizeof *p->scratch);
+	}
+}
+
+/* Every pick stays with probability `keep`; the rest come from the experts not picked before. */
+static void next_picks(struct picks *p, const struct op_stream *s, struct rng *g, uint32_t keep_ppm)
+{
+	for (size_t r = 0; r < s->n_routes; r++) {
+		uint32_t n = s->routes[r].experts, top = s->routes[r].top, free_n = 0, used = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			bool taken = false;
+
+			for (uint32_t k = 0; k < top; k++)
+				taken |= p->now[r][k] == i;
+			if (!taken)
+				p->scratch[free_n++] = i;
+		}
+		draw(g, p->scratch, free_n, free_n < top ? free_n : top);
+		for (uint32_t k = 0; k < top; k++)
+			if (rng_below(g, PPM) >= keep_ppm && used < free_n)
+				p->now[r][k] = p->scratch[used++];
+	}
+}
+
+static uint32_t default_reuse(const struct op_stream *s)
+{
+	uint64_t top = 0, experts = 0;
+
+	for (size_t r = 0; r < s->n_routes; r++) {
+		top += s->routes[r].top;
+		experts += s->routes[r].experts;
+	}
+	return experts ? (uint32_t)(top * PPM / experts) : 0;
+}
+
+/* --- the roofline ------------------------------------------------------------------------------------------ */
+
+/* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
+static uint64_t compulsory(const struct machine *m, const struct isa_prog *p, const struct op_stream *s,
+                           const uint32_t *const *picks, struct arena *a, struct err *e)
+{
+	uint8_t *seen = arena_alloc(a, p->n_tensors ? p->n_tensors : 1);
+	uint64_t bytes = 0;
+
+	if (!seen) {
+		err_set(e, ERR_NOMEM, "out of memory for the roofline");
+		return 0;
+	}
+	for (uint32_t i = 0; i < p->n_insns; i++) {
+		const struct isa_insn *x = &p->insns[i];
+		const struct isa_tensor *t = &p->tensors[x->tensor];
+		uint64_t addr = t->addr + x->offset;
+
+		if (x->code != ISA_LOAD || !x->early || x->bytes == 0)
+			continue;
+		/* The same tensor again (another pass of blocks, a table all layers share) is one read; another expert's
+		 * weights are another. A routed pick comes once in a pass. */
+		if (t->route < 0) {
+			if (seen[x->tensor])
+				continue;
+			seen[x->tensor] = 1;
+		} else {
+			addr += t->stride * picks[t->route][x->slot];
+		}
+		if (x->pinned && machine_pinned(m, x->tensor))
+			continue;
+		bytes += x->bytes - machine_resident(m, addr, x->bytes, s->tensors[x->tensor].role == OP_KV);
+	}
+	return bytes;
+}
+
+static uint32_t host_trips(const struct isa_prog *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_cmds; i++)
+		n += p->cmds[i].sync;
+	return n;
+}
+
+/* Every term is work that must be done over the peak that does it: the run cannot be shorter. */
+static void roofline(const struct stat_reg *st, const struct machine_cfg *c, struct run_result *r)
+{
+	const struct isa_prog *p = &r->map.prog;
+	uint64_t batches = p->n_cmds ? p->cmds[p->n_cmds - 1].batch : 0;
+
+	r->peak_ps[RES_DRAM] = clock_transfer(r->compulsory_bytes, dram_peak(&c->dram));
+	if (c->l2.size)
+		r->peak_ps[RES_L2] = clock_transfer(stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes"), l2_bandwidth(&c->l2, c->clock));
+	if (c->kv_buffer.size)
+		r->peak_ps[RES_KV] = clock_transfer(stat_get(st, "kv_buffer.hit_bytes"), c->kv_buffer.bandwidth);
+	r->peak_ps[RES_DMA] = clock_transfer(stat_get(st, "dma.read_bytes") + stat_get(st, "dma.write_bytes"),
+	                                     dma_rate(&c->dma, c->cores) * c->clock * 1000);
+	r->peak_ps[RES_GEMV] = stat_get(st, "gemv.busy_ps");
+	r->peak_ps[RES_MATRIX] = stat_get(st, "matrix.busy_ps");
+	r->peak_ps[RES_VECTOR] = stat_get(st, "vector.busy_ps");
+	r->peak_ps[RES_DISPATCH] = batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
+	r->peak_ps[RES_HOST] = c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
+	for (int k = 0; k < RES_COUNT; k++)
+		if (r->peak_ps[k] > r->roofline_ps) {
+			r->roofline_ps = r->peak_ps[k];
+			r->roofline_bound = (enum res)k;
+		}
+}
+
+/* --- per op ------------------------------------------------------------------------------------------------ */
+
+static enum res largest(const ps_t *v)
+{
+	int best = 0;
+
+	for (int k = 1; k < RES_COUNT; k++)
+		if (v[k] > v[best])
+			best = k;
+	return (enum res)best;
+}
+
+/* Shares in millionths that sum to one million exactly: the rest of rounding goes to the largest. */
+static void shares(const ps_t *v, enum res bound, uint32_t *ppm)
+{
+	ps_t total = 0;
+	uint32_t sum = 0;
+
+	for (int k = 0; k < RES_COUNT; k++)
+		total += v[k];
+	for (int k = 0; k < RES_COUNT; k++) {
+		/* Stalls are under 2^44 ps (17 s) each, so the product fits. */
+		ppm[k] = total ? (uint32_t)((total >> 44 ? v[k] >> 20 : v[k]) * PPM / (total >> 44 ? total >> 20 : total)) : 0;
+		sum += ppm[k];
+	}
+	ppm[bound] += PPM - sum;
+}
+
+/* Busy time a command's bytes and math need, resource by resource. */
+static void busy_of(const struct machine_cfg *c, const struct core_account *a, ps_t *busy)
+{
+	memcpy(busy, a->busy, sizeof a->busy);
+	busy[RES_DRAM] = clock_transfer(a->dram_bytes, dram_peak(&c->dram));
+	if (c->l2.size)
+		busy[RES_L2] = clock_transfer(a->mem_bytes, l2_bandwidth(&c->l2, c->clock));
+	busy[RES_DMA] = clock_transfer(a->mem_bytes, dma_rate(&c->dma, c->cores) * c->clock * 1000);
+}
+
+/* Divides what is left over a command's members by their own work; the last takes the rest, so nothing is lost. */
+static uint64_t part(uint64_t weight, uint64_t *weight_left, uint64_t *left)
+{
+	uint64_t mine;
+
+	if (*weight_left <= weight)
+		mine = *left;
+	else
+		mine = *left / *weight_left * weight + *left % *weight_left * weight / *weight_left;
+	*weight_left -= weight < *weight_left ? weight : *weight_left;
+	*left -= mine;
+	return mine;
+}
+
+static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res, ps_t began, struct run_result *r)
+{
+	const struct isa_prog *p = &r->map.prog;
+	const struct op_stream *s = r->stream;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		r->ops[i].cmd = r->map.cmd_of_op[i];
+		r->ops[i].carried = r->map.cmd_of_op[i] == UINT32_MAX;
+		if (r->ops[i].carried)
+			r->carried_ps += s->ops[i].measured_ns * 1000;
+		else
+			r->ops[i].flops = work_of(s, &s->ops[i]).flops;
+	}
+	for (size_t k = 0; k < p->n_cmds; k++) {
+		const struct isa_cmd *cmd = &p->cmds[k];
+		const struct core_account *a = &res[k].acc;
+		ps_t busy[RES_COUNT], span = res[k].span, at = res[k].retired - span - began, limit;
+		uint64_t weights = 0, dram_weights = 0, mem = a->mem_bytes, dram = a->dram_bytes;
+		enum res bound;
+		uint32_t ppm[RES_COUNT];
+
+		busy_of(c, a, busy);
+		limit = busy[largest(busy)];
+		bound = span ? largest(a->stall) : largest(busy);
+		shares(a->stall, bound, ppm);
+		for (uint32_t n = 0; n < cmd->n_ops; n++) {
+			weights += r->map.op_work_ps[p->members[cmd->first_op + n]];
+			dram_weights += work_of(s, &s->ops[p->members[cmd->first_op + n]]).read_bytes;
+		}
+		for (uint32_t n = 0; n < cmd->n_ops; n++) {
+			uint32_t op = p->members[cmd->first_op + n];
+			struct run_op *o = &r->ops[op];
+			uint64_t w = r->map.op_work_ps[op], wl = weights, dw = work_of(s, &s->ops[op]).read_bytes, dl = dram_weights;
+			ps_t took;
+
+			if (!o->us_ps && !o->start_ps)
+				o->start_ps = at;
+			took = part(w, &weights, &span);
+			o->us_ps += took;
+			at += took;
+			o->limit_ps += part(w, &wl, &limit);
+			o->mem_bytes += part(dw, &dram_weights, &mem);
+			o->dram_bytes += part(dw, &dl, &dram);
+			o->bound = bound;
+			memcpy(o->stall_ppm, ppm, sizeof ppm);
+		}
+		for (int x = 0; x < RES_COUNT; x++)
+			r->stall_ps[x] += a->stall[x];
+	}
+}
+
+static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r, struct err *e)
+{
+	r->n_stats = stat_count(st);
+	if (!(r->stats = arena_array(a, r->n_stats ? r->n_stats : 1, sizeof *r->stats)))
+		return err_set(e, ERR_NOMEM, "out of memory for statistics");
+	for (size_t i = 0; i < r->n_stats; i++) {
+		struct stat_view v = stat_at(st, i);
+
+		/* The registry goes with the machine, the result stays. */
+		r->stats[i] = (struct run_stat){ arena_strdup(a, v.name), arena_strdup(a, v.unit), arena_strdup(a, v.help), v.value,
+		                                 v.kind == STAT_LEVEL };
+	}
+	return 0;
+}
+
+static int measure(struct machine *m, struct picks *picks, const struct run_opts *o, struct arena *a, struct run_result *r,
+                   struct err *e)
+{
+	const struct isa_prog *p = &r->map.prog;
+	const struct machine_cfg *c = machine_cfg(m);
+	struct stat_reg *st = machine_stats(m);
+	struct cp_result *res = arena_array(a, p->n_cmds ? p->n_cmds : 1, sizeof *res);
+	struct rng g;
+	uint64_t events;
+	ps_t began;
+
+	if (!res)
+		return err_set(e, ERR_NOMEM, "out of memory for results");
+	rng_seed(&g, o->seed, "experts");
+	first_picks(picks, r->stream, &g);
+	if (o->start == RUN_STEADY) {
+		if (machine_step(m, p, (const uint32_t *const *)picks->now, res, e) < 0)
+			return err_add(e, "warming up");
+		next_picks(picks, r->stream, &g, r->reuse_ppm);
+		r->steps++;
+	}
+	r->compulsory_bytes = compulsory(m, p, r->stream, (const uint32_t *const *)picks->now, a, e);
+	if (e->kind)
+		return -1;
+	stat_snapshot(st);
+	events = machine_events(m);
+	began = machine_now(m);
+	if (machine_step(m, p, (const uint32_t *const *)picks->now, res, e) < 0)
+		return -1;
+	r->steps++;
+	r->events = machine_events(m) - events;
+	r->total_ps = p->n_cmds ? res[p->n_cmds - 1].retired - began : 0;
+	r->cycles = clock_cycles(r->total_ps, c->clock);
+	r->dram_read_bytes = stat_get(st, "dram.read_bytes");
+	r->dram_write_bytes = stat_get(st, "dram.write_bytes");
+	r->dirty_bytes = stat_get(st, "l2.dirty_bytes") + stat_get(st, "kv_buffer.dirty_bytes");
+	roofline(st, c, r);
+	give_to_ops(c, res, began, r);
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		r->flops += r->ops[i].flops;
+	return keep_stats(st, a, r, e);
+}
+
+int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+               struct run_result *out, struct err *e)
+{
+	struct fuse_patterns *patterns = NULL;
+	struct machine *m = NULL;
+	struct picks picks;
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	out->stream = s;
+	out->config_hash = cfg_hash(conf->raw);
+	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : default_reuse(s);
+	if (!(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)))
+		return err_set(e, ERR_NOMEM, "out of memory for results");
+	if (conf->cfg.fusion.enabled) {
+		char relative[CFG_STR_MAX + 32], path[512];
+
+		snprintf(relative, sizeof relative, "configs/fusion/%s.yaml", conf->cfg.fusion.patterns);
+		if (path_data(relative, path, sizeof path, e) < 0 || !(patterns = fuse_patterns_load(path, e))) {
+			err_add(e, "reading 'fusion.patterns'");
+			goto out;
+		}
+	}
+	if (map_stream(s, &conf->cfg, patterns, a, &out->map, e) < 0 || picks_new(&picks, s, a, e) < 0 ||
+	    !(m = machine_new(&conf->cfg, e)) || measure(m, &picks, o, a, out, e) < 0)
+		goto out;
+	rc = 0;
+out:
+	fuse_patterns_free(patterns);
+	machine_free(m);
+	return rc;
+}

@@ -1,0 +1,205 @@
+/* Physics of whole runs, over random machines and random decode steps (DESIGN section 8, item 1). */
+#include "sim/run.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+#include <stdlib.h>
+
+#define ROUNDS (getenv("NPUSIM_TEST_QUICK") ? 8 : 60)
+#define TOLERANCE_PPM 5000 /* DESIGN section 8: more of a resource never slows a run by more than 0.5 % */
+
+struct bed { struct arena *a; struct op_stream *s; struct str yaml; struct err e; };
+
+static void bed_up(struct bed *b, struct rng *r)
+{
+	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	b->s = synth_step(r, b->a, 1 + (int)rng_below(r, 4), rng_below(r, 2));
+	synth_machine(r, &b->yaml);
+}
+
+static void bed_down(struct bed *b)
+{
+	arena_free(b->a);
+	str_free(&b->yaml);
+}
+
+/* Runs the stream on the machine with some values changed; false when that machine cannot be built. */
+static bool run(struct bed *b, const char *const *sets, int n_sets, enum run_start start, struct run_result *out)
+{
+	struct machine_conf *c = machine_conf_parse(b->yaml.p, b->yaml.len, "synth.yaml", sets, n_sets, &b->e);
+	struct run_opts o = { .start = start, .seed = 7 };
+	int rc;
+
+	if (!c)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
+	rc = run_stream(b->s, c, &o, b->a, out, &b->e);
+	machine_conf_free(c);
+	if (rc < 0 && b->e.kind == ERR_CONFIG) {
+		err_clear(&b->e);
+		return false;
+	}
+	if (rc < 0)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
+	return true;
+}
+
+static uint64_t stat(const struct run_result *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_stats; i++)
+		if (strcmp(r->stats[i].name, name) == 0)
+			return r->stats[i].value;
+	return 0;
+}
+
+TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "roofline");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, &x)) {
+			ps_t sum = 0, stalls = 0;
+
+			if (x.total_ps < x.roofline_ps)
+				test_fail(__FILE__, __LINE__, "total %llu < roofline %llu (%s)\n%s", (unsigned long long)x.total_ps,
+				          (unsigned long long)x.roofline_ps, res_name(x.roofline_bound), b.yaml.p);
+			for (size_t k = 0; k < b.s->n_ops; k++) {
+				uint32_t ppm = 0;
+
+				sum += x.ops[k].us_ps;
+				for (int n = 0; n < RES_COUNT; n++)
+					ppm += x.ops[k].stall_ppm[n];
+				CHECK_U64(ppm, 1000000);
+			}
+			for (int n = 0; n < RES_COUNT; n++)
+				stalls += x.stall_ps[n];
+			CHECK_U64(sum, x.total_ps);
+			CHECK_U64(stalls, x.total_ps);
+		}
+		bed_down(&b);
+	}
+}
+
+TEST(bytes_are_conserved_at_every_level)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "bytes");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, 0, RUN_COLD, &x)) {
+			uint64_t l2 = stat(&x, "l2.read_bytes");
+
+			if (l2) {
+				CHECK_U64(l2 + stat(&x, "l2.write_bytes"), stat(&x, "l2.hit_bytes") + stat(&x, "l2.miss_bytes"));
+				CHECK_U64(stat(&x, "dram.read_bytes"), stat(&x, "l2.fill_bytes"));
+				CHECK_U64(stat(&x, "dram.write_bytes"), stat(&x, "l2.writeback_bytes"));
+			}
+			/* cold: what exists before the step and is used comes from DRAM at least once */
+			CHECK(x.dram_read_bytes >= x.compulsory_bytes);
+		}
+		bed_down(&b);
+	}
+}
+
+TEST(the_same_run_twice_is_the_same_to_the_picosecond)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "again");
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		struct bed b;
+		struct run_result x, y;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, 0, RUN_STEADY, &x) && run(&b, NULL, 0, RUN_STEADY, &y)) {
+			CHECK_U64(x.total_ps, y.total_ps);
+			CHECK_U64(x.events, y.events);
+			CHECK_U64(x.n_stats, y.n_stats);
+			for (size_t k = 0; k < x.n_stats; k++)
+				CHECK_U64(x.stats[k].value, y.stats[k].value);
+			CHECK(memcmp(x.ops, y.ops, b.s->n_ops * sizeof *x.ops) == 0);
+		}
+		bed_down(&b);
+	}
+}
+
+TEST(a_unit_that_is_off_is_never_used)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "off");
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		struct bed b;
+		struct run_result x;
+
+		bed_up(&b, &r);
+		if (run(&b, (const char *[]){ "gemv.units=0", "matrix.units=0", "kv_buffer.size=0", "l2.size=0" }, 4, RUN_STEADY, &x)) {
+			CHECK_U64(stat(&x, "gemv.busy_ps") + stat(&x, "matrix.busy_ps"), 0);
+			CHECK_U64(stat(&x, "l2.read_bytes") + stat(&x, "kv_buffer.hit_bytes"), 0);
+			CHECK(stat(&x, "vector.busy_ps") > 0);
+		}
+		bed_down(&b);
+	}
+}
+
+/* One resource raised; the machine text already holds some value of it, so both runs set it. */
+static void more_is_never_slower(const char *name, const char *less, const char *more, ps_t *worst)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), name);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x, y;
+
+		bed_up(&b, &r);
+		if (run(&b, &less, 1, RUN_STEADY, &x) && run(&b, &more, 1, RUN_STEADY, &y)) {
+			ps_t over = y.total_ps > x.total_ps ? (y.total_ps - x.total_ps) * 1000000 / x.total_ps : 0;
+
+			if (over > *worst)
+				*worst = over;
+			if (over > TOLERANCE_PPM)
+				test_fail(__FILE__, __LINE__, "%s takes %llu ps, %s %llu ps\n%s", less, (unsigned long long)x.total_ps, more,
+				          (unsigned long long)y.total_ps, b.yaml.p);
+		}
+		bed_down(&b);
+	}
+	if (*worst)
+		printf("worst anomaly of %s -> %s: %llu ppm\n", less, more, (unsigned long long)*worst);
+}
+
+#define MORE(test, less, more) TEST(test) { ps_t worst = 0; more_is_never_slower(#test, less, more, &worst); }
+
+MORE(more_gemv_units, "gemv.units=1", "gemv.units=3")
+MORE(more_gemv_lanes, "gemv.lanes=16", "gemv.lanes=64")
+MORE(more_vector_lanes, "vector.lanes=16", "vector.lanes=64")
+MORE(a_larger_l2, "l2.size=1 MiB", "l2.size=16 MiB")
+MORE(a_larger_kv_buffer, "kv_buffer.size=256 KiB", "kv_buffer.size=8 MiB")
+MORE(a_larger_sram, "sram.size=128 KiB", "sram.size=512 KiB")
+MORE(more_stages, "dma.stages=2", "dma.stages=6")
+MORE(more_descriptors, "dma.outstanding=4", "dma.outstanding=16")
+MORE(faster_dispatch, "dispatch.latency=400 ns", "dispatch.latency=100 ns")
+MORE(a_faster_host, "dispatch.host=10 us", "dispatch.host=5 us")
+MORE(a_deeper_window, "dispatch.queue=4", "dispatch.queue=32")
+MORE(fusion_on, "fusion.enabled=false", "fusion.enabled=true")
+MORE(a_faster_clock, "clock=800 MHz", "clock=1.2 GHz")
+MORE(lower_memory_latency, "dram.latency_scale=1.5", "dram.latency_scale=1")
+MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
+
+SUITE(p_run,
+	T(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
+	T(bytes_are_conserved_at_every_level)
+	T(the_same_run_twice_is_the_same_to_the_picosecond)
+	T(a_unit_that_is_off_is_never_used)
+	T(more_gemv_units) T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2) T(a_larger_kv_buffer) T(a_larger_sram)
+	T(more_stages) T(more_descriptors) T(faster_dispatch) T(a_faster_host) T(a_deeper_window) T(fusion_on) T(a_faster_clock)
+	T(lower_memory_latency) T(deciding_on_the_device)
+);

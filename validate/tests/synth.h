@@ -1,0 +1,16 @@
+/* synth.h - op streams and machines made up for tests: random, small, valid. */
+#ifndef NPUSIM_TESTS_SYNTH_H
+#define NPUSIM_TESTS_SYNTH_H
+
+#include "sim/arena.h"
+#include "sim/machine.h"
+#include "sim/rng.h"
+#include "workloads/op.h"
+
+/* A decode step of a made-up transformer: `layers` layers with norms, products, KV concat, attention, and experts with a
+ * host decision when `experts` > 0. All of it in `a`. */
+struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool experts);
+/* YAML of a random machine that can run it. */
+void synth_machine(struct rng *r, struct str *yaml);
+
+#endif
