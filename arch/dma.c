@@ -173,6 +173,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->t_level = r->t_dram = r->t_dram_done = 0;
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
+	r->posted = r->no_keep = false;
 	put(x->demand ? &d->demand : &d->prefetch, x);
 	pump(d);
 }

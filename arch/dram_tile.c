@@ -1,0 +1,413 @@
+#include "arch/dram_tile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/hash.h"
+
+#define ROW_NONE UINT32_MAX
+
+enum dir { DIR_READ, DIR_WRITE, DIR_NONE };
+
+/* Times below are in open time. */
+struct unit {
+	ps_t bus, gate;              /* free again */
+	ps_t back;                   /* turnaround the next read pays */
+	enum dir dir;
+};
+
+/* The banks of one number in all groups, while they agree; `split`: see d->single instead. */
+struct bank {
+	ps_t usable;                 /* the open row may be read or written */
+	ps_t ready;                  /* earliest ACT of another row, tRP included */
+	uint32_t row;
+	bool split;
+};
+
+struct dram_tile {
+	struct dram_timing t;
+	uint32_t group_mask, bank_mask, bank_bits;
+	unsigned burst_shift, stripe_shift, block_shift;
+	ps_t after_read, after_write;/* from the end of a piece to the bank's next ACT */
+	ps_t *bus_time;              /* of n bursts, up to a stripe */
+	ps_t *to_write, *to_read;    /* turnaround by bursts written, up to a batch */
+	struct unit *unit;
+	struct bank *bank;           /* [bank][unit] */
+	struct bank *single;         /* [bank][unit][group] */
+};
+
+/* --- open time --------------------------------------------------------------------------------------------- */
+
+uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when)
+{
+	return t->t_refi ? when / t->t_refi : 0;
+}
+
+ps_t dram_tile_open(const struct dram_timing *t, ps_t when)
+{
+	ps_t n, into;
+
+	if (!t->t_refi || when < t->t_refi)
+		return when;
+	n = when / t->t_refi;
+	into = when % t->t_refi;
+	return when - (n - 1) * t->t_block - ps_min(into, t->t_block);
+}
+
+ps_t dram_tile_when(const struct dram_timing *t, ps_t open)
+{
+	if (!t->t_refi || open <= t->t_refi)
+		return open;
+	return open + (1 + (open - t->t_refi - 1) / (t->t_refi - t->t_block)) * t->t_block;
+}
+
+/* --- life cycle -------------------------------------------------------------------------------------------- */
+
+static unsigned log2_of(uint64_t v)
+{
+	unsigned n = 0;
+
+	assert(v && !(v & (v - 1)));
+	while (v >>= 1)
+		n++;
+	return n;
+}
+
+struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e)
+{
+	size_t n_bank = (size_t)t->units * t->banks, n_stripe = t->row_bytes * t->groups / t->burst_bytes;
+	struct dram_tile *d = calloc(1, sizeof *d);
+	ps_t burst, to_write, to_read;
+
+	if (!d)
+		goto nomem;
+	d->t = *t;
+	d->group_mask = t->groups - 1;
+	d->bank_mask = t->banks - 1;
+	d->bank_bits = log2_of(t->banks);
+	d->burst_shift = log2_of(t->burst_bytes);
+	d->stripe_shift = log2_of(t->row_bytes * t->groups);
+	d->block_shift = log2_of(t->interleave);
+	d->bus_time = calloc(n_stripe + 1, sizeof *d->bus_time);
+	d->to_write = calloc((size_t)t->write_batch + 1, sizeof *d->to_write);
+	d->to_read = calloc((size_t)t->write_batch + 1, sizeof *d->to_read);
+	d->unit = calloc(t->units, sizeof *d->unit);
+	d->bank = calloc(n_bank, sizeof *d->bank);
+	d->single = calloc(n_bank * t->groups, sizeof *d->single);
+	if (!d->bus_time || !d->to_write || !d->to_read || !d->unit || !d->bank || !d->single)
+		goto nomem;
+	for (size_t n = 0; n <= n_stripe; n++)
+		d->bus_time[n] = dram_bus_time(t, n);
+	burst = d->bus_time[1];
+	/* In time on the bus: RD to WR is tRTW between commands; WR to RD waits for the data and tWTR. */
+	to_write = t->t_rtw > burst ? t->t_rtw - burst : 0;
+	to_read = t->t_cwl + t->t_wtr;
+	for (size_t n = 0; n <= t->write_batch; n++) {
+		d->to_write[n] = div_up(to_write * n, t->write_batch);
+		d->to_read[n] = div_up(to_read * n, t->write_batch);
+	}
+	d->after_read = t->t_rtp + t->t_rp > burst ? t->t_rtp + t->t_rp - burst : 0;
+	d->after_write = t->t_cwl + t->t_wr + t->t_rp;
+	dram_tile_reset(d);
+	return d;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for 'dram'");
+	dram_tile_free(d);
+	return NULL;
+}
+
+void dram_tile_free(struct dram_tile *d)
+{
+	if (!d)
+		return;
+	free(d->bus_time);
+	free(d->to_write);
+	free(d->to_read);
+	free(d->unit);
+	free(d->bank);
+	free(d->single);
+	free(d);
+}
+
+void dram_tile_reset(struct dram_tile *d)
+{
+	size_t n_bank = (size_t)d->t.units * d->t.banks;
+
+	for (size_t i = 0; i < d->t.units; i++)
+		d->unit[i] = (struct unit){ .dir = DIR_NONE };
+	for (size_t i = 0; i < n_bank; i++)
+		d->bank[i] = (struct bank){ .row = ROW_NONE };
+}
+
+/* --- one piece --------------------------------------------------------------------------------------------- */
+
+/* The same n bursts of one stripe in units lo .. hi - 1. */
+struct piece {
+	uint32_t lo, hi;
+	uint32_t bank, row, group;   /* of the first burst */
+	uint32_t n;
+	uint64_t share;              /* bursts of the whole request in this unit: what a turnaround is spread over */
+};
+
+struct work {
+	ps_t a;                      /* arrival, open time */
+	enum dir dir;
+	ps_t end;                    /* so far */
+	struct dram_tile_stats *s;
+};
+
+static inline size_t batch(const struct dram_tile *d, uint64_t bursts)
+{
+	return bursts < d->t.write_batch ? (size_t)bursts : d->t.write_batch;
+}
+
+/* What the bus stands still before this piece. A controller turns the bus once for a batch of writes: fewer pay a part. */
+static inline ps_t turnaround(const struct dram_tile *d, struct unit *u, const struct work *w, const struct piece *p)
+{
+	ps_t cost = 0;
+
+	if (u->dir != w->dir) {
+		if (u->dir != DIR_NONE) {
+			cost = w->dir == DIR_WRITE ? d->to_write[batch(d, p->share)] : u->back;
+			w->s->turnarounds++;
+		}
+		u->back = 0;
+		u->dir = w->dir;
+	}
+	if (w->dir == DIR_WRITE)
+		u->back = ps_min(u->back + d->to_read[batch(d, p->n)], d->to_read[d->t.write_batch]);
+	return cost;
+}
+
+/* Opens the rows that are not open in k banks that become ready together; returns when the first is usable. */
+static ps_t activate(const struct dram_tile *d, struct unit *u, struct bank *b, const struct work *w, ps_t rcd, uint32_t row,
+                     uint32_t k)
+{
+	ps_t act = ps_max(u->gate, w->a), last, at = b->row == ROW_NONE ? w->a : w->a + d->t.t_rp;
+
+	u->gate = act + k * d->t.t_act;
+	act = ps_max(act, ps_max(at, b->ready));
+	last = act + (k - 1) * d->t.t_act;
+	b->row = row;
+	b->usable = last + rcd;
+	b->ready = last + d->t.t_rc;
+	return act + rcd;
+}
+
+/* Makes one bank of the groups' banks again, as far as `row` is concerned; returns how many of them must open it. */
+static uint32_t unite(const struct dram_tile *d, struct bank *b, const struct bank *single, uint32_t row)
+{
+	struct bank all = { .row = ROW_NONE };
+	uint32_t k = 0;
+
+	for (uint32_t g = 0; g < d->t.groups; g++) {
+		const struct bank *x = &single[g];
+
+		if (x->row == row) {
+			all.usable = ps_max(all.usable, x->usable);
+		} else {
+			k++;
+			if (x->row != ROW_NONE)
+				all.row = x->row;
+		}
+		all.ready = ps_max(all.ready, x->ready);
+	}
+	if (k == 0)
+		all.row = row;
+	*b = all;
+	return k;
+}
+
+/* Fewer bursts than groups: each in a bank of its own. */
+static void serve_few(struct dram_tile *d, const struct piece *p, uint32_t i, struct work *w)
+{
+	size_t at = (size_t)p->bank * d->t.units + i;
+	struct unit *u = &d->unit[i];
+	struct bank *b = &d->bank[at], *single = &d->single[at * d->t.groups];
+	ps_t rcd = w->dir == DIR_WRITE ? d->t.t_rcd_wr : d->t.t_rcd, burst = d->bus_time[1];
+	ps_t turn = turnaround(d, u, w, p), need = w->a, end = 0;
+
+	if (!b->split) {
+		for (uint32_t g = 0; g < d->t.groups; g++)
+			single[g] = *b;
+		b->split = true;
+	}
+	for (uint32_t n = 0; n < p->n; n++) {
+		struct bank *x = &single[(p->group + n) & d->group_mask];
+		ps_t col;
+
+		if (x->row == p->row) {
+			col = ps_max(w->a, x->usable);
+			w->s->row_hits++;
+		} else {
+			need = ps_max(need, w->a + rcd + (x->row == ROW_NONE ? 0 : d->t.t_rp));
+			col = activate(d, u, x, w, rcd, p->row, 1);
+			w->s->activates++;
+		}
+		end = ps_max(end, col + burst);
+	}
+	u->bus = ps_max(u->bus + turn, need) + d->bus_time[p->n];
+	end = ps_max(end, u->bus);
+	for (uint32_t n = 0; n < p->n; n++) {
+		struct bank *x = &single[(p->group + n) & d->group_mask];
+
+		x->ready = ps_max(x->ready, end + (w->dir == DIR_WRITE ? d->after_write : d->after_read));
+	}
+	w->end = ps_max(w->end, end);
+}
+
+/* Bursts in every group. This loop is where the time of a tile goes: what it needs is in locals, since the compiler must
+ * think that every store may change what a pointer leads to. */
+static void serve_full(struct dram_tile *d, const struct piece *p, struct work *w)
+{
+	bool write = w->dir == DIR_WRITE;
+	struct bank *b = &d->bank[(size_t)p->bank * d->t.units + p->lo];
+	struct unit *u = &d->unit[p->lo], *stop = u + (p->hi - p->lo);
+	const ps_t a = w->a, rcd = write ? d->t.t_rcd_wr : d->t.t_rcd, after = write ? d->after_write : d->after_read;
+	const ps_t span = d->bus_time[p->n], burst = d->bus_time[1], t_act = d->t.t_act;
+	const uint32_t row = p->row, groups = d->t.groups;
+	const enum dir dir = w->dir;
+	uint64_t opened = 0;
+	ps_t last = w->end;
+
+	for (; u < stop; u++, b++) {
+		ps_t turn = write || u->dir != dir ? turnaround(d, u, w, p) : 0, need = a, end;
+		uint32_t k = groups;
+
+		if (b->split)
+			k = unite(d, b, &d->single[(size_t)(b - d->bank) * groups], row);
+		if (b->row == row) {
+			end = ps_max(a, b->usable) + span;
+		} else {
+			need += rcd + (b->row == ROW_NONE ? 0 : d->t.t_rp);
+			end = activate(d, u, b, w, rcd, row, k) + ps_max(span, (k - 1) * t_act + burst);
+			opened += k;
+		}
+		u->bus = ps_max(u->bus + turn, need) + span;
+		end = ps_max(end, u->bus);
+		b->ready = ps_max(b->ready, end + after);
+		last = ps_max(last, end);
+	}
+	w->end = last;
+	w->s->activates += opened;
+	w->s->row_hits += (uint64_t)(p->hi - p->lo) * p->n - opened;
+}
+
+/* Local bytes [from, to) of units lo .. hi - 1, stripe by stripe. */
+static void serve_units(struct dram_tile *d, uint32_t lo, uint32_t hi, uint64_t from, uint64_t to, struct work *w)
+{
+	uint64_t share = (to - from) >> d->burst_shift;
+
+	while (from < to) {
+		uint64_t stripe = from >> d->stripe_shift, end = ps_min((stripe + 1) << d->stripe_shift, to);
+		uint64_t row = stripe >> d->bank_bits;
+		struct piece p = {
+			.lo = lo, .hi = hi, .bank = (uint32_t)stripe & d->bank_mask, .row = (uint32_t)row & (ROW_NONE >> 1),
+			.group = (uint32_t)(from >> d->burst_shift) & d->group_mask,
+			.n = (uint32_t)((end - from) >> d->burst_shift), .share = share,
+		};
+
+		if (d->t.hashed)
+			p.bank ^= (uint32_t)(row ^ row >> d->bank_bits ^ row >> 2 * d->bank_bits) & d->bank_mask;
+		if (p.n >= d->t.groups)
+			serve_full(d, &p, w);
+		else
+			for (uint32_t i = lo; i < hi; i++)
+				serve_few(d, &p, i, w);
+		w->s->bursts += (uint64_t)(hi - lo) * p.n;
+		w->s->bus_ps += (hi - lo) * d->bus_time[p.n];
+		from = end;
+	}
+}
+
+/* --- the address map --------------------------------------------------------------------------------------- */
+
+/* Blocks of `interleave` bytes go round the units; round q starts at unit turn(q). */
+static uint32_t turn(const struct dram_tile *d, uint64_t q)
+{
+	return d->t.hashed ? (uint32_t)(hash_mix(q) % d->t.units) : 0;
+}
+
+/* A run as a range of places: unit-sized rounds of blocks, and bytes within the first and the last block. */
+struct span {
+	uint64_t q0, q1;             /* first and last round */
+	uint32_t s0, s1;             /* first and last block's place in its round */
+	uint32_t turn0, turn1;
+	uint64_t head, tail;         /* offset of the first byte in block s0, of the last plus one in block s1 */
+};
+
+/* What unit i holds of it, as local bytes. */
+static void share_of(const struct dram_tile *d, const struct span *s, uint32_t i, uint64_t *from, uint64_t *to)
+{
+	uint32_t n = d->t.units;
+	uint32_t x = i >= s->turn0 ? i - s->turn0 : i + n - s->turn0, y = i >= s->turn1 ? i - s->turn1 : i + n - s->turn1;
+	uint64_t block = d->t.interleave;
+
+	*from = (x >= s->s0 ? s->q0 : s->q0 + 1) * block + (x == s->s0 ? s->head : 0);
+	*to = (y <= s->s1 ? s->q1 + 1 : s->q1) * block - (y == s->s1 ? block - s->tail : 0);
+}
+
+/* Units that hold the same local range follow each other except at a few cuts: one call for each stretch between. */
+static void serve_span(struct dram_tile *d, const struct span *s, struct work *w)
+{
+	uint32_t n = d->t.units, first = (s->turn0 + s->s0) % n, last = (s->turn1 + s->s1) % n;
+	uint32_t cut[8] = { first, (first + 1) % n, s->turn0, last, (last + 1) % n, s->turn1, 0, n };
+	uint32_t lo = 0;
+	uint64_t from = 0, to = 0;
+
+	for (int i = 1; i < 8; i++) {
+		uint32_t c = cut[i];
+		int k = i;
+
+		for (; k > 0 && cut[k - 1] > c; k--)
+			cut[k] = cut[k - 1];
+		cut[k] = c;
+	}
+	for (int i = 0; i < 7; i++) {
+		uint64_t f, t;
+
+		if (cut[i] == cut[i + 1])
+			continue;
+		share_of(d, s, cut[i], &f, &t);
+		if (f == from && t == to)
+			continue;
+		serve_units(d, lo, cut[i], from, to, w);
+		lo = cut[i];
+		from = f;
+		to = t;
+	}
+	serve_units(d, lo, n, from, to, w);
+}
+
+static void serve_run(struct dram_tile *d, const struct mem_run *r, struct work *w)
+{
+	uint64_t lo = r->addr >> d->burst_shift << d->burst_shift;
+	uint64_t last = (r->addr + r->bytes - 1) | (d->t.burst_bytes - 1);
+	uint64_t b0 = lo >> d->block_shift, b1 = last >> d->block_shift, mask = d->t.interleave - 1;
+	struct span s = { .q0 = b0 / d->t.units, .q1 = b1 / d->t.units, .head = lo & mask, .tail = (last & mask) + 1 };
+
+	s.s0 = (uint32_t)(b0 - s.q0 * d->t.units);
+	s.s1 = (uint32_t)(b1 - s.q1 * d->t.units);
+	if (b0 == b1) {
+		uint32_t i = (turn(d, s.q0) + s.s0) % d->t.units;
+
+		serve_units(d, i, i + 1, s.q0 * d->t.interleave + s.head, s.q0 * d->t.interleave + s.tail, w);
+		return;
+	}
+	s.turn0 = turn(d, s.q0);
+	s.turn1 = s.q1 == s.q0 ? s.turn0 : turn(d, s.q1);
+	serve_span(d, &s, w);
+}
+
+ps_t dram_tile_serve(struct dram_tile *d, ps_t arrival, const struct mem_run *runs, uint32_t n_runs, bool write,
+                     struct dram_tile_stats *s)
+{
+	struct work w = { .a = dram_tile_open(&d->t, arrival), .dir = write ? DIR_WRITE : DIR_READ, .s = s };
+
+	w.end = w.a;
+	for (uint32_t i = 0; i < n_runs; i++)
+		if (runs[i].bytes)
+			serve_run(d, &runs[i], &w);
+	return dram_tile_when(&d->t, w.end) + (write ? d->t.t_cwl : d->t.t_cl);
+}

@@ -1,0 +1,43 @@
+/* dram_tile.h - the timing of DRAM for whole tiles: what arch/dram.c asks, and tests drive directly.
+ *
+ * A *unit* is a pseudo-channel. Its bytes lie in *stripes*: the same row of one bank in every bank group, filled burst by
+ * burst across the groups, so that a stream runs at tCCD_S. A request's share of a stripe is one *piece* of n bursts:
+ *
+ *   ACT gate   act  = max(gate, a) ; gate' = act + k * t_act        k rows to open; t_act from tRRD, tFAW, row bus
+ *   bank       act  = max(act, a + tRP if another row is open, bank ready)
+ *   data       col  = act + tRCD, or when the open row became usable
+ *   bus        start = max(bus + turnaround, a + what an idle bank would need) ; bus' = start + n bursts
+ *   end        max(bus', col + max(n bursts, (k - 1) * t_act + one burst))
+ *   bank ready = max(last ACT + tRC, end + tRTP or tWR, + tRP)
+ *
+ * Gate and bus are fluid: a piece that waits for its bank does not hold them, as a controller with a reordering window
+ * lets others pass. Every equation is a maximum of sums, and whether a row is open depends only on the order of
+ * requests: a faster part can never end a request later.
+ *
+ * Refresh blocks all units from n * tREFI for t_block (n >= 1). The equations run in *open time*, which stands still in
+ * those windows; work is split across them. Rows count as restored after a window: t_block holds tRP and tRCD. */
+#ifndef NPUSIM_ARCH_DRAM_TILE_H
+#define NPUSIM_ARCH_DRAM_TILE_H
+
+#include "arch/dram.h"
+
+struct dram_tile;
+
+struct dram_tile_stats {
+	uint64_t bursts, row_hits, activates; /* every burst that is no row hit opened a row: bursts = hits + activates */
+	uint64_t turnarounds;
+	uint64_t bus_ps;                      /* data-bus time, summed over units */
+};
+
+struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e);
+void dram_tile_free(struct dram_tile *d);
+void dram_tile_reset(struct dram_tile *d);              /* all banks closed, nothing pending */
+/* Serves the runs in order; `arrival` is at the controller's door. Returns when the last byte is there (read) or on the
+ * bus into the device (write). Adds to `s`. */
+ps_t dram_tile_serve(struct dram_tile *d, ps_t arrival, const struct mem_run *runs, uint32_t n_runs, bool write,
+                     struct dram_tile_stats *s);
+ps_t dram_tile_open(const struct dram_timing *t, ps_t when);     /* open time at `when` */
+ps_t dram_tile_when(const struct dram_timing *t, ps_t open);     /* the first moment with that much open time */
+uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when); /* refresh windows begun up to `when` */
+
+#endif

@@ -1,0 +1,393 @@
+#include "arch/l2.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "arch/l2_tags.h"
+#include "arch/memq.h"
+#include "arch/memslot.h"
+
+#define HITS 128                     /* requests held beyond those that miss */
+#define POSTS 32                     /* write-back requests kept when DRAM refuses */
+#define MASK_RUNS (L2_CHUNK_LINES / 2) /* most runs of lines in one chunk */
+
+struct l2 {
+	struct comp comp;
+	struct l2_tags *tags;
+	struct memslots *slots;
+	struct memq *down;
+	struct memq_wait wait;
+	struct memslot *parked;      /* its walk waits for a request to the level below */
+	struct memq_sub *post;       /* write-backs being gathered */
+	unsigned line_shift;
+	uint32_t mshrs;
+	uint64_t bandwidth;
+	ps_t miss_latency, free_at;
+	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, evicted_bytes, dirty_bytes;
+	uint64_t resident_bytes, requests, refusals, busy_ps;
+};
+
+static bool room(const struct comp *c)
+{
+	const struct l2 *l = (const struct l2 *)c;
+
+	return !l->parked && memslots_room(l->slots) && memslots_filling(l->slots) < l->mshrs;
+}
+
+static uint64_t lines_in(const struct l2 *l, const struct mem_run *r)
+{
+	return r->bytes ? ((r->addr + r->bytes - 1) >> l->line_shift) - (r->addr >> l->line_shift) + 1 : 0;
+}
+
+static uint64_t lines(const struct l2 *l, uint32_t mask)
+{
+	return (uint64_t)__builtin_popcount(mask) << l->line_shift;
+}
+
+/* Bits lo .. lo + n - 1. */
+static uint32_t mask_of(uint32_t lo, uint64_t n)
+{
+	return (n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1) << lo;
+}
+
+static void add_lines(const struct l2 *l, struct memq_sub *s, uint64_t chunk, uint32_t mask)
+{
+	while (mask) {
+		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo), n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
+		bool fits = memq_add(s, (chunk * L2_CHUNK_LINES + lo) << l->line_shift, (uint64_t)n << l->line_shift);
+
+		assert(fits);
+		(void)fits;
+		mask &= ~mask_of(lo, n);
+	}
+}
+
+/* A request to the level below with room for any chunk's runs; a full one is sent. NULL: none is free. */
+static struct memq_sub *with_room(struct l2 *l, struct memq_sub *s, enum memq_use use)
+{
+	if (s && s->rq.n_runs + MASK_RUNS <= MEMQ_RUNS)
+		return s;
+	if (s)
+		memq_send(l->down, s);
+	return memq_take(l->down, use);
+}
+
+static bool post_room(struct l2 *l, const struct memslot *s)
+{
+	struct memq_sub *old = l->post;
+
+	l->post = with_room(l, old, MEMQ_POST);
+	if (l->post && l->post != old) {
+		l->post->rq.write = true;
+		l->post->rq.cls = MEM_ACTIVATION;
+	}
+	if (l->post && l->post->rq.n_runs == 0)
+		l->post->rq.not_before = s->start + l->miss_latency;
+	return l->post != NULL;
+}
+
+static bool ask_room(struct l2 *l, struct memslot *s)
+{
+	struct memq_sub *old = s->ask;
+
+	s->ask = with_room(l, old, MEMQ_ASK);
+	if (s->ask && s->ask != old) {
+		s->ask->owner = s;
+		s->ask->rq.cls = s->rq->cls;
+		s->ask->rq.not_before = s->start + l->miss_latency;
+		memslots_asked(s);
+	}
+	return s->ask != NULL;
+}
+
+static void evict(struct l2 *l, const struct l2_chunk *old, uint64_t chunk)
+{
+	l->evicted_bytes += lines(l, old->valid);
+	l->resident_bytes -= lines(l, old->valid);
+	if (old->dirty) {
+		l->writeback_bytes += lines(l, old->dirty);
+		l->dirty_bytes -= lines(l, old->dirty);
+		add_lines(l, l->post, chunk, old->dirty);
+	}
+}
+
+/* One chunk's lines; false, with nothing changed but the order of use, when the level below can take no more now. */
+static bool touch(struct l2 *l, struct memslot *s, struct l2_place p, uint64_t chunk, uint32_t mask)
+{
+	struct l2_chunk *c = l2_tags_hit(l->tags, p), old;
+	bool write = s->rq->write, keep = write || !s->rq->no_keep;
+	uint32_t here = c ? c->valid & mask : 0, missing = mask & ~here;
+	uint64_t old_chunk;
+
+	if ((missing && !write && !ask_room(l, s)) || (!c && keep && !post_room(l, s)))
+		return false;
+	if (!c && keep) {
+		c = l2_tags_insert(l->tags, p, &old, &old_chunk);
+		if (old.valid)
+			evict(l, &old, old_chunk);
+	}
+	if (here && !write && c->fill)
+		memslots_depend(l->slots, s, c->fill); /* I6: they may be on their way */
+	if (missing && !write) {
+		add_lines(l, s->ask, chunk, missing);
+		l->fill_bytes += lines(l, missing);
+		memslots_fill(l->slots, s);
+	}
+	if (missing && keep) {
+		if (!write) {
+			memslots_depend(l->slots, s, c->fill); /* who waits for this fill waits for the one before it too */
+			c->fill = s->fill;
+		}
+		c->valid |= missing;
+		l->resident_bytes += lines(l, missing);
+	}
+	if (write) {
+		l->dirty_bytes += lines(l, mask & ~c->dirty);
+		c->dirty |= mask;
+	}
+	l->hit_bytes += lines(l, here);
+	l->miss_bytes += lines(l, missing);
+	s->rq->hit_bytes += lines(l, here);
+	return true;
+}
+
+/* Goes on with a request's walk; parks it where the level below can take no more. */
+static void walk(struct l2 *l, struct memslot *s)
+{
+	l->parked = NULL;
+	for (; s->run < s->rq->n_runs; s->run++, s->line = UINT64_MAX) {
+		const struct mem_run *r = &s->rq->runs[s->run];
+		uint64_t line = s->line == UINT64_MAX ? r->addr >> l->line_shift : s->line;
+		uint64_t end = (r->addr >> l->line_shift) + lines_in(l, r), chunk = line / L2_CHUNK_LINES;
+		struct l2_place p = l2_tags_place(l->tags, chunk);
+
+		while (line < end) {
+			uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
+			uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
+
+			if (!touch(l, s, p, chunk, mask_of(lo, n))) {
+				s->line = line;
+				l->parked = s;
+				return;
+			}
+			line += n;
+			chunk++;
+			l2_tags_next(l->tags, &p);
+		}
+	}
+	if (s->ask) {
+		struct memq_sub *ask = s->ask;
+
+		s->ask = NULL;
+		memq_send(l->down, ask);
+	}
+	if (l->post && l->post->rq.n_runs) {
+		struct memq_sub *post = l->post;
+
+		l->post = NULL;
+		memq_send(l->down, post);
+	}
+	memslots_walked(l->slots, s);
+}
+
+/* Whether a read would need lines that are not here. */
+static bool would_miss(const struct l2 *l, const struct mem_req *r)
+{
+	for (uint32_t i = 0; i < r->n_runs && !r->write; i++) {
+		uint64_t line = r->runs[i].addr >> l->line_shift, end = line + lines_in(l, &r->runs[i]);
+
+		while (line < end) {
+			uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
+			uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
+			const struct l2_chunk *c = l2_tags_peek(l->tags, l2_tags_place(l->tags, line / L2_CHUNK_LINES));
+
+			if (!c || mask_of(lo, n) & ~c->valid)
+				return true;
+			line += n;
+		}
+	}
+	return false;
+}
+
+static bool take(struct comp *c, struct mem_req *r)
+{
+	struct l2 *l = (struct l2 *)c;
+	struct memslot *s;
+	uint64_t bytes = 0;
+	ps_t span;
+
+	if (!memq_wait_turn(&l->wait, r->from) || l->parked || !memslots_room(l->slots) ||
+	    (memslots_filling(l->slots) == l->mshrs && would_miss(l, r))) {
+		memq_wait_add(&l->wait, r->from); /* I5 */
+		l->refusals++;
+		return false;
+	}
+	s = memslots_take(l->slots, r);
+	for (uint32_t i = 0; i < r->n_runs; i++)
+		bytes += lines_in(l, &r->runs[i]) << l->line_shift;
+	span = clock_transfer(bytes, l->bandwidth);
+	s->start = ps_max(ps_max(evq_now(c->env.q), r->not_before), l->free_at);
+	s->ready = l->free_at = s->start + span;
+	r->t_level = s->start;
+	r->level = RES_L2;
+	l->busy_ps += span;
+	l->requests++;
+	if (r->write)
+		l->write_bytes += bytes;
+	else
+		l->read_bytes += bytes;
+	walk(l, s);
+	return true;
+}
+
+/* Requests to the level below are free again: a parked walk goes on, and then refused senders. */
+static void go_on(struct l2 *l)
+{
+	if (l->parked)
+		walk(l, l->parked);
+	memq_wait_wake(&l->wait, &l->comp, room);
+}
+
+static void reply(struct comp *c, struct mem_req *r)
+{
+	struct l2 *l = (struct l2 *)c;
+	struct memq_sub *s = (struct memq_sub *)r; /* rq is its first member */
+
+	memslots_answered(l->slots, s->owner, s);
+	memq_give(l->down, s);
+	go_on(l);
+}
+
+static void retry(struct comp *c, struct comp *below)
+{
+	struct l2 *l = (struct l2 *)c;
+
+	(void)below;
+	memq_retry(l->down);
+	go_on(l);
+}
+
+static void freed(struct comp *c)
+{
+	struct l2 *l = (struct l2 *)c;
+
+	memq_wait_wake(&l->wait, c, room);
+}
+
+static void explain(const struct comp *c, struct str *out)
+{
+	const struct l2 *l = (const struct l2 *)c;
+	uint32_t asks = memq_waiting(l->down, MEMQ_ASK), posts = memq_waiting(l->down, MEMQ_POST);
+
+	str_addf(out, "l2: %u of %u misses outstanding, %u requests held, write-back queue %u, %u refused senders waiting",
+	         memslots_filling(l->slots), l->mshrs, memslots_held(l->slots), posts, l->wait.n);
+	if (l->parked)
+		str_add(out, ", a request waits for the level below to take its misses or write-backs");
+	else if (asks || posts)
+		str_add(out, ", refused by dram");
+	else if (memslots_filling(l->slots))
+		str_add(out, ", waiting for dram");
+}
+
+static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
+{
+	const struct l2 *l = (const struct l2 *)c;
+	uint64_t line = addr >> l->line_shift, found = 0, end;
+
+	if (bytes == 0)
+		return 0;
+	for (end = ((addr + bytes - 1) >> l->line_shift) + 1; line < end;) {
+		const struct l2_chunk *k = l2_tags_peek(l->tags, l2_tags_place(l->tags, line / L2_CHUNK_LINES));
+		uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
+		uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
+
+		for (uint64_t i = line; k && i < line + n; i++) {
+			uint64_t from = ps_max(i << l->line_shift, addr), to = ps_min((i + 1) << l->line_shift, addr + bytes);
+
+			if (k->valid >> i % L2_CHUNK_LINES & 1)
+				found += to - from;
+		}
+		line += n;
+	}
+	return found;
+}
+
+static void reset(struct comp *c)
+{
+	struct l2 *l = (struct l2 *)c;
+
+	l2_tags_reset(l->tags);
+	memslots_reset(l->slots);
+	memq_reset(l->down);
+	memq_wait_reset(&l->wait);
+	l->parked = NULL;
+	l->post = NULL;
+	l->free_at = 0;
+	l->dirty_bytes = l->resident_bytes = 0;
+}
+
+static void release(struct comp *c)
+{
+	struct l2 *l = (struct l2 *)c;
+
+	if (!l)
+		return;
+	l2_tags_free(l->tags);
+	memslots_free(l->slots);
+	memq_free(l->down);
+	free(l);
+}
+
+static int register_stats(struct l2 *l, struct err *e)
+{
+	const struct { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *at; } rows[] = {
+		{ "l2.read_bytes", "B", "bytes asked by reads, in whole lines", STAT_COUNT, &l->read_bytes },
+		{ "l2.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &l->write_bytes },
+		{ "l2.hit_bytes", "B", "bytes found here, reads and writes", STAT_COUNT, &l->hit_bytes },
+		{ "l2.miss_bytes", "B", "bytes not found here, reads and writes", STAT_COUNT, &l->miss_bytes },
+		{ "l2.fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT, &l->fill_bytes },
+		{ "l2.writeback_bytes", "B", "dirty bytes evicted to DRAM", STAT_COUNT, &l->writeback_bytes },
+		{ "l2.evicted_bytes", "B", "bytes evicted, dirty or not", STAT_COUNT, &l->evicted_bytes },
+		{ "l2.dirty_bytes", "B", "dirty bytes held", STAT_LEVEL, &l->dirty_bytes },
+		{ "l2.resident_bytes", "B", "bytes held", STAT_LEVEL, &l->resident_bytes },
+		{ "l2.requests", "", "tile requests taken", STAT_COUNT, &l->requests },
+		{ "l2.refusals", "", "tile requests refused: misses or write-backs outstanding", STAT_COUNT, &l->refusals },
+		{ "l2.busy_ps", "ps", "time its banks needed for the bytes asked", STAT_COUNT, &l->busy_ps },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (stat_add(l->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind, rows[i].at, e) < 0)
+			return -1;
+	return 0;
+}
+
+static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
+{
+	const struct l2_cfg *k = cfg;
+	struct l2 *l = calloc(1, sizeof *l);
+
+	if (!l) {
+		err_set(e, ERR_NOMEM, "out of memory for 'l2'");
+		return NULL;
+	}
+	l->comp.ops = &l2_ops;
+	l->comp.env = *env;
+	l->line_shift = (unsigned)__builtin_ctzll(k->line);
+	l->mshrs = k->mshrs;
+	l->bandwidth = l2_bandwidth(k, env->clock_khz);
+	l->miss_latency = k->miss_latency;
+	l->tags = l2_tags_new(k->size / (k->line * L2_CHUNK_LINES * k->ways), k->ways,
+	                      k->policy == L2_SRRIP ? &l2_srrip : &l2_lru, e);
+	if (!l->tags || !(l->slots = memslots_new(&l->comp, k->mshrs + HITS, k->latency, freed, e)) ||
+	    !(l->down = memq_new(&l->comp, env->below, k->mshrs + 1, POSTS, e)) || register_stats(l, e) < 0) {
+		err_add(e, "making 'l2'");
+		release(&l->comp);
+		return NULL;
+	}
+	return &l->comp;
+}
+
+const struct comp_ops l2_ops = {
+	.kind = "l2", .make = make, .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
+	.resident = resident, .reset = reset,
+};

@@ -1,0 +1,37 @@
+/* l2_tags.h - the tag store of the L2: sets of ways, each with a chunk of 32 lines, and which of them are there.
+ *
+ * A set is a line of signatures and policy state and a line or more of chunks; a lookup touches two cache lines of the
+ * host. Neighbouring chunks lie in neighbouring sets, so a walk over a tile is a walk through memory.
+ * Invariant: I1 a chunk is in at most one way. */
+#ifndef NPUSIM_ARCH_L2_TAGS_H
+#define NPUSIM_ARCH_L2_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/l2_policy.h"
+#include "sim/err.h"
+
+#define L2_CHUNK_LINES 32
+
+/* valid, dirty: bit i is line i of the chunk. `fill` is the owner's: which fill may still be bringing lines. */
+struct l2_chunk { uint32_t tag, valid, dirty, fill; };
+
+/* Where a chunk belongs. */
+struct l2_place { uint64_t set; uint32_t tag; };
+
+struct l2_tags;
+
+struct l2_tags *l2_tags_new(uint64_t sets, uint32_t ways, const struct l2_policy_ops *policy, struct err *e);
+void l2_tags_free(struct l2_tags *t);
+void l2_tags_reset(struct l2_tags *t);
+struct l2_place l2_tags_place(const struct l2_tags *t, uint64_t chunk);
+void l2_tags_next(const struct l2_tags *t, struct l2_place *p);      /* of the next chunk */
+struct l2_chunk *l2_tags_peek(const struct l2_tags *t, struct l2_place p); /* NULL when absent; changes nothing */
+struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place p);  /* the same, and counts as a use */
+/* Makes room for an absent chunk: the entry, without lines. What was there is in *old (tag, masks) and its number in
+ * *old_chunk, if old->valid. */
+struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place p, struct l2_chunk *old, uint64_t *old_chunk);
+
+#endif
