@@ -1,0 +1,76 @@
+/* trace.h - what was captured on a GPU, as plain data (L2: no database, no profiler format in here).
+ *
+ * Times are integer nanoseconds from the trace's own origin (`base_ns` + start = absolute). A launch is anything the
+ * device did: a kernel, a copy or a set. A framework op is what the framework said it was doing on the host. */
+#ifndef NPUSIM_TRACES_TRACE_H
+#define NPUSIM_TRACES_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_MAX_DIMS 8
+#define TRACE_MAX_ARGS 16   /* tensors of one op, a list's members counted one by one; more are dropped and counted */
+
+enum trace_launch_kind { TRACE_KERNEL, TRACE_MEMCPY, TRACE_MEMSET };
+enum trace_copy_dir { TRACE_COPY_NONE, TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD, TRACE_COPY_HTOH, TRACE_COPY_PTOP };
+
+/* One argument of a framework op: a tensor (dtype and dims), a scalar (its text), or nothing. */
+struct trace_arg {
+	const char *dtype;                   /* as the framework wrote it: "c10::BFloat16", "float", "Scalar", "" */
+	const char *scalar;                  /* concrete value as text, "" when none */
+	int32_t ndims;                       /* -1: not a tensor */
+	int32_t list;                        /* members of a tensor list share the argument's position; -1: not in a list */
+	int32_t pos;                         /* position of the argument in the op's call */
+	int64_t dims[TRACE_MAX_DIMS], strides[TRACE_MAX_DIMS]; /* strides all 0 when the trace has none */
+};
+
+struct trace_op {
+	int64_t id;                          /* trace.db op.id */
+	int64_t parent;                      /* id of the enclosing op, -1 at the top */
+	const struct trace_op *up;           /* the enclosing op itself; NULL at the top */
+	const char *name;                    /* "aten::mm" */
+	int64_t start_ns, dur_ns, thread;
+	int64_t sequence;                    /* autograd's number, shared by an op and its backward; -1: none */
+	uint32_t n_args;
+	const struct trace_arg *args;
+};
+
+struct trace_launch {
+	int64_t id;                          /* trace.db launch.id: from 1, within a file in order of start on the device */
+	enum trace_launch_kind kind;
+	const char *name;
+	int64_t start_ns, dur_ns;
+	int64_t correlation;                 /* 0: none */
+	int64_t device, context, stream;
+	uint32_t grid[3], block[3], cluster[3]; /* 0: unknown */
+	uint32_t registers;                  /* a thread */
+	uint64_t smem_static, smem_dynamic, local; /* bytes; Kineto gives one sum, kept in smem_dynamic */
+	int64_t bytes;                       /* copies and sets; -1 when unknown */
+	enum trace_copy_dir dir;
+	bool blocking;                       /* a host call waited for this copy (a sync on its stream follows at once) */
+	int64_t host_start_ns, host_dur_ns;  /* the runtime call that launched it; -1: none recorded */
+	const struct trace_op *op;           /* innermost framework op that launched it; NULL: none */
+	int64_t graph, graph_node;           /* 0: not from a graph; where the profiler gives no graph id: the
+	                                      * correlation of the graph's launch, and the place within it */
+};
+
+struct trace_range { const char *name; int64_t start_ns, dur_ns, thread; int64_t launches; };
+
+struct trace_device { int64_t id; const char *name; int32_t sm_major, sm_minor, sms; int64_t mem_bytes, smem_per_sm, regs_per_sm; };
+
+/* A loaded selection: everything lives in the arena it was loaded into. Launches are in order of start. */
+struct trace {
+	const char *path, *digest, *tool;    /* digest: of the imported file */
+	int64_t base_ns, wall_ns;            /* wall of the selection from an unprofiled source; -1: unknown */
+	const char *range;                   /* NULL: the whole trace */
+	size_t n_launches, n_ranges, n_devices, n_syncs;
+	struct trace_launch *launches;
+	struct trace_range *ranges;          /* of the whole trace, host annotations, in order of start */
+	struct trace_device *devices;
+	int64_t *sync_ns;                    /* host times of stream/device/event synchronise calls in the selection */
+	int64_t steps;                       /* see tracedb_steps */
+	int64_t span_ns;                     /* first start to last end of the selection, under the profiler */
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* tracedb_int.h - what the files of the trace database share: the handle, and no more. Only traces/tracedb*.c
+ * include it. */
+#ifndef NPUSIM_TRACES_TRACEDB_INT_H
+#define NPUSIM_TRACES_TRACEDB_INT_H
+
+#include "sim/str.h"
+#include "traces/intern.h"
+#include "traces/nest.h"
+#include "traces/tracedb.h"
+
+/* What a runtime call does to the host, worked out from its name. */
+enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_ASYNC };
+
+#define TRACEDB_THREADS 64 /* whose ops are nested on the way in; of more, at the end */
+
+struct tracedb {
+	struct db *db;
+	char *created;               /* path to remove again while nothing is imported; NULL: it was there before */
+	bool importing;
+	bool fast;                   /* the safety settings are off for the first import into a new file */
+
+	/* the import in progress */
+	int64_t source, last_op;     /* ids */
+	int64_t first_ns;            /* the earliest start put, relative to the base */
+	bool any, graphs;            /* anything was put; a graph was launched */
+	bool unsorted;               /* parents have to be worked out again at the end */
+	struct nest *threads[TRACEDB_THREADS];
+	size_t n_threads;            /* of this import; what is behind them is from an earlier one */
+	struct trace_import_stats st;
+	struct intern *names, *args;
+	struct str text, clean;      /* scratch: an op's arguments, a text made valid UTF-8 */
+	struct sqlite3_stmt *find_name, *ins_name, *ins_args, *ins_device, *ins_launch, *ins_op, *ins_range, *ins_call;
+};
+
+/* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
+int tracedb_link(struct tracedb *t, struct err *e);
+
+#endif

@@ -1,0 +1,129 @@
+/* tracedb_link.c - after everything of a file is stored: which op is inside which, which call launched what and
+ * whether the host waited for it, and what lies in which range.
+ *
+ * Sorted cursors and indexed joins: memory stays bounded by SQLite's cache and the depth of nesting. */
+#include "traces/tracedb_int.h"
+
+/* --- op parents ------------------------------------------------------------------------------------------------ */
+
+/* Only when the file had some thread's ops out of order: then put_op could not tell. */
+static int link_parents(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *get = db_stmt(t->db, "select id, start_ns, dur_ns, thread, parent from op where source = ?"
+	                                          " order by thread, start_ns, dur_ns desc, id", e);
+	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update op set parent = nullif(?, 0) where id = ?", e) : NULL;
+	struct nest k = { .n = 0 };
+	int rc;
+
+	if (!set)
+		return -1;
+	db_bind_i64(get, 1, t->source);
+	while ((rc = db_step(t->db, get, e)) == 1) {
+		const int64_t id = db_col_i64(get, 0), start = db_col_i64(get, 1), thread = db_col_i64(get, 3);
+		int64_t parent;
+
+		if (thread != k.thread)
+			nest_start(&k, thread);
+		if ((parent = nest_add(&k, id, start, db_col_i64(get, 2))) != db_col_i64(get, 4)) {
+			db_bind_i64(set, 1, parent);
+			db_bind_i64(set, 2, id);
+			if (db_run(t->db, set, e) < 0)
+				return -1;
+		}
+	}
+	return rc;
+}
+
+/* --- copies the host waited for ------------------------------------------------------------------------------- */
+
+/* An asynchronous copy was waited for when the next thing its thread asks of the device is a synchronise. */
+static int link_waits(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *get = db_stmt(t->db, "select id, thread, kind from call where source = ? and kind <> 0"
+	                                          " order by thread, start_ns, id", e);
+	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update call set waited = 1 where id = ?", e) : NULL;
+	int64_t copy = 0, thread = 0;
+	int rc;
+
+	if (!set)
+		return -1;
+	db_bind_i64(get, 1, t->source);
+	while ((rc = db_step(t->db, get, e)) == 1) {
+		int64_t kind = db_col_i64(get, 2);
+
+		if (kind == CALL_SYNC && copy != 0 && db_col_i64(get, 1) == thread) {
+			db_bind_i64(set, 1, copy);
+			if ((rc = db_run(t->db, set, e)) < 0)
+				return -1;
+		}
+		copy = kind == CALL_COPY_ASYNC ? db_col_i64(get, 0) : 0;
+		thread = db_col_i64(get, 1);
+	}
+	return rc;
+}
+
+/* --- launches --------------------------------------------------------------------------------------------------- */
+
+/* An id that comes twice (a wrapped counter, two processes in one file) means the last before the launch; where the
+ * device's clock runs ahead of the host's that may be none, and then the first. */
+#define LAST_BEFORE(table, alias, join, value, when) \
+	"coalesce((select " alias ".id from " table " " alias " where " alias ".source = ?1 and " alias "." join " = " value \
+	" and " alias ".start_ns <= " when " order by " alias ".start_ns desc, " alias ".id desc limit 1)," \
+	" (select " alias ".id from " table " " alias " where " alias ".source = ?1 and " alias "." join " = " value \
+	" order by " alias ".start_ns, " alias ".id limit 1))"
+
+static const char move_launches[] =
+	"insert into launch select null, ?1, n.kind, n.name, n.start_ns, n.dur_ns, n.correlation, n.device, n.context,"
+	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y, n.cluster_z,"
+	" n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
+	" n.blocking or (n.kind = 1 and n.dir in (1, 2) and c.id is not null and (c.waited or c.kind = 3)), c.id,"
+	" case when n.external <> 0 then " LAST_BEFORE("op", "o", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
+	" end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
+	" from new_launch n left join call c on n.correlation <> 0 and c.id = "
+	LAST_BEFORE("call", "k", "correlation", "n.correlation", "n.start_ns")
+	" order by n.start_ns, n.seq";
+
+/* One call launches a whole graph: where the profiler says no more, that call names the graph. */
+static const char name_graphs[] =
+	"update launch set graph = g.correlation, graph_node = g.place from (select l.id, l.correlation, row_number() over"
+	" (partition by l.call order by l.id) as place from call c join launch l on l.call = c.id"
+	" where c.source = ?1 and l.source = ?1 and l.graph = 0"
+	" and c.name in (select id from name where text like '%GraphLaunch%')) g where launch.id = g.id";
+
+static const char count_ranges[] =
+	"update range set launches = case on_device"
+	" when 0 then (select count(*) from launch l where l.source = ?1 and l.at_ns >= range.start_ns"
+	" and l.at_ns < range.start_ns + range.dur_ns)"
+	" else (select count(*) from launch l where l.source = ?1 and l.start_ns >= range.start_ns"
+	" and l.start_ns < range.start_ns + range.dur_ns) end where source = ?1";
+
+static int run_for_source(struct tracedb *t, const char *sql, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	return db_run(t->db, s, e);
+}
+
+static int count_linked(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "select count(*) from launch where source = ? and op is not null", e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	if (db_step(t->db, s, e) < 0)
+		return -1;
+	t->st.linked = db_col_i64(s, 0);
+	return db_run(t->db, s, e);
+}
+
+int tracedb_link(struct tracedb *t, struct err *e)
+{
+	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 || run_for_source(t, move_launches, e) < 0
+	    || (t->graphs && run_for_source(t, name_graphs, e) < 0) || run_for_source(t, count_ranges, e) < 0)
+		return -1;
+	return count_linked(t, e);
+}
