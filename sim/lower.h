@@ -1,0 +1,33 @@
+/* lower.h - from a trace to an op stream: the one arrow between them.
+ *
+ * Every device activity ends in exactly one op. Tensor ids are not in a Kineto trace, so they are inferred and
+ * marked so:
+ *  - activation: the last op that produced that shape (or the same bytes, through views) and dtype;
+ *  - weight: an input nobody in the stream produced, named by layer and ordinal; the right-hand operand of a product;
+ *  - kv: the long member of a concat whose other member is the step's new row; what that concat writes and attention
+ *    reads. In a trace every step starts from the same old cache;
+ *  - index, constant: integer operands of gathers and scatters; small operands nobody produced (rope tables, norms).
+ * A routed expert's identity is not in a trace: its weights have `instances` and the run picks.
+ * Addresses: weights, old KV and tables get fixed ranges; activations are placed by lifetime, as a caching
+ * allocator would, so that a small L2 sees the reuse a real step has. */
+#ifndef NPUSIM_SIM_LOWER_H
+#define NPUSIM_SIM_LOWER_H
+
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "traces/trace.h"
+#include "workloads/op.h"
+#include "workloads/rules.h"
+
+struct lower_stats {
+	uint64_t launches, kernels, ops;
+	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
+	uint64_t inferred_tensors;
+};
+
+int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
+                struct err *e);
+/* Checks the stream's invariants (operands in range, deps backwards, live ranges disjoint, launches used once). */
+int lower_check(const struct op_stream *s, struct err *e);
+
+#endif

@@ -1,0 +1,312 @@
+/* lower_pick.c - which value an operand means. A trace gives an operand's type, dims and strides, not its address;
+ * what tells values of one size apart is who has read them, how they lay in memory, and when they were made.
+ *
+ * The rules, strongest first:
+ *   1. a slice (strides reach further than its elements) is taken of the tensor that was read or made last;
+ *   2. a value nobody has read yet is what the next op of that type and size is for, the newest first; of products of
+ *      one input (q, k, v) the oldest, since they are consumed in the order they were made;
+ *   3. strides of a value are known: dims that agree with strides that do not are another tensor;
+ *   4. a sum's other operand is the residual stream: what an earlier sum, or the embedding, made;
+ *   5. else the newest of the same dims, unless one of the same size was made after that was last used; squares on
+ *      their way to a mean are never meant;
+ *   6. a value from outside is meant again by another kind of op, not by the same one: benchmarks go round buffers. */
+#include <string.h>
+
+#include "sim/hash.h"
+#include "sim/lower_int.h"
+
+#define LOOK_BACK 512        /* values of one type and size looked at; a step makes a few hundred */
+#define UNREAD_AGE 1024      /* ops after which a value nobody read is not waited for any longer */
+#define SIBLINGS 16
+
+static struct bucket *bucket(struct lowering *w, enum dtype dtype, uint64_t elems)
+{
+	uint32_t mask = w->n_buckets - 1, at = (uint32_t)hash_mix(elems * DTYPES + (uint64_t)dtype) & mask;
+
+	while (w->buckets[at].used && (w->buckets[at].elems != elems || w->buckets[at].dtype != dtype))
+		at = (at + 1) & mask;
+	if (!w->buckets[at].used)
+		w->buckets[at] = (struct bucket){ elems, dtype, true, NO_VAL, 0 };
+	return &w->buckets[at];
+}
+
+uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t tensor, uint32_t producer)
+{
+	/* a part that was written stands for the whole tensor */
+	uint64_t elems = io->extent > io->elems ? io->extent : io->elems;
+	struct bucket *b = bucket(w, io->dtype, elems);
+	uint32_t at = w->n_vals++;
+	struct val *v = &w->vals[at];
+
+	v->tensor = tensor;
+	v->producer = producer;
+	v->kind = producer == NO_OP ? OP_OPAQUE : w->out->ops[producer].kind;
+	v->dtype = io->dtype;
+	v->ndims = io->ndims;
+	memcpy(v->dims, io->dims, sizeof v->dims);
+	memcpy(v->strides, io->strides, sizeof v->strides);
+	v->elems = elems;
+	v->left = NO_TENSOR;
+	v->next = b->head;
+	v->next_int = NO_VAL;
+	b->head = at;
+	b->unread++;
+	if (io->dtype == DT_INT64 || io->dtype == DT_INT32) {
+		v->next_int = w->ints;
+		w->ints = at;
+	}
+	return at;
+}
+
+void lower_val_read(struct lowering *w, uint32_t val, uint32_t op)
+{
+	struct val *v = &w->vals[val];
+
+	if (!v->reads++ && !v->superseded)
+		bucket(w, v->dtype, v->elems)->unread--;
+	v->last_read = op + 1;
+	v->reader = w->lops[op].rule;
+}
+
+bool lower_known(struct lowering *w, enum dtype dtype, uint64_t elems)
+{
+	return bucket(w, dtype, elems)->head != NO_VAL;
+}
+
+void lower_val_drop(struct lowering *w, uint32_t val)
+{
+	struct val *v = &w->vals[val];
+
+	if (!v->superseded && !v->reads)
+		bucket(w, v->dtype, v->elems)->unread--;
+	v->superseded = true;
+}
+
+static bool taken(const struct pick *p, uint32_t val)
+{
+	for (uint32_t i = 0; i < p->n_not; i++)
+		if (p->not[i] == val)
+			return true;
+	return false;
+}
+
+static bool same_dims(const struct val *v, const struct shape_io *io)
+{
+	return v->ndims == io->ndims && memcmp(v->dims, io->dims, (size_t)v->ndims * sizeof *v->dims) == 0;
+}
+
+/* Rule 3. Dims of 1 count here: their strides tell a fresh result from a transposed view of something else. */
+static bool other_layout(const struct val *v, const struct shape_io *io)
+{
+	return io->strides_known && same_dims(v, io) &&
+	       memcmp(v->strides, io->strides, (size_t)v->ndims * sizeof *v->strides) != 0;
+}
+
+static bool expected(const struct val *v, uint32_t op)
+{
+	return !v->reads && (v->producer == NO_OP || op - v->producer <= UNREAD_AGE);
+}
+
+/* When a value came about and when it was last of use, in ops from 1; 0: before the stream. */
+static uint32_t made_at(const struct val *v)
+{
+	return v->producer == NO_OP ? 0 : v->producer + 1;
+}
+
+static uint32_t used_at(const struct val *v)
+{
+	return v->last_read > made_at(v) ? v->last_read : made_at(v);
+}
+
+/* Rule 2: `at` is a product nobody read; the first made of its unread siblings. */
+static uint32_t eldest(const struct lowering *w, const struct pick *p, uint32_t at)
+{
+	const struct val *v = &w->vals[at];
+	uint32_t best = at;
+
+	if (v->kind != OP_GEMM || v->left == NO_TENSOR)
+		return at;
+	for (uint32_t i = v->next, n = 0; i != NO_VAL && n < SIBLINGS; i = w->vals[i].next, n++) {
+		const struct val *x = &w->vals[i];
+
+		if (!x->superseded && x->kind == OP_GEMM && x->left == v->left && expected(x, p->op) && !taken(p, i) &&
+		    x->ndims == v->ndims && memcmp(x->dims, v->dims, sizeof x->dims) == 0)
+			best = i;
+	}
+	return best;
+}
+
+/* Rule 1. */
+static uint32_t pick_slice(struct lowering *w, const struct pick *p, bool no_product)
+{
+	uint32_t best = NO_VAL, n = 0;
+	uint64_t best_at = 0;
+
+	for (uint32_t i = bucket(w, p->io->dtype, p->io->extent)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+		const struct val *v = &w->vals[i];
+		/* read at op k counts after made at op k: a slice is rather of an op's input than of its result */
+		uint64_t at = v->last_read ? 2 * (uint64_t)v->last_read + 1 : 2 * (uint64_t)made_at(v);
+
+		if (v->superseded || (no_product && v->kind == OP_GEMM))
+			continue;
+		if (best == NO_VAL || at > best_at)
+			best = i, best_at = at;
+	}
+	return best;
+}
+
+static uint32_t pick_whole(struct lowering *w, const struct pick *p, uint64_t elems)
+{
+	const struct bucket *b = bucket(w, p->io->dtype, elems);
+	uint32_t same = NO_VAL, sized = NO_VAL, residual = NO_VAL, other = NO_VAL, n = 0, unread = b->unread;
+
+	for (uint32_t i = b->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+		const struct val *v = &w->vals[i];
+
+		if (v->superseded)
+			continue;
+		unread -= !v->reads && unread;
+		if (taken(p, i) || (v->producer == NO_OP && v->reader == p->rule))
+			continue;
+		if (other_layout(v, p->io)) {
+			if (other == NO_VAL)
+				other = i;
+			continue;
+		}
+		if (expected(v, p->op))
+			return eldest(w, p, i);
+		if (v->temporary)
+			continue;
+		if (same_dims(v, p->io)) {
+			if (same == NO_VAL)
+				same = i;
+			if (residual == NO_VAL && v->residual)
+				residual = i;
+		} else if (sized == NO_VAL) {
+			sized = i;
+		}
+		if (!unread && same != NO_VAL && (residual != NO_VAL || !p->residual_add))
+			break;
+	}
+	if (p->residual_add && residual != NO_VAL)
+		return residual;
+	if (same == NO_VAL)
+		return sized != NO_VAL ? sized : other;
+	return sized != NO_VAL && made_at(&w->vals[sized]) > used_at(&w->vals[same]) ? sized : same;
+}
+
+uint32_t lower_pick(struct lowering *w, const struct pick *p)
+{
+	uint32_t v = NO_VAL;
+
+	if (p->io->elems < p->io->extent)
+		v = pick_slice(w, p, false);
+	if (v == NO_VAL)
+		v = pick_whole(w, p, p->io->elems);
+	if (v == NO_VAL && p->io->extent != p->io->elems)
+		v = pick_whole(w, p, p->io->extent);
+	return v;
+}
+
+/* What a scatter, or a copy into a part, writes into: memory nobody read yet (zeros), a cache, or, where the result
+ * adds to what is there, whatever has these dims. NO_VAL: memory of its own. */
+uint32_t lower_pick_target(struct lowering *w, const struct pick *p)
+{
+	uint32_t v;
+
+	if (!p->io->dense)
+		return pick_slice(w, p, false);
+	v = pick_whole(w, p, p->io->extent);
+	return v != NO_VAL && (p->io->elems || p->io->ndims >= 4 || !w->vals[v].reads) ? v : NO_VAL;
+}
+
+/* Left operand of a product: the newest value of its size that is not itself a product, read or not (q, k and v, gate
+ * and up read one input); failing that a product's result nobody read. */
+uint32_t lower_pick_left(struct lowering *w, const struct pick *p)
+{
+	uint32_t product = NO_VAL, n = 0, v;
+
+	if (p->io->elems < p->io->extent && (v = pick_slice(w, p, true)) != NO_VAL)
+		return v;
+	for (uint32_t i = bucket(w, p->io->dtype, p->io->elems)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+		const struct val *x = &w->vals[i];
+
+		if (x->superseded || x->temporary)
+			continue;
+		if (x->kind != OP_GEMM)
+			return i;
+		if (product == NO_VAL && expected(x, p->op))
+			product = i;
+	}
+	return product;
+}
+
+/* A value with exactly these dims, for operands that are parameters unless the stream made them. */
+uint32_t lower_pick_exact(struct lowering *w, const struct pick *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = bucket(w, p->io->dtype, p->io->elems)->head; i != NO_VAL && n < SIBLINGS; i = w->vals[i].next, n++) {
+		const struct val *v = &w->vals[i];
+
+		if (!v->superseded && v->producer != NO_OP && same_dims(v, p->io) && !taken(p, i))
+			return i;
+	}
+	return NO_VAL;
+}
+
+/* A right operand the stream made of an external tensor: a weight converted or scaled on the way. */
+uint32_t lower_pick_weight(struct lowering *w, const struct pick *p)
+{
+	const struct shape_io *io = p->io;
+	uint32_t n = 0;
+
+	for (uint32_t i = bucket(w, io->dtype, io->elems)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+		const struct val *v = &w->vals[i];
+
+		if (!v->superseded && v->from_external && v->ndims == 2 && io->ndims == 2 && !taken(p, i) &&
+		    (v->dims[0] == io->dims[0] || v->dims[0] == io->dims[1]))
+			return i;
+	}
+	return NO_VAL;
+}
+
+/* The KV tensor that was read longest ago: caches are visited in the same order every step. */
+uint32_t lower_pick_kv(struct lowering *w, const struct pick *p)
+{
+	uint32_t best = NO_VAL, n = 0;
+
+	for (uint32_t i = bucket(w, p->io->dtype, p->io->extent)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+		const struct val *v = &w->vals[i];
+
+		if (v->superseded || w->out->tensors[v->tensor].role != OP_KV || v->producer == NO_OP || taken(p, i))
+			continue;
+		if (best == NO_VAL || v->last_read <= w->vals[best].last_read)
+			best = i;
+	}
+	return best;
+}
+
+/* Positions whose dims the trace does not show: `want` of them if that is known, unread ones first. */
+uint32_t lower_pick_positions(struct lowering *w, uint32_t op, uint64_t want)
+{
+	uint32_t unread = NO_VAL, fits = NO_VAL, newest = NO_VAL, n = 0;
+
+	for (uint32_t i = w->ints; i != NO_VAL && n < SIBLINGS; i = w->vals[i].next_int, n++) {
+		const struct val *v = &w->vals[i];
+
+		if (v->superseded || !v->elems)
+			continue;
+		if (newest == NO_VAL)
+			newest = i;
+		if (want && v->elems != want)
+			continue;
+		if (unread == NO_VAL && expected(v, op))
+			unread = i;
+		if (fits == NO_VAL)
+			fits = i;
+	}
+	if (unread != NO_VAL)
+		return unread;
+	return fits != NO_VAL || want ? fits : newest;
+}

@@ -1,0 +1,348 @@
+/* shape.c - the table of shape readers and what they share: arguments, checked element counts, dtypes. */
+#include "workloads/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "workloads/shape_int.h"
+
+/* X(name in a rule's `shape:`, whether it looks at the framework op's arguments). */
+#define READER_ROWS(X) \
+	X(product, true)   X(attention, true)   X(convolution, true) X(softmax, true)    X(norm, true) \
+	X(norm_out, true)  X(add_norm, true)    X(reduce, true)      X(elementwise, true) X(out_first, true) \
+	X(fused, true)     X(rope, true)        X(copy, true)        X(fill, true)       X(arange, true) \
+	X(concat, true)    X(gather, true)      X(index, true)       X(scatter, true)    X(topk, true) \
+	X(sort, true)      X(scan, true)        X(nonzero, true)     X(cache_write, true) X(collective, true) \
+	X(memcpy, false)   X(memset, false)
+
+#define AS_ROW(name, needs) { #name, rd_##name, needs },
+#define AS_NAME(name, needs) #name,
+static const struct { const char *name; shape_reader *read; bool needs_op; } readers[] = { READER_ROWS(AS_ROW) };
+#define READERS (sizeof readers / sizeof *readers)
+
+int shape_find(const char *name)
+{
+	for (size_t i = 0; i < READERS; i++)
+		if (strcmp(readers[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *const *shape_names(size_t *n)
+{
+	static const char *const names[] = { READER_ROWS(AS_NAME) NULL };
+
+	*n = READERS;
+	return names;
+}
+
+int rd_refuse(struct reading *r, const char *why)
+{
+	if (!r->why)
+		r->why = why;
+	return -1;
+}
+
+/* "aten::add_" is add, in place; "aten::__and__" and "aten::_softmax" keep their underscores. */
+static void split_name(struct reading *r, const char *name)
+{
+	const char *colon = strrchr(name, ':'), *base = colon ? colon + 1 : name;
+	size_t n = strlen(base);
+
+	if (n > 1 && base[n - 1] == '_' && base[n - 2] != '_')
+		r->in_place = true, n--;
+	if (n >= sizeof r->name)
+		n = sizeof r->name - 1;
+	memcpy(r->name, base, n);
+	r->name[n] = '\0';
+}
+
+static void reset(struct shape *s)
+{
+	s->s = (struct op_shape){ 0 };
+	s->dtype = s->out_dtype = s->acc_dtype = DT_NONE;
+	s->open_index = s->open_estimate = false;
+	s->n_in = s->n_out = 0;
+}
+
+int shape_read(int reader, const struct trace_launch *l, struct shape *out, const char **why)
+{
+	struct reading r = { .l = l, .op = l->op, .s = out };
+
+	reset(out);
+	if (reader < 0 || (size_t)reader >= READERS) {
+		*why = "the rule has no shape reader";
+		return -1;
+	}
+	if (readers[reader].needs_op && !l->op) {
+		*why = "no framework op launched it";
+		return -1;
+	}
+	if (l->op)
+		split_name(&r, l->op->name);
+	if (readers[reader].read(&r) < 0 || r.why) {
+		*why = r.why ? r.why : "the framework op's arguments do not say its shape";
+		reset(out);
+		return -1;
+	}
+	if (out->dtype == DT_NONE && out->n_in)
+		out->dtype = out->in[0].dtype;
+	if (out->out_dtype == DT_NONE)
+		out->out_dtype = out->n_out ? out->out[0].dtype : out->dtype;
+	if (out->dtype == DT_NONE)
+		out->dtype = out->out_dtype;
+	if (out->acc_dtype == DT_NONE)
+		out->acc_dtype = rd_accumulates(out->dtype);
+	for (uint32_t i = 0; i < out->n_in; i++)
+		out->s.strided = out->s.strided || (!out->in[i].dense && out->in[i].ndims >= 0);
+	return 0;
+}
+
+uint64_t shape_product_rows(const struct trace_launch *l)
+{
+	struct shape s;
+	const char *why;
+
+	return l->op && shape_read(shape_find("product"), l, &s, &why) == 0 ? s.s.m : 0;
+}
+
+bool shape_converts(const struct trace_launch *l)
+{
+	enum dtype first = DT_NONE;
+
+	for (uint32_t i = 0; l->op && i < l->op->n_args; i++) {
+		const struct trace_arg *a = &l->op->args[i];
+		enum dtype d = a->ndims >= 0 ? dtype_from_framework(a->dtype) : DT_NONE;
+
+		if (d == DT_NONE)
+			continue;
+		if (first != DT_NONE && d != first)
+			return true;
+		first = d;
+	}
+	return false;
+}
+
+/* --- arguments ------------------------------------------------------------------------------------------------ */
+
+static bool is_tensor(const struct trace_arg *a)
+{
+	return a->ndims >= 0 && (a->list >= 0 || dtype_from_framework(a->dtype) != DT_NONE);
+}
+
+const struct trace_arg *rd_tensor(const struct reading *r, int32_t pos)
+{
+	for (uint32_t i = 0; i < r->op->n_args; i++)
+		if (r->op->args[i].pos == pos)
+			return is_tensor(&r->op->args[i]) ? &r->op->args[i] : NULL;
+	return NULL;
+}
+
+const struct trace_arg *rd_nth(const struct reading *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < r->op->n_args; i++)
+		if (is_tensor(&r->op->args[i]) && n-- == 0)
+			return &r->op->args[i];
+	return NULL;
+}
+
+const char *rd_scalar(const struct reading *r, int32_t pos)
+{
+	for (uint32_t i = 0; i < r->op->n_args; i++)
+		if (r->op->args[i].pos == pos)
+			return r->op->args[i].scalar ? r->op->args[i].scalar : "";
+	return "";
+}
+
+bool rd_true(const struct reading *r, int32_t pos)
+{
+	return strcmp(rd_scalar(r, pos), "True") == 0;
+}
+
+bool rd_int(const struct reading *r, int32_t pos, int64_t *v)
+{
+	const char *p = rd_scalar(r, pos);
+	char *end;
+
+	p += *p == '[';
+	*v = strtoll(p, &end, 10);
+	return end != p;
+}
+
+int rd_dim(struct reading *r, int64_t dim, int32_t ndims, uint32_t *out)
+{
+	if (dim < 0)
+		dim += ndims;
+	if (dim < 0 || dim >= ndims)
+		return rd_refuse(r, "a dimension is out of range");
+	*out = (uint32_t)dim;
+	return 0;
+}
+
+bool rd_name_is(const struct reading *r, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(r->name, *names) == 0)
+			return true;
+	return false;
+}
+
+/* --- operands ------------------------------------------------------------------------------------------------- */
+
+int rd_mul(struct reading *r, uint64_t a, uint64_t b, uint64_t *out)
+{
+	if (__builtin_mul_overflow(a, b, out) || *out > SHAPE_MAX_ELEMS)
+		return rd_refuse(r, "a tensor has more than 2^48 elements");
+	return 0;
+}
+
+/* Fills strides where unknown, then elems, extent and dense from dims and strides. */
+static int measure(struct reading *r, struct shape_io *io)
+{
+	uint64_t packed = 1, extent = 1, elems = 1, all = 1;
+
+	io->dense = true;
+	for (int32_t i = io->ndims - 1; i >= 0; i--) {
+		uint64_t step;
+
+		if (!io->strides_known)
+			io->strides[i] = packed;
+		if (io->dims[i] > 1 && io->strides[i] != packed)
+			io->dense = false;
+		if (rd_mul(r, packed, io->dims[i], &packed) < 0 || rd_mul(r, all, io->dims[i], &all) < 0)
+			return -1;
+		if (rd_mul(r, io->dims[i], io->strides[i], &step) < 0)
+			return -1;
+		if (io->strides[i])
+			elems *= io->dims[i];                     /* <= all, which is checked */
+		if (step > extent)
+			extent = step;
+	}
+	io->elems = all ? elems : 0;
+	io->extent = all ? extent : 0;
+	return 0;
+}
+
+struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_use use)
+{
+	struct shape_io *io;
+	bool any = false;
+
+	if (!a) {
+		rd_refuse(r, "a tensor argument is missing");
+		return NULL;
+	}
+	if (r->s->n_in == SHAPE_MAX_IN) {
+		rd_refuse(r, "too many operands");
+		return NULL;
+	}
+	if (a->ndims < 0 || a->ndims > TRACE_MAX_DIMS) {
+		rd_refuse(r, "a tensor argument has no dims");
+		return NULL;
+	}
+	io = &r->s->in[r->s->n_in];
+	*io = (struct shape_io){ .use = use, .dtype = dtype_from_framework(a->dtype), .ndims = a->ndims, .alias = -1 };
+	for (int32_t i = 0; i < a->ndims; i++) {
+		if (a->dims[i] < 0 || a->strides[i] < 0) {
+			rd_refuse(r, "a dim is negative");
+			return NULL;
+		}
+		io->dims[i] = (uint64_t)a->dims[i];
+		io->strides[i] = (uint64_t)a->strides[i];
+		any = any || a->strides[i] != 0;
+	}
+	io->strides_known = any;
+	if (measure(r, io) < 0)
+		return NULL;
+	r->s->n_in++;
+	return io;
+}
+
+struct shape_io *rd_out(struct reading *r, enum dtype dt, const uint64_t *dims, int32_t ndims)
+{
+	struct shape_io *io;
+
+	if (r->s->n_out == SHAPE_MAX_OUT) {
+		rd_refuse(r, "too many results");
+		return NULL;
+	}
+	io = &r->s->out[r->s->n_out];
+	*io = (struct shape_io){ .use = SHAPE_DATA, .dtype = dt, .ndims = ndims, .alias = -1 };
+	if (ndims)
+		memcpy(io->dims, dims, (size_t)ndims * sizeof *dims);
+	if (measure(r, io) < 0)
+		return NULL;
+	io->strides_known = true;
+	r->s->n_out++;
+	return io;
+}
+
+struct shape_io *rd_alias(struct reading *r, uint32_t in)
+{
+	struct shape_io *io;
+
+	if (r->s->n_out == SHAPE_MAX_OUT || in >= r->s->n_in) {
+		rd_refuse(r, "too many results");
+		return NULL;
+	}
+	io = &r->s->out[r->s->n_out++];
+	*io = r->s->in[in];
+	io->use = SHAPE_DATA;
+	io->alias = (int32_t)in;
+	return io;
+}
+
+int shape_close_index(struct shape *s, uint64_t n)
+{
+	struct reading r = { .s = s };
+	struct shape_io *table = &s->in[0], *index = &s->in[1];
+	uint64_t dims[TRACE_MAX_DIMS], elems;
+
+	memcpy(dims, table->dims, sizeof dims);
+	dims[0] = n;
+	s->n_out = 0;
+	if (!rd_out(&r, table->dtype, dims, table->ndims))
+		return -1;
+	elems = s->out[0].elems;
+	index->ndims = 1;
+	index->dims[0] = index->elems = index->extent = n;
+	index->strides[0] = 1;
+	index->dense = true;
+	table->elems = elems;
+	s->s.elems = elems;
+	s->open_index = false;
+	return 0;
+}
+
+/* --- dtypes ---------------------------------------------------------------------------------------------------- */
+
+enum dtype rd_accumulates(enum dtype d)
+{
+	switch (d) {
+	case DT_TF32: case DT_BF16: case DT_FP16: case DT_FP8: case DT_FP4: return DT_FP32;
+	case DT_INT8: case DT_INT4: return DT_INT32;
+	default: return d;
+	}
+}
+
+enum dtype rd_dtype_code(const struct reading *r, int32_t pos)
+{
+	static const enum dtype codes[] = { DT_INT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_FP16, DT_FP32, DT_FP64,
+	                                    DT_NONE, DT_NONE, DT_NONE, DT_BOOL, DT_INT8, DT_INT8, DT_INT32, DT_BF16 };
+	int64_t v;
+
+	if (!rd_int(r, pos, &v) || v < 0 || (uint64_t)v >= sizeof codes / sizeof *codes)
+		return DT_NONE;
+	return codes[v];
+}
+
+enum dtype rd_promote(enum dtype a, enum dtype b)
+{
+	static const uint8_t rank[DTYPES] = { [DT_BOOL] = 1, [DT_INT4] = 2, [DT_INT8] = 3, [DT_INT16] = 4, [DT_INT32] = 5,
+	                                      [DT_INT64] = 6, [DT_FP4] = 7, [DT_FP8] = 8, [DT_FP16] = 9, [DT_BF16] = 9,
+	                                      [DT_TF32] = 10, [DT_FP32] = 10, [DT_FP64] = 11 };
+
+	if (a != b && rank[a] == 9 && rank[b] == 9)
+		return DT_FP32;                               /* neither half format holds the other */
+	return rank[b] > rank[a] ? b : a;
+}

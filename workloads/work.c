@@ -1,0 +1,150 @@
+/* work.c - operations and bytes of an op. Header: what counts as what. */
+#include "workloads/work.h"
+
+#include <string.h>
+
+/* Steps of a division, iterative on every vector unit we know: estimate, two Newton steps of two, correction. */
+#define DIV_STEPS 8
+/* silu, gelu: one exponential or tanh, and around it negate, add, divide as reciprocal, multiply. */
+#define ACT_STEPS 4
+
+static uint64_t mul(uint64_t a, uint64_t b)
+{
+	uint64_t r;
+
+	return __builtin_mul_overflow(a, b, &r) ? UINT64_MAX : r;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t r;
+
+	return __builtin_add_overflow(a, b, &r) ? UINT64_MAX : r;
+}
+
+void work_cost(enum op_cost c, uint32_t arity, uint32_t *alu, uint32_t *sfu)
+{
+	*alu = *sfu = 0;
+	switch (c) {
+	case OP_COST_ALU: *alu = arity > 1 ? arity - 1 : 1; break;
+	case OP_COST_DIV: *alu = DIV_STEPS; break;
+	case OP_COST_SFU: *sfu = 1; break;
+	case OP_COST_ACT: *alu = ACT_STEPS, *sfu = 1; break;
+	case OP_COST_MOVE:
+	case OP_COSTS: break;
+	}
+}
+
+uint64_t work_sort_steps(uint64_t n)
+{
+	uint64_t lg = 0;
+
+	if (n < 2)
+		return 0;
+	while (lg < 63 && (UINT64_C(1) << lg) < n)
+		lg++;
+	/* lg * (lg + 1) / 2 stages of n' / 2 compare-exchanges, n' the next power of two */
+	return mul(UINT64_C(1) << (lg - 1), lg * (lg + 1) / 2);
+}
+
+uint64_t work_topk_steps(uint64_t n, uint64_t k)
+{
+	return mul(n, k < n ? k : n);
+}
+
+uint64_t work_attention_pairs(const struct op_shape *s)
+{
+	uint64_t all = mul(s->q_len, s->kv_len);
+
+	if (!s->causal || s->q_len < 2)
+		return all;
+	if (s->kv_len >= s->q_len)                          /* the last query sees every key */
+		return all == UINT64_MAX ? all : all - s->q_len * (s->q_len - 1) / 2;
+	return all / 2;
+}
+
+static void count_vector(struct work *w, uint64_t elems, uint64_t alu, uint64_t sfu)
+{
+	w->alu = add(w->alu, mul(elems, alu));
+	w->sfu = add(w->sfu, mul(elems, sfu));
+}
+
+static void count(struct work *w, const struct op *o)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t grid = mul(s->rows, s->cols), pairs;
+	uint32_t alu, sfu;
+
+	switch (o->kind) {
+	case OP_GEMM:
+		w->macs = mul(mul(s->batch, s->m), mul(s->n, s->k));
+		break;
+	case OP_ATTENTION:
+		pairs = mul(mul(s->batch, s->heads), work_attention_pairs(s));
+		w->macs = mul(pairs, add(s->head_dim, s->v_dim));
+		count_vector(w, pairs, 4, 1);
+		count_vector(w, mul(mul(s->batch, s->heads), mul(s->q_len, s->v_dim)), 1, 0);
+		break;
+	case OP_ELEMENTWISE:
+		work_cost(o->cost, s->arity, &alu, &sfu);
+		count_vector(w, s->elems, alu, sfu);
+		break;
+	case OP_ROPE:
+		count_vector(w, s->elems, 3, 0);
+		break;
+	case OP_REDUCE:
+		count_vector(w, grid, o->reduce == OP_RED_ARGMAX || o->reduce == OP_RED_NORM ? 2 : 1, 0);
+		if (o->reduce == OP_RED_MEAN)
+			count_vector(w, s->rows, 1, 0);
+		if (o->reduce == OP_RED_NORM)
+			count_vector(w, s->rows, 0, 1);
+		break;
+	case OP_SOFTMAX:
+		count_vector(w, grid, 4, 1);
+		count_vector(w, s->rows, 0, 1);
+		break;
+	case OP_NORM:
+		count_vector(w, grid, o->fn && strcmp(o->fn, "layer_norm") == 0 ? 6 : 4, 0);
+		count_vector(w, s->rows, 1, 1);
+		break;
+	case OP_TOPK:
+		count_vector(w, s->rows, work_topk_steps(s->cols, s->top), 0);
+		break;
+	case OP_SORT:
+		count_vector(w, s->rows, work_sort_steps(s->cols), 0);
+		break;
+	case OP_SCAN:
+		count_vector(w, grid, 1, 0);
+		break;
+	case OP_COLLECTIVE:
+		if (o->fn && strstr(o->fn, "reduce"))           /* all_reduce, reduce_scatter; gathers only move */
+			count_vector(w, s->elems, 1, 0);
+		break;
+	case OP_CONVERT: case OP_COPY: case OP_CONCAT: case OP_GATHER: case OP_SCATTER: case OP_EMBED:
+	case OP_HOST_SYNC: case OP_OPAQUE: case OP_KINDS:
+		break;
+	}
+	w->flops = add(mul(w->macs, 2), add(w->alu, w->sfu));
+	if (o->kind == OP_OPAQUE)
+		w->flops = o->opaque_flops;
+}
+
+struct work work_of(const struct op_stream *s, const struct op *o)
+{
+	struct work w = { 0 };
+
+	count(&w, o);
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = &s->operands[o->first_operand + i];
+
+		if (x->write) {
+			w.write_bytes = add(w.write_bytes, x->touched);
+			continue;
+		}
+		w.read_bytes = add(w.read_bytes, x->touched);
+		w.role_read_bytes[s->tensors[x->tensor].role] = add(w.role_read_bytes[s->tensors[x->tensor].role], x->touched);
+	}
+	if (o->kind == OP_OPAQUE && !o->n_operands)
+		w.read_bytes = o->opaque_bytes;
+	return w;
+}
