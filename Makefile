@@ -18,18 +18,21 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db path version \
+      lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse map map_math map_tile machine run classify \
       out out_json opt progress
-ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_tags l2_lru l2_srrip sram dma gemv matrix vector core cp
+ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_cfg l2_tags l2_lru l2_srrip l2_none l2 kv noc_ideal \
+       sram dma gemv matrix vector core cp
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read decimal intern idmap nest \
          kineto kineto_args kineto_event
-RESULTS =
+RESULTS = res res_read
 VALIDATE =
-PROGRAM = main cmd cmd_config cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
+PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_table cmd_compare cmd_config cmd_trace cmd_trace_import \
+          cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena str hash_rng clock evq stat yaml cfg units db path out opt cp
+UNIT     = err arena str hash_rng clock evq stat yaml cfg units db path out opt cp fuse
 CONTRACT =
 MODEL    =
 PROPERTY = run

@@ -94,6 +94,7 @@ int cfg_read_section(struct cfg *c, const char *section, const struct yaml *y, c
                      struct err *e);
 int cfg_set(struct cfg *c, const char *assignment, struct err *e);             /* "l2.size=64 MiB" */
 int cfg_set_key(struct cfg *c, const char *key, const char *value, struct err *e);
+/* Both: the key must be one of the rows'. */
 bool cfg_given(const struct cfg *c, const char *key);                          /* by a file or --set, not a default */
 void cfg_forget(struct cfg *c, const char *key);                               /* no longer given; the value stays */
 

@@ -43,6 +43,7 @@ struct mem_req {
 	ps_t not_before;             /* >= now */
 	struct comp *from;           /* who gets the reply, and the retry after a refusal; never NULL */
 	bool posted;                 /* no reply wanted (write-backs) */
+	bool no_keep;                /* the requester keeps the bytes itself: a cache on the way serves hits, takes in nothing */
 	void *tag;                   /* the requester's own */
 
 	/* Written by the levels on the way, for stall accounting; the requester clears them. */

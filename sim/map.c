@@ -46,6 +46,8 @@ static uint32_t tidy_deps(struct builder *b, size_t from)
 {
 	size_t n = from;
 
+	if (b->n_deps == from)
+		return 0;
 	qsort(b->deps + from, b->n_deps - from, sizeof *b->deps, compare_u32);
 	for (size_t i = from; i < b->n_deps; i++)
 		if (n == from || b->deps[i] != b->deps[n - 1])
@@ -381,7 +383,10 @@ static int prepare(struct mapper *m, struct err *e)
 		m->mem_rate = dma;
 	if (l2 < m->mem_rate)
 		m->mem_rate = l2;
-	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + c->l2.latency + 2 * c->noc.latency + c->dma.setup;
+	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
+	                 (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
+	/* A refresh stops all channels, and a queue is as long again as the path: tiles in flight must bridge both. */
+	m->loaded_latency = 2 * m->mem_latency + c->dram.t_rfc;
 	m->sram = (c->sram.size - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);

@@ -186,7 +186,8 @@ static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t 
 
 	if (tiles) {
 		ps_t bytes = clock_transfer(slot, m->mem_rate);
-		ps_t pace = ps_max(bytes, (m->mem_latency + bytes) / m->c->dma.stages);
+		uint32_t at_once = m->c->dma.stages < m->c->dma.outstanding ? m->c->dma.stages : m->c->dma.outstanding;
+		ps_t pace = ps_max(bytes, (m->loaded_latency + bytes) / at_once); /* Little's law */
 
 		tile = m->mem_latency + bytes;
 		t = ps_max(pre, tile) + sum_math(d, ISA_PRE) + (tiles - 1) * ps_max(pace, tile_math) + tile_math;

@@ -266,7 +266,9 @@ TEST(a_finished_file_in_a_read_only_folder_can_be_read)
 		if (geteuid() != 65534 || access(path, R_OK) != 0)
 			_exit(77);
 		d = db_open(path, DB_READ, ID_A, migrations, 2, &e);
-		_exit(d && query(d, "SELECT count(*) FROM t") == 1 ? 0 : 1);
+		status = d && query(d, "SELECT count(*) FROM t") == 1 ? 0 : 1;
+		db_free(d);
+		_exit(status);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77)
@@ -312,7 +314,9 @@ TEST(a_lock_held_by_another_is_waited_for)
 		    write(ready[1], "x", 1) != 1)
 			_exit(1);
 		nanosleep(&pause, NULL);
-		_exit(db_commit(d, &e) == 0 ? 0 : 1);
+		status = db_commit(d, &e) == 0 ? 0 : 1;
+		db_free(d);
+		_exit(status);
 	}
 	d = open_ok(path, DB_WRITE, 2);
 	CHECK(read(ready[0], &go, 1) == 1);
@@ -354,6 +358,7 @@ TEST(eight_processes_may_create_the_same_file_at_once)
 			d = db_open(path, DB_WRITE, ID_A, migrations, 2, &e);
 			if (!d)
 				fprintf(stderr, "%s\n", e.msg);
+			db_free(d);
 			_exit(d ? 0 : 1);
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/progress.h"
 #include "validate/tests/test.h"
 
 static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "time us", OUT_REAL, 2 },
@@ -231,6 +232,18 @@ TEST(everything_is_written_including_nothing)
 	str_free(&s);
 }
 
+TEST(no_progress_is_shown_where_no_terminal_is)
+{
+	struct progress *p = progress_new("sweep", "points", 100); /* stderr is a file here, or captured */
+
+	if (p) {
+		progress_free(p);
+		test_skip("not run: stderr is a terminal");
+	}
+	progress_set(p, 50);
+	progress_free(p);
+}
+
 SUITE(t_out,
 	T(a_table_is_aligned_by_characters_with_numbers_to_the_right)
 	T(csv_quotes_what_needs_it_and_tells_null_from_empty)
@@ -244,4 +257,5 @@ SUITE(t_out,
 	T(a_full_disk_is_an_error)
 	T(a_document_without_memory_is_an_error_and_writes_nothing)
 	T(everything_is_written_including_nothing)
+	T(no_progress_is_shown_where_no_terminal_is)
 );

@@ -1,0 +1,419 @@
+/* res.c - the schema, opening, and storing a run. */
+#define _XOPEN_SOURCE 700 /* realpath, unlink */
+#include "results/res.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "results/res_int.h"
+#include "sim/hash.h"
+#include "sim/str.h"
+
+static const char *const migrations[] = {
+	/* from 0 to 1 */
+	"create table workload(id integer primary key, source text not null, digest text not null, range text,"
+	" rules text not null, content text not null unique, ops integer not null, kernel_ns integer not null,"
+	" measured_ns integer not null, opaque_ns integer not null, wall_ns integer);"
+
+	"create table op_stream(workload integer not null references workload, op integer not null, name text not null,"
+	" kind text not null, family text not null, rule text not null, layer integer not null,"
+	" launches integer not null, launch integer, measured_ns integer not null, read_bytes integer not null,"
+	" write_bytes integer not null, flops integer not null, primary key(workload, op)) without rowid;"
+
+	"create table config(hash text not null, text text not null, id integer primary key, unique(hash, text));"
+
+	"create table run(id integer primary key, identity text not null, config integer not null references config,"
+	" config_name text not null, config_path text not null, workload integer not null references workload,"
+	" build text not null, fidelity text not null, start text not null, seed integer not null,"
+	" reuse_ppm integer not null, host_us integer not null, total_ps integer not null, cycles integer not null,"
+	" roofline_ps integer not null, roofline_bound text not null, carried_ps integer not null,"
+	" dram_read_bytes integer not null, dram_write_bytes integer not null, dirty_bytes integer not null,"
+	" compulsory_bytes integer not null, flops integer not null, events integer not null);"
+	"create index run_identity on run(identity);"
+
+	/* a carried (opaque) op has its row, with nulls */
+	"create table op_result(run integer not null references run, op integer not null, span_ps integer,"
+	" start_ps integer, limit_ps integer, bound text, dram_bytes integer, mem_bytes integer, flops integer,"
+	" primary key(run, op)) without rowid;"
+	"create table op_stall(run integer not null, op integer not null, resource text not null, ppm integer not null,"
+	" primary key(run, op, resource), foreign key(run, op) references op_result(run, op)) without rowid;"
+	"create table resource(run integer not null references run, name text not null, place integer not null,"
+	" stall_ps integer not null, peak_ps integer not null, primary key(run, name)) without rowid;"
+	"create table stat(run integer not null references run, place integer not null, name text not null,"
+	" unit text not null, value integer not null, level integer not null, primary key(run, place)) without rowid;",
+};
+
+/* --- opening ----------------------------------------------------------------------------------------------- */
+
+static bool absent(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, ":memory:") != 0 && stat(path, &st) < 0 && errno == ENOENT;
+}
+
+static void unlink_db(const char *path)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		str_clear(&s);
+		str_add(&s, path);
+		str_add(&s, suffixes[i]);
+		if (!s.failed)
+			unlink(str_c(&s));
+	}
+	str_free(&s);
+}
+
+struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
+{
+	const bool fresh = mode == DB_WRITE && absent(path);
+	struct resdb *r = calloc(1, sizeof *r);
+
+	if (!r) {
+		err_set(e, ERR_NOMEM, "no memory for results database '%s'", path);
+		return NULL;
+	}
+	r->db = db_open(path, mode, RES_APP_ID, migrations, sizeof migrations / sizeof *migrations, e);
+	if (!r->db && fresh)
+		unlink_db(path);
+	if (r->db && fresh && !(r->created = realpath(path, NULL))) {
+		err_sys(e, ERR_IO, errno, "cannot find '%s' after creating it", path);
+		db_free(r->db);
+		r->db = NULL;
+	}
+	if (r->db)
+		return r;
+	res_free(r);
+	return NULL;
+}
+
+/* Another process may have stored a run in our file meanwhile. */
+static bool is_empty(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+	struct sqlite3_stmt *s = db_stmt(db, "select count(*) from run", &ignored);
+
+	return s && db_step(db, s, &ignored) == 1 && db_col_i64(s, 0) == 0;
+}
+
+void res_free(struct resdb *r)
+{
+	bool drop;
+
+	if (!r)
+		return;
+	if (r->db)
+		db_rollback(r->db);
+	drop = r->created && r->db && is_empty(r->db);
+	db_free(r->db);
+	if (drop)
+		unlink_db(r->created);
+	free(r->created);
+	free(r);
+}
+
+/* --- identity ---------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t h, const char *s)
+{
+	return hash_str(hash_u64(h, s ? strlen(s) + 1 : 0), s ? s : "");
+}
+
+static void content_of(const struct res_workload *w, char hex[17])
+{
+	uint64_t h = hash_text(hash_text(hash_text(HASH_INIT, w->source), w->digest), w->range);
+
+	h = hash_u64(hash_u64(hash_u64(h, w->rules_hash), (uint64_t)w->wall_ns), w->n_ops);
+	for (size_t i = 0; i < w->n_ops; i++) {
+		const struct res_work_op *o = &w->ops[i];
+		const uint64_t numbers[] = { (uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns, o->read_bytes,
+		                             o->write_bytes, o->flops };
+
+		h = hash_text(hash_text(hash_text(hash_text(h, o->name), o->kind), o->family), o->rule);
+		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+			h = hash_u64(h, numbers[k]);
+	}
+	hash_hex(hash_mix(h), hex);
+}
+
+static uint64_t hash_results(uint64_t h, const struct res_run *r)
+{
+	for (size_t i = 0; i < r->n_ops; i++) {
+		const struct res_op *o = &r->ops[i];
+		const uint64_t numbers[] = { o->carried, o->span_ps, o->start_ps, o->limit_ps, o->dram_bytes, o->mem_bytes, o->flops,
+		                             o->n_stalls };
+
+		h = hash_text(h, o->bound);
+		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+			h = hash_u64(h, numbers[k]);
+		for (uint32_t k = 0; k < o->n_stalls; k++)
+			h = hash_u64(hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
+	}
+	for (size_t i = 0; i < r->n_resources; i++)
+		h = hash_u64(hash_u64(hash_text(h, r->resources[i].name), r->resources[i].stall_ps), r->resources[i].peak_ps);
+	for (size_t i = 0; i < r->n_stats; i++)
+		h = hash_u64(hash_text(h, r->stats[i].name), r->stats[i].value);
+	return h;
+}
+
+/* Everything that was asked and everything that came out; not how long it took, or where the files lay. */
+static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
+{
+	const uint64_t numbers[] = {
+		(uint64_t)workload, r->config_hash, r->seed, r->reuse_ppm, r->total_ps, r->roofline_ps, r->carried_ps, r->cycles,
+		r->flops, r->events, r->dram_read_bytes, r->dram_write_bytes, r->dirty_bytes, r->compulsory_bytes, r->n_ops
+	};
+	uint64_t h = hash_text(hash_text(hash_text(hash_text(HASH_INIT, r->config_text), r->build), r->start), r->fidelity);
+
+	h = hash_text(h, r->roofline_bound);
+	for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+		h = hash_u64(h, numbers[k]);
+	hash_hex(hash_mix(hash_results(h, r)), hex);
+}
+
+/* --- storing ----------------------------------------------------------------------------------------------- */
+
+/* The id a query gives, 0 when there is no row, -1 on error. */
+static int64_t find(struct db *db, struct sqlite3_stmt *s, struct err *e)
+{
+	int64_t id = 0;
+	int rc = db_step(db, s, e);
+
+	if (rc == 1) {
+		id = db_col_i64(s, 0);
+		rc = db_run(db, s, e);
+	}
+	return rc < 0 ? -1 : id;
+}
+
+static int put_work_ops(struct db *db, int64_t id, const struct res_workload *w, struct err *e)
+{
+	for (size_t i = 0; i < w->n_ops; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into op_stream values(?,?,?,?,?,?,?,?,?,?,?,?,?)", e);
+		const struct res_work_op *o = &w->ops[i];
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, id);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, o->name);
+		db_bind_text(s, 4, o->kind);
+		db_bind_text(s, 5, o->family);
+		db_bind_text(s, 6, o->rule);
+		db_bind_i64(s, 7, o->layer);
+		db_bind_i64(s, 8, o->n_launches);
+		if (o->launch >= 0)
+			db_bind_i64(s, 9, o->launch);
+		db_bind_i64(s, 10, (int64_t)o->measured_ns);
+		db_bind_i64(s, 11, (int64_t)o->read_bytes);
+		db_bind_i64(s, 12, (int64_t)o->write_bytes);
+		db_bind_i64(s, 13, (int64_t)o->flops);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int64_t put_workload(struct db *db, const struct res_workload *w, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db, "select id from workload where content = ?", e);
+	char content[17], rules[17];
+	int64_t id;
+
+	if (!s)
+		return -1;
+	content_of(w, content);
+	db_bind_text(s, 1, content);
+	if ((id = find(db, s, e)) != 0)
+		return id;
+	if (!(s = db_stmt(db, "insert into workload values(null,?,?,?,?,?,?,?,?,?,?)", e)))
+		return -1;
+	hash_hex(w->rules_hash, rules);
+	db_bind_text(s, 1, w->source);
+	db_bind_text(s, 2, w->digest);
+	db_bind_text(s, 3, w->range);
+	db_bind_text(s, 4, rules);
+	db_bind_text(s, 5, content);
+	db_bind_i64(s, 6, (int64_t)w->n_ops);
+	db_bind_i64(s, 7, (int64_t)w->kernel_ns);
+	db_bind_i64(s, 8, (int64_t)w->measured_ns);
+	db_bind_i64(s, 9, (int64_t)w->opaque_ns);
+	if (w->wall_ns >= 0)
+		db_bind_i64(s, 10, w->wall_ns);
+	if (db_run(db, s, e) < 0)
+		return -1;
+	id = db_last_id(db);
+	return put_work_ops(db, id, w, e) < 0 ? -1 : id;
+}
+
+static int64_t put_config(struct db *db, const struct res_run *r, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db, "select id from config where hash = ? and text = ?", e);
+	char hash[17];
+	int64_t id;
+
+	if (!s)
+		return -1;
+	hash_hex(r->config_hash, hash);
+	db_bind_text(s, 1, hash);
+	db_bind_text(s, 2, r->config_text);
+	if ((id = find(db, s, e)) != 0)
+		return id;
+	if (!(s = db_stmt(db, "insert into config(hash, text) values(?,?)", e)))
+		return -1;
+	db_bind_text(s, 1, hash);
+	db_bind_text(s, 2, r->config_text);
+	return db_run(db, s, e) < 0 ? -1 : db_last_id(db);
+}
+
+static int64_t put_head(struct db *db, const struct res_run *r, int64_t config, int64_t workload, const char *identity,
+                        struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db, "insert into run values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", e);
+	int i = 1;
+
+	if (!s)
+		return -1;
+	db_bind_text(s, i++, identity);
+	db_bind_i64(s, i++, config);
+	db_bind_text(s, i++, r->config_name);
+	db_bind_text(s, i++, r->config_path);
+	db_bind_i64(s, i++, workload);
+	db_bind_text(s, i++, r->build);
+	db_bind_text(s, i++, r->fidelity);
+	db_bind_text(s, i++, r->start);
+	db_bind_i64(s, i++, (int64_t)r->seed);
+	db_bind_i64(s, i++, r->reuse_ppm);
+	db_bind_i64(s, i++, (int64_t)(r->host_ns / 1000));
+	db_bind_i64(s, i++, (int64_t)r->total_ps);
+	db_bind_i64(s, i++, (int64_t)r->cycles);
+	db_bind_i64(s, i++, (int64_t)r->roofline_ps);
+	db_bind_text(s, i++, r->roofline_bound);
+	db_bind_i64(s, i++, (int64_t)r->carried_ps);
+	db_bind_i64(s, i++, (int64_t)r->dram_read_bytes);
+	db_bind_i64(s, i++, (int64_t)r->dram_write_bytes);
+	db_bind_i64(s, i++, (int64_t)r->dirty_bytes);
+	db_bind_i64(s, i++, (int64_t)r->compulsory_bytes);
+	db_bind_i64(s, i++, (int64_t)r->flops);
+	db_bind_i64(s, i++, (int64_t)r->events);
+	return db_run(db, s, e) < 0 ? -1 : db_last_id(db);
+}
+
+static int put_stalls(struct db *db, int64_t run, int64_t op, const struct res_op *o, struct err *e)
+{
+	for (uint32_t k = 0; k < o->n_stalls; k++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into op_stall values(?,?,?,?)", e);
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, op);
+		db_bind_text(s, 3, o->stalls[k].resource);
+		db_bind_i64(s, 4, o->stalls[k].ppm);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n_ops; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?)", e);
+		const struct res_op *o = &r->ops[i];
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		if (!o->carried) {
+			db_bind_i64(s, 3, (int64_t)o->span_ps);
+			db_bind_i64(s, 4, (int64_t)o->start_ps);
+			db_bind_i64(s, 5, (int64_t)o->limit_ps);
+			db_bind_text(s, 6, o->bound);
+			db_bind_i64(s, 7, (int64_t)o->dram_bytes);
+			db_bind_i64(s, 8, (int64_t)o->mem_bytes);
+			db_bind_i64(s, 9, (int64_t)o->flops);
+		}
+		if (db_run(db, s, e) < 0 || put_stalls(db, run, (int64_t)i, o, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_sums(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n_resources; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into resource values(?,?,?,?,?)", e);
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_text(s, 2, r->resources[i].name);
+		db_bind_i64(s, 3, (int64_t)i);
+		db_bind_i64(s, 4, (int64_t)r->resources[i].stall_ps);
+		db_bind_i64(s, 5, (int64_t)r->resources[i].peak_ps);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < r->n_stats; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into stat values(?,?,?,?,?,?)", e);
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, r->stats[i].name);
+		db_bind_text(s, 4, r->stats[i].unit);
+		db_bind_i64(s, 5, (int64_t)r->stats[i].value);
+		db_bind_i64(s, 6, r->stats[i].level);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* 1: it was there already. */
+static int put_run(struct db *db, const struct res_workload *w, const struct res_run *run, int64_t *id, struct err *e)
+{
+	int64_t workload = put_workload(db, w, e), config;
+	struct sqlite3_stmt *s;
+	char identity[17];
+
+	if (workload < 0)
+		return -1;
+	identity_of(run, workload, identity);
+	if (!(s = db_stmt(db, "select id from run where identity = ?", e)))
+		return -1;
+	db_bind_text(s, 1, identity);
+	if ((*id = find(db, s, e)) != 0)
+		return *id < 0 ? -1 : 1;
+	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
+	    put_ops(db, *id, run, e) < 0 || put_sums(db, *id, run, e) < 0)
+		return -1;
+	return 0;
+}
+
+int res_put_run(struct resdb *r, const struct res_workload *w, const struct res_run *run, int64_t *id, bool *again,
+                struct err *e)
+{
+	int rc;
+
+	if (run->n_ops != w->n_ops)
+		return err_set(e, ERR_IO, "a run of %zu ops does not fit a workload of %zu", run->n_ops, w->n_ops);
+	if (db_begin(r->db, e) < 0)
+		return -1;
+	rc = put_run(r->db, w, run, id, e);
+	*again = rc == 1;
+	if (rc < 0 || db_commit(r->db, e) < 0) {
+		db_rollback(r->db);
+		return -1;
+	}
+	return 0;
+}

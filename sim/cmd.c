@@ -1,0 +1,55 @@
+/* cmd.c - the few things all commands do alike. */
+#include "sim/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
+#define TRACE_MEMORY ((size_t)16 << 30)
+
+int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
+{
+	int rc = opt_parse(cmd, argc, argv, args, e);
+
+	if (rc == 1)
+		opt_help(cmd, out);
+	return rc;
+}
+
+void cmd_complain(const struct err *e)
+{
+	char text[sizeof *e + 64];
+
+	err_format(e, text, sizeof text);
+	fprintf(stderr, "npusim: %s\n", text);
+}
+
+int cmd_format(const char *text, enum out_format *f, struct err *e)
+{
+	*f = OUT_TABLE;
+	return text ? out_format_parse(text, f, e) : 0;
+}
+
+int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+{
+	struct tracedb *db = tracedb_open(path, DB_READ, e);
+	int rc = -1;
+
+	memset(t, 0, sizeof *t);
+	if (!db)
+		return -1;
+	if (!(t->arena = arena_new(TRACE_MEMORY)))
+		err_set(e, ERR_NOMEM, "no memory for the trace");
+	else
+		rc = tracedb_load(db, range, t->arena, &t->trace, e);
+	tracedb_free(db);
+	if (rc < 0)
+		cmd_trace_free(t);
+	return rc;
+}
+
+void cmd_trace_free(struct cmd_trace *t)
+{
+	arena_free(t->arena);
+	memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,46 @@
+/* cmd.h - what the commands share: the table they stand in, parsing, and opening what they read.
+ *
+ * A command appends what it prints to `out` and returns 0, or -1 with `e` set; main writes `out` once, then the
+ * error, and exits with its code. So a command that fails with ERR_BOUND (it ran, but a bound the user gave does not
+ * hold) still shows its results, and one that fails early shows nothing but the reason. */
+#ifndef NPUSIM_SIM_CMD_H
+#define NPUSIM_SIM_CMD_H
+
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "sim/opt.h"
+#include "sim/out.h"
+#include "sim/str.h"
+#include "traces/tracedb.h"
+#include "workloads/op.h"
+
+/* argv[0] is the command's own name. */
+typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
+
+/* A command, or a group of commands: `run` or `sub`, the other is NULL. Tables end with a NULL name. */
+struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *help; };
+
+cmd_fn cmd_run, cmd_compare;
+extern const struct cmd cmd_trace_table[], cmd_config_table[];
+cmd_fn cmd_trace_import, cmd_trace_show, cmd_trace_top, cmd_trace_ops;
+
+/* opt_parse for a command: 0 go on, 1 help was asked for and is in `out`, -1 error. */
+int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);
+/* Prints an error as main does: for a command that goes on after one. */
+void cmd_complain(const struct err *e);
+/* The --format option as text to its value; NULL is a table. */
+int cmd_format(const char *text, enum out_format *f, struct err *e);
+
+/* A selection of a trace database, in memory of its own. */
+struct cmd_trace { struct arena *arena; struct trace trace; };
+int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
+void cmd_trace_free(struct cmd_trace *t);
+
+#define CMD_FORMAT_HELP "how to print: table (default), csv or json"
+
+/* Units as people read them; doubles are made at the edge only. */
+static inline double cmd_us(int64_t ns) { return (double)ns / 1e3; }
+static inline double cmd_ps_us(uint64_t ps) { return (double)ps / 1e6; }
+static inline double cmd_pct(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+#endif

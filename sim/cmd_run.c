@@ -1,0 +1,262 @@
+/* cmd_run.c - npusim run: options, the run, what is kept of it, and the exit code. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "sim/cmd_run.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "workloads/rules.h"
+
+#define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
+#define NOT_GIVEN UINT32_MAX
+#define SEED 1
+
+struct options {
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *format;
+	struct opt_list sets;
+	uint32_t reuse_ppm;
+	uint64_t seed, top;
+	bool allow_opaque, explain_fusion;
+};
+
+/* --- sums the reports share -------------------------------------------------------------------------------- */
+
+static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < o->n_launches; i++)
+		if (s->launches[o->first_launch + i].kind == TRACE_KERNEL)
+			ns += s->launches[o->first_launch + i].measured_ns;
+	return ns;
+}
+
+static void add_op(struct run_sum *k, const struct op *op, const struct run_op *r, uint64_t kernels)
+{
+	k->ops++;
+	k->measured_ns += op->measured_ns;
+	if (r->carried) {
+		k->carried++;
+		k->carried_ns += op->measured_ns;
+		return;
+	}
+	k->kernel_ns += kernels;
+	k->span_ps += r->us_ps;
+	k->limit_ps += r->limit_ps;
+	k->bound_ps[r->bound] += r->us_ps;
+}
+
+void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all)
+{
+	memset(kinds, 0, OP_KINDS * sizeof *kinds);
+	memset(all, 0, sizeof *all);
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+		const uint64_t kernels = kernel_ns(r->stream, o);
+
+		add_op(&kinds[o->kind], o, &r->result->ops[i], kernels);
+		add_op(all, o, &r->result->ops[i], kernels);
+	}
+}
+
+int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS])
+{
+	int n = 0;
+
+	for (int k = 0; k < OP_KINDS; k++) {
+		int at = n;
+
+		if (!kinds[k].ops)
+			continue;
+		for (; at > 0; at--) {
+			const struct run_sum *a = &kinds[order[at - 1]];
+
+			if (a->span_ps > kinds[k].span_ps || (a->span_ps == kinds[k].span_ps && a->measured_ns >= kinds[k].measured_ns))
+				break;
+			order[at] = order[at - 1];
+		}
+		order[at] = k;
+		n++;
+	}
+	return n;
+}
+
+double run_ratio_kernels(const struct run_report *r, const struct run_sum *all)
+{
+	return r->result->total_ps ? (double)all->kernel_ns * 1e3 / (double)r->result->total_ps : 0;
+}
+
+double run_ratio_wall(const struct run_report *r)
+{
+	const double wall = (double)r->stream->wall_ns * 1e3, carried = (double)r->result->carried_ps;
+
+	if (r->stream->wall_ns < 0 || !r->result->total_ps || wall <= carried)
+		return 0;
+	return (wall - carried) / (double)r->result->total_ps;
+}
+
+/* --- the run ----------------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
+{
+	const struct op_stream *s = r->stream;
+
+	if (allowed || s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
+		return 0;
+	return err_set(e, ERR_BOUND, "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim trace"
+	               " ops --all' lists them, and --allow-opaque accepts them", cmd_pct((double)s->opaque_ns,
+	               (double)s->measured_ns), OPAQUE_MAX_PCT);
+}
+
+static void write_report(const struct run_report *r, enum out_format f, struct str *out)
+{
+	if (f == OUT_JSON)
+		run_json(r, out);
+	else if (f == OUT_CSV)
+		run_csv(r, out);
+	else
+		run_table(r, out);
+}
+
+/* Everything the user may have got wrong is read before the simulation starts, the results file first of all. */
+struct inputs {
+	struct resdb *db;
+	struct machine_conf *conf;
+	struct rules *rules;
+	struct cmd_trace trace;
+	struct op_stream stream;
+	struct lower_stats lowered;
+};
+
+static void inputs_free(struct inputs *in)
+{
+	res_free(in->db);
+	machine_conf_free(in->conf);
+	rules_free(in->rules);
+	cmd_trace_free(&in->trace);
+}
+
+static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
+{
+	memset(in, 0, sizeof *in);
+	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)) ||
+	    (o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
+	    cmd_trace_load(o->trace, o->range, &in->trace, e) < 0 ||
+	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0)
+		return -1;
+	return 0;
+}
+
+static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
+{
+	struct run_result result;
+	struct run_report r = { .start = how->start, .seed = how->seed, .reuse_given = how->reuse_given, .top = o->top,
+	                        .explain_fusion = o->explain_fusion, .results_path = o->results };
+	struct err not_stored = ERR_INIT;
+	struct inputs in;
+	uint64_t began;
+	int rc = -1;
+
+	if (inputs_read(&in, o, e) < 0)
+		goto out;
+	began = now_ns();
+	if (run_stream(&in.stream, in.conf, how, in.trace.arena, &result, e) < 0)
+		goto out;
+	r.conf = in.conf;
+	r.trace = &in.trace.trace;
+	r.stream = &in.stream;
+	r.lowered = &in.lowered;
+	r.result = &result;
+	r.rules_hash = rules_hash(in.rules);
+	if (in.db)
+		run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored);
+	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
+	if (not_stored.kind)
+		*e = not_stored;
+	else
+		rc = check_opaque(&r, o->allow_opaque, e);
+out:
+	inputs_free(&in);
+	return rc;
+}
+
+/* --- options ----------------------------------------------------------------------------------------------- */
+
+static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
+{
+	if (!o->config)
+		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (!o->trace)
+		return err_set(e, ERR_USAGE, "the workload is missing: -t T.db, which 'npusim trace import' makes");
+	if (strcmp(o->fidelity, "analytic") == 0)
+		return err_set(e, ERR_USAGE, "'--fidelity analytic' is not there yet: this build simulates events");
+	if (strcmp(o->fidelity, "event") != 0)
+		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event", o->fidelity);
+	if (strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
+		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
+	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
+		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
+	how->start = strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY;
+	how->seed = o->seed;
+	how->reuse_given = o->reuse_ppm != NOT_GIVEN;
+	how->reuse_ppm = how->reuse_given ? o->reuse_ppm : 0;
+	return cmd_format(o->format, f, e);
+}
+
+int cmd_run(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
+	const struct opt opts[] = {
+		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML; 'npusim config explain' lists its parameters" },
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
+		  " 'npusim trace show' lists them" },
+		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
+		{ 0, "start", OPT_TEXT, &o.start, "HOW", "steady (default): the range runs once to warm up, and the second time is"
+		  " measured; cold: the first time is measured, with nothing on chip" },
+		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before picked is picked"
+		  " again. A trace does not say which experts a step picks; by default they are independent, and P is top-k over"
+		  " the number of experts" },
+		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random, which is the experts; 1 by default" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that comes with"
+		  " npusim" },
+		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "do not fail when more than 5 % of the measured time is in"
+		  " kernels no rule knows; their measured time is carried along, outside every speed-up" },
+		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL, "list the chains of ops that the fusion engine joins, and"
+		  " what each saves" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "HOW", "event: every tile moved or computed is simulated" },
+		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
+		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },
+		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the ops" },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim run -c CONFIG -t T.db [--range NAME] [--set KEY=VALUE]... [options]",
+		"Replays a measured trace on a machine that is described in YAML: how long each op would take there, what holds it"
+		" back, how far the whole is from the physical limit (the roofline), and how that compares with the measured time."
+		" A ratio above 1 means the simulated machine is faster. Kernel time and wall time are compared apart: a GPU that"
+		" waits for its host is busy for a part of the wall time only. The output is the same to the byte on every run.",
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
+		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n",
+		opts, 0, 0
+	};
+	struct opt_list args = { NULL, 0 };
+	struct run_opts how;
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = check_options(&o, &how, &f, e)) == 0)
+		rc = run(&o, &how, f, out, e);
+	opt_list_free(&args);
+	opt_list_free(&o.sets);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,48 @@
+/* cmd_run.h - what the files of npusim run share: one run with all that is said about it.
+ *
+ * Ratios: `kernels` sets the measured kernel time against the simulated total, `wall` the wall time measured without
+ * a profiler. Carried (opaque) time is in neither side of either. Spans recorded under a profiler enter nothing. */
+#ifndef NPUSIM_SIM_CMD_RUN_H
+#define NPUSIM_SIM_CMD_RUN_H
+
+#include "results/res.h"
+#include "sim/cmd.h"
+#include "sim/lower.h"
+#include "sim/run.h"
+
+struct run_report {
+	const struct machine_conf *conf;
+	const struct trace *trace;
+	const struct op_stream *stream;
+	const struct lower_stats *lowered;
+	const struct run_result *result;
+	enum run_start start;
+	uint64_t seed, rules_hash;
+	bool reuse_given, explain_fusion;
+	uint64_t top;                        /* ops in the table */
+	const char *results_path;            /* NULL: not stored */
+	int64_t stored;                      /* number of the run there; 0: not stored */
+	bool stored_again;                   /* it was there already */
+};
+
+/* Sums over the ops of one kind, or over all that are modelled. */
+struct run_sum {
+	uint64_t ops, carried, measured_ns, kernel_ns, carried_ns;
+	ps_t span_ps, limit_ps, bound_ps[RES_COUNT];
+};
+void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
+/* Kinds that occur, most simulated time first (then measured); returns how many. */
+int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
+double run_ratio_kernels(const struct run_report *r, const struct run_sum *all);   /* 0: no simulated time */
+double run_ratio_wall(const struct run_report *r);                                 /* 0: unknown */
+
+void run_table(const struct run_report *r, struct str *out);
+void run_csv(const struct run_report *r, struct str *out);                         /* the ops */
+void run_json(const struct run_report *r, struct str *out);
+
+/* The run as results.db keeps it; everything lives in `a` or in the run. */
+int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
+
+#define RUN_ACCURACY "error of this engine on a GPU: not validated yet; not validated on silicon"
+
+#endif

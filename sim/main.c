@@ -1,0 +1,160 @@
+/* main.c - the program: the command table, what is common to all commands, exit codes.
+ *
+ * MAP
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cmd.h"
+#include "sim/version.h"
+
+static const struct cmd commands[] = {
+	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
+	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
+	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
+	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+static const struct cmd *find(const struct cmd *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
+}
+
+/* --- help -------------------------------------------------------------------------------------------------- */
+
+static void list(const struct cmd *table, const char *group, struct str *out)
+{
+	for (const struct cmd *c = table; c->name; c++) {
+		if (c->sub)
+			list(c->sub, c->name, out);
+		else
+			str_addf(out, "  %s%s%-*s %s\n", group, *group ? " " : "", (int)(15 - strlen(group) - (*group != '\0')),
+			         c->name, c->help);
+	}
+}
+
+static void overview(struct str *out)
+{
+	str_add(out, "usage: npusim COMMAND [options]\n\n"
+	             "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
+	             "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
+	             "commands:\n");
+	list(commands, "", out);
+	str_add(out, "\n"
+	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
+	             "  npusim --version       which build this is\n\n"
+	             "first steps, from the top of the source tree:\n"
+	             "  npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
+	             "  npusim trace top -n 10 /tmp/t.db\n"
+	             "  npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n\n"
+	             "exit codes: 0 ok; 1 ran, but a bound you gave does not hold; 2 command line; 3 configuration;\n"
+	             "            4 input, file or database; 5 the simulated machine is stuck\n");
+}
+
+static void group_help(const struct cmd *group, struct str *out)
+{
+	str_addf(out, "usage: npusim %s COMMAND [options]\n\nnpusim %s: %s.\n\ncommands:\n", group->name, group->name,
+	         group->help);
+	list(group->sub, group->name, out);
+	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, and examples to type\n", group->name);
+}
+
+static void version(struct str *out)
+{
+	str_addf(out, "npusim %s (build %s)\n", npusim_version(), npusim_build_id());
+	npusim_libraries(out);
+	str_addc(out, '\n');
+}
+
+/* --- finding the command ----------------------------------------------------------------------------------- */
+
+/* What a mistyped command may have meant: one of this table, or else a command of that name inside some group. */
+static int unknown(const struct cmd *table, const char *group, const char *name, struct err *e)
+{
+	const char *names[16], *near;
+	size_t n = 0;
+
+	for (const struct cmd *c = table; c->name && n < 16; c++) {
+		names[n++] = c->name;
+		if (c->sub && find(c->sub, name))
+			return err_set(e, ERR_USAGE, "unknown command '%s'; did you mean 'npusim %s %s'?", name, c->name, name);
+	}
+	near = str_nearest(name, names, n);
+	if (near)
+		return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; did you mean '%s'?", group, *group ? " " : "", name, near);
+	return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; 'npusim help%s%s' lists them", group, *group ? " " : "", name,
+	               *group ? " " : "", group);
+}
+
+/* argv[0] is the first word that is not understood yet. */
+static int dispatch(const struct cmd *table, const struct cmd *group, int argc, char **argv, bool help, struct str *out,
+                    struct err *e)
+{
+	char asked[] = "--help", *words[2];
+	const struct cmd *c;
+
+	if (group && argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
+		argc = 0;
+		help = true;
+	}
+	if (argc == 0 && help) {
+		if (group)
+			group_help(group, out);
+		else
+			overview(out);
+		return 0;
+	}
+	if (argc == 0)
+		return err_set(e, ERR_USAGE, "'npusim %s' needs a command: 'npusim help %s' lists them", group->name, group->name);
+	if (!(c = find(table, argv[0])))
+		return unknown(table, group ? group->name : "", argv[0], e);
+	if (c->sub)
+		return dispatch(c->sub, c, argc - 1, argv + 1, help, out, e);
+	if (!help)
+		return c->run(argc, argv, out, e);
+	if (argc > 1)
+		return err_set(e, ERR_USAGE, "argument '%s' is one too many: npusim help COMMAND", argv[1]);
+	words[0] = argv[0];
+	words[1] = asked;
+	return c->run(2, words, out, e);
+}
+
+static int start(int argc, char **argv, struct str *out, struct err *e)
+{
+	const char *first = argc > 1 ? argv[1] : "help";
+
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+		version(out);
+		return 0;
+	}
+	if (strcmp(first, "help") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+		return dispatch(commands, NULL, argc > 2 ? argc - 2 : 0, argv + 2, true, out, e);
+	if (*first == '-')
+		return err_set(e, ERR_USAGE, "unknown option '%s': a command comes first, and 'npusim help' lists them", first);
+	return dispatch(commands, NULL, argc - 1, argv + 1, false, out, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = ERR_INIT, io = ERR_INIT;
+	struct str out = STR_INIT;
+	int code;
+
+	signal(SIGPIPE, SIG_DFL); /* "npusim ... | head" ends quietly, also below a parent that ignores it */
+	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
+		err_set(&e, ERR_NOMEM, "out of memory");
+	if ((out.len || out.failed) && out_flush(&out, stdout, &io) < 0)
+		cmd_complain(&io);
+	if (e.kind)
+		cmd_complain(&e);
+	code = err_exit_code(io.kind ? &io : &e); /* results that did not get out outrank what they said */
+	str_free(&out);
+	return code;
+}

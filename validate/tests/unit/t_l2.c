@@ -1,0 +1,518 @@
+/* t_l2.c - the L2 over a memory that answers after 100 ns: times to the picosecond, bytes to the line. Small cache unless
+ * said otherwise: 4 sets of 2 ways of 4 KiB chunks (lines of 128 B). */
+#include <stdlib.h>
+
+#include "arch/l2_tags.h"
+#include "sim/rng.h"
+#include "validate/tests/membed.h"
+#include "validate/tests/test.h"
+
+#define NS PS_NS
+#define CHUNK UINT64_C(4096)
+/* 64 B a cycle at 1 GHz: 64 ps a kilobyte... 4 KiB take 64 ns */
+#define SMALL "size: 32 KiB\nways: 2\nline: 128 B\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
+
+struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
+
+static void dev_up(struct dev *d, const char *yaml)
+{
+	struct err e = ERR_INIT;
+
+	bed_up(&d->b);
+	bed_cfg(l2_schema, &d->cfg, yaml);
+	CHECK_OK(l2_cfg_check(&d->cfg, &e), e);
+	d->l2 = bed_make(&d->b, &l2_ops, &d->cfg, NULL);
+}
+
+static void dev_down(struct dev *d)
+{
+	comp_free(d->l2);
+	bed_down(&d->b);
+}
+
+static uint64_t st(const struct dev *d, const char *name)
+{
+	char full[64];
+
+	snprintf(full, sizeof full, "l2.%s", name);
+	return stat_get(d->b.stats, full);
+}
+
+/* What must hold whatever was done: I1 to I3 of l2.h, and that levels are what is really there. */
+static void check_bytes(const struct dev *d)
+{
+	CHECK_U64(st(d, "read_bytes") + st(d, "write_bytes"), st(d, "hit_bytes") + st(d, "miss_bytes"));
+	CHECK_U64(st(d, "fill_bytes"), d->b.below.read_bytes);
+	CHECK_U64(st(d, "writeback_bytes"), d->b.below.write_bytes);
+	CHECK(st(d, "resident_bytes") <= d->cfg.size);
+	CHECK(st(d, "dirty_bytes") <= st(d, "resident_bytes"));
+	CHECK_U64(d->l2->ops->resident(d->l2, 0, UINT64_C(1) << 27), st(d, "resident_bytes"));
+}
+
+TEST(a_miss_pays_both_ways_and_a_hit_only_the_l2)
+{
+	struct dev d;
+	struct bed_ask a;
+
+	dev_up(&d, SMALL);
+	/* Fill at the door after 5 ns and 100 ns, longer than its 2 ns in the banks; 20 ns of L2. */
+	CHECK_U64(bed_read(&d.b, d.l2, 256, 128), (5 + 100 + 20) * NS);
+	CHECK_U64(bed_read(&d.b, d.l2, 256, 128), (2 + 20) * NS);
+	CHECK_U64(bed_read(&d.b, d.l2, 300, 10), (2 + 20) * NS);          /* a line is a line */
+	CHECK_U64(bed_read(&d.b, d.l2, 256, 256), (5 + 100 + 20) * NS);   /* half of it is new */
+	CHECK_U64(d.b.below.n_log, 2);
+	CHECK_U64(d.b.below.log[1].addr, 384);
+	CHECK_U64(d.b.below.log[1].bytes, 128);
+	CHECK_U64(st(&d, "hit_bytes"), 3 * 128);
+	CHECK_U64(st(&d, "miss_bytes"), 2 * 128);
+	bed_ask1(&d.b, &a, 0, 1024, false);
+	bed_stream(&d.b, d.l2, &a, 1, 1);
+	CHECK_U64(a.rq.hit_bytes, 256);
+	CHECK_U64(a.rq.dram_bytes, 768);
+	CHECK_U64(a.rq.level, RES_L2);
+	CHECK_U64(a.rq.t_level, a.sent);
+	CHECK_U64(a.rq.t_dram, a.sent + 5 * NS);
+	CHECK_U64(a.rq.t_dram_done, a.sent + 105 * NS);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(the_banks_serve_one_after_the_other)
+{
+	struct dev d;
+	struct bed_ask a[2];
+
+	dev_up(&d, SMALL);
+	bed_read(&d.b, d.l2, 0, CHUNK);
+	for (int i = 0; i < 2; i++)
+		bed_ask1(&d.b, &a[i], 0, CHUNK, false);
+	bed_stream(&d.b, d.l2, a, 2, 2);
+	CHECK_U64(a[0].back - a[0].sent, (64 + 20) * NS);
+	CHECK_U64(a[1].back - a[1].sent, (128 + 20) * NS);
+	CHECK_U64(st(&d, "busy_ps"), 3 * 64 * NS);
+	dev_down(&d);
+}
+
+TEST(writes_fetch_nothing_and_go_out_when_evicted)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL);
+	CHECK_U64(bed_write(&d.b, d.l2, 0, CHUNK), (64 + 20) * NS);
+	CHECK_U64(d.b.below.n_log, 0);
+	CHECK_U64(st(&d, "dirty_bytes"), CHUNK);
+	CHECK_U64(bed_read(&d.b, d.l2, 0, CHUNK), (64 + 20) * NS);
+	/* Two more chunks of the same set: the written one goes. */
+	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);
+	CHECK_U64(st(&d, "writeback_bytes"), CHUNK);
+	CHECK_U64(st(&d, "evicted_bytes"), CHUNK);
+	CHECK_U64(st(&d, "dirty_bytes"), 0);
+	CHECK_U64(st(&d, "resident_bytes"), 2 * CHUNK);
+	CHECK_U64(d.b.below.posted, 1);
+	CHECK(d.b.below.log_write[2] && d.b.below.log[2].addr == 0 && d.b.below.log[2].bytes == CHUNK);
+	CHECK_U64(d.l2->ops->resident(d.l2, 0, CHUNK), 0);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(only_dirty_lines_are_written_back)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL);
+	bed_read(&d.b, d.l2, 0, CHUNK);
+	bed_write(&d.b, d.l2, 256, 128);
+	bed_write(&d.b, d.l2, 1024, 256);
+	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);
+	CHECK_U64(st(&d, "writeback_bytes"), 3 * 128);
+	CHECK_U64(d.b.below.log[3].addr, 256);
+	CHECK_U64(d.b.below.log[3].bytes, 128);
+	CHECK_U64(d.b.below.log[4].addr, 1024);
+	CHECK_U64(d.b.below.log[4].bytes, 256);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(misses_that_touch_are_one_run_and_far_ones_one_request)
+{
+	struct dev d;
+	struct bed_ask a;
+
+	dev_up(&d, "size: 1 MiB\n");
+	bed_read(&d.b, d.l2, 100 * CHUNK, 16 * CHUNK);
+	CHECK_U64(d.b.below.n_log, 1);
+	CHECK_U64(d.b.below.log[0].bytes, 16 * CHUNK);
+	bed_ask1(&d.b, &a, 0, 0, false);
+	for (int i = 0; i < 40; i++)
+		a.runs[i] = (struct mem_run){ (uint64_t)i * 8192, 256 };
+	a.rq.n_runs = 40;
+	a.rq.bytes = 40 * 256;
+	bed_stream(&d.b, d.l2, &a, 1, 1);
+	CHECK_U64(d.b.below.reads, 2);
+	CHECK_U64(d.b.below.n_log, 41);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(more_runs_than_a_request_holds_are_several)
+{
+	struct dev d;
+	struct bed_ask a;
+
+	dev_up(&d, "size: 1 MiB\nmshrs: 1\n");
+	d.b.below.room = 1;
+	bed_ask1(&d.b, &a, 0, 0, false);
+	for (int i = 0; i < 80; i++)
+		a.runs[i] = (struct mem_run){ (uint64_t)i * 8192, 256 };
+	a.rq.n_runs = 80;
+	a.rq.bytes = 80 * 256;
+	bed_stream(&d.b, d.l2, &a, 1, 1);
+	CHECK_U64(d.b.below.read_bytes, 80 * 256);
+	CHECK_U64(d.b.below.reads, 2);
+	CHECK_U64(a.rq.dram_bytes, 80 * 256);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(a_hit_on_bytes_that_are_still_coming_waits_for_them)
+{
+	struct dev d;
+	struct bed_ask a[3];
+
+	dev_up(&d, SMALL);
+	bed_ask1(&d.b, &a[0], 0, CHUNK, false);
+	bed_ask1(&d.b, &a[1], 1024, 512, false);
+	bed_ask1(&d.b, &a[2], 8192, 128, false);
+	bed_stream(&d.b, d.l2, a, 3, 3);
+	CHECK_U64(d.b.below.reads, 2);                                   /* fetched once */
+	CHECK_U64(a[0].back, (5 + 100 + 20) * NS);
+	CHECK_U64(a[1].back, (5 + 100 + 20) * NS);                       /* not at 72 + 20 */
+	CHECK_U64(a[1].rq.hit_bytes, 512);
+	CHECK_U64(a[1].rq.dram_bytes, 0);
+	CHECK_U64(a[1].rq.t_dram_done, 105 * NS);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(waiting_goes_through_a_chain_of_fills)
+{
+	struct dev d;
+	struct bed_ask a[3];
+
+	/* b asks for lines of a's chunk and more of it, c hits what b brings: c may not come before a and b. */
+	dev_up(&d, SMALL);
+	bed_ask1(&d.b, &a[0], 0, 1024, false);
+	bed_ask1(&d.b, &a[1], 512, 1024, false);
+	bed_ask1(&d.b, &a[2], 1024, 128, false);
+	bed_stream(&d.b, d.l2, a, 3, 3);
+	CHECK_U64(d.b.below.read_bytes, 1536);
+	CHECK(a[1].back >= a[0].back && a[2].back >= a[1].back);
+	CHECK_U64(a[2].back, (16 + 5 + 100 + 20) * NS);                  /* b's fill leaves at 16 + 5 */
+	dev_down(&d);
+}
+
+TEST(what_the_requester_keeps_is_not_taken_in)
+{
+	struct dev d;
+	struct bed_ask a;
+
+	dev_up(&d, SMALL);
+	for (int i = 0; i < 2; i++) {
+		bed_ask1(&d.b, &a, 0, CHUNK, false);
+		a.rq.no_keep = true;
+		bed_stream(&d.b, d.l2, &a, 1, 1);
+	}
+	CHECK_U64(d.b.below.read_bytes, 2 * CHUNK);
+	CHECK_U64(st(&d, "resident_bytes"), 0);
+	bed_write(&d.b, d.l2, 0, 1024);
+	bed_ask1(&d.b, &a, 0, CHUNK, false);
+	a.rq.no_keep = true;
+	bed_stream(&d.b, d.l2, &a, 1, 1);
+	CHECK_U64(a.rq.hit_bytes, 1024);
+	CHECK_U64(st(&d, "resident_bytes"), 1024);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(no_more_misses_than_mshrs_and_one_retry_each)
+{
+	struct dev d;
+	struct bed_ask a[6];
+
+	dev_up(&d, "size: 1 MiB\nmshrs: 4\nlatency: 20 ns\nmiss_latency: 5 ns\n");
+	for (int i = 0; i < 6; i++)
+		bed_ask1(&d.b, &a[i], (uint64_t)i * CHUNK, 128, false);
+	bed_stream(&d.b, d.l2, a, 6, 6);
+	CHECK_U64(d.b.from.refused, 2);                                  /* the fifth, and the sixth after it */
+	CHECK_U64(d.b.from.retries, 2);
+	CHECK_U64(st(&d, "refusals"), 2);
+	CHECK(a[4].sent == a[0].back - 20 * NS && a[3].sent == 0);       /* when the first fill is there */
+	dev_down(&d);
+}
+
+TEST(a_hit_is_taken_under_as_many_misses_as_there_are_mshrs)
+{
+	struct dev d;
+	struct bed_ask a[3];
+
+	dev_up(&d, "size: 1 MiB\nmshrs: 1\nlatency: 20 ns\nmiss_latency: 5 ns\n");
+	bed_read(&d.b, d.l2, 0, CHUNK);
+	bed_ask1(&d.b, &a[0], 10 * CHUNK, 128, false);
+	bed_ask1(&d.b, &a[1], 0, 128, false);
+	bed_ask1(&d.b, &a[2], 20 * CHUNK, 128, true);
+	bed_stream(&d.b, d.l2, a, 3, 3);
+	CHECK_U64(d.b.from.refused, 0);
+	CHECK(a[1].back < a[0].back && a[2].back < a[0].back);
+	dev_down(&d);
+}
+
+TEST(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost)
+{
+	struct dev d;
+	struct bed_ask *a = calloc(200, sizeof *a);
+
+	CHECK(a);
+	dev_up(&d, "size: 64 KiB\nways: 1\nmshrs: 2\n");
+	d.b.below.room = 1;
+	for (uint64_t i = 0; i < 200; i++)
+		bed_ask1(&d.b, &a[i], i % 25 * 9 * CHUNK, CHUNK, i % 4 != 3);
+	bed_stream(&d.b, d.l2, a, 200, 16);
+	CHECK(d.b.below.refused > 0);
+	CHECK(st(&d, "writeback_bytes") > 100 * CHUNK);
+	check_bytes(&d);
+	dev_down(&d);
+	free(a);
+}
+
+TEST(lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL);
+	bed_read(&d.b, d.l2, 0, CHUNK);
+	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
+	bed_read(&d.b, d.l2, 0, 128);
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);
+	CHECK_U64(d.l2->ops->resident(d.l2, 0, CHUNK), CHUNK);
+	CHECK_U64(d.l2->ops->resident(d.l2, 4 * CHUNK, CHUNK), 0);
+	dev_down(&d);
+	dev_up(&d, SMALL "policy: srrip\n");
+	bed_read(&d.b, d.l2, 0, CHUNK);
+	bed_read(&d.b, d.l2, 0, CHUNK);                                  /* used again */
+	for (uint64_t i = 1; i < 3; i++)
+		bed_read(&d.b, d.l2, i * 4 * CHUNK, CHUNK);                  /* a stream goes by: it evicts itself */
+	CHECK_U64(d.l2->ops->resident(d.l2, 0, CHUNK), CHUNK);
+	CHECK_U64(d.l2->ops->resident(d.l2, 4 * CHUNK, CHUNK), 0);
+	dev_down(&d);
+}
+
+TEST(reset_is_cold)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL);
+	bed_write(&d.b, d.l2, 0, 2 * CHUNK);
+	d.l2->ops->reset(d.l2);
+	CHECK_U64(st(&d, "resident_bytes"), 0);
+	CHECK_U64(st(&d, "dirty_bytes"), 0);
+	CHECK_U64(d.l2->ops->resident(d.l2, 0, 2 * CHUNK), 0);
+	CHECK_U64(bed_read(&d.b, d.l2, 0, 128), (5 + 100 + 20) * NS);
+	CHECK_U64(st(&d, "writeback_bytes"), 0);
+	dev_down(&d);
+}
+
+TEST(resident_counts_bytes_of_the_range)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL);
+	bed_read(&d.b, d.l2, 1024, 256);
+	CHECK_U64(d.l2->ops->resident(d.l2, 0, CHUNK), 256);
+	CHECK_U64(d.l2->ops->resident(d.l2, 1100, 10), 10);
+	CHECK_U64(d.l2->ops->resident(d.l2, 1000, 100), 76);
+	CHECK_U64(d.l2->ops->resident(d.l2, 1279, 100), 1);
+	CHECK_U64(d.l2->ops->resident(d.l2, 1280, 100), 0);
+	CHECK_U64(d.l2->ops->resident(d.l2, 1024, 0), 0);
+	dev_down(&d);
+}
+
+TEST(sizes_that_are_no_sets_are_an_error)
+{
+	struct l2_cfg c;
+	struct err e = ERR_INIT;
+
+	bed_cfg(l2_schema, &c, "size: 100 KiB\n");
+	CHECK(l2_cfg_check(&c, &e) < 0);
+	CHECK_HAS(e.msg, "l2.size");
+	err_clear(&e);
+	bed_cfg(l2_schema, &c, "size: 192 MiB\n");                       /* 3072 sets: no power of two */
+	CHECK_OK(l2_cfg_check(&c, &e), e);
+	bed_cfg(l2_schema, &c, "size: 0\n");
+	CHECK_OK(l2_cfg_check(&c, &e), e);
+	bed_cfg(l2_schema, &c, "banks: 96\nbank_width: 64 B\n");
+	CHECK_U64(l2_bandwidth(&c, 1700000), UINT64_C(96) * 64 * 1700000000);
+}
+
+TEST(without_an_l2_requests_pass)
+{
+	struct bed b;
+	struct l2_cfg c;
+	struct comp *l2;
+	struct bed_ask a;
+
+	bed_up(&b);
+	bed_cfg(l2_schema, &c, "size: 0\n");
+	l2 = bed_make(&b, &l2_none_ops, &c, NULL);
+	CHECK_U64(bed_read(&b, l2, 77, 1000), 100 * NS);
+	CHECK_U64(bed_read(&b, l2, 77, 1000), 100 * NS);
+	CHECK_U64(bed_write(&b, l2, 77, 1000), 100 * NS);
+	CHECK_U64(b.below.read_bytes, 2000);
+	CHECK_U64(b.below.write_bytes, 1000);
+	bed_ask1(&b, &a, 5, 6, false);
+	bed_stream(&b, l2, &a, 1, 1);
+	CHECK_U64(a.rq.dram_bytes, 6);
+	CHECK_U64(a.rq.level, RES_DRAM);
+	CHECK_U64(a.rq.t_dram_done, a.back);
+	comp_free(l2);
+	bed_down(&b);
+}
+
+/* --- against an exact cache -------------------------------------------------------------------------------- */
+
+/* Line-granular, least recently used, write-back, write-allocate without fetch: what the chunks stand for. */
+struct exact_line { uint64_t line, used; bool valid, dirty; };
+struct exact { uint64_t sets, now, hits, misses, fills, writebacks; uint32_t ways; struct exact_line *lines; };
+
+static void exact_touch(struct exact *x, uint64_t line, bool write)
+{
+	struct exact_line *set = &x->lines[line % x->sets * x->ways], *victim = set;
+
+	x->now++;
+	for (uint32_t w = 0; w < x->ways; w++) {
+		if (set[w].valid && set[w].line == line) {
+			x->hits++;
+			set[w].used = x->now;
+			set[w].dirty |= write;
+			return;
+		}
+		if (!set[w].valid ? victim->valid : victim->valid && set[w].used < victim->used)
+			victim = &set[w];
+	}
+	x->misses++;
+	x->fills += !write;
+	x->writebacks += victim->valid && victim->dirty;
+	*victim = (struct exact_line){ line, x->now, true, write };
+}
+
+enum shape { WHOLE_CHUNKS, HALF_CHUNKS, ANY_BYTES };
+
+/* Tensors of a decode step: some read every step, some streamed, some written and read back. */
+static void against_exact(enum shape shape, double points)
+{
+	struct dev d;
+	struct exact x = { .sets = (8 << 20) / 16 / 128, .ways = 16 };
+	struct rng g;
+	double hit, want;
+
+	dev_up(&d, "size: 8 MiB\nways: 16\nline: 128 B\n");
+	CHECK((x.lines = calloc(x.sets * x.ways, sizeof *x.lines)));
+	rng_seed(&g, test_seed(), "l2");
+	for (int i = 0; i < 4000; i++) {
+		uint64_t hot = rng_below(&g, 3), base = hot ? 0 : 16 << 20, span = hot ? 6 << 20 : 48 << 20;
+		uint64_t at = rng_below(&g, span), bytes = 1 + rng_below(&g, 256 << 10);
+		bool write = rng_below(&g, 4) == 0;
+		struct mem_run r = { base + at, bytes };
+
+		if (shape != ANY_BYTES) {
+			uint64_t unit = shape == WHOLE_CHUNKS ? CHUNK : CHUNK / 2;
+
+			r.addr = r.addr / unit * unit;
+			r.bytes = round_up(r.bytes, unit);
+		}
+		if (write)
+			bed_write(&d.b, d.l2, r.addr, r.bytes);
+		else
+			bed_read(&d.b, d.l2, r.addr, r.bytes);
+		for (uint64_t line = r.addr / 128; line <= (r.addr + r.bytes - 1) / 128; line++)
+			exact_touch(&x, line, write);
+	}
+	if (shape == WHOLE_CHUNKS) {
+		CHECK_U64(st(&d, "hit_bytes"), x.hits * 128);
+		CHECK_U64(st(&d, "miss_bytes"), x.misses * 128);
+		CHECK_U64(st(&d, "fill_bytes"), x.fills * 128);
+		CHECK_U64(st(&d, "writeback_bytes"), x.writebacks * 128);
+	}
+	hit = (double)st(&d, "hit_bytes") / (double)(st(&d, "hit_bytes") + st(&d, "miss_bytes"));
+	want = (double)x.hits / (double)(x.hits + x.misses);
+	if (hit < want - points / 100 || hit > want + points / 100)
+		test_fail(__FILE__, __LINE__, "hit rate %.4f, line by line %.4f", hit, want);
+	check_bytes(&d);
+	free(x.lines);
+	dev_down(&d);
+}
+
+TEST(whole_chunks_are_exactly_a_line_granular_lru_cache)
+{
+	against_exact(WHOLE_CHUNKS, 0);
+}
+
+TEST(parts_of_chunks_are_within_a_point_of_it)
+{
+	against_exact(HALF_CHUNKS, 1);
+	against_exact(ANY_BYTES, 1);
+}
+
+/* --- tags and policies ------------------------------------------------------------------------------------- */
+
+TEST(every_way_count_keeps_exactly_its_ways)
+{
+	static const uint32_t counts[] = { 1, 2, 3, 7, 8, 9, 16, 24, 64 };
+	const struct l2_policy_ops *policies[] = { &l2_lru, &l2_srrip };
+
+	for (size_t p = 0; p < 2; p++)
+		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+			struct err e = ERR_INIT;
+			struct l2_tags *t = l2_tags_new(5, counts[n], policies[p], &e);
+			struct l2_chunk old;
+			uint64_t old_chunk;
+
+			CHECK(t);
+			for (uint64_t i = 0; i < counts[n]; i++) {
+				struct l2_chunk *c = l2_tags_insert(t, l2_tags_place(t, 2 + 5 * i), &old, &old_chunk);
+
+				CHECK(!old.valid);                           /* empty ways go first */
+				c->valid = 1;
+			}
+			for (uint64_t i = 0; i < counts[n]; i++)
+				CHECK(l2_tags_hit(t, l2_tags_place(t, 2 + 5 * i)));
+			l2_tags_insert(t, l2_tags_place(t, 2 + 5 * 1000), &old, &old_chunk)->valid = 1;
+			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in both */
+			CHECK(!l2_tags_peek(t, l2_tags_place(t, 2)));
+			l2_tags_free(t);
+		}
+}
+
+SUITE(t_l2,
+	T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
+	T(the_banks_serve_one_after_the_other)
+	T(writes_fetch_nothing_and_go_out_when_evicted)
+	T(only_dirty_lines_are_written_back)
+	T(misses_that_touch_are_one_run_and_far_ones_one_request)
+	T(more_runs_than_a_request_holds_are_several)
+	T(a_hit_on_bytes_that_are_still_coming_waits_for_them)
+	T(waiting_goes_through_a_chain_of_fills)
+	T(what_the_requester_keeps_is_not_taken_in)
+	T(no_more_misses_than_mshrs_and_one_retry_each)
+	T(a_hit_is_taken_under_as_many_misses_as_there_are_mshrs)
+	T(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost)
+	T(lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
+	T(reset_is_cold)
+	T(resident_counts_bytes_of_the_range)
+	T(sizes_that_are_no_sets_are_an_error)
+	T(without_an_l2_requests_pass)
+	T(whole_chunks_are_exactly_a_line_granular_lru_cache)
+	T(parts_of_chunks_are_within_a_point_of_it)
+	T(every_way_count_keeps_exactly_its_ways)
+);
