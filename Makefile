@@ -32,13 +32,15 @@ PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_table cmd_compare 
           cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena str hash_rng clock evq stat yaml cfg units db path out opt cp fuse
-CONTRACT =
+UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
+           tracedb tracedb_file kineto kineto_files classify rules shape work lower \
+           units cp fuse memq dram l2 kv noc res
+CONTRACT = memory
 MODEL    =
-PROPERTY = run
+PROPERTY = memory run
 # Test code that is no suite: fixtures and twins the suites share.
-SUPPORT  = synth
-FUZZ     = yaml
+SUPPORT  = synth membed
+FUZZ     = yaml kineto
 
 # Sources that other rules or other machines build.
 ELSEWHERE =

@@ -30,6 +30,7 @@ struct core_cmd {
 	struct core *core;
 	const struct isa_cmd *c;
 	uint32_t idx;
+	uint8_t urgency[2];          /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
 	enum res slowest;            /* unit of the math in flight before or after the loop */
@@ -164,7 +165,7 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 	x->run.bytes = bytes;
 	x->req.write = i->code == ISA_STORE;
 	x->req.cls = i->cls;
-	x->demand = k->ready;
+	x->req.urgency = &k->urgency[i->when == ISA_TILE && i->code == ISA_LOAD];
 	x->done = moved;
 	x->owner = k;
 	x->insn = insn;
@@ -461,6 +462,8 @@ void core_ready(struct core *c, uint32_t cmd)
 	struct core_cmd *k = cmd_of(c, cmd);
 
 	k->ready = true;
+	k->urgency[false] = MEM_BLOCKING;
+	k->urgency[true] = MEM_WANTED;
 	if (k->pre_asked && k->pre_left == 0)
 		pre_loaded(k);
 	ask_all(k);

@@ -7,6 +7,9 @@ const struct cfg_field dma_schema[] = {
 	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core", "one TMA unit per SM (H100 whitepaper)"),
 	CFG_BYTES(struct dma_cfg, width, "width", "64 B", 1, 1024, cfg_pow2,
 	          "bytes a cycle and engine", "64 B a cycle from L2 to one SM (H100: 5.5 TB/s over 132 SMs at 1.7 GHz is 25 to 64 B)"),
+	CFG_BYTES(struct dma_cfg, tile, "tile", "64 KiB", 1024, UINT64_C(1) << 30, NULL,
+	          "largest tile that is streamed, all cores together; times dma.stages it must cover bandwidth times latency",
+	          "our choice: 1 KiB a core of 64; nvjet kernels stream 64 x 64 to 256 x 64 tiles of 16 bits, 8 to 32 KiB an SM"),
 	CFG_U32(struct dma_cfg, stages, "stages", "8", 1, 64, NULL,
 	        "tiles of one command held in SRAM at a time; 2 is double buffering",
 	        "our choice: covers DRAM latency with small tiles; nvjet kernels use 12 to 16 stages (their names)"),
@@ -25,9 +28,10 @@ struct dma {
 	struct comp *below;
 	uint64_t rate;               /* bytes/s */
 	struct queue demand, prefetch;
-	uint32_t in_flight;
+	uint32_t in_flight[2];       /* by x->demand */
 	bool refused;                /* the NoC owes us a retry */
-	ps_t free_at, busy;
+	struct dma_xfer *streaming;  /* in the engines, in the order they end */
+	ps_t free_at[MEM_BLOCKING + 1];  /* by urgency: when the last of it ends */
 	uint64_t bytes_read, bytes_written, busy_ps, transfers;
 };
 
@@ -56,14 +60,22 @@ static struct dma_xfer *pop(struct queue *q)
 	return x;
 }
 
+static struct queue *next_queue(struct dma *d)
+{
+	if (d->demand.head && d->in_flight[true] < d->cfg.outstanding)
+		return &d->demand;
+	if (d->prefetch.head && d->in_flight[false] < d->cfg.outstanding)
+		return &d->prefetch;
+	return NULL;
+}
+
 static void pump(struct dma *d)
 {
-	while (!d->refused && d->in_flight < d->cfg.outstanding) {
-		struct queue *q = d->demand.head ? &d->demand : &d->prefetch;
+	struct queue *q;
+
+	while (!d->refused && (q = next_queue(d))) {
 		struct dma_xfer *x = q->head;
 
-		if (!x)
-			return;
 		x->t_sent = evq_now(d->comp.env.q);
 		x->req.not_before = x->t_sent + d->cfg.setup;
 		if (!comp_send(d->below, &x->req)) {
@@ -71,40 +83,65 @@ static void pump(struct dma *d)
 			return;
 		}
 		pop(q);
-		d->in_flight++;
+		d->in_flight[x->demand]++;
 	}
 }
 
 static void finished(void *owner, struct ev *ev)
 {
 	struct dma_xfer *x = owner;
+	struct dma *d = x->dma;
 
+	assert(d->streaming == x);
+	d->streaming = x->behind;
 	x->t_done = ev->when;
 	x->done(x->owner, x);
+}
+
+/* The engines' order: the more urgent first, else as they came. What goes behind ends that much later. */
+static void stream(struct dma *d, struct dma_xfer *x, ps_t span)
+{
+	struct dma_xfer **at = &d->streaming;
+	uint8_t urgency = mem_urgency(&x->req);
+	ps_t now = evq_now(d->comp.env.q), begin = now > span ? now - span : 0;
+
+	for (; *at && mem_urgency(&(*at)->req) >= urgency; at = &(*at)->behind)
+		begin = ps_max(begin, (*at)->ev.when);
+	x->behind = *at;
+	*at = x;
+	/* Bytes stream through the engines as they arrive: they may have begun up to `span` before the last one came. */
+	for (uint8_t u = urgency; u <= MEM_BLOCKING; u++)
+		begin = ps_max(begin, d->free_at[u]);
+	d->free_at[urgency] = begin + span;
+	for (uint8_t u = 0; u < urgency; u++)
+		if (d->free_at[u] > begin)
+			d->free_at[u] += span;
+	ev_init(&x->ev, EV_REPLY, finished, x);
+	evq_push(d->comp.env.q, &x->ev, begin + span);
+	for (x = x->behind; x; x = x->behind) {
+		ps_t then = x->ev.when + span;
+
+		evq_cancel(d->comp.env.q, &x->ev);
+		evq_push(d->comp.env.q, &x->ev, then);
+	}
 }
 
 static void on_reply(struct comp *c, struct mem_req *r)
 {
 	struct dma *d = (struct dma *)c;
 	struct dma_xfer *x = r->tag;
-	ps_t now = evq_now(d->comp.env.q), span = clock_transfer(r->bytes, d->rate), start;
+	ps_t span = clock_transfer(r->bytes, d->rate);
 
-	assert(d->in_flight > 0); /* I1 */
-	d->in_flight--;
-	x->t_reply = now;
-	/* Bytes stream through the engine as they arrive: it may have begun up to `span` before the last one came. */
-	start = now > span ? now - span : 0;
-	if (start < d->free_at)
-		start = d->free_at;
-	d->free_at = start + span;
+	assert(d->in_flight[x->demand] > 0); /* I1 */
+	d->in_flight[x->demand]--;
+	x->t_reply = evq_now(d->comp.env.q);
 	d->busy_ps += span;
 	d->transfers++;
 	if (r->write)
 		d->bytes_written += r->bytes;
 	else
 		d->bytes_read += r->bytes;
-	ev_init(&x->ev, EV_REPLY, finished, x);
-	evq_push(d->comp.env.q, &x->ev, ps_max(now, d->free_at));
+	stream(d, x, span);
 	pump(d);
 }
 
@@ -174,6 +211,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
 	r->posted = r->no_keep = false;
+	x->demand = mem_urgency(r) > MEM_AHEAD;
 	put(x->demand ? &d->demand : &d->prefetch, x);
 	pump(d);
 }
@@ -185,7 +223,7 @@ ps_t dma_busy(const struct dma *d)
 
 void dma_explain(const struct dma *d, struct str *out)
 {
-	str_addf(out, "dma: %u of %u descriptors in flight, demand queue %s, prefetch queue %s%s", d->in_flight,
-	         d->cfg.outstanding, d->demand.head ? "waiting" : "empty", d->prefetch.head ? "waiting" : "empty",
+	str_addf(out, "dma: %u urgent and %u other of %u descriptors in flight, urgent queue %s, prefetch queue %s%s",
+	         d->in_flight[true], d->in_flight[false], d->cfg.outstanding, d->demand.head ? "waiting" : "empty", d->prefetch.head ? "waiting" : "empty",
 	         d->refused ? ", refused by the level below" : "");
 }

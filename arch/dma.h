@@ -1,9 +1,11 @@
 /* dma.h - DMA: moves tiles between SRAM and the levels behind the NoC.
  *
  * Models: engines a core and their width (a rate; a transfer streams through while its bytes arrive), descriptors in
- * flight, set-up time of a descriptor, demand transfers before prefetches. Back-pressure from the NoC is honoured.
+ * flight, set-up time of a descriptor. What a started command waits for (urgent) goes before what is fetched ahead, in
+ * the queue, in the engines (a prefetch under way gives way and goes on later) and, by the request's flag, further
+ * down, so that fetching ahead costs nobody. Back-pressure from the NoC is honoured.
  * Leaves out: strided gathers within a descriptor (their bytes are counted, their pattern is not).
- * Invariants: I1 never more than `outstanding` transfers below; I2 every submitted transfer is done exactly once. */
+ * Invariants: I1 never more than `outstanding` transfers of a kind below; I2 every submitted transfer is done exactly once. */
 #ifndef NPUSIM_ARCH_DMA_H
 #define NPUSIM_ARCH_DMA_H
 
@@ -12,8 +14,9 @@
 struct dma_cfg {
 	uint32_t engines;            /* a core */
 	uint64_t width;              /* bytes a cycle and engine */
+	uint64_t tile;               /* bytes a tile's descriptors move, all cores together: the unit of streaming */
 	uint32_t stages;             /* tiles of one command in SRAM at a time: 2 is double buffering */
-	uint32_t outstanding;        /* tile descriptors in flight, chip */
+	uint32_t outstanding;        /* tile descriptors in flight, chip; as many again for those somebody waits for */
 	ps_t setup;                  /* a descriptor, before its first byte is asked for */
 };
 
@@ -30,14 +33,15 @@ struct dma_xfer {
 	void (*done)(void *owner, struct dma_xfer *x);
 	void *owner;
 	ps_t t_issue, t_sent, t_reply, t_done;
-	bool demand;
+	bool demand;                 /* urgent when it was submitted */
+	struct dma_xfer *behind;     /* next in the engines' order, while its bytes stream */
 	uint32_t insn, tile;         /* the caller's */
 };
 
 struct dma;
 struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e); /* env->below: NoC */
 void dma_free(struct dma *d);
-void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, demand, done, owner are set */
+void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, req.urgency, done, owner are set */
 void dma_explain(const struct dma *d, struct str *out);
 ps_t dma_busy(const struct dma *d);                                  /* engine time used so far */
 

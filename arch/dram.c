@@ -1,18 +1,32 @@
-/* dram.c - the block around dram_tile: a bounded queue of requests, replies, statistics.
+/* dram.c - the block around dram_tile: a bounded queue of requests, their order, replies, statistics.
  *
- * A request is served in closed form when it is taken; what is kept is only when it ends. */
+ * Requests wait in the queue and are handed to dram_tile in pieces, just early enough that the bus never runs dry
+ * (`ahead`): so a request somebody waits for overtakes what is only fetched ahead, at the next piece. Write-backs,
+ * which nobody waits for, gather in a write queue that is drained when no other request is at the door or when it has
+ * filled to its high mark, then down to its low mark: turning the bus pays off. Otherwise first come, first served. A
+ * piece's service is closed form. */
 #include "arch/dram.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arch/dram_tile.h"
 #include "arch/memq.h"
 
+#define PIECE_PS (100 * PS_NS)       /* of pin time: what an urgent request may have to wait for */
+#define PIECE_MIN 4096
+
 struct entry {
 	struct ev ev;                /* it ends */
-	struct mem_req *rq;          /* NULL: posted */
-	struct entry *next;          /* spare */
+	struct mem_req *rq;          /* NULL: posted, its sender does not keep it */
+	struct entry *next;          /* in the queue, or spare */
+	const struct mem_run *runs;
+	struct mem_run own[MEMQ_RUNS]; /* of a posted request */
+	uint32_t n_runs, run;        /* next to serve: runs[run], from `offset` */
+	uint64_t offset;
+	bool write;
+	ps_t door, end;
 };
 
 struct dram {
@@ -20,6 +34,12 @@ struct dram {
 	struct dram_timing t;
 	struct dram_tile *tile;
 	struct entry *entries, *spare;
+	struct line { struct entry *first, **last; } asked, posted; /* waiting, in order of arrival */
+	uint32_t n_posted, high, low;
+	bool draining;
+	struct ev issue;
+	ps_t ahead, bus_end;
+	uint64_t piece;              /* bytes */
 	uint32_t queue;
 	uint64_t held;               /* entries in use; a statistic too */
 	ps_t busy_since, last_end;
@@ -61,25 +81,121 @@ static void finished(void *owner, struct ev *ev)
 		r->from->ops->reply(r->from, r);
 }
 
+/* The next request of a line at the door, the most urgent first; NULL: none is there yet, and *when is when one will be. */
+static struct entry **next_in(struct line *l, ps_t now, ps_t *when)
+{
+	struct entry **best = NULL;
+	int most = -1;
+
+	for (struct entry **x = &l->first; *x && most < MEM_BLOCKING; x = &(*x)->next) {
+		int urgency = (*x)->rq ? mem_urgency((*x)->rq) : MEM_AHEAD;
+
+		if ((*x)->door > now) {
+			*when = ps_min(*when, (*x)->door);
+		} else if (urgency > most) {
+			most = urgency;
+			best = x;
+		}
+	}
+	return best;
+}
+
+/* Reads before write-backs, unless those are being drained. */
+static struct entry **next_entry(struct dram *d, ps_t now, struct line **from, ps_t *when)
+{
+	struct entry **x = NULL;
+
+	d->draining = d->n_posted > (d->draining ? d->low : d->high);
+	*from = d->draining ? &d->posted : &d->asked;
+	if ((x = next_in(*from, now, when)))
+		return x;
+	*from = d->draining ? &d->asked : &d->posted;
+	return next_in(*from, now, when);
+}
+
+/* Serves up to a piece of it; true when that was its last. */
+static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
+{
+	struct mem_run runs[MEMQ_RUNS];
+	uint64_t left = d->piece, bytes = 0, bursts = d->s.bursts;
+	uint32_t n = 0;
+
+	while (left && x->run < x->n_runs && n < MEMQ_RUNS) {
+		const struct mem_run *r = &x->runs[x->run];
+		uint64_t take = r->bytes - x->offset < left ? r->bytes - x->offset : left;
+
+		if (take)
+			runs[n++] = (struct mem_run){ r->addr + x->offset, take };
+		bytes += take;
+		left -= take;
+		x->offset += take;
+		if (x->offset == r->bytes) {
+			x->run++;
+			x->offset = 0;
+		}
+	}
+	d->bus_end = dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s);
+	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - bytes; /* I2 */
+	x->end = ps_max(x->end, d->bus_end);
+	return x->run == x->n_runs;
+}
+
+static void issue(struct dram *d)
+{
+	ps_t now = evq_now(d->comp.env.q), when = PS_NEVER;
+
+	while (d->asked.first || d->posted.first) {
+		struct entry **at, *x;
+		struct line *from;
+
+		if (d->bus_end > now + d->ahead) {
+			when = d->bus_end - d->ahead;
+			break;
+		}
+		if (!(at = next_entry(d, now, &from, &when)))
+			break;
+		x = *at;
+		if (!serve_piece(d, x, now))
+			continue;
+		*at = x->next;
+		if (from->last == &x->next)
+			from->last = at;
+		d->n_posted -= !x->rq;
+		d->last_end = x->end;
+		if (x->rq)
+			x->rq->t_dram_done = x->end;
+		evq_push(d->comp.env.q, &x->ev, ps_max(now, x->end));
+	}
+	if (when == PS_NEVER || (!d->asked.first && !d->posted.first))
+		return;
+	evq_cancel(d->comp.env.q, &d->issue);
+	evq_push(d->comp.env.q, &d->issue, when);
+}
+
+static void on_issue(void *owner, struct ev *ev)
+{
+	(void)ev;
+	issue(owner);
+}
+
 static bool take(struct comp *c, struct mem_req *r)
 {
 	struct dram *d = (struct dram *)c;
-	ps_t now = evq_now(d->comp.env.q), door = ps_max(now, r->not_before);
+	ps_t now = evq_now(d->comp.env.q);
 	struct entry *x = d->spare;
-	uint64_t bursts = d->s.bursts;
+	struct line *l;
 
 	if (!x || !memq_wait_turn(&d->wait, r->from)) {
 		memq_wait_add(&d->wait, r->from); /* I3 */
 		d->refusals++;
 		return false;
 	}
+	assert(!r->posted || r->n_runs <= MEMQ_RUNS);
 	d->spare = x->next;
 	if (d->held++ == 0)
 		d->busy_since = now;
 	if (d->held > d->held_most)
 		d->held_most = d->held;
-	d->last_end = dram_tile_serve(d->tile, door + d->t.t_controller, r->runs, r->n_runs, r->write, &d->s);
-	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - r->bytes; /* I2 */
 	if (r->write) {
 		d->write_bytes += r->bytes;
 		d->write_requests++;
@@ -87,14 +203,27 @@ static bool take(struct comp *c, struct mem_req *r)
 		d->read_bytes += r->bytes;
 		d->read_requests++;
 	}
-	x->rq = NULL;
-	if (!r->posted) {
-		x->rq = r;
-		r->t_dram = door;
-		r->t_dram_done = d->last_end;
+	x->door = ps_max(now, r->not_before);
+	x->end = 0;
+	x->run = 0;
+	x->offset = 0;
+	x->write = r->write;
+	x->n_runs = r->n_runs;
+	x->rq = r->posted ? NULL : r;
+	x->runs = r->runs;
+	if (r->posted) {
+		memcpy(x->own, r->runs, r->n_runs * sizeof *r->runs);
+		x->runs = x->own;
+	} else {
+		r->t_dram = x->door;
 		r->dram_bytes = r->write ? 0 : r->bytes;
 	}
-	evq_push(d->comp.env.q, &x->ev, d->last_end);
+	x->next = NULL;
+	l = r->posted ? &d->posted : &d->asked;
+	*l->last = x;
+	l->last = &x->next;
+	d->n_posted += r->posted;
+	issue(d);
 	return true;
 }
 
@@ -120,7 +249,12 @@ static void reset(struct comp *c)
 		d->spare = &d->entries[i];
 	}
 	d->held = 0;
-	d->last_end = 0;
+	d->last_end = d->bus_end = 0;
+	d->asked = (struct line){ NULL, &d->asked.first };
+	d->posted = (struct line){ NULL, &d->posted.first };
+	d->n_posted = 0;
+	d->draining = false;
+	evq_cancel(d->comp.env.q, &d->issue);
 	d->windows = dram_tile_windows(&d->t, evq_now(d->comp.env.q));
 	memq_wait_reset(&d->wait);
 	dram_tile_reset(d->tile);
@@ -142,7 +276,8 @@ static int register_stats(struct dram *d, struct err *e)
 	const struct { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *at; } rows[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
 		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &d->write_bytes },
-		{ "dram.rounding_bytes", "B", "bytes moved beyond those asked: whole bursts", STAT_COUNT, &d->rounding_bytes },
+		{ "dram.rounding_bytes", "B", "bytes moved beyond those asked: whole bursts", STAT_COUNT,
+		  &d->rounding_bytes },
 		{ "dram.read_requests", "", "tile requests that read", STAT_COUNT, &d->read_requests },
 		{ "dram.write_requests", "", "tile requests that write", STAT_COUNT, &d->write_requests },
 		{ "dram.refusals", "", "requests refused because the queue was full", STAT_COUNT, &d->refusals },
@@ -150,14 +285,16 @@ static int register_stats(struct dram *d, struct err *e)
 		{ "dram.row_misses", "", "bursts that had to open a row", STAT_COUNT, &d->s.activates },
 		{ "dram.activates", "", "rows opened, without those a refresh closed", STAT_COUNT, &d->s.activates },
 		{ "dram.refreshes", "", "all-bank refreshes, over pseudo-channels", STAT_COUNT, &d->refreshes },
-		{ "dram.turnarounds", "", "changes of bus direction, over pseudo-channels", STAT_COUNT, &d->s.turnarounds },
+		{ "dram.turnarounds", "", "changes of bus direction, over pseudo-channels", STAT_COUNT,
+		  &d->s.turnarounds },
 		{ "dram.bus_ps", "ps", "data-bus time, summed over pseudo-channels", STAT_COUNT, &d->s.bus_ps },
 		{ "dram.busy_ps", "ps", "time with a request held", STAT_COUNT, &d->busy_ps },
 		{ "dram.held_most", "", "most requests held at a time", STAT_LEVEL, &d->held_most },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind, rows[i].at, e) < 0)
+		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
+		             rows[i].at, e) < 0)
 			return -1;
 	return 0;
 }
@@ -173,6 +310,11 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	d->comp.env = *env;
 	d->t = dram_timing(k);
 	d->queue = k->queue;
+	d->high = k->queue / 4;      /* reads keep three quarters of the queue */
+	d->low = k->queue / 16;
+	d->piece = round_up(dram_peak(k) / (1000000000000 / PIECE_PS) + 1, PIECE_MIN);
+	d->ahead = dram_unloaded(k, DRAM_ROW_CONFLICT) + PIECE_PS;
+	ev_init(&d->issue, EV_WORK, on_issue, d);
 	if (!(d->entries = calloc(k->queue, sizeof *d->entries)) || evq_reserve(env->q, k->queue) < 0)
 		goto nomem;
 	for (uint32_t i = 0; i < k->queue; i++)

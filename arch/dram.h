@@ -7,8 +7,8 @@
  * Leaves out: command-accurate scheduling (the reordering window, write draining: `write_batch` stands for it), ECC,
  * temperature, per-bank refresh.
  * Invariants: I1 a bank has at most one open row; I2 bytes served are the bytes asked, rounded up to bursts per
- * pseudo-channel; I3 a refusal owes one retry; I4 a pseudo-channel never carries more bytes than its bus can in the time
- * since the first of them arrived, so no run beats the peak; I5 with the same requests at the same times, more
+ * pseudo-channel; I3 a refusal owes one retry; I4 a pseudo-channel never carries more bytes than its bus can in the
+ * time since the first of them arrived, so no run beats the peak; I5 with the same requests at the same times, more
  * bandwidth or less of any latency never makes a request end later.
  * Numbers: configs/dram/TYPE-RATE.yaml, from Ramulator 2.1's presets (timings table in validate/data/dram). */
 #ifndef NPUSIM_ARCH_DRAM_H
@@ -17,8 +17,8 @@
 #include "sim/comp.h"
 
 /* Where consecutive bytes go: pseudo-channel by `interleave`, then bank group by burst, then column, bank, row.
- * DRAM_MAP_HASHED also turns the pseudo-channels and the banks by a hash of the address bits above, so that power of two
- * strides and copies between aligned arrays do not camp on one of them. */
+ * DRAM_MAP_HASHED also turns the pseudo-channels and the banks by a hash of the address bits above, so that power of
+ * two strides and copies between aligned arrays do not camp on one of them. */
 enum dram_map { DRAM_MAP_PLAIN, DRAM_MAP_HASHED };
 
 struct dram_cfg {
@@ -30,7 +30,7 @@ struct dram_cfg {
 	uint32_t ranks;                      /* ranks or stack ids: more banks behind the same bus */
 	uint32_t bank_groups, banks;         /* of a rank; banks per group */
 	uint64_t row_bytes;                  /* of a bank of one pseudo-channel */
-	uint64_t capacity;                   /* bytes of the whole memory; 0: not known. The machine checks that all fits */
+	uint64_t capacity;                   /* bytes of the whole memory, for the machine's check; 0: not known */
 	uint32_t width_bits, burst_length;   /* of a pseudo-channel */
 	uint64_t pin_mbps;                   /* of a pin */
 	uint64_t interleave;                 /* bytes that stay in one pseudo-channel */
@@ -38,7 +38,7 @@ struct dram_cfg {
 	ps_t t_cl, t_cwl, t_rcd, t_rcd_wr, t_rp, t_ras, t_rc;
 	ps_t t_ccd_s, t_ccd_l;               /* t_ccd_s 0: as long as the burst, whatever the pin rate */
 	ps_t t_rrd_s, t_rrd_l, t_faw;
-	ps_t t_row_bus;                      /* one activate and one precharge on a row bus that pseudo-channels share */
+	ps_t t_row_bus;                      /* an ACT and a PRE on a row bus that pseudo-channels share */
 	ps_t t_wr, t_wtr, t_rtp, t_rtw, t_rfc, t_refi; /* t_refi 0: no refresh */
 	ps_t t_controller;                   /* from the controller's door to the first command, and back */
 	uint32_t write_batch;                /* bursts a controller writes before it turns the bus for reads */
@@ -53,14 +53,15 @@ extern const struct comp_ops dram_ops, dram_fixed_ops;
 /* Reads a configs/dram file: values the machine gave win, and the file's own do not count as given. */
 int dram_cfg_preset(struct cfg *raw, const struct yaml *y, const struct ynode *map, struct err *e);
 /* Cross-field rules, and bandwidth, channels and pin rate made consistent (DESIGN section 5): `bandwidth` sets the pin
- * rate, ns timings stay; `bandwidth` and `pin_mbps` both given and inconsistent is an error. `raw` (may be NULL: nothing
- * was given) knows the section as "dram". Resolving twice changes nothing. */
+ * rate, ns timings stay; `bandwidth` and `pin_mbps` both given and inconsistent is an error. `raw` (may be NULL:
+ * nothing was given) knows the section as "dram". Resolving twice changes nothing. */
 int dram_cfg_resolve(struct dram_cfg *c, const struct cfg *raw, struct err *e);
 bool dram_is_fixed(const struct dram_cfg *c);                    /* the machine takes dram_fixed_ops */
 uint64_t dram_peak(const struct dram_cfg *c);                    /* bytes/s at the pins */
 uint64_t dram_burst_bytes(const struct dram_cfg *c);
 enum dram_row { DRAM_ROW_HIT, DRAM_ROW_EMPTY, DRAM_ROW_CONFLICT };
-ps_t dram_unloaded(const struct dram_cfg *c, enum dram_row r);   /* closed form, one burst, idle device, no controller */
+/* Closed form: one burst, idle device, without the controller. */
+ps_t dram_unloaded(const struct dram_cfg *c, enum dram_row r);
 
 /* The timing table of one pseudo-channel, derived once from the configuration. Any model of the device starts here. */
 struct dram_timing {

@@ -19,7 +19,8 @@ static const char *const map_names[] = { "plain", "hashed", NULL };
 #define T_ROW(m, def, help, src) CFG_PS(S, m, #m, def, 0, 100 * PS_US, NULL, help, src)
 
 const struct cfg_field dram_schema[] = {
-	CFG_STR(S, kind, "kind", "hbm3-6400", "names a file in configs/dram; 'fixed': one pipe with a latency", "our choice"),
+	CFG_STR(S, kind, "kind", "hbm3-6400", "names a file in configs/dram; 'fixed': one pipe with a latency",
+	        "our choice"),
 	CFG_RATE(S, bandwidth, "bandwidth", "0", 0, UINT64_C(1000000000000000), NULL,
 	         "of all channels at the pins, sets the pin rate; 0: what pins and channels give", "our choice"),
 	CFG_U32(S, channels, "channels", "16", 1, 1024, NULL, "independent channels of the whole memory",
@@ -31,13 +32,15 @@ const struct cfg_field dram_schema[] = {
 	CFG_U32(S, bank_groups, "bank_groups", "4", 1, 16, cfg_pow2, "bank groups of a rank", PRESET),
 	CFG_U32(S, banks, "banks", "4", 1, 64, cfg_pow2, "banks of a bank group", PRESET),
 	CFG_BYTES(S, row_bytes, "row_bytes", "1 KiB", 64, 65536, cfg_pow2, "of a bank of one pseudo-channel", PRESET),
-	CFG_BYTES(S, capacity, "capacity", "0", 0, UINT64_C(1) << 50, NULL, "of the whole memory; 0: not checked", "our choice"),
+	CFG_BYTES(S, capacity, "capacity", "0", 0, UINT64_C(1) << 50, NULL, "of the whole memory; 0: not checked",
+	          "our choice"),
 	CFG_U32(S, width_bits, "width_bits", "32", 4, 1024, cfg_pow2, "data pins of a pseudo-channel", PRESET),
 	CFG_U32(S, burst_length, "burst_length", "8", 1, 128, cfg_pow2, "transfers of one burst", PRESET),
 	CFG_U64(S, pin_mbps, "pin_mbps", "6400", 1, MAX_PIN_MBPS, NULL, "Mbit/s of a data pin", PRESET),
 	CFG_BYTES(S, interleave, "interleave", "256 B", 8, 1 << 20, cfg_pow2, "bytes that stay in one pseudo-channel",
 	          "our choice: two lines of 128 B"),
-	CFG_ENUM(S, map, "map", "hashed", map_names, "whether channels and banks are turned by a hash of higher address bits",
+	CFG_ENUM(S, map, "map", "hashed", map_names,
+	         "whether channels and banks are turned by a hash of higher address bits",
 	         "our choice: permutation-based interleaving, Zhang et al., MICRO-33 (2000)"),
 	T_ROW(t_cl, "12.5 ns", "RD to data", PRESET),
 	T_ROW(t_cwl, "6.25 ns", "WR to data", PRESET),
@@ -46,12 +49,14 @@ const struct cfg_field dram_schema[] = {
 	T_ROW(t_rp, "16.25 ns", "PRE to ACT, same bank", PRESET),
 	T_ROW(t_ras, "28.125 ns", "ACT to PRE, same bank", PRESET),
 	T_ROW(t_rc, "45 ns", "ACT to ACT, same bank", PRESET),
-	T_ROW(t_ccd_s, "0", "column to column, other bank group; 0: the burst, at any pin rate", PRESET ": 2 CK, one burst"),
+	T_ROW(t_ccd_s, "0", "column to column, other bank group; 0: the burst, at any pin rate",
+	      PRESET ": 2 CK, one burst"),
 	T_ROW(t_ccd_l, "2.5 ns", "column to column, same bank group", PRESET),
 	T_ROW(t_rrd_s, "2.5 ns", "ACT to ACT, other bank group", PRESET),
 	T_ROW(t_rrd_l, "3.125 ns", "ACT to ACT, same bank group (used when there is only one)", PRESET),
 	T_ROW(t_faw, "15 ns", "window of four ACT", PRESET),
-	T_ROW(t_row_bus, "0", "an ACT and a PRE on the row command bus that pseudo-channels share; 0: not a limit", PRESET),
+	T_ROW(t_row_bus, "0", "an ACT and a PRE on the row command bus that pseudo-channels share; 0: not a limit",
+	      PRESET),
 	T_ROW(t_wr, "20.625 ns", "end of write data to PRE", PRESET),
 	T_ROW(t_wtr, "6.25 ns", "end of write data to RD, same bank group", PRESET),
 	T_ROW(t_rtp, "5.625 ns", "RD to PRE", PRESET),
@@ -63,7 +68,8 @@ const struct cfg_field dram_schema[] = {
 	CFG_U32(S, write_batch, "write_batch", "16", 1, 1024, NULL,
 	        "bursts a pseudo-channel's controller writes before it turns the bus; 1: turns for every tile",
 	        "half of a 32-entry write queue, drained from 0.8 to 0.2 (Ramulator 2.1)"),
-	CFG_U32(S, queue, "queue", "64", 1, 65536, NULL, "tile requests held", "our choice: beyond the DMA's descriptors"),
+	CFG_U32(S, queue, "queue", "64", 1, 65536, NULL, "tile requests held",
+	        "our choice: beyond the DMA's descriptors"),
 	CFG_RATE(S, fixed_bandwidth, "fixed_bandwidth", "1 TB/s", 1000, UINT64_C(1000000000000000), NULL,
 	         "of kind 'fixed'", "our choice: a round number"),
 	CFG_PS(S, fixed_latency, "fixed_latency", "100 ns", 0, 100 * PS_US, NULL, "of kind 'fixed'",
@@ -122,7 +128,8 @@ static int resolve_fixed(struct dram_cfg *c, const struct cfg *raw, struct err *
 		c->bandwidth = c->fixed_bandwidth;
 	} else if (c->bandwidth != c->fixed_bandwidth) {
 		if (given(raw, "dram.fixed_bandwidth"))
-			return err_set(e, ERR_CONFIG, "'dram.bandwidth' and 'dram.fixed_bandwidth' differ: give one of them");
+			return err_set(e, ERR_CONFIG,
+			               "'dram.bandwidth' and 'dram.fixed_bandwidth' differ: give one of them");
 		c->fixed_bandwidth = c->bandwidth;
 	}
 	return 0;
@@ -138,13 +145,15 @@ static int resolve_rate(struct dram_cfg *c, const struct cfg *raw, struct err *e
 	}
 	mbps = pin_rate(c);
 	if (given(raw, "dram.pin_mbps") && mbps != c->pin_mbps)
-		return err_set(e, ERR_CONFIG, "'dram.bandwidth' needs %llu Mbit/s a pin over %u channels of %u x %u pins, but "
+		return err_set(e, ERR_CONFIG,
+		               "'dram.bandwidth' needs %llu Mbit/s a pin over %u channels of %u x %u pins, but "
 		               "'dram.pin_mbps' is %llu: leave one of them out, or change 'dram.channels'",
 		               (unsigned long long)mbps, c->channels, c->pseudo_channels, c->width_bits,
 		               (unsigned long long)c->pin_mbps);
 	if (mbps < 1 || mbps > MAX_PIN_MBPS)
-		return err_set(e, ERR_CONFIG, "'dram.bandwidth' needs %llu Mbit/s a pin over %u channels of %u x %u pins: change "
-		               "'dram.channels'", (unsigned long long)mbps, c->channels, c->pseudo_channels, c->width_bits);
+		return err_set(e, ERR_CONFIG,
+		               "'dram.bandwidth' needs %llu Mbit/s over %u x %u x %u pins: change 'dram.channels'",
+		               (unsigned long long)mbps, c->channels, c->pseudo_channels, c->width_bits);
 	c->pin_mbps = mbps;
 	return 0;
 }
@@ -154,16 +163,20 @@ static int check_geometry(const struct dram_cfg *c, struct err *e)
 	uint64_t burst = dram_burst_bytes(c);
 
 	if ((uint64_t)c->width_bits * c->burst_length % 8 || burst < 8)
-		return err_set(e, ERR_CONFIG, "'dram.width_bits' x 'dram.burst_length' is %llu bits: a burst is at least 8 bytes",
+		return err_set(e, ERR_CONFIG,
+		               "'dram.width_bits' x 'dram.burst_length' is %llu bits: a burst is at least 8 bytes",
 		               (unsigned long long)c->width_bits * c->burst_length);
 	if (c->row_bytes < burst)
-		return err_set(e, ERR_CONFIG, "'dram.row_bytes' is smaller than a burst of %llu bytes", (unsigned long long)burst);
+		return err_set(e, ERR_CONFIG, "'dram.row_bytes' is smaller than a burst of %llu bytes",
+		               (unsigned long long)burst);
 	if (c->interleave < burst)
-		return err_set(e, ERR_CONFIG, "'dram.interleave' is smaller than a burst of %llu bytes", (unsigned long long)burst);
+		return err_set(e, ERR_CONFIG, "'dram.interleave' is smaller than a burst of %llu bytes",
+		               (unsigned long long)burst);
 	if ((uint64_t)c->channels * c->pseudo_channels > MAX_UNITS)
 		return err_set(e, ERR_CONFIG, "'dram.channels' x 'dram.pseudo_channels' is more than %d", MAX_UNITS);
 	if (c->row_bytes / burst * c->bank_groups > MAX_STRIPE_BURSTS)
-		return err_set(e, ERR_CONFIG, "'dram.row_bytes' x 'dram.bank_groups' is more than %d bursts", MAX_STRIPE_BURSTS);
+		return err_set(e, ERR_CONFIG, "'dram.row_bytes' x 'dram.bank_groups' is more than %d bursts",
+		               MAX_STRIPE_BURSTS);
 	return 0;
 }
 
@@ -180,8 +193,9 @@ static int check_times(const struct dram_cfg *c, struct err *e)
 	if (c->t_ccd_s > c->t_ccd_l && c->bank_groups > 1)
 		return err_set(e, ERR_CONFIG, "'dram.t_ccd_s' is longer than 'dram.t_ccd_l'");
 	if (c->t_refi && c->t_refi <= t.t_block)
-		return err_set(e, ERR_CONFIG, "'dram.t_refi' leaves no time: a refresh takes %llu ps with its precharge and "
-		               "activate", (unsigned long long)t.t_block);
+		return err_set(e, ERR_CONFIG,
+		               "'dram.t_refi' leaves no time: a refresh with precharge and activate takes %llu ps",
+		               (unsigned long long)t.t_block);
 	return 0;
 }
 
@@ -216,12 +230,28 @@ static ps_t scaled(const struct dram_cfg *c, ps_t t)
 struct dram_timing dram_timing(const struct dram_cfg *c)
 {
 	struct dram_timing t = {
-		.units = c->channels * c->pseudo_channels, .groups = c->bank_groups, .banks = c->banks * c->ranks,
-		.row_bytes = c->row_bytes, .burst_bytes = dram_burst_bytes(c), .interleave = c->interleave, .peak = dram_peak(c),
-		.write_batch = c->write_batch, .hashed = c->map == DRAM_MAP_HASHED,
-		.t_cl = scaled(c, c->t_cl), .t_cwl = c->t_cwl, .t_rcd = scaled(c, c->t_rcd), .t_rcd_wr = scaled(c, c->t_rcd_wr),
-		.t_rp = scaled(c, c->t_rp), .t_ccd_s = c->t_ccd_s, .t_ccd_l = c->t_ccd_l, .t_wr = c->t_wr, .t_wtr = c->t_wtr,
-		.t_rtp = c->t_rtp, .t_rtw = c->t_rtw, .t_refi = c->t_refi, .t_controller = scaled(c, c->t_controller),
+		.units = c->channels * c->pseudo_channels,
+		.groups = c->bank_groups,
+		.banks = c->banks * c->ranks,
+		.row_bytes = c->row_bytes,
+		.burst_bytes = dram_burst_bytes(c),
+		.interleave = c->interleave,
+		.peak = dram_peak(c),
+		.write_batch = c->write_batch,
+		.hashed = c->map == DRAM_MAP_HASHED,
+		.t_cl = scaled(c, c->t_cl),
+		.t_cwl = c->t_cwl,
+		.t_rcd = scaled(c, c->t_rcd),
+		.t_rcd_wr = scaled(c, c->t_rcd_wr),
+		.t_rp = scaled(c, c->t_rp),
+		.t_ccd_s = c->t_ccd_s,
+		.t_ccd_l = c->t_ccd_l,
+		.t_wr = c->t_wr,
+		.t_wtr = c->t_wtr,
+		.t_rtp = c->t_rtp,
+		.t_rtw = c->t_rtw,
+		.t_refi = c->t_refi,
+		.t_controller = scaled(c, c->t_controller),
 	};
 
 	t.t_rc = ps_max(c->t_rc, c->t_ras + t.t_rp);

@@ -79,8 +79,8 @@ static void explain(const struct comp *c, struct str *out)
 {
 	const struct dram_fixed *d = (const struct dram_fixed *)c;
 
-	str_addf(out, "dram: %u of %u requests held, the pipe is free at %llu ps, %u refused senders waiting", d->held, d->queue,
-	         (unsigned long long)d->free_at, d->wait.n);
+	str_addf(out, "dram: %u of %u requests held, the pipe is free at %llu ps, %u refused senders waiting", d->held,
+	         d->queue, (unsigned long long)d->free_at, d->wait.n);
 }
 
 static void reset(struct comp *c)
@@ -121,7 +121,8 @@ static int register_stats(struct dram_fixed *d, struct err *e)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT, rows[i].at, e) < 0)
+		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT,
+		             rows[i].at, e) < 0)
 			return -1;
 	return 0;
 }

@@ -162,7 +162,7 @@ static inline size_t batch(const struct dram_tile *d, uint64_t bursts)
 	return bursts < d->t.write_batch ? (size_t)bursts : d->t.write_batch;
 }
 
-/* What the bus stands still before this piece. A controller turns the bus once for a batch of writes: fewer pay a part. */
+/* How long the bus stands still before this piece. A controller turns it once a batch of writes: fewer pay a part. */
 static inline ps_t turnaround(const struct dram_tile *d, struct unit *u, const struct work *w, const struct piece *p)
 {
 	ps_t cost = 0;
@@ -181,8 +181,8 @@ static inline ps_t turnaround(const struct dram_tile *d, struct unit *u, const s
 }
 
 /* Opens the rows that are not open in k banks that become ready together; returns when the first is usable. */
-static ps_t activate(const struct dram_tile *d, struct unit *u, struct bank *b, const struct work *w, ps_t rcd, uint32_t row,
-                     uint32_t k)
+static ps_t activate(const struct dram_tile *d, struct unit *u, struct bank *b, const struct work *w, ps_t rcd,
+                     uint32_t row, uint32_t k)
 {
 	ps_t act = ps_max(u->gate, w->a), last, at = b->row == ROW_NONE ? w->a : w->a + d->t.t_rp;
 
@@ -195,7 +195,8 @@ static ps_t activate(const struct dram_tile *d, struct unit *u, struct bank *b, 
 	return act + rcd;
 }
 
-/* Makes one bank of the groups' banks again, as far as `row` is concerned; returns how many of them must open it. */
+/* Makes one bank of the groups' banks again, as far as `row` is concerned; returns how many of them must open it. In
+ * those that need not it is usable at b->usable. */
 static uint32_t unite(const struct dram_tile *d, struct bank *b, const struct bank *single, uint32_t row)
 {
 	struct bank all = { .row = ROW_NONE };
@@ -257,8 +258,8 @@ static void serve_few(struct dram_tile *d, const struct piece *p, uint32_t i, st
 	w->end = ps_max(w->end, end);
 }
 
-/* Bursts in every group. This loop is where the time of a tile goes: what it needs is in locals, since the compiler must
- * think that every store may change what a pointer leads to. */
+/* Bursts in every group. This loop is where the time of a tile goes: what it needs is in locals, since the compiler
+ * must think that every store may change what a pointer leads to. */
 static void serve_full(struct dram_tile *d, const struct piece *p, struct work *w)
 {
 	bool write = w->dir == DIR_WRITE;
@@ -272,16 +273,20 @@ static void serve_full(struct dram_tile *d, const struct piece *p, struct work *
 	ps_t last = w->end;
 
 	for (; u < stop; u++, b++) {
-		ps_t turn = write || u->dir != dir ? turnaround(d, u, w, p) : 0, need = a, end;
+		ps_t turn = write || u->dir != dir ? turnaround(d, u, w, p) : 0, need = a, open = 0, end;
 		uint32_t k = groups;
 
-		if (b->split)
+		if (b->split) {
 			k = unite(d, b, &d->single[(size_t)(b - d->bank) * groups], row);
+			open = b->usable;
+		}
 		if (b->row == row) {
 			end = ps_max(a, b->usable) + span;
 		} else {
 			need += rcd + (b->row == ROW_NONE ? 0 : d->t.t_rp);
 			end = activate(d, u, b, w, rcd, row, k) + ps_max(span, (k - 1) * t_act + burst);
+			end = ps_max(end, open + span);
+			b->usable = ps_max(b->usable, open);
 			opened += k;
 		}
 		u->bus = ps_max(u->bus + turn, need) + span;
@@ -303,9 +308,13 @@ static void serve_units(struct dram_tile *d, uint32_t lo, uint32_t hi, uint64_t 
 		uint64_t stripe = from >> d->stripe_shift, end = ps_min((stripe + 1) << d->stripe_shift, to);
 		uint64_t row = stripe >> d->bank_bits;
 		struct piece p = {
-			.lo = lo, .hi = hi, .bank = (uint32_t)stripe & d->bank_mask, .row = (uint32_t)row & (ROW_NONE >> 1),
+			.lo = lo,
+			.hi = hi,
+			.bank = (uint32_t)stripe & d->bank_mask,
+			.row = (uint32_t)row & (ROW_NONE >> 1),
 			.group = (uint32_t)(from >> d->burst_shift) & d->group_mask,
-			.n = (uint32_t)((end - from) >> d->burst_shift), .share = share,
+			.n = (uint32_t)((end - from) >> d->burst_shift),
+			.share = share,
 		};
 
 		if (d->t.hashed)
@@ -337,11 +346,16 @@ struct span {
 	uint64_t head, tail;         /* offset of the first byte in block s0, of the last plus one in block s1 */
 };
 
+static inline uint32_t wrap(uint32_t i, uint32_t n)
+{
+	return i >= n ? i - n : i;
+}
+
 /* What unit i holds of it, as local bytes. */
 static void share_of(const struct dram_tile *d, const struct span *s, uint32_t i, uint64_t *from, uint64_t *to)
 {
 	uint32_t n = d->t.units;
-	uint32_t x = i >= s->turn0 ? i - s->turn0 : i + n - s->turn0, y = i >= s->turn1 ? i - s->turn1 : i + n - s->turn1;
+	uint32_t x = wrap(i + n - s->turn0, n), y = wrap(i + n - s->turn1, n);
 	uint64_t block = d->t.interleave;
 
 	*from = (x >= s->s0 ? s->q0 : s->q0 + 1) * block + (x == s->s0 ? s->head : 0);
@@ -351,8 +365,8 @@ static void share_of(const struct dram_tile *d, const struct span *s, uint32_t i
 /* Units that hold the same local range follow each other except at a few cuts: one call for each stretch between. */
 static void serve_span(struct dram_tile *d, const struct span *s, struct work *w)
 {
-	uint32_t n = d->t.units, first = (s->turn0 + s->s0) % n, last = (s->turn1 + s->s1) % n;
-	uint32_t cut[8] = { first, (first + 1) % n, s->turn0, last, (last + 1) % n, s->turn1, 0, n };
+	uint32_t n = d->t.units, first = wrap(s->turn0 + s->s0, n), last = wrap(s->turn1 + s->s1, n);
+	uint32_t cut[8] = { 0, first, wrap(first + 1, n), s->turn0, last, wrap(last + 1, n), s->turn1, n };
 	uint32_t lo = 0;
 	uint64_t from = 0, to = 0;
 
@@ -390,7 +404,7 @@ static void serve_run(struct dram_tile *d, const struct mem_run *r, struct work 
 	s.s0 = (uint32_t)(b0 - s.q0 * d->t.units);
 	s.s1 = (uint32_t)(b1 - s.q1 * d->t.units);
 	if (b0 == b1) {
-		uint32_t i = (turn(d, s.q0) + s.s0) % d->t.units;
+		uint32_t i = wrap(turn(d, s.q0) + s.s0, d->t.units);
 
 		serve_units(d, i, i + 1, s.q0 * d->t.interleave + s.head, s.q0 * d->t.interleave + s.tail, w);
 		return;

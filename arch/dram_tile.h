@@ -1,7 +1,8 @@
 /* dram_tile.h - the timing of DRAM for whole tiles: what arch/dram.c asks, and tests drive directly.
  *
- * A *unit* is a pseudo-channel. Its bytes lie in *stripes*: the same row of one bank in every bank group, filled burst by
- * burst across the groups, so that a stream runs at tCCD_S. A request's share of a stripe is one *piece* of n bursts:
+ * A *unit* is a pseudo-channel. Its bytes lie in *stripes*: the same row of one bank in every bank group, filled burst
+ * by burst across the groups, so that a stream runs at tCCD_S. A request's share of a stripe is one *piece* of n
+ * bursts:
  *
  *   ACT gate   act  = max(gate, a) ; gate' = act + k * t_act        k rows to open; t_act from tRRD, tFAW, row bus
  *   bank       act  = max(act, a + tRP if another row is open, bank ready)
@@ -24,7 +25,7 @@
 struct dram_tile;
 
 struct dram_tile_stats {
-	uint64_t bursts, row_hits, activates; /* every burst that is no row hit opened a row: bursts = hits + activates */
+	uint64_t bursts, row_hits, activates; /* a burst hits or opens a row: bursts = hits + activates */
 	uint64_t turnarounds;
 	uint64_t bus_ps;                      /* data-bus time, summed over units */
 };

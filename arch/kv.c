@@ -83,7 +83,8 @@ static uint64_t end_line(const struct mem_run *r)
 static void add_lines(struct memq_sub *s, uint64_t chunk, uint32_t mask)
 {
 	while (mask) {
-		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo), n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
+		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo);
+		uint32_t n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
 		bool fits = memq_add(s, chunk * KV_CHUNK + lo * KV_LINE, n * KV_LINE);
 
 		assert(fits);
@@ -112,6 +113,7 @@ static bool ask_room(struct kv *k, struct memslot *s, bool no_keep)
 	s->ask->owner = s;
 	s->ask->rq.write = s->rq->write;
 	s->ask->rq.cls = s->rq->cls;
+	s->ask->rq.urgency = s->rq->urgency;
 	s->ask->rq.no_keep = no_keep;
 	s->ask->rq.not_before = s->start;
 	memslots_asked(s);
@@ -136,8 +138,8 @@ static bool read_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32_
 		return false;
 	if (keep && !known)
 		take_in(k, c, number);
-	if (known && c->fill)
-		memslots_depend(k->slots, s, c->fill); /* I4: lines found here may be on their way */
+	if (known && c->fill && !memslots_depend(k->slots, s, c->fill)) /* I4: lines found here may be on their way */
+		c->fill = 0;
 	if (missing) {
 		add_lines(s->ask, number, missing);
 		if (keep) {
@@ -271,10 +273,11 @@ static void explain(const struct comp *c, struct str *out)
 {
 	const struct kv *k = (const struct kv *)c;
 
-	str_addf(out, "kv_buffer: %u of %u requests held, %llu of %llu chunks taken, %u requests refused below, %u refused "
-	         "senders waiting%s", memslots_held(k->slots), REQUESTS, (unsigned long long)k->chunks,
-	         (unsigned long long)k->chunks_max, memq_waiting(k->down, MEMQ_ASK), k->wait.n,
-	         k->parked ? ", a request waits for the level below" : "");
+	str_addf(out,
+	         "kv_buffer: %u of %u requests held, %llu of %llu chunks taken, %u requests refused below, %u refused "
+	         "senders waiting%s",
+	         memslots_held(k->slots), REQUESTS, (unsigned long long)k->chunks, (unsigned long long)k->chunks_max,
+	         memq_waiting(k->down, MEMQ_ASK), k->wait.n, k->parked ? ", a request waits for the level below" : "");
 }
 
 static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
@@ -328,8 +331,8 @@ static int register_stats(struct kv *k, struct err *e)
 		{ "kv_buffer.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &k->write_bytes },
 		{ "kv_buffer.hit_bytes", "B", "bytes read or written here", STAT_COUNT, &k->hit_bytes },
 		{ "kv_buffer.fill_bytes", "B", "bytes fetched on first touch and kept", STAT_COUNT, &k->fill_bytes },
-		{ "kv_buffer.spill_read_bytes", "B", "bytes read from the level below, no room to keep them", STAT_COUNT,
-		  &k->spill_read_bytes },
+		{ "kv_buffer.spill_read_bytes", "B", "bytes read from the level below, no room to keep them",
+		  STAT_COUNT, &k->spill_read_bytes },
 		{ "kv_buffer.spill_write_bytes", "B", "bytes written to the level below, no room for them", STAT_COUNT,
 		  &k->spill_write_bytes },
 		{ "kv_buffer.resident_bytes", "B", "bytes held", STAT_LEVEL, &k->resident_bytes },
@@ -340,7 +343,8 @@ static int register_stats(struct kv *k, struct err *e)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(k->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind, rows[i].at, e) < 0)
+		if (stat_add(k->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
+		             rows[i].at, e) < 0)
 			return -1;
 	return 0;
 }

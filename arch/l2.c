@@ -23,7 +23,8 @@ struct l2 {
 	uint32_t mshrs;
 	uint64_t bandwidth;
 	ps_t miss_latency, free_at;
-	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, evicted_bytes, dirty_bytes;
+	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, evicted_bytes,
+		dirty_bytes;
 	uint64_t resident_bytes, requests, refusals, busy_ps;
 };
 
@@ -39,9 +40,12 @@ static uint64_t lines_in(const struct l2 *l, const struct mem_run *r)
 	return r->bytes ? ((r->addr + r->bytes - 1) >> l->line_shift) - (r->addr >> l->line_shift) + 1 : 0;
 }
 
-static uint64_t lines(const struct l2 *l, uint32_t mask)
+/* Bytes of the lines in a mask; nearly every one is empty or full. */
+static inline uint64_t lines(const struct l2 *l, uint32_t mask)
 {
-	return (uint64_t)__builtin_popcount(mask) << l->line_shift;
+	uint32_t n = mask == UINT32_MAX ? 32 : mask ? (uint32_t)__builtin_popcount(mask) : 0;
+
+	return (uint64_t)n << l->line_shift;
 }
 
 /* Bits lo .. lo + n - 1. */
@@ -50,10 +54,11 @@ static uint32_t mask_of(uint32_t lo, uint64_t n)
 	return (n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1) << lo;
 }
 
-static void add_lines(const struct l2 *l, struct memq_sub *s, uint64_t chunk, uint32_t mask)
+static inline void add_lines(const struct l2 *l, struct memq_sub *s, uint64_t chunk, uint32_t mask)
 {
 	while (mask) {
-		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo), n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
+		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo);
+		uint32_t n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
 		bool fits = memq_add(s, (chunk * L2_CHUNK_LINES + lo) << l->line_shift, (uint64_t)n << l->line_shift);
 
 		assert(fits);
@@ -62,42 +67,44 @@ static void add_lines(const struct l2 *l, struct memq_sub *s, uint64_t chunk, ui
 	}
 }
 
-/* A request to the level below with room for any chunk's runs; a full one is sent. NULL: none is free. */
-static struct memq_sub *with_room(struct l2 *l, struct memq_sub *s, enum memq_use use)
+static inline bool has_room(const struct memq_sub *s)
 {
-	if (s && s->rq.n_runs + MASK_RUNS <= MEMQ_RUNS)
-		return s;
-	if (s)
-		memq_send(l->down, s);
-	return memq_take(l->down, use);
+	return s && s->rq.n_runs + MASK_RUNS <= MEMQ_RUNS;
 }
 
-static bool post_room(struct l2 *l, const struct memslot *s)
+/* Another request for write-backs; the full one is sent. False: none is free. */
+static bool more_posts(struct l2 *l, const struct memslot *s)
 {
-	struct memq_sub *old = l->post;
+	struct memq_sub *full = l->post;
 
-	l->post = with_room(l, old, MEMQ_POST);
-	if (l->post && l->post != old) {
-		l->post->rq.write = true;
-		l->post->rq.cls = MEM_ACTIVATION;
+	l->post = NULL;
+	if (full) {
+		full->rq.not_before = s->start + l->miss_latency;
+		memq_send(l->down, full);
 	}
-	if (l->post && l->post->rq.n_runs == 0)
-		l->post->rq.not_before = s->start + l->miss_latency;
-	return l->post != NULL;
+	if (!(l->post = memq_take(l->down, MEMQ_POST)))
+		return false;
+	l->post->rq.write = true;
+	l->post->rq.cls = MEM_ACTIVATION;
+	return true;
 }
 
-static bool ask_room(struct l2 *l, struct memslot *s)
+/* Another request for what `s` misses; the full one is sent. False: none is free. */
+static bool more_asks(struct l2 *l, struct memslot *s)
 {
-	struct memq_sub *old = s->ask;
+	struct memq_sub *full = s->ask;
 
-	s->ask = with_room(l, old, MEMQ_ASK);
-	if (s->ask && s->ask != old) {
-		s->ask->owner = s;
-		s->ask->rq.cls = s->rq->cls;
-		s->ask->rq.not_before = s->start + l->miss_latency;
-		memslots_asked(s);
-	}
-	return s->ask != NULL;
+	s->ask = NULL;
+	if (full)
+		memq_send(l->down, full);
+	if (!(s->ask = memq_take(l->down, MEMQ_ASK)))
+		return false;
+	s->ask->owner = s;
+	s->ask->rq.cls = s->rq->cls;
+	s->ask->rq.urgency = s->rq->urgency;
+	s->ask->rq.not_before = s->start + l->miss_latency;
+	memslots_asked(s);
+	return true;
 }
 
 static void evict(struct l2 *l, const struct l2_chunk *old, uint64_t chunk)
@@ -111,43 +118,71 @@ static void evict(struct l2 *l, const struct l2_chunk *old, uint64_t chunk)
 	}
 }
 
-/* One chunk's lines; false, with nothing changed but the order of use, when the level below can take no more now. */
-static bool touch(struct l2 *l, struct memslot *s, struct l2_place p, uint64_t chunk, uint32_t mask)
+static void count_hit(struct l2 *l, struct memslot *s, uint32_t mask)
 {
-	struct l2_chunk *c = l2_tags_hit(l->tags, p), old;
-	bool write = s->rq->write, keep = write || !s->rq->no_keep;
-	uint32_t here = c ? c->valid & mask : 0, missing = mask & ~here;
-	uint64_t old_chunk;
+	uint64_t bytes = lines(l, mask);
 
-	if ((missing && !write && !ask_room(l, s)) || (!c && keep && !post_room(l, s)))
+	l->hit_bytes += bytes;
+	s->rq->hit_bytes += bytes;
+}
+
+/* Lines of a chunk that are not here, and here from now on unless the requester keeps them itself. */
+static bool touch_missing(struct l2 *l, struct memslot *s, struct l2_chunk *c, struct l2_place *p, uint64_t chunk,
+                          uint32_t mask)
+{
+	bool write = s->rq->write, keep = write || !s->rq->no_keep;
+	uint64_t bytes = lines(l, mask), old_chunk;
+	struct l2_chunk old;
+
+	if (!write && !has_room(s->ask) && !more_asks(l, s))
+		return false;
+	if (!c && keep && !has_room(l->post) && !more_posts(l, s))
 		return false;
 	if (!c && keep) {
 		c = l2_tags_insert(l->tags, p, &old, &old_chunk);
 		if (old.valid)
 			evict(l, &old, old_chunk);
 	}
-	if (here && !write && c->fill)
-		memslots_depend(l->slots, s, c->fill); /* I6: they may be on their way */
-	if (missing && !write) {
-		add_lines(l, s->ask, chunk, missing);
-		l->fill_bytes += lines(l, missing);
-		memslots_fill(l->slots, s);
+	if (!write) {
+		add_lines(l, s->ask, chunk, mask);
+		l->fill_bytes += bytes;
+		if (!s->fill)
+			memslots_fill(l->slots, s);
 	}
-	if (missing && keep) {
+	if (keep) {
 		if (!write) {
-			memslots_depend(l->slots, s, c->fill); /* who waits for this fill waits for the one before it too */
+			if (c->fill)             /* who waits for this fill waits for the one before it too */
+				memslots_depend(l->slots, s, c->fill);
 			c->fill = s->fill;
 		}
-		c->valid |= missing;
-		l->resident_bytes += lines(l, missing);
+		c->valid |= mask;
+		l->resident_bytes += bytes;
 	}
 	if (write) {
-		l->dirty_bytes += lines(l, mask & ~c->dirty);
 		c->dirty |= mask;
+		l->dirty_bytes += bytes;
 	}
-	l->hit_bytes += lines(l, here);
-	l->miss_bytes += lines(l, missing);
-	s->rq->hit_bytes += lines(l, here);
+	l->miss_bytes += bytes;
+	return true;
+}
+
+/* One chunk's lines; false, with nothing changed but the order of use, when the level below can take no more now. */
+static inline bool touch(struct l2 *l, struct memslot *s, struct l2_place *p, uint64_t chunk, uint32_t mask)
+{
+	struct l2_chunk *c = l2_tags_hit(l->tags, p);
+	uint32_t here = c ? c->valid & mask : 0;
+
+	if (here != mask && !touch_missing(l, s, c, p, chunk, mask & ~here))
+		return false;
+	if (!here)
+		return true;
+	count_hit(l, s, here);
+	if (s->rq->write) {
+		l->dirty_bytes += lines(l, here & ~c->dirty);
+		c->dirty |= here;
+	} else if (c->fill && !memslots_depend(l->slots, s, c->fill)) { /* I6: they may be on their way */
+		c->fill = 0;
+	}
 	return true;
 }
 
@@ -165,7 +200,7 @@ static void walk(struct l2 *l, struct memslot *s)
 			uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
 			uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
 
-			if (!touch(l, s, p, chunk, mask_of(lo, n))) {
+			if (!touch(l, s, &p, chunk, mask_of(lo, n))) {
 				s->line = line;
 				l->parked = s;
 				return;
@@ -185,6 +220,7 @@ static void walk(struct l2 *l, struct memslot *s)
 		struct memq_sub *post = l->post;
 
 		l->post = NULL;
+		post->rq.not_before = s->start + l->miss_latency;
 		memq_send(l->down, post);
 	}
 	memslots_walked(l->slots, s);
@@ -279,7 +315,8 @@ static void explain(const struct comp *c, struct str *out)
 	const struct l2 *l = (const struct l2 *)c;
 	uint32_t asks = memq_waiting(l->down, MEMQ_ASK), posts = memq_waiting(l->down, MEMQ_POST);
 
-	str_addf(out, "l2: %u of %u misses outstanding, %u requests held, write-back queue %u, %u refused senders waiting",
+	str_addf(out,
+	         "l2: %u of %u misses outstanding, %u requests held, write-back queue %u, %u refused senders waiting",
 	         memslots_filling(l->slots), l->mshrs, memslots_held(l->slots), posts, l->wait.n);
 	if (l->parked)
 		str_add(out, ", a request waits for the level below to take its misses or write-backs");
@@ -302,7 +339,8 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 		uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
 
 		for (uint64_t i = line; k && i < line + n; i++) {
-			uint64_t from = ps_max(i << l->line_shift, addr), to = ps_min((i + 1) << l->line_shift, addr + bytes);
+			uint64_t from = ps_max(i << l->line_shift, addr);
+			uint64_t to = ps_min((i + 1) << l->line_shift, addr + bytes);
 
 			if (k->valid >> i % L2_CHUNK_LINES & 1)
 				found += to - from;
@@ -345,18 +383,21 @@ static int register_stats(struct l2 *l, struct err *e)
 		{ "l2.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &l->write_bytes },
 		{ "l2.hit_bytes", "B", "bytes found here, reads and writes", STAT_COUNT, &l->hit_bytes },
 		{ "l2.miss_bytes", "B", "bytes not found here, reads and writes", STAT_COUNT, &l->miss_bytes },
-		{ "l2.fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT, &l->fill_bytes },
+		{ "l2.fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT,
+		  &l->fill_bytes },
 		{ "l2.writeback_bytes", "B", "dirty bytes evicted to DRAM", STAT_COUNT, &l->writeback_bytes },
 		{ "l2.evicted_bytes", "B", "bytes evicted, dirty or not", STAT_COUNT, &l->evicted_bytes },
 		{ "l2.dirty_bytes", "B", "dirty bytes held", STAT_LEVEL, &l->dirty_bytes },
 		{ "l2.resident_bytes", "B", "bytes held", STAT_LEVEL, &l->resident_bytes },
 		{ "l2.requests", "", "tile requests taken", STAT_COUNT, &l->requests },
-		{ "l2.refusals", "", "tile requests refused: misses or write-backs outstanding", STAT_COUNT, &l->refusals },
+		{ "l2.refusals", "", "tile requests refused: misses or write-backs outstanding", STAT_COUNT,
+		  &l->refusals },
 		{ "l2.busy_ps", "ps", "time its banks needed for the bytes asked", STAT_COUNT, &l->busy_ps },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(l->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind, rows[i].at, e) < 0)
+		if (stat_add(l->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
+		             rows[i].at, e) < 0)
 			return -1;
 	return 0;
 }

@@ -5,7 +5,8 @@
  * partly used chunks are the approximation), bank bandwidth, hit latency, miss handling (outstanding misses, requests
  * that find bytes still on the way wait for them), policies lru and srrip, write-allocate without fetch (writes carry
  * byte masks), write-back of dirty lines.
- * Leaves out: sectors smaller than a line, bank conflicts within a tile, the fills' own bandwidth, coherence, compression.
+ * Leaves out: sectors smaller than a line, bank conflicts within a tile, the fills' own bandwidth, coherence,
+ * compression.
  * Invariants: I1 asked bytes = hit + missed, in whole lines; I2 DRAM reads = lines filled; I3 DRAM writes = dirty lines
  * evicted; I4 no line is in two ways; I5 a refusal owes one retry; I6 no answer before its bytes can be there.
  * The twin "l2_none" passes every request to DRAM: `l2.size: 0` selects it. */

@@ -5,10 +5,12 @@
 static const char *const policy_names[] = { "lru", "srrip", NULL };
 
 const struct cfg_field l2_schema[] = {
-	CFG_BYTES(struct l2_cfg, size, "size", "48 MiB", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no L2", "our choice: 1.5 x 32"),
+	CFG_BYTES(struct l2_cfg, size, "size", "48 MiB", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no L2",
+	          "our choice: 1.5 x 32"),
 	CFG_U32(struct l2_cfg, ways, "ways", "16", 1, L2_WAYS_MAX, NULL, "ways of a set",
 	        "16 ways found on Volta: Jia et al., arXiv:1804.06826"),
-	CFG_BYTES(struct l2_cfg, line, "line", "128 B", 16, 4096, cfg_pow2, "of a line", "CUDA C Programming Guide: 128 B"),
+	CFG_BYTES(struct l2_cfg, line, "line", "128 B", 16, 4096, cfg_pow2, "of a line",
+	          "CUDA C Programming Guide: 128 B"),
 	CFG_U32(struct l2_cfg, banks, "banks", "96", 1, 4096, NULL, "banks that serve at the same time",
 	        "H100: 96 slices give the 9.7 to 11 TB/s measured (gpu-benches gpu-l2-cache/h200.txt)"),
 	CFG_BYTES(struct l2_cfg, bank_width, "bank_width", "64 B", 1, 4096, cfg_pow2, "bytes a cycle and bank",
@@ -20,7 +22,8 @@ const struct cfg_field l2_schema[] = {
 	       "GH200: 346 ns to DRAM (gpu-latency/gh200.txt) less L2 142 ns, controller 10 ns, DRAM 49 ns"),
 	CFG_U32(struct l2_cfg, mshrs, "mshrs", "128", 1, 4096, NULL, "tile requests with misses outstanding",
 	        "our choice: beyond the DMA's descriptors"),
-	CFG_ENUM(struct l2_cfg, policy, "policy", "lru", policy_names, "which chunk of a set goes", "our choice: the common one"),
+	CFG_ENUM(struct l2_cfg, policy, "policy", "lru", policy_names, "which chunk of a set goes",
+	         "our choice: the common one"),
 	CFG_END
 };
 
@@ -29,8 +32,9 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 	uint64_t chunk = c->line * L2_CHUNK_LINES;
 
 	if (c->size % (chunk * c->ways))
-		return err_set(e, ERR_CONFIG, "'l2.size' is no whole number of sets: %u ways of %u lines of %llu B are %llu B",
-		               c->ways, L2_CHUNK_LINES, (unsigned long long)c->line, (unsigned long long)(chunk * c->ways));
+		return err_set(
+			e, ERR_CONFIG, "'l2.size' is no whole number of sets: %u ways of %u lines of %llu B are %llu B",
+			c->ways, L2_CHUNK_LINES, (unsigned long long)c->line, (unsigned long long)(chunk * c->ways));
 	return 0;
 }
 

@@ -36,6 +36,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	s->rq.bytes = r->bytes;
 	s->rq.write = r->write;
 	s->rq.cls = r->cls;
+	s->rq.urgency = r->urgency;
 	s->rq.no_keep = r->no_keep;
 	s->rq.not_before = ps_max(r->not_before, evq_now(c->env.q));
 	r->t_level = s->rq.not_before;
@@ -117,6 +118,12 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 }
 
 const struct comp_ops l2_none_ops = {
-	.kind = "l2_none", .make = make, .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
+	.kind = "l2_none",
+	.make = make,
+	.free = release,
+	.send = take,
+	.reply = reply,
+	.retry = retry,
+	.explain = explain,
 	.reset = reset,
 };

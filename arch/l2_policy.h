@@ -1,4 +1,4 @@
-/* l2_policy.h - which chunk of a set goes. A policy is a small file with one of these; its state is some bytes a set. */
+/* l2_policy.h - which chunk of a set goes. A policy is a small file with one of these, and some bytes a set. */
 #ifndef NPUSIM_ARCH_L2_POLICY_H
 #define NPUSIM_ARCH_L2_POLICY_H
 

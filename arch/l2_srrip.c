@@ -1,6 +1,6 @@
-/* l2_srrip.c - static re-reference interval prediction with 2 bits (Jaleel et al., ISCA 2010): a chunk comes in as "long",
- * a hit makes it "near-immediate", the first "distant" one goes; when there is none all age together. A stream that is
- * not used again passes through without pushing out what is. */
+/* l2_srrip.c - static re-reference interval prediction with 2 bits (Jaleel et al., ISCA 2010): a chunk comes in as
+ * "long", a hit makes it "near-immediate", the first "distant" one goes; when there is none all age together. A stream
+ * that is not used again passes through without pushing out what is. */
 #include <string.h>
 
 #include "arch/l2_policy.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define HOST_LINE 64
-#define TAG_NONE UINT32_MAX
+#define TAG_NONE UINT64_MAX
 #define ONES UINT64_C(0x0101010101010101)
 
 struct l2_tags {
@@ -87,8 +87,7 @@ struct l2_place l2_tags_place(const struct l2_tags *t, uint64_t chunk)
 {
 	uint64_t tag = chunk / t->sets;
 
-	assert(tag < TAG_NONE); /* far beyond any address: a small cache still tells 4 Gi of its own sizes apart */
-	return (struct l2_place){ chunk - tag * t->sets, (uint32_t)tag };
+	return (struct l2_place){ chunk - tag * t->sets, tag, 0 };
 }
 
 void l2_tags_next(const struct l2_tags *t, struct l2_place *p)
@@ -100,9 +99,9 @@ void l2_tags_next(const struct l2_tags *t, struct l2_place *p)
 }
 
 /* A byte of the tag, so that one word tells which of eight ways may hold it. */
-static uint64_t sig(uint32_t tag)
+static uint64_t sig(uint64_t tag)
 {
-	return (tag * UINT32_C(0x9e3779b1)) >> 24;
+	return (tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
 }
 
 static inline uint32_t find(const struct l2_tags *t, struct l2_place p)
@@ -131,26 +130,32 @@ struct l2_chunk *l2_tags_peek(const struct l2_tags *t, struct l2_place p)
 	return way < t->ways ? &t->chunk[p.set * t->ways + way] : NULL;
 }
 
-struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place p)
+struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p)
 {
-	uint32_t way = find(t, p);
+	struct l2_chunk *set = &t->chunk[p->set * t->ways];
 
-	if (way == t->ways)
-		return NULL;
-	t->policy->hit(state_of(t, p.set), t->ways, way);
-	return &t->chunk[p.set * t->ways + way];
+	if (set[p->way].tag != p->tag) {
+		uint32_t way = find(t, *p);
+
+		if (way == t->ways)
+			return NULL;
+		p->way = way;
+	}
+	t->policy->hit(state_of(t, p->set), t->ways, p->way);
+	return &set[p->way];
 }
 
-struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place p, struct l2_chunk *old, uint64_t *old_chunk)
+struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, struct l2_chunk *old, uint64_t *old_chunk)
 {
-	uint32_t way = t->policy->replace(state_of(t, p.set), t->ways);
-	struct l2_chunk *c = &t->chunk[p.set * t->ways + way];
-	uint64_t *word = &sigs_of(t, p.set)[way / 8];
+	uint32_t way = t->policy->replace(state_of(t, p->set), t->ways);
+	struct l2_chunk *c = &t->chunk[p->set * t->ways + way];
+	uint64_t *word = &sigs_of(t, p->set)[way / 8];
 	unsigned shift = way % 8 * 8;
 
 	*old = *c;
-	*old_chunk = c->tag * t->sets + p.set;
-	*word = (*word & ~(UINT64_C(0xff) << shift)) | sig(p.tag) << shift;
-	*c = (struct l2_chunk){ .tag = p.tag };
+	*old_chunk = c->tag * t->sets + p->set;
+	*word = (*word & ~(UINT64_C(0xff) << shift)) | sig(p->tag) << shift;
+	*c = (struct l2_chunk){ .tag = p->tag };
+	p->way = way;
 	return c;
 }

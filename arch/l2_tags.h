@@ -16,10 +16,10 @@
 #define L2_CHUNK_LINES 32
 
 /* valid, dirty: bit i is line i of the chunk. `fill` is the owner's: which fill may still be bringing lines. */
-struct l2_chunk { uint32_t tag, valid, dirty, fill; };
+struct l2_chunk { uint64_t tag; uint32_t valid, dirty, fill; };
 
-/* Where a chunk belongs. */
-struct l2_place { uint64_t set; uint32_t tag; };
+/* Where a chunk belongs, and a guess at its way: the one its neighbour was in. */
+struct l2_place { uint64_t set, tag; uint32_t way; };
 
 struct l2_tags;
 
@@ -29,9 +29,9 @@ void l2_tags_reset(struct l2_tags *t);
 struct l2_place l2_tags_place(const struct l2_tags *t, uint64_t chunk);
 void l2_tags_next(const struct l2_tags *t, struct l2_place *p);      /* of the next chunk */
 struct l2_chunk *l2_tags_peek(const struct l2_tags *t, struct l2_place p); /* NULL when absent; changes nothing */
-struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place p);  /* the same, and counts as a use */
+struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p); /* the same, and counts as a use */
 /* Makes room for an absent chunk: the entry, without lines. What was there is in *old (tag, masks) and its number in
  * *old_chunk, if old->valid. */
-struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place p, struct l2_chunk *old, uint64_t *old_chunk);
+struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, struct l2_chunk *old, uint64_t *old_chunk);
 
 #endif

@@ -138,21 +138,6 @@ void memq_give(struct memq *q, struct memq_sub *s)
 	put_first(&q->spare[s->use], s); /* the one still in the host's cache */
 }
 
-bool memq_add(struct memq_sub *s, uint64_t addr, uint64_t bytes)
-{
-	struct mem_run *last = s->rq.n_runs ? &s->runs[s->rq.n_runs - 1] : NULL;
-
-	if (last && last->addr + last->bytes == addr) {
-		last->bytes += bytes;
-	} else {
-		if (s->rq.n_runs == MEMQ_RUNS)
-			return false;
-		s->runs[s->rq.n_runs++] = (struct mem_run){ addr, bytes };
-	}
-	s->rq.bytes += bytes;
-	return true;
-}
-
 /* Sends what is kept, what somebody waits for first. */
 static void pump(struct memq *q)
 {

@@ -49,13 +49,28 @@ void memq_free(struct memq *q);
 void memq_reset(struct memq *q);                            /* all requests are back in the pool */
 struct memq_sub *memq_take(struct memq *q, enum memq_use use);   /* an empty request; NULL when all are in use */
 void memq_give(struct memq *q, struct memq_sub *s);
-/* Appends a run, joined to the last one where they touch; false when it is full. */
-bool memq_add(struct memq_sub *s, uint64_t addr, uint64_t bytes);
 /* Sends it, or keeps it until the level below can take it. `write`, `cls`, `not_before` and `owner` are set. A posted
  * request goes back to the pool by itself, one that asks by memq_give in the block's reply. */
 void memq_send(struct memq *q, struct memq_sub *s);
 void memq_retry(struct memq *q);                            /* the level below can take a request again */
 bool memq_free_for(const struct memq *q, enum memq_use use);/* memq_take would not return NULL */
 uint32_t memq_waiting(const struct memq *q, enum memq_use use);  /* kept because of a refusal */
+
+/* Appends a run, joined to the last one where they touch; false when it is full. */
+static inline bool memq_add(struct memq_sub *s, uint64_t addr, uint64_t bytes)
+{
+	uint32_t n = s->rq.n_runs;
+
+	if (n && s->runs[n - 1].addr + s->runs[n - 1].bytes == addr) {
+		s->runs[n - 1].bytes += bytes;
+	} else {
+		if (n == MEMQ_RUNS)
+			return false;
+		s->runs[n] = (struct mem_run){ addr, bytes };
+		s->rq.n_runs = n + 1;
+	}
+	s->rq.bytes += bytes;
+	return true;
+}
 
 #endif

@@ -30,7 +30,8 @@ static void answer(void *owner, struct ev *ev)
 	r->from->ops->reply(r->from, r); /* I1 */
 }
 
-struct memslots *memslots_new(struct comp *self, uint32_t n, ps_t latency, void (*freed)(struct comp *self), struct err *e)
+struct memslots *memslots_new(struct comp *self, uint32_t n, ps_t latency, void (*freed)(struct comp *self),
+                              struct err *e)
 {
 	struct memslots *m = calloc(1, sizeof *m);
 
@@ -124,16 +125,19 @@ void memslots_fill(struct memslots *m, struct memslot *s)
 	m->filling++;
 }
 
-void memslots_depend(struct memslots *m, struct memslot *s, uint32_t id)
+bool memslots_depend(struct memslots *m, struct memslot *s, uint32_t id)
 {
 	const struct memslot *on = &m->slots[id % m->n];
 	uint64_t bit = UINT64_C(1) << (on->idx & 63);
 
-	if (id == 0 || on->fill != id || on == s || (s->dep[on->idx / 64] & bit))
-		return;
+	if (on->fill != id)
+		return false;
+	if (on == s || (s->dep[on->idx / 64] & bit))
+		return true;
 	s->dep[on->idx / 64] |= bit;
 	if (s->deps++ == 0)
 		m->waiting[m->n_waiting++] = s;
+	return true;
 }
 
 void memslots_asked(struct memslot *s)

@@ -9,8 +9,8 @@
 enum { TO_L2, TO_KV, TARGETS };
 
 const struct cfg_field noc_schema[] = {
-	CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL, "one way between a core and L2 or KV buffer",
-	       "our choice: some 15 cycles of a crossbar"),
+	CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL,
+	       "one way between a core and L2 or KV buffer", "our choice: some 15 cycles of a crossbar"),
 	CFG_END
 };
 
@@ -71,8 +71,15 @@ static bool take(struct comp *c, struct mem_req *r)
 	n->spare = h->next;
 	h->up = r;
 	h->rq = (struct mem_req){
-		.runs = r->runs, .n_runs = r->n_runs, .bytes = r->bytes, .write = r->write, .cls = r->cls, .from = &n->comp,
-		.no_keep = r->no_keep, .not_before = ps_max(evq_now(c->env.q), r->not_before) + n->latency,
+		.runs = r->runs,
+		.n_runs = r->n_runs,
+		.bytes = r->bytes,
+		.write = r->write,
+		.cls = r->cls,
+		.urgency = r->urgency,
+		.from = &n->comp,
+		.no_keep = r->no_keep,
+		.not_before = ps_max(evq_now(c->env.q), r->not_before) + n->latency,
 	};
 	if (!comp_send(t->comp, &h->rq)) {
 		t->refused = true;
@@ -136,8 +143,8 @@ static void explain(const struct comp *c, struct str *out)
 {
 	const struct noc *n = (const struct noc *)c;
 
-	str_addf(out, "noc: %u of %u requests under way, %u senders waiting for l2%s, %u for kv_buffer%s", n->under_way, HOPS,
-	         n->to[TO_L2].wait.n, n->to[TO_L2].refused ? " (which refuses)" : "", n->to[TO_KV].wait.n,
+	str_addf(out, "noc: %u of %u requests under way, %u senders waiting for l2%s, %u for kv_buffer%s", n->under_way,
+	         HOPS, n->to[TO_L2].wait.n, n->to[TO_L2].refused ? " (which refuses)" : "", n->to[TO_KV].wait.n,
 	         n->to[TO_KV].refused ? " (which refuses)" : "");
 }
 
@@ -196,7 +203,8 @@ static int register_stats(struct noc *n, struct err *e)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(n->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT, rows[i].at, e) < 0)
+		if (stat_add(n->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT,
+		             rows[i].at, e) < 0)
 			return -1;
 	return 0;
 }

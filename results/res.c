@@ -132,8 +132,8 @@ static void content_of(const struct res_workload *w, char hex[17])
 	h = hash_u64(hash_u64(hash_u64(h, w->rules_hash), (uint64_t)w->wall_ns), w->n_ops);
 	for (size_t i = 0; i < w->n_ops; i++) {
 		const struct res_work_op *o = &w->ops[i];
-		const uint64_t numbers[] = { (uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns, o->read_bytes,
-		                             o->write_bytes, o->flops };
+		const uint64_t numbers[] = { (uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns,
+		                             o->read_bytes, o->write_bytes, o->flops };
 
 		h = hash_text(hash_text(hash_text(hash_text(h, o->name), o->kind), o->family), o->rule);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -146,8 +146,8 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
 		const struct res_op *o = &r->ops[i];
-		const uint64_t numbers[] = { o->carried, o->span_ps, o->start_ps, o->limit_ps, o->dram_bytes, o->mem_bytes, o->flops,
-		                             o->n_stalls };
+		const uint64_t numbers[] = { o->carried, o->span_ps, o->start_ps, o->limit_ps, o->dram_bytes, o->mem_bytes,
+		                             o->flops, o->n_stalls };
 
 		h = hash_text(h, o->bound);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -166,8 +166,9 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 {
 	const uint64_t numbers[] = {
-		(uint64_t)workload, r->config_hash, r->seed, r->reuse_ppm, r->total_ps, r->roofline_ps, r->carried_ps, r->cycles,
-		r->flops, r->events, r->dram_read_bytes, r->dram_write_bytes, r->dirty_bytes, r->compulsory_bytes, r->n_ops
+		(uint64_t)workload, r->config_hash, r->seed, r->reuse_ppm, r->total_ps, r->roofline_ps, r->carried_ps,
+		r->cycles, r->flops, r->events, r->dram_read_bytes, r->dram_write_bytes, r->dirty_bytes,
+		r->compulsory_bytes, r->n_ops
 	};
 	uint64_t h = hash_text(hash_text(hash_text(hash_text(HASH_INIT, r->config_text), r->build), r->start), r->fidelity);
 

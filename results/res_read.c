@@ -45,7 +45,8 @@ static int count(struct reader *r, const char *sql, int64_t id, size_t *n)
 
 static int damaged(struct reader *r, int64_t id)
 {
-	return err_set(r->e, ERR_IO, "'%s' is damaged: the rows of run %lld do not fit together", db_path(r->db), (long long)id);
+	return err_set(r->e, ERR_IO, "'%s' is damaged: the rows of run %lld do not fit together", db_path(r->db),
+	               (long long)id);
 }
 
 /* --- heads ------------------------------------------------------------------------------------------------- */
@@ -105,7 +106,8 @@ int res_list(struct resdb *db, struct arena *a, struct res_stored **out, size_t 
 	int rc;
 
 	*n = 0;
-	if (count(&r, "select count(*) from run where id > ?", 0, &max) < 0 || !(s = db_stmt(r.db, HEAD " order by r.id", e)))
+	if (count(&r, "select count(*) from run where id > ?", 0, &max) < 0 ||
+	    !(s = db_stmt(r.db, HEAD " order by r.id", e)))
 		return -1;
 	if (!(*out = arena_array(a, max ? max : 1, sizeof **out)))
 		return no_memory(e);
@@ -119,9 +121,9 @@ int res_list(struct resdb *db, struct arena *a, struct res_stored **out, size_t 
 
 static int read_work_ops(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, name, kind, family, rule, layer, launches, launch, measured_ns,"
-	                                        " read_bytes, write_bytes, flops from op_stream where workload = ? order by op",
-	                                 r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db, "select op, name, kind, family, rule, layer, launches, launch,"
+	                                        " measured_ns, read_bytes, write_bytes, flops from op_stream"
+	                                        " where workload = ? order by op", r->e);
 	struct res_work_op *ops = arena_array(r->a, out->workload.n_ops ? out->workload.n_ops : 1, sizeof *ops);
 	bool failed = false;
 	size_t n = 0;
@@ -160,7 +162,8 @@ static int read_work_ops(struct reader *r, struct res_stored *out)
 
 static int read_stalls(struct reader *r, const struct res_stored *out, struct res_op *ops)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, resource, ppm from op_stall where run = ? order by op, resource", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db, "select op, resource, ppm from op_stall where run = ?"
+	                                        " order by op, resource", r->e);
 	struct res_stall *v;
 	bool failed = false;
 	size_t max, n = 0;
@@ -188,8 +191,8 @@ static int read_stalls(struct reader *r, const struct res_stored *out, struct re
 
 static int read_ops(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes, flops"
-	                                        " from op_result where run = ? order by op", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db, "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
+	                                        " flops from op_result where run = ? order by op", r->e);
 	struct res_op *ops = arena_array(r->a, out->workload.n_ops ? out->workload.n_ops : 1, sizeof *ops);
 	bool failed = false;
 	size_t n = 0;
@@ -226,7 +229,8 @@ static int read_ops(struct reader *r, struct res_stored *out)
 
 static int read_resources(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select name, stall_ps, peak_ps from resource where run = ? order by place", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db, "select name, stall_ps, peak_ps from resource where run = ?"
+	                                        " order by place", r->e);
 	struct res_resource *v;
 	bool failed = false;
 	size_t max;
@@ -247,7 +251,8 @@ static int read_resources(struct reader *r, struct res_stored *out)
 
 static int read_stats(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select name, unit, value, level from stat where run = ? order by place", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db, "select name, unit, value, level from stat where run = ?"
+	                                        " order by place", r->e);
 	struct res_stat *v;
 	bool failed = false;
 	size_t max;

@@ -441,18 +441,19 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db", .top = 20 };
 	const struct opt opts[] = {
-		{ 'r', "results", OPT_TEXT, &o.results, "R.db", "where 'npusim run -o' stored the runs; results.db by default" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "take the measured times from this trace, instead of those stored with"
-		  " the run" },
+		{ 'r', "results", OPT_TEXT, &o.results, "R.db", "where 'npusim run -o' stored the runs; results.db by"
+		  " default" },
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "take the measured times from this trace, instead of those"
+		  " stored with the run" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that differ most; 20 by default (json and csv have all)" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
 		"npusim compare [RUN]... [-r R.db] [-t T.db]",
-		"Stored runs side by side, by kind of op and op by op. The first run named is the reference: a ratio above 1 says"
-		" that the other is faster. One run alone is compared with what was measured. Without a run the stored ones are"
-		" listed.",
+		"Stored runs side by side, by kind of op and op by op. The first run named is the reference: a ratio above"
+		" 1 says that the other is faster. One run alone is compared with what was measured. Without a run the"
+		" stored ones are listed.",
 		"npusim compare -r /tmp/r.db\n"
 		"npusim compare 1 2 -r /tmp/r.db\n"
 		"npusim compare 1 -r /tmp/r.db -t /tmp/t.db\n",

@@ -80,9 +80,10 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim config check FILE... [--set KEY=VALUE]...",
-		"Reads machine configurations and builds each machine, without running anything. A fault is placed by file, line"
-		" and column: an unknown key (with the nearest right one), a missing unit, a value out of its range, parameters"
-		" that cannot go together. Nothing is repaired silently. Exit code 3 when a file is wrong.",
+		"Reads machine configurations and builds each machine, without running anything. A fault is placed by"
+		" file, line and column: an unknown key (with the nearest right one), a missing unit, a value out of its"
+		" range, parameters that cannot go together. Nothing is repaired silently. Exit code 3 when a file is"
+		" wrong.",
 		"npusim config check configs/npu/dsocr.yaml\n"
 		"npusim config check configs/npu/*.yaml --set 'l2.size=64 MiB'\n",
 		opts, 1, -1
@@ -159,8 +160,8 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	const char *format = NULL;
 	const struct opt opts[] = {
 		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", "yaml, the default, reads back to the same machine; csv and json have"
-		  " a row a parameter and say which were given, and by whom" },
+		{ 0, "format", OPT_TEXT, &format, "FORMAT", "yaml, the default, reads back to the same machine; csv and"
+		  " json have a row a parameter and say which were given, and by whom" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -259,7 +260,8 @@ static void explain_one(const struct cfg *c, size_t i, bool value, struct str *o
 	         value && r.given ? r.source : r.field->source);
 }
 
-static void explain_rows(const struct cfg *c, const struct opt_list *keys, bool value, enum out_format f, struct str *out)
+static void explain_rows(const struct cfg *c, const struct opt_list *keys, bool value, enum out_format f,
+                         struct str *out)
 {
 	const struct out_col cols[] = {
 		{ "key", OUT_TEXT, 0 }, { value ? "value" : "default", OUT_TEXT, 0 }, { "range", OUT_TEXT, 0 },
@@ -337,8 +339,8 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim config explain [KEY | SECTION]... [-c FILE]",
-		"What parameters there are: without a name all of them, one line each; with a key or a section all that is known"
-		" of it, including where the number comes from. Keys are what --set takes.",
+		"What parameters there are: without a name all of them, one line each; with a key or a section all that is"
+		" known of it, including where the number comes from. Keys are what --set takes.",
 		"npusim config explain\n"
 		"npusim config explain l2.size gemv\n"
 		"npusim config explain dram -c configs/npu/dsocr.yaml\n",
@@ -377,10 +379,13 @@ static size_t diff_rows(const struct cfg *a, const struct cfg *b, struct out_tab
 	return n;
 }
 
-static int diff(const char *path_a, const char *path_b, enum out_format f, bool exit_code, struct str *out, struct err *e)
+static int diff(const char *path_a, const char *path_b, enum out_format f, bool exit_code, struct str *out,
+                struct err *e)
 {
 	const struct out_col cols[] = {
-		{ "key", OUT_TEXT, 0 }, { f == OUT_TABLE ? path_a : "a", OUT_TEXT, 0 }, { f == OUT_TABLE ? path_b : "b", OUT_TEXT, 0 },
+		{ "key", OUT_TEXT, 0 },
+		{ f == OUT_TABLE ? path_a : "a", OUT_TEXT, 0 },
+		{ f == OUT_TABLE ? path_b : "b", OUT_TEXT, 0 },
 	};
 	struct machine_conf *a = load(path_a, NULL, e), *b = a ? load(path_b, NULL, e) : NULL;
 	struct out_table *t = b ? out_table_new(cols, 3, NULL) : NULL;
@@ -414,8 +419,8 @@ static int diff_cmd(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim config diff A.yaml B.yaml",
-		"The parameters in which two machines differ, after both are resolved: a value that one file gives and the other"
-		" has by default is no difference.",
+		"The parameters in which two machines differ, after both are resolved: a value that one file gives and the"
+		" other has by default is no difference.",
 		"npusim config diff configs/npu/dsocr.yaml configs/npu/edge.yaml\n",
 		opts, 2, 2
 	};

@@ -71,7 +71,8 @@ int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS])
 		for (; at > 0; at--) {
 			const struct run_sum *a = &kinds[order[at - 1]];
 
-			if (a->span_ps > kinds[k].span_ps || (a->span_ps == kinds[k].span_ps && a->measured_ns >= kinds[k].measured_ns))
+			if (a->span_ps > kinds[k].span_ps ||
+			    (a->span_ps == kinds[k].span_ps && a->measured_ns >= kinds[k].measured_ns))
 				break;
 			order[at] = order[at - 1];
 		}
@@ -111,9 +112,9 @@ static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
 
 	if (allowed || s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
 		return 0;
-	return err_set(e, ERR_BOUND, "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim trace"
-	               " ops --all' lists them, and --allow-opaque accepts them", cmd_pct((double)s->opaque_ns,
-	               (double)s->measured_ns), OPAQUE_MAX_PCT);
+	return err_set(e, ERR_BOUND, "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
+	               " trace ops --all' lists them, and --allow-opaque accepts them",
+	               cmd_pct((double)s->opaque_ns, (double)s->measured_ns), OPAQUE_MAX_PCT);
 }
 
 static void write_report(const struct run_report *r, enum out_format f, struct str *out)
@@ -215,23 +216,25 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML; 'npusim config explain' lists its parameters" },
+		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML; 'npusim config explain' lists its"
+		  " parameters" },
 		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
-		{ 0, "start", OPT_TEXT, &o.start, "HOW", "steady (default): the range runs once to warm up, and the second time is"
-		  " measured; cold: the first time is measured, with nothing on chip" },
-		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before picked is picked"
-		  " again. A trace does not say which experts a step picks; by default they are independent, and P is top-k over"
-		  " the number of experts" },
+		{ 0, "start", OPT_TEXT, &o.start, "HOW", "steady (default): the range runs once to warm up, and the"
+		  " second time is measured; cold: the first time is measured, with nothing on chip" },
+		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before"
+		  " picked is picked again. A trace does not say which experts a step picks; by default they are"
+		  " independent, and P is top-k over the number of experts" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that comes with"
-		  " npusim" },
-		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "do not fail when more than 5 % of the measured time is in"
-		  " kernels no rule knows; their measured time is carried along, outside every speed-up" },
-		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL, "list the chains of ops that the fusion engine joins, and"
-		  " what each saves" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
+		  " comes with npusim" },
+		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
+		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
+		  " is carried along, outside every speed-up" },
+		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
+		  "list the chains of ops that the fusion engine joins, and what each saves" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "HOW", "event: every tile moved or computed is simulated" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
 		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },
@@ -240,10 +243,11 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim run -c CONFIG -t T.db [--range NAME] [--set KEY=VALUE]... [options]",
-		"Replays a measured trace on a machine that is described in YAML: how long each op would take there, what holds it"
-		" back, how far the whole is from the physical limit (the roofline), and how that compares with the measured time."
-		" A ratio above 1 means the simulated machine is faster. Kernel time and wall time are compared apart: a GPU that"
-		" waits for its host is busy for a part of the wall time only. The output is the same to the byte on every run.",
+		"Replays a measured trace on a machine that is described in YAML: how long each op would take there, what"
+		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
+		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
+		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. The output is"
+		" the same to the byte on every run.",
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n",

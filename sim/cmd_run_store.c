@@ -16,8 +16,8 @@ static int convert_workload(const struct run_report *r, struct arena *a, struct 
 
 	if (!ops)
 		return no_memory(e);
-	*w = (struct res_workload){ s->source, r->trace->digest, r->trace->range, r->rules_hash, s->kernel_ns, s->measured_ns,
-	                            s->opaque_ns, s->wall_ns, s->n_ops, ops };
+	*w = (struct res_workload){ s->source, r->trace->digest, r->trace->range, r->rules_hash, s->kernel_ns,
+	                            s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops, ops };
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
 		const struct work work = work_of(s, o);
@@ -48,8 +48,8 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 		ops[i].carried = o->carried;
 		if (o->carried)
 			continue;
-		ops[i] = (struct res_op){ false, o->us_ps, o->start_ps, o->limit_ps, res_name(o->bound), o->dram_bytes, o->mem_bytes,
-		                          o->flops, 0, stalls };
+		ops[i] = (struct res_op){ false, o->us_ps, o->start_ps, o->limit_ps, res_name(o->bound), o->dram_bytes,
+		                          o->mem_bytes, o->flops, 0, stalls };
 		for (int k = 0; k < RES_COUNT; k++)
 			if (o->stall_ppm[k]) {
 				*stalls++ = (struct res_stall){ res_name((enum res)k), o->stall_ppm[k] };

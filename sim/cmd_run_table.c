@@ -38,8 +38,8 @@ static void head(const struct run_report *r, struct str *out)
 	else
 		str_add(out, "start      steady: run once to warm up, then measured\n");
 	if (r->stream->n_routes)
-		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n", r->stream->n_routes,
-		         (double)x->reuse_ppm / 1e6, r->reuse_given ? "--expert-reuse" :
+		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n",
+		         r->stream->n_routes, (double)x->reuse_ppm / 1e6, r->reuse_given ? "--expert-reuse" :
 		         "assumed, top-k over experts: a trace does not say which are picked");
 	str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
 	str_addf(out, "accuracy   %s\n\n", RUN_ACCURACY);
@@ -83,7 +83,8 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 		out_text(t, "unknown (give --wall at import)");
 	}
 	if (x->carried_ps)
-		total_row(t, "carried", cmd_ps_us(x->carried_ps), 0, "opaque ops at their measured time, outside all of the above");
+		total_row(t, "carried", cmd_ps_us(x->carried_ps), 0,
+		          "opaque ops at their measured time, outside all of the above");
 	finish(t, out);
 	str_free(&note);
 }
@@ -153,8 +154,9 @@ static int by_time(const void *x, const void *y)
 static void top_ops(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "op", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 }, { "us", OUT_REAL, 3 },
-		{ "limit_us", OUT_REAL, 3 }, { "bound", OUT_TEXT, 0 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "op", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 3 }, { "limit_us", OUT_REAL, 3 }, { "bound", OUT_TEXT, 0 }, { "measured_us", OUT_REAL, 3 },
+		{ "fused as", OUT_TEXT, 0 },
 	};
 	const size_t n = r->stream->n_ops;
 	struct ranked *rank = calloc(n ? n : 1, sizeof *rank);
@@ -196,10 +198,12 @@ static void top_ops(const struct run_report *r, struct str *out)
 static void bounds(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "resource", OUT_TEXT, 0 }, { "stall_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 1 }, { "needs_us", OUT_REAL, 3 },
+		{ "resource", OUT_TEXT, 0 }, { "stall_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 1 },
+		{ "needs_us", OUT_REAL, 3 },
 	};
 	const struct run_result *x = r->result;
-	struct out_table *t = out_table_new(cols, COLS(cols), "what bounds the run (needs_us: all its work at the resource's peak)");
+	struct out_table *t = out_table_new(cols, COLS(cols), "what bounds the run (needs_us: all its work at the"
+	                                    " resource's peak)");
 	bool used[RES_COUNT] = { false };
 
 	for (;;) {
@@ -332,20 +336,23 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "measured_us", OUT_REAL, 3 }, { "simulated_us", OUT_REAL, 3 },
 		{ "measured/simulated", OUT_REAL, 3 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), "measured (GPU kernels, copies and sets) against simulated, by"
-	                                    " kind of op");
+	struct out_table *t = out_table_new(cols, COLS(cols), "measured (GPU kernels, copies and sets) against simulated,"
+	                                    " by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
 	const double total = cmd_ps_us(r->result->total_ps);
 
 	for (int i = 0; i < n; i++) {
 		const struct run_sum *k = &sums[order[i]];
 
-		compare_row(t, op_kind_name((enum op_kind)order[i]), k->ops - k->carried, cmd_us((int64_t)(k->measured_ns - k->carried_ns)),
-		            k->carried == k->ops ? -1 : cmd_ps_us(k->span_ps));
+		if (k->carried < k->ops)
+			compare_row(t, op_kind_name((enum op_kind)order[i]), k->ops - k->carried,
+			            cmd_us((int64_t)(k->measured_ns - k->carried_ns)), cmd_ps_us(k->span_ps));
 	}
 	compare_row(t, "all ops", all->ops - all->carried, cmd_us((int64_t)(all->measured_ns - all->carried_ns)), total);
 	compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns), total);
-	if (r->stream->wall_ns >= 0 && !r->result->carried_ps)
+	if (all->carried)
+		compare_row(t, "carried, in no sum above", all->carried, cmd_us((int64_t)all->carried_ns), -1);
+	if (r->stream->wall_ns >= 0 && !all->carried)
 		compare_row(t, "wall, without profiler", all->ops, cmd_us(r->stream->wall_ns), total);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);

@@ -38,7 +38,8 @@ static const struct part parts[] = {
 	  " group by id order by id",
 	  { { "device", OUT_INT, 0 }, { "name", OUT_TEXT, 0 }, { "compute", OUT_TEXT, 0 }, { "sms", OUT_INT, 0 },
 	    { "mem_bytes", OUT_INT, 0 }, { "smem_per_sm", OUT_INT, 0 }, { "regs_per_sm", OUT_INT, 0 } }, 7 },
-	{ "ranges", "ranges (span_us is the annotation's length under the profiler, which stretches it: no measure of speed)",
+	{ "ranges",
+	  "ranges (span_us is the annotation's length under the profiler, which stretches it: no measure of speed)",
 	  "select n.text, count(*), sum(k.launches), sum(k.kernels), sum(k.kernel_ns) / 1e3, sum(k.other_ns) / 1e3,"
 	  " sum(r.dur_ns) / 1e3, iif(count(r.wall_ns) = count(*), sum(r.wall_ns) / 1e3, null)"
 	  " from range r join name n on n.id = r.name join"
@@ -103,8 +104,9 @@ struct totals { int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns
 
 static int read_totals(struct tracedb *t, struct totals *sum, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), "select count(iif(kind = 0, 1, null)), count(iif(kind = 1, 1, null)),"
-	                                 " count(iif(kind = 2, 1, null)), coalesce(sum(iif(kind = 0, dur_ns, 0)), 0),"
+	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), "select count(iif(kind = 0, 1, null)),"
+	                                 " count(iif(kind = 1, 1, null)), count(iif(kind = 2, 1, null)),"
+	                                 " coalesce(sum(iif(kind = 0, dur_ns, 0)), 0),"
 	                                 " coalesce(sum(iif(kind = 0, 0, dur_ns)), 0),"
 	                                 " (select count(*) from call where kind = 2) from launch", e);
 
@@ -129,9 +131,9 @@ static int show_table(struct tracedb *t, const struct part *p, bool titled, enum
 
 static int show_tables(struct tracedb *t, const struct totals *sum, struct str *out, struct err *e)
 {
-	str_addf(out, "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations, %lld steps\n\n",
-	         (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets), cmd_us(sum->other_ns),
-	         (long long)sum->syncs, (long long)sum->steps);
+	str_addf(out, "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
+	         " %lld steps\n\n", (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
+	         cmd_us(sum->other_ns), (long long)sum->syncs, (long long)sum->steps);
 	for (int i = 0; i < N_PARTS; i++) {
 		str_add(out, i ? "\n" : "");
 		if (show_table(t, &parts[i], true, OUT_TABLE, out, e) < 0)

@@ -238,7 +238,8 @@ static void add_row(struct out_table *t, const char *file, int rc, const struct 
 		out_null(t);
 }
 
-static int import_one(struct tracedb *t, const char *file, const struct options *o, struct out_table *rows, struct err *e)
+static int import_one(struct tracedb *t, const char *file, const struct options *o, struct out_table *rows,
+                      struct err *e)
 {
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
@@ -267,7 +268,8 @@ static int check_options(const struct options *o, enum out_format *f, struct err
 	if (!o->db)
 		return err_set(e, ERR_USAGE, "the database to import into is missing: npusim trace import FILE... -o T.db");
 	if (strcmp(o->from, "auto") != 0 && strcmp(o->from, "kineto") != 0)
-		return err_set(e, ERR_USAGE, "unknown format '%s' for '--from': this build reads kineto, and auto finds out", o->from);
+		return err_set(e, ERR_USAGE, "unknown format '%s' for '--from': this build reads kineto, and auto finds out",
+		               o->from);
 	if (o->range && o->wall == PS_NEVER)
 		return err_set(e, ERR_USAGE, "'--range' says what '--wall' is the time of, and there is no '--wall'; the whole"
 		               " file is imported, and the commands that read it take a '--range'");
@@ -309,8 +311,9 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"
 		  " stretched, so they are never used for that" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "the annotation that --wall is the time of; by default each step, that"
-		  " is each of the outermost annotations which share the commonest name up to a trailing number" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", "the annotation that --wall is the time of; by default each"
+		  " step, that is each of the outermost annotations which share the commonest name up to a trailing"
+		  " number" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

@@ -138,7 +138,8 @@ static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, 
 {
 	static const struct out_col cols[] = {
 		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "launches", OUT_INT, 0 }, { "measured_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
+		{ "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 },
+		{ "flops", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	int order[OP_KINDS], n = order_kinds(sums, order);
@@ -196,9 +197,9 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 {
 	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
 	         st->kernels, st->ops);
-	str_addf(out, "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets included:"
-	         " %.3f us\n", cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
-	         cmd_us((int64_t)st->opaque_ns));
+	str_addf(out, "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
+	         " included: %.3f us\n", cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns),
+	         covered(st), cmd_us((int64_t)st->opaque_ns));
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);
@@ -241,10 +242,11 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { 0 };
 	const struct opt opts[] = {
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show' lists them" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show'"
+		  " lists them" },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL, "list every op: layer, rule, time, bytes, and the ops it must wait for" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that comes with"
-		  " npusim" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
+		  " comes with npusim" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
 		{ .type = OPT_END },
 	};

@@ -162,7 +162,8 @@ static void write_families(const struct classify *c, struct str *out)
 static void write_copies(const struct classify *c, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "copies and sets", OUT_TEXT, 0 }, { "count", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 }, { "bytes", OUT_INT, 0 },
+		{ "copies and sets", OUT_TEXT, 0 }, { "count", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 },
+		{ "bytes", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -223,7 +224,8 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .n = UINT64_MAX };
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_U64, &o.n, "N", "the N kernels with most time; all of them by default" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show' lists them" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show'"
+		  " lists them" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that puts kernels into families, instead of the one that"
 		  " comes with npusim" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the kernels alone" },
@@ -232,8 +234,9 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim trace top T.db [-n N] [--range NAME]",
 		"Where the GPU's time went: kernels by name, longest first, and families of kernels (what a kernel is for,"
-		" by the rule table). Shares are of kernel time; copies and sets stand apart. A kernel whose name serves several"
-		" families has the one with most of its time in its row, while families are summed launch by launch.",
+		" by the rule table). Shares are of kernel time; copies and sets stand apart. A kernel whose name serves"
+		" several families has the one with most of its time in its row, while families are summed launch by"
+		" launch.",
 		"npusim trace top -n 10 /tmp/t.db\n"
 		"npusim trace top /tmp/t.db --range decode_step_1 --format json\n",
 		opts, 1, 1

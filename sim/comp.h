@@ -34,6 +34,13 @@ struct mem_run { uint64_t addr, bytes; };
 
 enum mem_class { MEM_WEIGHT, MEM_ACTIVATION, MEM_KV, MEM_INDEX, MEM_CONSTANT }; /* as enum op_role, same order */
 
+/* Higher goes first where requests queue. */
+enum mem_urgency {
+	MEM_AHEAD,                   /* fetched ahead of its command */
+	MEM_WANTED,                  /* a tile of a command that has started */
+	MEM_BLOCKING                 /* nothing of a started command can begin without it */
+};
+
 struct mem_req {
 	const struct mem_run *runs;
 	uint32_t n_runs;
@@ -43,7 +50,8 @@ struct mem_req {
 	ps_t not_before;             /* >= now */
 	struct comp *from;           /* who gets the reply, and the retry after a refusal; never NULL */
 	bool posted;                 /* no reply wanted (write-backs) */
-	bool no_keep;                /* the requester keeps the bytes itself: a cache on the way serves hits, takes in nothing */
+	bool no_keep;                /* the requester keeps the bytes itself: a cache on the way takes nothing in */
+	const uint8_t *urgency;      /* enum mem_urgency, the requester's: may rise while the request waits; NULL: lowest */
 	void *tag;                   /* the requester's own */
 
 	/* Written by the levels on the way, for stall accounting; the requester clears them. */
@@ -77,6 +85,7 @@ struct comp_ops {
 
 struct comp { const struct comp_ops *ops; struct comp_env env; };  /* first member of every block */
 
+static inline uint8_t mem_urgency(const struct mem_req *r) { return r->urgency ? *r->urgency : MEM_AHEAD; }
 static inline bool comp_send(struct comp *c, struct mem_req *r) { return c->ops->send(c, r); }
 static inline void comp_free(struct comp *c) { if (c) c->ops->free(c); }
 

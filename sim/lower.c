@@ -154,6 +154,9 @@ static int read_shapes(struct lowering *w)
 
 /* --- steps ------------------------------------------------------------------------------------------------------- */
 
+#define CASE_PREFIX "case|"     /* annotations of a benchmark: case|KIND|SHAPE|REP */
+#define MAX_RANGES  1024        /* more annotations than that are not looked at for steps */
+
 static size_t base_len(const char *name)
 {
 	size_t n = strlen(name);
@@ -163,64 +166,92 @@ static size_t base_len(const char *name)
 	return n;
 }
 
-static const struct trace_range *range_at(const struct trace *t, int64_t at, const char *base, size_t n)
+/* The commonest of the names that end in a number, without it; NULL when no two are alike. */
+static const char *common_base(const struct trace *t, size_t *base_n)
 {
-	for (size_t i = 0; i < t->n_ranges; i++) {
-		const struct trace_range *r = &t->ranges[i];
-
-		if (r->start_ns > at)
-			break;
-		if (at - r->start_ns < r->dur_ns && base_len(r->name) == n && strncmp(r->name, base, n) == 0)
-			return r;
-	}
-	return NULL;
-}
-
-/* Steps are annotations of one name up to a trailing number that together launch almost everything there is; else
- * the selection is one step. Only then is the n-th weight of a step the n-th of the others. */
-static int find_steps(struct lowering *w)
-{
-	const struct trace *t = w->t;
 	const char *base = NULL;
-	size_t base_n = 0, inside = 0;
-	uint32_t family = 0, step = 0;
-	const struct trace_range *now = NULL;
+	uint32_t most = 1;
 
-	w->n_steps = 1;
-	if (t->range || t->n_ranges < 2 || t->n_ranges > 4096)
-		return 0;
-	for (size_t i = 0; i < t->n_ranges; i++) {        /* the commonest name */
-		size_t n = base_len(t->ranges[i].name);
+	for (size_t i = 0; i < t->n_ranges; i++) {
+		const char *name = t->ranges[i].name;
+		size_t n = base_len(name);
 		uint32_t same = 0;
 
-		if (t->ranges[i].name[n] == '\0' || (base && base_n == n && strncmp(base, t->ranges[i].name, n) == 0))
+		if (name[n] == '\0' || (base && *base_n == n && strncmp(base, name, n) == 0))
 			continue;
 		for (size_t j = i; j < t->n_ranges; j++)
-			same += base_len(t->ranges[j].name) == n && strncmp(t->ranges[j].name, t->ranges[i].name, n) == 0;
-		if (same > family)
-			family = same, base = t->ranges[i].name, base_n = n;
+			same += strncmp(t->ranges[j].name, name, n) == 0 && base_len(t->ranges[j].name) == n;
+		if (same > most)
+			most = same, base = name, *base_n = n;
 	}
-	if (family < 2)
-		return 0;
+	return base;
+}
+
+static bool is_case(const char *name, const char *base, size_t n)
+{
+	(void)base, (void)n;
+	return str_prefix(name, CASE_PREFIX);
+}
+
+static bool is_step(const char *name, const char *base, size_t n)
+{
+	return base_len(name) == n && strncmp(name, base, n) == 0;
+}
+
+/* Numbers ops by the annotation they were launched in; a launch outside of all stays with the one before it. Returns
+ * how many lie inside. */
+static size_t number_steps(struct lowering *w, bool (*mine)(const char *, const char *, size_t), const char *base, size_t n)
+{
+	const struct trace *t = w->t;
+	const struct trace_range *now = NULL;
+	uint32_t step = 0;
+	size_t inside = 0;
+
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct trace_launch *l = w->lops[i].main;
-		const struct trace_range *r = range_at(t, l->host_start_ns >= 0 ? l->host_start_ns : l->start_ns, base, base_n);
+		int64_t at = l->host_start_ns >= 0 ? l->host_start_ns : l->start_ns;
 
-		if (r) {
+		for (size_t j = 0; j < t->n_ranges && t->ranges[j].start_ns <= at; j++) {
+			const struct trace_range *r = &t->ranges[j];
+
+			if (at - r->start_ns >= r->dur_ns || !mine(r->name, base, n))
+				continue;
 			inside++;
 			step += now && r != now;
 			now = r;
+			break;
 		}
 		w->lops[i].step = step;
 	}
-	if (inside * 10 >= (size_t)w->n * 9) {
-		w->n_steps = step + 1;
-		w->steps_share = true;
-	} else {
-		for (uint32_t i = 0; i < w->n; i++)
-			w->lops[i].step = 0;
+	w->n_steps = step + 1;
+	return inside;
+}
+
+/* Steps are annotations of one name up to a trailing number that together launch almost everything there is; only
+ * then is the n-th weight of a step the n-th of the others. Cases of a benchmark are told by their prefix. Else the
+ * selection is one step. */
+static void find_steps(struct lowering *w)
+{
+	const struct trace *t = w->t;
+	const char *base;
+	size_t n = 0;
+
+	w->n_steps = 1;
+	if (t->range || !t->n_ranges)
+		return;
+	for (size_t i = 0; i < t->n_ranges && !w->cases; i++)
+		w->cases = str_prefix(t->ranges[i].name, CASE_PREFIX);
+	if (w->cases) {
+		number_steps(w, is_case, NULL, 0);
+		return;
 	}
-	return 0;
+	if (t->n_ranges > MAX_RANGES || !(base = common_base(t, &n)))
+		return;
+	w->steps_share = number_steps(w, is_step, base, n) * 10 >= (size_t)w->n * 9;
+	for (uint32_t i = 0; i < w->n && !w->steps_share; i++)
+		w->lops[i].step = 0;
+	if (!w->steps_share)
+		w->n_steps = 1;
 }
 
 /* --- the stream -------------------------------------------------------------------------------------------------- */
@@ -351,7 +382,10 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	out->source = t->range ? arena_printf(a, "%s %s", t->path, t->range) : t->path;
 	if (!out->source && t->range)
 		return lower_nomem(&w);
-	if (group(&w) < 0 || read_shapes(&w) < 0 || find_steps(&w) < 0 || make_ops(&w) < 0 || lower_regions(&w) < 0 ||
+	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
+		return -1;
+	find_steps(&w);
+	if (lower_regions(&w) < 0 ||
 	    lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
 		return -1;
 	set_phases(&w);

@@ -50,13 +50,12 @@ struct val {
 	uint32_t left;                           /* products: tensor of the left operand */
 	const struct rule *reader;               /* of the op that read it last */
 	enum op_kind kind;                       /* of the producer */
-	enum dtype dtype;
-	int32_t ndims;
-	uint64_t dims[TRACE_MAX_DIMS], strides[TRACE_MAX_DIMS], elems;
+	const struct shape_io *io;               /* dims and strides as it was made, or first read */
+	uint64_t elems;                          /* of the whole tensor */
 	bool temporary, residual, from_external, superseded;
 };
 
-struct bucket { uint64_t elems; enum dtype dtype; bool used; uint32_t head, unread; };
+struct bucket { uint64_t elems; enum dtype dtype; uint32_t head, unread; };    /* head NO_VAL: free */
 
 /* Externals by what they are, so that a later step, or layer, means the same one. */
 struct ext_slot { uint64_t key; uint32_t tensor; uint32_t step, count; bool used; };
@@ -72,12 +71,13 @@ struct lowering {
 	uint32_t *launch_op;                     /* by trace launch */
 	uint32_t n_steps;
 	bool steps_share;                        /* steps run the same program: weights and old caches are one */
+	bool cases;                              /* steps are cases of a benchmark: nothing goes from one to the next */
 	struct region *regions; uint32_t n_regions;
 
 	struct val *vals; uint32_t n_vals;
-	struct bucket *buckets; uint32_t n_buckets;   /* open addressing; a power of two */
+	struct bucket *buckets; uint32_t n_buckets, used_buckets;   /* open addressing; a power of two */
 	uint32_t ints;                           /* newest integer value */
-	struct ext_slot *exts; uint32_t n_exts;
+	struct ext_slot *exts; uint32_t n_exts, used_exts;
 	enum dtype last_of_size[9];              /* last float format of 1, 2, 4, 8 bytes, for operands without a type */
 	uint32_t shared_in;                      /* value a routed region read; its shared experts read it too */
 	uint32_t region;                         /* tensors pass: the first region that is not behind yet */
@@ -98,16 +98,16 @@ struct pick {
 	const struct rule *rule;
 	bool residual_add;
 };
-uint32_t lower_pick(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_target(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_left(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_exact(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_weight(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_kv(struct lowering *w, const struct pick *p);
-uint32_t lower_pick_positions(struct lowering *w, uint32_t op, uint64_t want);
+uint32_t lower_pick(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_target(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_left(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_exact(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_weight(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_kv(const struct lowering *w, const struct pick *p);
+uint32_t lower_pick_positions(const struct lowering *w, uint32_t op, uint64_t want);
 uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t tensor, uint32_t producer);
 void lower_val_read(struct lowering *w, uint32_t val, uint32_t op);
-bool lower_known(struct lowering *w, enum dtype dtype, uint64_t elems);   /* some value is of that type and size */
+bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems);   /* some value is of that type and size */
 void lower_val_drop(struct lowering *w, uint32_t val);
 /* lower_name.c */
 int lower_names(struct lowering *w);

@@ -13,6 +13,7 @@ struct counts { uint32_t weights, params, experts, kvs; };
 
 struct naming {
 	struct lowering *w;
+	uint32_t step;                           /* of the op being looked at */
 	struct counts *by_layer;
 	uint32_t constants, inputs, indices;
 };
@@ -134,12 +135,17 @@ static struct counts *counts_of(struct naming *g, int32_t layer)
 static int give(struct naming *g, uint32_t tensor, const char *fmt, uint32_t n)
 {
 	struct op_tensor *t = &g->w->out->tensors[tensor];
-	char tail[NAME_MAX_CHARS];
+	char step[24] = "", layer[24] = "", tail[NAME_MAX_CHARS];
 
 	if (t->name)
 		return 0;
+	/* what a step shares with the others has a plain name, its own things and a benchmark case's say whose they are */
+	if (g->step && (g->w->cases || !t->external))
+		snprintf(step, sizeof step, g->w->cases ? "case%u." : "step%u.", g->step);
+	if (t->layer >= 0)
+		snprintf(layer, sizeof layer, "layer%d.", t->layer);
 	snprintf(tail, sizeof tail, fmt, n);
-	t->name = t->layer < 0 ? arena_strdup(g->w->a, tail) : arena_printf(g->w->a, "layer%d.%s", t->layer, tail);
+	t->name = arena_printf(g->w->a, "%s%s%s", step, layer, tail);
 	return t->name ? 0 : lower_nomem(g->w);
 }
 
@@ -178,11 +184,11 @@ static int name_caches(struct naming *g)
 		for (uint32_t j = 0; j < s->ops[i].n_operands; j++) {
 			uint32_t t = s->operands[s->ops[i].first_operand + j].tensor;
 			const char *fmt = which[t] == 1 ? "k" : "v";
-			uint32_t step = g->w->lops[i].step;
 
+			g->step = g->w->lops[i].step;
 			if (s->tensors[t].role != OP_KV || s->tensors[t].name)
 				continue;
-			if (!which[t] || (step && !s->tensors[t].external)) {
+			if (!which[t]) {
 				if (give(g, t, "kv%u", counts_of(g, s->tensors[t].layer)->kvs++) < 0)
 					return -1;
 				continue;
@@ -211,7 +217,7 @@ static int name_tensor(struct naming *g, const struct op *o, const struct op_ope
 	case OP_WEIGHT:
 		if (t->route >= 0)
 			return give(g, x->tensor, "expert.w%u", c->experts++);
-		if (o->kind == OP_EMBED)
+		if (o->kind == OP_EMBED || o->kind == OP_GATHER)
 			return give(g, x->tensor, "embed.w%u", c->weights++);
 		return vector ? give(g, x->tensor, "gain%u", c->params++) : give(g, x->tensor, "w%u", c->weights++);
 	case OP_CONSTANT: return give(g, x->tensor, "table%u", g->constants++);
@@ -238,6 +244,7 @@ int lower_names(struct lowering *w)
 		struct op *o = &s->ops[i];
 		uint32_t outs = 0;
 
+		g.step = w->lops[i].step;
 		if (o->kind != OP_OPAQUE && !(o->fn = op_fn(w, &w->lops[i])))
 			return lower_nomem(w);
 		describe(s, o, &w->lops[i], buf, sizeof buf);

@@ -19,36 +19,58 @@
 #define UNREAD_AGE 1024      /* ops after which a value nobody read is not waited for any longer */
 #define SIBLINGS 16
 
-static struct bucket *bucket(struct lowering *w, enum dtype dtype, uint64_t elems)
-{
-	uint32_t mask = w->n_buckets - 1, at = (uint32_t)hash_mix(elems * DTYPES + (uint64_t)dtype) & mask;
+static const struct bucket no_bucket = { 0, DT_NONE, NO_VAL, 0 };
 
-	while (w->buckets[at].used && (w->buckets[at].elems != elems || w->buckets[at].dtype != dtype))
-		at = (at + 1) & mask;
-	if (!w->buckets[at].used)
-		w->buckets[at] = (struct bucket){ elems, dtype, true, NO_VAL, 0 };
-	return &w->buckets[at];
+static struct bucket *slot(struct bucket *buckets, uint32_t n, enum dtype dtype, uint64_t elems)
+{
+	uint32_t at = (uint32_t)hash_mix(elems * DTYPES + (uint64_t)dtype) & (n - 1);
+
+	while (buckets[at].head != NO_VAL && (buckets[at].elems != elems || buckets[at].dtype != dtype))
+		at = (at + 1) & (n - 1);
+	return &buckets[at];
 }
 
+/* Values of one type and size; never NULL. */
+static const struct bucket *bucket(const struct lowering *w, enum dtype dtype, uint64_t elems)
+{
+	return w->n_buckets ? slot(w->buckets, w->n_buckets, dtype, elems) : &no_bucket;
+}
+
+static int grow(struct lowering *w)
+{
+	uint32_t n = w->n_buckets ? 2 * w->n_buckets : 256;
+	struct bucket *b = arena_array(w->a, n, sizeof *b);
+
+	if (!b)
+		return lower_nomem(w);
+	for (uint32_t i = 0; i < n; i++)
+		b[i].head = NO_VAL;
+	for (uint32_t i = 0; i < w->n_buckets; i++)
+		if (w->buckets[i].head != NO_VAL)
+			*slot(b, n, w->buckets[i].dtype, w->buckets[i].elems) = w->buckets[i];
+	w->buckets = b;
+	w->n_buckets = n;
+	return 0;
+}
+
+/* NO_VAL only when memory is out. */
 uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t tensor, uint32_t producer)
 {
 	/* a part that was written stands for the whole tensor */
 	uint64_t elems = io->extent > io->elems ? io->extent : io->elems;
-	struct bucket *b = bucket(w, io->dtype, elems);
-	uint32_t at = w->n_vals++;
+	uint32_t at = w->n_vals;
 	struct val *v = &w->vals[at];
+	struct bucket *b;
 
-	v->tensor = tensor;
-	v->producer = producer;
-	v->kind = producer == NO_OP ? OP_OPAQUE : w->out->ops[producer].kind;
-	v->dtype = io->dtype;
-	v->ndims = io->ndims;
-	memcpy(v->dims, io->dims, sizeof v->dims);
-	memcpy(v->strides, io->strides, sizeof v->strides);
-	v->elems = elems;
-	v->left = NO_TENSOR;
-	v->next = b->head;
-	v->next_int = NO_VAL;
+	if (2 * w->used_buckets >= w->n_buckets && grow(w) < 0)
+		return NO_VAL;
+	b = slot(w->buckets, w->n_buckets, io->dtype, elems);
+	if (b->head == NO_VAL)
+		*b = (struct bucket){ elems, io->dtype, NO_VAL, 0 }, w->used_buckets++;
+	*v = (struct val){ .tensor = tensor, .producer = producer, .io = io, .elems = elems, .left = NO_TENSOR,
+	                   .kind = producer == NO_OP ? OP_OPAQUE : w->out->ops[producer].kind, .next = b->head,
+	                   .next_int = NO_VAL };
+	w->n_vals++;
 	b->head = at;
 	b->unread++;
 	if (io->dtype == DT_INT64 || io->dtype == DT_INT32) {
@@ -63,12 +85,12 @@ void lower_val_read(struct lowering *w, uint32_t val, uint32_t op)
 	struct val *v = &w->vals[val];
 
 	if (!v->reads++ && !v->superseded)
-		bucket(w, v->dtype, v->elems)->unread--;
+		slot(w->buckets, w->n_buckets, v->io->dtype, v->elems)->unread--;
 	v->last_read = op + 1;
 	v->reader = w->lops[op].rule;
 }
 
-bool lower_known(struct lowering *w, enum dtype dtype, uint64_t elems)
+bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems)
 {
 	return bucket(w, dtype, elems)->head != NO_VAL;
 }
@@ -78,7 +100,7 @@ void lower_val_drop(struct lowering *w, uint32_t val)
 	struct val *v = &w->vals[val];
 
 	if (!v->superseded && !v->reads)
-		bucket(w, v->dtype, v->elems)->unread--;
+		slot(w->buckets, w->n_buckets, v->io->dtype, v->elems)->unread--;
 	v->superseded = true;
 }
 
@@ -92,14 +114,14 @@ static bool taken(const struct pick *p, uint32_t val)
 
 static bool same_dims(const struct val *v, const struct shape_io *io)
 {
-	return v->ndims == io->ndims && memcmp(v->dims, io->dims, (size_t)v->ndims * sizeof *v->dims) == 0;
+	return v->io->ndims == io->ndims && memcmp(v->io->dims, io->dims, (size_t)io->ndims * sizeof *io->dims) == 0;
 }
 
 /* Rule 3. Dims of 1 count here: their strides tell a fresh result from a transposed view of something else. */
 static bool other_layout(const struct val *v, const struct shape_io *io)
 {
 	return io->strides_known && same_dims(v, io) &&
-	       memcmp(v->strides, io->strides, (size_t)v->ndims * sizeof *v->strides) != 0;
+	       memcmp(v->io->strides, io->strides, (size_t)io->ndims * sizeof *io->strides) != 0;
 }
 
 static bool expected(const struct val *v, uint32_t op)
@@ -130,14 +152,14 @@ static uint32_t eldest(const struct lowering *w, const struct pick *p, uint32_t 
 		const struct val *x = &w->vals[i];
 
 		if (!x->superseded && x->kind == OP_GEMM && x->left == v->left && expected(x, p->op) && !taken(p, i) &&
-		    x->ndims == v->ndims && memcmp(x->dims, v->dims, sizeof x->dims) == 0)
+		    same_dims(x, v->io))
 			best = i;
 	}
 	return best;
 }
 
 /* Rule 1. */
-static uint32_t pick_slice(struct lowering *w, const struct pick *p, bool no_product)
+static uint32_t pick_slice(const struct lowering *w, const struct pick *p, bool no_product)
 {
 	uint32_t best = NO_VAL, n = 0;
 	uint64_t best_at = 0;
@@ -155,7 +177,7 @@ static uint32_t pick_slice(struct lowering *w, const struct pick *p, bool no_pro
 	return best;
 }
 
-static uint32_t pick_whole(struct lowering *w, const struct pick *p, uint64_t elems)
+static uint32_t pick_whole(const struct lowering *w, const struct pick *p, uint64_t elems)
 {
 	const struct bucket *b = bucket(w, p->io->dtype, elems);
 	uint32_t same = NO_VAL, sized = NO_VAL, residual = NO_VAL, other = NO_VAL, n = 0, unread = b->unread;
@@ -195,7 +217,7 @@ static uint32_t pick_whole(struct lowering *w, const struct pick *p, uint64_t el
 	return sized != NO_VAL && made_at(&w->vals[sized]) > used_at(&w->vals[same]) ? sized : same;
 }
 
-uint32_t lower_pick(struct lowering *w, const struct pick *p)
+uint32_t lower_pick(const struct lowering *w, const struct pick *p)
 {
 	uint32_t v = NO_VAL;
 
@@ -210,7 +232,7 @@ uint32_t lower_pick(struct lowering *w, const struct pick *p)
 
 /* What a scatter, or a copy into a part, writes into: memory nobody read yet (zeros), a cache, or, where the result
  * adds to what is there, whatever has these dims. NO_VAL: memory of its own. */
-uint32_t lower_pick_target(struct lowering *w, const struct pick *p)
+uint32_t lower_pick_target(const struct lowering *w, const struct pick *p)
 {
 	uint32_t v;
 
@@ -222,7 +244,7 @@ uint32_t lower_pick_target(struct lowering *w, const struct pick *p)
 
 /* Left operand of a product: the newest value of its size that is not itself a product, read or not (q, k and v, gate
  * and up read one input); failing that a product's result nobody read. */
-uint32_t lower_pick_left(struct lowering *w, const struct pick *p)
+uint32_t lower_pick_left(const struct lowering *w, const struct pick *p)
 {
 	uint32_t product = NO_VAL, n = 0, v;
 
@@ -242,7 +264,7 @@ uint32_t lower_pick_left(struct lowering *w, const struct pick *p)
 }
 
 /* A value with exactly these dims, for operands that are parameters unless the stream made them. */
-uint32_t lower_pick_exact(struct lowering *w, const struct pick *p)
+uint32_t lower_pick_exact(const struct lowering *w, const struct pick *p)
 {
 	uint32_t n = 0;
 
@@ -256,7 +278,7 @@ uint32_t lower_pick_exact(struct lowering *w, const struct pick *p)
 }
 
 /* A right operand the stream made of an external tensor: a weight converted or scaled on the way. */
-uint32_t lower_pick_weight(struct lowering *w, const struct pick *p)
+uint32_t lower_pick_weight(const struct lowering *w, const struct pick *p)
 {
 	const struct shape_io *io = p->io;
 	uint32_t n = 0;
@@ -264,15 +286,15 @@ uint32_t lower_pick_weight(struct lowering *w, const struct pick *p)
 	for (uint32_t i = bucket(w, io->dtype, io->elems)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
 		const struct val *v = &w->vals[i];
 
-		if (!v->superseded && v->from_external && v->ndims == 2 && io->ndims == 2 && !taken(p, i) &&
-		    (v->dims[0] == io->dims[0] || v->dims[0] == io->dims[1]))
+		if (!v->superseded && v->from_external && v->io->ndims == 2 && io->ndims == 2 && !taken(p, i) &&
+		    (v->io->dims[0] == io->dims[0] || v->io->dims[0] == io->dims[1]))
 			return i;
 	}
 	return NO_VAL;
 }
 
 /* The KV tensor that was read longest ago: caches are visited in the same order every step. */
-uint32_t lower_pick_kv(struct lowering *w, const struct pick *p)
+uint32_t lower_pick_kv(const struct lowering *w, const struct pick *p)
 {
 	uint32_t best = NO_VAL, n = 0;
 
@@ -288,7 +310,7 @@ uint32_t lower_pick_kv(struct lowering *w, const struct pick *p)
 }
 
 /* Positions whose dims the trace does not show: `want` of them if that is known, unread ones first. */
-uint32_t lower_pick_positions(struct lowering *w, uint32_t op, uint64_t want)
+uint32_t lower_pick_positions(const struct lowering *w, uint32_t op, uint64_t want)
 {
 	uint32_t unread = NO_VAL, fits = NO_VAL, newest = NO_VAL, n = 0;
 

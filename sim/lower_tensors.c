@@ -28,15 +28,40 @@ static uint32_t new_tensor(struct lowering *w, enum op_role role, enum dtype dty
 
 /* --- what nobody made ---------------------------------------------------------------------------------------------- */
 
+static struct ext_slot *slot(struct ext_slot *exts, uint32_t n, uint64_t key)
+{
+	uint32_t at = (uint32_t)hash_mix(key) & (n - 1);
+
+	while (exts[at].used && exts[at].key != key)
+		at = (at + 1) & (n - 1);
+	return &exts[at];
+}
+
+/* NULL only when memory is out. The pointer is good until the next call. */
 static struct ext_slot *ext_slot(struct lowering *w, uint64_t key)
 {
-	uint32_t mask = w->n_exts - 1, at = (uint32_t)hash_mix(key) & mask;
+	struct ext_slot *x;
 
-	while (w->exts[at].used && w->exts[at].key != key)
-		at = (at + 1) & mask;
-	if (!w->exts[at].used)
-		w->exts[at] = (struct ext_slot){ key, NO_TENSOR, 0, 0, true };
-	return &w->exts[at];
+	if (2 * w->used_exts >= w->n_exts) {
+		uint32_t n = w->n_exts ? 2 * w->n_exts : 256;
+		struct ext_slot *more = arena_array(w->a, n, sizeof *more);
+
+		if (!more) {
+			lower_nomem(w);
+			return NULL;
+		}
+		for (uint32_t i = 0; i < w->n_exts; i++)
+			if (w->exts[i].used)
+				*slot(more, n, w->exts[i].key) = w->exts[i];
+		w->exts = more;
+		w->n_exts = n;
+	}
+	x = slot(w->exts, w->n_exts, key);
+	if (!x->used) {
+		*x = (struct ext_slot){ key, NO_TENSOR, 0, 0, true };
+		w->used_exts++;
+	}
+	return x;
 }
 
 static uint64_t io_key(const struct shape_io *io, enum op_role role)
@@ -48,22 +73,25 @@ static uint64_t io_key(const struct shape_io *io, enum op_role role)
 	return h;
 }
 
-/* The n-th external of its kind in this step, which is the n-th of every step where steps are alike. */
+/* The n-th external of its kind in this step, which is the n-th of every step where steps are alike. NO_TENSOR only
+ * when memory is out. */
 static uint32_t external(struct lowering *w, const struct lop *o, const struct shape_io *io, enum op_role role)
 {
-	struct ext_slot *count, *slot;
+	struct ext_slot *x;
 	uint64_t key;
 
 	if (!w->steps_share)
 		return new_tensor(w, role, io->dtype, io->extent, true);
 	key = io_key(io, role);
-	count = ext_slot(w, key);
-	if (count->step != o->step)
-		count->step = o->step, count->count = 0;
-	slot = ext_slot(w, hash_u64(key, ++count->count));
-	if (slot->tensor == NO_TENSOR)
-		slot->tensor = new_tensor(w, role, io->dtype, io->extent, true);
-	return slot->tensor;
+	if (!(x = ext_slot(w, key)))
+		return NO_TENSOR;
+	if (x->step != o->step)
+		x->step = o->step, x->count = 0;
+	if (!(x = ext_slot(w, hash_u64(key, ++x->count))))
+		return NO_TENSOR;
+	if (x->tensor == NO_TENSOR)
+		x->tensor = new_tensor(w, role, io->dtype, io->extent, true);
+	return x->tensor;
 }
 
 /* A table that is the same for every layer: known by its dims and by what made the operand beside it, so that the
@@ -71,15 +99,16 @@ static uint32_t external(struct lowering *w, const struct lop *o, const struct s
 static uint32_t table(struct lowering *w, const struct shape_io *io, const struct refs *refs, const struct lop *o)
 {
 	uint64_t key = hash_str(io_key(io, OP_CONSTANT), o->rule->name);
-	struct ext_slot *slot;
+	struct ext_slot *x;
 
 	for (uint32_t i = 0; i < o->n_in; i++)
 		if (&o->in[i] != io && refs->val[i] != NO_VAL)
 			key = hash_u64(key, (uint64_t)w->vals[refs->val[i]].kind + 1);
-	slot = ext_slot(w, key);
-	if (slot->tensor == NO_TENSOR)
-		slot->tensor = new_tensor(w, OP_CONSTANT, io->dtype, io->extent, true);
-	return slot->tensor;
+	if (!(x = ext_slot(w, key)))
+		return NO_TENSOR;
+	if (x->tensor == NO_TENSOR)
+		x->tensor = new_tensor(w, OP_CONSTANT, io->dtype, io->extent, true);
+	return x->tensor;
 }
 
 static enum op_role external_role(const struct shape_io *io)
@@ -96,7 +125,7 @@ static enum op_role external_role(const struct shape_io *io)
 	return is_int(io->dtype) ? OP_INDEX : OP_ACTIVATION;
 }
 
-static void make_external(struct lowering *w, uint32_t op, uint32_t i, struct refs *refs)
+static int make_external(struct lowering *w, uint32_t op, uint32_t i, struct refs *refs)
 {
 	const struct lop *o = &w->lops[op];
 	const struct shape_io *io = &o->in[i];
@@ -104,13 +133,17 @@ static void make_external(struct lowering *w, uint32_t op, uint32_t i, struct re
 
 	if (io->use == SHAPE_TARGET && io->elems == 0 && role != OP_KV) {
 		refs->tensor[i] = new_tensor(w, role, io->dtype, io->extent, false);   /* memory nobody wrote yet */
-		return;
+		return 0;
 	}
 	refs->tensor[i] = io->use == SHAPE_TABLE ? table(w, io, refs, o) : external(w, o, io, role);
+	if (refs->tensor[i] == NO_TENSOR)
+		return -1;
 	if (role == OP_ACTIVATION || role == OP_INDEX || role == OP_KV) {
-		refs->val[i] = lower_val_add(w, io, refs->tensor[i], NO_OP);
+		if ((refs->val[i] = lower_val_add(w, io, refs->tensor[i], NO_OP)) == NO_VAL)
+			return -1;
 		w->vals[refs->val[i]].residual = role == OP_ACTIVATION;
 	}
+	return 0;
 }
 
 /* --- which value an input is ----------------------------------------------------------------------------------------- */
@@ -156,6 +189,11 @@ static uint32_t pick_input(struct lowering *w, uint32_t op, uint32_t i, const st
 	return lower_pick(w, &p);
 }
 
+static bool ordered(const struct shape_io *io)
+{
+	return io->use == SHAPE_DATA || io->use == SHAPE_CACHE;
+}
+
 /* Operands of one type, dims and layout were found newest first; they are meant in the order they were made. */
 static void order_alike(const struct lop *o, struct refs *refs)
 {
@@ -164,7 +202,7 @@ static void order_alike(const struct lop *o, struct refs *refs)
 			const struct shape_io *a = &o->in[i], *b = &o->in[j];
 			uint32_t t = refs->val[i];
 
-			if (t == NO_VAL || refs->val[j] == NO_VAL || refs->val[j] >= t || a->use != b->use || a->dtype != b->dtype ||
+			if (t == NO_VAL || refs->val[j] == NO_VAL || refs->val[j] >= t || !ordered(a) || !ordered(b) || a->dtype != b->dtype ||
 			    a->ndims != b->ndims || memcmp(a->dims, b->dims, (size_t)a->ndims * sizeof *a->dims) != 0 ||
 			    memcmp(a->strides, b->strides, (size_t)a->ndims * sizeof *a->strides) != 0)
 				continue;
@@ -242,7 +280,7 @@ static struct region *region_of(struct lowering *w, uint32_t op)
 	return w->region < w->n_regions && op > w->regions[w->region].topk ? &w->regions[w->region] : NULL;
 }
 
-static void routed_right(struct lowering *w, uint32_t op, struct region *r, struct refs *refs)
+static int routed_right(struct lowering *w, uint32_t op, struct region *r, struct refs *refs)
 {
 	const struct lop *o = &w->lops[op];
 	uint32_t *t = &r->weights[o->place];
@@ -250,13 +288,21 @@ static void routed_right(struct lowering *w, uint32_t op, struct region *r, stru
 	if (*t == NO_TENSOR) {
 		struct op_tensor *x;
 
-		*t = external(w, o, &o->in[1], OP_WEIGHT);
+		if ((*t = external(w, o, &o->in[1], OP_WEIGHT)) == NO_TENSOR)
+			return -1;
 		x = &w->out->tensors[*t];
 		x->instances = (uint32_t)r->experts;
 		x->route = o->region;
 	}
 	refs->tensor[1] = *t;
 	w->out->ops[op].routed_by = o->region;
+	return 0;
+}
+
+/* A value of the operand's type whose rows are k long. */
+static bool ends_in(const struct val *v, const struct shape_io *io, uint64_t k)
+{
+	return v->io->dtype == io->dtype && v->io->ndims > 0 && v->io->dims[v->io->ndims - 1] == k;
 }
 
 /* A slot's products read that slot's rows of the gathered tokens, unless something newer has their very size. */
@@ -268,7 +314,7 @@ static void routed_left(struct lowering *w, uint32_t op, struct region *r, struc
 
 	if (o->place == 0)
 		r->slot_row = r->rows, r->rows += o->s.m;
-	if (!g || g->dtype != o->in[0].dtype || !g->ndims || g->dims[g->ndims - 1] != o->s.k || g->elems < o->in[0].elems)
+	if (!g || !ends_in(g, &o->in[0], o->s.k) || g->elems < o->in[0].elems)
 		return;
 	if (v && v->producer != NO_OP && v->producer > g->producer && v->elems == o->in[0].elems)
 		return;
@@ -278,7 +324,7 @@ static void routed_left(struct lowering *w, uint32_t op, struct region *r, struc
 		refs->row[0] = g->elems - o->in[0].elems;
 }
 
-static void product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
+static int product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
 {
 	struct lop *o = &w->lops[op];
 	bool batched = o->in[0].ndims > 2 && o->in[1].ndims > 2;
@@ -289,23 +335,24 @@ static void product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
 		refs->val[i] = pick_input(w, op, i, refs);
 	if (batched) {
 		o->in[0].use = SHAPE_LEFT, o->in[1].use = SHAPE_RIGHT;
-		return;
+		return 0;
 	}
 	if (o->region >= 0) {
 		struct region *r = &w->regions[o->region];
 
 		routed_left(w, op, r, refs);
 		refs->val[1] = NO_VAL;
-		routed_right(w, op, r, refs);
+		if (routed_right(w, op, r, refs) < 0)
+			return -1;
 	} else if (w->shared_in != NO_VAL) {
 		const struct val *s = &w->vals[w->shared_in];
 
-		if (!s->superseded && s->elems == o->in[0].elems && s->dtype == o->in[0].dtype && s->ndims &&
-		    s->dims[s->ndims - 1] == o->s.k)
+		if (!s->superseded && s->elems == o->in[0].elems && ends_in(s, &o->in[0], o->s.k))
 			refs->val[0] = w->shared_in;
 	}
 	if (refs->val[1] != NO_VAL)
 		promote_source(w, refs->val[1]);
+	return 0;
 }
 
 /* --- operands ---------------------------------------------------------------------------------------------------------- */
@@ -332,8 +379,8 @@ static void read_operand(struct lowering *w, uint32_t op, uint32_t i, const stru
 	const struct shape_io *io = &w->lops[op].in[i];
 	uint64_t touched = dtype_bytes(io->dtype, io->elems), span = io->elems, offset = 0, whole = dtype_bytes(io->dtype, io->extent);
 
-	if (!io->elems)
-		return;                                       /* a target that is only written */
+	if (io->use == SHAPE_TARGET && !io->elems)
+		return;                                       /* only written */
 	if (io->use == SHAPE_ROWS) {
 		uint64_t row = io->ndims && io->dims[0] ? io->extent / io->dims[0] : 0;
 
@@ -366,7 +413,7 @@ static bool sums_alike(const struct lop *o, const struct shape_io *out)
 	return true;
 }
 
-static void write_outputs(struct lowering *w, uint32_t op, const struct refs *refs)
+static int write_outputs(struct lowering *w, uint32_t op, const struct refs *refs)
 {
 	struct lop *o = &w->lops[op];
 	enum op_kind kind = w->out->ops[op].kind;
@@ -386,7 +433,8 @@ static void write_outputs(struct lowering *w, uint32_t op, const struct refs *re
 			t = new_tensor(w, kv ? OP_KV : is_int(io->dtype) ? OP_INDEX : OP_ACTIVATION, io->dtype, io->elems, false);
 		}
 		put_operand(w, op, t, true, 0, w->out->tensors[t].bytes, dtype_bytes(io->dtype, io->elems));
-		v = lower_val_add(w, io, t, op);
+		if ((v = lower_val_add(w, io, t, op)) == NO_VAL)
+			return -1;
 		w->vals[v].temporary = o->rule->temporary;
 		w->vals[v].residual = kind == OP_EMBED || (kind == OP_ELEMENTWISE && sums_alike(o, io));
 		w->vals[v].left = kind == OP_GEMM ? refs->tensor[0] : NO_TENSOR;
@@ -395,6 +443,7 @@ static void write_outputs(struct lowering *w, uint32_t op, const struct refs *re
 		if (kind == OP_GATHER && r && !is_int(io->dtype))
 			r->input = refs->val[0], r->gathered = v;
 	}
+	return 0;
 }
 
 static int lower_op(struct lowering *w, uint32_t op)
@@ -420,7 +469,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 		return 0;
 	}
 	if (x->kind == OP_GEMM && o->n_in > 1 && o->in[0].use == SHAPE_LEFT) {
-		product_inputs(w, op, &refs);
+		if (product_inputs(w, op, &refs) < 0)
+			return -1;
 	} else {
 		for (uint32_t i = o->n_in; i-- > 0;)          /* targets last: what is written into them is no target */
 			if (o->in[i].use != SHAPE_TARGET)
@@ -433,8 +483,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 	for (uint32_t i = 0; i < o->n_in; i++) {
 		if (refs.val[i] != NO_VAL)
 			refs.tensor[i] = w->vals[refs.val[i]].tensor;
-		else if (refs.tensor[i] == NO_TENSOR)
-			make_external(w, op, i, &refs);
+		else if (refs.tensor[i] == NO_TENSOR && make_external(w, op, i, &refs) < 0)
+			return -1;
 		read_operand(w, op, i, &refs);
 	}
 	for (uint32_t i = 0; i < o->n_in; i++)
@@ -442,7 +492,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 			lower_val_read(w, refs.val[i], op);
 	x->shape = o->s;
 	x->dtype = o->dtype, x->out_dtype = o->out_dtype;
-	write_outputs(w, op, &refs);
+	if (write_outputs(w, op, &refs) < 0)
+		return -1;
 	for (uint32_t i = 0; i < o->n_in; i++)
 		if (o->in[i].dtype == DT_BF16 || o->in[i].dtype == DT_FP16 || o->in[i].dtype == DT_FP32 || o->in[i].dtype == DT_FP64)
 			w->last_of_size[dtype_bytes(o->in[i].dtype, 1)] = o->in[i].dtype;
@@ -451,13 +502,14 @@ static int lower_op(struct lowering *w, uint32_t op)
 	return 0;
 }
 
-static uint32_t pow2_above(uint64_t n)
+/* Benchmark cases have nothing in common, whatever the sizes of their tensors. */
+static void forget(struct lowering *w)
 {
-	uint32_t c = 16;
-
-	while (c < n)
-		c *= 2;
-	return c;
+	w->buckets = NULL;
+	w->n_buckets = w->used_buckets = 0;
+	w->exts = NULL;
+	w->n_exts = w->used_exts = 0;
+	w->ints = w->shared_in = NO_VAL;
 }
 
 int lower_tensors(struct lowering *w)
@@ -469,17 +521,16 @@ int lower_tensors(struct lowering *w)
 		ios += w->lops[i].n_in + w->lops[i].n_out;
 	if (ios > UINT32_MAX / 16)
 		return err_set(w->e, ERR_IO, "%llu operands are more than one op stream holds", (unsigned long long)ios);
-	w->n_buckets = pow2_above(6 * ios);               /* every operand asks for three sizes at the most */
-	w->n_exts = pow2_above(4 * ios);
 	s->tensors = arena_array(w->a, ios, sizeof *s->tensors);
 	s->operands = arena_array(w->a, ios, sizeof *s->operands);
 	w->vals = arena_array(w->a, ios, sizeof *w->vals);
-	w->buckets = arena_array(w->a, w->n_buckets, sizeof *w->buckets);
-	w->exts = arena_array(w->a, w->n_exts, sizeof *w->exts);
-	if (!s->tensors || !s->operands || !w->vals || !w->buckets || !w->exts)
+	if (!s->tensors || !s->operands || !w->vals)
 		return lower_nomem(w);
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (i && w->lops[i].step != w->lops[i - 1].step && w->cases)
+			forget(w);
 		if (lower_op(w, i) < 0)
 			return -1;
+	}
 	return 0;
 }

@@ -1,7 +1,64 @@
 /* main.c - the program: the command table, what is common to all commands, exit codes.
  *
- * MAP
- */
+ * THE SOURCE IN READING ORDER. A module is a header, which says all there is to know from outside, and its .c files.
+ * The road of the data: a profile becomes a trace, the trace an op stream, the stream a tile program, and a machine
+ * runs the program.
+ *
+ *   what all of it stands on                                        (L0, L1)
+ *   sim/err          the error value every fallible function takes last
+ *   sim/arena        memory that lives as long as a run
+ *   sim/str          a growing string, nearest names
+ *   sim/hash, rng    stable hashes; random streams by (seed, name)
+ *   sim/clock        time in picoseconds, clock edges from their number
+ *   sim/evq          the event queue: the only thing that moves time
+ *   sim/comp         a hardware block from outside, the messages between blocks, the list of resources
+ *   sim/stat         counters, registered once with name, unit and help
+ *   sim/yaml, cfg    YAML with places; one row a parameter (cfg_value: units, cfg_yaml: files, cfg_int: shared)
+ *   sim/db           SQLite with our errors
+ *   sim/path         where data files are
+ *   sim/version      which build this is
+ *
+ *   what was measured                                               (L3 traces/)
+ *   traces/trace     a trace as plain data
+ *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _range: steps,
+ *                    _int: shared), with trace_args (arguments as text), nest (who encloses whom), intern, idmap
+ *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
+ *
+ *   what was computed                                               (L2, L3 workloads/)
+ *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op
+ *   workloads/rules  from kernel names to families and ops (_load: the YAML table, _int: shared)
+ *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move, _int)
+ *   sim/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
+ *                    layers; _alloc: addresses; _name; _check: what must hold; _int: shared)
+ *
+ *   the machine                                                     (L2, L3 arch/)
+ *   arch/isa         the tile program
+ *   arch/cp, core    command processor; cores that run commands tile by tile
+ *   arch/dma, sram   tile transfers; the scratchpad
+ *   arch/gemv, matrix, vector    the units, in closed form
+ *   arch/noc         the network on chip (noc_ideal)
+ *   arch/l2          the shared cache (_cfg, _tags, _policy: _lru, _srrip; l2_none: its twin), kv: the KV buffer
+ *   arch/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
+ *   arch/memq, memslot    what those levels share
+ *
+ *   what joins them                                                 (L4)
+ *   sim/machine      configuration to blocks wired together
+ *   sim/fuse         chains of ops one command can do
+ *   sim/map          from ops to commands and tiles (_tile, _math, _int)
+ *   sim/run          warm-up, measured pass, roofline, results per op
+ *   sim/classify     kernels and families by time
+ *   results/res      the results database (_read, _int)
+ *
+ *   the command line                                                (L5)
+ *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
+ *   sim/cmd          what commands share
+ *   sim/cmd_trace    _import, _top, _ops
+ *   sim/cmd_config
+ *   sim/cmd_run      _table, _json, _store
+ *   sim/cmd_compare
+ *   sim/main         this file
+ *
+ *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
 #define _POSIX_C_SOURCE 200809L
 
 #include <signal.h>
@@ -63,7 +120,8 @@ static void group_help(const struct cmd *group, struct str *out)
 	str_addf(out, "usage: npusim %s COMMAND [options]\n\nnpusim %s: %s.\n\ncommands:\n", group->name, group->name,
 	         group->help);
 	list(group->sub, group->name, out);
-	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, and examples to type\n", group->name);
+	str_addf(out, "\n  npusim help %s COMMAND    what a command does, its options, and examples to type\n",
+	         group->name);
 }
 
 static void version(struct str *out)
@@ -78,7 +136,7 @@ static void version(struct str *out)
 /* What a mistyped command may have meant: one of this table, or else a command of that name inside some group. */
 static int unknown(const struct cmd *table, const char *group, const char *name, struct err *e)
 {
-	const char *names[16], *near;
+	const char *names[16], *near, *space = *group ? " " : "";
 	size_t n = 0;
 
 	for (const struct cmd *c = table; c->name && n < 16; c++) {
@@ -88,9 +146,9 @@ static int unknown(const struct cmd *table, const char *group, const char *name,
 	}
 	near = str_nearest(name, names, n);
 	if (near)
-		return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; did you mean '%s'?", group, *group ? " " : "", name, near);
-	return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; 'npusim help%s%s' lists them", group, *group ? " " : "", name,
-	               *group ? " " : "", group);
+		return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; did you mean '%s'?", group, space, name, near);
+	return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; 'npusim help%s%s' lists them", group, space, name, space,
+	               group);
 }
 
 /* argv[0] is the first word that is not understood yet. */
@@ -112,7 +170,8 @@ static int dispatch(const struct cmd *table, const struct cmd *group, int argc, 
 		return 0;
 	}
 	if (argc == 0)
-		return err_set(e, ERR_USAGE, "'npusim %s' needs a command: 'npusim help %s' lists them", group->name, group->name);
+		return err_set(e, ERR_USAGE, "'npusim %s' needs a command: 'npusim help %s' lists them", group->name,
+		               group->name);
 	if (!(c = find(table, argv[0])))
 		return unknown(table, group ? group->name : "", argv[0], e);
 	if (c->sub)

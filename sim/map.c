@@ -378,15 +378,9 @@ static int prepare(struct mapper *m, struct err *e)
 	m->first_write = first_write;
 	m->last_read = last_read;
 	m->vec = (struct vector_env){ &c->vector, &c->sram, c->cores, c->core.depth, c->core.thread_group, c->clock, c->noc.latency };
-	m->mem_rate = dram_peak(&c->dram);
-	if (dma < m->mem_rate)
-		m->mem_rate = dma;
-	if (l2 < m->mem_rate)
-		m->mem_rate = l2;
+	m->mem_rate = ps_min(ps_min(dma, l2), dram_peak(&c->dram));
 	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
 	                 (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
-	/* A refresh stops all channels, and a queue is as long again as the path: tiles in flight must bridge both. */
-	m->loaded_latency = 2 * m->mem_latency + c->dram.t_rfc;
 	m->sram = (c->sram.size - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);

@@ -21,9 +21,8 @@ struct mapper {
 	const struct machine_cfg *c;
 	struct arena *a;
 	struct vector_env vec;
-	uint64_t mem_rate;           /* bytes/s a stream can reach: the slowest of DRAM pins, L2 and DMA */
+	uint64_t mem_rate;           /* bytes/s a stream from DRAM can reach: the slowest level on its way */
 	ps_t mem_latency;            /* of one small transfer, unloaded */
-	ps_t loaded_latency;         /* of one in a busy system: what tiles in flight must cover */
 	uint64_t sram;               /* bytes for tiles, all cores */
 	const uint32_t *first_write; /* by tensor: first op that writes it, UINT32_MAX: none */
 	const uint32_t *last_read;   /* by tensor: last op that reads it; UINT32_MAX: none */

@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#define MIN_TILE_BYTES 4096
-#define MAX_TILES 16384
+#define TILES_WANTED 8
+#define MIN_TILE_BYTES 16384
+#define MAX_TILES (1u << 20)
 #define MAX_INSNS (sizeof(((struct map_draft *)0)->insn) / sizeof(struct isa_insn))
 
 /* A block of the product's m dimension: [from, from + n) of `of`. */
@@ -180,14 +181,19 @@ static ps_t move_time(const struct mapper *m, uint64_t bytes)
 }
 
 /* Closed form of a command: what the mapper compares tiles and fusions by. */
-static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t slot, uint64_t tiles, ps_t tile_math)
+static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t slot, uint64_t tiles,
+                    ps_t tile_math)
 {
 	ps_t pre = move_time(m, sum_bytes(d, ISA_LOAD, ISA_PRE)), tile = 0, t;
 
 	if (tiles) {
 		ps_t bytes = clock_transfer(slot, m->mem_rate);
-		uint32_t at_once = m->c->dma.stages < m->c->dma.outstanding ? m->c->dma.stages : m->c->dma.outstanding;
-		ps_t pace = ps_max(bytes, (m->loaded_latency + bytes) / at_once); /* Little's law */
+		uint64_t at_once = ps_min(m->c->dma.stages, m->c->dma.outstanding);
+		ps_t pace;
+
+		/* Tiles in flight are as many as stages, descriptors and SRAM allow. */
+		at_once = slot ? ps_max(1, ps_min(at_once, (m->sram - d->fixed_bytes) / slot)) : at_once;
+		pace = ps_max(bytes, (2 * m->mem_latency + bytes) / at_once); /* Little's law */
 
 		tile = m->mem_latency + bytes;
 		t = ps_max(pre, tile) + sum_math(d, ISA_PRE) + (tiles - 1) * ps_max(pace, tile_math) + tile_math;
@@ -197,52 +203,6 @@ static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t 
 		t = pre + sum_math(d, ISA_PRE);
 	}
 	return t + sum_math(d, ISA_POST) + move_time(m, sum_bytes(d, ISA_STORE, ISA_POST));
-}
-
-/* Picks the trip count: every halving that fits; false when not even the smallest tile does. */
-static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
-{
-	uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE), best_tiles = 0;
-	ps_t best = PS_NEVER;
-
-	if (d->fixed_bytes > m->sram)
-		return false;
-	/* First choice leaves half of SRAM to the commands behind it; a tile that barely fits is the last resort. */
-	for (int roomy = 1; roomy >= 0 && !best_tiles; roomy--) {
-		for (uint64_t tiles = 1; tiles <= max_tiles && tiles <= MAX_TILES; tiles *= 2) {
-			uint64_t slot = div_up(stream, tiles);
-			bool fits = roomy ? d->fixed_bytes + slot * (tiles > 1 ? 2 : 1) <= m->sram / 2 : d->fixed_bytes + slot <= m->sram;
-			struct map_math x[2];
-			ps_t t, each = 0;
-
-			if (tiles > 1 && slot < MIN_TILE_BYTES)
-				break;
-			if (!fits)
-				continue;
-			for (int k = map_math(m, main, tiles, false, x); k > 0; k--)
-				each += x[k - 1].span;
-			t = predict(m, d, slot, tiles, each);
-			if (t < best) {
-				best = t;
-				best_tiles = tiles;
-			}
-		}
-	}
-	if (!best_tiles)
-		return false;
-	d->tiles = (uint32_t)best_tiles;
-	d->slot_bytes = 0;
-	for (uint32_t i = 0; i < d->n; i++) {
-		struct isa_insn *x = &d->insn[i];
-
-		if (x->when == ISA_TILE) {
-			x->tile_bytes = div_up(x->bytes, best_tiles);
-			d->slot_bytes += x->tile_bytes;
-		}
-	}
-	math(m, d, main, ISA_TILE, best_tiles);
-	d->predicted = best;
-	return true;
 }
 
 static uint64_t max_tiles_of(const struct op *o)
@@ -257,6 +217,63 @@ static uint64_t max_tiles_of(const struct op *o)
 	default:
 		return MAX_TILES;
 	}
+}
+
+/* Rows of a product that its unit computes at a time: a tile of one row more would take twice as long. */
+static uint64_t granule(const struct mapper *m, const struct op *main)
+{
+	struct map_math x[2];
+	const struct machine_cfg *c = m->c;
+
+	if (!is_product(main->kind))
+		return 1;
+	map_math(m, main, 1, false, x);
+	return x[0].unit == RES_MATRIX ? (uint64_t)c->matrix.units * c->cores * c->matrix.cols
+	     : x[0].unit == RES_GEMV ? (uint64_t)c->gemv.units * c->cores : 1;
+}
+
+/* The trip count: tiles of dma.tile, or TILES_WANTED pieces where that is more, so that loads hide behind math; fewer
+ * only where pieces would be tiny, more only where SRAM does not hold two tiles. It does not look at rates or latencies:
+ * a faster part never changes the tiling, so it cannot make a run slower by way of it. */
+static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
+{
+	uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE), tiles, room, rows, grain = granule(m, main);
+	struct map_math x[2];
+	ps_t each = 0;
+
+	if (d->fixed_bytes >= m->sram)
+		return d->fixed_bytes == m->sram && stream == 0;
+	room = (m->sram - d->fixed_bytes) / 2;
+	tiles = ps_max(ps_min(TILES_WANTED, stream / MIN_TILE_BYTES + 1), div_up(stream, m->c->dma.tile));
+	if (stream > tiles * room)
+		tiles = room ? div_up(stream, room) : stream;
+	if (tiles > max_tiles)
+		tiles = max_tiles;
+	/* Whole granules a tile: rounded up where that leaves enough tiles to overlap and fits, else down. */
+	rows = is_product(main->kind) ? round_up(div_up(max_tiles, tiles), grain) : 0;
+	if (rows && (div_up(max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || stream / max_tiles * rows > room))
+		rows = div_up(max_tiles, tiles) / grain * grain;
+	if (rows)
+		tiles = div_up(max_tiles, rows);
+	if (div_up(stream, tiles) > m->sram - d->fixed_bytes)
+		return false;
+	d->tiles = (uint32_t)tiles;
+	d->slot_bytes = 0;
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct isa_insn *y = &d->insn[i];
+
+		if (y->when == ISA_TILE) {
+			y->tile_bytes = div_up(y->bytes, tiles);
+			d->slot_bytes += y->tile_bytes;
+		}
+	}
+	if (d->slot_bytes > m->sram - d->fixed_bytes)
+		return false;
+	for (int k = map_math(m, main, tiles, false, x); k > 0; k--)
+		each += x[k - 1].span;
+	d->predicted = predict(m, d, d->slot_bytes, tiles, each);
+	math(m, d, main, ISA_TILE, tiles);
+	return true;
 }
 
 static uint64_t intermediates(const struct mapper *m, uint32_t first, uint32_t end)

@@ -112,7 +112,9 @@ void intern_put(struct intern *in, const char *text, size_t n, uint64_t hash, in
 	if (in->n == in->max || in->max_bytes - in->used < n)
 		intern_forget(in);
 	/* Without memory for it the text is not kept, which costs time only. */
-	if ((2 * (in->n + 1) > in->n_slots && !grow_slots(in)) || (in->used + n > in->room && !grow_text(in, in->used + n)))
+	if (2 * (in->n + 1) > in->n_slots && !grow_slots(in))
+		return;
+	if (in->used + n > in->room && !grow_text(in, in->used + n))
 		return;
 	s = probe(in, text, n, hash);
 	if (s->id != 0)

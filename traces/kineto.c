@@ -19,7 +19,7 @@
 
 #define CHUNK (256u * 1024)
 
-/* --- bytes in ----------------------------------------------------------------------------------------------------- */
+/* --- bytes in -------------------------------------------------------------------------------------------------- */
 
 /* A file, or bytes in memory. */
 struct input {
@@ -73,7 +73,7 @@ static void input_rewind(struct input *in)
 	in->at = 0;
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------------------------ */
 
 struct feed {
 	struct kineto_parser p;
@@ -177,7 +177,7 @@ static int feed_end(struct feed *f, struct err *e)
 	return 0;
 }
 
-/* --- gzip ---------------------------------------------------------------------------------------------------------- */
+/* --- gzip ------------------------------------------------------------------------------------------------------ */
 
 struct gunzip { z_stream z; unsigned char *out; bool open, ended; };
 
@@ -233,7 +233,7 @@ static int gunzip_chunk(struct gunzip *g, struct feed *f, unsigned char *in, siz
 	return 0;
 }
 
-/* --- the whole file -------------------------------------------------------------------------------------------------- */
+/* --- the whole file -------------------------------------------------------------------------------------------- */
 
 static int read_all(struct input *in, struct feed *f, kineto_progress *progress, void *arg, struct err *e)
 {
@@ -286,13 +286,13 @@ static int check_content(const struct feed *f, const struct trace_import_stats *
 	if (st->kernels + st->copies + st->sets > 0)
 		return 0;
 	if (p->n_profiler)
-		return err_set(e, ERR_IO, "no device activity in '%s': CUPTI's range profiler wrote it (%lld ranges), with counters"
-		               " and without kernel times", f->name, (long long)p->n_profiler);
+		return err_set(e, ERR_IO, "no device activity in '%s': CUPTI's range profiler wrote it (%lld ranges),"
+		               " with counters and without kernel times", f->name, (long long)p->n_profiler);
 	if (p->n_host)
 		return err_set(e, ERR_IO, "no device activity in '%s': only the host's (%lld ops and calls); was"
 		               " ProfilerActivity.CUDA on?", f->name, (long long)p->n_host);
-	return err_set(e, ERR_IO, "no device activity in '%s': none of its %lld events is a kernel, a copy or a set", f->name,
-	               (long long)p->n_events);
+	return err_set(e, ERR_IO, "no device activity in '%s': none of its %lld events is a kernel, a copy or a set",
+	               f->name, (long long)p->n_events);
 }
 
 static int digest(struct input *in, char out[48], struct err *e)
@@ -379,7 +379,7 @@ int kineto_import_mem(struct tracedb *db, const void *bytes, size_t n, const cha
 	return import(db, &in, -1, NULL, NULL, st, e);
 }
 
-/* --- sniffing ------------------------------------------------------------------------------------------------------- */
+/* --- sniffing -------------------------------------------------------------------------------------------------- */
 
 int kineto_sniff(const char *path, struct err *e)
 {

@@ -20,8 +20,9 @@
 
 enum field { F_NONE, F_PH, F_CAT, F_NAME, F_TS, F_DUR, F_PID, F_TID, F_ARGS };
 enum arg {
-	A_NONE, A_EXTERNAL, A_CORRELATION, A_DEVICE, A_CONTEXT, A_STREAM, A_REGISTERS, A_SMEM, A_GRID, A_BLOCK, A_CLUSTER,
-	A_BYTES, A_KIND, A_GRAPH, A_GRAPH_NODE, A_SEQUENCE, A_DIMS, A_STRIDES, A_TYPES, A_SCALARS
+	A_NONE, A_EXTERNAL, A_CORRELATION, A_DEVICE, A_CONTEXT, A_STREAM, A_REGISTERS, A_SMEM, A_GRID, A_BLOCK,
+	A_CLUSTER, A_BYTES, A_KIND, A_GRAPH, A_GRAPH_NODE, A_SEQUENCE,
+	A_DIMS, A_STRIDES, A_TYPES, A_SCALARS /* columns of arguments, last */
 };
 enum top { TOP_NONE, TOP_EVENTS, TOP_DEVICES, TOP_UNIX_NS };
 enum device_key { D_NONE, D_ID, D_NAME, D_MAJOR, D_MINOR, D_SMS, D_MEM, D_SMEM, D_REGS };
@@ -30,8 +31,8 @@ struct word { const char *text; uint8_t len; uint8_t id; };
 #define W(text, id) { text, sizeof text - 1, id }
 
 static const struct word fields[] = {
-	W("ph", F_PH), W("cat", F_CAT), W("name", F_NAME), W("ts", F_TS), W("dur", F_DUR), W("pid", F_PID), W("tid", F_TID),
-	W("args", F_ARGS), { NULL, 0, 0 }
+	W("ph", F_PH), W("cat", F_CAT), W("name", F_NAME), W("ts", F_TS), W("dur", F_DUR), W("pid", F_PID),
+	W("tid", F_TID), W("args", F_ARGS), { NULL, 0, 0 }
 };
 static const struct word args[] = {
 	W("External id", A_EXTERNAL), W("correlation", A_CORRELATION), W("device", A_DEVICE), W("context", A_CONTEXT),
@@ -41,16 +42,17 @@ static const struct word args[] = {
 	W("Input Strides", A_STRIDES), W("Input type", A_TYPES), W("Concrete Inputs", A_SCALARS), { NULL, 0, 0 }
 };
 static const struct word tops[] = {
-	W("traceEvents", TOP_EVENTS), W("deviceProperties", TOP_DEVICES), W("baseTimeNanoseconds", TOP_UNIX_NS), { NULL, 0, 0 }
+	W("traceEvents", TOP_EVENTS), W("deviceProperties", TOP_DEVICES), W("baseTimeNanoseconds", TOP_UNIX_NS),
+	{ NULL, 0, 0 }
 };
 static const struct word device_keys[] = {
 	W("id", D_ID), W("name", D_NAME), W("computeMajor", D_MAJOR), W("computeMinor", D_MINOR), W("numSms", D_SMS),
-	W("totalGlobalMem", D_MEM), W("sharedMemPerMultiprocessor", D_SMEM), W("maxSharedMemoryPerMultiProcessor", D_SMEM),
-	W("regsPerMultiprocessor", D_REGS), { NULL, 0, 0 }
+	W("totalGlobalMem", D_MEM), W("sharedMemPerMultiprocessor", D_SMEM), W("regsPerMultiprocessor", D_REGS),
+	W("maxSharedMemoryPerMultiProcessor", D_SMEM), { NULL, 0, 0 }
 };
 static const struct word cats[] = {
-	W("kernel", KINETO_KERNEL), W("gpu_memcpy", KINETO_MEMCPY), W("gpu_memset", KINETO_MEMSET), W("cpu_op", KINETO_OP),
-	W("user_annotation", KINETO_RANGE), W("gpu_user_annotation", KINETO_GPU_RANGE),
+	W("kernel", KINETO_KERNEL), W("gpu_memcpy", KINETO_MEMCPY), W("gpu_memset", KINETO_MEMSET),
+	W("cpu_op", KINETO_OP), W("user_annotation", KINETO_RANGE), W("gpu_user_annotation", KINETO_GPU_RANGE),
 	W("cuda_profiler_range", KINETO_PROFILER_RANGE), W("memcpy", KINETO_MEMCPY), W("memset", KINETO_MEMSET),
 	W("operator", KINETO_OP), W("runtime", KINETO_CALL), { NULL, 0, 0 }
 };
@@ -137,7 +139,8 @@ static const char *cat_word(enum kineto_cat cat)
 static int check(struct kineto_parser *p)
 {
 	const struct kineto_event *ev = &p->ev;
-	const char *what = cat_word(ev->cat), *lacks = !ev->has_name ? "name" : !ev->has_ts ? "ts" : !ev->has_dur ? "dur" : NULL;
+	const char *lacks = !ev->has_name ? "name" : !ev->has_ts ? "ts" : !ev->has_dur ? "dur" : NULL;
+	const char *what = cat_word(ev->cat);
 
 	if (p->name.failed || p->args.text.failed)
 		return err_set(p->e, ERR_NOMEM, "out of memory");
@@ -165,12 +168,13 @@ static int put_launch(struct kineto_parser *p)
 	const struct kineto_event *ev = &p->ev;
 	const int64_t per_thread[3] = { ev->registers, 0, 0 };
 	uint32_t registers[3];
+	const bool is_kernel = ev->cat == KINETO_KERNEL;
 	struct trace_launch l = {
-		.kind = ev->cat == KINETO_KERNEL ? TRACE_KERNEL : ev->cat == KINETO_MEMCPY ? TRACE_MEMCPY : TRACE_MEMSET,
+		.kind = is_kernel ? TRACE_KERNEL : ev->cat == KINETO_MEMCPY ? TRACE_MEMCPY : TRACE_MEMSET,
 		.name = str_c(&p->name), .start_ns = ev->ts_ns - p->base_ns, .dur_ns = ev->dur_ns,
 		.correlation = ev->correlation, .context = ev->context,
 		.device = ev->has_device ? ev->device : ev->pid, .stream = ev->has_stream ? ev->stream : ev->tid,
-		.smem_dynamic = ev->smem > 0 ? (uint64_t)ev->smem : 0, .bytes = ev->cat == KINETO_KERNEL ? -1 : ev->bytes,
+		.smem_dynamic = ev->smem > 0 ? (uint64_t)ev->smem : 0, .bytes = is_kernel ? -1 : ev->bytes,
 		.host_start_ns = -1, .host_dur_ns = -1, .graph = ev->graph, .graph_node = ev->graph_node,
 	};
 
@@ -213,8 +217,8 @@ static int put(struct kineto_parser *p)
 		return put_op(p);
 	case KINETO_CALL:
 		p->n_host++;
-		return tracedb_put_call(p->db, r.name, r.start_ns, r.dur_ns, r.thread, ev->correlation, tracedb_is_sync(r.name),
-		                        p->e);
+		return tracedb_put_call(p->db, r.name, r.start_ns, r.dur_ns, r.thread, ev->correlation,
+		                        tracedb_is_sync(r.name), p->e);
 	default:
 		return tracedb_put_range(p->db, &r, ev->cat == KINETO_GPU_RANGE, p->e);
 	}
@@ -250,12 +254,12 @@ static int event_end(struct kineto_parser *p)
 	return put(p);
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------ */
+/* --- values ---------------------------------------------------------------------------------------------------- */
 
 static int number_error(struct kineto_parser *p, int rc, const char *text, size_t n)
 {
-	return err_set(p->e, ERR_IO, rc == -2 ? "the number '%.*s' is out of range" : "'%.*s' is no number", n > 40 ? 40 : (int)n,
-	               text);
+	return err_set(p->e, ERR_IO, rc == -2 ? "the number '%.*s' is out of range" : "'%.*s' is no number",
+	               n > 40 ? 40 : (int)n, text);
 }
 
 static int get_number(struct kineto_parser *p, const char *text, size_t n, int shift, int64_t *out)
@@ -319,6 +323,7 @@ static int array_number(struct kineto_parser *p, const char *text, size_t n)
 static int device_number(struct kineto_parser *p, const char *text, size_t n)
 {
 	struct trace_device *d = &p->dev;
+	int32_t *small = &d->sms;
 	int64_t v;
 
 	if (p->device_key == D_NONE)
@@ -333,7 +338,9 @@ static int device_number(struct kineto_parser *p, const char *text, size_t n)
 	default:
 		if (v < 0 || v > INT32_MAX)
 			return number_error(p, -2, text, n);
-		*(p->device_key == D_MAJOR ? &d->sm_major : p->device_key == D_MINOR ? &d->sm_minor : &d->sms) = (int32_t)v;
+		if (p->device_key != D_SMS)
+			small = p->device_key == D_MAJOR ? &d->sm_major : &d->sm_minor;
+		*small = (int32_t)v;
 	}
 	return 0;
 }
@@ -457,7 +464,7 @@ static int on_boolean(void *arg, int value)
 	return on_null(arg);
 }
 
-/* --- structure ---------------------------------------------------------------------------------------------------- */
+/* --- structure ------------------------------------------------------------------------------------------------- */
 
 static int deeper(struct kineto_parser *p)
 {
@@ -527,7 +534,8 @@ static int on_end_map(void *arg)
 		p->in_args = false;
 	} else if (p->in_devices && p->depth == 3) {
 		p->dev.name = str_c(&p->dev_name);
-		rc = p->dev_name.failed ? err_set(p->e, ERR_NOMEM, "out of memory") : tracedb_put_device(p->db, &p->dev, p->e);
+		rc = p->dev_name.failed ? err_set(p->e, ERR_NOMEM, "out of memory")
+		                        : tracedb_put_device(p->db, &p->dev, p->e);
 	}
 	p->depth--;
 	return rc == 0;
@@ -555,7 +563,8 @@ static int on_start_array(void *arg)
 			p->array = 1;
 			kargs_begin(&p->args, cols[p->arg - A_DIMS]);
 			kargs_open(&p->args);
-		} else if (p->depth == p->event_depth + 2 && (p->arg == A_GRID || p->arg == A_BLOCK || p->arg == A_CLUSTER)) {
+		} else if (p->depth == p->event_depth + 2
+		           && (p->arg == A_GRID || p->arg == A_BLOCK || p->arg == A_CLUSTER)) {
 			p->array = 1;
 			p->dim = 0;
 		}
@@ -589,7 +598,8 @@ static int on_end_array(void *arg)
 }
 
 const yajl_callbacks kineto_callbacks = {
-	on_null, on_boolean, NULL, NULL, on_number, on_string, on_start_map, on_key, on_end_map, on_start_array, on_end_array
+	on_null, on_boolean, NULL, NULL, on_number, on_string, on_start_map, on_key, on_end_map, on_start_array,
+	on_end_array
 };
 
 void kineto_parser_free(struct kineto_parser *p)

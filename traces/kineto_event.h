@@ -15,7 +15,8 @@
 
 /* What an event is, by its "cat". */
 enum kineto_cat {
-	KINETO_OTHER, KINETO_KERNEL, KINETO_MEMCPY, KINETO_MEMSET, KINETO_OP, KINETO_CALL, KINETO_RANGE, KINETO_GPU_RANGE,
+	KINETO_OTHER, KINETO_KERNEL, KINETO_MEMCPY, KINETO_MEMSET, KINETO_OP, KINETO_CALL, KINETO_RANGE,
+	KINETO_GPU_RANGE,
 	KINETO_PROFILER_RANGE /* counters of CUPTI's range profiler: no times of kernels */
 };
 
@@ -34,7 +35,7 @@ struct kineto_parser {
 	yajl_handle yajl;
 	uint64_t chunk_at, event_at;         /* bytes before the current chunk, and before the event */
 	int depth, event_depth;              /* of an event's own map; 0 outside the events */
-	int field, arg, dim;                 /* the key last seen in an event and in its args; index in grid and block */
+	int field, arg, dim;                 /* the key last seen in an event, in its args; index in grid, block */
 	int array, opaque;                   /* brackets open within an arg; within a map inside one */
 	bool in_event, in_args, in_devices, saw_events, root_is_array, after_string;
 	int top_key, device_key;

@@ -13,14 +13,16 @@
 #define TRACE_MAX_ARGS 16   /* tensors of one op, a list's members counted one by one; more are dropped and counted */
 
 enum trace_launch_kind { TRACE_KERNEL, TRACE_MEMCPY, TRACE_MEMSET };
-enum trace_copy_dir { TRACE_COPY_NONE, TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD, TRACE_COPY_HTOH, TRACE_COPY_PTOP };
+enum trace_copy_dir {
+	TRACE_COPY_NONE, TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD, TRACE_COPY_HTOH, TRACE_COPY_PTOP
+};
 
 /* One argument of a framework op: a tensor (dtype and dims), a scalar (its text), or nothing. */
 struct trace_arg {
 	const char *dtype;                   /* as the framework wrote it: "c10::BFloat16", "float", "Scalar", "" */
 	const char *scalar;                  /* concrete value as text, "" when none */
 	int32_t ndims;                       /* -1: not a tensor */
-	int32_t list;                        /* members of a tensor list share the argument's position; -1: not in a list */
+	int32_t list;                        /* place in a tensor list, which has one position; -1: in none */
 	int32_t pos;                         /* position of the argument in the op's call */
 	int64_t dims[TRACE_MAX_DIMS], strides[TRACE_MAX_DIMS]; /* strides all 0 when the trace has none */
 };
@@ -37,7 +39,7 @@ struct trace_op {
 };
 
 struct trace_launch {
-	int64_t id;                          /* trace.db launch.id: from 1, within a file in order of start on the device */
+	int64_t id;                          /* trace.db launch.id: within a file in order of device start */
 	enum trace_launch_kind kind;
 	const char *name;
 	int64_t start_ns, dur_ns;
@@ -48,7 +50,7 @@ struct trace_launch {
 	uint64_t smem_static, smem_dynamic, local; /* bytes; Kineto gives one sum, kept in smem_dynamic */
 	int64_t bytes;                       /* copies and sets; -1 when unknown */
 	enum trace_copy_dir dir;
-	bool blocking;                       /* a host call waited for this copy (a sync on its stream follows at once) */
+	bool blocking;                       /* the host waited for this copy (a synchronise follows at once) */
 	int64_t host_start_ns, host_dur_ns;  /* the runtime call that launched it; -1: none recorded */
 	const struct trace_op *op;           /* innermost framework op that launched it; NULL: none */
 	int64_t graph, graph_node;           /* 0: not from a graph; where the profiler gives no graph id: the
@@ -57,7 +59,12 @@ struct trace_launch {
 
 struct trace_range { const char *name; int64_t start_ns, dur_ns, thread; int64_t launches; };
 
-struct trace_device { int64_t id; const char *name; int32_t sm_major, sm_minor, sms; int64_t mem_bytes, smem_per_sm, regs_per_sm; };
+struct trace_device {
+	int64_t id;
+	const char *name;
+	int32_t sm_major, sm_minor, sms;
+	int64_t mem_bytes, smem_per_sm, regs_per_sm;
+};
 
 /* A loaded selection: everything lives in the arena it was loaded into. Launches are in order of start. */
 struct trace {

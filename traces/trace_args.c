@@ -109,7 +109,7 @@ void trace_args_encode(const struct trace_arg *args, uint32_t n, struct str *out
 	out->len = (size_t)(w.p - out->p);
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------ */
+/* --- reading --------------------------------------------------------------------------------------------------- */
 
 struct scan { const char *p; struct arena *a; bool nomem; };
 
@@ -247,7 +247,7 @@ int trace_args_decode(const char *text, struct arena *a, const struct trace_arg 
 	return 0;
 }
 
-/* --- UTF-8 -------------------------------------------------------------------------------------------------- */
+/* --- UTF-8 ----------------------------------------------------------------------------------------------------- */
 
 bool trace_utf8_ok(const char *text, size_t n)
 {

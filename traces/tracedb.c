@@ -30,8 +30,8 @@ static const char *const migrations[] = {
 	" args integer references args);"
 	"create index op_external on op(source, external, start_ns);"
 
-	/* kind: 0 other, 1 launch, 2 synchronise, 3 copy that waits, 4 asynchronous copy; waited: a synchronise followed
-	 * the copy at once */
+	/* kind: 0 other, 1 launch, 2 synchronise, 3 copy that waits, 4 asynchronous copy; waited: a synchronise
+	 * followed the copy at once */
 	"create table call(id integer primary key, source integer not null references source,"
 	" name integer not null references name, start_ns integer not null, dur_ns integer not null,"
 	" thread integer not null, correlation integer not null, kind integer not null,"

@@ -22,7 +22,7 @@ struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 void tracedb_free(struct tracedb *t);
 struct db *tracedb_db(struct tracedb *t);
 
-/* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort ------------- */
+/* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort --------------- */
 struct trace_import {
 	const char *file, *tool, *digest;
 	int64_t base_ns, wall_ns;            /* wall_ns -1: unknown */
@@ -62,7 +62,7 @@ bool tracedb_is_sync(const char *call);
  * wall_ns, a load of everything what the files were imported with. */
 int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e);
 
-/* --- reading ------------------------------------------------------------------------------------------------ */
+/* --- reading --------------------------------------------------------------------------------------------------- */
 /* Loads the launches of one range (every annotation of that name; NULL: all) with their ops and the ops' ancestors
  * into `a`. An unknown range names the nearest; a selection without launches is an error. Times count from base_ns,
  * the earliest moment stored, so none is negative. */

@@ -34,7 +34,7 @@ static int link_parents(struct tracedb *t, struct err *e)
 	return rc;
 }
 
-/* --- copies the host waited for ------------------------------------------------------------------------------- */
+/* --- copies the host waited for -------------------------------------------------------------------------------- */
 
 /* An asynchronous copy was waited for when the next thing its thread asks of the device is a synchronise. */
 static int link_waits(struct tracedb *t, struct err *e)
@@ -62,31 +62,32 @@ static int link_waits(struct tracedb *t, struct err *e)
 	return rc;
 }
 
-/* --- launches --------------------------------------------------------------------------------------------------- */
+/* --- launches -------------------------------------------------------------------------------------------------- */
 
 /* An id that comes twice (a wrapped counter, two processes in one file) means the last before the launch; where the
  * device's clock runs ahead of the host's that may be none, and then the first. */
-#define LAST_BEFORE(table, alias, join, value, when) \
-	"coalesce((select " alias ".id from " table " " alias " where " alias ".source = ?1 and " alias "." join " = " value \
-	" and " alias ".start_ns <= " when " order by " alias ".start_ns desc, " alias ".id desc limit 1)," \
-	" (select " alias ".id from " table " " alias " where " alias ".source = ?1 and " alias "." join " = " value \
-	" order by " alias ".start_ns, " alias ".id limit 1))"
+#define LAST_BEFORE(table, join, value, when) \
+	"coalesce((select x.id from " table " x where x.source = ?1 and x." join " = " value \
+	" and x.start_ns <= " when " order by x.start_ns desc, x.id desc limit 1)," \
+	" (select x.id from " table " x where x.source = ?1 and x." join " = " value \
+	" order by x.start_ns, x.id limit 1))"
 
 static const char move_launches[] =
 	"insert into launch select null, ?1, n.kind, n.name, n.start_ns, n.dur_ns, n.correlation, n.device, n.context,"
-	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y, n.cluster_z,"
-	" n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
+	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y,"
+	" n.cluster_z, n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
 	" n.blocking or (n.kind = 1 and n.dir in (1, 2) and c.id is not null and (c.waited or c.kind = 3)), c.id,"
-	" case when n.external <> 0 then " LAST_BEFORE("op", "o", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
+	" case when n.external <> 0 then "
+	LAST_BEFORE("op", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
 	" end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
 	" from new_launch n left join call c on n.correlation <> 0 and c.id = "
-	LAST_BEFORE("call", "k", "correlation", "n.correlation", "n.start_ns")
+	LAST_BEFORE("call", "correlation", "n.correlation", "n.start_ns")
 	" order by n.start_ns, n.seq";
 
 /* One call launches a whole graph: where the profiler says no more, that call names the graph. */
 static const char name_graphs[] =
-	"update launch set graph = g.correlation, graph_node = g.place from (select l.id, l.correlation, row_number() over"
-	" (partition by l.call order by l.id) as place from call c join launch l on l.call = c.id"
+	"update launch set graph = g.correlation, graph_node = g.place from (select l.id, l.correlation, row_number()"
+	" over (partition by l.call order by l.id) as place from call c join launch l on l.call = c.id"
 	" where c.source = ?1 and l.source = ?1 and l.graph = 0"
 	" and c.name in (select id from name where text like '%GraphLaunch%')) g where launch.id = g.id";
 

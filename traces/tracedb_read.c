@@ -23,7 +23,7 @@ static int64_t sub(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* --- what a load carries -------------------------------------------------------------------------------------- */
+/* --- what a load carries --------------------------------------------------------------------------------------- */
 
 struct source { int64_t id, base, shift; };     /* shift: from its own times to the trace's */
 struct window { int64_t source, from, to; };    /* [from, to) in the source's own times */
@@ -96,7 +96,7 @@ static const char *load_name(struct load *l, int64_t id, struct err *e)
 	return name;
 }
 
-/* --- the files in the database -------------------------------------------------------------------------------- */
+/* --- the files in the database --------------------------------------------------------------------------------- */
 
 static int load_sources(struct load *l, struct err *e)
 {
@@ -209,7 +209,7 @@ static int load_ranges(struct load *l, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- the selection's windows ---------------------------------------------------------------------------------- */
+/* --- the selection's windows ----------------------------------------------------------------------------------- */
 
 static int unknown_range(struct load *l, struct err *e)
 {
@@ -233,7 +233,8 @@ static int range_windows(struct load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select r.source, r.start_ns, r.start_ns + r.dur_ns, r.wall_ns"
 	                                           " from range r join name n on n.id = r.name"
-	                                           " where n.text = ? and r.on_device = ? order by r.source, r.start_ns", e);
+	                                           " where n.text = ? and r.on_device = ?"
+	                                           " order by r.source, r.start_ns", e);
 	size_t cap = 0;
 	int64_t wall = 0;
 	int rc;
@@ -318,8 +319,8 @@ static const struct op_args *load_args(struct load *l, int64_t id, struct err *e
 /* One op without its ancestors; `up` is still NULL. */
 static struct op_node *load_op_row(struct load *l, int64_t id, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, parent, name, start_ns, dur_ns, thread, sequence, args"
-	                                           " from op where id = ?", e);
+	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, parent, name, start_ns, dur_ns, thread, sequence,"
+	                                           " args from op where id = ?", e);
 	const struct source *src;
 	const struct op_args *g;
 	struct op_node *n;
@@ -388,12 +389,12 @@ static const struct trace_op *load_op(struct load *l, int64_t id, struct err *e)
 	return op;
 }
 
-/* --- launches --------------------------------------------------------------------------------------------------- */
+/* --- launches -------------------------------------------------------------------------------------------------- */
 
 #define LAUNCH_COLUMNS "l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context, l.stream," \
 	" l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z," \
-	" l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph, l.graph_node," \
-	" c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
+	" l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
+	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
 
 static int read_launch(struct load *l, struct sqlite3_stmt *s, const struct source *src, struct trace_launch *x,
                        struct err *e)
@@ -496,20 +497,29 @@ static int sync_row(struct load *l, struct sqlite3_stmt *s, const struct source 
 	return 0;
 }
 
+static int count_launches(struct load *l, struct err *e)
+{
+	static const char by_device[] = "select count(*) from launch where source = ?"
+	                                " and start_ns >= ? and start_ns < ?";
+	static const char by_call[] = "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?";
+
+	if (each_window(l, l->on_device ? by_device : by_call, &l->out->n_launches, NULL, e) < 0)
+		return -1;
+	if (l->out->n_launches > 0)
+		return 0;
+	if (l->range)
+		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
+	return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
+}
+
 static int load_launches(struct load *l, struct err *e)
 {
 	struct trace *out = l->out;
 	int64_t end = INT64_MIN;
 	size_t n;
 
-	if (each_window(l, l->on_device ? "select count(*) from launch where source = ? and start_ns >= ? and start_ns < ?"
-	                                : "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?",
-	                &out->n_launches, NULL, e) < 0)
+	if (count_launches(l, e) < 0)
 		return -1;
-	if (out->n_launches == 0 && l->range)
-		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
-	if (out->n_launches == 0)
-		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
 	if (!(out->launches = arena_array(l->a, out->n_launches, sizeof *out->launches)))
 		return no_memory(e);
 	if (each_window(l, l->on_device ? "select " LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"

@@ -8,7 +8,7 @@
 #include "sim/hash.h"
 #include "traces/trace_args.h"
 
-/* --- names and arguments, stored once ------------------------------------------------------------------------ */
+/* --- names and arguments, stored once -------------------------------------------------------------------------- */
 
 static int64_t insert_text(struct tracedb *t, struct sqlite3_stmt *ins, const char *text, struct err *e)
 {
@@ -70,7 +70,7 @@ static void note_start(struct tracedb *t, int64_t start_ns)
 	t->any = true;
 }
 
-/* --- begin and end ------------------------------------------------------------------------------------------- */
+/* --- begin and end --------------------------------------------------------------------------------------------- */
 
 static int prepare(struct tracedb *t, struct err *e)
 {
@@ -79,7 +79,8 @@ static int prepare(struct tracedb *t, struct err *e)
 		{ &t->ins_name, "insert into name(text) values(?)" },
 		{ &t->ins_args, "insert into args(text) values(?)" },
 		{ &t->ins_device, "insert or ignore into device values(?,?,?,?,?,?,?,?,?)" },
-		{ &t->ins_launch, "insert into new_launch values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)" },
+		{ &t->ins_launch, "insert into new_launch values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+		                  "?,?,?,?,?,?,?,?,?)" },
 		{ &t->ins_op, "insert into op values(?,?,nullif(?,0),?,?,?,?,?,nullif(?,-1),nullif(?,0))" },
 		{ &t->ins_range, "insert into range values(null,?,?,?,?,?,?,0,null)" },
 		{ &t->ins_call, "insert into call values(null,?,?,?,?,?,?,?,0)" },
@@ -186,7 +187,8 @@ void tracedb_stats(const struct tracedb *t, struct trace_import_stats *st)
 
 static int close_source(struct tracedb *t, const struct trace_import *src, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "update source set base_ns = ?, first_ns = ?, wall_ns = ? where id = ?", e);
+	struct sqlite3_stmt *s = db_stmt(t->db, "update source set base_ns = ?, first_ns = ?, wall_ns = ?"
+	                                        " where id = ?", e);
 
 	if (!s)
 		return -1;
@@ -222,7 +224,7 @@ void tracedb_abort(struct tracedb *t)
 	end_import(t);
 }
 
-/* --- putting -------------------------------------------------------------------------------------------------- */
+/* --- putting --------------------------------------------------------------------------------------------------- */
 
 int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct err *e)
 {

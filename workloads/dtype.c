@@ -51,8 +51,11 @@ enum dtype dtype_parse(const char *name)
 enum dtype dtype_from_framework(const char *name)
 {
 	for (size_t i = 0; i < sizeof framework / sizeof *framework; i++) {
-		size_t n = strlen(framework[i].prefix);
+		size_t n;
 
+		if (*name != *framework[i].prefix)
+			continue;
+		n = strlen(framework[i].prefix);
 		if (strncmp(name, framework[i].prefix, n) != 0)
 			continue;
 		/* a variant goes on with "_e4m3fn" or " int"; "int8" is another word than "int" */

@@ -142,17 +142,21 @@ static bool read_cluster(const struct rules_row *row, const char *kernel, uint32
 	return true;
 }
 
-/* Names are long (a kilobyte) and alike: their length and a few bytes from both ends and the middle tell most apart,
+/* Names are long (a kilobyte) and alike: their length and a few words from both ends and the middle tell most apart,
  * and a full comparison decides. */
 static uint64_t name_hash(const char *s)
 {
-	size_t n = s ? strlen(s) : 0, at[4] = { 0, n / 3, 2 * (n / 3), n > 16 ? n - 16 : 0 };
-	uint64_t h = hash_u64(HASH_INIT, n);
+	size_t n = s ? strlen(s) : 0, at[6] = { 0, n / 5, 2 * (n / 5), 3 * (n / 5), 4 * (n / 5), n > 8 ? n - 8 : 0 };
+	uint64_t h = n;
 
-	if (n <= 64)
-		return hash_bytes(h, s ? s : "", n);
-	for (int i = 0; i < 4; i++)
-		h = hash_bytes(h, s + at[i], 16);
+	if (n < 40)
+		return hash_bytes(HASH_INIT, s ? s : "", n);
+	for (int i = 0; i < 6; i++) {
+		uint64_t word;
+
+		memcpy(&word, s + at[i], sizeof word);
+		h = hash_mix(h ^ word);
+	}
 	return h;
 }
 
@@ -205,7 +209,7 @@ static struct rules_answer *keep(struct rules *r, const struct rules_answer *a)
 
 static struct rules_answer ask(struct rules *r, const char *kernel, const char *op, uint64_t names, size_t from)
 {
-	uint64_t hash = hash_mix(hash_u64(names, from));
+	uint64_t hash = hash_mix(names + from);
 	struct rules_answer a = { .hash = hash, .kernel = kernel, .op = op, .from = (uint32_t)from };
 
 	if (r->cache_cap)

@@ -205,6 +205,8 @@ int rd_concat(struct reading *r)
 			return -1;
 		if (io->dtype == DT_NONE)
 			io->dtype = from_kernel, io->dtype_guess = guess;
+		if (io->dtype == DT_NONE)
+			return rd_refuse(r, "the type of a list's members is not in the trace");
 		if (!first) {
 			first = io;
 			if (rd_dim(r, dim, io->ndims + stack, &axis) < 0)

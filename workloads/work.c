@@ -56,10 +56,10 @@ uint64_t work_attention_pairs(const struct op_shape *s)
 {
 	uint64_t all = mul(s->q_len, s->kv_len);
 
-	if (!s->causal || s->q_len < 2)
+	if (!s->causal || s->q_len < 2 || all == UINT64_MAX)
 		return all;
 	if (s->kv_len >= s->q_len)                          /* the last query sees every key */
-		return all == UINT64_MAX ? all : all - s->q_len * (s->q_len - 1) / 2;
+		return all - s->q_len * (s->q_len - 1) / 2;
 	return all / 2;
 }
 

@@ -11,7 +11,6 @@ static void pump(struct bed_from *f)
 	while (!f->blocked && f->next < f->n_todo && f->under_way < f->window) {
 		struct bed_ask *a = &f->todo[f->next];
 
-		a->rq.from = &f->comp;
 		a->rq.not_before = evq_now(f->bed->q);
 		if (!comp_send(f->to, &a->rq)) {
 			f->blocked = true;
@@ -129,6 +128,13 @@ static const struct comp_ops below_ops = { .kind = "test_below", .send = below_s
 
 /* --- the bed ----------------------------------------------------------------------------------------------- */
 
+void bed_from_init(struct bed *b, struct bed_from *f)
+{
+	memset(f, 0, sizeof *f);
+	f->comp = (struct comp){ &from_ops, b->env };
+	f->bed = b;
+}
+
 void bed_up(struct bed *b)
 {
 	memset(b, 0, sizeof *b);
@@ -136,8 +142,7 @@ void bed_up(struct bed *b)
 	b->stats = stat_new();
 	CHECK(b->q && b->stats);
 	b->env = (struct comp_env){ b->q, b->stats, 1000000, NULL };
-	b->from.comp = (struct comp){ &from_ops, b->env };
-	b->from.bed = b;
+	bed_from_init(b, &b->from);
 	b->below.comp = (struct comp){ &below_ops, b->env };
 	b->below.latency = 100 * PS_NS;
 	b->below.room = 256;
@@ -151,7 +156,8 @@ void bed_down(struct bed *b)
 	evq_free(b->q);
 }
 
-static void load(const struct cfg_field *rows, void *target, const char *file, const char *yaml, struct dram_cfg *resolve)
+static void load(const struct cfg_field *rows, void *target, const char *file, const char *yaml,
+                 struct dram_cfg *resolve)
 {
 	const struct cfg_section sections[] = { { "dram", rows, 0 }, { NULL, NULL, 0 } };
 	struct err e = ERR_INIT;
@@ -214,21 +220,27 @@ void bed_run(struct bed *b)
 		continue;
 }
 
-ps_t bed_stream(struct bed *b, struct comp *to, struct bed_ask *asks, size_t n, size_t window)
+void bed_start(struct bed_from *f, struct comp *to, struct bed_ask *asks, size_t n, size_t window)
 {
-	struct bed_from *f = &b->from;
-
+	for (size_t i = 0; i < n; i++)
+		asks[i].rq.from = &f->comp;
 	f->to = to;
 	f->todo = asks;
 	f->n_todo = n;
 	f->next = f->under_way = 0;
 	f->window = window;
 	f->blocked = false;
-	f->replies = 0;
+	f->replies = f->refused = f->retries = 0;
 	pump(f);
+}
+
+ps_t bed_stream(struct bed *b, struct comp *to, struct bed_ask *asks, size_t n, size_t window)
+{
+	bed_start(&b->from, to, asks, n, window);
 	bed_run(b);
-	CHECK_U64(f->replies, n);
-	return f->last;
+	CHECK_U64(b->from.replies, n);
+	CHECK_U64(b->from.refused, b->from.retries);
+	return b->from.last;
 }
 
 static ps_t one(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes, bool write)

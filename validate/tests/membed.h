@@ -54,6 +54,7 @@ struct bed {
 };
 
 void bed_up(struct bed *b);
+void bed_from_init(struct bed *b, struct bed_from *f);                       /* a further requester */
 void bed_down(struct bed *b);
 /* A section's struct: its defaults, then `yaml` over them. Fails the test on a bad one. */
 void bed_cfg(const struct cfg_field *rows, void *target, const char *yaml);
@@ -63,6 +64,7 @@ void bed_dram_kind(struct dram_cfg *c, const char *kind, const char *yaml);  /* 
 struct comp *bed_make(struct bed *b, const struct comp_ops *ops, const void *cfg, struct comp *below);
 
 void bed_ask1(struct bed *b, struct bed_ask *a, uint64_t addr, uint64_t bytes, bool write);
+void bed_start(struct bed_from *f, struct comp *to, struct bed_ask *asks, size_t n, size_t window);
 void bed_run(struct bed *b);                                                 /* until nothing is left to happen */
 /* One request alone: time from now to its reply. */
 ps_t bed_read(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes);

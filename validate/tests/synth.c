@@ -209,7 +209,7 @@ void synth_machine(struct rng *r, struct str *y)
 	str_addf(y, "name: synth\nclock: %s\ncores: %d\n", pick(r, clocks, 3), 1 << rng_below(r, 6));
 	str_addf(y, "dispatch: {latency: %d ns, interval: %d ns, queue: %d, batch: %d, dynamic: %s, host: 5 us, launch: 1 us}\n",
 	         (int)rng_below(r, 500), (int)rng_below(r, 60), 1 + (int)rng_below(r, 32), 1 + (int)rng_below(r, 8), pick(r, flags, 2));
-	str_addf(y, "dma: {stages: %d, outstanding: %d}\n", 1 + (int)rng_below(r, 8), 1 + (int)rng_below(r, 32));
+	str_addf(y, "dma: {stages: %d, outstanding: %d}\n", 2 + (int)rng_below(r, 7), 4 + (int)rng_below(r, 32));
 	str_addf(y, "sram: {size: %d KiB}\n", 64 << rng_below(r, 4));
 	str_addf(y, "gemv: {units: %d, lanes: %d}\n", (int)rng_below(r, 5), 8 << rng_below(r, 3));
 	str_addf(y, "matrix: {units: %d, rows: %d, cols: %d}\n", (int)rng_below(r, 2), 8 << rng_below(r, 3), 8 << rng_below(r, 4));

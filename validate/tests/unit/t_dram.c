@@ -75,12 +75,13 @@ TEST(a_write_recovers_before_its_row_closes)
 
 TEST(every_kind_has_the_unloaded_times_of_its_source)
 {
-	/* idle_closed_ns and idle_conflict_ns of validate/data/dram/timings.csv, in ps; peak of one unit from the pins */
+	/* idle_closed_ns and idle_conflict_ns of timings.csv, in ps; peak of one unit from the pins */
 	static const struct { const char *kind; ps_t empty, conflict; uint64_t mb_s; } rows[] = {
-		{ "hbm2-2000", 30000, 44000, 16000 }, { "hbm3-6400", 33125, 49375, 25600 }, { "hbm4-8000", 30500, 47000, 32000 },
-		{ "gddr6-14000", 30210, 45600, 28000 }, { "gddr7-28000", 31976, 49106, 28000 },
-		{ "lpddr5-6400", 42500, 61250, 12800 }, { "ddr5-4800", 31616, 45760, 19200 }, { "ddr5-6400", 31200, 45552, 25600 },
-		{ "ddr4-3200", 30000, 43750, 25600 }, { "ddr4-2400", 29988, 43316, 19200 },
+		{ "hbm2-2000", 30000, 44000, 16000 },   { "hbm3-6400", 33125, 49375, 25600 },
+		{ "hbm4-8000", 30500, 47000, 32000 },   { "gddr6-14000", 30210, 45600, 28000 },
+		{ "gddr7-28000", 31976, 49106, 28000 }, { "lpddr5-6400", 42500, 61250, 12800 },
+		{ "ddr5-4800", 31616, 45760, 19200 },   { "ddr5-6400", 31200, 45552, 25600 },
+		{ "ddr4-3200", 30000, 43750, 25600 },   { "ddr4-2400", 29988, 43316, 19200 },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -101,6 +102,8 @@ TEST(the_defaults_are_the_file_hbm3_6400)
 {
 	struct dram_cfg file, def;
 
+	memset(&file, 0, sizeof file); /* padding is compared too */
+	memset(&def, 0, sizeof def);
 	bed_dram_kind(&file, "hbm3-6400", "");
 	bed_dram_cfg(&def, "");
 	CHECK(memcmp(&file, &def, sizeof file) == 0);
@@ -121,7 +124,7 @@ TEST(reads_and_writes_of_one_row_pay_the_turnaround)
 	}
 	bed_run(&d.b);
 	CHECK_U64(a[0].back, (1000 + 8 + 14) * NS);                      /* four bursts, then tCL */
-	CHECK_U64(a[1].back, (1008 + 11 + 8 + 5) * NS);                  /* last RD to WR 13: 11 more than a burst; tCWL */
+	CHECK_U64(a[1].back, (1008 + 11 + 8 + 5) * NS); /* last RD to WR 13: 11 more than a burst; tCWL */
 	CHECK_U64(a[2].back, (1027 + 13 + 8 + 14) * NS);                 /* tCWL + tWTR = 13 */
 	CHECK_U64(a[3].back, (1048 + 11 + 8 + 5) * NS);
 	CHECK_U64(stat_get(d.b.stats, "dram.turnarounds"), 3);
@@ -151,7 +154,7 @@ TEST(activates_of_a_unit_keep_their_distance)
 	struct dev d;
 	struct bed_ask a[4];
 
-	/* One burst in each of four banks of one group: ACT every 4 ns (tRRD), the last data tRCD + tCL + 2 after its ACT. */
+	/* One burst in each of four banks of one group: ACT every 4 ns (tRRD), data tRCD + tCL + 2 after it. */
 	dev_up(&d, "hbm2-2000", ONE_UNIT "t_row_bus: 0\n");
 	for (int i = 0; i < 4; i++) {
 		bed_ask1(&d.b, &a[i], (uint64_t)i * STRIPE, 32, false);
@@ -363,10 +366,15 @@ TEST(bandwidth_and_a_pin_rate_that_contradict_are_an_error)
 TEST(times_and_geometry_that_cannot_be_are_errors)
 {
 	static const struct { const char *set, *says; } rows[] = {
-		{ "dram.t_ras=50 ns", "dram.t_rc" }, { "dram.t_refi=390 ns", "dram.t_refi" }, { "dram.t_faw=1 ns", "dram.t_rrd_s" },
-		{ "dram.interleave=16 B", "dram.interleave" }, { "dram.bandwidth=1000 TB/s", "dram.channels" },
-		{ "dram.burst_length=1", "dram.width_bits" }, { "dram.t_rrd_s=9 ns", "dram.t_rrd_l" },
-		{ "dram.channels=1024", NULL }, { "dram.pseudo_channels=8", NULL },
+		{ "dram.t_ras=50 ns", "dram.t_rc" },
+		{ "dram.t_refi=390 ns", "dram.t_refi" },
+		{ "dram.t_faw=1 ns", "dram.t_rrd_s" },
+		{ "dram.interleave=16 B", "dram.interleave" },
+		{ "dram.bandwidth=1000 TB/s", "dram.channels" },
+		{ "dram.burst_length=1", "dram.width_bits" },
+		{ "dram.t_rrd_s=9 ns", "dram.t_rrd_l" },
+		{ "dram.channels=1024", NULL },
+		{ "dram.pseudo_channels=8", NULL },
 	};
 	const struct cfg_section sections[] = { { "dram", dram_schema, 0 }, { NULL, NULL, 0 } };
 
@@ -428,7 +436,10 @@ TEST(sequential_reads_lose_what_refresh_takes)
 {
 	/* Ramulator 2.1, seq_read, BGI, 64 or 128 entries (reference.csv); LPDDR5 at 32, where it is the same. */
 	static const struct { const char *kind; double want; } rows[] = {
-		{ "hbm2-2000", 0.89520 }, { "hbm3-6400", 0.88737 }, { "lpddr5-6400", 0.91588 }, { "gddr7-28000", 0.88491 },
+		{ "hbm2-2000", 0.89520 },
+		{ "hbm3-6400", 0.88737 },
+		{ "lpddr5-6400", 0.91588 },
+		{ "gddr7-28000", 0.88491 },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -437,8 +448,8 @@ TEST(sequential_reads_lose_what_refresh_takes)
 
 TEST(sequential_reads_without_refresh_run_at_the_pins)
 {
-	static const char *const kinds[] = { "hbm2-2000", "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000", "lpddr5-6400",
-		                             "ddr5-4800", "ddr5-6400", "ddr4-3200", "ddr4-2400" };
+	static const char *const kinds[] = { "hbm2-2000",   "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000",
+		                             "lpddr5-6400", "ddr5-4800", "ddr5-6400", "ddr4-3200",   "ddr4-2400" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct rate r = stream(kinds[i], "t_refi: 0\n", 65536, 1000, 0);
@@ -449,7 +460,7 @@ TEST(sequential_reads_without_refresh_run_at_the_pins)
 
 TEST(random_bursts_are_held_by_activates_and_by_banks)
 {
-	/* Ramulator 2.1, random_read_burst, BGI, 128 entries, one channel (reference.csv). An endless queue sees more. */
+	/* Ramulator 2.1, random_read_burst, BGI, 128 entries (reference.csv); an endless queue sees more */
 	static const struct { const char *kind; double want, within; } rows[] = {
 		{ "hbm2-2000", 0.30135, 0.01 }, { "hbm3-6400", 0.29271, 0.015 }, { "lpddr5-6400", 0.45671, 0.015 },
 		{ "gddr7-28000", 0.29795, 0.03 },
@@ -462,7 +473,8 @@ TEST(random_bursts_are_held_by_activates_and_by_banks)
 		CHECK(r.activates > 99000);
 	}
 	/* One bank alone: tRC for each burst of 2 ns. */
-	check_near(stream("hbm2-2000", ONE_UNIT "bank_groups: 1\nbanks: 1\n", 32, 10000, 1).of_peak, 2.0 / 48, 0.001, "one bank");
+	check_near(stream("hbm2-2000", ONE_UNIT "bank_groups: 1\nbanks: 1\n", 32, 10000, 1).of_peak, 2.0 / 48, 0.001,
+	           "one bank");
 }
 
 TEST(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
@@ -470,7 +482,8 @@ TEST(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
 	static const char *const kinds[] = { "hbm2-2000", "hbm3-6400", "lpddr5-6400", "gddr7-28000" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		double burst = stream(kinds[i], "", 64, 20000, 1).of_peak, tile = stream(kinds[i], "", 4096, 20000, 1).of_peak;
+		double burst = stream(kinds[i], "", 64, 20000, 1).of_peak,
+		       tile = stream(kinds[i], "", 4096, 20000, 1).of_peak;
 		double seq = stream(kinds[i], "", 65536, 2000, 0).of_peak;
 
 		CHECK(burst < tile && tile < seq + 0.001);               /* LPDDR5 loses nothing */
@@ -479,7 +492,8 @@ TEST(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
 
 TEST(alternating_directions_cost_efficiency)
 {
-	double seq = stream("hbm3-6400", "", 65536, 2000, 0).of_peak, one = stream("hbm3-6400", "", 65536, 2000, 1).of_peak;
+	double seq = stream("hbm3-6400", "", 65536, 2000, 0).of_peak,
+	       one = stream("hbm3-6400", "", 65536, 2000, 1).of_peak;
 	double both = stream("hbm3-6400", "", 65536, 2000, 2).of_peak;
 
 	CHECK(one <= seq && both < one);

@@ -4,36 +4,26 @@
 
 #include "traces/decimal.h"
 #include "traces/kineto.h"
-#include "validate/tests/test.h"
+#include "validate/tests/tracebed.h"
 
 #define EVENTS(list) "{\"traceEvents\":[" list "]}"
 #define EVENT(cat, name, ts, dur, args) \
-	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":" dur "," \
+	"\"args\":{" args "}}"
 #define KERNEL EVENT("kernel", "k", "5", "1", "")
 #define OP(args) EVENTS(EVENT("cpu_op", "op", "1", "9", "\"External id\":1," args) "," \
                         EVENT("kernel", "k", "5", "1", "\"External id\":1"))
 
-struct bed { struct tracedb *db; struct arena *a; struct trace t; struct trace_import_stats st; struct err e; };
-
 static int import_bytes(struct bed *b, const void *bytes, size_t n)
 {
-	memset(b, 0, sizeof *b);
-	b->db = tracedb_open(":memory:", DB_WRITE, &b->e);
-	CHECK_OK(b->db ? 0 : -1, b->e);
-	b->a = arena_new(0);
+	bed_open(b, ":memory:", DB_WRITE);
 	return kineto_import_mem(b->db, bytes, n, "x.json", &b->st, &b->e);
-}
-
-static void bed_down(struct bed *b)
-{
-	tracedb_free(b->db);
-	arena_free(b->a);
 }
 
 static void bed_up(struct bed *b, const char *json)
 {
 	CHECK_OK(import_bytes(b, json, strlen(json)), b->e);
-	CHECK_OK(tracedb_load(b->db, NULL, b->a, &b->t, &b->e), b->e);
+	bed_load(b, NULL);
 }
 
 static void refused_bytes(const void *bytes, size_t n, const char *because)
@@ -42,7 +32,7 @@ static void refused_bytes(const void *bytes, size_t n, const char *because)
 
 	CHECK(import_bytes(&b, bytes, n) == -1);
 	CHECK_HAS(b.e.msg, because);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 static void refused(const char *json, const char *because)
@@ -68,7 +58,7 @@ static size_t zip(const char *text, size_t n, unsigned char *out, size_t cap)
 	return len;
 }
 
-/* --- numbers ----------------------------------------------------------------------------------------------------- */
+/* --- numbers --------------------------------------------------------------------------------------------------- */
 
 static int64_t us(const char *text)
 {
@@ -106,21 +96,22 @@ TEST(a_number_that_does_not_fit_or_is_none_is_told_apart)
 		CHECK(decimal_scaled(none[i], strlen(none[i]), 0, &v) == -1);
 }
 
-/* --- what is read ------------------------------------------------------------------------------------------------ */
+/* --- what is read ---------------------------------------------------------------------------------------------- */
 
 TEST(times_are_relative_and_the_base_holds_the_rest)
 {
 	struct bed b;
 
 	bed_up(&b, "{\"traceEvents\":[" EVENT("kernel", "late", "4309010680846.820", "0.001", "") ","
-	           EVENT("kernel", "early", "4309010680846.819", "1e-3", "") "],\"baseTimeNanoseconds\":1790857026000000000}");
+	           EVENT("kernel", "early", "4309010680846.819", "1e-3", "") "],"
+	           "\"baseTimeNanoseconds\":1790857026000000000}");
 	CHECK_U64(b.t.base_ns, 1790857026000000000 + 4309010680846819);
 	CHECK_STR(b.t.launches[0].name, "early");
 	CHECK_U64(b.t.launches[0].start_ns, 0);
 	CHECK_U64(b.t.launches[1].start_ns, 1);
 	CHECK_U64(b.t.launches[1].dur_ns, 1);
 	CHECK_U64(b.t.span_ns, 2);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
@@ -128,9 +119,10 @@ TEST(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
 	struct bed b;
 	const struct trace_launch *l;
 
-	bed_up(&b, EVENTS("{\"args\":{\"block\":[128,2,1],\"deep\":{\"grid\":[9,9,9]},\"grid\":[4,2,3],\"stream\":7,\"device\":3,"
-	                  "\"context\":2,\"correlation\":10,\"registers per thread\":80,\"shared memory\":25600,\"graph id\":5,"
-	                  "\"graph node id\":6,\"more\":[[1],{\"stream\":1}]},\"dur\":2.5,\"ts\":10,\"name\":\"k\","
+	bed_up(&b, EVENTS("{\"args\":{\"block\":[128,2,1],\"deep\":{\"grid\":[9,9,9]},\"grid\":[4,2,3],\"stream\":7,"
+	                  "\"device\":3,\"context\":2,\"correlation\":10,\"registers per thread\":80,"
+	                  "\"shared memory\":25600,\"graph id\":5,\"graph node id\":6,\"more\":[[1],{\"stream\":1}]},"
+	                  "\"dur\":2.5,\"ts\":10,\"name\":\"k\","
 	                  "\"cat\":\"kernel\",\"ph\":\"X\"}"));
 	l = &b.t.launches[0];
 	CHECK(l->grid[0] == 4 && l->grid[1] == 2 && l->grid[2] == 3);
@@ -138,11 +130,14 @@ TEST(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
 	CHECK(l->stream == 7 && l->device == 3 && l->context == 2 && l->correlation == 10);
 	CHECK(l->registers == 80 && l->smem_dynamic == 25600 && l->smem_static == 0);
 	CHECK(l->graph == 5 && l->graph_node == 6 && l->bytes == -1 && l->host_start_ns == -1 && !l->op);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(directions_of_copies_come_from_the_kind_or_the_name)
 {
+	static const enum trace_copy_dir want[] = {
+		TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD, TRACE_COPY_HTOH, TRACE_COPY_PTOP, TRACE_COPY_NONE
+	};
 	struct bed b;
 
 	bed_up(&b, EVENTS(EVENT("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "1", "1", "\"bytes\":3") ","
@@ -151,13 +146,11 @@ TEST(directions_of_copies_come_from_the_kind_or_the_name)
 	                  EVENT("gpu_memcpy", "CopyHostToHost", "4", "1", "") ","
 	                  EVENT("gpu_memcpy", "copy", "5", "1", "\"kind\":\"PtoP\"") ","
 	                  EVENT("gpu_memcpy", "copy", "6", "1", "")));
-	for (int i = 0; i < 5; i++)
-		CHECK_U64(b.t.launches[i].dir, ((enum trace_copy_dir[]){ TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD,
-		                                                        TRACE_COPY_HTOH, TRACE_COPY_PTOP })[i]);
-	CHECK_U64(b.t.launches[5].dir, TRACE_COPY_NONE);
+	for (int i = 0; i < 6; i++)
+		CHECK_U64(b.t.launches[i].dir, want[i]);
 	CHECK_U64(b.t.launches[0].bytes, 3);
 	CHECK(b.t.launches[1].bytes == -1);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(arguments_are_joined_by_position_across_columns)
@@ -181,7 +174,7 @@ TEST(arguments_are_joined_by_position_across_columns)
 	CHECK(o->args[5].pos == 4 && o->args[5].ndims == -1);
 	CHECK_STR(o->args[5].scalar, "-1");
 	CHECK_U64(b.st.dropped_args, 0);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(types_without_shapes_and_shapes_without_types_are_arguments_too)
@@ -192,48 +185,42 @@ TEST(types_without_shapes_and_shapes_without_types_are_arguments_too)
 	CHECK_U64(b.t.launches[0].op->n_args, 2);
 	CHECK(b.t.launches[0].op->args[0].ndims == -1);
 	CHECK_STR(b.t.launches[0].op->args[0].dtype, "float");
-	bed_down(&b);
+	bed_close(&b);
 	bed_up(&b, OP("\"Input Dims\":[[7],[]]"));
 	CHECK_U64(b.t.launches[0].op->n_args, 2);
 	CHECK(b.t.launches[0].op->args[0].ndims == 1 && b.t.launches[0].op->args[1].ndims == -1);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(arguments_that_do_not_fit_are_dropped_and_counted)
 {
 	struct bed b;
 
-	bed_up(&b, OP("\"Input Dims\":[[[1],[2],[3],[4],[5],[6],[7],[8],[9],[10],[11],[12],[13],[14],[15],[16],[17],[18]],[19]]"));
+	bed_up(&b, OP("\"Input Dims\":[[[1],[2],[3],[4],[5],[6],[7],[8],[9],[10],[11],[12],"
+	              "[13],[14],[15],[16],[17],[18]],[19]]"));
 	CHECK_U64(b.t.launches[0].op->n_args, TRACE_MAX_ARGS);
 	CHECK_U64(b.t.launches[0].op->args[15].dims[0], 16);
 	CHECK_U64(b.st.dropped_args, 3);
-	bed_down(&b);
+	bed_close(&b);
 	bed_up(&b, OP("\"Input Dims\":[[1,2,3,4,5,6,7,8,9],[1,2,3,4,5,6,7,8]]"));
 	CHECK(b.t.launches[0].op->args[0].ndims == -1 && b.t.launches[0].op->args[1].ndims == 8);
 	CHECK_U64(b.st.dropped_args, 1);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(shapes_that_make_no_sense_are_no_tensors)
 {
-	static const char *const dims[] = { "[[1,\\\"s0\\\"]]", "[[1,[2]]]", "[[[1],2]]", "[[[[1]]]]", "[[null]]", "[[{\\\"a\\\":[1]}]]",
-	                                    "[[1e30]]" };
-	char json[1024], list[64];
+	static const char *const dims[] = {
+		"[[1,\"s0\"]]", "[[1,[2]]]", "[[[1],2]]", "[[[[1]]]]", "[[null]]", "[[{\"a\":[1]}]]", "[[1e30]]"
+	};
+	char json[1024];
 	struct bed b;
 
 	for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
-		size_t n = 0;
-
-		for (const char *p = dims[i]; *p; p++)
-			if (*p != '\\')
-				list[n++] = *p;
-		list[n] = '\0';
-		snprintf(json, sizeof json, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"tid\":1,\"ts\":1,\"dur\":9,"
-		         "\"args\":{\"External id\":1,\"Input Dims\":%s,\"Input type\":[\"float\"]}},"
-		         EVENT("kernel", "k", "5", "1", "\"External id\":1") "]}", list);
+		snprintf(json, sizeof json, OP("\"Input Dims\":%s,\"Input type\":[\"float\"]"), dims[i]);
 		bed_up(&b, json);
 		CHECK(b.t.launches[0].op->args[0].ndims == -1);
-		bed_down(&b);
+		bed_close(&b);
 	}
 }
 
@@ -242,32 +229,35 @@ TEST(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters)
 	struct bed b;
 
 	bed_up(&b, EVENTS(EVENT("kernel", "a\\u0000b", "5", "1", "") "," EVENT("kernel", "c\xff\xc3", "6", "1", "") ","
-	                  EVENT("kernel", "\\ud800x", "7", "1", "") "," EVENT("kernel", "\xc3\xa9\\u00e9", "8", "1", "")));
+	                  EVENT("kernel", "\\ud800x", "7", "1", "") ","
+	                  EVENT("kernel", "\xc3\xa9\\u00e9", "8", "1", "")));
 	CHECK_STR(b.t.launches[0].name, "a\xef\xbf\xbd" "b");
 	CHECK_STR(b.t.launches[1].name, "c\xef\xbf\xbd\xef\xbf\xbd");
 	CHECK_STR(b.t.launches[3].name, "\xc3\xa9\xc3\xa9");
-	bed_down(&b);
+	bed_close(&b);
 	bed_up(&b, OP("\"Input type\":[\"x\\u0000y\xff\"],\"Concrete Inputs\":[\"a\\\"\\\\\\u0001\\n\"]"));
 	CHECK_STR(b.t.launches[0].op->args[0].dtype, "x\xef\xbf\xbdy\xef\xbf\xbd");
 	CHECK_STR(b.t.launches[0].op->args[0].scalar, "a\"\\\x01\n");
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(what_is_not_read_may_hold_anything)
 {
 	struct bed b;
 
-	bed_up(&b, "{\"a\":[{\"b\":[[1e999]]}],\"traceName\":null,\"traceEvents\":[1,null,\"x\",[{\"cat\":\"kernel\"}],{},"
+	bed_up(&b, "{\"a\":[{\"b\":[[1e999]]}],\"traceName\":null,\"traceEvents\":[1,null,\"x\",[{\"cat\":"
+	           "\"kernel\"}],{},"
 	           "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"f\",\"args\":{\"Input Dims\":[[1]]}},"
 	           "{\"ph\":\"B\",\"cat\":\"kernel\",\"name\":\"f\"},{\"ph\":[\"X\"],\"ts\":{\"a\":1},\"args\":[1]},"
-	           EVENT("kernel", "k", "5", "1", "\"grid\":[1,2,3,4],\"stream\":true,\"x\":1e999,\"bytes\":\"N/A\"") "],"
-	           "\"deviceProperties\":[1,[2],{\"name\":\"G\",\"id\":0,\"clock\":1e999,\"x\":{\"id\":4}}]}");
+	           EVENT("kernel", "k", "5", "1", "\"grid\":[1,2,3,4],\"stream\":true,\"x\":1e999,"
+	           "\"bytes\":\"N/A\"") "],\"deviceProperties\":"
+	           "[1,[2],{\"name\":\"G\",\"id\":0,\"clock\":1e999,\"x\":{\"id\":4}}]}");
 	CHECK_U64(b.st.kernels, 1);
 	CHECK_U64(b.st.events, 5);
 	CHECK(b.t.launches[0].grid[2] == 3);
 	CHECK_U64(b.t.n_devices, 1);
 	CHECK_STR(b.t.devices[0].name, "G");
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(a_byte_order_mark_and_joined_gzip_members_are_read)
@@ -278,16 +268,16 @@ TEST(a_byte_order_mark_and_joined_gzip_members_are_read)
 	size_t n;
 
 	bed_up(&b, "\xef\xbb\xbf" EVENTS(KERNEL));
-	bed_down(&b);
+	bed_close(&b);
 	n = zip(one, strlen(one), gz, sizeof gz);
 	n += zip(two, strlen(two), gz + n, sizeof gz - n);
 	memset(gz + n, 0, 100); /* padding, as tapes have it */
 	CHECK_OK(import_bytes(&b, gz, n + 100), b.e);
 	CHECK_U64(b.st.json_bytes, strlen(one) + strlen(two));
-	bed_down(&b);
+	bed_close(&b);
 }
 
-/* --- what is refused --------------------------------------------------------------------------------------------- */
+/* --- what is refused ------------------------------------------------------------------------------------------- */
 
 TEST(a_file_that_is_no_trace_says_so)
 {
@@ -311,7 +301,7 @@ TEST(broken_json_has_a_line_and_a_column)
 	CHECK_STR(b.e.file, "x.json");
 	CHECK_U64(b.e.line, 3);
 	CHECK(b.e.col >= 9 && b.e.col <= 11);
-	bed_down(&b);
+	bed_close(&b);
 	refused(EVENTS(KERNEL) "]", "not valid JSON");
 	refused("{\"traceEvents\":[],}", "not valid JSON");
 	refused(EVENTS(EVENT("kernel", "a\nb", "1", "1", "")), "not valid JSON"); /* a raw line break in a text */
@@ -334,7 +324,7 @@ TEST(a_bad_time_is_an_error_of_its_event)
 	refused(EVENTS("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1}"), "the kernel 'k' has no \"dur\"");
 	refused(EVENTS("{\"ph\":\"X\",\"cat\":\"gpu_memset\",\"name\":\"m\",\"dur\":1}"), "the set 'm' has no \"ts\"");
 	refused(EVENTS("{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":1}"), "has no \"name\"");
-	refused(EVENTS("{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"c\",\"ts\":\"soon\",\"dur\":1}"), "has no \"ts\"");
+	refused(EVENTS(EVENT("cuda_runtime", "c", "\"soon\"", "1", "")), "the runtime call 'c' has no \"ts\"");
 }
 
 TEST(geometry_and_ids_out_of_range_are_errors)
@@ -381,7 +371,7 @@ TEST(an_event_may_have_a_mebibyte_and_no_more)
 
 	bed_up(&b, json);
 	CHECK_U64(strlen(b.t.launches[0].name), 1000000);
-	bed_down(&b);
+	bed_close(&b);
 	free(json);
 	json = long_name(1048576, true);
 	refused(json, "longer than 1 MiB");
@@ -394,7 +384,8 @@ TEST(an_event_may_have_a_mebibyte_and_no_more)
 TEST(json_cut_anywhere_is_refused)
 {
 	static const char json[] = "{\"deviceProperties\":[{\"id\":0,\"name\":\"G\"}],\"traceEvents\":["
-		EVENT("cpu_op", "o\\n", "1.5", "9", "\"External id\":1,\"Input Dims\":[[1,2],[]],\"Input type\":[\"float\",\"\"]") ","
+		EVENT("cpu_op", "o\\n", "1.5", "9", "\"External id\":1,\"Input Dims\":[[1,2],[]],"
+		      "\"Input type\":[\"float\",\"\"]") ","
 		EVENT("kernel", "k", "5", "1", "\"External id\":1,\"grid\":[1,2,3]") "]}";
 	struct bed b;
 
@@ -403,10 +394,10 @@ TEST(json_cut_anywhere_is_refused)
 		CHECK(b.e.kind == ERR_IO && b.e.msg[0] != '\0');
 		if (n > 0)
 			CHECK_HAS(b.e.msg, "the file ends in the middle of its JSON");
-		bed_down(&b);
+		bed_close(&b);
 	}
 	bed_up(&b, json);
-	bed_down(&b);
+	bed_close(&b);
 }
 
 TEST(gzip_cut_anywhere_is_refused)
@@ -419,10 +410,10 @@ TEST(gzip_cut_anywhere_is_refused)
 	for (size_t n = 2; n < len; n++)
 		refused_bytes(gz, n, "'x.json' ends in the middle of its gzip stream");
 	CHECK_OK(import_bytes(&b, gz, len), b.e);
-	bed_down(&b);
+	bed_close(&b);
 	gz[len / 2] ^= 0x55;
 	CHECK(import_bytes(&b, gz, len) == -1);
-	bed_down(&b);
+	bed_close(&b);
 	gz[len / 2] ^= 0x55;
 	gz[len - 6] ^= 1; /* its checksum */
 	refused_bytes(gz, len, "is damaged: its gzip stream breaks (incorrect data check)");

@@ -101,7 +101,7 @@ TEST(a_request_across_the_last_room_is_part_kept_and_part_spilled)
 	dev_up(&d, SMALL);
 	bed_ask1(&d.b, &a, 0, 6 * KV_CHUNK, false);
 	bed_stream(&d.b, d.kv, &a, 1, 1);
-	CHECK_U64(d.b.below.reads, 2);                                   /* one no cache below keeps, one any other data */
+	CHECK_U64(d.b.below.reads, 2); /* one no cache below keeps, one any other data */
 	CHECK_U64(a.rq.dram_bytes, 6 * KV_CHUNK);
 	CHECK_U64(st(&d, "fill_bytes"), 4 * KV_CHUNK);
 	CHECK_U64(st(&d, "spill_read_bytes"), 2 * KV_CHUNK);

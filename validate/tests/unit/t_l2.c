@@ -1,5 +1,5 @@
-/* t_l2.c - the L2 over a memory that answers after 100 ns: times to the picosecond, bytes to the line. Small cache unless
- * said otherwise: 4 sets of 2 ways of 4 KiB chunks (lines of 128 B). */
+/* t_l2.c - the L2 over a memory that answers after 100 ns: times to the picosecond, bytes to the line. Small cache
+ * unless said otherwise: 4 sets of 2 ways of 4 KiB chunks (lines of 128 B). */
 #include <stdlib.h>
 
 #include "arch/l2_tags.h"
@@ -9,8 +9,9 @@
 
 #define NS PS_NS
 #define CHUNK UINT64_C(4096)
-/* 64 B a cycle at 1 GHz: 64 ps a kilobyte... 4 KiB take 64 ns */
-#define SMALL "size: 32 KiB\nways: 2\nline: 128 B\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
+/* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. */
+#define SMALL \
+	"size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
 
 struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
 
@@ -475,19 +476,25 @@ TEST(every_way_count_keeps_exactly_its_ways)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
 			struct l2_tags *t = l2_tags_new(5, counts[n], policies[p], &e);
+			struct l2_place another;
 			struct l2_chunk old;
 			uint64_t old_chunk;
 
 			CHECK(t);
 			for (uint64_t i = 0; i < counts[n]; i++) {
-				struct l2_chunk *c = l2_tags_insert(t, l2_tags_place(t, 2 + 5 * i), &old, &old_chunk);
+				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
+				struct l2_chunk *c = l2_tags_insert(t, &p, &old, &old_chunk);
 
 				CHECK(!old.valid);                           /* empty ways go first */
 				c->valid = 1;
 			}
-			for (uint64_t i = 0; i < counts[n]; i++)
-				CHECK(l2_tags_hit(t, l2_tags_place(t, 2 + 5 * i)));
-			l2_tags_insert(t, l2_tags_place(t, 2 + 5 * 1000), &old, &old_chunk)->valid = 1;
+			for (uint64_t i = 0; i < counts[n]; i++) {
+				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
+
+				CHECK(l2_tags_hit(t, &p) == l2_tags_peek(t, p) && l2_tags_hit(t, &p));
+			}
+			another = l2_tags_place(t, 2 + 5 * 1000);
+			l2_tags_insert(t, &another, &old, &old_chunk)->valid = 1;
 			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in both */
 			CHECK(!l2_tags_peek(t, l2_tags_place(t, 2)));
 			l2_tags_free(t);

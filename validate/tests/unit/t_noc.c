@@ -1,5 +1,4 @@
-/* t_noc.c - the ideal network, and the senders behind refusals that memq.h keeps. */
-#include "arch/memq.h"
+/* t_noc.c - the ideal network. */
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -81,81 +80,8 @@ TEST(what_the_level_behind_refuses_is_refused_and_retried)
 		bed_ask1(&b, &a[i], 0, 64, false);
 	bed_stream(&b, n, a, 6, 6);
 	CHECK(b.from.refused > 0);
-	CHECK_U64(b.from.refused, b.from.retries);
 	CHECK_U64(b.below.refused, b.below.owed);
 	comp_free(n);
-	bed_down(&b);
-}
-
-/* --- refused senders --------------------------------------------------------------------------------------- */
-
-struct sender { struct comp comp; int retried; int order; struct line *line; };
-struct line { struct memq_wait w; struct comp self; int room, calls; };
-
-static bool line_room(const struct comp *c)
-{
-	const struct line *l = (const struct line *)(const void *)((const char *)c - offsetof(struct line, self));
-
-	return l->room > 0;
-}
-
-static void retried(struct comp *c, struct comp *below)
-{
-	struct sender *s = (struct sender *)c;
-
-	CHECK(below == &s->line->self);
-	CHECK(memq_wait_turn(&s->line->w, c)); /* its turn, although others wait */
-	s->retried++;
-	s->order = ++s->line->calls;
-	s->line->room--;
-}
-
-TEST(refused_senders_are_retried_in_order_once_each_as_room_comes)
-{
-	static const struct comp_ops ops = { .kind = "test_sender", .retry = retried };
-	struct line l = { .room = 0 };
-	struct sender s[3];
-
-	for (int i = 0; i < 3; i++) {
-		s[i] = (struct sender){ .comp = { .ops = &ops }, .line = &l };
-		CHECK(i > 0 || memq_wait_turn(&l.w, &s[i].comp));
-		memq_wait_add(&l.w, &s[i].comp);
-		memq_wait_add(&l.w, &s[i].comp);                             /* refused twice: still owed one */
-		CHECK(!memq_wait_turn(&l.w, &s[i].comp));                    /* newcomers and waiters alike */
-	}
-	memq_wait_wake(&l.w, &l.self, line_room);
-	CHECK_U64(l.calls, 0);
-	l.room = 2;
-	memq_wait_wake(&l.w, &l.self, line_room);
-	CHECK(s[0].order == 1 && s[1].order == 2 && s[2].retried == 0);
-	l.room = 5;
-	memq_wait_wake(&l.w, &l.self, line_room);
-	CHECK(s[0].retried == 1 && s[1].retried == 1 && s[2].retried == 1);
-	CHECK_U64(l.room, 4);
-}
-
-TEST(runs_that_touch_are_joined_and_a_full_request_says_so)
-{
-	struct bed b;
-	struct err e = ERR_INIT;
-	struct memq *q;
-	struct memq_sub *s;
-
-	bed_up(&b);
-	CHECK((q = memq_new(&b.from.comp, &b.below.comp, 1, 0, &e)));
-	CHECK((s = memq_take(q, MEMQ_ASK)));
-	CHECK(!memq_take(q, MEMQ_ASK) && !memq_free_for(q, MEMQ_ASK));
-	CHECK(memq_add(s, 0, 100) && memq_add(s, 100, 28));
-	CHECK_U64(s->rq.n_runs, 1);
-	for (uint64_t i = 1; i < MEMQ_RUNS; i++)
-		CHECK(memq_add(s, i * 1000, 1));
-	CHECK(!memq_add(s, 1, 1));
-	CHECK(memq_add(s, (MEMQ_RUNS - 1) * 1000 + 1, 5));
-	CHECK_U64(s->rq.bytes, 128 + MEMQ_RUNS - 1 + 5);
-	memq_give(q, s);
-	CHECK(memq_free_for(q, MEMQ_ASK));
-	memq_free(q);
-	memq_free(NULL);
 	bed_down(&b);
 }
 
@@ -163,6 +89,4 @@ SUITE(t_noc,
 	T(a_request_pays_both_ways)
 	T(kv_goes_to_the_kv_buffer_when_there_is_one)
 	T(what_the_level_behind_refuses_is_refused_and_retried)
-	T(refused_senders_are_retried_in_order_once_each_as_room_comes)
-	T(runs_that_touch_are_joined_and_a_full_request_says_so)
 );

@@ -21,12 +21,14 @@ static const struct res_op ops[N_OPS] = {
 	{ .carried = true },
 };
 static const struct res_resource resources[] = { { "dram", 3000000, 3600000 }, { "vector", 1001000, 900 } };
-static const struct res_stat stats[] = { { "dram.read_bytes", "bytes", 80, false }, { "l2.dirty_bytes", "bytes", 8, true } };
+static const struct res_stat stats[] = {
+	{ "dram.read_bytes", "bytes", 80, false }, { "l2.dirty_bytes", "bytes", 8, true }
+};
 
 static struct res_workload workload(void)
 {
-	return (struct res_workload){ "trace.json decode_step_1", "54dd5dc5", "decode_step_1", UINT64_C(0xfedcba9876543210), 6963,
-	                              7863, 900, 11340000, N_OPS, work_ops };
+	return (struct res_workload){ "trace.json decode_step_1", "54dd5dc5", "decode_step_1",
+	                              UINT64_C(0xfedcba9876543210), 6963, 7863, 900, 11340000, N_OPS, work_ops };
 }
 
 static struct res_run run(void)
@@ -35,9 +37,9 @@ static struct res_run run(void)
 		.config_name = "small", .config_path = "configs/small.yaml", .config_text = "name: small\nl2:\n  size: 4 MiB\n",
 		.build = "abc release", .start = "steady", .fidelity = "event", .config_hash = UINT64_C(0xdeadbeefcafef00d),
 		.seed = 7, .reuse_ppm = 93750, .host_ns = 5000000, .total_ps = 4001000, .roofline_ps = 3600000,
-		.carried_ps = 900000, .roofline_bound = "dram", .cycles = 5602, .flops = 76, .events = 99, .dram_read_bytes = 80,
-		.dram_write_bytes = 8, .dirty_bytes = 16, .compulsory_bytes = 72, .n_ops = N_OPS, .n_resources = 2, .n_stats = 2,
-		.ops = ops, .resources = resources, .stats = stats
+		.carried_ps = 900000, .roofline_bound = "dram", .cycles = 5602, .flops = 76, .events = 99,
+		.dram_read_bytes = 80, .dram_write_bytes = 8, .dirty_bytes = 16, .compulsory_bytes = 72, .n_ops = N_OPS,
+		.n_resources = 2, .n_stats = 2, .ops = ops, .resources = resources, .stats = stats
 	};
 }
 

@@ -1,0 +1,36 @@
+# What the configuration commands say; the numbers of the machines themselves are in their files.
+. validate/tests/golden/common
+"$NPUSIM" config check configs/npu/*.yaml --format csv | cut -d, -f1-3
+echo
+try config explain l2.size weights
+try config explain l2.size -c configs/npu/edge.yaml
+try config explain kv --format json
+try config explain l2.siz
+try config explain size
+try config explain frobnicator
+echo "one row a parameter, and none without help, range or source:"
+"$NPUSIM" config explain --format csv >"$TMP/all.csv"
+"$NPUSIM" config show $CONFIG --format csv >"$TMP/show.csv"
+[ "$(wc -l <"$TMP/all.csv")" = "$(wc -l <"$TMP/show.csv")" ] && echo "as many as in a machine"
+"$NPUSIM" config explain --format json | grep -E '"(help|source|range)": ""'
+echo
+echo "a dump reads back to the same machine:"
+for f in configs/npu/*.yaml; do
+	"$NPUSIM" config show "$f" >"$TMP/dump.yaml"
+	"$NPUSIM" config diff "$f" "$TMP/dump.yaml"
+	a=$("$NPUSIM" config check "$f" --format csv | tail -n 1 | sed 's/.*,//')
+	b=$("$NPUSIM" config check "$TMP/dump.yaml" --format csv | tail -n 1 | sed 's/.*,//')
+	[ "$a" = "$b" ] || echo "$f: hash $a became $b"
+done
+echo
+printf 'name: one\nl2: {size: 4 MiB}\ncores: 4\n' >"$TMP/one.yaml"
+printf 'name: two\nl2: {size: 4096 KiB}\ncores: 8\ngemv: {units: 2}\n' >"$TMP/two.yaml"
+try config diff "$TMP/one.yaml" "$TMP/two.yaml"
+try config diff "$TMP/one.yaml" "$TMP/two.yaml" --exit-code --format json
+try config diff "$TMP/one.yaml" "$TMP/one.yaml" --exit-code
+"$NPUSIM" config show "$TMP/one.yaml" --set 'l2.size = 8 MiB' --set cores=2 --format csv | grep -E '^(key|name|cores|l2.size|clock),'
+echo
+try config check "$TMP/one.yaml" --set l2.size=8
+try config check "$TMP/one.yaml" --set l2.size
+try config check "$TMP/one.yaml" --set 'l2.sizes=8 MiB'
+try config check "$TMP/absent.yaml"

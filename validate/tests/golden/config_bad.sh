@@ -1,0 +1,13 @@
+# configs/bad/: each file must fail with exit code 3, and with the message on its first line.
+. validate/tests/golden/common
+for f in configs/bad/*.yaml; do
+	want=$(sed -n '1s/^# expect: //p' "$f")
+	"$NPUSIM" config check "$f" >"$TMP/said" 2>&1
+	code=$?
+	[ "$code" = 3 ] || echo "$f: exit $code"
+	[ -n "$want" ] || echo "$f: its first line expects nothing"
+	grep -qF -- "$want" "$TMP/said" || echo "$f: does not say: $want"
+	sed "s|, '[^']*/share/npusim'||" "$TMP/said"
+done
+# The first fault does not hide those of the other files, and the good file is still said to be good.
+try config check configs/bad/missing_unit.yaml $CONFIG configs/bad/out_of_range.yaml --format csv 2>&1 | sed 's/,[0-9a-f]*$/,HASH/'

@@ -1,0 +1,14 @@
+# The committed trace: what is in it, that it is noticed the second time, and its wall time.
+. validate/tests/golden/common
+try trace import $TRACE -o "$TMP/t.db"
+try trace import $TRACE -o "$TMP/t.db"
+try trace show "$TMP/t.db"
+try trace import $TRACE -o "$TMP/t.db" --wall '11.34 ms'
+try trace show "$TMP/t.db" --format csv
+try trace import $TRACE -o "$TMP/t.db" --wall 12ms --range decode_step_1
+try trace show "$TMP/t.db" --format json
+try trace import $SMALL $TRACE -o "$TMP/both.db" --format csv
+try trace import $TRACE -o "$TMP/t.db" --range decode_step_1
+try trace import $TRACE
+try trace import $TRACE -o "$TMP/t.db" --from nsys
+try trace import $TRACE -o "$TMP/t.db" --wall 11.34
