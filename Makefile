@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse map map_math map_tile machine run classify \
+      fuse map map_math map_tile map_launch machine run classify \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_cfg l2_tags l2_lru l2_srrip l2_none l2 kv noc_ideal \
        sram dma gemv matrix vector core cp
@@ -36,8 +36,8 @@ UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
            tracedb tracedb_file kineto kineto_files classify rules shape work lower \
            units cp fuse memq dram l2 kv noc res
 CONTRACT = memory
-MODEL    =
-PROPERTY = memory run
+MODEL    = run
+PROPERTY = memory run step
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
 FUZZ     = yaml kineto

@@ -42,7 +42,7 @@ struct isa_insn {
 	bool early;                  /* loads: the bytes exist before the program starts */
 	bool pinned;                 /* loads: stays in SRAM across steps */
 	uint32_t op;                 /* op of the stream it works for */
-	uint32_t tensor, slot;       /* loads, stores: tensor of the stream, routed pick */
+	uint32_t tensor, slot;       /* loads, stores: tensor of the stream, routed pick; ISA_LAUNCH: index of the launch */
 	uint64_t offset;             /* loads, stores: first byte within the tensor */
 	uint64_t bytes;              /* loads, stores: over all tiles */
 	uint64_t tile_bytes;         /* TILE loads and stores: a full tile; the last takes the rest */
@@ -51,11 +51,16 @@ struct isa_insn {
 	uint64_t work, work_last;    /* math: MACs or element steps, for rooflines and statistics */
 };
 
-/* Work of a GPU launch, per CTA; the GPU machine runs it, the NPU never sees one. */
+/* A launch of a GPU program: geometry as traced, and its work. The GPU machine runs it, the NPU never sees one. Work is
+ * per CTA, rounded up; what the whole launch does is kept beside it, so that nothing is lost to rounding. */
 struct isa_launch {
+	uint32_t op, source;         /* of the stream: the op it works for, its launch */
 	uint32_t grid[3], block[3], cluster[3], registers;
-	uint64_t smem_bytes, ctas;
-	uint64_t load_bytes, store_bytes, tensor_macs, fma_ops, sfu_ops, int_ops; /* per CTA */
+	uint64_t smem_bytes, ctas;   /* ctas 0: a copy or set, done by a copy engine */
+	struct isa_work { uint64_t load_bytes, store_bytes, macs, alu, sfu; } cta, whole;
+	int32_t waits_for;           /* launch before it that must be over; -1: none */
+	uint8_t wait_kind;           /* enum op_wait */
+	uint64_t measured_ns;
 };
 
 struct isa_cmd {
@@ -80,6 +85,7 @@ struct isa_prog {
 	const struct isa_insn *insns; size_t n_insns;
 	const uint32_t *deps, *members;
 	const struct isa_tensor *tensors; size_t n_tensors;
+	const struct isa_launch *launches; size_t n_launches; /* GPU programs only */
 	const uint32_t *succ, *first_succ;   /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
 	uint32_t max_tile_moves;             /* most loads and stores of any one command's phase */
 };

@@ -81,7 +81,8 @@ static int group(struct lowering *w)
 	uint32_t n = (uint32_t)t->n_launches, cap = pow2_above(2 * (uint64_t)n + 1);
 	struct stream_slot *slots = arena_array(w->a, cap, sizeof *slots);
 
-	if (!(w->lops = arena_array(w->a, n, sizeof *w->lops)) || !(w->launch_op = arena_array(w->a, n, sizeof *w->launch_op)) ||
+	if (!(w->lops = arena_array(w->a, n, sizeof *w->lops)) ||
+	    !(w->launch_op = arena_array(w->a, n, sizeof *w->launch_op)) ||
 	    !slots)
 		return lower_nomem(w);
 	for (uint32_t i = 0; i < n; i++) {
@@ -187,20 +188,9 @@ static const char *common_base(const struct trace *t, size_t *base_n)
 	return base;
 }
 
-static bool is_case(const char *name, const char *base, size_t n)
-{
-	(void)base, (void)n;
-	return str_prefix(name, CASE_PREFIX);
-}
-
-static bool is_step(const char *name, const char *base, size_t n)
-{
-	return base_len(name) == n && strncmp(name, base, n) == 0;
-}
-
-/* Numbers ops by the annotation they were launched in; a launch outside of all stays with the one before it. Returns
- * how many lie inside. */
-static size_t number_steps(struct lowering *w, bool (*mine)(const char *, const char *, size_t), const char *base, size_t n)
+/* Numbers ops by the annotation they were launched in: those named `base` and a number, or cases where it is NULL. A
+ * launch outside of all stays with the one before it. Returns how many lie inside. */
+static size_t number_steps(struct lowering *w, const char *base, size_t n)
 {
 	const struct trace *t = w->t;
 	const struct trace_range *now = NULL;
@@ -214,7 +204,10 @@ static size_t number_steps(struct lowering *w, bool (*mine)(const char *, const 
 		for (size_t j = 0; j < t->n_ranges && t->ranges[j].start_ns <= at; j++) {
 			const struct trace_range *r = &t->ranges[j];
 
-			if (at - r->start_ns >= r->dur_ns || !mine(r->name, base, n))
+			if (at - r->start_ns >= r->dur_ns)
+				continue;
+			if (base ? strncmp(r->name, base, n) != 0 || base_len(r->name) != n
+			         : !str_prefix(r->name, CASE_PREFIX))
 				continue;
 			inside++;
 			step += now && r != now;
@@ -242,12 +235,12 @@ static void find_steps(struct lowering *w)
 	for (size_t i = 0; i < t->n_ranges && !w->cases; i++)
 		w->cases = str_prefix(t->ranges[i].name, CASE_PREFIX);
 	if (w->cases) {
-		number_steps(w, is_case, NULL, 0);
+		number_steps(w, NULL, 0);
 		return;
 	}
 	if (t->n_ranges > MAX_RANGES || !(base = common_base(t, &n)))
 		return;
-	w->steps_share = number_steps(w, is_step, base, n) * 10 >= (size_t)w->n * 9;
+	w->steps_share = number_steps(w, base, n) * 10 >= (size_t)w->n * 9;
 	for (uint32_t i = 0; i < w->n && !w->steps_share; i++)
 		w->lops[i].step = 0;
 	if (!w->steps_share)
@@ -308,10 +301,11 @@ static int put_launches(struct lowering *w)
 		struct stream_slot *q = stream_of(slots, cap, l);
 		uint64_t took = ns(l->dur_ns);
 
-		*x = (struct op_launch){ .trace_id = l->id, .name = l->name, .start_ns = ns(l->start_ns), .measured_ns = took,
-		                         .registers = l->registers, .smem_static = l->smem_static,
+		*x = (struct op_launch){ .trace_id = l->id, .name = l->name, .start_ns = ns(l->start_ns),
+		                         .measured_ns = took, .registers = l->registers, .smem_static = l->smem_static,
 		                         .smem_dynamic = l->smem_dynamic, .local = l->local, .stream = l->stream,
-		                         .waits_for = -1, .kind = (uint8_t)l->kind, .host_start_ns = ns(l->host_start_ns) };
+		                         .waits_for = -1, .kind = (uint8_t)l->kind };
+		x->host_start_ns = ns(l->host_start_ns);
 		memcpy(x->grid, l->grid, sizeof x->grid);
 		memcpy(x->block, l->block, sizeof x->block);
 		memcpy(x->cluster, l->cluster, sizeof x->cluster);
@@ -343,7 +337,8 @@ static void set_phases(struct lowering *w)
 		for (end = i; end < w->n && w->lops[end].step == w->lops[i].step; end++) {
 			const struct op *o = &s->ops[end];
 
-			if ((o->kind == OP_GEMM && o->shape.m > DECODE_MAX_M) || (o->kind == OP_ATTENTION && o->shape.q_len > 1))
+			if ((o->kind == OP_GEMM && o->shape.m > DECODE_MAX_M) ||
+			    (o->kind == OP_ATTENTION && o->shape.q_len > 1))
 				phase = OP_PREFILL;
 		}
 		for (uint32_t j = i; j < end; j++)

@@ -56,7 +56,8 @@ static int place_external(struct placing *p)
 				continue;
 			t->stride = (t->bytes + align - 1) / align * align;
 			if (t->instances > 1 && __builtin_mul_overflow(t->stride, (uint64_t)t->instances, &all))
-				return err_set(p->w->e, ERR_IO, "the tensors need more than 2^62 bytes of address space");
+				return err_set(p->w->e, ERR_IO,
+				               "the tensors need more than 2^62 bytes of address space");
 			if (take(p, all, align, &t->addr) < 0)
 				return -1;
 			p->placed[i] = true;
@@ -64,7 +65,7 @@ static int place_external(struct placing *p)
 	return 0;
 }
 
-/* --- blocks of what the stream makes ---------------------------------------------------------------------------------- */
+/* --- blocks of what the stream makes ------------------------------------------------------------------------------ */
 
 static struct size_class *class_of(struct placing *p, uint64_t bytes)
 {
@@ -117,7 +118,7 @@ static void give_back(struct placing *p, uint32_t tensor, uint32_t op)
 	c->tail = at;
 }
 
-/* --- dependences --------------------------------------------------------------------------------------------------------- */
+/* --- dependences -------------------------------------------------------------------------------------------------- */
 
 static void depend(struct op_stream *s, struct op *o, uint32_t on)
 {
@@ -218,10 +219,10 @@ int lower_place(struct lowering *w)
 	p.op_of = arena_array(w->a, no, sizeof *p.op_of);
 	p.freed = arena_array(w->a, nt, sizeof *p.freed);
 	p.classes = arena_array(w->a, p.n_classes, sizeof *p.classes);
-	/* an operand waits for one writer, and each read is waited for once by what overwrites it; one more for a router */
+	/* an operand waits for one writer, a read is waited for once by what overwrites it; one more for a router */
 	s->deps = arena_array(w->a, 3 * no + s->n_ops, sizeof *s->deps);
-	if (!p.last_use || !p.writer || !p.readers || !p.before || !p.placed || !p.next_reader || !p.op_of || !p.freed ||
-	    !p.classes || !s->deps)
+	if (!p.last_use || !p.writer || !p.readers || !p.before || !p.placed || !p.next_reader || !p.op_of ||
+	    !p.freed || !p.classes || !s->deps)
 		return lower_nomem(w);
 	for (size_t i = 0; i < nt; i++)
 		p.writer[i] = p.readers[i] = p.before[i] = NO_TENSOR;

@@ -16,7 +16,8 @@ static int check_ops(const struct op_stream *s, struct err *e)
 			return err_set(e, ERR_CONFIG, "op %zu has the id %u", i, o->id);
 		if ((unsigned)o->kind >= OP_KINDS)
 			return err_set(e, ERR_CONFIG, "op %zu is of no kind", i);
-		if ((uint64_t)o->first_operand + o->n_operands > s->n_operands || (uint64_t)o->first_dep + o->n_deps > s->n_deps ||
+		if ((uint64_t)o->first_operand + o->n_operands > s->n_operands ||
+		    (uint64_t)o->first_dep + o->n_deps > s->n_deps ||
 		    (uint64_t)o->first_launch + o->n_launches > s->n_launches)
 			return err_set(e, ERR_CONFIG, "op %zu points outside the stream's tables", i);
 		for (uint32_t j = 0; j < o->n_operands; j++) {
@@ -26,7 +27,8 @@ static int check_ops(const struct op_stream *s, struct err *e)
 			if (!t)
 				return err_set(e, ERR_CONFIG, "op %zu names a tensor that is not there", i);
 			if (x->offset > t->bytes || x->bytes > t->bytes - x->offset || x->touched > x->bytes)
-				return err_set(e, ERR_CONFIG, "op %zu reaches outside tensor '%s'", i, t->name ? t->name : "?");
+				return err_set(e, ERR_CONFIG, "op %zu reaches outside tensor '%s'", i,
+				               t->name ? t->name : "?");
 			if (t->route >= 0 && ((size_t)t->route >= s->n_routes || x->slot >= s->routes[t->route].top))
 				return err_set(e, ERR_CONFIG, "op %zu uses a pick its router does not make", i);
 		}
@@ -68,7 +70,7 @@ static int check_launches(const struct op_stream *s, struct err *e)
 	return rc;
 }
 
-/* --- live ranges ------------------------------------------------------------------------------------------------------ */
+/* --- live ranges -------------------------------------------------------------------------------------------------- */
 
 static uint64_t tensor_end(const struct op_tensor *t)
 {
@@ -105,7 +107,8 @@ static int live_add(struct live *l, const struct op_stream *s, uint32_t tensor, 
 	else if (at && l->v[at - 1].end > x.addr)
 		near = &l->v[at - 1];
 	if (near && x.end > x.addr)
-		return err_set(e, ERR_CONFIG, "tensors '%s' and '%s' are live at once and overlap", t->name ? t->name : "?",
+		return err_set(e, ERR_CONFIG, "tensors '%s' and '%s' are live at once and overlap",
+		               t->name ? t->name : "?",
 		               s->tensors[near->tensor].name ? s->tensors[near->tensor].name : "?");
 	for (size_t i = l->n; i > at; i--)
 		l->v[i] = l->v[i - 1];
@@ -144,7 +147,8 @@ static int check_ranges(const struct op_stream *s, struct err *e)
 		const struct op_tensor *t = &s->tensors[i];
 
 		if (!t->instances || (t->instances > 1 && t->stride < t->bytes) || tensor_end(t) > s->addr_end)
-			rc = err_set(e, ERR_CONFIG, "tensor '%s' lies outside the stream's addresses", t->name ? t->name : "?");
+			rc = err_set(e, ERR_CONFIG, "tensor '%s' lies outside the stream's addresses",
+			             t->name ? t->name : "?");
 		else if (t->external && (state[i] = 1))
 			rc = live_add(&l, s, (uint32_t)i, e);
 	}
@@ -155,7 +159,8 @@ static int check_ranges(const struct op_stream *s, struct err *e)
 			if (!state[x[j].tensor]) {
 				state[x[j].tensor] = 1;
 				if (!x[j].write)
-					rc = err_set(e, ERR_CONFIG, "op %zu reads tensor '%s' before anything wrote it", i,
+					rc = err_set(e, ERR_CONFIG,
+					             "op %zu reads tensor '%s' before anything wrote it", i,
 					             s->tensors[x[j].tensor].name ? s->tensors[x[j].tensor].name : "?");
 				else
 					rc = live_add(&l, s, x[j].tensor, e);

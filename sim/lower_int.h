@@ -78,7 +78,7 @@ struct lowering {
 	struct bucket *buckets; uint32_t n_buckets, used_buckets;   /* open addressing; a power of two */
 	uint32_t ints;                           /* newest integer value */
 	struct ext_slot *exts; uint32_t n_exts, used_exts;
-	enum dtype last_of_size[9];              /* last float format of 1, 2, 4, 8 bytes, for operands without a type */
+	enum dtype last_of_size[9];              /* last float format of 1, 2, 4 and 8 bytes */
 	uint32_t shared_in;                      /* value a routed region read; its shared experts read it too */
 	uint32_t region;                         /* tensors pass: the first region that is not behind yet */
 };
@@ -107,7 +107,7 @@ uint32_t lower_pick_kv(const struct lowering *w, const struct pick *p);
 uint32_t lower_pick_positions(const struct lowering *w, uint32_t op, uint64_t want);
 uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t tensor, uint32_t producer);
 void lower_val_read(struct lowering *w, uint32_t val, uint32_t op);
-bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems);   /* some value is of that type and size */
+bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems);   /* is a value of that type and size */
 void lower_val_drop(struct lowering *w, uint32_t val);
 /* lower_name.c */
 int lower_names(struct lowering *w);

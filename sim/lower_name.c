@@ -83,8 +83,8 @@ static void describe(const struct op_stream *s, const struct op *o, const struct
 		else if (p->m == 1)
 			snprintf(buf, size, "gemv %llux%llu", (ull)p->k, (ull)p->n);
 		else
-			snprintf(buf, size, "%s %llux%llux%llu", strcmp(o->family, "conv") == 0 ? "conv" : "gemm", (ull)p->m,
-			         (ull)p->k, (ull)p->n);
+			snprintf(buf, size, "%s %llux%llux%llu", strcmp(o->family, "conv") == 0 ? "conv" : "gemm",
+			         (ull)p->m, (ull)p->k, (ull)p->n);
 		return;
 	case OP_ATTENTION:
 		n = snprintf(buf, size, "attention %llux%llu kv %llu", (ull)p->heads, (ull)p->head_dim, (ull)p->kv_len);
@@ -139,7 +139,7 @@ static int give(struct naming *g, uint32_t tensor, const char *fmt, uint32_t n)
 
 	if (t->name)
 		return 0;
-	/* what a step shares with the others has a plain name, its own things and a benchmark case's say whose they are */
+	/* what steps share has a plain name; their own things and a benchmark case's say whose they are */
 	if (g->step && (g->w->cases || !t->external))
 		snprintf(step, sizeof step, g->w->cases ? "case%u." : "step%u.", g->step);
 	if (t->layer >= 0)

@@ -36,6 +36,16 @@ static const struct bucket *bucket(const struct lowering *w, enum dtype dtype, u
 	return w->n_buckets ? slot(w->buckets, w->n_buckets, dtype, elems) : &no_bucket;
 }
 
+static uint32_t newest(const struct lowering *w, enum dtype dtype, uint64_t elems)
+{
+	return bucket(w, dtype, elems)->head;
+}
+
+static uint32_t older(const struct lowering *w, uint32_t val)
+{
+	return w->vals[val].next;
+}
+
 static int grow(struct lowering *w)
 {
 	uint32_t n = w->n_buckets ? 2 * w->n_buckets : 256;
@@ -148,7 +158,7 @@ static uint32_t eldest(const struct lowering *w, const struct pick *p, uint32_t 
 
 	if (v->kind != OP_GEMM || v->left == NO_TENSOR)
 		return at;
-	for (uint32_t i = v->next, n = 0; i != NO_VAL && n < SIBLINGS; i = w->vals[i].next, n++) {
+	for (uint32_t i = v->next, n = 0; i != NO_VAL && n < SIBLINGS; i = older(w, i), n++) {
 		const struct val *x = &w->vals[i];
 
 		if (!x->superseded && x->kind == OP_GEMM && x->left == v->left && expected(x, p->op) && !taken(p, i) &&
@@ -164,7 +174,7 @@ static uint32_t pick_slice(const struct lowering *w, const struct pick *p, bool 
 	uint32_t best = NO_VAL, n = 0;
 	uint64_t best_at = 0;
 
-	for (uint32_t i = bucket(w, p->io->dtype, p->io->extent)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+	for (uint32_t i = newest(w, p->io->dtype, p->io->extent); i != NO_VAL && n < LOOK_BACK; i = older(w, i), n++) {
 		const struct val *v = &w->vals[i];
 		/* read at op k counts after made at op k: a slice is rather of an op's input than of its result */
 		uint64_t at = v->last_read ? 2 * (uint64_t)v->last_read + 1 : 2 * (uint64_t)made_at(v);
@@ -182,7 +192,7 @@ static uint32_t pick_whole(const struct lowering *w, const struct pick *p, uint6
 	const struct bucket *b = bucket(w, p->io->dtype, elems);
 	uint32_t same = NO_VAL, sized = NO_VAL, residual = NO_VAL, other = NO_VAL, n = 0, unread = b->unread;
 
-	for (uint32_t i = b->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+	for (uint32_t i = b->head; i != NO_VAL && n < LOOK_BACK; i = older(w, i), n++) {
 		const struct val *v = &w->vals[i];
 
 		if (v->superseded)
@@ -250,7 +260,7 @@ uint32_t lower_pick_left(const struct lowering *w, const struct pick *p)
 
 	if (p->io->elems < p->io->extent && (v = pick_slice(w, p, true)) != NO_VAL)
 		return v;
-	for (uint32_t i = bucket(w, p->io->dtype, p->io->elems)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+	for (uint32_t i = newest(w, p->io->dtype, p->io->elems); i != NO_VAL && n < LOOK_BACK; i = older(w, i), n++) {
 		const struct val *x = &w->vals[i];
 
 		if (x->superseded || x->temporary)
@@ -268,7 +278,7 @@ uint32_t lower_pick_exact(const struct lowering *w, const struct pick *p)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = bucket(w, p->io->dtype, p->io->elems)->head; i != NO_VAL && n < SIBLINGS; i = w->vals[i].next, n++) {
+	for (uint32_t i = newest(w, p->io->dtype, p->io->elems); i != NO_VAL && n < SIBLINGS; i = older(w, i), n++) {
 		const struct val *v = &w->vals[i];
 
 		if (!v->superseded && v->producer != NO_OP && same_dims(v, p->io) && !taken(p, i))
@@ -283,7 +293,7 @@ uint32_t lower_pick_weight(const struct lowering *w, const struct pick *p)
 	const struct shape_io *io = p->io;
 	uint32_t n = 0;
 
-	for (uint32_t i = bucket(w, io->dtype, io->elems)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+	for (uint32_t i = newest(w, io->dtype, io->elems); i != NO_VAL && n < LOOK_BACK; i = older(w, i), n++) {
 		const struct val *v = &w->vals[i];
 
 		if (!v->superseded && v->from_external && v->io->ndims == 2 && io->ndims == 2 && !taken(p, i) &&
@@ -298,7 +308,7 @@ uint32_t lower_pick_kv(const struct lowering *w, const struct pick *p)
 {
 	uint32_t best = NO_VAL, n = 0;
 
-	for (uint32_t i = bucket(w, p->io->dtype, p->io->extent)->head; i != NO_VAL && n < LOOK_BACK; i = w->vals[i].next, n++) {
+	for (uint32_t i = newest(w, p->io->dtype, p->io->extent); i != NO_VAL && n < LOOK_BACK; i = older(w, i), n++) {
 		const struct val *v = &w->vals[i];
 
 		if (v->superseded || w->out->tensors[v->tensor].role != OP_KV || v->producer == NO_OP || taken(p, i))

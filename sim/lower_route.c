@@ -3,7 +3,7 @@
 
 #include "sim/lower_int.h"
 
-/* --- routed regions ------------------------------------------------------------------------------------------------- */
+/* --- routed regions ----------------------------------------------------------------------------------------------- */
 
 #define MAX_EXPERTS 4096     /* a top-k over more is a sampler's, not a router's */
 
@@ -110,12 +110,13 @@ int lower_regions(struct lowering *w)
 	}
 	s->n_routes = w->n_regions;
 	for (uint32_t i = 0; i < w->n_regions; i++)
-		s->routes[i] = (struct op_route){ .experts = (uint32_t)w->regions[i].experts, .top = w->regions[i].slots,
-		                                  .layer = -1, .topk_op = w->regions[i].topk, .sync_op = w->regions[i].sync };
+		s->routes[i] = (struct op_route){ .experts = (uint32_t)w->regions[i].experts,
+		                                  .top = w->regions[i].slots, .layer = -1,
+		                                  .topk_op = w->regions[i].topk, .sync_op = w->regions[i].sync };
 	return 0;
 }
 
-/* --- layers ----------------------------------------------------------------------------------------------------------- */
+/* --- layers ------------------------------------------------------------------------------------------------------- */
 
 /* A sum of the residual stream: of what an embedding, an earlier such sum or the outside made, and something else.
  * Sums inside rotations or of experts are not: neither operand is of the stream. */

@@ -26,7 +26,7 @@ static uint32_t new_tensor(struct lowering *w, enum op_role role, enum dtype dty
 	return at;
 }
 
-/* --- what nobody made ---------------------------------------------------------------------------------------------- */
+/* --- what nobody made --------------------------------------------------------------------------------------------- */
 
 static struct ext_slot *slot(struct ext_slot *exts, uint32_t n, uint64_t key)
 {
@@ -146,7 +146,7 @@ static int make_external(struct lowering *w, uint32_t op, uint32_t i, struct ref
 	return 0;
 }
 
-/* --- which value an input is ----------------------------------------------------------------------------------------- */
+/* --- which value an input is -------------------------------------------------------------------------------------- */
 
 static uint32_t pick_input(struct lowering *w, uint32_t op, uint32_t i, const struct refs *refs)
 {
@@ -176,9 +176,9 @@ static uint32_t pick_input(struct lowering *w, uint32_t op, uint32_t i, const st
 	case SHAPE_TARGET:
 		return lower_pick_target(w, &p);
 	case SHAPE_DATA:
-		p.residual_add = w->out->ops[op].kind == OP_ELEMENTWISE && o->n_in > 1 && strcmp(o->rule->fn, "add") == 0;
+		p.residual_add = o->rule->kind == OP_ELEMENTWISE && o->n_in > 1 && strcmp(o->rule->fn, "add") == 0;
 		break;
-	case SHAPE_ROWS:                                  /* of the table there are `extent`, whatever is picked of it */
+	case SHAPE_ROWS:                                  /* the whole table, whatever is picked of it */
 		whole = *io;
 		whole.elems = io->extent;
 		p.io = &whole;
@@ -202,7 +202,8 @@ static void order_alike(const struct lop *o, struct refs *refs)
 			const struct shape_io *a = &o->in[i], *b = &o->in[j];
 			uint32_t t = refs->val[i];
 
-			if (t == NO_VAL || refs->val[j] == NO_VAL || refs->val[j] >= t || !ordered(a) || !ordered(b) || a->dtype != b->dtype ||
+			if (t == NO_VAL || refs->val[j] == NO_VAL || refs->val[j] >= t || !ordered(a) || !ordered(b) ||
+			    a->dtype != b->dtype ||
 			    a->ndims != b->ndims || memcmp(a->dims, b->dims, (size_t)a->ndims * sizeof *a->dims) != 0 ||
 			    memcmp(a->strides, b->strides, (size_t)a->ndims * sizeof *a->strides) != 0)
 				continue;
@@ -223,7 +224,8 @@ static void settle_dtype(struct lowering *w, struct lop *o)
 	for (int s = 0; s < 3; s++)
 		for (int k = 0; k < 2 && o->in[0].dtype == others[s][0]; k++)
 			for (uint32_t i = 0; i < o->n_in && found == DT_NONE; i++)
-				if (lower_known(w, others[s][k], o->in[i].elems) || lower_known(w, others[s][k], o->in[i].extent))
+				if (lower_known(w, others[s][k], o->in[i].elems) ||
+				    lower_known(w, others[s][k], o->in[i].extent))
 					found = others[s][k];
 	bytes = dtype_bytes(o->in[0].dtype, 1);
 	if (found == DT_NONE && bytes < 9)
@@ -269,7 +271,7 @@ static void promote_source(struct lowering *w, uint32_t val)
 	}
 }
 
-/* --- routed products --------------------------------------------------------------------------------------------------- */
+/* --- routed products ---------------------------------------------------------------------------------------------- */
 
 static struct region *region_of(struct lowering *w, uint32_t op)
 {
@@ -355,7 +357,7 @@ static int product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
 	return 0;
 }
 
-/* --- operands ---------------------------------------------------------------------------------------------------------- */
+/* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static void put_operand(struct lowering *w, uint32_t op, uint32_t tensor, bool write, uint64_t offset, uint64_t bytes,
                         uint64_t touched)
@@ -377,7 +379,8 @@ static void put_operand(struct lowering *w, uint32_t op, uint32_t tensor, bool w
 static void read_operand(struct lowering *w, uint32_t op, uint32_t i, const struct refs *refs)
 {
 	const struct shape_io *io = &w->lops[op].in[i];
-	uint64_t touched = dtype_bytes(io->dtype, io->elems), span = io->elems, offset = 0, whole = dtype_bytes(io->dtype, io->extent);
+	uint64_t touched = dtype_bytes(io->dtype, io->elems), whole = dtype_bytes(io->dtype, io->extent);
+	uint64_t span = io->elems, offset = 0;
 
 	if (io->use == SHAPE_TARGET && !io->elems)
 		return;                                       /* only written */
@@ -408,7 +411,8 @@ static bool sums_alike(const struct lop *o, const struct shape_io *out)
 	if (o->n_in < 2 || strcmp(o->rule->fn, "add") != 0)
 		return false;
 	for (uint32_t i = 0; i < o->n_in; i++)
-		if (o->in[i].ndims != out->ndims || memcmp(o->in[i].dims, out->dims, (size_t)out->ndims * sizeof *out->dims) != 0)
+		if (o->in[i].ndims != out->ndims ||
+		    memcmp(o->in[i].dims, out->dims, (size_t)out->ndims * sizeof *out->dims) != 0)
 			return false;
 	return true;
 }
@@ -417,6 +421,7 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 {
 	struct lop *o = &w->lops[op];
 	enum op_kind kind = w->out->ops[op].kind;
+	bool passes = kind == OP_CONVERT || kind == OP_COPY || kind == OP_ELEMENTWISE;
 	struct region *r = region_of(w, op);
 
 	for (uint32_t i = 0; i < o->n_out; i++) {
@@ -429,8 +434,9 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 				lower_val_drop(w, refs->val[io->alias]);
 		} else {
 			bool kv = kind == OP_CONCAT && w->out->tensors[refs->tensor[0]].role == OP_KV;
+			enum op_role role = kv ? OP_KV : is_int(io->dtype) ? OP_INDEX : OP_ACTIVATION;
 
-			t = new_tensor(w, kv ? OP_KV : is_int(io->dtype) ? OP_INDEX : OP_ACTIVATION, io->dtype, io->elems, false);
+			t = new_tensor(w, role, io->dtype, io->elems, false);
 		}
 		put_operand(w, op, t, true, 0, w->out->tensors[t].bytes, dtype_bytes(io->dtype, io->elems));
 		if ((v = lower_val_add(w, io, t, op)) == NO_VAL)
@@ -438,8 +444,7 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 		w->vals[v].temporary = o->rule->temporary;
 		w->vals[v].residual = kind == OP_EMBED || (kind == OP_ELEMENTWISE && sums_alike(o, io));
 		w->vals[v].left = kind == OP_GEMM ? refs->tensor[0] : NO_TENSOR;
-		w->vals[v].from_external = o->n_in && (kind == OP_CONVERT || kind == OP_COPY || kind == OP_ELEMENTWISE) &&
-		                           w->out->tensors[refs->tensor[0]].external;
+		w->vals[v].from_external = passes && o->n_in && w->out->tensors[refs->tensor[0]].external;
 		if (kind == OP_GATHER && r && !is_int(io->dtype))
 			r->input = refs->val[0], r->gathered = v;
 	}
@@ -463,8 +468,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 	if (o->open_index && settle_index(w, op) < 0) {
 		o->opaque = true;
 		o->why = "a tensor has more than 2^48 elements";
-		*x = (struct op){ .id = op, .kind = OP_OPAQUE, .name = "", .family = x->family, .rule = x->rule, .fn = "",
-		                  .layer = -1, .routed_by = -1, .first_operand = x->first_operand,
+		*x = (struct op){ .id = op, .kind = OP_OPAQUE, .name = "", .fn = "", .family = x->family,
+		                  .rule = x->rule, .layer = -1, .routed_by = -1, .first_operand = x->first_operand,
 		                  .first_launch = x->first_launch, .n_launches = x->n_launches };
 		return 0;
 	}
@@ -495,7 +500,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 	if (write_outputs(w, op, &refs) < 0)
 		return -1;
 	for (uint32_t i = 0; i < o->n_in; i++)
-		if (o->in[i].dtype == DT_BF16 || o->in[i].dtype == DT_FP16 || o->in[i].dtype == DT_FP32 || o->in[i].dtype == DT_FP64)
+		if (o->in[i].dtype == DT_BF16 || o->in[i].dtype == DT_FP16 || o->in[i].dtype == DT_FP32 ||
+		    o->in[i].dtype == DT_FP64)
 			w->last_of_size[dtype_bytes(o->in[i].dtype, 1)] = o->in[i].dtype;
 	if (x->kind == OP_ATTENTION || x->kind == OP_NORM || (x->kind == OP_REDUCE && x->reduce == OP_RED_MEAN))
 		w->shared_in = NO_VAL;
@@ -520,7 +526,8 @@ int lower_tensors(struct lowering *w)
 	for (uint32_t i = 0; i < w->n; i++)
 		ios += w->lops[i].n_in + w->lops[i].n_out;
 	if (ios > UINT32_MAX / 16)
-		return err_set(w->e, ERR_IO, "%llu operands are more than one op stream holds", (unsigned long long)ios);
+		return err_set(w->e, ERR_IO, "%llu operands are more than one op stream holds",
+		               (unsigned long long)ios);
 	s->tensors = arena_array(w->a, ios, sizeof *s->tensors);
 	s->operands = arena_array(w->a, ios, sizeof *s->operands);
 	w->vals = arena_array(w->a, ios, sizeof *w->vals);

@@ -24,7 +24,7 @@ enum op_kind {
 	OP_TOPK, OP_SORT, OP_SCAN,
 	OP_EMBED, OP_ROPE,
 	OP_COLLECTIVE,
-	OP_HOST_SYNC,   /* the host reads a device value and decides: everything before is done, nothing after is known */
+	OP_HOST_SYNC,   /* the host reads a device value and decides: all before is done, nothing after is known */
 	OP_OPAQUE,      /* shapes or family unknown: measured time is carried, outside every bound */
 	OP_KINDS
 };
@@ -49,7 +49,7 @@ enum op_role { OP_WEIGHT, OP_ACTIVATION, OP_KV, OP_INDEX, OP_CONSTANT };
 struct op_shape {
 	uint64_t batch, m, n, k;                     /* gemm */
 	uint64_t heads, kv_heads, q_len, kv_len, head_dim, v_dim; /* attention (batch too) */
-	uint64_t elems;                              /* elementwise, convert, copy, concat, gather, scatter: output elements */
+	uint64_t elems;                              /* elementwise, convert and all that move: output elements */
 	uint64_t rows, cols;                         /* reduce, softmax, norm, topk, sort, scan: along cols */
 	uint64_t top;                                /* topk */
 	uint32_t arity;                              /* elementwise: tensor inputs; concat: members */
@@ -61,13 +61,13 @@ struct op_tensor {
 	enum op_role role;
 	enum dtype dtype;
 	uint64_t bytes;                              /* of one instance */
-	uint64_t addr;                               /* device address of instance 0; ranges of live tensors do not overlap */
-	uint32_t instances;                          /* > 1: a routed expert's weights, instance e at addr + e * stride */
+	uint64_t addr;                               /* of instance 0; ranges of live tensors do not overlap */
+	uint32_t instances;                          /* > 1: a routed expert's weights, e at addr + e * stride */
 	uint64_t stride;
 	int32_t layer;                               /* -1: outside the layers */
 	int32_t route;                               /* which router picks the instance; -1: not routed */
 	bool inferred;                               /* id not in the trace: inferred from shape, dtype and order */
-	bool external;                               /* exists before the stream starts (weights, old KV, tables, inputs) */
+	bool external;                               /* there before the stream starts: weights, old KV, inputs */
 };
 
 struct op_operand {
@@ -108,7 +108,7 @@ struct op {
 	enum op_reduce reduce;
 	enum op_attn algorithm;
 	uint32_t first_operand, n_operands;
-	uint32_t first_dep, n_deps;                  /* op ids this op must wait for (true, anti and output dependences) */
+	uint32_t first_dep, n_deps;                  /* op ids to wait for (true, anti and output dependences) */
 	uint32_t first_launch, n_launches;           /* 0 launches: from a model file */
 	int32_t routed_by;                           /* router whose picks this op needs; -1 */
 	uint64_t measured_ns;                        /* sum over its launches */

@@ -26,12 +26,12 @@ struct rule {
 	enum dtype math;                         /* of the arithmetic where it is not the operands' (tf32); DT_NONE */
 	const char *shape;                       /* name of a shape reader in workloads/shape.c; NULL: none */
 	int reader;                              /* the same for shape_read; -1 */
-	bool part;                               /* never what names its op: a set or a set-up before the kernel itself */
+	bool part;                               /* never what names its op: a set before the kernel itself */
 	bool joins_previous;                     /* split-K reduce, combine: one op with the launch before it */
 	bool temporary;                          /* its result is read once: squares on the way into a mean */
 	bool routes;                             /* a top-k that may pick experts */
 	bool syncs;                              /* the host reads the result: a blocking copy to the host */
-	bool opens_routed, closes_routed;        /* products between them use routed weights, after a top-k that routes */
+	bool opens_routed, closes_routed;        /* products between them are routed, after a top-k that routes */
 };
 
 struct rules *rules_load(const char *path, struct err *e);   /* NULL path: the default table */

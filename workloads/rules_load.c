@@ -1,4 +1,4 @@
-/* rules_load.c - reading a rule table: every key is checked, every fault names file, line and the nearest right word. */
+/* rules_load.c - reading a rule table: every key is checked, a fault names file, line and the nearest right word. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <string.h>
@@ -168,7 +168,8 @@ static int read_tri(struct loading *g, const struct ynode *map, const char *key,
 	return 0;
 }
 
-static int read_word(struct loading *g, const struct ynode *map, const char *key, const char *const *names, size_t n, int *out)
+static int read_word(struct loading *g, const struct ynode *map, const char *key, const char *const *names, size_t n,
+                     int *out)
 {
 	const struct ynode *at = ynode_get(map, key);
 	const char *s, *near;
@@ -215,7 +216,8 @@ static int read_when(struct loading *g, const struct ynode *map, struct rules_wh
 	if (n->kind != YNODE_MAP)
 		return yaml_err(g->y, n, g->e, "'when' holds conditions: {blocking: yes}");
 	if (yaml_only_keys(g->y, n, keys, sizeof keys / sizeof *keys, g->e) < 0 ||
-	    read_word(g, n, "activity", activities, 3, &w->activity) < 0 || read_word(g, n, "dir", dirs, 6, &w->dir) < 0 ||
+	    read_word(g, n, "activity", activities, 3, &w->activity) < 0 ||
+	    read_word(g, n, "dir", dirs, 6, &w->dir) < 0 ||
 	    read_tri(g, n, "blocking", &w->blocking) < 0 || read_tri(g, n, "converts", &w->converts) < 0)
 		return -1;
 	return read_dtype(g, n, &w->dtype);
@@ -237,7 +239,8 @@ static int read_enums(struct loading *g, const struct ynode *n, struct rule *u)
 	for (int i = 0; i < OP_ATTNS; i++)
 		attns[i] = op_attn_name((enum op_attn)i);
 	shapes = shape_names(&n_shapes);
-	if (read_word(g, n, "kind", kinds, OP_KINDS, &kind) < 0 || read_word(g, n, "cost", costs, OP_COSTS, &cost) < 0 ||
+	if (read_word(g, n, "kind", kinds, OP_KINDS, &kind) < 0 ||
+	    read_word(g, n, "cost", costs, OP_COSTS, &cost) < 0 ||
 	    read_word(g, n, "reduce", reds, OP_REDUCES, &red) < 0 ||
 	    read_word(g, n, "algorithm", attns, OP_ATTNS, &attn) < 0 ||
 	    read_word(g, n, "shape", shapes, n_shapes, &shape) < 0 || read_dtype(g, n, &u->math) < 0)
@@ -254,9 +257,9 @@ static int read_enums(struct loading *g, const struct ynode *n, struct rule *u)
 /* --- rows ------------------------------------------------------------------------------------------------------- */
 
 static const char *const rule_keys[] = {
-	"name", "kernel", "op", "when", "kind", "cost", "fn", "reduce", "algorithm", "dtype", "shape", "family", "m1_family",
-	"friendly", "library", "part", "joins_previous", "temporary", "routes", "syncs", "opens_routed", "closes_routed",
-	"cluster_from_name",
+	"name", "kernel", "op", "when", "kind", "cost", "fn", "reduce", "algorithm", "dtype", "shape", "family",
+	"m1_family", "friendly", "library", "part", "joins_previous", "temporary", "routes", "syncs", "opens_routed",
+	"closes_routed", "cluster_from_name",
 };
 
 static int add(struct rules *r, struct rules_row *row)
@@ -284,7 +287,8 @@ static int read_rule(struct loading *g, const struct ynode *n)
 	const char *text;
 
 	if (n->kind != YNODE_MAP)
-		return yaml_err(g->y, n, g->e, "a rule is a mapping: {name: mine, kernel: '^my_kernel', kind: opaque, family: mine}");
+		return yaml_err(g->y, n, g->e,
+		                "a rule is a mapping: {name: mine, kernel: '^my_kernel', kind: opaque, family: mine}");
 	if (g->r->n >= MAX_RULES)
 		return yaml_err(g->y, n, g->e, "more than %d rules", MAX_RULES);
 	if (yaml_only_keys(g->y, n, rule_keys, sizeof rule_keys / sizeof *rule_keys, g->e) < 0)
@@ -317,7 +321,8 @@ static int read_rule(struct loading *g, const struct ynode *n)
 			return -1;
 		row->has_cluster = true;
 		if (row->cluster.re_nsub != 2)
-			return yaml_err(g->y, cluster, g->e, "'cluster_from_name' needs two groups, one for each extent");
+			return yaml_err(g->y, cluster, g->e,
+			                "'cluster_from_name' needs two groups, one for each extent");
 	}
 	if (read_flag(g, n, "part", &u->part) < 0 || read_flag(g, n, "joins_previous", &u->joins_previous) < 0 ||
 	    read_flag(g, n, "temporary", &u->temporary) < 0 || read_flag(g, n, "routes", &u->routes) < 0 ||

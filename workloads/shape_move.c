@@ -238,7 +238,7 @@ int rd_concat(struct reading *r)
 	return 0;
 }
 
-/* --- indexed reads and writes ---------------------------------------------------------------------------------------- */
+/* --- indexed reads and writes ------------------------------------------------------------------------------------- */
 
 int rd_gather(struct reading *r)
 {
@@ -288,7 +288,7 @@ int rd_gather(struct reading *r)
 }
 
 /* `x[i]`: the positions are a list the trace does not show, so how many there are is found in the stream. What the
- * launch's grid says is kept as an estimate: a CTA a row where rows are gathered whole, else 4 elements of 128 threads. */
+ * launch's grid says is kept as an estimate: a CTA a row where rows are gathered whole, else 512 elements a CTA. */
 int rd_index(struct reading *r)
 {
 	struct shape_io *table = rd_in(r, rd_nth(r, 0), SHAPE_ROWS), *index;
@@ -383,7 +383,7 @@ int rd_cache_write(struct reading *r)
 	return 0;
 }
 
-/* --- ordering ------------------------------------------------------------------------------------------------------ */
+/* --- ordering ----------------------------------------------------------------------------------------------------- */
 
 /* Rows along the dim given as the first whole number among the arguments from `pos` on. */
 static int rows_of(struct reading *r, const struct shape_io *x, int32_t pos)

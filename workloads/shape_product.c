@@ -24,7 +24,8 @@ static const struct product_args *product_args(const struct reading *r)
 		{ "mm", 0, 1, -1, false }, { "bmm", 0, 1, -1, false }, { "matmul", 0, 1, -1, false },
 		{ "addmm", 1, 2, 0, false }, { "_addmm_activation", 1, 2, 0, false }, { "baddbmm", 1, 2, 0, false },
 		{ "linear", 0, 1, 2, true }, { "_scaled_mm", 0, 1, 4, false }, { "_int_mm", 0, 1, -1, false },
-		{ "mv", 1, 0, -1, true }, { "addmv", 2, 1, 0, true }, { "dot", 0, 1, -1, true }, { "vdot", 0, 1, -1, true },
+		{ "mv", 1, 0, -1, true }, { "addmv", 2, 1, 0, true }, { "dot", 0, 1, -1, true },
+		{ "vdot", 0, 1, -1, true },
 		{ NULL, 0, 0, 0, false },
 	};
 	const struct product_args *a = known;
@@ -35,7 +36,8 @@ static const struct product_args *product_args(const struct reading *r)
 }
 
 /* An unknown op's product: the first pair of arguments whose inner dims agree, [m,k] x [k,n] or [m,k] x [n,k]. */
-static int guess_product(struct reading *r, const struct trace_arg **left, const struct trace_arg **right, bool *transposed)
+static int guess_product(struct reading *r, const struct trace_arg **left, const struct trace_arg **right,
+                         bool *transposed)
 {
 	const struct trace_arg *a, *b;
 
@@ -142,17 +144,20 @@ static uint64_t list_value(const struct reading *r, int32_t pos, uint32_t i, uin
 /* An implicit product: m = output pixels, n = channels out, k = channels in x window, batch = groups. */
 int rd_convolution(struct reading *r)
 {
-	static const char *const vendor[] = { "cudnn_convolution", "miopen_convolution", "cudnn_convolution_relu", NULL };
+	static const char *const vendor[] = { "cudnn_convolution", "miopen_convolution", "cudnn_convolution_relu",
+	                                      NULL };
 	int32_t base = rd_name_is(r, vendor) ? 2 : 3;        /* the vendors' ops have no bias argument */
 	int32_t stride_at = 3, pad_at = base == 2 ? 2 : 4;
 	struct op_shape *s = &r->s->s;
-	struct shape_io *x = rd_in(r, rd_tensor(r, 0), SHAPE_DATA), *w = x ? rd_in(r, rd_tensor(r, 1), SHAPE_RIGHT) : NULL;
+	struct shape_io *x = rd_in(r, rd_tensor(r, 0), SHAPE_DATA);
+	struct shape_io *w = x ? rd_in(r, rd_tensor(r, 1), SHAPE_RIGHT) : NULL;
 	const struct trace_arg *bias = base == 3 ? rd_tensor(r, 2) : NULL;
 	uint64_t dims[TRACE_MAX_DIMS];
 
 	if (!w)
 		return -1;
-	if (x->ndims < 3 || x->ndims > 5 || w->ndims != x->ndims || !w->dims[0] || !w->dims[1] || x->dims[1] % w->dims[1])
+	if (x->ndims < 3 || x->ndims > 5 || w->ndims != x->ndims || !w->dims[0] || !w->dims[1] ||
+	    x->dims[1] % w->dims[1])
 		return rd_refuse(r, "a convolution's dims do not agree");
 	s->batch = x->dims[1] / w->dims[1];
 	s->m = dims[0] = x->dims[0];

@@ -3,7 +3,7 @@
 
 #include "workloads/shape_int.h"
 
-/* --- rows ---------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static int rows_along(struct reading *r, const struct shape_io *x, uint32_t axis)
 {
@@ -17,7 +17,7 @@ static int rows_along(struct reading *r, const struct shape_io *x, uint32_t axis
 	r->s->s.rows = all / r->s->s.cols;
 	for (int32_t i = (int32_t)axis + 1; i < x->ndims; i++)
 		if (x->dims[i] > 1)
-			r->s->s.strided = true;                   /* neighbours along the row are not neighbours in memory */
+			r->s->s.strided = true;           /* neighbours along the row are none in memory */
 	return 0;
 }
 
@@ -46,7 +46,8 @@ static int norm_of(struct reading *r, struct shape_io *x, uint32_t first_param)
 	uint64_t cols = x->ndims ? x->dims[x->ndims - 1] : 1;
 
 	for (uint32_t i = first_param; (a = rd_nth(r, i)); i++) {
-		struct shape_io *p = a->ndims > 0 && a->ndims < (x->ndims > 1 ? x->ndims : 2) ? rd_in(r, a, SHAPE_PARAM) : NULL;
+		bool param = a->ndims > 0 && a->ndims < (x->ndims > 1 ? x->ndims : 2);
+		struct shape_io *p = param ? rd_in(r, a, SHAPE_PARAM) : NULL;
 
 		if (r->why)
 			return -1;
@@ -122,8 +123,9 @@ static int dims_mask(struct reading *r, int32_t pos, int32_t ndims, uint32_t *ma
 
 int rd_reduce(struct reading *r)
 {
-	static const char *const norms[] = { "linalg_vector_norm", "norm", NULL }, *const args[] = { "argmax", "argmin", NULL };
-	static const char *const vars[] = { "var", "std", "var_mean", "std_mean", NULL }, *const bools[] = { "any", "all", NULL };
+	static const char *const norms[] = { "linalg_vector_norm", "norm", NULL };
+	static const char *const args[] = { "argmax", "argmin", NULL }, *const bools[] = { "any", "all", NULL };
+	static const char *const vars[] = { "var", "std", "var_mean", "std_mean", NULL };
 	static const char *const pairs[] = { "max", "min", "median", NULL }, *const sums[] = { "sum", "prod", NULL };
 	int32_t dims_pos = rd_name_is(r, norms) ? 2 : 1, keep_pos = rd_name_is(r, norms) || rd_name_is(r, vars) ? 3 : 2;
 	struct shape_io *x = rd_in(r, rd_tensor(r, 0), SHAPE_DATA);
@@ -164,7 +166,7 @@ int rd_reduce(struct reading *r)
 	return 0;
 }
 
-/* --- elementwise ------------------------------------------------------------------------------------------------------ */
+/* --- elementwise -------------------------------------------------------------------------------------------------- */
 
 static int broadcast(struct reading *r, uint64_t *dims, int32_t *nd)
 {
@@ -198,7 +200,8 @@ static void follow_layout(struct shape *s, struct shape_io *out)
 	for (uint32_t i = 0; i < s->n_in; i++) {
 		const struct shape_io *io = &s->in[i];
 
-		if (io->ndims == out->ndims && memcmp(io->dims, out->dims, (size_t)out->ndims * sizeof *out->dims) == 0) {
+		if (io->ndims == out->ndims &&
+		    memcmp(io->dims, out->dims, (size_t)out->ndims * sizeof *out->dims) == 0) {
 			if (!full)
 				full = io;
 		} else if (io->ndims > 0) {
@@ -215,9 +218,11 @@ static void follow_layout(struct shape *s, struct shape_io *out)
 
 static enum dtype elementwise_out(const struct reading *r, enum dtype common)
 {
-	static const char *const bools[] = { "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not",
+	static const char *const bools[] = { "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
+	                                     "logical_not",
 	                                     "logical_xor", "isnan", "isinf", "isfinite", "isin", "signbit", NULL };
-	static const char *const floats[] = { "div", "exp", "rsqrt", "sqrt", "reciprocal", "sin", "cos", "tanh", "sigmoid",
+	static const char *const floats[] = { "div", "exp", "rsqrt", "sqrt", "reciprocal", "sin", "cos", "tanh",
+	                                      "sigmoid",
 	                                      "log", NULL };
 
 	if (rd_name_is(r, bools))

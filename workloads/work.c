@@ -136,13 +136,15 @@ struct work work_of(const struct op_stream *s, const struct op *o)
 	count(&w, o);
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &s->operands[o->first_operand + i];
+		enum op_role role;
 
 		if (x->write) {
 			w.write_bytes = add(w.write_bytes, x->touched);
 			continue;
 		}
 		w.read_bytes = add(w.read_bytes, x->touched);
-		w.role_read_bytes[s->tensors[x->tensor].role] = add(w.role_read_bytes[s->tensors[x->tensor].role], x->touched);
+		role = s->tensors[x->tensor].role;
+		w.role_read_bytes[role] = add(w.role_read_bytes[role], x->touched);
 	}
 	if (o->kind == OP_OPAQUE && !o->n_operands)
 		w.read_bytes = o->opaque_bytes;

@@ -139,7 +139,8 @@ static inline struct trace_launch *mk_kernel(struct mk *m, const char *kernel, c
 static inline struct trace_launch *mk_copy(struct mk *m, enum trace_copy_dir dir, int64_t bytes, bool blocking,
                                            const struct trace_op *o)
 {
-	static const char *const names[] = { "Memcpy", "Memcpy HtoD (Pageable -> Device)", "Memcpy DtoH (Device -> Pageable)",
+	static const char *const names[] = { "Memcpy", "Memcpy HtoD (Pageable -> Device)",
+	                                     "Memcpy DtoH (Device -> Pageable)",
 	                                     "Memcpy DtoD (Device -> Device)", "Memcpy HtoH", "Memcpy PtoP" };
 	struct trace_launch *l = mk_launch(m, names[dir], o);
 

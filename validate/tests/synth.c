@@ -151,6 +151,34 @@ static uint32_t experts(struct maker *m, uint32_t x, uint64_t hidden, uint64_t i
 	return sum;
 }
 
+static struct op_stream *empty(struct arena *a)
+{
+	struct op_stream *s = arena_alloc(a, sizeof *s);
+
+	s->source = s->digest = "synth";
+	s->ops = arena_array(a, MAX_OPS, sizeof *s->ops);
+	s->tensors = arena_array(a, MAX_TENSORS, sizeof *s->tensors);
+	s->operands = arena_array(a, MAX_OPERANDS, sizeof *s->operands);
+	s->deps = arena_array(a, MAX_OPERANDS, sizeof *s->deps);
+	s->routes = arena_array(a, 64, sizeof *s->routes);
+	s->wall_ns = -1;
+	return s;
+}
+
+struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k)
+{
+	struct maker mk = { .a = a, .s = empty(a), .at = 4096 };
+	uint32_t x = tensor(&mk, OP_CONSTANT, m * k, 1, -1), w = tensor(&mk, OP_WEIGHT, n * k, 1, -1);
+	struct op *o = op(&mk, OP_GEMM, 0);
+
+	o->shape = (struct op_shape){ .batch = 1, .m = m, .n = n, .k = k };
+	use(&mk, o, x, false, 0);
+	use(&mk, o, w, false, 0);
+	use(&mk, o, tensor(&mk, OP_ACTIVATION, m * n, 1, -1), true, 0);
+	mk.s->addr_end = mk.at;
+	return mk.s;
+}
+
 struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool with_experts)
 {
 	struct maker m = { .a = a, .at = 4096 };
@@ -158,14 +186,7 @@ struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool wi
 	uint64_t len = 16 + rng_below(r, 512), inner = 64 * (1 + rng_below(r, 40)), vocab = 1000 + rng_below(r, 20000);
 	uint32_t x;
 
-	m.s = arena_alloc(a, sizeof *m.s);
-	m.s->source = m.s->digest = "synth";
-	m.s->ops = arena_array(a, MAX_OPS, sizeof *m.s->ops);
-	m.s->tensors = arena_array(a, MAX_TENSORS, sizeof *m.s->tensors);
-	m.s->operands = arena_array(a, MAX_OPERANDS, sizeof *m.s->operands);
-	m.s->deps = arena_array(a, MAX_OPERANDS, sizeof *m.s->deps);
-	m.s->routes = arena_array(a, 64, sizeof *m.s->routes);
-	m.s->wall_ns = -1;
+	m.s = empty(a);
 	x = map1(&m, "mul", OP_COST_ALU, hidden, tensor(&m, OP_CONSTANT, hidden, 1, -1), UINT32_MAX);
 	for (int l = 0; l < layers; l++) {
 		uint32_t n = map1(&m, "mul", OP_COST_ALU, hidden, x, rows(&m, OP_REDUCE, 1, hidden, x, 1)), q, k, v, o;

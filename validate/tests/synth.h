@@ -10,6 +10,8 @@
 /* A decode step of a made-up transformer: `layers` layers with norms, products, KV concat, attention, and experts with a
  * host decision when `experts` > 0. All of it in `a`. */
 struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool experts);
+/* One product: m rows of k times a k x n weight. */
+struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k);
 /* YAML of a random machine that can run it. */
 void synth_machine(struct rng *r, struct str *yaml);
 

@@ -20,12 +20,14 @@ static uint64_t pick(struct rng *g, uint64_t lo, uint64_t hi)
 /* A random device of a random kind. */
 static void machine(struct rng *g, struct dram_cfg *c)
 {
+	/* One draw a statement: the order of evaluation must not depend on the compiler. */
+	unsigned channels = (unsigned)pick(g, 1, 24), plain = (unsigned)pick(g, 0, 1), shift = (unsigned)pick(g, 0, 5);
+	unsigned queue = (unsigned)pick(g, 1, 40), batch = (unsigned)pick(g, 0, 5), ctrl = (unsigned)pick(g, 0, 20);
 	char yaml[256];
 
 	snprintf(yaml, sizeof yaml,
 	         "channels: %u\nmap: %s\ninterleave: %u B\nqueue: %u\nwrite_batch: %u\nt_controller: %u ns\n",
-	         (unsigned)pick(g, 1, 24), pick(g, 0, 1) ? "plain" : "hashed", 64u << pick(g, 0, 5),
-	         (unsigned)pick(g, 1, 40), 1u << pick(g, 0, 5), (unsigned)pick(g, 0, 20));
+	         channels, plain ? "plain" : "hashed", 64u << shift, queue, 1u << batch, ctrl);
 	bed_dram_kind(c, kinds[rng_below(g, sizeof kinds / sizeof *kinds)], yaml);
 	if (pick(g, 0, 3) == 0)
 		c->t_refi = 0;
@@ -148,7 +150,8 @@ TEST(faster_is_never_slower_with_requests_at_the_same_times)
 		gap = pick(&g, 0, 2000000);
 		CHECK((d = dram_tile_new(&t, &e)) && (f = dram_tile_new(&u, &e)));
 		for (int k = 0; k < 500; k++) {
-			struct mem_run r = { pick(&g, 0, 1 << 24), pick(&g, 1, k % 3 ? 40000 : 200) };
+			uint64_t addr = pick(&g, 0, 1 << 24), bytes = pick(&g, 1, k % 3 ? 40000 : 200);
+			struct mem_run r = { addr, bytes };
 			bool write = rng_below(&g, 3) == 0;
 			ps_t slow = dram_tile_serve(d, now + t.t_controller, &r, 1, write, &s);
 			ps_t fast = dram_tile_serve(f, now + u.t_controller, &r, 1, write, &s);
@@ -228,13 +231,14 @@ static void stack_up(struct stack *s, struct rng *g)
 {
 	struct noc_cfg nc;
 	struct err e = ERR_INIT;
+	unsigned sets = (unsigned)pick(g, 1, 8), few = (unsigned)pick(g, 0, 1), mshrs = (unsigned)pick(g, 1, 9);
+	unsigned lru = (unsigned)pick(g, 0, 1);
 	char yaml[256];
 
 	bed_up(&s->b);
 	machine(g, &s->dc);
-	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n",
-	         32 * 24 * (unsigned)pick(g, 1, 8), pick(g, 0, 1) ? 4u : 6u, (unsigned)pick(g, 1, 9),
-	         pick(g, 0, 1) ? "lru" : "srrip");
+	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets, few ? 4 : 6,
+	         mshrs, lru ? "lru" : "srrip");
 	bed_cfg(l2_schema, &s->lc, yaml);
 	CHECK_OK(l2_cfg_check(&s->lc, &e), e);
 	bed_cfg(kv_schema, &s->kc, "size: 256 KiB\n");
@@ -273,10 +277,10 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		for (size_t k = 0; k < n; k++) {
 			struct bed_ask *a = &asks[k];
 			bool kv = rng_below(&g, 4) == 0;
+			uint64_t addr = pick(&g, 0, 20000) * 128 + (kv ? 1 << 24 : 0), bytes = pick(&g, 1, 500) * 128;
 
 			/* Whole lines, so that levels can be compared byte by byte. */
-			bed_ask1(&s.b, a, pick(&g, 0, 20000) * 128 + (kv ? 1 << 24 : 0), pick(&g, 1, 500) * 128,
-			         rng_below(&g, 3) == 0);
+			bed_ask1(&s.b, a, addr, bytes, rng_below(&g, 3) == 0);
 			a->rq.cls = kv ? MEM_KV : MEM_WEIGHT;
 		}
 		bed_stream(&s.b, s.noc, asks, n, pick(&g, 1, 100));
@@ -319,10 +323,12 @@ TEST(nothing_is_answered_before_its_bytes_can_be_there)
 		stack_up(&s, &g);
 		asks = calloc(n, sizeof *asks);
 		CHECK(asks);
-		for (size_t k = 0; k < n; k++)
-			bed_ask1(&s.b, &asks[k], pick(&g, 0, 255) * 128, pick(&g, 1, 256) * 128, false);
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++) {
+			uint64_t addr = pick(&g, 0, 255) * 128, bytes = pick(&g, 1, 256) * 128;
+
+			bed_ask1(&s.b, &asks[k], addr, bytes, false);
 			asks[k].rq.cls = MEM_ACTIVATION;
+		}
 		bed_stream(&s.b, s.noc, asks, n, n);
 		/* In the order of asking: the first to ask for a line fetches it, as long as nothing is evicted. */
 		for (size_t k = 0; k < n && stat_get(s.b.stats, "l2.evicted_bytes") == 0; k++)

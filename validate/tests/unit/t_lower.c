@@ -91,7 +91,8 @@ static void deps_are(const struct op_stream *s, uint32_t op, uint32_t n, const u
 	const struct op *o = &s->ops[op];
 
 	if (o->n_deps != n || memcmp(s->deps + o->first_dep, want, n * sizeof *want) != 0)
-		test_fail(__FILE__, __LINE__, "op %u ('%s') has %u dependences, not the %u expected", op, o->name, o->n_deps, n);
+		test_fail(__FILE__, __LINE__, "op %u ('%s') has %u dependences, not the %u expected", op, o->name,
+		          o->n_deps, n);
 }
 
 /* Whoever waits for just its dependences never sees a half-written range: each pair of ops that touch the same bytes,
@@ -117,7 +118,8 @@ static void check_order(const struct op_stream *s)
 				for (uint32_t y = 0; y < s->ops[j].n_operands; y++) {
 					const struct op_operand *a = &s->operands[o->first_operand + x];
 					const struct op_operand *b = &s->operands[s->ops[j].first_operand + y];
-					uint64_t p = s->tensors[a->tensor].addr + a->offset, q = s->tensors[b->tensor].addr + b->offset;
+					uint64_t p = s->tensors[a->tensor].addr + a->offset,
+						q = s->tensors[b->tensor].addr + b->offset;
 
 					if ((a->write || b->write) && p < q + b->bytes && q < p + a->bytes)
 						test_fail(__FILE__, __LINE__, "op %zu does not wait for op %zu", i, j);
@@ -132,7 +134,8 @@ TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 {
 	static const struct { enum op_kind kind; uint64_t n; } kinds[] = {
 		{ OP_GEMM, 294 }, { OP_ATTENTION, 12 }, { OP_ELEMENTWISE, 456 }, { OP_CONVERT, 95 }, { OP_REDUCE, 48 },
-		{ OP_SOFTMAX, 11 }, { OP_COPY, 33 }, { OP_CONCAT, 59 }, { OP_GATHER, 11 }, { OP_SCATTER, 22 }, { OP_TOPK, 11 },
+		{ OP_SOFTMAX, 11 }, { OP_COPY, 33 }, { OP_CONCAT, 59 }, { OP_GATHER, 11 }, { OP_SCATTER, 22 },
+			{ OP_TOPK, 11 },
 		{ OP_SORT, 11 }, { OP_EMBED, 1 }, { OP_HOST_SYNC, 11 }, { OP_OPAQUE, 0 },
 	};
 	uint64_t total = 0, twice = 0, ns = 0;
@@ -141,7 +144,8 @@ TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 	low_open(&l, DSOCR, "decode_step_1");
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (of_kind(&l.s, kinds[i].kind) != kinds[i].n)
-			test_fail(__FILE__, __LINE__, "%llu ops of kind '%s'", (unsigned long long)of_kind(&l.s, kinds[i].kind),
+			test_fail(__FILE__, __LINE__, "%llu ops of kind '%s'",
+			          (unsigned long long)of_kind(&l.s, kinds[i].kind),
 			          op_kind_name(kinds[i].kind));
 		total += kinds[i].n;
 	}
@@ -152,7 +156,8 @@ TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 		CHECK(l.s.ops[i].n_launches == 1 || l.s.ops[i].n_launches == 2);
 		CHECK(l.s.ops[i].phase == OP_DECODE && *l.s.ops[i].name);
 	}
-	CHECK_U64(twice, 25);                     /* 12 attentions, 11 routers, a split-K product, a set before the last */
+	CHECK_U64(twice, 25);                     /* 12 attentions, 11 routers, a split-K product,
+		a set before the last */
 	for (size_t i = 0; i < l.b.t.n_launches; i++)
 		ns += (uint64_t)l.b.t.launches[i].dur_ns;
 	CHECK_U64(l.s.measured_ns, ns);
@@ -180,7 +185,8 @@ TEST(a_step_reads_each_weight_once_and_the_picked_experts)
 		for (int r = 0; r <= OP_CONSTANT; r++)
 			role[r] += w.role_read_bytes[r];
 	}
-	CHECK_U64(products, 1148190720);          /* attention, the dense layer, 6 of 64 and 2 shared experts, routers, head */
+	CHECK_U64(products, 1148190720);          /* attention, the dense layer, 6 of 64 and 2 shared experts, routers,
+		head */
 	CHECK_U64(gains, 25 * 2560);
 	CHECK_U64(role[OP_WEIGHT], products + gains + 2560);          /* and one row of the embedding */
 	for (size_t i = 0; i < l.s.n_tensors; i++) {
@@ -255,7 +261,8 @@ TEST(experts_are_routed_and_their_results_meet_again)
 			continue;
 		w = reads(&l.s, i, 1);
 		CHECK(o->kind == OP_GEMM && l.s.tensors[w->tensor].route == o->routed_by);
-		CHECK(l.s.tensors[w->tensor].instances == 64 && l.s.tensors[w->tensor].stride >= l.s.tensors[w->tensor].bytes);
+		CHECK(l.s.tensors[w->tensor].instances == 64 &&
+		      l.s.tensors[w->tensor].stride >= l.s.tensors[w->tensor].bytes);
 		CHECK_U64(w->slot, routed % 18 / 3);
 		routed++;
 	}
@@ -276,7 +283,8 @@ TEST(experts_are_routed_and_their_results_meet_again)
 		CHECK(made_by(&l.s, 121, e) == gate + 4);
 	}
 	CHECK(made_by(&l.s, 124, 1) == 79);                    /* weighted by the top-k's values */
-	CHECK(made_by(&l.s, 127, 0) == 74 && made_by(&l.s, 129, 0) == 74);     /* shared experts read the router's input */
+	CHECK(made_by(&l.s, 127, 0) == 74 &&
+	      made_by(&l.s, 129, 0) == 74);     /* shared experts read the router's input */
 	CHECK(made_by(&l.s, 132, 0) == 126 && made_by(&l.s, 132, 1) == 131);
 	CHECK(made_by(&l.s, 133, 0) == 66 && made_by(&l.s, 133, 1) == 132);
 	/* the router's weight is bf16, converted every step; what its product reads is the conversion */
@@ -316,7 +324,9 @@ TEST(layers_repeat_and_are_numbered)
 				uint32_t x = made_by(&l.s, a->id, j), y = made_by(&l.s, b->id, j);
 
 				if (x == UINT32_MAX ? y != x : y - first[k] != x - first[1])
-					test_fail(__FILE__, __LINE__, "op %u ('%s'), input %u: made by %u, in layer 1 by %u", b->id, b->name, j, y, x);
+					test_fail(__FILE__, __LINE__,
+					          "op %u ('%s'), input %u: made by %u, in layer 1 by %u", b->id,
+						b->name, j, y, x);
 			}
 		}
 	}
@@ -332,8 +342,10 @@ TEST(launches_keep_their_geometry_and_what_they_wait_for)
 
 	low_open(&l, DSOCR, "decode_step_1");
 	x = &l.s.launches[l.s.ops[9].first_launch];
-	CHECK(x->grid[0] == 4 && x->grid[1] == 20 && x->block[0] == 384 && x->cluster[0] == 4 && x->cluster[1] == 1 && x->cluster[2] == 1);
-	CHECK(x->wait_kind == OP_WAIT_STREAM && x->waits_for == (int32_t)l.s.ops[8].first_launch && x->host_start_ns > 0);
+	CHECK(x->grid[0] == 4 && x->grid[1] == 20 && x->block[0] == 384 && x->cluster[0] == 4 && x->cluster[1] == 1 &&
+	      x->cluster[2] == 1);
+	CHECK(x->wait_kind == OP_WAIT_STREAM && x->waits_for == (int32_t)l.s.ops[8].first_launch &&
+	      x->host_start_ns > 0);
 	CHECK_U64(l.s.launches[0].waits_for, (uint64_t)-1);
 	x = &l.s.launches[l.s.ops[39].first_launch];
 	CHECK_HAS(x[0].name, "splitK_TNT");
@@ -378,7 +390,8 @@ TEST(steps_of_one_trace_share_their_weights_and_old_caches)
 	CHECK(weights[0] == weights[1] && kv[0] == kv[1] && kv[0] == 62914560);
 	for (uint32_t i = 0; i < all.s.n_ops; i++)
 		if (all.s.ops[i].kind == OP_EMBED && embeds++)
-			CHECK(all.s.ops[made_by(&all.s, i, 1)].reduce == OP_RED_ARGMAX);   /* the next token is the last one's */
+			CHECK(all.s.ops[made_by(&all.s, i,
+			                        1)].reduce == OP_RED_ARGMAX);   /* the next token is the last one's */
 	CHECK_U64(embeds, 3);
 	CHECK(all.s.ops[1075 + 5].layer == 0 && all.s.ops[2 * 1075 + 1074].layer == -1);
 	low_close(&one);
@@ -402,15 +415,17 @@ TEST(a_dense_model_routes_nothing_and_groups_its_heads)
 		if (o->kind == OP_GEMM)
 			products += work_of(&l.s, o).role_read_bytes[OP_WEIGHT];
 		if (o->kind == OP_ATTENTION)
-			CHECK(o->shape.heads == 32 && o->shape.kv_heads == 8 && o->shape.kv_len == 257 && o->algorithm == OP_ATTN_FLASH);
+			CHECK(o->shape.heads == 32 && o->shape.kv_heads == 8 && o->shape.kv_len == 257 &&
+			      o->algorithm == OP_ATTN_FLASH);
 	}
 	/* 16 layers of q, o (2048 x 2048), k, v (2048 x 512), three of 2048 x 8192, and the head */
-	CHECK_U64(products, 2 * (16 * (2 * 2048 * 2048 + 2 * 2048 * 512 + UINT64_C(3) * 2048 * 8192) + UINT64_C(2048) * 128256));
+	CHECK_U64(products,
+	          2 * (16 * (2 * 2048 * 2048 + 2 * 2048 * 512 + UINT64_C(3) * 2048 * 8192) + UINT64_C(2048) * 128256));
 	check_order(&l.s);
 	low_close(&l);
 }
 
-/* --- by hand -------------------------------------------------------------------------------------------------------- */
+/* --- by hand ------------------------------------------------------------------------------------------------------ */
 
 struct hand { struct mk m; struct rules *r; struct op_stream s; struct lower_stats st; struct err e; };
 
@@ -441,7 +456,8 @@ static void product(struct hand *h, const char *args)
 
 static void simple(struct hand *h, const char *kernel, const char *op, const char *args)
 {
-	char *name = arena_printf(h->m.a, "void at::native::vectorized_elementwise_kernel<8, at::native::%s, 3ul>", kernel);
+	char *name = arena_printf(h->m.a, "void at::native::vectorized_elementwise_kernel<8, at::native::%s, 3ul>",
+	                          kernel);
 
 	mk_kernel(&h->m, name, op, args);
 }
@@ -471,7 +487,8 @@ TEST(what_nobody_knows_is_opaque_and_carries_its_time)
 	hand_lower(&h);
 	CHECK_U64(h.s.n_ops, 7);
 	for (size_t i = 0; i < 7; i++)
-		CHECK(h.s.ops[i].kind == OP_OPAQUE && h.s.ops[i].n_operands == 0 && h.s.ops[i].n_deps == 0 && *h.s.ops[i].name);
+		CHECK(h.s.ops[i].kind == OP_OPAQUE && h.s.ops[i].n_operands == 0 && h.s.ops[i].n_deps == 0 &&
+		      *h.s.ops[i].name);
 	CHECK_U64(h.s.opaque_ns, 5700);
 	CHECK_U64(h.s.measured_ns, 5700);
 	CHECK_U64(h.st.lowered_kernel_ns, 0);
@@ -519,7 +536,8 @@ TEST(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself)
 	mk_copy(&h.m, TRACE_COPY_HTOD, 8, false, NULL);
 	hand_lower(&h);
 	CHECK_U64(h.s.n_ops, 4);
-	CHECK(h.s.ops[0].kind == OP_COPY && h.s.ops[1].kind == OP_GEMM && h.s.ops[1].n_launches == 2 && h.s.ops[2].kind == OP_COPY);
+	CHECK(h.s.ops[0].kind == OP_COPY && h.s.ops[1].kind == OP_GEMM && h.s.ops[1].n_launches == 2 &&
+	      h.s.ops[2].kind == OP_COPY);
 	CHECK_STR(h.s.ops[0].name, "fill 64");
 	CHECK(h.s.ops[3].kind == OP_COPY && h.s.ops[3].n_operands == 1);
 	CHECK_U64(h.s.kernel_ns, 1000);
@@ -565,7 +583,8 @@ static void routed_layer(struct hand *h, bool sync)
 {
 	simple(h, "CUDAFunctor_add<c10::BFloat16>", "aten::add", "bf16[1,32] bf16[1,32] =1");
 	mk_kernel(&h->m, "void at::native::sbtopk::gatherTopK<float>", "aten::topk", "f32[1,8] =2 =-1 =True =True");
-	mk_kernel(&h->m, "void at::native::vectorized_gather_kernel<16, long>", "aten::index", "bf16[1,32] -")->grid[0] = 2;
+	mk_kernel(&h->m, "void at::native::vectorized_gather_kernel<16, long>", "aten::index",
+	          "bf16[1,32] -")->grid[0] = 2;
 	mk_copy(&h->m, TRACE_COPY_DTOH, 16, sync, mk_op(&h->m, "aten::copy_", "i64[1,2] i64[1,2] =False"));
 	for (int e = 0; e < 2; e++) {
 		product(h, "bf16[1,32] bf16[32,16]");
@@ -574,7 +593,8 @@ static void routed_layer(struct hand *h, bool sync)
 		simple(h, "MulFunctor<float>", "aten::mul", "bf16[1,16] bf16[1,16]");
 		product(h, "bf16[1,16] bf16[16,32]");
 	}
-	mk_kernel(&h->m, "CatArrayBatchedCopy<at::native::OpaqueType<2u>, 1>", "aten::cat", "{bf16[1,32] bf16[1,32]} =0");
+	mk_kernel(&h->m, "CatArrayBatchedCopy<at::native::OpaqueType<2u>, 1>", "aten::cat",
+	          "{bf16[1,32] bf16[1,32]} =0");
 	product(h, "bf16[1,32] bf16[32,16]");
 }
 
@@ -586,7 +606,8 @@ TEST(a_router_needs_a_host_that_reads_its_picks)
 	routed_layer(&h, true);
 	hand_lower(&h);
 	CHECK_U64(h.s.n_routes, 1);
-	CHECK(h.s.routes[0].experts == 8 && h.s.routes[0].top == 2 && h.s.routes[0].topk_op == 1 && h.s.routes[0].sync_op == 3);
+	CHECK(h.s.routes[0].experts == 8 && h.s.routes[0].top == 2 && h.s.routes[0].topk_op == 1 &&
+	      h.s.routes[0].sync_op == 3);
 	for (uint32_t i = 4; i < 14; i++)
 		if (h.s.ops[i].kind == OP_GEMM)
 			CHECK(h.s.ops[i].routed_by == 0 && reads(&h.s, i, 1)->slot == (i - 4) / 5);
@@ -630,8 +651,10 @@ TEST(in_place_ops_write_what_they_read)
 	simple(&h, "silu_kernel(x)", "aten::silu", "f32[4,8]");                 /* 0 */
 	simple(&h, "MulFunctor<float>", "aten::mul_", "f32[4,8] f32[4,1]");     /* 1 */
 	simple(&h, "exp_kernel_cuda(x)", "aten::exp", "f32[4,8]");              /* 2 */
-	mk_kernel(&h.m, "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >", "aten::fill_", "i64[1,64] =0"); /* 3 */
-	mk_kernel(&h.m, "void at::native::_scatter_gather_elementwise_kernel<8>", "aten::scatter_", "i64[1,64] =1 i64[1,6] =1");             /* 4 */
+	mk_kernel(&h.m, "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >",
+	          "aten::fill_", "i64[1,64] =0"); /* 3 */
+	mk_kernel(&h.m, "void at::native::_scatter_gather_elementwise_kernel<8>", "aten::scatter_",
+	          "i64[1,64] =1 i64[1,6] =1");             /* 4 */
 	hand_lower(&h);
 	deps_are(&h.s, 1, 1, (uint32_t[]){ 0 });
 	deps_are(&h.s, 2, 1, (uint32_t[]){ 1 });
@@ -660,7 +683,8 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 	struct hand h;
 
 	hand_open(&h);
-	mk_kernel(&h.m, "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<x>", "aten::native_layer_norm",
+	mk_kernel(&h.m, "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<x>",
+	          "aten::native_layer_norm",
 	          "bf16[5,64] =[64] bf16[64] bf16[64] =1e-05");
 	for (int i = 0; i < 3; i++)
 		product(&h, "bf16[5,64] bf16[64,64]");
@@ -674,7 +698,8 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_U64(made_by(&h.s, 4, i), i + 1);
 	CHECK(made_by(&h.s, 5, 0) == 4 && made_by(&h.s, 6, 1) == 5);
-	CHECK(made_by(&h.s, 6, 0) == UINT32_MAX && reads(&h.s, 6, 0)->tensor == reads(&h.s, 0, 0)->tensor);   /* the residual */
+	CHECK(made_by(&h.s, 6, 0) == UINT32_MAX &&
+	      reads(&h.s, 6, 0)->tensor == reads(&h.s, 0, 0)->tensor);   /* the residual */
 	CHECK(h.s.ops[4].shape.causal && h.s.ops[4].phase == OP_PREFILL);
 	CHECK(h.s.ops[0].layer == 0 && h.s.ops[6].layer == 0);
 	hand_close(&h);
@@ -682,7 +707,8 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 
 TEST(cases_of_a_benchmark_have_nothing_in_common)
 {
-	static struct trace_range ranges[3] = { { "case|mm|4x8x8|0", 0, 1400, 1, 1 }, { "case|mm|4x8x8|1", 1500, 1400, 1, 1 },
+	static struct trace_range ranges[3] = { { "case|mm|4x8x8|0", 0, 1400, 1, 1 },
+	                                        { "case|mm|4x8x8|1", 1500, 1400, 1, 1 },
 	                                        { "case|silu|4x8|0", 3000, 1400, 1, 1 } };
 	struct hand h;
 
@@ -695,10 +721,12 @@ TEST(cases_of_a_benchmark_have_nothing_in_common)
 	hand_lower(&h);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK(made_by(&h.s, i, 0) == UINT32_MAX && h.s.ops[i].n_deps == 0);
-	CHECK(reads(&h.s, 0, 0)->tensor != reads(&h.s, 1, 0)->tensor && reads(&h.s, 0, 1)->tensor != reads(&h.s, 1, 1)->tensor);
+	CHECK(reads(&h.s, 0, 0)->tensor != reads(&h.s, 1, 0)->tensor &&
+	      reads(&h.s, 0, 1)->tensor != reads(&h.s, 1, 1)->tensor);
 	h.m.t.n_ranges = 0;
 	hand_lower(&h);
-	CHECK_U64(made_by(&h.s, 2, 0), 0);                    /* in one run it is the first of two products of one input */
+	CHECK_U64(made_by(&h.s, 2, 0),
+	          0);                    /* in one run it is the first of two products of one input */
 	CHECK(reads(&h.s, 0, 0)->tensor == reads(&h.s, 1, 0)->tensor);
 	hand_close(&h);
 }
@@ -757,7 +785,7 @@ TEST(memory_that_runs_out_is_an_error_wherever_it_does)
 	hand_close(&h);
 }
 
-/* --- the checker itself -------------------------------------------------------------------------------------------------- */
+/* --- the checker itself ------------------------------------------------------------------------------------------- */
 
 static void check_refuses(struct hand *h, const char *part)
 {

@@ -61,7 +61,8 @@ TEST(faults_are_placed_and_name_the_nearest_word)
 	refused("rules:\n- {name: a, family: f, kernel: x}\n", 2, "without 'kind'");
 	refused("rules:\n- {name: a, kind: gemm, kernel: x}\n", 2, "without 'family'");
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x}\n- {name: a, kind: gemm, family: f, kernel: y}\n", 3, "twice");
-	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, cluster_from_name: '([0-9])'}\n", 2, "two groups");
+	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, cluster_from_name: '([0-9])'}\n", 2,
+	        "two groups");
 	refused("rules:\n- x\n", 2, "mapping");
 	refused("rules: x\n", 1, "list");
 	refused("rulez: []\n", 1, "'rules'");
@@ -109,7 +110,8 @@ TEST(rows_are_tried_in_order_and_what_they_say_is_kept)
 	CHECK(!rules_match(r, mk_kernel(&m, "other", "aten::xx", "")));
 	u = rules_match(r, mk_kernel(&m, "other", "aten::x", ""));
 	CHECK_STR(u->name, "three");
-	CHECK(u->routes && u->syncs && u->opens_routed && u->closes_routed && u->cost == OP_COST_SFU && u->math == DT_TF32);
+	CHECK(u->routes && u->syncs && u->opens_routed && u->closes_routed && u->cost == OP_COST_SFU &&
+	      u->math == DT_TF32);
 	CHECK_STR(rules_at(r, 2)->name, "three");
 	mk_close(&m);
 	rules_free(r);
@@ -118,7 +120,8 @@ TEST(rows_are_tried_in_order_and_what_they_say_is_kept)
 TEST(expressions_with_counts_groups_and_brackets_find_what_they_should)
 {
 	static const struct { const char *re, *yes, *no; } rows[] = {
-		{ "x{100}y|abc", "zabcz", "100" }, { "(one|two)three", "twothree", "onetwo" }, { "[abc]{3}", "cab", "ca" },
+		{ "x{100}y|abc", "zabcz", "100" }, { "(one|two)three", "twothree", "onetwo" },
+			{ "[abc]{3}", "cab", "ca" },
 		{ "a\\.b\\(c", "xa.b(c", "axb(c" }, { "colou?rs", "colors", "colous" }, { "ab*cde", "acde", "abde" },
 		{ "[]a]bcd", "]bcd", "xbcd" }, { "([])(]xyz)w", ")xyzw", "xyzw" }, { "abcd+", "xabcddd", "abc" },
 		{ "abc|de", "xdex", "abd" }, { "^abc$", "abc", "abcd" },
@@ -259,56 +262,82 @@ TEST(kernels_that_users_meet_find_their_family)
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", "aten::mm", "bf16[2,64] bf16[64,8]", "gemm", OP_GEMM },
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", NULL, "", "gemm", OP_GEMM },
-		{ "void dot_kernel<float, 128, 0, cublasDotParams<x> >(x)", "aten::mm", "f32[1,64] f32[64,8]", "router_dot", OP_GEMM },
-		{ "void reduce_1Block_kernel<float, 128, 7>", "aten::mm", "f32[1,64] f32[64,8]", "router_dot", OP_GEMM },
-		{ "void cublasLt::splitKreduce_kernel<32, 16, int>", "aten::mm", "bf16[1,64] bf16[64,8]", "splitk_reduce", OP_GEMM },
-		{ "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>", NULL, "", "gemv", OP_GEMM },
-		{ "void gemmSN_TN_kernel<float, 128, 16, 2, 4, 4, 4, true>", "aten::mm", "f32[4,64] f32[64,8]", "gemm", OP_GEMM },
-		{ "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8>", NULL, "", "gemm", OP_GEMM },
+		{ "void dot_kernel<float, 128, 0, cublasDotParams<x> >(x)", "aten::mm", "f32[1,64] f32[64,8]",
+		  "router_dot", OP_GEMM },
+		{ "void reduce_1Block_kernel<float, 128, 7>", "aten::mm", "f32[1,64] f32[64,8]", "router_dot",
+		  OP_GEMM },
+		{ "void cublasLt::splitKreduce_kernel<32, 16, int>", "aten::mm", "bf16[1,64] bf16[64,8]",
+		  "splitk_reduce", OP_GEMM },
+		{ "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>", NULL, "", "gemv",
+		  OP_GEMM },
+		{ "void gemmSN_TN_kernel<float, 128, 16, 2, 4, 4, 4, true>", "aten::mm", "f32[4,64] f32[64,8]", "gemm",
+		  OP_GEMM },
+		{ "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8>", NULL,
+		  "", "gemm", OP_GEMM },
 		{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", NULL, "", "gemm", OP_GEMM },
 		{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x128x8_stage3", NULL, "", "gemm", OP_GEMM },
 		{ "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x64", NULL, "", "gemm", OP_GEMM },
-		{ "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT32x32x256", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
+		{ "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT32x32x256", "aten::mm", "bf16[1,64] bf16[64,8]",
+		  "gemv", OP_GEMM },
 		{ "volta_sgemm_64x64_nn", NULL, "", "gemm", OP_GEMM },
 		{ "cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1", "aten::cudnn_convolution", "", "conv", OP_GEMM },
-		{ "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35", NULL, "", "attention", OP_ATTENTION },
-		{ "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*)", NULL, "", "attention_combine", OP_ATTENTION },
-		{ "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128> >", NULL, "", "attention", OP_ATTENTION },
-		{ "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128> >", NULL, "", "attention_combine", OP_ATTENTION },
-		{ "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64> >", NULL, "", "attention", OP_ATTENTION },
+		{ "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35", NULL, "", "attention",
+		  OP_ATTENTION },
+		{ "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*)", NULL, "",
+		  "attention_combine", OP_ATTENTION },
+		{ "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128> >", NULL, "", "attention",
+		  OP_ATTENTION },
+		{ "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128> >", NULL, "",
+		  "attention_combine", OP_ATTENTION },
+		{ "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64> >", NULL, "",
+		  "attention", OP_ATTENTION },
 		{ "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(x)", NULL, "", "attention", OP_ATTENTION },
 		{ "void vllm::paged_attention_v2_kernel<c10::BFloat16, 128>", NULL, "", "attention", OP_ATTENTION },
-		{ "void vllm::paged_attention_v2_reduce_kernel<c10::BFloat16>", NULL, "", "attention_combine", OP_ATTENTION },
+		{ "void vllm::paged_attention_v2_reduce_kernel<c10::BFloat16>", NULL, "", "attention_combine",
+		  OP_ATTENTION },
 		{ "kernel_unified_attention_2d", NULL, "", "attention", OP_ATTENTION },
 		{ "void vllm::reshape_and_cache_flash_kernel<x>", NULL, "", "kv_write", OP_SCATTER },
 		{ "void vllm::rotary_embedding_kernel<c10::BFloat16, true>", NULL, "", "rope", OP_ROPE },
-		{ "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<x> >", NULL, "", "elementwise", OP_ELEMENTWISE },
+		{ "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<x> >", NULL, "", "elementwise",
+		  OP_ELEMENTWISE },
 		{ "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>", NULL, "", "norm", OP_NORM },
 		{ "void vllm::rms_norm_kernel<c10::BFloat16>", NULL, "", "norm", OP_NORM },
 		{ "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", NULL, "", "collective", OP_COLLECTIVE },
 		{ "ncclDevKernel_AllGather_RING_LL(x)", NULL, "", "collective", OP_COLLECTIVE },
 		{ "triton_poi_fused_add_0", NULL, "", "fused_elementwise", OP_ELEMENTWISE },
 		{ "triton_red_fused_mean_0", NULL, "", "fused_reduce", OP_ELEMENTWISE },
-		{ "void (anonymous namespace)::softmax_warp_forward<float, float, float, 6, false, false>(float*)", NULL, "", "softmax", OP_SOFTMAX },
-		{ "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>", NULL, "", "softmax", OP_SOFTMAX },
-		{ "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>", "aten::native_layer_norm", "", "norm", OP_NORM },
-		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float> > >", NULL, "", "reduce", OP_REDUCE },
+		{ "void (anonymous namespace)::softmax_warp_forward<float, float, float, 6, false, false>(float*)",
+		  NULL, "", "softmax", OP_SOFTMAX },
+		{ "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>", NULL, "", "softmax",
+		  OP_SOFTMAX },
+		{ "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>",
+		  "aten::native_layer_norm", "", "norm", OP_NORM },
+		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float> > >",
+		  NULL, "", "reduce", OP_REDUCE },
 		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::ArgMaxOps<float> > >", NULL, "", "argmax", OP_REDUCE },
 		{ "void at::native::reduce_kernel<128, 4, at::native::func_wrapper_t<float, at::native::sum_functor<float> > >", NULL, "", "reduce", OP_REDUCE },
-		{ "void at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized<x>", NULL, "", "concat", OP_CONCAT },
+		{ "void at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized<x>", NULL, "", "concat",
+		  OP_CONCAT },
 		{ "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<at::native::index_put_kernel_impl<x> > >", "aten::_index_put_impl_", "", "index_put", OP_SCATTER },
-		{ "void at::native::_scatter_gather_elementwise_kernel<128, 8>", "aten::scatter_", "", "scatter", OP_SCATTER },
-		{ "void at::native::(anonymous namespace)::indexSelectSmallIndex<x>", "aten::index_select", "", "embedding", OP_EMBED },
+		{ "void at::native::_scatter_gather_elementwise_kernel<128, 8>", "aten::scatter_", "", "scatter",
+		  OP_SCATTER },
+		{ "void at::native::(anonymous namespace)::indexSelectSmallIndex<x>", "aten::index_select", "",
+		  "embedding", OP_EMBED },
 		{ "void at::native::vectorized_gather_kernel<16, long>", "aten::index", "", "gather", OP_GATHER },
 		{ "void at::native::sbtopk::gatherTopK<float>", "aten::topk", "", "topk", OP_TOPK },
 		{ "void at::native::bitonicSortKVInPlace<-2>", "aten::sort", "", "sort", OP_SORT },
 		{ "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<x>", "aten::sort", "", "sort", OP_SORT },
 		{ "void at_cuda_detail::cub::DeviceScanKernel<x>", "aten::cumsum", "", "scan", OP_SCAN },
-		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(x)>", "aten::copy_", "f32[4] bf16[4]", "convert", OP_CONVERT },
-		{ "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(x)>", "aten::copy_", "f32[4] f32[4]", "copy", OP_COPY },
-		{ "void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(x)>", NULL, "", "convert", OP_CONVERT },
-		{ "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >", NULL, "", "fill", OP_ELEMENTWISE },
-		{ "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(x)>", NULL, "", "arange", OP_ELEMENTWISE },
+		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(x)>",
+		  "aten::copy_", "f32[4] bf16[4]", "convert", OP_CONVERT },
+		{ "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(x)>", "aten::copy_",
+		  "f32[4] f32[4]", "copy", OP_COPY },
+		{ "void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(x)>", NULL,
+		  "", "convert", OP_CONVERT },
+		{ "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >", NULL, "",
+		  "fill", OP_ELEMENTWISE },
+		{ "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(x)>",
+		  NULL, "", "arange", OP_ELEMENTWISE },
 		{ "some_kernel_nobody_knows", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
 		{ "some_kernel_nobody_knows", "aten::add_", "bf16[1] bf16[1]", "elementwise", OP_ELEMENTWISE },
 	};
@@ -320,7 +349,8 @@ TEST(kernels_that_users_meet_find_their_family)
 		const struct rule *u = rules_match(r, mk_kernel(&m, rows[i].kernel, rows[i].op, rows[i].args));
 
 		if (!u || strcmp(u->family, rows[i].family) != 0 || u->kind != rows[i].kind)
-			test_fail(__FILE__, __LINE__, "'%s' is of '%s' by '%s', not of '%s'", rows[i].kernel, u ? u->family : "-",
+			test_fail(__FILE__, __LINE__, "'%s' is of '%s' by '%s', not of '%s'", rows[i].kernel,
+			          u ? u->family : "-",
 			          u ? u->name : "-", rows[i].family);
 		CHECK(*u->friendly && *u->library);
 	}
@@ -335,14 +365,17 @@ TEST(kernels_that_users_meet_find_their_family)
 TEST(elementwise_functions_are_told_by_their_functor)
 {
 	static const struct { const char *functor, *fn; enum op_cost cost; } rows[] = {
-		{ "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", "mul", OP_COST_ALU },
-		{ "CUDAFunctor_add<c10::BFloat16>", "add", OP_COST_ALU }, { "CUDAFunctorOnSelf_add<float>", "add", OP_COST_ALU },
+		{ "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", "mul",
+		  OP_COST_ALU },
+		{ "CUDAFunctor_add<c10::BFloat16>", "add", OP_COST_ALU },
+			{ "CUDAFunctorOnSelf_add<float>", "add", OP_COST_ALU },
 		{ "binary_internal::DivFunctor<float>", "div", OP_COST_DIV },
 		{ "binary_internal::div_floor_kernel_cuda(x)", "div_floor", OP_COST_DIV },
 		{ "silu_kernel(x)", "silu", OP_COST_ACT }, { "GeluCUDAKernelImpl(x)", "gelu", OP_COST_ACT },
 		{ "sigmoid_kernel_cuda(x)", "op", OP_COST_ACT }, { "tanh_kernel_cuda(x)", "op", OP_COST_SFU },
 		{ "exp_kernel_cuda(x)", "op", OP_COST_SFU }, { "rsqrt_kernel_cuda(x)", "rsqrt", OP_COST_SFU },
-		{ "cos_kernel_cuda(x)", "op", OP_COST_SFU }, { "pow_tensor_scalar_kernel_impl<float, float>(x)", "pow", OP_COST_ALU },
+		{ "cos_kernel_cuda(x)", "op", OP_COST_SFU }, { "pow_tensor_scalar_kernel_impl<float, float>(x)", "pow",
+		                                               OP_COST_ALU },
 		{ "neg_kernel_cuda(x)", "neg", OP_COST_MOVE }, { "CompareEqFunctor<long>", "compare", OP_COST_ALU },
 		{ "where_kernel_impl(x)", "where", OP_COST_ALU }, { "launch_clamp_scalar(x)", "clamp", OP_COST_ALU },
 		{ "masked_fill_kernel(x)", "where", OP_COST_ALU }, { "a_function_nobody_knows", "op", OP_COST_ALU },
@@ -355,12 +388,14 @@ TEST(elementwise_functions_are_told_by_their_functor)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct rule *u;
 
-		snprintf(name, sizeof name, "void at::native::vectorized_elementwise_kernel<8, at::native::%s, std::array<char*, 3ul> >",
+		snprintf(name, sizeof name,
+		         "void at::native::vectorized_elementwise_kernel<8, at::native::%s, std::array<char*, 3ul> >",
 		         rows[i].functor);
 		u = rules_match(r, mk_launch(&m, name, NULL));
 		CHECK(u);
 		if (strcmp(u->fn, rows[i].fn) != 0 || u->cost != rows[i].cost)
-			test_fail(__FILE__, __LINE__, "'%s' is %s (%s), not %s", rows[i].functor, u->fn, u->name, rows[i].fn);
+			test_fail(__FILE__, __LINE__, "'%s' is %s (%s), not %s", rows[i].functor, u->fn, u->name,
+			          rows[i].fn);
 	}
 	mk_close(&m);
 	rules_free(r);
@@ -369,8 +404,10 @@ TEST(elementwise_functions_are_told_by_their_functor)
 TEST(the_cluster_of_a_product_stands_in_its_name)
 {
 	static const struct { const char *name; uint32_t x, y; } rows[] = {
-		{ "nvjet_sm90_tst_16x64_64x16_4x1_v_bz_TNN", 4, 1 }, { "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNT", 2, 1 },
-		{ "nvjet_sm90_qqtst_64x8_128x16_2x4_h_bz_algo2_TNT", 2, 4 }, { "nvjet_sm90_tst_64x64_64x13_1x1_h_bz_splitK_TNT", 1, 1 },
+		{ "nvjet_sm90_tst_16x64_64x16_4x1_v_bz_TNN", 4, 1 }, { "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNT", 2,
+		                                                       1 },
+		{ "nvjet_sm90_qqtst_64x8_128x16_2x4_h_bz_algo2_TNT", 2, 4 },
+			{ "nvjet_sm90_tst_64x64_64x13_1x1_h_bz_splitK_TNT", 1, 1 },
 	};
 	struct rules *r = default_table();
 	uint32_t c[3] = { 0 };
@@ -391,7 +428,8 @@ TEST(the_cluster_of_a_product_stands_in_its_name)
 TEST(half_of_a_decode_step_is_matrix_vector_products)
 {
 	static const struct { const char *family; uint64_t count, ns; } rows[] = {
-		{ "gemv", 849, 4359822 }, { "router_dot", 66, 122626 }, { "splitk_reduce", 3, 5248 }, { "attention", 36, 206624 },
+		{ "gemv", 849, 4359822 }, { "router_dot", 66, 122626 }, { "splitk_reduce", 3, 5248 },
+			{ "attention", 36, 206624 },
 		{ "attention_combine", 36, 66114 }, { "convert", 285, 570620 }, { "elementwise", 1302, 1813527 },
 		{ "reduce", 141, 411105 }, { "concat", 177, 379865 }, { "softmax", 33, 39008 }, { "topk", 33, 150817 },
 		{ "fill", 33, 25185 }, { "scatter", 33, 44125 }, { "arange", 33, 22879 }, { "sort", 33, 113121 },
@@ -416,7 +454,8 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 				n++, t += (uint64_t)b.t.launches[i].dur_ns;
 		}
 		if (n != rows[k].count || t != rows[k].ns)
-			test_fail(__FILE__, __LINE__, "family '%s': %llu kernels in %llu ns, not %llu in %llu", rows[k].family,
+			test_fail(__FILE__, __LINE__, "family '%s': %llu kernels in %llu ns, not %llu in %llu",
+			          rows[k].family,
 			          (unsigned long long)n, (unsigned long long)t, (unsigned long long)rows[k].count,
 			          (unsigned long long)rows[k].ns);
 		kernels += n;

@@ -116,7 +116,8 @@ TEST(hostile_dims_are_refused_and_nothing_overflows)
 	refused("elementwise", "aten::add", "bf16[3] bf16[4] =1", "broadcast");
 	refused("concat", "aten::cat", "{bf16[2,3] bf16[2,4]} =0", "fit");
 	refused("concat", "aten::cat", "{} =0", "without members");
-	refused("convolution", "aten::cudnn_convolution", "f32[1,3,4,4] f32[8,3,9,9] =[0,0] =[1,1] =[1,1] =1", "larger");
+	refused("convolution", "aten::cudnn_convolution", "f32[1,3,4,4] f32[8,3,9,9] =[0,0] =[1,1] =[1,1] =1",
+	        "larger");
 	refused("elementwise", "aten::mul", "", "no tensor");
 }
 
@@ -242,7 +243,8 @@ TEST(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
 	CHECK(r.s.out[0].dims[2] == 1025 && r.s.s.arity == 2 && r.s.in[0].use == SHAPE_GROWS);
 	CHECK(r.s.in[0].dtype == DT_BF16 && r.s.in[0].dtype_guess);
 	mk_close(&r.m);
-	read_kernel(&r, "concat", "CatArrayBatchedCopy<float, unsigned int, 1>", "aten::cat", "{f32[4] f32[0] f32[3]} =0");
+	read_kernel(&r, "concat", "CatArrayBatchedCopy<float, unsigned int, 1>", "aten::cat",
+	            "{f32[4] f32[0] f32[3]} =0");
 	CHECK(r.s.out[0].elems == 7 && r.s.n_in == 2 && r.s.in[0].dtype == DT_FP32 && !r.s.in[0].dtype_guess);
 	mk_close(&r.m);
 	read_kernel(&r, "concat", "CatArrayBatchedCopy<at::native::OpaqueType<(unsigned int)4>, 1>", "aten::stack",
@@ -252,7 +254,8 @@ TEST(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
 	CHECK(!reads_kernel(&r, "concat", "some_copy", "aten::cat", "{f32[4] f32[3]} =0"));
 	CHECK_HAS(r.why, "type");
 	mk_close(&r.m);
-	refused("concat", "aten::cat", "{i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] "
+	refused("concat", "aten::cat",
+	        "{i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] "
 	        "i8[1] i8[1]}", "more members");
 }
 
@@ -264,8 +267,10 @@ TEST(copies_and_fills)
 	CHECK(r.s.s.elems == 81920 && r.s.dtype == DT_BF16 && r.s.out_dtype == DT_FP32 && r.s.out[0].alias == -1);
 	CHECK(shape_converts(&r.m.t.launches[0]));
 	mk_close(&r.m);
-	read_ok(&r, "copy", "aten::copy_", "bf16[4,64|4096,1] bf16[4,64] =False");   /* into columns of something wider */
-	CHECK(r.s.out[0].alias == 1 && r.s.in[1].use == SHAPE_TARGET && r.s.out[0].elems == 256 && r.s.in[1].elems == 0);
+	read_ok(&r, "copy", "aten::copy_",
+	        "bf16[4,64|4096,1] bf16[4,64] =False");   /* into columns of something wider */
+	CHECK(r.s.out[0].alias == 1 && r.s.in[1].use == SHAPE_TARGET && r.s.out[0].elems == 256 &&
+	      r.s.in[1].elems == 0);
 	CHECK(!shape_converts(&r.m.t.launches[0]));
 	mk_close(&r.m);
 	read_ok(&r, "fill", "aten::fill_", "i64[1,64] =0");
@@ -287,15 +292,19 @@ TEST(device_copies_use_the_ops_tensors_where_the_bytes_agree)
 	int rd = shape_find("memcpy");
 
 	mk_open(&m);
-	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, 48, false, mk_op(&m, "aten::copy_", "i64[6] i64[6] =False")), &s, &why) == 0);
+	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, 48, false, mk_op(&m, "aten::copy_", "i64[6] i64[6] =False")),
+	                 &s, &why) == 0);
 	CHECK(s.n_in == 1 && s.n_out == 1 && s.in[0].dtype == DT_INT64 && s.out[0].elems == 6);
-	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, 40, false, mk_op(&m, "aten::copy_", "i64[6] i64[6] =False")), &s, &why) == 0);
+	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, 40, false, mk_op(&m, "aten::copy_", "i64[6] i64[6] =False")),
+	                 &s, &why) == 0);
 	CHECK(s.in[0].dtype == DT_INT8 && s.in[0].elems == 40 && s.out[0].elems == 40);
 	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_HTOD, 8, false, NULL), &s, &why) == 0);
 	CHECK(s.n_in == 0 && s.n_out == 1);
-	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 512, true, mk_op(&m, "aten::copy_", "i64[64] i64[64] =False")), &s, &why) == 0);
+	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 512, true, mk_op(&m, "aten::copy_",
+	                                                                   "i64[64] i64[64] =False")), &s, &why) == 0);
 	CHECK(s.n_in == 1 && s.n_out == 0 && s.in[0].elems == 64);
-	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 1, true, mk_op(&m, "aten::_local_scalar_dense", "bool[]")), &s, &why) == 0);
+	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 1, true, mk_op(&m, "aten::_local_scalar_dense", "bool[]")),
+	                 &s, &why) == 0);
 	CHECK(s.in[0].dtype == DT_BOOL);
 	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, -1, false, NULL), &s, &why) == -1);
 	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOD, INT64_MAX, false, NULL), &s, &why) == -1);
@@ -327,13 +336,15 @@ TEST(indexed_reads_and_writes)
 	CHECK(shape_close_index(&r.s, UINT64_C(1) << 47) == -1);
 	mk_close(&r.m);
 	read_ok(&r, "scatter", "aten::scatter_", "i64[1,64] =1 i64[1,6] =1");
-	CHECK(r.s.in[0].use == SHAPE_TARGET && r.s.in[0].elems == 0 && r.s.in[1].use == SHAPE_INDEX && r.s.out[0].elems == 6);
+	CHECK(r.s.in[0].use == SHAPE_TARGET && r.s.in[0].elems == 0 && r.s.in[1].use == SHAPE_INDEX &&
+	      r.s.out[0].elems == 6);
 	mk_close(&r.m);
 	read_ok(&r, "scatter", "aten::index_add_", "f32[8,64] =0 i64[3] f32[3,64] =1");
 	CHECK(r.s.in[0].elems == 192 && r.s.in[1].use == SHAPE_INDEX && r.s.in[2].elems == 192);
 	mk_close(&r.m);
 	read_ok(&r, "scatter", "aten::_index_put_impl_", "bf16[6,1280] - bf16[6,1280] =False =False");
-	CHECK(r.s.n_in == 3 && r.s.in[0].elems == 0 && r.s.in[2].ndims == -1 && r.s.in[2].elems == 6 && r.s.out[0].elems == 7680);
+	CHECK(r.s.n_in == 3 && r.s.in[0].elems == 0 && r.s.in[2].ndims == -1 && r.s.in[2].elems == 6 &&
+	      r.s.out[0].elems == 7680);
 	mk_close(&r.m);
 	read_ok(&r, "cache_write", "_C_cache_ops::reshape_and_cache",
 	        "bf16[4,8,64] bf16[4,8,64] bf16[100,8,16,64] bf16[100,8,16,64] i64[4]");

@@ -39,7 +39,8 @@ TEST(frameworks_names_of_formats_are_known)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (dtype_from_framework(rows[i].name) != rows[i].d)
-			test_fail(__FILE__, __LINE__, "'%s' is taken for %s", rows[i].name, dtype_name(dtype_from_framework(rows[i].name)));
+			test_fail(__FILE__, __LINE__, "'%s' is taken for %s", rows[i].name,
+			          dtype_name(dtype_from_framework(rows[i].name)));
 }
 
 TEST(a_product_is_its_multiply_adds)
@@ -53,7 +54,8 @@ TEST(a_product_is_its_multiply_adds)
 
 TEST(attention_is_two_products_and_a_softmax)
 {
-	struct op o = { .kind = OP_ATTENTION, .shape = { .batch = 1, .heads = 10, .kv_heads = 10, .q_len = 1, .kv_len = 1025,
+	struct op o = { .kind = OP_ATTENTION, .shape = { .batch = 1, .heads = 10, .kv_heads = 10, .q_len = 1,
+	                                                 .kv_len = 1025,
 	                                                 .head_dim = 128, .v_dim = 128 } };
 	struct work w = work(o);
 
@@ -86,7 +88,8 @@ TEST(an_element_costs_by_its_class)
 	CHECK(alu == 0 && sfu == 1);
 	work_cost(OP_COST_ACT, 1, &alu, &sfu);
 	CHECK(alu > 1 && sfu == 1);
-	CHECK_U64(work((struct op){ .kind = OP_ELEMENTWISE, .cost = OP_COST_ALU, .shape = { .elems = 100, .arity = 2 } }).flops, 100);
+	CHECK_U64(work((struct op){ .kind = OP_ELEMENTWISE, .cost = OP_COST_ALU,
+	                            .shape = { .elems = 100, .arity = 2 } }).flops, 100);
 	CHECK_U64(work((struct op){ .kind = OP_CONVERT, .cost = OP_COST_ALU, .shape = { .elems = 100 } }).flops, 0);
 	CHECK_U64(work((struct op){ .kind = OP_GATHER, .shape = { .elems = 100 } }).flops, 0);
 }
@@ -122,12 +125,14 @@ TEST(a_sorting_network_has_so_many_comparators)
 
 TEST(counts_that_do_not_fit_stay_at_the_largest)
 {
-	struct op o = { .kind = OP_GEMM, .shape = { .batch = 1, .m = UINT64_C(1) << 40, .n = UINT64_C(1) << 40, .k = 1 } };
+	struct op o = { .kind = OP_GEMM, .shape = { .batch = 1, .m = UINT64_C(1) << 40, .n = UINT64_C(1) << 40,
+	                                            .k = 1 } };
 
 	CHECK_U64(work(o).macs, UINT64_MAX);
 	CHECK_U64(work(o).flops, UINT64_MAX);
 	CHECK_U64(work_sort_steps(UINT64_MAX), UINT64_MAX);
-	o = (struct op){ .kind = OP_ATTENTION, .shape = { .batch = 1, .heads = 1, .q_len = UINT64_MAX, .kv_len = 2, .head_dim = 1,
+	o = (struct op){ .kind = OP_ATTENTION, .shape = { .batch = 1, .heads = 1, .q_len = UINT64_MAX, .kv_len = 2,
+	                                                  .head_dim = 1,
 	                                                  .causal = true } };
 	CHECK_U64(work(o).macs, UINT64_MAX);
 }
@@ -137,8 +142,10 @@ TEST(bytes_are_what_the_operands_touch_by_role)
 	struct op_tensor tensors[3] = { { .role = OP_WEIGHT, .bytes = 100, .instances = 1 },
 	                                { .role = OP_ACTIVATION, .bytes = 10, .instances = 1 },
 	                                { .role = OP_INDEX, .bytes = 8, .instances = 1 } };
-	struct op_operand x[4] = { { .tensor = 0, .bytes = 100, .touched = 60 }, { .tensor = 1, .bytes = 10, .touched = 10 },
-	                           { .tensor = 2, .bytes = 8, .touched = 8 }, { .tensor = 1, .write = true, .bytes = 10, .touched = 5 } };
+	struct op_operand x[4] = { { .tensor = 0, .bytes = 100, .touched = 60 },
+	                           { .tensor = 1, .bytes = 10, .touched = 10 },
+	                           { .tensor = 2, .bytes = 8, .touched = 8 },
+		{ .tensor = 1, .write = true, .bytes = 10, .touched = 5 } };
 	struct op_stream s = { .tensors = tensors, .n_tensors = 3, .operands = x, .n_operands = 4 };
 	struct op o = { .kind = OP_COPY, .fn = "", .n_operands = 4 };
 	struct work w = work_of(&s, &o);

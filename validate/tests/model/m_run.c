@@ -1,0 +1,167 @@
+/* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
+#include "sim/run.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+/* 2.4576 TB/s of HBM3 less its refresh: one row of the numbers in configs/npu/dsocr.yaml, written out. */
+#define MACHINE "cores: 64\nclock: 1.4 GHz\ndispatch: {latency: 150 ns, interval: 20 ns, launch: 2 us}\n" \
+	"dma: {tile: 512 KiB, stages: 16, outstanding: 64}\nfusion: {enabled: false}\n" \
+	"dram: {kind: hbm3-6400, channels: 48}\nl2: {size: 64 MiB, banks: 64}\n"
+
+struct bed { struct arena *a; struct machine_conf *c; struct err e; struct run_result x; };
+
+static ps_t run(struct bed *b, const struct op_stream *s, const char *const *sets, int n, enum run_start start)
+{
+	struct run_opts o = { .start = start, .seed = 1 };
+
+	machine_conf_free(b->c);
+	b->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, n, &b->e);
+	CHECK_OK(b->c ? 0 : -1, b->e);
+	CHECK_OK(run_stream(s, b->c, &o, b->a, &b->x, &b->e), b->e);
+	return b->x.total_ps;
+}
+
+static void bed_up(struct bed *b)
+{
+	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
+}
+
+static void bed_down(struct bed *b)
+{
+	machine_conf_free(b->c);
+	arena_free(b->a);
+}
+
+TEST(a_tiny_product_costs_its_latencies_and_little_more)
+{
+	struct bed b;
+	ps_t t, least;
+
+	bed_up(&b);
+	t = run(&b, synth_product(b.a, 1, 64, 64), NULL, 0, RUN_COLD);
+	/* doorbell; the weight comes while the dispatch latency runs; math; the result's way to the L2 and its answer */
+	least = 2 * PS_US + dram_unloaded(&b.c->cfg.dram, DRAM_ROW_EMPTY) + b.c->cfg.l2.miss_latency + b.c->cfg.l2.latency;
+	CHECK(t >= least);
+	CHECK(t <= least + 1 * PS_US);
+	bed_down(&b);
+}
+
+TEST(a_large_cold_product_runs_at_the_memorys_rate_less_refresh)
+{
+	struct bed b;
+	const uint64_t bytes = UINT64_C(2) * 129280 * 1280;
+	ps_t t, pins;
+
+	bed_up(&b);
+	t = run(&b, synth_product(b.a, 1, 129280, 1280), NULL, 0, RUN_COLD);
+	pins = clock_transfer(bytes, dram_peak(&b.c->cfg.dram));
+	CHECK(t >= pins);
+	/* all-bank refresh takes (tRFC + tRP + tRCD) / tREFI = 9.9 % (validate/data/dram); start and end a few us */
+	CHECK(t <= pins / 89 * 100 + 5 * PS_US);
+	CHECK_U64(b.x.roofline_bound, RES_DRAM);
+	CHECK_U64(b.x.dram_read_bytes, bytes + 1280 * 2);
+	bed_down(&b);
+}
+
+TEST(a_warm_product_is_not_bound_by_dram)
+{
+	struct bed b;
+	ps_t cold, warm;
+
+	bed_up(&b);
+	cold = run(&b, synth_product(b.a, 1, 4096, 4096), NULL, 0, RUN_COLD);
+	warm = run(&b, synth_product(b.a, 1, 4096, 4096), NULL, 0, RUN_STEADY);
+	CHECK(warm < cold);
+	CHECK_U64(b.x.dram_read_bytes, 0);
+	CHECK(warm >= clock_transfer(UINT64_C(2) * 4096 * 4096, l2_bandwidth(&b.c->cfg.l2, b.c->cfg.clock)));
+	bed_down(&b);
+}
+
+TEST(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
+{
+	struct bed b;
+	ps_t t, math;
+
+	bed_up(&b);
+	t = run(&b, synth_product(b.a, 1, 8192, 4096), (const char *[]){ "gemv.units=1", "gemv.lanes=2", "matrix.units=0" }, 3, RUN_COLD);
+	math = gemv_span(&b.c->cfg.gemv, &b.c->cfg.sram, 64, b.c->cfg.clock, DT_BF16, 1, 8192, 4096, NULL);
+	CHECK(t >= math);
+	CHECK(t <= math + math / 20 + 5 * PS_US);
+	CHECK_U64(b.x.ops[0].bound, RES_GEMV);
+	bed_down(&b);
+}
+
+TEST(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
+{
+	struct bed b;
+
+	bed_up(&b);
+	run(&b, synth_product(b.a, 512, 4096, 1280), NULL, 0, RUN_STEADY);
+	CHECK(b.x.ops[0].limit_ps > 0);
+	for (size_t i = 0; i < b.x.n_stats; i++)
+		if (strcmp(b.x.stats[i].name, "gemv.macs") == 0)
+			CHECK_U64(b.x.stats[i].value, 0);
+		else if (strcmp(b.x.stats[i].name, "matrix.macs") == 0)
+			CHECK_U64(b.x.stats[i].value, UINT64_C(512) * 4096 * 1280);
+	run(&b, synth_product(b.a, 1, 4096, 1280), NULL, 0, RUN_STEADY);
+	for (size_t i = 0; i < b.x.n_stats; i++)
+		if (strcmp(b.x.stats[i].name, "gemv.macs") == 0)
+			CHECK_U64(b.x.stats[i].value, UINT64_C(4096) * 1280);
+	bed_down(&b);
+}
+
+TEST(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
+{
+	struct bed b;
+	uint64_t macs = 0;
+
+	bed_up(&b);
+	run(&b, synth_product(b.a, 4096, 4096, 4096), (const char *[]){ "sram.size=64 KiB" }, 1, RUN_COLD);
+	CHECK(b.x.map.prog.n_cmds > 1);
+	for (size_t i = 0; i < b.x.n_stats; i++)
+		if (strcmp(b.x.stats[i].name, "matrix.macs") == 0)
+			macs = b.x.stats[i].value;
+	CHECK_U64(macs, UINT64_C(4096) * 4096 * 4096);
+	CHECK(b.x.total_ps >= b.x.roofline_ps);
+	bed_down(&b);
+}
+
+TEST(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
+{
+	struct bed b;
+	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+	const char *sets[] = { "sram.size=4 KiB", "cores=1" };
+
+	bed_up(&b);
+	b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 2, &b.e);
+	CHECK_OK(b.c ? 0 : -1, b.e);
+	CHECK(run_stream(synth_product(b.a, 1, 64, 8192), b.c, &o, b.a, &b.x, &b.e) < 0);
+	CHECK_U64(b.e.kind, ERR_CONFIG);
+	CHECK_HAS(b.e.msg, "sram.size");
+	bed_down(&b);
+}
+
+TEST(two_machines_in_one_process_do_not_disturb_each_other)
+{
+	struct bed a, b;
+	ps_t first;
+
+	bed_up(&a);
+	bed_up(&b);
+	first = run(&a, synth_product(a.a, 1, 4096, 4096), NULL, 0, RUN_STEADY);
+	run(&b, synth_product(b.a, 8, 1024, 512), (const char *[]){ "cores=3", "l2.size=0" }, 2, RUN_STEADY);
+	CHECK_U64(run(&a, synth_product(a.a, 1, 4096, 4096), NULL, 0, RUN_STEADY), first);
+	bed_down(&a);
+	bed_down(&b);
+}
+
+SUITE(m_run,
+	T(a_tiny_product_costs_its_latencies_and_little_more)
+	T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh)
+	T(a_warm_product_is_not_bound_by_dram)
+	T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
+	T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
+	T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
+	T(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
+	T(two_machines_in_one_process_do_not_disturb_each_other)
+);

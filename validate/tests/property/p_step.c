@@ -1,0 +1,256 @@
+/* The traced DeepSeek-OCR decode step on the shipped machines: exact bytes, order of designs, what changes what. */
+#include "sim/lower.h"
+#include "sim/run.h"
+#include "traces/kineto.h"
+#include "traces/tracedb.h"
+#include "validate/tests/test.h"
+#include "workloads/work.h"
+
+#include <stdlib.h>
+
+#define TOLERANCE_PPM 5000
+#define DSOCR "configs/npu/dsocr.yaml"
+#define EDGE "configs/npu/edge.yaml"
+
+struct bed { struct arena *a; struct tracedb *db; struct rules *rules; struct op_stream s; struct err e; };
+
+static void bed_up(struct bed *b)
+{
+	char path[512];
+	struct trace t;
+	struct lower_stats st;
+	struct trace_import_stats is;
+
+	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
+	snprintf(path, sizeof path, "%s/traces/h200/kineto_dsocr_b1_c1024.json.gz", test_root());
+	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
+	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(tracedb_load(b->db, "decode_step_1", b->a, &t, &b->e), b->e);
+	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
+	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->s, &st, &b->e), b->e);
+}
+
+static void bed_down(struct bed *b)
+{
+	rules_free(b->rules);
+	tracedb_free(b->db);
+	arena_free(b->a);
+}
+
+static void run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start, struct run_result *x)
+{
+	char path[512];
+	struct run_opts o = { .start = start, .seed = 1 };
+	struct machine_conf *c;
+
+	snprintf(path, sizeof path, "%s/%s", test_root(), config);
+	if (!(c = machine_conf_load(path, sets, n, &b->e)) || run_stream(&b->s, c, &o, b->a, x, &b->e) < 0)
+		test_fail(__FILE__, __LINE__, "%s", b->e.msg);
+	machine_conf_free(c);
+}
+
+static ps_t total(struct bed *b, const char *config, const char *set)
+{
+	struct run_result x;
+
+	run(b, config, &set, 1, RUN_STEADY, &x);
+	CHECK(x.total_ps >= x.roofline_ps);
+	return x.total_ps;
+}
+
+/* Each value in turn is more of the resource (or less of a latency): never slower by more than the tolerance. */
+static void ladder(struct bed *b, const char *config, const char *const *sets)
+{
+	ps_t before = PS_NEVER;
+
+	for (; *sets; sets++) {
+		ps_t now = total(b, config, *sets);
+
+		if (before != PS_NEVER && now > before + before / 1000000 * TOLERANCE_PPM)
+			test_fail(__FILE__, __LINE__, "%s: %llu ps with %s, %llu before", config, (unsigned long long)now, *sets,
+			          (unsigned long long)before);
+		before = now;
+	}
+}
+
+#define LADDER(...) ladder(&b, config, (const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(more_of_any_resource_never_slows_the_step)
+{
+	static const char *const configs[] = { DSOCR, EDGE };
+	struct bed b;
+
+	bed_up(&b);
+	for (int i = 0; i < 2; i++) {
+		const char *config = configs[i];
+
+		LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB", "l2.size=2 GiB");
+		LADDER("gemv.units=1", "gemv.units=2", "gemv.units=4", "gemv.units=8");
+		LADDER("gemv.lanes=16", "gemv.lanes=32", "gemv.lanes=64");
+		LADDER("fusion.enabled=false", "fusion.enabled=true");
+		LADDER("dispatch.latency=2 us", "dispatch.latency=500 ns", "dispatch.latency=150 ns", "dispatch.latency=0");
+		LADDER("vector.lanes=16", "vector.lanes=32", "vector.lanes=64");
+		LADDER("sram.size=256 KiB", "sram.size=512 KiB", "sram.size=1 MiB");
+		LADDER("dma.stages=4", "dma.stages=8", "dma.stages=16");
+		LADDER("kv_buffer.size=0", "kv_buffer.size=16 MiB", "kv_buffer.size=64 MiB", "kv_buffer.size=128 MiB");
+		LADDER("cores=4", "cores=16", "cores=64", "cores=80");
+	}
+	bed_down(&b);
+}
+
+TEST(more_bandwidth_never_slows_the_step)
+{
+	struct bed b;
+	const char *config = DSOCR;
+
+	bed_up(&b);
+	LADDER("dram.bandwidth=1 TB/s", "dram.bandwidth=1.5 TB/s", "dram.bandwidth=2 TB/s", "dram.bandwidth=2.4576 TB/s",
+	       "dram.bandwidth=3 TB/s", "dram.bandwidth=4 TB/s");
+	LADDER("dram.channels=16", "dram.channels=32", "dram.channels=48", "dram.channels=64");
+	LADDER("dram.latency_scale=2", "dram.latency_scale=1", "dram.latency_scale=0.5");
+	config = EDGE;
+	LADDER("dram.bandwidth=50 GB/s", "dram.bandwidth=100 GB/s", "dram.bandwidth=102.4 GB/s", "dram.bandwidth=150 GB/s");
+	bed_down(&b);
+}
+
+/* The bytes the issue of this spine names: 1,148,190,720 B of projection weights (router as bf16), 62,914,560 B of old
+ * KV, 25 norms of 2,560 B, one embedding row, rope rows. Cold, and nothing ever leaves an L2 of 2 GiB. */
+TEST(a_cold_step_reads_every_weight_and_the_old_cache_once)
+{
+	struct bed b;
+	struct run_result x;
+	const uint64_t want = UINT64_C(1148190720) + 62914560 + 25 * 2560 + 2560;
+
+	bed_up(&b);
+	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB", "kv_buffer.size=0" }, 2, RUN_COLD, &x);
+	CHECK(x.dram_read_bytes >= want && x.dram_read_bytes < want + want / 1000);
+	CHECK_U64(x.dram_write_bytes, 0);
+	/* what the concat wrote is dirty in the L2: 1,025 rows a head, layer and side */
+	CHECK(x.dirty_bytes >= UINT64_C(24) * 10 * 1025 * 128 * 2);
+	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB" }, 1, RUN_COLD, &x);
+	CHECK(x.dram_read_bytes >= want && x.dram_read_bytes < want + want / 1000);
+	bed_down(&b);
+}
+
+TEST(a_small_l2_moves_the_copied_cache_out_and_in_again)
+{
+	struct bed b;
+	struct run_result big, small;
+	const uint64_t copied = UINT64_C(24) * 10 * 1025 * 128 * 2;
+
+	bed_up(&b);
+	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB", "kv_buffer.size=0" }, 2, RUN_COLD, &big);
+	run(&b, DSOCR, (const char *[]){ "l2.size=1 MiB", "kv_buffer.size=0" }, 2, RUN_COLD, &small);
+	CHECK(small.dram_write_bytes > copied / 100 * 95);
+	CHECK(small.dram_read_bytes > big.dram_read_bytes + copied / 100 * 80);
+	bed_down(&b);
+}
+
+TEST(a_faster_unit_changes_its_own_ops)
+{
+	struct bed b;
+	struct run_result x, y;
+	ps_t gemm[2] = { 0, 0 }, rest[2] = { 0, 0 };
+
+	bed_up(&b);
+	run(&b, DSOCR, (const char *[]){ "gemv.units=1", "gemv.lanes=4", "matrix.units=0" }, 3, RUN_STEADY, &x);
+	run(&b, DSOCR, (const char *[]){ "gemv.units=4", "gemv.lanes=4", "matrix.units=0" }, 3, RUN_STEADY, &y);
+	for (size_t i = 0; i < b.s.n_ops; i++) {
+		ps_t *t = b.s.ops[i].kind == OP_GEMM || b.s.ops[i].kind == OP_ATTENTION ? gemm : rest;
+
+		t[0] += x.ops[i].limit_ps;
+		t[1] += y.ops[i].limit_ps;
+	}
+	CHECK(gemm[1] * 2 < gemm[0]);
+	/* ops fused behind a product share its time, so theirs moves a little too */
+	CHECK(rest[1] <= rest[0]);
+	CHECK(y.total_ps < x.total_ps);
+	bed_down(&b);
+}
+
+TEST(narrow_weights_move_fewer_bytes_and_take_less_time)
+{
+	struct bed b;
+	struct run_result x, y;
+
+	bed_up(&b);
+	run(&b, DSOCR, NULL, 0, RUN_COLD, &x);
+	run(&b, DSOCR, (const char *[]){ "weights.dtype=fp8" }, 1, RUN_COLD, &y);
+	/* all products but the fp32 router's store half; its weight is converted from bf16 by an op of its own */
+	CHECK(y.dram_read_bytes < x.dram_read_bytes / 100 * 55 + 40000000);
+	CHECK(y.total_ps < x.total_ps);
+	bed_down(&b);
+}
+
+TEST(all_experts_kept_cost_no_more_than_none_kept)
+{
+	struct bed b;
+	struct run_result x[2];
+
+	bed_up(&b);
+	for (int i = 0; i < 2; i++) {
+		char path[512];
+		struct run_opts o = { .start = RUN_STEADY, .seed = 1, .reuse_given = true, .reuse_ppm = i ? 1000000 : 0 };
+		struct machine_conf *c;
+
+		snprintf(path, sizeof path, "%s/" DSOCR, test_root());
+		c = machine_conf_load(path, (const char *[]){ "l2.size=2 GiB" }, 1, &b.e);
+		CHECK(c);
+		CHECK_OK(run_stream(&b.s, c, &o, b.a, &x[i], &b.e), b.e);
+		machine_conf_free(c);
+	}
+	/* 11 layers, 6 picks of 3 x 1280 x 896 x 2 B: kept ones are all on chip */
+	CHECK_U64(x[1].dram_read_bytes, 0);
+	CHECK_U64(x[0].dram_read_bytes, UINT64_C(11) * 6 * 3 * 1280 * 896 * 2);
+	CHECK(x[1].total_ps <= x[0].total_ps);
+	bed_down(&b);
+}
+
+TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
+{
+	struct bed b;
+	struct isa_prog p;
+	struct isa_work sum = { 0 }, want = { 0 };
+	uint64_t ns = 0, nvjet = 0;
+
+	bed_up(&b);
+	CHECK_OK(map_launches(&b.s, b.a, &p, &b.e), b.e);
+	CHECK_U64(p.n_launches, 1100);
+	for (size_t i = 0; i < p.n_launches; i++) {
+		const struct isa_launch *l = &p.launches[i];
+
+		CHECK_U64(p.insns[i].code, ISA_LAUNCH);
+		CHECK_U64(l->source, i);
+		CHECK(l->cta.load_bytes * l->ctas >= l->whole.load_bytes || !l->ctas);
+		sum.load_bytes += l->whole.load_bytes;
+		sum.macs += l->whole.macs;
+		sum.sfu += l->whole.sfu;
+		ns += l->measured_ns;
+		if (strstr(b.s.launches[i].name, "nvjet") && l->registers && l->smem_bytes && l->ctas)
+			nvjet++;
+	}
+	for (size_t i = 0; i < b.s.n_ops; i++) {
+		struct work w = work_of(&b.s, &b.s.ops[i]);
+
+		want.load_bytes += w.read_bytes;
+		want.macs += w.macs;
+		want.sfu += w.sfu;
+	}
+	CHECK_U64(sum.load_bytes, want.load_bytes);
+	CHECK_U64(sum.macs, want.macs);
+	CHECK_U64(sum.sfu, want.sfu);
+	CHECK_U64(ns, b.s.measured_ns);
+	CHECK_U64(nvjet, 283);
+	bed_down(&b);
+}
+
+SUITE(p_step,
+	T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
+	T(more_of_any_resource_never_slows_the_step)
+	T(more_bandwidth_never_slows_the_step)
+	T(a_cold_step_reads_every_weight_and_the_old_cache_once)
+	T(a_small_l2_moves_the_copied_cache_out_and_in_again)
+	T(a_faster_unit_changes_its_own_ops)
+	T(narrow_weights_move_fewer_bytes_and_take_less_time)
+	T(all_experts_kept_cost_no_more_than_none_kept)
+);
