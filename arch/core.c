@@ -13,8 +13,9 @@ const struct cfg_field core_schema[] = {
 	CFG_END
 };
 
-/* When the slowest transfer of a step passed each level. */
-struct stamps { ps_t issue, sent, level, dram, dram_done, reply, done; uint8_t which; };
+/* When the slowest transfer of a step left each stage of its way. */
+enum { AT_ISSUE, AT_SENT, AT_ARRIVE, AT_LEVEL, AT_DRAM, AT_DRAM_DONE, AT_REPLY, AT_DONE, STAMPS };
+struct stamps { ps_t t[STAMPS]; uint8_t level; };
 
 struct core_cmd;
 
@@ -34,7 +35,7 @@ struct core_cmd {
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
 	enum res slowest;            /* unit of the math in flight before or after the loop */
-	struct stamps last;
+	struct stamps last, before;  /* of a move outside the loop; of the tile before */
 	struct ev ev;                /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
@@ -71,24 +72,51 @@ void core_explain_time(struct core_account *a, ps_t until, enum res why)
 	}
 }
 
+/* Who is to blame for the stage that ends at stamp i. */
+static enum res stage_of(const struct stamps *s, int i)
+{
+	static const uint8_t who[STAMPS] = {
+		RES_SRAM, RES_DMA, RES_NOC, RES_COUNT, RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
+	};
+
+	return who[i] == RES_COUNT ? s->level : who[i];
+}
+
+/* One transfer alone: every stage takes its own time. */
 static void explain_transfer(struct core_account *a, const struct stamps *s)
 {
-	core_explain_time(a, s->issue, RES_SRAM);
-	core_explain_time(a, s->sent, RES_DMA);
-	core_explain_time(a, s->level, RES_NOC);
-	core_explain_time(a, s->dram, s->which);
-	core_explain_time(a, s->dram_done, RES_DRAM);
-	core_explain_time(a, s->reply, s->which);
-	core_explain_time(a, s->done, RES_DMA);
+	for (int i = 0; i < STAMPS; i++)
+		core_explain_time(a, s->t[i], stage_of(s, i));
+}
+
+/* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where this
+ * one spent the longest, queues included. One asked for only after the one before it was there is a transfer alone. */
+static void explain_stream(struct core_account *a, const struct stamps *s, const struct stamps *before)
+{
+	ps_t spent[RES_COUNT] = { 0 };
+	int longest = RES_DMA;
+
+	if (before->t[AT_DONE] && s->t[AT_ISSUE] < before->t[AT_DONE]) {
+		for (int i = AT_SENT; i < STAMPS; i++) {
+			enum res r = stage_of(s, i);
+
+			spent[r] += s->t[i] > s->t[i - 1] ? s->t[i] - s->t[i - 1] : 0;
+			if (spent[r] > spent[longest])
+				longest = (int)r;
+		}
+		core_explain_time(a, s->t[AT_DONE], (enum res)longest);
+	}
+	explain_transfer(a, s);
 }
 
 static void keep_stamps(struct stamps *s, const struct dma_xfer *x)
 {
 	const struct mem_req *r = &x->req;
+	ps_t dram = r->t_dram ? r->t_dram : r->t_level, dram_done = r->t_dram ? r->t_dram_done : r->t_level;
 
-	if (x->t_done < s->done)
+	if (x->t_done < s->t[AT_DONE])
 		return;
-	*s = (struct stamps){ x->t_issue, x->t_sent, r->t_level, r->t_dram, r->t_dram_done, x->t_reply, x->t_done, r->level };
+	*s = (struct stamps){ { x->t_issue, x->t_sent, r->t_arrive, r->t_level, dram, dram_done, x->t_reply, x->t_done }, r->level };
 }
 
 static bool is_move(const struct isa_insn *i)
@@ -281,7 +309,7 @@ static void post_over(void *owner, struct ev *ev)
 	struct core_cmd *k = owner;
 
 	core_explain_time(&k->acc, ev->when, k->slowest);
-	k->last = (struct stamps){ 0 };
+	k->last = (struct stamps){ { 0 }, 0 };
 	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0);
 	if (k->post_left == 0)
 		complete(k);
@@ -313,9 +341,11 @@ static void tile_over(void *owner, struct ev *ev)
 	struct slot *s = owner;
 	struct core_cmd *k = s->cmd;
 
-	explain_transfer(&k->acc, &s->last);
+	explain_stream(&k->acc, &s->last, &k->before);
 	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
-	s->last = (struct stamps){ 0 };
+	if (s->last.t[AT_DONE])
+		k->before = s->last;
+	s->last = (struct stamps){ { 0 }, 0 };
 	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile);
 	if (s->stores_left == 0)
 		tile_free(s);

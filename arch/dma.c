@@ -76,8 +76,7 @@ static void pump(struct dma *d)
 	while (!d->refused && (q = next_queue(d))) {
 		struct dma_xfer *x = q->head;
 
-		x->t_sent = evq_now(d->comp.env.q);
-		x->req.not_before = x->t_sent + d->cfg.setup;
+		x->t_sent = x->req.not_before = evq_now(d->comp.env.q) + d->cfg.setup;
 		if (!comp_send(d->below, &x->req)) {
 			d->refused = true;
 			return;
@@ -207,7 +206,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->bytes = x->run.bytes;
 	r->from = &d->comp;
 	r->tag = x;
-	r->t_level = r->t_dram = r->t_dram_done = 0;
+	r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = 0;
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
 	r->posted = r->no_keep = false;

@@ -87,6 +87,7 @@ static bool take(struct comp *c, struct mem_req *r)
 		n->spare = h;
 		goto refuse;
 	}
+	r->t_arrive = h->rq.not_before;
 	n->under_way++;
 	n->requests++;
 	n->kv_requests += to == TO_KV;

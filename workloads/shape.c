@@ -339,8 +339,9 @@ enum dtype rd_dtype_code(const struct reading *r, int32_t pos)
 enum dtype rd_promote(enum dtype a, enum dtype b)
 {
 	static const uint8_t rank[DTYPES] = {
-		[DT_BOOL] = 1, [DT_INT4] = 2, [DT_INT8] = 3, [DT_INT16] = 4, [DT_INT32] = 5, [DT_INT64] = 6, [DT_FP4] = 7,
-		[DT_FP8] = 8, [DT_FP16] = 9, [DT_BF16] = 9, [DT_TF32] = 10, [DT_FP32] = 10, [DT_FP64] = 11,
+		[DT_BOOL] = 1, [DT_INT4] = 2, [DT_INT8] = 3, [DT_INT16] = 4, [DT_INT32] = 5, [DT_INT64] = 6,
+		[DT_FP4] = 7, [DT_FP8] = 8, [DT_FP16] = 9, [DT_BF16] = 9, [DT_TF32] = 10, [DT_FP32] = 10,
+		[DT_FP64] = 11,
 	};
 
 	if (a != b && rank[a] == 9 && rank[b] == 9)

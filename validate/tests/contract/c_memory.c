@@ -202,7 +202,8 @@ TEST(every_request_gets_one_reply_and_every_refusal_one_retry)
 			CHECK(asks[k].replies == 1 && asks[k].back >= asks[k].sent);
 		CHECK_U64(b.below.refused, b.below.owed);
 		/* These two have more places than the requester has requests. */
-		CHECK(b.from.refused > 0 || strcmp(blocks[i].name, "l2_none") == 0 || strcmp(blocks[i].name, "kv") == 0);
+		CHECK(b.from.refused > 0 || strcmp(blocks[i].name, "l2_none") == 0 ||
+		      strcmp(blocks[i].name, "kv") == 0);
 		free(asks);
 		down(&b, c);
 	}

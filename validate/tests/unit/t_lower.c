@@ -234,7 +234,8 @@ TEST(the_graph_of_a_layer_is_the_models)
 	CHECK_STR(l.s.tensors[reads(&l.s, 24, 1)->tensor].name, "layer0.k");
 	CHECK_STR(l.s.tensors[reads(&l.s, 24, 2)->tensor].name, "layer0.v");
 	CHECK_STR(l.s.tensors[reads(&l.s, 22, 0)->tensor].name, "layer0.k_old");
-	CHECK(reads(&l.s, 12, 1)->tensor == reads(&l.s, 17, 1)->tensor && reads(&l.s, 12, 1)->tensor != reads(&l.s, 15, 1)->tensor);
+	CHECK(reads(&l.s, 12, 1)->tensor == reads(&l.s, 17, 1)->tensor);
+	CHECK(reads(&l.s, 12, 1)->tensor != reads(&l.s, 15, 1)->tensor);
 	CHECK(reads(&l.s, 13, 0)->touched == 1280 && reads(&l.s, 13, 0)->bytes == 2432);   /* half of each head */
 	CHECK(reads(&l.s, 0, 0)->touched == 2560 && reads(&l.s, 0, 0)->offset % 2560 == 0);
 	low_close(&l);

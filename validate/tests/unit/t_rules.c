@@ -55,12 +55,16 @@ TEST(faults_are_placed_and_name_the_nearest_word)
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, when: yes}\n", 2, "'when'");
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, part: perhaps}\n", 2, "perhaps");
 	refused("rules:\n\n- {name: a, kind: gemm, family: f, kernel: '(x'}\n", 3, "not a regular expression");
-	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: ''}\n- {name: b, kind: gemm, family: f, op: x, fn: ''}\n", 3, "empty");
+	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: ''}\n"
+	        "- {name: b, kind: gemm, family: f, op: x, fn: ''}\n",
+	        3, "empty");
 	refused("rules:\n- {name: a, kind: gemm, family: f}\n", 2, "neither 'kernel' nor 'op'");
 	refused("rules:\n- {kind: gemm, family: f, kernel: x}\n", 2, "without 'name'");
 	refused("rules:\n- {name: a, family: f, kernel: x}\n", 2, "without 'kind'");
 	refused("rules:\n- {name: a, kind: gemm, kernel: x}\n", 2, "without 'family'");
-	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x}\n- {name: a, kind: gemm, family: f, kernel: y}\n", 3, "twice");
+	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x}\n"
+	        "- {name: a, kind: gemm, family: f, kernel: y}\n", 3,
+	        "twice");
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, cluster_from_name: '([0-9])'}\n", 2,
 	        "two groups");
 	refused("rules:\n- x\n", 2, "mapping");
@@ -83,10 +87,13 @@ TEST(a_long_expression_is_an_error_and_not_a_long_compile)
 TEST(rows_are_tried_in_order_and_what_they_say_is_kept)
 {
 	struct rules *r = table("rules:\n"
-	                        "- {name: one, kernel: '^foo', kind: reduce, reduce: max, family: f1, fn: max, shape: reduce, temporary: yes,\n"
+	                        "- {name: one, kernel: '^foo', kind: reduce, reduce: max, family: f1, fn: max,\n"
+	                        "   shape: reduce, temporary: yes,\n"
 	                        "   friendly: Foo, library: Lib}\n"
-	                        "- {name: two, kernel: 'o+ba{2}r|quux', kind: attention, algorithm: mla, family: f2, part: yes, joins_previous: yes}\n"
-	                        "- {name: three, op: '^aten::x$', kind: topk, family: f3, routes: yes, syncs: yes, opens_routed: yes,\n"
+	                        "- {name: two, kernel: 'o+ba{2}r|quux', kind: attention, algorithm: mla, family: f2,\n"
+	                        "   part: yes, joins_previous: yes}\n"
+	                        "- {name: three, op: '^aten::x$', kind: topk, family: f3, routes: yes, syncs: yes,\n"
+	                        "   opens_routed: yes,\n"
 	                        "   closes_routed: yes, cost: sfu, dtype: tf32}\n");
 	const struct rule *u;
 	struct mk m;
@@ -149,7 +156,8 @@ TEST(expressions_with_counts_groups_and_brackets_find_what_they_should)
 TEST(conditions_are_looked_at_every_time)
 {
 	struct rules *r = table("rules:\n"
-	                        "- {name: sync, kernel: ., kind: host_sync, family: f, when: {activity: memcpy, dir: dtoh, blocking: yes}}\n"
+	                        "- {name: sync, kernel: ., kind: host_sync, family: f,\n"
+	                        "   when: {activity: memcpy, dir: dtoh, blocking: yes}}\n"
 	                        "- {name: set, kernel: ., kind: copy, family: f, when: {activity: memset}}\n"
 	                        "- {name: cast, kernel: copy, kind: convert, family: f, when: {converts: yes}}\n"
 	                        "- {name: half, kernel: copy, kind: copy, family: f, when: {dtype: fp16}}\n"
@@ -172,7 +180,8 @@ TEST(conditions_are_looked_at_every_time)
 
 TEST(names_that_differ_only_in_the_middle_are_told_apart)
 {
-	struct rules *r = table("rules:\n- {name: a, kernel: 'xAx', kind: gemm, family: f}\n- {name: b, kernel: 'xBx', kind: gemm, family: f}\n");
+	struct rules *r = table("rules:\n- {name: a, kernel: 'xAx', kind: gemm, family: f}\n"
+	                        "- {name: b, kernel: 'xBx', kind: gemm, family: f}\n");
 	char one[301], two[301];
 	struct mk m;
 
@@ -314,11 +323,14 @@ TEST(kernels_that_users_meet_find_their_family)
 		  "aten::native_layer_norm", "", "norm", OP_NORM },
 		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float> > >",
 		  NULL, "", "reduce", OP_REDUCE },
-		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::ArgMaxOps<float> > >", NULL, "", "argmax", OP_REDUCE },
-		{ "void at::native::reduce_kernel<128, 4, at::native::func_wrapper_t<float, at::native::sum_functor<float> > >", NULL, "", "reduce", OP_REDUCE },
+		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, ArgMaxOps<float> > >", NULL, "",
+		  "argmax", OP_REDUCE },
+		{ "void at::native::reduce_kernel<128, 4, func_wrapper_t<float, at::native::sum_functor<float> > >",
+		  NULL, "", "reduce", OP_REDUCE },
 		{ "void at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized<x>", NULL, "", "concat",
 		  OP_CONCAT },
-		{ "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<at::native::index_put_kernel_impl<x> > >", "aten::_index_put_impl_", "", "index_put", OP_SCATTER },
+		{ "void at::native::index_elementwise_kernel<at::native::index_put_kernel_impl<x> >",
+		  "aten::_index_put_impl_", "", "index_put", OP_SCATTER },
 		{ "void at::native::_scatter_gather_elementwise_kernel<128, 8>", "aten::scatter_", "", "scatter",
 		  OP_SCATTER },
 		{ "void at::native::(anonymous namespace)::indexSelectSmallIndex<x>", "aten::index_select", "",
@@ -448,7 +460,8 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 		uint64_t n = 0, t = 0;
 
 		for (size_t i = 0; i < b.t.n_launches; i++) {
-			const struct rule *u = b.t.launches[i].kind == TRACE_KERNEL ? rules_match(r, &b.t.launches[i]) : NULL;
+			const struct trace_launch *l = &b.t.launches[i];
+			const struct rule *u = l->kind == TRACE_KERNEL ? rules_match(r, l) : NULL;
 
 			if (u && strcmp(u->family, rows[k].family) == 0)
 				n++, t += (uint64_t)b.t.launches[i].dur_ns;
