@@ -55,7 +55,6 @@ static int read_dram_kind(struct machine_conf *c, struct err *e)
 {
 	char relative[CFG_STR_MAX + 32], path[512];
 	struct yaml *y;
-	bool pins = cfg_given(c->raw, "dram.pin_mbps");
 	int rc;
 
 	if (strcmp(c->cfg.dram.kind, "fixed") == 0)
@@ -67,11 +66,8 @@ static int read_dram_kind(struct machine_conf *c, struct err *e)
 		return err_add(e, "looking for 'dram.kind: %s'", c->cfg.dram.kind);
 	if (!(y = yaml_load(path, e)))
 		return -1;
-	rc = cfg_read_section(c->raw, "dram", y, yaml_root(y), true, e);
+	rc = dram_cfg_preset(c->raw, y, yaml_root(y), e);
 	yaml_free(y);
-	/* The kind's own pin rate is a default: `dram.bandwidth` may set another. */
-	if (rc == 0 && !pins && cfg_given(c->raw, "dram.bandwidth"))
-		cfg_forget(c->raw, "dram.pin_mbps");
 	return rc;
 }
 
