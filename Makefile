@@ -180,7 +180,7 @@ show = @printf '\n$$ %s\n' '$(1)'; $(1)
 demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsocr.yaml, and compare
 	$(Q)$(SUBMAKE) PROFILE=release all
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	$(call show,$(NPUSIM) trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o $(DEMO)/trace.db)
+	$(call show,$(NPUSIM) trace import traces/h200/kineto_dsocr_b1_c1024.json.gz --wall 11.34ms -o $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
 

@@ -338,16 +338,11 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 		uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
 		uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
 
-		for (uint64_t i = line; k && i < line + n; i++) {
-			uint64_t from = ps_max(i << l->line_shift, addr);
-			uint64_t to = ps_min((i + 1) << l->line_shift, addr + bytes);
-
-			if (k->valid >> i % L2_CHUNK_LINES & 1)
-				found += to - from;
-		}
+		if (k)
+			found += lines(l, k->valid & mask_of(lo, n));
 		line += n;
 	}
-	return found;
+	return ps_min(found, bytes); /* whole lines: what a part of one shares it with is here too */
 }
 
 static void reset(struct comp *c)
