@@ -28,7 +28,7 @@ TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_rea
          kineto kineto_args kineto_event
 RESULTS = res res_read
 VALIDATE =
-PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_table cmd_compare cmd_config cmd_trace cmd_trace_import \
+PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_compare cmd_config cmd_trace cmd_trace_import \
           cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------

@@ -9,21 +9,25 @@ const struct cfg_field core_schema[] = {
 	        "pipeline stages of the vector units, and cycles between dependent macro-ops of one batch",
 	        "our choice: twice the 4-cycle FMA of recent GPUs"),
 	CFG_U32(struct core_cfg, thread_group, "thread_group", "32", 1, 1024, cfg_pow2,
-	        "elements one control step covers: vector work is rounded up to it", "a warp: CUDA C Programming Guide"),
+	        "elements one control step covers: vector work is rounded up to it",
+	        "a warp: CUDA C Programming Guide"),
 	CFG_END
 };
 
 /* When the slowest transfer of a step left each stage of its way. */
 enum { AT_ISSUE, AT_SENT, AT_ARRIVE, AT_LEVEL, AT_DRAM, AT_DRAM_DONE, AT_REPLY, AT_DONE, STAMPS };
-struct stamps { ps_t t[STAMPS]; uint8_t level; };
+struct stamps {
+	ps_t t[STAMPS];
+	uint8_t level;
+};
 
 struct core_cmd;
 
 struct slot {
 	struct core_cmd *cmd;
-	struct ev ev;                /* its math ends */
+	struct ev ev; /* its math ends */
 	uint32_t tile, loads_left, stores_left;
-	bool busy, asked;            /* in SRAM; all its loads were submitted */
+	bool busy, asked; /* in SRAM; all its loads were submitted */
 	struct stamps last;
 };
 
@@ -31,24 +35,27 @@ struct core_cmd {
 	struct core *core;
 	const struct isa_cmd *c;
 	uint32_t idx;
-	uint8_t urgency[2];          /* of its moves, and of its tiles' loads */
+	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
-	enum res slowest;            /* unit of the math in flight before or after the loop */
-	struct stamps last, before;  /* of a move outside the loop; of the tile before */
-	struct ev ev;                /* math before or after the loop ends */
+	enum res slowest;           /* unit of the math in flight before or after the loop */
+	struct stamps last, before; /* of a move outside the loop; of the tile before */
+	struct ev ev;               /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
 };
 
-struct block { struct block *next; struct dma_xfer x[128]; };
+struct block {
+	struct block *next;
+	struct dma_xfer x[128];
+};
 
 struct core {
 	struct comp_env env;
 	struct core_owner owner;
 	struct dma *dma;
 	struct sram sram;
-	uint32_t window, stages, admit, newest;    /* admit: the command whose turn it is to take SRAM */
+	uint32_t window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
 	const struct isa_prog *prog;
 	const uint32_t *const *picks;
 	struct core_cmd *cmds;
@@ -56,7 +63,7 @@ struct core {
 	struct dma_xfer *spare;
 	struct block *blocks;
 	size_t n_xfers;
-	uint8_t *pinned;                           /* by tensor: loaded in an earlier step */
+	uint8_t *pinned; /* by tensor: loaded in an earlier step */
 	size_t n_pinned;
 	ps_t unit_free[RES_COUNT];
 	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
@@ -76,7 +83,8 @@ void core_explain_time(struct core_account *a, ps_t until, enum res why)
 static enum res stage_of(const struct stamps *s, int i)
 {
 	static const uint8_t who[STAMPS] = {
-		RES_SRAM, RES_DMA, RES_NOC, RES_COUNT, RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
+		RES_SRAM,  RES_DMA,  RES_NOC,   RES_COUNT,
+		RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
 	};
 
 	return who[i] == RES_COUNT ? s->level : who[i];
@@ -89,8 +97,9 @@ static void explain_transfer(struct core_account *a, const struct stamps *s)
 		core_explain_time(a, s->t[i], stage_of(s, i));
 }
 
-/* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where this
- * one spent the longest, queues included. One asked for only after the one before it was there is a transfer alone. */
+/* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where
+ * this one spent the longest, queues included. One asked for only after the one before it was there is a transfer
+ * alone. */
 static void explain_stream(struct core_account *a, const struct stamps *s, const struct stamps *before)
 {
 	ps_t spent[RES_COUNT] = { 0 };
@@ -116,7 +125,9 @@ static void keep_stamps(struct stamps *s, const struct dma_xfer *x)
 
 	if (x->t_done < s->t[AT_DONE])
 		return;
-	*s = (struct stamps){ { x->t_issue, x->t_sent, r->t_arrive, r->t_level, dram, dram_done, x->t_reply, x->t_done }, r->level };
+	*s = (struct stamps){
+		{ x->t_issue, x->t_sent, r->t_arrive, r->t_level, dram, dram_done, x->t_reply, x->t_done }, r->level
+	};
 }
 
 static bool is_move(const struct isa_insn *i)
@@ -177,7 +188,8 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 {
 	struct core *c = k->core;
 	const struct isa_insn *i = &c->prog->insns[insn];
-	uint64_t from = i->when == ISA_TILE ? i->tile_bytes * tile : 0, bytes = i->bytes - (from < i->bytes ? from : i->bytes);
+	uint64_t from = i->when == ISA_TILE ? i->tile_bytes * tile : 0,
+		 bytes = i->bytes - (from < i->bytes ? from : i->bytes);
 	struct dma_xfer *x;
 
 	if (i->when == ISA_TILE && bytes > i->tile_bytes)
@@ -212,7 +224,8 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 		return true;
 	if (!i->early)
 		return false;
-	return c->prog->tensors[i->tensor].route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
+	return c->prog->tensors[i->tensor].route < 0 || k->c->routed_by < 0 ||
+	       c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
 
 static bool may_load_all(const struct core_cmd *k, enum isa_when when)
@@ -444,7 +457,7 @@ static void ask_all(struct core_cmd *k)
 static void admit(struct core *c)
 {
 	if (c->admitting)
-		return;              /* a completion inside the loop: the loop sees its SRAM */
+		return; /* a completion inside the loop: the loop sees its SRAM */
 	c->admitting = true;
 	while (c->admit < c->newest) {
 		struct core_cmd *k = cmd_of(c, c->admit);
@@ -544,15 +557,18 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 	return 0;
 }
 
-static const struct { enum res unit; const char *busy, *work; } counted[] = {
+static const struct {
+	enum res unit;
+	const char *busy, *work;
+} counted[] = {
 	{ RES_GEMV, "gemv.busy_ps", "gemv.macs" },
 	{ RES_MATRIX, "matrix.busy_ps", "matrix.macs" },
 	{ RES_VECTOR, "vector.busy_ps", "vector.steps" },
 	{ RES_FUSION, "fusion.busy_ps", "fusion.stages" },
 };
 
-struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram, uint32_t cores,
-                      uint32_t window, const struct core_owner *owner, struct err *e)
+struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
+                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e)
 {
 	struct core *c = calloc(1, sizeof *c);
 
@@ -578,7 +594,8 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 		             &c->unit_work[counted[i].unit], e) < 0)
 			goto fail;
 	if (stat_add(env->stats, "core.tiles", "", "tiles computed", STAT_COUNT, &c->tiles, e) < 0 ||
-	    stat_add(env->stats, "sram.peak_bytes", "B", "most scratchpad ever in use", STAT_LEVEL, &c->sram.peak, e) < 0 ||
+	    stat_add(env->stats, "sram.peak_bytes", "B", "most scratchpad ever in use", STAT_LEVEL, &c->sram.peak, e) <
+	            0 ||
 	    stat_add(env->stats, "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned",
 	             STAT_COUNT, &c->pinned_bytes, e) < 0)
 		goto fail;
@@ -607,14 +624,15 @@ void core_free(struct core *c)
 
 void core_explain(const struct core *c, struct str *out)
 {
-	str_addf(out, "sram: %llu of %llu bytes taken\n", (unsigned long long)c->sram.used, (unsigned long long)c->sram.size);
+	str_addf(out, "sram: %llu of %llu bytes taken\n", (unsigned long long)c->sram.used,
+	         (unsigned long long)c->sram.size);
 	dma_explain(c->dma, out);
 	for (uint32_t i = 0; i < c->window; i++) {
 		const struct core_cmd *k = &c->cmds[i];
 
 		if (k->live)
 			str_addf(out, "\ncommand %u: %s, %u of %u tiles in SRAM, %u computed%s", k->idx,
-			         k->ready ? "ready" : "waiting for what it depends on", k->next_slot, k->c->tiles, k->tiles_done,
-			         k->fixed ? "" : ", waiting for SRAM");
+			         k->ready ? "ready" : "waiting for what it depends on", k->next_slot, k->c->tiles,
+			         k->tiles_done, k->fixed ? "" : ", waiting for SRAM");
 	}
 }

@@ -7,7 +7,8 @@
 const struct cfg_field dispatch_schema[] = {
 	CFG_PS(struct dispatch_cfg, latency, "latency", "350 ns", 0, 1000 * PS_US, NULL,
 	       "from a command's dependencies being met to its units starting",
-	       "one dependent step on an H200 is 0.369 us (prototype fit over its operator sweep, GPU-MODEL section 2)"),
+	       "one dependent step on an H200 is 0.369 us (prototype fit over its operator sweep, GPU-MODEL section "
+	       "2)"),
 	CFG_PS(struct dispatch_cfg, interval, "interval", "20 ns", 0, 1000 * PS_US, NULL,
 	       "shortest time between two dispatches", "our choice: about 30 cycles to decode a descriptor"),
 	CFG_U32(struct dispatch_cfg, queue, "queue", "64", 1, 4096, NULL, "commands in flight", "our choice"),
@@ -15,21 +16,25 @@ const struct cfg_field dispatch_schema[] = {
 	        "consecutive commands dispatched as one; inside a batch a dependent starts after core.depth cycles",
 	        "1: off, as on the GPU that was measured"),
 	CFG_BOOL(struct dispatch_cfg, dynamic, "dynamic", "false",
-	         "experts are chosen on the device; otherwise the host reads the picks and decides", "the traced GPU asks the host"),
+	         "experts are chosen on the device; otherwise the host reads the picks and decides",
+	         "the traced GPU asks the host"),
 	CFG_PS(struct dispatch_cfg, branch, "branch", "100 ns", 0, 1000 * PS_US, NULL,
-	       "deciding on the device, after the picks are known", "our choice: a dependent load and a descriptor fetch"),
+	       "deciding on the device, after the picks are known",
+	       "our choice: a dependent load and a descriptor fetch"),
 	CFG_PS(struct dispatch_cfg, host, "host", "12 us", 0, 100000 * PS_US, NULL,
 	       "a host round trip: interrupt, read, decide, submit",
-	       "one cudaStreamSynchronize with its pageable copy and the next launch lasts 10 to 15 us in the H200 trace"),
+	       "one cudaStreamSynchronize with its pageable copy and the next launch lasts 10 to 15 us in the H200 "
+	       "trace"),
 	CFG_PS(struct dispatch_cfg, launch, "launch", "2 us", 0, 100000 * PS_US, NULL,
-	       "the host rings the doorbell, once a run", "PCIe write and descriptor fetch: about 1 us each way (our estimate)"),
+	       "the host rings the doorbell, once a run",
+	       "PCIe write and descriptor fetch: about 1 us each way (our estimate)"),
 	CFG_END
 };
 
 /* A command between dispatch and completion. */
 struct flight {
 	struct cp *cp;
-	struct ev ev;                /* it wakes, or the host answers */
+	struct ev ev; /* it wakes, or the host answers */
 	uint32_t cmd;
 };
 
@@ -37,17 +42,17 @@ struct cp {
 	struct comp_env env;
 	struct dispatch_cfg cfg;
 	struct core *core;
-	ps_t local;                  /* start of a dependent inside a batch */
+	ps_t local; /* start of a dependent inside a batch */
 	const struct isa_prog *p;
 	struct cp_result *results;
 	uint32_t *deps_left;
 	uint8_t *done;
-	size_t cap;                  /* of deps_left and done */
-	struct flight *flights;      /* by command modulo the window */
-	uint32_t next, frontier;     /* to dispatch; the oldest not complete */
-	int64_t decider;             /* command the host decides after: nothing later is dispatched; -1 */
+	size_t cap;              /* of deps_left and done */
+	struct flight *flights;  /* by command modulo the window */
+	uint32_t next, frontier; /* to dispatch; the oldest not complete */
+	int64_t decider;         /* command the host decides after: nothing later is dispatched; -1 */
 	ps_t issue_at, retired_at;
-	struct ev ev;                /* the next dispatch */
+	struct ev ev; /* the next dispatch */
 	uint64_t dispatched, round_trips, branches;
 };
 
@@ -74,7 +79,10 @@ static void wake(struct cp *c, uint32_t cmd)
 	bool inside = cmd > 0 && c->p->cmds[cmd - 1].batch == k->batch;
 
 	ev_init(&f->ev, EV_WORK, awake, f);
-	evq_push(c->env.q, &f->ev, evq_now(c->env.q) + (k->chained ? 0 : inside ? ps_min(c->local, c->cfg.latency) : c->cfg.latency));
+	evq_push(c->env.q, &f->ev,
+	         evq_now(c->env.q) + (k->chained ? 0
+	                              : inside   ? ps_min(c->local, c->cfg.latency)
+	                                         : c->cfg.latency));
 }
 
 static void retire(struct cp *c)
@@ -207,7 +215,8 @@ static int stuck(struct cp *c, struct err *e)
 	return -1;
 }
 
-int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results, struct err *e)
+int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+           struct err *e)
 {
 	if (c->cap < p->n_cmds) {
 		free(c->deps_left);
@@ -260,7 +269,8 @@ struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, co
 	ev_init(&c->ev, EV_WORK, on_issue, c);
 	if (!(c->core = core_new(env, dma, sram, cores, cfg->queue, &owner, e)) ||
 	    stat_add(env->stats, "dispatch.commands", "", "commands dispatched", STAT_COUNT, &c->dispatched, e) < 0 ||
-	    stat_add(env->stats, "dispatch.round_trips", "", "decisions the host took", STAT_COUNT, &c->round_trips, e) < 0 ||
+	    stat_add(env->stats, "dispatch.round_trips", "", "decisions the host took", STAT_COUNT, &c->round_trips,
+	             e) < 0 ||
 	    stat_add(env->stats, "dispatch.branches", "", "decisions the device took", STAT_COUNT, &c->branches, e) < 0)
 		goto fail;
 	return c;

@@ -4,34 +4,40 @@
 #include <stdlib.h>
 
 const struct cfg_field dma_schema[] = {
-	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core", "one TMA unit per SM (H100 whitepaper)"),
-	CFG_BYTES(struct dma_cfg, width, "width", "64 B", 1, 1024, cfg_pow2,
-	          "bytes a cycle and engine", "64 B a cycle from L2 to one SM (H100: 5.5 TB/s over 132 SMs at 1.7 GHz is 25 to 64 B)"),
+	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core",
+	        "one TMA unit per SM (H100 whitepaper)"),
+	CFG_BYTES(struct dma_cfg, width, "width", "64 B", 1, 1024, cfg_pow2, "bytes a cycle and engine",
+	          "64 B a cycle from L2 to one SM (H100: 5.5 TB/s over 132 SMs at 1.7 GHz is 25 to 64 B)"),
 	CFG_BYTES(struct dma_cfg, tile, "tile", "64 KiB", 1024, UINT64_C(1) << 30, NULL,
-	          "largest tile that is streamed, all cores together; times dma.stages it must cover bandwidth times latency",
-	          "our choice: 1 KiB a core of 64; nvjet kernels stream 64 x 64 to 256 x 64 tiles of 16 bits, 8 to 32 KiB an SM"),
+	          "largest tile that is streamed, all cores together; times dma.stages it must cover bandwidth times "
+	          "latency",
+	          "our choice: 1 KiB a core of 64; nvjet kernels stream 64 x 64 to 256 x 64 tiles of 16 bits, 8 to 32 "
+	          "KiB an SM"),
 	CFG_U32(struct dma_cfg, stages, "stages", "8", 1, 64, NULL,
 	        "tiles of one command held in SRAM at a time; 2 is double buffering",
 	        "our choice: covers DRAM latency with small tiles; nvjet kernels use 12 to 16 stages (their names)"),
 	CFG_U32(struct dma_cfg, outstanding, "outstanding", "32", 1, 1024, NULL,
 	        "tile descriptors in flight on the chip", "our choice: four commands of eight stages"),
 	CFG_PS(struct dma_cfg, setup, "setup", "20 ns", 0, PS_US, NULL,
-	       "of a descriptor, before its first byte is asked for", "our choice: about 30 cycles to read and decode 64 B"),
+	       "of a descriptor, before its first byte is asked for",
+	       "our choice: about 30 cycles to read and decode 64 B"),
 	CFG_END
 };
 
-struct queue { struct dma_xfer *head, *tail; };
+struct queue {
+	struct dma_xfer *head, *tail;
+};
 
 struct dma {
-	struct comp comp;            /* so that replies find us */
+	struct comp comp; /* so that replies find us */
 	struct dma_cfg cfg;
 	struct comp *below;
-	uint64_t rate;               /* bytes/s */
+	uint64_t rate; /* bytes/s */
 	struct queue demand, prefetch;
-	uint32_t in_flight[2];       /* by x->demand */
-	bool refused;                /* the NoC owes us a retry */
-	struct dma_xfer *streaming;  /* in the engines, in the order they end */
-	ps_t free_at[MEM_BLOCKING + 1];  /* by urgency: when the last of it ends */
+	uint32_t in_flight[2];          /* by x->demand */
+	bool refused;                   /* the NoC owes us a retry */
+	struct dma_xfer *streaming;     /* in the engines, in the order they end */
+	ps_t free_at[MEM_BLOCKING + 1]; /* by urgency: when the last of it ends */
 	uint64_t bytes_read, bytes_written, busy_ps, transfers;
 };
 
@@ -108,7 +114,8 @@ static void stream(struct dma *d, struct dma_xfer *x, ps_t span)
 		begin = ps_max(begin, (*at)->ev.when);
 	x->behind = *at;
 	*at = x;
-	/* Bytes stream through the engines as they arrive: they may have begun up to `span` before the last one came. */
+	/* Bytes stream through the engines as they arrive: they may have begun up to `span` before the last one came.
+	 */
 	for (uint8_t u = urgency; u <= MEM_BLOCKING; u++)
 		begin = ps_max(begin, d->free_at[u]);
 	d->free_at[urgency] = begin + span;
@@ -164,8 +171,24 @@ static void release(struct comp *c)
 }
 
 static const struct comp_ops dma_ops = {
-	.kind = "dma", .free = release, .reply = on_reply, .retry = on_retry, .explain = explain,
+	.kind = "dma",
+	.free = release,
+	.reply = on_reply,
+	.retry = on_retry,
+	.explain = explain,
 };
+
+static int register_stats(struct dma *d, struct err *e)
+{
+	const struct stat_row rows[] = {
+		{ "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &d->bytes_read },
+		{ "dma.write_bytes", "B", "bytes sent out of SRAM", STAT_COUNT, &d->bytes_written },
+		{ "dma.transfers", "", "tile transfers", STAT_COUNT, &d->transfers },
+		{ "dma.busy_ps", "ps", "engine time used", STAT_COUNT, &d->busy_ps },
+	};
+
+	return stat_add_all(d->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
+}
 
 struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e)
 {
@@ -180,10 +203,7 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 	d->cfg = *cfg;
 	d->below = env->below;
 	d->rate = dma_rate(cfg, cores) * env->clock_khz * 1000;
-	if (stat_add(env->stats, "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &d->bytes_read, e) < 0 ||
-	    stat_add(env->stats, "dma.write_bytes", "B", "bytes sent out of SRAM", STAT_COUNT, &d->bytes_written, e) < 0 ||
-	    stat_add(env->stats, "dma.transfers", "", "tile transfers", STAT_COUNT, &d->transfers, e) < 0 ||
-	    stat_add(env->stats, "dma.busy_ps", "ps", "engine time used", STAT_COUNT, &d->busy_ps, e) < 0) {
+	if (register_stats(d, e) < 0) {
 		dma_free(d);
 		return NULL;
 	}
@@ -223,6 +243,6 @@ ps_t dma_busy(const struct dma *d)
 void dma_explain(const struct dma *d, struct str *out)
 {
 	str_addf(out, "dma: %u urgent and %u other of %u descriptors in flight, urgent queue %s, prefetch queue %s%s",
-	         d->in_flight[true], d->in_flight[false], d->cfg.outstanding, d->demand.head ? "waiting" : "empty", d->prefetch.head ? "waiting" : "empty",
-	         d->refused ? ", refused by the level below" : "");
+	         d->in_flight[true], d->in_flight[false], d->cfg.outstanding, d->demand.head ? "waiting" : "empty",
+	         d->prefetch.head ? "waiting" : "empty", d->refused ? ", refused by the level below" : "");
 }

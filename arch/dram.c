@@ -276,7 +276,7 @@ static void release(struct comp *c)
 
 static int register_stats(struct dram *d, struct err *e)
 {
-	const struct { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *at; } rows[] = {
+	const struct stat_row rows[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
 		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &d->write_bytes },
 		{ "dram.rounding_bytes", "B", "bytes moved beyond those asked: whole bursts", STAT_COUNT,
@@ -295,11 +295,7 @@ static int register_stats(struct dram *d, struct err *e)
 		{ "dram.held_most", "", "most requests held at a time", STAT_LEVEL, &d->held_most },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
-		             rows[i].at, e) < 0)
-			return -1;
-	return 0;
+	return stat_add_all(d->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
 static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)

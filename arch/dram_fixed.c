@@ -111,20 +111,16 @@ static void release(struct comp *c)
 
 static int register_stats(struct dram_fixed *d, struct err *e)
 {
-	const struct { const char *name, *unit, *help; const uint64_t *at; } rows[] = {
-		{ "dram.read_bytes", "B", "bytes read, as asked", &d->read_bytes },
-		{ "dram.write_bytes", "B", "bytes written, as asked", &d->write_bytes },
-		{ "dram.read_requests", "", "tile requests that read", &d->read_requests },
-		{ "dram.write_requests", "", "tile requests that write", &d->write_requests },
-		{ "dram.refusals", "", "requests refused because the queue was full", &d->refusals },
-		{ "dram.busy_ps", "ps", "time the pipe was busy", &d->busy_ps },
+	const struct stat_row rows[] = {
+		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
+		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &d->write_bytes },
+		{ "dram.read_requests", "", "tile requests that read", STAT_COUNT, &d->read_requests },
+		{ "dram.write_requests", "", "tile requests that write", STAT_COUNT, &d->write_requests },
+		{ "dram.refusals", "", "requests refused because the queue was full", STAT_COUNT, &d->refusals },
+		{ "dram.busy_ps", "ps", "time the pipe was busy", STAT_COUNT, &d->busy_ps },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(d->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT,
-		             rows[i].at, e) < 0)
-			return -1;
-	return 0;
+	return stat_add_all(d->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
 static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)

@@ -1,20 +1,21 @@
 #include "arch/gemv.h"
 
 const struct cfg_field gemv_schema[] = {
-	CFG_U32(struct gemv_cfg, units, "units", "4", 0, 4096, NULL,
-	        "GEMV units a core; 0: none", "our choice: one per scheduler of an SM (4, CUDA C Programming Guide)"),
-	CFG_U32(struct gemv_cfg, lanes, "lanes", "32", 1, 4096, cfg_pow2,
-	        "dot-product lanes a unit", "our choice: one warp's width"),
+	CFG_U32(struct gemv_cfg, units, "units", "4", 0, 4096, NULL, "GEMV units a core; 0: none",
+	        "our choice: one per scheduler of an SM (4, CUDA C Programming Guide)"),
+	CFG_U32(struct gemv_cfg, lanes, "lanes", "32", 1, 4096, cfg_pow2, "dot-product lanes a unit",
+	        "our choice: one warp's width"),
 	CFG_U32(struct gemv_cfg, macs_bf16, "macs_bf16", "1", 1, 64, NULL,
 	        "multiply-adds a lane and cycle, 16-bit weights", "our choice"),
 	CFG_U32(struct gemv_cfg, macs_8bit, "macs_8bit", "2", 1, 64, NULL,
-	        "multiply-adds a lane and cycle, 8-bit weights", "twice the 16-bit rate, as tensor cores (H100 datasheet)"),
+	        "multiply-adds a lane and cycle, 8-bit weights",
+	        "twice the 16-bit rate, as tensor cores (H100 datasheet)"),
 	CFG_U32(struct gemv_cfg, macs_4bit, "macs_4bit", "4", 1, 64, NULL,
 	        "multiply-adds a lane and cycle, 4-bit weights", "twice the 8-bit rate, as in Blackwell tensor cores"),
 	CFG_U32(struct gemv_cfg, macs_fp32, "macs_fp32", "1", 1, 64, NULL,
 	        "multiply-adds a lane and cycle, 32-bit weights", "our choice: the lane's FMA is fp32 inside"),
-	CFG_U32(struct gemv_cfg, depth, "depth", "6", 1, 64, NULL,
-	        "pipeline stages before the reduction tree", "4-cycle FMA of recent GPUs plus operand read and write"),
+	CFG_U32(struct gemv_cfg, depth, "depth", "6", 1, 64, NULL, "pipeline stages before the reduction tree",
+	        "4-cycle FMA of recent GPUs plus operand read and write"),
 	CFG_END
 };
 
@@ -41,8 +42,8 @@ static uint32_t log2_up(uint64_t v)
 	return l;
 }
 
-ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz, enum dtype weight,
-               uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split)
+ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz,
+               enum dtype weight, uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split)
 {
 	uint64_t units = (uint64_t)c->units * cores, per_cycle = (uint64_t)c->lanes * gemv_macs(c, weight);
 	uint64_t best = UINT64_MAX, bytes = dtype_bytes(weight, rows * cols), feed = div_up(bytes, sram_rate(s, cores));

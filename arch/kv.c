@@ -326,7 +326,7 @@ static void release(struct comp *c)
 
 static int register_stats(struct kv *k, struct err *e)
 {
-	const struct { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *at; } rows[] = {
+	const struct stat_row rows[] = {
 		{ "kv_buffer.read_bytes", "B", "bytes asked by reads, in whole lines", STAT_COUNT, &k->read_bytes },
 		{ "kv_buffer.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &k->write_bytes },
 		{ "kv_buffer.hit_bytes", "B", "bytes read or written here", STAT_COUNT, &k->hit_bytes },
@@ -342,11 +342,7 @@ static int register_stats(struct kv *k, struct err *e)
 		{ "kv_buffer.busy_ps", "ps", "time it needed for the bytes asked", STAT_COUNT, &k->busy_ps },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(k->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
-		             rows[i].at, e) < 0)
-			return -1;
-	return 0;
+	return stat_add_all(k->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
 static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)

@@ -329,7 +329,7 @@ static void explain(const struct comp *c, struct str *out)
 static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 {
 	const struct l2 *l = (const struct l2 *)c;
-	uint64_t line = addr >> l->line_shift, found = 0, end;
+	uint64_t first = addr >> l->line_shift, line = first, found = 0, end;
 
 	if (bytes == 0)
 		return 0;
@@ -338,11 +338,17 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 		uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
 		uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
 
-		if (k)
+		if (k) {
 			found += lines(l, k->valid & mask_of(lo, n));
+			/* Of the first and the last line only a part may be asked for. */
+			if (line == first && k->valid >> lo & 1)
+				found -= addr - (first << l->line_shift);
+			if (line + n == end && k->valid >> (end - 1) % L2_CHUNK_LINES & 1)
+				found -= (end << l->line_shift) - (addr + bytes);
+		}
 		line += n;
 	}
-	return ps_min(found, bytes); /* whole lines: what a part of one shares it with is here too */
+	return found;
 }
 
 static void reset(struct comp *c)
@@ -373,7 +379,7 @@ static void release(struct comp *c)
 
 static int register_stats(struct l2 *l, struct err *e)
 {
-	const struct { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *at; } rows[] = {
+	const struct stat_row rows[] = {
 		{ "l2.read_bytes", "B", "bytes asked by reads, in whole lines", STAT_COUNT, &l->read_bytes },
 		{ "l2.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &l->write_bytes },
 		{ "l2.hit_bytes", "B", "bytes found here, reads and writes", STAT_COUNT, &l->hit_bytes },
@@ -390,11 +396,7 @@ static int register_stats(struct l2 *l, struct err *e)
 		{ "l2.busy_ps", "ps", "time its banks needed for the bytes asked", STAT_COUNT, &l->busy_ps },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(l->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind,
-		             rows[i].at, e) < 0)
-			return -1;
-	return 0;
+	return stat_add_all(l->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
 static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)

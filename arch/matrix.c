@@ -1,12 +1,11 @@
 #include "arch/matrix.h"
 
 const struct cfg_field matrix_schema[] = {
-	CFG_U32(struct matrix_cfg, units, "units", "1", 0, 1024, NULL,
-	        "systolic arrays a core; 0: none", "our choice"),
-	CFG_U32(struct matrix_cfg, rows, "rows", "64", 1, 4096, cfg_pow2,
-	        "rows of an array, along k", "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
-	CFG_U32(struct matrix_cfg, cols, "cols", "64", 1, 4096, cfg_pow2,
-	        "columns of an array, along n", "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, units, "units", "1", 0, 1024, NULL, "systolic arrays a core; 0: none", "our choice"),
+	CFG_U32(struct matrix_cfg, rows, "rows", "64", 1, 4096, cfg_pow2, "rows of an array, along k",
+	        "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, cols, "cols", "64", 1, 4096, cfg_pow2, "columns of an array, along n",
+	        "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
 	CFG_END
 };
 

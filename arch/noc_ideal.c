@@ -195,19 +195,15 @@ static const struct comp_ops noc_ideal_ops = {
 
 static int register_stats(struct noc *n, struct err *e)
 {
-	const struct { const char *name, *unit, *help; const uint64_t *at; } rows[] = {
-		{ "noc.requests", "", "tile requests carried", &n->requests },
-		{ "noc.kv_requests", "", "tile requests carried to the KV buffer", &n->kv_requests },
-		{ "noc.down_bytes", "B", "bytes written by the cores", &n->down_bytes },
-		{ "noc.up_bytes", "B", "bytes read by the cores", &n->up_bytes },
-		{ "noc.refusals", "", "tile requests refused because the level behind refused", &n->refusals },
+	const struct stat_row rows[] = {
+		{ "noc.requests", "", "tile requests carried", STAT_COUNT, &n->requests },
+		{ "noc.kv_requests", "", "tile requests carried to the KV buffer", STAT_COUNT, &n->kv_requests },
+		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &n->down_bytes },
+		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &n->up_bytes },
+		{ "noc.refusals", "", "tile requests refused because the level behind refused", STAT_COUNT, &n->refusals },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (stat_add(n->comp.env.stats, rows[i].name, rows[i].unit, rows[i].help, STAT_COUNT,
-		             rows[i].at, e) < 0)
-			return -1;
-	return 0;
+	return stat_add_all(n->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
 struct comp *noc_ideal_new(const struct comp_env *env, const struct noc_cfg *cfg, struct comp *l2, struct comp *kv,

@@ -3,12 +3,12 @@
 #include <assert.h>
 
 const struct cfg_field sram_schema[] = {
-	CFG_BYTES(struct sram_cfg, size, "size", "256 KiB", 4096, UINT64_C(1) << 32, NULL,
-	          "scratchpad of one core", "shared memory of one H100/H200 SM is 228 KiB (CUDA device properties)"),
-	CFG_U32(struct sram_cfg, banks, "banks", "32", 1, 1024, cfg_pow2,
-	        "banks of one core's scratchpad", "32 banks of 4 B: CUDA C Programming Guide, shared memory"),
-	CFG_BYTES(struct sram_cfg, bank_width, "bank_width", "16 B", 1, 256, cfg_pow2,
-	          "bytes a cycle and bank", "our choice: 512 B a cycle feeds the default GEMV lanes at 16 bits"),
+	CFG_BYTES(struct sram_cfg, size, "size", "256 KiB", 4096, UINT64_C(1) << 32, NULL, "scratchpad of one core",
+	          "shared memory of one H100/H200 SM is 228 KiB (CUDA device properties)"),
+	CFG_U32(struct sram_cfg, banks, "banks", "32", 1, 1024, cfg_pow2, "banks of one core's scratchpad",
+	        "32 banks of 4 B: CUDA C Programming Guide, shared memory"),
+	CFG_BYTES(struct sram_cfg, bank_width, "bank_width", "16 B", 1, 256, cfg_pow2, "bytes a cycle and bank",
+	          "our choice: 512 B a cycle feeds the default GEMV lanes at 16 bits"),
 	CFG_BYTES(struct sram_cfg, pin, "pin", "0", 0, UINT64_C(1) << 32, NULL,
 	          "part of one core's scratchpad set aside for weights that stay across decode steps",
 	          "off by default: a choice of the design under study"),
@@ -18,7 +18,8 @@ const struct cfg_field sram_schema[] = {
 int sram_cfg_check(const struct sram_cfg *c, struct err *e)
 {
 	if (c->pin >= c->size)
-		return err_set(e, ERR_CONFIG, "'sram.pin' leaves no room for tiles: it must be smaller than 'sram.size'");
+		return err_set(e, ERR_CONFIG,
+		               "'sram.pin' leaves no room for tiles: it must be smaller than 'sram.size'");
 	return 0;
 }
 

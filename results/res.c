@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "results/res_int.h"
 #include "sim/hash.h"
@@ -48,31 +47,9 @@ static const char *const migrations[] = {
 
 /* --- opening ----------------------------------------------------------------------------------------------- */
 
-static bool absent(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, ":memory:") != 0 && stat(path, &st) < 0 && errno == ENOENT;
-}
-
-static void unlink_db(const char *path)
-{
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
-	struct str s = STR_INIT;
-
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		str_clear(&s);
-		str_add(&s, path);
-		str_add(&s, suffixes[i]);
-		if (!s.failed)
-			unlink(str_c(&s));
-	}
-	str_free(&s);
-}
-
 struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 {
-	const bool fresh = mode == DB_WRITE && absent(path);
+	const bool fresh = mode == DB_WRITE && db_absent(path);
 	struct resdb *r = calloc(1, sizeof *r);
 
 	if (!r) {
@@ -81,7 +58,7 @@ struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 	}
 	r->db = db_open(path, mode, RES_APP_ID, migrations, sizeof migrations / sizeof *migrations, e);
 	if (!r->db && fresh)
-		unlink_db(path);
+		db_remove(path);
 	if (r->db && fresh && !(r->created = realpath(path, NULL))) {
 		err_sys(e, ERR_IO, errno, "cannot find '%s' after creating it", path);
 		db_free(r->db);
@@ -113,7 +90,7 @@ void res_free(struct resdb *r)
 	drop = r->created && r->db && is_empty(r->db);
 	db_free(r->db);
 	if (drop)
-		unlink_db(r->created);
+		db_remove(r->created);
 	free(r->created);
 	free(r);
 }

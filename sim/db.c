@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/str.h"
 
@@ -287,6 +288,28 @@ void db_free(struct db *d)
 	sqlite3_close(d->h);
 	free(d->path);
 	free(d);
+}
+
+bool db_absent(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, ":memory:") != 0 && stat(path, &st) < 0 && errno == ENOENT;
+}
+
+void db_remove(const char *path)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		str_clear(&s);
+		str_add(&s, path);
+		str_add(&s, suffixes[i]);
+		if (!s.failed)
+			unlink(str_c(&s));
+	}
+	str_free(&s);
 }
 
 const char *db_path(const struct db *d)

@@ -22,6 +22,8 @@ enum db_mode { DB_READ, DB_WRITE /* create if absent */ };
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
                    int n_migrations, struct err *e);
 void db_free(struct db *d);                                  /* rolls back an open transaction */
+bool db_absent(const char *path);                            /* opening it for writing will make it */
+void db_remove(const char *path);                            /* the file and what SQLite keeps beside it */
 const char *db_path(const struct db *d);
 int db_exec(struct db *d, const char *sql, struct err *e);
 int db_begin(struct db *d, struct err *e);                   /* BEGIN IMMEDIATE */

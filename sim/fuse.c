@@ -5,7 +5,7 @@
 
 #include "sim/yaml.h"
 
-#define MAX_STEPS 32
+#define MAX_STEPS    32
 #define MAX_PATTERNS 256
 #define VECTOR_KINDS "vector"
 
@@ -15,18 +15,27 @@ const struct cfg_field fusion_schema[] = {
 	CFG_U32(struct fusion_cfg, max_ops, "max_ops", "16", 1, 256, NULL, "longest chain", "our choice"),
 	CFG_BYTES(struct fusion_cfg, buffer, "buffer", "1 MiB", 0, UINT64_C(1) << 34, NULL,
 	          "intermediates the engine holds, whole chip", "our choice"),
-	CFG_PS(struct fusion_cfg, setup, "setup", "10 ns", 0, PS_US, NULL, "of a chain, before its first op", "our choice: about 15 cycles"),
+	CFG_PS(struct fusion_cfg, setup, "setup", "10 ns", 0, PS_US, NULL, "of a chain, before its first op",
+	       "our choice: about 15 cycles"),
 	CFG_STR(struct fusion_cfg, patterns, "patterns", "default", "names a file in configs/fusion", "our choice"),
 	CFG_END
 };
 
 enum repeat { ONCE, MAYBE, ANY, SOME };
 
-struct step { int kind; enum repeat repeat; const char *fn; };   /* kind -1: any vector op */
-struct pattern { const char *name; size_t n; struct step steps[MAX_STEPS]; };
+struct step {
+	int kind;
+	enum repeat repeat;
+	const char *fn;
+}; /* kind -1: any vector op */
+struct pattern {
+	const char *name;
+	size_t n;
+	struct step steps[MAX_STEPS];
+};
 
 struct fuse_patterns {
-	struct yaml *yaml;           /* owns the names */
+	struct yaml *yaml; /* owns the names */
 	struct arena *arena;
 	struct pattern *v;
 	size_t n;
@@ -35,7 +44,12 @@ struct fuse_patterns {
 static bool is_vector(enum op_kind k)
 {
 	switch (k) {
-	case OP_ELEMENTWISE: case OP_CONVERT: case OP_REDUCE: case OP_SOFTMAX: case OP_NORM: case OP_ROPE:
+	case OP_ELEMENTWISE:
+	case OP_CONVERT:
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+	case OP_ROPE:
 		return true;
 	default:
 		return false;
@@ -176,7 +190,7 @@ void fuse_patterns_free(struct fuse_patterns *p)
 struct finder {
 	const struct op_stream *s;
 	const struct fusion_cfg *c;
-	uint32_t first;              /* of the group tried */
+	uint32_t first; /* of the group tried */
 };
 
 static bool fits_step(const struct step *st, const struct op *o)

@@ -9,11 +9,6 @@
 
 #define DECODE_MAX_M 64      /* rows a product has at the most in a decode step: one a sequence of the batch */
 
-int lower_nomem(struct lowering *w)
-{
-	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");
-}
-
 static uint64_t ns(int64_t v)
 {
 	return v > 0 ? (uint64_t)v : 0;

@@ -83,7 +83,10 @@ struct lowering {
 	uint32_t region;                         /* tensors pass: the first region that is not behind yet */
 };
 
-int lower_nomem(struct lowering *w);
+static inline int lower_nomem(struct lowering *w)
+{
+	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");
+}
 
 /* lower_route.c */
 int lower_regions(struct lowering *w);

@@ -12,8 +12,8 @@ static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "
 static const struct cfg_field top_schema[] = {
 	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"),
 	CFG_ENUM(struct machine_cfg, kind, "kind", "npu", kind_names, "which kind of machine this is", "our choice"),
-	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL,
-	         "clock of cores, NoC and L2", "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"),
+	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL, "clock of cores, NoC and L2",
+	         "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"),
 	CFG_U32(struct machine_cfg, cores, "cores", "64", 1, 4096, NULL,
 	        "cores; every core has the units and the scratchpad of the sections below",
 	        "profile report, recommendation 7: 60 to 80 instead of an H100's 132 SMs"),
@@ -34,16 +34,27 @@ static const struct cfg_field kv_precision_schema[] = {
 	CFG_END
 };
 
-#define SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, name) }
+#define SECTION(name, rows)                                                                                            \
+	{                                                                                                              \
+#name, rows, offsetof(struct machine_cfg, name)                                                        \
+	}
 
-static const struct cfg_section sections[] = {
-	{ "", top_schema, 0 },
-	SECTION(core, core_schema), SECTION(dispatch, dispatch_schema), SECTION(dma, dma_schema), SECTION(sram, sram_schema),
-	SECTION(gemv, gemv_schema), SECTION(matrix, matrix_schema), SECTION(vector, vector_schema), SECTION(fusion, fusion_schema),
-	SECTION(noc, noc_schema), SECTION(kv_buffer, kv_schema), SECTION(l2, l2_schema), SECTION(dram, dram_schema),
-	SECTION(weights, weights_schema), SECTION(kv, kv_precision_schema),
-	{ NULL, NULL, 0 }
-};
+static const struct cfg_section sections[] = { { "", top_schema, 0 },
+	                                       SECTION(core, core_schema),
+	                                       SECTION(dispatch, dispatch_schema),
+	                                       SECTION(dma, dma_schema),
+	                                       SECTION(sram, sram_schema),
+	                                       SECTION(gemv, gemv_schema),
+	                                       SECTION(matrix, matrix_schema),
+	                                       SECTION(vector, vector_schema),
+	                                       SECTION(fusion, fusion_schema),
+	                                       SECTION(noc, noc_schema),
+	                                       SECTION(kv_buffer, kv_schema),
+	                                       SECTION(l2, l2_schema),
+	                                       SECTION(dram, dram_schema),
+	                                       SECTION(weights, weights_schema),
+	                                       SECTION(kv, kv_precision_schema),
+	                                       { NULL, NULL, 0 } };
 
 struct cfg *machine_schema(struct machine_cfg *target, struct err *e)
 {
@@ -60,7 +71,9 @@ static int read_dram_kind(struct machine_conf *c, struct err *e)
 	if (strcmp(c->cfg.dram.kind, "fixed") == 0)
 		return 0;
 	if (strchr(c->cfg.dram.kind, '/') || strlen(c->cfg.dram.kind) == 0)
-		return err_set(e, ERR_CONFIG, "'dram.kind' names a file in configs/dram without folder and ending: '%s'", c->cfg.dram.kind);
+		return err_set(e, ERR_CONFIG,
+		               "'dram.kind' names a file in configs/dram without folder and ending: '%s'",
+		               c->cfg.dram.kind);
 	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", c->cfg.dram.kind);
 	if (path_data(relative, path, sizeof path, e) < 0)
 		return err_add(e, "looking for 'dram.kind: %s'", c->cfg.dram.kind);
@@ -85,7 +98,8 @@ fail:
 	return -1;
 }
 
-static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets, struct err *e)
+static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
+                                      struct err *e)
 {
 	struct machine_conf *c = calloc(1, sizeof *c);
 
@@ -116,8 +130,8 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
 }
 
-struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
-                                        struct err *e)
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
+                                        int n_sets, struct err *e)
 {
 	struct yaml *y = yaml_parse(text, n, name, e);
 

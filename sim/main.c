@@ -54,7 +54,7 @@
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _top, _ops
  *   sim/cmd_config
- *   sim/cmd_run      _table, _json, _store
+ *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_compare
  *   sim/main         this file
  *

@@ -5,16 +5,21 @@
 
 #include "sim/map_int.h"
 
-#define NO_CMD UINT32_MAX
+#define NO_CMD     UINT32_MAX
 #define MAX_BLOCKS 65536
 
 /* The program while it grows; copied into the arena at the end. */
 struct builder {
-	struct isa_cmd *cmds; size_t n_cmds, cap_cmds;
-	struct isa_insn *insns; size_t n_insns, cap_insns;
-	uint32_t *deps; size_t n_deps, cap_deps;
-	uint32_t *members; size_t n_members, cap_members;
-	uint8_t *has_succ; size_t cap_succ;
+	struct isa_cmd *cmds;
+	size_t n_cmds, cap_cmds;
+	struct isa_insn *insns;
+	size_t n_insns, cap_insns;
+	uint32_t *deps;
+	size_t n_deps, cap_deps;
+	uint32_t *members;
+	size_t n_members, cap_members;
+	uint8_t *has_succ;
+	size_t cap_succ;
 	uint32_t batch, in_batch, since_sync, moves;
 };
 
@@ -65,7 +70,8 @@ static int add_dep(struct builder *b, uint32_t cmd, struct err *e)
 }
 
 /* A dependency on a carried op is one on whatever was last before it. */
-static int group_deps(struct builder *b, const struct op_stream *s, const uint32_t *last_cmd, uint32_t first, uint32_t n, struct err *e)
+static int group_deps(struct builder *b, const struct op_stream *s, const uint32_t *last_cmd, uint32_t first,
+                      uint32_t n, struct err *e)
 {
 	for (uint32_t k = first; k < first + n; k++)
 		for (uint32_t i = 0; i < s->ops[k].n_deps; i++) {
@@ -112,9 +118,20 @@ static int emit(struct builder *b, const struct mapper *m, const struct map_draf
 	b->in_batch += !chained;
 	c = &b->cmds[b->n_cmds];
 	*c = (struct isa_cmd){
-		.first_insn = (uint32_t)b->n_insns, .n_insns = d->n, .first_dep = (uint32_t)deps, .first_op = (uint32_t)b->n_members,
-		.n_ops = n, .tiles = d->tiles, .batch = b->batch, .routed_by = routed_by, .sync = sync, .chained = chained,
-		.slot_bytes = d->slot_bytes, .fixed_bytes = d->fixed_bytes, .pattern = pattern, .why = d->why,
+		.first_insn = (uint32_t)b->n_insns,
+		.n_insns = d->n,
+		.first_dep = (uint32_t)deps,
+		.first_op = (uint32_t)b->n_members,
+		.n_ops = n,
+		.tiles = d->tiles,
+		.batch = b->batch,
+		.routed_by = routed_by,
+		.sync = sync,
+		.chained = chained,
+		.slot_bytes = d->slot_bytes,
+		.fixed_bytes = d->fixed_bytes,
+		.pattern = pattern,
+		.why = d->why,
 	};
 	c->n_deps = tidy_deps(b, deps);
 	for (uint32_t i = 0; i < c->n_deps; i++)
@@ -143,15 +160,16 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	struct str have = STR_INIT;
 
 	cfg_format_value(CFG_T_BYTES, m->c->sram.size, &have);
-	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u cores of it%s", str_c(&have),
-	        o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores, m->c->sram.pin ? " beside the pinned part" : "");
+	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u cores of it%s",
+	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores,
+	        m->c->sram.pin ? " beside the pinned part" : "");
 	str_free(&have);
 	return -1;
 }
 
 /* A product whose activations do not fit is done in blocks of rows, each streaming the weights again. */
-static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op, const uint32_t *last_cmd,
-                       int32_t routed_by, struct err *e)
+static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
+                       const uint32_t *last_cmd, int32_t routed_by, struct err *e)
 {
 	for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
 		if (!map_block(m, op, blocks, 0, d))
@@ -214,8 +232,8 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 	return 0;
 }
 
-static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g, uint32_t *last_cmd,
-                      struct map_result *out, struct err *e)
+static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g,
+                      uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
 	ps_t apart = 0, joined;
 	uint64_t apart_bytes = 0;
@@ -242,7 +260,7 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 	for (uint32_t k = g->first; k < g->first + g->n; k++)
 		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
 	out->fusions[out->n_fusions++] = (struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - memory_bytes(d),
-	                                                      g->n - 1, joined, apart };
+		                                              g->n - 1,   joined,   apart };
 	return 0;
 }
 
@@ -296,7 +314,8 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 	if (!t || !p->cmds || !p->insns || !p->deps || !p->members)
 		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
 	for (size_t i = 0; i < s->n_tensors; i++)
-		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances, s->tensors[i].route };
+		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances,
+			                    s->tensors[i].route };
 	p->tensors = t;
 	p->n_tensors = s->n_tensors;
 	p->n_cmds = b->n_cmds;
@@ -321,10 +340,12 @@ static void choose_narrow(struct mapper *m)
 		if (o->kind != OP_GEMM && o->kind != OP_ATTENTION && o->kind != OP_CONCAT)
 			continue;
 		for (uint32_t k = 0; k < o->n_operands; k++) {
-			uint32_t t = m->s->operands[o->first_operand + k].tensor, bits = dtype_bits(m->s->tensors[t].dtype);
+			uint32_t t = m->s->operands[o->first_operand + k].tensor,
+				 bits = dtype_bits(m->s->tensors[t].dtype);
 			enum op_role role = m->s->tensors[t].role;
 			uint8_t want = role == OP_WEIGHT && o->kind == OP_GEMM ? narrow_bits(m->c->weights.dtype)
-			             : role == OP_KV ? narrow_bits(m->c->kv.dtype) : 0;
+			               : role == OP_KV                         ? narrow_bits(m->c->kv.dtype)
+			                                                       : 0;
 
 			if (want && want < bits)
 				m->narrow[t] = want;
@@ -357,8 +378,10 @@ static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
 	size_t n = m->s->n_tensors ? m->s->n_tensors : 1;
-	uint32_t *first_write = arena_array(m->a, n, sizeof *first_write), *last_read = arena_array(m->a, n, sizeof *last_read);
-	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000, l2 = c->l2.size ? l2_bandwidth(&c->l2, c->clock) : dma;
+	uint32_t *first_write = arena_array(m->a, n, sizeof *first_write),
+		 *last_read = arena_array(m->a, n, sizeof *last_read);
+	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000,
+		 l2 = c->l2.size ? l2_bandwidth(&c->l2, c->clock) : dma;
 
 	m->pinned = arena_alloc(m->a, n);
 	m->narrow = arena_alloc(m->a, n);
@@ -377,7 +400,8 @@ static int prepare(struct mapper *m, struct err *e)
 		}
 	m->first_write = first_write;
 	m->last_read = last_read;
-	m->vec = (struct vector_env){ &c->vector, &c->sram, c->cores, c->core.depth, c->core.thread_group, c->clock, c->noc.latency };
+	m->vec = (struct vector_env){ &c->vector,           &c->sram, c->cores,      c->core.depth,
+		                      c->core.thread_group, c->clock, c->noc.latency };
 	m->mem_rate = ps_min(ps_min(dma, l2), dram_peak(&c->dram));
 	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
 	                 (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
@@ -387,8 +411,8 @@ static int prepare(struct mapper *m, struct err *e)
 	return 0;
 }
 
-int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns, struct arena *a,
-               struct map_result *out, struct err *e)
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
+               struct arena *a, struct map_result *out, struct err *e)
 {
 	struct mapper m = { .s = s, .c = c, .a = a };
 	struct builder b = { 0 };

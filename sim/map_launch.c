@@ -15,8 +15,8 @@ static uint64_t take(uint64_t *left, uint64_t weight, uint64_t weights)
 
 static struct isa_work per_cta(const struct isa_work *w, uint64_t ctas)
 {
-	return (struct isa_work){ div_up(w->load_bytes, ctas), div_up(w->store_bytes, ctas), div_up(w->macs, ctas), div_up(w->alu, ctas),
-		                  div_up(w->sfu, ctas) };
+	return (struct isa_work){ div_up(w->load_bytes, ctas), div_up(w->store_bytes, ctas), div_up(w->macs, ctas),
+		                  div_up(w->alu, ctas), div_up(w->sfu, ctas) };
 }
 
 static void add_op(const struct op_stream *s, const struct op *o, struct isa_launch *out, struct isa_insn *insns)

@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-#define TILES_WANTED 8
+#define TILES_WANTED   8
 #define MIN_TILE_BYTES 16384
-#define MAX_TILES (1u << 20)
-#define MAX_INSNS (sizeof(((struct map_draft *)0)->insn) / sizeof(struct isa_insn))
+#define MAX_TILES      (1u << 20)
+#define MAX_INSNS      (sizeof(((struct map_draft *)0)->insn) / sizeof(struct isa_insn))
 
 /* A block of the product's m dimension: [from, from + n) of `of`. */
-struct block { uint64_t from, n, of; };
+struct block {
+	uint64_t from, n, of;
+};
 
 static bool is_product(enum op_kind k)
 {
@@ -64,7 +66,8 @@ static bool loaded(const struct map_draft *d, const struct op_operand *x)
 	return false;
 }
 
-static void move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x, enum isa_when when)
+static void move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
+                 enum isa_when when)
 {
 	const struct op_tensor *t = &m->s->tensors[x->tensor];
 	struct isa_insn *i = add(d);
@@ -129,16 +132,22 @@ static bool streams(const struct mapper *m, const struct op *o, uint32_t i)
 		return !x->write && nth == 1;
 	case OP_ATTENTION:
 		return !x->write && (nth == 1 || nth == 2);
-	case OP_REDUCE: case OP_SOFTMAX: case OP_NORM: case OP_TOPK: case OP_SORT: case OP_SCAN:
-		return x->touched * 8 >= most && (!x->write || o->kind == OP_SOFTMAX || o->kind == OP_NORM || o->kind == OP_SCAN);
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+	case OP_TOPK:
+	case OP_SORT:
+	case OP_SCAN:
+		return x->touched * 8 >= most &&
+		       (!x->write || o->kind == OP_SOFTMAX || o->kind == OP_NORM || o->kind == OP_SCAN);
 	default:
 		return x->touched * 8 >= most;
 	}
 }
 
 /* Loads and stores of one member. `whole`: nothing is tiled (it is fused around a product, or in a chain). */
-static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, uint32_t end, const struct op *o, bool whole,
-                  bool stores)
+static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, uint32_t end, const struct op *o,
+                  bool whole, bool stores)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = operand(m, o, i);
@@ -181,8 +190,7 @@ static ps_t move_time(const struct mapper *m, uint64_t bytes)
 }
 
 /* Closed form of a command: what the mapper compares tiles and fusions by. */
-static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t slot, uint64_t tiles,
-                    ps_t tile_math)
+static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t slot, uint64_t tiles, ps_t tile_math)
 {
 	ps_t pre = move_time(m, sum_bytes(d, ISA_LOAD, ISA_PRE)), tile = 0, t;
 
@@ -211,9 +219,11 @@ static uint64_t max_tiles_of(const struct op *o)
 	case OP_GEMM:
 		return (o->shape.batch ? o->shape.batch : 1) * o->shape.n;
 	case OP_ATTENTION:
-		return (o->shape.batch ? o->shape.batch : 1) * (o->shape.kv_heads ? o->shape.kv_heads : 1) * o->shape.kv_len;
-	case OP_SORT: case OP_TOPK:
-		return o->shape.rows ? o->shape.rows : 1;       /* a row is sorted in one piece */
+		return (o->shape.batch ? o->shape.batch : 1) * (o->shape.kv_heads ? o->shape.kv_heads : 1) *
+		       o->shape.kv_len;
+	case OP_SORT:
+	case OP_TOPK:
+		return o->shape.rows ? o->shape.rows : 1; /* a row is sorted in one piece */
 	default:
 		return MAX_TILES;
 	}
@@ -229,15 +239,17 @@ static uint64_t granule(const struct mapper *m, const struct op *main)
 		return 1;
 	map_math(m, main, 1, false, x);
 	return x[0].unit == RES_MATRIX ? (uint64_t)c->matrix.units * c->cores * c->matrix.cols
-	     : x[0].unit == RES_GEMV ? (uint64_t)c->gemv.units * c->cores : 1;
+	       : x[0].unit == RES_GEMV ? (uint64_t)c->gemv.units * c->cores
+	                               : 1;
 }
 
 /* The trip count: tiles of dma.tile, or TILES_WANTED pieces where that is more, so that loads hide behind math; fewer
- * only where pieces would be tiny, more only where SRAM does not hold two tiles. It does not look at rates or latencies:
- * a faster part never changes the tiling, so it cannot make a run slower by way of it. */
+ * only where pieces would be tiny, more only where SRAM does not hold two tiles. It does not look at rates or
+ * latencies: a faster part never changes the tiling, so it cannot make a run slower by way of it. */
 static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
 {
-	uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE), tiles, room, rows, grain = granule(m, main);
+	uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE), tiles, room, rows,
+		 grain = granule(m, main);
 	struct map_math x[2];
 	ps_t each = 0;
 
@@ -290,7 +302,8 @@ static uint64_t intermediates(const struct mapper *m, uint32_t first, uint32_t e
 	return n;
 }
 
-static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op *main, const struct block *b, struct map_draft *d)
+static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op *main, const struct block *b,
+                  struct map_draft *d)
 {
 	uint32_t end = first + n;
 
@@ -328,7 +341,8 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op 
 				x->bytes = x->bytes / b->of * b->n;
 			}
 		}
-	d->fixed_bytes = sum_bytes(d, ISA_LOAD, ISA_PRE) + sum_bytes(d, ISA_STORE, ISA_POST) + (n > 1 ? intermediates(m, first, end) : 0);
+	d->fixed_bytes = sum_bytes(d, ISA_LOAD, ISA_PRE) + sum_bytes(d, ISA_STORE, ISA_POST) +
+	                 (n > 1 ? intermediates(m, first, end) : 0);
 	if (main)
 		return choose_tiles(m, d, main, max_tiles_of(main)) && !d->overflow;
 	d->slot_bytes = 0;

@@ -12,7 +12,10 @@
 
 /* --- which experts a pass picks ---------------------------------------------------------------------------- */
 
-struct picks { uint32_t **now; uint32_t *scratch; };
+struct picks {
+	uint32_t **now;
+	uint32_t *scratch;
+};
 
 static int picks_new(struct picks *p, const struct op_stream *s, struct arena *a, struct err *e)
 {
@@ -104,8 +107,8 @@ static uint64_t compulsory(const struct machine *m, const struct isa_prog *p, co
 
 		if (x->code != ISA_LOAD || !x->early || x->bytes == 0)
 			continue;
-		/* The same tensor again (another pass of blocks, a table all layers share) is one read; another expert's
-		 * weights are another. A routed pick comes once in a pass. */
+		/* The same tensor again (another pass of blocks, a table all layers share) is one read; another
+		 * expert's weights are another. A routed pick comes once in a pass. */
 		if (t->route < 0) {
 			if (seen[x->tensor])
 				continue;
@@ -137,7 +140,8 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 
 	r->peak_ps[RES_DRAM] = clock_transfer(r->compulsory_bytes, dram_peak(&c->dram));
 	if (c->l2.size)
-		r->peak_ps[RES_L2] = clock_transfer(stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes"), l2_bandwidth(&c->l2, c->clock));
+		r->peak_ps[RES_L2] = clock_transfer(stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes"),
+		                                    l2_bandwidth(&c->l2, c->clock));
 	if (c->kv_buffer.size)
 		r->peak_ps[RES_KV] = clock_transfer(stat_get(st, "kv_buffer.hit_bytes"), c->kv_buffer.bandwidth);
 	r->peak_ps[RES_DMA] = clock_transfer(stat_get(st, "dma.read_bytes") + stat_get(st, "dma.write_bytes"),
@@ -145,7 +149,8 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 	r->peak_ps[RES_GEMV] = stat_get(st, "gemv.busy_ps");
 	r->peak_ps[RES_MATRIX] = stat_get(st, "matrix.busy_ps");
 	r->peak_ps[RES_VECTOR] = stat_get(st, "vector.busy_ps");
-	r->peak_ps[RES_DISPATCH] = batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
+	r->peak_ps[RES_DISPATCH] =
+		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
 	r->peak_ps[RES_HOST] = c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
 	for (int k = 0; k < RES_COUNT; k++)
 		if (r->peak_ps[k] > r->roofline_ps) {
@@ -176,7 +181,9 @@ static void shares(const ps_t *v, enum res bound, uint32_t *ppm)
 		total += v[k];
 	for (int k = 0; k < RES_COUNT; k++) {
 		/* Stalls are under 2^44 ps (17 s) each, so the product fits. */
-		ppm[k] = total ? (uint32_t)((total >> 44 ? v[k] >> 20 : v[k]) * PPM / (total >> 44 ? total >> 20 : total)) : 0;
+		ppm[k] = total ? (uint32_t)((total >> 44 ? v[k] >> 20 : v[k]) * PPM /
+		                            (total >> 44 ? total >> 20 : total))
+		               : 0;
 		sum += ppm[k];
 	}
 	ppm[bound] += PPM - sum;
@@ -238,7 +245,8 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 		for (uint32_t n = 0; n < cmd->n_ops; n++) {
 			uint32_t op = p->members[cmd->first_op + n];
 			struct run_op *o = &r->ops[op];
-			uint64_t w = r->map.op_work_ps[op], wl = weights, dw = work_of(s, &s->ops[op]).read_bytes, dl = dram_weights;
+			uint64_t w = r->map.op_work_ps[op], wl = weights, dw = work_of(s, &s->ops[op]).read_bytes,
+				 dl = dram_weights;
 			ps_t took;
 
 			if (!o->us_ps && !o->start_ps)
@@ -266,14 +274,14 @@ static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r
 		struct stat_view v = stat_at(st, i);
 
 		/* The registry goes with the machine, the result stays. */
-		r->stats[i] = (struct run_stat){ arena_strdup(a, v.name), arena_strdup(a, v.unit), arena_strdup(a, v.help), v.value,
-		                                 v.kind == STAT_LEVEL };
+		r->stats[i] = (struct run_stat){ arena_strdup(a, v.name), arena_strdup(a, v.unit),
+			                         arena_strdup(a, v.help), v.value, v.kind == STAT_LEVEL };
 	}
 	return 0;
 }
 
-static int measure(struct machine *m, struct picks *picks, const struct run_opts *o, struct arena *a, struct run_result *r,
-                   struct err *e)
+static int measure(struct machine *m, struct picks *picks, const struct run_opts *o, struct arena *a,
+                   struct run_result *r, struct err *e)
 {
 	const struct isa_prog *p = &r->map.prog;
 	const struct machine_cfg *c = machine_cfg(m);

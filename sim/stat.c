@@ -84,6 +84,14 @@ int stat_add(struct stat_reg *r, const char *name, const char *unit, const char 
 	return 0;
 }
 
+int stat_add_all(struct stat_reg *r, const struct stat_row *rows, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (stat_add(r, rows[i].name, rows[i].unit, rows[i].help, rows[i].kind, rows[i].counter, e) < 0)
+			return -1;
+	return 0;
+}
+
 void stat_snapshot(struct stat_reg *r)
 {
 	r->frozen = true;

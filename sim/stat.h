@@ -24,6 +24,9 @@ void stat_free(struct stat_reg *r);
 /* `name` is "block.what" and unique; strings and counter must outlive the registry. -1 on a duplicate or no memory. */
 int stat_add(struct stat_reg *r, const char *name, const char *unit, const char *help, enum stat_kind kind,
              const uint64_t *counter, struct err *e);
+/* The same for a block's list of them. */
+struct stat_row { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *counter; };
+int stat_add_all(struct stat_reg *r, const struct stat_row *rows, size_t n, struct err *e);
 void stat_snapshot(struct stat_reg *r);                 /* the region of interest starts here */
 size_t stat_count(const struct stat_reg *r);
 struct stat_view stat_at(const struct stat_reg *r, size_t i);      /* in order of registration */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const migrations[] = {
 	/* from 0 to 1: the tables */
@@ -90,32 +89,9 @@ static const char *const migrations[] = {
 	" smem_dynamic integer, local integer, bytes integer, dir integer, blocking integer, external integer," \
 	" graph integer, graph_node integer)"
 
-/* True when opening for writing will make the file. */
-static bool absent(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, ":memory:") != 0 && stat(path, &st) < 0 && errno == ENOENT;
-}
-
-static void unlink_db(const char *path)
-{
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
-	struct str s = STR_INIT;
-
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		str_clear(&s);
-		str_add(&s, path);
-		str_add(&s, suffixes[i]);
-		if (!s.failed)
-			unlink(str_c(&s));
-	}
-	str_free(&s);
-}
-
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 {
-	const bool fresh = mode == DB_WRITE && absent(path);
+	const bool fresh = mode == DB_WRITE && db_absent(path);
 	struct tracedb *t = calloc(1, sizeof *t);
 
 	if (!t) {
@@ -125,7 +101,7 @@ struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 	t->db = db_open(path, mode, TRACEDB_APP_ID, migrations, sizeof migrations / sizeof *migrations, e);
 	if (!t->db) {
 		if (fresh)
-			unlink_db(path);
+			db_remove(path);
 		goto fail;
 	}
 	/* The real name, so that a link stays and what it points to goes, wherever the process has moved meanwhile. */
@@ -169,7 +145,7 @@ void tracedb_free(struct tracedb *t)
 	drop = t->created && (!t->db || is_empty(t->db));
 	db_free(t->db);
 	if (drop)
-		unlink_db(t->created);
+		db_remove(t->created);
 	free(t->created);
 	intern_free(t->names);
 	intern_free(t->args);

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#define MAX_OPS 1024
-#define MAX_TENSORS 2048
+#define MAX_OPS      1024
+#define MAX_TENSORS  2048
 #define MAX_OPERANDS 4096
 
 struct maker {
@@ -37,7 +37,11 @@ static void use(struct maker *m, struct op *o, uint32_t t, bool write, uint32_t 
 {
 	struct op_operand *x = &m->s->operands[m->s->n_operands++];
 
-	*x = (struct op_operand){ .tensor = t, .write = write, .bytes = m->s->tensors[t].bytes, .touched = m->s->tensors[t].bytes, .slot = slot };
+	*x = (struct op_operand){ .tensor = t,
+		                  .write = write,
+		                  .bytes = m->s->tensors[t].bytes,
+		                  .touched = m->s->tensors[t].bytes,
+		                  .slot = slot };
 	o->n_operands++;
 	if (m->last_writer[t] != UINT32_MAX) {
 		uint32_t d = m->last_writer[t];
@@ -58,9 +62,20 @@ static struct op *op(struct maker *m, enum op_kind kind, uint64_t elems)
 {
 	struct op *o = &m->s->ops[m->s->n_ops];
 
-	*o = (struct op){ .id = (uint32_t)m->s->n_ops, .kind = kind, .name = op_kind_name(kind), .family = "synth", .rule = "synth",
-		          .layer = -1, .dtype = DT_BF16, .out_dtype = DT_BF16, .acc_dtype = DT_FP32, .cost = OP_COST_ALU, .fn = "",
-		          .first_operand = (uint32_t)m->s->n_operands, .first_dep = (uint32_t)m->s->n_deps, .routed_by = -1,
+	*o = (struct op){ .id = (uint32_t)m->s->n_ops,
+		          .kind = kind,
+		          .name = op_kind_name(kind),
+		          .family = "synth",
+		          .rule = "synth",
+		          .layer = -1,
+		          .dtype = DT_BF16,
+		          .out_dtype = DT_BF16,
+		          .acc_dtype = DT_FP32,
+		          .cost = OP_COST_ALU,
+		          .fn = "",
+		          .first_operand = (uint32_t)m->s->n_operands,
+		          .first_dep = (uint32_t)m->s->n_deps,
+		          .routed_by = -1,
 		          .measured_ns = 2000 };
 	o->shape.elems = elems;
 	o->shape.arity = 1;
@@ -125,7 +140,9 @@ static uint32_t attend(struct maker *m, uint64_t heads, uint64_t len, uint64_t d
 	struct op *o = op(m, OP_ATTENTION, 0);
 	uint32_t out = tensor(m, OP_ACTIVATION, heads * d, 1, -1);
 
-	o->shape = (struct op_shape){ .batch = 1, .heads = heads, .kv_heads = heads, .q_len = 1, .kv_len = len, .head_dim = d, .v_dim = d };
+	o->shape = (struct op_shape){
+		.batch = 1, .heads = heads, .kv_heads = heads, .q_len = 1, .kv_len = len, .head_dim = d, .v_dim = d
+	};
 	use(m, o, q, false, 0);
 	use(m, o, k, false, 0);
 	use(m, o, v, false, 0);
@@ -138,11 +155,14 @@ static uint32_t experts(struct maker *m, uint32_t x, uint64_t hidden, uint64_t i
 	int32_t r = (int32_t)m->s->n_routes++;
 	uint32_t score = gemv(m, x, hidden, n, tensor(m, OP_WEIGHT, hidden * n, 1, -1), 0, -1);
 	uint32_t picks = rows(m, OP_TOPK, 1, n, rows(m, OP_SOFTMAX, 1, n, score, n), top);
-	uint32_t up = tensor(m, OP_WEIGHT, hidden * inner, n, r), down = tensor(m, OP_WEIGHT, hidden * inner, n, r), sum = x;
+	uint32_t up = tensor(m, OP_WEIGHT, hidden * inner, n, r), down = tensor(m, OP_WEIGHT, hidden * inner, n, r),
+		 sum = x;
 	struct op *sync = op(m, OP_HOST_SYNC, 0);
 
 	use(m, sync, picks, false, 0);
-	m->s->routes[r] = (struct op_route){ .experts = n, .top = top, .layer = -1, .topk_op = sync->id - 1, .sync_op = sync->id };
+	m->s->routes[r] = (struct op_route){
+		.experts = n, .top = top, .layer = -1, .topk_op = sync->id - 1, .sync_op = sync->id
+	};
 	for (uint32_t k = 0; k < top; k++) {
 		uint32_t h = map1(m, "silu", OP_COST_ACT, inner, gemv(m, x, hidden, inner, up, k, r), UINT32_MAX);
 
@@ -228,12 +248,16 @@ void synth_machine(struct rng *r, struct str *y)
 	static const char *const flags[] = { "false", "true" };
 
 	str_addf(y, "name: synth\nclock: %s\ncores: %d\n", pick(r, clocks, 3), 1 << rng_below(r, 6));
-	str_addf(y, "dispatch: {latency: %d ns, interval: %d ns, queue: %d, batch: %d, dynamic: %s, host: 5 us, launch: 1 us}\n",
-	         (int)rng_below(r, 500), (int)rng_below(r, 60), 1 + (int)rng_below(r, 32), 1 + (int)rng_below(r, 8), pick(r, flags, 2));
+	str_addf(y,
+	         "dispatch: {latency: %d ns, interval: %d ns, queue: %d, batch: %d, dynamic: %s, host: 5 us, launch: 1 "
+	         "us}\n",
+	         (int)rng_below(r, 500), (int)rng_below(r, 60), 1 + (int)rng_below(r, 32), 1 + (int)rng_below(r, 8),
+	         pick(r, flags, 2));
 	str_addf(y, "dma: {stages: %d, outstanding: %d}\n", 2 + (int)rng_below(r, 7), 4 + (int)rng_below(r, 32));
 	str_addf(y, "sram: {size: %d KiB}\n", 64 << rng_below(r, 4));
 	str_addf(y, "gemv: {units: %d, lanes: %d}\n", (int)rng_below(r, 5), 8 << rng_below(r, 3));
-	str_addf(y, "matrix: {units: %d, rows: %d, cols: %d}\n", (int)rng_below(r, 2), 8 << rng_below(r, 3), 8 << rng_below(r, 4));
+	str_addf(y, "matrix: {units: %d, rows: %d, cols: %d}\n", (int)rng_below(r, 2), 8 << rng_below(r, 3),
+	         8 << rng_below(r, 4));
 	str_addf(y, "fusion: {enabled: %s, buffer: %d KiB}\n", pick(r, flags, 2), 16 << rng_below(r, 4));
 	str_addf(y, "kv_buffer: {size: %s}\n", pick(r, kv, 4));
 	str_addf(y, "l2: {size: %s}\n", pick(r, l2, 5));

@@ -4,11 +4,17 @@
 #include "validate/tests/test.h"
 
 /* 2.4576 TB/s of HBM3 less its refresh: one row of the numbers in configs/npu/dsocr.yaml, written out. */
-#define MACHINE "cores: 64\nclock: 1.4 GHz\ndispatch: {latency: 150 ns, interval: 20 ns, launch: 2 us}\n" \
-	"dma: {tile: 512 KiB, stages: 16, outstanding: 64}\nfusion: {enabled: false}\n" \
+#define MACHINE                                                                                                        \
+	"cores: 64\nclock: 1.4 GHz\ndispatch: {latency: 150 ns, interval: 20 ns, launch: 2 us}\n"                      \
+	"dma: {tile: 512 KiB, stages: 16, outstanding: 64}\nfusion: {enabled: false}\n"                                \
 	"dram: {kind: hbm3-6400, channels: 48}\nl2: {size: 64 MiB, banks: 64}\n"
 
-struct bed { struct arena *a; struct machine_conf *c; struct err e; struct run_result x; };
+struct bed {
+	struct arena *a;
+	struct machine_conf *c;
+	struct err e;
+	struct run_result x;
+};
 
 static ps_t run(struct bed *b, const struct op_stream *s, const char *const *sets, int n, enum run_start start)
 {
@@ -39,8 +45,10 @@ TEST(a_tiny_product_costs_its_latencies_and_little_more)
 
 	bed_up(&b);
 	t = run(&b, synth_product(b.a, 1, 64, 64), NULL, 0, RUN_COLD);
-	/* doorbell; the weight comes while the dispatch latency runs; math; the result's way to the L2 and its answer */
-	least = 2 * PS_US + dram_unloaded(&b.c->cfg.dram, DRAM_ROW_EMPTY) + b.c->cfg.l2.miss_latency + b.c->cfg.l2.latency;
+	/* doorbell; the weight comes while the dispatch latency runs; math; the result's way to the L2 and its answer
+	 */
+	least = 2 * PS_US + dram_unloaded(&b.c->cfg.dram, DRAM_ROW_EMPTY) + b.c->cfg.l2.miss_latency +
+	        b.c->cfg.l2.latency;
 	CHECK(t >= least);
 	CHECK(t <= least + 1 * PS_US);
 	bed_down(&b);
@@ -83,7 +91,8 @@ TEST(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
 	ps_t t, math;
 
 	bed_up(&b);
-	t = run(&b, synth_product(b.a, 1, 8192, 4096), (const char *[]){ "gemv.units=1", "gemv.lanes=2", "matrix.units=0" }, 3, RUN_COLD);
+	t = run(&b, synth_product(b.a, 1, 8192, 4096),
+	        (const char *[]){ "gemv.units=1", "gemv.lanes=2", "matrix.units=0" }, 3, RUN_COLD);
 	math = gemv_span(&b.c->cfg.gemv, &b.c->cfg.sram, 64, b.c->cfg.clock, DT_BF16, 1, 8192, 4096, NULL);
 	CHECK(t >= math);
 	CHECK(t <= math + math / 20 + 5 * PS_US);
@@ -156,12 +165,10 @@ TEST(two_machines_in_one_process_do_not_disturb_each_other)
 }
 
 SUITE(m_run,
-	T(a_tiny_product_costs_its_latencies_and_little_more)
-	T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh)
-	T(a_warm_product_is_not_bound_by_dram)
-	T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
-	T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
-	T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
-	T(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
-	T(two_machines_in_one_process_do_not_disturb_each_other)
-);
+      T(a_tiny_product_costs_its_latencies_and_little_more)
+              T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh) T(a_warm_product_is_not_bound_by_dram)
+                      T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
+                              T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
+                                      T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
+                                              T(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
+                                                      T(two_machines_in_one_process_do_not_disturb_each_other));

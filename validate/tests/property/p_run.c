@@ -11,10 +11,15 @@
  * just after a refresh instead of just before it, or a working set at the edge of an LRU cache, can cost a few percent
  * (Graham's anomalies). Here the bound is on how often and how far; the worst is printed. */
 #define TOLERANCE_PPM 5000
-#define WORST_PPM 50000
-#define MAY_EXCEED 6 /* of 60 machines */
+#define WORST_PPM     50000
+#define MAY_EXCEED    6 /* of 60 machines */
 
-struct bed { struct arena *a; struct op_stream *s; struct str yaml; struct err e; };
+struct bed {
+	struct arena *a;
+	struct op_stream *s;
+	struct str yaml;
+	struct err e;
+};
 
 static void bed_up(struct bed *b, struct rng *r)
 {
@@ -71,8 +76,9 @@ TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
 			ps_t sum = 0, stalls = 0;
 
 			if (x.total_ps < x.roofline_ps)
-				test_fail(__FILE__, __LINE__, "total %llu < roofline %llu (%s)\n%s", (unsigned long long)x.total_ps,
-				          (unsigned long long)x.roofline_ps, res_name(x.roofline_bound), b.yaml.p);
+				test_fail(__FILE__, __LINE__, "total %llu < roofline %llu (%s)\n%s",
+				          (unsigned long long)x.total_ps, (unsigned long long)x.roofline_ps,
+				          res_name(x.roofline_bound), b.yaml.p);
 			for (size_t k = 0; k < b.s->n_ops; k++) {
 				uint32_t ppm = 0;
 
@@ -104,7 +110,8 @@ TEST(bytes_are_conserved_at_every_level)
 			uint64_t l2 = stat(&x, "l2.read_bytes");
 
 			if (l2) {
-				CHECK_U64(l2 + stat(&x, "l2.write_bytes"), stat(&x, "l2.hit_bytes") + stat(&x, "l2.miss_bytes"));
+				CHECK_U64(l2 + stat(&x, "l2.write_bytes"),
+				          stat(&x, "l2.hit_bytes") + stat(&x, "l2.miss_bytes"));
 				CHECK_U64(stat(&x, "dram.read_bytes"), stat(&x, "l2.fill_bytes"));
 				CHECK_U64(stat(&x, "dram.write_bytes"), stat(&x, "l2.writeback_bytes"));
 			}
@@ -147,7 +154,8 @@ TEST(a_unit_that_is_off_is_never_used)
 		struct run_result x;
 
 		bed_up(&b, &r);
-		if (run(&b, (const char *[]){ "gemv.units=0", "matrix.units=0", "kv_buffer.size=0", "l2.size=0" }, 4, RUN_STEADY, &x)) {
+		if (run(&b, (const char *[]){ "gemv.units=0", "matrix.units=0", "kv_buffer.size=0", "l2.size=0" }, 4,
+		        RUN_STEADY, &x)) {
 			CHECK_U64(stat(&x, "gemv.busy_ps") + stat(&x, "matrix.busy_ps"), 0);
 			CHECK_U64(stat(&x, "l2.read_bytes") + stat(&x, "kv_buffer.hit_bytes"), 0);
 			CHECK(stat(&x, "vector.busy_ps") > 0);
@@ -175,18 +183,23 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 			worst = ps_max(worst, ppm);
 			over += ppm > TOLERANCE_PPM;
 			if (ppm > WORST_PPM)
-				test_fail(__FILE__, __LINE__, "%s takes %llu ps, %s %llu ps\n%s", less, (unsigned long long)x.total_ps, more,
-				          (unsigned long long)y.total_ps, b.yaml.p);
+				test_fail(__FILE__, __LINE__, "%s takes %llu ps, %s %llu ps\n%s", less,
+				          (unsigned long long)x.total_ps, more, (unsigned long long)y.total_ps,
+				          b.yaml.p);
 		}
 		bed_down(&b);
 	}
 	if (over > MAY_EXCEED)
-		test_fail(__FILE__, __LINE__, "%s -> %s: %d machines slower by more than 0.5 %%, the worst by %llu ppm", less, more, over,
-		          (unsigned long long)worst);
+		test_fail(__FILE__, __LINE__, "%s -> %s: %d machines slower by more than 0.5 %%, the worst by %llu ppm",
+		          less, more, over, (unsigned long long)worst);
 	printf("worst anomaly of %s -> %s: %llu ppm, %d over 0.5 %%\n", less, more, (unsigned long long)worst, over);
 }
 
-#define MORE(test, less, more) TEST(test) { more_is_never_slower(#test, less, more); }
+#define MORE(test, less, more)                                                                                         \
+	TEST(test)                                                                                                     \
+	{                                                                                                              \
+		more_is_never_slower(#test, less, more);                                                               \
+	}
 
 MORE(more_gemv_units, "gemv.units=1", "gemv.units=3")
 MORE(more_gemv_lanes, "gemv.lanes=16", "gemv.lanes=64")
@@ -205,11 +218,8 @@ MORE(lower_memory_latency, "dram.latency_scale=1.5", "dram.latency_scale=1")
 MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
 
 SUITE(p_run,
-	T(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
-	T(bytes_are_conserved_at_every_level)
-	T(the_same_run_twice_is_the_same_to_the_picosecond)
-	T(a_unit_that_is_off_is_never_used)
-	T(more_gemv_units) T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2) T(a_larger_kv_buffer) T(a_larger_sram)
-	T(more_stages) T(more_descriptors) T(faster_dispatch) T(a_faster_host) T(a_deeper_window) T(fusion_on) T(a_faster_clock)
-	T(lower_memory_latency) T(deciding_on_the_device)
-);
+      T(no_run_is_under_its_roofline_and_ops_sum_to_the_run) T(bytes_are_conserved_at_every_level)
+              T(the_same_run_twice_is_the_same_to_the_picosecond) T(a_unit_that_is_off_is_never_used) T(more_gemv_units)
+                      T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2) T(a_larger_kv_buffer) T(a_larger_sram)
+                              T(more_stages) T(more_descriptors) T(faster_dispatch) T(a_faster_host) T(a_deeper_window)
+                                      T(fusion_on) T(a_faster_clock) T(lower_memory_latency) T(deciding_on_the_device));

@@ -9,10 +9,16 @@
 #include <stdlib.h>
 
 #define TOLERANCE_PPM 5000
-#define DSOCR "configs/npu/dsocr.yaml"
-#define EDGE "configs/npu/edge.yaml"
+#define DSOCR         "configs/npu/dsocr.yaml"
+#define EDGE          "configs/npu/edge.yaml"
 
-struct bed { struct arena *a; struct tracedb *db; struct rules *rules; struct op_stream s; struct err e; };
+struct bed {
+	struct arena *a;
+	struct tracedb *db;
+	struct rules *rules;
+	struct op_stream s;
+	struct err e;
+};
 
 static void bed_up(struct bed *b)
 {
@@ -37,7 +43,8 @@ static void bed_down(struct bed *b)
 	arena_free(b->a);
 }
 
-static void run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start, struct run_result *x)
+static void run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start,
+                struct run_result *x)
 {
 	char path[512];
 	struct run_opts o = { .start = start, .seed = 1 };
@@ -67,8 +74,8 @@ static void ladder(struct bed *b, const char *config, const char *const *sets)
 		ps_t now = total(b, config, *sets);
 
 		if (before != PS_NEVER && now > before + before / 1000000 * TOLERANCE_PPM)
-			test_fail(__FILE__, __LINE__, "%s: %llu ps with %s, %llu before", config, (unsigned long long)now, *sets,
-			          (unsigned long long)before);
+			test_fail(__FILE__, __LINE__, "%s: %llu ps with %s, %llu before", config,
+			          (unsigned long long)now, *sets, (unsigned long long)before);
 		before = now;
 	}
 }
@@ -84,11 +91,13 @@ TEST(more_of_any_resource_never_slows_the_step)
 	for (int i = 0; i < 2; i++) {
 		const char *config = configs[i];
 
-		LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB", "l2.size=2 GiB");
+		LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB",
+		       "l2.size=2 GiB");
 		LADDER("gemv.units=1", "gemv.units=2", "gemv.units=4", "gemv.units=8");
 		LADDER("gemv.lanes=16", "gemv.lanes=32", "gemv.lanes=64");
 		LADDER("fusion.enabled=false", "fusion.enabled=true");
-		LADDER("dispatch.latency=2 us", "dispatch.latency=500 ns", "dispatch.latency=150 ns", "dispatch.latency=0");
+		LADDER("dispatch.latency=2 us", "dispatch.latency=500 ns", "dispatch.latency=150 ns",
+		       "dispatch.latency=0");
 		LADDER("vector.lanes=16", "vector.lanes=32", "vector.lanes=64");
 		LADDER("sram.size=256 KiB", "sram.size=512 KiB", "sram.size=1 MiB");
 		LADDER("dma.stages=4", "dma.stages=8", "dma.stages=16");
@@ -104,12 +113,13 @@ TEST(more_bandwidth_never_slows_the_step)
 	const char *config = DSOCR;
 
 	bed_up(&b);
-	LADDER("dram.bandwidth=1 TB/s", "dram.bandwidth=1.5 TB/s", "dram.bandwidth=2 TB/s", "dram.bandwidth=2.4576 TB/s",
-	       "dram.bandwidth=3 TB/s", "dram.bandwidth=4 TB/s");
+	LADDER("dram.bandwidth=1 TB/s", "dram.bandwidth=1.5 TB/s", "dram.bandwidth=2 TB/s",
+	       "dram.bandwidth=2.4576 TB/s", "dram.bandwidth=3 TB/s", "dram.bandwidth=4 TB/s");
 	LADDER("dram.channels=16", "dram.channels=32", "dram.channels=48", "dram.channels=64");
 	LADDER("dram.latency_scale=2", "dram.latency_scale=1", "dram.latency_scale=0.5");
 	config = EDGE;
-	LADDER("dram.bandwidth=50 GB/s", "dram.bandwidth=100 GB/s", "dram.bandwidth=102.4 GB/s", "dram.bandwidth=150 GB/s");
+	LADDER("dram.bandwidth=50 GB/s", "dram.bandwidth=100 GB/s", "dram.bandwidth=102.4 GB/s",
+	       "dram.bandwidth=150 GB/s");
 	bed_down(&b);
 }
 
@@ -190,7 +200,9 @@ TEST(all_experts_kept_cost_no_more_than_none_kept)
 	bed_up(&b);
 	for (int i = 0; i < 2; i++) {
 		char path[512];
-		struct run_opts o = { .start = RUN_STEADY, .seed = 1, .reuse_given = true, .reuse_ppm = i ? 1000000 : 0 };
+		struct run_opts o = {
+			.start = RUN_STEADY, .seed = 1, .reuse_given = true, .reuse_ppm = i ? 1000000 : 0
+		};
 		struct machine_conf *c;
 
 		snprintf(path, sizeof path, "%s/" DSOCR, test_root());
@@ -245,12 +257,9 @@ TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
 }
 
 SUITE(p_step,
-	T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
-	T(more_of_any_resource_never_slows_the_step)
-	T(more_bandwidth_never_slows_the_step)
-	T(a_cold_step_reads_every_weight_and_the_old_cache_once)
-	T(a_small_l2_moves_the_copied_cache_out_and_in_again)
-	T(a_faster_unit_changes_its_own_ops)
-	T(narrow_weights_move_fewer_bytes_and_take_less_time)
-	T(all_experts_kept_cost_no_more_than_none_kept)
-);
+      T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
+              T(more_of_any_resource_never_slows_the_step) T(more_bandwidth_never_slows_the_step)
+                      T(a_cold_step_reads_every_weight_and_the_old_cache_once)
+                              T(a_small_l2_moves_the_copied_cache_out_and_in_again) T(a_faster_unit_changes_its_own_ops)
+                                      T(narrow_weights_move_fewer_bytes_and_take_less_time)
+                                              T(all_experts_kept_cost_no_more_than_none_kept));

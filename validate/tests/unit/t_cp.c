@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define GHZ 1000000
-#define NS PS_NS
+#define NS  PS_NS
 
 /* A memory that answers after `latency`, holds `room` requests, and counts. */
 struct mock {
@@ -88,7 +88,9 @@ static void bed_up(struct bed *b)
 	b->mem.room = 64;
 	for (int i = 0; i < 64; i++)
 		ev_init(&b->mem.ev[i], EV_REPLY, mock_answer, &b->mem);
-	b->d = (struct dispatch_cfg){ .latency = 50 * NS, .interval = 10 * NS, .queue = 16, .batch = 1, .host = 1000 * NS, .branch = 30 * NS };
+	b->d = (struct dispatch_cfg){
+		.latency = 50 * NS, .interval = 10 * NS, .queue = 16, .batch = 1, .host = 1000 * NS, .branch = 30 * NS
+	};
 	b->dma = (struct dma_cfg){ .engines = 1, .width = 1024, .stages = 2, .outstanding = 32, .setup = 0 };
 	b->sram = (struct sram_cfg){ .size = 1 << 20, .banks = 1, .bank_width = 1 };
 	b->p.cmds = b->cmd;
@@ -110,10 +112,21 @@ static struct isa_cmd *cmd(struct bed *b, uint32_t tiles, uint64_t bytes, bool e
 	struct isa_cmd *c = &b->cmd[b->p.n_cmds];
 	struct isa_insn *i = &b->insn[b->p.n_insns];
 
-	*c = (struct isa_cmd){ .first_insn = (uint32_t)b->p.n_insns, .n_insns = 2, .first_dep = b->n_deps, .tiles = tiles,
-		               .batch = (uint32_t)b->p.n_cmds, .routed_by = -1, .slot_bytes = bytes, .first_op = (uint32_t)b->p.n_cmds, .n_ops = 1 };
-	i[0] = (struct isa_insn){ .code = ISA_LOAD, .when = ISA_TILE, .bytes = bytes * tiles, .tile_bytes = bytes, .early = early };
-	i[1] = (struct isa_insn){ .code = ISA_GEMV, .when = ISA_TILE, .unit = RES_GEMV, .span = span, .span_last = span };
+	*c = (struct isa_cmd){ .first_insn = (uint32_t)b->p.n_insns,
+		               .n_insns = 2,
+		               .first_dep = b->n_deps,
+		               .tiles = tiles,
+		               .batch = (uint32_t)b->p.n_cmds,
+		               .routed_by = -1,
+		               .slot_bytes = bytes,
+		               .first_op = (uint32_t)b->p.n_cmds,
+		               .n_ops = 1 };
+	i[0] = (struct isa_insn){
+		.code = ISA_LOAD, .when = ISA_TILE, .bytes = bytes * tiles, .tile_bytes = bytes, .early = early
+	};
+	i[1] = (struct isa_insn){
+		.code = ISA_GEMV, .when = ISA_TILE, .unit = RES_GEMV, .span = span, .span_last = span
+	};
 	for (; deps && *deps >= 0; deps++) {
 		b->deps[b->n_deps++] = (uint32_t)*deps;
 		c->n_deps++;
@@ -157,7 +170,7 @@ TEST(one_tile_costs_dispatch_then_memory_then_math)
 	CHECK_OK(go(&b), b.e);
 	CHECK_U64(b.res[0].span, (50 + 100 + 20) * NS);
 	CHECK_U64(b.res[0].acc.stall[RES_DISPATCH], 50 * NS);
-	CHECK_U64(b.res[0].acc.stall[RES_L2], 100 * NS);  /* the mock calls itself L2 */
+	CHECK_U64(b.res[0].acc.stall[RES_L2], 100 * NS); /* the mock calls itself L2 */
 	CHECK_U64(b.res[0].acc.stall[RES_GEMV], 20 * NS);
 	bed_down(&b);
 }
@@ -182,7 +195,8 @@ TEST(double_buffering_overlaps_load_and_math_and_one_stage_does_not)
 		b.dma.stages = stages;
 		cmd(&b, 4, 1024, false, 100 * NS, NULL);
 		CHECK_OK(go(&b), b.e);
-		/* one: 4 x (load + math); two: after the first load, a load hides behind the math of the other buffer */
+		/* one: 4 x (load + math); two: after the first load, a load hides behind the math of the other buffer
+		 */
 		CHECK_U64(b.res[0].span, stages == 1 ? (50 + 4 * 200) * NS : (50 + 100 + 4 * 100) * NS);
 		bed_down(&b);
 	}
@@ -341,8 +355,9 @@ TEST(random_programs_end_account_for_all_their_time_and_repeat_exactly)
 
 				if (i && rng_below(&g, 2))
 					deps[0] = (int)rng_below(&g, (uint64_t)i);
-				cmd(&b, (uint32_t)rng_below(&g, 6), 1 + rng_below(&g, 4096), rng_below(&g, 2), rng_below(&g, 50) * NS,
-				    deps)->sync = rng_below(&g, 10) == 0;
+				cmd(&b, (uint32_t)rng_below(&g, 6), 1 + rng_below(&g, 4096), rng_below(&g, 2),
+				    rng_below(&g, 50) * NS, deps)
+					->sync = rng_below(&g, 10) == 0;
 			}
 			CHECK_OK(go(&b), b.e);
 			for (int i = 0; i < 40; i++) {
@@ -362,16 +377,14 @@ TEST(random_programs_end_account_for_all_their_time_and_repeat_exactly)
 }
 
 SUITE(t_cp,
-	T(one_tile_costs_dispatch_then_memory_then_math)
-	T(an_early_load_runs_while_the_dispatch_latency_does)
-	T(double_buffering_overlaps_load_and_math_and_one_stage_does_not)
-	T(a_dependent_waits_and_spans_sum_to_the_run)
-	T(a_dependent_in_the_same_batch_starts_after_the_pipeline_only)
-	T(the_host_holds_back_what_comes_after_its_decision)
-	T(a_branch_on_the_device_lets_later_commands_be_dispatched)
-	T(a_refusing_memory_slows_but_loses_nothing)
-	T(sram_is_given_in_program_order_so_a_full_one_does_not_lock_up)
-	T(a_command_larger_than_sram_is_a_stuck_machine_that_says_why)
-	T(a_pinned_weight_is_loaded_in_the_first_pass_only)
-	T(random_programs_end_account_for_all_their_time_and_repeat_exactly)
-);
+      T(one_tile_costs_dispatch_then_memory_then_math) T(an_early_load_runs_while_the_dispatch_latency_does) T(
+	      double_buffering_overlaps_load_and_math_and_one_stage_does_not)
+              T(a_dependent_waits_and_spans_sum_to_the_run) T(
+		      a_dependent_in_the_same_batch_starts_after_the_pipeline_only)
+                      T(the_host_holds_back_what_comes_after_its_decision) T(
+			      a_branch_on_the_device_lets_later_commands_be_dispatched)
+                              T(a_refusing_memory_slows_but_loses_nothing) T(
+				      sram_is_given_in_program_order_so_a_full_one_does_not_lock_up)
+                                      T(a_command_larger_than_sram_is_a_stuck_machine_that_says_why) T(
+					      a_pinned_weight_is_loaded_in_the_first_pass_only)
+                                              T(random_programs_end_account_for_all_their_time_and_repeat_exactly));

@@ -5,7 +5,13 @@
 
 static const struct fusion_cfg on = { .enabled = true, .max_ops = 8, .buffer = 1 << 20 };
 
-struct bed { struct arena *a; struct op_stream *s; struct fuse_group *g; size_t n; struct err e; };
+struct bed {
+	struct arena *a;
+	struct op_stream *s;
+	struct fuse_group *g;
+	size_t n;
+	struct err e;
+};
 
 static void group(struct bed *b, const struct fusion_cfg *c, const char *yaml)
 {
@@ -59,7 +65,9 @@ TEST(the_longest_match_wins)
 {
 	struct bed b;
 
-	group(&b, &on, "patterns: [{name: short, ops: [reduce, elementwise]}, {name: long, ops: [reduce, 'elementwise+', 'gemm?']}]");
+	group(&b, &on,
+	      "patterns: [{name: short, ops: [reduce, elementwise]}, {name: long, ops: [reduce, 'elementwise+', "
+	      "'gemm?']}]");
 	CHECK_U64(count(&b, "short"), 0);
 	CHECK_U64(count(&b, "long"), 2);
 	arena_free(b.a);
@@ -120,8 +128,12 @@ TEST(a_wrong_kind_is_placed_and_names_the_nearest)
 
 TEST(what_cannot_be_fused_is_refused)
 {
-	static const char *const bad[] = { "patterns: [{name: a, ops: [host_sync]}]", "patterns: [{name: a, ops: []}]", "patterns: 3",
-		                           "patterns: [{ops: [gemm]}]", "pattern: []", "patterns: [{name: a, op: [gemm]}]" };
+	static const char *const bad[] = { "patterns: [{name: a, ops: [host_sync]}]",
+		                           "patterns: [{name: a, ops: []}]",
+		                           "patterns: 3",
+		                           "patterns: [{ops: [gemm]}]",
+		                           "pattern: []",
+		                           "patterns: [{name: a, op: [gemm]}]" };
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct err e = ERR_INIT;
@@ -132,12 +144,8 @@ TEST(what_cannot_be_fused_is_refused)
 }
 
 SUITE(t_fuse,
-	T(groups_cover_the_stream_in_order_whatever_the_patterns)
-	T(a_product_takes_the_activation_behind_it)
-	T(the_longest_match_wins)
-	T(two_products_never_share_a_chain)
-	T(a_chain_is_no_longer_than_max_ops_and_its_intermediates_fit)
-	T(ops_that_share_nothing_do_not_join)
-	T(a_wrong_kind_is_placed_and_names_the_nearest)
-	T(what_cannot_be_fused_is_refused)
-);
+      T(groups_cover_the_stream_in_order_whatever_the_patterns) T(a_product_takes_the_activation_behind_it)
+              T(the_longest_match_wins) T(two_products_never_share_a_chain)
+                      T(a_chain_is_no_longer_than_max_ops_and_its_intermediates_fit)
+                              T(ops_that_share_nothing_do_not_join) T(a_wrong_kind_is_placed_and_names_the_nearest)
+                                      T(what_cannot_be_fused_is_refused));

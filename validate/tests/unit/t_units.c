@@ -11,7 +11,13 @@ static const struct sram_cfg wide = { .size = 1 << 20, .banks = 1024, .bank_widt
 
 static struct gemv_cfg gemv(uint32_t units, uint32_t lanes)
 {
-	return (struct gemv_cfg){ .units = units, .lanes = lanes, .macs_bf16 = 1, .macs_8bit = 2, .macs_4bit = 4, .macs_fp32 = 1, .depth = 6 };
+	return (struct gemv_cfg){ .units = units,
+		                  .lanes = lanes,
+		                  .macs_bf16 = 1,
+		                  .macs_8bit = 2,
+		                  .macs_4bit = 4,
+		                  .macs_fp32 = 1,
+		                  .depth = 6 };
 }
 
 TEST(gemv_spreads_rows_over_units_and_adds_tree_and_depth)
@@ -59,7 +65,8 @@ TEST(more_gemv_units_lanes_or_cores_are_never_slower)
 
 	rng_seed(&r, test_seed(), "gemv");
 	for (int i = 0; i < 2000; i++) {
-		uint32_t units = 1 + (uint32_t)rng_below(&r, 16), lanes = 1u << rng_below(&r, 8), cores = 1 + (uint32_t)rng_below(&r, 80);
+		uint32_t units = 1 + (uint32_t)rng_below(&r, 16), lanes = 1u << rng_below(&r, 8),
+			 cores = 1 + (uint32_t)rng_below(&r, 80);
 		uint64_t m = 1 + rng_below(&r, 4), rows = 1 + rng_below(&r, 5000), cols = 1 + rng_below(&r, 9000);
 		struct gemv_cfg a = gemv(units, lanes), b = gemv(units + 1, lanes), l = gemv(units, lanes * 2);
 		ps_t t = gemv_span(&a, &wide, cores, GHZ, DT_BF16, m, rows, cols, NULL);
@@ -88,7 +95,8 @@ TEST(a_larger_array_is_never_slower_and_no_array_beats_its_peak)
 
 	rng_seed(&r, test_seed(), "matrix");
 	for (int i = 0; i < 2000; i++) {
-		struct matrix_cfg a = { 1 + (uint32_t)rng_below(&r, 4), 1u << (2 + rng_below(&r, 6)), 1u << (2 + rng_below(&r, 6)) };
+		struct matrix_cfg a = { 1 + (uint32_t)rng_below(&r, 4), 1u << (2 + rng_below(&r, 6)),
+			                1u << (2 + rng_below(&r, 6)) };
 		struct matrix_cfg b = a, c = a;
 		uint64_t m = 1 + rng_below(&r, 600), n = 1 + rng_below(&r, 4000), k = 1 + rng_below(&r, 4000);
 		ps_t t = matrix_span(&a, &wide, 8, GHZ, DT_BF16, m, n, k);
@@ -113,9 +121,9 @@ TEST(vector_map_takes_the_slowest_pipe_and_the_pipeline_once)
 {
 	struct vector_env x = env(1);
 
-	CHECK_U64(vector_map_span(&x, 1280, 1, 0, 0, 0), (10 + 8) * PS_NS);   /* 1280 / 128 lanes */
-	CHECK_U64(vector_map_span(&x, 1280, 1, 1, 0, 0), (80 + 8) * PS_NS);   /* 1280 / 16 SFU */
-	CHECK_U64(vector_map_span(&x, 1280, 0, 0, 1, 0), (20 + 8) * PS_NS);   /* 1280 / 64 converters */
+	CHECK_U64(vector_map_span(&x, 1280, 1, 0, 0, 0), (10 + 8) * PS_NS); /* 1280 / 128 lanes */
+	CHECK_U64(vector_map_span(&x, 1280, 1, 1, 0, 0), (80 + 8) * PS_NS); /* 1280 / 16 SFU */
+	CHECK_U64(vector_map_span(&x, 1280, 0, 0, 1, 0), (20 + 8) * PS_NS); /* 1280 / 64 converters */
 	CHECK_U64(vector_map_span(&x, 1, 1, 0, 0, 0), (1 + 8) * PS_NS);
 }
 
@@ -137,7 +145,8 @@ TEST(more_cores_never_slow_a_reduction_a_map_or_a_sort)
 		struct vector_env a = env(cores), b = env(cores + 1);
 		uint64_t rows = 1 + rng_below(&r, 100), cols = 1 + rng_below(&r, 100000);
 
-		CHECK(vector_map_span(&b, rows * cols, 2, 1, 0, rows) <= vector_map_span(&a, rows * cols, 2, 1, 0, rows));
+		CHECK(vector_map_span(&b, rows * cols, 2, 1, 0, rows) <=
+		      vector_map_span(&a, rows * cols, 2, 1, 0, rows));
 		CHECK(vector_reduce_span(&b, rows, cols, 2, 1, rows) <= vector_reduce_span(&a, rows, cols, 2, 1, rows));
 		CHECK(vector_sort_span(&b, rows, cols, 0) <= vector_sort_span(&a, rows, cols, 0));
 	}
@@ -157,15 +166,12 @@ TEST(scratchpad_refuses_what_does_not_fit_and_takes_it_later)
 }
 
 SUITE(t_units,
-	T(gemv_spreads_rows_over_units_and_adds_tree_and_depth)
-	T(gemv_splits_k_when_rows_are_fewer_than_units)
-	T(gemv_rate_follows_the_weight_format)
-	T(gemv_is_held_back_by_a_narrow_scratchpad)
-	T(more_gemv_units_lanes_or_cores_are_never_slower)
-	T(matrix_fold_costs_the_longer_of_stream_and_weight_load)
-	T(a_larger_array_is_never_slower_and_no_array_beats_its_peak)
-	T(vector_map_takes_the_slowest_pipe_and_the_pipeline_once)
-	T(a_short_row_is_reduced_on_one_core)
-	T(more_cores_never_slow_a_reduction_a_map_or_a_sort)
-	T(scratchpad_refuses_what_does_not_fit_and_takes_it_later)
-);
+      T(gemv_spreads_rows_over_units_and_adds_tree_and_depth) T(gemv_splits_k_when_rows_are_fewer_than_units)
+              T(gemv_rate_follows_the_weight_format) T(gemv_is_held_back_by_a_narrow_scratchpad)
+                      T(more_gemv_units_lanes_or_cores_are_never_slower)
+                              T(matrix_fold_costs_the_longer_of_stream_and_weight_load)
+                                      T(a_larger_array_is_never_slower_and_no_array_beats_its_peak)
+                                              T(vector_map_takes_the_slowest_pipe_and_the_pipeline_once) T(
+						      a_short_row_is_reduced_on_one_core)
+                                                      T(more_cores_never_slow_a_reduction_a_map_or_a_sort) T(
+							      scratchpad_refuses_what_does_not_fit_and_takes_it_later));
