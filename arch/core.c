@@ -176,8 +176,8 @@ static uint64_t address(const struct core *c, const struct isa_insn *i)
 	const struct isa_tensor *t = &c->prog->tensors[i->tensor];
 	uint64_t a = t->addr + i->offset;
 
-	if (t->route >= 0)
-		a += t->stride * c->picks[t->route][i->slot];
+	if (i->route >= 0)
+		a += t->stride * c->picks[i->route][i->slot];
 	return a;
 }
 
@@ -224,7 +224,7 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 		return true;
 	if (!i->early)
 		return false;
-	return c->prog->tensors[i->tensor].route < 0 || k->c->routed_by < 0 ||
+	return i->route < 0 || k->c->routed_by < 0 ||
 	       c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
 

@@ -43,6 +43,7 @@ struct isa_insn {
 	bool pinned;                 /* loads: stays in SRAM across steps */
 	uint32_t op;                 /* op of the stream it works for */
 	uint32_t tensor, slot;       /* loads, stores: tensor of the stream, routed pick; ISA_LAUNCH: index of the launch */
+	int32_t route;               /* loads: which router's picks choose the instance; -1: instance 0 */
 	uint64_t offset;             /* loads, stores: first byte within the tensor */
 	uint64_t bytes;              /* loads, stores: over all tiles */
 	uint64_t tile_bytes;         /* TILE loads and stores: a full tile; the last takes the rest */
@@ -78,7 +79,7 @@ struct isa_cmd {
 	const char *why;             /* what the mapper chose: dataflow and tile, for people */
 };
 
-struct isa_tensor { uint64_t addr, stride; uint32_t instances; int32_t route; };
+struct isa_tensor { uint64_t addr, stride; uint32_t instances; };
 
 struct isa_prog {
 	const struct isa_cmd *cmds; size_t n_cmds;

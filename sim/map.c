@@ -160,8 +160,8 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	struct str have = STR_INIT;
 
 	cfg_format_value(CFG_T_BYTES, m->c->sram.size, &have);
-	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u cores of it%s",
-	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores,
+	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u core%s of it%s",
+	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores, m->c->cores > 1 ? "s" : "",
 	        m->c->sram.pin ? " beside the pinned part" : "");
 	str_free(&have);
 	return -1;
@@ -314,8 +314,7 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 	if (!t || !p->cmds || !p->insns || !p->deps || !p->members)
 		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
 	for (size_t i = 0; i < s->n_tensors; i++)
-		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances,
-			                    s->tensors[i].route };
+		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances };
 	p->tensors = t;
 	p->n_tensors = s->n_tensors;
 	p->n_cmds = b->n_cmds;

@@ -82,6 +82,8 @@ static void move(const struct mapper *m, struct map_draft *d, const struct op *o
 	i->op = o->id;
 	i->tensor = x->tensor;
 	i->slot = x->slot;
+	/* The op's own router: in a range of several steps each has one, over the same weights. */
+	i->route = t->route >= 0 ? (o->routed_by >= 0 ? o->routed_by : t->route) : -1;
 	i->offset = map_stored_bytes(m, x->tensor, x->offset);
 	i->bytes = map_stored_bytes(m, x->tensor, x->touched);
 	i->early = !x->write && t->external && m->first_write[x->tensor] >= o->id;

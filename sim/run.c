@@ -13,23 +13,51 @@
 /* --- which experts a pass picks ---------------------------------------------------------------------------- */
 
 struct picks {
-	uint32_t **now;
+	uint32_t **now;              /* [route][slot]: the expert */
+	uint32_t *before;            /* by route: the one over the same weights a step earlier; its own: a pass earlier */
 	uint32_t *scratch;
 };
 
+/* A routed tensor that the route's products read: routes over the same one are the same layer's, in other steps. */
+static uint32_t weights_of(const struct op_stream *s, uint32_t route)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		for (uint32_t k = 0; s->ops[i].routed_by == (int32_t)route && k < s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
+
+			if (!x->write && s->tensors[x->tensor].route >= 0)
+				return x->tensor;
+		}
+	return UINT32_MAX;
+}
+
 static int picks_new(struct picks *p, const struct op_stream *s, struct arena *a, struct err *e)
 {
+	const size_t n = s->n_routes ? s->n_routes : 1;
+	uint32_t *weights = arena_array(a, n, sizeof *weights);
 	size_t most = 1;
 
-	p->now = arena_array(a, s->n_routes ? s->n_routes : 1, sizeof *p->now);
-	for (size_t r = 0; p->now && r < s->n_routes; r++) {
-		if (s->routes[r].experts > most)
-			most = s->routes[r].experts;
-		if (!(p->now[r] = arena_array(a, s->routes[r].top ? s->routes[r].top : 1, sizeof **p->now)))
+	p->now = arena_array(a, n, sizeof *p->now);
+	p->before = arena_array(a, n, sizeof *p->before);
+	for (uint32_t r = 0; p->now && p->before && weights && r < s->n_routes; r++) {
+		const struct op_route *t = &s->routes[r];
+
+		if (t->top > t->experts)
+			return err_set(e, ERR_IO, "router %u picks %u of %u experts", r, t->top, t->experts);
+		if (t->experts > most)
+			most = t->experts;
+		if (!(p->now[r] = arena_array(a, t->top ? t->top : 1, sizeof **p->now)))
 			p->now = NULL;
+		weights[r] = weights_of(s, r);
+		p->before[r] = r;
+		for (uint32_t q = 0; q < r; q++)
+			if (weights[q] == weights[r] && s->routes[q].top == t->top) {
+				p->before[r] = q; /* the latest so far */
+				p->before[q] = p->before[q] >= q ? r : p->before[q]; /* the first follows the last */
+			}
 	}
 	p->scratch = arena_array(a, most, sizeof *p->scratch);
-	return p->now && p->scratch ? 0 : err_set(e, ERR_NOMEM, "out of memory for expert picks");
+	return weights && p->now && p->before && p->scratch ? 0 : err_set(e, ERR_NOMEM, "out of memory for expert picks");
 }
 
 /* `n` of `pool` without replacement, moved to the pool's front. */
@@ -43,37 +71,46 @@ static void draw(struct rng *g, uint32_t *pool, uint32_t size, uint32_t n)
 	}
 }
 
-static void first_picks(struct picks *p, const struct op_stream *s, struct rng *g)
+/* Every pick of the step before stays with probability `keep`; the rest come from the experts it did not pick. */
+static void follow(struct picks *p, const struct op_stream *s, uint32_t r, struct rng *g, uint32_t keep_ppm)
 {
-	for (size_t r = 0; r < s->n_routes; r++) {
-		uint32_t n = s->routes[r].experts, top = s->routes[r].top;
+	const uint32_t n = s->routes[r].experts, top = s->routes[r].top, *was = p->now[p->before[r]];
+	uint32_t free_n = 0, used = 0;
 
+	for (uint32_t i = 0; i < n; i++) {
+		bool taken = false;
+
+		for (uint32_t k = 0; k < top; k++)
+			taken |= was[k] == i;
+		if (!taken)
+			p->scratch[free_n++] = i;
+	}
+	draw(g, p->scratch, free_n, free_n < top ? free_n : top);
+	for (uint32_t k = 0; k < top; k++)
+		p->now[r][k] = rng_below(g, PPM) >= keep_ppm && used < free_n ? p->scratch[used++] : was[k];
+}
+
+static void first_picks(struct picks *p, const struct op_stream *s, struct rng *g, uint32_t keep_ppm)
+{
+	for (uint32_t r = 0; r < s->n_routes; r++) {
+		const uint32_t n = s->routes[r].experts, top = s->routes[r].top;
+
+		if (p->before[r] < r) {
+			follow(p, s, r, g, keep_ppm);
+			continue;
+		}
 		for (uint32_t i = 0; i < n; i++)
 			p->scratch[i] = i;
 		draw(g, p->scratch, n, top);
-		memcpy(p->now[r], p->scratch, top * sizeof *p->scratch);
+		if (top)
+			memcpy(p->now[r], p->scratch, top * sizeof *p->scratch);
 	}
 }
 
-/* Every pick stays with probability `keep`; the rest come from the experts not picked before. */
 static void next_picks(struct picks *p, const struct op_stream *s, struct rng *g, uint32_t keep_ppm)
 {
-	for (size_t r = 0; r < s->n_routes; r++) {
-		uint32_t n = s->routes[r].experts, top = s->routes[r].top, free_n = 0, used = 0;
-
-		for (uint32_t i = 0; i < n; i++) {
-			bool taken = false;
-
-			for (uint32_t k = 0; k < top; k++)
-				taken |= p->now[r][k] == i;
-			if (!taken)
-				p->scratch[free_n++] = i;
-		}
-		draw(g, p->scratch, free_n, free_n < top ? free_n : top);
-		for (uint32_t k = 0; k < top; k++)
-			if (rng_below(g, PPM) >= keep_ppm && used < free_n)
-				p->now[r][k] = p->scratch[used++];
-	}
+	for (uint32_t r = 0; r < s->n_routes; r++)
+		follow(p, s, r, g, keep_ppm);
 }
 
 static uint32_t default_reuse(const struct op_stream *s)
@@ -93,32 +130,30 @@ static uint32_t default_reuse(const struct op_stream *s)
 static uint64_t compulsory(const struct machine *m, const struct isa_prog *p, const struct op_stream *s,
                            const uint32_t *const *picks, struct arena *a, struct err *e)
 {
-	uint8_t *seen = arena_alloc(a, p->n_tensors ? p->n_tensors : 1);
+	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
 	uint64_t bytes = 0;
+	uint8_t *seen;
 
-	if (!seen) {
+	for (size_t i = 0; first && i < p->n_tensors; i++)
+		first[i + 1] = first[i] + p->tensors[i].instances;
+	if (!first || !(seen = arena_alloc(a, first[p->n_tensors] + 1))) {
 		err_set(e, ERR_NOMEM, "out of memory for the roofline");
 		return 0;
 	}
 	for (uint32_t i = 0; i < p->n_insns; i++) {
 		const struct isa_insn *x = &p->insns[i];
 		const struct isa_tensor *t = &p->tensors[x->tensor];
-		uint64_t addr = t->addr + x->offset;
+		uint32_t instance = x->code == ISA_LOAD && x->route >= 0 ? picks[x->route][x->slot] : 0;
 
-		if (x->code != ISA_LOAD || !x->early || x->bytes == 0)
+		/* The same bytes again (another pass of blocks, a table all layers share, an expert picked again) are
+		 * one read. */
+		if (x->code != ISA_LOAD || !x->early || x->bytes == 0 || seen[first[x->tensor] + instance])
 			continue;
-		/* The same tensor again (another pass of blocks, a table all layers share) is one read; another
-		 * expert's weights are another. A routed pick comes once in a pass. */
-		if (t->route < 0) {
-			if (seen[x->tensor])
-				continue;
-			seen[x->tensor] = 1;
-		} else {
-			addr += t->stride * picks[t->route][x->slot];
-		}
+		seen[first[x->tensor] + instance] = 1;
 		if (x->pinned && machine_pinned(m, x->tensor))
 			continue;
-		bytes += x->bytes - machine_resident(m, addr, x->bytes, s->tensors[x->tensor].role == OP_KV);
+		bytes += x->bytes - machine_resident(m, t->addr + x->offset + t->stride * instance, x->bytes,
+		                                     s->tensors[x->tensor].role == OP_KV);
 	}
 	return bytes;
 }
@@ -151,7 +186,8 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 	r->peak_ps[RES_VECTOR] = stat_get(st, "vector.busy_ps");
 	r->peak_ps[RES_DISPATCH] =
 		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
-	r->peak_ps[RES_HOST] = c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
+	if (p->n_cmds) /* else nothing is launched */
+		r->peak_ps[RES_HOST] = c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
 	for (int k = 0; k < RES_COUNT; k++)
 		if (r->peak_ps[k] > r->roofline_ps) {
 			r->roofline_ps = r->peak_ps[k];
@@ -294,7 +330,7 @@ static int measure(struct machine *m, struct picks *picks, const struct run_opts
 	if (!res)
 		return err_set(e, ERR_NOMEM, "out of memory for results");
 	rng_seed(&g, o->seed, "experts");
-	first_picks(picks, r->stream, &g);
+	first_picks(picks, r->stream, &g, r->reuse_ppm);
 	if (o->start == RUN_STEADY) {
 		if (machine_step(m, p, (const uint32_t *const *)picks->now, res, e) < 0)
 			return err_add(e, "warming up");

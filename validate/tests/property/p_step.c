@@ -256,7 +256,39 @@ TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
 	bed_down(&b);
 }
 
+TEST(three_steps_read_the_same_weights_and_new_experts_only)
+{
+	struct bed b;
+	struct run_result x[2];
+	struct trace t;
+	struct lower_stats st;
+	const uint64_t one = UINT64_C(1148190720) + 62914560, expert = UINT64_C(3) * 1280 * 896 * 2;
+
+	bed_up(&b);
+	CHECK_OK(tracedb_load(b.db, NULL, b.a, &t, &b.e), b.e);
+	CHECK_OK(lower_trace(&t, b.rules, b.a, &b.s, &st, &b.e), b.e);
+	for (int i = 0; i < 2; i++) {
+		char path[512];
+		struct run_opts o = { .start = RUN_COLD, .seed = 1, .reuse_given = true, .reuse_ppm = i ? 1000000 : 0 };
+		struct machine_conf *c;
+
+		snprintf(path, sizeof path, "%s/" DSOCR, test_root());
+		c = machine_conf_load(path, (const char *[]){ "l2.size=8 GiB" }, 1, &b.e);
+		CHECK(c);
+		CHECK_OK(run_stream(&b.s, c, &o, b.a, &x[i], &b.e), b.e);
+		CHECK(x[i].total_ps >= x[i].roofline_ps);
+		CHECK(x[i].dram_read_bytes >= x[i].compulsory_bytes && x[i].dram_read_bytes < x[i].compulsory_bytes + 100000);
+		machine_conf_free(c);
+	}
+	CHECK(x[1].dram_read_bytes >= one && x[1].dram_read_bytes < one + one / 1000);
+	/* nothing kept: two more steps, 11 layers, 6 experts, some of which the first step read */
+	CHECK(x[0].dram_read_bytes > x[1].dram_read_bytes + 11 * 6 * expert);
+	CHECK(x[0].dram_read_bytes <= x[1].dram_read_bytes + 2 * 11 * 6 * expert);
+	bed_down(&b);
+}
+
 SUITE(p_step,
+	T(three_steps_read_the_same_weights_and_new_experts_only)
       T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
               T(more_of_any_resource_never_slows_the_step) T(more_bandwidth_never_slows_the_step)
                       T(a_cold_step_reads_every_weight_and_the_old_cache_once)
