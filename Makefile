@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse map map_math map_tile map_launch machine run classify \
+      fuse map map_math map_tile map_launch machine run limits classify \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_cfg l2_tags l2_lru l2_srrip l2_none l2 kv noc_ideal \
        sram dma gemv matrix vector core cp
@@ -28,8 +28,8 @@ TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_rea
          kineto kineto_args kineto_event
 RESULTS = res res_read
 VALIDATE =
-PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_compare cmd_config cmd_trace cmd_trace_import \
-          cmd_trace_top cmd_trace_ops
+PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
+          cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \

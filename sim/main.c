@@ -45,6 +45,7 @@
  *   sim/machine      configuration to blocks wired together
  *   sim/fuse         chains of ops one command can do
  *   sim/map          from ops to commands and tiles (_tile, _math, _int); _launch: the GPU's program
+ *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time
  *   results/res      the results database (_read, _int)
@@ -55,6 +56,7 @@
  *   sim/cmd_trace    _import, _top, _ops
  *   sim/cmd_config
  *   sim/cmd_run      _sum, _table, _json, _store
+ *   sim/cmd_limits
  *   sim/cmd_compare
  *   sim/main         this file
  *
@@ -70,6 +72,7 @@
 
 static const struct cmd commands[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
+	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },

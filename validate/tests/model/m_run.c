@@ -1,4 +1,5 @@
 /* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
+#include "sim/limits.h"
 #include "sim/run.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -164,7 +165,30 @@ TEST(two_machines_in_one_process_do_not_disturb_each_other)
 	bed_down(&b);
 }
 
+TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
+{
+	struct bed b;
+	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+	struct limits_result r;
+	char path[512];
+
+	bed_up(&b);
+	snprintf(path, sizeof path, "%s/configs/npu/edge.yaml", test_root());
+	CHECK_OK(limits_run(synth_product(b.a, 1, 8192, 4096), path, NULL, 0, &o, 100000, NULL, NULL, b.a, &r, &b.e), b.e);
+	CHECK(r.n > 20);
+	CHECK_STR(r.rows[0].key, "dram.bandwidth");
+	/* a tenth more of what bounds it: close to a tenth, in time 1 - 1 / 1.1 */
+	CHECK(limits_gain(&r, &r.rows[0], 100000) > 0.08);
+	CHECK(limits_gain(&r, &r.rows[0], 100000) < 0.0920);
+	for (size_t i = 0; i < r.n; i++) {
+		CHECK(!r.rows[i].refused);
+		CHECK(r.rows[i].step > 0 && r.rows[i].step <= 1);
+	}
+	bed_down(&b);
+}
+
 SUITE(m_run,
+	T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
       T(a_tiny_product_costs_its_latencies_and_little_more)
               T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh) T(a_warm_product_is_not_bound_by_dram)
                       T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
