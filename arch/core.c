@@ -524,20 +524,9 @@ struct core_account *core_account(struct core *c, uint32_t cmd)
 	return &cmd_of(c, cmd)->acc;
 }
 
-ps_t core_unit_busy(const struct core *c, enum res unit)
-{
-	return c->unit_busy[unit];
-}
-
 bool core_pinned(const struct core *c, uint32_t tensor)
 {
 	return tensor < c->n_pinned && c->pinned[tensor];
-}
-
-void core_forget(struct core *c)
-{
-	if (c->pinned)
-		memset(c->pinned, 0, c->n_pinned);
 }
 
 int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e)

@@ -47,9 +47,7 @@ void core_dispatch(struct core *c, uint32_t cmd);            /* may take SRAM an
 void core_ready(struct core *c, uint32_t cmd);               /* its dependencies are met */
 void core_decided(struct core *c);                           /* some routing decision was made: early loads may start */
 struct core_account *core_account(struct core *c, uint32_t cmd); /* of a dispatched command */
-ps_t core_unit_busy(const struct core *c, enum res unit);    /* since core_new */
 void core_explain(const struct core *c, struct str *out);
-void core_forget(struct core *c);                            /* cold: pinned weights are gone */
 bool core_pinned(const struct core *c, uint32_t tensor);     /* held in SRAM since an earlier pass */
 
 #endif

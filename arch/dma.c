@@ -235,11 +235,6 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	pump(d);
 }
 
-ps_t dma_busy(const struct dma *d)
-{
-	return d->busy_ps;
-}
-
 void dma_explain(const struct dma *d, struct str *out)
 {
 	str_addf(out, "dma: %u urgent and %u other of %u descriptors in flight, urgent queue %s, prefetch queue %s%s",

@@ -43,6 +43,5 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 void dma_free(struct dma *d);
 void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, req.urgency, done, owner are set */
 void dma_explain(const struct dma *d, struct str *out);
-ps_t dma_busy(const struct dma *d);                                  /* engine time used so far */
 
 #endif

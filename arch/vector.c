@@ -27,11 +27,6 @@ static uint32_t log2_up(uint64_t v)
 	return l;
 }
 
-uint64_t vector_alu_peak(const struct vector_cfg *v, uint32_t cores)
-{
-	return (uint64_t)v->units * cores * v->lanes;
-}
-
 static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t m = a > b ? a : b;

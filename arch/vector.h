@@ -27,6 +27,5 @@ ps_t vector_map_span(const struct vector_env *x, uint64_t n, uint32_t alu, uint3
 ps_t vector_reduce_span(const struct vector_env *x, uint64_t rows, uint64_t cols, uint32_t passes, uint32_t sfu, uint64_t bytes);
 /* Each of `rows` rows sorted, or its `top` largest selected (top 0: sort). */
 ps_t vector_sort_span(const struct vector_env *x, uint64_t rows, uint64_t cols, uint64_t top);
-uint64_t vector_alu_peak(const struct vector_cfg *v, uint32_t cores);  /* steps a cycle, whole chip */
 
 #endif

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/cmd_run.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +14,7 @@
 #define SEED 1
 
 struct options {
-	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *format;
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -79,6 +81,21 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	return 0;
 }
 
+static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
+{
+	struct str text = STR_INIT;
+	FILE *f = fopen(path, "w");
+	int rc = f ? 0 : err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+
+	map_dump(s, m, &text);
+	if (f && (rc = out_flush(&text, f, e)) < 0)
+		err_add(e, "writing '%s'", path);
+	if (f && fclose(f) != 0 && rc == 0)
+		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	str_free(&text);
+	return rc;
+}
+
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
 {
 	struct run_result result;
@@ -93,6 +110,8 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		goto out;
 	began = now_ns();
 	if (run_stream(&in.stream, in.conf, how, in.trace.arena, &result, e) < 0)
+		goto out;
+	if (o->program && write_program(o->program, &in.stream, &result.map, e) < 0)
 		goto out;
 	r.conf = in.conf;
 	r.trace = &in.trace.trace;
@@ -158,6 +177,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " is carried along, outside every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
+		{ 0, "program", OPT_TEXT, &o.program, "FILE", "write the tile program there, as text: what the mapper chose for every"
+		  " command, and why" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "HOW", "event: every tile moved or computed is simulated" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
 		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },

@@ -202,15 +202,6 @@ void machine_free(struct machine *m)
 	free(m);
 }
 
-void machine_reset(struct machine *m)
-{
-	if (m->kv)
-		m->kv->ops->reset(m->kv);
-	m->l2->ops->reset(m->l2);
-	m->dram->ops->reset(m->dram);
-	core_forget(cp_core(m->cp));
-}
-
 int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
                  struct err *e)
 {

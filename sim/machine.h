@@ -66,7 +66,6 @@ struct machine;
 
 struct machine *machine_new(const struct machine_cfg *cfg, struct err *e);
 void machine_free(struct machine *m);
-void machine_reset(struct machine *m);                                   /* cold: nothing on chip */
 /* One pass. picks[route][slot] is the expert chosen. */
 int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
                  struct err *e);

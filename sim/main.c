@@ -44,7 +44,7 @@
  *   what joins them                                                 (L4)
  *   sim/machine      configuration to blocks wired together
  *   sim/fuse         chains of ops one command can do
- *   sim/map          from ops to commands and tiles (_tile, _math, _int); _launch: the GPU's program
+ *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time

@@ -110,6 +110,7 @@ static void math(const struct mapper *m, struct map_draft *d, const struct op *o
 		i->work = full[k].work;
 		i->work_last = last[k].work;
 		i->shape = o->kind == OP_GEMM ? (struct isa_shape){ o->shape.m, div_up(o->shape.n, tiles), o->shape.k }
+		           : o->shape.elems   ? (struct isa_shape){ 1, 1, div_up(o->shape.elems, tiles) }
 		                              : (struct isa_shape){ 1, o->shape.rows, o->shape.cols };
 		if (when == ISA_TILE && k == 0)
 			d->why = full[k].why;
@@ -312,7 +313,7 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op 
 	d->n = 0;
 	d->tiles = 0;
 	d->overflow = false;
-	d->why = "chain in the fusion engine";
+	d->why = n > 1 ? "chain in the fusion engine" : "moved by the DMA";
 	if (n > 1) {
 		struct isa_insn *i = add(d);
 
