@@ -24,8 +24,8 @@ SIM = err arena str hash rng clock \
 ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_cfg l2_tags l2_lru l2_srrip l2_none l2 kv noc_ideal \
        sram dma gemv matrix vector core cp
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
-TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read decimal intern idmap nest \
-         kineto kineto_args kineto_event
+TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
+         kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read
 VALIDATE =
 PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
@@ -33,14 +33,14 @@ PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table 
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
-           tracedb tracedb_file kineto kineto_files classify rules shape work lower \
+           tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
            units cp fuse memq dram l2 kv noc res
 CONTRACT = memory
 MODEL    = run
 PROPERTY = memory run step
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
-FUZZ     = yaml kineto
+FUZZ     = yaml kineto csv nsys
 
 # Sources that other rules or other machines build.
 ELSEWHERE =

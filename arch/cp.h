@@ -37,7 +37,8 @@ struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, co
 void cp_free(struct cp *c);
 struct core *cp_core(struct cp *c);
 
-/* Runs the program once from now; results[n_cmds] is filled; without commands no time passes. ERR_STUCK names what every block waits for. */
+/* Runs the program once from now; results[n_cmds] is filled. Without commands no time passes. ERR_STUCK names what every
+ * block waits for. */
 int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results, struct err *e);
 
 #endif

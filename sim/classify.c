@@ -143,22 +143,23 @@ static const char *family_of(const struct rule *r)
 	return r && r->family && *r->family ? r->family : "unknown";
 }
 
-static int add_kernel(struct build *b, const struct trace_launch *l, const struct rule *r, struct err *e)
+/* `count` launches of one name that took `ns` together. */
+static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint64_t ns, const struct rule *r,
+                      struct err *e)
 {
 	struct classify *c = b->out;
 	const char *family = family_of(r);
-	const uint64_t ns = (uint64_t)l->dur_ns;
 	size_t name, part, fam;
 	bool fresh;
 
-	if (row_of(&b->names, (struct key){ l->name, NO_OUTER }, &name, &fresh, e) < 0)
+	if (row_of(&b->names, (struct key){ kernel, NO_OUTER }, &name, &fresh, e) < 0)
 		return -1;
 	if (fresh) {
 		if (room(b->a, &c->kernels, name, &b->kernel_cap, sizeof *c->kernels, e) < 0)
 			return -1;
-		c->kernels[c->n_kernels++] = (struct classify_kernel){ .name = l->name };
+		c->kernels[c->n_kernels++] = (struct classify_kernel){ .name = kernel };
 	}
-	c->kernels[name].count++;
+	c->kernels[name].count += count;
 	c->kernels[name].total_ns += ns;
 
 	if (row_of(&b->parts, (struct key){ family, name }, &part, &fresh, e) < 0)
@@ -168,7 +169,7 @@ static int add_kernel(struct build *b, const struct trace_launch *l, const struc
 			return -1;
 		b->part[part] = (struct part){ { family, 0, 0 }, r, name };
 	}
-	b->part[part].sum.count++;
+	b->part[part].sum.count += count;
 	b->part[part].sum.total_ns += ns;
 
 	if (row_of(&b->families, (struct key){ family, NO_OUTER }, &fam, &fresh, e) < 0)
@@ -178,9 +179,9 @@ static int add_kernel(struct build *b, const struct trace_launch *l, const struc
 			return -1;
 		c->families[c->n_families++] = (struct classify_family){ family, 0, 0 };
 	}
-	c->families[fam].count++;
+	c->families[fam].count += count;
 	c->families[fam].total_ns += ns;
-	c->kernel_count++;
+	c->kernel_count += count;
 	c->kernel_ns += ns;
 	return 0;
 }
@@ -273,8 +274,16 @@ static int build(struct build *b, const struct trace *t, struct rules *r, struct
 
 		if (l->kind != TRACE_KERNEL)
 			add_copy(c, l);
-		else if (add_kernel(b, l, rules_match(r, l), e) < 0)
+		else if (add_kernel(b, l->name, 1, (uint64_t)l->dur_ns, rules_match(r, l), e) < 0)
 			return -1;
+	}
+	for (size_t i = 0; i < t->n_stats; i++) {
+		const struct trace_stat *k = &t->stats[i];
+		const struct trace_launch l = { .name = k->name }; /* all that is known of it */
+
+		if (add_kernel(b, k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(r, &l), e) < 0)
+			return -1;
+		c->stat_count += (uint64_t)k->instances;
 	}
 	if (describe(b, e) < 0)
 		return -1;

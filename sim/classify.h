@@ -4,7 +4,7 @@
  * name shortened from its own. One kernel name may be several families by its shapes (a product with one row is a
  * gemv, with more a gemm): families are summed launch by launch, and a name's row says the one most of its time went
  * to. Rows are in order of time, longest first, then by name: the same on every host. Shares are of the kernel time;
- * copies and sets stand apart. */
+ * copies and sets stand apart. Kernels that an aggregated profile knows as statistics are added by name. */
 #ifndef NPUSIM_SIM_CLASSIFY_H
 #define NPUSIM_SIM_CLASSIFY_H
 
@@ -19,6 +19,7 @@ struct classify_copy { const char *name; uint64_t count, total_ns, bytes; }; /* 
 
 struct classify {
 	uint64_t kernel_count, kernel_ns, copy_count, copy_ns, copy_bytes;
+	uint64_t stat_count;                               /* of kernel_count: known only as statistics */
 	struct classify_kernel *kernels; size_t n_kernels;
 	struct classify_family *families; size_t n_families;
 	struct classify_copy *copies; size_t n_copies;     /* sorts that occur */

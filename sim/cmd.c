@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
-#define TRACE_MEMORY ((size_t)16 << 30)
-
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
 	int rc = opt_parse(cmd, argc, argv, args, e);
@@ -38,7 +35,7 @@ int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, str
 	memset(t, 0, sizeof *t);
 	if (!db)
 		return -1;
-	if (!(t->arena = arena_new(TRACE_MEMORY)))
+	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for the trace");
 	else
 		rc = tracedb_load(db, range, t->arena, &t->trace, e);

@@ -31,6 +31,8 @@ void cmd_complain(const struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
 
+/* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
+#define CMD_TRACE_MEMORY ((size_t)16 << 30)
 /* A selection of a trace database, in memory of its own. */
 struct cmd_trace { struct arena *arena; struct trace trace; };
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);

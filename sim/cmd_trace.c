@@ -24,7 +24,8 @@ struct part {
 static const struct part parts[] = {
 	{ "sources", "files",
 	  "select s.file, s.tool, iif(s.profiled, 'yes', 'no'),"
-	  " (select count(*) from launch l where l.source = s.id and l.kind = 0),"
+	  " (select count(*) from launch l where l.source = s.id and l.kind = 0)"
+	  " + (select coalesce(sum(k.instances), 0) from kernel_stat k where k.source = s.id),"
 	  " (select count(*) from launch l where l.source = s.id and l.kind = 1),"
 	  " (select count(*) from launch l where l.source = s.id and l.kind = 2),"
 	  " (select count(*) from op o where o.source = s.id),"
@@ -100,20 +101,23 @@ static void json_row(void *arg, const struct part *p, struct sqlite3_stmt *s)
 	out_json_close(j, '}');
 }
 
-struct totals { int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns; };
+struct totals { int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns, aggregated; };
 
 static int read_totals(struct tracedb *t, struct totals *sum, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), "select count(iif(kind = 0, 1, null)),"
+	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), "select count(iif(kind = 0, 1, null))"
+	                                 " + (select coalesce(sum(instances), 0) from kernel_stat),"
 	                                 " count(iif(kind = 1, 1, null)), count(iif(kind = 2, 1, null)),"
-	                                 " coalesce(sum(iif(kind = 0, dur_ns, 0)), 0),"
+	                                 " coalesce(sum(iif(kind = 0, dur_ns, 0)), 0)"
+	                                 " + (select coalesce(sum(total_ns), 0) from kernel_stat),"
 	                                 " coalesce(sum(iif(kind = 0, 0, dur_ns)), 0),"
-	                                 " (select count(*) from call where kind = 2) from launch", e);
+	                                 " (select count(*) from call where kind = 2),"
+	                                 " (select coalesce(sum(instances), 0) from kernel_stat) from launch", e);
 
 	if (!s || db_step(tracedb_db(t), s, e) < 0)
 		return -1;
 	*sum = (struct totals){ 0, db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2), db_col_i64(s, 5), db_col_i64(s, 3),
-	                        db_col_i64(s, 4) };
+	                        db_col_i64(s, 4), db_col_i64(s, 6) };
 	return db_run(tracedb_db(t), s, e) < 0 ? -1 : tracedb_steps(t, &sum->steps, e);
 }
 
@@ -132,8 +136,12 @@ static int show_table(struct tracedb *t, const struct part *p, bool titled, enum
 static int show_tables(struct tracedb *t, const struct totals *sum, struct str *out, struct err *e)
 {
 	str_addf(out, "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
-	         " %lld steps\n\n", (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
+	         " %lld steps\n", (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
 	         cmd_us(sum->other_ns), (long long)sum->syncs, (long long)sum->steps);
+	if (sum->aggregated)
+		str_addf(out, "%lld of the kernels are known only as statistics, from an aggregated profile\n",
+		         (long long)sum->aggregated);
+	str_addc(out, '\n');
 	for (int i = 0; i < N_PARTS; i++) {
 		str_add(out, i ? "\n" : "");
 		if (show_table(t, &parts[i], true, OUT_TABLE, out, e) < 0)
@@ -150,6 +158,7 @@ static int show_json(struct tracedb *t, const struct totals *sum, struct str *ou
 	out_json_open(&j, NULL, '{');
 	out_json_int(&j, "step_count", sum->steps);
 	out_json_int(&j, "kernel_count", sum->kernels);
+	out_json_int(&j, "aggregated_count", sum->aggregated);
 	out_json_int(&j, "copy_count", sum->copies);
 	out_json_int(&j, "set_count", sum->sets);
 	out_json_int(&j, "sync_count", sum->syncs);

@@ -14,7 +14,7 @@
 
 #include "sim/clock.h"
 #include "sim/progress.h"
-#include "traces/kineto.h"
+#include "traces/format.h"
 
 struct options {
 	const char *db, *from, *range, *format;
@@ -205,16 +205,6 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int check_kind(const char *file, const char *from, struct err *e)
-{
-	int rc = strcmp(from, "auto") == 0 ? kineto_sniff(file, e) : 1;
-
-	if (rc == 0)
-		return err_set(e, ERR_IO, "'%s' is not a trace that this build reads: it reads PyTorch profiler (Kineto) JSON,"
-		               " plain or gzipped", file);
-	return rc < 0 ? -1 : 0;
-}
-
 static void add_row(struct out_table *t, const char *file, int rc, const struct trace_import_stats *st)
 {
 	const int64_t launches = st->kernels + st->copies + st->sets;
@@ -244,17 +234,24 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
 	const double begin = seconds();
+	enum trace_format from;
 	double took;
 	int rc;
 
-	if (check_kind(file, o->from, e) < 0)
+	if (format_parse(o->from, &from, e) < 0)
 		return -1;
-	rc = kineto_import(t, file, -1, show_progress, &w, &st, e);
+	rc = format_import(t, from, file, show_progress, &w, &st, e);
 	progress_free(w.line);
 	if (rc < 0)
 		return -1;
 	took = seconds() - begin;
-	if (rc == 0 && isatty(STDERR_FILENO) && took > 0)
+	if (rc == 0 && st.stats)
+		fprintf(stderr, "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
+		        " they can be ranked and not run\n", file, (long long)st.stats);
+	if (rc == 0 && st.untimed)
+		fprintf(stderr, "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
+		        " stored with 0\n", (long long)st.untimed, (long long)st.kernels, file);
+	if (rc == 0 && isatty(STDERR_FILENO) && st.json_bytes && took > 0)
 		fprintf(stderr, "%s: %.1f MB of JSON in %.2f s, %.0f MB/s\n", file, (double)st.json_bytes / 1e6, took,
 		        (double)st.json_bytes / 1e6 / took);
 	if (o->wall != PS_NEVER && set_wall(t, o, file, rc == 0, e) < 0)
@@ -265,11 +262,12 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 
 static int check_options(const struct options *o, enum out_format *f, struct err *e)
 {
+	enum trace_format from;
+
 	if (!o->db)
 		return err_set(e, ERR_USAGE, "the database to import into is missing: npusim trace import FILE... -o T.db");
-	if (strcmp(o->from, "auto") != 0 && strcmp(o->from, "kineto") != 0)
-		return err_set(e, ERR_USAGE, "unknown format '%s' for '--from': this build reads kineto, and auto finds out",
-		               o->from);
+	if (format_parse(o->from, &from, e) < 0)
+		return -1;
 	if (o->range && o->wall == PS_NEVER)
 		return err_set(e, ERR_USAGE, "'--range' says what '--wall' is the time of, and there is no '--wall'; the whole"
 		               " file is imported, and the commands that read it take a '--range'");
@@ -307,7 +305,9 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .from = "auto", .wall = PS_NEVER };
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "FORMAT", "what the files are: auto (default) or kineto (PyTorch profiler)" },
+		{ 0, "from", OPT_TEXT, &o.from, "FORMAT", "what the files are: auto (default: by their content), kineto"
+		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum) or ncu-csv"
+		  " (Nsight Compute, details or raw page)" },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"
 		  " stretched, so they are never used for that" },
@@ -320,7 +320,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt_cmd cmd = {
 		"npusim trace import FILE... -o T.db [--wall TIME [--range NAME]]",
 		"Reads profiler files into a trace database, where all other commands find them. One file is one transaction:"
-		" a file that cannot be read leaves the database as it was. A file that is in already is noticed. Under"
+		" a file that cannot be read leaves the database as it was. A file that is in already is noticed. Any of them may"
+		" be gzipped. Of an aggregated profile (nsys-csv) only statistics are known, and 'kernels' counts them all. Under"
 		" 'linked_pct' stands how many device activities are known to belong to an operation of the framework: those"
 		" without one have no shapes.",
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"

@@ -79,7 +79,11 @@ static void write_json(const struct trace *t, const struct classify *c, size_t n
 	out_json_text(&j, "range", t->range);
 	out_json_real(&j, "total_us", cmd_us((int64_t)c->kernel_ns));
 	out_json_u64(&j, "kernel_count", c->kernel_count);
-	out_json_int(&j, "step_count", steps_of(t));
+	out_json_u64(&j, "aggregated_count", c->stat_count);
+	if (t->n_launches)
+		out_json_int(&j, "step_count", steps_of(t));
+	else
+		out_json_null(&j, "step_count");
 	out_json_u64(&j, "name_count", c->n_kernels);
 	out_json_open(&j, "kernels", '[');
 	for (size_t i = 0; i < n; i++)
@@ -179,9 +183,16 @@ static void write_copies(const struct classify *c, struct str *out)
 
 static void write_tables(const struct trace *t, const struct classify *c, size_t n, struct str *out)
 {
-	str_addf(out, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us, %lld steps; shares are of kernel time\n\n",
-	         t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
-	         cmd_us((int64_t)c->kernel_ns), (long long)steps_of(t));
+	str_addf(out, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
+	         t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
+	         cmd_us((int64_t)c->kernel_ns));
+	if (t->n_launches)
+		str_addf(out, ", %lld steps", (long long)steps_of(t));
+	str_add(out, "; shares are of kernel time\n");
+	if (c->stat_count)
+		str_addf(out, "%" PRIu64 " of the kernels come from an aggregated profile: how often and how long is known, in"
+		         " which order and with which shapes is not\n", c->stat_count);
+	str_addc(out, '\n');
 	write_kernels(c, n, OUT_TABLE, out);
 	if (n < c->n_kernels)
 		str_addf(out, "(%zu more; without -n all are listed)\n", c->n_kernels - n);
@@ -191,6 +202,22 @@ static void write_tables(const struct trace *t, const struct classify *c, size_t
 		str_addc(out, '\n');
 		write_copies(c, out);
 	}
+}
+
+/* As cmd_trace_load, where statistics are enough. */
+static int load_any(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+{
+	struct tracedb *db = tracedb_open(path, DB_READ, e);
+	int rc = -1;
+
+	if (!db)
+		return -1;
+	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
+		err_set(e, ERR_NOMEM, "no memory for the trace");
+	else
+		rc = tracedb_load_any(db, range, t->arena, &t->trace, e);
+	tracedb_free(db);
+	return rc;
 }
 
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
@@ -203,7 +230,7 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load(path, o->range, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
+	    load_any(path, o->range, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
 		goto out;
 	n = o->n < c.n_kernels ? (size_t)o->n : c.n_kernels;
 	if (f == OUT_JSON)

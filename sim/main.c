@@ -21,8 +21,13 @@
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
  *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _range: steps,
- *                    _int: shared), with trace_args (arguments as text), nest (who encloses whom), intern, idmap
+ *                    _stat: statistics and counters, _int: shared), with trace_args (arguments as text),
+ *                    nest (who encloses whom), intern, idmap
+ *   traces/format    which profiler wrote a file; input: its bytes, unzipped
  *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
+ *   traces/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
+ *                    nsys_csv: of its summaries
+ *   traces/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
  *
  *   what was computed                                               (L2, L3 workloads/)
  *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op

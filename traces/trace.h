@@ -59,6 +59,12 @@ struct trace_launch {
 
 struct trace_range { const char *name; int64_t start_ns, dur_ns, thread; int64_t launches; };
 
+/* What an aggregated profile says of all launches of one kernel: no order, no shapes; -1 where it says nothing. */
+struct trace_stat {
+	const char *name;
+	int64_t instances, total_ns, min_ns, median_ns, max_ns, deviation_ns;
+};
+
 struct trace_device {
 	int64_t id;
 	const char *name;
@@ -71,10 +77,11 @@ struct trace {
 	const char *path, *digest, *tool;    /* digest: of the imported file */
 	int64_t base_ns, wall_ns;            /* wall of the selection from an unprofiled source; -1: unknown */
 	const char *range;                   /* NULL: the whole trace */
-	size_t n_launches, n_ranges, n_devices, n_syncs;
+	size_t n_launches, n_ranges, n_devices, n_syncs, n_stats;
 	struct trace_launch *launches;
 	struct trace_range *ranges;          /* of the whole trace, host annotations, in order of start */
 	struct trace_device *devices;
+	struct trace_stat *stats;            /* of the files that are aggregated profiles; none for a range */
 	int64_t *sync_ns;                    /* host times of stream/device/event synchronise calls in the selection */
 	int64_t steps;                       /* see tracedb_steps */
 	int64_t span_ns;                     /* first start to last end of the selection, under the profiler */

@@ -87,7 +87,8 @@ static const char *const migrations[] = {
 	" grid_x integer, grid_y integer, grid_z integer, block_x integer, block_y integer, block_z integer," \
 	" cluster_x integer, cluster_y integer, cluster_z integer, registers integer, smem_static integer," \
 	" smem_dynamic integer, local integer, bytes integer, dir integer, blocking integer, external integer," \
-	" graph integer, graph_node integer)"
+	" graph integer, graph_node integer);" \
+	"create temp table new_metric(seq integer, name integer, value real, unit text)"
 
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 {

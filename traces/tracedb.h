@@ -33,6 +33,9 @@ struct trace_import_stats {
 	int64_t kernels, copies, sets, ops, ranges, calls, syncs; /* ranges: on the host; syncs are among the calls */
 	int64_t linked;                      /* launches with a framework op */
 	int64_t dropped_args;                /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
+	int64_t stats;                       /* names known only as statistics; their instances are among the kernels */
+	int64_t metrics;                     /* counters of single kernels */
+	int64_t untimed;                     /* kernels without a duration, stored with 0: their counters are the point */
 	int64_t events;                      /* of any sort, in the file */
 	uint64_t json_bytes;
 };
@@ -48,6 +51,12 @@ int tracedb_put_op(struct tracedb *t, const struct trace_op *o, int64_t external
 int tracedb_put_range(struct tracedb *t, const struct trace_range *r, bool on_device, struct err *e);
 int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int64_t dur_ns, int64_t thread,
                      int64_t correlation, bool is_sync, struct err *e);
+/* A kernel of an aggregated profile. */
+int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e);
+/* A counter of the launch put last; of a name that comes twice for one launch the first stands. */
+int tracedb_put_metric(struct tracedb *t, const char *name, double value, const char *unit, struct err *e);
+/* Notes that the launch put last has no duration in its file. */
+void tracedb_untimed(struct tracedb *t);
 /* An op's argument that did not fit. */
 void tracedb_drop_arg(struct tracedb *t);
 /* What was put so far, for an importer that wants to refuse an empty trace before finish. */
@@ -67,6 +76,8 @@ int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, stru
  * into `a`. An unknown range names the nearest; a selection without launches is an error. Times count from base_ns,
  * the earliest moment stored, so none is negative. */
 int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* The same, and a database that has statistics alone is no error: n_launches is 0 then. For what only adds times up. */
+int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 /* Steps: the host annotations that share the commonest name up to a trailing number ("decode_step_0..2" is 3;
  * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no
  * steps); 1 when there are launches but no such annotation, 0 without launches. */

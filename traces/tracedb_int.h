@@ -13,6 +13,9 @@ enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_A
 
 #define TRACEDB_THREADS 64 /* whose ops are nested on the way in; of more, at the end */
 
+/* What importers put waits in these tables until the calls and ops it belongs to are all there. */
+#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric"
+
 struct tracedb {
 	struct db *db;
 	char *created;               /* path to remove again while nothing is imported; NULL: it was there before */
@@ -30,7 +33,16 @@ struct tracedb {
 	struct intern *names, *args;
 	struct str text, clean;      /* scratch: an op's arguments, a text made valid UTF-8 */
 	struct sqlite3_stmt *find_name, *ins_name, *ins_args, *ins_device, *ins_launch, *ins_op, *ins_range, *ins_call;
+	struct sqlite3_stmt *ins_stat, *ins_metric;
 };
+
+/* tracedb_write.c: the row of a name (> 0), stored when new; -1 error. */
+int64_t tracedb_name(struct tracedb *t, const char *name, struct err *e);
+/* tracedb_stat.c: statements of an import; metrics to the launches they are of, once those have their ids; and the
+ * statistics of all files, into `a`. */
+int tracedb_stat_prepare(struct tracedb *t, struct err *e);
+int tracedb_stat_link(struct tracedb *t, int64_t last_launch, struct err *e);
+int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, struct err *e);
 
 /* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
 int tracedb_link(struct tracedb *t, struct err *e);

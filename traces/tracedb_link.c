@@ -121,10 +121,25 @@ static int count_linked(struct tracedb *t, struct err *e)
 	return db_run(t->db, s, e);
 }
 
+static int last_launch(struct tracedb *t, int64_t *id, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "select coalesce(max(id), 0) from launch", e);
+
+	if (!s || db_step(t->db, s, e) < 0)
+		return -1;
+	*id = db_col_i64(s, 0);
+	return db_run(t->db, s, e);
+}
+
 int tracedb_link(struct tracedb *t, struct err *e)
 {
+	int64_t before;
+
+	if (last_launch(t, &before, e) < 0)
+		return -1;
 	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 || run_for_source(t, move_launches, e) < 0
-	    || (t->graphs && run_for_source(t, name_graphs, e) < 0) || run_for_source(t, count_ranges, e) < 0)
+	    || tracedb_stat_link(t, before, e) < 0 || (t->graphs && run_for_source(t, name_graphs, e) < 0)
+	    || run_for_source(t, count_ranges, e) < 0)
 		return -1;
 	return count_linked(t, e);
 }

@@ -36,6 +36,7 @@ struct load {
 	struct trace *out;
 	const char *range;
 	bool on_device;                              /* the range is known on the device only */
+	bool stats_do;                               /* statistics are enough */
 	struct source *sources;
 	struct window *windows;
 	size_t n_sources, n_windows;
@@ -509,7 +510,12 @@ static int count_launches(struct load *l, struct err *e)
 		return 0;
 	if (l->range)
 		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
-	return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
+	if (l->out->n_stats == 0)
+		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
+	if (l->stats_do)
+		return 0;
+	return err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics (how often, how long),"
+	               " without order or shapes; 'trace top' shows them", db_path(l->t->db), l->out->n_stats);
 }
 
 static int load_launches(struct load *l, struct err *e)
@@ -527,6 +533,8 @@ static int load_launches(struct load *l, struct err *e)
 	                &n, launch_row, e) < 0)
 		return -1;
 	out->n_launches = n;
+	if (n == 0)
+		return 0;
 	qsort(out->launches, n, sizeof *out->launches, by_start_launch);
 	for (size_t i = 0; i < n; i++)
 		if (add(out->launches[i].start_ns, out->launches[i].dur_ns) > end)
@@ -553,9 +561,10 @@ static int load_syncs(struct load *l, struct err *e)
 	return 0;
 }
 
-int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
+static int load_all(struct tracedb *t, const char *range, bool stats_do, struct arena *a, struct trace *out,
+                    struct err *e)
 {
-	struct load l = { .t = t, .a = a, .out = out, .range = range };
+	struct load l = { .t = t, .a = a, .out = out, .range = range, .stats_do = stats_do };
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
@@ -565,8 +574,8 @@ int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct t
 	if (range && !(out->range = arena_strdup(a, range)))
 		no_memory(e);
 	else if (load_sources(&l, e) == 0 && load_devices(&l, e) == 0 && load_ranges(&l, e) == 0
-	         && select_windows(&l, e) == 0 && load_launches(&l, e) == 0 && load_syncs(&l, e) == 0
-	         && tracedb_steps(t, &out->steps, e) == 0)
+	         && (range || tracedb_stat_load(t, a, out, e) == 0) && select_windows(&l, e) == 0
+	         && load_launches(&l, e) == 0 && load_syncs(&l, e) == 0 && tracedb_steps(t, &out->steps, e) == 0)
 		rc = 0;
 	db_rollback(t->db);
 	free(l.sources);
@@ -575,4 +584,14 @@ int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct t
 	idmap_free(&l.args);
 	idmap_free(&l.ops);
 	return rc;
+}
+
+int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
+{
+	return load_all(t, range, false, a, out, e);
+}
+
+int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
+{
+	return load_all(t, range, true, a, out, e);
 }

@@ -58,7 +58,7 @@ static int64_t text_id(struct tracedb *t, bool is_name, const char *text, size_t
 	return id;
 }
 
-static int64_t name_id(struct tracedb *t, const char *name, struct err *e)
+int64_t tracedb_name(struct tracedb *t, const char *name, struct err *e)
 {
 	return text_id(t, true, name, strlen(name), e);
 }
@@ -174,7 +174,8 @@ int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err 
 	t->first_ns = 0;
 	t->n_threads = 0;
 	memset(&t->st, 0, sizeof t->st);
-	if ((rc = has_digest(t, src->digest, e)) != 0 || (rc = prepare(t, e)) < 0 || (rc = insert_source(t, src, e)) < 0
+	if ((rc = has_digest(t, src->digest, e)) != 0 || (rc = prepare(t, e)) < 0
+	    || (rc = tracedb_stat_prepare(t, e)) < 0 || (rc = insert_source(t, src, e)) < 0
 	    || (rc = ask(t, db_stmt(t->db, "select coalesce(max(id), 0) from op", e), &t->last_op, e)) < 0)
 		tracedb_abort(t);
 	return rc;
@@ -205,7 +206,7 @@ static int close_source(struct tracedb *t, const struct trace_import *src, struc
 int tracedb_finish(struct tracedb *t, const struct trace_import *src, struct trace_import_stats *st, struct err *e)
 {
 	assert(t->importing);
-	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, "delete from new_launch", e) < 0
+	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, TRACEDB_UNSTAGE, e) < 0
 	    || db_commit(t->db, e) < 0)
 		return -1;
 	end_import(t);
@@ -252,7 +253,7 @@ int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct e
 int tracedb_put_launch(struct tracedb *t, const struct trace_launch *l, int64_t external, struct err *e)
 {
 	struct sqlite3_stmt *s = t->ins_launch;
-	const int64_t name = name_id(t, l->name, e);
+	const int64_t name = tracedb_name(t, l->name, e);
 	int i = 1;
 
 	assert(t->importing && l->dur_ns >= 0);
@@ -308,7 +309,7 @@ static struct nest *nest_of(struct tracedb *t, int64_t thread)
 int tracedb_put_op(struct tracedb *t, const struct trace_op *o, int64_t external, struct err *e)
 {
 	struct sqlite3_stmt *s = t->ins_op;
-	const int64_t name = name_id(t, o->name, e);
+	const int64_t name = tracedb_name(t, o->name, e);
 	struct nest *nest;
 	int64_t args = 0;
 
@@ -348,7 +349,7 @@ void tracedb_drop_arg(struct tracedb *t)
 int tracedb_put_range(struct tracedb *t, const struct trace_range *r, bool on_device, struct err *e)
 {
 	struct sqlite3_stmt *s = t->ins_range;
-	const int64_t name = name_id(t, r->name, e);
+	const int64_t name = tracedb_name(t, r->name, e);
 
 	assert(t->importing && r->dur_ns >= 0);
 	if (name < 0)
@@ -394,7 +395,7 @@ int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int6
                      int64_t correlation, bool is_sync, struct err *e)
 {
 	struct sqlite3_stmt *s = t->ins_call;
-	const int64_t id = name_id(t, name, e);
+	const int64_t id = tracedb_name(t, name, e);
 
 	assert(t->importing && dur_ns >= 0);
 	if (id < 0)

@@ -10,5 +10,5 @@ try trace show "$TMP/t.db" --format json
 try trace import $SMALL $TRACE -o "$TMP/both.db" --format csv
 try trace import $TRACE -o "$TMP/t.db" --range decode_step_1
 try trace import $TRACE
-try trace import $TRACE -o "$TMP/t.db" --from nsys
+try trace import $TRACE -o "$TMP/t.db" --from perf
 try trace import $TRACE -o "$TMP/t.db" --wall 11.34

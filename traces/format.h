@@ -1,0 +1,20 @@
+/* format.h - which profiler wrote a file, by its content and never by its name, and the reader that goes with it. */
+#ifndef NPUSIM_TRACES_FORMAT_H
+#define NPUSIM_TRACES_FORMAT_H
+
+#include "traces/input.h"
+#include "traces/tracedb.h"
+
+enum trace_format { FORMAT_AUTO, FORMAT_KINETO, FORMAT_NSYS, FORMAT_NSYS_CSV, FORMAT_NCU_CSV, FORMAT_COUNT };
+
+#define FORMAT_NAMES "auto, kineto, nsys, nsys-csv or ncu-csv"
+
+int format_parse(const char *name, enum trace_format *f, struct err *e);
+/* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);
+ * -1 unreadable. */
+int format_of(struct input *in, struct err *e);
+/* 0 imported, 1 in the database already, -1 error (nothing of it remains). FORMAT_AUTO finds out. */
+int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
+                  struct trace_import_stats *st, struct err *e);
+
+#endif

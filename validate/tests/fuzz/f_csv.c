@@ -1,0 +1,55 @@
+/* f_csv.c - any bytes through the readers of profiler tables, and what they stored through the loader. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "traces/format.h"
+#include "traces/ncu_csv.h"
+#include "traces/nsys_csv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void check_trace(const struct trace *t)
+{
+	assert(t->n_launches + t->n_stats > 0 && t->path && t->digest);
+	for (size_t i = 0; i < t->n_launches; i++) {
+		const struct trace_launch *l = &t->launches[i];
+
+		assert(l->kind == TRACE_KERNEL && l->name && l->start_ns >= 0 && l->dur_ns >= 0);
+		assert(i == 0 || l[-1].start_ns + l[-1].dur_ns == l->start_ns);
+	}
+	for (size_t i = 0; i < t->n_stats; i++)
+		assert(t->stats[i].name && t->stats[i].instances > 0 && t->stats[i].total_ns >= 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct err e = ERR_INIT;
+	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);
+	struct arena *a = arena_new(64 << 20);
+	struct input *in = input_mem(bytes, n, "fuzz", &e);
+	struct trace_import_stats st;
+	struct trace t;
+	int (*import)(struct tracedb *, struct input *, input_progress *, void *, struct trace_import_stats *,
+	              struct err *);
+	int format;
+
+	if (!db || !a || !in)
+		abort();
+	format = format_of(in, &e);
+	assert((e.kind != ERR_NONE) == (format <= FORMAT_AUTO));
+	err_clear(&e);
+	/* What a reader is given by name, with --from, is not looked at before: either may get anything. */
+	import = format == FORMAT_NCU_CSV || (format != FORMAT_NSYS_CSV && n % 2) ? ncu_csv_import : nsys_csv_import;
+	if (import(db, in, NULL, NULL, &st, &e) < 0)
+		assert(e.kind != ERR_NONE && e.msg[0]);
+	else if (tracedb_load_any(db, NULL, a, &t, &e) == 0)
+		check_trace(&t);
+	else
+		assert(e.kind == ERR_NOMEM);
+	input_free(in);
+	arena_free(a);
+	tracedb_free(db);
+	return 0;
+}

@@ -1,0 +1,307 @@
+/* t_nsys.c - the Nsight Systems reader on exports made here from SQL, one for each trap of real ones. */
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "traces/format.h"
+#include "traces/nsys.h"
+#include "validate/tests/tracebed.h"
+
+#define DATA "validate/tests/data/nsys/"
+
+static void make_db(const char *path, const char *sql)
+{
+	sqlite3 *h = NULL;
+
+	unlink(path);
+	CHECK(sqlite3_open(path, &h) == SQLITE_OK);
+	if (sqlite3_exec(h, sql, NULL, NULL, NULL) != SQLITE_OK)
+		test_fail(__FILE__, __LINE__, "%s", sqlite3_errmsg(h));
+	sqlite3_close(h);
+}
+
+static char *read_text(const char *name)
+{
+	char path[1024], *text = calloc(1, 1 << 16);
+	FILE *f;
+
+	CHECK(text && snprintf(path, sizeof path, "%s/" DATA "%s", test_root(), name) < (int)sizeof path);
+	CHECK((f = fopen(path, "r")));
+	CHECK(fread(text, 1, (1 << 16) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+static int import_sql(struct bed *b, const char *sql)
+{
+	char path[1024];
+
+	make_db(test_path(path, sizeof path, "it's 50%%.sqlite"), sql);
+	bed_open(b, ":memory:", DB_WRITE);
+	return format_import(b->db, FORMAT_AUTO, path, NULL, NULL, &b->st, &b->e);
+}
+
+static void up(struct bed *b, const char *name)
+{
+	char *sql = read_text(name);
+
+	CHECK_OK(import_sql(b, sql), b->e);
+	free(sql);
+}
+
+static void refused(const char *sql, const char *because)
+{
+	struct bed b;
+
+	CHECK(import_sql(&b, sql) == -1);
+	CHECK_HAS(b.e.msg, because);
+	CHECK_U64(err_exit_code(&b.e), 4);
+	CHECK_U64(bed_ask(&b, "select count(*) from source"), 0);
+	CHECK_U64(bed_ask(&b, "select count(*) from launch"), 0);
+	bed_close(&b);
+}
+
+/* --- what is read ---------------------------------------------------------------------------------------------- */
+
+TEST(calls_and_kernels_join_by_process_and_correlation)
+{
+	const struct trace_launch *l;
+	struct bed b;
+
+	up(&b, "two_processes.sql");
+	CHECK(b.st.kernels == 3 && b.st.copies == 3 && b.st.sets == 0 && b.st.calls == 5 && b.st.syncs == 1);
+	bed_load(&b, NULL);
+	l = b.t.launches;
+	CHECK_U64(b.t.base_ns, 1754324972242076786 + 500);
+	CHECK_STR(l[0].name, "(unnamed)");
+	CHECK(l[0].host_start_ns == -1);                       /* its call was before the capture */
+	CHECK(l[1].host_start_ns == 1500 && l[1].blocking && l[1].dir == TRACE_COPY_DTOH && l[1].bytes == 64);
+	CHECK_STR(l[1].name, "Memcpy DtoH (Device -> Pageable)");
+	CHECK(l[2].host_start_ns == 1400 && !l[2].blocking && l[2].dir == TRACE_COPY_HTOD);
+	CHECK_STR(l[2].name, "Memcpy HtoD (Pinned -> Device)");
+	CHECK(l[3].host_start_ns == -1 && l[3].dir == TRACE_COPY_NONE);
+	CHECK_STR(l[3].name, "Memcpy (Unknown -> Unknown)");
+	CHECK_STR(l[4].name, "void gemm<float>(const float *)");
+	CHECK(l[4].host_start_ns == 500 && l[4].dur_ns == 1000 && l[4].registers == 32 && l[4].grid[1] == 5);
+	CHECK(l[4].block[1] == 2 && l[4].smem_static == 1024 && l[4].smem_dynamic == 2048 && l[4].local == 16);
+	CHECK_STR(l[5].name, "gemm");                          /* the short name, as the full one is not there */
+	CHECK(l[5].host_start_ns == 2500 && l[5].correlation != l[1].correlation);
+	CHECK(b.t.n_devices == 1 && b.t.devices[0].id == 0 && b.t.devices[0].sms == 40 && b.t.devices[0].sm_minor == 5);
+	bed_close(&b);
+}
+
+TEST(ranges_by_text_id_of_both_sorts_select_and_count_steps)
+{
+	struct bed b;
+
+	up(&b, "two_processes.sql");
+	CHECK_U64(b.st.ranges, 3);
+	bed_load(&b, "step 0");
+	CHECK(b.t.n_launches == 1 && b.t.steps == 2);
+	CHECK_STR(b.t.launches[0].name, "void gemm<float>(const float *)");
+	bed_close(&b);
+	up(&b, "two_processes.sql");
+	bed_load(&b, "phase");
+	CHECK_U64(b.t.n_launches, 5);
+	bed_close(&b);
+}
+
+TEST(nothing_of_the_environment_is_copied)
+{
+	char *sql = read_text("two_processes.sql"), path[1024], db[1024], bytes[65536];
+	struct bed b;
+	size_t n;
+	FILE *f;
+
+	make_db(test_path(path, sizeof path, "x.sqlite"), sql);
+	free(sql);
+	bed_open(&b, test_path(db, sizeof db, "t.db"), DB_WRITE);
+	CHECK_OK(format_import(b.db, FORMAT_NSYS, path, NULL, NULL, &b.st, &b.e), b.e);
+	bed_close(&b);
+	CHECK((f = fopen(db, "rb")));
+	while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
+		for (size_t i = 0; i + 10 <= n; i++)
+			CHECK(memcmp(bytes + i, "the-secret", 10) != 0);
+	fclose(f);
+}
+
+TEST(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
+{
+	const struct trace_launch *l;
+	struct bed b;
+
+	up(&b, "graph_and_ops.sql");
+	CHECK(b.st.ops == 3 && b.st.ranges == 1 && b.st.linked == 4 && b.st.sets == 1);
+	bed_load(&b, "decode_1");
+	l = b.t.launches;
+	CHECK_U64(b.t.n_launches, 4);
+	CHECK(l[0].cluster[0] == 2 && l[0].graph == 0 && l[0].device == 1);
+	CHECK_STR(l[0].op->name, "aten::mm");
+	CHECK_STR(l[0].op->up->name, "aten::linear");
+	CHECK(l[0].op->up->sequence == 12 && l[0].op->up->n_args == 3 && !l[0].op->up->up);
+	CHECK(l[0].op->n_args == 2 && l[0].op->args[1].ndims == 2 && l[0].op->args[1].dims[1] == 16);
+	CHECK(l[1].graph == 21 && l[1].graph_node == 4294967301);
+	CHECK(l[2].graph == 2 && l[2].graph_node == 4294967302); /* without an id the launch's */
+	CHECK_STR(l[1].op->name, "aten::zero_");
+	CHECK(l[3].kind == TRACE_MEMSET && l[3].bytes == 4);
+	CHECK_STR(l[3].name, "Memset (Device)");
+	CHECK_U64(b.t.n_devices, 0);
+	bed_close(&b);
+}
+
+TEST(an_export_with_few_columns_is_read)
+{
+	struct bed b;
+
+	up(&b, "few_columns.sql");
+	bed_load(&b, NULL);
+	CHECK(b.t.n_launches == 2 && b.t.launches[0].dur_ns == 20 && b.t.launches[0].grid[0] == 0);
+	CHECK_STR(b.t.launches[0].name, "short_kernel");
+	CHECK_STR(b.t.devices[0].name, "NVIDIA H100");
+	bed_close(&b);
+}
+
+/* --- the file stays as it is ----------------------------------------------------------------------------------- */
+
+static size_t slurp(const char *path, unsigned char *to, size_t cap)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n;
+
+	CHECK(f);
+	n = fread(to, 1, cap, f);
+	fclose(f);
+	return n;
+}
+
+TEST(the_export_is_not_touched_and_may_be_gzipped)
+{
+	enum { CAP = 1 << 20 };
+	unsigned char *a = malloc(CAP), *b = malloc(CAP);
+	char *sql = read_text("two_processes.sql"), path[1024], side[1100];
+	static const char *const beside[] = { "-wal", "-shm", "-journal" };
+	struct trace_import_stats st;
+	struct bed bed;
+	size_t n;
+	gzFile z;
+
+	CHECK(a && b);
+	make_db(test_path(path, sizeof path, "x?#.sqlite"), sql);
+	n = slurp(path, a, CAP);
+	CHECK(chmod(path, 0444) == 0);
+	bed_open(&bed, ":memory:", DB_WRITE);
+	CHECK_OK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &st, &bed.e), bed.e);
+	CHECK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &st, &bed.e) == 1);
+	CHECK(slurp(path, b, CAP) == n && memcmp(a, b, n) == 0);
+	for (int i = 0; i < 3; i++) {
+		snprintf(side, sizeof side, "%s%s", path, beside[i]);
+		CHECK(access(side, F_OK) != 0);
+	}
+	bed_close(&bed);
+	CHECK(setenv("TMPDIR", test_tmp(), 1) == 0);
+	CHECK((z = gzopen(test_path(path, sizeof path, "x.gz"), "wb")) && gzwrite(z, a, (unsigned)n) == (int)n);
+	CHECK(gzclose(z) == Z_OK);
+	bed_open(&bed, ":memory:", DB_WRITE);
+	CHECK_OK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &st, &bed.e), bed.e);
+	CHECK_U64(st.kernels, 3);
+	bed_close(&bed);
+	n = slurp(path, a, CAP);
+	CHECK(truncate(path, (off_t)(n / 2)) == 0);
+	bed_open(&bed, ":memory:", DB_WRITE);
+	CHECK(format_import(bed.db, FORMAT_NSYS, path, NULL, NULL, &st, &bed.e) == -1);
+	CHECK_HAS(bed.e.msg, "ends in the middle of its gzip stream");
+	bed_close(&bed);
+	free(sql);
+	free(a);
+	free(b);
+}
+
+TEST(a_damaged_or_wrong_file_is_refused)
+{
+	char *sql = read_text("two_processes.sql"), path[1024];
+	struct bed b;
+	FILE *f;
+
+	make_db(test_path(path, sizeof path, "x.sqlite"), sql);
+	CHECK((f = fopen(path, "r+b")) && fseek(f, 4096, SEEK_SET) == 0);
+	for (int i = 0; i < 4096 * 3; i++)
+		fputc(0xa5, f);
+	fclose(f);
+	bed_open(&b, ":memory:", DB_WRITE);
+	CHECK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &b.st, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "x.sqlite' is damaged: ");
+	bed_close(&b);
+	CHECK((f = fopen(path, "w")) && fputs("{}", f) >= 0 && fclose(f) == 0);
+	bed_open(&b, ":memory:", DB_WRITE);
+	CHECK(format_import(b.db, FORMAT_NSYS, path, NULL, NULL, &b.st, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "is no SQLite database, which 'nsys export --type sqlite' writes");
+	bed_close(&b);
+	free(sql);
+}
+
+/* --- what is refused ------------------------------------------------------------------------------------------- */
+
+#define STRINGS "create table StringIds(id integer primary key, value text); insert into StringIds values(1, 'k');"
+#define KERNELS(rows) STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, gridX," \
+	" correlationId, demangledName); insert into CUPTI_ACTIVITY_KIND_KERNEL values" rows
+
+TEST(a_database_without_kernels_says_what_it_is)
+{
+	char path[1024];
+	struct bed b, c;
+
+	refused("create table t(a)", "is a SQLite database and no export of Nsight Systems");
+	refused(STRINGS, "has no table CUPTI_ACTIVITY_KIND_KERNEL; was it captured with '--trace=cuda'?");
+	refused("create table CUPTI_ACTIVITY_KIND_KERNEL(start, end)", "no table StringIds");
+	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId)", "are empty");
+	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, deviceId)", "no column 'end' in table CUPTI");
+	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start); insert into CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+	        " values(1), (2)", "its 2 graph launches were recorded as wholes");
+	refused("create view CUPTI_ACTIVITY_KIND_KERNEL as select 1 as start", "no export of Nsight Systems");
+	bed_open(&b, test_path(path, sizeof path, "ours.db"), DB_WRITE);
+	CHECK_OK(db_checkpoint(tracedb_db(b.db), &b.e), b.e);
+	bed_open(&c, ":memory:", DB_WRITE);
+	CHECK(format_import(c.db, FORMAT_AUTO, path, NULL, NULL, &c.st, &c.e) == -1);
+	CHECK_HAS(c.e.msg, "is a trace database of npusim itself");
+	bed_close(&c);
+	bed_close(&b);
+}
+
+TEST(impossible_times_and_sizes_are_refused)
+{
+	refused(KERNELS("(20, 10, 0, 7, 1, 1, 1)"), "a kernel ends before it starts in ");
+	refused(KERNELS("(0, 9223372036854775807, 0, 7, 1, 1, 1)"), "the times of a kernel are out of range");
+	refused(KERNELS("(-9223372036854775807, 5, 0, 7, 1, 1, 1)"), "the times of a kernel are out of range");
+	refused(KERNELS("('soon', 10, 0, 7, 1, 1, 1)"), "a kernel has no integer times");
+	refused(KERNELS("(1, NULL, 0, 7, 1, 1, 1)"), "a kernel has no integer times");
+	refused(KERNELS("(1, 2, 0, 7, -1, 1, 1)"), "'gridX' of a kernel cannot be '-1'");
+	refused(KERNELS("(1, 2, 0, 7, 99999999999, 1, 1)"), "'gridX' of a kernel cannot be '99999999999'");
+	refused(KERNELS("(1, 2, 0, 7, 1, -4, 1)"), "the correlation id -4 is out of range");
+	refused(KERNELS("(1, 2, 0, 7, 1, 1, 1); update StringIds set value = printf('%.*c', 10000000, 'x')"),
+	        "the name of a kernel is longer than 1 MiB");
+}
+
+TEST(a_name_that_is_no_utf8_is_mended)
+{
+	struct bed b;
+
+	CHECK_OK(import_sql(&b, KERNELS("(1, 2, 0, 7, 1, 1, 1); update StringIds set value = cast(x'61ff62' as text)")),
+	         b.e);
+	CHECK_U64(bed_ask(&b, "select count(*) from name where text = 'a\xef\xbf\xbd" "b'"), 1);
+	bed_close(&b);
+}
+
+SUITE(t_nsys,
+	T(calls_and_kernels_join_by_process_and_correlation)
+	T(ranges_by_text_id_of_both_sorts_select_and_count_steps)
+	T(nothing_of_the_environment_is_copied)
+	T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
+	T(an_export_with_few_columns_is_read)
+	T(the_export_is_not_touched_and_may_be_gzipped)
+	T(a_damaged_or_wrong_file_is_refused)
+	T(a_database_without_kernels_says_what_it_is)
+	T(impossible_times_and_sizes_are_refused)
+	T(a_name_that_is_no_utf8_is_mended)
+);
