@@ -105,7 +105,7 @@ TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
 .PHONY: all demo check bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
-.PHONY: golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
+.PHONY: cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
 all: $B/npusim $B/libnpusim.a ## the program and the library, in build/$(PROFILE)/
@@ -239,6 +239,36 @@ bench: deps-check ## events and steps per second, instructions per event, import
 bench-update: deps-check ## the same, and makes the counts the new baseline
 	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage
 	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh --update
+
+##> On a machine with an NVIDIA GPU; no part of all or check
+NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
+# The device's compute capability without its dot, from 80 to 120.
+CUDA_ARCH = 90
+CUDA = $(BUILD)/cuda
+CUDA_PROGRAMS = device micro_latency micro_launch micro_stream micro_pipe micro_wgmma micro_bulk ref_gemv ref_decode ref_rows ref_move lib_gemm
+CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
+# Times by activity record need CUPTI, which not every toolkit brings.
+CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
+CUPTI_LIBS = $(if $(CUPTI),-L$(CUDA_ROOT)/lib64 -Xlinker -rpath=$(CUDA_ROOT)/lib64 -lcupti)
+NVCC_FLAGS = -O3 -std=c++17 -Xcompiler -Wall,-Wextra $(if $(CUPTI),-DBENCH_CUPTI)
+# Warpgroup instructions are only in the target with an a.
+CUDA_TARGET = -gencode=arch=compute_$(1),code=sm_$(1)
+
+cuda: ## the measurements and reference kernels of validate/cuda, in build/cuda/ (CUDA_ARCH=80..120; nvcc needed)
+ifeq ($(NVCC),)
+	@echo "make cuda: nvcc is not in PATH nor in /usr/local/cuda/bin; it comes with NVIDIA's CUDA toolkit"
+else
+	$(Q)$(MAKE) --no-print-directory $(CUDA_PROGRAMS:%=$(CUDA)/%)
+	$(Q)rm -f $(CUDA)/.cupti $(if $(CUPTI),&& touch $(CUDA)/.cupti)
+endif
+
+$(CUDA)/%.o: validate/cuda/%.cu validate/cuda/bench.cuh
+	$(say) NVCC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(call CUDA_TARGET,$(CUDA_ARCH)$(if $(filter 90,$(CUDA_ARCH)),$(if $(filter %wgmma.cu,$<),a))) -c -o $@ $<
+$(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o
+	$(say) LD $@
+	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(filter %/lib_gemm,$@),-lcublas)
 
 ##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \

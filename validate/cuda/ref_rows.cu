@@ -1,0 +1,218 @@
+/* ref_rows.cu - kernels that reduce rows: rms-norm, softmax, sum, argmax; one CTA a row, or one warp for short rows
+ *
+ * Rows stay in the inputs' memory between passes (no copy in shared memory), as the library kernels of a decode step do:
+ * the second pass reads L2 or L1. Cold rotates input and output through a pool. */
+#include "bench.cuh"
+
+enum { CTA = 256 };
+
+template <class T> __device__ __forceinline__ void load4(const T *p, float v[4]);
+template <> __device__ __forceinline__ void load4(const float *p, float v[4])
+{
+	float4 x = *(const float4 *)p;
+	v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+}
+template <> __device__ __forceinline__ void load4(const __nv_bfloat16 *p, float v[4])
+{
+	uint2 x = *(const uint2 *)p;
+	float2 a = __bfloat1622float2(*(__nv_bfloat162 *)&x.x), c = __bfloat1622float2(*(__nv_bfloat162 *)&x.y);
+	v[0] = a.x, v[1] = a.y, v[2] = c.x, v[3] = c.y;
+}
+__device__ __forceinline__ void store4(float *p, const float v[4]) { *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]); }
+__device__ __forceinline__ void store4(__nv_bfloat16 *p, const float v[4])
+{
+	uint2 x;
+	*(__nv_bfloat162 *)&x.x = __floats2bfloat162_rn(v[0], v[1]);
+	*(__nv_bfloat162 *)&x.y = __floats2bfloat162_rn(v[2], v[3]);
+	*(uint2 *)p = x;
+}
+
+struct add { static __device__ float of(float a, float b) { return a + b; } };
+struct most { static __device__ float of(float a, float b) { return fmaxf(a, b); } };
+
+/* T threads, all of them get the result; two barriers if there is more than a warp. */
+template <class Op, int T> __device__ float together(float v, float *part)
+{
+	for (int o = 16; o; o /= 2)
+		v = Op::of(v, __shfl_xor_sync(~0u, v, o));
+	if (T == 32)
+		return v;
+	if (threadIdx.x % 32 == 0)
+		part[threadIdx.x / 32] = v;
+	__syncthreads();
+	v = part[0];
+	for (int w = 1; w < T / 32; w++)
+		v = Op::of(v, part[w]);
+	__syncthreads();
+	return v;
+}
+
+template <class I, class O, int T>
+__global__ void __launch_bounds__(T) rmsnorm(const I *x, const I *g, O *y, int cols)
+{
+	__shared__ float part[32];
+	float v[4], w[4], s = 0;
+	x += (size_t)blockIdx.x * cols, y += (size_t)blockIdx.x * cols;
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		s += v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3];
+	}
+	s = rsqrtf(together<add, T>(s, part) / cols + 1e-6f);
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v), load4(g + c, w);
+		for (int i = 0; i < 4; i++)
+			v[i] *= s * w[i];
+		store4(y + c, v);
+	}
+}
+
+template <class I, class O, int T> __global__ void __launch_bounds__(T) softmax(const I *x, const I *, O *y, int cols)
+{
+	__shared__ float part[32];
+	float v[4], m = -INFINITY, s = 0;
+	x += (size_t)blockIdx.x * cols, y += (size_t)blockIdx.x * cols;
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		m = fmaxf(m, fmaxf(fmaxf(v[0], v[1]), fmaxf(v[2], v[3])));
+	}
+	m = together<most, T>(m, part);
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		s += __expf(v[0] - m) + __expf(v[1] - m) + __expf(v[2] - m) + __expf(v[3] - m);
+	}
+	s = 1 / together<add, T>(s, part);
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		for (int i = 0; i < 4; i++)
+			v[i] = __expf(v[i] - m) * s;
+		store4(y + c, v);
+	}
+}
+
+template <class I, class O, int T> __global__ void __launch_bounds__(T) sum(const I *x, const I *, O *y, int cols)
+{
+	__shared__ float part[32];
+	float v[4], s = 0;
+	x += (size_t)blockIdx.x * cols;
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		s += v[0] + v[1] + v[2] + v[3];
+	}
+	s = together<add, T>(s, part);
+	if (threadIdx.x == 0)
+		((float *)y)[blockIdx.x] = s;
+}
+
+template <class I, class O, int T> __global__ void __launch_bounds__(T) argmax(const I *x, const I *, O *y, int cols)
+{
+	__shared__ float part[32];
+	float v[4], m = -INFINITY;
+	int at = 0;
+	x += (size_t)blockIdx.x * cols;
+	for (int c = threadIdx.x * 4; c < cols; c += T * 4) {
+		load4(x + c, v);
+		for (int i = 0; i < 4; i++)
+			if (v[i] > m)
+				m = v[i], at = c + i;
+	}
+	float top = together<most, T>(m, part);
+	/* The first of equals: the smallest index wins, as the greatest of its negative (exact below 2^24). */
+	float first = together<most, T>(m == top ? -(float)at : -INFINITY, part);
+	if (threadIdx.x == 0)
+		((float *)y)[blockIdx.x] = -first;
+}
+
+enum op { RMSNORM, SOFTMAX, SUM, ARGMAX };
+static const char *const op_names[] = { "rmsnorm", "softmax", "sum", "argmax" };
+
+struct bufs { char *x, *y; void *g; size_t pool; };
+
+static double want(enum op op, const float *x, const float *g, int cols, std::vector<double> *out)
+{
+	double s = 0, m = x[0];
+	int at = 0;
+	for (int c = 0; c < cols; c++)
+		if (x[c] > m)
+			m = x[c], at = c;
+	for (int c = 0; c < cols; c++)
+		s += op == RMSNORM ? (double)x[c] * x[c] : op == SOFTMAX ? exp(x[c] - m) : (double)x[c];
+	if (op == SUM)
+		return s;
+	if (op == ARGMAX)
+		return at;
+	for (int c = 0; c < cols; c++)
+		out->push_back(op == RMSNORM ? x[c] * (double)g[c] / sqrt(s / cols + 1e-6) : exp(x[c] - m) / s);
+	return 0;
+}
+
+template <class T, int THREADS> static void launch(struct bench *b, enum op op, const T *x, const T *g, T *y, int rows, int cols)
+{
+	switch (op) {
+	case RMSNORM: rmsnorm<T, T, THREADS><<<rows, THREADS, 0, b->s>>>(x, g, y, cols); break;
+	case SOFTMAX: softmax<T, T, THREADS><<<rows, THREADS, 0, b->s>>>(x, g, y, cols); break;
+	case SUM:     sum<T, T, THREADS><<<rows, THREADS, 0, b->s>>>(x, g, y, cols); break;
+	case ARGMAX:  argmax<T, T, THREADS><<<rows, THREADS, 0, b->s>>>(x, g, y, cols); break;
+	}
+}
+
+template <class T, int THREADS> static void shape(struct bench *b, const struct bufs *m, enum op op, const char *type, int rows, int cols)
+{
+	size_t bytes = (size_t)rows * cols * sizeof(T);
+	bool whole = op == RMSNORM || op == SOFTMAX;
+	std::string p = bench_fmt("op=%s;type=%s;rows=%d;cols=%d;threads=%d", op_names[op], type, rows, cols, THREADS);
+	auto at = [&](size_t o) { launch<T, THREADS>(b, op, (T *)(m->x + o), (T *)m->g, (T *)(m->y + o), rows, cols); };
+
+	CK(cudaMemsetAsync(m->y, 0xff, std::max(bytes, (size_t)rows * 4), b->s));
+	at(0);
+	CK(cudaStreamSynchronize(b->s));
+	std::vector<float> g = bench_floats(bench_read((T *)m->g, cols)), got;
+	std::vector<double> ref;
+	for (int i = 0; i < std::min(rows, 8); i++) {
+		int r = rows > 8 ? (int)((size_t)i * (rows - 1) / 7) : i;
+		std::vector<float> x = bench_floats(bench_read((T *)m->x + (size_t)r * cols, cols));
+		double one = want(op, x.data(), g.data(), cols, &ref);
+		if (whole) {
+			std::vector<float> y = bench_floats(bench_read((T *)m->y + (size_t)r * cols, cols));
+			got.insert(got.end(), y.begin(), y.end());
+		} else {
+			ref.push_back(one), got.push_back(bench_read((float *)m->y + r, 1)[0]);
+		}
+	}
+	bench_check(b, "rows", p, got, ref, whole && sizeof(T) == 2 ? 4e-3 : op == ARGMAX ? 0 : 1e-4);
+	bench_time(b, "rows", p, BENCH_WARM, [&](int) { at(0); });
+	bench_time(b, "rows", p, BENCH_COLD, [&](int i) { at(bench_slot(i, std::max(bytes, (size_t)rows * 4), m->pool)); });
+}
+
+template <class T> static void type(struct bench *b, const struct bufs *m, const char *name)
+{
+	const size_t most_elements = 1 << 24;
+	for (enum op op : { RMSNORM, SOFTMAX, SUM, ARGMAX })
+		for (int rows : { 1, 8, 64, 512, 4096 })
+			for (int cols : { 128, 256, 1024, 1280, 2048, 4096, 8192, 16384, 32768, 131072 }) {
+				if ((size_t)rows * cols > most_elements || (b->quick && (cols > 2048 || rows > 64)))
+					continue;
+				if (cols <= 1024)
+					shape<T, 32>(b, m, op, name, rows, cols);
+				if (cols >= 1024)
+					shape<T, CTA>(b, m, op, name, rows, cols);
+				if (cols >= 8192 && rows <= 64)
+					shape<T, 1024>(b, m, op, name, rows, cols);
+			}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b;
+	struct bufs m;
+	bench_open(&b, argc, argv);
+	m.pool = (size_t)(b.quick ? 256 : 1024) << 20;
+	m.x = (char *)bench_alloc(m.pool), m.y = (char *)bench_alloc(m.pool);
+	m.g = bench_alloc(131072 * 4);
+	bench_fill_f32(&b, (float *)m.x, m.pool / 4, 1);
+	bench_fill_f32(&b, (float *)m.g, 131072, 2);
+	type<float>(&b, &m, "f32");
+	bench_fill_bf16(&b, (__nv_bfloat16 *)m.x, m.pool / 2, 1);
+	bench_fill_bf16(&b, (__nv_bfloat16 *)m.g, 131072, 2);
+	type<__nv_bfloat16>(&b, &m, "bf16");
+	return bench_close(&b);
+}
