@@ -21,22 +21,23 @@ SIM = err arena str hash rng clock \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse map map_math map_tile map_launch map_dump machine run limits classify \
       out out_json opt progress
-ARCH = isa memq memslot dram_cfg dram_tile dram_fixed dram l2_cfg l2_tags l2_lru l2_srrip l2_none l2 kv noc_ideal \
-       sram dma gemv matrix vector core cp
+ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
+       l2_cfg l2_tags l2_lru l2_rrip l2_srrip l2_drrip l2_kv_aware l2_seen l2_none l2 kv noc_ideal sram dma gemv \
+       matrix vector core cp
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read
-VALIDATE =
-PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
-          cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
+VALIDATE = probe_dram probe_dram_tile probe_dram_ref probe_mem
+PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config cmd_probe \
+          cmd_probe_mem cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           units cp fuse memq dram l2 kv noc res
+           units cp fuse memq dram dram_cmd l2 l2_policy l2_exact kv noc probe_mem res
 CONTRACT = memory
-MODEL    = run
+MODEL    = run dram
 PROPERTY = memory run step
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
@@ -54,7 +55,7 @@ SUITE_SRC = $(UNIT:%=$T/unit/t_%.c) $(CONTRACT:%=$T/contract/c_%.c) $(MODEL:%=$T
             $(PROPERTY:%=$T/property/p_%.c)
 TEST_SRC = $T/main.c $(SUPPORT:%=$T/%.c) $(SUITE_SRC)
 FUZZ_SRC = $(FUZZ:%=$T/fuzz/f_%.c)
-TOOL_SRC = $T/fuzz/standalone.c $T/bench/rusage.c
+TOOL_SRC = $T/fuzz/standalone.c $T/bench/rusage.c $T/bench/b_dram.c
 LISTED = $(LIB_SRC) $(PROGRAM_SRC) $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC) $(ELSEWHERE)
 
 # --- profiles -----------------------------------------------------------------------------------------------------
@@ -136,6 +137,10 @@ $(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
 $B/rusage: $B/$T/bench/rusage.o
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $<
+
+$B/b_dram: $B/$T/bench/b_dram.o $B/libnpusim.a
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
 
 $B/%.o: %.c $B/.flags
 	$(say) CC $<
@@ -234,10 +239,10 @@ coverage: deps-check ## lines of each source file that the suites reach
 	$(Q)BUILD='$(BUILD)' sh validate/tools/coverage.sh $(LIB_SRC)
 
 bench: deps-check ## events and steps per second, instructions per event, import rate, peak memory
-	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram
 	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh
 bench-update: deps-check ## the same, and makes the counts the new baseline
-	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram
 	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh --update
 
 ##> On a machine with an NVIDIA GPU; no part of all or check

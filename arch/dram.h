@@ -20,6 +20,9 @@
  * DRAM_MAP_HASHED also turns the pseudo-channels and the banks by a hash of the address bits above, so that power of
  * two strides and copies between aligned arrays do not camp on one of them. */
 enum dram_map { DRAM_MAP_PLAIN, DRAM_MAP_HASHED };
+enum dram_refresh { DRAM_REFRESH_ALL, DRAM_REFRESH_BANK, DRAM_REFRESH_NONE };
+enum dram_page { DRAM_PAGE_OPEN, DRAM_PAGE_CLOSED };
+enum dram_scheduler { DRAM_FRFCFS, DRAM_FRFCFS_ROW_HIT };
 
 struct dram_cfg {
 	char kind[CFG_STR_MAX];              /* names a file in configs/dram; "fixed": the trivial twin */
@@ -43,6 +46,21 @@ struct dram_cfg {
 	ps_t t_controller;                   /* from the controller's door to the first command, and back */
 	uint32_t write_batch;                /* bursts a controller writes before it turns the bus for reads */
 	uint32_t queue;                      /* tile requests it holds */
+	/* What only the command path (dram_cmd.h) asks. */
+	uint64_t rows;                       /* of a bank */
+	ps_t t_ck;                           /* command clock */
+	uint32_t clock_ticks;                /* ticks of a clock: 2 where row commands go at half clocks */
+	uint32_t act_ticks, column_ticks;    /* an ACT, a RD or WR on its command bus */
+	bool split_bus;                      /* row and column commands have a bus each */
+	bool stacked;                        /* ranks are dies of one stack: tRRD, tFAW and refresh are of all of them */
+	ps_t t_ccd_bank;                     /* column to column, same bank; 0: t_ccd_l */
+	ps_t t_ccd_l_wr, t_wtr_s, t_cs, t_ppd;
+	ps_t t_aad, t_wck;                   /* LPDDR: ACT-1 to ACT-2 at most; clock kept after a burst. 0: none */
+	ps_t t_rfc_pb, t_refi_pb;
+	uint32_t refresh, page, scheduler;   /* enum dram_refresh, dram_page, dram_scheduler */
+	char fields[CFG_STR_MAX];            /* address map (dram_map.h) */
+	uint32_t read_queue, write_queue;    /* bursts a channel's controller holds */
+	uint32_t drain_high, drain_low;      /* ppm of the write queue */
 	uint64_t fixed_bandwidth;            /* the trivial twin: bytes/s ... */
 	ps_t fixed_latency;                  /* ... and latency */
 };

@@ -3,28 +3,30 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "arch/l2_seen.h"
 #include "arch/l2_tags.h"
 #include "arch/memq.h"
 #include "arch/memslot.h"
 
-#define HITS 128                     /* requests held beyond those that miss */
-#define POSTS 32                     /* write-back requests kept when DRAM refuses */
+#define HITS      128                  /* requests held beyond those that miss */
+#define POSTS     32                   /* write-back requests kept when DRAM refuses */
 #define MASK_RUNS (L2_CHUNK_LINES / 2) /* most runs of lines in one chunk */
 
 struct l2 {
 	struct comp comp;
-	struct l2_tags *tags;
+	struct l2_tags *tags, *victim; /* victim: NULL without */
+	struct l2_seen *seen;          /* stream_bypass; else NULL */
 	struct memslots *slots;
 	struct memq *down;
 	struct memq_wait wait;
-	struct memslot *parked;      /* its walk waits for a request to the level below */
-	struct memq_sub *post;       /* write-backs being gathered */
+	struct memslot *parked; /* its walk waits for a request to the level below */
+	struct memq_sub *post;  /* write-backs being gathered */
 	unsigned line_shift;
 	uint32_t mshrs;
 	uint64_t bandwidth;
 	ps_t miss_latency, free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, evicted_bytes,
-		dirty_bytes;
+		dirty_bytes, victim_hit_bytes, bypassed_bytes;
 	uint64_t resident_bytes, requests, refusals, busy_ps;
 };
 
@@ -107,15 +109,62 @@ static bool more_asks(struct l2 *l, struct memslot *s)
 	return true;
 }
 
-static void evict(struct l2 *l, const struct l2_chunk *old, uint64_t chunk)
+/* A chunk leaves the L2: to the victim cache, whose oldest goes in its place, or to DRAM. */
+static void evict(struct l2 *l, struct l2_chunk old, uint64_t chunk)
 {
-	l->evicted_bytes += lines(l, old->valid);
-	l->resident_bytes -= lines(l, old->valid);
-	if (old->dirty) {
-		l->writeback_bytes += lines(l, old->dirty);
-		l->dirty_bytes -= lines(l, old->dirty);
-		add_lines(l, l->post, chunk, old->dirty);
+	if (l->victim) {
+		struct l2_place p = l2_tags_place(l->victim, chunk);
+		struct l2_chunk oldest, *v = l2_tags_insert(l->victim, &p, MEM_ACTIVATION, &oldest, &chunk);
+
+		v->valid = old.valid;
+		v->dirty = old.dirty;
+		v->fill = old.fill;
+		old = oldest;
 	}
+	l->evicted_bytes += lines(l, old.valid);
+	l->resident_bytes -= lines(l, old.valid);
+	if (old.dirty) {
+		l->writeback_bytes += lines(l, old.dirty);
+		l->dirty_bytes -= lines(l, old.dirty);
+		add_lines(l, l->post, chunk, old.dirty);
+	}
+}
+
+/* An entry for an absent chunk. */
+static struct l2_chunk *insert(struct l2 *l, const struct memslot *s, struct l2_place *p)
+{
+	uint64_t old_chunk = 0;
+	struct l2_chunk old, *c = l2_tags_insert(l->tags, p, s->rq->cls, &old, &old_chunk);
+
+	if (old.valid)
+		evict(l, old, old_chunk);
+	return c;
+}
+
+/* What the victim cache has of a chunk that is not in the L2: *c is moved there, or left where it is if the requester
+ * keeps it itself. False: it would push out dirty lines and the level below can take no more now. */
+static bool from_victim(struct l2 *l, const struct memslot *s, struct l2_place *p, uint64_t chunk, uint32_t mask,
+                        struct l2_chunk **c)
+{
+	struct l2_place at = l2_tags_place(l->victim, chunk);
+	struct l2_chunk *v = l2_tags_peek(l->victim, at), found;
+
+	if (!v)
+		return true;
+	if (s->rq->no_keep && !s->rq->write) {
+		*c = v;
+	} else {
+		if (!has_room(l->post) && !more_posts(l, s))
+			return false;
+		found = *v;
+		l2_tags_drop(l->victim, at);
+		*c = insert(l, s, p);
+		(*c)->valid = found.valid;
+		(*c)->dirty = found.dirty;
+		(*c)->fill = found.fill;
+	}
+	l->victim_hit_bytes += lines(l, (*c)->valid & mask);
+	return true;
 }
 
 static void count_hit(struct l2 *l, struct memslot *s, uint32_t mask)
@@ -126,22 +175,29 @@ static void count_hit(struct l2 *l, struct memslot *s, uint32_t mask)
 	s->rq->hit_bytes += bytes;
 }
 
-/* Lines of a chunk that are not here, and here from now on unless the requester keeps them itself. */
+/* Whether a missing chunk is passed on without being kept: weights that nobody asked for lately (stream_bypass). */
+static bool bypasses(const struct l2 *l, const struct mem_req *r, uint64_t chunk, uint32_t mask)
+{
+	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep && !l2_seen_any(l->seen, chunk, mask);
+}
+
+/* Lines of a chunk that are not here, and here from now on unless they are only passed on. */
 static bool touch_missing(struct l2 *l, struct memslot *s, struct l2_chunk *c, struct l2_place *p, uint64_t chunk,
                           uint32_t mask)
 {
-	bool write = s->rq->write, keep = write || !s->rq->no_keep;
-	uint64_t bytes = lines(l, mask), old_chunk;
-	struct l2_chunk old;
+	bool write = s->rq->write, bypass = !c && bypasses(l, s->rq, chunk, mask);
+	bool keep = write || (!s->rq->no_keep && !bypass);
+	uint64_t bytes = lines(l, mask);
 
 	if (!write && !has_room(s->ask) && !more_asks(l, s))
 		return false;
 	if (!c && keep && !has_room(l->post) && !more_posts(l, s))
 		return false;
-	if (!c && keep) {
-		c = l2_tags_insert(l->tags, p, &old, &old_chunk);
-		if (old.valid)
-			evict(l, &old, old_chunk);
+	if (!c && keep)
+		c = insert(l, s, p);
+	if (bypass) {
+		l2_seen_note(l->seen, chunk, mask);
+		l->bypassed_bytes += bytes;
 	}
 	if (!write) {
 		add_lines(l, s->ask, chunk, mask);
@@ -151,7 +207,7 @@ static bool touch_missing(struct l2 *l, struct memslot *s, struct l2_chunk *c, s
 	}
 	if (keep) {
 		if (!write) {
-			if (c->fill)             /* who waits for this fill waits for the one before it too */
+			if (c->fill) /* who waits for this fill waits for the one before it too */
 				memslots_depend(l->slots, s, c->fill);
 			c->fill = s->fill;
 		}
@@ -166,12 +222,16 @@ static bool touch_missing(struct l2 *l, struct memslot *s, struct l2_chunk *c, s
 	return true;
 }
 
-/* One chunk's lines; false, with nothing changed but the order of use, when the level below can take no more now. */
+/* One chunk's lines; false, with nothing changed but the order of use and which of the caches it is in, when the level
+ * below can take no more now. */
 static inline bool touch(struct l2 *l, struct memslot *s, struct l2_place *p, uint64_t chunk, uint32_t mask)
 {
-	struct l2_chunk *c = l2_tags_hit(l->tags, p);
-	uint32_t here = c ? c->valid & mask : 0;
+	struct l2_chunk *c = l2_tags_hit(l->tags, p, mask);
+	uint32_t here;
 
+	if (!c && l->victim && !from_victim(l, s, p, chunk, mask, &c))
+		return false;
+	here = c ? c->valid & mask : 0;
 	if (here != mask && !touch_missing(l, s, c, p, chunk, mask & ~here))
 		return false;
 	if (!here)
@@ -226,6 +286,14 @@ static void walk(struct l2 *l, struct memslot *s)
 	memslots_walked(l->slots, s);
 }
 
+/* A chunk in the L2 or its victim cache; changes nothing. */
+static const struct l2_chunk *peek(const struct l2 *l, uint64_t chunk)
+{
+	const struct l2_chunk *c = l2_tags_peek(l->tags, l2_tags_place(l->tags, chunk));
+
+	return c || !l->victim ? c : l2_tags_peek(l->victim, l2_tags_place(l->victim, chunk));
+}
+
 /* Whether a read would need lines that are not here. */
 static bool would_miss(const struct l2 *l, const struct mem_req *r)
 {
@@ -235,7 +303,7 @@ static bool would_miss(const struct l2 *l, const struct mem_req *r)
 		while (line < end) {
 			uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
 			uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
-			const struct l2_chunk *c = l2_tags_peek(l->tags, l2_tags_place(l->tags, line / L2_CHUNK_LINES));
+			const struct l2_chunk *c = peek(l, line / L2_CHUNK_LINES);
 
 			if (!c || mask_of(lo, n) & ~c->valid)
 				return true;
@@ -334,7 +402,7 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 	if (bytes == 0)
 		return 0;
 	for (end = ((addr + bytes - 1) >> l->line_shift) + 1; line < end;) {
-		const struct l2_chunk *k = l2_tags_peek(l->tags, l2_tags_place(l->tags, line / L2_CHUNK_LINES));
+		const struct l2_chunk *k = peek(l, line / L2_CHUNK_LINES);
 		uint32_t lo = (uint32_t)(line % L2_CHUNK_LINES);
 		uint64_t n = ps_min(L2_CHUNK_LINES - lo, end - line);
 
@@ -356,6 +424,10 @@ static void reset(struct comp *c)
 	struct l2 *l = (struct l2 *)c;
 
 	l2_tags_reset(l->tags);
+	if (l->victim)
+		l2_tags_reset(l->victim);
+	if (l->seen)
+		l2_seen_reset(l->seen);
 	memslots_reset(l->slots);
 	memq_reset(l->down);
 	memq_wait_reset(&l->wait);
@@ -372,6 +444,8 @@ static void release(struct comp *c)
 	if (!l)
 		return;
 	l2_tags_free(l->tags);
+	l2_tags_free(l->victim);
+	l2_seen_free(l->seen);
 	memslots_free(l->slots);
 	memq_free(l->down);
 	free(l);
@@ -396,7 +470,37 @@ static int register_stats(struct l2 *l, struct err *e)
 		{ "l2.busy_ps", "ps", "time its banks needed for the bytes asked", STAT_COUNT, &l->busy_ps },
 	};
 
+	if (l->victim && stat_add(l->comp.env.stats, "l2.victim_hit_bytes", "B",
+	                          "of the hits, found in the victim cache", STAT_COUNT, &l->victim_hit_bytes, e) < 0)
+		return -1;
+	if (l->seen && stat_add(l->comp.env.stats, "l2.bypassed_bytes", "B", "bytes passed on without being kept",
+	                        STAT_COUNT, &l->bypassed_bytes, e) < 0)
+		return -1;
 	return stat_add_all(l->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
+}
+
+/* The tags of the L2, of its victim cache and of its history, as far as there are such. */
+static int make_tags(struct l2 *l, const struct l2_cfg *k, struct err *e)
+{
+	static const struct l2_policy_ops *const policies[] = {
+		[L2_LRU] = &l2_lru,           [L2_SRRIP] = &l2_srrip,       [L2_DRRIP] = &l2_drrip,
+		[L2_KV_AWARE] = &l2_kv_aware, [L2_STREAM_BYPASS] = &l2_lru,
+	};
+	uint64_t chunk = k->line * L2_CHUNK_LINES;
+	struct l2_tags_cfg main = {
+		k->size / (chunk * k->ways), k->ways, k->kv_ways, k->hash == L2_HASH_XOR, policies[k->policy],
+	};
+	struct l2_tags_cfg victim = {
+		k->victim / (chunk * l2_victim_ways(k)), l2_victim_ways(k), 0, main.hash, &l2_lru,
+	};
+
+	if (!(l->tags = l2_tags_new(&main, e)))
+		return -1;
+	if (k->victim && !(l->victim = l2_tags_new(&victim, e)))
+		return -1;
+	if (k->policy == L2_STREAM_BYPASS && !(l->seen = l2_seen_new(k->size / chunk, e)))
+		return -1;
+	return 0;
 }
 
 static struct comp *make(const struct comp_env *env, const void *cfg, struct err *e)
@@ -414,9 +518,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	l->mshrs = k->mshrs;
 	l->bandwidth = l2_bandwidth(k, env->clock_khz);
 	l->miss_latency = k->miss_latency;
-	l->tags = l2_tags_new(k->size / (k->line * L2_CHUNK_LINES * k->ways), k->ways,
-	                      k->policy == L2_SRRIP ? &l2_srrip : &l2_lru, e);
-	if (!l->tags || !(l->slots = memslots_new(&l->comp, k->mshrs + HITS, k->latency, freed, e)) ||
+	if (make_tags(l, k, e) < 0 || !(l->slots = memslots_new(&l->comp, k->mshrs + HITS, k->latency, freed, e)) ||
 	    !(l->down = memq_new(&l->comp, env->below, k->mshrs + 1, POSTS, e)) || register_stats(l, e) < 0) {
 		err_add(e, "making 'l2'");
 		release(&l->comp);
@@ -426,6 +528,13 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 }
 
 const struct comp_ops l2_ops = {
-	.kind = "l2", .make = make, .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
-	.resident = resident, .reset = reset,
+	.kind = "l2",
+	.make = make,
+	.free = release,
+	.send = take,
+	.reply = reply,
+	.retry = retry,
+	.explain = explain,
+	.resident = resident,
+	.reset = reset,
 };

@@ -2,7 +2,8 @@
 #include "arch/l2.h"
 #include "arch/l2_tags.h"
 
-static const char *const policy_names[] = { "lru", "srrip", NULL };
+static const char *const policy_names[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass", NULL };
+static const char *const hash_names[] = { "none", "xor", NULL };
 
 const struct cfg_field l2_schema[] = {
 	CFG_BYTES(struct l2_cfg, size, "size", "48 MiB", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no L2",
@@ -24,6 +25,14 @@ const struct cfg_field l2_schema[] = {
 	        "our choice: beyond the DMA's descriptors"),
 	CFG_ENUM(struct l2_cfg, policy, "policy", "lru", policy_names, "which chunk of a set goes",
 	         "our choice: the common one"),
+	CFG_ENUM(struct l2_cfg, hash, "hash", "none", hash_names, "how a set is found: low address bits, or hashed too",
+	         "our choice: what low bits alone do is seen; GPUs hash (Jia et al., arXiv:1804.06826)"),
+	CFG_U32(struct l2_cfg, kv_ways, "kv_ways", "0", 0, L2_WAYS_MAX - 1, NULL,
+	        "ways of a set for the KV cache alone, which then uses no others; 0: all share all",
+	        "our choice: shared, as on the GPUs measured"),
+	CFG_BYTES(struct l2_cfg, victim, "victim", "0", 0, UINT64_C(1) << 40, NULL,
+	          "size of the victim cache that takes in what the L2 evicts; 0: none",
+	          "profile report: victim caches as an option; the GPUs measured show none"),
 	CFG_END
 };
 
@@ -35,7 +44,24 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 		return err_set(
 			e, ERR_CONFIG, "'l2.size' is no whole number of sets: %u ways of %u lines of %llu B are %llu B",
 			c->ways, L2_CHUNK_LINES, (unsigned long long)c->line, (unsigned long long)(chunk * c->ways));
+	if (c->size && c->kv_ways >= c->ways)
+		return err_set(e, ERR_CONFIG, "'l2.kv_ways' is %u of %u ways and leaves none for the rest", c->kv_ways,
+		               c->ways);
+	if (c->victim && !c->size)
+		return err_set(e, ERR_CONFIG, "'l2.victim' needs an L2 whose evictions it takes: 'l2.size' is 0");
+	if (c->victim % (chunk * l2_victim_ways(c)))
+		return err_set(e, ERR_CONFIG,
+		               "'l2.victim' is no whole number of sets: %u ways of %u lines of %llu B are %llu B",
+		               l2_victim_ways(c), L2_CHUNK_LINES, (unsigned long long)c->line,
+		               (unsigned long long)(chunk * l2_victim_ways(c)));
 	return 0;
+}
+
+uint32_t l2_victim_ways(const struct l2_cfg *c)
+{
+	uint64_t chunks = c->victim / (c->line * L2_CHUNK_LINES);
+
+	return chunks < 1 ? 1 : chunks < L2_WAYS_MAX ? (uint32_t)chunks : L2_WAYS_MAX;
 }
 
 uint64_t l2_bandwidth(const struct l2_cfg *c, uint64_t clock_khz)

@@ -17,10 +17,11 @@ static void init(uint8_t *state, uint32_t ways)
 	state[2 * ways + 1] = (uint8_t)(ways - 1);
 }
 
-static void hit(uint8_t *state, uint32_t ways, uint32_t way)
+static void hit(uint8_t *state, uint32_t ways, uint32_t way, const struct l2_use *u)
 {
 	uint8_t *before = state, *after = state + ways, *first = state + 2 * ways, *last = first + 1;
 
+	(void)u;
 	if (*first == way)
 		return;
 	if (*last == way)
@@ -33,12 +34,28 @@ static void hit(uint8_t *state, uint32_t ways, uint32_t way)
 	*first = (uint8_t)way;
 }
 
-static uint32_t replace(uint8_t *state, uint32_t ways)
+static uint32_t replace(uint8_t *state, uint32_t ways, struct l2_use *u)
 {
 	uint32_t way = state[2 * ways + 1];
 
-	hit(state, ways, way);
+	hit(state, ways, way, u);
 	return way;
 }
 
-const struct l2_policy_ops l2_lru = { "lru", state_bytes, init, hit, replace };
+static void drop(uint8_t *state, uint32_t ways, uint32_t way)
+{
+	uint8_t *before = state, *after = state + ways, *first = state + 2 * ways, *last = first + 1;
+
+	if (*last == way)
+		return;
+	if (*first == way)
+		*first = after[way];
+	else
+		after[before[way]] = after[way];
+	before[after[way]] = before[way];
+	before[way] = *last;
+	after[*last] = (uint8_t)way;
+	*last = (uint8_t)way;
+}
+
+const struct l2_policy_ops l2_lru = { "lru", state_bytes, init, hit, replace, drop };

@@ -4,17 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/comp.h"
+
 #define HOST_LINE 64
-#define TAG_NONE UINT64_MAX
-#define ONES UINT64_C(0x0101010101010101)
+#define TAG_NONE  UINT64_MAX
+#define ONES      UINT64_C(0x0101010101010101)
+
+enum { KV, REST, PARTS };
 
 struct l2_tags {
 	uint64_t sets;
-	uint32_t ways, words;        /* signature words of a set: a byte a way */
+	uint32_t ways, words; /* signature words of a set: a byte a way */
+	bool hash;
 	size_t meta_bytes, set_bytes;
 	const struct l2_policy_ops *policy;
-	unsigned char *meta;         /* [set]: signatures, policy state */
-	struct l2_chunk *chunk;      /* [set][way] */
+	struct part {
+		uint32_t first, ways;
+		size_t at;
+	} part[PARTS]; /* ways, and where in a set's state */
+	struct l2_use use;
+	unsigned char *meta;    /* [set]: signatures, policy state */
+	struct l2_chunk *chunk; /* [set][way] */
 };
 
 static size_t host_lines(size_t bytes)
@@ -29,27 +39,32 @@ static void *lines_alloc(uint64_t n, size_t bytes)
 	return aligned_alloc(HOST_LINE, host_lines((size_t)n * bytes));
 }
 
-struct l2_tags *l2_tags_new(uint64_t sets, uint32_t ways, const struct l2_policy_ops *policy, struct err *e)
+struct l2_tags *l2_tags_new(const struct l2_tags_cfg *cfg, struct err *e)
 {
 	struct l2_tags *t = calloc(1, sizeof *t);
+	size_t kv_bytes;
 
-	assert(sets > 0 && ways > 0 && ways <= L2_WAYS_MAX);
+	assert(cfg->sets > 0 && cfg->ways <= L2_WAYS_MAX && cfg->kv_ways < cfg->ways);
 	if (!t)
 		goto nomem;
-	t->sets = sets;
-	t->ways = ways;
-	t->words = (ways + 7) / 8;
-	t->policy = policy;
-	t->meta_bytes = host_lines(t->words * sizeof(uint64_t) + policy->state_bytes(ways));
-	t->set_bytes = ways * sizeof *t->chunk;
-	t->meta = lines_alloc(sets, t->meta_bytes);
-	t->chunk = lines_alloc(sets, t->set_bytes);
+	t->sets = cfg->sets;
+	t->ways = cfg->ways;
+	t->words = (t->ways + 7) / 8;
+	t->hash = cfg->hash;
+	t->policy = cfg->policy;
+	kv_bytes = cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
+	t->part[KV] = (struct part){ 0, cfg->kv_ways, 0 };
+	t->part[REST] = (struct part){ cfg->kv_ways, t->ways - cfg->kv_ways, kv_bytes };
+	t->meta_bytes = host_lines(t->words * sizeof(uint64_t) + kv_bytes + t->policy->state_bytes(t->part[REST].ways));
+	t->set_bytes = t->ways * sizeof *t->chunk;
+	t->meta = lines_alloc(t->sets, t->meta_bytes);
+	t->chunk = lines_alloc(t->sets, t->set_bytes);
 	if (!t->meta || !t->chunk)
 		goto nomem;
 	l2_tags_reset(t);
 	return t;
 nomem:
-	err_set(e, ERR_NOMEM, "out of memory for the tags of %llu sets", (unsigned long long)sets);
+	err_set(e, ERR_NOMEM, "out of memory for the tags of %llu sets", (unsigned long long)cfg->sets);
 	l2_tags_free(t);
 	return NULL;
 }
@@ -68,33 +83,52 @@ static uint64_t *sigs_of(const struct l2_tags *t, uint64_t set)
 	return (uint64_t *)(void *)(t->meta + set * t->meta_bytes);
 }
 
-static uint8_t *state_of(const struct l2_tags *t, uint64_t set)
+static uint8_t *state_of(const struct l2_tags *t, uint64_t set, const struct part *part)
 {
-	return t->meta + set * t->meta_bytes + t->words * sizeof(uint64_t);
+	return t->meta + set * t->meta_bytes + t->words * sizeof(uint64_t) + part->at;
 }
 
 void l2_tags_reset(struct l2_tags *t)
 {
+	t->use = (struct l2_use){ .set = 0 };
 	for (uint64_t s = 0; s < t->sets; s++) {
 		memset(t->meta + s * t->meta_bytes, 0, t->meta_bytes);
-		t->policy->init(state_of(t, s), t->ways);
+		for (int i = 0; i < PARTS; i++)
+			if (t->part[i].ways)
+				t->policy->init(state_of(t, s, &t->part[i]), t->part[i].ways);
 		for (uint32_t w = 0; w < t->ways; w++)
 			t->chunk[s * t->ways + w] = (struct l2_chunk){ .tag = TAG_NONE };
 	}
 }
 
+static uint64_t skew_of(const struct l2_tags *t, uint64_t tag)
+{
+	uint64_t x = tag * UINT64_C(0x9e3779b97f4a7c15);
+
+	return t->hash ? (x ^ x >> 32) % t->sets : 0;
+}
+
 struct l2_place l2_tags_place(const struct l2_tags *t, uint64_t chunk)
 {
-	uint64_t tag = chunk / t->sets;
+	uint64_t tag = chunk / t->sets, skew = skew_of(t, tag), set = chunk - tag * t->sets + skew;
 
-	return (struct l2_place){ chunk - tag * t->sets, tag, 0 };
+	return (struct l2_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag, .skew = skew };
+}
+
+static uint64_t chunk_of(const struct l2_tags *t, uint64_t set, uint64_t tag)
+{
+	uint64_t skew = skew_of(t, tag);
+
+	return tag * t->sets + (set >= skew ? set - skew : set + t->sets - skew);
 }
 
 void l2_tags_next(const struct l2_tags *t, struct l2_place *p)
 {
-	if (++p->set == t->sets) {
+	if (++p->set == t->sets)
 		p->set = 0;
+	if (p->set == p->skew) {
 		p->tag++;
+		p->set = p->skew = skew_of(t, p->tag);
 	}
 }
 
@@ -130,9 +164,15 @@ struct l2_chunk *l2_tags_peek(const struct l2_tags *t, struct l2_place p)
 	return way < t->ways ? &t->chunk[p.set * t->ways + way] : NULL;
 }
 
-struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p)
+static const struct part *part_of(const struct l2_tags *t, uint32_t way)
+{
+	return &t->part[way < t->part[REST].first ? KV : REST];
+}
+
+struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p, uint32_t mask)
 {
 	struct l2_chunk *set = &t->chunk[p->set * t->ways];
+	const struct part *part;
 
 	if (set[p->way].tag != p->tag) {
 		uint32_t way = find(t, *p);
@@ -141,21 +181,42 @@ struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p)
 			return NULL;
 		p->way = way;
 	}
-	t->policy->hit(state_of(t, p->set), t->ways, p->way);
+	part = part_of(t, p->way);
+	t->use.reused = set[p->way].valid & mask;
+	t->policy->hit(state_of(t, p->set, part), part->ways, p->way - part->first, &t->use);
 	return &set[p->way];
 }
 
-struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, struct l2_chunk *old, uint64_t *old_chunk)
+struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, uint8_t cls, struct l2_chunk *old,
+                                uint64_t *old_chunk)
 {
-	uint32_t way = t->policy->replace(state_of(t, p->set), t->ways);
-	struct l2_chunk *c = &t->chunk[p->set * t->ways + way];
-	uint64_t *word = &sigs_of(t, p->set)[way / 8];
-	unsigned shift = way % 8 * 8;
+	const struct part *part = &t->part[cls == MEM_KV && t->part[KV].ways ? KV : REST]; /* I2 */
+	struct l2_chunk *c;
+	uint64_t *word;
+	uint32_t way;
+	unsigned shift;
 
+	t->use.set = p->set;
+	t->use.cls = cls;
+	way = part->first + t->policy->replace(state_of(t, p->set, part), part->ways, &t->use);
+	c = &t->chunk[p->set * t->ways + way];
+	word = &sigs_of(t, p->set)[way / 8];
+	shift = way % 8 * 8;
 	*old = *c;
-	*old_chunk = c->tag * t->sets + p->set;
+	if (old->valid)
+		*old_chunk = chunk_of(t, p->set, c->tag);
 	*word = (*word & ~(UINT64_C(0xff) << shift)) | sig(p->tag) << shift;
 	*c = (struct l2_chunk){ .tag = p->tag };
 	p->way = way;
 	return c;
+}
+
+void l2_tags_drop(struct l2_tags *t, struct l2_place p)
+{
+	uint32_t way = find(t, p);
+	const struct part *part = part_of(t, way);
+
+	assert(way < t->ways);
+	t->policy->drop(state_of(t, p.set, part), part->ways, way - part->first);
+	t->chunk[p.set * t->ways + way] = (struct l2_chunk){ .tag = TAG_NONE };
 }

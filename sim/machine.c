@@ -233,6 +233,16 @@ bool machine_pinned(const struct machine *m, uint32_t tensor)
 	return core_pinned(cp_core(m->cp), tensor);
 }
 
+struct comp *machine_memory(struct machine *m)
+{
+	return m->noc;
+}
+
+struct evq *machine_queue(struct machine *m)
+{
+	return m->q;
+}
+
 ps_t machine_now(const struct machine *m)
 {
 	return evq_now(m->q);

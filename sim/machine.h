@@ -73,6 +73,8 @@ const struct machine_cfg *machine_cfg(const struct machine *m);
 struct stat_reg *machine_stats(struct machine *m);
 uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* in L2 or KV buffer */
 bool machine_pinned(const struct machine *m, uint32_t tensor);
+struct comp *machine_memory(struct machine *m);      /* the network's door, where the cores' DMA asks */
+struct evq *machine_queue(struct machine *m);
 ps_t machine_now(const struct machine *m);
 uint64_t machine_events(const struct machine *m);
 

@@ -42,8 +42,10 @@
  *   arch/dma, sram   tile transfers; the scratchpad
  *   arch/gemv, matrix, vector    the units, in closed form
  *   arch/noc         the network on chip (noc_ideal)
- *   arch/l2          the shared cache (_cfg, _tags, _policy: _lru, _srrip; l2_none: its twin), kv: the KV buffer
+ *   arch/l2          the shared cache (_cfg, _tags; _seen; l2_none: its twin), kv: the KV buffer
+ *   arch/l2_policy   what goes (_lru, _srrip, _drrip, l2_kv_aware; _rrip: shared)
  *   arch/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
+ *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/memq, memslot    what those levels share
  *
  *   what joins them                                                 (L4)
@@ -53,13 +55,15 @@
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time
+ *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
+ *   validate/probe_mem     streams and chases through a machine's memory
  *   results/res      the results database (_read, _int)
  *
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _top, _ops
- *   sim/cmd_config
+ *   sim/cmd_config, cmd_probe (_mem)
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits
  *   sim/cmd_compare
@@ -80,6 +84,7 @@ static const struct cmd commands[] = {
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
+	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
 	{ NULL, NULL, NULL, NULL }
 };

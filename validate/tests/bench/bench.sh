@@ -96,6 +96,27 @@ else
 	row "events" - "" "the run's JSON has none"
 fi
 
+echo "DRAM, one channel, one core"
+bursts=300000
+dram() { "$@" "$BUILD/release/b_dram" "configs/dram/$kind.yaml" "$stream" "$bursts" >"$work/dram.out" 2>"$work/err"; }
+fastest() {
+	i=0
+	: >"$work/all"
+	while [ "$i" -lt "$runs" ]; do
+		dram
+		cat "$work/dram.out" >>"$work/all"
+		i=$((i + 1))
+	done
+	sort -n "$work/all" | tail -n 1
+}
+for kind in hbm2-2000 hbm3-6400; do
+	for stream in seq random; do
+		row "$kind $stream" "$(div "$(fastest)" 1000000 %.1f)" "M bursts/s" "$([ "$stream" = seq ] && echo "at least 10" || echo "at least 3")"
+		counted "${kind}_${stream}_per_burst" "$(instructions dram)" "$bursts"
+	done
+done
+row "tiles of 64 KiB, hbm3-6400" "$("$BUILD/release/b_dram" configs/dram/hbm3-6400.yaml tile 65536 200000)" "ns/tile" "at most 60"
+
 if [ "$update" = yes ] && [ -s "$work/new" ]; then
 	{
 		echo "# Instruction counts of \`make bench-update\`: compiler $(${CC:-cc} --version | head -n 1)"

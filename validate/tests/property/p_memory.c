@@ -7,7 +7,7 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define ROUNDS 60
+#define ROUNDS (getenv("NPUSIM_TEST_QUICK") ? 20 : 60) /* 18 improvements, each at least once */
 
 static const char *const kinds[] = { "hbm2-2000", "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000", "lpddr5-6400",
 	                             "ddr5-4800", "ddr5-6400", "ddr4-3200", "ddr4-2400" };
@@ -232,13 +232,17 @@ static void stack_up(struct stack *s, struct rng *g)
 	struct noc_cfg nc;
 	struct err e = ERR_INIT;
 	unsigned sets = (unsigned)pick(g, 1, 8), few = (unsigned)pick(g, 0, 1), mshrs = (unsigned)pick(g, 1, 9);
-	unsigned lru = (unsigned)pick(g, 0, 1);
+	unsigned policy = (unsigned)pick(g, 0, 4), hash = (unsigned)pick(g, 0, 1), kv_ways = (unsigned)pick(g, 0, 3);
+	unsigned victim = pick(g, 0, 1) ? 128 * (unsigned)pick(g, 1, 16) : 0; /* KiB: 32 to 512 chunks */
+	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
 	char yaml[256];
 
 	bed_up(&s->b);
 	machine(g, &s->dc);
 	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets, few ? 4 : 6,
-	         mshrs, lru ? "lru" : "srrip");
+	         mshrs, policies[policy]);
+	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), "hash: %s\nkv_ways: %u\nvictim: %u KiB\n",
+	         hash ? "xor" : "none", kv_ways, victim > 256 ? victim / 256 * 256 : victim);
 	bed_cfg(l2_schema, &s->lc, yaml);
 	CHECK_OK(l2_cfg_check(&s->lc, &e), e);
 	bed_cfg(kv_schema, &s->kc, "size: 256 KiB\n");
@@ -281,7 +285,7 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 
 			/* Whole lines, so that levels can be compared byte by byte. */
 			bed_ask1(&s.b, a, addr, bytes, rng_below(&g, 3) == 0);
-			a->rq.cls = kv ? MEM_KV : MEM_WEIGHT;
+			a->rq.cls = kv ? MEM_KV : addr & 128 ? MEM_WEIGHT : MEM_ACTIVATION;
 		}
 		bed_stream(&s.b, s.noc, asks, n, pick(&g, 1, 100));
 		l2_asked = stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes");
@@ -294,7 +298,14 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		          stat_get(st, "kv_buffer.hit_bytes") + stat_get(st, "kv_buffer.fill_bytes") +
 		          stat_get(st, "kv_buffer.spill_read_bytes") + stat_get(st, "kv_buffer.spill_write_bytes"));
 		CHECK(stat_get(st, "kv_buffer.resident_bytes") <= s.kc.size);
-		CHECK(stat_get(st, "l2.resident_bytes") <= s.lc.size);
+		CHECK(stat_get(st, "l2.resident_bytes") <= s.lc.size + s.lc.victim);
+		CHECK(stat_get(st, "l2.dirty_bytes") <= stat_get(st, "l2.resident_bytes"));
+		CHECK(stat_get(st, "l2.victim_hit_bytes") <= stat_get(st, "l2.hit_bytes"));
+		CHECK(stat_get(st, "l2.bypassed_bytes") <= stat_get(st, "l2.fill_bytes"));
+		/* every byte taken in is here or has left */
+		CHECK_U64(stat_get(st, "l2.miss_bytes"),
+		          stat_get(st, "l2.resident_bytes") + stat_get(st, "l2.evicted_bytes") +
+		          stat_get(st, "l2.bypassed_bytes") + stat_get(st, "kv_buffer.fill_bytes"));
 		CHECK_U64(s.l2->ops->resident(s.l2, 0, 1 << 25), stat_get(st, "l2.resident_bytes"));
 		for (size_t k = 0; k < n; k++) {
 			CHECK(asks[k].rq.hit_bytes <= asks[k].rq.bytes);

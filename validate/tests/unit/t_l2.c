@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "arch/l2_tags.h"
-#include "sim/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -380,102 +379,18 @@ TEST(without_an_l2_requests_pass)
 	bed_down(&b);
 }
 
-/* --- against an exact cache -------------------------------------------------------------------------------- */
-
-/* Line-granular, least recently used, write-back, write-allocate without fetch: what the chunks stand for. */
-struct exact_line { uint64_t line, used; bool valid, dirty; };
-struct exact { uint64_t sets, now, hits, misses, fills, writebacks; uint32_t ways; struct exact_line *lines; };
-
-static void exact_touch(struct exact *x, uint64_t line, bool write)
-{
-	struct exact_line *set = &x->lines[line % x->sets * x->ways], *victim = set;
-
-	x->now++;
-	for (uint32_t w = 0; w < x->ways; w++) {
-		if (set[w].valid && set[w].line == line) {
-			x->hits++;
-			set[w].used = x->now;
-			set[w].dirty |= write;
-			return;
-		}
-		if (!set[w].valid ? victim->valid : victim->valid && set[w].used < victim->used)
-			victim = &set[w];
-	}
-	x->misses++;
-	x->fills += !write;
-	x->writebacks += victim->valid && victim->dirty;
-	*victim = (struct exact_line){ line, x->now, true, write };
-}
-
-enum shape { WHOLE_CHUNKS, HALF_CHUNKS, ANY_BYTES };
-
-/* Tensors of a decode step: some read every step, some streamed, some written and read back. */
-static void against_exact(enum shape shape, double points)
-{
-	struct dev d;
-	struct exact x = { .sets = (8 << 20) / 16 / 128, .ways = 16 };
-	struct rng g;
-	double hit, want;
-
-	dev_up(&d, "size: 8 MiB\nways: 16\nline: 128 B\n");
-	CHECK((x.lines = calloc(x.sets * x.ways, sizeof *x.lines)));
-	rng_seed(&g, test_seed(), "l2");
-	for (int i = 0; i < 4000; i++) {
-		uint64_t hot = rng_below(&g, 3), base = hot ? 0 : 16 << 20, span = hot ? 6 << 20 : 48 << 20;
-		uint64_t at = rng_below(&g, span), bytes = 1 + rng_below(&g, 256 << 10);
-		bool write = rng_below(&g, 4) == 0;
-		struct mem_run r = { base + at, bytes };
-
-		if (shape != ANY_BYTES) {
-			uint64_t unit = shape == WHOLE_CHUNKS ? CHUNK : CHUNK / 2;
-
-			r.addr = r.addr / unit * unit;
-			r.bytes = round_up(r.bytes, unit);
-		}
-		if (write)
-			bed_write(&d.b, d.l2, r.addr, r.bytes);
-		else
-			bed_read(&d.b, d.l2, r.addr, r.bytes);
-		for (uint64_t line = r.addr / 128; line <= (r.addr + r.bytes - 1) / 128; line++)
-			exact_touch(&x, line, write);
-	}
-	if (shape == WHOLE_CHUNKS) {
-		CHECK_U64(st(&d, "hit_bytes"), x.hits * 128);
-		CHECK_U64(st(&d, "miss_bytes"), x.misses * 128);
-		CHECK_U64(st(&d, "fill_bytes"), x.fills * 128);
-		CHECK_U64(st(&d, "writeback_bytes"), x.writebacks * 128);
-	}
-	hit = (double)st(&d, "hit_bytes") / (double)(st(&d, "hit_bytes") + st(&d, "miss_bytes"));
-	want = (double)x.hits / (double)(x.hits + x.misses);
-	if (hit < want - points / 100 || hit > want + points / 100)
-		test_fail(__FILE__, __LINE__, "hit rate %.4f, line by line %.4f", hit, want);
-	check_bytes(&d);
-	free(x.lines);
-	dev_down(&d);
-}
-
-TEST(whole_chunks_are_exactly_a_line_granular_lru_cache)
-{
-	against_exact(WHOLE_CHUNKS, 0);
-}
-
-TEST(parts_of_chunks_are_within_a_point_of_it)
-{
-	against_exact(HALF_CHUNKS, 1);
-	against_exact(ANY_BYTES, 1);
-}
-
 /* --- tags and policies ------------------------------------------------------------------------------------- */
 
 TEST(every_way_count_keeps_exactly_its_ways)
 {
 	static const uint32_t counts[] = { 1, 2, 3, 7, 8, 9, 16, 24, 64 };
-	const struct l2_policy_ops *policies[] = { &l2_lru, &l2_srrip };
+	const struct l2_policy_ops *policies[] = { &l2_lru, &l2_srrip, &l2_drrip, &l2_kv_aware };
 
-	for (size_t p = 0; p < 2; p++)
+	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct l2_tags *t = l2_tags_new(5, counts[n], policies[p], &e);
+			struct l2_tags_cfg k = { 5, counts[n], 0, false, policies[p] };
+			struct l2_tags *t = l2_tags_new(&k, &e);
 			struct l2_place another;
 			struct l2_chunk old;
 			uint64_t old_chunk;
@@ -483,7 +398,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 			CHECK(t);
 			for (uint64_t i = 0; i < counts[n]; i++) {
 				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
-				struct l2_chunk *c = l2_tags_insert(t, &p, &old, &old_chunk);
+				struct l2_chunk *c = l2_tags_insert(t, &p, 0, &old, &old_chunk);
 
 				CHECK(!old.valid);                           /* empty ways go first */
 				c->valid = 1;
@@ -491,11 +406,11 @@ TEST(every_way_count_keeps_exactly_its_ways)
 			for (uint64_t i = 0; i < counts[n]; i++) {
 				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
 
-				CHECK(l2_tags_hit(t, &p) == l2_tags_peek(t, p) && l2_tags_hit(t, &p));
+				CHECK(l2_tags_hit(t, &p, 1) == l2_tags_peek(t, p) && l2_tags_hit(t, &p, 1));
 			}
 			another = l2_tags_place(t, 2 + 5 * 1000);
-			l2_tags_insert(t, &another, &old, &old_chunk)->valid = 1;
-			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in both */
+			l2_tags_insert(t, &another, 0, &old, &old_chunk)->valid = 1;
+			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in all */
 			CHECK(!l2_tags_peek(t, l2_tags_place(t, 2)));
 			l2_tags_free(t);
 		}
@@ -519,7 +434,5 @@ SUITE(t_l2,
 	T(resident_counts_bytes_of_the_range)
 	T(sizes_that_are_no_sets_are_an_error)
 	T(without_an_l2_requests_pass)
-	T(whole_chunks_are_exactly_a_line_granular_lru_cache)
-	T(parts_of_chunks_are_within_a_point_of_it)
 	T(every_way_count_keeps_exactly_its_ways)
 );

@@ -1,0 +1,523 @@
+/* dram_cmd.c - the controller of the command path: queues, what a chosen command means for them, refresh, and the
+ * skipping of ticks in which nothing can be chosen. */
+#include "arch/dram_cmd_int.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dram_cmd {
+	struct dram_cmd_table t;
+	struct dram_fieldmap map;
+	dram_cmd_done *done;
+	void *owner;
+	tick_t now;
+	uint64_t seq;
+	struct channel *channel;
+};
+
+/* --- life cycle -------------------------------------------------------------------------------------------- */
+
+static int channel_init(struct channel *c, const struct dram_cmd_table *t)
+{
+	uint32_t n_ents = t->read_queue + t->write_queue;
+
+	c->t = t;
+	c->unit_banks = t->groups * t->banks;
+	c->n_units = t->pcs * t->ranks;
+	c->n_banks = c->n_units * c->unit_banks;
+	n_ents += c->n_banks;
+	c->refresh_size = 2 * c->n_banks;
+	if (!(c->ent = calloc(n_ents, sizeof *c->ent)) || !(c->bank = calloc(c->n_banks, sizeof *c->bank)) ||
+	    !(c->unit = calloc(c->n_units, sizeof *c->unit)) ||
+	    !(c->group = calloc((size_t)c->n_units * t->groups, sizeof *c->group)) ||
+	    !(c->active = calloc(c->n_banks, sizeof *c->active)) ||
+	    !(c->refresh = calloc(c->refresh_size, sizeof *c->refresh)))
+		return -1;
+	for (uint32_t i = 0; i < n_ents; i++)
+		c->ent[i].next = i + 1 < n_ents ? (uint16_t)(i + 1) : NO_ENT;
+	for (uint32_t i = 0; i < c->n_banks; i++) {
+		struct bank *b = &c->bank[i];
+
+		b->row = NO_ROW;
+		b->unit = (uint16_t)(i / c->unit_banks);
+		b->group = (uint16_t)(i / t->banks);
+		for (int q = READS; q <= WRITES; q++)
+			b->head[q] = b->tail[q] = b->hit[q] = b->miss[q] = NO_ENT;
+	}
+	c->opening = c->cas = NO_ENT;
+	c->col_next = c->row_next = TICK_NEVER;
+	c->refresh_next = t->refresh == DRAM_REFRESH_ALL ? t->refi :
+	                  t->refresh == DRAM_REFRESH_BANK ? t->refi_pb : TICK_NEVER;
+	c->next = c->refresh_next;
+	return 0;
+}
+
+struct dram_cmd *dram_cmd_new(const struct dram_cmd_table *t, const struct dram_fieldmap *map, dram_cmd_done *done,
+                              void *owner, struct err *e)
+{
+	struct dram_cmd *d = calloc(1, sizeof *d);
+
+	if (!d || !(d->channel = calloc(t->channels, sizeof *d->channel)))
+		goto nomem;
+	d->t = *t;
+	d->map = *map;
+	d->done = done;
+	d->owner = owner;
+	for (uint32_t i = 0; i < t->channels; i++)
+		if (channel_init(&d->channel[i], &d->t) < 0)
+			goto nomem;
+	return d;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for the command path of 'dram'");
+	dram_cmd_free(d);
+	return NULL;
+}
+
+void dram_cmd_free(struct dram_cmd *d)
+{
+	if (!d)
+		return;
+	for (uint32_t i = 0; d->channel && i < d->t.channels; i++) {
+		struct channel *c = &d->channel[i];
+
+		free(c->ent);
+		free(c->bank);
+		free(c->unit);
+		free(c->group);
+		free(c->active);
+		free(c->refresh);
+	}
+	free(d->channel);
+	free(d);
+}
+
+/* --- queues ------------------------------------------------------------------------------------------------ */
+
+static inline void set_masks(struct channel *c, uint32_t bank, int q)
+{
+	struct bank *b = &c->bank[bank];
+	struct unit *u = &c->unit[b->unit];
+	uint64_t bit = UINT64_C(1) << (bank - b->unit * c->unit_banks);
+	bool open = b->row != NO_ROW, busy = c->opening != NO_ENT && c->ent[c->opening].bank == bank;
+
+	u->hit[q] = b->hit[q] != NO_ENT ? u->hit[q] | bit : u->hit[q] & ~bit;
+	u->miss[q] = b->miss[q] != NO_ENT && open ? u->miss[q] | bit : u->miss[q] & ~bit;
+	u->closed[q] = b->miss[q] != NO_ENT && !open && !busy ? u->closed[q] | bit : u->closed[q] & ~bit;
+}
+
+/* The oldest request of a list for the open row, and the oldest for another one. */
+static void first_of(const struct channel *c, const struct bank *b, uint16_t from, uint16_t *hit, uint16_t *miss)
+{
+	for (uint16_t i = from; i != NO_ENT; i = c->ent[i].next) {
+		uint16_t *at = c->ent[i].row == b->row ? hit : miss;
+
+		if (*at == NO_ENT)
+			*at = i;
+		if (*hit != NO_ENT && *miss != NO_ENT)
+			return;
+	}
+}
+
+/* After the bank's row changed. */
+static void sort_bank(struct channel *c, uint32_t bank)
+{
+	struct bank *b = &c->bank[bank];
+
+	for (int q = READS; q <= WRITES; q++) {
+		if (b->head[q] == NO_ENT)
+			continue;
+		b->hit[q] = b->miss[q] = NO_ENT;
+		first_of(c, b, b->head[q], &b->hit[q], &b->miss[q]);
+		set_masks(c, bank, q);
+	}
+}
+
+static void unlink_ent(struct channel *c, uint16_t i, int q)
+{
+	struct ent *x = &c->ent[i];
+	struct bank *b = &c->bank[x->bank];
+	uint16_t *mark = b->hit[q] == i ? &b->hit[q] : b->miss[q] == i ? &b->miss[q] : NULL;
+
+	if (mark) {
+		bool hit = mark == &b->hit[q];
+		uint16_t k = x->next;
+
+		while (k != NO_ENT && (c->ent[k].row == b->row) != hit)
+			k = c->ent[k].next;
+		*mark = k;
+	}
+	if (x->prev != NO_ENT)
+		c->ent[x->prev].next = x->next;
+	else
+		b->head[q] = x->next;
+	if (x->next != NO_ENT)
+		c->ent[x->next].prev = x->prev;
+	else
+		b->tail[q] = x->prev;
+	c->n[q]--;
+	c->resized = true;
+	if (mark)
+		set_masks(c, x->bank, q);
+}
+
+bool dram_cmd_room(const struct dram_cmd *d, uint32_t channel, bool write)
+{
+	return d->channel[channel].n[write] < (write ? d->t.write_queue : d->t.read_queue);
+}
+
+bool dram_cmd_offer(struct dram_cmd *d, const struct dram_place *at, const struct dram_burst *burst)
+{
+	struct channel *c = &d->channel[at->channel];
+	struct bank *b = &c->bank[at->bank];
+	int q = burst->write ? WRITES : READS;
+	uint16_t i = c->spare;
+	struct ent *x = &c->ent[i];
+	bool hit = b->row == at->row;
+
+	if (c->n[q] >= (q == WRITES ? d->t.write_queue : d->t.read_queue))
+		return false;
+	c->spare = x->next;
+	*x = (struct ent){ .accepted = d->now, .seq = d->seq++, .b = *burst, .row = at->row, .bank = (uint16_t)at->bank,
+	                   .next = NO_ENT, .prev = b->tail[q] };
+	if (b->tail[q] != NO_ENT)
+		c->ent[b->tail[q]].next = i;
+	else
+		b->head[q] = i;
+	b->tail[q] = i;
+	c->n[q]++;
+	c->resized = true;
+	if (hit ? b->hit[q] == NO_ENT : b->miss[q] == NO_ENT) {
+		*(hit ? &b->hit[q] : &b->miss[q]) = i;
+		set_masks(c, at->bank, q);
+		if (hit && d->t.split_bus)
+			c->col_next = sooner(c->col_next, d->now + 1);
+		else
+			c->row_next = sooner(c->row_next, d->now + 1);
+	}
+	c->next = sooner(c->next, d->now + 1);
+	return true;
+}
+
+/* --- issuing ----------------------------------------------------------------------------------------------- */
+
+static void promote(struct channel *c, uint16_t ent)
+{
+	const struct ent *n = &c->ent[ent];
+	struct bank *b = &c->bank[n->bank];
+
+	c->active[c->n_active++] = ent;
+	b->active++;
+	c->unit[b->unit].active++;
+	c->unit[b->unit].held |= UINT64_C(1) << (n->bank - b->unit * c->unit_banks);
+	if (c->t->split_bus)
+		c->col_next = sooner(c->col_next, sooner(b->col[READS], b->col[WRITES]));
+}
+
+static void serve(struct dram_cmd *d, struct channel *c, const struct choice *x, tick_t now)
+{
+	struct ent *n = &c->ent[x->ent];
+	struct bank *b = &c->bank[x->bank];
+	int q = n->b.write ? WRITES : READS;
+	tick_t latency = q == READS ? d->t.read_latency : d->t.write_latency;
+
+	dram_dev_column(c, x->bank, q, now);
+	if (d->t.wck)
+		c->wck_until = later(c->wck_until, now + latency + d->t.wck);
+	if (x->active >= 0) {
+		c->n_active--;
+		memmove(&c->active[x->active], &c->active[x->active + 1],
+		        (c->n_active - (uint32_t)x->active) * sizeof *c->active);
+		b->active--;
+		c->unit[b->unit].active--;
+		c->unit[b->unit].held &= ~(UINT64_C(1) << (x->bank - b->unit * c->unit_banks));
+		c->row_next = sooner(c->row_next, b->pre); /* its bank may be closed again */
+	} else {
+		unlink_ent(c, x->ent, q);
+		if (d->t.row_hit)
+			c->row_next = 0;
+	}
+	if (d->t.split_bus && (b->hit[READS] != NO_ENT || b->hit[WRITES] != NO_ENT))
+		c->col_next = sooner(c->col_next, now + d->t.ccd_s); /* the next one of this row, at the earliest */
+	d->done(d->owner, &n->b, n->accepted, q == READS ? now + latency : now); /* I2 */
+	n->next = c->spare;
+	c->spare = x->ent;
+	if (d->t.closed_page && !b->active && b->hit[READS] == NO_ENT && b->hit[WRITES] == NO_ENT) {
+		dram_dev_pre(c, x->bank, later(b->pre, now)); /* auto-precharge: no command of its own */
+		sort_bank(c, x->bank);
+		c->row_next = 0;
+	}
+}
+
+static void open_row(struct channel *c, const struct choice *x, tick_t now)
+{
+	struct ent *n = &c->ent[x->ent];
+
+	assert(c->bank[x->bank].row == NO_ROW); /* I3 */
+	unlink_ent(c, x->ent, n->b.write ? WRITES : READS);
+	dram_dev_act(c, x->bank, n->row, now);
+	if (c->t->aad) {
+		/* No column command before ACT-2: the row counts as closed until then. */
+		c->opening = x->ent;
+		c->opening_since = now;
+		c->bank[x->bank].row = NO_ROW;
+		set_masks(c, x->bank, READS);
+		set_masks(c, x->bank, WRITES);
+		return;
+	}
+	sort_bank(c, x->bank);
+	promote(c, x->ent);
+}
+
+/* ACT-2 */
+static void finish_open(struct channel *c, tick_t now)
+{
+	struct ent *n = &c->ent[c->opening];
+	uint16_t ent = c->opening;
+
+	c->opening = NO_ENT;
+	c->bank[n->bank].row = n->row;
+	set_masks(c, n->bank, READS);
+	set_masks(c, n->bank, WRITES);
+	sort_bank(c, n->bank);
+	promote(c, ent);
+	c->bus[0] = now + 1;
+}
+
+static void close_all(struct channel *c, uint32_t unit, tick_t now)
+{
+	uint32_t from, to;
+
+	dram_dev_preab(c, unit, now);
+	dram_dev_scope(c, unit, &from, &to);
+	for (uint32_t k = from * c->unit_banks; k < to * c->unit_banks; k++)
+		sort_bank(c, k);
+}
+
+static void refreshed(struct channel *c)
+{
+	c->refresh_at = (c->refresh_at + 1) % c->refresh_size;
+	c->n_refresh--;
+	c->col_next = c->row_next = 0;
+}
+
+static void issue(struct dram_cmd *d, struct channel *c, const struct choice *x, tick_t now)
+{
+	const struct dram_cmd_table *t = &d->t;
+	tick_t *bus = &c->bus[t->split_bus && (x->k == DRAM_RD || x->k == DRAM_WR)];
+
+	c->stats.commands[x->k]++;
+	*bus = now + 1;
+	switch (x->k) {
+	case DRAM_RD:
+	case DRAM_WR:
+		*bus = now + t->column_ticks;
+		serve(d, c, x, now);
+		break;
+	case DRAM_ACT:
+		*bus = now + t->act_ticks;
+		open_row(c, x, now);
+		break;
+	case DRAM_PRE:
+		dram_dev_pre(c, x->bank, now);
+		sort_bank(c, x->bank);
+		c->row_next = sooner(c->row_next, c->bank[x->bank].act);
+		break;
+	case DRAM_PREAB:
+		close_all(c, c->bank[x->bank].unit, now);
+		c->row_next = 0;
+		break;
+	case DRAM_REFAB:
+		dram_dev_refab(c, c->bank[x->bank].unit, now);
+		refreshed(c);
+		break;
+	case DRAM_REFPB:
+		dram_dev_refpb(c, x->bank, now);
+		refreshed(c);
+		break;
+	case DRAM_COMMANDS:
+		break;
+	}
+}
+
+/* --- stepping ---------------------------------------------------------------------------------------------- */
+
+static void due(struct channel *c)
+{
+	uint32_t step = c->t->stacked ? c->t->ranks : 1;
+
+	if (c->t->refresh == DRAM_REFRESH_BANK) {
+		c->refresh_next += c->t->refi_pb;
+		if (c->n_refresh < c->refresh_size)
+			c->refresh[(c->refresh_at + c->n_refresh++) % c->refresh_size] = (uint16_t)c->refresh_turn;
+		c->refresh_turn = (c->refresh_turn + 1) % c->n_banks;
+	} else {
+		c->refresh_next += c->t->refi;
+		for (uint32_t i = 0; i < c->n_units && c->n_refresh < c->refresh_size; i += step)
+			c->refresh[(c->refresh_at + c->n_refresh++) % c->refresh_size] = (uint16_t)i;
+	}
+	c->col_next = c->row_next = 0;
+}
+
+static void slot(struct dram_cmd *d, struct channel *c, tick_t now, int may, tick_t *slot_next)
+{
+	const tick_t *bus = &c->bus[d->t.split_bus && (may & COLUMNS)];
+	struct choice x;
+	tick_t next;
+
+	if (c->resized && !c->n_refresh)
+		dram_turn_mode(c);
+	if (now < *slot_next)
+		return;
+	if (*bus > now) {
+		*slot_next = *bus;
+		return;
+	}
+	if (dram_choose(c, now, may, &x, &next)) {
+		*slot_next = TICK_NEVER;
+		issue(d, c, &x, now);
+		*slot_next = later(sooner(*slot_next, d->t.split_bus ? next : now), *bus);
+	} else {
+		*slot_next = later(next, now + 1);
+	}
+}
+
+/* LPDDR: one command bus, on which an ACT-2 and a CAS may have to go first. */
+static void lpddr_slot(struct dram_cmd *d, struct channel *c, tick_t now)
+{
+	struct choice x = { 0 };
+	tick_t next = TICK_NEVER;
+
+	if (c->resized && !c->n_refresh)
+		dram_turn_mode(c);
+	if (now < c->row_next)
+		return;
+	c->row_next = now + 1;
+	if (c->opening != NO_ENT && now >= c->opening_since + d->t.aad) {
+		finish_open(c, now);
+		return;
+	}
+	if (c->cas != NO_ENT) {
+		struct ent *n = &c->ent[c->cas];
+		int16_t active = -1;
+
+		for (uint32_t i = 0; i < c->n_active; i++)
+			if (c->active[i] == c->cas)
+				active = (int16_t)i;
+		x = (struct choice){ n->b.write ? DRAM_WR : DRAM_RD, c->cas, active, n->bank };
+		c->cas = NO_ENT;
+		issue(d, c, &x, now);
+		return;
+	}
+	if (dram_choose(c, now, ROWS | COLUMNS, &x, &next)) {
+		if ((x.k != DRAM_RD && x.k != DRAM_WR) || !d->t.wck || now < c->wck_until) {
+			issue(d, c, &x, now);
+			return;
+		}
+		if (c->opening == NO_ENT || c->opening_since + d->t.aad > now + 1) {
+			c->cas = x.ent;
+			return;
+		}
+	}
+	if (c->opening != NO_ENT) {
+		finish_open(c, now);
+		return;
+	}
+	c->row_next = later(next, now + 1);
+}
+
+static void channel_step(struct dram_cmd *d, struct channel *c, tick_t now)
+{
+	bool whole = d->t.clock_ticks == 1 || (now & 1);
+
+	c->stats.steps++;
+	if (now == c->refresh_next)
+		due(c);
+	if (d->t.aad) {
+		lpddr_slot(d, c, now);
+	} else if (d->t.split_bus) {
+		if (whole)
+			slot(d, c, now, COLUMNS, &c->col_next);
+		slot(d, c, now, whole ? ROWS : ROWS | CLOSES, &c->row_next);
+		c->col_next = dram_whole_clock(c, c->col_next);
+	} else {
+		slot(d, c, now, ROWS | COLUMNS, &c->row_next);
+	}
+	c->next = sooner(c->row_next, c->refresh_next);
+	if (d->t.split_bus)
+		c->next = sooner(c->next, c->col_next);
+	if (c->next <= now)
+		c->next = now + 1;
+}
+
+/* Queues changed so that the next look at them turns from reads to writes or back. */
+static inline bool turns(const struct channel *c)
+{
+	if (!c->resized || c->n_refresh)
+		return false;
+	return c->write_mode ? c->n[WRITES] < c->t->low && c->n[READS] : c->n[WRITES] > c->t->high || !c->n[READS];
+}
+
+tick_t dram_cmd_now(const struct dram_cmd *d)
+{
+	return d->now;
+}
+
+tick_t dram_cmd_next(const struct dram_cmd *d)
+{
+	tick_t next = TICK_NEVER;
+
+	for (uint32_t i = 0; i < d->t.channels; i++)
+		next = sooner(next, turns(&d->channel[i]) ? d->now + 1 : d->channel[i].next);
+	return next;
+}
+
+void dram_cmd_step(struct dram_cmd *d, tick_t to)
+{
+	assert(to > d->now);
+	d->now = to;
+	for (uint32_t i = 0; i < d->t.channels; i++)
+		if (d->channel[i].next <= to || turns(&d->channel[i]))
+			channel_step(d, &d->channel[i], to);
+}
+
+/* --- for tests and reports --------------------------------------------------------------------------------- */
+
+tick_t dram_cmd_ready_at(const struct dram_cmd *d, enum dram_command c, const struct dram_place *at)
+{
+	return dram_dev_ready(&d->channel[at->channel], c, at->bank);
+}
+
+bool dram_cmd_is_open(const struct dram_cmd *d, const struct dram_place *at)
+{
+	return d->channel[at->channel].bank[at->bank].row == at->row;
+}
+
+void dram_cmd_issue(struct dram_cmd *d, enum dram_command k, const struct dram_place *at, tick_t when)
+{
+	struct channel *c = &d->channel[at->channel];
+	uint32_t unit = c->bank[at->bank].unit;
+
+	switch (k) {
+	case DRAM_ACT:   dram_dev_act(c, at->bank, at->row, when); break;
+	case DRAM_PRE:   dram_dev_pre(c, at->bank, when); break;
+	case DRAM_RD:    dram_dev_column(c, at->bank, READS, when); break;
+	case DRAM_WR:    dram_dev_column(c, at->bank, WRITES, when); break;
+	case DRAM_PREAB: dram_dev_preab(c, unit, when); break;
+	case DRAM_REFAB: dram_dev_refab(c, unit, when); break;
+	case DRAM_REFPB: dram_dev_refpb(c, at->bank, when); break;
+	case DRAM_COMMANDS: break;
+	}
+}
+
+struct dram_cmd_stats dram_cmd_stats(const struct dram_cmd *d)
+{
+	struct dram_cmd_stats s = { { 0 }, 0 };
+
+	for (uint32_t i = 0; i < d->t.channels; i++) {
+		for (int k = 0; k < DRAM_COMMANDS; k++)
+			s.commands[k] += d->channel[i].stats.commands[k];
+		s.steps += d->channel[i].stats.steps;
+	}
+	return s;
+}

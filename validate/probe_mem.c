@@ -1,0 +1,370 @@
+#include "validate/probe_mem.h"
+
+#include <stdlib.h>
+
+#include "sim/rng.h"
+
+#define MIB      (UINT64_C(1) << 20)
+#define SMALLEST (UINT64_C(64) << 10)
+
+/* What is asked for: tiles in order from `base`, again from there after `bytes`; or lines at random places. */
+struct load {
+	enum { READ, WRITE, COPY, CHASE } kind;
+	uint64_t base, bytes, size, to; /* size: of a request; to: a copy goes there */
+	uint64_t n, skip;               /* requests, a copy's two as one; the first `skip` are not measured */
+};
+
+struct slot {
+	struct mem_req rq; /* first member: a reply's request is its slot */
+	struct mem_run run;
+	ps_t sent;
+	struct slot *next; /* in the queue to send */
+	bool second;       /* the write of a copy comes next */
+};
+
+struct probe {
+	struct comp comp;
+	struct machine *m;
+	struct evq *q;
+	struct slot *slots, *head, *tail; /* to send */
+	struct load load;
+	struct rng rng;
+	uint64_t made, done;
+	uint32_t window;
+	bool blocked;
+	ps_t from; /* measured from then on */
+	/* of the load under way */
+	uint64_t *ps; /* latencies, room for `room` */
+	uint64_t n_ps, room, bytes, hit_bytes, hit_ps, hits;
+};
+
+static void queue(struct probe *p, struct slot *s)
+{
+	s->next = NULL;
+	if (p->tail)
+		p->tail->next = s;
+	else
+		p->head = s;
+	p->tail = s;
+}
+
+/* The next request of the load, in a slot; false: there is none. */
+static bool fill(struct probe *p, struct slot *s)
+{
+	const struct load *l = &p->load;
+	uint64_t at;
+	bool write = l->kind == WRITE || s->second;
+
+	if (s->second) {
+		at = s->run.addr - l->base + l->to;
+	} else {
+		if (p->made == l->n)
+			return false;
+		at = l->kind == CHASE ? rng_below(&p->rng, l->bytes / l->size) : p->made % (l->bytes / l->size);
+		at = l->base + at * l->size;
+		p->made++;
+	}
+	s->run = (struct mem_run){ at, l->size };
+	s->rq = (struct mem_req){
+		.runs = &s->run,
+		.n_runs = 1,
+		.bytes = l->size,
+		.write = write,
+		.cls = MEM_ACTIVATION,
+		.from = &p->comp,
+		.no_keep = l->kind == CHASE,
+	};
+	return true;
+}
+
+static void pump(struct probe *p)
+{
+	while (!p->blocked && p->head) {
+		struct slot *s = p->head;
+
+		if (!s->rq.bytes && !fill(p, s)) {
+			p->head = s->next;
+			p->tail = p->head ? p->tail : NULL;
+			continue;
+		}
+		s->rq.not_before = s->sent = evq_now(p->q);
+		if (!comp_send(machine_memory(p->m), &s->rq)) {
+			p->blocked = true;
+			return;
+		}
+		p->head = s->next;
+		p->tail = p->head ? p->tail : NULL;
+	}
+}
+
+static void start(struct probe *p)
+{
+	p->from = evq_now(p->q);
+	p->n_ps = p->bytes = p->hit_bytes = p->hit_ps = p->hits = 0;
+}
+
+static void reply(struct comp *c, struct mem_req *r)
+{
+	struct probe *p = (struct probe *)c;
+	struct slot *s = (struct slot *)r; /* rq is its first member */
+	ps_t took = evq_now(p->q) - s->sent;
+
+	if (p->n_ps < p->room)
+		p->ps[p->n_ps++] = took;
+	p->bytes += r->bytes;
+	p->hit_bytes += r->hit_bytes;
+	if (r->hit_bytes == r->bytes) {
+		p->hit_ps += took;
+		p->hits++;
+	}
+	s->second = p->load.kind == COPY && !r->write;
+	p->done += !s->second;
+	if (!s->second && p->done == p->load.skip)
+		start(p);
+	s->rq.bytes = 0;
+	queue(p, s);
+	pump(p);
+}
+
+static void retry(struct comp *c, struct comp *below)
+{
+	struct probe *p = (struct probe *)c;
+
+	(void)below;
+	p->blocked = false;
+	pump(p);
+}
+
+static void explain(const struct comp *c, struct str *out)
+{
+	const struct probe *p = (const struct probe *)c;
+
+	str_addf(out, "probe: %llu of %llu requests done", (unsigned long long)p->done, (unsigned long long)p->load.n);
+}
+
+static const struct comp_ops probe_ops = { .kind = "probe", .reply = reply, .retry = retry, .explain = explain };
+
+/* Runs a load to its end; *took is its time. */
+static int run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
+{
+	uint64_t room = l->kind == COPY ? 2 * l->n : l->n;
+
+	if (room > p->room) {
+		uint64_t *more = realloc(p->ps, room * sizeof *more);
+
+		if (!more)
+			return err_set(e, ERR_NOMEM, "out of memory for %llu latencies", (unsigned long long)room);
+		p->ps = more;
+		p->room = room;
+	}
+	p->load = *l;
+	p->made = p->done = 0;
+	start(p);
+	p->head = p->tail = NULL;
+	for (uint32_t i = 0; i < (l->kind == CHASE ? 1 : p->window); i++) {
+		p->slots[i] = (struct slot){ .next = NULL };
+		queue(p, &p->slots[i]);
+	}
+	pump(p);
+	while (p->done < l->n)
+		if (!evq_step(p->q))
+			return err_set(e, ERR_STUCK, "the memory is stuck: %llu of %llu requests were answered",
+			               (unsigned long long)p->done, (unsigned long long)l->n);
+	*took = evq_now(p->q) - p->from;
+	while (evq_step(p->q)) /* what is posted goes out before the next load */
+		continue;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static struct probe_mem_point measured(struct probe *p, const char *what, uint64_t ws, ps_t took, uint64_t peak)
+{
+	struct probe_mem_point x = { .what = what, .ws_bytes = ws, .hit_ns = -1, .miss_ns = -1 };
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < p->n_ps; i++)
+		sum += p->ps[i];
+	qsort(p->ps, p->n_ps, sizeof *p->ps, by_value);
+	x.hit = p->bytes ? (double)p->hit_bytes / (double)p->bytes : 0;
+	x.gbps = took ? (double)p->bytes * 1000 / (double)took : 0;
+	x.efficiency = peak ? x.gbps * 1e9 / (double)peak : -1;
+	x.mean_ns = (double)sum / (double)p->n_ps / 1000;
+	x.p99_ns = (double)p->ps[(p->n_ps * 99 + 99) / 100 - 1] / 1000;
+	if (p->hits)
+		x.hit_ns = (double)p->hit_ps / (double)p->hits / 1000;
+	if (p->hits < p->n_ps)
+		x.miss_ns = (double)(sum - p->hit_ps) / (double)(p->n_ps - p->hits) / 1000;
+	return x;
+}
+
+static void down(struct probe *p)
+{
+	machine_free(p->m);
+	free(p->slots);
+	free(p->ps);
+}
+
+static int up(struct probe *p, const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
+              struct err *e)
+{
+	uint64_t caches = c->l2.size + c->l2.victim;
+
+	*r = *o;
+	r->tile = o->tile ? o->tile : c->dma.tile;
+	r->window = o->window ? o->window : 2 * c->dma.outstanding;
+	r->largest = o->largest ? o->largest : 8 * caches > 16 * MIB ? 8 * caches : 16 * MIB;
+	r->samples = o->samples ? o->samples : 4000;
+	*p = (struct probe){ .window = r->window };
+	while (!o->tile && (r->tile > SMALLEST || (r->tile & (r->tile - 1))))
+		r->tile = r->tile > SMALLEST ? SMALLEST : r->tile & (r->tile - 1);
+	if (r->tile > SMALLEST || (r->tile & (r->tile - 1)))
+		return err_set(e, ERR_USAGE, "a tile is a power of two up to the smallest working set, 64 KiB");
+	if (r->largest < SMALLEST)
+		return err_set(e, ERR_USAGE, "the smallest working set is 64 KiB, larger than the largest");
+	if (!(p->slots = calloc(p->window, sizeof *p->slots))) {
+		err_set(e, ERR_NOMEM, "out of memory for %u requests", p->window);
+		return -1;
+	}
+	rng_seed(&p->rng, r->seed, "probe");
+	return 0;
+}
+
+/* A machine with nothing in its caches, for the next point. */
+static int fresh(struct probe *p, const struct machine_cfg *c, struct err *e)
+{
+	machine_free(p->m);
+	if (!(p->m = machine_new(c, e)))
+		return -1;
+	p->q = machine_queue(p->m);
+	p->comp = (struct comp){ &probe_ops, { p->q, machine_stats(p->m), c->clock, machine_memory(p->m) } };
+	return 0;
+}
+
+/* 64 KiB, 128, 192, 256, 384, ... */
+static uint64_t larger(uint64_t ws)
+{
+	if (ws == SMALLEST)
+		return 2 * ws;
+	return ws & (ws - 1) ? ws / 3 * 4 : ws / 2 * 3;
+}
+
+static struct load reads(const struct probe_mem_opts *o, uint64_t bytes, uint64_t least)
+{
+	uint64_t passes = bytes < least ? (least + bytes - 1) / bytes : 1;
+
+	return (struct load){
+		.kind = READ, .bytes = bytes / o->tile * o->tile, .size = o->tile, .n = passes * (bytes / o->tile)
+	};
+}
+
+int probe_mem_latency(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
+                      struct probe_mem_point *points, struct err *e)
+{
+	struct probe p;
+	ps_t took;
+	int n = 0;
+
+	if (up(&p, c, o, r, e) < 0)
+		return -1;
+	for (uint64_t ws = SMALLEST; ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws)) {
+		struct load warm = reads(r, ws, 2 * ws);
+		struct load chase = { .kind = CHASE, .bytes = ws, .size = c->l2.line, .n = r->samples };
+
+		if (fresh(&p, c, e) < 0 || run(&p, &warm, &took, e) < 0 || run(&p, &chase, &took, e) < 0)
+			goto fail;
+		points[n++] = measured(&p, "chase", ws, took, 0);
+	}
+	down(&p);
+	return n;
+fail:
+	down(&p);
+	return -1;
+}
+
+int probe_mem_l2(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
+                 struct probe_mem_point *points, struct err *e)
+{
+	uint64_t peak = l2_bandwidth(&c->l2, c->clock);
+	struct probe p;
+	ps_t took;
+	int n = 0;
+
+	if (!c->l2.size)
+		return err_set(e, ERR_CONFIG, "this machine has no L2: 'l2.size' is 0");
+	if (up(&p, c, o, r, e) < 0)
+		return -1;
+	for (uint64_t ws = SMALLEST; ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws)) {
+		struct load warm = reads(r, ws, 2 * ws), again = reads(r, ws, 32 * MIB);
+
+		if (fresh(&p, c, e) < 0 || run(&p, &warm, &took, e) < 0 || run(&p, &again, &took, e) < 0)
+			goto fail;
+		points[n++] = measured(&p, "read", ws, took, peak);
+	}
+	down(&p);
+	return n;
+fail:
+	down(&p);
+	return -1;
+}
+
+int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
+                     struct probe_mem_point *points, struct err *e)
+{
+	static const struct {
+		const char *name;
+		int kind;
+	} kernels[] = {
+		{ "read", READ },
+		{ "write", WRITE },
+		{ "copy", COPY },
+	};
+	uint64_t caches = c->l2.size + c->l2.victim;
+	struct probe p;
+	int n = 0;
+
+	if (up(&p, c, o, r, e) < 0)
+		return -1;
+	if (!o->largest && r->largest < 256 * MIB)
+		r->largest = 256 * MIB;
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+		/* Measured where caches and queues are full: what goes in comes out. */
+		uint64_t first = (caches + 4 * MIB) / r->tile, then = r->largest / r->tile;
+		struct load l = {
+			.kind = kernels[i].kind, .bytes = (first + then) * r->tile, .size = r->tile,
+			.n = first + then, .skip = first,
+		}, after;
+		struct probe_mem_point x;
+		ps_t took, from;
+
+		l.to = l.bytes / MIB * MIB + 17 * MIB; /* the arrays do not lie a power of two apart */
+		if (fresh(&p, c, e) < 0 || run(&p, &l, &took, e) < 0)
+			goto fail;
+		from = p.from;
+		x = measured(&p, kernels[i].name, p.bytes, took, 0);
+		/* A write is answered before DRAM has it: a read of other bytes, behind them all, ends when it has. */
+		after = (struct load){
+			.kind = READ,
+			.base = l.to + l.bytes,
+			.bytes = r->tile,
+			.size = r->tile,
+			.n = 1,
+		};
+		if (run(&p, &after, &took, e) < 0)
+			goto fail;
+		if (l.kind != READ)
+			x.gbps = (double)x.ws_bytes * 1000 / (double)(p.from + took - from);
+		x.efficiency = x.gbps * 1e9 / (double)dram_peak(&c->dram);
+		points[n++] = x;
+	}
+	down(&p);
+	return n;
+fail:
+	down(&p);
+	return -1;
+}

@@ -1,0 +1,133 @@
+/* m_dram.c - DRAM against better models: the command path against validate/data/dram/reference.csv, and the tile path
+ * against the command path.
+ *
+ * The bounds are those the classes are held to (probe_class_bound), with fewer bursts than the reference's: enough
+ * for a few percent. Load rows near the knee are left out of the bound, though printed: there the mean latency is
+ * that of a random walk of the queue, which another seed moves by as much. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "validate/probe_dram_ref.h"
+#include "validate/tests/membed.h"
+#include "validate/tests/test.h"
+
+#define BURSTS 40000                   /* and half as many a channel */
+#define KNEE 0.97                      /* of what the same memory reaches saturated */
+
+/* What the reference itself reaches with the row's stream when it is not paced. */
+static double saturated(const struct probe_ref *f, const struct probe_row *r)
+{
+	size_t n = strlen(r->pattern) - strlen("_load");
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct probe_row *x = &f->row[i];
+
+		if (strcmp(x->simulator, r->simulator) == 0 && strcmp(x->type, r->type) == 0 && strcmp(x->map, r->map) == 0 &&
+		    strcmp(x->controller, r->controller) == 0 && strlen(x->pattern) == n &&
+		    strncmp(x->pattern, r->pattern, n) == 0)
+			return x->efficiency;
+	}
+	return 1;
+}
+
+TEST(the_command_path_agrees_with_the_reference)
+{
+	struct err e = ERR_INIT;
+	struct probe_ref f;
+	char path[512];
+	int counted = 0, knees = 0;
+
+	snprintf(path, sizeof path, "%s/validate/data/dram/reference.csv", test_root());
+	CHECK_OK(probe_ref_load(&f, path, &e), e);
+	CHECK_U64(f.n, 680);
+	for (size_t i = 0; i < f.n; i++) {
+		struct probe_row *r = &f.row[i];
+		const char *channels = strstr(r->controller, "/ch");
+		uint64_t n = channels ? strtoull(channels + 3, NULL, 10) : 1;
+		bool knee;
+
+		/* Copies over channels that wait for each other take long to settle: as many as the reference's. */
+		if (n > 1 && strstr(r->pattern, "copy"))
+			n = r->requests;
+		CHECK_OK(probe_ref_run(r, BURSTS + BURSTS / 2 * n, &e), e);
+		if (r->why_not)
+			continue;
+		counted++;
+		knee = r->cls == PROBE_C_LOAD && r->efficiency > KNEE * saturated(&f, r);
+		knees += knee;
+		if (!knee && fabs(r->error) > probe_class_bound(r->cls))
+			test_fail(__FILE__, __LINE__, "%s %s %s %s %s: error %+.4f", r->type, r->pattern, r->parameter, r->map,
+			          r->controller, r->error);
+	}
+	CHECK(counted >= 380 && knees <= 8);
+	probe_ref_free(&f);
+}
+
+/* Efficiency of a stream on the command path, with a queue that looks far enough ahead to show the device. */
+static double command(const char *kind, const struct probe_stream *s, const char *more)
+{
+	struct err e = ERR_INIT;
+	struct probe_result r;
+	struct dram_cfg c;
+
+	bed_dram_kind(&c, kind, more);
+	CHECK_OK(probe_dram_command(&c, s, &r, &e), e);
+	return r.efficiency;
+}
+
+static double tile(const char *kind, uint64_t bytes)
+{
+	struct probe_stream s = { .order = PROBE_SEQ, .requests = 400000, .tile = bytes };
+	struct err e = ERR_INIT;
+	struct probe_result r;
+	struct dram_cfg c;
+
+	bed_dram_kind(&c, kind, "");
+	CHECK_OK(probe_dram_tile(&c, &s, &r, &e), e);
+	return r.efficiency;
+}
+
+TEST(the_tile_path_agrees_with_the_command_path)
+{
+	/* Smallest tile of which two in flight cover a row miss on all channels. Not here: gddr7-28000
+	 * (its command path keeps columns lowest and waits for tCCD of the bank, which the tile path has not), hbm4-8000
+	 * (two tiles of 512 KiB are not enough for its 64 pseudo-channels). */
+	static const struct { const char *kind; uint64_t from; } rows[] = {
+		{ "hbm2-2000", 16 }, { "hbm3-6400", 64 }, { "gddr6-14000", 16 }, { "lpddr5-6400", 16 },
+		{ "ddr5-4800", 16 }, { "ddr5-6400", 16 }, { "ddr4-3200", 16 }, { "ddr4-2400", 16 },
+	};
+	const struct probe_stream s = { .order = PROBE_SEQ, .requests = 400000 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double want = command(rows[i].kind, &s, "read_queue: 128\nscheduler: row_hit\n");
+
+		for (uint64_t kib = rows[i].from; kib <= 512; kib *= 2) {
+			double got = tile(rows[i].kind, kib << 10);
+
+			if (fabs(got / want - 1) > 0.03)
+				test_fail(__FILE__, __LINE__, "%s, tiles of %llu KiB: %.4f against %.4f", rows[i].kind,
+				          (unsigned long long)kib, got, want);
+		}
+	}
+}
+
+TEST(closed_forms_bound_the_command_path)
+{
+	struct probe_stream seq = { .order = PROBE_SEQ, .requests = 60000 }, chase = { .order = PROBE_SEQ, .chase = true,
+	                                                                              .requests = 2000 };
+	struct probe_stream random = { .order = PROBE_RANDOM, .requests = 60000 };
+	struct err e = ERR_INIT;
+	struct probe_result r;
+	struct dram_cfg c;
+
+	CHECK(command("hbm2-2000", &seq, "channels: 1\nrefresh: none\n") > 0.998);
+	/* A 2-cycle ACT and a PRE on the row bus of two pseudo-channels: 32 B per 3 cycles. */
+	CHECK(fabs(command("hbm2-2000", &random, "channels: 1\nrefresh: none\n") - 1.0 / 3) < 0.005);
+	bed_dram_kind(&c, "hbm2-2000", "channels: 1\nrefresh: none\nfields: RoBaRaCoCh\n");
+	CHECK_OK(probe_dram_command(&c, &chase, &r, &e), e);
+	CHECK(r.mean_ns > 17 && r.mean_ns < 18.5);   /* tCL + burst + 1, and a row every 32 bursts */
+}
+
+SUITE(m_dram,
+	T(the_command_path_agrees_with_the_reference) T(the_tile_path_agrees_with_the_command_path)
+	T(closed_forms_bound_the_command_path));
