@@ -33,15 +33,6 @@ uint64_t gemv_peak(const struct gemv_cfg *c, uint32_t cores, enum dtype weight)
 	return (uint64_t)c->units * cores * c->lanes * gemv_macs(c, weight);
 }
 
-static uint32_t log2_up(uint64_t v)
-{
-	uint32_t l = 0;
-
-	while (UINT64_C(1) << l < v)
-		l++;
-	return l;
-}
-
 ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz,
                enum dtype weight, uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split)
 {

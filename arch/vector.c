@@ -18,15 +18,6 @@ const struct cfg_field vector_schema[] = {
 	CFG_END
 };
 
-static uint32_t log2_up(uint64_t v)
-{
-	uint32_t l = 0;
-
-	while (UINT64_C(1) << l < v)
-		l++;
-	return l;
-}
-
 static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t m = a > b ? a : b;

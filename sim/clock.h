@@ -27,6 +27,16 @@ ps_t clock_transfer(uint64_t bytes, uint64_t bytes_per_s);
 uint64_t clock_cycles(ps_t t, uint64_t khz);
 
 static inline uint64_t div_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+/* The smallest l with 2^l >= v; v <= 2^63. */
+static inline uint32_t log2_up(uint64_t v)
+{
+	uint32_t l = 0;
+
+	while (UINT64_C(1) << l < v)
+		l++;
+	return l;
+}
+
 static inline uint64_t round_up(uint64_t a, uint64_t b) { return div_up(a, b) * b; }
 static inline ps_t ps_max(ps_t a, ps_t b) { return a > b ? a : b; }
 static inline ps_t ps_min(ps_t a, ps_t b) { return a < b ? a : b; }
