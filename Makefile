@@ -19,12 +19,12 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse map map_math map_tile map_launch map_dump machine run limits classify \
+      fuse map map_math map_tile map_launch map_dump machine gpu_work run limits classify \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        l2_cfg l2_tags l2_lru l2_rrip l2_srrip l2_drrip l2_kv_aware l2_seen l2_none l2 kv noc_ideal sram dma gemv \
-       matrix vector core cp
-WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
+       matrix vector core cp occupancy gpu gpu_product gpu_attention gpu_stream gpu_rows
+WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read

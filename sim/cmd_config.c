@@ -304,7 +304,7 @@ static int explain(const char *path, const struct opt_list *keys, enum out_forma
 {
 	struct machine_cfg defaults;
 	struct machine_conf *conf = path ? load(path, NULL, e) : NULL;
-	struct cfg *own = path ? NULL : machine_schema(&defaults, e);
+	struct cfg *own = path ? NULL : machine_schema(&defaults, MACHINE_NPU, e);
 	const struct cfg *c = path ? (conf ? conf->raw : NULL) : own;
 	int rc = c ? check_keys(c, keys, e) : -1;
 

@@ -6,7 +6,7 @@
 
 #include "sim/path.h"
 
-static const char *const kind_names[] = { "npu", NULL };
+static const char *const kind_names[] = { "npu", "gpu", NULL };
 static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };
 
 static const struct cfg_field top_schema[] = {
@@ -56,9 +56,36 @@ static const struct cfg_section sections[] = { { "", top_schema, 0 },
 	                                       SECTION(kv, kv_precision_schema),
 	                                       { NULL, NULL, 0 } };
 
-struct cfg *machine_schema(struct machine_cfg *target, struct err *e)
+static const struct cfg_section gpu_sections[] = { { "", top_schema, 0 },
+	                                           SECTION(sm, sm_schema),
+	                                           SECTION(gpu, gpu_schema),
+	                                           SECTION(product, gpu_product_schema),
+	                                           SECTION(attention, gpu_attention_schema),
+	                                           SECTION(stream, gpu_stream_schema),
+	                                           SECTION(rows, gpu_rows_schema),
+	                                           SECTION(dma, dma_schema),
+	                                           SECTION(noc, noc_schema),
+	                                           SECTION(l2, l2_schema),
+	                                           SECTION(dram, dram_schema),
+	                                           { NULL, NULL, 0 } };
+
+struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e)
 {
-	return cfg_new(sections, target, e);
+	struct cfg *npu = cfg_new(sections, target, e);
+
+	if (kind == MACHINE_NPU || !npu)
+		return npu;
+	cfg_free(npu); /* its defaults stay: blocks a GPU's file does not describe are built like an NPU's */
+	return cfg_new(gpu_sections, target, e);
+}
+
+static enum machine_kind kind_of(const struct yaml *y)
+{
+	const struct ynode *n = ynode_get(yaml_root(y), "kind");
+
+	if (n && n->kind == YNODE_MAP)
+		n = ynode_get(n, "value");
+	return n && n->text && strcmp(n->text, kind_names[MACHINE_GPU]) == 0 ? MACHINE_GPU : MACHINE_NPU;
 }
 
 /* The memory's own file fills in what the machine's file left open. */
@@ -108,11 +135,15 @@ static struct machine_conf *conf_read(struct yaml *y, const char *name, const ch
 		goto fail;
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
-	if (!(c->raw = machine_schema(&c->cfg, e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
+	if (!(c->raw = machine_schema(&c->cfg, kind_of(y), e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
 		goto fail;
 	for (int i = 0; i < n_sets; i++)
 		if (cfg_set(c->raw, sets[i], e) < 0)
 			goto fail;
+	if (c->cfg.kind != kind_of(y)) {
+		err_set(e, ERR_CONFIG, "'kind' decides which parameters there are: only the file itself can say it");
+		goto fail;
+	}
 	if (read_dram_kind(c, e) < 0 || check(c, e) < 0)
 		goto fail;
 	yaml_free(y);
@@ -228,6 +259,15 @@ uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes
 	return n < bytes ? n : bytes;
 }
 
+void machine_forget(struct machine *m)
+{
+	struct comp *const levels[] = { m->noc, m->kv, m->l2, m->dram };
+
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		if (levels[i] && levels[i]->ops->reset)
+			levels[i]->ops->reset(levels[i]);
+}
+
 bool machine_pinned(const struct machine *m, uint32_t tensor)
 {
 	return core_pinned(cp_core(m->cp), tensor);
@@ -251,4 +291,10 @@ ps_t machine_now(const struct machine *m)
 uint64_t machine_events(const struct machine *m)
 {
 	return evq_count(m->q);
+}
+
+struct gpu machine_gpu(const struct machine_cfg *c)
+{
+	return (struct gpu){ .clock = c->clock, .sms = c->cores, .sm = &c->sm, .c = &c->gpu, .product = &c->product,
+		             .attention = &c->attention, .stream = &c->stream, .rows = &c->rows };
 }

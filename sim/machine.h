@@ -13,6 +13,7 @@
 #include "arch/dma.h"
 #include "arch/dram.h"
 #include "arch/gemv.h"
+#include "arch/gpu.h"
 #include "arch/isa.h"
 #include "arch/kv.h"
 #include "arch/l2.h"
@@ -27,9 +28,11 @@ enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8,
 
 struct precision_cfg { uint32_t dtype; };    /* enum machine_dtype */
 
+enum machine_kind { MACHINE_NPU, MACHINE_GPU };
+
 struct machine_cfg {
 	char name[CFG_STR_MAX];
-	uint32_t kind;                       /* npu */
+	uint32_t kind;                       /* enum machine_kind */
 	uint64_t clock;                      /* kHz */
 	uint32_t cores;
 	struct core_cfg core;
@@ -45,6 +48,13 @@ struct machine_cfg {
 	struct l2_cfg l2;
 	struct dram_cfg dram;
 	struct precision_cfg weights, kv;    /* stored narrower than traced */
+	/* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
+	struct sm_cfg sm;
+	struct gpu_cfg gpu;
+	struct gpu_product_cfg product;
+	struct gpu_attention_cfg attention;
+	struct gpu_stream_cfg stream;
+	struct gpu_rows_cfg rows;
 };
 
 /* A configuration being read: rows and struct together, so that it can be shown, explained, compared and hashed. */
@@ -60,7 +70,10 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
                                         struct err *e);
 void machine_conf_free(struct machine_conf *c);
-struct cfg *machine_schema(struct machine_cfg *target, struct err *e);   /* all rows with their defaults */
+/* All rows of a kind, with their defaults. */
+struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
+/* What the closed forms of a launch look at; points into `c`. */
+struct gpu machine_gpu(const struct machine_cfg *c);
 
 struct machine;
 
@@ -72,6 +85,7 @@ int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *co
 const struct machine_cfg *machine_cfg(const struct machine *m);
 struct stat_reg *machine_stats(struct machine *m);
 uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* in L2 or KV buffer */
+void machine_forget(struct machine *m);              /* cold: nothing on chip; statistics stay */
 bool machine_pinned(const struct machine *m, uint32_t tensor);
 struct comp *machine_memory(struct machine *m);      /* the network's door, where the cores' DMA asks */
 struct evq *machine_queue(struct machine *m);

@@ -31,6 +31,7 @@
  *
  *   what was computed                                               (L2, L3 workloads/)
  *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op
+ *   workloads/kernel, kernels    what can be counted in a kernel template's code, and the table of it
  *   workloads/rules  from kernel names to families and ops (_load: the YAML table, _int: shared)
  *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move, _int)
  *   sim/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
@@ -47,11 +48,14 @@
  *   arch/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
  *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/memq, memslot    what those levels share
+ *   arch/occupancy   CTAs an SM holds
+ *   arch/gpu         a kernel's time in closed form (_product, _attention, _stream, _rows)
  *
  *   what joins them                                                 (L4)
  *   sim/machine      configuration to blocks wired together
  *   sim/fuse         chains of ops one command can do
  *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
+ *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time

@@ -1,0 +1,105 @@
+/* gpu.h - a GPU's streaming multiprocessors: how long one kernel launch takes, in closed form.
+ *
+ * Models: launch and drain; CTAs in rounds over the SMs the occupancy allows; in a CTA a chain of dependent steps (a
+ * memory round trip and a barrier, from L2 or from DRAM as the operands lie); bytes in flight over latency (Little's
+ * law) an SM; the L2's and DRAM's sustained rates, shared by all; pipes by dtype at the clock they sustain; what
+ * follows the last data. Chain, memory and pipes overlap as a smooth maximum (gpu_overlap). One closed form a way of
+ * laying out the work (workloads/kernel.h: KERNEL_STREAM ...), in gpu_*.c; counts of a kernel's code come with the
+ * launch, times are parameters of the device here. Which bytes hit the L2 is the memory system's state, told by
+ * whoever asks (sim/gpu_work.h).
+ * Leaves out: warps as such, bank conflicts, instruction caches, power beyond a sustained clock, other contexts.
+ * Invariants: I1 no launch is shorter than its bytes over the DRAM and L2 rates or its math over the pipes' peaks;
+ * I2 integers only; I3 more of a rate or less of a latency is never slower.
+ * Sources: parameters are measured by validate/cuda (traces/h200/micro) or fitted by `npusim calibrate`; each row and
+ * each configs/gpu file says which. */
+#ifndef NPUSIM_ARCH_GPU_H
+#define NPUSIM_ARCH_GPU_H
+
+#include "arch/occupancy.h"
+#include "sim/comp.h"
+#include "workloads/kernel.h"
+#include "workloads/op.h"
+
+/* What all forms share. */
+struct gpu_cfg {
+	ps_t launch;                 /* launch and drain of a kernel of one CTA that does nothing */
+	uint64_t cta_rate;           /* CTAs the device starts a second */
+	ps_t step_l2, step_dram;     /* a dependent step: load and barrier, hitting in L2 or not */
+	ps_t barrier;                /* of a CTA of 128 threads */
+	uint64_t dram_read, dram_write; /* bytes/s sustained */
+	uint64_t l2_rate;            /* bytes/s all SMs together get from the L2 */
+	uint64_t sm_rate_l2, sm_rate_dram; /* bytes/s one SM gets */
+	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8; /* multiply-adds count two; a cycle and SM */
+	uint64_t clock_tensor;       /* kHz sustained with all tensor cores busy */
+	uint32_t issue;              /* thread instructions a cycle and SM, times 100 */
+	uint32_t sfu;                /* special functions a cycle and SM */
+	uint32_t overlap;            /* exponent of the smooth maximum: 1, 2, 4, 8 */
+};
+
+/* Parameters of single forms, with their rows in gpu_FORM.c. */
+struct gpu_product_cfg { uint32_t unused; };
+struct gpu_attention_cfg { uint32_t unused; };
+struct gpu_stream_cfg { uint32_t unused; };
+struct gpu_rows_cfg { uint32_t unused; };
+
+extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_attention_schema[], gpu_stream_schema[],
+	gpu_rows_schema[];
+
+/* A device: the configuration's parts the closed forms look at. */
+struct gpu {
+	uint64_t clock;              /* kHz */
+	uint32_t sms;
+	const struct sm_cfg *sm;
+	const struct gpu_cfg *c;
+	const struct gpu_product_cfg *product;
+	const struct gpu_attention_cfg *attention;
+	const struct gpu_stream_cfg *stream;
+	const struct gpu_rows_cfg *rows;
+};
+
+/* What the memory system made of a launch's bytes. */
+struct gpu_mem {
+	uint64_t read, read_hit;     /* bytes asked, found in the L2 */
+	uint64_t write, write_back;  /* bytes stored; dirty bytes that went to DRAM meanwhile */
+};
+
+/* A launch and all that its time depends on. `kernel` holds the counts of its template. */
+struct gpu_launch {
+	const struct op_stream *stream;
+	const struct op *op;
+	const struct op_launch *at;  /* geometry; measured time is in there for whoever compares, and not looked at here */
+	struct kernel kernel;
+	uint32_t nth, count;         /* of the op's launches */
+	struct gpu_mem mem;
+};
+
+/* `total` is what the profiler would show. The parts add up to it; `bound` names what the largest is made of. */
+struct gpu_time {
+	ps_t total;
+	ps_t launch, start, body, finish; /* body: chain, memory and pipes, overlapped */
+	ps_t chain, memory, pipe;    /* each alone */
+	enum res bound;
+};
+
+struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l);
+
+/* --- for the forms ------------------------------------------------------------------------------------------- */
+
+typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t);
+gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
+	gpu_combine;
+
+struct gpu_grid { uint64_t ctas, threads, rounds; uint32_t per_sm, sms; };     /* sms: that have a CTA */
+struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
+/* (a^p + b^p)^(1/p), p = 1, 2, 4, 8 or larger powers of two: how far two things that go on at once hide each other. */
+ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
+/* Bytes over the device's rates: DRAM reads that missed, write-backs, and everything through the L2. */
+ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
+/* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
+ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
+/* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
+ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
+/* Thread instructions (times 10) over the issue rate of `sms` SMs. */
+ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
+
+#endif

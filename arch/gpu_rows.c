@@ -1,0 +1,14 @@
+/* gpu_rows.c - see the head of arch/gpu.h. */
+#include "arch/gpu.h"
+
+const struct cfg_field gpu_rows_schema[] = { CFG_END };
+
+void gpu_rows(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	gpu_plain(g, l, t);
+}
+
+void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	gpu_plain(g, l, t);
+}

@@ -1,0 +1,232 @@
+#include "sim/gpu_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/hash.h"
+
+#define REQUEST (UINT64_C(256) << 10) /* bytes; larger ranges go in parts */
+#define WINDOW  16                    /* parts under way */
+
+int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out,
+                  struct err *e)
+{
+	out->stream = s;
+	out->n = s->n_launches;
+	if (!(out->launches = arena_array(a, s->n_launches ? s->n_launches : 1, sizeof *out->launches)))
+		return err_set(e, ERR_NOMEM, "out of memory for %zu launches", s->n_launches);
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *o = &s->ops[i];
+		bool reads = false, writes = false;
+
+		for (uint32_t n = 0; n < o->n_launches; n++) {
+			struct gpu_launch *l = &out->launches[o->first_launch + n];
+
+			l->stream = s;
+			l->op = o;
+			l->at = &s->launches[o->first_launch + n];
+			l->kernel = kernels_match(k, l->at->name, o->rule);
+			l->nth = n;
+			l->count = o->n_launches;
+			/* A set beside a kernel clears the kernel's own workspace. */
+			if (l->kernel.form == KERNEL_SET && o->kind != OP_COPY && o->n_launches > 1)
+				l->kernel.moves = KERNEL_MOVES_NONE;
+			reads |= l->kernel.moves == KERNEL_MOVES_READS;
+			writes |= l->kernel.moves == KERNEL_MOVES_WRITES;
+		}
+		/* What one launch says it does, the others of the op do not do too. */
+		for (uint32_t n = 0; n < o->n_launches; n++) {
+			enum kernel_moves *m = &out->launches[o->first_launch + n].kernel.moves;
+
+			if (*m == KERNEL_MOVES_ALL && (reads || writes))
+				*m = reads && writes ? KERNEL_MOVES_NONE
+				     : reads         ? KERNEL_MOVES_WRITES
+				                     : KERNEL_MOVES_READS;
+		}
+	}
+	return 0;
+}
+
+/* --- the memory's door --------------------------------------------------------------------------------------- */
+
+struct part {
+	struct mem_req rq; /* first member: a reply's request is its part */
+	struct mem_run run;
+	struct part *next_free;
+};
+
+struct gpu_traffic {
+	struct comp comp;
+	struct machine *m;
+	struct machine_cfg cfg;
+	struct part parts[WINDOW], *free;
+	struct gpu_mem *into;
+	uint64_t under_way;
+	bool blocked;
+};
+
+static void reply(struct comp *c, struct mem_req *r)
+{
+	struct gpu_traffic *t = (struct gpu_traffic *)c;
+	struct part *p = (struct part *)r;
+
+	if (!r->write)
+		t->into->read_hit += r->hit_bytes;
+	p->next_free = t->free;
+	t->free = p;
+	t->under_way--;
+}
+
+static void retry(struct comp *c, struct comp *below)
+{
+	(void)below;
+	((struct gpu_traffic *)c)->blocked = false;
+}
+
+static void explain(const struct comp *c, struct str *out)
+{
+	str_addf(out, "gpu traffic: %llu requests under way",
+	         (unsigned long long)((const struct gpu_traffic *)c)->under_way);
+}
+
+static const struct comp_ops traffic_ops = {
+	.kind = "gpu_traffic", .reply = reply, .retry = retry, .explain = explain
+};
+
+static void free_all(struct gpu_traffic *t)
+{
+	t->free = NULL;
+	for (int i = 0; i < WINDOW; i++) {
+		t->parts[i].next_free = t->free;
+		t->free = &t->parts[i];
+	}
+	t->under_way = 0;
+	t->blocked = false;
+}
+
+struct gpu_traffic *gpu_traffic_new(const struct machine_cfg *c, struct err *e)
+{
+	struct gpu_traffic *t = calloc(1, sizeof *t);
+
+	if (!t) {
+		err_set(e, ERR_NOMEM, "out of memory for a GPU's memory");
+		return NULL;
+	}
+	t->comp.ops = &traffic_ops;
+	t->cfg = *c;
+	free_all(t);
+	if (!(t->m = machine_new(c, e))) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void gpu_traffic_free(struct gpu_traffic *t)
+{
+	if (!t)
+		return;
+	machine_free(t->m);
+	free(t);
+}
+
+void gpu_traffic_forget(struct gpu_traffic *t)
+{
+	machine_forget(t->m);
+}
+
+static int stuck(const struct gpu_traffic *t, struct err *e)
+{
+	return err_set(e, ERR_STUCK, "the memory is stuck with %llu requests under way",
+	               (unsigned long long)t->under_way);
+}
+
+int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool write, struct gpu_mem *m, struct err *e)
+{
+	struct evq *q = machine_queue(t->m);
+	uint64_t before = stat_get(machine_stats(t->m), "dram.write_bytes");
+
+	t->into = m;
+	*(write ? &m->write : &m->read) += bytes;
+	while (bytes) {
+		uint64_t n = REQUEST - addr % REQUEST;
+		struct part *p = t->free;
+
+		if (!p || t->blocked) {
+			if (!evq_step(q))
+				return stuck(t, e);
+			continue;
+		}
+		n = n < bytes ? n : bytes;
+		p->run = (struct mem_run){ addr, n };
+		p->rq = (struct mem_req){ .runs = &p->run,
+			                  .n_runs = 1,
+			                  .bytes = n,
+			                  .write = write,
+			                  .cls = MEM_ACTIVATION,
+			                  .not_before = evq_now(q),
+			                  .from = &t->comp };
+		t->free = p->next_free;
+		t->under_way++;
+		if (!comp_send(machine_memory(t->m), &p->rq)) {
+			t->blocked = true;
+			t->under_way--;
+			t->free = p;
+			continue;
+		}
+		addr += n;
+		bytes -= n;
+	}
+	while (evq_step(q))
+		continue;
+	if (t->under_way)
+		return stuck(t, e);
+	m->write_back += stat_get(machine_stats(t->m), "dram.write_bytes") - before;
+	return 0;
+}
+
+/* --- operands ------------------------------------------------------------------------------------------------ */
+
+static uint64_t instance(const struct op_tensor *t, const struct op_operand *x, uint32_t pass)
+{
+	uint64_t start;
+
+	if (t->instances <= 1)
+		return 0;
+	start = hash_mix(hash_u64(hash_u64(HASH_INIT, (uint64_t)t->route), pass)) % t->instances;
+	return (start + x->slot) % t->instances;
+}
+
+int gpu_work_move(struct gpu_work *w, uint32_t op, uint32_t pass, struct gpu_traffic *t, struct err *e)
+{
+	const struct op_stream *s = w->stream;
+	const struct op *o = &s->ops[op];
+
+	for (uint32_t n = 0; n < o->n_launches; n++) {
+		struct gpu_launch *l = &w->launches[o->first_launch + n];
+
+		memset(&l->mem, 0, sizeof l->mem);
+		for (uint32_t k = 0; k < o->n_operands; k++) {
+			const struct op_operand *x = &s->operands[o->first_operand + k];
+			const struct op_tensor *u = &s->tensors[x->tensor];
+
+			if (l->kernel.moves == KERNEL_MOVES_NONE ||
+			    (x->write ? l->kernel.moves == KERNEL_MOVES_READS : l->kernel.moves == KERNEL_MOVES_WRITES))
+				continue;
+			if (gpu_traffic_move(t, u->addr + u->stride * instance(u, x, pass) + x->offset,
+			                     x->touched < x->bytes ? x->touched : x->bytes, x->write, &l->mem, e) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int gpu_work_run(struct gpu_work *w, bool warm, struct gpu_traffic *t, struct err *e)
+{
+	gpu_traffic_forget(t);
+	for (uint32_t pass = warm ? 0 : 1; pass < 2; pass++)
+		for (uint32_t i = 0; i < w->stream->n_ops; i++)
+			if (gpu_work_move(w, i, pass, t, e) < 0)
+				return -1;
+	return 0;
+}

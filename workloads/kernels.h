@@ -1,0 +1,24 @@
+/* kernels.h - the table of kernel templates: from a kernel's name to the small integers of its code.
+ *
+ * Rows are YAML (configs/kernels/NAME.yaml, whose head documents the keys), tried in order, first match wins. Groups
+ * of a row's expression may be read as numbers (`from_name`): a tile's extents stand in many names. */
+#ifndef NPUSIM_WORKLOADS_KERNELS_H
+#define NPUSIM_WORKLOADS_KERNELS_H
+
+#include <stddef.h>
+
+#include "sim/err.h"
+#include "workloads/kernel.h"
+
+struct kernels;
+
+struct kernels *kernels_load(const char *path, struct err *e);   /* NULL path: the default table */
+struct kernels *kernels_parse(const char *text, size_t n, const char *name, struct err *e);
+void kernels_free(struct kernels *k);
+/* What the table says of a kernel whose op a rule made (configs/rules; NULL: unknown); a KERNEL_PLAIN without numbers
+ * where no row matches. */
+struct kernel kernels_match(const struct kernels *k, const char *kernel, const char *rule);
+size_t kernels_count(const struct kernels *k);
+uint64_t kernels_hash(const struct kernels *k);
+
+#endif
