@@ -27,15 +27,15 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
-RESULTS = res res_read
+RESULTS = res res_read plot plot_script plot_run
 VALIDATE = probe_dram probe_dram_tile probe_dram_ref probe_mem
 PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config cmd_probe \
-          cmd_probe_mem cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
+          cmd_probe_mem cmd_plot cmd_plot_breakdown cmd_plot_latency cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           units cp fuse memq dram dram_cmd l2 l2_policy l2_exact kv noc probe_mem res
+           units cp fuse memq dram dram_cmd l2 l2_policy l2_exact kv noc probe_mem res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step
@@ -189,8 +189,8 @@ demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsoc
 	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
 
-deps: ## install the libraries and the compiler (root on Debian), or print the one command that does
-	@$(DEPS_SH) need && echo "everything npusim needs is here:" && $(DEPS_SH) list
+deps: ## install the libraries, the compiler and gnuplot (root on Debian), or print the one command that does
+	@$(DEPS_SH) need && $(DEPS_SH) plot && echo "everything npusim needs is here:" && $(DEPS_SH) list
 deps-dev: deps ## the same for distcheck and fuzz: clang with sanitizers and libFuzzer, valgrind
 	@$(DEPS_SH) dev && echo "everything make distcheck needs is here"
 deps-check:

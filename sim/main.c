@@ -62,12 +62,14 @@
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   results/res      the results database (_read, _int)
+ *   results/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _top, _ops
  *   sim/cmd_config, cmd_probe (_mem)
+ *   sim/cmd_plot     _breakdown, _latency
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits
  *   sim/cmd_compare
@@ -89,6 +91,7 @@ static const struct cmd commands[] = {
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
+	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -4,6 +4,7 @@
 #   deps.sh cflags | libs   compiler or linker flags of the libraries (pkg-config where it knows them)
 #   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
 #   deps.sh dev             the same for what `make distcheck` needs on top
+#   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
 #   deps.sh list            what was found
 #
@@ -173,6 +174,15 @@ dev() {
 	return 1
 }
 
+plot() {
+	have gnuplot && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y gnuplot-nox"
+		apt gnuplot-nox && return 0
+	fi
+	say "'npusim plot' draws with gnuplot, which is not here; on Debian: sudo apt-get install gnuplot-nox"
+}
+
 fuzz() {
 	clang_works && return 0
 	say "libFuzzer needs clang with its compiler-rt (make deps-dev gets it on Debian); using the standalone mutator instead"
@@ -185,6 +195,7 @@ list() {
 			printf '  %-8s %s\n' "$(field "$l" 1)" "$($PKG_CONFIG --modversion "$(field "$l" 3)" 2>/dev/null || echo found)"
 		fi
 	done
+	have gnuplot && printf '  %-8s %s\n' gnuplot "$(gnuplot --version)"
 	printf '  %-8s %s\n' "$CC" "$($CC --version 2>/dev/null | head -n 1)"
 }
 
@@ -193,7 +204,8 @@ cflags) all_cflags ;;
 libs) all_libs ;;
 need) need ;;
 dev) dev ;;
+plot) plot ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | fuzz | list"; exit 2 ;;
 esac
