@@ -70,8 +70,8 @@ static void reply(struct comp *c, struct mem_req *r)
 	struct gpu_traffic *t = (struct gpu_traffic *)c;
 	struct part *p = (struct part *)r;
 
-	if (!r->write)
-		t->into->read_hit += r->hit_bytes;
+	if (!r->write) /* the cache counts whole lines */
+		t->into->read_hit += r->hit_bytes < r->bytes ? r->hit_bytes : r->bytes;
 	p->next_free = t->free;
 	t->free = p;
 	t->under_way--;

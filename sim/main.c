@@ -59,6 +59,7 @@
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time
+ *   validate/cases   samples of a measured trace; score: how far a model is off
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   results/res      the results database (_read, _int)
@@ -73,6 +74,7 @@
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits
  *   sim/cmd_compare
+ *   sim/cmd_validate
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
@@ -90,6 +92,7 @@ static const struct cmd commands[] = {
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
+	{ "validate", cmd_validate, NULL, "a GPU's model against what was measured on it" },
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
 	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },

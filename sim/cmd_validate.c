@@ -1,0 +1,379 @@
+/* cmd_validate.c - npusim validate: a GPU's model against what was measured on it. */
+#include "sim/cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/cases.h"
+#include "validate/score.h"
+
+struct options {
+	const char *config, *split, *kernels, *rules, *cases, *format;
+	struct opt_list sets, traces;
+	uint32_t max_mape_ppm;
+	uint64_t worst;
+	bool groups;
+};
+
+#define NOT_GIVEN UINT32_MAX
+
+/* --- loading --------------------------------------------------------------------------------------------------- */
+
+struct loaded {
+	struct machine_conf *conf;
+	struct rules *rules;
+	struct kernels *kernels;
+	struct cases_rules *case_rules;
+	struct cmd_trace *traces;
+	struct cases *sets;
+	size_t n;
+};
+
+static void unload(struct loaded *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		cmd_trace_free(&l->traces[i]);
+	free(l->traces);
+	free(l->sets);
+	cases_rules_free(l->case_rules);
+	kernels_free(l->kernels);
+	rules_free(l->rules);
+	machine_conf_free(l->conf);
+}
+
+static int load(struct loaded *l, const struct options *o, struct err *e)
+{
+	memset(l, 0, sizeof *l);
+	if (!(l->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+		return -1;
+	if (l->conf->cfg.kind != MACHINE_GPU)
+		return err_set(e, ERR_CONFIG,
+		               "'%s' describes no GPU ('kind: gpu'): only what was measured can be validated",
+		               o->config);
+	if (!(l->rules = rules_load(o->rules, e)) || !(l->kernels = kernels_load(o->kernels, e)) ||
+	    !(l->case_rules = cases_rules_load(o->cases, e)))
+		return -1;
+	l->traces = calloc((size_t)o->traces.n, sizeof *l->traces);
+	l->sets = calloc((size_t)o->traces.n, sizeof *l->sets);
+	if (!l->traces || !l->sets)
+		return err_set(e, ERR_NOMEM, "out of memory for %d traces", o->traces.n);
+	for (int i = 0; i < o->traces.n; i++) {
+		struct gpu g = machine_gpu(&l->conf->cfg);
+
+		if (cmd_trace_load(o->traces.v[i], NULL, &l->traces[i], e) < 0)
+			return -1;
+		l->n++;
+		if (cases_make(&l->traces[i].trace, l->rules, l->kernels, l->traces[i].arena, &l->sets[i], e) < 0 ||
+		    cases_move(&l->sets[i], l->case_rules, &l->conf->cfg, e) < 0)
+			return err_add(e, "reading '%s'", o->traces.v[i]);
+		cases_time(&l->sets[i], &g);
+	}
+	return 0;
+}
+
+/* --- printing ---------------------------------------------------------------------------------------------------- */
+
+static bool fitted(const struct sample *x)
+{
+	return x->split == SAMPLE_FITTED;
+}
+
+static bool held_out(const struct sample *x)
+{
+	return x->split == SAMPLE_HELD_OUT;
+}
+
+static bool (*keep_of(const char *split))(const struct sample *)
+{
+	return strcmp(split, "fitted") == 0 ? fitted : strcmp(split, "held-out") == 0 ? held_out : NULL;
+}
+
+static void score_row(struct out_table *t, const char *name, const struct score *s)
+{
+	out_text(t, name);
+	out_int(t, (int64_t)s->n);
+	out_real(t, s->mape);
+	out_real(t, s->median_ape);
+	out_real(t, s->p90_ape);
+	out_real(t, s->bias);
+	out_real(t, s->weighted_ape);
+	if (s->spread < 0)
+		out_null(t);
+	else
+		out_real(t, s->spread);
+	out_real(t, s->measured_us);
+	out_real(t, s->simulated_us);
+}
+
+static int score_table(const struct loaded *l, const char *split, enum score_by by, const char *title,
+                       const char *first, bool total, struct str *out, struct err *e)
+{
+	const struct out_col cols[] = {
+		{ first, OUT_TEXT, 0 },          { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
+		{ "median_ape", OUT_REAL, 2 },   { "p90_ape", OUT_REAL, 2 }, { "bias", OUT_REAL, 2 },
+		{ "weighted_ape", OUT_REAL, 2 }, { "spread", OUT_REAL, 2 },  { "measured_us", OUT_REAL, 1 },
+		{ "simulated_us", OUT_REAL, 1 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
+	struct arena *a = arena_new(0);
+	struct score *s = NULL;
+	int n = score_samples(l->sets, l->n, keep_of(split), by, a, &s, e);
+
+	for (int i = 0; i < n; i++)
+		score_row(t, s[i].cls, &s[i]);
+	if (n >= 0 && total && (n = score_samples(l->sets, l->n, keep_of(split), SCORE_ALL, a, &s, e)) > 0)
+		score_row(t, "all", &s[0]);
+	if (n >= 0)
+		out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
+static double error_of(const struct sample *x)
+{
+	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
+}
+
+static int by_error(const void *a, const void *b)
+{
+	double x = error_of(*(const struct sample *const *)a), y = error_of(*(const struct sample *const *)b);
+
+	x = x < 0 ? -x : x;
+	y = y < 0 ? -y : y;
+	return (x < y) - (x > y);
+}
+
+static const struct sample **kept(const struct loaded *l, const char *split, size_t *n)
+{
+	bool (*keep)(const struct sample *) = keep_of(split);
+	const struct sample **v;
+	size_t most = 1;
+
+	*n = 0;
+	for (size_t i = 0; i < l->n; i++)
+		most += l->sets[i].n;
+	if (!(v = malloc(most * sizeof *v)))
+		return NULL;
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->sets[i].n; k++)
+			if (!keep || keep(&l->sets[i].v[k]))
+				v[(*n)++] = &l->sets[i].v[k];
+	return v;
+}
+
+static void sample_rows(const struct sample *const *v, size_t n, const char *title, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "sample", OUT_TEXT, 0 },    { "class", OUT_TEXT, 0 },        { "group", OUT_TEXT, 0 },
+		{ "split", OUT_TEXT, 0 },     { "measured_us", OUT_REAL, 3 },  { "low_us", OUT_REAL, 3 },
+		{ "high_us", OUT_REAL, 3 },   { "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
+		{ "bound", OUT_TEXT, 0 },     { "launch_us", OUT_REAL, 3 },    { "start_us", OUT_REAL, 3 },
+		{ "chain_us", OUT_REAL, 3 },  { "memory_us", OUT_REAL, 3 },    { "pipe_us", OUT_REAL, 3 },
+		{ "finish_us", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sample *x = v[i];
+
+		out_text(t, x->name);
+		out_text(t, x->cls);
+		out_text(t, x->group);
+		out_text(t, x->split == SAMPLE_FITTED ? "fitted" : "held-out");
+		out_real(t, cmd_us((int64_t)x->measured_ns));
+		out_real(t, cmd_us((int64_t)x->low_ns));
+		out_real(t, cmd_us((int64_t)x->high_ns));
+		out_real(t, cmd_ps_us(x->time.total));
+		out_real(t, error_of(x));
+		out_text(t, res_name(x->time.bound));
+		out_real(t, cmd_ps_us(x->time.launch));
+		out_real(t, cmd_ps_us(x->time.start));
+		out_real(t, cmd_ps_us(x->time.chain));
+		out_real(t, cmd_ps_us(x->time.memory));
+		out_real(t, cmd_ps_us(x->time.pipe));
+		out_real(t, cmd_ps_us(x->time.finish));
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+}
+
+static int print_table(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+{
+	const struct sample **v;
+	size_t n;
+
+	if (score_table(l, o->split, SCORE_CLASS, "error by class, percent of the measured time", "class", true, out,
+	                e) < 0)
+		return -1;
+	str_add(out, "\n");
+	if (score_table(l, o->split, SCORE_SIZE, "by measured time", "time", false, out, e) < 0)
+		return -1;
+	str_add(out, "\n");
+	if (score_table(l, o->split, SCORE_BOUND, "by what the model says bounds it", "bound", false, out, e) < 0)
+		return -1;
+	if (o->groups) {
+		str_add(out, "\n");
+		if (score_table(l, o->split, SCORE_GROUP, "by kind of case, or by annotation: a step", "group", false,
+		                out, e) < 0)
+			return -1;
+	}
+	if (!(v = kept(l, o->split, &n)))
+		return err_set(e, ERR_NOMEM, "out of memory for samples");
+	qsort(v, n, sizeof *v, by_error);
+	if (o->worst && n) {
+		str_add(out, "\n");
+		sample_rows(v, n < o->worst ? n : o->worst, "the worst", OUT_TABLE, out);
+	}
+	free(v);
+	return 0;
+}
+
+static void score_json(struct out_json *j, const struct score *s, bool whole)
+{
+	out_json_u64(j, whole ? "samples" : "n", s->n);
+	out_json_real(j, "mape", s->mape);
+	out_json_real(j, "median_ape", s->median_ape);
+	out_json_real(j, "p90_ape", s->p90_ape);
+	out_json_real(j, "bias", s->bias);
+	out_json_real(j, "weighted_ape", s->weighted_ape);
+	out_json_real(j, "measured_us", s->measured_us);
+	out_json_real(j, "simulated_us", s->simulated_us);
+}
+
+static int print_json(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct score *all, *s;
+	struct out_json j;
+	int n, rc = -1;
+
+	if (score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e) < 0 ||
+	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &s, e)) < 0)
+		goto out;
+	out_json_init(&j, out);
+	out_json_open(&j, NULL, '{');
+	if (n)
+		score_json(&j, &all[0], true);
+	else
+		out_json_u64(&j, "samples", 0);
+	out_json_text(&j, "split", o->split);
+	out_json_open(&j, "classes", '[');
+	for (int i = 0; i < n; i++) {
+		out_json_open(&j, NULL, '{');
+		out_json_text(&j, "class", s[i].cls);
+		score_json(&j, &s[i], false);
+		out_json_close(&j, '}');
+	}
+	out_json_close(&j, ']');
+	out_json_close(&j, '}');
+	rc = 0;
+out:
+	arena_free(a);
+	return rc;
+}
+
+static int print_csv(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+{
+	size_t n;
+	const struct sample **v = kept(l, o->split, &n);
+
+	if (!v)
+		return err_set(e, ERR_NOMEM, "out of memory for samples");
+	sample_rows(v, n, NULL, OUT_CSV, out);
+	free(v);
+	return 0;
+}
+
+static int check_mape(const struct loaded *l, const struct options *o, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct score *s;
+	int n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &s, e);
+	double most = (double)o->max_mape_ppm / 1e4;
+
+	if (n == 0)
+		n = err_set(e, ERR_BOUND, "no sample to validate");
+	else if (n > 0 && o->max_mape_ppm != NOT_GIVEN && s[0].mape > most)
+		n = err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)", s[0].mape,
+		            most);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
+static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct loaded l;
+	int rc = load(&l, o, e);
+
+	if (rc == 0)
+		rc = f == OUT_JSON  ? print_json(&l, o, out, e)
+		     : f == OUT_CSV ? print_csv(&l, o, out, e)
+		                    : print_table(&l, o, out, e);
+	if (rc == 0)
+		rc = check_mape(&l, o, e);
+	unload(&l);
+	return rc;
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+static int check_options(const struct options *o, enum out_format *f, struct err *e)
+{
+	if (!o->config)
+		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
+	if (!o->traces.n)
+		return err_set(e, ERR_USAGE,
+		               "what was measured is missing: -t T.db, which 'npusim trace import' makes");
+	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
+		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
+	return cmd_format(o->format, f, e);
+}
+
+int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20 };
+	const struct opt opts[] = {
+		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the GPU, in YAML" },
+		{ 't', "trace", OPT_LIST, &o.traces, "T.db",
+		  "what was measured on it: trace databases that 'npusim trace import'"
+		  " made; may be repeated" },
+		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" },
+		{ 0, "split", OPT_TEXT, &o.split, "PART",
+		  "all (default), fitted or held-out: which samples count. A hash of a case's"
+		  " kind and shape, or of a trace and its step, says where a sample belongs" },
+		{ 0, "worst", OPT_U64, &o.worst, "N", "list the N samples that are furthest off; 20 by default" },
+		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
+		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
+		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
+		  "exit 1 when the mean absolute error is larger: '5 %'" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
+		{ 0, "kernels", OPT_TEXT, &o.kernels, "FILE", "the table of kernel templates" },
+		{ 0, "cases", OPT_TEXT, &o.cases, "FILE", "how the benchmark rotates its operands" },
+		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the samples" },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = { "npusim validate -c GPU.yaml -t T.db [-t T.db]... [options]",
+		                     "Holds the model of a GPU against kernels that were measured on it: errors by "
+		                     "class, by size, by what the model"
+		                     " says bounds a kernel, and the worst samples with the parts of their time. A "
+		                     "sample is one launch; in an"
+		                     " operator benchmark (annotations 'case|KIND|SHAPE|REP') it is one case, the "
+		                     "median over its repetitions.",
+		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
+		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
+		                     opts,
+		                     0,
+		                     0 };
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
+		rc = validate(&o, f, out, e);
+	opt_list_free(&args);
+	opt_list_free(&o.sets);
+	opt_list_free(&o.traces);
+	return rc < 0 ? -1 : 0;
+}
