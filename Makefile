@@ -253,7 +253,8 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 # The device's compute capability without its dot, from 80 to 120.
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
-CUDA_PROGRAMS = device micro_latency micro_launch micro_stream micro_pipe micro_wgmma micro_bulk ref_gemv ref_decode ref_rows ref_move lib_gemm
+CUDA_PROGRAMS = device micro_latency micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
+	ref_rows ref_move ref_small ref_attention lib_gemm lib_matmul lib_tiles
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
@@ -270,13 +271,13 @@ else
 	$(Q)rm -f $(CUDA)/.cupti $(if $(CUPTI),&& touch $(CUDA)/.cupti)
 endif
 
-$(CUDA)/%.o: validate/cuda/%.cu validate/cuda/bench.cuh
+$(CUDA)/%.o: validate/cuda/%.cu $(wildcard validate/cuda/*.cuh)
 	$(say) NVCC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(call CUDA_TARGET,$(CUDA_ARCH)$(if $(filter 90,$(CUDA_ARCH)),$(if $(filter %wgmma.cu,$<),a))) -c -o $@ $<
-$(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o
+$(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/bench_trace.o
 	$(say) LD $@
-	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(filter %/lib_gemm,$@),-lcublas)
+	$(Q)$(NVCC) $(call CUDA_TARGET,$(CUDA_ARCH)) -o $@ $^ $(CUPTI_LIBS) $(if $(findstring /lib_,$@),-lcublas -lcublasLt)
 
 ##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \

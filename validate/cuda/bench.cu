@@ -13,6 +13,18 @@ __global__ void prep_spin(unsigned long long ns)
 		;
 }
 
+__global__ void prep_clock(unsigned long long ns, double *mhz)
+{
+	unsigned long long t0, t1, c0;
+	/* From a step of the timer to a step of the timer. */
+	for (t1 = bench_ns(); (t0 = bench_ns()) == t1; )
+		;
+	c0 = clock64();
+	while ((t1 = bench_ns()) < t0 + ns)
+		;
+	*mhz = (clock64() - c0) * 1e3 / (double)(t1 - t0);
+}
+
 __global__ void prep_flush(const uint4 *p, size_t n, uint32_t *sink)
 {
 	uint32_t x = 0;
@@ -41,6 +53,12 @@ __global__ void prep_fill_bf16(__nv_bfloat16 *p, size_t n, uint32_t seed)
 		p[i] = __float2bfloat16((int32_t)hash(i, seed) * 0x1p-31f);
 }
 
+__global__ void prep_fill_f16(__half *p, size_t n, uint32_t seed)
+{
+	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+		p[i] = __float2half((int32_t)hash(i, seed) * 0x1p-31f);
+}
+
 __global__ void prep_fill_bytes(uint32_t *p, size_t n, uint32_t seed, uint32_t mask)
 {
 	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
@@ -50,6 +68,7 @@ __global__ void prep_fill_bytes(uint32_t *p, size_t n, uint32_t seed, uint32_t m
 #ifdef BENCH_CUPTI
 /* The activity library calls back without a handle of ours, so what it saw is file-scope. */
 static std::vector<struct bench_launch> seen;
+static std::vector<struct bench_call> calls;
 
 #define CKP(call) do { \
 	CUptiResult r_ = (call); \
@@ -74,33 +93,56 @@ static void CUPTIAPI buffer_done(CUcontext, uint32_t, uint8_t *buf, size_t, size
 		if (r->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
 			const CUpti_ActivityKernel10 *k = (const CUpti_ActivityKernel10 *)r;
 			if (!strstr(k->name, "prep_"))
-				seen.push_back({k->start, k->end, k->name, {k->gridX, k->gridY, k->gridZ}, k->blockX * k->blockY * k->blockZ,
-				                k->staticSharedMemory + k->dynamicSharedMemory, k->registersPerThread});
+				seen.push_back({k->start, k->end, k->name, {k->gridX, k->gridY, k->gridZ}, {k->blockX, k->blockY, k->blockZ},
+				                {(int)k->clusterX, (int)k->clusterY, (int)k->clusterZ}, k->blockX * k->blockY * k->blockZ,
+				                k->staticSharedMemory + k->dynamicSharedMemory, k->registersPerThread, k->correlationId, k->streamId,
+				                k->contextId, 0});
 		} else if (r->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
 			const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)r;
-			seen.push_back({m->start, m->end, "memset", {0, 0, 0}, 0, 0, 0});
+			seen.push_back({m->start, m->end, "memset", {}, {}, {}, 0, 0, 0, m->correlationId, m->streamId, m->contextId, m->bytes});
 		} else if (r->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
 			const CUpti_ActivityMemcpy6 *m = (const CUpti_ActivityMemcpy6 *)r;
 			if (m->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD)
-				seen.push_back({m->start, m->end, "memcpy", {0, 0, 0}, 0, 0, 0});
+				seen.push_back({m->start, m->end, "memcpy", {}, {}, {}, 0, 0, 0, m->correlationId, m->streamId, m->contextId, m->bytes});
+		} else if (r->kind == CUPTI_ACTIVITY_KIND_RUNTIME || r->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+			const CUpti_ActivityAPI *c = (const CUpti_ActivityAPI *)r;
+			calls.push_back({c->start, c->end, c->correlationId, c->threadId});
 		}
 	}
 	free(buf);
 }
 
-static void cupti_start(void)
+static void cupti_start(bool trace)
 {
 	CKP(cuptiActivityRegisterCallbacks(buffer_ask, buffer_done));
 	CKP(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
 	CKP(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
 	CKP(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+	if (trace) {
+		CKP(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
+		CKP(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER));
+	}
+}
+
+uint64_t bench_host_ns(void)
+{
+	uint64_t t = 0;
+	CKP(cuptiGetTimestamp(&t));
+	return t;
+}
+
+std::vector<struct bench_call> bench_calls(struct bench *b)
+{
+	CK(cudaStreamSynchronize(b->s));
+	CKP(cuptiActivityFlushAll(0));
+	return calls;
 }
 
 void bench_seen_reset(struct bench *b)
 {
 	CK(cudaStreamSynchronize(b->s));
 	CKP(cuptiActivityFlushAll(0));
-	seen.clear();
+	seen.clear(), calls.clear();
 }
 
 std::vector<struct bench_launch> bench_launches(struct bench *b)
@@ -112,11 +154,13 @@ std::vector<struct bench_launch> bench_launches(struct bench *b)
 	return seen;
 }
 #else
-static void cupti_start(void)
+static void cupti_start(bool)
 {
 	fprintf(stderr, "built without CUPTI: --cupti is not possible\n");
 	exit(2);
 }
+uint64_t bench_host_ns(void) { return 0; }
+std::vector<struct bench_call> bench_calls(struct bench *) { return std::vector<struct bench_call>(); }
 void bench_seen_reset(struct bench *) { }
 std::vector<struct bench_launch> bench_launches(struct bench *) { return std::vector<struct bench_launch>(); }
 #endif
@@ -138,11 +182,17 @@ void bench_open(struct bench *b, int argc, char **argv)
 			b->cupti = true;
 		else if (!strcmp(argv[i], "--quick"))
 			b->quick = true, b->reps = 3;
+		else if (!strcmp(argv[i], "--once"))
+			b->once = true;
+		else if (!strcmp(argv[i], "--trace") && i + 1 < argc)
+			b->trace = argv[++i];
 		else
-			fprintf(stderr, "usage: %s [--cupti] [--quick]\n", argv[0]), exit(2);
+			fprintf(stderr, "usage: %s [--cupti [--trace FILE] | --once] [--quick]\n", argv[0]), exit(2);
 	}
+	if ((b->trace && !b->cupti) || (b->once && b->cupti))
+		fprintf(stderr, "%s: --trace goes with --cupti, --once without\n", argv[0]), exit(2);
 	if (b->cupti)
-		cupti_start();
+		cupti_start(b->trace);
 	CK(cudaGetDeviceProperties(&b->prop, 0));
 	CK(cudaStreamCreateWithFlags(&b->s, cudaStreamNonBlocking));
 	CK(cudaEventCreate(&b->e0));
@@ -162,6 +212,7 @@ int bench_close(struct bench *b)
 {
 	CK(cudaStreamSynchronize(b->s));
 	CK(cudaGetLastError());
+	bench_trace_close(b);
 	if (b->passes + b->fails)
 		fprintf(stderr, "%d passed, %d failed\n", b->passes, b->fails);
 	return b->fails != 0;
@@ -221,6 +272,7 @@ void bench_fill_bf16(struct bench *b, __nv_bfloat16 *p, size_t n, uint32_t seed)
 {
 	prep_fill_bf16<<<1024, 256, 0, b->s>>>(p, n, seed);
 }
+void bench_fill_f16(struct bench *b, __half *p, size_t n, uint32_t seed) { prep_fill_f16<<<1024, 256, 0, b->s>>>(p, n, seed); }
 void bench_fill_bytes(struct bench *b, void *p, size_t n, uint32_t seed, uint32_t mask)
 {
 	prep_fill_bytes<<<1024, 256, 0, b->s>>>((uint32_t *)p, n / 4, seed, mask);
@@ -230,6 +282,12 @@ void bench_flush(struct bench *b)
 	prep_flush<<<b->prop.multiProcessorCount * 4, 512, 0, b->s>>>(b->flush, b->flush_bytes / 16, b->sink);
 }
 void bench_spin(struct bench *b, int us) { prep_spin<<<1, 1, 0, b->s>>>(us * 1000ull); }
+double bench_clock(struct bench *b)
+{
+	prep_clock<<<1, 1, 0, b->s>>>(10000, (double *)(b->sink + 64));
+	CK(cudaStreamSynchronize(b->s));
+	return bench_read((double *)(b->sink + 64), 1)[0];
+}
 double bench_event_us(struct bench *b)
 {
 	float ms;

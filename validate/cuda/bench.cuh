@@ -12,9 +12,15 @@
  *   clock  clock64 inside the kernel; SM clocks.
  *   timer  globaltimer inside the kernel; its step is measured by micro_latency.
  *
+ * --trace FILE with --cupti also writes the first launches of each case as a Kineto-style trace (bench_trace.cu), which
+ * `npusim trace import` reads. --once runs each case once, between the profiler's start and stop marks, and its row says
+ * how many kernels that were: for a counter collector around the program.
+ *
  * The program is C with kernels: no classes, one struct bench that its main owns. */
 #pragma once
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -44,7 +50,9 @@ struct bench {
 	cudaStream_t s;
 	cudaEvent_t e0, e1;
 	cudaDeviceProp prop;
-	bool cupti, quick;
+	bool cupti, quick, once;
+	bool clocks;            /* a second row a case: the SM clock right behind it */
+	const char *trace;      /* file of --trace, or NULL */
 	int reps, passes, fails;
 	uint4 *flush;
 	size_t flush_bytes;
@@ -65,16 +73,41 @@ void *bench_alloc(size_t bytes);
 /* Random, because timing on zeros flatters (power) and hides wrong indices. Uniform in [-1, 1). */
 void bench_fill_f32(struct bench *b, float *p, size_t n, uint32_t seed);
 void bench_fill_bf16(struct bench *b, __nv_bfloat16 *p, size_t n, uint32_t seed);
+void bench_fill_f16(struct bench *b, __half *p, size_t n, uint32_t seed);
 void bench_fill_bytes(struct bench *b, void *p, size_t n, uint32_t seed, uint32_t mask);
 void bench_flush(struct bench *b);              /* leaves the L2 full of clean lines of something else */
 void bench_spin(struct bench *b, int us);       /* holds the stream while the host queues what follows */
 double bench_event_us(struct bench *b);         /* e0 to e1, after waiting for e1 */
 
-struct bench_launch { uint64_t start_ns, end_ns; std::string name; int grid[3], threads, smem, regs; };
+/* SM clock of the 10 us behind what is in the stream, MHz; waits for it. */
+double bench_clock(struct bench *b);
+
+struct bench_launch {
+	uint64_t start_ns, end_ns;
+	std::string name;
+	int grid[3], block[3], cluster[3], threads, smem, regs;
+	uint32_t correlation, stream, context;
+	uint64_t bytes;         /* copies and sets */
+};
 std::vector<struct bench_launch> bench_launches(struct bench *b);      /* cupti: in order of start */
 /* cupti: forget what was seen; durations in us of launches since, kernels named prep_* left out */
 void bench_seen_reset(struct bench *b);
 std::vector<double> bench_seen(struct bench *b);
+
+/* What the next cases are in a trace: the annotation's KIND and SHAPE (a warm case's kind gets _warm), and the framework
+ * op the kernel stands for with its tensors' dims, their type, and what follows the tensors. An empty op: no op, so the
+ * launch is opaque to a reader. Without a call, KIND is the row's name and SHAPE its params. */
+void bench_as(struct bench *b, const char *kind, const std::string &shape, const char *op,
+              const std::vector<std::vector<long>> &dims, const char *type,
+              const std::vector<std::string> &scalars = std::vector<std::string>());
+/* One repetition of a case in the trace: host times, by the clock of the activity records. */
+struct bench_span { uint64_t start_ns, end_ns; };
+uint64_t bench_host_ns(void);
+void bench_trace_case(struct bench *b, const char *name, const std::string &params, enum bench_state state,
+                      const std::vector<struct bench_span> &spans);
+struct bench_call { uint64_t start_ns, end_ns; uint32_t correlation, thread; };
+std::vector<struct bench_call> bench_calls(struct bench *b);           /* launches' host side, with --trace */
+void bench_trace_close(struct bench *b);
 
 __device__ __forceinline__ unsigned long long bench_ns(void)
 {
@@ -96,6 +129,14 @@ static inline std::vector<float> bench_floats(const std::vector<__nv_bfloat16> &
 	std::vector<float> f(v.size());
 	for (size_t i = 0; i < v.size(); i++)
 		f[i] = __bfloat162float(v[i]);
+	return f;
+}
+
+static inline std::vector<float> bench_floats(const std::vector<__half> &v)
+{
+	std::vector<float> f(v.size());
+	for (size_t i = 0; i < v.size(); i++)
+		f[i] = __half2float(v[i]);
 	return f;
 }
 
@@ -132,7 +173,7 @@ static inline double bench_replay(struct bench *b, cudaGraphExec_t x, enum bench
 }
 
 /* Period of one body(i), us, one value a repetition; a body may be several launches. */
-template <class F> std::vector<double> bench_slope(struct bench *b, enum bench_state state, F body)
+template <class F> std::vector<double> bench_slope(struct bench *b, enum bench_state state, F body, std::vector<double> *mhz = NULL)
 {
 	const int n1 = 8;
 	cudaGraphExec_t g1 = bench_graph(b, n1, body);
@@ -147,6 +188,8 @@ template <class F> std::vector<double> bench_slope(struct bench *b, enum bench_s
 		double t1 = bench_replay(b, g1, state);
 		double t2 = bench_replay(b, g2, state);
 		v.push_back((t2 - t1) / (n2 - n1));
+		if (mhz)
+			mhz->push_back(bench_clock(b));
 	}
 	CK(cudaGraphExecDestroy(g1));
 	CK(cudaGraphExecDestroy(g2));
@@ -154,7 +197,7 @@ template <class F> std::vector<double> bench_slope(struct bench *b, enum bench_s
 }
 
 /* Durations by activity record; a sample is the sum over one body's launches. */
-template <class F> std::vector<double> bench_cupti(struct bench *b, enum bench_state state, F body)
+template <class F> std::vector<double> bench_cupti(struct bench *b, enum bench_state state, F body, std::vector<struct bench_span> *spans = NULL)
 {
 	const int each = state == BENCH_IDLE ? 1 : 6;
 	std::vector<double> v, seen;
@@ -173,8 +216,12 @@ template <class F> std::vector<double> bench_cupti(struct bench *b, enum bench_s
 				bench_flush(b);
 			bench_spin(b, 60);
 		}
-		for (int i = 0; i < each; i++, bodies++)
+		for (int i = 0; i < each; i++, bodies++) {
+			uint64_t from = spans ? bench_host_ns() : 0;
 			body(i);
+			if (spans && i == each - 1)
+				spans->push_back({ from, bench_host_ns() });
+		}
 	}
 	seen = bench_seen(b);
 	if (seen.empty() || seen.size() % bodies)
@@ -189,17 +236,69 @@ template <class F> std::vector<double> bench_cupti(struct bench *b, enum bench_s
 	return v;
 }
 
+/* Once, and how many kernels that are. */
+template <class F> double bench_one(struct bench *b, enum bench_state state, F body)
+{
+	cudaGraph_t g;
+	size_t nodes = 0;
+
+	body(0);
+	CK(cudaStreamBeginCapture(b->s, cudaStreamCaptureModeThreadLocal));
+	body(0);
+	CK(cudaStreamEndCapture(b->s, &g));
+	CK(cudaGraphGetNodes(g, NULL, &nodes));
+	CK(cudaGraphDestroy(g));
+	if (state == BENCH_COLD)
+		bench_flush(b);
+	CK(cudaStreamSynchronize(b->s));
+	CK(cudaProfilerStart());
+	body(0);
+	CK(cudaStreamSynchronize(b->s));
+	CK(cudaProfilerStop());
+	return nodes;
+}
+
 /* One row for body(i) in the method this run uses. */
 template <class F> void bench_time(struct bench *b, const char *name, const std::string &params, enum bench_state state,
                                    F body)
 {
 	static const char *const words[] = { "warm", "cold", "idle" };
 	std::string p = params + ";state=" + words[state];
+	std::vector<double> mhz;
+	std::vector<struct bench_span> spans;
 
 	CK(cudaGetLastError());
-	if (b->cupti)
-		bench_row(b, name, p, bench_cupti(b, state, body), "us", "cupti");
-	else if (state != BENCH_IDLE)
-		bench_row(b, name, p, bench_slope(b, state, body), "us", "slope");
+	if (b->once) {
+		if (state != BENCH_IDLE)
+			bench_row(b, name, p, std::vector<double>(1, bench_one(b, state, body)), "kernels", "once");
+	} else if (b->cupti) {
+		bench_row(b, name, p, bench_cupti(b, state, body, b->trace && state != BENCH_IDLE ? &spans : NULL), "us", "cupti");
+		if (!spans.empty())
+			bench_trace_case(b, name, params, state, spans);
+	} else if (state != BENCH_IDLE) {
+		bench_row(b, name, p, bench_slope(b, state, body, b->clocks ? &mhz : NULL), "us", "slope");
+		if (!mhz.empty())
+			bench_row(b, (std::string(name) + "_clock").c_str(), p, mhz, "MHz", "timer");
+	}
 	CK(cudaGetLastError());
+}
+
+/* The same behind a producer that just wrote the input: the period of both less the producer's own; by activity record
+ * the producer is left out by its name, prep_*. */
+template <class F, class P> void bench_time_after(struct bench *b, const char *name, const std::string &params, P produce, F body)
+{
+	std::vector<double> v;
+
+	if (b->once)
+		return;
+	if (b->cupti)
+		v = bench_cupti(b, BENCH_WARM, [&](int i) { produce(i), body(i); });
+	else {
+		std::vector<double> both = bench_slope(b, BENCH_WARM, [&](int i) { produce(i), body(i); });
+		std::vector<double> one = bench_slope(b, BENCH_WARM, produce);
+		std::sort(one.begin(), one.end());
+		for (double t : both)
+			v.push_back(t - one[one.size() / 2]);
+	}
+	bench_row(b, name, params + ";state=producer", v, "us", b->cupti ? "cupti" : "slope");
 }

@@ -7,13 +7,7 @@
 #include <cublas_v2.h>
 
 #include "bench.cuh"
-
-#define CKB(call) do { \
-	cublasStatus_t st_ = (call); \
-	if (st_ != CUBLAS_STATUS_SUCCESS) { \
-		fprintf(stderr, "%s:%d: %s: status %d\n", __FILE__, __LINE__, #call, (int)st_); \
-		exit(4); \
-	} } while (0)
+#include "lib.cuh"
 
 struct bufs { char *w; size_t pool; __nv_bfloat16 *x, *y; cublasHandle_t h; };
 
@@ -24,26 +18,10 @@ static void launch(const struct bufs *m, size_t at, int rows, int n, int k)
 	                 m->y, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
-/* What one call launches; a comma or a semicolon would end the field. */
-static std::string choice(struct bench *b, const struct bufs *m, int rows, int n, int k)
-{
-	std::string s;
-	if (!b->cupti)
-		return s;
-	bench_seen_reset(b);
-	launch(m, 0, rows, n, k);
-	for (const struct bench_launch &l : bench_launches(b))
-		s += bench_fmt("%s%s/grid=%dx%dx%d/threads=%d/smem=%d/regs=%d", s.empty() ? "" : "+", l.name.substr(0, 120).c_str(), l.grid[0],
-		               l.grid[1], l.grid[2], l.threads, l.smem, l.regs);
-	for (char &c : s)
-		c = c == ',' || c == ';' ? '|' : c;
-	return s;
-}
-
 static void shape(struct bench *b, const struct bufs *m, int rows, int n, int k)
 {
 	size_t bytes = (size_t)n * k * 2;
-	std::string p = bench_fmt("m=%d;n=%d;k=%d;bytes=%zu;launch=%s", rows, n, k, bytes, choice(b, m, rows, n, k).c_str());
+	std::string p = bench_fmt("m=%d;n=%d;k=%d;bytes=%zu;launch=%s", rows, n, k, bytes, bench_choice(b, [&] { launch(m, 0, rows, n, k); }).c_str());
 
 	if (!b->cupti) {
 		CK(cudaMemsetAsync(m->y, 0xff, (size_t)rows * n * 2, b->s));
@@ -62,6 +40,7 @@ static void shape(struct bench *b, const struct bufs *m, int rows, int n, int k)
 		}
 		bench_check(b, "lib_gemm", p, got, ref, 1e-2);
 	}
+	bench_as(b, "gemm_bf16", bench_fmt("K=%d,M=%d,N=%d", k, rows, n), "aten::linear", { { rows, k }, { n, k } }, "c10::BFloat16", { "" });
 	bench_time(b, "lib_gemm", p, BENCH_COLD, [&](int i) { launch(m, bench_slot(i, bytes, m->pool), rows, n, k); });
 	if (bytes < (size_t)b->prop.l2CacheSize / 2)
 		bench_time(b, "lib_gemm", p, BENCH_WARM, [&](int) { launch(m, 0, rows, n, k); });
