@@ -178,13 +178,13 @@ int cmd_probe_l2(int argc, char **argv, struct str *out, struct err *e)
 
 int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
 {
-	return command(
-		"latency", probe_mem_latency, "npusim probe latency -c CONFIG [--set KEY=VALUE]... [options]",
-		"A pointer chase over growing working sets, one line at a time, through network, L2 and DRAM: the"
-		" curve whose plateaus are the latencies of L2 ('hit_ns') and DRAM ('miss_ns').",
-		"npusim probe latency -c configs/npu/dsocr.yaml\n"
-		"npusim probe latency -c configs/npu/dsocr.yaml --set 'l2.size=64 MiB' --format json\n",
-		argc, argv, out, e);
+	return command("latency", probe_mem_latency, "npusim probe latency -c CONFIG [--set KEY=VALUE]... [options]",
+	               "A pointer chase round and round through growing working sets, one line at a time, through "
+	               "network, L2 and DRAM: the"
+	               " curve whose plateaus are the latencies of L2 ('hit_ns') and DRAM ('miss_ns').",
+	               "npusim probe latency -c configs/npu/dsocr.yaml\n"
+	               "npusim probe latency -c configs/npu/dsocr.yaml --set 'l2.size=64 MiB' --format json\n",
+	               argc, argv, out, e);
 }
 
 int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)

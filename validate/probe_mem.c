@@ -6,11 +6,14 @@
 
 #define MIB      (UINT64_C(1) << 20)
 #define SMALLEST (UINT64_C(64) << 10)
+#define BLOCK    (UINT64_C(4) << 10)
 
-/* What is asked for: tiles in order from `base`, again from there after `bytes`; or lines at random places. */
+/* What is asked for: tiles in order from `base`, again from there after `bytes`; or blocks in the order of `cycle`, and
+ * of each the whole or one line. */
 struct load {
 	enum { READ, WRITE, COPY, CHASE } kind;
 	uint64_t base, bytes, size, to; /* size: of a request; to: a copy goes there */
+	const uint32_t *cycle;          /* of bytes / BLOCK blocks */
 	uint64_t n, skip;               /* requests, a copy's two as one; the first `skip` are not measured */
 };
 
@@ -60,8 +63,11 @@ static bool fill(struct probe *p, struct slot *s)
 	} else {
 		if (p->made == l->n)
 			return false;
-		at = l->kind == CHASE ? rng_below(&p->rng, l->bytes / l->size) : p->made % (l->bytes / l->size);
-		at = l->base + at * l->size;
+		at = l->base + p->made % (l->bytes / l->size) * l->size;
+		if (l->cycle)
+			at = l->cycle[p->made % (l->bytes / BLOCK)] * BLOCK;
+		if (l->kind == CHASE && l->size < BLOCK)
+			at += rng_below(&p->rng, BLOCK / l->size) * l->size;
 		p->made++;
 	}
 	s->run = (struct mem_run){ at, l->size };
@@ -72,7 +78,6 @@ static bool fill(struct probe *p, struct slot *s)
 		.write = write,
 		.cls = MEM_ACTIVATION,
 		.from = &p->comp,
-		.no_keep = l->kind == CHASE,
 	};
 	return true;
 }
@@ -263,22 +268,59 @@ static struct load reads(const struct probe_mem_opts *o, uint64_t bytes, uint64_
 	};
 }
 
+/* A random order of the set's blocks, in which they are then read round and round. */
+static uint32_t *cycle_of(struct probe *p, uint64_t blocks, struct err *e)
+{
+	uint32_t *c = malloc(blocks * sizeof *c);
+
+	if (!c) {
+		err_set(e, ERR_NOMEM, "out of memory for a set of %llu blocks", (unsigned long long)blocks);
+		return NULL;
+	}
+	for (uint64_t i = 0; i < blocks; i++) {
+		uint64_t k = rng_below(&p->rng, i + 1);
+
+		c[i] = c[k];
+		c[k] = (uint32_t)i;
+	}
+	return c;
+}
+
+static int chase(struct probe *p, const struct machine_cfg *c, const struct probe_mem_opts *r, uint64_t ws,
+                 struct probe_mem_point *x, struct err *e)
+{
+	uint64_t blocks = ws / BLOCK, line = c->l2.line < BLOCK ? c->l2.line : BLOCK;
+	struct load warm = { .kind = READ, .bytes = ws, .size = BLOCK, .n = 2 * blocks };
+	struct load lines = { .kind = CHASE, .bytes = ws, .size = line, .n = r->samples };
+	uint32_t *cycle = cycle_of(p, blocks, e);
+	ps_t took;
+	int rc = -1;
+
+	warm.cycle = lines.cycle = cycle;
+	if (cycle && fresh(p, c, e) == 0 && run(p, &warm, &took, e) == 0 && run(p, &lines, &took, e) == 0) {
+		*x = measured(p, "chase", ws, took, 0);
+		rc = 0;
+	}
+	free(cycle);
+	return rc;
+}
+
 int probe_mem_latency(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *r,
                       struct probe_mem_point *points, struct err *e)
 {
 	struct probe p;
-	ps_t took;
 	int n = 0;
 
 	if (up(&p, c, o, r, e) < 0)
 		return -1;
-	for (uint64_t ws = SMALLEST; ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws)) {
-		struct load warm = reads(r, ws, 2 * ws);
-		struct load chase = { .kind = CHASE, .bytes = ws, .size = c->l2.line, .n = r->samples };
-
-		if (fresh(&p, c, e) < 0 || run(&p, &warm, &took, e) < 0 || run(&p, &chase, &took, e) < 0)
+	for (uint64_t ws = SMALLEST; !r->n_sets && ws <= r->largest && n < PROBE_MEM_POINTS; ws = larger(ws))
+		if (chase(&p, c, r, ws, &points[n++], e) < 0)
 			goto fail;
-		points[n++] = measured(&p, "chase", ws, took, 0);
+	for (; n < r->n_sets && n < PROBE_MEM_POINTS; n++) {
+		uint64_t ws = (r->sets[n] + BLOCK / 2) / BLOCK * BLOCK;
+
+		if (chase(&p, c, r, ws ? ws : BLOCK, &points[n], e) < 0)
+			goto fail;
 	}
 	down(&p);
 	return n;

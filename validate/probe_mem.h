@@ -1,9 +1,10 @@
 /* probe_mem.h - the microbenchmarks one runs on a GPU's memory, on a simulated machine: through its NoC, L2, victim
  * cache and DRAM, as the machine's DMA would ask, with nothing else running.
  *
- * latency: one line at a time, each asked for when the one before has come, at random places of a growing working set.
- *   The set is read in order twice first; the chase itself leaves the caches as they are, so the share of it that hits
- *   is what the caches kept of the set.
+ * latency: one line at a time, each asked for when the one before has come, round and round through a growing working
+ *   set, as a GPU's pointer chase does: its blocks of 4 KiB are in a random order that stays, one random line of each.
+ *   The set is read in that order twice first, whole blocks at a time. Under LRU a set that does not fit therefore
+ *   misses altogether; what another policy keeps of it shows.
  * l2: a growing working set read in tiles again and again, a window of them under way: bytes/s and hit rate.
  * stream: read, write and copy of arrays far larger than the caches, in tiles; measured once the caches are full, so
  *   that a byte written is a byte written back, and until DRAM has it. Bytes count as in STREAM: a copy's twice.
@@ -20,6 +21,8 @@ struct probe_mem_opts {
 	uint64_t largest;                    /* last working set; 0: 8 times the caches, 16 MiB or more (stream: 256) */
 	uint32_t samples;                    /* accesses of a chase; 0: 4000 */
 	uint64_t seed;
+	const uint64_t *sets;                /* latency: these working sets instead, in whole blocks */
+	int n_sets;
 };
 
 /* Nanoseconds are of one request. A field below 0 has no meaning here. */
