@@ -11,7 +11,7 @@ struct dram_cmd {
 	struct dram_fieldmap map;
 	dram_cmd_done *done;
 	void *owner;
-	tick_t now;
+	tick_t now, next;
 	uint64_t seq;
 	struct channel *channel;
 };
@@ -31,24 +31,37 @@ static int channel_init(struct channel *c, const struct dram_cmd_table *t)
 	if (!(c->ent = calloc(n_ents, sizeof *c->ent)) || !(c->bank = calloc(c->n_banks, sizeof *c->bank)) ||
 	    !(c->unit = calloc(c->n_units, sizeof *c->unit)) ||
 	    !(c->group = calloc((size_t)c->n_units * t->groups, sizeof *c->group)) ||
-	    !(c->active = calloc(c->n_banks, sizeof *c->active)) ||
+	    !(c->active = calloc((1 + 2 * CANDS) * (size_t)c->n_banks, sizeof *c->active)) ||
 	    !(c->refresh = calloc(c->refresh_size, sizeof *c->refresh)))
 		return -1;
 	for (uint32_t i = 0; i < n_ents; i++)
 		c->ent[i].next = i + 1 < n_ents ? (uint16_t)(i + 1) : NO_ENT;
+	for (uint32_t i = 0; i < 2 * CANDS; i++)
+		c->cand[i / CANDS][i % CANDS] = &c->active[(i + 1) * c->n_banks];
+	for (uint32_t i = 0; i < c->n_units; i++) {
+		struct unit *u = &c->unit[i];
+
+		u->pc_from = (uint16_t)(i / t->ranks * t->ranks);
+		u->pc_to = (uint16_t)(u->pc_from + t->ranks);
+		u->from = t->stacked ? u->pc_from : (uint16_t)i;
+		u->to = t->stacked ? u->pc_to : (uint16_t)(i + 1);
+	}
 	for (uint32_t i = 0; i < c->n_banks; i++) {
 		struct bank *b = &c->bank[i];
 
 		b->row = NO_ROW;
 		b->unit = (uint16_t)(i / c->unit_banks);
 		b->group = (uint16_t)(i / t->banks);
+		b->place = (uint16_t)(i % c->unit_banks);
 		for (int q = READS; q <= WRITES; q++)
-			b->head[q] = b->tail[q] = b->hit[q] = b->miss[q] = NO_ENT;
+			b->head[q] = b->tail[q] = b->hit[q] = b->miss[q] = b->cand[q][CAND_OPEN] =
+				b->cand[q][CAND_CLOSE] = b->cand[q][CAND_COLUMN] = NO_ENT;
 	}
 	c->opening = c->cas = NO_ENT;
 	c->col_next = c->row_next = TICK_NEVER;
-	c->refresh_next = t->refresh == DRAM_REFRESH_ALL ? t->refi :
-	                  t->refresh == DRAM_REFRESH_BANK ? t->refi_pb : TICK_NEVER;
+	c->refresh_next = t->refresh == DRAM_REFRESH_ALL    ? t->refi
+	                  : t->refresh == DRAM_REFRESH_BANK ? t->refi_pb
+	                                                    : TICK_NEVER;
 	c->next = c->refresh_next;
 	return 0;
 }
@@ -67,6 +80,7 @@ struct dram_cmd *dram_cmd_new(const struct dram_cmd_table *t, const struct dram_
 	for (uint32_t i = 0; i < t->channels; i++)
 		if (channel_init(&d->channel[i], &d->t) < 0)
 			goto nomem;
+	d->next = d->channel[0].next;
 	return d;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for the command path of 'dram'");
@@ -94,16 +108,71 @@ void dram_cmd_free(struct dram_cmd *d)
 
 /* --- queues ------------------------------------------------------------------------------------------------ */
 
-static inline void set_masks(struct channel *c, uint32_t bank, int q)
+/* Puts a bank's candidate in, in place of the one it had. */
+static inline void set_cand(struct channel *c, struct bank *b, int q, int kind, const struct cand *x)
+{
+	uint16_t *at = &b->cand[q][kind];
+
+	if (*at == NO_ENT)
+		*at = (uint16_t)c->n_cand[q][kind]++;
+	c->cand[q][kind][*at] = *x;
+}
+
+static inline void drop_cand(struct channel *c, struct bank *b, int q, int kind)
+{
+	struct cand *all = c->cand[q][kind];
+	uint16_t at = b->cand[q][kind];
+
+	if (at == NO_ENT)
+		return;
+	all[at] = all[--c->n_cand[q][kind]];
+	c->bank[all[at].bank].cand[q][kind] = at;
+	b->cand[q][kind] = NO_ENT;
+}
+
+static inline void set_column(struct channel *c, uint32_t bank, int q)
 {
 	struct bank *b = &c->bank[bank];
-	struct unit *u = &c->unit[b->unit];
-	uint64_t bit = UINT64_C(1) << (bank - b->unit * c->unit_banks);
-	bool open = b->row != NO_ROW, busy = c->opening != NO_ENT && c->ent[c->opening].bank == bank;
 
-	u->hit[q] = b->hit[q] != NO_ENT ? u->hit[q] | bit : u->hit[q] & ~bit;
-	u->miss[q] = b->miss[q] != NO_ENT && open ? u->miss[q] | bit : u->miss[q] & ~bit;
-	u->closed[q] = b->miss[q] != NO_ENT && !open && !busy ? u->closed[q] | bit : u->closed[q] & ~bit;
+	if (b->hit[q] == NO_ENT)
+		drop_cand(c, b, q, CAND_COLUMN);
+	else
+		set_cand(c, b, q, CAND_COLUMN,
+		         &(struct cand){ b->col[q], &c->group[b->group].col[q], &c->unit[b->unit].col[q],
+		                         c->ent[b->hit[q]].seq, bank, b->hit[q], c->t->clock_ticks == 2,
+		                         q == READS ? DRAM_RD : DRAM_WR });
+}
+
+/* A row with an active request is not closed, nor, by the scheduler row_hit, one with an older request for it. */
+static inline bool may_close(const struct channel *c, const struct bank *b, int q)
+{
+	return !b->active && !(c->t->row_hit && b->hit[q] != NO_ENT && c->ent[b->hit[q]].seq < c->ent[b->miss[q]].seq);
+}
+
+static inline void set_row(struct channel *c, uint32_t bank, int q)
+{
+	struct bank *b = &c->bank[bank];
+	const struct unit *u = &c->unit[b->unit];
+	bool open = b->row != NO_ROW, want = b->miss[q] != NO_ENT;
+
+	if (want && open && may_close(c, b, q))
+		set_cand(c, b, q, CAND_CLOSE,
+		         &(struct cand){ b->pre, &c->no_gate, &u->pre, c->ent[b->miss[q]].seq, bank, b->miss[q], 0,
+		                         DRAM_PRE });
+	else
+		drop_cand(c, b, q, CAND_CLOSE);
+	if (want && !open && !(c->opening != NO_ENT && c->ent[c->opening].bank == bank))
+		set_cand(c, b, q, CAND_OPEN,
+		         &(struct cand){ b->act, &c->group[b->group].act, &u->act, c->ent[b->miss[q]].seq, bank,
+		                         b->miss[q], c->t->clock_ticks == 2, DRAM_ACT });
+	else
+		drop_cand(c, b, q, CAND_OPEN);
+}
+
+static inline void set_cands(struct channel *c, uint32_t bank, int q)
+{
+	set_column(c, bank, q);
+	set_row(c, bank, q);
 }
 
 /* The oldest request of a list for the open row, and the oldest for another one. */
@@ -127,9 +196,11 @@ static void sort_bank(struct channel *c, uint32_t bank)
 	for (int q = READS; q <= WRITES; q++) {
 		if (b->head[q] == NO_ENT)
 			continue;
-		b->hit[q] = b->miss[q] = NO_ENT;
-		first_of(c, b, b->head[q], &b->hit[q], &b->miss[q]);
-		set_masks(c, bank, q);
+		b->hit[q] = NO_ENT;
+		b->miss[q] = b->row == NO_ROW ? b->head[q] : NO_ENT;
+		if (b->row != NO_ROW)
+			first_of(c, b, b->head[q], &b->hit[q], &b->miss[q]);
+		set_cands(c, bank, q);
 	}
 }
 
@@ -156,9 +227,11 @@ static void unlink_ent(struct channel *c, uint16_t i, int q)
 	else
 		b->tail[q] = x->prev;
 	c->n[q]--;
-	c->resized = true;
-	if (mark)
-		set_masks(c, x->bank, q);
+	c->freed = true;
+	if (mark == &b->hit[q])
+		set_column(c, x->bank, q);
+	if (mark && (mark == &b->miss[q] || c->t->row_hit))
+		set_row(c, x->bank, q);
 }
 
 bool dram_cmd_room(const struct dram_cmd *d, uint32_t channel, bool write)
@@ -178,24 +251,33 @@ bool dram_cmd_offer(struct dram_cmd *d, const struct dram_place *at, const struc
 	if (c->n[q] >= (q == WRITES ? d->t.write_queue : d->t.read_queue))
 		return false;
 	c->spare = x->next;
-	*x = (struct ent){ .accepted = d->now, .seq = d->seq++, .b = *burst, .row = at->row, .bank = (uint16_t)at->bank,
-	                   .next = NO_ENT, .prev = b->tail[q] };
+	*x = (struct ent){ .accepted = d->now,
+		           .seq = d->seq++,
+		           .b = *burst,
+		           .row = at->row,
+		           .bank = (uint16_t)at->bank,
+		           .next = NO_ENT,
+		           .prev = b->tail[q] };
 	if (b->tail[q] != NO_ENT)
 		c->ent[b->tail[q]].next = i;
 	else
 		b->head[q] = i;
 	b->tail[q] = i;
 	c->n[q]++;
-	c->resized = true;
 	if (hit ? b->hit[q] == NO_ENT : b->miss[q] == NO_ENT) {
 		*(hit ? &b->hit[q] : &b->miss[q]) = i;
-		set_masks(c, at->bank, q);
+		if (hit)
+			set_column(c, at->bank, q);
+		else
+			set_row(c, at->bank, q);
 		if (hit && d->t.split_bus)
 			c->col_next = sooner(c->col_next, d->now + 1);
 		else
 			c->row_next = sooner(c->row_next, d->now + 1);
+		d->next = c->next = d->now + 1;
+	} else if (dram_turns(c)) {
+		d->next = c->next = d->now + 1;
 	}
-	c->next = sooner(c->next, d->now + 1);
 	return true;
 }
 
@@ -205,11 +287,17 @@ static void promote(struct channel *c, uint16_t ent)
 {
 	const struct ent *n = &c->ent[ent];
 	struct bank *b = &c->bank[n->bank];
+	int q = n->b.write;
 
-	c->active[c->n_active++] = ent;
-	b->active++;
+	c->active[c->n_active++] = (struct cand){
+		b->col[q], &c->group[b->group].col[q], &c->unit[b->unit].col[q],      n->accepted, n->bank,
+		ent,       c->t->clock_ticks == 2,     q == READS ? DRAM_RD : DRAM_WR
+	};
+	if (!b->active++) {
+		drop_cand(c, b, READS, CAND_CLOSE);
+		drop_cand(c, b, WRITES, CAND_CLOSE);
+	}
 	c->unit[b->unit].active++;
-	c->unit[b->unit].held |= UINT64_C(1) << (n->bank - b->unit * c->unit_banks);
 	if (c->t->split_bus)
 		c->col_next = sooner(c->col_next, sooner(b->col[READS], b->col[WRITES]));
 }
@@ -226,14 +314,19 @@ static void serve(struct dram_cmd *d, struct channel *c, const struct choice *x,
 		c->wck_until = later(c->wck_until, now + latency + d->t.wck);
 	if (x->active >= 0) {
 		c->n_active--;
-		memmove(&c->active[x->active], &c->active[x->active + 1],
-		        (c->n_active - (uint32_t)x->active) * sizeof *c->active);
+		for (uint32_t i = (uint32_t)x->active; i < c->n_active; i++)
+			c->active[i] = c->active[i + 1];
 		b->active--;
 		c->unit[b->unit].active--;
-		c->unit[b->unit].held &= ~(UINT64_C(1) << (x->bank - b->unit * c->unit_banks));
 		c->row_next = sooner(c->row_next, b->pre); /* its bank may be closed again */
+		for (int k = READS; k <= WRITES; k++)
+			if (b->miss[k] != NO_ENT)
+				set_row(c, x->bank, k);
 	} else {
 		unlink_ent(c, x->ent, q);
+		for (int k = READS; k <= WRITES; k++)
+			if (b->cand[k][CAND_CLOSE] != NO_ENT)
+				c->cand[k][CAND_CLOSE][b->cand[k][CAND_CLOSE]].at = b->pre;
 		if (d->t.row_hit)
 			c->row_next = 0;
 	}
@@ -261,8 +354,8 @@ static void open_row(struct channel *c, const struct choice *x, tick_t now)
 		c->opening = x->ent;
 		c->opening_since = now;
 		c->bank[x->bank].row = NO_ROW;
-		set_masks(c, x->bank, READS);
-		set_masks(c, x->bank, WRITES);
+		set_cands(c, x->bank, READS);
+		set_cands(c, x->bank, WRITES);
 		return;
 	}
 	sort_bank(c, x->bank);
@@ -277,8 +370,8 @@ static void finish_open(struct channel *c, tick_t now)
 
 	c->opening = NO_ENT;
 	c->bank[n->bank].row = n->row;
-	set_masks(c, n->bank, READS);
-	set_masks(c, n->bank, WRITES);
+	set_cands(c, n->bank, READS);
+	set_cands(c, n->bank, WRITES);
 	sort_bank(c, n->bank);
 	promote(c, ent);
 	c->bus[0] = now + 1;
@@ -286,11 +379,8 @@ static void finish_open(struct channel *c, tick_t now)
 
 static void close_all(struct channel *c, uint32_t unit, tick_t now)
 {
-	uint32_t from, to;
-
 	dram_dev_preab(c, unit, now);
-	dram_dev_scope(c, unit, &from, &to);
-	for (uint32_t k = from * c->unit_banks; k < to * c->unit_banks; k++)
+	for (uint32_t k = c->unit[unit].from * c->unit_banks; k < c->unit[unit].to * c->unit_banks; k++)
 		sort_bank(c, k);
 }
 
@@ -333,6 +423,8 @@ static void issue(struct dram_cmd *d, struct channel *c, const struct choice *x,
 		break;
 	case DRAM_REFPB:
 		dram_dev_refpb(c, x->bank, now);
+		set_cands(c, x->bank, READS);
+		set_cands(c, x->bank, WRITES);
 		refreshed(c);
 		break;
 	case DRAM_COMMANDS:
@@ -359,26 +451,64 @@ static void due(struct channel *c)
 	c->col_next = c->row_next = 0;
 }
 
-static void slot(struct dram_cmd *d, struct channel *c, tick_t now, int may, tick_t *slot_next)
+static void column_slot(struct dram_cmd *d, struct channel *c, tick_t now)
 {
-	const tick_t *bus = &c->bus[d->t.split_bus && (may & COLUMNS)];
 	struct choice x;
 	tick_t next;
 
-	if (c->resized && !c->n_refresh)
+	if (dram_turns(c))
 		dram_turn_mode(c);
-	if (now < *slot_next)
+	if (now < c->col_next)
 		return;
-	if (*bus > now) {
-		*slot_next = *bus;
-		return;
-	}
-	if (dram_choose(c, now, may, &x, &next)) {
-		*slot_next = TICK_NEVER;
+	if (c->bus[1] > now) {
+		c->col_next = c->bus[1];
+	} else if (dram_choose_column(c, now, &x, &next)) {
+		c->col_next = TICK_NEVER;
 		issue(d, c, &x, now);
-		*slot_next = later(sooner(*slot_next, d->t.split_bus ? next : now), *bus);
+		c->col_next = later(sooner(c->col_next, next), c->bus[1]);
 	} else {
-		*slot_next = later(next, now + 1);
+		c->col_next = later(next, now + 1);
+	}
+}
+
+static void row_slot(struct dram_cmd *d, struct channel *c, tick_t now, bool closes)
+{
+	struct choice x;
+	tick_t next;
+
+	if (dram_turns(c))
+		dram_turn_mode(c);
+	if (now < c->row_next)
+		return;
+	if (c->bus[0] > now) {
+		c->row_next = c->bus[0];
+	} else if (dram_choose_row(c, now, closes, &x, &next)) {
+		c->row_next = TICK_NEVER;
+		issue(d, c, &x, now);
+		c->row_next = later(sooner(c->row_next, next), c->bus[0]);
+	} else {
+		c->row_next = later(next, now + 1);
+	}
+}
+
+/* One command bus. */
+static void any_slot(struct dram_cmd *d, struct channel *c, tick_t now)
+{
+	struct choice x;
+	tick_t next;
+
+	if (dram_turns(c))
+		dram_turn_mode(c);
+	if (now < c->row_next)
+		return;
+	if (c->bus[0] > now) {
+		c->row_next = c->bus[0];
+	} else if (dram_choose_any(c, now, &x, &next)) {
+		c->row_next = TICK_NEVER;
+		issue(d, c, &x, now);
+		c->row_next = c->bus[0];
+	} else {
+		c->row_next = later(next, now + 1);
 	}
 }
 
@@ -388,7 +518,7 @@ static void lpddr_slot(struct dram_cmd *d, struct channel *c, tick_t now)
 	struct choice x = { 0 };
 	tick_t next = TICK_NEVER;
 
-	if (c->resized && !c->n_refresh)
+	if (dram_turns(c))
 		dram_turn_mode(c);
 	if (now < c->row_next)
 		return;
@@ -402,14 +532,14 @@ static void lpddr_slot(struct dram_cmd *d, struct channel *c, tick_t now)
 		int16_t active = -1;
 
 		for (uint32_t i = 0; i < c->n_active; i++)
-			if (c->active[i] == c->cas)
+			if (c->active[i].ent == c->cas)
 				active = (int16_t)i;
 		x = (struct choice){ n->b.write ? DRAM_WR : DRAM_RD, c->cas, active, n->bank };
 		c->cas = NO_ENT;
 		issue(d, c, &x, now);
 		return;
 	}
-	if (dram_choose(c, now, ROWS | COLUMNS, &x, &next)) {
+	if (dram_choose_any(c, now, &x, &next)) {
 		if ((x.k != DRAM_RD && x.k != DRAM_WR) || !d->t.wck || now < c->wck_until) {
 			issue(d, c, &x, now);
 			return;
@@ -433,29 +563,21 @@ static void channel_step(struct dram_cmd *d, struct channel *c, tick_t now)
 	c->stats.steps++;
 	if (now == c->refresh_next)
 		due(c);
+	c->next = c->refresh_next;
 	if (d->t.aad) {
 		lpddr_slot(d, c, now);
 	} else if (d->t.split_bus) {
 		if (whole)
-			slot(d, c, now, COLUMNS, &c->col_next);
-		slot(d, c, now, whole ? ROWS : ROWS | CLOSES, &c->row_next);
+			column_slot(d, c, now);
+		row_slot(d, c, now, !whole);
 		c->col_next = dram_whole_clock(c, c->col_next);
-	} else {
-		slot(d, c, now, ROWS | COLUMNS, &c->row_next);
-	}
-	c->next = sooner(c->row_next, c->refresh_next);
-	if (d->t.split_bus)
 		c->next = sooner(c->next, c->col_next);
-	if (c->next <= now)
+	} else {
+		any_slot(d, c, now);
+	}
+	c->next = sooner(c->next, c->row_next);
+	if (c->next <= now || dram_turns(c))
 		c->next = now + 1;
-}
-
-/* Queues changed so that the next look at them turns from reads to writes or back. */
-static inline bool turns(const struct channel *c)
-{
-	if (!c->resized || c->n_refresh)
-		return false;
-	return c->write_mode ? c->n[WRITES] < c->t->low && c->n[READS] : c->n[WRITES] > c->t->high || !c->n[READS];
 }
 
 tick_t dram_cmd_now(const struct dram_cmd *d)
@@ -465,20 +587,26 @@ tick_t dram_cmd_now(const struct dram_cmd *d)
 
 tick_t dram_cmd_next(const struct dram_cmd *d)
 {
-	tick_t next = TICK_NEVER;
-
-	for (uint32_t i = 0; i < d->t.channels; i++)
-		next = sooner(next, turns(&d->channel[i]) ? d->now + 1 : d->channel[i].next);
-	return next;
+	return d->next;
 }
 
-void dram_cmd_step(struct dram_cmd *d, tick_t to)
+bool dram_cmd_step(struct dram_cmd *d, tick_t to)
 {
+	tick_t next = TICK_NEVER;
+	bool freed = false;
+
 	assert(to > d->now);
 	d->now = to;
-	for (uint32_t i = 0; i < d->t.channels; i++)
-		if (d->channel[i].next <= to || turns(&d->channel[i]))
-			channel_step(d, &d->channel[i], to);
+	for (struct channel *c = d->channel, *end = c + d->t.channels; c < end; c++) {
+		if (c->next <= to) {
+			c->freed = false;
+			channel_step(d, c, to);
+			freed |= c->freed;
+		}
+		next = sooner(next, c->next);
+	}
+	d->next = next;
+	return freed;
 }
 
 /* --- for tests and reports --------------------------------------------------------------------------------- */
@@ -499,14 +627,29 @@ void dram_cmd_issue(struct dram_cmd *d, enum dram_command k, const struct dram_p
 	uint32_t unit = c->bank[at->bank].unit;
 
 	switch (k) {
-	case DRAM_ACT:   dram_dev_act(c, at->bank, at->row, when); break;
-	case DRAM_PRE:   dram_dev_pre(c, at->bank, when); break;
-	case DRAM_RD:    dram_dev_column(c, at->bank, READS, when); break;
-	case DRAM_WR:    dram_dev_column(c, at->bank, WRITES, when); break;
-	case DRAM_PREAB: dram_dev_preab(c, unit, when); break;
-	case DRAM_REFAB: dram_dev_refab(c, unit, when); break;
-	case DRAM_REFPB: dram_dev_refpb(c, at->bank, when); break;
-	case DRAM_COMMANDS: break;
+	case DRAM_ACT:
+		dram_dev_act(c, at->bank, at->row, when);
+		break;
+	case DRAM_PRE:
+		dram_dev_pre(c, at->bank, when);
+		break;
+	case DRAM_RD:
+		dram_dev_column(c, at->bank, READS, when);
+		break;
+	case DRAM_WR:
+		dram_dev_column(c, at->bank, WRITES, when);
+		break;
+	case DRAM_PREAB:
+		dram_dev_preab(c, unit, when);
+		break;
+	case DRAM_REFAB:
+		dram_dev_refab(c, unit, when);
+		break;
+	case DRAM_REFPB:
+		dram_dev_refpb(c, at->bank, when);
+		break;
+	case DRAM_COMMANDS:
+		break;
 	}
 }
 

@@ -59,7 +59,8 @@ bool dram_cmd_offer(struct dram_cmd *d, const struct dram_place *at, const struc
 bool dram_cmd_room(const struct dram_cmd *d, uint32_t channel, bool write);
 tick_t dram_cmd_now(const struct dram_cmd *d);
 tick_t dram_cmd_next(const struct dram_cmd *d);                  /* > now; TICK_NEVER: nothing is left to do */
-void dram_cmd_step(struct dram_cmd *d, tick_t to);               /* now < to <= next, or earlier with offers */
+/* now < to <= next, or earlier with offers. True: a queue has had room made. */
+bool dram_cmd_step(struct dram_cmd *d, tick_t to);
 
 enum dram_command { DRAM_ACT, DRAM_PRE, DRAM_RD, DRAM_WR, DRAM_PREAB, DRAM_REFAB, DRAM_REFPB, DRAM_COMMANDS };
 /* The first tick at which the device takes this command there: its times alone, not row state, queues or buses. */

@@ -63,6 +63,10 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 	if ((uint64_t)c->bank_groups * c->banks > 64)
 		return err_set(e, ERR_CONFIG, "the command path takes 64 banks of a rank at most, not %u",
 		               c->bank_groups * c->banks);
+	if (c->pseudo_channels * c->ranks > 64)
+		return err_set(e, ERR_CONFIG,
+		               "the command path takes 64 ranks and pseudo-channels of a channel at most, not %u",
+		               c->pseudo_channels * c->ranks);
 	t->channels = c->channels;
 	t->pcs = c->pseudo_channels;
 	t->ranks = c->ranks;
@@ -109,7 +113,8 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 	t->rc_ref = plus(t->rc, act);
 	t->rp_ref = rp;
 	if (t->refresh == DRAM_REFRESH_BANK && (!t->refi_pb || !t->rfc_pb))
-		return err_set(e, ERR_CONFIG, "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
+		return err_set(e, ERR_CONFIG,
+		               "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
 	t->read_queue = c->read_queue;
 	t->write_queue = c->write_queue;
 	/* More than `high` waiting starts draining, fewer than `low` ends it. */

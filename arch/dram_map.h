@@ -21,7 +21,8 @@ struct dram_place { uint32_t channel, bank, row, column; };              /* bank
 
 /* Made by dram_map_parse, then only read. */
 struct dram_fieldmap {
-	struct { uint8_t field, from, bits, to; } part[DRAM_MAP_PARTS];
+	/* Bits of the burst's number, from `from`, that go to a word of struct dram_place, from `at`. */
+	struct { uint32_t mask; uint8_t from, word, at; } part[DRAM_MAP_PARTS];
 	unsigned parts, burst_shift;
 	uint32_t divide;                     /* channels taken out by division first; 1: none */
 	uint8_t bits[DRAM_FIELDS];

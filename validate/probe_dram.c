@@ -7,10 +7,10 @@
 
 #include "sim/rng.h"
 
-#define STAGED 64
+#define STAGED       64
 #define WARM_PERCENT 5
-#define EXACT 4096                     /* latencies below are counted tick by tick, above in steps of 1/64 octave */
-#define BINS (EXACT + 64 * 52)
+#define EXACT        4096 /* latencies below are counted tick by tick, above in steps of 1/64 octave */
+#define BINS         (EXACT + 64 * 52)
 
 /* --- streams ----------------------------------------------------------------------------------------------- */
 
@@ -53,7 +53,10 @@ static int mix(struct probe_stream *s, const char *text, struct err *e)
 
 int probe_dram_pattern(struct probe_stream *s, const char *text, struct err *e)
 {
-	static const struct { const char *name; struct probe_stream s; } fixed[] = {
+	static const struct {
+		const char *name;
+		struct probe_stream s;
+	} fixed[] = {
 		{ "seq", { .order = PROBE_SEQ } },
 		{ "write", { .order = PROBE_SEQ, .writes = 1 } },
 		{ "random", { .order = PROBE_RANDOM } },
@@ -88,8 +91,10 @@ int probe_dram_pattern(struct probe_stream *s, const char *text, struct err *e)
 		s->order = PROBE_RANDOM;
 		return mix(s, text + 11, e);
 	}
-	return err_set(e, ERR_USAGE, "pattern '%s' is none of seq, write, random, random=BYTES, stride=BYTES, mix=R:W,"
-	               " random-mix=R:W, copy, copy=BYTES, chase, chase-seq", text);
+	return err_set(e, ERR_USAGE,
+	               "pattern '%s' is none of seq, write, random, random=BYTES, stride=BYTES, mix=R:W,"
+	               " random-mix=R:W, copy, copy=BYTES, chase, chase-seq",
+	               text);
 }
 
 void probe_gen_init(struct probe_gen *g, const struct probe_stream *s, const struct dram_map_size *size)
@@ -153,24 +158,30 @@ uint64_t probe_gen_next(struct probe_gen *g, bool *write)
 
 /* --- the command path -------------------------------------------------------------------------------------- */
 
-struct staged { struct dram_place at; struct dram_burst b; uint32_t next; };
-struct fifo { uint32_t first, last; };  /* in the pool; 0: empty */
+struct staged {
+	struct dram_place at;
+	struct dram_burst b;
+	uint32_t next;
+};
+struct fifo {
+	uint32_t first, last;
+}; /* in the pool; 0: empty */
 
 struct probe {
 	struct dram_cmd_table t;
 	struct dram_fieldmap map;
 	struct dram_cmd *d;
 	struct probe_gen g;
-	struct fifo *fifo;                   /* [channel][direction] */
-	struct staged *pool;                 /* [0] stands for none */
+	struct fifo *fifo;   /* [channel][direction] */
+	struct staged *pool; /* [0] stands for none */
 	uint32_t spare;
-	struct staged next;                  /* made, not staged yet */
-	bool made, by_arrival;
+	struct staged next;            /* made, not staged yet */
+	bool made, staged, by_arrival; /* staged: something has been since the last push */
 	uint64_t total, warm, sent, done, reads, sum;
 	tick_t warm_end, end, chase_next;
-	double arrival, gap;                 /* ticks */
+	double arrival, gap; /* ticks */
 	uint64_t *bins;
-	uint64_t arrivals[2];                /* random numbers of their own: addresses do not depend on the load */
+	uint64_t arrivals[2]; /* random numbers of their own: addresses do not depend on the load */
 };
 
 static uint32_t bin_of(tick_t v)
@@ -249,12 +260,17 @@ static bool stage(struct probe *p)
 		*(f->first ? &p->pool[f->last].next : &f->first) = at;
 		f->last = at;
 		p->made = false;
+		p->staged = true;
 	}
 	return true;
 }
 
-static void push(struct probe *p)
+/* Returns how many the controllers took. */
+static uint32_t push(struct probe *p)
 {
+	uint32_t n = 0;
+
+	p->staged = false;
 	for (uint32_t i = 0; i < 2 * p->t.channels; i++) {
 		struct fifo *f = &p->fifo[i];
 
@@ -264,21 +280,34 @@ static void push(struct probe *p)
 			f->first = p->pool[at].next;
 			p->pool[at].next = p->spare;
 			p->spare = at;
+			n++;
 		}
 	}
+	return n;
+}
+
+/* After n were taken: may the controllers take another one in the next tick? What still waits in a FIFO has found its
+ * queue full, so it would have to be one that is not staged yet; of one that will be we know where it goes. */
+static bool another(const struct probe *p, uint32_t n)
+{
+	return n > 1 || (n == 1 && (!p->made || !p->fifo[2 * p->next.at.channel + p->next.b.write].first));
 }
 
 static void run_stream(struct probe *p)
 {
+	bool room = true;
+
 	while (p->done < p->total) {
 		bool waits = !stage(p);
 		tick_t to;
 
-		push(p);
-		to = dram_cmd_next(p->d);
+		if ((room || p->staged) && another(p, push(p)))
+			to = dram_cmd_now(p->d) + 1;
+		else
+			to = dram_cmd_next(p->d);
 		if (waits && p->next.b.born < to)
 			to = p->next.b.born;
-		dram_cmd_step(p->d, to);
+		room = dram_cmd_step(p->d, to);
 	}
 }
 
