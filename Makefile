@@ -28,9 +28,9 @@ WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read plot plot_script plot_run
-VALIDATE = cases score probe_dram probe_dram_tile probe_dram_ref probe_mem
+VALIDATE = cases score fit fit_plan probe_dram probe_dram_tile probe_dram_ref probe_mem
 PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
-          cmd_validate \
+          cmd_gpu cmd_validate cmd_calibrate \
           cmd_probe cmd_probe_mem \
           cmd_plot cmd_plot_breakdown cmd_plot_latency \
           cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
@@ -282,7 +282,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 ##> Installing (PREFIX=/usr/local, DESTDIR for packagers)
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
-	'Requires: yaml-0.1 sqlite3 yajl zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
+	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = sim arch workloads traces results validate
 SHARED = configs traces/h200 workloads/models
 

@@ -272,6 +272,24 @@ struct cfg_row cfg_at(const struct cfg *c, size_t i)
 	return row;
 }
 
+int cfg_set_row(struct cfg *c, size_t i, const char *value, const char *source, struct err *e)
+{
+	const char *kept = arena_strdup(c->arena, source);
+
+	assert(i < c->n);
+	return kept ? cfg_put(&c->rows[i], value, kept, false, e) : err_set(e, ERR_NOMEM, "out of memory for a source");
+}
+
+void cfg_set_raw(struct cfg *c, size_t i, uint64_t raw, const char *source)
+{
+	struct cfg_slot *r = &c->rows[i];
+
+	assert(i < c->n && r->field->type != CFG_T_STR);
+	store(r, raw);
+	r->given = true;
+	r->source = source;
+}
+
 uint64_t cfg_raw(const struct cfg *c, size_t i)
 {
 	const struct cfg_slot *r = &c->rows[i];

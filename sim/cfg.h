@@ -94,6 +94,9 @@ int cfg_read_section(struct cfg *c, const char *section, const struct yaml *y, c
                      struct err *e);
 int cfg_set(struct cfg *c, const char *assignment, struct err *e);             /* "l2.size=64 MiB" */
 int cfg_set_key(struct cfg *c, const char *key, const char *value, struct err *e);
+/* By row: `source` is copied, and stands where a file's would. set_raw takes a stored integer without its checks. */
+int cfg_set_row(struct cfg *c, size_t i, const char *value, const char *source, struct err *e);
+void cfg_set_raw(struct cfg *c, size_t i, uint64_t raw, const char *source); /* `source`: must live as long as `c` */
 /* Both: the key must be one of the rows'. */
 bool cfg_given(const struct cfg *c, const char *key);                          /* by a file or --set, not a default */
 void cfg_forget(struct cfg *c, const char *key);                               /* no longer given; the value stays */

@@ -1,76 +1,21 @@
 /* cmd_validate.c - npusim validate: a GPU's model against what was measured on it. */
-#include "sim/cmd.h"
+#include "sim/cmd_gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/cases.h"
 #include "validate/score.h"
 
 struct options {
-	const char *config, *split, *kernels, *rules, *cases, *format;
-	struct opt_list sets, traces;
+	struct gpu_options gpu;
+	const char *split, *format;
 	uint32_t max_mape_ppm;
 	uint64_t worst;
 	bool groups;
 };
 
 #define NOT_GIVEN UINT32_MAX
-
-/* --- loading --------------------------------------------------------------------------------------------------- */
-
-struct loaded {
-	struct machine_conf *conf;
-	struct rules *rules;
-	struct kernels *kernels;
-	struct cases_rules *case_rules;
-	struct cmd_trace *traces;
-	struct cases *sets;
-	size_t n;
-};
-
-static void unload(struct loaded *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		cmd_trace_free(&l->traces[i]);
-	free(l->traces);
-	free(l->sets);
-	cases_rules_free(l->case_rules);
-	kernels_free(l->kernels);
-	rules_free(l->rules);
-	machine_conf_free(l->conf);
-}
-
-static int load(struct loaded *l, const struct options *o, struct err *e)
-{
-	memset(l, 0, sizeof *l);
-	if (!(l->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
-		return -1;
-	if (l->conf->cfg.kind != MACHINE_GPU)
-		return err_set(e, ERR_CONFIG,
-		               "'%s' describes no GPU ('kind: gpu'): only what was measured can be validated",
-		               o->config);
-	if (!(l->rules = rules_load(o->rules, e)) || !(l->kernels = kernels_load(o->kernels, e)) ||
-	    !(l->case_rules = cases_rules_load(o->cases, e)))
-		return -1;
-	l->traces = calloc((size_t)o->traces.n, sizeof *l->traces);
-	l->sets = calloc((size_t)o->traces.n, sizeof *l->sets);
-	if (!l->traces || !l->sets)
-		return err_set(e, ERR_NOMEM, "out of memory for %d traces", o->traces.n);
-	for (int i = 0; i < o->traces.n; i++) {
-		struct gpu g = machine_gpu(&l->conf->cfg);
-
-		if (cmd_trace_load(o->traces.v[i], NULL, &l->traces[i], e) < 0)
-			return -1;
-		l->n++;
-		if (cases_make(&l->traces[i].trace, l->rules, l->kernels, l->traces[i].arena, &l->sets[i], e) < 0 ||
-		    cases_move(&l->sets[i], l->case_rules, &l->conf->cfg, e) < 0)
-			return err_add(e, "reading '%s'", o->traces.v[i]);
-		cases_time(&l->sets[i], &g);
-	}
-	return 0;
-}
 
 /* --- printing ---------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +51,7 @@ static void score_row(struct out_table *t, const char *name, const struct score 
 	out_real(t, s->simulated_us);
 }
 
-static int score_table(const struct loaded *l, const char *split, enum score_by by, const char *title,
+static int score_table(const struct gpu_inputs *l, const char *split, enum score_by by, const char *title,
                        const char *first, bool total, struct str *out, struct err *e)
 {
 	const struct out_col cols[] = {
@@ -145,7 +90,7 @@ static int by_error(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static const struct sample **kept(const struct loaded *l, const char *split, size_t *n)
+static const struct sample **kept(const struct gpu_inputs *l, const char *split, size_t *n)
 {
 	bool (*keep)(const struct sample *) = keep_of(split);
 	const struct sample **v;
@@ -199,7 +144,7 @@ static void sample_rows(const struct sample *const *v, size_t n, const char *tit
 	out_table_free(t);
 }
 
-static int print_table(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+static int print_table(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
 	const struct sample **v;
 	size_t n;
@@ -242,7 +187,7 @@ static void score_json(struct out_json *j, const struct score *s, bool whole)
 	out_json_real(j, "simulated_us", s->simulated_us);
 }
 
-static int print_json(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+static int print_json(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct score *all, *s;
@@ -274,7 +219,7 @@ out:
 	return rc;
 }
 
-static int print_csv(const struct loaded *l, const struct options *o, struct str *out, struct err *e)
+static int print_csv(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
 	size_t n;
 	const struct sample **v = kept(l, o->split, &n);
@@ -286,7 +231,7 @@ static int print_csv(const struct loaded *l, const struct options *o, struct str
 	return 0;
 }
 
-static int check_mape(const struct loaded *l, const struct options *o, struct err *e)
+static int check_mape(const struct gpu_inputs *l, const struct options *o, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct score *s;
@@ -304,8 +249,8 @@ static int check_mape(const struct loaded *l, const struct options *o, struct er
 
 static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
-	struct loaded l;
-	int rc = load(&l, o, e);
+	struct gpu_inputs l;
+	int rc = gpu_inputs_read(&l, &o->gpu, e);
 
 	if (rc == 0)
 		rc = f == OUT_JSON  ? print_json(&l, o, out, e)
@@ -313,7 +258,7 @@ static int validate(const struct options *o, enum out_format f, struct str *out,
 		                    : print_table(&l, o, out, e);
 	if (rc == 0)
 		rc = check_mape(&l, o, e);
-	unload(&l);
+	gpu_inputs_free(&l);
 	return rc;
 }
 
@@ -321,11 +266,8 @@ static int validate(const struct options *o, enum out_format f, struct str *out,
 
 static int check_options(const struct options *o, enum out_format *f, struct err *e)
 {
-	if (!o->config)
-		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
-	if (!o->traces.n)
-		return err_set(e, ERR_USAGE,
-		               "what was measured is missing: -t T.db, which 'npusim trace import' makes");
+	if (gpu_options_check(&o->gpu, e) < 0)
+		return -1;
 	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
 		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
 	return cmd_format(o->format, f, e);
@@ -335,11 +277,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20 };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the GPU, in YAML" },
-		{ 't', "trace", OPT_LIST, &o.traces, "T.db",
-		  "what was measured on it: trace databases that 'npusim trace import'"
-		  " made; may be repeated" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" },
+		GPU_OPTIONS(o.gpu),
 		{ 0, "split", OPT_TEXT, &o.split, "PART",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
 		  " kind and shape, or of a trace and its step, says where a sample belongs" },
@@ -348,9 +286,6 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
 		  "exit 1 when the mean absolute error is larger: '5 %'" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
-		{ 0, "kernels", OPT_TEXT, &o.kernels, "FILE", "the table of kernel templates" },
-		{ 0, "cases", OPT_TEXT, &o.cases, "FILE", "how the benchmark rotates its operands" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the samples" },
 		{ .type = OPT_END },
 	};
@@ -373,7 +308,6 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
 		rc = validate(&o, f, out, e);
 	opt_list_free(&args);
-	opt_list_free(&o.sets);
-	opt_list_free(&o.traces);
+	gpu_options_free(&o.gpu);
 	return rc < 0 ? -1 : 0;
 }

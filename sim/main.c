@@ -60,6 +60,7 @@
  *   sim/run          warm-up, measured pass, roofline, results per op
  *   sim/classify     kernels and families by time
  *   validate/cases   samples of a measured trace; score: how far a model is off
+ *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   results/res      the results database (_read, _int)
@@ -74,7 +75,7 @@
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits
  *   sim/cmd_compare
- *   sim/cmd_validate
+ *   sim/cmd_validate, cmd_calibrate (cmd_gpu: what both read)
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
@@ -92,6 +93,7 @@ static const struct cmd commands[] = {
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
+	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },
 	{ "validate", cmd_validate, NULL, "a GPU's model against what was measured on it" },
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
 	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },

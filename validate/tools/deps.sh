@@ -20,6 +20,7 @@ libyaml:yaml.h:yaml-0.1:-lyaml:libyaml-dev:libyaml-devel:yaml-dev:libyaml
 sqlite3:sqlite3.h:sqlite3:-lsqlite3:libsqlite3-dev:sqlite-devel:sqlite-dev:sqlite
 yajl:yajl/yajl_parse.h:yajl:-lyajl:libyajl-dev:yajl-devel:yajl-dev:yajl
 zlib:zlib.h:zlib:-lz:zlib1g-dev:zlib-devel:zlib-dev:zlib
+nlopt:nlopt.h:nlopt:-lnlopt:libnlopt-dev:NLopt-devel:nlopt-dev:nlopt
 "
 
 say() { printf '%s\n' "$*" >&2; }
@@ -130,8 +131,8 @@ need() {
 		case $cmd in brew*) sudo='' ;; esac
 		say "install it with: ${sudo:+$sudo }$cmd"
 	else
-		say "install the development files of libyaml, sqlite3, yajl and zlib, a C11 compiler and pkg-config (on Debian:"
-		say "  apt-get install gcc libc6-dev make pkg-config libyaml-dev libsqlite3-dev libyajl-dev zlib1g-dev)"
+		say "install the development files of libyaml, sqlite3, yajl, zlib and nlopt, a C11 compiler and pkg-config (on Debian:"
+		say "  apt-get install gcc libc6-dev make pkg-config libyaml-dev libsqlite3-dev libyajl-dev zlib1g-dev libnlopt-dev)"
 	fi
 	return 1
 }

@@ -1,0 +1,70 @@
+#include "sim/cmd_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int gpu_options_check(const struct gpu_options *o, struct err *e)
+{
+	if (!o->config)
+		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
+	if (!o->traces.n)
+		return err_set(e, ERR_USAGE,
+		               "what was measured is missing: -t T.db, which 'npusim trace import' makes");
+	return 0;
+}
+
+void gpu_options_free(struct gpu_options *o)
+{
+	opt_list_free(&o->sets);
+	opt_list_free(&o->traces);
+}
+
+static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
+{
+	struct cmd_trace *t = &in->traces[in->n];
+	struct cases *c = &in->sets[in->n];
+	struct gpu g = machine_gpu(&in->conf->cfg);
+
+	if (cmd_trace_load(path, NULL, t, e) < 0)
+		return -1;
+	in->n++;
+	if (cases_make(&t->trace, in->rules, in->kernels, t->arena, c, e) < 0 ||
+	    cases_move(c, in->case_rules, &in->conf->cfg, e) < 0)
+		return err_add(e, "reading '%s'", path);
+	cases_time(c, &g);
+	return 0;
+}
+
+int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct err *e)
+{
+	memset(in, 0, sizeof *in);
+	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+		return -1;
+	if (in->conf->cfg.kind != MACHINE_GPU)
+		return err_set(e, ERR_CONFIG,
+		               "'%s' describes no GPU ('kind: gpu'): only what was measured can be validated",
+		               o->config);
+	if (!(in->rules = rules_load(o->rules, e)) || !(in->kernels = kernels_load(o->kernels, e)) ||
+	    !(in->case_rules = cases_rules_load(o->cases, e)))
+		return -1;
+	in->traces = calloc((size_t)o->traces.n, sizeof *in->traces);
+	in->sets = calloc((size_t)o->traces.n, sizeof *in->sets);
+	if (!in->traces || !in->sets)
+		return err_set(e, ERR_NOMEM, "out of memory for %d traces", o->traces.n);
+	for (int i = 0; i < o->traces.n; i++)
+		if (read_one(in, o->traces.v[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+void gpu_inputs_free(struct gpu_inputs *in)
+{
+	for (size_t i = 0; i < in->n; i++)
+		cmd_trace_free(&in->traces[i]);
+	free(in->traces);
+	free(in->sets);
+	cases_rules_free(in->case_rules);
+	kernels_free(in->kernels);
+	rules_free(in->rules);
+	machine_conf_free(in->conf);
+}
