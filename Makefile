@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse map map_math map_tile map_launch map_dump machine gpu_work run limits classify \
+      fuse host map map_math map_tile map_launch map_dump machine gpu_work run run_gpu limits classify \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        l2_cfg l2_tags l2_lru l2_rrip l2_srrip l2_drrip l2_kv_aware l2_seen l2_none l2 kv noc_ideal sram dma gemv \

@@ -41,7 +41,10 @@ static void head(const struct run_report *r, struct str *out)
 		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n",
 		         r->stream->n_routes, (double)x->reuse_ppm / 1e6, r->reuse_given ? "--expert-reuse" :
 		         "assumed, top-k over experts: a trace does not say which are picked");
-	str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
+	if (r->conf->cfg.kind == MACHINE_GPU)
+		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n", x->cycles);
+	else
+		str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
 	str_addf(out, "accuracy   %s\n\n", RUN_ACCURACY);
 }
 
@@ -81,6 +84,12 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 		out_null(t);
 		out_null(t);
 		out_text(t, "unknown (give --wall at import)");
+	}
+	if (x->wall_eager_ps) {
+		total_row(t, "simulated, wall under a graph", cmd_ps_us(x->wall_graph_ps),
+		          (double)x->wall_graph_ps / (double)x->total_ps, "one launch, then node after node");
+		total_row(t, "simulated, wall launched one by one", cmd_ps_us(x->wall_eager_ps),
+		          (double)x->wall_eager_ps / (double)x->total_ps, "by this configuration's host (host.*)");
 	}
 	if (x->carried_ps)
 		total_row(t, "carried", cmd_ps_us(x->carried_ps), 0,

@@ -23,6 +23,7 @@
 #include "arch/vector.h"
 #include "sim/cfg.h"
 #include "sim/fuse.h"
+#include "sim/host.h"
 
 enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
 
@@ -55,6 +56,7 @@ struct machine_cfg {
 	struct gpu_attention_cfg attention;
 	struct gpu_stream_cfg stream;
 	struct gpu_rows_cfg rows;
+	struct host_cfg host;                /* that launches its kernels */
 };
 
 /* A configuration being read: rows and struct together, so that it can be shown, explained, compared and hashed. */

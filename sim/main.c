@@ -52,12 +52,12 @@
  *   arch/gpu         a kernel's time in closed form (_product, _attention, _stream, _rows)
  *
  *   what joins them                                                 (L4)
- *   sim/machine      configuration to blocks wired together
+ *   sim/machine      configuration to blocks wired together; host: what launches a GPU's kernels
  *   sim/fuse         chains of ops one command can do
  *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
  *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   sim/limits       one parameter at a time, a step further
- *   sim/run          warm-up, measured pass, roofline, results per op
+ *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/classify     kernels and families by time
  *   validate/cases   samples of a measured trace; score: how far a model is off
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)

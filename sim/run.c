@@ -6,6 +6,7 @@
 
 #include "sim/path.h"
 #include "sim/rng.h"
+#include "sim/run_gpu.h"
 #include "workloads/work.h"
 
 #define PPM 1000000u
@@ -113,7 +114,7 @@ static void next_picks(struct picks *p, const struct op_stream *s, struct rng *g
 		follow(p, s, r, g, keep_ppm);
 }
 
-static uint32_t default_reuse(const struct op_stream *s)
+uint32_t run_expert_reuse(const struct op_stream *s)
 {
 	uint64_t top = 0, experts = 0;
 
@@ -367,10 +368,12 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 	struct picks picks;
 	int rc = -1;
 
+	if (conf->cfg.kind == MACHINE_GPU)
+		return run_gpu(s, conf, o, a, out, e);
 	memset(out, 0, sizeof *out);
 	out->stream = s;
 	out->config_hash = cfg_hash(conf->raw);
-	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : default_reuse(s);
+	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : run_expert_reuse(s);
 	if (!(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)))
 		return err_set(e, ERR_NOMEM, "out of memory for results");
 	if (conf->cfg.fusion.enabled) {

@@ -39,6 +39,7 @@ struct run_result {
 	struct map_result map;
 	struct run_op *ops;                  /* n_ops of the stream */
 	ps_t total_ps, roofline_ps, carried_ps;
+	ps_t wall_eager_ps, wall_graph_ps;   /* a GPU's, with its host (sim/host.h); 0: no host is modelled */
 	ps_t peak_ps[RES_COUNT];             /* total work on each resource over its peak: the roofline's terms */
 	ps_t stall_ps[RES_COUNT];            /* of the whole run; sums to total_ps */
 	enum res roofline_bound;
@@ -49,6 +50,8 @@ struct run_result {
 	uint64_t config_hash;
 };
 
+/* Chance that an expert a step picked is picked again, when picks are independent: top over experts. */
+uint32_t run_expert_reuse(const struct op_stream *s);
 int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                struct run_result *out, struct err *e);
 
