@@ -22,8 +22,9 @@ SIM = err arena str hash rng clock \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work run run_gpu limits classify \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
-       l2_cfg l2_tags l2_lru l2_rrip l2_srrip l2_drrip l2_kv_aware l2_seen l2_none l2 kv noc_ideal sram dma gemv \
-       matrix vector core cp occupancy gpu gpu_product gpu_attention gpu_stream gpu_rows
+       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
+       l2_none kv noc_ideal sram dma gemv matrix vector core cp \
+       occupancy gpu gpu_product gpu_attention gpu_stream gpu_rows
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
@@ -38,7 +39,7 @@ PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           units cp fuse memq dram dram_cmd l2 l2_policy l2_exact kv noc probe_mem res plot
+           units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step

@@ -15,7 +15,7 @@ const struct cfg_field core_schema[] = {
 };
 
 /* When the slowest transfer of a step left each stage of its way. */
-enum { AT_ISSUE, AT_SENT, AT_ARRIVE, AT_LEVEL, AT_DRAM, AT_DRAM_DONE, AT_REPLY, AT_DONE, STAMPS };
+enum { AT_ISSUE, AT_SENT, AT_L1, AT_ARRIVE, AT_LEVEL, AT_DRAM, AT_DRAM_DONE, AT_REPLY, AT_DONE, STAMPS };
 struct stamps {
 	ps_t t[STAMPS];
 	uint8_t level;
@@ -83,7 +83,7 @@ void core_explain_time(struct core_account *a, ps_t until, enum res why)
 static enum res stage_of(const struct stamps *s, int i)
 {
 	static const uint8_t who[STAMPS] = {
-		RES_SRAM,  RES_DMA,  RES_NOC,   RES_COUNT,
+		RES_SRAM,  RES_DMA,  RES_L1,    RES_NOC, RES_COUNT,
 		RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
 	};
 
@@ -125,9 +125,9 @@ static void keep_stamps(struct stamps *s, const struct dma_xfer *x)
 
 	if (x->t_done < s->t[AT_DONE])
 		return;
-	*s = (struct stamps){
-		{ x->t_issue, x->t_sent, r->t_arrive, r->t_level, dram, dram_done, x->t_reply, x->t_done }, r->level
-	};
+	*s = (struct stamps){ { x->t_issue, x->t_sent, r->t_l1 ? r->t_l1 : x->t_sent, r->t_arrive, r->t_level, dram,
+		                dram_done, x->t_reply, x->t_done },
+		              r->level };
 }
 
 static bool is_move(const struct isa_insn *i)
@@ -224,8 +224,7 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 		return true;
 	if (!i->early)
 		return false;
-	return i->route < 0 || k->c->routed_by < 0 ||
-	       c->owner.decided(c->owner.ctx, k->c->routed_by);
+	return i->route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
 
 static bool may_load_all(const struct core_cmd *k, enum isa_when when)

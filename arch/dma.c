@@ -226,7 +226,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->bytes = x->run.bytes;
 	r->from = &d->comp;
 	r->tag = x;
-	r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = 0;
+	r->t_l1 = r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = 0;
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
 	r->posted = r->no_keep = false;

@@ -8,10 +8,11 @@
 #include "arch/memslot.h"
 #include "sim/hash.h"
 
-#define REQUESTS 256
-#define LINES ((uint32_t)(KV_CHUNK / KV_LINE))
-#define MASK_RUNS (LINES / 2)        /* most runs of lines in one chunk */
-#define EMPTY UINT64_MAX
+#define REQUESTS      256
+#define LINES         ((uint32_t)(KV_CHUNK / KV_LINE))
+#define KV_LINE_SHIFT 7
+#define MASK_RUNS     (LINES / 2) /* most runs of lines in one chunk */
+#define EMPTY         UINT64_MAX
 
 const struct cfg_field kv_schema[] = {
 	CFG_BYTES(struct kv_cfg, size, "size", "0", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no KV buffer",
@@ -32,16 +33,19 @@ int kv_cfg_check(const struct kv_cfg *c, struct err *e)
 }
 
 /* valid, dirty: bit i is line i. `fill`: which fill may still be bringing lines. */
-struct chunk { uint64_t number; uint32_t valid, dirty, fill; };
+struct chunk {
+	uint64_t number;
+	uint32_t valid, dirty, fill;
+};
 
 struct kv {
 	struct comp comp;
-	struct chunk *table;         /* open addressing, at most half full */
+	struct chunk *table; /* open addressing, at most half full */
 	uint64_t table_mask, chunks, chunks_max;
 	struct memslots *slots;
 	struct memq *down;
 	struct memq_wait wait;
-	struct memslot *parked;      /* its walk waits for a request to the level below */
+	struct memslot *parked; /* its walk waits for a request to the level below */
 	uint64_t bandwidth;
 	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, fill_bytes, spill_read_bytes, spill_write_bytes, resident_bytes;
@@ -70,11 +74,6 @@ static uint64_t bytes_of(uint32_t mask)
 	return (uint64_t)__builtin_popcount(mask) * KV_LINE;
 }
 
-static uint32_t mask_of(uint32_t lo, uint64_t n)
-{
-	return (n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1) << lo;
-}
-
 static uint64_t end_line(const struct mem_run *r)
 {
 	return r->bytes ? (r->addr + r->bytes - 1) / KV_LINE + 1 : r->addr / KV_LINE;
@@ -82,15 +81,7 @@ static uint64_t end_line(const struct mem_run *r)
 
 static void add_lines(struct memq_sub *s, uint64_t chunk, uint32_t mask)
 {
-	while (mask) {
-		uint32_t lo = (uint32_t)__builtin_ctz(mask), rest = ~(mask >> lo);
-		uint32_t n = rest ? (uint32_t)__builtin_ctz(rest) : 32;
-		bool fits = memq_add(s, chunk * KV_CHUNK + lo * KV_LINE, n * KV_LINE);
-
-		assert(fits);
-		(void)fits;
-		mask &= ~mask_of(lo, n);
-	}
+	memq_add_mask(s, chunk * KV_CHUNK, KV_LINE_SHIFT, mask);
 }
 
 static void send_ask(struct kv *k, struct memslot *s)
@@ -189,8 +180,9 @@ static void walk(struct kv *k, struct memslot *s)
 		while (line < end) {
 			uint32_t lo = (uint32_t)(line % LINES);
 			uint64_t n = ps_min(LINES - lo, end - line);
-			bool done = s->rq->write ? write_chunk(k, s, line / LINES, mask_of(lo, n))
-			                         : read_chunk(k, s, line / LINES, mask_of(lo, n));
+			uint32_t mask = (uint32_t)memq_mask(lo, n);
+			bool done = s->rq->write ? write_chunk(k, s, line / LINES, mask)
+			                         : read_chunk(k, s, line / LINES, mask);
 
 			if (!done) {
 				s->line = line;
@@ -377,6 +369,13 @@ fail:
 }
 
 const struct comp_ops kv_ops = {
-	.kind = "kv", .make = make, .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
-	.resident = resident, .reset = reset,
+	.kind = "kv",
+	.make = make,
+	.free = release,
+	.send = take,
+	.reply = reply,
+	.retry = retry,
+	.explain = explain,
+	.resident = resident,
+	.reset = reset,
 };

@@ -43,14 +43,17 @@ void memq_wait_reset(struct memq_wait *w)
 
 /* --- requests to the level below --------------------------------------------------------------------------- */
 
-struct list { struct memq_sub *head, *tail; uint32_t n; };
+struct list {
+	struct memq_sub *head, *tail;
+	uint32_t n;
+};
 
 struct memq {
 	struct comp *self, *below;
 	struct memq_sub *subs;
 	uint32_t n_ask, n_post;
 	struct list spare[MEMQ_USES], kept[MEMQ_USES];
-	bool refused;                /* the level below owes a retry */
+	bool refused; /* the level below owes a retry */
 };
 
 static void put(struct list *l, struct memq_sub *s)
@@ -175,4 +178,17 @@ bool memq_free_for(const struct memq *q, enum memq_use use)
 uint32_t memq_waiting(const struct memq *q, enum memq_use use)
 {
 	return q->kept[use].n;
+}
+
+void memq_add_mask(struct memq_sub *s, uint64_t base, unsigned shift, uint64_t mask)
+{
+	while (mask) {
+		uint32_t lo = (uint32_t)__builtin_ctzll(mask);
+		uint64_t rest = ~(mask >> lo), n = rest ? (uint32_t)__builtin_ctzll(rest) : 64;
+		bool fits = memq_add(s, base + ((uint64_t)lo << shift), n << shift);
+
+		assert(fits);
+		(void)fits;
+		mask &= ~memq_mask(lo, n);
+	}
 }

@@ -73,4 +73,13 @@ static inline bool memq_add(struct memq_sub *s, uint64_t addr, uint64_t bytes)
 	return true;
 }
 
+/* Bits lo .. lo + n - 1: units of a chunk, such as lines or sectors. */
+static inline uint64_t memq_mask(uint32_t lo, uint64_t n)
+{
+	return (n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << lo;
+}
+
+/* The units of a mask, of 2^shift bytes each from `base`, as runs; there is room for them. */
+void memq_add_mask(struct memq_sub *s, uint64_t base, unsigned shift, uint64_t mask);
+
 #endif

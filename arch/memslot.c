@@ -7,13 +7,13 @@
 struct memslots {
 	struct comp *self;
 	struct memslot *slots, *spare;
-	uint64_t *deps;              /* of all slots */
+	uint64_t *deps; /* of all slots */
 	uint32_t n, words, held, filling;
 	ps_t latency;
 	void (*freed)(struct comp *self);
-	struct memslot **waiting;    /* slots with deps > 0, in no order that matters */
+	struct memslot **waiting; /* slots with deps > 0, in no order that matters */
 	uint32_t n_waiting;
-	struct memslot *settled;     /* answered next; only within settle() */
+	struct memslot *settled; /* answered next; only within settle() */
 };
 
 static void answer(void *owner, struct ev *ev)
@@ -158,7 +158,6 @@ static void release_waiting(struct memslots *m, const struct memslot *on)
 {
 	uint64_t bit = UINT64_C(1) << (on->idx & 63);
 	uint32_t word = on->idx / 64;
-	ps_t now = evq_now(m->self->env.q);
 
 	for (uint32_t i = m->n_waiting; i-- > 0;) {
 		struct memslot *s = m->waiting[i];
@@ -166,9 +165,11 @@ static void release_waiting(struct memslots *m, const struct memslot *on)
 		if (!(s->dep[word] & bit))
 			continue;
 		s->dep[word] &= ~bit;
-		if (s->rq->t_dram == 0)
-			s->rq->t_dram = s->start; /* it waited for DRAM too, if by another's request */
-		s->rq->t_dram_done = ps_max(s->rq->t_dram_done, now);
+		if (on->rq->t_dram) { /* it waited for DRAM too, if by another's request */
+			if (s->rq->t_dram == 0)
+				s->rq->t_dram = s->start;
+			s->rq->t_dram_done = ps_max(s->rq->t_dram_done, on->rq->t_dram_done);
+		}
 		if (--s->deps == 0) {
 			m->waiting[i] = m->waiting[--m->n_waiting]; /* the last one has been looked at */
 			ready_one(m, s);
@@ -199,6 +200,7 @@ void memslots_answered(struct memslots *m, struct memslot *s, const struct memq_
 		r->t_dram = sub->rq.t_dram;
 	r->t_dram_done = ps_max(r->t_dram_done, sub->rq.t_dram_done);
 	r->dram_bytes += sub->rq.dram_bytes;
+	r->hit_bytes += sub->rq.hit_bytes;
 	assert(s->asked > 0);
 	s->asked--;
 	settle(m, s);

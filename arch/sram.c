@@ -17,10 +17,15 @@ const struct cfg_field sram_schema[] = {
 
 int sram_cfg_check(const struct sram_cfg *c, struct err *e)
 {
-	if (c->pin >= c->size)
+	if (c->pin >= sram_size(c))
 		return err_set(e, ERR_CONFIG,
 		               "'sram.pin' leaves no room for tiles: it must be smaller than 'sram.size'");
 	return 0;
+}
+
+uint64_t sram_size(const struct sram_cfg *c)
+{
+	return c->size + c->from_l1;
 }
 
 uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores)
@@ -30,7 +35,7 @@ uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores)
 
 void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores)
 {
-	s->size = (c->size - c->pin) * cores;
+	s->size = (sram_size(c) - c->pin) * cores;
 	s->used = s->peak = s->pinned = 0;
 }
 

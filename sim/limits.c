@@ -37,6 +37,7 @@ static const struct knob {
 	{ "vector.sfu", false },
 	{ "vector.converters", false },
 	{ "fusion.buffer", false },
+	{ "l1.size", false },
 	{ "noc.latency", true },
 	{ "kv_buffer.size", false },
 	{ "kv_buffer.bandwidth", false },

@@ -48,6 +48,7 @@ static const struct cfg_section sections[] = { { "", top_schema, 0 },
 	                                       SECTION(matrix, matrix_schema),
 	                                       SECTION(vector, vector_schema),
 	                                       SECTION(fusion, fusion_schema),
+	                                       SECTION(l1, l1_schema),
 	                                       SECTION(noc, noc_schema),
 	                                       SECTION(kv_buffer, kv_schema),
 	                                       SECTION(l2, l2_schema),
@@ -114,10 +115,13 @@ static int read_dram_kind(struct machine_conf *c, struct err *e)
 
 static int check(struct machine_conf *c, struct err *e)
 {
-	const struct machine_cfg *m = &c->cfg;
+	struct machine_cfg *m = &c->cfg;
 
+	if (l1_cfg_check(&m->l1, m->cores, e) < 0)
+		goto fail;
+	m->sram.from_l1 = l1_shared(&m->l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->l2, e) < 0 || kv_cfg_check(&m->kv_buffer, e) < 0 ||
-	    dram_cfg_resolve(&c->cfg.dram, c->raw, e) < 0)
+	    dram_cfg_resolve(&m->dram, c->raw, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -182,7 +186,7 @@ struct machine {
 	struct machine_cfg cfg;
 	struct evq *q;
 	struct stat_reg *stats;
-	struct comp *dram, *l2, *kv, *noc;
+	struct comp *dram, *l2, *kv, *noc, *l1, *door; /* door: what the cores' DMA asks */
 	struct cp *cp;
 };
 
@@ -210,7 +214,10 @@ struct machine *machine_new(const struct machine_cfg *cfg, struct err *e)
 	env.below = NULL;
 	if (!(m->noc = noc_ideal_new(&env, &m->cfg.noc, m->l2, m->kv, e)))
 		goto fail;
-	env.below = m->noc;
+	env.below = m->door = m->noc;
+	if (l1_cache(&cfg->l1) && !(m->l1 = m->door = l1_ops.make(&env, &m->cfg.l1, e)))
+		goto fail;
+	env.below = m->door;
 	if (!(m->cp = cp_new(&env, &m->cfg.dispatch, &m->cfg.dma, &m->cfg.sram, cfg->cores, cfg->core.depth, e)))
 		goto fail;
 	return m;
@@ -225,6 +232,7 @@ void machine_free(struct machine *m)
 	if (!m)
 		return;
 	cp_free(m->cp);
+	comp_free(m->l1);
 	comp_free(m->noc);
 	comp_free(m->kv);
 	comp_free(m->l2);
@@ -252,8 +260,11 @@ struct stat_reg *machine_stats(struct machine *m)
 
 uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv)
 {
-	uint64_t n = kv && m->kv ? m->kv->ops->resident(m->kv, addr, bytes) : 0;
+	uint64_t n;
 
+	if (m->l1) /* counts what is in several levels once */
+		return m->l1->ops->resident(m->l1, addr, bytes);
+	n = kv && m->kv ? m->kv->ops->resident(m->kv, addr, bytes) : 0;
 	/* A KV chunk is in the buffer or, spilled, in the L2: never in both. */
 	if (m->l2->ops->resident)
 		n += m->l2->ops->resident(m->l2, addr, bytes);
@@ -262,7 +273,7 @@ uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes
 
 void machine_forget(struct machine *m)
 {
-	struct comp *const levels[] = { m->noc, m->kv, m->l2, m->dram };
+	struct comp *const levels[] = { m->l1, m->noc, m->kv, m->l2, m->dram };
 
 	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
 		if (levels[i] && levels[i]->ops->reset)
@@ -276,7 +287,7 @@ bool machine_pinned(const struct machine *m, uint32_t tensor)
 
 struct comp *machine_memory(struct machine *m)
 {
-	return m->noc;
+	return m->door;
 }
 
 struct evq *machine_queue(struct machine *m)

@@ -1,7 +1,7 @@
 /* machine.h - a machine: its configuration, checked and resolved, and its blocks wired together.
  *
- *   command processor ─ cores (SRAM, GEMV, matrix, vector units) ─ DMA ─ NoC ┬ KV buffer ┐
- *                                                                            └ L2 ───────┴ DRAM
+ *   command processor ─ cores (SRAM, GEMV, matrix, vector units) ─ DMA ─ (L1) ─ NoC ┬ KV buffer ┐
+ *                                                                                   └ L2 ───────┴ DRAM
  *
  * Two machines may live in one process. A machine runs one program; every pass over it is a decode step, and what the
  * pass leaves on chip (L2, KV buffer, pinned weights) is there for the next. */
@@ -16,6 +16,7 @@
 #include "arch/gpu.h"
 #include "arch/isa.h"
 #include "arch/kv.h"
+#include "arch/l1.h"
 #include "arch/l2.h"
 #include "arch/matrix.h"
 #include "arch/noc.h"
@@ -44,6 +45,7 @@ struct machine_cfg {
 	struct matrix_cfg matrix;
 	struct vector_cfg vector;
 	struct fusion_cfg fusion;
+	struct l1_cfg l1;
 	struct noc_cfg noc;
 	struct kv_cfg kv_buffer;
 	struct l2_cfg l2;
@@ -86,10 +88,10 @@ int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *co
                  struct err *e);
 const struct machine_cfg *machine_cfg(const struct machine *m);
 struct stat_reg *machine_stats(struct machine *m);
-uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* in L2 or KV buffer */
+uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv); /* on chip, SRAM aside */
 void machine_forget(struct machine *m);              /* cold: nothing on chip; statistics stay */
 bool machine_pinned(const struct machine *m, uint32_t tensor);
-struct comp *machine_memory(struct machine *m);      /* the network's door, where the cores' DMA asks */
+struct comp *machine_memory(struct machine *m);      /* the door where the cores' DMA asks: L1 or network */
 struct evq *machine_queue(struct machine *m);
 ps_t machine_now(const struct machine *m);
 uint64_t machine_events(const struct machine *m);

@@ -43,8 +43,9 @@
  *   arch/dma, sram   tile transfers; the scratchpad
  *   arch/gemv, matrix, vector    the units, in closed form
  *   arch/noc         the network on chip (noc_ideal)
- *   arch/l2          the shared cache (_cfg, _tags; _seen; l2_none: its twin), kv: the KV buffer
- *   arch/l2_policy   what goes (_lru, _srrip, _drrip, l2_kv_aware; _rrip: shared)
+ *   arch/cache       a cache level (_walk: what a request does to it, _tags; _seen; _int: shared)
+ *   arch/cache_policy    what goes (_lru, _srrip, _drrip, cache_kv_aware; _rrip: shared)
+ *   arch/l1, l2      the cores' caches, the shared one (l2_none: its twin), kv: the KV buffer
  *   arch/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
  *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/memq, memslot    what those levels share

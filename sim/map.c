@@ -159,7 +159,7 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 {
 	struct str have = STR_INIT;
 
-	cfg_format_value(CFG_T_BYTES, m->c->sram.size, &have);
+	cfg_format_value(CFG_T_BYTES, sram_size(&m->c->sram), &have);
 	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u core%s of it%s",
 	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores, m->c->cores > 1 ? "s" : "",
 	        m->c->sram.pin ? " beside the pinned part" : "");
@@ -404,7 +404,7 @@ static int prepare(struct mapper *m, struct err *e)
 	m->mem_rate = ps_min(ps_min(dma, l2), dram_peak(&c->dram));
 	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
 	                 (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
-	m->sram = (c->sram.size - c->sram.pin) * c->cores;
+	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);
 	return 0;

@@ -5,6 +5,7 @@
 
 #include "arch/dram.h"
 #include "arch/kv.h"
+#include "arch/l1.h"
 #include "arch/l2.h"
 #include "arch/noc.h"
 #include "sim/comp.h"

@@ -17,7 +17,7 @@
 #define SANITIZED 0
 #endif
 
-union any_cfg { struct dram_cfg dram; struct l2_cfg l2; struct kv_cfg kv; struct noc_cfg noc; };
+union any_cfg { struct dram_cfg dram; struct l1_cfg l1; struct l2_cfg l2; struct kv_cfg kv; struct noc_cfg noc; };
 
 static struct comp *make_noc(const struct comp_env *env, const void *cfg, struct err *e)
 {
@@ -41,6 +41,8 @@ static const struct block {
 	  "size: 128 MiB\nkv_ways: 2\npolicy: drrip\n", l2_schema, &l2_ops },
 	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nmshrs: 3\npolicy: stream_bypass\nvictim: 64 KiB\n",
 	  "size: 128 MiB\npolicy: stream_bypass\nvictim: 64 MiB\n", l2_schema, &l2_ops },
+	{ "l1", "l1.read_bytes", "size: 64 KiB\nmshrs: 3\nvictim: 8 KiB\n", "size: 128 MiB\nvictim: 64 MiB\n",
+	  l1_schema, &l1_ops },
 	{ "l2_none", "l2.passed_bytes", "size: 0\n", "size: 0\n", l2_schema, &l2_none_ops },
 	{ "kv", "kv_buffer.read_bytes", "size: 128 KiB\n", "size: 128 MiB\n", kv_schema, &kv_ops },
 	{ "noc_ideal", "noc.up_bytes", "", "", noc_schema, NULL },
@@ -49,11 +51,15 @@ static const struct block {
 
 static void configure(const struct block *k, const char *yaml, union any_cfg *cfg)
 {
+	struct err e = ERR_INIT;
+
 	memset(cfg, 0, sizeof *cfg);
 	if (k->schema == dram_schema)
 		bed_dram_cfg(&cfg->dram, yaml);
 	else
 		bed_cfg(k->schema, cfg, yaml);
+	if (k->schema == l1_schema)
+		CHECK_OK(l1_cfg_check(&cfg->l1, 1, &e), e);
 }
 
 static struct comp *make(const struct block *k, const union any_cfg *cfg, struct bed *b, struct err *e)

@@ -224,8 +224,29 @@ struct stack {
 	struct dram_cfg dc;
 	struct l2_cfg lc;
 	struct kv_cfg kc;
-	struct comp *dram, *l2, *kv, *noc;
+	struct l1_cfg l1c;
+	struct comp *dram, *l2, *kv, *noc, *l1;
+	struct comp *top;                    /* where the cores ask: the L1, if there is one, else the network */
 };
+
+/* An L1 of one or two chunk sets a core, on half of the machines; with a victim cache on half of those. */
+static void l1_up(struct stack *s, struct rng *g)
+{
+	unsigned on = (unsigned)pick(g, 0, 1), cores = (unsigned)pick(g, 1, 4), ways = (unsigned)pick(g, 1, 4);
+	unsigned kib = (unsigned)pick(g, 16, 48), mshrs = (unsigned)pick(g, 1, 9), victim = (unsigned)pick(g, 0, 1);
+	struct err e = ERR_INIT;
+	char yaml[256];
+
+	s->l1 = NULL;
+	s->top = s->noc;
+	if (!on)
+		return;
+	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\nsector: %u B\nvictim: %u KiB\n", kib, ways,
+	         mshrs, 32u << pick(g, 0, 2), victim ? 8 : 0);
+	bed_cfg(l1_schema, &s->l1c, yaml);
+	CHECK_OK(l1_cfg_check(&s->l1c, cores, &e), e);
+	s->top = s->l1 = bed_make(&s->b, &l1_ops, &s->l1c, s->noc);
+}
 
 static void stack_up(struct stack *s, struct rng *g)
 {
@@ -251,10 +272,12 @@ static void stack_up(struct stack *s, struct rng *g)
 	s->l2 = bed_make(&s->b, &l2_ops, &s->lc, s->dram);
 	s->kv = bed_make(&s->b, &kv_ops, &s->kc, s->l2);
 	CHECK((s->noc = noc_ideal_new(&s->b.env, &nc, s->l2, s->kv, &e)));
+	l1_up(s, g);
 }
 
 static void stack_down(struct stack *s)
 {
+	comp_free(s->l1);
 	comp_free(s->noc);
 	comp_free(s->kv);
 	comp_free(s->l2);
@@ -271,7 +294,7 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		struct stack s;
 		struct bed_ask *asks;
 		struct stat_reg *st;
-		uint64_t dram_bytes = 0, l2_asked;
+		uint64_t dram_bytes = 0, l2_asked, up;
 		const size_t n = 400;
 
 		stack_up(&s, &g);
@@ -287,10 +310,25 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 			bed_ask1(&s.b, a, addr, bytes, rng_below(&g, 3) == 0);
 			a->rq.cls = kv ? MEM_KV : addr & 128 ? MEM_WEIGHT : MEM_ACTIVATION;
 		}
-		bed_stream(&s.b, s.noc, asks, n, pick(&g, 1, 100));
+		bed_stream(&s.b, s.top, asks, n, pick(&g, 1, 100));
+		up = bytes_of(asks, n, false);
 		l2_asked = stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes");
-		CHECK_U64(stat_get(st, "noc.up_bytes"), bytes_of(asks, n, false));
+		if (s.l1) {
+			CHECK_U64(stat_get(st, "l1.read_bytes"), bytes_of(asks, n, false));
+			CHECK_U64(stat_get(st, "l1.read_bytes"),
+			          stat_get(st, "l1.hit_bytes") + stat_get(st, "l1.miss_bytes"));
+			CHECK_U64(stat_get(st, "l1.miss_bytes"), stat_get(st, "l1.fill_bytes"));
+			CHECK_U64(stat_get(st, "l1.fill_bytes"), stat_get(st, "l1.resident_bytes") +
+			          stat_get(st, "l1.evicted_bytes") + stat_get(st, "l1.dropped_bytes"));
+			CHECK(stat_get(st, "l1.resident_bytes") <= (s.l1c.size + s.l1c.victim) * s.l1c.cores);
+			up = stat_get(st, "l1.fill_bytes");
+			CHECK_U64(stat_get(st, "l1.through_bytes"), bytes_of(asks, n, true));
+		}
+		CHECK_U64(stat_get(st, "noc.up_bytes"), up);
 		CHECK_U64(stat_get(st, "noc.down_bytes"), bytes_of(asks, n, true));
+		CHECK_U64(up + bytes_of(asks, n, true) + stat_get(st, "kv_buffer.fill_bytes") +
+		          stat_get(st, "kv_buffer.spill_read_bytes") + stat_get(st, "kv_buffer.spill_write_bytes"),
+		          l2_asked + stat_get(st, "kv_buffer.read_bytes") + stat_get(st, "kv_buffer.write_bytes"));
 		CHECK_U64(l2_asked, stat_get(st, "l2.hit_bytes") + stat_get(st, "l2.miss_bytes"));
 		CHECK_U64(stat_get(st, "dram.read_bytes"), stat_get(st, "l2.fill_bytes"));
 		CHECK_U64(stat_get(st, "dram.write_bytes"), stat_get(st, "l2.writeback_bytes"));
@@ -340,7 +378,7 @@ TEST(nothing_is_answered_before_its_bytes_can_be_there)
 			bed_ask1(&s.b, &asks[k], addr, bytes, false);
 			asks[k].rq.cls = MEM_ACTIVATION;
 		}
-		bed_stream(&s.b, s.noc, asks, n, n);
+		bed_stream(&s.b, s.top, asks, n, n);
 		/* In the order of asking: the first to ask for a line fetches it, as long as nothing is evicted. */
 		for (size_t k = 0; k < n && stat_get(s.b.stats, "l2.evicted_bytes") == 0; k++)
 			for (uint64_t line = asks[k].rq.runs->addr / 128;

@@ -122,6 +122,31 @@ TEST(bytes_are_conserved_at_every_level)
 	}
 }
 
+TEST(an_l1_takes_its_part_and_keeps_the_physics)
+{
+	static const char *const sets[] = { "l1.size=64 KiB", "l1.shared_split=25 %", "l1.victim=8 KiB" };
+	struct rng r;
+	uint64_t hits = 0;
+
+	rng_seed(&r, test_seed(), "l1");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x;
+
+		bed_up(&b, &r);
+		if (run(&b, sets, 1 + i % 3, i % 2 ? RUN_STEADY : RUN_COLD, &x)) {
+			CHECK(x.total_ps >= x.roofline_ps);
+			CHECK_U64(stat(&x, "l1.read_bytes"), stat(&x, "l1.hit_bytes") + stat(&x, "l1.miss_bytes"));
+			CHECK_U64(stat(&x, "noc.up_bytes"), stat(&x, "l1.fill_bytes"));
+			CHECK_U64(stat(&x, "noc.down_bytes"), stat(&x, "l1.through_bytes"));
+			CHECK_U64(stat(&x, "dma.write_bytes"), stat(&x, "l1.through_bytes"));
+			hits += stat(&x, "l1.hit_bytes");
+		}
+		bed_down(&b);
+	}
+	CHECK(hits > 0);
+}
+
 TEST(the_same_run_twice_is_the_same_to_the_picosecond)
 {
 	struct rng r;
@@ -219,7 +244,8 @@ MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
 
 SUITE(p_run,
       T(no_run_is_under_its_roofline_and_ops_sum_to_the_run) T(bytes_are_conserved_at_every_level)
-              T(the_same_run_twice_is_the_same_to_the_picosecond) T(a_unit_that_is_off_is_never_used) T(more_gemv_units)
+              T(an_l1_takes_its_part_and_keeps_the_physics)
+                      T(the_same_run_twice_is_the_same_to_the_picosecond) T(a_unit_that_is_off_is_never_used) T(more_gemv_units)
                       T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2) T(a_larger_kv_buffer) T(a_larger_sram)
                               T(more_stages) T(more_descriptors) T(faster_dispatch) T(a_faster_host) T(a_deeper_window)
                                       T(fusion_on) T(a_faster_clock) T(lower_memory_latency) T(deciding_on_the_device));

@@ -2,7 +2,7 @@
  * unless said otherwise: 4 sets of 2 ways of 4 KiB chunks (lines of 128 B). */
 #include <stdlib.h>
 
-#include "arch/l2_tags.h"
+#include "arch/cache_tags.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -384,35 +384,35 @@ TEST(without_an_l2_requests_pass)
 TEST(every_way_count_keeps_exactly_its_ways)
 {
 	static const uint32_t counts[] = { 1, 2, 3, 7, 8, 9, 16, 24, 64 };
-	const struct l2_policy_ops *policies[] = { &l2_lru, &l2_srrip, &l2_drrip, &l2_kv_aware };
+	const struct cache_policy_ops *policies[] = { &cache_lru, &cache_srrip, &cache_drrip, &cache_kv_aware };
 
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct l2_tags_cfg k = { 5, counts[n], 0, false, policies[p] };
-			struct l2_tags *t = l2_tags_new(&k, &e);
-			struct l2_place another;
-			struct l2_chunk old;
+			struct cache_tags_cfg k = { 5, counts[n], 0, false, policies[p] };
+			struct cache_tags *t = cache_tags_new(&k, &e);
+			struct cache_place another;
+			struct cache_chunk old;
 			uint64_t old_chunk;
 
 			CHECK(t);
 			for (uint64_t i = 0; i < counts[n]; i++) {
-				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
-				struct l2_chunk *c = l2_tags_insert(t, &p, 0, &old, &old_chunk);
+				struct cache_place p = cache_tags_place(t, 2 + 5 * i);
+				struct cache_chunk *c = cache_tags_insert(t, &p, 0, &old, &old_chunk);
 
 				CHECK(!old.valid);                           /* empty ways go first */
 				c->valid = 1;
 			}
 			for (uint64_t i = 0; i < counts[n]; i++) {
-				struct l2_place p = l2_tags_place(t, 2 + 5 * i);
+				struct cache_place p = cache_tags_place(t, 2 + 5 * i);
 
-				CHECK(l2_tags_hit(t, &p, 1) == l2_tags_peek(t, p) && l2_tags_hit(t, &p, 1));
+				CHECK(cache_tags_hit(t, &p, 1) == cache_tags_peek(t, p) && cache_tags_hit(t, &p, 1));
 			}
-			another = l2_tags_place(t, 2 + 5 * 1000);
-			l2_tags_insert(t, &another, 0, &old, &old_chunk)->valid = 1;
+			another = cache_tags_place(t, 2 + 5 * 1000);
+			cache_tags_insert(t, &another, 0, &old, &old_chunk)->valid = 1;
 			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in all */
-			CHECK(!l2_tags_peek(t, l2_tags_place(t, 2)));
-			l2_tags_free(t);
+			CHECK(!cache_tags_peek(t, cache_tags_place(t, 2)));
+			cache_tags_free(t);
 		}
 }
 

@@ -152,7 +152,7 @@ static void against_exact(const char *yaml, enum shape shape, double points)
 	x.kv_ways = d.cfg.kv_ways;
 	x.sets = d.cfg.size / x.ways / LINE;
 	x.victim_lines = (uint32_t)(d.cfg.victim / LINE);
-	x.srrip = d.cfg.policy == L2_SRRIP;
+	x.srrip = d.cfg.policy == CACHE_SRRIP;
 	exact_up(&x);
 	hot_bytes = d.cfg.size / 4 * 3;
 	rng_seed(&g, test_seed(), "l2");

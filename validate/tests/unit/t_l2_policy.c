@@ -1,5 +1,5 @@
-/* t_l2_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own, and a victim cache. */
-#include "arch/l2_tags.h"
+/* t_cache_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own, and a victim cache. */
+#include "arch/cache_tags.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -233,27 +233,27 @@ TEST(the_hash_keeps_every_range_as_large_as_the_cache)
 TEST(places_are_one_to_one_with_and_without_the_hash)
 {
 	for (int hashed = 0; hashed < 2; hashed++) {
-		struct l2_tags_cfg k = { 12, 4, 0, hashed, &l2_lru };
+		struct cache_tags_cfg k = { 12, 4, 0, hashed, &cache_lru };
 		struct err e = ERR_INIT;
-		struct l2_tags *t = l2_tags_new(&k, &e);
-		struct l2_place walk;
+		struct cache_tags *t = cache_tags_new(&k, &e);
+		struct cache_place walk;
 
 		CHECK(t);
-		walk = l2_tags_place(t, 1000);
-		for (uint64_t n = 1000; n < 1500; n++, l2_tags_next(t, &walk)) {
-			struct l2_place p = l2_tags_place(t, n);
-			struct l2_chunk old;
+		walk = cache_tags_place(t, 1000);
+		for (uint64_t n = 1000; n < 1500; n++, cache_tags_next(t, &walk)) {
+			struct cache_place p = cache_tags_place(t, n);
+			struct cache_chunk old;
 			uint64_t old_chunk = 0;
 
 			CHECK(p.set == walk.set && p.tag == walk.tag && p.set < 12);
-			l2_tags_insert(t, &p, 0, &old, &old_chunk)->valid = 1;
+			cache_tags_insert(t, &p, 0, &old, &old_chunk)->valid = 1;
 			if (old.valid) {
-				struct l2_place was = l2_tags_place(t, old_chunk);
+				struct cache_place was = cache_tags_place(t, old_chunk);
 
 				CHECK(old_chunk >= 1000 && old_chunk < n && was.set == p.set && was.tag == old.tag);
 			}
 		}
-		l2_tags_free(t);
+		cache_tags_free(t);
 	}
 }
 

@@ -1,4 +1,4 @@
-#include "arch/l2_tags.h"
+#include "arch/cache_tags.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,19 +12,19 @@
 
 enum { KV, REST, PARTS };
 
-struct l2_tags {
+struct cache_tags {
 	uint64_t sets;
 	uint32_t ways, words; /* signature words of a set: a byte a way */
 	bool hash;
 	size_t meta_bytes, set_bytes;
-	const struct l2_policy_ops *policy;
+	const struct cache_policy_ops *policy;
 	struct part {
 		uint32_t first, ways;
 		size_t at;
 	} part[PARTS]; /* ways, and where in a set's state */
-	struct l2_use use;
+	struct cache_use use;
 	unsigned char *meta;    /* [set]: signatures, policy state */
-	struct l2_chunk *chunk; /* [set][way] */
+	struct cache_chunk *chunk; /* [set][way] */
 };
 
 static size_t host_lines(size_t bytes)
@@ -39,12 +39,12 @@ static void *lines_alloc(uint64_t n, size_t bytes)
 	return aligned_alloc(HOST_LINE, host_lines((size_t)n * bytes));
 }
 
-struct l2_tags *l2_tags_new(const struct l2_tags_cfg *cfg, struct err *e)
+struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *e)
 {
-	struct l2_tags *t = calloc(1, sizeof *t);
+	struct cache_tags *t = calloc(1, sizeof *t);
 	size_t kv_bytes;
 
-	assert(cfg->sets > 0 && cfg->ways <= L2_WAYS_MAX && cfg->kv_ways < cfg->ways);
+	assert(cfg->sets > 0 && cfg->ways <= CACHE_WAYS_MAX && cfg->kv_ways < cfg->ways);
 	if (!t)
 		goto nomem;
 	t->sets = cfg->sets;
@@ -61,15 +61,15 @@ struct l2_tags *l2_tags_new(const struct l2_tags_cfg *cfg, struct err *e)
 	t->chunk = lines_alloc(t->sets, t->set_bytes);
 	if (!t->meta || !t->chunk)
 		goto nomem;
-	l2_tags_reset(t);
+	cache_tags_reset(t);
 	return t;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for the tags of %llu sets", (unsigned long long)cfg->sets);
-	l2_tags_free(t);
+	cache_tags_free(t);
 	return NULL;
 }
 
-void l2_tags_free(struct l2_tags *t)
+void cache_tags_free(struct cache_tags *t)
 {
 	if (!t)
 		return;
@@ -78,51 +78,51 @@ void l2_tags_free(struct l2_tags *t)
 	free(t);
 }
 
-static uint64_t *sigs_of(const struct l2_tags *t, uint64_t set)
+static uint64_t *sigs_of(const struct cache_tags *t, uint64_t set)
 {
 	return (uint64_t *)(void *)(t->meta + set * t->meta_bytes);
 }
 
-static uint8_t *state_of(const struct l2_tags *t, uint64_t set, const struct part *part)
+static uint8_t *state_of(const struct cache_tags *t, uint64_t set, const struct part *part)
 {
 	return t->meta + set * t->meta_bytes + t->words * sizeof(uint64_t) + part->at;
 }
 
-void l2_tags_reset(struct l2_tags *t)
+void cache_tags_reset(struct cache_tags *t)
 {
-	t->use = (struct l2_use){ .set = 0 };
+	t->use = (struct cache_use){ .set = 0 };
 	for (uint64_t s = 0; s < t->sets; s++) {
 		memset(t->meta + s * t->meta_bytes, 0, t->meta_bytes);
 		for (int i = 0; i < PARTS; i++)
 			if (t->part[i].ways)
 				t->policy->init(state_of(t, s, &t->part[i]), t->part[i].ways);
 		for (uint32_t w = 0; w < t->ways; w++)
-			t->chunk[s * t->ways + w] = (struct l2_chunk){ .tag = TAG_NONE };
+			t->chunk[s * t->ways + w] = (struct cache_chunk){ .tag = TAG_NONE };
 	}
 }
 
-static uint64_t skew_of(const struct l2_tags *t, uint64_t tag)
+static uint64_t skew_of(const struct cache_tags *t, uint64_t tag)
 {
 	uint64_t x = tag * UINT64_C(0x9e3779b97f4a7c15);
 
 	return t->hash ? (x ^ x >> 32) % t->sets : 0;
 }
 
-struct l2_place l2_tags_place(const struct l2_tags *t, uint64_t chunk)
+struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk)
 {
 	uint64_t tag = chunk / t->sets, skew = skew_of(t, tag), set = chunk - tag * t->sets + skew;
 
-	return (struct l2_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag, .skew = skew };
+	return (struct cache_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag, .skew = skew };
 }
 
-static uint64_t chunk_of(const struct l2_tags *t, uint64_t set, uint64_t tag)
+static uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64_t tag)
 {
 	uint64_t skew = skew_of(t, tag);
 
 	return tag * t->sets + (set >= skew ? set - skew : set + t->sets - skew);
 }
 
-void l2_tags_next(const struct l2_tags *t, struct l2_place *p)
+void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 {
 	if (++p->set == t->sets)
 		p->set = 0;
@@ -138,10 +138,10 @@ static uint64_t sig(uint64_t tag)
 	return (tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
 }
 
-static inline uint32_t find(const struct l2_tags *t, struct l2_place p)
+static inline uint32_t find(const struct cache_tags *t, struct cache_place p)
 {
 	const uint64_t *sigs = sigs_of(t, p.set), want = sig(p.tag) * ONES;
-	const struct l2_chunk *c = &t->chunk[p.set * t->ways];
+	const struct cache_chunk *c = &t->chunk[p.set * t->ways];
 
 	for (uint32_t i = 0; i < t->words; i++) {
 		uint64_t x = sigs[i] ^ want, zero = (x - ONES) & ~x & (ONES << 7);
@@ -157,21 +157,21 @@ static inline uint32_t find(const struct l2_tags *t, struct l2_place p)
 	return t->ways;
 }
 
-struct l2_chunk *l2_tags_peek(const struct l2_tags *t, struct l2_place p)
+struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p)
 {
 	uint32_t way = find(t, p);
 
 	return way < t->ways ? &t->chunk[p.set * t->ways + way] : NULL;
 }
 
-static const struct part *part_of(const struct l2_tags *t, uint32_t way)
+static const struct part *part_of(const struct cache_tags *t, uint32_t way)
 {
 	return &t->part[way < t->part[REST].first ? KV : REST];
 }
 
-struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p, uint32_t mask)
+struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask)
 {
-	struct l2_chunk *set = &t->chunk[p->set * t->ways];
+	struct cache_chunk *set = &t->chunk[p->set * t->ways];
 	const struct part *part;
 
 	if (set[p->way].tag != p->tag) {
@@ -187,11 +187,11 @@ struct l2_chunk *l2_tags_hit(struct l2_tags *t, struct l2_place *p, uint32_t mas
 	return &set[p->way];
 }
 
-struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, uint8_t cls, struct l2_chunk *old,
+struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
                                 uint64_t *old_chunk)
 {
 	const struct part *part = &t->part[cls == MEM_KV && t->part[KV].ways ? KV : REST]; /* I2 */
-	struct l2_chunk *c;
+	struct cache_chunk *c;
 	uint64_t *word;
 	uint32_t way;
 	unsigned shift;
@@ -206,17 +206,17 @@ struct l2_chunk *l2_tags_insert(struct l2_tags *t, struct l2_place *p, uint8_t c
 	if (old->valid)
 		*old_chunk = chunk_of(t, p->set, c->tag);
 	*word = (*word & ~(UINT64_C(0xff) << shift)) | sig(p->tag) << shift;
-	*c = (struct l2_chunk){ .tag = p->tag };
+	*c = (struct cache_chunk){ .tag = p->tag };
 	p->way = way;
 	return c;
 }
 
-void l2_tags_drop(struct l2_tags *t, struct l2_place p)
+void cache_tags_drop(struct cache_tags *t, struct cache_place p)
 {
 	uint32_t way = find(t, p);
 	const struct part *part = part_of(t, way);
 
 	assert(way < t->ways);
 	t->policy->drop(state_of(t, p.set, part), part->ways, way - part->first);
-	t->chunk[p.set * t->ways + way] = (struct l2_chunk){ .tag = TAG_NONE };
+	t->chunk[p.set * t->ways + way] = (struct cache_chunk){ .tag = TAG_NONE };
 }

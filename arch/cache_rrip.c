@@ -1,31 +1,31 @@
-#include "arch/l2_rrip.h"
+#include "arch/cache_rrip.h"
 
 #include <string.h>
 
-size_t l2_rrip_state_bytes(uint32_t ways)
+size_t cache_rrip_state_bytes(uint32_t ways)
 {
 	return ways;
 }
 
-void l2_rrip_init(uint8_t *state, uint32_t ways)
+void cache_rrip_init(uint8_t *state, uint32_t ways)
 {
 	memset(state, RRIP_EMPTY, ways);
 }
 
-void l2_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, const struct l2_use *u)
+void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u)
 {
 	(void)ways;
 	if (u->reused)
 		state[way] = RRIP_NEAR;
 }
 
-void l2_rrip_drop(uint8_t *state, uint32_t ways, uint32_t way)
+void cache_rrip_drop(uint8_t *state, uint32_t ways, uint32_t way)
 {
 	(void)ways;
 	state[way] = RRIP_EMPTY;
 }
 
-uint32_t l2_rrip_victim(uint8_t *state, uint32_t ways)
+uint32_t cache_rrip_victim(uint8_t *state, uint32_t ways)
 {
 	uint32_t best = 0;
 
@@ -41,7 +41,7 @@ uint32_t l2_rrip_victim(uint8_t *state, uint32_t ways)
 	return best;
 }
 
-uint8_t l2_rrip_rarely_long(struct l2_use *u)
+uint8_t cache_rrip_rarely_long(struct cache_use *u)
 {
 	return u->rare++ % RRIP_RARE == RRIP_RARE - 1 ? RRIP_LONG : RRIP_DISTANT;
 }

@@ -1,5 +1,5 @@
-/* l2_lru.c - least recently used: a list through the ways of a set, most recent first. Empty ways are its tail. */
-#include "arch/l2_policy.h"
+/* cache_lru.c - least recently used: a list through the ways of a set, most recent first. Empty ways are its tail. */
+#include "arch/cache_policy.h"
 
 /* state: before[ways], after[ways], first, last */
 static size_t state_bytes(uint32_t ways)
@@ -17,7 +17,7 @@ static void init(uint8_t *state, uint32_t ways)
 	state[2 * ways + 1] = (uint8_t)(ways - 1);
 }
 
-static void hit(uint8_t *state, uint32_t ways, uint32_t way, const struct l2_use *u)
+static void hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u)
 {
 	uint8_t *before = state, *after = state + ways, *first = state + 2 * ways, *last = first + 1;
 
@@ -34,7 +34,7 @@ static void hit(uint8_t *state, uint32_t ways, uint32_t way, const struct l2_use
 	*first = (uint8_t)way;
 }
 
-static uint32_t replace(uint8_t *state, uint32_t ways, struct l2_use *u)
+static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 {
 	uint32_t way = state[2 * ways + 1];
 
@@ -58,4 +58,4 @@ static void drop(uint8_t *state, uint32_t ways, uint32_t way)
 	*last = (uint8_t)way;
 }
 
-const struct l2_policy_ops l2_lru = { "lru", state_bytes, init, hit, replace, drop };
+const struct cache_policy_ops cache_lru = { "lru", state_bytes, init, hit, replace, drop };

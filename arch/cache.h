@@ -1,0 +1,68 @@
+/* cache.h - a cache level, set-associative, tracked in chunks of lines: what L1 and L2 are made of (l1.h, l2.h say
+ * how).
+ *
+ * Models: capacity, ways, sets, sectors, bandwidth, latency, miss handling (outstanding misses; requests that find
+ * bytes still on the way wait for them). Two ways with writes:
+ *   write-back (L2): writes are taken in without fetching (they carry byte masks), dirty sectors go out when evicted;
+ *   write-through (L1, `private`): writes go to the level below and take their lines out of here. See l1.h for why.
+ * A chunk of 32 consecutive lines (16 where a sector is a quarter of a line, 8 at an eighth, ...: at most 64 sectors)
+ * sits in so many consecutive sets, which behave alike when tiles cover whole chunks, so one tag with a bit a sector
+ * for "here" and for "dirty" stands for them exactly; partly used chunks are the approximation. A miss fetches the
+ * sectors asked for, not their lines.
+ * Policies: lru; srrip and drrip (cache_srrip.c, cache_drrip.c: streams do not push out what is used again); kv_aware
+ * (cache_kv_aware.c: inserts by what the bytes are); stream_bypass (lru, and weights that were not asked for before
+ * within about a cache's worth of weights are passed on without being kept: cache_seen.h). `hash` spreads strides over
+ * the sets, `kv_ways` splits every set between KV and the rest (cache_tags.h).
+ * Victim cache (Jouppi, ISCA 1990): `victim` bytes hold the chunks evicted last, with 64 ways or, if it is no larger
+ * than that, fully associative, lru. A chunk found there goes back with its dirty sectors, and the one it pushes out
+ * takes its place: a chunk is in one of them. Its sets are found as the cache's own are (`hash`). Looking there costs
+ * no time beyond the cache's latency and moves cost no bandwidth: it stands in the shadow of the tag check. What is
+ * dirty leaves later than without it and beside other reads, which DRAM may like less.
+ * Leaves out: bank conflicts within a tile, the fills' own bandwidth, compression.
+ * Invariants, where "here" is the cache and its victim cache: I1 asked bytes = hit + missed, in whole sectors; I2
+ * reads below = sectors filled; I3 writes below = dirty sectors evicted from here, or written through; I4 no sector is
+ * in two ways; I5 a refusal owes one retry; I6 no answer before its bytes can be there. */
+#ifndef NPUSIM_ARCH_CACHE_H
+#define NPUSIM_ARCH_CACHE_H
+
+#include "sim/comp.h"
+
+enum cache_policy { CACHE_LRU, CACHE_SRRIP, CACHE_DRRIP, CACHE_KV_AWARE, CACHE_STREAM_BYPASS };
+enum cache_hash { CACHE_HASH_NONE, CACHE_HASH_XOR };
+
+struct cache_cfg {
+	const char *name;                    /* prefix of its statistics */
+	enum res level;
+	bool private;                        /* write-through; the first level from the cores */
+	uint64_t size;
+	uint32_t ways;
+	uint64_t line, sector;
+	uint64_t bandwidth;                  /* bytes/s */
+	ps_t latency;                        /* door to door, paid once by hits and misses */
+	ps_t miss_latency;                   /* added before a miss reaches the level below */
+	uint32_t mshrs;                      /* tile requests with misses outstanding */
+	enum cache_policy policy;
+	enum cache_hash hash;
+	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
+	uint64_t victim;                     /* 0: none */
+};
+
+uint64_t cache_chunk_bytes(uint64_t line, uint64_t sector);
+uint32_t cache_victim_ways(uint64_t victim, uint64_t line, uint64_t sector);
+
+struct comp *cache_new(const struct comp_env *env, const struct comp_ops *ops, const struct cache_cfg *cfg,
+                       struct err *e);
+
+/* What a level that is such a cache has in its comp_ops, besides kind and make. */
+void cache_free(struct comp *c);
+bool cache_send(struct comp *c, struct mem_req *r);
+void cache_reply(struct comp *c, struct mem_req *r);
+void cache_retry(struct comp *c, struct comp *below);
+void cache_explain(const struct comp *c, struct str *out);
+uint64_t cache_resident(const struct comp *c, uint64_t addr, uint64_t bytes);
+void cache_reset(struct comp *c);
+#define CACHE_OPS \
+	.free = cache_free, .send = cache_send, .reply = cache_reply, .retry = cache_retry, .explain = cache_explain, \
+	.resident = cache_resident, .reset = cache_reset
+
+#endif

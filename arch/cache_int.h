@@ -1,0 +1,54 @@
+/* cache_int.h - what the files of a cache share: cache.c is the block, cache_walk.c what a request does to the tags. */
+#ifndef NPUSIM_ARCH_CACHE_INT_H
+#define NPUSIM_ARCH_CACHE_INT_H
+
+#include "arch/cache.h"
+#include "arch/cache_seen.h"
+#include "arch/cache_tags.h"
+#include "arch/memq.h"
+#include "arch/memslot.h"
+
+#define CACHE_STATS 16
+
+struct cache {
+	struct comp comp;
+	struct cache_cfg k;
+	struct cache_tags *tags, *victim;    /* victim: NULL without */
+	struct cache_seen *seen;             /* stream_bypass; else NULL */
+	struct memslots *slots;
+	struct memq *down;
+	struct memq_wait wait;
+	struct memslot *parked;              /* its walk waits for a request to the level below */
+	struct memq_sub *post;               /* write-backs being gathered */
+	unsigned shift;                      /* log2 of a sector's bytes */
+	uint32_t per_chunk;                  /* sectors of a chunk: 32 or 64 */
+	uint64_t full;                       /* mask of them all */
+	ps_t free_at;
+	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, through_bytes;
+	uint64_t evicted_bytes, dirty_bytes, dropped_bytes, victim_hit_bytes, bypassed_bytes, resident_bytes;
+	uint64_t requests, refusals, busy_ps;
+	char stat_name[CACHE_STATS][32];
+};
+
+static inline uint64_t cache_first(const struct cache *l, uint64_t addr) { return addr >> l->shift; }
+
+/* One past the last sector of a run. */
+static inline uint64_t cache_end(const struct cache *l, const struct mem_run *r)
+{
+	return r->bytes ? ((r->addr + r->bytes - 1) >> l->shift) + 1 : r->addr >> l->shift;
+}
+
+/* Bytes of the sectors in a mask; nearly every one is empty or full. */
+static inline uint64_t cache_bytes(const struct cache *l, uint64_t mask)
+{
+	uint32_t n = mask == l->full ? l->per_chunk : mask ? (uint32_t)__builtin_popcountll(mask) : 0;
+
+	return (uint64_t)n << l->shift;
+}
+
+/* A chunk in the cache or its victim cache; changes nothing. */
+const struct cache_chunk *cache_peek(const struct cache *l, uint64_t chunk);
+/* Goes on with a request's walk; parks it where the level below can take no more. */
+void cache_walk(struct cache *l, struct memslot *s);
+
+#endif
