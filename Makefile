@@ -29,17 +29,17 @@ WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read plot plot_script plot_run
-VALIDATE = cases score fit fit_plan probe_dram probe_dram_tile probe_dram_ref probe_mem
+VALIDATE = cases score fit fit_plan probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
 PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
           cmd_gpu cmd_validate cmd_calibrate \
-          cmd_probe cmd_probe_mem \
+          cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_latency \
           cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem res plot
+           units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step

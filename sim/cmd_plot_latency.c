@@ -4,16 +4,18 @@
 #include <stdio.h>
 
 #include "sim/machine.h"
-#include "validate/probe_mem.h"
+#include "validate/probe_curve.h"
 
 struct options {
-	const char *config, *largest;
+	const char *config, *largest, *beside;
 	struct opt_list sets;
 	uint64_t samples;
 	struct cmd_plot plot;
 };
 
-static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_point *x, int n)
+/* `m`, what was measured, may be NULL. */
+static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_point *x, int n,
+                          const struct probe_curve *m)
 {
 	char text[CFG_STR_MAX + 64];
 	struct plot *p;
@@ -27,6 +29,9 @@ static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_po
 		snprintf(text, sizeof text, "L2 %.6g MiB", (double)c->l2.size / (1 << 20));
 		plot_mark(p, PLOT_X, (double)c->l2.size, text);
 	}
+	s = m ? plot_series(p, PLOT_DOTTED_LINE, PLOT_GREY, "measured") : -1;
+	for (int i = 0; m && i < m->n; i++)
+		plot_xy(p, s, (double)m->bytes[i], m->ns[i]);
 	s = plot_series(p, PLOT_LINE, PLOT_BLUE, "simulated");
 	for (int i = 0; i < n; i++)
 		plot_xy(p, s, (double)x[i].ws_bytes, x[i].mean_ns);
@@ -37,10 +42,19 @@ static int run(const struct options *o, const struct probe_mem_opts *want, struc
 {
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct probe_mem_point points[PROBE_MEM_POINTS];
-	struct probe_mem_opts r;
-	int n = c ? probe_mem_latency(&c->cfg, want, &r, points, e) : -1;
-	int rc = n < 0 ? -1 : cmd_plot_put(&o->plot, chart(&c->cfg, points, n), out, e);
+	struct probe_mem_opts r, w = *want;
+	struct probe_curve m;
+	int rc = -1, n;
 
+	if (!c || (o->beside && probe_curve_load(&m, o->beside, c->cfg.clock, e) < 0))
+		goto out;
+	if (o->beside) {
+		w.sets = m.bytes;
+		w.n_sets = m.n;
+	}
+	if ((n = probe_mem_latency(&c->cfg, &w, &r, points, e)) > 0)
+		rc = cmd_plot_put(&o->plot, chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
+out:
 	machine_conf_free(c);
 	return rc;
 }
@@ -55,6 +69,8 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",
 		  "the last working set; by default eight times the caches" },
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
+		{ 0, "beside", OPT_TEXT, &o.beside, "FILE",
+		  "a measured curve, at whose footprints the chase is simulated: validate/data/latency" },
 		CMD_PLOT_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
@@ -63,6 +79,8 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 		                     "places of a growing working"
 		                     " set. Its plateaus are the latencies of L2 and DRAM. Needs gnuplot.",
 		                     "npusim plot latency -c configs/npu/dsocr.yaml -o /tmp/latency.svg\n"
+		                     "npusim plot latency -c configs/gpu/h200.yaml --beside "
+		                     "traces/h200/micro/latency.csv -o /tmp/latency.png\n"
 		                     "npusim plot latency -c configs/npu/dsocr.yaml --set 'l2.size=64 MiB' --script\n",
 		                     opts,
 		                     0,

@@ -1,11 +1,8 @@
 /* cmd_probe_mem.c - npusim probe l2, latency and stream: microbenchmarks on the memory of a simulated machine. */
-#include "sim/cmd.h"
-
-#include "sim/machine.h"
-#include "validate/probe_mem.h"
+#include "sim/cmd_probe.h"
 
 struct options {
-	const char *config, *tile, *largest, *format;
+	const char *config, *tile, *largest, *beside, *format;
 	struct opt_list sets;
 	uint64_t window, samples, seed;
 };
@@ -92,6 +89,16 @@ static void json(const char *name, const struct machine_cfg *c, const struct pro
 typedef int probe_fn(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *resolved,
                      struct probe_mem_point *points, struct err *e);
 
+static int run_beside(probe_beside_fn *beside, const struct options *o, const struct probe_mem_opts *want,
+                      enum out_format f, struct str *out, struct err *e)
+{
+	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
+	int rc = c ? beside(&c->cfg, want, o->beside, f, out, e) : -1;
+
+	machine_conf_free(c);
+	return rc;
+}
+
 static int run(const char *name, probe_fn *probe, const struct options *o, const struct probe_mem_opts *want,
                enum out_format f, struct str *out, struct err *e)
 {
@@ -134,8 +141,8 @@ static int check_options(const struct options *o, struct probe_mem_opts *p, enum
 	return cmd_format(o->format, f, e);
 }
 
-static int command(const char *name, probe_fn *probe, const char *usage, const char *about, const char *examples,
-                   int argc, char **argv, struct str *out, struct err *e)
+static int command(const char *name, probe_fn *probe, probe_beside_fn *beside, const char *usage, const char *about,
+                   const char *examples, int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .seed = 1 };
 	const struct opt opts[] = {
@@ -149,6 +156,8 @@ static int command(const char *name, probe_fn *probe, const char *usage, const c
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "beside", beside ? OPT_TEXT : OPT_END, &o.beside, "FILE",
+		  "measured values, for each of which the probe is run: validate/data" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { usage, about, examples, opts, 0, 0 };
@@ -158,7 +167,7 @@ static int command(const char *name, probe_fn *probe, const char *usage, const c
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = check_options(&o, &want, &f, e)) == 0)
-		rc = run(name, probe, &o, &want, f, out, e);
+		rc = o.beside ? run_beside(beside, &o, &want, f, out, e) : run(name, probe, &o, &want, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
@@ -167,7 +176,7 @@ static int command(const char *name, probe_fn *probe, const char *usage, const c
 int cmd_probe_l2(int argc, char **argv, struct str *out, struct err *e)
 {
 	return command(
-		"l2", probe_mem_l2, "npusim probe l2 -c CONFIG [--set KEY=VALUE]... [options]",
+		"l2", probe_mem_l2, NULL, "npusim probe l2 -c CONFIG [--set KEY=VALUE]... [options]",
 		"Reads growing working sets again and again, in tiles, and says at what rate and how much of them"
 		" hits on chip. The rate falls from the L2's to DRAM's where the set no longer fits; what a policy"
 		" or a victim cache keeps of it shows in the hits. 'efficiency' is of the L2's peak.",
@@ -178,22 +187,29 @@ int cmd_probe_l2(int argc, char **argv, struct str *out, struct err *e)
 
 int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
 {
-	return command("latency", probe_mem_latency, "npusim probe latency -c CONFIG [--set KEY=VALUE]... [options]",
-	               "A pointer chase round and round through growing working sets, one line at a time, through "
-	               "network, L2 and DRAM: the"
-	               " curve whose plateaus are the latencies of L2 ('hit_ns') and DRAM ('miss_ns').",
-	               "npusim probe latency -c configs/npu/dsocr.yaml\n"
-	               "npusim probe latency -c configs/npu/dsocr.yaml --set 'l2.size=64 MiB' --format json\n",
-	               argc, argv, out, e);
+	return command(
+		"latency", probe_mem_latency, probe_beside_latency,
+		"npusim probe latency -c CONFIG [--set KEY=VALUE]... [--beside FILE] [options]",
+		"A pointer chase round and round through growing working sets, one line at a time, through network, L2"
+		" and DRAM: the curve whose plateaus are the latencies of L2 ('hit_ns') and DRAM ('miss_ns'). With"
+		" --beside it runs over the footprints of a measured curve and says how far apart they are.",
+		"npusim probe latency -c configs/npu/dsocr.yaml\n"
+		"npusim probe latency -c configs/gpu/h200.yaml --beside traces/h200/micro/latency.csv\n"
+		"npusim probe latency -c configs/gpu/rtx5090.yaml --beside validate/data/latency/rtx5090.csv\n",
+		argc, argv, out, e);
 }
 
 int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)
 {
 	return command(
-		"stream", probe_mem_stream, "npusim probe stream -c CONFIG [--set KEY=VALUE]... [options]",
-		"Reads, writes and copies arrays far larger than the caches, in tiles, as the machine's DMA would:"
-		" bytes per second and their share of DRAM's peak. A copy's bytes count twice, as STREAM's do.",
+		"stream", probe_mem_stream, probe_beside_stream,
+		"npusim probe stream -c CONFIG [--set KEY=VALUE]... [--beside FILE] [options]",
+		"Reads, writes, adds (triad: two read, one written) and copies arrays far larger than the caches, in"
+		" tiles, as the machine's DMA would: bytes per second and their share of DRAM's peak. A copy's bytes"
+		" count twice and a triad's three times, as STREAM's do. With --beside they stand beside the rows of a"
+		" table of measurements that name the machine.",
 		"npusim probe stream -c configs/npu/dsocr.yaml\n"
-		"npusim probe stream -c configs/npu/edge.yaml --window 8 --format json\n",
+		"npusim probe stream -c configs/npu/edge.yaml --window 8 --format json\n"
+		"npusim probe stream -c configs/gpu/h200.yaml --beside validate/data/stream.csv\n",
 		argc, argv, out, e);
 }

@@ -64,6 +64,7 @@
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
+ *   validate/probe_curve   measured ones beside them
  *   results/res      the results database (_read, _int)
  *   results/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
@@ -71,7 +72,7 @@
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _top, _ops
- *   sim/cmd_config, cmd_probe (_mem)
+ *   sim/cmd_config, cmd_probe (_mem, _beside)
  *   sim/cmd_plot     _breakdown, _latency
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits

@@ -11,10 +11,10 @@
 /* What is asked for: tiles in order from `base`, again from there after `bytes`; or blocks in the order of `cycle`, and
  * of each the whole or one line. */
 struct load {
-	enum { READ, WRITE, COPY, CHASE } kind;
-	uint64_t base, bytes, size, to; /* size: of a request; to: a copy goes there */
+	enum { READ, WRITE, COPY, TRIAD, CHASE } kind;
+	uint64_t base, bytes, size, to; /* size: of a request; to: arrays are so far apart */
 	const uint32_t *cycle;          /* of bytes / BLOCK blocks */
-	uint64_t n, skip;               /* requests, a copy's two as one; the first `skip` are not measured */
+	uint64_t n, skip; /* requests, those of a copy or triad as one; the first `skip` are not measured */
 };
 
 struct slot {
@@ -22,7 +22,7 @@ struct slot {
 	struct mem_run run;
 	ps_t sent;
 	struct slot *next; /* in the queue to send */
-	bool second;       /* the write of a copy comes next */
+	uint32_t part;     /* of a copy or triad: which array comes next; the last is written */
 };
 
 struct probe {
@@ -41,6 +41,12 @@ struct probe {
 	uint64_t n_ps, room, bytes, hit_bytes, hit_ps, hits;
 };
 
+/* Requests that belong together, one to each array. */
+static uint32_t parts(const struct load *l)
+{
+	return l->kind == TRIAD ? 3 : l->kind == COPY ? 2 : 1;
+}
+
 static void queue(struct probe *p, struct slot *s)
 {
 	s->next = NULL;
@@ -56,10 +62,10 @@ static bool fill(struct probe *p, struct slot *s)
 {
 	const struct load *l = &p->load;
 	uint64_t at;
-	bool write = l->kind == WRITE || s->second;
+	bool write = l->kind == WRITE || (s->part && s->part == parts(l) - 1);
 
-	if (s->second) {
-		at = s->run.addr - l->base + l->to;
+	if (s->part) {
+		at = s->run.addr + l->to;
 	} else {
 		if (p->made == l->n)
 			return false;
@@ -122,9 +128,9 @@ static void reply(struct comp *c, struct mem_req *r)
 		p->hit_ps += took;
 		p->hits++;
 	}
-	s->second = p->load.kind == COPY && !r->write;
-	p->done += !s->second;
-	if (!s->second && p->done == p->load.skip)
+	s->part = (s->part + 1) % parts(&p->load);
+	p->done += !s->part;
+	if (!s->part && p->done == p->load.skip)
 		start(p);
 	s->rq.bytes = 0;
 	queue(p, s);
@@ -152,7 +158,7 @@ static const struct comp_ops probe_ops = { .kind = "probe", .reply = reply, .ret
 /* Runs a load to its end; *took is its time. */
 static int run(struct probe *p, const struct load *l, ps_t *took, struct err *e)
 {
-	uint64_t room = l->kind == COPY ? 2 * l->n : l->n;
+	uint64_t room = l->n * parts(l);
 
 	if (room > p->room) {
 		uint64_t *more = realloc(p->ps, room * sizeof *more);
@@ -364,6 +370,7 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 	} kernels[] = {
 		{ "read", READ },
 		{ "write", WRITE },
+		{ "triad", TRIAD },
 		{ "copy", COPY },
 	};
 	uint64_t caches = c->l2.size + c->l2.victim;
@@ -392,7 +399,7 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 		/* A write is answered before DRAM has it: a read of other bytes, behind them all, ends when it has. */
 		after = (struct load){
 			.kind = READ,
-			.base = l.to + l.bytes,
+			.base = 3 * l.to,
 			.bytes = r->tile,
 			.size = r->tile,
 			.n = 1,

@@ -6,8 +6,9 @@
  *   The set is read in that order twice first, whole blocks at a time. Under LRU a set that does not fit therefore
  *   misses altogether; what another policy keeps of it shows.
  * l2: a growing working set read in tiles again and again, a window of them under way: bytes/s and hit rate.
- * stream: read, write and copy of arrays far larger than the caches, in tiles; measured once the caches are full, so
- *   that a byte written is a byte written back, and until DRAM has it. Bytes count as in STREAM: a copy's twice.
+ * stream: read, write, triad (two read, one written) and copy of arrays far larger than the caches, in tiles; measured
+ *   once the caches are full, so that a byte written is a byte written back, and until DRAM has it. Bytes count as in
+ *   STREAM: a copy's twice, a triad's three times.
  * Leaves out: the DMA engines' width and descriptor set-up, and what cores do with the bytes. All requests are of class
  * activation: a KV buffer and a bypass of weights do not show here. */
 #ifndef NPUSIM_VALIDATE_PROBE_MEM_H
@@ -27,7 +28,7 @@ struct probe_mem_opts {
 
 /* Nanoseconds are of one request. A field below 0 has no meaning here. */
 struct probe_mem_point {
-	const char *what;                    /* "read", "write", "copy"; "chase" */
+	const char *what;                    /* "read", "write", "triad", "copy"; "chase" */
 	uint64_t ws_bytes;                   /* working set, or bytes moved */
 	double hit, gbps, efficiency;        /* shares of 1; efficiency: of the peak of the L2, or of DRAM (stream) */
 	double mean_ns, p99_ns, hit_ns, miss_ns; /* hit_ns, miss_ns: mean of those that hit, that missed */
