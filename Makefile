@@ -17,9 +17,10 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 SIM = err arena str hash rng clock \
-      evq comp stat yaml cfg cfg_value cfg_yaml db path version \
+      evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work run run_gpu limits classify \
+      sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -28,21 +29,22 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
-RESULTS = res res_read plot plot_script plot_run
+RESULTS = res res_read res_sweep res_sweep_read res_merge plot plot_script plot_run
 VALIDATE = cases score fit fit_plan probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
 PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
+          cmd_sweep cmd_sweep_view cmd_sweep_print \
           cmd_gpu cmd_validate cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_latency \
           cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena str hash_rng clock evq stat yaml cfg db path out opt \
+UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve res plot
+           units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
-PROPERTY = memory run step
+PROPERTY = memory run step sweep
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
 FUZZ     = yaml kineto csv nsys

@@ -43,7 +43,62 @@ static const char *const migrations[] = {
 	" stall_ps integer not null, peak_ps integer not null, primary key(run, name)) without rowid;"
 	"create table stat(run integer not null references run, place integer not null, name text not null,"
 	" unit text not null, value integer not null, level integer not null, primary key(run, place)) without rowid;",
+
+	/* from 1 to 2: sweeps. A point is (sweep, point); what belongs to it has the same key, so that no number in the
+	 * file depends on the order in which points were done. */
+	"create table build(id integer primary key, text text not null unique);"
+	"create table sweep(id integer primary key, identity text not null unique, name text not null, text text not null,"
+	" base_path text not null, base_text text not null, workload integer not null references workload,"
+	" fidelity text not null, start text not null, seed integer not null, reuse_ppm integer not null,"
+	" configs text not null, points integer not null);"
+	"create table sweep_axis(sweep integer not null references sweep, place integer not null, key text not null,"
+	" unit text not null, primary key(sweep, place)) without rowid;"
+	"create table point(sweep integer not null references sweep, point integer not null,"
+	" build integer not null references build, config_hash text not null, status text not null, reason text,"
+	" total_ps integer, cycles integer, roofline_ps integer, roofline_bound text, carried_ps integer,"
+	" dram_read_bytes integer, dram_write_bytes integer, dirty_bytes integer, compulsory_bytes integer, flops integer,"
+	" events integer, primary key(sweep, point)) without rowid;"
+	"create table point_value(sweep integer not null, point integer not null, place integer not null,"
+	" value text not null, number real, primary key(sweep, point, place),"
+	" foreign key(sweep, point) references point(sweep, point) on delete cascade) without rowid;"
+	"create table point_kind(sweep integer not null, point integer not null, kind text not null, ops integer not null,"
+	" span_ps integer not null, limit_ps integer not null, dram_bytes integer not null, mem_bytes integer not null,"
+	" flops integer not null, primary key(sweep, point, kind),"
+	" foreign key(sweep, point) references point(sweep, point) on delete cascade) without rowid;"
+	"create table point_resource(sweep integer not null, point integer not null, place integer not null,"
+	" name text not null, stall_ps integer not null, peak_ps integer not null, primary key(sweep, point, place),"
+	" foreign key(sweep, point) references point(sweep, point) on delete cascade) without rowid;"
+	"create table stat_name(id integer primary key, name text not null unique, unit text not null,"
+	" level integer not null);"
+	"create table point_stat(sweep integer not null, point integer not null, place integer not null,"
+	" stat integer not null references stat_name, value integer not null, primary key(sweep, point, place),"
+	" foreign key(sweep, point) references point(sweep, point) on delete cascade) without rowid;",
+
+	/* from 2 to 3: views, for those who read the file by themselves */
+	"create view v_sweeps as select s.id as sweep, s.name, w.source as workload, w.range, s.fidelity, s.start, s.seed,"
+	" s.points, (select count(*) from point p where p.sweep = s.id and p.status = 'done') as done,"
+	" (select count(*) from point p where p.sweep = s.id and p.status = 'failed') as failed"
+	" from sweep s join workload w on w.id = s.workload;"
+	"create view v_points as select p.sweep, p.point, (select group_concat(t, ', ') from (select a.key || '=' || v.value"
+	" as t from point_value v join sweep_axis a on a.sweep = v.sweep and a.place = v.place"
+	" where v.sweep = p.sweep and v.point = p.point order by v.place)) as settings, p.status, p.reason,"
+	" p.total_ps / 1e6 as latency_us, p.roofline_ps / 1e6 as roofline_us, p.roofline_bound,"
+	" p.dram_read_bytes + p.dram_write_bytes as dram_bytes, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes,"
+	" p.compulsory_bytes, p.flops, p.cycles, p.events, p.carried_ps / 1e6 as carried_us, p.config_hash, b.text as build"
+	" from point p join build b on b.id = p.build;"
+	"create view v_values as select v.sweep, v.point, a.key, v.value, v.number, a.unit"
+	" from point_value v join sweep_axis a on a.sweep = v.sweep and a.place = v.place;"
+	"create view v_stats as select v.sweep, v.point, n.name, v.value, n.unit, n.level"
+	" from point_stat v join stat_name n on n.id = v.stat;"
+	"create view v_kinds as select sweep, point, kind, ops, span_ps / 1e6 as us, limit_ps / 1e6 as limit_us, dram_bytes,"
+	" mem_bytes, flops from point_kind;"
+	"create view v_ops as select o.run, o.op, s.name, s.kind, s.family, s.layer, o.span_ps / 1e6 as us,"
+	" o.start_ps / 1e6 as start_us, o.limit_ps / 1e6 as limit_us, o.bound, o.dram_bytes, o.mem_bytes, o.flops,"
+	" s.measured_ns / 1e3 as measured_us"
+	" from op_result o join run r on r.id = o.run join op_stream s on s.workload = r.workload and s.op = o.op;",
 };
+
+_Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
 
 /* --- opening ----------------------------------------------------------------------------------------------- */
 
@@ -56,7 +111,7 @@ struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 		err_set(e, ERR_NOMEM, "no memory for results database '%s'", path);
 		return NULL;
 	}
-	r->db = db_open(path, mode, RES_APP_ID, migrations, sizeof migrations / sizeof *migrations, e);
+	r->db = db_open(path, mode, RES_APP_ID, migrations, RES_SCHEMA, e);
 	if (!r->db && fresh)
 		db_remove(path);
 	if (r->db && fresh && !(r->created = realpath(path, NULL))) {
@@ -70,11 +125,11 @@ struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 	return NULL;
 }
 
-/* Another process may have stored a run in our file meanwhile. */
+/* Another process may have stored something in our file meanwhile. */
 static bool is_empty(struct db *db)
 {
 	struct err ignored = ERR_INIT;
-	struct sqlite3_stmt *s = db_stmt(db, "select count(*) from run", &ignored);
+	struct sqlite3_stmt *s = db_stmt(db, "select (select count(*) from run) + (select count(*) from sweep)", &ignored);
 
 	return s && db_step(db, s, &ignored) == 1 && db_col_i64(s, 0) == 0;
 }
@@ -91,20 +146,23 @@ void res_free(struct resdb *r)
 	db_free(r->db);
 	if (drop)
 		db_remove(r->created);
+	for (size_t i = 0; i < r->n_stat_ids; i++)
+		free(r->stat_ids[i].name);
+	free(r->stat_ids);
 	free(r->created);
 	free(r);
 }
 
 /* --- identity ---------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_text(uint64_t h, const char *s)
+uint64_t res_hash_text(uint64_t h, const char *s)
 {
 	return hash_str(hash_u64(h, s ? strlen(s) + 1 : 0), s ? s : "");
 }
 
 static void content_of(const struct res_workload *w, char hex[17])
 {
-	uint64_t h = hash_text(hash_text(hash_text(HASH_INIT, w->source), w->digest), w->range);
+	uint64_t h = res_hash_text(res_hash_text(res_hash_text(HASH_INIT, w->source), w->digest), w->range);
 
 	h = hash_u64(hash_u64(hash_u64(h, w->rules_hash), (uint64_t)w->wall_ns), w->n_ops);
 	for (size_t i = 0; i < w->n_ops; i++) {
@@ -112,7 +170,7 @@ static void content_of(const struct res_workload *w, char hex[17])
 		const uint64_t numbers[] = { (uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns,
 		                             o->read_bytes, o->write_bytes, o->flops };
 
-		h = hash_text(hash_text(hash_text(hash_text(h, o->name), o->kind), o->family), o->rule);
+		h = res_hash_text(res_hash_text(res_hash_text(res_hash_text(h, o->name), o->kind), o->family), o->rule);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
 			h = hash_u64(h, numbers[k]);
 	}
@@ -126,16 +184,16 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 		const uint64_t numbers[] = { o->carried, o->span_ps, o->start_ps, o->limit_ps, o->dram_bytes, o->mem_bytes,
 		                             o->flops, o->n_stalls };
 
-		h = hash_text(h, o->bound);
+		h = res_hash_text(h, o->bound);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
 			h = hash_u64(h, numbers[k]);
 		for (uint32_t k = 0; k < o->n_stalls; k++)
-			h = hash_u64(hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
+			h = hash_u64(res_hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
 	}
 	for (size_t i = 0; i < r->n_resources; i++)
-		h = hash_u64(hash_u64(hash_text(h, r->resources[i].name), r->resources[i].stall_ps), r->resources[i].peak_ps);
+		h = hash_u64(hash_u64(res_hash_text(h, r->resources[i].name), r->resources[i].stall_ps), r->resources[i].peak_ps);
 	for (size_t i = 0; i < r->n_stats; i++)
-		h = hash_u64(hash_text(h, r->stats[i].name), r->stats[i].value);
+		h = hash_u64(res_hash_text(h, r->stats[i].name), r->stats[i].value);
 	return h;
 }
 
@@ -147,9 +205,9 @@ static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 		r->cycles, r->flops, r->events, r->dram_read_bytes, r->dram_write_bytes, r->dirty_bytes,
 		r->compulsory_bytes, r->n_ops
 	};
-	uint64_t h = hash_text(hash_text(hash_text(hash_text(HASH_INIT, r->config_text), r->build), r->start), r->fidelity);
+	uint64_t h = res_hash_text(res_hash_text(res_hash_text(res_hash_text(HASH_INIT, r->config_text), r->build), r->start), r->fidelity);
 
-	h = hash_text(h, r->roofline_bound);
+	h = res_hash_text(h, r->roofline_bound);
 	for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
 		h = hash_u64(h, numbers[k]);
 	hash_hex(hash_mix(hash_results(h, r)), hex);
@@ -158,7 +216,7 @@ static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 /* --- storing ----------------------------------------------------------------------------------------------- */
 
 /* The id a query gives, 0 when there is no row, -1 on error. */
-static int64_t find(struct db *db, struct sqlite3_stmt *s, struct err *e)
+int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e)
 {
 	int64_t id = 0;
 	int rc = db_step(db, s, e);
@@ -198,7 +256,7 @@ static int put_work_ops(struct db *db, int64_t id, const struct res_workload *w,
 	return 0;
 }
 
-static int64_t put_workload(struct db *db, const struct res_workload *w, struct err *e)
+int64_t res_put_workload(struct db *db, const struct res_workload *w, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(db, "select id from workload where content = ?", e);
 	char content[17], rules[17];
@@ -208,7 +266,7 @@ static int64_t put_workload(struct db *db, const struct res_workload *w, struct 
 		return -1;
 	content_of(w, content);
 	db_bind_text(s, 1, content);
-	if ((id = find(db, s, e)) != 0)
+	if ((id = res_find(db, s, e)) != 0)
 		return id;
 	if (!(s = db_stmt(db, "insert into workload values(null,?,?,?,?,?,?,?,?,?,?)", e)))
 		return -1;
@@ -241,7 +299,7 @@ static int64_t put_config(struct db *db, const struct res_run *r, struct err *e)
 	hash_hex(r->config_hash, hash);
 	db_bind_text(s, 1, hash);
 	db_bind_text(s, 2, r->config_text);
-	if ((id = find(db, s, e)) != 0)
+	if ((id = res_find(db, s, e)) != 0)
 		return id;
 	if (!(s = db_stmt(db, "insert into config(hash, text) values(?,?)", e)))
 		return -1;
@@ -360,7 +418,7 @@ static int put_sums(struct db *db, int64_t run, const struct res_run *r, struct 
 /* 1: it was there already. */
 static int put_run(struct db *db, const struct res_workload *w, const struct res_run *run, int64_t *id, struct err *e)
 {
-	int64_t workload = put_workload(db, w, e), config;
+	int64_t workload = res_put_workload(db, w, e), config;
 	struct sqlite3_stmt *s;
 	char identity[17];
 
@@ -370,7 +428,7 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 	if (!(s = db_stmt(db, "select id from run where identity = ?", e)))
 		return -1;
 	db_bind_text(s, 1, identity);
-	if ((*id = find(db, s, e)) != 0)
+	if ((*id = res_find(db, s, e)) != 0)
 		return *id < 0 ? -1 : 1;
 	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
 	    put_ops(db, *id, run, e) < 0 || put_sums(db, *id, run, e) < 0)

@@ -1,4 +1,5 @@
-/* res_int.h - what the files of the results database share: the handle. Only results/res*.c include it. */
+/* res_int.h - what the files of the results database share: the handle, and rows that runs and sweeps both have. Only
+ * results/res*.c include it. */
 #ifndef NPUSIM_RESULTS_RES_INT_H
 #define NPUSIM_RESULTS_RES_INT_H
 
@@ -7,6 +8,14 @@
 struct resdb {
 	struct db *db;
 	char *created;       /* path to remove again while nothing is stored; NULL: the file was there before */
+	struct res_stat_id { char *name; int64_t id; } *stat_ids;   /* of stat_name, as far as they were asked for */
+	size_t n_stat_ids, cap_stat_ids;
 };
+
+uint64_t res_hash_text(uint64_t h, const char *s);
+/* The number of the workload, stored now or before; -1 on error. Inside a transaction of the caller's. */
+int64_t res_put_workload(struct db *db, const struct res_workload *w, struct err *e);
+/* The id that a query gives, 0 when there is no row, -1 on error. */
+int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 
 #endif

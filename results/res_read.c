@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/res_int.h"
+#include "results/res_sweep.h"
 #include "sim/str.h"
 
 struct reader { struct db *db; struct arena *a; struct err *e; };
@@ -315,4 +316,33 @@ int res_get(struct resdb *db, int64_t id, struct arena *a, struct res_stored *ou
 	rc = get(&r, id, out);
 	db_rollback(db->db);
 	return rc;
+}
+
+int res_get_workload(struct resdb *db, int64_t id, struct arena *a, struct res_workload *out, struct err *e)
+{
+	struct reader r = { db->db, a, e };
+	struct sqlite3_stmt *s = db_stmt(db->db, "select source, digest, range, rules, kernel_ns, measured_ns, opaque_ns,"
+	                                         " wall_ns, ops from workload where id = ?", e);
+	struct res_stored all = { .workload_id = id };
+	bool failed = false;
+	int rc;
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, id);
+	if ((rc = db_step(db->db, s, e)) != 1)
+		return rc < 0 ? -1 : err_set(e, ERR_IO, "'%s' is damaged: it has no workload %" PRId64, db_path(db->db), id);
+	all.workload.source = text(&r, s, 0, &failed);
+	all.workload.digest = text(&r, s, 1, &failed);
+	all.workload.range = text(&r, s, 2, &failed);
+	all.workload.rules_hash = strtoull(db_col_text(s, 3), NULL, 16);
+	all.workload.kernel_ns = u64(s, 4);
+	all.workload.measured_ns = u64(s, 5);
+	all.workload.opaque_ns = u64(s, 6);
+	all.workload.wall_ns = db_col_null(s, 7) ? -1 : db_col_i64(s, 7);
+	all.workload.n_ops = (size_t)u64(s, 8);
+	if (db_run(db->db, s, e) < 0 || read_work_ops(&r, &all) < 0)
+		return -1;
+	*out = all.workload;
+	return failed ? no_memory(e) : 0;
 }

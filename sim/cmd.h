@@ -20,7 +20,7 @@ typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
 /* A command, or a group of commands: `run` or `sub`, the other is NULL. Tables end with a NULL name. */
 struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *help; };
 
-cmd_fn cmd_run, cmd_limits, cmd_compare, cmd_validate, cmd_calibrate;
+cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd_calibrate;
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;
 cmd_fn cmd_trace_import, cmd_trace_show, cmd_trace_top, cmd_trace_ops;

@@ -40,7 +40,9 @@ void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out);                         /* the ops */
 void run_json(const struct run_report *r, struct str *out);
 
-/* The run as results.db keeps it; everything lives in `a` or in the run. */
+/* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
+int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
+                 struct res_workload *w, struct err *e);
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
 
 #define RUN_ACCURACY "error of this engine on a GPU: not validated yet; not validated on silicon"

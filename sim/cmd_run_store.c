@@ -9,14 +9,14 @@ static int no_memory(struct err *e)
 	return err_set(e, ERR_NOMEM, "no memory to store the run");
 }
 
-static int convert_workload(const struct run_report *r, struct arena *a, struct res_workload *w, struct err *e)
+int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
+                 struct res_workload *w, struct err *e)
 {
-	const struct op_stream *s = r->stream;
 	struct res_work_op *ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *ops);
 
 	if (!ops)
 		return no_memory(e);
-	*w = (struct res_workload){ s->source, r->trace->digest, r->trace->range, r->rules_hash, s->kernel_ns,
+	*w = (struct res_workload){ s->source, t->digest, t->range, rules_hash, s->kernel_ns,
 	                            s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops, ops };
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
@@ -98,7 +98,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	run.config_text = str_c(&text);
 	if (text.failed)
 		no_memory(e);
-	else if (convert_workload(r, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 && convert_sums(x, a, &run, e) == 0)
+	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 && convert_sums(x, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
 	if (rc < 0)
 		r->stored = 0;

@@ -81,7 +81,7 @@ struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, s
 	return cfg_new(gpu_sections, target, e);
 }
 
-static enum machine_kind kind_of(const struct yaml *y)
+enum machine_kind machine_kind_of(const struct yaml *y)
 {
 	const struct ynode *n = ynode_get(yaml_root(y), "kind");
 
@@ -140,12 +140,12 @@ static struct machine_conf *conf_read(struct yaml *y, const char *name, const ch
 		goto fail;
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
-	if (!(c->raw = machine_schema(&c->cfg, kind_of(y), e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
+	if (!(c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
 		goto fail;
 	for (int i = 0; i < n_sets; i++)
 		if (cfg_set(c->raw, sets[i], e) < 0)
 			goto fail;
-	if (c->cfg.kind != kind_of(y)) {
+	if (c->cfg.kind != machine_kind_of(y)) {
 		err_set(e, ERR_CONFIG, "'kind' decides which parameters there are: only the file itself can say it");
 		goto fail;
 	}

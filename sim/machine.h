@@ -74,6 +74,8 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
                                         struct err *e);
 void machine_conf_free(struct machine_conf *c);
+/* Which kind a configuration file says it is. */
+enum machine_kind machine_kind_of(const struct yaml *y);
 /* All rows of a kind, with their defaults. */
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
 /* What the closed forms of a launch look at; points into `c`. */

@@ -15,6 +15,7 @@
  *   sim/stat         counters, registered once with name, unit and help
  *   sim/yaml, cfg    YAML with places; one row a parameter (cfg_value: units, cfg_yaml: files, cfg_int: shared)
  *   sim/db           SQLite with our errors
+ *   sim/expr         expressions of a user over named values
  *   sim/path         where data files are
  *   sim/version      which build this is
  *
@@ -59,13 +60,14 @@
  *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
+ *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time
  *   validate/cases   samples of a measured trace; score: how far a model is off
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   validate/probe_curve   measured ones beside them
- *   results/res      the results database (_read, _int)
+ *   results/res      the results database (_read, _int); res_sweep (_read): its sweeps; _merge: files into one
  *   results/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
  *   the command line                                                (L5)
@@ -76,6 +78,7 @@
  *   sim/cmd_plot     _breakdown, _latency
  *   sim/cmd_run      _sum, _table, _json, _store
  *   sim/cmd_limits
+ *   sim/cmd_sweep    _view, _print; also npusim merge
  *   sim/cmd_compare
  *   sim/cmd_validate, cmd_calibrate (cmd_gpu: what both read)
  *   sim/main         this file
@@ -93,6 +96,8 @@
 static const struct cmd commands[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
+	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
+	{ "merge", cmd_merge, NULL, "join results databases, such as the shards of a sweep" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },

@@ -1,0 +1,49 @@
+# A sweep of the traced step: its tables, that they do not depend on workers, shards, kills or where the trace comes from.
+. validate/tests/golden/common
+quiet trace import $TRACE -o "$TMP/t.db"
+cat >"$TMP/s.yaml" <<EOF
+sweep: 1
+base: $CONFIG
+trace: $TRACE
+range: decode_step_1
+axes:
+  l2.size: [64 MiB, 1 GiB, 100 KiB]
+  kv_buffer.size: [0 B, 64 MiB]
+columns:
+  unbounded: latency_us > 0 and roofline_us <= latency_us and dram_bytes == dram_read_bytes + dram_write_bytes
+  on_chip_mib: (l2.size + kv_buffer.size) / 1 MiB
+objectives: [cores, {name: chip, maximize: on_chip_mib}]
+constraints: on_chip_mib <= 1 GiB / 1 MiB
+EOF
+# Times move with every better model, so none stands here: which columns and rows there are, and what must hold.
+sweep() { "$NPUSIM" sweep "$TMP/s.yaml" "$@" 2>"$TMP/said" || echo "exit $?"; }
+said() { sed 's/, about .*//' "$TMP/said"; }
+sweep -j1 --format csv -o "$TMP/one.db" >"$TMP/one.csv"
+said
+head -n 1 "$TMP/one.csv"
+grep -v ^point "$TMP/one.csv" | cut -d, -f1-4,17-21,23-
+sweep -j2 --format csv >"$TMP/two.csv"
+cmp "$TMP/one.csv" "$TMP/two.csv" && echo "two workers make the same rows"
+sweep -j2 --format csv -t "$TMP/t.db" >"$TMP/db.csv"
+cmp "$TMP/one.csv" "$TMP/db.csv" && echo "a trace database gives the same rows as the profile"
+for i in 3 1 4 2; do sweep --shard $i/4 -o "$TMP/$i.db" >"$TMP/table"; said; done
+try merge "$TMP/all.db" "$TMP"/[1234].db --format csv
+try merge "$TMP/all.db" "$TMP"/[1234].db --format csv
+sweep -o "$TMP/all.db" --format csv >"$TMP/all.csv"
+cmp "$TMP/one.csv" "$TMP/all.csv" && echo "four shards merged are the same rows"
+sweep -o "$TMP/one.db" --format csv >"$TMP/again.csv"
+cmp "$TMP/one.csv" "$TMP/again.csv" && echo "nothing is run twice"
+# Objectives may change without a new run.
+sed 's/^objectives.*/objectives: l2.size/; s/^constraints.*//' "$TMP/s.yaml" >"$TMP/s2.yaml"
+"$NPUSIM" sweep "$TMP/s2.yaml" -o "$TMP/one.db" 2>"$TMP/said" | grep least
+said
+sweep --dry-run --format csv
+# Killed from outside, wherever it may be by then, it goes on.
+for i in 1 2 3; do
+	"$NPUSIM" sweep "$TMP/s.yaml" -o "$TMP/killed.db" >/dev/null 2>&1 &
+	sleep 0.0$i
+	kill -9 $! 2>/dev/null
+	wait $! 2>/dev/null
+done
+sweep -o "$TMP/killed.db" --format csv >"$TMP/killed.csv"
+cmp "$TMP/one.csv" "$TMP/killed.csv" && echo "killed and gone on: the same rows"

@@ -1,0 +1,440 @@
+/* p_sweep.c - a sweep's rows are the same however it is run: workers, shards, kills, others at the same file. */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/sweep.h"
+#include "sim/sweep_int.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILLS 10
+
+/* Points enough for ten kills after which some are left; some cannot be built. */
+enum { POINTS = 4 * 2 * 6 };
+static const char text[] =
+	"sweep: 1\nbase: none.yaml\naxes:\n"
+	"  l2.size: [0 B, 1 MiB, 2 MiB, 3 MiB]\n  l2.ways: [16, 12]\n  gemv.lanes: [4, 8, 16, 32, 64, 128]\n";
+static const char other[] = "sweep: 1\nbase: none.yaml\naxes: {cores: {from: 1, to: 10, steps: 10}}\n";
+static const char base[] = "cores: 8\nl2: {banks: 8}\nsram: {size: 256 KiB}\ndram: {kind: hbm3-6400, channels: 8}\n";
+
+struct bed {
+	struct arena *a;
+	struct sweep *s;
+	struct sweep_job job;
+	struct res_workload w;
+};
+
+static void up(struct bed *b, const char *file)
+{
+	struct err e = ERR_INIT;
+	struct rng r;
+
+	memset(b, 0, sizeof *b);
+	rng_seed(&r, 5, "sweep");
+	b->a = arena_new(0);
+	b->s = sweep_parse(file, "s.yaml", base, &e);
+	if (!b->s || sweep_expand(b->s, 1000, NULL, NULL, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%d: %s", e.line, e.msg);
+	b->w = (struct res_workload){ .source = "synth", .digest = "5", .wall_ns = -1 };
+	b->job = (struct sweep_job){ .stream = synth_step(&r, b->a, 2, true),
+		                     .workload = &b->w,
+		                     .how = { .start = RUN_STEADY, .seed = 1 },
+		                     .jobs = 1,
+		                     .shard = 1,
+		                     .shards = 1 };
+}
+
+static void down(struct bed *b)
+{
+	sweep_free(b->s);
+	arena_free(b->a);
+}
+
+static int sweep_into(struct bed *b, const char *path, struct sweep_done *d, struct err *e)
+{
+	struct resdb *db = res_open(path, DB_WRITE, e);
+	int rc = db ? sweep_run(b->s, &b->job, db, d, e) : -1;
+
+	res_free(db);
+	return rc;
+}
+
+static void must_sweep(struct bed *b, const char *path)
+{
+	struct sweep_done d;
+	struct err e = ERR_INIT;
+
+	CHECK_OK(sweep_into(b, path, &d, &e), e);
+	CHECK_U64(d.there + d.ran, d.mine);
+}
+
+/* All that is stored of a sweep's points, as bytes. */
+static void dump(const char *path, size_t which, struct str *out)
+{
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct resdb *db = res_open(path, DB_READ, &e);
+	struct res_sweep *all;
+	struct res_point *p;
+	size_t n;
+
+	if (!db)
+		test_fail(__FILE__, __LINE__, "%s", e.msg);
+	CHECK_OK(res_list_sweeps(db, a, &all, &n, &e), e);
+	CHECK(which < n);
+	CHECK_OK(res_get_points(db, &all[which], a, &p, &n, &e), e);
+	CHECK_U64(n, all[which].n_points);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < all[which].n_axes; k++)
+			str_addf(out, "%s %.17g;", p[i].values[k].text, p[i].values[k].number);
+		str_add(out, p[i].build);
+		sweep_pack(&p[i], out);
+	}
+	res_free(db);
+	arena_free(a);
+}
+
+static void must_equal(const char *path, const struct str *want)
+{
+	struct str got = STR_INIT;
+
+	dump(path, 0, &got);
+	CHECK_U64(got.len, want->len);
+	CHECK(memcmp(got.p, want->p, got.len) == 0);
+	str_free(&got);
+}
+
+TEST(rows_do_not_depend_on_workers)
+{
+	struct str want = STR_INIT;
+	char one[512], path[512];
+	struct bed b;
+
+	up(&b, text);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	CHECK(want.len > 1000);
+	for (unsigned jobs = 2; jobs <= 8; jobs *= 2) {
+		b.job.jobs = jobs;
+		must_sweep(&b, test_path(path, sizeof path, "%u.db", jobs));
+		must_equal(path, &want);
+	}
+	str_free(&want);
+	down(&b);
+}
+
+TEST(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
+{
+	struct str want = STR_INIT;
+	char one[512], all[512], path[512];
+	struct err e = ERR_INIT;
+	struct bed b;
+
+	up(&b, text);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	test_path(all, sizeof all, "all.db");
+	b.job.shards = 4;
+	for (int round = 0; round < 2; round++)
+		for (unsigned i = 4; i >= 1; i--) {
+			struct res_merged m = { 0, 0, 0, 0, 0 };
+			struct resdb *into, *from;
+
+			b.job.shard = i;
+			must_sweep(&b, test_path(path, sizeof path, "shard%u.db", i));
+			into = res_open(all, DB_WRITE, &e);
+			from = res_open(path, DB_READ, &e);
+			CHECK(into && from);
+			CHECK_OK(res_merge(into, from, false, &m, &e), e);
+			CHECK_U64(m.points, POINTS / 4);
+			CHECK_U64(m.points_new, round ? 0 : POINTS / 4);
+			res_free(from);
+			res_free(into);
+		}
+	must_equal(all, &want);
+	str_free(&want);
+	down(&b);
+}
+
+/* --- kills ------------------------------------------------------------------------------------------------- */
+
+struct killer {
+	size_t at;
+};
+
+static void on_progress(void *arg, size_t done, size_t of)
+{
+	const struct killer *k = arg;
+
+	(void)of;
+	if (done >= k->at)
+		raise(SIGKILL);
+}
+
+/* Runs the sweep in a process of its own that is killed when so many points are there; true: it was. */
+static bool killed(struct bed *b, const char *path, size_t at)
+{
+	struct killer k = { at };
+	int status;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct sweep_done d;
+		struct err e = ERR_INIT;
+
+		b->job.progress = on_progress;
+		b->job.arg = &k;
+		_exit(sweep_into(b, path, &d, &e) == 0 ? 0 : 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	if (WIFSIGNALED(status))
+		return true;
+	CHECK_U64(WEXITSTATUS(status), 0);
+	return false;
+}
+
+static size_t stored(const char *path)
+{
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct resdb *db = res_open(path, DB_READ, &e);
+	struct res_sweep *all;
+	size_t n, points = 0;
+
+	if (db && res_list_sweeps(db, a, &all, &n, &e) == 0 && n)
+		points = all[0].done + all[0].failed;
+	res_free(db);
+	arena_free(a);
+	return points;
+}
+
+TEST(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
+{
+	struct str want = STR_INIT;
+	char one[512], path[512];
+	struct rng r;
+	struct bed b;
+	size_t had = 0, kills = 0;
+
+	up(&b, text);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	test_path(path, sizeof path, "killed.db");
+	rng_seed(&r, test_seed(), "kill");
+	b.job.jobs = 2;
+	while (kills < KILLS) {
+		/* Two workers can bring three points before the kill, at the most: ten kills leave some to do. */
+		if (!killed(&b, path, had + 1 + rng_below(&r, 2)))
+			break;
+		kills++;
+		CHECK(stored(path) > had); /* what was done before the kill is there */
+		had = stored(path);
+	}
+	CHECK_U64(kills, KILLS);
+	must_sweep(&b, path);
+	must_equal(path, &want);
+	str_free(&want);
+	down(&b);
+}
+
+/* The same from outside, wherever it may be: in the middle of a write, before the file is made, after the end. */
+TEST(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
+{
+	struct str want = STR_INIT;
+	char one[512], path[512];
+	struct rng r;
+	struct bed b;
+
+	up(&b, text);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	test_path(path, sizeof path, "killed.db");
+	rng_seed(&r, test_seed(), "outside");
+	b.job.jobs = 2;
+	for (int i = 0; i < KILLS; i++) {
+		struct timespec t = { 0, (long)rng_below(&r, 20000000) };
+		pid_t pid = fork();
+
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			struct sweep_done d;
+			struct err e = ERR_INIT;
+
+			_exit(sweep_into(&b, path, &d, &e) == 0 ? 0 : 1);
+		}
+		nanosleep(&t, NULL);
+		kill(pid, SIGKILL);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+	}
+	must_sweep(&b, path);
+	must_equal(path, &want);
+	str_free(&want);
+	down(&b);
+}
+
+/* --- failures ---------------------------------------------------------------------------------------------- */
+
+TEST(points_that_cannot_be_built_are_rows_with_their_reason)
+{
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct res_sweep *all;
+	struct res_point *p;
+	struct resdb *db;
+	char path[512];
+	struct bed b;
+	size_t n, failed = 0;
+
+	up(&b, text);
+	must_sweep(&b, test_path(path, sizeof path, "r.db"));
+	db = res_open(path, DB_READ, &e);
+	CHECK_OK(res_list_sweeps(db, a, &all, &n, &e), e);
+	CHECK_OK(res_get_points(db, &all[0], a, &p, &n, &e), e);
+	CHECK_U64(n, POINTS);
+	for (size_t i = 0; i < n; i++) {
+		failed += p[i].failed;
+		CHECK(p[i].failed == (b.s->refused[i] != NULL));
+		if (p[i].failed)
+			CHECK_HAS(p[i].reason, "whole number of sets");
+		else
+			CHECK(p[i].total_ps > 0 && p[i].n_stats > 20 && p[i].n_kinds > 3);
+	}
+	CHECK_U64(failed, b.s->n_refused);
+	CHECK(failed > 0);
+	res_free(db);
+	arena_free(a);
+	down(&b);
+}
+
+/* Every worker crashes over every point: rows all the same, and the next run may try again. */
+TEST(a_worker_that_dies_costs_its_point)
+{
+	const struct op_stream *stream;
+	struct str want = STR_INIT;
+	struct sweep_done d;
+	struct err e = ERR_INIT;
+	char one[512], path[512];
+	struct bed b;
+
+	up(&b, text);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	stream = b.job.stream;
+	b.job.stream = NULL;
+	b.job.jobs = 2;
+	CHECK_OK(sweep_into(&b, test_path(path, sizeof path, "dead.db"), &d, &e), e);
+	CHECK_U64(stored(path), POINTS);
+	b.job.stream = stream;
+	CHECK_OK(sweep_into(&b, path, &d, &e), e);
+	CHECK_U64(d.ran, 0);
+	b.job.retry = true;
+	CHECK_OK(sweep_into(&b, path, &d, &e), e);
+	CHECK_U64(d.ran, POINTS - b.s->n_refused);
+	must_equal(path, &want);
+	str_free(&want);
+	down(&b);
+}
+
+TEST(two_sweeps_into_one_file_wait_for_each_other)
+{
+	char path[512];
+	struct bed b[2];
+	pid_t pid[2];
+	int status;
+
+	up(&b[0], text);
+	up(&b[1], other);
+	test_path(path, sizeof path, "both.db");
+	for (int i = 0; i < 2; i++) {
+		CHECK((pid[i] = fork()) >= 0);
+		if (pid[i] == 0) {
+			struct sweep_done d;
+			struct err e = ERR_INIT;
+			int rc = sweep_into(&b[i], path, &d, &e);
+
+			if (rc < 0)
+				fprintf(stderr, "%s\n", e.msg);
+			_exit(rc == 0 ? 0 : 1);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		CHECK(waitpid(pid[i], &status, 0) == pid[i]);
+		CHECK_U64(status, 0);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct str all = STR_INIT;
+
+		dump(path, i, &all); /* which has all points, or fails */
+		str_free(&all);
+		down(&b[i]);
+	}
+}
+
+TEST(shards_of_different_builds_mix_only_when_told)
+{
+	static const char *const builds[] = { "a release", "b release" };
+	const struct res_value v = { "8", true, 8 };
+	const struct res_axis axis = { "cores", "" };
+	struct res_workload w = { .source = "synth", .digest = "5", .wall_ns = -1 };
+	struct res_sweep s = { .name = "s",
+		               .text = "",
+		               .base_path = "",
+		               .base_text = "",
+		               .start = "cold",
+		               .fidelity = "event",
+		               .n_points = 2,
+		               .n_axes = 1,
+		               .axes = &axis };
+	struct res_merged m = { 0, 0, 0, 0, 0 };
+	struct resdb *db[2], *into;
+	struct err e = ERR_INIT;
+	char path[512];
+
+	into = res_open(test_path(path, sizeof path, "all.db"), DB_WRITE, &e);
+	for (int i = 0; i < 2; i++) {
+		struct res_point p = {
+			.point = (uint64_t)i, .build = builds[i], .values = &v, .roofline_bound = "dram", .total_ps = 7
+		};
+
+		db[i] = res_open(test_path(path, sizeof path, "%d.db", i), DB_WRITE, &e);
+		CHECK_OK(res_put_sweep(db[i], &w, &s, builds[i], false, &s.id, &e), e);
+		CHECK_OK(res_put_points(db[i], s.id, &p, 1, 1, &e), e);
+	}
+	CHECK_OK(res_merge(into, db[0], false, &m, &e), e);
+	CHECK(res_merge(into, db[1], false, &m, &e) < 0);
+	CHECK_HAS(e.msg, "--mixed-builds");
+	err_clear(&e);
+	CHECK(res_put_sweep(into, &w, &s, builds[1], false, &s.id, &e) < 0);
+	CHECK_HAS(e.msg, "from another build (a release; this is b release)");
+	err_clear(&e);
+	CHECK_OK(res_merge(into, db[1], true, &m, &e), e);
+	CHECK_U64(m.points_new, 2);
+	/* the same point with another result */
+	s.id = 0;
+	CHECK_OK(res_put_sweep(db[1], &w, &s, builds[1], false, &s.id, &e), e);
+	CHECK_OK(
+		res_put_points(
+			db[1], s.id,
+			&(struct res_point){
+				.point = 0, .build = builds[1], .values = &v, .roofline_bound = "dram", .total_ps = 8 },
+			1, 1, &e),
+		e);
+	CHECK(res_merge(into, db[1], true, &m, &e) < 0);
+	CHECK_HAS(e.msg, "say different things of point 0");
+	for (int i = 0; i < 2; i++)
+		res_free(db[i]);
+	res_free(into);
+}
+
+SUITE(p_sweep, T(rows_do_not_depend_on_workers) T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
+                       T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
+                               T(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
+                                       T(points_that_cannot_be_built_are_rows_with_their_reason)
+                                               T(a_worker_that_dies_costs_its_point)
+                                                       T(two_sweeps_into_one_file_wait_for_each_other)
+                                                               T(shards_of_different_builds_mix_only_when_told));
