@@ -111,7 +111,7 @@ PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o)
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
-.PHONY: all demo check bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
+.PHONY: all demo check validate bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
 .PHONY: cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
@@ -226,6 +226,9 @@ golden: all ## whole runs compared with the text in validate/tests/golden/*.out
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh
 golden-update: all ## rewrite those texts from this build; look at the diff before a commit
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh --update
+
+validate: all ## the models against better ones and against real devices; tables and plots in build/validate
+	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh
 
 layers: ## who may include whom (validate/layers.txt)
 	@sh validate/tools/layers.sh validate/layers.txt
