@@ -29,9 +29,13 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
-RESULTS = res res_read res_sweep res_sweep_read res_merge plot plot_script plot_run
-VALIDATE = cases score fit fit_plan probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
-PROGRAM = main cmd cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_limits cmd_compare cmd_config \
+RESULTS = res res_read res_sweep res_sweep_read res_merge \
+          plot plot_script plot_run
+VALIDATE = cases score accuracy fit fit_plan \
+           probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
+PROGRAM = main cmd \
+          cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
+          cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_print \
           cmd_gpu cmd_validate cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
@@ -157,8 +161,9 @@ $B/%.o: %.c $B/.flags
 $B/sim/path.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
 $B/sim/path.o $B/$T/main.o: $B/.roots
 $B/$T/main.o: $B/suites.inc
-$B/sim/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"'
-$B/sim/version.o: $B/.commit
+$B/sim/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"' \
+                          -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
+$B/sim/version.o: $B/.commit $B/.gpu_model
 
 # --- stamps: files that change only when their text does ----------------------------------------------------------
 quoted = '$(subst ','\'',$(1))'
@@ -180,7 +185,26 @@ $B/.commit: FORCE
 	fi; \
 	$(call write_if_changed,"$$commit")
 
+# What a GPU's time is computed by: an error found with other sources is not this build's.
+$B/.gpu_model: FORCE
+	@$(call write_if_changed,"$$(cat arch/gpu*.[ch] arch/occupancy.[ch] sim/gpu_work.c | cksum | tr ' ' -)")
+
 -include $(wildcard $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(FUZZ_SRC:%.c=$B/%.d) $(TOOL_SRC:%.c=$B/%.d))
+
+##> The GPU's model and what was measured
+H200 = $(BUILD)/h200
+$(H200)/operators.db: $(wildcard traces/h200/operators/*.json.gz) $B/npusim
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)$B/npusim trace import $(filter %.gz,$^) -o $@ >/dev/null
+
+.PHONY: calibrate-h200 accuracy
+# Exit 1 when the values differ from those committed. The plan's starts do not depend on the file, so it may be its own base.
+calibrate-h200: $(H200)/operators.db ## fit configs/gpu/h200.yaml anew from the committed measurements, and compare
+	$(Q)$B/npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t $< -o $(H200)/fitted.yaml
+	$(Q)$B/npusim config diff configs/gpu/h200.yaml $(H200)/fitted.yaml
+
+accuracy: $(H200)/operators.db ## what validation finds on kernels it was not fitted to, into configs/accuracy
+	$(Q)$B/npusim validate -c configs/gpu/h200.yaml -t $< --split held-out --worst 0 -o configs/accuracy/h200.yaml
 
 ##> What a newcomer wants
 DEMO = $(BUILD)/demo

@@ -45,6 +45,7 @@ int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rule
                  struct res_workload *w, struct err *e);
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
 
-#define RUN_ACCURACY "error of this engine on a GPU: not validated yet; not validated on silicon"
+/* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */
+void run_trust(const struct run_report *r, const char *indent, struct str *out);
 
 #endif

@@ -134,6 +134,7 @@ void run_json(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
 	struct run_sum sums[OP_KINDS], all;
+	struct str trust = STR_INIT;
 	struct out_json j;
 	char hash[17];
 
@@ -169,7 +170,9 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_u64(&j, "seed", r->seed);
 	out_json_int(&j, "passes", x->steps);
 	out_json_u64(&j, "events", x->events);
-	out_json_text(&j, "accuracy", RUN_ACCURACY);
+	run_trust(r, "", &trust);
+	out_json_text(&j, "accuracy", str_c(&trust));
+	str_free(&trust);
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
 	ratio(&j, "speedup_kernels", run_ratio_kernels(r, &all));
 	ratio(&j, "speedup_wall", run_ratio_wall(r));

@@ -45,7 +45,9 @@ static void head(const struct run_report *r, struct str *out)
 		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n", x->cycles);
 	else
 		str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
-	str_addf(out, "accuracy   %s\n\n", RUN_ACCURACY);
+	str_add(out, "accuracy   ");
+	run_trust(r, "           ", out);
+	str_add(out, "\n\n");
 }
 
 static void total_row(struct out_table *t, const char *what, double us, double over, const char *note)

@@ -1,15 +1,19 @@
 /* cmd_validate.c - npusim validate: a GPU's model against what was measured on it. */
 #include "sim/cmd_gpu.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/hash.h"
+#include "sim/version.h"
+#include "validate/accuracy.h"
 #include "validate/score.h"
 
 struct options {
 	struct gpu_options gpu;
-	const char *split, *format;
+	const char *split, *output, *format;
 	uint32_t max_mape_ppm;
 	uint64_t worst;
 	bool groups;
@@ -247,6 +251,49 @@ static int check_mape(const struct gpu_inputs *l, const struct options *o, struc
 	return n < 0 ? -1 : 0;
 }
 
+/* --- the accuracy file ---------------------------------------------------------------------------------------------
+ */
+
+static int store(const struct gpu_inputs *l, const struct options *o, struct err *e)
+{
+	struct accuracy acc = {
+		.device = l->conf->cfg.name, .config = o->gpu.config, .split = o->split, .build = npusim_build_id()
+	};
+	struct arena *a = arena_new(0);
+	struct str text = STR_INIT;
+	struct score *all;
+	char model[17], digest[17];
+	uint64_t h = HASH_INIT;
+	FILE *f = NULL;
+	int n, rc = -1;
+
+	for (size_t i = 0; i < l->n; i++)
+		h = hash_str(h, l->traces[i].trace.digest);
+	hash_hex(h, digest);
+	accuracy_model(cfg_hash(l->conf->raw), kernels_hash(l->kernels), model);
+	acc.model = model;
+	acc.digest = digest;
+	if ((n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e)) <= 0 ||
+	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &acc.classes, e)) < 0) {
+		rc = n == 0 ? err_set(e, ERR_BOUND, "no sample to validate") : -1;
+		goto out;
+	}
+	acc.all = all[0];
+	acc.n = (size_t)n;
+	accuracy_write(&acc, &text);
+	if (!(f = fopen(o->output, "w"))) {
+		err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
+		goto out;
+	}
+	rc = out_flush(&text, f, e);
+out:
+	if (f && fclose(f) != 0 && rc == 0)
+		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
+	str_free(&text);
+	arena_free(a);
+	return rc;
+}
+
 static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct gpu_inputs l;
@@ -256,6 +303,8 @@ static int validate(const struct options *o, enum out_format f, struct str *out,
 		rc = f == OUT_JSON  ? print_json(&l, o, out, e)
 		     : f == OUT_CSV ? print_csv(&l, o, out, e)
 		                    : print_table(&l, o, out, e);
+	if (rc == 0 && o->output)
+		rc = store(&l, o, e);
 	if (rc == 0)
 		rc = check_mape(&l, o, e);
 	gpu_inputs_free(&l);
@@ -286,6 +335,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
 		  "exit 1 when the mean absolute error is larger: '5 %'" },
+		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
+		  "keep the errors there, for 'npusim run' to tell:"
+		  " configs/accuracy/DEVICE.yaml" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the samples" },
 		{ .type = OPT_END },
 	};

@@ -62,7 +62,7 @@
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time
- *   validate/cases   samples of a measured trace; score: how far a model is off
+ *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
@@ -76,7 +76,7 @@
  *   sim/cmd_trace    _import, _top, _ops
  *   sim/cmd_config, cmd_probe (_mem, _beside)
  *   sim/cmd_plot     _breakdown, _latency
- *   sim/cmd_run      _sum, _table, _json, _store
+ *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
  *   sim/cmd_sweep    _view, _print; also npusim merge
  *   sim/cmd_compare

@@ -9,6 +9,9 @@
 #ifndef NPUSIM_COMMIT
 #define NPUSIM_COMMIT "unknown"
 #endif
+#ifndef NPUSIM_GPU_MODEL
+#define NPUSIM_GPU_MODEL "unknown"
+#endif
 #ifndef NPUSIM_PROFILE
 #define NPUSIM_PROFILE "custom"
 #endif
@@ -16,6 +19,11 @@
 const char *npusim_version(void)
 {
 	return NPUSIM_VERSION;
+}
+
+const char *npusim_gpu_model(void)
+{
+	return NPUSIM_GPU_MODEL;
 }
 
 const char *npusim_build_id(void)
