@@ -37,8 +37,16 @@ struct gpu_cfg {
 };
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
-struct gpu_product_cfg { uint32_t unused; };
-struct gpu_attention_cfg { uint32_t unused; };
+struct gpu_product_cfg {
+	ps_t setup, cta, split, scaled, step, step_fill, tile_end, reduce, reduce_wave, reduce_rows, dot, fma_step;
+	uint64_t stage_rate, store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
+	uint32_t few, tensor, fma;
+};
+struct gpu_attention_cfg {
+	ps_t setup, tile, combine, combine_part, many_setup, many_block;
+	uint64_t tile_rate, combine_rate;
+	uint32_t many_softmax, many_tensor;
+};
 struct gpu_stream_cfg { uint32_t unused; };
 struct gpu_rows_cfg { uint32_t unused; };
 
@@ -63,7 +71,8 @@ struct gpu_mem {
 	uint64_t write, write_back;  /* bytes stored; dirty bytes that went to DRAM meanwhile */
 };
 
-/* A launch and all that its time depends on. `kernel` holds the counts of its template. */
+/* A launch and all that its time depends on. `kernel` holds the counts of its template. Launches of an op lie side by
+ * side, in order. */
 struct gpu_launch {
 	const struct op_stream *stream;
 	const struct op *op;

@@ -1,14 +1,109 @@
-/* gpu_attention.c - see the head of arch/gpu.h. */
+/* gpu_attention.c - see the head of arch/gpu.h.
+ *
+ * Few queries: a CTA walks over tiles of keys and values, one in flight; CTAs of an SM share its port. The first tile
+ * is waited for, and all CTAs want theirs at once. Many queries: persistent CTAs, each of which has whole blocks of
+ * queries; a tile of keys costs its math and its exponentials one after the other, a masked one twice. */
 #include "arch/gpu.h"
 
-const struct cfg_field gpu_attention_schema[] = { CFG_END };
+#define FITTED "fitted, configs/calibrate/h200.yaml"
+
+const struct cfg_field gpu_attention_schema[] = {
+	CFG_PS(struct gpu_attention_cfg, setup, "setup", "1636 ns", 0, 100 * PS_US, NULL,
+	       "before the first keys and after the last values, beside launch and four dependent steps", FITTED),
+	CFG_PS(struct gpu_attention_cfg, tile, "tile", "303 ns", 1, 100 * PS_US, NULL,
+	       "a tile of keys and values beside its bytes", FITTED),
+	CFG_RATE(struct gpu_attention_cfg, tile_rate, "tile_rate", "84.3 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of an SM whose CTAs have a tile each in flight", FITTED),
+	CFG_PS(struct gpu_attention_cfg, combine, "combine", "1016 ns", 0, 100 * PS_US, NULL,
+	       "joining parts, beside launch, parts and bytes", FITTED),
+	CFG_PS(struct gpu_attention_cfg, combine_part, "combine_part", "26.7 ns", 0, 100 * PS_US, NULL,
+	       "each part of a row", FITTED),
+	CFG_RATE(struct gpu_attention_cfg, combine_rate, "combine_rate", "2.04 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of the parts' bytes", FITTED),
+	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1102 ns", 0, 100 * PS_US, NULL,
+	       "of a kernel over many queries, beside launch", FITTED),
+	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "1381 ns", 0, 100 * PS_US, NULL,
+	       "each block of queries: loading and storing it", FITTED),
+	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.065", 100000, 10000000,
+	        "what a softmax takes over its exponentials alone", FITTED),
+	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "0.972", 100000, 2000000,
+	        "of the tensor cores' rate at the full clock", FITTED),
+	CFG_END
+};
+
+static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
+	uint64_t bytes =
+		l->kernel.tile_k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)) * dtype_bits(l->op->dtype) / 8;
+	uint64_t cold = l->mem.read - l->mem.read_hit, first;
+	ps_t tile;
+
+	mates = mates < x.per_sm ? mates : x.per_sm;
+	tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	first = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
+	first = first < cold ? first : cold;
+	t->start = p->setup + 4 * gpu_step(g, &l->mem) + gpu_overlap(2, tile, clock_transfer(first, g->c->dram_read));
+	t->chain = (deep * x.rounds - 1) * tile;
+	t->memory = clock_transfer(cold - first, g->c->dram_read);
+	t->body = gpu_overlap(4, t->chain, t->memory);
+}
+
+static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	uint32_t q = l->kernel.tile_m, k = l->kernel.tile_k;
+	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
+		 heads = s->heads * (s->batch ? s->batch : 1);
+	uint64_t blocks = div_up(s->q_len, q) * heads, past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0,
+		 tiles = 0, own = 0;
+	ps_t math, softmax, tile;
+
+	/* The last block's CTA has the most: blocks go round, those of all heads before the next queries. */
+	for (uint64_t b = blocks; b > 0; b = b > ctas ? b - ctas : 0, own++) {
+		uint64_t end = s->causal ? past + ((b - 1) / heads + 1) * q : s->kv_len;
+
+		end = end < s->kv_len ? end : s->kv_len;
+		tiles += div_up(end, k) + (s->causal || s->kv_len % k ? 1 : 0);
+	}
+	math = clock_span(div_up(UINT64_C(2) * q * k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)),
+	                         g->c->flop_bf16),
+	                  g->clock) *
+	       1000000 / p->many_tensor;
+	softmax = clock_span(div_up((uint64_t)q * k, g->c->sfu), g->clock) * p->many_softmax / 1000000;
+	tile = math + softmax;
+	t->start = p->many_setup;
+	t->chain = tiles * softmax;
+	t->pipe = tiles * math;
+	t->memory = gpu_memory_time(g, &l->mem);
+	t->body = gpu_overlap(8, tiles * tile, t->memory);
+	t->finish = own * p->many_block;
+}
 
 void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
+	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
+	if (!l->kernel.tile_k)
+		gpu_plain(g, l, t);
+	else if (l->kernel.tile_m > 64)
+		many_queries(g, l, t);
+	else
+		few_queries(g, l, l->op->n_launches > 1 && l->at->grid[0] ? l->at->grid[0] : 1, t);
 }
 
 void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2];
+	uint64_t parts = l->nth && (l - 1)->at->grid[0] ? (l - 1)->at->grid[0] : 1;
+	uint64_t dim = s->v_dim ? s->v_dim : s->head_dim;
+
+	t->start = p->combine;
+	t->chain = parts * p->combine_part;
+	t->body = t->chain + clock_transfer(ctas * parts * dim * 4, p->combine_rate);
 }

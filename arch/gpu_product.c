@@ -1,19 +1,228 @@
-/* gpu_product.c - see the head of arch/gpu.h. */
+/* gpu_product.c - see the head of arch/gpu.h.
+ *
+ * A product on tensor cores: persistent CTAs, an SM each, walk over tiles; a tile is a pipeline over k. A step of it
+ * takes the longest of: what a CTA needs to wait for a stage, multiply it and hand it back (and the math itself); its
+ * weights through the L2, where CTAs that want the same ones at the same time share a request; the tokens' tile, which
+ * all clusters of a GPC read at the same time and get one after the other; its share of DRAM. The first steps out of
+ * DRAM come slower, until the pipeline is ahead. Before them: the kernel sets up, the first stage arrives; after them:
+ * the last tile is stored. Where two groups of warps share a tile (coop), no tile's end hides behind the next. */
 #include "arch/gpu.h"
 
-const struct cfg_field gpu_product_schema[] = { CFG_END };
+#define FITTED "fitted, configs/calibrate/h200.yaml"
+
+const struct cfg_field gpu_product_schema[] = {
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1050 ns", 0, 100 * PS_US, NULL,
+	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
+	CFG_PS(struct gpu_product_cfg, cta, "cta", "2.1 ns", 0, PS_US, NULL,
+	       "more of that for each CTA of the grid beside the first", FITTED),
+	CFG_PS(struct gpu_product_cfg, split, "split", "257 ns", 0, 100 * PS_US, NULL,
+	       "more of that where k is split over CTAs", FITTED),
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "265 ns", 0, 100 * PS_US, NULL,
+	       "more of that where operands of 8 bits bring their scales", FITTED),
+	CFG_PS(struct gpu_product_cfg, step, "step", "83.9 ns", 1, 100 * PS_US, NULL,
+	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", FITTED),
+	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "104.3 ns", 0, 100 * PS_US, NULL,
+	       "the same while the first stages arrive from DRAM", FITTED),
+	CFG_RATE(struct gpu_product_cfg, stage_rate, "stage_rate", "66.5 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which a CTA's first stage arrives", FITTED),
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "84.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which a CTA stores a tile's results", FITTED),
+	CFG_PS(struct gpu_product_cfg, tile_end, "tile_end", "444 ns", 0, 100 * PS_US, NULL,
+	       "between two tiles where warpgroups share one", FITTED),
+	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.16 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of boxes of 128 bytes a row from the L2", FITTED),
+	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "468 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which a GPC's clusters together get their tiles of tokens", FITTED),
+	CFG_PPM(struct gpu_product_cfg, few, "few", "1.144", 0, 10000000,
+	        "more of that time for one token, a half for two: all read the same line", FITTED),
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "458 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9553", 100000, 2000000,
+	        "of the tensor cores' rate at the clock they sustain", FITTED),
+	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
+	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
+	CFG_PS(struct gpu_product_cfg, reduce, "reduce", "706 ns", 0, 100 * PS_US, NULL,
+	       "a sum over the parts of k, beside launch, steps and bytes", FITTED),
+	CFG_PS(struct gpu_product_cfg, reduce_wave, "reduce_wave", "655 ns", 0, 100 * PS_US, NULL,
+	       "more of that where its CTAs fill the device once", FITTED),
+	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
+	       "more rows of a CTA, one after the other", FITTED),
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1500 ns", 0, 100 * PS_US, NULL,
+	       "a product without tensor cores, beside launch, steps and bytes", FITTED),
+	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.75", 100000, 1000000,
+	        "of the fp32 rate in a tiled product without tensor cores", FITTED),
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "250 ns", 1, 100 * PS_US, NULL,
+	       "a step of eight of k in such a product when nothing else runs on the SM", FITTED),
+	CFG_END
+};
+
+/* A part of `num` in `den`; both small enough to multiply. */
+static ps_t part(ps_t t, uint64_t num, uint64_t den)
+{
+	return den ? t * num / den : t;
+}
+
+/* Bytes the launch's loads found nowhere but in DRAM, in millionths of all. */
+static uint64_t missed(const struct gpu_mem *m)
+{
+	return m->read >> 10 ? ((m->read - m->read_hit) >> 10) * 1000000 / (m->read >> 10) : 0;
+}
+
+struct tiles {
+	uint64_t ctas, clusters, units, rounds, steps, splits, tiles_n;
+};
+
+/* How a grid of clusters walks over the tiles. Of a split the name does not say how many parts: as many as fill the
+ * grid, or where none does, as many as end first. */
+static struct tiles tiles_of(const struct gpu_launch *l)
+{
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t cm = k->cluster_m ? k->cluster_m : 1, cn = k->cluster_n ? k->cluster_n : 1,
+		 deep = div_up(s->k, k->tile_k);
+	struct tiles x = { .ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2], .splits = 1 };
+	uint64_t best = UINT64_MAX, base;
+
+	x.tiles_n = div_up(s->m, k->tile_n);
+	x.clusters = x.ctas / (cm * cn) ? x.ctas / (cm * cn) : 1;
+	base = div_up(div_up(s->n, k->tile_m), cm) * div_up(x.tiles_n, cn) * (s->batch ? s->batch : 1);
+	if (k->splits_k && base && x.clusters % base == 0 && x.clusters > base)
+		x.splits = x.clusters / base;
+	else if (k->splits_k)
+		for (uint64_t n = 2; n <= 32; n++) {
+			uint64_t end = div_up(base * n, x.clusters) * div_up(deep, n);
+
+			if (end < best) {
+				best = end;
+				x.splits = n;
+			}
+		}
+	x.units = base * x.splits;
+	x.rounds = div_up(x.units, x.clusters);
+	x.steps = div_up(deep, x.splits);
+	x.ctas = (x.units < x.clusters ? x.units : x.clusters) * cm * cn;
+	return x;
+}
+
+/* Bytes that go to DRAM and back, of which an SM has its share. */
+static ps_t dram_time(const struct gpu *g, const struct gpu_mem *m, uint64_t sms)
+{
+	uint64_t bytes = m->read - m->read_hit + m->write_back;
+
+	return clock_transfer(m->read - m->read_hit, g->c->dram_read) +
+	       clock_transfer(m->write_back, g->c->dram_write) + clock_transfer(bytes, g->product->sm_dram * sms);
+}
+
+static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
+{
+	return dtype_bits(d) == 8                   ? g->c->flop_fp8
+	       : d == DT_TF32 || dtype_bits(d) > 16 ? g->c->flop_tf32
+	                                            : g->c->flop_bf16;
+}
+
+static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_product_cfg *p = g->product;
+	const struct kernel *k = &l->kernel;
+	const struct op *o = l->op;
+	const struct op_shape *s = &o->shape;
+	struct tiles x = tiles_of(l);
+	uint64_t bits = dtype_bits(o->dtype), cm = k->cluster_m ? k->cluster_m : 1,
+		 cn = k->cluster_n ? k->cluster_n : 1;
+	uint64_t weights = (uint64_t)k->tile_m * k->tile_k * bits / 8,
+		 tokens = (uint64_t)k->tile_n * k->tile_k * bits / 8;
+	uint64_t steps = x.rounds * x.steps, shared = x.tiles_n > cn ? x.tiles_n : cn,
+		 rows = s->m < k->tile_n ? s->m : k->tile_n;
+	uint32_t pow = g->c->overlap;
+	ps_t math, work, l2, gpc = 0, dram, step, fill, end, memory;
+
+	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
+	                  bits == 8 ? p->clock_fp8 : g->c->clock_tensor) *
+	       1000000 / p->tensor;
+	work = gpu_overlap(2, p->step, math);
+	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
+	if (cm > 1) {
+		gpc = clock_transfer(tokens * (x.ctas / (cm * cn)) * (g->sm->gpc ? g->sm->gpc : g->sms) / g->sms /
+		                             x.tiles_n,
+		                     p->gpc_rate);
+		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
+	}
+	dram = dram_time(g, &l->mem, x.ctas < g->sms ? x.ctas : g->sms);
+	memory = gpu_overlap(pow, l2, gpc);
+	step = gpu_overlap(pow, gpu_overlap(pow, work, memory), dram / steps);
+	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
+	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
+	                     p->store_rate);
+
+	t->start = p->setup + p->cta * (x.ctas - 1) + gpu_step(g, &l->mem) +
+	           clock_transfer(weights + tokens, p->stage_rate) + (k->splits_k ? p->split : 0) +
+	           (bits == 8 ? p->scaled : 0);
+	t->body = (steps < k->stages ? steps : k->stages) * fill + (steps < k->stages ? 0 : steps - k->stages) * step;
+	if (k->cooperates)
+		t->body += (x.rounds - 1) * (p->tile_end + end);
+	t->finish = end;
+	t->chain = steps * p->step;
+	t->memory = ps_max(dram, steps * memory);
+	t->pipe = steps * math;
+}
+
+/* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers. The grid's last extent
+ * is the parts of k. */
+static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_product_cfg *p = g->product;
+	const struct kernel *k = &l->kernel;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	bool split = l->op->shape.batch <= 1 && l->at->grid[2];
+	uint64_t deep = div_up(l->op->shape.k, split ? l->at->grid[2] : 1), steps = div_up(deep, 8);
+	uint64_t mates = div_up(x.ctas, x.sms), flop = UINT64_C(2) * k->tile_m * k->tile_n * 8;
+
+	t->start = p->dot + gpu_step(g, &l->mem);
+	if (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT) { /* sums the parts of the launch before, one by one */
+		t->chain = ((l - 1)->at->grid[2] + 1) * p->fma_step;
+		return;
+	}
+	t->pipe = steps * mates * (clock_span(div_up(flop, g->c->flop_fp32), g->clock) * 1000000 / p->fma);
+	t->chain = x.rounds * steps * p->fma_step;
+	t->memory = dram_time(g, &l->mem, x.sms);
+}
 
 void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
+	if (!l->kernel.tile_m || !l->kernel.tile_n)
+		gpu_plain(g, l, t);
+	else if (!l->kernel.tile_k)
+		fma_product(g, l, t);
+	else
+		tensor_product(g, l, t);
 }
 
+/* A CTA has 32 columns and 16 rows at once. Parts are read four at once, then what is left one after the other. */
 void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
+	const struct gpu_product_cfg *p = g->product;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t parts = 2, again;
+
+	for (uint32_t n = 0; n < l->nth; n++) {
+		const struct gpu_launch *q = l - l->nth + n;
+
+		if (q->kernel.form == KERNEL_PRODUCT && q->kernel.tile_k)
+			parts = tiles_of(q).splits;
+	}
+	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
+	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
+	t->chain = (parts / 4 + parts % 4) * g->c->step_l2 + again * p->reduce_rows;
+	t->memory = 0;
+	t->body = t->chain + clock_transfer(4 * parts * s->m * s->n, g->product->l2_rate);
 }
 
+/* Rows of a matrix times few vectors: every byte once, and a few dependent steps. */
 void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
+	struct gpu_grid x = gpu_grid_of(g, l);
+
+	t->start = g->product->dot + gpu_step(g, &l->mem) * (l->kernel.start ? l->kernel.start : 1);
+	t->memory = dram_time(g, &l->mem, x.sms);
 }
