@@ -1,0 +1,97 @@
+/* The table of kernel templates: what its errors say, and what the shipped one reads from real names. */
+#include "workloads/kernels.h"
+
+#include "validate/tests/test.h"
+
+static void refused(const char *text, int line, const char *part)
+{
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_parse(text, strlen(text), "t.yaml", &e);
+
+	if (k)
+		test_fail(__FILE__, __LINE__, "\"%s\" was taken", text);
+	CHECK_HAS(e.msg, part);
+	CHECK(e.kind == ERR_CONFIG);
+	CHECK_U64(e.line, line);
+}
+
+TEST(faults_are_placed_and_name_the_nearest_word)
+{
+	refused("kernels:\n- {name: a, kernel: x, form: steam}\n", 2, "'stream'");
+	refused("kernels:\n- {name: a, kernel: x, form: stream, moves: red}\n", 2, "'reads'");
+	refused("kernels:\n- {name: a, kernel: x, form: stream, numbers: {stages: 1, step: 2}}\n", 2, "'steps'");
+	refused("kernels:\n- {name: a, kernel: x, form: stream, numbers: {steps: -1}}\n", 2, "-1");
+	refused("kernels:\n- {name: a, kernel: x, form: stream, numbers: 3}\n", 2, "'numbers'");
+	refused("kernels:\n- {name: a, kernel: '(x', form: stream}\n", 2, "not a regular expression");
+	refused("kernels:\n- {name: a, kernel: '(x)(y)', form: stream, from_name: [steps]}\n", 2, "2 groups");
+	refused("kernels:\n- {name: a, kernel: x, form: stream}\n- {name: a, kernel: y, form: stream}\n", 3, "twice");
+	refused("kernels:\n- {kernel: x, form: stream}\n", 2, "'name'");
+	refused("kernels:\n- {name: a, form: stream}\n", 2, "'kernel'");
+	refused("kernels:\n- {name: a, kernel: x}\n", 2, "'form'");
+	refused("kernels:\n- {name: a, kernl: x, form: stream}\n", 2, "'kernel'");
+	refused("kernels:\n- x\n", 2, "mapping");
+	refused("kernels: x\n", 1, "list");
+	refused("{}\n", 1, "'kernels'");
+}
+
+TEST(groups_are_numbers_or_words_that_stand_there_or_not)
+{
+	static const char text[] = "kernels:\n- {name: a, kernel: '^k_([0-9]+)x([0-9]+)(_coop)?(z*)', form: product,\n"
+				   "   from_name: [tile_m, tile_n, cooperates, _], numbers: {stages: 4}}\n";
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_parse(text, strlen(text), "t.yaml", &e);
+	struct kernel x;
+
+	CHECK_OK(k ? 0 : -1, e);
+	x = kernels_match(k, "k_64x128_coop", NULL);
+	CHECK(x.form == KERNEL_PRODUCT);
+	CHECK_U64(x.tile_m, 64);
+	CHECK_U64(x.tile_n, 128);
+	CHECK_U64(x.cooperates, 1);
+	CHECK_U64(x.stages, 4);
+	CHECK_U64(kernels_match(k, "k_8x64", NULL).cooperates, 0);
+	x = kernels_match(k, "other", NULL);
+	CHECK(x.form == KERNEL_PLAIN);
+	CHECK_STR(x.name, "");
+	kernels_free(k);
+}
+
+TEST(a_row_may_ask_for_the_rule_of_its_op)
+{
+	static const char text[] =
+		"kernels:\n- {name: a, kernel: x, op: '^mean$', form: rows}\n- {name: b, kernel: x, form: stream}\n";
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_parse(text, strlen(text), "t.yaml", &e);
+
+	CHECK_OK(k ? 0 : -1, e);
+	CHECK_STR(kernels_match(k, "x", "mean").name, "a");
+	CHECK_STR(kernels_match(k, "x", "means").name, "b");
+	CHECK_STR(kernels_match(k, "x", NULL).name, "b");
+	kernels_free(k);
+}
+
+TEST(the_shipped_table_reads_a_products_tile)
+{
+	struct err e = ERR_INIT;
+	char path[4096];
+	struct kernels *k;
+	struct kernel x;
+
+	snprintf(path, sizeof path, "%s/configs/kernels/cuda.yaml", test_root());
+	k = kernels_load(path, &e);
+	CHECK_OK(k ? 0 : -1, e);
+	x = kernels_match(k, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", "nvjet");
+	CHECK(x.form == KERNEL_PRODUCT);
+	CHECK_U64(x.tile_m, 64);
+	CHECK_U64(x.tile_n, 8);
+	CHECK_U64(x.tile_k, 64);
+	CHECK_U64(x.stages, 16);
+	CHECK_U64(x.cluster_m, 4);
+	CHECK_U64(x.cluster_n, 1);
+	CHECK(kernels_match(k, "Memset (Device)", NULL).form == KERNEL_SET);
+	CHECK(kernels_match(k, "Memcpy DtoH (Device -> Pageable)", NULL).form == KERNEL_COPY);
+	kernels_free(k);
+}
+
+SUITE(t_kernels, T(faults_are_placed_and_name_the_nearest_word) T(groups_are_numbers_or_words_that_stand_there_or_not)
+                         T(a_row_may_ask_for_the_rule_of_its_op) T(the_shipped_table_reads_a_products_tile));
