@@ -273,10 +273,11 @@ static int make_tags(struct cache *l, struct err *e)
 	uint64_t chunk = cache_chunk_bytes(k->line, k->sector);
 	uint32_t victim_ways = cache_victim_ways(k->victim, k->line, k->sector);
 	struct cache_tags_cfg main = {
-		k->size / (chunk * k->ways), k->ways, k->kv_ways, k->hash == CACHE_HASH_XOR, policies[k->policy],
+		k->size / (chunk * k->ways), k->ways, k->kv_ways, k->pin_ways, k->hash == CACHE_HASH_XOR,
+		policies[k->policy],
 	};
 	struct cache_tags_cfg victim = {
-		k->victim / (chunk * victim_ways), victim_ways, 0, main.hash, &cache_lru,
+		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru,
 	};
 
 	if (!(l->tags = cache_tags_new(&main, e)))

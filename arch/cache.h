@@ -12,7 +12,8 @@
  * Policies: lru; srrip and drrip (cache_srrip.c, cache_drrip.c: streams do not push out what is used again); kv_aware
  * (cache_kv_aware.c: inserts by what the bytes are); stream_bypass (lru, and weights that were not asked for before
  * within about a cache's worth of weights are passed on without being kept: cache_seen.h). `hash` spreads strides over
- * the sets, `kv_ways` splits every set between KV and the rest (cache_tags.h).
+ * the sets; `kv_ways` splits every set between KV and the rest, `pin_ways` more keep the first weights that come
+ * (cache_tags.h).
  * Victim cache (Jouppi, ISCA 1990): `victim` bytes hold the chunks evicted last, with 64 ways or, if it is no larger
  * than that, fully associative, lru. A chunk found there goes back with its dirty sectors, and the one it pushes out
  * takes its place: a chunk is in one of them. Its sets are found as the cache's own are (`hash`). Looking there costs
@@ -44,6 +45,7 @@ struct cache_cfg {
 	enum cache_policy policy;
 	enum cache_hash hash;
 	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
+	uint32_t pin_ways;                   /* more of each set, that the first weights to come fill and keep */
 	uint64_t victim;                     /* 0: none */
 };
 

@@ -10,7 +10,7 @@
 #define TAG_NONE  UINT64_MAX
 #define ONES      UINT64_C(0x0101010101010101)
 
-enum { KV, REST, PARTS };
+enum { KV, PIN, REST, PARTS };
 
 struct cache_tags {
 	uint64_t sets;
@@ -23,7 +23,7 @@ struct cache_tags {
 		size_t at;
 	} part[PARTS]; /* ways, and where in a set's state */
 	struct cache_use use;
-	unsigned char *meta;    /* [set]: signatures, policy state */
+	unsigned char *meta;       /* [set]: signatures, policy state */
 	struct cache_chunk *chunk; /* [set][way] */
 };
 
@@ -42,9 +42,9 @@ static void *lines_alloc(uint64_t n, size_t bytes)
 struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *e)
 {
 	struct cache_tags *t = calloc(1, sizeof *t);
-	size_t kv_bytes;
+	size_t at;
 
-	assert(cfg->sets > 0 && cfg->ways <= CACHE_WAYS_MAX && cfg->kv_ways < cfg->ways);
+	assert(cfg->sets > 0 && cfg->ways <= CACHE_WAYS_MAX && cfg->kv_ways + cfg->pin_ways < cfg->ways);
 	if (!t)
 		goto nomem;
 	t->sets = cfg->sets;
@@ -52,10 +52,12 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 	t->words = (t->ways + 7) / 8;
 	t->hash = cfg->hash;
 	t->policy = cfg->policy;
-	kv_bytes = cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
 	t->part[KV] = (struct part){ 0, cfg->kv_ways, 0 };
-	t->part[REST] = (struct part){ cfg->kv_ways, t->ways - cfg->kv_ways, kv_bytes };
-	t->meta_bytes = host_lines(t->words * sizeof(uint64_t) + kv_bytes + t->policy->state_bytes(t->part[REST].ways));
+	at = cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
+	t->part[PIN] =
+		(struct part){ cfg->kv_ways, cfg->pin_ways, at++ }; /* its state: how many of its ways are taken */
+	t->part[REST] = (struct part){ cfg->kv_ways + cfg->pin_ways, t->ways - cfg->kv_ways - cfg->pin_ways, at };
+	t->meta_bytes = host_lines(t->words * sizeof(uint64_t) + at + t->policy->state_bytes(t->part[REST].ways));
 	t->set_bytes = t->ways * sizeof *t->chunk;
 	t->meta = lines_alloc(t->sets, t->meta_bytes);
 	t->chunk = lines_alloc(t->sets, t->set_bytes);
@@ -94,7 +96,7 @@ void cache_tags_reset(struct cache_tags *t)
 	for (uint64_t s = 0; s < t->sets; s++) {
 		memset(t->meta + s * t->meta_bytes, 0, t->meta_bytes);
 		for (int i = 0; i < PARTS; i++)
-			if (t->part[i].ways)
+			if (t->part[i].ways && i != PIN)
 				t->policy->init(state_of(t, s, &t->part[i]), t->part[i].ways);
 		for (uint32_t w = 0; w < t->ways; w++)
 			t->chunk[s * t->ways + w] = (struct cache_chunk){ .tag = TAG_NONE };
@@ -166,7 +168,7 @@ struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_pla
 
 static const struct part *part_of(const struct cache_tags *t, uint32_t way)
 {
-	return &t->part[way < t->part[REST].first ? KV : REST];
+	return &t->part[way >= t->part[REST].first ? REST : way >= t->part[PIN].first ? PIN : KV];
 }
 
 struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask)
@@ -183,14 +185,23 @@ struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, 
 	}
 	part = part_of(t, p->way);
 	t->use.reused = set[p->way].valid & mask;
-	t->policy->hit(state_of(t, p->set, part), part->ways, p->way - part->first, &t->use);
+	if (part != &t->part[PIN])
+		t->policy->hit(state_of(t, p->set, part), part->ways, p->way - part->first, &t->use);
 	return &set[p->way];
 }
 
-struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
-                                uint64_t *old_chunk)
+bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t cls)
 {
-	const struct part *part = &t->part[cls == MEM_KV && t->part[KV].ways ? KV : REST]; /* I2 */
+	const struct part *pin = &t->part[PIN];
+
+	return cls == MEM_WEIGHT && pin->ways && *state_of(t, p.set, pin) < pin->ways;
+}
+
+struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
+                                      uint64_t *old_chunk)
+{
+	bool pin = cache_tags_pins(t, *p, cls);
+	const struct part *part = &t->part[pin ? PIN : cls == MEM_KV && t->part[KV].ways ? KV : REST]; /* I2 */
 	struct cache_chunk *c;
 	uint64_t *word;
 	uint32_t way;
@@ -198,7 +209,10 @@ struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *
 
 	t->use.set = p->set;
 	t->use.cls = cls;
-	way = part->first + t->policy->replace(state_of(t, p->set, part), part->ways, &t->use);
+	if (pin)
+		way = part->first + (*state_of(t, p->set, part))++;
+	else
+		way = part->first + t->policy->replace(state_of(t, p->set, part), part->ways, &t->use);
 	c = &t->chunk[p->set * t->ways + way];
 	word = &sigs_of(t, p->set)[way / 8];
 	shift = way % 8 * 8;
@@ -217,6 +231,7 @@ void cache_tags_drop(struct cache_tags *t, struct cache_place p)
 	const struct part *part = part_of(t, way);
 
 	assert(way < t->ways);
+	assert(part != &t->part[PIN]); /* I3 */
 	t->policy->drop(state_of(t, p.set, part), part->ways, way - part->first);
 	t->chunk[p.set * t->ways + way] = (struct cache_chunk){ .tag = TAG_NONE };
 }

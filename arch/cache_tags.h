@@ -5,9 +5,12 @@
  *
  * With `hash` a chunk's set is moved by a hash of its tag, folded by xor: power-of-two strides, which meet the same few
  * sets over and over, spread over all. Within a tag neighbours stay neighbours, so it works for any number of sets (an
- * index made by xor alone needs a power of two) and walks stay walks. With `kv_ways` the first ways of a set take in
- * KV and nothing else, and the others no KV: each part has a policy's state of its own; looking up sees all ways.
- * Invariants: I1 a chunk is in at most one way; I2 a chunk brought in by KV is in a KV way, any other is not. */
+ * index made by xor alone needs a power of two) and walks stay walks. With `kv_ways`
+ * the first ways of a set take in KV and nothing else, and the others no KV: each part has a policy's state of its own;
+ * looking up sees all ways. `pin_ways` more are filled by the first weights that come and keep them for good; weights
+ * that find them full share the rest.
+ * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
+ * other is not; I3 what is pinned stays until the reset. */
 #ifndef NPUSIM_ARCH_CACHE_TAGS_H
 #define NPUSIM_ARCH_CACHE_TAGS_H
 
@@ -24,7 +27,12 @@ struct cache_chunk { uint64_t tag; uint64_t valid, dirty; uint32_t fill; };
 /* Where a chunk belongs, and a guess at its way: the one its neighbour was in. `skew` is the set the tag begins at. */
 struct cache_place { uint64_t set, tag, skew; uint32_t way; };
 
-struct cache_tags_cfg { uint64_t sets; uint32_t ways, kv_ways; bool hash; const struct cache_policy_ops *policy; };
+struct cache_tags_cfg {
+	uint64_t sets;
+	uint32_t ways, kv_ways, pin_ways;
+	bool hash;
+	const struct cache_policy_ops *policy;
+};
 
 struct cache_tags;
 
@@ -37,6 +45,8 @@ void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /*
 struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
 /* The same, and counts as a use of those lines. */
 struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask);
+/* Whether that would be pinned if it came in now. */
+bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t cls);
 /* Makes room for an absent chunk of class `cls` (enum mem_class): the entry, without lines. What was there is in *old
  * (tag, masks) and its number in *old_chunk, if old->valid. */
 struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,

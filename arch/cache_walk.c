@@ -124,16 +124,18 @@ static void count_hit(struct cache *l, struct memslot *s, uint64_t mask)
 }
 
 /* Whether a missing chunk is passed on without being kept: weights that nobody asked for lately (stream_bypass). */
-static bool bypasses(const struct cache *l, const struct mem_req *r, uint64_t chunk, uint64_t mask)
+static bool bypasses(const struct cache *l, const struct mem_req *r, struct cache_place p, uint64_t chunk,
+                     uint64_t mask)
 {
-	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep && !cache_seen_any(l->seen, chunk, mask);
+	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep && !cache_tags_pins(l->tags, p, r->cls) &&
+	       !cache_seen_any(l->seen, chunk, mask);
 }
 
 /* Sectors of a chunk that are not here, and here from now on unless they are only passed on. */
 static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk *c, struct cache_place *p,
                           uint64_t chunk, uint64_t mask)
 {
-	bool write = s->rq->write, bypass = !c && bypasses(l, s->rq, chunk, mask);
+	bool write = s->rq->write, bypass = !c && bypasses(l, s->rq, *p, chunk, mask);
 	bool keep = write || (!s->rq->no_keep && !bypass);
 	uint64_t bytes = cache_bytes(l, mask);
 

@@ -12,6 +12,11 @@ const struct cfg_field l2_schema[] = {
 	        "16 ways found on Volta: Jia et al., arXiv:1804.06826"),
 	CFG_BYTES(struct l2_cfg, line, "line", "128 B", 16, 4096, cfg_pow2, "of a line",
 	          "CUDA C Programming Guide: 128 B"),
+	CFG_BYTES(
+		struct l2_cfg, sector, "sector", "64 B", 16, 4096, cfg_pow2,
+		"what a miss fetches, a part of a line; a line where that is smaller",
+		"our choice between the 32 B of a GPU's sectors (Nsight Compute documentation, memory tables) and the "
+		"128 B its L2 may fetch (CUDA Runtime API, cudaLimitMaxL2FetchGranularity)"),
 	CFG_U32(struct l2_cfg, banks, "banks", "96", 1, 4096, NULL, "banks that serve at the same time",
 	        "H100: 96 slices give the 9.7 to 11 TB/s measured (gpu-benches gpu-l2-cache/h200.txt)"),
 	CFG_BYTES(struct l2_cfg, bank_width, "bank_width", "64 B", 1, 4096, cfg_pow2, "bytes a cycle and bank",
@@ -30,15 +35,23 @@ const struct cfg_field l2_schema[] = {
 	CFG_U32(struct l2_cfg, kv_ways, "kv_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
 	        "ways of a set for the KV cache alone, which then uses no others; 0: all share all",
 	        "our choice: shared, as on the GPUs measured"),
+	CFG_U32(struct l2_cfg, weight_ways, "weight_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
+	        "ways of a set that the first weights of a run fill and keep, step after step; 0: none",
+	        "our choice: none, as on the GPUs measured; profile report, 3: pinned regions"),
 	CFG_BYTES(struct l2_cfg, victim, "victim", "0", 0, UINT64_C(1) << 40, NULL,
 	          "size of the victim cache that takes in what the L2 evicts; 0: none",
 	          "profile report: victim caches as an option; the GPUs measured show none"),
 	CFG_END
 };
 
+static uint64_t l2_sector(const struct l2_cfg *c)
+{
+	return c->sector < c->line ? c->sector : c->line;
+}
+
 int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 {
-	uint64_t chunk = cache_chunk_bytes(c->line, c->line);
+	uint64_t chunk = cache_chunk_bytes(c->line, l2_sector(c));
 
 	if (c->size % (chunk * c->ways))
 		return err_set(e, ERR_CONFIG,
@@ -48,6 +61,14 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 	if (c->size && c->kv_ways >= c->ways)
 		return err_set(e, ERR_CONFIG, "'l2.kv_ways' is %u of %u ways and leaves none for the rest", c->kv_ways,
 		               c->ways);
+	if (c->size && c->kv_ways + c->weight_ways >= c->ways)
+		return err_set(e, ERR_CONFIG,
+		               "'l2.kv_ways' and 'l2.weight_ways' are %u of %u ways and leave none for the rest",
+		               c->kv_ways + c->weight_ways, c->ways);
+	if (c->line / l2_sector(c) > 64)
+		return err_set(e, ERR_CONFIG,
+		               "'l2.sector' is at least a 64th of a line: it is %llu B, 'l2.line' %llu B",
+		               (unsigned long long)c->sector, (unsigned long long)c->line);
 	if (c->victim && !c->size)
 		return err_set(e, ERR_CONFIG, "'l2.victim' needs an L2 whose evictions it takes: 'l2.size' is 0");
 	if (c->victim % (chunk * l2_victim_ways(c)))
@@ -60,7 +81,7 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 
 uint32_t l2_victim_ways(const struct l2_cfg *c)
 {
-	return cache_victim_ways(c->victim, c->line, c->line);
+	return cache_victim_ways(c->victim, c->line, l2_sector(c));
 }
 
 uint64_t l2_bandwidth(const struct l2_cfg *c, uint64_t clock_khz)
@@ -77,7 +98,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.size = c->size,
 		.ways = c->ways,
 		.line = c->line,
-		.sector = c->line,
+		.sector = l2_sector(c),
 		.bandwidth = l2_bandwidth(c, env->clock_khz),
 		.latency = c->latency,
 		.miss_latency = c->miss_latency,
@@ -85,6 +106,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.policy = c->policy,
 		.hash = c->hash,
 		.kv_ways = c->kv_ways,
+		.pin_ways = c->weight_ways,
 		.victim = c->victim,
 	};
 

@@ -12,7 +12,7 @@
 struct l2_cfg {
 	uint64_t size;                       /* 0: absent */
 	uint32_t ways;
-	uint64_t line;
+	uint64_t line, sector;
 	uint32_t banks;
 	uint64_t bank_width;                 /* bytes a cycle and bank */
 	ps_t latency;                        /* door to door, paid once by hits and misses */
@@ -20,6 +20,7 @@ struct l2_cfg {
 	uint32_t mshrs;                      /* tile requests with misses outstanding */
 	uint32_t policy, hash;               /* enum cache_policy, cache_hash */
 	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
+	uint32_t weight_ways;                /* of each set, that the first weights to come fill and keep; 0: none */
 	uint64_t victim;                     /* 0: none */
 };
 

@@ -254,6 +254,7 @@ static void stack_up(struct stack *s, struct rng *g)
 	struct err e = ERR_INIT;
 	unsigned sets = (unsigned)pick(g, 1, 8), few = (unsigned)pick(g, 0, 1), mshrs = (unsigned)pick(g, 1, 9);
 	unsigned policy = (unsigned)pick(g, 0, 4), hash = (unsigned)pick(g, 0, 1), kv_ways = (unsigned)pick(g, 0, 3);
+	unsigned sector = 32u << pick(g, 0, 2), pinned = (unsigned)pick(g, 0, 1);
 	unsigned victim = pick(g, 0, 1) ? 128 * (unsigned)pick(g, 1, 16) : 0; /* KiB: 32 to 512 chunks */
 	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
 	char yaml[256];
@@ -262,8 +263,10 @@ static void stack_up(struct stack *s, struct rng *g)
 	machine(g, &s->dc);
 	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets, few ? 4 : 6,
 	         mshrs, policies[policy]);
-	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), "hash: %s\nkv_ways: %u\nvictim: %u KiB\n",
-	         hash ? "xor" : "none", kv_ways, victim > 256 ? victim / 256 * 256 : victim);
+	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml),
+	         "hash: %s\nkv_ways: %u\nvictim: %u KiB\nsector: %u B\n", hash ? "xor" : "none", kv_ways,
+	         victim > 256 ? victim / 256 * 256 : victim, sector);
+	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), "weight_ways: %u\n", pinned && kv_ways < 2);
 	bed_cfg(l2_schema, &s->lc, yaml);
 	CHECK_OK(l2_cfg_check(&s->lc, &e), e);
 	bed_cfg(kv_schema, &s->kc, "size: 256 KiB\n");

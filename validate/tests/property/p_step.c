@@ -103,6 +103,7 @@ TEST(more_of_any_resource_never_slows_the_step)
 		 * with fewer bytes moved and the DRAM less busy. */
 		LADDER("l2.victim=0", "l2.victim=64 MiB", "l2.victim=512 MiB", "l2.victim=2 GiB");
 		/* From none to some costs a look-up on the way of every miss: 0.8 % here. */
+		LADDER("l2.weight_ways=0", "l2.weight_ways=4", "l2.weight_ways=8", "l2.weight_ways=15");
 		LADDER("l1.size=128 KiB", "l1.size=256 KiB", "l1.size=1 MiB");
 		LADDER("gemv.units=1", "gemv.units=2", "gemv.units=4", "gemv.units=8");
 		LADDER("gemv.lanes=16", "gemv.lanes=32", "gemv.lanes=64");
@@ -128,10 +129,11 @@ TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < 5; k++) {
 			char policy[64];
-			const char *sets[] = { policy, "kv_buffer.size=0", "l2.hash=xor", "l2.kv_ways=4" };
+			const char *sets[] = { policy, "kv_buffer.size=0", "l2.hash=xor", "l2.kv_ways=4",
+				               "l2.weight_ways=6" };
 
 			snprintf(policy, sizeof policy, "l2.policy=%s", policies[k]);
-			for (int n = 1; n <= 4; n++) {
+			for (int n = 1; n <= 5; n++) {
 				struct run_result x;
 
 				run(&b, configs[i], sets, n, RUN_STEADY, &x);

@@ -10,7 +10,8 @@
 #define CHUNK UINT64_C(4096)
 /* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. */
 #define SMALL \
-	"size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
+	"size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nsector: 128 B\n" \
+	"latency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
 
 struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
 
@@ -116,6 +117,32 @@ TEST(writes_fetch_nothing_and_go_out_when_evicted)
 	dev_down(&d);
 }
 
+TEST(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
+{
+	static const uint64_t sectors[] = { 32, 64, 128, 4096 };
+
+	for (int i = 0; i < 4; i++) {
+		struct dev d;
+		char yaml[160];
+		uint64_t sector = sectors[i] < 128 ? sectors[i] : 128;          /* a line at most */
+		uint64_t chunk = cache_chunk_bytes(128, sector), sets = 32768 / 2 / chunk;
+
+		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nsector: %llu B\n", (unsigned long long)sectors[i]);
+		dev_up(&d, yaml);
+		bed_read(&d.b, d.l2, 1000, 8);
+		CHECK_U64(d.b.below.log[0].addr, 1000 / sector * sector);
+		CHECK_U64(d.b.below.log[0].bytes, sector);
+		bed_write(&d.b, d.l2, 200, 8);
+		CHECK_U64(st(&d, "dirty_bytes"), sector);
+		bed_read(&d.b, d.l2, sets * chunk, chunk);
+		bed_read(&d.b, d.l2, 2 * sets * chunk, chunk);                  /* the first chunk goes */
+		CHECK_U64(st(&d, "writeback_bytes"), sector);
+		CHECK_U64(st(&d, "evicted_bytes"), 2 * sector);
+		check_bytes(&d);
+		dev_down(&d);
+	}
+}
+
 TEST(only_dirty_lines_are_written_back)
 {
 	struct dev d;
@@ -140,7 +167,7 @@ TEST(misses_that_touch_are_one_run_and_far_ones_one_request)
 	struct dev d;
 	struct bed_ask a;
 
-	dev_up(&d, "size: 1 MiB\n");
+	dev_up(&d, "size: 1 MiB\nsector: 128 B\n");
 	bed_read(&d.b, d.l2, 100 * CHUNK, 16 * CHUNK);
 	CHECK_U64(d.b.below.n_log, 1);
 	CHECK_U64(d.b.below.log[0].bytes, 16 * CHUNK);
@@ -161,7 +188,7 @@ TEST(more_runs_than_a_request_holds_are_several)
 	struct dev d;
 	struct bed_ask a;
 
-	dev_up(&d, "size: 1 MiB\nmshrs: 1\n");
+	dev_up(&d, "size: 1 MiB\nmshrs: 1\nsector: 128 B\n");
 	d.b.below.room = 1;
 	bed_ask1(&d.b, &a, 0, 0, false);
 	for (int i = 0; i < 80; i++)
@@ -389,7 +416,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct cache_tags_cfg k = { 5, counts[n], 0, false, policies[p] };
+			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p] };
 			struct cache_tags *t = cache_tags_new(&k, &e);
 			struct cache_place another;
 			struct cache_chunk old;
@@ -420,6 +447,7 @@ SUITE(t_l2,
 	T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
 	T(the_banks_serve_one_after_the_other)
 	T(writes_fetch_nothing_and_go_out_when_evicted)
+	T(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
 	T(only_dirty_lines_are_written_back)
 	T(misses_that_touch_are_one_run_and_far_ones_one_request)
 	T(more_runs_than_a_request_holds_are_several)

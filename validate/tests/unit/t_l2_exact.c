@@ -1,32 +1,41 @@
-/* t_l2_exact.c - the L2's chunks against an exact cache, line by line: the same hits, fills and write-backs where tiles
- * cover whole chunks, and a hit rate within a point where they do not. With lru and srrip, a part of the ways for KV,
- * and a victim cache. */
+/* t_l2_exact.c - L2 and L1, which track chunks, against an exact cache, line by line: the same hits, fills and
+ * write-backs where tiles cover whole chunks, and a hit rate within a point where they do not. With every policy,
+ * sectors, ways for KV and pinned weights, and a victim cache. */
 #include <stdlib.h>
 
+#include "arch/cache_seen.h"
+#include "arch/memq.h"
 #include "sim/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define CHUNK UINT64_C(4096)
 #define LINE UINT64_C(128)
 #define LINES (UINT64_C(65) << 13)   /* of the 65 MiB the streams touch */
 #define NONE UINT32_MAX
 
-/* Line-granular, write-back, write-allocate without fetch; behind it a fully associative lru victim cache. */
-struct exact_line { uint64_t line, used; unsigned rrpv; bool valid, dirty; };
+/* Line-granular, with sectors; write-back and write-allocate without fetch, or write-through; behind it a fully
+ * associative lru victim cache. Policies are the paper's, line by line; sets that lead a duel, and the history of a
+ * bypass, are those of the cache under test. */
+struct exact_line { uint64_t line, used; unsigned rrpv; uint32_t valid, dirty; };
 struct exact {
-	uint64_t sets, now, hits, misses, fills, writebacks, victim_hits;
-	uint32_t ways, kv_ways, victim_lines, n_victim;
-	bool srrip;
+	uint64_t sets, now, hits, misses, fills, writebacks, victim_hits, rare; /* in sectors */
+	uint32_t ways, kv_ways, pin_ways, victim_lines, n_victim, sectors;
+	enum cache_policy policy;
+	int duel;
+	bool through;
+	struct cache_seen *seen;
 	struct exact_line *lines;
-	struct { uint32_t newer, older; bool in, dirty; } *victim;   /* by line */
+	struct { uint32_t newer, older, valid, dirty; bool in; } *victim;      /* by line */
 	uint32_t newest, oldest;
 };
 
 static void exact_up(struct exact *x)
 {
+	struct err e = ERR_INIT;
+
 	CHECK((x->lines = calloc(x->sets * x->ways, sizeof *x->lines)));
 	CHECK((x->victim = calloc(LINES, sizeof *x->victim)));
+	CHECK((x->seen = cache_seen_new(x->sets * x->ways / 32, &e)));
 	x->newest = x->oldest = NONE;
 }
 
@@ -34,9 +43,10 @@ static void exact_down(struct exact *x)
 {
 	free(x->lines);
 	free(x->victim);
+	cache_seen_free(x->seen);
 }
 
-static bool victim_take(struct exact *x, uint32_t line, bool *dirty)
+static bool victim_take(struct exact *x, uint32_t line, uint32_t *valid, uint32_t *dirty)
 {
 	uint32_t newer = x->victim[line].newer, older = x->victim[line].older;
 
@@ -46,40 +56,46 @@ static bool victim_take(struct exact *x, uint32_t line, bool *dirty)
 	*(older == NONE ? &x->oldest : &x->victim[older].newer) = newer;
 	x->victim[line].in = false;
 	x->n_victim--;
+	*valid = x->victim[line].valid;
 	*dirty = x->victim[line].dirty;
 	return true;
 }
 
-static void leave(struct exact *x, uint32_t line, bool dirty)
+static uint32_t count(uint32_t mask)
+{
+	return (uint32_t)__builtin_popcount(mask);
+}
+
+static void leave(struct exact *x, uint32_t line, uint32_t valid, uint32_t dirty)
 {
 	uint32_t last = x->oldest;
-	bool last_dirty = false;
 
 	if (x->victim_lines) {
 		x->victim[line].newer = NONE;
 		x->victim[line].older = x->newest;
 		x->victim[line].in = true;
+		x->victim[line].valid = valid;
 		x->victim[line].dirty = dirty;
 		*(x->newest == NONE ? &x->oldest : &x->victim[x->newest].newer) = line;
 		x->newest = line;
 		if (++x->n_victim <= x->victim_lines)
 			return;
-		CHECK(victim_take(x, last, &last_dirty));
-		dirty = last_dirty;
+		CHECK(victim_take(x, last, &valid, &dirty));
 	}
-	x->writebacks += dirty;
+	x->writebacks += count(dirty);
 }
 
 /* The way a line goes to: an empty one, else the policy's. */
 static struct exact_line *place(const struct exact *x, struct exact_line *from, uint32_t n)
 {
+	bool lru = x->policy == CACHE_LRU || x->policy == CACHE_STREAM_BYPASS;
 	struct exact_line *best = from;
 	unsigned age;
 
 	for (uint32_t w = 0; w < n; w++) {
 		if (!from[w].valid)
 			return &from[w];
-		if (x->srrip ? from[w].rrpv > best->rrpv : from[w].used < best->used)
+		if (lru ? from[w].used < best->used : from[w].rrpv > best->rrpv)
 			best = &from[w];
 	}
 	age = best->rrpv < 3 ? 3 - best->rrpv : 0;
@@ -88,107 +104,189 @@ static struct exact_line *place(const struct exact *x, struct exact_line *from, 
 	return best;
 }
 
-static void exact_touch(struct exact *x, uint64_t line, bool write, bool kv)
+static unsigned rarely_long(struct exact *x)
 {
-	struct exact_line *set = &x->lines[line % x->sets * x->ways], *to;
-	uint32_t first = kv ? 0 : x->kv_ways, n = kv && x->kv_ways ? x->kv_ways : x->ways - x->kv_ways;
-	bool dirty = false, found;
+	return x->rare++ % 32 == 31 ? 2 : 3;
+}
+
+/* What a line comes in as. */
+static unsigned inserted(struct exact *x, uint64_t line, enum mem_class cls)
+{
+	uint64_t set = line % x->sets / 32, part = (set + set / 32) % 32;
+
+	if (x->policy == CACHE_KV_AWARE)
+		return cls == MEM_KV || cls == MEM_ACTIVATION ? 0 : cls == MEM_WEIGHT ? rarely_long(x) : 2;
+	if (x->policy != CACHE_DRRIP)
+		return 2;
+	if (part == 0 && x->duel < 511 * 32)
+		x->duel++;
+	else if (part == 1 && x->duel > -511 * 32)
+		x->duel--;
+	return part == 0 || (part != 1 && x->duel <= 0) ? 2 : rarely_long(x);
+}
+
+static void exact_touch(struct exact *x, uint64_t line, uint32_t mask, bool write, enum mem_class cls)
+{
+	struct exact_line *set = &x->lines[line % x->sets * x->ways], *to = NULL;
+	uint32_t rest = x->kv_ways + x->pin_ways, first = rest, n = x->ways - rest, valid = 0, dirty = 0, here;
 
 	x->now++;
 	for (uint32_t w = 0; w < x->ways; w++)
-		if (set[w].valid && set[w].line == line) {
-			x->hits++;
-			set[w].used = x->now;
-			set[w].rrpv = 0;
-			set[w].dirty |= write;
+		if (set[w].valid && set[w].line == line)
+			to = &set[w];
+	if (write && x->through) {
+		if (to)
+			to->valid &= ~mask;
+		if (victim_take(x, (uint32_t)line, &valid, &dirty) && (valid & ~mask))
+			leave(x, (uint32_t)line, valid & ~mask, 0);
+		return;
+	}
+	if (!to && victim_take(x, (uint32_t)line, &valid, &dirty))
+		x->victim_hits += count(valid & mask);
+	here = (to ? to->valid : valid) & mask;
+	x->hits += count(here);
+	x->misses += count(mask & ~here);
+	x->fills += write ? 0 : count(mask & ~here);
+	if (!to) {
+		if (x->policy == CACHE_STREAM_BYPASS && cls == MEM_WEIGHT && !write && !valid &&
+		    !cache_seen_any(x->seen, line / 32, UINT64_C(1) << line % 32)) {
+			cache_seen_note(x->seen, line / 32, UINT64_C(1) << line % 32);
 			return;
 		}
-	found = victim_take(x, (uint32_t)line, &dirty);
-	x->hits += found;
-	x->victim_hits += found;
-	x->misses += !found;
-	x->fills += !found && !write;
-	to = place(x, set + first, n);
-	if (to->valid)
-		leave(x, (uint32_t)to->line, to->dirty);
-	/* chunks come back from the victim cache and are then used: near; from below they are long */
-	*to = (struct exact_line){ line, x->now, 2, true, write || dirty };
+		if (cls == MEM_KV && x->kv_ways) {
+			first = 0;
+			n = x->kv_ways;
+		}
+		for (uint32_t w = x->kv_ways; w < rest && cls == MEM_WEIGHT && !to; w++)
+			if (!set[w].valid)
+				to = &set[w];
+		to = to ? to : place(x, set + first, n);
+		if (to->valid)
+			leave(x, (uint32_t)to->line, to->valid, to->dirty);
+		/* chunks come back from the victim cache and are then used: near */
+		*to = (struct exact_line){ line, x->now, inserted(x, line, cls), valid, dirty };
+	} else if (here) {
+		to->rrpv = 0;
+	}
+	to->used = x->now;
+	to->valid |= mask;
+	to->dirty |= write ? mask : 0;
 }
 
 enum shape { WHOLE_CHUNKS, HALF_CHUNKS, ANY_BYTES };
 
-struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
+struct dev { struct bed b; struct comp *cache; const char *name; };
 
-static uint64_t st(const struct dev *d, const char *name)
+static uint64_t st(const struct dev *d, const char *what)
 {
-	return stat_get(d->b.stats, name);
+	char full[64];
+
+	snprintf(full, sizeof full, "%s.%s", d->name, what);
+	return stat_get(d->b.stats, full);
 }
 
-static void ask(struct dev *d, struct mem_run r, bool write, bool kv)
+static void ask(struct dev *d, struct mem_run r, bool write, enum mem_class cls)
 {
 	struct bed_ask a;
 
 	bed_ask1(&d->b, &a, r.addr, r.bytes, write);
-	a.rq.cls = kv ? MEM_KV : MEM_ACTIVATION;
-	bed_stream(&d->b, d->l2, &a, 1, 1);
+	a.rq.cls = cls;
+	bed_stream(&d->b, d->cache, &a, 1, 1);
+}
+
+static void l2_up(struct dev *d, struct exact *x, const char *yaml)
+{
+	struct l2_cfg c;
+	struct err e = ERR_INIT;
+
+	bed_cfg(l2_schema, &c, yaml);
+	CHECK_OK(l2_cfg_check(&c, &e), e);
+	CHECK(l2_victim_ways(&c) * cache_chunk_bytes(c.line, c.sector) >= c.victim); /* fully associative */
+	*d = (struct dev){ .name = "l2" };
+	bed_up(&d->b);
+	d->cache = bed_make(&d->b, &l2_ops, &c, NULL);
+	*x = (struct exact){
+		.ways = c.ways, .kv_ways = c.kv_ways, .pin_ways = c.weight_ways, .sets = c.size / c.ways / LINE,
+		.victim_lines = (uint32_t)(c.victim / LINE), .policy = c.policy, .sectors = (uint32_t)(LINE / c.sector),
+	};
+}
+
+/* One core's L1: its sets are hashed, those of the exact cache are not. */
+static void l1_up(struct dev *d, struct exact *x, const char *yaml)
+{
+	struct l1_cfg c;
+	struct err e = ERR_INIT;
+
+	bed_cfg(l1_schema, &c, yaml);
+	CHECK_OK(l1_cfg_check(&c, 1, &e), e);
+	*d = (struct dev){ .name = "l1" };
+	bed_up(&d->b);
+	d->cache = bed_make(&d->b, &l1_ops, &c, NULL);
+	*x = (struct exact){
+		.ways = c.ways, .sets = c.size / c.ways / LINE, .victim_lines = (uint32_t)(c.victim / LINE),
+		.sectors = (uint32_t)(LINE / c.sector), .through = true,
+	};
 }
 
 /* Tensors of a decode step: some read every step, some streamed, some written and read back. */
-static void against_exact(const char *yaml, enum shape shape, double points)
+static void against_exact(struct dev *d, struct exact *x, const char *yaml, enum shape shape, double points)
 {
-	struct dev d;
-	struct exact x = { 0 };
-	struct err e = ERR_INIT;
-	struct rng g;
-	uint64_t hot_bytes;
+	uint64_t size = x->sets * x->ways * LINE, hot_bytes = size / 4 * 3, sector = LINE / x->sectors;
+	uint64_t chunk = cache_chunk_bytes(LINE, sector), hits;
 	double hit, want;
+	struct rng g;
 
-	bed_up(&d.b);
-	bed_cfg(l2_schema, &d.cfg, yaml);
-	CHECK_OK(l2_cfg_check(&d.cfg, &e), e);
-	CHECK(l2_victim_ways(&d.cfg) * CHUNK >= d.cfg.victim);             /* fully associative */
-	d.l2 = bed_make(&d.b, &l2_ops, &d.cfg, NULL);
-	x.ways = d.cfg.ways;
-	x.kv_ways = d.cfg.kv_ways;
-	x.sets = d.cfg.size / x.ways / LINE;
-	x.victim_lines = (uint32_t)(d.cfg.victim / LINE);
-	x.srrip = d.cfg.policy == CACHE_SRRIP;
-	exact_up(&x);
-	hot_bytes = d.cfg.size / 4 * 3;
+	exact_up(x);
 	rng_seed(&g, test_seed(), "l2");
 	for (int i = 0; i < 4000; i++) {
 		uint64_t hot = rng_below(&g, 3), base = hot ? 0 : 16 << 20, span = hot ? hot_bytes : 48 << 20;
 		uint64_t at = rng_below(&g, span), bytes = 1 + rng_below(&g, 256 << 10);
-		bool write = rng_below(&g, 4) == 0, kv = !hot;
+		bool write = rng_below(&g, 4) == 0;
 		struct mem_run r = { base + at, bytes };
+		enum mem_class cls = !hot ? MEM_KV : at < span / 2 ? MEM_ACTIVATION : MEM_WEIGHT;
 
 		if (shape != ANY_BYTES) {
-			uint64_t unit = shape == WHOLE_CHUNKS ? CHUNK : CHUNK / 2;
+			uint64_t unit = shape == WHOLE_CHUNKS ? chunk : chunk / 2;
 
 			r.addr = r.addr / unit * unit;
 			r.bytes = round_up(r.bytes, unit);
 		}
-		ask(&d, r, write, kv);
-		for (uint64_t line = r.addr / LINE; line <= (r.addr + r.bytes - 1) / LINE; line++)
-			exact_touch(&x, line, write, kv);
+		ask(d, r, write, cls);
+		for (uint64_t line = r.addr / LINE; line <= (r.addr + r.bytes - 1) / LINE; line++) {
+			uint64_t from = line * LINE > r.addr ? 0 : r.addr % LINE / sector;
+			uint64_t to = (line + 1) * LINE <= r.addr + r.bytes ? x->sectors
+				: ((r.addr + r.bytes - 1) % LINE) / sector + 1;
+
+			exact_touch(x, line, (uint32_t)memq_mask((uint32_t)from, to - from), write, cls);
+		}
 	}
-	if (shape == WHOLE_CHUNKS) {
-		CHECK_U64(st(&d, "l2.hit_bytes"), x.hits * LINE);
-		CHECK_U64(st(&d, "l2.miss_bytes"), x.misses * LINE);
-		CHECK_U64(st(&d, "l2.fill_bytes"), x.fills * LINE);
-		CHECK_U64(st(&d, "l2.writeback_bytes"), x.writebacks * LINE);
-		CHECK_U64(st(&d, "l2.victim_hit_bytes"), x.victim_hits * LINE);
+	hits = st(d, "hit_bytes");
+	if (points == 0) {
+		CHECK_U64(hits, x->hits * sector);
+		CHECK_U64(st(d, "miss_bytes"), x->misses * sector);
+		CHECK_U64(st(d, "fill_bytes"), x->fills * sector);
+		CHECK_U64(st(d, "writeback_bytes"), x->writebacks * sector);
+		CHECK_U64(st(d, "victim_hit_bytes"), x->victim_hits * sector);
 	}
-	hit = (double)st(&d, "l2.hit_bytes") / (double)(st(&d, "l2.hit_bytes") + st(&d, "l2.miss_bytes"));
-	want = (double)x.hits / (double)(x.hits + x.misses);
+	hit = (double)hits / (double)(hits + st(d, "miss_bytes"));
+	want = (double)x->hits / (double)(x->hits + x->misses);
 	printf("%.4f, line by line %.4f, of it %.4f in the victim cache\n", hit, want,
-	       (double)x.victim_hits / (double)(x.hits + x.misses));
+	       (double)x->victim_hits / (double)(x->hits + x->misses));
 	if (hit < want - points / 100 || hit > want + points / 100)
-		test_fail(__FILE__, __LINE__, "hit rate %.4f, line by line %.4f", hit, want);
-	CHECK_U64(d.l2->ops->resident(d.l2, 0, UINT64_C(1) << 27), st(&d, "l2.resident_bytes"));
-	exact_down(&x);
-	comp_free(d.l2);
-	bed_down(&d.b);
+		test_fail(__FILE__, __LINE__, "%s: hit rate %.4f, line by line %.4f", yaml, hit, want);
+	CHECK_U64(d->cache->ops->resident(d->cache, 0, UINT64_C(1) << 27), st(d, "resident_bytes"));
+	exact_down(x);
+	comp_free(d->cache);
+	bed_down(&d->b);
+}
+
+static void l2_against_exact(const char *yaml, enum shape shape, double points)
+{
+	struct dev d;
+	struct exact x;
+
+	l2_up(&d, &x, yaml);
+	against_exact(&d, &x, yaml, shape, points);
 }
 
 #define LARGE "size: 8 MiB\nways: 16\n"
@@ -197,29 +295,72 @@ static void against_exact(const char *yaml, enum shape shape, double points)
 
 static const char *const caches[] = {
 	LARGE,
+	LARGE "sector: 128 B\n",
+	LARGE "sector: 32 B\n",
 	LARGE "policy: srrip\n",
 	LARGE "kv_ways: 4\n",
+	LARGE "kv_ways: 4\nweight_ways: 3\n",
 	SMALL VICTIM,
+	SMALL "sector: 32 B\nvictim: 128 KiB\n",
 	SMALL "policy: srrip\n" VICTIM,
-	SMALL "policy: srrip\nkv_ways: 5\n" VICTIM,
+	SMALL "policy: srrip\nkv_ways: 5\nweight_ways: 2\n" VICTIM,
 };
 #define CACHES (sizeof caches / sizeof *caches)
+
+/* Rules that count or remember insertions count chunks here and lines there. */
+static const char *const counting[] = {
+	LARGE "policy: kv_aware\n", LARGE "policy: stream_bypass\n",
+	LARGE "policy: kv_aware\nsector: 32 B\nkv_ways: 3\n", LARGE "policy: stream_bypass\nweight_ways: 2\n",
+};
 
 TEST(whole_chunks_are_exactly_a_line_granular_cache)
 {
 	for (size_t i = 0; i < CACHES; i++)
-		against_exact(caches[i], WHOLE_CHUNKS, 0);
+		l2_against_exact(caches[i], WHOLE_CHUNKS, 0);
 }
 
 TEST(parts_of_chunks_are_within_a_point_of_it)
 {
 	for (size_t i = 0; i < CACHES; i++) {
-		against_exact(caches[i], HALF_CHUNKS, 1);
-		against_exact(caches[i], ANY_BYTES, 1);
+		l2_against_exact(caches[i], HALF_CHUNKS, 1);
+		l2_against_exact(caches[i], ANY_BYTES, 1);
 	}
+}
+
+TEST(policies_that_count_are_within_a_point_of_it)
+{
+	for (size_t i = 0; i < sizeof counting / sizeof *counting; i++)
+		for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++)
+			l2_against_exact(counting[i], shape, 1);
+}
+
+/* Near a tie of its two rules a duel falls one way or the other: both are right, and up to two points apart. */
+TEST(a_duel_is_within_two_points_of_it)
+{
+	for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++)
+		l2_against_exact(LARGE "policy: drrip\n", shape, 2);
+}
+
+TEST(an_l1_is_within_a_point_of_it)
+{
+	static const char *const l1s[] = {
+		"size: 2 MiB\n", "size: 2 MiB\nsector: 128 B\n", "size: 1 MiB\nvictim: 128 KiB\n",
+	};
+
+	for (size_t i = 0; i < sizeof l1s / sizeof *l1s; i++)
+		for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++) {
+			struct dev d;
+			struct exact x;
+
+			l1_up(&d, &x, l1s[i]);
+			against_exact(&d, &x, l1s[i], shape, 1);
+		}
 }
 
 SUITE(t_l2_exact,
 	T(whole_chunks_are_exactly_a_line_granular_cache)
 	T(parts_of_chunks_are_within_a_point_of_it)
+	T(policies_that_count_are_within_a_point_of_it)
+	T(a_duel_is_within_two_points_of_it)
+	T(an_l1_is_within_a_point_of_it)
 );

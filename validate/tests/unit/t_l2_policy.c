@@ -1,4 +1,5 @@
-/* t_cache_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own, and a victim cache. */
+/* t_cache_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own and
+ * ways that weights keep, and a victim cache. */
 #include "arch/cache_tags.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
@@ -233,7 +234,7 @@ TEST(the_hash_keeps_every_range_as_large_as_the_cache)
 TEST(places_are_one_to_one_with_and_without_the_hash)
 {
 	for (int hashed = 0; hashed < 2; hashed++) {
-		struct cache_tags_cfg k = { 12, 4, 0, hashed, &cache_lru };
+		struct cache_tags_cfg k = { 12, 4, 0, 0, hashed, &cache_lru };
 		struct err e = ERR_INIT;
 		struct cache_tags *t = cache_tags_new(&k, &e);
 		struct cache_place walk;
@@ -396,7 +397,46 @@ TEST(contradictions_are_errors)
 	}
 }
 
+TEST(pinned_ways_keep_the_first_weights_for_good)
+{
+	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
+
+	for (size_t k = 0; k < 5; k++) {
+		struct dev d;
+		struct bed_ask a;
+		char yaml[256];
+		uint64_t hits = 0;
+
+		/* 4 sets of 4 ways of 4 KiB; one way is pinned: 16 KiB of a stream of 256 KiB */
+		snprintf(yaml, sizeof yaml, "size: 64 KiB\nways: 4\nweight_ways: 1\npolicy: %s\n", policies[k]);
+		dev_up(&d, yaml);
+		for (int pass = 0; pass < 3; pass++)
+			for (uint64_t i = 0; i < 64; i++) {
+				bed_ask1(&d.b, &a, i * CHUNK, CHUNK, false);
+				a.rq.cls = MEM_WEIGHT;
+				bed_stream(&d.b, d.l2, &a, 1, 1);
+				CHECK(i >= 4 || a.rq.hit_bytes == (pass ? CHUNK : 0));
+				hits += a.rq.hit_bytes;
+			}
+		/* what is no weight has the other ways and never these */
+		for (uint64_t i = 0; i < 64; i++)
+			bed_read(&d.b, d.l2, (1 << 20) + i * CHUNK, CHUNK);
+		CHECK_U64(d.l2->ops->resident(d.l2, 0, 4 * CHUNK), 4 * CHUNK);
+		CHECK(hits >= 2 * 4 * CHUNK);
+		d.l2->ops->reset(d.l2);                                  /* free again */
+		CHECK_U64(d.l2->ops->resident(d.l2, 0, 4 * CHUNK), 0);
+		bed_ask1(&d.b, &a, 8 * CHUNK, CHUNK, false);
+		a.rq.cls = MEM_WEIGHT;
+		bed_stream(&d.b, d.l2, &a, 1, 1);
+		for (uint64_t i = 0; i < 64; i++)
+			bed_read(&d.b, d.l2, (1 << 20) + i * CHUNK, CHUNK);
+		CHECK_U64(d.l2->ops->resident(d.l2, 8 * CHUNK, CHUNK), CHUNK);
+		dev_down(&d);
+	}
+}
+
 SUITE(t_l2_policy,
+	T(pinned_ways_keep_the_first_weights_for_good)
 	T(a_stream_as_large_as_the_cache_washes_out_lru_and_nothing_else)
 	T(a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect)
 	T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing)
