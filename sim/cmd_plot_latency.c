@@ -34,7 +34,10 @@ static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_po
 		plot_xy(p, s, (double)m->bytes[i], m->ns[i]);
 	s = plot_series(p, PLOT_LINE, PLOT_BLUE, "simulated");
 	for (int i = 0; i < n; i++)
-		plot_xy(p, s, (double)x[i].ws_bytes, x[i].mean_ns);
+		if (!m || probe_curve_counted(m, i))
+			plot_xy(p, s, (double)x[i].ws_bytes, x[i].mean_ns);
+	if (m && !probe_curve_counted(m, 0))
+		plot_text(p, (double)m->bytes[0], m->ns[0], "in L1");
 	return p;
 }
 

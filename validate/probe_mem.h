@@ -4,7 +4,8 @@
  * latency: one line at a time, each asked for when the one before has come, round and round through a growing working
  *   set, as a GPU's pointer chase does: its blocks of 4 KiB are in a random order that stays, one random line of each.
  *   The set is read in that order twice first, whole blocks at a time. Under LRU a set that does not fit therefore
- *   misses altogether; what another policy keeps of it shows.
+ *   misses altogether; what another policy keeps of it shows. Between two accesses lie up to 1023 clocks at random, which
+ *   are not counted: else a chase could fall into step with the refresh.
  * l2: a growing working set read in tiles again and again, a window of them under way: bytes/s and hit rate.
  * stream: read, write, triad (two read, one written) and copy of arrays far larger than the caches, in tiles; measured
  *   once the caches are full, so that a byte written is a byte written back, and until DRAM has it. Bytes count as in
