@@ -300,11 +300,27 @@ static void explain_rows(const struct cfg *c, const struct opt_list *keys, bool 
 	out_table_free(t);
 }
 
+/* The rows all keys are of: an NPU's, or where it has not all of them, a GPU's. */
+static struct cfg *schema_of(const struct opt_list *keys, struct machine_cfg *defaults, struct err *e)
+{
+	struct err unknown = ERR_INIT, still = ERR_INIT;
+	struct cfg *npu = machine_schema(defaults, MACHINE_NPU, e), *gpu;
+
+	if (!npu || check_keys(npu, keys, &unknown) == 0)
+		return npu;
+	if (!(gpu = machine_schema(defaults, MACHINE_GPU, e)) || check_keys(gpu, keys, &still) == 0) {
+		cfg_free(npu);
+		return gpu;
+	}
+	cfg_free(gpu);
+	return npu;
+}
+
 static int explain(const char *path, const struct opt_list *keys, enum out_format f, struct str *out, struct err *e)
 {
 	struct machine_cfg defaults;
 	struct machine_conf *conf = path ? load(path, NULL, e) : NULL;
-	struct cfg *own = path ? NULL : machine_schema(&defaults, MACHINE_NPU, e);
+	struct cfg *own = path ? NULL : schema_of(keys, &defaults, e);
 	const struct cfg *c = path ? (conf ? conf->raw : NULL) : own;
 	int rc = c ? check_keys(c, keys, e) : -1;
 
@@ -343,6 +359,7 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 		" known of it, including where the number comes from. Keys are what --set takes.",
 		"npusim config explain\n"
 		"npusim config explain l2.size gemv\n"
+		"npusim config explain gpu sm\n"
 		"npusim config explain dram -c configs/npu/dsocr.yaml\n",
 		opts, 0, -1
 	};

@@ -1,9 +1,10 @@
 # What the configuration commands say; the numbers of the machines themselves are in their files.
 . validate/tests/golden/common
-"$NPUSIM" config check configs/npu/*.yaml --format csv | cut -d, -f1-3
+"$NPUSIM" config check configs/npu/*.yaml configs/gpu/*.yaml --format csv | cut -d, -f1-3
 echo
 try config explain l2.size weights
 try config explain l2.size -c configs/npu/edge.yaml
+try config explain sm.registers
 try config explain kv --format json
 try config explain l2.siz
 try config explain size
@@ -15,7 +16,7 @@ echo "one row a parameter, and none without help, range or source:"
 "$NPUSIM" config explain --format json | grep -E '"(help|source|range)": ""'
 echo
 echo "a dump reads back to the same machine:"
-for f in configs/npu/*.yaml; do
+for f in configs/npu/*.yaml configs/gpu/*.yaml; do
 	"$NPUSIM" config show "$f" >"$TMP/dump.yaml"
 	"$NPUSIM" config diff "$f" "$TMP/dump.yaml"
 	a=$("$NPUSIM" config check "$f" --format csv | tail -n 1 | sed 's/.*,//')
@@ -34,3 +35,6 @@ try config check "$TMP/one.yaml" --set l2.size=8
 try config check "$TMP/one.yaml" --set l2.size
 try config check "$TMP/one.yaml" --set 'l2.sizes=8 MiB'
 try config check "$TMP/absent.yaml"
+echo "values in configs/gpu without a source:"
+grep -E '^ *[a-z_0-9]+: *[^ {]' configs/gpu/*.yaml | grep -vE 'yaml:(name|kind): '
+echo
