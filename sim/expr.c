@@ -179,7 +179,7 @@ static int cut_name(struct cutter *c, size_t n)
 	memcpy(name, c->p, n);
 	name[n] = '\0';
 	if ((id = c->find(c->arg, name, c->e)) < 0)
-		return err_add(c->e, "reading '%s'", c->text);
+		return strcmp(name, c->text) == 0 ? -1 : err_add(c->e, "reading '%s'", c->text);
 	for (k = 0; k < c->x->n_ids && c->x->ids[k] != id; k++)
 		continue;
 	if (k == NAMES_MAX)
@@ -304,7 +304,7 @@ static int fail_order(struct expr *x, struct err *e)
 	if (db_stmt(x->set->db, x->sql, &why))
 		return 0;
 	if ((near = strstr(why.msg, "near \"")) && (end = strchr(near + 6, '"')) && near[6] != '?' &&
-	    memcmp(near + 6, "as\"", 3) != 0 && end - near < 24 && strcmp(near + 6, ")") != 0)
+	    near[6] != ')' && end - near < 24) /* those two are of our own making */
 		return err_set(e, ERR_CONFIG, "'%s' is no expression: something is missing before '%.*s'", x->text,
 		               (int)(end - near - 6), near + 6);
 	return err_set(e, ERR_CONFIG, "'%s' is no expression: between its names and numbers something is missing",
