@@ -157,7 +157,7 @@ int probe_beside_latency(const struct machine_cfg *c, const struct probe_mem_opt
 	}
 	if (f == OUT_TABLE)
 		str_addf(out, "%s beside %s%s\n\n", c->name, file,
-		         m.l1 ? "; footprints an L1 holds are not counted: this probe passes none" : "");
+		         m.l1 ? "; what an L1 may hold is not counted: this probe goes past it" : "");
 	latency_points(&m, x, f, out);
 	if (f == OUT_TABLE)
 		latency_sum(&s, out);

@@ -5,8 +5,9 @@
  *   - a .dat file of github.com/markdewing/AI_kernels: "bytes KiB MiB clocks" a line;
  *   - the rows chase_ns of validate/cuda/micro_latency (traces/h200/micro/latency.csv) that go past the L1, on SM 0.
  * Clocks become nanoseconds by the machine's `clock`, whatever the device ran at.
- * The chase is simulated at the measured footprints. What a published curve says of footprints an L1 holds (up to
- * CURVE_L1, the largest of these devices) is shown, but not counted where the machine's probe passes no L1.
+ * The chase is simulated at the measured footprints. A published curve goes through the SM's L1, this probe past
+ * it: footprints of which an L1 may hold a part are shown and not counted. CURVE_L1 is 256 KiB, the largest L1 of these
+ * devices, and half as much again: the H100's curve still has hits at 278 KiB.
  * A plateau is the median of the footprints that are well inside the L2 (up to a third of it) or well beyond it (from two
  * and a half times). */
 #ifndef NPUSIM_VALIDATE_PROBE_CURVE_H
@@ -14,7 +15,7 @@
 
 #include "validate/probe_mem.h"
 
-#define CURVE_L1 (UINT64_C(256) << 10)
+#define CURVE_L1 (UINT64_C(384) << 10)
 
 struct probe_curve {
 	uint64_t bytes[PROBE_MEM_POINTS];
