@@ -27,9 +27,8 @@ static bool would_miss(const struct cache *l, const struct mem_req *r)
 		while (at < end) {
 			uint32_t lo = (uint32_t)(at % l->per_chunk);
 			uint64_t n = ps_min(l->per_chunk - lo, end - at);
-			const struct cache_chunk *c = cache_peek(l, at / l->per_chunk);
 
-			if (!c || memq_mask(lo, n) & ~c->valid)
+			if (memq_mask(lo, n) & ~cache_here(l, at / l->per_chunk))
 				return true;
 			at += n;
 		}
@@ -135,11 +134,11 @@ uint64_t cache_resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 	uint64_t at = cache_first(l, addr), end = cache_end(l, &(struct mem_run){ addr, bytes }), found = 0;
 
 	while (at < end) {
-		const struct cache_chunk *k = cache_peek(l, at / l->per_chunk);
 		uint32_t lo = (uint32_t)(at % l->per_chunk);
-		uint64_t n = ps_min(l->per_chunk - lo, end - at), here = k ? k->valid & memq_mask(lo, n) : 0;
+		uint64_t n = ps_min(l->per_chunk - lo, end - at), here;
 		uint64_t from = at << l->shift, to = (at + n) << l->shift;
 
+		here = cache_here(l, at / l->per_chunk) & memq_mask(lo, n);
 		/* Whole chunks are here or not; of others, and at the ends of the range, sector by sector. */
 		if (from >= addr && to <= addr + bytes && (here == memq_mask(lo, n) || (!here && !below))) {
 			found += cache_bytes(l, here);
@@ -164,7 +163,8 @@ void cache_reset(struct comp *c)
 {
 	struct cache *l = (struct cache *)c;
 
-	cache_tags_reset(l->tags);
+	for (uint32_t i = 0; i < l->k.partitions; i++)
+		cache_tags_reset(l->tags[i]);
 	if (l->victim)
 		cache_tags_reset(l->victim);
 	if (l->seen)
@@ -175,7 +175,7 @@ void cache_reset(struct comp *c)
 	l->parked = NULL;
 	l->post = NULL;
 	l->free_at = 0;
-	l->dirty_bytes = l->resident_bytes = 0;
+	l->dirty_bytes = l->resident_bytes = l->copy_bytes = 0;
 }
 
 void cache_free(struct comp *c)
@@ -184,7 +184,8 @@ void cache_free(struct comp *c)
 
 	if (!l)
 		return;
-	cache_tags_free(l->tags);
+	for (uint32_t i = 0; i < l->k.partitions; i++)
+		cache_tags_free(l->tags[i]);
 	cache_tags_free(l->victim);
 	cache_seen_free(l->seen);
 	memslots_free(l->slots);
@@ -194,7 +195,7 @@ void cache_free(struct comp *c)
 
 static int register_stats(struct cache *l, struct err *e)
 {
-	bool through = l->k.private, back = !through;
+	bool through = l->k.private, back = !through, parts = l->k.partitions > 1;
 	const struct {
 		bool is;
 		struct stat_row row;
@@ -204,6 +205,12 @@ static int register_stats(struct cache *l, struct err *e)
 		    &l->victim_hit_bytes } },
 		{ l->seen,
 		  { "bypassed_bytes", "B", "bytes passed on without being kept", STAT_COUNT, &l->bypassed_bytes } },
+		{ parts,
+		  { "copy_bytes", "B", "bytes held as copies beside those at home", STAT_LEVEL, &l->copy_bytes } },
+		{ parts, { "copy_hit_bytes", "B", "of the hits, found in a copy", STAT_COUNT, &l->copy_hit_bytes } },
+		{ parts,
+		  { "far_bytes", "B", "bytes another partition than the near one answered", STAT_COUNT,
+		    &l->far_bytes } },
 		{ true,
 		  { "read_bytes", "B",
 		    back ? "bytes asked by reads, in whole sectors"
@@ -273,15 +280,20 @@ static int make_tags(struct cache *l, struct err *e)
 	uint64_t chunk = cache_chunk_bytes(k->line, k->sector);
 	uint32_t victim_ways = cache_victim_ways(k->victim, k->line, k->sector);
 	struct cache_tags_cfg main = {
-		k->size / (chunk * k->ways), k->ways, k->kv_ways, k->pin_ways, k->hash == CACHE_HASH_XOR,
+		k->size / k->partitions / (chunk * k->ways),
+		k->ways,
+		k->kv_ways,
+		k->pin_ways,
+		k->hash == CACHE_HASH_XOR,
 		policies[k->policy],
 	};
 	struct cache_tags_cfg victim = {
 		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru,
 	};
 
-	if (!(l->tags = cache_tags_new(&main, e)))
-		return -1;
+	for (uint32_t i = 0; i < k->partitions; i++)
+		if (!(l->tags[i] = cache_tags_new(&main, e)))
+			return -1;
 	if (k->victim && !(l->victim = cache_tags_new(&victim, e)))
 		return -1;
 	if (k->policy == CACHE_STREAM_BYPASS && !(l->seen = cache_seen_new(k->size / chunk, e)))

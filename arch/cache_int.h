@@ -8,12 +8,13 @@
 #include "arch/memq.h"
 #include "arch/memslot.h"
 
-#define CACHE_STATS 16
+#define CACHE_STATS 20
 
 struct cache {
 	struct comp comp;
 	struct cache_cfg k;
-	struct cache_tags *tags, *victim;    /* victim: NULL without */
+	struct cache_tags *tags[CACHE_PARTITIONS_MAX];
+	struct cache_tags *victim;           /* NULL without */
 	struct cache_seen *seen;             /* stream_bypass; else NULL */
 	struct memslots *slots;
 	struct memq *down;
@@ -26,7 +27,7 @@ struct cache {
 	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, through_bytes;
 	uint64_t evicted_bytes, dirty_bytes, dropped_bytes, victim_hit_bytes, bypassed_bytes, resident_bytes;
-	uint64_t requests, refusals, busy_ps;
+	uint64_t requests, refusals, busy_ps, copy_bytes, copy_hit_bytes, far_bytes;
 	char stat_name[CACHE_STATS][32];
 };
 
@@ -46,8 +47,8 @@ static inline uint64_t cache_bytes(const struct cache *l, uint64_t mask)
 	return (uint64_t)n << l->shift;
 }
 
-/* A chunk in the cache or its victim cache; changes nothing. */
-const struct cache_chunk *cache_peek(const struct cache *l, uint64_t chunk);
+/* What of a chunk is in the cache, copies and its victim cache included; changes nothing. */
+uint64_t cache_here(const struct cache *l, uint64_t chunk);
 /* Goes on with a request's walk; parks it where the level below can take no more. */
 void cache_walk(struct cache *l, struct memslot *s);
 

@@ -3,6 +3,24 @@
 
 #include <assert.h>
 
+#include "sim/hash.h"
+
+/* Where a chunk's home is: of as many neighbours as there are partitions, each has its own. */
+static uint32_t home_of(const struct cache *l, uint64_t chunk)
+{
+	uint32_t n = l->k.partitions;
+
+	return n == 1 ? 0 : (uint32_t)((chunk + hash_mix(chunk / n)) % n);
+}
+
+/* The partition near the core that asks. */
+static uint32_t near_to(const struct cache *l, const struct mem_req *r, uint64_t chunk)
+{
+	uint32_t n = l->k.partitions;
+
+	return r->one_core ? 0 : (uint32_t)((chunk / n + hash_mix(chunk / n / n + 1)) % n);
+}
+
 /* Room for any one chunk's runs. */
 static inline bool has_room(const struct cache *l, const struct memq_sub *s)
 {
@@ -41,6 +59,7 @@ static bool more_asks(struct cache *l, struct memslot *s)
 	s->ask->rq.cls = s->rq->cls;
 	s->ask->rq.urgency = s->rq->urgency;
 	s->ask->rq.no_keep = l->k.private && s->rq->no_keep;
+	s->ask->rq.one_core = s->rq->one_core;
 	s->ask->rq.not_before = s->start + l->k.miss_latency;
 	memslots_asked(s);
 	return true;
@@ -51,9 +70,13 @@ static void add(const struct cache *l, struct memq_sub *s, uint64_t chunk, uint6
 	memq_add_mask(s, (chunk * l->per_chunk) << l->shift, l->shift, mask);
 }
 
-/* A chunk leaves the cache: to the victim cache, whose oldest goes in its place, or to the level below. */
-static void evict(struct cache *l, struct cache_chunk old, uint64_t chunk)
+/* A chunk leaves a partition: to the victim cache, whose oldest goes in its place, or to the level below. */
+static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64_t chunk)
 {
+	if (home_of(l, chunk) != from) {
+		l->copy_bytes -= cache_bytes(l, old.valid);
+		return;
+	}
 	if (l->victim) {
 		struct cache_place p = cache_tags_place(l->victim, chunk);
 		struct cache_chunk oldest, *v = cache_tags_insert(l->victim, &p, MEM_ACTIVATION, &oldest, &chunk);
@@ -72,14 +95,14 @@ static void evict(struct cache *l, struct cache_chunk old, uint64_t chunk)
 	}
 }
 
-/* An entry for an absent chunk. */
-static struct cache_chunk *insert(struct cache *l, const struct memslot *s, struct cache_place *p)
+/* An entry for a chunk that is not in partition `in`. */
+static struct cache_chunk *insert(struct cache *l, uint32_t in, uint8_t cls, struct cache_place *p)
 {
 	uint64_t old_chunk = 0;
-	struct cache_chunk old, *c = cache_tags_insert(l->tags, p, s->rq->cls, &old, &old_chunk);
+	struct cache_chunk old, *c = cache_tags_insert(l->tags[in], p, cls, &old, &old_chunk);
 
 	if (old.valid)
-		evict(l, old, old_chunk);
+		evict(l, in, old, old_chunk);
 	return c;
 }
 
@@ -106,7 +129,7 @@ static bool from_victim(struct cache *l, const struct memslot *s, struct cache_p
 			return false;
 		found = *v;
 		cache_tags_drop(l->victim, at);
-		*c = insert(l, s, p);
+		*c = insert(l, home_of(l, chunk), s->rq->cls, p);
 		(*c)->valid = found.valid;
 		(*c)->dirty = found.dirty;
 		(*c)->fill = found.fill;
@@ -127,8 +150,8 @@ static void count_hit(struct cache *l, struct memslot *s, uint64_t mask)
 static bool bypasses(const struct cache *l, const struct mem_req *r, struct cache_place p, uint64_t chunk,
                      uint64_t mask)
 {
-	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep && !cache_tags_pins(l->tags, p, r->cls) &&
-	       !cache_seen_any(l->seen, chunk, mask);
+	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep &&
+	       !cache_tags_pins(l->tags[home_of(l, chunk)], p, r->cls) && !cache_seen_any(l->seen, chunk, mask);
 }
 
 /* Sectors of a chunk that are not here, and here from now on unless they are only passed on. */
@@ -144,7 +167,7 @@ static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk
 	if (!c && keep && !may_insert(l, s))
 		return false;
 	if (!c && keep)
-		c = insert(l, s, p);
+		c = insert(l, home_of(l, chunk), s->rq->cls, p);
 	if (bypass) {
 		cache_seen_note(l->seen, chunk, mask);
 		l->bypassed_bytes += bytes;
@@ -172,11 +195,12 @@ static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk
 	return true;
 }
 
-/* One chunk's sectors; false, with nothing changed but the order of use and which of the caches it is in, when the
- * level below can take no more now. */
-static inline bool touch(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t mask)
+/* One chunk's sectors at home; false, with nothing changed but the order of use and which of the caches it is in, when
+ * the level below can take no more now. */
+static inline bool touch(struct cache *l, struct cache_tags *home, struct memslot *s, struct cache_place *p,
+                         uint64_t chunk, uint64_t mask)
 {
-	struct cache_chunk *c = cache_tags_hit(l->tags, p, mask);
+	struct cache_chunk *c = cache_tags_hit(home, p, mask);
 	uint64_t here;
 
 	if (!c && l->victim && !from_victim(l, s, p, chunk, mask, &c))
@@ -196,25 +220,89 @@ static inline bool touch(struct cache *l, struct memslot *s, struct cache_place 
 	return true;
 }
 
-static void drop(struct cache *l, struct cache_tags *t, struct cache_place p, uint64_t mask)
+/* Sectors leave; returns how many bytes were there. */
+static uint64_t drop(struct cache *l, struct cache_tags *t, struct cache_place p, uint64_t mask)
 {
 	struct cache_chunk *c = cache_tags_peek(t, p);
 	uint64_t bytes = c ? cache_bytes(l, c->valid & mask) : 0;
 
-	l->dropped_bytes += bytes;
-	l->resident_bytes -= bytes;
 	if (c && !(c->valid &= ~mask))
 		cache_tags_drop(t, p);
+	return bytes;
+}
+
+/* The copy near the reader of sectors that home has just been asked for. */
+static void copy(struct cache *l, struct memslot *s, uint32_t near, struct cache_chunk *c, uint64_t chunk,
+                 uint64_t mask)
+{
+	uint32_t home = home_of(l, chunk);
+	const struct cache_chunk *from = cache_tags_peek(l->tags[home], cache_tags_place(l->tags[home], chunk));
+	struct cache_place p = cache_tags_place(l->tags[near], chunk);
+
+	if (!from || s->rq->no_keep)
+		return;
+	if (!c)
+		c = insert(l, near, s->rq->cls == MEM_WEIGHT ? MEM_CONSTANT : s->rq->cls, &p); /* pinned at home only */
+	if (c->fill && c->fill != from->fill)
+		memslots_depend(l->slots, s, c->fill);
+	c->fill = from->fill;
+	c->valid |= mask;
+	l->copy_bytes += cache_bytes(l, mask);
+}
+
+/* One chunk's sectors where there are several partitions. */
+static bool touch_parts(struct cache *l, struct memslot *s, uint64_t chunk, uint64_t mask)
+{
+	uint32_t home = home_of(l, chunk), near = near_to(l, s->rq, chunk);
+	struct cache_place at = cache_tags_place(l->tags[home], chunk), p;
+	struct cache_chunk *c = NULL;
+	uint64_t here = 0;
+
+	if (s->rq->write) {
+		if (!touch(l, l->tags[home], s, &at, chunk, mask))
+			return false;
+		for (uint32_t i = 0; i < l->k.partitions; i++)
+			if (i != home)
+				l->copy_bytes -= drop(l, l->tags[i], cache_tags_place(l->tags[i], chunk), mask);
+	} else if (near != home) {
+		p = cache_tags_place(l->tags[near], chunk);
+		c = cache_tags_hit(l->tags[near], &p, mask);
+		here = c ? c->valid & mask : 0;
+		/* Both insertions may push out dirty sectors. */
+		if (here != mask && !(l->post && l->post->rq.n_runs + l->per_chunk <= MEMQ_RUNS) && !more_posts(l, s))
+			return false;
+		if (here != mask && !touch(l, l->tags[home], s, &at, chunk, mask & ~here))
+			return false;
+		if (here) {
+			count_hit(l, s, here);
+			l->copy_hit_bytes += cache_bytes(l, here);
+			if (c->fill && !memslots_depend(l->slots, s, c->fill))
+				c->fill = 0;
+		}
+		if (here != mask)
+			copy(l, s, near, c, chunk, mask & ~here);
+	} else {
+		return touch(l, l->tags[home], s, &at, chunk, mask);
+	}
+	if (near != home && here != mask) {
+		s->late = l->k.far_latency;
+		l->far_bytes += cache_bytes(l, mask & ~here);
+	}
+	return true;
 }
 
 /* One chunk's sectors written through: they leave this cache. */
 static bool write_through(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t mask)
 {
+	uint64_t bytes;
+
 	if (!has_room(l, s->ask) && !more_asks(l, s))
 		return false;
-	drop(l, l->tags, *p, mask);
+	bytes = drop(l, l->tags[0], *p, mask);
 	if (l->victim)
-		drop(l, l->victim, cache_tags_place(l->victim, chunk), mask);
+		bytes += drop(l, l->victim, cache_tags_place(l->victim, chunk), mask);
+	l->dropped_bytes += bytes;
+	l->resident_bytes -= bytes;
 	return true;
 }
 
@@ -234,20 +322,22 @@ static void pass_on(struct cache *l, struct memslot *s, const struct mem_run *r,
 
 void cache_walk(struct cache *l, struct memslot *s)
 {
-	bool through = l->k.private && s->rq->write;
+	bool through = l->k.private && s->rq->write, whole = l->k.partitions == 1;
 
 	l->parked = NULL;
 	for (; s->run < s->rq->n_runs; s->run++, s->line = UINT64_MAX) {
 		const struct mem_run *r = &s->rq->runs[s->run];
 		uint64_t at = s->line == UINT64_MAX ? cache_first(l, r->addr) : s->line;
 		uint64_t end = cache_end(l, r), chunk = at / l->per_chunk;
-		struct cache_place p = cache_tags_place(l->tags, chunk);
+		struct cache_place p = cache_tags_place(l->tags[0], chunk);
 
 		while (at < end) {
 			uint32_t lo = (uint32_t)(at % l->per_chunk);
 			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n);
 
-			if (through ? !write_through(l, s, &p, chunk, mask) : !touch(l, s, &p, chunk, mask)) {
+			if (through ? !write_through(l, s, &p, chunk, mask)
+			    : whole ? !touch(l, l->tags[0], s, &p, chunk, mask)
+			            : !touch_parts(l, s, chunk, mask)) {
 				s->line = at;
 				l->parked = s;
 				return;
@@ -256,7 +346,8 @@ void cache_walk(struct cache *l, struct memslot *s)
 				pass_on(l, s, r, at, n);
 			at += n;
 			chunk++;
-			cache_tags_next(l->tags, &p);
+			if (whole)
+				cache_tags_next(l->tags[0], &p);
 		}
 	}
 	if (s->ask) {
@@ -275,9 +366,15 @@ void cache_walk(struct cache *l, struct memslot *s)
 	memslots_walked(l->slots, s);
 }
 
-const struct cache_chunk *cache_peek(const struct cache *l, uint64_t chunk)
+uint64_t cache_here(const struct cache *l, uint64_t chunk)
 {
-	const struct cache_chunk *c = cache_tags_peek(l->tags, cache_tags_place(l->tags, chunk));
+	const struct cache_chunk *c;
+	uint64_t here = 0;
 
-	return c || !l->victim ? c : cache_tags_peek(l->victim, cache_tags_place(l->victim, chunk));
+	for (uint32_t i = 0; i < l->k.partitions; i++)
+		if ((c = cache_tags_peek(l->tags[i], cache_tags_place(l->tags[i], chunk))))
+			here |= c->valid;
+	if (l->victim && (c = cache_tags_peek(l->victim, cache_tags_place(l->victim, chunk))))
+		here |= c->valid;
+	return here;
 }

@@ -229,7 +229,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->t_l1 = r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = 0;
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
-	r->posted = r->no_keep = false;
+	r->posted = r->no_keep = r->one_core = false;
 	x->demand = mem_urgency(r) > MEM_AHEAD;
 	put(x->demand ? &d->demand : &d->prefetch, x);
 	pump(d);

@@ -106,6 +106,7 @@ static bool ask_room(struct kv *k, struct memslot *s, bool no_keep)
 	s->ask->rq.cls = s->rq->cls;
 	s->ask->rq.urgency = s->rq->urgency;
 	s->ask->rq.no_keep = no_keep;
+	s->ask->rq.one_core = s->rq->one_core;
 	s->ask->rq.not_before = s->start;
 	memslots_asked(s);
 	return true;

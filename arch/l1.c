@@ -92,6 +92,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.bandwidth = c->bandwidth * c->cores * env->clock_khz * 1000,
 		.latency = c->latency,
 		.mshrs = c->mshrs,
+		.partitions = 1,
 		.policy = CACHE_LRU,
 		.hash = CACHE_HASH_XOR,
 		.victim = victim(c),

@@ -38,6 +38,12 @@ const struct cfg_field l2_schema[] = {
 	CFG_U32(struct l2_cfg, weight_ways, "weight_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
 	        "ways of a set that the first weights of a run fill and keep, step after step; 0: none",
 	        "our choice: none, as on the GPUs measured; profile report, 3: pinned regions"),
+	CFG_U32(struct l2_cfg, partitions, "partitions", "1", 1, CACHE_PARTITIONS_MAX, NULL,
+	        "partitions, each near some of the cores; what cores read from another's home is copied into theirs",
+	        "our choice: one; H100 and H200 have two (our chase, traces/h200/micro)"),
+	CFG_PS(struct l2_cfg, far_latency, "far_latency", "86 ns", 0, 100 * PS_US, NULL,
+	       "added where a partition that is not near the core answers",
+	       "H200: 466 clocks less 295, at 1.98 GHz (traces/h200/micro/partition.csv)"),
 	CFG_BYTES(struct l2_cfg, victim, "victim", "0", 0, UINT64_C(1) << 40, NULL,
 	          "size of the victim cache that takes in what the L2 evicts; 0: none",
 	          "profile report: victim caches as an option; the GPUs measured show none"),
@@ -58,6 +64,9 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 		               "'l2.size' is no whole number of sets: %u ways of %llu lines of %llu B are %llu B",
 		               c->ways, (unsigned long long)(chunk / c->line), (unsigned long long)c->line,
 		               (unsigned long long)(chunk * c->ways));
+	if (c->size % (chunk * c->ways * c->partitions))
+		return err_set(e, ERR_CONFIG, "'l2.size' in %u partitions is no whole number of sets in each: %llu B",
+		               c->partitions, (unsigned long long)(chunk * c->ways * c->partitions));
 	if (c->size && c->kv_ways >= c->ways)
 		return err_set(e, ERR_CONFIG, "'l2.kv_ways' is %u of %u ways and leaves none for the rest", c->kv_ways,
 		               c->ways);
@@ -107,6 +116,8 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.hash = c->hash,
 		.kv_ways = c->kv_ways,
 		.pin_ways = c->weight_ways,
+		.partitions = c->partitions,
+		.far_latency = c->far_latency,
 		.victim = c->victim,
 	};
 

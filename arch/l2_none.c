@@ -38,6 +38,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	s->rq.cls = r->cls;
 	s->rq.urgency = r->urgency;
 	s->rq.no_keep = r->no_keep;
+	s->rq.one_core = r->one_core;
 	s->rq.not_before = ps_max(r->not_before, evq_now(c->env.q));
 	r->t_level = s->rq.not_before;
 	r->level = RES_DRAM;

@@ -107,6 +107,7 @@ struct memslot *memslots_take(struct memslots *m, struct mem_req *r)
 	m->held++;
 	s->rq = r;
 	s->run = 0;
+	s->late = 0;
 	s->line = UINT64_MAX;
 	s->walked = false;
 	s->next = NULL;
@@ -188,7 +189,7 @@ static void settle(struct memslots *m, struct memslot *s)
 			m->filling--;
 			release_waiting(m, s);
 		}
-		evq_push(m->self->env.q, &s->ev, ps_max(evq_now(m->self->env.q), s->ready) + m->latency);
+		evq_push(m->self->env.q, &s->ev, ps_max(evq_now(m->self->env.q), s->ready) + m->latency + s->late);
 	}
 }
 

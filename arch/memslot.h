@@ -15,6 +15,7 @@ struct memslot {
 	struct mem_req *rq;          /* NULL: spare */
 	ps_t start;                  /* service began */
 	ps_t ready;                  /* what is here has been read or written */
+	ps_t late;                   /* its answer takes so much longer than others */
 	uint32_t run;                /* where the walk stands: next run, ... */
 	uint64_t line;               /* ... and its next line; UINT64_MAX: its first */
 	struct memq_sub *ask;        /* being filled with runs */

@@ -78,6 +78,7 @@ static bool take(struct comp *c, struct mem_req *r)
 		.cls = r->cls,
 		.urgency = r->urgency,
 		.from = &n->comp,
+		.one_core = r->one_core,
 		.no_keep = r->no_keep,
 		.not_before = ps_max(evq_now(c->env.q), r->not_before) + n->latency,
 	};

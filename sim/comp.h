@@ -50,6 +50,7 @@ struct mem_req {
 	ps_t not_before;             /* >= now */
 	struct comp *from;           /* who gets the reply, and the retry after a refusal; never NULL */
 	bool posted;                 /* no reply wanted (write-backs) */
+	bool one_core;               /* one core asks, not all of them a part each: caches that are near some know */
 	bool no_keep;                /* the requester keeps the bytes itself: a cache on the way takes nothing in */
 	const uint8_t *urgency;      /* enum mem_urgency, the requester's: may rise while the request waits; NULL: lowest */
 	void *tag;                   /* the requester's own */

@@ -11,6 +11,7 @@
 /* What is asked for: tiles in order from `base`, again from there after `bytes`; or blocks in the order of `cycle`, and
  * of each the whole or one line. */
 struct load {
+	bool one_core;
 	enum { READ, WRITE, COPY, TRIAD, CHASE } kind;
 	uint64_t base, bytes, size, to; /* size: of a request; to: arrays are so far apart */
 	const uint32_t *cycle;          /* of bytes / BLOCK blocks */
@@ -84,6 +85,7 @@ static bool fill(struct probe *p, struct slot *s)
 		.write = write,
 		.cls = MEM_ACTIVATION,
 		.from = &p->comp,
+		.one_core = l->one_core,
 	};
 	return true;
 }
@@ -303,8 +305,8 @@ static int chase(struct probe *p, const struct machine_cfg *c, const struct prob
                  struct probe_mem_point *x, struct err *e)
 {
 	uint64_t blocks = ws / BLOCK, line = c->l2.line < BLOCK ? c->l2.line : BLOCK;
-	struct load warm = { .kind = READ, .bytes = ws, .size = BLOCK, .n = 2 * blocks };
-	struct load lines = { .kind = CHASE, .bytes = ws, .size = line, .n = r->samples };
+	struct load warm = { .kind = READ, .bytes = ws, .size = BLOCK, .n = 2 * blocks, .one_core = true };
+	struct load lines = { .kind = CHASE, .one_core = true, .bytes = ws, .size = line, .n = r->samples };
 	uint32_t *cycle = cycle_of(p, blocks, e);
 	ps_t took;
 	int rc = -1;

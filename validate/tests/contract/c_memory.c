@@ -39,7 +39,8 @@ static const struct block {
 	  l2_schema, &l2_ops },
 	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nkv_ways: 2\nmshrs: 3\npolicy: drrip\nhash: xor\n",
 	  "size: 128 MiB\nkv_ways: 2\npolicy: drrip\n", l2_schema, &l2_ops },
-	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nmshrs: 3\npolicy: stream_bypass\nvictim: 64 KiB\n",
+	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nmshrs: 3\npolicy: stream_bypass\nvictim: 64 KiB\n"
+	  "partitions: 2\n",
 	  "size: 128 MiB\npolicy: stream_bypass\nvictim: 64 MiB\n", l2_schema, &l2_ops },
 	{ "l1", "l1.read_bytes", "size: 64 KiB\nmshrs: 3\nvictim: 8 KiB\n", "size: 128 MiB\nvictim: 64 MiB\n",
 	  l1_schema, &l1_ops },

@@ -443,7 +443,94 @@ TEST(every_way_count_keeps_exactly_its_ways)
 		}
 }
 
+/* Two partitions; far is 30 ns more. */
+#define HALVES "latency: 20 ns\nmiss_latency: 5 ns\nbanks: 1\nsector: 128 B\npartitions: 2\nfar_latency: 30 ns\n"
+
+static ps_t read_one(struct dev *d, uint64_t addr, uint64_t bytes)
+{
+	struct bed_ask a;
+
+	bed_ask1(&d->b, &a, addr, bytes, false);
+	a.rq.one_core = true;
+	bed_stream(&d->b, d->l2, &a, 1, 1);
+	return a.back - a.sent;
+}
+
+TEST(a_far_line_is_late_once_and_then_a_copy_is_near)
+{
+	struct dev d;
+	unsigned far = 0;
+
+	dev_up(&d, HALVES "size: 1 MiB\n");
+	for (uint64_t i = 0; i < 100; i++) {
+		ps_t first = read_one(&d, i * CHUNK, 128), again = read_one(&d, i * CHUNK, 128);
+
+		CHECK(first == 125 * NS || first == 155 * NS);
+		far += first == 155 * NS;
+		CHECK_U64(again, 22 * NS);
+	}
+	CHECK_U64(far, 50);                                               /* of two neighbours one is far */
+	CHECK_U64(st(&d, "far_bytes"), 50 * 128);
+	CHECK_U64(st(&d, "copy_bytes"), 50 * 128);
+	CHECK_U64(st(&d, "copy_hit_bytes"), 50 * 128);
+	CHECK_U64(d.b.below.read_bytes, 100 * 128);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
+TEST(a_write_goes_home_and_takes_the_copies_away)
+{
+	struct dev d;
+	uint64_t far;
+
+	dev_up(&d, HALVES "size: 1 MiB\n");
+	far = read_one(&d, 0, 128) == (5 + 100 + 20 + 30) * NS ? 0 : CHUNK;
+	d.l2->ops->reset(d.l2);
+	read_one(&d, far, 256);
+	CHECK_U64(st(&d, "copy_bytes"), 256);
+	bed_write(&d.b, d.l2, far, 128);
+	CHECK_U64(st(&d, "copy_bytes"), 128);
+	CHECK_U64(st(&d, "dirty_bytes"), 128);
+	CHECK_U64(read_one(&d, far + 128, 128), (2 + 20) * NS);
+	CHECK_U64(read_one(&d, far, 128), (2 + 20 + 30) * NS);              /* from home, where it is dirty */
+	CHECK_U64(st(&d, "writeback_bytes"), 0);
+	dev_down(&d);
+}
+
+TEST(copies_take_the_place_of_what_is_at_home)
+{
+	/* Round and round by one core, halves of 384 chunks: all is near while it fits one; then, under lru, nothing near
+	 * stays: half of it is far and half comes from below, until its homes do not fit either. */
+	static const struct { uint64_t chunks; unsigned near, far, below; } cases[] = {
+		{ 256, 256, 0, 0 }, { 640, 0, 310, 310 }, { 2048, 0, 0, 2000 },
+	};
+
+	for (size_t k = 0; k < 3; k++) {
+		uint64_t n = cases[k].chunks;
+		struct dev d;
+		unsigned near = 0, far = 0, below = 0;
+
+		dev_up(&d, HALVES "ways: 64\nsize: 3 MiB\n");
+		for (uint64_t i = 0; i < 3 * n; i++) {
+			ps_t t = read_one(&d, i % n * CHUNK, 128);
+
+			if (i < 2 * n)
+				continue;
+			near += t == 22 * NS;
+			far += t == 52 * NS;
+			below += t > 100 * NS;
+		}
+		printf("%llu chunks: %u near, %u far, %u from below\n", (unsigned long long)n, near, far, below);
+		CHECK_U64(near + far + below, n);
+		CHECK(near >= cases[k].near && far >= cases[k].far && below >= cases[k].below);
+		dev_down(&d);
+	}
+}
+
 SUITE(t_l2,
+	T(a_far_line_is_late_once_and_then_a_copy_is_near)
+	T(a_write_goes_home_and_takes_the_copies_away)
+	T(copies_take_the_place_of_what_is_at_home)
 	T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
 	T(the_banks_serve_one_after_the_other)
 	T(writes_fetch_nothing_and_go_out_when_evicted)
