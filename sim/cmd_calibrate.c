@@ -12,6 +12,7 @@ struct options {
 	struct gpu_options gpu;
 	const char *plan, *output, *format;
 	uint64_t folds;
+	bool check;
 };
 
 /* --- the report ----------------------------------------------------------------------------------------------------
@@ -29,44 +30,69 @@ static void value_text(enum cfg_type t, uint64_t v, struct str *out)
 static void parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },      { "how", OUT_TEXT, 0 },
-		{ "folds_low", OUT_TEXT, 0 }, { "folds_high", OUT_TEXT, 0 }, { "sensitivity", OUT_REAL, 2 },
-		{ "from", OUT_TEXT, 0 },
+		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },       { "before", OUT_TEXT, 0 },
+		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 },   { "folds_high", OUT_TEXT, 0 },
+		{ "samples", OUT_INT, 0 },    { "sensitivity", OUT_REAL, 2 }, { "from", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "parameters (sensitivity: points of mean error when it is 10 % off)");
+	struct out_table *t =
+		out_table_new(cols, sizeof cols / sizeof *cols,
+	                      "parameters (sensitivity: points of mean error of the samples it is searched"
+	                      " with, when it is 10 % off)");
 	struct str s = STR_INIT;
 
 	for (size_t i = 0; i < p->n_measured; i++) {
 		const struct fit_measured *m = &p->measured[i];
+		enum cfg_type type = cfg_at(c, m->row).field->type;
 
-		value_text(cfg_at(c, m->row).field->type, m->value, &s);
 		out_text(t, cfg_at(c, m->row).key);
+		value_text(type, m->value, &s);
+		out_text(t, str_c(&s));
+		value_text(type, m->given, &s);
 		out_text(t, str_c(&s));
 		out_text(t, "measured");
-		out_null(t);
-		out_null(t);
-		out_null(t);
+		for (int k = 0; k < 4; k++)
+			out_null(t);
 		out_text(t, m->name);
 	}
 	for (size_t i = 0; i < p->n_fit; i++) {
 		const struct fit_param *x = &p->fit[i];
-		enum cfg_type type = cfg_at(c, x->row).field->type;
+		enum cfg_type type = x->of_kernel ? CFG_T_U32 : cfg_at(c, x->row).field->type;
 
-		out_text(t, cfg_at(c, x->row).key);
+		out_text(t, x->name);
 		value_text(type, x->value, &s);
 		out_text(t, str_c(&s));
-		out_text(t, "fitted");
+		value_text(type, x->given, &s);
+		out_text(t, str_c(&s));
+		out_text(t, x->of_kernel ? "fitted, template" : "fitted");
 		value_text(type, x->low, &s);
 		out_text(t, str_c(&s));
 		value_text(type, x->high, &s);
 		out_text(t, str_c(&s));
+		out_int(t, (int64_t)x->samples);
 		out_real(t, x->sensitivity);
 		out_text(t, x->reason);
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);
 	str_free(&s);
+}
+
+/* Values that the configuration and the kernel table did not have before. */
+static int changed(const struct fit_plan *p, struct err *e)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < p->n_measured; i++)
+		n += p->measured[i].value != p->measured[i].given;
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (p->fit[i].value != p->fit[i].given) {
+			n++;
+			first = first ? first : p->fit[i].name;
+		}
+	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given%s%s", n, first ? ", the first is " : "",
+	                   first ? first : "")
+	         : 0;
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------
@@ -115,7 +141,8 @@ static int write_config(const struct options *o, const struct fit_plan *p, const
 	         "fitted by npusim calibrate, %zu samples of the fitted split, with %zu parameters", r->samples,
 	         p->n_fit);
 	for (size_t i = 0; i < p->n_fit; i++)
-		cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
+		if (!p->fit[i].of_kernel)
+			cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
 	str_addf(
 		&out,
 		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
@@ -147,7 +174,7 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 	struct progress *bar = NULL;
 	int rc = -1;
 
-	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, e)))
+	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
 		goto out;
 	bar = progress_new("calibrating", "", 1000);
 	if (fit_run(p, in.conf, in.sets, in.n, (unsigned)o->folds, tell, bar, &r, e) < 0)
@@ -155,10 +182,12 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 	parameters(p, in.conf->raw, f, out);
 	if (f == OUT_TABLE)
 		str_addf(out,
-		         "\n%zu samples of the fitted split, %zu fitted parameters, %u evaluations\n"
+		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
 		         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
-		         r.samples, p->n_fit, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
+		         r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
 	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
+	if (rc == 0 && o->check)
+		rc = changed(p, e);
 out:
 	progress_free(bar);
 	fit_plan_free(p);
@@ -176,6 +205,7 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
 		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
+		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

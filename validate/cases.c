@@ -430,19 +430,30 @@ static void add(struct gpu_time *sum, const struct gpu_time *t)
 	sum->pipe += t->pipe;
 }
 
+void cases_time_one(struct cases *c, size_t i, const struct gpu *g)
+{
+	struct sample *x = &c->v[i];
+	const struct op *first = &c->stream.ops[x->first_op], *last = first + x->n_ops - 1;
+	uint32_t from = x->launch == UINT32_MAX ? first->first_launch : x->launch;
+	uint32_t to = x->launch == UINT32_MAX ? last->first_launch + last->n_launches : x->launch + 1;
+
+	memset(&x->time, 0, sizeof x->time);
+	for (uint32_t k = from; k < to; k++) {
+		struct gpu_time t = gpu_time(g, &c->work.launches[k]);
+
+		add(&x->time, &t);
+	}
+}
+
 void cases_time(struct cases *c, const struct gpu *g)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		struct sample *x = &c->v[i];
-		const struct op *first = &c->stream.ops[x->first_op], *last = first + x->n_ops - 1;
-		uint32_t from = x->launch == UINT32_MAX ? first->first_launch : x->launch;
-		uint32_t to = x->launch == UINT32_MAX ? last->first_launch + last->n_launches : x->launch + 1;
+	for (size_t i = 0; i < c->n; i++)
+		cases_time_one(c, i, g);
+}
 
-		memset(&x->time, 0, sizeof x->time);
-		for (uint32_t k = from; k < to; k++) {
-			struct gpu_time t = gpu_time(g, &c->work.launches[k]);
-
-			add(&x->time, &t);
-		}
-	}
+void cases_put(struct cases *c, const struct kernel_number *n, uint32_t value)
+{
+	for (size_t i = 0; i < c->work.n; i++)
+		if (c->work.launches[i].kernel.name == n->row) /* the table's own text */
+			kernel_put(&c->work.launches[i].kernel, n->offset, value);
 }

@@ -50,5 +50,8 @@ int cases_make(const struct trace *t, struct rules *rules, const struct kernels 
 int cases_move(struct cases *c, const struct cases_rules *r, const struct machine_cfg *m, struct err *e);
 /* Every sample's time on this device; needs cases_move once, and again only when the memory changes. */
 void cases_time(struct cases *c, const struct gpu *g);
+void cases_time_one(struct cases *c, size_t i, const struct gpu *g);
+/* Another value for one number of a kernel template, in all launches of it. */
+void cases_put(struct cases *c, const struct kernel_number *n, uint32_t value);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HUBER     0.05
-#define MOST      4000 /* evaluations of one search */
+#define MOST      600  /* evaluations of a search, times its parameters */
 #define TOLERANCE 1e-4 /* of a parameter's logarithm */
 
 uint64_t fit_round(uint64_t v)
@@ -18,180 +18,310 @@ uint64_t fit_round(uint64_t v)
 	return (v + unit / 2) / unit * unit;
 }
 
-struct search {
+struct fitting {
 	struct fit_plan *p;
 	struct machine_conf *conf;
 	struct cases *sets;
-	size_t n_sets;
-	unsigned folds, fold;       /* samples of that fold are left out; folds: none is */
-	unsigned evaluations, most; /* so far, and of all searches */
+	size_t n_sets, n; /* samples of all sets that the fit looks at */
+	struct place {
+		uint32_t set, sample;
+		unsigned fold;
+		size_t group;
+	} * at;
+	size_t *group; /* of a parameter */
+	size_t n_groups;
+	unsigned folds;
+	unsigned evaluations;
+	double done, share; /* for the progress: before this search, and of it */
 	void (*progress)(void *arg, double part);
 	void *arg;
 };
 
-static unsigned fold_of(const struct sample *x, unsigned folds)
-{
-	return folds ? (unsigned)((x->hash >> 20) % folds) : 0;
-}
+/* A search over the parameters of one group, without the samples of one fold. */
+struct search {
+	struct fitting *f;
+	size_t group, params[FIT_MAX];
+	unsigned n, fold, evaluations, most;
+};
 
-static bool trains(const struct search *s, const struct sample *x)
+static void put(struct fitting *f, size_t i, uint64_t v)
 {
-	return x->split == SAMPLE_FITTED && x->measured_ns && (s->fold == s->folds || fold_of(x, s->folds) != s->fold);
-}
+	const struct fit_param *x = &f->p->fit[i];
 
-static void set_values(const struct search *s, const double *logs)
-{
-	for (size_t i = 0; i < s->p->n_fit; i++) {
-		const struct fit_param *f = &s->p->fit[i];
-		double v = exp(logs[i]);
-
-		v = v < (double)f->from ? (double)f->from : v > (double)f->to ? (double)f->to : v;
-		cfg_set_raw(s->conf->raw, f->row, (uint64_t)(v + 0.5), "fitted");
+	if (!x->of_kernel) {
+		cfg_set_raw(f->conf->raw, x->row, v, "fitted");
+		return;
 	}
+	for (size_t k = 0; k < f->n_sets; k++)
+		cases_put(&f->sets[k], &x->number, (uint32_t)v);
 }
 
-/* Means over the samples that `in` says: the loss, and the absolute percentage error. */
-static void means(struct search *s, bool (*in)(const struct search *, const struct sample *), double *loss,
-                  double *mape)
+static struct sample *sample(const struct fitting *f, size_t i)
 {
-	struct gpu g = machine_gpu(&s->conf->cfg);
-	size_t n = 0;
+	return &f->sets[f->at[i].set].v[f->at[i].sample];
+}
 
-	*loss = *mape = 0;
-	for (size_t i = 0; i < s->n_sets; i++) {
-		cases_time(&s->sets[i], &g);
-		for (size_t k = 0; k < s->sets[i].n; k++) {
-			const struct sample *x = &s->sets[i].v[k];
-			double ratio, r;
+static double ratio(struct fitting *f, size_t i, const struct gpu *g)
+{
+	const struct sample *x = sample(f, i);
 
-			if (!in(s, x))
-				continue;
-			ratio = (double)x->time.total / 1e3 / (double)x->measured_ns;
-			r = fabs(log(ratio > 1e-6 ? ratio : 1e-6));
-			*loss += r < HUBER ? r * r / (2 * HUBER) : r - HUBER / 2;
-			*mape += 100 * fabs(ratio - 1);
-			n++;
+	cases_time_one(&f->sets[f->at[i].set], f->at[i].sample, g);
+	return (double)x->time.total / 1e3 / (double)x->measured_ns;
+}
+
+/* --- which parameters share samples --------------------------------------------------------------------------------
+ */
+
+#define NO_GROUP SIZE_MAX
+
+static size_t root(const size_t *up, size_t i)
+{
+	while (up[i] != i)
+		i = up[i];
+	return i;
+}
+
+/* Every parameter is moved in turn; the samples whose time moves with it depend on it. */
+static int find_groups(struct fitting *f, struct err *e)
+{
+	struct gpu g = machine_gpu(&f->conf->cfg);
+	const size_t n_fit = f->p->n_fit;
+	ps_t *base = malloc((f->n + 1) * sizeof *base);
+	size_t *up = malloc((n_fit + 1) * sizeof *up);
+
+	f->group = malloc((n_fit + 1) * sizeof *f->group);
+	if (!base || !up || !f->group) {
+		free(base);
+		free(up);
+		return err_set(e, ERR_NOMEM, "out of memory for the fit");
+	}
+	for (size_t i = 0; i < n_fit; i++) {
+		put(f, i, f->p->fit[i].start);
+		up[i] = i;
+	}
+	for (size_t k = 0; k < f->n; k++) {
+		ratio(f, k, &g);
+		base[k] = sample(f, k)->time.total;
+		f->at[k].group = NO_GROUP;
+	}
+	for (size_t i = 0; i < n_fit; i++) {
+		struct fit_param *x = &f->p->fit[i];
+
+		x->samples = 0;
+		for (int side = 0; side < 2; side++) {
+			put(f, i, side ? x->to : x->from);
+			for (size_t k = 0; k < f->n; k++) {
+				ratio(f, k, &g);
+				if (sample(f, k)->time.total == base[k])
+					continue;
+				x->samples += side == 0;
+				if (f->at[k].group == NO_GROUP)
+					f->at[k].group = i;
+				else
+					up[root(up, f->at[k].group)] = root(up, i);
+			}
 		}
+		put(f, i, x->start);
 	}
-	*loss /= n ? (double)n : 1;
-	*mape /= n ? (double)n : 1;
+	f->n_groups = 0;
+	for (size_t i = 0; i < n_fit; i++)
+		if (root(up, i) == i)
+			f->group[i] = f->n_groups++;
+	for (size_t i = 0; i < n_fit; i++)
+		f->group[i] = f->group[root(up, i)];
+	for (size_t k = 0; k < f->n; k++)
+		if (f->at[k].group != NO_GROUP)
+			f->at[k].group = f->group[f->at[k].group];
+	free(base);
+	free(up);
+	return 0;
 }
+
+/* --- a search --------------------------------------------------------------------------------------------------------
+ */
 
 static double objective(unsigned n, const double *logs, double *gradient, void *arg)
 {
 	struct search *s = arg;
-	double loss, mape;
+	struct fitting *f = s->f;
+	struct gpu g = machine_gpu(&f->conf->cfg);
+	double loss = 0;
+	size_t count = 0;
 
-	(void)n;
 	(void)gradient;
-	set_values(s, logs);
-	means(s, trains, &loss, &mape);
-	s->evaluations++;
-	if (s->progress && s->evaluations % 50 == 0)
-		s->progress(s->arg, (double)s->evaluations / (double)s->most);
-	return loss;
+	for (unsigned i = 0; i < n; i++) {
+		const struct fit_param *x = &f->p->fit[s->params[i]];
+		double v = exp(logs[i]);
+
+		v = v < (double)x->from ? (double)x->from : v > (double)x->to ? (double)x->to : v;
+		put(f, s->params[i], (uint64_t)(v + 0.5));
+	}
+	for (size_t k = 0; k < f->n; k++) {
+		double r;
+
+		if (f->at[k].group != s->group || (s->fold < f->folds && f->at[k].fold == s->fold))
+			continue;
+		r = ratio(f, k, &g);
+		r = fabs(log(r > 1e-6 ? r : 1e-6));
+		loss += r < HUBER ? r * r / (2 * HUBER) : r - HUBER / 2;
+		count++;
+	}
+	if (f->progress && ++s->evaluations % 100 == 0)
+		f->progress(f->arg, f->done + f->share * (double)s->evaluations / (double)s->most);
+	f->evaluations++;
+	return count ? loss / (double)count : 0;
 }
 
-/* Fits without the search's fold; the values are left in the configuration, rounded, and in `out`. */
-static int fit_once(struct search *s, uint64_t *out, struct err *e)
+static int run(struct search *s, uint64_t *values, struct err *e)
 {
-	unsigned n = (unsigned)s->p->n_fit;
-	nlopt_opt o = nlopt_create(NLOPT_LN_SBPLX, n);
+	struct fitting *f = s->f;
+	nlopt_opt o = nlopt_create(NLOPT_LN_SBPLX, s->n);
 	double low[FIT_MAX], high[FIT_MAX], at[FIT_MAX], step[FIT_MAX], loss;
 	nlopt_result rc;
 
-	for (unsigned i = 0; i < n; i++) {
-		low[i] = log((double)s->p->fit[i].from);
-		high[i] = log((double)s->p->fit[i].to);
-		at[i] = log((double)s->p->fit[i].start);
-		step[i] = (high[i] - low[i]) / 10;
-	}
 	if (!o)
 		return err_set(e, ERR_NOMEM, "out of memory for the fit");
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct fit_param *x = &f->p->fit[s->params[i]];
+
+		low[i] = log((double)x->from);
+		high[i] = log((double)x->to);
+		at[i] = log((double)x->start);
+		step[i] = (high[i] - low[i]) / 10;
+	}
+	s->most = MOST * s->n;
 	nlopt_set_lower_bounds(o, low);
 	nlopt_set_upper_bounds(o, high);
 	nlopt_set_initial_step(o, step);
 	nlopt_set_min_objective(o, objective, s);
 	nlopt_set_xtol_abs1(o, TOLERANCE);
 	nlopt_set_ftol_abs(o, 1e-7);
-	nlopt_set_maxeval(o, MOST);
+	nlopt_set_maxeval(o, (int)s->most);
 	rc = nlopt_optimize(o, at, &loss);
 	nlopt_destroy(o);
 	if (rc < 0 && rc != NLOPT_ROUNDOFF_LIMITED)
 		return err_set(e, ERR_STUCK, "the fit failed (NLopt code %d)", (int)rc);
-	set_values(s, at);
-	for (unsigned i = 0; i < n; i++) {
-		out[i] = fit_round(cfg_raw(s->conf->raw, s->p->fit[i].row));
-		cfg_set_raw(s->conf->raw, s->p->fit[i].row, out[i], "fitted");
+	for (unsigned i = 0; i < s->n; i++) {
+		values[s->params[i]] = fit_round((uint64_t)(exp(at[i]) + 0.5));
+		put(f, s->params[i], values[s->params[i]]);
+	}
+	f->done += f->share;
+	return 0;
+}
+
+/* All groups, without one fold; the values stay set, rounded. */
+static int fit_once(struct fitting *f, unsigned fold, uint64_t *values, struct err *e)
+{
+	for (size_t group = 0; group < f->n_groups; group++) {
+		struct search s = { .f = f, .group = group, .fold = fold };
+
+		for (size_t i = 0; i < f->p->n_fit; i++)
+			if (f->group[i] == group)
+				s.params[s.n++] = i;
+		if (run(&s, values, e) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-static bool in_fold(const struct search *s, const struct sample *x)
+/* --- the whole -----------------------------------------------------------------------------------------------------
+ */
+
+/* Mean absolute percentage error of the samples of a fold (folds: of all), or of a group (NO_GROUP: of any). */
+static double mape_of(struct fitting *f, unsigned fold, size_t group, size_t *count)
 {
-	return x->split == SAMPLE_FITTED && x->measured_ns && fold_of(x, s->folds) == s->fold;
-}
+	struct gpu g = machine_gpu(&f->conf->cfg);
+	double sum = 0;
 
-static double mape_at(struct search *s, size_t i, uint64_t value)
-{
-	const struct fit_param *f = &s->p->fit[i];
-	double loss, mape;
-
-	cfg_set_raw(s->conf->raw, f->row, value, "fitted");
-	means(s, trains, &loss, &mape);
-	cfg_set_raw(s->conf->raw, f->row, f->value, "fitted");
-	return mape;
-}
-
-static void sensitivities(struct search *s, double mape)
-{
-	for (size_t i = 0; i < s->p->n_fit; i++) {
-		struct fit_param *f = &s->p->fit[i];
-		double up = mape_at(s, i, f->value + f->value / 10), down = mape_at(s, i, f->value - f->value / 10);
-
-		f->sensitivity = (up > down ? up : down) - mape;
+	*count = 0;
+	for (size_t k = 0; k < f->n; k++) {
+		if ((fold < f->folds && f->at[k].fold != fold) || (group != NO_GROUP && f->at[k].group != group))
+			continue;
+		sum += 100 * fabs(ratio(f, k, &g) - 1);
+		(*count)++;
 	}
+	return *count ? sum / (double)*count : 0;
+}
+
+static void sensitivities(struct fitting *f)
+{
+	size_t count;
+
+	for (size_t i = 0; i < f->p->n_fit; i++) {
+		struct fit_param *x = &f->p->fit[i];
+		double as_is = mape_of(f, f->folds, f->group[i], &count), up, down;
+
+		put(f, i, x->value + x->value / 10);
+		up = mape_of(f, f->folds, f->group[i], &count);
+		put(f, i, x->value - x->value / 10);
+		down = mape_of(f, f->folds, f->group[i], &count);
+		put(f, i, x->value);
+		x->sensitivity = (up > down ? up : down) - as_is;
+	}
+}
+
+static int gather(struct fitting *f, struct err *e)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < f->n_sets; i++)
+		most += f->sets[i].n;
+	if (!(f->at = malloc(most * sizeof *f->at)))
+		return err_set(e, ERR_NOMEM, "out of memory for the fit");
+	for (uint32_t i = 0; i < f->n_sets; i++)
+		for (uint32_t k = 0; k < f->sets[i].n; k++) {
+			const struct sample *x = &f->sets[i].v[k];
+
+			if (x->split == SAMPLE_FITTED && x->measured_ns)
+				f->at[f->n++] =
+					(struct place){ i, k, f->folds ? (unsigned)((x->hash >> 20) % f->folds) : 0,
+					                0 };
+		}
+	return f->n ? 0 : err_set(e, ERR_IO, "no sample of the fitted split is in the traces");
+}
+
+static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
+{
+	uint64_t values[FIT_MAX];
+	size_t count;
+
+	if (gather(f, e) < 0 || find_groups(f, e) < 0)
+		return -1;
+	f->share = f->n_groups ? 1.0 / (double)(f->n_groups * (f->folds + 1)) : 1;
+	for (unsigned fold = 0; fold < f->folds; fold++) {
+		if (fit_once(f, fold, values, e) < 0)
+			return -1;
+		out->cv_mape += mape_of(f, fold, NO_GROUP, &count) * (double)count / (double)f->n;
+		for (size_t i = 0; i < f->p->n_fit; i++) {
+			struct fit_param *x = &f->p->fit[i];
+
+			x->low = fold == 0 || values[i] < x->low ? values[i] : x->low;
+			x->high = fold == 0 || values[i] > x->high ? values[i] : x->high;
+		}
+	}
+	if (fit_once(f, f->folds, values, e) < 0)
+		return -1;
+	for (size_t i = 0; i < f->p->n_fit; i++)
+		f->p->fit[i].value = values[i];
+	out->mape = mape_of(f, f->folds, NO_GROUP, &count);
+	sensitivities(f);
+	out->samples = f->n;
+	out->searches = f->n_groups;
+	out->evaluations = f->evaluations;
+	return 0;
 }
 
 int fit_run(struct fit_plan *p, struct machine_conf *conf, struct cases *sets, size_t n_sets, unsigned folds,
             void (*progress)(void *arg, double part), void *arg, struct fit_report *out, struct err *e)
 {
-	struct search s = { .p = p,
-		            .conf = conf,
-		            .sets = sets,
-		            .n_sets = n_sets,
-		            .folds = folds,
-		            .most = (folds + 1) * MOST,
-		            .progress = progress,
-		            .arg = arg };
-	uint64_t values[FIT_MAX];
-	double loss, mape;
+	struct fitting f = {
+		.p = p, .conf = conf, .sets = sets, .n_sets = n_sets, .folds = folds, .progress = progress, .arg = arg
+	};
+	int rc;
 
 	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i < n_sets; i++)
-		for (size_t k = 0; k < sets[i].n; k++)
-			out->samples += sets[i].v[k].split == SAMPLE_FITTED && sets[i].v[k].measured_ns;
-	if (!out->samples)
-		return err_set(e, ERR_IO, "no sample of the fitted split is in the traces");
-	for (s.fold = 0; p->n_fit && s.fold < folds; s.fold++) {
-		if (fit_once(&s, values, e) < 0)
-			return -1;
-		means(&s, in_fold, &loss, &mape);
-		out->cv_mape += mape / folds;
-		for (size_t i = 0; i < p->n_fit; i++) {
-			struct fit_param *f = &p->fit[i];
-
-			f->low = s.fold == 0 || values[i] < f->low ? values[i] : f->low;
-			f->high = s.fold == 0 || values[i] > f->high ? values[i] : f->high;
-		}
-	}
-	s.fold = folds;
-	if (p->n_fit && fit_once(&s, values, e) < 0)
-		return -1;
-	for (size_t i = 0; i < p->n_fit; i++)
-		p->fit[i].value = values[i];
-	means(&s, trains, &loss, &out->mape);
-	sensitivities(&s, out->mape);
-	out->evaluations = s.evaluations;
-	return 0;
+	rc = fit_all(&f, out, e);
+	free(f.at);
+	free(f.group);
+	return rc;
 }

@@ -13,6 +13,7 @@ struct reading {
 	struct fit_plan *p;
 	const struct yaml *y;
 	struct machine_conf *conf;
+	const struct kernels *k;
 	struct err *e;
 };
 
@@ -99,6 +100,7 @@ static int read_measured(struct reading *g, const struct ynode *n, struct fit_me
 	if (path_data(csv, path, sizeof path, g->e) < 0 || read_csv(path, name, params, value, sizeof value, g->e) < 0)
 		return err_add(g->e, "reading '%s' for '%s'", csv, cfg_at(g->conf->raw, m->row).key);
 	str_addf(&source, "measured: %s, %s %s", csv, name, params);
+	m->given = cfg_raw(g->conf->raw, m->row);
 	rc = cfg_set_row(g->conf->raw, m->row, value, str_c(&source), g->e);
 	str_free(&source);
 	if (rc < 0)
@@ -112,29 +114,55 @@ static int read_measured(struct reading *g, const struct ynode *n, struct fit_me
 /* --- what is fitted ------------------------------------------------------------------------------------------------
  */
 
-static int raw(struct reading *g, const struct ynode *map, const char *key, size_t row, uint64_t *out)
+/* In stored units: of the configuration's row, or a plain count. */
+static int raw(struct reading *g, const struct ynode *map, const char *key, const struct fit_param *f, uint64_t *out)
 {
-	const char *s;
 	struct err why = ERR_INIT;
+	enum cfg_type type = f->of_kernel ? CFG_T_U32 : cfg_at(g->conf->raw, f->row).field->type;
+	const char *s;
 
 	if (text(g, map, key, &s) < 0)
 		return -1;
-	if (cfg_parse_value(cfg_at(g->conf->raw, row).field->type, s, out, &why) < 0)
+	if (cfg_parse_value(type, s, out, &why) < 0)
 		return yaml_err(g->y, ynode_get(map, key), g->e, "%s", why.msg);
+	return 0;
+}
+
+/* {key: SECTION.NAME} of the configuration, or {kernel: TEMPLATE, number: NAME} of the kernel table. */
+static int read_subject(struct reading *g, const struct ynode *n, struct fit_param *f)
+{
+	struct err why = ERR_INIT;
+	const char *row, *number;
+
+	f->of_kernel = ynode_get(n, "kernel") != NULL;
+	if (!f->of_kernel) {
+		if (find_row(g, n, &f->row) < 0)
+			return -1;
+		f->name = arena_strdup(g->p->arena, cfg_at(g->conf->raw, f->row).key);
+		f->given = cfg_raw(g->conf->raw, f->row);
+		return 0;
+	}
+	if (text(g, n, "kernel", &row) < 0 || text(g, n, "number", &number) < 0)
+		return -1;
+	if (kernels_number(g->k, row, number, &f->number, &why) < 0)
+		return yaml_err(g->y, ynode_get(n, strstr(why.msg, "number") ? "number" : "kernel"), g->e, "%s",
+		                why.msg);
+	f->name = arena_printf(g->p->arena, "%s.%s", row, number);
+	f->given = f->number.value;
 	return 0;
 }
 
 static int read_fit(struct reading *g, const struct ynode *n, struct fit_param *f)
 {
-	static const char *const keys[] = { "key", "from", "to", "start", "reason" };
+	static const char *const keys[] = { "key", "kernel", "number", "from", "to", "start", "reason" };
 	const char *reason;
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(g->y, n, g->e,
 		                "a fitted parameter is {key: ..., from: ..., to: ..., start: ..., reason: ...}");
-	if (yaml_only_keys(g->y, n, keys, 5, g->e) < 0 || find_row(g, n, &f->row) < 0 ||
-	    raw(g, n, "from", f->row, &f->from) < 0 || raw(g, n, "to", f->row, &f->to) < 0 ||
-	    raw(g, n, "start", f->row, &f->start) < 0 || text(g, n, "reason", &reason) < 0)
+	if (yaml_only_keys(g->y, n, keys, 7, g->e) < 0 || read_subject(g, n, f) < 0 ||
+	    raw(g, n, "from", f, &f->from) < 0 || raw(g, n, "to", f, &f->to) < 0 ||
+	    raw(g, n, "start", f, &f->start) < 0 || text(g, n, "reason", &reason) < 0)
 		return -1;
 	if (!f->from || f->from >= f->to || f->start < f->from || f->start > f->to)
 		return yaml_err(g->y, n, g->e, "the bounds are not 0 < from <= start <= to");
@@ -155,12 +183,12 @@ static const struct ynode *list(struct reading *g, const char *key, size_t *n)
 	return l;
 }
 
-struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, struct err *e)
+struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, const struct kernels *k, struct err *e)
 {
 	static const char *const keys[] = { "calibrate", "measured", "fit" };
 	struct fit_plan *p = calloc(1, sizeof *p);
 	struct yaml *y = yaml_load(path, e);
-	struct reading g = { p, y, conf, e };
+	struct reading g = { p, y, conf, k, e };
 	const struct ynode *l;
 	size_t n;
 

@@ -81,9 +81,9 @@ static int number_named(struct reading *g, const struct ynode *at, const char *n
 	return yaml_err(g->y, at, g->e, near ? "no number '%s'; the nearest is '%s'" : "no number '%s'", name, near);
 }
 
-static void put(struct kernel *k, size_t offset, uint64_t v)
+void kernel_put(struct kernel *k, size_t offset, uint32_t v)
 {
-	*(uint32_t *)((unsigned char *)k + offset) = (uint32_t)v;
+	*(uint32_t *)((unsigned char *)k + offset) = v;
 }
 
 static int regex(struct reading *g, const struct ynode *n, regex_t *re)
@@ -111,7 +111,7 @@ static int read_numbers(struct reading *g, const struct ynode *map, struct kerne
 		if (number_named(g, map->keys[i], map->keys[i]->text, &offset) < 0 ||
 		    yaml_u64(g->y, map->vals[i], 0, UINT32_MAX, &v, g->e) < 0)
 			return -1;
-		put(k, offset, v);
+		kernel_put(k, offset, (uint32_t)v);
 	}
 	return 0;
 }
@@ -269,13 +269,39 @@ struct kernel kernels_match(const struct kernels *k, const char *kernel, const c
 			if (r->group[m] == SIZE_MAX || x->rm_so < 0 || x->rm_so == x->rm_eo)
 				continue;
 			if (kernel[x->rm_so] >= '0' && kernel[x->rm_so] <= '9')
-				put(&out, r->group[m], strtoul(kernel + x->rm_so, NULL, 10));
+				kernel_put(&out, r->group[m], (uint32_t)strtoul(kernel + x->rm_so, NULL, 10));
 			else
-				put(&out, r->group[m], 1);
+				kernel_put(&out, r->group[m], 1);
 		}
 		return out;
 	}
 	return none;
+}
+
+int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out,
+                   struct err *e)
+{
+	const char *names[MAX_ROWS], *near;
+	size_t i = 0, n = 0;
+
+	while (i < k->n && strcmp(k->rows[i].k.name, row) != 0)
+		names[i] = k->rows[i].k.name, i++;
+	if (i == k->n) {
+		near = str_nearest(row, names, i);
+		return err_set(e, ERR_CONFIG, near ? "no kernel '%s'; the nearest is '%s'" : "no kernel '%s'", row,
+		               near);
+	}
+	while (n < NUMBERS && strcmp(numbers[n].name, number) != 0)
+		names[n] = numbers[n].name, n++;
+	if (n == NUMBERS) {
+		near = str_nearest(number, names, n);
+		return err_set(e, ERR_CONFIG, near ? "no number '%s'; the nearest is '%s'" : "no number '%s'", number,
+		               near);
+	}
+	out->row = k->rows[i].k.name;
+	out->offset = numbers[n].offset;
+	out->value = *(const uint32_t *)((const unsigned char *)&k->rows[i].k + out->offset);
+	return 0;
 }
 
 size_t kernels_count(const struct kernels *k)

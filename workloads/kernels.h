@@ -18,6 +18,10 @@ void kernels_free(struct kernels *k);
 /* What the table says of a kernel whose op a rule made (configs/rules; NULL: unknown); a KERNEL_PLAIN without numbers
  * where no row matches. */
 struct kernel kernels_match(const struct kernels *k, const char *kernel, const char *rule);
+/* One number of one row, by their names. */
+struct kernel_number { const char *row; size_t offset; uint32_t value; };
+int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out, struct err *e);
+void kernel_put(struct kernel *k, size_t offset, uint32_t v);
 size_t kernels_count(const struct kernels *k);
 uint64_t kernels_hash(const struct kernels *k);
 

@@ -149,7 +149,7 @@ static struct fit_plan *plan(struct bed *b, const char *text)
 	CHECK(f);
 	fputs(text, f);
 	fclose(f);
-	return fit_plan_load(path, b->conf, &b->e);
+	return fit_plan_load(path, b->conf, b->kernels, &b->e);
 }
 
 /* The measured times are the model's own at launch = 700 ns; a search that starts elsewhere must come back to it. */
