@@ -54,7 +54,7 @@ const struct cfg_field gpu_schema[] = {
 
 /* --- what the forms share ------------------------------------------------------------------------------------ */
 
-static uint64_t isqrt(uint64_t v)
+uint64_t gpu_isqrt(uint64_t v)
 {
 	uint64_t r = 0, bit = UINT64_C(1) << 62;
 
@@ -88,7 +88,7 @@ ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b)
 		r = r * r >> 30;
 	x = ONE + r;
 	for (uint32_t k = p; k > 1; k /= 2)
-		x = isqrt(x << 30);
+		x = gpu_isqrt(x << 30);
 	return (large >> 30) * x + ((large & (ONE - 1)) * x >> 30);
 }
 
@@ -126,6 +126,12 @@ ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m)
 	return far - (far - g->c->step_l2) * ppm / 1000000;
 }
 
+/* Arrivals are counted one warp after the other: 20, 25, 42 and 76 ns with 128, 256, 512 and 1024 threads. */
+ps_t gpu_barrier(const struct gpu *g, uint64_t threads)
+{
+	return threads <= 128 ? g->c->barrier : g->c->barrier + g->c->barrier * (threads - 128) / 320;
+}
+
 static uint32_t flop_rate(const struct gpu_cfg *c, enum dtype d)
 {
 	uint32_t bits = dtype_bits(d);
@@ -160,11 +166,6 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	t->pipe = gpu_issue_time(g, (w.alu + w.sfu) * (l->kernel.instructions ? l->kernel.instructions : 10), x.sms);
 	if (l->nth + 1 != l->count && l->kernel.moves != KERNEL_MOVES_ALL)
 		t->pipe = 0;
-}
-
-void gpu_copy(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
-{
-	t->memory = gpu_memory_time(g, &l->mem);
 }
 
 /* --- a launch ------------------------------------------------------------------------------------------------ */

@@ -47,8 +47,18 @@ struct gpu_attention_cfg {
 	uint64_t tile_rate, combine_rate;
 	uint32_t many_softmax, many_tensor;
 };
-struct gpu_stream_cfg { uint32_t unused; };
-struct gpu_rows_cfg { uint32_t unused; };
+struct gpu_stream_cfg {
+	ps_t spread;                 /* first round trips to DRAM take up to so much longer when many go out at once */
+	uint64_t spread_bytes;       /* of missed bytes with which half of that is reached */
+	uint64_t write_buffer;       /* bytes a launch stores before DRAM has to turn between reads and writes */
+	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */
+	uint64_t inline_set;         /* sets of fewer bytes go word by word ... */
+	uint64_t inline_rate;        /* ... at so many bytes/s */
+};
+struct gpu_rows_cfg {
+	uint64_t resident;           /* bytes of rows under way that the L2 keeps for a second pass */
+	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
+};
 
 extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_attention_schema[], gpu_stream_schema[],
 	gpu_rows_schema[];
@@ -106,9 +116,28 @@ ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
 ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
 /* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
 ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
+/* A barrier of a CTA of so many threads. */
+ps_t gpu_barrier(const struct gpu *g, uint64_t threads);
+uint64_t gpu_isqrt(uint64_t v);
 /* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
+
+/* How CTAs of all forms but products and attention spend their time, and what it adds up to (gpu_flow.c). */
+struct gpu_flow {
+	struct gpu_grid grid;
+	ps_t head;                   /* dependent, of a CTA, outside its loop */
+	ps_t loop;                   /* dependent, of a CTA, all iterations */
+	bool in_order;               /* the loop is over the CTAs: rounds do not repeat it */
+	uint64_t reread;             /* bytes later passes read */
+	bool reread_far;             /* ... from DRAM */
+	uint64_t elements;           /* that instructions are counted by */
+};
+void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
+/* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */
+ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
+/* An iteration's round trips and cycles. */
+ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l, bool reread_far);
 
 #endif

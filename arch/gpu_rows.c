@@ -1,14 +1,72 @@
-/* gpu_rows.c - see the head of arch/gpu.h. */
+/* gpu_rows.c - rows that warps or CTAs reduce, normalise or take the softmax of; columns that threads sum. */
 #include "arch/gpu.h"
 
-const struct cfg_field gpu_rows_schema[] = { CFG_END };
+const struct cfg_field gpu_rows_schema[] = {
+	CFG_BYTES(struct gpu_rows_cfg, resident, "resident", "30 MB", 0, UINT64_C(1) << 40, NULL,
+	          "bytes of rows under way that the L2 keeps for a second pass",
+	          "the half of the L2 near an SM: traces/h200/micro/latency.csv, chase, 24 to 32 MiB"),
+	CFG_U32(struct gpu_rows_cfg, overlap, "overlap", "2", 1, 64, NULL,
+	        "exponent of the smooth maximum of a loop's round trips and its bytes' time",
+	        "traces/h200/micro/stream.csv: DRAM reads of 132 SMs by bytes in flight"),
+	CFG_END
+};
+
+/* Levels of a tree over `n`. */
+static uint64_t levels(uint64_t n)
+{
+	return n > 1 ? log2_up(n) : 0;
+}
+
+/* Sums over a dim that is not the innermost: neighbours in memory are results of their own, a thread takes some of them
+ * and walks down, `unroll` rows at a time. Rows are split over the CTA's y where it has shared memory to join them,
+ * and over the grid's y, whose last CTA joins the parts. */
+static void down(const struct gpu *g, const struct gpu_launch *l, struct gpu_flow *f)
+{
+	const struct op_launch *a = l->at;
+	uint64_t y = a->smem_static + a->smem_dynamic > 16 ? a->block[1] : 1;
+	uint64_t each = div_up(l->op->shape.cols, a->grid[1] ? a->grid[1] : 1);
+
+	f->loop = div_up(each, y * (l->kernel.unroll ? l->kernel.unroll : 1)) * gpu_flow_turn(g, l, false);
+	if (a->grid[1] > 1)
+		f->head += g->c->step_l2 * (3 + div_up(a->grid[1], a->block[1] ? a->block[1] : 1));
+}
+
+static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_flow *f)
+{
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t threads = f->grid.threads ? f->grid.threads : 1;
+	uint64_t rows = div_up(s->rows ? s->rows : 1, f->grid.ctas), y = l->at->block[1] ? l->at->block[1] : 1, each;
+	uint64_t bytes = dtype_bytes(l->op->dtype, 1), items = k->items, turns;
+
+	if (!items)
+		items = k->vector_bytes && bytes ? k->vector_bytes / bytes : 1;
+	/* The CTA's y is rows of its own where it has more than one. */
+	each = k->row_warps ? 32 : threads / (y < rows ? y : rows);
+	turns = div_up(s->cols, (each ? each : 1) * (items ? items : 1));
+	if (k->row_warps)
+		turns *= div_up(rows, div_up(threads, 32));
+	else
+		f->head += clock_span(levels(each / 32) * k->tree_cycles, g->clock);
+	if (s->rows > 1)
+		f->head += clock_span(k->index_cycles, g->clock);
+	if (k->again) {
+		uint64_t slots = (uint64_t)f->grid.per_sm * g->sms;
+
+		f->reread = k->again * l->mem.read;
+		f->reread_far = (f->grid.ctas < slots ? f->grid.ctas : slots) * s->cols * bytes > g->rows->resident;
+	}
+	f->loop = turns * gpu_flow_turn(g, l, f->reread_far);
+}
 
 void gpu_rows(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	gpu_plain(g, l, t);
-}
+	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = l->op->shape.rows * l->op->shape.cols };
 
-void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
-{
-	gpu_plain(g, l, t);
+	f.head = gpu_flow_head(g, l, &f.grid);
+	if (l->op->kind == OP_REDUCE && l->op->shape.strided)
+		down(g, l, &f);
+	else
+		along(g, l, &f);
+	gpu_flow_time(g, l, &f, t);
 }

@@ -22,7 +22,7 @@ struct case_rule {
 	regex_t kind;
 	bool all;
 	uint32_t n, place[MAX_ROTATES];
-	uint64_t copies, budget, times;
+	uint64_t copies, budget, times, calls;
 };
 
 struct cases_rules {
@@ -55,7 +55,7 @@ static int read_rotates(const struct yaml *y, const struct ynode *n, struct case
 
 static int read_case(const struct yaml *y, const struct ynode *n, struct cases_rules *out, struct err *e)
 {
-	static const char *const keys[] = { "kind", "rotates", "copies", "budget", "times" };
+	static const char *const keys[] = { "kind", "rotates", "copies", "budget", "times", "calls" };
 	struct case_rule *r = &out->v[out->n];
 	const struct ynode *at;
 	const char *text;
@@ -72,7 +72,8 @@ static int read_case(const struct yaml *y, const struct ynode *n, struct cases_r
 	r->copies = r->times = 1;
 	if (read_rotates(y, ynode_get(n, "rotates"), r, e) < 0 ||
 	    ((at = ynode_get(n, "copies")) && yaml_u64(y, at, 1, 1000000, &r->copies, e) < 0) ||
-	    ((at = ynode_get(n, "times")) && yaml_u64(y, at, 1, 100, &r->times, e) < 0))
+	    ((at = ynode_get(n, "times")) && yaml_u64(y, at, 1, 100, &r->times, e) < 0) ||
+	    ((at = ynode_get(n, "calls")) && yaml_u64(y, at, 1, 1000000, &r->calls, e) < 0))
 		return -1;
 	if (!(at = ynode_get(n, "budget")))
 		return 0;
@@ -366,13 +367,15 @@ static int call(struct cases *c, const struct sample *x, struct gpu_traffic *t, 
 }
 
 /* The calls on other copies lie between a copy's last call and this one. More bytes than three times the L2 in between
- * are as good as any number. */
+ * are as good as any number. Where there are no more calls than copies, this one is its copy's first: what rotates is
+ * in no cache, what does not rotate is there from the calls before. */
 static int move_case(struct cases *c, const struct sample *x, const struct case_rule *r, uint64_t enough,
                      struct gpu_traffic *t, struct err *e)
 {
 	struct op_stream *s = &c->stream;
 	uint32_t tensor[MOST_EXTERNAL], n = externals(s, x, tensor);
 	uint64_t home[MOST_EXTERNAL], bytes = 0, stride, copies = 1, moved = 0;
+	bool once;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -383,8 +386,10 @@ static int move_case(struct cases *c, const struct sample *x, const struct case_
 	if (bytes && r->budget)
 		copies = div_up(r->budget, bytes * r->times);
 	copies = r && copies > r->copies ? r->copies : copies;
+	once = r && bytes && r->calls && copies >= r->calls;
+	copies = once ? r->calls : copies;
 	gpu_traffic_forget(t);
-	if ((rc = call(c, x, t, e)) < 0)
+	if (!once && (rc = call(c, x, t, e)) < 0)
 		return rc;
 	for (uint64_t j = 1; rc == 0 && j < copies && moved < enough; j++, moved += bytes) {
 		uint64_t at = round_up(s->addr_end, 4096) + j * stride;

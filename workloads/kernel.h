@@ -47,7 +47,17 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(unroll, "loads of a thread in flight at once") \
 	X(items, "elements of a row a thread holds, or takes in an iteration") \
 	X(instructions, "instructions an element, times 10") \
-	X(row_warps, "1: a row is a warp's, 0: a CTA's")
+	X(row_warps, "1: a row is a warp's, 0: a CTA's") \
+	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \
+	X(loop_cycles, "dependent clock cycles an iteration, beside its round trips") \
+	X(tail_cycles, "dependent clock cycles of each guarded element where the last CTA is not full") \
+	X(tree_cycles, "dependent clock cycles a level of the tree that joins a CTA's warps or a row's threads") \
+	X(index_cycles, "dependent clock cycles of index arithmetic where results are more than one row") \
+	X(again, "dependent round trips an iteration of later passes, on bytes an earlier pass has read") \
+	X(turns, "iterations of a loop whose length is in the code") \
+	X(barriers_once, "barriers of the CTA outside its loop") \
+	X(thread_instructions, "instructions a thread executes beside those of its elements") \
+	X(look_back, "1: CTAs wait for one another in order, so that the loop is over the CTAs")
 
 struct kernel {
 	const char *name;    /* of the table's row; "" for none */

@@ -1,4 +1,6 @@
 /* Samples of a trace, how a benchmark's rotation decides what is warm, scores, the fit and the accuracy file. */
+#include <stdio.h>
+
 #include "validate/accuracy.h"
 #include "validate/cases.h"
 #include "validate/fit.h"
@@ -96,6 +98,17 @@ TEST(a_case_is_the_median_of_its_repetitions)
 	bed_down(&b);
 }
 
+static void with_cases(struct bed *b, const char *text)
+{
+	char path[512];
+	FILE *f = fopen(test_path(path, sizeof path, "cases.yaml"), "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+	cases_rules_free(b->case_rules);
+	b->case_rules = cases_rules_load(path, &b->e);
+	CHECK_OK(b->case_rules ? 0 : -1, b->e);
+}
+
 /* ew_* rotates min(64, ceil(300 MB / (2 b))) copies of b bytes: 64 copies of 128 KiB stay in 48 MiB, 64 of 2 MiB not.
  */
 TEST(copies_that_fit_the_l2_are_warm_and_others_cold)
@@ -104,6 +117,7 @@ TEST(copies_that_fit_the_l2_are_warm_and_others_cold)
 	const struct gpu_mem *m;
 
 	bed_up(&b);
+	with_cases(&b, "cases:\n- {kind: ^ew_, rotates: [0], copies: 64, budget: 300 MB, times: 2}\n");
 	rep(&b, "case|ew_neg_bf16|n=65536|0", 65536, 3000);
 	rep(&b, "case|ew_neg_bf16|n=1048576|0", 1048576, 3000);
 	ready(&b);
@@ -114,6 +128,25 @@ TEST(copies_that_fit_the_l2_are_warm_and_others_cold)
 	m = &b.set.work.launches[1].mem;
 	CHECK_U64(m->read, 2 * 1048576);
 	CHECK_U64(m->read_hit, 0);
+	bed_down(&b);
+}
+
+/* With seven calls in all, 64 copies are called once each and 3 copies (60 MB) more than once. */
+TEST(a_copy_that_is_called_once_is_cold)
+{
+	struct bed b;
+
+	bed_up(&b);
+	with_cases(&b, "cases:\n- {kind: ^ew_, rotates: [0], copies: 64, budget: 300 MB, times: 2, calls: 7}\n"
+	               "- {kind: ^few_, rotates: [0], copies: 3, budget: 300 MB, calls: 7}\n"
+	               "- {kind: ^warm_, rotates: none, copies: 64, budget: 300 MB, calls: 7}\n");
+	rep(&b, "case|ew_neg_bf16|n=65536|0", 65536, 3000);
+	rep(&b, "case|few_neg_bf16|n=65536|0", 65536, 3000);
+	rep(&b, "case|warm_neg_bf16|n=65536|0", 65536, 3000);
+	ready(&b);
+	CHECK_U64(b.set.work.launches[0].mem.read_hit, 0);
+	CHECK_U64(b.set.work.launches[1].mem.read_hit, 2 * 65536);
+	CHECK_U64(b.set.work.launches[2].mem.read_hit, 2 * 65536);
 	bed_down(&b);
 }
 
@@ -259,7 +292,8 @@ TEST(an_accuracy_file_reads_back_as_written)
 	arena_free(a);
 }
 
-SUITE(t_validate, T(a_case_is_the_median_of_its_repetitions) T(copies_that_fit_the_l2_are_warm_and_others_cold)
-                          T(scores_are_those_of_the_textbook) T(a_fit_finds_the_value_the_samples_were_made_with)
-                                  T(a_plans_faults_are_placed) T(values_are_rounded_to_four_digits)
-                                          T(an_accuracy_file_reads_back_as_written));
+SUITE(t_validate,
+      T(a_case_is_the_median_of_its_repetitions) T(copies_that_fit_the_l2_are_warm_and_others_cold)
+              T(a_copy_that_is_called_once_is_cold) T(scores_are_those_of_the_textbook)
+                      T(a_fit_finds_the_value_the_samples_were_made_with) T(a_plans_faults_are_placed)
+                              T(values_are_rounded_to_four_digits) T(an_accuracy_file_reads_back_as_written));

@@ -1,0 +1,27 @@
+/* gpu_chain.c - kernels of scans, sorts and selections: passes in a fixed order, each a chain of round trips. */
+#include "arch/gpu.h"
+
+void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = s->rows * s->cols };
+	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
+	ps_t turn = gpu_flow_turn(g, l, false);
+
+	if (!f.elements)
+		f.elements = s->elems;
+	f.head = gpu_flow_head(g, l, &f.grid);
+	if (s->rows > 1)
+		f.head += clock_span(k->index_cycles, g->clock);
+	if (k->tree_cycles)
+		turn += clock_span((uint64_t)k->tree_cycles * log2_up(l->at->block[0] ? l->at->block[0] : 1), g->clock);
+	if (k->look_back) {
+		f.in_order = true;
+		turns = f.grid.ctas;
+	} else if (k->items) {
+		turns = div_up(div_up(f.elements, f.grid.ctas), threads * k->items);
+	}
+	f.loop = turns * turn;
+	gpu_flow_time(g, l, &f, t);
+}

@@ -1,0 +1,87 @@
+/* gpu_flow.c - CTAs that load, compute and store: what their chains, bytes and instructions add up to.
+ *
+ * A CTA has a head (dependent steps that keep no memory busy: addresses, the first load, exchanges at the end) and a
+ * loop. A round is one CTA in each slot of each SM. In a round the loop's round trips and the launch's share of the
+ * bytes overlap as measured on a read stream by bytes in flight (exponent `rows.overlap`), instructions hide under
+ * both. Rounds follow one another in each slot by itself: with c CTAs of an SM out of step, one's head is under the
+ * others' bytes. That is a closed queueing network of c customers, a delay Z (the head) and one server they share (M,
+ * a round's bytes); Schweitzer's fixed point has the closed form
+ *     cycle = (M + Z + sqrt((M - Z)^2 + 4 M Z / c)) / 2,
+ * which is M + Z for one CTA and max(M, Z) for very many. The first round starts as fast as CTAs are launched.
+ * Stores cost DRAM time though they may stay in the L2: a copy of 16 MiB to 16 MiB that both fit takes 7.7 to 9.7 us
+ * (traces/h200/micro/move_cupti.csv, warm), not the 3.7 us of the L2's rate. */
+#include "arch/gpu.h"
+
+static ps_t memory(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f)
+{
+	const struct gpu_mem *m = &l->mem;
+	uint64_t turned = m->write > g->stream->write_buffer ? m->write - g->stream->write_buffer : 0;
+	uint64_t missed = m->read - m->read_hit + (f->reread_far ? f->reread : 0);
+	ps_t dram = clock_transfer(missed + (m->write - turned), g->c->dram_read) +
+	            clock_transfer(turned, g->c->dram_write);
+	ps_t l2 = clock_transfer(m->read + m->write + f->reread, g->c->l2_rate);
+
+	return ps_max(ps_max(dram, l2), gpu_memory_time(g, m));
+}
+
+/* What the fullest SM issues. */
+static ps_t issue(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f)
+{
+	const struct gpu_grid *x = &f->grid;
+	uint64_t per_cta = div_up(f->elements * l->kernel.instructions, x->ctas) +
+	                   l->kernel.thread_instructions * 10 * round_up(x->threads, 32);
+	ps_t t = gpu_issue_time(g, per_cta * div_up(x->ctas, g->sms), 1);
+
+	return x->rounds > 1 ? ps_max(t, clock_transfer(x->ctas, g->c->cta_rate)) : t;
+}
+
+/* (m + z + sqrt((m - z)^2 + 4 m z / c)) / 2; in units that keep the squares in 64 bits. */
+static ps_t round_time(ps_t m, ps_t z, uint64_t c)
+{
+	unsigned shift = 0;
+	uint64_t d;
+
+	while ((ps_max(m, z) >> shift) >> 30)
+		shift++;
+	m >>= shift;
+	z >>= shift;
+	d = m > z ? m - z : z - m;
+	return (m + z + gpu_isqrt(d * d + 4 * m * z / (c ? c : 1))) / 2 << shift;
+}
+
+ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x)
+{
+	uint64_t missed = l->mem.read - l->mem.read_hit, half = g->stream->spread_bytes;
+	ps_t head = clock_span(l->kernel.cycles, g->clock) + l->kernel.barriers_once * gpu_barrier(g, x->threads);
+
+	if (!l->kernel.start)
+		return head;
+	missed = missed >> 30 ? UINT64_C(1) << 30 : missed;
+	return head + gpu_step(g, &l->mem) + g->stream->spread * missed / (missed + half + !half) +
+	       (l->kernel.start - 1) * g->c->step_l2;
+}
+
+ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l, bool reread_far)
+{
+	return l->kernel.steps * gpu_step(g, &l->mem) +
+	       l->kernel.again * (reread_far ? g->c->step_dram : g->c->step_l2) +
+	       l->kernel.barriers * gpu_barrier(g, (uint64_t)l->at->block[0] * l->at->block[1] * l->at->block[2]) +
+	       clock_span(l->kernel.loop_cycles, g->clock);
+}
+
+void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t)
+{
+	const struct gpu_grid *x = &f->grid;
+	uint64_t rounds = f->in_order ? 1 : x->rounds, slots = (uint64_t)x->per_sm * g->sms;
+	ps_t ramp = clock_transfer(x->ctas < slots ? x->ctas : slots, g->c->cta_rate);
+	ps_t all, share;
+
+	t->launch = g->c->launch;
+	t->start = f->head;
+	t->chain = f->loop * rounds + f->head * (rounds - 1);
+	t->memory = memory(g, l, f);
+	t->pipe = issue(g, l, f);
+	all = gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, f->loop * rounds, t->memory), t->pipe);
+	share = div_up(all, rounds);
+	t->body = gpu_overlap(g->c->overlap, share, ramp) + (rounds - 1) * round_time(share, f->head, x->per_sm);
+}
