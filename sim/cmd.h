@@ -22,6 +22,7 @@ struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *h
 
 cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd_calibrate;
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
+cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;
 cmd_fn cmd_trace_import, cmd_trace_show, cmd_trace_top, cmd_trace_ops;
 

@@ -79,6 +79,7 @@
  *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
  *   sim/cmd_sweep    _view, _print; also npusim merge
+ *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_compare
  *   sim/cmd_validate, cmd_calibrate (cmd_gpu: what both read)
  *   sim/main         this file
@@ -98,6 +99,9 @@ static const struct cmd commands[] = {
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
 	{ "merge", cmd_merge, NULL, "join results databases, such as the shards of a sweep" },
+	{ "pareto", cmd_pareto, NULL, "the designs of a sweep that no other beats in every objective" },
+	{ "best", cmd_best, NULL, "the best designs of a sweep" },
+	{ "sensitivity", cmd_sensitivity, NULL, "which axes of a sweep matter, alone and two together" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },
@@ -168,10 +172,10 @@ static void version(struct str *out)
 /* What a mistyped command may have meant: one of this table, or else a command of that name inside some group. */
 static int unknown(const struct cmd *table, const char *group, const char *name, struct err *e)
 {
-	const char *names[16], *near, *space = *group ? " " : "";
+	const char *names[32], *near, *space = *group ? " " : "";
 	size_t n = 0;
 
-	for (const struct cmd *c = table; c->name && n < 16; c++) {
+	for (const struct cmd *c = table; c->name && n < 32; c++) {
 		names[n++] = c->name;
 		if (c->sub && find(c->sub, name))
 			return err_set(e, ERR_USAGE, "unknown command '%s'; did you mean 'npusim %s %s'?", name, c->name, name);

@@ -1,0 +1,30 @@
+# npusim pareto, best and sensitivity over objectives made of parameters alone, so that the answers are known: of
+# l2.size + cores over a grid, the variance is 72 % of the one and 28 % of the other, and nothing is left for both together.
+. validate/tests/golden/common
+cat >"$TMP/s.yaml" <<EOF
+sweep: 1
+base: $CONFIG
+trace: $TRACE
+range: decode_step_1
+axes:
+  l2.size: [64 MiB, 128 MiB]
+  cores: [16, 32, 64]
+columns: {mib: l2.size / 1 MiB}
+objectives: [{name: size, minimize: mib}, {name: work, maximize: cores * mib}]
+constraints: [cores * mib < 8000, latency_us > 0]
+EOF
+quiet sweep "$TMP/s.yaml" -o "$TMP/r.db"
+try pareto "$TMP/r.db"
+try pareto "$TMP/r.db" --minimize mib --maximize cores --minimize 'abs(cores - 32)' --format csv
+try best "$TMP/r.db" -n 3
+try best "$TMP/r.db" --maximize cores --format json -n 1
+try sensitivity "$TMP/r.db" --of 'mib + cores'
+sed 's/^constraints.*//' "$TMP/s.yaml" >"$TMP/all.yaml"
+quiet sweep "$TMP/all.yaml" -o "$TMP/r.db"
+try sensitivity "$TMP/r.db" --of 'mib + cores'
+try sensitivity "$TMP/r.db" --of '(mib - 96) * (cores - 112 / 3)' --format csv | cut -d, -f1,2
+try pareto "$TMP/r.db" --minimize energy_uj
+try pareto "$TMP/r.db" --minimize 1/0
+try pareto "$TMP/r.db" --sweep 9
+try sensitivity "$TMP/r.db" --of latancy_us
+try best "$TMP/absent.db"
