@@ -7,7 +7,8 @@
  *
  * ASYNC: tiles come by cp.async, STAGES - 1 of them ahead; else the same threads load the same 16 bytes to registers and
  * store them from there, at the same place of the loop: the warp waits for its loads before it goes on. With one stage
- * nothing is ahead: either way all wait for the tile. Rows of 16-byte chunks are stored XORed by row modulo 8, so that
+ * nothing is ahead: either way all wait for the tile. At D = 64 registers are held to what 4, 2 and 1 CTAs an SM leave,
+ * or a few more on one side of the switch would cost it a CTA: the comparison is of copies, not of occupancy. Rows of 16-byte chunks are stored XORed by row modulo 8, so that
  * neither stores nor ldmatrix meet twice in a bank. */
 #pragma once
 #include <cuda_bf16.h>
@@ -62,32 +63,32 @@ static __device__ __forceinline__ float ex2(float x)
 	return y;
 }
 
-/* ROWS rows from row `first` of a head's `len`; rows past the end are zero. */
+/* ROWS rows from row `first` of a head's `len`; rows past the end are zero. What differs between a thread's chunks is a
+ * constant: the row modulo 8 does not. */
 template <int ROWS, int D, int THREADS, bool ASYNC>
-__device__ __forceinline__ void load_tile(uint4 *to, const uint4 *from, int first, int len)
+__device__ __forceinline__ void load_tile(uint32_t to, const uint4 *from, int first, int len)
 {
-	constexpr int C = D / 8, N = ROWS * C / THREADS, GO = N < 8 ? N : 8;
-	static_assert(ROWS * C % THREADS == 0 && N % GO == 0, "a tile is whole 16-byte chunks a thread");
+	constexpr int C = D / 8, N = ROWS * C / THREADS, GO = N < 8 ? N : 8, STEP = THREADS / C;
+	static_assert(ROWS * C % THREADS == 0 && N % GO == 0 && STEP % 8 == 0, "a tile is whole 16-byte chunks a thread");
+	int r = threadIdx.x / C, c = threadIdx.x % C;
+	to += (r * C + (c ^ (r & 7))) * 16, from += (size_t)first * C + threadIdx.x;
 #pragma unroll
 	for (int base = 0; base < N; base += GO) {
 		uint4 v[GO];
 #pragma unroll
-		for (int u = 0; u < GO; u++) {
-			int i = (base + u) * THREADS + threadIdx.x, r = i / C, c = i % C;
-			bool in = first + r < len;
-			const uint4 *at = from + (size_t)(in ? first + r : 0) * C + c;
+		for (int u = base; u < base + GO; u++) {
+			bool in = first + r + u * STEP < len;
 			if (ASYNC)
 				asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-				             :: "r"(smem_at(to + r * C + (c ^ (r & 7)))), "l"(at), "r"(in ? 16 : 0) : "memory");
+				             :: "r"(to + u * THREADS * 16), "l"(in ? from + u * THREADS : from), "r"(in ? 16 : 0) : "memory");
 			else
-				v[u] = in ? __ldcg(at) : make_uint4(0, 0, 0, 0);
+				v[u - base] = in ? __ldcg(from + u * THREADS) : make_uint4(0, 0, 0, 0);
 		}
 		if (!ASYNC)
 #pragma unroll
-			for (int u = 0; u < GO; u++) {
-				int i = (base + u) * THREADS + threadIdx.x, r = i / C, c = i % C;
-				to[r * C + (c ^ (r & 7))] = v[u];
-			}
+			for (int u = base; u < base + GO; u++)
+				asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :: "r"(to + u * THREADS * 16), "r"(v[u - base].x),
+				             "r"(v[u - base].y), "r"(v[u - base].z), "r"(v[u - base].w) : "memory");
 	}
 }
 
@@ -95,13 +96,17 @@ template <int N> __device__ __forceinline__ void wait_all_but(void) { asm volati
 static __device__ __forceinline__ void commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <class T, int D, int BM, int BN, int STAGES, bool ASYNC>
-__global__ void __launch_bounds__(BM * 2) attention(const uint4 *q, const uint4 *k, const uint4 *v, uint32_t *out, int len,
+__global__ void __launch_bounds__(BM * 2, D == 64 ? 4 * 64 * 64 / (BM * BN) : 1) attention(const uint4 *q, const uint4 *k, const uint4 *v, uint32_t *out, int len,
                                                     float scale, int causal)
 {
-	constexpr int THREADS = BM * 2, C = D / 8, TILE = BN * C;
-	extern __shared__ uint4 sh[];
-	uint4 *sq = sh, *sk = sh + BM * C, *sv = sk + STAGES * TILE;
+	constexpr int THREADS = BM * 2, C = D / 8, ROW = D * 2, TILE = BN * ROW;
+	extern __shared__ __align__(1024) uint4 sh[];
+	uint32_t sq = smem_at(sh), sk = sq + BM * ROW, sv = sk + STAGES * TILE;
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	/* Where a lane's row of the eight that ldmatrix takes begins, at the first chunk; others by XOR with the chunk. */
+	uint32_t qa = sq + (warp * 16 + lane % 16) * ROW + (lane / 16 ^ lane % 8) * 16;
+	uint32_t ka = (lane / 16 * 8 + lane % 8) * ROW + (lane / 8 % 2 ^ lane % 8) * 16;
+	uint32_t va = (lane / 8 % 2 * 8 + lane % 8) * ROW + (lane / 16 ^ lane % 8) * 16;
 	/* The longest rows of a causal mask first, or they would be the tail. */
 	int m0 = (causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * BM, row = m0 + warp * 16 + lane / 4;
 	int tiles = (causal ? min(len, m0 + BM) : len) + BN - 1;
@@ -138,19 +143,17 @@ __global__ void __launch_bounds__(BM * 2) attention(const uint4 *q, const uint4 
 		if (STAGES > 1)
 			load(t + STAGES - 1);
 
-		const uint4 *kt = sk + t % STAGES * TILE, *vt = sv + t % STAGES * TILE;
+		uint32_t kt = sk + t % STAGES * TILE + ka, vt = sv + t % STAGES * TILE + va;
 #pragma unroll
 		for (int j = 0; j < BN / 8; j++)
 			s[j][0] = s[j][1] = s[j][2] = s[j][3] = 0;
 #pragma unroll
 		for (int kk = 0; kk < D / 16; kk++) {
 			uint32_t a[4], b[4];
-			int r = warp * 16 + lane % 16, c = kk * 2 + lane / 16;
-			ldmatrix(a, smem_at(sq + r * C + (c ^ (r & 7))));
+			ldmatrix(a, qa ^ kk * 32);
 #pragma unroll
 			for (int j = 0; j < BN / 16; j++) {
-				r = j * 16 + lane / 16 * 8 + lane % 8, c = kk * 2 + lane / 8 % 2;
-				ldmatrix(b, smem_at(kt + r * C + (c ^ (r & 7))));
+				ldmatrix(b, (kt ^ kk * 32) + j * 16 * ROW);
 				mma<T>(s[2 * j], a, b[0], b[1]);
 				mma<T>(s[2 * j + 1], a, b[2], b[3]);
 			}
@@ -190,8 +193,7 @@ __global__ void __launch_bounds__(BM * 2) attention(const uint4 *q, const uint4 
 			                  pack<T>(s[2 * kk + 1][0], s[2 * kk + 1][1]), pack<T>(s[2 * kk + 1][2], s[2 * kk + 1][3]) }, b[4];
 #pragma unroll
 			for (int j = 0; j < D / 16; j++) {
-				int r = kk * 16 + lane / 8 % 2 * 8 + lane % 8, c = j * 2 + lane / 16;
-				ldmatrix_trans(b, smem_at(vt + r * C + (c ^ (r & 7))));
+				ldmatrix_trans(b, (vt ^ j * 32) + kk * 16 * ROW);
 				mma<T>(o[2 * j], a, b[0], b[1]);
 				mma<T>(o[2 * j + 1], a, b[2], b[3]);
 			}

@@ -95,8 +95,8 @@ void bench_seen_reset(struct bench *b);
 std::vector<double> bench_seen(struct bench *b);
 
 /* What the next cases are in a trace: the annotation's KIND and SHAPE (a warm case's kind gets _warm), and the framework
- * op the kernel stands for with its tensors' dims, their type, and what follows the tensors. An empty op: no op, so the
- * launch is opaque to a reader. Without a call, KIND is the row's name and SHAPE its params. */
+ * op the kernel stands for with its tensors' dims, their type (or one each, by commas), and what follows the tensors. An
+ * empty op: no op, so the launch is opaque to a reader. Without a call, KIND is the row's name and SHAPE its params. */
 void bench_as(struct bench *b, const char *kind, const std::string &shape, const char *op,
               const std::vector<std::vector<long>> &dims, const char *type,
               const std::vector<std::string> &scalars = std::vector<std::string>());
@@ -240,13 +240,21 @@ template <class F> std::vector<double> bench_cupti(struct bench *b, enum bench_s
 template <class F> double bench_one(struct bench *b, enum bench_state state, F body)
 {
 	cudaGraph_t g;
-	size_t nodes = 0;
+	size_t n = 0;
+	int kernels = 0;
 
 	body(0);
 	CK(cudaStreamBeginCapture(b->s, cudaStreamCaptureModeThreadLocal));
 	body(0);
 	CK(cudaStreamEndCapture(b->s, &g));
-	CK(cudaGraphGetNodes(g, NULL, &nodes));
+	CK(cudaGraphGetNodes(g, NULL, &n));
+	std::vector<cudaGraphNode_t> nodes(n);
+	CK(cudaGraphGetNodes(g, nodes.data(), &n));
+	for (cudaGraphNode_t node : nodes) {
+		cudaGraphNodeType t;
+		CK(cudaGraphNodeGetType(node, &t));
+		kernels += t == cudaGraphNodeTypeKernel;
+	}
 	CK(cudaGraphDestroy(g));
 	if (state == BENCH_COLD)
 		bench_flush(b);
@@ -255,7 +263,7 @@ template <class F> double bench_one(struct bench *b, enum bench_state state, F b
 	body(0);
 	CK(cudaStreamSynchronize(b->s));
 	CK(cudaProfilerStop());
-	return nodes;
+	return kernels;
 }
 
 /* One row for body(i) in the method this run uses. */

@@ -1,9 +1,11 @@
 /* bench_trace.cu - what --trace writes: the activity records of each case as PyTorch's profiler would have put them
  *
- * An annotation `case|KIND|SHAPE|REP` a repetition, in it the framework op our kernel stands for (so that a rule table
- * finds dims), the launch calls, and the kernels, copies and sets they made. Host times are the calls' own; the op and
- * the annotation have the times around the body. Kernels of preparation are not there. At most MOST repetitions a
- * case: enough for a median, and a file that can be kept. */
+ * An annotation `case|KIND|SHAPE|REP` a repetition, with the SM clock read behind the case; in it the framework op our
+ * kernel stands for (so that a rule table finds dims), the launch calls, and the kernels, copies and sets they made. Host
+ * times are the calls' own; the op and the annotation have the times around the body. Kernels of preparation are not
+ * there. At most MOST repetitions a case: enough for a median, and a file that can be kept. */
+#include <cxxabi.h>
+
 #include "bench.cuh"
 
 enum { MOST = 5 };
@@ -66,16 +68,32 @@ static void event(const char *cat, const std::string &name, int pid, int tid, ui
 	        (unsigned long long)(dur / 1000), (unsigned)(dur % 1000), args.c_str());
 }
 
+/* The names in a profiler's trace are not mangled, and rule tables look for what they are. */
+static std::string plain(const std::string &name)
+{
+	int status;
+	char *c = abi::__cxa_demangle(name.c_str(), NULL, NULL, &status);
+	std::string s = c && status == 0 ? c : name;
+	free(c);
+	return s;
+}
+
 static std::string op_args(unsigned long id)
 {
 	std::vector<std::string> dims, types, strides, values;
+	size_t from = 0;
 	for (const std::vector<long> &d : note.dims) {
 		std::vector<std::string> n(d.size()), st(d.size());
 		long step = 1;
+		size_t comma = note.type.find(',', from);
 		for (size_t i = d.size(); i-- > 0; step *= d[i])
 			n[i] = bench_fmt("%ld", d[i]), st[i] = bench_fmt("%ld", step);
-		dims.push_back(list(n)), strides.push_back(list(st)), types.push_back(text(note.type)), values.push_back("\"\"");
+		dims.push_back(list(n)), strides.push_back(list(st)), values.push_back("\"\"");
+		types.push_back(text(note.type.substr(from, comma == std::string::npos ? comma : comma - from)));
+		from = comma == std::string::npos ? from : comma + 1;
 	}
+	if (note.op == "aten::cat")     /* its tensors are one argument */
+		dims = { list(dims) }, strides = { list(strides) }, types = { text("TensorList") }, values = { "\"\"" };
 	for (const std::string &s : note.scalars)
 		dims.push_back("[]"), strides.push_back("[]"), types.push_back(s.empty() ? "\"\"" : "\"Scalar\""), values.push_back(text(s));
 	return bench_fmt("\"External id\": %lu, ", id) + "\"Concrete Inputs\": " + list(values) + ", \"Input type\": " + list(types) +
@@ -89,6 +107,7 @@ void bench_trace_case(struct bench *b, const char *name, const std::string &para
 	std::vector<struct bench_call> calls = bench_calls(b);
 	std::string kind = (note.set ? note.kind : std::string(name)) + (state == BENCH_WARM ? "_warm" : "");
 	std::string shape = note.set ? note.shape : params;
+	double mhz = bench_clock(b);
 	int rep = 0;
 
 	if (!out) {
@@ -103,7 +122,7 @@ void bench_trace_case(struct bench *b, const char *name, const std::string &para
 		unsigned long id = ++ops;
 		std::string link = bench_fmt("\"External id\": %lu, ", id);
 		event("user_annotation", bench_fmt("case|%s|%s|%d", kind.c_str(), shape.c_str(), rep++), 1, 1, s.start_ns - 200, s.end_ns + 200,
-		      bench_fmt("\"External id\": %lu", ++ops));
+		      bench_fmt("\"External id\": %lu, \"SM clock MHz behind\": %.0f", ++ops, mhz));
 		if (!note.op.empty())
 			event("cpu_op", note.op, 1, 1, s.start_ns - 100, s.end_ns + 100, op_args(id));
 		else
@@ -121,7 +140,7 @@ void bench_trace_case(struct bench *b, const char *name, const std::string &para
 					event("cuda_runtime", "cudaLaunchKernel", 1, 1, c.start_ns, c.end_ns, link + bench_fmt("\"correlation\": %u", c.correlation));
 				used = true;
 				if (l.threads)
-					event("kernel", l.name, 0, l.stream, l.start_ns, l.end_ns,
+					event("kernel", plain(l.name), 0, l.stream, l.start_ns, l.end_ns,
 					      at + bench_fmt(", \"registers per thread\": %d, \"shared memory\": %d, \"grid\": [%d, %d, %d], \"block\": [%d, %d, %d]",
 					                     l.regs, l.smem, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2]));
 				else

@@ -102,7 +102,7 @@ static void one(struct bench *b, const struct bufs *m, struct want *w, int bh, i
 	bench_as(b, "attn_prefill_ref", bench_fmt("b=1,causal=%d,d=%d,h=%d,hk=%d,lk=%d,lq=%d,tile=%dx%d,stages=%d,async=%d", causal, D, bh,
 	                                          bh, len, len, BM, BN, STAGES, ASYNC),
 	         "aten::_scaled_dot_product_flash_attention", std::vector<std::vector<long>>(3, { 1, bh, len, D }),
-	         std::is_same<T, __half>::value ? "c10::Half" : "c10::BFloat16");
+	         std::is_same<T, __half>::value ? "c10::Half" : "c10::BFloat16", { "0.", causal ? "True" : "False", "False", "" });
 	bench_time(b, "attention", p, BENCH_WARM, [&](int) { at(0); });
 	if (STAGES < 3 && !causal && 3 * bytes < (size_t)b->prop.l2CacheSize)
 		bench_time(b, "attention", p, BENCH_COLD, [&](int i) { at(bench_slot(i, bytes, m->pool)); });

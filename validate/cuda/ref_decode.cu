@@ -183,6 +183,9 @@ template <int D, int G> static void shape(struct bench *b, const struct bufs *m,
 	                          heads * parts, 2 * bytes);
 	if (!b->cupti)
 		check<D, G>(b, m, p, heads, len, parts);
+	bench_as(b, bench_fmt("attn_decode_parts%d", parts).c_str(), bench_fmt("b=1,d=%d,h=%d,hk=%d,lk=%d,lq=1", D, heads * G, heads, len),
+	         "aten::_scaled_dot_product_flash_attention", { { 1, heads * G, 1, D }, { 1, heads, len, D }, { 1, heads, len, D } },
+	         "float,c10::BFloat16,c10::BFloat16", { "0.", "False", "False", "" });
 	bench_time(b, "decode", p, BENCH_COLD, [&](int i) { launch<D, G>(b, m, bench_slot(i, bytes, m->pool), heads, len, parts); });
 	if (also_warm && 2 * bytes < (size_t)b->prop.l2CacheSize / 2)
 		bench_time(b, "decode", p, BENCH_WARM, [&](int) { launch<D, G>(b, m, 0, heads, len, parts); });

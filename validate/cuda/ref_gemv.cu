@@ -60,6 +60,9 @@ template <class W> static void shape(struct bench *b, struct bufs *m, enum type 
 		got[0] = NAN;
 	bench_check(b, "gemv", p, got, ref, 1e-4);
 
+	/* No framework op has int4 weights: opaque. */
+	bench_as(b, bench_fmt("gemv_%s_parts%d", type_names[t], parts).c_str(), bench_fmt("K=%d,M=1,N=%d", k, n), t == INT4 ? "" : "aten::linear",
+	         { { 1, k }, { n, k } }, t == FP8 ? "c10::BFloat16,c10::Float8_e4m3fn" : "c10::BFloat16", { "" });
 	auto cold = [&](int i) { launch<W>(b, m, bench_slot(i, bytes, m->pool), n, k, parts); };
 	auto warm = [&](int) { launch<W>(b, m, 0, n, k, parts); };
 	bench_time(b, "gemv", p, BENCH_COLD, cold);

@@ -27,6 +27,12 @@ template <int OP, class I, class O> static void shape(struct bench *b, const str
 	for (size_t i = 0; i < look; i++)
 		ref.push_back(apply((enum op)OP, a[i], c[i]));
 	bench_check(b, "each", p, bench_floats(bench_read((O *)m->y + from, look)), ref, tol);
+	static const char *const aten[] = { "aten::add", "aten::exp", "aten::gelu", "npusim::silu_mul", "aten::copy_", "aten::copy_" };
+	const bool two = OP == ADD || OP == SILU_MUL, cast = OP == WIDEN || OP == NARROW;
+	const std::string in = sizeof(I) == 2 ? "c10::BFloat16" : "float", to = sizeof(O) == 2 ? "c10::BFloat16" : "float";
+	bench_as(b, bench_fmt("each_%s_%s", op_names[OP], sizeof(I) == 2 ? "bf16" : "fp32").c_str(), bench_fmt("n=%zu", n), aten[OP],
+	         std::vector<std::vector<long>>(two || cast ? 2 : 1, { (long)n }), (cast ? to + "," + in : in).c_str(),
+	         OP == ADD ? std::vector<std::string>{ "1" } : cast ? std::vector<std::string>{ "False" } : std::vector<std::string>());
 	bench_time(b, "each", p, BENCH_COLD, [&](int i) { launch<OP, I, O>(b, m, bench_slot(i, bytes, m->pool), n); });
 	if (bytes * 2 < (size_t)b->prop.l2CacheSize)
 		bench_time(b, "each", p, BENCH_WARM, [&](int) { launch<OP, I, O>(b, m, 0, n); });
@@ -53,6 +59,8 @@ static void moves(struct bench *b, const struct bufs *m)
 				ref.insert(ref.end(), c.begin() + (size_t)r * one * 8, c.begin() + (size_t)(r + 1) * one * 8);
 			}
 			bench_check(b, "concat", p, bench_floats(bench_read((__nv_bfloat16 *)m->y, ref.size())), ref, 0);
+			bench_as(b, "concat_bf16", bench_fmt("rows=%d,a=%d,b=%d", rows, cols, one * 8), "aten::cat", { { rows, cols }, { rows, one * 8 } }, "",
+			         { "1" });
 			bench_time(b, "concat", p, BENCH_COLD, [&](int i) { cat(bench_slot(i, bytes, m->pool)); });
 			bench_time(b, "concat", p, BENCH_WARM, [&](int) { cat(0); });
 
@@ -71,6 +79,8 @@ static void moves(struct bench *b, const struct bufs *m)
 			take(0);
 			CK(cudaStreamSynchronize(b->s));
 			bench_check(b, "gather", p, bench_floats(bench_read((__nv_bfloat16 *)m->y, want.size())), want, 0);
+			bench_as(b, "gather_rows_bf16", bench_fmt("cols=%d,n=%zu,rows=%d", cols, table, rows), "aten::embedding",
+			         { { (long)table, cols }, { rows } }, "c10::BFloat16,long int", { "-1", "False", "False" });
 			bench_time(b, "gather", p, BENCH_WARM, [&](int) { take(0); });
 		}
 }
@@ -98,6 +108,11 @@ static void neighbours(struct bench *b, const struct bufs *m)
 					s += f;
 				bench_check(b, "small", p, bench_read((float *)m->y, 1), std::vector<double>(1, s), 1e-4);
 			}
+			bench_as(b, bench_fmt("neighbour_%s", names[kind]).c_str(), bench_fmt("n=%d", n),
+			         kind == 0 ? "aten::add" : kind == 1 ? "aten::copy_" : "aten::sum",
+			         kind == 2 ? std::vector<std::vector<long>>{ { 1, n } } : std::vector<std::vector<long>>(2, { n }),
+			         kind == 1 ? "float,c10::BFloat16" : "float",
+			         kind == 0 ? std::vector<std::string>{ "1" } : kind == 1 ? std::vector<std::string>{ "False" } : std::vector<std::string>{ "[-1]", "False", "" });
 			bench_time(b, "small", p, BENCH_WARM, [&](int) { at(0); });
 			bench_time(b, "small", p, BENCH_COLD, [&](int i) { at(bench_slot(i, bytes, m->pool)); });
 			bench_time(b, "small", p, BENCH_IDLE, [&](int) { at(0); });

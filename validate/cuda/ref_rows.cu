@@ -63,6 +63,15 @@ template <class T, int THREADS> static void shape(struct bench *b, const struct 
 		}
 	}
 	bench_check(b, "rows", p, got, ref, whole && sizeof(T) == 2 ? 4e-3 : op == ARGMAX ? 0 : 1e-4);
+	static const char *const aten[] = { "aten::rms_norm", "aten::_softmax", "aten::sum", "aten::argmax" };
+	std::vector<std::vector<long>> dims = { { rows, cols } };
+	std::vector<std::string> rest = { op == SUM ? "[-1]" : "-1", "False" };
+	if (op == RMSNORM)
+		dims = { { rows, cols }, {}, { cols } }, rest = { "" };
+	else if (op == SUM)
+		rest.push_back("");
+	bench_as(b, bench_fmt("rows_%s_%s", op_names[op], type).c_str(), bench_fmt("cols=%d,rows=%d,threads=%d", cols, rows, THREADS), aten[op],
+	         dims, sizeof(T) == 2 ? "c10::BFloat16" : "float", rest);
 	bench_time(b, "rows", p, BENCH_WARM, [&](int) { at(0); });
 	bench_time(b, "rows", p, BENCH_COLD, [&](int i) { at(bench_slot(i, std::max(bytes, (size_t)rows * 4), m->pool)); });
 }

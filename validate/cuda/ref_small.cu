@@ -84,7 +84,7 @@ template <int CTA> static void row_kernels(struct bench *b, const struct bufs *m
 		std::vector<std::vector<long>> dims = { { rows, cols } };
 		std::vector<std::string> rest = { "-1", "False" };
 		if (op == 1)
-			dims = { { rows, cols }, {}, { cols } }, rest = { "9.9999999999999995e-07" };
+			dims = { { rows, cols }, {}, { cols } }, rest = { "" };
 		else if (op == 2)
 			rest = { "[-1]", "False", "" };
 		bench_as(b, bench_fmt("small_%s_fp32", names[op]).c_str(), bench_fmt("cols=%d,rows=%d,threads=%d", cols, rows, CTA), aten[op], dims,
@@ -142,7 +142,8 @@ static void append(struct bench *b, const struct bufs *m, int heads, int len, in
 		    memcmp(&y[((size_t)h * (ca + cc) + ca) * 8], &c[(size_t)h * cc * 8], (size_t)cc * 16))
 			got[0] = 1;
 	bench_check(b, "small", p, got, std::vector<double>(1, 0), 0);
-	bench_as(b, "small_append_bf16", bench_fmt("b=1,d=%d,h=%d,s=%d", d, heads, len), "", {}, "");
+	bench_as(b, "small_append_bf16", bench_fmt("b=1,d=%d,h=%d,s=%d", d, heads, len), "aten::cat",
+	         { { 1, heads, len, d }, { 1, heads, 1, d } }, "", { "2" });
 	states(b, m, p, (size_t)heads * ca * 16, bytes, at);
 }
 
@@ -165,7 +166,8 @@ static void put(struct bench *b, const struct bufs *m, int rows, int cols)
 		if (memcmp(bench_read((uint16_t *)m->y + (size_t)where[r] * cols, cols).data(), &x[(size_t)r * cols], (size_t)cols * 2))
 			got[0] = 1;
 	bench_check(b, "small", p, got, std::vector<double>(1, 0), 0);
-	bench_as(b, "small_index_put_bf16", bench_fmt("cols=%d,n=%d,rows=%d", cols, table, rows), "", {}, "");
+	bench_as(b, "small_index_put_bf16", bench_fmt("cols=%d,n=%d,rows=%d", cols, table, rows), "aten::index_put_",
+	         { { table, cols }, {}, { rows, cols } }, "c10::BFloat16,,c10::BFloat16", { "False" });
 	states(b, m, p, bytes, bytes, at);
 }
 
