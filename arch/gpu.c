@@ -172,7 +172,7 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 
 static gpu_form *const forms[KERNEL_FORMS] = { gpu_plain, gpu_copy,      gpu_copy,    gpu_stream,
 	                                       gpu_rows,  gpu_chain,     gpu_product, gpu_split_reduce,
-	                                       gpu_dot,   gpu_attention, gpu_combine };
+	                                       gpu_dot,   gpu_attention, gpu_flash, gpu_combine };
 
 struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 {

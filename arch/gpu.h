@@ -47,6 +47,11 @@ struct gpu_attention_cfg {
 	uint64_t tile_rate, combine_rate;
 	uint32_t many_softmax, many_tensor;
 };
+struct gpu_flash_cfg {
+	ps_t setup;
+	uint32_t mma, element, tensor, instructions, store, flop_mma;
+	uint64_t tile_rate;
+};
 struct gpu_stream_cfg {
 	ps_t spread;                 /* first round trips to DRAM take up to so much longer when many go out at once */
 	uint64_t spread_bytes;       /* of missed bytes with which half of that is reached */
@@ -60,7 +65,7 @@ struct gpu_rows_cfg {
 	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
-extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_attention_schema[], gpu_stream_schema[],
+extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_attention_schema[], gpu_flash_schema[], gpu_stream_schema[],
 	gpu_rows_schema[];
 
 /* A device: the configuration's parts the closed forms look at. */
@@ -71,6 +76,7 @@ struct gpu {
 	const struct gpu_cfg *c;
 	const struct gpu_product_cfg *product;
 	const struct gpu_attention_cfg *attention;
+	const struct gpu_flash_cfg *flash;
 	const struct gpu_stream_cfg *stream;
 	const struct gpu_rows_cfg *rows;
 };
@@ -106,7 +112,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l);
 
 typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t);
 gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
-	gpu_combine;
+	gpu_combine, gpu_flash;
 
 struct gpu_grid { uint64_t ctas, threads, rounds; uint32_t per_sm, sms; };     /* sms: that have a CTA */
 struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);

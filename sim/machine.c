@@ -62,6 +62,7 @@ static const struct cfg_section gpu_sections[] = { { "", top_schema, 0 },
 	                                           SECTION(gpu, gpu_schema),
 	                                           SECTION(product, gpu_product_schema),
 	                                           SECTION(attention, gpu_attention_schema),
+	                                           SECTION(flash, gpu_flash_schema),
 	                                           SECTION(stream, gpu_stream_schema),
 	                                           SECTION(rows, gpu_rows_schema),
 	                                           SECTION(host, host_schema),
@@ -308,5 +309,5 @@ uint64_t machine_events(const struct machine *m)
 struct gpu machine_gpu(const struct machine_cfg *c)
 {
 	return (struct gpu){ .clock = c->clock, .sms = c->cores, .sm = &c->sm, .c = &c->gpu, .product = &c->product,
-		             .attention = &c->attention, .stream = &c->stream, .rows = &c->rows };
+		             .attention = &c->attention, .flash = &c->flash, .stream = &c->stream, .rows = &c->rows };
 }

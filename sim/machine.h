@@ -56,6 +56,7 @@ struct machine_cfg {
 	struct gpu_cfg gpu;
 	struct gpu_product_cfg product;
 	struct gpu_attention_cfg attention;
+	struct gpu_flash_cfg flash;
 	struct gpu_stream_cfg stream;
 	struct gpu_rows_cfg rows;
 	struct host_cfg host;                /* that launches its kernels */

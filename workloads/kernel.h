@@ -21,6 +21,7 @@ enum kernel_form {
 	KERNEL_SPLIT_REDUCE, /* sums the parts of a product whose k was split */
 	KERNEL_DOT,          /* rows of a matrix times a vector, no tensor cores */
 	KERNEL_ATTENTION,    /* a pipeline over keys and values */
+	KERNEL_FLASH,        /* attention of many queries, a warp on its own: tile_n queries, tile_k keys */
 	KERNEL_COMBINE,      /* joins the parts of an attention whose keys were split */
 	KERNEL_FORMS
 };
@@ -33,6 +34,7 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(tile_m, "rows of weights (outputs of one token) of a product's tile") \
 	X(tile_n, "columns of a product's tile: tokens") \
 	X(tile_k, "depth of a product's tile; keys of an attention's tile") \
+	X(asynchronous, "1: tiles are copied asynchronously, past the registers") \
 	X(stages, "tiles in flight in a CTA's pipeline") \
 	X(cluster_m, "CTAs of a cluster along tile_m") \
 	X(cluster_n, "CTAs of a cluster along tile_n") \

@@ -16,7 +16,7 @@
 #define DEFAULT    "configs/kernels/cuda.yaml"
 
 static const char *const form_names[KERNEL_FORMS] = { "plain",   "set",          "copy", "stream",    "rows",   "chain",
-	                                              "product", "split_reduce", "dot",  "attention", "combine" };
+	                                              "product", "split_reduce", "dot",  "attention", "flash", "combine" };
 static const char *const moves_names[KERNEL_MOVES] = { "all", "reads", "writes", "none" };
 
 struct number {
