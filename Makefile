@@ -19,7 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse host map map_math map_tile map_launch map_dump machine gpu_work run run_gpu limits classify \
+      fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry run run_gpu limits classify \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
@@ -31,7 +31,7 @@ TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_rea
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
 RESULTS = res res_read res_sweep res_sweep_read res_merge \
           plot plot_script plot_run
-VALIDATE = cases score accuracy fit fit_plan \
+VALIDATE = cases tables score accuracy fit fit_plan \
            probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
 PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
@@ -45,7 +45,7 @@ PROGRAM = main cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           occupancy gpu kernels validate host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
+           occupancy gpu kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step sweep

@@ -43,10 +43,13 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	ps_t tile;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
-	tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	/* Where keys lie in pages, a tile asks the table for them first. */
+	tile = p->tile + clock_transfer(mates * bytes, p->tile_rate) + l->kernel.steps * g->c->step_l2;
 	first = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	first = first < cold ? first : cold;
 	t->start = p->setup + 4 * gpu_step(g, &l->mem) + gpu_overlap(2, tile, clock_transfer(first, g->c->dram_read));
+	if (x.per_sm == 1) /* no other CTA hides the next one's start */
+		t->finish = (x.rounds - 1) * (p->setup + 4 * g->c->step_l2);
 	t->chain = (deep * x.rounds - 1) * tile;
 	t->memory = clock_transfer(cold - first, g->c->dram_read);
 	t->body = gpu_overlap(4, t->chain, t->memory);

@@ -222,7 +222,13 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	struct gpu_grid x = gpu_grid_of(g, l);
+	const struct kernel *k = &l->kernel;
 
-	t->start = g->product->dot + gpu_step(g, &l->mem) * (l->kernel.start ? l->kernel.start : 1);
-	t->memory = dram_time(g, &l->mem, x.sms);
+	/* Where the template says how a row is read: a warp's loads in flight, one round trip after the other. */
+	if (k->row_warps && k->vector_bytes && k->unroll)
+		t->chain = x.rounds *
+		           div_up(dtype_bytes(l->op->dtype, l->op->shape.k), 32 * k->vector_bytes * k->unroll) *
+		           gpu_step(g, &l->mem);
+	t->start = g->product->dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
+	t->memory = ps_max(dram_time(g, &l->mem, x.sms), clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 }

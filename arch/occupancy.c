@@ -20,6 +20,8 @@ const struct cfg_field sm_schema[] = {
 	CFG_U32(struct sm_cfg, gpc, "gpc", "18", 0, 1024, NULL,
 	        "SMs of a full GPC, which clusters do not leave; 0: they may",
 	        "NVIDIA H100 white paper: GPCs of up to 18 SMs"),
+	CFG_U32(struct sm_cfg, capability, "capability", "90", 80, 129, NULL,
+	        "compute capability times 10: which kernels its libraries have", "traces/h200/micro/device.txt"),
 	CFG_END
 };
 

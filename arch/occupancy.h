@@ -17,6 +17,7 @@ struct sm_cfg {
 	uint64_t smem;               /* bytes of shared memory at the most */
 	uint64_t smem_reserved;      /* of each CTA, for the system */
 	uint32_t gpc;                /* SMs of a full GPC; 0: clusters fit anywhere */
+	uint32_t capability;         /* compute capability times 10: which kernels a library has (sim/gpu_geometry.h) */
 };
 
 extern const struct cfg_field sm_schema[];

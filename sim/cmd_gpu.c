@@ -7,7 +7,7 @@ int gpu_options_check(const struct gpu_options *o, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
-	if (!o->traces.n)
+	if (!o->traces.n && !o->tables.n)
 		return err_set(e, ERR_USAGE,
 		               "what was measured is missing: -t T.db, which 'npusim trace import' makes");
 	return 0;
@@ -17,6 +17,7 @@ void gpu_options_free(struct gpu_options *o)
 {
 	opt_list_free(&o->sets);
 	opt_list_free(&o->traces);
+	opt_list_free(&o->tables);
 }
 
 static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
@@ -28,11 +29,30 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 	if (cmd_trace_load(path, NULL, t, e) < 0)
 		return -1;
 	in->n++;
+	in->n_traces++;
 	if (cases_make(&t->trace, in->rules, in->kernels, t->arena, c, e) < 0 ||
 	    cases_move(c, in->case_rules, &in->conf->cfg, e) < 0)
 		return err_add(e, "reading '%s'", path);
 	cases_time(c, &g);
 	return 0;
+}
+
+static int read_table(struct gpu_inputs *in, const struct gpu_options *o, const char *path, struct err *e)
+{
+	struct input *f = input_open(path, e);
+	int rc = -1;
+
+	if (!f)
+		return -1;
+	if (!(in->arenas[in->n_tables] = arena_new(CMD_TRACE_MEMORY)))
+		err_set(e, ERR_NOMEM, "no memory for '%s'", path);
+	else
+		rc = tables_read(f, &in->conf->cfg, in->kernels, &o->table, in->arenas[in->n_tables], &in->sets[in->n],
+		                 &in->table_stats[in->n_tables], e);
+	in->n_tables++;
+	in->n++;
+	input_free(f);
+	return rc;
 }
 
 int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct err *e)
@@ -47,21 +67,30 @@ int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct e
 	if (!(in->rules = rules_load(o->rules, e)) || !(in->kernels = kernels_load(o->kernels, e)) ||
 	    !(in->case_rules = cases_rules_load(o->cases, e)))
 		return -1;
-	in->traces = calloc((size_t)o->traces.n, sizeof *in->traces);
-	in->sets = calloc((size_t)o->traces.n, sizeof *in->sets);
-	if (!in->traces || !in->sets)
-		return err_set(e, ERR_NOMEM, "out of memory for %d traces", o->traces.n);
+	in->traces = calloc((size_t)o->traces.n + 1, sizeof *in->traces);
+	in->sets = calloc((size_t)(o->traces.n + o->tables.n), sizeof *in->sets);
+	in->arenas = calloc((size_t)o->tables.n + 1, sizeof *in->arenas);
+	in->table_stats = calloc((size_t)o->tables.n + 1, sizeof *in->table_stats);
+	if (!in->traces || !in->sets || !in->arenas || !in->table_stats)
+		return err_set(e, ERR_NOMEM, "out of memory for %d traces", o->traces.n + o->tables.n);
 	for (int i = 0; i < o->traces.n; i++)
 		if (read_one(in, o->traces.v[i], e) < 0)
+			return -1;
+	for (int i = 0; i < o->tables.n; i++)
+		if (read_table(in, o, o->tables.v[i], e) < 0)
 			return -1;
 	return 0;
 }
 
 void gpu_inputs_free(struct gpu_inputs *in)
 {
-	for (size_t i = 0; i < in->n; i++)
+	for (size_t i = 0; i < in->n_traces; i++)
 		cmd_trace_free(&in->traces[i]);
+	for (size_t i = 0; i < in->n_tables; i++)
+		arena_free(in->arenas[i]);
 	free(in->traces);
+	free(in->arenas);
+	free(in->table_stats);
 	free(in->sets);
 	cases_rules_free(in->case_rules);
 	kernels_free(in->kernels);

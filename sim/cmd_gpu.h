@@ -4,8 +4,9 @@
 
 #include "sim/cmd.h"
 #include "validate/cases.h"
+#include "validate/tables.h"
 
-struct gpu_options { const char *config, *kernels, *rules, *cases; struct opt_list sets, traces; };
+struct gpu_options { const char *config, *kernels, *rules, *cases; struct opt_list sets, traces, tables; struct tables_opts table; };
 
 /* Rows of an option table. */
 #define GPU_OPTIONS(o) \
@@ -26,8 +27,10 @@ struct gpu_inputs {
 	struct kernels *kernels;
 	struct cases_rules *case_rules;
 	struct cmd_trace *traces;
-	struct cases *sets;
-	size_t n;
+	struct cases *sets;              /* of the traces, then of the tables */
+	struct arena **arenas;           /* of the tables */
+	struct tables_stats *table_stats;
+	size_t n, n_traces, n_tables;
 };
 
 /* Reads all, and runs every sample's bytes through the memory and its launches through the closed forms. */

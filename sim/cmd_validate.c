@@ -15,7 +15,7 @@ struct options {
 	struct gpu_options gpu;
 	const char *split, *output, *format;
 	uint32_t max_mape_ppm;
-	uint64_t worst;
+	uint64_t worst, every;
 	bool groups;
 };
 
@@ -267,7 +267,7 @@ static int store(const struct gpu_inputs *l, const struct options *o, struct err
 	FILE *f = NULL;
 	int n, rc = -1;
 
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n_traces; i++)
 		h = hash_str(h, l->traces[i].trace.digest);
 	hash_hex(h, digest);
 	accuracy_model(cfg_hash(l->conf->raw), kernels_hash(l->kernels), model);
@@ -313,8 +313,11 @@ static int validate(const struct options *o, enum out_format f, struct str *out,
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
-static int check_options(const struct options *o, enum out_format *f, struct err *e)
+static int check_options(struct options *o, enum out_format *f, struct err *e)
 {
+	if (o->every > UINT32_MAX)
+		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
+	o->gpu.table.every = (uint32_t)o->every;
 	if (gpu_options_check(&o->gpu, e) < 0)
 		return -1;
 	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
@@ -327,6 +330,12 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20 };
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
+		{ 0, "table", OPT_LIST, &o.gpu.tables, "FILE",
+		  "kernel times that others published, CSV: products or decode attention by shape; may be repeated. "
+		  "Which"
+		  " kernels ran is not told: launches are the library's for this device" },
+		{ 0, "rows", OPT_TEXT, &o.gpu.table.gpu, "GPU", "of a table, only rows whose column 'gpu' is that" },
+		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
 		{ 0, "split", OPT_TEXT, &o.split, "PART",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
 		  " kind and shape, or of a trace and its step, says where a sample belongs" },

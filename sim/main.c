@@ -58,10 +58,12 @@
  *   sim/fuse         chains of ops one command can do
  *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
  *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
+ *   sim/gpu_geometry    the launches a library would make on a device that was not traced
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time
+ *   validate/tables  published kernel times as samples
  *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
  *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)

@@ -448,6 +448,8 @@ void cases_time_one(struct cases *c, size_t i, const struct gpu *g)
 
 		add(&x->time, &t);
 	}
+	x->time.total += x->around;
+	x->time.launch += x->around;
 }
 
 void cases_time(struct cases *c, const struct gpu *g)

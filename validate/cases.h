@@ -25,6 +25,7 @@ struct sample {
 	uint32_t launch;             /* of the stream; UINT32_MAX: a case, all of its ops' launches */
 	enum sample_split split;
 	uint64_t hash;               /* for folds */
+	ps_t around;                 /* what the benchmark's way of measuring adds: stated, not modelled */
 	struct gpu_time time;        /* filled by cases_time; the parts summed over a case's launches */
 };
 

@@ -1,0 +1,367 @@
+#include "sim/gpu_geometry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "workloads/work.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* --- products ------------------------------------------------------------------------------------------------ */
+
+/* A tile a library has: n rows of weights, m tokens, k deep, on generations `from` to `to`. */
+struct tile {
+	const char *name;
+	uint32_t from, to, bits, n, m, k, stages, cluster, threads, registers;
+	bool splits;
+};
+
+/* cuBLAS and CUTLASS name what they have. Where a library transposes a product its tile has its long side over the
+ * weights. Registers: what such kernels are built with (four or eight warps, none below 90 where sums are 32 a
+ * thread). */
+static const struct tile tiles[] = {
+	/* cuBLAS on generations without wgmma */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32, 64,
+	  true },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128,
+	  64, true },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 128, true },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", 80, 89, 16, 128, 64, 64, 4, 1, 128, 128, true },
+	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 80, 89, 16, 128, 128, 32, 5, 1, 256, 128,
+	  true },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 80, 89, 16, 256, 128, 32, 3, 1, 256,
+	  255, true },
+	/* the same library on GB20x has the same kernels (traces/rtx5090) */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 120, 129, 16, 32, 32, 128, 2, 1, 128,
+	  64, true },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 128,
+	  true },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 128,
+	  true },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 120, 129, 16, 256, 128, 32, 3, 1, 256,
+	  255, true },
+	/* wgmma and its successor: cuBLAS's own kernels, tiles as traced on our H200 */
+	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 1, 384, 168, true },
+	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 4, 384, 168, true },
+	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 16, 64, 16, 2, 384, 168, true },
+	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 32, 64, 16, 2, 384, 168, true },
+	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", 90, 109, 16, 64, 64, 64, 13, 2, 384, 168, true },
+	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true },
+	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true },
+	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true },
+	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true },
+	/* vLLM's CUTLASS fp8 products: k is never split */
+	{ "cutlass_scaled_mm_fp8_128x16_128x5", 89, 89, 8, 64, 16, 128, 5, 1, 128, 128, false },
+	{ "cutlass_scaled_mm_fp8_64x32_128x5", 89, 89, 8, 64, 32, 128, 5, 1, 128, 128, false },
+	{ "cutlass_scaled_mm_fp8_64x64_128x5", 89, 89, 8, 64, 64, 128, 5, 1, 128, 128, false },
+	{ "cutlass_scaled_mm_fp8_128x64_128x3", 89, 89, 8, 128, 64, 128, 3, 1, 128, 128, false },
+	{ "cutlass_scaled_mm_fp8_128x64_128x4", 90, 119, 8, 128, 64, 128, 4, 1, 384, 168, false },
+	{ "cutlass_scaled_mm_fp8_64x16_128x8", 90, 119, 8, 64, 16, 128, 8, 1, 384, 168, false },
+	{ "cutlass_scaled_mm_fp8_64x64_128x5", 120, 129, 8, 64, 64, 128, 5, 1, 384, 168, false },
+	{ "cutlass_scaled_mm_fp8_128x64_128x3", 120, 129, 8, 128, 64, 128, 3, 1, 384, 168, false },
+	{ "cutlass_scaled_mm_fp8_128x128_128x2", 120, 129, 8, 128, 128, 128, 2, 1, 384, 168, false },
+};
+
+static struct gpu_mem cold(const struct op_stream *s, const struct op *o)
+{
+	struct gpu_mem m = { 0 };
+
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = &s->operands[o->first_operand + i];
+
+		*(x->write ? &m.write : &m.read) += x->touched < x->bytes ? x->touched : x->bytes;
+	}
+	return m;
+}
+
+static void put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name, uint64_t gx,
+                uint64_t gy, uint64_t gz, uint32_t threads)
+{
+	struct op_launch *l = &out->at[out->n];
+
+	memset(l, 0, sizeof *l);
+	l->trace_id = -1;
+	l->name = name;
+	l->grid[0] = (uint32_t)gx;
+	l->grid[1] = (uint32_t)gy;
+	l->grid[2] = (uint32_t)gz;
+	l->block[0] = threads;
+	l->block[1] = l->block[2] = 1;
+	l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
+	l->waits_for = -1;
+	out->kernel[out->n] = kernels_match(k, name, o->rule);
+	out->n++;
+}
+
+/* Time of the launches on cold operands; what the last of several moves is in the L2. */
+static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct op *o, const struct geometry *x)
+{
+	struct gpu_launch l[GEOMETRY_LAUNCHES];
+	struct op op = *o;
+	ps_t t = 0;
+
+	op.n_launches = x->n;
+	for (uint32_t i = 0; i < x->n; i++) {
+		l[i] = (struct gpu_launch){
+			.stream = s, .op = &op, .at = &x->at[i], .kernel = x->kernel[i], .nth = i, .count = x->n
+		};
+		if (i == 0)
+			l[i].mem = cold(s, o);
+		t += gpu_time(g, &l[i]).total;
+	}
+	return t;
+}
+
+static uint64_t smem_of(const struct tile *t)
+{
+	return (uint64_t)t->stages * t->k * (t->n + t->m) * t->bits / 8;
+}
+
+/* A kernel's grid stays on the device: CTAs beyond an SM's one go over the tiles again. */
+static void product(const struct gpu *g, const struct kernels *k, const struct op *o, const struct tile *t,
+                    uint32_t splits, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t units =
+		round_up(div_up(s->n, t->n), t->cluster) * div_up(s->m, t->m) * (s->batch ? s->batch : 1) * splits;
+	uint64_t fits = g->sms / t->cluster * t->cluster, rounds = div_up(units, fits);
+	struct kernel *x;
+
+	out->n = 0;
+	put(out, k, o, t->name, round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads);
+	out->at[0].cluster[0] = t->cluster;
+	out->at[0].registers = t->registers;
+	out->at[0].smem_dynamic = smem_of(t);
+	x = &out->kernel[0];
+	x->form = KERNEL_PRODUCT;
+	x->tile_m = t->n;
+	x->tile_n = t->m;
+	x->tile_k = t->k;
+	x->stages = t->stages;
+	x->cluster_m = t->cluster;
+	x->cluster_n = 1;
+	x->splits_k = splits > 1;
+	x->moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	if (splits == 1)
+		return;
+	put(out, k, o, "void cublasLt::splitKreduce_kernel<32, 16, int, __nv_bfloat16, __nv_bfloat16, float>",
+	    div_up(s->n, 32), div_up(s->m, 16), 1, 512);
+	out->at[1].registers = 32;
+	out->kernel[1].form = KERNEL_SPLIT_REDUCE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
+/* cuBLAS's GEMV: a CTA of four warps, a warp a row. */
+static void gemv(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	out->n = 0;
+	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
+	    div_up(o->shape.n, 4), 1, o->shape.batch ? o->shape.batch : 1, 128);
+	out->at[0].registers = 64;
+	out->kernel[0].form = KERNEL_DOT;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].start = out->kernel[0].start ? out->kernel[0].start : 1;
+	out->kernel[0].row_warps = 1;
+	out->kernel[0].vector_bytes = 16;
+	out->kernel[0].unroll = 4;
+}
+
+static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                     struct geometry *best)
+{
+	uint32_t bits = dtype_bits(o->dtype), cap = g->sm->capability;
+	struct geometry x;
+	ps_t t, least = 0;
+
+	best->n = 0;
+	if (o->shape.m == 1 && bits == 16 && (cap < 90 || cap >= 120)) {
+		gemv(k, o, best);
+		return true;
+	}
+	for (size_t i = 0; i < COUNT(tiles); i++) {
+		const struct tile *w = &tiles[i];
+		uint64_t deep = div_up(o->shape.k, w->k);
+
+		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->sm->smem)
+			continue;
+		for (uint32_t splits = 1; splits <= 32 && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
+			product(g, k, o, w, splits, &x);
+			t = time_of(g, s, o, &x);
+			if (!best->n || t < least) {
+				*best = x;
+				least = t;
+			}
+		}
+	}
+	return best->n > 0;
+}
+
+/* --- attention ----------------------------------------------------------------------------------------------- */
+
+/* Two CTAs an SM are asked for. The fewest parts that fill waves nearly (85 %) as well as the best do; a number that
+ * gives no part fewer tiles than the one before is passed over. */
+uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks)
+{
+	uint64_t room = 2 * (uint64_t)sms, most = blocks < 128 ? blocks : 128, best = 0;
+
+	if (ctas * 10 >= room * 8)
+		return 1;
+	most = most < room ? most : room;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint64_t n = 1; n <= most; n++) {
+			uint64_t ppm = ctas * n * 1000000 / room, full = div_up(ctas * n, room);
+
+			if (n > 1 && div_up(blocks, n) == div_up(blocks, n - 1))
+				continue;
+			ppm /= full;
+			if (pass == 0 && ppm > best)
+				best = ppm;
+			else if (pass == 1 && ppm * 100 >= best * 85)
+				return (uint32_t)n;
+		}
+	return 1;
+}
+
+/* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
+ * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. */
+static bool attention(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
+	bool varlen = o->algorithm == OP_ATTN_FLASH && s->paged, joined = s->heads > kv && s->q_len == 1;
+	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
+	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
+
+	if (s->q_len > 64)
+		return false;
+	out->n = 0;
+	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>", splits, ctas / batch, batch,
+	    128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = (64 + 2 * keys) * s->head_dim * 2;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = 64;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].steps = s->paged ? 2 : 0; /* the page of the keys, and that of the values */
+	if (splits == 1)
+		return true;
+	put(out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
+	    div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	return true;
+}
+
+/* --- the rest: PyTorch's rules ------------------------------------------------------------------------------- */
+
+/* Four elements a thread and 128 threads, vectorised where every operand is contiguous. */
+static void elementwise(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	out->n = 0;
+	put(out, k, o,
+	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4>"
+	                     : "void at::native::vectorized_elementwise_kernel<4>",
+	    div_up(o->shape.elems, 512), 1, 1, 128);
+	out->at[0].registers = 32;
+}
+
+/* A CTA a row, as many threads as it has elements by four, 32 to 512. */
+static void rows(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	uint64_t threads = round_up(div_up(o->shape.cols, 4), 32);
+
+	out->n = 0;
+	put(out, k, o,
+	    o->kind == OP_SOFTMAX ? "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>"
+	    : o->kind == OP_NORM  ? "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel"
+	                          : "void at::native::reduce_kernel<512, 1>",
+	    o->shape.rows ? o->shape.rows : 1, 1, 1,
+	    (uint32_t)(threads < 32    ? 32
+	               : threads > 512 ? 512
+	                               : threads));
+	out->at[0].registers = 32;
+}
+
+bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                     struct geometry *out)
+{
+	switch (o->kind) {
+	case OP_GEMM:
+		return dtype_bits(o->dtype) <= 16 && products(g, k, s, o, out);
+	case OP_ATTENTION:
+		return attention(g, k, o, out);
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+		rows(k, o, out);
+		return true;
+	case OP_ELEMENTWISE:
+	case OP_CONVERT:
+	case OP_COPY:
+	case OP_CONCAT:
+	case OP_GATHER:
+	case OP_ROPE:
+	case OP_EMBED:
+		elementwise(k, o, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- a whole stream ------------------------------------------------------------------------------------------ */
+
+/* Which ops of a trace are laid out anew: tensor-core products, and attention that no other launches belong to. */
+static bool anew(const struct kernels *k, const struct op_stream *s, const struct op *o)
+{
+	if (!o->n_launches)
+		return o->kind != OP_OPAQUE && o->kind != OP_HOST_SYNC;
+	if (o->kind != OP_GEMM && o->kind != OP_ATTENTION)
+		return false;
+	for (uint32_t i = 0; i < o->n_launches; i++) {
+		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;
+
+		if (f == KERNEL_PRODUCT || f == KERNEL_ATTENTION)
+			return true;
+	}
+	return false;
+}
+
+int gpu_geometry_stream(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
+                        struct op_stream *out, struct kernel **kernels, struct err *e)
+{
+	size_t most = s->n_launches + GEOMETRY_LAUNCHES * s->n_ops + 1;
+
+	*out = *s;
+	out->ops = arena_array(a, s->n_ops + 1, sizeof *out->ops);
+	out->launches = arena_array(a, most, sizeof *out->launches);
+	*kernels = arena_array(a, most, sizeof **kernels);
+	if (!out->ops || !out->launches || !*kernels)
+		return err_set(e, ERR_NOMEM, "out of memory for %zu launches", most);
+	out->n_launches = 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		struct op *o = &out->ops[i];
+		struct geometry x;
+		bool made;
+
+		*o = s->ops[i];
+		made = anew(k, s, o) && gpu_geometry_of(g, k, s, o, &x);
+		o->first_launch = (uint32_t)out->n_launches;
+		o->n_launches = made ? x.n : s->ops[i].n_launches;
+		for (uint32_t n = 0; n < o->n_launches; n++) {
+			struct op_launch *l = &out->launches[out->n_launches];
+
+			*l = made ? x.at[n] : s->launches[s->ops[i].first_launch + n];
+			if (made) {
+				l->measured_ns = n ? 0 : s->ops[i].measured_ns;
+				l->start_ns = s->ops[i].n_launches ? s->launches[s->ops[i].first_launch].start_ns : 0;
+				(*kernels)[out->n_launches] = x.kernel[n];
+			}
+			out->n_launches++;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,302 @@
+/* Launches a library would make, and published tables as samples: rows, refusals, residency, what is added and why. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sim/gpu_geometry.h"
+#include "validate/score.h"
+#include "validate/tables.h"
+
+#include "validate/tests/test.h"
+
+#define DEVICE                                                                                                         \
+	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\n"                               \
+	"dram: {kind: fixed, fixed_bandwidth: 1 TB/s}\ngpu: {dram_read: 1 TB/s}\nhost: {graph_launch: 6 us}\n"
+#define AMPERE "sm: {smem: 100 KiB, gpc: 0, capability: 89}\n"
+#define HOPPER "sm: {capability: 90}\n"
+#define GEMM   "gpu,kernel,dtype,m,n,k,time_us\n"
+
+struct bed {
+	struct arena *a;
+	struct machine_conf *conf;
+	struct kernels *k;
+	struct gpu g;
+	struct cases set;
+	struct tables_stats st;
+	struct err e;
+};
+
+static void bed_up(struct bed *b, const char *text)
+{
+	memset(b, 0, sizeof *b);
+	b->a = arena_new(0);
+	b->conf = machine_conf_parse(text, strlen(text), "toy", NULL, 0, &b->e);
+	b->k = kernels_load(NULL, &b->e);
+	CHECK_OK(b->conf && b->k ? 0 : -1, b->e);
+	b->g = machine_gpu(&b->conf->cfg);
+}
+
+static void bed_down(struct bed *b)
+{
+	kernels_free(b->k);
+	machine_conf_free(b->conf);
+	arena_free(b->a);
+}
+
+static int read_text(struct bed *b, const char *text, const struct tables_opts *o)
+{
+	static const struct tables_opts all;
+	struct input *in = input_mem(text, strlen(text), "t.csv", &b->e);
+	int rc = in ? tables_read(in, &b->conf->cfg, b->k, o ? o : &all, b->a, &b->set, &b->st, &b->e) : -1;
+
+	input_free(in);
+	return rc;
+}
+
+static void refused(const char *text, const char *part)
+{
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(read_text(&b, text, NULL) < 0);
+	CHECK(b.e.kind == ERR_IO);
+	CHECK_HAS(b.e.msg, part);
+	bed_down(&b);
+}
+
+TEST(a_key_split_fills_the_sms_twice_and_no_more)
+{
+	/* 8 CTAs, 100 SMs: room for 200; 25 parts fill it, but 22 (88 %) are enough and give no part fewer tiles */
+	CHECK_U64(gpu_geometry_kv_splits(8, 100, 1024), 22);
+	CHECK_U64(gpu_geometry_kv_splits(160, 100, 1024), 1); /* 80 % of the room is enough */
+	CHECK_U64(gpu_geometry_kv_splits(8, 100, 1), 1);      /* one tile is not split */
+	CHECK_U64(gpu_geometry_kv_splits(8, 100, 2), 2);
+	CHECK_U64(gpu_geometry_kv_splits(1, 100, 100000), 109); /* at most 128; 109 are 85 % of 128 */
+}
+
+static struct op gemm(uint64_t m, uint64_t n, uint64_t k)
+{
+	return (struct op){ .kind = OP_GEMM,
+		            .rule = "",
+		            .fn = "",
+		            .dtype = DT_BF16,
+		            .out_dtype = DT_BF16,
+		            .shape = { .batch = 1, .m = m, .n = n, .k = k } };
+}
+
+TEST(one_row_is_a_gemv_where_there_is_no_wgmma)
+{
+	struct op_stream s = { 0 };
+	struct op o = gemm(1, 896, 1280);
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 1);
+	CHECK(x.kernel[0].form == KERNEL_DOT);
+	CHECK_U64(x.at[0].grid[0], 224); /* as Nsight Compute showed it on an RTX 5090: (224, 1, 1) of (32, 4, 1) */
+	CHECK_U64(x.at[0].block[0], 128);
+	o.shape.m = 2;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_PRODUCT);
+	bed_down(&b);
+	bed_up(&b, DEVICE HOPPER);
+	o.shape.m = 1;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].form == KERNEL_PRODUCT);
+	CHECK_HAS(x.at[0].name, "nvjet");
+	bed_down(&b);
+}
+
+TEST(a_grid_stays_on_the_device_and_has_whole_clusters)
+{
+	static const uint64_t n[] = { 64, 512, 4096, 65536 }, k[] = { 64, 1024, 16384 }, m[] = { 2, 16, 64, 300 };
+	static const char *const devices[] = { DEVICE AMPERE, DEVICE HOPPER };
+	struct op_stream s = { 0 };
+
+	for (int d = 0; d < 2; d++) {
+		struct bed b;
+
+		bed_up(&b, devices[d]);
+		for (size_t i = 0; i < 4 * 3 * 4; i++) {
+			struct op o = gemm(m[i % 4], n[i / 4 % 4], k[i / 16]);
+			struct geometry x;
+
+			CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+			CHECK(x.at[0].grid[0] >= 1 && x.at[0].grid[0] <= 100);
+			CHECK_U64(x.at[0].grid[0] % x.at[0].cluster[0], 0);
+			CHECK(x.at[0].smem_dynamic <= b.g.sm->smem);
+			CHECK((x.n == 2) == (x.kernel[0].splits_k == 1));
+		}
+		bed_down(&b);
+	}
+}
+
+TEST(heads_that_share_keys_are_rows_of_one_tile)
+{
+	struct op_stream s = { 0 };
+	struct op o = { .kind = OP_ATTENTION,
+		        .rule = "",
+		        .fn = "",
+		        .dtype = DT_BF16,
+		        .algorithm = OP_ATTN_FLASH,
+		        .shape = { .batch = 2,
+		                   .heads = 32,
+		                   .kv_heads = 8,
+		                   .q_len = 1,
+		                   .kv_len = 4096,
+		                   .head_dim = 128,
+		                   .v_dim = 128,
+		                   .paged = true } };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 2); /* parts, and what joins them */
+	CHECK_U64(x.at[0].grid[1] * x.at[0].grid[2], 16);
+	CHECK_U64(x.at[0].grid[0], gpu_geometry_kv_splits(16, 100, 32));
+	CHECK(x.kernel[1].form == KERNEL_COMBINE);
+	o.shape.kv_heads = 32; /* of lengths apart, keys are split only where heads share them */
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 1);
+	CHECK_U64(x.at[0].grid[1] * x.at[0].grid[2], 64);
+	bed_down(&b);
+}
+
+TEST(a_product_row_is_a_sample_with_its_share_of_the_graph)
+{
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK_OK(read_text(&b, GEMM "G,k,bfloat16,1,4096,4096,42.5\n", NULL), b.e);
+	CHECK_U64(b.set.n, 1);
+	CHECK_U64(b.set.v[0].measured_ns, 42500);
+	CHECK(b.set.v[0].split == SAMPLE_HELD_OUT);
+	CHECK_STR(b.set.v[0].cls, "gemm bfloat16, 1 row");
+	CHECK_STR(b.set.v[0].group, "G");
+	CHECK_U64(b.set.v[0].around, 1000000); /* 6 us over six calls */
+	/* 6 x 33.5 MB are more than three times 48 MiB: weights come from DRAM, tokens do not */
+	CHECK_U64(b.set.work.launches[0].mem.read - b.set.work.launches[0].mem.read_hit, 2 * 4096 * 4096);
+	CHECK(b.set.v[0].time.total > 33554432 + 1000000);
+	bed_down(&b);
+}
+
+TEST(copies_that_fit_are_found_again)
+{
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK_OK(read_text(&b, GEMM "G,k,bfloat16,4,1024,1024,5\n", NULL), b.e);
+	CHECK_U64(b.set.work.launches[0].mem.read_hit, b.set.work.launches[0].mem.read);
+	bed_down(&b);
+}
+
+TEST(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
+{
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK_OK(read_text(&b, GEMM "G,k,fp8,16,1024,1024,5\nG,k,fp8_block,16,1024,1024,300\nG,k,nvfp4,1,128,128,7\n",
+	                   NULL),
+	         b.e);
+	CHECK_U64(b.set.n, 1);
+	CHECK_U64(b.set.v[0].n_ops, 2);
+	CHECK(b.set.stream.ops[0].kind == OP_CONVERT);
+	CHECK_U64(b.st.host_bound, 1);
+	CHECK_U64(b.st.no_rule, 1);
+	CHECK_U64(b.st.rows, 3);
+	bed_down(&b);
+}
+
+TEST(attention_tables_and_collections_are_told_by_their_header)
+{
+	static const struct tables_opts h = { .gpu = "H" };
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK_OK(read_text(&b,
+	                   "gpu,kernel,attn_dtype,kv_cache_dtype,batch_size,num_heads,num_key_value_heads,head_dim,"
+	                   "window_size,kv_len,time_us\nG,vllm_flash_attn_fa2,bfloat16,bfloat16,4,32,8,128,0,1024,20\n",
+	                   NULL),
+	         b.e);
+	CHECK_U64(b.set.n, 1);
+	CHECK_U64(b.set.v[0].n_ops, 3); /* the queries regrouped, and back */
+	CHECK_U64(b.set.v[0].around, 6000000);
+	bed_down(&b);
+	bed_up(&b, DEVICE AMPERE);
+	CHECK_OK(read_text(&b,
+	                   "gpu,kernel,shape,dtype,time_us,source\n"
+	                   "H,GEMM torch,M=1 N=512 K=2048,bfloat16,5.42,github.com/ai-dynamo/aiconfigurator@1\n"
+	                   "H,GEMM torch,M=1 N=512 K=2048,bfloat16,5.42,elsewhere\n"
+	                   "I,GEMM torch,M=1 N=512 K=2048,bfloat16,5.42,github.com/ai-dynamo/aiconfigurator@1\n"
+	                   "H,decode attention x,B=8 kv=1024 h32 kv8 "
+	                   "d128,bf16,18.2,github.com/ai-dynamo/aiconfigurator@1\n",
+	                   &h),
+	         b.e);
+	CHECK_U64(b.set.n, 2);
+	CHECK_U64(b.set.stream.ops[1].shape.kv_len, 1024);
+	bed_down(&b);
+}
+
+TEST(faults_name_the_line_and_the_column)
+{
+	refused("", "empty");
+	refused("a,b\n", "no column 'gpu'");
+	refused(GEMM "G,k,bfloat16,1,x,4096,1\n", "t.csv:2: 'n' is 'x'");
+	refused(GEMM "G,k,bfloat16,1,-4,4096,1\n", "t.csv:2: 'n'");
+	refused(GEMM "G,k,bfloat16,1,4,4096,0\n", "t.csv:2: 'time_us'");
+	refused(GEMM "G,k,bf61,1,4,4096,1\n", "t.csv:2: unknown type 'bf61'");
+}
+
+/* The whole of a table that is not committed: a device by data sheet stays within what README states. */
+static void within(const char *device, const char *file, const char *cls, double most)
+{
+	char path[1024], conf[1024];
+	struct tables_opts o = { .every = 4 };
+	struct input *in;
+	struct score *s;
+	struct bed b;
+	int n;
+
+	snprintf(path, sizeof path, "%s/../shared/data/public/%s", test_root(), file);
+	snprintf(conf, sizeof conf, "%s/configs/gpu/%s.yaml", test_root(), device);
+	if (access(path, R_OK) != 0)
+		test_skip("not run: 1 file absent");
+	bed_up(&b, DEVICE AMPERE);
+	machine_conf_free(b.conf);
+	b.conf = machine_conf_load(conf, NULL, 0, &b.e);
+	CHECK_OK(b.conf ? 0 : -1, b.e);
+	in = input_open(path, &b.e);
+	CHECK_OK(in ? tables_read(in, &b.conf->cfg, b.k, &o, b.a, &b.set, &b.st, &b.e) : -1, b.e);
+	input_free(in);
+	CHECK_U64(b.st.read, b.set.n);
+	n = score_samples(&b.set, 1, NULL, SCORE_CLASS, b.a, &s, &b.e);
+	for (int i = 0; i < n; i++)
+		if (strcmp(s[i].cls, cls) == 0) {
+			CHECK(s[i].n > 50);
+			CHECK(s[i].weighted_ape < most);
+			bed_down(&b);
+			return;
+		}
+	test_fail(__FILE__, __LINE__, "no class '%s'", cls);
+}
+
+TEST(an_a100_by_data_sheet)
+{
+	within("a100", "gemm_m1-64_a100_sxm.csv.gz", "gemm bfloat16", 12);
+}
+
+TEST(an_rtx_pro_6000_by_data_sheet)
+{
+	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm bfloat16", 9);
+}
+
+SUITE(t_tables,
+      T(a_key_split_fills_the_sms_twice_and_no_more) T(one_row_is_a_gemv_where_there_is_no_wgmma)
+              T(a_grid_stays_on_the_device_and_has_whole_clusters) T(heads_that_share_keys_are_rows_of_one_tile)
+                      T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
+                              T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
+                                      T(attention_tables_and_collections_are_told_by_their_header)
+                                              T(faults_name_the_line_and_the_column) T(an_a100_by_data_sheet)
+                                                      T(an_rtx_pro_6000_by_data_sheet));
