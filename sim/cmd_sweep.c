@@ -117,7 +117,6 @@ struct watch {
 	struct progress *line;
 	bool tried;
 	const char *label;
-	size_t from;
 };
 
 static void on_points(void *arg, size_t done, size_t of)
@@ -125,10 +124,10 @@ static void on_points(void *arg, size_t done, size_t of)
 	struct watch *w = arg;
 
 	if (!w->tried) {
-		w->line = progress_new(w->label, "points", of - w->from);
+		w->line = progress_new(w->label, "points", of);
 		w->tried = true;
 	}
-	progress_set(w->line, done - w->from);
+	progress_set(w->line, done);
 }
 
 static uint64_t now_ns(void)

@@ -126,7 +126,7 @@ struct sweep_job {
 	unsigned jobs;
 	uint64_t shard, shards;              /* 1 .. shards; points are dealt out like cards */
 	bool retry, mixed;                   /* retry: failed points run again */
-	void (*progress)(void *arg, size_t done, size_t of); /* after each write */
+	void (*progress)(void *arg, size_t done, size_t of); /* after each write: points run, to run */
 	void *arg;
 };
 struct sweep_done { int64_t id; size_t mine, there, ran; }; /* points of this shard; of them stored before; run now */

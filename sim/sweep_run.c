@@ -329,7 +329,7 @@ static int run_all(struct crew *c, struct resdb *db, struct sweep_done *d, struc
 		arena_reset(a);
 		rc = rc < 0 ? rc : collect(c, db, d->id, a, &d->ran, e);
 		if (rc == 0 && job->progress)
-			job->progress(job->arg, d->there + d->ran, d->mine);
+			job->progress(job->arg, d->ran, c->n_todo);
 	}
 	for (unsigned i = 0; i < c->n; i++)
 		let_go(&c->w[i], rc < 0);
