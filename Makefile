@@ -32,7 +32,7 @@ TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_rea
 RESULTS = res res_read res_sweep res_sweep_read res_merge \
           plot plot_script plot_run
 VALIDATE = cases tables score accuracy fit fit_plan \
-           probe_dram probe_dram_tile probe_dram_ref probe_mem probe_curve
+           probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \

@@ -4,12 +4,11 @@
  * pseudo-channel the bus carries them burst by burst, row misses close and open banks under tRCD, tRP, tRAS, tRC, tRRD
  * and tFAW with activations of other banks hidden behind transfers, a change of direction costs its turnaround, and
  * all banks are refreshed every tREFI. Efficiency and latency under load are results, not inputs.
- * Leaves out: command-accurate scheduling (the reordering window, write draining: `write_batch` stands for it), ECC,
- * temperature, per-bank refresh.
+ * Leaves out: command-accurate scheduling (a queue's reach and `write_batch` stand for it), ECC, temperature.
  * Invariants: I1 a bank has at most one open row; I2 bytes served are the bytes asked, rounded up to bursts per
- * pseudo-channel; I3 a refusal owes one retry; I4 a pseudo-channel never carries more bytes than its bus can in the
- * time since the first of them arrived, so no run beats the peak; I5 with the same requests at the same times, more
- * bandwidth or less of any latency never makes a request end later.
+ * pseudo-channel; I3 a refusal owes one retry; I4 the pseudo-channels never carry more bytes than their buses can in
+ * the time since the first of them arrived, so no run beats the peak; I5 with the same requests at the same times, more
+ * bandwidth or less of any latency does not make a request end later, but for what dram_tile.h says.
  * Numbers: configs/dram/TYPE-RATE.yaml, from Ramulator 2.1's presets (timings table in validate/data/dram). */
 #ifndef NPUSIM_ARCH_DRAM_H
 #define NPUSIM_ARCH_DRAM_H
@@ -84,12 +83,14 @@ ps_t dram_unloaded(const struct dram_cfg *c, enum dram_row r);
 /* The timing table of one pseudo-channel, derived once from the configuration. Any model of the device starts here. */
 struct dram_timing {
 	uint32_t units;                      /* pseudo-channels of all channels */
+	uint32_t channels, ranks;
 	uint32_t groups, banks;              /* bank groups; banks of one group, all ranks */
 	uint64_t row_bytes, burst_bytes, interleave;
 	uint64_t peak;                       /* bytes/s of all units */
+	uint32_t read_reach, write_reach;    /* bursts of a pseudo-channel that its controller's queue holds */
 	uint32_t write_batch;
 	bool hashed;
-	ps_t t_cl, t_cwl, t_rcd, t_rcd_wr, t_rp, t_rc, t_ccd_s, t_ccd_l, t_act; /* t_act: between activates of a unit */
+	ps_t t_cl, t_cwl, t_rcd, t_rcd_wr, t_rp, t_rc, t_ccd_s, t_ccd_l, t_ccd_bank, t_act; /* t_act: between activates of a unit */
 	ps_t t_wr, t_wtr, t_rtp, t_rtw, t_refi, t_controller;
 	ps_t t_block;                        /* of each tREFI lost: last read to precharge, tRP, tRFC, tRCD */
 };

@@ -68,9 +68,9 @@ const struct cfg_field dram_schema[] = {
 	T_ROW(t_refi, "3.9 us", "between refreshes; 0: no refresh", PRESET),
 	T_ROW(t_controller, "10 ns", "from the controller's door to the first command, and back",
 	      "our choice: some 10 cycles of queueing and PHY"),
-	CFG_U32(S, write_batch, "write_batch", "16", 1, 1024, NULL,
-	        "bursts a pseudo-channel's controller writes before it turns the bus; 1: turns for every tile",
-	        "half of a 32-entry write queue, drained from 0.8 to 0.2 (Ramulator 2.1)"),
+	CFG_U32(S, write_batch, "write_batch", "0", 0, 1024, NULL,
+	        "bursts a pseudo-channel writes before the bus is turned; 0: what the write queue's marks give",
+	        "our choice"),
 	CFG_U32(S, queue, "queue", "64", 1, 65536, NULL, "tile requests held",
 	        "our choice: beyond the DMA's descriptors"),
 	CFG_U64(S, rows, "rows", "16384", 2, UINT64_C(1) << 24, cfg_pow2, "of a bank (command path)", PRESET),
@@ -102,10 +102,10 @@ const struct cfg_field dram_schema[] = {
 	         "Ramulator 2.1: FRFCFS"),
 	CFG_STR(S, fields, "fields", "BGI", "address map of the command path: a name or fields, most significant first",
 	        "our choice: spreads a stream over bank groups"),
-	CFG_U32(S, read_queue, "read_queue", "32", 1, 512, NULL, "reads a channel's controller holds (command path)",
-	        "Ramulator 2.1"),
-	CFG_U32(S, write_queue, "write_queue", "32", 1, 512, NULL, "writes a channel's controller holds (command path)",
-	        "Ramulator 2.1"),
+	CFG_U32(S, read_queue, "read_queue", "128", 1, 512, NULL, "reads a channel's controller holds: how far it looks ahead",
+	        "our choice: enough that a stream on HBM does not wait for rows; the simulators have 32"),
+	CFG_U32(S, write_queue, "write_queue", "128", 1, 512, NULL, "writes a channel's controller holds",
+	        "our choice: as read_queue"),
 	CFG_PPM(S, drain_high, "drain_high", "0.8", 0, 1000000, "of the write queue: more are drained", "Ramulator 2.1"),
 	CFG_PPM(S, drain_low, "drain_low", "0.2", 0, 1000000, "of the write queue: draining ends below", "Ramulator 2.1"),
 	CFG_RATE(S, fixed_bandwidth, "fixed_bandwidth", "1 TB/s", 1000, UINT64_C(1000000000000000), NULL,
@@ -271,17 +271,29 @@ static ps_t scaled(const struct dram_cfg *c, ps_t t)
 	return (t * c->latency_scale + PPM / 2) / PPM;
 }
 
+/* Bursts a pseudo-channel writes between two turns of its bus: from the high mark of the queue to the low one. */
+static uint32_t write_batch(const struct dram_cfg *c)
+{
+	uint64_t n = (uint64_t)c->write_queue * (c->drain_high - c->drain_low) / PPM / c->pseudo_channels;
+
+	return c->write_batch ? c->write_batch : n ? (uint32_t)n : 1;
+}
+
 struct dram_timing dram_timing(const struct dram_cfg *c)
 {
 	struct dram_timing t = {
 		.units = c->channels * c->pseudo_channels,
+		.channels = c->channels,
+		.ranks = c->ranks,
 		.groups = c->bank_groups,
 		.banks = c->banks * c->ranks,
 		.row_bytes = c->row_bytes,
 		.burst_bytes = dram_burst_bytes(c),
 		.interleave = c->interleave,
 		.peak = dram_peak(c),
-		.write_batch = c->write_batch,
+		.read_reach = div_up(c->read_queue, c->pseudo_channels),
+		.write_reach = div_up(c->write_queue, c->pseudo_channels),
+		.write_batch = write_batch(c),
 		.hashed = c->map == DRAM_MAP_HASHED,
 		.t_cl = scaled(c, c->t_cl),
 		.t_cwl = c->t_cwl,
@@ -290,6 +302,7 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 		.t_rp = scaled(c, c->t_rp),
 		.t_ccd_s = c->t_ccd_s,
 		.t_ccd_l = c->t_ccd_l,
+		.t_ccd_bank = c->bank_groups == 1 ? c->t_ccd_bank : 0,
 		.t_wr = c->t_wr,
 		.t_wtr = c->t_wtr,
 		.t_rtp = c->t_rtp,

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "validate/probe_dram_ref.h"
+#include "validate/probe_dram_tiles.h"
+
+#define QUEUE 32                       /* entries of the measured controllers (validate/data/dram/README.md) */
 
 static cmd_fn dram_cmd_fn;
 
@@ -34,7 +37,7 @@ struct ask {
 	struct opt_list sets;
 	uint64_t queue, channels, bursts, tile;
 	uint32_t load;
-	bool poisson;
+	bool poisson, tiles;
 };
 
 static int load_config(const struct ask *a, struct dram_cfg *c, struct err *e)
@@ -45,8 +48,6 @@ static int load_config(const struct ask *a, struct dram_cfg *c, struct err *e)
 
 	if (a->sets.n > 32)
 		return err_set(e, ERR_USAGE, "'--set' is given more than 32 times");
-	for (; n < a->sets.n; n++)
-		sets[n] = a->sets.v[n];
 	if (a->map) {
 		snprintf(text[k], sizeof text[k], "dram.fields=%s", a->map);
 		sets[n++] = text[k++];
@@ -55,12 +56,12 @@ static int load_config(const struct ask *a, struct dram_cfg *c, struct err *e)
 		snprintf(text[k], sizeof text[k], "dram.channels=%llu", (unsigned long long)a->channels);
 		sets[n++] = text[k++];
 	}
-	if (a->queue) {
-		snprintf(text[k], sizeof text[k], "dram.read_queue=%llu", (unsigned long long)a->queue);
-		sets[n++] = text[k++];
-		snprintf(text[k], sizeof text[k], "dram.write_queue=%llu", (unsigned long long)a->queue);
-		sets[n++] = text[k++];
-	}
+	snprintf(text[k], sizeof text[k], "dram.read_queue=%llu", (unsigned long long)(a->queue ? a->queue : QUEUE));
+	sets[n++] = text[k++];
+	snprintf(text[k], sizeof text[k], "dram.write_queue=%llu", (unsigned long long)(a->queue ? a->queue : QUEUE));
+	sets[n++] = text[k++];
+	for (int i = 0; i < a->sets.n; i++)
+		sets[n++] = a->sets.v[i];
 	return probe_dram_load(c, a->config, sets, n, e);
 }
 
@@ -227,6 +228,41 @@ static int reference(const struct ask *a, enum out_format fmt, struct str *out, 
 	return rc;
 }
 
+/* --- the tile path ----------------------------------------------------------------------------------------- */
+
+static int tile_streams(const struct ask *a, enum out_format fmt, struct str *out, struct err *e)
+{
+	static const struct out_col cols[] = {
+		{ "stream", OUT_TEXT, 0 },  { "tile_kib", OUT_INT, 0 },  { "command", OUT_REAL, 4 },
+		{ "tiles", OUT_REAL, 4 },   { "error_pct", OUT_REAL, 2 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	const struct probe_tiles *known;
+	struct dram_cfg c;
+	int rc = load_config(a, &c, e);
+
+	for (size_t i = 0; rc == 0 && (known = probe_tiles_known(i)); i++)
+		for (uint64_t kib = 64; rc == 0 && kib >= 4; kib /= 4) {
+			struct probe_tiles s = *known;
+			struct probe_tiles_result r;
+
+			s.tile = kib << 10;
+			s.window = PROBE_TILES_WINDOW;
+			s.tiles = (a->bursts ? a->bursts * dram_burst_bytes(&c) : (UINT64_C(4) << 20) * c.channels) / s.tile;
+			if ((rc = probe_tiles(&c, &s, &r, e)) < 0)
+				break;
+			out_text(t, s.name);
+			out_int(t, (int64_t)kib);
+			out_real(t, r.command);
+			out_real(t, r.tile);
+			out_real(t, 100 * (r.tile / r.command - 1));
+		}
+	if (rc == 0)
+		out_table_write(t, fmt, out);
+	out_table_free(t);
+	return rc;
+}
+
 /* --- command ----------------------------------------------------------------------------------------------- */
 
 static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
@@ -245,6 +281,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "channels", OPT_U64, &a.channels, "N", "as dram.channels" },
 		{ 0, "path", OPT_TEXT, &a.path, "PATH", "command (default), or tile: the closed form machines run with" },
 		{ 0, "tile", OPT_U64, &a.tile, "BYTES", "of a tile on the tile path (default 65536)" },
+		{ 0, "tiles", OPT_FLAG, &a.tiles, NULL, "instead: streams of tiles, the tile path beside the command path" },
 		{ 'n', "bursts", OPT_U64, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
 		{ 's', "set", OPT_LIST, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
 		{ 0, "reference", OPT_TEXT, &a.reference, "FILE", "instead: every row of a file of measurements" },
@@ -259,6 +296,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		" and compared; exit code 1 when a counted row is beyond its bound.",
 		"npusim probe dram -c configs/dram/hbm3-6400.yaml --pattern random\n"
 		"npusim probe dram -c configs/dram/lpddr5-6400.yaml --pattern seq --load 50 --format json\n"
+		"npusim probe dram -c configs/dram/hbm3-6400.yaml --tiles --queue 128\n"
 		"npusim probe dram --reference validate/data/dram/reference.csv\n",
 		opts, 0, 0
 	};
@@ -278,7 +316,9 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		rc = err_set(e, ERR_USAGE, "'npusim probe dram' needs '-c FILE', a file of configs/dram, or"
 		             " '--reference FILE'");
 	if (rc == 0 && (rc = cmd_format(a.format, &f, e)) == 0)
-		rc = a.reference ? reference(&a, f, out, e) : one_stream(&a, f, out, e);
+		rc = a.reference ? reference(&a, f, out, e)
+		     : a.tiles   ? tile_streams(&a, f, out, e)
+		                 : one_stream(&a, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&a.sets);
 	return rc < 0 ? -1 : 0;

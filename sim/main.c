@@ -66,7 +66,7 @@
  *   validate/tables  published kernel times as samples
  *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
- *   validate/probe_dram    streams through a memory (_tile, _ref: beside measured ones)
+ *   validate/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   validate/probe_curve   measured ones beside them
  *   results/res      the results database (_read, _int); res_sweep (_read): its sweeps; _merge: files into one

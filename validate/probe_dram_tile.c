@@ -29,11 +29,34 @@ static uint32_t next_tile(struct tiles *t, struct mem_run *runs, bool *write)
 	return n;
 }
 
-static int by_size(const void *a, const void *b)
+/* The k-th smallest; turns the order over. */
+static ps_t nth(ps_t *v, uint64_t n, uint64_t k)
 {
-	ps_t x = *(const ps_t *)a, y = *(const ps_t *)b;
+	uint64_t lo = 0, hi = n - 1;
 
-	return (x > y) - (x < y);
+	while (lo < hi) {
+		ps_t mid = v[lo + (hi - lo) / 2];
+		uint64_t i = lo, j = hi;
+
+		for (;; i++, j--) {
+			ps_t x;
+
+			while (v[i] < mid)
+				i++;
+			while (v[j] > mid)
+				j--;
+			if (i >= j)
+				break;
+			x = v[i];
+			v[i] = v[j];
+			v[j] = x;
+		}
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return v[k];
 }
 
 static void report(struct probe_result *r, const struct dram_timing *t, uint64_t bytes, ps_t time, ps_t *latency,
@@ -49,9 +72,8 @@ static void report(struct probe_result *r, const struct dram_timing *t, uint64_t
 		return;
 	for (uint64_t i = 0; i < n; i++)
 		sum += (double)latency[i];
-	qsort(latency, n, sizeof *latency, by_size);
 	r->mean_ns = sum / (double)n / 1e3;
-	r->p99_ns = (double)latency[n - 1 - n / 100] / 1e3;
+	r->p99_ns = (double)nth(latency, n, n - 1 - n / 100) / 1e3;
 }
 
 int probe_dram_tile(const struct dram_cfg *c, const struct probe_stream *s, struct probe_result *r, struct err *e)

@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv)
 {
-	const char *one_channel = "dram.channels=1";
+	const char *sets[] = { "dram.read_queue=32", "dram.write_queue=32", "dram.channels=1" };
 	struct probe_stream s;
 	struct probe_result r;
 	struct err e = ERR_INIT;
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: b_dram CONFIG seq|random N | b_dram CONFIG tile BYTES N\n");
 		return 2;
 	}
-	if (probe_dram_load(&c, argv[1], &one_channel, tile ? 0 : 1, &e) < 0 ||
+	if (probe_dram_load(&c, argv[1], sets, tile ? 2 : 3, &e) < 0 ||
 	    probe_dram_pattern(&s, tile ? "seq" : argv[2], &e) < 0) {
 		fprintf(stderr, "b_dram: %s\n", e.msg);
 		return 1;
