@@ -205,6 +205,14 @@ calibrate-h200: $(H200)/operators.db ## fit configs/gpu/h200.yaml anew from the 
 accuracy: $(H200)/operators.db ## what validation finds on kernels it was not fitted to, into configs/accuracy
 	$(Q)$B/npusim validate -c configs/gpu/h200.yaml -t $< --split held-out --worst 0 -o configs/accuracy/h200.yaml
 
+$(H200)/attention.db: traces/h200/micro/attention.json.gz $B/npusim
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)$B/npusim trace import $< -o $@ >/dev/null
+
+.PHONY: ablation
+ablation: $(H200)/attention.db ## asynchronous copy on and off in our attention kernels, measured and simulated
+	@sh validate/tools/ablation.sh $B/npusim $<
+
 ##> What a newcomer wants
 DEMO = $(BUILD)/demo
 NPUSIM = $(BUILD)/release/npusim

@@ -12,20 +12,20 @@
 #define FITTED "fitted, configs/calibrate/h200-attention.yaml"
 
 const struct cfg_field gpu_flash_schema[] = {
-	CFG_PS(struct gpu_flash_cfg, setup, "setup", "1557 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_flash_cfg, setup, "setup", "1619 ns", 0, 100 * PS_US, NULL,
 	       "beside launch and the first round trip: queries in, results out", FITTED),
-	CFG_PPM(struct gpu_flash_cfg, mma, "mma", "13.37", 1, 1000000000,
+	CFG_PPM(struct gpu_flash_cfg, mma, "mma", "11.61", 1, 1000000000,
 	        "cycles of a warp's matrix instruction among others that depend on it", FITTED),
-	CFG_PPM(struct gpu_flash_cfg, element, "element", "14.64", 0, 1000000000,
+	CFG_PPM(struct gpu_flash_cfg, element, "element", "17.86", 0, 1000000000,
 	        "cycles of a thread's score from product to probability, one after the other", FITTED),
-	CFG_PPM(struct gpu_flash_cfg, tensor, "tensor", "0.4416", 1, 1000000,
+	CFG_PPM(struct gpu_flash_cfg, tensor, "tensor", "0.4302", 1, 1000000,
 	        "of the rate of warp-wide matrix instructions, beside the loads from shared memory that feed them",
 	        FITTED),
-	CFG_PPM(struct gpu_flash_cfg, instructions, "instructions", "4.678", 0, 1000000000,
+	CFG_PPM(struct gpu_flash_cfg, instructions, "instructions", "3.393", 0, 1000000000,
 	        "instructions of a score, as far as they take an SM's issue slots", FITTED),
-	CFG_RATE(struct gpu_flash_cfg, tile_rate, "tile_rate", "52.43 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_flash_cfg, tile_rate, "tile_rate", "70.56 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which an SM's CTAs together get their tiles", FITTED),
-	CFG_PPM(struct gpu_flash_cfg, store, "store", "14.8", 0, 1000000000,
+	CFG_PPM(struct gpu_flash_cfg, store, "store", "30.3", 0, 1000000000,
 	        "cycles of a thread's 16 bytes on their way from registers to shared memory", FITTED),
 	CFG_U32(struct gpu_flash_cfg, flop_mma, "flop_mma", "2728", 1, 1u << 20, NULL,
 	        "16-bit FLOP a cycle and SM of warp-wide matrix instructions",
@@ -85,6 +85,8 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	chain = math + wait;
 	pipe = mates * (cycles(g, div_up(mma * warps * 4096, p->flop_mma), MILLION * MILLION / p->tensor) +
 	                cycles(g, div_up(scores * warps * 32 * 100, g->c->issue), p->instructions));
+	if (!k->asynchronous) /* through the registers: slots of the SM, too */
+		pipe += mates * store;
 	count_tiles(s, k->tile_n, k->tile_k, &longest, &all);
 	heads = s->heads * (s->batch ? s->batch : 1);
 	if (x.ctas <= slots)
