@@ -438,6 +438,35 @@ static int lower_first(const void *x, const void *y)
 	return a->series - b->series;
 }
 
+/* Moves labels that would overlap apart, each group of them about the middle of where they belong, and into the chart.
+ */
+static void spread(struct tag *t, int n)
+{
+	struct group {
+		double middle;
+		int n;
+	} g[PLOT_SERIES_MAX];
+	int groups = 0;
+
+	for (int i = 0; i < n; i++) {
+		g[groups++] = (struct group){ t[i].y, 1 };
+		for (;;) {
+			struct group *b = &g[groups - 1], *a = b - 1;
+			double half = (b->n - 1) * LABEL_STEP / 2;
+
+			b->middle = b->middle + half > 1 ? 1 - half : b->middle - half < 0 ? half : b->middle;
+			if (groups == 1 || b->middle - a->middle >= (a->n + b->n) * LABEL_STEP / 2 - 1e-9)
+				break;
+			a->middle = (a->middle * a->n + b->middle * b->n) / (a->n + b->n);
+			a->n += b->n;
+			groups--;
+		}
+	}
+	for (int i = 0, k = 0; i < groups; i++)
+		for (int j = 0; j < g[i].n; j++)
+			t[k++].y = g[i].middle + (j - (g[i].n - 1) / 2.0) * LABEL_STEP;
+}
+
 /* The names of lines at their ends, in their colour, none upon another. */
 static void tags(const struct plot *p, const struct view *w, struct str *out)
 {
@@ -454,14 +483,7 @@ static void tags(const struct plot *p, const struct view *w, struct str *out)
 			}
 	}
 	qsort(t, (size_t)n, sizeof *t, lower_first);
-	for (int i = 1; i < n; i++)
-		if (t[i].y < t[i - 1].y + LABEL_STEP)
-			t[i].y = t[i - 1].y + LABEL_STEP;
-	for (int i = n - 1; i >= 0; i--) {
-		double most = i == n - 1 ? 1 : t[i + 1].y - LABEL_STEP;
-
-		t[i].y = t[i].y > most ? most : t[i].y;
-	}
+	spread(t, n);
 	for (int i = 0; i < n; i++) {
 		str_add(out, "set label ");
 		quote(out, p->s[t[i].series].label);

@@ -137,6 +137,26 @@ TEST(names_of_lines_that_end_together_are_moved_apart)
 	str_free(&s);
 }
 
+TEST(they_stay_about_where_they_belong)
+{
+	static const double ends[] = { 50, 51.5, 80 };
+	struct plot *p = plot_new(NULL, NULL);
+	struct str s;
+
+	plot_range(p, PLOT_Y, 0, 100);
+	for (int i = 0; i < 3; i++) {
+		int k = plot_series(p, PLOT_LINE, PLOT_AUTO, "x");
+
+		plot_xy(p, k, 0, 0);
+		plot_xy(p, k, 1, ends[i]);
+	}
+	s = script(p);
+	CHECK_HAS(str_c(&s), "graph 0.480 left textcolor rgb '#0072b2'");
+	CHECK_HAS(str_c(&s), "graph 0.535 left textcolor rgb '#d55e00'");
+	CHECK_HAS(str_c(&s), "graph 0.800 left textcolor rgb '#009e73'");
+	str_free(&s);
+}
+
 TEST(stacked_bars_go_on_where_the_one_before_ends)
 {
 	struct plot *p = plot_new(NULL, NULL);
@@ -279,6 +299,7 @@ SUITE(t_plot,
 	T(a_line_has_its_name_at_its_end_and_ticks_in_bytes)
 	T(bars_stand_side_by_side_under_names_that_are_quoted)
 	T(names_of_lines_that_end_together_are_moved_apart)
+	T(they_stay_about_where_they_belong)
 	T(stacked_bars_go_on_where_the_one_before_ends)
 	T(logarithmic_axes_end_at_1_2_or_5_and_leave_out_what_is_not_above_0)
 	T(a_diagonal_makes_both_axes_alike)
