@@ -392,8 +392,8 @@ int probe_mem_stream(const struct machine_cfg *c, const struct probe_mem_opts *o
 	if (!o->largest && r->largest < 256 * MIB)
 		r->largest = 256 * MIB;
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-		/* Measured where caches and queues are full: what goes in comes out. */
-		uint64_t first = (caches + 4 * MIB) / r->tile, then = r->largest / r->tile;
+		/* Measured where caches and queues are full, hashed sets too: what goes in comes out. */
+		uint64_t first = (2 * caches + 4 * MIB) / r->tile, then = r->largest / r->tile;
 		struct load l = {
 			.kind = kernels[i].kind, .bytes = (first + then) * r->tile, .size = r->tile,
 			.n = first + then, .skip = first,
