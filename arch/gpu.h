@@ -53,7 +53,7 @@ struct gpu_flash_cfg {
 	uint64_t tile_rate;
 };
 struct gpu_stream_cfg {
-	ps_t spread;                 /* first round trips to DRAM take up to so much longer when many go out at once */
+	ps_t spread;                 /* the longest that first loads queue when many go to DRAM at once */
 	uint64_t spread_bytes;       /* of missed bytes with which half of that is reached */
 	uint64_t write_buffer;       /* bytes a launch stores before DRAM has to turn between reads and writes */
 	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */

@@ -7,9 +7,10 @@
  * others' bytes. That is a closed queueing network of c customers, a delay Z (the head) and one server they share (M,
  * a round's bytes); Schweitzer's fixed point has the closed form
  *     cycle = (M + Z + sqrt((M - Z)^2 + 4 M Z / c)) / 2,
- * which is M + Z for one CTA and max(M, Z) for very many. The first round starts as fast as CTAs are launched.
- * Stores cost DRAM time though they may stay in the L2: a copy of 16 MiB to 16 MiB that both fit takes 7.7 to 9.7 us
- * (traces/h200/micro/move_cupti.csv, warm), not the 3.7 us of the L2's rate. */
+ * which is M + Z for one CTA and max(M, Z) for very many. The first round starts as fast as CTAs are launched and as
+ * its loads get through the DRAM's queues, both beside its bytes. Stores cost DRAM time though they may stay in the L2:
+ * a copy of 16 MiB to 16 MiB that both fit takes 7.7 to 9.7 us (traces/h200/micro/move_cupti.csv, warm), not the 3.7 us
+ * of the L2's rate. */
 #include "arch/gpu.h"
 
 static ps_t memory(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f)
@@ -51,13 +52,14 @@ static ps_t round_time(ps_t m, ps_t z, uint64_t c)
 
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x)
 {
-	uint64_t missed = l->mem.read - l->mem.read_hit, half = g->stream->spread_bytes;
+	bool far;
 	ps_t head = clock_span(l->kernel.cycles, g->clock) + l->kernel.barriers_once * gpu_barrier(g, x->threads);
 
 	if (!l->kernel.start)
 		return head;
-	missed = missed >> 30 ? UINT64_C(1) << 30 : missed;
-	return head + gpu_step(g, &l->mem) + g->stream->spread * missed / (missed + half + !half) +
+	/* A thread's first loads go together, one for each operand: the slowest counts. */
+	far = (l->mem.read - l->mem.read_hit) * 16 > l->mem.read;
+	return head + (far ? ps_max(g->c->step_dram, g->c->step_l2) : g->c->step_l2) +
 	       (l->kernel.start - 1) * g->c->step_l2;
 }
 
@@ -69,12 +71,21 @@ ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l, bool reread_
 	       clock_span(l->kernel.loop_cycles, g->clock);
 }
 
+/* The first loads of all CTAs queue in the DRAM's channels. */
+static ps_t spread(const struct gpu *g, const struct gpu_launch *l)
+{
+	uint64_t missed = l->mem.read - l->mem.read_hit, half = g->stream->spread_bytes;
+
+	missed = missed >> 30 ? UINT64_C(1) << 30 : missed;
+	return l->kernel.start && missed ? g->stream->spread * missed / (missed + half) : 0;
+}
+
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t)
 {
 	const struct gpu_grid *x = &f->grid;
 	uint64_t rounds = f->in_order ? 1 : x->rounds, slots = (uint64_t)x->per_sm * g->sms;
 	ps_t ramp = clock_transfer(x->ctas < slots ? x->ctas : slots, g->c->cta_rate);
-	ps_t all, share;
+	ps_t all, share, first;
 
 	t->launch = g->c->launch;
 	t->start = f->head;
@@ -83,5 +94,6 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	t->pipe = issue(g, l, f);
 	all = gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, f->loop * rounds, t->memory), t->pipe);
 	share = div_up(all, rounds);
-	t->body = gpu_overlap(g->c->overlap, share, ramp) + (rounds - 1) * round_time(share, f->head, x->per_sm);
+	first = gpu_overlap(g->rows->overlap, gpu_overlap(g->rows->overlap, share, ramp), spread(g, l));
+	t->body = first + (rounds - 1) * round_time(share, f->head, x->per_sm);
 }
