@@ -21,6 +21,9 @@ const struct cfg_field kv_schema[] = {
 	         "reads and writes together", "our choice: about half of an H100's L2"),
 	CFG_PS(struct kv_cfg, latency, "latency", "50 ns", 0, 100 * PS_US, NULL, "door to door",
 	       "our choice: a third of an H100's L2, being near and without tags to search"),
+	CFG_BOOL(struct kv_cfg, spill, "spill", "true",
+	         "what does not fit goes to the level below; false: a KV cache that does not fit is an error",
+	         "our choice: a larger context is slower, not impossible"),
 	CFG_END
 };
 

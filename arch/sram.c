@@ -7,7 +7,11 @@ const struct cfg_field sram_schema[] = {
 	          "shared memory of one H100/H200 SM is 228 KiB (CUDA device properties)"),
 	CFG_U32(struct sram_cfg, banks, "banks", "32", 1, 1024, cfg_pow2, "banks of one core's scratchpad",
 	        "32 banks of 4 B: CUDA C Programming Guide, shared memory"),
-	CFG_BYTES(struct sram_cfg, bank_width, "bank_width", "16 B", 1, 256, cfg_pow2, "bytes a cycle and bank",
+	CFG_U32(struct sram_cfg, ports, "ports", "2", 1, 8, NULL,
+	        "of a bank; with one, filling a tile and reading it take turns",
+	        "our choice: one to read and one to write, as compiled two-port SRAMs have; a GPU's shared memory has "
+	        "one"),
+	CFG_BYTES(struct sram_cfg, bank_width, "bank_width", "16 B", 1, 256, cfg_pow2, "bytes a cycle and port",
 	          "our choice: 512 B a cycle feeds the default GEMV lanes at 16 bits"),
 	CFG_BYTES(struct sram_cfg, pin, "pin", "0", 0, UINT64_C(1) << 32, NULL,
 	          "part of one core's scratchpad set aside for weights that stay across decode steps",
@@ -30,7 +34,9 @@ uint64_t sram_size(const struct sram_cfg *c)
 
 uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores)
 {
-	return (uint64_t)c->banks * c->bank_width * cores;
+	uint64_t crossings = (uint64_t)c->banks * c->ports * c->bank_width * cores;
+
+	return crossings > 2 ? crossings / 2 : 1;
 }
 
 void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores)

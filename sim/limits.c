@@ -26,6 +26,7 @@ static const struct knob {
 	{ "dma.setup", true },
 	{ "sram.size", false },
 	{ "sram.banks", false },
+	{ "sram.ports", false },
 	{ "sram.pin", false },
 	{ "gemv.units", false },
 	{ "gemv.lanes", false },

@@ -373,6 +373,43 @@ static void choose_pinned(struct mapper *m)
 	}
 }
 
+/* Without spilling the whole KV cache that the stream touches must fit the buffer, in its chunks. */
+static int check_kv(struct mapper *m, struct err *e)
+{
+	uint64_t *end = arena_array(m->a, m->s->n_tensors ? m->s->n_tensors : 1, sizeof *end), chunks = 0;
+	struct str need = STR_INIT, have = STR_INIT;
+
+	if (!m->c->kv_buffer.size || m->c->kv_buffer.spill)
+		return 0;
+	if (!end)
+		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	for (size_t i = 0; i < m->s->n_tensors; i++)
+		end[i] = 0;
+	for (size_t i = 0; i < m->s->n_operands; i++) {
+		const struct op_operand *x = &m->s->operands[i];
+		uint64_t to = map_stored_bytes(m, x->tensor, x->offset) + map_stored_bytes(m, x->tensor, x->touched);
+
+		end[x->tensor] = to > end[x->tensor] ? to : end[x->tensor];
+	}
+	for (size_t i = 0; i < m->s->n_tensors; i++) {
+		const struct op_tensor *t = &m->s->tensors[i];
+
+		if (t->role == OP_KV && end[i])
+			chunks += div_up(t->addr + end[i], KV_CHUNK) - t->addr / KV_CHUNK;
+	}
+	if (chunks * KV_CHUNK <= m->c->kv_buffer.size)
+		return 0;
+	cfg_format_value(CFG_T_BYTES, chunks * KV_CHUNK, &need);
+	cfg_format_value(CFG_T_BYTES, m->c->kv_buffer.size, &have);
+	err_set(e, ERR_CONFIG,
+	        "'kv_buffer.spill' is off and the KV cache of this run does not fit: it takes %s, 'kv_buffer.size' is "
+	        "%s",
+	        str_c(&need), str_c(&have));
+	str_free(&need);
+	str_free(&have);
+	return -1;
+}
+
 static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
@@ -407,7 +444,7 @@ static int prepare(struct mapper *m, struct err *e)
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);
-	return 0;
+	return check_kv(m, e);
 }
 
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,

@@ -112,6 +112,8 @@ TEST(more_of_any_resource_never_slows_the_step)
 		       "dispatch.latency=0");
 		LADDER("vector.lanes=16", "vector.lanes=32", "vector.lanes=64");
 		LADDER("sram.size=256 KiB", "sram.size=512 KiB", "sram.size=1 MiB");
+		LADDER("sram.ports=1", "sram.ports=2", "sram.ports=4");
+		LADDER("sram.banks=4", "sram.banks=16", "sram.banks=64");
 		LADDER("dma.stages=4", "dma.stages=8", "dma.stages=16");
 		LADDER("kv_buffer.size=0", "kv_buffer.size=16 MiB", "kv_buffer.size=64 MiB", "kv_buffer.size=128 MiB");
 		LADDER("cores=4", "cores=16", "cores=64", "cores=80");
@@ -143,6 +145,29 @@ TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 				       (unsigned long long)(x.dram_read_bytes / 1000000));
 			}
 		}
+	bed_down(&b);
+}
+
+TEST(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
+{
+	static const char *const fits[] = { "kv_buffer.size=128 MiB", "kv_buffer.spill=false" };
+	static const char *const not[] = { "kv_buffer.size=16 MiB", "kv_buffer.spill=false" };
+	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+	struct run_result x, y;
+	struct machine_conf *c;
+	char path[512];
+	struct bed b;
+
+	bed_up(&b);
+	run(&b, DSOCR, fits, 2, RUN_COLD, &x);
+	run(&b, DSOCR, fits, 1, RUN_COLD, &y);
+	CHECK_U64(x.total_ps, y.total_ps);
+	run(&b, DSOCR, not, 1, RUN_COLD, &x);
+	snprintf(path, sizeof path, "%s/%s", test_root(), DSOCR);
+	CHECK((c = machine_conf_load(path, not, 2, &b.e)) != NULL);
+	CHECK(run_stream(&b.s, c, &o, b.a, &x, &b.e) < 0 && b.e.kind == ERR_CONFIG);
+	CHECK_HAS(b.e.msg, "'kv_buffer.spill' is off and the KV cache of this run does not fit: it takes");
+	machine_conf_free(c);
 	bed_down(&b);
 }
 
@@ -330,7 +355,8 @@ SUITE(p_step,
 	T(three_steps_read_the_same_weights_and_new_experts_only)
       T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
               T(more_of_any_resource_never_slows_the_step)
-                      T(every_l2_policy_hash_and_partition_stays_above_the_roofline) T(more_bandwidth_never_slows_the_step)
+                      T(every_l2_policy_hash_and_partition_stays_above_the_roofline) T(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
+                      T(more_bandwidth_never_slows_the_step)
                       T(a_cold_step_reads_every_weight_and_the_old_cache_once)
                               T(a_small_l2_moves_the_copied_cache_out_and_in_again) T(a_faster_unit_changes_its_own_ops)
                                       T(narrow_weights_move_fewer_bytes_and_take_less_time)

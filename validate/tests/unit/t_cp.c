@@ -92,7 +92,7 @@ static void bed_up(struct bed *b)
 		.latency = 50 * NS, .interval = 10 * NS, .queue = 16, .batch = 1, .host = 1000 * NS, .branch = 30 * NS
 	};
 	b->dma = (struct dma_cfg){ .engines = 1, .width = 1024, .stages = 2, .outstanding = 32, .setup = 0 };
-	b->sram = (struct sram_cfg){ .size = 1 << 20, .banks = 1, .bank_width = 1 };
+	b->sram = (struct sram_cfg){ .size = 1 << 20, .banks = 1, .bank_width = 1, .ports = 2 };
 	b->p.cmds = b->cmd;
 	b->p.insns = b->insn;
 	b->p.deps = b->deps;

@@ -7,7 +7,7 @@
 
 #define GHZ 1000000 /* kHz: one cycle is one nanosecond */
 
-static const struct sram_cfg wide = { .size = 1 << 20, .banks = 1024, .bank_width = 256 };
+static const struct sram_cfg wide = { .size = 1 << 20, .banks = 1024, .bank_width = 256, .ports = 2 };
 
 static struct gemv_cfg gemv(uint32_t units, uint32_t lanes)
 {
@@ -53,7 +53,7 @@ TEST(gemv_rate_follows_the_weight_format)
 TEST(gemv_is_held_back_by_a_narrow_scratchpad)
 {
 	struct gemv_cfg c = gemv(4, 32);
-	struct sram_cfg narrow = { .size = 1 << 20, .banks = 1, .bank_width = 16 };
+	struct sram_cfg narrow = { .size = 1 << 20, .banks = 1, .bank_width = 16, .ports = 2 };
 
 	/* 64 x 128 bf16 = 16 KiB at 16 B a cycle */
 	CHECK_U64(gemv_span(&c, &narrow, 1, GHZ, DT_BF16, 1, 64, 128, NULL), (1024 + 5 + 6) * PS_NS);
@@ -154,7 +154,7 @@ TEST(more_cores_never_slow_a_reduction_a_map_or_a_sort)
 
 TEST(scratchpad_refuses_what_does_not_fit_and_takes_it_later)
 {
-	struct sram_cfg c = { .size = 1024, .banks = 1, .bank_width = 1, .pin = 24 };
+	struct sram_cfg c = { .size = 1024, .banks = 1, .bank_width = 1, .ports = 2, .pin = 24 };
 	struct sram s;
 
 	sram_init(&s, &c, 2);
@@ -165,8 +165,33 @@ TEST(scratchpad_refuses_what_does_not_fit_and_takes_it_later)
 	CHECK_U64(s.peak, 2000);
 }
 
+TEST(banks_ports_and_width_let_tiles_through_and_more_is_never_slower)
+{
+	struct sram_cfg c = { .size = 1 << 20, .banks = 16, .bank_width = 8, .ports = 2 };
+
+	CHECK_U64(sram_rate(&c, 4), 4 * 16 * 8);
+	c.ports = 1; /* in and out take turns */
+	CHECK_U64(sram_rate(&c, 4), 4 * 16 * 8 / 2);
+	c.ports = 4;
+	CHECK_U64(sram_rate(&c, 4), 4 * 16 * 8 * 2);
+	c = (struct sram_cfg){ .size = 1024, .banks = 1, .bank_width = 1, .ports = 1 };
+	CHECK_U64(sram_rate(&c, 1), 1);
+	for (c.banks = 1; c.banks <= 1024; c.banks *= 2)
+		for (c.ports = 1; c.ports <= 8; c.ports++) {
+			struct sram_cfg banks = c, ports = c, width = c;
+
+			banks.banks *= 2;
+			ports.ports++;
+			width.bank_width *= 2;
+			CHECK(sram_rate(&banks, 3) >= sram_rate(&c, 3));
+			CHECK(sram_rate(&ports, 3) >= sram_rate(&c, 3));
+			CHECK(sram_rate(&width, 3) >= sram_rate(&c, 3));
+		}
+}
+
 SUITE(t_units,
-      T(gemv_spreads_rows_over_units_and_adds_tree_and_depth) T(gemv_splits_k_when_rows_are_fewer_than_units)
+      T(banks_ports_and_width_let_tiles_through_and_more_is_never_slower)
+	T(gemv_spreads_rows_over_units_and_adds_tree_and_depth) T(gemv_splits_k_when_rows_are_fewer_than_units)
               T(gemv_rate_follows_the_weight_format) T(gemv_is_held_back_by_a_narrow_scratchpad)
                       T(more_gemv_units_lanes_or_cores_are_never_slower)
                               T(matrix_fold_costs_the_longer_of_stream_and_weight_load)
