@@ -98,9 +98,8 @@ TEST(more_of_any_resource_never_slows_the_step)
 
 		LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB",
 		       "l2.size=2 GiB");
-		/* Coarse steps: a few MiB more or less change when the copied KV is written back, and beside which
-		 * reads. On the edge machine that costs up to 1.7 % (l2.victim 1 to 8 MiB; l2.size 8 to 16 MiB: 1.3 %)
-		 * with fewer bytes moved and the DRAM less busy. */
+		/* Coarse steps: a few MiB more or less change when the copied KV is written back. cache.h says why that
+		 * can cost the edge machine 2 % with fewer bytes moved. */
 		LADDER("l2.victim=0", "l2.victim=64 MiB", "l2.victim=512 MiB", "l2.victim=2 GiB");
 		/* From none to some costs a look-up on the way of every miss: 0.8 % here. */
 		LADDER("l2.weight_ways=0", "l2.weight_ways=4", "l2.weight_ways=8", "l2.weight_ways=15");
