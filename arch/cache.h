@@ -21,7 +21,7 @@
  * Why more capacity can cost time: what is dirty stays until it is pushed out, and leaves beside what pushes it. On
  * configs/npu/edge.yaml with the traced step, from 6 to 10 MiB of `l2.size` (or 2 to 6 of `l2.victim`), 31 MB less is
  * read and the same 69 MB are written, but no longer while concat copies the KV (bound by DMA, DRAM has time to spare:
- * 1068 us become 988) but in the products after it, which DRAM bounds (12230 us become 12666): the run takes 2.1 %
+ * 1070 us become 989) but in the products after it, which DRAM bounds (12212 us become 12632): the run takes 2.1 %
  * longer. Eager write-back (Lee et al., MICRO 2000) is what helps; it is not modelled.
  * Partitions (`partitions`, as the L2 of recent GPUs has two): each is a cache of its own with a share of the sets. A
  * chunk has a home in one of them, found by a hash that gives neighbours different homes: there it comes in from
