@@ -45,7 +45,7 @@ PROGRAM = main cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify rules shape work lower \
-           occupancy gpu kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
+           occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step sweep

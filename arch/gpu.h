@@ -38,9 +38,9 @@ struct gpu_cfg {
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
 struct gpu_product_cfg {
-	ps_t setup, cta, split, scaled, step, step_fill, tile_end, reduce, reduce_wave, reduce_rows, dot, fma_step;
-	uint64_t stage_rate, store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
-	uint32_t few, tensor, fma;
+	ps_t setup, split, scaled, step, step_fill, reduce, reduce_part, reduce_wave, reduce_rows, dot, fma_step;
+	uint64_t burst_rate, store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
+	uint32_t few, tensor, fma, gpc_short;
 };
 struct gpu_attention_cfg {
 	ps_t setup, tile, combine, combine_part, many_setup, many_block;

@@ -6,27 +6,31 @@
 #include "arch/gpu.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
+#define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_attention_schema[] = {
-	CFG_PS(struct gpu_attention_cfg, setup, "setup", "1636 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, setup, "setup", "1620 ns", 0, 100 * PS_US, NULL,
 	       "before the first keys and after the last values, beside launch and four dependent steps", FITTED),
-	CFG_PS(struct gpu_attention_cfg, tile, "tile", "303 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, tile, "tile", "333 ns", 1, 100 * PS_US, NULL,
 	       "a tile of keys and values beside its bytes", FITTED),
-	CFG_RATE(struct gpu_attention_cfg, tile_rate, "tile_rate", "84.3 GB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "of an SM whose CTAs have a tile each in flight", FITTED),
+	CFG_RATE(struct gpu_attention_cfg, tile_rate, "tile_rate", "84.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of an SM whose CTAs have a tile each in flight",
+	         "64 queries' math, 64 FLOP a byte of keys and values, at the 2728 FLOP a cycle of mma.sync at 1.98 "
+	         "GHz: "
+	         "traces/h200/micro/pipe.csv"),
 	CFG_PS(struct gpu_attention_cfg, combine, "combine", "1016 ns", 0, 100 * PS_US, NULL,
-	       "joining parts, beside launch, parts and bytes", FITTED),
+	       "joining parts, beside launch, parts and bytes", SINGLE),
 	CFG_PS(struct gpu_attention_cfg, combine_part, "combine_part", "26.7 ns", 0, 100 * PS_US, NULL,
-	       "each part of a row", FITTED),
+	       "each part of a row", SINGLE),
 	CFG_RATE(struct gpu_attention_cfg, combine_rate, "combine_rate", "2.04 TB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "of the parts' bytes", FITTED),
-	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1102 ns", 0, 100 * PS_US, NULL,
+	         "of the parts' bytes", SINGLE),
+	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1493 ns", 0, 100 * PS_US, NULL,
 	       "of a kernel over many queries, beside launch", FITTED),
-	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "1381 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "974.5 ns", 0, 100 * PS_US, NULL,
 	       "each block of queries: loading and storing it", FITTED),
-	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.065", 100000, 10000000,
+	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.163", 100000, 10000000,
 	        "what a softmax takes over its exponentials alone", FITTED),
-	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "0.972", 100000, 2000000,
+	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "0.996", 100000, 2000000,
 	        "of the tensor cores' rate at the full clock", FITTED),
 	CFG_END
 };

@@ -9,50 +9,53 @@
 #include "arch/gpu.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
+#define SWEPT  "least squares over K and N swept at few tokens, cold and warm: traces/h200/micro/gemm_cupti.csv"
+#define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_product_schema[] = {
-	CFG_PS(struct gpu_product_cfg, setup, "setup", "1050 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1347 ns", 0, 100 * PS_US, NULL,
 	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
-	CFG_PS(struct gpu_product_cfg, cta, "cta", "2.1 ns", 0, PS_US, NULL,
-	       "more of that for each CTA of the grid beside the first", FITTED),
-	CFG_PS(struct gpu_product_cfg, split, "split", "257 ns", 0, 100 * PS_US, NULL,
-	       "more of that where k is split over CTAs", FITTED),
-	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "265 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, split, "split", "229 ns", 0, 100 * PS_US, NULL,
+	       "more of that where k is split over CTAs", SINGLE),
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "471.8 ns", 0, 100 * PS_US, NULL,
 	       "more of that where operands of 8 bits bring their scales", FITTED),
-	CFG_PS(struct gpu_product_cfg, step, "step", "83.9 ns", 1, 100 * PS_US, NULL,
-	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", FITTED),
-	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "104.3 ns", 0, 100 * PS_US, NULL,
-	       "the same while the first stages arrive from DRAM", FITTED),
-	CFG_RATE(struct gpu_product_cfg, stage_rate, "stage_rate", "66.5 GB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "at which a CTA's first stage arrives", FITTED),
-	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "84.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_PS(struct gpu_product_cfg, step, "step", "81.3 ns", 1, 100 * PS_US, NULL,
+	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
+	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "103.6 ns", 0, 100 * PS_US, NULL,
+	       "the same while the first stages arrive from DRAM", SWEPT),
+	CFG_RATE(struct gpu_product_cfg, burst_rate, "burst_rate", "5.07 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which the first stages of all CTAs arrive together", SWEPT),
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "39.38 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
-	CFG_PS(struct gpu_product_cfg, tile_end, "tile_end", "444 ns", 0, 100 * PS_US, NULL,
-	       "between two tiles where warpgroups share one", FITTED),
-	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.16 TB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "of boxes of 128 bytes a row from the L2", FITTED),
-	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "468 GB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "at which a GPC's clusters together get their tiles of tokens", FITTED),
-	CFG_PPM(struct gpu_product_cfg, few, "few", "1.144", 0, 10000000,
-	        "more of that time for one token, a half for two: all read the same line", FITTED),
-	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "458 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.19 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of boxes of 128 bytes a row from the L2", SWEPT),
+	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "418 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which a GPC's clusters together get their tiles of tokens", SWEPT),
+	CFG_U32(struct gpu_product_cfg, gpc_short, "gpc_short", "10", 0, 1024, NULL,
+	        "SMs of the one GPC that has fewer than the others",
+	        "H200: 30 clusters of 4 run at once and 66 of 2; steps grow with the 17th and the 24th cluster of 4"),
+	CFG_PPM(struct gpu_product_cfg, few, "few", "0.809", 0, 10000000,
+	        "more of that time for one token, a half for two: all read the same line", SWEPT),
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "572.7 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
-	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9553", 100000, 2000000,
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9622", 100000, 2000000,
 	        "of the tensor cores' rate at the clock they sustain", FITTED),
 	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
 	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
 	CFG_PS(struct gpu_product_cfg, reduce, "reduce", "706 ns", 0, 100 * PS_US, NULL,
-	       "a sum over the parts of k, beside launch, steps and bytes", FITTED),
+	       "a sum over the parts of k, beside launch, steps and bytes", SINGLE),
+	CFG_PS(struct gpu_product_cfg, reduce_part, "reduce_part", "99 ns", 0, 100 * PS_US, NULL,
+	       "each four parts read together, and each part beyond", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_wave, "reduce_wave", "655 ns", 0, 100 * PS_US, NULL,
-	       "more of that where its CTAs fill the device once", FITTED),
+	       "more of that where its CTAs fill the device once", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
-	       "more rows of a CTA, one after the other", FITTED),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1500 ns", 0, 100 * PS_US, NULL,
+	       "more rows of a CTA, one after the other", SINGLE),
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1854 ns", 0, 100 * PS_US, NULL,
 	       "a product without tensor cores, beside launch, steps and bytes", FITTED),
-	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.75", 100000, 1000000,
+	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.9156", 100000, 1000000,
 	        "of the fp32 rate in a tiled product without tensor cores", FITTED),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "250 ns", 1, 100 * PS_US, NULL,
-	       "a step of eight of k in such a product when nothing else runs on the SM", FITTED),
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "187.9 ns", 1, 100 * PS_US, NULL,
+	       "between two steps of eight of k in such a product", FITTED),
 	CFG_END
 };
 
@@ -120,6 +123,16 @@ static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
 	                                            : g->c->flop_bf16;
 }
 
+/* Clusters spread over the GPCs; of the fullest. */
+static uint64_t most_in_gpc(const struct gpu *g, uint64_t clusters, uint64_t size)
+{
+	uint64_t gpcs = g->sm->gpc ? div_up(g->sms, g->sm->gpc) : 1, few = g->product->gpc_short / size, even, rest;
+
+	even = div_up(clusters, gpcs);
+	rest = gpcs > 1 && clusters > few ? div_up(clusters - few, gpcs - 1) : 0;
+	return even > rest ? even : rest;
+}
+
 static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
@@ -142,9 +155,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	work = gpu_overlap(2, p->step, math);
 	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
 	if (cm > 1) {
-		gpc = clock_transfer(tokens * (x.ctas / (cm * cn)) * (g->sm->gpc ? g->sm->gpc : g->sms) / g->sms /
-		                             x.tiles_n,
-		                     p->gpc_rate);
+		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
 	dram = dram_time(g, &l->mem, x.ctas < g->sms ? x.ctas : g->sms);
@@ -154,37 +165,39 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 
-	t->start = p->setup + p->cta * (x.ctas - 1) + gpu_step(g, &l->mem) +
-	           clock_transfer(weights + tokens, p->stage_rate) + (k->splits_k ? p->split : 0) +
-	           (bits == 8 ? p->scaled : 0);
+	t->start = p->setup + gpu_step(g, &l->mem) + clock_transfer(x.ctas * weights / shared, p->burst_rate) +
+	           (k->splits_k ? p->split : 0) + (bits == 8 ? p->scaled : 0);
 	t->body = (steps < k->stages ? steps : k->stages) * fill + (steps < k->stages ? 0 : steps - k->stages) * step;
 	if (k->cooperates)
-		t->body += (x.rounds - 1) * (p->tile_end + end);
+		t->body += (x.rounds - 1) * end;
 	t->finish = end;
 	t->chain = steps * p->step;
 	t->memory = ps_max(dram, steps * memory);
 	t->pipe = steps * math;
 }
 
-/* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers. The grid's last extent
- * is the parts of k. */
+/* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers, and between two steps
+ * of eight of k nothing is multiplied. The grid's last extent is the parts of k; a second launch adds them, one by one.
+ */
 static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
 	const struct kernel *k = &l->kernel;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	bool split = l->op->shape.batch <= 1 && l->at->grid[2];
-	uint64_t deep = div_up(l->op->shape.k, split ? l->at->grid[2] : 1), steps = div_up(deep, 8);
+	uint64_t steps = div_up(div_up(l->op->shape.k, split ? l->at->grid[2] : 1), 8);
 	uint64_t mates = div_up(x.ctas, x.sms), flop = UINT64_C(2) * k->tile_m * k->tile_n * 8;
+	uint64_t alone = div_up(flop, 2 * x.threads), all = div_up(mates * flop, g->c->flop_fp32);
 
 	t->start = p->dot + gpu_step(g, &l->mem);
-	if (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT) { /* sums the parts of the launch before, one by one */
-		t->chain = ((l - 1)->at->grid[2] + 1) * p->fma_step;
+	if (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT) {
+		t->chain = ((l - 1)->at->grid[2] + 1) * (g->c->step_l2 * 3 / 2);
 		return;
 	}
-	t->pipe = steps * mates * (clock_span(div_up(flop, g->c->flop_fp32), g->clock) * 1000000 / p->fma);
+	t->pipe = steps * (clock_span(alone > all ? alone : all, g->clock) * 1000000 / p->fma);
 	t->chain = x.rounds * steps * p->fma_step;
 	t->memory = dram_time(g, &l->mem, x.sms);
+	t->body = gpu_overlap(g->c->overlap, t->pipe + t->chain, t->memory);
 }
 
 void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
@@ -213,22 +226,31 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 	}
 	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
 	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
-	t->chain = (parts / 4 + parts % 4) * g->c->step_l2 + again * p->reduce_rows;
+	t->chain = (parts / 4 + parts % 4) * p->reduce_part + again * p->reduce_rows;
 	t->memory = 0;
 	t->body = t->chain + clock_transfer(4 * parts * s->m * s->n, g->product->l2_rate);
 }
 
-/* Rows of a matrix times few vectors: every byte once, and a few dependent steps. */
+/* Rows of a matrix times few vectors. Where a row is a warp's: the chain of its loads, and all bytes through the L2.
+ * Otherwise a CTA has some rows and walks over them, four vectors at a time; half of its own walk is left when DRAM has
+ * delivered all. */
 void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	struct gpu_grid x = gpu_grid_of(g, l);
 	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t at_once = (uint64_t)(k->vector_bytes ? k->vector_bytes : 4) * (k->unroll ? k->unroll : 1), row, all;
 
-	/* Where the template says how a row is read: a warp's loads in flight, one round trip after the other. */
-	if (k->row_warps && k->vector_bytes && k->unroll)
-		t->chain = x.rounds *
-		           div_up(dtype_bytes(l->op->dtype, l->op->shape.k), 32 * k->vector_bytes * k->unroll) *
-		           gpu_step(g, &l->mem);
+	row = dtype_bytes(l->op->dtype, s->k);
+	all = row * s->n * (s->batch ? s->batch : 1);
 	t->start = g->product->dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
-	t->memory = ps_max(dram_time(g, &l->mem, x.sms), clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
+	t->memory = dram_time(g, &l->mem, x.sms);
+	if (k->row_warps && k->vector_bytes && k->unroll) {
+		t->chain = x.rounds * div_up(row, 32 * at_once) * gpu_step(g, &l->mem);
+		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
+	} else {
+		t->chain = div_up(div_up(all, x.ctas), x.threads * at_once) * div_up(s->m, 4) * gpu_step(g, &l->mem);
+		t->body = gpu_overlap(g->c->overlap, x.rounds * t->chain, t->memory) + t->chain / 2;
+		t->chain *= x.rounds;
+	}
 }

@@ -1,0 +1,236 @@
+/* t_gpu_forms.c - closed forms of products and attention: what a template and a shape cost on the default device. */
+#include "sim/machine.h"
+#include "validate/tests/test.h"
+
+static const char device[] = "name: test\nkind: gpu\nclock: 1.98 GHz\ncores: 132\n";
+
+struct bed {
+	struct machine_conf *conf;
+	struct gpu g;
+	struct op op;
+	struct op_launch at[2];
+	struct gpu_launch l[2];
+};
+
+static void open_bed(struct bed *b, const char *const *sets, int n)
+{
+	struct err e = ERR_INIT;
+
+	memset(b, 0, sizeof *b);
+	b->conf = machine_conf_parse(device, strlen(device), "test.yaml", sets, n, &e);
+	if (!b->conf)
+		test_fail(__FILE__, __LINE__, "%s", e.msg);
+	b->g = machine_gpu(&b->conf->cfg);
+	for (uint32_t i = 0; i < 2; i++)
+		b->l[i] = (struct gpu_launch){ .op = &b->op, .at = &b->at[i], .nth = i, .count = 2 };
+}
+
+static void geometry(struct op_launch *a, uint32_t x, uint32_t y, uint32_t z, uint32_t threads, uint32_t cluster)
+{
+	*a = (struct op_launch){ .grid = { x, y, z },
+		                 .block = { threads, 1, 1 },
+		                 .cluster = { cluster, 1, 1 },
+		                 .registers = 168,
+		                 .smem_dynamic = 164308 };
+}
+
+/* y[1][n] = x[1][k] W[n][k]^T in bf16 by tiles of 64 x 8, 64 deep, 16 stages, clusters of 4. */
+static void small_product(struct bed *b, uint64_t n, uint64_t k, uint32_t clusters, bool cold)
+{
+	b->op = (struct op){ .kind = OP_GEMM,
+		             .dtype = DT_BF16,
+		             .out_dtype = DT_BF16,
+		             .n_launches = 1,
+		             .shape = { .batch = 1, .m = 1, .n = n, .k = k } };
+	geometry(&b->at[0], 4, clusters, 1, 384, 4);
+	b->l[0].kernel = (struct kernel){ .form = KERNEL_PRODUCT,
+		                          .tile_m = 64,
+		                          .tile_n = 8,
+		                          .tile_k = 64,
+		                          .stages = 16,
+		                          .cluster_m = 4,
+		                          .cluster_n = 1 };
+	b->l[0].mem = (struct gpu_mem){ .read = n * k * 2, .read_hit = cold ? 0 : n * k * 2 };
+}
+
+static ps_t total(struct bed *b, int i)
+{
+	struct gpu_time t = gpu_time(&b->g, &b->l[i]);
+
+	CHECK_U64(t.launch + t.start + t.body + t.finish, t.total);
+	return t.total;
+}
+
+TEST(a_step_more_of_a_products_k_costs_a_step)
+{
+	struct bed b;
+	ps_t a;
+
+	open_bed(&b, NULL, 0);
+	small_product(&b, 2048, 2048, 8, false);
+	a = total(&b, 0);
+	CHECK_U64(a / 1000, 4772); /* measured 4,736 ns: traces/h200/micro/gemm_cupti.csv */
+	small_product(&b, 2048, 2048 + 64, 8, false);
+	CHECK_U64((total(&b, 0) - a) / 1000, 82);
+	small_product(&b, 2048, 2048, 8, true);
+	CHECK_U64(total(&b, 0) / 1000, 5696); /* measured 5,568 */
+	machine_conf_free(b.conf);
+}
+
+TEST(clusters_of_a_gpc_wait_for_each_others_tokens)
+{
+	struct bed b;
+	ps_t two, three, four;
+
+	open_bed(&b, NULL, 0);
+	small_product(&b, 512, 2048, 16, false);
+	b.l[0].kernel.tile_m = 8;
+	b.l[0].kernel.tile_n = 64;
+	two = total(&b, 0);
+	small_product(&b, 704, 2048, 22, false);
+	b.l[0].kernel.tile_m = 8;
+	b.l[0].kernel.tile_n = 64;
+	three = total(&b, 0);
+	small_product(&b, 768, 2048, 24, false);
+	b.l[0].kernel.tile_m = 8;
+	b.l[0].kernel.tile_n = 64;
+	four = total(&b, 0);
+	CHECK(three - two > 500 * PS_NS && four - three > 900 * PS_NS); /* measured 800 and 1,380 */
+	machine_conf_free(b.conf);
+}
+
+TEST(parts_of_k_are_as_many_as_fill_the_grid)
+{
+	struct bed b;
+	ps_t whole;
+
+	open_bed(&b, NULL, 0);
+	small_product(&b, 2048, 8192, 8, true);
+	whole = total(&b, 0);
+	small_product(&b, 2048, 8192, 24, true);
+	b.l[0].kernel.splits_k = 1;
+	CHECK(total(&b, 0) < whole);
+	b.op.n_launches = 2;
+	geometry(&b.at[1], 64, 1, 1, 512, 1);
+	b.at[1].registers = 32;
+	b.at[1].smem_dynamic = 0;
+	b.l[1].kernel = (struct kernel){ .form = KERNEL_SPLIT_REDUCE };
+	CHECK_U64(total(&b, 1) / 1000, 1664); /* three parts, one after the other; measured 1,500 */
+	b.at[0].grid[1] = 32;                 /* four parts: read at once */
+	CHECK_U64(total(&b, 1) / 1000, 1467);
+	machine_conf_free(b.conf);
+}
+
+TEST(a_long_product_runs_at_the_tensor_cores_rate)
+{
+	struct bed b;
+	ps_t t;
+
+	open_bed(&b, NULL, 0);
+	b.op = (struct op){ .kind = OP_GEMM,
+		            .dtype = DT_BF16,
+		            .out_dtype = DT_BF16,
+		            .n_launches = 1,
+		            .shape = { .batch = 1, .m = 4096, .n = 8192, .k = 8192 } };
+	geometry(&b.at[0], 2, 66, 1, 384, 2);
+	b.l[0].kernel = (struct kernel){ .form = KERNEL_PRODUCT,
+		                         .tile_m = 256,
+		                         .tile_n = 128,
+		                         .tile_k = 64,
+		                         .stages = 4,
+		                         .cluster_m = 1,
+		                         .cluster_n = 2,
+		                         .cooperates = 1 };
+	b.l[0].mem = (struct gpu_mem){ .read = 201326592 };
+	t = total(&b, 0);
+	CHECK(t > 660 * PS_US && t < 690 * PS_US); /* measured 675.5 */
+	CHECK_U64(gpu_time(&b.g, &b.l[0]).bound, RES_MATRIX);
+	machine_conf_free(b.conf);
+}
+
+static void few(struct bed *b, uint64_t kv, uint32_t parts)
+{
+	b->op = (struct op){
+		.kind = OP_ATTENTION,
+		.dtype = DT_BF16,
+		.out_dtype = DT_BF16,
+		.n_launches = parts > 1 ? 2 : 1,
+		.shape = { .batch = 1, .heads = 32, .kv_heads = 8, .q_len = 1, .kv_len = kv, .head_dim = 128 }
+	};
+	geometry(&b->at[0], parts, 8, 1, 128, 1);
+	b->at[0].registers = 183;
+	b->at[0].smem_dynamic = 86336;
+	b->l[0].kernel = (struct kernel){ .form = KERNEL_ATTENTION, .tile_m = 16, .tile_k = 128 };
+	b->l[0].mem = (struct gpu_mem){ .read = kv * 8 * 128 * 4 };
+	geometry(&b->at[1], 1, 32, 1, 256, 1);
+	b->at[1].registers = 32;
+	b->at[1].smem_dynamic = 0;
+	b->l[1].kernel = (struct kernel){ .form = KERNEL_COMBINE };
+}
+
+TEST(attention_of_one_token_walks_over_tiles_of_keys)
+{
+	struct bed b;
+
+	open_bed(&b, NULL, 0);
+	few(&b, 2048, 16);
+	CHECK_U64(total(&b, 0) / 1000, 5911); /* a tile a CTA; measured 5,890 */
+	CHECK_U64(total(&b, 1) / 1000, 2130); /* measured 2,110 */
+	few(&b, 512, 1);
+	CHECK_U64(total(&b, 0) / 1000, 8148); /* four tiles one after the other; measured 8,000 */
+	machine_conf_free(b.conf);
+}
+
+TEST(masked_attention_pays_for_its_last_block_and_the_mask)
+{
+	struct bed b;
+	ps_t all, masked;
+
+	open_bed(&b, NULL, 0);
+	b.op = (struct op){
+		.kind = OP_ATTENTION,
+		.dtype = DT_BF16,
+		.out_dtype = DT_BF16,
+		.n_launches = 1,
+		.shape = { .batch = 1, .heads = 32, .kv_heads = 32, .q_len = 4096, .kv_len = 4096, .head_dim = 128 }
+	};
+	geometry(&b.at[0], 132, 1, 1, 384, 1);
+	b.l[0].kernel = (struct kernel){ .form = KERNEL_ATTENTION, .tile_m = 128, .tile_k = 128 };
+	b.l[0].mem = (struct gpu_mem){ .read = 3 * 33554432 };
+	all = total(&b, 0);
+	CHECK(all > 395 * PS_US && all < 435 * PS_US); /* measured 410.8 */
+	b.op.shape.causal = true;
+	masked = total(&b, 0);
+	CHECK(masked > 245 * PS_US && masked < 265 * PS_US); /* measured 253.9 */
+	machine_conf_free(b.conf);
+}
+
+TEST(more_of_a_rate_is_never_slower)
+{
+	static const char *const more[] = { "gpu.dram_read=9 TB/s",      "product.l2_rate=14 TB/s",
+		                            "product.gpc_rate=900 GB/s", "product.sm_dram=2 TB/s",
+		                            "gpu.clock_tensor=1.9 GHz",  "attention.tile_rate=200 GB/s",
+		                            "product.step=10 ns",        "gpu.step_dram=200 ns" };
+	struct bed a, b;
+
+	open_bed(&a, NULL, 0);
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+		open_bed(&b, &more[i], 1);
+		for (uint64_t k = 64; k < 9000; k += 640) {
+			small_product(&a, 4096, k, 16, true);
+			small_product(&b, 4096, k, 16, true);
+			CHECK(total(&b, 0) <= total(&a, 0));
+			few(&a, k, k > 1024 ? 8 : 1);
+			few(&b, k, k > 1024 ? 8 : 1);
+			CHECK(total(&b, 0) <= total(&a, 0));
+		}
+		machine_conf_free(b.conf);
+	}
+	machine_conf_free(a.conf);
+}
+
+SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step) T(clusters_of_a_gpc_wait_for_each_others_tokens)
+                           T(parts_of_k_are_as_many_as_fill_the_grid) T(a_long_product_runs_at_the_tensor_cores_rate)
+                                   T(attention_of_one_token_walks_over_tiles_of_keys)
+                                           T(masked_attention_pays_for_its_last_block_and_the_mask)
+                                                   T(more_of_a_rate_is_never_slower));
