@@ -48,7 +48,7 @@ UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
-PROPERTY = memory run step sweep
+PROPERTY = memory run step sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
 FUZZ     = yaml kineto csv nsys

@@ -172,7 +172,18 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 
 static gpu_form *const forms[KERNEL_FORMS] = { gpu_plain, gpu_copy,      gpu_copy,    gpu_stream,
 	                                       gpu_rows,  gpu_chain,     gpu_product, gpu_split_reduce,
-	                                       gpu_dot,   gpu_attention, gpu_flash, gpu_combine };
+	                                       gpu_dot,   gpu_attention, gpu_flash,   gpu_combine };
+
+/* I1, whatever a form thinks of: bytes over the sustained rates. CTAs of a product that want the same bytes at the same
+ * time share a request, so that its L2 moves fewer than its operands have. */
+static ps_t least(const struct gpu *g, const struct gpu_launch *l)
+{
+	struct gpu_mem m = l->mem;
+
+	if (l->kernel.form == KERNEL_PRODUCT)
+		m.read_hit = 0, m.read -= l->mem.read_hit, m.write = m.write_back;
+	return gpu_memory_time(g, &m);
+}
 
 struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 {
@@ -183,6 +194,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 	forms[l->kernel.form](g, l, &t);
 	if (!t.body)
 		t.body = gpu_overlap(g->c->overlap, gpu_overlap(g->c->overlap, t.chain, t.memory), t.pipe);
+	t.body = ps_max(t.body, least(g, l));
 	t.total = t.launch + t.start + t.body + t.finish;
 	if (t.body < t.launch + t.start + t.finish)
 		t.bound = t.launch > t.start + t.finish ? RES_DISPATCH : RES_DEPENDENCY;

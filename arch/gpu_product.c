@@ -144,11 +144,13 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		 cn = k->cluster_n ? k->cluster_n : 1;
 	uint64_t weights = (uint64_t)k->tile_m * k->tile_k * bits / 8,
 		 tokens = (uint64_t)k->tile_n * k->tile_k * bits / 8;
-	uint64_t steps = x.rounds * x.steps, shared = x.tiles_n > cn ? x.tiles_n : cn,
-		 rows = s->m < k->tile_n ? s->m : k->tile_n;
+	uint64_t steps, shared = x.tiles_n > cn ? x.tiles_n : cn, rows = s->m < k->tile_n ? s->m : k->tile_n;
 	uint32_t pow = g->c->overlap;
 	ps_t math, work, l2, gpc = 0, dram, step, fill, end, memory;
 
+	/* One CTA an SM: those of a grid made for a larger device wait for their turn. */
+	x.rounds *= div_up(x.ctas, g->sms);
+	steps = x.rounds * x.steps;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
 	                  bits == 8 ? p->clock_fp8 : g->c->clock_tensor) *
 	       1000000 / p->tensor;

@@ -1,0 +1,223 @@
+/* p_gpu.c - what holds for any launch on any GPU: never under its bytes over the rates or its math over the pipes, and
+ * more of a rate or less of a latency never slower. The launches are those of the traced steps, and of operators over
+ * eight decades of size. NPUSIM_SEED picks other devices. */
+#include <stdlib.h>
+
+#include "sim/gpu_work.h"
+#include "sim/lower.h"
+#include "sim/rng.h"
+#include "traces/kineto.h"
+#include "traces/tracedb.h"
+#include "validate/tests/test.h"
+#include "workloads/work.h"
+
+#define DEVICES (getenv("NPUSIM_TEST_QUICK") ? 3 : 25)
+
+static const char *const traces[] = { "kineto_dsocr_b1_c1024", "operators/train_0000", "operators/train_0200",
+	                              "operators/train_0360",  "operators/train_0400", "operators/train_0520",
+	                              "operators/train2_0120", "operators/train2_0240" };
+#define TRACES (sizeof traces / sizeof *traces)
+
+struct bed {
+	struct arena *a;
+	struct tracedb *db;
+	struct rules *rules;
+	struct kernels *kernels;
+	struct machine_conf *conf;
+	struct op_stream s;
+	struct gpu_work w;
+	struct err e;
+};
+
+static void bed_up(struct bed *b, const char *trace)
+{
+	char path[512];
+	struct trace t;
+	struct lower_stats st;
+	struct trace_import_stats is;
+	struct gpu_traffic *door;
+
+	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
+	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
+	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
+	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(tracedb_load(b->db, NULL, b->a, &t, &b->e), b->e);
+	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
+	CHECK((b->kernels = kernels_load(NULL, &b->e)) != NULL);
+	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->s, &st, &b->e), b->e);
+	snprintf(path, sizeof path, "%s/configs/gpu/h200.yaml", test_root());
+	CHECK((b->conf = machine_conf_load(path, NULL, 0, &b->e)) != NULL);
+	CHECK_OK(gpu_work_make(&b->s, b->kernels, b->a, &b->w, &b->e), b->e);
+	CHECK((door = gpu_traffic_new(&b->conf->cfg, &b->e)) != NULL);
+	CHECK_OK(gpu_work_run(&b->w, false, door, &b->e), b->e);
+	gpu_traffic_free(door);
+}
+
+static void bed_down(struct bed *b)
+{
+	machine_conf_free(b->conf);
+	kernels_free(b->kernels);
+	rules_free(b->rules);
+	tracedb_free(b->db);
+	arena_free(b->a);
+}
+
+/* v times something between a third and three. */
+static uint64_t around(struct rng *r, uint64_t v)
+{
+	return v * (333 + rng_below(r, 2668)) / 1000 + 1;
+}
+
+static void random_device(struct rng *r, struct machine_cfg *c)
+{
+	c->clock = around(r, c->clock);
+	c->cores = 1 + (uint32_t)rng_below(r, 400);
+	c->gpu.launch = around(r, c->gpu.launch);
+	c->gpu.cta_rate = around(r, c->gpu.cta_rate);
+	c->gpu.step_l2 = around(r, c->gpu.step_l2);
+	c->gpu.step_dram = c->gpu.step_l2 + around(r, c->gpu.step_dram);
+	c->gpu.dram_read = around(r, c->gpu.dram_read);
+	c->gpu.dram_write = around(r, c->gpu.dram_write);
+	c->gpu.l2_rate = around(r, c->gpu.l2_rate);
+	c->gpu.flop_bf16 = (uint32_t)around(r, c->gpu.flop_bf16);
+	c->gpu.flop_fp32 = (uint32_t)around(r, c->gpu.flop_fp32);
+	c->gpu.issue = (uint32_t)around(r, c->gpu.issue);
+}
+
+static void fail(const struct gpu_launch *l, const char *what, ps_t got, ps_t bound)
+{
+	test_fail(__FILE__, __LINE__, "%s of %s (%s): %llu ps against %llu", what, l->op->name, l->at->name,
+	          (unsigned long long)got, (unsigned long long)bound);
+}
+
+/* A little is lost to whole picoseconds in each of a closed form's terms. */
+#define ROUNDING 100
+
+static uint64_t fastest(const struct gpu_cfg *c)
+{
+	uint64_t f = c->flop_fp8;
+
+	f = c->flop_bf16 > f ? c->flop_bf16 : f;
+	return c->flop_fp32 > f ? c->flop_fp32 : f;
+}
+
+static void above_its_roofline(const struct gpu *g, const struct gpu_launch *l)
+{
+	ps_t t = gpu_time(g, l).total, bytes = gpu_memory_time(g, &l->mem), dram, math = 0;
+
+	dram = clock_transfer(l->mem.read - l->mem.read_hit, g->c->dram_read);
+	if (t + ROUNDING < dram)
+		fail(l, "DRAM's time", t, dram);
+	if (l->kernel.form != KERNEL_PRODUCT && t + ROUNDING < bytes) /* of a product parts of requests are shared */
+		fail(l, "the memory's time", t, bytes);
+	/* All math of an op is in its only launch, at the fastest pipe's rate at the most. */
+	if (l->count == 1)
+		math = clock_span(div_up(2 * work_of(l->stream, l->op).macs, fastest(g->c) * g->sms), g->clock);
+	if (t + ROUNDING < math)
+		fail(l, "the pipes' time", t, math);
+}
+
+TEST(no_launch_is_under_its_roofline_on_any_device)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "gpu");
+	for (size_t i = 0; i < TRACES; i++) {
+		struct bed b;
+
+		bed_up(&b, traces[i]);
+		for (int d = 0; d < DEVICES; d++) {
+			struct machine_cfg c = b.conf->cfg;
+			struct gpu g;
+
+			if (d)
+				random_device(&r, &c);
+			g = machine_gpu(&c);
+			for (size_t k = 0; k < b.w.n; k++)
+				if (b.w.launches[k].op->kind != OP_OPAQUE)
+					above_its_roofline(&g, &b.w.launches[k]);
+		}
+		bed_down(&b);
+	}
+}
+
+/* One parameter at a time, better by half again. */
+static void improve(struct machine_cfg *c, int what)
+{
+	switch (what) {
+	case 0:
+		c->gpu.launch /= 2;
+		break;
+	case 1:
+		c->gpu.cta_rate *= 2;
+		break;
+	case 2:
+		c->gpu.step_l2 -= c->gpu.step_l2 / 3;
+		break;
+	case 3:
+		c->gpu.step_dram -= (c->gpu.step_dram - c->gpu.step_l2) / 3;
+		break;
+	case 4:
+		c->gpu.dram_read += c->gpu.dram_read / 2;
+		break;
+	case 5:
+		c->gpu.dram_write += c->gpu.dram_write / 2;
+		break;
+	case 6:
+		c->gpu.l2_rate += c->gpu.l2_rate / 2;
+		break;
+	case 7:
+		c->gpu.flop_bf16 += c->gpu.flop_bf16 / 2;
+		break;
+	case 8:
+		c->gpu.flop_fp32 += c->gpu.flop_fp32 / 2;
+		break;
+	case 9:
+		c->gpu.issue += c->gpu.issue / 2;
+		break;
+	case 10:
+		c->gpu.clock_tensor += c->gpu.clock_tensor / 2;
+		break;
+	default:
+		c->gpu.sfu *= 2;
+		break;
+	}
+}
+#define IMPROVEMENTS 12
+
+TEST(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "gpu better");
+	for (size_t i = 0; i < TRACES; i++) {
+		struct bed b;
+
+		bed_up(&b, traces[i]);
+		for (int d = 0; d < DEVICES; d++) {
+			struct machine_cfg c = b.conf->cfg, better;
+			struct gpu g, h;
+			int what = d % IMPROVEMENTS;
+
+			if (d >= IMPROVEMENTS)
+				random_device(&r, &c);
+			better = c;
+			improve(&better, what);
+			g = machine_gpu(&c);
+			h = machine_gpu(&better);
+			for (size_t k = 0; k < b.w.n; k++) {
+				const struct gpu_launch *l = &b.w.launches[k];
+				ps_t was = gpu_time(&g, l).total, is = gpu_time(&h, l).total;
+				char text[64];
+
+				snprintf(text, sizeof text, "improvement %d", what);
+				if (l->op->kind != OP_OPAQUE && is > was + ROUNDING + was / 1000000)
+					fail(l, text, is, was);
+			}
+		}
+		bed_down(&b);
+	}
+}
+
+SUITE(p_gpu,
+      T(no_launch_is_under_its_roofline_on_any_device) T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch));
