@@ -13,11 +13,11 @@
 #define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_product_schema[] = {
-	CFG_PS(struct gpu_product_cfg, setup, "setup", "1347 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1341 ns", 0, 100 * PS_US, NULL,
 	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
 	CFG_PS(struct gpu_product_cfg, split, "split", "229 ns", 0, 100 * PS_US, NULL,
 	       "more of that where k is split over CTAs", SINGLE),
-	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "471.8 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "488.1 ns", 0, 100 * PS_US, NULL,
 	       "more of that where operands of 8 bits bring their scales", FITTED),
 	CFG_PS(struct gpu_product_cfg, step, "step", "81.3 ns", 1, 100 * PS_US, NULL,
 	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
@@ -25,7 +25,7 @@ const struct cfg_field gpu_product_schema[] = {
 	       "the same while the first stages arrive from DRAM", SWEPT),
 	CFG_RATE(struct gpu_product_cfg, burst_rate, "burst_rate", "5.07 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which the first stages of all CTAs arrive together", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "39.38 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "39.52 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
 	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.19 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of boxes of 128 bytes a row from the L2", SWEPT),
@@ -36,9 +36,9 @@ const struct cfg_field gpu_product_schema[] = {
 	        "H200: 30 clusters of 4 run at once and 66 of 2; steps grow with the 17th and the 24th cluster of 4"),
 	CFG_PPM(struct gpu_product_cfg, few, "few", "0.809", 0, 10000000,
 	        "more of that time for one token, a half for two: all read the same line", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "572.7 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "398.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
-	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9622", 100000, 2000000,
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9615", 100000, 2000000,
 	        "of the tensor cores' rate at the clock they sustain", FITTED),
 	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
 	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
@@ -50,11 +50,11 @@ const struct cfg_field gpu_product_schema[] = {
 	       "more of that where its CTAs fill the device once", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
 	       "more rows of a CTA, one after the other", SINGLE),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1854 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1865 ns", 0, 100 * PS_US, NULL,
 	       "a product without tensor cores, beside launch, steps and bytes", FITTED),
-	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.9156", 100000, 1000000,
+	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.8992", 100000, 1000000,
 	        "of the fp32 rate in a tiled product without tensor cores", FITTED),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "187.9 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "181.7 ns", 1, 100 * PS_US, NULL,
 	       "between two steps of eight of k in such a product", FITTED),
 	CFG_END
 };
@@ -161,8 +161,8 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
 	dram = dram_time(g, &l->mem, x.ctas < g->sms ? x.ctas : g->sms);
-	memory = gpu_overlap(pow, l2, gpc);
-	step = gpu_overlap(pow, gpu_overlap(pow, work, memory), dram / steps);
+	memory = gpu_overlap(8, l2, dram / steps);
+	step = gpu_overlap(pow, gpu_overlap(pow, work, gpc), memory);
 	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
@@ -174,7 +174,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		t->body += (x.rounds - 1) * end;
 	t->finish = end;
 	t->chain = steps * p->step;
-	t->memory = ps_max(dram, steps * memory);
+	t->memory = steps * gpu_overlap(pow, memory, gpc);
 	t->pipe = steps * math;
 }
 
