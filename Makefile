@@ -39,7 +39,7 @@ PROGRAM = main cmd \
           cmd_sweep cmd_sweep_view cmd_sweep_print cmd_pareto \
           cmd_gpu cmd_validate cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
-          cmd_plot cmd_plot_breakdown cmd_plot_latency cmd_plot_sweep \
+          cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
           cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------

@@ -3,6 +3,7 @@
 
 const struct cmd cmd_plot_table[] = {
 	{ "breakdown", cmd_plot_breakdown, NULL, "time by kind of op: measured against simulated" },
+	{ "error", cmd_plot_error, NULL, "kernel times of a GPU: simulated against measured" },
 	{ "latency", cmd_plot_latency, NULL, "a machine's pointer chase over growing working sets" },
 	{ "sweep", cmd_plot_sweep, NULL, "the points of a sweep over one of its axes" },
 	{ NULL, NULL, NULL, NULL }

@@ -77,7 +77,7 @@
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _top, _ops
  *   sim/cmd_config, cmd_probe (_mem, _beside)
- *   sim/cmd_plot     _breakdown, _latency, _sweep
+ *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
  *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
  *   sim/cmd_sweep    _view, _print; also npusim merge
