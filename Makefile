@@ -37,7 +37,7 @@ PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_print cmd_pareto \
-          cmd_gpu cmd_validate cmd_calibrate \
+          cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
           cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops

@@ -1,5 +1,5 @@
 /* cmd_validate.c - npusim validate: a GPU's model against what was measured on it. */
-#include "sim/cmd_gpu.h"
+#include "sim/cmd_validate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct options {
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups;
+	struct validate_profile profile;
 };
 
 #define NOT_GIVEN UINT32_MAX
@@ -318,6 +319,12 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	if (o->every > UINT32_MAX)
 		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
 	o->gpu.table.every = (uint32_t)o->every;
+	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
+	if (!o->profile.path && o->profile.range)
+		return err_set(e, ERR_USAGE, "--range goes with --profile");
+	if (o->profile.path && (o->gpu.traces.n != 1 || o->profile.steps == 0))
+		return err_set(e, ERR_USAGE,
+		               "--profile goes with one trace (-t) of the same work, and --steps of at least 1");
 	if (gpu_options_check(&o->gpu, e) < 0)
 		return -1;
 	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
@@ -327,7 +334,7 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 
 int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20 };
+	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20, .profile = { .steps = 1 } };
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
 		{ 0, "table", OPT_LIST, &o.gpu.tables, "FILE",
@@ -335,6 +342,12 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "Which"
 		  " kernels ran is not told: launches are the library's for this device" },
 		{ 0, "rows", OPT_TEXT, &o.gpu.table.gpu, "GPU", "of a table, only rows whose column 'gpu' is that" },
+		{ 0, "profile", OPT_TEXT, &o.profile.path, "FILE",
+		  "a summary of nsys stats, measured on this device, of the work in the trace (-t, of any device):"
+		  " kernels by family, the trace's ops as a library here would launch them" },
+		{ 0, "steps", OPT_U64, &o.profile.steps, "N", "steps in the profile; 1 by default" },
+		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
+		  "the step of the trace that stands against one of the profile" },
 		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
 		{ 0, "split", OPT_TEXT, &o.split, "PART",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
@@ -343,7 +356,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
-		  "exit 1 when the mean absolute error is larger: '5 %'" },
+		  "exit 1 when the mean absolute error, with --profile the error of the sum, is larger: '5 %'" },
 		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },
@@ -367,7 +380,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = validate(&o, f, out, e);
+		rc = o.profile.path ? validate_profile(&o.gpu, &o.profile, f, out, e) : validate(&o, f, out, e);
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);
 	return rc < 0 ? -1 : 0;

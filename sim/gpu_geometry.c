@@ -151,7 +151,9 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 }
 
-/* cuBLAS's GEMV: a CTA of four warps, a warp a row. */
+/* cuBLAS's GEMV: a CTA of four warps, a warp a row (grids of Nsight Compute on an RTX 5090). Its code is not public:
+ * the two round trips (x into shared memory, then the row) and four loads in flight are what such kernels do, not
+ * counted. */
 static void gemv(const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	out->n = 0;
@@ -160,7 +162,7 @@ static void gemv(const struct kernels *k, const struct op *o, struct geometry *o
 	out->at[0].registers = 64;
 	out->kernel[0].form = KERNEL_DOT;
 	out->kernel[0].moves = KERNEL_MOVES_ALL;
-	out->kernel[0].start = out->kernel[0].start ? out->kernel[0].start : 1;
+	out->kernel[0].start = 2;
 	out->kernel[0].row_warps = 1;
 	out->kernel[0].vector_bytes = 16;
 	out->kernel[0].unroll = 4;
@@ -314,7 +316,7 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 
 /* --- a whole stream ------------------------------------------------------------------------------------------ */
 
-/* Which ops of a trace are laid out anew: tensor-core products, and attention that no other launches belong to. */
+/* Which ops of a trace are laid out anew. */
 static bool anew(const struct kernels *k, const struct op_stream *s, const struct op *o)
 {
 	if (!o->n_launches)
@@ -324,44 +326,56 @@ static bool anew(const struct kernels *k, const struct op_stream *s, const struc
 	for (uint32_t i = 0; i < o->n_launches; i++) {
 		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;
 
-		if (f == KERNEL_PRODUCT || f == KERNEL_ATTENTION)
+		if (f == KERNEL_PRODUCT || f == KERNEL_DOT || f == KERNEL_ATTENTION)
 			return true;
 	}
 	return false;
 }
 
-int gpu_geometry_stream(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
-                        struct op_stream *out, struct kernel **kernels, struct err *e)
+bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s)
+{
+	return !s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->sm->capability));
+}
+
+int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
+                      struct op_stream *out, struct gpu_work *w, struct err *e)
 {
 	size_t most = s->n_launches + GEOMETRY_LAUNCHES * s->n_ops + 1;
+	struct kernel *made = arena_array(a, most, sizeof *made);
 
 	*out = *s;
 	out->ops = arena_array(a, s->n_ops + 1, sizeof *out->ops);
 	out->launches = arena_array(a, most, sizeof *out->launches);
-	*kernels = arena_array(a, most, sizeof **kernels);
-	if (!out->ops || !out->launches || !*kernels)
+	if (!out->ops || !out->launches || !made)
 		return err_set(e, ERR_NOMEM, "out of memory for %zu launches", most);
 	out->n_launches = 0;
 	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *was = &s->ops[i];
 		struct op *o = &out->ops[i];
-		struct geometry x;
-		bool made;
+		struct geometry x = { .n = 0 };
 
-		*o = s->ops[i];
-		made = anew(k, s, o) && gpu_geometry_of(g, k, s, o, &x);
+		*o = *was;
+		if (!anew(k, s, was) || !gpu_geometry_of(g, k, s, was, &x))
+			x.n = 0;
 		o->first_launch = (uint32_t)out->n_launches;
-		o->n_launches = made ? x.n : s->ops[i].n_launches;
+		o->n_launches = x.n ? x.n : was->n_launches;
 		for (uint32_t n = 0; n < o->n_launches; n++) {
 			struct op_launch *l = &out->launches[out->n_launches];
 
-			*l = made ? x.at[n] : s->launches[s->ops[i].first_launch + n];
-			if (made) {
-				l->measured_ns = n ? 0 : s->ops[i].measured_ns;
-				l->start_ns = s->ops[i].n_launches ? s->launches[s->ops[i].first_launch].start_ns : 0;
-				(*kernels)[out->n_launches] = x.kernel[n];
+			*l = x.n ? x.at[n] : s->launches[was->first_launch + n];
+			if (x.n) {
+				l->measured_ns = n ? 0 : was->measured_ns;
+				l->start_ns = was->n_launches ? s->launches[was->first_launch].start_ns : 0;
+				made[out->n_launches] = x.kernel[n];
 			}
+			l->waits_for = (int32_t)out->n_launches - 1;
 			out->n_launches++;
 		}
 	}
+	if (gpu_work_make(out, k, a, w, e) < 0)
+		return -1;
+	for (size_t i = 0; i < w->n; i++)
+		if (made[i].name) /* the table knows a name, the geometry also the tile */
+			w->launches[i].kernel = made[i];
 	return 0;
 }

@@ -13,10 +13,7 @@
 #ifndef NPUSIM_SIM_GPU_GEOMETRY_H
 #define NPUSIM_SIM_GPU_GEOMETRY_H
 
-#include "arch/gpu.h"
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "workloads/kernels.h"
+#include "sim/gpu_work.h"
 
 #define GEOMETRY_LAUNCHES 2
 
@@ -28,9 +25,11 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
                      struct geometry *out);
 /* Into how many parts FlashAttention 2 splits `blocks` tiles of keys when there are `ctas` without splitting. */
 uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks);
-/* The stream for another device: products and attention get new launches, the others keep theirs. What replaced
- * several launches has their measured time on its first. */
-int gpu_geometry_stream(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
-                        struct op_stream *out, struct kernel **kernels, struct err *e);
+/* Was this stream traced on another device than `g`, or on none? Then its launches are not what would run here. */
+bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s);
+/* The stream for this device and its launches, ready to be moved: products and attention are laid out anew, as is what
+ * has no launches; the others keep theirs. Measured times stay with an op's first launch. */
+int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
+                      struct op_stream *out, struct gpu_work *w, struct err *e);
 
 #endif

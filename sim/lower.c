@@ -7,7 +7,7 @@
 #include "sim/lower_int.h"
 #include "sim/str.h"
 
-#define DECODE_MAX_M 64      /* rows a product has at the most in a decode step: one a sequence of the batch */
+#define DECODE_MAX_M 64 /* rows a product has at the most in a decode step: one a sequence of the batch */
 
 static uint64_t ns(int64_t v)
 {
@@ -24,7 +24,7 @@ static bool joins(const struct lop *prev, const struct trace_launch *l, const st
 	const struct trace_op *a = prev->main->op, *b = l->op;
 
 	if ((u && u->syncs) || (prev->rule && prev->rule->syncs))
-		return false;                             /* what the host waits for is an op of its own */
+		return false; /* what the host waits for is an op of its own */
 	if (a && b) {
 		if (a->id != b->id)
 			return false;
@@ -39,7 +39,7 @@ static void join(struct lop *o, const struct trace_launch *l, const struct rule 
 	o->n_launches++;
 	if (u && u->joins_previous && u->kind == OP_ATTENTION)
 		o->algorithm = u->algorithm;
-	if (o->only_parts && !(u && u->part)) {           /* the set came first, here is the kernel */
+	if (o->only_parts && !(u && u->part)) { /* the set came first, here is the kernel */
 		o->main = l;
 		o->rule = u;
 		o->algorithm = u ? u->algorithm : OP_ATTN_FLASH;
@@ -47,7 +47,11 @@ static void join(struct lop *o, const struct trace_launch *l, const struct rule 
 	}
 }
 
-struct stream_slot { int64_t device, stream; uint32_t last; bool used; };
+struct stream_slot {
+	int64_t device, stream;
+	uint32_t last;
+	bool used;
+};
 
 static struct stream_slot *stream_of(struct stream_slot *slots, uint32_t cap, const struct trace_launch *l)
 {
@@ -77,8 +81,7 @@ static int group(struct lowering *w)
 	struct stream_slot *slots = arena_array(w->a, cap, sizeof *slots);
 
 	if (!(w->lops = arena_array(w->a, n, sizeof *w->lops)) ||
-	    !(w->launch_op = arena_array(w->a, n, sizeof *w->launch_op)) ||
-	    !slots)
+	    !(w->launch_op = arena_array(w->a, n, sizeof *w->launch_op)) || !slots)
 		return lower_nomem(w);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct trace_launch *l = &t->launches[i];
@@ -110,7 +113,7 @@ static int keep_shape(struct lowering *w, struct lop *o, const struct shape *sh)
 	o->open_index = sh->open_index, o->open_estimate = sh->open_estimate;
 	o->n_in = sh->n_in, o->n_out = sh->n_out;
 	if (sh->open_index)
-		o->n_out = 1;                             /* made once the positions are known */
+		o->n_out = 1; /* made once the positions are known */
 	o->in = arena_array(w->a, o->n_in + o->n_out, sizeof *o->in);
 	if (!o->in)
 		return lower_nomem(w);
@@ -150,8 +153,8 @@ static int read_shapes(struct lowering *w)
 
 /* --- steps ------------------------------------------------------------------------------------------------------- */
 
-#define CASE_PREFIX "case|"     /* annotations of a benchmark: case|KIND|SHAPE|REP */
-#define MAX_RANGES  1024        /* more annotations than that are not looked at for steps */
+#define CASE_PREFIX "case|" /* annotations of a benchmark: case|KIND|SHAPE|REP */
+#define MAX_RANGES  1024    /* more annotations than that are not looked at for steps */
 
 static size_t base_len(const char *name)
 {
@@ -296,10 +299,17 @@ static int put_launches(struct lowering *w)
 		struct stream_slot *q = stream_of(slots, cap, l);
 		uint64_t took = ns(l->dur_ns);
 
-		*x = (struct op_launch){ .trace_id = l->id, .name = l->name, .start_ns = ns(l->start_ns),
-		                         .measured_ns = took, .registers = l->registers, .smem_static = l->smem_static,
-		                         .smem_dynamic = l->smem_dynamic, .local = l->local, .stream = l->stream,
-		                         .waits_for = -1, .kind = (uint8_t)l->kind };
+		*x = (struct op_launch){ .trace_id = l->id,
+			                 .name = l->name,
+			                 .start_ns = ns(l->start_ns),
+			                 .measured_ns = took,
+			                 .registers = l->registers,
+			                 .smem_static = l->smem_static,
+			                 .smem_dynamic = l->smem_dynamic,
+			                 .local = l->local,
+			                 .stream = l->stream,
+			                 .waits_for = -1,
+			                 .kind = (uint8_t)l->kind };
 		x->host_start_ns = ns(l->host_start_ns);
 		memcpy(x->grid, l->grid, sizeof x->grid);
 		memcpy(x->block, l->block, sizeof x->block);
@@ -345,8 +355,9 @@ static void count(const struct lowering *w, struct lower_stats *st)
 {
 	const struct op_stream *s = w->out;
 
-	*st = (struct lower_stats){ .launches = s->n_launches, .ops = s->n_ops, .kernel_ns = s->kernel_ns,
-	                            .opaque_ns = s->opaque_ns };
+	*st = (struct lower_stats){
+		.launches = s->n_launches, .ops = s->n_ops, .kernel_ns = s->kernel_ns, .opaque_ns = s->opaque_ns
+	};
 	for (size_t i = 0; i < s->n_ops; i++)
 		for (uint32_t j = 0; j < s->ops[i].n_launches; j++) {
 			const struct op_launch *l = &s->launches[s->ops[i].first_launch + j];
@@ -367,6 +378,10 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	struct lowering w = { .t = t, .rules = r, .a = a, .e = e, .out = out, .ints = NO_VAL, .shared_in = NO_VAL };
 
 	*out = (struct op_stream){ .digest = t->digest, .wall_ns = t->wall_ns };
+	if (t->n_devices && t->devices[0].sms > 0) {
+		out->sms = (uint32_t)t->devices[0].sms;
+		out->capability = (uint32_t)(t->devices[0].sm_major * 10 + t->devices[0].sm_minor);
+	}
 	if (t->n_launches > UINT32_MAX / 64)
 		return err_set(e, ERR_IO, "%zu device activities are more than one op stream holds", t->n_launches);
 	out->source = t->range ? arena_printf(a, "%s %s", t->path, t->range) : t->path;
@@ -375,8 +390,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	if (group(&w) < 0 || read_shapes(&w) < 0 || make_ops(&w) < 0)
 		return -1;
 	find_steps(&w);
-	if (lower_regions(&w) < 0 ||
-	    lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
+	if (lower_regions(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
 		return -1;
 	set_phases(&w);
 	if (lower_names(&w) < 0 || lower_place(&w) < 0)

@@ -83,7 +83,7 @@
  *   sim/cmd_sweep    _view, _print; also npusim merge
  *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_compare
- *   sim/cmd_validate, cmd_calibrate (cmd_gpu: what both read)
+ *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */

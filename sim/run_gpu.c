@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/gpu_work.h"
+#include "sim/gpu_geometry.h"
 #include "workloads/work.h"
 
 #define PPM 1000000u
@@ -107,6 +107,14 @@ static int one_command_an_op(struct run_result *r, struct arena *a, struct err *
 	return 0;
 }
 
+/* Those of the trace where it is of this device, else what a library here would make. */
+static int launches(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
+                    struct op_stream *x, struct gpu_work *w, struct err *e)
+{
+	*x = *s;
+	return gpu_geometry_foreign(g, s) ? gpu_geometry_work(g, k, s, a, x, w, e) : gpu_work_make(s, k, a, w, e);
+}
+
 int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
             struct run_result *out, struct err *e)
 {
@@ -115,7 +123,8 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg, e) : NULL;
 	struct gpu_work w;
 	struct host_wall wall;
-	ps_t *took = arena_array(a, s->n_launches ? s->n_launches : 1, sizeof *took);
+	struct op_stream x;
+	ps_t *took;
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
@@ -123,8 +132,9 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 	out->config_hash = cfg_hash(conf->raw);
 	out->steps = o->start == RUN_STEADY ? 2 : 1;
 	out->reuse_ppm = run_expert_reuse(s);
-	if (!t || !took || !(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)) ||
-	    one_command_an_op(out, a, e) < 0 || gpu_work_make(s, kernels, a, &w, e) < 0 ||
+	if (!t || !(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)) ||
+	    one_command_an_op(out, a, e) < 0 || launches(&g, kernels, s, a, &x, &w, e) < 0 ||
+	    !(took = arena_array(a, x.n_launches + 1, sizeof *took)) ||
 	    gpu_work_run(&w, o->start == RUN_STEADY, t, e) < 0) {
 		if (!e->kind)
 			err_set(e, ERR_NOMEM, "out of memory for results");
@@ -136,9 +146,9 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 		if (out->ops[i].carried)
 			out->carried_ps += s->ops[i].measured_ns * 1000;
 		else
-			op_result(&g, &w, &s->ops[i], took, out);
+			op_result(&g, &w, &x.ops[i], took, out);
 	}
-	wall = host_wall(&conf->cfg.host, s, took);
+	wall = host_wall(&conf->cfg.host, &x, took);
 	out->wall_eager_ps = wall.eager;
 	out->wall_graph_ps = wall.graph;
 	out->cycles = clock_cycles(out->total_ps, conf->cfg.clock);

@@ -3,7 +3,8 @@
  * Total is the sum of the launches: a graph's nodes follow each other without a gap that can be seen (validate/cuda
  * micro_graph: a node's period is its own duration). What a host adds when it launches them one by one is told apart
  * (run_gpu_wall).
- * Leaves out: kernels of several streams at once, fusion (the trace's launches are the program). */
+ * Where another device was traced, or none, products and attention are laid out anew (sim/gpu_geometry.h).
+ * Leaves out: kernels of several streams at once, fusion (the launches are the program). */
 #ifndef NPUSIM_SIM_RUN_GPU_H
 #define NPUSIM_SIM_RUN_GPU_H
 

@@ -1,0 +1,18 @@
+# npusim validate on devices that were not traced: a published profile, a table of our own making, and what is refused.
+# Measured numbers only: those of the model may change, and are bounded.
+. validate/tests/golden/common
+quiet trace import $TRACE -o "$TMP/t.db"
+profile="-t $TMP/t.db --profile traces/rtx5090/dsocr_decode.csv"
+"$NPUSIM" validate -c configs/gpu/rtx5090.yaml $profile --range decode_step_1 --steps 64 --max-mape '10 %' --format csv >"$TMP/p"
+echo "kernels of a token within 10 %: exit $?"
+cut -d, -f1,2,4,7 "$TMP/p"
+try validate -c configs/gpu/rtx5090.yaml $profile --range decode_step_1 --steps 1 --max-mape '10 %' 2>&1 | grep 'max-mape allows' | sed 's/are [-0-9.]* %/are N %/'
+try validate -c configs/gpu/rtx5090.yaml --profile traces/rtx5090/dsocr_decode.csv
+try validate -c configs/gpu/rtx5090.yaml $profile --steps 0
+try validate -c configs/gpu/rtx5090.yaml -t "$TMP/t.db" --range decode_step_1
+try validate -c configs/gpu/rtx5090.yaml
+try validate -c $CONFIG --table traces/rtx5090/dsocr_decode.csv
+try validate -c configs/gpu/a100.yaml --table traces/rtx5090/dsocr_decode.csv
+printf 'gpu,kernel,dtype,m,n,k,time_us\nG,x,bfloat16,1,4096,4096,22\nG,x,bfloat16,16,4096,4096,24\n' >"$TMP/g.csv"
+try validate -c configs/gpu/a100.yaml --table "$TMP/g.csv" --format csv | cut -d, -f1-7
+try validate -c configs/gpu/a100.yaml --table "$TMP/g.csv" --max-mape '0.01 %' --worst 0 2>&1 | grep 'max-mape allows' | sed 's/is [0-9.]* %/is N %/'
