@@ -10,6 +10,7 @@
 #include "validate/probe_dram_tiles.h"
 
 #define QUEUE 32                       /* entries of the measured controllers (validate/data/dram/README.md) */
+#define DRAWS 16                       /* of arrivals, for a row at capacity */
 
 static cmd_fn dram_cmd_fn;
 
@@ -197,6 +198,47 @@ static int ref_summary(const struct probe_ref *f, bool print, struct str *out)
 	return beyond;
 }
 
+/* Loads that the memory just about serves: what another draw of arrivals would have made of them. */
+static int at_capacity(const struct probe_ref *f, struct str *out, struct err *e)
+{
+	static const struct out_col cols[] = {
+		{ "type", OUT_TEXT, 0 }, { "pattern", OUT_TEXT, 0 }, { "parameter", OUT_TEXT, 0 }, { "map", OUT_TEXT, 0 },
+		{ "load_of_capacity_pct", OUT_REAL, 1 }, { "mean_ns", OUT_REAL, 2 }, { "ours_ns", OUT_REAL, 2 },
+		{ "draws", OUT_INT, 0 }, { "least_ns", OUT_REAL, 2 }, { "most_ns", OUT_REAL, 2 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
+	                                    "rows at capacity, not counted: loads above what the reference serves of that"
+	                                    " stream unpaced, or at random times from 99 % of it on.\nTheir mean is a"
+	                                    " backlog that grows with the run and changes with the draw of arrivals:"
+	                                    " ours, and its range over draws");
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->n; i++) {
+		const struct probe_row *r = &f->row[i];
+		int draws = strstr(r->parameter, "poisson") ? DRAWS : 1;
+		double least = 0, most = 0;
+
+		if (!r->ran || !r->why_not || strncmp(r->why_not, "at capacity", 11) != 0)
+			continue;
+		if ((rc = probe_ref_draws(r, draws, &least, &most, e)) < 0)
+			break;
+		out_text(t, r->type);
+		out_text(t, r->pattern);
+		out_text(t, r->parameter);
+		out_text(t, r->map);
+		out_real(t, 100 * probe_ref_utilisation(r));
+		out_real(t, r->mean_ns);
+		out_real(t, r->ours.mean_ns);
+		out_int(t, draws);
+		out_real(t, least);
+		out_real(t, most);
+	}
+	if (rc == 0)
+		out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	return rc;
+}
+
 static int reference(const struct ask *a, enum out_format fmt, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
@@ -216,8 +258,13 @@ static int reference(const struct ask *a, enum out_format fmt, struct str *out, 
 	}
 	if (rc == 0) {
 		out_table_write(t, fmt, out);
-		if (fmt == OUT_TABLE)
+		if (fmt == OUT_TABLE) {
 			str_addc(out, '\n');
+			rc = at_capacity(&f, out, e);
+			str_addc(out, '\n');
+		}
+	}
+	if (rc == 0) {
 		beyond = ref_summary(&f, fmt == OUT_TABLE, out);
 		if (beyond)
 			rc = err_set(e, ERR_BOUND, "%d counted rows differ from the reference by more than their class's bound",

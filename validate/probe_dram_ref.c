@@ -7,13 +7,22 @@
 
 #include "sim/path.h"
 
-#define COLUMNS_MAX 40
+#define COLUMNS_MAX    40
 #define LINE_MAX_CHARS 4096
+#define AT_CAPACITY                                                                                                    \
+	0.99 /* M/D/1 waits 1 / (2 (1 - load)) services: from 50 of them on, a run is too short for a mean */
 
-static const struct { const char *name; double bound; } classes[PROBE_CLASSES] = {
-	[PROBE_C_SEQ] = { "sequential", 0.03 }, [PROBE_C_RANDOM] = { "random", 0.03 },
-	[PROBE_C_STRIDED] = { "strided", 0.03 }, [PROBE_C_MIX] = { "mix", 0.08 }, [PROBE_C_COPY] = { "copy", 0.08 },
-	[PROBE_C_CHASE] = { "idle latency", 2 }, [PROBE_C_LOAD] = { "latency under load", 0.10 },
+static const struct {
+	const char *name;
+	double bound;
+} classes[PROBE_CLASSES] = {
+	[PROBE_C_SEQ] = { "sequential", 0.03 },
+	[PROBE_C_RANDOM] = { "random", 0.03 },
+	[PROBE_C_STRIDED] = { "strided", 0.03 },
+	[PROBE_C_MIX] = { "mix", 0.08 },
+	[PROBE_C_COPY] = { "copy", 0.08 },
+	[PROBE_C_CHASE] = { "idle latency", 2 },
+	[PROBE_C_LOAD] = { "latency under load", 0.10 },
 };
 
 const char *probe_class_name(enum probe_class c)
@@ -71,8 +80,9 @@ static int split(char *line, char **cell, int max)
 	return n;
 }
 
-static const char *const wanted[] = { "simulator", "memory_type", "pattern", "parameter", "requests", "efficiency",
-                                      "mean_latency_ns", "p99_latency_ns", "address_map", "controller", "saturated" };
+static const char *const wanted[] = { "simulator",   "memory_type", "pattern",         "parameter",
+	                              "requests",    "efficiency",  "mean_latency_ns", "p99_latency_ns",
+	                              "address_map", "controller",  "saturated" };
 enum { W_SIM, W_TYPE, W_PATTERN, W_PARAMETER, W_REQUESTS, W_EFF, W_MEAN, W_P99, W_MAP, W_CTRL, W_SAT, W_N };
 
 static double real(const char *s)
@@ -131,6 +141,23 @@ static int read_rows(struct probe_ref *f, FILE *in, const char *path, struct err
 	return f->n ? 0 : err_set(e, ERR_IO, "'%s' has no rows", path);
 }
 
+/* What the reference reaches with a load row's stream when it is not paced. */
+static double capacity_of(const struct probe_ref *f, const struct probe_row *r)
+{
+	const char *load = strstr(r->pattern, "_load");
+	size_t n = load ? (size_t)(load - r->pattern) : 0;
+
+	for (size_t i = 0; n && i < f->n; i++) {
+		const struct probe_row *x = &f->row[i];
+
+		if (strcmp(x->simulator, r->simulator) == 0 && strcmp(x->type, r->type) == 0 &&
+		    strcmp(x->map, r->map) == 0 && strcmp(x->controller, r->controller) == 0 &&
+		    strlen(x->pattern) == n && strncmp(x->pattern, r->pattern, n) == 0)
+			return x->efficiency;
+	}
+	return 0;
+}
+
 int probe_ref_load(struct probe_ref *f, const char *path, struct err *e)
 {
 	FILE *in = fopen(path, "r");
@@ -143,6 +170,8 @@ int probe_ref_load(struct probe_ref *f, const char *path, struct err *e)
 	fclose(in);
 	if (rc < 0)
 		probe_ref_free(f);
+	for (size_t i = 0; i < f->n; i++)
+		f->row[i].capacity = capacity_of(f, &f->row[i]);
 	return rc;
 }
 
@@ -156,9 +185,12 @@ void probe_ref_free(struct probe_ref *f)
 
 static enum probe_class class_of(const char *pattern)
 {
-	static const struct { const char *part; enum probe_class c; } parts[] = {
-		{ "_load", PROBE_C_LOAD }, { "chase", PROBE_C_CHASE }, { "copy", PROBE_C_COPY }, { "mix", PROBE_C_MIX },
-		{ "stride", PROBE_C_STRIDED }, { "random", PROBE_C_RANDOM },
+	static const struct {
+		const char *part;
+		enum probe_class c;
+	} parts[] = {
+		{ "_load", PROBE_C_LOAD }, { "chase", PROBE_C_CHASE },    { "copy", PROBE_C_COPY },
+		{ "mix", PROBE_C_MIX },    { "stride", PROBE_C_STRIDED }, { "random", PROBE_C_RANDOM },
 	};
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -177,7 +209,10 @@ static uint64_t after(const char *text, const char *key)
 /* The stream of a row, by its names; false: there is none such. */
 static bool stream_of(const struct probe_row *r, struct probe_stream *s)
 {
-	static const struct { const char *pattern; struct probe_stream s; } known[] = {
+	static const struct {
+		const char *pattern;
+		struct probe_stream s;
+	} known[] = {
 		{ "seq_read", { .order = PROBE_SEQ } },
 		{ "seq_write", { .order = PROBE_SEQ, .writes = 1 } },
 		{ "seq_mix_2R1W", { .order = PROBE_SEQ, .reads = 2, .writes = 1 } },
@@ -210,6 +245,18 @@ static bool stream_of(const struct probe_row *r, struct probe_stream *s)
 	return false;
 }
 
+double probe_ref_utilisation(const struct probe_row *r)
+{
+	const char *load = strstr(r->parameter, "load=");
+
+	return load && r->capacity > 0 ? strtod(load + 5, NULL) / r->capacity : 0;
+}
+
+bool probe_ref_at_capacity(const struct probe_row *r)
+{
+	return probe_ref_utilisation(r) >= (strstr(r->parameter, "poisson") ? AT_CAPACITY : 1);
+}
+
 static int config_of(const struct probe_row *r, struct dram_cfg *c, struct err *e)
 {
 	char file[64] = "configs/dram/", set[6][64], path[1024];
@@ -225,8 +272,10 @@ static int config_of(const struct probe_row *r, struct dram_cfg *c, struct err *
 	snprintf(set[1], sizeof set[1], "dram.read_queue=%d", q ? atoi(q + 2) : 32);
 	snprintf(set[2], sizeof set[2], "dram.write_queue=%d", q ? atoi(q + 2) : 32);
 	snprintf(set[3], sizeof set[3], "dram.fields=%s", r->map);
-	snprintf(set[4], sizeof set[4], "dram.refresh=%s", strstr(r->controller, "NoRefresh") ? "none" :
-	         strstr(r->controller, "PerBank") ? "per_bank" : "all_bank");
+	snprintf(set[4], sizeof set[4], "dram.refresh=%s",
+	         strstr(r->controller, "NoRefresh") ? "none"
+	         : strstr(r->controller, "PerBank") ? "per_bank"
+	                                            : "all_bank");
 	snprintf(set[5], sizeof set[5], "dram.scheduler=%s", strstr(r->controller, "RowHit") ? "row_hit" : "frfcfs");
 	for (int i = 0; i < 6; i++)
 		sets[i] = set[i];
@@ -252,10 +301,13 @@ int probe_ref_run(struct probe_row *r, uint64_t most, struct err *e)
 		r->why_not = "its per-bank refresh blocks all requests";
 	else if (r->saturated)
 		r->why_not = "saturated: latency is a growing backlog";
+	else if (probe_ref_at_capacity(r))
+		r->why_not = "at capacity: latency is a backlog";
 	if (strcmp(r->simulator, "ramulator2") != 0)
 		return 0;
 	if (!stream_of(r, &s))
-		return err_set(e, ERR_IO, "the reference's pattern '%s' with '%s' is not known", r->pattern, r->parameter);
+		return err_set(e, ERR_IO, "the reference's pattern '%s' with '%s' is not known", r->pattern,
+		               r->parameter);
 	s.requests = most && most < r->requests ? most : r->requests;
 	if (config_of(r, &c, e) < 0 || probe_dram_command(&c, &s, &r->ours, e) < 0)
 		return err_add(e, "row %s, %s, %s", r->type, r->pattern, r->controller);
@@ -266,5 +318,27 @@ int probe_ref_run(struct probe_row *r, uint64_t most, struct err *e)
 		r->error = relative(r->ours.mean_ns, r->mean_ns);
 	else
 		r->error = relative(r->ours.efficiency, r->efficiency);
+	return 0;
+}
+
+int probe_ref_draws(const struct probe_row *r, int n, double *least, double *most, struct err *e)
+{
+	struct probe_stream s;
+	struct dram_cfg c;
+
+	if (!stream_of(r, &s))
+		return err_set(e, ERR_IO, "the reference's pattern '%s' with '%s' is not known", r->pattern,
+		               r->parameter);
+	if (config_of(r, &c, e) < 0)
+		return -1;
+	s.requests = r->requests;
+	for (s.seed = 0; s.seed < (uint64_t)n; s.seed++) {
+		struct probe_result ours;
+
+		if (probe_dram_command(&c, &s, &ours, e) < 0)
+			return -1;
+		*least = s.seed && *least < ours.mean_ns ? *least : ours.mean_ns;
+		*most = s.seed && *most > ours.mean_ns ? *most : ours.mean_ns;
+	}
 	return 0;
 }
