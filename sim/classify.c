@@ -186,7 +186,7 @@ static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint6
 	return 0;
 }
 
-static void add_copy(struct classify *c, const struct trace_launch *l)
+static void add_copy(struct classify *c, const struct trace_launch *l, uint64_t count, uint64_t ns, uint64_t bytes)
 {
 	static const char *const names[] = {
 		[TRACE_COPY_NONE] = "copy", [TRACE_COPY_HTOD] = "HtoD", [TRACE_COPY_DTOH] = "DtoH", [TRACE_COPY_DTOD] = "DtoD",
@@ -201,12 +201,22 @@ static void add_copy(struct classify *c, const struct trace_launch *l)
 		k->name = name;
 		c->n_copies++;
 	}
-	k->count++;
-	k->total_ns += (uint64_t)l->dur_ns;
-	k->bytes += l->bytes > 0 ? (uint64_t)l->bytes : 0;
-	c->copy_count++;
-	c->copy_ns += (uint64_t)l->dur_ns;
-	c->copy_bytes += l->bytes > 0 ? (uint64_t)l->bytes : 0;
+	k->count += count;
+	k->total_ns += ns;
+	k->bytes += bytes;
+	c->copy_count += count;
+	c->copy_ns += ns;
+	c->copy_bytes += bytes;
+}
+
+/* Launches that are as `l` is: so many, of so much time and so many bytes together. */
+static int add(struct build *b, struct rules *r, const struct trace_launch *l, uint64_t count, uint64_t ns,
+               uint64_t bytes, struct err *e)
+{
+	if (l->kind == TRACE_KERNEL)
+		return add_kernel(b, l->name, count, ns, rules_match(r, l), e);
+	add_copy(b->out, l, count, ns, bytes);
+	return 0;
 }
 
 /* A name's family is its largest part; of equal ones the first by name. */
@@ -272,9 +282,13 @@ static int build(struct build *b, const struct trace *t, struct rules *r, struct
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 
-		if (l->kind != TRACE_KERNEL)
-			add_copy(c, l);
-		else if (add_kernel(b, l->name, 1, (uint64_t)l->dur_ns, rules_match(r, l), e) < 0)
+		if (add(b, r, l, 1, (uint64_t)l->dur_ns, l->bytes > 0 ? (uint64_t)l->bytes : 0, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < t->n_groups; i++) {
+		const struct trace_group *g = &t->groups[i];
+
+		if (add(b, r, &g->first, g->count, g->total_ns, g->bytes, e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n_stats; i++) {

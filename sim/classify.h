@@ -25,7 +25,7 @@ struct classify {
 	struct classify_copy *copies; size_t n_copies;     /* sorts that occur */
 };
 
-/* All arrays and new texts live in `a`; names point into the trace and the rules. */
+/* Of its launches, or of its groups of them. All arrays and new texts live in `a`; names point into the trace and the rules. */
 int classify_trace(const struct trace *t, struct rules *r, struct arena *a, struct classify *out, struct err *e);
 /* "void at::native::(anonymous namespace)::cat_kernel<float, 4>(...)" to "cat_kernel". */
 const char *classify_short_name(const char *kernel, struct arena *a);

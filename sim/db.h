@@ -3,7 +3,7 @@
  * WAL where the file system allows it, foreign keys on, a busy timeout of 10 s (two writers wait for each other),
  * the schema's version in user_version. A file that is not a database, is read-only, or was written by a newer
  * build is a clear ERR_IO; nothing stored is touched by a failed open. Every SQLite error becomes one err line
- * with the path. A handle must not be used on the other side of a fork. Binding to a place that the statement does
+ * with the path. A handle must not be used by two threads at once, nor on the other side of a fork. Binding to a place that the statement does
  * not have is a bug and aborts. */
 #ifndef NPUSIM_SIM_DB_H
 #define NPUSIM_SIM_DB_H

@@ -21,7 +21,7 @@
  *
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
- *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _range: steps,
+ *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their sums, _range: steps,
  *                    _stat: statistics and counters, _int: shared), with trace_args (arguments as text),
  *                    nest (who encloses whom), intern, idmap
  *   traces/format    which profiler wrote a file; input: its bytes, unzipped

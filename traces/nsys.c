@@ -103,13 +103,12 @@ static int size(const struct nsys_rows *r, int i, const char *name, uint64_t *ou
 }
 
 enum {
-	K_NAME = SHARED, K_SHORT, K_MANGLED, K_REGISTERS, K_GRID, K_BLOCK = K_GRID + 3, K_CLUSTER = K_BLOCK + 3,
+	K_NAME = SHARED, K_REGISTERS, K_GRID, K_BLOCK = K_GRID + 3, K_CLUSTER = K_BLOCK + 3,
 	K_STATIC = K_CLUSTER + 3, K_DYNAMIC, K_LOCAL, K_GRAPH, K_COLUMNS
 };
 static const struct nsys_col kernel_cols[K_COLUMNS] = {
 	SHARED_COLUMNS,
-	[K_NAME] = { "demangledName", NSYS_TEXT }, [K_SHORT] = { "shortName", NSYS_TEXT },
-	[K_MANGLED] = { "mangledName", NSYS_TEXT }, [K_REGISTERS] = { "registersPerThread", NSYS_PLAIN },
+	[K_NAME] = { "name", NSYS_NAME }, [K_REGISTERS] = { "registersPerThread", NSYS_PLAIN },
 	[K_GRID] = { "gridX", NSYS_PLAIN }, { "gridY", NSYS_PLAIN }, { "gridZ", NSYS_PLAIN },
 	[K_BLOCK] = { "blockX", NSYS_PLAIN }, { "blockY", NSYS_PLAIN }, { "blockZ", NSYS_PLAIN },
 	[K_CLUSTER] = { "clusterX", NSYS_PLAIN }, { "clusterY", NSYS_PLAIN }, { "clusterZ", NSYS_PLAIN },
@@ -135,12 +134,8 @@ static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 			return -1;
 	if (!nsys_null(r, GRAPH_NODE) && nsys_any(r, K_GRAPH) != 0)
 		l.graph = nsys_any(r, K_GRAPH);
-	for (int i = K_NAME; i <= K_MANGLED; i++) {
-		if (!(name = nsys_text(r, i, e)))
-			return -1;
-		if (*name)
-			break;
-	}
+	if (!(name = nsys_text(r, K_NAME, e)))
+		return -1;
 	l.kind = TRACE_KERNEL;
 	l.name = *name ? name : "(unnamed)";
 	return tracedb_put_launch(n->db, &l, external, e);

@@ -88,7 +88,8 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	}
 	str_add(&uri, "?immutable=1");
 	rc = uri.failed ? SQLITE_NOMEM
-	                : sqlite3_open_v2(str_c(&uri), &n->h, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+	                : sqlite3_open_v2(str_c(&uri), &n->h,
+	                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	str_free(&uri);
 	if (!n->h)
 		return err_set(e, ERR_NOMEM, "out of memory");
@@ -184,9 +185,26 @@ int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct e
 
 /* --- rows ------------------------------------------------------------------------------------------------------ */
 
+/* The first name that has a text: one look-up a row, nearly always. */
+static int add_name(struct nsys *n, struct str *sql, const char *table, struct err *e)
+{
+	static const char *const names[] = { "demangledName", "shortName", "mangledName" };
+	int has;
+
+	str_add(sql, "coalesce(");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if ((has = nsys_has_column(n, table, names[i], e)) < 0)
+			return -1;
+		if (has)
+			str_addf(sql, "(select nullif(value, '') from StringIds where id = t.\"%s\"), ", names[i]);
+	}
+	str_add(sql, "null, null)");
+	return 0;
+}
+
 static int add_column(struct nsys *n, struct str *sql, const char *table, const struct nsys_col *c, struct err *e)
 {
-	const int has = nsys_has_column(n, table, c->name, e);
+	const int has = c->type == NSYS_NAME ? 1 : nsys_has_column(n, table, c->name, e);
 
 	if (has < 0)
 		return -1;
@@ -194,6 +212,8 @@ static int add_column(struct nsys *n, struct str *sql, const char *table, const 
 		return err_set(e, ERR_IO, "no column '%s' in table %s of '%s'", c->name, table, n->file);
 	if (!has)
 		str_add(sql, "null");
+	else if (c->type == NSYS_NAME)
+		return add_name(n, sql, table, e);
 	else if (c->type == NSYS_TEXT)
 		str_addf(sql, "(select value from StringIds where id = t.\"%s\")", c->name);
 	else if (c->type == NSYS_CUDA_ID)

@@ -34,6 +34,7 @@ struct nsys_rows { struct nsys *n; struct sqlite3_stmt *s; const char *what; };
 enum nsys_col_type {
 	NSYS_PLAIN, NSYS_NEEDED,
 	NSYS_TEXT,                   /* the text of the StringIds row that it names */
+	NSYS_NAME,                   /* the text of a kernel's demangled, else short, else mangled name */
 	NSYS_CUDA_ID                 /* CUDA's number of the GPU that it names */
 };
 struct nsys_col { const char *name; enum nsys_col_type type; };

@@ -59,6 +59,12 @@ struct trace_launch {
 
 struct trace_range { const char *name; int64_t start_ns, dur_ns, thread; int64_t launches; };
 
+/* Launches together that a rule table cannot tell apart: one kind, name, direction, framework op and arguments. */
+struct trace_group {
+	struct trace_launch first;           /* the first of them by id, which stands for all */
+	uint64_t count, total_ns, bytes;     /* bytes: of those that say how many */
+};
+
 /* What an aggregated profile says of all launches of one kernel: no order, no shapes; -1 where it says nothing. */
 struct trace_stat {
 	const char *name;
@@ -82,6 +88,7 @@ struct trace {
 	struct trace_range *ranges;          /* of the whole trace, host annotations, in order of start */
 	struct trace_device *devices;
 	struct trace_stat *stats;            /* of the files that are aggregated profiles; none for a range */
+	struct trace_group *groups; size_t n_groups, n_grouped; /* in place of launches, see tracedb_load_groups */
 	int64_t *sync_ns;                    /* host times of stream/device/event synchronise calls in the selection */
 	int64_t steps;                       /* see tracedb_steps */
 	int64_t span_ns;                     /* first start to last end of the selection, under the profiler */

@@ -78,6 +78,9 @@ int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, stru
 int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 /* The same, and a database that has statistics alone is no error: n_launches is 0 then. For what only adds times up. */
 int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* As tracedb_load_any with the launches summed into groups, which takes memory for the groups alone; without launches,
+ * host synchronisations and span. */
+int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 /* Steps: the host annotations that share the commonest name up to a trailing number ("decode_step_0..2" is 3;
  * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no
  * steps); 1 when there are launches but no such annotation, 0 without launches. */

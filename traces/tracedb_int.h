@@ -4,6 +4,7 @@
 #define NPUSIM_TRACES_TRACEDB_INT_H
 
 #include "sim/str.h"
+#include "traces/idmap.h"
 #include "traces/intern.h"
 #include "traces/nest.h"
 #include "traces/tracedb.h"
@@ -46,5 +47,39 @@ int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, str
 
 /* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
 int tracedb_link(struct tracedb *t, struct err *e);
+
+/* --- a load in progress: tracedb_read.c, tracedb_group.c ------------------------------------------------------- */
+
+struct tracedb_source { int64_t id, base, shift; };     /* shift: from its own times to the trace's */
+struct tracedb_window { int64_t source, from, to; };    /* [from, to) in the source's own times */
+
+struct tracedb_load {
+	struct tracedb *t;
+	struct arena *a;
+	struct trace *out;
+	const char *range;
+	bool on_device;                              /* the range is known on the device only */
+	bool stats_do;                               /* statistics are enough */
+	bool groups_do;                              /* launches are summed as they come */
+	struct tracedb_source *sources;
+	struct tracedb_window *windows;
+	size_t n_sources, n_windows;
+	struct idmap names, args, ops;
+};
+
+/* A row of TRACEDB_LAUNCH_COLUMNS. */
+#define TRACEDB_LAUNCH_COLUMNS "l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
+	" l.stream, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z," \
+	" l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
+	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
+int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
+                       struct trace_launch *x, struct err *e);
+typedef int tracedb_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src, size_t i,
+                        void *arg, struct err *e);
+/* Runs a statement of (source, from, to) over every window; `row` of NULL only counts. */
+int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg, struct err *e);
+/* Error: the selection is empty, and statistics do not do; 0: they do. */
+int tracedb_nothing(const struct tracedb_load *l, struct err *e);
+int tracedb_group(struct tracedb_load *l, struct err *e);
 
 #endif

@@ -72,6 +72,7 @@ static int link_waits(struct tracedb *t, struct err *e)
 	" (select x.id from " table " x where x.source = ?1 and x." join " = " value \
 	" order by x.start_ns, x.id limit 1))"
 
+/* In order of start, by sorting no more than that. */
 static const char move_launches[] =
 	"insert into launch select null, ?1, n.kind, n.name, n.start_ns, n.dur_ns, n.correlation, n.device, n.context,"
 	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y,"
@@ -80,9 +81,9 @@ static const char move_launches[] =
 	" case when n.external <> 0 then "
 	LAST_BEFORE("op", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
 	" end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
-	" from new_launch n left join call c on n.correlation <> 0 and c.id = "
-	LAST_BEFORE("call", "correlation", "n.correlation", "n.start_ns")
-	" order by n.start_ns, n.seq";
+	" from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
+	" left join call c on n.correlation <> 0 and c.id = "
+	LAST_BEFORE("call", "correlation", "n.correlation", "n.start_ns");
 
 /* One call launches a whole graph: where the profiler says no more, that call names the graph. */
 static const char name_graphs[] =

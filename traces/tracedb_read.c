@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "sim/hash.h"
-#include "traces/idmap.h"
 #include "traces/trace_args.h"
 
 /* These wrap: a damaged file may hold any number, and the sum is then just as wrong. */
@@ -25,30 +24,15 @@ static int64_t sub(int64_t a, int64_t b)
 
 /* --- what a load carries --------------------------------------------------------------------------------------- */
 
-struct source { int64_t id, base, shift; };     /* shift: from its own times to the trace's */
-struct window { int64_t source, from, to; };    /* [from, to) in the source's own times */
 struct op_args { const struct trace_arg *args; uint32_t n; };
 struct op_node { struct trace_op op; size_t order; };
-
-struct load {
-	struct tracedb *t;
-	struct arena *a;
-	struct trace *out;
-	const char *range;
-	bool on_device;                              /* the range is known on the device only */
-	bool stats_do;                               /* statistics are enough */
-	struct source *sources;
-	struct window *windows;
-	size_t n_sources, n_windows;
-	struct idmap names, args, ops;
-};
 
 static int no_memory(struct err *e)
 {
 	return err_set(e, ERR_NOMEM, "the trace does not fit into the memory allowed for it");
 }
 
-static int damaged(const struct load *l, const char *what, int64_t id, struct err *e)
+static int damaged(const struct tracedb_load *l, const char *what, int64_t id, struct err *e)
 {
 	return err_set(e, ERR_IO, "'%s' is damaged: %s %lld", db_path(l->t->db), what, (long long)id);
 }
@@ -63,7 +47,7 @@ static int count(struct tracedb *t, const char *sql, size_t *n, struct err *e)
 	return db_run(t->db, s, e);
 }
 
-static const struct source *source_of(const struct load *l, int64_t id)
+static const struct tracedb_source *source_of(const struct tracedb_load *l, int64_t id)
 {
 	for (size_t i = 0; i < l->n_sources; i++)
 		if (l->sources[i].id == id)
@@ -71,7 +55,7 @@ static const struct source *source_of(const struct load *l, int64_t id)
 	return NULL;
 }
 
-static const char *load_name(struct load *l, int64_t id, struct err *e)
+static const char *load_name(struct tracedb_load *l, int64_t id, struct err *e)
 {
 	char *name = idmap_get(&l->names, id);
 	struct sqlite3_stmt *s;
@@ -99,7 +83,7 @@ static const char *load_name(struct load *l, int64_t id, struct err *e)
 
 /* --- the files in the database --------------------------------------------------------------------------------- */
 
-static int load_sources(struct load *l, struct err *e)
+static int load_sources(struct tracedb_load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, base_ns, first_ns, file, digest, tool, wall_ns"
 	                                           " from source order by id", e);
@@ -118,7 +102,7 @@ static int load_sources(struct load *l, struct err *e)
 		return err_set(e, ERR_NOMEM, "out of memory");
 	out->base_ns = INT64_MAX;
 	while ((rc = db_step(l->t->db, s, e)) == 1 && n < max) {
-		struct source *src = &l->sources[n++];
+		struct tracedb_source *src = &l->sources[n++];
 
 		src->id = db_col_i64(s, 0);
 		src->base = db_col_i64(s, 1);
@@ -146,7 +130,7 @@ static int load_sources(struct load *l, struct err *e)
 	return out->path && out->digest && out->tool ? 0 : no_memory(e);
 }
 
-static int load_devices(struct load *l, struct err *e)
+static int load_devices(struct tracedb_load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, name, sm_major, sm_minor, sms, mem_bytes, smem_per_sm,"
 	                                           " regs_per_sm from device group by id order by id", e);
@@ -182,7 +166,7 @@ static int by_start_range(const void *x, const void *y)
 	return a->dur_ns != b->dur_ns ? (a->dur_ns > b->dur_ns ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-static int load_ranges(struct load *l, struct err *e)
+static int load_ranges(struct tracedb_load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, name, start_ns, dur_ns, thread, launches from range"
 	                                           " where on_device = 0 order by id", e);
@@ -195,7 +179,7 @@ static int load_ranges(struct load *l, struct err *e)
 		return no_memory(e);
 	while ((rc = db_step(l->t->db, s, e)) == 1 && l->out->n_ranges < max) {
 		struct trace_range *r = &l->out->ranges[l->out->n_ranges++];
-		const struct source *src = source_of(l, db_col_i64(s, 0));
+		const struct tracedb_source *src = source_of(l, db_col_i64(s, 0));
 
 		if (!src)
 			return damaged(l, "a range is of no source", db_col_i64(s, 0), e);
@@ -212,7 +196,7 @@ static int load_ranges(struct load *l, struct err *e)
 
 /* --- the selection's windows ----------------------------------------------------------------------------------- */
 
-static int unknown_range(struct load *l, struct err *e)
+static int unknown_range(struct tracedb_load *l, struct err *e)
 {
 	const char **names, *near;
 	size_t n = l->out->n_ranges;
@@ -230,7 +214,7 @@ static int unknown_range(struct load *l, struct err *e)
 	return -1;
 }
 
-static int range_windows(struct load *l, struct err *e)
+static int range_windows(struct tracedb_load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select r.source, r.start_ns, r.start_ns + r.dur_ns, r.wall_ns"
 	                                           " from range r join name n on n.id = r.name"
@@ -245,8 +229,8 @@ static int range_windows(struct load *l, struct err *e)
 	db_bind_text(s, 1, l->range);
 	db_bind_i64(s, 2, l->on_device);
 	while ((rc = db_step(l->t->db, s, e)) == 1) {
-		struct window w = { db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2) };
-		struct window *last = l->n_windows ? &l->windows[l->n_windows - 1] : NULL;
+		struct tracedb_window w = { db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2) };
+		struct tracedb_window *last = l->n_windows ? &l->windows[l->n_windows - 1] : NULL;
 
 		wall = db_col_null(s, 3) || wall < 0 ? -1 : add(wall, db_col_i64(s, 3));
 		if (last && last->source == w.source && w.from <= last->to) { /* annotations of one name may nest */
@@ -254,7 +238,7 @@ static int range_windows(struct load *l, struct err *e)
 			continue;
 		}
 		if (l->n_windows == cap) {
-			struct window *v = realloc(l->windows, (cap = cap ? 2 * cap : 64) * sizeof *v);
+			struct tracedb_window *v = realloc(l->windows, (cap = cap ? 2 * cap : 64) * sizeof *v);
 
 			if (!v)
 				return err_set(e, ERR_NOMEM, "out of memory");
@@ -266,13 +250,13 @@ static int range_windows(struct load *l, struct err *e)
 	return rc;
 }
 
-static int select_windows(struct load *l, struct err *e)
+static int select_windows(struct tracedb_load *l, struct err *e)
 {
 	if (!l->range) {
 		if (!(l->windows = calloc(l->n_sources, sizeof *l->windows)))
 			return err_set(e, ERR_NOMEM, "out of memory");
 		for (size_t i = 0; i < l->n_sources; i++)
-			l->windows[l->n_windows++] = (struct window){ l->sources[i].id, INT64_MIN, INT64_MAX };
+			l->windows[l->n_windows++] = (struct tracedb_window){ l->sources[i].id, INT64_MIN, INT64_MAX };
 		return 0;
 	}
 	if (range_windows(l, e) < 0)
@@ -287,7 +271,7 @@ static int select_windows(struct load *l, struct err *e)
 
 /* --- ops ------------------------------------------------------------------------------------------------------- */
 
-static const struct op_args *load_args(struct load *l, int64_t id, struct err *e)
+static const struct op_args *load_args(struct tracedb_load *l, int64_t id, struct err *e)
 {
 	struct op_args *g = idmap_get(&l->args, id);
 	struct sqlite3_stmt *s;
@@ -318,11 +302,11 @@ static const struct op_args *load_args(struct load *l, int64_t id, struct err *e
 }
 
 /* One op without its ancestors; `up` is still NULL. */
-static struct op_node *load_op_row(struct load *l, int64_t id, struct err *e)
+static struct op_node *load_op_row(struct tracedb_load *l, int64_t id, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, parent, name, start_ns, dur_ns, thread, sequence,"
 	                                           " args from op where id = ?", e);
-	const struct source *src;
+	const struct tracedb_source *src;
 	const struct op_args *g;
 	struct op_node *n;
 	int64_t name, args = 0;
@@ -363,7 +347,7 @@ static struct op_node *load_op_row(struct load *l, int64_t id, struct err *e)
 	return idmap_put(&l->ops, id, n, e) < 0 ? NULL : n;
 }
 
-static const struct trace_op *load_op(struct load *l, int64_t id, struct err *e)
+static const struct trace_op *load_op(struct tracedb_load *l, int64_t id, struct err *e)
 {
 	const size_t first = l->ops.n;
 	struct op_node *n = idmap_get(&l->ops, id), *up;
@@ -392,13 +376,8 @@ static const struct trace_op *load_op(struct load *l, int64_t id, struct err *e)
 
 /* --- launches -------------------------------------------------------------------------------------------------- */
 
-#define LAUNCH_COLUMNS "l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context, l.stream," \
-	" l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z," \
-	" l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
-	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
-
-static int read_launch(struct load *l, struct sqlite3_stmt *s, const struct source *src, struct trace_launch *x,
-                       struct err *e)
+int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
+                       struct trace_launch *x, struct err *e)
 {
 	const int64_t kind = db_col_i64(s, 1), dir = db_col_i64(s, 23);
 	int i = 5;
@@ -453,15 +432,13 @@ static int by_value(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Runs a statement of (source, from, to) over every window; `row` of NULL only counts. */
-static int each_window(struct load *l, const char *sql, size_t *n,
-                       int (*row)(struct load *l, struct sqlite3_stmt *s, const struct source *src, size_t i,
-                                  struct err *e), struct err *e)
+int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg,
+                        struct err *e)
 {
 	*n = 0;
 	for (size_t w = 0; w < l->n_windows; w++) {
 		struct sqlite3_stmt *s = db_stmt(l->t->db, sql, e);
-		const struct source *src = source_of(l, l->windows[w].source);
+		const struct tracedb_source *src = source_of(l, l->windows[w].source);
 		int rc;
 
 		if (!s)
@@ -474,7 +451,7 @@ static int each_window(struct load *l, const char *sql, size_t *n,
 		while ((rc = db_step(l->t->db, s, e)) == 1) {
 			if (!row)
 				*n += (size_t)db_col_i64(s, 0);
-			else if (row(l, s, src, (*n)++, e) < 0)
+			else if (row(l, s, src, (*n)++, arg, e) < 0)
 				return -1;
 		}
 		if (rc < 0)
@@ -483,31 +460,27 @@ static int each_window(struct load *l, const char *sql, size_t *n,
 	return 0;
 }
 
-static int launch_row(struct load *l, struct sqlite3_stmt *s, const struct source *src, size_t i, struct err *e)
+static int launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src, size_t i,
+                      void *arg, struct err *e)
 {
+	(void)arg;
 	if (i >= l->out->n_launches) /* counted by the index alone */
 		return damaged(l, "its index disagrees with its table at launch", db_col_i64(s, 0), e);
-	return read_launch(l, s, src, &l->out->launches[i], e);
+	return tracedb_launch_row(l, s, src, &l->out->launches[i], e);
 }
 
-static int sync_row(struct load *l, struct sqlite3_stmt *s, const struct source *src, size_t i, struct err *e)
+static int sync_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src, size_t i,
+                    void *arg, struct err *e)
 {
+	(void)arg;
 	if (i >= l->out->n_syncs)
 		return damaged(l, "its index disagrees with its table at call", (int64_t)i, e);
 	l->out->sync_ns[i] = add(db_col_i64(s, 0), src->shift);
 	return 0;
 }
 
-static int count_launches(struct load *l, struct err *e)
+int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 {
-	static const char by_device[] = "select count(*) from launch where source = ?"
-	                                " and start_ns >= ? and start_ns < ?";
-	static const char by_call[] = "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?";
-
-	if (each_window(l, l->on_device ? by_device : by_call, &l->out->n_launches, NULL, e) < 0)
-		return -1;
-	if (l->out->n_launches > 0)
-		return 0;
 	if (l->range)
 		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
 	if (l->out->n_stats == 0)
@@ -518,19 +491,32 @@ static int count_launches(struct load *l, struct err *e)
 	               " without order or shapes; 'trace top' shows them", db_path(l->t->db), l->out->n_stats);
 }
 
-static int load_launches(struct load *l, struct err *e)
+static int count_launches(struct tracedb_load *l, struct err *e)
+{
+	static const char by_device[] = "select count(*) from launch where source = ?"
+	                                " and start_ns >= ? and start_ns < ?";
+	static const char by_call[] = "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?";
+
+	if (tracedb_each_window(l, l->on_device ? by_device : by_call, &l->out->n_launches, NULL, NULL, e) < 0)
+		return -1;
+	return l->out->n_launches > 0 ? 0 : tracedb_nothing(l, e);
+}
+
+static int load_launches(struct tracedb_load *l, struct err *e)
 {
 	struct trace *out = l->out;
 	int64_t end = INT64_MIN;
 	size_t n;
 
+	if (l->groups_do)
+		return tracedb_group(l, e);
 	if (count_launches(l, e) < 0)
 		return -1;
 	if (!(out->launches = arena_array(l->a, out->n_launches, sizeof *out->launches)))
 		return no_memory(e);
-	if (each_window(l, l->on_device ? "select " LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"
-	                                : "select " LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
-	                &n, launch_row, e) < 0)
+	if (tracedb_each_window(l, l->on_device ? "select " TRACEDB_LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"
+	                                        : "select " TRACEDB_LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
+	                        &n, launch_row, NULL, e) < 0)
 		return -1;
 	out->n_launches = n;
 	if (n == 0)
@@ -543,28 +529,31 @@ static int load_launches(struct load *l, struct err *e)
 	return 0;
 }
 
-static int load_syncs(struct load *l, struct err *e)
+static int load_syncs(struct tracedb_load *l, struct err *e)
 {
 	struct trace *out = l->out;
 	size_t n;
 
-	if (each_window(l, "select count(*) from call where kind = 2 and source = ? and start_ns >= ? and start_ns < ?",
-	                &out->n_syncs, NULL, e) < 0)
+	if (l->groups_do)
+		return 0;
+	if (tracedb_each_window(l, "select count(*) from call where kind = 2 and source = ? and start_ns >= ?"
+	                           " and start_ns < ?", &out->n_syncs, NULL, NULL, e) < 0)
 		return -1;
 	if (!(out->sync_ns = arena_array(l->a, out->n_syncs ? out->n_syncs : 1, sizeof *out->sync_ns)))
 		return no_memory(e);
-	if (each_window(l, "select start_ns from call where kind = 2 and source = ? and start_ns >= ? and start_ns < ?",
-	                &n, sync_row, e) < 0)
+	if (tracedb_each_window(l, "select start_ns from call where kind = 2 and source = ? and start_ns >= ?"
+	                           " and start_ns < ?", &n, sync_row, NULL, e) < 0)
 		return -1;
 	out->n_syncs = n;
 	qsort(out->sync_ns, n, sizeof *out->sync_ns, by_value);
 	return 0;
 }
 
-static int load_all(struct tracedb *t, const char *range, bool stats_do, struct arena *a, struct trace *out,
-                    struct err *e)
+static int load_all(struct tracedb *t, const char *range, bool stats_do, bool groups_do, struct arena *a,
+                    struct trace *out, struct err *e)
 {
-	struct load l = { .t = t, .a = a, .out = out, .range = range, .stats_do = stats_do };
+	struct tracedb_load l = { .t = t, .a = a, .out = out, .range = range, .stats_do = stats_do,
+	                          .groups_do = groups_do };
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
@@ -588,10 +577,15 @@ static int load_all(struct tracedb *t, const char *range, bool stats_do, struct 
 
 int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all(t, range, false, a, out, e);
+	return load_all(t, range, false, false, a, out, e);
 }
 
 int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all(t, range, true, a, out, e);
+	return load_all(t, range, true, false, a, out, e);
+}
+
+int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
+{
+	return load_all(t, range, true, true, a, out, e);
 }

@@ -32,11 +32,26 @@ static int64_t find_name(struct tracedb *t, const char *text, struct err *e)
 	return id;
 }
 
+/* By words: kernel names are long, and each is looked up at every launch. In memory only, so order of bytes is free. */
+static uint64_t text_hash(const char *text, size_t n)
+{
+	uint64_t h = n, word;
+
+	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
+		memcpy(&word, text, sizeof word);
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	word = 0;
+	memcpy(&word, text, n);
+	return hash_mix(h ^ word);
+}
+
 /* Row of a text in name or args (> 0), stored when new; -1 error. Bytes that are no UTF-8 are replaced. */
 static int64_t text_id(struct tracedb *t, bool is_name, const char *text, size_t n, struct err *e)
 {
 	struct intern *in = is_name ? t->names : t->args;
-	const uint64_t hash = hash_bytes(HASH_INIT, text, n);
+	const uint64_t hash = text_hash(text, n);
 	const char *stored = text;
 	int64_t id = intern_find(in, text, n, hash);
 

@@ -1,5 +1,6 @@
 /* t_classify.c - names, families and copies of a trace: sums, orders, shares of one name between families. */
 #include "sim/classify.h"
+#include "traces/kineto.h"
 #include "validate/tests/test.h"
 
 static const char table[] =
@@ -202,6 +203,59 @@ TEST(many_names_keep_their_own_sums)
 	down(&b);
 }
 
+/* --- launches together ----------------------------------------------------------------------------------------- */
+
+static void same_as_groups(struct tracedb *db, const char *range)
+{
+	struct arena *a = arena_new(0);
+	struct rules *rules;
+	struct classify x, y;
+	struct trace t, g;
+	struct err e = ERR_INIT;
+
+	CHECK(a);
+	CHECK_OK((rules = rules_load(NULL, &e)) ? 0 : -1, e);
+	CHECK_OK(tracedb_load_any(db, range, a, &t, &e), e);
+	CHECK_OK(tracedb_load_groups(db, range, a, &g, &e), e);
+	CHECK(g.n_launches == 0 && g.n_grouped == t.n_launches && g.n_groups < t.n_launches / 4);
+	CHECK_OK(classify_trace(&t, rules, a, &x, &e), e);
+	CHECK_OK(classify_trace(&g, rules, a, &y, &e), e);
+	CHECK(x.kernel_count == y.kernel_count && x.kernel_ns == y.kernel_ns && x.copy_bytes == y.copy_bytes);
+	CHECK(x.n_kernels == y.n_kernels && x.n_families == y.n_families && x.n_copies == y.n_copies);
+	for (size_t i = 0; i < x.n_kernels; i++) {
+		CHECK_STR(y.kernels[i].name, x.kernels[i].name);
+		CHECK_STR(y.kernels[i].friendly, x.kernels[i].friendly);
+		CHECK_STR(y.kernels[i].family, x.kernels[i].family);
+		CHECK(y.kernels[i].count == x.kernels[i].count && y.kernels[i].total_ns == x.kernels[i].total_ns);
+	}
+	for (size_t i = 0; i < x.n_families; i++) {
+		CHECK_STR(y.families[i].name, x.families[i].name);
+		CHECK(y.families[i].count == x.families[i].count && y.families[i].total_ns == x.families[i].total_ns);
+	}
+	for (size_t i = 0; i < x.n_copies; i++) {
+		CHECK_STR(y.copies[i].name, x.copies[i].name);
+		CHECK(y.copies[i].count == x.copies[i].count && y.copies[i].bytes == x.copies[i].bytes);
+	}
+	rules_free(rules);
+	arena_free(a);
+}
+
+TEST(groups_of_launches_are_classified_as_the_launches_are)
+{
+	struct trace_import_stats st;
+	struct tracedb *db;
+	struct err e = ERR_INIT;
+	char path[1024];
+
+	CHECK(snprintf(path, sizeof path, "%s/traces/h200/kineto_dsocr_b1_c1024.json.gz", test_root()) <
+	      (int)sizeof path);
+	CHECK_OK((db = tracedb_open(":memory:", DB_WRITE, &e)) ? 0 : -1, e);
+	CHECK_OK(kineto_import(db, path, -1, NULL, NULL, &st, &e), e);
+	same_as_groups(db, NULL);
+	same_as_groups(db, "decode_step_1");
+	tracedb_free(db);
+}
+
 SUITE(t_classify,
 	T(names_are_summed_and_come_longest_first_then_by_name)
 	T(families_sum_over_names)
@@ -209,4 +263,5 @@ SUITE(t_classify,
 	T(copies_and_sets_stand_apart_from_kernels)
 	T(an_empty_selection_gives_empty_tables)
 	T(a_kernel_without_a_rule_has_a_short_name)
-	T(many_names_keep_their_own_sums));
+	T(many_names_keep_their_own_sums)
+	T(groups_of_launches_are_classified_as_the_launches_are));
