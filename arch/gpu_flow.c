@@ -95,5 +95,8 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	all = gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, f->loop * rounds, t->memory), t->pipe);
 	share = div_up(all, rounds);
 	first = gpu_overlap(g->rows->overlap, gpu_overlap(g->rows->overlap, share, ramp), spread(g, l));
-	t->body = first + (rounds - 1) * round_time(share, f->head, x->per_sm);
+	/* The last round may leave slots empty: its heads are missing in that measure. */
+	t->body = first + (rounds - 1) * share;
+	if (rounds > 1)
+		t->body += (round_time(share, f->head, x->per_sm) - share) * (x->ctas - slots) / slots;
 }
