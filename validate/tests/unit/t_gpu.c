@@ -167,9 +167,124 @@ TEST(ctas_in_order_pay_their_loop_once)
 	CHECK(all.body >= 5 * 50000000);
 }
 
-SUITE(t_gpu, T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows)
-                     T(memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
-                             T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads)
-                                     T(a_flow_of_one_round_is_launch_head_and_bytes)
-                                             T(rounds_hide_heads_under_the_bytes_of_other_ctas)
-                                                     T(ctas_in_order_pay_their_loop_once));
+/* --- how forms count -----------------------------------------------------------------------------------------------
+ */
+
+static struct gpu_time form(enum kernel_form f, const struct op *op, const struct op_launch *at, struct kernel k,
+                            struct gpu_mem mem)
+{
+	struct gpu g = device();
+	struct gpu_launch l = { .op = op, .at = at, .kernel = k, .mem = mem, .count = 1 };
+
+	cfg.gpu.launch = 0;
+	l.kernel.form = f;
+	return gpu_time(&g, &l);
+}
+
+TEST(guarded_ends_and_serial_elements_are_counted_from_the_grid)
+{
+	static const struct {
+		uint64_t elems;
+		ps_t head, chain;
+	} cases[] = {
+		{ 1024, 300000, 0 },         { 640, 350000, 0 },          { 1, 310000, 0 },        { 1023, 380000, 0 },
+		{ 512, 100000, 4 * 250000 }, { 300, 100000, 3 * 250000 }, { 128, 100000, 250000 },
+	};
+	struct kernel ends = { .start = 1, .items = 8, .cycles = 100, .tail_cycles = 10 };
+	struct kernel serial = { .steps = 1, .items = 4, .cycles = 100, .loop_cycles = 50 };
+	struct op_launch at = geometry(1, 128);
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct op op = { .kind = OP_ELEMENTWISE, .shape = { .elems = cases[i].elems } };
+		struct gpu_time t = form(KERNEL_STREAM, &op, &at, cases[i].chain ? serial : ends,
+		                         (struct gpu_mem){ .read = 2048, .read_hit = 2048 });
+
+		CHECK_U64(t.start, cases[i].head);
+		CHECK_U64(t.chain, cases[i].chain);
+	}
+}
+
+TEST(first_loads_wait_for_the_slowest_operand)
+{
+	struct op op = { .kind = OP_ELEMENTWISE, .shape = { .elems = 1024 } };
+	struct op_launch at = geometry(1, 128);
+	struct kernel k = { .start = 1, .items = 8 };
+
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, (struct gpu_mem){ 4096, 4096, 0, 0 }).start, 200000);
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, (struct gpu_mem){ 4096, 2048, 0, 0 }).start, 400000);
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, (struct gpu_mem){ 0, 0, 4096, 0 }).start, 0);
+}
+
+TEST(rows_are_shared_by_the_threads_that_the_geometry_says)
+{
+	struct kernel k = { .steps = 1, .items = 4, .unroll = 4, .tree_cycles = 10, .index_cycles = 7 };
+	struct gpu_mem mem = { .read = 4096, .read_hit = 4096 };
+	struct op op = { .kind = OP_REDUCE, .dtype = DT_FP32, .shape = { .rows = 1, .cols = 4096 } };
+	struct op_launch at = geometry(1, 512);
+	struct gpu_time t = form(KERNEL_ROWS, &op, &at, k, mem);
+
+	CHECK_U64(t.chain, 2 * 200000); /* 512 threads of 4 */
+	CHECK_U64(t.start, 4 * 10000);  /* 16 warps: four levels */
+	at.block[0] = 32;
+	at.block[1] = 16;
+	op.shape.rows = 16;
+	t = form(KERNEL_ROWS, &op, &at, k, mem);
+	CHECK_U64(t.chain, 32 * 200000); /* a warp each */
+	CHECK_U64(t.start, 7000);
+	at.block[1] = 4;
+	op.shape = (struct op_shape){ .rows = 128, .cols = 64, .strided = true };
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 16 * 200000);
+	at.smem_dynamic = 2064; /* to join four parts */
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 4 * 200000);
+	at.grid[1] = 2; /* and two more */
+	t = form(KERNEL_ROWS, &op, &at, k, mem);
+	CHECK_U64(t.chain, 2 * 200000);
+	CHECK_U64(t.start, 4 * 200000);
+}
+
+TEST(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
+{
+	struct kernel k = { .start = 1, .again = 1, .items = 4 };
+	struct op op = { .kind = OP_NORM, .dtype = DT_FP32, .shape = { .rows = 1000, .cols = 8192 } };
+	struct op_launch at = geometry(1000, 128);
+	struct gpu_mem mem = { .read = 32768000 };
+
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 2 * 8192000);
+	op.shape.cols = 4096;
+	mem.read /= 2;
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 4096000);
+}
+
+TEST(chains_count_passes_by_items_turns_or_ctas)
+{
+	struct op op = { .kind = OP_SORT, .shape = { .rows = 4, .cols = 8192 } };
+	struct op_launch at = geometry(4, 1024);
+	struct gpu_mem none = { 0 };
+
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .items = 2, .loop_cycles = 5 }, none).chain, 4 * 5000);
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .turns = 32, .loop_cycles = 5 }, none).chain, 160000);
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .look_back = 1, .loop_cycles = 5 }, none).chain, 20000);
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .barriers_once = 2 }, none).start, 2 * 76000);
+}
+
+TEST(small_sets_go_word_by_word)
+{
+	struct op op = { .kind = OP_COPY };
+	struct op_launch at = geometry(1, 1);
+	struct kernel k = { .name = "set" };
+	ps_t small = form(KERNEL_SET, &op, &at, k, (struct gpu_mem){ .write = 4000 }).start;
+
+	CHECK_U64(small - form(KERNEL_SET, &op, &at, k, (struct gpu_mem){ .write = 9000 }).start, 800000); /* 5 GB/s */
+}
+
+SUITE(t_gpu,
+      T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows) T(
+	      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
+              T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
+		      a_flow_of_one_round_is_launch_head_and_bytes) T(rounds_hide_heads_under_the_bytes_of_other_ctas)
+                      T(ctas_in_order_pay_their_loop_once) T(guarded_ends_and_serial_elements_are_counted_from_the_grid)
+                              T(first_loads_wait_for_the_slowest_operand)
+                                      T(rows_are_shared_by_the_threads_that_the_geometry_says)
+                                              T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
+                                                      T(chains_count_passes_by_items_turns_or_ctas)
+                                                              T(small_sets_go_word_by_word));
