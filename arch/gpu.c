@@ -189,12 +189,16 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 {
 	struct gpu_time t = { .launch = g->c->launch };
 	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2];
+	ps_t floor;
 
 	t.launch += clock_transfer(ctas, g->c->cta_rate);
 	forms[l->kernel.form](g, l, &t);
 	if (!t.body)
 		t.body = gpu_overlap(g->c->overlap, gpu_overlap(g->c->overlap, t.chain, t.memory), t.pipe);
-	t.body = ps_max(t.body, least(g, l));
+	/* Bytes may flow from the first load on, which some forms have in `start`. */
+	floor = least(g, l);
+	if (t.start + t.body + t.finish < floor)
+		t.body = floor - t.start - t.finish;
 	t.total = t.launch + t.start + t.body + t.finish;
 	if (t.body < t.launch + t.start + t.finish)
 		t.bound = t.launch > t.start + t.finish ? RES_DISPATCH : RES_DEPENDENCY;
