@@ -61,6 +61,57 @@ for c in configs/gpu/*.yaml; do
 			NR > 1 { printf "%-13s %-6s %8.1f%% %8.1f%% %+7.1f\n", d, $1, $3, $5, $6 }' "$OUT/stream-$d.csv"
 done
 echo
+# errors DEVICE FILE [all]: the rows of a table of errors by class (or the one over all), the device before each. A class
+# may be several words, so columns are counted from the end.
+errors() {
+	awk -v d="$1" -v all="${3:-}" 'NR > 3 && NF == 0 { exit }
+		NR > 3 && (all == "") == ($1 != "all") {
+			c = $1
+			for (i = 2; i <= NF - 9; i++) c = c " " $i
+			printf "%-13s %-36s %6d %7.1f %7.1f %7.1f %7.1f %9.1f\n", d, c, $(NF-8), $(NF-7), $(NF-6), $(NF-5), $(NF-4), $(NF-3)
+		}' "$2"
+}
+error_head() { printf '%-13s %-36s %6s %7s %7s %7s %7s %9s\n' device class n mean median p90 bias weighted; }
+
+echo "Kernels of the H200 that nothing was fitted to, errors in percent; the worst: $OUT/h200.txt"
+rm -f "$OUT/h200.db"
+part "the H200's operators" "$OUT/import.txt" trace import traces/h200/operators/*.json.gz -o "$OUT/h200.db" &&
+	part "the H200's operators" "$OUT/h200.txt" validate -c configs/gpu/h200.yaml -t "$OUT/h200.db" --split held-out &&
+	{ error_head; errors h200 "$OUT/h200.txt"; errors h200 "$OUT/h200.txt" all; }
+echo
+
+echo "An RTX 5090 by data sheet: kernels of a DeepSeek-OCR token, from the H200's trace of the same model (us)"
+rm -f "$OUT/dsocr.db"
+part "the H200's trace" "$OUT/import.txt" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$OUT/dsocr.db" &&
+	part "the RTX 5090" "$OUT/rtx5090.txt" validate -c configs/gpu/rtx5090.yaml -t "$OUT/dsocr.db" --range decode_step_1 \
+		--profile traces/rtx5090/dsocr_decode.csv --steps 64 && sed -n '2,$p' "$OUT/rtx5090.txt"
+rm -f "$OUT/import.txt"
+echo
+
+# Published tables are not in the tree: DEVICE FILE GPU, GPU being the rows' where a file has several.
+echo "Other devices by data sheet, against tables that others published: error by class, percent; launches are a library's"
+absent=0
+error_head
+while read -r d file gpu; do
+	f=../shared/data/public/$file
+	[ -f "$f" ] || { absent=$((absent + 1)); continue; }
+	o=$OUT/$d-${file%%.*}.txt
+	part "$d against $file" "$o" validate -c "configs/gpu/$d.yaml" --table "$f" ${gpu:+--rows "$gpu"} || continue
+	errors "$d" "$o"
+done <<'EOF'
+a100 gemm_m1-64_a100_sxm.csv.gz
+a100 decode_attn_a100_sxm.csv.gz
+l40s gemm_m1-64_l40s.csv.gz
+l40s decode_attn_l40s.csv.gz
+rtx-pro-6000 gemm_m1-64_rtx_pro_6000_server.csv.gz
+rtx-pro-6000 decode_attn_rtx_pro_6000_server.csv.gz
+h100 kernel_times.csv H100-SXM
+b200 kernel_times.csv B200-SXM
+gb200 kernel_times.csv GB200
+h200 kernel_times.csv H200-SXM
+EOF
+[ "$absent" = 0 ] || echo "not run: $absent files absent"
+echo
 rm -f "$OUT/plot.log"
 echo "$failed parts could not run, $beyond have rows beyond a bound; whole tables in $OUT"
 [ "$failed" = 0 ]
