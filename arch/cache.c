@@ -286,9 +286,10 @@ static int make_tags(struct cache *l, struct err *e)
 		k->pin_ways,
 		k->hash == CACHE_HASH_XOR,
 		policies[k->policy],
+		k->partitions,
 	};
 	struct cache_tags_cfg victim = {
-		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru,
+		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru, 1,
 	};
 
 	for (uint32_t i = 0; i < k->partitions; i++)

@@ -15,6 +15,7 @@ enum { KV, PIN, REST, PARTS };
 struct cache_tags {
 	uint64_t sets;
 	uint32_t ways, words; /* signature words of a set: a byte a way */
+	uint32_t share;       /* a tag is this many times the tag of the group of neighbours, and which of them */
 	bool hash;
 	size_t meta_bytes, set_bytes;
 	const struct cache_policy_ops *policy;
@@ -51,6 +52,7 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 	t->ways = cfg->ways;
 	t->words = (t->ways + 7) / 8;
 	t->hash = cfg->hash;
+	t->share = cfg->share > 1 ? cfg->share : 1;
 	t->policy = cfg->policy;
 	t->part[KV] = (struct part){ 0, cfg->kv_ways, 0 };
 	at = cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
@@ -112,20 +114,25 @@ static uint64_t skew_of(const struct cache_tags *t, uint64_t tag)
 
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk)
 {
-	uint64_t tag = chunk / t->sets, skew = skew_of(t, tag), set = chunk - tag * t->sets + skew;
+	uint64_t group = t->share == 1 ? chunk : chunk / t->share, tag = group / t->sets;
+	uint64_t skew = skew_of(t, tag), set = group - tag * t->sets + skew;
 
+	if (t->share > 1)
+		tag = tag * t->share + chunk % t->share;
 	return (struct cache_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag, .skew = skew };
 }
 
 static uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64_t tag)
 {
-	uint64_t skew = skew_of(t, tag);
+	uint64_t upper = t->share == 1 ? tag : tag / t->share, skew = skew_of(t, upper);
+	uint64_t group = upper * t->sets + (set >= skew ? set - skew : set + t->sets - skew);
 
-	return tag * t->sets + (set >= skew ? set - skew : set + t->sets - skew);
+	return t->share == 1 ? group : group * t->share + tag % t->share;
 }
 
 void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 {
+	assert(t->share == 1);
 	if (++p->set == t->sets)
 		p->set = 0;
 	if (p->set == p->skew) {

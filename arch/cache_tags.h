@@ -9,6 +9,8 @@
  * the first ways of a set take in KV and nothing else, and the others no KV: each part has a policy's state of its own;
  * looking up sees all ways. `pin_ways` more are filled by the first weights that come and keep them for good; weights
  * that find them full share the rest.
+ * A store that is one of several, each with its `share` of the chunks, leaves out of the index what says which store: of
+ * so many neighbours all have the same set, so every set has work, and what a stream pushes out is as old everywhere.
  * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
  * other is not; I3 what is pinned stays until the reset. */
 #ifndef NPUSIM_ARCH_CACHE_TAGS_H
@@ -32,6 +34,7 @@ struct cache_tags_cfg {
 	uint32_t ways, kv_ways, pin_ways;
 	bool hash;
 	const struct cache_policy_ops *policy;
+	uint32_t share;                      /* of so many neighbours one lives here; 0 or 1: all do */
 };
 
 struct cache_tags;
@@ -40,7 +43,7 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 void cache_tags_free(struct cache_tags *t);
 void cache_tags_reset(struct cache_tags *t);
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
-void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /* of the next chunk */
+void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /* of the next; share 1 */
 /* NULL when absent; changes nothing. */
 struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
 /* The same, and counts as a use of those lines. */

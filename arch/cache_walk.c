@@ -70,6 +70,24 @@ static void add(const struct cache *l, struct memq_sub *s, uint64_t chunk, uint6
 	memq_add_mask(s, (chunk * l->per_chunk) << l->shift, l->shift, mask);
 }
 
+/* Dirty chunks around one that goes are written with it, and stay here clean, as far as the request has room. */
+static void clean_around(struct cache *l, uint64_t chunk)
+{
+	uint64_t n = l->k.write_block / (l->per_chunk << l->shift), from = n ? chunk / n * n : 0;
+
+	for (uint64_t at = from; at < from + n && has_room(l, l->post); at++) {
+		struct cache_tags *t = l->tags[home_of(l, at)];
+		struct cache_chunk *c = at == chunk ? NULL : cache_tags_peek(t, cache_tags_place(t, at));
+
+		if (!c || !c->dirty)
+			continue;
+		l->writeback_bytes += cache_bytes(l, c->dirty);
+		l->dirty_bytes -= cache_bytes(l, c->dirty);
+		add(l, l->post, at, c->dirty);
+		c->dirty = 0;
+	}
+}
+
 /* A chunk leaves a partition: to the victim cache, whose oldest goes in its place, or to the level below. */
 static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64_t chunk)
 {
@@ -92,6 +110,7 @@ static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64
 		l->writeback_bytes += cache_bytes(l, old.dirty);
 		l->dirty_bytes -= cache_bytes(l, old.dirty);
 		add(l, l->post, chunk, old.dirty);
+		clean_around(l, chunk);
 	}
 }
 

@@ -3,8 +3,10 @@
  * Requests wait in the queue and are handed to dram_tile in pieces, just early enough that the bus never runs dry
  * (`ahead`): so a request somebody waits for overtakes what is only fetched ahead, at the next piece. Write-backs,
  * which nobody waits for, gather in a write queue that is drained when no other request is at the door or when it has
- * filled to its high mark, then down to its low mark: turning the bus pays off. Otherwise first come, first served. A
- * piece's service is closed form. */
+ * filled to its high mark, then down to its low mark: turning the bus pays off. Small ones share a place of that queue,
+ * in order of address, as far as the channels' own write queues (`dram.write_queue`) would hold them all at its high
+ * mark: a controller writes what it holds of a row together. Otherwise first come, first served. A piece's service is
+ * closed form. */
 #include "arch/dram.h"
 
 #include <assert.h>
@@ -14,20 +16,20 @@
 #include "arch/dram_tile.h"
 #include "arch/memq.h"
 
-#define PIECE_PS (100 * PS_NS)       /* of pin time: what an urgent request may have to wait for */
+#define PIECE_PS  (100 * PS_NS) /* of pin time: what an urgent request may have to wait for */
 #define PIECE_MIN 4096
 /* How far ahead of the bus pieces are handed out: a row conflict of the slowest kind and a piece. No device time is in
  * it, else a shorter latency would look less far ahead, and a stream could become slower (p_memory.c found 5 %). */
 #define AHEAD_PS (200 * PS_NS)
 
 struct entry {
-	struct ev ev;                /* it ends */
-	struct mem_req *rq;          /* NULL: posted, its sender does not keep it */
-	struct entry *next;          /* in the queue, or spare */
+	struct ev ev;       /* it ends */
+	struct mem_req *rq; /* NULL: posted, its sender does not keep it */
+	struct entry *next; /* in the queue, or spare */
 	const struct mem_run *runs;
-	struct mem_run own[MEMQ_RUNS]; /* of a posted request */
-	uint32_t n_runs, run;        /* next to serve: runs[run], from `offset` */
-	uint64_t offset;
+	struct mem_run own[MEMQ_RUNS]; /* of posted requests */
+	uint32_t n_runs, run;          /* next to serve: runs[run], from `offset` */
+	uint64_t offset, bytes;
 	bool write;
 	ps_t door, end;
 };
@@ -37,16 +39,20 @@ struct dram {
 	struct dram_timing t;
 	struct dram_tile *tile;
 	struct entry *entries, *spare;
-	struct line { struct entry *first, **last; } asked, posted; /* waiting, in order of arrival */
+	struct line {
+		struct entry *first, **last;
+	} asked, posted;    /* waiting, in order of arrival */
+	struct entry *last; /* that came to posted, while it is there; else NULL */
 	uint32_t n_posted, high, low;
 	bool draining;
 	struct ev issue;
 	ps_t ahead, bus_end;
-	uint64_t piece;              /* bytes */
+	uint64_t piece;    /* bytes */
+	uint64_t together; /* bytes of posted writes that share a place in the queue */
 	uint32_t queue;
-	uint64_t held;               /* entries in use; a statistic too */
+	uint64_t held; /* entries in use; a statistic too */
 	ps_t busy_since, last_end;
-	uint64_t windows;            /* refresh windows counted so far */
+	uint64_t windows; /* refresh windows counted so far */
 	struct memq_wait wait;
 	struct dram_tile_stats s;
 	uint64_t read_bytes, write_bytes, rounding_bytes, read_requests, write_requests, refusals, refreshes, busy_ps;
@@ -84,7 +90,8 @@ static void finished(void *owner, struct ev *ev)
 		r->from->ops->reply(r->from, r);
 }
 
-/* The next request of a line at the door, the most urgent first; NULL: none is there yet, and *when is when one will be. */
+/* The next request of a line at the door, the most urgent first; NULL: none is there yet, and *when is when one will
+ * be. */
 static struct entry **next_in(struct line *l, ps_t now, ps_t *when)
 {
 	struct entry **best = NULL;
@@ -163,6 +170,8 @@ static void issue(struct dram *d)
 		*at = x->next;
 		if (from->last == &x->next)
 			from->last = at;
+		if (d->last == x)
+			d->last = NULL;
 		d->n_posted -= !x->rq;
 		d->last_end = x->end;
 		if (x->rq)
@@ -181,6 +190,43 @@ static void on_issue(void *owner, struct ev *ev)
 	issue(owner);
 }
 
+/* Puts a run among others in order of address; runs that touch become one. */
+static void put_run(struct entry *x, struct mem_run r)
+{
+	struct mem_run *own = x->own;
+	uint32_t i = x->n_runs;
+
+	while (i > 0 && own[i - 1].addr > r.addr)
+		i--;
+	if (i > 0 && own[i - 1].addr + own[i - 1].bytes == r.addr) {
+		own[i - 1].bytes += r.bytes;
+		if (i < x->n_runs && r.addr + r.bytes == own[i].addr) {
+			own[i - 1].bytes += own[i].bytes;
+			memmove(&own[i], &own[i + 1], (--x->n_runs - i) * sizeof *own);
+		}
+	} else if (i < x->n_runs && r.addr + r.bytes == own[i].addr) {
+		own[i].addr = r.addr;
+		own[i].bytes += r.bytes;
+	} else {
+		memmove(&own[i + 1], &own[i], (x->n_runs++ - i) * sizeof *own);
+		own[i] = r;
+	}
+}
+
+/* Whether a posted request fits beside the one that came last: then it is there. */
+static bool join(struct dram *d, const struct mem_req *r, ps_t door)
+{
+	struct entry *x = d->last;
+
+	if (!x || x->run || x->offset || x->n_runs + r->n_runs > MEMQ_RUNS || x->bytes + r->bytes > d->together)
+		return false;
+	for (uint32_t i = 0; i < r->n_runs; i++)
+		put_run(x, r->runs[i]);
+	x->bytes += r->bytes;
+	x->door = ps_max(x->door, door);
+	return true;
+}
+
 static bool take(struct comp *c, struct mem_req *r)
 {
 	struct dram *d = (struct dram *)c;
@@ -194,6 +240,11 @@ static bool take(struct comp *c, struct mem_req *r)
 		return false;
 	}
 	assert(!r->posted || r->n_runs <= MEMQ_RUNS);
+	if (r->posted && join(d, r, ps_max(now, r->not_before))) {
+		d->write_bytes += r->bytes;
+		d->write_requests++;
+		return true;
+	}
 	d->spare = x->next;
 	if (d->held++ == 0)
 		d->busy_since = now;
@@ -208,6 +259,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	}
 	x->door = ps_max(now, r->not_before);
 	x->end = 0;
+	x->bytes = r->bytes;
 	x->run = 0;
 	x->offset = 0;
 	x->write = r->write;
@@ -215,8 +267,11 @@ static bool take(struct comp *c, struct mem_req *r)
 	x->rq = r->posted ? NULL : r;
 	x->runs = r->runs;
 	if (r->posted) {
-		memcpy(x->own, r->runs, r->n_runs * sizeof *r->runs);
+		x->n_runs = 0;
 		x->runs = x->own;
+		for (uint32_t i = 0; i < r->n_runs; i++)
+			put_run(x, r->runs[i]);
+		d->last = x;
 	} else {
 		r->t_dram = x->door;
 		r->dram_bytes = r->write ? 0 : r->bytes;
@@ -256,6 +311,7 @@ static void reset(struct comp *c)
 	d->asked = (struct line){ NULL, &d->asked.first };
 	d->posted = (struct line){ NULL, &d->posted.first };
 	d->n_posted = 0;
+	d->last = NULL;
 	d->draining = false;
 	evq_cancel(d->comp.env.q, &d->issue);
 	d->windows = dram_tile_windows(&d->t, evq_now(d->comp.env.q));
@@ -309,9 +365,10 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	d->comp.env = *env;
 	d->t = dram_timing(k);
 	d->queue = k->queue;
-	d->high = k->queue / 4;      /* reads keep three quarters of the queue */
+	d->high = k->queue / 4; /* reads keep three quarters of the queue */
 	d->low = k->queue / 16;
 	d->piece = round_up(dram_peak(k) / (1000000000000 / PIECE_PS) + 1, PIECE_MIN);
+	d->together = d->high ? (uint64_t)d->t.write_reach * d->t.units * d->t.burst_bytes / d->high : 0;
 	d->ahead = AHEAD_PS;
 	ev_init(&d->issue, EV_WORK, on_issue, d);
 	if (!(d->entries = calloc(k->queue, sizeof *d->entries)) || evq_reserve(env->q, k->queue) < 0)
@@ -330,5 +387,10 @@ fail:
 }
 
 const struct comp_ops dram_ops = {
-	.kind = "dram", .make = make, .free = release, .send = take, .explain = explain, .reset = reset,
+	.kind = "dram",
+	.make = make,
+	.free = release,
+	.send = take,
+	.explain = explain,
+	.reset = reset,
 };

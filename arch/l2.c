@@ -38,6 +38,9 @@ const struct cfg_field l2_schema[] = {
 	CFG_U32(struct l2_cfg, weight_ways, "weight_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
 	        "ways of a set that the first weights of a run fill and keep, step after step; 0: none",
 	        "our choice: none, as on the GPUs measured; profile report, 3: pinned regions"),
+	CFG_BYTES(struct l2_cfg, write_block, "write_block", "0", 0, 1 << 20, NULL,
+	          "a dirty line that goes takes those of its aligned block of so many bytes along; 0: it goes alone",
+	          "our choice: none; what it is for: Stuecheli et al., The Virtual Write Queue, ISCA 2010"),
 	CFG_U32(struct l2_cfg, partitions, "partitions", "1", 1, CACHE_PARTITIONS_MAX, NULL,
 	        "partitions, each near some of the cores; what cores read from another's home is copied into theirs",
 	        "our choice: one; H100 and H200 have two (our chase, traces/h200/micro)"),
@@ -67,6 +70,12 @@ int l2_cfg_check(const struct l2_cfg *c, struct err *e)
 	if (c->size % (chunk * c->ways * c->partitions))
 		return err_set(e, ERR_CONFIG, "'l2.size' in %u partitions is no whole number of sets in each: %llu B",
 		               c->partitions, (unsigned long long)(chunk * c->ways * c->partitions));
+	if (c->write_block && ((c->write_block & (c->write_block - 1)) || c->write_block < chunk))
+		return err_set(
+			e, ERR_CONFIG,
+			"'l2.write_block' is 0 or a power of two from %llu B on, which are %llu lines: it is %llu B",
+			(unsigned long long)chunk, (unsigned long long)(chunk / c->line),
+			(unsigned long long)c->write_block);
 	if (c->size && c->kv_ways >= c->ways)
 		return err_set(e, ERR_CONFIG, "'l2.kv_ways' is %u of %u ways and leaves none for the rest", c->kv_ways,
 		               c->ways);
@@ -116,6 +125,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.hash = c->hash,
 		.kv_ways = c->kv_ways,
 		.pin_ways = c->weight_ways,
+		.write_block = c->write_block,
 		.partitions = c->partitions,
 		.far_latency = c->far_latency,
 		.victim = c->victim,

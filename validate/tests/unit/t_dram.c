@@ -296,6 +296,37 @@ TEST(a_posted_write_holds_a_place_and_gets_no_reply)
 	dev_down(&d);
 }
 
+TEST(small_posted_writes_share_a_place_in_order_of_address)
+{
+	static const uint64_t at[] = { 128 << 10, 64, (128 << 10) + 64, 0 };
+	ps_t end[2];
+
+	for (int one = 0; one < 2; one++) {
+		struct dev d;
+		struct bed_ask a;
+
+		dev_up(&d, "hbm2-2000", ONE_UNIT "queue: 16\nwrite_queue: 64\n"); /* 16 bursts of 64 B a place */
+		for (int i = 0; i < (one ? 1 : 4); i++) {
+			bed_ask1(&d.b, &a, one ? 0 : at[i], one ? 128 : 64, true);
+			if (one) {
+				a.runs[1] = (struct mem_run){ 128 << 10, 128 };
+				a.rq.n_runs = 2;
+				a.rq.bytes = 256;
+			}
+			a.rq.posted = true;
+			a.rq.not_before = PS_US;
+			CHECK(comp_send(d.dram, &a.rq));
+		}
+		bed_run(&d.b);
+		end[one] = evq_now(d.b.q);
+		CHECK_U64(stat_get(d.b.stats, "dram.held_most"), 1);
+		CHECK_U64(stat_get(d.b.stats, "dram.write_requests"), one ? 1 : 4);
+		CHECK_U64(stat_get(d.b.stats, "dram.write_bytes"), 256);
+		dev_down(&d);
+	}
+	CHECK_U64(end[0], end[1]);
+}
+
 TEST(one_beyond_the_queue_is_refused_and_retried_once)
 {
 	struct dev d;
@@ -571,6 +602,7 @@ SUITE(t_dram,
 	T(the_controller_adds_its_latency_and_scaling_scales)
 	T(bytes_are_counted_as_asked_and_bursts_apart)
 	T(a_posted_write_holds_a_place_and_gets_no_reply)
+	T(small_posted_writes_share_a_place_in_order_of_address)
 	T(one_beyond_the_queue_is_refused_and_retried_once)
 	T(a_tile_over_all_units_takes_the_time_of_one_share)
 	T(bandwidth_sets_the_pin_rate_and_channels_are_the_other_axis)

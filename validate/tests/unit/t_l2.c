@@ -416,7 +416,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p] };
+			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p], 1 };
 			struct cache_tags *t = cache_tags_new(&k, &e);
 			struct cache_place another;
 			struct cache_chunk old;
@@ -527,7 +527,48 @@ TEST(copies_take_the_place_of_what_is_at_home)
 	}
 }
 
+TEST(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
+{
+	struct dev d;
+
+	dev_up(&d, HALVES "size: 1 MiB\n");
+	for (uint64_t i = 0; i < 1024; i++) {
+		bed_write(&d.b, d.l2, i * CHUNK, CHUNK);
+		CHECK_U64(d.b.below.n_log, i < 256 ? 0 : i - 255);
+		if (i >= 256) {                                             /* the same home of the pair 1 MiB before */
+			CHECK_U64(d.b.below.log[i - 256].addr / CHUNK / 2, i / 2 - 128);
+			CHECK(d.b.below.log_write[i - 256]);
+		}
+	}
+	CHECK_U64(st(&d, "writeback_bytes"), 768 * CHUNK);
+	dev_down(&d);
+}
+
+TEST(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
+{
+	struct dev d;
+
+	dev_up(&d, SMALL "write_block: 16 KiB\n");
+	bed_write(&d.b, d.l2, 0, 2 * CHUNK);
+	bed_write(&d.b, d.l2, 3 * CHUNK + 128, 256);
+	bed_write(&d.b, d.l2, 5 * CHUNK, CHUNK);                            /* of another block */
+	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
+	CHECK_U64(st(&d, "writeback_bytes"), 0);
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);                             /* chunk 0 goes, and what is dirty in 1 to 3 */
+	CHECK_U64(d.b.below.posted, 1);
+	CHECK_U64(st(&d, "writeback_bytes"), 2 * CHUNK + 256);
+	CHECK_U64(st(&d, "dirty_bytes"), CHUNK);
+	CHECK_U64(st(&d, "evicted_bytes"), CHUNK);
+	CHECK_U64(d.l2->ops->resident(d.l2, CHUNK, 3 * CHUNK), CHUNK + 256);
+	bed_read(&d.b, d.l2, 9 * CHUNK, CHUNK);                             /* chunk 1 goes, clean */
+	CHECK_U64(st(&d, "writeback_bytes"), 2 * CHUNK + 256);
+	check_bytes(&d);
+	dev_down(&d);
+}
+
 SUITE(t_l2,
+	T(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
+	T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
 	T(a_far_line_is_late_once_and_then_a_copy_is_near)
 	T(a_write_goes_home_and_takes_the_copies_away)
 	T(copies_take_the_place_of_what_is_at_home)

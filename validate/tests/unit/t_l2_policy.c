@@ -234,7 +234,7 @@ TEST(the_hash_keeps_every_range_as_large_as_the_cache)
 TEST(places_are_one_to_one_with_and_without_the_hash)
 {
 	for (int hashed = 0; hashed < 2; hashed++) {
-		struct cache_tags_cfg k = { 12, 4, 0, 0, hashed, &cache_lru };
+		struct cache_tags_cfg k = { 12, 4, 0, 0, hashed, &cache_lru, 1 };
 		struct err e = ERR_INIT;
 		struct cache_tags *t = cache_tags_new(&k, &e);
 		struct cache_place walk;
