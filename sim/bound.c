@@ -1,0 +1,275 @@
+/* bound.c - launch by launch, then by name. */
+#include "sim/bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/classify.h"
+#include "sim/lower.h"
+#include "workloads/work.h"
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, ERR_NOMEM, "no memory for the kernels' classes");
+}
+
+double bound_intensity(double flops, double bytes)
+{
+	return bytes > 0 ? flops / bytes : NAN;
+}
+
+/* --- one launch -------------------------------------------------------------------------------------------- */
+
+static double percent(double part, double time, double peak)
+{
+	return time > 0 ? 100 * part / time / peak : NAN;
+}
+
+static void classify(struct bound_launch *b, const struct roof *f, const struct roof_rule *rule)
+{
+	if (isnan(b->memory))
+		b->memory = percent(b->bytes, b->time, f->bandwidth);
+	if (isnan(b->math))
+		b->math = percent(b->flops, b->time, f->flops[b->pipe]);
+	if (isnan(b->memory) || isnan(b->math))
+		b->class = ROOF_UNKNOWN;
+	else
+		b->class = roof_classify(rule, bound_intensity(b->flops, b->bytes), roof_ridge(f, b->pipe), b->memory, b->math);
+}
+
+static void by_counters(struct bound_launch *b, const struct counted *x)
+{
+	unsigned bits;
+	double flops;
+
+	b->x = x;
+	b->counted = true;
+	if (x->v[COUNTER_DURATION_US] > 0)
+		b->time = x->v[COUNTER_DURATION_US] / 1e6;
+	if (!counted_bytes(x, &b->bytes))
+		b->bytes = x->v[COUNTER_MEM_GBS] * 1e9 * b->time;
+	if (counted_flops(x, &flops, &bits)) { /* else what its op needs stands */
+		b->flops = flops;
+		if (flops > 0)
+			b->pipe = bits > 32 ? ROOF_FP32 : bits > 16 ? ROOF_TF32 : bits > 8 ? ROOF_BF16 : ROOF_FP8;
+	}
+	b->memory = x->v[COUNTER_DRAM_PCT];
+	b->math = x->v[COUNTER_SM_PCT];
+}
+
+/* Whether counters can classify at all: some metrics alone (occupancy) cannot. */
+static bool says_enough(const struct counted *x)
+{
+	double bytes;
+
+	return counted_bytes(x, &bytes) || !isnan(x->v[COUNTER_DRAM_PCT]) || !isnan(x->v[COUNTER_MEM_GBS]);
+}
+
+static void by_op(struct bound_launch *b, const struct op_stream *s, const struct op *o)
+{
+	const struct work w = work_of(s, o);
+	const double share = o->measured_ns ? (double)b->ns / (double)o->measured_ns : 0;
+
+	if (o->kind == OP_OPAQUE)
+		return;
+	b->bytes = share * ((double)w.read_bytes + (double)w.write_bytes);
+	b->flops = share * (double)w.flops;
+	b->pipe = o->kind == OP_GEMM || o->kind == OP_ATTENTION ? roof_pipe_of(o->dtype) : ROOF_FP32;
+}
+
+static struct bound_launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
+{
+	struct bound_launch b = { .name = name, .count = count, .ns = ns, .time = (double)ns / 1e9, .bytes = NAN,
+	                          .flops = NAN, .memory = NAN, .math = NAN };
+
+	b.family = r && r->family && *r->family ? r->family : "unknown";
+	b.library = r && r->library && *r->library ? r->library : "unknown";
+	b.friendly = r && r->friendly && *r->friendly ? r->friendly : NULL;
+	return b;
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------- */
+
+struct ids { int64_t id; uint32_t op; };
+
+static int by_id(const void *x, const void *y)
+{
+	const struct ids *a = x, *b = y;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Launch id to op, in order of id. */
+static struct ids *op_index(const struct op_stream *s, struct arena *a)
+{
+	struct ids *v = arena_array(a, s->n_launches ? s->n_launches : 1, sizeof *v);
+
+	for (size_t i = 0; v && i < s->n_ops; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_launches; k++) {
+			const uint32_t at = s->ops[i].first_launch + k;
+
+			v[at] = (struct ids){ s->launches[at].trace_id, (uint32_t)i };
+		}
+	if (v && s->n_launches)
+		qsort(v, s->n_launches, sizeof *v, by_id);
+	return v;
+}
+
+static int add_launches(struct bound *out, const struct trace *t, struct rules *r, struct counters *c, struct arena *a,
+                        struct err *e)
+{
+	struct op_stream s = { 0 };
+	struct lower_stats st;
+	struct ids *ids;
+	size_t own = 0, kernels = 0;
+
+	for (size_t i = 0; i < t->n_launches; i++) {
+		kernels += t->launches[i].kind == TRACE_KERNEL;
+		own += t->launches[i].kind == TRACE_KERNEL && counters_own(c, t->launches[i].id);
+	}
+	if (kernels > own && lower_trace(t, r, a, &s, &st, e) < 0)
+		return -1;
+	if (!(ids = op_index(&s, a)))
+		return no_memory(e);
+	for (size_t i = 0; i < t->n_launches; i++) {
+		const struct trace_launch *l = &t->launches[i];
+		const struct counted *x;
+		struct bound_launch *b = &out->launches[out->n_launches];
+		const struct ids want = { l->id, 0 }, *at;
+
+		if (l->kind != TRACE_KERNEL || (own < kernels && counters_own(c, l->id)))
+			continue;
+		*b = start(l->name, 1, (uint64_t)l->dur_ns, rules_match(r, l));
+		at = s.n_launches ? bsearch(&want, ids, s.n_launches, sizeof *ids, by_id) : NULL;
+		if (at)
+			by_op(b, &s, &s.ops[at->op]);
+		if ((x = counters_next(c, l))) {
+			b->x = x;
+			if (says_enough(x))
+				by_counters(b, x);
+		}
+		classify(b, &out->roof, &out->rule);
+		out->n_launches++;
+	}
+	return 0;
+}
+
+static int add_stats(struct bound *out, const struct trace *t, struct rules *r, struct counters *c, struct arena *a,
+                     struct err *e)
+{
+	for (size_t i = 0; i < t->n_stats; i++) {
+		const struct trace_stat *k = &t->stats[i];
+		const struct trace_launch l = { .name = k->name };
+		struct counted *x = arena_alloc(a, sizeof *x);
+		struct bound_launch *b = &out->launches[out->n_launches++];
+
+		if (!x)
+			return no_memory(e);
+		*b = start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(r, &l));
+		if (counters_mean(c, k->name, x)) {
+			b->x = x;
+			if (says_enough(x))
+				by_counters(b, x);
+		}
+		classify(b, &out->roof, &out->rule);
+	}
+	return 0;
+}
+
+/* --- by name ----------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *x, const void *y)
+{
+	const struct bound_launch *const *a = x, *const *b = y;
+	const int d = strcmp((*a)->name, (*b)->name);
+
+	return d ? d : *a < *b ? -1 : *a > *b;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct bound_kernel *a = x, *b = y;
+
+	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static void add_to(struct bound_kernel *k, const struct bound_launch *b)
+{
+	k->count += b->count;
+	k->ns += b->ns;
+	k->class_ns[b->class] += b->ns;
+	k->pipe_ns[b->pipe] += b->ns;
+	k->counted_ns += b->counted ? b->ns : 0;
+	if (!isnan(b->bytes) && !isnan(b->flops)) {
+		k->bytes += b->bytes;
+		k->flops += b->flops;
+		k->time += b->time;
+	}
+	if (b->class != ROOF_UNKNOWN) {
+		k->memory += b->memory * (double)b->ns;
+		k->math += b->math * (double)b->ns;
+		k->known_ns += (double)b->ns;
+	}
+}
+
+static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
+{
+	for (int i = 0; i < ROOF_CLASSES; i++)
+		if (k->class_ns[i] > k->class_ns[k->class])
+			k->class = (enum roof_class)i;
+	for (int i = 0; i < ROOF_PIPES; i++)
+		if (k->pipe_ns[i] > k->pipe_ns[k->pipe])
+			k->pipe = (enum roof_pipe)i;
+	k->memory = k->known_ns > 0 ? k->memory / k->known_ns : NAN;
+	k->math = k->known_ns > 0 ? k->math / k->known_ns : NAN;
+	if (!(k->time > 0))
+		k->bytes = k->flops = NAN;
+	if (!k->friendly && !(k->friendly = classify_short_name(k->name, a)))
+		return no_memory(e);
+	return 0;
+}
+
+static int sum_names(struct bound *out, struct arena *a, struct err *e)
+{
+	const size_t n = out->n_launches;
+	const struct bound_launch **order = arena_array(a, n ? n : 1, sizeof *order);
+
+	out->kernels = arena_array(a, n ? n : 1, sizeof *out->kernels);
+	if (!order || !out->kernels)
+		return no_memory(e);
+	for (size_t i = 0; i < n; i++)
+		order[i] = &out->launches[i];
+	if (n)
+		qsort(order, n, sizeof *order, by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct bound_launch *b = order[i];
+
+		if (i == 0 || strcmp(b->name, order[i - 1]->name) != 0)
+			out->kernels[out->n_kernels++] = (struct bound_kernel){ .name = b->name, .friendly = b->friendly,
+			                                                        .library = b->library, .family = b->family };
+		add_to(&out->kernels[out->n_kernels - 1], b);
+		out->count += b->count;
+		out->ns += b->ns;
+		out->class_count[b->class] += b->count;
+		out->class_ns[b->class] += b->ns;
+		out->counted_ns += b->counted ? b->ns : 0;
+	}
+	for (size_t i = 0; i < out->n_kernels; i++)
+		if (finish(&out->kernels[i], a, e) < 0)
+			return -1;
+	if (out->n_kernels)
+		qsort(out->kernels, out->n_kernels, sizeof *out->kernels, by_time);
+	return 0;
+}
+
+int bound_trace(const struct trace *t, struct rules *r, struct counters *c, const struct roof *roof,
+                const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e)
+{
+	*out = (struct bound){ .roof = *roof, .rule = *rule };
+	if (!(out->launches = arena_array(a, t->n_launches + t->n_stats + 1, sizeof *out->launches)))
+		return no_memory(e);
+	if (add_launches(out, t, r, c, a, e) < 0 || add_stats(out, t, r, c, a, e) < 0)
+		return -1;
+	return sum_names(out, a, e);
+}

@@ -1,0 +1,198 @@
+/* t_bound.c - rooflines: which configuration, the rule of the classes, counters joined to launches, sums by name. */
+#include <math.h>
+
+#include "sim/bound.h"
+#include "validate/tests/tracebed.h"
+
+static const char table[] =
+	"rules:\n"
+	"- {name: k, kernel: '.', kind: elementwise, shape: elementwise, fn: mul, family: elementwise}\n";
+
+TEST(a_device_is_called_like_its_configuration_word_by_word)
+{
+	CHECK(roof_is_named("NVIDIA H200", "h200"));
+	CHECK(roof_is_named("NVIDIA GeForce RTX 5090", "rtx5090"));
+	CHECK(roof_is_named("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000"));
+	CHECK(roof_is_named("NVIDIA A100-SXM4-80GB", "a100"));
+	CHECK(roof_is_named("NVIDIA L40S", "l40s"));
+	CHECK(!roof_is_named("NVIDIA L40S", "l4"));
+	CHECK(!roof_is_named("NVIDIA GB200", "b200"));
+	CHECK(!roof_is_named("NVIDIA GeForce RTX 4090 D", "rtx5090"));
+	CHECK(!roof_is_named("", "h200"));
+}
+
+/* 132 SMs: bf16 4096 FLOP at 1.664 GHz, fp32 250 at 1.98 GHz; 4814.304 GB/s, of which 4600 are read. */
+TEST(peaks_and_ridges_are_of_the_configuration)
+{
+	struct trace_device d = { .name = "NVIDIA H200" };
+	struct trace t = { .devices = &d, .n_devices = 1 };
+	struct err e = ERR_INIT;
+	struct roof r;
+
+	CHECK_OK(roof_load(NULL, &t, &r, &e), e);
+	CHECK_STR(r.name, "h200");
+	CHECK(fabs(r.flops[ROOF_BF16] - 132.0 * 4096 * 1.664e9) < 1);
+	CHECK(fabs(r.flops[ROOF_FP32] - 132.0 * 250 * 1.98e9) < 1);
+	CHECK(fabs(r.bandwidth - 4814.304e9) < 1);
+	CHECK(fabs(roof_ridge(&r, ROOF_BF16) - r.flops[ROOF_BF16] / r.effective) < 1e-9);
+	d.name = "GPU of compute capability 12.0";
+	CHECK(roof_load(NULL, &t, &r, &e) == -1);
+	CHECK_HAS(e.msg, "'-c FILE'");
+	err_clear(&e);
+	t.n_devices = 0;
+	CHECK(roof_load(NULL, &t, &r, &e) == -1);
+	CHECK_HAS(e.msg, "does not say which device");
+}
+
+TEST(classes_follow_the_rule_at_its_thresholds)
+{
+	const struct roof_rule rule = ROOF_RULE;
+
+	CHECK(roof_classify(&rule, 1, 100, 9.99, 9.99) == ROOF_LATENCY);
+	CHECK(roof_classify(&rule, 1, 100, 10, 0) == ROOF_MEMORY);
+	CHECK(roof_classify(&rule, 1, 100, 30, 20) == ROOF_MEMORY);
+	CHECK(roof_classify(&rule, 1, 100, 29.9, 20) == ROOF_BALANCED);
+	CHECK(roof_classify(&rule, 99.9, 100, 30, 60) == ROOF_BALANCED); /* math is used, and intensity says it need not */
+	CHECK(roof_classify(&rule, 100, 100, 20, 30) == ROOF_COMPUTE);
+	CHECK(roof_classify(&rule, 100, 100, 60, 30) == ROOF_BALANCED);
+	CHECK(roof_classify(&rule, NAN, 100, 60, 30) == ROOF_MEMORY); /* intensity unknown: use decides */
+	CHECK(roof_classify(&rule, NAN, 100, 30, 60) == ROOF_COMPUTE);
+}
+
+/* --- counters ---------------------------------------------------------------------------------------------- */
+
+static void put(struct bed *b, const char *name, int64_t start, int64_t dur, uint32_t grid)
+{
+	const struct trace_launch l = { .name = name, .start_ns = start, .dur_ns = dur, .grid = { grid, 1, 1 },
+	                                .block = { 128, 1, 1 }, .bytes = -1 };
+
+	CHECK_OK(tracedb_put_launch(b->db, &l, 0, &b->e), b->e);
+}
+
+static void metric(struct bed *b, const char *name, double v)
+{
+	CHECK_OK(tracedb_put_metric(b->db, name, v, "", &b->e), b->e);
+}
+
+static void counted(struct bed *b, double read, double dram, double sm, double ffma)
+{
+	metric(b, "dram__bytes_read.sum", read);
+	metric(b, "dram__throughput.avg.pct_of_peak_sustained_elapsed", dram);
+	metric(b, "sm__throughput.avg.pct_of_peak_sustained_elapsed", sm);
+	metric(b, "gpu__time_duration.sum", 2000);
+	metric(b, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", ffma);
+}
+
+/* A timeline of three launches of k<1> and one of other, and two profiled launches of k<1>. */
+static void both(struct bed *b)
+{
+	const struct trace_import line = { "a", "nsys", "d1", 0, -1, true, NULL }, ncu = { "b", "ncu-csv", "d2", 0, -1, true,
+	                                   NULL };
+	const struct trace_device d = { .name = "NVIDIA H200" };
+
+	bed_open(b, ":memory:", DB_WRITE);
+	CHECK_OK(tracedb_begin(b->db, &line, &b->e), b->e);
+	CHECK_OK(tracedb_put_device(b->db, &d, &b->e), b->e);
+	put(b, "void at::native::k<(int)1>(int)", 0, 1000, 4);
+	put(b, "void at::native::k<(int)1>(int)", 2000, 1100, 4);
+	put(b, "void at::native::k<(int)1>(int)", 4000, 1200, 4);
+	put(b, "void at::native::k<(int)1>(int)", 6000, 1300, 8); /* another grid was not profiled */
+	CHECK_OK(tracedb_finish(b->db, &line, NULL, &b->e), b->e);
+	CHECK_OK(tracedb_begin(b->db, &ncu, &b->e), b->e);
+	put(b, "void at::k<1>(int)", 0, 2000, 4);
+	counted(b, 1000, 50, 10, 100);
+	put(b, "void at::k<1>(int)", 2000, 2000, 4);
+	counted(b, 3000, 5, 2, 300);
+	CHECK_OK(tracedb_finish(b->db, &ncu, NULL, &b->e), b->e);
+}
+
+TEST(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
+{
+	struct counters *c;
+	struct counted m;
+	const double read[] = { 1000, 3000, 1000 };
+	unsigned bits;
+	double v;
+	struct bed b;
+
+	both(&b);
+	bed_load(&b, NULL);
+	CHECK((c = counters_load(b.db, &b.e)) != NULL);
+	CHECK(counters_count(c) == 2 && b.t.n_launches == 6);
+	for (size_t i = 0, k = 0; i < b.t.n_launches; i++) {
+		const bool own = counters_own(c, b.t.launches[i].id);
+		const struct counted *x = own ? NULL : counters_next(c, &b.t.launches[i]);
+
+		if (own)
+			continue;
+		CHECK((x != NULL) == (k < 3));
+		if (x)
+			CHECK(counted_bytes(x, &v) && v == read[k]);
+		k++;
+	}
+	CHECK(counters_mean(c, "void at::native::k<1>(int)", &m));
+	CHECK(counted_bytes(&m, &v) && v == 2000);
+	CHECK(counted_flops(&m, &v, &bits) && v == 400 && bits == 33);
+	CHECK(isnan(m.v[COUNTER_L1_PCT]));
+	CHECK(!counters_mean(c, "void at::native::k<2>(int)", &m));
+	counters_free(c);
+	bed_close(&b);
+}
+
+TEST(profiled_launches_lend_their_counters_and_are_no_kernels)
+{
+	const struct roof_rule rule = ROOF_RULE;
+	struct rules *rules;
+	struct counters *c;
+	struct roof roof;
+	struct bound out;
+	struct bed b;
+
+	both(&b);
+	bed_load(&b, NULL);
+	CHECK((rules = rules_parse(table, strlen(table), "table", &b.e)) != NULL);
+	CHECK((c = counters_load(b.db, &b.e)) != NULL);
+	CHECK_OK(roof_load(NULL, &b.t, &roof, &b.e), b.e);
+	CHECK_OK(bound_trace(&b.t, rules, c, &roof, &rule, b.a, &out, &b.e), b.e);
+	CHECK_U64(out.count, 4);
+	CHECK_U64(out.ns, 4600);
+	CHECK_U64(out.counted_ns, 3300);
+	CHECK(out.n_kernels == 1 && out.kernels[0].count == 4);
+	CHECK_U64(out.class_ns[ROOF_MEMORY], 1000 + 1200);
+	CHECK_U64(out.class_ns[ROOF_LATENCY], 1100);
+	CHECK_U64(out.class_ns[ROOF_UNKNOWN], 1300);
+	CHECK(out.kernels[0].class == ROOF_MEMORY);
+	CHECK(out.kernels[0].bytes == 5000 && out.kernels[0].flops == 1000);
+	CHECK(fabs(out.kernels[0].memory - (50.0 * 2200 + 5.0 * 1100) / 3300) < 1e-9);
+	counters_free(c);
+	rules_free(rules);
+	bed_close(&b);
+}
+
+TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
+{
+	struct counted x;
+	unsigned bits;
+	double v;
+
+	for (int i = 0; i < COUNTERS; i++)
+		x.v[i] = NAN;
+	CHECK(!counted_flops(&x, &v, &bits) && !counted_bytes(&x, &v));
+	x.v[COUNTER_FFMA] = 10;
+	CHECK(counted_flops(&x, &v, &bits) && v == 20 && bits == 33);
+	x.v[COUNTER_TENSOR_INST] = 1;
+	CHECK(!counted_flops(&x, &v, &bits));
+	x.v[COUNTER_TENSOR16] = 4096;
+	CHECK(counted_flops(&x, &v, &bits) && v == 4116 && bits == 16);
+	x.v[COUNTER_FFMA] = NAN;
+	x.v[COUNTER_TENSOR16] = 0;
+	CHECK(!counted_flops(&x, &v, &bits)); /* an idle tensor pipe says nothing of the cores */
+}
+
+SUITE(t_bound,
+	T(a_device_is_called_like_its_configuration_word_by_word)
+	T(peaks_and_ridges_are_of_the_configuration)
+	T(classes_follow_the_rule_at_its_thresholds)
+	T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
+	T(profiled_launches_lend_their_counters_and_are_no_kernels)
+	T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
