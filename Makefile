@@ -197,13 +197,17 @@ $(H200)/operators.db: $(wildcard traces/h200/operators/*.json.gz) $B/npusim
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)$B/npusim trace import $(filter %.gz,$^) -o $@ >/dev/null
 
+$(H200)/sweep.db: $(wildcard traces/h200/sweep/*.json.gz) $B/npusim
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)$B/npusim trace import $(filter %.gz,$^) -o $@ >/dev/null
+
 .PHONY: calibrate-h200 accuracy
 # Exit 1 when the values differ from those committed. The plan's starts do not depend on the file, so it may be its own base.
-calibrate-h200: $(H200)/operators.db ## fit configs/gpu/h200.yaml anew from the committed measurements, and compare
-	$(Q)$B/npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t $< -o $(H200)/fitted.yaml --check
+calibrate-h200: $(H200)/operators.db $(H200)/sweep.db ## fit configs/gpu/h200.yaml anew from the committed measurements, and compare
+	$(Q)$B/npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml $(patsubst %,-t %,$^) -o $(H200)/fitted.yaml --check
 
-accuracy: $(H200)/operators.db ## what validation finds on kernels it was not fitted to, into configs/accuracy
-	$(Q)$B/npusim validate -c configs/gpu/h200.yaml -t $< --split held-out --worst 0 -o configs/accuracy/h200.yaml
+accuracy: $(H200)/operators.db $(H200)/sweep.db ## what validation finds on kernels it was not fitted to, into configs/accuracy
+	$(Q)$B/npusim validate -c configs/gpu/h200.yaml $(patsubst %,-t %,$^) --split held-out --worst 0 -o configs/accuracy/h200.yaml
 
 $(H200)/attention.db: traces/h200/micro/attention.json.gz $B/npusim
 	$(Q)mkdir -p $(@D) && rm -f $@
