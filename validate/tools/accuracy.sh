@@ -1,0 +1,71 @@
+#!/bin/sh
+# accuracy.sh NPUSIM WORK - what validation finds, as the table README.md shows (between its two accuracy marks), and as
+# configs/accuracy/h200.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
+#
+# Published tables lie in SHARED/data/public (default ../shared) and are not part of the project. Where one is absent its
+# rows are said to be missing and README.md stays as it is.
+set -eu
+
+npusim=$1 work=$2
+public=${SHARED:-../shared}/data/public
+table=$work/accuracy.md
+missing=0
+
+# scores ARGUMENT...: npusim validate, its class table only
+scores() { "$npusim" validate --worst 0 "$@" | sed -n '/^class/,/^$/p'; }
+
+# row DEVICE WHAT SPLIT CLASS [FILE]: the table's line of that class
+row() {
+	awk -v d="$1" -v w="$2" -v s="$3" -v c="$4" '$1 == c { printf "| %s | %s | %s | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, w, s, $2, $3, $4, $7, $6 }' "$5"
+}
+
+{
+	echo '| device | samples | split | n | MAPE | median | time-weighted | bias |'
+	echo '|---|---|---|---|---|---|---|---|'
+	scores -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out >"$work/held-out.txt"
+	row H200 'all operators' held-out all "$work/held-out.txt"
+	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
+		row H200 "$c" held-out "$c" "$work/held-out.txt"
+	done
+	for d in a100:a100_sxm:A100 l40s:l40s:L40S rtx-pro-6000:rtx_pro_6000_server:'RTX PRO 6000'; do
+		config=${d%%:*} rest=${d#*:}
+		for t in gemm_m1-64:'products, 1 to 64 rows' decode_attn:'decode attention'; do
+			file=$public/${t%%:*}_${rest%%:*}.csv.gz
+			if [ -f "$file" ]; then
+				scores -c "configs/gpu/$config.yaml" --table "$file" --every 4 >"$work/other.txt"
+				# The class of all has no spread, so its columns are one fewer; the same before that.
+				row "${rest#*:}" "${t#*:} (published table)" 'other hardware' all "$work/other.txt"
+			else
+				echo "not run: ${file##*/} is absent" >&2
+				missing=1
+			fi
+		done
+	done
+	echo
+	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
+	echo '|---|---|---|---|---|---|---|---|'
+	for f in traces/h200/kineto_*.json.gz traces/h200/steps/kineto_*.json.gz; do
+		name=$(basename "$f" .json.gz); name=${name#kineto_}
+		rm -f "$work/step.db"
+		"$npusim" trace import "$f" -o "$work/step.db" >/dev/null
+		"$npusim" run -c configs/gpu/h200.yaml -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
+		"$npusim" validate -c configs/gpu/h200.yaml -t "$work/step.db" --groups --worst 0 |
+			awk -v n="$name" -v wall="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" \
+				-v graph="$(awk -v m="${name%%_b*}" -v b="${name#*_b}" -F'[:,}]' '
+					{ split(b, x, "_c"); gsub(/[ "]/, "") } $2 == m && $4 == x[1] && $6 == x[2] && $9 == "graph_ms" { printf "%.0f", $10 * 1000 }' traces/h200/steps.jsonl)" \
+				'$1 == "decode_step_1" { printf "| H200 | %s | whole model | %d | %.0f | %.0f | %+.1f %% | %s |\n", n, $2, $(NF - 1), $NF, 100 * ($NF - $(NF - 1)) / $(NF - 1), graph ? sprintf("%s, %.0f (%+.1f %%)", graph, wall, 100 * (wall - graph) / graph) : "-" }'
+	done
+	rm -f "$work/step.db"
+	"$npusim" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$work/step.db" >/dev/null
+	"$npusim" validate -c configs/gpu/rtx5090.yaml -t "$work/step.db" --range decode_step_1 --profile traces/rtx5090/dsocr_decode.csv \
+		--steps 64 --worst 0 >"$work/profile.txt"
+	awk '$1 == "gemv" { g = $7; h = $8 } $1 == "all" { printf "| RTX 5090 | dsocr, published profile | other hardware | %d | %.0f | %.0f | %+.1f %% | - (GEMV share %s %% measured, %s %% simulated) |\n", $2, $4, $5, $6, g, h }' "$work/profile.txt"
+} >"$table"
+cat "$table"
+"$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
+	-o configs/accuracy/h200.yaml >/dev/null
+if [ "$missing" = 0 ]; then
+	awk -v file="$table" '/<!-- accuracy -->/ { print; print ""; while ((getline line < file) > 0) print line; print ""; skip = 1 }
+		/<!-- end of accuracy -->/ { skip = 0 } !skip && !/<!-- accuracy -->/ { print }' README.md >"$work/README.md"
+	cat "$work/README.md" >README.md
+fi
