@@ -19,7 +19,8 @@ MAKEFLAGS += --no-builtin-rules
 SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry run run_gpu limits classify counters roof bound \
+      fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
+      run run_gpu limits classify counters roof bound \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
@@ -48,7 +49,7 @@ UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
-PROPERTY = memory run step sweep gpu
+PROPERTY = memory run step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
 FUZZ     = yaml kineto csv nsys

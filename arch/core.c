@@ -14,13 +14,6 @@ const struct cfg_field core_schema[] = {
 	CFG_END
 };
 
-/* When the slowest transfer of a step left each stage of its way. */
-enum { AT_ISSUE, AT_SENT, AT_L1, AT_ARRIVE, AT_LEVEL, AT_DRAM, AT_DRAM_DONE, AT_REPLY, AT_DONE, STAMPS };
-struct stamps {
-	ps_t t[STAMPS];
-	uint8_t level;
-};
-
 struct core_cmd;
 
 struct slot {
@@ -28,7 +21,7 @@ struct slot {
 	struct ev ev; /* its math ends */
 	uint32_t tile, loads_left, stores_left;
 	bool busy, asked; /* in SRAM; all its loads were submitted */
-	struct stamps last;
+	struct core_stamps last;
 };
 
 struct core_cmd {
@@ -38,9 +31,9 @@ struct core_cmd {
 	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
-	enum res slowest;           /* unit of the math in flight before or after the loop */
-	struct stamps last, before; /* of a move outside the loop; of the tile before */
-	struct ev ev;               /* math before or after the loop ends */
+	enum res slowest;                /* unit of the math in flight before or after the loop */
+	struct core_stamps last, before; /* of a move outside the loop; of the tile before */
+	struct ev ev;                    /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
 };
@@ -80,9 +73,9 @@ void core_explain_time(struct core_account *a, ps_t until, enum res why)
 }
 
 /* Who is to blame for the stage that ends at stamp i. */
-static enum res stage_of(const struct stamps *s, int i)
+static enum res stage_of(const struct core_stamps *s, int i)
 {
-	static const uint8_t who[STAMPS] = {
+	static const uint8_t who[CORE_STAMPS] = {
 		RES_SRAM,  RES_DMA,  RES_L1,    RES_NOC, RES_COUNT,
 		RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
 	};
@@ -91,43 +84,43 @@ static enum res stage_of(const struct stamps *s, int i)
 }
 
 /* One transfer alone: every stage takes its own time. */
-static void explain_transfer(struct core_account *a, const struct stamps *s)
+void core_explain_transfer(struct core_account *a, const struct core_stamps *s)
 {
-	for (int i = 0; i < STAMPS; i++)
+	for (int i = 0; i < CORE_STAMPS; i++)
 		core_explain_time(a, s->t[i], stage_of(s, i));
 }
 
 /* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where
  * this one spent the longest, queues included. One asked for only after the one before it was there is a transfer
  * alone. */
-static void explain_stream(struct core_account *a, const struct stamps *s, const struct stamps *before)
+void core_explain_stream(struct core_account *a, const struct core_stamps *s, const struct core_stamps *before)
 {
 	ps_t spent[RES_COUNT] = { 0 };
 	int longest = RES_DMA;
 
-	if (before->t[AT_DONE] && s->t[AT_ISSUE] < before->t[AT_DONE]) {
-		for (int i = AT_SENT; i < STAMPS; i++) {
+	if (before->t[CORE_AT_DONE] && s->t[CORE_AT_ISSUE] < before->t[CORE_AT_DONE]) {
+		for (int i = CORE_AT_SENT; i < CORE_STAMPS; i++) {
 			enum res r = stage_of(s, i);
 
 			spent[r] += s->t[i] > s->t[i - 1] ? s->t[i] - s->t[i - 1] : 0;
 			if (spent[r] > spent[longest])
 				longest = (int)r;
 		}
-		core_explain_time(a, s->t[AT_DONE], (enum res)longest);
+		core_explain_time(a, s->t[CORE_AT_DONE], (enum res)longest);
 	}
-	explain_transfer(a, s);
+	core_explain_transfer(a, s);
 }
 
-static void keep_stamps(struct stamps *s, const struct dma_xfer *x)
+static void keep_stamps(struct core_stamps *s, const struct dma_xfer *x)
 {
 	const struct mem_req *r = &x->req;
 	ps_t dram = r->t_dram ? r->t_dram : r->t_level, dram_done = r->t_dram ? r->t_dram_done : r->t_level;
 
-	if (x->t_done < s->t[AT_DONE])
+	if (x->t_done < s->t[CORE_AT_DONE])
 		return;
-	*s = (struct stamps){ { x->t_issue, x->t_sent, r->t_l1 ? r->t_l1 : x->t_sent, r->t_arrive, r->t_level, dram,
-		                dram_done, x->t_reply, x->t_done },
-		              r->level };
+	*s = (struct core_stamps){ { x->t_issue, x->t_sent, r->t_l1 ? r->t_l1 : x->t_sent, r->t_arrive, r->t_level,
+		                     dram, dram_done, x->t_reply, x->t_done },
+		                   r->level };
 }
 
 static bool is_move(const struct isa_insn *i)
@@ -321,7 +314,7 @@ static void post_over(void *owner, struct ev *ev)
 	struct core_cmd *k = owner;
 
 	core_explain_time(&k->acc, ev->when, k->slowest);
-	k->last = (struct stamps){ { 0 }, 0 };
+	k->last = (struct core_stamps){ { 0 }, 0 };
 	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0);
 	if (k->post_left == 0)
 		complete(k);
@@ -353,11 +346,11 @@ static void tile_over(void *owner, struct ev *ev)
 	struct slot *s = owner;
 	struct core_cmd *k = s->cmd;
 
-	explain_stream(&k->acc, &s->last, &k->before);
+	core_explain_stream(&k->acc, &s->last, &k->before);
 	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
-	if (s->last.t[AT_DONE])
+	if (s->last.t[CORE_AT_DONE])
 		k->before = s->last;
-	s->last = (struct stamps){ { 0 }, 0 };
+	s->last = (struct core_stamps){ { 0 }, 0 };
 	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile);
 	if (s->stores_left == 0)
 		tile_free(s);
@@ -393,7 +386,7 @@ static void pre_over(void *owner, struct ev *ev)
 
 static void pre_loaded(struct core_cmd *k)
 {
-	explain_transfer(&k->acc, &k->last);
+	core_explain_transfer(&k->acc, &k->last);
 	ev_init(&k->ev, EV_WORK, pre_over, k);
 	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, false, &k->slowest));
 }
@@ -414,14 +407,14 @@ static void moved(void *owner, struct dma_xfer *x)
 			next_math(k);
 	} else if (s) {
 		if (--s->stores_left == 0) {
-			explain_transfer(&k->acc, &s->last);
+			core_explain_transfer(&k->acc, &s->last);
 			tile_free(s);
 		}
 	} else if (load) {
 		if (--k->pre_left == 0 && k->ready)
 			pre_loaded(k);
 	} else if (--k->post_left == 0) {
-		explain_transfer(&k->acc, &k->last);
+		core_explain_transfer(&k->acc, &k->last);
 		complete(k);
 	}
 }

@@ -33,6 +33,15 @@ struct core_account {
 
 void core_explain_time(struct core_account *a, ps_t until, enum res why);
 
+/* When the slowest transfer of a step left each stage of its way; `level` is the first that holds state. */
+enum {
+	CORE_AT_ISSUE, CORE_AT_SENT, CORE_AT_L1, CORE_AT_ARRIVE, CORE_AT_LEVEL, CORE_AT_DRAM, CORE_AT_DRAM_DONE, CORE_AT_REPLY,
+	CORE_AT_DONE, CORE_STAMPS
+};
+struct core_stamps { ps_t t[CORE_STAMPS]; uint8_t level; };
+void core_explain_transfer(struct core_account *a, const struct core_stamps *s);      /* one alone */
+void core_explain_stream(struct core_account *a, const struct core_stamps *s, const struct core_stamps *before);
+
 /* `done` is called once for each command: its last store is acknowledged. */
 struct core_owner { void *ctx; void (*done)(void *ctx, uint32_t cmd); bool (*decided)(void *ctx, int32_t cmd); };
 

@@ -17,6 +17,7 @@ struct run_report {
 	const struct lower_stats *lowered;
 	const struct run_result *result;
 	enum run_start start;
+	enum run_fidelity fidelity;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
 	uint64_t top;                        /* ops in the table */
@@ -35,6 +36,9 @@ void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], str
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
 double run_ratio_kernels(const struct run_report *r, const struct run_sum *all);   /* 0: no simulated time */
 double run_ratio_wall(const struct run_report *r);                                 /* 0: unknown */
+
+/* As --fidelity has it; a GPU's is analytic, whatever is asked. */
+const char *run_fidelity_name(const struct run_report *r);
 
 void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out);                         /* the ops */

@@ -155,7 +155,7 @@ void run_json(const struct run_report *r, struct str *out)
 		out_json_null(&j, "measured_wall_us");
 	out_json_real(&j, "carried_us", cmd_ps_us(x->carried_ps));
 	out_json_text(&j, "config_hash", hash);
-	out_json_text(&j, "fidelity", r->conf->cfg.kind == MACHINE_GPU ? "analytic" : "event");
+	out_json_text(&j, "fidelity", run_fidelity_name(r));
 
 	if (x->wall_eager_ps) {
 		out_json_real(&j, "wall_graph_us", cmd_ps_us(x->wall_graph_ps));

@@ -86,7 +86,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	struct res_workload w;
 	struct res_run run = {
 		.config_name = r->conf->cfg.name, .config_path = r->conf->path, .build = npusim_build_id(),
-		.start = r->start == RUN_COLD ? "cold" : "steady", .fidelity = "event", .config_hash = x->config_hash,
+		.start = r->start == RUN_COLD ? "cold" : "steady", .fidelity = run_fidelity_name(r), .config_hash = x->config_hash,
 		.seed = r->seed, .reuse_ppm = x->reuse_ppm, .host_ns = host_ns, .total_ps = x->total_ps,
 		.roofline_ps = x->roofline_ps, .carried_ps = x->carried_ps, .roofline_bound = res_name(x->roofline_bound),
 		.cycles = x->cycles, .flops = x->flops, .events = x->events, .dram_read_bytes = x->dram_read_bytes,

@@ -43,6 +43,8 @@ static void head(const struct run_report *r, struct str *out)
 		         "assumed, top-k over experts: a trace does not say which are picked");
 	if (r->conf->cfg.kind == MACHINE_GPU)
 		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n", x->cycles);
+	else if (r->fidelity == RUN_ANALYTIC)
+		str_addf(out, "fidelity   analytic: a closed form of the machine, no events: %" PRIu64 " cycles\n", x->cycles);
 	else
 		str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
 	str_add(out, "accuracy   ");

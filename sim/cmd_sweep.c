@@ -256,8 +256,11 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		goto out;
 	job.stream = &in.stream;
 	job.workload = &in.workload;
-	job.how = (struct run_opts){ strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY, s->seed, s->reuse_given,
-		                     s->reuse_ppm };
+	job.how = (struct run_opts){ .start = strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
+		                     .seed = s->seed,
+		                     .reuse_given = s->reuse_given,
+		                     .reuse_ppm = s->reuse_ppm,
+		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : run_expert_reuse(&in.stream);
 	announce(s, &job, points_of_shard(s, &job));
 	if (o->dry) {

@@ -59,6 +59,8 @@
  *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
  *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   sim/gpu_geometry    the launches a library would make on a device that was not traced
+ *   sim/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,
+ *                    _line: a server's booked time, _int: shared)
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/analytic.h"
 #include "sim/path.h"
 #include "sim/rng.h"
 #include "sim/run_gpu.h"
@@ -14,8 +15,8 @@
 /* --- which experts a pass picks ---------------------------------------------------------------------------- */
 
 struct picks {
-	uint32_t **now;              /* [route][slot]: the expert */
-	uint32_t *before;            /* by route: the one over the same weights a step earlier; its own: a pass earlier */
+	uint32_t **now;   /* [route][slot]: the expert */
+	uint32_t *before; /* by route: the one over the same weights a step earlier; its own: a pass earlier */
 	uint32_t *scratch;
 };
 
@@ -53,12 +54,13 @@ static int picks_new(struct picks *p, const struct op_stream *s, struct arena *a
 		p->before[r] = r;
 		for (uint32_t q = 0; q < r; q++)
 			if (weights[q] == weights[r] && s->routes[q].top == t->top) {
-				p->before[r] = q; /* the latest so far */
+				p->before[r] = q;                                    /* the latest so far */
 				p->before[q] = p->before[q] >= q ? r : p->before[q]; /* the first follows the last */
 			}
 	}
 	p->scratch = arena_array(a, most, sizeof *p->scratch);
-	return weights && p->now && p->before && p->scratch ? 0 : err_set(e, ERR_NOMEM, "out of memory for expert picks");
+	return weights && p->now && p->before && p->scratch ? 0
+	                                                    : err_set(e, ERR_NOMEM, "out of memory for expert picks");
 }
 
 /* `n` of `pool` without replacement, moved to the pool's front. */
@@ -125,10 +127,41 @@ uint32_t run_expert_reuse(const struct op_stream *s)
 	return experts ? (uint32_t)(top * PPM / experts) : 0;
 }
 
+/* --- the machine, in either fidelity ----------------------------------------------------------------------- */
+
+struct engine {
+	struct machine *m;
+	struct analytic *a; /* one of both */
+	const struct isa_prog *p;
+};
+
+static uint64_t resident(const struct engine *g, uint64_t addr, uint64_t bytes, bool kv)
+{
+	return g->a ? analytic_resident(g->a, addr, bytes, kv) : machine_resident(g->m, addr, bytes, kv);
+}
+
+static bool pinned(const struct engine *g, uint32_t tensor)
+{
+	return g->a ? analytic_pinned(g->a, tensor) : machine_pinned(g->m, tensor);
+}
+
+static int warm(const struct engine *g, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+{
+	if (!g->a)
+		return machine_step(g->m, g->p, picks, res, e);
+	analytic_warm(g->a, picks);
+	return 0;
+}
+
+static int step(const struct engine *g, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+{
+	return g->a ? analytic_step(g->a, picks, res, e) : machine_step(g->m, g->p, picks, res, e);
+}
+
 /* --- the roofline ------------------------------------------------------------------------------------------ */
 
 /* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
-static uint64_t compulsory(const struct machine *m, const struct isa_prog *p, const struct op_stream *s,
+static uint64_t compulsory(const struct engine *g, const struct isa_prog *p, const struct op_stream *s,
                            const uint32_t *const *picks, struct arena *a, struct err *e)
 {
 	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
@@ -151,10 +184,10 @@ static uint64_t compulsory(const struct machine *m, const struct isa_prog *p, co
 		if (x->code != ISA_LOAD || !x->early || x->bytes == 0 || seen[first[x->tensor] + instance])
 			continue;
 		seen[first[x->tensor] + instance] = 1;
-		if (x->pinned && machine_pinned(m, x->tensor))
+		if (x->pinned && pinned(g, x->tensor))
 			continue;
-		bytes += x->bytes - machine_resident(m, t->addr + x->offset + t->stride * instance, x->bytes,
-		                                     s->tensors[x->tensor].role == OP_KV);
+		bytes += x->bytes - resident(g, t->addr + x->offset + t->stride * instance, x->bytes,
+		                             s->tensors[x->tensor].role == OP_KV);
 	}
 	return bytes;
 }
@@ -188,7 +221,8 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 	r->peak_ps[RES_DISPATCH] =
 		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
 	if (p->n_cmds) /* else nothing is launched */
-		r->peak_ps[RES_HOST] = c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
+		r->peak_ps[RES_HOST] =
+			c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
 	for (int k = 0; k < RES_COUNT; k++)
 		if (r->peak_ps[k] > r->roofline_ps) {
 			r->roofline_ps = r->peak_ps[k];
@@ -317,37 +351,37 @@ static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r
 	return 0;
 }
 
-static int measure(struct machine *m, struct picks *picks, const struct run_opts *o, struct arena *a,
-                   struct run_result *r, struct err *e)
+static int measure(const struct engine *g, const struct machine_cfg *c, struct picks *picks, const struct run_opts *o,
+                   struct arena *a, struct run_result *r, struct err *e)
 {
 	const struct isa_prog *p = &r->map.prog;
-	const struct machine_cfg *c = machine_cfg(m);
-	struct stat_reg *st = machine_stats(m);
+	const uint32_t *const *now = (const uint32_t *const *)picks->now;
+	struct stat_reg *st = g->a ? analytic_stats(g->a) : machine_stats(g->m);
 	struct cp_result *res = arena_array(a, p->n_cmds ? p->n_cmds : 1, sizeof *res);
-	struct rng g;
+	struct rng rng;
 	uint64_t events;
 	ps_t began;
 
 	if (!res)
 		return err_set(e, ERR_NOMEM, "out of memory for results");
-	rng_seed(&g, o->seed, "experts");
-	first_picks(picks, r->stream, &g, r->reuse_ppm);
+	rng_seed(&rng, o->seed, "experts");
+	first_picks(picks, r->stream, &rng, r->reuse_ppm);
 	if (o->start == RUN_STEADY) {
-		if (machine_step(m, p, (const uint32_t *const *)picks->now, res, e) < 0)
+		if (warm(g, now, res, e) < 0)
 			return err_add(e, "warming up");
-		next_picks(picks, r->stream, &g, r->reuse_ppm);
+		next_picks(picks, r->stream, &rng, r->reuse_ppm);
 		r->steps++;
 	}
-	r->compulsory_bytes = compulsory(m, p, r->stream, (const uint32_t *const *)picks->now, a, e);
+	r->compulsory_bytes = compulsory(g, p, r->stream, now, a, e);
 	if (e->kind)
 		return -1;
 	stat_snapshot(st);
-	events = machine_events(m);
-	began = machine_now(m);
-	if (machine_step(m, p, (const uint32_t *const *)picks->now, res, e) < 0)
+	events = g->m ? machine_events(g->m) : 0;
+	began = g->m ? machine_now(g->m) : 0;
+	if (step(g, now, res, e) < 0)
 		return -1;
 	r->steps++;
-	r->events = machine_events(m) - events;
+	r->events = g->m ? machine_events(g->m) - events : 0;
 	r->total_ps = p->n_cmds ? res[p->n_cmds - 1].retired - began : 0;
 	r->cycles = clock_cycles(r->total_ps, c->clock);
 	r->dram_read_bytes = stat_get(st, "dram.read_bytes");
@@ -364,7 +398,7 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
                struct run_result *out, struct err *e)
 {
 	struct fuse_patterns *patterns = NULL;
-	struct machine *m = NULL;
+	struct engine g = { NULL, NULL, &out->map.prog };
 	struct picks picks;
 	int rc = -1;
 
@@ -385,12 +419,18 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 			goto out;
 		}
 	}
-	if (map_stream(s, &conf->cfg, patterns, a, &out->map, e) < 0 || picks_new(&picks, s, a, e) < 0 ||
-	    !(m = machine_new(&conf->cfg, e)) || measure(m, &picks, o, a, out, e) < 0)
+	if (map_stream(s, &conf->cfg, patterns, a, &out->map, e) < 0 || picks_new(&picks, s, a, e) < 0)
+		goto out;
+	if (o->fidelity == RUN_ANALYTIC)
+		g.a = analytic_new(&conf->cfg, g.p, e);
+	else
+		g.m = machine_new(&conf->cfg, e);
+	if ((!g.a && !g.m) || measure(&g, &conf->cfg, &picks, o, a, out, e) < 0)
 		goto out;
 	rc = 0;
 out:
 	fuse_patterns_free(patterns);
-	machine_free(m);
+	machine_free(g.m);
+	analytic_free(g.a);
 	return rc;
 }

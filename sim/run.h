@@ -12,12 +12,14 @@
 #include "workloads/op.h"
 
 enum run_start { RUN_STEADY, RUN_COLD };
+enum run_fidelity { RUN_EVENT, RUN_ANALYTIC };  /* sim/machine, sim/analytic; a GPU has one */
 
 struct run_opts {
 	enum run_start start;
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;
+	enum run_fidelity fidelity;
 };
 
 /* One op of the stream. A fused command's time is shared out by its members' own work. */

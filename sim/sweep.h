@@ -24,7 +24,7 @@
  * its row back; the calling process alone writes SQLite, as rows come in. So kill -9 at any moment loses at most the
  * points in flight, and no row depends on the number of workers or on order. A worker that dies costs its point.
  *
- * Leaves out: searches that learn from results; more than one base or workload; fidelity other than event. */
+ * Leaves out: searches that learn from results; more than one base or workload. */
 #ifndef NPUSIM_SIM_SWEEP_H
 #define NPUSIM_SIM_SWEEP_H
 
@@ -58,7 +58,7 @@ struct sweep {
 	struct yaml *y;
 	const char *path, *text;
 	const char *base, *base_text;        /* as written; what stands in it */
-	const char *trace, *range, *rules, *start;
+	const char *trace, *range, *rules, *start, *fidelity;
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;

@@ -91,24 +91,22 @@ static int one_of(struct sweep *s, const char *key, const char *value, const cha
 
 static int read_how(struct sweep *s, struct err *e)
 {
-	static const char *const starts[] = { "steady", "cold", NULL }, *const fidelities[] = { "event", NULL };
+	static const char *const starts[] = { "steady", "cold", NULL }, *const fidelities[] = { "event", "analytic",
+		                                                                                NULL };
 	const struct ynode *root = yaml_root(s->y), *n;
 	struct err why = ERR_INIT;
-	const char *fidelity, *reuse;
+	const char *reuse;
 	uint64_t ppm;
 
 	s->seed = 1;
-	if (text_at(s, "start", &s->start, e) < 0 || text_at(s, "fidelity", &fidelity, e) < 0 ||
+	if (text_at(s, "start", &s->start, e) < 0 || text_at(s, "fidelity", &s->fidelity, e) < 0 ||
 	    text_at(s, "expert_reuse", &reuse, e) < 0)
 		return -1;
 	if (!s->start)
 		s->start = "steady";
-	if (fidelity && strcmp(fidelity, "analytic") == 0)
-		return yaml_err(s->y, ynode_get(root, "fidelity"), e,
-		                "fidelity 'analytic' is not there yet: this build"
-		                " simulates events");
-	if (one_of(s, "start", s->start, starts, e) < 0 ||
-	    (fidelity && one_of(s, "fidelity", fidelity, fidelities, e) < 0))
+	if (!s->fidelity)
+		s->fidelity = "event";
+	if (one_of(s, "start", s->start, starts, e) < 0 || one_of(s, "fidelity", s->fidelity, fidelities, e) < 0)
 		return -1;
 	if ((n = ynode_get(root, "seed")) && yaml_u64(s->y, n, 0, INT64_MAX, &s->seed, e) < 0)
 		return -1;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/analytic.h"
 #include "sim/rng.h"
 #include "sim/sweep_int.h"
 
@@ -280,13 +281,18 @@ int sweep_know_stats(struct sweep *s, const struct res_point *p, size_t n, struc
 
 static int ask_machine(struct sweep *s, const struct machine_conf *c, struct err *e)
 {
+	static const struct isa_prog nothing = { .n_cmds = 0 };
+	const bool closed = strcmp(s->fidelity, "analytic") == 0 && c->cfg.kind == MACHINE_NPU;
 	struct err ignored = ERR_INIT;
-	struct machine *m = machine_new(&c->cfg, &ignored);
+	struct analytic *a = closed ? analytic_new(&c->cfg, &nothing, &ignored) : NULL;
+	struct machine *m = closed ? NULL : machine_new(&c->cfg, &ignored);
+	struct stat_reg *st = a ? analytic_stats(a) : m ? machine_stats(m) : NULL;
 	int rc = 0;
 
-	for (size_t i = 0; m && rc == 0 && i < stat_count(machine_stats(m)); i++)
-		rc = add_stat(s, stat_at(machine_stats(m), i).name, e);
+	for (size_t i = 0; st && rc == 0 && i < stat_count(st); i++)
+		rc = add_stat(s, stat_at(st, i).name, e);
 	machine_free(m);
+	analytic_free(a);
 	return rc;
 }
 

@@ -398,7 +398,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 		                    .base_path = s->base,
 		                    .base_text = s->base_text,
 		                    .start = s->start,
-		                    .fidelity = "event",
+		                    .fidelity = s->fidelity,
 		                    .seed = job->how.seed,
 		                    .configs_hash = hash_of_all(s),
 		                    .reuse_ppm = job->reuse_ppm,

@@ -8,7 +8,6 @@ try run -c "$TMP/absent.yaml" -t "$TMP/t.db"
 try run -c $CONFIG -t "$TMP/absent.db"
 try run -c $CONFIG -t $CONFIG
 try run -c $CONFIG -t "$TMP/t.db" --range decode_step_9
-run --fidelity analytic
 run --fidelity exact
 run --start warm
 run --expert-reuse 1.5

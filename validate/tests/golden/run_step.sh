@@ -42,3 +42,15 @@ step --format json --expert-reuse 1 >"$TMP/kept.json"
 step --format json --expert-reuse 0 >"$TMP/new.json"
 awk -v kept="$(field compulsory_bytes "$TMP/kept.json")" -v new="$(field compulsory_bytes "$TMP/new.json")" \
 	'BEGIN { print "experts kept need no more bytes than experts drawn anew:", (kept <= new) }'
+# The machine in closed form: the same workload, its own roofline, the same to the byte.
+for f in table csv json; do
+	step --format $f --fidelity analytic >"$TMP/d.$f"
+	step --format $f --fidelity analytic >"$TMP/e.$f"
+	cmp "$TMP/d.$f" "$TMP/e.$f" && echo "$f: two analytic runs are the same to the byte"
+done
+for f in measured_us carried_us fidelity events passes; do
+	echo "$f $(field $f "$TMP/d.json")"
+done
+[ "$(field flops "$J")" = "$(field flops "$TMP/d.json")" ] && echo "same work in closed form"
+awk -v total="$(field total_us "$TMP/d.json")" -v roof="$(field roofline_us "$TMP/d.json")" \
+	'BEGIN { print "roofline at most the closed form:", (roof <= total) }'

@@ -47,3 +47,9 @@ for i in 1 2 3; do
 done
 sweep -o "$TMP/killed.db" --format csv >"$TMP/killed.csv"
 cmp "$TMP/one.csv" "$TMP/killed.csv" && echo "killed and gone on: the same rows"
+# The same points in closed form: other rows, whatever the workers.
+echo 'fidelity: analytic' >>"$TMP/s.yaml"
+sweep -j1 --format csv >"$TMP/a1.csv"
+sweep -j2 --format csv >"$TMP/a2.csv"
+cmp "$TMP/a1.csv" "$TMP/a2.csv" && echo "two workers make the same analytic rows"
+cmp -s "$TMP/one.csv" "$TMP/a1.csv" || echo "they are not those of events"

@@ -1,0 +1,293 @@
+#include "sim/analytic_held.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/clock.h"
+
+#define BLOCKS      128                 /* of a level, about */
+#define BLOCK_MAX   64                  /* chunks */
+#define INDEX_MAX   (UINT64_C(1) << 22) /* entries of the index over all addresses */
+#define NONE        0
+#define FAR_TOO_BIG 4 /* ranges of so many capacities are looked at at their two ends only */
+
+/* Number 0 is the ring's head: next is the block used last, prev the one used longest ago. */
+struct block {
+	uint64_t number, mask, dirty;
+	uint32_t prev, next;
+};
+
+struct held {
+	uint64_t capacity, used, dirty; /* chunks */
+	uint64_t chunk, end;
+	uint32_t per_block;
+	unsigned chunk_shift, block_shift;
+	bool keep;
+	struct block *blocks;
+	uint32_t n_blocks, spare; /* spare: chained by next */
+	uint32_t *index;          /* by block number: where it is in `blocks`; NONE: not here */
+};
+
+static unsigned log2_down(uint64_t v)
+{
+	return 63 - (unsigned)__builtin_clzll(v);
+}
+
+struct held *held_new(uint64_t capacity, uint64_t chunk, uint64_t end, bool keep, struct err *e)
+{
+	struct held *h = calloc(1, sizeof *h);
+	uint64_t wanted = capacity / BLOCKS / chunk, entries;
+
+	if (!h)
+		goto nomem;
+	h->capacity = capacity / chunk;
+	h->chunk = chunk;
+	h->chunk_shift = log2_down(chunk);
+	h->keep = keep;
+	h->per_block = 1U << (wanted < 1 ? 0 : log2_down(wanted > BLOCK_MAX ? BLOCK_MAX : wanted));
+	while (h->per_block < BLOCK_MAX && end / (chunk * h->per_block) > INDEX_MAX)
+		h->per_block *= 2;
+	h->block_shift = h->chunk_shift + log2_down(h->per_block);
+	h->end = end;
+	entries = (end >> h->block_shift) + 2;
+	h->n_blocks = (uint32_t)(h->capacity < entries ? h->capacity : entries) + 2; /* one more than it holds */
+	h->index = calloc(entries, sizeof *h->index);
+	h->blocks = calloc(h->n_blocks, sizeof *h->blocks);
+	if (!h->index || !h->blocks)
+		goto nomem;
+	return h;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for what a level holds");
+	held_free(h);
+	return NULL;
+}
+
+void held_free(struct held *h)
+{
+	if (!h)
+		return;
+	free(h->index);
+	free(h->blocks);
+	free(h);
+}
+
+static void unlink_block(struct held *h, uint32_t i)
+{
+	struct block *b = &h->blocks[i];
+
+	h->blocks[b->prev].next = b->next;
+	h->blocks[b->next].prev = b->prev;
+}
+
+static void link_first(struct held *h, uint32_t i)
+{
+	struct block *b = &h->blocks[i], *head = &h->blocks[0];
+
+	b->prev = 0;
+	b->next = head->next;
+	h->blocks[head->next].prev = i;
+	head->next = i;
+}
+
+/* Blocks are handed out in order at first, so that a large level costs what it uses. */
+static uint32_t take_block(struct held *h, uint64_t number)
+{
+	uint32_t i = h->spare;
+
+	if (i)
+		h->spare = h->blocks[i].next;
+	else
+		i = (uint32_t)++h->blocks[0].number; /* the head's: how many were handed out */
+	assert(i < h->n_blocks);
+	h->blocks[i] = (struct block){ .number = number };
+	h->index[number] = i;
+	link_first(h, i);
+	return i;
+}
+
+static void give_block(struct held *h, uint32_t i)
+{
+	unlink_block(h, i);
+	h->index[h->blocks[i].number] = NONE;
+	h->blocks[i].next = h->spare;
+	h->spare = i;
+}
+
+/* Chunks of a block leave; returns how many of them were dirty. */
+static uint64_t leave(struct held *h, uint32_t i, uint64_t mask)
+{
+	struct block *b = &h->blocks[i];
+	uint64_t dirty = (uint64_t)__builtin_popcountll(b->dirty & mask);
+
+	h->used -= (uint64_t)__builtin_popcountll(b->mask & mask);
+	h->dirty -= dirty;
+	b->mask &= ~mask;
+	b->dirty &= ~mask;
+	if (!b->mask)
+		give_block(h, i);
+	return dirty;
+}
+
+static uint64_t lowest(uint64_t mask, uint64_t n)
+{
+	uint64_t left = mask;
+
+	for (; n; n--)
+		left &= left - 1;
+	return mask & ~left;
+}
+
+/* The oldest go until the level holds no more than it can; returns how many chunks were dirty. */
+static uint64_t shrink(struct held *h)
+{
+	uint64_t dirty = 0;
+
+	while (h->used > h->capacity) {
+		uint32_t i = h->blocks[0].prev;
+		uint64_t left = h->blocks[i].mask, mask = left, n = h->used - h->capacity;
+
+		if (n < (uint64_t)__builtin_popcountll(left))
+			mask = lowest(left, n);
+		dirty += leave(h, i, mask);
+	}
+	return dirty;
+}
+
+/* The part of a range in one block: its chunks, and bytes of the first and the last that are not in the range. */
+struct part {
+	uint64_t number, mask, bytes, before, after, first, last;
+};
+
+static struct part part_of(const struct held *h, uint64_t at, uint64_t end)
+{
+	uint64_t stop = ((at >> h->block_shift) + 1) << h->block_shift, lo, hi, n;
+	struct part p = { .number = at >> h->block_shift };
+
+	stop = stop < end ? stop : end;
+	lo = at >> h->chunk_shift;
+	hi = (stop - 1) >> h->chunk_shift;
+	n = hi - lo + 1;
+	p.bytes = stop - at;
+	p.before = at - (lo << h->chunk_shift);
+	p.after = ((hi + 1) << h->chunk_shift) - stop;
+	lo &= h->per_block - 1;
+	p.mask = (n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << lo;
+	p.first = UINT64_C(1) << lo;
+	p.last = p.first << (n - 1);
+	return p;
+}
+
+/* Bytes of the range that lie in the chunks of `mask`. */
+static uint64_t bytes_in(const struct held *h, const struct part *p, uint64_t mask)
+{
+	if (mask == p->mask)
+		return p->bytes;
+	return ((uint64_t)__builtin_popcountll(mask) << h->chunk_shift) - (mask & p->first ? p->before : 0) -
+	       (mask & p->last ? p->after : 0);
+}
+
+/* Of what is missing, as much as a level that keeps has room for. */
+static uint64_t that_fits(const struct held *h, uint64_t missing)
+{
+	uint64_t room = h->capacity - h->used;
+
+	return (uint64_t)__builtin_popcountll(missing) <= room ? missing : lowest(missing, room);
+}
+
+static void touch_part(struct held *h, const struct part *p, enum held_use use, struct held_found *f)
+{
+	uint32_t i = h->index[p->number];
+	uint64_t here = i ? h->blocks[i].mask & p->mask : 0, missing = p->mask & ~here;
+	uint64_t come = use == HELD_PASS ? 0 : h->keep ? that_fits(h, missing) : missing;
+
+	if (here)
+		f->hit += bytes_in(h, p, here);
+	if (here | come)
+		f->kept += bytes_in(h, p, here | come);
+	if (i && h->blocks[0].next != i) {
+		unlink_block(h, i);
+		link_first(h, i);
+	}
+	if (!i && come)
+		i = take_block(h, p->number);
+	h->blocks[i].mask |= i ? come : 0;
+	h->used += (uint64_t)__builtin_popcountll(come);
+	if (use == HELD_WRITE && i) {
+		uint64_t made = (here | come) & ~h->blocks[i].dirty;
+
+		h->blocks[i].dirty |= made;
+		h->dirty += (uint64_t)__builtin_popcountll(made);
+	}
+	if (h->used > h->capacity)
+		f->pushed += shrink(h) << h->chunk_shift; /* I1 */
+}
+
+static void touch_range(struct held *h, uint64_t at, uint64_t end, enum held_use use, struct held_found *f)
+{
+	while (at < end) {
+		struct part p = part_of(h, at, end);
+
+		touch_part(h, &p, use, f);
+		at += p.bytes;
+	}
+}
+
+struct held_found held_touch(struct held *h, uint64_t addr, uint64_t bytes, enum held_use use)
+{
+	uint64_t most = h->capacity << h->chunk_shift, end = addr + bytes;
+	struct held_found f = { 0, 0, 0 };
+
+	if (bytes == 0 || h->capacity == 0)
+		return f;
+	assert(end <= h->end);
+	if (h->keep || bytes / FAR_TOO_BIG <= most) {
+		touch_range(h, addr, end, use, &f);
+		return f;
+	}
+	touch_range(h, addr, addr + most, use, &f);
+	touch_range(h, end - most, end, use, &f);
+	if (use == HELD_WRITE)
+		f.pushed += bytes - 2 * most; /* written, and pushed out by what follows */
+	return f;
+}
+
+uint64_t held_here(const struct held *h, uint64_t addr, uint64_t bytes)
+{
+	uint64_t at = addr, end = addr + bytes, found = 0;
+
+	while (at < end) {
+		struct part p = part_of(h, at, end);
+		uint32_t i = h->index[p.number];
+		uint64_t here = i ? h->blocks[i].mask & p.mask : 0;
+
+		if (here)
+			found += bytes_in(h, &p, here);
+		at += p.bytes;
+	}
+	return found;
+}
+
+void held_drop(struct held *h, uint64_t addr, uint64_t bytes)
+{
+	uint64_t at = addr, end = addr + bytes;
+
+	while (at < end) {
+		struct part p = part_of(h, at, end);
+		uint32_t i = h->index[p.number];
+		uint64_t whole = p.mask & ~(p.before ? p.first : 0) & ~(p.after ? p.last : 0);
+
+		if (i && h->blocks[i].mask & whole)
+			leave(h, i, whole);
+		at += p.bytes;
+	}
+}
+
+uint64_t held_dirty(const struct held *h)
+{
+	return h->dirty << h->chunk_shift;
+}
+
+uint64_t held_bytes(const struct held *h)
+{
+	return h->used << h->chunk_shift;
+}

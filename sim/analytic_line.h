@@ -1,0 +1,36 @@
+/* analytic_line.h - a server's time: when it is free, and what is booked in it (DRAM bus, L2, engines, units).
+ *
+ * Bookings come in program order, which is not the order of time: a later command's prefetch may come before an
+ * earlier one's demand. So a booking fills the free stretches from its own time on, several if it must, as the event
+ * model's servers do when what somebody waits for goes first and prefetches take what is left.
+ * Invariant: I1 no moment is booked twice, so a server never does more than its rate. */
+#ifndef NPUSIM_SIM_ANALYTIC_LINE_H
+#define NPUSIM_SIM_ANALYTIC_LINE_H
+
+#include <stdint.h>
+
+#include "sim/clock.h"
+
+#define LINE_GAPS 192
+#define LINE_FRACTION 24
+
+struct line {
+	struct line_gap { ps_t from, to; } gap[LINE_GAPS]; /* by time; the last one has no end */
+	uint32_t first, n;           /* gaps first .. n - 1 */
+	uint64_t per_byte, most;     /* ps, times 2^LINE_FRACTION; bytes up to which the product fits */
+};
+
+struct line_span { ps_t start, end; };
+
+void line_init(struct line *l, uint64_t bytes_per_s);         /* free from 0 on */
+void line_clear(struct line *l);
+void line_forget(struct line *l, ps_t before);                /* nothing will be booked before */
+struct line_span line_book(struct line *l, ps_t at, ps_t span);
+static inline ps_t line_span_of(const struct line *l, uint64_t bytes)
+{
+	if (bytes > l->most)
+		return (bytes >> LINE_FRACTION) * l->per_byte + l->per_byte;
+	return ((bytes * l->per_byte) >> LINE_FRACTION) + (bytes != 0);
+}
+
+#endif

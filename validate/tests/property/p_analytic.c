@@ -1,0 +1,281 @@
+/* The closed form of a machine against its event model: physics, and how far they are apart. */
+#include "sim/lower.h"
+#include "sim/run.h"
+#include "traces/kineto.h"
+#include "traces/tracedb.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+#include <stdlib.h>
+
+#define ROUNDS     (getenv("NPUSIM_TEST_QUICK") ? 10 : 100)
+#define MEDIAN_PPM 50000 /* DESIGN section 5: a reported statistic, not an ordering */
+/* More of a resource, as in p_run.c: a tolerance, and how often and how far random machines may be beyond it. */
+#define TOLERANCE_PPM 5000
+#define WORST_PPM     50000
+#define MAY_EXCEED    6
+
+struct bed {
+	struct arena *a;
+	struct op_stream *s, traced;
+	struct str yaml;
+	struct tracedb *db;
+	struct rules *rules;
+	struct err e;
+};
+
+static void bed_up(struct bed *b, struct rng *r)
+{
+	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	b->s = synth_step(r, b->a, 1 + (int)rng_below(r, 4), rng_below(r, 2));
+	synth_machine(r, &b->yaml);
+}
+
+static void bed_traced(struct bed *b, const char *trace)
+{
+	char path[512];
+	struct trace t;
+	struct lower_stats st;
+	struct trace_import_stats is;
+
+	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	snprintf(path, sizeof path, "%s/traces/h200/%s", test_root(), trace);
+	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
+	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(tracedb_load(b->db, "decode_step_1", b->a, &t, &b->e), b->e);
+	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
+	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->traced, &st, &b->e), b->e);
+	b->s = &b->traced;
+}
+
+static void bed_down(struct bed *b)
+{
+	rules_free(b->rules);
+	tracedb_free(b->db);
+	arena_free(b->a);
+	str_free(&b->yaml);
+}
+
+/* On `config`, or on the bed's own machine; false when that machine cannot be built or holds no tile. */
+static bool run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start,
+                enum run_fidelity fidelity, struct run_result *x)
+{
+	char path[512];
+	struct run_opts o = { .start = start, .seed = 7, .fidelity = fidelity };
+	struct machine_conf *c;
+	int rc;
+
+	snprintf(path, sizeof path, "%s/%s", test_root(), config ? config : "");
+	c = config ? machine_conf_load(path, sets, n, &b->e)
+	           : machine_conf_parse(b->yaml.p, b->yaml.len, "synth.yaml", sets, n, &b->e);
+	if (!c)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
+	rc = run_stream(b->s, c, &o, b->a, x, &b->e);
+	machine_conf_free(c);
+	if (rc < 0 && b->e.kind == ERR_CONFIG) {
+		err_clear(&b->e);
+		return false;
+	}
+	if (rc < 0)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
+	return true;
+}
+
+static uint64_t stat(const struct run_result *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_stats; i++)
+		if (strcmp(r->stats[i].name, name) == 0)
+			return r->stats[i].value;
+	return 0;
+}
+
+static void check_physics(const struct bed *b, const struct run_result *x)
+{
+	ps_t sum = 0, stalls = 0;
+
+	if (x->total_ps < x->roofline_ps)
+		test_fail(__FILE__, __LINE__, "total %llu < roofline %llu (%s)\n%s", (unsigned long long)x->total_ps,
+		          (unsigned long long)x->roofline_ps, res_name(x->roofline_bound), b->yaml.p ? b->yaml.p : "");
+	for (size_t k = 0; k < b->s->n_ops; k++) {
+		uint32_t ppm = 0;
+
+		sum += x->ops[k].us_ps;
+		for (int n = 0; n < RES_COUNT; n++)
+			ppm += x->ops[k].stall_ppm[n];
+		CHECK_U64(ppm, 1000000);
+	}
+	for (int n = 0; n < RES_COUNT; n++)
+		stalls += x->stall_ps[n];
+	CHECK_U64(sum, x->total_ps);
+	CHECK_U64(stalls, x->total_ps);
+	CHECK_U64(stat(x, "l2.read_bytes") + stat(x, "l2.write_bytes"),
+	          stat(x, "l2.hit_bytes") + stat(x, "l2.miss_bytes"));
+	CHECK_U64(stat(x, "l1.read_bytes"), stat(x, "l1.hit_bytes") + stat(x, "l1.miss_bytes"));
+	CHECK_U64(x->events, 0);
+}
+
+TEST(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run)
+{
+	static const char *const sets[] = { "l1.size=64 KiB", "l1.shared_split=25 %", "l1.victim=8 KiB" };
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "analytic");
+	for (int i = 0; i < 3 * ROUNDS; i++) {
+		struct bed b;
+		struct run_result x;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, sets, i % 4, i % 2 ? RUN_STEADY : RUN_COLD, RUN_ANALYTIC, &x))
+			check_physics(&b, &x);
+		bed_down(&b);
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t apart_ppm(const struct run_result *x, const struct run_result *y)
+{
+	ps_t d = x->total_ps > y->total_ps ? x->total_ps - y->total_ps : y->total_ps - x->total_ps;
+
+	return d * 1000000 / y->total_ps;
+}
+
+TEST(random_machines_are_within_five_percent_of_events_in_the_median)
+{
+	uint64_t ppm[100];
+	size_t n = 0;
+	int slower = 0;
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "apart");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x, y;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, RUN_ANALYTIC, &x) &&
+		    run(&b, NULL, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, RUN_EVENT, &y)) {
+			slower += x.total_ps > y.total_ps;
+			ppm[n++] = apart_ppm(&x, &y);
+		}
+		bed_down(&b);
+	}
+	qsort(ppm, n, sizeof *ppm, by_size);
+	CHECK(n > (size_t)ROUNDS / 2);
+	printf("closed form against events, %zu random machines: median %llu ppm, p90 %llu, worst %llu; %d slower\n", n,
+	       (unsigned long long)ppm[n / 2], (unsigned long long)ppm[n * 9 / 10], (unsigned long long)ppm[n - 1],
+	       slower);
+	CHECK(ppm[n / 2] <= MEDIAN_PPM);
+}
+
+TEST(the_traced_steps_are_within_five_percent_of_events)
+{
+	static const char *const traces[] = { "kineto_dsocr_b1_c1024.json.gz", "kineto_llama1b_b1_c256.json.gz" };
+	static const char *const configs[] = { "configs/npu/dsocr.yaml", "configs/npu/edge.yaml" };
+
+	for (int t = 0; t < 2; t++) {
+		struct bed b;
+
+		bed_traced(&b, traces[t]);
+		for (int i = 0; i < 2; i++)
+			for (int start = RUN_STEADY; start <= RUN_COLD; start++) {
+				struct run_result x, y;
+
+				CHECK(run(&b, configs[i], NULL, 0, (enum run_start)start, RUN_ANALYTIC, &x));
+				CHECK(run(&b, configs[i], NULL, 0, (enum run_start)start, RUN_EVENT, &y));
+				check_physics(&b, &x);
+				printf("%s on %s, %s: %llu ns, events %llu ns, %llu ppm apart\n", traces[t], configs[i],
+				       start == RUN_STEADY ? "steady" : "cold", (unsigned long long)x.total_ps / 1000,
+				       (unsigned long long)y.total_ps / 1000, (unsigned long long)apart_ppm(&x, &y));
+				CHECK(apart_ppm(&x, &y) <= MEDIAN_PPM);
+			}
+		bed_down(&b);
+	}
+}
+
+TEST(the_same_closed_form_twice_is_the_same_to_the_picosecond)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "analytic again");
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		struct bed b;
+		struct run_result x, y;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, NULL, 0, RUN_STEADY, RUN_ANALYTIC, &x) &&
+		    run(&b, NULL, NULL, 0, RUN_STEADY, RUN_ANALYTIC, &y)) {
+			CHECK_U64(x.total_ps, y.total_ps);
+			CHECK_U64(x.n_stats, y.n_stats);
+			for (size_t k = 0; k < x.n_stats; k++)
+				CHECK_U64(x.stats[k].value, y.stats[k].value);
+			CHECK(memcmp(x.ops, y.ops, b.s->n_ops * sizeof *x.ops) == 0);
+		}
+		bed_down(&b);
+	}
+}
+
+static void more_is_never_slower(const char *name, const char *less, const char *more)
+{
+	struct rng r;
+	ps_t worst = 0;
+	int over = 0;
+
+	rng_seed(&r, test_seed(), name);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x, y;
+
+		bed_up(&b, &r);
+		if (run(&b, NULL, &less, 1, RUN_STEADY, RUN_ANALYTIC, &x) &&
+		    run(&b, NULL, &more, 1, RUN_STEADY, RUN_ANALYTIC, &y)) {
+			ps_t ppm = y.total_ps > x.total_ps ? (y.total_ps - x.total_ps) * 1000000 / x.total_ps : 0;
+
+			worst = ps_max(worst, ppm);
+			over += ppm > TOLERANCE_PPM;
+			if (ppm > WORST_PPM)
+				test_fail(__FILE__, __LINE__, "%s takes %llu ps, %s %llu ps\n%s", less,
+				          (unsigned long long)x.total_ps, more, (unsigned long long)y.total_ps,
+				          b.yaml.p);
+		}
+		bed_down(&b);
+	}
+	printf("worst anomaly of %s -> %s: %llu ppm, %d over 0.5 %%\n", less, more, (unsigned long long)worst, over);
+	CHECK(over <= MAY_EXCEED);
+}
+
+TEST(more_of_any_resource_never_slows_the_closed_form)
+{
+	static const char *const pairs[][2] = {
+		{ "gemv.units=1", "gemv.units=3" },
+		{ "gemv.lanes=16", "gemv.lanes=64" },
+		{ "vector.lanes=16", "vector.lanes=64" },
+		{ "l2.size=1 MiB", "l2.size=16 MiB" },
+		{ "kv_buffer.size=256 KiB", "kv_buffer.size=8 MiB" },
+		{ "sram.size=128 KiB", "sram.size=512 KiB" },
+		{ "dma.stages=2", "dma.stages=6" },
+		{ "dma.outstanding=4", "dma.outstanding=16" },
+		{ "dispatch.latency=400 ns", "dispatch.latency=100 ns" },
+		{ "dispatch.host=10 us", "dispatch.host=5 us" },
+		{ "dispatch.queue=4", "dispatch.queue=32" },
+		{ "fusion.enabled=false", "fusion.enabled=true" },
+		{ "clock=800 MHz", "clock=1.2 GHz" },
+		{ "dram.latency_scale=1.5", "dram.latency_scale=1" },
+		{ "dram.channels=4", "dram.channels=8" },
+		{ "dispatch.dynamic=false", "dispatch.dynamic=true" },
+	};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		more_is_never_slower(pairs[i][0], pairs[i][0], pairs[i][1]);
+}
+
+SUITE(p_analytic, T(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run)
+                          T(random_machines_are_within_five_percent_of_events_in_the_median)
+                                  T(the_traced_steps_are_within_five_percent_of_events)
+                                          T(the_same_closed_form_twice_is_the_same_to_the_picosecond)
+                                                  T(more_of_any_resource_never_slows_the_closed_form));
