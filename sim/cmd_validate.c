@@ -149,6 +149,22 @@ static void sample_rows(const struct sample *const *v, size_t n, const char *tit
 	out_table_free(t);
 }
 
+/* Of published tables: what no sample stands for. */
+static void left_out(const struct gpu_inputs *l, struct str *out)
+{
+	for (size_t i = 0; i < l->n_tables; i++) {
+		const struct tables_stats *s = &l->table_stats[i];
+
+		if (s->host_bound)
+			str_addf(out,
+			         "\nleft out: %zu rows of block-scaled fp8, run without a graph (times of the host)\n",
+			         s->host_bound);
+		if (s->no_rule)
+			str_addf(out, "\nleft out: %zu rows of a type that no library's rule is known for\n",
+			         s->no_rule);
+	}
+}
+
 static int print_table(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
 	const struct sample **v;
@@ -177,6 +193,7 @@ static int print_table(const struct gpu_inputs *l, const struct options *o, stru
 		sample_rows(v, n < o->worst ? n : o->worst, "the worst", OUT_TABLE, out);
 	}
 	free(v);
+	left_out(l, out);
 	return 0;
 }
 
