@@ -20,7 +20,7 @@ SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
-      run run_gpu limits classify counters roof bound \
+      run run_gpu limits classify counters roof bound hist \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json opt progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
@@ -41,7 +41,7 @@ PROGRAM = main cmd \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
-          cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops cmd_bound cmd_trace_classify
+          cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \

@@ -124,6 +124,11 @@ void plot_box(struct plot *p, int series, double x_from, double x_to, double y)
 	add(p, series, (struct plot_point){ x_from, y, x_to, NULL });
 }
 
+void plot_sized(struct plot *p, int series, double x, double y, double size)
+{
+	add(p, series, (struct plot_point){ x, y, size, NULL });
+}
+
 void plot_band(struct plot *p, int series, double x, double y_from, double y_to)
 {
 	add(p, series, (struct plot_point){ x, y_from, y_to, NULL });

@@ -8,7 +8,7 @@
  *   rc = plot_draw(p, "latency.svg", e);
  *   plot_free(p);
  *
- * What it draws: lines, points, bands between two curves, steps of a histogram, and bars by category, side by side or
+ * What it draws: lines, points, points of a size, bands between two curves, steps of a histogram, and bars by category, side by side or
  * stacked; reference lines, a diagonal with a band of +-x % (simulated against measured), text at a place. Lines are
  * labelled at their right end, labels that would overlap are moved apart; other kinds have a legend above the chart.
  * Axes are linear, logarithmic, or logarithmic in bytes (ticks in KiB, MiB); their ends are computed here, so that a
@@ -36,6 +36,7 @@ enum plot_kind {
 	PLOT_LINE,        /* plot_xy */
 	PLOT_DOTTED_LINE, /* plot_xy: a line with a dot at each point */
 	PLOT_POINTS,      /* plot_xy */
+	PLOT_BUBBLES,     /* plot_sized: points whose areas say something too */
 	PLOT_STEPS,       /* plot_box: x from, x to, y */
 	PLOT_BAND,        /* plot_band: x, y from, y to */
 	PLOT_BARS,        /* plot_bar: side by side in their category */
@@ -58,6 +59,8 @@ void plot_range(struct plot *p, enum plot_axis axis, double from, double to);
 /* A new series, drawn over those before it; PLOT_AUTO takes colours in turn. Its number, for what follows. */
 int plot_series(struct plot *p, enum plot_kind kind, enum plot_colour colour, const char *label);
 void plot_xy(struct plot *p, int series, double x, double y);
+/* `size` from 0 to 1: of the largest bubble's area. */
+void plot_sized(struct plot *p, int series, double x, double y, double size);
 void plot_box(struct plot *p, int series, double x_from, double x_to, double y);
 void plot_band(struct plot *p, int series, double x, double y_from, double y_to);
 /* The next category from the top; its number. */

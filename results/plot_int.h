@@ -4,7 +4,7 @@
 
 #include "results/plot.h"
 
-/* LINE, POINTS: x, y. STEPS: x, to, y. BAND: x, y, to. BARS, STACK: x is the value, y the category. */
+/* LINE, POINTS: x, y. BUBBLES: x, y, to is the size. STEPS: x, to, y. BAND: x, y, to. BARS, STACK: x is the value, y the category. */
 struct plot_point {
 	double x, y, to;
 	char *note;

@@ -94,6 +94,8 @@ static bool point_drawable(const struct plot *p, const struct plot_curve *s, con
 		return drawable(p, PLOT_X, v->x);
 	if (!drawable(p, PLOT_X, v->x) || !drawable(p, PLOT_Y, v->y))
 		return false;
+	if (s->kind == PLOT_BUBBLES)
+		return isfinite(v->to);
 	return drawable(p, s->kind == PLOT_STEPS ? PLOT_X : PLOT_Y, v->to);
 }
 
@@ -137,7 +139,8 @@ static void extent(const struct plot *p, struct span x[2], bool *notes)
 			if (bars(s))
 				continue;
 			widen(&x[PLOT_Y], v->y);
-			widen(&x[s->kind == PLOT_STEPS ? PLOT_X : PLOT_Y], v->to);
+			if (s->kind != PLOT_BUBBLES)
+				widen(&x[s->kind == PLOT_STEPS ? PLOT_X : PLOT_Y], v->to);
 		}
 	}
 	for (int i = 0; i < p->n_marks; i++)
@@ -528,6 +531,12 @@ static void bar_notes(const struct plot *p, const struct view *w, int i, int gro
 	}
 }
 
+/* The size of a point: the smallest can be seen, and from there areas are to scale. */
+static double bubble(double size)
+{
+	return 0.4 + 3.2 * sqrt(size < 0 ? 0 : size > 1 ? 1 : size);
+}
+
 static void block(const struct plot *p, const struct view *w, int i, int group, struct str *out)
 {
 	const struct plot_curve *s = &p->s[i];
@@ -543,6 +552,8 @@ static void block(const struct plot *p, const struct view *w, int i, int group, 
 		else if (s->kind == PLOT_STEPS)
 			str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g\n", v->to, v->y, v->x, v->to,
 			         w->log[PLOT_Y] ? w->from[PLOT_Y] : 0, v->y);
+		else if (s->kind == PLOT_BUBBLES)
+			str_addf(out, "%.9g %.9g %.3f\n", v->x, v->y, bubble(v->to));
 		else if (s->kind == PLOT_BAND)
 			str_addf(out, "%.9g %.9g %.9g\n", v->x, v->y, v->to);
 		else
@@ -577,6 +588,9 @@ static void draw(const struct plot_curve *s, int i, struct str *out)
 		break;
 	case PLOT_POINTS:
 		str_addf(out, "1:2 with points pointtype 7 pointsize 0.55 linecolor rgb '%s'", c);
+		break;
+	case PLOT_BUBBLES:
+		str_addf(out, "1:2:3 with points pointtype 7 pointsize variable linecolor rgb '#70%s'", c + 1);
 		break;
 	case PLOT_BAND:
 		str_addf(out, "1:2:3 with filledcurves fillstyle transparent solid 0.18 noborder fillcolor rgb '%s'",

@@ -19,6 +19,17 @@ double bound_intensity(double flops, double bytes)
 	return bytes > 0 ? flops / bytes : NAN;
 }
 
+double bound_value(const struct bound_launch *b, enum counter k)
+{
+	if (k == COUNTER_DURATION_US && b->ns && b->count) /* the trace's own, before that of a profiler's run */
+		return (double)b->ns / (double)b->count / 1e3;
+	if (b->x && !isnan(b->x->v[k]))
+		return b->x->v[k];
+	if (k == COUNTER_MEM_GBS && b->time > 0 && b->bytes > 0)
+		return b->bytes / b->time / 1e9;
+	return NAN;
+}
+
 /* --- one launch -------------------------------------------------------------------------------------------- */
 
 static double percent(double part, double time, double peak)
@@ -123,11 +134,13 @@ static int add_launches(struct bound *out, const struct trace *t, struct rules *
 	struct lower_stats st;
 	struct ids *ids;
 	size_t own = 0, kernels = 0;
+	bool lend; /* there are others than those Nsight Compute ran */
 
 	for (size_t i = 0; i < t->n_launches; i++) {
 		kernels += t->launches[i].kind == TRACE_KERNEL;
 		own += t->launches[i].kind == TRACE_KERNEL && counters_own(c, t->launches[i].id);
 	}
+	lend = own < kernels || t->n_stats;
 	if (kernels > own && lower_trace(t, r, a, &s, &st, e) < 0)
 		return -1;
 	if (!(ids = op_index(&s, a)))
@@ -138,7 +151,7 @@ static int add_launches(struct bound *out, const struct trace *t, struct rules *
 		struct bound_launch *b = &out->launches[out->n_launches];
 		const struct ids want = { l->id, 0 }, *at;
 
-		if (l->kind != TRACE_KERNEL || (own < kernels && counters_own(c, l->id)))
+		if (l->kind != TRACE_KERNEL || (lend && counters_own(c, l->id)))
 			continue;
 		*b = start(l->name, 1, (uint64_t)l->dur_ns, rules_match(r, l));
 		at = s.n_launches ? bsearch(&want, ids, s.n_launches, sizeof *ids, by_id) : NULL;

@@ -50,6 +50,8 @@ struct bound {
 /* All arrays live in `a`; what is in them points into the trace, the rules and the counters. */
 int bound_trace(const struct trace *t, struct rules *r, struct counters *c, const struct roof *roof,
                 const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e);
+/* A metric of a launch: counted, or for duration and bytes a second what is known without counters. */
+double bound_value(const struct bound_launch *b, enum counter k);
 double bound_intensity(double flops, double bytes);        /* not a number where either is not, or 0 bytes */
 
 #endif

@@ -2,6 +2,8 @@
 #include "sim/cmd_plot.h"
 
 const struct cmd cmd_plot_table[] = {
+	{ "roofline", cmd_plot_roofline, NULL, "kernels of a trace under their device's roofs" },
+	{ "hist", cmd_plot_hist, NULL, "how a metric is distributed over the kernels of a trace" },
 	{ "breakdown", cmd_plot_breakdown, NULL, "time by kind of op: measured against simulated" },
 	{ "error", cmd_plot_error, NULL, "kernel times of a GPU: simulated against measured" },
 	{ "latency", cmd_plot_latency, NULL, "a machine's pointer chase over growing working sets" },

@@ -8,6 +8,8 @@ const struct cmd cmd_trace_table[] = {
 	{ "show", cmd_trace_show, NULL, "its files, devices and ranges" },
 	{ "top", cmd_trace_top, NULL, "kernels and families of kernels by time" },
 	{ "classify", cmd_trace_classify, NULL, "what holds each kernel back: memory, math or latency, and by which rule" },
+	{ "roofline", cmd_trace_roofline, NULL, "operations a byte and a second of each kernel, under its roof" },
+	{ "hist", cmd_trace_hist, NULL, "how durations, throughputs, hit rates and occupancies are distributed" },
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
 	{ NULL, NULL, NULL, NULL }
 };

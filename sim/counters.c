@@ -69,8 +69,8 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* What tools agree on: no spaces, "void", casts like "(int)", namespaces, and parameters; template arguments are kept
- * if `full`. */
+/* What tools agree on: the words, without "void", casts like "(int)", namespaces and parameters; those of template
+ * arguments only if `full`. */
 static uint64_t name_key(const char *name, bool full)
 {
 	static const char *const casts[] = { "(int)", "(bool)", "(unsigned int)", "(unsigned long)", "(long)" };
@@ -88,6 +88,8 @@ static uint64_t name_key(const char *name, bool full)
 			n = word + 2;
 		else if (n == 0 && strncmp(p, "<unnamed>::", 11) == 0)
 			n = 11;
+		else if (n == 0 && strncmp(p, "unnamed>::", 10) == 0) /* what a search for "...::<" leaves of it */
+			n = 10;
 		else if (n == 0 && strncmp(p, "(anonymous namespace)::", 23) == 0)
 			n = 23;
 		if (n || *p == ' ') {
@@ -98,8 +100,8 @@ static uint64_t name_key(const char *name, bool full)
 			break;
 		n = word ? word : 1;
 		angle += *p == '<';
-		if (angle == 0 || full)
-			h = hash_bytes(h, p, n);
+		if (word && (angle == 0 || full))
+			h = hash_u64(hash_bytes(h, p, n), n);
 		angle -= *p == '>' && angle > 0;
 		p += n;
 	}

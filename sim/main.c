@@ -65,7 +65,7 @@
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
- *                    launch; bound: kernels under a roofline
+ *                    launch; bound: kernels under a roofline; hist: their metrics
  *   validate/tables  published kernel times as samples
  *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
@@ -78,7 +78,7 @@
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
  *   sim/cmd          what commands share
- *   sim/cmd_trace    _import, _top, _ops, _classify (cmd_bound: what looks at rooflines)
+ *   sim/cmd_trace    _import, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines)
  *   sim/cmd_config, cmd_probe (_mem, _beside)
  *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
  *   sim/cmd_run      _sum, _table, _json, _store, _trust

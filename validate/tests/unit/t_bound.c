@@ -1,7 +1,7 @@
 /* t_bound.c - rooflines: which configuration, the rule of the classes, counters joined to launches, sums by name. */
 #include <math.h>
 
-#include "sim/bound.h"
+#include "sim/hist.h"
 #include "validate/tests/tracebed.h"
 
 static const char table[] =
@@ -146,6 +146,7 @@ TEST(profiled_launches_lend_their_counters_and_are_no_kernels)
 	struct counters *c;
 	struct roof roof;
 	struct bound out;
+	struct hist h;
 	struct bed b;
 
 	both(&b);
@@ -164,6 +165,13 @@ TEST(profiled_launches_lend_their_counters_and_are_no_kernels)
 	CHECK(out.kernels[0].class == ROOF_MEMORY);
 	CHECK(out.kernels[0].bytes == 5000 && out.kernels[0].flops == 1000);
 	CHECK(fabs(out.kernels[0].memory - (50.0 * 2200 + 5.0 * 1100) / 3300) < 1e-9);
+	CHECK_OK(hist_of(&out, COUNTER_DURATION_US, &h, &b.e), b.e);
+	CHECK(h.n == 4 && h.counted == 3 && h.n_bins == 1 && h.from[0] == 1 && h.to[0] == 1.5 && h.count[0] == 4);
+	CHECK(h.min == 1 && h.median == 1.1 && h.max == 1.3 && fabs(h.mean - 1.15) < 1e-12);
+	CHECK_OK(hist_of(&out, COUNTER_DRAM_PCT, &h, &b.e), b.e);
+	CHECK(h.n == 3 && h.n_bins == 20 && h.count[1] == 1 && h.count[10] == 2); /* 5, and twice 50 */
+	CHECK_OK(hist_of(&out, COUNTER_L2_PCT, &h, &b.e), b.e);
+	CHECK(h.n == 0);
 	counters_free(c);
 	rules_free(rules);
 	bed_close(&b);
