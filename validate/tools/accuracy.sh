@@ -27,20 +27,28 @@ row() {
 	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
 		row H200 "$c" held-out "$c" "$work/held-out.txt"
 	done
-	for d in a100:a100_sxm:A100 l40s:l40s:L40S rtx-pro-6000:rtx_pro_6000_server:'RTX PRO 6000'; do
-		config=${d%%:*} rest=${d#*:}
-		for t in gemm_m1-64:'products, 1 to 64 rows' decode_attn:'decode attention'; do
-			file=$public/${t%%:*}_${rest%%:*}.csv.gz
-			if [ -f "$file" ]; then
-				scores -c "configs/gpu/$config.yaml" --table "$file" --every 4 >"$work/other.txt"
-				# The class of all has no spread, so its columns are one fewer; the same before that.
-				row "${rest#*:}" "${t#*:} (published table)" 'other hardware' all "$work/other.txt"
-			else
-				echo "not run: ${file##*/} is absent" >&2
-				missing=1
-			fi
-		done
-	done
+	while read -r config file rows name; do
+		if [ -f "$public/$file" ]; then
+			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
+			# A class may be several words: columns are counted from the end.
+			awk -v d="$name" 'NR > 2 && NF > 9 && $1 != "all" {
+				c = $1
+				for (i = 2; i <= NF - 9; i++) c = c " " $i
+				printf "| %s | %s | other hardware | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, c, $(NF-8), $(NF-7), $(NF-6), $(NF-3), $(NF-4) }' "$work/other.txt"
+		else
+			echo "not run: $file is absent" >&2
+			missing=1
+		fi
+	done <<-LIST
+		h100 kernel_times.csv H100-SXM H100
+		b200 kernel_times.csv B200-SXM B200
+		rtx-pro-6000 gemm_m1-64_rtx_pro_6000_server.csv.gz - RTX-PRO-6000
+		rtx-pro-6000 decode_attn_rtx_pro_6000_server.csv.gz - RTX-PRO-6000
+		a100 gemm_m1-64_a100_sxm.csv.gz - A100
+		a100 decode_attn_a100_sxm.csv.gz - A100
+		l40s gemm_m1-64_l40s.csv.gz - L40S
+		l40s decode_attn_l40s.csv.gz - L40S
+	LIST
 	echo
 	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
 	echo '|---|---|---|---|---|---|---|---|'
