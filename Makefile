@@ -29,7 +29,8 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
        occupancy gpu gpu_product gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_stat decimal intern idmap nest \
-         kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv format
+         kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
+         capture_spool capture_import format
 RESULTS = res res_read res_sweep res_sweep_read res_merge \
           plot plot_script plot_run
 VALIDATE = cases tables score accuracy fit fit_plan \
@@ -41,21 +42,21 @@ PROGRAM = main cmd \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
-          cmd_trace cmd_trace_import cmd_trace_top cmd_trace_ops cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist
+          cmd_trace cmd_trace_import cmd_trace_record cmd_trace_top cmd_trace_ops cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
-           tracedb tracedb_file kineto kineto_files nsys csv profile_csv samples classify bound rules shape work lower \
+           tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv samples classify bound rules shape work lower \
            occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve sweep res plot
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
-FUZZ     = yaml kineto csv nsys
+FUZZ     = yaml kineto csv nsys capture
 
 # Sources that other rules or other machines build.
-ELSEWHERE =
+ELSEWHERE = traces/capture/capture.c
 
 LIB_SRC = $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
           $(RESULTS:%=results/%.c) $(VALIDATE:%=validate/%.c)
@@ -97,7 +98,8 @@ LIB_LIBS   = $(eval LIB_LIBS := $$(shell $$(DEPS_SH) libs))$(LIB_LIBS)
 OUR_CPPFLAGS = -I. -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS) $(CPPFLAGS)
 OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(if $(WERROR),-Werror) $(OPT_$(PROFILE)) $(CFLAGS)
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
-ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"'
+ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
+        -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/version.h)
 
 ifeq ($(V),1)
@@ -306,6 +308,25 @@ NVCC_FLAGS = -O3 -std=c++17 -Xcompiler -Wall,-Wextra $(if $(CUPTI),-DBENCH_CUPTI
 # Warpgroup instructions are only in the target with an a.
 CUDA_TARGET = -gencode=arch=compute_$(1),code=sm_$(1)
 
+# The library of `npusim trace record`: C, so that it needs CUPTI and no nvcc; one optimised build whatever the profile.
+CUPTI_DIRS = $(foreach d,$(CUDA_ROOT) /usr/local/cuda,$d $d/extras/CUPTI)
+CUPTI_DIR = $(firstword $(foreach d,$(CUPTI_DIRS),$(and $(wildcard $d/include/cupti.h),$(wildcard $d/lib64/libcupti.so),$d)))
+CAPTURE = $(if $(CUPTI_DIR),$(if $(filter release debug,$(PROFILE)),$B/libnpusim-capture.so))
+CAPTURE_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror) -O2 -fPIC -fvisibility=hidden -I. \
+                 $(addprefix -isystem ,$(CUPTI_DIR)/include $(wildcard $(CUDA_ROOT)/include))
+CAPTURE_LIBS = -L$(CUPTI_DIR)/lib64 -Wl,-rpath,$(CUPTI_DIR)/lib64 -lcupti -lpthread -ldl
+
+.PHONY: capture
+all: $(CAPTURE)
+capture: $(CAPTURE) ## the library of `npusim trace record`, which all builds too where CUPTI is (cupti.h and libcupti)
+ifeq ($(CUPTI_DIR),)
+	@echo "make capture: there is no cupti.h with libcupti.so in any of: $(CUPTI_DIRS)"
+endif
+
+$B/libnpusim-capture.so: traces/capture/capture.c traces/capture/spool.h $B/.flags
+	$(say) LD $@
+	$(Q)$(CC) $(CAPTURE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -shared $(LDFLAGS) -o $@ $< $(CAPTURE_LIBS)
+
 cuda: ## the measurements and reference kernels of validate/cuda, in build/cuda/ (CUDA_ARCH=80..120; nvcc needed)
 ifeq ($(NVCC),)
 	@echo "make cuda: nvcc is not in PATH nor in /usr/local/cuda/bin; it comes with NVIDIA's CUDA toolkit"
@@ -333,6 +354,7 @@ install: all ## program, library, headers, npusim.pc, configurations and the tra
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
+	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
 	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
 	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%/*.h))); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
@@ -342,7 +364,7 @@ install: all ## program, library, headers, npusim.pc, configurations and the tra
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim
 
 ##> Housekeeping
 clean: ## remove build/

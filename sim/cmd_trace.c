@@ -5,6 +5,7 @@
 
 const struct cmd cmd_trace_table[] = {
 	{ "import", cmd_trace_import, NULL, "read profiler files into a trace database" },
+	{ "record", cmd_trace_record, NULL, "run a CUDA program and record what it does on the GPU" },
 	{ "show", cmd_trace_show, NULL, "its files, devices and ranges" },
 	{ "top", cmd_trace_top, NULL, "kernels and families of kernels by time" },
 	{ "classify", cmd_trace_classify, NULL, "what holds each kernel back: memory, math or latency, and by which rule" },

@@ -251,6 +251,8 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	if (rc == 0 && st.untimed)
 		fprintf(stderr, "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
 		        " stored with 0\n", (long long)st.untimed, (long long)st.kernels, file);
+	if (rc == 0)
+		cmd_trace_capture_note(file, &st);
 	if (rc == 0 && isatty(STDERR_FILENO) && st.json_bytes && took > 0)
 		fprintf(stderr, "%s: %.1f MB of JSON in %.2f s, %.0f MB/s\n", file, (double)st.json_bytes / 1e6, took,
 		        (double)st.json_bytes / 1e6 / took);
@@ -306,8 +308,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
 		{ 0, "from", OPT_TEXT, &o.from, "FORMAT", "what the files are: auto (default: by their content), kineto"
-		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum) or ncu-csv"
-		  " (Nsight Compute, details or raw page)" },
+		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
+		  " (Nsight Compute, details or raw page) or capture (what a killed 'npusim trace record' left)" },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"
 		  " stretched, so they are never used for that" },

@@ -28,6 +28,8 @@
  *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
  *   traces/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
  *                    nsys_csv: of its summaries
+ *   traces/capture_import    the reader of our own capture (capture_spool: its records; capture/: the library that
+ *                    writes them); cuda_names, nvtx_op: what it shares with nsys
  *   traces/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
  *
  *   what was computed                                               (L2, L3 workloads/)
@@ -78,7 +80,7 @@
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
  *   sim/cmd          what commands share
- *   sim/cmd_trace    _import, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines)
+ *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines)
  *   sim/cmd_config, cmd_probe (_mem, _beside)
  *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
  *   sim/cmd_run      _sum, _table, _json, _store, _trust

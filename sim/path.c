@@ -1,4 +1,4 @@
-/* path.c - the three data folders. NPUSIM_ROOT and NPUSIM_SHARE come from the Makefile. */
+/* path.c - the three data folders, and that of libraries. NPUSIM_ROOT, NPUSIM_SHARE and NPUSIM_LIB come from the Makefile. */
 #define _POSIX_C_SOURCE 200809L /* access */
 #include "sim/path.h"
 
@@ -12,6 +12,9 @@
 #endif
 #ifndef NPUSIM_SHARE
 #define NPUSIM_SHARE "/usr/local/share/npusim"
+#endif
+#ifndef NPUSIM_LIB
+#define NPUSIM_LIB "/usr/local/lib/npusim"
 #endif
 
 static int join(const char *dir, size_t dir_len, const char *relative, char *out, unsigned size)
@@ -39,6 +42,19 @@ int path_data(const char *relative, char *out, unsigned size, struct err *e)
 	if (size)
 		*out = '\0';
 	return err_set(e, ERR_CONFIG, "there is no '%s' in %s", relative, tried);
+}
+
+int path_library(const char *name, char *out, unsigned size, struct err *e)
+{
+	char self[1024];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if ((n > 0 && path_beside(self, name, out, size) == 0) || join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
+		return 0;
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	return err_set(e, ERR_IO, "there is no '%s' in '%s' nor in '%s'", name, self, NPUSIM_LIB);
 }
 
 int path_beside(const char *beside, const char *relative, char *out, unsigned size)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/capture_import.h"
+#include "traces/capture_spool.h"
 #include "traces/kineto.h"
 #include "traces/ncu_csv.h"
 #include "traces/nsys.h"
@@ -14,7 +16,7 @@
 
 static const char *const names[FORMAT_COUNT] = {
 	[FORMAT_AUTO] = "auto", [FORMAT_KINETO] = "kineto", [FORMAT_NSYS] = "nsys", [FORMAT_NSYS_CSV] = "nsys-csv",
-	[FORMAT_NCU_CSV] = "ncu-csv",
+	[FORMAT_NCU_CSV] = "ncu-csv", [FORMAT_CAPTURE] = "capture",
 };
 
 int format_parse(const char *name, enum trace_format *f, struct err *e)
@@ -64,6 +66,8 @@ static enum trace_format of_bytes(const char *p, size_t n)
 {
 	if (n >= 16 && memcmp(p, "SQLite format 3", 16) == 0)
 		return FORMAT_NSYS;
+	if (capture_spool_is(p, n))
+		return FORMAT_CAPTURE;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3, n -= 3;
 	while (n > 0 && isspace((unsigned char)*p))
@@ -98,7 +102,8 @@ int format_of(struct input *in, struct err *e)
 		err_set(e, ERR_IO, "'%s' is empty", input_name(in));
 	else if (f == FORMAT_AUTO)
 		err_set(e, ERR_IO, "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight"
-		        " Systems SQLite, nsys stats CSV (cuda_gpu_kern_sum) and Nsight Compute CSV, plain or gzipped",
+		        " Systems SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
+		        " record', plain or gzipped",
 		        input_name(in));
 	return f;
 }
@@ -119,6 +124,8 @@ int format_import(struct tracedb *db, enum trace_format f, const char *path, inp
 		rc = nsys_csv_import(db, in, progress, arg, st, e);
 	else if (in && found == FORMAT_NCU_CSV)
 		rc = ncu_csv_import(db, in, progress, arg, st, e);
+	else if (in && found == FORMAT_CAPTURE && (rc = capture_import(db, in, progress, arg, st, e)) == 2)
+		rc = err_set(e, ERR_IO, "no kernel, copy or set in '%s': the program did nothing on a GPU", path);
 	input_free(in);
 	return rc;
 }

@@ -5,9 +5,9 @@
 #include "traces/input.h"
 #include "traces/tracedb.h"
 
-enum trace_format { FORMAT_AUTO, FORMAT_KINETO, FORMAT_NSYS, FORMAT_NSYS_CSV, FORMAT_NCU_CSV, FORMAT_COUNT };
+enum trace_format { FORMAT_AUTO, FORMAT_KINETO, FORMAT_NSYS, FORMAT_NSYS_CSV, FORMAT_NCU_CSV, FORMAT_CAPTURE, FORMAT_COUNT };
 
-#define FORMAT_NAMES "auto, kineto, nsys, nsys-csv or ncu-csv"
+#define FORMAT_NAMES "auto, kineto, nsys, nsys-csv, ncu-csv or capture"
 
 int format_parse(const char *name, enum trace_format *f, struct err *e);
 /* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);

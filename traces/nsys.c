@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/cuda_names.h"
 #include "traces/nsys_int.h"
 
 #define KERNEL "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -141,24 +142,9 @@ static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 	return tracedb_put_launch(n->db, &l, external, e);
 }
 
-/* ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND, said as the PyTorch profiler does. */
-static const struct { const char *name; enum trace_copy_dir dir; } copies[] = {
-	{ "Memcpy", TRACE_COPY_NONE }, { "Memcpy HtoD", TRACE_COPY_HTOD }, { "Memcpy DtoH", TRACE_COPY_DTOH },
-	{ "Memcpy HtoA", TRACE_COPY_HTOD }, { "Memcpy AtoH", TRACE_COPY_DTOH }, { "Memcpy AtoA", TRACE_COPY_DTOD },
-	{ "Memcpy AtoD", TRACE_COPY_DTOD }, { "Memcpy DtoA", TRACE_COPY_DTOD }, { "Memcpy DtoD", TRACE_COPY_DTOD },
-	{ "Memcpy HtoH", TRACE_COPY_HTOH }, { "Memcpy PtoP", TRACE_COPY_PTOP }, { "Memcpy unified HtoD", TRACE_COPY_HTOD },
-	{ "Memcpy unified DtoH", TRACE_COPY_DTOH }, { "Memcpy unified DtoD", TRACE_COPY_DTOD },
-};
-static const char *const memories[] = {
-	"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"
-};
-
-static const char *memory(const struct nsys_rows *r, int i)
+static int64_t memory(const struct nsys_rows *r, int i)
 {
-	const int64_t kind = nsys_any(r, i);
-
-	return nsys_null(r, i) || kind < 0 || kind >= (int64_t)(sizeof memories / sizeof *memories) ? "Unknown"
-	                                                                                           : memories[kind];
+	return nsys_null(r, i) ? -1 : nsys_any(r, i);
 }
 
 enum { C_BYTES = SHARED, C_KIND, C_FROM, C_TO, C_COLUMNS };
@@ -170,18 +156,15 @@ static const struct nsys_col copy_cols[C_COLUMNS] = {
 
 static int put_copy(struct nsys *n, const struct nsys_rows *r, struct err *e)
 {
-	const int64_t kind = nsys_any(r, C_KIND);
-	const size_t known = kind > 0 && kind < (int64_t)(sizeof copies / sizeof *copies) ? (size_t)kind : 0;
 	struct trace_launch l;
 	int64_t external;
 	char name[80];
 
 	if (read_shared(n, r, &l, &external, e) < 0 || nsys_get(r, C_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
 		return -1;
-	snprintf(name, sizeof name, "%s (%s -> %s)", copies[known].name, memory(r, C_FROM), memory(r, C_TO));
+	l.dir = cuda_copy(nsys_any(r, C_KIND), memory(r, C_FROM), memory(r, C_TO), name, sizeof name);
 	l.kind = TRACE_MEMCPY;
 	l.name = name;
-	l.dir = copies[known].dir;
 	return tracedb_put_launch(n->db, &l, external, e);
 }
 
@@ -198,7 +181,7 @@ static int put_set(struct nsys *n, const struct nsys_rows *r, struct err *e)
 
 	if (read_shared(n, r, &l, &external, e) < 0 || nsys_get(r, S_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
 		return -1;
-	snprintf(name, sizeof name, "Memset (%s)", memory(r, S_MEMORY));
+	snprintf(name, sizeof name, "Memset (%s)", cuda_memory(memory(r, S_MEMORY)));
 	l.kind = TRACE_MEMSET;
 	l.name = name;
 	return tracedb_put_launch(n->db, &l, external, e);

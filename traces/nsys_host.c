@@ -5,9 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "sim/str.h"
-#include "traces/kineto_args.h"
 #include "traces/nest.h"
+#include "traces/nvtx_op.h"
 
 #define RUNTIME "CUPTI_ACTIVITY_KIND_RUNTIME"
 #define NVTX "NVTX_EVENTS"
@@ -23,81 +22,16 @@ struct host {
 	int64_t thread;
 	uint32_t depth;
 	struct open { int64_t end, external; } open[NEST_MAX];
-	struct str name;
-	struct kargs args;
+	struct nvtx_op op;
 };
 
-/* --- PyTorch's ops as ranges ----------------------------------------------------------------------------------- */
-
-/* The number behind `word` in text; `none` without. */
-static int64_t number_behind(const char *text, const char *word, int64_t none)
-{
-	const char *p = strstr(text, word);
-	int64_t v = 0;
-
-	if (!p || p[strlen(word)] < '0' || p[strlen(word)] > '9')
-		return none;
-	for (p += strlen(word); *p >= '0' && *p <= '9'; p++)
-		v = v < INT64_MAX / 16 ? v * 10 + (*p - '0') : v;
-	return v;
-}
-
-/* "[[4, 8], [], [8, 16]]" */
-static void read_sizes(struct kargs *k, const char *p)
-{
-	int depth = 0;
-
-	kargs_begin(k, KARGS_DIMS);
-	do {
-		size_t n = strspn(p, "-0123456789");
-
-		if (n > 0) {
-			kargs_number(k, p, n);
-			p += n - 1;
-		} else if (*p == '[') {
-			kargs_open(k);
-			depth++;
-		} else if (*p == ']') {
-			kargs_close(k);
-			depth--;
-		} else if (*p != ' ' && *p != ',') {
-			return; /* cut, or of another form: what was read stands */
-		}
-		p++;
-	} while (depth > 0 && depth < 16);
-}
-
-/* "aten::mm, seq = 12, op_id = 345, sizes = [[4, 8], [8, 16]]" */
+/* Ops nest as their ranges do; those deeper than NEST_MAX link nothing. */
 static int put_op(struct host *h, const char *text, int64_t start, int64_t dur, int64_t thread, struct err *e)
 {
-	struct trace_arg args[TRACE_MAX_ARGS];
-	const char *sizes = strstr(text, ", sizes = [");
-	struct trace_op o = { .start_ns = start, .dur_ns = dur, .thread = thread,
-	                      .sequence = number_behind(text, ", seq = ", -1), .args = args };
-	uint32_t dropped = 0;
-
-	str_clear(&h->name);
-	str_addn(&h->name, text, (size_t)(strstr(text, ", ") - text));
-	kargs_clear(&h->args);
-	if (sizes)
-		read_sizes(&h->args, sizes + 10);
-	o.n_args = kargs_build(&h->args, args, &dropped);
-	if (h->name.failed || h->args.text.failed)
-		return err_set(e, ERR_NOMEM, "out of memory");
-	while (dropped-- > 0)
-		tracedb_drop_arg(h->n->db);
-	o.name = str_c(&h->name);
 	h->n->n_ops++;
 	if (h->depth < NEST_MAX)
 		h->open[h->depth++] = (struct open){ start + dur, h->n->n_ops };
-	return tracedb_put_op(h->n->db, &o, h->n->n_ops, e);
-}
-
-static bool is_op(const char *text, int64_t type)
-{
-	const char *id = strstr(text, ", op_id = ");
-
-	return type != 60 && id && id != text && *text != ',';
+	return nvtx_put_op(&h->op, h->n->db, text, start, dur, thread, h->n->n_ops, e);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------ */
@@ -113,7 +47,7 @@ static int take_range(struct host *h, struct err *e)
 
 	if (!text || nsys_span(r, &x.start_ns, &x.dur_ns, e) < 0)
 		return -1;
-	if (is_op(text, nsys_any(r, R_TYPE)))
+	if (nsys_any(r, R_TYPE) != 60 && nvtx_is_op(text))
 		return put_op(h, text, x.start_ns, x.dur_ns, x.thread, e);
 	return tracedb_put_range(h->n->db, &x, false, e);
 }
@@ -214,15 +148,14 @@ static int merge(struct host *h, struct err *e)
 
 int nsys_host(struct nsys *n, struct err *e)
 {
-	struct host h = { .n = n, .thread = INT64_MIN, .name = STR_INIT };
+	struct host h = { .n = n, .thread = INT64_MIN, .op = { .name = STR_INIT } };
 	int rc;
 
 	h.calls.n = h.ranges.n = n;
 	rc = begin(&h, e) < 0 || merge(&h, e) < 0 ? -1 : 0;
 	nsys_rows_end(&h.calls);
 	nsys_rows_end(&h.ranges);
-	str_free(&h.name);
-	kargs_free(&h.args);
+	nvtx_op_free(&h.op);
 	return rc;
 }
 
