@@ -175,6 +175,7 @@ void cache_reset(struct comp *c)
 	l->parked = NULL;
 	l->post = NULL;
 	l->free_at = 0;
+	l->aged_first = l->aged_n = l->came = 0;
 	l->dirty_bytes = l->resident_bytes = l->copy_bytes = 0;
 }
 
@@ -188,6 +189,7 @@ void cache_free(struct comp *c)
 		cache_tags_free(l->tags[i]);
 	cache_tags_free(l->victim);
 	cache_seen_free(l->seen);
+	free(l->aged);
 	memslots_free(l->slots);
 	memq_free(l->down);
 	free(l);
@@ -235,6 +237,9 @@ static int register_stats(struct cache *l, struct err *e)
 		  { "dropped_bytes", "B", "bytes that left because they were written", STAT_COUNT,
 		    &l->dropped_bytes } },
 		{ back, { "writeback_bytes", "B", "dirty bytes evicted to DRAM", STAT_COUNT, &l->writeback_bytes } },
+		{ l->aged,
+		  { "eager_bytes", "B", "of the dirty bytes written, ahead of their eviction", STAT_COUNT,
+		    &l->eager_bytes } },
 		{ true, { "evicted_bytes", "B", "bytes evicted, dirty or not", STAT_COUNT, &l->evicted_bytes } },
 		{ back, { "dirty_bytes", "B", "dirty bytes held", STAT_LEVEL, &l->dirty_bytes } },
 		{ true, { "resident_bytes", "B", "bytes held", STAT_LEVEL, &l->resident_bytes } },
@@ -297,6 +302,9 @@ static int make_tags(struct cache *l, struct err *e)
 			return -1;
 	if (k->victim && !(l->victim = cache_tags_new(&victim, e)))
 		return -1;
+	l->aged_room = k->eager ? k->size / chunk : 0;
+	if (k->eager && !(l->aged = calloc(l->aged_room, sizeof *l->aged)))
+		return err_set(e, ERR_NOMEM, "out of memory for '%s'", k->name);
 	if (k->policy == CACHE_STREAM_BYPASS && !(l->seen = cache_seen_new(k->size / chunk, e)))
 		return -1;
 	return 0;

@@ -18,28 +18,30 @@
  * than that, fully associative, lru. A chunk found there goes back with its dirty sectors, and the one it pushes out
  * takes its place: a chunk is in one of them. Its sets are found as the cache's own are (`hash`). Looking there costs
  * no time beyond the cache's latency and moves cost no bandwidth: it stands in the shadow of the tag check.
- * Write blocks (`write_block`): where dirty chunks go out one by one, what leaves together is what shares a set, from rows
- * of DRAM far apart. With a write block the dirty neighbours of a chunk that goes, in its aligned block, are written
- * with it and stay here clean (Stuecheli et al., The Virtual Write Queue, ISCA 2010, go by DRAM rows); those in the
- * victim cache are not.
- * Why more capacity can cost time: what is dirty stays until it is pushed out, and leaves beside what pushes it. On
- * configs/npu/edge.yaml with the traced step, from 6 to 10 MiB of `l2.size` (or 2 to 6 of `l2.victim`), 31 MB less is
- * read and the same 69 MB are written, but no longer while concat copies the KV (bound by DMA, DRAM has time to spare:
- * 1070 us become 989) but in the products after it, which DRAM bounds (12212 us become 12632): the run takes 2.1 %
- * longer. Eager write-back (Lee et al., MICRO 2000) is what helps; it is not modelled.
+ * Write blocks (`write_block`): where dirty chunks go out one by one, what leaves together is what shares a set, from
+ * rows of DRAM far apart. With a write block the dirty neighbours of a chunk that goes, in its aligned block, are
+ * written with it and stay here clean (Stuecheli et al., The Virtual Write Queue, ISCA 2010, go by DRAM rows); those
+ * in the victim cache are not. Eager write-back (`eager`; Lee, Tyson and Farrens, MICRO 2000): what is dirty for long
+ * is written while the level below is idle, in the order in which it became dirty, and stays here clean. Written only
+ * when it is pushed out, it leaves beside what pushes it, and more capacity can cost time: on configs/npu/edge.yaml
+ * with the traced step, from 6 to 10 MiB of `l2.size`, 31 MB less is read and the same 69 MB are written, but no
+ * longer while concat copies the KV (bound by DMA, DRAM has time to spare) but in the products after it, which DRAM
+ * bounds: 14500 us become 14785. Eager: 14359 and 14157. It looks when a request comes, so it misses what time there
+ * is between requests; the victim cache is lazy.
  * Partitions (`partitions`, as the L2 of recent GPUs has two): each is a cache of its own with a share of the sets. A
  * chunk has a home in one of them, found by a hash that gives neighbours different homes, and the same set in each:
- * there it comes in from below, is written, and leaves dirty. Cores are near one partition. What they read from another's home is copied into
- * theirs, where it takes a chunk's place as any other does, and is gone when it is written or pushed out; a read that
- * does not find it near is late by `far_latency`, and so is a write to a far home. Which partition a core is near: of
- * a tile that all cores share, a chunk's reader is fixed by a second hash, as tiles are spread in the same way each
- * time; a single core (`one_core`) is near the first. Measured on an H200: hits near 295 clocks, far 466; a chase over
- * 40 MiB of its 60 finds one half of the lines far and the other in DRAM (540 clocks), because copies push out what is
- * at home: the plateau of 265 ns seen there is the mean of those, not a latency (traces/h200/micro/partition.csv).
+ * there it comes in from below, is written, and leaves dirty. Cores are near one partition. What they read from
+ * another's home is copied into theirs, where it takes a chunk's place as any other does, and is gone when it is
+ * written or pushed out; a read that does not find it near is late by `far_latency`, and so is a write to a far home.
+ * Which partition a core is near: of a tile that all cores share, a chunk's reader is fixed by a second hash, as tiles
+ * are spread in the same way each time; a single core (`one_core`) is near the first. Measured on an H200: hits near
+ * 295 clocks, far 466; a chase over 40 MiB of its 60 finds one half of the lines far and the other in DRAM (540
+ * clocks), because copies push out what is at home: the plateau of 265 ns seen there is the mean of those, not a
+ * latency (traces/h200/micro/partition.csv).
  * Leaves out: the bandwidth between partitions, bank conflicts within a tile, the fills' own bandwidth, compression.
  * Invariants, where "here" is the cache and its victim cache: I1 asked bytes = hit + missed, in whole sectors; I2
- * reads below = sectors filled; I3 writes below = dirty sectors evicted from here or along with such, or written through; I4 no sector is
- * in two ways; I5 a refusal owes one retry; I6 no answer before its bytes can be there. */
+ * reads below = sectors filled; I3 writes below = dirty sectors evicted or cleaned here, or written through; I4 no
+ * sector is in two ways; I5 a refusal owes one retry; I6 no answer before its bytes can be there. */
 #ifndef NPUSIM_ARCH_CACHE_H
 #define NPUSIM_ARCH_CACHE_H
 
@@ -66,6 +68,7 @@ struct cache_cfg {
 	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
 	uint32_t pin_ways;                   /* more of each set, that the first weights to come fill and keep */
 	uint64_t write_block;                /* power of two; 0: dirty chunks leave one by one */
+	bool eager;                          /* writes back while the level below is idle */
 	uint32_t partitions;                 /* at least 1 */
 	ps_t far_latency;                    /* added where another partition answers */
 	uint64_t victim;                     /* 0: none */

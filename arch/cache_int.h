@@ -8,7 +8,7 @@
 #include "arch/memq.h"
 #include "arch/memslot.h"
 
-#define CACHE_STATS 20
+#define CACHE_STATS 21
 
 struct cache {
 	struct comp comp;
@@ -21,13 +21,16 @@ struct cache {
 	struct memq_wait wait;
 	struct memslot *parked;              /* its walk waits for a request to the level below */
 	struct memq_sub *post;               /* write-backs being gathered */
+	/* Eager write-back: chunks in the order in which they became dirty, and how much had come in by then. */
+	struct cache_aged { uint64_t chunk, at; } *aged;
+	uint64_t aged_first, aged_n, aged_room, came;
 	unsigned shift;                      /* log2 of a sector's bytes */
 	uint32_t per_chunk;                  /* sectors of a chunk: 32 or 64 */
 	uint64_t full;                       /* mask of them all */
 	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, through_bytes;
 	uint64_t evicted_bytes, dirty_bytes, dropped_bytes, victim_hit_bytes, bypassed_bytes, resident_bytes;
-	uint64_t requests, refusals, busy_ps, copy_bytes, copy_hit_bytes, far_bytes;
+	uint64_t eager_bytes, requests, refusals, busy_ps, copy_bytes, copy_hit_bytes, far_bytes;
 	char stat_name[CACHE_STATS][32];
 };
 

@@ -5,6 +5,11 @@
 
 #include "sim/hash.h"
 
+/* Eager write-back: of the capacity, how much must have come in since a chunk became dirty (what is written over and
+ * over is written again sooner); bytes of a request, so that a read that comes meanwhile waits for little. */
+#define EAGER_SHARE 64
+#define EAGER_BYTES (UINT64_C(64) << 10)
+
 /* Where a chunk's home is: of as many neighbours as there are partitions, each has its own. */
 static uint32_t home_of(const struct cache *l, uint64_t chunk)
 {
@@ -173,6 +178,56 @@ static bool bypasses(const struct cache *l, const struct mem_req *r, struct cach
 	       !cache_tags_pins(l->tags[home_of(l, chunk)], p, r->cls) && !cache_seen_any(l->seen, chunk, mask);
 }
 
+/* A clean chunk is written: it stands in line to be cleaned. */
+static void grows_old(struct cache *l, uint64_t chunk)
+{
+	if (!l->aged)
+		return;
+	if (l->aged_n == l->aged_room) {
+		l->aged_first = (l->aged_first + 1) % l->aged_room;
+		l->aged_n--;
+	}
+	l->aged[(l->aged_first + l->aged_n++) % l->aged_room] = (struct cache_aged){ chunk, l->came };
+}
+
+/* What has been dirty for long is written while the level below is idle. */
+static void clean_old(struct cache *l, const struct memslot *s)
+{
+	uint64_t age = l->k.size / EAGER_SHARE, bytes = 0;
+	struct memq_sub *post = NULL;
+
+	while (l->aged_n && bytes < EAGER_BYTES) {
+		struct cache_aged a = l->aged[l->aged_first];
+		struct cache_tags *t = l->tags[home_of(l, a.chunk)];
+		struct cache_chunk *c;
+
+		if (l->came - a.at < age || (post && !has_room(l, post)))
+			break;
+		c = cache_tags_peek(t, cache_tags_place(t, a.chunk));
+		if (c && c->dirty) {
+			if (!post) {
+				if (!l->comp.env.below->ops->idle || !l->comp.env.below->ops->idle(l->comp.env.below) ||
+				    !(post = memq_take(l->down, MEMQ_POST)))
+					return;
+				post->rq.write = true;
+				post->rq.cls = MEM_ACTIVATION;
+			}
+			bytes += cache_bytes(l, c->dirty);
+			add(l, post, a.chunk, c->dirty);
+			c->dirty = 0;
+		}
+		l->aged_first = (l->aged_first + 1) % l->aged_room;
+		l->aged_n--;
+	}
+	if (!post)
+		return;
+	l->eager_bytes += bytes;
+	l->writeback_bytes += bytes;
+	l->dirty_bytes -= bytes;
+	post->rq.not_before = s->start + l->k.miss_latency;
+	memq_send(l->down, post);
+}
+
 /* Sectors of a chunk that are not here, and here from now on unless they are only passed on. */
 static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk *c, struct cache_place *p,
                           uint64_t chunk, uint64_t mask)
@@ -206,7 +261,10 @@ static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk
 		c->valid |= mask;
 		l->resident_bytes += bytes;
 	}
+	l->came += bytes;
 	if (write) {
+		if (!c->dirty)
+			grows_old(l, chunk);
 		c->dirty |= mask;
 		l->dirty_bytes += bytes;
 	}
@@ -231,6 +289,8 @@ static inline bool touch(struct cache *l, struct cache_tags *home, struct memslo
 		return true;
 	count_hit(l, s, here);
 	if (s->rq->write) {
+		if (!c->dirty)
+			grows_old(l, chunk);
 		l->dirty_bytes += cache_bytes(l, here & ~c->dirty);
 		c->dirty |= here;
 	} else if (c->fill && !memslots_depend(l->slots, s, c->fill)) { /* I6: they may be on their way */
@@ -382,6 +442,8 @@ void cache_walk(struct cache *l, struct memslot *s)
 		post->rq.not_before = s->start + l->k.miss_latency;
 		memq_send(l->down, post);
 	}
+	if (l->aged)
+		clean_old(l, s);
 	memslots_walked(l->slots, s);
 }
 

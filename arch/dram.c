@@ -285,6 +285,14 @@ static bool take(struct comp *c, struct mem_req *r)
 	return true;
 }
 
+/* Nothing waits to be handed to the banks. */
+static bool idle(const struct comp *c)
+{
+	const struct dram *d = (const struct dram *)c;
+
+	return !d->asked.first && !d->posted.first;
+}
+
 static void explain(const struct comp *c, struct str *out)
 {
 	const struct dram *d = (const struct dram *)c;
@@ -392,5 +400,6 @@ const struct comp_ops dram_ops = {
 	.free = release,
 	.send = take,
 	.explain = explain,
+	.idle = idle,
 	.reset = reset,
 };

@@ -5,6 +5,8 @@
 static const char *const policy_names[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass", NULL };
 static const char *const hash_names[] = { "none", "xor", NULL };
 
+static const char *const write_names[] = { "lazy", "eager", NULL };
+
 const struct cfg_field l2_schema[] = {
 	CFG_BYTES(struct l2_cfg, size, "size", "48 MiB", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no L2",
 	          "our choice: 1.5 x 32"),
@@ -38,6 +40,9 @@ const struct cfg_field l2_schema[] = {
 	CFG_U32(struct l2_cfg, weight_ways, "weight_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
 	        "ways of a set that the first weights of a run fill and keep, step after step; 0: none",
 	        "our choice: none, as on the GPUs measured; profile report, 3: pinned regions"),
+	CFG_ENUM(struct l2_cfg, write_back, "write_back", "eager", write_names,
+	         "when dirty lines go to DRAM: as they are evicted, or also earlier while DRAM is idle",
+	         "our choice: no run is slower for it; Lee, Tyson and Farrens, MICRO 2000"),
 	CFG_BYTES(struct l2_cfg, write_block, "write_block", "0", 0, 1 << 20, NULL,
 	          "a dirty line that goes takes those of its aligned block of so many bytes along; 0: it goes alone",
 	          "our choice: none; what it is for: Stuecheli et al., The Virtual Write Queue, ISCA 2010"),
@@ -125,6 +130,7 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 		.hash = c->hash,
 		.kv_ways = c->kv_ways,
 		.pin_ways = c->weight_ways,
+		.eager = c->write_back,
 		.write_block = c->write_block,
 		.partitions = c->partitions,
 		.far_latency = c->far_latency,

@@ -21,6 +21,7 @@ struct l2_cfg {
 	uint32_t policy, hash;               /* enum cache_policy, cache_hash */
 	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
 	uint32_t weight_ways;                /* of each set, that the first weights to come fill and keep; 0: none */
+	uint32_t write_back;                 /* 1: eager */
 	uint64_t write_block;                /* dirty chunks of one leave together; 0: one by one */
 	uint32_t partitions;
 	ps_t far_latency;                    /* added where a partition that is not near the core answers */

@@ -82,6 +82,8 @@ struct comp_ops {
 	void (*explain)(const struct comp *c, struct str *out);/* what am I waiting for; never empty */
 	/* Bytes of the range held here or above the level below, changing nothing; NULL: holds nothing. */
 	uint64_t (*resident)(const struct comp *c, uint64_t addr, uint64_t bytes);
+	/* Nothing waits here, so a posted write holds up nobody; NULL: nobody can tell. */
+	bool (*idle)(const struct comp *c);
 	/* Forget all contents and pending state: cold. Statistics stay. */
 	void (*reset)(struct comp *c);
 };

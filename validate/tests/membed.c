@@ -124,7 +124,14 @@ static void below_explain(const struct comp *c, struct str *out)
 	str_add(out, "test memory");
 }
 
-static const struct comp_ops below_ops = { .kind = "test_below", .send = below_send, .explain = below_explain };
+static bool below_idle(const struct comp *c)
+{
+	return ((const struct bed_below *)c)->idle;
+}
+
+static const struct comp_ops below_ops = {
+	.kind = "test_below", .send = below_send, .explain = below_explain, .idle = below_idle,
+};
 
 /* --- the bed ----------------------------------------------------------------------------------------------- */
 

@@ -37,6 +37,7 @@ struct bed_below {
 	struct comp comp;
 	ps_t latency;
 	uint32_t room;                       /* requests it holds before it refuses; posted ones are never held */
+	bool idle;                           /* what it says of itself */
 	uint32_t held, refused, owed;
 	uint64_t read_bytes, write_bytes, reads, writes, posted;
 	struct comp *waiting;

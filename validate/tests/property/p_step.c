@@ -98,9 +98,11 @@ TEST(more_of_any_resource_never_slows_the_step)
 
 		LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB",
 		       "l2.size=2 GiB");
-		/* Coarse steps: a few MiB more or less change when the copied KV is written back. cache.h says why that
-		 * can cost the edge machine 2 % with fewer bytes moved. */
-		LADDER("l2.victim=0", "l2.victim=64 MiB", "l2.victim=512 MiB", "l2.victim=2 GiB");
+		/* A few MiB change when the copied KV is written back: cache.h, eager write-back. */
+		LADDER("l2.size=2 MiB", "l2.size=4 MiB", "l2.size=6 MiB", "l2.size=8 MiB", "l2.size=10 MiB",
+		       "l2.size=12 MiB", "l2.size=16 MiB", "l2.size=32 MiB");
+		LADDER("l2.victim=0", "l2.victim=2 MiB", "l2.victim=4 MiB", "l2.victim=6 MiB", "l2.victim=8 MiB",
+		       "l2.victim=64 MiB", "l2.victim=512 MiB", "l2.victim=2 GiB");
 		/* From none to some costs a look-up on the way of every miss: 0.8 % here. */
 		LADDER("l2.weight_ways=0", "l2.weight_ways=4", "l2.weight_ways=8", "l2.weight_ways=15");
 		LADDER("l1.size=128 KiB", "l1.size=256 KiB", "l1.size=1 MiB");
@@ -195,7 +197,7 @@ TEST(a_cold_step_reads_every_weight_and_the_old_cache_once)
 	const uint64_t want = UINT64_C(1148190720) + 62914560 + 25 * 2560 + 2560;
 
 	bed_up(&b);
-	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB", "kv_buffer.size=0" }, 2, RUN_COLD, &x);
+	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB", "kv_buffer.size=0", "l2.write_back=lazy" }, 3, RUN_COLD, &x);
 	CHECK(x.dram_read_bytes >= want && x.dram_read_bytes < want + want / 1000);
 	CHECK_U64(x.dram_write_bytes, 0);
 	/* what the concat wrote is dirty in the L2: 1,025 rows a head, layer and side */

@@ -566,7 +566,37 @@ TEST(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
 	dev_down(&d);
 }
 
+TEST(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
+{
+	for (int eager = 0; eager < 2; eager++) {
+		struct dev d;
+
+		dev_up(&d, eager ? SMALL "write_back: eager\n" : SMALL "write_back: lazy\n");
+		bed_write(&d.b, d.l2, 0, 256);
+		bed_write(&d.b, d.l2, 2 * CHUNK, 256);                      /* 512 B, a 64th, since the first: no more than due */
+		CHECK_U64(st(&d, "dirty_bytes"), 512);
+		d.b.below.idle = true;
+		bed_write(&d.b, d.l2, 2 * CHUNK, 256);                      /* a request, that brings nothing in */
+		CHECK_U64(d.b.below.posted, 0);
+		bed_read(&d.b, d.l2, 3 * CHUNK, 256);
+		CHECK_U64(d.b.below.posted, eager);
+		CHECK_U64(st(&d, "dirty_bytes"), eager ? 256 : 512);
+		bed_write(&d.b, d.l2, 0, 128);                              /* dirty again: last in line */
+		bed_read(&d.b, d.l2, 3 * CHUNK + 256, 256);
+		CHECK_U64(st(&d, "dirty_bytes"), eager ? 128 : 512);
+		CHECK_U64(st(&d, "resident_bytes"), 256 + 256 + 512);
+		if (eager) {
+			CHECK_U64(st(&d, "eager_bytes"), 512);
+			CHECK_U64(d.b.below.posted, 2);
+			CHECK(d.b.below.log[1].addr == 0 && d.b.below.log[1].bytes == 256 && d.b.below.log_write[1]);
+		}
+		check_bytes(&d);
+		dev_down(&d);
+	}
+}
+
 SUITE(t_l2,
+	T(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
 	T(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
 	T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
 	T(a_far_line_is_late_once_and_then_a_copy_is_near)
