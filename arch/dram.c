@@ -144,9 +144,9 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 			x->offset = 0;
 		}
 	}
-	d->bus_end = dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s);
+	x->end = ps_max(x->end, dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s));
+	d->bus_end = d->s.bus_end;
 	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - bytes; /* I2 */
-	x->end = ps_max(x->end, d->bus_end);
 	return x->run == x->n_runs;
 }
 
@@ -351,7 +351,7 @@ static int register_stats(struct dram *d, struct err *e)
 		{ "dram.row_hits", "", "bursts that found their row open", STAT_COUNT, &d->s.row_hits },
 		{ "dram.row_misses", "", "bursts that had to open a row", STAT_COUNT, &d->s.activates },
 		{ "dram.activates", "", "rows opened, without those a refresh closed", STAT_COUNT, &d->s.activates },
-		{ "dram.refreshes", "", "all-bank refreshes, over pseudo-channels", STAT_COUNT, &d->refreshes },
+		{ "dram.refreshes", "", "refreshes, over pseudo-channels", STAT_COUNT, &d->refreshes },
 		{ "dram.turnarounds", "", "changes of bus direction, over pseudo-channels", STAT_COUNT,
 		  &d->s.turnarounds },
 		{ "dram.bus_ps", "ps", "data-bus time, summed over pseudo-channels", STAT_COUNT, &d->s.bus_ps },

@@ -3,7 +3,7 @@
  * Models (dram_tile.h has the equations): each request's bytes are spread over pseudo-channels by the address map; per
  * pseudo-channel the bus carries them burst by burst, row misses close and open banks under tRCD, tRP, tRAS, tRC, tRRD
  * and tFAW with activations of other banks hidden behind transfers, a change of direction costs its turnaround, and
- * all banks are refreshed every tREFI. Efficiency and latency under load are results, not inputs.
+ * every bank is refreshed once a tREFI, all together or one by one. Efficiency and latency under load are results, not inputs.
  * Leaves out: command-accurate scheduling (a queue's reach and `write_batch` stand for it), ECC, temperature.
  * Invariants: I1 a bank has at most one open row; I2 bytes served are the bytes asked, rounded up to bursts per
  * pseudo-channel; I3 a refusal owes one retry; I4 the pseudo-channels never carry more bytes than their buses can in
@@ -91,8 +91,10 @@ struct dram_timing {
 	uint32_t write_batch;
 	bool hashed;
 	ps_t t_cl, t_cwl, t_rcd, t_rcd_wr, t_rp, t_rc, t_ccd_s, t_ccd_l, t_ccd_bank, t_act; /* t_act: between activates of a unit */
-	ps_t t_wr, t_wtr, t_rtp, t_rtw, t_refi, t_controller;
+	ps_t t_wr, t_wtr, t_rtp, t_rtw, t_controller;
+	ps_t t_refi;                         /* between refreshes of all banks; 0: there are none */
 	ps_t t_block;                        /* of each tREFI lost: last read to precharge, tRP, tRFC, tRCD */
+	ps_t t_refi_bank, t_block_bank;      /* the same of each bank, where they are refreshed one by one; else 0 */
 };
 struct dram_timing dram_timing(const struct dram_cfg *c);
 ps_t dram_bus_time(const struct dram_timing *t, uint64_t bursts);/* of one unit's bus, rounded up */

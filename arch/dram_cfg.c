@@ -92,9 +92,10 @@ const struct cfg_field dram_schema[] = {
 	T_ROW(t_ppd, "1.25 ns", "PRE to PRE (command path)", PRESET ": 2 CK"),
 	T_ROW(t_aad, "0", "LPDDR: ACT-1 to ACT-2 at most; 0: ACT is one command", PRESET),
 	T_ROW(t_wck, "0", "LPDDR: the data clock runs on after a burst, else it takes a CAS command; 0: always on", PRESET),
-	T_ROW(t_rfc_pb, "200 ns", "refresh of one bank (command path)", PRESET ": 320 CK"),
+	T_ROW(t_rfc_pb, "200 ns", "refresh of one bank; 0: no such command", PRESET ": 320 CK"),
 	T_ROW(t_refi_pb, "121.875 ns", "between refreshes of one bank (command path)", PRESET ": 195 CK"),
-	CFG_ENUM(S, refresh, "refresh", "all_bank", refresh_names, "how the command path refreshes",
+	CFG_ENUM(S, refresh, "refresh", "all_bank", refresh_names,
+	         "all banks at a time and all channels in step; per_bank: one by one, channels apart, others go on; none",
 	         "Ramulator 2.1: AllBank"),
 	CFG_ENUM(S, page, "page", "open", page_names, "whether the command path leaves rows open", "Ramulator 2.1: open"),
 	CFG_ENUM(S, scheduler, "scheduler", "frfcfs", scheduler_names,
@@ -236,7 +237,14 @@ static int check_times(const struct dram_cfg *c, struct err *e)
 		return err_set(e, ERR_CONFIG, "'dram.t_ck' is 0: the command path needs a clock");
 	if (c->drain_low > c->drain_high)
 		return err_set(e, ERR_CONFIG, "'dram.drain_low' is above 'dram.drain_high'");
-	if (c->t_refi && c->t_refi <= t.t_block)
+	if (c->refresh == DRAM_REFRESH_BANK && (!c->t_refi_pb || !c->t_rfc_pb))
+		return err_set(e, ERR_CONFIG, "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
+	if (t.t_refi_bank && t.t_refi_bank <= t.t_block_bank)
+		return err_set(e, ERR_CONFIG,
+		               "'dram.t_refi' leaves no time: the refresh of a bank with precharge and activate takes "
+		               "%llu ps",
+		               (unsigned long long)t.t_block_bank);
+	if (t.t_refi && t.t_refi <= t.t_block)
 		return err_set(e, ERR_CONFIG,
 		               "'dram.t_refi' leaves no time: a refresh with precharge and activate takes %llu ps",
 		               (unsigned long long)t.t_block);
@@ -307,7 +315,8 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 		.t_wtr = c->t_wtr,
 		.t_rtp = c->t_rtp,
 		.t_rtw = c->t_rtw,
-		.t_refi = c->t_refi,
+		.t_refi = c->refresh == DRAM_REFRESH_ALL ? c->t_refi : 0,
+		.t_refi_bank = c->refresh == DRAM_REFRESH_BANK ? c->t_refi : 0,
 		.t_controller = scaled(c, c->t_controller),
 	};
 
@@ -315,6 +324,7 @@ struct dram_timing dram_timing(const struct dram_cfg *c)
 	t.t_act = ps_max(c->bank_groups > 1 ? c->t_rrd_s : c->t_rrd_l, div_up(c->t_faw, 4));
 	t.t_act = ps_max(t.t_act, c->t_row_bus * c->pseudo_channels);
 	t.t_block = t.t_rtp + t.t_rp + c->t_rfc + t.t_rcd;
+	t.t_block_bank = t.t_rtp + t.t_rp + c->t_rfc_pb + t.t_rcd;
 	return t;
 }
 

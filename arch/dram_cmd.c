@@ -62,7 +62,6 @@ static int channel_init(struct channel *c, const struct dram_cmd_table *t)
 	c->refresh_next = t->refresh == DRAM_REFRESH_ALL    ? t->refi
 	                  : t->refresh == DRAM_REFRESH_BANK ? t->refi_pb
 	                                                    : TICK_NEVER;
-	c->next = c->refresh_next;
 	return 0;
 }
 
@@ -80,6 +79,13 @@ struct dram_cmd *dram_cmd_new(const struct dram_cmd_table *t, const struct dram_
 	for (uint32_t i = 0; i < t->channels; i++)
 		if (channel_init(&d->channel[i], &d->t) < 0)
 			goto nomem;
+	for (uint32_t i = 0; i < t->channels; i++) {
+		struct channel *c = &d->channel[i];
+
+		if (t->refresh == DRAM_REFRESH_BANK)
+			c->refresh_next += i * t->refi / t->channels; /* not all at once */
+		c->next = c->refresh_next;
+	}
 	d->next = d->channel[0].next;
 	return d;
 nomem:
@@ -134,7 +140,7 @@ static inline void set_column(struct channel *c, uint32_t bank, int q)
 {
 	struct bank *b = &c->bank[bank];
 
-	if (b->hit[q] == NO_ENT)
+	if (b->hit[q] == NO_ENT || b->due)
 		drop_cand(c, b, q, CAND_COLUMN);
 	else
 		set_cand(c, b, q, CAND_COLUMN,
@@ -153,7 +159,7 @@ static inline void set_row(struct channel *c, uint32_t bank, int q)
 {
 	struct bank *b = &c->bank[bank];
 	const struct unit *u = &c->unit[b->unit];
-	bool open = b->row != NO_ROW, want = b->miss[q] != NO_ENT;
+	bool open = b->row != NO_ROW, want = b->miss[q] != NO_ENT && !b->due;
 
 	if (want && open && may_close(c, b, q))
 		set_cand(c, b, q, CAND_CLOSE,
@@ -423,6 +429,7 @@ static void issue(struct dram_cmd *d, struct channel *c, const struct choice *x,
 		break;
 	case DRAM_REFPB:
 		dram_dev_refpb(c, x->bank, now);
+		c->bank[x->bank].due = false;
 		set_cands(c, x->bank, READS);
 		set_cands(c, x->bank, WRITES);
 		refreshed(c);
@@ -434,15 +441,31 @@ static void issue(struct dram_cmd *d, struct channel *c, const struct choice *x,
 
 /* --- stepping ---------------------------------------------------------------------------------------------- */
 
+/* As many banks as give each its turn once a tREFI, of each pseudo-channel in turn. */
+static void due_banks(struct channel *c)
+{
+	tick_t n = (c->n_banks * c->t->refi_pb + c->t->refi / 2) / c->t->refi;
+
+	c->refresh_next += c->t->refi_pb;
+	for (n = n ? n : 1; n > 0; n--) {
+		uint32_t turn = c->refresh_turn, bank = turn % c->t->pcs * (c->n_banks / c->t->pcs) + turn / c->t->pcs;
+
+		c->refresh_turn = (turn + 1) % c->n_banks;
+		if (c->bank[bank].due)
+			continue;
+		c->bank[bank].due = true;
+		c->refresh[(c->refresh_at + c->n_refresh++) % c->refresh_size] = (uint16_t)bank;
+		set_cands(c, bank, READS);
+		set_cands(c, bank, WRITES);
+	}
+}
+
 static void due(struct channel *c)
 {
 	uint32_t step = c->t->stacked ? c->t->ranks : 1;
 
 	if (c->t->refresh == DRAM_REFRESH_BANK) {
-		c->refresh_next += c->t->refi_pb;
-		if (c->n_refresh < c->refresh_size)
-			c->refresh[(c->refresh_at + c->n_refresh++) % c->refresh_size] = (uint16_t)c->refresh_turn;
-		c->refresh_turn = (c->refresh_turn + 1) % c->n_banks;
+		due_banks(c);
 	} else {
 		c->refresh_next += c->t->refi;
 		for (uint32_t i = 0; i < c->n_units && c->n_refresh < c->refresh_size; i += step)

@@ -6,8 +6,9 @@
  * commands of several ticks, HBM3's half-clock row commands, LPDDR's split ACT and data-clock CAS.
  * The controller, as Ramulator 2.1 describes its own: first ready, first come first served, over the whole queue;
  * a request that opened its row goes first and its row is not closed under it; reads before writes until the write
- * queue is above its high mark or no read waits, then writes down to the low mark; a due refresh stops everything but
- * requests whose row is open for them.
+ * queue is above its high mark or no read waits, then writes down to the low mark; a due refresh of all banks stops
+ * everything but requests whose row is open for them. One of a bank goes first and stops that bank alone (Ramulator's
+ * stops all); each has its turn once a tREFI, in every pseudo-channel, and channels start apart.
  * Leaves out: forwarding from queued writes, ECC, temperature, power-down.
  *
  * Time is in ticks of the command clock (t_ck / clock_ticks). The model is driven by its own loop: `dram_cmd_offer`

@@ -28,6 +28,7 @@ struct bank {
 	uint16_t active;              /* requests that opened the row and have not been served */
 	uint16_t head[2], tail[2];    /* queued requests, oldest first */
 	uint16_t hit[2], miss[2];     /* oldest with this row, oldest with another (all, where no row is open) */
+	bool due;                     /* for its refresh: takes no request that has not opened its row yet */
 	uint16_t cand[2][CANDS];      /* its place among the channel's candidates, [direction][CAND_*] */
 };
 
@@ -91,7 +92,7 @@ static inline tick_t dram_whole_clock(const struct channel *c, tick_t t)
 /* The queues are such that reads turn to writes or back. */
 static inline bool dram_turns(const struct channel *c)
 {
-	if (c->n_refresh)
+	if (c->n_refresh && c->t->refresh == DRAM_REFRESH_ALL)
 		return false;
 	return c->write_mode ? c->n[WRITES] < c->t->low && c->n[READS] : c->n[WRITES] > c->t->high || !c->n[READS];
 }

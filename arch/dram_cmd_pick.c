@@ -126,7 +126,7 @@ bool dram_choose_column(struct channel *c, tick_t now, struct choice *x, tick_t 
 
 	if (c->n_active && choose_active(c, now, &l, x, next))
 		return true;
-	if (!c->n_refresh)
+	if (!c->n_refresh || c->t->refresh == DRAM_REFRESH_BANK)
 		look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 0, now);
 	return chosen(&l, c->cand[q][CAND_COLUMN], false, now, x, next);
 }
@@ -138,7 +138,11 @@ bool dram_choose_row(struct channel *c, tick_t now, bool closes, struct choice *
 
 	if (c->n_refresh) {
 		*next = TICK_NEVER;
-		return choose_refresh(c, now, closes, x, next);
+		if (choose_refresh(c, now, closes, x, next))
+			return true;
+		if (c->t->refresh == DRAM_REFRESH_ALL)
+			return false;
+		l.next = *next;
 	}
 	look_rows(c, &l, q, now, closes ? now + 1 : 0);
 	return chosen(&l, c->cand[q][0], false, now, x, next);
@@ -153,7 +157,11 @@ bool dram_choose_any(struct channel *c, tick_t now, struct choice *x, tick_t *ne
 		return true;
 	if (c->n_refresh) {
 		*next = l.next;
-		return choose_refresh(c, now, false, x, next);
+		if (choose_refresh(c, now, false, x, next))
+			return true;
+		if (c->t->refresh == DRAM_REFRESH_ALL)
+			return false;
+		l.next = *next;
 	}
 	look_rows(c, &l, q, now, 0);
 	look(&l, c->cand[q][CAND_COLUMN], c->n_cand[q][CAND_COLUMN], 2 * (uint64_t)c->n_banks, now);

@@ -112,9 +112,6 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 	t->refi_pb = ticks(c, c->t_refi_pb);
 	t->rc_ref = plus(t->rc, act);
 	t->rp_ref = rp;
-	if (t->refresh == DRAM_REFRESH_BANK && (!t->refi_pb || !t->rfc_pb))
-		return err_set(e, ERR_CONFIG,
-		               "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
 	t->read_queue = c->read_queue;
 	t->write_queue = c->write_queue;
 	/* More than `high` waiting starts draining, fewer than `low` ends it. */

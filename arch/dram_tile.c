@@ -18,6 +18,7 @@ struct unit {
 	ps_t end[2];    /* of the last piece read, written: the controller's queue reaches on from there */
 	ps_t back;      /* turnaround the next read pays */
 	enum dir dir;
+	ps_t phase;     /* how much later than the first unit's its banks are refreshed */
 	bool opened[2]; /* the last piece read, written had to open its row */
 };
 
@@ -49,7 +50,9 @@ struct dram_tile {
 	ps_t *bus_time;               /* of n bursts, up to a stripe */
 	ps_t *to_write, *to_read;     /* turnaround by bursts written, up to a batch */
 	ps_t *reach[2];               /* of the queue, in time, reads and writes, by bursts of pieces that open rows */
-	ps_t *data_time;              /* of n bursts, from one row's bank in each group, up to a stripe */
+	ps_t *turn_at;    /* [bank] when the one in group 0 is refreshed for the first time; NULL: not one by one */
+	ps_t group_turns; /* from a bank's turn to that of the bank in the next group */
+	ps_t *data_time;  /* of n bursts, from one row's bank in each group, up to a stripe */
 	struct view gang, each;
 	bool apart;      /* `each` is what counts */
 	uint32_t spread; /* requests over all units since one that was not */
@@ -60,6 +63,8 @@ struct dram_tile {
 
 uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when)
 {
+	if (t->t_refi_bank)
+		return when / (t->t_refi_bank / (t->groups * t->banks));
 	return t->t_refi ? when / t->t_refi : 0;
 }
 
@@ -111,6 +116,21 @@ static void view_free(struct view *v)
 	free(v->single);
 }
 
+static int turns_new(struct dram_tile *d)
+{
+	const struct dram_timing *t = &d->t;
+	ps_t gap = t->t_refi_bank / (t->groups * t->banks), in_group = t->banks / t->ranks;
+
+	if (!t->t_refi_bank)
+		return 0;
+	if (!(d->turn_at = calloc(t->banks, sizeof *d->turn_at)))
+		return -1;
+	d->group_turns = in_group * gap;
+	for (uint32_t b = 0; b < t->banks; b++)
+		d->turn_at[b] = (b % t->ranks * t->groups * in_group + b / t->ranks + 1) * gap;
+	return 0;
+}
+
 struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e)
 {
 	size_t n_stripe = t->row_bytes * t->groups / t->burst_bytes;
@@ -134,7 +154,8 @@ struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e)
 	d->reach[DIR_READ] = calloc(n_stripe + 1, sizeof **d->reach);
 	d->reach[DIR_WRITE] = calloc(n_stripe + 1, sizeof **d->reach);
 	if (!d->bus_time || !d->data_time || !d->reach[DIR_READ] || !d->reach[DIR_WRITE] || !d->to_write ||
-	    !d->to_read || !d->taken || view_new(&d->gang, t, 1) < 0 || view_new(&d->each, t, t->units) < 0)
+	    !d->to_read || !d->taken || turns_new(d) < 0 || view_new(&d->gang, t, 1) < 0 ||
+	    view_new(&d->each, t, t->units) < 0)
 		goto nomem;
 	for (size_t n = 0; n <= n_stripe; n++)
 		d->bus_time[n] = dram_bus_time(t, n);
@@ -178,6 +199,7 @@ void dram_tile_free(struct dram_tile *d)
 	free(d->to_write);
 	free(d->to_read);
 	free(d->taken);
+	free(d->turn_at);
 	view_free(&d->gang);
 	view_free(&d->each);
 	free(d);
@@ -197,6 +219,8 @@ static void come_apart(struct dram_tile *d)
 {
 	for (uint32_t i = 0; i < d->t.units; i++)
 		d->each.unit[i] = d->gang.unit[0];
+	for (uint32_t i = 0; i < d->t.units; i++)
+		d->each.unit[i].phase = i % d->t.channels * d->t.t_refi_bank / d->t.channels;
 	memset(d->taken, 0, d->t.banks * sizeof *d->taken);
 	d->apart = true;
 }
@@ -266,7 +290,7 @@ struct piece {
 struct work {
 	ps_t a; /* arrival, open time */
 	enum dir dir;
-	ps_t end;               /* so far */
+	ps_t end, bus;          /* so far; bus: of it without banks that are waited for while others go on */
 	uint64_t opened, turns; /* rows opened, changes of direction: of a run, in units of the view */
 };
 
@@ -354,6 +378,20 @@ static inline ps_t past(ps_t reach, ps_t span)
 	return reach > span ? reach - span : 0;
 }
 
+/* When a bank that is refreshed at time `at` has its row again; 0: none of those of that number is. *group is its
+ * group. */
+static inline ps_t refreshed(const struct dram_tile *d, const struct unit *u, uint32_t bank, ps_t at, uint32_t *group)
+{
+	ps_t period = d->t.t_refi_bank, first = d->turn_at[bank] + u->phase, into;
+
+	if (at < first)
+		return 0; /* nothing is refreshed as time begins */
+	into = (at - first) % period;
+	*group = (uint32_t)(into / d->group_turns);
+	into -= *group * d->group_turns;
+	return *group < d->t.groups && into < d->t.t_block_bank ? at - into + d->t.t_block_bank : 0;
+}
+
 /* Fewer bursts than groups: each in a bank of its own. */
 static void serve_few(const struct dram_tile *d, struct view *v, const struct piece *p, uint32_t i, struct work *w)
 {
@@ -364,7 +402,7 @@ static void serve_few(const struct dram_tile *d, struct view *v, const struct pi
 	ps_t span = d->bus_time[p->n], reach = d->reach[w->dir][u->opened[w->dir] ? p->n : d->stripe];
 	ps_t sight = seen(u, w, reach), from = opens(u, w, sight);
 	uint64_t before = w->opened;
-	ps_t turn = turnaround(d, u, w, p), need = w->a, end = 0;
+	ps_t turn = turnaround(d, u, w, p), need = w->a, end = 0, late = 0;
 
 	if (!b->split) {
 		for (uint32_t g = 0; g < d->t.groups; g++)
@@ -385,10 +423,20 @@ static void serve_few(const struct dram_tile *d, struct view *v, const struct pi
 			w->opened++;
 		}
 		end = ps_max(end, col + burst);
+		if (d->turn_at) {
+			ps_t at = ps_max(col, u->bus + turn), again;
+			uint32_t group = 0;
+
+			if ((again = refreshed(d, u, p->bank, at, &group)) && group == ((p->group + n) & d->group_mask))
+				late = ps_max(late, again + burst);
+		}
 	}
 	u->bus = ps_max(ps_max(u->bus + turn, need) + span, end - ps_min(end, past(reach, span)));
+	u->bus = ps_max(u->bus, late - ps_min(late, past(reach * d->t.groups, span)));
 	end = ps_max(end, u->bus);
 	u->end[w->dir] = ps_max(u->end[w->dir], end);
+	w->bus = ps_max(w->bus, end);
+	end = ps_max(end, late);
 	u->opened[w->dir] = w->opened > before;
 	for (uint32_t n = 0; n < p->n; n++) {
 		struct bank *x = &single[(p->group + n) & d->group_mask];
@@ -410,13 +458,14 @@ static void serve_full(const struct dram_tile *d, struct view *v, const struct p
 	const uint32_t row = p->row, groups = d->t.groups;
 	const enum dir dir = w->dir;
 	const ps_t reaches[2] = { d->reach[dir][d->stripe], d->reach[dir][p->n] }, data = d->data_time[p->n];
+	const bool turns = d->turn_at;
 	uint64_t opened = 0;
-	ps_t last = w->end;
+	ps_t last = w->end, busy = w->bus;
 
 	for (; u < stop; u++, b++) {
 		const ps_t reach = reaches[u->opened[dir]], sight = seen(u, w, reach), from = opens(u, w, sight);
 		ps_t turn = write || u->dir != dir ? turnaround(d, u, w, p) : 0;
-		ps_t need = a, open = 0, end;
+		ps_t need = a, open = 0, late = 0, end;
 		uint32_t k = groups;
 
 		if (b->split) {
@@ -440,11 +489,20 @@ static void serve_full(const struct dram_tile *d, struct view *v, const struct p
 		}
 		u->bus = ps_max(ps_max(u->bus + turn, need) + span, end - ps_min(end, past(reach, span)));
 		end = ps_max(end, u->bus);
+		if (turns) {
+			uint32_t group;
+
+			late = refreshed(d, u, p->bank, end - burst, &group) + burst;
+			u->bus = ps_max(u->bus, late - ps_min(late, past(reach * groups, span)));
+			end = ps_max(end, u->bus);
+		}
 		u->end[dir] = ps_max(u->end[dir], end);
+		busy = ps_max(busy, end);
 		b->ready = ps_max(b->ready, end + after);
-		last = ps_max(last, end);
+		last = ps_max(last, ps_max(end, late));
 	}
 	w->end = last;
+	w->bus = busy;
 	w->opened += opened;
 }
 
@@ -593,8 +651,10 @@ static void serve_together(struct dram_tile *d, uint64_t lo, uint64_t last, stru
 	uint64_t bursts = (to - from) >> d->burst_shift;
 
 	serve_units(d, &d->gang, 0, 1, from, to, w);
-	if (most > bursts)
+	if (most > bursts) {
 		w->end += (most - bursts) * d->bus_time[1];
+		w->bus += (most - bursts) * d->bus_time[1];
+	}
 	w->opened *= d->t.units;
 	w->turns *= d->t.units;
 }
@@ -626,9 +686,10 @@ ps_t dram_tile_serve(struct dram_tile *d, ps_t arrival, const struct mem_run *ru
 {
 	struct work w = { .a = dram_tile_open(&d->t, arrival), .dir = write ? DIR_WRITE : DIR_READ };
 
-	w.end = w.a;
+	w.end = w.bus = w.a;
 	for (uint32_t i = 0; i < n_runs; i++)
 		if (runs[i].bytes)
 			serve_run(d, &runs[i], &w, s);
+	s->bus_end = dram_tile_when(&d->t, w.bus) + (write ? d->t.t_cwl : d->t.t_cl);
 	return dram_tile_when(&d->t, w.end) + (write ? d->t.t_cwl : d->t.t_cl);
 }

@@ -25,7 +25,11 @@
  * for every kind, tile size and a queue of 128; 64 KiB tiles that close each other's rows within 15 %. Beyond that:
  * smaller tiles at random or by turns of reads and writes, which a controller puts together by row.
  *
- * Refresh blocks all units from n * tREFI for t_block (n >= 1). The equations run in *open time*, which stands still in
+ * Refresh of single banks (dram.refresh: per_bank): each has its turn once a tREFI, in the order rank, group, bank as on
+ * the command path, and channels start apart; units that count as one are in step. A piece whose last burst would fall
+ * into the t_block_bank of one of its banks ends after it. Only that bank's bursts fill the queue meanwhile, one of as
+ * many as there are groups, so that others run ahead that much further.
+ * Refresh of all banks blocks all units from n * tREFI for t_block (n >= 1). The equations run in *open time*, which stands still in
  * those windows; work is split across them. Rows count as restored after a window: t_block holds tRP and tRCD. */
 #ifndef NPUSIM_ARCH_DRAM_TILE_H
 #define NPUSIM_ARCH_DRAM_TILE_H
@@ -39,6 +43,7 @@ struct dram_tile_stats {
 	uint64_t bursts, row_hits, activates; /* a burst hits or opens a row: bursts = hits + activates */
 	uint64_t turnarounds;
 	uint64_t bus_ps;                      /* data-bus time, summed over units */
+	ps_t bus_end;                         /* of the last request: its end, if no bank had been in refresh */
 };
 
 struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e);
@@ -52,6 +57,6 @@ ps_t dram_tile_open(const struct dram_timing *t, ps_t when);     /* open time at
 ps_t dram_tile_when(const struct dram_timing *t, ps_t open);     /* the first moment with that much open time */
 /* Where the tile path's map puts the burst of an address, for models that look at single bursts. */
 struct dram_place dram_tile_place(const struct dram_timing *t, uint64_t addr);
-uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when); /* refresh windows begun up to `when` */
+uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when); /* refreshes of a unit begun up to `when` */
 
 #endif

@@ -97,6 +97,35 @@ TEST(the_tile_path_agrees_with_the_command_path)
 	}
 }
 
+/* Where banks are refreshed one by one, with enough under way that a channel need not wait for the slowest one. */
+TEST(the_tile_path_agrees_while_single_banks_are_refreshed)
+{
+	static const char *const kinds[] = { "gddr7-28000", "hbm2-2000",   "hbm2e-3600",  "hbm3-6400",
+		                             "hbm3e-9600",  "lpddr5-6400", "lpddr5x-8533" };
+	const struct probe_tiles *known;
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		struct dram_cfg c;
+
+		bed_dram_kind(&c, kinds[k], "refresh: per_bank\n");
+		for (size_t i = 0; (known = probe_tiles_known(i)); i++) {
+			struct probe_tiles s = *known;
+			struct probe_tiles_result r;
+			struct err e = ERR_INIT;
+
+			if (known->streams != 1 || (known->reads && known->writes))
+				continue;
+			s.tile = 64 << 10;
+			s.window = (UINT64_C(256) << 10) * c.channels;
+			s.tiles = (UINT64_C(4) << 20) * c.channels / s.tile;
+			CHECK_OK(probe_tiles(&c, &s, &r, &e), e);
+			if (fabs(r.tile / r.command - 1) > 0.03 || r.command < 0.9)
+				test_fail(__FILE__, __LINE__, "%s, %s: %.4f against %.4f", kinds[k], s.name, r.tile,
+				          r.command);
+		}
+	}
+}
+
 TEST(closed_forms_bound_the_command_path)
 {
 	struct probe_stream seq = { .order = PROBE_SEQ, .requests = 60000 },
@@ -115,4 +144,4 @@ TEST(closed_forms_bound_the_command_path)
 }
 
 SUITE(m_dram, T(the_command_path_agrees_with_the_reference) T(the_tile_path_agrees_with_the_command_path)
-                      T(closed_forms_bound_the_command_path));
+                      T(the_tile_path_agrees_while_single_banks_are_refreshed) T(closed_forms_bound_the_command_path));

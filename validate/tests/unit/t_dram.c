@@ -217,6 +217,33 @@ TEST(a_request_in_a_refresh_window_waits_for_its_end_and_for_activates)
 	dev_down(&d);
 }
 
+TEST(a_bank_in_refresh_is_waited_for_and_others_are_not)
+{
+	struct dev d;
+	/* 16 banks in 3900 ns, group 0's first: bank 0 of it at 243.75 ns and every 3900 ns from there. */
+	const ps_t turn = 3900 * NS / 16, again = turn + (5 + 14 + 160 + 14) * NS;
+	struct { uint64_t addr, bytes; ps_t at, back; } asks[] = {
+		{ 0, 128, 0, (3 * 4 + 14 + 2 + 14) * NS },                 /* opens a row in each group */
+		{ 0, 32, 250 * NS, again + (2 + 14) * NS },
+		{ 32, 32, (3900 + 250) * NS, (3900 + 250 + 2 + 14) * NS }, /* group 1 */
+		{ 0, 128, (3900 + 280) * NS, 3900 * NS + again + (2 + 14) * NS },
+		{ 0, 128, (3900 + 460) * NS, (3900 + 460 + 8 + 14) * NS },
+	};
+
+	dev_up(&d, "hbm2-2000", "channels: 1\npseudo_channels: 1\nmap: plain\nt_controller: 0\nrefresh: per_bank\n");
+	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+		struct bed_ask a;
+
+		bed_ask1(&d.b, &a, asks[i].addr, asks[i].bytes, false);
+		a.rq.not_before = asks[i].at;
+		CHECK(comp_send(d.dram, &a.rq));
+		bed_run(&d.b);
+		CHECK_U64(a.back, asks[i].back);
+	}
+	CHECK_U64(stat_get(d.b.stats, "dram.refreshes"), (3900 + 482) * NS / turn);
+	dev_down(&d);
+}
+
 TEST(open_time_and_its_inverse_agree_at_every_edge)
 {
 	struct dram_timing t = { .t_refi = 1000, .t_block = 300 };
@@ -598,6 +625,7 @@ SUITE(t_dram,
 	T(a_full_stripe_opens_a_row_in_every_group)
 	T(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back)
 	T(a_request_in_a_refresh_window_waits_for_its_end_and_for_activates)
+	T(a_bank_in_refresh_is_waited_for_and_others_are_not)
 	T(open_time_and_its_inverse_agree_at_every_edge)
 	T(the_controller_adds_its_latency_and_scaling_scales)
 	T(bytes_are_counted_as_asked_and_bursts_apart)

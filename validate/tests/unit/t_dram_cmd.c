@@ -136,6 +136,25 @@ TEST(every_bank_is_refreshed_at_trefi)
 	dram_cmd_free(r.d);
 }
 
+TEST(a_refresh_of_one_bank_stops_that_bank_alone)
+{
+	struct rig r;
+	tick_t other;
+
+	rig_up(&r, "hbm2-2000", "channels: 1\nrefresh: per_bank\n");
+	run(&r, 1, 123);
+	CHECK_U64(dram_cmd_stats(r.d).commands[DRAM_REFPB], 1);  /* bank 0, at 122 */
+	CHECK(dram_cmd_offer(r.d, &(struct dram_place){ 0, 0, 1, 0 }, &(struct dram_burst){ 0, 0, false }));
+	CHECK(dram_cmd_offer(r.d, &(struct dram_place){ 0, 5, 1, 0 }, &(struct dram_burst){ 1, 0, false }));
+	other = run(&r, 1, 1000);
+	CHECK(other < 122 + 40);
+	CHECK_U64(run(&r, 2, 1000), 122 + 159 + 15);
+	/* All 32 of both pseudo-channels have their turn in a tREFI. */
+	run(&r, 3, 8 * 32 * 122 + 121);
+	CHECK_U64(dram_cmd_stats(r.d).commands[DRAM_REFPB], 8 * 32);
+	dram_cmd_free(r.d);
+}
+
 TEST(going_tick_by_tick_changes_nothing)
 {
 	static const char *const kinds[] = { "hbm3-6400", "gddr7-28000", "lpddr5-6400", "ddr5-4800" };
@@ -250,6 +269,6 @@ SUITE(t_dram_cmd,
 	T(twtr_l) T(trtp) T(twr) T(tppd) T(tras_of_all_banks) T(trc_before_a_refresh) T(trp_before_a_refresh) T(trfc)
 	T(trfc_pb) T(rank_to_rank_reads) T(ranks_do_not_share_trrd) T(pseudo_channels_do_not_share_times)
 	T(the_fifth_act_waits_for_tfaw) T(a_read_opens_its_row_and_a_conflict_closes_it) T(a_full_queue_refuses)
-	T(every_bank_is_refreshed_at_trefi) T(going_tick_by_tick_changes_nothing)
+	T(every_bank_is_refreshed_at_trefi) T(a_refresh_of_one_bank_stops_that_bank_alone) T(going_tick_by_tick_changes_nothing)
 	T(closed_pages_make_every_read_open_its_row) T(a_map_covers_every_field_once) T(a_map_is_one_to_one)
 	T(contradicting_times_are_refused));

@@ -199,14 +199,15 @@ TEST(two_partitions_make_the_curve_of_an_h200)
 	}
 }
 
+/* All banks refreshed at a time: one by one, what a short write waits for depends on where its rows lie. */
 TEST(two_partitions_write_and_copy_as_fast_as_one)
 {
-	static const char *const one[] = { "l2.partitions=1" };
+	static const char *const one[] = { "dram.refresh=all_bank", "l2.partitions=1" };
 	struct probe_mem_opts o = { .largest = 64 * MIB };
 	struct probe_mem_point x[PROBE_MEM_POINTS], y[PROBE_MEM_POINTS];
-	int n = probe(probe_mem_stream, file("configs/gpu/h200.yaml", NULL, 0), o, x);
+	int n = probe(probe_mem_stream, file("configs/gpu/h200.yaml", one, 1), o, x);
 
-	CHECK_U64(probe(probe_mem_stream, file("configs/gpu/h200.yaml", one, 1), o, y), n);
+	CHECK_U64(probe(probe_mem_stream, file("configs/gpu/h200.yaml", one, 2), o, y), n);
 	for (int i = 0; i < n; i++) {
 		printf("%s: %.3f of the peak, %.3f from one partition\n", x[i].what, x[i].efficiency, y[i].efficiency);
 		CHECK(about(x[i].efficiency, y[i].efficiency, 0.02));
