@@ -2,6 +2,7 @@
  *
  * The defaults are configs/dram/hbm3-6400.yaml. */
 #include "arch/dram.h"
+#include "arch/dram_map.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -251,13 +252,25 @@ static int check_times(const struct dram_cfg *c, struct err *e)
 	return 0;
 }
 
+static int check_map(const struct dram_cfg *c, struct err *e)
+{
+	const struct dram_map_size size = {
+		.n = { c->channels, c->pseudo_channels, c->ranks, c->bank_groups, c->banks, c->rows,
+		       c->row_bytes / dram_burst_bytes(c) },
+		.burst_bytes = dram_burst_bytes(c),
+	};
+	struct dram_fieldmap map;
+
+	return dram_map_parse(&map, c->fields, &size, e) < 0 ? err_add(e, "reading 'dram.fields'") : 0;
+}
+
 int dram_cfg_resolve(struct dram_cfg *c, const struct cfg *raw, struct err *e)
 {
 	if (dram_is_fixed(c))
 		return resolve_fixed(c, raw, e);
 	if (check_geometry(c, e) < 0 || resolve_rate(c, raw, e) < 0)
 		return -1;
-	return check_times(c, e);
+	return check_times(c, e) < 0 ? -1 : check_map(c, e);
 }
 
 /* --- closed forms ------------------------------------------------------------------------------------------ */

@@ -17,7 +17,7 @@
 static int probe(const struct dram_timing *t, uint64_t piece, bool write, uint64_t *per_byte, struct err *e)
 {
 	struct dram_tile *d = dram_tile_new(t, e);
-	struct dram_tile_stats s = { 0, 0, 0, 0, 0 };
+	struct dram_tile_stats s = { .bursts = 0 };
 	ps_t end = 0, from = 0;
 
 	if (!d)
@@ -26,7 +26,8 @@ static int probe(const struct dram_timing *t, uint64_t piece, bool write, uint64
 		const struct mem_run r = { i * piece, piece };
 		ps_t now = end > AHEAD_PS ? end - AHEAD_PS : 0;
 
-		end = dram_tile_serve(d, now, &r, 1, write, &s);
+		dram_tile_serve(d, now, &r, 1, write, &s);
+		end = s.bus_end;
 		if (i + 1 == PROBE_WARM)
 			from = end;
 	}

@@ -66,6 +66,17 @@ static int load_config(const struct ask *a, struct dram_cfg *c, struct err *e)
 	return probe_dram_load(c, a->config, sets, n, e);
 }
 
+/* Published tables differ so, by rounding; more than a clock may be a slip. */
+static void warn_row_cycle(const struct ask *a, const struct dram_cfg *c)
+{
+	ps_t sum = c->t_ras + c->t_rp, off = c->t_rc > sum ? c->t_rc - sum : sum - c->t_rc;
+
+	if (!dram_is_fixed(c) && off > c->t_ck)
+		fprintf(stderr, "npusim: warning: %s: 'dram.t_rc' is %llu ps and 'dram.t_ras' + 'dram.t_rp' %llu ps: more than"
+		        " a clock of %llu ps apart\n", a->config, (unsigned long long)c->t_rc,
+		        (unsigned long long)sum, (unsigned long long)c->t_ck);
+}
+
 static void print_json(const struct ask *a, const struct probe_result *r, struct str *out)
 {
 	struct out_json j;
@@ -128,7 +139,10 @@ static int one_stream(const struct ask *a, enum out_format f, struct str *out, s
 	s.poisson = a->poisson;
 	s.requests = a->bursts;
 	s.tile = a->tile;
-	if (load_config(a, &c, e) < 0 || (tile ? probe_dram_tile : probe_dram_command)(&c, &s, &r, e) < 0)
+	if (load_config(a, &c, e) < 0)
+		return -1;
+	warn_row_cycle(a, &c);
+	if ((tile ? probe_dram_tile : probe_dram_command)(&c, &s, &r, e) < 0)
 		return -1;
 	if (f == OUT_JSON)
 		print_json(a, &r, out);
