@@ -46,7 +46,8 @@ static void classify(struct bound_launch *b, const struct roof *f, const struct 
 	if (isnan(b->memory) || isnan(b->math))
 		b->class = ROOF_UNKNOWN;
 	else
-		b->class = roof_classify(rule, bound_intensity(b->flops, b->bytes), roof_ridge(f, b->pipe), b->memory, b->math);
+		b->class = roof_classify(rule, bound_intensity(b->flops, b->bytes), roof_ridge(f, b->pipe), b->memory,
+		                         b->math);
 }
 
 static void by_counters(struct bound_launch *b, const struct counted *x)
@@ -91,8 +92,14 @@ static void by_op(struct bound_launch *b, const struct op_stream *s, const struc
 
 static struct bound_launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
 {
-	struct bound_launch b = { .name = name, .count = count, .ns = ns, .time = (double)ns / 1e9, .bytes = NAN,
-	                          .flops = NAN, .memory = NAN, .math = NAN };
+	struct bound_launch b = { .name = name,
+		                  .count = count,
+		                  .ns = ns,
+		                  .time = (double)ns / 1e9,
+		                  .bytes = NAN,
+		                  .flops = NAN,
+		                  .memory = NAN,
+		                  .math = NAN };
 
 	b.family = r && r->family && *r->family ? r->family : "unknown";
 	b.library = r && r->library && *r->library ? r->library : "unknown";
@@ -102,7 +109,10 @@ static struct bound_launch start(const char *name, uint64_t count, uint64_t ns, 
 
 /* --- all of them ------------------------------------------------------------------------------------------- */
 
-struct ids { int64_t id; uint32_t op; };
+struct ids {
+	int64_t id;
+	uint32_t op;
+};
 
 static int by_id(const void *x, const void *y)
 {
@@ -259,8 +269,9 @@ static int sum_names(struct bound *out, struct arena *a, struct err *e)
 		const struct bound_launch *b = order[i];
 
 		if (i == 0 || strcmp(b->name, order[i - 1]->name) != 0)
-			out->kernels[out->n_kernels++] = (struct bound_kernel){ .name = b->name, .friendly = b->friendly,
-			                                                        .library = b->library, .family = b->family };
+			out->kernels[out->n_kernels++] = (struct bound_kernel){
+				.name = b->name, .friendly = b->friendly, .library = b->library, .family = b->family
+			};
 		add_to(&out->kernels[out->n_kernels - 1], b);
 		out->count += b->count;
 		out->ns += b->ns;

@@ -1,9 +1,9 @@
 /* bound.h - the kernels of a trace under a roofline: bytes, operations, intensity and class.
  *
- * Of a launch with counters (see counters.h) bytes are those to and from DRAM, and use is what the profiler says of DRAM
- * and SMs; its time then is the profiler's, as bytes and time must be of one run. Of others it is what its op needs
- * (workloads/work.h): operands once each, wherever they came from, over the measured time; so use of memory can be above
- * 100 % of DRAM's where the L2 gave them. An op of several launches gives each a share by its time.
+ * Of a launch with counters (see counters.h) bytes are those to and from DRAM, and use is what the profiler says of
+ * DRAM and SMs; its time then is the profiler's, as bytes and time must be of one run. Of others it is what its op
+ * needs (workloads/work.h): operands once each, wherever they came from, over the measured time; so use of memory can
+ * be above 100 % of DRAM's where the L2 gave them. An op of several launches gives each a share by its time.
  * Where a database holds both, the profiled launches of Nsight Compute lend their counters and are no kernels here.
  * A name's row is the sum of its launches; its class is the one most of its time is in. */
 #ifndef NPUSIM_SIM_BOUND_H

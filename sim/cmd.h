@@ -24,7 +24,8 @@ cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;
-cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify, cmd_trace_roofline, cmd_trace_hist;
+cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify;
+cmd_fn cmd_trace_roofline, cmd_trace_hist, cmd_trace_diff, cmd_trace_export;
 
 /* opt_parse for a command: 0 go on, 1 help was asked for and is in `out`, -1 error. */
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);

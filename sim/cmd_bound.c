@@ -12,7 +12,8 @@ static int number(const char *text, const char *option, double least, double mos
 		return 0;
 	*v = strtod(text, &end);
 	if (*end || end == text || !(*v >= least && *v <= most))
-		return err_set(e, ERR_USAGE, "'%s' is no number from %g to %g, for option '--%s'", text, least, most, option);
+		return err_set(e, ERR_USAGE, "'%s' is no number from %g to %g, for option '--%s'", text, least, most,
+		               option);
 	return 0;
 }
 
@@ -24,15 +25,16 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 	int rc = -1;
 
 	memset(in, 0, sizeof *in);
-	if (number(o->margin, "margin", 1, 100, &rule.margin, e) < 0 || number(o->low, "low", 0, 100, &rule.low, e) < 0 ||
-	    !(in->rules = rules_load(o->rules, e)) || !(db = tracedb_open(path, DB_READ, e)))
+	if (number(o->margin, "margin", 1, 100, &rule.margin, e) < 0 ||
+	    number(o->low, "low", 0, 100, &rule.low, e) < 0 || !(in->rules = rules_load(o->rules, e)) ||
+	    !(db = tracedb_open(path, DB_READ, e)))
 		goto out;
 	if (!(in->t.arena = arena_new(CMD_TRACE_MEMORY))) {
 		err_set(e, ERR_NOMEM, "no memory for the trace");
 		goto out;
 	}
-	if (tracedb_load_any(db, o->range, in->t.arena, &in->t.trace, e) == 0 && (in->counters = counters_load(db, e)) &&
-	    roof_load(o->config, &in->t.trace, &roof, e) == 0)
+	if (tracedb_load_any(db, o->range, in->t.arena, &in->t.trace, e) == 0 &&
+	    (in->counters = counters_load(db, e)) && roof_load(o->config, &in->t.trace, &roof, e) == 0)
 		rc = bound_trace(&in->t.trace, in->rules, in->counters, &roof, &rule, in->t.arena, &in->b, e);
 out:
 	tracedb_free(db);
@@ -59,13 +61,16 @@ void bound_print_rule(const struct bound *b, struct str *out)
 	for (int i = 0; i < ROOF_PIPES; i++)
 		str_addf(out, " %s %.1f%s", roof_pipe_name((enum roof_pipe)i), roof_ridge(r, (enum roof_pipe)i),
 		         i + 1 < ROOF_PIPES ? "," : " FLOP/byte\n");
-	str_addf(out, "rule: latency-bound  both use less than %g %% of their peaks\n"
-	              "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
-	              "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"
-	              "      balanced       the rest; unknown: neither counters nor shapes\n", b->rule.low, b->rule.margin,
-	         b->rule.margin);
-	str_addf(out, "by counters: %.2f %% of the kernel time; the rest by what the ops need, operands once each, over the"
-	              " measured time\n", cmd_pct((double)b->counted_ns, (double)b->ns));
+	str_addf(out,
+	         "rule: latency-bound  both use less than %g %% of their peaks\n"
+	         "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
+	         "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"
+	         "      balanced       the rest; unknown: neither counters nor shapes\n",
+	         b->rule.low, b->rule.margin, b->rule.margin);
+	str_addf(out,
+	         "by counters: %.2f %% of the kernel time; the rest by what the ops need, operands once each, over the"
+	         " measured time\n",
+	         cmd_pct((double)b->counted_ns, (double)b->ns));
 }
 
 void bound_json_rule(const struct bound *b, struct out_json *j)

@@ -9,15 +9,16 @@ struct bound_options { const char *range, *rules, *config, *margin, *low; };
 
 /* Rows for an option table over a struct bound_options *O. */
 #define BOUND_OPTS(O) \
-	{ 'c', "config", OPT_TEXT, &(O)->config, "FILE", "the device whose peaks count; by default the one in configs/gpu" \
-	  " that the trace's device is called like" }, \
-	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", "only what was launched inside this annotation; 'trace show' lists" \
-	  " them" }, \
-	{ 0, "margin", OPT_TEXT, &(O)->margin, "X", "one use is meaningfully higher than the other from this factor on;" \
-	  " 1.5 by default" }, \
-	{ 0, "low", OPT_TEXT, &(O)->low, "PERCENT", "use of memory and math both below: latency-bound; 10 by default" }, \
-	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that comes" \
-	  " with npusim" }
+	{ 'c', "config", OPT_TEXT, &(O)->config, "FILE", "the device whose peaks count; by default the one in" \
+	  " configs/gpu that the trace's device is called like" }, \
+	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", "only what was launched inside this annotation; 'trace show'" \
+	  " lists them" }, \
+	{ 0, "margin", OPT_TEXT, &(O)->margin, "X", "one use is meaningfully higher than the other from this factor" \
+	  " on; 1.5 by default" }, \
+	{ 0, "low", OPT_TEXT, &(O)->low, "PERCENT", "use of memory and math both below: latency-bound; 10 by" \
+	  " default" }, \
+	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that" \
+	  " comes with npusim" }
 
 struct bound_input { struct cmd_trace t; struct rules *rules; struct counters *counters; struct bound b; };
 

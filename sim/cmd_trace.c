@@ -12,6 +12,8 @@ const struct cmd cmd_trace_table[] = {
 	{ "roofline", cmd_trace_roofline, NULL, "operations a byte and a second of each kernel, under its roof" },
 	{ "hist", cmd_trace_hist, NULL, "how durations, throughputs, hit rates and occupancies are distributed" },
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
+	{ "diff", cmd_trace_diff, NULL, "two traces side by side: what got slower, by family and kernel" },
+	{ "export", cmd_trace_export, NULL, "a timeline for ui.perfetto.dev, or a table of launches" },
 	{ NULL, NULL, NULL, NULL }
 };
 

@@ -7,7 +7,11 @@
 
 #define NAME_SHOWN 48
 
-struct options { struct bound_options b; const char *format; uint64_t n; };
+struct options {
+	struct bound_options b;
+	const char *format;
+	uint64_t n;
+};
 
 static double mean_us(const struct bound_kernel *k)
 {
@@ -25,9 +29,10 @@ static void real(struct out_table *t, double v)
 static void write_kernels(const struct bound *b, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 }, { "friendly", OUT_TEXT, 0 }, { "family", OUT_TEXT, 0 }, { "count", OUT_INT, 0 },
-		{ "total_us", OUT_REAL, 3 }, { "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 }, { "ai", OUT_REAL, 3 },
-		{ "ridge", OUT_REAL, 1 }, { "memory_pct", OUT_REAL, 2 }, { "math_pct", OUT_REAL, 2 }, { "class", OUT_TEXT, 0 },
+		{ "rank", OUT_INT, 0 },        { "friendly", OUT_TEXT, 0 }, { "family", OUT_TEXT, 0 },
+		{ "count", OUT_INT, 0 },       { "total_us", OUT_REAL, 3 }, { "mean_us", OUT_REAL, 3 },
+		{ "share_pct", OUT_REAL, 2 },  { "ai", OUT_REAL, 3 },       { "ridge", OUT_REAL, 1 },
+		{ "memory_pct", OUT_REAL, 2 }, { "math_pct", OUT_REAL, 2 }, { "class", OUT_TEXT, 0 },
 		{ "name", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
@@ -64,7 +69,10 @@ static void write_kernels(const struct bound *b, size_t n, enum out_format f, st
 static void write_classes(const struct bound *b, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "class", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
+		{ "class", OUT_TEXT, 0 },
+		{ "kernels", OUT_INT, 0 },
+		{ "total_us", OUT_REAL, 3 },
+		{ "share_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -167,15 +175,21 @@ int cmd_trace_classify(int argc, char **argv, struct str *out, struct err *e)
 	};
 	const struct opt_cmd cmd = {
 		"npusim trace classify T.db [-n N] [--range NAME] [-c GPU.yaml]",
-		"What holds each kernel back: memory, math, neither (balanced), or latency: launch, round trips and too few"
-		" threads. The rule, its thresholds, the peaks and the ridge are printed. Launches that Nsight Compute counted are"
-		" judged by their counters; import its file into the same database and its counters join the kernels of the other"
-		" by name, geometry and order. Others are judged by the bytes and operations of their op over the measured time."
+		"What holds each kernel back: memory, math, neither (balanced), or latency: launch, round trips and "
+		"too few"
+		" threads. The rule, its thresholds, the peaks and the ridge are printed. Launches that Nsight Compute "
+		"counted are"
+		" judged by their counters; import its file into the same database and its counters join the kernels "
+		"of the other"
+		" by name, geometry and order. Others are judged by the bytes and operations of their op over the "
+		"measured time."
 		" A name's class is the one most of its time is in; classes are summed launch by launch.",
 		"npusim trace classify -n 10 /tmp/t.db\n"
 		"npusim trace classify /tmp/t.db --range decode_step_1 --format json\n"
 		"npusim trace classify /tmp/t.db -c configs/gpu/rtx5090.yaml --low 20 --margin 2\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

@@ -10,7 +10,11 @@
 
 #define BAR 40 /* characters of the longest */
 
-struct options { struct bound_options b; const char *metric, *format; struct cmd_plot plot; };
+struct options {
+	struct bound_options b;
+	const char *metric, *format;
+	struct cmd_plot plot;
+};
 
 /* -1: none named. */
 static int metric_of(const char *name, int *k, struct err *e)
@@ -26,8 +30,8 @@ static int metric_of(const char *name, int *k, struct err *e)
 	if (!name || *k >= 0)
 		return 0;
 	near = str_nearest(name, names, COUNTERS_SHOWN);
-	return err_set(e, ERR_USAGE, "there is no metric '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
-	               near ? "'?" : ": 'npusim trace hist T.db' lists them");
+	return err_set(e, ERR_USAGE, "there is no metric '%s'%s%s%s", name, near ? "; did you mean '" : "",
+	               near ? near : "", near ? "'?" : ": 'npusim trace hist T.db' lists them");
 }
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
@@ -36,7 +40,7 @@ static void write_summary(const struct hist *h, int n, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "metric", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "counted", OUT_INT, 0 }, { "min", OUT_REAL, 3 },
-		{ "median", OUT_REAL, 3 }, { "mean", OUT_REAL, 3 }, { "p90", OUT_REAL, 3 }, { "max", OUT_REAL, 3 },
+		{ "median", OUT_REAL, 3 }, { "mean", OUT_REAL, 3 },   { "p90", OUT_REAL, 3 },    { "max", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -72,15 +76,19 @@ static void write_bars(const struct hist *h, struct str *out)
 	for (int i = from; i < to; i++) {
 		const int n = (int)((double)h->count[i] / (double)most * BAR + 0.5);
 
-		str_addf(out, "%8g to %-8g %8" PRIu64 "%s%.*s\n", h->from[i], h->to[i], h->count[i], h->count[i] ? "  " : "",
-		         h->count[i] && !n ? 1 : n, "########################################");
+		str_addf(out, "%8g to %-8g %8" PRIu64 "%s%.*s\n", h->from[i], h->to[i], h->count[i],
+		         h->count[i] ? "  " : "", h->count[i] && !n ? 1 : n,
+		         "########################################");
 	}
 }
 
 static void write_csv(const struct hist *h, int n, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "metric", OUT_TEXT, 0 }, { "from", OUT_REAL, 3 }, { "to", OUT_REAL, 3 }, { "kernels", OUT_INT, 0 },
+		{ "metric", OUT_TEXT, 0 },
+		{ "from", OUT_REAL, 3 },
+		{ "to", OUT_REAL, 3 },
+		{ "kernels", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -136,8 +144,10 @@ static void write_json(const struct trace *t, const struct hist *h, int n, struc
 
 static void write_text(const struct bound *b, const struct hist *h, int n, struct str *out)
 {
-	str_addf(out, "%" PRIu64 " kernels; counted: by Nsight Compute, the rest from times and what the ops need; metrics"
-	              " without data have no histogram\n\n", b->count);
+	str_addf(out,
+	         "%" PRIu64 " kernels; counted: by Nsight Compute, the rest from times and what the ops need; metrics"
+	         " without data have no histogram\n\n",
+	         b->count);
 	write_summary(h, n, out);
 	for (int i = 0; i < n; i++)
 		if (h[i].n)
@@ -149,8 +159,18 @@ static void write_text(const struct bound *b, const struct hist *h, int n, struc
 static struct plot *chart(const struct bound *b, const struct hist *h)
 {
 	static const char *const titles[COUNTERS_SHOWN] = {
-		"Kernel duration", "SM throughput", "DRAM throughput", "Memory throughput", "Memory throughput", "L1 hit rate",
-		"L1 throughput", "L2 hit rate", "L2 throughput", "Achieved occupancy", "Theoretical occupancy", "Memory busy",
+		"Kernel duration",
+		"SM throughput",
+		"DRAM throughput",
+		"Memory throughput",
+		"Memory throughput",
+		"L1 hit rate",
+		"L1 throughput",
+		"L2 hit rate",
+		"L2 throughput",
+		"Achieved occupancy",
+		"Theoretical occupancy",
+		"Memory busy",
 		"Largest bandwidth of a memory unit",
 	};
 	const char *unit = h->metric == COUNTER_DURATION_US ? "us" : h->metric == COUNTER_MEM_GBS ? "GB/s" : "percent";
@@ -225,15 +245,17 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the bins alone" },
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = {
-		"npusim trace hist T.db [--metric NAME] [--range NAME]",
-		"How metrics are distributed over the kernels: durations, throughputs, hit rates, occupancies, thirteen in all."
-		" Most are counters of Nsight Compute, which has to be imported into the database too; duration and memory"
-		" throughput are known without.",
-		"npusim trace hist /tmp/t.db\n"
-		"npusim trace hist /tmp/t.db --metric duration_us --format csv\n",
-		opts, 1, 1
-	};
+	const struct opt_cmd cmd = { "npusim trace hist T.db [--metric NAME] [--range NAME]",
+		                     "How metrics are distributed over the kernels: durations, throughputs, hit rates, "
+		                     "occupancies, thirteen in all."
+		                     " Most are counters of Nsight Compute, which has to be imported into the database "
+		                     "too; duration and memory"
+		                     " throughput are known without.",
+		                     "npusim trace hist /tmp/t.db\n"
+		                     "npusim trace hist /tmp/t.db --metric duration_us --format csv\n",
+		                     opts,
+		                     1,
+		                     1 };
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
@@ -247,7 +269,8 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .metric = "duration_us" };
 	const struct opt opts[] = {
-		{ 'm', "metric", OPT_TEXT, &o.metric, "NAME", "which; duration_us by default, 'npusim trace hist' lists them" },
+		{ 'm', "metric", OPT_TEXT, &o.metric, "NAME",
+		  "which; duration_us by default, 'npusim trace hist' lists them" },
 		BOUND_OPTS(&o.b),
 		CMD_PLOT_OPTS(&o.plot),
 		{ .type = OPT_END },
@@ -257,7 +280,9 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 		"Draws what 'npusim trace hist' counts: how a metric is distributed over the kernels. Needs gnuplot.",
 		"npusim plot hist /tmp/t.db -o /tmp/duration.svg\n"
 		"npusim plot hist /tmp/t.db --metric l2_hit_rate_pct -o /tmp/l2.png\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

@@ -8,10 +8,18 @@
 
 #include "sim/cmd_plot.h"
 
-struct options { struct bound_options b; const char *format; uint64_t n; bool normalised; struct cmd_plot plot; };
+struct options {
+	struct bound_options b;
+	const char *format;
+	uint64_t n;
+	bool normalised;
+	struct cmd_plot plot;
+};
 
 /* Where a kernel stands; false: it does no arithmetic that is known, and has no place. */
-struct spot { double ai, flops, roof; };
+struct spot {
+	double ai, flops, roof;
+};
 static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct spot *s)
 {
 	const double peak = b->roof.flops[k->pipe];
@@ -38,10 +46,10 @@ static void real(struct out_table *t, double v)
 static void write_table(const struct bound *b, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 }, { "friendly", OUT_TEXT, 0 }, { "class", OUT_TEXT, 0 }, { "count", OUT_INT, 0 },
-		{ "total_us", OUT_REAL, 3 }, { "pipe", OUT_TEXT, 0 }, { "ai", OUT_REAL, 3 }, { "gflops", OUT_REAL, 1 },
-		{ "roof_gflops", OUT_REAL, 1 }, { "of_roof_pct", OUT_REAL, 2 }, { "ai_over_ridge", OUT_REAL, 5 },
-		{ "of_peak_pct", OUT_REAL, 3 },
+		{ "rank", OUT_INT, 0 },         { "friendly", OUT_TEXT, 0 },      { "class", OUT_TEXT, 0 },
+		{ "count", OUT_INT, 0 },        { "total_us", OUT_REAL, 3 },      { "pipe", OUT_TEXT, 0 },
+		{ "ai", OUT_REAL, 3 },          { "gflops", OUT_REAL, 1 },        { "roof_gflops", OUT_REAL, 1 },
+		{ "of_roof_pct", OUT_REAL, 2 }, { "ai_over_ridge", OUT_REAL, 5 }, { "of_peak_pct", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -113,7 +121,10 @@ static uint64_t placed_ns(const struct bound *b)
 
 /* --- drawing ----------------------------------------------------------------------------------------------- */
 
-struct ends { double from, to; bool pipes[ROOF_PIPES]; };
+struct ends {
+	double from, to;
+	bool pipes[ROOF_PIPES];
+};
 
 /* Of the intensities, or of them over the ridge, with the ridges of the pipes in use. */
 static struct ends look(const struct bound *b, bool normalised)
@@ -146,7 +157,8 @@ static void roofs(const struct bound *b, const struct ends *x, struct plot *p)
 	for (int i = 0; i < ROOF_PIPES; i++) {
 		if (!x->pipes[i])
 			continue;
-		snprintf(text, sizeof text, "%s %.4g TFLOP/s", roof_pipe_name((enum roof_pipe)i), b->roof.flops[i] / 1e12);
+		snprintf(text, sizeof text, "%s %.4g TFLOP/s", roof_pipe_name((enum roof_pipe)i),
+		         b->roof.flops[i] / 1e12);
 		s = plot_series(p, PLOT_LINE, PLOT_BLACK, text);
 		plot_xy(p, s, roof_ridge(&b->roof, (enum roof_pipe)i), b->roof.flops[i] / 1e12);
 		plot_xy(p, s, x->to, b->roof.flops[i] / 1e12);
@@ -159,7 +171,8 @@ static void roofs(const struct bound *b, const struct ends *x, struct plot *p)
 
 static struct plot *chart(const struct trace *t, const struct bound *b, bool normalised)
 {
-	static const enum plot_colour colours[ROOF_CLASSES] = { PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_ORANGE, PLOT_GREY };
+	static const enum plot_colour colours[ROOF_CLASSES] = { PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_ORANGE,
+		                                                PLOT_GREY };
 	const struct ends x = look(b, normalised);
 	int series[ROOF_CLASSES], line;
 	uint64_t most = b->n_kernels ? b->kernels[0].ns : 1;
@@ -212,8 +225,11 @@ static int roofline(const char *path, const struct options *o, struct str *out, 
 			write_json(&in.t.trace, &in.b, n, out);
 		else if (f == OUT_TABLE) {
 			bound_print_rule(&in.b, out);
-			str_addf(out, "kernels with operations and bytes that are known, and so a place: %.2f %% of the kernel"
-			              " time\n\n", cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
+			str_addf(out,
+			         "kernels with operations and bytes that are known, and so a place: %.2f %% of the "
+			         "kernel"
+			         " time\n\n",
+			         cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
 		}
 		if (f != OUT_JSON)
 			write_table(&in.b, n, f, out);
@@ -228,8 +244,10 @@ static int draw(const char *path, const struct options *o, struct str *out, stru
 	int rc = bound_input_read(&in, path, &o->b, e);
 
 	if (rc == 0 && placed_ns(&in.b) == 0)
-		rc = err_set(e, ERR_IO, "of no kernel in '%s' operations and bytes are known: import a PyTorch profile with"
-		             " shapes, or counters of Nsight Compute", path);
+		rc = err_set(e, ERR_IO,
+		             "of no kernel in '%s' operations and bytes are known: import a PyTorch profile with"
+		             " shapes, or counters of Nsight Compute",
+		             path);
 	if (rc == 0)
 		rc = cmd_plot_put(&o->plot, chart(&in.t.trace, &in.b, o->normalised), out, e);
 	bound_input_free(&in);
@@ -245,15 +263,17 @@ int cmd_trace_roofline(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = {
-		"npusim trace roofline T.db [-n N] [--range NAME] [-c GPU.yaml]",
-		"Where each kernel stands under its device's roofline: operations a byte, operations a second, and the roof there,"
-		" which is the lower of its pipe's peak and the effective bandwidth times the intensity. Classes, peaks and the"
-		" rule are those of 'npusim trace classify'. 'npusim plot roofline' draws it.",
-		"npusim trace roofline -n 10 /tmp/t.db --range decode_step_1\n"
-		"npusim trace roofline /tmp/t.db --format csv\n",
-		opts, 1, 1
-	};
+	const struct opt_cmd cmd = { "npusim trace roofline T.db [-n N] [--range NAME] [-c GPU.yaml]",
+		                     "Where each kernel stands under its device's roofline: operations a byte, "
+		                     "operations a second, and the roof there,"
+		                     " which is the lower of its pipe's peak and the effective bandwidth times the "
+		                     "intensity. Classes, peaks and the"
+		                     " rule are those of 'npusim trace classify'. 'npusim plot roofline' draws it.",
+		                     "npusim trace roofline -n 10 /tmp/t.db --range decode_step_1\n"
+		                     "npusim trace roofline /tmp/t.db --format csv\n",
+		                     opts,
+		                     1,
+		                     1 };
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
@@ -267,21 +287,24 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .n = 0 };
 	const struct opt opts[] = {
-		{ 0, "normalised", OPT_FLAG, &o.normalised, NULL, "each kernel against the peak and the ridge of its own pipe:"
+		{ 0, "normalised", OPT_FLAG, &o.normalised, NULL,
+		  "each kernel against the peak and the ridge of its own pipe:"
 		  " one roof for all" },
 		BOUND_OPTS(&o.b),
 		CMD_PLOT_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = {
-		"npusim plot roofline T.db -o FILE [--normalised] [--range NAME] [-c GPU.yaml]",
-		"Draws what 'npusim trace roofline' prints: kernels by intensity and operations a second, coloured by class, with"
-		" areas by time, under the compute roofs (horizontal) and the bandwidth roof (diagonal), both axes logarithmic."
-		" Needs gnuplot.",
-		"npusim plot roofline /tmp/t.db --range decode_step_1 -o /tmp/roofline.svg\n"
-		"npusim plot roofline /tmp/t.db --normalised -o /tmp/normalised.png\n",
-		opts, 1, 1
-	};
+	const struct opt_cmd cmd = { "npusim plot roofline T.db -o FILE [--normalised] [--range NAME] [-c GPU.yaml]",
+		                     "Draws what 'npusim trace roofline' prints: kernels by intensity and operations a "
+		                     "second, coloured by class, with"
+		                     " areas by time, under the compute roofs (horizontal) and the bandwidth roof "
+		                     "(diagonal), both axes logarithmic."
+		                     " Needs gnuplot.",
+		                     "npusim plot roofline /tmp/t.db --range decode_step_1 -o /tmp/roofline.svg\n"
+		                     "npusim plot roofline /tmp/t.db --normalised -o /tmp/normalised.png\n",
+		                     opts,
+		                     1,
+		                     1 };
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 

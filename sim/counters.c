@@ -14,24 +14,38 @@
 #define PCT ".avg.pct_of_peak_sustained_elapsed"
 
 /* Several names of one counter: the first that a launch has stands. `scale` brings it to our unit. */
-static const struct alias { const char *name; enum counter k; double scale; } aliases[] = {
-	{ "gpu__time_duration.sum", COUNTER_DURATION_US, 1e-3 }, { SOL "Duration", COUNTER_DURATION_US, 1e-3 },
-	{ "sm__throughput" PCT, COUNTER_SM_PCT, 1 }, { SOL "Compute (SM) Throughput", COUNTER_SM_PCT, 1 },
-	{ "dram__throughput" PCT, COUNTER_DRAM_PCT, 1 }, { "gpu__dram_throughput" PCT, COUNTER_DRAM_PCT, 1 },
+static const struct alias {
+	const char *name;
+	enum counter k;
+	double scale;
+} aliases[] = {
+	{ "gpu__time_duration.sum", COUNTER_DURATION_US, 1e-3 },
+	{ SOL "Duration", COUNTER_DURATION_US, 1e-3 },
+	{ "sm__throughput" PCT, COUNTER_SM_PCT, 1 },
+	{ SOL "Compute (SM) Throughput", COUNTER_SM_PCT, 1 },
+	{ "dram__throughput" PCT, COUNTER_DRAM_PCT, 1 },
+	{ "gpu__dram_throughput" PCT, COUNTER_DRAM_PCT, 1 },
 	{ SOL "DRAM Throughput", COUNTER_DRAM_PCT, 1 },
-	{ "gpu__compute_memory_throughput" PCT, COUNTER_MEM_PCT, 1 }, { SOL "Memory Throughput", COUNTER_MEM_PCT, 1 },
-	{ "dram__bytes.sum.per_second", COUNTER_MEM_GBS, 1e-9 }, { MEM "Memory Throughput", COUNTER_MEM_GBS, 1e-9 },
-	{ "l1tex__t_sector_hit_rate.pct", COUNTER_L1_HIT_PCT, 1 }, { MEM "L1/TEX Hit Rate", COUNTER_L1_HIT_PCT, 1 },
+	{ "gpu__compute_memory_throughput" PCT, COUNTER_MEM_PCT, 1 },
+	{ SOL "Memory Throughput", COUNTER_MEM_PCT, 1 },
+	{ "dram__bytes.sum.per_second", COUNTER_MEM_GBS, 1e-9 },
+	{ MEM "Memory Throughput", COUNTER_MEM_GBS, 1e-9 },
+	{ "l1tex__t_sector_hit_rate.pct", COUNTER_L1_HIT_PCT, 1 },
+	{ MEM "L1/TEX Hit Rate", COUNTER_L1_HIT_PCT, 1 },
 	{ "l1tex__throughput.avg.pct_of_peak_sustained_active", COUNTER_L1_PCT, 1 },
 	{ SOL "L1/TEX Cache Throughput", COUNTER_L1_PCT, 1 },
-	{ "lts__t_sector_hit_rate.pct", COUNTER_L2_HIT_PCT, 1 }, { MEM "L2 Hit Rate", COUNTER_L2_HIT_PCT, 1 },
-	{ "lts__throughput" PCT, COUNTER_L2_PCT, 1 }, { SOL "L2 Cache Throughput", COUNTER_L2_PCT, 1 },
+	{ "lts__t_sector_hit_rate.pct", COUNTER_L2_HIT_PCT, 1 },
+	{ MEM "L2 Hit Rate", COUNTER_L2_HIT_PCT, 1 },
+	{ "lts__throughput" PCT, COUNTER_L2_PCT, 1 },
+	{ SOL "L2 Cache Throughput", COUNTER_L2_PCT, 1 },
 	{ "sm__warps_active.avg.pct_of_peak_sustained_active", COUNTER_OCCUPANCY_PCT, 1 },
 	{ "Occupancy: Achieved Occupancy", COUNTER_OCCUPANCY_PCT, 1 },
 	{ "sm__maximum_warps_per_active_cycle_pct", COUNTER_THEORETICAL_PCT, 1 },
 	{ "Occupancy: Theoretical Occupancy", COUNTER_THEORETICAL_PCT, 1 },
-	{ MEM "Mem Busy", COUNTER_BUSY_PCT, 1 }, { MEM "Max Bandwidth", COUNTER_MAX_BANDWIDTH_PCT, 1 },
-	{ "dram__bytes_read.sum", COUNTER_READ, 1 }, { "dram__bytes_write.sum", COUNTER_WRITTEN, 1 },
+	{ MEM "Mem Busy", COUNTER_BUSY_PCT, 1 },
+	{ MEM "Max Bandwidth", COUNTER_MAX_BANDWIDTH_PCT, 1 },
+	{ "dram__bytes_read.sum", COUNTER_READ, 1 },
+	{ "dram__bytes_write.sum", COUNTER_WRITTEN, 1 },
 	{ "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", COUNTER_FADD, 1 },
 	{ "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", COUNTER_FMUL, 1 },
 	{ "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", COUNTER_FFMA, 1 },
@@ -46,20 +60,26 @@ enum { ALIASES = sizeof aliases / sizeof *aliases };
 const char *counter_name(enum counter k)
 {
 	static const char *const names[COUNTERS_SHOWN] = {
-		"duration_us", "sm_throughput_pct", "dram_throughput_pct", "mem_throughput_pct", "memory_throughput_gbs",
-		"l1tex_hit_rate_pct", "l1tex_throughput_pct", "l2_hit_rate_pct", "l2_throughput_pct",
-		"achieved_occupancy_pct", "theoretical_occupancy_pct", "mem_busy_pct", "max_bandwidth_pct",
+		"duration_us",           "sm_throughput_pct",      "dram_throughput_pct",       "mem_throughput_pct",
+		"memory_throughput_gbs", "l1tex_hit_rate_pct",     "l1tex_throughput_pct",      "l2_hit_rate_pct",
+		"l2_throughput_pct",     "achieved_occupancy_pct", "theoretical_occupancy_pct", "mem_busy_pct",
+		"max_bandwidth_pct",
 	};
 
 	return k < COUNTERS_SHOWN ? names[k] : "";
 }
 
 /* One profiled launch: its key with geometry, and its name with template arguments. */
-struct entry { int64_t launch; uint64_t key, full; struct counted x; };
+struct entry {
+	int64_t launch;
+	uint64_t key, full;
+	struct counted x;
+};
 struct counters {
-	struct entry *v; size_t n, cap;              /* in order of launch id */
-	size_t *by_key;                              /* numbers, in order of key, then launch */
-	size_t *next;                                /* of the first of a key in by_key: how many were handed out */
+	struct entry *v;
+	size_t n, cap;  /* in order of launch id */
+	size_t *by_key; /* numbers, in order of key, then launch */
+	size_t *next;   /* of the first of a key in by_key: how many were handed out */
 };
 
 /* --- names ------------------------------------------------------------------------------------------------- */
@@ -77,7 +97,7 @@ static uint64_t name_key(const char *name, bool full)
 	uint64_t h = HASH_INIT;
 	int angle = 0;
 
-	for (const char *p = strncmp(name, "void ", 5) == 0 ? name + 5 : name; *p; ) {
+	for (const char *p = strncmp(name, "void ", 5) == 0 ? name + 5 : name; *p;) {
 		size_t n = 0, word;
 
 		for (size_t i = 0; n == 0 && i < sizeof casts / sizeof *casts; i++)
@@ -141,9 +161,11 @@ static struct entry *entry_of(const struct counters *c, int64_t launch)
 
 static int load_launches(struct counters *c, struct db *db, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db, "select l.id, n.text, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y,"
-	                                     " l.block_z from launch l join name n on n.id = l.name where l.id in"
-	                                     " (select launch from metric) order by l.id", e);
+	struct sqlite3_stmt *s = db_stmt(db,
+	                                 "select l.id, n.text, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y,"
+	                                 " l.block_z from launch l join name n on n.id = l.name where l.id in"
+	                                 " (select launch from metric) order by l.id",
+	                                 e);
 	int rc;
 
 	if (!s)
@@ -166,8 +188,9 @@ static int load_launches(struct counters *c, struct db *db, struct err *e)
 			b[i] = (uint32_t)db_col_i64(s, 5 + i);
 		}
 		x = &c->v[c->n++];
-		*x = (struct entry){ .launch = db_col_i64(s, 0), .key = launch_key(db_col_text(s, 1), g, b),
-		                     .full = name_key(db_col_text(s, 1), true) };
+		*x = (struct entry){ .launch = db_col_i64(s, 0),
+			             .key = launch_key(db_col_text(s, 1), g, b),
+			             .full = name_key(db_col_text(s, 1), true) };
 		for (int k = 0; k < COUNTERS; k++)
 			x->x.v[k] = NAN;
 	}
@@ -176,8 +199,10 @@ static int load_launches(struct counters *c, struct db *db, struct err *e)
 
 static int load_metric(struct counters *c, struct db *db, const struct alias *a, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db, "select m.launch, m.value from metric m where m.name ="
-	                                     " (select id from name where text = ?)", e);
+	struct sqlite3_stmt *s = db_stmt(db,
+	                                 "select m.launch, m.value from metric m where m.name ="
+	                                 " (select id from name where text = ?)",
+	                                 e);
 	int rc;
 
 	if (!s)
@@ -192,7 +217,10 @@ static int load_metric(struct counters *c, struct db *db, const struct alias *a,
 	return rc;
 }
 
-struct order { uint64_t key; size_t i; };
+struct order {
+	uint64_t key;
+	size_t i;
+};
 
 static int by_key(const void *x, const void *y)
 {
@@ -312,9 +340,13 @@ bool counted_bytes(const struct counted *x, double *bytes)
 
 bool counted_flops(const struct counted *x, double *flops, unsigned *bits)
 {
-	static const struct { enum counter k; double each; unsigned bits; } parts[] = {
-		{ COUNTER_FADD, 1, 33 }, { COUNTER_FMUL, 1, 33 }, { COUNTER_FFMA, 2, 33 }, { COUNTER_TENSOR16, 1, 16 },
-		{ COUNTER_TENSOR32, 1, 32 }, { COUNTER_TENSOR8, 1, 8 },
+	static const struct {
+		enum counter k;
+		double each;
+		unsigned bits;
+	} parts[] = {
+		{ COUNTER_FADD, 1, 33 },     { COUNTER_FMUL, 1, 33 },     { COUNTER_FFMA, 2, 33 },
+		{ COUNTER_TENSOR16, 1, 16 }, { COUNTER_TENSOR32, 1, 32 }, { COUNTER_TENSOR8, 1, 8 },
 	};
 	double most = -1;
 	bool any = false, cores = false;
@@ -334,7 +366,8 @@ bool counted_flops(const struct counted *x, double *flops, unsigned *bits)
 			*bits = parts[i].bits;
 		}
 	}
-	/* A part is not the whole: instructions of tensor pipes without their operations, tensor pipes alone that idle. */
+	/* A part is not the whole: instructions of tensor pipes without their operations, tensor pipes alone that idle.
+	 */
 	if (*bits > 32 && x->v[COUNTER_TENSOR_INST] > 0)
 		return false;
 	return any && (cores || *flops > 0);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct value { double v; uint64_t count; };
+struct value {
+	double v;
+	uint64_t count;
+};
 
 static int by_value(const void *x, const void *y)
 {

@@ -1,8 +1,8 @@
 /* hist.h - how a metric is distributed over the kernels of a trace.
  *
  * Percentages have twenty bins of 5 from 0 to 100 (100 is in the last, and so is what is above); durations and bytes a
- * second have bins by 1, 1.5, 2, 3, 5, 7, 10 ... from the one that holds the least to the one that holds the most. Each launch
- * counts once; of an aggregated profile all launches of a name have its mean. */
+ * second have bins by 1, 1.5, 2, 3, 5, 7, 10 ... from the one that holds the least to the one that holds the most. Each
+ * launch counts once; of an aggregated profile all launches of a name have its mean. */
 #ifndef NPUSIM_SIM_HIST_H
 #define NPUSIM_SIM_HIST_H
 

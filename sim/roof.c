@@ -58,8 +58,8 @@ static int find_config(const char *device, char *out, size_t size, struct err *e
 	globfree(&g);
 	if (best)
 		return 0;
-	return err_set(e, ERR_USAGE, "no file in configs/gpu is of '%s': say which device's peaks to take with '-c FILE'",
-	               device);
+	return err_set(e, ERR_USAGE,
+	               "no file in configs/gpu is of '%s': say which device's peaks to take with '-c FILE'", device);
 }
 
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e)
@@ -72,7 +72,8 @@ int roof_load(const char *config, const struct trace *t, struct roof *r, struct 
 	if (config)
 		snprintf(r->path, sizeof r->path, "%s", config);
 	else if (!t->n_devices)
-		return err_set(e, ERR_USAGE, "the trace does not say which device it is of: give its peaks with '-c FILE',"
+		return err_set(e, ERR_USAGE,
+		               "the trace does not say which device it is of: give its peaks with '-c FILE',"
 		               " configs/gpu/h200.yaml say");
 	else if (find_config(t->devices[0].name, r->path, sizeof r->path, e) < 0)
 		return -1;

@@ -69,8 +69,8 @@ struct tracedb_load {
 
 /* A row of TRACEDB_LAUNCH_COLUMNS. */
 #define TRACEDB_LAUNCH_COLUMNS "l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
-	" l.stream, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z," \
-	" l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
+	" l.stream, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y," \
+	" l.cluster_z, l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
 	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
 int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
                        struct trace_launch *x, struct err *e);

@@ -487,8 +487,8 @@ int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
 	if (l->stats_do)
 		return 0;
-	return err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics (how often, how long),"
-	               " without order or shapes; 'trace top' shows them", db_path(l->t->db), l->out->n_stats);
+	return err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics (how often, how"
+	               " long), without order or shapes; 'trace top' shows them", db_path(l->t->db), l->out->n_stats);
 }
 
 static int count_launches(struct tracedb_load *l, struct err *e)
@@ -514,8 +514,9 @@ static int load_launches(struct tracedb_load *l, struct err *e)
 		return -1;
 	if (!(out->launches = arena_array(l->a, out->n_launches, sizeof *out->launches)))
 		return no_memory(e);
-	if (tracedb_each_window(l, l->on_device ? "select " TRACEDB_LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"
-	                                        : "select " TRACEDB_LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
+	if (tracedb_each_window(l, l->on_device
+	                           ? "select " TRACEDB_LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"
+	                           : "select " TRACEDB_LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
 	                        &n, launch_row, NULL, e) < 0)
 		return -1;
 	out->n_launches = n;

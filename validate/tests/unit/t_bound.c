@@ -52,7 +52,8 @@ TEST(classes_follow_the_rule_at_its_thresholds)
 	CHECK(roof_classify(&rule, 1, 100, 10, 0) == ROOF_MEMORY);
 	CHECK(roof_classify(&rule, 1, 100, 30, 20) == ROOF_MEMORY);
 	CHECK(roof_classify(&rule, 1, 100, 29.9, 20) == ROOF_BALANCED);
-	CHECK(roof_classify(&rule, 99.9, 100, 30, 60) == ROOF_BALANCED); /* math is used, and intensity says it need not */
+	CHECK(roof_classify(&rule, 99.9, 100, 30, 60) ==
+	      ROOF_BALANCED); /* math is used, and intensity says it need not */
 	CHECK(roof_classify(&rule, 100, 100, 20, 30) == ROOF_COMPUTE);
 	CHECK(roof_classify(&rule, 100, 100, 60, 30) == ROOF_BALANCED);
 	CHECK(roof_classify(&rule, NAN, 100, 60, 30) == ROOF_MEMORY); /* intensity unknown: use decides */
@@ -63,8 +64,12 @@ TEST(classes_follow_the_rule_at_its_thresholds)
 
 static void put(struct bed *b, const char *name, int64_t start, int64_t dur, uint32_t grid)
 {
-	const struct trace_launch l = { .name = name, .start_ns = start, .dur_ns = dur, .grid = { grid, 1, 1 },
-	                                .block = { 128, 1, 1 }, .bytes = -1 };
+	const struct trace_launch l = { .name = name,
+		                        .start_ns = start,
+		                        .dur_ns = dur,
+		                        .grid = { grid, 1, 1 },
+		                        .block = { 128, 1, 1 },
+		                        .bytes = -1 };
 
 	CHECK_OK(tracedb_put_launch(b->db, &l, 0, &b->e), b->e);
 }
@@ -86,8 +91,8 @@ static void counted(struct bed *b, double read, double dram, double sm, double f
 /* A timeline of three launches of k<1> and one of other, and two profiled launches of k<1>. */
 static void both(struct bed *b)
 {
-	const struct trace_import line = { "a", "nsys", "d1", 0, -1, true, NULL }, ncu = { "b", "ncu-csv", "d2", 0, -1, true,
-	                                   NULL };
+	const struct trace_import line = { "a", "nsys", "d1", 0, -1, true, NULL },
+				  ncu = { "b", "ncu-csv", "d2", 0, -1, true, NULL };
 	const struct trace_device d = { .name = "NVIDIA H200" };
 
 	bed_open(b, ":memory:", DB_WRITE);
@@ -197,10 +202,8 @@ TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 	CHECK(!counted_flops(&x, &v, &bits)); /* an idle tensor pipe says nothing of the cores */
 }
 
-SUITE(t_bound,
-	T(a_device_is_called_like_its_configuration_word_by_word)
-	T(peaks_and_ridges_are_of_the_configuration)
-	T(classes_follow_the_rule_at_its_thresholds)
-	T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
-	T(profiled_launches_lend_their_counters_and_are_no_kernels)
-	T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
+SUITE(t_bound, T(a_device_is_called_like_its_configuration_word_by_word) T(peaks_and_ridges_are_of_the_configuration)
+                       T(classes_follow_the_rule_at_its_thresholds)
+                               T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
+                                       T(profiled_launches_lend_their_counters_and_are_no_kernels)
+                                               T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
