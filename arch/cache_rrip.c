@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/hash.h"
+
 size_t cache_rrip_state_bytes(uint32_t ways)
 {
 	return ways;
@@ -43,5 +45,5 @@ uint32_t cache_rrip_victim(uint8_t *state, uint32_t ways)
 
 uint8_t cache_rrip_rarely_long(struct cache_use *u)
 {
-	return u->rare++ % RRIP_RARE == RRIP_RARE - 1 ? RRIP_LONG : RRIP_DISTANT;
+	return hash_mix(u->rare++) % RRIP_RARE == 0 ? RRIP_LONG : RRIP_DISTANT;
 }

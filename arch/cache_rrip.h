@@ -11,7 +11,9 @@
 
 enum { RRIP_NEAR = 0, RRIP_LONG = 2, RRIP_DISTANT = 3, RRIP_EMPTY = 4 };
 
-#define RRIP_RARE 32                 /* where others come in distant, one in so many is long: the paper's epsilon */
+/* Where others come in distant, one in so many is long: the paper's epsilon. Which one, a hash of their number says: were
+ * it each 32nd, a stream that passes the sets in order would bring it to the same sets over and over. */
+#define RRIP_RARE 32
 
 size_t cache_rrip_state_bytes(uint32_t ways);
 void cache_rrip_init(uint8_t *state, uint32_t ways);

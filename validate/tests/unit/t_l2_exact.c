@@ -5,6 +5,7 @@
 
 #include "arch/cache_seen.h"
 #include "arch/memq.h"
+#include "sim/hash.h"
 #include "sim/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
@@ -106,7 +107,7 @@ static struct exact_line *place(const struct exact *x, struct exact_line *from, 
 
 static unsigned rarely_long(struct exact *x)
 {
-	return x->rare++ % 32 == 31 ? 2 : 3;
+	return hash_mix(x->rare++) % 32 == 0 ? 2 : 3; /* not each 32nd: that would be the same line of every chunk */
 }
 
 /* What a line comes in as. */
@@ -228,8 +229,10 @@ static void l1_up(struct dev *d, struct exact *x, const char *yaml)
 	};
 }
 
-/* Tensors of a decode step: some read every step, some streamed, some written and read back. */
-static void against_exact(struct dev *d, struct exact *x, const char *yaml, enum shape shape, double points)
+/* Tensors of a decode step: some read every step, some streamed, some written and read back. Returns how far the hit
+ * rate is from that of the exact cache, in points. */
+static double against_exact(struct dev *d, struct exact *x, const char *yaml, const char *stream, enum shape shape,
+                            double points)
 {
 	uint64_t size = x->sets * x->ways * LINE, hot_bytes = size / 4 * 3, sector = LINE / x->sectors;
 	uint64_t chunk = cache_chunk_bytes(LINE, sector), hits;
@@ -237,7 +240,7 @@ static void against_exact(struct dev *d, struct exact *x, const char *yaml, enum
 	struct rng g;
 
 	exact_up(x);
-	rng_seed(&g, test_seed(), "l2");
+	rng_seed(&g, test_seed(), stream);
 	for (int i = 0; i < 4000; i++) {
 		uint64_t hot = rng_below(&g, 3), base = hot ? 0 : 16 << 20, span = hot ? hot_bytes : 48 << 20;
 		uint64_t at = rng_below(&g, span), bytes = 1 + rng_below(&g, 256 << 10);
@@ -278,15 +281,16 @@ static void against_exact(struct dev *d, struct exact *x, const char *yaml, enum
 	exact_down(x);
 	comp_free(d->cache);
 	bed_down(&d->b);
+	return (hit - want) * 100;
 }
 
-static void l2_against_exact(const char *yaml, enum shape shape, double points)
+static double l2_against_exact(const char *yaml, const char *stream, enum shape shape, double points)
 {
 	struct dev d;
 	struct exact x;
 
 	l2_up(&d, &x, yaml);
-	against_exact(&d, &x, yaml, shape, points);
+	return against_exact(&d, &x, yaml, stream, shape, points);
 }
 
 #define LARGE "size: 8 MiB\nways: 16\n"
@@ -316,14 +320,14 @@ static const char *const counting[] = {
 TEST(whole_chunks_are_exactly_a_line_granular_cache)
 {
 	for (size_t i = 0; i < CACHES; i++)
-		l2_against_exact(caches[i], WHOLE_CHUNKS, 0);
+		l2_against_exact(caches[i], "l2", WHOLE_CHUNKS, 0);
 }
 
 TEST(parts_of_chunks_are_within_a_point_of_it)
 {
 	for (size_t i = 0; i < CACHES; i++) {
-		l2_against_exact(caches[i], HALF_CHUNKS, 1);
-		l2_against_exact(caches[i], ANY_BYTES, 1);
+		l2_against_exact(caches[i], "l2", HALF_CHUNKS, 1);
+		l2_against_exact(caches[i], "l2", ANY_BYTES, 1);
 	}
 }
 
@@ -331,14 +335,23 @@ TEST(policies_that_count_are_within_a_point_of_it)
 {
 	for (size_t i = 0; i < sizeof counting / sizeof *counting; i++)
 		for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++)
-			l2_against_exact(counting[i], shape, 1);
+			l2_against_exact(counting[i], "l2", shape, 1);
 }
 
-/* Near a tie of its two rules a duel falls one way or the other: both are right, and up to two points apart. */
-TEST(a_duel_is_within_two_points_of_it)
+/* Near a tie of its two rules a duel falls one way or the other: both are right, and up to two points apart. Over
+ * several streams neither way is favoured. */
+TEST(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
 {
-	for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++)
-		l2_against_exact(LARGE "policy: drrip\n", shape, 2);
+	static const char *const streams[] = { "l2", "a", "b", "c", "d", "e", "f", "g" };
+
+	for (enum shape shape = WHOLE_CHUNKS; shape <= ANY_BYTES; shape++) {
+		double sum = 0;
+
+		for (int i = 0; i < 8; i++)
+			sum += l2_against_exact(LARGE "policy: drrip\n", streams[i], shape, 2);
+		printf("in the mean %.2f points\n", sum / 8);
+		CHECK(sum / 8 > -0.5 && sum / 8 < 0.5);
+	}
 }
 
 TEST(an_l1_is_within_a_point_of_it)
@@ -353,7 +366,7 @@ TEST(an_l1_is_within_a_point_of_it)
 			struct exact x;
 
 			l1_up(&d, &x, l1s[i]);
-			against_exact(&d, &x, l1s[i], shape, 1);
+			against_exact(&d, &x, l1s[i], "l2", shape, 1);
 		}
 }
 
@@ -361,6 +374,6 @@ SUITE(t_l2_exact,
 	T(whole_chunks_are_exactly_a_line_granular_cache)
 	T(parts_of_chunks_are_within_a_point_of_it)
 	T(policies_that_count_are_within_a_point_of_it)
-	T(a_duel_is_within_two_points_of_it)
+	T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
 	T(an_l1_is_within_a_point_of_it)
 );
