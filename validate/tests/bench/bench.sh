@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench.sh [--update] - speed of the demo's work: importing the trace of traces/h200, and decode_step_1 on
-# configs/npu/dsocr.yaml at event fidelity. Uses the release build.
+# bench.sh [--update] - speed of the demo's work: importing the trace of traces/h200, an Nsight Systems export of many
+# kernels (mknsys.sh), and decode_step_1 on configs/npu/dsocr.yaml at event fidelity. Uses the release build.
 #
 # Times are processor times, the best of several runs, and depend on the host; peaks are of the whole process. What is
 # compared with baseline.txt are instruction counts (valgrind's callgrind, else perf), which do not: the ratio is
@@ -75,6 +75,26 @@ row "JSON" "$(div "$bytes" 1000000 %.1f)" MB ""
 row "import rate" "$(div "$bytes" "$cpu" %.0f)" MB/s "at least 50"
 row "peak memory" "$(div "$peak" 1024 %.1f)" MiB "at most 190 (200 MB)"
 counted import_instructions_per_byte "$(instructions import)" "$bytes"
+
+echo "an Nsight Systems export"
+kernels=50000
+if command -v sqlite3 >/dev/null 2>&1; then
+	sh validate/tests/bench/mknsys.sh "$kernels" "$work/n.sqlite" >"$work/out"
+	nsys() { rm -f "$work"/n.db*; "$@" "$npusim" trace import "$work/n.sqlite" -o "$work/n.db" >"$work/import.out" 2>"$work/err"; }
+	shell() { "$@" sqlite3 "$work/n.sqlite" .dump >"$work/dump" 2>"$work/err"; }
+	top() { "$@" "$npusim" trace top "$work/n.db" >"$work/top.out" 2>"$work/err"; }
+	best shell
+	shelled=$cpu
+	best nsys
+	row "import" "$(div "$cpu" "$kernels" %.2f)" us/kernel "$(div "$cpu" "$shelled" %.2f) times what '.dump' of the sqlite3 shell takes; at most 3"
+	row "peak memory" "$(div "$peak" 1024 %.1f)" MiB "at most 286 (300 MB)"
+	counted nsys_instructions_per_kernel "$(instructions nsys)" "$kernels"
+	best top
+	row "trace top" "$(div "$cpu" "$kernels" %.3f)" us/kernel "at most 0.5"
+	counted top_instructions_per_kernel "$(instructions top)" "$kernels"
+else
+	row "import" - "" "not run: sqlite3, which makes the export, is not installed"
+fi
 
 echo "decode_step_1 on configs/npu/dsocr.yaml"
 # A steady run is two passes, a cold one is one: their difference is a step, without reading and lowering the trace.

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "sim/counters.h"
 #include "traces/format.h"
 #include "traces/ncu_csv.h"
 #include "traces/nsys_csv.h"
@@ -21,6 +22,25 @@ static void check_trace(const struct trace *t)
 	}
 	for (size_t i = 0; i < t->n_stats; i++)
 		assert(t->stats[i].name && t->stats[i].instances > 0 && t->stats[i].total_ns >= 0);
+}
+
+/* What the commands that rank and classify read of it. */
+static void check_stored(struct tracedb *db, struct arena *a, const struct trace *t)
+{
+	struct err e = ERR_INIT;
+	struct counters *c = counters_load(db, &e);
+	struct counted mean;
+	struct trace g;
+
+	check_trace(t);
+	if (tracedb_load_groups(db, NULL, a, &g, &e) == 0)
+		assert(g.n_grouped == t->n_launches && g.n_groups <= g.n_grouped);
+	for (size_t i = 0; c && i < t->n_launches; i++) {
+		assert(!counters_own(c, t->launches[i].id) || counters_next(c, &t->launches[i]));
+		if (i < 16)
+			counters_mean(c, t->launches[i].name, &mean);
+	}
+	counters_free(c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -45,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (import(db, in, NULL, NULL, &st, &e) < 0)
 		assert(e.kind != ERR_NONE && e.msg[0]);
 	else if (tracedb_load_any(db, NULL, a, &t, &e) == 0)
-		check_trace(&t);
+		check_stored(db, a, &t);
 	else
 		assert(e.kind == ERR_NOMEM);
 	input_free(in);
