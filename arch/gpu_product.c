@@ -13,11 +13,11 @@
 #define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_product_schema[] = {
-	CFG_PS(struct gpu_product_cfg, setup, "setup", "1341 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1368 ns", 0, 100 * PS_US, NULL,
 	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
 	CFG_PS(struct gpu_product_cfg, split, "split", "229 ns", 0, 100 * PS_US, NULL,
 	       "more of that where k is split over CTAs", SINGLE),
-	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "488.1 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "428.1 ns", 0, 100 * PS_US, NULL,
 	       "more of that where operands of 8 bits bring their scales", FITTED),
 	CFG_PS(struct gpu_product_cfg, step, "step", "81.3 ns", 1, 100 * PS_US, NULL,
 	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
@@ -25,7 +25,7 @@ const struct cfg_field gpu_product_schema[] = {
 	       "the same while the first stages arrive from DRAM", SWEPT),
 	CFG_RATE(struct gpu_product_cfg, burst_rate, "burst_rate", "5.07 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which the first stages of all CTAs arrive together", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "39.52 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "40.67 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
 	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.19 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of boxes of 128 bytes a row from the L2", SWEPT),
@@ -36,9 +36,9 @@ const struct cfg_field gpu_product_schema[] = {
 	        "H200: 30 clusters of 4 run at once and 66 of 2; steps grow with the 17th and the 24th cluster of 4"),
 	CFG_PPM(struct gpu_product_cfg, few, "few", "0.809", 0, 10000000,
 	        "more of that time for one token, a half for two: all read the same line", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "398.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "394.8 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
-	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9615", 100000, 2000000,
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9633", 100000, 2000000,
 	        "of the tensor cores' rate at the clock they sustain", FITTED),
 	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
 	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
@@ -50,16 +50,16 @@ const struct cfg_field gpu_product_schema[] = {
 	       "more of that where its CTAs fill the device once", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
 	       "more rows of a CTA, one after the other", SINGLE),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1865 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1748 ns", 0, 100 * PS_US, NULL,
 	       "a product without tensor cores, beside launch, steps and bytes", FITTED),
 	CFG_PS(struct gpu_product_cfg, row, "row", "525 ns", 0, 100 * PS_US, NULL,
 	       "a warp's product of a row beside launch, loads and bytes: addresses, the sum over lanes, the store",
 	       "measured on an H200, traces/h200/micro/gemv_cupti.csv: bf16, 512 rows of 256, warm, 1312 ns, less 540 "
 	       "of "
 	       "launch, 77 for 128 CTAs and 165 of a step"),
-	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.8992", 100000, 1000000,
+	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.927", 100000, 1000000,
 	        "of the fp32 rate in a tiled product without tensor cores", FITTED),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "181.7 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "187.1 ns", 1, 100 * PS_US, NULL,
 	       "between two steps of eight of k in such a product", FITTED),
 	CFG_END
 };
@@ -77,7 +77,7 @@ static uint64_t missed(const struct gpu_mem *m)
 }
 
 struct tiles {
-	uint64_t ctas, clusters, units, rounds, steps, splits, tiles_n;
+	uint64_t ctas, busy, clusters, units, rounds, steps, splits, tiles_n; /* busy: CTAs with weights of their own */
 };
 
 /* How a grid of clusters walks over the tiles. Of a split the name does not say how many parts: as many as fill the
@@ -109,6 +109,9 @@ static struct tiles tiles_of(const struct gpu_launch *l)
 	x.rounds = div_up(x.units, x.clusters);
 	x.steps = div_up(deep, x.splits);
 	x.ctas = (x.units < x.clusters ? x.units : x.clusters) * cm * cn;
+	/* Clusters at the edge of the matrix have CTAs beyond it. */
+	x.busy = div_up(s->n, k->tile_m) * x.tiles_n * (s->batch ? s->batch : 1) * x.splits;
+	x.busy = x.busy < x.ctas ? x.busy : x.ctas;
 	return x;
 }
 
@@ -165,7 +168,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
-	dram = dram_time(g, &l->mem, x.ctas < g->sms ? x.ctas : g->sms);
+	dram = dram_time(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	memory = gpu_overlap(8, l2, dram / steps);
 	step = gpu_overlap(pow, gpu_overlap(pow, work, gpc), memory);
 	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
@@ -183,9 +186,15 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	t->pipe = steps * math;
 }
 
+/* No launch behind a product joins its parts. */
+static bool joins_itself(const struct gpu_launch *l)
+{
+	return l->nth + 1 == l->count;
+}
+
 /* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers, and between two steps
- * of eight of k nothing is multiplied. The grid's last extent is the parts of k; a second launch adds them, one by one.
- */
+ * of eight of k nothing is multiplied. The grid's last extent is the parts of k. A second launch adds them, one by one;
+ * where there is none, a part's CTA waits for the one before it, adds its own and hands on: two trips to the L2. */
 static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
@@ -205,6 +214,8 @@ static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct 
 	t->chain = x.rounds * steps * p->fma_step;
 	t->memory = dram_time(g, &l->mem, x.sms);
 	t->body = gpu_overlap(g->c->overlap, t->pipe + t->chain, t->memory);
+	if (split && joins_itself(l))
+		t->finish = (l->at->grid[2] - 1) * 2 * g->c->step_l2;
 }
 
 void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
@@ -228,8 +239,8 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 	for (uint32_t n = 0; n < l->nth; n++) {
 		const struct gpu_launch *q = l - l->nth + n;
 
-		if (q->kernel.form == KERNEL_PRODUCT && q->kernel.tile_k)
-			parts = tiles_of(q).splits;
+		if (q->kernel.form == KERNEL_PRODUCT)
+			parts = q->kernel.tile_k ? tiles_of(q).splits : q->at->grid[2];
 	}
 	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
 	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
