@@ -68,7 +68,7 @@ SUITE_SRC = $(UNIT:%=$T/unit/t_%.c) $(CONTRACT:%=$T/contract/c_%.c) $(MODEL:%=$T
             $(PROPERTY:%=$T/property/p_%.c)
 TEST_SRC = $T/main.c $(SUPPORT:%=$T/%.c) $(SUITE_SRC)
 FUZZ_SRC = $(FUZZ:%=$T/fuzz/f_%.c)
-TOOL_SRC = $T/fuzz/standalone.c $T/bench/rusage.c $T/bench/b_dram.c
+TOOL_SRC = $T/fuzz/standalone.c $T/bench/rusage.c $T/bench/b_dram.c $T/bench/b_step.c
 LISTED = $(LIB_SRC) $(PROGRAM_SRC) $(TEST_SRC) $(FUZZ_SRC) $(TOOL_SRC) $(ELSEWHERE)
 
 # --- profiles -----------------------------------------------------------------------------------------------------
@@ -153,6 +153,9 @@ $B/rusage: $B/$T/bench/rusage.o
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $<
 
 $B/b_dram: $B/$T/bench/b_dram.o $B/libnpusim.a
+	$(say) LD $@
+	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
+$B/b_step: $B/$T/bench/b_step.o $B/libnpusim.a
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
 
@@ -288,10 +291,10 @@ coverage: deps-check ## lines of each source file that the suites reach
 	$(Q)BUILD='$(BUILD)' sh validate/tools/coverage.sh $(LIB_SRC)
 
 bench: deps-check ## events and steps per second, instructions per event, import rate, peak memory
-	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram $(BUILD)/release/b_step
 	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh
 bench-update: deps-check ## the same, and makes the counts the new baseline
-	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram
+	$(Q)$(SUBMAKE) PROFILE=release all $(BUILD)/release/rusage $(BUILD)/release/b_dram $(BUILD)/release/b_step
 	$(Q)BUILD='$(BUILD)' sh $T/bench/bench.sh --update
 
 ##> On a machine with an NVIDIA GPU; no part of all or check

@@ -28,6 +28,15 @@ struct held {
 	uint32_t *index;          /* by block number: where it is in `blocks`; NONE: not here */
 };
 
+static inline uint64_t count(uint64_t mask)
+{
+	if (!mask)
+		return 0;
+	if (!(mask & (mask + 1))) /* the lowest bits, as in a whole block */
+		return mask + 1 ? (uint64_t)__builtin_ctzll(mask + 1) : 64;
+	return (uint64_t)__builtin_popcountll(mask);
+}
+
 static unsigned log2_down(uint64_t v)
 {
 	return 63 - (unsigned)__builtin_clzll(v);
@@ -117,9 +126,9 @@ static void give_block(struct held *h, uint32_t i)
 static uint64_t leave(struct held *h, uint32_t i, uint64_t mask)
 {
 	struct block *b = &h->blocks[i];
-	uint64_t dirty = (uint64_t)__builtin_popcountll(b->dirty & mask);
+	uint64_t dirty = count(b->dirty & mask);
 
-	h->used -= (uint64_t)__builtin_popcountll(b->mask & mask);
+	h->used -= count(b->mask & mask);
 	h->dirty -= dirty;
 	b->mask &= ~mask;
 	b->dirty &= ~mask;
@@ -146,7 +155,7 @@ static uint64_t shrink(struct held *h)
 		uint32_t i = h->blocks[0].prev;
 		uint64_t left = h->blocks[i].mask, mask = left, n = h->used - h->capacity;
 
-		if (n < (uint64_t)__builtin_popcountll(left))
+		if (n < count(left))
 			mask = lowest(left, n);
 		dirty += leave(h, i, mask);
 	}
@@ -182,8 +191,7 @@ static uint64_t bytes_in(const struct held *h, const struct part *p, uint64_t ma
 {
 	if (mask == p->mask)
 		return p->bytes;
-	return ((uint64_t)__builtin_popcountll(mask) << h->chunk_shift) - (mask & p->first ? p->before : 0) -
-	       (mask & p->last ? p->after : 0);
+	return (count(mask) << h->chunk_shift) - (mask & p->first ? p->before : 0) - (mask & p->last ? p->after : 0);
 }
 
 /* Of what is missing, as much as a level that keeps has room for. */
@@ -191,7 +199,7 @@ static uint64_t that_fits(const struct held *h, uint64_t missing)
 {
 	uint64_t room = h->capacity - h->used;
 
-	return (uint64_t)__builtin_popcountll(missing) <= room ? missing : lowest(missing, room);
+	return count(missing) <= room ? missing : lowest(missing, room);
 }
 
 static void touch_part(struct held *h, const struct part *p, enum held_use use, struct held_found *f)
@@ -211,12 +219,12 @@ static void touch_part(struct held *h, const struct part *p, enum held_use use, 
 	if (!i && come)
 		i = take_block(h, p->number);
 	h->blocks[i].mask |= i ? come : 0;
-	h->used += (uint64_t)__builtin_popcountll(come);
+	h->used += count(come);
 	if (use == HELD_WRITE && i) {
 		uint64_t made = (here | come) & ~h->blocks[i].dirty;
 
 		h->blocks[i].dirty |= made;
-		h->dirty += (uint64_t)__builtin_popcountll(made);
+		h->dirty += count(made);
 	}
 	if (h->used > h->capacity)
 		f->pushed += shrink(h) << h->chunk_shift; /* I1 */

@@ -4,7 +4,7 @@
  * longest ago goes first, its lowest chunks first, as a stream that came that way would lose them. A level that keeps
  * (`keep`: KV buffer, pinned ways) takes in what fits and never gives it up.
  * Leaves out: sets and their conflicts; sectors of a chunk (one byte of it here is all of it here).
- * A block is one to 64 chunks, about a 128th of the level, so a touch costs the host the same at any capacity.
+ * A block is one to 64 chunks, about a 32nd of the level, so a touch costs the host the same at any capacity.
  * Invariant: I1 chunks held <= capacity, always. */
 #ifndef NPUSIM_SIM_ANALYTIC_HELD_H
 #define NPUSIM_SIM_ANALYTIC_HELD_H

@@ -31,6 +31,9 @@ struct ways {
 	struct line l1_line, l2_line, kv_line, dram_line, dma_line;
 	uint64_t write_per_byte;     /* DRAM time of a byte written, as line.per_byte */
 	ps_t dram_latency, l2_latency, far;
+	/* Write-backs wait until DRAM is idle or too many wait, as in arch/dram.c: DRAM time, and since when. */
+	ps_t posted, posted_at, posted_most;
+	uint64_t posts;              /* requests that may wait, however large */
 	uint64_t dram_parts, dram_grain, dram_part_per_byte; /* units, interleave, time of a byte on one unit's bus */
 	ps_t *sent[2];               /* replies of the last `outstanding` transfers, fetched ahead and waited for */
 	uint32_t next[2];

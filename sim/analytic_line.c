@@ -93,3 +93,24 @@ struct line_span line_book(struct line *l, ps_t at, ps_t span)
 		from = l->gap[i].from;
 	}
 }
+
+ps_t line_fill(struct line *l, ps_t from, ps_t to, ps_t span)
+{
+	ps_t left = span;
+	uint32_t i = l->n - 1;
+
+	while (i > l->first && l->gap[i - 1].to > from)
+		i--;
+	while (left && i < l->n && l->gap[i].from < to) {
+		ps_t start = ps_max(l->gap[i].from, from), end = ps_min(l->gap[i].to, to), room;
+
+		if (end <= start) {
+			i++;
+			continue;
+		}
+		room = ps_min(end - start, left);
+		left -= room;
+		i = cut(l, i, start, start + room);
+	}
+	return span - left;
+}

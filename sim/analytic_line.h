@@ -26,6 +26,8 @@ void line_init(struct line *l, uint64_t bytes_per_s);         /* free from 0 on 
 void line_clear(struct line *l);
 void line_forget(struct line *l, ps_t before);                /* nothing will be booked before */
 struct line_span line_book(struct line *l, ps_t at, ps_t span);
+/* Of `span`, as much as is free between two moments, the earliest first; returns how much that was. */
+ps_t line_fill(struct line *l, ps_t from, ps_t to, ps_t span);
 static inline ps_t line_span_of(const struct line *l, uint64_t bytes)
 {
 	if (bytes > l->most)

@@ -67,10 +67,28 @@ static int dram_init(struct ways *w, const struct dram_cfg *c, struct err *e)
 	w->dram_line.most = UINT64_MAX / w->dram_line.per_byte;
 	w->write_per_byte = write > least ? write : least;
 	w->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
+	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
+	w->posts = c->queue / 4;
+	w->posted_most = ((uint64_t)t.write_reach * t.units * t.burst_bytes * w->write_per_byte) >> LINE_FRACTION;
 	w->dram_parts = t.units;
 	w->dram_grain = t.interleave;
 	w->dram_part_per_byte = (dram_bus_time(&t, 1024) << LINE_FRACTION) / (1024 * t.burst_bytes);
 	return 0;
+}
+
+/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
+static void dram_post(struct ways *w, ps_t at, uint64_t bytes)
+{
+	ps_t span = (bytes * w->write_per_byte) >> LINE_FRACTION, most = ps_max(w->posted_most, span * w->posts);
+
+	if (w->posted)
+		w->posted -= line_fill(&w->dram_line, w->posted_at, at, w->posted);
+	w->posted_at = w->posted ? ps_max(w->posted_at, at) : at;
+	w->posted += span;
+	if (w->posted <= most)
+		return;
+	line_book(&w->dram_line, at, w->posted - most / 4);
+	w->posted = most / 4;
 }
 
 /* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs. */
@@ -155,6 +173,7 @@ void ways_begin(struct ways *w)
 {
 	struct line *all[5];
 
+	w->posted = w->posted_at = 0;
 	for (int i = 0; i < 5; i++)
 		line_clear(lines(w, all)[i]);
 	for (int i = 0; i < 2; i++) {
@@ -330,7 +349,7 @@ static ps_t l2_move(struct ways *w, const struct way *x, uint64_t asked, uint64_
 		s->t[CORE_AT_DRAM_DONE] = d.end;
 	}
 	if (back)
-		line_book(&w->dram_line, at, (back * w->write_per_byte) >> LINE_FRACTION);
+		dram_post(w, at, back);
 	return ready + w->l2_latency + w->far;
 }
 

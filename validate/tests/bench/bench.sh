@@ -116,6 +116,24 @@ else
 	row "events" - "" "the run's JSON has none"
 fi
 
+echo "the same in closed form (--fidelity analytic)"
+closed() { "$@" "$BUILD/release/b_step" "configs/npu/$machine.yaml" "$trace" decode_step_1 "$steps" >"$work/step.out" 2>"$work/err"; }
+for machine in dsocr edge; do
+	steps=200
+	: >"$work/all"
+	i=0
+	while [ "$i" -lt "$runs" ]; do
+		closed || { cat "$work/err" >&2; exit 1; }
+		cat "$work/step.out" >>"$work/all"
+		i=$((i + 1))
+	done
+	us=$(sort -n "$work/all" | head -n 1)
+	row "$machine, one step" "$us" us "$([ $machine = dsocr ] && echo "at most 1000")"
+	row "$machine, steps" "$(div 1000000 "$us" %.0f)" /s ""
+	steps=1
+	counted "analytic_instructions_${machine}_step" "$(instructions closed analytic_step)" 1
+done
+
 echo "DRAM, one channel, one core"
 bursts=300000
 dram() { "$@" "$BUILD/release/b_dram" "configs/dram/$kind.yaml" "$stream" "$bursts" >"$work/dram.out" 2>"$work/err"; }
