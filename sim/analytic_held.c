@@ -9,9 +9,10 @@
 #define BLOCK_MAX   64                  /* chunks */
 #define INDEX_MAX   (UINT64_C(1) << 22) /* entries of the index over all addresses */
 #define NONE        0
+#define SETS_MAX    (1U << 20)
 #define FAR_TOO_BIG 4 /* ranges of so many capacities are looked at at their two ends only */
 
-/* Number 0 is the ring's head: next is the block used last, prev the one used longest ago. */
+/* The first blocks are the sets' ring heads: next is the block used last, prev the one used longest ago. */
 struct block {
 	uint64_t number, mask, dirty;
 	uint32_t prev, next;
@@ -22,10 +23,12 @@ struct held {
 	uint64_t chunk, end;
 	uint32_t per_block;
 	unsigned chunk_shift, block_shift;
-	bool keep;
+	bool keep, hash;
+	uint32_t sets;
+	uint64_t set_capacity, *set_used; /* chunks */
 	struct block *blocks;
-	uint32_t n_blocks, spare; /* spare: chained by next */
-	uint32_t *index;          /* by block number: where it is in `blocks`; NONE: not here */
+	uint32_t n_blocks, taken, spare; /* taken: ever; spare: chained by next */
+	uint32_t *index;                 /* by block number: where it is in `blocks`; NONE: not here */
 };
 
 static inline uint64_t count(uint64_t mask)
@@ -42,28 +45,37 @@ static unsigned log2_down(uint64_t v)
 	return 63 - (unsigned)__builtin_clzll(v);
 }
 
-struct held *held_new(uint64_t capacity, uint64_t chunk, uint64_t end, bool keep, struct err *e)
+struct held *held_new(uint64_t capacity, uint64_t chunk, uint32_t ways, bool hash, uint64_t end, struct err *e)
 {
 	struct held *h = calloc(1, sizeof *h);
-	uint64_t wanted = capacity / BLOCKS / chunk, entries;
+	uint64_t wanted = capacity / BLOCKS / chunk, entries, sets;
 
 	if (!h)
 		goto nomem;
 	h->capacity = capacity / chunk;
 	h->chunk = chunk;
 	h->chunk_shift = log2_down(chunk);
-	h->keep = keep;
+	h->keep = ways == 0;
+	h->hash = hash;
 	h->per_block = 1U << (wanted < 1 ? 0 : log2_down(wanted > BLOCK_MAX ? BLOCK_MAX : wanted));
 	while (h->per_block < BLOCK_MAX && end / (chunk * h->per_block) > INDEX_MAX)
 		h->per_block *= 2;
 	h->block_shift = h->chunk_shift + log2_down(h->per_block);
 	h->end = end;
+	sets = ways ? h->capacity / ((uint64_t)ways * h->per_block) : 1;
+	h->sets = sets < 1 ? 1 : sets < SETS_MAX ? (uint32_t)sets : SETS_MAX;
+	h->set_capacity = h->capacity / h->sets;
 	entries = (end >> h->block_shift) + 2;
-	h->n_blocks = (uint32_t)(h->capacity < entries ? h->capacity : entries) + 2; /* one more than it holds */
+	h->n_blocks =
+		h->sets + (uint32_t)(h->capacity < entries ? h->capacity : entries) + 2; /* one more than it holds */
+	h->taken = h->sets;
 	h->index = calloc(entries, sizeof *h->index);
+	h->set_used = calloc(h->sets, sizeof *h->set_used);
 	h->blocks = calloc(h->n_blocks, sizeof *h->blocks);
-	if (!h->index || !h->blocks)
+	if (!h->index || !h->set_used || !h->blocks)
 		goto nomem;
+	for (uint32_t i = 0; i < h->sets; i++)
+		h->blocks[i].prev = h->blocks[i].next = i;
 	return h;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for what a level holds");
@@ -76,6 +88,7 @@ void held_free(struct held *h)
 	if (!h)
 		return;
 	free(h->index);
+	free(h->set_used);
 	free(h->blocks);
 	free(h);
 }
@@ -88,29 +101,36 @@ static void unlink_block(struct held *h, uint32_t i)
 	h->blocks[b->next].prev = b->prev;
 }
 
-static void link_first(struct held *h, uint32_t i)
+static void link_first(struct held *h, uint32_t set, uint32_t i)
 {
-	struct block *b = &h->blocks[i], *head = &h->blocks[0];
+	struct block *b = &h->blocks[i], *head = &h->blocks[set];
 
-	b->prev = 0;
+	b->prev = set;
 	b->next = head->next;
 	h->blocks[head->next].prev = i;
 	head->next = i;
 }
 
+static uint32_t set_of(const struct held *h, uint64_t number)
+{
+	uint64_t tag = number / h->sets, set = number - tag * h->sets, x = tag * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(h->hash ? (set + (x ^ x >> 32) % h->sets) % h->sets : set);
+}
+
 /* Blocks are handed out in order at first, so that a large level costs what it uses. */
-static uint32_t take_block(struct held *h, uint64_t number)
+static uint32_t take_block(struct held *h, uint32_t set, uint64_t number)
 {
 	uint32_t i = h->spare;
 
 	if (i)
 		h->spare = h->blocks[i].next;
 	else
-		i = (uint32_t)++h->blocks[0].number; /* the head's: how many were handed out */
+		i = h->taken++;
 	assert(i < h->n_blocks);
 	h->blocks[i] = (struct block){ .number = number };
 	h->index[number] = i;
-	link_first(h, i);
+	link_first(h, set, i);
 	return i;
 }
 
@@ -123,12 +143,13 @@ static void give_block(struct held *h, uint32_t i)
 }
 
 /* Chunks of a block leave; returns how many of them were dirty. */
-static uint64_t leave(struct held *h, uint32_t i, uint64_t mask)
+static uint64_t leave(struct held *h, uint32_t set, uint32_t i, uint64_t mask)
 {
 	struct block *b = &h->blocks[i];
-	uint64_t dirty = count(b->dirty & mask);
+	uint64_t dirty = count(b->dirty & mask), n = count(b->mask & mask);
 
-	h->used -= count(b->mask & mask);
+	h->used -= n;
+	h->set_used[set] -= n;
 	h->dirty -= dirty;
 	b->mask &= ~mask;
 	b->dirty &= ~mask;
@@ -146,18 +167,18 @@ static uint64_t lowest(uint64_t mask, uint64_t n)
 	return mask & ~left;
 }
 
-/* The oldest go until the level holds no more than it can; returns how many chunks were dirty. */
-static uint64_t shrink(struct held *h)
+/* The oldest go until the set holds no more than it can; returns how many chunks were dirty. */
+static uint64_t shrink(struct held *h, uint32_t set)
 {
 	uint64_t dirty = 0;
 
-	while (h->used > h->capacity) {
-		uint32_t i = h->blocks[0].prev;
-		uint64_t left = h->blocks[i].mask, mask = left, n = h->used - h->capacity;
+	while (h->set_used[set] > h->set_capacity) {
+		uint32_t i = h->blocks[set].prev;
+		uint64_t left = h->blocks[i].mask, mask = left, n = h->set_used[set] - h->set_capacity;
 
 		if (n < count(left))
 			mask = lowest(left, n);
-		dirty += leave(h, i, mask);
+		dirty += leave(h, set, i, mask);
 	}
 	return dirty;
 }
@@ -204,7 +225,7 @@ static uint64_t that_fits(const struct held *h, uint64_t missing)
 
 static void touch_part(struct held *h, const struct part *p, enum held_use use, struct held_found *f)
 {
-	uint32_t i = h->index[p->number];
+	uint32_t i = h->index[p->number], set = set_of(h, p->number);
 	uint64_t here = i ? h->blocks[i].mask & p->mask : 0, missing = p->mask & ~here;
 	uint64_t come = use == HELD_PASS ? 0 : h->keep ? that_fits(h, missing) : missing;
 
@@ -212,22 +233,23 @@ static void touch_part(struct held *h, const struct part *p, enum held_use use, 
 		f->hit += bytes_in(h, p, here);
 	if (here | come)
 		f->kept += bytes_in(h, p, here | come);
-	if (i && h->blocks[0].next != i) {
+	if (i && h->blocks[set].next != i) {
 		unlink_block(h, i);
-		link_first(h, i);
+		link_first(h, set, i);
 	}
 	if (!i && come)
-		i = take_block(h, p->number);
+		i = take_block(h, set, p->number);
 	h->blocks[i].mask |= i ? come : 0;
 	h->used += count(come);
+	h->set_used[set] += count(come);
 	if (use == HELD_WRITE && i) {
 		uint64_t made = (here | come) & ~h->blocks[i].dirty;
 
 		h->blocks[i].dirty |= made;
 		h->dirty += count(made);
 	}
-	if (h->used > h->capacity)
-		f->pushed += shrink(h) << h->chunk_shift; /* I1 */
+	if (h->set_used[set] > h->set_capacity)
+		f->pushed += shrink(h, set) << h->chunk_shift; /* I1 */
 }
 
 static void touch_range(struct held *h, uint64_t at, uint64_t end, enum held_use use, struct held_found *f)
@@ -285,7 +307,7 @@ void held_drop(struct held *h, uint64_t addr, uint64_t bytes)
 		uint64_t whole = p.mask & ~(p.before ? p.first : 0) & ~(p.after ? p.last : 0);
 
 		if (i && h->blocks[i].mask & whole)
-			leave(h, i, whole);
+			leave(h, set_of(h, p.number), i, whole);
 		at += p.bytes;
 	}
 }

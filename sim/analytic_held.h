@@ -1,9 +1,11 @@
 /* analytic_held.h - which bytes a memory level holds, by blocks of its chunks: a cache in closed form.
  *
  * Models: capacity in chunks (what the event model's tags count), dirty chunks, and reuse distance: the block used
- * longest ago goes first, its lowest chunks first, as a stream that came that way would lose them. A level that keeps
- * (`keep`: KV buffer, pinned ways) takes in what fits and never gives it up.
- * Leaves out: sets and their conflicts; sectors of a chunk (one byte of it here is all of it here).
+ * longest ago goes first, its lowest chunks first, as a stream that came that way would lose them. Sets are those of the
+ * event model, a block's worth of neighbours taken as one: so what shares sets pushes each other out, and a working set
+ * about the size of the level is partly lost, as there. A level that keeps (`ways` 0: KV buffer, pinned ways) takes in
+ * what fits and never gives it up.
+ * Leaves out: conflicts within a block; sectors of a chunk (one byte of it here is all of it here).
  * A block is one to 64 chunks, about a 32nd of the level, so a touch costs the host the same at any capacity.
  * Invariant: I1 chunks held <= capacity, always. */
 #ifndef NPUSIM_SIM_ANALYTIC_HELD_H
@@ -24,8 +26,8 @@ struct held_found {
 	uint64_t pushed;             /* dirty bytes that had to go */
 };
 
-/* Addresses lie below `end`. */
-struct held *held_new(uint64_t capacity, uint64_t chunk, uint64_t end, bool keep, struct err *e);
+/* Addresses lie below `end`; `hash`: sets are found by a hash too (arch/cache_tags.h). */
+struct held *held_new(uint64_t capacity, uint64_t chunk, uint32_t ways, bool hash, uint64_t end, struct err *e);
 void held_free(struct held *h);
 struct held_found held_touch(struct held *h, uint64_t addr, uint64_t bytes, enum held_use use);
 uint64_t held_here(const struct held *h, uint64_t addr, uint64_t bytes); /* bytes; changes nothing */

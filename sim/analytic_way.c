@@ -110,6 +110,7 @@ static struct line_span dram_take(struct ways *w, ps_t at, uint64_t bytes)
 static int make_l2(struct ways *w, const struct l2_cfg *c, uint64_t end, struct err *e)
 {
 	uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line), rest, kv, pin;
+	const bool hash = c->hash == CACHE_HASH_XOR;
 
 	if (!c->size)
 		return 0;
@@ -118,10 +119,10 @@ static int make_l2(struct ways *w, const struct l2_cfg *c, uint64_t end, struct 
 	rest = c->size - kv - pin + c->victim;
 	/* Every reader but the home's own has a copy of what it reads. */
 	rest = rest * c->partitions / (2 * c->partitions - 1);
-	if (!(w->l2[PART_REST] = held_new(rest, chunk, end, false, e)) ||
-	    (kv && !(w->l2[PART_KV] = held_new(kv, chunk, end, false, e))) ||
-	    (pin && !(w->l2[PART_PIN] = held_new(pin, chunk, end, true, e))) ||
-	    (c->policy == CACHE_STREAM_BYPASS && !(w->seen = held_new(c->size, chunk, end, false, e))))
+	if (!(w->l2[PART_REST] = held_new(rest, chunk, c->ways, hash, end, e)) ||
+	    (kv && !(w->l2[PART_KV] = held_new(kv, chunk, c->kv_ways, hash, end, e))) ||
+	    (pin && !(w->l2[PART_PIN] = held_new(pin, chunk, 0, false, end, e))) ||
+	    (c->policy == CACHE_STREAM_BYPASS && !(w->seen = held_new(c->size, chunk, 1, false, end, e))))
 		return -1;
 	w->l2_latency = c->latency;
 	w->far = c->partitions > 1 ? c->far_latency : 0;
@@ -134,9 +135,9 @@ int ways_init(struct ways *w, const struct machine_cfg *c, uint64_t end, struct 
 
 	w->c = c;
 	if (dram_init(w, &c->dram, e) < 0 || make_l2(w, &c->l2, end, e) < 0 ||
-	    (c->kv_buffer.size && !(w->kv = held_new(c->kv_buffer.size, KV_CHUNK, end, true, e))) ||
+	    (c->kv_buffer.size && !(w->kv = held_new(c->kv_buffer.size, KV_CHUNK, 0, false, end, e))) ||
 	    (l1_cache(l1) && !(w->l1 = held_new(l1_cache(l1) + l1->victim * c->cores,
-	                                        cache_chunk_bytes(l1->line, l1->sector), end, false, e))))
+	                                        cache_chunk_bytes(l1->line, l1->sector), l1->ways, true, end, e))))
 		return -1;
 	line_init(&w->l1_line, l1->bandwidth * c->cores * c->clock * 1000);
 	line_init(&w->l2_line, l2_bandwidth(&c->l2, c->clock));

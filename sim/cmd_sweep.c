@@ -22,7 +22,9 @@ struct options {
 	uint64_t jobs, max, rows;
 	bool dry, retry, mixed, allow_opaque;
 	uint64_t shard_i, shard_n;
+	uint32_t again_ppm; /* NONE: not asked for */
 };
+#define NONE UINT32_MAX
 
 /* --- the workload ------------------------------------------------------------------------------------------ */
 
@@ -234,6 +236,33 @@ static int show(struct resdb *db, int64_t id, const struct options *o, enum out_
 	return rc;
 }
 
+/* The promising points of a sweep at analytic fidelity once more, with events: a sweep of its own in the database. */
+static int again(const struct options *o, struct sweep *s, struct sweep_job *job, struct resdb *db, int64_t id,
+                 enum out_format f, struct str *out, struct err *e)
+{
+	struct sweep_view wide = { .a = NULL }, events = { .a = NULL };
+	struct watch running = { .label = "again" };
+	struct sweep_done done;
+	bool *only = NULL;
+	size_t n;
+	int rc = -1;
+
+	if (sweep_view_open(&wide, db, id, e) < 0 || !(only = sweep_promising(&wide, o->again_ppm, &n, e)))
+		goto out;
+	s->fidelity = "event";
+	job->how.fidelity = RUN_EVENT;
+	job->only = only;
+	job->arg = &running;
+	rc = sweep_run(s, job, db, &done, e);
+	progress_free(running.line);
+	if (rc == 0 && (rc = sweep_view_open(&events, db, done.id, e)) == 0)
+		rc = sweep_print_again(&wide, &events, f, o->rows, out, e);
+out:
+	sweep_view_free(&wide);
+	sweep_view_free(&events);
+	return rc;
+}
+
 static int run(const struct options *o, struct sweep *s, struct resdb *db, enum out_format f, struct str *out,
                struct err *e)
 {
@@ -248,6 +277,12 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 	struct inputs in;
 	int rc = -1;
 
+	memset(&in, 0, sizeof in);
+	if (o->again_ppm != NONE && strcmp(s->fidelity, "analytic") != 0) {
+		err_set(e, ERR_USAGE, "--again is for sweeps at analytic fidelity: 'fidelity: analytic' is not in '%s'",
+		        s->path);
+		goto out;
+	}
 	if (read_inputs(&in, o, s, e) < 0)
 		goto out;
 	rc = sweep_expand(s, o->max, on_points, &checking, e);
@@ -274,8 +309,10 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		err_add(e, "sweeping; what is done is kept in '%s', and the same command goes on", o->results);
 	if (rc == 0 && done.ran < done.mine - s->n_refused && done.there > s->n_refused)
 		fprintf(stderr, "npusim: %zu points were there already, %zu ran\n", done.there, done.ran);
-	if (rc == 0)
+	if (rc == 0 && (o->again_ppm == NONE || f == OUT_TABLE))
 		rc = show(db, done.id, o, f, out, e);
+	if (rc == 0 && o->again_ppm != NONE)
+		rc = again(o, s, &job, db, done.id, f, out, e);
 out:
 	inputs_free(&in);
 	return rc;
@@ -312,12 +349,17 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 		o->jobs = cpus > 0 ? (uint64_t)cpus : 1;
 	if (o->jobs > 512)
 		return err_set(e, ERR_USAGE, "more than 512 workers, for option '--jobs'");
+	if (o->again_ppm != NONE && (o->again_ppm == 0 || o->again_ppm > 1000000))
+		return err_set(e, ERR_USAGE, "a share lies above 0 and up to 1, for option '--again'");
+	if (o->again_ppm != NONE && o->shard)
+		return err_set(e, ERR_USAGE,
+		               "--again needs all points: merge the shards first, and run it on their file");
 	return parse_shard(o, e) < 0 ? -1 : cmd_format(o->format, f, e);
 }
 
 int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .max = SWEEP_POINTS_MAX, .rows = 50 };
+	struct options o = { .max = SWEEP_POINTS_MAX, .rows = 50, .again_ppm = NONE };
 	const struct opt opts[] = {
 		{ 'j', "jobs", OPT_U64, &o.jobs, "N",
 		  "workers; as many as there are processors by default. Rows do not depend"
@@ -332,6 +374,10 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "shard", OPT_TEXT, &o.shard, "I/N",
 		  "run only every Nth point, from the Ith: 1/4 to 4/4 are all of them;"
 		  " 'npusim merge' joins the files" },
+		{ 0, "again", OPT_PPM, &o.again_ppm, "SHARE",
+		  "after a sweep at analytic fidelity, run its most promising SHARE (0.1: a tenth, the front first) "
+		  "again"
+		  " with events, and say how far the two are apart" },
 		{ 0, "max", OPT_U64, &o.max, "N", "take a sweep of up to N points; 100,000 by default" },
 		{ 0, "retry", OPT_FLAG, &o.retry, NULL, "run failed points again" },
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "go on in a file whose points another build made" },

@@ -24,6 +24,12 @@ int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **
 /* Whether each point meets all constraints; a failed point does not. */
 int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e);
 
+/* After a wide sweep at analytic fidelity: which of its points to run again with events (by point, in v's arena; *n of
+ * them), and how far the two are apart. */
+bool *sweep_promising(struct sweep_view *v, uint32_t share_ppm, size_t *n, struct err *e);
+int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum out_format f, uint64_t rows,
+                      struct str *out, struct err *e);
+
 struct sweep_totals { size_t done, failed, missing, feasible; bool bounded; };
 /* csv and json have all points and columns; a table has `rows` points and the columns a person looks at. */
 int sweep_print(struct sweep_view *v, enum out_format f, uint64_t rows, struct sweep_totals *t, struct str *out,

@@ -86,7 +86,7 @@
  *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
  *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
- *   sim/cmd_sweep    _view, _print; also npusim merge
+ *   sim/cmd_sweep    _view, _print, _again; also npusim merge
  *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_compare
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)

@@ -125,6 +125,7 @@ struct sweep_job {
 	uint32_t reuse_ppm;                  /* as the runs will have it */
 	unsigned jobs;
 	uint64_t shard, shards;              /* 1 .. shards; points are dealt out like cards */
+	const bool *only;                    /* of all points, those to run; NULL: all */
 	bool retry, mixed;                   /* retry: failed points run again */
 	void (*progress)(void *arg, size_t done, size_t of); /* after each write: points run, to run */
 	void *arg;

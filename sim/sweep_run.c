@@ -429,7 +429,7 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 		goto out;
 	d->id = head.id;
 	for (size_t p = 0; p < s->n_points; p++) {
-		if (p % job->shards != job->shard - 1)
+		if (p % job->shards != job->shard - 1 || (job->only && !job->only[p]))
 			continue;
 		d->mine++;
 		if (status[p] == 0 || (status[p] == 2 && job->retry && !s->refused[p]))

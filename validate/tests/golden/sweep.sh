@@ -53,3 +53,17 @@ sweep -j1 --format csv >"$TMP/a1.csv"
 sweep -j2 --format csv >"$TMP/a2.csv"
 cmp "$TMP/a1.csv" "$TMP/a2.csv" && echo "two workers make the same analytic rows"
 cmp -s "$TMP/one.csv" "$TMP/a1.csv" || echo "they are not those of events"
+# The promising ones again with events: those rows are the ones a sweep with events has, and what is there is not run twice.
+sweep -j1 --again 0.5 --format csv -o "$TMP/again.db" >"$TMP/b1.csv"
+sweep -j2 --again 0.5 --format csv -o "$TMP/again.db" >"$TMP/b2.csv"
+cmp "$TMP/b1.csv" "$TMP/b2.csv" && echo "again is the same"
+head -n 1 "$TMP/b1.csv"
+awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) col[FILENAME, $i] = i; next }
+	FILENAME ~ /one/ { event[$1] = $col[FILENAME, "latency_us"]; next }
+	FILENAME ~ /a1/ { closed[$1] = $col[FILENAME, "latency_us"]; next }
+	{ n++; right += $col[FILENAME, "event_us"] == event[$1] && $col[FILENAME, "analytic_us"] == closed[$1] }
+	END { print n, "of 4 points again,", right, "as in the sweeps of either fidelity" }' "$TMP/one.csv" "$TMP/a1.csv" "$TMP/b1.csv"
+sed 's/^fidelity.*//' "$TMP/s.yaml" >"$TMP/s3.yaml"
+try sweep "$TMP/s3.yaml" --again 0.1
+try sweep "$TMP/s.yaml" --again 2
+try sweep "$TMP/s.yaml" --again 0.1 --shard 1/2
