@@ -19,13 +19,14 @@ void line_clear(struct line *l)
 {
 	l->first = 0;
 	l->n = 1;
+	l->idle = 0;
 	l->gap[0] = (struct line_gap){ 0, PS_NEVER };
 }
 
 void line_forget(struct line *l, ps_t before)
 {
-	while (l->first + 1 < l->n && l->gap[l->first].to <= before)
-		l->first++;
+	for (; l->first + 1 < l->n && l->gap[l->first].to <= before; l->first++)
+		l->idle += l->gap[l->first].to - l->gap[l->first].from;
 }
 
 /* Room for one more gap; where there is none, the oldest go. */

@@ -17,6 +17,7 @@
 struct line {
 	struct line_gap { ps_t from, to; } gap[LINE_GAPS]; /* by time; the last one has no end */
 	uint32_t first, n;           /* gaps first .. n - 1 */
+	ps_t idle;                   /* time that was free and is forgotten */
 	uint64_t per_byte, most;     /* ps, times 2^LINE_FRACTION; bytes up to which the product fits */
 };
 

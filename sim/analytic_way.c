@@ -76,11 +76,31 @@ static int dram_init(struct ways *w, const struct dram_cfg *c, struct err *e)
 	return 0;
 }
 
+/* Where dirty lines are also written earlier, while DRAM is idle (l2.write_back: eager): the part of `span` that was.
+ */
+static ps_t written_early(struct ways *w, ps_t at, ps_t span)
+{
+	ps_t most = span, early;
+	uint64_t dirty = 0;
+
+	if (!w->c->l2.write_back)
+		return 0;
+	for (int i = 0; i < PARTS; i++)
+		dirty += w->l2[i] ? held_dirty(w->l2[i]) : 0;
+	/* Idle time of long ago counts as far as what is dirty now could have used it. */
+	most += (dirty * w->write_per_byte) >> LINE_FRACTION;
+	w->dram_line.idle = ps_min(w->dram_line.idle, most);
+	early = ps_min(span, w->dram_line.idle);
+	w->dram_line.idle -= early;
+	return early + line_fill(&w->dram_line, 0, at, span - early);
+}
+
 /* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
 static void dram_post(struct ways *w, ps_t at, uint64_t bytes)
 {
 	ps_t span = (bytes * w->write_per_byte) >> LINE_FRACTION, most = ps_max(w->posted_most, span * w->posts);
 
+	span -= written_early(w, at, span);
 	if (w->posted)
 		w->posted -= line_fill(&w->dram_line, w->posted_at, at, w->posted);
 	w->posted_at = w->posted ? ps_max(w->posted_at, at) : at;
