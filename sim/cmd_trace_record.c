@@ -265,7 +265,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		"npusim trace record -o T.db -- COMMAND [ARGUMENT]...",
 		"Runs a CUDA program and records what it does: kernels, copies and sets, also those in CUDA graphs, one by one;"
 		" the runtime calls that launched them; NVTX ranges, which '--range' of the other commands takes. PyTorch's"
-		" operations and their shapes are there when the program runs its model under"
+		" operations and their shapes, but not their types, are there when the program runs its model under"
 		" torch.autograd.profiler.emit_nvtx(record_shapes=True). Each process that uses the GPU becomes one file of the"
 		" database. A program that is killed loses its last second at the most. It needs no profiler, and no other may"
 		" be at work in the program. The exit code is 1 when the command itself failed.",

@@ -5,9 +5,13 @@
  * a file of its own. CUPTI fills buffers; each buffer that it hands back is one write, so what is written is safe from
  * whatever becomes of the process. A thread asks for them once a second; a program that stops its profiler
  * (cuProfilerStop) or ends by itself, at once.
+ * What it costs on an H200, wall time of the median step: a decode step of PyTorch, eager, 115 kernels: 11 % (1.83 to 2.04 ms,
+ * medians of three runs of 2000 steps; 1.8 us a launch); up to twice the time in a program's first half second. A step of
+ * 150 kernels that keep the device busy, 50 of them from a graph: 2 % (validate/cuda/capture.cu, medians of five runs).
  * It never stops a program: what goes wrong is one line on stderr, and the program runs on without us.
  *
  * The callbacks have no argument of ours, so the state is file-scope; all of it behind one lock.
+ * NPUSIM_CAPTURE_CLOCKS=1 also asks for the clocks, where the driver has them (580 on an H200 has none).
  * Leaves out: calls that neither launch, copy, wait nor allocate; programs that are profiled already (CUPTI serves one). */
 #define _GNU_SOURCE /* dlsym, pthread_condattr_setclock */
 #include <cupti.h>

@@ -155,6 +155,52 @@ TEST(what_the_driver_lost_or_did_not_time_is_counted)
 	bed_close(&b);
 }
 
+/* --- what the library recorded on a GPU -------------------------------------------------------------------------- */
+
+static void recorded(struct bed *b, const char *file)
+{
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/" H200 "%s", test_root(), file);
+	bed_open(b, ":memory:", DB_WRITE);
+	CHECK_OK(format_import(b->db, FORMAT_AUTO, path, NULL, NULL, &b->st, &b->e), b->e);
+	CHECK(b->st.cut == 0 && b->st.lost == 0 && b->st.killed == 0);
+}
+
+/* The program's own loop says how many there are: 3 steps of 100 launches, 50 graph nodes, a set and a copy. */
+TEST(a_program_of_known_launches_is_recorded_whole)
+{
+	struct bed b;
+
+	recorded(&b, "graph.spool.gz");
+	CHECK(b.st.kernels == 3 * 150 && b.st.copies == 3 && b.st.sets == 3 && b.st.ranges == 3 && b.st.syncs == 3);
+	CHECK_U64(bed_ask(&b, "select sum(dur_ns) from kernel"), 2779636);
+	CHECK_U64(bed_ask(&b, "select count(*) from kernel where graph <> 0"), 3 * 50);
+	CHECK_U64(bed_ask(&b, "select count(distinct graph_node) from kernel where graph <> 0"), 50);
+	CHECK_U64(bed_ask(&b, "select count(*) from kernel where grid_x = 64 and block_x = 128 and graph = 0"), 3 * 100);
+	CHECK_U64(bed_ask(&b, "select count(*) from launch where call is null"), 0);
+	CHECK_U64(bed_ask(&b, "select count(*) from kernel where name = 'scale(float*, int, float)'"), 450);
+	CHECK_U64(bed_ask(&b, "select sum(bytes) from memcpy where dir = 2 and blocking"), 3 * 4 << 20);
+	bed_load(&b, "step_1");
+	CHECK(b.t.n_launches == 152 && b.t.steps == 3 && b.t.devices[0].sms == 132);
+	bed_close(&b);
+}
+
+/* 8 layers of 14 kernels, an embedding, a head, an argmax; all have their operation. */
+TEST(a_decode_step_of_pytorch_is_recorded_with_its_ops)
+{
+	struct bed b;
+
+	recorded(&b, "decode.spool.gz");
+	CHECK(b.st.kernels == 757 && b.st.ops == 1779 && b.st.ranges == 6);
+	CHECK_U64(bed_ask(&b, "select sum(dur_ns) from kernel"), 2504240);
+	bed_load(&b, "decode_step_1");
+	CHECK_U64(b.t.n_launches, 8 * 14 + 3 + 1);
+	for (size_t i = 0; i < b.t.n_launches; i++)
+		CHECK(b.t.launches[i].op && b.t.launches[i].host_start_ns >= 0);
+	bed_close(&b);
+}
+
 /* --- what a kill leaves ---------------------------------------------------------------------------------------- */
 
 /* Kernels whose records are whole in the first n bytes, counted from the lengths alone. */
@@ -291,6 +337,8 @@ SUITE(t_capture,
 	T(ranges_select_and_ops_of_emit_nvtx_have_shapes)
 	T(an_end_that_comes_before_its_begin_is_a_range_and_one_alone_is_none)
 	T(what_the_driver_lost_or_did_not_time_is_counted)
+	T(a_program_of_known_launches_is_recorded_whole)
+	T(a_decode_step_of_pytorch_is_recorded_with_its_ops)
 	T(cut_at_every_byte_it_gives_what_was_whole)
 	T(other_files_and_versions_are_refused)
 	T(damage_names_its_byte)
