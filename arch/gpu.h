@@ -143,7 +143,8 @@ struct gpu_flow {
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
 /* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
-/* An iteration's round trips and cycles. */
-ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l, bool reread_far);
+/* An iteration's round trips and cycles; the round trips of later passes. */
+ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l);
+ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, bool reread_far);
 
 #endif

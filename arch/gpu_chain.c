@@ -7,10 +7,13 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = s->rows * s->cols };
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
-	ps_t turn = gpu_flow_turn(g, l, false);
+	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, false);
 
 	if (!f.elements)
 		f.elements = s->elems;
+	/* Items in registers: a CTA goes through as many as it can hold, padding too. */
+	if (turns)
+		f.elements = f.grid.ctas * threads * turns;
 	f.head = gpu_flow_head(g, l, &f.grid);
 	if (s->rows > 1)
 		f.head += clock_span(k->index_cycles, g->clock);

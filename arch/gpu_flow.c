@@ -63,10 +63,15 @@ ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct
 	       (l->kernel.start - 1) * g->c->step_l2;
 }
 
-ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l, bool reread_far)
+ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, bool reread_far)
+{
+	return l->kernel.again * (reread_far ? g->c->step_dram : g->c->step_l2) +
+	       clock_span(l->kernel.again_cycles, g->clock);
+}
+
+ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l)
 {
 	return l->kernel.steps * gpu_step(g, &l->mem) +
-	       l->kernel.again * (reread_far ? g->c->step_dram : g->c->step_l2) +
 	       l->kernel.barriers * gpu_barrier(g, (uint64_t)l->at->block[0] * l->at->block[1] * l->at->block[2]) +
 	       clock_span(l->kernel.loop_cycles, g->clock);
 }

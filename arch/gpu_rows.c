@@ -18,6 +18,13 @@ static uint64_t levels(uint64_t n)
 	return n > 1 ? log2_up(n) : 0;
 }
 
+/* What the last CTA does where the grid's y splits a result: stores its part, counts itself in, reads what the others
+ * left and sums that. */
+static ps_t joined(const struct gpu *g, const struct op_launch *a, uint64_t together)
+{
+	return a->grid[1] > 1 ? g->c->step_l2 * (3 + div_up(a->grid[1], together ? together : 1)) : 0;
+}
+
 /* Sums over a dim that is not the innermost: neighbours in memory are results of their own, a thread takes some of them
  * and walks down, `unroll` rows at a time. Rows are split over the CTA's y where it has shared memory to join them,
  * and over the grid's y, whose last CTA joins the parts. */
@@ -27,9 +34,30 @@ static void down(const struct gpu *g, const struct gpu_launch *l, struct gpu_flo
 	uint64_t y = a->smem_static + a->smem_dynamic > 16 ? a->block[1] : 1;
 	uint64_t each = div_up(l->op->shape.cols, a->grid[1] ? a->grid[1] : 1);
 
-	f->loop = div_up(each, y * (l->kernel.unroll ? l->kernel.unroll : 1)) * gpu_flow_turn(g, l, false);
-	if (a->grid[1] > 1)
-		f->head += g->c->step_l2 * (3 + div_up(a->grid[1], a->block[1] ? a->block[1] : 1));
+	f->loop = div_up(each, y * (l->kernel.unroll ? l->kernel.unroll : 1)) * gpu_flow_turn(g, l);
+	f->head += joined(g, a, a->block[1]);
+}
+
+/* Round trips of a pass over `cols` by threads that take `tile` an iteration together: whole groups of iterations have
+ * their loads moved together, what is left goes one by one. Threads differ by one iteration; the slowest counts. */
+static uint64_t trips(const struct kernel *k, uint64_t cols, uint64_t tile)
+{
+	uint64_t group = k->group ? k->group : 1, least = cols / tile, most = div_up(cols, tile);
+
+	least = least / group + least % group;
+	most = most / group + most % group;
+	return least > most ? least : most;
+}
+
+/* A scale's loads may alias the stores before them, so that the compiler leaves a later pass's iterations where they
+ * are; without one, the row's loads can be moved. */
+static bool scaled(const struct gpu_launch *l)
+{
+	uint64_t reads = 0;
+
+	for (uint32_t i = 0; i < l->op->n_operands; i++)
+		reads += !l->stream->operands[l->op->first_operand + i].write;
+	return reads > 1;
 }
 
 static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_flow *f)
@@ -37,18 +65,23 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	uint64_t threads = f->grid.threads ? f->grid.threads : 1;
-	uint64_t rows = div_up(s->rows ? s->rows : 1, f->grid.ctas), y = l->at->block[1] ? l->at->block[1] : 1, each;
-	uint64_t bytes = dtype_bytes(l->op->dtype, 1), items = k->items, turns;
+	uint64_t parts = l->at->grid[1] ? l->at->grid[1] : 1, y = l->at->block[1] ? l->at->block[1] : 1, each, width;
+	uint64_t rows = div_up(s->rows ? s->rows : 1, div_up(f->grid.ctas, parts)), cols = div_up(s->cols, parts);
+	uint64_t bytes = dtype_bytes(l->op->dtype, 1), items = k->items, turns, moved;
 
 	if (!items)
 		items = k->vector_bytes && bytes ? k->vector_bytes / bytes : 1;
 	/* The CTA's y is rows of its own where it has more than one. */
 	each = k->row_warps ? 32 : threads / (y < rows ? y : rows);
-	turns = div_up(s->cols, (each ? each : 1) * (items ? items : 1));
+	width = each;
+	each *= items ? items : 1;
+	turns = div_up(cols, each ? each : 1);
+	moved = trips(k, cols, each ? each : 1);
 	if (k->row_warps)
 		turns *= div_up(rows, div_up(threads, 32));
 	else
-		f->head += clock_span(levels(each / 32) * k->tree_cycles, g->clock);
+		f->head += clock_span(levels(width / 32) * k->tree_cycles, g->clock);
+	f->head += joined(g, l->at, threads);
 	if (s->rows > 1)
 		f->head += clock_span(k->index_cycles, g->clock);
 	if (k->again) {
@@ -57,7 +90,11 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 		f->reread = k->again * l->mem.read;
 		f->reread_far = (f->grid.ctas < slots ? f->grid.ctas : slots) * s->cols * bytes > g->rows->resident;
 	}
-	f->loop = turns * gpu_flow_turn(g, l, f->reread_far);
+	f->loop = turns * gpu_flow_turn(g, l) +
+	          (scaled(l) || !k->group ? turns : moved) * gpu_flow_again(g, l, f->reread_far);
+	/* The first group's loads are the head's. */
+	if (k->group && turns)
+		f->loop -= (turns - moved + 1) * k->steps * gpu_step(g, &l->mem);
 }
 
 void gpu_rows(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)

@@ -64,6 +64,6 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	turns = k->items ? div_up(f.elements, threads) : div_up(f.elements, threads * f.grid.ctas);
 	if (k->items && turns > k->items)
 		turns = k->items;
-	f.loop = turns * gpu_flow_turn(g, l, false);
+	f.loop = turns * gpu_flow_turn(g, l);
 	gpu_flow_time(g, l, &f, t);
 }

@@ -56,6 +56,8 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(tree_cycles, "dependent clock cycles a level of the tree that joins a CTA's warps or a row's threads") \
 	X(index_cycles, "dependent clock cycles of index arithmetic where results are more than one row") \
 	X(again, "dependent round trips an iteration of later passes, on bytes an earlier pass has read") \
+	X(again_cycles, "dependent clock cycles of a round trip of later passes") \
+	X(group, "iterations whose loads go together, where no store that may alias them stands between") \
 	X(turns, "iterations of a loop whose length is in the code") \
 	X(barriers_once, "barriers of the CTA outside its loop") \
 	X(thread_instructions, "instructions a thread executes beside those of its elements") \
