@@ -10,11 +10,11 @@ static const char *overlap_rule(uint64_t v)
 #define MICRO "measured on an H200, traces/h200/micro/"
 
 const struct cfg_field gpu_schema[] = {
-	CFG_PS(struct gpu_cfg, launch, "launch", "540 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_cfg, launch, "launch", "544 ns", 0, 100 * PS_US, NULL,
 	       "launch and drain of a kernel that does nothing", MICRO "launch_cupti.csv: one empty CTA"),
 	CFG_U64(struct gpu_cfg, cta_rate, "cta_rate", "1663000000", 1000000, UINT64_C(1) << 50, NULL,
 	        "CTAs the device starts a second", MICRO "launch.csv: up to 256 threads"),
-	CFG_PS(struct gpu_cfg, step_l2, "step_l2", "165 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_cfg, step_l2, "step_l2", "162.5 ns", 1, 100 * PS_US, NULL,
 	       "a load that hits the L2, and a barrier", MICRO "latency.csv: step"),
 	CFG_PS(struct gpu_cfg, step_dram, "step_dram", "385 ns", 1, 100 * PS_US, NULL,
 	       "a load from DRAM, and a barrier", MICRO "latency.csv: step"),
