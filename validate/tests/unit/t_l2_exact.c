@@ -6,7 +6,10 @@
 #include "arch/cache_seen.h"
 #include "arch/memq.h"
 #include "sim/hash.h"
+#include "sim/lower.h"
 #include "sim/rng.h"
+#include "traces/kineto.h"
+#include "traces/tracedb.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -35,7 +38,7 @@ static void exact_up(struct exact *x)
 	struct err e = ERR_INIT;
 
 	CHECK((x->lines = calloc(x->sets * x->ways, sizeof *x->lines)));
-	CHECK((x->victim = calloc(LINES, sizeof *x->victim)));
+	CHECK((x->victim = calloc(x->victim_lines ? LINES : 1, sizeof *x->victim)));
 	CHECK((x->seen = cache_seen_new(x->sets * x->ways / 32, &e)));
 	x->newest = x->oldest = NONE;
 }
@@ -49,10 +52,12 @@ static void exact_down(struct exact *x)
 
 static bool victim_take(struct exact *x, uint32_t line, uint32_t *valid, uint32_t *dirty)
 {
-	uint32_t newer = x->victim[line].newer, older = x->victim[line].older;
+	uint32_t newer, older;
 
-	if (!x->victim[line].in)
+	if (!x->victim_lines || !x->victim[line].in)
 		return false;
+	newer = x->victim[line].newer;
+	older = x->victim[line].older;
 	*(newer == NONE ? &x->newest : &x->victim[newer].older) = older;
 	*(older == NONE ? &x->oldest : &x->victim[older].newer) = newer;
 	x->victim[line].in = false;
@@ -229,6 +234,21 @@ static void l1_up(struct dev *d, struct exact *x, const char *yaml)
 	};
 }
 
+/* The same range to both. */
+static void both(struct dev *d, struct exact *x, struct mem_run r, bool write, enum mem_class cls)
+{
+	uint64_t sector = LINE / x->sectors;
+
+	ask(d, r, write, cls);
+	for (uint64_t line = r.addr / LINE; line <= (r.addr + r.bytes - 1) / LINE; line++) {
+		uint64_t from = line * LINE > r.addr ? 0 : r.addr % LINE / sector;
+		uint64_t to = (line + 1) * LINE <= r.addr + r.bytes ? x->sectors
+			: ((r.addr + r.bytes - 1) % LINE) / sector + 1;
+
+		exact_touch(x, line, (uint32_t)memq_mask((uint32_t)from, to - from), write, cls);
+	}
+}
+
 /* Tensors of a decode step: some read every step, some streamed, some written and read back. Returns how far the hit
  * rate is from that of the exact cache, in points. */
 static double against_exact(struct dev *d, struct exact *x, const char *yaml, const char *stream, enum shape shape,
@@ -254,14 +274,7 @@ static double against_exact(struct dev *d, struct exact *x, const char *yaml, co
 			r.addr = r.addr / unit * unit;
 			r.bytes = round_up(r.bytes, unit);
 		}
-		ask(d, r, write, cls);
-		for (uint64_t line = r.addr / LINE; line <= (r.addr + r.bytes - 1) / LINE; line++) {
-			uint64_t from = line * LINE > r.addr ? 0 : r.addr % LINE / sector;
-			uint64_t to = (line + 1) * LINE <= r.addr + r.bytes ? x->sectors
-				: ((r.addr + r.bytes - 1) % LINE) / sector + 1;
-
-			exact_touch(x, line, (uint32_t)memq_mask((uint32_t)from, to - from), write, cls);
-		}
+		both(d, x, r, write, cls);
 	}
 	hits = st(d, "hit_bytes");
 	if (points == 0) {
@@ -291,6 +304,54 @@ static double l2_against_exact(const char *yaml, const char *stream, enum shape 
 
 	l2_up(&d, &x, yaml);
 	return against_exact(&d, &x, yaml, stream, shape, points);
+}
+
+#define PART (UINT64_C(64) << 10) /* of a range in one request, as the machines' tiles */
+
+/* A recorded stream: every operand of a traced decode step, in order, where the lowering put it. */
+static void step_against_exact(const char *trace, const char *yaml)
+{
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);
+	struct rules *rules = rules_load(NULL, &e);
+	struct trace_import_stats imported;
+	struct lower_stats lowered;
+	struct op_stream s;
+	struct trace t;
+	struct dev d;
+	struct exact x;
+	char path[512];
+	double hit, want;
+
+	CHECK_OK(a && db && rules ? 0 : -1, e);
+	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
+	CHECK_OK(kineto_import(db, path, -1, NULL, NULL, &imported, &e), e);
+	CHECK_OK(tracedb_load(db, "decode_step_1", a, &t, &e), e);
+	CHECK_OK(lower_trace(&t, rules, a, &s, &lowered, &e), e);
+	l2_up(&d, &x, yaml);
+	exact_up(&x);
+	for (size_t i = 0; i < s.n_operands; i++) {
+		const struct op_operand *o = &s.operands[i];
+		const struct op_tensor *u = &s.tensors[o->tensor];
+		uint64_t at = u->addr + o->offset, left = o->touched < o->bytes ? o->touched : o->bytes;
+
+		for (uint64_t n; left; at += n, left -= n) {
+			n = left < PART ? left : PART;
+			both(&d, &x, (struct mem_run){ at, n }, o->write, (enum mem_class)u->role);
+		}
+	}
+	hit = (double)st(&d, "hit_bytes") / (double)(st(&d, "hit_bytes") + st(&d, "miss_bytes"));
+	want = (double)x.hits / (double)(x.hits + x.misses);
+	printf("%s: %.4f, line by line %.4f\n", trace, hit, want);
+	if (hit < want - 0.01 || hit > want + 0.01 || want < 0.05)
+		test_fail(__FILE__, __LINE__, "%s: hit rate %.4f, line by line %.4f", yaml, hit, want);
+	exact_down(&x);
+	comp_free(d.cache);
+	bed_down(&d.b);
+	rules_free(rules);
+	tracedb_free(db);
+	arena_free(a);
 }
 
 #define LARGE "size: 8 MiB\nways: 16\n"
@@ -370,7 +431,15 @@ TEST(an_l1_is_within_a_point_of_it)
 		}
 }
 
+TEST(a_traced_step_is_within_a_point_of_it)
+{
+	step_against_exact("kineto_dsocr_b1_c1024", "size: 48 MiB\n");
+	step_against_exact("kineto_dsocr_b1_c1024", "size: 192 MiB\npolicy: kv_aware\n");
+	step_against_exact("kineto_dsocr_b1_c1024", "size: 96 MiB\npolicy: srrip\nkv_ways: 6\n");
+}
+
 SUITE(t_l2_exact,
+	T(a_traced_step_is_within_a_point_of_it)
 	T(whole_chunks_are_exactly_a_line_granular_cache)
 	T(parts_of_chunks_are_within_a_point_of_it)
 	T(policies_that_count_are_within_a_point_of_it)
