@@ -81,7 +81,7 @@ static int simulated(const struct gpu_options *o, const struct validate_profile 
 	struct machine_conf *conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct kernels *k = conf ? kernels_load(o->kernels, e) : NULL;
 	struct gpu_traffic *traffic = k ? gpu_traffic_new(&conf->cfg, e) : NULL;
-	struct cmd_trace t = { NULL };
+	struct cmd_trace t = { .arena = NULL };
 	struct lower_stats st;
 	struct op_stream stream, here;
 	struct gpu_work w;
