@@ -33,6 +33,8 @@ int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st);
 /* Prints an error as main does: for a command that goes on after one. */
 void cmd_complain(const struct err *e);
+/* A whole text file. */
+int cmd_write(const char *path, const struct str *text, struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
 

@@ -1,5 +1,4 @@
 /* cmd_calibrate.c - npusim calibrate: a GPU's parameters from what was measured on it. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +133,6 @@ static int write_config(const struct options *o, const struct fit_plan *p, const
 {
 	char source[160];
 	struct str out = STR_INIT;
-	FILE *f;
 	int rc;
 
 	snprintf(source, sizeof source,
@@ -147,13 +145,7 @@ static int write_config(const struct options *o, const struct fit_plan *p, const
 		&out,
 		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
 	config_text(conf->raw, &out);
-	if (!(f = fopen(o->output, "w"))) {
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
-	} else {
-		rc = out_flush(&out, f, e);
-		if (fclose(f) != 0 && rc == 0)
-			rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
-	}
+	rc = cmd_write(o->output, &out, e);
 	str_free(&out);
 	return rc;
 }

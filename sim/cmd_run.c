@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/cmd_run.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -84,14 +83,10 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
 {
 	struct str text = STR_INIT;
-	FILE *f = fopen(path, "w");
-	int rc = f ? 0 : err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	int rc;
 
 	map_dump(s, m, &text);
-	if (f && (rc = out_flush(&text, f, e)) < 0)
-		err_add(e, "writing '%s'", path);
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	rc = cmd_write(path, &text, e);
 	str_free(&text);
 	return rc;
 }

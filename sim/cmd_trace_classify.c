@@ -2,7 +2,6 @@
 #include "sim/cmd_bound.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define NAME_SHOWN 48
@@ -16,14 +15,6 @@ struct options {
 static double mean_us(const struct bound_kernel *k)
 {
 	return k->count ? cmd_us((int64_t)k->ns) / (double)k->count : 0;
-}
-
-static void real(struct out_table *t, double v)
-{
-	if (isnan(v))
-		out_null(t);
-	else
-		out_real(t, v);
 }
 
 static void write_kernels(const struct bound *b, size_t n, enum out_format f, struct str *out)
@@ -53,10 +44,10 @@ static void write_kernels(const struct bound *b, size_t n, enum out_format f, st
 		out_real(t, cmd_us((int64_t)k->ns));
 		out_real(t, mean_us(k));
 		out_real(t, cmd_pct((double)k->ns, (double)b->ns));
-		real(t, bound_intensity(k->flops, k->bytes));
+		out_real_or_null(t, bound_intensity(k->flops, k->bytes));
 		out_real(t, roof_ridge(&b->roof, k->pipe));
-		real(t, k->memory);
-		real(t, k->math);
+		out_real_or_null(t, k->memory);
+		out_real_or_null(t, k->math);
 		out_text(t, roof_class_name(k->class));
 		out_text(t, str_c(&name));
 	}

@@ -110,14 +110,6 @@ static double mean_us(const struct pair *p, int k)
 	return p->count[k] ? (double)p->ns[k] / 1e3 / (double)p->count[k] : NAN;
 }
 
-static void real(struct out_table *t, double v)
-{
-	if (isnan(v))
-		out_null(t);
-	else
-		out_real(t, v);
-}
-
 static void cells(struct out_table *t, const struct pair *p)
 {
 	out_int(t, (int64_t)p->count[0]);
@@ -125,9 +117,9 @@ static void cells(struct out_table *t, const struct pair *p)
 	out_real(t, (double)p->ns[0] / 1e3);
 	out_real(t, (double)p->ns[1] / 1e3);
 	out_real(t, delta(p) / 1e3);
-	real(t, p->ns[0] && p->ns[1] ? (double)p->ns[1] / (double)p->ns[0] : NAN);
-	real(t, mean_us(p, 0));
-	real(t, mean_us(p, 1));
+	out_real_or_null(t, p->ns[0] && p->ns[1] ? (double)p->ns[1] / (double)p->ns[0] : NAN);
+	out_real_or_null(t, mean_us(p, 0));
+	out_real_or_null(t, mean_us(p, 1));
 }
 
 #define CELLS                                                                                                          \

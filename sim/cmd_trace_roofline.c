@@ -35,14 +35,6 @@ static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct 
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
 
-static void real(struct out_table *t, double v)
-{
-	if (isnan(v))
-		out_null(t);
-	else
-		out_real(t, v);
-}
-
 static void write_table(const struct bound *b, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -64,12 +56,12 @@ static void write_table(const struct bound *b, size_t n, enum out_format f, stru
 		out_int(t, (int64_t)k->count);
 		out_real(t, cmd_us((int64_t)k->ns));
 		out_text(t, roof_pipe_name(k->pipe));
-		real(t, s.ai);
-		real(t, s.flops / 1e9);
-		real(t, s.roof / 1e9);
-		real(t, 100 * s.flops / s.roof);
-		real(t, s.ai / roof_ridge(&b->roof, k->pipe));
-		real(t, 100 * s.flops / b->roof.flops[k->pipe]);
+		out_real_or_null(t, s.ai);
+		out_real_or_null(t, s.flops / 1e9);
+		out_real_or_null(t, s.roof / 1e9);
+		out_real_or_null(t, 100 * s.flops / s.roof);
+		out_real_or_null(t, s.ai / roof_ridge(&b->roof, k->pipe));
+		out_real_or_null(t, 100 * s.flops / b->roof.flops[k->pipe]);
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);

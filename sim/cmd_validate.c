@@ -1,7 +1,6 @@
 /* cmd_validate.c - npusim validate: a GPU's model against what was measured on it. */
 #include "sim/cmd_validate.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,7 +281,6 @@ static int store(const struct gpu_inputs *l, const struct options *o, struct err
 	struct score *all;
 	char model[17], digest[17];
 	uint64_t h = HASH_INIT;
-	FILE *f = NULL;
 	int n, rc = -1;
 
 	for (size_t i = 0; i < l->n_traces; i++)
@@ -299,14 +297,8 @@ static int store(const struct gpu_inputs *l, const struct options *o, struct err
 	acc.all = all[0];
 	acc.n = (size_t)n;
 	accuracy_write(&acc, &text);
-	if (!(f = fopen(o->output, "w"))) {
-		err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
-		goto out;
-	}
-	rc = out_flush(&text, f, e);
+	rc = cmd_write(o->output, &text, e);
 out:
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->output);
 	str_free(&text);
 	arena_free(a);
 	return rc;

@@ -113,6 +113,14 @@ void out_null(struct out_table *t)
 	add(t, (struct cell){ .kind = CELL_NULL });
 }
 
+void out_real_or_null(struct out_table *t, double v)
+{
+	if (v != v)
+		out_null(t);
+	else
+		out_real(t, v);
+}
+
 /* --- aligned table ----------------------------------------------------------------------------------------- */
 
 /* Text as it may go to a terminal: one line, no control characters, valid UTF-8. Returns its width. */

@@ -27,6 +27,7 @@ void out_text(struct out_table *t, const char *v);       /* cells go left to rig
 void out_int(struct out_table *t, int64_t v);
 void out_real(struct out_table *t, double v);
 void out_null(struct out_table *t);
+void out_real_or_null(struct out_table *t, double v);    /* not a number: null */
 void out_table_write(const struct out_table *t, enum out_format f, struct str *to);   /* json: an array of objects */
 
 /* --- json -------------------------------------------------------------------------------------------------- */

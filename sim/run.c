@@ -232,7 +232,7 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 
 /* --- per op ------------------------------------------------------------------------------------------------ */
 
-static enum res largest(const ps_t *v)
+enum res run_largest(const ps_t *v)
 {
 	int best = 0;
 
@@ -242,8 +242,7 @@ static enum res largest(const ps_t *v)
 	return (enum res)best;
 }
 
-/* Shares in millionths that sum to one million exactly: the rest of rounding goes to the largest. */
-static void shares(const ps_t *v, enum res bound, uint32_t *ppm)
+void run_shares(const ps_t *v, enum res bound, uint32_t *ppm)
 {
 	ps_t total = 0;
 	uint32_t sum = 0;
@@ -306,9 +305,9 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 		uint32_t ppm[RES_COUNT];
 
 		busy_of(c, a, busy);
-		limit = busy[largest(busy)];
-		bound = span ? largest(a->stall) : largest(busy);
-		shares(a->stall, bound, ppm);
+		limit = busy[run_largest(busy)];
+		bound = span ? run_largest(a->stall) : run_largest(busy);
+		run_shares(a->stall, bound, ppm);
 		for (uint32_t n = 0; n < cmd->n_ops; n++) {
 			weights += r->map.op_work_ps[p->members[cmd->first_op + n]];
 			dram_weights += work_of(s, &s->ops[p->members[cmd->first_op + n]]).read_bytes;

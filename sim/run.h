@@ -54,6 +54,10 @@ struct run_result {
 
 /* Chance that an expert a step picked is picked again, when picks are independent: top over experts. */
 uint32_t run_expert_reuse(const struct op_stream *s);
+/* Of RES_COUNT times: the first largest, and shares in millionths that sum to one million exactly, where the rest of
+ * rounding is the bound's. */
+enum res run_largest(const ps_t *v);
+void run_shares(const ps_t *v, enum res bound, uint32_t *ppm);
 int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                struct run_result *out, struct err *e);
 

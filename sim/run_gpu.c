@@ -5,8 +5,6 @@
 #include "sim/gpu_geometry.h"
 #include "workloads/work.h"
 
-#define PPM 1000000u
-
 /* Where a launch's time went: what is not its body is launch overhead or waiting, the body is its bound's. */
 static void stalls_of(const struct gpu_time *t, ps_t *stall)
 {
@@ -15,30 +13,6 @@ static void stalls_of(const struct gpu_time *t, ps_t *stall)
 	stall[RES_DISPATCH] += t->launch;
 	stall[RES_DEPENDENCY] += rest;
 	stall[t->bound == RES_DISPATCH ? RES_DEPENDENCY : t->bound] += t->total - t->launch - rest;
-}
-
-static enum res largest(const ps_t *v)
-{
-	int best = 0;
-
-	for (int k = 1; k < RES_COUNT; k++)
-		if (v[k] > v[best])
-			best = k;
-	return (enum res)best;
-}
-
-/* Millionths that sum to one million: what rounding leaves is the largest's. */
-static void shares(const ps_t *stall, ps_t total, enum res bound, uint32_t *ppm)
-{
-	uint32_t sum = 0;
-
-	for (int k = 0; k < RES_COUNT; k++) {
-		ppm[k] = total ? (uint32_t)((total >> 40 ? stall[k] >> 20 : stall[k]) * PPM /
-		                            (total >> 40 ? total >> 20 : total))
-		               : 0;
-		sum += ppm[k];
-	}
-	ppm[bound] += PPM - sum;
 }
 
 static void op_result(const struct gpu *g, const struct gpu_work *w, const struct op *o, ps_t *took,
@@ -61,8 +35,8 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		r->dram_write_bytes += l->mem.write_back;
 		stalls_of(&t, stall);
 	}
-	x->bound = largest(stall);
-	shares(stall, x->us_ps, x->bound, x->stall_ppm);
+	x->bound = run_largest(stall);
+	run_shares(stall, x->bound, x->stall_ppm);
 	x->flops = work_of(w->stream, o).flops;
 	r->flops += x->flops;
 	r->total_ps += x->us_ps;

@@ -23,8 +23,13 @@ struct bed {
 
 static void bed_up(struct bed *b, struct rng *r)
 {
+	bool experts;
+	int layers;
+
 	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	b->s = synth_step(r, b->a, 1 + (int)rng_below(r, 4), rng_below(r, 2));
+	experts = rng_below(r, 2); /* one draw a statement: the order of evaluation is the compiler's */
+	layers = 1 + (int)rng_below(r, 4);
+	b->s = synth_step(r, b->a, layers, experts);
 	synth_machine(r, &b->yaml);
 }
 
