@@ -38,7 +38,7 @@ VALIDATE = cases tables score accuracy fit fit_plan \
 PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \
-          cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_pareto \
+          cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \

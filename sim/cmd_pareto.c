@@ -8,103 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd_sweep.h"
-
-#define GOALS_MAX 8
+#include "sim/cmd_study.h"
 
 struct options {
 	struct opt_list less, more;
 	const char *of, *format;
 	uint64_t sweep, n;
 };
-
-struct goal {
-	const char *name;
-	bool more;
-	const struct expr_value *values;
-};
-
-struct study {
-	struct resdb *db;
-	struct sweep_view v;
-	struct goal goals[GOALS_MAX];
-	int n_goals;
-	size_t *points, n; /* those that count, in order */
-};
-
-/* --- reading ----------------------------------------------------------------------------------------------- */
-
-static int add_goal(struct study *t, const char *text, struct expr *x, bool more, struct err *e)
-{
-	struct expr_value *values;
-
-	if (t->n_goals == GOALS_MAX)
-		return err_set(e, ERR_USAGE, "more than %d objectives", GOALS_MAX);
-	if (!x && !(x = expr_new(t->v.s->exprs, text, sweep_find, t->v.s, e))) {
-		if (e->kind == ERR_CONFIG)
-			e->kind = ERR_USAGE;
-		return err_add(e, "reading an objective");
-	}
-	if (sweep_view_values(&t->v, x, &values, e) < 0)
-		return -1;
-	t->goals[t->n_goals++] = (struct goal){ text, more, values };
-	return 0;
-}
-
-static int add_goals(struct study *t, const struct options *o, struct err *e)
-{
-	const struct sweep *s = t->v.s;
-
-	for (int i = 0; i < o->less.n; i++)
-		if (add_goal(t, o->less.v[i], NULL, false, e) < 0)
-			return -1;
-	for (int i = 0; i < o->more.n; i++)
-		if (add_goal(t, o->more.v[i], NULL, true, e) < 0)
-			return -1;
-	for (size_t c = 0; o->less.n + o->more.n == 0 && c < s->n_columns; c++)
-		if (s->columns[c].goal != SWEEP_COLUMN &&
-		    add_goal(t, s->columns[c].name, s->columns[c].x, s->columns[c].goal == SWEEP_MAXIMIZE, e) < 0)
-			return -1;
-	return t->n_goals ? 0 : add_goal(t, "latency_us", NULL, false, e);
-}
-
-static int study_open(struct study *t, const char *path, const struct options *o, struct err *e)
-{
-	bool *feasible;
-
-	memset(t, 0, sizeof *t);
-	if (!(t->db = res_open(path, DB_READ, e)) || sweep_view_open(&t->v, t->db, (int64_t)o->sweep, e) < 0 ||
-	    add_goals(t, o, e) < 0 || sweep_view_feasible(&t->v, &feasible, e) < 0)
-		return -1;
-	if (!(t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points)))
-		return err_set(e, ERR_NOMEM, "no memory for the points");
-	for (size_t i = 0; i < t->v.n; i++) {
-		bool known = feasible[i];
-
-		for (int g = 0; g < t->n_goals; g++)
-			known &= t->goals[g].values[i].type == EXPR_NUMBER;
-		if (known)
-			t->points[t->n++] = i;
-	}
-	return t->n ? 0
-	            : err_set(e, ERR_IO,
-	                      "no point of this sweep is done, meets its constraints and has a value for every"
-	                      " objective");
-}
-
-static void study_free(struct study *t)
-{
-	sweep_view_free(&t->v);
-	res_free(t->db);
-}
-
-/* Smaller is better, whichever way the goal goes. */
-static double cost(const struct study *t, int goal, size_t point)
-{
-	double v = t->goals[goal].values[point].number;
-
-	return t->goals[goal].more ? -v : v;
-}
 
 /* --- tables of points -------------------------------------------------------------------------------------- */
 
@@ -146,81 +56,13 @@ static void put_point(const struct study *t, size_t i, struct out_table *table)
 			out_real(table, t->goals[g].values[i].number);
 }
 
-/* By the first objective, then the others, then the number: insertion, so that the order is the same everywhere. */
-static bool before(const struct study *t, size_t a, size_t b)
-{
-	for (int g = 0; g < t->n_goals; g++)
-		if (cost(t, g, a) < cost(t, g, b) || cost(t, g, a) > cost(t, g, b))
-			return cost(t, g, a) < cost(t, g, b);
-	return a < b;
-}
-
-static void sort_points(struct study *t)
-{
-	for (size_t i = 1; i < t->n; i++) {
-		size_t x = t->points[i], k = i;
-
-		for (; k > 0 && before(t, x, t->points[k - 1]); k--)
-			t->points[k] = t->points[k - 1];
-		t->points[k] = x;
-	}
-}
-
 /* --- pareto ------------------------------------------------------------------------------------------------ */
 
-static bool dominates(const struct study *t, size_t a, size_t b)
+static int open_study(struct study *t, struct resdb **db, const char *path, const struct options *o, struct err *e)
 {
-	bool better = false;
-
-	for (int g = 0; g < t->n_goals; g++) {
-		if (cost(t, g, a) > cost(t, g, b))
-			return false;
-		better |= cost(t, g, a) < cost(t, g, b);
-	}
-	return better;
-}
-
-static void keep_front(struct study *t)
-{
-	size_t kept = 0, *front = arena_array(t->v.a, t->n, sizeof *front);
-
-	for (size_t i = 0; front && i < t->n; i++) {
-		bool beaten = false;
-
-		for (size_t k = 0; k < t->n && !beaten; k++)
-			beaten = dominates(t, t->points[k], t->points[i]);
-		if (!beaten)
-			front[kept++] = t->points[i];
-	}
-	t->points = front;
-	t->n = front ? kept : 0;
-}
-
-/* The point of the front nearest to the best of every objective at once, each scaled to the front's span. */
-static size_t knee(const struct study *t)
-{
-	double least = INFINITY;
-	size_t at = 0;
-
-	for (size_t i = 0; i < t->n; i++) {
-		double sum = 0;
-
-		for (int g = 0; g < t->n_goals; g++) {
-			double low = INFINITY, high = -INFINITY, x;
-
-			for (size_t k = 0; k < t->n; k++) {
-				low = fmin(low, cost(t, g, t->points[k]));
-				high = fmax(high, cost(t, g, t->points[k]));
-			}
-			x = high > low ? (cost(t, g, t->points[i]) - low) / (high - low) : 0;
-			sum += x * x;
-		}
-		if (sum < least) {
-			least = sum;
-			at = i;
-		}
-	}
-	return at;
+	memset(t, 0, sizeof *t);
+	*db = res_open(path, DB_READ, e);
+	return *db ? study_open(t, *db, (int64_t)o->sweep, &o->less, &o->more, e) : -1;
 }
 
 static int pareto(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
@@ -228,18 +70,20 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 	struct out_table *table = NULL;
 	struct study t;
 	size_t all, mid;
-	int rc = study_open(&t, path, o, e);
+	struct resdb *db;
+	int rc = open_study(&t, &db, path, o, e);
 
 	if (rc < 0)
 		goto out;
 	all = t.n;
-	keep_front(&t);
-	if (!t.n || !(table = table_of(&t, "note"))) {
+	if ((rc = study_keep_front(&t, e)) < 0)
+		goto out;
+	if (!(table = table_of(&t, "note"))) {
 		rc = err_set(e, ERR_NOMEM, "no memory for the front");
 		goto out;
 	}
-	sort_points(&t);
-	mid = knee(&t);
+	study_sort(&t);
+	mid = study_knee(&t);
 	for (size_t i = 0; i < t.n; i++) {
 		put_point(&t, t.points[i], table);
 		out_text(table, t.n_goals > 1 && i == mid ? "knee" : NULL);
@@ -251,6 +95,7 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 out:
 	out_table_free(table);
 	study_free(&t);
+	res_free(db);
 	return rc;
 }
 
@@ -260,12 +105,13 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 {
 	struct out_table *table = NULL;
 	struct study t;
-	int rc = study_open(&t, path, o, e);
+	struct resdb *db;
+	int rc = open_study(&t, &db, path, o, e);
 
 	if (rc == 0 && !(table = table_of(&t, NULL)))
 		rc = err_set(e, ERR_NOMEM, "no memory for the table");
 	if (rc == 0) {
-		sort_points(&t);
+		study_sort(&t);
 		for (size_t i = 0; i < t.n && i < o->n; i++)
 			put_point(&t, t.points[i], table);
 		if (f == OUT_TABLE)
@@ -275,66 +121,13 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 	}
 	out_table_free(table);
 	study_free(&t);
+	res_free(db);
 	return rc;
 }
 
 /* --- sensitivity ------------------------------------------------------------------------------------------- */
 
-/* One axis, or two together: what share of the variance its means explain. */
-struct term {
-	size_t a, b;
-	double share, low, high;
-	const char *at_low, *at_high;
-};
-
-static size_t value_index(const struct study *t, size_t point, size_t axis)
-{
-	const struct sweep_axis *x = &t->v.s->axes[axis];
-	size_t i = 0;
-
-	while (i < x->n && strcmp(x->values[i].text, t->v.points[point].values[axis].text) != 0)
-		i++;
-	return i;
-}
-
-/* Sum over cells of n (mean - all)^2, where a cell is one value of a and one of b (b == a: of a alone). */
-static int between(const struct study *t, struct term *x, double mean, double *out, struct err *e)
-{
-	/* One place more an axis: continuous samples have values that the file does not list. */
-	const size_t na = t->v.s->axes[x->a].n + 1, nb = x->a == x->b ? 1 : t->v.s->axes[x->b].n + 1;
-	double *sum = calloc(na * nb, sizeof *sum);
-	size_t *n = calloc(na * nb, sizeof *n);
-
-	*out = 0;
-	x->low = INFINITY;
-	x->high = -INFINITY;
-	for (size_t i = 0; sum && n && i < t->n; i++) {
-		size_t cell =
-			value_index(t, t->points[i], x->a) * nb + (nb > 1 ? value_index(t, t->points[i], x->b) : 0);
-
-		sum[cell] += t->goals[0].values[t->points[i]].number;
-		n[cell]++;
-	}
-	for (size_t c = 0; sum && n && c < na * nb; c++) {
-		double m = n[c] ? sum[c] / (double)n[c] : mean;
-		const char *name = c / nb < na - 1 ? t->v.s->axes[x->a].values[c / nb].text : "?";
-
-		*out += (double)n[c] * (m - mean) * (m - mean);
-		if (n[c] && m < x->low) {
-			x->low = m;
-			x->at_low = name;
-		}
-		if (n[c] && m > x->high) {
-			x->high = m;
-			x->at_high = name;
-		}
-	}
-	free(sum);
-	free(n);
-	return sum && n ? 0 : err_set(e, ERR_NOMEM, "no memory for the means");
-}
-
-static void put_term(const struct study *t, const struct term *x, struct out_table *table)
+static void put_term(const struct study *t, const struct study_term *x, struct out_table *table)
 {
 	const struct sweep_axis *axes = t->v.s->axes;
 	char name[160];
@@ -356,57 +149,16 @@ static void put_term(const struct study *t, const struct term *x, struct out_tab
 	out_text(table, x->at_high);
 }
 
-static int measure(const struct study *t, struct term *terms, size_t *n, struct err *e)
-{
-	const size_t axes = t->v.s->n_axes;
-	double mean = 0, total = 0, ss;
-	size_t k = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		mean += t->goals[0].values[t->points[i]].number / (double)t->n;
-	for (size_t i = 0; i < t->n; i++) {
-		double d = t->goals[0].values[t->points[i]].number - mean;
-
-		total += d * d;
-	}
-	for (size_t a = 0; a < axes; a++, k++) {
-		terms[k] = (struct term){ .a = a, .b = a };
-		if (between(t, &terms[k], mean, &ss, e) < 0)
-			return -1;
-		terms[k].share = total > 0 ? ss / total : 0;
-	}
-	for (size_t a = 0; a < axes; a++)
-		for (size_t b = a + 1; b < axes; b++, k++) {
-			terms[k] = (struct term){ .a = a, .b = b };
-			if (between(t, &terms[k], mean, &ss, e) < 0)
-				return -1;
-			terms[k].share = total > 0 ? ss / total - terms[a].share - terms[b].share : 0;
-		}
-	*n = k;
-	return 0;
-}
-
-/* Most of the variance first, axes in the file's order where two are equal. */
-static void sort_terms(struct term *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct term x = v[i];
-		size_t k = i;
-
-		for (; k > 0 && v[k - 1].share < x.share; k--)
-			v[k] = v[k - 1];
-		v[k] = x;
-	}
-}
-
 static int sensitivity(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = { { "axis", OUT_TEXT, 0 },       { "variance_pct", OUT_REAL, 2 },
 		                               { "least_mean", OUT_REAL, 3 }, { "at", OUT_TEXT, 0 },
 		                               { "most_mean", OUT_REAL, 3 },  { "at_most", OUT_TEXT, 0 } };
 	struct out_table *table = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct term *terms;
+	struct study_term *terms;
+	struct resdb *db;
 	struct study t;
+	double mean;
 	size_t n = 0;
 	int rc;
 
@@ -414,13 +166,11 @@ static int sensitivity(const char *path, struct options *o, enum out_format f, s
 	opt_list_free(&o->more);
 	o->less = (struct opt_list){ &o->of, 1 };
 	o->more = (struct opt_list){ NULL, 0 };
-	rc = study_open(&t, path, o, e);
+	rc = open_study(&t, &db, path, o, e);
 	o->less = (struct opt_list){ NULL, 0 };
-	if (rc == 0 &&
-	    (!table || !(terms = arena_array(t.v.a, t.v.s->n_axes * (t.v.s->n_axes + 1) / 2, sizeof *terms))))
+	if (rc == 0 && !table)
 		rc = err_set(e, ERR_NOMEM, "no memory for the effects");
-	if (rc == 0 && (rc = measure(&t, terms, &n, e)) == 0) {
-		sort_terms(terms, n);
+	if (rc == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
 		for (size_t i = 0; i < n; i++) /* an axis of one value explains nothing */
 			if (t.v.s->axes[terms[i].a].n > 1 && t.v.s->axes[terms[i].b].n > 1)
 				put_term(&t, &terms[i], table);
@@ -433,6 +183,7 @@ static int sensitivity(const char *path, struct options *o, enum out_format f, s
 	}
 	out_table_free(table);
 	study_free(&t);
+	res_free(db);
 	return rc;
 }
 

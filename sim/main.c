@@ -87,6 +87,7 @@
  *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
  *   sim/cmd_sweep    _view, _print, _again; also npusim merge
+ *   sim/cmd_study    objectives, front, knee and effects of a stored sweep
  *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_compare
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
