@@ -22,7 +22,7 @@ SIM = err arena str hash rng clock \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
       run run_gpu limits classify counters roof bound hist \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
-      out out_json opt progress
+      out out_json opt opt_man opt_complete progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
        l2_none kv noc_ideal sram dma gemv matrix vector core cp \
@@ -39,6 +39,7 @@ PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
+          cmd_man cmd_completion \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
@@ -238,8 +239,8 @@ demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsoc
 	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
 
-deps: ## install the libraries, the compiler and gnuplot (root on Debian), or print the one command that does
-	@$(DEPS_SH) need && $(DEPS_SH) plot && echo "everything npusim needs is here:" && $(DEPS_SH) list
+deps: ## install the libraries, the compiler, gnuplot and what tests ask (root on Debian), or print the command that does
+	@$(DEPS_SH) need && $(DEPS_SH) plot && $(DEPS_SH) docs && echo "everything npusim needs is here:" && $(DEPS_SH) list
 deps-dev: deps ## the same for distcheck and fuzz: clang with sanitizers and libFuzzer, valgrind
 	@$(DEPS_SH) dev && echo "everything make distcheck needs is here"
 deps-check:
@@ -252,6 +253,7 @@ CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FUZZ='$(FUZZ)
         V='$(V)' sh validate/tools/check.sh
 
 check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, sources, headers, install
+	@$(DEPS_SH) docs
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
 	$(Q)$(CHECK) check
@@ -353,11 +355,18 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = sim arch workloads traces results validate
 SHARED = configs traces/h200 workloads/models
+MAN1 = $(PREFIX)/share/man/man1
+BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
+ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
+FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
 
-install: all ## program, library, headers, npusim.pc, configurations and the trace of the demo
+install: all ## program, library, headers, npusim.pc, manual page, completions, configurations, the demo's trace
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
+	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
+	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
+		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
 	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
 	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
 	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%/*.h))); do \
@@ -367,7 +376,8 @@ install: all ## program, library, headers, npusim.pc, configurations and the tra
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
+		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim
 
 ##> Housekeeping

@@ -7,9 +7,17 @@
 
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
-	int rc = opt_parse(cmd, argc, argv, args, e);
+	int rc;
 
-	if (rc == 1)
+	if (argc > 1 && strcmp(argv[1], CMD_ASK_MAN) == 0) {
+		opt_man(cmd, out);
+		return 1;
+	}
+	if (argc > 1 && strcmp(argv[1], CMD_ASK_COMPLETE) == 0) {
+		opt_complete(cmd, argc - 2, argv + 2, out);
+		return 1;
+	}
+	if ((rc = opt_parse(cmd, argc, argv, args, e)) == 1)
 		opt_help(cmd, out);
 	return rc;
 }

@@ -20,12 +20,20 @@ typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
 /* A command, or a group of commands: `run` or `sub`, the other is NULL. Tables end with a NULL name. */
 struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *help; };
 
-cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd_calibrate;
+cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd_calibrate, cmd_man, cmd_completion;
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;
 cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify;
 cmd_fn cmd_trace_roofline, cmd_trace_hist, cmd_trace_diff, cmd_trace_export;
+
+/* All of them, as main has them. */
+extern const struct cmd cmd_table[];
+
+/* The only argument of a command that is asked about itself: for its part of the manual page; for completions of the
+ * words that follow (opt.h). It answers in `out` and does nothing else. */
+#define CMD_ASK_MAN      "--help=man"
+#define CMD_ASK_COMPLETE "--help=complete"
 
 /* opt_parse for a command: 0 go on, 1 help was asked for and is in `out`, -1 error. */
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);

@@ -9,7 +9,7 @@ struct bound_options { const char *range, *rules, *config, *margin, *low; };
 
 /* Rows for an option table over a struct bound_options *O. */
 #define BOUND_OPTS(O) \
-	{ 'c', "config", OPT_TEXT, &(O)->config, "FILE", "the device whose peaks count; by default the one in" \
+	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
 	  " configs/gpu that the trace's device is called like" }, \
 	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", "only what was launched inside this annotation; 'trace show'" \
 	  " lists them" }, \

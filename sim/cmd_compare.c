@@ -446,7 +446,7 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "take the measured times from this trace, instead of those"
 		  " stored with the run" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that differ most; 20 by default (json and csv have all)" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -75,7 +75,7 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 	const char *format = NULL;
 	const struct opt opts[] = {
 		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter, as if the file said so; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -160,7 +160,7 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	const char *format = NULL;
 	const struct opt opts[] = {
 		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", "yaml, the default, reads back to the same machine; csv and"
+		{ 0, "format", OPT_TEXT, &format, "yaml|csv|json", "yaml, the default, reads back to the same machine; csv and"
 		  " json have a row a parameter and say which were given, and by whom" },
 		{ .type = OPT_END },
 	};
@@ -349,8 +349,8 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list keys = { NULL, 0 };
 	const char *path = NULL, *format = NULL;
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &path, "FILE", "show the values of this machine, and where they are from" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", CMD_FORMAT_HELP },
+		{ 'c', "config", OPT_TEXT, &path, "CONFIG", "show the values of this machine, and where they are from" },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -431,7 +431,7 @@ static int diff_cmd(int argc, char **argv, struct str *out, struct err *e)
 	bool exit_code = false;
 	const struct opt opts[] = {
 		{ 0, "exit-code", OPT_FLAG, &exit_code, NULL, "exit with 1 when the machines differ" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -10,7 +10,7 @@ struct gpu_options { const char *config, *kernels, *rules, *cases; struct opt_li
 
 /* Rows of an option table. */
 #define GPU_OPTIONS(o) \
-	{ 'c', "config", OPT_TEXT, &(o).config, "FILE", "the GPU, in YAML" }, \
+	{ 'c', "config", OPT_TEXT, &(o).config, "CONFIG", "the GPU, in YAML" }, \
 	{ 't', "trace", OPT_LIST, &(o).traces, "T.db", "what was measured on it: trace databases that 'npusim trace" \
 	  " import' made; may be repeated" }, \
 	{ 's', "set", OPT_LIST, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \

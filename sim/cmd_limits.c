@@ -132,16 +132,16 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .step_ppm = 100000, .seed = 1 };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML" },
+		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
 		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION", "how much more of each: 10 % by default. Counts and powers of"
 		  " two move by the next step they can; the gain is scaled to FRACTION" },
-		{ 0, "start", OPT_TEXT, &o.start, "HOW", "steady (default) or cold, as for 'npusim run'" },
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default) or cold, as for 'npusim run'" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -214,7 +214,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, 
 #define COMMON_OPTS                                                                                                    \
 	{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" },                     \
 	{                                                                                                              \
-		0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP                                            \
+		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP                                            \
 	}
 
 int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)

@@ -112,7 +112,7 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .split = "held-out" };
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
-		{ 0, "split", OPT_TEXT, &o.split, "PART", "held-out (default), fitted or all" },
+		{ 0, "split", OPT_TEXT, &o.split, "held-out|fitted|all", "held-out (default), fitted or all" },
 		CMD_PLOT_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};

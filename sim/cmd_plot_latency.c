@@ -66,7 +66,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .config = NULL };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML" },
+		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",

@@ -332,7 +332,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	const char *load = NULL;
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &a.config, "FILE", "the memory: a file of configs/dram" },
+		{ 'c', "config", OPT_TEXT, &a.config, "CONFIG", "the memory: a file of configs/dram" },
 		{ 'p', "pattern", OPT_TEXT, &a.pattern, "PATTERN", "seq (default), write, random, random=BYTES, stride=BYTES,"
 		  " mix=R:W, random-mix=R:W, copy, copy=BYTES, chase, chase-seq" },
 		{ 0, "load", OPT_TEXT, &load, "PERCENT", "bursts arrive at this share of the peak; else as many as fit" },
@@ -340,13 +340,13 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "map", OPT_TEXT, &a.map, "MAP", "RoBaRaCoCh, BGI, MOP4CLXOR, or fields as RoBaRaCoBgPcCh" },
 		{ 0, "queue", OPT_U64, &a.queue, "N", "reads, and writes, a channel's controller holds (default 32)" },
 		{ 0, "channels", OPT_U64, &a.channels, "N", "as dram.channels" },
-		{ 0, "path", OPT_TEXT, &a.path, "PATH", "command (default), or tile: the closed form machines run with" },
+		{ 0, "path", OPT_TEXT, &a.path, "command|tile", "command (default), or tile: the closed form machines run with" },
 		{ 0, "tile", OPT_U64, &a.tile, "BYTES", "of a tile on the tile path (default 65536)" },
 		{ 0, "tiles", OPT_FLAG, &a.tiles, NULL, "instead: streams of tiles, the tile path beside the command path" },
 		{ 'n', "bursts", OPT_U64, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
 		{ 's', "set", OPT_LIST, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
 		{ 0, "reference", OPT_TEXT, &a.reference, "FILE", "instead: every row of a file of measurements" },
-		{ 0, "format", OPT_TEXT, &a.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &a.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -152,13 +152,13 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine, in YAML; 'npusim config explain' lists its"
+		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
 		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
-		{ 0, "start", OPT_TEXT, &o.start, "HOW", "steady (default): the range runs once to warm up, and the"
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default): the range runs once to warm up, and the"
 		  " second time is measured; cold: the first time is measured, with nothing on chip" },
 		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before"
 		  " picked is picked again. A trace does not say which experts a step picks; by default they are"
@@ -173,11 +173,11 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
 		{ 0, "program", OPT_TEXT, &o.program, "FILE", "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
-		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "HOW", "event (default): every tile moved or computed is"
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic", "event (default): every tile moved or computed is"
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
 		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -189,7 +189,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		" the same to the byte on every run.",
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
-		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n",
+		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
+		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n",
 		opts, 0, 0
 	};
 	struct opt_list args = { NULL, 0 };

@@ -383,7 +383,7 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "go on in a file whose points another build made" },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "as for 'npusim run'" },
 		{ 0, "rows", OPT_U64, &o.rows, "N", "points in the table; 50 by default (csv and json have all)" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -395,7 +395,18 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		" runs. A point that fails is a row with its reason. Objectives, constraints and further columns are "
 		"expressions"
 		" over results and parameters. It may be killed at any moment: with -o the same command goes on.",
-		"npusim sweep configs/studies/l2-size.yaml -o /tmp/r.db\n"
+		"cat >/tmp/s.yaml <<END    # a file of one's own\n"
+		"sweep: 1\n"
+		"base: configs/npu/dsocr.yaml\n"
+		"trace: traces/h200/kineto_dsocr_b1_c1024.json.gz\n"
+		"range: decode_step_1\n"
+		"axes:\n"
+		"  l2.size: [64 MiB, 128 MiB, 256 MiB]\n"
+		"  dram.bandwidth: {from: 1 TB/s, to: 4 TB/s, steps: 3, scale: log}\n"
+		"objectives: [latency_us, l2.size]\n"
+		"END\n"
+		"npusim sweep /tmp/s.yaml -o /tmp/r.db\n"
+		"npusim sweep configs/studies/l2-size.yaml -o /tmp/l2.db\n"
 		"npusim sweep configs/studies/l2-size.yaml --dry-run\n"
 		"npusim sweep configs/studies/l2-policy.yaml -j 1 --format csv\n",
 		opts,
@@ -478,7 +489,7 @@ int cmd_merge(int argc, char **argv, struct str *out, struct err *e)
 	bool mixed = false;
 	const struct opt opts[] = {
 		{ 0, "mixed-builds", OPT_FLAG, &mixed, NULL, "also where different builds made points of one sweep" },
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim merge OUT.db SHARD.db... [--mixed-builds]",

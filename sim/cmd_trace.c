@@ -202,7 +202,7 @@ int cmd_trace_show(int argc, char **argv, struct str *out, struct err *e)
 {
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 0, "format", OPT_TEXT, &format, "FORMAT", CMD_FORMAT_HELP "; csv has the ranges alone" },
+		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ranges alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

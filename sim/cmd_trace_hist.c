@@ -240,12 +240,12 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .metric = NULL };
 	const struct opt opts[] = {
-		{ 'm', "metric", OPT_TEXT, &o.metric, "NAME", "only this one; by default all thirteen" },
+		{ 'm', "metric", OPT_TEXT, &o.metric, "METRIC", "only this one; by default all thirteen" },
 		BOUND_OPTS(&o.b),
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the bins alone" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the bins alone" },
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { "npusim trace hist T.db [--metric NAME] [--range NAME]",
+	const struct opt_cmd cmd = { "npusim trace hist T.db [--metric METRIC] [--range NAME]",
 		                     "How metrics are distributed over the kernels: durations, throughputs, hit rates, "
 		                     "occupancies, thirteen in all."
 		                     " Most are counters of Nsight Compute, which has to be imported into the database "
@@ -269,14 +269,14 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .metric = "duration_us" };
 	const struct opt opts[] = {
-		{ 'm', "metric", OPT_TEXT, &o.metric, "NAME",
+		{ 'm', "metric", OPT_TEXT, &o.metric, "METRIC",
 		  "which; duration_us by default, 'npusim trace hist' lists them" },
 		BOUND_OPTS(&o.b),
 		CMD_PLOT_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim plot hist T.db -o FILE [--metric NAME]",
+		"npusim plot hist T.db -o FILE [--metric METRIC]",
 		"Draws what 'npusim trace hist' counts: how a metric is distributed over the kernels. Needs gnuplot.",
 		"npusim plot hist /tmp/t.db -o /tmp/duration.svg\n"
 		"npusim plot hist /tmp/t.db --metric l2_hit_rate_pct -o /tmp/l2.png\n",

@@ -307,7 +307,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .from = "auto", .wall = PS_NEVER };
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "FORMAT", "what the files are: auto (default: by their content), kineto"
+		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture", "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
 		  " (Nsight Compute, details or raw page) or capture (what a killed 'npusim trace record' left)" },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
@@ -316,7 +316,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "the annotation that --wall is the time of; by default each"
 		  " step, that is each of the outermost annotations which share the commonest name up to a trailing"
 		  " number" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

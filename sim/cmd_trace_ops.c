@@ -247,7 +247,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 'a', "all", OPT_FLAG, &o.all, NULL, "list every op: layer, rule, time, bytes, and the ops it must wait for" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
 		  " comes with npusim" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

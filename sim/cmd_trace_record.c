@@ -258,7 +258,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
 		{ 0, "library", OPT_TEXT, &o.library, "FILE", "the capture library; by default " LIBRARY " beside this program,"
 		  " or where it was installed" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

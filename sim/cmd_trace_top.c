@@ -255,7 +255,7 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 		  " lists them" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that puts kernels into families, instead of the one that"
 		  " comes with npusim" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the kernels alone" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

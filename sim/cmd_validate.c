@@ -358,7 +358,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
 		  "the step of the trace that stands against one of the profile" },
 		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
-		{ 0, "split", OPT_TEXT, &o.split, "PART",
+		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
 		  " kind and shape, or of a trace and its step, says where a sample belongs" },
 		{ 0, "worst", OPT_U64, &o.worst, "N", "list the N samples that are furthest off; 20 by default" },
@@ -369,7 +369,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },
-		{ 0, "format", OPT_TEXT, &o.format, "FORMAT", CMD_FORMAT_HELP "; csv has the samples" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the samples" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim validate -c GPU.yaml -t T.db [-t T.db]... [options]",

@@ -79,6 +79,7 @@
  *
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
+ *   sim/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines),
  *                    _diff, _export
@@ -91,6 +92,7 @@
  *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_compare
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
+ *   sim/cmd_man, cmd_completion
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
@@ -103,7 +105,7 @@
 #include "sim/cmd.h"
 #include "sim/version.h"
 
-static const struct cmd commands[] = {
+const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
@@ -118,6 +120,8 @@ static const struct cmd commands[] = {
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
 	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
+	{ "man", cmd_man, NULL, "the manual page, as man prints it" },
+	{ "completion", cmd_completion, NULL, "what makes a shell complete npusim's words" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -148,9 +152,11 @@ static void overview(struct str *out)
 	             "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
 	             "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
 	             "commands:\n");
-	list(commands, "", out);
+	list(cmd_table, "", out);
 	str_add(out, "\n"
 	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
+	             "  npusim config explain  every parameter of a machine: 'npusim config explain l2.size'\n"
+	             "  npusim man | man -l -  all of it on one page; 'npusim completion bash' for the TAB key\n"
 	             "  npusim --version       which build this is\n\n"
 	             "first steps, from the top of the source tree:\n"
 	             "  npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
@@ -239,10 +245,10 @@ static int start(int argc, char **argv, struct str *out, struct err *e)
 		return 0;
 	}
 	if (strcmp(first, "help") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
-		return dispatch(commands, NULL, argc > 2 ? argc - 2 : 0, argv + 2, true, out, e);
+		return dispatch(cmd_table, NULL, argc > 2 ? argc - 2 : 0, argv + 2, true, out, e);
 	if (*first == '-')
 		return err_set(e, ERR_USAGE, "unknown option '%s': a command comes first, and 'npusim help' lists them", first);
-	return dispatch(commands, NULL, argc - 1, argv + 1, false, out, e);
+	return dispatch(cmd_table, NULL, argc - 1, argv + 1, false, out, e);
 }
 
 int main(int argc, char **argv)

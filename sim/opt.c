@@ -10,7 +10,7 @@
 #include "sim/clock.h"
 
 #define HELP_WIDTH 100
-#define HELP_INDENT 30 /* where the help column starts, at most */
+#define HELP_INDENT 32 /* where the help column starts, at most */
 
 enum { ASKED_HELP = 1 };
 

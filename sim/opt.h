@@ -18,7 +18,7 @@ struct opt {
 	const char *name;                              /* long name without dashes */
 	enum opt_type type;
 	void *to;                                      /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t */
-	const char *arg;                               /* "FILE"; NULL for flags */
+	const char *arg;                               /* "FILE", "table|csv|json"; NULL for flags */
 	const char *help;
 };
 
@@ -35,5 +35,16 @@ struct opt_cmd {
  * Unknown options name the nearest. Returns 0, -1 on error (ERR_USAGE), 1 when --help or -h was asked for. */
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e);
 void opt_help(const struct opt_cmd *cmd, struct str *out);
+
+/* The command as a subsection of a manual page, in man(7) macros. Text from elsewhere goes there by opt_roff, which
+ * escapes what roff would take for its own. */
+void opt_man(const struct opt_cmd *cmd, struct str *out);
+void opt_roff(const char *text, struct str *out);
+
+/* What may stand in place of the last of `n` words, those before it being given: lines "WORD<tab>HELP" of what begins
+ * with it, or, where a value or an argument is due that is not one of a few, the line "@KIND<tab>BEFORE": what the
+ * usage calls it ("T.db"), and what of the word stands before the value ("--trace="). The one place that knows a
+ * value's kinds from the text of tables: an argument with bars between is one of the words between them. */
+void opt_complete(const struct opt_cmd *cmd, int n, char *const *words, struct str *out);
 
 #endif

@@ -24,13 +24,40 @@ static int join(const char *dir, size_t dir_len, const char *relative, char *out
 	return n > 0 && (unsigned)n < size && access(out, R_OK) == 0 ? 0 : -1;
 }
 
+/* Where this program is; "" when nobody says. */
+static void self_path(char *out, size_t size)
+{
+	const ssize_t n = readlink("/proc/self/exe", out, size - 1);
+
+	out[n > 0 ? n : 0] = '\0';
+}
+
+/* BIN/../share/npusim: an installation may have been moved since it was made. */
+static void own_share(char *out, size_t size)
+{
+	char self[1024];
+	char *slash;
+
+	self_path(self, sizeof self);
+	for (int i = 0; i < 2; i++) {
+		if (!(slash = strrchr(self, '/'))) {
+			*out = '\0';
+			return;
+		}
+		*slash = '\0';
+	}
+	if ((size_t)snprintf(out, size, "%s/share/npusim", self) >= size || access(out, X_OK) != 0)
+		*out = '\0';
+}
+
 int path_data(const char *relative, char *out, unsigned size, struct err *e)
 {
-	const char *env = getenv("NPUSIM_DATA");
-	const char *const dirs[] = { env, NPUSIM_ROOT, NPUSIM_SHARE };
-	char tried[600] = "";
+	char own[1100];
+	const char *const dirs[] = { getenv("NPUSIM_DATA"), own, NPUSIM_ROOT, NPUSIM_SHARE };
+	char tried[800] = "";
 
-	for (int i = 0; i < 3; i++) {
+	own_share(own, sizeof own);
+	for (int i = 0; i < 4; i++) {
 		size_t n = strlen(tried);
 
 		if (!dirs[i] || !*dirs[i])
@@ -47,10 +74,9 @@ int path_data(const char *relative, char *out, unsigned size, struct err *e)
 int path_library(const char *name, char *out, unsigned size, struct err *e)
 {
 	char self[1024];
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-	self[n > 0 ? n : 0] = '\0';
-	if ((n > 0 && path_beside(self, name, out, size) == 0) || join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
+	self_path(self, sizeof self);
+	if ((*self && path_beside(self, name, out, size) == 0) || join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
 		return 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = '\0';

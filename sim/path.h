@@ -1,4 +1,5 @@
-/* path.h - where the data files are: NPUSIM_DATA, then the tree the program was built in, then the installed share. */
+/* path.h - where the data files are: NPUSIM_DATA, then share/npusim beside the folder the program is in, then the tree
+ * it was built in, then the share of the prefix it was built for. */
 #ifndef NPUSIM_SIM_PATH_H
 #define NPUSIM_SIM_PATH_H
 

@@ -5,6 +5,7 @@
 #include "sim/str.h"
 
 #define NPUSIM_VERSION "0.1.0" /* the one place; the Makefile reads it from here */
+#define NPUSIM_DATE    "2026-11-21" /* of that version: the manual page has it */
 
 const char *npusim_version(void);
 /* "1a2b3c4d5e6f release", "1a2b3c4d5e6f+dirty debug": commit, whether tracked files differ from it, profile;

@@ -44,6 +44,16 @@ installed() {
 	for f in configs/npu/dsocr.yaml traces/h200/kineto_dsocr_b1_c1024.json.gz; do
 		cmp "$f" "$there/share/npusim/$f" || return 1
 	done
+	# Its own data and no tree's: a memory that is only there.
+	cp configs/dram/hbm3-6400.yaml "$there/share/npusim/configs/dram/of-the-installed.yaml" || return 1
+	(cd / && "$there/bin/npusim" config show "$there/share/npusim/configs/npu/dsocr.yaml" --set dram.kind=of-the-installed |
+		grep -q of-the-installed) || { echo "the installed program does not find its configurations"; return 1; }
+	"$there/bin/npusim" man | cmp - "$there/share/man/man1/npusim.1" || return 1
+	if command -v bash >/dev/null 2>&1; then
+		# As bash-completion does it: the file named like the command is sourced.
+		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim pa); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
+			- "$there/share/bash-completion/completions/npusim")" = pareto ] || { echo "the installed completion does not complete"; return 1; }
+	fi
 	command -v pkg-config >/dev/null 2>&1 || { echo "not run: no pkg-config to link with"; return 0; }
 	printf '#include "sim/version.h"\n#include <stdio.h>\nint main(void) { return puts(npusim_version()) < 0; }\n' >"$dest/user.c"
 	# shellcheck disable=SC2046

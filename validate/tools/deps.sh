@@ -5,6 +5,7 @@
 #   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
 #   deps.sh dev             the same for what `make distcheck` needs on top
 #   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
+#   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh, fish
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
 #   deps.sh list            what was found
 #
@@ -184,6 +185,18 @@ plot() {
 	say "'npusim plot' draws with gnuplot, which is not here; on Debian: sudo apt-get install gnuplot-nox"
 }
 
+docs() {
+	want=''
+	for p in mandoc groff bash zsh fish; do have $p || want="${want:+$want }$p"; done
+	[ -n "$want" ] || return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y $want"
+		# shellcheck disable=SC2086
+		apt $want && return 0
+	fi
+	say "tests of the manual page and of completion use these, which are not here: $want"
+}
+
 fuzz() {
 	clang_works && return 0
 	say "libFuzzer needs clang with its compiler-rt (make deps-dev gets it on Debian); using the standalone mutator instead"
@@ -206,7 +219,8 @@ libs) all_libs ;;
 need) need ;;
 dev) dev ;;
 plot) plot ;;
+docs) docs ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | docs | fuzz | list"; exit 2 ;;
 esac

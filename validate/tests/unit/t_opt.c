@@ -218,6 +218,67 @@ TEST(a_very_long_option_gets_a_line_of_its_own)
 	str_free(&s);
 }
 
+/* What completes the last of some words, split at blanks; "_" is an empty one. */
+static void completes(const struct opt_cmd *c, const char *line, const char *want)
+{
+	char text[128], *words[16];
+	struct str s = STR_INIT;
+	int n = 0;
+
+	snprintf(text, sizeof text, "%s", line);
+	for (char *p = strtok(text, " "); p; p = strtok(NULL, " "))
+		words[n++] = strcmp(p, "_") == 0 ? p + 1 : p;
+	opt_complete(c, n, words, &s);
+	if (strcmp(str_c(&s), want) != 0)
+		test_fail(__FILE__, __LINE__, "'%s' completes to \"%s\", not to \"%s\"", line, str_c(&s), want);
+	str_free(&s);
+}
+
+TEST(completion_follows_the_table)
+{
+	static const char *text;
+	static bool flag;
+	static const struct opt opts[] = {
+		{ 'f', "format", OPT_TEXT, &text, "table|csv|tsv", "how" }, { 'x', "exact", OPT_FLAG, &flag, NULL, "slow" },
+		{ 't', "trace", OPT_TEXT, &text, "T.db", "what" }, { 'q', NULL, OPT_FLAG, &flag, NULL, "say less" },
+		{ .type = OPT_END }
+	};
+	static const struct opt_cmd two = { "npusim x A.yaml [-t T.db] [--exact] B.csv... [options]", "", NULL, opts, 1, 2 };
+	static const struct opt_cmd one = { "npusim y [-f FORMAT | -t T.db] [KEY | SECTION]... -- COMMAND", "", NULL, opts, 0, 1 };
+	static const struct opt_cmd few = { "npusim z (bash|zsh)", "", NULL, opts, 1, 1 };
+
+	completes(&two, "--", "--format\thow\n--exact\tslow\n--trace\twhat\n--help\tprint what the command does\n");
+	completes(&two, "-q", "-q\tsay less\n");
+	completes(&two, "--ex", "--exact\tslow\n");
+	completes(&two, "--format _", "table\thow\ncsv\thow\ntsv\thow\n");
+	completes(&two, "-f t", "table\thow\ntsv\thow\n");
+	completes(&two, "--format=c", "--format=csv\thow\n");
+	completes(&two, "--trace=x", "@T.db\t--trace=\n");
+	completes(&two, "-t _", "@T.db\t\n");
+	completes(&two, "-x _", "@A.yaml\t\n");
+	completes(&two, "_", "@A.yaml\t\n");
+	completes(&two, "-t t.db a --format csv _", "@B.csv\t\n");
+	completes(&two, "a b _", ""); /* no more than two */
+	completes(&two, "-- -", "@A.yaml\t\n");
+	completes(&one, "_", "@KEY\t\n");
+	completes(&few, "z", "zsh\t\n");
+}
+
+TEST(a_manual_page_escapes_what_roff_takes_for_its_own)
+{
+	static bool flag;
+	static const struct opt opts[] = {
+		{ 'x', "ex-act", OPT_FLAG, &flag, NULL, ".5 is a\\b. It's so" }, { .type = OPT_END }
+	};
+	static const struct opt_cmd one = { "npusim x [-x]", "Does it. 'Tis all.", "npusim x\n.x 'y'\n", opts, 0, 0 };
+	struct str s = STR_INIT;
+
+	opt_man(&one, &s);
+	CHECK_STR(str_c(&s), ".SS \"npusim x [\\-x]\"\nDoes it. \\(aqTis all.\n.TP\n\\fB\\-x\\fR, \\fB\\-\\-ex\\-act\\fR\n"
+	          "\\&.5 is a\\eb.\nIt\\(aqs so\n.PP\n.EX\nnpusim x\n\\&.x \\(aqy\\(aq\n.EE\n");
+	str_free(&s);
+}
+
 SUITE(t_opt,
 	T(every_spelling_reaches_its_destination)
 	T(nothing_given_leaves_the_defaults)
@@ -229,4 +290,6 @@ SUITE(t_opt,
 	T(too_few_arguments_show_the_usage)
 	T(help_is_aligned_and_wrapped)
 	T(a_very_long_option_gets_a_line_of_its_own)
+	T(completion_follows_the_table)
+	T(a_manual_page_escapes_what_roff_takes_for_its_own)
 );
