@@ -254,6 +254,7 @@ CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FUZZ='$(FUZZ)
 
 check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, sources, headers, install
 	@$(DEPS_SH) docs
+	@$(DEPS_SH) cluster
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
 	$(Q)$(CHECK) check

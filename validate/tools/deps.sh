@@ -6,6 +6,7 @@
 #   deps.sh dev             the same for what `make distcheck` needs on top
 #   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh, fish
+#   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
 #   deps.sh list            what was found
 #
@@ -197,6 +198,17 @@ docs() {
 	say "tests of the manual page and of completion use these, which are not here: $want"
 }
 
+cluster() {
+	miss=$(PATH=$PATH:/usr/sbin; for p in slurmctld slurmd sbatch munged mpirun; do have $p || echo $p; done | tr '\n' ' ')
+	[ -n "$miss" ] || return 0
+	set -- slurmctld slurmd slurm-client munge openmpi-bin
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y $*"
+		apt "$@" && return 0
+	fi
+	say "the launchers of configs/cluster are tested where there is ${miss% }; on Debian: sudo apt-get install $*"
+}
+
 fuzz() {
 	clang_works && return 0
 	say "libFuzzer needs clang with its compiler-rt (make deps-dev gets it on Debian); using the standalone mutator instead"
@@ -220,7 +232,8 @@ need) need ;;
 dev) dev ;;
 plot) plot ;;
 docs) docs ;;
+cluster) cluster ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | docs | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | docs | cluster | fuzz | list"; exit 2 ;;
 esac
