@@ -20,7 +20,7 @@ SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
-      run run_gpu limits classify counters roof bound hist \
+      run run_memo run_gpu limits classify counters roof bound hist \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json opt opt_man opt_complete progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \

@@ -99,16 +99,37 @@ int cfg_put(struct cfg_slot *r, const char *text, const char *source, bool check
 
 /* --- life cycle -------------------------------------------------------------------------------------------- */
 
-static int add_row(struct cfg *c, const struct cfg_section *s, const struct cfg_field *f, void *target, struct err *e)
+static struct cfg_slot *look_up(const struct cfg *c, const char *key)
+{
+	for (uint64_t h = hash_mix(hash_str(HASH_INIT, key));; h++) {
+		uint16_t i = c->places[h & (c->n_places - 1)];
+
+		if (i == 0)
+			return NULL;
+		if (strcmp(c->rows[i - 1].key, key) == 0)
+			return &c->rows[i - 1];
+	}
+}
+
+static void place_row(uint16_t *places, size_t n_places, const struct cfg_slot *rows, size_t i)
+{
+	uint64_t h = hash_mix(hash_str(HASH_INIT, rows[i].key));
+
+	while (places[h & (n_places - 1)])
+		h++;
+	places[h & (n_places - 1)] = (uint16_t)(i + 1);
+}
+
+static int add_row(struct cfg *c, uint16_t *places, const struct cfg_section *s, const struct cfg_field *f,
+                   void *target, struct err *e)
 {
 	struct cfg_slot *r = &c->rows[c->n];
 	int n = snprintf(r->key, sizeof r->key, "%s%s%s", s->name, *s->name ? "." : "", f->key);
 
 	if (n < 0 || (size_t)n >= sizeof r->key)
 		return err_set(e, ERR_CONFIG, "the name of parameter '%s' is too long", r->key);
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(c->rows[i].key, r->key) == 0)
-			return err_set(e, ERR_CONFIG, "parameter '%s' has two rows", r->key);
+	if (look_up(c, r->key))
+		return err_set(e, ERR_CONFIG, "parameter '%s' has two rows", r->key);
 	if (!f->def || !f->help || !f->source || (f->type == CFG_T_ENUM && !f->names))
 		return err_set(e, ERR_CONFIG, "the row of parameter '%s' is incomplete", r->key);
 	r->section = s;
@@ -117,22 +138,31 @@ static int add_row(struct cfg *c, const struct cfg_section *s, const struct cfg_
 	if (cfg_put(r, f->def, NULL, false, e) < 0)
 		return err_add(e, "taking the default of '%s'", r->key);
 	r->given = false;
-	c->n++;
+	place_row(places, c->n_places, c->rows, c->n++);
 	return 0;
 }
 
 struct cfg *cfg_new(const struct cfg_section *sections, void *target, struct err *e)
 {
 	struct cfg *c = calloc(1, sizeof *c);
+	uint16_t *places;
 	size_t n = 0;
 
 	for (const struct cfg_section *s = sections; s->name; s++)
 		for (const struct cfg_field *f = s->rows; f->key; f++)
 			n++;
+	assert(n < UINT16_MAX);
 	if (!c || !(c->rows = calloc(n + 1, sizeof *c->rows)) || !(c->arena = arena_new(0))) {
 		err_set(e, ERR_NOMEM, "no memory for the configuration");
 		goto fail;
 	}
+	for (c->n_places = 8; c->n_places < 2 * n; c->n_places *= 2)
+		continue;
+	if (!(places = arena_array(c->arena, c->n_places, sizeof *places))) {
+		err_set(e, ERR_NOMEM, "no memory for the configuration");
+		goto fail;
+	}
+	c->places = places;
 	c->sections = sections;
 	for (const struct cfg_section *s = sections; s->name; s++) {
 		for (const struct cfg_section *t = sections; t < s; t++)
@@ -141,13 +171,33 @@ struct cfg *cfg_new(const struct cfg_section *sections, void *target, struct err
 				goto fail;
 			}
 		for (const struct cfg_field *f = s->rows; f->key; f++)
-			if (add_row(c, s, f, target, e) < 0)
+			if (add_row(c, places, s, f, target, e) < 0)
 				goto fail;
 	}
 	return c;
 fail:
 	cfg_free(c);
 	return NULL;
+}
+
+struct cfg *cfg_copy(const struct cfg *from, const void *was, void *target, struct err *e)
+{
+	struct cfg *c = calloc(1, sizeof *c);
+
+	if (!c || !(c->rows = malloc((from->n + 1) * sizeof *c->rows)) || !(c->arena = arena_new(0))) {
+		err_set(e, ERR_NOMEM, "no memory for the configuration");
+		cfg_free(c);
+		return NULL;
+	}
+	c->sections = from->sections;
+	c->n = from->n;
+	c->places = from->places;
+	c->n_places = from->n_places;
+	memcpy(c->rows, from->rows, c->n * sizeof *c->rows);
+	for (size_t i = 0; i < c->n; i++)
+		c->rows[i].at =
+			(unsigned char *)target + ((unsigned char *)from->rows[i].at - (const unsigned char *)was);
+	return c;
 }
 
 void cfg_free(struct cfg *c)
@@ -160,14 +210,6 @@ void cfg_free(struct cfg *c)
 }
 
 /* --- by key ------------------------------------------------------------------------------------------------ */
-
-static struct cfg_slot *look_up(const struct cfg *c, const char *key)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(c->rows[i].key, key) == 0)
-			return &c->rows[i];
-	return NULL;
-}
 
 /* The full key a user may have meant: by spelling, or by the last word alone where only one section has it. */
 static const char *nearest_key(const struct cfg *c, const char *key)

@@ -84,6 +84,8 @@ struct cfg;
 /* `sections` ends with {NULL, NULL, 0}; `target` is the struct all bases are offsets into. Defaults are applied. */
 struct cfg *cfg_new(const struct cfg_section *sections, void *target, struct err *e);
 void cfg_free(struct cfg *c);
+/* The same rows over `target`, a copy of the struct that `from` is over (`was`); `from` must live as long. */
+struct cfg *cfg_copy(const struct cfg *from, const void *was, void *target, struct err *e);
 
 /* Reads a mapping of section -> {key: value}. Unknown keys and sections are errors naming the nearest right one.
  * `skip` lists top-level keys that somebody else reads (NULL-terminated; may be NULL). */

@@ -19,6 +19,8 @@ struct cfg {
 	struct cfg_slot *rows;
 	size_t n;
 	struct arena *arena;           /* sources */
+	const uint16_t *places;        /* row + 1 by the hash of its key, 0: none; n_places of them, a power of two */
+	size_t n_places;
 };
 
 /* --- cfg_value.c ------------------------------------------------------------------------------------------- */

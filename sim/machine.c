@@ -91,27 +91,71 @@ enum machine_kind machine_kind_of(const struct yaml *y)
 	return n && n->text && strcmp(n->text, kind_names[MACHINE_GPU]) == 0 ? MACHINE_GPU : MACHINE_NPU;
 }
 
-/* The memory's own file fills in what the machine's file left open. */
-static int read_dram_kind(struct machine_conf *c, struct err *e)
+static struct yaml *load_dram_kind(const char *kind, struct err *e)
 {
 	char relative[CFG_STR_MAX + 32], path[512];
+
+	if (strchr(kind, '/') || strlen(kind) == 0) {
+		err_set(e, ERR_CONFIG, "'dram.kind' names a file in configs/dram without folder and ending: '%s'",
+		        kind);
+		return NULL;
+	}
+	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", kind);
+	if (path_data(relative, path, sizeof path, e) < 0) {
+		err_add(e, "looking for 'dram.kind: %s'", kind);
+		return NULL;
+	}
+	return yaml_load(path, e);
+}
+
+/* A DRAM kind's file as it was read. */
+struct kind_file {
+	char kind[CFG_STR_MAX];
 	struct yaml *y;
-	int rc;
+	struct kind_file *next;
+};
+
+static struct yaml *find_dram_kind(struct kind_file **kept, const char *kind, struct err *e)
+{
+	struct kind_file *f;
+
+	for (f = *kept; f; f = f->next)
+		if (strcmp(f->kind, kind) == 0)
+			return f->y;
+	if (!(f = calloc(1, sizeof *f))) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	if (!(f->y = load_dram_kind(kind, e))) {
+		free(f);
+		return NULL;
+	}
+	snprintf(f->kind, sizeof f->kind, "%s", kind);
+	f->next = *kept;
+	return (*kept = f)->y;
+}
+
+static void free_kinds(struct kind_file *f)
+{
+	while (f) {
+		struct kind_file *next = f->next;
+
+		yaml_free(f->y);
+		free(f);
+		f = next;
+	}
+}
+
+/* The memory's own file fills in what the machine's file left open. */
+static int read_dram_kind(struct machine_conf *c, struct kind_file **kept, struct err *e)
+{
+	struct yaml *y;
 
 	if (strcmp(c->cfg.dram.kind, "fixed") == 0)
 		return 0;
-	if (strchr(c->cfg.dram.kind, '/') || strlen(c->cfg.dram.kind) == 0)
-		return err_set(e, ERR_CONFIG,
-		               "'dram.kind' names a file in configs/dram without folder and ending: '%s'",
-		               c->cfg.dram.kind);
-	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", c->cfg.dram.kind);
-	if (path_data(relative, path, sizeof path, e) < 0)
-		return err_add(e, "looking for 'dram.kind: %s'", c->cfg.dram.kind);
-	if (!(y = yaml_load(path, e)))
+	if (!(y = find_dram_kind(kept, c->cfg.dram.kind, e)))
 		return -1;
-	rc = dram_cfg_preset(c->raw, y, yaml_root(y), e);
-	yaml_free(y);
-	return rc;
+	return dram_cfg_preset(c->raw, y, yaml_root(y), e);
 }
 
 static int check(struct machine_conf *c, struct err *e)
@@ -131,34 +175,100 @@ fail:
 	return -1;
 }
 
-static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
-                                      struct err *e)
+/* What stands in the file, before assignments. */
+static struct machine_conf *conf_read_file(const struct yaml *y, const char *name, struct err *e)
 {
 	struct machine_conf *c = calloc(1, sizeof *c);
 
 	if (!c) {
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
-		goto fail;
+		return NULL;
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
-	if (!(c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) || cfg_read(c->raw, y, yaml_root(y), NULL, e) < 0)
-		goto fail;
-	for (int i = 0; i < n_sets; i++)
-		if (cfg_set(c->raw, sets[i], e) < 0)
-			goto fail;
-	if (c->cfg.kind != machine_kind_of(y)) {
-		err_set(e, ERR_CONFIG, "'kind' decides which parameters there are: only the file itself can say it");
-		goto fail;
-	}
-	if (read_dram_kind(c, e) < 0 || check(c, e) < 0)
-		goto fail;
-	yaml_free(y);
-	return c;
-fail:
-	yaml_free(y);
+	if ((c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
+	    cfg_read(c->raw, y, yaml_root(y), NULL, e) == 0)
+		return c;
 	machine_conf_free(c);
 	return NULL;
 }
+
+static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
+                       struct err *e)
+{
+	const uint32_t kind = c->cfg.kind;
+
+	for (int i = 0; i < n_sets; i++)
+		if (cfg_set(c->raw, sets[i], e) < 0)
+			return -1;
+	if (c->cfg.kind != kind)
+		return err_set(e, ERR_CONFIG,
+		               "'kind' decides which parameters there are: only the file itself can say it");
+	return read_dram_kind(c, kept, e) < 0 ? -1 : check(c, e);
+}
+
+static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
+                                      struct err *e)
+{
+	struct machine_conf *c = conf_read_file(y, name, e);
+	struct kind_file *kept = NULL;
+
+	if (c && conf_finish(c, sets, n_sets, &kept, e) < 0) {
+		machine_conf_free(c);
+		c = NULL;
+	}
+	free_kinds(kept);
+	yaml_free(y);
+	return c;
+}
+
+/* --- a base ------------------------------------------------------------------------------------------------ */
+
+struct machine_base {
+	struct machine_conf *c; /* before assignments */
+	struct kind_file *kinds;
+};
+
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+{
+	struct machine_base *b = calloc(1, sizeof *b);
+	struct yaml *y = b ? yaml_parse(text, n, name, e) : NULL;
+
+	if (!b)
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+	if (y)
+		b->c = conf_read_file(y, name, e);
+	yaml_free(y);
+	if (b && b->c)
+		return b;
+	machine_base_free(b);
+	return NULL;
+}
+
+void machine_base_free(struct machine_base *b)
+{
+	if (!b)
+		return;
+	machine_conf_free(b->c);
+	free_kinds(b->kinds);
+	free(b);
+}
+
+struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
+{
+	struct machine_conf *c = malloc(sizeof *c);
+
+	if (!c) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	*c = *b->c;
+	if ((c->raw = cfg_copy(b->c->raw, &b->c->cfg, &c->cfg, e)) && conf_finish(c, sets, n_sets, &b->kinds, e) == 0)
+		return c;
+	machine_conf_free(c);
+	return NULL;
+}
+
+/* --- from files -------------------------------------------------------------------------------------------- */
 
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
 {
@@ -308,6 +418,13 @@ uint64_t machine_events(const struct machine *m)
 
 struct gpu machine_gpu(const struct machine_cfg *c)
 {
-	return (struct gpu){ .clock = c->clock, .sms = c->cores, .sm = &c->sm, .c = &c->gpu, .product = &c->product,
-		             .attention = &c->attention, .flash = &c->flash, .stream = &c->stream, .rows = &c->rows };
+	return (struct gpu){ .clock = c->clock,
+		             .sms = c->cores,
+		             .sm = &c->sm,
+		             .c = &c->gpu,
+		             .product = &c->product,
+		             .attention = &c->attention,
+		             .flash = &c->flash,
+		             .stream = &c->stream,
+		             .rows = &c->rows };
 }

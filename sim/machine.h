@@ -75,6 +75,12 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
                                         struct err *e);
 void machine_conf_free(struct machine_conf *c);
+/* One text that many machines are made of: it, and each DRAM kind, is read once. Its machines must not outlive it. */
+struct machine_base;
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e);
+void machine_base_free(struct machine_base *b);
+/* What machine_conf_parse makes of the text and these assignments. */
+struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e);
 /* Which kind a configuration file says it is. */
 enum machine_kind machine_kind_of(const struct yaml *y);
 /* All rows of a kind, with their defaults. */

@@ -65,6 +65,7 @@
  *                    _line: a server's booked time, _int: shared)
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
+ *   sim/run_memo     what runs after each other share: tables' files, the last mapping
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
  *                    launch; bound: kernels under a roofline; hist: their metrics

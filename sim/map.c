@@ -410,14 +410,39 @@ static int check_kv(struct mapper *m, struct err *e)
 	return -1;
 }
 
+static uint64_t mem_rate(const struct machine_cfg *c)
+{
+	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000,
+		 l2 = c->l2.size ? l2_bandwidth(&c->l2, c->clock) : dma;
+
+	return ps_min(ps_min(dma, l2), dram_peak(&c->dram));
+}
+
+static ps_t mem_latency(const struct machine_cfg *c)
+{
+	return dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
+	       (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
+}
+
+/* All that this file, map_tile.c, map_math.c and fuse.c read of a machine. Unused bytes of a section may differ: then
+ * the answer is no. */
+bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
+{
+#define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
+	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(gemv) &&
+	       SAME(matrix) && SAME(vector) && SAME(fusion) && SAME(weights) && SAME(kv) && SAME(noc) &&
+	       (a->kv_buffer.spill || !a->kv_buffer.size) == (b->kv_buffer.spill || !b->kv_buffer.size) &&
+	       (a->kv_buffer.spill || SAME(kv_buffer.size)) && mem_rate(a) == mem_rate(b) &&
+	       mem_latency(a) == mem_latency(b);
+#undef SAME
+}
+
 static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
 	size_t n = m->s->n_tensors ? m->s->n_tensors : 1;
 	uint32_t *first_write = arena_array(m->a, n, sizeof *first_write),
 		 *last_read = arena_array(m->a, n, sizeof *last_read);
-	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000,
-		 l2 = c->l2.size ? l2_bandwidth(&c->l2, c->clock) : dma;
 
 	m->pinned = arena_alloc(m->a, n);
 	m->narrow = arena_alloc(m->a, n);
@@ -438,9 +463,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->last_read = last_read;
 	m->vec = (struct vector_env){ &c->vector,           &c->sram, c->cores,      c->core.depth,
 		                      c->core.thread_group, c->clock, c->noc.latency };
-	m->mem_rate = ps_min(ps_min(dma, l2), dram_peak(&c->dram));
-	m->mem_latency = dram_unloaded(&c->dram, DRAM_ROW_EMPTY) + 2 * c->noc.latency + c->dma.setup +
-	                 (c->l2.size ? c->l2.latency + c->l2.miss_latency : 0);
+	m->mem_rate = mem_rate(c);
+	m->mem_latency = mem_latency(c);
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);

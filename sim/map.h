@@ -31,6 +31,9 @@ void map_dump(const struct op_stream *s, const struct map_result *m, struct str 
  * time (a split-K product and its reduce). No machine is needed: the geometry is the trace's. */
 int map_launches(const struct op_stream *s, struct arena *a, struct isa_prog *out, struct err *e);
 
+/* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
+bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
+
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns, struct arena *a,
                struct map_result *out, struct err *e);
 

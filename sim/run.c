@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sim/analytic.h"
-#include "sim/path.h"
 #include "sim/rng.h"
 #include "sim/run_gpu.h"
+#include "sim/run_memo.h"
 #include "workloads/work.h"
 
 #define PPM 1000000u
@@ -393,10 +393,27 @@ static int measure(const struct engine *g, const struct machine_cfg *c, struct p
 	return keep_stats(st, a, r, e);
 }
 
+static int map(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+               struct run_result *out, struct err *e)
+{
+	const struct fuse_patterns *patterns;
+	struct run_memo *own;
+	int rc;
+
+	if (o->memo)
+		return run_memo_map(o->memo, s, &conf->cfg, &out->map, e);
+	if (!(own = run_memo_new(e)))
+		return -1;
+	rc = run_memo_patterns(own, &conf->cfg.fusion, &patterns, e);
+	if (rc == 0)
+		rc = map_stream(s, &conf->cfg, patterns, a, &out->map, e);
+	run_memo_free(own);
+	return rc;
+}
+
 int run_stream(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
                struct run_result *out, struct err *e)
 {
-	struct fuse_patterns *patterns = NULL;
 	struct engine g = { NULL, NULL, &out->map.prog };
 	struct picks picks;
 	int rc = -1;
@@ -409,16 +426,7 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : run_expert_reuse(s);
 	if (!(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)))
 		return err_set(e, ERR_NOMEM, "out of memory for results");
-	if (conf->cfg.fusion.enabled) {
-		char relative[CFG_STR_MAX + 32], path[512];
-
-		snprintf(relative, sizeof relative, "configs/fusion/%s.yaml", conf->cfg.fusion.patterns);
-		if (path_data(relative, path, sizeof path, e) < 0 || !(patterns = fuse_patterns_load(path, e))) {
-			err_add(e, "reading 'fusion.patterns'");
-			goto out;
-		}
-	}
-	if (map_stream(s, &conf->cfg, patterns, a, &out->map, e) < 0 || picks_new(&picks, s, a, e) < 0)
+	if (map(s, conf, o, a, out, e) < 0 || picks_new(&picks, s, a, e) < 0)
 		goto out;
 	if (o->fidelity == RUN_ANALYTIC)
 		g.a = analytic_new(&conf->cfg, g.p, e);
@@ -428,7 +436,6 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 		goto out;
 	rc = 0;
 out:
-	fuse_patterns_free(patterns);
 	machine_free(g.m);
 	analytic_free(g.a);
 	return rc;

@@ -14,12 +14,17 @@
 enum run_start { RUN_STEADY, RUN_COLD };
 enum run_fidelity { RUN_EVENT, RUN_ANALYTIC };  /* sim/machine, sim/analytic; a GPU has one */
 
+struct run_memo;
+
 struct run_opts {
 	enum run_start start;
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;
 	enum run_fidelity fidelity;
+	/* sim/run_memo.h, shared by runs one after another: a result's `map` lives until the next one. NULL: a memo of its
+	 * own, and `map` lives as long as the arena. */
+	struct run_memo *memo;
 };
 
 /* One op of the stream. A fused command's time is shared out by its members' own work. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/gpu_geometry.h"
+#include "sim/run_memo.h"
 #include "workloads/work.h"
 
 /* Where a launch's time went: what is not its body is launch overhead or waiting, the body is its bound's. */
@@ -93,7 +94,8 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
             struct run_result *out, struct err *e)
 {
 	struct gpu g = machine_gpu(&conf->cfg);
-	struct kernels *kernels = kernels_load(NULL, e);
+	struct run_memo *own = o->memo ? NULL : run_memo_new(e), *memo = o->memo ? o->memo : own;
+	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg, e) : NULL;
 	struct gpu_work w;
 	struct host_wall wall;
@@ -130,6 +132,6 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 	rc = 0;
 out:
 	gpu_traffic_free(t);
-	kernels_free(kernels);
+	run_memo_free(own);
 	return rc;
 }

@@ -77,6 +77,7 @@ struct sweep {
 	size_t n_points, n_refused, n_dropped; /* dropped: by where */
 	struct cfg *schema;                  /* all keys there are, for names */
 	struct machine_cfg schema_target;
+	struct machine_base *machines;       /* what the points' machines are made of */
 	const char **stats;                  /* names of statistics that some point has */
 	size_t n_stats, cap_stats;
 };

@@ -420,7 +420,7 @@ static int read_schema(struct sweep *s, struct err *e)
 		return -1;
 	s->schema = machine_schema(&s->schema_target, machine_kind_of(y), e);
 	yaml_free(y);
-	return s->schema ? 0 : -1;
+	return s->schema && (s->machines = machine_base_new(s->base_text, strlen(s->base_text), s->base, e)) ? 0 : -1;
 }
 
 static struct sweep *make(const char *text, const char *path, const char *base_text, struct err *e)
@@ -468,6 +468,7 @@ void sweep_free(struct sweep *s)
 	exprs_free(s->exprs);
 	yaml_free(s->y);
 	cfg_free(s->schema);
+	machine_base_free(s->machines);
 	arena_free(s->a);
 	free(s);
 }

@@ -27,7 +27,7 @@ void sweep_sets(const struct sweep *s, size_t point, const char **sets)
 
 struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, struct err *e)
 {
-	return machine_conf_parse(s->base_text, strlen(s->base_text), s->base, sets, (int)s->n_axes, e);
+	return machine_base_conf(s->machines, sets, (int)s->n_axes, e);
 }
 
 /* --- conditions -------------------------------------------------------------------------------------------- */

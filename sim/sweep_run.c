@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/hash.h"
+#include "sim/run_memo.h"
 #include "sim/sweep_int.h"
 #include "sim/version.h"
 
@@ -149,14 +150,17 @@ static bool write_all(int fd, const void *from, size_t n)
 static _Noreturn void work(int fd, const struct sweep *s, const struct sweep_job *job)
 {
 	struct str bytes = STR_INIT;
+	struct err none = ERR_INIT;
+	struct sweep_job mine = *job;
 	uint64_t point, n;
 
+	mine.how.memo = run_memo_new(&none); /* without it every point is one by itself */
 	while (read_all(fd, &point, sizeof point)) {
 		struct arena *a = arena_new(0);
 		struct res_point p = failed_point(s, (size_t)point, "out of memory");
 
 		if (a)
-			sweep_point(s, job, (size_t)point, a, &p);
+			sweep_point(s, &mine, (size_t)point, a, &p);
 		str_clear(&bytes);
 		sweep_pack(&p, &bytes);
 		n = bytes.len;

@@ -13,10 +13,13 @@
 
 #define MAX_ROWS   1024
 #define MAX_GROUPS 12
+#define ANSWERS    256
 #define DEFAULT    "configs/kernels/cuda.yaml"
 
-static const char *const form_names[KERNEL_FORMS] = { "plain",   "set",          "copy", "stream",    "rows",   "chain",
-	                                              "product", "split_reduce", "dot",  "attention", "flash", "combine" };
+static const char *const form_names[KERNEL_FORMS] = {
+	"plain",   "set",          "copy", "stream",    "rows",  "chain",
+	"product", "split_reduce", "dot",  "attention", "flash", "combine"
+};
 static const char *const moves_names[KERNEL_MOVES] = { "all", "reads", "writes", "none" };
 
 struct number {
@@ -38,11 +41,19 @@ struct row {
 	size_t group[MAX_GROUPS]; /* offset of the number a group of the expression gives */
 };
 
+/* What was answered: a trace launches a few dozen kernels thousands of times, and a row's expressions are slow. */
+struct answer {
+	const char *kernel, *rule;
+	struct kernel k;
+	struct answer *next;
+};
+
 struct kernels {
 	struct arena *arena;
 	struct row *rows;
 	size_t n;
 	uint64_t hash;
+	struct answer **answers; /* ANSWERS lists, by hash */
 };
 
 /* --- reading ------------------------------------------------------------------------------------------------- */
@@ -194,7 +205,8 @@ static struct kernels *read_table(struct yaml *y, struct err *e)
 	struct reading g = { k, y, e };
 	const struct ynode *root = yaml_root(y), *list = ynode_get(root, "kernels");
 
-	if (!k || !(k->arena = arena_new(0)) || !(k->rows = calloc(list && list->n ? list->n : 1, sizeof *k->rows))) {
+	if (!k || !(k->arena = arena_new(0)) || !(k->rows = calloc(list && list->n ? list->n : 1, sizeof *k->rows)) ||
+	    !(k->answers = arena_array(k->arena, ANSWERS, sizeof *k->answers))) {
 		err_set(e, ERR_NOMEM, "out of memory for the kernel table");
 		goto fail;
 	}
@@ -250,7 +262,7 @@ void kernels_free(struct kernels *k)
 
 /* --- asking -------------------------------------------------------------------------------------------------- */
 
-struct kernel kernels_match(const struct kernels *k, const char *kernel, const char *rule)
+static struct kernel match(const struct kernels *k, const char *kernel, const char *rule)
 {
 	regmatch_t at[MAX_GROUPS + 1];
 	struct kernel none = { .name = "" };
@@ -276,6 +288,22 @@ struct kernel kernels_match(const struct kernels *k, const char *kernel, const c
 		return out;
 	}
 	return none;
+}
+
+struct kernel kernels_match(const struct kernels *k, const char *kernel, const char *rule)
+{
+	uint64_t h = hash_str(hash_str(HASH_INIT, kernel), rule ? rule : "");
+	struct answer **list = &k->answers[hash_mix(h) % ANSWERS], *x;
+
+	for (x = *list; x; x = x->next)
+		if (strcmp(x->kernel, kernel) == 0 && !x->rule == !rule && (!rule || strcmp(x->rule, rule) == 0))
+			return x->k;
+	if (!(x = arena_alloc(k->arena, sizeof *x)) || !(x->kernel = arena_strdup(k->arena, kernel)) ||
+	    (rule && !(x->rule = arena_strdup(k->arena, rule))))
+		return match(k, kernel, rule); /* no memory to keep it */
+	x->k = match(k, kernel, rule);
+	x->next = *list;
+	return (*list = x)->k;
 }
 
 int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out,

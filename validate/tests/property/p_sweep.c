@@ -19,7 +19,8 @@ static const char text[] =
 	"sweep: 1\nbase: none.yaml\naxes:\n"
 	"  l2.size: [0 B, 1 MiB, 2 MiB, 3 MiB]\n  l2.ways: [16, 12]\n  gemv.lanes: [4, 8, 16, 32, 64, 128]\n";
 static const char other[] = "sweep: 1\nbase: none.yaml\naxes: {cores: {from: 1, to: 10, steps: 10}}\n";
-static const char base[] = "cores: 8\nl2: {banks: 8}\nsram: {size: 256 KiB}\ndram: {kind: hbm3-6400, channels: 8}\n";
+static const char base_text[] =
+	"cores: 8\nl2: {banks: 8}\nsram: {size: 256 KiB}\ndram: {kind: hbm3-6400, channels: 8}\n";
 
 struct bed {
 	struct arena *a;
@@ -36,7 +37,7 @@ static void up(struct bed *b, const char *file)
 	memset(b, 0, sizeof *b);
 	rng_seed(&r, 5, "sweep");
 	b->a = arena_new(0);
-	b->s = sweep_parse(file, "s.yaml", base, &e);
+	b->s = sweep_parse(file, "s.yaml", base_text, &e);
 	if (!b->s || sweep_expand(b->s, 1000, NULL, NULL, &e) < 0)
 		test_fail(__FILE__, __LINE__, "%d: %s", e.line, e.msg);
 	b->w = (struct res_workload){ .source = "synth", .digest = "5", .wall_ns = -1 };
@@ -277,6 +278,118 @@ TEST(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
 	down(&b);
 }
 
+/* --- what points share ------------------------------------------------------------------------------------- */
+
+/* All that stands in a program but what it is called by. */
+static void print_program(const struct op_stream *s, const struct map_result *m, struct str *out)
+{
+	map_dump(s, m, out);
+	for (size_t i = 0; i < m->prog.n_cmds; i++) {
+		const struct isa_cmd *c = &m->prog.cmds[i];
+
+		str_addf(out, "%u %u %llu %llu;", c->batch, c->tiles, (unsigned long long)c->slot_bytes,
+		         (unsigned long long)c->fixed_bytes);
+	}
+	for (size_t i = 0; i < m->prog.n_insns; i++)
+		str_addf(out, "%llu %llu;", (unsigned long long)m->prog.insns[i].bytes,
+		         (unsigned long long)m->prog.insns[i].span);
+	for (size_t i = 0; i < s->n_ops; i++)
+		str_addf(out, "%u %llu;", m->cmd_of_op[i], (unsigned long long)m->op_work_ps[i]);
+}
+
+/* Every parameter moved, one at a time: where the mapper is said not to look at it, the program is the same. */
+TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
+{
+	static const char *const factors[][2] = { { "2", "1" }, { "1", "2" }, { "5", "4" } };
+	struct err e = ERR_INIT;
+	struct machine_base *base = machine_base_new(base_text, strlen(base_text), "none.yaml", &e);
+	struct machine_conf *was = base ? machine_base_conf(base, NULL, 0, &e) : NULL;
+	struct arena *a = arena_new(0);
+	struct str want = STR_INIT, got = STR_INIT;
+	struct map_result m;
+	struct op_stream *s;
+	size_t same = 0, others = 0;
+	struct rng r;
+
+	CHECK_OK(was ? 0 : -1, e);
+	rng_seed(&r, 5, "map");
+	s = synth_step(&r, a, 2, true);
+	CHECK_OK(map_stream(s, &was->cfg, NULL, a, &m, &e), e);
+	print_program(s, &m, &want);
+	for (size_t i = 0; i < cfg_count(was->raw); i++)
+		for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+			const struct cfg_row row = cfg_at(was->raw, i);
+			struct err refused = ERR_INIT;
+			struct str set = STR_INIT;
+			struct machine_conf *c;
+			const char *text;
+			uint64_t v =
+				cfg_raw(was->raw, i) * (uint64_t)atoi(factors[f][0]) / (uint64_t)atoi(factors[f][1]);
+
+			if (row.field->type == CFG_T_STR)
+				continue;
+			str_addf(&set, "%s=", row.key);
+			if (row.field->type == CFG_T_ENUM || row.field->type == CFG_T_BOOL)
+				str_add(&set, row.field->type == CFG_T_BOOL ? cfg_raw(was->raw, i) ? "false" : "true"
+				                                            : row.field->names[f % 2]);
+			else
+				cfg_format_value(row.field->type, v, &set);
+			text = str_c(&set);
+			if ((c = machine_base_conf(base, &text, 1, &refused)) && map_same(&was->cfg, &c->cfg)) {
+				CHECK_OK(map_stream(s, &c->cfg, NULL, a, &m, &e), e);
+				str_clear(&got);
+				print_program(s, &m, &got);
+				if (got.len != want.len || memcmp(got.p, want.p, got.len) != 0)
+					test_fail(__FILE__, __LINE__, "%s makes another program", text);
+				same++;
+			} else if (c) {
+				others++;
+			}
+			machine_conf_free(c);
+			str_free(&set);
+		}
+	CHECK(same > 50 && others > 50);
+	str_free(&got);
+	str_free(&want);
+	machine_conf_free(was);
+	machine_base_free(base);
+	arena_free(a);
+}
+
+/* A machine made of a base that others were made of before is the one that its text and assignments give. */
+TEST(a_base_makes_the_machines_that_the_text_makes)
+{
+	static const char *const kinds[] = { "hbm3-6400", "hbm2-2000", "fixed", "no-such", "hbm3-6400" };
+	struct err e = ERR_INIT;
+	struct machine_base *b = machine_base_new(base_text, strlen(base_text), "none.yaml", &e);
+
+	CHECK_OK(b ? 0 : -1, e);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct err why[2] = { ERR_INIT, ERR_INIT };
+		char kind[64], ways[32];
+		const char *const sets[] = { kind, ways };
+		struct machine_conf *x, *y;
+
+		snprintf(kind, sizeof kind, "dram.kind=%s", kinds[i]);
+		snprintf(ways, sizeof ways, "l2.ways=%zu", i % 2 ? (size_t)16 : (size_t)8);
+		x = machine_base_conf(b, sets, 2, &why[0]);
+		y = machine_conf_parse(base_text, strlen(base_text), "none.yaml", sets, 2, &why[1]);
+		CHECK(!x == !y);
+		CHECK_STR(why[0].msg, why[1].msg);
+		if (x) {
+			CHECK_U64(cfg_hash(x->raw), cfg_hash(y->raw));
+			CHECK(memcmp(&x->cfg, &y->cfg, sizeof x->cfg) == 0);
+			for (size_t k = 0; k < cfg_count(x->raw); k++) {
+				CHECK_STR(cfg_at(x->raw, k).source, cfg_at(y->raw, k).source);
+				CHECK(cfg_at(x->raw, k).given == cfg_at(y->raw, k).given);
+			}
+		}
+		machine_conf_free(x);
+		machine_conf_free(y);
+	}
+	machine_base_free(b);
+}
+
 /* --- failures ---------------------------------------------------------------------------------------------- */
 
 TEST(points_that_cannot_be_built_are_rows_with_their_reason)
@@ -431,10 +544,13 @@ TEST(shards_of_different_builds_mix_only_when_told)
 	res_free(into);
 }
 
-SUITE(p_sweep, T(rows_do_not_depend_on_workers) T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
-                       T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
-                               T(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
-                                       T(points_that_cannot_be_built_are_rows_with_their_reason)
-                                               T(a_worker_that_dies_costs_its_point)
-                                                       T(two_sweeps_into_one_file_wait_for_each_other)
-                                                               T(shards_of_different_builds_mix_only_when_told));
+SUITE(p_sweep,
+      T(rows_do_not_depend_on_workers) T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
+              T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
+                      T(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
+                              T(a_program_is_taken_again_only_where_nothing_in_it_changes)
+                                      T(a_base_makes_the_machines_that_the_text_makes)
+                                              T(points_that_cannot_be_built_are_rows_with_their_reason)
+                                                      T(a_worker_that_dies_costs_its_point)
+                                                              T(two_sweeps_into_one_file_wait_for_each_other)
+                                                                      T(shards_of_different_builds_mix_only_when_told));
