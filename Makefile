@@ -40,6 +40,7 @@ PROGRAM = main cmd \
           cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
           cmd_man cmd_completion \
+          cmd_report cmd_report_run cmd_report_sweep cmd_report_curves \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
@@ -113,10 +114,10 @@ say := @printf '  %-4s %s\n'
 endif
 # For targets that build several profiles, and for newcomers: all cores, unless -j was given.
 PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
-SUBMAKE = $(MAKE) --no-print-directory $(PARALLEL) DEPS=ok
+SUBMAKE = $(MAKE) --no-print-directory $(PARALLEL) DEPS=ok REPORT='$(REPORT)'
 
 LIB_OBJ = $(LIB_SRC:%.c=$B/%.o)
-PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o)
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
@@ -172,6 +173,27 @@ $B/$T/main.o: $B/suites.inc
 $B/sim/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"' \
                           -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
 $B/sim/version.o: $B/.commit $B/.gpu_model
+
+# --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
+REPORT = $(BUILD)/report
+REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js sweep.js package.json package-lock.json)
+
+$(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
+	$(say) PAGE $@
+	$(Q)sh results/report/bundle.sh $@
+
+.PHONY: report-page
+report-page: ## fetch the charts of npusim report by npm once more, after it failed
+	$(Q)rm -f $(REPORT)/page.html && $(SUBMAKE) PROFILE=$(PROFILE) all
+
+# Node.js that came or went since changes what can be made.
+$(REPORT)/.npm: FORCE
+	@$(call write_if_changed,"$$(command -v node) $$(command -v npm)")
+
+$B/results/report/embed.o: results/report/embed.S $(REPORT)/page.html $B/.flags
+	$(say) AS $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DREPORT_PAGE='"$(REPORT)/page.html"' $(CFLAGS) -c -o $@ $<
 
 # --- stamps: files that change only when their text does ----------------------------------------------------------
 quoted = '$(subst ','\'',$(1))'
@@ -239,8 +261,8 @@ demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsoc
 	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
 
-deps: ## install the libraries, the compiler, gnuplot and what tests ask (root on Debian), or print the command that does
-	@$(DEPS_SH) need && $(DEPS_SH) plot && $(DEPS_SH) docs && echo "everything npusim needs is here:" && $(DEPS_SH) list
+deps: ## install the libraries, the compiler, gnuplot, npm and what tests ask (root on Debian), or print the command that does
+	@$(DEPS_SH) need && $(DEPS_SH) plot && $(DEPS_SH) page && $(DEPS_SH) docs && echo "everything npusim needs is here:" && $(DEPS_SH) list
 deps-dev: deps ## the same for distcheck and fuzz: clang with sanitizers and libFuzzer, valgrind
 	@$(DEPS_SH) dev && echo "everything make distcheck needs is here"
 deps-check:

@@ -20,7 +20,8 @@ typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
 /* A command, or a group of commands: `run` or `sub`, the other is NULL. Tables end with a NULL name. */
 struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *help; };
 
-cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_compare, cmd_validate, cmd_calibrate, cmd_man, cmd_completion;
+cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate, cmd_calibrate;
+cmd_fn cmd_man, cmd_completion;
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;

@@ -62,7 +62,9 @@ static int open_study(struct study *t, struct resdb **db, const char *path, cons
 {
 	memset(t, 0, sizeof *t);
 	*db = res_open(path, DB_READ, e);
-	return *db ? study_open(t, *db, (int64_t)o->sweep, &o->less, &o->more, e) : -1;
+	if (!*db || study_open(t, *db, (int64_t)o->sweep, &o->less, &o->more, e) < 0)
+		return -1;
+	return study_some(t, e);
 }
 
 static int pareto(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)

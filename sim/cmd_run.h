@@ -51,5 +51,11 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 
 /* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */
 void run_trust(const struct run_report *r, const char *indent, struct str *out);
+/* The same of what is not at hand as a run: measured time by family of op, added op by op. */
+#define RUN_FAMILIES 64
+struct run_family { const char *name; uint64_t ns; };
+struct run_made { bool gpu; size_t n; struct run_family family[RUN_FAMILIES]; };
+void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
+void run_made_trust(struct run_made *m, const char *indent, struct str *out);
 
 #endif

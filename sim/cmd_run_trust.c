@@ -8,56 +8,43 @@
 #include "validate/accuracy.h"
 #include "workloads/kernels.h"
 
-/* Measured time by family, largest first. */
-struct family {
-	const char *name;
-	uint64_t ns;
-};
+void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
+{
+	size_t k = 0;
+
+	if (strcmp(kind, op_kind_name(OP_OPAQUE)) == 0 || strcmp(kind, op_kind_name(OP_HOST_SYNC)) == 0)
+		return;
+	while (k < m->n && strcmp(m->family[k].name, family) != 0)
+		k++;
+	if (k == RUN_FAMILIES)
+		return;
+	if (k == m->n)
+		m->family[m->n++] = (struct run_family){ family, 0 };
+	m->family[k].ns += ns;
+}
 
 static int by_time(const void *a, const void *b)
 {
-	const struct family *x = a, *y = b;
+	const struct run_family *x = a, *y = b;
 
 	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static size_t families(const struct op_stream *s, struct family *f, size_t most)
+#define SHOWN 6
+
+static void classes(struct run_made *m, const struct accuracy *acc, struct str *out)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n_ops; i++) {
-		size_t k = 0;
-
-		if (s->ops[i].kind == OP_OPAQUE || s->ops[i].kind == OP_HOST_SYNC)
-			continue;
-		while (k < n && strcmp(f[k].name, s->ops[i].family) != 0)
-			k++;
-		if (k == most)
-			continue;
-		if (k == n)
-			f[n++] = (struct family){ s->ops[i].family, 0 };
-		f[k].ns += s->ops[i].measured_ns;
-	}
-	qsort(f, n, sizeof *f, by_time);
-	return n;
-}
-
-#define FAMILIES 64
-#define SHOWN    6
-
-static void classes(const struct run_report *r, const struct accuracy *acc, struct str *out)
-{
-	struct family f[FAMILIES];
-	size_t n = families(r->stream, f, FAMILIES), shown = 0;
+	size_t shown = 0;
 	uint64_t total = 0, never = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct score *s = accuracy_of(acc, f[i].name);
+	qsort(m->family, m->n, sizeof *m->family, by_time);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct score *s = accuracy_of(acc, m->family[i].name);
 
-		total += f[i].ns;
-		never += s ? 0 : f[i].ns;
+		total += m->family[i].ns;
+		never += s ? 0 : m->family[i].ns;
 		if (s && shown++ < SHOWN)
-			str_addf(out, "%s%s %.1f %%", shown == 1 ? " (" : ", ", f[i].name, s->mape);
+			str_addf(out, "%s%s %.1f %%", shown == 1 ? " (" : ", ", m->family[i].name, s->mape);
 	}
 	str_add(out, shown ? ")" : "");
 	if (never)
@@ -80,8 +67,7 @@ static bool same_model(const struct accuracy *acc)
 	return strcmp(model, acc->model) == 0;
 }
 
-/* Lines that begin with `indent`, the first one without. */
-void run_trust(const struct run_report *r, const char *indent, struct str *out)
+void run_made_trust(struct run_made *m, const char *indent, struct str *out)
 {
 	struct arena *a = arena_new(0);
 	struct err none = ERR_INIT;
@@ -94,16 +80,28 @@ void run_trust(const struct run_report *r, const char *indent, struct str *out)
 	}
 	str_addf(out, "error of this engine on an %s, %zu samples it was not fitted to: %.1f %%", acc.device, acc.all.n,
 	         acc.all.mape);
-	classes(r, &acc, out);
+	classes(m, &acc, out);
 	if (!same_model(&acc))
 		str_addf(out,
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
-	if (r->conf->cfg.kind != MACHINE_GPU)
+	if (!m->gpu)
 		str_addf(out,
 		         "\n%sshared with your machine: DRAM, L2, op stream; not validated on silicon: dispatch, "
 		         "cores, DMA,"
 		         "\n%sSRAM, GEMV, matrix and vector units, fusion, KV buffer, NoC",
 		         indent, indent);
 	arena_free(a);
+}
+
+void run_trust(const struct run_report *r, const char *indent, struct str *out)
+{
+	struct run_made m = { .gpu = r->conf->cfg.kind == MACHINE_GPU };
+
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+
+		run_made_add(&m, op_kind_name(o->kind), o->family, o->measured_ns);
+	}
+	run_made_trust(&m, indent, out);
 }

@@ -60,10 +60,15 @@ int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct op
 		if (known)
 			t->points[t->n++] = i;
 	}
-	return t->n ? 0
-	            : err_set(e, ERR_IO,
-	                      "no point of this sweep is done, meets its constraints and has a value for every"
-	                      " objective");
+	return 0;
+}
+
+int study_some(const struct study *t, struct err *e)
+{
+	if (t->n)
+		return 0;
+	return err_set(e, ERR_IO,
+	               "no point of this sweep is done, meets its constraints and has a value for every objective");
 }
 
 void study_free(struct study *t)
@@ -116,7 +121,7 @@ static bool dominates(const struct study *t, size_t a, size_t b)
 
 int study_keep_front(struct study *t, struct err *e)
 {
-	size_t kept = 0, *front = arena_array(t->v.a, t->n, sizeof *front);
+	size_t kept = 0, *front = arena_array(t->v.a, t->n + 1, sizeof *front);
 
 	if (!front)
 		return err_set(e, ERR_NOMEM, "no memory for the front");

@@ -23,10 +23,12 @@ struct study {
 };
 
 /* `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's own, and
- * latency_us where it has none. */
-int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct opt_list *less, const struct opt_list *more,
-               struct err *e);
+ * latency_us where it has none. That no point counts is no error here. */
+int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct opt_list *less,
+               const struct opt_list *more, struct err *e);
 void study_free(struct study *t);
+/* An error when no point counts. */
+int study_some(const struct study *t, struct err *e);
 
 /* Smaller is better, whichever way the goal goes. */
 double study_cost(const struct study *t, int goal, size_t point);

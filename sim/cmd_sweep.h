@@ -17,6 +17,8 @@ struct sweep_view {
 /* `id` 0: the last sweep of the file. */
 int sweep_view_open(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e);
 void sweep_view_free(struct sweep_view *v);
+/* The machine of a stored point, from the base and the point's settings. */
+struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_point *p, struct err *e);
 
 /* What an expression is worth for every point of the view, in order; NULL entries where it has no value. The array is
  * in the view's arena. */

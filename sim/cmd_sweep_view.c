@@ -53,8 +53,7 @@ void sweep_view_free(struct sweep_view *v)
 	memset(v, 0, sizeof *v);
 }
 
-/* The machine of a stored point, from the base and the point's settings. */
-static struct machine_conf *conf_of(struct sweep_view *v, const struct res_point *p, struct err *e)
+struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_point *p, struct err *e)
 {
 	const char **sets = arena_array(v->a, v->s->n_axes, sizeof *sets);
 
@@ -76,7 +75,7 @@ static int value_of(struct sweep_view *v, const struct res_point *p, struct expr
 	struct machine_conf *c = NULL;
 	int rc;
 
-	if (needs_conf && !(c = conf_of(v, p, &why)) && why.kind != ERR_CONFIG) {
+	if (needs_conf && !(c = sweep_view_conf(v, p, &why)) && why.kind != ERR_CONFIG) {
 		*e = why;
 		return -1;
 	}

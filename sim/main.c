@@ -91,6 +91,7 @@
  *   sim/cmd_sweep    _view, _print, _again; also npusim merge
  *   sim/cmd_study    objectives, front, knee and effects of a stored sweep
  *   sim/cmd_pareto   also npusim best and sensitivity
+ *   sim/cmd_report   _run, _sweep, _curves: stored results as JSON for the page in results/report
  *   sim/cmd_compare
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
  *   sim/cmd_man, cmd_completion
@@ -114,6 +115,7 @@ const struct cmd cmd_table[] = {
 	{ "pareto", cmd_pareto, NULL, "the designs of a sweep that no other beats in every objective" },
 	{ "best", cmd_best, NULL, "the best designs of a sweep" },
 	{ "sensitivity", cmd_sensitivity, NULL, "which axes of a sweep matter, alone and two together" },
+	{ "report", cmd_report, NULL, "a page with charts of stored runs and sweeps, for any browser" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },

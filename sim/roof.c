@@ -62,11 +62,23 @@ static int find_config(const char *device, char *out, size_t size, struct err *e
 	               "no file in configs/gpu is of '%s': say which device's peaks to take with '-c FILE'", device);
 }
 
+void roof_of(const struct machine_cfg *c, struct roof *r)
+{
+	const struct gpu_cfg *g = &c->gpu;
+	const double sms = (double)c->cores;
+
+	snprintf(r->name, sizeof r->name, "%s", c->name);
+	r->bandwidth = (double)c->dram.bandwidth;
+	r->effective = (double)g->dram_read;
+	r->flops[ROOF_FP32] = sms * g->flop_fp32 * (double)c->clock * 1e3;
+	r->flops[ROOF_TF32] = sms * g->flop_tf32 * (double)g->clock_tensor * 1e3;
+	r->flops[ROOF_BF16] = sms * g->flop_bf16 * (double)g->clock_tensor * 1e3;
+	r->flops[ROOF_FP8] = sms * g->flop_fp8 * (double)g->clock_tensor * 1e3;
+}
+
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e)
 {
-	const struct gpu_cfg *g;
 	struct machine_conf *c;
-	double sms;
 
 	memset(r, 0, sizeof *r);
 	if (config)
@@ -83,15 +95,7 @@ int roof_load(const char *config, const struct trace *t, struct roof *r, struct 
 		machine_conf_free(c);
 		return err_set(e, ERR_CONFIG, "'%s' is no GPU: peaks are of a file with 'kind: gpu'", r->path);
 	}
-	g = &c->cfg.gpu;
-	sms = (double)c->cfg.cores;
-	snprintf(r->name, sizeof r->name, "%s", c->cfg.name);
-	r->bandwidth = (double)c->cfg.dram.bandwidth;
-	r->effective = (double)g->dram_read;
-	r->flops[ROOF_FP32] = sms * g->flop_fp32 * (double)c->cfg.clock * 1e3;
-	r->flops[ROOF_TF32] = sms * g->flop_tf32 * (double)g->clock_tensor * 1e3;
-	r->flops[ROOF_BF16] = sms * g->flop_bf16 * (double)g->clock_tensor * 1e3;
-	r->flops[ROOF_FP8] = sms * g->flop_fp8 * (double)g->clock_tensor * 1e3;
+	roof_of(&c->cfg, r);
 	machine_conf_free(c);
 	return 0;
 }

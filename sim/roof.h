@@ -34,6 +34,9 @@ struct roof_rule { double margin, low; };    /* a factor; percent */
 
 /* `config` NULL: the one in configs/gpu whose name is in the name of the trace's device. */
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e);
+/* Of a GPU at hand: all but the path. */
+struct machine_cfg;
+void roof_of(const struct machine_cfg *c, struct roof *r);
 double roof_ridge(const struct roof *r, enum roof_pipe p);
 enum roof_pipe roof_pipe_of(enum dtype d);
 enum roof_class roof_classify(const struct roof_rule *rule, double intensity, double ridge, double memory, double math);

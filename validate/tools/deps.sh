@@ -7,6 +7,8 @@
 #   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
 #   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh, fish
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
+#   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
+#   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
 #   deps.sh fuzz            fails, and says why, when there is no clang with libFuzzer
 #   deps.sh list            what was found
 #
@@ -209,6 +211,29 @@ cluster() {
 	say "the launchers of configs/cluster are tested where there is ${miss% }; on Debian: sudo apt-get install $*"
 }
 
+have_npm() { have node && have npm; }
+
+page() {
+	have_npm && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y nodejs npm"
+		apt nodejs npm && have_npm && return 0
+	fi
+	say "'npusim report' needs npm when it is built, which is not here; on Debian: sudo apt-get install nodejs npm"
+}
+
+browser() {
+	page
+	have_npm || return 1
+	have chromium && return 0
+	if have apt-get && [ "$(id -u)" = 0 ]; then
+		say "installing (root on Debian): apt-get install -y chromium fonts-dejavu-core"
+		apt chromium fonts-dejavu-core && have chromium && return 0
+	fi
+	say "the test of the report's page needs the browser chromium, which is not here; on Debian: sudo apt-get install chromium"
+	return 1
+}
+
 fuzz() {
 	clang_works && return 0
 	say "libFuzzer needs clang with its compiler-rt (make deps-dev gets it on Debian); using the standalone mutator instead"
@@ -222,6 +247,7 @@ list() {
 		fi
 	done
 	have gnuplot && printf '  %-8s %s\n' gnuplot "$(gnuplot --version)"
+	have_npm && printf '  %-8s %s\n' npm "$(npm --version 2>/dev/null), node $(node --version)"
 	printf '  %-8s %s\n' "$CC" "$($CC --version 2>/dev/null | head -n 1)"
 }
 
@@ -231,9 +257,11 @@ libs) all_libs ;;
 need) need ;;
 dev) dev ;;
 plot) plot ;;
+page) page ;;
+browser) browser ;;
 docs) docs ;;
 cluster) cluster ;;
 fuzz) fuzz ;;
 list) list ;;
-*) say "usage: deps.sh cflags | libs | need | dev | plot | docs | cluster | fuzz | list"; exit 2 ;;
+*) say "usage: deps.sh cflags | libs | need | dev | plot | page | browser | docs | cluster | fuzz | list"; exit 2 ;;
 esac

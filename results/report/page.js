@@ -1,0 +1,227 @@
+/* page.js - what the sections of the report share: elements, numbers, colours, drawing; the page as a whole.
+ *
+ * Names come from strangers: they become text of elements and values of data, never markup and never part of an
+ * expression. Fields of chart data have names of ours. Colours are variables of page.css, so that a theme is a matter of
+ * style and a selection stays when it changes. */
+
+/* --- elements ---------------------------------------------------------------------------------------------- */
+
+/* el('p', 'soft', 'text', child, ...): a string is text. */
+function el(tag, cls, ...inside) {
+	const e = document.createElement(tag);
+	if (cls)
+		e.className = cls;
+	e.append(...inside.filter((x) => x !== null && x !== undefined));
+	return e;
+}
+
+function facts(rows) {
+	const dl = el('dl', 'facts');
+	for (const [name, value] of rows)
+		if (value !== null && value !== undefined && value !== '')
+			dl.append(el('dt', '', name), el('dd', '', String(value)));
+	return dl;
+}
+
+function tile(value, what, note) {
+	return el('div', 'tile', el('b', '', value), el('span', '', what), note ? el('span', 'note', note) : null);
+}
+
+function card(title, words, ...inside) {
+	return el('section', 'card', el('h3', '', title), words ? el('p', 'soft', words) : null, ...inside);
+}
+
+/* columns: {title, text (a column of text), long}; rows: arrays of strings or elements. */
+function table(columns, rows, classes) {
+	const head = el('tr'), body = el('tbody');
+	for (const c of columns)
+		head.append(el('th', c.text ? 'text' : '', c.title));
+	rows.forEach((row, i) => {
+		const tr = el('tr', classes ? classes[i] : '');
+		row.forEach((cell, k) => {
+			const td = el('td', (columns[k].text ? 'text' : '') + (columns[k].long ? ' long' : ''), cell);
+			if (columns[k].long)
+				td.title = cell;
+			tr.append(td);
+		});
+		body.append(tr);
+	});
+	return el('table', '', el('thead', '', head), body);
+}
+
+/* Copies the text that `of` gives; where the browser keeps its clipboard to itself, by a selection. */
+function copyButton(of, what) {
+	const b = el('button', '', what);
+	b.type = 'button';
+	b.addEventListener('click', async () => {
+		let done = true;
+		try {
+			await navigator.clipboard.writeText(of());
+		} catch (refused) {
+			const area = el('textarea', '', of());
+			document.body.append(area);
+			area.select();
+			done = document.execCommand('copy');
+			area.remove();
+		}
+		b.textContent = done ? 'copied' : 'not copied';
+		setTimeout(() => { b.textContent = what; }, 1500);
+	});
+	return b;
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------- */
+
+const groups = (text) => text.replace(/^(-?\d+)/, (n) => n.replace(/\B(?=(\d{3})+$)/g, ','));
+
+/* Four digits that say something, the whole part never cut: 2,850; 609.6; 0.01234. */
+function num(v) {
+	if (v === null || v === undefined || !isFinite(v))
+		return '–';
+	const a = Math.abs(v);
+	if (a === 0)
+		return '0';
+	if (a >= 1e15 || a < 1e-4)
+		return v.toExponential(2);
+	const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(a))));
+	const text = v.toFixed(digits);
+	return groups(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+}
+
+function scaled(v, base, names, unit) {
+	let i = 0;
+	while (Math.abs(v) >= base && i < names.length - 1) {
+		v /= base;
+		i++;
+	}
+	return num(v) + ' ' + names[i] + unit;
+}
+
+const us = (v) => (v === null || v === undefined ? '–' : v >= 1e4 ? num(v / 1e3) + ' ms' : num(v) + ' µs');
+const bytes = (v) => scaled(v, 1024, ['', 'Ki', 'Mi', 'Gi', 'Ti'], 'B');
+const rate = (v, unit) => scaled(v, 1000, ['', 'k', 'M', 'G', 'T', 'P'], unit);
+const pct = (v) => (Math.abs(v) >= 10 ? v.toFixed(0) : v.toFixed(1)) + ' %';
+const times = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2)) + '×';
+const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + '…' : text);
+const base = (path) => path.slice(path.lastIndexOf('/') + 1);
+
+/* --- charts ------------------------------------------------------------------------------------------------ */
+
+const WIDTH = 960;
+const color = (i) => (i < 12 ? `var(--c${i + 1})` : 'var(--other)');
+
+const CONFIG = {
+	background: 'transparent',
+	font: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif',
+	axis: {
+		labelColor: 'var(--soft)', titleColor: 'var(--soft)', gridColor: 'var(--grid)', domainColor: 'var(--line)',
+		tickColor: 'var(--line)', labelFontSize: 12, titleFontSize: 12, titleFontWeight: 'normal', titlePadding: 8,
+		labelLimit: 260, labelFlush: false,
+	},
+	legend: {
+		labelColor: 'var(--ink)', titleColor: 'var(--soft)', labelFontSize: 12, titleFontSize: 12,
+		titleFontWeight: 'normal', symbolSize: 90, symbolOpacity: 1, labelLimit: 260,
+	},
+	header: { labelColor: 'var(--ink)', labelFontSize: 13, titleColor: 'var(--soft)', titleFontWeight: 'normal' },
+	title: { color: 'var(--ink)', fontSize: 13, fontWeight: 'normal', anchor: 'start' },
+	view: { stroke: 'transparent' },
+	text: { color: 'var(--ink)', fontSize: 12 },
+	rule: { color: 'var(--soft)' },
+	bar: { cornerRadiusEnd: 2 },
+};
+
+const drawing = [];
+
+/* Draws into a new element; `then` gets Vega's view. A chart that cannot be drawn says so in its place. */
+function chart(name, spec, then) {
+	const at = el('div', 'chart');
+	at.id = name;
+	drawing.push(
+		vegaEmbed(at, Object.assign({ $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG }, spec), {
+			mode: 'vega-lite', renderer: 'svg', actions: false, defaultStyle: true, hover: false,
+			tooltip: { theme: 'page', disableDefaultStyle: false },
+		}).then((result) => (then ? then(result.view) : null), (why) => {
+			console.error(name, why);
+			at.replaceChildren(el('p', 'failed', 'This chart could not be drawn: ' + why.message));
+		}));
+	return at;
+}
+
+/* A tooltip of rows [field, title]. */
+function tips(rows) {
+	return rows.map(([field, title]) => ({ field, title, type: 'nominal' }));
+}
+
+/* A field of numbers on a logarithmic axis: powers of ten alone are labelled where there are many. */
+const logAxis = (title, extra) => Object.assign({ title, grid: true, format: '~s', tickCount: 6 }, extra);
+
+function span(values) {
+	const known = values.filter((v) => v !== null && isFinite(v));
+	return [Math.min(...known), Math.max(...known)];
+}
+
+/* --- the page ---------------------------------------------------------------------------------------------- */
+
+function trust(lines) {
+	const first = el('b', '', 'How far to trust this: ');
+	const box = el('div', 'trust', first);
+	lines.forEach((line, i) => box.append(i === 0 ? '' : lines[i - 1].endsWith(',') ? ' ' : el('br'), line));
+	return box;
+}
+
+/* Runs over one workload beside each other, when there are several. */
+function overview(runs) {
+	const rows = [], first = runs[0];
+	for (const r of runs) {
+		const label = `run ${r.id} on ${short(r.name, 40)}` + (runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : '');
+		rows.push({ label, what: 'simulated', us: r.total_us, text: us(r.total_us), roof: r.roofline_us, rooft: us(r.roofline_us) });
+	}
+	if (runs.every((r) => r.workload_id === first.workload_id && r.from === first.from))
+		rows.unshift({ label: 'measured on the GPU', what: 'measured', us: first.kernels_us, text: us(first.kernels_us), roof: null });
+	return card('Runs side by side', 'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
+		chart('overview', {
+			width: WIDTH - 330, height: { step: 30 },
+			data: { values: rows },
+			encoding: { y: { field: 'label', type: 'nominal', scale: { domain: rows.map((r) => r.label) }, axis: { title: null, labelLimit: 240 } } },
+			layer: [
+				{
+					mark: { type: 'bar', height: 18 },
+					encoding: {
+						x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
+						color: { field: 'what', type: 'nominal', legend: null,
+							scale: { domain: ['measured', 'simulated'], range: ['var(--measured)', 'var(--simulated)'] } },
+						tooltip: tips([['label', 'of'], ['text', 'time'], ['rooft', 'roofline']]),
+					},
+				},
+				{ mark: { type: 'tick', thickness: 2, height: 24, color: 'var(--mark)' }, encoding: { x: { field: 'roof', type: 'quantitative' } } },
+				{ mark: { type: 'text', align: 'left', dx: 5 }, encoding: { x: { field: 'us', type: 'quantitative' }, text: { field: 'text' } } },
+			],
+		}));
+}
+
+function show() {
+	const data = JSON.parse(document.getElementById('data').textContent);
+	const main = document.querySelector('main'), nav = document.querySelector('nav');
+	const section = (id, title, body) => {
+		const h = el('h2', '', title), a = el('a', '', title);
+		h.id = id;
+		a.href = '#' + id;
+		nav.append(a);
+		main.append(h, ...body);
+	};
+
+	document.querySelector('h1').textContent = document.title;
+	if (data.runs.length > 1)
+		section('runs', 'All runs', [overview(data.runs)]);
+	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
+	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id} on ${r.name}`, showRun(r, 'run' + i)));
+	if (nav.children.length < 2)
+		nav.remove();
+
+	const licences = el('details', '', el('summary', '', 'Licences of the chart library'),
+		el('pre', '', document.getElementById('licences').textContent.trim()));
+	document.querySelector('footer').append(
+		el('p', '', `Made by ${data.program}. Charts by Vega ${vega.version} and Vega-Lite ${vegaLite.version}. This file is whole: it asks nothing of any network.`),
+		licences);
+	Promise.all(drawing).then(() => { document.body.dataset.ready = 'yes'; });
+}
