@@ -22,7 +22,7 @@ SIM = err arena str hash rng clock \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
       run run_memo run_gpu limits classify counters roof bound hist \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
-      out out_json opt opt_man opt_complete progress
+      out out_json outfile chrome series timeline opt opt_man opt_complete progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
        l2_none kv noc_ideal sram dma gemv matrix vector core cp \
@@ -50,7 +50,7 @@ PROGRAM = main cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv samples classify bound rules shape work lower \
-           occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot
+           occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/cache_int.h"
+#include "sim/watch.h"
 
 #define HITS   128 /* requests held beyond those that miss */
 #define POSTS  32  /* write-back requests kept when the level below refuses */
@@ -60,6 +61,10 @@ bool cache_send(struct comp *c, struct mem_req *r)
 	r->t_level = s->start;
 	r->level = (uint8_t)l->k.level;
 	l->busy_ps += span;
+	watch_busy(c->env.watch, l->k.level, s->start, s->ready, WATCH_NO_CMD);
+	watch_moved(c->env.watch, l->k.level, r->write, s->start, s->ready, bytes);
+	if (!l->k.private)
+		watch_level(c->env.watch, WATCH_L2, evq_now(c->env.q), memslots_held(l->slots));
 	l->requests++;
 	if (r->write)
 		l->write_bytes += bytes;
@@ -107,6 +112,8 @@ static void freed(struct comp *c)
 {
 	struct cache *l = (struct cache *)c;
 
+	if (!l->k.private)
+		watch_level(c->env.watch, WATCH_L2, evq_now(c->env.q), memslots_held(l->slots));
 	memq_wait_wake(&l->wait, c, room);
 }
 

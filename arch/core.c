@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/watch.h"
+
 const struct cfg_field core_schema[] = {
 	CFG_U32(struct core_cfg, depth, "depth", "8", 1, 256, NULL,
 	        "pipeline stages of the vector units, and cycles between dependent macro-ops of one batch",
@@ -259,6 +261,7 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, bool last_tile, enum
 			continue;
 		if (t < c->unit_free[i->unit])
 			t = c->unit_free[i->unit];
+		watch_busy(c->env.watch, i->unit, t, t + span, k->idx);
 		t += span;
 		c->unit_free[i->unit] = t;
 		c->unit_busy[i->unit] += span;
@@ -297,6 +300,7 @@ static void complete(struct core_cmd *k)
 	ps_t now = evq_now(c->env.q);
 
 	sram_give(&c->sram, k->c->fixed_bytes);
+	watch_level(c->env.watch, WATCH_SRAM, now, c->sram.used);
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
 
@@ -336,6 +340,7 @@ static void tile_free(struct slot *s)
 
 	s->busy = false;
 	sram_give(&c->sram, k->c->slot_bytes);
+	watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
 	k->tiles_done++;
 	maybe_post(k);
 	admit(c);
@@ -458,6 +463,7 @@ static void admit(struct core *c)
 			if (!sram_take(&c->sram, k->c->fixed_bytes))
 				break;
 			k->fixed = true;
+			watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
 			k->acc.start = evq_now(c->env.q);
 			ask_pre(k);
 		}
@@ -469,6 +475,7 @@ static void admit(struct core *c)
 			*s = (struct slot){ .cmd = k, .tile = k->next_slot, .busy = true };
 			ev_init(&s->ev, EV_WORK, tile_over, s);
 			k->next_slot++;
+			watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
 			ask_slot(k, s);
 			next_math(k);
 		}
@@ -586,6 +593,12 @@ nomem:
 fail:
 	core_free(c);
 	return NULL;
+}
+
+void core_watch(struct core *c, const struct watch *w)
+{
+	c->env.watch = w;
+	dma_watch(c->dma, w);
 }
 
 void core_free(struct core *c)

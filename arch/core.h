@@ -50,6 +50,7 @@ struct core;
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram, uint32_t cores,
                       uint32_t window, const struct core_owner *owner, struct err *e);
 void core_free(struct core *c);
+void core_watch(struct core *c, const struct watch *w);          /* and of the DMA */
 /* Starts a pass over the program; a machine runs one program only. picks[route][slot]: expert. */
 int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e);
 void core_dispatch(struct core *c, uint32_t cmd);            /* may take SRAM and start early loads, in program order */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/watch.h"
+
 const struct cfg_field dispatch_schema[] = {
 	CFG_PS(struct dispatch_cfg, latency, "latency", "350 ns", 0, 1000 * PS_US, NULL,
 	       "from a command's dependencies being met to its units starting",
@@ -100,6 +102,7 @@ static void retire(struct cp *c)
 			memset(r->acc.stall, 0, sizeof r->acc.stall);
 		c->retired_at = now;
 		c->frontier++;
+		watch_level(c->env.watch, WATCH_COMMANDS, now, c->next - c->frontier);
 		/* What the next one waited for so far was this one's time, not its own. */
 		if (c->frontier < c->next) {
 			struct core_account *a = core_account(c->core, c->frontier);
@@ -136,6 +139,8 @@ static void decided(void *owner, struct ev *ev)
 		c->decider = -1;
 	if (c->issue_at < ev->when)
 		c->issue_at = ev->when;
+	if (!c->cfg.dynamic)
+		watch_busy(c->env.watch, RES_HOST, ev->when - c->cfg.host, ev->when, f->cmd);
 	complete(c, f->cmd);
 	core_decided(c->core);
 }
@@ -191,6 +196,9 @@ static void pump(struct cp *c)
 		c->next++;
 		c->dispatched++;
 		c->results[cmd].dispatched = now;
+		watch_level(c->env.watch, WATCH_COMMANDS, now, c->next - c->frontier);
+		if (c->issue_at > now)
+			watch_busy(c->env.watch, RES_DISPATCH, now, c->issue_at, cmd);
 		flight_of(c, cmd)->cmd = cmd;
 		core_dispatch(c->core, cmd);
 		if (cmd == c->frontier) {
@@ -240,6 +248,7 @@ int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks,
 	c->decider = -1;
 	c->retired_at = evq_now(c->env.q);
 	c->issue_at = c->retired_at + c->cfg.launch;
+	watch_busy(c->env.watch, RES_HOST, c->retired_at, c->issue_at, WATCH_NO_CMD);
 	if (core_begin(c->core, p, picks, e) < 0)
 		return -1;
 	pump(c);
@@ -291,6 +300,12 @@ void cp_free(struct cp *c)
 	free(c->deps_left);
 	free(c->done);
 	free(c);
+}
+
+void cp_watch(struct cp *c, const struct watch *w)
+{
+	c->env.watch = w;
+	core_watch(c->core, w);
 }
 
 struct core *cp_core(struct cp *c)

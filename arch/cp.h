@@ -36,6 +36,7 @@ struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, co
                   const struct sram_cfg *sram, uint32_t cores, uint32_t depth, struct err *e);
 void cp_free(struct cp *c);
 struct core *cp_core(struct cp *c);
+void cp_watch(struct cp *c, const struct watch *w);              /* and of its cores and their DMA */
 
 /* Runs the program once from now; results[n_cmds] is filled. Without commands no time passes. ERR_STUCK names what every
  * block waits for. */

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/watch.h"
+
 const struct cfg_field dma_schema[] = {
 	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core",
 	        "one TMA unit per SM (H100 whitepaper)"),
@@ -89,6 +91,7 @@ static void pump(struct dma *d)
 		}
 		pop(q);
 		d->in_flight[x->demand]++;
+		watch_level(d->comp.env.watch, WATCH_DMA, evq_now(d->comp.env.q), d->in_flight[0] + d->in_flight[1]);
 	}
 }
 
@@ -100,6 +103,12 @@ static void finished(void *owner, struct ev *ev)
 	assert(d->streaming == x);
 	d->streaming = x->behind;
 	x->t_done = ev->when;
+	if (d->comp.env.watch) {
+		const ps_t from = ev->when - clock_transfer(x->req.bytes, d->rate);
+
+		watch_busy(d->comp.env.watch, RES_DMA, from, ev->when, WATCH_NO_CMD);
+		watch_moved(d->comp.env.watch, RES_DMA, x->req.write, from, ev->when, x->req.bytes);
+	}
 	x->done(x->owner, x);
 }
 
@@ -140,6 +149,7 @@ static void on_reply(struct comp *c, struct mem_req *r)
 
 	assert(d->in_flight[x->demand] > 0); /* I1 */
 	d->in_flight[x->demand]--;
+	watch_level(d->comp.env.watch, WATCH_DMA, evq_now(d->comp.env.q), d->in_flight[0] + d->in_flight[1]);
 	x->t_reply = evq_now(d->comp.env.q);
 	d->busy_ps += span;
 	d->transfers++;
@@ -208,6 +218,11 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 		return NULL;
 	}
 	return d;
+}
+
+void dma_watch(struct dma *d, const struct watch *w)
+{
+	d->comp.env.watch = w;
 }
 
 void dma_free(struct dma *d)

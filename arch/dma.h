@@ -41,6 +41,7 @@ struct dma_xfer {
 struct dma;
 struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e); /* env->below: NoC */
 void dma_free(struct dma *d);
+void dma_watch(struct dma *d, const struct watch *w);
 void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, req.urgency, done, owner are set */
 void dma_explain(const struct dma *d, struct str *out);
 

@@ -15,6 +15,7 @@
 
 #include "arch/dram_tile.h"
 #include "arch/memq.h"
+#include "sim/watch.h"
 
 #define PIECE_PS  (100 * PS_NS) /* of pin time: what an urgent request may have to wait for */
 #define PIECE_MIN 4096
@@ -82,8 +83,11 @@ static void finished(void *owner, struct ev *ev)
 	assert(d->held > 0);
 	x->next = d->spare;
 	d->spare = x;
-	if (--d->held == 0)
+	if (--d->held == 0) {
 		d->busy_ps += ev->when - d->busy_since;
+		watch_busy(d->comp.env.watch, RES_DRAM, d->busy_since, ev->when, WATCH_NO_CMD);
+	}
+	watch_level(d->comp.env.watch, WATCH_DRAM, ev->when, d->held);
 	count_refreshes(d);
 	memq_wait_wake(&d->wait, &d->comp, room);
 	if (r)
@@ -123,6 +127,14 @@ static struct entry **next_entry(struct dram *d, ps_t now, struct line **from, p
 	return next_in(*from, now, when);
 }
 
+/* A piece's bytes, as if the pins were one wide bus: no bin of a timeline can have more than they carry. */
+__attribute__((cold, noinline)) static void tell(const struct dram *d, bool write, uint64_t bytes, ps_t now)
+{
+	const ps_t from = now + d->t.t_controller;
+
+	watch_moved(d->comp.env.watch, RES_DRAM, write, from, from + clock_transfer(bytes, d->t.peak), bytes);
+}
+
 /* Serves up to a piece of it; true when that was its last. */
 static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 {
@@ -145,6 +157,8 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 		}
 	}
 	x->end = ps_max(x->end, dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s));
+	if (d->comp.env.watch)
+		tell(d, x->write, bytes, now);
 	d->bus_end = d->s.bus_end;
 	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - bytes; /* I2 */
 	return x->run == x->n_runs;
@@ -248,6 +262,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	d->spare = x->next;
 	if (d->held++ == 0)
 		d->busy_since = now;
+	watch_level(d->comp.env.watch, WATCH_DRAM, now, d->held);
 	if (d->held > d->held_most)
 		d->held_most = d->held;
 	if (r->write) {

@@ -4,6 +4,7 @@
 
 #include "arch/dram.h"
 #include "arch/memq.h"
+#include "sim/watch.h"
 
 struct entry {
 	struct ev ev;
@@ -35,6 +36,7 @@ static void finished(void *owner, struct ev *ev)
 	x->next = d->spare;
 	d->spare = x;
 	d->held--;
+	watch_level(d->comp.env.watch, WATCH_DRAM, ev->when, d->held);
 	memq_wait_wake(&d->wait, &d->comp, room);
 	if (r)
 		r->from->ops->reply(r->from, r);
@@ -57,6 +59,9 @@ static bool take(struct comp *c, struct mem_req *r)
 	d->free_at = ps_max(d->free_at, door) + span;
 	d->busy_ps += span;
 	end = d->free_at + d->latency;
+	watch_busy(d->comp.env.watch, RES_DRAM, d->free_at - span, d->free_at, WATCH_NO_CMD);
+	watch_moved(d->comp.env.watch, RES_DRAM, r->write, d->free_at - span, d->free_at, r->bytes);
+	watch_level(d->comp.env.watch, WATCH_DRAM, evq_now(d->comp.env.q), d->held);
 	if (r->write) {
 		d->write_bytes += r->bytes;
 		d->write_requests++;

@@ -7,6 +7,7 @@
 #include "arch/memq.h"
 #include "arch/memslot.h"
 #include "sim/hash.h"
+#include "sim/watch.h"
 
 #define REQUESTS      256
 #define LINES         ((uint32_t)(KV_CHUNK / KV_LINE))
@@ -223,6 +224,8 @@ static bool take(struct comp *c, struct mem_req *r)
 	r->t_level = s->start;
 	r->level = RES_KV;
 	k->busy_ps += span;
+	watch_busy(c->env.watch, RES_KV, s->start, s->ready, WATCH_NO_CMD);
+	watch_moved(c->env.watch, RES_KV, r->write, s->start, s->ready, bytes);
 	k->requests++;
 	if (r->write)
 		k->write_bytes += bytes;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/timeline.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
@@ -13,7 +14,7 @@
 #define SEED 1
 
 struct options {
-	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *format;
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -95,7 +96,9 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 {
 	struct run_result result;
 	struct run_report r = { .start = how->start, .fidelity = how->fidelity, .seed = how->seed, .reuse_given = how->reuse_given, .top = o->top,
-	                        .explain_fusion = o->explain_fusion, .results_path = o->results };
+	                        .explain_fusion = o->explain_fusion, .results_path = o->results, .timeline_path = o->timeline };
+	struct timeline *t = NULL;
+	struct run_opts watched = *how;
 	struct err not_stored = ERR_INIT;
 	struct inputs in;
 	uint64_t began;
@@ -103,8 +106,13 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 
 	if (inputs_read(&in, o, e) < 0)
 		goto out;
+	memset(&result, 0, sizeof result);
+	if (o->timeline && !(t = timeline_open(o->timeline, &in.stream, in.conf, in.trace.trace.n_devices ?
+	                                       in.trace.trace.devices[0].name : NULL, &result, e)))
+		goto out;
+	watched.watch = t ? timeline_watch(t) : NULL;
 	began = now_ns();
-	if (run_stream(&in.stream, in.conf, how, in.trace.arena, &result, e) < 0)
+	if (timeline_close(t, run_stream(&in.stream, in.conf, &watched, in.trace.arena, &result, e), e) < 0)
 		goto out;
 	if (o->program && write_program(o->program, &in.stream, &result.map, e) < 0)
 		goto out;
@@ -173,6 +181,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
 		{ 0, "program", OPT_TEXT, &o.program, "FILE", "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
+		{ 0, "timeline", OPT_TEXT, &o.timeline, "FILE.json",
+		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
+		  " the measured kernels beside it" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic", "event (default): every tile moved or computed is"
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
 		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
@@ -190,11 +201,12 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
 		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n",
 		opts, 0, 0
 	};
 	struct opt_list args = { NULL, 0 };
-	struct run_opts how;
+	struct run_opts how = { .start = RUN_STEADY };
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 

@@ -22,6 +22,7 @@ struct run_report {
 	bool reuse_given, explain_fusion;
 	uint64_t top;                        /* ops in the table */
 	const char *results_path;            /* NULL: not stored */
+	const char *timeline_path;           /* NULL: none was written */
 	int64_t stored;                      /* number of the run there; 0: not stored */
 	bool stored_again;                   /* it was there already */
 };

@@ -388,5 +388,7 @@ void run_table(const struct run_report *r, struct str *out)
 		fusions(r, out);
 	if (r->stored)
 		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
+	if (r->timeline_path)
+		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
 	comparison(r, sums, &all, out);
 }

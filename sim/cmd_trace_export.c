@@ -5,80 +5,23 @@
  * the annotations by thread, and one thread of launch calls; arrows lead from the call to what ran. Threads are
  * numbered from 1 in order of appearance, as viewers take small numbers only; their names say what they were. Events go
  * to the file as they are made: memory is that of the trace. */
-#define _POSIX_C_SOURCE 200809L /* fchmod, mkstemp */
 #include "sim/cmd.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "sim/chrome.h"
 
 #define HOST_PID   1000000
 #define CALLS_TID  1
 #define TRACKS_MAX 4096 /* beyond, more than a person can look at, all is in the last */
-#define CHUNK      (1 << 20)
 
 struct options {
 	const char *to, *range;
 };
-
-/* The file being written: a new one beside the target, which it replaces when it is whole. */
-struct sink {
-	FILE *f;
-	struct str made, text;
-	const char *path;
-};
-
-static int sink_open(struct sink *s, const char *path, struct err *e)
-{
-	const mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	*s = (struct sink){ .path = path, .made = STR_INIT, .text = STR_INIT };
-	str_addf(&s->made, "%s.XXXXXX", path);
-	if (s->made.failed)
-		return err_set(e, ERR_NOMEM, "no memory for a file's name");
-	if ((fd = mkstemp(s->made.p)) < 0 || fchmod(fd, 0666 & ~mask) != 0 || !(s->f = fdopen(fd, "w"))) {
-		err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	return 0;
-}
-
-/* Hands on what has come together; all of it at the end. */
-static int sink_flush(struct sink *s, bool all, struct err *e)
-{
-	if (s->text.failed)
-		return err_set(e, ERR_NOMEM, "no memory for the export");
-	if (!all && s->text.len < CHUNK)
-		return 0;
-	if (fwrite(str_c(&s->text), 1, s->text.len, s->f) != s->text.len)
-		return err_sys(e, ERR_IO, errno, "cannot write '%s'", s->path);
-	str_clear(&s->text);
-	return 0;
-}
-
-static int sink_close(struct sink *s, int rc, struct err *e)
-{
-	if (rc == 0)
-		rc = sink_flush(s, true, e);
-	if (s->f && fclose(s->f) != 0 && rc == 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", s->path);
-	if (rc == 0 && rename(str_c(&s->made), s->path) != 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", s->path);
-	if (rc < 0 && s->f)
-		unlink(str_c(&s->made));
-	str_free(&s->made);
-	str_free(&s->text);
-	return rc;
-}
 
 /* --- the timeline ------------------------------------------------------------------------------------------ */
 
@@ -116,49 +59,9 @@ static int track_of(struct tracks *t, int64_t process, int64_t id, int *tid, str
 }
 
 struct timeline {
-	struct sink *s;
+	struct chrome c;
 	struct tracks tracks;
-	bool any;
 };
-
-static void begin(struct timeline *t, struct out_json *j, const char *ph, const char *name, int64_t pid, int tid)
-{
-	str_add(&t->s->text, t->any ? ",\n" : "");
-	t->any = true;
-	out_json_init(j, &t->s->text);
-	j->pretty = false;
-	out_json_open(j, NULL, '{');
-	out_json_text(j, "ph", ph);
-	out_json_text(j, "name", name);
-	out_json_int(j, "pid", pid);
-	out_json_int(j, "tid", tid);
-}
-
-/* Microseconds with all digits of the nanoseconds. */
-static void put_time(struct out_json *j, const char *key, int64_t ns)
-{
-	str_addf(j->to, ", \"%s\": %s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "",
-	         (ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) / 1000,
-	         (unsigned)((ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) % 1000));
-}
-
-static void span(struct out_json *j, const char *cat, int64_t start, int64_t dur)
-{
-	out_json_text(j, "cat", cat);
-	put_time(j, "ts", start);
-	put_time(j, "dur", dur);
-}
-
-static void name_it(struct timeline *t, const char *what, int64_t pid, int tid, const char *name)
-{
-	struct out_json j;
-
-	begin(t, &j, "M", what, pid, tid);
-	out_json_open(&j, "args", '{');
-	out_json_text(&j, "name", name);
-	out_json_close(&j, '}');
-	out_json_close(&j, '}');
-}
 
 static void put_dims(struct out_json *j, const char *key, const uint32_t v[3])
 {
@@ -191,19 +94,6 @@ static void launch_args(struct out_json *j, const struct trace_launch *l)
 	out_json_close(j, '}');
 }
 
-static void arrow(struct timeline *t, const char *ph, int64_t id, int64_t pid, int tid, int64_t at)
-{
-	struct out_json j;
-
-	begin(t, &j, ph, "launch", pid, tid);
-	out_json_text(&j, "cat", "launch");
-	out_json_int(&j, "id", id);
-	put_time(&j, "ts", at);
-	if (*ph == 'f')
-		out_json_text(&j, "bp", "e");
-	out_json_close(&j, '}');
-}
-
 static int put_launch(struct timeline *t, const struct trace_launch *l, struct err *e)
 {
 	static const char *const cats[] = {
@@ -215,18 +105,18 @@ static int put_launch(struct timeline *t, const struct trace_launch *l, struct e
 
 	if (track_of(&t->tracks, pid, l->stream, &tid, e) < 0)
 		return -1;
-	begin(t, &j, "X", l->name, pid, tid);
-	span(&j, cats[l->kind], l->start_ns, l->dur_ns);
+	chrome_open_event(&t->c, &j, "X", l->name, pid, tid);
+	chrome_span(&j, cats[l->kind], l->start_ns, l->dur_ns);
 	launch_args(&j, l);
 	out_json_close(&j, '}');
 	if (l->host_start_ns >= 0) {
-		begin(t, &j, "X", "launch", HOST_PID, CALLS_TID);
-		span(&j, "runtime", l->host_start_ns, l->host_dur_ns);
+		chrome_open_event(&t->c, &j, "X", "launch", HOST_PID, CALLS_TID);
+		chrome_span(&j, "runtime", l->host_start_ns, l->host_dur_ns);
 		out_json_close(&j, '}');
-		arrow(t, "s", l->id, HOST_PID, CALLS_TID, l->host_start_ns);
-		arrow(t, "f", l->id, pid, tid, l->start_ns);
+		chrome_arrow(&t->c, "s", "launch", l->id, HOST_PID, CALLS_TID, l->host_start_ns);
+		chrome_arrow(&t->c, "f", "launch", l->id, pid, tid, l->start_ns);
 	}
-	return sink_flush(t->s, false, e);
+	return chrome_flush(&t->c, e);
 }
 
 static int put_host(struct timeline *t, const char *cat, const char *name, int64_t start, int64_t dur, int64_t thread,
@@ -237,10 +127,10 @@ static int put_host(struct timeline *t, const char *cat, const char *name, int64
 
 	if (track_of(&t->tracks, HOST_PID, thread, &tid, e) < 0)
 		return -1;
-	begin(t, &j, "X", name, HOST_PID, tid);
-	span(&j, cat, start, dur);
+	chrome_open_event(&t->c, &j, "X", name, HOST_PID, tid);
+	chrome_span(&j, cat, start, dur);
 	out_json_close(&j, '}');
-	return sink_flush(t->s, false, e);
+	return chrome_flush(&t->c, e);
 }
 
 static int by_op(const void *x, const void *y)
@@ -311,7 +201,7 @@ static void put_names(struct timeline *t, const struct trace *x)
 		const bool host = k->process == HOST_PID;
 
 		snprintf(name, sizeof name, "%s %" PRId64, host ? "thread" : "stream", k->id);
-		name_it(t, "thread_name", k->process, (int)i + CALLS_TID + 1, name);
+		chrome_name(&t->c, "thread_name", k->process, (int)i + CALLS_TID + 1, name);
 		if (host)
 			continue;
 		snprintf(name, sizeof name, "GPU %" PRId64, k->process - 1);
@@ -319,24 +209,24 @@ static void put_names(struct timeline *t, const struct trace *x)
 			if (x->devices[d].id == k->process - 1)
 				snprintf(name, sizeof name, "GPU %" PRId64 ": %.60s", k->process - 1,
 				         x->devices[d].name);
-		name_it(t, "process_name", k->process, 0, name);
+		chrome_name(&t->c, "process_name", k->process, 0, name);
 	}
-	name_it(t, "process_name", HOST_PID, 0, "host");
-	name_it(t, "thread_name", HOST_PID, CALLS_TID, "launch calls");
+	chrome_name(&t->c, "process_name", HOST_PID, 0, "host");
+	chrome_name(&t->c, "thread_name", HOST_PID, CALLS_TID, "launch calls");
 }
 
-static int write_timeline(struct sink *s, const struct trace *x, struct err *e)
+static int write_timeline(struct outfile *s, const struct trace *x, struct err *e)
 {
-	struct timeline t = { .s = s };
+	struct timeline t = { .tracks = { NULL, 0, 0 } };
 	int rc = 0;
 
-	str_add(&s->text, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
+	chrome_begin(&t.c, s);
 	for (size_t i = 0; rc == 0 && i < x->n_launches; i++)
 		rc = put_launch(&t, &x->launches[i], e);
 	if (rc == 0 && (rc = put_ops(&t, x, e)) == 0)
 		rc = put_ranges(&t, x, e);
 	put_names(&t, x);
-	str_add(&s->text, "\n]}\n");
+	chrome_end(&t.c);
 	free(t.tracks.v);
 	return rc;
 }
@@ -354,7 +244,7 @@ static void quoted(struct str *to, const char *text)
 	str_addc(to, '"');
 }
 
-static int write_csv(struct sink *s, const struct trace *x, struct err *e)
+static int write_csv(struct outfile *s, const struct trace *x, struct err *e)
 {
 	static const char *const kinds[] = {
 		[TRACE_KERNEL] = "kernel", [TRACE_MEMCPY] = "copy", [TRACE_MEMSET] = "set"
@@ -383,7 +273,7 @@ static int write_csv(struct sink *s, const struct trace *x, struct err *e)
 			str_addf(&s->text, ",%" PRId64 ",%" PRId64 "\n", l->host_start_ns, l->host_dur_ns);
 		else
 			str_add(&s->text, ",,\n");
-		if (sink_flush(s, false, e) < 0)
+		if (outfile_flush(s, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -406,12 +296,12 @@ static int kind_of(const char *path, bool *csv, struct err *e)
 static int export(const char *path, const struct options *o, bool csv, struct str *out, struct err *e)
 {
 	struct cmd_trace t = { 0 };
-	struct sink s;
+	struct outfile s;
 	int rc = -1;
 
-	if (cmd_trace_load(path, o->range, &t, e) == 0 && sink_open(&s, o->to, e) == 0) {
+	if (cmd_trace_load(path, o->range, &t, e) == 0 && outfile_open(&s, o->to, e) == 0) {
 		rc = csv ? write_csv(&s, &t.trace, e) : write_timeline(&s, &t.trace, e);
-		if ((rc = sink_close(&s, rc, e)) == 0)
+		if ((rc = outfile_close(&s, rc, e)) == 0)
 			str_addf(out, "%zu launches of '%s' are in '%s'%s\n", t.trace.n_launches, path, o->to,
 			         csv ? "" : ": open it at ui.perfetto.dev");
 	}

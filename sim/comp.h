@@ -22,6 +22,7 @@
 #include "sim/str.h"
 
 struct comp;
+struct watch;
 
 /* Where an op's time goes and what bounds it. The one list of DESIGN section 6. */
 enum res {
@@ -70,6 +71,7 @@ struct comp_env {
 	struct stat_reg *stats;
 	uint64_t clock_khz;          /* the machine's clock */
 	struct comp *below;          /* the next memory level down; NULL at the bottom */
+	const struct watch *watch;   /* who looks on (sim/watch.h); NULL: nobody */
 };
 
 struct comp_ops {

@@ -313,7 +313,7 @@ struct machine *machine_new(const struct machine_cfg *cfg, struct err *e)
 		goto fail;
 	}
 	m->cfg = *cfg;
-	env = (struct comp_env){ m->q, m->stats, cfg->clock, NULL };
+	env = (struct comp_env){ m->q, m->stats, cfg->clock, NULL, NULL };
 	if (!(m->dram = dram->make(&env, &m->cfg.dram, e)))
 		goto fail;
 	env.below = m->dram;
@@ -380,6 +380,16 @@ uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes
 	if (m->l2->ops->resident)
 		n += m->l2->ops->resident(m->l2, addr, bytes);
 	return n < bytes ? n : bytes;
+}
+
+void machine_watch(struct machine *m, const struct watch *w)
+{
+	struct comp *const levels[] = { m->l1, m->noc, m->kv, m->l2, m->dram };
+
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		if (levels[i])
+			levels[i]->env.watch = w;
+	cp_watch(m->cp, w);
 }
 
 void machine_forget(struct machine *m)

@@ -11,7 +11,8 @@
  *   sim/hash, rng    stable hashes; random streams by (seed, name)
  *   sim/clock        time in picoseconds, clock edges from their number
  *   sim/evq          the event queue: the only thing that moves time
- *   sim/comp         a hardware block from outside, the messages between blocks, the list of resources
+ *   sim/comp         a hardware block from outside, the messages between blocks, the list of resources; watch: what
+ *                    blocks tell whoever looks on
  *   sim/stat         counters, registered once with name, unit and help
  *   sim/yaml, cfg    YAML with places; one row a parameter (cfg_value: units, cfg_yaml: files, cfg_int: shared)
  *   sim/db           SQLite with our errors
@@ -80,6 +81,8 @@
  *
  *   the command line                                                (L5)
  *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
+ *   sim/outfile, chrome    a file that is there whole or not at all; timelines for Perfetto
+ *   sim/timeline     a run over time; series: amounts in bins
  *   sim/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines),

@@ -8,6 +8,7 @@
 #include "sim/rng.h"
 #include "sim/run_gpu.h"
 #include "sim/run_memo.h"
+#include "sim/watch.h"
 #include "workloads/work.h"
 
 #define PPM 1000000u
@@ -377,6 +378,10 @@ static int measure(const struct engine *g, const struct machine_cfg *c, struct p
 	stat_snapshot(st);
 	events = g->m ? machine_events(g->m) : 0;
 	began = g->m ? machine_now(g->m) : 0;
+	if (g->m && o->watch) {
+		machine_watch(g->m, o->watch);
+		o->watch->begin(o->watch->ctx, began);
+	}
 	if (step(g, now, res, e) < 0)
 		return -1;
 	r->steps++;

@@ -25,6 +25,7 @@ struct run_opts {
 	/* sim/run_memo.h, shared by runs one after another: a result's `map` lives until the next one. NULL: a memo of its
 	 * own, and `map` lives as long as the arena. */
 	struct run_memo *memo;
+	const struct watch *watch;           /* looks on during the measured pass, with events; NULL: nobody */
 };
 
 /* One op of the stream. A fused command's time is shared out by its members' own work. */
@@ -46,6 +47,7 @@ struct run_result {
 	struct map_result map;
 	struct run_op *ops;                  /* n_ops of the stream */
 	ps_t total_ps, roofline_ps, carried_ps;
+	ps_t *launch_ps;                     /* a GPU's: of each launch of the stream; NULL: others were run in their place */
 	ps_t wall_eager_ps, wall_graph_ps;   /* a GPU's, with its host (sim/host.h); 0: no host is modelled */
 	ps_t peak_ps[RES_COUNT];             /* total work on each resource over its peak: the roofline's terms */
 	ps_t stall_ps[RES_COUNT];            /* of the whole run; sums to total_ps */

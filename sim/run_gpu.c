@@ -124,6 +124,7 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 		else
 			op_result(&g, &w, &x.ops[i], took, out);
 	}
+	out->launch_ps = x.launches == s->launches ? took : NULL;
 	wall = host_wall(&conf->cfg.host, &x, took);
 	out->wall_eager_ps = wall.eager;
 	out->wall_graph_ps = wall.graph;

@@ -262,7 +262,7 @@ static int fresh(struct probe *p, const struct machine_cfg *c, struct err *e)
 	if (!(p->m = machine_new(c, e)))
 		return -1;
 	p->q = machine_queue(p->m);
-	p->comp = (struct comp){ &probe_ops, { p->q, machine_stats(p->m), c->clock, machine_memory(p->m) } };
+	p->comp = (struct comp){ &probe_ops, { p->q, machine_stats(p->m), c->clock, machine_memory(p->m), NULL } };
 	return 0;
 }
 

@@ -148,7 +148,7 @@ void bed_up(struct bed *b)
 	b->q = evq_new();
 	b->stats = stat_new();
 	CHECK(b->q && b->stats);
-	b->env = (struct comp_env){ b->q, b->stats, 1000000, NULL };
+	b->env = (struct comp_env){ b->q, b->stats, 1000000, NULL, NULL };
 	bed_from_init(b, &b->from);
 	b->below.comp = (struct comp){ &below_ops, b->env };
 	b->below.latency = 100 * PS_NS;

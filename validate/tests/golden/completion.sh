@@ -11,7 +11,6 @@ q help con
 q trace t
 q nonsense x
 q run --f
-q run -
 q trace show -
 q run --format ''
 q run --format=c

@@ -138,7 +138,7 @@ static struct isa_cmd *cmd(struct bed *b, uint32_t tiles, uint64_t bytes, bool e
 
 static int go(struct bed *b)
 {
-	struct comp_env env = { b->q, b->st, GHZ, &b->mem.comp };
+	struct comp_env env = { b->q, b->st, GHZ, &b->mem.comp, NULL };
 	uint32_t at = 0;
 
 	for (uint32_t d = 0; d < b->p.n_cmds; d++) {
