@@ -30,7 +30,7 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
-         capture_spool capture_import format
+         capture_spool capture_import replay replay_file format
 RESULTS = res res_read res_sweep res_sweep_read res_merge \
           plot plot_script plot_run
 VALIDATE = cases tables score accuracy fit fit_plan \
@@ -49,7 +49,7 @@ PROGRAM = main cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
-           tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv samples classify bound rules shape work lower \
+           tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples classify bound rules shape work lower \
            occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
@@ -251,8 +251,10 @@ ablation: $(H200)/attention.db ## asynchronous copy on and off in our attention 
 ##> What a newcomer wants
 DEMO = $(BUILD)/demo
 NPUSIM = $(BUILD)/release/npusim
-# Shows a command as it would be typed, then runs it.
-show = @printf '\n$$ %s\n' '$(1)'; $(1)
+# Shows a command as it would be typed, then runs it. One with commas is a variable first.
+show = @printf '\n$$ %s\n' $(call quoted,$(1)); $(1)
+RTX_STEP = $(NPUSIM) run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --ops 0
+RTX_TOTALS = $(RTX_STEP) | sed -n "/^workload/p; /^replay/p; /^total/,/^$$/p"
 
 demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsocr.yaml, and compare
 	$(Q)$(SUBMAKE) PROFILE=release all
@@ -260,6 +262,9 @@ demo: deps-check ## replay a measured decode step on the NPU of configs/npu/dsoc
 	$(call show,$(NPUSIM) trace import traces/h200/kineto_dsocr_b1_c1024.json.gz --wall 11.34ms -o $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) trace top -n 12 $(DEMO)/trace.db)
 	$(call show,$(NPUSIM) run -c configs/npu/dsocr.yaml -t $(DEMO)/trace.db --range decode_step_1 -o $(DEMO)/results.db)
+	$(call show,$(RTX_TOTALS))
+	$(call show,$(RTX_STEP) --context 472 | grep "^simulated  ")
+	$(call show,$(RTX_STEP) --context 1890 | grep "^simulated  ")
 
 deps: ## install the libraries, the compiler, gnuplot, npm and what tests ask (root on Debian), or print the command that does
 	@$(DEPS_SH) need && $(DEPS_SH) plot && $(DEPS_SH) page && $(DEPS_SH) docs && echo "everything npusim needs is here:" && $(DEPS_SH) list
@@ -377,7 +382,7 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = sim arch workloads traces results validate
-SHARED = configs traces/h200 workloads/models
+SHARED = configs traces/h200 traces/rtx5090 workloads/models
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/progress.h"
+#include "traces/format.h"
+
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
 	int rc;
@@ -50,9 +53,61 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 	return text ? out_format_parse(text, f, e) : 0;
 }
 
+/* Databases of ours carry their kind in the header; anything else is a profile. */
+static bool is_ours(const char *path)
+{
+	unsigned char head[72];
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+
+	if (f)
+		fclose(f);
+	return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
+	       (head[68] || head[69] || head[70] || head[71]);
+}
+
+static void show_bytes(void *arg, uint64_t done, uint64_t total)
+{
+	struct progress **p = arg;
+
+	if (!*p)
+		*p = progress_new("importing", "bytes", total);
+	progress_set(*p, done);
+}
+
+struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e)
+{
+	const struct format_options o = { (int64_t)context };
+	struct trace_import_stats st = { 0 };
+	struct progress *p = NULL;
+	struct tracedb *db;
+	int rc;
+
+	if (is_ours(path)) {
+		if (!context)
+			return tracedb_open(path, DB_READ, e);
+		err_set(e, ERR_USAGE, "'--context' is for replays, and '%s' is a trace database: it has the context that it"
+		        " was imported with", path);
+		return NULL;
+	}
+	if (!(db = tracedb_open(":memory:", DB_WRITE, e)))
+		return NULL;
+	rc = format_import_with(db, FORMAT_AUTO, path, &o, show_bytes, &p, &st, e);
+	progress_free(p);
+	if (rc >= 0)
+		return db;
+	tracedb_free(db);
+	return NULL;
+}
+
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
 {
-	struct tracedb *db = tracedb_open(path, DB_READ, e);
+	return cmd_trace_load_context(path, range, 0, t, e);
+}
+
+int cmd_trace_load_context(const char *path, const char *range, uint64_t context, struct cmd_trace *t, struct err *e)
+{
+	struct tracedb *db = cmd_trace_open(path, context, e);
 	int rc = -1;
 
 	memset(t, 0, sizeof *t);

@@ -52,8 +52,13 @@ int cmd_format(const char *text, enum out_format *f, struct err *e);
 /* A selection of a trace database, in memory of its own. */
 struct cmd_trace { struct arena *arena; struct trace trace; };
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
+/* The same with the context of a replay; 0: what it assumes. */
+int cmd_trace_load_context(const char *path, const char *range, uint64_t context, struct cmd_trace *t, struct err *e);
+/* A trace database; any profile is read into one in memory, of which nothing is left behind. */
+struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
 void cmd_trace_free(struct cmd_trace *t);
 
+#define CMD_CONTEXT_HELP "of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
 #define CMD_FORMAT_HELP "how to print: table (default), csv or json"
 
 /* Units as people read them; doubles are made at the edge only. */

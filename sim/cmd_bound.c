@@ -27,7 +27,7 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 	memset(in, 0, sizeof *in);
 	if (number(o->margin, "margin", 1, 100, &rule.margin, e) < 0 ||
 	    number(o->low, "low", 0, 100, &rule.low, e) < 0 || !(in->rules = rules_load(o->rules, e)) ||
-	    !(db = tracedb_open(path, DB_READ, e)))
+	    !(db = cmd_trace_open(path, 0, e)))
 		goto out;
 	if (!(in->t.arena = arena_new(CMD_TRACE_MEMORY))) {
 		err_set(e, ERR_NOMEM, "no memory for the trace");

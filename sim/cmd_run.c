@@ -17,7 +17,7 @@ struct options {
 	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
-	uint64_t seed, top;
+	uint64_t seed, top, context;
 	bool allow_opaque, explain_fusion;
 };
 
@@ -75,7 +75,7 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	memset(in, 0, sizeof *in);
 	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)) ||
 	    (o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load(o->trace, o->range, &in->trace, e) < 0 ||
+	    cmd_trace_load_context(o->trace, o->range, o->context, &in->trace, e) < 0 ||
 	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0)
 		return -1;
 	return 0;
@@ -162,9 +162,11 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made, or a"
+		  " profile or replay that it reads" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
+		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default): the range runs once to warm up, and the"
 		  " second time is measured; cold: the first time is measured, with nothing on chip" },
@@ -202,7 +204,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
-		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n",
+		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
+		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n",
 		opts, 0, 0
 	};
 	struct opt_list args = { NULL, 0 };

@@ -33,6 +33,9 @@ static void head(const struct run_report *r, struct str *out)
 	str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n", r->trace->path,
 	         r->trace->range ? "range " : "all of it", r->trace->range ? r->trace->range : "", r->lowered->kernels,
 	         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	if (strcmp(r->trace->tool, "replay") == 0)
+		str_addf(out, "replay     a published table of kernels in the order of another trace: %s (--context), copies without"
+		         " time\n", r->trace->command);
 	if (r->start == RUN_COLD)
 		str_add(out, "start      cold: the first time through, with nothing on chip\n");
 	else

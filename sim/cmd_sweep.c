@@ -12,7 +12,6 @@
 
 #include "sim/cmd_run.h"
 #include "sim/progress.h"
-#include "traces/format.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* as for a run */
@@ -42,49 +41,6 @@ static void inputs_free(struct inputs *in)
 	cmd_trace_free(&in->trace);
 }
 
-/* Our databases carry their kind in the header; anything else is a profile. */
-static bool is_trace_db(const char *path)
-{
-	unsigned char head[72];
-	FILE *f = fopen(path, "rb");
-	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-
-	if (f)
-		fclose(f);
-	return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
-	       ((uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71]) ==
-	               TRACEDB_APP_ID;
-}
-
-static void show_bytes(void *arg, uint64_t done, uint64_t total)
-{
-	struct progress **p = arg;
-
-	if (!*p)
-		*p = progress_new("importing", "bytes", total);
-	progress_set(*p, done);
-}
-
-/* A profile goes through a database in memory: what a sweep needs of it, nothing is left behind. */
-static int load_profile(const char *path, const char *range, struct cmd_trace *t, struct err *e)
-{
-	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, e);
-	struct trace_import_stats st = { 0 };
-	struct progress *p = NULL;
-	int rc = -1;
-
-	if (!db)
-		return -1;
-	rc = format_import(db, FORMAT_AUTO, path, show_bytes, &p, &st, e);
-	progress_free(p);
-	if (rc >= 0 && !(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		rc = err_set(e, ERR_NOMEM, "no memory for the trace");
-	if (rc >= 0)
-		rc = tracedb_load(db, range, t->arena, &t->trace, e);
-	tracedb_free(db);
-	return rc < 0 ? -1 : 0;
-}
-
 static int read_inputs(struct inputs *in, const struct options *o, const struct sweep *s, struct err *e)
 {
 	const char *path = o->trace ? o->trace : s->trace;
@@ -99,8 +55,7 @@ static int read_inputs(struct inputs *in, const struct options *o, const struct 
 	}
 	if (!(in->rules = rules_load(s->rules, e)))
 		return -1;
-	if ((is_trace_db(path) ? cmd_trace_load(path, s->range, &in->trace, e)
-	                       : load_profile(path, s->range, &in->trace, e)) < 0)
+	if (cmd_trace_load(path, s->range, &in->trace, e) < 0)
 		return -1;
 	if (lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
 	    run_workload(x, &in->trace.trace, rules_hash(in->rules), in->trace.arena, &in->workload, e) < 0)

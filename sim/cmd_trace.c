@@ -182,7 +182,7 @@ static int show_json(struct tracedb *t, const struct totals *sum, struct str *ou
 
 static int show(const char *path, enum out_format f, struct str *out, struct err *e)
 {
-	struct tracedb *t = tracedb_open(path, DB_READ, e);
+	struct tracedb *t = cmd_trace_open(path, 0, e);
 	struct totals sum;
 	int rc = t ? read_totals(t, &sum, e) : -1;
 

@@ -239,7 +239,7 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 
 static int read_side(struct side *s, const char *path, const char *range, struct rules *r, struct err *e)
 {
-	struct tracedb *db = tracedb_open(path, DB_READ, e);
+	struct tracedb *db = cmd_trace_open(path, 0, e);
 	int rc = -1;
 
 	if (!db)

@@ -18,6 +18,7 @@
 
 struct options {
 	const char *db, *from, *range, *format;
+	uint64_t context;            /* 0: not given */
 	ps_t wall;                   /* PS_NEVER: not given */
 };
 
@@ -234,13 +235,14 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
 	const double begin = seconds();
+	const struct format_options how = { (int64_t)o->context };
 	enum trace_format from;
 	double took;
 	int rc;
 
 	if (format_parse(o->from, &from, e) < 0)
 		return -1;
-	rc = format_import(t, from, file, show_progress, &w, &st, e);
+	rc = format_import_with(t, from, file, &how, show_progress, &w, &st, e);
 	progress_free(w.line);
 	if (rc < 0)
 		return -1;
@@ -248,6 +250,9 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	if (rc == 0 && st.stats)
 		fprintf(stderr, "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
 		        " they can be ranked and not run\n", file, (long long)st.stats);
+	if (rc == 0 && st.context)
+		fprintf(stderr, "npusim: note: '%s' replays a table of kernels, with a context of %lld tokens%s\n", file,
+		        (long long)st.context, o->context ? "" : " that it assumes; '--context' changes it");
 	if (rc == 0 && st.untimed)
 		fprintf(stderr, "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
 		        " stored with 0\n", (long long)st.untimed, (long long)st.kernels, file);
@@ -307,9 +312,11 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .from = "auto", .wall = PS_NEVER };
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture", "what the files are: auto (default: by their content), kineto"
+		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay", "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
-		  " (Nsight Compute, details or raw page) or capture (what a killed 'npusim trace record' left)" },
+		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left) or replay (YAML:"
+		  " a table of kernels in the order of another trace)" },
+		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"
 		  " stretched, so they are never used for that" },
@@ -327,7 +334,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		" 'linked_pct' stands how many device activities are known to belong to an operation of the framework: those"
 		" without one have no shapes.",
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
-		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db --wall '11.34 ms'\n",
+		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db --wall '11.34 ms'\n"
+		"npusim trace import traces/rtx5090/dsocr.yaml --context 1890 -o /tmp/r.db\n",
 		opts, 1, -1
 	};
 	struct opt_list files = { NULL, 0 };

@@ -207,7 +207,7 @@ static void write_tables(const struct trace *t, const struct classify *c, size_t
 /* As cmd_trace_load, where sums of launches and statistics are enough. */
 static int load_any(const char *path, const char *range, struct cmd_trace *t, struct err *e)
 {
-	struct tracedb *db = tracedb_open(path, DB_READ, e);
+	struct tracedb *db = cmd_trace_open(path, 0, e);
 	int rc = -1;
 
 	if (!db)

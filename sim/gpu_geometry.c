@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "traces/trace.h"
 #include "workloads/work.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -316,11 +317,26 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 
 /* --- a whole stream ------------------------------------------------------------------------------------------ */
 
+static bool unknown(const struct op_launch *l)
+{
+	return l->kind == TRACE_KERNEL && l->block[0] == 0;
+}
+
+static bool any_unknown(const struct op_stream *s, const struct op *o)
+{
+	for (uint32_t i = 0; i < o->n_launches; i++)
+		if (unknown(&s->launches[o->first_launch + i]))
+			return true;
+	return false;
+}
+
 /* Which ops of a trace are laid out anew. */
 static bool anew(const struct kernels *k, const struct op_stream *s, const struct op *o)
 {
 	if (!o->n_launches)
 		return o->kind != OP_OPAQUE && o->kind != OP_HOST_SYNC;
+	if (o->kind != OP_OPAQUE && any_unknown(s, o))
+		return true;
 	if (o->kind != OP_GEMM && o->kind != OP_ATTENTION)
 		return false;
 	for (uint32_t i = 0; i < o->n_launches; i++) {
@@ -334,7 +350,27 @@ static bool anew(const struct kernels *k, const struct op_stream *s, const struc
 
 bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s)
 {
-	return !s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->sm->capability));
+	if (!s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->sm->capability)))
+		return true;
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (any_unknown(s, &s->ops[i]))
+			return true;
+	return false;
+}
+
+/* Where no rule lays an op out either: what PyTorch would take for as many elements. */
+static void some_geometry(const struct op *o, struct op_launch *l)
+{
+	const struct op_shape *x = &o->shape;
+	const uint64_t outputs = x->m * x->n * (x->batch ? x->batch : 1), n = outputs > x->elems ? outputs : x->elems;
+
+	l->block[0] = 128;
+	l->grid[0] = n > 512 ? (uint32_t)div_up(n < UINT32_MAX ? n : UINT32_MAX, 512) : 1;
+	for (int i = 0; i < 3; i++) {
+		l->grid[i] = l->grid[i] ? l->grid[i] : 1;
+		l->block[i] = l->block[i] ? l->block[i] : 1;
+	}
+	l->registers = l->registers ? l->registers : 32;
 }
 
 int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
@@ -367,6 +403,8 @@ int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct
 				l->measured_ns = n ? 0 : was->measured_ns;
 				l->start_ns = was->n_launches ? s->launches[was->first_launch].start_ns : 0;
 				made[out->n_launches] = x.kernel[n];
+			} else if (unknown(l)) {
+				some_geometry(was, l);
 			}
 			l->waits_for = (int32_t)out->n_launches - 1;
 			out->n_launches++;

@@ -25,7 +25,8 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
                      struct geometry *out);
 /* Into how many parts FlashAttention 2 splits `blocks` tiles of keys when there are `ctas` without splitting. */
 uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks);
-/* Was this stream traced on another device than `g`, or on none? Then its launches are not what would run here. */
+/* Was this stream traced on another device than `g`, or on none, or is the geometry of some launches not known? Then
+ * not all of its launches are what would run here. */
 bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s);
 /* The stream for this device and its launches, ready to be moved: products and attention are laid out anew, as is what
  * has no launches; the others keep theirs. Measured times stay with an op's first launch. */

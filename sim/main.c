@@ -31,6 +31,7 @@
  *                    nsys_csv: of its summaries
  *   traces/capture_import    the reader of our own capture (capture_spool: its records; capture/: the library that
  *                    writes them); cuda_names, nvtx_op: what it shares with nsys
+ *   traces/replay    a published table of kernels in the order of another trace (_file: its YAML, _int: shared)
  *   traces/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
  *
  *   what was computed                                               (L2, L3 workloads/)

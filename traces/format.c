@@ -11,12 +11,14 @@
 #include "traces/ncu_csv.h"
 #include "traces/nsys.h"
 #include "traces/nsys_csv.h"
+#include "traces/replay.h"
 
 #define HEAD (64u * 1024)
 
 static const char *const names[FORMAT_COUNT] = {
 	[FORMAT_AUTO] = "auto", [FORMAT_KINETO] = "kineto", [FORMAT_NSYS] = "nsys", [FORMAT_NSYS_CSV] = "nsys-csv",
 	[FORMAT_NCU_CSV] = "ncu-csv", [FORMAT_CAPTURE] = "capture",
+	[FORMAT_REPLAY] = "replay",
 };
 
 int format_parse(const char *name, enum trace_format *f, struct err *e)
@@ -44,12 +46,16 @@ static bool is_nsys_chatter(const char *line, size_t n)
 static enum trace_format of_lines(const char *p, size_t n)
 {
 	enum trace_format said = FORMAT_AUTO;
+	bool first = true; /* but for comments and empty lines */
 
 	for (const char *end = p + n, *next; p < end; p = next) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		const size_t len = (size_t)((nl ? nl : end) - p);
 
 		next = nl ? nl + 1 : end;
+		if (first && replay_is_header(p, len))
+			return FORMAT_REPLAY;
+		first = first && (len == 0 || *p == '#');
 		if (ncu_csv_is_header(p, len))
 			return FORMAT_NCU_CSV;
 		if (nsys_csv_is_header(p, len))
@@ -103,7 +109,7 @@ int format_of(struct input *in, struct err *e)
 	else if (f == FORMAT_AUTO)
 		err_set(e, ERR_IO, "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight"
 		        " Systems SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
-		        " record', plain or gzipped",
+		        " record', plain or gzipped, and replays (YAML)",
 		        input_name(in));
 	return f;
 }
@@ -111,12 +117,20 @@ int format_of(struct input *in, struct err *e)
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e)
 {
+	return format_import_with(db, f, path, &(struct format_options){ 0 }, progress, arg, st, e);
+}
+
+int format_import_with(struct tracedb *db, enum trace_format f, const char *path, const struct format_options *o,
+                       input_progress *progress, void *arg, struct trace_import_stats *st, struct err *e)
+{
 	struct input *in = input_open(path, e);
 	int rc = -1, found = f;
 
 	if (in && f == FORMAT_AUTO)
 		found = format_of(in, e);
-	if (in && found == FORMAT_KINETO)
+	if (in && found > FORMAT_AUTO && found != FORMAT_REPLAY && o->context)
+		err_set(e, ERR_IO, "a context is for a replay, and '%s' has its own", path);
+	else if (in && found == FORMAT_KINETO)
 		rc = kineto_import(db, path, -1, progress, arg, st, e);
 	else if (in && found == FORMAT_NSYS)
 		rc = nsys_import(db, in, progress, arg, st, e);
@@ -126,6 +140,8 @@ int format_import(struct tracedb *db, enum trace_format f, const char *path, inp
 		rc = ncu_csv_import(db, in, progress, arg, st, e);
 	else if (in && found == FORMAT_CAPTURE && (rc = capture_import(db, in, progress, arg, st, e)) == 2)
 		rc = err_set(e, ERR_IO, "no kernel, copy or set in '%s': the program did nothing on a GPU", path);
+	else if (in && found == FORMAT_REPLAY)
+		rc = replay_import(db, path, o->context, st, e);
 	input_free(in);
 	return rc;
 }

@@ -81,6 +81,7 @@ struct trace_device {
 /* A loaded selection: everything lives in the arena it was loaded into. Launches are in order of start. */
 struct trace {
 	const char *path, *digest, *tool;    /* digest: of the imported file */
+	const char *command;                 /* what was traced, of a replay what it assumes; "": unknown */
 	int64_t base_ns, wall_ns;            /* wall of the selection from an unprofiled source; -1: unknown */
 	const char *range;                   /* NULL: the whole trace */
 	size_t n_launches, n_ranges, n_devices, n_syncs, n_stats;

@@ -39,6 +39,7 @@ struct trace_import_stats {
 	int64_t events;                      /* of any sort, in the file */
 	int64_t cut, lost, killed;           /* of our own capture: bytes cut off at the end, records that the driver had no
 	                                      * room or no time for, 1 when the program did not end by itself */
+	int64_t context;                     /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
 	uint64_t json_bytes;
 };
 

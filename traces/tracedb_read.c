@@ -85,7 +85,7 @@ static const char *load_name(struct tracedb_load *l, int64_t id, struct err *e)
 
 static int load_sources(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, base_ns, first_ns, file, digest, tool, wall_ns"
+	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, base_ns, first_ns, file, digest, tool, wall_ns, command"
 	                                           " from source order by id", e);
 	struct trace *out = l->out;
 	uint64_t digest = HASH_INIT;
@@ -114,6 +114,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 			out->path = arena_strdup(l->a, db_col_text(s, 3));
 			out->digest = arena_strdup(l->a, db_col_text(s, 4));
 			out->tool = arena_strdup(l->a, db_col_text(s, 5));
+			out->command = arena_strdup(l->a, db_col_null(s, 7) ? "" : db_col_text(s, 7));
 		}
 	}
 	if (rc < 0)
@@ -127,7 +128,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 	}
 	for (size_t i = 0; i < n; i++)
 		l->sources[i].shift = sub(l->sources[i].base, out->base_ns);
-	return out->path && out->digest && out->tool ? 0 : no_memory(e);
+	return out->path && out->digest && out->tool && out->command ? 0 : no_memory(e);
 }
 
 static int load_devices(struct tracedb_load *l, struct err *e)
