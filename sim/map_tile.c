@@ -6,6 +6,7 @@
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
 #define MAX_INSNS      (sizeof(((struct map_draft *)0)->insn) / sizeof(struct isa_insn))
+#define CLEARLY        20 /* by a twentieth: what predictions are off by */
 
 /* A block of the product's m dimension: [from, from + n) of `of`. */
 struct block {
@@ -232,45 +233,58 @@ static uint64_t max_tiles_of(const struct op *o)
 	}
 }
 
-/* Rows of a product that its unit computes at a time: a tile of one row more would take twice as long. */
-static uint64_t granule(const struct mapper *m, const struct op *main)
+/* Rows of a product that a unit computes at a time: a tile of one row more would take twice as long. Those of the
+ * fastest unit first, then the other's. */
+static int granules(const struct mapper *m, const struct op *main, uint64_t out[2])
 {
-	struct map_math x[2];
 	const struct machine_cfg *c = m->c;
+	const uint64_t gemv = (uint64_t)c->gemv.units * c->cores,
+		       matrix = (uint64_t)c->matrix.units * c->cores * c->matrix.cols;
+	struct map_math x[2];
 
-	if (!is_product(main->kind))
+	out[0] = 1;
+	if (!is_product(main->kind) || gemv + matrix == 0)
 		return 1;
 	map_math(m, main, 1, false, x);
-	return x[0].unit == RES_MATRIX ? (uint64_t)c->matrix.units * c->cores * c->matrix.cols
-	       : x[0].unit == RES_GEMV ? (uint64_t)c->gemv.units * c->cores
-	                               : 1;
+	out[0] = x[0].unit == RES_MATRIX ? matrix : gemv;
+	out[1] = x[0].unit == RES_MATRIX ? gemv : matrix;
+	return out[1] ? 2 : 1;
 }
+
+/* What is to be cut into tiles: bytes that stream, into how many parts at the most, and room for one of two. */
+struct cut {
+	uint64_t stream, max_tiles, row_bytes, room;
+};
 
 /* The trip count: tiles of dma.tile, or TILES_WANTED pieces where that is more, so that loads hide behind math; fewer
  * only where pieces would be tiny, more only where SRAM does not hold two tiles. It does not look at rates or
- * latencies: a faster part never changes the tiling, so it cannot make a run slower by way of it. */
-static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
+ * latencies: a faster part does not change the tiling of a unit, so it cannot make a run slower by way of it. */
+static uint64_t trips(const struct mapper *m, const struct cut *x, bool product, uint64_t grain)
 {
-	uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE), tiles, room, rows,
-		 grain = granule(m, main);
-	struct map_math x[2];
+	uint64_t rows,
+		tiles = ps_max(ps_min(TILES_WANTED, x->stream / MIN_TILE_BYTES + 1), div_up(x->stream, m->c->dma.tile));
+
+	if (x->stream > tiles * x->room)
+		tiles = x->room ? div_up(x->stream, x->room) : x->stream;
+	if (tiles > x->max_tiles)
+		tiles = x->max_tiles;
+	if (!product)
+		return tiles;
+	/* Whole granules a tile: rounded up where that leaves enough tiles to overlap and two fit, else down. */
+	rows = round_up(div_up(x->max_tiles, tiles), grain);
+	if (div_up(x->max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || x->row_bytes * rows > x->room)
+		rows = ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes) / grain * grain;
+	return rows ? div_up(x->max_tiles, rows) : tiles;
+}
+
+/* False: not even one tile fits. */
+static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, const struct cut *x,
+                     uint64_t tiles)
+{
+	struct map_math math[2];
 	ps_t each = 0;
 
-	if (d->fixed_bytes >= m->sram)
-		return d->fixed_bytes == m->sram && stream == 0;
-	room = (m->sram - d->fixed_bytes) / 2;
-	tiles = ps_max(ps_min(TILES_WANTED, stream / MIN_TILE_BYTES + 1), div_up(stream, m->c->dma.tile));
-	if (stream > tiles * room)
-		tiles = room ? div_up(stream, room) : stream;
-	if (tiles > max_tiles)
-		tiles = max_tiles;
-	/* Whole granules a tile: rounded up where that leaves enough tiles to overlap and fits, else down. */
-	rows = is_product(main->kind) ? round_up(div_up(max_tiles, tiles), grain) : 0;
-	if (rows && (div_up(max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || stream / max_tiles * rows > room))
-		rows = div_up(max_tiles, tiles) / grain * grain;
-	if (rows)
-		tiles = div_up(max_tiles, rows);
-	if (div_up(stream, tiles) > m->sram - d->fixed_bytes)
+	if (div_up(x->stream, tiles) > m->sram - d->fixed_bytes)
 		return false;
 	d->tiles = (uint32_t)tiles;
 	d->slot_bytes = 0;
@@ -284,10 +298,35 @@ static bool choose_tiles(const struct mapper *m, struct map_draft *d, const stru
 	}
 	if (d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
-	for (int k = map_math(m, main, tiles, false, x); k > 0; k--)
-		each += x[k - 1].span;
+	for (int k = map_math(m, main, tiles, false, math); k > 0; k--)
+		each += math[k - 1].span;
 	d->predicted = predict(m, d, d->slot_bytes, tiles, each);
-	math(m, d, main, ISA_TILE, tiles);
+	return true;
+}
+
+static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
+{
+	const uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE);
+	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)),
+		               (m->sram - d->fixed_bytes) / 2 };
+	uint64_t grains[2], best = 0;
+	ps_t predicted = 0;
+
+	if (d->fixed_bytes >= m->sram)
+		return d->fixed_bytes == m->sram && stream == 0;
+	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
+		uint64_t tiles = trips(m, &x, is_product(main->kind), grains[i]);
+
+		/* The fastest unit's, unless the other's are clearly better: as good a machine would have those. */
+		if (tiles != best && cut_into(m, d, main, &x, tiles) &&
+		    (!best || d->predicted < predicted - predicted / CLEARLY)) {
+			best = tiles;
+			predicted = d->predicted;
+		}
+	}
+	if (!best || !cut_into(m, d, main, &x, best))
+		return false;
+	math(m, d, main, ISA_TILE, best);
 	return true;
 }
 

@@ -194,6 +194,40 @@ TEST(a_unit_that_is_off_is_never_used)
 	}
 }
 
+/* Whatever the units compute at a time: a tile rounded to that must leave room for the next one to load meanwhile. */
+TEST(two_tiles_of_a_product_fit_where_two_rows_do)
+{
+	size_t seen = 0;
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "tiles");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bed b;
+		struct run_result x;
+		char units[32];
+
+		bed_up(&b, &r);
+		snprintf(units, sizeof units, "gemv.units=%d", 1 + i % 5);
+		if (run(&b, (const char *[]){ units, "sram.size=64 KiB", "fusion.enabled=false", "cores=1" }, 4,
+		        RUN_COLD, &x))
+			for (size_t k = 0; k < x.map.prog.n_cmds; k++) {
+				const struct isa_cmd *c = &x.map.prog.cmds[k];
+				const struct op *o = &b.s->ops[x.map.prog.members[c->first_op]];
+				const uint64_t left = (UINT64_C(64) << 10) - c->fixed_bytes;
+
+				if (o->kind != OP_GEMM || c->tiles < 2 || c->tiles >= o->shape.n)
+					continue;
+				seen++;
+				if (2 * c->slot_bytes > left)
+					test_fail(__FILE__, __LINE__, "op %u: %u tiles of %llu bytes, %llu left\n%s",
+					          o->id, c->tiles, (unsigned long long)c->slot_bytes,
+					          (unsigned long long)left, b.yaml.p);
+			}
+		bed_down(&b);
+	}
+	CHECK(seen > (size_t)ROUNDS);
+}
+
 /* One resource raised; the machine text already holds some value of it, so both runs set it. */
 static void more_is_never_slower(const char *name, const char *less, const char *more)
 {
@@ -247,10 +281,11 @@ MORE(a_faster_clock, "clock=800 MHz", "clock=1.2 GHz")
 MORE(lower_memory_latency, "dram.latency_scale=1.5", "dram.latency_scale=1")
 MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
 
-SUITE(p_run,
-      T(no_run_is_under_its_roofline_and_ops_sum_to_the_run) T(bytes_are_conserved_at_every_level)
-              T(an_l1_takes_its_part_and_keeps_the_physics)
-                      T(the_same_run_twice_is_the_same_to_the_picosecond) T(a_unit_that_is_off_is_never_used) T(more_gemv_units)
-                      T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2) T(a_larger_kv_buffer) T(a_larger_sram)
-                              T(more_stages) T(more_descriptors) T(faster_dispatch) T(a_faster_host) T(a_deeper_window)
-                                      T(fusion_on) T(a_faster_clock) T(lower_memory_latency) T(deciding_on_the_device));
+SUITE(p_run, T(no_run_is_under_its_roofline_and_ops_sum_to_the_run) T(bytes_are_conserved_at_every_level)
+                     T(an_l1_takes_its_part_and_keeps_the_physics) T(the_same_run_twice_is_the_same_to_the_picosecond)
+                             T(a_unit_that_is_off_is_never_used) T(two_tiles_of_a_product_fit_where_two_rows_do)
+                                     T(more_gemv_units) T(more_gemv_lanes) T(more_vector_lanes) T(a_larger_l2)
+                                             T(a_larger_kv_buffer) T(a_larger_sram) T(more_stages) T(more_descriptors)
+                                                     T(faster_dispatch) T(a_faster_host) T(a_deeper_window) T(fusion_on)
+                                                             T(a_faster_clock) T(lower_memory_latency)
+                                                                     T(deciding_on_the_device));
