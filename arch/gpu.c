@@ -18,6 +18,14 @@ const struct cfg_field gpu_schema[] = {
 	       "a load that hits the L2, and a barrier", MICRO "latency.csv: step"),
 	CFG_PS(struct gpu_cfg, step_dram, "step_dram", "385 ns", 1, 100 * PS_US, NULL,
 	       "a load from DRAM, and a barrier", MICRO "latency.csv: step"),
+	CFG_PS(struct gpu_cfg, step_fresh, "step_fresh", "80 ns", 0, 100 * PS_US, NULL,
+	       "what a step of a loop takes more on bytes a launch before has just written",
+	       MICRO "code.csv: producer less warm, over the loop's steps"),
+	CFG_BYTES(struct gpu_cfg, fresh, "fresh", "16 KiB", 1, UINT64_C(1) << 40, NULL,
+	          "... in an operand of so many bytes or more", MICRO "code.csv: 8 KiB show nothing"),
+	CFG_U32(struct gpu_cfg, code, "code", "16", 1, 1u << 20, NULL,
+	        "launches of other kernels after which the SMs hold nothing of a kernel's code",
+	        MICRO "code.csv: no change from 16 to 32"),
 	CFG_PS(struct gpu_cfg, barrier, "barrier", "20 ns", 0, 100 * PS_US, NULL, "a barrier of 128 threads",
 	       MICRO "latency.csv: step"),
 	CFG_RATE(struct gpu_cfg, dram_read, "dram_read", "4.60 TB/s", 1000000, UINT64_C(1) << 50, NULL,
@@ -185,6 +193,16 @@ static ps_t least(const struct gpu *g, const struct gpu_launch *l)
 	return gpu_memory_time(g, &m);
 }
 
+/* Each kernel that ran since displaces a part of the code. */
+static ps_t code_fetch(const struct gpu *g, const struct gpu_launch *l)
+{
+	uint32_t gone = l->others < g->c->code ? l->others : g->c->code;
+
+	if (!l->kernel.code_cycles)
+		return 0;
+	return clock_span((uint64_t)l->kernel.code_cycles * gone, g->clock) / g->c->code;
+}
+
 struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 {
 	struct gpu_time t = { .launch = g->c->launch };
@@ -193,6 +211,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 
 	t.launch += clock_transfer(ctas, g->c->cta_rate);
 	forms[l->kernel.form](g, l, &t);
+	t.start += code_fetch(g, l);
 	if (!t.body)
 		t.body = gpu_overlap(g->c->overlap, gpu_overlap(g->c->overlap, t.chain, t.memory), t.pipe);
 	/* Bytes may flow from the first load on, which some forms have in `start`. */

@@ -7,7 +7,8 @@
  * laying out the work (workloads/kernel.h: KERNEL_STREAM ...), in gpu_*.c; counts of a kernel's code come with the
  * launch, times are parameters of the device here. Which bytes hit the L2 is the memory system's state, told by
  * whoever asks (sim/gpu_work.h).
- * Leaves out: warps as such, bank conflicts, instruction caches, power beyond a sustained clock, other contexts.
+ * Instruction caches: code that other kernels have displaced is fetched from the L2 again, in steps counted by template.
+ * Leaves out: warps as such, bank conflicts, power beyond a sustained clock, other contexts.
  * Invariants: I1 no launch is shorter than its bytes over the DRAM and L2 rates or its math over the pipes' peaks;
  * I2 integers only; I3 more of a rate or less of a latency is never slower.
  * Sources: parameters are measured by validate/cuda (traces/h200/micro) or fitted by `npusim calibrate`; each row and
@@ -25,6 +26,9 @@ struct gpu_cfg {
 	ps_t launch;                 /* launch and drain of a kernel of one CTA that does nothing */
 	uint64_t cta_rate;           /* CTAs the device starts a second */
 	ps_t step_l2, step_dram;     /* a dependent step: load and barrier, hitting in L2 or not */
+	ps_t step_fresh;             /* what a step of a loop takes more on bytes a launch before has just written */
+	uint64_t fresh;              /* ... in an operand of so many bytes or more */
+	uint32_t code;               /* launches of other kernels after which the SMs hold nothing of a kernel's code */
 	ps_t barrier;                /* of a CTA of 128 threads */
 	uint64_t dram_read, dram_write; /* bytes/s sustained */
 	uint64_t l2_rate;            /* bytes/s all SMs together get from the L2 */
@@ -95,6 +99,8 @@ struct gpu_launch {
 	const struct op_launch *at;  /* geometry; measured time is in there for whoever compares, and not looked at here */
 	struct kernel kernel;
 	uint32_t nth, count;         /* of the op's launches */
+	uint32_t others;             /* launches of other kernels since this one's last; UINT32_MAX: it is the first */
+	uint64_t fresh;              /* bytes of its largest operand that was written and is read for the first time */
 	struct gpu_mem mem;
 };
 

@@ -4,9 +4,71 @@
 #include <string.h>
 
 #include "sim/hash.h"
+#include "traces/trace.h"
 
 #define REQUEST (UINT64_C(256) << 10) /* bytes; larger ranges go in parts */
 #define WINDOW  16                    /* parts under way */
+
+/* Largest operand each launch is the first to read since it was written; a stream's externals were not. */
+static int mark_fresh(struct gpu_work *w, struct arena *a, struct err *e)
+{
+	const struct op_stream *s = w->stream;
+	bool *written = arena_array(a, s->n_tensors ? s->n_tensors : 1, sizeof *written);
+
+	if (!written)
+		return err_set(e, ERR_NOMEM, "out of memory for %zu tensors", s->n_tensors);
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *o = &s->ops[i];
+		const struct op_operand *x = &s->operands[o->first_operand];
+		uint64_t fresh = 0;
+
+		for (uint32_t k = 0; k < o->n_operands; k++)
+			if (!x[k].write && written[x[k].tensor] && x[k].touched > fresh)
+				fresh = x[k].touched;
+		for (uint32_t n = 0; n < o->n_launches; n++)
+			w->launches[o->first_launch + n].fresh = fresh;
+		for (uint32_t k = 0; k < o->n_operands; k++)
+			written[x[k].tensor] = x[k].write;
+	}
+	return 0;
+}
+
+struct last_launch {
+	uint64_t name, at;
+};
+
+/* Twice round, so that the second finds what the first left. Copies and sets have no code. */
+int gpu_work_repeat(struct gpu_work *w, uint32_t first, uint32_t n, struct err *e)
+{
+	const struct op_stream *s = w->stream;
+	uint64_t at = 0, mask = 15;
+	struct last_launch *table;
+
+	for (uint32_t i = first; i < first + n; i++)
+		while (mask < 2 * (at += s->ops[i].n_launches))
+			mask = 2 * mask + 1;
+	if (!(table = calloc(mask + 1, sizeof *table)))
+		return err_set(e, ERR_NOMEM, "out of memory for %llu launches", (unsigned long long)at);
+	at = 0;
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		const struct op *o = &s->ops[first + i % n];
+
+		for (uint32_t k = 0; k < o->n_launches; k++) {
+			struct gpu_launch *l = &w->launches[o->first_launch + k];
+			uint64_t name = hash_mix(hash_str(HASH_INIT, l->at->name)), slot = name & mask;
+
+			if (l->at->kind != TRACE_KERNEL)
+				continue;
+			while (table[slot].at && table[slot].name != name)
+				slot = (slot + 1) & mask;
+			at++;
+			l->others = table[slot].at ? (uint32_t)(at - table[slot].at - 1) : UINT32_MAX;
+			table[slot] = (struct last_launch){ name, at };
+		}
+	}
+	free(table);
+	return 0;
+}
 
 int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out,
                   struct err *e)
@@ -44,7 +106,7 @@ int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct are
 				                     : KERNEL_MOVES_READS;
 		}
 	}
-	return 0;
+	return mark_fresh(out, a, e) < 0 ? -1 : gpu_work_repeat(out, 0, (uint32_t)s->n_ops, e);
 }
 
 /* --- the memory's door --------------------------------------------------------------------------------------- */

@@ -23,6 +23,10 @@ struct gpu_work {
 
 int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out, struct err *e);
 
+/* What lies between launches of the same kernel where ops [first, first + n) run again and again, nothing else between:
+ * fills their `others`. gpu_work_make assumes it of the whole stream. */
+int gpu_work_repeat(struct gpu_work *w, uint32_t first, uint32_t n, struct err *e);
+
 /* The door to a machine's memory: ranges go in, what was found comes out. */
 struct gpu_traffic;
 struct gpu_traffic *gpu_traffic_new(const struct machine_cfg *c, struct err *e);

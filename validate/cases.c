@@ -214,8 +214,8 @@ struct rep {
 	const struct trace_range *range;
 };
 
-static void add_case(struct cases *c, const struct rep *reps, size_t n, const char *name, const char *kind,
-                     uint64_t *ns)
+static int add_case(struct cases *c, const struct rep *reps, size_t n, const char *name, const char *kind, uint64_t *ns,
+                    struct err *e)
 {
 	struct sample *x = &c->v[c->n++];
 
@@ -234,6 +234,7 @@ static void add_case(struct cases *c, const struct rep *reps, size_t n, const ch
 	x->launch = UINT32_MAX;
 	x->hash = hash_str(HASH_INIT, name);
 	x->split = split_of(x->hash);
+	return gpu_work_repeat(&c->work, x->first_op, x->n_ops, e);
 }
 
 static bool any_opaque(const struct op_stream *s, uint32_t first, uint32_t n)
@@ -265,8 +266,8 @@ static int make_cases(struct cases *c, struct err *e)
 		if (!(name = case_name(c->arena, r->name, &k)) || !k)
 			return err_set(e, ERR_NOMEM, "out of memory for a case's name");
 		if (now && strcmp(name, now) != 0) {
-			if (!any_opaque(s, reps[0].first, reps[0].n))
-				add_case(c, reps, n, now, kind, ns);
+			if (!any_opaque(s, reps[0].first, reps[0].n) && add_case(c, reps, n, now, kind, ns, e) < 0)
+				return -1;
 			n = 0;
 		}
 		if (!n || reps[n - 1].range != r)
@@ -276,7 +277,7 @@ static int make_cases(struct cases *c, struct err *e)
 		kind = k;
 	}
 	if (n && !any_opaque(s, reps[0].first, reps[0].n))
-		add_case(c, reps, n, now, kind, ns);
+		return add_case(c, reps, n, now, kind, ns, e);
 	return 0;
 }
 

@@ -52,6 +52,7 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(row_warps, "1: a row is a warp's, 0: a CTA's") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \
 	X(loop_cycles, "dependent clock cycles an iteration, beside its round trips") \
+	X(code_cycles, "dependent clock cycles in which code comes from the L2 where other kernels ran since") \
 	X(tail_cycles, "dependent clock cycles of each guarded element where the last CTA is not full") \
 	X(tree_cycles, "dependent clock cycles a level of the tree that joins a CTA's warps or a row's threads") \
 	X(index_cycles, "dependent clock cycles of index arithmetic where results are more than one row") \

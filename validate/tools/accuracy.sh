@@ -27,6 +27,13 @@ row() {
 	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
 		row H200 "$c" held-out "$c" "$work/held-out.txt"
 	done
+	rm -f "$work/h100.db"
+	"$npusim" trace import traces/h100/operators/*.json.gz -o "$work/h100.db" >/dev/null
+	scores -c configs/gpu/h100.yaml -t "$work/h100.db" >"$work/h100.txt"
+	row H100 'all operators' 'other hardware' all "$work/h100.txt"
+	for c in gemm gemv attention elementwise reduce norm softmax; do
+		row H100 "$c" 'other hardware' "$c" "$work/h100.txt"
+	done
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
 			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
@@ -52,16 +59,18 @@ row() {
 	echo
 	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
 	echo '|---|---|---|---|---|---|---|---|'
-	for f in traces/h200/kineto_*.json.gz traces/h200/steps/kineto_*.json.gz; do
+	for f in traces/h200/kineto_*.json.gz traces/h200/steps/kineto_*.json.gz traces/h100/steps/kineto_*.json.gz; do
+		device=${f#traces/}; device=${device%%/*}
+		split='whole model'; [ "$device" = h200 ] || split='other hardware'
 		name=$(basename "$f" .json.gz); name=${name#kineto_}
 		rm -f "$work/step.db"
 		"$npusim" trace import "$f" -o "$work/step.db" >/dev/null
-		"$npusim" run -c configs/gpu/h200.yaml -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
-		"$npusim" validate -c configs/gpu/h200.yaml -t "$work/step.db" --groups --worst 0 |
-			awk -v n="$name" -v wall="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" \
+		"$npusim" run -c "configs/gpu/$device.yaml" -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
+		"$npusim" validate -c "configs/gpu/$device.yaml" -t "$work/step.db" --groups --worst 0 |
+			awk -v d="$(echo "$device" | tr a-z A-Z)" -v s="$split" -v n="$name" -v wall="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" \
 				-v graph="$(awk -v m="${name%%_b*}" -v b="${name#*_b}" -F'[:,}]' '
-					{ split(b, x, "_c"); gsub(/[ "]/, "") } $2 == m && $4 == x[1] && $6 == x[2] && $9 == "graph_ms" { printf "%.0f", $10 * 1000 }' traces/h200/steps.jsonl)" \
-				'$1 == "decode_step_1" { printf "| H200 | %s | whole model | %d | %.0f | %.0f | %+.1f %% | %s |\n", n, $2, $(NF - 1), $NF, 100 * ($NF - $(NF - 1)) / $(NF - 1), graph ? sprintf("%s, %.0f (%+.1f %%)", graph, wall, 100 * (wall - graph) / graph) : "-" }'
+					{ split(b, x, "_c"); gsub(/[ "]/, "") } $2 == m && $4 == x[1] && $6 == x[2] && $9 == "graph_ms" { printf "%.0f", $10 * 1000 }' "traces/$device/steps.jsonl")" \
+				'$1 == "decode_step_1" { printf "| %s | %s | %s | %d | %.0f | %.0f | %+.1f %% | %s |\n", d, n, s, $2, $(NF - 1), $NF, 100 * ($NF - $(NF - 1)) / $(NF - 1), graph ? sprintf("%s, %.0f (%+.1f %%)", graph, wall, 100 * (wall - graph) / graph) : "-" }'
 	done
 	rm -f "$work/step.db"
 	"$npusim" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$work/step.db" >/dev/null

@@ -1,7 +1,9 @@
 /* What the closed forms of a GPU's launches share, and the launch as a whole. */
 #include "arch/gpu.h"
 
+#include "sim/gpu_work.h"
 #include "sim/machine.h"
+#include "traces/trace.h"
 #include "validate/tests/test.h"
 
 TEST(overlap_lies_between_the_larger_and_the_sum)
@@ -277,14 +279,94 @@ TEST(small_sets_go_word_by_word)
 	CHECK_U64(small - form(KERNEL_SET, &op, &at, k, (struct gpu_mem){ .write = 9000 }).start, 800000); /* 5 GB/s */
 }
 
+TEST(code_that_other_kernels_displaced_is_fetched_again)
+{
+	struct gpu g = device();
+	struct op op = { .kind = OP_ELEMENTWISE, .shape = { .elems = 1024 } };
+	struct op_launch at = geometry(1, 128);
+	struct gpu_launch l = { .op = &op, .at = &at, .kernel = { .form = KERNEL_STREAM, .code_cycles = 800 } };
+	ps_t warm = gpu_time(&g, &l).total;
+
+	cfg.gpu.code = 16;
+	l.others = 4;
+	CHECK_U64(gpu_time(&g, &l).total - warm, 200000);
+	l.others = 16;
+	CHECK_U64(gpu_time(&g, &l).total - warm, 800000);
+	l.others = UINT32_MAX;
+	CHECK_U64(gpu_time(&g, &l).total - warm, 800000);
+}
+
+TEST(a_loop_reads_slower_what_was_just_written)
+{
+	struct gpu g = device();
+	struct op op = { .kind = OP_ELEMENTWISE, .shape = { .elems = 512 } };
+	struct op_launch at = geometry(1, 128);
+	struct gpu_launch l = { .op = &op, .at = &at, .kernel = { .form = KERNEL_STREAM, .steps = 1, .items = 4 } };
+	ps_t old = gpu_time(&g, &l).chain;
+
+	cfg.gpu.step_fresh = 50000;
+	cfg.gpu.fresh = 4096;
+	l.fresh = 4095;
+	CHECK_U64(gpu_time(&g, &l).chain, old);
+	l.fresh = 4096;
+	CHECK_U64(gpu_time(&g, &l).chain, old + 4 * 50000);
+}
+
+/* a writes x, b reads it twice over two ops, a set stands between. */
+TEST(launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
+{
+	struct op_launch at[4] = {
+		{ .name = "a" }, { .name = "s", .kind = TRACE_MEMSET }, { .name = "b" }, { .name = "b" }
+	};
+	struct op_tensor x = { .name = "x", .bytes = 100 };
+	struct op_operand touch[3] = { { .write = true, .bytes = 100, .touched = 100 },
+		                       { .bytes = 100, .touched = 60 },
+		                       { .bytes = 100, .touched = 100 } };
+	struct op ops[4];
+	struct op_stream s = { .ops = ops,
+		               .n_ops = 4,
+		               .tensors = &x,
+		               .n_tensors = 1,
+		               .operands = touch,
+		               .n_operands = 3,
+		               .launches = at,
+		               .n_launches = 4 };
+	struct gpu_work w;
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct kernels *k = kernels_load(NULL, &e);
+
+	memset(ops, 0, sizeof ops);
+	for (uint32_t i = 0; i < 4; i++)
+		ops[i] = (struct op){ .kind = OP_ELEMENTWISE, .rule = "", .first_launch = i, .n_launches = 1 };
+	ops[0].n_operands = ops[2].n_operands = ops[3].n_operands = 1;
+	ops[2].first_operand = 1;
+	ops[3].first_operand = 2;
+	CHECK_OK(k ? 0 : -1, e);
+	CHECK_OK(gpu_work_make(&s, k, a, &w, &e), e);
+	CHECK_U64(w.launches[0].others, 2);
+	CHECK_U64(w.launches[2].others, 1); /* the second b of the round before, then a */
+	CHECK_U64(w.launches[3].others, 0);
+	CHECK_U64(w.launches[0].fresh, 0);
+	CHECK_U64(w.launches[2].fresh, 60);
+	CHECK_U64(w.launches[3].fresh, 0);
+	CHECK_OK(gpu_work_repeat(&w, 2, 1, &e), e);
+	CHECK_U64(w.launches[2].others, 0);
+	kernels_free(k);
+	arena_free(a);
+}
+
 SUITE(t_gpu,
-      T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows) T(
-	      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
-              T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
-		      a_flow_of_one_round_is_launch_head_and_bytes) T(rounds_hide_heads_under_the_bytes_of_other_ctas)
-                      T(ctas_in_order_pay_their_loop_once) T(guarded_ends_and_serial_elements_are_counted_from_the_grid)
-                              T(first_loads_wait_for_the_slowest_operand)
-                                      T(rows_are_shared_by_the_threads_that_the_geometry_says)
-                                              T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
-                                                      T(chains_count_passes_by_items_turns_or_ctas)
-                                                              T(small_sets_go_word_by_word));
+      T(code_that_other_kernels_displaced_is_fetched_again) T(a_loop_reads_slower_what_was_just_written) T(
+	      launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
+              T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows) T(
+		      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
+                      T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
+			      a_flow_of_one_round_is_launch_head_and_bytes)
+                              T(rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once)
+                                      T(guarded_ends_and_serial_elements_are_counted_from_the_grid)
+                                              T(first_loads_wait_for_the_slowest_operand) T(
+						      rows_are_shared_by_the_threads_that_the_geometry_says)
+                                                      T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
+                                                              T(chains_count_passes_by_items_turns_or_ctas)
+                                                                      T(small_sets_go_word_by_word));

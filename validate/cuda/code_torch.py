@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""What a kernel loses when other kernels ran since its last launch, or when its input was just written.
+
+Each framework operator runs on operands that stay in the L2, behind nothing (warm), behind M other kernels of little
+work and other code (others=M), behind a kernel that writes its first operand (producer), and behind both. Durations are
+the profiler's activity records, of the operator's kernels one by one.
+
+usage: code_torch.py >code.csv     (PyTorch and a GPU)
+rows: kernel,op,params,grid,state,others,reps,min,median,max (us)
+"""
+import json
+import os
+import statistics
+import sys
+import tempfile
+
+import torch
+import torch.nn.functional as F
+from torch.profiler import ProfilerActivity, profile
+
+REPS = 16
+BF16, FP32 = torch.bfloat16, torch.float32
+
+
+def make(*shape, dtype=BF16):
+    return torch.randn(shape, device="cuda").to(dtype)
+
+
+small = make(2048, dtype=FP32)
+rest = [torch.exp, torch.cos, torch.tan, torch.erf, torch.log1p, torch.sinh, torch.acos, torch.digamma, torch.lgamma,
+        torch.atan, torch.ceil, torch.frac, torch.sign, torch.sigmoid, torch.tanh, torch.asin, torch.exp2, torch.expm1,
+        torch.floor, torch.trunc, torch.asinh, torch.acosh, torch.atanh, torch.cosh, torch.erfc, torch.i0, torch.log2,
+        torch.log10, torch.round, torch.reciprocal, torch.logit, torch.square]
+
+
+def operators():
+    for n in (512, 4096, 32768):
+        x, r, y, z = make(1, n // 128, 1, 128), make(1, 1, 1, 128), make(n), make(n)
+        f = make(n, dtype=FP32)
+        yield "mul_broadcast", f"n={n}", x, lambda x=x, r=r: x * r
+        yield "neg_slice", f"n={n}", x, lambda x=x: -x[..., :64]
+        yield "add", f"n={n}", y, lambda y=y, z=z: y + z
+        yield "silu", f"n={n}", y, lambda y=y: F.silu(y)
+        yield "to_fp32", f"n={n}", y, lambda y=y: y.float()
+        yield "to_bf16", f"n={n}", f, lambda f=f: f.to(BF16)
+        yield "pow", f"n={n}", f, lambda f=f: f.pow(2)
+    for rows in (1, 8):
+        f, b = make(rows, 2048, dtype=FP32), make(rows, 2048)
+        s = make(rows, 1, dtype=FP32).abs()
+        yield "rsqrt", f"n={rows}", s, lambda s=s: torch.rsqrt(s)
+        yield "mul_column", f"rows={rows}", f, lambda f=f, s=s: f * s
+        yield "mean", f"rows={rows}", f, lambda f=f: f.mean(-1, keepdim=True)
+        yield "softmax", f"rows={rows}", f, lambda f=f: torch.softmax(f, -1)
+        yield "rms_norm", f"rows={rows}", b, lambda b=b: F.rms_norm(b, (2048,))
+        yield "argmax", f"rows={rows}", f, lambda f=f: f.argmax(-1)
+        yield "topk", f"rows={rows}", f, lambda f=f: torch.topk(f, 6, -1)
+        yield "cat_half", f"rows={rows}", b, lambda b=b: torch.cat((b[:, 1024:], b[:, :1024]), -1)
+        table, at = make(4096, 2048), torch.arange(rows, device="cuda")
+        yield "embedding", f"rows={rows}", table, lambda t=table, a=at: F.embedding(a, t)
+        for n in (256, 1024, 2048):
+            w = make(n, 2048)
+            yield "linear", f"rows={rows};k=2048;n={n}", b, lambda b=b, w=w: F.linear(b, w)
+        w, g = make(2048, 8192), make(rows, 8192)
+        yield "linear", f"rows={rows};k=8192;n=2048", g, lambda g=g, w=w: F.linear(g, w)
+        k, v, q, c = make(rows, 8, 512, 128), make(rows, 8, 512, 128), make(rows, 16, 1, 128), make(rows, 8, 1, 128)
+        yield "attention", f"rows={rows}", q, lambda q=q, k=k, v=v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        yield "cat_cache", f"rows={rows}", c, lambda k=k, c=c: torch.cat((k, c), 2)
+    r = make(1, 2048, dtype=FP32), make(64, 2048, dtype=FP32)
+    yield "router", "experts=64", r[0], lambda r=r: F.linear(r[0], r[1])
+    logits = make(1, 131072, dtype=FP32)
+    yield "argmax", "cols=131072", logits, lambda l=logits: l.argmax(-1)
+
+
+def measure(operator, before):
+    for _ in range(3):
+        before()
+        operator()
+    torch.cuda.synchronize()
+    count = []
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as run:
+        for _ in range(REPS):
+            before()
+            operator()
+        torch.cuda.synchronize()
+    with tempfile.TemporaryDirectory() as folder:
+        run.export_chrome_trace(os.path.join(folder, "t.json"))
+        with open(os.path.join(folder, "t.json")) as f:
+            events = json.load(f)["traceEvents"]
+    kernels = sorted((e for e in events if e.get("cat") == "kernel"), key=lambda e: e["ts"])
+    return [kernels[i:i + len(kernels) // REPS] for i in range(0, len(kernels), len(kernels) // REPS)]
+
+
+print("kernel,op,params,grid,state,others,reps,min,median,max")
+for op, params, first, operator in operators():
+    own = len(measure(operator, lambda: None)[0])
+    for state in ("warm", "producer"):
+        for others in (0, 1, 2, 4, 8, 16, 32):
+            def before():
+                for f in rest[:others]:
+                    f(small)
+                if state == "producer":
+                    first.add_(1)
+            turns = measure(operator, before)
+            for i in range(own):
+                last = [turn[i - own] for turn in turns]
+                time = [k["dur"] for k in last]
+                grid = last[0]["args"]["grid"]
+                print(f'"{last[0]["name"][:60]}",{op},{params},{grid[0] * grid[1] * grid[2]},{state},{others},{REPS},'
+                      f'{min(time):.3f},{statistics.median(time):.3f},{max(time):.3f}')
+        sys.stdout.flush()
