@@ -31,7 +31,7 @@ WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
          capture_spool capture_import replay replay_file format
-RESULTS = res res_read res_sweep res_sweep_read res_merge \
+RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export \
           plot plot_script plot_run
 VALIDATE = cases tables score accuracy fit fit_plan \
            probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
@@ -39,7 +39,7 @@ PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
-          cmd_man cmd_completion \
+          cmd_export cmd_man cmd_completion \
           cmd_report cmd_report_run cmd_report_sweep cmd_report_curves \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \

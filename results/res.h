@@ -20,7 +20,7 @@
 #include "sim/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 3           /* user_version that this build writes */
+#define RES_SCHEMA 4           /* user_version that this build writes */
 
 struct resdb;
 

@@ -3,7 +3,7 @@
 #ifndef NPUSIM_RESULTS_RES_INT_H
 #define NPUSIM_RESULTS_RES_INT_H
 
-#include "results/res.h"
+#include "results/res_sweep.h"
 
 struct resdb {
 	struct db *db;
@@ -15,6 +15,9 @@ struct resdb {
 uint64_t res_hash_text(uint64_t h, const char *s);
 /* The number of the workload, stored now or before; -1 on error. Inside a transaction of the caller's. */
 int64_t res_put_workload(struct db *db, const struct res_workload *w, struct err *e);
+/* 1: the point is there and stays. A failed one goes, with all that belongs to it. */
+int res_clear_place(struct db *db, int64_t sweep, const struct res_point *p, struct err *e);
+int res_put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e);
 /* The id that a query gives, 0 when there is no row, -1 on error. */
 int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 

@@ -199,7 +199,7 @@ static int64_t put_build(struct db *db, const char *build, struct err *e)
 }
 
 /* 1: the row is there and stays. A failed one goes, with all that belongs to it. */
-static int clear_place(struct db *db, int64_t sweep, const struct res_point *p, struct err *e)
+int res_clear_place(struct db *db, int64_t sweep, const struct res_point *p, struct err *e)
 {
 	struct sqlite3_stmt *q =
 		db_stmt(db, "delete from point where sweep = ? and point = ? and status = 'failed'", e);
@@ -259,7 +259,7 @@ static struct sqlite3_stmt *row_of(struct db *db, const char *sql, int64_t sweep
 	return q;
 }
 
-static int put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e)
+int res_put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e)
 {
 	for (size_t i = 0; i < n_axes; i++) {
 		struct sqlite3_stmt *q = row_of(db, "insert into point_value values(?,?,?,?,?)", sweep, p->point, e);
@@ -336,11 +336,11 @@ static int put_stats(struct resdb *r, int64_t sweep, const struct res_point *p, 
 
 static int put_point(struct resdb *r, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e)
 {
-	int there = clear_place(r->db, sweep, p, e);
+	int there = res_clear_place(r->db, sweep, p, e);
 
 	if (there)
 		return there < 0 ? -1 : 0;
-	if (put_point_head(r->db, sweep, p, e) < 0 || put_values(r->db, sweep, p, n_axes, e) < 0)
+	if (put_point_head(r->db, sweep, p, e) < 0 || res_put_values(r->db, sweep, p, n_axes, e) < 0)
 		return -1;
 	if (p->failed)
 		return 0;

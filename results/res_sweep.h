@@ -53,6 +53,12 @@ int res_put_sweep(struct resdb *r, const struct res_workload *w, const struct re
 /* Stores points, all in one transaction. One that is there already stays, unless it had failed. */
 int res_put_points(struct resdb *r, int64_t sweep, const struct res_point *p, size_t n, size_t n_axes, struct err *e);
 
+/* Copies those points that another sweep of the file has computed, as `taken` says: the same configuration by its hash,
+ * workload, start, fidelity, seed and build. So a study whose axes grow runs only what is new. Of a point its number,
+ * configuration, build and values must be there. */
+int res_adopt_points(struct resdb *r, int64_t sweep, const struct res_point *p, size_t n, size_t n_axes, bool *taken,
+                     struct err *e);
+
 /* All sweeps in order of their numbers; everything read lives in `a`. */
 int res_list_sweeps(struct resdb *r, struct arena *a, struct res_sweep **out, size_t *n, struct err *e);
 int res_get_workload(struct resdb *r, int64_t id, struct arena *a, struct res_workload *out, struct err *e);

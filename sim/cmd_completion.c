@@ -255,6 +255,8 @@ static void files(const char *kind, size_t n, struct str *out)
 		str_add(out, ":files yaml yml\n");
 	else if (ends(kind, n, ".json"))
 		str_add(out, ":files json\n");
+	else if (ends(kind, n, ".csv"))
+		str_add(out, ":files csv\n");
 	else if (ends(kind, n, "FILE") || ends(kind, n, "COMMAND"))
 		str_add(out, ":files\n");
 }

@@ -474,3 +474,40 @@ bool db_col_null(sqlite3_stmt *s, int i)
 {
 	return sqlite3_column_type(s, i) == SQLITE_NULL;
 }
+
+int db_cols(sqlite3_stmt *s)
+{
+	return sqlite3_column_count(s);
+}
+
+const char *db_col_name(sqlite3_stmt *s, int i)
+{
+	const char *t = sqlite3_column_name(s, i);
+
+	return t ? t : "";
+}
+
+enum db_kind db_col_kind(sqlite3_stmt *s, int i)
+{
+	switch (sqlite3_column_type(s, i)) {
+	case SQLITE_INTEGER: return DB_INT;
+	case SQLITE_FLOAT:   return DB_REAL;
+	case SQLITE_NULL:    return DB_NULL;
+	default:             return DB_TEXT;
+	}
+}
+
+sqlite3_stmt *db_stmt_once(struct db *d, const char *sql, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
+
+	if (rc != SQLITE_OK)
+		fail(d, code_of(d), "use", e);
+	return s;
+}
+
+void db_stmt_free(sqlite3_stmt *s)
+{
+	sqlite3_finalize(s);
+}

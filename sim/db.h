@@ -45,5 +45,13 @@ int64_t db_col_i64(struct sqlite3_stmt *s, int i);
 double db_col_f64(struct sqlite3_stmt *s, int i);
 const char *db_col_text(struct sqlite3_stmt *s, int i);           /* "" for NULL; valid until the next step */
 bool db_col_null(struct sqlite3_stmt *s, int i);
+/* For rows of any query: what is in them. */
+enum db_kind { DB_NULL, DB_INT, DB_REAL, DB_TEXT };
+int db_cols(struct sqlite3_stmt *s);
+const char *db_col_name(struct sqlite3_stmt *s, int i);
+enum db_kind db_col_kind(struct sqlite3_stmt *s, int i);
+/* A statement whose text is made up: not cached, and the caller's to free before the db. */
+struct sqlite3_stmt *db_stmt_once(struct db *d, const char *sql, struct err *e);
+void db_stmt_free(struct sqlite3_stmt *s);
 
 #endif

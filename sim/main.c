@@ -77,7 +77,8 @@
  *   validate/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
  *   validate/probe_mem     streams and chases through a machine's memory
  *   validate/probe_curve   measured ones beside them
- *   results/res      the results database (_read, _int); res_sweep (_read): its sweeps; _merge: files into one
+ *   results/res      the results database (_read, _int); res_sweep (_read): its sweeps; _adopt: points that
+ *                    another sweep has; _merge: files into one; _export: as CSV
  *   results/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
  *   the command line                                                (L5)
@@ -98,7 +99,7 @@
  *   sim/cmd_report   _run, _sweep, _curves: stored results as JSON for the page in results/report
  *   sim/cmd_compare
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
- *   sim/cmd_man, cmd_completion
+ *   sim/cmd_export, cmd_man, cmd_completion
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
@@ -120,6 +121,7 @@ const struct cmd cmd_table[] = {
 	{ "best", cmd_best, NULL, "the best designs of a sweep" },
 	{ "sensitivity", cmd_sensitivity, NULL, "which axes of a sweep matter, alone and two together" },
 	{ "report", cmd_report, NULL, "a page with charts of stored runs and sweeps, for any browser" },
+	{ "export", cmd_export, NULL, "stored results as CSV, for other tools" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },

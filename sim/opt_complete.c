@@ -92,9 +92,9 @@ static size_t positional(const struct opt_cmd *cmd, int k, const char **kind)
 			skip = word[core] != ']' && core > 1 && p[len] == ' ' && strncmp(word, "-- ", 3) != 0;
 		} else if (skip) {
 			skip = false;
-		} else if (*p == '(' && k >= 0) {
+		} else if ((*p == '(' || (*p == '[' && *word >= 'a' && word[strcspn(word, "|] ")] == '|')) && k >= 0) {
 			*kind = word;
-			n = strcspn(word, ")");
+			n = strcspn(word, ")]");
 			k--;
 		} else if (*word >= 'A' && *word <= 'Z' && k >= 0) {
 			/* "T.db" and "A.yaml" go on after the dot, "FILE..." does not. */

@@ -372,6 +372,37 @@ static int put_refused(struct crew *c, struct resdb *db, struct sweep_done *d, s
 	return rc;
 }
 
+/* Points that an earlier sweep of the file has, one with a coarser grid say, are copied from there. */
+static int adopt(struct crew *c, struct resdb *db, struct sweep_done *d, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct res_point *rows = a ? arena_array(a, BATCH, sizeof *rows) : NULL;
+	bool taken[BATCH];
+	size_t kept = 0;
+	int rc = rows ? 0 : sweep_no_memory(e);
+
+	for (size_t i = 0; rc == 0 && i < c->n_todo; i += BATCH) {
+		const size_t n = c->n_todo - i < BATCH ? c->n_todo - i : BATCH;
+
+		for (size_t k = 0; rc == 0 && k < n; k++) {
+			rows[k] = (struct res_point){ .point = c->todo[i + k], .config_hash = c->s->hashes[c->todo[i + k]] };
+			rc = add_values(c->s, &rows[k], a, e);
+		}
+		if (rc == 0)
+			rc = res_adopt_points(db, d->id, rows, n, c->s->n_axes, taken, e);
+		for (size_t k = 0; rc == 0 && k < n; k++) {
+			if (taken[k])
+				d->there++;
+			else
+				c->todo[kept++] = c->todo[i + k];
+		}
+	}
+	if (rc == 0)
+		c->n_todo = kept;
+	arena_free(a);
+	return rc;
+}
+
 static uint64_t hash_of_all(const struct sweep *s)
 {
 	uint64_t h = HASH_INIT;
@@ -440,7 +471,7 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 			c->todo[c->n_todo++] = p;
 	}
 	d->there = d->mine - c->n_todo;
-	if (put_refused(c, db, d, e) == 0)
+	if (put_refused(c, db, d, e) == 0 && adopt(c, db, d, e) == 0)
 		rc = run_all(c, db, d, e);
 out:
 	if (c)

@@ -5,7 +5,8 @@
 #   deps.sh need            silent when all is there; else installs it, or prints the one command to run and fails
 #   deps.sh dev             the same for what `make distcheck` needs on top
 #   deps.sh plot            the same for gnuplot, without which all but `npusim plot` works: never fails
-#   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh, fish
+#   deps.sh docs            the same for what tests of the manual page and of completion use: mandoc, groff, bash, zsh,
+#                           fish; of results: sqlite3
 #   deps.sh cluster         the same for Slurm and Open MPI, with which `make check` tests configs/cluster: never fails
 #   deps.sh page            the same for npm, without which all but `npusim report` works: never fails
 #   deps.sh browser         the same for npm and the browser that the report's page is tested in; fails without
@@ -190,7 +191,7 @@ plot() {
 
 docs() {
 	want=''
-	for p in mandoc groff bash zsh fish; do have $p || want="${want:+$want }$p"; done
+	for p in mandoc groff bash zsh fish sqlite3; do have $p || want="${want:+$want }$p"; done
 	[ -n "$want" ] || return 0
 	if have apt-get && [ "$(id -u)" = 0 ]; then
 		say "installing (root on Debian): apt-get install -y $want"

@@ -33,6 +33,25 @@ sweep -o "$TMP/all.db" --format csv >"$TMP/all.csv"
 cmp "$TMP/one.csv" "$TMP/all.csv" && echo "four shards merged are the same rows"
 sweep -o "$TMP/one.db" --format csv >"$TMP/again.csv"
 cmp "$TMP/one.csv" "$TMP/again.csv" && echo "nothing is run twice"
+# A study that grows runs what is new: the same rows as if it had never been smaller, also where an axis is new.
+sed 's/^  l2.size.*/  l2.size: [64 MiB, 1 GiB]/' "$TMP/s.yaml" >"$TMP/small.yaml"
+"$NPUSIM" sweep "$TMP/small.yaml" -o "$TMP/grown.db" >"$TMP/table" 2>"$TMP/said"
+sweep --format csv -o "$TMP/grown.db" >"$TMP/grown.csv"
+said
+cmp "$TMP/one.csv" "$TMP/grown.csv" && echo "grown: the same rows"
+sed 's/^axes:/axes:\n  dispatch.queue: [64, 32]/' "$TMP/s.yaml" >"$TMP/wider.yaml"
+"$NPUSIM" sweep "$TMP/wider.yaml" -o "$TMP/grown.db" --format csv 2>"$TMP/said" >"$TMP/wider.csv"
+said
+"$NPUSIM" sweep "$TMP/wider.yaml" --format csv 2>/dev/null | cmp - "$TMP/wider.csv" && echo "an axis more: the same rows as alone"
+# Another fidelity, seed or build is another question.
+{ cat "$TMP/small.yaml"; echo 'fidelity: analytic'; } >"$TMP/other.yaml"
+"$NPUSIM" sweep "$TMP/other.yaml" -o "$TMP/grown.db" >"$TMP/table" 2>"$TMP/said"; said
+{ cat "$TMP/small.yaml"; echo 'seed: 2'; } >"$TMP/other.yaml"
+"$NPUSIM" sweep "$TMP/other.yaml" -o "$TMP/grown.db" >"$TMP/table" 2>"$TMP/said"; said
+of_another=$TMP/grown.db # without sqlite3 nobody can make it another build's
+if command -v sqlite3 >/dev/null; then sqlite3 "$TMP/grown.db" "update build set text = 'another build'"; else of_another=$TMP/new.db; fi
+sed 's/^  l2.size.*/  l2.size: [64 MiB]/' "$TMP/s.yaml" >"$TMP/small.yaml"
+"$NPUSIM" sweep "$TMP/small.yaml" -o "$of_another" >"$TMP/table" 2>"$TMP/said"; said
 # Objectives may change without a new run.
 sed 's/^objectives.*/objectives: l2.size/; s/^constraints.*//' "$TMP/s.yaml" >"$TMP/s2.yaml"
 "$NPUSIM" sweep "$TMP/s2.yaml" -o "$TMP/one.db" 2>"$TMP/said" | grep least
