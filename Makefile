@@ -39,7 +39,7 @@ PROGRAM = main cmd \
           cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
           cmd_limits cmd_compare cmd_config \
           cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
-          cmd_export cmd_man cmd_completion \
+          cmd_compare_points cmd_export cmd_man cmd_completion \
           cmd_report cmd_report_run cmd_report_sweep cmd_report_curves \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \

@@ -2,23 +2,24 @@
  *
  * The first column is the reference: ratios are its time over the others'. Ops line up by id where the runs share
  * their workload; where they do not, only kinds are compared. */
-#include "sim/cmd.h"
+#include "sim/cmd_compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/res.h"
 #include "sim/cfg.h"
 #include "sim/hash.h"
 #include "sim/lower.h"
 
-#define RUNS_MAX 8 /* columns a person can still read */
+#define RUNS_MAX COMPARE_MAX
 #define RUNS_MEMORY ((size_t)4 << 30) /* beyond that the file is damaged or hostile */
 #define COLS(a) (sizeof (a) / sizeof *(a))
 
-struct options { const char *results, *trace, *format; uint64_t top; };
+#define NO_SWEEP UINT64_MAX
+
+struct options { const char *results, *trace, *format; uint64_t top, sweep; };
 
 /* A column: times of the ops of one run, or the measured ones. */
 struct column {
@@ -371,16 +372,19 @@ static void add_run(struct comparison *c, const struct res_stored *run)
 	snprintf(k->title, sizeof k->title, "run %lld", (long long)run->run.id);
 }
 
-static int read_ids(const struct opt_list *args, int64_t *ids, struct err *e)
+static int read_ids(const struct opt_list *args, bool points, int64_t *ids, struct err *e)
 {
 	if (args->n > RUNS_MAX)
-		return err_set(e, ERR_USAGE, "%d runs are more than can stand side by side: at most %d", args->n, RUNS_MAX);
+		return err_set(e, ERR_USAGE, "%d %s are more than can stand side by side: at most %d", args->n,
+		               points ? "points" : "runs", RUNS_MAX);
 	for (int i = 0; i < args->n; i++) {
 		struct err inner = ERR_INIT;
 		uint64_t v = 0;
 
-		if (cfg_parse_value(CFG_T_U64, args->v[i], &v, &inner) < 0 || v == 0 || v > INT64_MAX)
-			return err_set(e, ERR_USAGE, "'%s' is no number of a run: 'npusim compare -r R.db' lists them", args->v[i]);
+		if (cfg_parse_value(CFG_T_U64, args->v[i], &v, &inner) < 0 || (v == 0 && !points) || v > INT64_MAX)
+			return err_set(e, ERR_USAGE, points ? "'%s' is no number of a point: 'npusim export R.db' lists them"
+			                                    : "'%s' is no number of a run: 'npusim compare -r R.db' lists them",
+			               args->v[i]);
 		ids[i] = (int64_t)v;
 	}
 	return 0;
@@ -411,8 +415,10 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 	struct res_workload measured;
 	int64_t ids[RUNS_MAX];
 
-	if (read_ids(args, ids, e) < 0)
+	if (read_ids(args, o->sweep != NO_SWEEP, ids, e) < 0)
 		return -1;
+	if (o->sweep != NO_SWEEP)
+		return compare_points(db, (int64_t)o->sweep, ids, args->n, o->top, f, out, e);
 	for (int i = 0; i < args->n; i++) {
 		if (res_get(db, ids[i], a, &runs[i], e) < 0)
 			return -1;
@@ -434,29 +440,34 @@ static int check_options(const struct options *o, const struct opt_list *args, e
 {
 	if (o->trace && args->n != 1)
 		return err_set(e, ERR_USAGE, "'-t' compares one run with what was measured; %d are named", args->n);
+	if (o->sweep != NO_SWEEP && args->n < 2)
+		return err_set(e, ERR_USAGE, "'--sweep' compares points: name two of them or more");
 	return cmd_format(o->format, f, e);
 }
 
 int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .results = "results.db", .top = 20 };
+	struct options o = { .results = "results.db", .top = 20, .sweep = NO_SWEEP };
 	const struct opt opts[] = {
 		{ 'r', "results", OPT_TEXT, &o.results, "R.db", "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
 		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "take the measured times from this trace, instead of those"
 		  " stored with the run" },
-		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that differ most; 20 by default (json and csv have all)" },
+		{ 0, "sweep", OPT_U64, &o.sweep, "N", "compare points of this sweep, not runs; 0: of the last one" },
+		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops, of points the N statistics, that differ most; 20 by default (json and csv have all)" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim compare [RUN]... [-r R.db] [-t T.db]",
+		"npusim compare [RUN | POINT]... [-r R.db] [-t T.db] [--sweep N]",
 		"Stored runs side by side, by kind of op and op by op. The first run named is the reference: a ratio above"
 		" 1 says that the other is faster. One run alone is compared with what was measured. Without a run the"
-		" stored ones are listed.",
+		" stored ones are listed. With --sweep the numbers are points of a sweep: their settings, kinds of op, what"
+		" held each back, and the statistics that differ most.",
 		"npusim compare -r /tmp/r.db\n"
 		"npusim compare 1 2 -r /tmp/r.db\n"
-		"npusim compare 1 -r /tmp/r.db -t /tmp/t.db\n",
+		"npusim compare 1 -r /tmp/r.db -t /tmp/t.db\n"
+		"npusim compare 0 8 -r /tmp/sweep.db --sweep 0\n",
 		opts, 0, -1
 	};
 	struct opt_list args = { NULL, 0 };

@@ -97,7 +97,7 @@
  *   sim/cmd_study    objectives, front, knee and effects of a stored sweep
  *   sim/cmd_pareto   also npusim best and sensitivity
  *   sim/cmd_report   _run, _sweep, _curves: stored results as JSON for the page in results/report
- *   sim/cmd_compare
+ *   sim/cmd_compare  _points: designs of a sweep
  *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
  *   sim/cmd_export, cmd_man, cmd_completion
  *   sim/main         this file

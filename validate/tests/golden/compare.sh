@@ -23,3 +23,26 @@ try compare 1 -r "$TMP/t.db"
 try compare 1 -r "$TMP/absent.db"
 quiet trace import $SMALL -o "$TMP/small.db"
 try compare 1 -r "$TMP/r.db" -t "$TMP/small.db"
+# Designs of a sweep: what a point stored is what is compared, and the first is the reference.
+cat >"$TMP/s.yaml" <<EOF
+sweep: 1
+base: $CONFIG
+range: decode_step_1
+axes: {l2.size: [64 MiB, 128 MiB, 100 KiB]}
+EOF
+"$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/s.db" --format csv >"$TMP/s.csv" 2>/dev/null
+"$NPUSIM" compare 1 0 -r "$TMP/s.db" --sweep 1 --format csv >"$TMP/p.csv"
+head -n 1 "$TMP/p.csv"
+awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) if (FILENAME ~ /s.csv/) col[$i] = i; next }
+	FILENAME ~ /s.csv/ { us[$1] = $col["latency_us"]; next }
+	$2 == "latency_us" { print ($4 == us[1] && $5 == us[0]) ? "latencies as the sweep printed them" : "other latencies" }
+	$1 == "kind" { kinds += $4 } $1 == "stall" { stalls += $4 }
+	END { d = kinds - us[1]; e = stalls - us[1]; print (d * d + e * e < 1e-4) ? "kinds and stalls sum to it" : "they do not sum to it" }' "$TMP/s.csv" "$TMP/p.csv"
+"$NPUSIM" compare 0 1 -r "$TMP/s.db" --sweep 0 --ops 3 | sed -n 's/^\(by .*\|statistics .*\|point .*\)/\1/p'
+"$NPUSIM" compare 0 1 -r "$TMP/s.db" --sweep 0 --ops 3 | sed '1,/^statistics/d' | wc -l
+try compare 0 2 -r "$TMP/s.db" --sweep 1
+try compare 0 3 -r "$TMP/s.db" --sweep 1
+try compare 0 1 -r "$TMP/s.db" --sweep 2
+try compare 0 -r "$TMP/s.db" --sweep 1
+try compare 0 x -r "$TMP/s.db" --sweep 1
+try compare 0 1 -r "$TMP/r.db" --sweep 0

@@ -51,3 +51,18 @@ printf 'sweep: 1\nbase: %s\nrange: decode_step_1\naxes: {dispatch.queue: {from: 
 "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/full.db" --format csv 2>"$TMP/said" >"$TMP/a.csv"
 grep -q 'were there already' "$TMP/said" && echo "it goes on"
 "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" --format csv 2>/dev/null | cmp - "$TMP/a.csv" && echo "the same rows"
+# Shards of different builds do not mix unless told, and nothing of them is taken then.
+if command -v sqlite3 >/dev/null; then
+	for i in 1 2; do "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" --shard $i/16 -o "$TMP/shard$i.db" >/dev/null 2>&1; done
+	sqlite3 "$TMP/shard1.db" "update build set text = 'a release'"
+	sqlite3 "$TMP/shard2.db" "update build set text = 'b release'"
+	try merge "$TMP/mixed.db" "$TMP/shard1.db" "$TMP/shard2.db"
+	"$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/shard1.db" 2>&1 | tail -n 1 | sed 's/this is .*)/this is BUILD)/'
+	try merge "$TMP/mixed.db" "$TMP/shard1.db" "$TMP/shard2.db" --mixed-builds --format csv
+	# A database that another process holds: it is waited for, and what was there stays.
+	cp "$TMP/full.db" "$TMP/held.db"
+	{ echo 'begin immediate; update sweep set points = points;'; sleep 1; echo 'rollback;'; } | sqlite3 "$TMP/held.db" &
+	sleep 0.3
+	"$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/held.db" --format csv 2>/dev/null | cmp - "$TMP/a.csv" && echo "waited, and the same rows"
+	wait
+fi
