@@ -20,7 +20,7 @@ SIM = err arena str hash rng clock \
       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
-      run run_memo run_gpu limits classify counters roof bound hist \
+      run run_memo run_gpu limits classify counters roof bound hist review review_names \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
       out out_json outfile chrome series timeline opt opt_man opt_complete progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
@@ -45,11 +45,11 @@ PROGRAM = main cmd \
           cmd_probe cmd_probe_mem cmd_probe_beside \
           cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
           cmd_trace cmd_trace_import cmd_trace_record cmd_trace_top cmd_trace_ops \
-          cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist cmd_trace_diff cmd_trace_export
+          cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist cmd_trace_diff cmd_trace_export cmd_trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
-           tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples classify bound rules shape work lower \
+           tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
            occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram

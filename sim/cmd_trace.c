@@ -14,6 +14,7 @@ const struct cmd cmd_trace_table[] = {
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
 	{ "diff", cmd_trace_diff, NULL, "two traces side by side: what got slower, by family and kernel" },
 	{ "export", cmd_trace_export, NULL, "a timeline for ui.perfetto.dev, or a table of launches" },
+	{ "review", cmd_trace_review, NULL, "a published report held against the tables it was made from" },
 	{ NULL, NULL, NULL, NULL }
 };
 

@@ -71,6 +71,7 @@
  *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
  *   sim/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
  *                    launch; bound: kernels under a roofline; hist: their metrics
+ *   sim/review       a published report against its tables (_names: its values, _int)
  *   validate/tables  published kernel times as samples
  *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
  *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
@@ -88,7 +89,7 @@
  *   sim/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
  *   sim/cmd          what commands share
  *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines),
- *                    _diff, _export
+ *                    _diff, _export, _review
  *   sim/cmd_config, cmd_probe (_mem, _beside)
  *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
  *   sim/cmd_run      _sum, _table, _json, _store, _trust

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slot { uint64_t hash; int64_t id; size_t at, len; }; /* id 0: free */
+struct slot {
+	uint64_t hash;
+	int64_t id;
+	size_t at, len;
+}; /* id 0: free */
 
 struct intern {
 	struct slot *slots;
 	char *text;
-	size_t n_slots, n, max;          /* n_slots: a power of two, or 0 at first */
+	size_t n_slots, n, max; /* n_slots: a power of two, or 0 at first */
 	size_t used, room, max_bytes;
 };
 
@@ -51,7 +55,7 @@ static struct slot *probe(const struct intern *in, const char *text, size_t n, u
 	while (in->slots[i].id != 0) {
 		const struct slot *s = &in->slots[i];
 
-		if (s->hash == hash && s->len == n && memcmp(in->text + s->at, text, n) == 0)
+		if (s->hash == hash && s->len == n && (n == 0 || memcmp(in->text + s->at, text, n) == 0))
 			break;
 		i = (i + 1) & (in->n_slots - 1);
 	}
@@ -119,7 +123,8 @@ void intern_put(struct intern *in, const char *text, size_t n, uint64_t hash, in
 	s = probe(in, text, n, hash);
 	if (s->id != 0)
 		return;
-	memcpy(in->text + in->used, text, n);
+	if (n) /* the first text may be the empty one: there is no room yet */
+		memcpy(in->text + in->used, text, n);
 	*s = (struct slot){ hash, id, in->used, n };
 	in->used += n;
 	in->n++;

@@ -320,6 +320,18 @@ TEST(the_memory_of_texts_forgets_when_full_and_is_never_wrong)
 	intern_free(in);
 }
 
+TEST(an_empty_text_may_be_the_first)
+{
+	struct intern *in = intern_new(8, 40);
+
+	CHECK(in);
+	intern_put(in, "", 0, 7, 3);
+	CHECK(intern_find(in, "", 0, 7) == 3);
+	intern_put(in, "a", 1, 7, 4);
+	CHECK(intern_find(in, "a", 1, 7) == 4 && intern_find(in, "", 0, 7) == 3);
+	intern_free(in);
+}
+
 SUITE(t_tracedb_file,
 	T(a_failed_import_leaves_no_new_file)
 	T(after_one_good_import_a_failed_one_takes_nothing_away)
@@ -332,4 +344,5 @@ SUITE(t_tracedb_file,
 	T(arguments_survive_being_written_and_read)
 	T(arguments_cut_or_garbled_are_not_read)
 	T(the_memory_of_texts_forgets_when_full_and_is_never_wrong)
+	T(an_empty_text_may_be_the_first)
 );
