@@ -14,7 +14,7 @@
 #define MACHINES 12
 
 struct bed {
-	char dir[64], path[2][96];
+	char *dir, *path[2];
 	struct arena *a;
 	struct machine_conf *c;
 	struct run_result r;
@@ -25,10 +25,11 @@ struct bed {
 
 static void bed_up(struct bed *b)
 {
-	*b = (struct bed){ .dir = "/tmp/npusim-timeline-XXXXXX", .a = arena_new(0), .e = ERR_INIT };
-	CHECK(mkdtemp(b->dir));
+	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
+	b->dir = arena_strdup(b->a, "/tmp/npusim-timeline-XXXXXX");
+	CHECK(b->dir && mkdtemp(b->dir));
 	for (int i = 0; i < 2; i++)
-		snprintf(b->path[i], sizeof b->path[i], "%s/%d.json", b->dir, i);
+		CHECK((b->path[i] = arena_printf(b->a, "%s/%d.json", b->dir, i)));
 }
 
 static void bed_down(struct bed *b)
