@@ -277,11 +277,12 @@ endif
 
 ##> Checks; check and distcheck end with a line "N passed, N failed"
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
-        V='$(V)' sh validate/tools/check.sh
+        REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
 check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
+	@$(DEPS_SH) browser || :
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
 	$(Q)$(CHECK) check
@@ -299,6 +300,13 @@ golden: all ## whole runs compared with the text in validate/tests/golden/*.out
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh
 golden-update: all ## rewrite those texts from this build; look at the diff before a commit
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' sh $T/golden/run.sh --update
+
+PAGE_TEST = env NPUSIM='$(CURDIR)/$B/npusim' REPORT='$(REPORT)' BUILD='$(BUILD)' MAKE_COMMAND='$(MAKE_COMMAND)' sh $T/page/run.sh
+.PHONY: check-report report-shots
+check-report: all ## the page of npusim report in a real browser: charts, brush, themes, names of strangers (a part of check)
+	$(Q)$(PAGE_TEST) check
+report-shots: all ## pictures of its charts anew, into results/examples
+	$(Q)$(PAGE_TEST) shots
 
 validate: all ## the models against better ones and against real devices; tables and plots in build/validate
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh

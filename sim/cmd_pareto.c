@@ -173,9 +173,8 @@ static int sensitivity(const char *path, struct options *o, enum out_format f, s
 	if (rc == 0 && !table)
 		rc = err_set(e, ERR_NOMEM, "no memory for the effects");
 	if (rc == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
-		for (size_t i = 0; i < n; i++) /* an axis of one value explains nothing */
-			if (t.v.s->axes[terms[i].a].n > 1 && t.v.s->axes[terms[i].b].n > 1)
-				put_term(&t, &terms[i], table);
+		for (size_t i = 0; i < n; i++)
+			put_term(&t, &terms[i], table);
 		if (f == OUT_TABLE)
 			str_addf(out,
 			         "%s over %zu points: which axis explains how much of its variance, alone and two "

@@ -128,8 +128,6 @@ static int put_files(struct out_json *j, const char *key, put_fn *put, const str
 
 		rc = db ? put(j, o, files->v[i], db, a, shown, e) : -1;
 		res_free(db);
-		if (rc < 0 && db)
-			err_add(e, "reading '%s'", files->v[i]);
 	}
 	out_json_close(j, ']');
 	return rc;

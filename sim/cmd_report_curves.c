@@ -1,9 +1,12 @@
 /* cmd_report_curves.c - a whole grid as lines over one of its axes, and the knee of each.
  *
  * x is the numeric axis with most values, there is a line for each value of the axis with most of the rest, and a panel
- * for each value of a third. The knee of a line is what `npusim pareto` calls so over its points: the one nearest to
- * the least x and the best value together, each scaled to the line's span. Where more of x makes the value worse there
- * is no such trade, and no knee. Samples, and grids in which four axes or more change, are no lines. */
+ * for each value of a third. Samples, and grids in which four axes or more change, are no lines.
+ *
+ * The knee of a line is the point farthest on the good side of the straight way from its first point to its last, both
+ * directions scaled to the line's span (Satopaa et al., "Finding a Kneedle in a Haystack", 2011): up to there x buys
+ * more than it does on the whole, beyond it less. A line that is nearly straight, gains next to nothing, or gets worse
+ * with x has none. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +14,9 @@
 
 #define LINES_MAX  12 /* lines a person can tell apart */
 #define PANELS_MAX 6
-#define KNEE_FROM  3 /* two points have no knee */
+#define KNEE_FROM  3    /* two points have no knee */
+#define KNEE_BEND  0.05 /* least distance from the straight way, of the line's span */
+#define KNEE_GAIN  0.01 /* least gain over the whole line */
 
 static bool numeric(const struct report_axis *x)
 {
@@ -55,26 +60,23 @@ struct line {
 /* Place in the line, or -1. */
 static int knee_of(const struct report_sweep *r, const struct line *l, int x_axis)
 {
-	double least = INFINITY, best = INFINITY, worst = -INFINITY, x0, span;
+	double most = KNEE_BEND, y0, x0, dx, dy;
 	int at = -1;
 
 	if (l->n < KNEE_FROM)
 		return -1;
-	for (size_t i = 0; i < l->n; i++) {
-		best = fmin(best, study_cost(r->t, 0, l->points[i]));
-		worst = fmax(worst, study_cost(r->t, 0, l->points[i]));
-	}
 	x0 = r->t->v.points[l->points[0]].values[x_axis].number;
-	span = r->t->v.points[l->points[l->n - 1]].values[x_axis].number - x0;
-	if (!(worst > best) || !(span > 0) ||
-	    !(study_cost(r->t, 0, l->points[l->n - 1]) < study_cost(r->t, 0, l->points[0])))
+	dx = r->t->v.points[l->points[l->n - 1]].values[x_axis].number - x0;
+	y0 = study_cost(r->t, 0, l->points[0]);
+	dy = y0 - study_cost(r->t, 0, l->points[l->n - 1]);
+	if (!(dx > 0) || !(dy > KNEE_GAIN * fabs(y0)))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
-		const double x = (r->t->v.points[l->points[i]].values[x_axis].number - x0) / span;
-		const double y = (study_cost(r->t, 0, l->points[i]) - best) / (worst - best);
+		const double x = (r->t->v.points[l->points[i]].values[x_axis].number - x0) / dx;
+		const double gained = (y0 - study_cost(r->t, 0, l->points[i])) / dy;
 
-		if (x * x + y * y < least) {
-			least = x * x + y * y;
+		if (gained - x > most) {
+			most = gained - x;
 			at = (int)i;
 		}
 	}

@@ -166,21 +166,57 @@ size_t study_knee(const struct study *t)
 
 /* --- sensitivity ------------------------------------------------------------------------------------------- */
 
-static size_t value_index(const struct study *t, size_t point, size_t axis)
+/* A continuous axis has other values in every point: it is looked at in so many parts of its range. */
+#define PARTS 5
+
+/* One place more than values: a point may have one that the file does not list. */
+static size_t places(const struct sweep_axis *x)
+{
+	return x->continuous ? PARTS : x->n + 1;
+}
+
+static uint64_t part_end(const struct sweep_axis *x, size_t part)
+{
+	const double from = (double)x->from, to = (double)x->to, f = (double)part / PARTS;
+
+	return (uint64_t)(x->log ? from * pow(to / from, f) : from + (to - from) * f);
+}
+
+static size_t place_of(const struct study *t, size_t point, size_t axis)
 {
 	const struct sweep_axis *x = &t->v.s->axes[axis];
+	const struct res_value *v = &t->v.points[point].values[axis];
 	size_t i = 0;
 
-	while (i < x->n && strcmp(x->values[i].text, t->v.points[point].values[axis].text) != 0)
-		i++;
+	if (x->continuous)
+		while (i < PARTS - 1 && v->number >= sweep_number(x->field->type, part_end(x, i + 1)))
+			i++;
+	else
+		while (i < x->n && strcmp(x->values[i].text, v->text) != 0)
+			i++;
 	return i;
+}
+
+static const char *place_name(const struct study *t, size_t axis, size_t place)
+{
+	const struct sweep_axis *x = &t->v.s->axes[axis];
+	struct str text = STR_INIT;
+	const char *copy;
+
+	if (!x->continuous)
+		return place < x->n ? x->values[place].text : "?";
+	cfg_format_value(x->field->type, part_end(x, place), &text);
+	str_add(&text, " to ");
+	cfg_format_value(x->field->type, part_end(x, place + 1), &text);
+	copy = arena_strdup(t->v.a, str_c(&text));
+	str_free(&text);
+	return copy ? copy : "?";
 }
 
 /* Sum over cells of n (mean - all)^2, where a cell is one value of a and one of b (b == a: of a alone). */
 static int between(const struct study *t, struct study_term *x, double mean, double *out, struct err *e)
 {
-	/* One place more an axis: continuous samples have values that the file does not list. */
-	const size_t na = t->v.s->axes[x->a].n + 1, nb = x->a == x->b ? 1 : t->v.s->axes[x->b].n + 1;
+	const size_t na = places(&t->v.s->axes[x->a]), nb = x->a == x->b ? 1 : places(&t->v.s->axes[x->b]);
 	double *sum = calloc(na * nb, sizeof *sum);
 	size_t *n = calloc(na * nb, sizeof *n);
 
@@ -188,24 +224,22 @@ static int between(const struct study *t, struct study_term *x, double mean, dou
 	x->low = INFINITY;
 	x->high = -INFINITY;
 	for (size_t i = 0; sum && n && i < t->n; i++) {
-		size_t cell =
-			value_index(t, t->points[i], x->a) * nb + (nb > 1 ? value_index(t, t->points[i], x->b) : 0);
+		size_t cell = place_of(t, t->points[i], x->a) * nb + (nb > 1 ? place_of(t, t->points[i], x->b) : 0);
 
 		sum[cell] += t->goals[0].values[t->points[i]].number;
 		n[cell]++;
 	}
 	for (size_t c = 0; sum && n && c < na * nb; c++) {
 		double m = n[c] ? sum[c] / (double)n[c] : mean;
-		const char *name = c / nb < na - 1 ? t->v.s->axes[x->a].values[c / nb].text : "?";
 
 		*out += (double)n[c] * (m - mean) * (m - mean);
 		if (n[c] && m < x->low) {
 			x->low = m;
-			x->at_low = name;
+			x->at_low = place_name(t, x->a, c / nb);
 		}
 		if (n[c] && m > x->high) {
 			x->high = m;
-			x->at_high = name;
+			x->at_high = place_name(t, x->a, c / nb);
 		}
 	}
 	free(sum);
@@ -226,14 +260,20 @@ static void sort_terms(struct study_term *v, size_t n)
 	}
 }
 
+/* An axis of one value explains nothing. */
+static bool several(const struct sweep_axis *x)
+{
+	return x->n > 1 || x->continuous;
+}
+
 int study_effects(struct study *t, struct study_term **out, size_t *n, double *mean_out, struct err *e)
 {
 	const size_t axes = t->v.s->n_axes;
 	struct study_term *terms = arena_array(t->v.a, axes * (axes + 1) / 2, sizeof *terms);
-	double mean = 0, total = 0, ss;
+	double mean = 0, total = 0, ss, *alone = arena_array(t->v.a, axes, sizeof *alone);
 	size_t k = 0;
 
-	if (!terms)
+	if (!terms || !alone)
 		return err_set(e, ERR_NOMEM, "no memory for the effects");
 	for (size_t i = 0; i < t->n; i++)
 		mean += t->goals[0].values[t->points[i]].number / (double)t->n;
@@ -242,18 +282,22 @@ int study_effects(struct study *t, struct study_term **out, size_t *n, double *m
 
 		total += d * d;
 	}
-	for (size_t a = 0; a < axes; a++, k++) {
+	for (size_t a = 0; a < axes; a++) {
+		if (!several(&t->v.s->axes[a]))
+			continue;
 		terms[k] = (struct study_term){ .a = a, .b = a };
 		if (between(t, &terms[k], mean, &ss, e) < 0)
 			return -1;
-		terms[k].share = total > 0 ? ss / total : 0;
+		alone[a] = terms[k++].share = total > 0 ? ss / total : 0;
 	}
 	for (size_t a = 0; a < axes; a++)
-		for (size_t b = a + 1; b < axes; b++, k++) {
+		for (size_t b = a + 1; b < axes; b++) {
+			if (!several(&t->v.s->axes[a]) || !several(&t->v.s->axes[b]))
+				continue;
 			terms[k] = (struct study_term){ .a = a, .b = b };
 			if (between(t, &terms[k], mean, &ss, e) < 0)
 				return -1;
-			terms[k].share = total > 0 ? ss / total - terms[a].share - terms[b].share : 0;
+			terms[k++].share = total > 0 ? ss / total - alone[a] - alone[b] : 0;
 		}
 	sort_terms(terms, k);
 	*out = terms;

@@ -41,13 +41,14 @@ int study_keep_front(struct study *t, struct err *e);
 size_t study_knee(const struct study *t);
 
 /* One axis (b == a), or two together: what share of the variance of the first objective its means explain. Of two, what
- * they explain beyond each alone. `at_low` is the axis' value with the least mean. */
+ * they explain beyond each alone. `at_low` is the axis' value with the least mean, or the part of its range where it is
+ * continuous. */
 struct study_term {
 	size_t a, b;
 	double share, low, high;
 	const char *at_low, *at_high;
 };
-/* All axes and all pairs, most of the variance first, in the view's arena; *mean is of the first objective. */
+/* All axes that take several values and all their pairs, most of the variance first, in the view's arena; *mean is of the first objective. */
 int study_effects(struct study *t, struct study_term **terms, size_t *n, double *mean, struct err *e);
 
 #endif

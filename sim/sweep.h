@@ -95,6 +95,8 @@ int sweep_expand(struct sweep *s, uint64_t max, void (*progress)(void *arg, size
 int sweep_know_stats(struct sweep *s, const struct res_point *p, size_t n, struct err *e);
 int sweep_read_expressions(struct sweep *s, struct err *e);
 
+/* What a stored value of a configuration is in expressions: Hz of kHz, a fraction of millionths. */
+double sweep_number(enum cfg_type t, uint64_t raw);
 /* The point's assignments, as many as there are axes. */
 void sweep_sets(const struct sweep *s, size_t point, const char **sets);
 struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, struct err *e);

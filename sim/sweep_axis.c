@@ -9,7 +9,7 @@
 #define DIGITS    1000 /* others in logarithmic steps keep three digits */
 
 /* Stored numbers in the units expressions count in: Hz and fractions, where kHz and millionths are stored. */
-static double number_of(enum cfg_type t, uint64_t raw)
+double sweep_number(enum cfg_type t, uint64_t raw)
 {
 	return t == CFG_T_FREQ ? (double)raw * 1000 : t == CFG_T_PPM ? (double)raw / 1e6 : (double)raw;
 }
@@ -41,7 +41,7 @@ static int add_text(struct sweep *s, struct sweep_axis *x, const char *said, con
 	cfg_value(s->schema, row, &text);
 	v.text = text.failed ? NULL : arena_strdup(s->a, str_c(&text));
 	v.is_number = is_number(x->field->type);
-	v.number = v.is_number ? number_of(x->field->type, cfg_raw(s->schema, row)) : 0;
+	v.number = v.is_number ? sweep_number(x->field->type, cfg_raw(s->schema, row)) : 0;
 	str_free(&text);
 	for (size_t i = 0; v.text && i < x->n; i++)
 		if (strcmp(x->values[i].text, v.text) == 0) {

@@ -103,6 +103,8 @@ const rate = (v, unit) => scaled(v, 1000, ['', 'k', 'M', 'G', 'T', 'P'], unit);
 const pct = (v) => (Math.abs(v) >= 10 ? v.toFixed(0) : v.toFixed(1)) + ' %';
 const times = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2)) + '×';
 const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + '…' : text);
+/* A workload's source ends in its range already, unless another build wrote it. */
+const workloadText = (x) => x.workload + (x.range && !x.workload.endsWith(x.range) ? `, range ${x.range}` : '');
 const base = (path) => path.slice(path.lastIndexOf('/') + 1);
 
 /* --- charts ------------------------------------------------------------------------------------------------ */
@@ -177,7 +179,7 @@ function overview(runs) {
 		rows.push({ label, what: 'simulated', us: r.total_us, text: us(r.total_us), roof: r.roofline_us, rooft: us(r.roofline_us) });
 	}
 	if (runs.every((r) => r.workload_id === first.workload_id && r.from === first.from))
-		rows.unshift({ label: 'measured on the GPU', what: 'measured', us: first.kernels_us, text: us(first.kernels_us), roof: null });
+		rows.unshift({ label: 'measured on the GPU', what: 'measured', us: first.kernels_us, text: us(first.kernels_us), roof: null, rooft: '–' });
 	return card('Runs side by side', 'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
 		chart('overview', {
 			width: WIDTH - 330, height: { step: 30 },

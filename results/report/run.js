@@ -49,7 +49,7 @@ function runTiles(r) {
 function runFacts(r) {
 	return facts([
 		['machine', `${r.name} (${r.config}, hash ${r.hash})`],
-		['workload', r.workload + (r.range ? `, range ${r.range}` : '')],
+		['workload', workloadText(r)],
 		['start', r.start === 'cold' ? 'cold: the first time through, with nothing on chip' : 'steady: run once to warm up, then measured'],
 		['fidelity', r.gpu ? 'a GPU’s launches in closed form, its L2 by events' : r.fidelity],
 		['stored as', `run ${r.id} in ${r.from}, by build ${r.build}, seed ${r.seed}`],
@@ -133,7 +133,7 @@ function stallsChart(r, id) {
 					encoding: {
 						x: { field: 'from', type: 'quantitative', scale: { domain: [0, 1] }, axis: { title: 'share of the time', format: '.0%' } },
 						x2: { field: 'to' },
-						color: { field: 'resource', type: 'nominal', legend: { title: null, orient: 'top', columns: 8 },
+						color: { field: 'resource', type: 'nominal', legend: { title: null, orient: 'top', columns: 12 },
 							scale: { domain: names, range: names.map((n, i) => color(i)) } },
 						tooltip: tips([['label', 'kind'], ['resource', 'waited for'], ['t_us', 'time'], ['t_share', 'share']]),
 					},
@@ -280,8 +280,18 @@ function longestOps(r, ops) {
 	return card('Longest ops', null, scroll);
 }
 
+function carriedOps(r, ops) {
+	const carried = ops.filter((o) => o.us === null).sort((a, b) => b.measured - a.measured || a.id - b.id);
+	if (!carried.length)
+		return null;
+	return card('Ops that no rule knows', `${num(carried.length)} of them are carried along at their measured time and are in no picture`
+		+ (carried.length > 15 ? '; the longest:' : ':'),
+	el('div', 'scroll', table([{ title: 'op' }, { title: 'name', text: true, long: true }, { title: 'family', text: true }, { title: 'measured µs' }],
+		carried.slice(0, 15).map((o) => [String(o.id), o.name, o.family, num(o.measured)]))));
+}
+
 function showRun(r, id) {
 	const ops = opsOf(r);
 	return [runTiles(r), trust(r.trust), el('section', 'card', runFacts(r)), kindsChart(r, id), stallsChart(r, id), rooflineChart(r, ops, id),
-		scatterChart(r, ops, id), longestOps(r, ops)].filter((x) => x);
+		scatterChart(r, ops, id), longestOps(r, ops), carriedOps(r, ops)].filter((x) => x);
 }

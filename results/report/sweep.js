@@ -9,6 +9,14 @@ const AXIS_UNITS = { bytes: [1024 * 1024, 'MiB'], rate: [1e12, 'TB/s'], freq: [1
 const unitOf = (axis) => AXIS_UNITS[axis.type] || [1, ''];
 const axisTitle = (axis) => axis.key + (unitOf(axis)[1] ? ` (${unitOf(axis)[1]})` : '');
 
+function axisText(axis, v) {
+	if (axis.type === 'bytes')
+		return bytes(v);
+	if (axis.type === 'freq' || axis.type === 'rate')
+		return rate(v, axis.type === 'freq' ? 'Hz' : 'B/s');
+	return num(v / unitOf(axis)[0]) + (unitOf(axis)[1] ? ' ' + unitOf(axis)[1] : '');
+}
+
 /* A column's unit is in its name, as everywhere in npusim: latency_us, hit_pct. */
 function nameUnit(name) {
 	const units = [['_us', 'µs'], ['_mib', 'MiB'], ['_gib', 'GiB'], ['_tb_s', 'TB/s'], ['_gb_s', 'GB/s'], ['_pct', '%'], ['_bytes', 'B'], ['_mm2', 'mm²'], ['_uj', 'µJ'], ['_ns', 'ns']];
@@ -32,17 +40,21 @@ function settingsText(s, p) {
 	return changing(s).map((i) => `${s.axes[i].key} ${s.axes[i].values[p.axes[i]][0]}`).join(', ');
 }
 
-/* Whether a number of the points says the same as an axis: one value for each of the axis' and another for every other.
- * Gives those values by the axis' own. */
+/* Whether a number of the points only repeats an axis in another unit; gives it by the axis' values. */
 function sameAsAxis(s, points, axis, of) {
-	const seen = new Map();
+	const values = s.axes[axis].values, seen = new Map();
+	let ratio = null;
 	for (const p of points) {
-		const v = of(p), at = p.axes[axis];
-		if (v === null || (seen.has(at) && seen.get(at) !== v))
+		const v = of(p), x = values[p.axes[axis]][1];
+		if (v === null || x === null || (x === 0) !== (v === 0))
 			return null;
-		seen.set(at, v);
+		if (x !== 0 && ratio === null)
+			ratio = v / x;
+		if (Math.abs(v - ratio * x) > 1e-6 * Math.abs(v))
+			return null;
+		seen.set(p.axes[axis], v);
 	}
-	return new Set(seen.values()).size === s.axes[axis].values.length ? seen : null;
+	return seen.size > 1 ? seen : null;
 }
 
 /* A column may say an axis in better words: a bandwidth for a number of channels. */
@@ -91,7 +103,7 @@ function sweepFacts(s) {
 	return facts([
 		['sweep', s.name],
 		['base machine', s.base],
-		['workload', s.workload + (s.range ? `, range ${s.range}` : '')],
+		['workload', workloadText(s)],
 		['axes', s.axes ? s.axes.map((a) => `${a.key} (${a.values.length === 1 ? a.values[0][0] : a.values.length + ' values'})`).join(', ') : ''],
 		['objectives', s.goals.map((g) => (g.more ? 'most ' : 'least ') + g.name).join(', ')],
 		['constraints', s.constraints.join('; ')],
@@ -102,34 +114,38 @@ function sweepFacts(s) {
 
 /* --- lines and knees --------------------------------------------------------------------------------------- */
 
-/* "at 1.125 GiB", "between 640 MiB and 1.125 GiB" */
-function kneeRange(lines) {
-	const at = lines.filter((l) => l.knee !== null).map((l) => l.xy[l.knee]).sort((a, b) => a[1] - b[1]);
-	if (!at.length)
-		return null;
-	return at[0][0] === at[at.length - 1][0] ? `at ${at[0][0]}` : `between ${at[0][0]} and ${at[at.length - 1][0]}`;
+/* "at 1.125 GiB"; "between 640 MiB and 1.125 GiB, whatever the channels"; each where the lines are no numbers. */
+function kneeWhere(s, lines, byText) {
+	const c = s.curves, at = lines.map((l) => l.xy[l.knee]).sort((a, b) => a[1] - b[1]);
+	const mark = (text) => el('span', 'knee', text);
+	if (c.by === null)
+		return [mark(`at ${at[0][0]}`)];
+	if (lines.length === 1)
+		return [mark(`at ${at[0][0]}`), ` with ${s.axes[c.by].key} ${byText(lines[0].by)}`];
+	if (s.axes[c.by].values.some((v) => v[1] === null))
+		return lines.flatMap((l, i) => [i ? ', ' : '', mark(`at ${l.xy[l.knee][0]}`), ` with ${l.by}`]);
+	const range = at[0][0] === at[at.length - 1][0] ? `at ${at[0][0]}` : `between ${at[0][0]} and ${at[at.length - 1][0]}`;
+	return [mark(range), `, whatever the ${s.axes[c.by].key}`];
 }
 
 function kneeWords(s, byText) {
-	const c = s.curves, x = s.axes[c.x].key, goal = s.goals[0].name;
-	const panels = [...new Set(c.lines.map((l) => l.panel))];
+	const c = s.curves, x = s.axes[c.x].key, goal = short(s.goals[0].name, 40);
 	const p = el('p', '');
-	for (const panel of panels) {
-		const lines = c.lines.filter((l) => l.panel === panel), where = kneeRange(lines);
-		if (!where)
+	for (const panel of new Set(c.lines.map((l) => l.panel))) {
+		const lines = c.lines.filter((l) => l.panel === panel && l.knee !== null);
+		if (!lines.length)
 			continue;
-		const kneed = lines.filter((l) => l.knee !== null);
-		const saved = kneed.map((l) => ({ by: l.by, v: 100 * Math.abs(1 - l.xy[l.knee][2] / l.xy[0][2]) })).sort((a, b) => b.v - a.v);
-		p.append(panel === null ? `The knee of ${x} lies ` : `With ${s.axes[c.panel].key} ${panel} the knee of ${x} lies `,
-			el('span', 'knee', where));
-		if (c.by !== null)
-			p.append(kneed.length > 1 ? `, whatever the ${s.axes[c.by].key}` : `, with ${s.axes[c.by].key} ${byText(kneed[0].by)}`);
+		const saved = lines.map((l) => ({ by: l.by, v: 100 * Math.abs(1 - l.xy[l.knee][2] / l.xy[0][2]) })).sort((a, b) => b.v - a.v);
 		const most = saved[0], least = saved[saved.length - 1];
-		p.append(`: ${goal} is there ${pct(most.v)} better than at the smallest ${x}`,
+		p.append(panel === null ? `The knee of ${x} lies ` : `With ${s.axes[c.panel].key} ${panel} the knee of ${x} lies `, ...kneeWhere(s, lines, byText),
+			`: ${goal} is there ${pct(most.v)} better than at the smallest ${x}`,
 			saved.length > 1 ? ` with ${s.axes[c.by].key} ${byText(most.by)}, ${pct(least.v)} with ${byText(least.by)}. ` : '. ');
 	}
-	if (!p.childNodes.length)
-		p.append(`${goal} does not improve with ${x} along any of these lines: there is no knee.`);
+	const none = c.lines.filter((l) => l.knee === null).length;
+	if (none === c.lines.length)
+		p.append(`${goal} gains nothing of ${x} along any of these lines, or gains evenly: there is no knee.`);
+	else if (none)
+		p.append(`${none} of ${c.lines.length} lines have none.`);
 	return p;
 }
 
@@ -192,6 +208,14 @@ function curvesChart(s, points, id) {
 	const width = Math.floor((WIDTH - 190 - 30 * (panels.length - 1)) / Math.min(panels.length, 3)) - (panels.length > 1 ? 14 : 0);
 	const scaleX = log(x0, x1, 1000) ? { type: 'log' } : { zero: false }, scaleY = log(y0, y1, 3) ? { type: 'log', nice: false, domain: [y0 * 0.93, y1 * 1.07] } : { zero: false };
 	const ticks = Array.from({ length: 7 }, (_, k) => [1, 1.5, 2, 3, 5, 7].map((m) => m * Math.pow(10, k - 2))).flat().filter((v) => v >= y0 * 0.93 && v <= y1 * 1.07);
+	/* Of knees that lie on each other one is named. */
+	const named = [], high = (y) => 380 * (scaleY.type === 'log' ? Math.log(y / y0) / Math.log(y1 / y0) : (y - y0) / (y1 - y0 || 1));
+	for (const r of rows.filter((row) => row.knee === 1)) {
+		if (!named.some((k) => k.panel === r.panel && k.text === r.text && Math.abs(high(k.y) - high(r.y)) < 14)) {
+			named.push(r);
+			r.knee = 2;
+		}
+	}
 	const spec = {
 		data: { values: rows },
 		facet: { column: { field: 'panel', type: 'nominal', sort: panels, header: { title: null, labels: panels.length > 1 } } },
@@ -208,12 +232,12 @@ function curvesChart(s, points, id) {
 				{ mark: { type: 'line', strokeWidth: 1.8 } },
 				{ mark: { type: 'circle', size: 26, opacity: 1 },
 					encoding: { tooltip: tips([['text', axis.key], ['by', c.by === null ? 'value' : s.axes[c.by].key], ['t_y', goal.name], ['t_point', 'design'], ['t_knee', '']]) } },
-				{ transform: [{ filter: 'datum.knee === 1' }], mark: { type: 'point', size: 170, strokeWidth: 2, filled: false, color: 'var(--mark)' },
+				{ transform: [{ filter: 'datum.knee > 0' }], mark: { type: 'point', size: 170, strokeWidth: 2, filled: false, color: 'var(--mark)' },
 					encoding: { color: { value: 'var(--mark)' } } },
-				{ transform: [{ filter: 'datum.knee === 1' }],
+				{ transform: [{ filter: 'datum.knee === 2' }],
 					mark: { type: 'text', align: 'left', dx: 8, dy: -10, fontSize: 12, fontWeight: 'bold', stroke: 'var(--card)', strokeWidth: 3, strokeJoin: 'round', clip: false },
 					encoding: { text: { field: 'text' }, color: { value: 'var(--mark)' } } },
-				{ transform: [{ filter: 'datum.knee === 1' }],
+				{ transform: [{ filter: 'datum.knee === 2' }],
 					mark: { type: 'text', align: 'left', dx: 8, dy: -10, fontSize: 12, fontWeight: 'bold', clip: false },
 					encoding: { text: { field: 'text' }, color: { value: 'var(--mark)' } } },
 			],
@@ -222,8 +246,8 @@ function curvesChart(s, points, id) {
 	};
 	const title = `${short(goal.name, 40)} over ${axis.key}` + (c.by === null ? '' : ` against ${s.axes[c.by].key}`) + ', and the knee';
 	return card(title, null, kneeWords(s, byText), chart(id + '-curves', spec), kneeTable(s, byText),
-		el('p', 'soft', 'A ring marks the knee of a line: of all its points the one nearest to the smallest '
-			+ `${axis.key} and the best ${short(goal.name, 40)} together, each scaled to the line’s span.`));
+		el('p', 'soft', 'A ring marks the knee of a line: the point farthest on the good side of the straight way from its first point to its last, both '
+			+ `directions scaled to the line’s span. Up to there ${axis.key} buys more than it does on the whole, beyond it less. A line that is nearly straight or gains less than 1 % has none.`));
 }
 
 /* --- front and table --------------------------------------------------------------------------------------- */
@@ -336,6 +360,9 @@ function axisScale(axis) {
 		return { at: (i) => (n > 1 ? i / (n - 1) : 0.5), ticks: values.map((v, i) => ({ v: n > 1 ? i / (n - 1) : 0.5, text: v[0] })) };
 	const a = values[0][1], b = values[n - 1][1], log = a > 0 && b / a >= 32;
 	const at = (i) => (log ? Math.log(values[i][1] / a) / Math.log(b / a) : (values[i][1] - a) / (b - a));
+	/* Drawn from a range: places of the scale instead of values. */
+	if (n > 40)
+		return { at, ticks: [0, 0.25, 0.5, 0.75, 1].map((v) => ({ v, text: axisText(axis, log ? a * Math.pow(b / a, v) : a + v * (b - a)) })) };
 	return { at, ticks: spread(values.map((v, i) => ({ v: at(i), text: v[0] }))) };
 }
 
@@ -406,11 +433,10 @@ function tornadoCard(s, id) {
 	if (!single.length)
 		return card('What matters', 'No axis takes more than one value: there is nothing to compare.');
 	const names = single.map((t) => s.axes[t.a].key), bars = [], labels = [];
-	const at = (text) => (text === '?' ? 'a drawn value' : text);
 	for (const t of single) {
-		const key = s.axes[t.a].key, tip = { key, t_low: `${num(t.low)} at ${at(t.at_low)}`, t_high: `${num(t.high)} at ${at(t.at_high)}`, t_share: pct(100 * t.share) };
+		const key = s.axes[t.a].key, tip = { key, t_low: `${num(t.low)} at ${t.at_low}`, t_high: `${num(t.high)} at ${t.at_high}`, t_share: pct(100 * t.share) };
 		bars.push(Object.assign({ from: s.mean, to: t.low, side: 'least mean' }, tip), Object.assign({ from: s.mean, to: t.high, side: 'largest mean' }, tip));
-		labels.push({ key, v: t.low, text: `${at(t.at_low)}: ${num(t.low)}`, left: 1 }, { key, v: t.high, text: `${at(t.at_high)}: ${num(t.high)}`, left: 0 });
+		labels.push({ key, v: t.low, text: `${t.at_low}: ${num(t.low)}`, left: 1 }, { key, v: t.high, text: `${t.at_high}: ${num(t.high)}`, left: 0 });
 	}
 	const [lo, hi] = span(bars.map((b) => b.to)), room = (hi - lo || 1) * 0.24;
 	const y = { field: 'key', type: 'nominal', scale: { domain: names }, axis: { title: null, domain: false, ticks: false } };
@@ -434,7 +460,7 @@ function tornadoCard(s, id) {
 			{ data: { values: labels.filter((l) => !l.left) }, mark: { type: 'text', align: 'left', dx: 6, fontSize: 11.5 }, encoding: { x: { field: 'v', type: 'quantitative' }, text: { field: 'text' } } },
 		],
 	});
-	const terms = s.effects.slice().sort((a, b) => b.share - a.share).slice(0, 12).map((t) => ({
+	const terms = s.effects.filter((t) => t.a === t.b || Math.abs(t.share) >= 0.001).sort((a, b) => b.share - a.share).slice(0, 12).map((t) => ({
 		key: t.a === t.b ? s.axes[t.a].key : `${s.axes[t.a].key} × ${s.axes[t.b].key}`, share: t.share, what: t.a === t.b ? 'alone' : 'two together', text: pct(100 * t.share) }));
 	const shares = chart(id + '-shares', {
 		width: WIDTH - 330, height: { step: 26 },

@@ -3,11 +3,11 @@
 # a time, one line a step as it ends, and the whole log of a step that failed. The last line is the sum over all steps,
 # "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
 #
-# From the Makefile: BUILD, PREFIX, LISTED (sources), FUZZ (targets), CC, MAKE_COMMAND, V.
+# From the Makefile: BUILD, PREFIX, REPORT (the page's folder), LISTED (sources), FUZZ (targets), CC, MAKE_COMMAND, V.
 # FUZZ_RUNS is the number of mutations a target gets in `check`: a count and not a time, so that a run repeats.
 set -u
 
-: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${LISTED:?}" "${CC:?}" "${MAKE_COMMAND:?}"
+: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${REPORT:?}" "${LISTED:?}" "${CC:?}" "${MAKE_COMMAND:?}"
 FUZZ_RUNS=${FUZZ_RUNS:-3000}
 self=validate/tools/check.sh
 export FUZZ_RUNS
@@ -39,7 +39,7 @@ installed() {
 	mkdir -p "$own" && cp -Rp "$BUILD/check/release" "$own/release" || return 1
 	# The variables of the outer make hold here too; its job server does not.
 	MAKEFLAGS=$(printf '%s\n' "${MAKEFLAGS-}" | sed 's/-j[0-9]*//; s/--jobserver-[a-z]*=[^ ]*//') \
-		"$MAKE_COMMAND" -s --no-print-directory BUILD="$own" PROFILE=release WERROR=1 DEPS=ok DESTDIR="$dest" install || return 1
+		"$MAKE_COMMAND" -s --no-print-directory BUILD="$own" REPORT="$REPORT" PROFILE=release WERROR=1 DEPS=ok DESTDIR="$dest" install || return 1
 	(cd / && "$there/bin/npusim" --version) || return 1
 	for f in configs/npu/dsocr.yaml traces/h200/kineto_dsocr_b1_c1024.json.gz; do
 		cmp "$f" "$there/share/npusim/$f" || return 1
@@ -71,6 +71,7 @@ run_step() {
 	install) installed ;;
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
 	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
+	page:*) NPUSIM=$PWD/$BUILD/${1#page:}/npusim BUILD=$BUILD/check WERROR=1 sh validate/tests/page/run.sh check ;;
 	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
 	memcheck:*)
 		# The quick form of heavy tests: one under valgrind costs some fifty times its normal time.
@@ -109,7 +110,7 @@ case $mode in
 check)
 	LOGS=$BUILD/check/logs
 	# The long ones first, so that no core waits for them at the end.
-	steps="suites:check/asan suites:check/release golden:check/release"
+	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
 	steps="$steps install headers sources layers layers-can-fail"
 	;;
