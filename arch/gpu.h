@@ -47,7 +47,7 @@ struct gpu_product_cfg {
 	uint32_t few, tensor, fma, gpc_short;
 };
 struct gpu_attention_cfg {
-	ps_t setup, tile, combine, combine_part, many_setup, many_block;
+	ps_t setup, setup_dim, tile, combine, combine_part, many_setup, many_block;
 	uint64_t tile_rate, combine_rate;
 	uint32_t many_softmax, many_tensor;
 };

@@ -9,9 +9,11 @@
 #define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_attention_schema[] = {
-	CFG_PS(struct gpu_attention_cfg, setup, "setup", "1759 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, setup, "setup", "647.4 ns", 0, 100 * PS_US, NULL,
 	       "before the first keys and after the last values, beside launch and four dependent steps", FITTED),
-	CFG_PS(struct gpu_attention_cfg, tile, "tile", "320.6 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, setup_dim, "setup_dim", "1275 ns", 0, 100 * PS_US, NULL,
+	       "... with heads of 128, in proportion to their dimension: queries in, values joined and out", FITTED),
+	CFG_PS(struct gpu_attention_cfg, tile, "tile", "298.3 ns", 1, 100 * PS_US, NULL,
 	       "a tile of keys and values beside its bytes", FITTED),
 	CFG_RATE(struct gpu_attention_cfg, tile_rate, "tile_rate", "84.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of an SM whose CTAs have a tile each in flight",
@@ -24,13 +26,13 @@ const struct cfg_field gpu_attention_schema[] = {
 	       "each part of a row", SINGLE),
 	CFG_RATE(struct gpu_attention_cfg, combine_rate, "combine_rate", "2.04 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of the parts' bytes", SINGLE),
-	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1493 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1515 ns", 0, 100 * PS_US, NULL,
 	       "of a kernel over many queries, beside launch", FITTED),
-	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "974.5 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "1.14 us", 0, 100 * PS_US, NULL,
 	       "each block of queries: loading and storing it", FITTED),
-	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.163", 100000, 10000000,
+	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.154", 100000, 10000000,
 	        "what a softmax takes over its exponentials alone", FITTED),
-	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "0.996", 100000, 2000000,
+	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "1.019", 100000, 2000000,
 	        "of the tensor cores' rate at the full clock", FITTED),
 	CFG_END
 };
@@ -44,7 +46,7 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	uint64_t bytes =
 		l->kernel.tile_k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)) * dtype_bits(l->op->dtype) / 8;
 	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
-	ps_t tile;
+	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	/* Where keys lie in pages, a tile asks the table for them first. */
@@ -52,11 +54,11 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
 	first = all < cold ? all : cold;
-	t->start = p->setup + 4 * gpu_step(g, &l->mem) +
+	t->start = setup + 4 * gpu_step(g, &l->mem) +
 	           gpu_overlap(2, tile,
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
 	if (x.per_sm == 1) /* no other CTA hides the next one's start */
-		t->finish = (x.rounds - 1) * (p->setup + 4 * g->c->step_l2);
+		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
 	t->chain = (deep * x.rounds - 1) * tile;
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
