@@ -44,7 +44,7 @@ struct gpu_cfg {
 struct gpu_product_cfg {
 	ps_t setup, split, scaled, step, step_fill, reduce, reduce_part, reduce_wave, reduce_rows, dot, row, fma_step;
 	uint64_t burst_rate, store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
-	uint32_t few, tensor, fma, gpc_short;
+	uint32_t few, tensor, gpc_short;
 };
 struct gpu_attention_cfg {
 	ps_t setup, setup_dim, tile, combine, combine_part, many_setup, many_block;

@@ -50,17 +50,15 @@ const struct cfg_field gpu_product_schema[] = {
 	       "more of that where its CTAs fill the device once", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
 	       "more rows of a CTA, one after the other", SINGLE),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1696 ns", 0, 100 * PS_US, NULL,
-	       "a product without tensor cores, beside launch, steps and bytes", FITTED),
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1690 ns", 0, 100 * PS_US, NULL,
+	       "rows times few vectors, beside launch, steps and bytes", FITTED),
 	CFG_PS(struct gpu_product_cfg, row, "row", "525 ns", 0, 100 * PS_US, NULL,
 	       "a warp's product of a row beside launch, loads and bytes: addresses, the sum over lanes, the store",
 	       "measured on an H200, traces/h200/micro/gemv_cupti.csv: bf16, 512 rows of 256, warm, 1312 ns, less 540 "
 	       "of "
 	       "launch, 77 for 128 CTAs and 165 of a step"),
-	CFG_PPM(struct gpu_product_cfg, fma, "fma", "0.9578", 100000, 1000000,
-	        "of the fp32 rate in a tiled product without tensor cores", FITTED),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "205.4 ns", 1, 100 * PS_US, NULL,
-	       "between two steps of eight of k in such a product", FITTED),
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "138.2 ns", 1, 100 * PS_US, NULL,
+	       "a wait between two steps of a tiled product without tensor cores, three stages deep", FITTED),
 	CFG_END
 };
 
@@ -186,43 +184,79 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	t->pipe = steps * math;
 }
 
+/* Without tensor cores: the vectors its threads copy are told. */
+static bool multiplies(const struct kernel *k)
+{
+	return !k->tile_k || k->vector_bytes;
+}
+
 /* No launch behind a product joins its parts. */
 static bool joins_itself(const struct gpu_launch *l)
 {
 	return l->nth + 1 == l->count;
 }
 
-/* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers, and between two steps
- * of eight of k nothing is multiplied. The grid's last extent is the parts of k. A second launch adds them, one by one;
- * where there is none, a part's CTA waits for the one before it, adds its own and hands on: two trips to the L2. */
+/* The launch behind one whose k was split: a thread adds the parts of its sums one after the other, sixteen sums at
+ * once, which is a round trip; going on to the next part takes a half. */
+static void join_parts(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	const struct op_launch *at = (l - 1)->at;
+	uint64_t parts = at->grid[2], threads = (uint64_t)l->at->block[0] * (l->at->grid[2] ? l->at->grid[2] : 1),
+		 trips = div_up((uint64_t)k->tile_m * k->tile_n, 16 * (threads ? threads : 1));
+
+	t->start = g->product->reduce + g->c->step_l2;
+	t->chain = parts * (2 * trips + 1) * g->c->step_l2 / 2;
+	t->memory = clock_transfer(4 * (parts + 1) * s->m * s->n, g->product->l2_rate);
+	t->body = gpu_overlap(2, t->chain, t->memory);
+}
+
+/* Tiles without tensor cores: CTAs of the grid in rounds, those of an SM share its multipliers and its load unit, which
+ * copies a thread's vector a cycle: element by element, where operands are not aligned, that is slower than the math.
+ * Between two steps a CTA waits, for the longer the fewer stages it has; with more than two on an SM the others work
+ * meanwhile. The grid's last extent is the parts of k, no more than steps. Where no second launch adds them, a part's
+ * CTA waits for the one before it, loads its sums, adds its own and hands on: two trips to the L2 and the bytes. */
 static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
 	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	bool split = l->op->shape.batch <= 1 && l->at->grid[2];
-	uint64_t steps = div_up(div_up(l->op->shape.k, split ? l->at->grid[2] : 1), 8);
-	uint64_t mates = div_up(x.ctas, x.sms), flop = UINT64_C(2) * k->tile_m * k->tile_n * 8;
-	uint64_t alone = div_up(flop, 2 * x.threads), all = div_up(mates * flop, g->c->flop_fp32);
+	bool split = s->batch <= 1 && l->at->grid[2];
+	uint64_t tile_k = k->tile_k ? k->tile_k : 8, deep = div_up(s->k, tile_k), parts = split ? l->at->grid[2] : 1,
+		 steps, vector = k->vector_bytes;
+	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m;
+	uint64_t mates = div_up(x.ctas, x.sms), flop = UINT64_C(2) * k->tile_m * k->tile_n * tile_k, resident;
+	uint64_t alone = div_up(flop, 2 * (x.threads ? x.threads : 1)), all = div_up(mates * flop, g->c->flop_fp32);
+	ps_t math, copies, hand_on;
 
-	t->start = p->dot + gpu_step(g, &l->mem);
+	/* Of a kernel that adds up what another left. */
 	if (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT) {
-		t->chain = ((l - 1)->at->grid[2] + 1) * (g->c->step_l2 * 3 / 2);
+		join_parts(g, l, t);
 		return;
 	}
-	t->pipe = steps * (clock_span(alone > all ? alone : all, g->clock) * 1000000 / p->fma);
-	t->chain = x.rounds * steps * p->fma_step;
+	parts = parts < deep ? parts : deep ? deep : 1;
+	steps = div_up(deep, parts);
+	resident = mates < x.per_sm ? mates : x.per_sm;
+	math = clock_span(alone > all ? alone : all, g->clock);
+	copies = clock_span(mates * (rows + columns) * tile_k * 4 / (vector ? vector : 16), g->clock);
+	t->start = gpu_step(g, &l->mem) + clock_span(k->cycles, g->clock);
+	t->pipe = steps * gpu_overlap(2, math, copies);
+	t->chain = x.rounds * steps * p->fma_step * 2 / (k->stages > 1 ? k->stages - 1 : 1);
+	t->chain = resident > 2 ? t->chain * 2 / resident : t->chain;
 	t->memory = dram_time(g, &l->mem, x.sms);
 	t->body = gpu_overlap(g->c->overlap, t->pipe + t->chain, t->memory);
+	hand_on = 2 * (g->c->step_l2 + clock_transfer(rows * columns * 4, g->c->sm_rate_l2));
 	if (split && joins_itself(l))
-		t->finish = (l->at->grid[2] - 1) * 2 * g->c->step_l2;
+		t->finish = (parts - 1) * hand_on;
 }
 
 void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	if (!l->kernel.tile_m || !l->kernel.tile_n)
 		gpu_plain(g, l, t);
-	else if (!l->kernel.tile_k)
+	else if (multiplies(&l->kernel))
 		fma_product(g, l, t);
 	else
 		tensor_product(g, l, t);
@@ -240,7 +274,7 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 		const struct gpu_launch *q = l - l->nth + n;
 
 		if (q->kernel.form == KERNEL_PRODUCT)
-			parts = q->kernel.tile_k ? tiles_of(q).splits : q->at->grid[2];
+			parts = multiplies(&q->kernel) ? q->at->grid[2] : tiles_of(q).splits;
 	}
 	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
 	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
@@ -250,14 +284,15 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 }
 
 /* Rows of a matrix times few vectors. Where a row is a warp's: the chain of its loads, the first before all bytes flow.
- * Otherwise a CTA has some rows and walks over them, four vectors at a time; half of its own walk is left when DRAM has
- * delivered all. */
+ * Otherwise a CTA has some rows and walks over them: round trips and what it multiplies between them, which overlap
+ * with the bytes as any loop's do (gpu_flow.c). */
 void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t at_once = (uint64_t)(k->vector_bytes ? k->vector_bytes : 4) * (k->unroll ? k->unroll : 1), row, all;
+	uint64_t at_once = (uint64_t)(k->vector_bytes ? k->vector_bytes : 4) * (k->unroll ? k->unroll : 1), row, all,
+		 trips;
 
 	row = dtype_bytes(l->op->dtype, s->k);
 	all = row * s->n * (s->batch ? s->batch : 1);
@@ -273,8 +308,8 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		t->chain = (x.rounds * div_up(row, 32 * at_once) - 1) * gpu_step(g, &l->mem);
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 	} else {
-		t->chain = div_up(div_up(all, x.ctas), x.threads * at_once) * div_up(s->m, 4) * gpu_step(g, &l->mem);
-		t->body = gpu_overlap(g->c->overlap, x.rounds * t->chain, t->memory) + t->chain / 2;
-		t->chain *= x.rounds;
+		trips = div_up(div_up(all, x.ctas), x.threads * at_once);
+		t->chain = x.rounds * trips * (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
+		t->body = gpu_overlap(g->rows->overlap, t->chain, t->memory);
 	}
 }
