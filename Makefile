@@ -247,9 +247,15 @@ $(H200)/attention.db: traces/h200/micro/attention.json.gz $B/npusim
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)$B/npusim trace import $< -o $@ >/dev/null
 
+$(H200)/attention-h100.db: traces/h100/micro/attention.json.gz $B/npusim
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)$B/npusim trace import $< -o $@ >/dev/null
+
 .PHONY: ablation
-ablation: $(H200)/attention.db ## asynchronous copy on and off in our attention kernels, measured and simulated
-	@sh validate/tools/ablation.sh $B/npusim $<
+ablation: $(H200)/attention.db $(H200)/attention-h100.db ## asynchronous copy on and off in our attention kernels, measured and simulated: H200 and H100
+	@sh validate/tools/ablation.sh $B/npusim h200 $(H200)/attention.db
+	@echo; echo "the same on an H100, nothing fitted to it"
+	@sh validate/tools/ablation.sh $B/npusim h100 $(H200)/attention-h100.db
 
 ##> What a newcomer wants
 DEMO = $(BUILD)/demo

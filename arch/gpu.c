@@ -19,7 +19,7 @@ const struct cfg_field gpu_schema[] = {
 	CFG_PS(struct gpu_cfg, step_dram, "step_dram", "385 ns", 1, 100 * PS_US, NULL,
 	       "a load from DRAM, and a barrier", MICRO "latency.csv: step"),
 	CFG_PS(struct gpu_cfg, step_fresh, "step_fresh", "80 ns", 0, 100 * PS_US, NULL,
-	       "what a step of a loop takes more on bytes a launch before has just written",
+	       "what a step of a loop over elements takes more on bytes a launch before has just written",
 	       MICRO "code.csv: producer less warm, over the loop's steps"),
 	CFG_BYTES(struct gpu_cfg, fresh, "fresh", "16 KiB", 1, UINT64_C(1) << 40, NULL,
 	          "... in an operand of so many bytes or more", MICRO "code.csv: 8 KiB show nothing"),

@@ -26,7 +26,7 @@ struct gpu_cfg {
 	ps_t launch;                 /* launch and drain of a kernel of one CTA that does nothing */
 	uint64_t cta_rate;           /* CTAs the device starts a second */
 	ps_t step_l2, step_dram;     /* a dependent step: load and barrier, hitting in L2 or not */
-	ps_t step_fresh;             /* what a step of a loop takes more on bytes a launch before has just written */
+	ps_t step_fresh;             /* what a step of a loop over elements takes more on bytes a launch before has just written */
 	uint64_t fresh;              /* ... in an operand of so many bytes or more */
 	uint32_t code;               /* launches of other kernels after which the SMs hold nothing of a kernel's code */
 	ps_t barrier;                /* of a CTA of 128 threads */

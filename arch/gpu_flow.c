@@ -71,9 +71,7 @@ ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, bool reread
 
 ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l)
 {
-	ps_t step = gpu_step(g, &l->mem) + (l->fresh && l->fresh >= g->c->fresh ? g->c->step_fresh : 0);
-
-	return l->kernel.steps * step +
+	return l->kernel.steps * gpu_step(g, &l->mem) +
 	       l->kernel.barriers * gpu_barrier(g, (uint64_t)l->at->block[0] * l->at->block[1] * l->at->block[2]) +
 	       clock_span(l->kernel.loop_cycles, g->clock);
 }

@@ -48,6 +48,7 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	const struct kernel *k = &l->kernel;
 	struct gpu_launch as = *l;
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, tile = threads * (k->items ? k->items : 1), turns;
+	ps_t turn;
 
 	/* The grid's y counts a concat's members, of which the largest keeps its CTAs busy. */
 	if (l->op->kind == OP_CONCAT && l->at->grid[1] > 1) {
@@ -64,6 +65,7 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	turns = k->items ? div_up(f.elements, threads) : div_up(f.elements, threads * f.grid.ctas);
 	if (k->items && turns > k->items)
 		turns = k->items;
-	f.loop = turns * gpu_flow_turn(g, l);
+	turn = gpu_flow_turn(g, l) + (l->fresh && l->fresh >= g->c->fresh ? l->kernel.steps * g->c->step_fresh : 0);
+	f.loop = turns * turn;
 	gpu_flow_time(g, l, &f, t);
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# ablation.sh NPUSIM T.db - asynchronous copy off against on, measured on the H200 and simulated, for our tensor-core
-# attention (validate/cuda ref_attention), from npusim validate's samples. Ratios above 1: the copy helps.
+# ablation.sh NPUSIM DEVICE T.db - asynchronous copy off against on, measured on a device (h200, h100) and simulated, for our
+# tensor-core attention (validate/cuda ref_attention), from npusim validate's samples. Ratios above 1: the copy helps.
 set -eu
 
-"$1" validate -c configs/gpu/h200.yaml -t "$2" --rules configs/rules/reference-cuda.yaml \
+"$1" validate -c "configs/gpu/$2.yaml" -t "$3" --rules configs/rules/reference-cuda.yaml \
 	--cases configs/cases/reference.yaml --format csv | awk -F, '
 NR == 1 { next }
 {
