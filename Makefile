@@ -56,7 +56,7 @@ MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed
-FUZZ     = yaml kineto csv nsys capture
+FUZZ     = yaml kineto csv nsys capture replay
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c

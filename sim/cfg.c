@@ -40,7 +40,9 @@ static bool printable(const char *text)
 		uint32_t cp = 0;
 		size_t len = str_utf8(text, n, &cp);
 
-		if (!len || cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xfeff || cp == 0xfffe || cp == 0xffff)
+		/* Line and paragraph separators are line breaks to YAML, and would come back as spaces. */
+		if (!len || cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029 || cp == 0xfeff ||
+		    cp == 0xfffe || cp == 0xffff)
 			return false;
 		text += len;
 		n -= len;

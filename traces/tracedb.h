@@ -4,7 +4,8 @@
  * what was there untouched. Importing the same file (by digest) into a database that holds it already is noticed:
  * it says so and changes nothing. Ranges select by launch correlation (the runtime call starts inside the
  * annotation, on whichever thread: backward launches belong to their step), by time only for launches without a
- * recorded call. A database may hold several files; a selection takes from all, on one time axis. */
+ * recorded call. A database may hold several files, all of one kind of device (another one is refused when it comes); a
+ * selection takes from all, on one time axis. */
 #ifndef NPUSIM_TRACES_TRACEDB_H
 #define NPUSIM_TRACES_TRACEDB_H
 

@@ -4,6 +4,8 @@
  * Sorted cursors and indexed joins: memory stays bounded by SQLite's cache and the depth of nesting. */
 #include "traces/tracedb_int.h"
 
+#include <string.h>
+
 /* --- op parents ------------------------------------------------------------------------------------------------ */
 
 /* Only when the file had some thread's ops out of order: then put_op could not tell. */
@@ -122,6 +124,55 @@ static int count_linked(struct tracedb *t, struct err *e)
 	return db_run(t->db, s, e);
 }
 
+/* Times of two sorts of device add up to nothing, and ops are laid out by one device. Those that ran nothing, such as a
+ * second GPU for the screen, do not count; nor does what a profiler does not say. */
+static int one_kind_of_device(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from (select 1 from device group by name, sm_major, sm_minor)", e);
+	struct sqlite3_stmt *s = n ? db_stmt(t->db, "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
+	                                            " join source f on f.id = d.source where exists (select 1 from launch l"
+	                                            " where l.source = d.source and l.device = d.id)"
+	                                            " order by d.source, d.id", e) : NULL;
+	static const char unnamed[] = "GPU of compute capability "; /* what Nsight Compute's tables say of one */
+	struct str name = STR_INIT, file = STR_INIT, shown = STR_INIT;
+	int64_t compute = 0;
+	int rc;
+
+	if (!s || db_step(t->db, n, e) < 0)
+		return -1;
+	rc = db_col_i64(n, 0) > 1;
+	if (db_run(t->db, n, e) < 0)
+		return -1;
+	while (rc > 0 && (rc = db_step(t->db, s, e)) == 1) {
+		const char *stored = db_col_text(s, 0), *other = strncmp(stored, unnamed, strlen(unnamed)) == 0 ? "" : stored;
+		const int64_t c = db_col_i64(s, 1);
+
+		if ((*other && name.len && strcmp(other, str_c(&name)) != 0) || (c && compute && c != compute)) {
+			rc = err_set(e, ERR_IO, "two kinds of device: '%s' ran on '%s' (compute capability %lld.%lld) and '%s' on '%s'"
+			             " (%lld.%lld); a trace database is of one kind", str_c(&file), str_c(&shown),
+			             (long long)compute / 10, (long long)compute % 10, db_col_text(s, 2), stored,
+			             (long long)c / 10, (long long)c % 10);
+			break;
+		}
+		if (*other && !name.len) {
+			str_add(&name, other);
+			str_clear(&file);
+			str_clear(&shown);
+		}
+		if (!file.len) {
+			str_add(&file, db_col_text(s, 2));
+			str_add(&shown, stored);
+		}
+		compute = compute ? compute : c;
+	}
+	if (rc == 0 && (name.failed || file.failed || shown.failed))
+		rc = err_set(e, ERR_NOMEM, "out of memory");
+	str_free(&name);
+	str_free(&file);
+	str_free(&shown);
+	return rc;
+}
+
 static int last_launch(struct tracedb *t, int64_t *id, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db, "select coalesce(max(id), 0) from launch", e);
@@ -142,5 +193,5 @@ int tracedb_link(struct tracedb *t, struct err *e)
 	    || tracedb_stat_link(t, before, e) < 0 || (t->graphs && run_for_source(t, name_graphs, e) < 0)
 	    || run_for_source(t, count_ranges, e) < 0)
 		return -1;
-	return count_linked(t, e);
+	return one_kind_of_device(t, e) < 0 ? -1 : count_linked(t, e);
 }

@@ -8,8 +8,12 @@ try trace show "$TMP/sum.db"
 try run -c $CONFIG -t "$TMP/sum.db"
 try trace ops "$TMP/sum.db"
 gzip -nc $DATA/ncu_wide.csv >"$TMP/wide.gz"
-try trace import $DATA/ncu_long.csv "$TMP/wide.gz" $DATA/ncu_no_duration.csv -o "$TMP/ncu.db" --format csv
+try trace import $DATA/ncu_long.csv $DATA/ncu_no_duration.csv -o "$TMP/ncu.db" --format csv
 try trace top "$TMP/ncu.db" --format csv
+try trace import "$TMP/wide.gz" -o "$TMP/wide.db" --format csv
+try trace top "$TMP/wide.db" --format csv
+# Of another device than what is in the database.
+try trace import "$TMP/wide.gz" -o "$TMP/ncu.db"
 try trace import $DATA/ncu_failure.txt -o "$TMP/ncu.db"
 try trace import $DATA/skipped.txt -o "$TMP/bad.db"
 try trace import $DATA/api_sum.csv -o "$TMP/bad.db"

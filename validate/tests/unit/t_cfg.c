@@ -285,6 +285,7 @@ TEST(a_refused_value_is_told_by_key_and_changes_nothing)
 		{ "l2.size", "'l2.size' is no assignment: write KEY=VALUE" },
 		{ "=4", "unknown key ''" },
 		{ "l2.note=\x01", "'l2.note' has characters that are not printable UTF-8" },
+		{ "l2.note=a\xe2\x80\xa8", "'l2.note' has characters that are not printable UTF-8" },
 		{ "l2.note=\xff", "'l2.note' has characters that are not printable UTF-8" },
 		{ "l2.note=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 		  "'l2.note' is longer than 63 bytes" },
