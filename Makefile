@@ -21,7 +21,7 @@ SIM = err arena str hash rng clock \
       lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
       run run_memo run_gpu limits classify counters roof bound hist review review_names \
-      sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run \
+      sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search \
       out out_json outfile chrome series timeline opt opt_man opt_complete progress
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \

@@ -18,6 +18,10 @@ int64_t res_put_workload(struct db *db, const struct res_workload *w, struct err
 /* 1: the point is there and stays. A failed one goes, with all that belongs to it. */
 int res_clear_place(struct db *db, int64_t sweep, const struct res_point *p, struct err *e);
 int res_put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e);
+/* 1: the point is there, with its totals and build; 0: it is not. Texts in `a`. */
+int res_get_head(struct resdb *r, int64_t sweep, uint64_t point, struct arena *a, struct res_point *out, struct err *e);
+/* A build that made points of the sweep and is not `but`; NULL: there is none. */
+int res_other_build(struct resdb *r, int64_t sweep, const char *but, struct arena *a, const char **out, struct err *e);
 /* The id that a query gives, 0 when there is no row, -1 on error. */
 int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 

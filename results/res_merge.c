@@ -13,58 +13,64 @@ static bool same_point(const struct res_point *x, const struct res_point *y)
 	       x->dirty_bytes == y->dirty_bytes && x->compulsory_bytes == y->compulsory_bytes;
 }
 
-static int check_builds(struct resdb *into, struct resdb *from, const struct res_point *a, size_t n_a,
-                        const struct res_point *b, size_t n_b, struct err *e)
+/* All points of one sweep, in both files, are of one build. */
+static int check_builds(struct resdb *into, int64_t there, struct resdb *from, const struct res_point *b, size_t n,
+                        struct arena *mem, struct err *e)
 {
-	const char *first = n_a ? a->build : n_b ? b->build : "";
+	const char *other = NULL;
+	const struct resdb *first = from;
 
-	for (size_t i = 0; i < n_a + n_b; i++) {
-		const struct res_point *p = i < n_a ? &a[i] : &b[i - n_a];
-
-		if (strcmp(p->build, first) != 0)
-			return err_set(e, ERR_IO,
-			               "'%s' holds points of one sweep from build %s and '%s' from build %s: merge them"
-			               " with --mixed-builds if that is meant",
-			               db_path(n_a ? into->db : from->db), first,
-			               db_path(i < n_a ? into->db : from->db), p->build);
+	for (size_t i = 1; i < n && !other; i++)
+		other = strcmp(b[i].build, b->build) != 0 ? b[i].build : NULL;
+	if (n && !other) {
+		if (res_other_build(into, there, b->build, mem, &other, e) < 0)
+			return -1;
+		first = into;
 	}
-	return 0;
+	if (!other)
+		return 0;
+	return err_set(e, ERR_IO,
+	               "'%s' holds points of one sweep from build %s and '%s' from build %s: merge them"
+	               " with --mixed-builds if that is meant",
+	               db_path(first->db), first == into ? other : b->build, db_path(from->db),
+	               first == into ? b->build : other);
 }
 
-/* Points of b that a does not have, or has failed; those in both must say the same. */
-static int choose(struct resdb *into, struct resdb *from, const struct res_point *a, size_t n_a, struct res_point *b,
-                  size_t *n_b, struct err *e)
+/* Points of b that `into` does not have, or has failed; those in both must say the same. */
+static int choose(struct resdb *into, int64_t there, struct resdb *from, struct res_point *b, size_t *n_b,
+                  struct arena *mem, struct err *e)
 {
-	size_t kept = 0, k = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < *n_b; i++) {
-		while (k < n_a && a[k].point < b[i].point)
-			k++;
-		if (k < n_a && a[k].point == b[i].point) {
-			if (!a[k].failed && !b[i].failed && !same_point(&a[k], &b[i]))
-				return err_set(e, ERR_IO,
-				               "'%s' and '%s' say different things of point %" PRIu64
-				               " of the same sweep:"
-				               " %.3f us and %.3f us",
-				               db_path(into->db), db_path(from->db), b[i].point,
-				               (double)a[k].total_ps / 1e6, (double)b[i].total_ps / 1e6);
-			if (!a[k].failed || b[i].failed)
-				continue;
-		}
-		b[kept++] = b[i];
+		struct res_point a;
+		int rc = res_get_head(into, there, b[i].point, mem, &a, e);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 1 && !a.failed && !b[i].failed && !same_point(&a, &b[i]))
+			return err_set(e, ERR_IO,
+			               "'%s' and '%s' say different things of point %" PRIu64 " of the same sweep:"
+			               " %.3f us and %.3f us",
+			               db_path(into->db), db_path(from->db), b[i].point, (double)a.total_ps / 1e6,
+			               (double)b[i].total_ps / 1e6);
+		if (rc == 0 || (a.failed && !b[i].failed))
+			b[kept++] = b[i];
 	}
 	*n_b = kept;
 	return 0;
 }
 
+/* A shard is held in memory, what is merged already is asked point by point: so joining many shards takes a time that
+ * is theirs alone. */
 static int merge_sweep(struct resdb *into, struct resdb *from, const struct res_sweep *s, bool mixed,
                        struct res_merged *m, struct err *e)
 {
 	struct res_sweep there = *s;
-	struct res_point *a, *b;
+	struct res_point *b;
 	struct res_workload w;
 	struct arena *mem = arena_new(0);
-	size_t n_a, n_b;
+	size_t n_b;
 	int rc = -1;
 
 	if (!mem)
@@ -72,10 +78,11 @@ static int merge_sweep(struct resdb *into, struct resdb *from, const struct res_
 	if (res_get_workload(from, s->workload_id, mem, &w, e) < 0 || res_get_points(from, s, mem, &b, &n_b, e) < 0)
 		goto out;
 	m->points += n_b;
-	if ((!mixed && check_builds(into, from, NULL, 0, b, n_b, e) < 0) ||
+	/* The file's own points first: before anything is written for them. */
+	if ((!mixed && check_builds(into, 0, from, b, n_b, mem, e) < 0) ||
 	    res_put_sweep(into, &w, s, "", true, &there.id, e) < 0 ||
-	    res_get_points(into, &there, mem, &a, &n_a, e) < 0 ||
-	    (!mixed && check_builds(into, from, a, n_a, b, n_b, e) < 0) || choose(into, from, a, n_a, b, &n_b, e) < 0 ||
+	    (!mixed && check_builds(into, there.id, from, b, n_b, mem, e) < 0) ||
+	    choose(into, there.id, from, b, &n_b, mem, e) < 0 ||
 	    (n_b && res_put_points(into, there.id, b, n_b, s->n_axes, e) < 0))
 		goto out;
 	m->points_new += n_b;

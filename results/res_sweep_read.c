@@ -142,6 +142,31 @@ struct points {
 	size_t n;
 };
 
+#define HEAD                                                                                                           \
+	"select p.point, p.config_hash, b.text, p.status, p.reason, p.total_ps, p.cycles, p.roofline_ps,"              \
+	" p.roofline_bound, p.carried_ps, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes, p.compulsory_bytes,"   \
+	" p.flops, p.events from point p join build b on b.id = p.build where p.sweep = ?"
+
+static struct res_point head_of(struct reader *r, struct sqlite3_stmt *q)
+{
+	return (struct res_point){ .point = u64(q, 0),
+		                   .config_hash = strtoull(db_col_text(q, 1), NULL, 16),
+		                   .build = text(r, q, 2),
+		                   .failed = strcmp(db_col_text(q, 3), "done") != 0,
+		                   .reason = text(r, q, 4),
+		                   .total_ps = u64(q, 5),
+		                   .cycles = u64(q, 6),
+		                   .roofline_ps = u64(q, 7),
+		                   .roofline_bound = text(r, q, 8),
+		                   .carried_ps = u64(q, 9),
+		                   .dram_read_bytes = u64(q, 10),
+		                   .dram_write_bytes = u64(q, 11),
+		                   .dirty_bytes = u64(q, 12),
+		                   .compulsory_bytes = u64(q, 13),
+		                   .flops = u64(q, 14),
+		                   .events = u64(q, 15) };
+}
+
 static int read_heads(struct reader *r, const struct res_sweep *s, struct points *out)
 {
 	struct sqlite3_stmt *q;
@@ -149,34 +174,51 @@ static int read_heads(struct reader *r, const struct res_sweep *s, struct points
 	int rc;
 
 	if (count(r, "select count(*) from point where sweep = ?", s->id, &max) < 0 ||
-	    !(q = of_sweep(
-		      r,
-		      "select p.point, p.config_hash, b.text, p.status, p.reason, p.total_ps, p.cycles, p.roofline_ps,"
-		      " p.roofline_bound, p.carried_ps, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes,"
-		      " p.compulsory_bytes, p.flops, p.events from point p join build b on b.id = p.build"
-		      " where p.sweep = ? order by p.point",
-		      s->id)))
+	    !(q = of_sweep(r, HEAD " order by p.point", s->id)))
 		return -1;
 	if (!(out->v = arena_array(r->a, max ? max : 1, sizeof *out->v)))
 		return no_memory(r->e);
 	while ((rc = db_step(r->db, q, r->e)) == 1 && out->n < max)
-		out->v[out->n++] = (struct res_point){ .point = u64(q, 0),
-			                               .config_hash = strtoull(db_col_text(q, 1), NULL, 16),
-			                               .build = text(r, q, 2),
-			                               .failed = strcmp(db_col_text(q, 3), "done") != 0,
-			                               .reason = text(r, q, 4),
-			                               .total_ps = u64(q, 5),
-			                               .cycles = u64(q, 6),
-			                               .roofline_ps = u64(q, 7),
-			                               .roofline_bound = text(r, q, 8),
-			                               .carried_ps = u64(q, 9),
-			                               .dram_read_bytes = u64(q, 10),
-			                               .dram_write_bytes = u64(q, 11),
-			                               .dirty_bytes = u64(q, 12),
-			                               .compulsory_bytes = u64(q, 13),
-			                               .flops = u64(q, 14),
-			                               .events = u64(q, 15) };
+		out->v[out->n++] = head_of(r, q);
 	return rc < 0 ? -1 : db_run(r->db, q, r->e);
+}
+
+int res_get_head(struct resdb *db, int64_t sweep, uint64_t point, struct arena *a, struct res_point *out, struct err *e)
+{
+	struct reader r = { db->db, a, e, false };
+	struct sqlite3_stmt *q = of_sweep(&r, HEAD " and p.point = ?", sweep);
+	int rc;
+
+	if (!q)
+		return -1;
+	db_bind_i64(q, 2, (int64_t)point);
+	if ((rc = db_step(r.db, q, e)) == 1) {
+		*out = head_of(&r, q);
+		if (db_run(r.db, q, e) < 0 || r.failed)
+			return r.failed ? no_memory(e) : -1;
+	}
+	return rc;
+}
+
+int res_other_build(struct resdb *db, int64_t sweep, const char *but, struct arena *a, const char **out, struct err *e)
+{
+	struct reader r = { db->db, a, e, false };
+	struct sqlite3_stmt *q =
+		of_sweep(&r,
+	                 "select b.text from build b where b.text <> ?2 and exists (select 1 from point p"
+	                 " where p.sweep = ?1 and p.build = b.id) order by b.text limit 1",
+	                 sweep);
+	int rc;
+
+	*out = NULL;
+	if (!q)
+		return -1;
+	db_bind_text(q, 2, but);
+	if ((rc = db_step(r.db, q, e)) == 1) {
+		*out = text(&r, q, 0);
+		rc = db_run(r.db, q, e);
+	}
+	return rc < 0 ? -1 : r.failed ? no_memory(e) : 0;
 }
 
 /* What belongs to points comes in their order: for every row, the point it is of. NULL: of none, the file is damaged.

@@ -18,7 +18,7 @@
 
 struct options {
 	const char *file, *results, *trace, *shard, *format;
-	uint64_t jobs, max, rows;
+	uint64_t jobs, max, rows, guided;
 	bool dry, retry, mixed, allow_opaque;
 	uint64_t shard_i, shard_n;
 	uint32_t again_ppm; /* NONE: not asked for */
@@ -116,7 +116,10 @@ static void announce(const struct sweep *s, const struct sweep_job *job, size_t 
 	double each = seconds_a_point(s, job);
 	unsigned workers = job->jobs < to_run ? job->jobs : (unsigned)to_run;
 
-	fprintf(stderr, "npusim: %zu points", s->n_points);
+	if (s->sample == SWEEP_GUIDED)
+		fprintf(stderr, "npusim: a search of %" PRIu64 " points, %zu at a time", s->sample_n, s->generation);
+	else
+		fprintf(stderr, "npusim: %zu points", s->n_points);
 	for (size_t d = 0; s->sample == SWEEP_GRID && d < s->n_dims && s->n_dims > 1; d++)
 		for (size_t i = 0; i < s->n_axes; i++)
 			if (s->axes[i].dim == d) {
@@ -238,6 +241,13 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		        s->path);
 		goto out;
 	}
+	if (o->guided)
+		sweep_guide(s, o->guided);
+	if (s->sample == SWEEP_GUIDED && o->shard_n > 1) {
+		err_set(e, ERR_USAGE,
+		        "a guided search asks every point what the others were worth: it cannot run as shards");
+		goto out;
+	}
 	if (read_inputs(&in, o, s, e) < 0)
 		goto out;
 	rc = sweep_expand(s, o->max, on_points, &checking, e);
@@ -252,14 +262,17 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : run_expert_reuse(&in.stream);
-	announce(s, &job, points_of_shard(s, &job));
+	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job));
 	if (o->dry) {
 		list_points(s, f, out);
 		goto out;
 	}
 	job.arg = &running;
-	rc = sweep_run(s, &job, db, &done, e);
+	rc = s->sample == SWEEP_GUIDED ? sweep_search(s, &job, db, &done, e) : sweep_run(s, &job, db, &done, e);
 	progress_free(running.line);
+	if (rc == 0 && s->sample == SWEEP_GUIDED)
+		fprintf(stderr, "npusim: %zu points in %zu generations%s\n", s->n_points, s->generations,
+		        s->n_points < s->sample_n ? "; there are no others" : "");
 	if (rc < 0 && o->results)
 		err_add(e, "sweeping; what is done is kept in '%s', and the same command goes on", o->results);
 	if (rc == 0 && done.ran < done.mine - s->n_refused && done.there > s->n_refused)
@@ -333,6 +346,8 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		  "after a sweep at analytic fidelity, run its most promising SHARE (0.1: a tenth, the front first) "
 		  "again"
 		  " with events, and say how far the two are apart" },
+		{ 0, "guided", OPT_U64, &o.guided, "N",
+		  "instead of the file's grid or sample, search for the front of its objectives with N points" },
 		{ 0, "max", OPT_U64, &o.max, "N", "take a sweep of up to N points; 100,000 by default" },
 		{ 0, "retry", OPT_FLAG, &o.retry, NULL, "run failed points again" },
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "go on in a file whose points another build made" },
@@ -363,7 +378,8 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		"npusim sweep /tmp/s.yaml -o /tmp/r.db\n"
 		"npusim sweep configs/studies/l2-size.yaml -o /tmp/l2.db\n"
 		"npusim sweep configs/studies/l2-size.yaml --dry-run\n"
-		"npusim sweep configs/studies/l2-policy.yaml -j 1 --format csv\n",
+		"npusim sweep configs/studies/l2-policy.yaml -j 1 --format csv\n"
+		"npusim sweep configs/studies/balance.yaml --guided 288 -o /tmp/r.db\n",
 		opts,
 		1,
 		1

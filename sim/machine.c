@@ -192,6 +192,7 @@ static struct machine_conf *conf_read_file(const struct yaml *y, const char *nam
 	return NULL;
 }
 
+/* `kept` NULL: the kind of DRAM is filled in already. */
 static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
                        struct err *e)
 {
@@ -203,7 +204,7 @@ static int conf_finish(struct machine_conf *c, const char *const *sets, int n_se
 	if (c->cfg.kind != kind)
 		return err_set(e, ERR_CONFIG,
 		               "'kind' decides which parameters there are: only the file itself can say it");
-	return read_dram_kind(c, kept, e) < 0 ? -1 : check(c, e);
+	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, e);
 }
 
 static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
@@ -224,7 +225,8 @@ static struct machine_conf *conf_read(struct yaml *y, const char *name, const ch
 /* --- a base ------------------------------------------------------------------------------------------------ */
 
 struct machine_base {
-	struct machine_conf *c; /* before assignments */
+	struct machine_conf *c;    /* before assignments */
+	struct machine_conf *dram; /* the same with its kind of DRAM filled in; NULL: not made yet, or it cannot be */
 	struct kind_file *kinds;
 };
 
@@ -248,12 +250,13 @@ void machine_base_free(struct machine_base *b)
 {
 	if (!b)
 		return;
+	machine_conf_free(b->dram);
 	machine_conf_free(b->c);
 	free_kinds(b->kinds);
 	free(b);
 }
 
-struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
+static struct machine_conf *conf_copy(const struct machine_conf *from, struct err *e)
 {
 	struct machine_conf *c = malloc(sizeof *c);
 
@@ -261,8 +264,35 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
 		return NULL;
 	}
-	*c = *b->c;
-	if ((c->raw = cfg_copy(b->c->raw, &b->c->cfg, &c->cfg, e)) && conf_finish(c, sets, n_sets, &b->kinds, e) == 0)
+	*c = *from;
+	if ((c->raw = cfg_copy(from->raw, &from->cfg, &c->cfg, e)))
+		return c;
+	machine_conf_free(c);
+	return NULL;
+}
+
+/* A kind of DRAM fills in what nobody gave, so it may come before assignments as well as after them, unless one of them
+ * names another kind. Whatever is wrong with it is said in its usual place. */
+static const struct machine_conf *with_dram(struct machine_base *b, const char *const *sets, int n_sets)
+{
+	struct err ignored = ERR_INIT;
+
+	for (int i = 0; i < n_sets; i++)
+		if (strncmp(sets[i], "dram.kind", 9) == 0)
+			return NULL;
+	if (!b->dram && (b->dram = conf_copy(b->c, &ignored)) && read_dram_kind(b->dram, &b->kinds, &ignored) < 0) {
+		machine_conf_free(b->dram);
+		b->dram = NULL;
+	}
+	return b->dram;
+}
+
+struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
+{
+	const struct machine_conf *filled = with_dram(b, sets, n_sets);
+	struct machine_conf *c = conf_copy(filled ? filled : b->c, e);
+
+	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->kinds, e) == 0)
 		return c;
 	machine_conf_free(c);
 	return NULL;

@@ -68,7 +68,8 @@
  *   sim/limits       one parameter at a time, a step further
  *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
  *   sim/run_memo     what runs after each other share: tables' files, the last mapping
- *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), _names, _int
+ *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), guided
+ *                    search (_search), _names, _int
  *   sim/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
  *                    launch; bound: kernels under a roofline; hist: their metrics
  *   sim/review       a published report against its tables (_names: its values, _int)

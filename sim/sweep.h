@@ -9,6 +9,8 @@
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
  *   where: EXPR | [EXPR, ...]       over configuration values: what does not hold is no point
  *   sample: grid | {kind: random|lhs, n: N, seed: S}    in samples a range without `steps` is continuous
+ *         | {kind: guided, n: N, seed: S, generation: G}  a search for the front of the objectives (sweep_search.c) in N
+ *                                   points, G at a time; a point drawn again, or excluded by `where`, does not count
  *   columns: {NAME: EXPR}           values to print, and names for what follows
  *   objectives: [EXPR | {name: N, minimize|maximize: EXPR}]     (an EXPR alone is minimised)
  *   constraints: EXPR | [EXPR, ...] over results too: the row says whether they hold
@@ -24,7 +26,7 @@
  * its row back; the calling process alone writes SQLite, as rows come in. So kill -9 at any moment loses at most the
  * points in flight, and no row depends on the number of workers or on order. A worker that dies costs its point.
  *
- * Leaves out: searches that learn from results; more than one base or workload. */
+ * Leaves out: more than one base or workload. */
 #ifndef NPUSIM_SIM_SWEEP_H
 #define NPUSIM_SIM_SWEEP_H
 
@@ -36,7 +38,7 @@
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
 
-enum sweep_sample { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LHS };
+enum sweep_sample { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LHS, SWEEP_GUIDED };
 enum sweep_goal { SWEEP_COLUMN, SWEEP_MINIMIZE, SWEEP_MAXIMIZE };
 
 struct sweep_axis {
@@ -66,12 +68,15 @@ struct sweep {
 	size_t n_axes, n_dims;
 	enum sweep_sample sample;
 	uint64_t sample_n, sample_seed;
+	size_t generation, generations;      /* guided: points of one; how many there were */
 	struct exprs *exprs;
 	struct expr **where, **constraints;
 	size_t n_where, n_constraints;
 	struct sweep_column *columns;        /* columns and objectives in the order of the file */
 	size_t n_columns;
 	uint32_t *index;                     /* n_points x n_axes: which value */
+	double *places;                      /* guided: n_points x n_dims, 0 to 1 */
+	struct sweep_maker *maker;           /* sweep_points.c */
 	uint64_t *hashes;                    /* of the points' configurations; 0: refused */
 	const char **refused;                /* why a point cannot be built; NULL: it can */
 	size_t n_points, n_refused, n_dropped; /* dropped: by where */
@@ -88,7 +93,9 @@ struct sweep *sweep_load(const char *path, struct err *e);
 struct sweep *sweep_parse(const char *text, const char *name, const char *base_text, struct err *e);
 void sweep_free(struct sweep *s);
 
-/* Makes the points and checks each; more than `max` is an error. Then reads the expressions over results. */
+/* Instead of the file's sample: a search of `n` points. Before sweep_expand. */
+void sweep_guide(struct sweep *s, uint64_t n);
+/* Makes the points (of a guided sample: the first generation) and checks each; more than `max` is an error. Then reads the expressions over results. */
 int sweep_expand(struct sweep *s, uint64_t max, void (*progress)(void *arg, size_t done, size_t of), void *arg,
                  struct err *e);
 /* For points that are stored: their statistics' names, then the expressions over results. */
@@ -132,9 +139,13 @@ struct sweep_job {
 	bool retry, mixed;                   /* retry: failed points run again */
 	void (*progress)(void *arg, size_t done, size_t of); /* after each write: points run, to run */
 	void *arg;
+	void (*row)(void *arg, const struct res_point *p); /* each row that is run, before it is stored; may be NULL */
+	void *row_arg;
 };
 struct sweep_done { int64_t id; size_t mine, there, ran; }; /* points of this shard; of them stored before; run now */
 int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done, struct err *e);
+/* The same for a guided sample: generation after generation, adding points to `s`. All points are this shard's. */
+int sweep_search(struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done, struct err *e);
 /* One point here and now, as a worker does it; everything in `a`. A failure is a failed row, not an error. */
 void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a, struct res_point *out);
 

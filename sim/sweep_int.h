@@ -12,6 +12,15 @@ int sweep_axis_read(struct sweep *s, const struct ynode *key, const struct ynode
                     struct err *e);
 int sweep_axis_add(struct sweep *s, struct sweep_axis *x, double fraction, uint32_t *index, struct err *e);
 
+/* sweep_points.c, for a search: adds the point at this place of every dimension (0 to 1), unless it is there, was excluded, or
+ * `where` excludes it; then checks those that were added. */
+int sweep_add_place(struct sweep *s, const double *place, struct err *e);
+int sweep_check_new(struct sweep *s, struct err *e);
+void sweep_maker_free(struct sweep_maker *m); /* what is not in the sweep's arena */
+
+/* sweep_search.c: of what a search asks for; its points are results. */
+uint64_t sweep_search_hash(const struct sweep *s);
+
 /* sweep_pipe.c: a row as bytes, without its values, which the reader has. The reader's texts and lists live in `a`. */
 void sweep_pack(const struct res_point *p, struct str *out);
 int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point *out);

@@ -122,9 +122,11 @@ static int read_how(struct sweep *s, struct err *e)
 
 static int read_sample(struct sweep *s, struct err *e)
 {
-	static const char *const keys[] = { "kind", "n", "seed" };
-	const struct ynode *n = ynode_get(yaml_root(s->y), "sample"), *kind = n, *count = NULL, *seed = NULL;
+	static const char *const keys[] = { "kind", "n", "seed", "generation" };
+	const struct ynode *n = ynode_get(yaml_root(s->y), "sample"), *kind = n, *count = NULL, *seed = NULL,
+			   *each = NULL;
 	const char *text;
+	uint64_t generation = 0;
 
 	s->sample_seed = 1;
 	if (!n)
@@ -133,9 +135,10 @@ static int read_sample(struct sweep *s, struct err *e)
 		if (yaml_only_keys(s->y, n, keys, sizeof keys / sizeof *keys, e) < 0)
 			return -1;
 		if (!(kind = ynode_get(n, "kind")))
-			return yaml_err(s->y, n, e, "'sample' has no 'kind': grid, random or lhs");
+			return yaml_err(s->y, n, e, "'sample' has no 'kind': grid, random, lhs or guided");
 		count = ynode_get(n, "n");
 		seed = ynode_get(n, "seed");
+		each = ynode_get(n, "generation");
 	}
 	if (yaml_str(s->y, kind, &text, e) < 0)
 		return -1;
@@ -145,14 +148,20 @@ static int read_sample(struct sweep *s, struct err *e)
 		s->sample = SWEEP_RANDOM;
 	else if (strcmp(text, "lhs") == 0)
 		s->sample = SWEEP_LHS;
+	else if (strcmp(text, "guided") == 0)
+		s->sample = SWEEP_GUIDED;
 	else
-		return yaml_err(s->y, kind, e, "unknown sample '%s': it is grid, random or lhs", text);
+		return yaml_err(s->y, kind, e, "unknown sample '%s': it is grid, random, lhs or guided", text);
+	if (each && s->sample != SWEEP_GUIDED)
+		return yaml_err(s->y, each, e, "only a guided sample has a 'generation'");
 	if (s->sample == SWEEP_GRID)
 		return count || seed ? yaml_err(s->y, n, e, "a grid has all its points: no 'n' or 'seed'") : 0;
 	if (!count)
 		return yaml_err(s->y, kind, e, "'%s' needs a number of points: write {kind: %s, n: 100}", text, text);
-	if (yaml_u64(s->y, count, 1, UINT32_MAX, &s->sample_n, e) < 0)
+	if (yaml_u64(s->y, count, 1, UINT32_MAX, &s->sample_n, e) < 0 ||
+	    (each && yaml_u64(s->y, each, 1, 1024, &generation, e) < 0))
 		return -1;
+	s->generation = (size_t)generation;
 	return seed ? yaml_u64(s->y, seed, 0, UINT64_MAX, &s->sample_seed, e) : 0;
 }
 
@@ -465,6 +474,7 @@ void sweep_free(struct sweep *s)
 {
 	if (!s)
 		return;
+	sweep_maker_free(s->maker);
 	exprs_free(s->exprs);
 	yaml_free(s->y);
 	cfg_free(s->schema);

@@ -3,19 +3,24 @@
 #include <string.h>
 
 #include "sim/analytic.h"
+#include "sim/hash.h"
 #include "sim/rng.h"
 #include "sim/sweep_int.h"
 
 #define TRIES_PER_POINT 100 /* a random sample gives up where `where` and doubles leave too little */
 #define STATS_FROM      32  /* points whose machines are asked which statistics there are */
 
-struct maker {
+struct sweep_maker {
 	struct sweep *s;
 	uint64_t max;
 	size_t cap;
 	uint32_t *at; /* of the point being made: a value's index by axis */
 	struct res_value *values;
 	const char **sets;
+	/* All combinations that are a point or are excluded, by hash: where in `met` they stand, + 1. */
+	uint32_t *met, *places;
+	size_t n_met, cap_met, n_places;
+	size_t n_checked; /* points */
 	struct err *e;
 };
 
@@ -33,7 +38,7 @@ struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, 
 /* --- conditions -------------------------------------------------------------------------------------------- */
 
 /* 1: a point; 0: `where` excludes it. */
-static int holds(struct maker *m)
+static int holds(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 	struct sweep_row row = { s, NULL, NULL, m->values, NULL };
@@ -62,7 +67,7 @@ static int holds(struct maker *m)
 	return rc;
 }
 
-static int add(struct maker *m)
+static int add(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 
@@ -92,14 +97,14 @@ static size_t dim_size(const struct sweep *s, size_t dim)
 	return 0;
 }
 
-static void set_dim(struct maker *m, size_t dim, uint32_t to)
+static void set_dim(struct sweep_maker *m, size_t dim, uint32_t to)
 {
 	for (size_t i = 0; i < m->s->n_axes; i++)
 		if (m->s->axes[i].dim == dim)
 			m->at[i] = to;
 }
 
-static int too_many(struct maker *m, double n)
+static int too_many(struct sweep_maker *m, double n)
 {
 	struct str product = STR_INIT;
 
@@ -118,7 +123,7 @@ static int too_many(struct maker *m, double n)
 	return -1;
 }
 
-static int grid(struct maker *m)
+static int grid(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 	uint32_t *at = arena_array(s->a, s->n_dims, sizeof *at);
@@ -158,7 +163,7 @@ static double fraction(struct rng *r)
 }
 
 /* Sets all axes of a dimension to the place `u` (0 to 1) of their values. */
-static int place_dim(struct maker *m, size_t dim, double u)
+static int place_dim(struct sweep_maker *m, size_t dim, double u)
 {
 	for (size_t i = 0; i < m->s->n_axes; i++) {
 		struct sweep_axis *x = &m->s->axes[i];
@@ -177,42 +182,87 @@ static int place_dim(struct maker *m, size_t dim, double u)
 	return 0;
 }
 
-static bool is_there(const struct maker *m)
+static void place_met(struct sweep_maker *m, size_t i)
 {
-	const struct sweep *s = m->s;
+	const size_t n = m->s->n_axes;
+	uint64_t h = hash_mix(hash_bytes(HASH_INIT, m->met + i * n, n * sizeof *m->met));
 
-	for (size_t p = 0; p < s->n_points; p++)
-		if (memcmp(s->index + p * s->n_axes, m->at, s->n_axes * sizeof *m->at) == 0)
-			return true;
-	return false;
+	while (m->places[h & (m->n_places - 1)])
+		h++;
+	m->places[h & (m->n_places - 1)] = (uint32_t)i + 1;
 }
 
-static int random_points(struct maker *m)
+static int grow_met(struct sweep_maker *m)
+{
+	const size_t n = m->s->n_axes, cap = m->cap_met ? 2 * m->cap_met : 256;
+	uint32_t *met = realloc(m->met, cap * n * sizeof *met), *places;
+
+	if (met)
+		m->met = met;
+	if (!met || !(places = calloc(4 * cap, sizeof *places)))
+		return sweep_no_memory(m->e);
+	free(m->places);
+	m->places = places;
+	m->n_places = 4 * cap;
+	m->cap_met = cap;
+	for (size_t i = 0; i < m->n_met; i++)
+		place_met(m, i);
+	return 0;
+}
+
+/* 1: this combination was met before; it is from now on. */
+static int was_met(struct sweep_maker *m)
+{
+	const size_t n = m->s->n_axes;
+
+	if (m->n_met == m->cap_met && grow_met(m) < 0)
+		return -1;
+	for (uint64_t h = hash_mix(hash_bytes(HASH_INIT, m->at, n * sizeof *m->at));; h++) {
+		const uint32_t i = m->places[h & (m->n_places - 1)];
+
+		if (i == 0)
+			break;
+		if (memcmp(m->met + (i - 1) * n, m->at, n * sizeof *m->at) == 0)
+			return 1;
+	}
+	memcpy(m->met + m->n_met * n, m->at, n * sizeof *m->at);
+	place_met(m, m->n_met++);
+	return 0;
+}
+
+/* The combination in `at`: 1: a new point, 0: none. */
+static int add_new(struct sweep_maker *m)
+{
+	int rc = was_met(m);
+
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if ((rc = holds(m)) == 1 && add(m) < 0)
+		return -1;
+	m->s->n_dropped += rc == 0;
+	return rc;
+}
+
+static int random_points(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 	struct rng r;
 
 	rng_seed(&r, s->sample_seed, "sweep");
 	for (uint64_t tries = 0; s->n_points < s->sample_n && tries < s->sample_n * TRIES_PER_POINT; tries++) {
-		int rc;
-
 		for (size_t d = 0; d < s->n_dims; d++)
 			if (place_dim(m, d, fraction(&r)) < 0)
 				return -1;
-		if (is_there(m))
-			continue;
-		if ((rc = holds(m)) < 0 || (rc == 1 && add(m) < 0))
+		if (add_new(m) < 0)
 			return -1;
-		s->n_dropped += rc == 0;
 	}
 	return 0;
 }
 
 /* Every dimension is cut into n equal parts and every part is met once; which meets which is drawn. */
-static int lhs_points(struct maker *m)
+static int lhs_points(struct sweep_maker *m, size_t n)
 {
 	struct sweep *s = m->s;
-	const size_t n = (size_t)s->sample_n;
 	double *place = arena_array(s->a, n * s->n_dims, sizeof *place);
 	uint32_t *order = arena_array(s->a, n, sizeof *order);
 	struct rng r;
@@ -233,17 +283,53 @@ static int lhs_points(struct maker *m)
 		for (size_t i = 0; i < n; i++)
 			place[i * s->n_dims + d] = ((double)order[i] + fraction(&r)) / (double)n;
 	}
-	for (size_t i = 0; i < n; i++) {
-		int rc;
-
-		for (size_t d = 0; d < s->n_dims; d++)
-			if (place_dim(m, d, place[i * s->n_dims + d]) < 0)
-				return -1;
-		if ((rc = is_there(m) ? 0 : holds(m)) < 0 || (rc == 1 && add(m) < 0))
+	for (size_t i = 0; i < n; i++)
+		if (sweep_add_place(s, place + i * s->n_dims, m->e) < 0)
 			return -1;
-		s->n_dropped += rc == 0;
-	}
 	return 0;
+}
+
+int sweep_add_place(struct sweep *s, const double *place, struct err *e)
+{
+	struct sweep_maker *m = s->maker;
+	int rc;
+
+	m->e = e;
+	for (size_t d = 0; d < s->n_dims; d++)
+		if (place_dim(m, d, place[d]) < 0)
+			return -1;
+	if ((rc = add_new(m)) == 1 && s->places)
+		memcpy(s->places + (s->n_points - 1) * s->n_dims, place, s->n_dims * sizeof *place);
+	return rc < 0 ? -1 : 0;
+}
+
+void sweep_guide(struct sweep *s, uint64_t n)
+{
+	s->sample = SWEEP_GUIDED;
+	s->sample_n = n;
+	s->generation = 0;
+}
+
+/* The first generation is spread over all there is, and twice as large: half of it is luck. No more points are asked
+ * for than there are. */
+static int first_generation(struct sweep_maker *m)
+{
+	struct sweep *s = m->s;
+	size_t first;
+	double n = 1;
+
+	for (size_t d = 0; d < s->n_dims; d++)
+		n *= (double)dim_size(s, d);
+	for (size_t i = 0; i < s->n_axes; i++)
+		n = s->axes[i].continuous ? (double)s->sample_n : n;
+	if (n < (double)s->sample_n)
+		s->sample_n = (uint64_t)n;
+	if (!s->generation)
+		s->generation = (size_t)(s->sample_n / 16);
+	s->generation = s->generation < 8 ? 8 : s->generation > 1024 ? 1024 : s->generation;
+	first = 2 * s->generation < s->sample_n ? 2 * s->generation : (size_t)s->sample_n;
+	s->places = arena_array(s->a, (size_t)s->sample_n * s->n_dims, sizeof *s->places);
+	return s->places ? lhs_points(m, first) : sweep_no_memory(m->e);
 }
 
 /* --- checking ---------------------------------------------------------------------------------------------- */
@@ -296,18 +382,14 @@ static int ask_machine(struct sweep *s, const struct machine_conf *c, struct err
 	return rc;
 }
 
-static int check(struct maker *m, void (*progress)(void *arg, size_t done, size_t of), void *arg)
+static int check_points(struct sweep_maker *m, struct err *first, void (*progress)(void *arg, size_t done, size_t of),
+                        void *arg)
 {
 	struct sweep *s = m->s;
-	struct err first = ERR_INIT;
 	/* Spread over all points, so that every end of every axis is likely among them. */
 	const size_t step = s->n_points / STATS_FROM + 1;
 
-	s->hashes = arena_array(s->a, s->n_points, sizeof *s->hashes);
-	s->refused = arena_array(s->a, s->n_points, sizeof *s->refused);
-	if (!s->hashes || !s->refused)
-		return sweep_no_memory(m->e);
-	for (size_t p = 0; p < s->n_points; p++) {
+	for (size_t p = m->n_checked; p < s->n_points; p++) {
 		struct err why = ERR_INIT;
 		struct machine_conf *c;
 		int rc = 0;
@@ -315,14 +397,15 @@ static int check(struct maker *m, void (*progress)(void *arg, size_t done, size_
 		sweep_sets(s, p, m->sets);
 		if ((c = sweep_conf(s, m->sets, &why))) {
 			s->hashes[p] = cfg_hash(c->raw);
-			if (p % step == 0 || p + 1 == s->n_points)
+			/* Once expressions are read, names of statistics stand. */
+			if (!s->columns && (p % step == 0 || p + 1 == s->n_points))
 				rc = ask_machine(s, c, m->e);
 		} else if (why.kind != ERR_CONFIG) {
 			*m->e = why;
 			rc = -1;
 		} else {
 			if (!s->n_refused++)
-				first = why;
+				*first = why;
 			rc = (s->refused[p] = arena_strdup(s->a, why.msg)) ? 0 : sweep_no_memory(m->e);
 		}
 		machine_conf_free(c);
@@ -331,6 +414,30 @@ static int check(struct maker *m, void (*progress)(void *arg, size_t done, size_
 		if (progress)
 			progress(arg, p + 1, s->n_points);
 	}
+	m->n_checked = s->n_points;
+	return 0;
+}
+
+int sweep_check_new(struct sweep *s, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+
+	s->maker->e = e;
+	return check_points(s->maker, &ignored, NULL, NULL);
+}
+
+static int check(struct sweep_maker *m, void (*progress)(void *arg, size_t done, size_t of), void *arg)
+{
+	struct sweep *s = m->s;
+	const size_t n = s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : s->n_points;
+	struct err first = ERR_INIT;
+
+	s->hashes = arena_array(s->a, n, sizeof *s->hashes);
+	s->refused = arena_array(s->a, n, sizeof *s->refused);
+	if (!s->hashes || !s->refused)
+		return sweep_no_memory(m->e);
+	if (check_points(m, &first, progress, arg) < 0)
+		return -1;
 	if (s->n_refused < s->n_points)
 		return 0;
 	*m->e = first;
@@ -338,7 +445,7 @@ static int check(struct maker *m, void (*progress)(void *arg, size_t done, size_
 }
 
 /* Constraints over the configuration alone are known before anything runs: when no point meets them all, say so. */
-static int check_constraints(struct maker *m)
+static int check_constraints(struct sweep_maker *m)
 {
 	struct sweep *s = m->s;
 	bool any = false, *only = arena_array(s->a, s->n_constraints + 1, sizeof *only);
@@ -390,16 +497,33 @@ static int check_constraints(struct maker *m)
 	                s->n_points, expr_text(s->constraints[first]));
 }
 
+static int make_points(struct sweep_maker *m)
+{
+	switch (m->s->sample) {
+	case SWEEP_RANDOM:
+		return random_points(m);
+	case SWEEP_LHS:
+		return lhs_points(m, (size_t)m->s->sample_n);
+	case SWEEP_GUIDED:
+		return first_generation(m);
+	default:
+		return grid(m);
+	}
+}
+
 int sweep_expand(struct sweep *s, uint64_t max, void (*progress)(void *arg, size_t done, size_t of), void *arg,
                  struct err *e)
 {
-	struct maker m = { .s = s, .max = max, .e = e };
-	int rc;
+	struct sweep_maker *m = arena_alloc(s->a, sizeof *m);
 
-	m.at = arena_array(s->a, s->n_axes, sizeof *m.at);
-	m.values = arena_array(s->a, s->n_axes, sizeof *m.values);
-	m.sets = arena_array(s->a, s->n_axes, sizeof *m.sets);
-	if (!m.at || !m.values || !m.sets)
+	if (!m)
+		return sweep_no_memory(e);
+	*m = (struct sweep_maker){ .s = s, .max = max, .e = e };
+	s->maker = m;
+	m->at = arena_array(s->a, s->n_axes, sizeof *m->at);
+	m->values = arena_array(s->a, s->n_axes, sizeof *m->values);
+	m->sets = arena_array(s->a, s->n_axes, sizeof *m->sets);
+	if (!m->at || !m->values || !m->sets)
 		return sweep_no_memory(e);
 	if (s->sample != SWEEP_GRID && s->sample_n > max)
 		return yaml_err(s->y, ynode_get(yaml_root(s->y), "sample"), e,
@@ -407,15 +531,22 @@ int sweep_expand(struct sweep *s, uint64_t max, void (*progress)(void *arg, size
 		                " --max %llu",
 		                (unsigned long long)s->sample_n, (unsigned long long)max,
 		                (unsigned long long)s->sample_n);
-	rc = s->sample == SWEEP_GRID ? grid(&m) : s->sample == SWEEP_RANDOM ? random_points(&m) : lhs_points(&m);
-	if (rc < 0)
+	if (make_points(m) < 0)
 		return -1;
 	if (s->n_points == 0)
 		return yaml_err(s->y, ynode_get(yaml_root(s->y), "where"), e,
 		                "'where' leaves no point of the sweep: none of %zu"
 		                " meets all its conditions",
 		                s->n_dropped);
-	if (check(&m, progress, arg) < 0 || sweep_read_expressions(s, e) < 0)
+	if (check(m, progress, arg) < 0 || sweep_read_expressions(s, e) < 0)
 		return -1;
-	return check_constraints(&m);
+	return s->sample == SWEEP_GUIDED ? 0 : check_constraints(m); /* a search may come to where they hold */
+}
+
+void sweep_maker_free(struct sweep_maker *m)
+{
+	if (m) {
+		free(m->met);
+		free(m->places);
+	}
 }

@@ -303,6 +303,8 @@ static int collect(struct crew *c, struct resdb *db, int64_t id, struct arena *a
 		    hand_out(c, &c->w[i], e) < 0)
 			return -1;
 	}
+	for (size_t i = 0; c->job->row && i < n; i++)
+		c->job->row(c->job->row_arg, &rows[i]);
 	if (n && res_put_points(db, id, rows, n, c->s->n_axes, e) < 0)
 		return -1;
 	*done += n;
@@ -418,6 +420,7 @@ static uint64_t hash_of_all(const struct sweep *s)
 static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct res_sweep *head,
                      struct err *e)
 {
+	const bool guided = s->sample == SWEEP_GUIDED;
 	struct res_axis *axes = calloc(s->n_axes, sizeof *axes);
 	int rc;
 
@@ -435,9 +438,9 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 		                    .start = s->start,
 		                    .fidelity = s->fidelity,
 		                    .seed = job->how.seed,
-		                    .configs_hash = hash_of_all(s),
+		                    .configs_hash = guided ? sweep_search_hash(s) : hash_of_all(s),
 		                    .reuse_ppm = job->reuse_ppm,
-		                    .n_points = s->n_points,
+		                    .n_points = guided ? (size_t)s->sample_n : s->n_points,
 		                    .n_axes = s->n_axes,
 		                    .axes = axes };
 	rc = res_put_sweep(db, job->workload, head, npusim_build_id(), job->mixed, &head->id, e);
@@ -448,7 +451,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 
 int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *d, struct err *e)
 {
-	uint8_t *status = calloc(s->n_points ? s->n_points : 1, 1);
+	uint8_t *status = calloc((s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : s->n_points) + 1, 1);
 	struct crew *c = calloc(1, sizeof *c);
 	struct res_sweep head;
 	int rc = -1;

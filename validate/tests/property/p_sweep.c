@@ -58,7 +58,9 @@ static void down(struct bed *b)
 static int sweep_into(struct bed *b, const char *path, struct sweep_done *d, struct err *e)
 {
 	struct resdb *db = res_open(path, DB_WRITE, e);
-	int rc = db ? sweep_run(b->s, &b->job, db, d, e) : -1;
+	int rc = !db                            ? -1
+	         : b->s->sample == SWEEP_GUIDED ? sweep_search(b->s, &b->job, db, d, e)
+	                                        : sweep_run(b->s, &b->job, db, d, e);
 
 	res_free(db);
 	return rc;
@@ -278,6 +280,112 @@ TEST(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
 	down(&b);
 }
 
+/* --- guided search ----------------------------------------------------------------------------------------- */
+
+static const char search[] =
+	"sweep: 1\nbase: none.yaml\nfidelity: analytic\naxes:\n"
+	"  l2.size: [0 B, 256 KiB, 512 KiB, 1 MiB, 2 MiB, 3 MiB, 4 MiB]\n  l2.ways: [16, 12]\n"
+	"  gemv.lanes: [4, 8, 16, 32, 64, 128]\n  l2.policy: [lru, srrip]\n"
+	"  dram.channels: {from: 2, to: 32}\n"
+	"where: l2.size > 0 or l2.ways == 16\n"
+	"objectives: [latency_us, {name: parts, minimize: l2.size / 1 MiB + gemv.lanes / 32 + dram.channels}]\n"
+	"constraints: dram.channels + gemv.lanes < 120\n"
+	"sample: {kind: guided, n: 60, seed: 3, generation: 8}\n";
+
+/* The first bed's sweep has grown by its points: every run has a bed of its own. */
+static void must_search(const char *path, unsigned jobs, struct str *out)
+{
+	struct bed b;
+
+	up(&b, search);
+	b.job.jobs = jobs;
+	b.job.how.fidelity = RUN_ANALYTIC;
+	must_sweep(&b, path);
+	down(&b);
+	dump(path, 0, out);
+}
+
+TEST(a_search_does_not_depend_on_workers_and_meets_no_point_twice)
+{
+	struct str want = STR_INIT, got = STR_INIT;
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct res_sweep *all;
+	struct res_point *p;
+	struct resdb *db;
+	char path[512];
+	size_t n;
+
+	must_search(test_path(path, sizeof path, "one.db"), 1, &want);
+	db = res_open(path, DB_READ, &e);
+	CHECK_OK(res_list_sweeps(db, a, &all, &n, &e), e);
+	CHECK_OK(res_get_points(db, &all[0], a, &p, &n, &e), e);
+	CHECK_U64(n, 60);
+	for (size_t i = 0; i < n; i++) {
+		CHECK(p[i].values[0].number > 0 || p[i].values[1].number == 16);
+		for (size_t k = 0; k < i; k++)
+			CHECK(p[i].failed || p[k].failed || p[i].config_hash != p[k].config_hash);
+	}
+	res_free(db);
+	arena_free(a);
+	for (unsigned jobs = 2; jobs <= 8; jobs *= 4) {
+		str_clear(&got);
+		must_search(test_path(path, sizeof path, "%u.db", jobs), jobs, &got);
+		CHECK_U64(got.len, want.len);
+		CHECK(memcmp(got.p, want.p, got.len) == 0);
+	}
+	str_free(&got);
+	str_free(&want);
+}
+
+TEST(a_search_killed_at_ten_moments_goes_on_and_ends_the_same)
+{
+	struct str want = STR_INIT, got = STR_INIT;
+	char one[512], path[512];
+	struct rng r;
+
+	must_search(test_path(one, sizeof one, "one.db"), 1, &want);
+	test_path(path, sizeof path, "killed.db");
+	rng_seed(&r, test_seed(), "kill a search");
+	for (int i = 0; i < KILLS; i++) {
+		struct bed b;
+		size_t had = stored(path);
+
+		up(&b, search);
+		b.job.jobs = 2;
+		b.job.how.fidelity = RUN_ANALYTIC;
+		/* Progress counts all points of the search, so that kills come in many generations. */
+		CHECK(killed(&b, path, had + 1 + rng_below(&r, 3)));
+		down(&b);
+	}
+	CHECK(stored(path) >= KILLS && stored(path) < 60);
+	must_search(path, 2, &got);
+	CHECK_U64(got.len, want.len);
+	CHECK(memcmp(got.p, want.p, got.len) == 0);
+	str_free(&got);
+	str_free(&want);
+}
+
+TEST(a_search_with_points_to_spare_ends_with_all_there_are)
+{
+	static const char small[] =
+		"sweep: 1\nbase: none.yaml\nfidelity: analytic\naxes:\n"
+		"  cores: [4, 8, 16]\n  gemv.lanes: [8, 16, 32, 64]\nwhere: cores * gemv.lanes < 1000\n"
+		"sample: {kind: guided, n: 50, generation: 2}\n";
+	struct sweep_done d;
+	struct err e = ERR_INIT;
+	char path[512];
+	struct bed b;
+
+	up(&b, small);
+	b.job.how.fidelity = RUN_ANALYTIC;
+	CHECK_OK(sweep_into(&b, test_path(path, sizeof path, "all.db"), &d, &e), e);
+	CHECK_U64(b.s->n_points, 11);
+	CHECK_U64(d.ran, 11);
+	CHECK_U64(stored(path), 11);
+	down(&b);
+}
+
 /* --- what points share ------------------------------------------------------------------------------------- */
 
 /* All that stands in a program but what it is called by. */
@@ -359,7 +467,7 @@ TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
 /* A machine made of a base that others were made of before is the one that its text and assignments give. */
 TEST(a_base_makes_the_machines_that_the_text_makes)
 {
-	static const char *const kinds[] = { "hbm3-6400", "hbm2-2000", "fixed", "no-such", "hbm3-6400" };
+	static const char *const kinds[] = { "hbm3-6400", "hbm2-2000", "fixed", "no-such", "hbm3-6400", NULL, NULL };
 	struct err e = ERR_INIT;
 	struct machine_base *b = machine_base_new(base_text, strlen(base_text), "none.yaml", &e);
 
@@ -370,7 +478,8 @@ TEST(a_base_makes_the_machines_that_the_text_makes)
 		const char *const sets[] = { kind, ways };
 		struct machine_conf *x, *y;
 
-		snprintf(kind, sizeof kind, "dram.kind=%s", kinds[i]);
+		snprintf(kind, sizeof kind, "%s%s",
+		         kinds[i] ? "dram.kind=" : "dram.channels=", kinds[i] ? kinds[i] : "4");
 		snprintf(ways, sizeof ways, "l2.ways=%zu", i % 2 ? (size_t)16 : (size_t)8);
 		x = machine_base_conf(b, sets, 2, &why[0]);
 		y = machine_conf_parse(base_text, strlen(base_text), "none.yaml", sets, 2, &why[1]);
@@ -548,9 +657,12 @@ SUITE(p_sweep,
       T(rows_do_not_depend_on_workers) T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
               T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
                       T(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
-                              T(a_program_is_taken_again_only_where_nothing_in_it_changes)
-                                      T(a_base_makes_the_machines_that_the_text_makes)
-                                              T(points_that_cannot_be_built_are_rows_with_their_reason)
-                                                      T(a_worker_that_dies_costs_its_point)
-                                                              T(two_sweeps_into_one_file_wait_for_each_other)
+                              T(a_search_does_not_depend_on_workers_and_meets_no_point_twice)
+                                      T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same)
+                                              T(a_search_with_points_to_spare_ends_with_all_there_are) T(
+						      a_program_is_taken_again_only_where_nothing_in_it_changes)
+                                                      T(a_base_makes_the_machines_that_the_text_makes) T(
+							      points_that_cannot_be_built_are_rows_with_their_reason)
+                                                              T(a_worker_that_dies_costs_its_point) T(
+								      two_sweeps_into_one_file_wait_for_each_other)
                                                                       T(shards_of_different_builds_mix_only_when_told));
