@@ -1,5 +1,7 @@
 #include "sim/cmd_gpu.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,43 @@ void gpu_options_free(struct gpu_options *o)
 	opt_list_free(&o->tables);
 }
 
+/* Letters and digits of a name, small: "NVIDIA H100 80GB" has "h100" in it, "rtx-pro-6000" is "rtxpro6000". */
+static void plain_name(const char *name, char *out, size_t n)
+{
+	size_t k = 0;
+
+	for (; *name && k + 1 < n; name++)
+		if (isalnum((unsigned char)*name))
+			out[k++] = (char)tolower((unsigned char)*name);
+	out[k] = 0;
+}
+
+/* Times of another device would be scored as this one's errors. SMs and compute capability decide; where those agree,
+ * as an H100's and an H200's do, the names only make a warning. */
+static int of_this_device(const struct trace *t, const struct machine_cfg *c, const char *path, struct err *e)
+{
+	char have[CFG_STR_MAX], want[CFG_STR_MAX];
+	uint32_t major = c->sm.capability / 10, minor = c->sm.capability % 10;
+
+	plain_name(c->name, want, sizeof want);
+	for (size_t i = 0; i < t->n_devices; i++) {
+		const struct trace_device *d = &t->devices[i];
+
+		if (d->sms > 0 &&
+		    ((uint32_t)d->sms != c->cores || (uint32_t)d->sm_major != major || (uint32_t)d->sm_minor != minor))
+			return err_set(e, ERR_IO,
+			               "'%s' was measured on '%s' (%d SMs of compute capability %d.%d), '%s' has %u of "
+			               "%u.%u: give the device's own configuration",
+			               path, d->name, d->sms, d->sm_major, d->sm_minor, c->name, c->cores, major,
+			               minor);
+		plain_name(d->name, have, sizeof have);
+		if (*want && *have && !strstr(have, want))
+			fprintf(stderr, "npusim: warning: '%s' was measured on '%s', and is held against '%s'\n", path,
+			        d->name, c->name);
+	}
+	return 0;
+}
+
 static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 {
 	struct cmd_trace *t = &in->traces[in->n];
@@ -30,6 +69,8 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 		return -1;
 	in->n++;
 	in->n_traces++;
+	if (of_this_device(&t->trace, &in->conf->cfg, path, e) < 0)
+		return -1;
 	if (cases_make(&t->trace, in->rules, in->kernels, t->arena, c, e) < 0 ||
 	    cases_move(c, in->case_rules, &in->conf->cfg, e) < 0)
 		return err_add(e, "reading '%s'", path);

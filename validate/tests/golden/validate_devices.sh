@@ -18,3 +18,6 @@ try validate -c configs/gpu/a100.yaml --table "$TMP/g.csv" --format csv | cut -d
 try validate -c configs/gpu/a100.yaml --table "$TMP/g.csv" --max-mape '0.01 %' --worst 0 2>&1 | grep 'max-mape allows' | sed 's/is [0-9.]* %/is N %/'
 printf 'gpu,kernel,dtype,m,n,k,time_us\nG,x,fp8_block,1,4096,4096,300\nG,x,nvfp4,1,4096,4096,9\nG,x,bfloat16,1,4096,4096,22\n' >"$TMP/h.csv"
 "$NPUSIM" validate -c configs/gpu/l40s.yaml --table "$TMP/h.csv" --worst 0 | grep '^left out'
+echo "a trace of another device: refused where SMs and capability tell, told where only the name does"
+try validate -c configs/gpu/rtx5090.yaml -t "$TMP/t.db"
+"$NPUSIM" validate -c configs/gpu/h100.yaml -t "$TMP/t.db" --worst 0 2>&1 >/dev/null | sed "s|$TMP|TMP|"
