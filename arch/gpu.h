@@ -66,6 +66,9 @@ struct gpu_stream_cfg {
 };
 struct gpu_rows_cfg {
 	uint64_t resident;           /* bytes of rows under way that the L2 keeps for a second pass */
+	uint64_t l1;                 /* bytes of rows under way in an SM that its L1 keeps for a second pass */
+	ps_t step_l1;                /* a load that hits it */
+	ps_t join;                   /* of CTAs that share a result: store, fence, count, and who is last */
 	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
@@ -136,14 +139,17 @@ ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sm
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
 
+enum gpu_where { GPU_L2, GPU_L1, GPU_DRAM };
+
 /* How CTAs of all forms but products and attention spend their time, and what it adds up to (gpu_flow.c). */
 struct gpu_flow {
 	struct gpu_grid grid;
 	ps_t head;                   /* dependent, of a CTA, outside its loop */
 	ps_t loop;                   /* dependent, of a CTA, all iterations */
+	uint64_t parties;            /* of an SM that load and compute in turns, each by itself; 0: threads do as they like */
 	bool in_order;               /* the loop is over the CTAs: rounds do not repeat it */
-	uint64_t reread;             /* bytes later passes read */
-	bool reread_far;             /* ... from DRAM */
+	uint64_t reread;             /* bytes later passes read ... */
+	enum gpu_where where;        /* ... from there */
 	uint64_t elements;           /* that instructions are counted by */
 };
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
@@ -151,6 +157,6 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
 /* An iteration's round trips and cycles; the round trips of later passes. */
 ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l);
-ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, bool reread_far);
+ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, enum gpu_where reread);
 
 #endif

@@ -7,7 +7,7 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = s->rows * s->cols };
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
-	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, false);
+	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, GPU_L2);
 
 	if (!f.elements)
 		f.elements = s->elems;

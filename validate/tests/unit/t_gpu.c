@@ -51,6 +51,9 @@ static struct gpu device(void)
 	cfg.gpu.l2_rate = 8000000000000;
 	cfg.gpu.step_l2 = 200000;
 	cfg.gpu.step_dram = 400000;
+	cfg.rows.step_l1 = 20000;
+	cfg.rows.l1 = 131072;
+	cfg.rows.join = 600000;
 	return machine_gpu(&cfg);
 }
 
@@ -241,7 +244,41 @@ TEST(rows_are_shared_by_the_threads_that_the_geometry_says)
 	at.grid[1] = 2; /* and two more */
 	t = form(KERNEL_ROWS, &op, &at, k, mem);
 	CHECK_U64(t.chain, 2 * 200000);
-	CHECK_U64(t.start, 4 * 200000);
+	CHECK_U64(t.start, 600000 + 200000 + 2 * 2 * 10000); /* join, the other part, two trees of two levels */
+}
+
+TEST(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups)
+{
+	struct kernel k = { .start = 1,
+		            .steps = 1,
+		            .row_warps = 1,
+		            .items = 1,
+		            .turns = 11,
+		            .group = 8,
+		            .loop_cycles = 100,
+		            .tail_cycles = 30 };
+	struct gpu_mem mem = { .read = 4096, .read_hit = 4096 };
+	struct op op = { .kind = OP_SOFTMAX, .dtype = DT_BF16, .shape = { .rows = 1, .cols = 1280 } };
+	struct op_launch at = geometry(1, 128);
+
+	/* 40 elements a lane, five groups of loads of which the head has one; 64 guards */
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 40 * 100000 + 4 * 200000 + 64 * 30000);
+	k.row_warps = 0;
+	k.turns = 5; /* a CTA's row in registers */
+	k.steps = 0;
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 5 * 100000);
+}
+
+TEST(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
+{
+	struct kernel k = { .start = 1, .again = 1, .items = 4 };
+	struct op op = { .kind = OP_NORM, .dtype = DT_FP32, .shape = { .rows = 100, .cols = 32768 } };
+	struct op_launch at = geometry(100, 128);
+	struct gpu_mem mem = { .read = 13107200, .read_hit = 13107200 };
+
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 64 * 20000);
+	op.shape.rows = at.grid[0] = 200; /* two an SM */
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 64 * 200000);
 }
 
 TEST(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
@@ -363,10 +400,12 @@ SUITE(t_gpu,
 		      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
                       T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
 			      a_flow_of_one_round_is_launch_head_and_bytes)
-                              T(rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once)
-                                      T(guarded_ends_and_serial_elements_are_counted_from_the_grid)
-                                              T(first_loads_wait_for_the_slowest_operand) T(
-						      rows_are_shared_by_the_threads_that_the_geometry_says)
+                              T(rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once) T(
+				      guarded_ends_and_serial_elements_are_counted_from_the_grid)
+                                      T(first_loads_wait_for_the_slowest_operand) T(
+					      rows_are_shared_by_the_threads_that_the_geometry_says)
+                                              T(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups) T(
+						      a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
                                                       T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
                                                               T(chains_count_passes_by_items_turns_or_ctas)
                                                                       T(small_sets_go_word_by_word));
