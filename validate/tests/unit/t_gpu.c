@@ -54,6 +54,7 @@ static struct gpu device(void)
 	cfg.rows.step_l1 = 20000;
 	cfg.rows.l1 = 131072;
 	cfg.rows.join = 600000;
+	cfg.rows.resident = 27850000;
 	return machine_gpu(&cfg);
 }
 
