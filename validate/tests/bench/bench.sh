@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh [--update] - speed of the demo's work: importing the trace of traces/h200, an Nsight Systems export of many
-# kernels (mknsys.sh), and decode_step_1 on configs/npu/dsocr.yaml at event fidelity. Uses the release build.
+# kernels (mknsys.sh), decode_step_1 on configs/npu/dsocr.yaml at both fidelities, and sweeps of it. Uses the release build.
 #
 # Times are processor times, the best of several runs, and depend on the host; peaks are of the whole process. What is
 # compared with baseline.txt are instruction counts (valgrind's callgrind, else perf), which do not: the ratio is
@@ -132,6 +132,20 @@ for machine in dsocr edge; do
 	row "$machine, steps" "$(div 1000000 "$us" %.0f)" /s ""
 	steps=1
 	counted "analytic_instructions_${machine}_step" "$(instructions closed analytic_step)" 1
+done
+
+echo "npusim sweep, one worker: points of configs/studies/balance.yaml, all that a point costs from check to stored row"
+sweep() { rm -f "$work"/s.db*; "$@" "$npusim" sweep "$work/s.yaml" -j1 -o "$work/s.db" --rows 0 >"$work/sweep.out" 2>"$work/err"; }
+for fidelity in analytic event; do
+	points=$([ $fidelity = event ] && echo 50 || echo 500)
+	sed -e "s/^fidelity:.*/fidelity: $fidelity/" -e "s|^trace:.*|trace: $work/t.db|" \
+		-e "\$a sample: {kind: random, n: $points, seed: 1}" configs/studies/balance.yaml >"$work/s.yaml"
+	best sweep
+	row "$fidelity, one point" "$(div "$cpu" "$((points * 1000))" %.2f)" ms \
+		"at most $([ $fidelity = event ] && echo "60: 10,000 in 5 minutes" || echo "4: 10,000 in 20 s") of two cores"
+	row "$fidelity, points" "$(div "${points}000000" "$cpu" %.0f)" "/s of one core" ""
+	row "$fidelity, stored" "$(div "$(wc -c <"$work/s.db")" "$points" %.0f)" "bytes/point" ""
+	row "$fidelity, peak memory" "$(div "$peak" 1024 %.1f)" MiB "at most 95 (100 MB), of a worker"
 done
 
 echo "DRAM, one channel, one core"
