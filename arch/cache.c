@@ -19,17 +19,42 @@ static bool room(const struct comp *c)
 	return !l->parked && memslots_room(l->slots) && memslots_filling(l->slots) < l->k.mshrs;
 }
 
+/* A walk over chunks that changes nothing: in one partition without a victim cache the next is beside this one. */
+struct look {
+	bool plain;
+	struct cache_place p;
+};
+
+static struct look look_from(const struct cache *l, uint64_t chunk)
+{
+	return (struct look){ l->k.partitions == 1 && !l->victim, cache_tags_place(l->tags[0], chunk) };
+}
+
+/* Sectors of the chunk that are here; the next call is about the next one. */
+static uint64_t look_next(const struct cache *l, struct look *x, uint64_t chunk)
+{
+	const struct cache_chunk *c;
+
+	if (!x->plain)
+		return cache_here(l, chunk);
+	cache_tags_ahead(l->tags[0], &x->p);
+	c = cache_tags_look(l->tags[0], &x->p);
+	cache_tags_next(l->tags[0], &x->p);
+	return c ? c->valid : 0;
+}
+
 /* Whether a read would need sectors that are not here. */
 static bool would_miss(const struct cache *l, const struct mem_req *r)
 {
 	for (uint32_t i = 0; i < r->n_runs && !r->write; i++) {
 		uint64_t at = cache_first(l, r->runs[i].addr), end = cache_end(l, &r->runs[i]);
+		struct look x = look_from(l, at / l->per_chunk);
 
 		while (at < end) {
 			uint32_t lo = (uint32_t)(at % l->per_chunk);
 			uint64_t n = ps_min(l->per_chunk - lo, end - at);
 
-			if (memq_mask(lo, n) & ~cache_here(l, at / l->per_chunk))
+			if (memq_mask(lo, n) & ~look_next(l, &x, at / l->per_chunk))
 				return true;
 			at += n;
 		}
@@ -139,13 +164,14 @@ uint64_t cache_resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 	const struct cache *l = (const struct cache *)c;
 	struct comp *below = l->k.private ? c->env.below : NULL;
 	uint64_t at = cache_first(l, addr), end = cache_end(l, &(struct mem_run){ addr, bytes }), found = 0;
+	struct look x = look_from(l, at / l->per_chunk);
 
 	while (at < end) {
 		uint32_t lo = (uint32_t)(at % l->per_chunk);
 		uint64_t n = ps_min(l->per_chunk - lo, end - at), here;
 		uint64_t from = at << l->shift, to = (at + n) << l->shift;
 
-		here = cache_here(l, at / l->per_chunk) & memq_mask(lo, n);
+		here = look_next(l, &x, at / l->per_chunk) & memq_mask(lo, n);
 		/* Whole chunks are here or not; of others, and at the ends of the range, sector by sector. */
 		if (from >= addr && to <= addr + bytes && (here == memq_mask(lo, n) || (!here && !below))) {
 			found += cache_bytes(l, here);

@@ -7,6 +7,7 @@
 #include "sim/comp.h"
 
 #define HOST_LINE 64
+#define AHEAD     4 /* sets */
 #define TAG_NONE  UINT64_MAX
 #define ONES      UINT64_C(0x0101010101010101)
 
@@ -141,6 +142,15 @@ void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 	}
 }
 
+void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p)
+{
+	uint64_t set = p->set + AHEAD;
+
+	set = set < t->sets ? set : set % t->sets;
+	__builtin_prefetch(t->meta + set * t->meta_bytes, 1);
+	__builtin_prefetch(&t->chunk[set * t->ways + p->way], 1);
+}
+
 /* A byte of the tag, so that one word tells which of eight ways may hold it. */
 static uint64_t sig(uint64_t tag)
 {
@@ -171,6 +181,20 @@ struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_pla
 	uint32_t way = find(t, p);
 
 	return way < t->ways ? &t->chunk[p.set * t->ways + way] : NULL;
+}
+
+const struct cache_chunk *cache_tags_look(const struct cache_tags *t, struct cache_place *p)
+{
+	const struct cache_chunk *set = &t->chunk[p->set * t->ways];
+
+	if (set[p->way].tag != p->tag) {
+		uint32_t way = find(t, *p);
+
+		if (way == t->ways)
+			return NULL;
+		p->way = way;
+	}
+	return &set[p->way];
 }
 
 static const struct part *part_of(const struct cache_tags *t, uint32_t way)

@@ -46,6 +46,10 @@ struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
 void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /* of the next; share 1 */
 /* NULL when absent; changes nothing. */
 struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
+/* The same for a walk: tries the guess first, and leaves where it is as the next one's. */
+const struct cache_chunk *cache_tags_look(const struct cache_tags *t, struct cache_place *p);
+/* Asks the host for what the set a few further on will need: a walk over a tile waits for memory otherwise. */
+void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p);
 /* The same, and counts as a use of those lines. */
 struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask);
 /* Whether that would be pinned if it came in now. */

@@ -414,6 +414,8 @@ void cache_walk(struct cache *l, struct memslot *s)
 			uint32_t lo = (uint32_t)(at % l->per_chunk);
 			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n);
 
+			if (whole)
+				cache_tags_ahead(l->tags[0], &p);
 			if (through ? !write_through(l, s, &p, chunk, mask)
 			    : whole ? !touch(l, l->tags[0], s, &p, chunk, mask)
 			            : !touch_parts(l, s, chunk, mask)) {
