@@ -326,7 +326,8 @@ function frontCard(s, points, id, onChoice) {
 				mark: { type: 'text', align: 'left', dx: 12, dy: -12, fontWeight: 'bold', color: 'var(--mark)' },
 				encoding: { x: { field: 'x', type: 'quantitative' }, y: { field: 'y', type: 'quantitative' }, text: { field: 'label' } } });
 
-	const count = el('p', 'soft'), scroll = el('div', 'scroll');
+	const count = el('p', 'soft'), scroll = el('div', 'scroll designs-table');
+	const paper = el('p', 'soft paper', points.length > 40 ? 'On paper the first 40 of them.' : '');
 	scroll.id = id + '-table';
 	count.id = id + '-count';
 	const list = (chosen) => {
@@ -348,7 +349,7 @@ function frontCard(s, points, id, onChoice) {
 				list(chosen);
 				onChoice(chosen);
 			});
-		}), count, scroll);
+		}), count, paper, scroll);
 }
 
 /* --- parallel coordinates ---------------------------------------------------------------------------------- */

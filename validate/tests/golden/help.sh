@@ -1,14 +1,14 @@
 # Every command explains itself, and a mistyped one is answered with the right one.
 . validate/tests/golden/common
 try
-for c in run sweep merge pareto best sensitivity "plot sweep" compare "trace import" "trace show" "trace top" "trace classify" "trace roofline" "trace hist" "plot roofline" "plot hist" "trace diff" "trace export" "trace ops" "config check" "config show" "config explain" "config diff"; do
+for c in run sweep merge pareto best sensitivity report "plot sweep" compare "trace import" "trace show" "trace top" "trace classify" "trace roofline" "trace hist" "plot roofline" "plot hist" "trace diff" "trace export" "trace ops" "config check" "config show" "config explain" "config diff"; do
 	# shellcheck disable=SC2086
 	try help $c
 done
 try help trace
 try config --help
 # The same text whichever way it is asked for, on stdout, with exit code 0.
-for c in run sweep merge pareto best sensitivity "plot sweep" compare "trace import" "trace show" "trace top" "trace classify" "trace roofline" "trace hist" "plot roofline" "plot hist" "trace diff" "trace export" "trace ops" "config check" "config show" "config explain" "config diff"; do
+for c in run sweep merge pareto best sensitivity report "plot sweep" compare "trace import" "trace show" "trace top" "trace classify" "trace roofline" "trace hist" "plot roofline" "plot hist" "trace diff" "trace export" "trace ops" "config check" "config show" "config explain" "config diff"; do
 	# shellcheck disable=SC2086
 	for ask in --help -h; do
 		"$NPUSIM" $c $ask 2>/dev/null >"$TMP/a" || echo "$c $ask: exit $?"

@@ -185,6 +185,10 @@ async function checkSweep(browser, dir) {
 	check('print is light', (await fillOf(page)) === light);
 	check('print has no buttons', !(await page.isVisible('button')));
 	check('it prints', (await page.pdf({ format: 'A4' })).length > 10000);
+	await page.emulateMedia({ colorScheme: 'light', media: 'screen' });
+	await page.setViewportSize({ width: 420, height: 800 });
+	check('on a narrow screen only the charts scroll', await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+		await page.evaluate(() => document.documentElement.scrollWidth));
 	checkSilent('sweep', p);
 	await p.close();
 }
@@ -201,6 +205,13 @@ async function checkHostile(browser, dir) {
 	check('a kernel’s name is text', seen.text.includes('</script><script>window.owned=1</script>'));
 	check('a machine’s name is text', seen.text.includes('<img src=x onerror=window.owned=5>'));
 	check('a range’s name is text', seen.text.includes('</title><script>window.owned=4</script>'));
+	/* What is pointed at is text too. */
+	await page.evaluate(() => document.getElementById('overview').scrollIntoView({ block: 'center' }));
+	const bar = await page.evaluate(() => { const r = document.querySelector('#overview .mark-rect path').getBoundingClientRect(); return { x: r.x + r.width / 2, y: r.y + r.height / 2 }; });
+	await page.mouse.move(bar.x, bar.y);
+	await page.waitForSelector('#vg-tooltip-element.visible', { timeout: 5000 }).catch(() => {});
+	check('a name pointed at is text', (await page.textContent('#vg-tooltip-element')).includes('<img src=x'), await page.textContent('#vg-tooltip-element'));
+	check('and no element', await page.evaluate(() => document.images.length === 0 && window.owned === undefined));
 	checkSilent('hostile', p);
 	await p.close();
 }
