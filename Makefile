@@ -43,7 +43,7 @@ PROGRAM = main cmd \
           cmd_report cmd_report_run cmd_report_sweep cmd_report_curves \
           cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
           cmd_probe cmd_probe_mem cmd_probe_beside \
-          cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep \
+          cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep cmd_plot_study \
           cmd_trace cmd_trace_import cmd_trace_record cmd_trace_top cmd_trace_ops \
           cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist cmd_trace_diff cmd_trace_export cmd_trace_review
 

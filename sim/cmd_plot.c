@@ -8,6 +8,8 @@ const struct cmd cmd_plot_table[] = {
 	{ "error", cmd_plot_error, NULL, "kernel times of a GPU: simulated against measured" },
 	{ "latency", cmd_plot_latency, NULL, "a machine's pointer chase over growing working sets" },
 	{ "sweep", cmd_plot_sweep, NULL, "the points of a sweep over one of its axes" },
+	{ "pareto", cmd_plot_pareto, NULL, "the front of a sweep, and its knee" },
+	{ "tornado", cmd_plot_tornado, NULL, "what matters in a sweep, axis by axis" },
 	{ NULL, NULL, NULL, NULL }
 };
 

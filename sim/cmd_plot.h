@@ -17,6 +17,7 @@ int cmd_plot_check(const struct cmd_plot *o, struct err *e);
 /* Draws it, or prints the script; frees the chart in any case. */
 int cmd_plot_put(const struct cmd_plot *o, struct plot *p, struct str *out, struct err *e);
 
-cmd_fn cmd_plot_roofline, cmd_plot_hist, cmd_plot_breakdown, cmd_plot_error, cmd_plot_latency, cmd_plot_sweep;
+cmd_fn cmd_plot_roofline, cmd_plot_hist, cmd_plot_breakdown, cmd_plot_error, cmd_plot_latency, cmd_plot_sweep,
+       cmd_plot_pareto, cmd_plot_tornado;
 
 #endif

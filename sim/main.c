@@ -92,7 +92,7 @@
  *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines),
  *                    _diff, _export, _review
  *   sim/cmd_config, cmd_probe (_mem, _beside)
- *   sim/cmd_plot     _breakdown, _error, _latency, _sweep
+ *   sim/cmd_plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters)
  *   sim/cmd_run      _sum, _table, _json, _store, _trust
  *   sim/cmd_limits
  *   sim/cmd_sweep    _view, _print, _again; also npusim merge
