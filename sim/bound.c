@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/classify.h"
+#include "sim/hash.h"
 #include "sim/lower.h"
 #include "workloads/work.h"
 
@@ -144,14 +145,16 @@ static int add_launches(struct bound *out, const struct trace *t, struct rules *
 	struct lower_stats st;
 	struct ids *ids;
 	size_t own = 0, kernels = 0;
-	bool lend; /* there are others than those Nsight Compute ran */
+	bool lend;         /* there are others than those Nsight Compute ran */
+	bool ops = false;  /* without the framework's ops there are no shapes, and nothing to lower */
 
 	for (size_t i = 0; i < t->n_launches; i++) {
 		kernels += t->launches[i].kind == TRACE_KERNEL;
+		ops = ops || t->launches[i].op;
 		own += t->launches[i].kind == TRACE_KERNEL && counters_own(c, t->launches[i].id);
 	}
 	lend = own < kernels || t->n_stats;
-	if (kernels > own && lower_trace(t, r, a, &s, &st, e) < 0)
+	if (kernels > own && ops && lower_trace(t, r, a, &s, &st, e) < 0)
 		return -1;
 	if (!(ids = op_index(&s, a)))
 		return no_memory(e);
@@ -202,14 +205,6 @@ static int add_stats(struct bound *out, const struct trace *t, struct rules *r, 
 
 /* --- by name ----------------------------------------------------------------------------------------------- */
 
-static int by_name(const void *x, const void *y)
-{
-	const struct bound_launch *const *a = x, *const *b = y;
-	const int d = strcmp((*a)->name, (*b)->name);
-
-	return d ? d : *a < *b ? -1 : *a > *b;
-}
-
 static int by_time(const void *x, const void *y)
 {
 	const struct bound_kernel *a = x, *b = y;
@@ -253,38 +248,109 @@ static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
 	return 0;
 }
 
+/* Kernels by the address of their name: a trace keeps one copy of each, so few launches need a look at the text. */
+struct names {
+	struct {
+		const char *name;
+		size_t kernel;
+	} *slots;
+	size_t n, n_slots;                   /* a power of two, at most half full */
+	uint64_t *hash;                      /* of each kernel's text */
+	struct bound_kernel *v;              /* as many as half the slots */
+};
+
+static size_t slot_of(const struct names *t, const char *name)
+{
+	size_t i = (size_t)hash_mix((uint64_t)(uintptr_t)name) & (t->n_slots - 1);
+
+	while (t->slots[i].name && t->slots[i].name != name)
+		i = (i + 1) & (t->n_slots - 1);
+	return i;
+}
+
+static bool grow(struct names *t)
+{
+	const size_t n = t->n_slots ? 2 * t->n_slots : 256;
+	struct names more = { .slots = calloc(n, sizeof *more.slots), .n_slots = n };
+	uint64_t *hash = realloc(t->hash, n / 2 * sizeof *hash);
+	struct bound_kernel *v = realloc(t->v, n / 2 * sizeof *v);
+
+	if (hash)
+		t->hash = hash;
+	if (v)
+		t->v = v;
+	if (!hash || !v || !more.slots) {
+		free(more.slots);
+		return false;
+	}
+	for (size_t i = 0; i < t->n_slots; i++)
+		if (t->slots[i].name)
+			more.slots[slot_of(&more, t->slots[i].name)] = t->slots[i];
+	free(t->slots);
+	t->slots = more.slots;
+	t->n_slots = more.n_slots;
+	return true;
+}
+
+/* The kernel of a launch's name, a new one at need; NULL: no memory. */
+static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const struct bound_launch *b)
+{
+	size_t at, k = 0;
+	uint64_t hash;
+
+	if (t->n_slots && t->slots[at = slot_of(t, b->name)].name)
+		return &t->v[t->slots[at].kernel];
+	if (2 * (t->n + 1) > t->n_slots && !grow(t))
+		return NULL;
+	hash = hash_str(HASH_INIT, b->name);
+	while (k < out->n_kernels && (t->hash[k] != hash || strcmp(t->v[k].name, b->name) != 0))
+		k++;
+	if (k == out->n_kernels) {
+		t->hash[k] = hash;
+		t->v[out->n_kernels++] = (struct bound_kernel){
+			.name = b->name, .friendly = b->friendly, .library = b->library, .family = b->family
+		};
+	}
+	at = slot_of(t, b->name);
+	t->slots[at].name = b->name;
+	t->slots[at].kernel = k;
+	t->n++;
+	return &t->v[k];
+}
+
 static int sum_names(struct bound *out, struct arena *a, struct err *e)
 {
 	const size_t n = out->n_launches;
-	const struct bound_launch **order = arena_array(a, n ? n : 1, sizeof *order);
+	struct names t = { .n = 0 };
+	int rc = 0;
 
-	out->kernels = arena_array(a, n ? n : 1, sizeof *out->kernels);
-	if (!order || !out->kernels)
-		return no_memory(e);
-	for (size_t i = 0; i < n; i++)
-		order[i] = &out->launches[i];
-	if (n)
-		qsort(order, n, sizeof *order, by_name);
-	for (size_t i = 0; i < n; i++) {
-		const struct bound_launch *b = order[i];
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		const struct bound_launch *b = &out->launches[i];
+		struct bound_kernel *k = kernel_of(out, &t, b);
 
-		if (i == 0 || strcmp(b->name, order[i - 1]->name) != 0)
-			out->kernels[out->n_kernels++] = (struct bound_kernel){
-				.name = b->name, .friendly = b->friendly, .library = b->library, .family = b->family
-			};
-		add_to(&out->kernels[out->n_kernels - 1], b);
+		if (!k) {
+			rc = no_memory(e);
+			break;
+		}
+		add_to(k, b);
 		out->count += b->count;
 		out->ns += b->ns;
 		out->class_count[b->class] += b->count;
 		out->class_ns[b->class] += b->ns;
 		out->counted_ns += b->counted ? b->ns : 0;
 	}
-	for (size_t i = 0; i < out->n_kernels; i++)
-		if (finish(&out->kernels[i], a, e) < 0)
-			return -1;
-	if (out->n_kernels)
+	if (rc == 0 && !(out->kernels = arena_array(a, out->n_kernels + 1, sizeof *out->kernels)))
+		rc = no_memory(e);
+	if (rc == 0 && out->n_kernels)
+		memcpy(out->kernels, t.v, out->n_kernels * sizeof *t.v);
+	free(t.slots);
+	free(t.hash);
+	free(t.v);
+	for (size_t i = 0; rc == 0 && i < out->n_kernels; i++)
+		rc = finish(&out->kernels[i], a, e);
+	if (rc == 0 && out->n_kernels)
 		qsort(out->kernels, out->n_kernels, sizeof *out->kernels, by_time);
-	return 0;
+	return rc;
 }
 
 int bound_trace(const struct trace *t, struct rules *r, struct counters *c, const struct roof *roof,
