@@ -100,12 +100,18 @@ struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e
 	return NULL;
 }
 
-int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+static struct counters *stored_counters(struct tracedb *db, struct err *e)
 {
-	return cmd_trace_load_context(path, range, 0, t, e);
+	struct counters *c = counters_load(db, e);
+
+	if (c && counters_count(c))
+		return c;
+	counters_free(c);
+	return NULL;
 }
 
-int cmd_trace_load_context(const char *path, const char *range, uint64_t context, struct cmd_trace *t, struct err *e)
+int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
+                      struct cmd_trace *t, struct err *e)
 {
 	struct tracedb *db = cmd_trace_open(path, context, e);
 	int rc = -1;
@@ -116,15 +122,23 @@ int cmd_trace_load_context(const char *path, const char *range, uint64_t context
 	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for the trace");
 	else
-		rc = tracedb_load(db, range, t->arena, &t->trace, e);
+		rc = load(db, range, t->arena, &t->trace, e);
+	if (rc == 0 && !(t->counters = stored_counters(db, e)) && e->kind)
+		rc = -1;
 	tracedb_free(db);
 	if (rc < 0)
 		cmd_trace_free(t);
 	return rc;
 }
 
+int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+{
+	return cmd_trace_load_by(tracedb_load, path, range, 0, t, e);
+}
+
 void cmd_trace_free(struct cmd_trace *t)
 {
 	arena_free(t->arena);
+	counters_free(t->counters);
 	memset(t, 0, sizeof *t);
 }

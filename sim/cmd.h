@@ -7,6 +7,7 @@
 #define NPUSIM_SIM_CMD_H
 
 #include "sim/arena.h"
+#include "sim/counters.h"
 #include "sim/err.h"
 #include "sim/opt.h"
 #include "sim/out.h"
@@ -50,10 +51,12 @@ int cmd_format(const char *text, enum out_format *f, struct err *e);
 /* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
 #define CMD_TRACE_MEMORY ((size_t)16 << 30)
 /* A selection of a trace database, in memory of its own. */
-struct cmd_trace { struct arena *arena; struct trace trace; };
+struct cmd_trace { struct arena *arena; struct trace trace; struct counters *counters; }; /* NULL: none are stored */
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
-/* The same with the context of a replay; 0: what it assumes. */
-int cmd_trace_load_context(const char *path, const char *range, uint64_t context, struct cmd_trace *t, struct err *e);
+/* The same by tracedb_load, _load_any or _load_groups, and with the context of a replay; 0: what it assumes. */
+typedef int cmd_trace_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
+                      struct cmd_trace *t, struct err *e);
 /* A trace database; any profile is read into one in memory, of which nothing is left behind. */
 struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
 void cmd_trace_free(struct cmd_trace *t);

@@ -20,30 +20,19 @@ static int number(const char *text, const char *option, double least, double mos
 int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
 {
 	struct roof_rule rule = ROOF_RULE;
-	struct tracedb *db = NULL;
 	struct roof roof;
-	int rc = -1;
 
 	memset(in, 0, sizeof *in);
 	if (number(o->margin, "margin", 1, 100, &rule.margin, e) < 0 ||
 	    number(o->low, "low", 0, 100, &rule.low, e) < 0 || !(in->rules = rules_load(o->rules, e)) ||
-	    !(db = cmd_trace_open(path, 0, e)))
-		goto out;
-	if (!(in->t.arena = arena_new(CMD_TRACE_MEMORY))) {
-		err_set(e, ERR_NOMEM, "no memory for the trace");
-		goto out;
-	}
-	if (tracedb_load_any(db, o->range, in->t.arena, &in->t.trace, e) == 0 &&
-	    (in->counters = counters_load(db, e)) && roof_load(o->config, &in->t.trace, &roof, e) == 0)
-		rc = bound_trace(&in->t.trace, in->rules, in->counters, &roof, &rule, in->t.arena, &in->b, e);
-out:
-	tracedb_free(db);
-	return rc;
+	    cmd_trace_load_by(tracedb_load_any, path, o->range, 0, &in->t, e) < 0 ||
+	    roof_load(o->config, &in->t.trace, &roof, e) < 0)
+		return -1;
+	return bound_trace(&in->t.trace, in->rules, in->t.counters, &roof, &rule, in->t.arena, &in->b, e);
 }
 
 void bound_input_free(struct bound_input *in)
 {
-	counters_free(in->counters);
 	cmd_trace_free(&in->t);
 	rules_free(in->rules);
 }

@@ -20,7 +20,7 @@ struct bound_options { const char *range, *rules, *config, *margin, *low; };
 	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that" \
 	  " comes with npusim" }
 
-struct bound_input { struct cmd_trace t; struct rules *rules; struct counters *counters; struct bound b; };
+struct bound_input { struct cmd_trace t; struct rules *rules; struct bound b; };
 
 int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
 void bound_input_free(struct bound_input *in);

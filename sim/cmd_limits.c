@@ -93,7 +93,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	struct limits_result r;
 	struct lower_stats lowered;
 	struct op_stream s;
-	struct cmd_trace t = { NULL, { 0 } };
+	struct cmd_trace t = { .arena = NULL };
 	struct progress *p = NULL;
 	int rc = -1;
 

@@ -60,6 +60,7 @@ struct inputs {
 	struct cmd_trace trace;
 	struct op_stream stream;
 	struct lower_stats lowered;
+	struct counted_ops counted;
 };
 
 static void inputs_free(struct inputs *in)
@@ -75,8 +76,10 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	memset(in, 0, sizeof *in);
 	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)) ||
 	    (o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load_context(o->trace, o->range, o->context, &in->trace, e) < 0 ||
-	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0)
+	    cmd_trace_load_by(tracedb_load, o->trace, o->range, o->context, &in->trace, e) < 0 ||
+	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
+	    (in->trace.counters &&
+	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
 		return -1;
 	return 0;
 }
@@ -120,6 +123,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	r.trace = &in.trace.trace;
 	r.stream = &in.stream;
 	r.lowered = &in.lowered;
+	r.counted = in.trace.counters ? &in.counted : NULL;
 	r.result = &result;
 	r.rules_hash = rules_hash(in.rules);
 	if (in.db)

@@ -16,6 +16,7 @@ struct run_report {
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
+	const struct counted_ops *counted;   /* NULL: Nsight Compute counted nothing */
 	enum run_start start;
 	enum run_fidelity fidelity;
 	uint64_t seed, rules_hash;

@@ -52,6 +52,8 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 	}
 	out_json_null(j, "energy_uj");
 	out_json_real(j, "measured_us", cmd_us((int64_t)of->measured_ns));
+	if (r->counted && r->counted->ns[of->id])
+		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
 	out_json_text(j, "family", of->family);
 	out_json_int(j, "layer", of->layer);
 	out_json_bool(j, "carried", o->carried);

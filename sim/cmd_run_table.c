@@ -374,6 +374,43 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 	out_table_free(t);
 }
 
+/* DRAM's bytes on the GPU and here, of the ops of which they were counted. */
+static void counted(const struct run_report *r, const struct run_sum sums[OP_KINDS], struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "counted", OUT_INT, 0 }, { "simulated", OUT_INT, 0 },
+		{ "counted/simulated", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, COLS(cols), "bytes of DRAM, counted on the GPU by Nsight Compute and"
+	                                    " simulated, by kind of op");
+	int order[OP_KINDS], n = run_order_kinds(sums, order);
+
+	for (int i = 0; i < n; i++) {
+		double gpu = 0, here = 0;
+		int64_t ops = 0;
+
+		for (size_t k = 0; k < r->stream->n_ops; k++)
+			if (r->counted->ns[k] && (int)r->stream->ops[k].kind == order[i]) {
+				gpu += r->counted->bytes[k];
+				here += (double)r->result->ops[k].dram_bytes;
+				ops++;
+			}
+		if (!ops)
+			continue;
+		out_text(t, op_kind_name((enum op_kind)order[i]));
+		out_int(t, ops);
+		out_int(t, (int64_t)gpu);
+		out_int(t, (int64_t)here);
+		if (here > 0)
+			out_real(t, gpu / here);
+		else
+			out_null(t);
+	}
+	str_addc(out, '\n');
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+}
+
 void run_table(const struct run_report *r, struct str *out)
 {
 	struct run_sum sums[OP_KINDS], all;
@@ -394,4 +431,6 @@ void run_table(const struct run_report *r, struct str *out)
 	if (r->timeline_path)
 		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
 	comparison(r, sums, &all, out);
+	if (r->counted)
+		counted(r, sums, out);
 }

@@ -239,17 +239,9 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 
 static int read_side(struct side *s, const char *path, const char *range, struct rules *r, struct err *e)
 {
-	struct tracedb *db = cmd_trace_open(path, 0, e);
-	int rc = -1;
-
-	if (!db)
+	if (cmd_trace_load_by(tracedb_load_groups, path, range, 0, &s->t, e) < 0)
 		return -1;
-	if (!(s->t.arena = arena_new(CMD_TRACE_MEMORY)))
-		err_set(e, ERR_NOMEM, "no memory for the trace");
-	else if ((rc = tracedb_load_groups(db, range, s->t.arena, &s->t.trace, e)) == 0)
-		rc = classify_trace(&s->t.trace, r, s->t.arena, &s->c, e);
-	tracedb_free(db);
-	return rc;
+	return classify_trace(&s->t.trace, r, s->t.arena, &s->c, e);
 }
 
 static int diff(const char *const paths[2], const struct options *o, struct str *out, struct err *e)

@@ -10,9 +10,14 @@
 
 struct options { const char *range, *rules, *format; bool all; };
 
-struct kind_sum { uint64_t ops, launches, measured_ns, read_bytes, write_bytes, flops; };
+struct kind_sum {
+	uint64_t ops, launches, measured_ns, read_bytes, write_bytes, flops;
+	uint64_t counted_ops, counted_ns;
+	double needed, counted;      /* bytes of the ops that Nsight Compute counted: operands once each; DRAM's */
+};
 
-static void sum_kinds(const struct op_stream *s, struct kind_sum *sums)
+/* `x` NULL: nothing was counted. */
+static void sum_kinds(const struct op_stream *s, const struct counted_ops *x, struct kind_sum *sums)
 {
 	memset(sums, 0, OP_KINDS * sizeof *sums);
 	for (size_t i = 0; i < s->n_ops; i++) {
@@ -26,6 +31,12 @@ static void sum_kinds(const struct op_stream *s, struct kind_sum *sums)
 		k->read_bytes += w.read_bytes;
 		k->write_bytes += w.write_bytes;
 		k->flops += w.flops;
+		if (x && x->ns[i]) {
+			k->counted_ops++;
+			k->counted_ns += x->ns[i];
+			k->needed += (double)w.read_bytes + (double)w.write_bytes;
+			k->counted += x->bytes[i];
+		}
 	}
 }
 
@@ -124,6 +135,11 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 		out_json_u64(&j, "read_bytes", k->read_bytes);
 		out_json_u64(&j, "write_bytes", k->write_bytes);
 		out_json_u64(&j, "flops", k->flops);
+		if (k->counted_ops) {
+			out_json_u64(&j, "counted_ops", k->counted_ops);
+			out_json_real(&j, "counted_needed_bytes", k->needed);
+			out_json_real(&j, "counted_dram_bytes", k->counted);
+		}
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
@@ -160,6 +176,36 @@ static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, 
 	out_table_free(t);
 }
 
+static void write_counted(const struct kind_sum *sums, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "kind", OUT_TEXT, 0 },        { "ops", OUT_INT, 0 },           { "measured_us", OUT_REAL, 3 },
+		{ "needed_bytes", OUT_INT, 0 }, { "counted_bytes", OUT_INT, 0 }, { "counted/needed", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
+	                                    "bytes of DRAM that Nsight Compute counted, and what the same ops need"
+	                                    " (operands once each)");
+	int order[OP_KINDS], n = order_kinds(sums, order);
+
+	for (int i = 0; i < n; i++) {
+		const struct kind_sum *k = &sums[order[i]];
+
+		if (!k->counted_ops)
+			continue;
+		out_text(t, op_kind_name((enum op_kind)order[i]));
+		out_int(t, (int64_t)k->counted_ops);
+		out_real(t, cmd_us((int64_t)k->counted_ns));
+		out_int(t, (int64_t)k->needed);
+		out_int(t, (int64_t)k->counted);
+		if (k->needed > 0)
+			out_real(t, k->counted / k->needed);
+		else
+			out_null(t);
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+}
+
 static void write_ops(const struct op_stream *s, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -193,7 +239,7 @@ static void write_ops(const struct op_stream *s, enum out_format f, struct str *
 }
 
 static void write_tables(const struct op_stream *s, const struct lower_stats *st, const struct kind_sum *sums, bool all,
-                         struct str *out)
+                         bool counted, struct str *out)
 {
 	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
 	         st->kernels, st->ops);
@@ -203,6 +249,10 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);
+	if (counted) {
+		str_addc(out, '\n');
+		write_counted(sums, out);
+	}
 	if (all) {
 		str_addc(out, '\n');
 		write_ops(s, OUT_TABLE, out);
@@ -214,6 +264,7 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	struct kind_sum sums[OP_KINDS];
 	struct cmd_trace t = { 0 };
 	struct rules *rules = NULL;
+	struct counted_ops counted;
 	struct lower_stats st;
 	struct op_stream s;
 	enum out_format f;
@@ -222,7 +273,9 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
 	    cmd_trace_load(path, o->range, &t, e) < 0 || lower_trace(&t.trace, rules, t.arena, &s, &st, e) < 0)
 		goto out;
-	sum_kinds(&s, sums);
+	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
+		goto out;
+	sum_kinds(&s, t.counters ? &counted : NULL, sums);
 	if (f == OUT_JSON)
 		write_json(&s, &st, sums, o->all, out);
 	else if (f == OUT_CSV && o->all)
@@ -230,7 +283,7 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	else if (f == OUT_CSV)
 		write_kinds(&s, sums, f, out);
 	else
-		write_tables(&s, &st, sums, o->all, out);
+		write_tables(&s, &st, sums, o->all, t.counters != NULL, out);
 	rc = 0;
 out:
 	cmd_trace_free(&t);

@@ -34,9 +34,10 @@ static int64_t steps_of(const struct trace *t)
 
 /* --- json -------------------------------------------------------------------------------------------------- */
 
-static void json_kernel(struct out_json *j, const struct classify *c, size_t i)
+static void json_kernel(struct out_json *j, const struct classify *c, const struct counters *x, size_t i)
 {
 	const struct classify_kernel *k = &c->kernels[i];
+	struct counted m;
 
 	out_json_open(j, NULL, '{');
 	out_json_int(j, "rank", (int64_t)i + 1);
@@ -48,6 +49,12 @@ static void json_kernel(struct out_json *j, const struct classify *c, size_t i)
 	out_json_real(j, "total_us", cmd_us((int64_t)k->total_ns));
 	out_json_real(j, "mean_us", mean_us(k->total_ns, k->count));
 	out_json_real(j, "share_pct", share(c, k->total_ns));
+	if (x && counters_mean(x, k->name, &m)) {
+		out_json_open(j, "counted", '{');
+		for (int n = 0; n < COUNTERS_SHOWN; n++)
+			out_json_real(j, counter_name((enum counter)n), m.v[n]);
+		out_json_close(j, '}');
+	}
 	out_json_close(j, '}');
 }
 
@@ -70,7 +77,8 @@ static void json_copies(struct out_json *j, const struct classify *c)
 	out_json_close(j, '}');
 }
 
-static void write_json(const struct trace *t, const struct classify *c, size_t n, struct str *out)
+static void write_json(const struct trace *t, const struct classify *c, const struct counters *x, size_t n,
+                       struct str *out)
 {
 	struct out_json j;
 
@@ -87,7 +95,7 @@ static void write_json(const struct trace *t, const struct classify *c, size_t n
 	out_json_u64(&j, "name_count", c->n_kernels);
 	out_json_open(&j, "kernels", '[');
 	for (size_t i = 0; i < n; i++)
-		json_kernel(&j, c, i);
+		json_kernel(&j, c, x, i);
 	out_json_close(&j, ']');
 	out_json_open(&j, "families", '[');
 	for (size_t i = 0; i < c->n_families; i++) {
@@ -181,7 +189,41 @@ static void write_copies(const struct classify *c, struct str *out)
 	out_table_free(t);
 }
 
-static void write_tables(const struct trace *t, const struct classify *c, size_t n, struct str *out)
+/* Means over the launches of a name that Nsight Compute profiled. */
+static void write_counted(const struct classify *c, const struct counters *x, size_t n, struct str *out)
+{
+	static const enum counter shown[] = { COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_GBS, COUNTER_L2_HIT_PCT,
+		                              COUNTER_OCCUPANCY_PCT };
+	static const struct out_col cols[] = {
+		{ "rank", OUT_INT, 0 },         { "friendly", OUT_TEXT, 0 }, { "sm_pct", OUT_REAL, 2 },
+		{ "dram_pct", OUT_REAL, 2 },    { "gbps", OUT_REAL, 1 },     { "l2_hit_pct", OUT_REAL, 2 },
+		{ "occupancy_pct", OUT_REAL, 2 }, { "profiled_us", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
+	                                    "counted by Nsight Compute: means over a name's profiled launches");
+	uint64_t counted_ns = 0;
+	struct counted m;
+
+	for (size_t i = 0; i < c->n_kernels; i++) {
+		if (!counters_mean(x, c->kernels[i].name, &m))
+			continue;
+		counted_ns += c->kernels[i].total_ns;
+		if (i >= n)
+			continue;
+		out_int(t, (int64_t)i + 1);
+		out_text(t, c->kernels[i].friendly);
+		for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+			out_real_or_null(t, m.v[shown[k]]);
+		out_real_or_null(t, m.v[COUNTER_DURATION_US]);
+	}
+	str_addc(out, '\n');
+	out_table_write(t, OUT_TABLE, out);
+	str_addf(out, "(names with counters take %.2f %% of the kernel time)\n", share(c, counted_ns));
+	out_table_free(t);
+}
+
+static void write_tables(const struct trace *t, const struct classify *c, const struct counters *x, size_t n,
+                         struct str *out)
 {
 	str_addf(out, "%s%s%s%" PRIu64 " kernels of %zu names in %.3f us", t->range ? "range " : "",
 	         t->range ? t->range : "", t->range ? ": " : "", c->kernel_count, c->n_kernels,
@@ -196,28 +238,14 @@ static void write_tables(const struct trace *t, const struct classify *c, size_t
 	write_kernels(c, n, OUT_TABLE, out);
 	if (n < c->n_kernels)
 		str_addf(out, "(%zu more; without -n all are listed)\n", c->n_kernels - n);
+	if (x)
+		write_counted(c, x, n, out);
 	str_addc(out, '\n');
 	write_families(c, out);
 	if (c->n_copies) {
 		str_addc(out, '\n');
 		write_copies(c, out);
 	}
-}
-
-/* As cmd_trace_load, where sums of launches and statistics are enough. */
-static int load_any(const char *path, const char *range, struct cmd_trace *t, struct err *e)
-{
-	struct tracedb *db = cmd_trace_open(path, 0, e);
-	int rc = -1;
-
-	if (!db)
-		return -1;
-	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		err_set(e, ERR_NOMEM, "no memory for the trace");
-	else
-		rc = tracedb_load_groups(db, range, t->arena, &t->trace, e);
-	tracedb_free(db);
-	return rc;
 }
 
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
@@ -230,15 +258,15 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
-	    load_any(path, o->range, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
+	    cmd_trace_load_by(tracedb_load_groups, path, o->range, 0, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
 		goto out;
 	n = o->n < c.n_kernels ? (size_t)o->n : c.n_kernels;
 	if (f == OUT_JSON)
-		write_json(&t.trace, &c, n, out);
+		write_json(&t.trace, &c, t.counters, n, out);
 	else if (f == OUT_CSV)
 		write_kernels(&c, n, f, out);
 	else
-		write_tables(&t.trace, &c, n, out);
+		write_tables(&t.trace, &c, t.counters, n, out);
 	rc = 0;
 out:
 	cmd_trace_free(&t);

@@ -146,7 +146,7 @@ static int no_memory(struct err *e)
 
 static struct entry *entry_of(const struct counters *c, int64_t launch)
 {
-	size_t lo = 0, hi = c->n;
+	size_t lo = 0, hi = c ? c->n : 0;
 
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
@@ -156,7 +156,7 @@ static struct entry *entry_of(const struct counters *c, int64_t launch)
 		else
 			hi = mid;
 	}
-	return lo < c->n && c->v[lo].launch == launch ? &c->v[lo] : NULL;
+	return c && lo < c->n && c->v[lo].launch == launch ? &c->v[lo] : NULL;
 }
 
 static int load_launches(struct counters *c, struct db *db, struct err *e)
@@ -293,11 +293,13 @@ bool counters_own(const struct counters *c, int64_t launch)
 const struct counted *counters_next(struct counters *c, const struct trace_launch *l)
 {
 	const struct entry *own = entry_of(c, l->id);
-	const uint64_t key = own || !c->n ? 0 : launch_key(l->name, l->grid, l->block);
-	size_t lo = 0, hi = c->n, n = 0;
+	const uint64_t key = own || !c || !c->n ? 0 : launch_key(l->name, l->grid, l->block);
+	size_t lo = 0, hi = c ? c->n : 0, n = 0;
 
 	if (own)
 		return &own->x;
+	if (!c)
+		return NULL;
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
 
@@ -318,7 +320,7 @@ bool counters_mean(const struct counters *c, const char *name, struct counted *o
 	bool any = false;
 
 	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i < c->n; i++)
+	for (size_t i = 0; c && i < c->n; i++)
 		for (int k = 0; c->v[i].full == full && k < COUNTERS; k++)
 			if (!isnan(c->v[i].x.v[k])) {
 				out->v[k] += c->v[i].x.v[k];
@@ -328,6 +330,50 @@ bool counters_mean(const struct counters *c, const char *name, struct counted *o
 	for (int k = 0; k < COUNTERS; k++)
 		out->v[k] = n[k] ? out->v[k] / (double)n[k] : NAN;
 	return any;
+}
+
+struct by_launch {
+	int64_t id;
+	double bytes;
+	uint64_t ns;
+};
+
+static int by_launch_id(const void *x, const void *y)
+{
+	const struct by_launch *a = x, *b = y;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+int counters_ops(struct counters *c, const struct trace *t, const struct op_stream *s, struct arena *a,
+                 struct counted_ops *out, struct err *e)
+{
+	struct by_launch *v = arena_array(a, t->n_launches + 1, sizeof *v);
+	size_t n = 0;
+
+	out->bytes = arena_array(a, s->n_ops + 1, sizeof *out->bytes);
+	out->ns = arena_array(a, s->n_ops + 1, sizeof *out->ns);
+	if (!v || !out->bytes || !out->ns)
+		return no_memory(e);
+	for (size_t i = 0; i < t->n_launches; i++) { /* in the trace's order, which tells launches of one name apart */
+		const struct trace_launch *l = &t->launches[i];
+		const struct counted *x = l->kind == TRACE_KERNEL ? counters_next(c, l) : NULL;
+
+		if (x && counted_bytes(x, &v[n].bytes)) {
+			v[n].ns = (uint64_t)l->dur_ns;
+			v[n++].id = l->id;
+		}
+	}
+	qsort(v, n, sizeof *v, by_launch_id);
+	for (size_t i = 0; i < s->n_ops; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_launches; k++) {
+			const struct by_launch want = { .id = s->launches[s->ops[i].first_launch + k].trace_id };
+			const struct by_launch *at = n ? bsearch(&want, v, n, sizeof *v, by_launch_id) : NULL;
+
+			out->bytes[i] += at ? at->bytes : 0;
+			out->ns[i] += at ? at->ns : 0;
+		}
+	return 0;
 }
 
 bool counted_bytes(const struct counted *x, double *bytes)

@@ -11,6 +11,7 @@
 
 #include "sim/arena.h"
 #include "traces/tracedb.h"
+#include "workloads/op.h"
 
 enum counter {
 	COUNTER_DURATION_US, COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_PCT, COUNTER_MEM_GBS, COUNTER_L1_HIT_PCT,
@@ -26,7 +27,7 @@ enum counter {
 
 struct counted { double v[COUNTERS]; };          /* not a number: not counted */
 
-struct counters;
+struct counters;                             /* NULL in the calls below: nothing was counted */
 /* NULL: error. Empty when the database has no counters. */
 struct counters *counters_load(struct tracedb *db, struct err *e);
 void counters_free(struct counters *c);
@@ -36,6 +37,11 @@ bool counters_own(const struct counters *c, int64_t launch); /* it was profiled 
 const struct counted *counters_next(struct counters *c, const struct trace_launch *l);
 /* The mean over profiled launches of that name; false: none. */
 bool counters_mean(const struct counters *c, const char *name, struct counted *out);
+/* By op, in the stream's order: DRAM bytes that were counted for its launches, and the time of the launches that have them
+ * in the trace. Arrays live in `a`. */
+struct counted_ops { double *bytes; uint64_t *ns; };
+int counters_ops(struct counters *c, const struct trace *t, const struct op_stream *s, struct arena *a,
+                 struct counted_ops *out, struct err *e);
 const char *counter_name(enum counter k);        /* "sm_throughput_pct" */
 /* Bytes to and from DRAM, and operations with the pipe that does most of them; false: not counted. */
 bool counted_bytes(const struct counted *x, double *bytes);

@@ -76,6 +76,7 @@ bool tracedb_is_sync(const char *call);
 int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e);
 
 /* --- reading --------------------------------------------------------------------------------------------------- */
+/* In a database that holds profiles of Nsight Compute beside others, the launches of the others. */
 /* Loads the launches of one range (every annotation of that name; NULL: all) with their ops and the ops' ancestors
  * into `a`. An unknown range names the nearest; a selection without launches is an error. Times count from base_ns,
  * the earliest moment stored, so none is negative. */

@@ -83,10 +83,14 @@ static const char *load_name(struct tracedb_load *l, int64_t id, struct err *e)
 
 /* --- the files in the database --------------------------------------------------------------------------------- */
 
+/* What Nsight Compute ran, kernel by kernel with everything else waiting, lends its counters to the other files' launches
+ * (sim/counters.h) and is no part of what they did; alone it is the trace. */
+#define COUNTED " from source where tool <> 'ncu-csv' or not exists (select 1 from source where tool <> 'ncu-csv')"
+
 static int load_sources(struct tracedb_load *l, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, base_ns, first_ns, file, digest, tool, wall_ns, command"
-	                                           " from source order by id", e);
+	                                           COUNTED " order by id", e);
 	struct trace *out = l->out;
 	uint64_t digest = HASH_INIT;
 	char hex[17];
@@ -94,7 +98,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 	size_t n = 0, max;
 	int rc;
 
-	if (!s || count(l->t, "select count(*) from source", &max, e) < 0)
+	if (!s || count(l->t, "select count(*)" COUNTED, &max, e) < 0)
 		return -1;
 	if (max == 0)
 		return err_set(e, ERR_IO, "'%s' holds no trace: nothing was imported into it", db_path(l->t->db));

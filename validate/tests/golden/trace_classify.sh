@@ -16,6 +16,11 @@ echo "by counters now, and still 1055 kernels:"
 "$NPUSIM" trace classify "$TMP/t.db" --range decode_step_1 >"$TMP/out"
 grep -E '^by counters|^1055|128x8_64x12' "$TMP/out"
 try trace classify "$TMP/t.db" --margin 0.5
+echo "and beside what others show:"
+"$NPUSIM" trace top "$TMP/t.db" --range decode_step_1 | sed -n '1p;/^counted/,/^(/p'
+"$NPUSIM" trace ops "$TMP/t.db" --range decode_step_1 | sed -n '1p;/^bytes of DRAM/,$p'
+"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --ops 0 | sed -n '/^workload/p;/^bytes of DRAM/,$p'
+"$NPUSIM" trace top "$TMP/t.db" --range decode_step_1 --format json | sed -n '/"counted"/,/}/p' | head -n 4
 try trace classify "$TMP/t.db" -c $CONFIG
 try trace classify "$TMP/t.db" --range decode_step_7
 try trace classify "$TMP/absent.db"

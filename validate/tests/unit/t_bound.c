@@ -112,6 +112,7 @@ static void both(struct bed *b)
 }
 
 TEST(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
+	T(counted_bytes_go_to_the_ops_of_their_launches)
 {
 	struct counters *c;
 	struct counted m;
@@ -123,17 +124,14 @@ TEST(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
 	both(&b);
 	bed_load(&b, NULL);
 	CHECK((c = counters_load(b.db, &b.e)) != NULL);
-	CHECK(counters_count(c) == 2 && b.t.n_launches == 6);
-	for (size_t i = 0, k = 0; i < b.t.n_launches; i++) {
-		const bool own = counters_own(c, b.t.launches[i].id);
-		const struct counted *x = own ? NULL : counters_next(c, &b.t.launches[i]);
+	CHECK(counters_count(c) == 2 && b.t.n_launches == 4); /* those that were profiled are none of the trace */
+	for (size_t i = 0; i < b.t.n_launches; i++) {
+		const struct counted *x = counters_next(c, &b.t.launches[i]);
 
-		if (own)
-			continue;
-		CHECK((x != NULL) == (k < 3));
+		CHECK(!counters_own(c, b.t.launches[i].id));
+		CHECK((x != NULL) == (i < 3));
 		if (x)
-			CHECK(counted_bytes(x, &v) && v == read[k]);
-		k++;
+			CHECK(counted_bytes(x, &v) && v == read[i]);
 	}
 	CHECK(counters_mean(c, "void at::native::k<1>(int)", &m));
 	CHECK(counted_bytes(&m, &v) && v == 2000);
@@ -141,6 +139,30 @@ TEST(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
 	CHECK(isnan(m.v[COUNTER_L1_PCT]));
 	CHECK(!counters_mean(c, "void at::native::k<2>(int)", &m));
 	counters_free(c);
+	bed_close(&b);
+}
+
+TEST(counted_bytes_go_to_the_ops_of_their_launches)
+{
+	struct op_launch launches[4] = { { 0 } };
+	struct op ops[2] = { { .first_launch = 0, .n_launches = 3 }, { .first_launch = 3, .n_launches = 1 } };
+	const struct op_stream s = { .ops = ops, .n_ops = 2, .launches = launches, .n_launches = 4 };
+	struct counted_ops out;
+	struct counters *c;
+	struct bed b;
+
+	both(&b);
+	bed_load(&b, NULL);
+	for (size_t i = 0; i < 4; i++)
+		launches[i].trace_id = b.t.launches[i].id;
+	CHECK((c = counters_load(b.db, &b.e)) != NULL);
+	CHECK_OK(counters_ops(c, &b.t, &s, b.a, &out, &b.e), b.e);
+	CHECK(out.bytes[0] == 1000 + 3000 + 1000 && out.bytes[1] == 0);
+	CHECK_U64(out.ns[0], 3300);
+	CHECK_U64(out.ns[1], 0);
+	counters_free(c);
+	CHECK_OK(counters_ops(NULL, &b.t, &s, b.a, &out, &b.e), b.e);
+	CHECK(out.bytes[0] == 0 && out.ns[0] == 0);
 	bed_close(&b);
 }
 
@@ -205,5 +227,6 @@ TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 SUITE(t_bound, T(a_device_is_called_like_its_configuration_word_by_word) T(peaks_and_ridges_are_of_the_configuration)
                        T(classes_follow_the_rule_at_its_thresholds)
                                T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
+	T(counted_bytes_go_to_the_ops_of_their_launches)
                                        T(profiled_launches_lend_their_counters_and_are_no_kernels)
                                                T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
