@@ -1,17 +1,6 @@
 # Results for others: CSV of everything stored, and every snippet of results/schema.md as it stands there.
 . validate/tests/golden/common
-quiet trace import $TRACE -o "$TMP/t.db"
-cat >"$TMP/s.yaml" <<EOF
-sweep: 1
-base: $CONFIG
-range: decode_step_1
-axes:
-  l2.size: [64 MiB, 1 GiB, 100 KiB]
-  dram.refresh: [all_bank, none]
-EOF
-quiet sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/R.db"
-quiet run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 -o "$TMP/R.db"
-cd "$TMP" || exit
+. validate/tests/golden/export_bed
 for what in points values stats kinds resources sweeps runs ops stalls run-stats run-resources; do
 	"$NPUSIM" export R.db $what >"$what.csv" || echo "exit $?"
 	echo "$what: $(($(wc -l <"$what.csv") > 1)) $(head -n 1 "$what.csv")"
@@ -36,7 +25,6 @@ cat kept.csv
 ls | grep kept
 command -v sqlite3 >/dev/null || { echo "no sqlite3 here"; exit; }
 # Every column of every view is in its row of the page, and every view has one.
-page=$OLDPWD/results/schema.md
 for v in $(sqlite3 R.db "select name from sqlite_schema where type = 'view' order by name"); do
 	row=$(grep "^| \`$v\` |" "$page") || echo "$v is not in results/schema.md"
 	for c in $(sqlite3 R.db "select name from pragma_table_info('$v')"); do
@@ -44,18 +32,6 @@ for v in $(sqlite3 R.db "select name from sqlite_schema where type = 'view' orde
 	done
 done
 grep -q "the schema's number, $(sqlite3 R.db 'pragma user_version');" "$page" || echo "results/schema.md has another schema number"
-block() { awk -v lang="$1" '$0 == "```" { on = 0 } on { print } $0 == "```" lang { on = 1 }' "$page"; }
 block sql >all.sql
 sqlite3 -bail R.db <all.sql >out.sql 2>&1 || { echo "a snippet in SQL fails:"; cat out.sql; }
 [ "$(wc -l <out.sql)" -ge 15 ] && echo "the snippets in SQL have rows"
-block python >all.py
-# What is not installed is not run: this says nothing then, `make deps` says what there is.
-for python in python3 /usr/bin/python3; do
-	if $python -c 'import pandas' 2>/dev/null; then
-		$python all.py >out.py 2>&1 || { echo "the snippet in Python fails:"; cat out.py; }
-		break
-	fi
-done
-if command -v duckdb >/dev/null && duckdb -c 'install sqlite' >/dev/null 2>&1; then
-	block duckdb | duckdb >out.duck 2>&1 || { echo "the snippet in DuckDB fails:"; cat out.duck; }
-fi
