@@ -176,7 +176,8 @@ $B/sim/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report
-REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js sweep.js package.json package-lock.json)
+REPORT_PARTS = $(addprefix results/report/,bundle.sh page.html page.css page.js run.js run_points.js \
+               sweep.js sweep_lines.js sweep_front.js sweep_axes.js package.json package-lock.json)
 
 $(REPORT)/page.html: $(REPORT_PARTS) $(REPORT)/.npm
 	$(say) PAGE $@

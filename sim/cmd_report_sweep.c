@@ -83,8 +83,19 @@ static const char *type_name(enum cfg_type t)
 	}
 }
 
+/* Does every combination of the values count? */
+static bool whole_grid(const struct report_sweep *r)
+{
+	double points = 1;
+
+	for (size_t a = 0; a < r->n_axes; a++)
+		points *= r->axes[a].follows ? 1 : (double)r->axes[a].n;
+	return (double)r->t->n == points;
+}
+
 static void put_axes(struct out_json *j, const struct report_sweep *r)
 {
+	out_json_bool(j, "whole", whole_grid(r));
 	out_json_open(j, "axes", '[');
 	for (size_t a = 0; a < r->n_axes; a++) {
 		const struct sweep_axis *x = &r->t->v.s->axes[a];
@@ -336,7 +347,6 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	out_json_u64(j, "done", v->head.done);
 	out_json_u64(j, "failed", v->head.failed);
 	out_json_u64(j, "count", t->n);
-	out_json_bool(j, "grid", v->s->sample == SWEEP_GRID);
 	out_json_text(j, "build", v->n ? v->points[0].build : NULL);
 	for (size_t i = 0; i < v->workload.n_ops; i++)
 		run_made_add(&made, v->workload.ops[i].kind, v->workload.ops[i].family, v->workload.ops[i].measured_ns);

@@ -9,8 +9,7 @@
 /* el('p', 'soft', 'text', child, ...): a string is text. */
 function el(tag, cls, ...inside) {
 	const e = document.createElement(tag);
-	if (cls)
-		e.className = cls;
+	if (cls) e.className = cls;
 	e.append(...inside.filter((x) => x !== null && x !== undefined));
 	return e;
 }
@@ -33,15 +32,14 @@ function card(title, words, ...inside) {
 
 /* columns: {title, text (a column of text), long}; rows: arrays of strings or elements. */
 function table(columns, rows, classes) {
-	const head = el('tr'), body = el('tbody');
-	for (const c of columns)
-		head.append(el('th', c.text ? 'text' : '', c.title));
+	const head = el('tr'),
+		body = el('tbody');
+	for (const c of columns) head.append(el('th', c.text ? 'text' : '', c.title));
 	rows.forEach((row, i) => {
 		const tr = el('tr', classes ? classes[i] : '');
 		row.forEach((cell, k) => {
 			const td = el('td', (columns[k].text ? 'text' : '') + (columns[k].long ? ' long' : ''), cell);
-			if (columns[k].long)
-				td.title = cell;
+			if (columns[k].long) td.title = cell;
 			tr.append(td);
 		});
 		body.append(tr);
@@ -65,7 +63,9 @@ function copyButton(of, what) {
 			area.remove();
 		}
 		b.textContent = done ? 'copied' : 'not copied';
-		setTimeout(() => { b.textContent = what; }, 1500);
+		setTimeout(() => {
+			b.textContent = what;
+		}, 1500);
 	});
 	return b;
 }
@@ -76,13 +76,10 @@ const groups = (text) => text.replace(/^(-?\d+)/, (n) => n.replace(/\B(?=(\d{3})
 
 /* Four digits that say something, the whole part never cut: 2,850; 609.6; 0.01234. */
 function num(v) {
-	if (v === null || v === undefined || !isFinite(v))
-		return '–';
+	if (v === null || v === undefined || !isFinite(v)) return '–';
 	const a = Math.abs(v);
-	if (a === 0)
-		return '0';
-	if (a >= 1e15 || a < 1e-4)
-		return v.toExponential(2);
+	if (a === 0) return '0';
+	if (a >= 1e15 || a < 1e-4) return v.toExponential(2);
 	const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(a))));
 	const text = v.toFixed(digits);
 	return groups(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
@@ -116,13 +113,27 @@ const CONFIG = {
 	background: 'transparent',
 	font: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif',
 	axis: {
-		labelColor: 'var(--soft)', titleColor: 'var(--soft)', gridColor: 'var(--grid)', domainColor: 'var(--line)',
-		tickColor: 'var(--line)', labelFontSize: 12, titleFontSize: 12, titleFontWeight: 'normal', titlePadding: 8,
-		labelLimit: 260, labelFlush: false,
+		labelColor: 'var(--soft)',
+		titleColor: 'var(--soft)',
+		gridColor: 'var(--grid)',
+		domainColor: 'var(--line)',
+		tickColor: 'var(--line)',
+		labelFontSize: 12,
+		titleFontSize: 12,
+		titleFontWeight: 'normal',
+		titlePadding: 8,
+		labelLimit: 260,
+		labelFlush: false,
 	},
 	legend: {
-		labelColor: 'var(--ink)', titleColor: 'var(--soft)', labelFontSize: 12, titleFontSize: 12,
-		titleFontWeight: 'normal', symbolSize: 90, symbolOpacity: 1, labelLimit: 260,
+		labelColor: 'var(--ink)',
+		titleColor: 'var(--soft)',
+		labelFontSize: 12,
+		titleFontSize: 12,
+		titleFontWeight: 'normal',
+		symbolSize: 90,
+		symbolOpacity: 1,
+		labelLimit: 260,
 	},
 	header: { labelColor: 'var(--ink)', labelFontSize: 13, titleColor: 'var(--soft)', titleFontWeight: 'normal' },
 	title: { color: 'var(--ink)', fontSize: 13, fontWeight: 'normal', anchor: 'start' },
@@ -139,13 +150,28 @@ function chart(name, spec, then) {
 	const at = el('div', 'chart');
 	at.id = name;
 	drawing.push(
-		vegaEmbed(at, Object.assign({ $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG }, spec), {
-			mode: 'vega-lite', renderer: 'svg', actions: false, defaultStyle: true, hover: false,
-			tooltip: { theme: 'page', disableDefaultStyle: false },
-		}).then((result) => (then ? then(result.view) : null), (why) => {
-			console.error(name, why);
-			at.replaceChildren(el('p', 'failed', 'This chart could not be drawn: ' + why.message));
-		}));
+		vegaEmbed(
+			at,
+			Object.assign(
+				{ $schema: 'https://vega.github.io/schema/vega-lite/v6.json', config: CONFIG },
+				spec,
+			),
+			{
+				mode: 'vega-lite',
+				renderer: 'svg',
+				actions: false,
+				defaultStyle: true,
+				hover: false,
+				tooltip: { theme: 'page', disableDefaultStyle: false },
+			},
+		).then(
+			(result) => (then ? then(result.view) : null),
+			(why) => {
+				console.error(name, why);
+				at.replaceChildren(el('p', 'failed', 'This chart could not be drawn: ' + why.message));
+			},
+		),
+	);
 	return at;
 }
 
@@ -173,39 +199,86 @@ function trust(lines) {
 
 /* Runs over one workload beside each other, when there are several. */
 function overview(runs) {
-	const rows = [], first = runs[0];
+	const rows = [],
+		first = runs[0];
 	for (const r of runs) {
-		const label = `run ${r.id} on ${short(r.name, 40)}` + (runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : '');
-		rows.push({ label, what: 'simulated', us: r.total_us, text: us(r.total_us), roof: r.roofline_us, rooft: us(r.roofline_us) });
+		const label =
+			`run ${r.id} on ${short(r.name, 40)}` +
+			(runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : '');
+		rows.push({
+			label,
+			what: 'simulated',
+			us: r.total_us,
+			text: us(r.total_us),
+			roof: r.roofline_us,
+			rooft: us(r.roofline_us),
+		});
 	}
 	if (runs.every((r) => r.workload_id === first.workload_id && r.from === first.from))
-		rows.unshift({ label: 'measured on the GPU', what: 'measured', us: first.kernels_us, text: us(first.kernels_us), roof: null, rooft: '–' });
-	return card('Runs side by side', 'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
+		rows.unshift({
+			label: 'measured on the GPU',
+			what: 'measured',
+			us: first.kernels_us,
+			text: us(first.kernels_us),
+			roof: null,
+			rooft: '–',
+		});
+	return card(
+		'Runs side by side',
+		'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
 		chart('overview', {
-			width: WIDTH - 330, height: { step: 30 },
+			width: WIDTH - 330,
+			height: { step: 30 },
 			data: { values: rows },
-			encoding: { y: { field: 'label', type: 'nominal', scale: { domain: rows.map((r) => r.label) }, axis: { title: null, labelLimit: 240 } } },
+			encoding: {
+				y: {
+					field: 'label',
+					type: 'nominal',
+					scale: { domain: rows.map((r) => r.label) },
+					axis: { title: null, labelLimit: 240 },
+				},
+			},
 			layer: [
 				{
 					mark: { type: 'bar', height: 18 },
 					encoding: {
 						x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
-						color: { field: 'what', type: 'nominal', legend: null,
-							scale: { domain: ['measured', 'simulated'], range: ['var(--measured)', 'var(--simulated)'] } },
-						tooltip: tips([['label', 'of'], ['text', 'time'], ['rooft', 'roofline']]),
+						color: {
+							field: 'what',
+							type: 'nominal',
+							legend: null,
+							scale: {
+								domain: ['measured', 'simulated'],
+								range: ['var(--measured)', 'var(--simulated)'],
+							},
+						},
+						tooltip: tips([
+							['label', 'of'],
+							['text', 'time'],
+							['rooft', 'roofline'],
+						]),
 					},
 				},
-				{ mark: { type: 'tick', thickness: 2, height: 24, color: 'var(--mark)' }, encoding: { x: { field: 'roof', type: 'quantitative' } } },
-				{ mark: { type: 'text', align: 'left', dx: 5 }, encoding: { x: { field: 'us', type: 'quantitative' }, text: { field: 'text' } } },
+				{
+					mark: { type: 'tick', thickness: 2, height: 24, color: 'var(--mark)' },
+					encoding: { x: { field: 'roof', type: 'quantitative' } },
+				},
+				{
+					mark: { type: 'text', align: 'left', dx: 5 },
+					encoding: { x: { field: 'us', type: 'quantitative' }, text: { field: 'text' } },
+				},
 			],
-		}));
+		}),
+	);
 }
 
 function show() {
 	const data = JSON.parse(document.getElementById('data').textContent);
-	const main = document.querySelector('main'), nav = document.querySelector('nav');
+	const main = document.querySelector('main'),
+		nav = document.querySelector('nav');
 	const section = (id, title, body) => {
-		const h = el('h2', '', title), a = el('a', '', title);
+		const h = el('h2', '', title),
+			a = el('a', '', title);
 		h.id = id;
 		a.href = '#' + id;
 		nav.append(a);
@@ -213,17 +286,27 @@ function show() {
 	};
 
 	document.querySelector('h1').textContent = document.title;
-	if (data.runs.length > 1)
-		section('runs', 'All runs', [overview(data.runs)]);
+	if (data.runs.length > 1) section('runs', 'All runs', [overview(data.runs)]);
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id} on ${r.name}`, showRun(r, 'run' + i)));
-	if (nav.children.length < 2)
-		nav.remove();
+	if (nav.children.length < 2) nav.remove();
 
-	const licences = el('details', '', el('summary', '', 'Licences of the chart library'),
-		el('pre', '', document.getElementById('licences').textContent.trim()));
+	const licences = el(
+		'details',
+		'',
+		el('summary', '', 'Licences of the chart library'),
+		el('pre', '', document.getElementById('licences').textContent.trim()),
+	);
 	document.querySelector('footer').append(
-		el('p', '', `Made by ${data.program}. Charts by Vega ${vega.version} and Vega-Lite ${vegaLite.version}. This file is whole: it asks nothing of any network.`),
-		licences);
-	Promise.all(drawing).then(() => { document.body.dataset.ready = 'yes'; });
+		el(
+			'p',
+			'',
+			`Made by ${data.program}. Charts by Vega ${vega.version} and Vega-Lite ` +
+				`${vegaLite.version}. This file is whole: it asks nothing of any network.`,
+		),
+		licences,
+	);
+	Promise.all(drawing).then(() => {
+		document.body.dataset.ready = 'yes';
+	});
 }

@@ -11,7 +11,8 @@ const fs = require('fs');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
-let passed = 0, failed = 0;
+let passed = 0,
+	failed = 0;
 
 function check(what, holds, seen) {
 	if (holds) {
@@ -25,38 +26,63 @@ function check(what, holds, seen) {
 /* --- a page ------------------------------------------------------------------------------------------------ */
 
 async function open(browser, file, options) {
-	const context = await browser.newContext(Object.assign({ viewport: { width: 1120, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] }, options));
-	const page = await context.newPage(), said = [], asked = [];
+	const context = await browser.newContext(
+		Object.assign(
+			{ viewport: { width: 1120, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] },
+			options,
+		),
+	);
+	const page = await context.newPage(),
+		said = [],
+		asked = [];
 
 	await context.setOffline(true);
 	page.on('console', (m) => said.push(`${m.type()}: ${m.text()}`));
 	page.on('pageerror', (e) => said.push(`error: ${e.message}`));
-	page.on('dialog', (d) => { said.push(`dialog: ${d.message()}`); d.dismiss(); });
+	page.on('dialog', (d) => {
+		said.push(`dialog: ${d.message()}`);
+		d.dismiss();
+	});
 	page.on('request', (r) => asked.push(r.url()));
 	const url = 'file://' + path.resolve(file);
 	await page.goto(url);
 	await page.waitForSelector('body[data-ready]', { timeout: 60000 }).catch(() => said.push('never ready'));
-	return { page, said, asked: () => asked.filter((u) => u !== url && !u.startsWith('data:')), close: () => context.close() };
+	return {
+		page,
+		said,
+		asked: () => asked.filter((u) => u !== url && !u.startsWith('data:')),
+		close: () => context.close(),
+	};
 }
 
 const data = (page) => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
 
 /* Marks with a place and a size: symbols, bars, lines, ticks; and whether a number went wrong on the way. */
-const marks = (page, id) => page.evaluate((at) => {
-	const chart = document.getElementById(at);
-	if (!chart)
-		return null;
-	const all = [...chart.querySelectorAll('.mark-symbol path, .mark-rect path, .mark-line path, .mark-rule line')].filter((m) => !m.closest('.role-legend, .role-axis'));
-	const seen = all.filter((m) => { const b = m.getBoundingClientRect(); return b.width + b.height > 0; });
-	return { seen: seen.length, text: chart.querySelectorAll('.mark-text text').length, wrong: /NaN|undefined|Infinity/.test(chart.innerHTML),
-		failed: chart.querySelectorAll('.failed').length };
-}, id);
+const marks = (page, id) =>
+	page.evaluate((at) => {
+		const chart = document.getElementById(at);
+		if (!chart) return null;
+		const all = [
+			...chart.querySelectorAll(
+				'.mark-symbol path, .mark-rect path, .mark-line path, .mark-rule line',
+			),
+		].filter((m) => !m.closest('.role-legend, .role-axis'));
+		const seen = all.filter((m) => {
+			const b = m.getBoundingClientRect();
+			return b.width + b.height > 0;
+		});
+		return {
+			seen: seen.length,
+			text: chart.querySelectorAll('.mark-text text').length,
+			wrong: /NaN|undefined|Infinity/.test(chart.innerHTML),
+			failed: chart.querySelectorAll('.failed').length,
+		};
+	}, id);
 
 async function checkChart(page, id, least) {
 	const m = await marks(page, id);
 	check(`chart ${id} is there`, m !== null);
-	if (!m)
-		return;
+	if (!m) return;
 	check(`chart ${id} has its marks (at least ${least})`, m.seen >= least, m.seen);
 	check(`chart ${id} has text`, m.text > 0);
 	check(`chart ${id} is of numbers`, !m.wrong && !m.failed);
@@ -70,99 +96,182 @@ function checkSilent(what, p) {
 /* --- a run ------------------------------------------------------------------------------------------------- */
 
 async function checkRun(browser, dir) {
-	const p = await open(browser, path.join(dir, 'run.html')), { page } = p;
-	const d = await data(page), run = d.runs[0], at = (name) => run.op_columns.indexOf(name);
-	const timed = run.ops.filter((o) => o[at('us')] > 0), kinds = run.kinds.filter((k) => k.us > 0);
+	const p = await open(browser, path.join(dir, 'run.html')),
+		{ page } = p;
+	const d = await data(page),
+		run = d.runs[0],
+		at = (name) => run.op_columns.indexOf(name);
+	const timed = run.ops.filter((o) => o[at('us')] > 0),
+		kinds = run.kinds.filter((k) => k.us > 0);
 
 	await checkChart(page, 'run0-kinds', 2 * kinds.length);
 	await checkChart(page, 'run0-stalls', kinds.length + 1);
-	await checkChart(page, 'run0-roofline', timed.filter((o) => o[at('flops')] > 0 && o[at('mem_bytes')] > 0).length + 4);
+	await checkChart(
+		page,
+		'run0-roofline',
+		timed.filter((o) => o[at('flops')] > 0 && o[at('mem_bytes')] > 0).length + 4,
+	);
 	await checkChart(page, 'run0-scatter', timed.filter((o) => o[at('measured_us')] > 0).length + 1);
 	await checkChart(page, 'overview', 2 * d.runs.length);
-	check('the accuracy note is the one that run prints', (await page.textContent('.trust')).includes(run.trust[0]));
+	check(
+		'the accuracy note is the one that run prints',
+		(await page.textContent('.trust')).includes(run.trust[0]),
+	);
 	check('the simulated time is told', (await page.textContent('.tile b')).length > 0);
 	check('kinds sum to the total', Math.abs(run.kinds.reduce((a, k) => a + k.us, 0) / run.total_us - 1) < 1e-6);
-	check('stalls sum to the total', Math.abs(run.resources.reduce((a, r) => a + r.stall_us, 0) / run.total_us - 1) < 1e-6);
+	check(
+		'stalls sum to the total',
+		Math.abs(run.resources.reduce((a, r) => a + r.stall_us, 0) / run.total_us - 1) < 1e-6,
+	);
 
 	/* The largest point of the roofline is the longest op: pointing at it names it. */
 	const longest = timed.filter((o) => o[at('flops')] > 0).sort((a, b) => b[at('us')] - a[at('us')])[0];
 	const box = await page.evaluate(() => {
-		const all = [...document.querySelectorAll('#run0-roofline .mark-symbol path')].filter((m) => !m.closest('.role-legend'));
-		all.sort((a, b) => b.getBoundingClientRect().width - a.getBoundingClientRect().width)[0].scrollIntoView({ block: 'center' });
+		const all = [...document.querySelectorAll('#run0-roofline .mark-symbol path')].filter(
+			(m) => !m.closest('.role-legend'),
+		);
+		all.sort((a, b) => b.getBoundingClientRect().width - a.getBoundingClientRect().width)[0].scrollIntoView(
+			{ block: 'center' },
+		);
 		const r = all[0].getBoundingClientRect();
 		return { x: r.x + r.width * 0.12, y: r.y + r.height / 2 };
 	});
 	await page.mouse.move(box.x, box.y);
 	await page.waitForSelector('#vg-tooltip-element.visible', { timeout: 5000 }).catch(() => {});
-	check('pointing at an op names its kernel', (await page.textContent('#vg-tooltip-element')).includes(longest[at('name')]));
+	check(
+		'pointing at an op names its kernel',
+		(await page.textContent('#vg-tooltip-element')).includes(longest[at('name')]),
+	);
 	checkSilent('run', p);
 	await p.close();
 }
 
 /* --- a sweep ----------------------------------------------------------------------------------------------- */
 
-const drawn = (page, id) => page.evaluate((at) => [...document.querySelectorAll(`#${at} .mark-symbol path`)].filter((m) => !m.closest('.role-legend'))
-	.map((m) => { const r = m.getBoundingClientRect(); return { x: r.x + r.width / 2, y: r.y + r.height / 2, w: r.width }; }), id);
+const drawn = (page, id) =>
+	page.evaluate(
+		(at) =>
+			[...document.querySelectorAll(`#${at} .mark-symbol path`)]
+				.filter((m) => !m.closest('.role-legend'))
+				.map((m) => {
+					const r = m.getBoundingClientRect();
+					return { x: r.x + r.width / 2, y: r.y + r.height / 2, w: r.width };
+				}),
+		id,
+	);
 
-const faint = (page) => page.evaluate(() => [...document.querySelectorAll('#sweep0-parallel .mark-line path')]
-	.filter((m) => Number(m.getAttribute('stroke-opacity') || m.getAttribute('opacity') || m.style.opacity || m.style.strokeOpacity || 1) < 0.05).length);
+const faint = (page) =>
+	page.evaluate(
+		() =>
+			[...document.querySelectorAll('#sweep0-parallel .mark-line path')].filter(
+				(m) =>
+					Number(
+						m.getAttribute('stroke-opacity') ||
+							m.getAttribute('opacity') ||
+							m.style.opacity ||
+							m.style.strokeOpacity ||
+							1,
+					) < 0.05,
+			).length,
+	);
 
-const chartFrame = (page) => page.evaluate(() => {
-	const r = document.querySelector('#sweep0-front .role-frame .background').getBoundingClientRect();
-	return { x: r.x, y: r.y, w: r.width, h: r.height };
-});
+const chartFrame = (page) =>
+	page.evaluate(() => {
+		const r = document.querySelector('#sweep0-front .role-frame .background').getBoundingClientRect();
+		return { x: r.x, y: r.y, w: r.width, h: r.height };
+	});
 
 /* Drags over a part of the front's picture, in fractions of its frame; gives the corners. */
 async function drag(page, x0, y0, x1, y1) {
 	await page.evaluate(() => document.getElementById('sweep0-front').scrollIntoView({ block: 'center' }));
-	const f = await chartFrame(page), from = { x: f.x + f.w * x0, y: f.y + f.h * y0 }, to = { x: f.x + f.w * x1, y: f.y + f.h * y1 };
+	const f = await chartFrame(page),
+		from = { x: f.x + f.w * x0, y: f.y + f.h * y0 },
+		to = { x: f.x + f.w * x1, y: f.y + f.h * y1 };
 
 	await page.mouse.move(from.x, from.y);
 	await page.mouse.down();
 	for (let i = 1; i <= 8; i++)
-		await page.mouse.move(from.x + (to.x - from.x) * i / 8, from.y + (to.y - from.y) * i / 8);
+		await page.mouse.move(from.x + ((to.x - from.x) * i) / 8, from.y + ((to.y - from.y) * i) / 8);
 	await page.mouse.up();
-	await page.waitForFunction(() => !document.getElementById('sweep0-count').textContent.startsWith('All'), null, { timeout: 5000 }).catch(() => {});
+	await page
+		.waitForFunction(() => !document.getElementById('sweep0-count').textContent.startsWith('All'), null, {
+			timeout: 5000,
+		})
+		.catch(() => {});
 	return { from, to, frame: f };
 }
 
 async function checkBrush(page, sweep) {
 	const all = sweep.points.length;
 
-	check('the table begins with all designs', (await page.textContent('#sweep0-count')).startsWith(`All ${all} designs`), await page.textContent('#sweep0-count'));
+	check(
+		'the table begins with all designs',
+		(await page.textContent('#sweep0-count')).startsWith(`All ${all} designs`),
+		await page.textContent('#sweep0-count'),
+	);
 	/* Corners between points, so that none lies on the edge. */
 	const { from, to, frame } = await drag(page, 0.311, 0.307, 0.713, 0.903);
 	const points = (await drawn(page, 'sweep0-front')).slice(0, all);
 	const inside = points.filter((m) => m.x > from.x && m.x < to.x && m.y > from.y && m.y < to.y).length;
 
 	check('the brush takes some and leaves some', inside > 0 && inside < all, inside);
-	check('the words count what the brush holds', (await page.textContent('#sweep0-count')).startsWith(`${inside} of ${all} designs chosen`), [inside, await page.textContent('#sweep0-count')]);
+	check(
+		'the words count what the brush holds',
+		(await page.textContent('#sweep0-count')).startsWith(`${inside} of ${all} designs chosen`),
+		[inside, await page.textContent('#sweep0-count')],
+	);
 	check('the table lists what the brush holds', (await page.$$('#sweep0-table tbody tr')).length === inside);
 	check('the other lines turn faint', (await faint(page)) === all - inside, await faint(page));
 	await page.mouse.dblclick(frame.x + 4, frame.y + 4);
-	await page.waitForFunction(() => document.getElementById('sweep0-count').textContent.startsWith('All'), null, { timeout: 5000 }).catch(() => {});
-	check('a double click chooses all again', (await page.$$('#sweep0-table tbody tr')).length === Math.min(all, 300) && (await faint(page)) === 0);
+	await page
+		.waitForFunction(() => document.getElementById('sweep0-count').textContent.startsWith('All'), null, {
+			timeout: 5000,
+		})
+		.catch(() => {});
+	check(
+		'a double click chooses all again',
+		(await page.$$('#sweep0-table tbody tr')).length === Math.min(all, 300) && (await faint(page)) === 0,
+	);
 }
 
 /* What the words say of the knee is what the data says. */
 async function checkKnee(page, sweep) {
-	const words = await page.textContent('section:has(#sweep0-curves) > p'), lines = sweep.curves.lines;
+	const words = await page.textContent('section:has(#sweep0-curves) > p'),
+		lines = sweep.curves.lines;
 	for (const panel of new Set(lines.map((l) => l.panel))) {
-		const at = lines.filter((l) => l.panel === panel && l.knee !== null).map((l) => l.xy[l.knee]).sort((a, b) => a[1] - b[1]);
-		const where = at[0][0] === at[at.length - 1][0] ? `at ${at[0][0]}` : `between ${at[0][0]} and ${at[at.length - 1][0]}`;
-		check(`the words say where the knee of ${panel} is`, words.includes(`With l2.policy ${panel} the knee of l2.size lies ${where}`), words);
+		const at = lines
+			.filter((l) => l.panel === panel && l.knee !== null)
+			.map((l) => l.xy[l.knee])
+			.sort((a, b) => a[1] - b[1]);
+		const where =
+			at[0][0] === at[at.length - 1][0]
+				? `at ${at[0][0]}`
+				: `between ${at[0][0]} and ${at[at.length - 1][0]}`;
+		check(
+			`the words say where the knee of ${panel} is`,
+			words.includes(`With l2.policy ${panel} the knee of l2.size lies ${where}`),
+			words,
+		);
 		for (const l of lines.filter((x) => x.panel === panel && x.knee !== null))
-			check(`the picture names the knee ${l.xy[l.knee][0]}`, (await page.textContent('#sweep0-curves')).includes(l.xy[l.knee][0]));
+			check(
+				`the picture names the knee ${l.xy[l.knee][0]}`,
+				(await page.textContent('#sweep0-curves')).includes(l.xy[l.knee][0]),
+			);
 	}
-	const rings = await page.evaluate(() => document.querySelectorAll('#sweep0-curves .mark-symbol path[stroke="var(--mark)"]').length);
+	const rings = await page.evaluate(
+		() => document.querySelectorAll('#sweep0-curves .mark-symbol path[stroke="var(--mark)"]').length,
+	);
 	check('each knee has its ring', rings === lines.filter((l) => l.knee !== null).length, rings);
 }
 
-const fillOf = (page) => page.evaluate(() => getComputedStyle(document.querySelector('#sweep0-tornado .mark-rect path')).fill);
+const fillOf = (page) =>
+	page.evaluate(() => getComputedStyle(document.querySelector('#sweep0-tornado .mark-rect path')).fill);
 
 async function checkSweep(browser, dir) {
-	const p = await open(browser, path.join(dir, 'sweep.html')), { page } = p;
-	const sweep = (await data(page)).sweeps[0], n = sweep.points.length;
+	const p = await open(browser, path.join(dir, 'sweep.html')),
+		{ page } = p;
+	const sweep = (await data(page)).sweeps[0],
+		n = sweep.points.length;
 
 	await checkChart(page, 'sweep0-curves', n + sweep.curves.lines.length);
 	await checkChart(page, 'sweep0-front', n);
@@ -187,8 +296,11 @@ async function checkSweep(browser, dir) {
 	check('it prints', (await page.pdf({ format: 'A4' })).length > 10000);
 	await page.emulateMedia({ colorScheme: 'light', media: 'screen' });
 	await page.setViewportSize({ width: 420, height: 800 });
-	check('on a narrow screen only the charts scroll', await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
-		await page.evaluate(() => document.documentElement.scrollWidth));
+	check(
+		'on a narrow screen only the charts scroll',
+		await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+		await page.evaluate(() => document.documentElement.scrollWidth),
+	);
 	checkSilent('sweep', p);
 	await p.close();
 }
@@ -196,21 +308,39 @@ async function checkSweep(browser, dir) {
 /* --- names of strangers ------------------------------------------------------------------------------------ */
 
 async function checkHostile(browser, dir) {
-	const p = await open(browser, path.join(dir, 'hostile.html')), { page } = p;
-	const seen = await page.evaluate(() => ({ owned: window.owned === undefined, scripts: document.scripts.length, title: document.title,
-		images: document.images.length, heading: document.querySelector('h1').textContent, text: document.body.innerText }));
+	const p = await open(browser, path.join(dir, 'hostile.html')),
+		{ page } = p;
+	const seen = await page.evaluate(() => ({
+		owned: window.owned === undefined,
+		scripts: document.scripts.length,
+		title: document.title,
+		images: document.images.length,
+		heading: document.querySelector('h1').textContent,
+		text: document.body.innerText,
+	}));
 	check('no name became a script', seen.owned);
 	check('no name became an element', seen.scripts === 4 && seen.images === 0, [seen.scripts, seen.images]);
-	check('the title is text', seen.title === '</title><script>window.owned=6</script>' && seen.heading === seen.title, seen.title);
+	check(
+		'the title is text',
+		seen.title === '</title><script>window.owned=6</script>' && seen.heading === seen.title,
+		seen.title,
+	);
 	check('a kernel’s name is text', seen.text.includes('</script><script>window.owned=1</script>'));
 	check('a machine’s name is text', seen.text.includes('<img src=x onerror=window.owned=5>'));
 	check('a range’s name is text', seen.text.includes('</title><script>window.owned=4</script>'));
 	/* What is pointed at is text too. */
 	await page.evaluate(() => document.getElementById('overview').scrollIntoView({ block: 'center' }));
-	const bar = await page.evaluate(() => { const r = document.querySelector('#overview .mark-rect path').getBoundingClientRect(); return { x: r.x + r.width / 2, y: r.y + r.height / 2 }; });
+	const bar = await page.evaluate(() => {
+		const r = document.querySelector('#overview .mark-rect path').getBoundingClientRect();
+		return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
+	});
 	await page.mouse.move(bar.x, bar.y);
 	await page.waitForSelector('#vg-tooltip-element.visible', { timeout: 5000 }).catch(() => {});
-	check('a name pointed at is text', (await page.textContent('#vg-tooltip-element')).includes('<img src=x'), await page.textContent('#vg-tooltip-element'));
+	check(
+		'a name pointed at is text',
+		(await page.textContent('#vg-tooltip-element')).includes('<img src=x'),
+		await page.textContent('#vg-tooltip-element'),
+	);
 	check('and no element', await page.evaluate(() => document.images.length === 0 && window.owned === undefined));
 	checkSilent('hostile', p);
 	await p.close();
@@ -220,19 +350,33 @@ async function checkHostile(browser, dir) {
 
 async function shots(browser, dir) {
 	const cards = {
-		run: { kinds: '#run0-kinds', stalls: '#run0-stalls', roofline: '#run0-roofline', scatter: '#run0-scatter' },
-		sweep: { curves: '#sweep0-curves', front: '#sweep0-front', parallel: '#sweep0-parallel', tornado: '#sweep0-tornado', designs: '.designs' },
+		run: {
+			kinds: '#run0-kinds',
+			stalls: '#run0-stalls',
+			roofline: '#run0-roofline',
+			scatter: '#run0-scatter',
+		},
+		sweep: {
+			curves: '#sweep0-curves',
+			front: '#sweep0-front',
+			parallel: '#sweep0-parallel',
+			tornado: '#sweep0-tornado',
+			designs: '.designs',
+		},
 	};
 	for (const [name, charts] of Object.entries(cards)) {
 		const { page, close } = await open(browser, path.join(dir, name + '.html'));
-		if (name === 'run')
-			await page.screenshot({ path: path.join(dir, 'report-run.png') });
-		else
-			await drag(page, 0.24, 0.53, 0.6, 0.99);
+		if (name === 'run') await page.screenshot({ path: path.join(dir, 'report-run.png') });
+		else await drag(page, 0.24, 0.53, 0.6, 0.99);
 		for (const [shot, of] of Object.entries(charts))
-			await (await page.$(`section:has(${of})`)).screenshot({ path: path.join(dir, `report-${shot}.png`) });
+			await (
+				await page.$(`section:has(${of})`)
+			).screenshot({ path: path.join(dir, `report-${shot}.png`) });
 		await close();
-		const dark = await open(browser, path.join(dir, name + '.html'), { colorScheme: 'dark', viewport: { width: 1120, height: 1500 } });
+		const dark = await open(browser, path.join(dir, name + '.html'), {
+			colorScheme: 'dark',
+			viewport: { width: 1120, height: 1500 },
+		});
 		await dark.page.screenshot({ path: path.join(dir, `report-${name}-dark.png`) });
 		await dark.close();
 	}
@@ -240,7 +384,10 @@ async function shots(browser, dir) {
 
 (async () => {
 	const [mode, dir] = process.argv.slice(2);
-	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--force-color-profile=srgb'] });
+	const browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+		args: ['--no-sandbox', '--force-color-profile=srgb'],
+	});
 	if (mode === 'shots') {
 		await shots(browser, dir);
 	} else {
