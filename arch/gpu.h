@@ -121,7 +121,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l);
 
 typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t);
 gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
-	gpu_combine, gpu_flash;
+	gpu_combine, gpu_flash, gpu_walk;
 
 struct gpu_grid { uint64_t ctas, threads, rounds; uint32_t per_sm, sms; };     /* sms: that have a CTA */
 struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
@@ -151,6 +151,7 @@ struct gpu_flow {
 	uint64_t reread;             /* bytes later passes read ... */
 	enum gpu_where where;        /* ... from there */
 	uint64_t elements;           /* that instructions are counted by */
+	ps_t math;                   /* of multipliers, beside the instructions */
 };
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
 /* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */

@@ -19,7 +19,9 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 		f.head += clock_span(k->index_cycles, g->clock);
 	if (k->tree_cycles)
 		turn += clock_span((uint64_t)k->tree_cycles * log2_up(l->at->block[0] ? l->at->block[0] : 1), g->clock);
-	if (k->look_back) {
+	if (k->selects) {
+		turns = s->top;
+	} else if (k->look_back) {
 		f.in_order = true;
 		turns = f.grid.ctas;
 	} else if (k->items) {

@@ -105,7 +105,7 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	t->start = f->head;
 	t->chain = f->loop * rounds + f->head * (rounds - 1);
 	t->memory = memory(g, l, f);
-	t->pipe = issue(g, l, f);
+	t->pipe = ps_max(issue(g, l, f), f->math);
 	all = together(g, f, f->loop * rounds, t->memory, t->pipe);
 	share = div_up(all, rounds);
 	/* Late first loads make a chain longer; bytes flow beside them. */
@@ -113,6 +113,6 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	first = gpu_overlap(g->rows->overlap, first, ramp);
 	/* The last round may leave slots empty: its heads are missing in that measure. */
 	t->body = first + (rounds - 1) * share;
-	if (rounds > 1)
-		t->body += (round_time(share, f->head, x->per_sm) - share) * (x->ctas - slots) / slots;
+	if (x->ctas > slots && rounds > 1) /* a root's last bit is missing */
+		t->body += (ps_max(round_time(share, f->head, x->per_sm), share) - share) * (x->ctas - slots) / slots;
 }

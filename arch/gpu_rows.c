@@ -89,6 +89,7 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 	uint64_t threads = f->grid.threads ? f->grid.threads : 1;
 	uint64_t parts = l->at->grid[1] ? l->at->grid[1] : 1, y = l->at->block[1] ? l->at->block[1] : 1, each, width;
 	uint64_t rows = div_up(s->rows ? s->rows : 1, div_up(f->grid.ctas, parts)), cols = div_up(s->cols, parts);
+	uint64_t warps = div_up(threads, 32);
 	uint64_t bytes = dtype_bytes(l->op->dtype, 1), items = k->items, turns, moved;
 	struct gpu_launch still = *l;
 	uint64_t unrolled;
@@ -97,24 +98,27 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 	if (!items)
 		items = k->vector_bytes && bytes ? k->vector_bytes / bytes : 1;
 	/* The CTA's y is rows of its own where it has more than one. */
-	each = k->row_warps ? 32 : threads / (y < rows ? y : rows);
+	each = k->row_warps == 1 ? 32 : threads / (y < rows ? y : rows);
+	if (k->row_warps > 1)
+		each = threads / (rows < warps ? rows : warps);
 	width = each;
 	each *= items ? items : 1;
 	turns = div_up(cols, each ? each : 1);
 	moved = trips(k, cols, each ? each : 1);
-	if (k->row_warps) {
+	if (k->row_warps == 1) {
 		/* The code is unrolled to a power of two, guarded beyond the row. */
 		unrolled = k->turns ? (UINT64_C(1) << k->turns) / 32 : turns;
-		guards = (unrolled ? unrolled : 1) * clock_span(k->tail_cycles, g->clock) *
-		         div_up(rows, div_up(threads, 32));
+		guards = (unrolled ? unrolled : 1) * clock_span(k->tail_cycles, g->clock) * div_up(rows, warps);
 		f->elements = s->rows * (s->cols + 32 * unrolled) / 2;
-		turns *= div_up(rows, div_up(threads, 32));
+		turns *= div_up(rows, warps);
 		moved = div_up(turns, k->group ? k->group : 1);
 	} else {
 		/* A row in registers: a thread's elements, one after the other. */
 		if (k->turns)
 			turns = k->turns, f->elements = s->rows * threads * turns;
 		tree = clock_span(levels(width / 32) * k->tree_cycles, g->clock);
+		if (k->row_warps)
+			turns *= div_up(rows, warps), moved *= div_up(rows, warps);
 	}
 	f->head += tree + joined(g, l->at, threads, tree);
 	if (s->rows > 1)

@@ -70,6 +70,24 @@ int gpu_work_repeat(struct gpu_work *w, uint32_t first, uint32_t n, struct err *
 	return 0;
 }
 
+static uint64_t threads_of(const struct op_launch *a)
+{
+	return (uint64_t)a->grid[0] * a->grid[1] * a->grid[2] * a->block[0] * a->block[1] * a->block[2];
+}
+
+/* Whether another of the op's launches does the work and this one prepares or joins: that has the most threads, but of
+ * products and attention, whose parts are joined by as many CTAs as there are results, it is the first. */
+static bool beside(const struct op_stream *s, const struct op *o, uint32_t nth)
+{
+	const struct op_launch *at = &s->launches[o->first_launch];
+	bool first = o->kind == OP_GEMM || o->kind == OP_ATTENTION;
+
+	for (uint32_t n = 0; n < o->n_launches; n++)
+		if (first ? n < nth && at[n].kind == TRACE_KERNEL : threads_of(&at[n]) > threads_of(&at[nth]))
+			return true;
+	return false;
+}
+
 int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out,
                   struct err *e)
 {
@@ -88,6 +106,8 @@ int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct are
 			l->op = o;
 			l->at = &s->launches[o->first_launch + n];
 			l->kernel = kernels_match(k, l->at->name, o->rule);
+			if (!*l->kernel.name)
+				l->kernel = kernels_default(k, o, beside(s, o, n));
 			l->nth = n;
 			l->count = o->n_launches;
 			/* A set beside a kernel clears the kernel's own workspace. */

@@ -23,6 +23,7 @@ enum kernel_form {
 	KERNEL_ATTENTION,    /* a pipeline over keys and values */
 	KERNEL_FLASH,        /* attention of many queries, a warp on its own: tile_n queries, tile_k keys */
 	KERNEL_COMBINE,      /* joins the parts of an attention whose keys were split */
+	KERNEL_WALK,         /* every CTA walks over its share of the operands: products and attention too */
 	KERNEL_FORMS
 };
 
@@ -49,7 +50,7 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(unroll, "loads of a thread in flight at once") \
 	X(items, "elements of a row a thread holds, or takes in an iteration") \
 	X(instructions, "instructions an element, times 10") \
-	X(row_warps, "1: a row is a warp's, 0: a CTA's") \
+	X(row_warps, "1: a row is a warp's, 0: a CTA's, 2: as many threads have a row as the grid gives it") \
 	X(cycles, "dependent clock cycles of a CTA outside its loop: arithmetic, shuffles, exchanges, addresses") \
 	X(loop_cycles, "dependent clock cycles an iteration, beside its round trips") \
 	X(code_cycles, "dependent clock cycles in which code comes from the L2 where other kernels ran since") \
@@ -60,6 +61,8 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(again_cycles, "dependent clock cycles of a round trip of later passes") \
 	X(group, "iterations whose loads go together, where no store that may alias them stands between") \
 	X(turns, "iterations of a loop whose length is in the code") \
+	X(selects, "1: a loop over the elements a top-k chooses") \
+	X(tensor, "1: multiplies on tensor cores") \
 	X(barriers_once, "barriers of the CTA outside its loop") \
 	X(thread_instructions, "instructions a thread executes beside those of its elements") \
 	X(look_back, "1: CTAs wait for one another in order, so that the loop is over the CTAs")

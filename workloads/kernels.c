@@ -16,10 +16,9 @@
 #define ANSWERS    256
 #define DEFAULT    "configs/kernels/cuda.yaml"
 
-static const char *const form_names[KERNEL_FORMS] = {
-	"plain",   "set",          "copy", "stream",    "rows",  "chain",
-	"product", "split_reduce", "dot",  "attention", "flash", "combine"
-};
+static const char *const form_names[KERNEL_FORMS] = { "plain", "set",     "copy",         "stream", "rows",
+	                                              "chain", "product", "split_reduce", "dot",    "attention",
+	                                              "flash", "combine", "walk" };
 static const char *const moves_names[KERNEL_MOVES] = { "all", "reads", "writes", "none" };
 
 struct number {
@@ -35,7 +34,10 @@ static const struct number numbers[] = {
 
 struct row {
 	regex_t kernel, op;
-	bool has_op;
+	bool has_kernel, has_op;
+	uint64_t kinds;  /* of a default: a bit an op kind ... */
+	uint64_t tokens; /* ... with at most so many ... */
+	bool beside;     /* ... and whether for launches beside the one that does the work */
 	struct kernel k;
 	uint32_t n_groups;
 	size_t group[MAX_GROUPS]; /* offset of the number a group of the expression gives */
@@ -51,7 +53,7 @@ struct answer {
 struct kernels {
 	struct arena *arena;
 	struct row *rows;
-	size_t n;
+	size_t n, described; /* the rest are defaults */
 	uint64_t hash;
 	struct answer **answers; /* ANSWERS lists, by hash */
 };
@@ -146,13 +148,76 @@ static int read_groups(struct reading *g, const struct ynode *list, struct row *
 	return 0;
 }
 
+/* What is the same in a row of both lists; its name stands first. */
+static int read_common(struct reading *g, const struct ynode *n, struct row *r)
+{
+	const struct ynode *at;
+	const char *name;
+	int form = KERNEL_PLAIN, moves = KERNEL_MOVES_ALL;
+
+	if (yaml_str(g->y, ynode_get(n, "name"), &name, g->e) < 0 ||
+	    word(g, ynode_get(n, "form"), form_names, KERNEL_FORMS, "form", &form) < 0 ||
+	    ((at = ynode_get(n, "moves")) && word(g, at, moves_names, KERNEL_MOVES, "way to move", &moves) < 0))
+		return -1;
+	for (size_t i = 0; i < g->k->n; i++)
+		if (strcmp(g->k->rows[i].k.name, name) == 0)
+			return yaml_err(g->y, ynode_get(n, "name"), g->e, "kernel '%s' is there twice", name);
+	if (!(r->k.name = arena_strdup(g->k->arena, name)))
+		return err_set(g->e, ERR_NOMEM, "out of memory for the kernel table");
+	r->k.form = (enum kernel_form)form;
+	r->k.moves = (enum kernel_moves)moves;
+	return (at = ynode_get(n, "numbers")) ? read_numbers(g, at, &r->k) : 0;
+}
+
+static int read_kinds(struct reading *g, const struct ynode *list, uint64_t *out)
+{
+	const char *names[OP_KINDS];
+
+	for (int i = 0; i < OP_KINDS; i++)
+		names[i] = op_kind_name((enum op_kind)i);
+	if (list->kind != YNODE_SEQ || !list->n)
+		return yaml_err(g->y, list, g->e, "'kinds' is a list of op kinds: [softmax, norm]");
+	for (size_t i = 0; i < list->n; i++) {
+		int kind;
+
+		if (word(g, list->vals[i], names, OP_KINDS, "kind of op", &kind) < 0)
+			return -1;
+		*out |= UINT64_C(1) << kind;
+	}
+	return 0;
+}
+
+static int read_default(struct reading *g, const struct ynode *n)
+{
+	static const char *const keys[] = { "name", "kinds", "tokens", "launch", "form", "moves", "numbers", "counts" };
+	static const char *const launches[] = { "main", "beside" };
+	struct row *r = &g->k->rows[g->k->n];
+	const struct ynode *at;
+	int beside = 0;
+
+	if (n->kind != YNODE_MAP)
+		return yaml_err(g->y, n, g->e,
+		                "a default is a mapping: {name: any_softmax, kinds: [softmax], form: rows}");
+	if (yaml_only_keys(g->y, n, keys, sizeof keys / sizeof *keys, g->e) < 0)
+		return -1;
+	for (int i = 0; i < 5; i += i == 1 ? 3 : 1) /* name, kinds, form */
+		if (!ynode_get(n, keys[i]))
+			return yaml_err(g->y, n, g->e, "a default without '%s'", keys[i]);
+	r->tokens = UINT64_MAX;
+	if (read_common(g, n, r) < 0 || read_kinds(g, ynode_get(n, "kinds"), &r->kinds) < 0 ||
+	    ((at = ynode_get(n, "tokens")) && yaml_u64(g->y, at, 1, UINT64_MAX, &r->tokens, g->e) < 0) ||
+	    ((at = ynode_get(n, "launch")) && word(g, at, launches, 2, "place of a launch", &beside) < 0))
+		return -1;
+	r->beside = beside;
+	g->k->n++;
+	return 0;
+}
+
 static int read_row(struct reading *g, const struct ynode *n)
 {
 	static const char *const keys[] = { "name", "kernel", "op", "form", "moves", "numbers", "from_name", "counts" };
 	struct row *r = &g->k->rows[g->k->n];
 	const struct ynode *at;
-	const char *name;
-	int form = KERNEL_PLAIN, moves = KERNEL_MOVES_ALL;
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(g->y, n, g->e,
@@ -162,27 +227,15 @@ static int read_row(struct reading *g, const struct ynode *n)
 	for (int i = 0; i < 4; i += i == 1 ? 2 : 1) /* name, kernel, form */
 		if (!ynode_get(n, keys[i]))
 			return yaml_err(g->y, n, g->e, "a kernel without '%s'", keys[i]);
-	if (yaml_str(g->y, ynode_get(n, "name"), &name, g->e) < 0 ||
-	    word(g, ynode_get(n, "form"), form_names, KERNEL_FORMS, "form", &form) < 0 ||
-	    ((at = ynode_get(n, "moves")) && word(g, at, moves_names, KERNEL_MOVES, "way to move", &moves) < 0))
+	if (read_common(g, n, r) < 0 || regex(g, ynode_get(n, "kernel"), &r->kernel) < 0)
 		return -1;
-	for (size_t i = 0; i < g->k->n; i++)
-		if (strcmp(g->k->rows[i].k.name, name) == 0)
-			return yaml_err(g->y, ynode_get(n, "name"), g->e, "kernel '%s' is there twice", name);
-	if (regex(g, ynode_get(n, "kernel"), &r->kernel) < 0)
-		return -1;
+	r->has_kernel = true;
 	g->k->n++; /* from here kernels_free knows it */
-	if (!(r->k.name = arena_strdup(g->k->arena, name)))
-		return err_set(g->e, ERR_NOMEM, "out of memory for the kernel table");
-	r->k.form = (enum kernel_form)form;
-	r->k.moves = (enum kernel_moves)moves;
 	if ((at = ynode_get(n, "op"))) {
 		if (regex(g, at, &r->op) < 0)
 			return -1;
 		r->has_op = true;
 	}
-	if ((at = ynode_get(n, "numbers")) && read_numbers(g, at, &r->k) < 0)
-		return -1;
 	return (at = ynode_get(n, "from_name")) ? read_groups(g, at, r) : 0;
 }
 
@@ -200,26 +253,38 @@ static uint64_t hash_node(uint64_t h, const struct ynode *n)
 
 static struct kernels *read_table(struct yaml *y, struct err *e)
 {
-	static const char *const keys[] = { "kernels" };
+	static const char *const keys[] = { "kernels", "defaults" };
 	struct kernels *k = calloc(1, sizeof *k);
 	struct reading g = { k, y, e };
-	const struct ynode *root = yaml_root(y), *list = ynode_get(root, "kernels");
+	const struct ynode *root = yaml_root(y), *list = ynode_get(root, "kernels"),
+			   *others = ynode_get(root, "defaults");
+	size_t rows = (list ? list->n : 0) + (others ? others->n : 0);
 
-	if (!k || !(k->arena = arena_new(0)) || !(k->rows = calloc(list && list->n ? list->n : 1, sizeof *k->rows)) ||
+	if (!k || !(k->arena = arena_new(0)) || !(k->rows = calloc(rows ? rows : 1, sizeof *k->rows)) ||
 	    !(k->answers = arena_array(k->arena, ANSWERS, sizeof *k->answers))) {
 		err_set(e, ERR_NOMEM, "out of memory for the kernel table");
 		goto fail;
 	}
-	if (root->kind == YNODE_MAP && yaml_only_keys(y, root, keys, 1, e) < 0)
+	if (root->kind == YNODE_MAP && yaml_only_keys(y, root, keys, 2, e) < 0)
 		goto fail;
-	if (!list || list->kind != YNODE_SEQ || list->n > MAX_ROWS) {
+	if (!list || list->kind != YNODE_SEQ || rows > MAX_ROWS) {
 		yaml_err(y, root, e, "a table of kernels is a mapping with 'kernels', a list of at most %d", MAX_ROWS);
+		goto fail;
+	}
+	if (others && others->kind != YNODE_SEQ) {
+		yaml_err(y, others, e, "'defaults' is a list of rows");
 		goto fail;
 	}
 	for (size_t i = 0; i < list->n; i++)
 		if (read_row(&g, list->vals[i]) < 0)
 			goto fail;
+	k->described = k->n;
+	for (size_t i = 0; others && i < others->n; i++)
+		if (read_default(&g, others->vals[i]) < 0)
+			goto fail;
 	k->hash = hash_node(HASH_INIT, list);
+	if (others)
+		k->hash = hash_node(k->hash, others);
 	yaml_free(y);
 	return k;
 fail:
@@ -251,7 +316,8 @@ void kernels_free(struct kernels *k)
 	if (!k)
 		return;
 	for (size_t i = 0; i < k->n; i++) {
-		regfree(&k->rows[i].kernel);
+		if (k->rows[i].has_kernel)
+			regfree(&k->rows[i].kernel);
 		if (k->rows[i].has_op)
 			regfree(&k->rows[i].op);
 	}
@@ -267,7 +333,7 @@ static struct kernel match(const struct kernels *k, const char *kernel, const ch
 	regmatch_t at[MAX_GROUPS + 1];
 	struct kernel none = { .name = "" };
 
-	for (size_t i = 0; i < k->n; i++) {
+	for (size_t i = 0; i < k->described; i++) {
 		const struct row *r = &k->rows[i];
 		struct kernel out = r->k;
 
@@ -304,6 +370,25 @@ struct kernel kernels_match(const struct kernels *k, const char *kernel, const c
 	x->k = match(k, kernel, rule);
 	x->next = *list;
 	return (*list = x)->k;
+}
+
+/* Tokens of an op: rows of a product, queries of an attention; of other ops any number. */
+static uint64_t tokens(const struct op *o)
+{
+	return o->kind == OP_GEMM ? o->shape.m : o->kind == OP_ATTENTION ? o->shape.q_len : 0;
+}
+
+struct kernel kernels_default(const struct kernels *k, const struct op *o, bool beside)
+{
+	struct kernel none = { .name = "" };
+
+	for (size_t i = k->described; i < k->n; i++) {
+		const struct row *r = &k->rows[i];
+
+		if (r->kinds >> o->kind & 1 && r->beside == beside && tokens(o) <= r->tokens)
+			return r->k;
+	}
+	return none;
 }
 
 int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out,

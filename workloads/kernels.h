@@ -1,7 +1,9 @@
 /* kernels.h - the table of kernel templates: from a kernel's name to the small integers of its code.
  *
  * Rows are YAML (configs/kernels/NAME.yaml, whose head documents the keys), tried in order, first match wins. Groups
- * of a row's expression may be read as numbers (`from_name`): a tile's extents stand in many names. */
+ * of a row's expression may be read as numbers (`from_name`): a tile's extents stand in many names.
+ * A second list, `defaults`, has rows for kernels that none of these describes, by what is known of any launch: the kind
+ * of its op, how many tokens the op has, whether another launch of the op does the work. */
 #ifndef NPUSIM_WORKLOADS_KERNELS_H
 #define NPUSIM_WORKLOADS_KERNELS_H
 
@@ -9,6 +11,7 @@
 
 #include "sim/err.h"
 #include "workloads/kernel.h"
+#include "workloads/op.h"
 
 struct kernels;
 
@@ -18,6 +21,9 @@ void kernels_free(struct kernels *k);
 /* What the table says of a kernel whose op a rule made (configs/rules; NULL: unknown); a KERNEL_PLAIN without numbers
  * where no row matches. */
 struct kernel kernels_match(const struct kernels *k, const char *kernel, const char *rule);
+/* What the defaults say of a kernel that the table does not know; `beside`: another launch of its op does the work.
+ * KERNEL_PLAIN where none fits. */
+struct kernel kernels_default(const struct kernels *k, const struct op *o, bool beside);
 /* One number of one row, by their names. */
 struct kernel_number { const char *row; size_t offset; uint32_t value; };
 int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out, struct err *e);

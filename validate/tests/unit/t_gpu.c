@@ -307,6 +307,59 @@ TEST(chains_count_passes_by_items_turns_or_ctas)
 	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .barriers_once = 2 }, none).start, 2 * 76000);
 }
 
+/* A CTA of 128 threads loads 8 vectors of 16 bytes a thread before it waits: 16 KiB a trip. The first is the head's. */
+TEST(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
+{
+	struct gpu g = device();
+	struct op_launch at = geometry(2, 128);
+	struct op o = { .kind = OP_GEMM, .dtype = DT_BF16, .shape = { .m = 1, .n = 64, .k = 1024 } };
+	struct op_stream s = { 0 };
+	struct gpu_launch l = {
+		.stream = &s,
+		.op = &o,
+		.at = &at,
+		.kernel = { .form = KERNEL_WALK, .start = 1, .steps = 1, .vector_bytes = 16, .unroll = 8 }
+	};
+	struct gpu_time t = { 0 };
+
+	l.mem = (struct gpu_mem){ .read = 131072, .read_hit = 131072 };
+	gpu_walk(&g, &l, &t);
+	CHECK_U64(t.start, 200000);
+	CHECK_U64(t.chain, 3 * 200000);
+	l.kernel.unroll = 32;
+	gpu_walk(&g, &l, &t);
+	CHECK_U64(t.chain, 0);
+	/* Eighths of 32 x 64 results, 16 square: strips of 16 rows and 16 columns, 64 KiB. */
+	o.shape = (struct op_shape){ .batch = 1, .m = 32, .n = 64, .k = 1024 };
+	at = geometry(8, 128);
+	l.kernel.unroll = 8;
+	gpu_walk(&g, &l, &t);
+	CHECK_U64(t.chain, 3 * 200000);
+	/* On tensor cores the SM with most CTAs multiplies for its share of 2 Mi: 4096 FLOP a cycle. */
+	l.kernel.tensor = 1;
+	cfg.gpu.clock_tensor = 1000000;
+	gpu_walk(&g, &l, &t);
+	CHECK_U64(t.pipe, 2 * 262144 / 4096 * 1000);
+	/* No geometry, as of a set: plain. */
+	at = geometry(1, 1);
+	gpu_walk(&g, &l, &t);
+	CHECK_U64(t.start, 200000);
+}
+
+TEST(a_top_k_takes_a_turn_for_each_it_selects)
+{
+	struct gpu g = device();
+	struct op_launch at = geometry(4, 128);
+	struct op o = { .kind = OP_TOPK, .dtype = DT_FP32, .shape = { .rows = 4, .cols = 64, .top = 6 } };
+	struct gpu_launch l = { .op = &o,
+		                .at = &at,
+		                .kernel = { .form = KERNEL_CHAIN, .selects = 1, .loop_cycles = 700 } };
+	struct gpu_time t = { 0 };
+
+	gpu_chain(&g, &l, &t);
+	CHECK_U64(t.chain, 6 * 700000);
+}
+
 TEST(small_sets_go_word_by_word)
 {
 	struct op op = { .kind = OP_COPY };
@@ -407,6 +460,8 @@ SUITE(t_gpu,
 					      rows_are_shared_by_the_threads_that_the_geometry_says)
                                               T(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups) T(
 						      a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
-                                                      T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
-                                                              T(chains_count_passes_by_items_turns_or_ctas)
-                                                                      T(small_sets_go_word_by_word));
+                                                      T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2) T(
+							      chains_count_passes_by_items_turns_or_ctas)
+                                                              T(small_sets_go_word_by_word) T(
+								      a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
+                                                                      T(a_top_k_takes_a_turn_for_each_it_selects));

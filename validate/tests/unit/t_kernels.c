@@ -93,5 +93,62 @@ TEST(the_shipped_table_reads_a_products_tile)
 	kernels_free(k);
 }
 
+TEST(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does)
+{
+	static const char text[] =
+		"kernels:\n- {name: a, kernel: '^a$', form: rows}\ndefaults:\n"
+		"- {name: join, kinds: [gemm], launch: beside, form: walk, moves: writes}\n"
+		"- {name: few, kinds: [gemm, attention], tokens: 4, form: dot, numbers: {unroll: 4}}\n"
+		"- {name: many, kinds: [gemm], form: walk, numbers: {tensor: 1}}\n";
+	struct err e = ERR_INIT;
+	struct kernels *k = kernels_parse(text, strlen(text), "t.yaml", &e);
+	struct op o = { .kind = OP_GEMM, .shape = { .m = 4 } };
+	struct kernel_number n;
+
+	CHECK_OK(k ? 0 : -1, e);
+	CHECK_U64(kernels_count(k), 4);
+	CHECK_STR(kernels_match(k, "b", NULL).name, "");
+	CHECK_STR(kernels_default(k, &o, false).name, "few");
+	CHECK_U64(kernels_default(k, &o, false).unroll, 4);
+	CHECK_STR(kernels_default(k, &o, true).name, "join");
+	CHECK(kernels_default(k, &o, true).moves == KERNEL_MOVES_WRITES);
+	o.shape.m = 5;
+	CHECK_STR(kernels_default(k, &o, false).name, "many");
+	o = (struct op){ .kind = OP_ATTENTION, .shape = { .m = 5, .q_len = 1 } };
+	CHECK_STR(kernels_default(k, &o, false).name, "few");
+	CHECK_STR(kernels_default(k, &o, true).name, "");
+	o.kind = OP_SORT;
+	CHECK(kernels_default(k, &o, false).form == KERNEL_PLAIN);
+	CHECK_OK(kernels_number(k, "few", "unroll", &n, &e), e);
+	CHECK_U64(n.value, 4);
+	kernels_free(k);
+	refused("kernels: []\ndefaults: x\n", 2, "list");
+	refused("kernels: []\ndefaults:\n- {name: a, kinds: [gemm]}\n", 3, "'form'");
+	refused("kernels: []\ndefaults:\n- {name: a, kinds: [gem], form: rows}\n", 3, "'gemm'");
+	refused("kernels: []\ndefaults:\n- {name: a, kinds: [gemm], form: rows, launch: man}\n", 3, "'main'");
+}
+
+TEST(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes)
+{
+	struct err e = ERR_INIT;
+	char path[4096];
+	struct kernels *k;
+
+	snprintf(path, sizeof path, "%s/configs/kernels/cuda.yaml", test_root());
+	k = kernels_load(path, &e);
+	CHECK_OK(k ? 0 : -1, e);
+	for (int kind = 0; kind < OP_KINDS; kind++) {
+		struct op o = { .kind = (enum op_kind)kind };
+
+		if (kind == OP_COLLECTIVE || kind == OP_HOST_SYNC || kind == OP_OPAQUE)
+			continue;
+		CHECK(kernels_default(k, &o, false).form != KERNEL_PLAIN);
+		CHECK(kernels_default(k, &o, true).form != KERNEL_PLAIN);
+	}
+	kernels_free(k);
+}
+
 SUITE(t_kernels, T(faults_are_placed_and_name_the_nearest_word) T(groups_are_numbers_or_words_that_stand_there_or_not)
-                         T(a_row_may_ask_for_the_rule_of_its_op) T(the_shipped_table_reads_a_products_tile));
+                         T(a_row_may_ask_for_the_rule_of_its_op) T(the_shipped_table_reads_a_products_tile)
+                                 T(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does)
+                                         T(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes));
