@@ -2,7 +2,7 @@
  *
  * A product on tensor cores: persistent CTAs, an SM each, walk over tiles; a tile is a pipeline over k. A step of it
  * takes the longest of: what a CTA needs to wait for a stage, multiply it and hand it back (and the math itself); its
- * weights through the L2, where CTAs that want the same ones at the same time share a request; the tokens' tile, which
+ * weights through the L2, where CTAs of a GPC that want the same ones share a request; the tokens' tile, which
  * all clusters of a GPC read at the same time and get one after the other; its share of DRAM. The first steps out of
  * DRAM come slower, until the pipeline is ahead. Before them: the kernel sets up, the first stage arrives; after them:
  * the last tile is stored. Where two groups of warps share a tile (coop), no tile's end hides behind the next. */
@@ -27,8 +27,9 @@ const struct cfg_field gpu_product_schema[] = {
 	         "at which the first stages of all CTAs arrive together", SWEPT),
 	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "42.68 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
-	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "7.19 TB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "of boxes of 128 bytes a row from the L2", SWEPT),
+	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "8.2 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of boxes of 128 bytes a row from the L2",
+	         "least squares over the products of the operator sweep's fitted split, traces/h200/operators"),
 	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "418 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a GPC's clusters together get their tiles of tokens", SWEPT),
 	CFG_U32(struct gpu_product_cfg, gpc_short, "gpc_short", "10", 0, 1024, NULL,
@@ -139,6 +140,20 @@ static uint64_t most_in_gpc(const struct gpu *g, uint64_t clusters, uint64_t siz
 	return even > rest ? even : rest;
 }
 
+/* Of the CTAs that are busy at once, how many get their weights with one request: those of a cluster side by side, and
+ * clusters of a GPC that have the same rows. Clusters follow each other down the rows or along the columns, as the
+ * kernel's name says, and only so many have the same rows as there are columns of tiles. */
+static uint64_t sharers(const struct gpu *g, const struct kernel *k, const struct tiles *x, uint64_t rows, uint64_t cm,
+                        uint64_t cn)
+{
+	uint64_t in_gpc = most_in_gpc(g, x->clusters, cm * cn), columns = div_up(x->tiles_n, cn), distinct;
+
+	distinct = div_up(in_gpc, columns ? columns : 1);
+	if (!k->by_columns && distinct < (in_gpc < rows ? in_gpc : rows))
+		distinct = in_gpc < rows ? in_gpc : rows;
+	return cn * (distinct && in_gpc > distinct ? in_gpc / distinct : 1);
+}
+
 static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
@@ -150,9 +165,10 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		 cn = k->cluster_n ? k->cluster_n : 1;
 	uint64_t weights = (uint64_t)k->tile_m * k->tile_k * bits / 8,
 		 tokens = (uint64_t)k->tile_n * k->tile_k * bits / 8;
-	uint64_t steps, shared = x.tiles_n > cn ? x.tiles_n : cn, rows = s->m < k->tile_n ? s->m : k->tile_n;
+	uint64_t steps, shared = sharers(g, k, &x, div_up(div_up(s->n, k->tile_m), cm), cm, cn);
+	uint64_t rows = s->m < k->tile_n ? s->m : k->tile_n;
 	uint32_t pow = g->c->overlap;
-	ps_t math, work, l2, gpc = 0, dram, step, fill, end, memory;
+	ps_t math, work, l2, gpc = 0, dram, step, fill, end;
 
 	/* One CTA an SM: those of a grid made for a larger device wait for their turn. */
 	x.rounds *= div_up(x.ctas, g->sms);
@@ -167,8 +183,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
 	dram = dram_time(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
-	memory = gpu_overlap(8, l2, dram / steps);
-	step = gpu_overlap(pow, gpu_overlap(pow, work, gpc), memory);
+	step = gpu_overlap(8, gpu_overlap(pow, gpu_overlap(pow, work, gpc), dram / steps), l2);
 	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
@@ -180,7 +195,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		t->body += (x.rounds - 1) * end;
 	t->finish = end;
 	t->chain = steps * p->step;
-	t->memory = steps * gpu_overlap(pow, memory, gpc);
+	t->memory = steps * gpu_overlap(pow, gpu_overlap(8, l2, dram / steps), gpc);
 	t->pipe = steps * math;
 }
 

@@ -38,6 +38,7 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(asynchronous, "1: tiles are copied asynchronously, past the registers") \
 	X(stages, "tiles in flight in a CTA's pipeline") \
 	X(cluster_m, "CTAs of a cluster along tile_m") \
+	X(by_columns, "1: clusters go along the columns of tiles first") \
 	X(cluster_n, "CTAs of a cluster along tile_n") \
 	X(splits_k, "1: the kernel's k is split over CTAs") \
 	X(cooperates, "1: two groups of warps share a tile, so that its end is not hidden by the next") \

@@ -88,6 +88,8 @@ TEST(the_shipped_table_reads_a_products_tile)
 	CHECK_U64(x.stages, 16);
 	CHECK_U64(x.cluster_m, 4);
 	CHECK_U64(x.cluster_n, 1);
+	CHECK_U64(x.by_columns, 0);
+	CHECK_U64(kernels_match(k, "nvjet_sm90_tst_64x32_64x16_1x2_h_bz_TNT", "nvjet").by_columns, 1);
 	CHECK(kernels_match(k, "Memset (Device)", NULL).form == KERNEL_SET);
 	CHECK(kernels_match(k, "Memcpy DtoH (Device -> Pageable)", NULL).form == KERNEL_COPY);
 	kernels_free(k);
