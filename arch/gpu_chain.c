@@ -7,7 +7,9 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = s->rows * s->cols };
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
-	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, GPU_L2);
+	uint64_t at_once = div_up(f.grid.ctas, f.grid.sms ? f.grid.sms : 1), row = dtype_bytes(l->op->dtype, s->cols);
+	bool near = (at_once < f.grid.per_sm ? at_once : f.grid.per_sm) * row <= g->rows->l1;
+	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, near ? GPU_L1 : GPU_L2);
 
 	if (!f.elements)
 		f.elements = s->elems;
@@ -19,6 +21,8 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 		f.head += clock_span(k->index_cycles, g->clock);
 	if (k->tree_cycles)
 		turn += clock_span((uint64_t)k->tree_cycles * log2_up(l->at->block[0] ? l->at->block[0] : 1), g->clock);
+	/* Barriers keep the CTA's threads, and little else is in the SM, at loads or at arithmetic together. */
+	f.parties = k->barriers_once ? 1 : 0;
 	if (k->selects) {
 		turns = s->top;
 	} else if (k->look_back) {
