@@ -63,6 +63,8 @@ struct gpu_stream_cfg {
 	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */
 	uint64_t inline_set;         /* sets of fewer bytes go word by word ... */
 	uint64_t inline_rate;        /* ... at so many bytes/s */
+	uint64_t odd_rate;           /* bytes/s of a copy of an odd number of bytes; twice that of an even one, and so on */
+	uint32_t apart;              /* elements a cycle and SM that lie apart, times 100 */
 };
 struct gpu_rows_cfg {
 	uint64_t resident;           /* bytes of rows under way that the L2 keeps for a second pass */
@@ -152,6 +154,7 @@ struct gpu_flow {
 	enum gpu_where where;        /* ... from there */
 	uint64_t elements;           /* that instructions are counted by */
 	ps_t math;                   /* of multipliers, beside the instructions */
+	ps_t sectors;                /* that the load units need beside the instructions */
 };
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
 /* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */

@@ -105,7 +105,7 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	t->start = f->head;
 	t->chain = f->loop * rounds + f->head * (rounds - 1);
 	t->memory = memory(g, l, f);
-	t->pipe = ps_max(issue(g, l, f), f->math);
+	t->pipe = ps_max(issue(g, l, f), ps_max(f->math, f->sectors));
 	all = together(g, f, f->loop * rounds, t->memory, t->pipe);
 	share = div_up(all, rounds);
 	/* Late first loads make a chain longer; bytes flow beside them. */

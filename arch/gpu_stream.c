@@ -21,6 +21,12 @@ const struct cfg_field gpu_stream_schema[] = {
 	          "sets of fewer bytes go word by word", MICRO "launch_cupti.csv: memset_node, 4 and 8 KiB"),
 	CFG_RATE(struct gpu_stream_cfg, inline_rate, "inline_rate", "5 GB/s", 1, UINT64_C(1) << 50, NULL,
 	         "bytes/s of such a set", MICRO "launch_cupti.csv: memset_node, 256 B to 4 KiB; operator cases"),
+	CFG_RATE(struct gpu_stream_cfg, odd_rate, "odd_rate", "280 GB/s", 1, UINT64_C(1) << 50, NULL,
+	         "bytes/s of a copy of an odd number of bytes; twice that of an even one, up to multiples of 8",
+	         MICRO "torch.csv.gz: copies of 1000003 elements, cold, less those of 1048576"),
+	CFG_U32(struct gpu_stream_cfg, apart, "apart", "72", 1, 1u << 20, NULL,
+	        "elements a cycle and SM of a copy whose neighbours lie apart, times 100: each needs a sector",
+	        MICRO "torch.csv.gz: transposes of 1024 x 1024 to 4096 x 4096"),
 	CFG_END
 };
 
@@ -37,7 +43,11 @@ void gpu_copy(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 			f.head += clock_transfer(bytes, g->stream->inline_rate);
 	} else {
 		as.kernel.start = as.kernel.start ? as.kernel.start : 1;
+		uint64_t grain = bytes & (~bytes + 1);
+
 		f.head = g->stream->copy + gpu_flow_head(g, &as, &f.grid);
+		if (grain && grain < 16)
+			f.loop = clock_transfer(bytes, g->stream->odd_rate * grain);
 	}
 	gpu_flow_time(g, l, &f, t);
 }
@@ -67,5 +77,7 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 		turns = k->items;
 	turn = gpu_flow_turn(g, l) + (l->fresh && l->fresh >= g->c->fresh ? l->kernel.steps * g->c->step_fresh : 0);
 	f.loop = turns * turn;
+	if (l->op->shape.apart)
+		f.sectors = clock_span(div_up(f.elements * 100, (uint64_t)g->stream->apart * f.grid.sms), g->clock);
 	gpu_flow_time(g, l, &f, t);
 }

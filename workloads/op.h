@@ -54,6 +54,7 @@ struct op_shape {
 	uint64_t top;                                /* topk */
 	uint32_t arity;                              /* elementwise: tensor inputs; concat: members */
 	bool causal, paged, strided;                 /* strided: some operand is not contiguous */
+	bool apart;                                  /* copy: neighbours of the result lie apart in the source */
 };
 
 struct op_tensor {

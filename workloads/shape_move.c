@@ -47,6 +47,17 @@ static int copy_to(struct reading *r, const struct trace_arg *to)
 	return 0;
 }
 
+/* Do elements that are neighbours in `dst` lie apart in `src`? */
+static bool apart(const struct shape_io *src, const struct shape_io *dst)
+{
+	if (!src->strides_known || !dst->strides_known || src->ndims != dst->ndims)
+		return false;
+	for (int i = 0; i < dst->ndims; i++)
+		if (dst->dims[i] > 1 && dst->strides[i] == 1)
+			return src->strides[i] > 1;
+	return false;
+}
+
 int rd_copy(struct reading *r)
 {
 	const struct trace_arg *to = rd_tensor(r, 0), *from = rd_tensor(r, 1);
@@ -54,6 +65,7 @@ int rd_copy(struct reading *r)
 
 	if (!src || !to || copy_to(r, to) < 0)
 		return -1;
+	r->s->s.apart = apart(&r->s->in[0], &r->s->out[0]);
 	r->s->s.elems = r->s->out[0].elems;
 	r->s->s.arity = 1;
 	return 0;
@@ -258,7 +270,7 @@ int rd_gather(struct reading *r)
 		rd_int(r, 1, &dim);
 	if (rd_dim(r, dim, table->ndims, &axis) < 0)
 		return -1;
-	if (select) {                                     /* index dims stand where the picked dim stood */
+	if (select) { /* index dims stand where the picked dim stood */
 		for (int32_t d = 0; d < table->ndims; d++) {
 			if ((uint32_t)d != axis) {
 				dims[nd++] = table->dims[d];
@@ -274,7 +286,7 @@ int rd_gather(struct reading *r)
 		row = table->elems / table->dims[axis];
 		if (rd_mul(r, row, index->elems, &picked) < 0)
 			return -1;
-	} else {                                          /* one element for each position */
+	} else { /* one element for each position */
 		nd = index->ndims;
 		memcpy(dims, index->dims, sizeof dims);
 		for (int32_t d = 0; d < nd; d++)
@@ -342,7 +354,7 @@ int rd_scatter(struct reading *r)
 		n = index->elems;
 	else
 		return rd_refuse(r, "what is scattered is not in the trace");
-	if (!index) {                                     /* the list of positions is not in the trace */
+	if (!index) { /* the list of positions is not in the trace */
 		struct trace_arg none = { .dtype = "long int", .scalar = "", .ndims = 0, .list = -1 };
 
 		if (!(index = rd_in(r, &none, SHAPE_INDEX)))
@@ -356,7 +368,7 @@ int rd_scatter(struct reading *r)
 		return -1;
 	out->elems = n < cap ? n : cap;
 	if (!r->in_place)
-		self->elems = cap;                            /* the result is a copy first */
+		self->elems = cap; /* the result is a copy first */
 	r->s->s.elems = n;
 	return 0;
 }

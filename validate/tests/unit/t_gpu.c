@@ -54,6 +54,8 @@ static struct gpu device(void)
 	cfg.rows.step_l1 = 20000;
 	cfg.rows.l1 = 131072;
 	cfg.rows.join = 600000;
+	cfg.stream.apart = 50;
+	cfg.stream.odd_rate = 100000000000;
 	cfg.rows.resident = 27850000;
 	return machine_gpu(&cfg);
 }
@@ -270,6 +272,30 @@ TEST(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups)
 	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 5 * 100000);
 }
 
+TEST(a_copy_of_elements_that_lie_apart_waits_for_sectors)
+{
+	struct kernel k = { .items = 4 };
+	struct gpu_mem mem = { .read = 2048, .read_hit = 2048, .write = 2048 };
+	struct op op = { .kind = OP_COPY, .shape = { .elems = 102400 } };
+	struct op_launch at = geometry(200, 128);
+
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, mem).pipe, 0);
+	op.shape.apart = true; /* 1024 an SM, one in two cycles */
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, mem).pipe, 2048000);
+}
+
+TEST(a_copy_is_slow_where_its_size_is_odd)
+{
+	struct kernel k = { 0 };
+	struct gpu_mem even = { .read = 1 << 20, .read_hit = 1 << 20, .write = 1 << 20 }, odd = even;
+	struct op op = { .kind = OP_COPY };
+	struct op_launch at = geometry(0, 0);
+
+	CHECK_U64(form(KERNEL_COPY, &op, &at, k, even).chain, 0);
+	odd.read = odd.read_hit = odd.write = (1 << 20) + 2;
+	CHECK_U64(form(KERNEL_COPY, &op, &at, k, odd).chain, ((1 << 20) + 2) * 5); /* 0.2 bytes a picosecond */
+}
+
 TEST(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
 {
 	struct kernel k = { .start = 1, .again = 1, .items = 4 };
@@ -449,19 +475,20 @@ TEST(launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
 
 SUITE(t_gpu,
       T(code_that_other_kernels_displaced_is_fetched_again) T(a_loop_reads_slower_what_was_just_written) T(
-	      launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
-              T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows) T(
-		      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
-                      T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
-			      a_flow_of_one_round_is_launch_head_and_bytes)
-                              T(rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once) T(
-				      guarded_ends_and_serial_elements_are_counted_from_the_grid)
-                                      T(first_loads_wait_for_the_slowest_operand) T(
-					      rows_are_shared_by_the_threads_that_the_geometry_says)
-                                              T(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups) T(
-						      a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
-                                                      T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2) T(
-							      chains_count_passes_by_items_turns_or_ctas)
-                                                              T(small_sets_go_word_by_word) T(
-								      a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
-                                                                      T(a_top_k_takes_a_turn_for_each_it_selects));
+	      launches_between_are_counted_round_a_stream_and_first_reads_are_fresh) T(overlap_lies_between_the_larger_and_the_sum)
+              T(overlap_never_falls_when_a_part_grows) T(memory_time_is_drams_or_the_l2s) T(
+		      a_step_lies_between_l2_and_dram_by_what_hits) T(math_runs_on_the_pipe_of_its_format)
+                      T(a_barrier_costs_more_with_more_threads) T(a_flow_of_one_round_is_launch_head_and_bytes) T(
+			      rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once)
+                              T(guarded_ends_and_serial_elements_are_counted_from_the_grid) T(
+				      first_loads_wait_for_the_slowest_operand)
+                                      T(rows_are_shared_by_the_threads_that_the_geometry_says) T(
+					      a_copy_of_elements_that_lie_apart_waits_for_sectors)
+                                              T(a_copy_is_slow_where_its_size_is_odd) T(
+						      an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups)
+                                                      T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit) T(
+							      a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
+                                                              T(chains_count_passes_by_items_turns_or_ctas) T(
+								      small_sets_go_word_by_word)
+                                                                      T(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
+                                                                              T(a_top_k_takes_a_turn_for_each_it_selects));
