@@ -316,11 +316,12 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	if (k->row_warps && k->vector_bytes && k->unroll) {
 		uint64_t room = (uint64_t)x.per_sm * g->sms;
 
-		/* CTAs behind the first round are launched while others work. */
+		/* CTAs behind the first round are launched while others work; the grid's y is parts of k. */
 		t->launch = g->c->launch + clock_transfer(x.ctas < room ? x.ctas : room, g->c->cta_rate);
 		t->pipe = clock_transfer(x.ctas, g->c->cta_rate);
 		t->start = g->product->row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
-		t->chain = (x.rounds * div_up(row, 32 * at_once) - 1) * gpu_step(g, &l->mem);
+		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
+		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 	} else {
 		trips = div_up(div_up(all, x.ctas), x.threads * at_once);

@@ -59,6 +59,8 @@ void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 		as.kernel.start = 0;
 	f.head = gpu_flow_head(g, &as, &f.grid);
 	f.head += clock_span(threads > 32 ? (uint64_t)k->tree_cycles * log2_up(div_up(threads, 32)) : 0, g->clock);
+	if (k->joins && k->joins <= 3 && l->nth)
+		trips = div_up((l - 1)->at->grid[k->joins - 1], k->unroll ? k->unroll : 1);
 	f.loop = (trips > 1 ? trips - 1 : 0) * gpu_flow_turn(g, l);
 	if (moves && bytes * f.grid.ctas > l->mem.read)
 		f.reread = bytes * f.grid.ctas - l->mem.read;

@@ -366,6 +366,19 @@ TEST(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
 	cfg.gpu.clock_tensor = 1000000;
 	gpu_walk(&g, &l, &t);
 	CHECK_U64(t.pipe, 2 * 262144 / 4096 * 1000);
+	/* Behind a launch whose y is parts: four at once. */
+	{
+		struct op_launch split = { .grid = { 5, 13, 1 }, .block = { 128, 1, 1 } };
+		struct gpu_launch both[2] = { { .at = &split }, l };
+
+		both[1].nth = 1;
+		both[1].mem = (struct gpu_mem){ 0 };
+		both[1].kernel = (struct kernel){
+			.moves = KERNEL_MOVES_WRITES, .start = 1, .steps = 1, .unroll = 4, .joins = 2
+		};
+		gpu_walk(&g, &both[1], &t);
+		CHECK_U64(t.chain, 3 * 200000);
+	}
 	/* No geometry, as of a set: plain. */
 	at = geometry(1, 1);
 	gpu_walk(&g, &l, &t);
