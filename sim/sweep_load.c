@@ -79,11 +79,11 @@ static int one_of(struct sweep *s, const char *key, const char *value, const cha
 {
 	struct str list = STR_INIT;
 
-	for (size_t i = 0; names[i]; i++) {
+	for (size_t i = 0; names[i]; i++)
 		if (strcmp(value, names[i]) == 0)
 			return 0;
+	for (size_t i = 0; names[i]; i++)
 		str_addf(&list, "%s%s", i ? " or " : "", names[i]);
-	}
 	yaml_err(s->y, ynode_get(yaml_root(s->y), key), e, "unknown %s '%s': it is %s", key, value, str_c(&list));
 	str_free(&list);
 	return -1;
