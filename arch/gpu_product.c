@@ -13,11 +13,11 @@
 #define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
 
 const struct cfg_field gpu_product_schema[] = {
-	CFG_PS(struct gpu_product_cfg, setup, "setup", "1342 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1341 ns", 0, 100 * PS_US, NULL,
 	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
 	CFG_PS(struct gpu_product_cfg, split, "split", "229 ns", 0, 100 * PS_US, NULL,
 	       "more of that where k is split over CTAs", SINGLE),
-	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "509.9 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "447.7 ns", 0, 100 * PS_US, NULL,
 	       "more of that where operands of 8 bits bring their scales", FITTED),
 	CFG_PS(struct gpu_product_cfg, step, "step", "81.3 ns", 1, 100 * PS_US, NULL,
 	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
@@ -25,7 +25,7 @@ const struct cfg_field gpu_product_schema[] = {
 	       "the same while the first stages arrive from DRAM", SWEPT),
 	CFG_RATE(struct gpu_product_cfg, burst_rate, "burst_rate", "5.07 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which the first stages of all CTAs arrive together", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "42.68 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "43.48 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
 	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "8.2 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of boxes of 128 bytes a row from the L2",
@@ -37,9 +37,9 @@ const struct cfg_field gpu_product_schema[] = {
 	        "H200: 30 clusters of 4 run at once and 66 of 2; steps grow with the 17th and the 24th cluster of 4"),
 	CFG_PPM(struct gpu_product_cfg, few, "few", "0.809", 0, 10000000,
 	        "more of that time for one token, a half for two: all read the same line", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "405.2 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "395.6 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
-	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9621", 100000, 2000000,
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9679", 100000, 2000000,
 	        "of the tensor cores' rate at the clock they sustain", FITTED),
 	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
 	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
@@ -51,14 +51,14 @@ const struct cfg_field gpu_product_schema[] = {
 	       "more of that where its CTAs fill the device once", SINGLE),
 	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
 	       "more rows of a CTA, one after the other", SINGLE),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1690 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1688 ns", 0, 100 * PS_US, NULL,
 	       "rows times few vectors, beside launch, steps and bytes", FITTED),
 	CFG_PS(struct gpu_product_cfg, row, "row", "525 ns", 0, 100 * PS_US, NULL,
 	       "a warp's product of a row beside launch, loads and bytes: addresses, the sum over lanes, the store",
 	       "measured on an H200, traces/h200/micro/gemv_cupti.csv: bf16, 512 rows of 256, warm, 1312 ns, less 540 "
 	       "of "
 	       "launch, 77 for 128 CTAs and 165 of a step"),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "138.2 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "138.7 ns", 1, 100 * PS_US, NULL,
 	       "a wait between two steps of a tiled product without tensor cores, three stages deep", FITTED),
 	CFG_END
 };

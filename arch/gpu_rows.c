@@ -5,7 +5,7 @@
 #define MICRO      "measured on an H200, traces/h200/micro/"
 
 const struct cfg_field gpu_rows_schema[] = {
-	CFG_BYTES(struct gpu_rows_cfg, resident, "resident", "25.58 MB", 0, UINT64_C(1) << 40, NULL,
+	CFG_BYTES(struct gpu_rows_cfg, resident, "resident", "27.69 MB", 0, UINT64_C(1) << 40, NULL,
 	          "bytes of rows under way that the L2 keeps for a second pass",
 	          "fitted on operator cases of an H200; the half of the L2 near an SM (traces/h200/micro/latency.csv, "
 	          "chase, 24 to 32 MiB)"),

@@ -5,11 +5,11 @@
 #define FIT   "fitted on operator cases of an H200"
 
 const struct cfg_field gpu_stream_schema[] = {
-	CFG_PS(struct gpu_stream_cfg, spread, "spread", "440.6 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_stream_cfg, spread, "spread", "579.5 ns", 0, 100 * PS_US, NULL,
 	       "how long the first loads queue when many go to DRAM at once", FIT),
-	CFG_BYTES(struct gpu_stream_cfg, spread_bytes, "spread_bytes", "90.63 kB", 0, UINT64_C(1) << 40, NULL,
+	CFG_BYTES(struct gpu_stream_cfg, spread_bytes, "spread_bytes", "157.1 kB", 0, UINT64_C(1) << 40, NULL,
 	          "missed bytes with which half of that is reached", FIT),
-	CFG_BYTES(struct gpu_stream_cfg, write_buffer, "write_buffer", "33.57 MB", 0, UINT64_C(1) << 40, NULL,
+	CFG_BYTES(struct gpu_stream_cfg, write_buffer, "write_buffer", "24.02 MB", 0, UINT64_C(1) << 40, NULL,
 	          "bytes a launch stores before DRAM turns between reads and writes",
 	          FIT ": 2 to 34 MB in all move at 4.65 TB/s, more at 4.2 to 4.3"),
 	CFG_PS(struct gpu_stream_cfg, copy, "copy", "100 ns", 0, 100 * PS_US, NULL,
