@@ -1,5 +1,7 @@
 /* t_samples.c - real profiles of others, which are not committed: each is imported with the number of kernels, and
  * the time, that sqlite3 or awk finds in it, or is refused for the right reason. Also our own counters of an H200. */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include <ftw.h>
 #include <unistd.h>
 
 #include "traces/format.h"
@@ -33,6 +35,7 @@ static const struct sample {
 	{ RTX "all_metrics_long.csv", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ RTX "metrics_summary.csv", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ RTX "command.yaml", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+	{ "samples/README.md", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ "data/h200/ncu_dsocr_b1_c1024.csv.gz", NULL, 215, 0, 0, 0, 0, 0, 0, 0, 0, 790080 },
 };
 
@@ -102,6 +105,33 @@ TEST(every_profile_is_imported_rightly_or_refused_with_the_reason)
 		test_skip("not run: %zu files absent", absent);
 }
 
+#define KINETO 5 /* of t_kineto_files.c's table */
+
+static size_t found;
+
+static int count_file(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)st;
+	(void)at;
+	found += type == FTW_F;
+	return 0;
+}
+
+TEST(no_sample_is_in_no_table)
+{
+	size_t rows = KINETO + 2 * sizeof rtx_ns / sizeof *rtx_ns;
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/../shared/samples", test_root());
+	if (access(path, R_OK) != 0)
+		test_skip("not run: 1 folder absent");
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+		rows += strncmp(samples[i].name, "samples/", 8) == 0;
+	CHECK(nftw(path, count_file, 8, FTW_PHYS) == 0);
+	CHECK_U64(rows, found);
+}
+
 /* Correlation alone would join 1,643 of them, eleven to calls of the other process. */
 TEST(two_processes_are_joined_by_process_too)
 {
@@ -136,6 +166,7 @@ TEST(the_h200_counters_keep_their_units_and_geometry)
 
 SUITE(t_samples,
 	T(every_profile_is_imported_rightly_or_refused_with_the_reason)
+	T(no_sample_is_in_no_table)
 	T(two_processes_are_joined_by_process_too)
 	T(the_h200_counters_keep_their_units_and_geometry)
 );
