@@ -27,6 +27,13 @@ row() {
 	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
 		row H200 "$c" held-out "$c" "$work/held-out.txt"
 	done
+	rm -f "$work/blind.db"
+	"$npusim" trace import traces/h200/blind/*.json.gz -o "$work/blind.db" >/dev/null
+	scores -c configs/gpu/h200.yaml -t "$work/blind.db" >"$work/blind.txt"
+	row H200 'all operators' blind all "$work/blind.txt"
+	for c in gemm gemv attention elementwise reduce norm softmax argmax topk sort scan; do
+		row H200 "$c" blind "$c" "$work/blind.txt"
+	done
 	rm -f "$work/h100.db"
 	"$npusim" trace import traces/h100/operators/*.json.gz -o "$work/h100.db" >/dev/null
 	scores -c configs/gpu/h100.yaml -t "$work/h100.db" >"$work/h100.txt"
