@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/path.h"
 #include "validate/accuracy.h"
 #include "workloads/kernels.h"
 
@@ -52,13 +53,15 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 		         cmd_pct((double)never, (double)total));
 }
 
-/* A kernel table and GPU configuration like those the file was made with? */
+/* A kernel table and GPU configuration like those the file was made with? Its configuration is named as from the top of
+ * the data, wherever one stands. */
 static bool same_model(const struct accuracy *acc)
 {
 	struct err none = ERR_INIT;
 	struct kernels *k = kernels_load(NULL, &none);
-	struct machine_conf *c = machine_conf_load(acc->config, NULL, 0, &none);
-	char model[17] = "";
+	char path[512], model[17] = "";
+	bool found = path_data(acc->config, path, sizeof path, &none) == 0;
+	struct machine_conf *c = machine_conf_load(found ? path : acc->config, NULL, 0, &none);
 
 	if (k && c)
 		accuracy_model(cfg_hash(c->raw), kernels_hash(k), model);

@@ -54,3 +54,9 @@ done
 [ "$(field flops "$J")" = "$(field flops "$TMP/d.json")" ] && echo "same work in closed form"
 awk -v total="$(field total_us "$TMP/d.json")" -v roof="$(field roofline_us "$TMP/d.json")" \
 	'BEGIN { print "roofline at most the closed form:", (roof <= total) }'
+# The stored accuracy names its configuration from the top of the data: the same answer wherever one stands.
+here=$PWD
+echo "accuracy, from here and from elsewhere:"
+for place in . "$TMP"; do
+	(cd "$place" && "$NPUSIM" run -c "$here/$CONFIG" -t "$TMP/t.db" --range decode_step_1 --ops 0) | sed -n 's/^accuracy *//; /another build/p; /samples it was not fitted/s/, .*//p'
+done
