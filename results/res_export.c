@@ -44,17 +44,10 @@ static int place_of(const char *what, int *place, struct err *e)
 
 static void quoted(struct str *to, const char *text)
 {
-	if (!text[strcspn(text, ",\"\n\r")]) {
+	if (text[strcspn(text, ",\"\n\r")])
+		str_add_quoted(to, text);
+	else
 		str_add(to, text);
-		return;
-	}
-	str_addc(to, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_addc(to, '"');
-		str_addc(to, *text);
-	}
-	str_addc(to, '"');
 }
 
 static void field(struct str *to, struct sqlite3_stmt *s, int i)
@@ -94,18 +87,6 @@ static int last_sweep(struct db *db, int64_t *sweep, struct err *e)
 	return *sweep ? 0 : err_set(e, ERR_IO, "'%s' holds no sweep", db_path(db));
 }
 
-/* A name of SQL's from any text. */
-static void identifier(struct str *to, const char *text)
-{
-	str_addc(to, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_addc(to, '"');
-		str_addc(to, *text);
-	}
-	str_addc(to, '"');
-}
-
 static int points_query(struct db *db, int64_t sweep, struct str *sql, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(db, "select place, key from sweep_axis where sweep = ? order by place", e);
@@ -121,7 +102,7 @@ static int points_query(struct db *db, int64_t sweep, struct str *sql, struct er
 			", (select coalesce(v.number, v.value) from point_value v where v.sweep = p.sweep and v.point ="
 			" p.point and v.place = %" PRId64 ") as ",
 			db_col_i64(s, 0));
-		identifier(sql, db_col_text(s, 1));
+		str_add_quoted(sql, db_col_text(s, 1)); /* a name of SQL's */
 	}
 	str_add(sql, ", status, reason, latency_us, roofline_us, roofline_bound, dram_bytes, dram_read_bytes,"
 	             " dram_write_bytes, dirty_bytes, compulsory_bytes, flops, cycles, events, carried_us, config_hash,"

@@ -233,17 +233,6 @@ static int write_timeline(struct outfile *s, const struct trace *x, struct err *
 
 /* --- csv --------------------------------------------------------------------------------------------------- */
 
-static void quoted(struct str *to, const char *text)
-{
-	str_addc(to, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_addc(to, '"');
-		str_addc(to, *text);
-	}
-	str_addc(to, '"');
-}
-
 static int write_csv(struct outfile *s, const struct trace *x, struct err *e)
 {
 	static const char *const kinds[] = {
@@ -258,7 +247,7 @@ static int write_csv(struct outfile *s, const struct trace *x, struct err *e)
 		const struct trace_launch *l = &x->launches[i];
 
 		str_addf(&s->text, "%" PRId64 ",%s,", l->id, kinds[l->kind]);
-		quoted(&s->text, l->name);
+		str_add_quoted(&s->text, l->name);
 		str_addf(&s->text, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, l->start_ns,
 		         l->dur_ns, l->device, l->context, l->stream, l->correlation);
 		for (int k = 0; k < 9; k++)
@@ -268,7 +257,7 @@ static int write_csv(struct outfile *s, const struct trace *x, struct err *e)
 			str_addf(&s->text, "%" PRId64, l->bytes);
 		str_addc(&s->text, ',');
 		if (l->op)
-			quoted(&s->text, l->op->name);
+			str_add_quoted(&s->text, l->op->name);
 		if (l->host_start_ns >= 0)
 			str_addf(&s->text, ",%" PRId64 ",%" PRId64 "\n", l->host_start_ns, l->host_dur_ns);
 		else

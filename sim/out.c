@@ -12,7 +12,11 @@
 
 struct cell {
 	enum { CELL_NULL, CELL_TEXT, CELL_INT, CELL_REAL } kind;
-	union { const char *text; int64_t i; double r; } v;
+	union {
+		const char *text;
+		int64_t i;
+		double r;
+	} v;
 };
 
 struct out_table {
@@ -242,17 +246,10 @@ static void write_table(const struct out_table *t, struct str *to)
 /* An empty text is "" in quotes, a null is nothing at all. */
 static void add_csv(struct str *to, const char *text)
 {
-	if (*text && !strpbrk(text, ",\"\r\n") && *text != ' ' && text[strlen(text) - 1] != ' ') {
+	if (*text && !strpbrk(text, ",\"\r\n") && *text != ' ' && text[strlen(text) - 1] != ' ')
 		str_add(to, text);
-		return;
-	}
-	str_addc(to, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_addc(to, '"');
-		str_addc(to, *text);
-	}
-	str_addc(to, '"');
+	else
+		str_add_quoted(to, text);
 }
 
 static void write_csv(const struct out_table *t, struct str *to)

@@ -51,6 +51,17 @@ void str_addc(struct str *s, char c)
 	str_addn(s, &c, 1);
 }
 
+void str_add_quoted(struct str *s, const char *text)
+{
+	str_addc(s, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			str_addc(s, '"');
+		str_addc(s, *text);
+	}
+	str_addc(s, '"');
+}
+
 void str_addf(struct str *s, const char *fmt, ...)
 {
 	va_list ap, again;

@@ -12,6 +12,7 @@ struct str { char *p; size_t len, cap; bool failed; };  /* p is always NUL-termi
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
+void str_add_quoted(struct str *s, const char *text); /* between double quotes, those within doubled: CSV, SQL names */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_clear(struct str *s);                          /* empty, keeps the memory */
 void str_free(struct str *s);

@@ -47,6 +47,16 @@ TEST(every_length_around_the_growth_steps_is_kept_whole)
 	}
 }
 
+TEST(quotes_within_are_doubled)
+{
+	struct str s = STR_INIT;
+
+	str_add_quoted(&s, "a \"b\", c");
+	str_add_quoted(&s, "");
+	CHECK_STR(str_c(&s), "\"a \"\"b\"\", c\"\"\"");
+	str_free(&s);
+}
+
 TEST(an_impossible_length_fails_and_leaves_what_was_there)
 {
 	struct str s = STR_INIT;
@@ -166,6 +176,7 @@ SUITE(t_str,
 	T(pieces_are_appended_in_order)
 	T(every_length_around_the_growth_steps_is_kept_whole)
 	T(an_impossible_length_fails_and_leaves_what_was_there)
+	T(quotes_within_are_doubled)
 	T(a_prefix_is_a_prefix)
 	T(utf8_is_decoded_at_its_boundaries)
 	T(what_is_not_utf8_is_refused)
