@@ -84,6 +84,31 @@ row() {
 	"$npusim" validate -c configs/gpu/rtx5090.yaml -t "$work/step.db" --range decode_step_1 --profile traces/rtx5090/dsocr_decode.csv \
 		--steps 64 --worst 0 >"$work/profile.txt"
 	awk '$1 == "gemv" { g = $7; h = $8 } $1 == "all" { printf "| RTX 5090 | dsocr, published profile | other hardware | %d | %.0f | %.0f | %+.1f %% | - (GEMV share %s %% measured, %s %% simulated) |\n", $2, $4, $5, $6, g, h }' "$work/profile.txt"
+	# Whole models that others timed with other frameworks, beside steps of our unfused traces laid out for that device.
+	if [ -f "$public/decode_tps.csv" ]; then
+		echo
+		echo '| device | model, bf16 or fp16, batch 1 | published by | published ms | unfused PyTorch step, simulated under a graph, ms | ratio |'
+		echo '|---|---|---|---|---|---|'
+		while IFS='|' read -r config trace gpu model context framework; do
+			rm -f "$work/step.db"
+			"$npusim" trace import "$trace" -o "$work/step.db" >/dev/null
+			"$npusim" run -c "configs/gpu/$config.yaml" -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
+			awk -F, -v g="$gpu" -v m="$model" -v c="$context" -v f="$framework" -v us="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" '
+				$1 == g && $3 == m && $5 == 1 && index($6, c) == 1 && index($10, f) == 1 && $4 ~ /^B?F(P)?16/ && !done++ {
+					printf "| %s | %s, %s | %s | %.2f | %.2f | %.2f |\n", g, m, c, $10, $9, us / 1000, us / 1000 / $9 }' "$public/decode_tps.csv"
+		done <<-LIST
+			rtx4090|traces/h200/steps/kineto_llama8b_b1_c2048.json.gz|4090 24GB|Llama-3-8B|tg4096 (avg ctx ~2048)|llama.cpp
+			l40s|traces/h200/steps/kineto_llama8b_b1_c2048.json.gz|L40S 48GB|Llama-3-8B|tg4096 (avg ctx ~2048)|llama.cpp
+			a100|traces/h200/steps/kineto_llama8b_b1_c2048.json.gz|A100 SXM 80GB|Llama-3-8B|tg4096 (avg ctx ~2048)|llama.cpp
+			a100|traces/h200/steps/kineto_llama8b_b1_c2048.json.gz|A100-SXM-80GB (330W cap)|Llama-3.1-8B|5 prompt + 200|gpt-fast
+			rtx4090|traces/h200/steps/kineto_mistral7b_b1_c1024.json.gz|RTX 4090|Mistral-7B-v0.2|~120 avg|calm
+			rtx4090|traces/h200/steps/kineto_mistral7b_b1_c1024.json.gz|RTX 4090|Mistral-7B-v0.2|~120 avg|llama.cpp
+			rtx5090|traces/h200/kineto_llama1b_b1_c256.json.gz|RTX 5090|llama 1B|pp512 ub1|llama.cpp
+		LIST
+	else
+		echo "not run: decode_tps.csv is absent" >&2
+		missing=1
+	fi
 } >"$table"
 cat "$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
