@@ -55,7 +55,7 @@ CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
-SUPPORT  = synth membed
+SUPPORT  = synth membed runbed
 FUZZ     = yaml kineto csv nsys capture replay
 
 # Sources that other rules or other machines build.

@@ -180,6 +180,12 @@ function tips(rows) {
 	return rows.map(([field, title]) => ({ field, title, type: 'nominal' }));
 }
 
+/* A layer of text over lines and points: once as an outline in the card's colour, and once as it is. */
+function haloed(layer, width) {
+	const outline = { stroke: 'var(--card)', strokeWidth: width, strokeJoin: 'round' };
+	return [{ ...layer, mark: { ...layer.mark, ...outline } }, layer];
+}
+
 /* A field of numbers on a logarithmic axis: powers of ten alone are labelled where there are many. */
 const logAxis = (title, extra) => Object.assign({ title, grid: true, format: '~s', tickCount: 6 }, extra);
 

@@ -145,31 +145,20 @@ function parallelCard(s, points, id, onView) {
 							]),
 						},
 					},
-					{
-						data: { values: ticks },
-						mark: {
-							type: 'text',
-							align: 'right',
-							dx: -6,
-							fontSize: 11,
-							color: 'var(--card)',
-							stroke: 'var(--card)',
-							strokeWidth: 4,
-							strokeJoin: 'round',
+					...haloed(
+						{
+							data: { values: ticks },
+							mark: {
+								type: 'text',
+								align: 'right',
+								dx: -6,
+								fontSize: 11,
+								color: 'var(--ink)',
+							},
+							encoding: { text: { field: 'text' } },
 						},
-						encoding: { text: { field: 'text' } },
-					},
-					{
-						data: { values: ticks },
-						mark: {
-							type: 'text',
-							align: 'right',
-							dx: -6,
-							fontSize: 11,
-							color: 'var(--ink)',
-						},
-						encoding: { text: { field: 'text' } },
-					},
+						4
+					),
 					{
 						data: {
 							values: names.map((n, k) => ({ k, v: 1, text: short(n, 28) })),

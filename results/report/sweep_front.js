@@ -168,47 +168,28 @@ function frontCard(s, points, id, onChoice) {
 					y: { field: 'y', type: 'quantitative' },
 				},
 			},
-			{
-				transform: [
-					{ filter: 'datum.knee === 1' },
-					{ calculate: '"knee: design " + datum.p', as: 'label' },
-				],
-				mark: {
-					type: 'text',
-					align: 'left',
-					dx: 12,
-					dy: -12,
-					fontWeight: 'bold',
-					color: 'var(--card)',
-					stroke: 'var(--card)',
-					strokeWidth: 4,
-					strokeJoin: 'round',
+			...haloed(
+				{
+					transform: [
+						{ filter: 'datum.knee === 1' },
+						{ calculate: '"knee: design " + datum.p', as: 'label' },
+					],
+					mark: {
+						type: 'text',
+						align: 'left',
+						dx: 12,
+						dy: -12,
+						fontWeight: 'bold',
+						color: 'var(--mark)',
+					},
+					encoding: {
+						x: { field: 'x', type: 'quantitative' },
+						y: { field: 'y', type: 'quantitative' },
+						text: { field: 'label' },
+					},
 				},
-				encoding: {
-					x: { field: 'x', type: 'quantitative' },
-					y: { field: 'y', type: 'quantitative' },
-					text: { field: 'label' },
-				},
-			},
-			{
-				transform: [
-					{ filter: 'datum.knee === 1' },
-					{ calculate: '"knee: design " + datum.p', as: 'label' },
-				],
-				mark: {
-					type: 'text',
-					align: 'left',
-					dx: 12,
-					dy: -12,
-					fontWeight: 'bold',
-					color: 'var(--mark)',
-				},
-				encoding: {
-					x: { field: 'x', type: 'quantitative' },
-					y: { field: 'y', type: 'quantitative' },
-					text: { field: 'label' },
-				},
-			},
+				4
+			)
 		);
 
 	const count = el('p', 'soft'),

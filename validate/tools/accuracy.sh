@@ -14,6 +14,14 @@ missing=0
 # scores ARGUMENT...: npusim validate, its class table only
 scores() { "$npusim" validate --worst 0 "$@" | sed -n '/^class/,/^$/p'; }
 
+# graph_us CONFIG PROFILE: the middle step of a profile, which is left in WORK/step.db, simulated under a graph
+graph_us() {
+	rm -f "$work/step.db"
+	"$npusim" trace import "$2" -o "$work/step.db" >/dev/null
+	"$npusim" run -c "configs/gpu/$1.yaml" -t "$work/step.db" --range decode_step_1 --format json |
+		sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p'
+}
+
 # row DEVICE WHAT SPLIT CLASS [FILE]: the table's line of that class
 row() {
 	awk -v d="$1" -v w="$2" -v s="$3" -v c="$4" '$1 == c { printf "| %s | %s | %s | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, w, s, $2, $3, $4, $7, $6 }' "$5"
@@ -70,11 +78,9 @@ row() {
 		device=${f#traces/}; device=${device%%/*}
 		split='whole model'; [ "$device" = h200 ] || split='other hardware'
 		name=$(basename "$f" .json.gz); name=${name#kineto_}
-		rm -f "$work/step.db"
-		"$npusim" trace import "$f" -o "$work/step.db" >/dev/null
-		"$npusim" run -c "configs/gpu/$device.yaml" -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
+		wall=$(graph_us "$device" "$f")
 		"$npusim" validate -c "configs/gpu/$device.yaml" -t "$work/step.db" --groups --worst 0 |
-			awk -v d="$(echo "$device" | tr a-z A-Z)" -v s="$split" -v n="$name" -v wall="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" \
+			awk -v d="$(echo "$device" | tr a-z A-Z)" -v s="$split" -v n="$name" -v wall="$wall" \
 				-v graph="$(awk -v m="${name%%_b*}" -v b="${name#*_b}" -F'[:,}]' '
 					{ split(b, x, "_c"); gsub(/[ "]/, "") } $2 == m && $4 == x[1] && $6 == x[2] && $9 == "graph_ms" { printf "%.0f", $10 * 1000 }' "traces/$device/steps.jsonl")" \
 				'$1 == "decode_step_1" { printf "| %s | %s | %s | %d | %.0f | %.0f | %+.1f %% | %s |\n", d, n, s, $2, $(NF - 1), $NF, 100 * ($NF - $(NF - 1)) / $(NF - 1), graph ? sprintf("%s, %.0f (%+.1f %%)", graph, wall, 100 * (wall - graph) / graph) : "-" }'
@@ -90,10 +96,7 @@ row() {
 		echo '| device | model, bf16 or fp16, batch 1 | published by | published ms | unfused PyTorch step, simulated under a graph, ms | ratio |'
 		echo '|---|---|---|---|---|---|'
 		while IFS='|' read -r config trace gpu model context framework; do
-			rm -f "$work/step.db"
-			"$npusim" trace import "$trace" -o "$work/step.db" >/dev/null
-			"$npusim" run -c "configs/gpu/$config.yaml" -t "$work/step.db" --range decode_step_1 --format json >"$work/step.json"
-			awk -F, -v g="$gpu" -v m="$model" -v c="$context" -v f="$framework" -v us="$(sed -n 's/^ *"wall_graph_us": \([0-9.]*\),*$/\1/p' "$work/step.json")" '
+			awk -F, -v g="$gpu" -v m="$model" -v c="$context" -v f="$framework" -v us="$(graph_us "$config" "$trace")" '
 				$1 == g && $3 == m && $5 == 1 && index($6, c) == 1 && index($10, f) == 1 && $4 ~ /^B?F(P)?16/ && !done++ {
 					printf "| %s | %s, %s | %s | %.2f | %.2f | %.2f |\n", g, m, c, $10, $9, us / 1000, us / 1000 / $9 }' "$public/decode_tps.csv"
 		done <<-LIST

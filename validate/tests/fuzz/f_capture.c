@@ -5,15 +5,9 @@
 #include <stdlib.h>
 
 #include "traces/capture_import.h"
+#include "validate/tests/fuzz/check_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void check_trace(const struct trace *t)
-{
-	assert(t->n_launches > 0 && t->path && t->digest);
-	for (size_t i = 0; i < t->n_launches; i++)
-		assert(t->launches[i].name && t->launches[i].start_ns >= 0 && t->launches[i].dur_ns >= 0);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

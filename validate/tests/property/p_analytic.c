@@ -1,9 +1,5 @@
 /* The closed form of a machine against its event model: physics, and how far they are apart. */
-#include "sim/lower.h"
-#include "sim/run.h"
-#include "traces/kineto.h"
-#include "traces/tracedb.h"
-#include "validate/tests/synth.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
 #include <stdlib.h>
@@ -15,86 +11,16 @@
 #define WORST_PPM     50000
 #define MAY_EXCEED    6
 
-struct bed {
-	struct arena *a;
-	struct op_stream *s, traced;
-	struct str yaml;
-	struct tracedb *db;
-	struct rules *rules;
-	struct err e;
-};
-
-static void bed_up(struct bed *b, struct rng *r)
-{
-	bool experts;
-	int layers;
-
-	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	experts = rng_below(r, 2); /* one draw a statement: the order of evaluation is the compiler's */
-	layers = 1 + (int)rng_below(r, 4);
-	b->s = synth_step(r, b->a, layers, experts);
-	synth_machine(r, &b->yaml);
-}
-
-static void bed_traced(struct bed *b, const char *trace)
-{
-	char path[512];
-	struct trace t;
-	struct lower_stats st;
-	struct trace_import_stats is;
-
-	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	snprintf(path, sizeof path, "%s/traces/h200/%s", test_root(), trace);
-	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
-	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
-	CHECK_OK(tracedb_load(b->db, "decode_step_1", b->a, &t, &b->e), b->e);
-	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
-	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->traced, &st, &b->e), b->e);
-	b->s = &b->traced;
-}
-
-static void bed_down(struct bed *b)
-{
-	rules_free(b->rules);
-	tracedb_free(b->db);
-	arena_free(b->a);
-	str_free(&b->yaml);
-}
-
 /* On `config`, or on the bed's own machine; false when that machine cannot be built or holds no tile. */
-static bool run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start,
+static bool run(struct runbed *b, const char *config, const char *const *sets, int n, enum run_start start,
                 enum run_fidelity fidelity, struct run_result *x)
 {
-	char path[512];
-	struct run_opts o = { .start = start, .seed = 7, .fidelity = fidelity };
-	struct machine_conf *c;
-	int rc;
+	const struct run_opts o = { .start = start, .seed = 7, .fidelity = fidelity };
 
-	snprintf(path, sizeof path, "%s/%s", test_root(), config ? config : "");
-	c = config ? machine_conf_load(path, sets, n, &b->e)
-	           : machine_conf_parse(b->yaml.p, b->yaml.len, "synth.yaml", sets, n, &b->e);
-	if (!c)
-		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
-	rc = run_stream(b->s, c, &o, b->a, x, &b->e);
-	machine_conf_free(c);
-	if (rc < 0 && b->e.kind == ERR_CONFIG) {
-		err_clear(&b->e);
-		return false;
-	}
-	if (rc < 0)
-		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
-	return true;
+	return runbed_run(b, config, sets, n, &o, x);
 }
 
-static uint64_t stat(const struct run_result *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_stats; i++)
-		if (strcmp(r->stats[i].name, name) == 0)
-			return r->stats[i].value;
-	return 0;
-}
-
-static void check_physics(const struct bed *b, const struct run_result *x)
+static void check_physics(const struct runbed *b, const struct run_result *x)
 {
 	ps_t sum = 0, stalls = 0;
 
@@ -113,9 +39,9 @@ static void check_physics(const struct bed *b, const struct run_result *x)
 		stalls += x->stall_ps[n];
 	CHECK_U64(sum, x->total_ps);
 	CHECK_U64(stalls, x->total_ps);
-	CHECK_U64(stat(x, "l2.read_bytes") + stat(x, "l2.write_bytes"),
-	          stat(x, "l2.hit_bytes") + stat(x, "l2.miss_bytes"));
-	CHECK_U64(stat(x, "l1.read_bytes"), stat(x, "l1.hit_bytes") + stat(x, "l1.miss_bytes"));
+	CHECK_U64(runbed_stat(x, "l2.read_bytes") + runbed_stat(x, "l2.write_bytes"),
+	          runbed_stat(x, "l2.hit_bytes") + runbed_stat(x, "l2.miss_bytes"));
+	CHECK_U64(runbed_stat(x, "l1.read_bytes"), runbed_stat(x, "l1.hit_bytes") + runbed_stat(x, "l1.miss_bytes"));
 	CHECK_U64(x->events, 0);
 }
 
@@ -126,13 +52,13 @@ TEST(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run)
 
 	rng_seed(&r, test_seed(), "analytic");
 	for (int i = 0; i < 3 * ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, sets, i % 4, i % 2 ? RUN_STEADY : RUN_COLD, RUN_ANALYTIC, &x))
 			check_physics(&b, &x);
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -159,16 +85,16 @@ TEST(random_machines_are_within_five_percent_of_events_in_the_median)
 
 	rng_seed(&r, test_seed(), "apart");
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x, y;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, RUN_ANALYTIC, &x) &&
 		    run(&b, NULL, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, RUN_EVENT, &y)) {
 			slower += x.total_ps > y.total_ps;
 			ppm[n++] = apart_ppm(&x, &y);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 	qsort(ppm, n, sizeof *ppm, by_size);
 	CHECK(n > (size_t)ROUNDS / 2);
@@ -180,13 +106,13 @@ TEST(random_machines_are_within_five_percent_of_events_in_the_median)
 
 TEST(the_traced_steps_are_within_five_percent_of_events)
 {
-	static const char *const traces[] = { "kineto_dsocr_b1_c1024.json.gz", "kineto_llama1b_b1_c256.json.gz" };
+	static const char *const traces[] = { "kineto_dsocr_b1_c1024", "kineto_llama1b_b1_c256" };
 	static const char *const configs[] = { "configs/npu/dsocr.yaml", "configs/npu/edge.yaml" };
 
 	for (int t = 0; t < 2; t++) {
-		struct bed b;
+		struct runbed b;
 
-		bed_traced(&b, traces[t]);
+		runbed_traced(&b, traces[t], "decode_step_1");
 		for (int i = 0; i < 2; i++)
 			for (int start = RUN_STEADY; start <= RUN_COLD; start++) {
 				struct run_result x, y;
@@ -199,7 +125,7 @@ TEST(the_traced_steps_are_within_five_percent_of_events)
 				       (unsigned long long)y.total_ps / 1000, (unsigned long long)apart_ppm(&x, &y));
 				CHECK(apart_ppm(&x, &y) <= MEDIAN_PPM);
 			}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -209,10 +135,10 @@ TEST(the_same_closed_form_twice_is_the_same_to_the_picosecond)
 
 	rng_seed(&r, test_seed(), "analytic again");
 	for (int i = 0; i < ROUNDS / 4; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x, y;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, NULL, 0, RUN_STEADY, RUN_ANALYTIC, &x) &&
 		    run(&b, NULL, NULL, 0, RUN_STEADY, RUN_ANALYTIC, &y)) {
 			CHECK_U64(x.total_ps, y.total_ps);
@@ -221,7 +147,7 @@ TEST(the_same_closed_form_twice_is_the_same_to_the_picosecond)
 				CHECK_U64(x.stats[k].value, y.stats[k].value);
 			CHECK(memcmp(x.ops, y.ops, b.s->n_ops * sizeof *x.ops) == 0);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -233,10 +159,10 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 
 	rng_seed(&r, test_seed(), name);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x, y;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, &less, 1, RUN_STEADY, RUN_ANALYTIC, &x) &&
 		    run(&b, NULL, &more, 1, RUN_STEADY, RUN_ANALYTIC, &y)) {
 			ps_t ppm = y.total_ps > x.total_ps ? (y.total_ps - x.total_ps) * 1000000 / x.total_ps : 0;
@@ -248,7 +174,7 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 				          (unsigned long long)x.total_ps, more, (unsigned long long)y.total_ps,
 				          b.yaml.p);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 	printf("worst anomaly of %s -> %s: %llu ppm, %d over 0.5 %%\n", less, more, (unsigned long long)worst, over);
 	CHECK(over <= MAY_EXCEED);

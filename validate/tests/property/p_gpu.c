@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "sim/gpu_work.h"
-#include "sim/lower.h"
 #include "sim/rng.h"
-#include "traces/kineto.h"
-#include "traces/tracedb.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"
 
@@ -19,35 +17,24 @@ static const char *const traces[] = { "kineto_dsocr_b1_c1024", "operators/train_
 #define TRACES (sizeof traces / sizeof *traces)
 
 struct bed {
-	struct arena *a;
-	struct tracedb *db;
-	struct rules *rules;
+	struct runbed in;
 	struct kernels *kernels;
 	struct machine_conf *conf;
-	struct op_stream s;
 	struct gpu_work w;
 	struct err e;
 };
 
 static void bed_up(struct bed *b, const char *trace)
 {
-	char path[512];
-	struct trace t;
-	struct lower_stats st;
-	struct trace_import_stats is;
 	struct gpu_traffic *door;
+	char path[512];
 
-	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
-	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
-	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
-	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
-	CHECK_OK(tracedb_load(b->db, NULL, b->a, &t, &b->e), b->e);
-	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
+	*b = (struct bed){ .e = ERR_INIT };
+	runbed_traced(&b->in, trace, NULL);
 	CHECK((b->kernels = kernels_load(NULL, &b->e)) != NULL);
-	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->s, &st, &b->e), b->e);
 	snprintf(path, sizeof path, "%s/configs/gpu/h200.yaml", test_root());
 	CHECK((b->conf = machine_conf_load(path, NULL, 0, &b->e)) != NULL);
-	CHECK_OK(gpu_work_make(&b->s, b->kernels, b->a, &b->w, &b->e), b->e);
+	CHECK_OK(gpu_work_make(b->in.s, b->kernels, b->in.a, &b->w, &b->e), b->e);
 	CHECK((door = gpu_traffic_new(&b->conf->cfg, &b->e)) != NULL);
 	CHECK_OK(gpu_work_run(&b->w, false, door, &b->e), b->e);
 	gpu_traffic_free(door);
@@ -57,9 +44,7 @@ static void bed_down(struct bed *b)
 {
 	machine_conf_free(b->conf);
 	kernels_free(b->kernels);
-	rules_free(b->rules);
-	tracedb_free(b->db);
-	arena_free(b->a);
+	runbed_down(&b->in);
 }
 
 /* v times something between a third and three. */

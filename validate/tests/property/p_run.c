@@ -1,6 +1,5 @@
 /* Physics of whole runs, over random machines and random decode steps (DESIGN section 8, item 1). */
-#include "sim/run.h"
-#include "validate/tests/synth.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
 #include <stdlib.h>
@@ -14,57 +13,12 @@
 #define WORST_PPM     50000
 #define MAY_EXCEED    6 /* of 60 machines */
 
-struct bed {
-	struct arena *a;
-	struct op_stream *s;
-	struct str yaml;
-	struct err e;
-};
-
-static void bed_up(struct bed *b, struct rng *r)
-{
-	bool experts;
-	int layers;
-
-	*b = (struct bed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	experts = rng_below(r, 2); /* one draw a statement: the order of evaluation is the compiler's */
-	layers = 1 + (int)rng_below(r, 4);
-	b->s = synth_step(r, b->a, layers, experts);
-	synth_machine(r, &b->yaml);
-}
-
-static void bed_down(struct bed *b)
-{
-	arena_free(b->a);
-	str_free(&b->yaml);
-}
-
 /* Runs the stream on the machine with some values changed; false when that machine cannot be built. */
-static bool run(struct bed *b, const char *const *sets, int n_sets, enum run_start start, struct run_result *out)
+static bool run(struct runbed *b, const char *const *sets, int n_sets, enum run_start start, struct run_result *out)
 {
-	struct machine_conf *c = machine_conf_parse(b->yaml.p, b->yaml.len, "synth.yaml", sets, n_sets, &b->e);
-	struct run_opts o = { .start = start, .seed = 7 };
-	int rc;
+	const struct run_opts o = { .start = start, .seed = 7 };
 
-	if (!c)
-		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
-	rc = run_stream(b->s, c, &o, b->a, out, &b->e);
-	machine_conf_free(c);
-	if (rc < 0 && b->e.kind == ERR_CONFIG) {
-		err_clear(&b->e);
-		return false;
-	}
-	if (rc < 0)
-		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, b->yaml.p);
-	return true;
-}
-
-static uint64_t stat(const struct run_result *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_stats; i++)
-		if (strcmp(r->stats[i].name, name) == 0)
-			return r->stats[i].value;
-	return 0;
+	return runbed_run(b, NULL, sets, n_sets, &o, out);
 }
 
 TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
@@ -73,10 +27,10 @@ TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
 
 	rng_seed(&r, test_seed(), "roofline");
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, 0, i % 2 ? RUN_STEADY : RUN_COLD, &x)) {
 			ps_t sum = 0, stalls = 0;
 
@@ -97,7 +51,7 @@ TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
 			CHECK_U64(sum, x.total_ps);
 			CHECK_U64(stalls, x.total_ps);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -107,23 +61,23 @@ TEST(bytes_are_conserved_at_every_level)
 
 	rng_seed(&r, test_seed(), "bytes");
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, 0, RUN_COLD, &x)) {
-			uint64_t l2 = stat(&x, "l2.read_bytes");
+			uint64_t l2 = runbed_stat(&x, "l2.read_bytes");
 
 			if (l2) {
-				CHECK_U64(l2 + stat(&x, "l2.write_bytes"),
-				          stat(&x, "l2.hit_bytes") + stat(&x, "l2.miss_bytes"));
-				CHECK_U64(stat(&x, "dram.read_bytes"), stat(&x, "l2.fill_bytes"));
-				CHECK_U64(stat(&x, "dram.write_bytes"), stat(&x, "l2.writeback_bytes"));
+				CHECK_U64(l2 + runbed_stat(&x, "l2.write_bytes"),
+				          runbed_stat(&x, "l2.hit_bytes") + runbed_stat(&x, "l2.miss_bytes"));
+				CHECK_U64(runbed_stat(&x, "dram.read_bytes"), runbed_stat(&x, "l2.fill_bytes"));
+				CHECK_U64(runbed_stat(&x, "dram.write_bytes"), runbed_stat(&x, "l2.writeback_bytes"));
 			}
 			/* cold: what exists before the step and is used comes from DRAM at least once */
 			CHECK(x.dram_read_bytes >= x.compulsory_bytes);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -135,19 +89,19 @@ TEST(an_l1_takes_its_part_and_keeps_the_physics)
 
 	rng_seed(&r, test_seed(), "l1");
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, sets, 1 + i % 3, i % 2 ? RUN_STEADY : RUN_COLD, &x)) {
 			CHECK(x.total_ps >= x.roofline_ps);
-			CHECK_U64(stat(&x, "l1.read_bytes"), stat(&x, "l1.hit_bytes") + stat(&x, "l1.miss_bytes"));
-			CHECK_U64(stat(&x, "noc.up_bytes"), stat(&x, "l1.fill_bytes"));
-			CHECK_U64(stat(&x, "noc.down_bytes"), stat(&x, "l1.through_bytes"));
-			CHECK_U64(stat(&x, "dma.write_bytes"), stat(&x, "l1.through_bytes"));
-			hits += stat(&x, "l1.hit_bytes");
+			CHECK_U64(runbed_stat(&x, "l1.read_bytes"), runbed_stat(&x, "l1.hit_bytes") + runbed_stat(&x, "l1.miss_bytes"));
+			CHECK_U64(runbed_stat(&x, "noc.up_bytes"), runbed_stat(&x, "l1.fill_bytes"));
+			CHECK_U64(runbed_stat(&x, "noc.down_bytes"), runbed_stat(&x, "l1.through_bytes"));
+			CHECK_U64(runbed_stat(&x, "dma.write_bytes"), runbed_stat(&x, "l1.through_bytes"));
+			hits += runbed_stat(&x, "l1.hit_bytes");
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 	CHECK(hits > 0);
 }
@@ -158,10 +112,10 @@ TEST(the_same_run_twice_is_the_same_to_the_picosecond)
 
 	rng_seed(&r, test_seed(), "again");
 	for (int i = 0; i < ROUNDS / 4; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x, y;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, NULL, 0, RUN_STEADY, &x) && run(&b, NULL, 0, RUN_STEADY, &y)) {
 			CHECK_U64(x.total_ps, y.total_ps);
 			CHECK_U64(x.events, y.events);
@@ -170,7 +124,7 @@ TEST(the_same_run_twice_is_the_same_to_the_picosecond)
 				CHECK_U64(x.stats[k].value, y.stats[k].value);
 			CHECK(memcmp(x.ops, y.ops, b.s->n_ops * sizeof *x.ops) == 0);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -180,17 +134,17 @@ TEST(a_unit_that_is_off_is_never_used)
 
 	rng_seed(&r, test_seed(), "off");
 	for (int i = 0; i < ROUNDS / 4; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, (const char *[]){ "gemv.units=0", "matrix.units=0", "kv_buffer.size=0", "l2.size=0" }, 4,
 		        RUN_STEADY, &x)) {
-			CHECK_U64(stat(&x, "gemv.busy_ps") + stat(&x, "matrix.busy_ps"), 0);
-			CHECK_U64(stat(&x, "l2.read_bytes") + stat(&x, "kv_buffer.hit_bytes"), 0);
-			CHECK(stat(&x, "vector.busy_ps") > 0);
+			CHECK_U64(runbed_stat(&x, "gemv.busy_ps") + runbed_stat(&x, "matrix.busy_ps"), 0);
+			CHECK_U64(runbed_stat(&x, "l2.read_bytes") + runbed_stat(&x, "kv_buffer.hit_bytes"), 0);
+			CHECK(runbed_stat(&x, "vector.busy_ps") > 0);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 }
 
@@ -202,11 +156,11 @@ TEST(two_tiles_of_a_product_fit_where_two_rows_do)
 
 	rng_seed(&r, test_seed(), "tiles");
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x;
 		char units[32];
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		snprintf(units, sizeof units, "gemv.units=%d", 1 + i % 5);
 		if (run(&b, (const char *[]){ units, "sram.size=64 KiB", "fusion.enabled=false", "cores=1" }, 4,
 		        RUN_COLD, &x))
@@ -223,7 +177,7 @@ TEST(two_tiles_of_a_product_fit_where_two_rows_do)
 					          o->id, c->tiles, (unsigned long long)c->slot_bytes,
 					          (unsigned long long)left, b.yaml.p);
 			}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 	CHECK(seen > (size_t)ROUNDS);
 }
@@ -237,10 +191,10 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 
 	rng_seed(&r, test_seed(), name);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct bed b;
+		struct runbed b;
 		struct run_result x, y;
 
-		bed_up(&b, &r);
+		runbed_random(&b, &r);
 		if (run(&b, &less, 1, RUN_STEADY, &x) && run(&b, &more, 1, RUN_STEADY, &y)) {
 			ps_t ppm = y.total_ps > x.total_ps ? (y.total_ps - x.total_ps) * 1000000 / x.total_ps : 0;
 
@@ -251,7 +205,7 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 				          (unsigned long long)x.total_ps, more, (unsigned long long)y.total_ps,
 				          b.yaml.p);
 		}
-		bed_down(&b);
+		runbed_down(&b);
 	}
 	if (over > MAY_EXCEED)
 		test_fail(__FILE__, __LINE__, "%s -> %s: %d machines slower by more than 0.5 %%, the worst by %llu ppm",

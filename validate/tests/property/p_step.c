@@ -1,8 +1,8 @@
 /* The traced DeepSeek-OCR decode step on the shipped machines: exact bytes, order of designs, what changes what. */
 #include "sim/lower.h"
-#include "sim/run.h"
 #include "traces/kineto.h"
 #include "traces/tracedb.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"
 
@@ -14,51 +14,21 @@
 #define DSOCR         "configs/npu/dsocr.yaml"
 #define EDGE          "configs/npu/edge.yaml"
 
-struct bed {
-	struct arena *a;
-	struct tracedb *db;
-	struct rules *rules;
-	struct op_stream s;
-	struct err e;
-};
-
-static void bed_up(struct bed *b)
+static void bed_up(struct runbed *b)
 {
-	char path[512];
-	struct trace t;
-	struct lower_stats st;
-	struct trace_import_stats is;
-
-	*b = (struct bed){ .a = arena_new(0), .e = ERR_INIT };
-	snprintf(path, sizeof path, "%s/traces/h200/kineto_dsocr_b1_c1024.json.gz", test_root());
-	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
-	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
-	CHECK_OK(tracedb_load(b->db, "decode_step_1", b->a, &t, &b->e), b->e);
-	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
-	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->s, &st, &b->e), b->e);
+	runbed_traced(b, "kineto_dsocr_b1_c1024", "decode_step_1");
 }
 
-static void bed_down(struct bed *b)
-{
-	rules_free(b->rules);
-	tracedb_free(b->db);
-	arena_free(b->a);
-}
-
-static void run(struct bed *b, const char *config, const char *const *sets, int n, enum run_start start,
+static void run(struct runbed *b, const char *config, const char *const *sets, int n, enum run_start start,
                 struct run_result *x)
 {
-	char path[512];
-	struct run_opts o = { .start = start, .seed = 1 };
-	struct machine_conf *c;
+	const struct run_opts o = { .start = start, .seed = 1 };
 
-	snprintf(path, sizeof path, "%s/%s", test_root(), config);
-	if (!(c = machine_conf_load(path, sets, n, &b->e)) || run_stream(&b->s, c, &o, b->a, x, &b->e) < 0)
+	if (!runbed_run(b, config, sets, n, &o, x))
 		test_fail(__FILE__, __LINE__, "%s", b->e.msg);
-	machine_conf_free(c);
 }
 
-static ps_t total(struct bed *b, const char *config, const char *set)
+static ps_t total(struct runbed *b, const char *config, const char *set)
 {
 	struct run_result x;
 
@@ -68,7 +38,7 @@ static ps_t total(struct bed *b, const char *config, const char *set)
 }
 
 /* Each value in turn is more of the resource (or less of a latency): never slower by more than the tolerance. */
-static void ladder(struct bed *b, const char *config, const char *const *sets)
+static void ladder(struct runbed *b, const char *config, const char *const *sets)
 {
 	ps_t before = PS_NEVER;
 
@@ -90,7 +60,7 @@ static void ladder(struct bed *b, const char *config, const char *const *sets)
 TEST(more_of_any_resource_never_slows_the_step)
 {
 	static const char *const configs[] = { DSOCR, EDGE };
-	struct bed b;
+	struct runbed b;
 
 	bed_up(&b);
 	for (int i = 0; i < (QUICK ? 1 : 2); i++) {
@@ -119,14 +89,14 @@ TEST(more_of_any_resource_never_slows_the_step)
 		LADDER("kv_buffer.size=0", "kv_buffer.size=16 MiB", "kv_buffer.size=64 MiB", "kv_buffer.size=128 MiB");
 		LADDER("cores=4", "cores=16", "cores=64", "cores=80");
 	}
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 {
 	static const char *const configs[] = { DSOCR, EDGE };
 	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
-	struct bed b;
+	struct runbed b;
 
 	bed_up(&b);
 	for (int i = 0; i < 2; i++)
@@ -146,7 +116,7 @@ TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 				       (unsigned long long)(x.dram_read_bytes / 1000000));
 			}
 		}
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
@@ -157,7 +127,7 @@ TEST(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
 	struct run_result x, y;
 	struct machine_conf *c;
 	char path[512];
-	struct bed b;
+	struct runbed b;
 
 	bed_up(&b);
 	run(&b, DSOCR, fits, 2, RUN_COLD, &x);
@@ -166,15 +136,15 @@ TEST(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
 	run(&b, DSOCR, not, 1, RUN_COLD, &x);
 	snprintf(path, sizeof path, "%s/%s", test_root(), DSOCR);
 	CHECK((c = machine_conf_load(path, not, 2, &b.e)) != NULL);
-	CHECK(run_stream(&b.s, c, &o, b.a, &x, &b.e) < 0 && b.e.kind == ERR_CONFIG);
+	CHECK(run_stream(b.s, c, &o, b.a, &x, &b.e) < 0 && b.e.kind == ERR_CONFIG);
 	CHECK_HAS(b.e.msg, "'kv_buffer.spill' is off and the KV cache of this run does not fit: it takes");
 	machine_conf_free(c);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(more_bandwidth_never_slows_the_step)
 {
-	struct bed b;
+	struct runbed b;
 	const char *config = DSOCR;
 
 	bed_up(&b);
@@ -185,14 +155,14 @@ TEST(more_bandwidth_never_slows_the_step)
 	config = EDGE;
 	LADDER("dram.bandwidth=50 GB/s", "dram.bandwidth=100 GB/s", "dram.bandwidth=102.4 GB/s",
 	       "dram.bandwidth=150 GB/s");
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 /* The bytes the issue of this spine names: 1,148,190,720 B of projection weights (router as bf16), 62,914,560 B of old
  * KV, 25 norms of 2,560 B, one embedding row, rope rows. Cold, and nothing ever leaves an L2 of 2 GiB. */
 TEST(a_cold_step_reads_every_weight_and_the_old_cache_once)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result x;
 	const uint64_t want = UINT64_C(1148190720) + 62914560 + 25 * 2560 + 2560;
 
@@ -204,12 +174,12 @@ TEST(a_cold_step_reads_every_weight_and_the_old_cache_once)
 	CHECK(x.dirty_bytes >= UINT64_C(24) * 10 * 1025 * 128 * 2);
 	run(&b, DSOCR, (const char *[]){ "l2.size=2 GiB" }, 1, RUN_COLD, &x);
 	CHECK(x.dram_read_bytes >= want && x.dram_read_bytes < want + want / 1000);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(a_small_l2_moves_the_copied_cache_out_and_in_again)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result big, small;
 	const uint64_t copied = UINT64_C(24) * 10 * 1025 * 128 * 2;
 
@@ -218,20 +188,20 @@ TEST(a_small_l2_moves_the_copied_cache_out_and_in_again)
 	run(&b, DSOCR, (const char *[]){ "l2.size=1 MiB", "kv_buffer.size=0" }, 2, RUN_COLD, &small);
 	CHECK(small.dram_write_bytes > copied / 100 * 95);
 	CHECK(small.dram_read_bytes > big.dram_read_bytes + copied / 100 * 80);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(a_faster_unit_changes_its_own_ops)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result x, y;
 	ps_t gemm[2] = { 0, 0 }, rest[2] = { 0, 0 };
 
 	bed_up(&b);
 	run(&b, DSOCR, (const char *[]){ "gemv.units=1", "gemv.lanes=4", "matrix.units=0" }, 3, RUN_STEADY, &x);
 	run(&b, DSOCR, (const char *[]){ "gemv.units=4", "gemv.lanes=4", "matrix.units=0" }, 3, RUN_STEADY, &y);
-	for (size_t i = 0; i < b.s.n_ops; i++) {
-		ps_t *t = b.s.ops[i].kind == OP_GEMM || b.s.ops[i].kind == OP_ATTENTION ? gemm : rest;
+	for (size_t i = 0; i < b.s->n_ops; i++) {
+		ps_t *t = b.s->ops[i].kind == OP_GEMM || b.s->ops[i].kind == OP_ATTENTION ? gemm : rest;
 
 		t[0] += x.ops[i].limit_ps;
 		t[1] += y.ops[i].limit_ps;
@@ -240,12 +210,12 @@ TEST(a_faster_unit_changes_its_own_ops)
 	/* ops fused behind a product share its time, so theirs moves a little too */
 	CHECK(rest[1] <= rest[0]);
 	CHECK(y.total_ps < x.total_ps);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(narrow_weights_move_fewer_bytes_and_take_less_time)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result x, y;
 
 	bed_up(&b);
@@ -254,12 +224,12 @@ TEST(narrow_weights_move_fewer_bytes_and_take_less_time)
 	/* all products but the fp32 router's store half; its weight is converted from bf16 by an op of its own */
 	CHECK(y.dram_read_bytes < x.dram_read_bytes / 100 * 55 + 40000000);
 	CHECK(y.total_ps < x.total_ps);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(all_experts_kept_cost_no_more_than_none_kept)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result x[2];
 
 	bed_up(&b);
@@ -273,25 +243,25 @@ TEST(all_experts_kept_cost_no_more_than_none_kept)
 		snprintf(path, sizeof path, "%s/" DSOCR, test_root());
 		c = machine_conf_load(path, (const char *[]){ "l2.size=2 GiB" }, 1, &b.e);
 		CHECK(c);
-		CHECK_OK(run_stream(&b.s, c, &o, b.a, &x[i], &b.e), b.e);
+		CHECK_OK(run_stream(b.s, c, &o, b.a, &x[i], &b.e), b.e);
 		machine_conf_free(c);
 	}
 	/* 11 layers, 6 picks of 3 x 1280 x 896 x 2 B: kept ones are all on chip */
 	CHECK_U64(x[1].dram_read_bytes, 0);
 	CHECK_U64(x[0].dram_read_bytes, UINT64_C(11) * 6 * 3 * 1280 * 896 * 2);
 	CHECK(x[1].total_ps <= x[0].total_ps);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
 {
-	struct bed b;
+	struct runbed b;
 	struct isa_prog p;
 	struct isa_work sum = { 0 }, want = { 0 };
 	uint64_t ns = 0, nvjet = 0;
 
 	bed_up(&b);
-	CHECK_OK(map_launches(&b.s, b.a, &p, &b.e), b.e);
+	CHECK_OK(map_launches(b.s, b.a, &p, &b.e), b.e);
 	CHECK_U64(p.n_launches, 1100);
 	for (size_t i = 0; i < p.n_launches; i++) {
 		const struct isa_launch *l = &p.launches[i];
@@ -303,11 +273,11 @@ TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
 		sum.macs += l->whole.macs;
 		sum.sfu += l->whole.sfu;
 		ns += l->measured_ns;
-		if (strstr(b.s.launches[i].name, "nvjet") && l->registers && l->smem_bytes && l->ctas)
+		if (strstr(b.s->launches[i].name, "nvjet") && l->registers && l->smem_bytes && l->ctas)
 			nvjet++;
 	}
-	for (size_t i = 0; i < b.s.n_ops; i++) {
-		struct work w = work_of(&b.s, &b.s.ops[i]);
+	for (size_t i = 0; i < b.s->n_ops; i++) {
+		struct work w = work_of(b.s, &b.s->ops[i]);
 
 		want.load_bytes += w.read_bytes;
 		want.macs += w.macs;
@@ -316,14 +286,14 @@ TEST(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
 	CHECK_U64(sum.load_bytes, want.load_bytes);
 	CHECK_U64(sum.macs, want.macs);
 	CHECK_U64(sum.sfu, want.sfu);
-	CHECK_U64(ns, b.s.measured_ns);
+	CHECK_U64(ns, b.s->measured_ns);
 	CHECK_U64(nvjet, 283);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 TEST(three_steps_read_the_same_weights_and_new_experts_only)
 {
-	struct bed b;
+	struct runbed b;
 	struct run_result x[2];
 	struct trace t;
 	struct lower_stats st;
@@ -331,7 +301,7 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 
 	bed_up(&b);
 	CHECK_OK(tracedb_load(b.db, NULL, b.a, &t, &b.e), b.e);
-	CHECK_OK(lower_trace(&t, b.rules, b.a, &b.s, &st, &b.e), b.e);
+	CHECK_OK(lower_trace(&t, b.rules, b.a, b.s, &st, &b.e), b.e);
 	for (int i = 0; i < 2; i++) {
 		char path[512];
 		struct run_opts o = { .start = RUN_COLD, .seed = 1, .reuse_given = true, .reuse_ppm = i ? 1000000 : 0 };
@@ -340,7 +310,7 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 		snprintf(path, sizeof path, "%s/" DSOCR, test_root());
 		c = machine_conf_load(path, (const char *[]){ "l2.size=8 GiB" }, 1, &b.e);
 		CHECK(c);
-		CHECK_OK(run_stream(&b.s, c, &o, b.a, &x[i], &b.e), b.e);
+		CHECK_OK(run_stream(b.s, c, &o, b.a, &x[i], &b.e), b.e);
 		CHECK(x[i].total_ps >= x[i].roofline_ps);
 		CHECK(x[i].dram_read_bytes >= x[i].compulsory_bytes && x[i].dram_read_bytes < x[i].compulsory_bytes + 100000);
 		machine_conf_free(c);
@@ -349,7 +319,7 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 	/* nothing kept: two more steps, 11 layers, 6 experts, some of which the first step read */
 	CHECK(x[0].dram_read_bytes > x[1].dram_read_bytes + 11 * 6 * expert);
 	CHECK(x[0].dram_read_bytes <= x[1].dram_read_bytes + 2 * 11 * 6 * expert);
-	bed_down(&b);
+	runbed_down(&b);
 }
 
 SUITE(p_step,

@@ -6,21 +6,23 @@
 #include "arch/cache_seen.h"
 #include "arch/memq.h"
 #include "sim/hash.h"
-#include "sim/lower.h"
 #include "sim/rng.h"
-#include "traces/kineto.h"
-#include "traces/tracedb.h"
 #include "validate/tests/membed.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
-#define LINE UINT64_C(128)
-#define LINES (UINT64_C(65) << 13)   /* of the 65 MiB the streams touch */
-#define NONE UINT32_MAX
+#define LINE  UINT64_C(128)
+#define LINES (UINT64_C(65) << 13) /* of the 65 MiB the streams touch */
+#define NONE  UINT32_MAX
 
 /* Line-granular, with sectors; write-back and write-allocate without fetch, or write-through; behind it a fully
  * associative lru victim cache. Policies are the paper's, line by line; sets that lead a duel, and the history of a
  * bypass, are those of the cache under test. */
-struct exact_line { uint64_t line, used; unsigned rrpv; uint32_t valid, dirty; };
+struct exact_line {
+	uint64_t line, used;
+	unsigned rrpv;
+	uint32_t valid, dirty;
+};
 struct exact {
 	uint64_t sets, now, hits, misses, fills, writebacks, victim_hits, rare; /* in sectors */
 	uint32_t ways, kv_ways, pin_ways, victim_lines, n_victim, sectors;
@@ -29,7 +31,10 @@ struct exact {
 	bool through;
 	struct cache_seen *seen;
 	struct exact_line *lines;
-	struct { uint32_t newer, older, valid, dirty; bool in; } *victim;      /* by line */
+	struct {
+		uint32_t newer, older, valid, dirty;
+		bool in;
+	} * victim; /* by line */
 	uint32_t newest, oldest;
 };
 
@@ -181,7 +186,11 @@ static void exact_touch(struct exact *x, uint64_t line, uint32_t mask, bool writ
 
 enum shape { WHOLE_CHUNKS, HALF_CHUNKS, ANY_BYTES };
 
-struct dev { struct bed b; struct comp *cache; const char *name; };
+struct dev {
+	struct bed b;
+	struct comp *cache;
+	const char *name;
+};
 
 static uint64_t st(const struct dev *d, const char *what)
 {
@@ -212,8 +221,13 @@ static void l2_up(struct dev *d, struct exact *x, const char *yaml)
 	bed_up(&d->b);
 	d->cache = bed_make(&d->b, &l2_ops, &c, NULL);
 	*x = (struct exact){
-		.ways = c.ways, .kv_ways = c.kv_ways, .pin_ways = c.weight_ways, .sets = c.size / c.ways / LINE,
-		.victim_lines = (uint32_t)(c.victim / LINE), .policy = c.policy, .sectors = (uint32_t)(LINE / c.sector),
+		.ways = c.ways,
+		.kv_ways = c.kv_ways,
+		.pin_ways = c.weight_ways,
+		.sets = c.size / c.ways / LINE,
+		.victim_lines = (uint32_t)(c.victim / LINE),
+		.policy = c.policy,
+		.sectors = (uint32_t)(LINE / c.sector),
 	};
 }
 
@@ -229,8 +243,11 @@ static void l1_up(struct dev *d, struct exact *x, const char *yaml)
 	bed_up(&d->b);
 	d->cache = bed_make(&d->b, &l1_ops, &c, NULL);
 	*x = (struct exact){
-		.ways = c.ways, .sets = c.size / c.ways / LINE, .victim_lines = (uint32_t)(c.victim / LINE),
-		.sectors = (uint32_t)(LINE / c.sector), .through = true,
+		.ways = c.ways,
+		.sets = c.size / c.ways / LINE,
+		.victim_lines = (uint32_t)(c.victim / LINE),
+		.sectors = (uint32_t)(LINE / c.sector),
+		.through = true,
 	};
 }
 
@@ -243,7 +260,7 @@ static void both(struct dev *d, struct exact *x, struct mem_run r, bool write, e
 	for (uint64_t line = r.addr / LINE; line <= (r.addr + r.bytes - 1) / LINE; line++) {
 		uint64_t from = line * LINE > r.addr ? 0 : r.addr % LINE / sector;
 		uint64_t to = (line + 1) * LINE <= r.addr + r.bytes ? x->sectors
-			: ((r.addr + r.bytes - 1) % LINE) / sector + 1;
+		                                                    : ((r.addr + r.bytes - 1) % LINE) / sector + 1;
 
 		exact_touch(x, line, (uint32_t)memq_mask((uint32_t)from, to - from), write, cls);
 	}
@@ -311,29 +328,17 @@ static double l2_against_exact(const char *yaml, const char *stream, enum shape 
 /* A recorded stream: every operand of a traced decode step, in order, where the lowering put it. */
 static void step_against_exact(const char *trace, const char *yaml)
 {
-	struct arena *a = arena_new(0);
-	struct err e = ERR_INIT;
-	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);
-	struct rules *rules = rules_load(NULL, &e);
-	struct trace_import_stats imported;
-	struct lower_stats lowered;
-	struct op_stream s;
-	struct trace t;
+	struct runbed in;
 	struct dev d;
 	struct exact x;
-	char path[512];
 	double hit, want;
 
-	CHECK_OK(a && db && rules ? 0 : -1, e);
-	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
-	CHECK_OK(kineto_import(db, path, -1, NULL, NULL, &imported, &e), e);
-	CHECK_OK(tracedb_load(db, "decode_step_1", a, &t, &e), e);
-	CHECK_OK(lower_trace(&t, rules, a, &s, &lowered, &e), e);
+	runbed_traced(&in, trace, "decode_step_1");
 	l2_up(&d, &x, yaml);
 	exact_up(&x);
-	for (size_t i = 0; i < s.n_operands; i++) {
-		const struct op_operand *o = &s.operands[i];
-		const struct op_tensor *u = &s.tensors[o->tensor];
+	for (size_t i = 0; i < in.s->n_operands; i++) {
+		const struct op_operand *o = &in.s->operands[i];
+		const struct op_tensor *u = &in.s->tensors[o->tensor];
 		uint64_t at = u->addr + o->offset, left = o->touched < o->bytes ? o->touched : o->bytes;
 
 		for (uint64_t n; left; at += n, left -= n) {
@@ -349,13 +354,11 @@ static void step_against_exact(const char *trace, const char *yaml)
 	exact_down(&x);
 	comp_free(d.cache);
 	bed_down(&d.b);
-	rules_free(rules);
-	tracedb_free(db);
-	arena_free(a);
+	runbed_down(&in);
 }
 
-#define LARGE "size: 8 MiB\nways: 16\n"
-#define SMALL "size: 1 MiB\nways: 16\n"
+#define LARGE  "size: 8 MiB\nways: 16\n"
+#define SMALL  "size: 1 MiB\nways: 16\n"
 #define VICTIM "victim: 256 KiB\n"
 
 static const char *const caches[] = {
@@ -374,8 +377,10 @@ static const char *const caches[] = {
 
 /* Rules that count or remember insertions count chunks here and lines there. */
 static const char *const counting[] = {
-	LARGE "policy: kv_aware\n", LARGE "policy: stream_bypass\n",
-	LARGE "policy: kv_aware\nsector: 32 B\nkv_ways: 3\n", LARGE "policy: stream_bypass\nweight_ways: 2\n",
+	LARGE "policy: kv_aware\n",
+	LARGE "policy: stream_bypass\n",
+	LARGE "policy: kv_aware\nsector: 32 B\nkv_ways: 3\n",
+	LARGE "policy: stream_bypass\nweight_ways: 2\n",
 };
 
 TEST(whole_chunks_are_exactly_a_line_granular_cache)
@@ -418,7 +423,9 @@ TEST(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
 TEST(an_l1_is_within_a_point_of_it)
 {
 	static const char *const l1s[] = {
-		"size: 2 MiB\n", "size: 2 MiB\nsector: 128 B\n", "size: 1 MiB\nvictim: 128 KiB\n",
+		"size: 2 MiB\n",
+		"size: 2 MiB\nsector: 128 B\n",
+		"size: 1 MiB\nvictim: 128 KiB\n",
 	};
 
 	for (size_t i = 0; i < sizeof l1s / sizeof *l1s; i++)
@@ -438,11 +445,7 @@ TEST(a_traced_step_is_within_a_point_of_it)
 	step_against_exact("kineto_dsocr_b1_c1024", "size: 96 MiB\npolicy: srrip\nkv_ways: 6\n");
 }
 
-SUITE(t_l2_exact,
-	T(a_traced_step_is_within_a_point_of_it)
-	T(whole_chunks_are_exactly_a_line_granular_cache)
-	T(parts_of_chunks_are_within_a_point_of_it)
-	T(policies_that_count_are_within_a_point_of_it)
-	T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
-	T(an_l1_is_within_a_point_of_it)
-);
+SUITE(t_l2_exact, T(a_traced_step_is_within_a_point_of_it) T(whole_chunks_are_exactly_a_line_granular_cache)
+                          T(parts_of_chunks_are_within_a_point_of_it) T(policies_that_count_are_within_a_point_of_it)
+                                  T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
+                                          T(an_l1_is_within_a_point_of_it));

@@ -1,0 +1,74 @@
+#include "validate/tests/runbed.h"
+
+#include "sim/lower.h"
+#include "traces/kineto.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+void runbed_random(struct runbed *b, struct rng *r)
+{
+	bool experts;
+	int layers;
+
+	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	experts = rng_below(r, 2); /* one draw a statement: the order of evaluation is the compiler's */
+	layers = 1 + (int)rng_below(r, 4);
+	b->s = synth_step(r, b->a, layers, experts);
+	synth_machine(r, &b->yaml);
+}
+
+void runbed_traced(struct runbed *b, const char *trace, const char *range)
+{
+	char path[512];
+	struct trace t;
+	struct lower_stats st;
+	struct trace_import_stats is;
+
+	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
+	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
+	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(tracedb_load(b->db, range, b->a, &t, &b->e), b->e);
+	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
+	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->traced, &st, &b->e), b->e);
+	b->s = &b->traced;
+}
+
+void runbed_down(struct runbed *b)
+{
+	rules_free(b->rules);
+	tracedb_free(b->db);
+	arena_free(b->a);
+	str_free(&b->yaml);
+}
+
+bool runbed_run(struct runbed *b, const char *config, const char *const *sets, int n, const struct run_opts *o,
+                struct run_result *x)
+{
+	char path[512];
+	struct machine_conf *c;
+	int rc;
+
+	snprintf(path, sizeof path, "%s/%s", test_root(), config ? config : "");
+	c = config ? machine_conf_load(path, sets, n, &b->e)
+	           : machine_conf_parse(b->yaml.p, b->yaml.len, "synth.yaml", sets, n, &b->e);
+	if (!c)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, str_c(&b->yaml));
+	rc = run_stream(b->s, c, o, b->a, x, &b->e);
+	machine_conf_free(c);
+	if (rc < 0 && b->e.kind == ERR_CONFIG) {
+		err_clear(&b->e);
+		return false;
+	}
+	if (rc < 0)
+		test_fail(__FILE__, __LINE__, "%s\n%s", b->e.msg, str_c(&b->yaml));
+	return true;
+}
+
+uint64_t runbed_stat(const struct run_result *x, const char *name)
+{
+	for (size_t i = 0; i < x->n_stats; i++)
+		if (strcmp(x->stats[i].name, name) == 0)
+			return x->stats[i].value;
+	return 0;
+}
