@@ -103,9 +103,9 @@ static void on_progress(void *arg, size_t done, size_t of)
 {
 	const struct search *x = arg;
 
-	(void)of;
+	/* Of this generation only what is left is known here: a part may have been stored by an earlier run. */
 	if (x->whole->progress)
-		x->whole->progress(x->whole->arg, x->before + done, (size_t)x->s->sample_n);
+		x->whole->progress(x->whole->arg, x->s->n_points - (of - done), (size_t)x->s->sample_n);
 }
 
 static int read_stored(struct search *x, int64_t id)
