@@ -35,17 +35,17 @@ RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export \
           plot plot_script plot_run
 VALIDATE = cases tables score accuracy fit fit_plan \
            probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
-PROGRAM = main cmd \
-          cmd_run cmd_run_json cmd_run_store cmd_run_sum cmd_run_table cmd_run_trust \
-          cmd_limits cmd_compare cmd_config \
-          cmd_sweep cmd_sweep_view cmd_sweep_again cmd_sweep_print cmd_study cmd_pareto \
-          cmd_compare_points cmd_export cmd_man cmd_completion \
-          cmd_report cmd_report_run cmd_report_sweep cmd_report_curves \
-          cmd_gpu cmd_validate cmd_validate_profile cmd_calibrate \
-          cmd_probe cmd_probe_mem cmd_probe_beside \
-          cmd_plot cmd_plot_breakdown cmd_plot_error cmd_plot_latency cmd_plot_sweep cmd_plot_study \
-          cmd_trace cmd_trace_import cmd_trace_record cmd_trace_top cmd_trace_ops \
-          cmd_bound cmd_trace_classify cmd_trace_roofline cmd_trace_hist cmd_trace_diff cmd_trace_export cmd_trace_review
+CMD = cmd \
+      run run_json run_store run_sum run_table run_trust \
+      limits compare config \
+      sweep sweep_view sweep_again sweep_print study pareto \
+      compare_points export man completion \
+      report report_run report_sweep report_curves \
+      gpu validate validate_profile calibrate \
+      probe probe_mem probe_beside \
+      plot plot_breakdown plot_error plot_latency plot_sweep plot_study \
+      trace trace_import trace_record trace_top trace_ops \
+      bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
@@ -63,7 +63,7 @@ ELSEWHERE = traces/capture/capture.c
 
 LIB_SRC = $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
           $(RESULTS:%=results/%.c) $(VALIDATE:%=validate/%.c)
-PROGRAM_SRC = $(PROGRAM:%=sim/%.c)
+PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
 SUITE_SRC = $(UNIT:%=$T/unit/t_%.c) $(CONTRACT:%=$T/contract/c_%.c) $(MODEL:%=$T/model/m_%.c) \

@@ -88,20 +88,20 @@
  *   sim/outfile, chrome    a file that is there whole or not at all; timelines for Perfetto
  *   sim/timeline     a run over time; series: amounts in bins
  *   sim/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
- *   sim/cmd          what commands share
- *   sim/cmd_trace    _import, _record, _top, _ops, _classify, _roofline, _hist (cmd_bound: what looks at rooflines),
+ *   sim/cmd/cmd      what commands share
+ *   sim/cmd/trace    _import, _record, _top, _ops, _classify, _roofline, _hist (bound: what looks at rooflines),
  *                    _diff, _export, _review
- *   sim/cmd_config, cmd_probe (_mem, _beside)
- *   sim/cmd_plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters)
- *   sim/cmd_run      _sum, _table, _json, _store, _trust
- *   sim/cmd_limits
- *   sim/cmd_sweep    _view, _print, _again; also npusim merge
- *   sim/cmd_study    objectives, front, knee and effects of a stored sweep
- *   sim/cmd_pareto   also npusim best and sensitivity
- *   sim/cmd_report   _run, _sweep, _curves: stored results as JSON for the page in results/report
- *   sim/cmd_compare  _points: designs of a sweep
- *   sim/cmd_validate (_profile), cmd_calibrate (cmd_gpu: what both read)
- *   sim/cmd_export, cmd_man, cmd_completion
+ *   sim/cmd/config, probe (_mem, _beside)
+ *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters)
+ *   sim/cmd/run      _sum, _table, _json, _store, _trust
+ *   sim/cmd/limits
+ *   sim/cmd/sweep    _view, _print, _again; also npusim merge
+ *   sim/cmd/study    objectives, front, knee and effects of a stored sweep
+ *   sim/cmd/pareto   also npusim best and sensitivity
+ *   sim/cmd/report   _run, _sweep, _curves: stored results as JSON for the page in results/report
+ *   sim/cmd/compare  _points: designs of a sweep
+ *   sim/cmd/validate (_profile), calibrate (gpu: what both read)
+ *   sim/cmd/export, man, completion
  *   sim/main         this file
  *
  *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
@@ -111,7 +111,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cmd.h"
+#include "sim/cmd/cmd.h"
 #include "sim/version.h"
 
 const struct cmd cmd_table[] = {

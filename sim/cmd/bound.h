@@ -1,0 +1,32 @@
+/* bound.h - what the commands that look at a trace under a roofline share: options, and reading all they need. */
+#ifndef NPUSIM_SIM_CMD_BOUND_H
+#define NPUSIM_SIM_CMD_BOUND_H
+
+#include "sim/bound.h"
+#include "sim/cmd/cmd.h"
+
+struct bound_options { const char *range, *rules, *config, *margin, *low; };
+
+/* Rows for an option table over a struct bound_options *O. */
+#define BOUND_OPTS(O) \
+	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
+	  " configs/gpu that the trace's device is called like" }, \
+	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", "only what was launched inside this annotation; 'trace show'" \
+	  " lists them" }, \
+	{ 0, "margin", OPT_TEXT, &(O)->margin, "X", "one use is meaningfully higher than the other from this factor" \
+	  " on; 1.5 by default" }, \
+	{ 0, "low", OPT_TEXT, &(O)->low, "PERCENT", "use of memory and math both below: latency-bound; 10 by" \
+	  " default" }, \
+	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that" \
+	  " comes with npusim" }
+
+struct bound_input { struct cmd_trace t; struct rules *rules; struct bound b; };
+
+int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
+void bound_input_free(struct bound_input *in);
+/* The rule, the peaks and the ridges, as lines of text. */
+void bound_print_rule(const struct bound *b, struct str *out);
+/* The same as members of the open JSON object. */
+void bound_json_rule(const struct bound *b, struct out_json *j);
+
+#endif

@@ -1,0 +1,234 @@
+/* calibrate.c - npusim calibrate: a GPU's parameters from what was measured on it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/gpu.h"
+#include "sim/progress.h"
+#include "validate/fit.h"
+
+struct options {
+	struct gpu_options gpu;
+	const char *plan, *output, *format;
+	uint64_t folds;
+	bool check;
+};
+
+/* --- the report ----------------------------------------------------------------------------------------------------
+ */
+
+static void value_text(enum cfg_type t, uint64_t v, struct str *out)
+{
+	str_clear(out);
+	if (t == CFG_T_U32 || t == CFG_T_U64)
+		str_addf(out, "%llu", (unsigned long long)v);
+	else
+		cfg_format_value(t, v, out);
+}
+
+static void parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },       { "before", OUT_TEXT, 0 },
+		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 },   { "folds_high", OUT_TEXT, 0 },
+		{ "samples", OUT_INT, 0 },    { "sensitivity", OUT_REAL, 2 }, { "from", OUT_TEXT, 0 },
+	};
+	struct out_table *t =
+		out_table_new(cols, sizeof cols / sizeof *cols,
+	                      "parameters (sensitivity: points of mean error of the samples it is searched"
+	                      " with, when it is 10 % off)");
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < p->n_measured; i++) {
+		const struct fit_measured *m = &p->measured[i];
+		enum cfg_type type = cfg_at(c, m->row).field->type;
+
+		out_text(t, cfg_at(c, m->row).key);
+		value_text(type, m->value, &s);
+		out_text(t, str_c(&s));
+		value_text(type, m->given, &s);
+		out_text(t, str_c(&s));
+		out_text(t, "measured");
+		for (int k = 0; k < 4; k++)
+			out_null(t);
+		out_text(t, m->name);
+	}
+	for (size_t i = 0; i < p->n_fit; i++) {
+		const struct fit_param *x = &p->fit[i];
+		enum cfg_type type = x->of_kernel ? CFG_T_U32 : cfg_at(c, x->row).field->type;
+
+		out_text(t, x->name);
+		value_text(type, x->value, &s);
+		out_text(t, str_c(&s));
+		value_text(type, x->given, &s);
+		out_text(t, str_c(&s));
+		out_text(t, x->of_kernel ? "fitted, template" : "fitted");
+		value_text(type, x->low, &s);
+		out_text(t, str_c(&s));
+		value_text(type, x->high, &s);
+		out_text(t, str_c(&s));
+		out_int(t, (int64_t)x->samples);
+		out_real(t, x->sensitivity);
+		out_text(t, x->reason);
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+	str_free(&s);
+}
+
+/* Values that the configuration and the kernel table did not have before. */
+static int changed(const struct fit_plan *p, struct err *e)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < p->n_measured; i++)
+		n += p->measured[i].value != p->measured[i].given;
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (p->fit[i].value != p->fit[i].given) {
+			n++;
+			first = first ? first : p->fit[i].name;
+		}
+	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given%s%s", n, first ? ", the first is " : "",
+	                   first ? first : "")
+	         : 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------
+ */
+
+static void quoted(struct str *out, const char *s)
+{
+	str_add(out, "\"");
+	for (; *s; s++)
+		str_addf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	str_add(out, "\"");
+}
+
+/* Every value the configuration gives, with its source; a section a block. */
+static void config_text(const struct cfg *c, struct str *out)
+{
+	const char *section = "";
+	struct str v = STR_INIT;
+
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		struct cfg_row r = cfg_at(c, i);
+
+		if (!r.given)
+			continue;
+		if (strcmp(section, r.section) != 0)
+			str_addf(out, "\n%s:\n", r.section);
+		section = r.section;
+		str_clear(&v);
+		cfg_value(c, i, &v);
+		str_addf(out, "%s%s: {value: %s, source: ", *section ? "  " : "", r.field->key, str_c(&v));
+		quoted(out, r.source);
+		str_add(out, "}\n");
+	}
+	str_free(&v);
+}
+
+static int write_config(const struct options *o, const struct fit_plan *p, const struct machine_conf *conf,
+                        const struct fit_report *r, struct err *e)
+{
+	char source[160];
+	struct str out = STR_INIT;
+	int rc;
+
+	snprintf(source, sizeof source,
+	         "fitted by npusim calibrate, %zu samples of the fitted split, with %zu parameters", r->samples,
+	         p->n_fit);
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (!p->fit[i].of_kernel)
+			cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
+	str_addf(
+		&out,
+		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
+	config_text(conf->raw, &out);
+	rc = cmd_write(o->output, &out, e);
+	str_free(&out);
+	return rc;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------
+ */
+
+static void tell(void *arg, double part)
+{
+	progress_set(arg, (uint64_t)(part * 1000));
+}
+
+static int calibrate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct gpu_inputs in;
+	struct fit_plan *p = NULL;
+	struct fit_report r;
+	struct progress *bar = NULL;
+	int rc = -1;
+
+	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
+		goto out;
+	bar = progress_new("calibrating", "", 1000);
+	if (fit_run(p, in.conf, in.sets, in.n, (unsigned)o->folds, tell, bar, &r, e) < 0)
+		goto out;
+	parameters(p, in.conf->raw, f, out);
+	if (f == OUT_TABLE)
+		str_addf(out,
+		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
+		         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+		         r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
+	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
+	if (rc == 0 && o->check)
+		rc = changed(p, e);
+out:
+	progress_free(bar);
+	fit_plan_free(p);
+	gpu_inputs_free(&in);
+	return rc;
+}
+
+int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .folds = 5 };
+	const struct opt opts[] = {
+		GPU_OPTIONS(o.gpu),
+		{ 'p', "plan", OPT_TEXT, &o.plan, "FILE",
+		  "which parameters a microbenchmark measured, and which are fitted" },
+		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
+		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
+		  "write the configuration with the calibrated values there" },
+		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim calibrate -c GPU.yaml -p PLAN.yaml -t T.db [-t T.db]... [-o FITTED.yaml]",
+		"Sets a GPU's parameters from what was measured on it. Microbenchmarks set what they measure; the few "
+		"others are"
+		" fitted to the fitted split of the traces' samples (the held-out split is never looked at), with"
+		" cross-validation. The report says of every parameter how it was found, over which interval the folds "
+		"put"
+		" it, and how much the error depends on it.",
+		"npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t /tmp/micro.db -o "
+		"/tmp/h200.yaml\n",
+		opts,
+		0,
+		0
+	};
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0 && (rc = cmd_format(o.format, &f, e)) == 0) {
+		if (!o.plan)
+			rc = err_set(e, ERR_USAGE,
+			             "the plan is missing: -p PLAN.yaml, configs/calibrate/h200.yaml say");
+		else if (o.folds > 20)
+			rc = err_set(e, ERR_USAGE, "at most 20 folds");
+		else
+			rc = calibrate(&o, f, out, e);
+	}
+	opt_list_free(&args);
+	gpu_options_free(&o.gpu);
+	return rc < 0 ? -1 : 0;
+}

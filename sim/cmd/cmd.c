@@ -1,0 +1,144 @@
+/* cmd.c - the few things all commands do alike. */
+#include "sim/cmd/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/progress.h"
+#include "traces/format.h"
+
+int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
+{
+	int rc;
+
+	if (argc > 1 && strcmp(argv[1], CMD_ASK_MAN) == 0) {
+		opt_man(cmd, out);
+		return 1;
+	}
+	if (argc > 1 && strcmp(argv[1], CMD_ASK_COMPLETE) == 0) {
+		opt_complete(cmd, argc - 2, argv + 2, out);
+		return 1;
+	}
+	if ((rc = opt_parse(cmd, argc, argv, args, e)) == 1)
+		opt_help(cmd, out);
+	return rc;
+}
+
+void cmd_complain(const struct err *e)
+{
+	char text[sizeof *e + 64];
+
+	err_format(e, text, sizeof text);
+	fprintf(stderr, "npusim: %s\n", text);
+}
+
+int cmd_write(const char *path, const struct str *text, struct err *e)
+{
+	FILE *f = fopen(path, "w");
+	int rc;
+
+	if (!f)
+		return err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	if ((rc = out_flush(text, f, e)) < 0)
+		err_add(e, "writing '%s'", path);
+	if (fclose(f) != 0 && rc == 0)
+		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	return rc;
+}
+
+int cmd_format(const char *text, enum out_format *f, struct err *e)
+{
+	*f = OUT_TABLE;
+	return text ? out_format_parse(text, f, e) : 0;
+}
+
+/* Databases of ours carry their kind in the header; anything else is a profile. */
+static bool is_ours(const char *path)
+{
+	unsigned char head[72];
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+
+	if (f)
+		fclose(f);
+	return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
+	       (head[68] || head[69] || head[70] || head[71]);
+}
+
+static void show_bytes(void *arg, uint64_t done, uint64_t total)
+{
+	struct progress **p = arg;
+
+	if (!*p)
+		*p = progress_new("importing", "bytes", total);
+	progress_set(*p, done);
+}
+
+struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e)
+{
+	const struct format_options o = { (int64_t)context };
+	struct trace_import_stats st = { 0 };
+	struct progress *p = NULL;
+	struct tracedb *db;
+	int rc;
+
+	if (is_ours(path)) {
+		if (!context)
+			return tracedb_open(path, DB_READ, e);
+		err_set(e, ERR_USAGE, "'--context' is for replays, and '%s' is a trace database: it has the context that it"
+		        " was imported with", path);
+		return NULL;
+	}
+	if (!(db = tracedb_open(":memory:", DB_WRITE, e)))
+		return NULL;
+	rc = format_import_with(db, FORMAT_AUTO, path, &o, show_bytes, &p, &st, e);
+	progress_free(p);
+	if (rc >= 0)
+		return db;
+	tracedb_free(db);
+	return NULL;
+}
+
+static struct counters *stored_counters(struct tracedb *db, struct err *e)
+{
+	struct counters *c = counters_load(db, e);
+
+	if (c && counters_count(c))
+		return c;
+	counters_free(c);
+	return NULL;
+}
+
+int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
+                      struct cmd_trace *t, struct err *e)
+{
+	struct tracedb *db = cmd_trace_open(path, context, e);
+	int rc = -1;
+
+	memset(t, 0, sizeof *t);
+	if (!db)
+		return -1;
+	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
+		err_set(e, ERR_NOMEM, "no memory for the trace");
+	else
+		rc = load(db, range, t->arena, &t->trace, e);
+	if (rc == 0 && !(t->counters = stored_counters(db, e)) && e->kind)
+		rc = -1;
+	tracedb_free(db);
+	if (rc < 0)
+		cmd_trace_free(t);
+	return rc;
+}
+
+int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+{
+	return cmd_trace_load_by(tracedb_load, path, range, 0, t, e);
+}
+
+void cmd_trace_free(struct cmd_trace *t)
+{
+	arena_free(t->arena);
+	counters_free(t->counters);
+	memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,15 @@
+/* compare.h - what the files of npusim compare share. */
+#ifndef NPUSIM_SIM_CMD_COMPARE_H
+#define NPUSIM_SIM_CMD_COMPARE_H
+
+#include "results/res_sweep.h"
+#include "sim/cmd/cmd.h"
+
+#define COMPARE_MAX 8 /* columns a person can still read */
+
+/* Designs of a stored sweep side by side: settings and totals, kinds of op, what held them back, and the `top`
+ * statistics that differ most (csv and json: everything, a row a number). The first is the reference. */
+int compare_points(struct resdb *db, int64_t sweep, const int64_t *points, int n, uint64_t top, enum out_format f,
+                   struct str *out, struct err *e);
+
+#endif

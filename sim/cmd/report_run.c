@@ -1,0 +1,267 @@
+/* report_run.c - a stored run as the report's page gets it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/cmd/report.h"
+#include "sim/cmd/run.h"
+#include "sim/hash.h"
+#include "sim/machine.h"
+#include "sim/roof.h"
+
+/* --- the machine ------------------------------------------------------------------------------------------- */
+
+static void roof(struct out_json *j, const char *name, const char *kind, double per_second)
+{
+	if (per_second <= 0)
+		return;
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "name", name);
+	out_json_text(j, "kind", kind);
+	out_json_real(j, "peak", per_second);
+	out_json_close(j, '}');
+}
+
+static void npu_roofs(struct out_json *j, const struct machine_cfg *c)
+{
+	const double hz = (double)c->clock * 1e3;
+
+	roof(j, "DRAM", "bytes", (double)dram_peak(&c->dram));
+	if (c->l2.size)
+		roof(j, "L2", "bytes", (double)l2_bandwidth(&c->l2, c->clock));
+	if (c->matrix.units)
+		roof(j, "matrix units, 16 bits", "flops", 2 * hz * (double)matrix_peak(&c->matrix, c->cores, DT_BF16));
+	if (c->gemv.units)
+		roof(j, "GEMV units, 16 bits", "flops", 2 * hz * (double)gemv_peak(&c->gemv, c->cores, DT_BF16));
+}
+
+static void gpu_roofs(struct out_json *j, const struct machine_cfg *c)
+{
+	struct roof r = { .name = "" };
+
+	roof_of(c, &r);
+	roof(j, "DRAM, as a stream reads it", "bytes", r.effective);
+	roof(j, "L2", "bytes", (double)c->gpu.l2_rate);
+	roof(j, "tensor cores, bf16", "flops", r.flops[ROOF_BF16]);
+	roof(j, "fp32", "flops", r.flops[ROOF_FP32]);
+}
+
+/* A configuration that another build wrote may not be readable: the run is shown without its roofs then. */
+static bool put_roofs(struct out_json *j, const struct res_run *r)
+{
+	struct err ignored = ERR_INIT;
+	struct machine_conf *c =
+		machine_conf_parse(r->config_text, strlen(r->config_text), r->config_path, NULL, 0, &ignored);
+	const bool gpu = c && c->cfg.kind == MACHINE_GPU;
+
+	out_json_open(j, "roofs", '[');
+	if (gpu)
+		gpu_roofs(j, &c->cfg);
+	else if (c)
+		npu_roofs(j, &c->cfg);
+	out_json_close(j, ']');
+	machine_conf_free(c);
+	return gpu;
+}
+
+/* --- ops --------------------------------------------------------------------------------------------------- */
+
+static const char *const op_columns[] = { "name",     "kind",  "family",     "layer",     "us",   "measured_us",
+	                                  "limit_us", "bound", "dram_bytes", "mem_bytes", "flops" };
+
+static void put_op(struct out_json *j, const struct res_work_op *w, const struct res_op *o)
+{
+	out_json_open(j, NULL, '[');
+	out_json_text(j, NULL, w->name);
+	out_json_text(j, NULL, w->kind);
+	out_json_text(j, NULL, w->family);
+	out_json_int(j, NULL, w->layer);
+	if (o->carried)
+		out_json_null(j, NULL);
+	else
+		out_json_real(j, NULL, cmd_ps_us(o->span_ps));
+	out_json_real(j, NULL, cmd_us((int64_t)w->measured_ns));
+	out_json_real(j, NULL, cmd_ps_us(o->limit_ps));
+	out_json_text(j, NULL, o->bound);
+	out_json_u64(j, NULL, o->dram_bytes);
+	out_json_u64(j, NULL, o->mem_bytes);
+	out_json_u64(j, NULL, o->flops);
+	out_json_close(j, ']');
+}
+
+static void put_ops(struct out_json *j, const struct res_stored *r)
+{
+	out_json_open(j, "op_columns", '[');
+	for (size_t i = 0; i < sizeof op_columns / sizeof *op_columns; i++)
+		out_json_text(j, NULL, op_columns[i]);
+	out_json_close(j, ']');
+	out_json_open(j, "ops", '[');
+	for (size_t i = 0; i < r->workload.n_ops; i++)
+		put_op(j, &r->workload.ops[i], &r->run.ops[i]);
+	out_json_close(j, ']');
+}
+
+/* --- kinds ------------------------------------------------------------------------------------------------- */
+
+struct kind {
+	const char *name;
+	uint64_t ops, carried, measured_ns;
+	ps_t span_ps, limit_ps;
+	double stall[RES_COUNT]; /* ps */
+};
+
+static int place_of(const struct res_run *r, const char *resource)
+{
+	for (size_t i = 0; i < r->n_resources && i < RES_COUNT; i++)
+		if (strcmp(r->resources[i].name, resource) == 0)
+			return (int)i;
+	return -1;
+}
+
+static size_t sum_kinds(const struct res_stored *r, struct kind *kinds, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->workload.n_ops; i++) {
+		const struct res_work_op *w = &r->workload.ops[i];
+		const struct res_op *o = &r->run.ops[i];
+		size_t k = 0;
+
+		while (k < n && strcmp(kinds[k].name, w->kind) != 0)
+			k++;
+		if (k == most)
+			continue;
+		if (k == n)
+			kinds[n++] = (struct kind){ .name = w->kind };
+		kinds[k].ops++;
+		kinds[k].carried += o->carried;
+		if (o->carried)
+			continue;
+		kinds[k].measured_ns += w->measured_ns;
+		kinds[k].span_ps += o->span_ps;
+		kinds[k].limit_ps += o->limit_ps;
+		for (uint32_t s = 0; s < o->n_stalls; s++) {
+			const int at = place_of(&r->run, o->stalls[s].resource);
+
+			if (at >= 0)
+				kinds[k].stall[at] += (double)o->span_ps * o->stalls[s].ppm / 1e6;
+		}
+	}
+	return n;
+}
+
+/* Longest first, by name where two are equal. */
+static void sort_kinds(struct kind *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const struct kind x = v[i];
+		size_t k = i;
+
+		for (; k > 0 && (v[k - 1].span_ps < x.span_ps ||
+		                 (v[k - 1].span_ps == x.span_ps && strcmp(v[k - 1].name, x.name) > 0));
+		     k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+static void put_kinds(struct out_json *j, const struct res_stored *r)
+{
+	struct kind kinds[OP_KINDS];
+	const size_t n = sum_kinds(r, kinds, OP_KINDS);
+
+	sort_kinds(kinds, n);
+	out_json_open(j, "kinds", '[');
+	for (size_t i = 0; i < n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "kind", kinds[i].name);
+		out_json_u64(j, "ops", kinds[i].ops);
+		out_json_u64(j, "carried", kinds[i].carried);
+		out_json_real(j, "us", cmd_ps_us(kinds[i].span_ps));
+		out_json_real(j, "limit_us", cmd_ps_us(kinds[i].limit_ps));
+		out_json_real(j, "measured_us", cmd_us((int64_t)kinds[i].measured_ns));
+		out_json_open(j, "stalls", '[');
+		for (size_t k = 0; k < r->run.n_resources && k < RES_COUNT; k++)
+			out_json_real(j, NULL, kinds[i].stall[k] / 1e6);
+		out_json_close(j, ']');
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+	out_json_open(j, "resources", '[');
+	for (size_t k = 0; k < r->run.n_resources && k < RES_COUNT; k++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "name", r->run.resources[k].name);
+		out_json_real(j, "stall_us", cmd_ps_us(r->run.resources[k].stall_ps));
+		out_json_real(j, "peak_us", cmd_ps_us(r->run.resources[k].peak_ps));
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
+/* --- the run ----------------------------------------------------------------------------------------------- */
+
+static void put_head(struct out_json *j, const char *from, const struct res_stored *r)
+{
+	const struct res_run *x = &r->run;
+	const struct res_workload *w = &r->workload;
+	char hash[17];
+
+	hash_hex(x->config_hash, hash);
+	out_json_text(j, "from", from);
+	out_json_int(j, "id", x->id);
+	out_json_text(j, "name", x->config_name);
+	out_json_text(j, "config", x->config_path);
+	out_json_text(j, "hash", hash);
+	out_json_text(j, "build", x->build);
+	out_json_text(j, "start", x->start);
+	out_json_text(j, "fidelity", x->fidelity);
+	out_json_u64(j, "seed", x->seed);
+	out_json_text(j, "workload", w->source);
+	out_json_int(j, "workload_id", r->workload_id);
+	out_json_text(j, "range", w->range);
+}
+
+static void put_totals(struct out_json *j, const struct res_stored *r)
+{
+	const struct res_run *x = &r->run;
+	const struct res_workload *w = &r->workload;
+	uint64_t modelled = 0;
+
+	for (size_t i = 0; i < w->n_ops; i++)
+		modelled += x->ops[i].carried ? 0 : w->ops[i].measured_ns;
+	out_json_real(j, "total_us", cmd_ps_us(x->total_ps));
+	out_json_real(j, "roofline_us", cmd_ps_us(x->roofline_ps));
+	out_json_text(j, "roofline_bound", x->roofline_bound);
+	out_json_real(j, "carried_us", cmd_ps_us(x->carried_ps));
+	out_json_real(j, "kernels_us", cmd_us((int64_t)w->kernel_ns));
+	out_json_real(j, "modelled_us", cmd_us((int64_t)modelled));
+	if (w->wall_ns >= 0)
+		out_json_real(j, "wall_us", cmd_us(w->wall_ns));
+	else
+		out_json_null(j, "wall_us");
+	out_json_u64(j, "dram_read_bytes", x->dram_read_bytes);
+	out_json_u64(j, "dram_write_bytes", x->dram_write_bytes);
+	out_json_u64(j, "flops", x->flops);
+}
+
+int report_run(struct out_json *j, const char *from, const struct res_stored *r, struct err *e)
+{
+	struct run_made made = { .gpu = false };
+	struct str trust = STR_INIT;
+	bool failed;
+
+	out_json_open(j, NULL, '{');
+	put_head(j, from, r);
+	put_totals(j, r);
+	made.gpu = put_roofs(j, &r->run);
+	out_json_bool(j, "gpu", made.gpu);
+	for (size_t i = 0; i < r->workload.n_ops; i++)
+		run_made_add(&made, r->workload.ops[i].kind, r->workload.ops[i].family, r->workload.ops[i].measured_ns);
+	run_made_trust(&made, "", &trust);
+	report_lines(j, "trust", str_c(&trust));
+	failed = trust.failed;
+	str_free(&trust);
+	put_kinds(j, r);
+	put_ops(j, r);
+	out_json_close(j, '}');
+	return failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;
+}

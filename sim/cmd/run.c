@@ -1,0 +1,225 @@
+/* run.c - npusim run: options, the run, what is kept of it, and the exit code. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "sim/cmd/run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/timeline.h"
+#include "workloads/rules.h"
+
+#define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
+#define NOT_GIVEN UINT32_MAX
+#define SEED 1
+
+struct options {
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *format;
+	struct opt_list sets;
+	uint32_t reuse_ppm;
+	uint64_t seed, top, context;
+	bool allow_opaque, explain_fusion;
+};
+
+/* --- the run ----------------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
+{
+	const struct op_stream *s = r->stream;
+
+	if (allowed || s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
+		return 0;
+	return err_set(e, ERR_BOUND, "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
+	               " trace ops --all' lists them, and --allow-opaque accepts them",
+	               cmd_pct((double)s->opaque_ns, (double)s->measured_ns), OPAQUE_MAX_PCT);
+}
+
+static void write_report(const struct run_report *r, enum out_format f, struct str *out)
+{
+	if (f == OUT_JSON)
+		run_json(r, out);
+	else if (f == OUT_CSV)
+		run_csv(r, out);
+	else
+		run_table(r, out);
+}
+
+/* Everything the user may have got wrong is read before the simulation starts, the results file first of all. */
+struct inputs {
+	struct resdb *db;
+	struct machine_conf *conf;
+	struct rules *rules;
+	struct cmd_trace trace;
+	struct op_stream stream;
+	struct lower_stats lowered;
+	struct counted_ops counted;
+};
+
+static void inputs_free(struct inputs *in)
+{
+	res_free(in->db);
+	machine_conf_free(in->conf);
+	rules_free(in->rules);
+	cmd_trace_free(&in->trace);
+}
+
+static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
+{
+	memset(in, 0, sizeof *in);
+	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)) ||
+	    (o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
+	    cmd_trace_load_by(tracedb_load, o->trace, o->range, o->context, &in->trace, e) < 0 ||
+	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
+	    (in->trace.counters &&
+	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
+		return -1;
+	return 0;
+}
+
+static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	map_dump(s, m, &text);
+	rc = cmd_write(path, &text, e);
+	str_free(&text);
+	return rc;
+}
+
+static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
+{
+	struct run_result result;
+	struct run_report r = { .start = how->start, .fidelity = how->fidelity, .seed = how->seed, .reuse_given = how->reuse_given, .top = o->top,
+	                        .explain_fusion = o->explain_fusion, .results_path = o->results, .timeline_path = o->timeline };
+	struct timeline *t = NULL;
+	struct run_opts watched = *how;
+	struct err not_stored = ERR_INIT;
+	struct inputs in;
+	uint64_t began;
+	int rc = -1;
+
+	if (inputs_read(&in, o, e) < 0)
+		goto out;
+	memset(&result, 0, sizeof result);
+	if (o->timeline && !(t = timeline_open(o->timeline, &in.stream, in.conf, in.trace.trace.n_devices ?
+	                                       in.trace.trace.devices[0].name : NULL, &result, e)))
+		goto out;
+	watched.watch = t ? timeline_watch(t) : NULL;
+	began = now_ns();
+	if (timeline_close(t, run_stream(&in.stream, in.conf, &watched, in.trace.arena, &result, e), e) < 0)
+		goto out;
+	if (o->program && write_program(o->program, &in.stream, &result.map, e) < 0)
+		goto out;
+	r.conf = in.conf;
+	r.trace = &in.trace.trace;
+	r.stream = &in.stream;
+	r.lowered = &in.lowered;
+	r.counted = in.trace.counters ? &in.counted : NULL;
+	r.result = &result;
+	r.rules_hash = rules_hash(in.rules);
+	if (in.db)
+		run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored);
+	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
+	if (not_stored.kind)
+		*e = not_stored;
+	else
+		rc = check_opaque(&r, o->allow_opaque, e);
+out:
+	inputs_free(&in);
+	return rc;
+}
+
+/* --- options ----------------------------------------------------------------------------------------------- */
+
+static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
+{
+	if (!o->config)
+		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
+	if (!o->trace)
+		return err_set(e, ERR_USAGE, "the workload is missing: -t T.db, which 'npusim trace import' makes");
+	if (strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
+		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
+	if (strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
+		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
+	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
+		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
+	how->start = strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY;
+	how->fidelity = strcmp(o->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT;
+	how->seed = o->seed;
+	how->reuse_given = o->reuse_ppm != NOT_GIVEN;
+	how->reuse_ppm = how->reuse_given ? o->reuse_ppm : 0;
+	return cmd_format(o->format, f, e);
+}
+
+int cmd_run(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
+	const struct opt opts[] = {
+		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML; 'npusim config explain' lists its"
+		  " parameters" },
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made, or a"
+		  " profile or replay that it reads" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
+		  " 'npusim trace show' lists them" },
+		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
+		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default): the range runs once to warm up, and the"
+		  " second time is measured; cold: the first time is measured, with nothing on chip" },
+		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before"
+		  " picked is picked again. A trace does not say which experts a step picks; by default they are"
+		  " independent, and P is top-k over the number of experts" },
+		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random, which is the experts; 1 by default" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
+		  " comes with npusim" },
+		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
+		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
+		  " is carried along, outside every speed-up" },
+		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
+		  "list the chains of ops that the fusion engine joins, and what each saves" },
+		{ 0, "program", OPT_TEXT, &o.program, "FILE", "write the tile program there, as text: what the mapper chose for every"
+		  " command, and why" },
+		{ 0, "timeline", OPT_TEXT, &o.timeline, "FILE.json",
+		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
+		  " the measured kernels beside it" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic", "event (default): every tile moved or computed is"
+		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
+		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
+		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim run -c CONFIG -t T.db [--range NAME] [--set KEY=VALUE]... [options]",
+		"Replays a measured trace on a machine that is described in YAML: how long each op would take there, what"
+		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
+		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
+		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. The output is"
+		" the same to the byte on every run.",
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
+		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
+		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
+		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n",
+		opts, 0, 0
+	};
+	struct opt_list args = { NULL, 0 };
+	struct run_opts how = { .start = RUN_STEADY };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = check_options(&o, &how, &f, e)) == 0)
+		rc = run(&o, &how, f, out, e);
+	opt_list_free(&args);
+	opt_list_free(&o.sets);
+	return rc < 0 ? -1 : 0;
+}

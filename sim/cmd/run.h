@@ -1,0 +1,63 @@
+/* run.h - what the files of npusim run share: one run with all that is said about it.
+ *
+ * Ratios: `kernels` sets the measured kernel time against the simulated total, `wall` the wall time measured without
+ * a profiler. Carried (opaque) time is in neither side of either. Spans recorded under a profiler enter nothing. */
+#ifndef NPUSIM_SIM_CMD_RUN_H
+#define NPUSIM_SIM_CMD_RUN_H
+
+#include "results/res.h"
+#include "sim/cmd/cmd.h"
+#include "sim/lower.h"
+#include "sim/run.h"
+
+struct run_report {
+	const struct machine_conf *conf;
+	const struct trace *trace;
+	const struct op_stream *stream;
+	const struct lower_stats *lowered;
+	const struct run_result *result;
+	const struct counted_ops *counted;   /* NULL: Nsight Compute counted nothing */
+	enum run_start start;
+	enum run_fidelity fidelity;
+	uint64_t seed, rules_hash;
+	bool reuse_given, explain_fusion;
+	uint64_t top;                        /* ops in the table */
+	const char *results_path;            /* NULL: not stored */
+	const char *timeline_path;           /* NULL: none was written */
+	int64_t stored;                      /* number of the run there; 0: not stored */
+	bool stored_again;                   /* it was there already */
+};
+
+/* Sums over the ops of one kind, or over all that are modelled. */
+struct run_sum {
+	uint64_t ops, carried, measured_ns, kernel_ns, carried_ns;
+	ps_t span_ps, limit_ps, bound_ps[RES_COUNT];
+};
+void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
+/* Kinds that occur, most simulated time first (then measured); returns how many. */
+int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
+double run_ratio_kernels(const struct run_report *r, const struct run_sum *all);   /* 0: no simulated time */
+double run_ratio_wall(const struct run_report *r);                                 /* 0: unknown */
+
+/* As --fidelity has it; a GPU's is analytic, whatever is asked. */
+const char *run_fidelity_name(const struct run_report *r);
+
+void run_table(const struct run_report *r, struct str *out);
+void run_csv(const struct run_report *r, struct str *out);                         /* the ops */
+void run_json(const struct run_report *r, struct str *out);
+
+/* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
+int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
+                 struct res_workload *w, struct err *e);
+int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
+
+/* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */
+void run_trust(const struct run_report *r, const char *indent, struct str *out);
+/* The same of what is not at hand as a run: measured time by family of op, added op by op. */
+#define RUN_FAMILIES 64
+struct run_family { const char *name; uint64_t ns; };
+struct run_made { bool gpu; size_t n; struct run_family family[RUN_FAMILIES]; };
+void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
+void run_made_trust(struct run_made *m, const char *indent, struct str *out);
+
+#endif

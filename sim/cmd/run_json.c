@@ -1,0 +1,251 @@
+/* run_json.c - npusim run in JSON and CSV. The names DESIGN section 6 fixes come first; the rest is ours to add
+ * to. A field whose model does not exist yet is null, never 0; so is everything simulated of a carried op. */
+#include "sim/cmd/run.h"
+
+#include <inttypes.h>
+
+#include "sim/hash.h"
+
+static void stalls(struct out_json *j, const struct run_op *o)
+{
+	out_json_open(j, "stalls", '{');
+	for (int k = 0; k < RES_COUNT && !o->carried; k++)
+		if (o->stall_ppm[k])
+			out_json_real(j, res_name((enum res)k), (double)o->stall_ppm[k] / 1e6);
+	out_json_close(j, '}');
+}
+
+static const char *pattern(const struct run_report *r, const struct run_op *o)
+{
+	return o->carried ? NULL : r->result->map.prog.cmds[o->cmd].pattern;
+}
+
+static void op(struct out_json *j, const struct run_report *r, size_t i)
+{
+	const struct run_op *o = &r->result->ops[i];
+	const struct op *of = &r->stream->ops[i];
+
+	out_json_open(j, NULL, '{');
+	out_json_int(j, "id", of->id);
+	out_json_text(j, "name", of->name);
+	out_json_text(j, "kind", op_kind_name(of->kind));
+	if (o->carried) {
+		out_json_null(j, "us");
+		out_json_null(j, "start_us");
+		out_json_null(j, "bound");
+		out_json_null(j, "limit_us");
+	} else {
+		out_json_real(j, "us", cmd_ps_us(o->us_ps));
+		out_json_real(j, "start_us", cmd_ps_us(o->start_ps));
+		out_json_text(j, "bound", res_name(o->bound));
+		out_json_real(j, "limit_us", cmd_ps_us(o->limit_ps));
+	}
+	stalls(j, o);
+	if (o->carried) {
+		out_json_null(j, "dram_bytes");
+		out_json_null(j, "l2_bytes");
+		out_json_null(j, "flops");
+	} else {
+		out_json_u64(j, "dram_bytes", o->dram_bytes);
+		out_json_u64(j, "l2_bytes", o->mem_bytes);
+		out_json_u64(j, "flops", o->flops);
+	}
+	out_json_null(j, "energy_uj");
+	out_json_real(j, "measured_us", cmd_us((int64_t)of->measured_ns));
+	if (r->counted && r->counted->ns[of->id])
+		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
+	out_json_text(j, "family", of->family);
+	out_json_int(j, "layer", of->layer);
+	out_json_bool(j, "carried", o->carried);
+	out_json_text(j, "fused", pattern(r, o));
+	out_json_close(j, '}');
+}
+
+static void kinds(struct out_json *j, const struct run_sum sums[OP_KINDS])
+{
+	int order[OP_KINDS], n = run_order_kinds(sums, order);
+
+	out_json_open(j, "by_kind", '[');
+	for (int i = 0; i < n; i++) {
+		const struct run_sum *k = &sums[order[i]];
+
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "kind", op_kind_name((enum op_kind)order[i]));
+		out_json_u64(j, "ops", k->ops);
+		if (k->carried == k->ops)
+			out_json_null(j, "us");
+		else
+			out_json_real(j, "us", cmd_ps_us(k->span_ps));
+		out_json_real(j, "measured_us", cmd_us((int64_t)k->measured_ns));
+		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
+		out_json_open(j, "bounds", '{');
+		for (int b = 0; b < RES_COUNT; b++)
+			if (k->bound_ps[b])
+				out_json_real(j, res_name((enum res)b), (double)k->bound_ps[b] / (double)k->span_ps);
+		out_json_close(j, '}');
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
+static void by_resource(struct out_json *j, const char *key, const ps_t *v)
+{
+	out_json_open(j, key, '{');
+	for (int k = 0; k < RES_COUNT; k++)
+		if (v[k])
+			out_json_real(j, res_name((enum res)k), cmd_ps_us(v[k]));
+	out_json_close(j, '}');
+}
+
+static void stats(struct out_json *j, const struct run_result *r)
+{
+	out_json_open(j, "stats", '{');
+	for (size_t i = 0; i < r->n_stats; i++)
+		out_json_u64(j, r->stats[i].name, r->stats[i].value);
+	out_json_close(j, '}');
+}
+
+static void fusions(struct out_json *j, const struct run_report *r)
+{
+	out_json_open(j, "fusions", '[');
+	for (size_t i = 0; i < r->result->map.n_fusions; i++) {
+		const struct map_fusion *f = &r->result->map.fusions[i];
+
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "pattern", f->pattern);
+		out_json_int(j, "first_op", f->first_op);
+		out_json_int(j, "ops", f->n_ops);
+		out_json_u64(j, "saved_bytes", f->saved_bytes);
+		out_json_int(j, "saved_dispatches", f->saved_dispatches);
+		out_json_real(j, "predicted_us", cmd_ps_us(f->predicted));
+		out_json_real(j, "unfused_us", cmd_ps_us(f->unfused));
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
+static void ratio(struct out_json *j, const char *key, double v)
+{
+	if (v > 0)
+		out_json_real(j, key, v);
+	else
+		out_json_null(j, key);
+}
+
+void run_json(const struct run_report *r, struct str *out)
+{
+	const struct run_result *x = r->result;
+	struct run_sum sums[OP_KINDS], all;
+	struct str trust = STR_INIT;
+	struct out_json j;
+	char hash[17];
+
+	run_sum_ops(r, sums, &all);
+	hash_hex(x->config_hash, hash);
+	out_json_init(&j, out);
+	out_json_open(&j, NULL, '{');
+	out_json_real(&j, "total_us", cmd_ps_us(x->total_ps));
+	out_json_u64(&j, "cycles", x->cycles);
+	out_json_u64(&j, "dram_bytes", x->dram_read_bytes + x->dram_write_bytes);
+	out_json_u64(&j, "flops", x->flops);
+	out_json_null(&j, "energy_uj");
+	out_json_real(&j, "roofline_us", cmd_ps_us(x->roofline_ps));
+	out_json_real(&j, "measured_us", cmd_us((int64_t)r->stream->kernel_ns));
+	if (r->stream->wall_ns >= 0)
+		out_json_real(&j, "measured_wall_us", cmd_us(r->stream->wall_ns));
+	else
+		out_json_null(&j, "measured_wall_us");
+	out_json_real(&j, "carried_us", cmd_ps_us(x->carried_ps));
+	out_json_text(&j, "config_hash", hash);
+	out_json_text(&j, "fidelity", run_fidelity_name(r));
+
+	if (x->wall_eager_ps) {
+		out_json_real(&j, "wall_graph_us", cmd_ps_us(x->wall_graph_ps));
+		out_json_real(&j, "wall_eager_us", cmd_ps_us(x->wall_eager_ps));
+	}
+	out_json_text(&j, "config", r->conf->cfg.name);
+	out_json_text(&j, "workload", r->trace->path);
+	out_json_text(&j, "range", r->trace->range);
+	out_json_text(&j, "start", r->start == RUN_COLD ? "cold" : "steady");
+	out_json_real(&j, "expert_reuse", (double)x->reuse_ppm / 1e6);
+	out_json_bool(&j, "expert_reuse_assumed", !r->reuse_given);
+	out_json_u64(&j, "seed", r->seed);
+	out_json_int(&j, "passes", x->steps);
+	out_json_u64(&j, "events", x->events);
+	run_trust(r, "", &trust);
+	out_json_text(&j, "accuracy", str_c(&trust));
+	str_free(&trust);
+	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
+	ratio(&j, "speedup_kernels", run_ratio_kernels(r, &all));
+	ratio(&j, "speedup_wall", run_ratio_wall(r));
+	out_json_real(&j, "measured_copies_us", cmd_us((int64_t)(r->stream->measured_ns - r->stream->kernel_ns)));
+	out_json_u64(&j, "dram_read_bytes", x->dram_read_bytes);
+	out_json_u64(&j, "dram_write_bytes", x->dram_write_bytes);
+	out_json_u64(&j, "dirty_bytes", x->dirty_bytes);
+	out_json_u64(&j, "compulsory_bytes", x->compulsory_bytes);
+	out_json_u64(&j, "narrowed_bytes", x->map.narrowed_bytes);
+	by_resource(&j, "stall_us", x->stall_ps);
+	by_resource(&j, "roofline_terms_us", x->peak_ps);
+	kinds(&j, sums);
+	out_json_open(&j, "ops", '[');
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		op(&j, r, i);
+	out_json_close(&j, ']');
+	if (r->explain_fusion)
+		fusions(&j, r);
+	stats(&j, x);
+	if (r->stored)
+		out_json_int(&j, "run", r->stored);
+	out_json_close(&j, '}');
+}
+
+/* --- csv --------------------------------------------------------------------------------------------------- */
+
+static void csv_op(struct out_table *t, const struct run_report *r, size_t i, struct str *text)
+{
+	const struct run_op *o = &r->result->ops[i];
+	const struct op *of = &r->stream->ops[i];
+
+	str_clear(text);
+	for (int k = 0; k < RES_COUNT && !o->carried; k++)
+		if (o->stall_ppm[k])
+			str_addf(text, "%s%s:%.9g", text->len ? " " : "", res_name((enum res)k), (double)o->stall_ppm[k] / 1e6);
+	out_int(t, of->id);
+	out_text(t, of->name);
+	out_text(t, op_kind_name(of->kind));
+	out_int(t, of->layer);
+	if (o->carried) {
+		for (int k = 0; k < 8; k++)
+			out_null(t);
+	} else {
+		out_real(t, cmd_ps_us(o->us_ps));
+		out_real(t, cmd_ps_us(o->start_ps));
+		out_text(t, res_name(o->bound));
+		out_real(t, cmd_ps_us(o->limit_ps));
+		out_text(t, str_c(text));
+		out_int(t, (int64_t)o->dram_bytes);
+		out_int(t, (int64_t)o->mem_bytes);
+		out_int(t, (int64_t)o->flops);
+	}
+	out_real(t, cmd_us((int64_t)of->measured_ns));
+	out_text(t, pattern(r, o));
+}
+
+void run_csv(const struct run_report *r, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "id", OUT_INT, 0 }, { "name", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 }, { "layer", OUT_INT, 0 },
+		{ "us", OUT_REAL, 3 }, { "start_us", OUT_REAL, 3 }, { "bound", OUT_TEXT, 0 }, { "limit_us", OUT_REAL, 3 },
+		{ "stalls", OUT_TEXT, 0 }, { "dram_bytes", OUT_INT, 0 }, { "l2_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
+		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		csv_op(t, r, i, &text);
+	out_table_write(t, OUT_CSV, out);
+	out->failed |= text.failed;
+	str_free(&text);
+	out_table_free(t);
+}

@@ -1,0 +1,84 @@
+/* run_sum.c - sums over ops and ratios that the reports of npusim run share. */
+#include "sim/cmd/run.h"
+
+#include <string.h>
+
+static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < o->n_launches; i++)
+		if (s->launches[o->first_launch + i].kind == TRACE_KERNEL)
+			ns += s->launches[o->first_launch + i].measured_ns;
+	return ns;
+}
+
+static void add_op(struct run_sum *k, const struct op *op, const struct run_op *r, uint64_t kernels)
+{
+	k->ops++;
+	k->measured_ns += op->measured_ns;
+	if (r->carried) {
+		k->carried++;
+		k->carried_ns += op->measured_ns;
+		return;
+	}
+	k->kernel_ns += kernels;
+	k->span_ps += r->us_ps;
+	k->limit_ps += r->limit_ps;
+	k->bound_ps[r->bound] += r->us_ps;
+}
+
+void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all)
+{
+	memset(kinds, 0, OP_KINDS * sizeof *kinds);
+	memset(all, 0, sizeof *all);
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+		const uint64_t kernels = kernel_ns(r->stream, o);
+
+		add_op(&kinds[o->kind], o, &r->result->ops[i], kernels);
+		add_op(all, o, &r->result->ops[i], kernels);
+	}
+}
+
+int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS])
+{
+	int n = 0;
+
+	for (int k = 0; k < OP_KINDS; k++) {
+		int at = n;
+
+		if (!kinds[k].ops)
+			continue;
+		for (; at > 0; at--) {
+			const struct run_sum *a = &kinds[order[at - 1]];
+
+			if (a->span_ps > kinds[k].span_ps ||
+			    (a->span_ps == kinds[k].span_ps && a->measured_ns >= kinds[k].measured_ns))
+				break;
+			order[at] = order[at - 1];
+		}
+		order[at] = k;
+		n++;
+	}
+	return n;
+}
+
+double run_ratio_kernels(const struct run_report *r, const struct run_sum *all)
+{
+	return r->result->total_ps ? (double)all->kernel_ns * 1e3 / (double)r->result->total_ps : 0;
+}
+
+double run_ratio_wall(const struct run_report *r)
+{
+	const double wall = (double)r->stream->wall_ns * 1e3, carried = (double)r->result->carried_ps;
+
+	if (r->stream->wall_ns < 0 || !r->result->total_ps || wall <= carried)
+		return 0;
+	return (wall - carried) / (double)r->result->total_ps;
+}
+
+const char *run_fidelity_name(const struct run_report *r)
+{
+	return r->fidelity == RUN_ANALYTIC || r->conf->cfg.kind == MACHINE_GPU ? "analytic" : "event";
+}

@@ -1,0 +1,396 @@
+/* validate.c - npusim validate: a GPU's model against what was measured on it. */
+#include "sim/cmd/validate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/hash.h"
+#include "sim/version.h"
+#include "validate/accuracy.h"
+#include "validate/score.h"
+
+struct options {
+	struct gpu_options gpu;
+	const char *split, *output, *format;
+	uint32_t max_mape_ppm;
+	uint64_t worst, every;
+	bool groups;
+	struct validate_profile profile;
+};
+
+#define NOT_GIVEN UINT32_MAX
+
+/* --- printing ---------------------------------------------------------------------------------------------------- */
+
+static bool fitted(const struct sample *x)
+{
+	return x->split == SAMPLE_FITTED;
+}
+
+static bool held_out(const struct sample *x)
+{
+	return x->split == SAMPLE_HELD_OUT;
+}
+
+static bool (*keep_of(const char *split))(const struct sample *)
+{
+	return strcmp(split, "fitted") == 0 ? fitted : strcmp(split, "held-out") == 0 ? held_out : NULL;
+}
+
+static void score_row(struct out_table *t, const char *name, const struct score *s)
+{
+	out_text(t, name);
+	out_int(t, (int64_t)s->n);
+	out_real(t, s->mape);
+	out_real(t, s->median_ape);
+	out_real(t, s->p90_ape);
+	out_real(t, s->bias);
+	out_real(t, s->weighted_ape);
+	if (s->spread < 0)
+		out_null(t);
+	else
+		out_real(t, s->spread);
+	out_real(t, s->measured_us);
+	out_real(t, s->simulated_us);
+}
+
+static int score_table(const struct gpu_inputs *l, const char *split, enum score_by by, const char *title,
+                       const char *first, bool total, struct str *out, struct err *e)
+{
+	const struct out_col cols[] = {
+		{ first, OUT_TEXT, 0 },          { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
+		{ "median_ape", OUT_REAL, 2 },   { "p90_ape", OUT_REAL, 2 }, { "bias", OUT_REAL, 2 },
+		{ "weighted_ape", OUT_REAL, 2 }, { "spread", OUT_REAL, 2 },  { "measured_us", OUT_REAL, 1 },
+		{ "simulated_us", OUT_REAL, 1 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
+	struct arena *a = arena_new(0);
+	struct score *s = NULL;
+	int n = score_samples(l->sets, l->n, keep_of(split), by, a, &s, e);
+
+	for (int i = 0; i < n; i++)
+		score_row(t, s[i].cls, &s[i]);
+	if (n >= 0 && total && (n = score_samples(l->sets, l->n, keep_of(split), SCORE_ALL, a, &s, e)) > 0)
+		score_row(t, "all", &s[0]);
+	if (n >= 0)
+		out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
+static double error_of(const struct sample *x)
+{
+	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
+}
+
+static int by_error(const void *a, const void *b)
+{
+	double x = error_of(*(const struct sample *const *)a), y = error_of(*(const struct sample *const *)b);
+
+	x = x < 0 ? -x : x;
+	y = y < 0 ? -y : y;
+	return (x < y) - (x > y);
+}
+
+static const struct sample **kept(const struct gpu_inputs *l, const char *split, size_t *n)
+{
+	bool (*keep)(const struct sample *) = keep_of(split);
+	const struct sample **v;
+	size_t most = 1;
+
+	*n = 0;
+	for (size_t i = 0; i < l->n; i++)
+		most += l->sets[i].n;
+	if (!(v = malloc(most * sizeof *v)))
+		return NULL;
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->sets[i].n; k++)
+			if (!keep || keep(&l->sets[i].v[k]))
+				v[(*n)++] = &l->sets[i].v[k];
+	return v;
+}
+
+static void sample_rows(const struct sample *const *v, size_t n, const char *title, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "sample", OUT_TEXT, 0 },    { "class", OUT_TEXT, 0 },        { "group", OUT_TEXT, 0 },
+		{ "split", OUT_TEXT, 0 },     { "measured_us", OUT_REAL, 3 },  { "low_us", OUT_REAL, 3 },
+		{ "high_us", OUT_REAL, 3 },   { "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
+		{ "bound", OUT_TEXT, 0 },     { "launch_us", OUT_REAL, 3 },    { "start_us", OUT_REAL, 3 },
+		{ "chain_us", OUT_REAL, 3 },  { "memory_us", OUT_REAL, 3 },    { "pipe_us", OUT_REAL, 3 },
+		{ "finish_us", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sample *x = v[i];
+
+		out_text(t, x->name);
+		out_text(t, x->cls);
+		out_text(t, x->group);
+		out_text(t, x->split == SAMPLE_FITTED ? "fitted" : "held-out");
+		out_real(t, cmd_us((int64_t)x->measured_ns));
+		out_real(t, cmd_us((int64_t)x->low_ns));
+		out_real(t, cmd_us((int64_t)x->high_ns));
+		out_real(t, cmd_ps_us(x->time.total));
+		out_real(t, error_of(x));
+		out_text(t, res_name(x->time.bound));
+		out_real(t, cmd_ps_us(x->time.launch));
+		out_real(t, cmd_ps_us(x->time.start));
+		out_real(t, cmd_ps_us(x->time.chain));
+		out_real(t, cmd_ps_us(x->time.memory));
+		out_real(t, cmd_ps_us(x->time.pipe));
+		out_real(t, cmd_ps_us(x->time.finish));
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+}
+
+/* Of published tables: what no sample stands for. */
+static void left_out(const struct gpu_inputs *l, struct str *out)
+{
+	for (size_t i = 0; i < l->n_tables; i++) {
+		const struct tables_stats *s = &l->table_stats[i];
+
+		if (s->host_bound)
+			str_addf(out,
+			         "\nleft out: %zu rows of block-scaled fp8, run without a graph (times of the host)\n",
+			         s->host_bound);
+		if (s->no_rule)
+			str_addf(out, "\nleft out: %zu rows of a type that no library's rule is known for\n",
+			         s->no_rule);
+	}
+}
+
+static int print_table(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+{
+	const struct sample **v;
+	size_t n;
+
+	if (score_table(l, o->split, SCORE_CLASS, "error by class, percent of the measured time", "class", true, out,
+	                e) < 0)
+		return -1;
+	str_add(out, "\n");
+	if (score_table(l, o->split, SCORE_SIZE, "by measured time", "time", false, out, e) < 0)
+		return -1;
+	str_add(out, "\n");
+	if (score_table(l, o->split, SCORE_BOUND, "by what the model says bounds it", "bound", false, out, e) < 0)
+		return -1;
+	if (o->groups) {
+		str_add(out, "\n");
+		if (score_table(l, o->split, SCORE_GROUP, "by kind of case, or by annotation: a step", "group", false,
+		                out, e) < 0)
+			return -1;
+	}
+	if (!(v = kept(l, o->split, &n)))
+		return err_set(e, ERR_NOMEM, "out of memory for samples");
+	qsort(v, n, sizeof *v, by_error);
+	if (o->worst && n) {
+		str_add(out, "\n");
+		sample_rows(v, n < o->worst ? n : o->worst, "the worst", OUT_TABLE, out);
+	}
+	free(v);
+	left_out(l, out);
+	return 0;
+}
+
+static void score_json(struct out_json *j, const struct score *s, bool whole)
+{
+	out_json_u64(j, whole ? "samples" : "n", s->n);
+	out_json_real(j, "mape", s->mape);
+	out_json_real(j, "median_ape", s->median_ape);
+	out_json_real(j, "p90_ape", s->p90_ape);
+	out_json_real(j, "bias", s->bias);
+	out_json_real(j, "weighted_ape", s->weighted_ape);
+	out_json_real(j, "measured_us", s->measured_us);
+	out_json_real(j, "simulated_us", s->simulated_us);
+}
+
+static int print_json(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct score *all, *s;
+	struct out_json j;
+	int n, rc = -1;
+
+	if (score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e) < 0 ||
+	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &s, e)) < 0)
+		goto out;
+	out_json_init(&j, out);
+	out_json_open(&j, NULL, '{');
+	if (n)
+		score_json(&j, &all[0], true);
+	else
+		out_json_u64(&j, "samples", 0);
+	out_json_text(&j, "split", o->split);
+	out_json_open(&j, "classes", '[');
+	for (int i = 0; i < n; i++) {
+		out_json_open(&j, NULL, '{');
+		out_json_text(&j, "class", s[i].cls);
+		score_json(&j, &s[i], false);
+		out_json_close(&j, '}');
+	}
+	out_json_close(&j, ']');
+	out_json_close(&j, '}');
+	rc = 0;
+out:
+	arena_free(a);
+	return rc;
+}
+
+static int print_csv(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+{
+	size_t n;
+	const struct sample **v = kept(l, o->split, &n);
+
+	if (!v)
+		return err_set(e, ERR_NOMEM, "out of memory for samples");
+	sample_rows(v, n, NULL, OUT_CSV, out);
+	free(v);
+	return 0;
+}
+
+static int check_mape(const struct gpu_inputs *l, const struct options *o, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct score *s;
+	int n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &s, e);
+	double most = (double)o->max_mape_ppm / 1e4;
+
+	if (n == 0)
+		n = err_set(e, ERR_BOUND, "no sample to validate");
+	else if (n > 0 && o->max_mape_ppm != NOT_GIVEN && s[0].mape > most)
+		n = err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)", s[0].mape,
+		            most);
+	arena_free(a);
+	return n < 0 ? -1 : 0;
+}
+
+/* --- the accuracy file ---------------------------------------------------------------------------------------------
+ */
+
+static int store(const struct gpu_inputs *l, const struct options *o, struct err *e)
+{
+	struct accuracy acc = {
+		.device = l->conf->cfg.name, .config = o->gpu.config, .split = o->split, .build = npusim_build_id()
+	};
+	struct arena *a = arena_new(0);
+	struct str text = STR_INIT;
+	struct score *all;
+	char model[17], digest[17];
+	uint64_t h = HASH_INIT;
+	int n, rc = -1;
+
+	for (size_t i = 0; i < l->n_traces; i++)
+		h = hash_str(h, l->traces[i].trace.digest);
+	hash_hex(h, digest);
+	accuracy_model(cfg_hash(l->conf->raw), kernels_hash(l->kernels), model);
+	acc.model = model;
+	acc.digest = digest;
+	if ((n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_ALL, a, &all, e)) <= 0 ||
+	    (n = score_samples(l->sets, l->n, keep_of(o->split), SCORE_CLASS, a, &acc.classes, e)) < 0) {
+		rc = n == 0 ? err_set(e, ERR_BOUND, "no sample to validate") : -1;
+		goto out;
+	}
+	acc.all = all[0];
+	acc.n = (size_t)n;
+	accuracy_write(&acc, &text);
+	rc = cmd_write(o->output, &text, e);
+out:
+	str_free(&text);
+	arena_free(a);
+	return rc;
+}
+
+static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct gpu_inputs l;
+	int rc = gpu_inputs_read(&l, &o->gpu, e);
+
+	if (rc == 0)
+		rc = f == OUT_JSON  ? print_json(&l, o, out, e)
+		     : f == OUT_CSV ? print_csv(&l, o, out, e)
+		                    : print_table(&l, o, out, e);
+	if (rc == 0 && o->output)
+		rc = store(&l, o, e);
+	if (rc == 0)
+		rc = check_mape(&l, o, e);
+	gpu_inputs_free(&l);
+	return rc;
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+static int check_options(struct options *o, enum out_format *f, struct err *e)
+{
+	if (o->every > UINT32_MAX)
+		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
+	o->gpu.table.every = (uint32_t)o->every;
+	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
+	if (!o->profile.path && o->profile.range)
+		return err_set(e, ERR_USAGE, "--range goes with --profile");
+	if (o->profile.path && (o->gpu.traces.n != 1 || o->profile.steps == 0))
+		return err_set(e, ERR_USAGE,
+		               "--profile goes with one trace (-t) of the same work, and --steps of at least 1");
+	if (gpu_options_check(&o->gpu, e) < 0)
+		return -1;
+	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
+		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
+	return cmd_format(o->format, f, e);
+}
+
+int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20, .profile = { .steps = 1 } };
+	const struct opt opts[] = {
+		GPU_OPTIONS(o.gpu),
+		{ 0, "table", OPT_LIST, &o.gpu.tables, "FILE",
+		  "kernel times that others published, CSV: products or decode attention by shape; may be repeated. "
+		  "Which"
+		  " kernels ran is not told: launches are the library's for this device" },
+		{ 0, "rows", OPT_TEXT, &o.gpu.table.gpu, "GPU", "of a table, only rows whose column 'gpu' is that" },
+		{ 0, "profile", OPT_TEXT, &o.profile.path, "FILE",
+		  "a summary of nsys stats, measured on this device, of the work in the trace (-t, of any device):"
+		  " kernels by family, the trace's ops as a library here would launch them" },
+		{ 0, "steps", OPT_U64, &o.profile.steps, "N", "steps in the profile; 1 by default" },
+		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
+		  "the step of the trace that stands against one of the profile" },
+		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
+		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
+		  "all (default), fitted or held-out: which samples count. A hash of a case's"
+		  " kind and shape, or of a trace and its step, says where a sample belongs" },
+		{ 0, "worst", OPT_U64, &o.worst, "N", "list the N samples that are furthest off; 20 by default" },
+		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
+		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
+		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
+		  "exit 1 when the mean absolute error, with --profile the error of the sum, is larger: '5 %'" },
+		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
+		  "keep the errors there, for 'npusim run' to tell:"
+		  " configs/accuracy/DEVICE.yaml" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the samples" },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = { "npusim validate -c GPU.yaml -t T.db [-t T.db]... [options]",
+		                     "Holds the model of a GPU against kernels that were measured on it: errors by "
+		                     "class, by size, by what the model"
+		                     " says bounds a kernel, and the worst samples with the parts of their time. A "
+		                     "sample is one launch; in an"
+		                     " operator benchmark (annotations 'case|KIND|SHAPE|REP') it is one case, the "
+		                     "median over its repetitions.",
+		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
+		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
+		                     opts,
+		                     0,
+		                     0 };
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
+		rc = o.profile.path ? validate_profile(&o.gpu, &o.profile, f, out, e) : validate(&o, f, out, e);
+	opt_list_free(&args);
+	gpu_options_free(&o.gpu);
+	return rc < 0 ? -1 : 0;
+}
