@@ -2,7 +2,8 @@
  *
  * Eager: one thread launches every activity in turn at a cost each; a launch reaches the device when it is made, runs
  * when the one before it is over and a stream's gap has passed; a blocking copy lets the thread go on only when the
- * device is done with all before it. Under a graph the device goes from node to node by itself.
+ * device is done with all before it. Under a graph the device goes from node to node by itself; how fast depends on the
+ * process (host.graph_node).
  * Leaves out: what a framework does between launches beyond its mean, several threads, copies beside kernels.
  * Parameters are a host's, fitted from wall times of whole steps: they say nothing of another host. */
 #ifndef NPUSIM_SIM_HOST_H
@@ -16,6 +17,7 @@ struct host_cfg {
 	ps_t sync;                   /* from the device's end to the thread's next step */
 	ps_t stream_gap;             /* between two kernels of a stream that both wait there */
 	ps_t graph_launch;           /* of a whole graph, beyond its nodes */
+	ps_t graph_node;             /* of each node, beyond its kernel */
 };
 
 extern const struct cfg_field host_schema[];

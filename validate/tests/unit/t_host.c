@@ -42,5 +42,16 @@ TEST(a_blocking_copy_stops_the_host)
 	CHECK_U64(wall(ops, 3, took).eager, 134);
 }
 
+TEST(a_node_of_a_graph_may_cost_something)
+{
+	struct op ops[] = { { .kind = OP_GEMM, .first_launch = 0, .n_launches = 2 } };
+	struct op_stream s = { .ops = ops, .n_ops = 1 };
+	struct host_cfg slow = host;
+	const ps_t took[] = { 3, 3 };
+
+	slow.graph_node = 4;
+	CHECK_U64(host_wall(&slow, &s, took).graph, 5 + 6 + 2 * 4);
+}
+
 SUITE(t_host, T(short_kernels_wait_for_the_host) T(long_kernels_hide_the_host_but_not_the_gap)
-                      T(a_blocking_copy_stops_the_host));
+                      T(a_blocking_copy_stops_the_host) T(a_node_of_a_graph_may_cost_something));
