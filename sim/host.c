@@ -16,6 +16,9 @@ const struct cfg_field host_schema[] = {
 	CFG_PS(struct host_cfg, graph_node, "graph_node", "0 ns", 0, 1000 * PS_US, NULL,
 	       "between two nodes of a graph; 0.38 us is what a process has that captured four graphs or more",
 	       "measured on an H200, traces/h200/micro/graph_state.csv: nothing under the first three graphs of a process"),
+	CFG_PS(struct host_cfg, record, "record", "0 ns", 0, 1000 * PS_US, NULL,
+	       "what a kernel's activity record reads over the time it takes unrecorded under a graph",
+	       "0 on an H200 (15 ns, traces/h200/micro/graph_cupti.csv, of a resolution of 32)"),
 	CFG_END
 };
 
@@ -30,7 +33,7 @@ struct host_wall host_wall(const struct host_cfg *c, const struct op_stream *s, 
 		for (uint32_t k = o->first_launch; k < o->first_launch + o->n_launches; k++) {
 			thread += c->launch;
 			device = (thread > device + c->stream_gap ? thread : device + c->stream_gap) + took[k];
-			w.graph += took[k] + c->graph_node;
+			w.graph += (took[k] > c->record ? took[k] - c->record : 0) + c->graph_node;
 		}
 		if (o->kind == OP_HOST_SYNC)
 			thread = device + c->sync;

@@ -18,13 +18,14 @@ struct host_cfg {
 	ps_t stream_gap;             /* between two kernels of a stream that both wait there */
 	ps_t graph_launch;           /* of a whole graph, beyond its nodes */
 	ps_t graph_node;             /* of each node, beyond its kernel */
+	ps_t record;                 /* in a kernel's recorded time, and in no graph */
 };
 
 extern const struct cfg_field host_schema[];
 
 struct host_wall { ps_t eager, graph; };
 
-/* `took[k]` is launch k of the stream. */
+/* `took[k]` is launch k of the stream, as a profiler would record it. */
 struct host_wall host_wall(const struct host_cfg *c, const struct op_stream *s, const ps_t *took);
 
 #endif

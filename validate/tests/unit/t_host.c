@@ -51,6 +51,10 @@ TEST(a_node_of_a_graph_may_cost_something)
 
 	slow.graph_node = 4;
 	CHECK_U64(host_wall(&slow, &s, took).graph, 5 + 6 + 2 * 4);
+	slow.record = 2;
+	CHECK_U64(host_wall(&slow, &s, took).graph, 5 + 2 * (1 + 4));
+	slow.record = 9; /* more than there is */
+	CHECK_U64(host_wall(&slow, &s, took).graph, 5 + 2 * 4);
 }
 
 SUITE(t_host, T(short_kernels_wait_for_the_host) T(long_kernels_hide_the_host_but_not_the_gap)
