@@ -34,7 +34,8 @@ struct core_cmd {
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
 	enum res slowest;                /* unit of the math in flight before or after the loop */
-	struct core_stamps last, before; /* of a move outside the loop; of the tile before */
+	struct core_stamps last;         /* of a move outside the loop */
+	ps_t before;                     /* when the tile before was there; 0: none was loaded */
 	struct ev ev;                    /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
@@ -66,14 +67,6 @@ struct core {
 	bool admitting;
 };
 
-void core_explain_time(struct core_account *a, ps_t until, enum res why)
-{
-	if (until > a->mark) {
-		a->stall[why] += until - a->mark;
-		a->mark = until;
-	}
-}
-
 /* Who is to blame for the stage that ends at stamp i. */
 static enum res stage_of(const struct core_stamps *s, int i)
 {
@@ -88,29 +81,53 @@ static enum res stage_of(const struct core_stamps *s, int i)
 /* One transfer alone: every stage takes its own time. */
 void core_explain_transfer(struct core_account *a, const struct core_stamps *s)
 {
+	if (s->t[CORE_AT_DONE] <= a->mark) /* and no stage ends after the transfer */
+		return;
 	for (int i = 0; i < CORE_STAMPS; i++)
 		core_explain_time(a, s->t[i], stage_of(s, i));
+}
+
+struct longest {
+	ps_t *spent; /* by resource */
+	enum res res;
+};
+
+static inline void spend(struct longest *l, enum res r, const ps_t *t, int stamp)
+{
+	l->spent[r] += t[stamp] > t[stamp - 1] ? t[stamp] - t[stamp - 1] : 0;
+	if (l->spent[r] > l->spent[l->res])
+		l->res = r;
 }
 
 /* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where
  * this one spent the longest, queues included. One asked for only after the one before it was there is a transfer
  * alone. */
-void core_explain_stream(struct core_account *a, const struct core_stamps *s, const struct core_stamps *before)
+void core_explain_stream(struct core_account *a, const struct core_stamps *s, ps_t before)
 {
-	ps_t spent[RES_COUNT] = { 0 };
-	int longest = RES_DMA;
+	const ps_t *t = s->t;
+	ps_t spent[RES_COUNT];
+	struct longest most = { spent, RES_DMA };
 
-	if (before->t[CORE_AT_DONE] && s->t[CORE_AT_ISSUE] < before->t[CORE_AT_DONE]) {
-		for (int i = CORE_AT_SENT; i < CORE_STAMPS; i++) {
-			enum res r = stage_of(s, i);
-
-			spent[r] += s->t[i] > s->t[i - 1] ? s->t[i] - s->t[i - 1] : 0;
-			if (spent[r] > spent[longest])
-				longest = (int)r;
-		}
-		core_explain_time(a, s->t[CORE_AT_DONE], (enum res)longest);
+	if (!before || t[CORE_AT_ISSUE] >= before) {
+		core_explain_transfer(a, s);
+		return;
 	}
-	core_explain_transfer(a, s);
+	if (t[CORE_AT_DONE] <= a->mark)
+		return;
+	if (t[CORE_AT_DRAM_DONE] > t[CORE_AT_DRAM] + (t[CORE_AT_DONE] - t[CORE_AT_ISSUE]) / 2) {
+		core_explain_time(a, t[CORE_AT_DONE], RES_DRAM); /* more than all the others, as nearly always */
+		return;
+	}
+	spent[RES_DMA] = spent[RES_L1] = spent[RES_NOC] = spent[RES_DRAM] = spent[s->level] = 0;
+	spend(&most, RES_DMA, t, CORE_AT_SENT);
+	spend(&most, RES_L1, t, CORE_AT_L1);
+	spend(&most, RES_NOC, t, CORE_AT_ARRIVE);
+	spend(&most, (enum res)s->level, t, CORE_AT_LEVEL);
+	spend(&most, (enum res)s->level, t, CORE_AT_DRAM);
+	spend(&most, RES_DRAM, t, CORE_AT_DRAM_DONE);
+	spend(&most, (enum res)s->level, t, CORE_AT_REPLY);
+	spend(&most, RES_DMA, t, CORE_AT_DONE);
+	core_explain_time(a, t[CORE_AT_DONE], most.res);
 }
 
 static void keep_stamps(struct core_stamps *s, const struct dma_xfer *x)
@@ -351,10 +368,10 @@ static void tile_over(void *owner, struct ev *ev)
 	struct slot *s = owner;
 	struct core_cmd *k = s->cmd;
 
-	core_explain_stream(&k->acc, &s->last, &k->before);
+	core_explain_stream(&k->acc, &s->last, k->before);
 	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
 	if (s->last.t[CORE_AT_DONE])
-		k->before = s->last;
+		k->before = s->last.t[CORE_AT_DONE];
 	s->last = (struct core_stamps){ { 0 }, 0 };
 	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile);
 	if (s->stores_left == 0)

@@ -31,7 +31,13 @@ struct core_account {
 	uint64_t dram_bytes, mem_bytes; /* fetched from DRAM; moved through the NoC, both ways */
 };
 
-void core_explain_time(struct core_account *a, ps_t until, enum res why);
+static inline void core_explain_time(struct core_account *a, ps_t until, enum res why)
+{
+	if (until > a->mark) {
+		a->stall[why] += until - a->mark;
+		a->mark = until;
+	}
+}
 
 /* When the slowest transfer of a step left each stage of its way; `level` is the first that holds state. */
 enum {
@@ -40,7 +46,8 @@ enum {
 };
 struct core_stamps { ps_t t[CORE_STAMPS]; uint8_t level; };
 void core_explain_transfer(struct core_account *a, const struct core_stamps *s);      /* one alone */
-void core_explain_stream(struct core_account *a, const struct core_stamps *s, const struct core_stamps *before);
+/* One of a stream; `before`: when the one before it was there, 0 for the first. */
+void core_explain_stream(struct core_account *a, const struct core_stamps *s, ps_t before);
 
 /* `done` is called once for each command: its last store is acknowledged. */
 struct core_owner { void *ctx; void (*done)(void *ctx, uint32_t cmd); bool (*decided)(void *ctx, int32_t cmd); };

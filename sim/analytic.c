@@ -18,12 +18,13 @@ struct analytic {
 	uint64_t tiles, pinned_bytes, commands, round_trips, branches;
 	uint8_t *pinned; /* by tensor: loaded in an earlier pass */
 	struct way *way; /* of a command's instructions */
+	struct leg *leg; /* of their transfers, all but the last of a loop */
 	uint32_t *order; /* a command's instructions by phase and sort */
 	ps_t *done;      /* by command */
-	/* SRAM: what is taken, and when it is given back, a heap by time. */
+	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t sram, used;
-	struct given *heap;
-	size_t n_heap, cap_heap;
+	struct given *ring;
+	uint32_t first, end, ring_mask; /* first, end: taken modulo the ring's size */
 	ps_t *slot;    /* when a tile's place is free again, dma.stages of them */
 	ps_t admitted; /* SRAM is given out in program order */
 	/* The command processor. */
@@ -79,7 +80,7 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 {
 	struct analytic *a = calloc(1, sizeof *a);
 	struct sram s;
-	size_t most = 1;
+	size_t most = 1, cap = 1;
 
 	if (!a || !(a->stats = stat_new()))
 		goto nomem;
@@ -90,10 +91,12 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 	sram_init(&s, &c->sram, c->cores);
 	a->sram = s.size;
 	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
-	a->cap_heap = (size_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1;
+	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
+	a->ring_mask = (uint32_t)(cap - 1);
 	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->way = calloc(most, sizeof *a->way)) ||
-	    !(a->order = calloc(most, sizeof *a->order)) || !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) ||
-	    !(a->heap = calloc(a->cap_heap, sizeof *a->heap)) || !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
+	    !(a->leg = calloc(most, sizeof *a->leg)) || !(a->order = calloc(most, sizeof *a->order)) ||
+	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) || !(a->ring = calloc(cap, sizeof *a->ring)) ||
+	    !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
 		goto nomem;
 	if (ways_init(&a->ways, c, end_of(p), e) < 0 || add_stats(a, e) < 0)
 		goto fail;
@@ -113,9 +116,10 @@ void analytic_free(struct analytic *a)
 	stat_free(a->stats);
 	free(a->pinned);
 	free(a->way);
+	free(a->leg);
 	free(a->order);
 	free(a->done);
-	free(a->heap);
+	free(a->ring);
 	free(a->slot);
 	free(a);
 }
@@ -182,45 +186,49 @@ void analytic_warm(struct analytic *a, const uint32_t *const *picks)
 
 /* --- SRAM -------------------------------------------------------------------------------------------------- */
 
-static void give(struct analytic *a, ps_t when, uint64_t bytes)
+static int stuck(uint64_t bytes, struct err *e)
 {
-	size_t i = a->n_heap++;
-
-	for (; i && a->heap[(i - 1) / 2].when > when; i = (i - 1) / 2)
-		a->heap[i] = a->heap[(i - 1) / 2];
-	a->heap[i] = (struct given){ when, bytes };
+	return err_set(e, ERR_STUCK, "the machine is stuck: %llu bytes of SRAM are more than it has",
+	               (unsigned long long)bytes);
 }
 
-static void given_first(struct analytic *a)
+/* Nearly always the last so far. */
+static inline void give(struct analytic *a, ps_t when, uint64_t bytes)
 {
-	struct given last = a->heap[--a->n_heap];
-	size_t i = 0, k;
+	const uint32_t mask = a->ring_mask, first = a->first;
+	struct given *ring = a->ring;
+	uint32_t i = a->end++;
 
-	a->used -= a->heap[0].bytes;
-	while ((k = 2 * i + 1) < a->n_heap) {
-		k += k + 1 < a->n_heap && a->heap[k + 1].when < a->heap[k].when;
-		if (a->heap[k].when >= last.when)
-			break;
-		a->heap[i] = a->heap[k];
-		i = k;
-	}
-	a->heap[i] = last;
+	for (; i != first && ring[(i - 1) & mask].when > when; i--)
+		ring[i & mask] = ring[(i - 1) & mask];
+	ring[i & mask].when = when;
+	ring[i & mask].bytes = bytes;
 }
 
 /* The first moment from `a->admitted` on when there is room; moves `admitted` there. */
-static int take(struct analytic *a, uint64_t bytes, struct err *e)
+static inline int take(struct analytic *a, uint64_t bytes, struct err *e)
 {
-	while (a->n_heap && a->heap[0].when <= a->admitted)
-		given_first(a);
-	while (bytes > a->sram - a->used) {
-		if (!a->n_heap)
-			return err_set(e, ERR_STUCK, "the machine is stuck: %llu bytes of SRAM are more than it has",
-			               (unsigned long long)bytes);
-		a->admitted = ps_max(a->admitted, a->heap[0].when);
-		given_first(a);
+	const uint64_t most = a->sram - bytes;
+	const uint32_t end = a->end, mask = a->ring_mask;
+	const struct given *ring = a->ring;
+	uint64_t used = a->used;
+	ps_t at = a->admitted;
+	uint32_t first = a->first;
+
+	for (; first != end; first++) {
+		const struct given *g = &ring[first & mask];
+
+		if (g->when > at) {
+			if (used <= most)
+				break;
+			at = g->when;
+		}
+		used -= g->bytes;
 	}
-	a->used += bytes;
-	return 0;
+	a->first = first;
+	a->admitted = at;
+	a->used = used + bytes;
+	return bytes <= a->sram && used <= most ? 0 : stuck(bytes, e);
 }
 
 /* --- a command --------------------------------------------------------------------------------------------- */
@@ -281,7 +289,7 @@ static enum res main_unit(const struct at *x, enum isa_when when, enum res none)
 }
 
 /* Math of a phase, one after the other, each when its unit is free; returns when it ends. */
-static ps_t math(struct analytic *a, const struct at *x, enum isa_when when, bool last, ps_t at)
+static inline ps_t math(struct analytic *a, const struct at *x, enum isa_when when, bool last, ps_t at)
 {
 	EACH(n, x, when, MATH)
 	{
@@ -314,30 +322,37 @@ static ps_t may_load(const struct at *x, enum isa_when when)
 }
 
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
-static ps_t move(struct analytic *a, const struct at *x, enum isa_when when, enum sort sort, uint32_t tile, ps_t at,
-                 struct core_stamps *slowest)
+static inline ps_t move(struct analytic *a, const struct at *x, enum isa_when when, enum sort sort, uint32_t tile,
+                        ps_t at, struct core_stamps *slowest)
 {
+	struct core_stamps other, *s = slowest;
 	ps_t end = at;
 
-	*slowest = (struct core_stamps){ { 0 }, 0 };
 	EACH(n, x, when, sort)
 	{
 		const struct isa_insn *i = &x->insns[*n];
 		const struct way *w = &a->way[*n];
-		uint64_t from = when == ISA_TILE ? i->tile_bytes * tile : 0, bytes = w->bytes;
-		struct core_stamps s;
+		const struct leg *l = &a->leg[*n];
+		uint64_t from = when == ISA_TILE ? i->tile_bytes * tile : 0;
+		struct leg last;
 		ps_t done;
 
-		if (bytes <= from)
+		if (w->bytes <= from)
 			continue;
-		if (when == ISA_TILE)
-			bytes = bytes - from < i->tile_bytes ? bytes - from : i->tile_bytes;
-		done = ways_move(&a->ways, w, bytes, at, at >= x->ready, &s);
-		x->acc->mem_bytes += bytes;
+		if (w->bytes - from < l->bytes) {
+			last = ways_leg(&a->ways, w, w->bytes - from);
+			l = &last;
+		}
+		done = ways_move(&a->ways, w, l, at, at >= x->ready, s);
+		x->acc->mem_bytes += l->bytes;
 		end = ps_max(end, done);
-		if (done >= slowest->t[CORE_AT_DONE])
-			*slowest = s;
+		if (s == slowest)
+			s = &other;
+		else if (done >= slowest->t[CORE_AT_DONE])
+			*slowest = other;
 	}
+	if (s == slowest) /* nothing to move */
+		*slowest = (struct core_stamps){ { 0 }, 0 };
 	return end;
 }
 
@@ -348,11 +363,12 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(x, ISA_TILE);
 	const enum res unit = main_unit(x, ISA_TILE, RES_DMA);
-	struct core_stamps before = { { 0 }, 0 }, s = before;
-	ps_t turn = ps_max(x->ready, pre_done);
+	struct core_stamps s = { { 0 }, 0 };
+	ps_t turn = ps_max(x->ready, pre_done), before = 0;
+	uint32_t place = 0;
 
 	for (uint32_t t = 0; t < x->c->tiles; t++) {
-		ps_t *slot = &a->slot[t % stages], there, over;
+		ps_t *slot = &a->slot[place], there, over;
 
 		a->admitted = ps_max(a->admitted, t >= stages ? *slot : 0);
 		if (take(a, x->c->slot_bytes, e) < 0)
@@ -362,10 +378,9 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 			there = move(a, x, ISA_TILE, LOADS, t, there, &s);
 		turn = ps_max(turn, there);
 		over = math(a, x, ISA_TILE, t + 1 == x->c->tiles, turn);
-		core_explain_stream(x->acc, &s, &before);
+		core_explain_stream(x->acc, &s, before);
 		core_explain_time(x->acc, over, unit);
-		if (s.t[CORE_AT_DONE])
-			before = s;
+		before = s.t[CORE_AT_DONE] ? s.t[CORE_AT_DONE] : before;
 		*slot = over;
 		if (stores) {
 			*slot = move(a, x, ISA_TILE, STORES, t, over, &s);
@@ -373,6 +388,7 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 		}
 		give(a, *slot, x->c->slot_bytes);
 		*end = ps_max(*end, *slot);
+		place = place + 1 < stages ? place + 1 : 0;
 	}
 	a->tiles += x->c->tiles;
 	return 0;
@@ -406,13 +422,20 @@ static int run_cmd(struct analytic *a, struct at *x, ps_t *done, struct err *e)
 
 /* --- the command processor --------------------------------------------------------------------------------- */
 
-static uint64_t fetched(const struct analytic *a, const struct isa_cmd *c)
+/* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
+static uint64_t find_legs(struct analytic *a, const struct isa_cmd *c)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < c->n_insns; i++)
-		if (is_move(&a->p->insns[c->first_insn + i]) && !a->way[i].write)
-			n += a->way[i].dram;
+	for (uint32_t i = 0; i < c->n_insns; i++) {
+		const struct isa_insn *x = &a->p->insns[c->first_insn + i];
+		const struct way *w = &a->way[i];
+
+		if (!is_move(x) || w->bytes == 0)
+			continue;
+		a->leg[i] = ways_leg(&a->ways, w, x->when == ISA_TILE && x->tile_bytes < w->bytes ? x->tile_bytes : w->bytes);
+		n += w->write ? 0 : w->dram;
+	}
 	return n;
 }
 
@@ -464,7 +487,7 @@ static void begin(struct analytic *a)
 	ways_begin(&a->ways);
 	for (int i = 0; i < RES_COUNT; i++)
 		line_clear(&a->unit[i]);
-	a->used = a->n_heap = 0;
+	a->used = a->first = a->end = 0;
 	a->admitted = a->host_at = 0;
 	a->issue_at = a->c->dispatch.launch;
 }
@@ -493,7 +516,7 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 		core_explain_time(&r->acc, x.ready, RES_DISPATCH);
 		sort_insns(a, &x);
 		find_all(a, c, picks);
-		r->acc.dram_bytes = fetched(a, c);
+		r->acc.dram_bytes = find_legs(a, c);
 		if (run_cmd(a, &x, &a->done[k], e) < 0)
 			return err_add(e, "command %u of %zu", k, p->n_cmds);
 		a->done[k] = decide(a, c, &r->acc, a->done[k]);

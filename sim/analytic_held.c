@@ -5,7 +5,7 @@
 
 #include "sim/clock.h"
 
-#define BLOCKS      128                 /* of a level, about */
+#define BLOCKS      64                  /* of a level, about; with 128, random machines are no nearer to events */
 #define BLOCK_MAX   64                  /* chunks */
 #define INDEX_MAX   (UINT64_C(1) << 22) /* entries of the index over all addresses */
 #define NONE        0
@@ -15,7 +15,7 @@
 /* The first blocks are the sets' ring heads: next is the block used last, prev the one used longest ago. */
 struct block {
 	uint64_t number, mask, dirty;
-	uint32_t prev, next;
+	uint32_t prev, next, chunks; /* how many are in the mask */
 };
 
 struct held {
@@ -33,10 +33,13 @@ struct held {
 
 static inline uint64_t count(uint64_t mask)
 {
+	uint64_t low;
+
 	if (!mask)
 		return 0;
-	if (!(mask & (mask + 1))) /* the lowest bits, as in a whole block */
-		return mask + 1 ? (uint64_t)__builtin_ctzll(mask + 1) : 64;
+	low = mask >> __builtin_ctzll(mask);
+	if (!(low & (low + 1))) /* one run, as nearly always */
+		return low + 1 ? (uint64_t)__builtin_ctzll(low + 1) : 64;
 	return (uint64_t)__builtin_popcountll(mask);
 }
 
@@ -93,7 +96,7 @@ void held_free(struct held *h)
 	free(h);
 }
 
-static void unlink_block(struct held *h, uint32_t i)
+static inline void unlink_block(struct held *h, uint32_t i)
 {
 	struct block *b = &h->blocks[i];
 
@@ -101,7 +104,7 @@ static void unlink_block(struct held *h, uint32_t i)
 	h->blocks[b->next].prev = b->prev;
 }
 
-static void link_first(struct held *h, uint32_t set, uint32_t i)
+static inline void link_first(struct held *h, uint32_t set, uint32_t i)
 {
 	struct block *b = &h->blocks[i], *head = &h->blocks[set];
 
@@ -111,15 +114,44 @@ static void link_first(struct held *h, uint32_t set, uint32_t i)
 	head->next = i;
 }
 
-static uint32_t set_of(const struct held *h, uint64_t number)
-{
-	uint64_t tag = number / h->sets, set = number - tag * h->sets, x = tag * UINT64_C(0x9e3779b97f4a7c15);
+/* A block's place: its set is the sum of both, modulo the number of sets. Walked from block to block without a division
+ * but where the tag changes. */
+struct place {
+	uint64_t tag;
+	uint32_t index, moved; /* by the tag's hash */
+};
 
-	return (uint32_t)(h->hash ? (set + (x ^ x >> 32) % h->sets) % h->sets : set);
+static uint32_t moved_by(const struct held *h, uint64_t tag)
+{
+	uint64_t x = tag * UINT64_C(0x9e3779b97f4a7c15);
+
+	return h->hash ? (uint32_t)((x ^ x >> 32) % h->sets) : 0;
+}
+
+static struct place place_of(const struct held *h, uint64_t number)
+{
+	uint64_t tag = number / h->sets;
+
+	return (struct place){ tag, (uint32_t)(number - tag * h->sets), moved_by(h, tag) };
+}
+
+static inline void next_place(const struct held *h, struct place *p)
+{
+	if (++p->index < h->sets)
+		return;
+	p->index = 0;
+	p->moved = moved_by(h, ++p->tag);
+}
+
+static inline uint32_t set_at(const struct held *h, const struct place *p)
+{
+	uint32_t set = p->index + p->moved;
+
+	return set < h->sets ? set : set - h->sets;
 }
 
 /* Blocks are handed out in order at first, so that a large level costs what it uses. */
-static uint32_t take_block(struct held *h, uint32_t set, uint64_t number)
+static inline uint32_t take_block(struct held *h, uint32_t set, uint64_t number)
 {
 	uint32_t i = h->spare;
 
@@ -134,7 +166,7 @@ static uint32_t take_block(struct held *h, uint32_t set, uint64_t number)
 	return i;
 }
 
-static void give_block(struct held *h, uint32_t i)
+static inline void give_block(struct held *h, uint32_t i)
 {
 	unlink_block(h, i);
 	h->index[h->blocks[i].number] = NONE;
@@ -142,50 +174,58 @@ static void give_block(struct held *h, uint32_t i)
 	h->spare = i;
 }
 
-/* Chunks of a block leave; returns how many of them were dirty. */
-static uint64_t leave(struct held *h, uint32_t set, uint32_t i, uint64_t mask)
+/* The lowest n of them. */
+static inline uint64_t lowest(uint64_t mask, uint64_t n)
 {
-	struct block *b = &h->blocks[i];
-	uint64_t dirty = count(b->dirty & mask), n = count(b->mask & mask);
+	const int at = mask ? __builtin_ctzll(mask) : 0;
+	uint64_t low = mask >> at, left = mask;
 
-	h->used -= n;
-	h->set_used[set] -= n;
-	h->dirty -= dirty;
-	b->mask &= ~mask;
-	b->dirty &= ~mask;
-	if (!b->mask)
-		give_block(h, i);
-	return dirty;
-}
-
-static uint64_t lowest(uint64_t mask, uint64_t n)
-{
-	uint64_t left = mask;
-
+	if (!(low & (low + 1)) && n < 64) /* one run, as nearly always */
+		return (low & ((UINT64_C(1) << n) - 1)) << at;
 	for (; n; n--)
 		left &= left - 1;
 	return mask & ~left;
 }
 
-/* The oldest go until the set holds no more than it can; returns how many chunks were dirty. */
-static uint64_t shrink(struct held *h, uint32_t set)
+/* `n` chunks of a block leave, those of `mask`; returns how many of them were dirty. */
+static inline uint64_t leave(struct held *h, uint32_t i, uint64_t mask, uint64_t n)
 {
+	struct block *b = &h->blocks[i];
 	uint64_t dirty = 0;
 
-	while (h->set_used[set] > h->set_capacity) {
-		uint32_t i = h->blocks[set].prev;
-		uint64_t left = h->blocks[i].mask, mask = left, n = h->set_used[set] - h->set_capacity;
-
-		if (n < count(left))
-			mask = lowest(left, n);
-		dirty += leave(h, set, i, mask);
+	if (b->dirty) {
+		dirty = count(b->dirty & mask);
+		b->dirty &= ~mask;
 	}
+	b->mask &= ~mask;
+	b->chunks -= (uint32_t)n;
+	if (!b->chunks)
+		give_block(h, i);
+	return dirty;
+}
+
+/* The oldest go until the set, which holds more than it can, is full; returns how many chunks were dirty. */
+static inline uint64_t shrink(struct held *h, uint32_t set)
+{
+	const uint64_t over = h->set_used[set] - h->set_capacity;
+	uint64_t left = over, dirty = 0, n;
+
+	for (; left; left -= n) {
+		uint32_t i = h->blocks[set].prev;
+		struct block *b = &h->blocks[i];
+
+		n = b->chunks < left ? b->chunks : left;
+		dirty += leave(h, i, n == b->chunks ? b->mask : lowest(b->mask, n), n);
+	}
+	h->used -= over;
+	h->set_used[set] = h->set_capacity;
+	h->dirty -= dirty;
 	return dirty;
 }
 
 /* The part of a range in one block: its chunks, and bytes of the first and the last that are not in the range. */
 struct part {
-	uint64_t number, mask, bytes, before, after, first, last;
+	uint64_t number, mask, chunks, bytes, before, after, first, last;
 };
 
 static struct part part_of(const struct held *h, uint64_t at, uint64_t end)
@@ -197,6 +237,7 @@ static struct part part_of(const struct held *h, uint64_t at, uint64_t end)
 	lo = at >> h->chunk_shift;
 	hi = (stop - 1) >> h->chunk_shift;
 	n = hi - lo + 1;
+	p.chunks = n;
 	p.bytes = stop - at;
 	p.before = at - (lo << h->chunk_shift);
 	p.after = ((hi + 1) << h->chunk_shift) - stop;
@@ -208,7 +249,7 @@ static struct part part_of(const struct held *h, uint64_t at, uint64_t end)
 }
 
 /* Bytes of the range that lie in the chunks of `mask`. */
-static uint64_t bytes_in(const struct held *h, const struct part *p, uint64_t mask)
+static inline uint64_t bytes_in(const struct held *h, const struct part *p, uint64_t mask)
 {
 	if (mask == p->mask)
 		return p->bytes;
@@ -223,42 +264,80 @@ static uint64_t that_fits(const struct held *h, uint64_t missing)
 	return count(missing) <= room ? missing : lowest(missing, room);
 }
 
-static void touch_part(struct held *h, const struct part *p, enum held_use use, struct held_found *f)
+/* Chunks of a block that is here. */
+static void touch_here(struct held *h, const struct part *p, uint32_t set, uint32_t i, enum held_use use,
+                       struct held_found *f)
 {
-	uint32_t i = h->index[p->number], set = set_of(h, p->number);
-	uint64_t here = i ? h->blocks[i].mask & p->mask : 0, missing = p->mask & ~here;
+	struct block *b = &h->blocks[i];
+	uint64_t here = b->mask & p->mask, missing = p->mask & ~here, n;
 	uint64_t come = use == HELD_PASS ? 0 : h->keep ? that_fits(h, missing) : missing;
 
 	if (here)
 		f->hit += bytes_in(h, p, here);
 	if (here | come)
 		f->kept += bytes_in(h, p, here | come);
-	if (i && h->blocks[set].next != i) {
+	if (h->blocks[set].next != i) {
 		unlink_block(h, i);
 		link_first(h, set, i);
 	}
-	if (!i && come)
-		i = take_block(h, set, p->number);
-	h->blocks[i].mask |= i ? come : 0;
-	h->used += count(come);
-	h->set_used[set] += count(come);
-	if (use == HELD_WRITE && i) {
-		uint64_t made = (here | come) & ~h->blocks[i].dirty;
+	n = count(come);
+	b->mask |= come;
+	b->chunks += (uint32_t)n;
+	h->used += n;
+	h->set_used[set] += n;
+	if (use == HELD_WRITE) {
+		uint64_t made = (here | come) & ~b->dirty;
 
-		h->blocks[i].dirty |= made;
+		b->dirty |= made;
 		h->dirty += count(made);
 	}
-	if (h->set_used[set] > h->set_capacity)
-		f->pushed += shrink(h, set) << h->chunk_shift; /* I1 */
+}
+
+/* Chunks of a block of which nothing is here. */
+static void touch_new(struct held *h, const struct part *p, uint32_t set, enum held_use use, struct held_found *f)
+{
+	uint64_t come = use == HELD_PASS ? 0 : h->keep ? that_fits(h, p->mask) : p->mask, n;
+	struct block *b;
+
+	if (!come)
+		return;
+	f->kept += bytes_in(h, p, come);
+	n = come == p->mask ? p->chunks : count(come);
+	b = &h->blocks[take_block(h, set, p->number)];
+	b->mask = come;
+	b->chunks = (uint32_t)n;
+	h->used += n;
+	h->set_used[set] += n;
+	if (use == HELD_WRITE) {
+		b->dirty = come;
+		h->dirty += n;
+	}
 }
 
 static void touch_range(struct held *h, uint64_t at, uint64_t end, enum held_use use, struct held_found *f)
 {
-	while (at < end) {
-		struct part p = part_of(h, at, end);
+	const uint64_t block = UINT64_C(1) << h->block_shift;
+	struct part p = part_of(h, at, end);
+	struct place place = place_of(h, p.number);
 
-		touch_part(h, &p, use, f);
+	for (;;) {
+		uint32_t i = h->index[p.number], set = set_at(h, &place);
+
+		if (i)
+			touch_here(h, &p, set, i, use, f);
+		else
+			touch_new(h, &p, set, use, f);
+		if (h->set_used[set] > h->set_capacity)
+			f->pushed += shrink(h, set) << h->chunk_shift; /* I1 */
 		at += p.bytes;
+		if (end - at >= block && p.bytes == block) {
+			p.number++; /* nearly always one whole block after the other */
+		} else {
+			if (at == end)
+				return;
+			p = part_of(h, at, end);
+		}
+		next_place(h, &place);
 	}
 }
 
@@ -303,11 +382,17 @@ void held_drop(struct held *h, uint64_t addr, uint64_t bytes)
 
 	while (at < end) {
 		struct part p = part_of(h, at, end);
-		uint32_t i = h->index[p.number];
 		uint64_t whole = p.mask & ~(p.before ? p.first : 0) & ~(p.after ? p.last : 0);
+		uint32_t i = h->index[p.number];
 
-		if (i && h->blocks[i].mask & whole)
-			leave(h, set_of(h, p.number), i, whole);
+		if (i && (whole &= h->blocks[i].mask)) {
+			const struct place place = place_of(h, p.number);
+			uint64_t n = count(whole);
+
+			h->used -= n;
+			h->set_used[set_at(h, &place)] -= n;
+			h->dirty -= leave(h, i, whole, n);
+		}
 		at += p.bytes;
 	}
 }

@@ -6,7 +6,7 @@
  * about the size of the level is partly lost, as there. A level that keeps (`ways` 0: KV buffer, pinned ways) takes in
  * what fits and never gives it up.
  * Leaves out: conflicts within a block; sectors of a chunk (one byte of it here is all of it here).
- * A block is one to 64 chunks, about a 32nd of the level, so a touch costs the host the same at any capacity.
+ * A block is one to 64 chunks, about a 64th of the level, so a touch costs the host the same at any capacity.
  * Invariant: I1 chunks held <= capacity, always. */
 #ifndef NPUSIM_SIM_ANALYTIC_HELD_H
 #define NPUSIM_SIM_ANALYTIC_HELD_H

@@ -15,6 +15,13 @@ struct way {
 	bool write, to_kv;
 };
 
+/* A transfer of so many of a way's bytes: its parts, and what each takes of its server. A loop's are all alike but for
+ * the last. */
+struct leg {
+	uint64_t bytes, asked, kv, beyond, dram, back; /* asked: beyond the L1; beyond: of the L2 */
+	ps_t l1_span, l2_span, kv_span, dram_span, dram_least, back_span, dma_span;
+};
+
 struct way_counts {
 	uint64_t l1_read, l1_hit, l1_miss, l1_through;
 	uint64_t kv_read, kv_write, kv_hit, kv_fill, kv_spill_read, kv_spill_write, kv_resident, kv_dirty;
@@ -49,7 +56,9 @@ void ways_level(struct ways *w);                      /* brings statistics that 
 uint64_t ways_resident(const struct ways *w, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes, moves contents, counts. */
 struct way ways_find(struct ways *w, uint8_t cls, uint64_t addr, uint64_t bytes, bool write);
-/* A transfer of `bytes` of them, from `issue` on; returns when its last byte is through the engines. */
-ps_t ways_move(struct ways *w, const struct way *x, uint64_t bytes, ps_t issue, bool demand, struct core_stamps *s);
+struct leg ways_leg(const struct ways *w, const struct way *x, uint64_t bytes);
+/* One transfer, from `issue` on; returns when its last byte is through the engines. */
+ps_t ways_move(struct ways *w, const struct way *x, const struct leg *l, ps_t issue, bool demand,
+               struct core_stamps *s);
 
 #endif

@@ -80,25 +80,26 @@ static int dram_init(struct ways *w, const struct dram_cfg *c, struct err *e)
  */
 static ps_t written_early(struct ways *w, ps_t at, ps_t span)
 {
-	ps_t most = span, early;
+	struct line *l = &w->dram_line;
+	ps_t early = ps_min(span, l->idle);
 	uint64_t dirty = 0;
 
 	if (!w->c->l2.write_back)
 		return 0;
-	for (int i = 0; i < PARTS; i++)
-		dirty += w->l2[i] ? held_dirty(w->l2[i]) : 0;
 	/* Idle time of long ago counts as far as what is dirty now could have used it. */
-	most += (dirty * w->write_per_byte) >> LINE_FRACTION;
-	w->dram_line.idle = ps_min(w->dram_line.idle, most);
-	early = ps_min(span, w->dram_line.idle);
-	w->dram_line.idle -= early;
-	return early + line_fill(&w->dram_line, 0, at, span - early);
+	if (l->idle > span) {
+		for (int i = 0; i < PARTS; i++)
+			dirty += w->l2[i] ? held_dirty(w->l2[i]) : 0;
+		l->idle = ps_min(l->idle, span + ((dirty * w->write_per_byte) >> LINE_FRACTION));
+	}
+	l->idle -= early;
+	return early + line_fill(l, 0, at, span - early);
 }
 
 /* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
-static void dram_post(struct ways *w, ps_t at, uint64_t bytes)
+static void dram_post(struct ways *w, ps_t at, ps_t span)
 {
-	ps_t span = (bytes * w->write_per_byte) >> LINE_FRACTION, most = ps_max(w->posted_most, span * w->posts);
+	ps_t most = ps_max(w->posted_most, span * w->posts);
 
 	span -= written_early(w, at, span);
 	if (w->posted)
@@ -112,17 +113,24 @@ static void dram_post(struct ways *w, ps_t at, uint64_t bytes)
 }
 
 /* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs. */
-static struct line_span dram_take(struct ways *w, ps_t at, uint64_t bytes)
+static struct line_span dram_take(struct ways *w, ps_t at, const struct leg *l)
 {
-	struct line_span s = line_book(&w->dram_line, at, line_span_of(&w->dram_line, bytes));
+	struct line_span s = line_book(&w->dram_line, at, l->dram_span);
+
+	s.end = ps_max(s.end, s.start + l->dram_least) + w->dram_latency;
+	return s;
+}
+
+/* What the fullest channel needs for so many bytes. */
+static ps_t dram_least(const struct ways *w, uint64_t bytes)
+{
 	uint64_t most = w->dram_grain;
 
 	if (bytes < most)
 		most = bytes;
 	else
 		most *= div_up(div_up(bytes, w->dram_grain), w->dram_parts);
-	s.end = ps_max(s.end, s.start + ((most * w->dram_part_per_byte) >> LINE_FRACTION)) + w->dram_latency;
-	return s;
+	return (most * w->dram_part_per_byte) >> LINE_FRACTION;
 }
 
 /* --- life cycle -------------------------------------------------------------------------------------------- */
@@ -343,75 +351,98 @@ static uint64_t part(uint64_t of, uint64_t bytes, uint64_t whole)
 	return of * bytes / whole + 1;
 }
 
-/* From the L2's door, or DRAM's where there is none, to the answer. */
-static ps_t l2_move(struct ways *w, const struct way *x, uint64_t asked, uint64_t bytes, ps_t at, struct core_stamps *s)
+struct leg ways_leg(const struct ways *w, const struct way *x, uint64_t bytes)
 {
-	uint64_t dram = part(x->dram, bytes, x->bytes), back = part(x->back, bytes, x->bytes);
+	struct leg l = { .bytes = bytes, .asked = part(x->below, bytes, x->bytes) };
+
+	l.kv = x->to_kv ? part(x->kv, bytes, x->bytes) : 0;
+	l.beyond = x->to_kv ? part(x->spilled, bytes, x->bytes) : l.asked;
+	if (w->c->l2.size) {
+		l.dram = part(x->dram, bytes, x->bytes);
+		l.back = part(x->back, bytes, x->bytes);
+	} else {
+		l.dram = l.beyond;
+	}
+	l.l1_span = line_span_of(&w->l1_line, bytes);
+	l.l2_span = line_span_of(&w->l2_line, l.beyond);
+	l.kv_span = line_span_of(&w->kv_line, l.kv);
+	l.dram_span = line_span_of(&w->dram_line, l.dram);
+	l.dram_least = dram_least(w, l.dram);
+	l.back_span = (l.back * w->write_per_byte) >> LINE_FRACTION;
+	l.dma_span = line_span_of(&w->dma_line, bytes);
+	return l;
+}
+
+/* From the L2's door, or DRAM's where there is none, to the answer. */
+static inline ps_t l2_move(struct ways *w, const struct leg *l, ps_t at, struct core_stamps *s)
+{
 	struct line_span l2, d;
 	ps_t ready;
 
 	if (!w->c->l2.size) {
-		d = dram_take(w, at, asked);
+		d = dram_take(w, at, l);
 		s->t[CORE_AT_LEVEL] = ps_max(s->t[CORE_AT_LEVEL], at);
 		s->t[CORE_AT_DRAM] = at;
 		s->t[CORE_AT_DRAM_DONE] = d.end;
 		s->level = RES_DRAM;
 		return d.end;
 	}
-	l2 = line_book(&w->l2_line, at, line_span_of(&w->l2_line, asked));
+	l2 = line_book(&w->l2_line, at, l->l2_span);
 	ready = l2.end;
 	if (!s->t[CORE_AT_LEVEL])
 		s->t[CORE_AT_LEVEL] = l2.start;
 	at = l2.start + w->c->l2.miss_latency;
-	if (dram) {
-		d = dram_take(w, at, dram);
+	if (l->dram) {
+		d = dram_take(w, at, l);
 		ready = ps_max(ready, d.end);
 		s->t[CORE_AT_DRAM] = at;
 		s->t[CORE_AT_DRAM_DONE] = d.end;
 	}
-	if (back)
-		dram_post(w, at, back);
+	if (l->back)
+		dram_post(w, at, l->back_span);
 	return ready + w->l2_latency + w->far;
 }
 
-static ps_t behind_noc(struct ways *w, const struct way *x, uint64_t asked, uint64_t bytes, ps_t at,
-                       struct core_stamps *s)
+static inline ps_t behind_noc(struct ways *w, const struct way *x, const struct leg *l, ps_t at, struct core_stamps *s)
 {
-	struct line_span kv;
-	uint64_t spilled;
-	ps_t ready;
+	ps_t ready = 0;
 
 	s->level = RES_L2;
+	if (x->to_kv) {
+		struct line_span kv = line_book(&w->kv_line, at, l->kv_span);
+
+		s->t[CORE_AT_LEVEL] = at = kv.start;
+		ready = kv.end;
+	}
+	if (l->beyond)
+		ready = ps_max(ready, l2_move(w, l, at, s));
 	if (!x->to_kv)
-		return l2_move(w, x, asked, bytes, at, s);
-	kv = line_book(&w->kv_line, at, line_span_of(&w->kv_line, part(x->kv, bytes, x->bytes)));
-	ready = kv.end;
-	s->t[CORE_AT_LEVEL] = kv.start;
-	s->level = RES_KV;
-	if ((spilled = part(x->spilled, bytes, x->bytes)))
-		ready = ps_max(ready, l2_move(w, x, spilled, bytes, kv.start, s));
+		return ready;
 	s->level = RES_KV;
 	return ready + w->c->kv_buffer.latency;
 }
 
-ps_t ways_move(struct ways *w, const struct way *x, uint64_t bytes, ps_t issue, bool demand, struct core_stamps *s)
+ps_t ways_move(struct ways *w, const struct way *x, const struct leg *l, ps_t issue, bool demand,
+               struct core_stamps *s)
 {
 	const ps_t hop = w->c->noc.latency;
-	uint64_t asked = part(x->below, bytes, x->bytes);
-	ps_t *slot = &w->sent[demand][w->next[demand]], at, reply, span;
+	ps_t *slot = &w->sent[demand][w->next[demand]], at, reply;
 	struct line_span l1 = { 0, 0 };
 
 	w->n.dma_transfers++;
 	at = ps_max(issue, *slot) + w->c->dma.setup;
-	*s = (struct core_stamps){ { issue, at, at }, RES_L1 };
+	s->t[CORE_AT_ISSUE] = issue;
+	s->t[CORE_AT_SENT] = s->t[CORE_AT_L1] = at;
+	s->t[CORE_AT_LEVEL] = s->t[CORE_AT_DRAM] = 0; /* not asked */
+	s->level = RES_L1;
 	if (w->l1) {
-		l1 = line_book(&w->l1_line, at, line_span_of(&w->l1_line, bytes));
+		l1 = line_book(&w->l1_line, at, l->l1_span);
 		at = l1.start;
 	}
-	if (asked) {
+	if (l->asked) {
 		s->t[CORE_AT_L1] = at;
 		s->t[CORE_AT_ARRIVE] = at + hop;
-		reply = ps_max(behind_noc(w, x, asked, bytes, at + hop, s) + hop, l1.end);
+		reply = ps_max(behind_noc(w, x, l, at + hop, s) + hop, l1.end);
 	} else {
 		s->t[CORE_AT_ARRIVE] = s->t[CORE_AT_SENT];
 		s->t[CORE_AT_LEVEL] = at;
@@ -423,9 +454,9 @@ ps_t ways_move(struct ways *w, const struct way *x, uint64_t bytes, ps_t issue, 
 		s->t[CORE_AT_DRAM] = s->t[CORE_AT_DRAM_DONE] = s->t[CORE_AT_LEVEL];
 	s->t[CORE_AT_REPLY] = *slot = reply;
 	w->next[demand] = w->next[demand] + 1 == w->c->dma.outstanding ? 0 : w->next[demand] + 1;
-	span = line_span_of(&w->dma_line, bytes);
 	/* Bytes stream through the engines as they arrive. */
-	s->t[CORE_AT_DONE] = ps_max(line_book(&w->dma_line, reply > span ? reply - span : 0, span).end, reply);
+	at = reply > l->dma_span ? reply - l->dma_span : 0;
+	s->t[CORE_AT_DONE] = ps_max(line_book(&w->dma_line, at, l->dma_span).end, reply);
 	return s->t[CORE_AT_DONE];
 }
 

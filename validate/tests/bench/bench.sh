@@ -128,7 +128,7 @@ for machine in dsocr edge; do
 		i=$((i + 1))
 	done
 	us=$(sort -n "$work/all" | head -n 1)
-	row "$machine, one step" "$us" us "$([ $machine = dsocr ] && echo "at most 1000")"
+	row "$machine, one step" "$us" us "at most 1000"
 	row "$machine, steps" "$(div 1000000 "$us" %.0f)" /s ""
 	steps=1
 	counted "analytic_instructions_${machine}_step" "$(instructions closed analytic_step)" 1

@@ -1,7 +1,10 @@
 /* The closed form's parts: a server's booked time, and what a level holds. */
 #include "sim/analytic_held.h"
 #include "sim/analytic_line.h"
+#include "sim/rng.h"
 #include "validate/tests/test.h"
+
+#include <string.h>
 
 #define CHUNK UINT64_C(4096)
 #define END   (UINT64_C(1) << 30)
@@ -50,6 +53,44 @@ TEST(a_line_gives_only_what_is_free_between_two_moments)
 	CHECK_U64(line_fill(&l, 0, 40000, 100000), 30000);
 	CHECK_U64(line_fill(&l, 0, 40000, 100000), 0);
 	CHECK_U64(line_book(&l, 0, 5000).end, 45000);
+}
+
+TEST(any_bookings_take_the_moments_that_a_list_of_moments_would_give)
+{
+	enum { MOMENTS = 4000, STEP = 10000, BOOKINGS = 150 };
+	static bool taken[MOMENTS];
+	struct line l;
+	struct rng r;
+
+	line_init(&l, 1000000);
+	memset(taken, 0, sizeof taken);
+	rng_seed(&r, test_seed(), "line");
+	for (int i = 0; i < BOOKINGS; i++) {
+		uint64_t at = rng_below(&r, 1000), want = 1 + rng_below(&r, 8), to = at + rng_below(&r, 20), n = 0, k = at;
+
+		if (rng_below(&r, 3)) {
+			struct line_span s = line_book(&l, at * STEP, want * STEP);
+
+			while (taken[k])
+				k++;
+			CHECK_U64(s.start, k * STEP);
+			for (; n < want; k++)
+				if (!taken[k]) {
+					taken[k] = true;
+					n++;
+				}
+			CHECK_U64(s.end, k * STEP);
+		} else {
+			for (; k < to && n < want; k++)
+				if (!taken[k]) {
+					taken[k] = true;
+					n++;
+				}
+			CHECK_U64(line_fill(&l, at * STEP, to * STEP, want * STEP), n * STEP);
+		}
+	}
+	CHECK_U64(line_fill(&l, 20000, 20000, 1), 0); /* no time between them */
+	CHECK_U64(line_fill(&l, 30000, 20000, 1), 0);
 }
 
 TEST(a_line_with_more_gaps_than_it_remembers_never_books_a_moment_twice)
@@ -140,6 +181,7 @@ TEST(parts_of_chunks_count_their_own_bytes)
 
 SUITE(t_analytic,
       T(bookings_follow_each_other_and_fill_what_was_left_free) T(a_line_gives_only_what_is_free_between_two_moments)
+              T(any_bookings_take_the_moments_that_a_list_of_moments_would_give)
               T(a_line_with_more_gaps_than_it_remembers_never_books_a_moment_twice)
                       T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not)
                               T(bytes_that_were_written_leave_dirty_and_only_once)
