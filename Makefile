@@ -26,7 +26,7 @@ SIM = err arena str hash rng clock \
 ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
        cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
        l2_none kv noc_ideal sram dma gemv matrix vector core cp \
-       occupancy gpu gpu_product gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk
+       occupancy gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
 TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
@@ -351,7 +351,7 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
 CUDA_PROGRAMS = device micro_latency micro_partition micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
-	ref_rows ref_move ref_small ref_attention lib_gemm lib_matmul lib_tiles capture
+	ref_rows ref_move ref_small ref_attention lib_gemm lib_matmul lib_tiles lib_ampere capture
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)

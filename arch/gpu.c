@@ -180,7 +180,7 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 
 static gpu_form *const forms[KERNEL_FORMS] = { gpu_plain, gpu_copy,    gpu_copy,         gpu_stream, gpu_rows,
 	                                       gpu_chain, gpu_product, gpu_split_reduce, gpu_dot,    gpu_attention,
-	                                       gpu_flash, gpu_combine, gpu_walk };
+	                                       gpu_flash, gpu_combine, gpu_walk,   gpu_mma };
 
 /* I1, whatever a form thinks of: bytes over the sustained rates. CTAs of a product that want the same bytes at the same
  * time share a request, so that its L2 moves fewer than its operands have. */
@@ -188,7 +188,7 @@ static ps_t least(const struct gpu *g, const struct gpu_launch *l)
 {
 	struct gpu_mem m = l->mem;
 
-	if (l->kernel.form == KERNEL_PRODUCT)
+	if (l->kernel.form == KERNEL_PRODUCT || l->kernel.form == KERNEL_MMA)
 		m.read_hit = 0, m.read -= l->mem.read_hit, m.write = m.write_back;
 	return gpu_memory_time(g, &m);
 }

@@ -51,6 +51,11 @@ struct gpu_attention_cfg {
 	uint64_t tile_rate, combine_rate;
 	uint32_t many_softmax, many_tensor;
 };
+struct gpu_mma_cfg {
+	ps_t setup, ahead, miss;
+	uint32_t round, through;
+	uint64_t store_rate;
+};
 struct gpu_flash_cfg {
 	ps_t setup;
 	uint32_t mma, element, tensor, instructions, store, flop_mma;
@@ -74,8 +79,8 @@ struct gpu_rows_cfg {
 	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
-extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_attention_schema[], gpu_flash_schema[], gpu_stream_schema[],
-	gpu_rows_schema[];
+extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[], gpu_flash_schema[],
+	gpu_stream_schema[], gpu_rows_schema[];
 
 /* A device: the configuration's parts the closed forms look at. */
 struct gpu {
@@ -84,6 +89,7 @@ struct gpu {
 	const struct sm_cfg *sm;
 	const struct gpu_cfg *c;
 	const struct gpu_product_cfg *product;
+	const struct gpu_mma_cfg *mma;
 	const struct gpu_attention_cfg *attention;
 	const struct gpu_flash_cfg *flash;
 	const struct gpu_stream_cfg *stream;
@@ -123,7 +129,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l);
 
 typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t);
 gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
-	gpu_combine, gpu_flash, gpu_walk;
+	gpu_combine, gpu_flash, gpu_walk, gpu_mma;
 
 struct gpu_grid { uint64_t ctas, threads, rounds; uint32_t per_sm, sms; };     /* sms: that have a CTA */
 struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
@@ -131,6 +137,8 @@ struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
 ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
 /* Bytes over the device's rates: DRAM reads that missed, write-backs, and everything through the L2. */
 ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
+/* The same of a product's tiles, DRAM alone: an SM has its share of that. */
+ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms);
 /* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
 ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
 /* A barrier of a CTA of so many threads. */

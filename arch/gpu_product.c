@@ -114,8 +114,7 @@ static struct tiles tiles_of(const struct gpu_launch *l)
 	return x;
 }
 
-/* Bytes that go to DRAM and back, of which an SM has its share. */
-static ps_t dram_time(const struct gpu *g, const struct gpu_mem *m, uint64_t sms)
+ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms)
 {
 	uint64_t bytes = m->read - m->read_hit + m->write_back;
 
@@ -182,7 +181,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		gpc = clock_transfer(tokens * most_in_gpc(g, x.ctas / (cm * cn), cm * cn) / x.tiles_n, p->gpc_rate);
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
-	dram = dram_time(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
+	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	step = gpu_overlap(8, gpu_overlap(pow, gpu_overlap(pow, work, gpc), dram / steps), l2);
 	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
@@ -260,7 +259,7 @@ static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct 
 	t->pipe = steps * gpu_overlap(2, math, copies);
 	t->chain = x.rounds * steps * p->fma_step * 2 / (k->stages > 1 ? k->stages - 1 : 1);
 	t->chain = resident > 2 ? t->chain * 2 / resident : t->chain;
-	t->memory = dram_time(g, &l->mem, x.sms);
+	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	t->body = gpu_overlap(g->c->overlap, t->pipe + t->chain, t->memory);
 	hand_on = 2 * (g->c->step_l2 + clock_transfer(rows * columns * 4, g->c->sm_rate_l2));
 	if (split && joins_itself(l))
@@ -288,7 +287,9 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 	for (uint32_t n = 0; n < l->nth; n++) {
 		const struct gpu_launch *q = l - l->nth + n;
 
-		if (q->kernel.form == KERNEL_PRODUCT)
+		if (q->kernel.form == KERNEL_MMA)
+			parts = q->at->grid[2];
+		else if (q->kernel.form == KERNEL_PRODUCT)
 			parts = multiplies(&q->kernel) ? q->at->grid[2] : tiles_of(q).splits;
 	}
 	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
@@ -312,7 +313,7 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	row = dtype_bytes(l->op->dtype, s->k);
 	all = row * s->n * (s->batch ? s->batch : 1);
 	t->start = g->product->dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
-	t->memory = dram_time(g, &l->mem, x.sms);
+	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	if (k->row_warps && k->vector_bytes && k->unroll) {
 		uint64_t room = (uint64_t)x.per_sm * g->sms;
 

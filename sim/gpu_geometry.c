@@ -15,55 +15,99 @@ struct tile {
 	const char *name;
 	uint32_t from, to, bits, n, m, k, stages, cluster, threads, registers;
 	bool splits;
+	enum kernel_form form;
 };
 
-/* cuBLAS and CUTLASS name what they have. Where a library transposes a product its tile has its long side over the
- * weights. Registers: what such kernels are built with (four or eight warps, none below 90 where sums are 32 a
- * thread). */
+/* cuBLAS names what it has. Where a library transposes a product its tile has its long side over the weights.
+ * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). */
 static const struct tile tiles[] = {
-	/* cuBLAS on generations without wgmma */
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32, 64,
-	  true },
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128,
-	  64, true },
-	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 128, true },
-	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", 80, 89, 16, 128, 64, 64, 4, 1, 128, 128, true },
-	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 80, 89, 16, 128, 128, 32, 5, 1, 256, 128,
-	  true },
+	/* on generations without wgmma; those that copy through registers have one or two stages */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32, 118,
+	  true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128, 88,
+	  true, KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 100,
+	  true, KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x5_tn", 80, 89, 16, 64, 64, 64, 5, 1, 128, 100, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", 80, 89, 16, 128, 64, 64, 4, 1, 128, 152, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", 80, 89, 16, 128, 64, 64, 3, 1, 128, 154, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 80, 89, 16, 128, 128, 32, 5, 1, 128, 222, true,
+	  KERNEL_MMA },
 	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 80, 89, 16, 256, 128, 32, 3, 1, 256,
-	  255, true },
+	  218, true, KERNEL_MMA },
 	/* the same library on GB20x has the same kernels (traces/rtx5090) */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 120, 129, 16, 16, 16, 128, 2, 1, 32,
+	  118, true, KERNEL_MMA },
 	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 120, 129, 16, 32, 32, 128, 2, 1, 128,
-	  64, true },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 128,
-	  true },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 128,
-	  true },
+	  88, true, KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 100, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", 120, 129, 16, 64, 64, 32, 6, 1, 128, 90, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 154,
+	  true, KERNEL_MMA },
 	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 120, 129, 16, 256, 128, 32, 3, 1, 256,
-	  255, true },
+	  218, true, KERNEL_MMA },
 	/* wgmma and its successor: cuBLAS's own kernels, tiles as traced on our H200 */
-	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 1, 384, 168, true },
-	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 4, 384, 168, true },
-	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 16, 64, 16, 2, 384, 168, true },
-	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 32, 64, 16, 2, 384, 168, true },
-	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", 90, 109, 16, 64, 64, 64, 13, 2, 384, 168, true },
-	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true },
-	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true },
-	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true },
-	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true },
-	/* vLLM's CUTLASS fp8 products: k is never split */
-	{ "cutlass_scaled_mm_fp8_128x16_128x5", 89, 89, 8, 64, 16, 128, 5, 1, 128, 128, false },
-	{ "cutlass_scaled_mm_fp8_64x32_128x5", 89, 89, 8, 64, 32, 128, 5, 1, 128, 128, false },
-	{ "cutlass_scaled_mm_fp8_64x64_128x5", 89, 89, 8, 64, 64, 128, 5, 1, 128, 128, false },
-	{ "cutlass_scaled_mm_fp8_128x64_128x3", 89, 89, 8, 128, 64, 128, 3, 1, 128, 128, false },
-	{ "cutlass_scaled_mm_fp8_128x64_128x4", 90, 119, 8, 128, 64, 128, 4, 1, 384, 168, false },
-	{ "cutlass_scaled_mm_fp8_64x16_128x8", 90, 119, 8, 64, 16, 128, 8, 1, 384, 168, false },
-	{ "cutlass_scaled_mm_fp8_64x64_128x5", 120, 129, 8, 64, 64, 128, 5, 1, 384, 168, false },
-	{ "cutlass_scaled_mm_fp8_128x64_128x3", 120, 129, 8, 128, 64, 128, 3, 1, 384, 168, false },
-	{ "cutlass_scaled_mm_fp8_128x128_128x2", 120, 129, 8, 128, 128, 128, 2, 1, 384, 168, false },
+	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 1, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 4, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 16, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 32, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", 90, 109, 16, 64, 64, 64, 13, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true, KERNEL_PRODUCT },
 };
 
-static struct gpu_mem cold(const struct op_stream *s, const struct op *o)
+/* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
+ * both, and enough of k, is taken. Source: its *_fp8_dispatch.cuh for sm89, sm90, sm100 and sm120; where those leave the
+ * stages to the library they are what shared memory holds. */
+struct fp8_tile { uint32_t from, to; uint64_t tokens, outputs, least_k; struct tile tile; };
+
+#define ANY  UINT64_MAX
+#define FP8(name, n, m, k, stages, cluster, threads, registers, form) \
+	{ "cutlass_scaled_mm_fp8_" name, 0, 0, 8, n, m, k, stages, cluster, threads, registers, false, form }
+#define ADA(name, n, m, k, stages, threads) FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA)
+#define GEFORCE(name, n, m, k, stages)      FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA)
+#define TMA(name, n, m, k, stages, cluster) FP8(name, n, m, k, stages, cluster, 384, 168, KERNEL_PRODUCT)
+
+static const struct fp8_tile fp8_tiles[] = {
+	{ 89, 89, 16, 8192, 0, ADA("16x64_128x5", 64, 16, 128, 5, 64) },
+	{ 89, 89, 16, 16384, 0, ADA("16x128_64x5", 128, 16, 64, 5, 64) },
+	{ 89, 89, 32, 8192, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
+	{ 89, 89, 32, 16384, 0, ADA("32x128_128x4", 128, 32, 128, 4, 128) },
+	{ 89, 89, 32, ANY, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
+	{ 89, 89, 64, 8192, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
+	{ 89, 89, 64, 16384, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, 64, ANY, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
+	{ 89, 89, 128, 8192, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, 128, 16384, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
+	{ 89, 89, 128, ANY, 0, ADA("128x64_128x3", 64, 128, 128, 3, 128) },
+	{ 89, 89, 256, 4096, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, ANY, ANY, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
+	{ 90, 99, 16, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
+	{ 90, 99, 16, ANY, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
+	{ 90, 99, 64, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
+	{ 90, 99, 64, ANY, 0, TMA("swapped_64x64_256x6", 64, 64, 256, 6, 1) },
+	{ 90, 99, 128, ANY, 0, TMA("64x128_128x8", 128, 64, 128, 8, 1) },
+	{ 90, 99, ANY, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
+	{ 100, 119, 16, ANY, 0, TMA("swapped_128x32_128x10", 128, 32, 128, 10, 4) },
+	{ 100, 119, 63, ANY, 0, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
+	{ 100, 119, 64, ANY, 4096, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
+	{ 100, 119, 64, ANY, 0, TMA("64x64_128x13", 64, 64, 128, 13, 1) },
+	{ 100, 119, 256, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
+	{ 100, 119, ANY, ANY, 0, TMA("256x128_128x4", 128, 256, 128, 4, 2) },
+	{ 120, 129, 16, ANY, 0, GEFORCE("16x64_128x9", 64, 16, 128, 9) },
+	{ 120, 129, 32, ANY, 0, GEFORCE("32x64_128x7", 64, 32, 128, 7) },
+	{ 120, 129, 256, ANY, 0, GEFORCE("64x64_128x5", 64, 64, 128, 5) },
+	{ 120, 129, ANY, ANY, 0, GEFORCE("128x128_128x2", 128, 128, 128, 2) },
+};
+
+static struct gpu_mem warm(const struct op_stream *s, const struct op *o)
 {
 	struct gpu_mem m = { 0 };
 
@@ -72,6 +116,7 @@ static struct gpu_mem cold(const struct op_stream *s, const struct op *o)
 
 		*(x->write ? &m.write : &m.read) += x->touched < x->bytes ? x->touched : x->bytes;
 	}
+	m.read_hit = m.read;
 	return m;
 }
 
@@ -94,7 +139,7 @@ static void put(struct geometry *out, const struct kernels *k, const struct op *
 	out->n++;
 }
 
-/* Time of the launches on cold operands; what the last of several moves is in the L2. */
+/* Time of the launches on operands that are in the L2. */
 static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct op *o, const struct geometry *x)
 {
 	struct gpu_launch l[GEOMETRY_LAUNCHES];
@@ -107,7 +152,7 @@ static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct
 			.stream = s, .op = &op, .at = &x->at[i], .kernel = x->kernel[i], .nth = i, .count = x->n
 		};
 		if (i == 0)
-			l[i].mem = cold(s, o);
+			l[i].mem = warm(s, o);
 		t += gpu_time(g, &l[i]).total;
 	}
 	return t;
@@ -129,12 +174,16 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 	struct kernel *x;
 
 	out->n = 0;
-	put(out, k, o, t->name, round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads);
+	if (t->form == KERNEL_MMA)
+		put(out, k, o, t->name, div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads);
+	else
+		put(out, k, o, t->name, round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads);
 	out->at[0].cluster[0] = t->cluster;
 	out->at[0].registers = t->registers;
 	out->at[0].smem_dynamic = smem_of(t);
 	x = &out->kernel[0];
-	x->form = KERNEL_PRODUCT;
+	x->form = t->form;
+	x->asynchronous = t->stages > 2;
 	x->tile_m = t->n;
 	x->tile_n = t->m;
 	x->tile_k = t->k;
@@ -153,41 +202,73 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 }
 
 /* cuBLAS's GEMV: a CTA of four warps, a warp a row (grids of Nsight Compute on an RTX 5090). Its code is not public:
- * the two round trips (x into shared memory, then the row) and four loads in flight are what such kernels do, not
- * counted. */
-static void gemv(const struct kernels *k, const struct op *o, struct geometry *out)
+ * the two round trips (x into shared memory, then the row) are what such kernels do, two loads in flight and 200 cycles
+ * beside them what one of four rows of the published tables shows; so is that rows of 8192 and more are split, on Ada and
+ * later. None is counted. */
+static void gemv(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
+	const uint64_t parts = o->shape.k >= 8192 && g->sm->capability > 80 ? 4 : 1;
+
 	out->n = 0;
 	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
-	    div_up(o->shape.n, 4), 1, o->shape.batch ? o->shape.batch : 1, 128);
+	    div_up(o->shape.n, 4), parts, o->shape.batch ? o->shape.batch : 1, 128);
 	out->at[0].registers = 64;
 	out->kernel[0].form = KERNEL_DOT;
 	out->kernel[0].moves = KERNEL_MOVES_ALL;
 	out->kernel[0].start = 2;
 	out->kernel[0].row_warps = 1;
 	out->kernel[0].vector_bytes = 16;
-	out->kernel[0].unroll = 4;
+	out->kernel[0].unroll = 2;
+	out->kernel[0].loop_cycles = 200;
+}
+
+/* Does cuBLAS split k where that would be faster? On Ada and GB20x not a short k, nor where tiles of 64 outputs keep a
+ * quarter of the SMs busy, nor below two million multiplications (what one of four rows of each published table shows);
+ * elsewhere always. */
+static bool cuts_k(const struct gpu *g, const struct op_shape *s)
+{
+	bool hesitates = g->sm->capability == 89 || g->sm->capability >= 120;
+	bool longer = s->k >= (s->n <= 512 ? 1536 : 2048), few = s->k >= 4096 || div_up(s->n, 64) * 4 <= g->sms;
+
+	return !hesitates || (longer && few && (s->m * s->n * s->k >= 1 << 21 || s->k > 8192));
+}
+
+static bool fp8_product(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	for (size_t i = 0; i < COUNT(fp8_tiles); i++) {
+		const struct fp8_tile *f = &fp8_tiles[i];
+
+		if (g->sm->capability < f->from || g->sm->capability > f->to || o->shape.m > f->tokens ||
+		    o->shape.k < f->least_k || o->shape.n > f->outputs)
+			continue;
+		product(g, k, o, &f->tile, 1, out);
+		return true;
+	}
+	return false;
 }
 
 static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *best)
 {
 	uint32_t bits = dtype_bits(o->dtype), cap = g->sm->capability;
+	uint32_t most = cuts_k(g, &o->shape) ? 32 : 1;
 	struct geometry x;
 	ps_t t, least = 0;
 
 	best->n = 0;
 	if (o->shape.m == 1 && bits == 16 && (cap < 90 || cap >= 120)) {
-		gemv(k, o, best);
+		gemv(g, k, o, best);
 		return true;
 	}
+	if (bits == 8 && fp8_product(g, k, o, best))
+		return true;
 	for (size_t i = 0; i < COUNT(tiles); i++) {
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
 
 		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->sm->smem)
 			continue;
-		for (uint32_t splits = 1; splits <= 32 && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
+		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
 			product(g, k, o, w, splits, &x);
 			t = time_of(g, s, o, &x);
 			if (!best->n || t < least) {
@@ -342,7 +423,7 @@ static bool anew(const struct kernels *k, const struct op_stream *s, const struc
 	for (uint32_t i = 0; i < o->n_launches; i++) {
 		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;
 
-		if (f == KERNEL_PRODUCT || f == KERNEL_DOT || f == KERNEL_ATTENTION)
+		if (f == KERNEL_PRODUCT || f == KERNEL_MMA || f == KERNEL_DOT || f == KERNEL_ATTENTION)
 			return true;
 	}
 	return false;

@@ -1,15 +1,18 @@
 /* gpu_geometry.h - the launches a GPU's libraries would make for an op, where no trace of that device says.
  *
  * Products: every tile the library has for the device's generation, with k whole and split, is timed by the machine's
- * own closed form on cold operands, and the fastest is taken: what a library's heuristic aims at. One row of 16-bit
- * operands is a GEMV kernel where there are no wgmma products (the DeepSeek-OCR profile of an RTX 5090 has
- * gemvx kernels there, traces/rtx5090). Attention with few queries: FlashAttention 2's split-KV kernel; heads that
- * share keys are rows of one tile, and the keys are split where that fills the SMs.
+ * own closed form on operands in the L2, and the fastest is taken: what a library's heuristic aims at. Where it was seen
+ * to split k less often than would be best, a rule says so (gpu_geometry.c, cuts_k). fp8 products go by a table of tokens
+ * and outputs, as vLLM dispatches them. One row of 16-bit operands is a GEMV kernel where there are no wgmma products
+ * (the DeepSeek-OCR profile of an RTX 5090 has gemvx kernels there, traces/rtx5090). Attention with few queries:
+ * FlashAttention 2's split-KV kernel; heads that share keys are rows of one tile, and the keys are split where that fills
+ * the SMs.
  * Everything else keeps what the trace says: PyTorch's grids follow from the op's elements and rows, not from the
  * device; ops that have no launches get those rules here.
  * Leaves out: what a library knows from timing its kernels on the device; workspace limits; batched products' tricks.
  * Sources: tile names in profiles of cuBLAS 12 and CUTLASS 3 on sm_80 to sm_120; Dao-AILab/flash-attention 2
- * csrc/flash_attn (block sizes, when keys are split); vllm-project/vllm csrc/quantization/w8a8/cutlass (fp8 tiles). */
+ * csrc/flash_attn (block sizes, when keys are split); vllm-project/vllm csrc/libtorch_stable/quantization/w8a8/cutlass
+ * (fp8 tiles). */
 #ifndef NPUSIM_SIM_GPU_GEOMETRY_H
 #define NPUSIM_SIM_GPU_GEOMETRY_H
 

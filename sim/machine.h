@@ -55,6 +55,7 @@ struct machine_cfg {
 	struct sm_cfg sm;
 	struct gpu_cfg gpu;
 	struct gpu_product_cfg product;
+	struct gpu_mma_cfg mma;
 	struct gpu_attention_cfg attention;
 	struct gpu_flash_cfg flash;
 	struct gpu_stream_cfg stream;

@@ -55,7 +55,7 @@
  *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/memq, memslot    what those levels share
  *   arch/occupancy   CTAs an SM holds
- *   arch/gpu         a kernel's time in closed form (_product, _attention, _flash; _flow: what _stream, _rows, _chain share)
+ *   arch/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows, _chain share)
  *
  *   what joins them                                                 (L4)
  *   sim/machine      configuration to blocks wired together; host: what launches a GPU's kernels

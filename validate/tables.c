@@ -11,6 +11,9 @@
 
 #define COPIES 6 /* of weights, and calls in a graph */
 #define MANY   3 /* times the L2: nothing of it is found again */
+#define NODE   (380 * PS_NS)       /* a node of a graph of a process that has captured many (sim/host.c) */
+#define PAGE   (UINT64_C(2) << 20) /* of device memory */
+#define PAGES  UINT64_C(32768)
 
 /* --- rows ---------------------------------------------------------------------------------------------------- */
 
@@ -55,7 +58,7 @@ struct table {
 	struct gpu_traffic *traffic;
 	size_t room, op_room, launch_room;
 	struct {
-		uint64_t bytes, copies, hit;
+		uint64_t bytes, small, copies, hit;
 	} last; /* what was found of weights of that size */
 };
 
@@ -195,25 +198,41 @@ static bool lay_out(struct table *t, struct op *o)
 
 /* --- what is found in the L2 --------------------------------------------------------------------------------- */
 
-/* Of `bytes` that are read once each turn, `copies` of them in turn. */
-static int found(struct table *t, uint64_t bytes, uint64_t copies, uint64_t *hit, struct err *e)
+/* Memory is mapped by pages, which lie where the allocator put them: sets of an L2 fill unevenly. */
+static int move_pages(struct table *t, uint64_t at, uint64_t bytes, struct gpu_mem *m, struct err *e)
 {
-	struct gpu_mem m;
+	for (uint64_t done = 0; done < bytes; done += PAGE) {
+		uint64_t n = bytes - done < PAGE ? bytes - done : PAGE;
+
+		if (gpu_traffic_move(t->traffic, hash_mix(HASH_INIT + (at + done) / PAGE) % PAGES * PAGE, n, false, m, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Of `bytes` that are read once each turn, `copies` of them in turn, each beside `small` bytes that all turns share. */
+static int found(struct table *t, uint64_t bytes, uint64_t small, uint64_t copies, uint64_t *hit, struct err *e)
+{
+	uint64_t apart = round_up(bytes, PAGE);
+	struct gpu_mem m = { 0 }, other = { 0 };
 
 	*hit = 0;
 	if (bytes > MANY * t->m->l2.size / copies)
 		return 0;
-	if (t->last.bytes == bytes && t->last.copies == copies)
+	if (t->last.bytes == bytes && t->last.small == small && t->last.copies == copies)
 		return *hit = t->last.hit, 0;
 	gpu_traffic_forget(t->traffic);
 	for (uint64_t i = 0; i < 2 * copies; i++) {
-		memset(&m, 0, sizeof m);
-		if (gpu_traffic_move(t->traffic, i % copies * round_up(bytes, 4096), bytes, false, &m, e) < 0)
+		if (i == copies) /* the second round counts */
+			memset(&m, 0, sizeof m);
+		if (move_pages(t, i % copies * apart, bytes, &m, e) < 0 ||
+		    move_pages(t, copies * apart, small, &other, e) < 0)
 			return -1;
 	}
 	t->last.bytes = bytes;
+	t->last.small = small;
 	t->last.copies = copies;
-	*hit = t->last.hit = m.read_hit;
+	*hit = t->last.hit = m.read_hit / copies;
 	return 0;
 }
 
@@ -231,7 +250,7 @@ static int move(struct table *t, struct op *o, uint64_t large, uint64_t copies, 
 		*(x->write ? &m.write : &m.read) += x->touched;
 	}
 	small = m.read - large;
-	if (large && found(t, large, copies, &hit, e) < 0)
+	if (large && found(t, large, small + m.write, copies, &hit, e) < 0)
 		return -1;
 	m.read_hit = (large ? hit : 0) + (large + small + m.write < t->m->l2.size ? small : 0);
 	for (uint32_t i = 0; i < o->n_launches; i++) {
@@ -273,6 +292,9 @@ static void add_sample(struct table *t, const char *name, const char *cls, uint3
 {
 	struct cases *c = t->out;
 	struct sample *x = &c->v[c->n++];
+	const struct op *first = &c->stream.ops[first_op];
+	const struct host_cfg *h = &t->m->host;
+	uint64_t nodes = c->stream.n_launches - first->first_launch;
 
 	*x = (struct sample){ .name = name,
 		              .cls = cls,
@@ -286,7 +308,7 @@ static void add_sample(struct table *t, const char *name, const char *cls, uint3
 		              .launch = UINT32_MAX,
 		              .split = SAMPLE_HELD_OUT,
 		              .hash = hash_str(HASH_INIT, name),
-		              .around = t->m->host.graph_launch / calls };
+		              .around = h->graph_launch / calls + nodes * (NODE > h->record ? NODE - h->record : 0) };
 }
 
 /* Takes back what a row without a rule has added. */
@@ -348,12 +370,13 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 	return 0;
 }
 
-static int copy(struct table *t, const char *name, const char *cls, uint64_t elems, struct err *e)
+static int copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	struct op *o = add_op(s, OP_COPY, name, cls, DT_BF16);
 
 	o->shape.elems = elems;
+	o->shape.strided = strided;
 	operand(s, o, tensor(s, "from", OP_ACTIVATION, DT_BF16, 2 * elems, true), false);
 	operand(s, o, tensor(s, "to", OP_ACTIVATION, DT_BF16, 2 * elems, true), true);
 	lay_out(t, o);
@@ -383,8 +406,8 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	if (d == DT_NONE)
 		return refuse(t, "unknown type", kv_type, e);
 	if ((strcmp(kernel, "vllm_flash_attn") == 0 &&
-	     copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, e) < 0) ||
-	    (regroups && copy(t, name, cls, q / 2, e) < 0))
+	     copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, false, e) < 0) ||
+	    (regroups && copy(t, name, cls, q / 2, true, e) < 0))
 		return -1;
 	o = add_op(s, OP_ATTENTION, name, cls, d);
 	o->shape = *shape;
@@ -400,7 +423,7 @@ static int attention_row(struct table *t, const char *kernel, const char *kv_typ
 	operand(s, o, tensor(s, "out", OP_ACTIVATION, DT_BF16, q, false), true);
 	if (!lay_out(t, o))
 		return drop(t, ops, operands, tensors, launches);
-	if (move(t, o, kv, 1, e) < 0 || (regroups && copy(t, name, cls, q / 2, e) < 0))
+	if (move(t, o, kv, 1, e) < 0 || (regroups && copy(t, name, cls, q / 2, true, e) < 0))
 		return -1;
 	add_sample(t, name, cls, (uint32_t)ops, ns, 1);
 	t->st->read++;

@@ -10,11 +10,13 @@
  * How the times were taken (github.com/ai-dynamo/aiconfigurator collector/vllm/collect_gemm.py, collect_attn.py,
  * collector/helper.py): calls in a CUDA graph, the graph replayed six times between two events. A bf16 or fp8 product
  * is six calls on six copies of the weights, one of another type one call on one copy, attention one call. So a sample
- * is its kernels and its part of the graph's own launch (host.graph_launch of the machine): stated, not fitted. fp8 and
+ * is its kernels, what a node takes in a process that has captured many graphs (the collector is one process: 0.38 us,
+ * sim/host.c), and its part of the graph's own launch (host.graph_launch of the machine): stated, not fitted. fp8 and
  * fp4 products include the kernel that quantises the tokens; attention of vLLM before 0.20 ("vllm_flash_attn") the one
  * that writes the new keys and values. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.
- * Residency: weights by the machine's own L2, copies in turn; what is more than three times the L2 is never found.
+ * Residency: weights by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
+ * three times the L2 is never found.
  * Times say no spread. Samples are held out: nothing is fitted to them. */
 #ifndef NPUSIM_VALIDATE_TABLES_H
 #define NPUSIM_VALIDATE_TABLES_H

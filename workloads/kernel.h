@@ -24,6 +24,7 @@ enum kernel_form {
 	KERNEL_FLASH,        /* attention of many queries, a warp on its own: tile_n queries, tile_k keys */
 	KERNEL_COMBINE,      /* joins the parts of an attention whose keys were split */
 	KERNEL_WALK,         /* every CTA walks over its share of the operands: products and attention too */
+	KERNEL_MMA,          /* a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid */
 	KERNEL_FORMS
 };
 

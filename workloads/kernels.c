@@ -18,7 +18,7 @@
 
 static const char *const form_names[KERNEL_FORMS] = { "plain", "set",     "copy",         "stream", "rows",
 	                                              "chain", "product", "split_reduce", "dot",    "attention",
-	                                              "flash", "combine", "walk" };
+	                                              "flash", "combine", "walk",         "mma" };
 static const char *const moves_names[KERNEL_MOVES] = { "all", "reads", "writes", "none" };
 
 struct number {

@@ -13,6 +13,7 @@
 	"dram: {kind: fixed, fixed_bandwidth: 1 TB/s}\ngpu: {dram_read: 1 TB/s}\nhost: {graph_launch: 6 us}\n"
 #define AMPERE "sm: {smem: 100 KiB, gpc: 0, capability: 89}\n"
 #define HOPPER "sm: {capability: 90}\n"
+#define BLACKWELL "sm: {capability: 100}\n"
 #define GEMM   "gpu,kernel,dtype,m,n,k,time_us\n"
 
 struct bed {
@@ -96,9 +97,12 @@ TEST(one_row_is_a_gemv_where_there_is_no_wgmma)
 	CHECK(x.kernel[0].form == KERNEL_DOT);
 	CHECK_U64(x.at[0].grid[0], 224); /* as Nsight Compute showed it on an RTX 5090: (224, 1, 1) of (32, 4, 1) */
 	CHECK_U64(x.at[0].block[0], 128);
+	o.shape.k = 8192; /* long rows: four CTAs a row */
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.at[0].grid[1], 4);
 	o.shape.m = 2;
 	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
-	CHECK(x.kernel[0].form == KERNEL_PRODUCT);
+	CHECK(x.kernel[0].form == KERNEL_MMA);
 	bed_down(&b);
 	bed_up(&b, DEVICE HOPPER);
 	o.shape.m = 1;
@@ -108,7 +112,7 @@ TEST(one_row_is_a_gemv_where_there_is_no_wgmma)
 	bed_down(&b);
 }
 
-TEST(a_grid_stays_on_the_device_and_has_whole_clusters)
+TEST(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
 {
 	static const uint64_t n[] = { 64, 512, 4096, 65536 }, k[] = { 64, 1024, 16384 }, m[] = { 2, 16, 64, 300 };
 	static const char *const devices[] = { DEVICE AMPERE, DEVICE HOPPER };
@@ -123,11 +127,45 @@ TEST(a_grid_stays_on_the_device_and_has_whole_clusters)
 			struct geometry x;
 
 			CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
-			CHECK(x.at[0].grid[0] >= 1 && x.at[0].grid[0] <= 100);
+			if (d == 0) /* a CTA a tile and part of k; persistent ones stay on the device */
+				CHECK(x.at[0].grid[0] == div_up(o.shape.n, x.kernel[0].tile_m) &&
+				      x.at[0].grid[1] == div_up(o.shape.m, x.kernel[0].tile_n));
+			else
+				CHECK(x.at[0].grid[0] >= 1 && x.at[0].grid[0] <= 100);
 			CHECK_U64(x.at[0].grid[0] % x.at[0].cluster[0], 0);
 			CHECK(x.at[0].smem_dynamic <= b.g.sm->smem);
 			CHECK((x.n == 2) == (x.kernel[0].splits_k == 1));
 		}
+		bed_down(&b);
+	}
+}
+
+/* Which of its tiles vLLM takes: rows of its sm89 and sm100 dispatch. */
+TEST(an_fp8_product_goes_by_tokens_outputs_and_k)
+{
+	static const struct { const char *device; uint64_t m, n, k; uint32_t tile_m, tile_n, tile_k; } want[] = {
+		{ DEVICE AMPERE, 1, 8192, 4096, 64, 16, 128 },
+		{ DEVICE AMPERE, 16, 8200, 4096, 128, 16, 64 },
+		{ DEVICE AMPERE, 16, 20000, 4096, 64, 32, 128 },
+		{ DEVICE AMPERE, 64, 16384, 4096, 128, 64, 128 },
+		{ DEVICE BLACKWELL, 1, 4096, 4096, 128, 32, 128 },
+		{ DEVICE BLACKWELL, 64, 4096, 4096, 128, 64, 256 },
+		{ DEVICE BLACKWELL, 64, 4096, 2048, 64, 64, 128 },
+	};
+	struct op_stream s = { 0 };
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op o = gemm(want[i].m, want[i].n, want[i].k);
+		struct geometry x;
+		struct bed b;
+
+		o.dtype = DT_FP8;
+		bed_up(&b, want[i].device);
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.n, 1); /* k is never split */
+		CHECK_U64(x.kernel[0].tile_m, want[i].tile_m);
+		CHECK_U64(x.kernel[0].tile_n, want[i].tile_n);
+		CHECK_U64(x.kernel[0].tile_k, want[i].tile_k);
 		bed_down(&b);
 	}
 }
@@ -175,7 +213,7 @@ TEST(a_product_row_is_a_sample_with_its_share_of_the_graph)
 	CHECK(b.set.v[0].split == SAMPLE_HELD_OUT);
 	CHECK_STR(b.set.v[0].cls, "gemm bfloat16, 1 row");
 	CHECK_STR(b.set.v[0].group, "G");
-	CHECK_U64(b.set.v[0].around, 1000000); /* 6 us over six calls */
+	CHECK_U64(b.set.v[0].around, 1380000); /* 6 us over six calls, 0.38 a node */
 	/* 6 x 33.5 MB are more than three times 48 MiB: weights come from DRAM, tokens do not */
 	CHECK_U64(b.set.work.launches[0].mem.read - b.set.work.launches[0].mem.read_hit, 2 * 4096 * 4096);
 	CHECK(b.set.v[0].time.total > 33554432 + 1000000);
@@ -222,7 +260,7 @@ TEST(attention_tables_and_collections_are_told_by_their_header)
 	         b.e);
 	CHECK_U64(b.set.n, 1);
 	CHECK_U64(b.set.v[0].n_ops, 3); /* the queries regrouped, and back */
-	CHECK_U64(b.set.v[0].around, 6000000);
+	CHECK_U64(b.set.v[0].around, 7520000); /* four nodes */
 	bed_down(&b);
 	bed_up(&b, DEVICE AMPERE);
 	CHECK_OK(read_text(&b,
@@ -294,7 +332,7 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 
 SUITE(t_tables,
       T(a_key_split_fills_the_sms_twice_and_no_more) T(one_row_is_a_gemv_where_there_is_no_wgmma)
-              T(a_grid_stays_on_the_device_and_has_whole_clusters) T(heads_that_share_keys_are_rows_of_one_tile)
+              T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters) T(an_fp8_product_goes_by_tokens_outputs_and_k) T(heads_that_share_keys_are_rows_of_one_tile)
                       T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
                               T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
                                       T(attention_tables_and_collections_are_told_by_their_header)
