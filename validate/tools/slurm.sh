@@ -65,6 +65,8 @@ SlurmdPidFile=$top/slurmd.pid
 SlurmctldLogFile=$top/log/slurmctld
 SlurmdLogFile=$top/log/slurmd
 ReturnToService=2
+MessageTimeout=100
+BatchStartTimeout=600
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 SlurmctldParameters=enable_configless
 MailProg=/bin/true
@@ -77,7 +79,7 @@ END
 	slurmd=$!
 	pids="$slurmctld $slurmd $pids"
 	n=0
-	while [ $n -lt 200 ]; do
+	while [ $n -lt 1200 ]; do # a host may do much else at once; one of them ending is noticed at once
 		kill -0 $slurmctld 2>/dev/null && kill -0 $slurmd 2>/dev/null || return 1
 		sinfo -h -o %T 2>/dev/null | grep -qx idle && return 0
 		sleep 0.1

@@ -5,7 +5,7 @@
  * First every file as it is, then MUTATIONS of them, each a function of (seed, its number): the same on any host. The
  * runs are made by a child that tells each number before it starts; where it ends early, stops answering or leaks, the
  * parent makes that input again and keeps it beside the program as PROGRAM-found-SEED-NUMBER. */
-#define _POSIX_C_SOURCE 200809L /* opendir, stat, fork */
+#define _XOPEN_SOURCE 700 /* opendir, stat, fork, setitimer */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@
 
 #define INPUT_MAX ((size_t)1 << 20)
 #define FILES_MAX 10000
-#define RUN_SECONDS 20
+#define RUN_SECONDS 20 /* of processor time: a busy host is no fault of the target */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -202,6 +203,13 @@ static void run(const struct input *in)
 	free(exact);
 }
 
+static void limit_time(int seconds)
+{
+	const struct itimerval t = { .it_value = { .tv_sec = seconds } };
+
+	setitimer(ITIMER_PROF, &t, NULL);
+}
+
 /* The child: every run, each announced. Leaks are looked for at its exit. */
 static void run_all(const struct corpus *c, uint64_t seed, uint64_t n, uint8_t *buf, int tell)
 {
@@ -210,10 +218,10 @@ static void run_all(const struct corpus *c, uint64_t seed, uint64_t n, uint8_t *
 
 		if (write(tell, &k, sizeof k) != (ssize_t)sizeof k)
 			exit(1);
-		alarm(RUN_SECONDS);
+		limit_time(RUN_SECONDS);
 		run(&in);
 	}
-	alarm(0);
+	limit_time(0);
 }
 
 static void keep(const char *program, const struct corpus *c, uint64_t seed, uint64_t number, uint8_t *buf)
@@ -252,8 +260,8 @@ static int watch(const char *program, const struct corpus *c, uint64_t seed, uin
 	waitpid(pid, &status, 0);
 	if (status == 0)
 		return 0;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		fprintf(stderr, "fuzz: run %llu takes longer than %d s\n", (unsigned long long)last, RUN_SECONDS);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
+		fprintf(stderr, "fuzz: run %llu takes longer than %d s of processor time\n", (unsigned long long)last, RUN_SECONDS);
 	else
 		fprintf(stderr, "fuzz: the target failed in run %llu, or leaks\n", (unsigned long long)last);
 	keep(program, c, seed, last, buf);

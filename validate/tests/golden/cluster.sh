@@ -42,8 +42,9 @@ cat >"$TMP/job.sh" <<'END'
 # Submitted as configs/cluster/README.md says, and waited for.
 id=$(sbatch --parsable --array=1-4 -o "$TMP/task-%a.log" --mem-per-cpu=0 configs/cluster/sweep.sbatch "$TMP/s.yaml" "$TMP/slurm")
 sbatch --parsable --dependency=afterok:$id -o "$TMP/merge.log" --mem=0 configs/cluster/merge.sbatch "$TMP/slurm" >"$TMP/merge.id"
+# A squeue that gets no answer says nothing about the queue.
 n=0
-while [ -n "$(squeue -h)" ] && [ $n -lt 1200 ]; do sleep 0.1; n=$((n + 1)); done
+while [ $n -lt 6000 ] && { ! left=$(squeue -h 2>/dev/null) || [ -n "$left" ]; }; do sleep 0.1; n=$((n + 1)); done
 for job in $id "$(cat "$TMP/merge.id")"; do scontrol -o show job $job; done | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p' | sort | uniq -c
 # A hole in the array would be a hole in the sweep.
 sbatch --wait --array=2-3 -o "$TMP/hole.log" --mem-per-cpu=0 configs/cluster/sweep.sbatch "$TMP/s.yaml" "$TMP/slurm" >/dev/null || head -n 1 "$TMP/hole.log"

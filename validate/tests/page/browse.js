@@ -11,6 +11,10 @@ const fs = require('fs');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
+/* How long a page may take, on a host that does much else at once. Whatever is waited for is waited for in the very state that
+ * is checked then, so a quick host loses nothing, and a slow one sees no half of it. */
+const PATIENCE = 120000;
+
 let passed = 0,
 	failed = 0;
 
@@ -37,6 +41,7 @@ async function open(browser, file, options) {
 		asked = [];
 
 	await context.setOffline(true);
+	context.setDefaultTimeout(PATIENCE);
 	page.on('console', (m) => said.push(`${m.type()}: ${m.text()}`));
 	page.on('pageerror', (e) => said.push(`error: ${e.message}`));
 	page.on('dialog', (d) => {
@@ -46,13 +51,33 @@ async function open(browser, file, options) {
 	page.on('request', (r) => asked.push(r.url()));
 	const url = 'file://' + path.resolve(file);
 	await page.goto(url);
-	await page.waitForSelector('body[data-ready]', { timeout: 60000 }).catch(() => said.push('never ready'));
+	await page.waitForSelector('body[data-ready]').catch(() => said.push('never ready'));
 	return {
 		page,
 		said,
 		asked: () => asked.filter((u) => u !== url && !u.startsWith('data:')),
 		close: () => context.close(),
 	};
+}
+
+/* Whether the page comes to say yes to the question. */
+const comes = (page, question, of) =>
+	page.waitForFunction(question, of).then(
+		() => true,
+		() => false,
+	);
+
+/* The words in the bubble once they hold the text, else those that are there after all patience. */
+async function pointedAt(page, text) {
+	await comes(
+		page,
+		(t) => {
+			const bubble = document.querySelector('#vg-tooltip-element.visible');
+			return bubble !== null && bubble.textContent.includes(t);
+		},
+		text,
+	);
+	return page.evaluate(() => (document.getElementById('vg-tooltip-element') || { textContent: '' }).textContent);
 }
 
 const data = (page) => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
@@ -137,11 +162,8 @@ async function checkRun(browser, dir) {
 		return { x: r.x + r.width * 0.12, y: r.y + r.height / 2 };
 	});
 	await page.mouse.move(box.x, box.y);
-	await page.waitForSelector('#vg-tooltip-element.visible', { timeout: 5000 }).catch(() => {});
-	check(
-		'pointing at an op names its kernel',
-		(await page.textContent('#vg-tooltip-element')).includes(longest[at('name')]),
-	);
+	const op = await pointedAt(page, longest[at('name')]);
+	check('pointing at an op names its kernel', op.includes(longest[at('name')]), op);
 	checkSilent('run', p);
 	await p.close();
 }
@@ -160,20 +182,20 @@ const drawn = (page, id) =>
 		id,
 	);
 
-const faint = (page) =>
-	page.evaluate(
-		() =>
-			[...document.querySelectorAll('#sweep0-parallel .mark-line path')].filter(
-				(m) =>
-					Number(
-						m.getAttribute('stroke-opacity') ||
-							m.getAttribute('opacity') ||
-							m.style.opacity ||
-							m.style.strokeOpacity ||
-							1,
-					) < 0.05,
-			).length,
-	);
+/* In the page: how many lines are faint; where a number is asked for, whether it is so many. */
+const faint = (asked) => {
+	const n = [...document.querySelectorAll('#sweep0-parallel .mark-line path')].filter(
+		(m) =>
+			Number(
+				m.getAttribute('stroke-opacity') ||
+					m.getAttribute('opacity') ||
+					m.style.opacity ||
+					m.style.strokeOpacity ||
+					1,
+			) < 0.05,
+	).length;
+	return asked === null ? n : n === asked;
+};
 
 const chartFrame = (page) =>
 	page.evaluate(() => {
@@ -181,24 +203,28 @@ const chartFrame = (page) =>
 		return { x: r.x, y: r.y, w: r.width, h: r.height };
 	});
 
-/* Drags over a part of the front's picture, in fractions of its frame; gives the corners. */
+/* Drags over a part of the front's picture, in fractions of its frame, until the words count the designs that lie in there. */
 async function drag(page, x0, y0, x1, y1) {
+	const all = (await data(page)).sweeps[0].points.length;
+
 	await page.evaluate(() => document.getElementById('sweep0-front').scrollIntoView({ block: 'center' }));
-	const f = await chartFrame(page),
-		from = { x: f.x + f.w * x0, y: f.y + f.h * y0 },
-		to = { x: f.x + f.w * x1, y: f.y + f.h * y1 };
+	const frame = await chartFrame(page),
+		from = { x: frame.x + frame.w * x0, y: frame.y + frame.h * y0 },
+		to = { x: frame.x + frame.w * x1, y: frame.y + frame.h * y1 };
+	const points = (await drawn(page, 'sweep0-front')).slice(0, all);
+	const inside = points.filter((m) => m.x > from.x && m.x < to.x && m.y > from.y && m.y < to.y).length;
 
 	await page.mouse.move(from.x, from.y);
 	await page.mouse.down();
 	for (let i = 1; i <= 8; i++)
 		await page.mouse.move(from.x + ((to.x - from.x) * i) / 8, from.y + ((to.y - from.y) * i) / 8);
 	await page.mouse.up();
-	await page
-		.waitForFunction(() => !document.getElementById('sweep0-count').textContent.startsWith('All'), null, {
-			timeout: 5000,
-		})
-		.catch(() => {});
-	return { from, to, frame: f };
+	const counted = await comes(
+		page,
+		(words) => document.getElementById('sweep0-count').textContent.startsWith(words),
+		`${inside} of ${all} designs chosen`,
+	);
+	return { frame, inside, counted };
 }
 
 async function checkBrush(page, sweep) {
@@ -210,27 +236,19 @@ async function checkBrush(page, sweep) {
 		await page.textContent('#sweep0-count'),
 	);
 	/* Corners between points, so that none lies on the edge. */
-	const { from, to, frame } = await drag(page, 0.311, 0.307, 0.713, 0.903);
-	const points = (await drawn(page, 'sweep0-front')).slice(0, all);
-	const inside = points.filter((m) => m.x > from.x && m.x < to.x && m.y > from.y && m.y < to.y).length;
+	const { frame, inside, counted } = await drag(page, 0.311, 0.307, 0.713, 0.903);
 
 	check('the brush takes some and leaves some', inside > 0 && inside < all, inside);
-	check(
-		'the words count what the brush holds',
-		(await page.textContent('#sweep0-count')).startsWith(`${inside} of ${all} designs chosen`),
-		[inside, await page.textContent('#sweep0-count')],
-	);
+	check('the words count what the brush holds', counted, [inside, await page.textContent('#sweep0-count')]);
 	check('the table lists what the brush holds', (await page.$$('#sweep0-table tbody tr')).length === inside);
-	check('the other lines turn faint', (await faint(page)) === all - inside, await faint(page));
+	check('the other lines turn faint', await comes(page, faint, all - inside), await page.evaluate(faint, null));
 	await page.mouse.dblclick(frame.x + 4, frame.y + 4);
-	await page
-		.waitForFunction(() => document.getElementById('sweep0-count').textContent.startsWith('All'), null, {
-			timeout: 5000,
-		})
-		.catch(() => {});
 	check(
 		'a double click chooses all again',
-		(await page.$$('#sweep0-table tbody tr')).length === Math.min(all, 300) && (await faint(page)) === 0,
+		(await comes(page, () => document.getElementById('sweep0-count').textContent.startsWith('All'))) &&
+			(await page.$$('#sweep0-table tbody tr')).length === Math.min(all, 300) &&
+			(await comes(page, faint, 0)),
+		[await page.textContent('#sweep0-count'), await page.evaluate(faint, null)],
 	);
 }
 
@@ -281,8 +299,12 @@ async function checkSweep(browser, dir) {
 	await checkKnee(page, sweep);
 	await checkBrush(page, sweep);
 
+	/* The clipboard is written some time after the click. */
 	await page.click('.design button');
-	const copied = await page.evaluate(() => navigator.clipboard.readText());
+	const until = Date.now() + PATIENCE;
+	let copied;
+	do copied = await page.evaluate(() => navigator.clipboard.readText());
+	while (copied !== sweep.designs[0].yaml && Date.now() < until);
 	check('the button copies the design', copied === sweep.designs[0].yaml);
 	fs.writeFileSync(path.join(dir, 'copied.yaml'), copied);
 	fs.writeFileSync(path.join(dir, 'copied.us'), String(sweep.designs[0].values[0]));
@@ -335,12 +357,8 @@ async function checkHostile(browser, dir) {
 		return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
 	});
 	await page.mouse.move(bar.x, bar.y);
-	await page.waitForSelector('#vg-tooltip-element.visible', { timeout: 5000 }).catch(() => {});
-	check(
-		'a name pointed at is text',
-		(await page.textContent('#vg-tooltip-element')).includes('<img src=x'),
-		await page.textContent('#vg-tooltip-element'),
-	);
+	const name = await pointedAt(page, '<img src=x');
+	check('a name pointed at is text', name.includes('<img src=x'), name);
 	check('and no element', await page.evaluate(() => document.images.length === 0 && window.owned === undefined));
 	checkSilent('hostile', p);
 	await p.close();
@@ -387,6 +405,7 @@ async function shots(browser, dir) {
 	const browser = await chromium.launch({
 		executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
 		args: ['--no-sandbox', '--force-color-profile=srgb'],
+		timeout: PATIENCE,
 	});
 	if (mode === 'shots') {
 		await shots(browser, dir);
