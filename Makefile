@@ -28,7 +28,7 @@ ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev 
        l2_none kv noc_ideal sram dma gemv matrix vector core cp \
        occupancy gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
-TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_stat decimal intern idmap nest \
+TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_piece tracedb_stat decimal intern idmap nest \
          kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
          capture_spool capture_import replay replay_file format
 RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export \

@@ -80,6 +80,7 @@ struct counters {
 	size_t n, cap;  /* in order of launch id */
 	size_t *by_key; /* numbers, in order of key, then launch */
 	size_t *next;   /* of the first of a key in by_key: how many were handed out */
+	bool lend;
 };
 
 /* --- names ------------------------------------------------------------------------------------------------- */
@@ -217,6 +218,21 @@ static int load_metric(struct counters *c, struct db *db, const struct alias *a,
 	return rc;
 }
 
+/* A kernel that was not counted, or some that are known as statistics alone. */
+static int find_others(struct counters *c, struct db *db, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db,
+	                                 "select exists(select 1 from launch l where l.kind = 0 and not exists"
+	                                 " (select 1 from metric m where m.launch = l.id))"
+	                                 " or exists(select 1 from kernel_stat)",
+	                                 e);
+
+	if (!s || db_step(db, s, e) < 0)
+		return -1;
+	c->lend = db_col_i64(s, 0) != 0;
+	return db_run(db, s, e);
+}
+
 struct order {
 	uint64_t key;
 	size_t i;
@@ -260,6 +276,8 @@ struct counters *counters_load(struct tracedb *t, struct err *e)
 	rc = load_launches(c, tracedb_db(t), e);
 	for (size_t i = 0; rc == 0 && c->n && i < ALIASES; i++)
 		rc = load_metric(c, tracedb_db(t), &aliases[i], e);
+	if (rc == 0 && c->n)
+		rc = find_others(c, tracedb_db(t), e);
 	if (rc == 0)
 		rc = make_index(c, e);
 	if (rc == 0)
@@ -286,6 +304,11 @@ size_t counters_count(const struct counters *c)
 bool counters_own(const struct counters *c, int64_t launch)
 {
 	return entry_of(c, launch) != NULL;
+}
+
+bool counters_lend(const struct counters *c)
+{
+	return c && c->lend;
 }
 
 /* --- joining ----------------------------------------------------------------------------------------------- */

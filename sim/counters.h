@@ -33,6 +33,7 @@ struct counters *counters_load(struct tracedb *db, struct err *e);
 void counters_free(struct counters *c);
 size_t counters_count(const struct counters *c); /* profiled launches */
 bool counters_own(const struct counters *c, int64_t launch); /* it was profiled itself */
+bool counters_lend(const struct counters *c);    /* there are kernels beside the profiled ones, which then are none */
 /* NULL: nothing is known. In the order of the trace, as launches of one name are told apart by it. */
 const struct counted *counters_next(struct counters *c, const struct trace_launch *l);
 /* The mean over profiled launches of that name; false: none. */

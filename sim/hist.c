@@ -85,7 +85,7 @@ static void fill(struct hist *h, const struct value *v, size_t n)
 
 int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct err *e)
 {
-	struct value *v = calloc(b->n_launches ? b->n_launches : 1, sizeof *v);
+	struct value *v = calloc(b->n_same ? b->n_same : 1, sizeof *v);
 	size_t n = 0;
 
 	memset(h, 0, sizeof *h);
@@ -93,8 +93,8 @@ int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct e
 	h->log = metric == COUNTER_DURATION_US || metric == COUNTER_MEM_GBS;
 	if (!v)
 		return err_set(e, ERR_NOMEM, "no memory for a histogram");
-	for (size_t i = 0; i < b->n_launches; i++) {
-		const struct bound_launch *l = &b->launches[i];
+	for (size_t i = 0; i < b->n_same; i++) {
+		const struct bound_same *l = &b->same[i];
 		const double x = bound_value(l, metric);
 
 		if (!isfinite(x) || (h->log && !(x > 0)))

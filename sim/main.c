@@ -22,8 +22,8 @@
  *
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
- *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their sums, _range: steps,
- *                    _stat: statistics and counters, _int: shared), with trace_args (arguments as text),
+ *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their sums, _piece: some at a time,
+ *                    _range: steps, _stat: statistics and counters, _int: shared), with trace_args (arguments as text),
  *                    nest (who encloses whom), intern, idmap
  *   traces/format    which profiler wrote a file; input: its bytes, unzipped
  *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal

@@ -86,6 +86,12 @@ int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, stru
 /* As tracedb_load_any with the launches summed into groups, which takes memory for the groups alone; without launches,
  * host synchronisations and span. */
 int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* As tracedb_load_any, but the launches and synchronisations come in pieces of some `n` launches, file by file in order of the
+ * host's calls, and `out` has neither. A piece is all of the selection where that has no more, and no framework op's
+ * launches are in two, unless it has more than `n`. It lives as long as the call it is given to; statistics are not in it. */
+typedef int tracedb_piece(void *arg, const struct trace *piece, struct err *e);
+int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
+                        struct trace *out, struct err *e);
 /* Steps: the host annotations that share the commonest name up to a trailing number ("decode_step_0..2" is 3;
  * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no
  * steps); 1 when there are launches but no such annotation, 0 without launches. */

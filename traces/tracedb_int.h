@@ -48,7 +48,7 @@ int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, str
 /* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
 int tracedb_link(struct tracedb *t, struct err *e);
 
-/* --- a load in progress: tracedb_read.c, tracedb_group.c ------------------------------------------------------- */
+/* --- a load in progress: tracedb_read.c, tracedb_group.c, tracedb_piece.c ------------------------------------- */
 
 struct tracedb_source { int64_t id, base, shift; };     /* shift: from its own times to the trace's */
 struct tracedb_window { int64_t source, from, to; };    /* [from, to) in the source's own times */
@@ -61,6 +61,9 @@ struct tracedb_load {
 	bool on_device;                              /* the range is known on the device only */
 	bool stats_do;                               /* statistics are enough */
 	bool groups_do;                              /* launches are summed as they come */
+	size_t piece;                                /* launches at a time, for `each`; 0: all at once */
+	tracedb_piece *each;
+	void *each_arg;
 	struct tracedb_source *sources;
 	struct tracedb_window *windows;
 	size_t n_sources, n_windows;
@@ -80,6 +83,9 @@ typedef int tracedb_row(struct tracedb_load *l, struct sqlite3_stmt *s, const st
 int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg, struct err *e);
 /* Error: the selection is empty, and statistics do not do; 0: they do. */
 int tracedb_nothing(const struct tracedb_load *l, struct err *e);
+/* The launches of the windows and the host's waits, into l->out. */
+int tracedb_launches(struct tracedb_load *l, struct err *e);
 int tracedb_group(struct tracedb_load *l, struct err *e);
+int tracedb_pieces(struct tracedb_load *l, struct err *e);
 
 #endif

@@ -504,7 +504,7 @@ static int count_launches(struct tracedb_load *l, struct err *e)
 
 	if (tracedb_each_window(l, l->on_device ? by_device : by_call, &l->out->n_launches, NULL, NULL, e) < 0)
 		return -1;
-	return l->out->n_launches > 0 ? 0 : tracedb_nothing(l, e);
+	return l->out->n_launches > 0 || l->each ? 0 : tracedb_nothing(l, e);
 }
 
 static int load_launches(struct tracedb_load *l, struct err *e)
@@ -513,8 +513,6 @@ static int load_launches(struct tracedb_load *l, struct err *e)
 	int64_t end = INT64_MIN;
 	size_t n;
 
-	if (l->groups_do)
-		return tracedb_group(l, e);
 	if (count_launches(l, e) < 0)
 		return -1;
 	if (!(out->launches = arena_array(l->a, out->n_launches, sizeof *out->launches)))
@@ -545,8 +543,6 @@ static int load_syncs(struct tracedb_load *l, struct err *e)
 	struct trace *out = l->out;
 	size_t n;
 
-	if (l->groups_do)
-		return 0;
 	if (tracedb_each_window(l, "select count(*) from call where kind = 2 and source = ? and start_ns >= ?"
 	                           " and start_ns < ?", &out->n_syncs, NULL, NULL, e) < 0)
 		return -1;
@@ -560,23 +556,26 @@ static int load_syncs(struct tracedb_load *l, struct err *e)
 	return 0;
 }
 
-static int load_all(struct tracedb *t, const char *range, bool stats_do, bool groups_do, struct arena *a,
-                    struct trace *out, struct err *e)
+int tracedb_launches(struct tracedb_load *l, struct err *e)
 {
-	struct tracedb_load l = { .t = t, .a = a, .out = out, .range = range, .stats_do = stats_do,
-	                          .groups_do = groups_do };
+	return load_launches(l, e) < 0 ? -1 : load_syncs(l, e);
+}
+
+static int load_all(struct tracedb_load l, struct err *e)
+{
+	struct tracedb *t = l.t;
 	int rc = -1;
 
-	memset(out, 0, sizeof *out);
+	memset(l.out, 0, sizeof *l.out);
 	assert(!t->importing);
 	if (db_exec(t->db, "begin", e) < 0) /* one state of the file from the first statement to the last */
 		return -1;
-	if (range && !(out->range = arena_strdup(a, range)))
+	if (l.range && !(l.out->range = arena_strdup(l.a, l.range)))
 		no_memory(e);
 	else if (load_sources(&l, e) == 0 && load_devices(&l, e) == 0 && load_ranges(&l, e) == 0
-	         && (range || tracedb_stat_load(t, a, out, e) == 0) && select_windows(&l, e) == 0
-	         && load_launches(&l, e) == 0 && load_syncs(&l, e) == 0 && tracedb_steps(t, &out->steps, e) == 0)
-		rc = 0;
+	         && (l.range || tracedb_stat_load(t, l.a, l.out, e) == 0) && select_windows(&l, e) == 0
+	         && tracedb_steps(t, &l.out->steps, e) == 0)
+		rc = l.groups_do ? tracedb_group(&l, e) : l.each ? tracedb_pieces(&l, e) : tracedb_launches(&l, e);
 	db_rollback(t->db);
 	free(l.sources);
 	free(l.windows);
@@ -588,15 +587,23 @@ static int load_all(struct tracedb *t, const char *range, bool stats_do, bool gr
 
 int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all(t, range, false, false, a, out, e);
+	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range }, e);
 }
 
 int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all(t, range, true, false, a, out, e);
+	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range, .stats_do = true }, e);
 }
 
 int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all(t, range, true, true, a, out, e);
+	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range, .stats_do = true,
+	                                       .groups_do = true }, e);
+}
+
+int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
+                        struct trace *out, struct err *e)
+{
+	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range, .stats_do = true, .piece = n,
+	                                       .each = each, .each_arg = arg }, e);
 }

@@ -17,18 +17,45 @@ static int number(const char *text, const char *option, double least, double mos
 	return 0;
 }
 
-int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
+struct reading {
+	struct bound_input *in;
+	const struct bound_options *o;
+	struct roof_rule rule;
+	struct bound_build *build;
+};
+
+/* Which device's peaks count is known when the trace's are. */
+static int begin(struct reading *r, const struct trace *t, struct err *e)
 {
-	struct roof_rule rule = ROOF_RULE;
+	struct bound_input *in = r->in;
 	struct roof roof;
 
-	memset(in, 0, sizeof *in);
-	if (number(o->margin, "margin", 1, 100, &rule.margin, e) < 0 ||
-	    number(o->low, "low", 0, 100, &rule.low, e) < 0 || !(in->rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load_by(tracedb_load_any, path, o->range, 0, &in->t, e) < 0 ||
-	    roof_load(o->config, &in->t.trace, &roof, e) < 0)
+	if (roof_load(r->o->config, t, &roof, e) < 0)
 		return -1;
-	return bound_trace(&in->t.trace, in->rules, in->t.counters, &roof, &rule, in->t.arena, &in->b, e);
+	r->build = bound_begin(in->rules, in->t.counters, &roof, &r->rule, in->t.arena, &in->b, e);
+	return r->build ? 0 : -1;
+}
+
+static int add_piece(void *arg, const struct trace *piece, struct err *e)
+{
+	struct reading *r = arg;
+
+	return !r->build && begin(r, piece, e) < 0 ? -1 : bound_add(r->build, piece, e);
+}
+
+int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
+{
+	struct reading r = { .in = in, .o = o, .rule = ROOF_RULE };
+	int rc = -1;
+
+	memset(in, 0, sizeof *in);
+	if (number(o->margin, "margin", 1, 100, &r.rule.margin, e) == 0 &&
+	    number(o->low, "low", 0, 100, &r.rule.low, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
+	    (r.build || begin(&r, &in->t.trace, e) == 0))
+		rc = bound_end(r.build, &in->t.trace, e);
+	bound_free(r.build);
+	return rc;
 }
 
 void bound_input_free(struct bound_input *in)

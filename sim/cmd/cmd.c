@@ -110,21 +110,39 @@ static struct counters *stored_counters(struct tracedb *db, struct err *e)
 	return NULL;
 }
 
+/* The database, with its arena and counters in `t`. */
+static struct tracedb *open_with_counters(const char *path, uint64_t context, struct cmd_trace *t, struct err *e)
+{
+	struct tracedb *db = cmd_trace_open(path, context, e);
+
+	memset(t, 0, sizeof *t);
+	if (db && !(t->arena = arena_new(CMD_TRACE_MEMORY)))
+		err_set(e, ERR_NOMEM, "no memory for the trace");
+	if (db && t->arena)
+		t->counters = stored_counters(db, e);
+	return db;
+}
+
 int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
                       struct cmd_trace *t, struct err *e)
 {
-	struct tracedb *db = cmd_trace_open(path, context, e);
-	int rc = -1;
+	struct tracedb *db = open_with_counters(path, context, t, e);
+	int rc = db && !e->kind ? load(db, range, t->arena, &t->trace, e) : -1;
 
-	memset(t, 0, sizeof *t);
-	if (!db)
-		return -1;
-	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		err_set(e, ERR_NOMEM, "no memory for the trace");
-	else
-		rc = load(db, range, t->arena, &t->trace, e);
-	if (rc == 0 && !(t->counters = stored_counters(db, e)) && e->kind)
-		rc = -1;
+	tracedb_free(db);
+	if (rc < 0)
+		cmd_trace_free(t);
+	return rc;
+}
+
+int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
+                     struct err *e)
+{
+	struct tracedb *db = open_with_counters(path, 0, t, e);
+	int rc = db && !e->kind
+	                 ? tracedb_load_pieces(db, range, CMD_TRACE_PIECE, each, arg, t->arena, &t->trace, e)
+	                 : -1;
+
 	tracedb_free(db);
 	if (rc < 0)
 		cmd_trace_free(t);

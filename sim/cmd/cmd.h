@@ -50,6 +50,7 @@ int cmd_format(const char *text, enum out_format *f, struct err *e);
 
 /* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
 #define CMD_TRACE_MEMORY ((size_t)16 << 30)
+#define CMD_TRACE_PIECE  ((size_t)1 << 15) /* with its ops, lowered, 5 KB a launch */
 /* A selection of a trace database, in memory of its own. */
 struct cmd_trace { struct arena *arena; struct trace trace; struct counters *counters; }; /* NULL: none are stored */
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
@@ -57,6 +58,9 @@ int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, str
 typedef int cmd_trace_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
                       struct cmd_trace *t, struct err *e);
+/* All but the launches, which are given to `each` some at a time (tracedb_load_pieces); t->counters are there before. */
+int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
+                     struct err *e);
 /* A trace database; any profile is read into one in memory, of which nothing is left behind. */
 struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
 void cmd_trace_free(struct cmd_trace *t);

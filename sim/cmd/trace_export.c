@@ -3,8 +3,8 @@
  *
  * In the timeline a device is a process and its streams are threads; the host is a process with the framework's ops and
  * the annotations by thread, and one thread of launch calls; arrows lead from the call to what ran. Threads are
- * numbered from 1 in order of appearance, as viewers take small numbers only; their names say what they were. Events go
- * to the file as they are made: memory is that of the trace. */
+ * numbered from 1 in order of appearance, as viewers take small numbers only; their names say what they were. Launches
+ * come some at a time (tracedb_load_pieces) and go to the file as they come: memory does not grow with the trace. */
 #include "sim/cmd/cmd.h"
 
 #include <inttypes.h>
@@ -61,6 +61,9 @@ static int track_of(struct tracks *t, int64_t process, int64_t id, int *tid, str
 struct timeline {
 	struct chrome c;
 	struct tracks tracks;
+	int64_t *wide;               /* ids of ops that may go on in the next piece, in order */
+	size_t n_wide;
+	int64_t from, to;            /* of the host's calls so far */
 };
 
 static void put_dims(struct out_json *j, const char *key, const uint32_t v[3])
@@ -140,6 +143,41 @@ static int by_op(const void *x, const void *y)
 	return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
 }
 
+/* When the host launched it, or where no call is known the device began. */
+static int64_t called(const struct trace_launch *l)
+{
+	return l->host_start_ns >= 0 ? l->host_start_ns : l->start_ns;
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const int64_t *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Ops in order, some several times: each once that is not known from the piece before. Those that end after all that was
+ * launched so far may enclose launches of the next piece too. */
+static int put_each(struct timeline *t, const struct trace_op *const *v, size_t n, struct err *e)
+{
+	int64_t *wide = calloc(n ? n : 1, sizeof *wide);
+	size_t n_wide = 0;
+	int rc = wide ? 0 : err_set(e, ERR_NOMEM, "no memory for the ops");
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		if (i && v[i] == v[i - 1])
+			continue;
+		if (v[i]->dur_ns > t->to - v[i]->start_ns)
+			wide[n_wide++] = v[i]->id;
+		if (!t->n_wide || !bsearch(&v[i]->id, t->wide, t->n_wide, sizeof *t->wide, by_number))
+			rc = put_host(t, "cpu_op", v[i]->name, v[i]->start_ns, v[i]->dur_ns, v[i]->thread, e);
+	}
+	free(t->wide);
+	t->wide = wide;
+	t->n_wide = n_wide;
+	return rc;
+}
+
 /* The ops that launched something and those around them, each once. */
 static int put_ops(struct timeline *t, const struct trace *x, struct err *e)
 {
@@ -162,9 +200,8 @@ static int put_ops(struct timeline *t, const struct trace *x, struct err *e)
 		}
 	if (n)
 		qsort(v, n, sizeof *v, by_op);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		if (i == 0 || v[i] != v[i - 1])
-			rc = put_host(t, "cpu_op", v[i]->name, v[i]->start_ns, v[i]->dur_ns, v[i]->thread, e);
+	if (rc == 0)
+		rc = put_each(t, v, n, e);
 	free(v);
 	return rc;
 }
@@ -172,19 +209,10 @@ static int put_ops(struct timeline *t, const struct trace *x, struct err *e)
 /* With a range: those that overlap what was selected. */
 static int put_ranges(struct timeline *t, const struct trace *x, struct err *e)
 {
-	int64_t from = INT64_MAX, to = INT64_MIN;
-
-	for (size_t i = 0; i < x->n_launches; i++) {
-		const struct trace_launch *l = &x->launches[i];
-		const int64_t at = l->host_start_ns >= 0 ? l->host_start_ns : l->start_ns;
-
-		from = at < from ? at : from;
-		to = at > to ? at : to;
-	}
 	for (size_t i = 0; i < x->n_ranges; i++) {
 		const struct trace_range *r = &x->ranges[i];
 
-		if (x->range && (r->start_ns > to || r->start_ns + r->dur_ns < from))
+		if (x->range && (r->start_ns > t->to || r->start_ns + r->dur_ns < t->from))
 			continue;
 		if (put_host(t, "user_annotation", r->name, r->start_ns, r->dur_ns, r->thread, e) < 0)
 			return -1;
@@ -215,34 +243,33 @@ static void put_names(struct timeline *t, const struct trace *x)
 	chrome_name(&t->c, "thread_name", HOST_PID, CALLS_TID, "launch calls");
 }
 
-static int write_timeline(struct outfile *s, const struct trace *x, struct err *e)
+static int put_piece(struct timeline *t, const struct trace *x, struct err *e)
 {
-	struct timeline t = { .tracks = { NULL, 0, 0 } };
 	int rc = 0;
 
-	chrome_begin(&t.c, s);
-	for (size_t i = 0; rc == 0 && i < x->n_launches; i++)
-		rc = put_launch(&t, &x->launches[i], e);
-	if (rc == 0 && (rc = put_ops(&t, x, e)) == 0)
-		rc = put_ranges(&t, x, e);
-	put_names(&t, x);
-	chrome_end(&t.c);
-	free(t.tracks.v);
-	return rc;
+	for (size_t i = 0; rc == 0 && i < x->n_launches; i++) {
+		const int64_t at = called(&x->launches[i]);
+
+		t->from = at < t->from ? at : t->from;
+		t->to = at > t->to ? at : t->to;
+		rc = put_launch(t, &x->launches[i], e);
+	}
+	return rc < 0 ? -1 : put_ops(t, x, e);
 }
 
 /* --- csv --------------------------------------------------------------------------------------------------- */
 
-static int write_csv(struct outfile *s, const struct trace *x, struct err *e)
+#define CSV_HEAD                                                                                                       \
+	"launch,kind,name,start_ns,dur_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,block_x,"             \
+	"block_y,block_z,cluster_x,cluster_y,cluster_z,registers,static_smem,dynamic_smem,bytes,op,"                   \
+	"host_start_ns,host_dur_ns\n"
+
+static int put_rows(struct outfile *s, const struct trace *x, struct err *e)
 {
 	static const char *const kinds[] = {
 		[TRACE_KERNEL] = "kernel", [TRACE_MEMCPY] = "copy", [TRACE_MEMSET] = "set"
 	};
 
-	str_add(&s->text,
-	        "launch,kind,name,start_ns,dur_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,block_x,"
-	        "block_y,block_z,cluster_x,cluster_y,cluster_z,registers,static_smem,dynamic_smem,bytes,op,"
-	        "host_start_ns,host_dur_ns\n");
 	for (size_t i = 0; i < x->n_launches; i++) {
 		const struct trace_launch *l = &x->launches[i];
 
@@ -282,18 +309,59 @@ static int kind_of(const char *path, bool *csv, struct err *e)
 	return err_set(e, ERR_USAGE, "'%s' ends in neither .json nor .csv, which say what to write", path);
 }
 
+struct export {
+	const char *to;
+	bool csv, open;
+	struct outfile file;
+	struct timeline t;
+	size_t n;
+};
+
+/* The file is made when there is something to write. */
+static int write_piece(void *arg, const struct trace *piece, struct err *e)
+{
+	struct export *x = arg;
+
+	if (!x->open) {
+		if (outfile_open(&x->file, x->to, e) < 0)
+			return -1;
+		x->open = true;
+		if (x->csv)
+			str_add(&x->file.text, CSV_HEAD);
+		else
+			chrome_begin(&x->t.c, &x->file);
+	}
+	x->n += piece->n_launches;
+	return x->csv ? put_rows(&x->file, piece, e) : put_piece(&x->t, piece, e);
+}
+
+static int finish(struct export *x, const struct trace *t, struct err *e)
+{
+	if (x->csv)
+		return 0;
+	if (put_ranges(&x->t, t, e) < 0)
+		return -1;
+	put_names(&x->t, t);
+	chrome_end(&x->t.c);
+	return 0;
+}
+
 static int export(const char *path, const struct options *o, bool csv, struct str *out, struct err *e)
 {
-	struct cmd_trace t = { 0 };
-	struct outfile s;
-	int rc = -1;
+	struct export x = { .to = o->to, .csv = csv, .t = { .from = INT64_MAX, .to = INT64_MIN } };
+	struct cmd_trace t;
+	int rc = cmd_trace_pieces(path, o->range, write_piece, &x, &t, e);
 
-	if (cmd_trace_load(path, o->range, &t, e) == 0 && outfile_open(&s, o->to, e) == 0) {
-		rc = csv ? write_csv(&s, &t.trace, e) : write_timeline(&s, &t.trace, e);
-		if ((rc = outfile_close(&s, rc, e)) == 0)
-			str_addf(out, "%zu launches of '%s' are in '%s'%s\n", t.trace.n_launches, path, o->to,
-			         csv ? "" : ": open it at ui.perfetto.dev");
-	}
+	if (rc == 0 && !x.open)
+		rc = err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics; 'trace top' shows"
+		             " them", path, t.trace.n_stats);
+	if (rc == 0)
+		rc = finish(&x, &t.trace, e);
+	if ((rc = outfile_close(&x.file, rc, e)) == 0)
+		str_addf(out, "%zu launches of '%s' are in '%s'%s\n", x.n, path, o->to,
+		         csv ? "" : ": open it at ui.perfetto.dev");
+	free(x.t.tracks.v);
+	free(x.t.wide);
 	cmd_trace_free(&t);
 	return rc;
 }

@@ -1,5 +1,7 @@
 /* t_bound.c - rooflines: which configuration, the rule of the classes, counters joined to launches, sums by name. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim/hist.h"
 #include "validate/tests/tracebed.h"
@@ -203,6 +205,60 @@ TEST(profiled_launches_lend_their_counters_and_are_no_kernels)
 	bed_close(&b);
 }
 
+static void add_one(struct bound_build *x, const struct trace *whole, size_t i, struct err *e)
+{
+	struct trace_launch l = whole->launches[i];
+	struct trace piece = *whole;
+	char *name = strdup(l.name);  /* a piece's texts go with it */
+
+	CHECK(name != NULL);
+	l.name = name;
+	piece.launches = &l;
+	piece.n_launches = 1;
+	CHECK_OK(bound_add(x, &piece, e), *e);
+	memset(name, '?', strlen(name));
+	free(name);
+}
+
+TEST(piece_by_piece_the_sums_are_those_of_the_whole)
+{
+	const struct roof_rule rule = ROOF_RULE;
+	struct bound whole, sum;
+	struct bound_build *x;
+	struct counters *c[2];
+	struct hist h[2];
+	struct rules *rules;
+	struct roof roof;
+	struct bed b;
+
+	both(&b);
+	bed_load(&b, NULL);
+	CHECK((rules = rules_parse(table, strlen(table), "table", &b.e)) != NULL);
+	for (int i = 0; i < 2; i++)
+		CHECK((c[i] = counters_load(b.db, &b.e)) != NULL);
+	CHECK_OK(roof_load(NULL, &b.t, &roof, &b.e), b.e);
+	CHECK_OK(bound_trace(&b.t, rules, c[0], &roof, &rule, b.a, &whole, &b.e), b.e);
+	CHECK((x = bound_begin(rules, c[1], &roof, &rule, b.a, &sum, &b.e)) != NULL);
+	for (size_t i = 0; i < b.t.n_launches; i++)
+		add_one(x, &b.t, i, &b.e);
+	CHECK_OK(bound_end(x, &b.t, &b.e), b.e);
+	bound_free(x);
+	CHECK(sum.count == whole.count && sum.ns == whole.ns && sum.counted_ns == whole.counted_ns);
+	CHECK(sum.n_kernels == 1 && sum.n_same == whole.n_same);
+	CHECK_STR(sum.kernels[0].name, whole.kernels[0].name);
+	CHECK(memcmp(sum.class_ns, whole.class_ns, sizeof sum.class_ns) == 0);
+	CHECK(sum.kernels[0].bytes == whole.kernels[0].bytes && sum.kernels[0].memory == whole.kernels[0].memory);
+	for (int k = 0; k < COUNTERS_SHOWN; k++) {
+		CHECK_OK(hist_of(&whole, (enum counter)k, &h[0], &b.e), b.e);
+		CHECK_OK(hist_of(&sum, (enum counter)k, &h[1], &b.e), b.e);
+		CHECK(memcmp(&h[0], &h[1], sizeof h[0]) == 0);
+	}
+	for (int i = 0; i < 2; i++)
+		counters_free(c[i]);
+	rules_free(rules);
+	bed_close(&b);
+}
+
 TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 {
 	struct counted x;
@@ -230,5 +286,6 @@ SUITE(t_bound,
 	T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
 	T(counted_bytes_go_to_the_ops_of_their_launches)
 	T(profiled_launches_lend_their_counters_and_are_no_kernels)
+	T(piece_by_piece_the_sums_are_those_of_the_whole)
 	T(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 );

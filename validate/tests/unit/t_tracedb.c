@@ -433,6 +433,120 @@ TEST(the_same_digest_is_noticed_and_changes_nothing)
 	bed_close(&b);
 }
 
+/* --- some at a time ------------------------------------------------------------------------------------------------ */
+
+#define PIECES_OPS 40
+
+struct seen {
+	const struct trace *all;
+	size_t n, pieces, largest;
+	bool was[400];               /* by place in the whole */
+	int64_t op_piece[400];       /* 1 + the piece that has the op's launches */
+};
+
+static int look(void *arg, const struct trace *piece, struct err *e)
+{
+	struct seen *s = arg;
+
+	(void)e;
+	CHECK(piece->n_launches > 0 && piece->n_stats == 0 && piece->n_ranges == s->all->n_ranges);
+	for (size_t i = 0; i < piece->n_launches; i++) {
+		const struct trace_launch *l = &piece->launches[i], *w = s->all->launches;
+
+		CHECK(i == 0 || l[-1].start_ns <= l->start_ns);
+		while (w < s->all->launches + s->all->n_launches && w->id != l->id)
+			w++;
+		CHECK(w < s->all->launches + s->all->n_launches && !s->was[w - s->all->launches]);
+		s->was[w - s->all->launches] = true;
+		CHECK_STR(l->name, w->name);
+		CHECK(l->start_ns == w->start_ns && l->host_start_ns == w->host_start_ns && !l->op == !w->op);
+		if (!l->op)
+			continue;
+		CHECK_STR(l->op->up->name, "outer");
+		CHECK(l->op->id == w->op->id && (!s->op_piece[l->op->id] || s->op_piece[l->op->id] == (int64_t)s->pieces + 1));
+		s->op_piece[l->op->id] = (int64_t)s->pieces + 1;
+	}
+	s->pieces++;
+	s->n += piece->n_launches;
+	s->largest = piece->n_launches > s->largest ? piece->n_launches : s->largest;
+	return 0;
+}
+
+static void load_pieces(struct bed *b, const char *range, size_t n, struct seen *s)
+{
+	struct arena *a = arena_new(0);
+	struct trace head;
+
+	memset(s, 0, sizeof *s);
+	s->all = &b->t;
+	CHECK_OK(tracedb_load_pieces(b->db, range, n, look, s, a, &head, &b->e), b->e);
+	CHECK(head.n_launches == 0 && head.n_devices == b->t.n_devices && head.steps == b->t.steps);
+	CHECK_U64(s->n, b->t.n_launches);
+	arena_free(a);
+}
+
+/* Ops of one to four kernels, a graph of seven that are of one moment of the host, kernels without a call; two files. */
+TEST(pieces_of_any_size_are_the_whole_and_split_no_op)
+{
+	struct rng r;
+	struct bed b;
+	struct seen s;
+	int64_t at = 0;
+
+	bed_open(&b, ":memory:", DB_WRITE);
+	rng_seed(&r, test_seed(), "pieces");
+	for (int file = 0; file < 2; file++, at = 0) {
+		begin(&b, file ? "e" : "d", file * 500);
+		op(&b, "outer", 1, 0, 100000, 0);
+		for (int i = 1; i <= PIECES_OPS; i++, at += 100) {
+			const int n = 1 + (int)rng_below(&r, 4);
+
+			op(&b, "op", 1, at + 10, 80, i);
+			for (int k = 0; k < n; k++) {
+				call(&b, "cudaLaunchKernel", 1, at + 20 + k, 10 * i + k);
+				kernel(&b, "k", at + 50 + (int64_t)rng_below(&r, 300), 10 * i + k, i);
+			}
+		}
+		call(&b, "cudaGraphLaunch", 1, at, 9000);
+		for (int k = 0; k < 7; k++)
+			kernel(&b, "graph", at + 5 + k, 9000, 0);
+		for (int k = 0; k < 5; k++)
+			kernel(&b, "late", at + 50 + 20 * k, 0, 0);
+		range(&b, "part", 1000, 2000);
+		finish(&b, file ? "e" : "d", file * 500, -1);
+	}
+	for (int ranged = 0; ranged < 2; ranged++) {
+		const char *name = ranged ? "part" : NULL;
+
+		bed_load(&b, name);
+		for (size_t n = 4; n < b.t.n_launches; n++) {
+			load_pieces(&b, name, n, &s);
+			CHECK(s.pieces > 1 && s.largest <= (n > 7 ? n : 7));
+		}
+		load_pieces(&b, name, b.t.n_launches, &s);
+		CHECK_U64(s.pieces, 1);
+	}
+	bed_close(&b);
+}
+
+TEST(an_empty_selection_has_no_pieces_and_is_an_error)
+{
+	struct arena *a = arena_new(0);
+	struct trace head;
+	struct seen s = { 0 };
+	struct bed b;
+
+	bed_up(&b);
+	kernel(&b, "k", 5, 0, 0);
+	range(&b, "empty", 100, 5);
+	finish(&b, "d", 0, -1);
+	CHECK(tracedb_load_pieces(b.db, "empty", 3, look, &s, a, &head, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "no device activity in range 'empty'");
+	CHECK_U64(s.pieces, 0);
+	arena_free(a);
+	bed_close(&b);
+}
+
 SUITE(t_tracedb,
 	T(a_parent_is_the_innermost_op_that_contains_all_of_its_child)
 	T(parents_do_not_depend_on_the_order_of_the_file)
@@ -449,4 +563,6 @@ SUITE(t_tracedb,
 	T(the_wall_of_a_range_is_the_sum_over_its_annotations)
 	T(two_files_are_loaded_on_one_time_axis)
 	T(the_same_digest_is_noticed_and_changes_nothing)
+	T(pieces_of_any_size_are_the_whole_and_split_no_op)
+	T(an_empty_selection_has_no_pieces_and_is_an_error)
 );
