@@ -111,6 +111,14 @@ static const char *const migrations[] = {
 	"create view v_stalls as select run, op, resource, ppm / 1e6 as share from op_stall;"
 	"create view v_resources as select sweep, point, name, stall_ps / 1e6 as stall_us, peak_ps / 1e6 as peak_us"
 	" from point_resource;",
+
+	/* from 4 to 5: what limits found about a run */
+	"create table run_limit(run integer not null references run, place integer not null, key text not null,"
+	" now text not null, next text not null, step real not null, per_ppm integer not null, total_ps integer,"
+	" refused text, primary key(run, place)) without rowid;"
+	"create view v_limits as select l.run, l.key, l.now, l.next, l.step, l.total_ps / 1e6 as latency_us,"
+	" l.per_ppm / 1e6 as per, (r.total_ps - l.total_ps) * 1.0 / r.total_ps / l.step * l.per_ppm / 1e6 as gain,"
+	" l.refused from run_limit l join run r on r.id = l.run;",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -463,6 +471,49 @@ int res_put_run(struct resdb *r, const struct res_workload *w, const struct res_
 	rc = put_run(r->db, w, run, id, e);
 	*again = rc == 1;
 	if (rc < 0 || db_commit(r->db, e) < 0) {
+		db_rollback(r->db);
+		return -1;
+	}
+	return 0;
+}
+
+/* --- limits ------------------------------------------------------------------------------------------------ */
+
+static int put_limits(struct db *db, int64_t run, const struct res_limits *l, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db, "delete from run_limit where run = ?", e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, run);
+	if (db_run(db, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct res_limit *x = &l->rows[i];
+
+		if (!(s = db_stmt(db, "insert into run_limit values(?,?,?,?,?,?,?,?,?)", e)))
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, x->key);
+		db_bind_text(s, 4, x->now);
+		db_bind_text(s, 5, x->then);
+		db_bind_f64(s, 6, x->step);
+		db_bind_i64(s, 7, l->per_ppm);
+		if (!x->refused)
+			db_bind_i64(s, 8, (int64_t)x->total_ps);
+		db_bind_text(s, 9, x->refused);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int res_put_limits(struct resdb *r, int64_t run, const struct res_limits *l, struct err *e)
+{
+	if (db_begin(r->db, e) < 0)
+		return -1;
+	if (put_limits(r->db, run, l, e) < 0 || db_commit(r->db, e) < 0) {
 		db_rollback(r->db);
 		return -1;
 	}

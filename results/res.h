@@ -20,7 +20,7 @@
 #include "sim/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 4           /* user_version that this build writes */
+#define RES_SCHEMA 5           /* user_version that this build writes */
 
 struct resdb;
 
@@ -62,6 +62,15 @@ struct res_op {
 struct res_resource { const char *name; ps_t stall_ps, peak_ps; };
 struct res_stat { const char *name, *unit; uint64_t value; bool level; };
 
+/* A parameter of the run's machine a step further, alone (sim/limits.h); `per` in res_limits scales gains. */
+struct res_limit {
+	const char *key, *now, *then;
+	double step;
+	ps_t total_ps;
+	const char *refused;             /* why the machine cannot be built so; NULL: it was run */
+};
+struct res_limits { uint32_t per_ppm; size_t n; const struct res_limit *rows; };
+
 struct res_run {
 	int64_t id;                      /* res_get and res_list */
 	const char *config_name, *config_path, *config_text, *build, *start, *fidelity;
@@ -75,11 +84,15 @@ struct res_run {
 	const struct res_op *ops;        /* as many as the workload has */
 	const struct res_resource *resources;
 	const struct res_stat *stats;
+	struct res_limits limits;        /* res_get; n 0: 'npusim limits' stored none */
 };
 
 /* Stores a run; *again: it was there already. `id` is its number in this file. */
 int res_put_run(struct resdb *r, const struct res_workload *w, const struct res_run *run, int64_t *id, bool *again,
                 struct err *e);
+
+/* What limits found about a stored run, instead of what it found before. */
+int res_put_limits(struct resdb *r, int64_t run, const struct res_limits *l, struct err *e);
 
 /* A stored run with its workload; all of it lives in `a`. An unknown number says which there are. */
 struct res_stored { struct res_run run; struct res_workload workload; int64_t workload_id; };

@@ -8,7 +8,7 @@
 #define PIECE (1 << 20)
 
 const char *const res_export_names[] = { "points", "values", "stats",  "kinds",     "resources",     "sweeps",
-	                                 "runs",   "ops",    "stalls", "run-stats", "run-resources", NULL };
+	                                 "runs",   "ops",    "stalls", "run-stats", "run-resources", "limits", NULL };
 
 /* In the order of the names; those with ?1 are of sweeps, all of them where it is 0. Points are made below. */
 static const char *const queries[] = {
@@ -23,6 +23,7 @@ static const char *const queries[] = {
 	"select * from v_stalls order by run, op, resource",
 	"select * from v_run_stats order by run, name",
 	"select * from v_run_resources order by run, name",
+	"select * from v_limits order by run, key",
 };
 
 static int place_of(const char *what, int *place, struct err *e)

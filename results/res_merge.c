@@ -103,6 +103,8 @@ static int merge_run(struct resdb *into, struct resdb *from, int64_t id, struct 
 		return err_set(e, ERR_NOMEM, "no memory to merge a run");
 	if (res_get(from, id, mem, &s, e) == 0)
 		rc = res_put_run(into, &s.workload, &s.run, &id, &again, e);
+	if (rc == 0 && s.run.limits.n)
+		rc = res_put_limits(into, id, &s.run.limits, e);
 	m->runs_new += !again;
 	arena_free(mem);
 	return rc;

@@ -273,6 +273,36 @@ static int read_stats(struct reader *r, struct res_stored *out)
 	return failed ? no_memory(r->e) : db_run(r->db, s, r->e);
 }
 
+static int read_limits(struct reader *r, struct res_stored *out)
+{
+	struct res_limits *l = &out->run.limits;
+	struct res_limit *v;
+	struct sqlite3_stmt *s;
+	bool failed = false;
+	size_t max = 0;
+	int rc;
+
+	if (count(r, "select count(*) from run_limit where run = ?", out->run.id, &max) < 0)
+		return -1;
+	if (max == 0)
+		return 0;
+	if (!(s = db_stmt(r->db, "select key, now, next, step, per_ppm, total_ps, refused from run_limit where run = ?"
+	                         " order by place", r->e)))
+		return -1;
+	if (!(v = arena_array(r->a, max, sizeof *v)))
+		return no_memory(r->e);
+	db_bind_i64(s, 1, out->run.id);
+	while ((rc = db_step(r->db, s, r->e)) == 1 && l->n < max) {
+		v[l->n++] = (struct res_limit){ text(r, s, 0, &failed), text(r, s, 1, &failed), text(r, s, 2, &failed),
+		                                db_col_f64(s, 3), u64(s, 5), text(r, s, 6, &failed) };
+		l->per_ppm = (uint32_t)u64(s, 4);
+	}
+	l->rows = v;
+	if (rc < 0)
+		return -1;
+	return failed ? no_memory(r->e) : db_run(r->db, s, r->e);
+}
+
 static int unknown_run(struct reader *r, int64_t id)
 {
 	struct sqlite3_stmt *s = db_stmt(r->db, "select count(*), min(id), max(id) from run", r->e);
@@ -301,7 +331,8 @@ static int get(struct reader *r, int64_t id, struct res_stored *out)
 		return unknown_run(r, id);
 	if (read_head(r, s, out) < 0 || db_run(r->db, s, r->e) < 0)
 		return -1;
-	if (read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_resources(r, out) < 0 || read_stats(r, out) < 0)
+	if (read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_resources(r, out) < 0 || read_stats(r, out) < 0 ||
+	    read_limits(r, out) < 0)
 		return -1;
 	return 0;
 }

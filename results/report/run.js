@@ -61,7 +61,9 @@ const OP_TIPS = [
 /* --- totals ------------------------------------------------------------------------------------------------ */
 
 function runTiles(r) {
-	const kernels = r.carried_us > 0 ? r.modelled_us : r.kernels_us;
+	/* What was carried along has no simulated time to stand beside; which part of it is kernels is not stored. */
+	const ratio = (measured) => (r.total_us > 0 ? times(measured / r.total_us) : '–'),
+		kernels = r.carried_us > 0 ? '' : `${ratio(r.kernels_us)} the simulated time; `;
 	return el(
 		'div',
 		'tiles',
@@ -75,7 +77,7 @@ function runTiles(r) {
 			? tile(
 					us(r.kernels_us),
 					'measured, GPU kernels',
-					r.total_us > 0 ? `${times(kernels / r.total_us)} the simulated time` : null,
+					`${kernels}with copies and sets ${us(r.measured_us)}, ${ratio(r.modelled_us)}`,
 				)
 			: null,
 		r.wall_us !== null
@@ -301,6 +303,103 @@ function stallsChart(r, id) {
 	);
 }
 
+/* --- limits ------------------------------------------------------------------------------------------------ */
+
+/* Gains too small to see are in the table only. */
+function limitsChart(r, id) {
+	if (!r.limits) return null;
+	const per = pct(100 * r.limits.per),
+		gain = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`),
+		bars = r.limits.rows.filter((x) => x.gain !== null && Math.abs(x.gain) >= 5e-4);
+	const rows = bars.map((x) => ({
+		key: x.key,
+		gain: x.gain,
+		at: Math.max(x.gain, 0),
+		text: gain(x),
+		t_now: x.now,
+		t_then: x.then,
+		t_us: us(x.us),
+		t_step: pct(100 * x.step),
+	}));
+	return card(
+		`What ${per} more of each resource buys`,
+		'The same run with one parameter a step further, alone: how much of the time that saves, scaled to ' +
+			`${per} more of it (of a latency: less). Two that only pay together show no gain here.`,
+		rows.length
+			? chart(id + '-limits', {
+					width: WIDTH - 240,
+					height: { step: 20 },
+					data: { values: rows },
+					encoding: {
+						y: {
+							field: 'key',
+							type: 'nominal',
+							scale: { domain: rows.map((x) => x.key) },
+							axis: { title: null, domain: false, ticks: false },
+						},
+					},
+					layer: [
+						{
+							mark: { type: 'bar', color: 'var(--simulated)' },
+							encoding: {
+								x: {
+									field: 'gain',
+									type: 'quantitative',
+									axis: { title: 'time saved', format: '.1%' },
+								},
+								tooltip: tips([
+									['key', 'parameter'],
+									['t_now', 'from'],
+									['t_then', 'to'],
+									['t_step', 'step'],
+									['t_us', 'time'],
+									['text', `saved per ${per}`],
+								]),
+							},
+						},
+						{
+							mark: {
+								type: 'text',
+								align: 'left',
+								dx: 4,
+								fontSize: 11,
+								color: 'var(--soft)',
+							},
+							encoding: {
+								x: { field: 'at', type: 'quantitative' },
+								text: { field: 'text' },
+							},
+						},
+					],
+				})
+			: null,
+		el(
+			'div',
+			'scroll',
+			table(
+				[
+					{ title: 'parameter', text: true },
+					{ title: 'now' },
+					{ title: 'then' },
+					{ title: 'step' },
+					{ title: 'time µs' },
+					{ title: `saved per ${per}` },
+					{ title: 'note', text: true, long: true },
+				],
+				r.limits.rows.map((x) => [
+					x.key,
+					x.now,
+					x.then,
+					pct(100 * x.step),
+					x.us === null ? '–' : num(x.us),
+					gain(x),
+					x.refused || '',
+				]),
+			),
+		),
+	);
+}
+
 /* --- longest ops ------------------------------------------------------------------------------------------- */
 
 function longestOps(r, ops) {
@@ -371,6 +470,7 @@ function showRun(r, id) {
 		el('section', 'card', runFacts(r)),
 		kindsChart(r, id),
 		stallsChart(r, id),
+		limitsChart(r, id),
 		rooflineChart(r, ops, id),
 		scatterChart(r, ops, id),
 		longestOps(r, ops),

@@ -1,15 +1,14 @@
 /* limits.c - npusim limits: what a little more of each resource would buy. */
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/run.h"
 
 #include <string.h>
 
 #include "sim/limits.h"
-#include "sim/lower.h"
 #include "sim/progress.h"
 #include "workloads/rules.h"
 
 struct options {
-	const char *config, *trace, *range, *start, *fidelity, *rules, *format;
+	const char *config, *trace, *range, *start, *fidelity, *rules, *results, *format;
 	struct opt_list sets;
 	uint32_t step_ppm;
 	uint64_t seed;
@@ -84,12 +83,38 @@ static void json(const struct limits_result *r, const struct options *o, struct 
 	str_addc(out, '\n');
 }
 
+/* The design itself as a run, with what was found about it. */
+static int store(struct resdb *db, const struct options *o, const struct run_opts *how, const struct rules *rules,
+                 const struct cmd_trace *t, const struct op_stream *s, const struct limits_result *x, struct err *e)
+{
+	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
+	const struct res_limits l = { o->step_ppm, x->n, rows };
+	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
+	struct run_result result;
+	struct run_report r = { .conf = c,         .trace = &t->trace,        .stream = s,       .result = &result,
+	                        .start = how->start, .fidelity = how->fidelity, .seed = how->seed,
+	                        .rules_hash = rules_hash(rules) };
+	int rc = -1;
+
+	memset(&result, 0, sizeof result);
+	for (size_t i = 0; rows && i < x->n; i++)
+		rows[i] = (struct res_limit){ x->rows[i].key,  x->rows[i].now,      x->rows[i].then,
+			                      x->rows[i].step, x->rows[i].total_ps, x->rows[i].refused };
+	if (!rows)
+		err_set(e, ERR_NOMEM, "no memory to store the limits");
+	else if (c && run_stream(s, c, how, t->arena, &result, e) == 0 && run_store(&r, db, 0, t->arena, e) == 0)
+		rc = res_put_limits(db, r.stored, &l, e);
+	machine_conf_free(c);
+	return rc;
+}
+
 static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	const struct run_opts how = { .start = o->start && strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
 	                              .fidelity = o->fidelity && strcmp(o->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT,
 	                              .seed = o->seed };
-	struct rules *rules = rules_load(o->rules, e);
+	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
+	struct rules *rules = o->results && !db ? NULL : rules_load(o->rules, e);
 	struct limits_result r;
 	struct lower_stats lowered;
 	struct op_stream s;
@@ -110,9 +135,10 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 			         o->config, cmd_ps_us(r.base_ps), how.fidelity == RUN_ANALYTIC ? " (closed form)" : "", res_name(r.bound), o->step_ppm / 1e4);
 		table(&r, o, out);
 	}
-	rc = 0;
+	rc = db ? store(db, o, &how, rules, &t, &s, &r, e) : 0;
 out:
 	progress_free(p);
+	res_free(db);
 	cmd_trace_free(&t);
 	rules_free(rules);
 	return rc;
@@ -148,6 +174,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		  " the closed form answers some twenty times as fast, and misses what is smaller than it is off" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
+		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the design as a run in this results database, as"
+		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -157,6 +185,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		" of units) is raised and every latency lowered, one at a time, and the workload is run again. The parameter"
 		" to buy next is on top. Two that only pay together show no gain here.",
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
+		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 -o /tmp/r.db\n"
+		"npusim report /tmp/r.db -o /tmp/run.html\n"
 		"npusim limits -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --step 50% --format csv\n"
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --fidelity analytic\n",
 		opts, 0, 0

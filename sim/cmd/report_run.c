@@ -5,6 +5,7 @@
 #include "sim/cmd/report.h"
 #include "sim/cmd/run.h"
 #include "sim/hash.h"
+#include "sim/limits.h"
 #include "sim/machine.h"
 #include "sim/roof.h"
 
@@ -197,6 +198,44 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 	out_json_close(j, ']');
 }
 
+/* --- limits ------------------------------------------------------------------------------------------------ */
+
+/* Scaled as limits.h does; nothing where limits was not asked. */
+static void put_limits(struct out_json *j, const struct res_run *r)
+{
+	const struct limits_result base = { .base_ps = r->total_ps };
+	const struct res_limits *l = &r->limits;
+
+	if (l->n == 0) {
+		out_json_null(j, "limits");
+		return;
+	}
+	out_json_open(j, "limits", '{');
+	out_json_real(j, "per", l->per_ppm / 1e6);
+	out_json_open(j, "rows", '[');
+	for (size_t i = 0; i < l->n; i++) {
+		const struct res_limit *x = &l->rows[i];
+		const struct limits_row row = { x->key, x->now, x->then, x->step, x->total_ps, x->refused };
+
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "key", x->key);
+		out_json_text(j, "now", x->now);
+		out_json_text(j, "then", x->then);
+		out_json_real(j, "step", x->step);
+		if (x->refused) {
+			out_json_null(j, "us");
+			out_json_null(j, "gain");
+		} else {
+			out_json_real(j, "us", cmd_ps_us(x->total_ps));
+			out_json_real(j, "gain", limits_gain(&base, &row, l->per_ppm));
+		}
+		out_json_text(j, "refused", x->refused);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+	out_json_close(j, '}');
+}
+
 /* --- the run ----------------------------------------------------------------------------------------------- */
 
 static void put_head(struct out_json *j, const char *from, const struct res_stored *r)
@@ -233,6 +272,7 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_text(j, "roofline_bound", x->roofline_bound);
 	out_json_real(j, "carried_us", cmd_ps_us(x->carried_ps));
 	out_json_real(j, "kernels_us", cmd_us((int64_t)w->kernel_ns));
+	out_json_real(j, "measured_us", cmd_us((int64_t)w->measured_ns));
 	out_json_real(j, "modelled_us", cmd_us((int64_t)modelled));
 	if (w->wall_ns >= 0)
 		out_json_real(j, "wall_us", cmd_us(w->wall_ns));
@@ -261,6 +301,7 @@ int report_run(struct out_json *j, const char *from, const struct res_stored *r,
 	failed = trust.failed;
 	str_free(&trust);
 	put_kinds(j, r);
+	put_limits(j, &r->run);
 	put_ops(j, r);
 	out_json_close(j, '}');
 	return failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;

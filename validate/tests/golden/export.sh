@@ -1,7 +1,7 @@
 # Results for others: CSV of everything stored, and every snippet of results/schema.md as it stands there.
 . validate/tests/golden/common
 . validate/tests/golden/export_bed
-for what in points values stats kinds resources sweeps runs ops stalls run-stats run-resources; do
+for what in points values stats kinds resources sweeps runs ops stalls run-stats run-resources limits; do
 	"$NPUSIM" export R.db $what >"$what.csv" || echo "exit $?"
 	echo "$what: $(($(wc -l <"$what.csv") > 1)) $(head -n 1 "$what.csv")"
 done

@@ -13,6 +13,16 @@ sort "$TMP/analytic.keys" | cmp "$TMP/a" - && echo "the same parameters in both"
 [ "$(wc -l <"$TMP/a")" -gt 20 ] && echo "many of them"
 [ "$(head -n 1 "$TMP/event.keys")" = "$(head -n 1 "$TMP/analytic.keys")" ] && echo "the first to buy is the same"
 "$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --fidelity analytic --format csv | head -n 1
+# Stored: with the run that 'run' stores, and as a report has it.
+quiet run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --fidelity analytic -o "$TMP/r.db"
+quiet limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --fidelity analytic -o "$TMP/r.db"
+[ "$("$NPUSIM" export "$TMP/r.db" runs | wc -l)" = 2 ] && echo "the run is there once"
+"$NPUSIM" export "$TMP/r.db" limits >"$TMP/limits.csv"
+head -n 1 "$TMP/limits.csv"
+cut -d, -f2 "$TMP/limits.csv" | sed 1d | sort >"$TMP/b"
+sed 's/.*: "\(.*\)"/\1/' "$TMP/a" | cmp - "$TMP/b" && echo "all of them are stored"
+awk -F, 'NR > 1 && $8 > most { most = $8; key = $2 } END { print key, (most > 0.05 && most < 0.1) }' "$TMP/limits.csv"
+try limits -c $CONFIG -t "$TMP/t.db" -o "$TMP/no/r.db"
 try limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --fidelity roughly
 try limits -c $CONFIG -t "$TMP/t.db" --step 0
 try limits -c $CONFIG

@@ -137,7 +137,21 @@ async function checkRun(browser, dir) {
 		timed.filter((o) => o[at('flops')] > 0 && o[at('mem_bytes')] > 0).length + 4,
 	);
 	await checkChart(page, 'run0-scatter', timed.filter((o) => o[at('measured_us')] > 0).length + 1);
-	await checkChart(page, 'overview', 2 * d.runs.length);
+	await checkChart(page, 'overview', 2 * d.runs.length + 1);
+	const gains = run.limits.rows.filter((x) => x.gain !== null),
+		drawn = gains.filter((x) => Math.abs(x.gain) >= 5e-4);
+	await checkChart(page, 'run0-limits', drawn.length);
+	check(
+		'limits are listed, the most useful first',
+		drawn.length > 3 && (await page.textContent('section:has(#run0-limits) tbody td')) === gains[0].key,
+	);
+	check(
+		'all limits are in the table',
+		(await page.$$('section:has(#run0-limits) tbody tr')).length === run.limits.rows.length,
+	);
+	check('a run without limits has no card of them', (await page.$$('#run1-limits')).length === 0);
+	for (const text of ['measured, GPU kernels', 'measured, copies and sets too'])
+		check(`the overview has the bar '${text}'`, (await page.textContent('#overview')).includes(text));
 	check(
 		'the accuracy note is the one that run prints',
 		(await page.textContent('.trust')).includes(run.trust[0]),
@@ -371,6 +385,7 @@ async function shots(browser, dir) {
 		run: {
 			kinds: '#run0-kinds',
 			stalls: '#run0-stalls',
+			limits: '#run0-limits',
 			roofline: '#run0-roofline',
 			scatter: '#run0-scatter',
 		},

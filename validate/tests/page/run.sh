@@ -45,6 +45,7 @@ quiet() {
 step=traces/h200/kineto_dsocr_b1_c1024.json.gz
 quiet "$NPUSIM" trace import "$step" --wall '11.34 ms' -o "$work/t.db"
 quiet "$NPUSIM" run -c configs/npu/dsocr.yaml -t "$work/t.db" --range decode_step_1 -o "$work/r.db"
+quiet "$NPUSIM" limits -c configs/npu/dsocr.yaml -t "$work/t.db" --range decode_step_1 -o "$work/r.db"
 quiet "$NPUSIM" run -c configs/gpu/h200.yaml -t "$work/t.db" --range decode_step_1 -o "$work/r.db"
 quiet "$NPUSIM" sweep configs/studies/l2-bandwidth.yaml -j 2 -o "$work/study.db"
 (cd "$work" && "$NPUSIM" report r.db -o run.html --title 'A decode step of DeepSeek-OCR' &&

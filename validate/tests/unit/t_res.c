@@ -1,6 +1,7 @@
 /* t_res.c - the results database: what goes in comes out, a run is stored once, and nothing is left half written. */
 #define _POSIX_C_SOURCE 200809L
 #include "results/res.h"
+#include "results/res_sweep.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -224,6 +225,57 @@ TEST(runs_over_one_op_stream_share_it)
 	arena_free(a);
 }
 
+static void check_limits(const struct res_stored *s, const struct res_limits *want)
+{
+	const struct res_limits *l = &s->run.limits;
+
+	CHECK_U64(l->n, want->n);
+	CHECK_U64(l->per_ppm, want->per_ppm);
+	for (size_t i = 0; i < want->n; i++) {
+		CHECK_STR(l->rows[i].key, want->rows[i].key);
+		CHECK_STR(l->rows[i].now, want->rows[i].now);
+		CHECK_STR(l->rows[i].then, want->rows[i].then);
+		CHECK(l->rows[i].step == want->rows[i].step);
+		CHECK_U64(l->rows[i].total_ps, want->rows[i].total_ps);
+		CHECK((l->rows[i].refused != NULL) == (want->rows[i].refused != NULL));
+	}
+}
+
+TEST(limits_stay_with_their_run_and_go_with_it_into_another_file)
+{
+	static const struct res_limit rows[] = { { "dram.channels", "48", "53", 0.104, 3900000, NULL },
+	                                         { "l2.size", "4 MiB", "5 MiB", 0.25, 0, "no whole number of sets" } };
+	const struct res_limits first = { 100000, 2, rows }, second = { 500000, 1, rows }, none = { 0, 0, NULL };
+	struct res_merged m = { 0, 0, 0, 0, 0 };
+	struct res_workload w = workload();
+	struct res_run r = run();
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	struct resdb *db, *all;
+	struct res_stored s;
+	char path[512];
+
+	db = open_db(test_path(path, sizeof path, "r.db"), DB_WRITE);
+	put(db, &w, &r, false);
+	s = get(db, 1, a);
+	check_limits(&s, &none);
+	CHECK_OK(res_put_limits(db, 1, &first, &e), e);
+	s = get(db, 1, a);
+	check_limits(&s, &first);
+	put(db, &w, &r, true); /* the same run still */
+	all = open_db(test_path(path, sizeof path, "all.db"), DB_WRITE);
+	CHECK_OK(res_merge(all, db, false, &m, &e), e);
+	s = get(all, 1, a);
+	check_limits(&s, &first);
+	CHECK_OK(res_put_limits(db, 1, &second, &e), e); /* asked anew: nothing of before stays */
+	s = get(db, 1, a);
+	check_limits(&s, &second);
+	CHECK(res_put_limits(db, 2, &first, &e) == -1); /* there is no such run */
+	res_free(all);
+	res_free(db);
+	arena_free(a);
+}
+
 TEST(an_unknown_run_says_which_there_are)
 {
 	struct res_workload w = workload();
@@ -386,6 +438,7 @@ SUITE(t_res,
 	T(what_is_stored_reads_back)
 	T(the_same_run_is_stored_once_and_anything_else_anew)
 	T(runs_over_one_op_stream_share_it)
+	T(limits_stay_with_their_run_and_go_with_it_into_another_file)
 	T(an_unknown_run_says_which_there_are)
 	T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays)
 	T(a_refused_run_leaves_nothing_behind)
