@@ -1,8 +1,10 @@
 /* gpu_attention.c - see the head of arch/gpu.h.
  *
- * Few queries: a CTA walks over tiles of keys and values, one in flight; CTAs of an SM share its port. The first tile
- * is waited for, and all CTAs want theirs at once. Many queries: persistent CTAs, each of which has whole blocks of
- * queries; a tile of keys costs its math and its exponentials one after the other, a masked one twice. */
+ * Few queries: a CTA walks over tiles of keys and values, one in flight; CTAs of an SM share its port. Asynchronous ones
+ * are copied while the tile before is worked on. The first tile is waited for, and all CTAs want theirs at once. What
+ * joins parts of the keys reads some at once, or one after the other, as the kernel's counts say. Many queries:
+ * persistent CTAs, each of which has whole blocks of queries; a tile of keys costs its math and its exponentials one
+ * after the other, a masked one twice. */
 #include "arch/gpu.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
@@ -37,6 +39,22 @@ const struct cfg_field gpu_attention_schema[] = {
 	CFG_END
 };
 
+/* A tile that was copied while the one before was worked on: what a warp's chain of matrix instructions and exponentials
+ * takes, as in gpu_flash.c, or the tensor cores' time for all CTAs of the SM. */
+static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
+{
+	const struct gpu_flash_cfg *f = g->flash;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim);
+	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
+	uint64_t mma = div_up(scores * dims, warps * 16 * 8 * 16); /* of a warp: m16n8k16 */
+	uint64_t rate = f->flop_mma < g->c->flop_bf16 ? f->flop_mma : g->c->flop_bf16;
+	ps_t math = clock_span(mma * f->mma / 1000000, g->clock);
+	ps_t pipe = clock_span(div_up(2 * scores * dims, rate), g->clock);
+
+	return gpu_overlap(4, math, mates * pipe) + clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
+}
+
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
 {
 	const struct gpu_attention_cfg *p = g->attention;
@@ -49,12 +67,18 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
+	if (l->kernel.asynchronous)
+		tile = warps_tile(g, l, mates);
+	else
+		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
-	tile = p->tile + clock_transfer(mates * bytes, p->tile_rate) + l->kernel.steps * g->c->step_l2;
+	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
 	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
 	all = all < l->mem.read ? all : l->mem.read;
 	first = all < cold ? all : cold;
-	t->start = setup + 4 * gpu_step(g, &l->mem) +
+	if (l->kernel.asynchronous)
+		setup = clock_span(l->kernel.cycles, g->clock);
+	t->start = setup + (l->kernel.start ? l->kernel.start : 4) * gpu_step(g, &l->mem) +
 	           gpu_overlap(2, tile,
 	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
 	if (x.per_sm == 1) /* no other CTA hides the next one's start */
@@ -116,7 +140,13 @@ void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 	uint64_t parts = l->nth && (l - 1)->at->grid[0] ? (l - 1)->at->grid[0] : 1;
 	uint64_t dim = s->v_dim ? s->v_dim : s->head_dim;
 
-	t->start = p->combine;
-	t->chain = parts * p->combine_part;
+	if (l->kernel.steps) { /* parts one after the other, or as many at once as there are threads for */
+		t->start = clock_span(l->kernel.cycles, g->clock);
+		t->chain = div_up(parts, l->kernel.unroll ? l->kernel.unroll : 1) *
+		           (l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock));
+	} else {
+		t->start = p->combine;
+		t->chain = parts * p->combine_part;
+	}
 	t->body = t->chain + clock_transfer(ctas * parts * dim * 4, p->combine_rate);
 }

@@ -306,8 +306,84 @@ uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks)
 	return 1;
 }
 
+/* FlashInfer's decode over paged keys by its tensor-core kernel (fa2), as vLLM plans it for a graph: rows are the queries
+ * of heads that share keys, 16 or 64 of them a tile; chunks of at least 128 keys, as long as keeps two CTAs an SM; what
+ * joins them runs in any case. Four warps share a tile of 16 rows along the keys; of 64 rows each has its own 16 and all
+ * keys, and turns all of a tile of 8-bit keys and values to 16 bits for itself: 20 cycles an element, chosen on one of
+ * four rows of the published tables. Before the first keys: the plan's mask, its request, lengths, the page, queries.
+ * Source: flashinfer-ai/flashinfer include/flashinfer/attention/scheduler.cuh, prefill.cuh. */
+static void flashinfer(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint64_t shared = s->heads > kv ? s->heads / kv : 1, rows = shared > 16 ? 64 : 16;
+	uint64_t tiles = batch * div_up(shared, rows), pages = div_up(s->kv_len ? s->kv_len : 1, 64);
+	uint64_t room = 2 * (uint64_t)g->sms / kv, each = room / tiles ? room / tiles : 1, chunk = div_up(pages, each);
+	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
+	uint64_t elements = (uint64_t)keys * 2 * s->head_dim / (rows == 16 ? 128 : 32), parts;
+
+	chunk = chunk < 2 ? 2 : chunk;
+	parts = div_up(pages, chunk);
+	out->n = 0;
+	put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel", parts, tiles, kv, 128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = KERNEL_MOVES_READS;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = 6;
+	out->kernel[0].steps = 2;
+	out->kernel[0].cycles = 3100;
+	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
+	put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel", div_up(batch * s->heads, 4), 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	out->kernel[1].steps = 1;
+	out->kernel[1].unroll = (uint32_t)(1024 / s->head_dim); /* 128 threads of 8 elements */
+	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
+}
+
+/* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
+ * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
+ * kernel; its stages leave room for one CTA an SM. 1500 cycles a tile beside three round trips were chosen on one of four
+ * rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
+static void triton(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint64_t rows = s->heads / kv > 16 ? s->heads / kv : 16, parts;
+	uint64_t tiles = div_up(s->kv_len ? s->kv_len : 1, 32);
+
+	/* Segments behind the last key are left at once. */
+	parts = batch * kv <= 128 ? div_up(tiles, div_up(tiles, 16)) : 1;
+	out->n = 0;
+	put(out, k, o, "kernel_unified_attention", parts, batch, kv, 128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = 64 << 10;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = batch * kv <= 128 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
+	out->kernel[0].tile_k = 32;
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = 5;
+	out->kernel[0].steps = 3;
+	out->kernel[0].cycles = 3100; /* as FlashAttention's */
+	out->kernel[0].loop_cycles = 1500;
+	if (batch * kv > 128)
+		return;
+	put(out, k, o, "reduce_segments", batch * s->heads, 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
 /* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
- * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. */
+ * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
+ * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
+ * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. */
 static bool attention(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
@@ -319,6 +395,13 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 
 	if (s->q_len > 64)
 		return false;
+	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1) {
+		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
+			flashinfer(g, k, o, out);
+		else
+			triton(k, o, out);
+		return true;
+	}
 	out->n = 0;
 	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>", splits, ctas / batch, batch,
 	    128);
@@ -328,13 +411,19 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 	out->kernel[0].moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	out->kernel[0].tile_m = out->kernel[0].tile_n = 64;
 	out->kernel[0].tile_k = keys;
-	out->kernel[0].steps = s->paged ? 2 : 0; /* the page of the keys, and that of the values */
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
+	out->kernel[0].cycles = 3100;
+	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
 	if (splits == 1)
 		return true;
 	put(out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
 	    div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128);
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].steps = 1;
+	out->kernel[1].cycles = 3680;
+	out->kernel[1].loop_cycles = 36;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 	return true;
 }
@@ -346,7 +435,7 @@ static void elementwise(const struct kernels *k, const struct op *o, struct geom
 {
 	out->n = 0;
 	put(out, k, o,
-	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4>"
+	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
 	                     : "void at::native::vectorized_elementwise_kernel<4>",
 	    div_up(o->shape.elems, 512), 1, 1, 128);
 	out->at[0].registers = 32;

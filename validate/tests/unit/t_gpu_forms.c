@@ -385,6 +385,37 @@ TEST(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full)
 	machine_conf_free(b.conf);
 }
 
+/* FlashAttention 2's decode at 128 keys of 128: a warp's 256 matrix instructions of 11.61 cycles (6 of tensor cores'
+ * time) and 64 scores of 17.86 a thread are 2.12 us of 1.98 GHz. Measured: 1.92 us a tile (traces/h200/micro/fa2_cupti.csv,
+ * one head of 16384, 32768 and 65536 keys). What joins the parts goes through them: a round trip and 36 cycles each. */
+TEST(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn)
+{
+	struct bed b;
+	ps_t one, many;
+
+	open_bed(&b, NULL, 0);
+	few(&b, 1280, 2);
+	b.l[0].kernel.tile_k = b.l[0].kernel.tile_n = 128;
+	b.l[0].kernel.tile_m = 64;
+	b.l[0].kernel.asynchronous = 1;
+	b.l[0].kernel.cycles = 3100;
+	b.op.shape.head_dim = b.op.shape.v_dim = 128;
+	b.l[0].mem = (struct gpu_mem){ .read = 1 << 20, .read_hit = 1 << 20 };
+	one = total(&b, 0);
+	b.op.shape.kv_len = 12800;
+	many = total(&b, 0);
+	near_ps((many - one) / 45, 2120000, 60000);
+	b.l[1].kernel = (struct kernel){ .form = KERNEL_COMBINE, .steps = 1, .cycles = 3680, .loop_cycles = 36 };
+	geometry(&b.at[1], 1, 1, 1, 128, 1);
+	one = total(&b, 1);
+	b.at[0].grid[0] = 102;
+	many = total(&b, 1);
+	near_ps((many - one) / 100, 183180, 1000);
+	b.l[1].kernel.unroll = 8;
+	near_ps(many - total(&b, 1), 89 * 183180, 1000);
+	machine_conf_free(b.conf);
+}
+
 SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step) T(clusters_of_a_gpc_wait_for_each_others_tokens)
                            T(parts_of_k_are_as_many_as_fill_the_grid) T(parts_no_launch_joins_wait_for_each_other)
                                    T(a_long_product_runs_at_the_tensor_cores_rate)
@@ -393,4 +424,5 @@ SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step) T(clusters_of_a_g
                                                            T(masked_attention_pays_for_its_last_block_and_the_mask)
                                                                    T(more_of_a_rate_is_never_slower)
                                                                            T(a_step_of_matrix_instructions_costs_its_latency_and_its_math)
-                                                                                   T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full));
+                                                                                   T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full)
+                                                                                           T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));

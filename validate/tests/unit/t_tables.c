@@ -202,6 +202,44 @@ TEST(heads_that_share_keys_are_rows_of_one_tile)
 	bed_down(&b);
 }
 
+/* 100 SMs, 8 heads of keys: FlashInfer has room for 25 chunks of 128 keys or more; Triton has 16 segments. */
+TEST(paged_keys_are_split_as_the_libraries_plan_it)
+{
+	static const struct { uint64_t batch, heads, dim, keys; uint32_t parts, rows, tile; } want[] = {
+		{ 1, 32, 128, 1, 1, 16, 128 },     { 1, 32, 128, 1024, 8, 16, 128 }, { 1, 32, 128, 65536, 25, 16, 128 },
+		{ 4, 32, 64, 65536, 6, 16, 256 },  { 64, 32, 256, 4096, 1, 16, 64 }, { 1, 160, 128, 65536, 25, 64, 128 },
+		{ 1, 32, 192, 64, 2, 16, 32 },     { 1, 32, 192, 544, 9, 16, 32 },   { 1, 32, 192, 65536, 16, 16, 32 },
+		{ 32, 32, 192, 65536, 1, 16, 32 },
+	};
+	struct op_stream s = { 0 };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op o = { .kind = OP_ATTENTION,
+			        .rule = "",
+			        .fn = "",
+			        .dtype = DT_FP8,
+			        .algorithm = OP_ATTN_SPLIT_KV,
+			        .shape = { .batch = want[i].batch,
+			                   .heads = want[i].heads,
+			                   .kv_heads = 8,
+			                   .q_len = 1,
+			                   .kv_len = want[i].keys,
+			                   .head_dim = want[i].dim,
+			                   .v_dim = want[i].dim,
+			                   .paged = true } };
+
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.at[0].grid[0], want[i].parts);
+		CHECK_U64(x.kernel[0].tile_m, want[i].rows);
+		CHECK_U64(x.kernel[0].tile_k, want[i].tile);
+		CHECK_U64(x.n, want[i].dim == 192 && want[i].batch * 8 > 128 ? 1 : 2); /* what joins runs for one part, too */
+	}
+	bed_down(&b);
+}
+
 TEST(a_product_row_is_a_sample_with_its_share_of_the_graph)
 {
 	struct bed b;
@@ -333,7 +371,7 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 SUITE(t_tables,
       T(a_key_split_fills_the_sms_twice_and_no_more) T(one_row_is_a_gemv_where_there_is_no_wgmma)
               T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters) T(an_fp8_product_goes_by_tokens_outputs_and_k) T(heads_that_share_keys_are_rows_of_one_tile)
-                      T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
+                      T(paged_keys_are_split_as_the_libraries_plan_it) T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
                               T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
                                       T(attention_tables_and_collections_are_told_by_their_header)
                                               T(faults_name_the_line_and_the_column) T(an_a100_by_data_sheet)
