@@ -156,13 +156,15 @@ static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
 	return 0;
 }
 
-/* Kernels by the address of their name: a piece keeps one copy of each, so few launches need a look at the text. */
+/* Kernels by their name, and by the address it has in this piece, which keeps one copy of each: so few launches need a
+ * look at the text. */
 struct names {
 	struct {
 		const char *name;
 		size_t kernel;
 	} *slots;
-	size_t n, n_slots;                   /* a power of two, at most half full */
+	size_t *by_text;                     /* 1 + kernel; 0: free */
+	size_t n, n_slots;                   /* of both, a power of two, at most half full; n addresses */
 	uint64_t *hash;                      /* of each kernel's text */
 	struct bound_kernel *v;              /* as many as half the slots */
 };
@@ -176,26 +178,42 @@ static size_t slot_of(const struct names *t, const char *name)
 	return i;
 }
 
-static bool grow(struct names *t)
+static size_t *text_slot(const struct names *t, uint64_t hash, const char *name)
+{
+	size_t i = (size_t)hash_mix(hash) & (t->n_slots - 1), k;
+
+	while ((k = t->by_text[i]) && (t->hash[k - 1] != hash || strcmp(t->v[k - 1].name, name) != 0))
+		i = (i + 1) & (t->n_slots - 1);
+	return &t->by_text[i];
+}
+
+static bool grow(struct names *t, size_t kernels)
 {
 	const size_t n = t->n_slots ? 2 * t->n_slots : 256;
-	struct names more = { .slots = calloc(n, sizeof *more.slots), .n_slots = n };
-	uint64_t *hash = realloc(t->hash, n / 2 * sizeof *hash);
-	struct bound_kernel *v = realloc(t->v, n / 2 * sizeof *v);
+	struct names more = { .slots = calloc(n, sizeof *more.slots),
+		              .by_text = calloc(n, sizeof *more.by_text),
+		              .n_slots = n,
+		              .hash = realloc(t->hash, n / 2 * sizeof *more.hash),
+		              .v = realloc(t->v, n / 2 * sizeof *more.v) };
 
-	if (hash)
-		t->hash = hash;
-	if (v)
-		t->v = v;
-	if (!hash || !v || !more.slots) {
+	if (more.hash)
+		t->hash = more.hash;
+	if (more.v)
+		t->v = more.v;
+	if (!more.hash || !more.v || !more.slots || !more.by_text) {
 		free(more.slots);
+		free(more.by_text);
 		return false;
 	}
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i].name)
 			more.slots[slot_of(&more, t->slots[i].name)] = t->slots[i];
+	for (size_t k = 0; k < kernels; k++)
+		*text_slot(&more, t->hash[k], t->v[k].name) = k + 1;
 	free(t->slots);
+	free(t->by_text);
 	t->slots = more.slots;
+	t->by_text = more.by_text;
 	t->n_slots = more.n_slots;
 	return true;
 }
@@ -216,34 +234,35 @@ static const char *known(const char *text)
 /* The kernel of a launch's name, a new one at need; NULL: no memory. */
 static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const struct launch *b, struct arena *a)
 {
-	size_t at, k = 0;
+	const size_t most = t->n > out->n_kernels ? t->n : out->n_kernels;
+	size_t at, *k;
 	uint64_t hash;
 
 	if (t->n_slots && t->slots[at = slot_of(t, b->name)].name)
 		return &t->v[t->slots[at].kernel];
-	/* As many kernels as half the slots, and of a new piece there are fewer addresses than kernels. */
-	if (2 * ((t->n > out->n_kernels ? t->n : out->n_kernels) + 1) > t->n_slots && !grow(t))
+	if (2 * (most + 1) > t->n_slots && !grow(t, out->n_kernels))
 		return NULL;
 	hash = hash_str(HASH_INIT, b->name);
-	while (k < out->n_kernels && (t->hash[k] != hash || strcmp(t->v[k].name, b->name) != 0))
-		k++;
-	if (k == out->n_kernels) {
+	if (!*(k = text_slot(t, hash, b->name))) {
 		const struct rule *r = b->rule;
 		const char *name = arena_strdup(a, b->name);
 
 		if (!name)
 			return NULL;
-		t->hash[k] = hash;
-		t->v[out->n_kernels++] = (struct bound_kernel){ .name = name,
-			                                        .friendly = r && r->friendly && *r->friendly ? r->friendly : NULL,
-			                                        .library = known(r ? r->library : NULL),
-			                                        .family = known(r ? r->family : NULL) };
+		t->hash[out->n_kernels] = hash;
+		t->v[out->n_kernels] = (struct bound_kernel){
+			.name = name,
+			.friendly = r && r->friendly && *r->friendly ? r->friendly : NULL,
+			.library = known(r ? r->library : NULL),
+			.family = known(r ? r->family : NULL),
+		};
+		*k = ++out->n_kernels;
 	}
 	at = slot_of(t, b->name);
 	t->slots[at].name = b->name;
-	t->slots[at].kernel = k;
+	t->slots[at].kernel = *k - 1;
 	t->n++;
-	return &t->v[k];
+	return &t->v[*k - 1];
 }
 
 /* --- by what a histogram asks ------------------------------------------------------------------------------ */
@@ -457,6 +476,7 @@ void bound_free(struct bound_build *b)
 		return;
 	arena_free(b->piece);
 	free(b->names.slots);
+	free(b->names.by_text);
 	free(b->names.hash);
 	free(b->names.v);
 	free(b->same.v);
