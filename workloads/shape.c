@@ -223,6 +223,32 @@ static int measure(struct reading *r, struct shape_io *io)
 	return 0;
 }
 
+/* Frameworks store two 4-bit values in an element ("Float4_e2m1fn_x2") and count elements: here dims and strides count
+ * values. The two are neighbours along the dim of stride 1, the last where strides are not known. */
+static void unpack(struct shape_io *io)
+{
+	int32_t inner = io->ndims - 1;
+
+	for (int32_t i = io->ndims - 1; i >= 0 && io->strides_known; i--)
+		if (io->strides[i] == 1 && io->dims[i] > 1) {
+			inner = i;
+			break;
+		}
+	for (int32_t i = 0; i < io->ndims; i++) {
+		if (i == inner)
+			io->dims[i] *= 2;
+		else
+			io->strides[i] *= 2;
+	}
+}
+
+static bool two_an_element(const char *dtype)
+{
+	const size_t n = strlen(dtype);
+
+	return n > 3 && strcmp(dtype + n - 3, "_x2") == 0;
+}
+
 struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_use use)
 {
 	struct shape_io *io;
@@ -252,6 +278,8 @@ struct shape_io *rd_in(struct reading *r, const struct trace_arg *a, enum shape_
 		any = any || a->strides[i] != 0;
 	}
 	io->strides_known = any;
+	if (two_an_element(a->dtype))
+		unpack(io);
 	if (measure(r, io) < 0)
 		return NULL;
 	r->s->n_in++;

@@ -39,7 +39,7 @@ static inline const char *mk_type(const char *p, size_t n)
 	static const char *const names[][2] = {
 		{ "bf16", "c10::BFloat16" }, { "f16", "c10::Half" }, { "f32", "float" }, { "f64", "double" },
 		{ "i64", "long int" }, { "i32", "int" }, { "i8", "signed char" }, { "bool", "bool" },
-		{ "f8", "c10::Float8_e4m3fn" },
+		{ "f8", "c10::Float8_e4m3fn" }, { "f4x2", "c10::Float4_e2m1fn_x2" },
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -374,6 +374,147 @@ TEST(kernels_that_users_meet_find_their_family)
 	rules_free(r);
 }
 
+/* What inference engines launch beside PyTorch's own kernels. The name is as a profiler prints it, shortened at the end. */
+TEST(kernels_of_serving_engines_find_their_family)
+{
+	static const struct { const char *kernel, *family; enum op_kind kind; } rows[] = {
+		/* cuBLASLt block-scaled (MXFP8, NVFP4) on sm100 and sm120: names that ncu and PyTorch profiles of
+		 * B200 and RTX PRO 6000 show */
+		{ "nvjet_sm100_qqtst_128x256_128x6_2x1_2cta_v_bz_bias_TNT", "gemm", OP_GEMM },
+		{ "nvjet_sm120_qqhsh_mma_128x64x64_2_32x88x64_tmaAB_alignCD4_bz_NNNN", "gemm", OP_GEMM },
+		{ "nvjet_sm120_tst_mma_64x32x64_8_16x32x64_tmaAB_alignCD4_bz_TNNN", "gemm", OP_GEMM },
+		/* CUTLASS 3 as profilers print it: csrc of vLLM (nvfp4_scaled_mm, grouped_mm), FlashInfer
+		 * gemm/fp4_gemm_cutlass */
+		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, i"
+		  "nt, int>, cutlass::gemm::collective::CollectiveMma<cutlass::gemm::MainloopSm100TmaUmmaWa"
+		  "rpSpecializedBlockScaled<5, 2, 2> > > >", "gemm", OP_GEMM },
+		{ "_ZN7cutlass13device_kernelIN10flashinfer4gemm50DeviceGemmFp4GemmSm100_float_128_128_256_"
+		  "1_1_1_1SM12Sm10x11xOnlyINS_4gemm6kernel13GemmUniversal", "gemm", OP_GEMM },
+		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GroupPro"
+		  "blemShape<cute::tuple<long, long, long> > > >", "moe_gemm", OP_GEMM },
+		/* trtllm-gen cubins (NVIDIA/TensorRT-LLM cpp/tensorrt_llm/kernels/trtllmGenKernels) */
+		{ "bmm_E2m1_E2m1E2m1_Fp32_bA16_bB16_bC16_t128x8x512u2_s5_et128x8_m128x8x64_cga1x1x1_16dp256"
+		  "b_rM_TN_transOut_schedS_swiGlu_dynB_sm100f", "moe_gemm", OP_GEMM },
+		{ "gemm_Bfloat16_E2m1E2m1_Fp32_t128x8x512u2_s5_et128x8_m128x8x64_cga1x1x1_16dp256b_TN_trans"
+		  "Out_splitK2_sm100f", "gemm", OP_GEMM },
+		{ "fmhaSm100fKernel_QkvE4m3OBfloat16HQk576HV512HVPerCta256PagedKvDenseP64VarSeqQ64Kv128Pers"
+		  "istent2CtaKeepsAbForGen", "attention", OP_ATTENTION },
+		{ "void tensorrt_llm::kernels::fmhaReductionKernel<256, 128, __nv_bfloat16>",
+		  "attention_combine", OP_ATTENTION },
+		/* NVIDIA/TensorRT-LLM cpp/tensorrt_llm/kernels: weightOnlyBatchedGemv, unfusedAttentionKernels,
+		 * decoderMaskedMultiheadAttention, xqa, quantization, mixtureOfExperts */
+		{ "void tensorrt_llm::kernels::weight_only::kernel<tensorrt_llm::kernels::weight_only::Kern"
+		  "elDetails<x>, 1, 2, 128, 64, true>", "gemm", OP_GEMM },
+		{ "void tensorrt_llm::kernels::applyBiasRopeUpdateKVCacheV2<__nv_bfloat16, __nv_fp8_e4m3, f"
+		  "alse, 128>", "rope", OP_ROPE },
+		{ "void mmha::masked_multihead_attention_kernel<__half, __half, KVLinearBuffer, KVLinearBuf"
+		  "fer, 128, 4, 16>", "attention", OP_ATTENTION },
+		{ "kernel_mha", "attention", OP_ATTENTION },
+		{ "void tensorrt_llm::kernels::quantize_with_block_size<(tensorrt_llm::BlockScaleQuantizati"
+		  "onType)0, __nv_bfloat16, 16, false>", "convert", OP_CONVERT },
+		{ "void tensorrt_llm::kernels::cvt_fp16_to_fp4_expert<__nv_bfloat16, false>", "convert", OP_CONVERT },
+		{ "void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<__nv_bfloat16, __n"
+		  "v_bfloat16>", "moe_routing", OP_OPAQUE },
+		{ "void tensorrt_llm::kernels::cutlass_kernels::doActivationKernel<__nv_bfloat16, __nv_bflo"
+		  "at16>", "elementwise", OP_ELEMENTWISE },
+		/* vLLM csrc: quantization (marlin, gptq, awq, machete, fp4, fp8), moe */
+		{ "void marlin::Marlin<(long)1125899906910725, (long)1125899906843648, (long)11258999069107"
+		  "25, 256, 1, 8, 8, 4>", "gemm", OP_GEMM },
+		{ "void marlin_moe_wna16::Marlin<__nv_bfloat16, 1125899906843648l, 256, 1, 8, 8>",
+		  "moe_gemm", OP_GEMM },
+		{ "void marlin::gptq_marlin_repack_kernel<256, 4, false>", "copy", OP_COPY },
+		{ "void vllm::gptq::gemm_half_q_half_gptq_4bit_kernel<true, 4>", "gemm", OP_GEMM },
+		{ "void vllm::awq::gemm_forward_4bit_cuda_m16nXk32<128>", "gemm", OP_GEMM },
+		{ "void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>", "convert", OP_CONVERT },
+		{ "void vllm::silu_mul_cvt_fp16_to_fp4<__nv_bfloat16, false>", "elementwise", OP_ELEMENTWISE },
+		{ "void vllm::dynamic_scaled_int8_quant_kernel<c10::BFloat16, float>", "convert", OP_CONVERT },
+		{ "void vllm::moe::moe_align_block_size_kernel<int>", "moe_routing", OP_OPAQUE },
+		{ "void vllm::moe::topkGatingSoftmax<8, 128, 4, 16, int>", "topk", OP_TOPK },
+		{ "fused_moe_kernel", "moe_gemm", OP_GEMM },
+		{ "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>", "collective", OP_COLLECTIVE },
+		/* sgl-project/sglang: sgl-kernel csrc, srt/layers/attention/triton_ops, jit_kernel */
+		{ "_fwd_grouped_kernel_stage1", "attention", OP_ATTENTION },
+		{ "_fwd_kernel_stage2", "attention_combine", OP_ATTENTION },
+		{ "_fwd_kernel", "attention", OP_ATTENTION },
+		{ "void per_token_group_quant_8bit_kernel<c10::BFloat16, c10::Float8_e4m3fn, true, true, fl"
+		  "oat>", "convert", OP_CONVERT },
+		{ "void sglang::store_kvcache<512l, 512l, 1, false, long>(x)", "kv_write", OP_SCATTER },
+		{ "void moe_fused_gate_kernel<c10::BFloat16, 32, 256, 8>", "topk", OP_TOPK },
+		/* flashinfer-ai/flashinfer include/flashinfer: attention, norm, activation, sampling, pos_enc,
+		 * page, comm */
+		{ "void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<(flashinfer"
+		  "::MaskMode)0, 16u, 1u> >", "attention", OP_ATTENTION },
+		{ "void flashinfer::PrefillWithKVCacheKernel<flashinfer::CollectiveMainloop<x> >",
+		  "attention", OP_ATTENTION },
+		{ "void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u, 4"
+		  "u>", "attention", OP_ATTENTION },
+		{ "void flashinfer::PersistentVariableLengthMergeStatesKernel<8u, 16u, 8u, 4u, __nv_bfloat1"
+		  "6>", "attention_combine", OP_ATTENTION },
+		{ "void flashinfer::mla::BatchMLAPagedAttentionKernel<flashinfer::mla::KernelTraits<x> >",
+		  "attention", OP_ATTENTION },
+		{ "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfl"
+		  "oat16*)", "norm", OP_NORM },
+		{ "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)",
+		  "norm", OP_NORM },
+		{ "void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, &(silu(float const&))>",
+		  "elementwise", OP_ELEMENTWISE },
+		{ "void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u, (cub::BlockScanAlgorith"
+		  "m)2>", "sampling", OP_OPAQUE },
+		{ "void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheHeadParallelismKernel<false, 128u, 8"
+		  "u, 16u>", "rope", OP_ROPE },
+		{ "void flashinfer::AppendPagedKVCacheKernel<128u, 8u, __nv_bfloat16, int>", "kv_write", OP_SCATTER },
+		{ "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flash"
+		  "infer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 8, false, false"
+		  ">", "collective", OP_COLLECTIVE },
+		/* Dao-AILab/flash-attention hopper (FlashAttention-3), deepseek-ai/FlashMLA, DeepGEMM and DeepEP
+		 * */
+		{ "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::C"
+		  "ollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1> >, cutlass::gemm::x> > > >", "attention", OP_ATTENTION },
+		{ "void cutlass::device_kernel<flash::FlashAttnFwdCombine<cute::tuple<cute::C<16>, cute::C<"
+		  "64> >, 4, 256> >", "attention_combine", OP_ATTENTION },
+		{ "void flash::flash_fwd_splitkv_mla_kernel<Flash_fwd_kernel_traits_mla<576, 64, 64, 8> >",
+		  "attention", OP_ATTENTION },
+		{ "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(cute::UMMA::Major)0, 0u, 7168u, 2048u>",
+		  "gemm", OP_GEMM },
+		{ "void deep_ep::intranode::dispatch<8, 768, 8192>(x)", "collective", OP_COLLECTIVE },
+		/* ggml-org/llama.cpp ggml/src/ggml-cuda: mmvq, mmq, mmvf, quantize, fattn, norm, rope, softmax,
+		 * getrows, set-rows, binbcast, unary, cpy */
+		{ "void mul_mat_vec_q<(ggml_type)12, 1, false, false>(void const*, void const*, int const*,"
+		  " float*)", "gemv", OP_GEMM },
+		{ "void mul_mat_vec_f<__half, float, 1, 128, false>", "gemv", OP_GEMM },
+		{ "void mul_mat_q<(ggml_type)12, 128, false>", "gemm", OP_GEMM },
+		{ "void mul_mat_q_stream_k_fixup<(ggml_type)12, 128, false>", "splitk_reduce", OP_GEMM },
+		{ "quantize_q8_1(float const*, void*, long, long, long, long, long, unsigned int, unsigned "
+		  "int)", "convert", OP_CONVERT },
+		{ "void flash_attn_ext_vec<128, 1, (ggml_type)1, (ggml_type)1, false>", "attention", OP_ATTENTION },
+		{ "void flash_attn_combine_results<128>(float const*, HIP_vector_type<float, 2u> const*, fl"
+		  "oat*, int)", "attention_combine", OP_ATTENTION },
+		{ "void flash_attn_stream_k_fixup<128, 8, 4>", "attention_combine", OP_ATTENTION },
+		{ "void rms_norm_f32<1024, true, false>(float const*, float*, int)", "norm", OP_NORM },
+		{ "void rope_neox<true, false, float, __half>", "rope", OP_ROPE },
+		{ "void soft_max_f32<true, 1024, 1024, float>", "softmax", OP_SOFTMAX },
+		{ "void k_get_rows_float<float, float>", "gather", OP_GATHER },
+		{ "void k_set_rows<float, long, __half>", "kv_write", OP_SCATTER },
+		{ "void k_bin_bcast<&(op_add(float, float)), float, float, float>", "elementwise", OP_ELEMENTWISE },
+		{ "void unary_gated_op_kernel<&(op_silu(float)), float>", "elementwise", OP_ELEMENTWISE },
+		{ "void cpy_scalar<&(void cpy_1_scalar<float, __half>(char const*, char*))>", "copy", OP_COPY },
+		{ "void dequantize_block_q4_K<__half>(void const*, __half*)", "convert", OP_CONVERT },
+	};
+	struct rules *r = default_table();
+	struct mk m;
+
+	mk_open(&m);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct rule *u = rules_match(r, mk_kernel(&m, rows[i].kernel, NULL, ""));
+
+		if (!u || strcmp(u->family, rows[i].family) != 0 || u->kind != rows[i].kind)
+			test_fail(__FILE__, __LINE__, "'%s' is of '%s' by '%s', not of '%s'", rows[i].kernel,
+			          u ? u->family : "-", u ? u->name : "-", rows[i].family);
+	}
+	mk_close(&m);
+	rules_free(r);
+}
+
 TEST(elementwise_functions_are_told_by_their_functor)
 {
 	static const struct { const char *functor, *fn; enum op_cost cost; } rows[] = {
@@ -491,6 +632,7 @@ SUITE(t_rules,
 	T(a_table_that_is_its_own_base_is_refused)
 	T(the_hash_follows_the_text)
 	T(kernels_that_users_meet_find_their_family)
+	T(kernels_of_serving_engines_find_their_family)
 	T(elementwise_functions_are_told_by_their_functor)
 	T(the_cluster_of_a_product_stands_in_its_name)
 	T(half_of_a_decode_step_is_matrix_vector_products)

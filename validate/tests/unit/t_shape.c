@@ -80,6 +80,13 @@ TEST(a_product_is_m_k_n)
 	CHECK(r.s.dtype == DT_FP8 && r.s.acc_dtype == DT_FP32);
 	out_is(&r, 0, DT_BF16, 16 * 14336);
 	mk_close(&r.m);
+	/* Four-bit values come two an element. */
+	read_ok(&r, "product", "aten::_scaled_mm", "f4x2[16,2048] f4x2[2048,14336|1,2048] f8[8192] f8[8192] - - =15 =False");
+	CHECK(r.s.dtype == DT_FP4 && r.s.s.m == 16 && r.s.s.n == 14336 && r.s.s.k == 4096);
+	CHECK(r.s.in[0].elems == 16 * 4096 && r.s.in[1].elems == 4096 * 14336);
+	CHECK(r.s.in[1].strides[0] == 1 && r.s.in[1].strides[1] == 4096);
+	out_is(&r, 0, DT_BF16, 16 * 14336);
+	mk_close(&r.m);
 	read_ok(&r, "product", "aten::_int_mm", "i8[32,64] i8[64,16]");
 	out_is(&r, 0, DT_INT32, 512);
 	mk_close(&r.m);
