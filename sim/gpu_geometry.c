@@ -107,7 +107,7 @@ static const struct fp8_tile fp8_tiles[] = {
 	{ 120, 129, ANY, ANY, 0, GEFORCE("128x128_128x2", 128, 128, 128, 2) },
 };
 
-static struct gpu_mem warm(const struct op_stream *s, const struct op *o)
+static struct gpu_mem bytes_of(const struct op_stream *s, const struct op *o)
 {
 	struct gpu_mem m = { 0 };
 
@@ -116,7 +116,6 @@ static struct gpu_mem warm(const struct op_stream *s, const struct op *o)
 
 		*(x->write ? &m.write : &m.read) += x->touched < x->bytes ? x->touched : x->bytes;
 	}
-	m.read_hit = m.read;
 	return m;
 }
 
@@ -139,7 +138,14 @@ static void put(struct geometry *out, const struct kernels *k, const struct op *
 	out->n++;
 }
 
-/* Time of the launches on operands that are in the L2. */
+/* Does the library multiply warp by warp here, and has no wgmma? */
+static bool by_warps(const struct gpu *g)
+{
+	return g->sm->capability < 90 || g->sm->capability >= 120;
+}
+
+/* Time of the launches; what the last of several moves is in the L2. So are the operands of kernels that work by warps,
+ * others read theirs from DRAM: on what a library was tuned nobody says, and so one of four rows of the tables has it. */
 static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct op *o, const struct geometry *x)
 {
 	struct gpu_launch l[GEOMETRY_LAUNCHES];
@@ -151,8 +157,10 @@ static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct
 		l[i] = (struct gpu_launch){
 			.stream = s, .op = &op, .at = &x->at[i], .kernel = x->kernel[i], .nth = i, .count = x->n
 		};
-		if (i == 0)
-			l[i].mem = warm(s, o);
+		if (i == 0) {
+			l[i].mem = bytes_of(s, o);
+			l[i].mem.read_hit = by_warps(g) ? l[i].mem.read : 0;
+		}
 		t += gpu_time(g, &l[i]).total;
 	}
 	return t;
@@ -203,15 +211,18 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 
 /* cuBLAS's GEMV: a CTA of four warps, a warp a row (grids of Nsight Compute on an RTX 5090). Its code is not public:
  * the two round trips (x into shared memory, then the row) are what such kernels do, two loads in flight and 200 cycles
- * beside them what one of four rows of the published tables shows; so is that rows of 8192 and more are split, on Ada and
- * later. None is counted. */
+ * beside them what one of four rows of the published tables shows. So is that long rows are split: of 8192 and more on
+ * Ada and later, of 512 and more on Ampere, where another kernel adds the parts. None is counted. Short rows share a
+ * warp. */
 static void gemv(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
-	const uint64_t parts = o->shape.k >= 8192 && g->sm->capability > 80 ? 4 : 1;
+	const bool ampere = g->sm->capability == 80;
+	const uint64_t parts = o->shape.k >= (ampere ? 512 : 8192) ? 4 : 1, lanes = div_up(o->shape.k, 8);
+	const uint64_t rows = 4 * (lanes < 32 && lanes ? 32 / lanes : 1);
 
 	out->n = 0;
 	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
-	    div_up(o->shape.n, 4), parts, o->shape.batch ? o->shape.batch : 1, 128);
+	    div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128);
 	out->at[0].registers = 64;
 	out->kernel[0].form = KERNEL_DOT;
 	out->kernel[0].moves = KERNEL_MOVES_ALL;
@@ -220,6 +231,14 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
 	out->kernel[0].vector_bytes = 16;
 	out->kernel[0].unroll = 2;
 	out->kernel[0].loop_cycles = 200;
+	if (!ampere || parts == 1)
+		return;
+	out->kernel[0].moves = KERNEL_MOVES_READS;
+	put(out, k, o, "void reduce_1Block_kernel", div_up(o->shape.n, 128), 1, 1, 128);
+	out->at[1].registers = 32;
+	out->kernel[1].form = KERNEL_PLAIN;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	out->kernel[1].start = 5;
 }
 
 /* Does cuBLAS split k where that would be faster? On Ada and GB20x not a short k, nor where tiles of 64 outputs keep a
@@ -256,7 +275,7 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 	ps_t t, least = 0;
 
 	best->n = 0;
-	if (o->shape.m == 1 && bits == 16 && (cap < 90 || cap >= 120)) {
+	if (o->shape.m == 1 && bits == 16 && by_warps(g)) {
 		gemv(g, k, o, best);
 		return true;
 	}

@@ -1,9 +1,9 @@
 /* gpu_geometry.h - the launches a GPU's libraries would make for an op, where no trace of that device says.
  *
  * Products: every tile the library has for the device's generation, with k whole and split, is timed by the machine's
- * own closed form on operands in the L2, and the fastest is taken: what a library's heuristic aims at. Where it was seen
- * to split k less often than would be best, a rule says so (gpu_geometry.c, cuts_k). fp8 products go by a table of tokens
- * and outputs, as vLLM dispatches them. One row of 16-bit operands is a GEMV kernel where there are no wgmma products
+ * own closed form, and the fastest is taken: what a library's heuristic aims at. Where it was seen to split k less often
+ * than would be best, a rule says so (gpu_geometry.c, cuts_k). fp8 products go by a table of tokens and outputs, as vLLM
+ * dispatches them. One row of 16-bit operands is a GEMV kernel where there are no wgmma products
  * (the DeepSeek-OCR profile of an RTX 5090 has gemvx kernels there, traces/rtx5090). Attention with few queries:
  * FlashAttention 2's split-KV kernel; heads that share keys are rows of one tile, and the keys are split where that fills
  * the SMs. Over paged keys of an algorithm that splits in any case: FlashInfer's and Triton's kernels, as vLLM plans them.

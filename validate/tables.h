@@ -12,8 +12,8 @@
  * is six calls on six copies of the weights, one of another type one call on one copy, attention one call. So a sample
  * is its kernels, what a node takes in a process that has captured many graphs (the collector is one process: 0.38 us,
  * sim/host.c), and its part of the graph's own launch (host.graph_launch of the machine): stated, not fitted. fp8 and
- * fp4 products include the kernel that quantises the tokens; attention of vLLM before 0.20 ("vllm_flash_attn") the one
- * that writes the new keys and values. Block-scaled fp8 was run without a graph: those are times of the host, and the
+ * fp4 products include the kernel that quantises the tokens, and of one row something as long as a copy that nobody named;
+ * attention of vLLM before 0.20 ("vllm_flash_attn") the one that writes the new keys and values. Block-scaled fp8 was run without a graph: those are times of the host, and the
  * rows are left out, counted.
  * Residency: weights by the machine's own L2, copies in turn, in pages of 2 MiB that lie anywhere; what is more than
  * three times the L2 is never found.
