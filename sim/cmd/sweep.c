@@ -245,7 +245,8 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		sweep_guide(s, o->guided);
 	if (s->sample == SWEEP_GUIDED && o->shard_n > 1) {
 		err_set(e, ERR_USAGE,
-		        "a guided search asks every point what the others were worth: it cannot run as shards");
+		        "a guided search asks every point what the others were worth: it cannot run as shards; run it on"
+		        " one machine with -j, or the grid as shards");
 		goto out;
 	}
 	if (read_inputs(&in, o, s, e) < 0)
@@ -341,13 +342,15 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "check every point and list them; run none" },
 		{ 0, "shard", OPT_TEXT, &o.shard, "I/N",
 		  "run only every Nth point, from the Ith: 1/4 to 4/4 are all of them;"
-		  " 'npusim merge' joins the files" },
+		  " 'npusim merge' joins the files. Not with --guided, whose points hang on each other" },
 		{ 0, "again", OPT_PPM, &o.again_ppm, "SHARE",
 		  "after a sweep at analytic fidelity, run its most promising SHARE (0.1: a tenth, the front first) "
 		  "again"
 		  " with events, and say how far the two are apart" },
 		{ 0, "guided", OPT_U64, &o.guided, "N",
-		  "instead of the file's grid or sample, search for the front of its objectives with N points" },
+		  "instead of the file's grid or sample, search for the front of its objectives with N points;"
+		  " not with --shard: each generation needs all results of the one before it, and shards know nothing of"
+		  " each other" },
 		{ 0, "max", OPT_U64, &o.max, "N", "take a sweep of up to N points; 100,000 by default" },
 		{ 0, "retry", OPT_FLAG, &o.retry, NULL, "run failed points again" },
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "go on in a file whose points another build made" },
