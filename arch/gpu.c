@@ -79,6 +79,11 @@ uint64_t gpu_isqrt(uint64_t v)
 	return r;
 }
 
+uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm)
+{
+	return g->l2 / 1024 * ppm / 1000000 * 1024;
+}
+
 #define ONE (UINT64_C(1) << 30)
 
 /* The larger times (1 + r^p)^(1/p), r the smaller over it, in 30 bits after the point. */

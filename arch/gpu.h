@@ -64,18 +64,18 @@ struct gpu_flash_cfg {
 struct gpu_stream_cfg {
 	ps_t spread;                 /* the longest that first loads queue when many go to DRAM at once */
 	uint64_t spread_bytes;       /* of missed bytes with which half of that is reached */
-	uint64_t write_buffer;       /* bytes a launch stores before DRAM has to turn between reads and writes */
 	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */
 	uint64_t inline_set;         /* sets of fewer bytes go word by word ... */
 	uint64_t inline_rate;        /* ... at so many bytes/s */
 	uint64_t odd_rate;           /* bytes/s of a copy of an odd number of bytes; twice that of an even one, and so on */
 	uint32_t apart;              /* elements a cycle and SM that lie apart, times 100 */
+	uint32_t write_buffer;       /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
 };
 struct gpu_rows_cfg {
-	uint64_t resident;           /* bytes of rows under way that the L2 keeps for a second pass */
 	uint64_t l1;                 /* bytes of rows under way in an SM that its L1 keeps for a second pass */
 	ps_t step_l1;                /* a load that hits it */
 	ps_t join;                   /* of CTAs that share a result: store, fence, count, and who is last */
+	uint32_t resident;           /* of the L2: bytes under way of which it keeps none for a later pass; of a quarter, all */
 	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
@@ -86,6 +86,7 @@ extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_mma_schema
 struct gpu {
 	uint64_t clock;              /* kHz */
 	uint32_t sms;
+	uint64_t l2;                 /* bytes */
 	const struct sm_cfg *sm;
 	const struct gpu_cfg *c;
 	const struct gpu_product_cfg *product;
@@ -144,22 +145,26 @@ ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
 /* A barrier of a CTA of so many threads. */
 ps_t gpu_barrier(const struct gpu *g, uint64_t threads);
 uint64_t gpu_isqrt(uint64_t v);
+/* A share in millionths of the L2. */
+uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
 /* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
 
-enum gpu_where { GPU_L2, GPU_L1, GPU_DRAM };
+/* Where later passes find what an earlier one has read: shares of it, in millionths; the rest is in the L2. */
+struct gpu_kept { uint32_t l1, dram; };
 
 /* How CTAs of all forms but products and attention spend their time, and what it adds up to (gpu_flow.c). */
 struct gpu_flow {
 	struct gpu_grid grid;
 	ps_t head;                   /* dependent, of a CTA, outside its loop */
 	ps_t loop;                   /* dependent, of a CTA, all iterations */
+	ps_t tail;                   /* what the CTA that is launched last takes more than the others */
 	uint64_t parties;            /* of an SM that load and compute in turns, each by itself; 0: threads do as they like */
 	bool in_order;               /* the loop is over the CTAs: rounds do not repeat it */
 	uint64_t reread;             /* bytes later passes read ... */
-	enum gpu_where where;        /* ... from there */
+	struct gpu_kept kept;        /* ... from there */
 	uint64_t elements;           /* that instructions are counted by */
 	ps_t math;                   /* of multipliers, beside the instructions */
 	ps_t sectors;                /* that the load units need beside the instructions */
@@ -169,6 +174,10 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
 /* An iteration's round trips and cycles; the round trips of later passes. */
 ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l);
-ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, enum gpu_where reread);
+/* What its round trips take more on bytes just written. */
+ps_t gpu_flow_fresh(const struct gpu *g, const struct gpu_launch *l);
+/* The share (in millionths) of bytes read again that has left the L2 where so many are under way in between. */
+uint32_t gpu_flow_gone(const struct gpu *g, uint64_t bytes);
+ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, struct gpu_kept kept);
 
 #endif

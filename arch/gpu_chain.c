@@ -7,9 +7,11 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .elements = s->rows * s->cols };
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
-	uint64_t at_once = div_up(f.grid.ctas, f.grid.sms ? f.grid.sms : 1), row = dtype_bytes(l->op->dtype, s->cols);
-	bool near = (at_once < f.grid.per_sm ? at_once : f.grid.per_sm) * row <= g->rows->l1;
-	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, near ? GPU_L1 : GPU_L2);
+	uint64_t most = div_up(f.grid.ctas, f.grid.sms ? f.grid.sms : 1);
+	uint64_t at_once = most < f.grid.per_sm ? most : f.grid.per_sm;
+	bool near = at_once * dtype_bytes(l->op->dtype, s->cols) <= g->rows->l1;
+	struct gpu_kept kept = { .l1 = near ? 1000000 : 0 };
+	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, kept);
 
 	if (!f.elements)
 		f.elements = s->elems;
@@ -21,8 +23,12 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 		f.head += clock_span(k->index_cycles, g->clock);
 	if (k->tree_cycles)
 		turn += clock_span((uint64_t)k->tree_cycles * log2_up(l->at->block[0] ? l->at->block[0] : 1), g->clock);
-	/* Barriers keep the CTA's threads, and little else is in the SM, at loads or at arithmetic together. */
-	f.parties = k->barriers_once ? 1 : 0;
+	/* Barriers keep a CTA's threads at loads or at arithmetic together; some kernels have the SM to themselves. */
+	f.parties = k->barriers_once ? 1 : k->tree_cycles || k->passes ? at_once : 0;
+	if (k->passes) { /* over keys and values that the op does not name */
+		f.reread = k->passes * dtype_bytes(l->op->dtype, s->rows * s->cols);
+		f.kept.dram = gpu_flow_gone(g, f.reread);
+	}
 	if (k->selects) {
 		turns = s->top;
 	} else if (k->look_back) {
@@ -32,5 +38,10 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 		turns = div_up(div_up(f.elements, f.grid.ctas), threads * k->items);
 	}
 	f.loop = turns * turn;
+	if (k->tree_cycles) { /* cycles of one CTA alone have its instructions in them */
+		ps_t own = gpu_issue_time(g, div_up(f.elements * k->instructions, f.grid.ctas), 1) / f.grid.rounds;
+
+		f.loop -= own < f.loop ? own : f.loop;
+	}
 	gpu_flow_time(g, l, &f, t);
 }

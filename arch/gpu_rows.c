@@ -5,10 +5,9 @@
 #define MICRO      "measured on an H200, traces/h200/micro/"
 
 const struct cfg_field gpu_rows_schema[] = {
-	CFG_BYTES(struct gpu_rows_cfg, resident, "resident", "27.69 MB", 0, UINT64_C(1) << 40, NULL,
-	          "bytes of rows under way that the L2 keeps for a second pass",
-	          "fitted on operator cases of an H200; the half of the L2 near an SM (traces/h200/micro/latency.csv, "
-	          "chase, 24 to 32 MiB)"),
+	CFG_PPM(struct gpu_rows_cfg, resident, "resident", "0.614", 1, 10000000,
+	        "of the L2's size: bytes under way of which it keeps none for a later pass; of a quarter of that, all",
+	        "fitted on operator cases of an H200; its halves keep copies (traces/h200/micro/latency.csv, chase)"),
 	CFG_BYTES(struct gpu_rows_cfg, l1, "l1", "248 KiB", 0, UINT64_C(1) << 40, NULL,
 	          "bytes of rows under way in an SM that its L1 keeps for a second pass",
 	          "256 KB an SM (NVIDIA H100 white paper) less the least that is set aside as shared memory; " MICRO
@@ -37,6 +36,15 @@ static ps_t joined(const struct gpu *g, const struct op_launch *a, uint64_t toge
 	return a->grid[1] > 1 ? g->rows->join + g->c->step_l2 * div_up(a->grid[1], together ? together : 1) + tree : 0;
 }
 
+/* Half the lines lie in the other half of the L2; warps that wait longer for theirs find the others' instructions of an
+ * iteration done. */
+static ps_t late(const struct gpu *g, const struct gpu_launch *l, ps_t rest)
+{
+	ps_t fresh = gpu_flow_fresh(g, l) / 2;
+
+	return fresh > rest ? fresh - rest : 0;
+}
+
 /* Sums over a dim that is not the innermost: neighbours in memory are results of their own, a thread takes some of them
  * and walks down, `unroll` rows at a time. Rows are split over the CTA's y where it has shared memory to join them,
  * and over the grid's y, whose last CTA joins the parts. */
@@ -47,8 +55,10 @@ static void down(const struct gpu *g, const struct gpu_launch *l, struct gpu_flo
 	uint64_t each = div_up(l->op->shape.cols, a->grid[1] ? a->grid[1] : 1);
 
 	ps_t tree = clock_span(levels(y) * l->kernel.tree_cycles, g->clock);
+	ps_t turn = gpu_flow_turn(g, l);
 
-	f->loop = div_up(each, y * (l->kernel.unroll ? l->kernel.unroll : 1)) * gpu_flow_turn(g, l);
+	turn += late(g, l, turn - l->kernel.steps * gpu_step(g, &l->mem));
+	f->loop = div_up(each, y * (l->kernel.unroll ? l->kernel.unroll : 1)) * turn;
 	f->head += tree + joined(g, a, a->block[1], tree);
 }
 
@@ -72,14 +82,18 @@ static bool scaled(const struct gpu_launch *l)
 	return reads > 1;
 }
 
-/* Where a later pass finds its row. A scale is read in that pass too, and comes from the L2 whatever the row does. */
-static enum gpu_where kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row)
+/* Where a later pass finds its row. A scale is read in that pass too, and comes from the L2 whatever the row does. What
+ * the pass stores displaces the row's end from the L1 before it is read. */
+static struct gpu_kept kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row)
 {
 	uint64_t slots = (uint64_t)x->per_sm * g->sms, running = x->ctas < slots ? x->ctas : slots;
+	uint64_t rows = div_up(running, g->sms) * row, l1 = g->rows->l1;
+	struct gpu_kept k = { 0, 0 };
 
-	if (!scaled(l) && div_up(running, g->sms) * row <= g->rows->l1)
-		return GPU_L1;
-	return running * row > g->rows->resident ? GPU_DRAM : GPU_L2;
+	if (!scaled(l) && rows && rows <= l1)
+		k.l1 = 2 * rows <= l1 ? 1000000 : (uint32_t)((l1 - rows) * 1000000 / rows);
+	k.dram = (uint32_t)((uint64_t)gpu_flow_gone(g, running * row) * (1000000 - k.l1) / 1000000);
+	return k;
 }
 
 static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_flow *f)
@@ -125,12 +139,12 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 		f->head += clock_span(k->index_cycles, g->clock);
 	if (k->again) {
 		f->reread = k->again * l->mem.read;
-		f->where = kept(g, l, &f->grid, s->cols * bytes);
+		f->kept = kept(g, l, &f->grid, s->cols * bytes);
 	}
 	still.kernel.steps = 0;
 	rest = gpu_flow_turn(g, &still);
-	step = gpu_flow_turn(g, l) - rest;
-	f->loop = guards + moved * step + turns * (rest + gpu_flow_again(g, l, f->where));
+	step = gpu_flow_turn(g, l) - rest + late(g, l, rest);
+	f->loop = guards + moved * step + turns * (rest + gpu_flow_again(g, l, f->kept));
 	/* The first group's loads are the head's. */
 	if (k->start && k->steps && moved)
 		f->loop -= step;

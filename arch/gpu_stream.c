@@ -5,13 +5,13 @@
 #define FIT   "fitted on operator cases of an H200"
 
 const struct cfg_field gpu_stream_schema[] = {
-	CFG_PS(struct gpu_stream_cfg, spread, "spread", "579.5 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_stream_cfg, spread, "spread", "683 ns", 0, 100 * PS_US, NULL,
 	       "how long the first loads queue when many go to DRAM at once", FIT),
-	CFG_BYTES(struct gpu_stream_cfg, spread_bytes, "spread_bytes", "157.1 kB", 0, UINT64_C(1) << 40, NULL,
+	CFG_BYTES(struct gpu_stream_cfg, spread_bytes, "spread_bytes", "202 kB", 0, UINT64_C(1) << 40, NULL,
 	          "missed bytes with which half of that is reached", FIT),
-	CFG_BYTES(struct gpu_stream_cfg, write_buffer, "write_buffer", "24.02 MB", 0, UINT64_C(1) << 40, NULL,
-	          "bytes a launch stores before DRAM turns between reads and writes",
-	          FIT ": 2 to 34 MB in all move at 4.65 TB/s, more at 4.2 to 4.3"),
+	CFG_PPM(struct gpu_stream_cfg, write_buffer, "write_buffer", "0.3814", 0, 10000000,
+	        "of the L2's size: what a launch stores before DRAM turns between reads and writes",
+	        FIT ": 2 to 34 MB in all move at 4.65 TB/s, more at 4.2 to 4.3"),
 	CFG_PS(struct gpu_stream_cfg, copy, "copy", "100 ns", 0, 100 * PS_US, NULL,
 	       "what a device copy takes beside an empty kernel, a round trip and its bytes",
 	       MICRO "launch_cupti.csv: memcpy_node"),
@@ -58,7 +58,6 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	const struct kernel *k = &l->kernel;
 	struct gpu_launch as = *l;
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, tile = threads * (k->items ? k->items : 1), turns;
-	ps_t turn;
 
 	/* The grid's y counts a concat's members, of which the largest keeps its CTAs busy. */
 	if (l->op->kind == OP_CONCAT && l->at->grid[1] > 1) {
@@ -70,13 +69,12 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	f.head = gpu_flow_head(g, &as, &f.grid);
 	/* Guarded elements come one after the other, in the CTA that is launched last. */
 	if (k->tail_cycles && f.elements % tile)
-		f.head += clock_span(div_up(f.elements % tile, threads) * k->tail_cycles, g->clock);
+		f.tail = clock_span(div_up(f.elements % tile, threads) * k->tail_cycles, g->clock);
 	/* A thread's elements one after the other, where a store stands between a load and the next. */
 	turns = k->items ? div_up(f.elements, threads) : div_up(f.elements, threads * f.grid.ctas);
 	if (k->items && turns > k->items)
 		turns = k->items;
-	turn = gpu_flow_turn(g, l) + (l->fresh && l->fresh >= g->c->fresh ? l->kernel.steps * g->c->step_fresh : 0);
-	f.loop = turns * turn;
+	f.loop = turns * (gpu_flow_turn(g, l) + gpu_flow_fresh(g, l));
 	if (l->op->shape.apart)
 		f.sectors = clock_span(div_up(f.elements * 100, (uint64_t)g->stream->apart * f.grid.sms), g->clock);
 	gpu_flow_time(g, l, &f, t);

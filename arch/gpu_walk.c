@@ -42,7 +42,7 @@ static uint64_t share(const struct gpu_launch *l, uint64_t ctas)
 
 void gpu_walk(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	struct gpu_flow f = { .grid = gpu_grid_of(g, l), .where = GPU_L2 };
+	struct gpu_flow f = { .grid = gpu_grid_of(g, l) };
 	const struct kernel *k = &l->kernel;
 	struct work w = work_of(l->stream, l->op);
 	uint64_t threads = f.grid.threads, bytes = share(l, f.grid.ctas);

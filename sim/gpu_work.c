@@ -9,7 +9,19 @@
 #define REQUEST (UINT64_C(256) << 10) /* bytes; larger ranges go in parts */
 #define WINDOW  16                    /* parts under way */
 
-/* Largest operand each launch is the first to read since it was written; a stream's externals were not. */
+void gpu_work_fresh(struct gpu_work *w, const struct op *o, uint64_t bytes)
+{
+	for (uint32_t n = 0; n < o->n_launches; n++) {
+		struct gpu_launch *l = &w->launches[o->first_launch + n];
+
+		if (l->kernel.moves != KERNEL_MOVES_ALL && l->kernel.moves != KERNEL_MOVES_READS)
+			continue;
+		l->fresh = l->fresh > bytes ? l->fresh : bytes;
+		return;
+	}
+}
+
+/* Largest operand each op is the first to read since it was written; a stream's externals were not. */
 static int mark_fresh(struct gpu_work *w, struct arena *a, struct err *e)
 {
 	const struct op_stream *s = w->stream;
@@ -25,8 +37,7 @@ static int mark_fresh(struct gpu_work *w, struct arena *a, struct err *e)
 		for (uint32_t k = 0; k < o->n_operands; k++)
 			if (!x[k].write && written[x[k].tensor] && x[k].touched > fresh)
 				fresh = x[k].touched;
-		for (uint32_t n = 0; n < o->n_launches; n++)
-			w->launches[o->first_launch + n].fresh = fresh;
+		gpu_work_fresh(w, o, fresh);
 		for (uint32_t k = 0; k < o->n_operands; k++)
 			written[x[k].tensor] = x[k].write;
 	}

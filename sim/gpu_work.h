@@ -23,6 +23,10 @@ struct gpu_work {
 
 int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out, struct err *e);
 
+/* So many bytes of an operand were just written, and nothing has read them before this op: says so to the first of its
+ * launches that reads. gpu_work_make has said it of what the stream's ops write. */
+void gpu_work_fresh(struct gpu_work *w, const struct op *o, uint64_t bytes);
+
 /* What lies between launches of the same kernel where ops [first, first + n) run again and again, nothing else between:
  * fills their `others`. gpu_work_make assumes it of the whole stream. */
 int gpu_work_repeat(struct gpu_work *w, uint32_t first, uint32_t n, struct err *e);

@@ -461,6 +461,7 @@ struct gpu machine_gpu(const struct machine_cfg *c)
 {
 	return (struct gpu){ .clock = c->clock,
 		             .sms = c->cores,
+		             .l2 = c->l2.size,
 		             .sm = &c->sm,
 		             .c = &c->gpu,
 		             .product = &c->product,

@@ -22,7 +22,7 @@ struct case_rule {
 	regex_t kind;
 	bool all;
 	uint32_t n, place[MAX_ROTATES];
-	uint64_t copies, budget, times, calls;
+	uint64_t copies, budget, times, calls, fresh;
 };
 
 struct cases_rules {
@@ -55,7 +55,7 @@ static int read_rotates(const struct yaml *y, const struct ynode *n, struct case
 
 static int read_case(const struct yaml *y, const struct ynode *n, struct cases_rules *out, struct err *e)
 {
-	static const char *const keys[] = { "kind", "rotates", "copies", "budget", "times", "calls" };
+	static const char *const keys[] = { "kind", "rotates", "copies", "budget", "times", "calls", "fresh" };
 	struct case_rule *r = &out->v[out->n];
 	const struct ynode *at;
 	const char *text;
@@ -73,7 +73,8 @@ static int read_case(const struct yaml *y, const struct ynode *n, struct cases_r
 	if (read_rotates(y, ynode_get(n, "rotates"), r, e) < 0 ||
 	    ((at = ynode_get(n, "copies")) && yaml_u64(y, at, 1, 1000000, &r->copies, e) < 0) ||
 	    ((at = ynode_get(n, "times")) && yaml_u64(y, at, 1, 100, &r->times, e) < 0) ||
-	    ((at = ynode_get(n, "calls")) && yaml_u64(y, at, 1, 1000000, &r->calls, e) < 0))
+	    ((at = ynode_get(n, "calls")) && yaml_u64(y, at, 1, 1000000, &r->calls, e) < 0) ||
+	    ((at = ynode_get(n, "fresh")) && yaml_u64(y, at, 0, 1, &r->fresh, e) < 0))
 		return -1;
 	if (!(at = ynode_get(n, "budget")))
 		return 0;
@@ -367,6 +368,25 @@ static int call(struct cases *c, const struct sample *x, struct gpu_traffic *t, 
 	return 0;
 }
 
+/* What rotates was written once and read by no launch before the case's own: its first readers are the first since. */
+static void mark_fresh(struct cases *c, const struct sample *x, const struct case_rule *r, const uint32_t *tensor,
+                       uint32_t n)
+{
+	const struct op_stream *s = &c->stream;
+	bool read[MOST_EXTERNAL] = { false };
+
+	for (uint32_t i = x->first_op; i < x->first_op + x->n_ops; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_operands; k++) {
+			const struct op_operand *o = &s->operands[s->ops[i].first_operand + k];
+
+			for (uint32_t j = 0; j < n; j++)
+				if (!o->write && o->tensor == tensor[j] && rotates(r, j) && !read[j]) {
+					gpu_work_fresh(&c->work, &s->ops[i], o->touched);
+					read[j] = true;
+				}
+		}
+}
+
 /* The calls on other copies lie between a copy's last call and this one. More bytes than three times the L2 in between
  * are as good as any number. Where there are no more calls than copies, this one is its copy's first: what rotates is
  * in no cache, what does not rotate is there from the calls before. */
@@ -390,6 +410,8 @@ static int move_case(struct cases *c, const struct sample *x, const struct case_
 	once = r && bytes && r->calls && copies >= r->calls;
 	copies = once ? r->calls : copies;
 	gpu_traffic_forget(t);
+	if (r && r->fresh)
+		mark_fresh(c, x, r, tensor, n);
 	if (!once && (rc = call(c, x, t, e)) < 0)
 		return rc;
 	for (uint64_t j = 1; rc == 0 && j < copies && moved < enough; j++, moved += bytes) {

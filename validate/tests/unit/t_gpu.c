@@ -56,7 +56,8 @@ static struct gpu device(void)
 	cfg.rows.join = 600000;
 	cfg.stream.apart = 50;
 	cfg.stream.odd_rate = 100000000000;
-	cfg.rows.resident = 27850000;
+	cfg.l2.size = 40000 << 10;
+	cfg.rows.resident = 800000; /* 32,768,000 bytes */
 	return machine_gpu(&cfg);
 }
 
@@ -124,12 +125,13 @@ TEST(a_flow_of_one_round_is_launch_head_and_bytes)
 	CHECK_U64(t.body, 10000000); /* 40 MB at 4 bytes a picosecond; one CTA's ramp is lost in that */
 	/* What is stored counts as DRAM's too, beyond the buffer at the rate of turned writes. */
 	l.mem = (struct gpu_mem){ .write = 20000000 };
-	cfg.stream.write_buffer = 16000000;
+	cfg.stream.write_buffer = 390625; /* 16 MB of the L2 */
 	gpu_flow_time(&g, &l, &f, &t);
 	CHECK_U64(t.body, 4000000 + 2000000);
 }
 
-/* 100 SMs, c CTAs of 2048 / c threads on each: heads of one CTA an SM are not hidden, of many they are. */
+/* 100 SMs, c CTAs of 2048 / c threads on each, ten rounds: heads of few CTAs an SM, which are in step, are not hidden; of
+ * many they are. */
 TEST(rounds_hide_heads_under_the_bytes_of_other_ctas)
 {
 	struct gpu g = device();
@@ -140,7 +142,7 @@ TEST(rounds_hide_heads_under_the_bytes_of_other_ctas)
 	for (uint32_t c = 2; c <= 32; c *= 2) {
 		struct op_launch at = geometry(100 * c * 10, 2048 / c);
 		struct gpu_launch l = { .at = &at, .mem = { .read = 400000000 } };
-		struct gpu_flow f = { .grid = gpu_grid_of(&g, &l), .head = 10000000 };
+		struct gpu_flow f = { .head = 10000000 };
 		struct gpu_time t = { 0 };
 
 		at.registers = 16;
@@ -148,14 +150,38 @@ TEST(rounds_hide_heads_under_the_bytes_of_other_ctas)
 		CHECK_U64(f.grid.per_sm, c);
 		CHECK_U64(f.grid.rounds, 10);
 		gpu_flow_time(&g, &l, &f, &t);
-		/* M = Z = 10 us: a round takes 10 (1 + 1 / sqrt(c)). */
-		CHECK(t.body > 10 * 10000000 && t.body < last);
+		/* M = Z = 10 us: a round takes 10 (1 + 1 / sqrt(n)), of c CTAs n = c^2 / 16 out of step, and c from 16 on. */
+		CHECK(t.body > 10 * 10000000 && t.body <= last);
 		last = t.body;
-		if (c == 4)
+		if (c <= 4)
+			CHECK_U64(t.body, 10000000 + 9 * 20000000);
+		if (c == 8)
 			CHECK_U64(t.body, 10000000 + 9 * 15000000);
 		if (c == 16)
 			CHECK_U64(t.body, 10000000 + 9 * 12500000);
+		/* What the last CTA alone does is under its round's bytes, or not. */
+		f.tail = 5000000;
+		gpu_flow_time(&g, &l, &f, &t);
+		CHECK_U64(t.body, last);
+		f.tail = 30000000;
+		gpu_flow_time(&g, &l, &f, &t);
+		CHECK_U64(t.body, last + 20000000);
 	}
+}
+
+/* Launches go on beside everything else: they are the time where they are slower than all of it. */
+TEST(a_flow_takes_no_less_than_its_ctas_launches)
+{
+	struct gpu g = device();
+	struct op_launch at = geometry(160000, 128);
+	struct gpu_launch l = { .at = &at, .mem = { .write = 4 } };
+	struct gpu_flow f = { 0 };
+	struct gpu_time t = { 0 };
+
+	cfg.gpu.cta_rate = 1000000000; /* 160 us; a round's 1600 CTAs take 1.6 */
+	f.grid = gpu_grid_of(&g, &l);
+	gpu_flow_time(&g, &l, &f, &t);
+	CHECK_U64(t.body, 160000000);
 }
 
 TEST(ctas_in_order_pay_their_loop_once)
@@ -193,10 +219,10 @@ TEST(guarded_ends_and_serial_elements_are_counted_from_the_grid)
 {
 	static const struct {
 		uint64_t elems;
-		ps_t head, chain;
+		ps_t head, tail, chain;
 	} cases[] = {
-		{ 1024, 300000, 0 },         { 640, 350000, 0 },          { 1, 310000, 0 },        { 1023, 380000, 0 },
-		{ 512, 100000, 4 * 250000 }, { 300, 100000, 3 * 250000 }, { 128, 100000, 250000 },
+		{ 640, 300000, 50000, 0 },      { 1, 300000, 10000, 0 },        { 1023, 300000, 80000, 0 },
+		{ 512, 100000, 0, 4 * 250000 }, { 300, 100000, 0, 3 * 250000 }, { 128, 100000, 0, 250000 },
 	};
 	struct kernel ends = { .start = 1, .items = 8, .cycles = 100, .tail_cycles = 10 };
 	struct kernel serial = { .steps = 1, .items = 4, .cycles = 100, .loop_cycles = 50 };
@@ -209,6 +235,8 @@ TEST(guarded_ends_and_serial_elements_are_counted_from_the_grid)
 
 		CHECK_U64(t.start, cases[i].head);
 		CHECK_U64(t.chain, cases[i].chain);
+		if (cases[i].tail) /* in the only CTA, beside bytes that take less */
+			CHECK_U64(t.body, clock_transfer(1, cfg.gpu.cta_rate) + cases[i].tail);
 	}
 }
 
@@ -298,14 +326,27 @@ TEST(a_copy_is_slow_where_its_size_is_odd)
 
 TEST(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
 {
+	static const struct {
+		uint32_t rows;
+		uint64_t cols;
+		ps_t step;
+	} cases[] = {
+		{ 100, 16384, 20000 },  /* 64 KiB an SM, and as much stored: all of 128 */
+		{ 100, 24576, 148889 }, /* of 96 KiB the third that no store displaces; of the rest 1 in 15 is in DRAM */
+		{ 100, 32768, 240000 }, /* of 12.8 MB a fifth */
+		{ 200, 16384, 240000 }, /* two an SM */
+	};
 	struct kernel k = { .start = 1, .again = 1, .items = 4 };
-	struct op op = { .kind = OP_NORM, .dtype = DT_FP32, .shape = { .rows = 100, .cols = 32768 } };
-	struct op_launch at = geometry(100, 128);
 	struct gpu_mem mem = { .read = 13107200, .read_hit = 13107200 };
 
-	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 64 * 20000);
-	op.shape.rows = at.grid[0] = 200; /* two an SM */
-	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, 64 * 200000);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct op op = { .kind = OP_NORM,
+			         .dtype = DT_FP32,
+			         .shape = { .rows = cases[i].rows, .cols = cases[i].cols } };
+		struct op_launch at = geometry(cases[i].rows, 128);
+
+		CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).chain, cases[i].cols / 512 * cases[i].step);
+	}
 }
 
 TEST(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
@@ -316,9 +357,29 @@ TEST(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
 	struct gpu_mem mem = { .read = 32768000 };
 
 	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 2 * 8192000);
-	op.shape.cols = 4096;
+	op.shape.cols = 4096; /* between a quarter of that and all: a third */
 	mem.read /= 2;
-	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 4096000);
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 4096000 + 1365332);
+	op.shape.cols = 2048;
+	mem.read /= 2;
+	CHECK_U64(form(KERNEL_ROWS, &op, &at, k, mem).memory, 2048000);
+}
+
+/* 10 us of instructions an SM and 10 of waits, one party; bytes as long beside both: a sum of squares where the waits are
+ * for loads, of fourth powers where they are not. */
+TEST(bytes_flow_better_beside_arithmetic_than_beside_loads)
+{
+	struct op op = { .kind = OP_SOFTMAX, .dtype = DT_FP32, .shape = { .rows = 100, .cols = 128 } };
+	struct op_launch at = geometry(100, 128);
+	struct gpu_mem mem = { .read = 160000000, .read_hit = 160000000 };
+	struct kernel k = { .items = 1, .loop_cycles = 10000, .thread_instructions = 10000 };
+	ps_t body;
+
+	body = form(KERNEL_ROWS, &op, &at, k, mem).body; /* picoseconds of launches beside */
+	CHECK(body - gpu_overlap(4, 20000000, 20000000) < 1000);
+	k.steps = 1;
+	body = form(KERNEL_ROWS, &op, &at, k, mem).body;
+	CHECK(body - gpu_overlap(2, 20200000, 20000000) < 1000);
 }
 
 TEST(chains_count_passes_by_items_turns_or_ctas)
@@ -331,6 +392,30 @@ TEST(chains_count_passes_by_items_turns_or_ctas)
 	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .turns = 32, .loop_cycles = 5 }, none).chain, 160000);
 	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .look_back = 1, .loop_cycles = 5 }, none).chain, 20000);
 	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .barriers_once = 2 }, none).start, 2 * 76000);
+}
+
+/* 128 kB seven times over: from the L2; 16 MB of which no byte is left there: from DRAM. */
+TEST(passes_over_workspace_move_bytes_the_op_does_not_name)
+{
+	struct op op = { .kind = OP_SORT, .dtype = DT_FP32, .shape = { .rows = 4, .cols = 8000 } };
+	struct op_launch at = geometry(4, 1024);
+	struct gpu_mem none = { 0 };
+
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .passes = 7 }, none).memory, 7 * 128000 / 8);
+	op.shape.rows = 500;
+	CHECK_U64(form(KERNEL_CHAIN, &op, &at, (struct kernel){ .passes = 7 }, none).memory, 7 * 16000000 / 4);
+}
+
+/* Two levels of a tree by 4 threads a row, each with barriers: 256 elements of 10 instructions are the CTA's own 20 ns. */
+TEST(cycles_of_a_tree_hold_its_own_instructions)
+{
+	struct op op = { .kind = OP_SCAN, .dtype = DT_FP32, .shape = { .rows = 1, .cols = 256 } };
+	struct op_launch at = geometry(1, 4);
+	struct kernel k = { .items = 64, .loop_cycles = 100, .tree_cycles = 50, .instructions = 100 };
+	struct gpu_time t = form(KERNEL_CHAIN, &op, &at, k, (struct gpu_mem){ 0 });
+
+	CHECK_U64(t.pipe, 20000);
+	CHECK_U64(t.chain, 100000 + 2 * 50000 - 20000);
 }
 
 /* A CTA of 128 threads loads 8 vectors of 16 bytes a thread before it waits: 16 KiB a trip. The first is the head's. */
@@ -432,14 +517,27 @@ TEST(a_loop_reads_slower_what_was_just_written)
 	struct op op = { .kind = OP_ELEMENTWISE, .shape = { .elems = 512 } };
 	struct op_launch at = geometry(1, 128);
 	struct gpu_launch l = { .op = &op, .at = &at, .kernel = { .form = KERNEL_STREAM, .steps = 1, .items = 4 } };
-	ps_t old = gpu_time(&g, &l).chain;
+	ps_t old;
 
+	l.mem = (struct gpu_mem){ .read = 4096, .read_hit = 4096 };
+	old = gpu_time(&g, &l).chain;
 	cfg.gpu.step_fresh = 50000;
 	cfg.gpu.fresh = 4096;
 	l.fresh = 4095;
 	CHECK_U64(gpu_time(&g, &l).chain, old);
 	l.fresh = 4096;
 	CHECK_U64(gpu_time(&g, &l).chain, old + 4 * 50000);
+	/* A row's warps wait for half of that, less an iteration's instructions. */
+	op = (struct op){ .kind = OP_REDUCE, .dtype = DT_FP32, .shape = { .rows = 1, .cols = 1024 } };
+	l.kernel = (struct kernel){ .form = KERNEL_ROWS, .steps = 1, .items = 4, .loop_cycles = 10 };
+	CHECK_U64(gpu_time(&g, &l).chain, 2 * (210000 + 15000));
+	l.kernel.loop_cycles = 30;
+	CHECK_U64(gpu_time(&g, &l).chain, 2 * 230000);
+	/* Bytes that have left the L2 meanwhile are DRAM's. */
+	l.mem.read_hit = 0;
+	l.kernel.form = KERNEL_STREAM;
+	op.shape.elems = 512;
+	CHECK_U64(gpu_time(&g, &l).chain, 4 * 430000);
 }
 
 /* a writes x, b reads it twice over two ops, a set stands between. */
@@ -492,7 +590,7 @@ SUITE(t_gpu,
               T(overlap_never_falls_when_a_part_grows) T(memory_time_is_drams_or_the_l2s) T(
 		      a_step_lies_between_l2_and_dram_by_what_hits) T(math_runs_on_the_pipe_of_its_format)
                       T(a_barrier_costs_more_with_more_threads) T(a_flow_of_one_round_is_launch_head_and_bytes) T(
-			      rounds_hide_heads_under_the_bytes_of_other_ctas) T(ctas_in_order_pay_their_loop_once)
+			      rounds_hide_heads_under_the_bytes_of_other_ctas) T(a_flow_takes_no_less_than_its_ctas_launches) T(ctas_in_order_pay_their_loop_once)
                               T(guarded_ends_and_serial_elements_are_counted_from_the_grid) T(
 				      first_loads_wait_for_the_slowest_operand)
                                       T(rows_are_shared_by_the_threads_that_the_geometry_says) T(
@@ -502,6 +600,6 @@ SUITE(t_gpu,
                                                       T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit) T(
 							      a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
                                                               T(chains_count_passes_by_items_turns_or_ctas) T(
-								      small_sets_go_word_by_word)
+								      passes_over_workspace_move_bytes_the_op_does_not_name) T(cycles_of_a_tree_hold_its_own_instructions) T(bytes_flow_better_beside_arithmetic_than_beside_loads) T(small_sets_go_word_by_word)
                                                                       T(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
                                                                               T(a_top_k_takes_a_turn_for_each_it_selects));

@@ -150,6 +150,25 @@ TEST(a_copy_that_is_called_once_is_cold)
 	bed_down(&b);
 }
 
+/* A copy is said to be as it was made only where its row says so, and only where that operand rotates. */
+TEST(a_copy_read_for_the_first_time_is_fresh)
+{
+	struct bed b;
+
+	bed_up(&b);
+	with_cases(&b, "cases:\n- {kind: ^ew_, rotates: [0], copies: 64, budget: 300 MB, times: 2, fresh: 1}\n"
+	               "- {kind: ^old_, rotates: [0], copies: 64, budget: 300 MB, times: 2}\n"
+	               "- {kind: ^warm_, rotates: none, copies: 64, budget: 300 MB, fresh: 1}\n");
+	rep(&b, "case|ew_neg_bf16|n=65536|0", 65536, 3000);
+	rep(&b, "case|old_neg_bf16|n=65536|0", 65536, 3000);
+	rep(&b, "case|warm_neg_bf16|n=65536|0", 65536, 3000);
+	ready(&b);
+	CHECK_U64(b.set.work.launches[0].fresh, 2 * 65536);
+	CHECK_U64(b.set.work.launches[1].fresh, 0);
+	CHECK_U64(b.set.work.launches[2].fresh, 0);
+	bed_down(&b);
+}
+
 TEST(scores_are_those_of_the_textbook)
 {
 	struct bed b;
@@ -295,6 +314,6 @@ TEST(an_accuracy_file_reads_back_as_written)
 
 SUITE(t_validate,
       T(a_case_is_the_median_of_its_repetitions) T(copies_that_fit_the_l2_are_warm_and_others_cold)
-              T(a_copy_that_is_called_once_is_cold) T(scores_are_those_of_the_textbook)
+              T(a_copy_that_is_called_once_is_cold) T(a_copy_read_for_the_first_time_is_fresh) T(scores_are_those_of_the_textbook)
                       T(a_fit_finds_the_value_the_samples_were_made_with) T(a_plans_faults_are_placed)
                               T(values_are_rounded_to_four_digits) T(an_accuracy_file_reads_back_as_written));
