@@ -1,6 +1,6 @@
 /* chrome.h - timelines in the trace event format of Chrome (JSON), which ui.perfetto.dev and chrome://tracing open.
  *
- * A process (pid) has threads (tid), both with names; viewers want threads numbered from 1. Spans of a thread nest or
+ * A process (pid) has threads (tid), both with names; viewers want threads numbered from 1, each number in one process only. Spans of a thread nest or
  * are apart. Times are ns and printed in microseconds with all their digits: viewers keep no less than a ns. Events may
  * come in any order. Format: "Trace Event Format", Google, 2016. */
 #ifndef NPUSIM_SIM_CHROME_H

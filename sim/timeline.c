@@ -9,8 +9,6 @@
 
 #define GAPS      64 /* idle times remembered, for work that gave way */
 #define STREAMS   64 /* measured ones with a thread of their own; beyond, all is in the last */
-#define OPS_TID   1
-#define LANES_TID 2 /* of the first resource */
 
 /* What moved, read and written; then levels. */
 enum { BYTES_READ, BYTES_WRITTEN, BYTES_BOTH };
@@ -76,7 +74,7 @@ static void put(struct timeline *t, enum res res, const struct lane *l)
 	const char *name = cmd_name(t, l->cmd, &op);
 	const int64_t from = ns_of(l->from);
 
-	chrome_open_event(&t->c, &j, "X", name ? name : res_name(res), TIMELINE_SIMULATED, LANES_TID + (int)res);
+	chrome_open_event(&t->c, &j, "X", name ? name : res_name(res), TIMELINE_SIMULATED, TIMELINE_LANES + (int)res);
 	chrome_span(&j, res_name(res), from, ns_of(l->to) - from);
 	out_json_open(&j, "args", '{');
 	if (name) {
@@ -198,7 +196,7 @@ static void put_op(struct timeline *t, const struct op *o, const struct run_op *
 	const int64_t from = ns_of(x->start_ps);
 	struct out_json j;
 
-	chrome_open_event(&t->c, &j, "X", o->name, TIMELINE_SIMULATED, OPS_TID);
+	chrome_open_event(&t->c, &j, "X", o->name, TIMELINE_SIMULATED, TIMELINE_OPS);
 	chrome_span(&j, op_kind_name(o->kind), from, ns_of(x->start_ps + x->us_ps) - from);
 	out_json_open(&j, "args", '{');
 	out_json_u64(&j, "op", o->id);
@@ -229,7 +227,7 @@ static void put_launches(struct timeline *t, const struct op *o, ps_t at)
 		const int64_t from = ns_of(at);
 		struct out_json j;
 
-		chrome_open_event(&t->c, &j, "X", l->name, TIMELINE_SIMULATED, LANES_TID);
+		chrome_open_event(&t->c, &j, "X", l->name, TIMELINE_SIMULATED, TIMELINE_LANES);
 		chrome_span(&j, "kernel", from, ns_of(at + took) - from);
 		out_json_open(&j, "args", '{');
 		out_json_u64(&j, "op", o->id);
@@ -245,11 +243,11 @@ static int tid_of(int64_t *streams, int *n, int64_t stream)
 {
 	for (int i = 0; i < *n; i++)
 		if (streams[i] == stream)
-			return i + 1;
+			return TIMELINE_STREAMS + i;
 	if (*n == STREAMS)
-		return STREAMS;
-	streams[(*n)++] = stream;
-	return *n;
+		return TIMELINE_STREAMS + STREAMS - 1;
+	streams[*n] = stream;
+	return TIMELINE_STREAMS + (*n)++;
 }
 
 /* Where the measured part begins: its first activity. */
@@ -270,7 +268,7 @@ static void put_arrow(struct timeline *t, const struct op *o, const struct run_o
 
 	if (ns_of(x->start_ps + x->us_ps) == at)
 		return; /* nothing for it to end at */
-	chrome_arrow(&t->c, measured_first ? "f" : "s", "op", o->id, TIMELINE_SIMULATED, OPS_TID, at);
+	chrome_arrow(&t->c, measured_first ? "f" : "s", "op", o->id, TIMELINE_SIMULATED, TIMELINE_OPS, at);
 	chrome_arrow(&t->c, measured_first ? "s" : "f", "op", o->id, TIMELINE_MEASURED, tid, measured_at);
 }
 
@@ -326,7 +324,7 @@ static int put_ops(struct timeline *t, struct err *e)
 	for (int i = 0; i < n; i++) {
 		snprintf(name, sizeof name, i == STREAMS - 1 ? "stream %lld and others" : "stream %lld",
 		         (long long)streams[i]);
-		chrome_name(&t->c, "thread_name", TIMELINE_MEASURED, i + 1, name);
+		chrome_name(&t->c, "thread_name", TIMELINE_MEASURED, TIMELINE_STREAMS + i, name);
 	}
 	return 0;
 }
@@ -348,7 +346,7 @@ static int put_counter(struct timeline *t, const char *name, const char *const *
 		if (bin && memcmp(v, last, sizeof v) == 0)
 			continue;
 		memcpy(last, v, sizeof v);
-		chrome_open_event(&t->c, &j, "C", name, TIMELINE_SIMULATED, 0);
+		chrome_open_event(&t->c, &j, "C", name, TIMELINE_SIMULATED, TIMELINE_OPS);
 		chrome_time(&j, "ts", (int64_t)(bin * (t->series.width / PS_NS)));
 		out_json_open(&j, "args", '{');
 		for (size_t i = 0; i < n; i++)
@@ -407,22 +405,22 @@ static void put_names(struct timeline *t)
 	char name[CFG_STR_MAX + 96];
 
 	snprintf(name, sizeof name, "simulated: %s", t->conf->cfg.name);
-	chrome_name(&t->c, "process_name", TIMELINE_SIMULATED, 0, name);
-	chrome_rank(&t->c, "process_sort_index", TIMELINE_SIMULATED, 0, 1);
-	chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, OPS_TID, "ops");
-	chrome_rank(&t->c, "thread_sort_index", TIMELINE_SIMULATED, OPS_TID, 0);
+	chrome_name(&t->c, "process_name", TIMELINE_SIMULATED, TIMELINE_OPS, name);
+	chrome_rank(&t->c, "process_sort_index", TIMELINE_SIMULATED, TIMELINE_OPS, 1);
+	chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_OPS, "ops");
+	chrome_rank(&t->c, "thread_sort_index", TIMELINE_SIMULATED, TIMELINE_OPS, 0);
 	if (t->r->launch_ps)
-		chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, LANES_TID, "kernels");
+		chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_LANES, "kernels");
 	for (int r = 0; r < RES_COUNT; r++)
 		if (t->lanes[r].any) {
-			chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, LANES_TID + r, res_name((enum res)r));
-			chrome_rank(&t->c, "thread_sort_index", TIMELINE_SIMULATED, LANES_TID + r, r + 1);
+			chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_LANES + r, res_name((enum res)r));
+			chrome_rank(&t->c, "thread_sort_index", TIMELINE_SIMULATED, TIMELINE_LANES + r, r + 1);
 		}
 	if (t->stream->n_launches == 0)
 		return;
 	snprintf(name, sizeof name, "measured: %.80s", t->device ? t->device : "GPU");
-	chrome_name(&t->c, "process_name", TIMELINE_MEASURED, 0, name);
-	chrome_rank(&t->c, "process_sort_index", TIMELINE_MEASURED, 0, 2);
+	chrome_name(&t->c, "process_name", TIMELINE_MEASURED, TIMELINE_STREAMS, name);
+	chrome_rank(&t->c, "process_sort_index", TIMELINE_MEASURED, TIMELINE_STREAMS, 2);
 }
 
 struct timeline *timeline_open(const char *path, const struct op_stream *s, const struct machine_conf *conf,

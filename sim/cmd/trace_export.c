@@ -237,9 +237,9 @@ static void put_names(struct timeline *t, const struct trace *x)
 			if (x->devices[d].id == k->process - 1)
 				snprintf(name, sizeof name, "GPU %" PRId64 ": %.60s", k->process - 1,
 				         x->devices[d].name);
-		chrome_name(&t->c, "process_name", k->process, 0, name);
+		chrome_name(&t->c, "process_name", k->process, (int)i + CALLS_TID + 1, name);
 	}
-	chrome_name(&t->c, "process_name", HOST_PID, 0, "host");
+	chrome_name(&t->c, "process_name", HOST_PID, CALLS_TID, "host");
 	chrome_name(&t->c, "thread_name", HOST_PID, CALLS_TID, "launch calls");
 }
 

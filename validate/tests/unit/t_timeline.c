@@ -233,15 +233,15 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 	size_t n;
 
 	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
-		const uint64_t busy = lane(b, TIMELINE_SIMULATED, 2 + (int64_t)lanes[i].r, &n);
+		const uint64_t busy = lane(b, TIMELINE_SIMULATED, TIMELINE_LANES + (int64_t)lanes[i].r, &n);
 
 		if (busy != stat_of(b, lanes[i].stat))
 			test_fail(__FILE__, __LINE__, "%s: spans sum to %llu ps, not to %llu", lanes[i].stat,
 			          (unsigned long long)busy, (unsigned long long)stat_of(b, lanes[i].stat));
 	}
-	host = lane(b, TIMELINE_SIMULATED, 2 + RES_HOST, &n);
+	host = lane(b, TIMELINE_SIMULATED, TIMELINE_LANES + RES_HOST, &n);
 	CHECK_U64(host, c->dispatch.launch + stat_of(b, "dispatch.round_trips") * c->dispatch.host);
-	CHECK_U64(lane(b, TIMELINE_SIMULATED, 1, &n), b->r.total_ps);
+	CHECK_U64(lane(b, TIMELINE_SIMULATED, TIMELINE_OPS, &n), b->r.total_ps);
 	CHECK_U64(n, s->n_ops);
 	for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
 		close_to(integral(b, bytes[i].counter, "read GB/s", &most), stat_of(b, bytes[i].read), bytes[i].read);
@@ -254,10 +254,37 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 	integral(b, "DMA descriptors in flight", "descriptors", &most);
 	CHECK(most > 0 && most <= 2 * c->dma.outstanding);
 	/* The measured kernels, from the first one on. */
-	lane(b, TIMELINE_MEASURED, 1, &n);
+	lane(b, TIMELINE_MEASURED, TIMELINE_STREAMS, &n);
 	CHECK_U64(n, (s->n_ops + 1) / 2);
-	lane(b, TIMELINE_MEASURED, 2, &n);
+	lane(b, TIMELINE_MEASURED, TIMELINE_STREAMS + 1, &n);
 	CHECK_U64(n, s->n_ops / 2);
+}
+
+/* What Perfetto's importer of this format wants, by its source: kinds of event that it knows, thread numbers of one
+ * process each and none 0, names that are not empty, counters that are numbers, arrows that begin and end at a span. */
+static void check_importable(const struct bed *b)
+{
+	const size_t all = b->events->u.array.len;
+
+	for (size_t i = 0; i < all; i++) {
+		yajl_val e = b->events->u.array.values[i], args = member(e, "args");
+		const char *ph = text_of(e, "ph");
+		const int64_t pid = int_of(e, "pid"), tid = int_of(e, "tid");
+		bool at_span = false;
+
+		CHECK(strlen(ph) == 1 && strchr("XCMsf", *ph));
+		CHECK(tid > 0 && pid == (tid < TIMELINE_STREAMS ? TIMELINE_SIMULATED : TIMELINE_MEASURED));
+		CHECK(*text_of(e, "name"));
+		for (size_t k = 0; *ph == 'C' && k < args->u.object.len; k++)
+			CHECK(YAJL_IS_NUMBER(args->u.object.values[k]));
+		for (size_t k = 0; (*ph == 's' || *ph == 'f') && !at_span && k < all; k++) {
+			yajl_val x = b->events->u.array.values[k];
+
+			at_span = *text_of(x, "ph") == 'X' && int_of(x, "pid") == pid && int_of(x, "tid") == tid &&
+			          ns_in(x, "ts") <= ns_in(e, "ts") && ns_in(e, "ts") <= ns_in(x, "ts") + ns_in(x, "dur");
+		}
+		CHECK(at_span || (*ph != 's' && *ph != 'f'));
+	}
 }
 
 TEST(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes)
@@ -286,6 +313,7 @@ TEST(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes)
 		run(&b, s, RUN_EVENT, 0);
 		parse(&b);
 		check_machine(&b, s);
+		check_importable(&b);
 		/* Looked at or not: the same run. */
 		CHECK_OK(run_stream(s, b.c, &o, b.a, &alone, &b.e), b.e);
 		CHECK_U64(alone.total_ps, b.r.total_ps);
@@ -318,9 +346,9 @@ TEST(in_closed_form_there_are_ops_and_kernels_alone)
 	CHECK_OK(b.c ? 0 : -1, b.e);
 	run(&b, s, RUN_ANALYTIC, 0);
 	parse(&b);
-	CHECK_U64(lane(&b, TIMELINE_SIMULATED, 1, &n), b.r.total_ps);
+	CHECK_U64(lane(&b, TIMELINE_SIMULATED, TIMELINE_OPS, &n), b.r.total_ps);
 	CHECK_U64(n, s->n_ops);
-	lane(&b, TIMELINE_SIMULATED, 2 + RES_DRAM, &n);
+	lane(&b, TIMELINE_SIMULATED, TIMELINE_LANES + RES_DRAM, &n);
 	CHECK_U64(n, 0);
 	bed_down(&b);
 }
