@@ -53,6 +53,23 @@ int cmd_format(const char *text, enum out_format *f, struct err *e)
 	return text ? out_format_parse(text, f, e) : 0;
 }
 
+void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f)
+{
+	char text[128];
+
+	if (f == OUT_TABLE && strlen(name) > most) {
+		snprintf(text, sizeof text, "%.*s...", (int)most - 3, name);
+		name = text;
+	}
+	out_text(t, name);
+}
+
+void cmd_print_more(size_t shown, size_t all, struct str *out)
+{
+	if (shown < all)
+		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
+}
+
 /* Databases of ours carry their kind in the header; anything else is a profile. */
 static bool is_ours(const char *path)
 {

@@ -65,6 +65,12 @@ int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, v
 struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
 void cmd_trace_free(struct cmd_trace *t);
 
+/* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */
+void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f);
+/* A list cut to the N that -n asks for: how many those are, and the line below it where there are more. */
+static inline size_t cmd_first(uint64_t asked, size_t all) { return asked < all ? (size_t)asked : all; }
+void cmd_print_more(size_t shown, size_t all, struct str *out);
+
 #define CMD_CONTEXT_HELP "of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
 #define CMD_FORMAT_HELP "how to print: table (default), csv or json"
 

@@ -27,16 +27,10 @@ static void write_kernels(const struct bound *b, size_t n, enum out_format f, st
 		{ "name", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct str name = STR_INIT;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct bound_kernel *k = &b->kernels[i];
 
-		str_clear(&name);
-		if (f == OUT_TABLE && strlen(k->name) > NAME_SHOWN)
-			str_addf(&name, "%.*s...", NAME_SHOWN - 3, k->name);
-		else
-			str_add(&name, k->name);
 		out_int(t, (int64_t)i + 1);
 		out_text(t, k->friendly);
 		out_text(t, k->family);
@@ -49,11 +43,9 @@ static void write_kernels(const struct bound *b, size_t n, enum out_format f, st
 		out_real_or_null(t, k->memory);
 		out_real_or_null(t, k->math);
 		out_text(t, roof_class_name(k->class));
-		out_text(t, str_c(&name));
+		cmd_out_name(t, k->name, NAME_SHOWN, f);
 	}
 	out_table_write(t, f, out);
-	out->failed |= name.failed;
-	str_free(&name);
 	out_table_free(t);
 }
 
@@ -136,7 +128,7 @@ static int classify(const char *path, const struct options *o, struct str *out, 
 	size_t n;
 
 	if (cmd_format(o->format, &f, e) == 0 && (rc = bound_input_read(&in, path, &o->b, e)) == 0) {
-		n = o->n < in.b.n_kernels ? (size_t)o->n : in.b.n_kernels;
+		n = cmd_first(o->n, in.b.n_kernels);
 		if (f == OUT_JSON)
 			write_json(&in.t.trace, &in.b, n, out);
 		else if (f == OUT_CSV)
@@ -147,8 +139,7 @@ static int classify(const char *path, const struct options *o, struct str *out, 
 			write_classes(&in.b, out);
 			str_addc(out, '\n');
 			write_kernels(&in.b, n, f, out);
-			if (n < in.b.n_kernels)
-				str_addf(out, "(%zu more; without -n all are listed)\n", in.b.n_kernels - n);
+			cmd_print_more(n, in.b.n_kernels, out);
 		}
 	}
 	bound_input_free(&in);

@@ -133,21 +133,13 @@ static void write_kernels(const struct pairs *p, size_t n, enum out_format f, st
 {
 	static const struct out_col cols[] = { { "kernel", OUT_TEXT, 0 }, CELLS, { "name", OUT_TEXT, 0 } };
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct str name = STR_INIT;
 
 	for (size_t i = 0; i < n; i++) {
-		str_clear(&name);
-		if (f == OUT_TABLE && strlen(p->v[i].name) > NAME_SHOWN)
-			str_addf(&name, "%.*s...", NAME_SHOWN - 3, p->v[i].name);
-		else
-			str_add(&name, p->v[i].name);
 		out_text(t, p->v[i].friendly);
 		cells(t, &p->v[i]);
-		out_text(t, str_c(&name));
+		cmd_out_name(t, p->v[i].name, NAME_SHOWN, f);
 	}
 	out_table_write(t, f, out);
-	out->failed |= name.failed;
-	str_free(&name);
 	out_table_free(t);
 }
 
@@ -231,8 +223,7 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 	write_families(f, out);
 	str_addc(out, '\n');
 	write_kernels(k, n, OUT_TABLE, out);
-	if (n < k->n)
-		str_addf(out, "(%zu more; without -n all are listed)\n", k->n - n);
+	cmd_print_more(n, k->n, out);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------- */
@@ -257,7 +248,7 @@ static int diff(const char *const paths[2], const struct options *o, struct str 
 	    read_side(&s[0], paths[0], o->range, rules, e) == 0 &&
 	    read_side(&s[1], paths[1], o->range_b ? o->range_b : o->range, rules, e) == 0 &&
 	    pair_up(s, &kernels, &families, e) == 0) {
-		n = o->n < kernels.n ? (size_t)o->n : kernels.n;
+		n = cmd_first(o->n, kernels.n);
 		if (f == OUT_JSON)
 			write_json(s, &kernels, &families, n, out);
 		else if (f == OUT_CSV)

@@ -212,7 +212,7 @@ static int roofline(const char *path, const struct options *o, struct str *out, 
 	size_t n;
 
 	if (cmd_format(o->format, &f, e) == 0 && (rc = bound_input_read(&in, path, &o->b, e)) == 0) {
-		n = o->n < in.b.n_kernels ? (size_t)o->n : in.b.n_kernels;
+		n = cmd_first(o->n, in.b.n_kernels);
 		if (f == OUT_JSON)
 			write_json(&in.t.trace, &in.b, n, out);
 		else if (f == OUT_TABLE) {

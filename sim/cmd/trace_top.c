@@ -113,15 +113,6 @@ static void write_json(const struct trace *t, const struct classify *c, const st
 
 /* --- tables ------------------------------------------------------------------------------------------------ */
 
-static void short_name(const char *name, bool full, struct str *to)
-{
-	str_clear(to);
-	if (full || strlen(name) <= NAME_SHOWN)
-		str_add(to, name);
-	else
-		str_addf(to, "%.*s...", NAME_SHOWN - 3, name);
-}
-
 static void write_kernels(const struct classify *c, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -130,12 +121,10 @@ static void write_kernels(const struct classify *c, size_t n, enum out_format f,
 		{ "name", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct str name = STR_INIT;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct classify_kernel *k = &c->kernels[i];
 
-		short_name(k->name, f != OUT_TABLE, &name);
 		out_int(t, (int64_t)i + 1);
 		out_text(t, k->friendly);
 		out_text(t, k->library);
@@ -144,11 +133,9 @@ static void write_kernels(const struct classify *c, size_t n, enum out_format f,
 		out_real(t, cmd_us((int64_t)k->total_ns));
 		out_real(t, mean_us(k->total_ns, k->count));
 		out_real(t, share(c, k->total_ns));
-		out_text(t, str_c(&name));
+		cmd_out_name(t, k->name, NAME_SHOWN, f);
 	}
 	out_table_write(t, f, out);
-	out->failed |= name.failed;
-	str_free(&name);
 	out_table_free(t);
 }
 
@@ -236,8 +223,7 @@ static void write_tables(const struct trace *t, const struct classify *c, const 
 		         " which order and with which shapes is not\n", c->stat_count);
 	str_addc(out, '\n');
 	write_kernels(c, n, OUT_TABLE, out);
-	if (n < c->n_kernels)
-		str_addf(out, "(%zu more; without -n all are listed)\n", c->n_kernels - n);
+	cmd_print_more(n, c->n_kernels, out);
 	if (x)
 		write_counted(c, x, n, out);
 	str_addc(out, '\n');
@@ -260,7 +246,7 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
 	    cmd_trace_load_by(tracedb_load_groups, path, o->range, 0, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
 		goto out;
-	n = o->n < c.n_kernels ? (size_t)o->n : c.n_kernels;
+	n = cmd_first(o->n, c.n_kernels);
 	if (f == OUT_JSON)
 		write_json(&t.trace, &c, t.counters, n, out);
 	else if (f == OUT_CSV)
