@@ -42,8 +42,8 @@ struct gpu_cfg {
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
 struct gpu_product_cfg {
-	ps_t setup, split, scaled, step, step_fill, reduce, reduce_part, reduce_wave, reduce_rows, dot, row, fma_step;
-	uint64_t burst_rate, store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
+	ps_t setup, scaled, step, step_fill, reduce, reduce_part, reduce_rest, reduce_wave, dot, row, fma_step;
+	uint64_t store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
 	uint32_t few, tensor, gpc_short;
 };
 struct gpu_attention_cfg {

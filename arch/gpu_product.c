@@ -3,62 +3,61 @@
  * A product on tensor cores: persistent CTAs, an SM each, walk over tiles; a tile is a pipeline over k. A step of it
  * takes the longest of: what a CTA needs to wait for a stage, multiply it and hand it back (and the math itself); its
  * weights through the L2, where CTAs of a GPC that want the same ones share a request; the tokens' tile, which
- * all clusters of a GPC read at the same time and get one after the other; its share of DRAM. The first steps out of
- * DRAM come slower, until the pipeline is ahead. Before them: the kernel sets up, the first stage arrives; after them:
- * the last tile is stored. Where two groups of warps share a tile (coop), no tile's end hides behind the next. */
+ * all clusters of a GPC read at the same time and get one after the other. The first steps out of DRAM come slower,
+ * until the pipeline is ahead. Where two groups of warps share a tile (coop), no tile's end hides behind the next, but
+ * the warps that copy go on meanwhile: bytes from DRAM flow beside all of that, from the first stage to the last.
+ * Before: the kernel sets up, the first stage arrives; after: the bias comes, the last tile is stored. */
 #include "arch/gpu.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
-#define SWEPT  "least squares over K and N swept at few tokens, cold and warm: traces/h200/micro/gemm_cupti.csv"
-#define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
+#define SWEPT  "least squares over K and N swept at few tokens, cold (traces/h200/micro/gemm.json.gz), and sweep2's fitted split"
+#define SUMMED "least squares over 318 such launches, of half of all shapes by a hash: traces/h200/micro/gemm.json.gz, matmul.json.gz, the sweeps"
 
 const struct cfg_field gpu_product_schema[] = {
-	CFG_PS(struct gpu_product_cfg, setup, "setup", "1341 ns", 0, 100 * PS_US, NULL,
-	       "barriers, tensor maps and the cluster before the first load, and the way out", FITTED),
-	CFG_PS(struct gpu_product_cfg, split, "split", "229 ns", 0, 100 * PS_US, NULL,
-	       "more of that where k is split over CTAs", SINGLE),
-	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "447.7 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, setup, "setup", "1500 ns", 0, 100 * PS_US, NULL,
+	       "barriers, tensor maps and the cluster before the first load, and the way out",
+	       "between what K swept at few tokens gives, 1.41 us (traces/h200/micro/gemm.json.gz), and operators and steps "
+	       "whose operands nothing has touched for gigabytes, 1.56 us"),
+	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "433.8 ns", 0, 100 * PS_US, NULL,
 	       "more of that where operands of 8 bits bring their scales", FITTED),
-	CFG_PS(struct gpu_product_cfg, step, "step", "81.3 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, step, "step", "84.3 ns", 1, 100 * PS_US, NULL,
 	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
-	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "103.6 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "67 ns", 0, 100 * PS_US, NULL,
 	       "the same while the first stages arrive from DRAM", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, burst_rate, "burst_rate", "5.07 TB/s", 1000000, UINT64_C(1) << 50, NULL,
-	         "at which the first stages of all CTAs arrive together", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "43.48 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, store_rate, "store_rate", "35.05 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a CTA stores a tile's results", FITTED),
-	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "8.2 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, l2_rate, "l2_rate", "8.56 TB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "of boxes of 128 bytes a row from the L2",
 	         "least squares over the products of the operator sweep's fitted split, traces/h200/operators"),
-	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "418 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, gpc_rate, "gpc_rate", "444 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "at which a GPC's clusters together get their tiles of tokens", SWEPT),
 	CFG_U32(struct gpu_product_cfg, gpc_short, "gpc_short", "10", 0, 1024, NULL,
 	        "SMs of the one GPC that has fewer than the others",
 	        "H200: 30 clusters of 4 run at once and 66 of 2; steps grow with the 17th and the 24th cluster of 4"),
 	CFG_PPM(struct gpu_product_cfg, few, "few", "0.809", 0, 10000000,
 	        "more of that time for one token, a half for two: all read the same line", SWEPT),
-	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "395.6 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	CFG_RATE(struct gpu_product_cfg, sm_dram, "sm_dram", "357.5 GB/s", 1000000, UINT64_C(1) << 50, NULL,
 	         "an SM's part of what DRAM takes, beside gpu.dram_read", FITTED),
-	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9679", 100000, 2000000,
+	CFG_PPM(struct gpu_product_cfg, tensor, "tensor", "0.9808", 100000, 2000000,
 	        "of the tensor cores' rate at the clock they sustain", FITTED),
 	CFG_FREQ(struct gpu_product_cfg, clock_fp8, "clock_fp8", "1.587 GHz", 1000, 10000000, NULL,
 	         "clock with all tensor cores busy in fp8", "measured on an H200, traces/h200/micro/wgmma.csv"),
-	CFG_PS(struct gpu_product_cfg, reduce, "reduce", "706 ns", 0, 100 * PS_US, NULL,
-	       "a sum over the parts of k, beside launch, steps and bytes", SINGLE),
-	CFG_PS(struct gpu_product_cfg, reduce_part, "reduce_part", "99 ns", 0, 100 * PS_US, NULL,
-	       "each four parts read together, and each part beyond", SINGLE),
-	CFG_PS(struct gpu_product_cfg, reduce_wave, "reduce_wave", "655 ns", 0, 100 * PS_US, NULL,
-	       "more of that where its CTAs fill the device once", SINGLE),
-	CFG_PS(struct gpu_product_cfg, reduce_rows, "reduce_rows", "409 ns", 0, 100 * PS_US, NULL,
-	       "more rows of a CTA, one after the other", SINGLE),
-	CFG_PS(struct gpu_product_cfg, dot, "dot", "1688 ns", 0, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, reduce, "reduce", "645 ns", 0, 100 * PS_US, NULL,
+	       "a sum over the parts of k, beside launch, round trips, instructions and bytes", SUMMED),
+	CFG_PS(struct gpu_product_cfg, reduce_part, "reduce_part", "121 ns", 0, 100 * PS_US, NULL,
+	       "each four parts read together", SUMMED),
+	CFG_PS(struct gpu_product_cfg, reduce_rest, "reduce_rest", "235 ns", 0, 100 * PS_US, NULL,
+	       "what four do not divide: a round trip, two and three parts behind others two", SUMMED),
+	CFG_PS(struct gpu_product_cfg, reduce_wave, "reduce_wave", "325 ns", 0, 100 * PS_US, NULL,
+	       "more of that where its CTAs fill the device once", SUMMED),
+	CFG_PS(struct gpu_product_cfg, dot, "dot", "1788 ns", 0, 100 * PS_US, NULL,
 	       "rows times few vectors, beside launch, steps and bytes", FITTED),
 	CFG_PS(struct gpu_product_cfg, row, "row", "525 ns", 0, 100 * PS_US, NULL,
 	       "a warp's product of a row beside launch, loads and bytes: addresses, the sum over lanes, the store",
 	       "measured on an H200, traces/h200/micro/gemv_cupti.csv: bf16, 512 rows of 256, warm, 1312 ns, less 540 "
 	       "of "
 	       "launch, 77 for 128 CTAs and 165 of a step"),
-	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "138.7 ns", 1, 100 * PS_US, NULL,
+	CFG_PS(struct gpu_product_cfg, fma_step, "fma_step", "134.8 ns", 1, 100 * PS_US, NULL,
 	       "a wait between two steps of a tiled product without tensor cores, three stages deep", FITTED),
 	CFG_END
 };
@@ -167,7 +166,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	uint64_t steps, shared = sharers(g, k, &x, div_up(div_up(s->n, k->tile_m), cm), cm, cn);
 	uint64_t rows = s->m < k->tile_n ? s->m : k->tile_n;
 	uint32_t pow = g->c->overlap;
-	ps_t math, work, l2, gpc = 0, dram, step, fill, end;
+	ps_t math, work, l2, gpc = 0, dram, step, fill, end, chain;
 
 	/* One CTA an SM: those of a grid made for a larger device wait for their turn. */
 	x.rounds *= div_up(x.ctas, g->sms);
@@ -182,19 +181,18 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 		gpc += gpc * p->few / 1000000 / (s->m ? s->m : 1);
 	}
 	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
-	step = gpu_overlap(8, gpu_overlap(pow, gpu_overlap(pow, work, gpc), dram / steps), l2);
+	step = gpu_overlap(8, gpu_overlap(pow, work, gpc), l2);
 	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 
-	t->start = p->setup + gpu_step(g, &l->mem) + clock_transfer(x.ctas * weights / shared, p->burst_rate) +
-	           (k->splits_k ? p->split : 0) + (bits == 8 ? p->scaled : 0);
-	t->body = (steps < k->stages ? steps : k->stages) * fill + (steps < k->stages ? 0 : steps - k->stages) * step;
-	if (k->cooperates)
-		t->body += (x.rounds - 1) * end;
-	t->finish = end;
+	chain = (steps < k->stages ? steps : k->stages) * fill + (steps < k->stages ? 0 : steps - k->stages) * step +
+	        (k->cooperates ? (x.rounds - 1) * end : 0);
+	t->start = p->setup + gpu_step(g, &l->mem) + (bits == 8 ? p->scaled : 0);
+	t->body = gpu_overlap(pow, chain, dram);
+	t->finish = end + k->finish * gpu_step(g, &l->mem);
 	t->chain = steps * p->step;
-	t->memory = steps * gpu_overlap(pow, gpu_overlap(8, l2, dram / steps), gpc);
+	t->memory = ps_max(dram, steps * gpu_overlap(8, l2, gpc));
 	t->pipe = steps * math;
 }
 
@@ -276,13 +274,15 @@ void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
 		tensor_product(g, l, t);
 }
 
-/* A CTA has 32 columns and 16 rows at once. Parts are read four at once, then what is left one after the other. */
+/* A CTA has 32 columns and 16 rows at once. Parts are read four at once, then what is left: of fewer than four all
+ * together, of more one behind the other, the last two together. Beside the first of these round trips an element costs
+ * its instructions: index, scale and conversion are worked out for each. */
 void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_product_cfg *p = g->product;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
-	uint64_t parts = 2, again;
+	uint64_t parts = 2, rest;
 
 	for (uint32_t n = 0; n < l->nth; n++) {
 		const struct gpu_launch *q = l - l->nth + n;
@@ -292,16 +292,17 @@ void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gp
 		else if (q->kernel.form == KERNEL_PRODUCT)
 			parts = multiplies(&q->kernel) ? q->at->grid[2] : tiles_of(q).splits;
 	}
-	again = div_up(s->m, 16 * (l->at->grid[1] ? l->at->grid[1] : 1)) * x.rounds - 1;
+	rest = parts < 4 ? 1 : parts % 4 < 2 ? parts % 4 : 2;
 	t->start = p->reduce + part(p->reduce_wave, x.ctas, (uint64_t)x.per_sm * g->sms);
-	t->chain = (parts / 4 + parts % 4) * p->reduce_part + again * p->reduce_rows;
-	t->memory = 0;
-	t->body = t->chain + clock_transfer(4 * parts * s->m * s->n, g->product->l2_rate);
+	t->chain = parts / 4 * p->reduce_part + rest * p->reduce_rest;
+	t->memory = clock_transfer(4 * parts * s->m * s->n, p->l2_rate);
+	t->pipe = gpu_issue_time(g, s->m * s->n * l->kernel.instructions, g->sms);
+	t->body = t->chain + gpu_overlap(g->c->overlap, t->memory, t->pipe);
 }
 
 /* Rows of a matrix times few vectors. Where a row is a warp's: the chain of its loads, the first before all bytes flow.
  * Otherwise a CTA has some rows and walks over them: round trips and what it multiplies between them, which overlap
- * with the bytes as any loop's do (gpu_flow.c). */
+ * with the bytes as any loop's do (gpu_flow.c). CTAs of an SM share its issue slots. */
 void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct kernel *k = &l->kernel;
@@ -325,8 +326,12 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
 	} else {
+		uint64_t bytes = dtype_bytes(l->op->dtype, 1);
+
 		trips = div_up(div_up(all, x.ctas), x.threads * at_once);
 		t->chain = x.rounds * trips * (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
-		t->body = gpu_overlap(g->rows->overlap, t->chain, t->memory);
+		t->pipe = trips * div_up(x.ctas, x.sms) *
+		          gpu_issue_time(g, x.threads * at_once / (bytes ? bytes : 1) * k->instructions, 1);
+		t->body = gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, t->chain, t->memory), t->pipe);
 	}
 }
