@@ -338,7 +338,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	uint64_t shared = s->heads > kv ? s->heads / kv : 1, rows = shared > 16 ? 64 : 16;
 	uint64_t tiles = batch * div_up(shared, rows), pages = div_up(s->kv_len ? s->kv_len : 1, 64);
 	uint64_t room = 2 * (uint64_t)g->sms / kv, each = room / tiles ? room / tiles : 1, chunk = div_up(pages, each);
-	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
+	/* What half of an SM's shared memory holds, 16 a step and warp, eight steps at the most. */
+	uint32_t keys = rows == 64 ? (s->head_dim <= 128 ? 128 : 32) : 16384 / (uint32_t)s->head_dim;
 	uint64_t elements = (uint64_t)keys * 2 * s->head_dim / (rows == 16 ? 128 : 32), parts;
 
 	chunk = chunk < 2 ? 2 : chunk;
