@@ -466,7 +466,7 @@ static int row(struct table *t, struct err *e)
 		h = hash_str(h, csv_field(t->csv, i));
 	if (t->o->gpu && strcmp(text(t, GPU), t->o->gpu) != 0)
 		return 0;
-	if (t->o->every > 1 && hash_mix(h) % t->o->every)
+	if (t->o->every > 1 && (hash_mix(h) % t->o->every != 0) != t->o->others)
 		return 0;
 	if (t->at[SHAPE] >= 0)
 		return collected(t, e);

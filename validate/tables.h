@@ -28,6 +28,7 @@
 struct tables_opts {
 	const char *gpu;             /* of a collection: rows whose first column is that; NULL: all */
 	uint32_t every;              /* one of so many rows, by a hash of the row; 0 or 1: all */
+	bool others;                 /* all but those */
 };
 struct tables_stats { size_t rows, read, host_bound, no_rule; };
 

@@ -328,6 +328,8 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	if (o->every > UINT32_MAX)
 		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
 	o->gpu.table.every = (uint32_t)o->every;
+	if (o->gpu.table.others && o->every < 2)
+		return err_set(e, ERR_USAGE, "--others goes with --every N, N of at least 2: all but the rows it takes");
 	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
 	if (!o->profile.path && o->profile.range)
 		return err_set(e, ERR_USAGE, "--range goes with --profile");
@@ -358,6 +360,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
 		  "the step of the trace that stands against one of the profile" },
 		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
+		{ 0, "others", OPT_FLAG, &o.gpu.table.others, NULL, "of a table, all but the rows that --every takes" },
 		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
 		  " kind and shape, or of a trace and its step, says where a sample belongs" },

@@ -51,7 +51,7 @@ row() {
 	done
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
-			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
+			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
 			# A class may be several words: columns are counted from the end.
 			awk -v d="$name" 'NR > 2 && NF > 9 && $1 != "all" {
 				c = $1

@@ -340,6 +340,28 @@ TEST(faults_name_the_line_and_the_column)
 	refused(GEMM "G,k,bf61,1,4,4096,1\n", "t.csv:2: unknown type 'bf61'");
 }
 
+TEST(one_of_n_rows_and_the_others_are_all_rows)
+{
+	struct str text = STR_INIT;
+	size_t n[2];
+	struct bed b;
+
+	str_add(&text, GEMM);
+	for (int i = 1; i <= 60; i++)
+		str_addf(&text, "G,k,bfloat16,8,%d,4096,10\n", 64 * i);
+	for (int others = 0; others < 2; others++) {
+		const struct tables_opts o = { .every = 4, .others = others };
+
+		bed_up(&b, DEVICE AMPERE);
+		CHECK_OK(read_text(&b, text.p, &o), b.e);
+		n[others] = b.set.n;
+		bed_down(&b);
+	}
+	CHECK(n[0] > 5 && n[0] < 30);
+	CHECK_U64(n[0] + n[1], 60);
+	str_free(&text);
+}
+
 /* The whole of a table that is not committed: a device by data sheet stays within what README states. */
 static void within(const char *device, const char *file, const char *cls, double most)
 {
@@ -389,5 +411,6 @@ SUITE(t_tables,
                       T(paged_keys_are_split_as_the_libraries_plan_it) T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
                               T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
                                       T(attention_tables_and_collections_are_told_by_their_header)
-                                              T(faults_name_the_line_and_the_column) T(an_a100_by_data_sheet)
+                                              T(faults_name_the_line_and_the_column) T(one_of_n_rows_and_the_others_are_all_rows)
+                                                      T(an_a100_by_data_sheet)
                                                       T(an_rtx_pro_6000_by_data_sheet));
