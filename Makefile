@@ -16,9 +16,9 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
-SIM = err arena str hash rng clock \
-      evq comp stat yaml cfg cfg_value cfg_yaml db expr path version \
-      lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
+BASE = err arena str hash rng clock \
+       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version
+SIM = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
       fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
       run run_memo run_gpu limits classify counters roof bound hist review review_names \
       sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search \
@@ -61,7 +61,7 @@ FUZZ     = yaml kineto csv nsys capture replay
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c
 
-LIB_SRC = $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
+LIB_SRC = $(BASE:%=sim/base/%.c) $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
           $(RESULTS:%=results/%.c) $(VALIDATE:%=validate/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
@@ -103,7 +103,7 @@ OUR_CFLAGS = -std=c11 -Wall -Wextra -Wpedantic -ffp-contract=off $(if $(WERROR),
 OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
         -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
-VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/version.h)
+VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
 
 ifeq ($(V),1)
 Q :=
@@ -167,12 +167,12 @@ $B/%.o: %.c $B/.flags
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(EXTRA) $(OUR_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What only some objects know, so that only they are rebuilt when it changes.
-$B/sim/path.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
-$B/sim/path.o $B/$T/main.o: $B/.roots
+$B/sim/base/path.o $B/$T/main.o: EXTRA = $(ROOTS) -I$B
+$B/sim/base/path.o $B/$T/main.o: $B/.roots
 $B/$T/main.o: $B/suites.inc
-$B/sim/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"' \
+$B/sim/base/version.o: EXTRA = -DNPUSIM_COMMIT='"$(shell cat $B/.commit)"' -DNPUSIM_PROFILE='"$(PROFILE)"' \
                           -DNPUSIM_GPU_MODEL='"$(shell cat $B/.gpu_model)"'
-$B/sim/version.o: $B/.commit $B/.gpu_model
+$B/sim/base/version.o: $B/.commit $B/.gpu_model
 
 # --- the page of npusim report: one text, made once for all profiles, that the program carries --------------------
 REPORT = $(BUILD)/report

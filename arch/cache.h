@@ -45,7 +45,7 @@
 #ifndef NPUSIM_ARCH_CACHE_H
 #define NPUSIM_ARCH_CACHE_H
 
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 #define CACHE_PARTITIONS_MAX 8
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 size_t cache_rrip_state_bytes(uint32_t ways)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct cache_seen;
 

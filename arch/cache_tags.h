@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "arch/cache_policy.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 /* valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
 struct cache_chunk { uint64_t tag; uint64_t valid, dirty; uint32_t fill; };

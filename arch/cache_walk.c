@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 /* Eager write-back: of the capacity, how much must have come in since a chunk became dirty (what is written over and
  * over is written again sooner); bytes of a request, so that a read that comes meanwhile waits for little. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/watch.h"
+#include "sim/base/watch.h"
 
 const struct cfg_field core_schema[] = {
 	CFG_U32(struct core_cfg, depth, "depth", "8", 1, 256, NULL,

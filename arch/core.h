@@ -13,7 +13,7 @@
 #include "arch/dma.h"
 #include "arch/isa.h"
 #include "arch/sram.h"
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 struct core_cfg {
 	uint32_t depth;              /* pipeline stages of the vector units; cycles between dependent macro-ops of a batch */

@@ -15,7 +15,7 @@
 
 #include "arch/dram_tile.h"
 #include "arch/memq.h"
-#include "sim/watch.h"
+#include "sim/base/watch.h"
 
 #define PIECE_PS  (100 * PS_NS) /* of pin time: what an urgent request may have to wait for */
 #define PIECE_MIN 4096

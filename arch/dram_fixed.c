@@ -4,7 +4,7 @@
 
 #include "arch/dram.h"
 #include "arch/memq.h"
-#include "sim/watch.h"
+#include "sim/base/watch.h"
 
 struct entry {
 	struct ev ev;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 enum dram_field { DRAM_F_CH, DRAM_F_PC, DRAM_F_RA, DRAM_F_BG, DRAM_F_BA, DRAM_F_RO, DRAM_F_CO, DRAM_FIELDS };
 #define DRAM_MAP_PARTS 16

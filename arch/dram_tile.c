@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 #define ROW_NONE UINT32_MAX
 

@@ -10,7 +10,7 @@
 #define NPUSIM_ARCH_GEMV_H
 
 #include "arch/sram.h"
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 #include "workloads/dtype.h"
 
 struct gemv_cfg {

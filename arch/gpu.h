@@ -17,7 +17,7 @@
 #define NPUSIM_ARCH_GPU_H
 
 #include "arch/occupancy.h"
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 #include "workloads/kernel.h"
 #include "workloads/op.h"
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "workloads/dtype.h"
 
 enum isa_code {

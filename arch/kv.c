@@ -6,8 +6,8 @@
 
 #include "arch/memq.h"
 #include "arch/memslot.h"
-#include "sim/hash.h"
-#include "sim/watch.h"
+#include "sim/base/hash.h"
+#include "sim/base/watch.h"
 
 #define REQUESTS      256
 #define LINES         ((uint32_t)(KV_CHUNK / KV_LINE))

@@ -9,7 +9,7 @@
 #define NPUSIM_ARCH_MATRIX_H
 
 #include "arch/sram.h"
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 #include "workloads/dtype.h"
 
 struct matrix_cfg { uint32_t units, rows, cols; };      /* units a core; 0: absent */

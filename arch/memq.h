@@ -8,7 +8,7 @@
 #ifndef NPUSIM_ARCH_MEMQ_H
 #define NPUSIM_ARCH_MEMQ_H
 
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 /* --- refused senders --------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #define NPUSIM_ARCH_MEMSLOT_H
 
 #include "arch/memq.h"
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 struct memslot {
 	struct ev ev;                /* the reply leaves */

@@ -7,7 +7,7 @@
 #ifndef NPUSIM_ARCH_NOC_H
 #define NPUSIM_ARCH_NOC_H
 
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 struct noc_cfg { ps_t latency; };        /* one way */
 

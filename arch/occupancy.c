@@ -1,6 +1,6 @@
 #include "arch/occupancy.h"
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 #define WARP 32
 

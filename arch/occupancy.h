@@ -7,7 +7,7 @@
 #ifndef NPUSIM_ARCH_OCCUPANCY_H
 #define NPUSIM_ARCH_OCCUPANCY_H
 
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 
 struct sm_cfg {
 	uint32_t threads;            /* an SM holds, in warps of 32 */

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 
 struct sram_cfg {
 	uint64_t size;               /* a core */

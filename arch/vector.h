@@ -9,7 +9,7 @@
 #define NPUSIM_ARCH_VECTOR_H
 
 #include "arch/sram.h"
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 
 struct vector_cfg {
 	uint32_t units, lanes, sfu, converters;         /* units a core; the rest a unit */

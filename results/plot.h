@@ -25,8 +25,8 @@
 
 #include <stdbool.h>
 
-#include "sim/err.h"
-#include "sim/str.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
 
 struct plot;
 

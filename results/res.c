@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "results/res_int.h"
-#include "sim/hash.h"
-#include "sim/str.h"
+#include "sim/base/hash.h"
+#include "sim/base/str.h"
 
 static const char *const migrations[] = {
 	/* from 0 to 1 */

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/db.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/db.h"
+#include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
 #define RES_SCHEMA 5           /* user_version that this build writes */

@@ -3,7 +3,7 @@
 
 #include "results/res_int.h"
 #include "results/res_sweep.h"
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 /* Sweeps that ask the same of a configuration; with points of this build, for all we know. */
 #define ALIKE                                                                                                          \

@@ -6,7 +6,7 @@
 #define NPUSIM_RESULTS_RES_EXPORT_H
 
 #include "results/res.h"
-#include "sim/str.h"
+#include "sim/base/str.h"
 
 /* Names of what can be exported, up to NULL: "points", "ops", ... */
 extern const char *const res_export_names[];

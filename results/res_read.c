@@ -5,7 +5,7 @@
 
 #include "results/res_int.h"
 #include "results/res_sweep.h"
-#include "sim/str.h"
+#include "sim/base/str.h"
 
 struct reader { struct db *db; struct arena *a; struct err *e; };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "results/res_int.h"
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 /* --- the sweep --------------------------------------------------------------------------------------------- */
 

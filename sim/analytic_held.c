@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 #define BLOCKS      64                  /* of a level, about; with 128, random machines are no nearer to events */
 #define BLOCK_MAX   64                  /* chunks */

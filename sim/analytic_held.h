@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct held;
 

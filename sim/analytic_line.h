@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 #define LINE_GAPS 191
 #define LINE_FRACTION 24

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/classify.h"
-#include "sim/hash.h"
 #include "sim/lower.h"
 #include "workloads/work.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 /* Rows keyed by a text, optionally within an outer row: open addressing, grown by half-full. */
 struct key { const char *text; size_t outer; };

@@ -8,8 +8,8 @@
 #ifndef NPUSIM_SIM_CLASSIFY_H
 #define NPUSIM_SIM_CLASSIFY_H
 
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "traces/trace.h"
 #include "workloads/rules.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/str.h"
+#include "sim/base/hash.h"
+#include "sim/base/str.h"
 
 #define SOL "GPU Speed Of Light Throughput: "
 #define MEM "Memory Workload Analysis: "

@@ -9,7 +9,7 @@
 #ifndef NPUSIM_SIM_COUNTERS_H
 #define NPUSIM_SIM_COUNTERS_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "traces/tracedb.h"
 #include "workloads/op.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/yaml.h"
+#include "sim/base/yaml.h"
 
 #define MAX_STEPS    32
 #define MAX_PATTERNS 256

@@ -8,8 +8,8 @@
 #ifndef NPUSIM_SIM_FUSE_H
 #define NPUSIM_SIM_FUSE_H
 
-#include "sim/arena.h"
-#include "sim/cfg.h"
+#include "sim/base/arena.h"
+#include "sim/base/cfg.h"
 #include "workloads/op.h"
 
 struct fusion_cfg {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/trace.h"
 
 #define REQUEST (UINT64_C(256) << 10) /* bytes; larger ranges go in parts */

@@ -11,7 +11,7 @@
 #ifndef NPUSIM_SIM_GPU_WORK_H
 #define NPUSIM_SIM_GPU_WORK_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "sim/machine.h"
 #include "workloads/kernels.h"
 #include "workloads/op.h"

@@ -9,7 +9,7 @@
 #ifndef NPUSIM_SIM_HOST_H
 #define NPUSIM_SIM_HOST_H
 
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 #include "workloads/op.h"
 
 struct host_cfg {

@@ -7,7 +7,7 @@
 #ifndef NPUSIM_SIM_LIMITS_H
 #define NPUSIM_SIM_LIMITS_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "sim/machine.h"
 #include "sim/run.h"
 

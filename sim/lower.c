@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
+#include "sim/base/str.h"
 #include "sim/lower_int.h"
-#include "sim/str.h"
 
 #define DECODE_MAX_M 64 /* rows a product has at the most in a decode step: one a sequence of the batch */
 

@@ -22,8 +22,8 @@
 #ifndef NPUSIM_SIM_LOWER_H
 #define NPUSIM_SIM_LOWER_H
 
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "traces/trace.h"
 #include "workloads/op.h"
 #include "workloads/rules.h"

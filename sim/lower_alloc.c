@@ -8,7 +8,7 @@
  * and a routed product after the host read that picks its expert. */
 #include <stdlib.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "sim/lower_int.h"
 
 #define ALIGN         256u

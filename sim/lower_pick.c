@@ -12,7 +12,7 @@
  *   6. a value from outside is meant again by another kind of op, not by the same one: benchmarks go round buffers. */
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "sim/lower_int.h"
 
 #define LOOK_BACK 512        /* values of one type and size looked at; a step makes a few hundred */

@@ -1,7 +1,7 @@
 /* lower_tensors.c - from operands' types and dims to tensors: who made what an op reads, and what nobody made. */
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "sim/lower_int.h"
 
 /* What one op's inputs turned out to be. */

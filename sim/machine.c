@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 
 static const char *const kind_names[] = { "npu", "gpu", NULL };
 static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };

@@ -22,7 +22,7 @@
 #include "arch/noc.h"
 #include "arch/sram.h"
 #include "arch/vector.h"
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 #include "sim/fuse.h"
 #include "sim/host.h"
 

@@ -5,26 +5,27 @@
  * runs the program.
  *
  *   what all of it stands on                                        (L0, L1)
- *   sim/err          the error value every fallible function takes last
- *   sim/arena        memory that lives as long as a run
- *   sim/str          a growing string, nearest names
- *   sim/hash, rng    stable hashes; random streams by (seed, name)
- *   sim/clock        time in picoseconds, clock edges from their number
- *   sim/evq          the event queue: the only thing that moves time
- *   sim/comp         a hardware block from outside, the messages between blocks, the list of resources; watch: what
+ *   sim/base/err     the error value every fallible function takes last
+ *   sim/base/arena   memory that lives as long as a run
+ *   sim/base/str     a growing string, nearest names
+ *   sim/base/hash    and rng: stable hashes; random streams by (seed, name)
+ *   sim/base/clock   time in picoseconds, clock edges from their number
+ *   sim/base/evq     the event queue: the only thing that moves time
+ *   sim/base/comp    a hardware block from outside, the messages between blocks, the list of resources; watch: what
  *                    blocks tell whoever looks on
- *   sim/stat         counters, registered once with name, unit and help
- *   sim/yaml, cfg    YAML with places; one row a parameter (cfg_value: units, cfg_yaml: files, cfg_int: shared)
- *   sim/db           SQLite with our errors
- *   sim/expr         expressions of a user over named values
- *   sim/path         where data files are
- *   sim/version      which build this is
+ *   sim/base/stat    counters, registered once with name, unit and help
+ *   sim/base/yaml    YAML with places
+ *   sim/base/cfg     one row a parameter (_value: units, _yaml: files, _int: shared)
+ *   sim/base/db      SQLite with our errors
+ *   sim/base/expr    expressions of a user over named values
+ *   sim/base/path    where data files are
+ *   sim/base/version which build this is
  *
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
- *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their sums, _piece: some at a time,
- *                    _range: steps, _stat: statistics and counters, _int: shared), with trace_args (arguments as text),
- *                    nest (who encloses whom), intern, idmap
+ *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their
+ *                    sums, _piece: some at a time, _range: steps, _stat: statistics and counters, _int: shared), with
+ *                    trace_args (arguments as text), nest (who encloses whom), intern, idmap
  *   traces/format    which profiler wrote a file; input: its bytes, unzipped
  *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
  *   traces/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
@@ -55,7 +56,8 @@
  *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/memq, memslot    what those levels share
  *   arch/occupancy   CTAs an SM holds
- *   arch/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows, _chain share)
+ *   arch/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
+ *                    _chain share)
  *
  *   what joins them                                                 (L4)
  *   sim/machine      configuration to blocks wired together; host: what launches a GPU's kernels
@@ -111,8 +113,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/version.h"
 #include "sim/cmd/cmd.h"
-#include "sim/version.h"
 
 const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },

@@ -8,7 +8,7 @@
 #ifndef NPUSIM_SIM_MAP_H
 #define NPUSIM_SIM_MAP_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "sim/fuse.h"
 #include "sim/machine.h"
 #include "workloads/op.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cfg.h"
-#include "sim/clock.h"
+#include "sim/base/cfg.h"
+#include "sim/base/clock.h"
 
 #define HELP_WIDTH 100
 #define HELP_INDENT 32 /* where the help column starts, at most */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/err.h"
-#include "sim/str.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
 
 enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS };
 

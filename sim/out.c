@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 struct cell {
 	enum { CELL_NULL, CELL_TEXT, CELL_INT, CELL_REAL } kind;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/err.h"
-#include "sim/str.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
 
 enum out_format { OUT_TABLE, OUT_CSV, OUT_JSON };
 int out_format_parse(const char *name, enum out_format *f, struct err *e);     /* ERR_USAGE */

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "sim/err.h"
-#include "sim/str.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
 
 struct outfile {
 	FILE *f;

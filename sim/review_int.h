@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_REVIEW_INT_H
 #define NPUSIM_SIM_REVIEW_INT_H
 
-#include "sim/expr.h"
+#include "sim/base/expr.h"
 #include "sim/review.h"
 
 #define REVIEW_VALUES 512

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 
 int review_metric(const char *name)
 {

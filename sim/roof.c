@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/machine.h"
-#include "sim/path.h"
 
 /* --- which configuration ----------------------------------------------------------------------------------- */
 

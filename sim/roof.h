@@ -17,7 +17,7 @@
 #ifndef NPUSIM_SIM_ROOF_H
 #define NPUSIM_SIM_ROOF_H
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "traces/trace.h"
 #include "workloads/dtype.h"
 

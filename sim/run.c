@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "sim/analytic.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
+#include "sim/base/watch.h"
 #include "sim/run_gpu.h"
 #include "sim/run_memo.h"
-#include "sim/watch.h"
 #include "workloads/work.h"
 
 #define PPM 1000000u

@@ -6,7 +6,7 @@
 #ifndef NPUSIM_SIM_RUN_H
 #define NPUSIM_SIM_RUN_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "sim/machine.h"
 #include "sim/map.h"
 #include "workloads/op.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 
 struct run_memo {
 	struct kernels *kernels;

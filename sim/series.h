@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/clock.h"
-#include "sim/err.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
 
 #define SERIES_BINS  8192
 #define SERIES_WIDTH (100 * PS_NS)   /* of a bin, at first */

@@ -14,7 +14,7 @@
  *   columns: {NAME: EXPR}           values to print, and names for what follows
  *   objectives: [EXPR | {name: N, minimize|maximize: EXPR}]     (an EXPR alone is minimised)
  *   constraints: EXPR | [EXPR, ...] over results too: the row says whether they hold
- * EXPR: sim/expr.h. Names: every canonical key (bytes, bytes/s, Hz, ps, fractions), latency_us and the other totals
+ * EXPR: sim/base/expr.h. Names: every canonical key (bytes, bytes/s, Hz, ps, fractions), latency_us and the other totals
  * (sweep_names), every statistic, stall.RES and needs.RES in us, kind.KIND in us, columns above.
  *
  * Points of a grid are numbered with the last axis fastest. Every point's configuration is read and checked before the
@@ -31,8 +31,8 @@
 #define NPUSIM_SIM_SWEEP_H
 
 #include "results/res_sweep.h"
-#include "sim/arena.h"
-#include "sim/expr.h"
+#include "sim/base/arena.h"
+#include "sim/base/expr.h"
 #include "sim/machine.h"
 #include "sim/run.h"
 

@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_SWEEP_INT_H
 #define NPUSIM_SIM_SWEEP_INT_H
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "sim/sweep.h"
 
 int sweep_no_memory(struct err *e);

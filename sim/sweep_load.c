@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 #include "sim/sweep_int.h"
 
 int sweep_no_memory(struct err *e)

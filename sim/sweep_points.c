@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "sim/analytic.h"
-#include "sim/hash.h"
-#include "sim/rng.h"
+#include "sim/base/hash.h"
+#include "sim/base/rng.h"
 #include "sim/sweep_int.h"
 
 #define TRIES_PER_POINT 100 /* a random sample gives up where `where` and doubles leave too little */

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
+#include "sim/base/version.h"
 #include "sim/run_memo.h"
 #include "sim/sweep_int.h"
-#include "sim/version.h"
 
 #define JOBS_MAX  512
 #define FRAME_MAX (UINT64_C(64) << 20)

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/rng.h"
+#include "sim/base/hash.h"
+#include "sim/base/rng.h"
 #include "sim/sweep_int.h"
 
 #define GOALS_MAX 8

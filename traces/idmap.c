@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 static struct idmap_slot *probe(const struct idmap *m, int64_t id)
 {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct idmap { struct idmap_slot { int64_t id; void *p; } *v; size_t n, cap; }; /* p NULL: free; starts zeroed */
 

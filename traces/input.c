@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 struct input {
 	char *name;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 #define INPUT_CHUNK (256u * 1024)
 #define INPUT_DIGEST 48

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/kineto_event.h"
 
 #define CHUNK (256u * 1024)

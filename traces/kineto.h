@@ -11,7 +11,7 @@
 #ifndef NPUSIM_TRACES_KINETO_H
 #define NPUSIM_TRACES_KINETO_H
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "traces/tracedb.h"
 
 /* Called now and then with the compressed bytes read of the file's size; may be NULL. */

@@ -8,7 +8,7 @@
 #ifndef NPUSIM_TRACES_KINETO_ARGS_H
 #define NPUSIM_TRACES_KINETO_ARGS_H
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "traces/trace.h"
 
 #define KARGS_CELLS 64 /* enough for TRACE_MAX_ARGS arguments; the rest is counted */

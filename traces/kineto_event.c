@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/decimal.h"
 
 #define TIME_LIMIT (INT64_C(1) << 61) /* so that sums and differences of two stay in 64 bits */

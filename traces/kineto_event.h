@@ -6,7 +6,7 @@
 
 #include <yajl/yajl_parse.h>
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "traces/kineto_args.h"
 #include "traces/tracedb.h"
 

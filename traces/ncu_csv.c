@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "traces/csv.h"
 #include "traces/measure.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 
 #define NAME_MAX_BYTES (1 << 20)
 #define TIME_MAX (INT64_C(1) << 61)  /* a start, a duration and the clock's origin add up without overflow */

@@ -3,7 +3,7 @@
 #ifndef NPUSIM_TRACES_NVTX_OP_H
 #define NPUSIM_TRACES_NVTX_OP_H
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "traces/kineto_args.h"
 #include "traces/tracedb.h"
 

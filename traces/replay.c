@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/str.h"
+#include "sim/base/hash.h"
+#include "sim/base/str.h"
 #include "traces/format.h"
 #include "traces/replay_int.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cfg.h"
-#include "sim/path.h"
-#include "sim/str.h"
+#include "sim/base/cfg.h"
+#include "sim/base/path.h"
+#include "sim/base/str.h"
 #include "traces/replay.h"
 #include "traces/replay_int.h"
 

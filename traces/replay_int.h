@@ -4,8 +4,8 @@
 
 #include <regex.h>
 
-#include "sim/arena.h"
-#include "sim/yaml.h"
+#include "sim/base/arena.h"
+#include "sim/base/yaml.h"
 #include "traces/trace.h"
 
 struct replay_match { regex_t *kernel, *op, *dims; };                /* NULL: any */

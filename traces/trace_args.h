@@ -5,8 +5,8 @@
 #ifndef NPUSIM_TRACES_TRACE_ARGS_H
 #define NPUSIM_TRACES_TRACE_ARGS_H
 
-#include "sim/arena.h"
-#include "sim/str.h"
+#include "sim/base/arena.h"
+#include "sim/base/str.h"
 #include "traces/trace.h"
 
 /* Replaces `out`'s text; a failed allocation is noted in it, as str does. */

@@ -9,9 +9,9 @@
 #ifndef NPUSIM_TRACES_TRACEDB_H
 #define NPUSIM_TRACES_TRACEDB_H
 
-#include "sim/arena.h"
-#include "sim/db.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/db.h"
+#include "sim/base/err.h"
 #include "traces/trace.h"
 
 #define TRACEDB_APP_ID 0x6e747263u /* "ntrc" */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 /* What a rule may look at, by row ids; op_name 0: no op. */
 struct key {

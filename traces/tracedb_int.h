@@ -3,7 +3,7 @@
 #ifndef NPUSIM_TRACES_TRACEDB_INT_H
 #define NPUSIM_TRACES_TRACEDB_INT_H
 
-#include "sim/str.h"
+#include "sim/base/str.h"
 #include "traces/idmap.h"
 #include "traces/intern.h"
 #include "traces/nest.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/trace_args.h"
 
 /* These wrap: a damaged file may hold any number, and the sum is then just as wrong. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/trace_args.h"
 
 /* --- names and arguments, stored once -------------------------------------------------------------------------- */

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/hash.h"
-#include "sim/path.h"
-#include "sim/version.h"
-#include "sim/yaml.h"
+#include "sim/base/hash.h"
+#include "sim/base/path.h"
+#include "sim/base/version.h"
+#include "sim/base/yaml.h"
 
 #define DEFAULT     "configs/accuracy/h200.yaml"
 #define MAX_CLASSES 200

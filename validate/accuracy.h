@@ -6,8 +6,8 @@
 #ifndef NPUSIM_VALIDATE_ACCURACY_H
 #define NPUSIM_VALIDATE_ACCURACY_H
 
-#include "sim/arena.h"
-#include "sim/str.h"
+#include "sim/base/arena.h"
+#include "sim/base/str.h"
 #include "validate/score.h"
 
 struct accuracy {

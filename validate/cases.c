@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/path.h"
-#include "sim/str.h"
-#include "sim/yaml.h"
+#include "sim/base/hash.h"
+#include "sim/base/path.h"
+#include "sim/base/str.h"
+#include "sim/base/yaml.h"
 
 #define PREFIX      "case|"
 #define DEFAULT     "configs/cases/operators.yaml"

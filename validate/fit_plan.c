@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
-#include "sim/yaml.h"
+#include "sim/base/path.h"
+#include "sim/base/yaml.h"
 #include "traces/csv.h"
 #include "validate/fit.h"
 

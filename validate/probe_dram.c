@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 #define STAGED       64
 #define WARM_PERCENT 5

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 
 #define COLUMNS_MAX    40
 #define LINE_MAX_CHARS 4096

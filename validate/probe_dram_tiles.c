@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "arch/dram_tile.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 #define WARM_PERCENT 10
 #define APART        37 /* tiles: streams do not start a power of two apart */

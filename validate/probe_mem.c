@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 #define MIB      (UINT64_C(1) << 20)
 #define SMALLEST (UINT64_C(64) << 10)

@@ -5,7 +5,7 @@
 #ifndef NPUSIM_VALIDATE_SCORE_H
 #define NPUSIM_VALIDATE_SCORE_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "validate/cases.h"
 
 struct score {

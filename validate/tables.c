@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/gpu_geometry.h"
-#include "sim/hash.h"
 #include "traces/csv.h"
 #include "traces/decimal.h"
 

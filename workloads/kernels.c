@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/hash.h"
-#include "sim/path.h"
-#include "sim/str.h"
-#include "sim/yaml.h"
+#include "sim/base/arena.h"
+#include "sim/base/hash.h"
+#include "sim/base/path.h"
+#include "sim/base/str.h"
+#include "sim/base/yaml.h"
 
 #define MAX_ROWS   1024
 #define MAX_GROUPS 12

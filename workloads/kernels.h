@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "workloads/kernel.h"
 #include "workloads/op.h"
 

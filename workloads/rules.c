@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/path.h"
+#include "sim/base/hash.h"
+#include "sim/base/path.h"
 #include "workloads/rules_int.h"
 #include "workloads/shape.h"
 

@@ -9,7 +9,7 @@
 #ifndef NPUSIM_WORKLOADS_RULES_H
 #define NPUSIM_WORKLOADS_RULES_H
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "traces/trace.h"
 #include "workloads/op.h"
 

@@ -4,8 +4,8 @@
 
 #include <regex.h>
 
-#include "sim/arena.h"
-#include "sim/yaml.h"
+#include "sim/base/arena.h"
+#include "sim/base/yaml.h"
 #include "workloads/rules.h"
 
 #define RULES_LITERALS 12

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/path.h"
-#include "sim/str.h"
+#include "sim/base/hash.h"
+#include "sim/base/path.h"
+#include "sim/base/str.h"
 #include "workloads/rules_int.h"
 #include "workloads/shape.h"
 

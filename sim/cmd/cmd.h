@@ -6,12 +6,12 @@
 #ifndef NPUSIM_SIM_CMD_H
 #define NPUSIM_SIM_CMD_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
 #include "sim/counters.h"
-#include "sim/err.h"
 #include "sim/opt.h"
 #include "sim/out.h"
-#include "sim/str.h"
 #include "traces/tracedb.h"
 #include "workloads/op.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cfg.h"
-#include "sim/hash.h"
+#include "sim/base/cfg.h"
+#include "sim/base/hash.h"
 #include "sim/lower.h"
 
 #define RUNS_MAX COMPARE_MAX

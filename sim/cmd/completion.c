@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/machine.h"
-#include "sim/path.h"
 
 /* --- the scripts ------------------------------------------------------------------------------------------- */
 

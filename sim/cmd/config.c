@@ -1,11 +1,11 @@
-/* config.c - npusim config: check, show, explain and diff. All walk the rows of sim/cfg.h. */
+/* config.c - npusim config: check, show, explain and diff. All walk the rows of sim/base/cfg.h. */
 #include "sim/cmd/cmd.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "sim/machine.h"
 
 static cmd_fn check_cmd, show_cmd, explain_cmd, diff_cmd;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/version.h"
 #include "sim/machine.h"
-#include "sim/version.h"
 
 static int commands(const struct cmd *table, struct str *out, struct err *e)
 {

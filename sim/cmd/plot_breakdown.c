@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "results/res.h"
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 
 #define RUNS_MAX    4  /* side by side in one category */
 #define KINDS_SHOW  12 /* the rest is one bar */

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/cfg.h"
-#include "sim/version.h"
+#include "sim/base/cfg.h"
+#include "sim/base/version.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
 #define PAGE_MEMORY ((size_t)4 << 30) /* beyond that a database is damaged or hostile */

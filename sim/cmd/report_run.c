@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/cmd/report.h"
 #include "sim/cmd/run.h"
-#include "sim/hash.h"
 #include "sim/limits.h"
 #include "sim/machine.h"
 #include "sim/roof.h"

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 static void stalls(struct out_json *j, const struct run_op *o)
 {

@@ -1,7 +1,7 @@
 /* run_store.c - a run as the results database keeps it. */
 #include "sim/cmd/run.h"
 
-#include "sim/version.h"
+#include "sim/base/version.h"
 #include "workloads/work.h"
 
 static int no_memory(struct err *e)

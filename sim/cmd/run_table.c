@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 
 #define COLS(a) (sizeof (a) / sizeof *(a))
 

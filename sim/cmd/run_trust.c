@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 #include "validate/accuracy.h"
 #include "workloads/kernels.h"
 

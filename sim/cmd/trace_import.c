@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "sim/progress.h"
 #include "traces/format.h"
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/path.h"
+#include "sim/base/path.h"
 #include "traces/capture_import.h"
 
 #define LIBRARY "libnpusim-capture.so"

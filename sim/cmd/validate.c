@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/hash.h"
-#include "sim/version.h"
+#include "sim/base/hash.h"
+#include "sim/base/version.h"
 #include "validate/accuracy.h"
 #include "validate/score.h"
 

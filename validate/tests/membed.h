@@ -8,7 +8,7 @@
 #include "arch/l1.h"
 #include "arch/l2.h"
 #include "arch/noc.h"
-#include "sim/comp.h"
+#include "sim/base/comp.h"
 
 #define BED_RUNS 80
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "traces/trace.h"
 #include "validate/tests/test.h"
 

@@ -3,7 +3,7 @@
 #ifndef NPUSIM_TESTS_RUNBED_H
 #define NPUSIM_TESTS_RUNBED_H
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "sim/run.h"
 #include "traces/tracedb.h"
 #include "workloads/rules.h"

@@ -2,9 +2,9 @@
 #ifndef NPUSIM_TESTS_SYNTH_H
 #define NPUSIM_TESTS_SYNTH_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 #include "sim/machine.h"
-#include "sim/rng.h"
 #include "workloads/op.h"
 
 /* A decode step of a made-up transformer: `layers` layers with norms, products, KV concat, attention, and experts with a

@@ -1,8 +1,8 @@
-/* c_memory.c - what every memory block keeps, whatever it models: the contract of sim/comp.h. */
+/* c_memory.c - what every memory block keeps, whatever it models: the contract of sim/base/comp.h. */
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cfg.h"
-#include "sim/yaml.h"
+#include "sim/base/cfg.h"
+#include "sim/base/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

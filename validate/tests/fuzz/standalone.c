@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
 #define FILES_MAX 10000

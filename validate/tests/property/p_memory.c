@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "arch/dram_tile.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

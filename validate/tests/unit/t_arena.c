@@ -1,7 +1,7 @@
 /* t_arena.c - zeroed, aligned, limited, and reusable. */
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 static bool all_zero(const unsigned char *p, size_t n)

@@ -1,9 +1,9 @@
 /* t_cfg.c - numbers with units to the last digit, what is refused and in which words, and dump -> load. */
-#include "sim/cfg.h"
+#include "sim/base/cfg.h"
 
 #include <stdlib.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 enum policy { LRU, SRRIP, KV_AWARE };

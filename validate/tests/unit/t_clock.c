@@ -1,7 +1,7 @@
 /* t_clock.c - exact picoseconds. Expected values come from 128-bit arithmetic or are written out. */
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 __extension__ typedef unsigned __int128 u128;

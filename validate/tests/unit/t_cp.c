@@ -1,6 +1,6 @@
 /* Command processor, cores and DMA over a mock memory: exact picoseconds, order, accounting, no lock-up. */
 #include "arch/cp.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 #include <stdlib.h>

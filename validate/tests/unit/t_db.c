@@ -1,6 +1,6 @@
 /* t_db.c - files that are ours, files that are not, and what happens to each. */
 #define _POSIX_C_SOURCE 200809L /* fork, nanosleep */
-#include "sim/db.h"
+#include "sim/base/db.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* t_err.c - the error value: what it says, how it is shown, what it does when there is too much to say. */
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 #include <errno.h>
 

@@ -1,13 +1,13 @@
 /* t_evq.c - the order is total, and nothing of it depends on the heap's shape. */
 #define _POSIX_C_SOURCE 200809L /* fork */
-#include "sim/evq.h"
+#include "sim/base/evq.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 struct log { int n, id[64]; ps_t at[64]; struct evq *q; };

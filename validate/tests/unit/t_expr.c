@@ -1,5 +1,5 @@
 /* t_expr.c - expressions: what they are worth, and what is refused with which words. */
-#include "sim/expr.h"
+#include "sim/base/expr.h"
 
 #include "validate/tests/test.h"
 

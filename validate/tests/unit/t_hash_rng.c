@@ -1,6 +1,6 @@
 /* t_hash_rng.c - both are part of the output format: hashes are stored, streams decide tie-breaks in samples. */
-#include "sim/hash.h"
-#include "sim/rng.h"
+#include "sim/base/hash.h"
+#include "sim/base/rng.h"
 
 #include "validate/tests/test.h"
 

@@ -5,8 +5,8 @@
 
 #include "arch/cache_seen.h"
 #include "arch/memq.h"
-#include "sim/hash.h"
-#include "sim/rng.h"
+#include "sim/base/hash.h"
+#include "sim/base/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"

@@ -1,7 +1,7 @@
 /* t_opt.c - every spelling of an option, every fault, and the help text. */
 #include "sim/opt.h"
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "validate/tests/test.h"
 
 static struct {

@@ -1,6 +1,6 @@
 /* t_path.c - data folders in their order. */
 #define _POSIX_C_SOURCE 200809L /* setenv, mkdir */
-#include "sim/path.h"
+#include "sim/base/path.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* t_rules.c - the rule table: what its errors say, which rule meets which kernel, families of a real trace. */
 #include "workloads/rules.h"
 
-#include "sim/hash.h"
+#include "sim/base/hash.h"
 #include "traces/kineto.h"
 #include "validate/tests/mktrace.h"
 #include "validate/tests/tracebed.h"

@@ -1,5 +1,5 @@
 /* t_stat.c - counters by name, and the region of interest by difference. */
-#include "sim/stat.h"
+#include "sim/base/stat.h"
 
 #include "validate/tests/test.h"
 

@@ -1,5 +1,5 @@
 /* t_str.c - the string builder, UTF-8, and guesses at misspelt names. */
-#include "sim/str.h"
+#include "sim/base/str.h"
 
 #include "validate/tests/test.h"
 

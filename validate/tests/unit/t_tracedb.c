@@ -1,5 +1,5 @@
 /* t_tracedb.c - what the trace database works out: parents, waits, ranges, steps, and several files as one trace. */
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/tracebed.h"
 
 static void begin(struct bed *b, const char *digest, int64_t base_ns)

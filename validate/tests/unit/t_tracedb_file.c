@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "traces/intern.h"
 #include "traces/kineto.h"
 #include "traces/trace_args.h"

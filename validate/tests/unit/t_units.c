@@ -2,7 +2,7 @@
 #include "arch/gemv.h"
 #include "arch/matrix.h"
 #include "arch/vector.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 #define GHZ 1000000 /* kHz: one cycle is one nanosecond */

@@ -1,10 +1,10 @@
 /* t_yaml.c - the tree, the places, and what hostile files get. */
-#include "sim/yaml.h"
+#include "sim/base/yaml.h"
 
 #include <stdlib.h>
 
-#include "sim/rng.h"
-#include "sim/str.h"
+#include "sim/base/rng.h"
+#include "sim/base/str.h"
 #include "validate/tests/test.h"
 
 static struct yaml *parse(const char *text)

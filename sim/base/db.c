@@ -1,0 +1,513 @@
+/* db.c - opening, migrating and using one SQLite file.
+ *
+ * Everything that can refuse a file (not a database, another application's, a newer schema) is asked before the
+ * first write, so a failed open leaves the file as it was. */
+#define _POSIX_C_SOURCE 200809L /* stat */
+#include "sim/base/db.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/base/str.h"
+
+#define BUSY_MS 10000
+
+struct db {
+	sqlite3 *h;
+	char *path;
+	bool read_only;
+	struct cached { const char *sql; sqlite3_stmt *stmt; } *stmts;
+	int n_stmts, cap_stmts;
+};
+
+/* --- errors ------------------------------------------------------------------------------------------------ */
+
+/* SQLite's reason in plain words; NULL where its own text is the best there is. */
+static const char *plain_reason(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_NOTADB:   return "it is not a database";
+	case SQLITE_CORRUPT:  return "the database is damaged";
+	case SQLITE_FULL:     return "the disk is full";
+	case SQLITE_READONLY: return "the file or its folder is read-only";
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:   return "another process holds its lock";
+	case SQLITE_PERM:
+	case SQLITE_AUTH:     return "permission denied";
+	case SQLITE_NOLFS:    return "the file system does not take files this large";
+	case SQLITE_TOOBIG:   return "a value is too large";
+	case SQLITE_CANTOPEN: return "the file, or a journal beside it, cannot be opened";
+	case SQLITE_IOERR:    return "reading or writing the file failed";
+	default:              return NULL;
+	}
+}
+
+static int fail(struct db *d, int code, const char *doing, struct err *e)
+{
+	const char *why = plain_reason(code);
+
+	if ((code & 0xff) == SQLITE_NOMEM)
+		return err_set(e, ERR_NOMEM, "no memory for database '%s'", d->path);
+	return err_set(e, ERR_IO, "cannot %s '%s': %s", doing, d->path, why ? why : sqlite3_errmsg(d->h));
+}
+
+static int code_of(const struct db *d)
+{
+	return sqlite3_extended_errcode(d->h);
+}
+
+static const char *doing_stmt(sqlite3_stmt *s)
+{
+	return sqlite3_stmt_readonly(s) ? "read" : "write";
+}
+
+/* --- open -------------------------------------------------------------------------------------------------- */
+
+static int pragma_int(struct db *d, const char *sql, int64_t *out)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		*out = sqlite3_column_int64(s, 0);
+		rc = SQLITE_OK;
+	}
+	sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? SQLITE_ERROR : rc;
+}
+
+/* A file that is given to us may come from anywhere: its schema must not run functions of its choice. */
+static int configure(struct db *d)
+{
+	sqlite3_busy_timeout(d->h, BUSY_MS);
+	sqlite3_extended_result_codes(d->h, 1);
+	sqlite3_db_config(d->h, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+	sqlite3_db_config(d->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+	return sqlite3_exec(d->h, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
+}
+
+static int open_handle(struct db *d, const char *name, int flags)
+{
+	/* A handle is for one thread at a time: without SQLite's own locks a scan takes a fifth less. */
+	int rc = sqlite3_open_v2(name, &d->h, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int64_t unused;
+
+	if (rc == SQLITE_OK)
+		rc = configure(d);
+	if (rc == SQLITE_OK)
+		rc = pragma_int(d, "PRAGMA schema_version", &unused); /* the first read of the file itself */
+	return rc;
+}
+
+static bool wal_is_empty(const char *path)
+{
+	struct str s = STR_INIT;
+	struct stat st;
+	bool empty;
+
+	str_addf(&s, "%s-wal", path);
+	empty = !s.failed && (stat(str_c(&s), &st) != 0 || st.st_size == 0);
+	str_free(&s);
+	return empty;
+}
+
+/* A WAL database in a folder that cannot be written has no place for its shared memory. While nothing waits in the
+ * WAL it can be read as what it then is: a file that does not change. */
+static int open_immutable(struct db *d)
+{
+	struct str uri = STR_INIT;
+	int rc = SQLITE_NOMEM;
+
+	str_add(&uri, "file:");
+	for (const char *p = d->path; *p; p++) {
+		if (strchr("%?#", *p))
+			str_addf(&uri, "%%%02x", (unsigned)*p);
+		else
+			str_addc(&uri, *p);
+	}
+	str_add(&uri, "?immutable=1");
+	if (!uri.failed) {
+		sqlite3_close(d->h);
+		d->h = NULL;
+		rc = open_handle(d, str_c(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	}
+	str_free(&uri);
+	return rc;
+}
+
+static int open_file(struct db *d, struct err *e)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(d->path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return err_sys(e, ERR_IO, EISDIR, "cannot open '%s'", d->path);
+	} else if (strcmp(d->path, ":memory:") != 0 && (d->read_only || errno != ENOENT)) {
+		return err_sys(e, ERR_IO, errno, "cannot open '%s'", d->path);
+	}
+	rc = open_handle(d, d->path, d->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (d->read_only && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) && wal_is_empty(d->path))
+		rc = open_immutable(d);
+	if (rc != SQLITE_OK)
+		return fail(d, rc, "open", e);
+	if (!d->read_only && sqlite3_db_readonly(d->h, "main") == 1) /* SQLite falls back to this silently */
+		return err_set(e, ERR_IO, "cannot write '%s': the file is read-only", d->path);
+	return 0;
+}
+
+/* --- schema ------------------------------------------------------------------------------------------------ */
+
+static void id_text(uint32_t id, char out[16])
+{
+	for (int i = 0; i < 4; i++) {
+		unsigned char c = (unsigned char)(id >> (24 - 8 * i));
+
+		if (c <= 0x20 || c >= 0x7f) {
+			snprintf(out, 16, "0x%08x", (unsigned)id);
+			return;
+		}
+		out[i] = (char)c;
+	}
+	out[4] = '\0';
+}
+
+/* In one read transaction: another process may be creating the file meanwhile. */
+static int read_schema(struct db *d, int64_t *id, int64_t *version, int64_t *tables)
+{
+	int rc = sqlite3_exec(d->h, "BEGIN", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = pragma_int(d, "PRAGMA application_id", id);
+	if (rc == SQLITE_OK)
+		rc = pragma_int(d, "PRAGMA user_version", version);
+	if (rc == SQLITE_OK)
+		rc = pragma_int(d, "SELECT count(*) FROM sqlite_master", tables);
+	db_rollback(d);
+	return rc;
+}
+
+/* Whether the file is ours, and how old; changes nothing. */
+static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t *version, struct err *e)
+{
+	int64_t id = 0, tables = 0;
+	int rc = read_schema(d, &id, version, &tables);
+	char is[16], due[16];
+
+	if (rc != SQLITE_OK)
+		return fail(d, rc, "read", e);
+	if (id == 0 && *version == 0 && tables == 0) {
+		if (d->read_only)
+			return err_set(e, ERR_IO, "cannot read '%s': the database is empty", d->path);
+		return 0;
+	}
+	if ((uint32_t)id != app_id) {
+		id_text((uint32_t)id, is);
+		id_text(app_id, due);
+		return err_set(e, ERR_IO, "'%s' is another kind of database (its id is '%s', not '%s')",
+		               d->path, is, due);
+	}
+	if (*version > n_migrations)
+		return err_set(e, ERR_IO, "'%s' was written by a newer npusim (schema %lld, this build knows %d)",
+		               d->path, (long long)*version, n_migrations);
+	if (d->read_only && *version < n_migrations)
+		return err_set(e, ERR_IO, "'%s' has schema %lld of %d: any command that writes to it updates it",
+		               d->path, (long long)*version, n_migrations);
+	return 0;
+}
+
+/* One step in one transaction; another process may have taken it while this one waited for the lock. */
+static int migrate_step(struct db *d, uint32_t app_id, const char *sql, int64_t to, struct err *e)
+{
+	char pragmas[96];
+	int64_t version = 0;
+	int rc;
+
+	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %ld; PRAGMA user_version = %lld",
+	         (long)(int32_t)app_id, (long long)to);
+	if ((rc = sqlite3_exec(d->h, "BEGIN IMMEDIATE", NULL, NULL, NULL)) != SQLITE_OK)
+		return fail(d, rc, "write", e);
+	rc = pragma_int(d, "PRAGMA user_version", &version);
+	if (rc == SQLITE_OK && version < to &&
+	    (rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL)) == SQLITE_OK)
+		rc = sqlite3_exec(d->h, pragmas, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(d->h, "COMMIT", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		return 0;
+	fail(d, rc, "write", e);
+	err_add(e, "bringing its schema to version %lld", (long long)to);
+	db_rollback(d);
+	return -1;
+}
+
+struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
+                   int n_migrations, struct err *e)
+{
+	struct db *d = calloc(1, sizeof *d);
+	int64_t version = 0;
+
+	if (!d || !(d->path = malloc(strlen(path) + 1))) {
+		err_set(e, ERR_NOMEM, "no memory for database '%s'", path);
+		goto fail;
+	}
+	strcpy(d->path, path);
+	d->read_only = mode == DB_READ;
+	if (open_file(d, e) < 0 || check_schema(d, app_id, n_migrations, &version, e) < 0)
+		goto fail;
+	if (d->read_only)
+		return d;
+	/* Where the file system has no shared memory the journal stays as it is: slower, and still correct. */
+	sqlite3_exec(d->h, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	sqlite3_exec(d->h, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+	for (int i = (int)version; i < n_migrations; i++)
+		if (migrate_step(d, app_id, migrations[i], i + 1, e) < 0)
+			goto fail;
+	return d;
+fail:
+	db_free(d);
+	return NULL;
+}
+
+void db_free(struct db *d)
+{
+	if (!d)
+		return;
+	for (int i = 0; i < d->n_stmts; i++)
+		sqlite3_finalize(d->stmts[i].stmt);
+	free(d->stmts);
+	if (d->h)
+		db_rollback(d);
+	sqlite3_close(d->h);
+	free(d->path);
+	free(d);
+}
+
+bool db_absent(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, ":memory:") != 0 && stat(path, &st) < 0 && errno == ENOENT;
+}
+
+void db_remove(const char *path)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		str_clear(&s);
+		str_add(&s, path);
+		str_add(&s, suffixes[i]);
+		if (!s.failed)
+			unlink(str_c(&s));
+	}
+	str_free(&s);
+}
+
+const char *db_path(const struct db *d)
+{
+	return d->path;
+}
+
+/* --- transactions ------------------------------------------------------------------------------------------ */
+
+int db_exec(struct db *d, const char *sql, struct err *e)
+{
+	int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : fail(d, rc, d->read_only ? "read" : "write", e);
+}
+
+int db_begin(struct db *d, struct err *e)
+{
+	assert(sqlite3_get_autocommit(d->h)); /* transactions do not nest */
+	return db_exec(d, "BEGIN IMMEDIATE", e);
+}
+
+int db_commit(struct db *d, struct err *e)
+{
+	assert(!sqlite3_get_autocommit(d->h));
+	return db_exec(d, "COMMIT", e);
+}
+
+void db_rollback(struct db *d)
+{
+	if (!sqlite3_get_autocommit(d->h)) /* some errors have rolled back already */
+		sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int64_t db_last_id(struct db *d)
+{
+	return sqlite3_last_insert_rowid(d->h);
+}
+
+int db_checkpoint(struct db *d, struct err *e)
+{
+	int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : fail(d, rc, "write", e);
+}
+
+/* --- statements -------------------------------------------------------------------------------------------- */
+
+static struct cached *cached(struct db *d, const char *sql)
+{
+	for (int i = 0; i < d->n_stmts; i++) /* the same literal, nearly always */
+		if (d->stmts[i].sql == sql && strcmp(sqlite3_sql(d->stmts[i].stmt), sql) == 0)
+			return &d->stmts[i];
+	for (int i = 0; i < d->n_stmts; i++)
+		if (strcmp(sqlite3_sql(d->stmts[i].stmt), sql) == 0)
+			return &d->stmts[i];
+	return NULL;
+}
+
+sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e)
+{
+	struct cached *c = cached(d, sql);
+	sqlite3_stmt *s = NULL;
+	const char *tail;
+	int rc;
+
+	if (c) {
+		sqlite3_reset(c->stmt);
+		sqlite3_clear_bindings(c->stmt);
+		return c->stmt;
+	}
+	if (d->n_stmts == d->cap_stmts) {
+		int cap = d->cap_stmts ? 2 * d->cap_stmts : 16;
+		struct cached *v = realloc(d->stmts, (size_t)cap * sizeof *v);
+
+		if (!v) {
+			err_set(e, ERR_NOMEM, "no memory for database '%s'", d->path);
+			return NULL;
+		}
+		d->stmts = v;
+		d->cap_stmts = cap;
+	}
+	rc = sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, &tail);
+	if (rc != SQLITE_OK) {
+		fail(d, code_of(d), "use", e);
+		return NULL;
+	}
+	assert(s && !*tail); /* one statement, which is then the cache's key */
+	d->stmts[d->n_stmts++] = (struct cached){ sql, s };
+	return s;
+}
+
+/* A bind fails only for an index that is not in the statement, or without memory; going on would store NULL. */
+static void bound(sqlite3_stmt *s, int i, int rc)
+{
+	if (rc == SQLITE_OK)
+		return;
+	fprintf(stderr, "npusim: cannot bind ?%d of \"%s\": %s\n", i, sqlite3_sql(s), sqlite3_errstr(rc));
+	abort();
+}
+
+void db_bind_i64(sqlite3_stmt *s, int i, int64_t v)
+{
+	bound(s, i, sqlite3_bind_int64(s, i, v));
+}
+
+void db_bind_f64(sqlite3_stmt *s, int i, double v)
+{
+	bound(s, i, sqlite3_bind_double(s, i, v));
+}
+
+void db_bind_text(sqlite3_stmt *s, int i, const char *v)
+{
+	bound(s, i, v ? sqlite3_bind_text(s, i, v, -1, SQLITE_TRANSIENT) : sqlite3_bind_null(s, i));
+}
+
+void db_bind_null(sqlite3_stmt *s, int i)
+{
+	bound(s, i, sqlite3_bind_null(s, i));
+}
+
+int db_step(struct db *d, sqlite3_stmt *s, struct err *e)
+{
+	int rc = sqlite3_step(s);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		fail(d, code_of(d), doing_stmt(s), e);
+	sqlite3_reset(s);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+int db_run(struct db *d, sqlite3_stmt *s, struct err *e)
+{
+	int rc;
+
+	while ((rc = db_step(d, s, e)) == 1)
+		continue;
+	return rc;
+}
+
+int64_t db_col_i64(sqlite3_stmt *s, int i)
+{
+	return sqlite3_column_int64(s, i);
+}
+
+double db_col_f64(sqlite3_stmt *s, int i)
+{
+	return sqlite3_column_double(s, i);
+}
+
+const char *db_col_text(sqlite3_stmt *s, int i)
+{
+	const char *t = (const char *)sqlite3_column_text(s, i);
+
+	return t ? t : "";
+}
+
+bool db_col_null(sqlite3_stmt *s, int i)
+{
+	return sqlite3_column_type(s, i) == SQLITE_NULL;
+}
+
+int db_cols(sqlite3_stmt *s)
+{
+	return sqlite3_column_count(s);
+}
+
+const char *db_col_name(sqlite3_stmt *s, int i)
+{
+	const char *t = sqlite3_column_name(s, i);
+
+	return t ? t : "";
+}
+
+enum db_kind db_col_kind(sqlite3_stmt *s, int i)
+{
+	switch (sqlite3_column_type(s, i)) {
+	case SQLITE_INTEGER: return DB_INT;
+	case SQLITE_FLOAT:   return DB_REAL;
+	case SQLITE_NULL:    return DB_NULL;
+	default:             return DB_TEXT;
+	}
+}
+
+sqlite3_stmt *db_stmt_once(struct db *d, const char *sql, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
+
+	if (rc != SQLITE_OK)
+		fail(d, code_of(d), "use", e);
+	return s;
+}
+
+void db_stmt_free(sqlite3_stmt *s)
+{
+	sqlite3_finalize(s);
+}

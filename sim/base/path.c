@@ -1,0 +1,95 @@
+/* path.c - the three data folders, and that of libraries. NPUSIM_ROOT, NPUSIM_SHARE and NPUSIM_LIB come from the Makefile. */
+#define _POSIX_C_SOURCE 200809L /* access */
+#include "sim/base/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef NPUSIM_ROOT
+#define NPUSIM_ROOT "."
+#endif
+#ifndef NPUSIM_SHARE
+#define NPUSIM_SHARE "/usr/local/share/npusim"
+#endif
+#ifndef NPUSIM_LIB
+#define NPUSIM_LIB "/usr/local/lib/npusim"
+#endif
+
+static int join(const char *dir, size_t dir_len, const char *relative, char *out, unsigned size)
+{
+	int n = snprintf(out, size, "%.*s/%s", (int)dir_len, dir, relative);
+
+	return n > 0 && (unsigned)n < size && access(out, R_OK) == 0 ? 0 : -1;
+}
+
+/* Where this program is; "" when nobody says. */
+static void self_path(char *out, size_t size)
+{
+	const ssize_t n = readlink("/proc/self/exe", out, size - 1);
+
+	out[n > 0 ? n : 0] = '\0';
+}
+
+/* BIN/../share/npusim: an installation may have been moved since it was made. */
+static void own_share(char *out, size_t size)
+{
+	char self[1024];
+	char *slash;
+
+	self_path(self, sizeof self);
+	for (int i = 0; i < 2; i++) {
+		if (!(slash = strrchr(self, '/'))) {
+			*out = '\0';
+			return;
+		}
+		*slash = '\0';
+	}
+	if ((size_t)snprintf(out, size, "%s/share/npusim", self) >= size || access(out, X_OK) != 0)
+		*out = '\0';
+}
+
+int path_data(const char *relative, char *out, unsigned size, struct err *e)
+{
+	char own[1100];
+	const char *const dirs[] = { getenv("NPUSIM_DATA"), own, NPUSIM_ROOT, NPUSIM_SHARE };
+	char tried[800] = "";
+
+	own_share(own, sizeof own);
+	for (int i = 0; i < 4; i++) {
+		size_t n = strlen(tried);
+
+		if (!dirs[i] || !*dirs[i])
+			continue;
+		if (join(dirs[i], strlen(dirs[i]), relative, out, size) == 0)
+			return 0;
+		snprintf(tried + n, sizeof tried - n, "%s'%.180s'", n ? ", " : "", dirs[i]);
+	}
+	if (size)
+		*out = '\0';
+	return err_set(e, ERR_CONFIG, "there is no '%s' in %s", relative, tried);
+}
+
+int path_library(const char *name, char *out, unsigned size, struct err *e)
+{
+	char self[1024];
+
+	self_path(self, sizeof self);
+	if ((*self && path_beside(self, name, out, size) == 0) || join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
+		return 0;
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	return err_set(e, ERR_IO, "there is no '%s' in '%s' nor in '%s'", name, self, NPUSIM_LIB);
+}
+
+int path_beside(const char *beside, const char *relative, char *out, unsigned size)
+{
+	const char *slash = strrchr(beside, '/');
+
+	if (*relative == '/')
+		return join("", 0, relative + 1, out, size);
+	if (!slash)
+		return join(".", 1, relative, out, size);
+	return join(beside, (size_t)(slash - beside), relative, out, size);
+}
