@@ -35,13 +35,16 @@ row() {
 	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
 		row H200 "$c" held-out "$c" "$work/held-out.txt"
 	done
-	rm -f "$work/blind.db"
-	"$npusim" trace import traces/h200/blind/*.json.gz -o "$work/blind.db" >/dev/null
+	rm -f "$work/blind.db" "$work/seen.db"
+	"$npusim" trace import traces/h200/blind/sealed2_*.json.gz -o "$work/blind.db" >/dev/null
 	scores -c configs/gpu/h200.yaml -t "$work/blind.db" >"$work/blind.txt"
 	row H200 'all operators' blind all "$work/blind.txt"
-	for c in gemm gemv attention elementwise reduce norm softmax argmax topk sort scan; do
+	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
 		row H200 "$c" blind "$c" "$work/blind.txt"
 	done
+	"$npusim" trace import traces/h200/blind/sealed_*.json.gz -o "$work/seen.db" >/dev/null
+	scores -c configs/gpu/h200.yaml -t "$work/seen.db" >"$work/seen.txt"
+	row H200 'all operators' 'once blind' all "$work/seen.txt"
 	rm -f "$work/h100.db"
 	"$npusim" trace import traces/h100/operators/*.json.gz -o "$work/h100.db" >/dev/null
 	scores -c configs/gpu/h100.yaml -t "$work/h100.db" >"$work/h100.txt"
