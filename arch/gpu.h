@@ -67,8 +67,8 @@ struct gpu_stream_cfg {
 	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */
 	uint64_t inline_set;         /* sets of fewer bytes go word by word ... */
 	uint64_t inline_rate;        /* ... at so many bytes/s */
-	uint64_t odd_rate;           /* bytes/s of a copy of an odd number of bytes; twice that of an even one, and so on */
-	uint32_t apart;              /* elements a cycle and SM that lie apart, times 100 */
+	ps_t odd;                    /* of a large copy whose bytes are no whole pages */
+	uint32_t apart;              /* sectors a cycle and SM where neighbours lie apart, times 100 */
 	uint32_t write_buffer;       /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
 };
 struct gpu_rows_cfg {

@@ -5,7 +5,7 @@
 #define MICRO      "measured on an H200, traces/h200/micro/"
 
 const struct cfg_field gpu_rows_schema[] = {
-	CFG_PPM(struct gpu_rows_cfg, resident, "resident", "0.6023", 1, 10000000,
+	CFG_PPM(struct gpu_rows_cfg, resident, "resident", "0.6019", 1, 10000000,
 	        "of the L2's size: bytes under way of which it keeps none for a later pass; of a quarter of that, all",
 	        "fitted on operator cases of an H200; its halves keep copies (traces/h200/micro/latency.csv, chase)"),
 	CFG_BYTES(struct gpu_rows_cfg, l1, "l1", "248 KiB", 0, UINT64_C(1) << 40, NULL,

@@ -4,6 +4,8 @@
 
 #include "workloads/shape_int.h"
 
+#define SECTOR 32 /* bytes; what a GPU reads at least */
+
 /* A plain buffer of bytes, where the framework op does not say what they are. */
 static struct shape_io *raw_out(struct reading *r, uint64_t bytes)
 {
@@ -47,15 +49,34 @@ static int copy_to(struct reading *r, const struct trace_arg *to)
 	return 0;
 }
 
-/* Do elements that are neighbours in `dst` lie apart in `src`? */
-static bool apart(const struct shape_io *src, const struct shape_io *dst)
+/* Sectors of `src` in which the 32 neighbours of `dst` lie that a warp writes; 0 where neighbours are neighbours. */
+static uint32_t apart(const struct shape_io *src, const struct shape_io *dst)
 {
-	if (!src->strides_known || !dst->strides_known || src->ndims != dst->ndims)
-		return false;
+	uint64_t met[32], size = dtype_bits(src->dtype) / 8;
+	uint32_t n = 0;
+	bool together = true;
+
+	if (!src->strides_known || !dst->strides_known || src->ndims != dst->ndims || !size)
+		return 0;
 	for (int i = 0; i < dst->ndims; i++)
 		if (dst->dims[i] > 1 && dst->strides[i] == 1)
-			return src->strides[i] > 1;
-	return false;
+			together = src->strides[i] <= 1;
+	if (together)
+		return 0;
+	for (uint64_t e = 0; e < 32 && e < dst->elems; e++) {
+		uint64_t at = 0;
+		uint32_t k = 0;
+
+		for (int i = 0; i < dst->ndims; i++)
+			if (dst->dims[i] > 1 && dst->strides[i])
+				at += e / dst->strides[i] % dst->dims[i] * src->strides[i];
+		at = at * size / SECTOR;
+		while (k < n && met[k] != at)
+			k++;
+		if (k == n)
+			met[n++] = at;
+	}
+	return n;
 }
 
 int rd_copy(struct reading *r)

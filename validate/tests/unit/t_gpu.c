@@ -55,7 +55,7 @@ static struct gpu device(void)
 	cfg.rows.l1 = 131072;
 	cfg.rows.join = 600000;
 	cfg.stream.apart = 50;
-	cfg.stream.odd_rate = 100000000000;
+	cfg.stream.odd = 3000000;
 	cfg.l2.size = 40000 << 10;
 	cfg.rows.resident = 800000; /* 32,768,000 bytes */
 	return machine_gpu(&cfg);
@@ -308,11 +308,13 @@ TEST(a_copy_of_elements_that_lie_apart_waits_for_sectors)
 	struct op_launch at = geometry(200, 128);
 
 	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, mem).pipe, 0);
-	op.shape.apart = true; /* 1024 an SM, one in two cycles */
+	op.shape.apart = 32; /* 1024 an SM, one in two cycles */
 	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, mem).pipe, 2048000);
+	op.shape.apart = 8; /* four neighbours share one */
+	CHECK_U64(form(KERNEL_STREAM, &op, &at, k, mem).pipe, 512000);
 }
 
-TEST(a_copy_is_slow_where_its_size_is_odd)
+TEST(a_large_copy_is_slow_where_its_bytes_are_no_whole_pages)
 {
 	struct kernel k = { 0 };
 	struct gpu_mem even = { .read = 1 << 20, .read_hit = 1 << 20, .write = 1 << 20 }, odd = even;
@@ -321,7 +323,11 @@ TEST(a_copy_is_slow_where_its_size_is_odd)
 
 	CHECK_U64(form(KERNEL_COPY, &op, &at, k, even).chain, 0);
 	odd.read = odd.read_hit = odd.write = (1 << 20) + 2;
-	CHECK_U64(form(KERNEL_COPY, &op, &at, k, odd).chain, ((1 << 20) + 2) * 5); /* 0.2 bytes a picosecond */
+	CHECK_U64(form(KERNEL_COPY, &op, &at, k, odd).chain, 3000000);
+	odd.read = odd.read_hit = odd.write = (1 << 20) - 2;
+	CHECK_U64(form(KERNEL_COPY, &op, &at, k, odd).chain, 0);
+	odd.read = odd.read_hit = odd.write = 3 << 20;
+	CHECK_U64(form(KERNEL_COPY, &op, &at, k, odd).chain, 0);
 }
 
 TEST(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit)
@@ -595,7 +601,7 @@ SUITE(t_gpu,
 				      first_loads_wait_for_the_slowest_operand)
                                       T(rows_are_shared_by_the_threads_that_the_geometry_says) T(
 					      a_copy_of_elements_that_lie_apart_waits_for_sectors)
-                                              T(a_copy_is_slow_where_its_size_is_odd) T(
+                                              T(a_large_copy_is_slow_where_its_bytes_are_no_whole_pages) T(
 						      an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups)
                                                       T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit) T(
 							      a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)

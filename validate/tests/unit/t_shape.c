@@ -291,6 +291,24 @@ TEST(copies_and_fills)
 	mk_close(&r.m);
 }
 
+TEST(a_transposed_copy_tells_the_sectors_of_a_warp)
+{
+	static const struct { const char *args; uint32_t sectors; } row[] = {
+		{ "bf16[64,10,64|640,64,1] bf16[64,10,64|640,64,1] =False", 0 }, /* neighbours stay neighbours */
+		{ "f32[128,64|64,1] f32[128,64|1,128] =False", 32 },             /* each in a row of its own */
+		{ "bf16[256,128,1,8|1024,8,8,1] bf16[256,128,1,8|1024,1,128,128] =False", 8 }, /* four of each of 8 heads */
+		{ "bf16[4096|1] bf16[4096|2] =False", 4 },                       /* every other one: twice the bytes */
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct rd r;
+
+		read_ok(&r, "copy", "aten::copy_", row[i].args);
+		CHECK_U64(r.s.s.apart, row[i].sectors);
+		mk_close(&r.m);
+	}
+}
+
 TEST(device_copies_use_the_ops_tensors_where_the_bytes_agree)
 {
 	struct shape s;
@@ -421,7 +439,7 @@ SUITE(t_shape,
 	T(rows_and_columns_of_reductions_softmax_and_norms)
 	T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
 	T(copies_and_fills)
-	T(device_copies_use_the_ops_tensors_where_the_bytes_agree)
+	T(a_transposed_copy_tells_the_sectors_of_a_warp) T(device_copies_use_the_ops_tensors_where_the_bytes_agree)
 	T(indexed_reads_and_writes)
 	T(what_orders)
 	T(the_rest_of_the_readers)
