@@ -404,7 +404,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
-HEADER_DIRS = sim arch workloads traces results validate
+HEADER_DIRS = sim/base sim arch workloads traces results validate
 SHARED = configs traces/h200 traces/rtx5090 workloads/models
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
