@@ -145,6 +145,16 @@ const CONFIG = {
 
 const drawing = [];
 
+/* The y of a chart that has a name a row, in that order. */
+function namesDown(field, names, axis) {
+	return {
+		field: field,
+		type: 'nominal',
+		scale: { domain: names },
+		axis: { title: null, domain: false, ticks: false, ...axis },
+	};
+}
+
 /* Draws into a new element; `then` gets Vega's view. A chart that cannot be drawn says so in its place. */
 function chart(name, spec, then) {
 	const at = el('div', 'chart');

@@ -254,12 +254,10 @@ function stallsChart(r, id) {
 			width: WIDTH - 280,
 			height: { step: 24 },
 			encoding: {
-				y: {
-					field: 'label',
-					type: 'nominal',
-					scale: { domain: totals.map((t) => t.label) },
-					axis: { title: null, domain: false, ticks: false },
-				},
+				y: namesDown(
+					'label',
+					totals.map((t) => t.label),
+				),
 			},
 			layer: [
 				{
@@ -331,12 +329,10 @@ function limitsChart(r, id) {
 					height: { step: 20 },
 					data: { values: rows },
 					encoding: {
-						y: {
-							field: 'key',
-							type: 'nominal',
-							scale: { domain: rows.map((x) => x.key) },
-							axis: { title: null, domain: false, ticks: false },
-						},
+						y: namesDown(
+							'key',
+							rows.map((x) => x.key),
+						),
 					},
 					layer: [
 						{

@@ -209,12 +209,7 @@ function tornadoCard(s, id) {
 	}
 	const [lo, hi] = span(bars.map((b) => b.to)),
 		room = (hi - lo || 1) * 0.24;
-	const y = {
-		field: 'key',
-		type: 'nominal',
-		scale: { domain: names },
-		axis: { title: null, domain: false, ticks: false },
-	};
+	const y = namesDown('key', names);
 	const good = ['var(--c3)', 'var(--c2)'];
 	const tornado = chart(id + '-tornado', {
 		width: WIDTH - 240,
@@ -285,12 +280,11 @@ function tornadoCard(s, id) {
 		height: { step: 26 },
 		data: { values: terms },
 		encoding: {
-			y: {
-				field: 'key',
-				type: 'nominal',
-				scale: { domain: terms.map((t) => t.key) },
-				axis: { title: null, domain: false, ticks: false, labelLimit: 240 },
-			},
+			y: namesDown(
+				'key',
+				terms.map((t) => t.key),
+				{ labelLimit: 240 },
+			),
 			x: {
 				field: 'share',
 				type: 'quantitative',
