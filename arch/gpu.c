@@ -84,6 +84,11 @@ uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm)
 	return g->l2 / 1024 * ppm / 1000000 * 1024;
 }
 
+uint64_t gpu_missed(const struct gpu_mem *m)
+{
+	return m->read >> 10 ? ((m->read - m->read_hit) >> 10) * 1000000 / (m->read >> 10) : 0;
+}
+
 #define ONE (UINT64_C(1) << 30)
 
 /* The larger times (1 + r^p)^(1/p), r the smaller over it, in 30 bits after the point. */

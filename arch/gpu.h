@@ -147,6 +147,8 @@ ps_t gpu_barrier(const struct gpu *g, uint64_t threads);
 uint64_t gpu_isqrt(uint64_t v);
 /* A share in millionths of the L2. */
 uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
+/* Of a launch's loads, those found nowhere but in DRAM, in millionths. */
+uint64_t gpu_missed(const struct gpu_mem *m);
 /* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */

@@ -31,12 +31,6 @@ const struct cfg_field gpu_mma_schema[] = {
 
 #define MILLION UINT64_C(1000000)
 
-/* Of the launch's loads, in millionths. */
-static uint64_t missed(const struct gpu_mem *m)
-{
-	return m->read >> 10 ? ((m->read - m->read_hit) >> 10) * MILLION / (m->read >> 10) : 0;
-}
-
 void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
 	const struct gpu_mma_cfg *p = g->mma;
@@ -60,7 +54,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
 	rate = (uint64_t)(g->flash->flop_mma < g->c->flop_bf16 ? g->flash->flop_mma : g->c->flop_bf16) * 16 /
 	       (bits > 16 ? 32 : bits);
-	trip = gpu_step(g, &l->mem) + p->miss * missed(&l->mem) / MILLION;
+	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);
 	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, g->clock);
 	t->start = p->setup;

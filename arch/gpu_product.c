@@ -68,12 +68,6 @@ static ps_t part(ps_t t, uint64_t num, uint64_t den)
 	return den ? t * num / den : t;
 }
 
-/* Bytes the launch's loads found nowhere but in DRAM, in millionths of all. */
-static uint64_t missed(const struct gpu_mem *m)
-{
-	return m->read >> 10 ? ((m->read - m->read_hit) >> 10) * 1000000 / (m->read >> 10) : 0;
-}
-
 struct tiles {
 	uint64_t ctas, busy, clusters, units, rounds, steps, splits, tiles_n; /* busy: CTAs with weights of their own */
 };
@@ -182,7 +176,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	}
 	dram = gpu_product_dram(g, &l->mem, x.busy < g->sms ? x.busy : g->sms);
 	step = gpu_overlap(8, gpu_overlap(pow, work, gpc), l2);
-	fill = gpu_overlap(pow, part(p->step_fill, missed(&l->mem), 1000000), step);
+	fill = gpu_overlap(pow, part(p->step_fill, gpu_missed(&l->mem), 1000000), step);
 	end = clock_transfer((uint64_t)k->tile_m * rows * (x.splits > 1 ? 4 : dtype_bits(o->out_dtype) / 8),
 	                     p->store_rate);
 

@@ -89,7 +89,6 @@ static const struct fp8_tile fp8_tiles[] = {
 	{ 89, 89, 128, ANY, 0, ADA("128x64_128x3", 64, 128, 128, 3, 128) },
 	{ 89, 89, 256, 4096, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
 	{ 89, 89, ANY, ANY, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
-	{ 90, 99, 16, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
 	{ 90, 99, 16, ANY, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
 	{ 90, 99, 64, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
 	{ 90, 99, 64, ANY, 0, TMA("swapped_64x64_256x6", 64, 64, 256, 6, 1) },
@@ -376,15 +375,16 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
 	uint64_t rows = s->heads / kv > 16 ? s->heads / kv : 16, parts;
 	uint64_t tiles = div_up(s->kv_len ? s->kv_len : 1, 32);
+	const bool segments = batch * kv <= 128;
 
 	/* Segments behind the last key are left at once. */
-	parts = batch * kv <= 128 ? div_up(tiles, div_up(tiles, 16)) : 1;
+	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
 	out->n = 0;
 	put(out, k, o, "kernel_unified_attention", parts, batch, kv, 128);
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = 64 << 10;
 	out->kernel[0].form = KERNEL_ATTENTION;
-	out->kernel[0].moves = batch * kv <= 128 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].moves = segments ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
 	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
 	out->kernel[0].tile_k = 32;
 	out->kernel[0].asynchronous = 1;
@@ -392,7 +392,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[0].steps = 3;
 	out->kernel[0].cycles = 3100; /* as FlashAttention's */
 	out->kernel[0].loop_cycles = 1500;
-	if (batch * kv > 128)
+	if (!segments)
 		return;
 	put(out, k, o, "reduce_segments", batch * s->heads, 1, 1, 128);
 	out->at[1].registers = 64;

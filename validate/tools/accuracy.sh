@@ -27,31 +27,35 @@ row() {
 	awk -v d="$1" -v w="$2" -v s="$3" -v c="$4" '$1 == c { printf "| %s | %s | %s | %d | %.1f | %.1f | %.1f | %+.1f |\n", d, w, s, $2, $3, $4, $7, $6 }' "$5"
 }
 
+# rows DEVICE SPLIT-OF-ALL SPLIT FILE CLASS...: the line of all operators, and those of the classes
+rows() {
+	device=$1 split=$3 file=$4
+	row "$device" 'all operators' "$2" all "$file"
+	shift 4
+	for c; do row "$device" "$c" "$split" "$c" "$file"; done
+}
+
+# cases CONFIG NAME PROFILE...: the profiles' errors, in WORK/NAME.txt
+cases() {
+	config=$1 name=$2
+	shift 2
+	rm -f "$work/$name.db"
+	"$npusim" trace import "$@" -o "$work/$name.db" >/dev/null
+	scores -c "configs/gpu/$config.yaml" -t "$work/$name.db" >"$work/$name.txt"
+}
+
 {
 	echo '| device | samples | split | n | MAPE | median | time-weighted | bias |'
 	echo '|---|---|---|---|---|---|---|---|'
+	most='gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan'
 	scores -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out >"$work/held-out.txt"
-	row H200 'all operators' held-out all "$work/held-out.txt"
-	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
-		row H200 "$c" held-out "$c" "$work/held-out.txt"
-	done
-	rm -f "$work/blind.db" "$work/seen.db"
-	"$npusim" trace import traces/h200/blind/sealed2_*.json.gz -o "$work/blind.db" >/dev/null
-	scores -c configs/gpu/h200.yaml -t "$work/blind.db" >"$work/blind.txt"
-	row H200 'all operators' 'blind, copies mended since' all "$work/blind.txt"
-	for c in gemm gemv attention elementwise convert concat reduce norm softmax argmax topk sort scan; do
-		row H200 "$c" blind "$c" "$work/blind.txt"
-	done
-	"$npusim" trace import traces/h200/blind/sealed_*.json.gz -o "$work/seen.db" >/dev/null
-	scores -c configs/gpu/h200.yaml -t "$work/seen.db" >"$work/seen.txt"
-	row H200 'all operators' 'once blind' all "$work/seen.txt"
-	rm -f "$work/h100.db"
-	"$npusim" trace import traces/h100/operators/*.json.gz -o "$work/h100.db" >/dev/null
-	scores -c configs/gpu/h100.yaml -t "$work/h100.db" >"$work/h100.txt"
-	row H100 'all operators' 'other hardware' all "$work/h100.txt"
-	for c in gemm gemv attention elementwise reduce norm softmax; do
-		row H100 "$c" 'other hardware' "$c" "$work/h100.txt"
-	done
+	rows H200 held-out held-out "$work/held-out.txt" $most
+	cases h200 blind traces/h200/blind/sealed2_*.json.gz
+	rows H200 'blind, copies mended since' blind "$work/blind.txt" $most
+	cases h200 seen traces/h200/blind/sealed_*.json.gz
+	rows H200 'once blind' - "$work/seen.txt"
+	cases h100 h100 traces/h100/operators/*.json.gz
+	rows H100 'other hardware' 'other hardware' "$work/h100.txt" gemm gemv attention elementwise reduce norm softmax
 	while read -r config file rows name; do
 		if [ -f "$public/$file" ]; then
 			scores -c "configs/gpu/$config.yaml" --table "$public/$file" --every 4 --others $([ "$rows" = - ] || echo "--rows $rows") >"$work/other.txt"
