@@ -18,23 +18,31 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena str hash rng clock \
        evq comp stat yaml cfg cfg_value cfg_yaml db expr path version
-SIM = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check \
-      fuse host map map_math map_tile map_launch map_dump machine gpu_work gpu_geometry analytic analytic_held analytic_line analytic_way \
-      run run_memo run_gpu limits classify counters roof bound hist review review_names \
-      sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search \
-      out out_json outfile chrome series timeline opt opt_man opt_complete progress
-ARCH = isa memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
-       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
-       l2_none kv noc_ideal sram dma gemv matrix vector core cp \
-       occupancy gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk
-WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load kernels
-TRACES = trace_args tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group tracedb_piece tracedb_stat decimal intern idmap nest \
-         kineto kineto_args kineto_event input csv measure nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
-         capture_spool capture_import replay replay_file format
-RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export \
-          plot plot_script plot_run
-VALIDATE = cases tables score accuracy fit fit_plan \
-           probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
+WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
+MEM = memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
+      cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
+      l2_none kv noc_ideal memory
+NPU = sram dma fusion unit_gemv unit_matrix unit_vector core cp
+GPU = occupancy gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk \
+      host kernels gpu_traffic gpu_work gpu_geometry
+MACHINE = machine_cfg machine_conf
+TRACE_TEXT = decimal input csv measure
+TRACE_DB = trace_args intern idmap nest tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group \
+           tracedb_piece tracedb_stat
+TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
+             capture_spool capture_import replay replay_file format
+RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export
+PLOT = plot plot_script plot_run
+LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
+MAP = fuse map map_math map_tile map_launch map_dump
+ENGINE = machine analytic analytic_held analytic_line analytic_way run run_memo run_gpu
+SWEEP = limits sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search
+PROFILE_OF = classify counters roof bound hist review review_names
+TIMELINE = chrome series timeline
+UI = out out_json outfile opt opt_man opt_complete progress
+SCORE = cases tables score accuracy
+FIT = fit fit_plan
+PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       run run_json run_store run_sum run_table run_trust \
       limits compare config \
@@ -61,8 +69,14 @@ FUZZ     = yaml kineto csv nsys capture replay
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c
 
-LIB_SRC = $(BASE:%=sim/base/%.c) $(SIM:%=sim/%.c) $(ARCH:%=arch/%.c) $(WORKLOADS:%=workloads/%.c) $(TRACES:%=traces/%.c) \
-          $(RESULTS:%=results/%.c) $(VALIDATE:%=validate/%.c)
+# A folder a line, from the ground up; arch/isa is plain data that all of them share.
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c $(WORKLOADS:%=workloads/%.c) \
+          $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
+          $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
+          $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
+          $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
@@ -217,8 +231,9 @@ $B/.commit: FORCE
 	$(call write_if_changed,"$$commit")
 
 # What a GPU's time is computed by: an error found with other sources is not this build's.
+GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] workloads/work.[ch]))
 $B/.gpu_model: FORCE
-	@$(call write_if_changed,"$$(cat arch/gpu*.[ch] arch/occupancy.[ch] sim/gpu_work.c | cksum | tr ' ' -)")
+	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")
 
 -include $(wildcard $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(FUZZ_SRC:%.c=$B/%.d) $(TOOL_SRC:%.c=$B/%.d))
 
@@ -404,7 +419,7 @@ $(CUDA_PROGRAMS:%=$(CUDA)/%): $(CUDA)/%: $(CUDA)/%.o $(CUDA)/bench.o $(CUDA)/ben
 PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${prefix}/lib' '' \
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
-HEADER_DIRS = sim/base sim arch workloads traces results validate
+HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
 SHARED = configs traces/h200 traces/rtx5090 workloads/models
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
@@ -420,7 +435,7 @@ install: all ## program, library, headers, npusim.pc, manual page, completions, 
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
 	$(Q)$(if $(CAPTURE),$(INSTALL) -D -m 755 $(CAPTURE) $(DESTDIR)$(PREFIX)/lib/npusim/libnpusim-capture.so)
 	$(Q)printf '%s\n' $(PC_LINES) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc
-	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%/*.h))); do \
+	$(Q)set -e; for f in $(filter-out %_int.h,$(wildcard $(HEADER_DIRS:%=%*.h))); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done

@@ -23,73 +23,73 @@
  *
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
- *   traces/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their
+ *   traces/db/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their
  *                    sums, _piece: some at a time, _range: steps, _stat: statistics and counters, _int: shared), with
  *                    trace_args (arguments as text), nest (who encloses whom), intern, idmap
- *   traces/format    which profiler wrote a file; input: its bytes, unzipped
- *   traces/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
- *   traces/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
+ *   traces/read/format    which profiler wrote a file; input: its bytes, unzipped
+ *   traces/read/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
+ *   traces/read/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
  *                    nsys_csv: of its summaries
- *   traces/capture_import    the reader of our own capture (capture_spool: its records; capture/: the library that
+ *   traces/read/capture_import    the reader of our own capture (capture_spool: its records; capture/: the library that
  *                    writes them); cuda_names, nvtx_op: what it shares with nsys
- *   traces/replay    a published table of kernels in the order of another trace (_file: its YAML, _int: shared)
- *   traces/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
+ *   traces/read/replay    a published table of kernels in the order of another trace (_file: its YAML, _int: shared)
+ *   traces/read/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
  *
  *   what was computed                                               (L2, L3 workloads/)
  *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op
- *   workloads/kernel, kernels    what can be counted in a kernel template's code, and the table of it
+ *   arch/gpu/kernel, kernels    what can be counted in a kernel template's code, and the table of it
  *   workloads/rules  from kernel names to families and ops (_load: the YAML table, _int: shared)
  *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move, _int)
- *   sim/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
+ *   sim/lower/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
  *                    layers; _alloc: addresses; _name; _check: what must hold; _int: shared)
  *
  *   the machine                                                     (L2, L3 arch/)
  *   arch/isa         the tile program
- *   arch/cp, core    command processor; cores that run commands tile by tile
- *   arch/dma, sram   tile transfers; the scratchpad
- *   arch/gemv, matrix, vector    the units, in closed form
- *   arch/noc         the network on chip (noc_ideal)
- *   arch/cache       a cache level (_walk: what a request does to it, _tags; _seen; _int: shared)
- *   arch/cache_policy    what goes (_lru, _srrip, _drrip, cache_kv_aware; _rrip: shared)
- *   arch/l1, l2      the cores' caches, the shared one (l2_none: its twin), kv: the KV buffer
- *   arch/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
- *   arch/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
- *   arch/memq, memslot    what those levels share
- *   arch/occupancy   CTAs an SM holds
- *   arch/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
+ *   arch/npu/cp, core    command processor; cores that run commands tile by tile
+ *   arch/npu/dma, sram   tile transfers; the scratchpad
+ *   arch/npu/unit_gemv, matrix, vector    the units, in closed form
+ *   arch/mem/noc         the network on chip (noc_ideal)
+ *   arch/mem/cache       a cache level (_walk: what a request does to it, _tags; _seen; _int: shared)
+ *   arch/mem/cache_policy    what goes (_lru, _srrip, _drrip, cache_kv_aware; _rrip: shared)
+ *   arch/mem/l1, l2      the cores' caches, the shared one (l2_none: its twin), kv: the KV buffer
+ *   arch/mem/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
+ *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
+ *   arch/mem/memq, memslot    what those levels share
+ *   arch/gpu/occupancy   CTAs an SM holds
+ *   arch/gpu/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
  *                    _chain share)
  *
  *   what joins them                                                 (L4)
- *   sim/machine      configuration to blocks wired together; host: what launches a GPU's kernels
- *   sim/fuse         chains of ops one command can do
- *   sim/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
- *   sim/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
- *   sim/gpu_geometry    the launches a library would make on a device that was not traced
- *   sim/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,
+ *   sim/engine/machine      configuration to blocks wired together; host: what launches a GPU's kernels
+ *   sim/map/fuse         chains of ops one command can do
+ *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
+ *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
+ *   arch/gpu/gpu_geometry    the launches a library would make on a device that was not traced
+ *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,
  *                    _line: a server's booked time, _int: shared)
- *   sim/limits       one parameter at a time, a step further
- *   sim/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
- *   sim/run_memo     what runs after each other share: tables' files, the last mapping
- *   sim/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), guided
+ *   sim/sweep/limits       one parameter at a time, a step further
+ *   sim/engine/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
+ *   sim/engine/run_memo     what runs after each other share: tables' files, the last mapping
+ *   sim/sweep/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), guided
  *                    search (_search), _names, _int
- *   sim/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
+ *   sim/profile/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
  *                    launch; bound: kernels under a roofline; hist: their metrics
- *   sim/review       a published report against its tables (_names: its values, _int)
- *   validate/tables  published kernel times as samples
- *   validate/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
- *   validate/fit      parameters from microbenchmarks and a fit (_plan: what is which)
- *   validate/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
- *   validate/probe_mem     streams and chases through a machine's memory
- *   validate/probe_curve   measured ones beside them
- *   results/res      the results database (_read, _int); res_sweep (_read): its sweeps; _adopt: points that
+ *   sim/profile/review       a published report against its tables (_names: its values, _int)
+ *   validate/score/tables  published kernel times as samples
+ *   validate/score/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
+ *   validate/fit/fit      parameters from microbenchmarks and a fit (_plan: what is which)
+ *   validate/probe/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
+ *   validate/probe/probe_mem     streams and chases through a machine's memory
+ *   validate/probe/probe_curve   measured ones beside them
+ *   results/db/res      the results database (_read, _int); res_sweep (_read): its sweeps; _adopt: points that
  *                    another sweep has; _merge: files into one; _export: as CSV
- *   results/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
+ *   results/plot/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
  *   the command line                                                (L5)
- *   sim/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
- *   sim/outfile, chrome    a file that is there whole or not at all; timelines for Perfetto
- *   sim/timeline     a run over time; series: amounts in bins
- *   sim/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
+ *   sim/ui/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
+ *   sim/ui/outfile, chrome    a file that is there whole or not at all; timelines for Perfetto
+ *   sim/timeline/timeline     a run over time; series: amounts in bins
+ *   sim/ui/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
  *   sim/cmd/cmd      what commands share
  *   sim/cmd/trace    _import, _record, _top, _ops, _classify, _roofline, _hist (bound: what looks at rooflines),
  *                    _diff, _export, _review

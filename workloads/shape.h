@@ -1,7 +1,7 @@
 /* shape.h - readers of shapes: from the arguments a framework op was called with to the shape and operands of an op.
  *
  * A reader is named in the rule table (`shape: product`) and knows the argument order of one family of framework
- * ops. It sees one launch and nothing else: which tensor an operand is, is the lowering's business (sim/lower.h).
+ * ops. It sees one launch and nothing else: which tensor an operand is, is the lowering's business (sim/lower/lower.h).
  * Dims come from a trace that may be hostile: a tensor of more than SHAPE_MAX_ELEMS elements, a product of more than
  * SHAPE_MAX_MACS, shapes that do not agree or are missing make the reader refuse with a reason; nothing overflows. */
 #ifndef NPUSIM_WORKLOADS_SHAPE_H

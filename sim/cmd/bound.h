@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_CMD_BOUND_H
 #define NPUSIM_SIM_CMD_BOUND_H
 
-#include "sim/bound.h"
+#include "sim/profile/bound.h"
 #include "sim/cmd/cmd.h"
 
 struct bound_options { const char *range, *rules, *config, *margin, *low; };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "sim/cmd/gpu.h"
-#include "sim/progress.h"
-#include "validate/fit.h"
+#include "sim/ui/progress.h"
+#include "validate/fit/fit.h"
 
 struct options {
 	struct gpu_options gpu;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/progress.h"
-#include "traces/format.h"
+#include "sim/ui/progress.h"
+#include "traces/read/format.h"
 
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {

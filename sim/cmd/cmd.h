@@ -9,10 +9,10 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/str.h"
-#include "sim/counters.h"
-#include "sim/opt.h"
-#include "sim/out.h"
-#include "traces/tracedb.h"
+#include "sim/profile/counters.h"
+#include "sim/ui/opt.h"
+#include "sim/ui/out.h"
+#include "traces/db/tracedb.h"
 #include "workloads/op.h"
 
 /* argv[0] is the command's own name. */

@@ -11,7 +11,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/hash.h"
-#include "sim/lower.h"
+#include "sim/lower/lower.h"
 
 #define RUNS_MAX COMPARE_MAX
 #define RUNS_MEMORY ((size_t)4 << 30) /* beyond that the file is damaged or hostile */

@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_CMD_COMPARE_H
 #define NPUSIM_SIM_CMD_COMPARE_H
 
-#include "results/res_sweep.h"
+#include "results/db/res_sweep.h"
 #include "sim/cmd/cmd.h"
 
 #define COMPARE_MAX 8 /* columns a person can still read */

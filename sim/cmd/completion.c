@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/machine.h"
+#include "arch/machine/machine_cfg.h"
 
 /* --- the scripts ------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/machine.h"
+#include "sim/engine/machine.h"
 
 static cmd_fn check_cmd, show_cmd, explain_cmd, diff_cmd;
 

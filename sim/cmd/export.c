@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "results/res_export.h"
-#include "sim/outfile.h"
+#include "results/db/res_export.h"
+#include "sim/ui/outfile.h"
 
 struct options {
 	const char *to;

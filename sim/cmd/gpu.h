@@ -2,9 +2,10 @@
 #ifndef NPUSIM_SIM_CMD_GPU_H
 #define NPUSIM_SIM_CMD_GPU_H
 
+#include "arch/machine/machine_conf.h"
 #include "sim/cmd/cmd.h"
-#include "validate/cases.h"
-#include "validate/tables.h"
+#include "validate/score/cases.h"
+#include "validate/score/tables.h"
 
 struct gpu_options { const char *config, *kernels, *rules, *cases; struct opt_list sets, traces, tables; struct tables_opts table; };
 

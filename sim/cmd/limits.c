@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "sim/limits.h"
-#include "sim/progress.h"
+#include "sim/sweep/limits.h"
+#include "sim/ui/progress.h"
 #include "workloads/rules.h"
 
 struct options {

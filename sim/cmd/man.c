@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/base/version.h"
-#include "sim/machine.h"
+#include "arch/machine/machine_cfg.h"
 
 static int commands(const struct cmd *table, struct str *out, struct err *e)
 {

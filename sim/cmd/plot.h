@@ -2,7 +2,7 @@
 #ifndef NPUSIM_SIM_CMD_PLOT_H
 #define NPUSIM_SIM_CMD_PLOT_H
 
-#include "results/plot.h"
+#include "results/plot/plot.h"
 #include "sim/cmd/cmd.h"
 
 struct cmd_plot { const char *to; bool script; };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/res.h"
+#include "results/db/res.h"
 #include "sim/base/cfg.h"
 
 #define RUNS_MAX    4  /* side by side in one category */

@@ -4,7 +4,7 @@
 
 #include "sim/cmd/gpu.h"
 #include "sim/cmd/plot.h"
-#include "validate/score.h"
+#include "validate/score/score.h"
 
 #define BAND    10 /* percent, as in the targets */
 #define CLASSES 7  /* with a colour of their own; the rest are grey */

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "sim/machine.h"
-#include "validate/probe_curve.h"
+#include "arch/machine/machine_conf.h"
+#include "validate/probe/probe_curve.h"
 
 struct options {
 	const char *config, *largest, *beside;
@@ -25,9 +25,9 @@ static struct plot *chart(const struct machine_cfg *c, const struct probe_mem_po
 	p = plot_new("Pointer chase", text);
 	plot_axis(p, PLOT_X, PLOT_BYTES, "working set");
 	plot_axis(p, PLOT_Y, PLOT_LINEAR, "latency (ns)");
-	if (c->l2.size) {
-		snprintf(text, sizeof text, "L2 %.6g MiB", (double)c->l2.size / (1 << 20));
-		plot_mark(p, PLOT_X, (double)c->l2.size, text);
+	if (c->mem.l2.size) {
+		snprintf(text, sizeof text, "L2 %.6g MiB", (double)c->mem.l2.size / (1 << 20));
+		plot_mark(p, PLOT_X, (double)c->mem.l2.size, text);
 	}
 	s = m ? plot_series(p, PLOT_DOTTED_LINE, PLOT_GREY, "measured") : -1;
 	for (int i = 0; m && i < m->n; i++)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/probe_dram_ref.h"
-#include "validate/probe_dram_tiles.h"
+#include "validate/probe/probe_dram_ref.h"
+#include "validate/probe/probe_dram_tiles.h"
 
 #define QUEUE 32                       /* entries of the measured controllers (validate/data/dram/README.md) */
 #define DRAWS 16                       /* of arrivals, for a row at capacity */

@@ -3,8 +3,8 @@
 #define NPUSIM_SIM_CMD_PROBE_H
 
 #include "sim/cmd/cmd.h"
-#include "sim/machine.h"
-#include "validate/probe_mem.h"
+#include "arch/machine/machine_conf.h"
+#include "validate/probe/probe_mem.h"
 
 /* The probe on a machine beside the measured values in FILE. */
 typedef int probe_beside_fn(const struct machine_cfg *c, const struct probe_mem_opts *want, const char *file,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/probe_curve.h"
+#include "validate/probe/probe_curve.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -150,7 +150,7 @@ int probe_beside_latency(const struct machine_cfg *c, const struct probe_mem_opt
 	o.n_sets = m.n;
 	if (probe_mem_latency(c, &o, &r, x, e) < 0)
 		return -1;
-	s = probe_curve_compare(&m, x, c->l2.size);
+	s = probe_curve_compare(&m, x, c->mem.l2.size);
 	if (f == OUT_JSON) {
 		latency_json(c, file, &m, x, &s, out);
 		return 0;

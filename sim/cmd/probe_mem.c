@@ -71,8 +71,8 @@ static void json(const char *name, const struct machine_cfg *c, const struct pro
 	out_json_open(&j, NULL, '{');
 	out_json_text(&j, "probe", name);
 	out_json_text(&j, "machine", c->name);
-	out_json_u64(&j, "l2_bytes", c->l2.size);
-	out_json_u64(&j, "victim_bytes", c->l2.victim);
+	out_json_u64(&j, "l2_bytes", c->mem.l2.size);
+	out_json_u64(&j, "victim_bytes", c->mem.l2.victim);
 	out_json_u64(&j, "tile_bytes", r->tile);
 	out_json_u64(&j, "window", r->window);
 	fields(&j, &x[n - 1]);
@@ -112,7 +112,7 @@ static int run(const char *name, probe_fn *probe, const struct options *o, const
 	} else if (n > 0) {
 		if (f == OUT_TABLE)
 			str_addf(out, "%s: L2 %llu B, victim cache %llu B; tiles of %llu B, %u under way\n\n",
-			         c->cfg.name, (unsigned long long)c->cfg.l2.size, (unsigned long long)c->cfg.l2.victim,
+			         c->cfg.name, (unsigned long long)c->cfg.mem.l2.size, (unsigned long long)c->cfg.mem.l2.victim,
 			         (unsigned long long)r.tile, r.window);
 		table(points, n, f, out);
 	}

@@ -8,7 +8,7 @@
 #ifndef NPUSIM_SIM_CMD_REPORT_H
 #define NPUSIM_SIM_CMD_REPORT_H
 
-#include "results/res_sweep.h"
+#include "results/db/res_sweep.h"
 #include "sim/cmd/cmd.h"
 
 #define REPORT_POINTS 3000 /* drawn of a sweep; a chart of more is neither quick nor readable */

@@ -5,9 +5,9 @@
 #include "sim/base/hash.h"
 #include "sim/cmd/report.h"
 #include "sim/cmd/run.h"
-#include "sim/limits.h"
-#include "sim/machine.h"
-#include "sim/roof.h"
+#include "sim/sweep/limits.h"
+#include "arch/machine/machine_conf.h"
+#include "sim/profile/roof.h"
 
 /* --- the machine ------------------------------------------------------------------------------------------- */
 
@@ -26,9 +26,9 @@ static void npu_roofs(struct out_json *j, const struct machine_cfg *c)
 {
 	const double hz = (double)c->clock * 1e3;
 
-	roof(j, "DRAM", "bytes", (double)dram_peak(&c->dram));
-	if (c->l2.size)
-		roof(j, "L2", "bytes", (double)l2_bandwidth(&c->l2, c->clock));
+	roof(j, "DRAM", "bytes", (double)dram_peak(&c->mem.dram));
+	if (c->mem.l2.size)
+		roof(j, "L2", "bytes", (double)l2_bandwidth(&c->mem.l2, c->clock));
 	if (c->matrix.units)
 		roof(j, "matrix units, 16 bits", "flops", 2 * hz * (double)matrix_peak(&c->matrix, c->cores, DT_BF16));
 	if (c->gemv.units)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/timeline.h"
+#include "sim/timeline/timeline.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */

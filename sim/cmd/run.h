@@ -5,10 +5,10 @@
 #ifndef NPUSIM_SIM_CMD_RUN_H
 #define NPUSIM_SIM_CMD_RUN_H
 
-#include "results/res.h"
+#include "results/db/res.h"
 #include "sim/cmd/cmd.h"
-#include "sim/lower.h"
-#include "sim/run.h"
+#include "sim/lower/lower.h"
+#include "sim/engine/run.h"
 
 struct run_report {
 	const struct machine_conf *conf;

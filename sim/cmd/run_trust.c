@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/base/path.h"
-#include "validate/accuracy.h"
-#include "workloads/kernels.h"
+#include "validate/score/accuracy.h"
+#include "arch/gpu/kernels.h"
 
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
 {

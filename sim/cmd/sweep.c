@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/run.h"
-#include "sim/progress.h"
+#include "sim/ui/progress.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* as for a run */

@@ -3,7 +3,7 @@
 #define NPUSIM_SIM_CMD_SWEEP_H
 
 #include "sim/cmd/cmd.h"
-#include "sim/sweep.h"
+#include "sim/sweep/sweep.h"
 
 /* A stored sweep read back: its expressions know the statistics of its points. Everything in `a` or in `s`. */
 struct sweep_view {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/classify.h"
+#include "sim/profile/classify.h"
 
 #define NAME_SHOWN 60
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/chrome.h"
+#include "sim/timeline/chrome.h"
 
 #define HOST_PID   1000000
 #define CALLS_TID  1

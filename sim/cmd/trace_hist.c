@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/cmd/plot.h"
-#include "sim/hist.h"
+#include "sim/profile/hist.h"
 
 #define BAR 40 /* characters of the longest */
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "sim/base/clock.h"
-#include "sim/progress.h"
-#include "traces/format.h"
+#include "sim/ui/progress.h"
+#include "traces/read/format.h"
 
 struct options {
 	const char *db, *from, *range, *format;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/lower.h"
+#include "sim/lower/lower.h"
 #include "workloads/rules.h"
 #include "workloads/work.h"
 

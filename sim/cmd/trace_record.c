@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "sim/base/path.h"
-#include "traces/capture_import.h"
+#include "traces/read/capture_import.h"
 
 #define LIBRARY "libnpusim-capture.so"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/review.h"
+#include "sim/profile/review.h"
 #include "workloads/rules.h"
 
 #define WIDTH 110
@@ -347,7 +347,7 @@ int cmd_trace_review(int argc, char **argv, struct str *out, struct err *e)
 		"npusim trace review REVIEW.yaml [--all]",
 		"Holds a published profile report against the tables that it was made from: its top kernels with their shares, its"
 		" means by class, its longest kernels and their classes by the rule that it states, each beside what is printed;"
-		" then what it claims, and where the tables or the report itself say otherwise. sim/review.h describes the file;"
+		" then what it claims, and where the tables or the report itself say otherwise. sim/profile/review.h describes the file;"
 		" the one that comes with npusim is of a DeepSeek-OCR decode on an RTX 5090.",
 		"npusim trace review traces/rtx5090/review.yaml\n"
 		"npusim trace review traces/rtx5090/review.yaml --all --format csv\n",

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/classify.h"
+#include "sim/profile/classify.h"
 
 #define NAME_SHOWN 60 /* a template's full name has hundreds of characters; csv and json have all of them */
 

@@ -7,8 +7,8 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
-#include "validate/accuracy.h"
-#include "validate/score.h"
+#include "validate/score/accuracy.h"
+#include "validate/score/score.h"
 
 struct options {
 	struct gpu_options gpu;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/classify.h"
-#include "sim/gpu_geometry.h"
-#include "traces/nsys_csv.h"
+#include "sim/profile/classify.h"
+#include "arch/gpu/gpu_geometry.h"
+#include "traces/read/nsys_csv.h"
 
 struct family {
 	const char *name;
@@ -80,7 +80,7 @@ static int simulated(const struct gpu_options *o, const struct validate_profile 
 {
 	struct machine_conf *conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct kernels *k = conf ? kernels_load(o->kernels, e) : NULL;
-	struct gpu_traffic *traffic = k ? gpu_traffic_new(&conf->cfg, e) : NULL;
+	struct gpu_traffic *traffic = k ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct cmd_trace t = { .arena = NULL };
 	struct lower_stats st;
 	struct op_stream stream, here;

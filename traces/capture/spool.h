@@ -1,4 +1,4 @@
-/* spool.h - what the capture library appends while a program runs and traces/capture_spool reads afterwards.
+/* spool.h - what the capture library appends while a program runs and traces/read/capture_spool reads afterwards.
  *
  *   file    "NPUSIMSP", version (4 bytes), 0 (4 bytes), then records
  *   record  kind (4 bytes), bytes behind these 8 (4 bytes), the kind's numbers (spool_layout), text to the end

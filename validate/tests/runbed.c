@@ -1,7 +1,7 @@
 #include "validate/tests/runbed.h"
 
-#include "sim/lower.h"
-#include "traces/kineto.h"
+#include "sim/lower/lower.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

@@ -4,8 +4,8 @@
 #define NPUSIM_TESTS_RUNBED_H
 
 #include "sim/base/rng.h"
-#include "sim/run.h"
-#include "traces/tracedb.h"
+#include "sim/engine/run.h"
+#include "traces/db/tracedb.h"
 #include "workloads/rules.h"
 
 struct runbed {

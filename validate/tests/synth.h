@@ -4,7 +4,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
-#include "sim/machine.h"
+#include "sim/engine/machine.h"
 #include "workloads/op.h"
 
 /* A decode step of a made-up transformer: `layers` layers with norms, products, KV concat, attention, and experts with a

@@ -2,7 +2,7 @@
 #ifndef NPUSIM_TESTS_TRACEBED_H
 #define NPUSIM_TESTS_TRACEBED_H
 
-#include "traces/tracedb.h"
+#include "traces/db/tracedb.h"
 #include "validate/tests/test.h"
 
 struct bed { struct tracedb *db; struct arena *a; struct trace t; struct trace_import_stats st; struct err e; };

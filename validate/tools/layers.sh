@@ -85,10 +85,10 @@ self_test() {
 		rm "$dir/$1"
 	}
 	expect sim/err.c '#include "sim/cmd.h"' 'sim/err.c:1: L0 base includes "sim/cmd.h", which is L5 cli'
-	expect traces/kineto.c '# include "arch/dram.h"' 'L3 traces includes "arch/dram.h", which is L3 arch'
-	expect arch/l2.c '#include <sqlite3.h>' 'arch/l2.c:1: <sqlite3.h>'
+	expect traces/read/kineto.c '# include "arch/mem/dram.h"' 'L3 traces includes "arch/mem/dram.h", which is L3 arch'
+	expect arch/mem/l2.c '#include <sqlite3.h>' 'arch/mem/l2.c:1: <sqlite3.h>'
 	expect sim/new.c '' 'sim/new.c: no row'
-	expect arch/noc.c '#include "sim/gone.h"' 'which no row'
+	expect arch/noc/noc.c '#include "sim/gone.h"' 'which no row'
 	rm -rf "$dir"
 	[ "$failures" = 0 ]
 }

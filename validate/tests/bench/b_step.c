@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/analytic.h"
-#include "sim/lower.h"
-#include "sim/map.h"
-#include "traces/kineto.h"
-#include "traces/tracedb.h"
+#include "sim/engine/analytic.h"
+#include "sim/lower/lower.h"
+#include "sim/map/map.h"
+#include "traces/read/kineto.h"
+#include "traces/db/tracedb.h"
 #include "workloads/rules.h"
 
 /* Experts of a pass are always the first of each router: which they are costs nothing. */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "traces/capture_import.h"
+#include "traces/read/capture_import.h"
 #include "validate/tests/fuzz/check_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/counters.h"
-#include "traces/format.h"
-#include "traces/ncu_csv.h"
-#include "traces/nsys_csv.h"
+#include "sim/profile/counters.h"
+#include "traces/read/format.h"
+#include "traces/read/ncu_csv.h"
+#include "traces/read/nsys_csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/kineto.h"
+#include "traces/read/kineto.h"
 
 #define KINETO_TEXT_MAX (3u << 20) /* an event's text, each byte of which may have become U+FFFD */
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "traces/nsys.h"
+#include "traces/read/nsys.h"
 #include "validate/tests/fuzz/check_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

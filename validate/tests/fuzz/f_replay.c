@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "traces/replay.h"
+#include "traces/read/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -4,7 +4,7 @@ for f in sim/*.[ch] arch/*.[ch] workloads/*.[ch] traces/*.[ch] results/*.[ch]; d
 	name=$(basename "$f")
 	name=${name%.*}
 	grep -qE "(^|[ /(,;])$name([ ,:();./]|\$)" "$TMP/map" && continue
-	# "sim/map ... (_tile, _math)": a part beside its module.
+	# "sim/map/map ... (_tile, _math)": a part beside its module.
 	case $name in
 	*_*) grep -qE "[ (,;]_${name##*_}([ ,:;)]|\$)" "$TMP/map" && grep -qE "[ /]${name%_*}([ ,]|\$)" "$TMP/map" && continue ;;
 	esac

@@ -1,6 +1,6 @@
 /* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
-#include "sim/limits.h"
-#include "sim/run.h"
+#include "sim/sweep/limits.h"
+#include "sim/engine/run.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -48,8 +48,8 @@ TEST(a_tiny_product_costs_its_latencies_and_little_more)
 	t = run(&b, synth_product(b.a, 1, 64, 64), NULL, 0, RUN_COLD);
 	/* doorbell; the weight comes while the dispatch latency runs; math; the result's way to the L2 and its answer
 	 */
-	least = 2 * PS_US + dram_unloaded(&b.c->cfg.dram, DRAM_ROW_EMPTY) + b.c->cfg.l2.miss_latency +
-	        b.c->cfg.l2.latency;
+	least = 2 * PS_US + dram_unloaded(&b.c->cfg.mem.dram, DRAM_ROW_EMPTY) + b.c->cfg.mem.l2.miss_latency +
+	        b.c->cfg.mem.l2.latency;
 	CHECK(t >= least);
 	CHECK(t <= least + 1 * PS_US);
 	bed_down(&b);
@@ -63,7 +63,7 @@ TEST(a_large_cold_product_runs_at_the_memorys_rate_less_refresh)
 
 	bed_up(&b);
 	t = run(&b, synth_product(b.a, 1, 129280, 1280), NULL, 0, RUN_COLD);
-	pins = clock_transfer(bytes, dram_peak(&b.c->cfg.dram));
+	pins = clock_transfer(bytes, dram_peak(&b.c->cfg.mem.dram));
 	CHECK(t >= pins);
 	/* all-bank refresh takes (tRFC + tRP + tRCD) / tREFI = 9.9 % (validate/data/dram), the cores' streams closing each
 	 * other's rows some more: 80 % on the command path (npusim probe dram --tiles); start and end a few us */
@@ -83,7 +83,7 @@ TEST(a_warm_product_is_not_bound_by_dram)
 	warm = run(&b, synth_product(b.a, 1, 4096, 4096), NULL, 0, RUN_STEADY);
 	CHECK(warm < cold);
 	CHECK_U64(b.x.dram_read_bytes, 0);
-	CHECK(warm >= clock_transfer(UINT64_C(2) * 4096 * 4096, l2_bandwidth(&b.c->cfg.l2, b.c->cfg.clock)));
+	CHECK(warm >= clock_transfer(UINT64_C(2) * 4096 * 4096, l2_bandwidth(&b.c->cfg.mem.l2, b.c->cfg.clock)));
 	bed_down(&b);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/base/rng.h"
-#include "sim/gpu_work.h"
+#include "arch/gpu/gpu_work.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"
@@ -35,7 +35,7 @@ static void bed_up(struct bed *b, const char *trace)
 	snprintf(path, sizeof path, "%s/configs/gpu/h200.yaml", test_root());
 	CHECK((b->conf = machine_conf_load(path, NULL, 0, &b->e)) != NULL);
 	CHECK_OK(gpu_work_make(b->in.s, b->kernels, b->in.a, &b->w, &b->e), b->e);
-	CHECK((door = gpu_traffic_new(&b->conf->cfg, &b->e)) != NULL);
+	CHECK((door = gpu_traffic_new(&b->conf->cfg.mem, b->conf->cfg.clock, &b->e)) != NULL);
 	CHECK_OK(gpu_work_run(&b->w, false, door, &b->e), b->e);
 	gpu_traffic_free(door);
 }

@@ -2,7 +2,7 @@
  * more of anything never makes a stream slower. NPUSIM_SEED picks other machines. */
 #include <stdlib.h>
 
-#include "arch/dram_tile.h"
+#include "arch/mem/dram_tile.h"
 #include "sim/base/rng.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"

@@ -1,7 +1,7 @@
 /* The traced DeepSeek-OCR decode step on the shipped machines: exact bytes, order of designs, what changes what. */
-#include "sim/lower.h"
-#include "traces/kineto.h"
-#include "traces/tracedb.h"
+#include "sim/lower/lower.h"
+#include "traces/read/kineto.h"
+#include "traces/db/tracedb.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"

@@ -1,7 +1,7 @@
 /* p_sweep.c - a sweep's rows are the same however it is run: workers, shards, kills, others at the same file. */
 #define _POSIX_C_SOURCE 200809L
-#include "sim/sweep.h"
-#include "sim/sweep_int.h"
+#include "sim/sweep/sweep.h"
+#include "sim/sweep/sweep_int.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

@@ -1,6 +1,6 @@
 /* The closed form's parts: a server's booked time, and what a level holds. */
-#include "sim/analytic_held.h"
-#include "sim/analytic_line.h"
+#include "sim/engine/analytic_held.h"
+#include "sim/engine/analytic_line.h"
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/hist.h"
+#include "sim/profile/hist.h"
 #include "validate/tests/tracebed.h"
 
 static const char table[] =

@@ -1,9 +1,9 @@
 /* t_capture.c - spools of the capture library: what is read, what a kill leaves, and what is refused. */
 #include <stdlib.h>
 
-#include "traces/capture_import.h"
-#include "traces/capture_spool.h"
-#include "traces/format.h"
+#include "traces/read/capture_import.h"
+#include "traces/read/capture_spool.h"
+#include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
 #define T0 UINT64_C(1700000000000000000)

@@ -1,6 +1,6 @@
 /* t_classify.c - names, families and copies of a trace: sums, orders, shares of one name between families. */
-#include "sim/classify.h"
-#include "traces/kineto.h"
+#include "sim/profile/classify.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/test.h"
 
 static const char table[] =

@@ -1,5 +1,5 @@
 /* Command processor, cores and DMA over a mock memory: exact picoseconds, order, accounting, no lock-up. */
-#include "arch/cp.h"
+#include "arch/npu/cp.h"
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "traces/csv.h"
-#include "traces/measure.h"
+#include "traces/text/csv.h"
+#include "traces/text/measure.h"
 #include "validate/tests/test.h"
 
 struct table { struct input *in; struct csv *csv; struct err e; };

@@ -2,7 +2,7 @@
  * where an efficiency is claimed. */
 #include <stdlib.h>
 
-#include "arch/dram_tile.h"
+#include "arch/mem/dram_tile.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

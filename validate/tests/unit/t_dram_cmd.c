@@ -1,8 +1,8 @@
 /* t_dram_cmd.c - the command path gate by gate: refused a tick before, accepted at the tick; address maps; the loop. */
 #include <stdlib.h>
 
-#include "arch/dram_cmd.h"
-#include "validate/probe_dram_ref.h"
+#include "arch/mem/dram_cmd.h"
+#include "validate/probe/probe_dram_ref.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -1,5 +1,5 @@
 /* Fusion patterns: what joins, what does not, and errors with their place. */
-#include "sim/fuse.h"
+#include "sim/map/fuse.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

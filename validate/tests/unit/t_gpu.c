@@ -1,8 +1,8 @@
 /* What the closed forms of a GPU's launches share, and the launch as a whole. */
-#include "arch/gpu.h"
+#include "arch/gpu/gpu.h"
 
-#include "sim/gpu_work.h"
-#include "sim/machine.h"
+#include "arch/gpu/gpu_work.h"
+#include "arch/machine/machine_conf.h"
 #include "traces/trace.h"
 #include "validate/tests/test.h"
 
@@ -56,7 +56,7 @@ static struct gpu device(void)
 	cfg.rows.join = 600000;
 	cfg.stream.apart = 50;
 	cfg.stream.odd = 3000000;
-	cfg.l2.size = 40000 << 10;
+	cfg.mem.l2.size = 40000 << 10;
 	cfg.rows.resident = 800000; /* 32,768,000 bytes */
 	return machine_gpu(&cfg);
 }

@@ -1,5 +1,5 @@
 /* t_gpu_forms.c - closed forms of products and attention: a template and a shape on a fixed device. */
-#include "sim/machine.h"
+#include "arch/machine/machine_conf.h"
 #include "validate/tests/test.h"
 
 static const char device[] =

@@ -1,5 +1,5 @@
 /* Wall time from kernel times: who waits for whom. */
-#include "sim/host.h"
+#include "arch/gpu/host.h"
 
 #include "validate/tests/test.h"
 

@@ -1,5 +1,5 @@
 /* The table of kernel templates: what its errors say, and what the shipped one reads from real names. */
-#include "workloads/kernels.h"
+#include "arch/gpu/kernels.h"
 
 #include "validate/tests/test.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "traces/decimal.h"
-#include "traces/kineto.h"
+#include "traces/text/decimal.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/tracebed.h"
 
 #define EVENTS(list) "{\"traceEvents\":[" list "]}"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "traces/kineto.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/tracebed.h"
 
 #define H200 "traces/h200/kineto_dsocr_b1_c1024.json.gz"

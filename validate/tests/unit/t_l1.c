@@ -2,8 +2,8 @@
  * scratchpad. Two cores of 16 KiB: a set of 8 chunks of 2 KiB (16 lines of 4 sectors), and one more. */
 #include <stdlib.h>
 
-#include "arch/l1.h"
-#include "sim/machine.h"
+#include "arch/mem/l1.h"
+#include "sim/engine/machine.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

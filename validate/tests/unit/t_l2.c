@@ -2,7 +2,7 @@
  * unless said otherwise: 4 sets of 2 ways of 4 KiB chunks (lines of 128 B). */
 #include <stdlib.h>
 
-#include "arch/cache_tags.h"
+#include "arch/mem/cache_tags.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -3,8 +3,8 @@
  * sectors, ways for KV and pinned weights, and a victim cache. */
 #include <stdlib.h>
 
-#include "arch/cache_seen.h"
-#include "arch/memq.h"
+#include "arch/mem/cache_seen.h"
+#include "arch/mem/memq.h"
 #include "sim/base/hash.h"
 #include "sim/base/rng.h"
 #include "validate/tests/membed.h"

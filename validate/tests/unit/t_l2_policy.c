@@ -1,6 +1,6 @@
 /* t_cache_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own and
  * ways that weights keep, and a victim cache. */
-#include "arch/cache_tags.h"
+#include "arch/mem/cache_tags.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -1,7 +1,7 @@
 /* t_lower.c - from traces to op streams: exact figures of two real decode steps, and small traces made to trip it. */
-#include "sim/lower.h"
+#include "sim/lower/lower.h"
 
-#include "traces/kineto.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/mktrace.h"
 #include "validate/tests/tracebed.h"
 #include "workloads/work.h"

@@ -1,5 +1,5 @@
 /* t_memq.c - refused senders, and the pool of requests to the level below. */
-#include "arch/memq.h"
+#include "arch/mem/memq.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "traces/format.h"
-#include "traces/nsys.h"
+#include "traces/read/format.h"
+#include "traces/read/nsys.h"
 #include "validate/tests/tracebed.h"
 
 #define DATA "validate/tests/data/nsys/"

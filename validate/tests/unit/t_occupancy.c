@@ -1,5 +1,5 @@
 /* CTAs an SM holds, against the limits worked out by hand for compute capability 9.0. */
-#include "arch/occupancy.h"
+#include "arch/gpu/occupancy.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -1,5 +1,5 @@
 /* t_opt.c - every spelling of an option, every fault, and the help text. */
-#include "sim/opt.h"
+#include "sim/ui/opt.h"
 
 #include "sim/base/clock.h"
 #include "validate/tests/test.h"

@@ -1,9 +1,9 @@
 /* t_out.c - the three formats, byte for byte. */
-#include "sim/out.h"
+#include "sim/ui/out.h"
 
 #include <math.h>
 
-#include "sim/progress.h"
+#include "sim/ui/progress.h"
 #include "validate/tests/test.h"
 
 static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "time us", OUT_REAL, 2 },

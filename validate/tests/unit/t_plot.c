@@ -1,5 +1,5 @@
 /* t_plot.c - a chart's script, byte for byte, and what is refused. gnuplot itself runs in golden/plot.sh. */
-#include "results/plot.h"
+#include "results/plot/plot.h"
 
 #include <math.h>
 

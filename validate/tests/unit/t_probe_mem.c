@@ -1,6 +1,7 @@
 /* t_probe_mem.c - the probes measure what was configured: plateaus to the picosecond over a memory of fixed latency,
  * and what must hold over a real one. */
-#include "validate/probe_mem.h"
+#include "arch/machine/machine_conf.h"
+#include "validate/probe/probe_mem.h"
 #include "validate/tests/test.h"
 
 #define KIB UINT64_C(1024)
@@ -148,9 +149,9 @@ TEST(a_real_memory_shows_its_latency_behind_the_l2)
 	struct probe_mem_point x[PROBE_MEM_POINTS];
 	struct machine_conf *c = file("configs/npu/dsocr.yaml", (const char *[]){ "l2.size=1 MiB" }, 1);
 	const struct machine_cfg *k = &c->cfg;
-	double hit = (double)(2 * k->noc.latency + k->l2.latency) / 1000;
-	double least = hit + (double)(k->l2.miss_latency + dram_unloaded(&k->dram, DRAM_ROW_HIT)) / 1000;
-	double most = hit + (double)(k->l2.miss_latency + dram_unloaded(&k->dram, DRAM_ROW_CONFLICT)) / 1000;
+	double hit = (double)(2 * k->mem.noc.latency + k->mem.l2.latency) / 1000;
+	double least = hit + (double)(k->mem.l2.miss_latency + dram_unloaded(&k->mem.dram, DRAM_ROW_HIT)) / 1000;
+	double most = hit + (double)(k->mem.l2.miss_latency + dram_unloaded(&k->mem.dram, DRAM_ROW_CONFLICT)) / 1000;
 	int n = probe(probe_mem_latency, c, (struct probe_mem_opts){ .samples = 1000 }, x);
 
 	CHECK(about(x[0].mean_ns, hit, 0.01));

@@ -2,9 +2,9 @@
  * refused. */
 #include <stdlib.h>
 
-#include "traces/format.h"
-#include "traces/ncu_csv.h"
-#include "traces/nsys_csv.h"
+#include "traces/read/format.h"
+#include "traces/read/ncu_csv.h"
+#include "traces/read/nsys_csv.h"
 #include "validate/tests/tracebed.h"
 
 #define DATA "validate/tests/data/csv/"

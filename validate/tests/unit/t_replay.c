@@ -1,8 +1,8 @@
 /* t_replay.c - a published table replayed: the committed one of the RTX 5090 to the nanosecond, and files that are wrong. */
 #include <stdlib.h>
 
-#include "traces/format.h"
-#include "traces/replay.h"
+#include "traces/read/format.h"
+#include "traces/read/replay.h"
 #include "validate/tests/tracebed.h"
 
 #define STEPS 64

@@ -1,7 +1,7 @@
 /* t_res.c - the results database: what goes in comes out, a run is stored once, and nothing is left half written. */
 #define _POSIX_C_SOURCE 200809L
-#include "results/res.h"
-#include "results/res_sweep.h"
+#include "results/db/res.h"
+#include "results/db/res_sweep.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

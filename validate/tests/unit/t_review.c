@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/review.h"
-#include "traces/csv.h"
+#include "sim/profile/review.h"
+#include "traces/text/csv.h"
 #include "validate/tests/test.h"
 #include "workloads/rules.h"
 

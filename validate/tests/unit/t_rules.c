@@ -2,7 +2,7 @@
 #include "workloads/rules.h"
 
 #include "sim/base/hash.h"
-#include "traces/kineto.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/mktrace.h"
 #include "validate/tests/tracebed.h"
 

@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "traces/format.h"
+#include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
 #define RTX "samples/ncu_csv/dsocr_rtx5090_ncu-v2/"

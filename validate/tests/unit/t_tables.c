@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "sim/gpu_geometry.h"
-#include "validate/score.h"
-#include "validate/tables.h"
+#include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_conf.h"
+#include "validate/score/score.h"
+#include "validate/score/tables.h"
 
 #include "validate/tests/test.h"
 

@@ -1,13 +1,13 @@
 /* t_timeline.c - a run's timeline against the run: spans that are apart and sum to its statistics, counters that
  * integrate to its bytes, and a run that does not mind being looked at. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
-#include "sim/timeline.h"
+#include "sim/timeline/timeline.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-#include "sim/series.h"
+#include "sim/timeline/series.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -227,7 +227,7 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 		{ "kv bandwidth", "kv_buffer.read_bytes", "kv_buffer.write_bytes" },
 	};
 	const struct machine_cfg *c = &b->c->cfg;
-	const double pins = (double)(dram_is_fixed(&c->dram) ? c->dram.fixed_bandwidth : dram_peak(&c->dram)) / 1e9;
+	const double pins = (double)(dram_is_fixed(&c->mem.dram) ? c->mem.dram.fixed_bandwidth : dram_peak(&c->mem.dram)) / 1e9;
 	uint64_t host;
 	double most;
 	size_t n;

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "sim/base/rng.h"
-#include "traces/intern.h"
-#include "traces/kineto.h"
-#include "traces/trace_args.h"
+#include "traces/db/intern.h"
+#include "traces/read/kineto.h"
+#include "traces/db/trace_args.h"
 #include "validate/tests/tracebed.h"
 
 #define H200 "traces/h200/kineto_dsocr_b1_c1024.json.gz"

@@ -1,7 +1,7 @@
 /* Closed forms of the compute units: exact cycles, and more of a unit is never slower. */
-#include "arch/gemv.h"
-#include "arch/matrix.h"
-#include "arch/vector.h"
+#include "arch/npu/unit_gemv.h"
+#include "arch/npu/unit_matrix.h"
+#include "arch/npu/unit_vector.h"
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
 

@@ -1,9 +1,9 @@
 /* Samples of a trace, how a benchmark's rotation decides what is warm, scores, the fit and the accuracy file. */
 #include <stdio.h>
 
-#include "validate/accuracy.h"
-#include "validate/cases.h"
-#include "validate/fit.h"
+#include "validate/score/accuracy.h"
+#include "validate/score/cases.h"
+#include "validate/fit/fit.h"
 
 #include "validate/tests/mktrace.h"
 

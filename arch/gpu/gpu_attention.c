@@ -1,0 +1,152 @@
+/* gpu_attention.c - see the head of arch/gpu/gpu.h.
+ *
+ * Few queries: a CTA walks over tiles of keys and values, one in flight; CTAs of an SM share its port. Asynchronous ones
+ * are copied while the tile before is worked on. The first tile is waited for, and all CTAs want theirs at once. What
+ * joins parts of the keys reads some at once, or one after the other, as the kernel's counts say. Many queries:
+ * persistent CTAs, each of which has whole blocks of queries; a tile of keys costs its math and its exponentials one
+ * after the other, a masked one twice. */
+#include "arch/gpu/gpu.h"
+
+#define FITTED "fitted, configs/calibrate/h200.yaml"
+#define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"
+
+const struct cfg_field gpu_attention_schema[] = {
+	CFG_PS(struct gpu_attention_cfg, setup, "setup", "540.7 ns", 0, 100 * PS_US, NULL,
+	       "before the first keys and after the last values, beside launch and four dependent steps", FITTED),
+	CFG_PS(struct gpu_attention_cfg, setup_dim, "setup_dim", "1274 ns", 0, 100 * PS_US, NULL,
+	       "... with heads of 128, in proportion to their dimension: queries in, values joined and out", FITTED),
+	CFG_PS(struct gpu_attention_cfg, tile, "tile", "300.9 ns", 1, 100 * PS_US, NULL,
+	       "a tile of keys and values beside its bytes", FITTED),
+	CFG_RATE(struct gpu_attention_cfg, tile_rate, "tile_rate", "84.4 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of an SM whose CTAs have a tile each in flight",
+	         "64 queries' math, 64 FLOP a byte of keys and values, at the 2728 FLOP a cycle of mma.sync at 1.98 "
+	         "GHz: "
+	         "traces/h200/micro/pipe.csv"),
+	CFG_PS(struct gpu_attention_cfg, combine, "combine", "1016 ns", 0, 100 * PS_US, NULL,
+	       "joining parts, beside launch, parts and bytes", SINGLE),
+	CFG_PS(struct gpu_attention_cfg, combine_part, "combine_part", "26.7 ns", 0, 100 * PS_US, NULL,
+	       "each part of a row", SINGLE),
+	CFG_RATE(struct gpu_attention_cfg, combine_rate, "combine_rate", "2.04 TB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "of the parts' bytes", SINGLE),
+	CFG_PS(struct gpu_attention_cfg, many_setup, "many_setup", "1515 ns", 0, 100 * PS_US, NULL,
+	       "of a kernel over many queries, beside launch", FITTED),
+	CFG_PS(struct gpu_attention_cfg, many_block, "many_block", "1.14 us", 0, 100 * PS_US, NULL,
+	       "each block of queries: loading and storing it", FITTED),
+	CFG_PPM(struct gpu_attention_cfg, many_softmax, "many_softmax", "1.154", 100000, 10000000,
+	        "what a softmax takes over its exponentials alone", FITTED),
+	CFG_PPM(struct gpu_attention_cfg, many_tensor, "many_tensor", "1.019", 100000, 2000000,
+	        "of the tensor cores' rate at the full clock", FITTED),
+	CFG_END
+};
+
+/* A tile that was copied while the one before was worked on: what a warp's chain of matrix instructions and exponentials
+ * takes, as in gpu_flash.c, or the tensor cores' time for all CTAs of the SM. */
+static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
+{
+	const struct gpu_flash_cfg *f = g->flash;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim);
+	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
+	uint64_t mma = div_up(scores * dims, warps * 16 * 8 * 16); /* of a warp: m16n8k16 */
+	uint64_t rate = f->flop_mma < g->c->flop_bf16 ? f->flop_mma : g->c->flop_bf16;
+	ps_t math = clock_span(mma * f->mma / 1000000, g->clock);
+	ps_t pipe = clock_span(div_up(2 * scores * dims, rate), g->clock);
+
+	return gpu_overlap(4, math, mates * pipe) + clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
+}
+
+static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
+	uint64_t bytes =
+		l->kernel.tile_k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)) * dtype_bits(l->op->dtype) / 8;
+	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
+	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
+
+	mates = mates < x.per_sm ? mates : x.per_sm;
+	if (l->kernel.asynchronous)
+		tile = warps_tile(g, l, mates);
+	else
+		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
+	/* Where keys lie in pages, a tile asks the table for them first. */
+	tile += l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock);
+	all = mates * x.sms < x.ctas ? mates * x.sms * bytes : x.ctas * bytes;
+	all = all < l->mem.read ? all : l->mem.read;
+	first = all < cold ? all : cold;
+	if (l->kernel.asynchronous)
+		setup = clock_span(l->kernel.cycles, g->clock);
+	t->start = setup + (l->kernel.start ? l->kernel.start : 4) * gpu_step(g, &l->mem) +
+	           gpu_overlap(2, tile,
+	                       clock_transfer(first, g->c->dram_read) + clock_transfer(all - first, g->c->l2_rate));
+	if (x.per_sm == 1) /* no other CTA hides the next one's start */
+		t->finish = (x.rounds - 1) * (setup + 4 * g->c->step_l2);
+	t->chain = (deep * x.rounds - 1) * tile;
+	t->memory =
+		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
+	t->body = gpu_overlap(4, t->chain, t->memory);
+}
+
+static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	uint32_t q = l->kernel.tile_m, k = l->kernel.tile_k;
+	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
+		 heads = s->heads * (s->batch ? s->batch : 1);
+	uint64_t blocks = div_up(s->q_len, q) * heads, past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0,
+		 tiles = 0, own = 0;
+	ps_t math, softmax, tile;
+
+	/* The last block's CTA has the most: blocks go round, those of all heads before the next queries. */
+	for (uint64_t b = blocks; b > 0; b = b > ctas ? b - ctas : 0, own++) {
+		uint64_t end = s->causal ? past + ((b - 1) / heads + 1) * q : s->kv_len;
+
+		end = end < s->kv_len ? end : s->kv_len;
+		tiles += div_up(end, k) + (s->causal || s->kv_len % k ? 1 : 0);
+	}
+	math = clock_span(div_up(UINT64_C(2) * q * k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)),
+	                         g->c->flop_bf16),
+	                  g->clock) *
+	       1000000 / p->many_tensor;
+	softmax = clock_span(div_up((uint64_t)q * k, g->c->sfu), g->clock) * p->many_softmax / 1000000;
+	tile = math + softmax;
+	t->start = p->many_setup;
+	t->chain = tiles * softmax;
+	t->pipe = tiles * math;
+	t->memory = gpu_memory_time(g, &l->mem);
+	t->body = gpu_overlap(8, tiles * tile, t->memory);
+	t->finish = own * p->many_block;
+}
+
+void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
+	if (!l->kernel.tile_k)
+		gpu_plain(g, l, t);
+	else if (l->kernel.tile_m > 64)
+		many_queries(g, l, t);
+	else
+		few_queries(g, l, l->op->n_launches > 1 && l->at->grid[0] ? l->at->grid[0] : 1, t);
+}
+
+void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_attention_cfg *p = g->attention;
+	const struct op_shape *s = &l->op->shape;
+	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2];
+	uint64_t parts = l->nth && (l - 1)->at->grid[0] ? (l - 1)->at->grid[0] : 1;
+	uint64_t dim = s->v_dim ? s->v_dim : s->head_dim;
+
+	if (l->kernel.steps) { /* parts one after the other, or as many at once as there are threads for */
+		t->start = clock_span(l->kernel.cycles, g->clock);
+		t->chain = div_up(parts, l->kernel.unroll ? l->kernel.unroll : 1) *
+		           (l->kernel.steps * g->c->step_l2 + clock_span(l->kernel.loop_cycles, g->clock));
+	} else {
+		t->start = p->combine;
+		t->chain = parts * p->combine_part;
+	}
+	t->body = t->chain + clock_transfer(ctas * parts * dim * 4, p->combine_rate);
+}

@@ -1,0 +1,609 @@
+#include "arch/gpu/gpu_geometry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "traces/trace.h"
+#include "workloads/work.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* --- products ------------------------------------------------------------------------------------------------ */
+
+/* A tile a library has: n rows of weights, m tokens, k deep, on generations `from` to `to`. */
+struct tile {
+	const char *name;
+	uint32_t from, to, bits, n, m, k, stages, cluster, threads, registers;
+	bool splits;
+	enum kernel_form form;
+};
+
+/* cuBLAS names what it has. Where a library transposes a product its tile has its long side over the weights.
+ * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). */
+static const struct tile tiles[] = {
+	/* on generations without wgmma; those that copy through registers have one or two stages */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32, 118,
+	  true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128, 88,
+	  true, KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 100,
+	  true, KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x5_tn", 80, 89, 16, 64, 64, 64, 5, 1, 128, 100, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", 80, 89, 16, 128, 64, 64, 4, 1, 128, 152, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", 80, 89, 16, 128, 64, 64, 3, 1, 128, 154, true,
+	  KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 80, 89, 16, 128, 128, 32, 5, 1, 128, 222, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 80, 89, 16, 256, 128, 32, 3, 1, 256,
+	  218, true, KERNEL_MMA },
+	/* the same library on GB20x has the same kernels (traces/rtx5090) */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 120, 129, 16, 16, 16, 128, 2, 1, 32,
+	  118, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 120, 129, 16, 32, 32, 128, 2, 1, 128,
+	  88, true, KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 100, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", 120, 129, 16, 64, 64, 32, 6, 1, 128, 90, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 154,
+	  true, KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 120, 129, 16, 256, 128, 32, 3, 1, 256,
+	  218, true, KERNEL_MMA },
+	/* wgmma and its successor: cuBLAS's own kernels, tiles as traced on our H200 */
+	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 1, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 4, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 16, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 32, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", 90, 109, 16, 64, 64, 64, 13, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true, KERNEL_PRODUCT },
+};
+
+/* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
+ * both, and enough of k, is taken. Source: its *_fp8_dispatch.cuh for sm89, sm90, sm100 and sm120; where those leave the
+ * stages to the library they are what shared memory holds. */
+struct fp8_tile { uint32_t from, to; uint64_t tokens, outputs, least_k; struct tile tile; };
+
+#define ANY  UINT64_MAX
+#define FP8(name, n, m, k, stages, cluster, threads, registers, form) \
+	{ "cutlass_scaled_mm_fp8_" name, 0, 0, 8, n, m, k, stages, cluster, threads, registers, false, form }
+#define ADA(name, n, m, k, stages, threads) FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA)
+#define GEFORCE(name, n, m, k, stages)      FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA)
+#define TMA(name, n, m, k, stages, cluster) FP8(name, n, m, k, stages, cluster, 384, 168, KERNEL_PRODUCT)
+
+static const struct fp8_tile fp8_tiles[] = {
+	{ 89, 89, 16, 8192, 0, ADA("16x64_128x5", 64, 16, 128, 5, 64) },
+	{ 89, 89, 16, 16384, 0, ADA("16x128_64x5", 128, 16, 64, 5, 64) },
+	{ 89, 89, 32, 8192, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
+	{ 89, 89, 32, 16384, 0, ADA("32x128_128x4", 128, 32, 128, 4, 128) },
+	{ 89, 89, 32, ANY, 0, ADA("32x64_128x5", 64, 32, 128, 5, 128) },
+	{ 89, 89, 64, 8192, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
+	{ 89, 89, 64, 16384, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, 64, ANY, 0, ADA("64x64_128x5", 64, 64, 128, 5, 128) },
+	{ 89, 89, 128, 8192, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, 128, 16384, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
+	{ 89, 89, 128, ANY, 0, ADA("128x64_128x3", 64, 128, 128, 3, 128) },
+	{ 89, 89, 256, 4096, 0, ADA("64x128_128x3", 128, 64, 128, 3, 128) },
+	{ 89, 89, ANY, ANY, 0, ADA("128x128_64x5", 128, 128, 64, 5, 128) },
+	{ 90, 99, 16, ANY, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
+	{ 90, 99, 64, 1280, 0, TMA("swapped_64x16_256x8", 64, 16, 256, 8, 1) },
+	{ 90, 99, 64, ANY, 0, TMA("swapped_64x64_256x6", 64, 64, 256, 6, 1) },
+	{ 90, 99, 128, ANY, 0, TMA("64x128_128x8", 128, 64, 128, 8, 1) },
+	{ 90, 99, ANY, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
+	{ 100, 119, 16, ANY, 0, TMA("swapped_128x32_128x10", 128, 32, 128, 10, 4) },
+	{ 100, 119, 63, ANY, 0, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
+	{ 100, 119, 64, ANY, 4096, TMA("swapped_128x64_256x4", 128, 64, 256, 4, 4) },
+	{ 100, 119, 64, ANY, 0, TMA("64x64_128x13", 64, 64, 128, 13, 1) },
+	{ 100, 119, 256, ANY, 0, TMA("128x128_128x6", 128, 128, 128, 6, 1) },
+	{ 100, 119, ANY, ANY, 0, TMA("256x128_128x4", 128, 256, 128, 4, 2) },
+	{ 120, 129, 16, ANY, 0, GEFORCE("16x64_128x9", 64, 16, 128, 9) },
+	{ 120, 129, 32, ANY, 0, GEFORCE("32x64_128x7", 64, 32, 128, 7) },
+	{ 120, 129, 256, ANY, 0, GEFORCE("64x64_128x5", 64, 64, 128, 5) },
+	{ 120, 129, ANY, ANY, 0, GEFORCE("128x128_128x2", 128, 128, 128, 2) },
+};
+
+static struct gpu_mem bytes_of(const struct op_stream *s, const struct op *o)
+{
+	struct gpu_mem m = { 0 };
+
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = &s->operands[o->first_operand + i];
+
+		*(x->write ? &m.write : &m.read) += x->touched < x->bytes ? x->touched : x->bytes;
+	}
+	return m;
+}
+
+static void put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name, uint64_t gx,
+                uint64_t gy, uint64_t gz, uint32_t threads)
+{
+	struct op_launch *l = &out->at[out->n];
+
+	memset(l, 0, sizeof *l);
+	l->trace_id = -1;
+	l->name = name;
+	l->grid[0] = (uint32_t)gx;
+	l->grid[1] = (uint32_t)gy;
+	l->grid[2] = (uint32_t)gz;
+	l->block[0] = threads;
+	l->block[1] = l->block[2] = 1;
+	l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
+	l->waits_for = -1;
+	out->kernel[out->n] = kernels_match(k, name, o->rule);
+	out->n++;
+}
+
+/* Does the library multiply warp by warp here, and has no wgmma? */
+static bool by_warps(const struct gpu *g)
+{
+	return g->sm->capability < 90 || g->sm->capability >= 120;
+}
+
+/* Time of the launches; what the last of several moves is in the L2. So are the operands of kernels that work by warps,
+ * others read theirs from DRAM: on what a library was tuned nobody says, and so one of four rows of the tables has it. */
+static ps_t time_of(const struct gpu *g, const struct op_stream *s, const struct op *o, const struct geometry *x)
+{
+	struct gpu_launch l[GEOMETRY_LAUNCHES];
+	struct op op = *o;
+	ps_t t = 0;
+
+	op.n_launches = x->n;
+	for (uint32_t i = 0; i < x->n; i++) {
+		l[i] = (struct gpu_launch){
+			.stream = s, .op = &op, .at = &x->at[i], .kernel = x->kernel[i], .nth = i, .count = x->n
+		};
+		if (i == 0) {
+			l[i].mem = bytes_of(s, o);
+			l[i].mem.read_hit = by_warps(g) ? l[i].mem.read : 0;
+		}
+		t += gpu_time(g, &l[i]).total;
+	}
+	return t;
+}
+
+static uint64_t smem_of(const struct tile *t)
+{
+	return (uint64_t)t->stages * t->k * (t->n + t->m) * t->bits / 8;
+}
+
+/* A kernel's grid stays on the device: CTAs beyond an SM's one go over the tiles again. */
+static void product(const struct gpu *g, const struct kernels *k, const struct op *o, const struct tile *t,
+                    uint32_t splits, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t units =
+		round_up(div_up(s->n, t->n), t->cluster) * div_up(s->m, t->m) * (s->batch ? s->batch : 1) * splits;
+	uint64_t fits = g->sms / t->cluster * t->cluster, rounds = div_up(units, fits);
+	struct kernel *x;
+
+	out->n = 0;
+	if (t->form == KERNEL_MMA)
+		put(out, k, o, t->name, div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads);
+	else
+		put(out, k, o, t->name, round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads);
+	out->at[0].cluster[0] = t->cluster;
+	out->at[0].registers = t->registers;
+	out->at[0].smem_dynamic = smem_of(t);
+	x = &out->kernel[0];
+	x->form = t->form;
+	x->asynchronous = t->stages > 2;
+	x->tile_m = t->n;
+	x->tile_n = t->m;
+	x->tile_k = t->k;
+	x->stages = t->stages;
+	x->cluster_m = t->cluster;
+	x->cluster_n = 1;
+	x->splits_k = splits > 1;
+	x->moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	if (splits == 1)
+		return;
+	put(out, k, o, "void cublasLt::splitKreduce_kernel<32, 16, int, __nv_bfloat16, __nv_bfloat16, float>",
+	    div_up(s->n, 32), div_up(s->m, 16), 1, 512);
+	out->at[1].registers = 32;
+	out->kernel[1].form = KERNEL_SPLIT_REDUCE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
+/* cuBLAS's GEMV: a CTA of four warps, a warp a row (grids of Nsight Compute on an RTX 5090). Its code is not public:
+ * the two round trips (x into shared memory, then the row) are what such kernels do, two loads in flight and 200 cycles
+ * beside them what one of four rows of the published tables shows. So is that long rows are split: of 8192 and more on
+ * Ada and later, of 512 and more on Ampere, where another kernel adds the parts. None is counted. Short rows share a
+ * warp. */
+static void gemv(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const bool ampere = g->sm->capability == 80;
+	const uint64_t parts = o->shape.k >= (ampere ? 512 : 8192) ? 4 : 1, lanes = div_up(o->shape.k, 8);
+	const uint64_t rows = 4 * (lanes < 32 && lanes ? 32 / lanes : 1);
+
+	out->n = 0;
+	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
+	    div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128);
+	out->at[0].registers = 64;
+	out->kernel[0].form = KERNEL_DOT;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].start = 2;
+	out->kernel[0].row_warps = 1;
+	out->kernel[0].vector_bytes = 16;
+	out->kernel[0].unroll = 2;
+	out->kernel[0].loop_cycles = 200;
+	if (!ampere || parts == 1)
+		return;
+	out->kernel[0].moves = KERNEL_MOVES_READS;
+	put(out, k, o, "void reduce_1Block_kernel", div_up(o->shape.n, 128), 1, 1, 128);
+	out->at[1].registers = 32;
+	out->kernel[1].form = KERNEL_PLAIN;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	out->kernel[1].start = 5;
+}
+
+/* Does cuBLAS split k where that would be faster? On Ada and GB20x not a short k, nor where tiles of 64 outputs keep a
+ * quarter of the SMs busy, nor below two million multiplications (what one of four rows of each published table shows);
+ * elsewhere always. */
+static bool cuts_k(const struct gpu *g, const struct op_shape *s)
+{
+	bool hesitates = g->sm->capability == 89 || g->sm->capability >= 120;
+	bool longer = s->k >= (s->n <= 512 ? 1536 : 2048), few = s->k >= 4096 || div_up(s->n, 64) * 4 <= g->sms;
+
+	return !hesitates || (longer && few && (s->m * s->n * s->k >= 1 << 21 || s->k > 8192));
+}
+
+static bool fp8_product(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	for (size_t i = 0; i < COUNT(fp8_tiles); i++) {
+		const struct fp8_tile *f = &fp8_tiles[i];
+
+		if (g->sm->capability < f->from || g->sm->capability > f->to || o->shape.m > f->tokens ||
+		    o->shape.k < f->least_k || o->shape.n > f->outputs)
+			continue;
+		product(g, k, o, &f->tile, 1, out);
+		return true;
+	}
+	return false;
+}
+
+static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                     struct geometry *best)
+{
+	uint32_t bits = dtype_bits(o->dtype), cap = g->sm->capability;
+	uint32_t most = cuts_k(g, &o->shape) ? 32 : 1;
+	struct geometry x;
+	ps_t t, least = 0;
+
+	best->n = 0;
+	if (o->shape.m == 1 && bits == 16 && by_warps(g)) {
+		gemv(g, k, o, best);
+		return true;
+	}
+	if (bits == 8 && fp8_product(g, k, o, best))
+		return true;
+	for (size_t i = 0; i < COUNT(tiles); i++) {
+		const struct tile *w = &tiles[i];
+		uint64_t deep = div_up(o->shape.k, w->k);
+
+		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->sm->smem)
+			continue;
+		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
+			product(g, k, o, w, splits, &x);
+			t = time_of(g, s, o, &x);
+			if (!best->n || t < least) {
+				*best = x;
+				least = t;
+			}
+		}
+	}
+	return best->n > 0;
+}
+
+/* --- attention ----------------------------------------------------------------------------------------------- */
+
+/* Two CTAs an SM are asked for. The fewest parts that fill waves nearly (85 %) as well as the best do; a number that
+ * gives no part fewer tiles than the one before is passed over. */
+uint32_t gpu_geometry_kv_splits(uint64_t ctas, uint32_t sms, uint64_t blocks)
+{
+	uint64_t room = 2 * (uint64_t)sms, most = blocks < 128 ? blocks : 128, best = 0;
+
+	if (ctas * 10 >= room * 8)
+		return 1;
+	most = most < room ? most : room;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint64_t n = 1; n <= most; n++) {
+			uint64_t ppm = ctas * n * 1000000 / room, full = div_up(ctas * n, room);
+
+			if (n > 1 && div_up(blocks, n) == div_up(blocks, n - 1))
+				continue;
+			ppm /= full;
+			if (pass == 0 && ppm > best)
+				best = ppm;
+			else if (pass == 1 && ppm * 100 >= best * 85)
+				return (uint32_t)n;
+		}
+	return 1;
+}
+
+/* FlashInfer's decode over paged keys by its tensor-core kernel (fa2), as vLLM plans it for a graph: rows are the queries
+ * of heads that share keys, 16 or 64 of them a tile; chunks of at least 128 keys, as long as keeps two CTAs an SM; what
+ * joins them runs in any case. Four warps share a tile of 16 rows along the keys; of 64 rows each has its own 16 and all
+ * keys, and turns all of a tile of 8-bit keys and values to 16 bits for itself: 20 cycles an element, chosen on one of
+ * four rows of the published tables. Before the first keys: the plan's mask, its request, lengths, the page, queries.
+ * Source: flashinfer-ai/flashinfer include/flashinfer/attention/scheduler.cuh, prefill.cuh. */
+static void flashinfer(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint64_t shared = s->heads > kv ? s->heads / kv : 1, rows = shared > 16 ? 64 : 16;
+	uint64_t tiles = batch * div_up(shared, rows), pages = div_up(s->kv_len ? s->kv_len : 1, 64);
+	uint64_t room = 2 * (uint64_t)g->sms / kv, each = room / tiles ? room / tiles : 1, chunk = div_up(pages, each);
+	/* What half of an SM's shared memory holds, 16 a step and warp, eight steps at the most. */
+	uint32_t keys = rows == 64 ? (s->head_dim <= 128 ? 128 : 32) : 16384 / (uint32_t)s->head_dim;
+	uint64_t elements = (uint64_t)keys * 2 * s->head_dim / (rows == 16 ? 128 : 32), parts;
+
+	chunk = chunk < 2 ? 2 : chunk;
+	parts = div_up(pages, chunk);
+	out->n = 0;
+	put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel", parts, tiles, kv, 128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = KERNEL_MOVES_READS;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = 6;
+	out->kernel[0].steps = 2;
+	out->kernel[0].cycles = 3100;
+	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
+	put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel", div_up(batch * s->heads, 4), 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	out->kernel[1].steps = 1;
+	out->kernel[1].unroll = (uint32_t)(1024 / s->head_dim); /* 128 threads of 8 elements */
+	out->kernel[1].cycles = 3680;                           /* as FlashAttention's */
+}
+
+/* vLLM's Triton kernel, which it takes for 8-bit keys where FlashInfer has no such heads: tiles of 32 keys, of which the
+ * page comes first, 16 segments of the keys where there are no more than 128 sequences times heads, joined by another
+ * kernel; its stages leave room for one CTA an SM. 1500 cycles a tile beside three round trips were chosen on one of four
+ * rows of the published tables. Source: vllm-project/vllm v1/attention/ops/triton_unified_attention.py. */
+static void triton(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint64_t rows = s->heads / kv > 16 ? s->heads / kv : 16, parts;
+	uint64_t tiles = div_up(s->kv_len ? s->kv_len : 1, 32);
+	const bool segments = batch * kv <= 128;
+
+	/* Segments behind the last key are left at once. */
+	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
+	out->n = 0;
+	put(out, k, o, "kernel_unified_attention", parts, batch, kv, 128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = 64 << 10;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = segments ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = (uint32_t)rows;
+	out->kernel[0].tile_k = 32;
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = 5;
+	out->kernel[0].steps = 3;
+	out->kernel[0].cycles = 3100; /* as FlashAttention's */
+	out->kernel[0].loop_cycles = 1500;
+	if (!segments)
+		return;
+	put(out, k, o, "reduce_segments", batch * s->heads, 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
+/* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
+ * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
+ * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
+ * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. */
+static bool attention(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
+	uint32_t keys = s->head_dim <= 64 ? 256 : s->head_dim <= 128 ? 128 : 64;
+	bool varlen = o->algorithm == OP_ATTN_FLASH && s->paged, joined = s->heads > kv && s->q_len == 1;
+	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
+	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
+
+	if (s->q_len > 64)
+		return false;
+	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1) {
+		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
+			flashinfer(g, k, o, out);
+		else
+			triton(k, o, out);
+		return true;
+	}
+	out->n = 0;
+	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>", splits, ctas / batch, batch,
+	    128);
+	out->at[0].registers = 255;
+	out->at[0].smem_dynamic = (64 + 2 * keys) * s->head_dim * 2;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = splits > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = 64;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].asynchronous = 1;
+	out->kernel[0].start = s->paged ? 5 : 3; /* lengths, page, queries, keys, values */
+	out->kernel[0].cycles = 3100;
+	out->kernel[0].steps = s->paged ? 1 : 0; /* the page of the keys; that of the values is known by then */
+	if (splits == 1)
+		return true;
+	put(out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
+	    div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128);
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].steps = 1;
+	out->kernel[1].cycles = 3680;
+	out->kernel[1].loop_cycles = 36;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+	return true;
+}
+
+/* --- the rest: PyTorch's rules ------------------------------------------------------------------------------- */
+
+/* Four elements a thread and 128 threads, vectorised where every operand is contiguous. */
+static void elementwise(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	out->n = 0;
+	put(out, k, o,
+	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
+	                     : "void at::native::vectorized_elementwise_kernel<4>",
+	    div_up(o->shape.elems, 512), 1, 1, 128);
+	out->at[0].registers = 32;
+}
+
+/* A CTA a row, as many threads as it has elements by four, 32 to 512. */
+static void rows(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	uint64_t threads = round_up(div_up(o->shape.cols, 4), 32);
+
+	out->n = 0;
+	put(out, k, o,
+	    o->kind == OP_SOFTMAX ? "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>"
+	    : o->kind == OP_NORM  ? "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel"
+	                          : "void at::native::reduce_kernel<512, 1>",
+	    o->shape.rows ? o->shape.rows : 1, 1, 1,
+	    (uint32_t)(threads < 32    ? 32
+	               : threads > 512 ? 512
+	                               : threads));
+	out->at[0].registers = 32;
+}
+
+bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                     struct geometry *out)
+{
+	switch (o->kind) {
+	case OP_GEMM:
+		return dtype_bits(o->dtype) <= 16 && products(g, k, s, o, out);
+	case OP_ATTENTION:
+		return attention(g, k, o, out);
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+		rows(k, o, out);
+		return true;
+	case OP_ELEMENTWISE:
+	case OP_CONVERT:
+	case OP_COPY:
+	case OP_CONCAT:
+	case OP_GATHER:
+	case OP_ROPE:
+	case OP_EMBED:
+		elementwise(k, o, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- a whole stream ------------------------------------------------------------------------------------------ */
+
+static bool unknown(const struct op_launch *l)
+{
+	return l->kind == TRACE_KERNEL && l->block[0] == 0;
+}
+
+static bool any_unknown(const struct op_stream *s, const struct op *o)
+{
+	for (uint32_t i = 0; i < o->n_launches; i++)
+		if (unknown(&s->launches[o->first_launch + i]))
+			return true;
+	return false;
+}
+
+/* Which ops of a trace are laid out anew. */
+static bool anew(const struct kernels *k, const struct op_stream *s, const struct op *o)
+{
+	if (!o->n_launches)
+		return o->kind != OP_OPAQUE && o->kind != OP_HOST_SYNC;
+	if (o->kind != OP_OPAQUE && any_unknown(s, o))
+		return true;
+	if (o->kind != OP_GEMM && o->kind != OP_ATTENTION)
+		return false;
+	for (uint32_t i = 0; i < o->n_launches; i++) {
+		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;
+
+		if (f == KERNEL_PRODUCT || f == KERNEL_MMA || f == KERNEL_DOT || f == KERNEL_ATTENTION)
+			return true;
+	}
+	return false;
+}
+
+bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s)
+{
+	if (!s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->sm->capability)))
+		return true;
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (any_unknown(s, &s->ops[i]))
+			return true;
+	return false;
+}
+
+/* Where no rule lays an op out either: what PyTorch would take for as many elements. */
+static void some_geometry(const struct op *o, struct op_launch *l)
+{
+	const struct op_shape *x = &o->shape;
+	const uint64_t outputs = x->m * x->n * (x->batch ? x->batch : 1), n = outputs > x->elems ? outputs : x->elems;
+
+	l->block[0] = 128;
+	l->grid[0] = n > 512 ? (uint32_t)div_up(n < UINT32_MAX ? n : UINT32_MAX, 512) : 1;
+	for (int i = 0; i < 3; i++) {
+		l->grid[i] = l->grid[i] ? l->grid[i] : 1;
+		l->block[i] = l->block[i] ? l->block[i] : 1;
+	}
+	l->registers = l->registers ? l->registers : 32;
+}
+
+int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
+                      struct op_stream *out, struct gpu_work *w, struct err *e)
+{
+	size_t most = s->n_launches + GEOMETRY_LAUNCHES * s->n_ops + 1;
+	struct kernel *made = arena_array(a, most, sizeof *made);
+
+	*out = *s;
+	out->ops = arena_array(a, s->n_ops + 1, sizeof *out->ops);
+	out->launches = arena_array(a, most, sizeof *out->launches);
+	if (!out->ops || !out->launches || !made)
+		return err_set(e, ERR_NOMEM, "out of memory for %zu launches", most);
+	out->n_launches = 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *was = &s->ops[i];
+		struct op *o = &out->ops[i];
+		struct geometry x = { .n = 0 };
+
+		*o = *was;
+		if (!anew(k, s, was) || !gpu_geometry_of(g, k, s, was, &x))
+			x.n = 0;
+		o->first_launch = (uint32_t)out->n_launches;
+		o->n_launches = x.n ? x.n : was->n_launches;
+		for (uint32_t n = 0; n < o->n_launches; n++) {
+			struct op_launch *l = &out->launches[out->n_launches];
+
+			*l = x.n ? x.at[n] : s->launches[was->first_launch + n];
+			if (x.n) {
+				l->measured_ns = n ? 0 : was->measured_ns;
+				l->start_ns = was->n_launches ? s->launches[was->first_launch].start_ns : 0;
+				made[out->n_launches] = x.kernel[n];
+			} else if (unknown(l)) {
+				some_geometry(was, l);
+			}
+			l->waits_for = (int32_t)out->n_launches - 1;
+			out->n_launches++;
+		}
+	}
+	if (gpu_work_make(out, k, a, w, e) < 0)
+		return -1;
+	for (size_t i = 0; i < w->n; i++)
+		if (made[i].name) /* the table knows a name, the geometry also the tile */
+			w->launches[i].kernel = made[i];
+	return 0;
+}

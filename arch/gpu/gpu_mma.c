@@ -1,0 +1,74 @@
+/* gpu_mma.c - see the head of arch/gpu/gpu.h.
+ *
+ * A product by warp-wide matrix instructions (Ampere's kernels, which later devices run as well): a CTA has one tile and
+ * walks over k; where k is split, the grid's last extent is its parts. 16 of k are a round: operands from shared memory
+ * into registers, then the instructions that need them; a warp does both in order, so that a round costs its latency
+ * beside its math however small the tile. CTAs of an SM fill each other's gaps until its tensor cores are full.
+ * Tiles that are copied asynchronously are under way while the tiles before are multiplied; the copies of a tile are
+ * spread over a tile's rounds, so that a pipeline of n stages hides n - 2 tiles' time of a round trip. Without them a
+ * warp waits for its loads and stores them itself, whatever the stages. After the last tile sums go through shared
+ * memory to the store.
+ * Leaves out: bank conflicts, warps that have more columns than the tile needs, swizzled orders of tiles. */
+#include "arch/gpu/gpu.h"
+
+#define FORCED "least squares over 370 forced kernels, traces/h200/micro/ampere_cupti.csv"
+
+const struct cfg_field gpu_mma_schema[] = {
+	CFG_PS(struct gpu_mma_cfg, setup, "setup", "916 ns", 0, 100 * PS_US, NULL,
+	       "before the first load and after the last store, beside launch and round trips", FORCED),
+	CFG_PS(struct gpu_mma_cfg, ahead, "ahead", "307 ns", 0, 100 * PS_US, NULL,
+	       "more of that where copies are asynchronous", FORCED),
+	CFG_PPM(struct gpu_mma_cfg, round, "round", "80", 1, 1000000000,
+	        "cycles of 16 of k beside their math: operands into registers, the first result", FORCED),
+	CFG_PPM(struct gpu_mma_cfg, through, "through", "1.14", 0, 10000000,
+	        "round trips of a tile that goes through the registers", FORCED),
+	CFG_PS(struct gpu_mma_cfg, miss, "miss", "43 ns", 0, 100 * PS_US, NULL,
+	       "what a tile's round trip to DRAM takes more than one load's", FORCED),
+	CFG_RATE(struct gpu_mma_cfg, store_rate, "store_rate", "44.6 GB/s", 1000000, UINT64_C(1) << 50, NULL,
+	         "at which a CTA hands its sums on", FORCED),
+	CFG_END
+};
+
+#define MILLION UINT64_C(1000000)
+
+void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
+{
+	const struct gpu_mma_cfg *p = g->mma;
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	struct gpu_grid x = gpu_grid_of(g, l);
+	uint64_t bits = dtype_bits(l->op->dtype), parts = l->at->grid[2] ? l->at->grid[2] : 1, deep, steps, mates;
+	uint64_t rows = k->tile_m < s->n ? k->tile_m : s->n, columns = k->tile_n < s->m ? k->tile_n : s->m, bytes, rate;
+	ps_t trip, math, own, step;
+
+	if (!k->tile_m || !k->tile_n || !k->tile_k || s->batch > 1) {
+		gpu_plain(g, l, t);
+		return;
+	}
+	deep = div_up(s->k, k->tile_k);
+	parts = parts < deep ? parts : deep;
+	steps = div_up(deep, parts);
+	mates = div_up(x.ctas, x.sms);
+	mates = mates < x.per_sm ? mates : x.per_sm;
+	bytes = (rows + columns) * k->tile_k * bits / 8;
+	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
+	rate = (uint64_t)(g->flash->flop_mma < g->c->flop_bf16 ? g->flash->flop_mma : g->c->flop_bf16) * 16 /
+	       (bits > 16 ? 32 : bits);
+	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
+	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);
+	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, g->clock);
+	t->start = p->setup;
+	if (!k->asynchronous || k->stages < 3) {
+		own += trip * p->through / MILLION;
+	} else {
+		own = gpu_overlap(8, own, trip / (k->stages - 2));
+		t->start += p->ahead + trip;
+	}
+	step = gpu_overlap(8, own, mates * math);
+	step = gpu_overlap(8, step, clock_transfer(mates * bytes, g->c->sm_rate_l2));
+	t->chain = x.rounds * steps * step;
+	t->pipe = x.rounds * steps * mates * math;
+	t->memory = ps_max(gpu_product_dram(g, &l->mem, x.sms), clock_transfer(x.ctas * steps * bytes, g->c->l2_rate));
+	t->body = gpu_overlap(g->c->overlap, t->chain, t->memory);
+	t->finish = clock_transfer((uint64_t)k->tile_m * k->tile_n * 4, p->store_rate);
+}

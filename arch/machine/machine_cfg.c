@@ -1,0 +1,102 @@
+#include "arch/machine/machine_cfg.h"
+
+#include <string.h>
+
+static const char *const kind_names[] = { "npu", "gpu", NULL };
+static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };
+
+static const struct cfg_field top_schema[] = {
+	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"),
+	CFG_ENUM(struct machine_cfg, kind, "kind", "npu", kind_names, "which kind of machine this is", "our choice"),
+	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL, "clock of cores, NoC and L2",
+	         "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"),
+	CFG_U32(struct machine_cfg, cores, "cores", "64", 1, 4096, NULL,
+	        "cores; every core has the units and the scratchpad of the sections below",
+	        "profile report, recommendation 7: 60 to 80 instead of an H100's 132 SMs"),
+	CFG_END
+};
+
+static const struct cfg_field weights_schema[] = {
+	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	         "format the weights of products are stored in, where that is narrower than the trace's",
+	         "profile report, recommendation 6"),
+	CFG_END
+};
+
+static const struct cfg_field kv_precision_schema[] = {
+	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	         "format the KV cache is stored in, where that is narrower than the trace's",
+	         "profile report, recommendations for optimisation 3 (KV-cache quantisation)"),
+	CFG_END
+};
+
+#define SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, name) }
+#define MEM_SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, mem.name) }
+
+static const struct cfg_section sections[] = { { "", top_schema, 0 },
+	                                       SECTION(core, core_schema),
+	                                       SECTION(dispatch, dispatch_schema),
+	                                       SECTION(dma, dma_schema),
+	                                       SECTION(sram, sram_schema),
+	                                       SECTION(gemv, gemv_schema),
+	                                       SECTION(matrix, matrix_schema),
+	                                       SECTION(vector, vector_schema),
+	                                       SECTION(fusion, fusion_schema),
+	                                       MEM_SECTION(l1, l1_schema),
+	                                       MEM_SECTION(noc, noc_schema),
+	                                       MEM_SECTION(kv_buffer, kv_schema),
+	                                       MEM_SECTION(l2, l2_schema),
+	                                       MEM_SECTION(dram, dram_schema),
+	                                       SECTION(weights, weights_schema),
+	                                       SECTION(kv, kv_precision_schema),
+	                                       { NULL, NULL, 0 } };
+
+static const struct cfg_section gpu_sections[] = { { "", top_schema, 0 },
+	                                           SECTION(sm, sm_schema),
+	                                           SECTION(gpu, gpu_schema),
+	                                           SECTION(product, gpu_product_schema),
+	                                           SECTION(mma, gpu_mma_schema),
+	                                           SECTION(attention, gpu_attention_schema),
+	                                           SECTION(flash, gpu_flash_schema),
+	                                           SECTION(stream, gpu_stream_schema),
+	                                           SECTION(rows, gpu_rows_schema),
+	                                           SECTION(host, host_schema),
+	                                           SECTION(dma, dma_schema),
+	                                           MEM_SECTION(noc, noc_schema),
+	                                           MEM_SECTION(l2, l2_schema),
+	                                           MEM_SECTION(dram, dram_schema),
+	                                           { NULL, NULL, 0 } };
+
+struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e)
+{
+	struct cfg *npu = cfg_new(sections, target, e);
+
+	if (kind == MACHINE_NPU || !npu)
+		return npu;
+	cfg_free(npu); /* its defaults stay: blocks a GPU's file does not describe are built like an NPU's */
+	return cfg_new(gpu_sections, target, e);
+}
+
+enum machine_kind machine_kind_of(const struct yaml *y)
+{
+	const struct ynode *n = ynode_get(yaml_root(y), "kind");
+
+	if (n && n->kind == YNODE_MAP)
+		n = ynode_get(n, "value");
+	return n && n->text && strcmp(n->text, kind_names[MACHINE_GPU]) == 0 ? MACHINE_GPU : MACHINE_NPU;
+}
+
+struct gpu machine_gpu(const struct machine_cfg *c)
+{
+	return (struct gpu){ .clock = c->clock,
+		             .sms = c->cores,
+		             .l2 = c->mem.l2.size,
+		             .sm = &c->sm,
+		             .c = &c->gpu,
+		             .product = &c->product,
+		             .mma = &c->mma,
+		             .attention = &c->attention,
+		             .flash = &c->flash,
+		             .stream = &c->stream,
+		             .rows = &c->rows };
+}

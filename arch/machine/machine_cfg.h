@@ -1,0 +1,61 @@
+/* machine_cfg.h - a machine as plain data: one section a block, and the rows that read it.
+ *
+ * What the mapper, the closed forms and the wiring all look at. Nothing here runs; machine_conf.h reads it from YAML,
+ * sim/engine/machine.h wires blocks by it. */
+#ifndef NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
+#define NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
+
+#include "arch/gpu/gpu.h"
+#include "arch/gpu/host.h"
+#include "arch/mem/memory.h"
+#include "arch/npu/core.h"
+#include "arch/npu/cp.h"
+#include "arch/npu/dma.h"
+#include "arch/npu/fusion.h"
+#include "arch/npu/sram.h"
+#include "arch/npu/unit_gemv.h"
+#include "arch/npu/unit_matrix.h"
+#include "arch/npu/unit_vector.h"
+#include "sim/base/cfg.h"
+
+enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
+
+struct precision_cfg { uint32_t dtype; };    /* enum machine_dtype */
+
+enum machine_kind { MACHINE_NPU, MACHINE_GPU };
+
+struct machine_cfg {
+	char name[CFG_STR_MAX];
+	uint32_t kind;                       /* enum machine_kind */
+	uint64_t clock;                      /* kHz */
+	uint32_t cores;
+	struct core_cfg core;
+	struct dispatch_cfg dispatch;
+	struct dma_cfg dma;
+	struct sram_cfg sram;
+	struct gemv_cfg gemv;
+	struct matrix_cfg matrix;
+	struct vector_cfg vector;
+	struct fusion_cfg fusion;
+	struct memory_cfg mem;
+	struct precision_cfg weights, kv;    /* stored narrower than traced */
+	/* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
+	struct sm_cfg sm;
+	struct gpu_cfg gpu;
+	struct gpu_product_cfg product;
+	struct gpu_mma_cfg mma;
+	struct gpu_attention_cfg attention;
+	struct gpu_flash_cfg flash;
+	struct gpu_stream_cfg stream;
+	struct gpu_rows_cfg rows;
+	struct host_cfg host;                /* that launches its kernels */
+};
+
+/* Which kind a configuration file says it is. */
+enum machine_kind machine_kind_of(const struct yaml *y);
+/* All rows of a kind, with their defaults. */
+struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
+/* What the closed forms of a launch look at; points into `c`. */
+struct gpu machine_gpu(const struct machine_cfg *c);
+
+#endif

@@ -1,0 +1,239 @@
+#include "arch/machine/machine_conf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/path.h"
+
+static struct yaml *load_dram_kind(const char *kind, struct err *e)
+{
+	char relative[CFG_STR_MAX + 32], path[512];
+
+	if (strchr(kind, '/') || strlen(kind) == 0) {
+		err_set(e, ERR_CONFIG, "'dram.kind' names a file in configs/dram without folder and ending: '%s'",
+		        kind);
+		return NULL;
+	}
+	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", kind);
+	if (path_data(relative, path, sizeof path, e) < 0) {
+		err_add(e, "looking for 'dram.kind: %s'", kind);
+		return NULL;
+	}
+	return yaml_load(path, e);
+}
+
+/* A DRAM kind's file as it was read. */
+struct kind_file {
+	char kind[CFG_STR_MAX];
+	struct yaml *y;
+	struct kind_file *next;
+};
+
+static struct yaml *find_dram_kind(struct kind_file **kept, const char *kind, struct err *e)
+{
+	struct kind_file *f;
+
+	for (f = *kept; f; f = f->next)
+		if (strcmp(f->kind, kind) == 0)
+			return f->y;
+	if (!(f = calloc(1, sizeof *f))) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	if (!(f->y = load_dram_kind(kind, e))) {
+		free(f);
+		return NULL;
+	}
+	snprintf(f->kind, sizeof f->kind, "%s", kind);
+	f->next = *kept;
+	return (*kept = f)->y;
+}
+
+static void free_kinds(struct kind_file *f)
+{
+	while (f) {
+		struct kind_file *next = f->next;
+
+		yaml_free(f->y);
+		free(f);
+		f = next;
+	}
+}
+
+/* The memory's own file fills in what the machine's file left open. */
+static int read_dram_kind(struct machine_conf *c, struct kind_file **kept, struct err *e)
+{
+	struct yaml *y;
+
+	if (strcmp(c->cfg.mem.dram.kind, "fixed") == 0)
+		return 0;
+	if (!(y = find_dram_kind(kept, c->cfg.mem.dram.kind, e)))
+		return -1;
+	return dram_cfg_preset(c->raw, y, yaml_root(y), e);
+}
+
+static int check(struct machine_conf *c, struct err *e)
+{
+	struct machine_cfg *m = &c->cfg;
+
+	if (l1_cfg_check(&m->mem.l1, m->cores, e) < 0)
+		goto fail;
+	m->sram.from_l1 = l1_shared(&m->mem.l1);
+	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 || kv_cfg_check(&m->mem.kv_buffer, e) < 0 ||
+	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+		goto fail;
+	return 0;
+fail:
+	if (!e->file[0])
+		err_at(e, c->path, 0, 0);
+	return -1;
+}
+
+/* What stands in the file, before assignments. */
+static struct machine_conf *conf_read_file(const struct yaml *y, const char *name, struct err *e)
+{
+	struct machine_conf *c = calloc(1, sizeof *c);
+
+	if (!c) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	snprintf(c->path, sizeof c->path, "%s", name);
+	if ((c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
+	    cfg_read(c->raw, y, yaml_root(y), NULL, e) == 0)
+		return c;
+	machine_conf_free(c);
+	return NULL;
+}
+
+/* `kept` NULL: the kind of DRAM is filled in already. */
+static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
+                       struct err *e)
+{
+	const uint32_t kind = c->cfg.kind;
+
+	for (int i = 0; i < n_sets; i++)
+		if (cfg_set(c->raw, sets[i], e) < 0)
+			return -1;
+	if (c->cfg.kind != kind)
+		return err_set(e, ERR_CONFIG,
+		               "'kind' decides which parameters there are: only the file itself can say it");
+	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, e);
+}
+
+static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
+                                      struct err *e)
+{
+	struct machine_conf *c = conf_read_file(y, name, e);
+	struct kind_file *kept = NULL;
+
+	if (c && conf_finish(c, sets, n_sets, &kept, e) < 0) {
+		machine_conf_free(c);
+		c = NULL;
+	}
+	free_kinds(kept);
+	yaml_free(y);
+	return c;
+}
+
+/* --- a base ------------------------------------------------------------------------------------------------ */
+
+struct machine_base {
+	struct machine_conf *c;    /* before assignments */
+	struct machine_conf *dram; /* the same with its kind of DRAM filled in; NULL: not made yet, or it cannot be */
+	struct kind_file *kinds;
+};
+
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+{
+	struct machine_base *b = calloc(1, sizeof *b);
+	struct yaml *y = b ? yaml_parse(text, n, name, e) : NULL;
+
+	if (!b)
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+	if (y)
+		b->c = conf_read_file(y, name, e);
+	yaml_free(y);
+	if (b && b->c)
+		return b;
+	machine_base_free(b);
+	return NULL;
+}
+
+void machine_base_free(struct machine_base *b)
+{
+	if (!b)
+		return;
+	machine_conf_free(b->dram);
+	machine_conf_free(b->c);
+	free_kinds(b->kinds);
+	free(b);
+}
+
+static struct machine_conf *conf_copy(const struct machine_conf *from, struct err *e)
+{
+	struct machine_conf *c = malloc(sizeof *c);
+
+	if (!c) {
+		err_set(e, ERR_NOMEM, "out of memory for a configuration");
+		return NULL;
+	}
+	*c = *from;
+	if ((c->raw = cfg_copy(from->raw, &from->cfg, &c->cfg, e)))
+		return c;
+	machine_conf_free(c);
+	return NULL;
+}
+
+/* A kind of DRAM fills in what nobody gave, so it may come before assignments as well as after them, unless one of them
+ * names another kind. Whatever is wrong with it is said in its usual place. */
+static const struct machine_conf *with_dram(struct machine_base *b, const char *const *sets, int n_sets)
+{
+	struct err ignored = ERR_INIT;
+
+	for (int i = 0; i < n_sets; i++)
+		if (strncmp(sets[i], "dram.kind", 9) == 0)
+			return NULL;
+	if (!b->dram && (b->dram = conf_copy(b->c, &ignored)) && read_dram_kind(b->dram, &b->kinds, &ignored) < 0) {
+		machine_conf_free(b->dram);
+		b->dram = NULL;
+	}
+	return b->dram;
+}
+
+struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
+{
+	const struct machine_conf *filled = with_dram(b, sets, n_sets);
+	struct machine_conf *c = conf_copy(filled ? filled : b->c, e);
+
+	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->kinds, e) == 0)
+		return c;
+	machine_conf_free(c);
+	return NULL;
+}
+
+/* --- from files -------------------------------------------------------------------------------------------- */
+
+struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
+{
+	struct yaml *y = yaml_load(path, e);
+
+	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
+}
+
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
+                                        int n_sets, struct err *e)
+{
+	struct yaml *y = yaml_parse(text, n, name, e);
+
+	return y ? conf_read(y, name, sets, n_sets, e) : NULL;
+}
+
+void machine_conf_free(struct machine_conf *c)
+{
+	if (!c)
+		return;
+	cfg_free(c->raw);
+	free(c);
+}

@@ -1,0 +1,28 @@
+/* machine_conf.h - a machine's configuration as it is read: the file, the assignments over it, the kind of DRAM it names. */
+#ifndef NPUSIM_ARCH_MACHINE_MACHINE_CONF_H
+#define NPUSIM_ARCH_MACHINE_MACHINE_CONF_H
+
+#include "arch/machine/machine_cfg.h"
+#include "sim/base/yaml.h"
+
+/* A configuration being read: rows and struct together, so that it can be shown, explained, compared and hashed. */
+struct machine_conf {
+	struct machine_cfg cfg;
+	struct cfg *raw;
+	char path[256];
+};
+
+/* Reads FILE, then the assignments in order, then the named DRAM kind, and checks the whole. */
+struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e);
+/* The same over text in memory; `name` stands in errors. */
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
+                                        struct err *e);
+void machine_conf_free(struct machine_conf *c);
+/* One text that many machines are made of: it, and each DRAM kind, is read once. Its machines must not outlive it. */
+struct machine_base;
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e);
+void machine_base_free(struct machine_base *b);
+/* What machine_conf_parse makes of the text and these assignments. */
+struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e);
+
+#endif

@@ -1,0 +1,63 @@
+/* cache_tags.h - the tag store of a cache: sets of ways, each with a chunk of up to 64 sectors, and which are there.
+ *
+ * A set is a line of signatures and policy state and a line or more of chunks; a lookup touches two cache lines of the
+ * host. Neighbouring chunks lie in neighbouring sets, so a walk over a tile is a walk through memory.
+ *
+ * With `hash` a chunk's set is moved by a hash of its tag, folded by xor: power-of-two strides, which meet the same few
+ * sets over and over, spread over all. Within a tag neighbours stay neighbours, so it works for any number of sets (an
+ * index made by xor alone needs a power of two) and walks stay walks. With `kv_ways`
+ * the first ways of a set take in KV and nothing else, and the others no KV: each part has a policy's state of its own;
+ * looking up sees all ways. `pin_ways` more are filled by the first weights that come and keep them for good; weights
+ * that find them full share the rest.
+ * A store that is one of several, each with its `share` of the chunks, leaves out of the index what says which store: of
+ * so many neighbours all have the same set, so every set has work, and what a stream pushes out is as old everywhere.
+ * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
+ * other is not; I3 what is pinned stays until the reset. */
+#ifndef NPUSIM_ARCH_MEM_CACHE_TAGS_H
+#define NPUSIM_ARCH_MEM_CACHE_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/mem/cache_policy.h"
+#include "sim/base/err.h"
+
+/* valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
+struct cache_chunk { uint64_t tag; uint64_t valid, dirty; uint32_t fill; };
+
+/* Where a chunk belongs, and a guess at its way: the one its neighbour was in. `skew` is the set the tag begins at. */
+struct cache_place { uint64_t set, tag, skew; uint32_t way; };
+
+struct cache_tags_cfg {
+	uint64_t sets;
+	uint32_t ways, kv_ways, pin_ways;
+	bool hash;
+	const struct cache_policy_ops *policy;
+	uint32_t share;                      /* of so many neighbours one lives here; 0 or 1: all do */
+};
+
+struct cache_tags;
+
+struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *e);
+void cache_tags_free(struct cache_tags *t);
+void cache_tags_reset(struct cache_tags *t);
+struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
+void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /* of the next; share 1 */
+/* NULL when absent; changes nothing. */
+struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
+/* The same for a walk: tries the guess first, and leaves where it is as the next one's. */
+const struct cache_chunk *cache_tags_look(const struct cache_tags *t, struct cache_place *p);
+/* Asks the host for what the set a few further on will need: a walk over a tile waits for memory otherwise. */
+void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p);
+/* The same, and counts as a use of those lines. */
+struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask);
+/* Whether that would be pinned if it came in now. */
+bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t cls);
+/* Makes room for an absent chunk of class `cls` (enum mem_class): the entry, without lines. What was there is in *old
+ * (tag, masks) and its number in *old_chunk, if old->valid. */
+struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
+                                uint64_t *old_chunk);
+void cache_tags_drop(struct cache_tags *t, struct cache_place p);             /* a chunk that is there is no more */
+
+#endif

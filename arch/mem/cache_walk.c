@@ -1,0 +1,463 @@
+/* cache_walk.c - a request's way through the tags, chunk by chunk: hits, misses, evictions. */
+#include "arch/mem/cache_int.h"
+
+#include <assert.h>
+
+#include "sim/base/hash.h"
+
+/* Eager write-back: of the capacity, how much must have come in since a chunk became dirty (what is written over and
+ * over is written again sooner); bytes of a request, so that a read that comes meanwhile waits for little. */
+#define EAGER_SHARE 64
+#define EAGER_BYTES (UINT64_C(64) << 10)
+
+/* Where a chunk's home is: of as many neighbours as there are partitions, each has its own. */
+static uint32_t home_of(const struct cache *l, uint64_t chunk)
+{
+	uint32_t n = l->k.partitions;
+
+	return n == 1 ? 0 : (uint32_t)((chunk + hash_mix(chunk / n)) % n);
+}
+
+/* The partition near the core that asks. */
+static uint32_t near_to(const struct cache *l, const struct mem_req *r, uint64_t chunk)
+{
+	uint32_t n = l->k.partitions;
+
+	return r->one_core ? 0 : (uint32_t)((chunk / n + hash_mix(chunk / n / n + 1)) % n);
+}
+
+/* Room for any one chunk's runs. */
+static inline bool has_room(const struct cache *l, const struct memq_sub *s)
+{
+	return s && s->rq.n_runs + l->per_chunk / 2 <= MEMQ_RUNS;
+}
+
+/* Another request for write-backs; the full one is sent. False: none is free. */
+static bool more_posts(struct cache *l, const struct memslot *s)
+{
+	struct memq_sub *full = l->post;
+
+	l->post = NULL;
+	if (full) {
+		full->rq.not_before = s->start + l->k.miss_latency;
+		memq_send(l->down, full);
+	}
+	if (!(l->post = memq_take(l->down, MEMQ_POST)))
+		return false;
+	l->post->rq.write = true;
+	l->post->rq.cls = MEM_ACTIVATION;
+	return true;
+}
+
+/* Another request for what `s` misses or writes through; the full one is sent. False: none is free. */
+static bool more_asks(struct cache *l, struct memslot *s)
+{
+	struct memq_sub *full = s->ask;
+
+	s->ask = NULL;
+	if (full)
+		memq_send(l->down, full);
+	if (!(s->ask = memq_take(l->down, MEMQ_ASK)))
+		return false;
+	s->ask->owner = s;
+	s->ask->rq.write = s->rq->write;
+	s->ask->rq.cls = s->rq->cls;
+	s->ask->rq.urgency = s->rq->urgency;
+	s->ask->rq.no_keep = l->k.private && s->rq->no_keep;
+	s->ask->rq.one_core = s->rq->one_core;
+	s->ask->rq.not_before = s->start + l->k.miss_latency;
+	memslots_asked(s);
+	return true;
+}
+
+static void add(const struct cache *l, struct memq_sub *s, uint64_t chunk, uint64_t mask)
+{
+	memq_add_mask(s, (chunk * l->per_chunk) << l->shift, l->shift, mask);
+}
+
+/* Dirty chunks around one that goes are written with it, and stay here clean, as far as the request has room. */
+static void clean_around(struct cache *l, uint64_t chunk)
+{
+	uint64_t n = l->k.write_block / (l->per_chunk << l->shift), from = n ? chunk / n * n : 0;
+
+	for (uint64_t at = from; at < from + n && has_room(l, l->post); at++) {
+		struct cache_tags *t = l->tags[home_of(l, at)];
+		struct cache_chunk *c = at == chunk ? NULL : cache_tags_peek(t, cache_tags_place(t, at));
+
+		if (!c || !c->dirty)
+			continue;
+		l->writeback_bytes += cache_bytes(l, c->dirty);
+		l->dirty_bytes -= cache_bytes(l, c->dirty);
+		add(l, l->post, at, c->dirty);
+		c->dirty = 0;
+	}
+}
+
+/* A chunk leaves a partition: to the victim cache, whose oldest goes in its place, or to the level below. */
+static void evict(struct cache *l, uint32_t from, struct cache_chunk old, uint64_t chunk)
+{
+	if (home_of(l, chunk) != from) {
+		l->copy_bytes -= cache_bytes(l, old.valid);
+		return;
+	}
+	if (l->victim) {
+		struct cache_place p = cache_tags_place(l->victim, chunk);
+		struct cache_chunk oldest, *v = cache_tags_insert(l->victim, &p, MEM_ACTIVATION, &oldest, &chunk);
+
+		v->valid = old.valid;
+		v->dirty = old.dirty;
+		v->fill = old.fill;
+		old = oldest;
+	}
+	l->evicted_bytes += cache_bytes(l, old.valid);
+	l->resident_bytes -= cache_bytes(l, old.valid);
+	if (old.dirty) {
+		l->writeback_bytes += cache_bytes(l, old.dirty);
+		l->dirty_bytes -= cache_bytes(l, old.dirty);
+		add(l, l->post, chunk, old.dirty);
+		clean_around(l, chunk);
+	}
+}
+
+/* An entry for a chunk that is not in partition `in`. */
+static struct cache_chunk *insert(struct cache *l, uint32_t in, uint8_t cls, struct cache_place *p)
+{
+	uint64_t old_chunk = 0;
+	struct cache_chunk old, *c = cache_tags_insert(l->tags[in], p, cls, &old, &old_chunk);
+
+	if (old.valid)
+		evict(l, in, old, old_chunk);
+	return c;
+}
+
+/* Room for what an insertion may push out; a write-through cache holds nothing dirty. */
+static bool may_insert(struct cache *l, const struct memslot *s)
+{
+	return l->k.private || has_room(l, l->post) || more_posts(l, s);
+}
+
+/* What the victim cache has of a chunk that is not in the cache: *c is moved there, or left where it is if the
+ * requester keeps it itself. False: it would push out dirty sectors and the level below can take no more now. */
+static bool from_victim(struct cache *l, const struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t mask,
+                        struct cache_chunk **c)
+{
+	struct cache_place at = cache_tags_place(l->victim, chunk);
+	struct cache_chunk *v = cache_tags_peek(l->victim, at), found;
+
+	if (!v)
+		return true;
+	if (s->rq->no_keep && !s->rq->write) {
+		*c = v;
+	} else {
+		if (!may_insert(l, s))
+			return false;
+		found = *v;
+		cache_tags_drop(l->victim, at);
+		*c = insert(l, home_of(l, chunk), s->rq->cls, p);
+		(*c)->valid = found.valid;
+		(*c)->dirty = found.dirty;
+		(*c)->fill = found.fill;
+	}
+	l->victim_hit_bytes += cache_bytes(l, (*c)->valid & mask);
+	return true;
+}
+
+static void count_hit(struct cache *l, struct memslot *s, uint64_t mask)
+{
+	uint64_t bytes = cache_bytes(l, mask);
+
+	l->hit_bytes += bytes;
+	s->rq->hit_bytes += bytes;
+}
+
+/* Whether a missing chunk is passed on without being kept: weights that nobody asked for lately (stream_bypass). */
+static bool bypasses(const struct cache *l, const struct mem_req *r, struct cache_place p, uint64_t chunk,
+                     uint64_t mask)
+{
+	return l->seen && r->cls == MEM_WEIGHT && !r->write && !r->no_keep &&
+	       !cache_tags_pins(l->tags[home_of(l, chunk)], p, r->cls) && !cache_seen_any(l->seen, chunk, mask);
+}
+
+/* A clean chunk is written: it stands in line to be cleaned. */
+static void grows_old(struct cache *l, uint64_t chunk)
+{
+	if (!l->aged)
+		return;
+	if (l->aged_n == l->aged_room) {
+		l->aged_first = (l->aged_first + 1) % l->aged_room;
+		l->aged_n--;
+	}
+	l->aged[(l->aged_first + l->aged_n++) % l->aged_room] = (struct cache_aged){ chunk, l->came };
+}
+
+/* What has been dirty for long is written while the level below is idle. */
+static void clean_old(struct cache *l, const struct memslot *s)
+{
+	uint64_t age = l->k.size / EAGER_SHARE, bytes = 0;
+	struct memq_sub *post = NULL;
+
+	while (l->aged_n && bytes < EAGER_BYTES) {
+		struct cache_aged a = l->aged[l->aged_first];
+		struct cache_tags *t = l->tags[home_of(l, a.chunk)];
+		struct cache_chunk *c;
+
+		if (l->came - a.at < age || (post && !has_room(l, post)))
+			break;
+		c = cache_tags_peek(t, cache_tags_place(t, a.chunk));
+		if (c && c->dirty) {
+			if (!post) {
+				if (!l->comp.env.below->ops->idle || !l->comp.env.below->ops->idle(l->comp.env.below) ||
+				    !(post = memq_take(l->down, MEMQ_POST)))
+					return;
+				post->rq.write = true;
+				post->rq.cls = MEM_ACTIVATION;
+			}
+			bytes += cache_bytes(l, c->dirty);
+			add(l, post, a.chunk, c->dirty);
+			c->dirty = 0;
+		}
+		l->aged_first = (l->aged_first + 1) % l->aged_room;
+		l->aged_n--;
+	}
+	if (!post)
+		return;
+	l->eager_bytes += bytes;
+	l->writeback_bytes += bytes;
+	l->dirty_bytes -= bytes;
+	post->rq.not_before = s->start + l->k.miss_latency;
+	memq_send(l->down, post);
+}
+
+/* Sectors of a chunk that are not here, and here from now on unless they are only passed on. */
+static bool touch_missing(struct cache *l, struct memslot *s, struct cache_chunk *c, struct cache_place *p,
+                          uint64_t chunk, uint64_t mask)
+{
+	bool write = s->rq->write, bypass = !c && bypasses(l, s->rq, *p, chunk, mask);
+	bool keep = write || (!s->rq->no_keep && !bypass);
+	uint64_t bytes = cache_bytes(l, mask);
+
+	if (!write && !has_room(l, s->ask) && !more_asks(l, s))
+		return false;
+	if (!c && keep && !may_insert(l, s))
+		return false;
+	if (!c && keep)
+		c = insert(l, home_of(l, chunk), s->rq->cls, p);
+	if (bypass) {
+		cache_seen_note(l->seen, chunk, mask);
+		l->bypassed_bytes += bytes;
+	}
+	if (!write) {
+		add(l, s->ask, chunk, mask);
+		l->fill_bytes += bytes;
+		if (!s->fill)
+			memslots_fill(l->slots, s);
+	}
+	if (keep) {
+		if (!write) {
+			if (c->fill) /* who waits for this fill waits for the one before it too */
+				memslots_depend(l->slots, s, c->fill);
+			c->fill = s->fill;
+		}
+		c->valid |= mask;
+		l->resident_bytes += bytes;
+	}
+	l->came += bytes;
+	if (write) {
+		if (!c->dirty)
+			grows_old(l, chunk);
+		c->dirty |= mask;
+		l->dirty_bytes += bytes;
+	}
+	l->miss_bytes += bytes;
+	return true;
+}
+
+/* One chunk's sectors at home; false, with nothing changed but the order of use and which of the caches it is in, when
+ * the level below can take no more now. */
+static inline bool touch(struct cache *l, struct cache_tags *home, struct memslot *s, struct cache_place *p,
+                         uint64_t chunk, uint64_t mask)
+{
+	struct cache_chunk *c = cache_tags_hit(home, p, mask);
+	uint64_t here;
+
+	if (!c && l->victim && !from_victim(l, s, p, chunk, mask, &c))
+		return false;
+	here = c ? c->valid & mask : 0;
+	if (here != mask && !touch_missing(l, s, c, p, chunk, mask & ~here))
+		return false;
+	if (!here)
+		return true;
+	count_hit(l, s, here);
+	if (s->rq->write) {
+		if (!c->dirty)
+			grows_old(l, chunk);
+		l->dirty_bytes += cache_bytes(l, here & ~c->dirty);
+		c->dirty |= here;
+	} else if (c->fill && !memslots_depend(l->slots, s, c->fill)) { /* I6: they may be on their way */
+		c->fill = 0;
+	}
+	return true;
+}
+
+/* Sectors leave; returns how many bytes were there. */
+static uint64_t drop(struct cache *l, struct cache_tags *t, struct cache_place p, uint64_t mask)
+{
+	struct cache_chunk *c = cache_tags_peek(t, p);
+	uint64_t bytes = c ? cache_bytes(l, c->valid & mask) : 0;
+
+	if (c && !(c->valid &= ~mask))
+		cache_tags_drop(t, p);
+	return bytes;
+}
+
+/* The copy near the reader of sectors that home has just been asked for. */
+static void copy(struct cache *l, struct memslot *s, uint32_t near, struct cache_chunk *c, uint64_t chunk,
+                 uint64_t mask)
+{
+	uint32_t home = home_of(l, chunk);
+	const struct cache_chunk *from = cache_tags_peek(l->tags[home], cache_tags_place(l->tags[home], chunk));
+	struct cache_place p = cache_tags_place(l->tags[near], chunk);
+
+	if (!from || s->rq->no_keep)
+		return;
+	if (!c)
+		c = insert(l, near, s->rq->cls == MEM_WEIGHT ? MEM_CONSTANT : s->rq->cls, &p); /* pinned at home only */
+	if (c->fill && c->fill != from->fill)
+		memslots_depend(l->slots, s, c->fill);
+	c->fill = from->fill;
+	c->valid |= mask;
+	l->copy_bytes += cache_bytes(l, mask);
+}
+
+/* One chunk's sectors where there are several partitions. */
+static bool touch_parts(struct cache *l, struct memslot *s, uint64_t chunk, uint64_t mask)
+{
+	uint32_t home = home_of(l, chunk), near = near_to(l, s->rq, chunk);
+	struct cache_place at = cache_tags_place(l->tags[home], chunk), p;
+	struct cache_chunk *c = NULL;
+	uint64_t here = 0;
+
+	if (s->rq->write) {
+		if (!touch(l, l->tags[home], s, &at, chunk, mask))
+			return false;
+		for (uint32_t i = 0; i < l->k.partitions; i++)
+			if (i != home)
+				l->copy_bytes -= drop(l, l->tags[i], cache_tags_place(l->tags[i], chunk), mask);
+	} else if (near != home) {
+		p = cache_tags_place(l->tags[near], chunk);
+		c = cache_tags_hit(l->tags[near], &p, mask);
+		here = c ? c->valid & mask : 0;
+		/* Both insertions may push out dirty sectors. */
+		if (here != mask && !(l->post && l->post->rq.n_runs + l->per_chunk <= MEMQ_RUNS) && !more_posts(l, s))
+			return false;
+		if (here != mask && !touch(l, l->tags[home], s, &at, chunk, mask & ~here))
+			return false;
+		if (here) {
+			count_hit(l, s, here);
+			l->copy_hit_bytes += cache_bytes(l, here);
+			if (c->fill && !memslots_depend(l->slots, s, c->fill))
+				c->fill = 0;
+		}
+		if (here != mask)
+			copy(l, s, near, c, chunk, mask & ~here);
+	} else {
+		return touch(l, l->tags[home], s, &at, chunk, mask);
+	}
+	if (near != home && here != mask) {
+		s->late = l->k.far_latency;
+		l->far_bytes += cache_bytes(l, mask & ~here);
+	}
+	return true;
+}
+
+/* One chunk's sectors written through: they leave this cache. */
+static bool write_through(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t mask)
+{
+	uint64_t bytes;
+
+	if (!has_room(l, s->ask) && !more_asks(l, s))
+		return false;
+	bytes = drop(l, l->tags[0], *p, mask);
+	if (l->victim)
+		bytes += drop(l, l->victim, cache_tags_place(l->victim, chunk), mask);
+	l->dropped_bytes += bytes;
+	l->resident_bytes -= bytes;
+	return true;
+}
+
+/* The bytes of `r` between two sectors go below as they are: not in whole sectors, which would touch others' bytes. */
+static void pass_on(struct cache *l, struct memslot *s, const struct mem_run *r, uint64_t sector, uint64_t n)
+{
+	uint64_t from = sector << l->shift, to = (sector + n) << l->shift;
+	bool fits;
+
+	from = from > r->addr ? from : r->addr;
+	to = to < r->addr + r->bytes ? to : r->addr + r->bytes;
+	fits = memq_add(s->ask, from, to - from);
+	assert(fits);
+	(void)fits;
+	l->through_bytes += to - from;
+}
+
+void cache_walk(struct cache *l, struct memslot *s)
+{
+	bool through = l->k.private && s->rq->write, whole = l->k.partitions == 1;
+
+	l->parked = NULL;
+	for (; s->run < s->rq->n_runs; s->run++, s->line = UINT64_MAX) {
+		const struct mem_run *r = &s->rq->runs[s->run];
+		uint64_t at = s->line == UINT64_MAX ? cache_first(l, r->addr) : s->line;
+		uint64_t end = cache_end(l, r), chunk = at / l->per_chunk;
+		struct cache_place p = cache_tags_place(l->tags[0], chunk);
+
+		while (at < end) {
+			uint32_t lo = (uint32_t)(at % l->per_chunk);
+			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n);
+
+			if (whole)
+				cache_tags_ahead(l->tags[0], &p);
+			if (through ? !write_through(l, s, &p, chunk, mask)
+			    : whole ? !touch(l, l->tags[0], s, &p, chunk, mask)
+			            : !touch_parts(l, s, chunk, mask)) {
+				s->line = at;
+				l->parked = s;
+				return;
+			}
+			if (through)
+				pass_on(l, s, r, at, n);
+			at += n;
+			chunk++;
+			if (whole)
+				cache_tags_next(l->tags[0], &p);
+		}
+	}
+	if (s->ask) {
+		struct memq_sub *ask = s->ask;
+
+		s->ask = NULL;
+		memq_send(l->down, ask);
+	}
+	if (l->post && l->post->rq.n_runs) {
+		struct memq_sub *post = l->post;
+
+		l->post = NULL;
+		post->rq.not_before = s->start + l->k.miss_latency;
+		memq_send(l->down, post);
+	}
+	if (l->aged)
+		clean_old(l, s);
+	memslots_walked(l->slots, s);
+}
+
+uint64_t cache_here(const struct cache *l, uint64_t chunk)
+{
+	const struct cache_chunk *c;
+	uint64_t here = 0;
+
+	for (uint32_t i = 0; i < l->k.partitions; i++)
+		if ((c = cache_tags_peek(l->tags[i], cache_tags_place(l->tags[i], chunk))))
+			here |= c->valid;
+	if (l->victim && (c = cache_tags_peek(l->victim, cache_tags_place(l->victim, chunk))))
+		here |= c->valid;
+	return here;
+}

@@ -1,0 +1,50 @@
+/* memslot.h - what a memory level holds: requests it took and has not answered; no block itself (used by l2.c, kv.c).
+ *
+ * A request is walked chunk by chunk; what is not on chip is asked for from the level below (memq.h). It is answered
+ * when it is walked to its end, all it asked for has come, and every fill of another request that it found under way,
+ * and that may hold bytes of its own, is complete too. So nothing is answered before its bytes can have arrived.
+ * Invariants: I1 one reply for each request taken; I2 a request waits only for older ones, so waiting ends. */
+#ifndef NPUSIM_ARCH_MEM_MEMSLOT_H
+#define NPUSIM_ARCH_MEM_MEMSLOT_H
+
+#include "arch/mem/memq.h"
+#include "sim/base/comp.h"
+
+struct memslot {
+	struct ev ev;                /* the reply leaves */
+	struct mem_req *rq;          /* NULL: spare */
+	ps_t start;                  /* service began */
+	ps_t ready;                  /* what is here has been read or written */
+	ps_t late;                   /* its answer takes so much longer than others */
+	uint32_t run;                /* where the walk stands: next run, ... */
+	uint64_t line;               /* ... and its next line; UINT64_MAX: its first */
+	struct memq_sub *ask;        /* being filled with runs */
+	uint32_t fill;               /* its id while it has bytes on the way; 0: none, nobody waits for it */
+	uint32_t asked, deps;        /* answers and other requests' fills it waits for */
+	bool walked;
+	uint32_t idx, generation;
+	uint64_t *dep;               /* bit i: waits for the fill of slot i */
+	struct memslot *next;
+};
+
+struct memslots;
+
+/* `freed` is called when a slot became spare, before its request is answered: refused senders may be retried. */
+struct memslots *memslots_new(struct comp *self, uint32_t n, ps_t latency, void (*freed)(struct comp *self),
+                              struct err *e);
+void memslots_free(struct memslots *m);
+void memslots_reset(struct memslots *m);
+bool memslots_room(const struct memslots *m);
+uint32_t memslots_held(const struct memslots *m);
+uint32_t memslots_filling(const struct memslots *m);        /* requests with bytes on the way */
+
+struct memslot *memslots_take(struct memslots *m, struct mem_req *r);    /* there is room */
+void memslots_fill(struct memslots *m, struct memslot *s);  /* it misses: gets its id, if it has none */
+/* It found bytes of fill `id`: waits for it if it is under way; false: it is not, and the id means nothing more. */
+bool memslots_depend(struct memslots *m, struct memslot *s, uint32_t id);
+void memslots_asked(struct memslot *s);                     /* one more answer to come */
+/* An answer: its stamps go to the request. */
+void memslots_answered(struct memslots *m, struct memslot *s, const struct memq_sub *sub);
+void memslots_walked(struct memslots *m, struct memslot *s);
+
+#endif

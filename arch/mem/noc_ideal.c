@@ -1,0 +1,235 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "arch/mem/memq.h"
+#include "arch/mem/noc.h"
+
+#define HOPS 1024                    /* requests under way; beyond it senders wait */
+
+enum { TO_L2, TO_KV, TARGETS };
+
+const struct cfg_field noc_schema[] = {
+	CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL,
+	       "one way between a core and L2 or KV buffer", "our choice: some 15 cycles of a crossbar"),
+	CFG_END
+};
+
+/* A request on its way: what the level behind sees, and whose it is. */
+struct hop {
+	struct mem_req rq;           /* first member: a reply's request is its hop */
+	struct ev ev;                /* back at the sender */
+	struct mem_req *up;
+	struct hop *next;
+};
+
+struct target {
+	struct comp *comp;           /* NULL: absent */
+	struct memq_wait wait;
+	bool refused;                /* it owes us a retry */
+};
+
+struct noc {
+	struct comp comp;
+	struct target to[TARGETS];
+	struct hop *hops, *spare;
+	uint32_t under_way;
+	ps_t latency;
+	uint64_t requests, kv_requests, down_bytes, up_bytes, refusals;
+};
+
+static bool room(const struct noc *n, int to)
+{
+	return n->spare && !n->to[to].refused;
+}
+
+static bool room_l2(const struct comp *c)
+{
+	return room((const struct noc *)c, TO_L2);
+}
+
+static bool room_kv(const struct comp *c)
+{
+	return room((const struct noc *)c, TO_KV);
+}
+
+static void wake(struct noc *n)
+{
+	memq_wait_wake(&n->to[TO_L2].wait, &n->comp, room_l2);
+	memq_wait_wake(&n->to[TO_KV].wait, &n->comp, room_kv);
+}
+
+static bool take(struct comp *c, struct mem_req *r)
+{
+	struct noc *n = (struct noc *)c;
+	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
+	struct target *t = &n->to[to];
+	struct hop *h = n->spare;
+
+	assert(!r->posted);          /* a posted request may not be kept until the far side takes it */
+	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
+		goto refuse;
+	n->spare = h->next;
+	h->up = r;
+	h->rq = (struct mem_req){
+		.runs = r->runs,
+		.n_runs = r->n_runs,
+		.bytes = r->bytes,
+		.write = r->write,
+		.cls = r->cls,
+		.urgency = r->urgency,
+		.from = &n->comp,
+		.one_core = r->one_core,
+		.no_keep = r->no_keep,
+		.not_before = ps_max(evq_now(c->env.q), r->not_before) + n->latency,
+	};
+	if (!comp_send(t->comp, &h->rq)) {
+		t->refused = true;
+		h->next = n->spare;
+		n->spare = h;
+		goto refuse;
+	}
+	r->t_arrive = h->rq.not_before;
+	n->under_way++;
+	n->requests++;
+	n->kv_requests += to == TO_KV;
+	if (r->write)
+		n->down_bytes += r->bytes;
+	else
+		n->up_bytes += r->bytes;
+	return true;
+refuse:
+	memq_wait_add(&t->wait, r->from);
+	n->refusals++;
+	return false;
+}
+
+static void back(void *owner, struct ev *ev)
+{
+	struct noc *n = owner;
+	struct hop *h = (struct hop *)(void *)((char *)ev - offsetof(struct hop, ev));
+	struct mem_req *r = h->up;
+
+	h->next = n->spare;
+	n->spare = h;
+	n->under_way--;
+	wake(n);
+	r->from->ops->reply(r->from, r); /* I1 */
+}
+
+static void reply(struct comp *c, struct mem_req *q)
+{
+	struct noc *n = (struct noc *)c;
+	struct hop *h = (struct hop *)q; /* rq is its first member */
+	struct mem_req *r = h->up;
+
+	r->t_level = q->t_level;
+	r->t_dram = q->t_dram;
+	r->t_dram_done = q->t_dram_done;
+	r->level = q->level;
+	r->hit_bytes = q->hit_bytes;
+	r->dram_bytes = q->dram_bytes;
+	evq_push(c->env.q, &h->ev, evq_now(c->env.q) + n->latency);
+}
+
+static void retry(struct comp *c, struct comp *below)
+{
+	struct noc *n = (struct noc *)c;
+
+	for (int i = 0; i < TARGETS; i++)
+		if (n->to[i].comp == below)
+			n->to[i].refused = false;
+	wake(n);
+}
+
+static void explain(const struct comp *c, struct str *out)
+{
+	const struct noc *n = (const struct noc *)c;
+
+	str_addf(out, "noc: %u of %u requests under way, %u senders waiting for l2%s, %u for kv_buffer%s", n->under_way,
+	         HOPS, n->to[TO_L2].wait.n, n->to[TO_L2].refused ? " (which refuses)" : "", n->to[TO_KV].wait.n,
+	         n->to[TO_KV].refused ? " (which refuses)" : "");
+}
+
+/* What the levels behind hold; the network itself holds nothing. */
+static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
+{
+	const struct noc *n = (const struct noc *)c;
+	uint64_t found = 0;
+
+	for (int i = 0; i < TARGETS; i++)
+		if (n->to[i].comp && n->to[i].comp->ops->resident)
+			found += n->to[i].comp->ops->resident(n->to[i].comp, addr, bytes);
+	return found;
+}
+
+static void reset(struct comp *c)
+{
+	struct noc *n = (struct noc *)c;
+
+	n->spare = NULL;
+	for (uint32_t i = HOPS; i-- > 0;) {
+		evq_cancel(c->env.q, &n->hops[i].ev);
+		n->hops[i].next = n->spare;
+		n->spare = &n->hops[i];
+	}
+	n->under_way = 0;
+	for (int i = 0; i < TARGETS; i++) {
+		memq_wait_reset(&n->to[i].wait);
+		n->to[i].refused = false;
+	}
+}
+
+static void release(struct comp *c)
+{
+	struct noc *n = (struct noc *)c;
+
+	if (!n)
+		return;
+	free(n->hops);
+	free(n);
+}
+
+static const struct comp_ops noc_ideal_ops = {
+	.kind = "noc_ideal", .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
+	.resident = resident, .reset = reset,
+};
+
+static int register_stats(struct noc *n, struct err *e)
+{
+	const struct stat_row rows[] = {
+		{ "noc.requests", "", "tile requests carried", STAT_COUNT, &n->requests },
+		{ "noc.kv_requests", "", "tile requests carried to the KV buffer", STAT_COUNT, &n->kv_requests },
+		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &n->down_bytes },
+		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &n->up_bytes },
+		{ "noc.refusals", "", "tile requests refused because the level behind refused", STAT_COUNT, &n->refusals },
+	};
+
+	return stat_add_all(n->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
+}
+
+struct comp *noc_ideal_new(const struct comp_env *env, const struct noc_cfg *cfg, struct comp *l2, struct comp *kv,
+                           struct err *e)
+{
+	struct noc *n = calloc(1, sizeof *n);
+
+	if (!n)
+		goto nomem;
+	n->comp.ops = &noc_ideal_ops;
+	n->comp.env = *env;
+	n->latency = cfg->latency;
+	n->to[TO_L2].comp = l2;
+	n->to[TO_KV].comp = kv;
+	if (!(n->hops = calloc(HOPS, sizeof *n->hops)) || evq_reserve(env->q, HOPS) < 0)
+		goto nomem;
+	for (uint32_t i = 0; i < HOPS; i++)
+		ev_init(&n->hops[i].ev, EV_REPLY, back, n);
+	if (register_stats(n, e) < 0)
+		goto fail;
+	reset(&n->comp);
+	return &n->comp;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for 'noc'");
+fail:
+	release((struct comp *)n);
+	return NULL;
+}

@@ -1,0 +1,649 @@
+#include "arch/npu/core.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/watch.h"
+
+const struct cfg_field core_schema[] = {
+	CFG_U32(struct core_cfg, depth, "depth", "8", 1, 256, NULL,
+	        "pipeline stages of the vector units, and cycles between dependent macro-ops of one batch",
+	        "our choice: twice the 4-cycle FMA of recent GPUs"),
+	CFG_U32(struct core_cfg, thread_group, "thread_group", "32", 1, 1024, cfg_pow2,
+	        "elements one control step covers: vector work is rounded up to it",
+	        "a warp: CUDA C Programming Guide"),
+	CFG_END
+};
+
+struct core_cmd;
+
+struct slot {
+	struct core_cmd *cmd;
+	struct ev ev; /* its math ends */
+	uint32_t tile, loads_left, stores_left;
+	bool busy, asked; /* in SRAM; all its loads were submitted */
+	struct core_stamps last;
+};
+
+struct core_cmd {
+	struct core *core;
+	const struct isa_cmd *c;
+	uint32_t idx;
+	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
+	bool live, ready, fixed, pre_asked, pre_done, post_begun;
+	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
+	enum res slowest;                /* unit of the math in flight before or after the loop */
+	struct core_stamps last;         /* of a move outside the loop */
+	ps_t before;                     /* when the tile before was there; 0: none was loaded */
+	struct ev ev;                    /* math before or after the loop ends */
+	struct slot *slots;
+	struct core_account acc;
+};
+
+struct block {
+	struct block *next;
+	struct dma_xfer x[128];
+};
+
+struct core {
+	struct comp_env env;
+	struct core_owner owner;
+	struct dma *dma;
+	struct sram sram;
+	uint32_t window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
+	const struct isa_prog *prog;
+	const uint32_t *const *picks;
+	struct core_cmd *cmds;
+	struct slot *slots;
+	struct dma_xfer *spare;
+	struct block *blocks;
+	size_t n_xfers;
+	uint8_t *pinned; /* by tensor: loaded in an earlier step */
+	size_t n_pinned;
+	ps_t unit_free[RES_COUNT];
+	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
+	uint64_t pinned_bytes, tiles;
+	bool admitting;
+};
+
+/* Who is to blame for the stage that ends at stamp i. */
+static enum res stage_of(const struct core_stamps *s, int i)
+{
+	static const uint8_t who[CORE_STAMPS] = {
+		RES_SRAM,  RES_DMA,  RES_L1,    RES_NOC, RES_COUNT,
+		RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
+	};
+
+	return who[i] == RES_COUNT ? s->level : who[i];
+}
+
+/* One transfer alone: every stage takes its own time. */
+void core_explain_transfer(struct core_account *a, const struct core_stamps *s)
+{
+	if (s->t[CORE_AT_DONE] <= a->mark) /* and no stage ends after the transfer */
+		return;
+	for (int i = 0; i < CORE_STAMPS; i++)
+		core_explain_time(a, s->t[i], stage_of(s, i));
+}
+
+struct longest {
+	ps_t *spent; /* by resource */
+	enum res res;
+};
+
+static inline void spend(struct longest *l, enum res r, const ps_t *t, int stamp)
+{
+	l->spent[r] += t[stamp] > t[stamp - 1] ? t[stamp] - t[stamp - 1] : 0;
+	if (l->spent[r] > l->spent[l->res])
+		l->res = r;
+}
+
+/* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where
+ * this one spent the longest, queues included. One asked for only after the one before it was there is a transfer
+ * alone. */
+void core_explain_stream(struct core_account *a, const struct core_stamps *s, ps_t before)
+{
+	const ps_t *t = s->t;
+	ps_t spent[RES_COUNT];
+	struct longest most = { spent, RES_DMA };
+
+	if (!before || t[CORE_AT_ISSUE] >= before) {
+		core_explain_transfer(a, s);
+		return;
+	}
+	if (t[CORE_AT_DONE] <= a->mark)
+		return;
+	if (t[CORE_AT_DRAM_DONE] > t[CORE_AT_DRAM] + (t[CORE_AT_DONE] - t[CORE_AT_ISSUE]) / 2) {
+		core_explain_time(a, t[CORE_AT_DONE], RES_DRAM); /* more than all the others, as nearly always */
+		return;
+	}
+	spent[RES_DMA] = spent[RES_L1] = spent[RES_NOC] = spent[RES_DRAM] = spent[s->level] = 0;
+	spend(&most, RES_DMA, t, CORE_AT_SENT);
+	spend(&most, RES_L1, t, CORE_AT_L1);
+	spend(&most, RES_NOC, t, CORE_AT_ARRIVE);
+	spend(&most, (enum res)s->level, t, CORE_AT_LEVEL);
+	spend(&most, (enum res)s->level, t, CORE_AT_DRAM);
+	spend(&most, RES_DRAM, t, CORE_AT_DRAM_DONE);
+	spend(&most, (enum res)s->level, t, CORE_AT_REPLY);
+	spend(&most, RES_DMA, t, CORE_AT_DONE);
+	core_explain_time(a, t[CORE_AT_DONE], most.res);
+}
+
+static void keep_stamps(struct core_stamps *s, const struct dma_xfer *x)
+{
+	const struct mem_req *r = &x->req;
+	ps_t dram = r->t_dram ? r->t_dram : r->t_level, dram_done = r->t_dram ? r->t_dram_done : r->t_level;
+
+	if (x->t_done < s->t[CORE_AT_DONE])
+		return;
+	*s = (struct core_stamps){ { x->t_issue, x->t_sent, r->t_l1 ? r->t_l1 : x->t_sent, r->t_arrive, r->t_level,
+		                     dram, dram_done, x->t_reply, x->t_done },
+		                   r->level };
+}
+
+static bool is_move(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD || i->code == ISA_STORE;
+}
+
+static struct core_cmd *cmd_of(struct core *c, uint32_t idx)
+{
+	return &c->cmds[idx % c->window];
+}
+
+static void give_xfer(struct core *c, struct dma_xfer *x)
+{
+	x->next = c->spare;
+	c->spare = x;
+}
+
+static struct dma_xfer *take_xfer(struct core *c)
+{
+	struct dma_xfer *x = c->spare;
+
+	assert(x); /* core_begin reserved the most that can be in flight */
+	c->spare = x->next;
+	return x;
+}
+
+static int reserve_xfers(struct core *c, size_t n)
+{
+	while (c->n_xfers < n) {
+		struct block *b = calloc(1, sizeof *b);
+
+		if (!b)
+			return -1;
+		b->next = c->blocks;
+		c->blocks = b;
+		for (size_t i = 0; i < sizeof b->x / sizeof *b->x; i++)
+			give_xfer(c, &b->x[i]);
+		c->n_xfers += sizeof b->x / sizeof *b->x;
+	}
+	return 0;
+}
+
+static uint64_t address(const struct core *c, const struct isa_insn *i)
+{
+	const struct isa_tensor *t = &c->prog->tensors[i->tensor];
+	uint64_t a = t->addr + i->offset;
+
+	if (i->route >= 0)
+		a += t->stride * c->picks[i->route][i->slot];
+	return a;
+}
+
+static void moved(void *owner, struct dma_xfer *x);
+
+/* Submits one transfer; false when nothing has to move (pinned, or empty). */
+static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
+{
+	struct core *c = k->core;
+	const struct isa_insn *i = &c->prog->insns[insn];
+	uint64_t from = i->when == ISA_TILE ? i->tile_bytes * tile : 0,
+		 bytes = i->bytes - (from < i->bytes ? from : i->bytes);
+	struct dma_xfer *x;
+
+	if (i->when == ISA_TILE && bytes > i->tile_bytes)
+		bytes = i->tile_bytes;
+	if (bytes == 0)
+		return false;
+	if (i->pinned && c->pinned[i->tensor]) {
+		c->pinned_bytes += bytes;
+		return false;
+	}
+	x = take_xfer(c);
+	x->run.addr = address(c, i) + from;
+	x->run.bytes = bytes;
+	x->req.write = i->code == ISA_STORE;
+	x->req.cls = i->cls;
+	x->req.urgency = &k->urgency[i->when == ISA_TILE && i->code == ISA_LOAD];
+	x->done = moved;
+	x->owner = k;
+	x->insn = insn;
+	x->tile = tile;
+	k->acc.mem_bytes += bytes;
+	dma_submit(c->dma, x);
+	return true;
+}
+
+/* A load may start before the command is ready when its bytes exist and, if routed, the expert is known. */
+static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
+{
+	const struct core *c = k->core;
+
+	if (k->ready)
+		return true;
+	if (!i->early)
+		return false;
+	return i->route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
+}
+
+static bool may_load_all(const struct core_cmd *k, enum isa_when when)
+{
+	for (uint32_t n = 0; n < k->c->n_insns; n++) {
+		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
+
+		if (i->code == ISA_LOAD && i->when == when && !may_load(k, i))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t submit_all(struct core_cmd *k, enum isa_code code, enum isa_when when, uint32_t tile)
+{
+	uint32_t n_sent = 0;
+
+	for (uint32_t n = 0; n < k->c->n_insns; n++) {
+		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
+
+		if (i->code == code && i->when == when)
+			n_sent += submit(k, k->c->first_insn + n, tile);
+	}
+	return n_sent;
+}
+
+/* Queues the math of a phase on its units; returns when it ends. */
+static ps_t do_math(struct core_cmd *k, enum isa_when when, bool last_tile, enum res *slowest)
+{
+	struct core *c = k->core;
+	ps_t t = evq_now(c->env.q), longest = 0;
+
+	*slowest = RES_DISPATCH;
+	for (uint32_t n = 0; n < k->c->n_insns; n++) {
+		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
+		ps_t span = last_tile ? i->span_last : i->span;
+
+		if (is_move(i) || i->when != when)
+			continue;
+		if (t < c->unit_free[i->unit])
+			t = c->unit_free[i->unit];
+		watch_busy(c->env.watch, i->unit, t, t + span, k->idx);
+		t += span;
+		c->unit_free[i->unit] = t;
+		c->unit_busy[i->unit] += span;
+		c->unit_work[i->unit] += last_tile ? i->work_last : i->work;
+		k->acc.busy[i->unit] += span;
+		if (span >= longest) {
+			longest = span;
+			*slowest = i->unit;
+		}
+	}
+	return t;
+}
+
+static enum res main_unit(const struct core_cmd *k, enum isa_when when)
+{
+	enum res best = RES_DMA;
+	ps_t longest = 0;
+
+	for (uint32_t n = 0; n < k->c->n_insns; n++) {
+		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
+
+		if (!is_move(i) && i->when == when && i->span >= longest) {
+			longest = i->span;
+			best = i->unit;
+		}
+	}
+	return best;
+}
+
+static void admit(struct core *c);
+static void next_math(struct core_cmd *k);
+
+static void complete(struct core_cmd *k)
+{
+	struct core *c = k->core;
+	ps_t now = evq_now(c->env.q);
+
+	sram_give(&c->sram, k->c->fixed_bytes);
+	watch_level(c->env.watch, WATCH_SRAM, now, c->sram.used);
+	for (uint32_t n = 0; n < k->c->n_insns; n++) {
+		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
+
+		if (i->code == ISA_LOAD && i->pinned)
+			c->pinned[i->tensor] = 1;
+	}
+	k->live = false;
+	k->acc.end = now;
+	c->owner.done(c->owner.ctx, k->idx);
+	admit(c);
+}
+
+static void post_over(void *owner, struct ev *ev)
+{
+	struct core_cmd *k = owner;
+
+	core_explain_time(&k->acc, ev->when, k->slowest);
+	k->last = (struct core_stamps){ { 0 }, 0 };
+	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0);
+	if (k->post_left == 0)
+		complete(k);
+}
+
+static void maybe_post(struct core_cmd *k)
+{
+	if (!k->pre_done || k->tiles_done < k->c->tiles || k->post_begun)
+		return;
+	k->post_begun = true;
+	ev_init(&k->ev, EV_WORK, post_over, k);
+	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_POST, false, &k->slowest));
+}
+
+static void tile_free(struct slot *s)
+{
+	struct core_cmd *k = s->cmd;
+	struct core *c = k->core;
+
+	s->busy = false;
+	sram_give(&c->sram, k->c->slot_bytes);
+	watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
+	k->tiles_done++;
+	maybe_post(k);
+	admit(c);
+}
+
+static void tile_over(void *owner, struct ev *ev)
+{
+	struct slot *s = owner;
+	struct core_cmd *k = s->cmd;
+
+	core_explain_stream(&k->acc, &s->last, k->before);
+	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
+	if (s->last.t[CORE_AT_DONE])
+		k->before = s->last.t[CORE_AT_DONE];
+	s->last = (struct core_stamps){ { 0 }, 0 };
+	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile);
+	if (s->stores_left == 0)
+		tile_free(s);
+}
+
+/* Starts the math of every tile whose turn it is and whose bytes are there. */
+static void next_math(struct core_cmd *k)
+{
+	struct core *c = k->core;
+
+	while (k->ready && k->pre_done && k->next_math < k->next_slot) {
+		struct slot *s = &k->slots[k->next_math % c->stages];
+		enum res unit;
+
+		if (!s->asked || s->loads_left)
+			return;
+		c->tiles++;
+		k->next_math++;
+		ev_init(&s->ev, EV_WORK, tile_over, s);
+		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile + 1 == k->c->tiles, &unit));
+	}
+}
+
+static void pre_over(void *owner, struct ev *ev)
+{
+	struct core_cmd *k = owner;
+
+	core_explain_time(&k->acc, ev->when, k->slowest);
+	k->pre_done = true;
+	next_math(k);
+	maybe_post(k);
+}
+
+static void pre_loaded(struct core_cmd *k)
+{
+	core_explain_transfer(&k->acc, &k->last);
+	ev_init(&k->ev, EV_WORK, pre_over, k);
+	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, false, &k->slowest));
+}
+
+static void moved(void *owner, struct dma_xfer *x)
+{
+	struct core_cmd *k = owner;
+	struct core *c = k->core;
+	const struct isa_insn *i = &c->prog->insns[x->insn];
+	struct slot *s = i->when == ISA_TILE ? &k->slots[x->tile % c->stages] : NULL;
+	bool load = i->code == ISA_LOAD;
+
+	k->acc.dram_bytes += x->req.dram_bytes;
+	keep_stamps(s ? &s->last : &k->last, x);
+	give_xfer(c, x);
+	if (s && load) {
+		if (--s->loads_left == 0)
+			next_math(k);
+	} else if (s) {
+		if (--s->stores_left == 0) {
+			core_explain_transfer(&k->acc, &s->last);
+			tile_free(s);
+		}
+	} else if (load) {
+		if (--k->pre_left == 0 && k->ready)
+			pre_loaded(k);
+	} else if (--k->post_left == 0) {
+		core_explain_transfer(&k->acc, &k->last);
+		complete(k);
+	}
+}
+
+static void ask_pre(struct core_cmd *k)
+{
+	if (k->pre_asked || !k->fixed || !may_load_all(k, ISA_PRE))
+		return;
+	k->pre_asked = true;
+	k->pre_left = submit_all(k, ISA_LOAD, ISA_PRE, 0);
+	if (k->pre_left == 0 && k->ready)
+		pre_loaded(k);
+}
+
+static void ask_slot(struct core_cmd *k, struct slot *s)
+{
+	if (s->asked || !may_load_all(k, ISA_TILE))
+		return;
+	s->asked = true;
+	s->loads_left = submit_all(k, ISA_LOAD, ISA_TILE, s->tile);
+}
+
+static void ask_all(struct core_cmd *k)
+{
+	ask_pre(k);
+	for (uint32_t t = k->next_math; t < k->next_slot; t++)
+		ask_slot(k, &k->slots[t % k->core->stages]);
+	next_math(k);
+}
+
+/* Gives out SRAM in program order; see the head of core.h. */
+static void admit(struct core *c)
+{
+	if (c->admitting)
+		return; /* a completion inside the loop: the loop sees its SRAM */
+	c->admitting = true;
+	while (c->admit < c->newest) {
+		struct core_cmd *k = cmd_of(c, c->admit);
+
+		if (!k->fixed) {
+			if (!sram_take(&c->sram, k->c->fixed_bytes))
+				break;
+			k->fixed = true;
+			watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
+			k->acc.start = evq_now(c->env.q);
+			ask_pre(k);
+		}
+		while (k->next_slot < k->c->tiles) {
+			struct slot *s = &k->slots[k->next_slot % c->stages];
+
+			if (s->busy || !sram_take(&c->sram, k->c->slot_bytes))
+				break;
+			*s = (struct slot){ .cmd = k, .tile = k->next_slot, .busy = true };
+			ev_init(&s->ev, EV_WORK, tile_over, s);
+			k->next_slot++;
+			watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
+			ask_slot(k, s);
+			next_math(k);
+		}
+		if (k->next_slot < k->c->tiles)
+			break;
+		c->admit++;
+	}
+	c->admitting = false;
+}
+
+void core_dispatch(struct core *c, uint32_t cmd)
+{
+	struct core_cmd *k = cmd_of(c, cmd);
+	struct slot *slots = k->slots;
+
+	assert(!k->live && cmd == c->newest);
+	*k = (struct core_cmd){ .core = c, .c = &c->prog->cmds[cmd], .idx = cmd, .live = true, .slots = slots };
+	ev_init(&k->ev, EV_WORK, pre_over, k);
+	k->acc.mark = evq_now(c->env.q);
+	c->newest = cmd + 1;
+	admit(c);
+}
+
+void core_ready(struct core *c, uint32_t cmd)
+{
+	struct core_cmd *k = cmd_of(c, cmd);
+
+	k->ready = true;
+	k->urgency[false] = MEM_BLOCKING;
+	k->urgency[true] = MEM_WANTED;
+	if (k->pre_asked && k->pre_left == 0)
+		pre_loaded(k);
+	ask_all(k);
+}
+
+void core_decided(struct core *c)
+{
+	for (uint32_t i = 0; i < c->window; i++)
+		if (c->cmds[i].live && c->cmds[i].fixed)
+			ask_all(&c->cmds[i]);
+}
+
+struct core_account *core_account(struct core *c, uint32_t cmd)
+{
+	return &cmd_of(c, cmd)->acc;
+}
+
+bool core_pinned(const struct core *c, uint32_t tensor)
+{
+	return tensor < c->n_pinned && c->pinned[tensor];
+}
+
+int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e)
+{
+	size_t n_xfers = (size_t)c->window * (c->stages + 1) * p->max_tile_moves;
+
+	if (!c->pinned) {
+		c->pinned = calloc(p->n_tensors ? p->n_tensors : 1, 1);
+		c->n_pinned = p->n_tensors;
+	}
+	if (!c->pinned || reserve_xfers(c, n_xfers) < 0 || evq_reserve(c->env.q, n_xfers * 2) < 0)
+		return err_set(e, ERR_NOMEM, "out of memory for the cores' transfers");
+	assert(c->n_pinned == p->n_tensors); /* one program a machine: steps repeat it */
+	c->prog = p;
+	c->picks = picks;
+	c->admit = c->newest = 0;
+	return 0;
+}
+
+static const struct {
+	enum res unit;
+	const char *busy, *work;
+} counted[] = {
+	{ RES_GEMV, "gemv.busy_ps", "gemv.macs" },
+	{ RES_MATRIX, "matrix.busy_ps", "matrix.macs" },
+	{ RES_VECTOR, "vector.busy_ps", "vector.steps" },
+	{ RES_FUSION, "fusion.busy_ps", "fusion.stages" },
+};
+
+struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
+                      uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e)
+{
+	struct core *c = calloc(1, sizeof *c);
+
+	if (!c)
+		goto nomem;
+	c->env = *env;
+	c->owner = *owner;
+	c->window = window;
+	c->stages = dma->stages;
+	c->cmds = calloc(window, sizeof *c->cmds);
+	c->slots = calloc((size_t)window * dma->stages, sizeof *c->slots);
+	if (!c->cmds || !c->slots)
+		goto nomem;
+	for (uint32_t i = 0; i < window; i++)
+		c->cmds[i].slots = c->slots + (size_t)i * dma->stages;
+	sram_init(&c->sram, sram, cores);
+	if (!(c->dma = dma_new(env, dma, cores, e)))
+		goto fail;
+	for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+		if (stat_add(env->stats, counted[i].busy, "ps", "time the unit was busy", STAT_COUNT,
+		             &c->unit_busy[counted[i].unit], e) < 0 ||
+		    stat_add(env->stats, counted[i].work, "", "multiply-adds or element steps done", STAT_COUNT,
+		             &c->unit_work[counted[i].unit], e) < 0)
+			goto fail;
+	if (stat_add(env->stats, "core.tiles", "", "tiles computed", STAT_COUNT, &c->tiles, e) < 0 ||
+	    stat_add(env->stats, "sram.peak_bytes", "B", "most scratchpad ever in use", STAT_LEVEL, &c->sram.peak, e) <
+	            0 ||
+	    stat_add(env->stats, "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned",
+	             STAT_COUNT, &c->pinned_bytes, e) < 0)
+		goto fail;
+	return c;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for the cores");
+fail:
+	core_free(c);
+	return NULL;
+}
+
+void core_watch(struct core *c, const struct watch *w)
+{
+	c->env.watch = w;
+	dma_watch(c->dma, w);
+}
+
+void core_free(struct core *c)
+{
+	if (!c)
+		return;
+	for (struct block *b = c->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	dma_free(c->dma);
+	free(c->cmds);
+	free(c->slots);
+	free(c->pinned);
+	free(c);
+}
+
+void core_explain(const struct core *c, struct str *out)
+{
+	str_addf(out, "sram: %llu of %llu bytes taken\n", (unsigned long long)c->sram.used,
+	         (unsigned long long)c->sram.size);
+	dma_explain(c->dma, out);
+	for (uint32_t i = 0; i < c->window; i++) {
+		const struct core_cmd *k = &c->cmds[i];
+
+		if (k->live)
+			str_addf(out, "\ncommand %u: %s, %u of %u tiles in SRAM, %u computed%s", k->idx,
+			         k->ready ? "ready" : "waiting for what it depends on", k->next_slot, k->c->tiles,
+			         k->tiles_done, k->fixed ? "" : ", waiting for SRAM");
+	}
+}

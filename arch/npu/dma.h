@@ -1,0 +1,48 @@
+/* dma.h - DMA: moves tiles between SRAM and the levels behind the NoC.
+ *
+ * Models: engines a core and their width (a rate; a transfer streams through while its bytes arrive), descriptors in
+ * flight, set-up time of a descriptor. What a started command waits for (urgent) goes before what is fetched ahead, in
+ * the queue, in the engines (a prefetch under way gives way and goes on later) and, by the request's flag, further
+ * down, so that fetching ahead costs nobody. Back-pressure from the NoC is honoured.
+ * Leaves out: strided gathers within a descriptor (their bytes are counted, their pattern is not).
+ * Invariants: I1 never more than `outstanding` transfers of a kind below; I2 every submitted transfer is done exactly once. */
+#ifndef NPUSIM_ARCH_NPU_DMA_H
+#define NPUSIM_ARCH_NPU_DMA_H
+
+#include "sim/base/comp.h"
+
+struct dma_cfg {
+	uint32_t engines;            /* a core */
+	uint64_t width;              /* bytes a cycle and engine */
+	uint64_t tile;               /* bytes a tile's descriptors move, all cores together: the unit of streaming */
+	uint32_t stages;             /* tiles of one command in SRAM at a time: 2 is double buffering */
+	uint32_t outstanding;        /* tile descriptors in flight, chip; as many again for those somebody waits for */
+	ps_t setup;                  /* a descriptor, before its first byte is asked for */
+};
+
+extern const struct cfg_field dma_schema[];
+uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores);          /* bytes a cycle, chip */
+
+/* One tile's transfer; lives in the caller until done() is called. */
+struct dma_xfer {
+	struct mem_req req;
+	struct mem_run run;
+	struct ev ev;
+	struct dma *dma;
+	struct dma_xfer *next;
+	void (*done)(void *owner, struct dma_xfer *x);
+	void *owner;
+	ps_t t_issue, t_sent, t_reply, t_done;
+	bool demand;                 /* urgent when it was submitted */
+	struct dma_xfer *behind;     /* next in the engines' order, while its bytes stream */
+	uint32_t insn, tile;         /* the caller's */
+};
+
+struct dma;
+struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e); /* env->below: NoC */
+void dma_free(struct dma *d);
+void dma_watch(struct dma *d, const struct watch *w);
+void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, req.urgency, done, owner are set */
+void dma_explain(const struct dma *d, struct str *out);
+
+#endif

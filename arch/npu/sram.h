@@ -1,0 +1,39 @@
+/* sram.h - the cores' scratchpad: where tiles wait to be computed, and where pinned weights stay.
+ *
+ * Models: capacity (enforced: an allocation that does not fit is refused and waits), rate of its banks and their ports,
+ * a part set aside for weights that stay across decode steps. Fills and reads compete for the ports: every byte of a
+ * tile crosses one twice, in by DMA and out to a unit (or back), and while a tile is computed the next one comes in; so
+ * tiles pass at half of banks x ports x width. With two ports a bank neither side sees the other; with one they take
+ * turns. Assumed: a tile lies over all banks and a short queue before each evens out who comes when, so what counts is
+ * the port cycles taken, as in interleaved memories with buffers; our choice, and monotone: more banks, ports or width
+ * are never slower. All cores' scratchpads act as one, as tiles are spread evenly.
+ * Leaves out: strides that meet few banks, compute inside the array.
+ * Invariant: I1 allocated + pinned <= size, always. */
+#ifndef NPUSIM_ARCH_NPU_SRAM_H
+#define NPUSIM_ARCH_NPU_SRAM_H
+
+#include <stdbool.h>
+
+#include "sim/base/cfg.h"
+
+struct sram_cfg {
+	uint64_t size;               /* a core */
+	uint32_t banks;
+	uint64_t bank_width;         /* bytes a cycle and port */
+	uint32_t ports;              /* of a bank */
+	uint64_t pin;                /* a core: set aside for pinned weights */
+	uint64_t from_l1;            /* a core, on top of size: the shared part of its L1; not a row: l1_shared() */
+};
+
+extern const struct cfg_field sram_schema[];
+
+int sram_cfg_check(const struct sram_cfg *c, struct err *e);
+uint64_t sram_size(const struct sram_cfg *c);                        /* a core, the pinned part included */
+uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores);        /* bytes of tiles a cycle, all cores */
+
+struct sram { uint64_t size, used, pinned, peak; };                  /* all cores */
+void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores);
+bool sram_take(struct sram *s, uint64_t bytes);                      /* false: does not fit now */
+void sram_give(struct sram *s, uint64_t bytes);
+
+#endif

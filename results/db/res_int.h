@@ -1,0 +1,28 @@
+/* res_int.h - what the files of the results database share: the handle, and rows that runs and sweeps both have. Only
+ * results/db/res*.c include it. */
+#ifndef NPUSIM_RESULTS_DB_RES_INT_H
+#define NPUSIM_RESULTS_DB_RES_INT_H
+
+#include "results/db/res_sweep.h"
+
+struct resdb {
+	struct db *db;
+	char *created;       /* path to remove again while nothing is stored; NULL: the file was there before */
+	struct res_stat_id { char *name; int64_t id; } *stat_ids;   /* of stat_name, as far as they were asked for */
+	size_t n_stat_ids, cap_stat_ids;
+};
+
+uint64_t res_hash_text(uint64_t h, const char *s);
+/* The number of the workload, stored now or before; -1 on error. Inside a transaction of the caller's. */
+int64_t res_put_workload(struct db *db, const struct res_workload *w, struct err *e);
+/* 1: the point is there and stays. A failed one goes, with all that belongs to it. */
+int res_clear_place(struct db *db, int64_t sweep, const struct res_point *p, struct err *e);
+int res_put_values(struct db *db, int64_t sweep, const struct res_point *p, size_t n_axes, struct err *e);
+/* 1: the point is there, with its totals and build; 0: it is not. Texts in `a`. */
+int res_get_head(struct resdb *r, int64_t sweep, uint64_t point, struct arena *a, struct res_point *out, struct err *e);
+/* A build that made points of the sweep and is not `but`; NULL: there is none. */
+int res_other_build(struct resdb *r, int64_t sweep, const char *but, struct arena *a, const char **out, struct err *e);
+/* The id that a query gives, 0 when there is no row, -1 on error. */
+int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
+
+#endif

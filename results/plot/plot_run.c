@@ -1,0 +1,183 @@
+/* plot_run.c - gnuplot: found, run on a script, and its picture put in place whole. */
+#define _POSIX_C_SOURCE 200809L /* fork, mkstemp, sigaction */
+#include "results/plot/plot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE 60 /* seconds for a picture; they take well under one */
+
+/* The first gnuplot in PATH's absolute folders. */
+static int find(char *out, size_t size, struct err *e)
+{
+	const char *at = getenv("PATH"), *end;
+
+	for (; at && *at; at = *end ? end + 1 : end) {
+		int n;
+
+		end = at + strcspn(at, ":");
+		if (*at != '/')
+			continue;
+		n = snprintf(out, size, "%.*s/gnuplot", (int)(end - at), at);
+		if (n > 0 && (size_t)n < size && access(out, X_OK) == 0)
+			return 0;
+	}
+	return err_set(e, ERR_IO,
+	               "gnuplot is not in PATH, and it draws the picture (Debian: gnuplot-nox); '--script' prints"
+	               " what it would be given");
+}
+
+/* Only a plain file is replaced: a rename would put one in the place of a device. */
+static int check_target(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_IO, "'%s' is no file a picture can replace", path);
+	return 0;
+}
+
+/* A file without a name that holds `text`. */
+static FILE *holding(const struct str *text)
+{
+	FILE *f = tmpfile();
+
+	if (f && (fwrite(str_c(text), 1, text->len, f) != text->len || fflush(f) != 0 || fseek(f, 0, SEEK_SET) != 0)) {
+		fclose(f);
+		return NULL;
+	}
+	return f;
+}
+
+static _Noreturn void child(const char *program, int in, int out, int err)
+{
+	/* Neither the user's settings nor the time of day are in a picture. */
+	char *const argv[] = { "gnuplot", "-d", "-", NULL };
+
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("SOURCE_DATE_EPOCH", "0", 1) != 0 ||
+	    setenv("LC_ALL", "C.UTF-8", 1) != 0 || unsetenv("GNUTERM") != 0 || unsetenv("GNUPLOT_LIB") != 0)
+		_exit(126);
+	alarm(PATIENCE);
+	execv(program, argv);
+	_exit(127);
+}
+
+/* The first line of what gnuplot says that holds a letter: it begins with an empty line and a caret. */
+static void complaint(FILE *f, char *text, size_t size)
+{
+	char line[256];
+
+	snprintf(text, size, "it said nothing");
+	if (fseek(f, 0, SEEK_SET) != 0)
+		return;
+	while (fgets(line, sizeof line, f)) {
+		size_t n = strcspn(line, "\n");
+
+		line[n] = '\0';
+		if (strpbrk(line, "abcdefghijklmnopqrstuvwxyz")) {
+			snprintf(text, size, "%.200s", line);
+			return;
+		}
+	}
+}
+
+static int run(const char *program, FILE *script, int out, FILE *said, struct err *e)
+{
+	char text[256];
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return err_sys(e, ERR_IO, errno, "cannot start '%s'", program);
+	if (pid == 0)
+		child(program, fileno(script), out, fileno(said));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(e, ERR_IO, errno, "cannot wait for '%s'", program);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		return err_set(e, ERR_IO, "'%s' was not done after %d s", program, PATIENCE);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		complaint(said, text, sizeof text);
+		return err_set(e, ERR_IO, "'%s' failed: %s", program, text);
+	}
+	return 0;
+}
+
+/* The date cairo writes into a PDF, and no way to tell it another, becomes 1970: it has the same length. */
+static int undate(int fd, const char *path, struct err *e)
+{
+	static const char key[] = "/CreationDate (D:", epoch[] = "19700101000000";
+	struct stat st;
+	char *text = NULL;
+	int rc = -1;
+
+	if (fstat(fd, &st) == 0 && (text = malloc((size_t)st.st_size + 1)) &&
+	    pread(fd, text, (size_t)st.st_size, 0) == st.st_size) {
+		rc = 0;
+		for (off_t i = 0; i + (off_t)(sizeof key + sizeof epoch) < st.st_size; i++)
+			if (memcmp(text + i, key, sizeof key - 1) == 0 &&
+			    pwrite(fd, epoch, sizeof epoch - 1, i + (off_t)sizeof key - 1) != sizeof epoch - 1)
+				rc = -1;
+	}
+	free(text);
+	return rc < 0 ? err_sys(e, ERR_IO, errno, "cannot write '%s'", path) : 0;
+}
+
+/* The bytes are on disk under the other name, readable as a file made by open() is; then the name is changed. */
+static int put(int fd, const char *made, const char *path, struct err *e)
+{
+	struct stat st;
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (fstat(fd, &st) == 0 && st.st_size == 0)
+		return err_set(e, ERR_IO, "gnuplot drew nothing into '%s'", path);
+	if (fchmod(fd, 0666 & ~mask) != 0 || rename(made, path) != 0)
+		return err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+	return 0;
+}
+
+int plot_draw(const struct plot *p, const char *path, struct err *e)
+{
+	struct str script = STR_INIT, made = STR_INIT;
+	FILE *in = NULL, *said = NULL;
+	char program[1024];
+	enum plot_format f;
+	int fd = -1, rc = -1;
+
+	if (plot_format_of(path, &f, e) < 0 || plot_script(p, f, &script, e) < 0 ||
+	    find(program, sizeof program, e) < 0 || check_target(path, e) < 0)
+		goto out;
+	str_addf(&made, "%s.XXXXXX", path);
+	if (made.failed || !(in = holding(&script)) || !(said = tmpfile())) {
+		err_set(e, ERR_IO, "no room for the script of '%s'", path);
+		goto out;
+	}
+	if ((fd = mkstemp(made.p)) < 0) {
+		err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+		goto out;
+	}
+	rc = run(program, in, fd, said, e);
+	if (rc == 0 && f == PLOT_PDF)
+		rc = undate(fd, path, e);
+	if (rc == 0)
+		rc = put(fd, made.p, path, e);
+	if (rc < 0)
+		unlink(made.p);
+out:
+	if (fd >= 0)
+		close(fd);
+	if (in)
+		fclose(in);
+	if (said)
+		fclose(said);
+	str_free(&script);
+	str_free(&made);
+	return rc;
+}

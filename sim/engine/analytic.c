@@ -1,0 +1,532 @@
+#include "sim/engine/analytic_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct given {
+	ps_t when;
+	uint64_t bytes;
+};
+
+struct analytic {
+	const struct machine_cfg *c;
+	const struct isa_prog *p;
+	struct stat_reg *stats;
+	struct ways ways;
+	struct line unit[RES_COUNT];
+	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
+	uint64_t tiles, pinned_bytes, commands, round_trips, branches;
+	uint8_t *pinned; /* by tensor: loaded in an earlier pass */
+	struct way *way; /* of a command's instructions */
+	struct leg *leg; /* of their transfers, all but the last of a loop */
+	uint32_t *order; /* a command's instructions by phase and sort */
+	ps_t *done;      /* by command */
+	/* SRAM: what is taken, and when it is given back, a ring by time. */
+	uint64_t sram, used;
+	struct given *ring;
+	uint32_t first, end, ring_mask; /* first, end: taken modulo the ring's size */
+	ps_t *slot;    /* when a tile's place is free again, dma.stages of them */
+	ps_t admitted; /* SRAM is given out in program order */
+	/* The command processor. */
+	ps_t issue_at, host_at, local;
+};
+
+/* --- life cycle -------------------------------------------------------------------------------------------- */
+
+/* Past the last byte of any tensor. */
+static uint64_t end_of(const struct isa_prog *p)
+{
+	uint64_t end = 1;
+
+	for (size_t i = 0; i < p->n_insns; i++) {
+		const struct isa_insn *x = &p->insns[i];
+		const struct isa_tensor *t;
+		uint64_t to;
+
+		if (x->code != ISA_LOAD && x->code != ISA_STORE)
+			continue;
+		t = &p->tensors[x->tensor];
+		to = t->addr + t->stride * (t->instances ? t->instances - 1 : 0) + x->offset + x->bytes;
+		end = end > to ? end : to;
+	}
+	return end;
+}
+
+static int add_stats(struct analytic *a, struct err *e)
+{
+	const struct stat_row rows[] = {
+		{ "gemv.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_GEMV] },
+		{ "gemv.macs", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_GEMV] },
+		{ "matrix.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_MATRIX] },
+		{ "matrix.macs", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_MATRIX] },
+		{ "vector.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_VECTOR] },
+		{ "vector.steps", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_VECTOR] },
+		{ "fusion.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_FUSION] },
+		{ "fusion.stages", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_FUSION] },
+		{ "core.tiles", "", "tiles computed", STAT_COUNT, &a->tiles },
+		{ "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned", STAT_COUNT,
+		  &a->pinned_bytes },
+		{ "dispatch.commands", "", "commands dispatched", STAT_COUNT, &a->commands },
+		{ "dispatch.round_trips", "", "decisions the host took", STAT_COUNT, &a->round_trips },
+		{ "dispatch.branches", "", "decisions the device took", STAT_COUNT, &a->branches },
+	};
+
+	return stat_add_all(a->stats, rows, sizeof rows / sizeof *rows, e) < 0 || ways_stats(&a->ways, a->stats, e) < 0
+	               ? -1
+	               : 0;
+}
+
+struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
+{
+	struct analytic *a = calloc(1, sizeof *a);
+	struct sram s;
+	size_t most = 1, cap = 1;
+
+	if (!a || !(a->stats = stat_new()))
+		goto nomem;
+	a->c = c;
+	a->p = p;
+	for (size_t i = 0; i < p->n_cmds; i++)
+		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
+	sram_init(&s, &c->sram, c->cores);
+	a->sram = s.size;
+	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
+	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
+	a->ring_mask = (uint32_t)(cap - 1);
+	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->way = calloc(most, sizeof *a->way)) ||
+	    !(a->leg = calloc(most, sizeof *a->leg)) || !(a->order = calloc(most, sizeof *a->order)) ||
+	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) || !(a->ring = calloc(cap, sizeof *a->ring)) ||
+	    !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
+		goto nomem;
+	if (ways_init(&a->ways, c, end_of(p), e) < 0 || add_stats(a, e) < 0)
+		goto fail;
+	return a;
+nomem:
+	err_set(e, ERR_NOMEM, "out of memory for a machine in closed form");
+fail:
+	analytic_free(a);
+	return NULL;
+}
+
+void analytic_free(struct analytic *a)
+{
+	if (!a)
+		return;
+	ways_drop(&a->ways);
+	stat_free(a->stats);
+	free(a->pinned);
+	free(a->way);
+	free(a->leg);
+	free(a->order);
+	free(a->done);
+	free(a->ring);
+	free(a->slot);
+	free(a);
+}
+
+struct stat_reg *analytic_stats(struct analytic *a)
+{
+	return a->stats;
+}
+
+uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv)
+{
+	return ways_resident(&a->ways, addr, bytes, kv);
+}
+
+bool analytic_pinned(const struct analytic *a, uint32_t tensor)
+{
+	return a->pinned[tensor];
+}
+
+/* --- what is where ----------------------------------------------------------------------------------------- */
+
+static bool is_move(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD || i->code == ISA_STORE;
+}
+
+/* Finds the bytes of all the command's moves, in the order they are made. */
+static void find_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)
+{
+	const struct isa_insn *insns = &a->p->insns[c->first_insn];
+
+	for (int when = ISA_PRE; when <= ISA_POST; when++)
+		for (uint32_t n = 0; n < c->n_insns; n++) {
+			const struct isa_insn *i = &insns[n];
+			const struct isa_tensor *t;
+			uint64_t addr;
+
+			if (!is_move(i) || i->when != when)
+				continue;
+			if (i->bytes == 0 || (i->when == ISA_TILE && c->tiles == 0)) {
+				a->way[n] = (struct way){ 0 };
+				continue;
+			}
+			if (i->pinned && a->pinned[i->tensor]) {
+				a->pinned_bytes += i->bytes;
+				a->way[n] = (struct way){ 0 };
+				continue;
+			}
+			t = &a->p->tensors[i->tensor];
+			addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
+			a->way[n] = ways_find(&a->ways, i->cls, addr, i->bytes, i->code == ISA_STORE);
+		}
+	for (uint32_t n = 0; n < c->n_insns; n++)
+		if (insns[n].code == ISA_LOAD && insns[n].pinned)
+			a->pinned[insns[n].tensor] = 1;
+}
+
+void analytic_warm(struct analytic *a, const uint32_t *const *picks)
+{
+	for (size_t k = 0; k < a->p->n_cmds; k++)
+		find_all(a, &a->p->cmds[k], picks);
+	ways_level(&a->ways);
+}
+
+/* --- SRAM -------------------------------------------------------------------------------------------------- */
+
+static int stuck(uint64_t bytes, struct err *e)
+{
+	return err_set(e, ERR_STUCK, "the machine is stuck: %llu bytes of SRAM are more than it has",
+	               (unsigned long long)bytes);
+}
+
+/* Nearly always the last so far. */
+static inline void give(struct analytic *a, ps_t when, uint64_t bytes)
+{
+	const uint32_t mask = a->ring_mask, first = a->first;
+	struct given *ring = a->ring;
+	uint32_t i = a->end++;
+
+	for (; i != first && ring[(i - 1) & mask].when > when; i--)
+		ring[i & mask] = ring[(i - 1) & mask];
+	ring[i & mask].when = when;
+	ring[i & mask].bytes = bytes;
+}
+
+/* The first moment from `a->admitted` on when there is room; moves `admitted` there. */
+static inline int take(struct analytic *a, uint64_t bytes, struct err *e)
+{
+	const uint64_t most = a->sram - bytes;
+	const uint32_t end = a->end, mask = a->ring_mask;
+	const struct given *ring = a->ring;
+	uint64_t used = a->used;
+	ps_t at = a->admitted;
+	uint32_t first = a->first;
+
+	for (; first != end; first++) {
+		const struct given *g = &ring[first & mask];
+
+		if (g->when > at) {
+			if (used <= most)
+				break;
+			at = g->when;
+		}
+		used -= g->bytes;
+	}
+	a->first = first;
+	a->admitted = at;
+	a->used = used + bytes;
+	return bytes <= a->sram && used <= most ? 0 : stuck(bytes, e);
+}
+
+/* --- a command --------------------------------------------------------------------------------------------- */
+
+enum sort { LOADS, MATH, STORES, SORTS };
+
+/* A command on its way; `order` lists its instructions by phase and sort: those of ISA_PRE's loads are the first. */
+struct at {
+	const struct isa_cmd *c;
+	const struct isa_insn *insns;
+	struct core_account *acc;
+	const uint32_t *order;
+	uint32_t first[3 * SORTS + 1];
+	ps_t ready, decided;
+};
+
+static enum sort sort_of(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD ? LOADS : i->code == ISA_STORE ? STORES : MATH;
+}
+
+static void sort_insns(struct analytic *a, struct at *x)
+{
+	uint32_t at[3 * SORTS] = { 0 };
+
+	for (uint32_t n = 0; n < x->c->n_insns; n++)
+		at[x->insns[n].when * SORTS + sort_of(&x->insns[n])]++;
+	for (int i = 0; i < 3 * SORTS; i++) {
+		x->first[i + 1] = x->first[i] + at[i];
+		at[i] = x->first[i];
+	}
+	for (uint32_t n = 0; n < x->c->n_insns; n++)
+		a->order[at[x->insns[n].when * SORTS + sort_of(&x->insns[n])]++] = n;
+	x->order = a->order;
+}
+
+#define EACH(n, x, when, sort)                                                                                         \
+	for (const uint32_t *n = (x)->order + (x)->first[(when)*SORTS + (sort)],                                       \
+	                    *n##_end = (x)->order + (x)->first[(when)*SORTS + (sort) + 1];                             \
+	     n < n##_end; n++)
+
+static bool has(const struct at *x, enum isa_when when, enum sort sort)
+{
+	return x->first[when * SORTS + sort] < x->first[when * SORTS + sort + 1];
+}
+
+static enum res main_unit(const struct at *x, enum isa_when when, enum res none)
+{
+	enum res best = none;
+	ps_t longest = 0;
+
+	EACH(n, x, when, MATH)
+	if (x->insns[*n].span >= longest) {
+		longest = x->insns[*n].span;
+		best = x->insns[*n].unit;
+	}
+	return best;
+}
+
+/* Math of a phase, one after the other, each when its unit is free; returns when it ends. */
+static inline ps_t math(struct analytic *a, const struct at *x, enum isa_when when, bool last, ps_t at)
+{
+	EACH(n, x, when, MATH)
+	{
+		const struct isa_insn *i = &x->insns[*n];
+		ps_t span = last ? i->span_last : i->span;
+
+		at = line_book(&a->unit[i->unit], at, span).end;
+		a->unit_busy[i->unit] += span;
+		a->unit_work[i->unit] += last ? i->work_last : i->work;
+		x->acc->busy[i->unit] += span;
+	}
+	return at;
+}
+
+/* When all loads of a phase may start. */
+static ps_t may_load(const struct at *x, enum isa_when when)
+{
+	ps_t at = 0;
+
+	EACH(n, x, when, LOADS)
+	{
+		const struct isa_insn *i = &x->insns[*n];
+
+		if (!i->early)
+			return x->ready;
+		if (i->route >= 0)
+			at = ps_min(x->decided, x->ready);
+	}
+	return at;
+}
+
+/* The loads or stores of a phase, one tile's; returns when the last is done. */
+static inline ps_t move(struct analytic *a, const struct at *x, enum isa_when when, enum sort sort, uint32_t tile,
+                        ps_t at, struct core_stamps *slowest)
+{
+	struct core_stamps other, *s = slowest;
+	ps_t end = at;
+
+	EACH(n, x, when, sort)
+	{
+		const struct isa_insn *i = &x->insns[*n];
+		const struct way *w = &a->way[*n];
+		const struct leg *l = &a->leg[*n];
+		uint64_t from = when == ISA_TILE ? i->tile_bytes * tile : 0;
+		struct leg last;
+		ps_t done;
+
+		if (w->bytes <= from)
+			continue;
+		if (w->bytes - from < l->bytes) {
+			last = ways_leg(&a->ways, w, w->bytes - from);
+			l = &last;
+		}
+		done = ways_move(&a->ways, w, l, at, at >= x->ready, s);
+		x->acc->mem_bytes += l->bytes;
+		end = ps_max(end, done);
+		if (s == slowest)
+			s = &other;
+		else if (done >= slowest->t[CORE_AT_DONE])
+			*slowest = other;
+	}
+	if (s == slowest) /* nothing to move */
+		*slowest = (struct core_stamps){ { 0 }, 0 };
+	return end;
+}
+
+/* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
+static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end, struct err *e)
+{
+	const uint32_t stages = a->c->dma.stages;
+	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
+	const ps_t may = may_load(x, ISA_TILE);
+	const enum res unit = main_unit(x, ISA_TILE, RES_DMA);
+	struct core_stamps s = { { 0 }, 0 };
+	ps_t turn = ps_max(x->ready, pre_done), before = 0;
+	uint32_t place = 0;
+
+	for (uint32_t t = 0; t < x->c->tiles; t++) {
+		ps_t *slot = &a->slot[place], there, over;
+
+		a->admitted = ps_max(a->admitted, t >= stages ? *slot : 0);
+		if (take(a, x->c->slot_bytes, e) < 0)
+			return -1;
+		there = ps_max(a->admitted, may);
+		if (loads)
+			there = move(a, x, ISA_TILE, LOADS, t, there, &s);
+		turn = ps_max(turn, there);
+		over = math(a, x, ISA_TILE, t + 1 == x->c->tiles, turn);
+		core_explain_stream(x->acc, &s, before);
+		core_explain_time(x->acc, over, unit);
+		before = s.t[CORE_AT_DONE] ? s.t[CORE_AT_DONE] : before;
+		*slot = over;
+		if (stores) {
+			*slot = move(a, x, ISA_TILE, STORES, t, over, &s);
+			core_explain_transfer(x->acc, &s);
+		}
+		give(a, *slot, x->c->slot_bytes);
+		*end = ps_max(*end, *slot);
+		place = place + 1 < stages ? place + 1 : 0;
+	}
+	a->tiles += x->c->tiles;
+	return 0;
+}
+
+/* From dispatch to the last store's acknowledgement. */
+static int run_cmd(struct analytic *a, struct at *x, ps_t *done, struct err *e)
+{
+	struct core_stamps s;
+	ps_t at, end;
+
+	if (take(a, x->c->fixed_bytes, e) < 0)
+		return -1;
+	x->acc->start = a->admitted;
+	at = ps_max(a->admitted, may_load(x, ISA_PRE));
+	at = ps_max(move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
+	core_explain_transfer(x->acc, &s);
+	at = math(a, x, ISA_PRE, false, at);
+	core_explain_time(x->acc, at, main_unit(x, ISA_PRE, RES_DISPATCH));
+	end = at;
+	if (loop(a, x, at, &end, e) < 0)
+		return -1;
+	at = math(a, x, ISA_POST, false, end);
+	core_explain_time(x->acc, at, main_unit(x, ISA_POST, RES_DISPATCH));
+	at = move(a, x, ISA_POST, STORES, 0, at, &s);
+	core_explain_transfer(x->acc, &s);
+	give(a, at, x->c->fixed_bytes);
+	x->acc->end = *done = at;
+	return 0;
+}
+
+/* --- the command processor --------------------------------------------------------------------------------- */
+
+/* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
+static uint64_t find_legs(struct analytic *a, const struct isa_cmd *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < c->n_insns; i++) {
+		const struct isa_insn *x = &a->p->insns[c->first_insn + i];
+		const struct way *w = &a->way[i];
+
+		if (!is_move(x) || w->bytes == 0)
+			continue;
+		a->leg[i] = ways_leg(&a->ways, w, x->when == ISA_TILE && x->tile_bytes < w->bytes ? x->tile_bytes : w->bytes);
+		n += w->write ? 0 : w->dram;
+	}
+	return n;
+}
+
+static ps_t dispatch(struct analytic *a, uint32_t k, const struct cp_result *results, ps_t before)
+{
+	const struct dispatch_cfg *d = &a->c->dispatch;
+	const struct isa_cmd *c = &a->p->cmds[k];
+	ps_t at = ps_max(ps_max(before, a->issue_at), a->host_at);
+
+	if (k >= d->queue)
+		at = ps_max(at, results[k - d->queue].retired);
+	if (!c->chained && (k + 1 == a->p->n_cmds || a->p->cmds[k + 1].batch != c->batch))
+		a->issue_at = at + d->interval;
+	a->commands++;
+	return at;
+}
+
+static ps_t ready_at(const struct analytic *a, uint32_t k, ps_t at)
+{
+	const struct isa_prog *p = a->p;
+	const struct isa_cmd *c = &p->cmds[k];
+
+	for (uint32_t i = 0; i < c->n_deps; i++)
+		at = ps_max(at, a->done[p->deps[c->first_dep + i]]);
+	if (c->chained)
+		return at;
+	return at + (k > 0 && p->cmds[k - 1].batch == c->batch ? a->local : a->c->dispatch.latency);
+}
+
+static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_account *acc, ps_t at)
+{
+	const struct dispatch_cfg *d = &a->c->dispatch;
+
+	if (!c->sync)
+		return at;
+	if (d->dynamic) {
+		a->branches++;
+		at += d->branch;
+	} else {
+		a->round_trips++;
+		a->host_at = at += d->host;
+	}
+	core_explain_time(acc, at, d->dynamic ? RES_DISPATCH : RES_HOST);
+	return at;
+}
+
+static void begin(struct analytic *a)
+{
+	ways_begin(&a->ways);
+	for (int i = 0; i < RES_COUNT; i++)
+		line_clear(&a->unit[i]);
+	a->used = a->first = a->end = 0;
+	a->admitted = a->host_at = 0;
+	a->issue_at = a->c->dispatch.launch;
+}
+
+int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e)
+{
+	const struct isa_prog *p = a->p;
+	ps_t at = 0, front = 0;
+
+	begin(a);
+	for (uint32_t k = 0; k < p->n_cmds; k++) {
+		const struct isa_cmd *c = &p->cmds[k];
+		struct cp_result *r = &results[k];
+		struct at x = { .c = c, .insns = &p->insns[c->first_insn], .acc = &r->acc };
+
+		memset(r, 0, sizeof *r);
+		r->dispatched = at = dispatch(a, k, results, at);
+		r->acc.mark = front;
+		core_explain_time(&r->acc, at, k > 0 && !p->cmds[k - 1].sync ? RES_DISPATCH : RES_HOST);
+		ways_forget(&a->ways, at);
+		for (int i = 0; i < RES_COUNT; i++)
+			line_forget(&a->unit[i], at);
+		a->admitted = ps_max(a->admitted, at);
+		x.ready = ready_at(a, k, at);
+		x.decided = c->routed_by >= 0 ? a->done[c->routed_by] : 0;
+		core_explain_time(&r->acc, x.ready, RES_DISPATCH);
+		sort_insns(a, &x);
+		find_all(a, c, picks);
+		r->acc.dram_bytes = find_legs(a, c);
+		if (run_cmd(a, &x, &a->done[k], e) < 0)
+			return err_add(e, "command %u of %zu", k, p->n_cmds);
+		a->done[k] = decide(a, c, &r->acc, a->done[k]);
+		r->retired = ps_max(front, a->done[k]);
+		r->span = r->retired - front;
+		core_explain_time(&r->acc, r->retired, RES_DEPENDENCY);
+		if (r->span == 0)
+			memset(r->acc.stall, 0, sizeof r->acc.stall);
+		front = r->retired;
+	}
+	ways_level(&a->ways);
+	return 0;
+}

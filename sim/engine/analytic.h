@@ -1,0 +1,41 @@
+/* analytic.h - a machine in closed form: the same program, configuration and results as sim/engine/machine, without events.
+ *
+ * Models: the recurrence that the event model solves, command by command in program order, tile by tile in each:
+ *
+ *   dispatch  max(rate, window: command k - queue is retired, the host's decision before it)           cp.c
+ *   SRAM      in program order, when enough of it was given back; at most dma.stages tiles of a command   core.c
+ *   loads     early ones from there on, others when what the command depends on is done                core.c
+ *   a move    descriptor, L1, NoC, L2 or KV buffer, DRAM, back, DMA engines: each level a line of time   dma.c ...
+ *   math      when its tile is there, in order, on units that serve one thing at a time
+ *   stores, retirement in program order, host round trips
+ *
+ * Every server is a line of time that is booked (analytic_line.h), and what somebody waits for may go before what was
+ * only fetched ahead. What is where comes first, by reuse distance (analytic_held.h), whatever the time: so warming up
+ * costs no time at all. DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is
+ * asked once (reads and writes apart, refresh included), and a latency.
+ * Leaves out, beside what those two leave out: order among transfers that are in flight together, queues that refuse
+ * (l2.mshrs, dram.queue), rows that streams close on each other, the bus turning from reads to writes, l2.write_block;
+ * l2.policy srrip, drrip and kv_aware behave as lru; copies in L2 partitions take a share of the capacity.
+ * Invariants: I1 no server does more than its rate, so no run is under its roofline; I2 commands' spans sum to the run;
+ * I3 bytes are conserved at every level.
+ * How far it is from events is measured: validate/tests/property/p_analytic.c. */
+#ifndef NPUSIM_SIM_ENGINE_ANALYTIC_H
+#define NPUSIM_SIM_ENGINE_ANALYTIC_H
+
+#include "arch/npu/cp.h"
+#include "arch/machine/machine_cfg.h"
+
+struct analytic;
+
+/* Both are kept. */
+struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e);
+void analytic_free(struct analytic *a);
+/* What a pass leaves on chip, and no more. */
+void analytic_warm(struct analytic *a, const uint32_t *const *picks);
+/* A pass from time 0; results[n_cmds] is filled. */
+int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e);
+struct stat_reg *analytic_stats(struct analytic *a);          /* named as the event model's */
+uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv);
+bool analytic_pinned(const struct analytic *a, uint32_t tensor);
+
+#endif

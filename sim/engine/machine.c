@@ -1,0 +1,102 @@
+#include "sim/engine/machine.h"
+
+#include <stdlib.h>
+
+struct machine {
+	struct machine_cfg cfg;
+	struct evq *q;
+	struct stat_reg *stats;
+	struct memory *mem;
+	struct cp *cp;
+};
+
+struct machine *machine_new(const struct machine_cfg *cfg, struct err *e)
+{
+	struct machine *m = calloc(1, sizeof *m);
+	struct comp_env env;
+
+	if (!m || !(m->q = evq_new()) || !(m->stats = stat_new())) {
+		err_set(e, ERR_NOMEM, "out of memory for a machine");
+		goto fail;
+	}
+	m->cfg = *cfg;
+	env = (struct comp_env){ m->q, m->stats, cfg->clock, NULL, NULL };
+	if (!(m->mem = memory_new(&env, &m->cfg.mem, e)))
+		goto fail;
+	env.below = memory_door(m->mem);
+	if (!(m->cp = cp_new(&env, &m->cfg.dispatch, &m->cfg.dma, &m->cfg.sram, cfg->cores, cfg->core.depth, e)))
+		goto fail;
+	return m;
+fail:
+	err_add(e, "building the machine '%s'", cfg->name);
+	machine_free(m);
+	return NULL;
+}
+
+void machine_free(struct machine *m)
+{
+	if (!m)
+		return;
+	cp_free(m->cp);
+	memory_free(m->mem);
+	stat_free(m->stats);
+	evq_free(m->q);
+	free(m);
+}
+
+int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+                 struct err *e)
+{
+	return cp_run(m->cp, p, picks, results, e);
+}
+
+const struct machine_cfg *machine_cfg(const struct machine *m)
+{
+	return &m->cfg;
+}
+
+struct stat_reg *machine_stats(struct machine *m)
+{
+	return m->stats;
+}
+
+uint64_t machine_resident(const struct machine *m, uint64_t addr, uint64_t bytes, bool kv)
+{
+	return memory_resident(m->mem, addr, bytes, kv);
+}
+
+void machine_watch(struct machine *m, const struct watch *w)
+{
+	memory_watch(m->mem, w);
+	cp_watch(m->cp, w);
+}
+
+void machine_forget(struct machine *m)
+{
+	memory_forget(m->mem);
+}
+
+bool machine_pinned(const struct machine *m, uint32_t tensor)
+{
+	return core_pinned(cp_core(m->cp), tensor);
+}
+
+struct comp *machine_memory(struct machine *m)
+{
+	return memory_door(m->mem);
+}
+
+struct evq *machine_queue(struct machine *m)
+{
+	return m->q;
+}
+
+ps_t machine_now(const struct machine *m)
+{
+	return evq_now(m->q);
+}
+
+uint64_t machine_events(const struct machine *m)
+{
+	return evq_count(m->q);
+}

@@ -1,0 +1,83 @@
+#include "sim/engine/run_memo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/path.h"
+
+struct run_memo {
+	struct kernels *kernels;
+	struct fuse_patterns *patterns;
+	char patterns_name[CFG_STR_MAX]; /* of `patterns` */
+	/* The last mapping, when `stream` is not NULL. */
+	struct arena *a;
+	const struct op_stream *stream;
+	struct machine_cfg cfg;
+	struct map_result map;
+};
+
+struct run_memo *run_memo_new(struct err *e)
+{
+	struct run_memo *m = calloc(1, sizeof *m);
+
+	if (m && (m->a = arena_new(0)))
+		return m;
+	free(m);
+	err_set(e, ERR_NOMEM, "out of memory for a run");
+	return NULL;
+}
+
+void run_memo_free(struct run_memo *m)
+{
+	if (!m)
+		return;
+	kernels_free(m->kernels);
+	fuse_patterns_free(m->patterns);
+	arena_free(m->a);
+	free(m);
+}
+
+const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e)
+{
+	if (!m->kernels)
+		m->kernels = kernels_load(NULL, e);
+	return m->kernels;
+}
+
+int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const struct fuse_patterns **out, struct err *e)
+{
+	char relative[CFG_STR_MAX + 32], path[512];
+
+	*out = NULL;
+	if (!c->enabled)
+		return 0;
+	if (!m->patterns || strcmp(m->patterns_name, c->patterns) != 0) {
+		fuse_patterns_free(m->patterns);
+		m->patterns = NULL;
+		snprintf(relative, sizeof relative, "configs/fusion/%s.yaml", c->patterns);
+		if (path_data(relative, path, sizeof path, e) < 0 || !(m->patterns = fuse_patterns_load(path, e)))
+			return err_add(e, "reading 'fusion.patterns'");
+		snprintf(m->patterns_name, sizeof m->patterns_name, "%s", c->patterns);
+	}
+	*out = m->patterns;
+	return 0;
+}
+
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_result *out,
+                 struct err *e)
+{
+	const struct fuse_patterns *patterns;
+
+	if (m->stream != s || !map_same(&m->cfg, c)) {
+		m->stream = NULL;
+		arena_reset(m->a);
+		if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0 ||
+		    map_stream(s, c, patterns, m->a, &m->map, e) < 0)
+			return -1;
+		m->stream = s;
+		m->cfg = *c;
+	}
+	*out = m->map;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* run_memo.h - what runs after each other need not do twice: the files of tables, and the mapping of the last machine.
+ *
+ * Nothing in a result depends on it: a table is read as it is, and a program is taken again only for the same stream and
+ * a machine whose parameters the mapper cannot tell apart (map_same). So in a sweep over cache sizes the stream is mapped
+ * once. One memo is for one process and for runs one after another; what it hands out lives until the next call of the
+ * same function, or with it. */
+#ifndef NPUSIM_SIM_ENGINE_RUN_MEMO_H
+#define NPUSIM_SIM_ENGINE_RUN_MEMO_H
+
+#include "sim/map/fuse.h"
+#include "sim/map/map.h"
+#include "arch/gpu/kernels.h"
+
+struct run_memo;
+
+struct run_memo *run_memo_new(struct err *e);
+void run_memo_free(struct run_memo *m);
+const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e);
+/* Those that the machine names; NULL in *out where it does not fuse. */
+int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const struct fuse_patterns **out, struct err *e);
+/* The stream as this machine's program, with the patterns it names. */
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_result *out,
+                 struct err *e);
+
+#endif

@@ -1,0 +1,42 @@
+/* lower.h - from a trace to an op stream: the one arrow between them.
+ *
+ * Every device activity ends in exactly one op; an op's launches are neighbours on one stream. Tensor ids are not in
+ * a Kineto trace, so they are inferred and marked so:
+ *  - activation: the op that produced that shape (or the same bytes, through views) and dtype; sim/lower/lower_pick.c lists
+ *    the rules that choose among several;
+ *  - weight: an input nobody in the stream produced, named by layer and ordinal; the right-hand operand of a product;
+ *  - kv: the long member of a concat whose other member is the step's new row; what that concat writes and attention
+ *    reads. In a trace every step starts from the same old cache;
+ *  - index, constant: integer operands of gathers and scatters; broadcast operands nobody produced (rope tables).
+ * Layers are counted by attention and begin behind the last residual sum before it; ops outside have -1.
+ * A routed expert's identity is not in a trace: between a router's top-k that the host reads and the concat or
+ * indexed write that closes the region, products repeat with a period (gate, up, down), and each repetition is a slot.
+ * Their weights have `instances` and the run picks.
+ * Steps (annotations of one name and a number) share weights and old caches. Annotations `case|...` are a benchmark's:
+ * nothing goes from one to the next, and each has operands of its own.
+ * Addresses: weights, old KV and tables get fixed ranges; activations are placed by lifetime, as a caching
+ * allocator would, so that a small L2 sees the reuse a real step has.
+ *
+ * Leaves out: what an opaque op reads and writes (it has no operands and nothing waits for it); aliases between
+ * tensors of one step other than through ops that work in place; which row an embedding reads (one stands for it). */
+#ifndef NPUSIM_SIM_LOWER_LOWER_H
+#define NPUSIM_SIM_LOWER_LOWER_H
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "traces/trace.h"
+#include "workloads/op.h"
+#include "workloads/rules.h"
+
+struct lower_stats {
+	uint64_t launches, kernels, ops;
+	uint64_t kernel_ns, lowered_kernel_ns, opaque_ns;
+	uint64_t inferred_tensors;
+};
+
+int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct op_stream *out, struct lower_stats *st,
+                struct err *e);
+/* Checks the stream's invariants (operands in range, deps backwards, live ranges disjoint, launches used once). */
+int lower_check(const struct op_stream *s, struct err *e);
+
+#endif

@@ -1,0 +1,512 @@
+#include "sim/map/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/map/map_int.h"
+
+#define NO_CMD     UINT32_MAX
+#define MAX_BLOCKS 65536
+
+/* The program while it grows; copied into the arena at the end. */
+struct builder {
+	struct isa_cmd *cmds;
+	size_t n_cmds, cap_cmds;
+	struct isa_insn *insns;
+	size_t n_insns, cap_insns;
+	uint32_t *deps;
+	size_t n_deps, cap_deps;
+	uint32_t *members;
+	size_t n_members, cap_members;
+	uint8_t *has_succ;
+	size_t cap_succ;
+	uint32_t batch, in_batch, since_sync, moves;
+};
+
+static int grow(void **p, size_t *cap, size_t need, size_t size, struct err *e)
+{
+	void *q;
+	size_t want = *cap ? *cap : 256;
+
+	if (need <= *cap)
+		return 0;
+	while (want < need)
+		want *= 2;
+	if (!(q = realloc(*p, want * size)))
+		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
+	*p = q;
+	*cap = want;
+	return 0;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts and dedups the dependencies collected since `from`. */
+static uint32_t tidy_deps(struct builder *b, size_t from)
+{
+	size_t n = from;
+
+	if (b->n_deps == from)
+		return 0;
+	qsort(b->deps + from, b->n_deps - from, sizeof *b->deps, compare_u32);
+	for (size_t i = from; i < b->n_deps; i++)
+		if (n == from || b->deps[i] != b->deps[n - 1])
+			b->deps[n++] = b->deps[i];
+	b->n_deps = n;
+	return (uint32_t)(n - from);
+}
+
+static int add_dep(struct builder *b, uint32_t cmd, struct err *e)
+{
+	if (grow((void **)&b->deps, &b->cap_deps, b->n_deps + 1, sizeof *b->deps, e) < 0)
+		return -1;
+	b->deps[b->n_deps++] = cmd;
+	return 0;
+}
+
+/* A dependency on a carried op is one on whatever was last before it. */
+static int group_deps(struct builder *b, const struct op_stream *s, const uint32_t *last_cmd, uint32_t first,
+                      uint32_t n, struct err *e)
+{
+	for (uint32_t k = first; k < first + n; k++)
+		for (uint32_t i = 0; i < s->ops[k].n_deps; i++) {
+			uint32_t d = s->deps[s->ops[k].first_dep + i];
+
+			if (d < first && last_cmd[d] != NO_CMD && add_dep(b, last_cmd[d], e) < 0)
+				return -1;
+		}
+	return 0;
+}
+
+static void new_batch(struct builder *b)
+{
+	b->batch++;
+	b->in_batch = 0;
+}
+
+static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, uint32_t first, uint32_t n,
+                const char *pattern, const uint32_t *last_cmd, bool chained, int32_t routed_by, struct err *e)
+{
+	const struct op *o = &m->s->ops[first];
+	bool sync = n == 1 && o->kind == OP_HOST_SYNC;
+	struct isa_cmd *c;
+	size_t deps = b->n_deps;
+	uint32_t moves[3] = { 0, 0, 0 };
+
+	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
+	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
+	    grow((void **)&b->members, &b->cap_members, b->n_members + n, sizeof *b->members, e) < 0 ||
+	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0)
+		return -1;
+	if (chained) {
+		if (add_dep(b, (uint32_t)b->n_cmds - 1, e) < 0)
+			return -1;
+	} else if (group_deps(b, m->s, last_cmd, first, n, e) < 0) {
+		return -1;
+	}
+	/* The host waits for the whole stream: everything since its last decision that nobody else waits for. */
+	for (uint32_t k = b->since_sync; sync && k < b->n_cmds; k++)
+		if (!b->has_succ[k] && add_dep(b, k, e) < 0)
+			return -1;
+	if (!chained && b->in_batch == m->c->dispatch.batch)
+		new_batch(b);
+	b->in_batch += !chained;
+	c = &b->cmds[b->n_cmds];
+	*c = (struct isa_cmd){
+		.first_insn = (uint32_t)b->n_insns,
+		.n_insns = d->n,
+		.first_dep = (uint32_t)deps,
+		.first_op = (uint32_t)b->n_members,
+		.n_ops = n,
+		.tiles = d->tiles,
+		.batch = b->batch,
+		.routed_by = routed_by,
+		.sync = sync,
+		.chained = chained,
+		.slot_bytes = d->slot_bytes,
+		.fixed_bytes = d->fixed_bytes,
+		.pattern = pattern,
+		.why = d->why,
+	};
+	c->n_deps = tidy_deps(b, deps);
+	for (uint32_t i = 0; i < c->n_deps; i++)
+		b->has_succ[b->deps[deps + i]] = 1;
+	b->has_succ[b->n_cmds] = 0;
+	memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
+	b->n_insns += d->n;
+	for (uint32_t k = 0; k < n; k++)
+		b->members[b->n_members++] = first + k;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+			moves[d->insn[i].when]++;
+	for (int w = 0; w < 3; w++)
+		if (moves[w] > b->moves)
+			b->moves = moves[w];
+	b->n_cmds++;
+	if (sync) {
+		b->since_sync = (uint32_t)b->n_cmds - 1;
+		new_batch(b);
+	}
+	return 0;
+}
+
+static int too_small(const struct mapper *m, const struct op *o, struct err *e)
+{
+	struct str have = STR_INIT;
+
+	cfg_format_value(CFG_T_BYTES, sram_size(&m->c->sram), &have);
+	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u core%s of it%s",
+	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores, m->c->cores > 1 ? "s" : "",
+	        m->c->sram.pin ? " beside the pinned part" : "");
+	str_free(&have);
+	return -1;
+}
+
+/* A product whose activations do not fit is done in blocks of rows, each streaming the weights again. */
+static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
+                       const uint32_t *last_cmd, int32_t routed_by, struct err *e)
+{
+	for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
+		if (!map_block(m, op, blocks, 0, d))
+			continue;
+		for (uint64_t k = 0; k < blocks && map_block(m, op, blocks, k, d); k++)
+			if (emit(b, m, d, op, 1, NULL, last_cmd, k > 0, routed_by, e) < 0)
+				return -1;
+		return 0;
+	}
+	return too_small(m, &m->s->ops[op], e);
+}
+
+static int32_t route_of(const struct mapper *m, const uint32_t *last_cmd, uint32_t first, uint32_t n)
+{
+	for (uint32_t k = first; k < first + n; k++) {
+		int32_t r = m->s->ops[k].routed_by;
+		uint32_t by;
+
+		if (r < 0)
+			continue;
+		by = m->s->routes[r].sync_op != UINT32_MAX ? m->s->routes[r].sync_op : m->s->routes[r].topk_op;
+		if (by != UINT32_MAX && by < first && last_cmd[by] != NO_CMD)
+			return (int32_t)last_cmd[by];
+	}
+	return -1;
+}
+
+static uint64_t memory_bytes(const struct map_draft *d)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+			n += d->insn[i].bytes;
+	return n;
+}
+
+/* Members one by one, for a fusion that does not fit or does not pay, and for what was never fused. */
+static int emit_single(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
+                       struct map_result *out, struct err *e)
+{
+	const struct op *o = &m->s->ops[op];
+	int32_t routed_by = route_of(m, last_cmd, op, 1);
+
+	if (o->kind == OP_OPAQUE || o->kind == OP_COLLECTIVE) {
+		out->cmd_of_op[op] = NO_CMD;
+		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
+		return 0;
+	}
+	if (map_group(m, op, 1, d)) {
+		if (emit(b, m, d, op, 1, NULL, last_cmd, false, routed_by, e) < 0)
+			return -1;
+	} else if (o->kind != OP_GEMM && o->kind != OP_ATTENTION) {
+		return too_small(m, o, e);
+	} else if (emit_blocks(b, m, d, op, last_cmd, routed_by, e) < 0) {
+		return -1;
+	}
+	last_cmd[op] = out->cmd_of_op[op] = (uint32_t)b->n_cmds - 1;
+	out->op_work_ps[op] = d->predicted;
+	return 0;
+}
+
+static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g,
+                      uint32_t *last_cmd, struct map_result *out, struct err *e)
+{
+	ps_t apart = 0, joined;
+	uint64_t apart_bytes = 0;
+	bool fits = true;
+
+	if (g->n == 1)
+		return emit_single(b, m, d, g->first, last_cmd, out, e);
+	for (uint32_t k = g->first; k < g->first + g->n && fits; k++) {
+		fits = map_group(m, k, 1, d);
+		apart += d->predicted + (k > g->first ? m->c->dispatch.latency : 0);
+		apart_bytes += fits ? memory_bytes(d) : 0;
+		out->op_work_ps[k] = fits ? d->predicted : 1;
+	}
+	fits = fits && map_group(m, g->first, g->n, d);
+	joined = d->predicted;
+	if (!fits || joined >= apart) {
+		for (uint32_t k = g->first; k < g->first + g->n; k++)
+			if (emit_single(b, m, d, k, last_cmd, out, e) < 0)
+				return -1;
+		return 0;
+	}
+	if (emit(b, m, d, g->first, g->n, g->pattern, last_cmd, false, route_of(m, last_cmd, g->first, g->n), e) < 0)
+		return -1;
+	for (uint32_t k = g->first; k < g->first + g->n; k++)
+		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
+	out->fusions[out->n_fusions++] = (struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - memory_bytes(d),
+		                                              g->n - 1,   joined,   apart };
+	return 0;
+}
+
+static void *copy(struct arena *a, const void *p, size_t n, size_t size)
+{
+	void *q = arena_array(a, n ? n : 1, size);
+
+	if (q && n)
+		memcpy(q, p, n * size);
+	return q;
+}
+
+/* Reverse of the dependencies, so that a completion finds who waits. */
+static int add_succ(struct isa_prog *p, struct arena *a, struct err *e)
+{
+	size_t n_deps = 0, at = 0;
+	uint32_t *first = arena_array(a, p->n_cmds + 1, sizeof *first), *succ, *fill;
+
+	for (size_t i = 0; i < p->n_cmds; i++)
+		n_deps += p->cmds[i].n_deps;
+	succ = arena_array(a, n_deps ? n_deps : 1, sizeof *succ);
+	fill = arena_array(a, p->n_cmds + 1, sizeof *fill);
+	if (!first || !succ || !fill)
+		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
+	for (size_t i = 0; i < p->n_cmds; i++)
+		for (uint32_t k = 0; k < p->cmds[i].n_deps; k++)
+			first[p->deps[p->cmds[i].first_dep + k] + 1]++;
+	for (size_t i = 0; i < p->n_cmds; i++) {
+		at += first[i + 1];
+		first[i + 1] = (uint32_t)at;
+	}
+	for (uint32_t i = 0; i < p->n_cmds; i++)
+		for (uint32_t k = 0; k < p->cmds[i].n_deps; k++) {
+			uint32_t d = p->deps[p->cmds[i].first_dep + k];
+
+			succ[first[d] + fill[d]++] = i;
+		}
+	p->succ = succ;
+	p->first_succ = first;
+	return 0;
+}
+
+static int freeze(struct builder *b, const struct op_stream *s, struct arena *a, struct isa_prog *p, struct err *e)
+{
+	struct isa_tensor *t = arena_array(a, s->n_tensors ? s->n_tensors : 1, sizeof *t);
+
+	p->cmds = copy(a, b->cmds, b->n_cmds, sizeof *b->cmds);
+	p->insns = copy(a, b->insns, b->n_insns, sizeof *b->insns);
+	p->deps = copy(a, b->deps, b->n_deps, sizeof *b->deps);
+	p->members = copy(a, b->members, b->n_members, sizeof *b->members);
+	if (!t || !p->cmds || !p->insns || !p->deps || !p->members)
+		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
+	for (size_t i = 0; i < s->n_tensors; i++)
+		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances };
+	p->tensors = t;
+	p->n_tensors = s->n_tensors;
+	p->n_cmds = b->n_cmds;
+	p->n_insns = b->n_insns;
+	p->max_tile_moves = b->moves ? b->moves : 1;
+	return add_succ(p, a, e);
+}
+
+static uint8_t narrow_bits(uint32_t dtype)
+{
+	static const uint8_t bits[] = { 0, 16, 8, 8, 4, 4 };
+
+	return bits[dtype];
+}
+
+/* Only what a product or attention streams is stored narrower: norms, tables and the embedding stay. */
+static void choose_narrow(struct mapper *m)
+{
+	for (size_t i = 0; i < m->s->n_ops; i++) {
+		const struct op *o = &m->s->ops[i];
+
+		if (o->kind != OP_GEMM && o->kind != OP_ATTENTION && o->kind != OP_CONCAT)
+			continue;
+		for (uint32_t k = 0; k < o->n_operands; k++) {
+			uint32_t t = m->s->operands[o->first_operand + k].tensor,
+				 bits = dtype_bits(m->s->tensors[t].dtype);
+			enum op_role role = m->s->tensors[t].role;
+			uint8_t want = role == OP_WEIGHT && o->kind == OP_GEMM ? narrow_bits(m->c->weights.dtype)
+			               : role == OP_KV                         ? narrow_bits(m->c->kv.dtype)
+			                                                       : 0;
+
+			if (want && want < bits)
+				m->narrow[t] = want;
+		}
+	}
+}
+
+/* Weight-stationary across steps: the first weights in program order that fit. A routed expert may change: never. */
+static void choose_pinned(struct mapper *m)
+{
+	uint64_t room = m->c->sram.pin * m->c->cores;
+
+	for (size_t i = 0; i < m->s->n_ops; i++) {
+		const struct op *o = &m->s->ops[i];
+
+		for (uint32_t k = 0; o->kind == OP_GEMM && k < o->n_operands; k++) {
+			uint32_t t = m->s->operands[o->first_operand + k].tensor;
+			const struct op_tensor *x = &m->s->tensors[t];
+			uint64_t bytes = map_stored_bytes(m, t, x->bytes);
+
+			if (x->role == OP_WEIGHT && x->route < 0 && x->external && !m->pinned[t] && bytes <= room) {
+				m->pinned[t] = 1;
+				room -= bytes;
+			}
+		}
+	}
+}
+
+/* Without spilling the whole KV cache that the stream touches must fit the buffer, in its chunks. */
+static int check_kv(struct mapper *m, struct err *e)
+{
+	uint64_t *end = arena_array(m->a, m->s->n_tensors ? m->s->n_tensors : 1, sizeof *end), chunks = 0;
+	struct str need = STR_INIT, have = STR_INIT;
+
+	if (!m->c->mem.kv_buffer.size || m->c->mem.kv_buffer.spill)
+		return 0;
+	if (!end)
+		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	for (size_t i = 0; i < m->s->n_tensors; i++)
+		end[i] = 0;
+	for (size_t i = 0; i < m->s->n_operands; i++) {
+		const struct op_operand *x = &m->s->operands[i];
+		uint64_t to = map_stored_bytes(m, x->tensor, x->offset) + map_stored_bytes(m, x->tensor, x->touched);
+
+		end[x->tensor] = to > end[x->tensor] ? to : end[x->tensor];
+	}
+	for (size_t i = 0; i < m->s->n_tensors; i++) {
+		const struct op_tensor *t = &m->s->tensors[i];
+
+		if (t->role == OP_KV && end[i])
+			chunks += div_up(t->addr + end[i], KV_CHUNK) - t->addr / KV_CHUNK;
+	}
+	if (chunks * KV_CHUNK <= m->c->mem.kv_buffer.size)
+		return 0;
+	cfg_format_value(CFG_T_BYTES, chunks * KV_CHUNK, &need);
+	cfg_format_value(CFG_T_BYTES, m->c->mem.kv_buffer.size, &have);
+	err_set(e, ERR_CONFIG,
+	        "'kv_buffer.spill' is off and the KV cache of this run does not fit: it takes %s, 'kv_buffer.size' is "
+	        "%s",
+	        str_c(&need), str_c(&have));
+	str_free(&need);
+	str_free(&have);
+	return -1;
+}
+
+static uint64_t mem_rate(const struct machine_cfg *c)
+{
+	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000,
+		 l2 = c->mem.l2.size ? l2_bandwidth(&c->mem.l2, c->clock) : dma;
+
+	return ps_min(ps_min(dma, l2), dram_peak(&c->mem.dram));
+}
+
+static ps_t mem_latency(const struct machine_cfg *c)
+{
+	return dram_unloaded(&c->mem.dram, DRAM_ROW_EMPTY) + 2 * c->mem.noc.latency + c->dma.setup +
+	       (c->mem.l2.size ? c->mem.l2.latency + c->mem.l2.miss_latency : 0);
+}
+
+/* All that this file, map_tile.c, map_math.c and fuse.c read of a machine. Unused bytes of a section may differ: then
+ * the answer is no. */
+bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
+{
+#define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
+	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(gemv) &&
+	       SAME(matrix) && SAME(vector) && SAME(fusion) && SAME(weights) && SAME(kv) && SAME(mem.noc) &&
+	       (a->mem.kv_buffer.spill || !a->mem.kv_buffer.size) == (b->mem.kv_buffer.spill || !b->mem.kv_buffer.size) &&
+	       (a->mem.kv_buffer.spill || SAME(mem.kv_buffer.size)) && mem_rate(a) == mem_rate(b) &&
+	       mem_latency(a) == mem_latency(b);
+#undef SAME
+}
+
+static int prepare(struct mapper *m, struct err *e)
+{
+	const struct machine_cfg *c = m->c;
+	size_t n = m->s->n_tensors ? m->s->n_tensors : 1;
+	uint32_t *first_write = arena_array(m->a, n, sizeof *first_write),
+		 *last_read = arena_array(m->a, n, sizeof *last_read);
+
+	m->pinned = arena_alloc(m->a, n);
+	m->narrow = arena_alloc(m->a, n);
+	if (!first_write || !last_read || !m->pinned || !m->narrow)
+		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	for (size_t i = 0; i < n; i++)
+		first_write[i] = last_read[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < m->s->n_ops; i++)
+		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &m->s->operands[m->s->ops[i].first_operand + k];
+
+			if (!x->write)
+				last_read[x->tensor] = i;
+			else if (first_write[x->tensor] == UINT32_MAX)
+				first_write[x->tensor] = i;
+		}
+	m->first_write = first_write;
+	m->last_read = last_read;
+	m->vec = (struct vector_env){ &c->vector,           &c->sram, c->cores,      c->core.depth,
+		                      c->core.thread_group, c->clock, c->mem.noc.latency };
+	m->mem_rate = mem_rate(c);
+	m->mem_latency = mem_latency(c);
+	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
+	choose_narrow(m);
+	choose_pinned(m);
+	return check_kv(m, e);
+}
+
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
+               struct arena *a, struct map_result *out, struct err *e)
+{
+	struct mapper m = { .s = s, .c = c, .a = a };
+	struct builder b = { 0 };
+	struct map_draft *d = malloc(sizeof *d);
+	struct fuse_group *groups = NULL;
+	size_t n_groups = 0;
+	uint32_t *last_cmd = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *last_cmd);
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	out->cmd_of_op = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->cmd_of_op);
+	out->op_work_ps = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->op_work_ps);
+	if (!d || !last_cmd || !out->cmd_of_op || !out->op_work_ps) {
+		err_set(e, ERR_NOMEM, "out of memory for the mapper");
+		goto out;
+	}
+	if (prepare(&m, e) < 0 || fuse_stream(s, &c->fusion, patterns, a, &groups, &n_groups, e) < 0)
+		goto out;
+	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {
+		err_set(e, ERR_NOMEM, "out of memory for the mapper");
+		goto out;
+	}
+	for (size_t i = 0; i < n_groups; i++)
+		if (emit_group(&b, &m, d, &groups[i], last_cmd, out, e) < 0)
+			goto out;
+	for (uint32_t i = 0; i < s->n_tensors; i++)
+		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
+	rc = freeze(&b, s, a, &out->prog, e);
+out:
+	free(d);
+	free(b.cmds);
+	free(b.insns);
+	free(b.deps);
+	free(b.members);
+	free(b.has_succ);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* map.h - from an op stream to a tile program for one machine: the one arrow between them.
+ *
+ * For every op the mapper picks the unit (the fastest by closed form among those present), the dataflow and the tile
+ * (halvings of the whole; a larger SRAM only adds candidates) and says why. It decides nothing about residency: loads
+ * name tensors, and what is on chip is the machine's state. Early loads are those of bytes no op of the stream wrote.
+ * Precision: weights.dtype and kv.dtype narrow what is stored and moved; the program's tensor table holds the
+ * narrowed layout. Weight pinning: the first weights in program order that fit sram.pin stay in SRAM. */
+#ifndef NPUSIM_SIM_MAP_MAP_H
+#define NPUSIM_SIM_MAP_MAP_H
+
+#include "sim/base/arena.h"
+#include "sim/map/fuse.h"
+#include "arch/machine/machine_cfg.h"
+#include "workloads/op.h"
+
+/* What fusion saved, for --explain-fusion. */
+struct map_fusion { const char *pattern; uint32_t first_op, n_ops; uint64_t saved_bytes; uint32_t saved_dispatches; ps_t predicted, unfused; };
+
+struct map_result {
+	struct isa_prog prog;
+	struct map_fusion *fusions; size_t n_fusions;
+	uint32_t *cmd_of_op;                 /* last command that works for an op; UINT32_MAX: carried (opaque) */
+	uint64_t *op_work_ps;                /* per op: its math and moves in closed form, to share out a fused command */
+	uint64_t narrowed_bytes;             /* saved by weights.dtype and kv.dtype */
+};
+
+/* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
+void map_dump(const struct op_stream *s, const struct map_result *m, struct str *out);
+
+/* The GPU's program: one ISA_LAUNCH a source launch, in order, each op's work shared out over its launches by measured
+ * time (a split-K product and its reduce). No machine is needed: the geometry is the trace's. */
+int map_launches(const struct op_stream *s, struct arena *a, struct isa_prog *out, struct err *e);
+
+/* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
+bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
+
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns, struct arena *a,
+               struct map_result *out, struct err *e);
+
+#endif

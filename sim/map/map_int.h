@@ -1,0 +1,46 @@
+/* map_int.h - shared by the mapper's files only. */
+#ifndef NPUSIM_SIM_MAP_MAP_INT_H
+#define NPUSIM_SIM_MAP_MAP_INT_H
+
+#include "sim/map/map.h"
+#include "workloads/work.h"
+
+/* One op or fused group while it is turned into a command. */
+struct map_draft {
+	struct isa_insn insn[160];
+	uint32_t n;
+	uint32_t tiles;
+	uint64_t slot_bytes, fixed_bytes;
+	ps_t predicted;              /* closed form, from start of loads to last store */
+	const char *why;
+	bool overflow;               /* more instructions than fit: the group is taken apart */
+};
+
+struct mapper {
+	const struct op_stream *s;
+	const struct machine_cfg *c;
+	struct arena *a;
+	struct vector_env vec;
+	uint64_t mem_rate;           /* bytes/s a stream from DRAM can reach: the slowest level on its way */
+	ps_t mem_latency;            /* of one small transfer, unloaded */
+	uint64_t sram;               /* bytes for tiles, all cores */
+	const uint32_t *first_write; /* by tensor: first op that writes it, UINT32_MAX: none */
+	const uint32_t *last_read;   /* by tensor: last op that reads it; UINT32_MAX: none */
+	uint8_t *pinned;             /* by tensor */
+	uint8_t *narrow;             /* by tensor: bits it is stored in, 0: as traced */
+	uint64_t narrowed_bytes;
+};
+
+/* map_math.c: what a unit needs for (a fraction of) an op. */
+struct map_math { enum isa_code code; enum res unit; ps_t span; uint64_t work; const char *why; };
+
+/* Math of an op when `part` of `parts` of it is done at once (rounded up); n_out up to 2 instructions. */
+int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2]);
+uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes);  /* after narrowing */
+
+/* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
+bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);
+/* The op cut into blocks of its m dimension, each a command of its own that streams the weights again. */
+bool map_block(const struct mapper *m, uint32_t op, uint64_t blocks, uint64_t block, struct map_draft *d);
+
+#endif

@@ -1,0 +1,52 @@
+/* counters.h - what Nsight Compute counted, joined to the launches of a trace.
+ *
+ * A metric has several names: of the raw page, and of the details page's sections. A launch that was itself profiled
+ * by Nsight Compute has its own counters. One of another file (Nsight Systems, PyTorch) gets those of the profiled
+ * launch of its name and geometry (grid, block), in order: the k-th of them the k-th, and where fewer were profiled
+ * than ran, such as one step of many, they come round. Names are compared without namespaces, template arguments and
+ * parameters, as the tools write those differently; of an aggregated profile, where there is no geometry, with template
+ * arguments, and the mean over the profiled launches counts. */
+#ifndef NPUSIM_SIM_PROFILE_COUNTERS_H
+#define NPUSIM_SIM_PROFILE_COUNTERS_H
+
+#include "sim/base/arena.h"
+#include "traces/db/tracedb.h"
+#include "workloads/op.h"
+
+enum counter {
+	COUNTER_DURATION_US, COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_PCT, COUNTER_MEM_GBS, COUNTER_L1_HIT_PCT,
+	COUNTER_L1_PCT, COUNTER_L2_HIT_PCT, COUNTER_L2_PCT, COUNTER_OCCUPANCY_PCT, COUNTER_THEORETICAL_PCT,
+	COUNTER_BUSY_PCT, COUNTER_MAX_BANDWIDTH_PCT, /* the report's thirteen end here */
+	COUNTER_READ, COUNTER_WRITTEN,               /* DRAM bytes */
+	COUNTER_FADD, COUNTER_FMUL, COUNTER_FFMA,    /* thread instructions */
+	COUNTER_TENSOR16, COUNTER_TENSOR32, COUNTER_TENSOR8, /* operations of tensor pipes by source type */
+	COUNTER_TENSOR_INST,
+	COUNTERS
+};
+#define COUNTERS_SHOWN (COUNTER_MAX_BANDWIDTH_PCT + 1)
+
+struct counted { double v[COUNTERS]; };          /* not a number: not counted */
+
+struct counters;                             /* NULL in the calls below: nothing was counted */
+/* NULL: error. Empty when the database has no counters. */
+struct counters *counters_load(struct tracedb *db, struct err *e);
+void counters_free(struct counters *c);
+size_t counters_count(const struct counters *c); /* profiled launches */
+bool counters_own(const struct counters *c, int64_t launch); /* it was profiled itself */
+bool counters_lend(const struct counters *c);    /* there are kernels beside the profiled ones, which then are none */
+/* NULL: nothing is known. In the order of the trace, as launches of one name are told apart by it. */
+const struct counted *counters_next(struct counters *c, const struct trace_launch *l);
+/* The mean over profiled launches of that name; false: none. */
+bool counters_mean(const struct counters *c, const char *name, struct counted *out);
+/* By op, in the stream's order: DRAM bytes that were counted for its launches, and the time of the launches that have them
+ * in the trace. Arrays live in `a`. */
+struct counted_ops { double *bytes; uint64_t *ns; };
+int counters_ops(struct counters *c, const struct trace *t, const struct op_stream *s, struct arena *a,
+                 struct counted_ops *out, struct err *e);
+const char *counter_name(enum counter k);        /* "sm_throughput_pct" */
+/* Bytes to and from DRAM, and operations with the pipe that does most of them; false: not counted. */
+bool counted_bytes(const struct counted *x, double *bytes);
+/* *bits: of the source type of the pipe that did most: 8, 16 and 32 tensor pipes, 33 the CUDA cores. */
+bool counted_flops(const struct counted *x, double *flops, unsigned *bits);
+
+#endif

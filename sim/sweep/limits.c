@@ -1,0 +1,195 @@
+#include "sim/sweep/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PPM 1000000u
+
+/* Which way is better: more of it, or less (latencies). Parameters that are choices and not amounts are not here. */
+static const struct knob {
+	const char *key;
+	bool less;
+} knobs[] = {
+	{ "clock", false },
+	{ "cores", false },
+	{ "dispatch.latency", true },
+	{ "dispatch.interval", true },
+	{ "dispatch.queue", false },
+	{ "dispatch.batch", false },
+	{ "dispatch.branch", true },
+	{ "dispatch.host", true },
+	{ "dispatch.launch", true },
+	{ "dma.engines", false },
+	{ "dma.width", false },
+	{ "dma.stages", false },
+	{ "dma.outstanding", false },
+	{ "dma.setup", true },
+	{ "sram.size", false },
+	{ "sram.banks", false },
+	{ "sram.ports", false },
+	{ "sram.pin", false },
+	{ "gemv.units", false },
+	{ "gemv.lanes", false },
+	{ "matrix.units", false },
+	{ "matrix.rows", false },
+	{ "matrix.cols", false },
+	{ "vector.units", false },
+	{ "vector.lanes", false },
+	{ "vector.sfu", false },
+	{ "vector.converters", false },
+	{ "fusion.buffer", false },
+	{ "l1.size", false },
+	{ "noc.latency", true },
+	{ "kv_buffer.size", false },
+	{ "kv_buffer.bandwidth", false },
+	{ "kv_buffer.latency", true },
+	{ "l2.size", false },
+	{ "l2.banks", false },
+	{ "l2.latency", true },
+	{ "l2.miss_latency", true },
+	{ "dram.bandwidth", false },
+	{ "dram.latency_scale", true },
+};
+
+/* The next value at least `ppm` better that the row's rule allows; the same value when there is none. */
+static uint64_t better(const struct cfg_field *f, uint64_t now, bool less, uint32_t ppm)
+{
+	/* Stored values stay far below 2^44 here, so a product with a million fits. */
+	uint64_t by = now / PPM * ppm + now % PPM * ppm / PPM, then, grain = now & -now;
+
+	if (now == 0)
+		return now; /* an absent block has no tenth more */
+	/* Sizes come in whole sets, chunks, banks: a step is as round as the value itself, as far as that is possible. */
+	while (f->type == CFG_T_BYTES && grain > by && grain > 1)
+		grain /= 2;
+	if (f->type == CFG_T_BYTES)
+		by = round_up(by, grain);
+
+	if (f->rule == cfg_pow2 || f->rule == cfg_pow2_or_0)
+		then = less ? now / 2 : now * 2;
+	else
+		then = less ? now - by : now + (by ? by : 1);
+	return then < f->min || then > f->max ? now : then;
+}
+
+static char *text_of(enum cfg_type type, uint64_t v, struct arena *a)
+{
+	struct str s = STR_INIT;
+	char *t;
+
+	cfg_format_value(type, v, &s);
+	t = s.failed ? NULL : arena_strdup(a, str_c(&s));
+	str_free(&s);
+	return t;
+}
+
+static int run_with(const struct op_stream *s, const char *config, const char **sets, int n, const struct run_opts *o,
+                    struct run_result *x, struct err *e)
+{
+	struct machine_conf *c = machine_conf_load(config, sets, n, e);
+	struct arena *own = arena_new(0);
+	int rc = -1;
+
+	if (c && !own)
+		err_set(e, ERR_NOMEM, "out of memory");
+	else if (c)
+		rc = run_stream(s, c, o, own, x, e);
+	machine_conf_free(c);
+	arena_free(own); /* the totals are in *x itself */
+	return rc;
+}
+
+/* Runs one knob a step further; a machine that cannot be built so has its reason in the row. */
+static int try_knob(const struct op_stream *s, const char *config, const char **sets, int n_sets,
+                    const struct run_opts *o, const struct machine_conf *base, const struct knob *k, uint32_t ppm,
+                    struct arena *a, struct limits_row *row, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct run_result x;
+	struct cfg_row r;
+	uint64_t now, then;
+	size_t i;
+
+	if (cfg_find(base->raw, k->key, &i, e) < 0)
+		return -1;
+	r = cfg_at(base->raw, i);
+	now = cfg_raw(base->raw, i);
+	then = better(r.field, now, k->less, ppm);
+	if (then == now)
+		return 0; /* absent, or at the end of its range */
+	row->key = k->key;
+	row->now = text_of(r.field->type, now, a);
+	row->then = text_of(r.field->type, then, a);
+	row->step = k->less ? (double)(now - then) / (double)now : (double)(then - now) / (double)now;
+	sets[n_sets] = arena_printf(a, "%s=%s", k->key, row->then ? row->then : "");
+	if (!row->now || !row->then || !sets[n_sets])
+		return err_set(e, ERR_NOMEM, "out of memory");
+	if (run_with(s, config, sets, n_sets + 1, o, &x, &why) < 0) {
+		if (why.kind != ERR_CONFIG) {
+			*e = why;
+			return -1;
+		}
+		row->refused = arena_strdup(a, why.msg);
+	} else {
+		row->total_ps = x.total_ps;
+	}
+	return 1;
+}
+
+double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm)
+{
+	if (row->refused || !r->base_ps || row->step <= 0)
+		return 0;
+	return ((double)r->base_ps - (double)row->total_ps) / (double)r->base_ps / row->step * fraction_ppm / PPM;
+}
+
+/* Insertion by gain, the table's order breaking ties: there are a few dozen rows, and the order must not depend on the
+ * host. */
+static void sort_rows(struct limits_result *r, uint32_t fraction_ppm)
+{
+	for (size_t i = 1; i < r->n; i++) {
+		struct limits_row x = r->rows[i];
+		double gain = limits_gain(r, &x, fraction_ppm);
+		size_t k = i;
+
+		for (; k > 0 && limits_gain(r, &r->rows[k - 1], fraction_ppm) < gain; k--)
+			r->rows[k] = r->rows[k - 1];
+		r->rows[k] = x;
+	}
+}
+
+int limits_run(const struct op_stream *s, const char *config, const char *const *sets, int n_sets,
+               const struct run_opts *o, uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of),
+               void *arg, struct arena *a, struct limits_result *out, struct err *e)
+{
+	const size_t n_knobs = sizeof knobs / sizeof *knobs;
+	const char **all = arena_array(a, (size_t)n_sets + 1, sizeof *all);
+	struct machine_conf *base = NULL;
+	struct run_result x;
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	out->rows = arena_array(a, n_knobs, sizeof *out->rows);
+	if (!all || !out->rows)
+		return err_set(e, ERR_NOMEM, "out of memory");
+	for (int i = 0; i < n_sets; i++)
+		all[i] = sets[i];
+	if (!(base = machine_conf_load(config, sets, n_sets, e)) || run_with(s, config, all, n_sets, o, &x, e) < 0)
+		goto out;
+	out->base_ps = x.total_ps;
+	out->bound = x.roofline_bound;
+	for (size_t k = 0; k < n_knobs; k++) {
+		int had = try_knob(s, config, all, n_sets, o, base, &knobs[k], fraction_ppm, a, &out->rows[out->n], e);
+
+		if (had < 0)
+			goto out;
+		out->n += (size_t)had;
+		if (progress)
+			progress(arg, k + 1, n_knobs);
+	}
+	sort_rows(out, fraction_ppm);
+	rc = 0;
+out:
+	machine_conf_free(base);
+	return rc;
+}

@@ -1,0 +1,28 @@
+/* sweep_int.h - what the files of the sweep share. */
+#ifndef NPUSIM_SIM_SWEEP_SWEEP_INT_H
+#define NPUSIM_SIM_SWEEP_SWEEP_INT_H
+
+#include "sim/base/str.h"
+#include "sim/sweep/sweep.h"
+
+int sweep_no_memory(struct err *e);
+
+/* sweep_axis.c: reads one entry of `axes`; rounds and adds the value at `fraction` (0 to 1) of a continuous range. */
+int sweep_axis_read(struct sweep *s, const struct ynode *key, const struct ynode *value, struct sweep_axis *out,
+                    struct err *e);
+int sweep_axis_add(struct sweep *s, struct sweep_axis *x, double fraction, uint32_t *index, struct err *e);
+
+/* sweep_points.c, for a search: adds the point at this place of every dimension (0 to 1), unless it is there, was excluded, or
+ * `where` excludes it; then checks those that were added. */
+int sweep_add_place(struct sweep *s, const double *place, struct err *e);
+int sweep_check_new(struct sweep *s, struct err *e);
+void sweep_maker_free(struct sweep_maker *m); /* what is not in the sweep's arena */
+
+/* sweep_search.c: of what a search asks for; its points are results. */
+uint64_t sweep_search_hash(const struct sweep *s);
+
+/* sweep_pipe.c: a row as bytes, without its values, which the reader has. The reader's texts and lists live in `a`. */
+void sweep_pack(const struct res_point *p, struct str *out);
+int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point *out);
+
+#endif

@@ -1,0 +1,326 @@
+/* sweep_names.c - what names in expressions stand for. An id is a range: configuration keys, totals, then resources,
+ * kinds, statistics and columns. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sweep/sweep_int.h"
+#include "workloads/op.h"
+
+const char *const sweep_names[] = {
+	"latency_us",  "total_us",         "roofline_us", "carried_us",         "cycles",
+	"flops",       "events",           "dram_bytes",  "dram_read_bytes",    "dram_write_bytes",
+	"dirty_bytes", "compulsory_bytes", "measured_us", "measured_kernel_us", "measured_wall_us",
+	NULL
+};
+enum {
+	LATENCY,
+	TOTAL,
+	ROOFLINE,
+	CARRIED,
+	CYCLES,
+	FLOPS,
+	EVENTS,
+	DRAM,
+	DRAM_READ,
+	DRAM_WRITE,
+	DIRTY,
+	COMPULSORY,
+	MEASURED,
+	MEASURED_KERNEL,
+	MEASURED_WALL,
+	N_TOTALS
+};
+
+enum { AT_TOTAL = 10000, AT_STALL = 11000, AT_NEEDS = 12000, AT_KIND = 13000, AT_STAT = 20000, AT_COLUMN = 90000 };
+
+/* --- from a name to an id ---------------------------------------------------------------------------------- */
+
+static int in_group(const char *name, const char *group, const char *(*nth)(int i), int n)
+{
+	size_t len = strlen(group);
+
+	if (strncmp(name, group, len) != 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (strcmp(name + len, nth(i)) == 0)
+			return i;
+	return -1;
+}
+
+static const char *nth_resource(int i)
+{
+	return res_name((enum res)i);
+}
+
+static const char *nth_kind(int i)
+{
+	return op_kind_name((enum op_kind)i);
+}
+
+static int find_result(const struct sweep *s, const char *name)
+{
+	int i;
+
+	for (i = 0; sweep_names[i]; i++)
+		if (strcmp(sweep_names[i], name) == 0)
+			return AT_TOTAL + i;
+	if ((i = in_group(name, "stall.", nth_resource, RES_COUNT)) >= 0)
+		return AT_STALL + i;
+	if ((i = in_group(name, "needs.", nth_resource, RES_COUNT)) >= 0)
+		return AT_NEEDS + i;
+	if ((i = in_group(name, "kind.", nth_kind, OP_KINDS)) >= 0)
+		return AT_KIND + i;
+	for (size_t k = 0; k < s->n_stats; k++)
+		if (strcmp(s->stats[k], name) == 0)
+			return AT_STAT + (int)k;
+	for (size_t k = 0; k < s->n_columns; k++)
+		if (strcmp(s->columns[k].name, name) == 0)
+			return AT_COLUMN + (int)k;
+	return -1;
+}
+
+static int find_key(const struct sweep *s, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	size_t i;
+
+	return cfg_find(s->schema, name, &i, &ignored) == 0 ? (int)i : -1;
+}
+
+static int unknown(const struct sweep *s, const char *name, bool config_only, struct err *e)
+{
+	size_t n_keys = cfg_count(s->schema), n = 0, max = n_keys + N_TOTALS + s->n_stats + s->n_columns;
+	const char **names = calloc(max, sizeof *names), *near = NULL;
+	struct cfg_row *rows = calloc(n_keys, sizeof *rows);
+
+	if (strcmp(name, "energy_uj") == 0 || strcmp(name, "area_mm2") == 0) {
+		err_set(e, ERR_CONFIG, "'%s' is not known yet: this build has no power and area model", name);
+		goto out;
+	}
+	if (!names || !rows) {
+		sweep_no_memory(e);
+		goto out;
+	}
+	for (size_t i = 0; i < n_keys; i++) {
+		rows[i] = cfg_at(s->schema, i);
+		names[n++] = rows[i].key;
+	}
+	for (int i = 0; !config_only && sweep_names[i]; i++)
+		names[n++] = sweep_names[i];
+	for (size_t i = 0; !config_only && i < s->n_stats; i++)
+		names[n++] = s->stats[i];
+	for (size_t i = 0; !config_only && i < s->n_columns; i++)
+		names[n++] = s->columns[i].name;
+	near = str_nearest(name, names, n);
+	err_set(e, ERR_CONFIG, "unknown name '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
+	        near ? "'?" : "");
+out:
+	free(rows);
+	free(names);
+	return -1;
+}
+
+int sweep_find(void *arg, const char *name, struct err *e)
+{
+	const struct sweep *s = arg;
+	int id = find_key(s, name);
+
+	if (id < 0)
+		id = find_result(s, name);
+	return id < 0 ? unknown(s, name, false, e) : id;
+}
+
+int sweep_find_config(void *arg, const char *name, struct err *e)
+{
+	const struct sweep *s = arg;
+	int id = find_key(s, name);
+
+	if (id >= 0)
+		return id;
+	if (find_result(s, name) >= 0)
+		return err_set(e, ERR_CONFIG,
+		               "'%s' is a result, and 'where' is asked before anything runs: put it under"
+		               " 'constraints'",
+		               name);
+	return unknown(s, name, true, e);
+}
+
+/* --- from an id to a value --------------------------------------------------------------------------------- */
+
+static struct expr_value number(double v)
+{
+	return (struct expr_value){ EXPR_NUMBER, v, NULL };
+}
+
+static struct expr_value us_of(ps_t ps)
+{
+	return number((double)ps / 1e6);
+}
+
+static const struct sweep_axis *axis_of(const struct sweep *s, int id)
+{
+	struct cfg_row r = cfg_at(s->schema, (size_t)id);
+
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (strcmp(s->axes[i].key, r.key) == 0)
+			return &s->axes[i];
+	return NULL;
+}
+
+static struct expr_value value_of_key(const struct sweep_row *row, int id)
+{
+	const struct sweep_axis *x = axis_of(row->s, id);
+	struct cfg_row r = cfg_at(row->s->schema, (size_t)id);
+	uint64_t raw;
+
+	if (x) {
+		const struct res_value *v = &row->values[x - row->s->axes];
+
+		return v->is_number ? number(v->number) : (struct expr_value){ EXPR_TEXT, 0, v->text };
+	}
+	if (!row->conf)
+		return (struct expr_value){ EXPR_NULL, 0, NULL };
+	raw = cfg_raw(row->conf->raw, (size_t)id);
+	switch (r.field->type) {
+	case CFG_T_ENUM:
+		return (struct expr_value){ EXPR_TEXT, 0, r.field->names[raw] };
+	case CFG_T_STR:
+		return (struct expr_value){ EXPR_NULL, 0, NULL };
+	case CFG_T_FREQ:
+		return number((double)raw * 1000);
+	case CFG_T_PPM:
+		return number((double)raw / 1e6);
+	default:
+		return number((double)raw);
+	}
+}
+
+static struct expr_value value_of_total(const struct sweep_row *row, int i)
+{
+	const struct res_point *p = row->point;
+	const struct res_workload *w = row->workload;
+
+	switch (i) {
+	case LATENCY:
+	case TOTAL:
+		return us_of(p->total_ps);
+	case ROOFLINE:
+		return us_of(p->roofline_ps);
+	case CARRIED:
+		return us_of(p->carried_ps);
+	case CYCLES:
+		return number((double)p->cycles);
+	case FLOPS:
+		return number((double)p->flops);
+	case EVENTS:
+		return number((double)p->events);
+	case DRAM:
+		return number((double)(p->dram_read_bytes + p->dram_write_bytes));
+	case DRAM_READ:
+		return number((double)p->dram_read_bytes);
+	case DRAM_WRITE:
+		return number((double)p->dram_write_bytes);
+	case DIRTY:
+		return number((double)p->dirty_bytes);
+	case COMPULSORY:
+		return number((double)p->compulsory_bytes);
+	case MEASURED:
+		return number((double)w->measured_ns / 1e3);
+	case MEASURED_KERNEL:
+		return number((double)w->kernel_ns / 1e3);
+	case MEASURED_WALL:
+		if (w->wall_ns >= 0)
+			return number((double)w->wall_ns / 1e3);
+		break;
+	}
+	return (struct expr_value){ EXPR_NULL, 0, NULL };
+}
+
+static struct expr_value value(void *arg, int id)
+{
+	const struct sweep_row *row = arg;
+	const struct res_point *p = row->point;
+	struct expr_value v = { EXPR_NULL, 0, NULL };
+
+	if (id < AT_TOTAL)
+		return value_of_key(row, id);
+	if (!p || p->failed)
+		return v;
+	if (id < AT_STALL)
+		return value_of_total(row, id - AT_TOTAL);
+	if (id < AT_KIND) {
+		const char *name = res_name((enum res)(id - (id < AT_NEEDS ? AT_STALL : AT_NEEDS)));
+
+		for (size_t i = 0; i < p->n_resources; i++)
+			if (strcmp(p->resources[i].name, name) == 0)
+				return us_of(id < AT_NEEDS ? p->resources[i].stall_ps : p->resources[i].peak_ps);
+		return number(0);
+	}
+	if (id < AT_STAT) {
+		for (size_t i = 0; i < p->n_kinds; i++)
+			if (strcmp(p->kinds[i].kind, op_kind_name((enum op_kind)(id - AT_KIND))) == 0)
+				return us_of(p->kinds[i].span_ps);
+		return number(0);
+	}
+	if (id < AT_COLUMN) {
+		for (size_t i = 0; i < p->n_stats; i++)
+			if (strcmp(p->stats[i].name, row->s->stats[id - AT_STAT]) == 0)
+				return number((double)p->stats[i].value);
+		return v;
+	}
+	return v;
+}
+
+/* Columns name only columns before them, so this ends. Their values are worked out first: one expression at a time
+ * is with SQLite. */
+static int column_values(const struct sweep_row *row, const struct expr *x, struct expr_value *known, struct err *e)
+{
+	const int *ids;
+	size_t n = expr_ids(x, &ids);
+
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] >= AT_COLUMN && sweep_value(row, row->s->columns[ids[i] - AT_COLUMN].x, &known[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+struct with_columns {
+	const struct sweep_row *row;
+	const int *ids;
+	size_t n;
+	const struct expr_value *known;
+};
+
+static struct expr_value value_or_column(void *arg, int id)
+{
+	struct with_columns *w = arg;
+	struct sweep_row row = *w->row;
+
+	for (size_t i = 0; id >= AT_COLUMN && i < w->n; i++)
+		if (w->ids[i] == id)
+			return w->known[i];
+	return value(&row, id);
+}
+
+int sweep_value(const struct sweep_row *row, struct expr *x, struct expr_value *out, struct err *e)
+{
+	struct expr_value known[64] = { { EXPR_NULL, 0, NULL } };
+	struct with_columns w = { .row = row, .known = known };
+
+	w.n = expr_ids(x, &w.ids);
+	return column_values(row, x, known, e) < 0 ? -1 : expr_eval(x, value_or_column, &w, out, e);
+}
+
+bool sweep_needs_conf(const struct sweep *s, const struct expr *x)
+{
+	const int *ids;
+	size_t n = expr_ids(x, &ids);
+
+	for (size_t i = 0; i < n; i++) {
+		if (ids[i] < AT_TOTAL && !axis_of(s, ids[i]))
+			return true;
+		if (ids[i] >= AT_COLUMN && sweep_needs_conf(s, s->columns[ids[i] - AT_COLUMN].x))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,292 @@
+/* opt.c - parsing by the table, and the help text from it. */
+#include "sim/ui/opt.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/cfg.h"
+#include "sim/base/clock.h"
+
+#define HELP_WIDTH 100
+#define HELP_INDENT 32 /* where the help column starts, at most */
+
+enum { ASKED_HELP = 1 };
+
+void opt_list_free(struct opt_list *l)
+{
+	if (!l)
+		return;
+	free(l->v);
+	l->v = NULL;
+	l->n = 0;
+}
+
+static int list_add(struct opt_list *l, const char *text, struct err *e)
+{
+	const char **v = realloc(l->v, ((size_t)l->n + 1) * sizeof *v);
+
+	if (!v)
+		return err_set(e, ERR_NOMEM, "no memory for the command line");
+	l->v = v;
+	l->v[l->n++] = text;
+	return 0;
+}
+
+/* --- parsing ----------------------------------------------------------------------------------------------- */
+
+static const struct opt *by_name(const struct opt_cmd *cmd, const char *name, size_t n)
+{
+	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
+		if (o->name && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
+			return o;
+	return NULL;
+}
+
+static const struct opt *by_letter(const struct opt_cmd *cmd, char letter)
+{
+	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
+		if (o->letter && o->letter == letter)
+			return o;
+	return NULL;
+}
+
+static int fail_unknown(const struct opt_cmd *cmd, const char *name, size_t n, struct err *e)
+{
+	const char *names[65], *near;
+	char word[64];
+	size_t k = 0;
+
+	names[k++] = "help";
+	for (const struct opt *o = cmd->opts; o->type != OPT_END && k < 65; o++)
+		if (o->name)
+			names[k++] = o->name;
+	snprintf(word, sizeof word, "%.*s", (int)n, name);
+	near = n < sizeof word ? str_nearest(word, names, k) : NULL;
+	if (near)
+		return err_set(e, ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
+	return err_set(e, ERR_USAGE, "unknown option '--%s'", word);
+}
+
+static int fail_letter(char letter, const char *word, struct err *e)
+{
+	if (word[2]) /* one of several */
+		return err_set(e, ERR_USAGE, "unknown option '-%c' in '%s'", letter, word);
+	return err_set(e, ERR_USAGE, "unknown option '-%c'", letter);
+}
+
+static int set_number(const struct opt *o, const char *shown, const char *value, struct err *e)
+{
+	enum cfg_type type = o->type == OPT_U64 ? CFG_T_U64 : o->type == OPT_PPM ? CFG_T_PPM : CFG_T_PS;
+	struct err inner = ERR_INIT;
+	uint64_t v = 0;
+
+	if (cfg_parse_value(type, value, &v, &inner) < 0)
+		return err_set(e, ERR_USAGE, "%s, for option '%s'", inner.msg, shown);
+	if (o->type == OPT_PPM)
+		*(uint32_t *)o->to = (uint32_t)v;
+	else if (o->type == OPT_PS)
+		*(ps_t *)o->to = v;
+	else
+		*(uint64_t *)o->to = v;
+	return 0;
+}
+
+static int set(const struct opt *o, const char *shown, const char *value, struct err *e)
+{
+	switch (o->type) {
+	case OPT_FLAG:
+		*(bool *)o->to = true;
+		return 0;
+	case OPT_TEXT:
+		*(const char **)o->to = value;
+		return 0;
+	case OPT_LIST:
+		return list_add(o->to, value, e);
+	default:
+		return set_number(o, shown, value, e);
+	}
+}
+
+/* "--name", "--name=value", "--name value"; *i moves on to the last word used. */
+static int parse_long(const struct opt_cmd *cmd, int argc, char **argv, int *i, struct err *e)
+{
+	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+	size_t n = eq ? (size_t)(eq - name) : strlen(name);
+	const struct opt *o = by_name(cmd, name, n);
+	char shown[64];
+
+	if (!o && n == 4 && memcmp(name, "help", 4) == 0 && !eq)
+		return ASKED_HELP;
+	if (!o)
+		return fail_unknown(cmd, name, n, e);
+	snprintf(shown, sizeof shown, "--%s", o->name);
+	if (o->type == OPT_FLAG && eq)
+		return err_set(e, ERR_USAGE, "option '%s' takes no value", shown);
+	if (o->type == OPT_FLAG || eq)
+		return set(o, shown, eq ? eq + 1 : NULL, e);
+	if (*i + 1 >= argc)
+		return err_set(e, ERR_USAGE, "option '%s' needs a value: %s %s", shown, shown,
+		               o->arg ? o->arg : "VALUE");
+	return set(o, shown, argv[++*i], e);
+}
+
+/* "-v", "-vq", "-c value", "-cvalue". */
+static int parse_short(const struct opt_cmd *cmd, int argc, char **argv, int *i, struct err *e)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		const struct opt *o = by_letter(cmd, *p);
+		const char shown[3] = { '-', *p, '\0' };
+
+		if (!o && *p == 'h')
+			return ASKED_HELP;
+		if (!o)
+			return fail_letter(*p, argv[*i], e);
+		if (o->type == OPT_FLAG) {
+			set(o, shown, NULL, e);
+			continue;
+		}
+		if (p[1])
+			return set(o, shown, p[1] == '=' ? p + 2 : p + 1, e);
+		if (*i + 1 >= argc)
+			return err_set(e, ERR_USAGE, "option '%s' needs a value: %s %s", shown, shown,
+			               o->arg ? o->arg : "VALUE");
+		return set(o, shown, argv[++*i], e);
+	}
+	return 0;
+}
+
+static int check_count(const struct opt_cmd *cmd, const struct opt_list *args, int had, struct err *e)
+{
+	int n = args->n - had;
+
+	if (n < cmd->min_args)
+		return err_set(e, ERR_USAGE, "%s missing: %s", n == 0 && cmd->min_args == 1 ? "an argument is" :
+		               "arguments are", cmd->usage);
+	if (cmd->max_args >= 0 && n > cmd->max_args)
+		return err_set(e, ERR_USAGE, "argument '%s' is one too many: %s", args->v[had + cmd->max_args],
+		               cmd->usage);
+	return 0;
+}
+
+int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e)
+{
+	int had = args->n, rc = 0;
+
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i];
+
+		if (strcmp(a, "--") == 0) {
+			while (rc == 0 && ++i < argc)
+				rc = list_add(args, argv[i], e);
+		} else if (a[0] == '-' && a[1] == '-') {
+			rc = parse_long(cmd, argc, argv, &i, e);
+		} else if (a[0] == '-' && a[1]) {
+			rc = parse_short(cmd, argc, argv, &i, e);
+		} else {
+			rc = list_add(args, a, e); /* "-" alone is an argument: stdin, by custom */
+		}
+		if (rc)
+			return rc;
+	}
+	return check_count(cmd, args, had, e);
+}
+
+/* --- help -------------------------------------------------------------------------------------------------- */
+
+/* Words into lines of HELP_WIDTH, every line after the first indented; a newline in the text is kept. */
+static void wrap(struct str *out, const char *text, size_t col, size_t indent)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t n = strcspn(text, " \n");
+
+		if (n) {
+			if (!first && col + 1 + n > HELP_WIDTH) {
+				str_addf(out, "\n%*s", (int)indent, "");
+				col = indent;
+				first = true;
+			}
+			if (!first) {
+				str_addc(out, ' ');
+				col++;
+			}
+			str_addn(out, text, n);
+			col += n;
+			first = false;
+		}
+		text += n;
+		if (*text == '\n') {
+			str_addf(out, "\n%*s", text[1] ? (int)indent : 0, "");
+			col = indent;
+			first = true;
+		}
+		if (*text)
+			text++;
+	}
+	str_addc(out, '\n');
+}
+
+static void left_column(const struct opt *o, struct str *out)
+{
+	if (o->letter && o->name)
+		str_addf(out, "  -%c, --%s", o->letter, o->name);
+	else if (o->letter)
+		str_addf(out, "  -%c", o->letter);
+	else
+		str_addf(out, "      --%s", o->name);
+	if (o->type != OPT_FLAG)
+		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE", o->type == OPT_LIST ? "..." : "");
+}
+
+static void help_row(const struct opt *o, size_t width, struct str *out)
+{
+	size_t at = out->len, used;
+
+	left_column(o, out);
+	used = out->len - at;
+	if (used + 2 > width) {
+		str_addf(out, "\n%*s", (int)width, "");
+	} else {
+		str_addf(out, "%*s", (int)(width - used), "");
+	}
+	wrap(out, o->help, width, width);
+}
+
+void opt_help(const struct opt_cmd *cmd, struct str *out)
+{
+	static const struct opt help = { 'h', "help", OPT_FLAG, NULL, NULL, "print this text" };
+	struct str left = STR_INIT;
+	size_t width = 0;
+
+	str_addf(out, "usage: %s\n\n", cmd->usage);
+	if (cmd->about) {
+		wrap(out, cmd->about, 0, 0);
+		str_addc(out, '\n');
+	}
+	str_add(out, "options:\n");
+	left_column(&help, &left);
+	width = left.len + 2;
+	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++) {
+		str_clear(&left);
+		left_column(o, &left);
+		if (left.len + 2 > width && left.len + 2 <= HELP_INDENT)
+			width = left.len + 2;
+	}
+	str_free(&left);
+	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
+		help_row(o, width, out);
+	if (!by_name(cmd, "help", 4))
+		help_row(&help, width, out);
+	if (cmd->examples) {
+		str_add(out, "\nexamples:\n");
+		for (const char *p = cmd->examples; *p;) {
+			size_t n = strcspn(p, "\n");
+
+			str_addf(out, "  %.*s\n", (int)n, p);
+			p += n + (p[n] == '\n');
+		}
+	}
+}

@@ -1,0 +1,50 @@
+/* opt.h - option tables: the same rows parse the command line, print --help and feed completion and man page. */
+#ifndef NPUSIM_SIM_UI_OPT_H
+#define NPUSIM_SIM_UI_OPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+
+enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS };
+
+struct opt_list { const char **v; int n; };            /* grown by opt_parse; freed by opt_list_free */
+void opt_list_free(struct opt_list *l);
+
+struct opt {
+	char letter;                                   /* 0: none */
+	const char *name;                              /* long name without dashes */
+	enum opt_type type;
+	void *to;                                      /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t */
+	const char *arg;                               /* "FILE", "table|csv|json"; NULL for flags */
+	const char *help;
+};
+
+struct opt_cmd {
+	const char *usage;                             /* "npusim run -c CONFIG -t T.db [options]" */
+	const char *about;                             /* what it does and when to use it: sentences */
+	const char *examples;                          /* lines a newcomer can type; may be NULL */
+	const struct opt *opts;                        /* ends with {.type = OPT_END} */
+	int min_args, max_args;                        /* positional; max -1: any */
+};
+
+/* As main gets them: argv[0] names the command and is skipped. Fills the destinations; positional arguments are
+ * appended to args, in any order with options. "--" ends options; "--name=value", "-cVALUE" and "-vq" work.
+ * Unknown options name the nearest. Returns 0, -1 on error (ERR_USAGE), 1 when --help or -h was asked for. */
+int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e);
+void opt_help(const struct opt_cmd *cmd, struct str *out);
+
+/* The command as a subsection of a manual page, in man(7) macros. Text from elsewhere goes there by opt_roff, which
+ * escapes what roff would take for its own. */
+void opt_man(const struct opt_cmd *cmd, struct str *out);
+void opt_roff(const char *text, struct str *out);
+
+/* What may stand in place of the last of `n` words, those before it being given: lines "WORD<tab>HELP" of what begins
+ * with it, or, where a value or an argument is due that is not one of a few, the line "@KIND<tab>BEFORE": what the
+ * usage calls it ("T.db"), and what of the word stands before the value ("--trace="). The one place that knows a
+ * value's kinds from the text of tables: an argument with bars between is one of the words between them. */
+void opt_complete(const struct opt_cmd *cmd, int n, char *const *words, struct str *out);
+
+#endif

@@ -1,0 +1,334 @@
+/* out.c - tables in three formats, and the final write. JSON text is in out_json.c. */
+#include "sim/ui/out.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+
+struct cell {
+	enum { CELL_NULL, CELL_TEXT, CELL_INT, CELL_REAL } kind;
+	union {
+		const char *text;
+		int64_t i;
+		double r;
+	} v;
+};
+
+struct out_table {
+	struct arena *arena;
+	const char *title;
+	struct out_col *cols;
+	int n_cols;
+	struct cell *cells;
+	size_t n, cap;
+	bool failed;
+};
+
+int out_format_parse(const char *name, enum out_format *f, struct err *e)
+{
+	static const char *const names[] = { "table", "csv", "json" };
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, names[i]) == 0)
+			return *f = (enum out_format)i, 0;
+	return err_set(e, ERR_USAGE, "unknown format '%s': it is one of table, csv or json", name);
+}
+
+/* --- filling ----------------------------------------------------------------------------------------------- */
+
+struct out_table *out_table_new(const struct out_col *cols, int n, const char *title)
+{
+	struct out_table *t = calloc(1, sizeof *t);
+
+	assert(n > 0);
+	if (!t || !(t->arena = arena_new(0)) || !(t->cols = arena_array(t->arena, (size_t)n, sizeof *cols)))
+		goto fail;
+	for (int i = 0; i < n; i++) {
+		t->cols[i] = cols[i];
+		if (!(t->cols[i].name = arena_strdup(t->arena, cols[i].name)))
+			goto fail;
+	}
+	if (title && !(t->title = arena_strdup(t->arena, title)))
+		goto fail;
+	t->n_cols = n;
+	return t;
+fail:
+	out_table_free(t);
+	return NULL;
+}
+
+void out_table_free(struct out_table *t)
+{
+	if (!t)
+		return;
+	arena_free(t->arena);
+	free(t->cells);
+	free(t);
+}
+
+static void add(struct out_table *t, struct cell c)
+{
+	if (!t || t->failed)
+		return;
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? 2 * t->cap : 256;
+		struct cell *v = realloc(t->cells, cap * sizeof *v);
+
+		if (!v) {
+			t->failed = true;
+			return;
+		}
+		t->cells = v;
+		t->cap = cap;
+	}
+	t->cells[t->n++] = c;
+}
+
+void out_text(struct out_table *t, const char *v)
+{
+	struct cell c = { .kind = v ? CELL_TEXT : CELL_NULL };
+
+	if (t && v && !(c.v.text = arena_strdup(t->arena, v)))
+		t->failed = true;
+	add(t, c);
+}
+
+void out_int(struct out_table *t, int64_t v)
+{
+	add(t, (struct cell){ .kind = CELL_INT, .v.i = v });
+}
+
+void out_real(struct out_table *t, double v)
+{
+	struct cell c = { .kind = isfinite(v) ? CELL_REAL : CELL_NULL };
+
+	if (c.kind == CELL_REAL)
+		c.v.r = v == 0 ? 0 : v; /* minus zero is a rounding artefact */
+	add(t, c);
+}
+
+void out_null(struct out_table *t)
+{
+	add(t, (struct cell){ .kind = CELL_NULL });
+}
+
+void out_real_or_null(struct out_table *t, double v)
+{
+	if (v != v)
+		out_null(t);
+	else
+		out_real(t, v);
+}
+
+/* --- aligned table ----------------------------------------------------------------------------------------- */
+
+/* Text as it may go to a terminal: one line, no control characters, valid UTF-8. Returns its width. */
+static size_t add_clean(struct str *to, const char *text)
+{
+	size_t n = strlen(text), width = 0;
+
+	while (n) {
+		uint32_t cp = 0;
+		size_t len = str_utf8(text, n, &cp);
+
+		if (!len || cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) {
+			str_addc(to, len && (cp == '\n' || cp == '\t') ? ' ' : '?');
+			len = len ? len : 1;
+		} else {
+			str_addn(to, text, len);
+		}
+		text += len;
+		n -= len;
+		width++;
+	}
+	return width;
+}
+
+static size_t add_cell(struct str *to, const struct cell *c, int digits)
+{
+	size_t at = to->len;
+
+	switch (c->kind) {
+	case CELL_NULL:
+		str_addc(to, '-');
+		break;
+	case CELL_TEXT:
+		return add_clean(to, c->v.text);
+	case CELL_INT:
+		str_addf(to, "%" PRId64, c->v.i);
+		break;
+	case CELL_REAL:
+		str_addf(to, "%.*f", digits, c->v.r);
+		if (!to->failed && to->p[at] == '-' && !strpbrk(to->p + at, "123456789")) { /* -0.00 */
+			to->len = at;
+			str_addf(to, "%.*f", digits, 0.0);
+		}
+		break;
+	}
+	return to->len - at;
+}
+
+static void pad(struct str *to, size_t n)
+{
+	while (n--)
+		str_addc(to, ' ');
+}
+
+/* One line; `scratch` is reused. Trailing blanks are left out. */
+static void add_line(const struct out_table *t, const struct cell *cells, const size_t *widths, struct str *scratch,
+                     struct str *to)
+{
+	size_t gap = 0;
+
+	for (int i = 0; i < t->n_cols; i++) {
+		size_t w;
+
+		str_clear(scratch);
+		w = cells ? add_cell(scratch, &cells[i], t->cols[i].digits) : add_clean(scratch, t->cols[i].name);
+		gap += i ? 2 : 0;
+		if (t->cols[i].type != OUT_TEXT) {
+			gap += widths[i] - w;
+			w = widths[i];
+		}
+		to->failed |= scratch->failed;
+		if (!scratch->len) {
+			gap += widths[i];
+			continue;
+		}
+		pad(to, gap);
+		str_add(to, str_c(scratch));
+		gap = widths[i] - w;
+	}
+	str_addc(to, '\n');
+}
+
+static void write_table(const struct out_table *t, struct str *to)
+{
+	size_t *widths = calloc((size_t)t->n_cols, sizeof *widths), cols = (size_t)t->n_cols;
+	struct str scratch = STR_INIT;
+
+	if (!widths) {
+		to->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < cols; i++)
+		widths[i] = add_clean(&scratch, t->cols[i].name);
+	for (size_t i = 0; i < t->n; i++) {
+		size_t w;
+
+		str_clear(&scratch);
+		w = add_cell(&scratch, &t->cells[i], t->cols[i % cols].digits);
+		if (w > widths[i % cols])
+			widths[i % cols] = w;
+	}
+	if (t->title)
+		str_addf(to, "%s\n", t->title);
+	add_line(t, NULL, widths, &scratch, to);
+	for (size_t i = 0; i < cols; i++) {
+		pad(to, i ? 2 : 0);
+		for (size_t k = 0; k < widths[i]; k++)
+			str_addc(to, '-');
+	}
+	str_addc(to, '\n');
+	for (size_t i = 0; i + cols <= t->n; i += cols)
+		add_line(t, t->cells + i, widths, &scratch, to);
+	str_free(&scratch);
+	free(widths);
+}
+
+/* --- csv --------------------------------------------------------------------------------------------------- */
+
+/* An empty text is "" in quotes, a null is nothing at all. */
+static void add_csv(struct str *to, const char *text)
+{
+	if (*text && !strpbrk(text, ",\"\r\n") && *text != ' ' && text[strlen(text) - 1] != ' ')
+		str_add(to, text);
+	else
+		str_add_quoted(to, text);
+}
+
+static void write_csv(const struct out_table *t, struct str *to)
+{
+	size_t cols = (size_t)t->n_cols;
+
+	for (size_t i = 0; i < cols; i++) {
+		str_add(to, i ? "," : "");
+		add_csv(to, t->cols[i].name);
+	}
+	str_addc(to, '\n');
+	for (size_t i = 0; i < t->n; i++) {
+		const struct cell *c = &t->cells[i];
+
+		str_add(to, i % cols ? "," : "");
+		if (c->kind == CELL_TEXT)
+			add_csv(to, c->v.text);
+		else if (c->kind == CELL_INT)
+			str_addf(to, "%" PRId64, c->v.i);
+		else if (c->kind == CELL_REAL)
+			str_addf(to, "%.9g", c->v.r);
+		if (i % cols == cols - 1)
+			str_addc(to, '\n');
+	}
+}
+
+/* --- json -------------------------------------------------------------------------------------------------- */
+
+/* One object a line: long tables stay greppable. */
+static void write_json(const struct out_table *t, struct str *to)
+{
+	size_t cols = (size_t)t->n_cols;
+
+	str_add(to, "[");
+	for (size_t row = 0; row + cols <= t->n; row += cols) {
+		struct out_json j;
+
+		str_add(to, row ? ",\n  " : "\n  ");
+		out_json_init(&j, to);
+		j.pretty = false;
+		out_json_open(&j, NULL, '{');
+		for (size_t i = 0; i < cols; i++) {
+			const struct cell *c = &t->cells[row + i];
+
+			if (c->kind == CELL_TEXT)
+				out_json_text(&j, t->cols[i].name, c->v.text);
+			else if (c->kind == CELL_INT)
+				out_json_int(&j, t->cols[i].name, c->v.i);
+			else if (c->kind == CELL_REAL)
+				out_json_real(&j, t->cols[i].name, c->v.r);
+			else
+				out_json_null(&j, t->cols[i].name);
+		}
+		out_json_close(&j, '}');
+	}
+	str_add(to, t->n ? "\n]\n" : "]\n");
+}
+
+void out_table_write(const struct out_table *t, enum out_format f, struct str *to)
+{
+	if (!t || t->failed) {
+		to->failed = true; /* out_flush reports it */
+		return;
+	}
+	assert(t->n % (size_t)t->n_cols == 0); /* whole rows */
+	if (f == OUT_TABLE)
+		write_table(t, to);
+	else if (f == OUT_CSV)
+		write_csv(t, to);
+	else
+		write_json(t, to);
+}
+
+int out_flush(const struct str *s, FILE *f, struct err *e)
+{
+	if (s->failed)
+		return err_set(e, ERR_NOMEM, "no memory for the output");
+	errno = 0;
+	if (fwrite(str_c(s), 1, s->len, f) != s->len || fflush(f) != 0)
+		return err_sys(e, ERR_IO, errno ? errno : EIO, "cannot write the output");
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* tracedb.h - the trace database: its schema, the writer importers use, and loading a selection.
+ *
+ * DESIGN section 7 lists the tables. One transaction an import: a failed import leaves no file where none was, and
+ * what was there untouched. Importing the same file (by digest) into a database that holds it already is noticed:
+ * it says so and changes nothing. Ranges select by launch correlation (the runtime call starts inside the
+ * annotation, on whichever thread: backward launches belong to their step), by time only for launches without a
+ * recorded call. A database may hold several files, all of one kind of device (another one is refused when it comes); a
+ * selection takes from all, on one time axis. */
+#ifndef NPUSIM_TRACES_DB_TRACEDB_H
+#define NPUSIM_TRACES_DB_TRACEDB_H
+
+#include "sim/base/arena.h"
+#include "sim/base/db.h"
+#include "sim/base/err.h"
+#include "traces/trace.h"
+
+#define TRACEDB_APP_ID 0x6e747263u /* "ntrc" */
+
+struct tracedb;
+
+struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e);
+/* Removes the file again when this handle created it and nothing was imported. NULL is fine. */
+void tracedb_free(struct tracedb *t);
+struct db *tracedb_db(struct tracedb *t);
+
+/* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort --------------- */
+struct trace_import {
+	const char *file, *tool, *digest;
+	int64_t base_ns, wall_ns;            /* wall_ns -1: unknown */
+	bool profiled;
+	const char *command;                 /* what was traced; NULL: unknown */
+};
+struct trace_import_stats {
+	int64_t kernels, copies, sets, ops, ranges, calls, syncs; /* ranges: on the host; syncs are among the calls */
+	int64_t linked;                      /* launches with a framework op */
+	int64_t dropped_args;                /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
+	int64_t stats;                       /* names known only as statistics; their instances are among the kernels */
+	int64_t metrics;                     /* counters of single kernels */
+	int64_t untimed;                     /* kernels without a duration, stored with 0: their counters are the point */
+	int64_t events;                      /* of any sort, in the file */
+	int64_t cut, lost, killed;           /* of our own capture: bytes cut off at the end, records that the driver had no
+	                                      * room or no time for, 1 when the program did not end by itself */
+	int64_t context;                     /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
+	uint64_t json_bytes;
+};
+
+/* 0 begun; 1: this digest is in the database already (nothing was begun); -1 error (nothing was begun). */
+int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err *e);
+int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct err *e);
+/* `external` is the profiler's id that joins launch and framework op; 0 none. The launch's id, op, host times and
+ * place in a graph are worked out by finish, and so is `blocking`, which an importer may also set. */
+int tracedb_put_launch(struct tracedb *t, const struct trace_launch *l, int64_t external, struct err *e);
+/* The op's id, parent and up are ignored. */
+int tracedb_put_op(struct tracedb *t, const struct trace_op *o, int64_t external, struct err *e);
+int tracedb_put_range(struct tracedb *t, const struct trace_range *r, bool on_device, struct err *e);
+int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int64_t dur_ns, int64_t thread,
+                     int64_t correlation, bool is_sync, struct err *e);
+/* A kernel of an aggregated profile. */
+int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e);
+/* A counter of the launch put last; of a name that comes twice for one launch the first stands. */
+int tracedb_put_metric(struct tracedb *t, const char *name, double value, const char *unit, struct err *e);
+/* Notes that the launch put last has no duration in its file. */
+void tracedb_untimed(struct tracedb *t);
+/* An op's argument that did not fit. */
+void tracedb_drop_arg(struct tracedb *t);
+/* What was put so far, for an importer that wants to refuse an empty trace before finish. */
+void tracedb_stats(const struct tracedb *t, struct trace_import_stats *st);
+/* `src` may have learnt its base and wall since begin. After an error: abort. `st` may be NULL. */
+int tracedb_finish(struct tracedb *t, const struct trace_import *src, struct trace_import_stats *st, struct err *e);
+void tracedb_abort(struct tracedb *t);
+
+/* True for the runtime and driver calls in which the host waits for a stream, an event, a context or a device. */
+bool tracedb_is_sync(const char *call);
+/* Records what each annotation of this name takes without the profiler; a load of the range has their sum as its
+ * wall_ns, a load of everything what the files were imported with. */
+int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e);
+
+/* --- reading --------------------------------------------------------------------------------------------------- */
+/* In a database that holds profiles of Nsight Compute beside others, the launches of the others. */
+/* Loads the launches of one range (every annotation of that name; NULL: all) with their ops and the ops' ancestors
+ * into `a`. An unknown range names the nearest; a selection without launches is an error. Times count from base_ns,
+ * the earliest moment stored, so none is negative. */
+int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* The same, and a database that has statistics alone is no error: n_launches is 0 then. For what only adds times up. */
+int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* As tracedb_load_any with the launches summed into groups, which takes memory for the groups alone; without launches,
+ * host synchronisations and span. */
+int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
+/* As tracedb_load_any, but the launches and synchronisations come in pieces of some `n` launches, file by file in order of the
+ * host's calls, and `out` has neither. A piece is all of the selection where that has no more, and no framework op's
+ * launches are in two, unless it has more than `n`. It lives as long as the call it is given to; statistics are not in it. */
+typedef int tracedb_piece(void *arg, const struct trace *piece, struct err *e);
+int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
+                        struct trace *out, struct err *e);
+/* Steps: the host annotations that share the commonest name up to a trailing number ("decode_step_0..2" is 3;
+ * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no
+ * steps); 1 when there are launches but no such annotation, 0 without launches. */
+int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e);
+
+#endif

@@ -1,0 +1,197 @@
+/* tracedb_link.c - after everything of a file is stored: which op is inside which, which call launched what and
+ * whether the host waited for it, and what lies in which range.
+ *
+ * Sorted cursors and indexed joins: memory stays bounded by SQLite's cache and the depth of nesting. */
+#include "traces/db/tracedb_int.h"
+
+#include <string.h>
+
+/* --- op parents ------------------------------------------------------------------------------------------------ */
+
+/* Only when the file had some thread's ops out of order: then put_op could not tell. */
+static int link_parents(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *get = db_stmt(t->db, "select id, start_ns, dur_ns, thread, parent from op where source = ?"
+	                                          " order by thread, start_ns, dur_ns desc, id", e);
+	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update op set parent = nullif(?, 0) where id = ?", e) : NULL;
+	struct nest k = { .n = 0 };
+	int rc;
+
+	if (!set)
+		return -1;
+	db_bind_i64(get, 1, t->source);
+	while ((rc = db_step(t->db, get, e)) == 1) {
+		const int64_t id = db_col_i64(get, 0), start = db_col_i64(get, 1), thread = db_col_i64(get, 3);
+		int64_t parent;
+
+		if (thread != k.thread)
+			nest_start(&k, thread);
+		if ((parent = nest_add(&k, id, start, db_col_i64(get, 2))) != db_col_i64(get, 4)) {
+			db_bind_i64(set, 1, parent);
+			db_bind_i64(set, 2, id);
+			if (db_run(t->db, set, e) < 0)
+				return -1;
+		}
+	}
+	return rc;
+}
+
+/* --- copies the host waited for -------------------------------------------------------------------------------- */
+
+/* An asynchronous copy was waited for when the next thing its thread asks of the device is a synchronise. */
+static int link_waits(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *get = db_stmt(t->db, "select id, thread, kind from call where source = ? and kind <> 0"
+	                                          " order by thread, start_ns, id", e);
+	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update call set waited = 1 where id = ?", e) : NULL;
+	int64_t copy = 0, thread = 0;
+	int rc;
+
+	if (!set)
+		return -1;
+	db_bind_i64(get, 1, t->source);
+	while ((rc = db_step(t->db, get, e)) == 1) {
+		int64_t kind = db_col_i64(get, 2);
+
+		if (kind == CALL_SYNC && copy != 0 && db_col_i64(get, 1) == thread) {
+			db_bind_i64(set, 1, copy);
+			if ((rc = db_run(t->db, set, e)) < 0)
+				return -1;
+		}
+		copy = kind == CALL_COPY_ASYNC ? db_col_i64(get, 0) : 0;
+		thread = db_col_i64(get, 1);
+	}
+	return rc;
+}
+
+/* --- launches -------------------------------------------------------------------------------------------------- */
+
+/* An id that comes twice (a wrapped counter, two processes in one file) means the last before the launch; where the
+ * device's clock runs ahead of the host's that may be none, and then the first. */
+#define LAST_BEFORE(table, join, value, when) \
+	"coalesce((select x.id from " table " x where x.source = ?1 and x." join " = " value \
+	" and x.start_ns <= " when " order by x.start_ns desc, x.id desc limit 1)," \
+	" (select x.id from " table " x where x.source = ?1 and x." join " = " value \
+	" order by x.start_ns, x.id limit 1))"
+
+/* In order of start, by sorting no more than that. */
+static const char move_launches[] =
+	"insert into launch select null, ?1, n.kind, n.name, n.start_ns, n.dur_ns, n.correlation, n.device, n.context,"
+	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y,"
+	" n.cluster_z, n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
+	" n.blocking or (n.kind = 1 and n.dir in (1, 2) and c.id is not null and (c.waited or c.kind = 3)), c.id,"
+	" case when n.external <> 0 then "
+	LAST_BEFORE("op", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
+	" end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
+	" from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
+	" left join call c on n.correlation <> 0 and c.id = "
+	LAST_BEFORE("call", "correlation", "n.correlation", "n.start_ns");
+
+/* One call launches a whole graph: where the profiler says no more, that call names the graph. */
+static const char name_graphs[] =
+	"update launch set graph = g.correlation, graph_node = g.place from (select l.id, l.correlation, row_number()"
+	" over (partition by l.call order by l.id) as place from call c join launch l on l.call = c.id"
+	" where c.source = ?1 and l.source = ?1 and l.graph = 0"
+	" and c.name in (select id from name where text like '%GraphLaunch%')) g where launch.id = g.id";
+
+static const char count_ranges[] =
+	"update range set launches = case on_device"
+	" when 0 then (select count(*) from launch l where l.source = ?1 and l.at_ns >= range.start_ns"
+	" and l.at_ns < range.start_ns + range.dur_ns)"
+	" else (select count(*) from launch l where l.source = ?1 and l.start_ns >= range.start_ns"
+	" and l.start_ns < range.start_ns + range.dur_ns) end where source = ?1";
+
+static int run_for_source(struct tracedb *t, const char *sql, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	return db_run(t->db, s, e);
+}
+
+static int count_linked(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "select count(*) from launch where source = ? and op is not null", e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	if (db_step(t->db, s, e) < 0)
+		return -1;
+	t->st.linked = db_col_i64(s, 0);
+	return db_run(t->db, s, e);
+}
+
+/* Times of two sorts of device add up to nothing, and ops are laid out by one device. Those that ran nothing, such as a
+ * second GPU for the screen, do not count; nor does what a profiler does not say. */
+static int one_kind_of_device(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from (select 1 from device group by name, sm_major, sm_minor)", e);
+	struct sqlite3_stmt *s = n ? db_stmt(t->db, "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
+	                                            " join source f on f.id = d.source where exists (select 1 from launch l"
+	                                            " where l.source = d.source and l.device = d.id)"
+	                                            " order by d.source, d.id", e) : NULL;
+	static const char unnamed[] = "GPU of compute capability "; /* what Nsight Compute's tables say of one */
+	struct str name = STR_INIT, file = STR_INIT, shown = STR_INIT;
+	int64_t compute = 0;
+	int rc;
+
+	if (!s || db_step(t->db, n, e) < 0)
+		return -1;
+	rc = db_col_i64(n, 0) > 1;
+	if (db_run(t->db, n, e) < 0)
+		return -1;
+	while (rc > 0 && (rc = db_step(t->db, s, e)) == 1) {
+		const char *stored = db_col_text(s, 0), *other = strncmp(stored, unnamed, strlen(unnamed)) == 0 ? "" : stored;
+		const int64_t c = db_col_i64(s, 1);
+
+		if ((*other && name.len && strcmp(other, str_c(&name)) != 0) || (c && compute && c != compute)) {
+			rc = err_set(e, ERR_IO, "two kinds of device: '%s' ran on '%s' (compute capability %lld.%lld) and '%s' on '%s'"
+			             " (%lld.%lld); a trace database is of one kind", str_c(&file), str_c(&shown),
+			             (long long)compute / 10, (long long)compute % 10, db_col_text(s, 2), stored,
+			             (long long)c / 10, (long long)c % 10);
+			break;
+		}
+		if (*other && !name.len) {
+			str_add(&name, other);
+			str_clear(&file);
+			str_clear(&shown);
+		}
+		if (!file.len) {
+			str_add(&file, db_col_text(s, 2));
+			str_add(&shown, stored);
+		}
+		compute = compute ? compute : c;
+	}
+	if (rc == 0 && (name.failed || file.failed || shown.failed))
+		rc = err_set(e, ERR_NOMEM, "out of memory");
+	str_free(&name);
+	str_free(&file);
+	str_free(&shown);
+	return rc;
+}
+
+static int last_launch(struct tracedb *t, int64_t *id, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "select coalesce(max(id), 0) from launch", e);
+
+	if (!s || db_step(t->db, s, e) < 0)
+		return -1;
+	*id = db_col_i64(s, 0);
+	return db_run(t->db, s, e);
+}
+
+int tracedb_link(struct tracedb *t, struct err *e)
+{
+	int64_t before;
+
+	if (last_launch(t, &before, e) < 0)
+		return -1;
+	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 || run_for_source(t, move_launches, e) < 0
+	    || tracedb_stat_link(t, before, e) < 0 || (t->graphs && run_for_source(t, name_graphs, e) < 0)
+	    || run_for_source(t, count_ranges, e) < 0)
+		return -1;
+	return one_kind_of_device(t, e) < 0 ? -1 : count_linked(t, e);
+}

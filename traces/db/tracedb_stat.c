@@ -1,0 +1,103 @@
+/* tracedb_stat.c - numbers that are no events: statistics of kernels, and counters of single launches. */
+#include "traces/db/tracedb_int.h"
+
+#include <assert.h>
+
+int tracedb_stat_prepare(struct tracedb *t, struct err *e)
+{
+	t->ins_stat = db_stmt(t->db, "insert into kernel_stat values(null,?,?,?,?,nullif(?,-1),nullif(?,-1),nullif(?,-1),"
+	                             "nullif(?,-1))", e);
+	if (t->ins_stat)
+		t->ins_metric = db_stmt(t->db, "insert into new_metric values((select max(seq) from new_launch),?,?,?)", e);
+	return t->ins_stat && t->ins_metric ? 0 : -1;
+}
+
+int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e)
+{
+	const int64_t name = tracedb_name(t, s->name, e);
+
+	assert(t->importing && s->instances > 0 && s->total_ns >= 0);
+	if (name < 0)
+		return -1;
+	db_bind_i64(t->ins_stat, 1, t->source);
+	db_bind_i64(t->ins_stat, 2, name);
+	db_bind_i64(t->ins_stat, 3, s->instances);
+	db_bind_i64(t->ins_stat, 4, s->total_ns);
+	db_bind_i64(t->ins_stat, 5, s->min_ns);
+	db_bind_i64(t->ins_stat, 6, s->median_ns);
+	db_bind_i64(t->ins_stat, 7, s->max_ns);
+	db_bind_i64(t->ins_stat, 8, s->deviation_ns);
+	t->st.kernels += s->instances;
+	t->st.stats++;
+	return db_run(t->db, t->ins_stat, e);
+}
+
+int tracedb_put_metric(struct tracedb *t, const char *name, double value, const char *unit, struct err *e)
+{
+	const int64_t id = tracedb_name(t, name, e);
+
+	assert(t->importing && t->st.kernels + t->st.copies + t->st.sets > 0); /* a launch was put */
+	if (id < 0)
+		return -1;
+	db_bind_i64(t->ins_metric, 1, id);
+	db_bind_f64(t->ins_metric, 2, value);
+	db_bind_text(t->ins_metric, 3, unit);
+	t->st.metrics++;
+	return db_run(t->db, t->ins_metric, e);
+}
+
+void tracedb_untimed(struct tracedb *t)
+{
+	t->st.untimed++;
+}
+
+/* The launches of this import got the ids behind `last_launch`, in the order in which link moved them. */
+int tracedb_stat_link(struct tracedb *t, int64_t last_launch, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "insert or ignore into metric select ?1 + p.place, m.name, m.value, m.unit"
+	                                        " from new_metric m join (select seq, row_number() over"
+	                                        " (order by start_ns, seq) as place from new_launch) p on p.seq = m.seq"
+	                                        " order by m.rowid", e);
+
+	if (t->st.metrics == 0)
+		return 0;
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, last_launch);
+	return db_run(t->db, s, e);
+}
+
+static int64_t or_none(struct sqlite3_stmt *s, int i)
+{
+	return db_col_null(s, i) ? -1 : db_col_i64(s, i);
+}
+
+int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, struct err *e)
+{
+	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from kernel_stat", e);
+	struct sqlite3_stmt *s = n ? db_stmt(t->db, "select n.text, k.instances, k.total_ns, k.min_ns, k.median_ns,"
+	                                            " k.max_ns, k.deviation_ns from kernel_stat k join name n"
+	                                            " on n.id = k.name order by k.id", e) : NULL;
+	size_t max;
+	int rc;
+
+	if (!s || db_step(t->db, n, e) < 0)
+		return -1;
+	max = (size_t)db_col_i64(n, 0);
+	if (db_run(t->db, n, e) < 0)
+		return -1;
+	if (!(out->stats = arena_array(a, max ? max : 1, sizeof *out->stats)))
+		return err_set(e, ERR_NOMEM, "the statistics do not fit into the memory allowed for them");
+	while ((rc = db_step(t->db, s, e)) == 1 && out->n_stats < max) {
+		struct trace_stat *k = &out->stats[out->n_stats];
+
+		*k = (struct trace_stat){ arena_strdup(a, db_col_text(s, 0)), db_col_i64(s, 1), db_col_i64(s, 2), or_none(s, 3),
+		                          or_none(s, 4), or_none(s, 5), or_none(s, 6) };
+		if (!k->name)
+			return err_set(e, ERR_NOMEM, "the statistics do not fit into the memory allowed for them");
+		if (k->instances < 0 || k->total_ns < 0)
+			return err_set(e, ERR_IO, "'%s' is damaged: statistics below zero", db_path(t->db));
+		out->n_stats++;
+	}
+	return rc < 0 ? -1 : 0;
+}

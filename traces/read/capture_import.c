@@ -1,0 +1,471 @@
+/* capture_import.c - two passes: names, devices, calls and ranges; then, with the ops known, what the device did. */
+#include "traces/read/capture_import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/read/capture_spool.h"
+#include "traces/read/cuda_names.h"
+#include "traces/read/nvtx_op.h"
+
+#define MOST (UINT64_C(1) << 62)         /* sums of two do not overflow */
+#define NAMES_MOST ((size_t)256 << 20)   /* bytes of all names */
+
+/* Begin and end of a range come as they come; there may be millions. */
+#define TABLES "create temp table if not exists capture_mark(id integer primary key, begin_ns integer, end_ns integer," \
+	" thread integer, name integer, domain integer);" \
+	"create temp table if not exists capture_link(correlation integer primary key, external integer);" \
+	"delete from capture_mark; delete from capture_link"
+
+struct reader {
+	struct tracedb *db;
+	struct input *in;
+	struct capture_spool *spool;
+	struct capture_record rec;
+	char **names;
+	size_t n_names, cap, name_bytes;
+	int64_t base_ns, n_ops;
+	char *command;
+	int64_t lost;
+	bool ended, has_ops, has_links;
+	struct nvtx_op op;
+	struct str text;
+	input_progress *progress;
+	void *arg;
+};
+
+static int fault(const struct reader *r, const char *what, struct err *e)
+{
+	err_set(e, ERR_IO, "%s", what);
+	capture_spool_at(r->spool, e);
+	return -1;
+}
+
+/* --- numbers and names ----------------------------------------------------------------------------------------- */
+
+static int moment(const struct reader *r, int i, int64_t *ns, struct err *e)
+{
+	if (r->rec.v[i] >= MOST)
+		return fault(r, "a time is out of range", e);
+	*ns = (int64_t)r->rec.v[i] - r->base_ns;
+	return 0;
+}
+
+static int span(const struct reader *r, int from, int to, int64_t *start, int64_t *dur, struct err *e)
+{
+	int64_t end;
+
+	if (moment(r, from, start, e) < 0 || moment(r, to, &end, e) < 0)
+		return -1;
+	if (end < *start)
+		return fault(r, "a time runs backwards", e);
+	*dur = end - *start;
+	return 0;
+}
+
+static int bytes(const struct reader *r, int i, int64_t *v, struct err *e)
+{
+	if (r->rec.v[i] >= MOST)
+		return fault(r, "a number of bytes is out of range", e);
+	*v = (int64_t)r->rec.v[i];
+	return 0;
+}
+
+static const char *name(const struct reader *r, int i, struct err *e)
+{
+	const uint64_t id = r->rec.v[i];
+
+	if (id > r->n_names) {
+		fault(r, "a name is used before it is given", e);
+		return NULL;
+	}
+	return id == 0 || !*r->names[id - 1] ? "(unnamed)" : r->names[id - 1];
+}
+
+static int take_name(struct reader *r, struct err *e)
+{
+	const size_t n = strlen(r->rec.text) + 1;
+
+	if (r->rec.v[NAME_ID] != r->n_names + 1)
+		return fault(r, "a name's number is not the next", e);
+	if (r->name_bytes + n > NAMES_MOST)
+		return fault(r, "its names are longer than 256 MiB together", e);
+	if (r->n_names == r->cap) {
+		const size_t cap = r->cap ? 2 * r->cap : 64;
+		char **more = realloc(r->names, cap * sizeof *more);
+
+		if (!more)
+			return err_set(e, ERR_NOMEM, "out of memory");
+		r->names = more;
+		r->cap = cap;
+	}
+	if (!(r->names[r->n_names] = malloc(n)))
+		return err_set(e, ERR_NOMEM, "out of memory");
+	memcpy(r->names[r->n_names++], r->rec.text, n);
+	r->name_bytes += n;
+	r->has_ops |= nvtx_is_op(r->rec.text);
+	return 0;
+}
+
+/* --- the first pass: all but what the device did ---------------------------------------------------------------- */
+
+static int take_device(struct reader *r, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	struct trace_device d = { .id = (int64_t)v[DEVICE_ID], .name = r->rec.text };
+
+	if (v[DEVICE_MAJOR] > INT32_MAX || v[DEVICE_MINOR] > INT32_MAX || v[DEVICE_SMS] > INT32_MAX)
+		return fault(r, "a device's number is out of range", e);
+	if (bytes(r, DEVICE_MEMORY, &d.mem_bytes, e) < 0 || bytes(r, DEVICE_SMEM, &d.smem_per_sm, e) < 0
+	    || bytes(r, DEVICE_REGISTERS, &d.regs_per_sm, e) < 0)
+		return -1;
+	d.sm_major = (int32_t)v[DEVICE_MAJOR];
+	d.sm_minor = (int32_t)v[DEVICE_MINOR];
+	d.sms = (int32_t)v[DEVICE_SMS];
+	return tracedb_put_device(r->db, &d, e);
+}
+
+static int take_call(struct reader *r, struct err *e)
+{
+	const char *called = name(r, CALL_NAME, e);
+	int64_t start, dur;
+
+	if (!called || span(r, CALL_START, CALL_END, &start, &dur, e) < 0)
+		return -1;
+	return tracedb_put_call(r->db, called, start, dur, (int64_t)r->rec.v[CALL_THREAD],
+	                        (int64_t)r->rec.v[CALL_CORRELATION], tracedb_is_sync(called), e);
+}
+
+static int take_mark(struct reader *r, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	struct db *db = tracedb_db(r->db);
+	struct sqlite3_stmt *s;
+	int64_t at;
+
+	if (moment(r, MARK_TIME, &at, e) < 0 || !name(r, MARK_NAME, e) || !name(r, MARK_DOMAIN, e))
+		return -1;
+	if (v[MARK_EDGE] == EDGE_BEGIN)
+		s = db_stmt(db, "insert into capture_mark(id, begin_ns, thread, name, domain) values(?,?,?,?,?) on conflict do"
+		                " update set begin_ns = ?2, thread = ?3, name = ?4, domain = ?5", e);
+	else
+		s = db_stmt(db, "insert into capture_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2", e);
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, (int64_t)v[MARK_ID]);
+	db_bind_i64(s, 2, at);
+	if (v[MARK_EDGE] == EDGE_BEGIN) {
+		db_bind_i64(s, 3, (int64_t)v[MARK_THREAD]);
+		db_bind_i64(s, 4, (int64_t)v[MARK_NAME]);
+		db_bind_i64(s, 5, (int64_t)v[MARK_DOMAIN]);
+	}
+	return db_run(db, s, e);
+}
+
+static int take_host(struct reader *r, struct err *e)
+{
+	switch (r->rec.kind) {
+	case SPOOL_NAME:
+		return take_name(r, e);
+	case SPOOL_DEVICE:
+		return take_device(r, e);
+	case SPOOL_CALL:
+		return take_call(r, e);
+	case SPOOL_MARK:
+		return take_mark(r, e);
+	case SPOOL_LOST:
+		r->lost += (int64_t)(r->rec.v[LOST_RECORDS] & UINT32_MAX);
+		return 0;
+	case SPOOL_END:
+		r->ended = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* --- between: ranges, and the ops around the calls -------------------------------------------------------------- */
+
+struct ops {
+	int64_t thread;
+	uint32_t depth;
+	struct open { int64_t end, external; } open[NVTX_OP_DEPTH];
+};
+
+static int put_range(struct reader *r, struct ops *o, struct sqlite3_stmt *s, struct err *e)
+{
+	struct trace_range x = { .thread = db_col_i64(s, 0), .start_ns = db_col_i64(s, 1) };
+	const int64_t id = db_col_i64(s, 3), domain = db_col_i64(s, 4);
+
+	x.name = id && *r->names[id - 1] ? r->names[id - 1] : "(unnamed)";
+	x.dur_ns = db_col_i64(s, 2) - x.start_ns;
+	if (x.dur_ns < 0)
+		return err_set(e, ERR_IO, "range '%.80s' in '%s' runs backwards", x.name, input_name(r->in));
+	if (!domain && nvtx_is_op(x.name)) {
+		r->n_ops++;
+		if (o->depth < NVTX_OP_DEPTH)
+			o->open[o->depth++] = (struct open){ x.start_ns + x.dur_ns, r->n_ops };
+		return nvtx_put_op(&r->op, r->db, x.name, x.start_ns, x.dur_ns, x.thread, r->n_ops, e);
+	}
+	if (domain) {
+		str_clear(&r->text);
+		str_add(&r->text, r->names[domain - 1]);
+		str_addc(&r->text, ':');
+		str_add(&r->text, x.name);
+		if (r->text.failed)
+			return err_set(e, ERR_NOMEM, "out of memory");
+		x.name = str_c(&r->text);
+	}
+	return tracedb_put_range(r->db, &x, false, e);
+}
+
+static int link_call(struct reader *r, const struct ops *o, int64_t correlation, struct err *e)
+{
+	struct db *db = tracedb_db(r->db);
+	struct sqlite3_stmt *s;
+
+	if (o->depth == 0)
+		return 0;
+	if (!(s = db_stmt(db, "insert or ignore into capture_link values(?, ?)", e)))
+		return -1;
+	r->has_links = true;
+	db_bind_i64(s, 1, correlation);
+	db_bind_i64(s, 2, o->open[o->depth - 1].external);
+	return db_run(db, s, e);
+}
+
+/* Threads one after another, in order of time; a range that starts with a call goes first: it is around it. */
+#define MARKS "select thread, begin_ns, end_ns, name, domain, 0, 0 from capture_mark" \
+	" where begin_ns is not null and end_ns is not null"
+#define CALLS " union all select thread, start_ns, 0, 0, 0, 1, correlation from call" \
+	" where source = (select max(id) from source) and correlation <> 0"
+#define ORDER " order by 1, 2, 6, 3 desc"
+
+static int put_ranges(struct reader *r, struct err *e)
+{
+	struct db *db = tracedb_db(r->db);
+	struct sqlite3_stmt *s = db_stmt(db, r->has_ops ? MARKS CALLS ORDER : MARKS ORDER, e);
+	struct ops *o = calloc(1, sizeof *o);
+	int rc = -1;
+
+	if (!o)
+		err_set(e, ERR_NOMEM, "out of memory");
+	while (o && s && (rc = db_step(db, s, e)) == 1) {
+		if (db_col_i64(s, 0) != o->thread)
+			o->depth = 0;
+		o->thread = db_col_i64(s, 0);
+		while (o->depth > 0 && o->open[o->depth - 1].end < db_col_i64(s, 1))
+			o->depth--;
+		if ((rc = db_col_i64(s, 5) ? link_call(r, o, db_col_i64(s, 6), e) : put_range(r, o, s, e)) < 0)
+			break;
+	}
+	free(o);
+	return rc;
+}
+
+/* --- the second pass: what the device did ----------------------------------------------------------------------- */
+
+static int external_of(struct reader *r, int64_t correlation, int64_t *external, struct err *e)
+{
+	struct db *db = tracedb_db(r->db);
+	struct sqlite3_stmt *s;
+	int rc;
+
+	*external = 0;
+	if (!r->has_links || correlation == 0)
+		return 0;
+	if (!(s = db_stmt(db, "select external from capture_link where correlation = ?", e)))
+		return -1;
+	db_bind_i64(s, 1, correlation);
+	if ((rc = db_step(db, s, e)) <= 0)
+		return rc;
+	*external = db_col_i64(s, 0);
+	return db_run(db, s, e);
+}
+
+static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	int64_t external;
+
+	/* The profiler could not tell when it ran. */
+	if (v[ACT_START] == 0 || v[ACT_END] == 0) {
+		r->lost++;
+		return 0;
+	}
+	if (v[ACT_NODE] >= MOST)
+		return fault(r, "a graph's node is out of range", e);
+	l->correlation = (int64_t)v[ACT_CORRELATION];
+	l->device = (int64_t)v[ACT_DEVICE];
+	l->context = (int64_t)v[ACT_CONTEXT];
+	l->stream = (int64_t)v[ACT_STREAM];
+	l->graph = (int64_t)v[ACT_GRAPH];
+	l->graph_node = (int64_t)v[ACT_NODE];
+	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0
+	    || external_of(r, l->correlation, &external, e) < 0)
+		return -1;
+	return tracedb_put_launch(r->db, l, external, e);
+}
+
+static int put_kernel(struct reader *r, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	struct trace_launch l = { .kind = TRACE_KERNEL, .bytes = -1, .name = name(r, ACT_NAME, e) };
+
+	if (!l.name)
+		return -1;
+	for (int k = 0; k < 3; k++) {
+		l.grid[k] = (uint32_t)v[KERNEL_GRID + k];
+		l.block[k] = (uint32_t)v[KERNEL_BLOCK + k];
+		l.cluster[k] = (uint32_t)v[KERNEL_CLUSTER + k];
+	}
+	l.registers = (uint32_t)v[KERNEL_REGISTERS];
+	l.smem_static = v[KERNEL_STATIC];
+	l.smem_dynamic = v[KERNEL_DYNAMIC];
+	l.local = v[KERNEL_LOCAL];
+	return put_launch(r, &l, e);
+}
+
+/* CUPTI counts kinds of memory from 1, 0 is unknown. */
+static int put_copy(struct reader *r, struct err *e)
+{
+	const uint64_t *v = r->rec.v;
+	struct trace_launch l = { .kind = TRACE_MEMCPY };
+	char text[80];
+
+	if (bytes(r, COPY_BYTES, &l.bytes, e) < 0)
+		return -1;
+	l.dir = cuda_copy((int64_t)v[COPY_DIR], (int64_t)v[COPY_FROM] - 1, (int64_t)v[COPY_TO] - 1, text, sizeof text);
+	l.name = text;
+	return put_launch(r, &l, e);
+}
+
+static int put_set(struct reader *r, struct err *e)
+{
+	struct trace_launch l = { .kind = TRACE_MEMSET };
+	char text[40];
+
+	if (bytes(r, SET_BYTES, &l.bytes, e) < 0)
+		return -1;
+	snprintf(text, sizeof text, "Memset (%s)", cuda_memory((int64_t)r->rec.v[SET_MEMORY] - 1));
+	l.name = text;
+	return put_launch(r, &l, e);
+}
+
+static int take_device_side(struct reader *r, struct err *e)
+{
+	switch (r->rec.kind) {
+	case SPOOL_KERNEL:
+		return put_kernel(r, e);
+	case SPOOL_COPY:
+		return put_copy(r, e);
+	case SPOOL_SET:
+		return put_set(r, e);
+	default:
+		return 0;
+	}
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------ */
+
+/* The first record says which process it was, before the import begins. 1 there, 0 an empty file, -1 error. */
+static int look(struct reader *r, struct err *e)
+{
+	int rc;
+
+	if (!(r->spool = capture_spool_new(r->in, e)))
+		return -1;
+	if ((rc = capture_spool_next(r->spool, &r->rec, e)) == 1) {
+		if (r->rec.kind != SPOOL_PROCESS)
+			rc = fault(r, "the first record is of no process", e);
+		else if (moment(r, PROCESS_START, &r->base_ns, e) < 0)
+			rc = -1;
+		else if (!(r->command = malloc(strlen(r->rec.text) + 1)))
+			rc = err_set(e, ERR_NOMEM, "out of memory");
+		else
+			strcpy(r->command, r->rec.text);
+	}
+	capture_spool_free(r->spool);
+	r->spool = NULL;
+	return rc;
+}
+
+static int pass(struct reader *r, int (*take)(struct reader *r, struct err *e), uint64_t *cut, struct err *e)
+{
+	uint64_t n = 0;
+	int rc;
+
+	if (!(r->spool = capture_spool_new(r->in, e)))
+		return -1;
+	while ((rc = capture_spool_next(r->spool, &r->rec, e)) == 1) {
+		if (n++ > 0 && r->rec.kind == SPOOL_PROCESS)
+			rc = fault(r, "a second process", e);
+		else
+			rc = take(r, e);
+		if (rc < 0)
+			break;
+		if (r->progress && n % 65536 == 0)
+			r->progress(r->arg, input_done(r->in), input_size(r->in));
+	}
+	*cut = capture_spool_cut(r->spool);
+	capture_spool_free(r->spool);
+	r->spool = NULL;
+	return rc;
+}
+
+static void reader_free(struct reader *r)
+{
+	for (size_t i = 0; i < r->n_names; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r->command);
+	nvtx_op_free(&r->op);
+	str_free(&r->text);
+}
+
+/* 0, 2 when the device did nothing, -1 error. */
+static int read_all(struct reader *r, uint64_t *cut, struct err *e)
+{
+	struct trace_import_stats st;
+
+	if (db_exec(tracedb_db(r->db), TABLES, e) < 0 || pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0
+	    || pass(r, take_device_side, cut, e) < 0)
+		return -1;
+	tracedb_stats(r->db, &st);
+	return st.kernels + st.copies + st.sets == 0 ? 2 : 0;
+}
+
+int capture_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
+                   struct trace_import_stats *st, struct err *e)
+{
+	char hash[INPUT_DIGEST];
+	struct trace_import src = { input_name(in), "npusim", hash, 0, -1, true, NULL };
+	struct reader r = { .db = db, .in = in, .op = { .name = STR_INIT }, .text = STR_INIT, .progress = progress,
+	                    .arg = arg };
+	uint64_t cut = 0;
+	int rc;
+
+	if (input_digest(in, hash, e) < 0 || (rc = look(&r, e)) < 0) {
+		rc = -1;
+	} else if (rc == 0) {
+		rc = 2;
+	} else {
+		src.command = *r.command ? r.command : NULL;
+		src.base_ns = r.base_ns;
+		rc = tracedb_begin(db, &src, e);
+	}
+	if (rc == 0) {
+		if ((rc = read_all(&r, &cut, e)) == 0)
+			rc = tracedb_finish(db, &src, st, e);
+		if (rc != 0)
+			tracedb_abort(db);
+	}
+	if (rc == 0 && st) {
+		st->cut = (int64_t)cut;
+		st->lost = r.lost;
+		st->killed = !r.ended;
+	}
+	reader_free(&r);
+	return rc;
+}

@@ -1,0 +1,28 @@
+/* format.h - which profiler wrote a file, by its content and never by its name, and the reader that goes with it. */
+#ifndef NPUSIM_TRACES_READ_FORMAT_H
+#define NPUSIM_TRACES_READ_FORMAT_H
+
+#include "traces/text/input.h"
+#include "traces/db/tracedb.h"
+
+enum trace_format {
+	FORMAT_AUTO, FORMAT_KINETO, FORMAT_NSYS, FORMAT_NSYS_CSV, FORMAT_NCU_CSV, FORMAT_CAPTURE, FORMAT_REPLAY,
+	FORMAT_COUNT
+};
+
+#define FORMAT_NAMES "auto, kineto, nsys, nsys-csv, ncu-csv, capture or replay"
+
+int format_parse(const char *name, enum trace_format *f, struct err *e);
+/* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);
+ * -1 unreadable. */
+int format_of(struct input *in, struct err *e);
+/* Of a replay (see replay.h) the context it is of; 0: what it assumes. Error for other formats where it is not 0. */
+struct format_options { int64_t context; };
+/* 0 imported, 1 in the database already, -1 error (nothing of it remains). FORMAT_AUTO finds out.
+ * The first has default options. */
+int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
+                  struct trace_import_stats *st, struct err *e);
+int format_import_with(struct tracedb *db, enum trace_format f, const char *path, const struct format_options *o,
+                       input_progress *progress, void *arg, struct trace_import_stats *st, struct err *e);
+
+#endif

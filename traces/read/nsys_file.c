@@ -1,0 +1,314 @@
+/* nsys_file.c - opening a foreign SQLite file so that nothing happens to it, and asking it for what it may not have. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#include "traces/read/nsys_int.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/str.h"
+
+#define NAME_MAX_BYTES (1 << 20)
+#define TIME_MAX (INT64_C(1) << 61)  /* a start, a duration and the clock's origin add up without overflow */
+#define MAGIC "SQLite format 3"      /* with its zero */
+
+static int fail(struct nsys *n, struct err *e)
+{
+	const int code = sqlite3_errcode(n->h) & 0xff;
+
+	if (code == SQLITE_NOMEM)
+		return err_set(e, ERR_NOMEM, "out of memory");
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+		return err_set(e, ERR_IO, "'%s' is damaged: %s", n->file, sqlite3_errmsg(n->h));
+	return err_set(e, ERR_IO, "cannot read '%s': %s", n->file, sqlite3_errmsg(n->h));
+}
+
+/* --- opening --------------------------------------------------------------------------------------------------- */
+
+static int spool_all(struct input *in, int fd, const char *path, struct err *e)
+{
+	unsigned char *buf = malloc(INPUT_CHUNK);
+	long n = -1;
+
+	if (!buf)
+		return err_set(e, ERR_NOMEM, "out of memory");
+	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0) {
+		for (long at = 0; at < n;) {
+			ssize_t k = write(fd, buf + at, (size_t)(n - at));
+
+			if (k < 0 && errno != EINTR) {
+				n = err_set(e, ERR_IO, "cannot unpack '%s' into '%s': %s", input_name(in), path, strerror(errno));
+				goto out;
+			}
+			at += k > 0 ? k : 0;
+		}
+	}
+out:
+	free(buf);
+	return n < 0 ? -1 : 0;
+}
+
+/* SQLite reads from files only. */
+static int unpack(struct nsys *n, struct input *in, struct err *e)
+{
+	const char *folder = getenv("TMPDIR");
+	struct str path = STR_INIT;
+	int fd = -1, rc = -1;
+
+	str_addf(&path, "%s/npusim-nsys-XXXXXX", folder && *folder ? folder : "/tmp");
+	if (path.failed || path.len >= sizeof n->spool)
+		err_set(e, ERR_IO, "cannot unpack '%s': the path of TMPDIR is too long", n->file);
+	else if ((fd = mkstemp(strcpy(n->spool, str_c(&path)))) < 0) {
+		err_set(e, ERR_IO, "cannot make a temporary file '%s': %s", str_c(&path), strerror(errno));
+		n->spool[0] = '\0';
+	} else {
+		input_rewind(in);
+		rc = spool_all(in, fd, n->spool, e);
+	}
+	if (fd >= 0)
+		close(fd);
+	str_free(&path);
+	return rc;
+}
+
+/* As a file that does not change: no lock, no journal and no shared memory beside it. */
+static int open_immutable(struct nsys *n, const char *path, struct err *e)
+{
+	struct str uri = STR_INIT;
+	int rc;
+
+	str_add(&uri, "file:");
+	for (const char *p = path; *p; p++) {
+		if (strchr("%?#", *p))
+			str_addf(&uri, "%%%02x", (unsigned)*p);
+		else
+			str_addc(&uri, *p);
+	}
+	str_add(&uri, "?immutable=1");
+	rc = uri.failed ? SQLITE_NOMEM
+	                : sqlite3_open_v2(str_c(&uri), &n->h,
+	                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	str_free(&uri);
+	if (!n->h)
+		return err_set(e, ERR_NOMEM, "out of memory");
+	if (rc != SQLITE_OK)
+		return fail(n, e);
+	/* It may come from anywhere: its schema must not run functions of its choice, nor a value fill the memory. */
+	sqlite3_db_config(n->h, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+	sqlite3_db_config(n->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+	sqlite3_limit(n->h, SQLITE_LIMIT_LENGTH, 64 << 20);
+	if (sqlite3_exec(n->h, "pragma cache_size = -16384", NULL, NULL, NULL) != SQLITE_OK)
+		return fail(n, e);
+	return 0;
+}
+
+int nsys_open(struct nsys *n, struct input *in, struct err *e)
+{
+	char head[sizeof MAGIC];
+	size_t got = 0;
+	long k = 0;
+
+	input_rewind(in);
+	while (got < sizeof head && (k = input_read(in, head + got, sizeof head - got, e)) > 0)
+		got += (size_t)k;
+	if (k < 0)
+		return -1;
+	if (got < sizeof head || memcmp(head, MAGIC, sizeof head) != 0)
+		return err_set(e, ERR_IO, "'%s' is no SQLite database, which 'nsys export --type sqlite' writes", n->file);
+	if (input_is_file(in) && !input_zipped(in))
+		return open_immutable(n, n->file, e);
+	return unpack(n, in, e) < 0 ? -1 : open_immutable(n, n->spool, e);
+}
+
+void nsys_close(struct nsys *n)
+{
+	sqlite3_close(n->h);
+	if (n->spool[0])
+		unlink(n->spool);
+	free(n->pids);
+}
+
+/* --- asking ---------------------------------------------------------------------------------------------------- */
+
+static sqlite3_stmt *prepare(struct nsys *n, const char *sql, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(n->h, sql, -1, &s, NULL) != SQLITE_OK)
+		fail(n, e);
+	return s;
+}
+
+static int finish(struct nsys *n, sqlite3_stmt *s, int rc, struct err *e)
+{
+	sqlite3_finalize(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? rc == SQLITE_ROW : fail(n, e);
+}
+
+int nsys_has_table(struct nsys *n, const char *table, struct err *e)
+{
+	sqlite3_stmt *s = prepare(n, "select 1 from sqlite_master where type = 'table' and name = ?", e);
+
+	if (!s)
+		return -1;
+	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+	return finish(n, s, sqlite3_step(s), e);
+}
+
+int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e)
+{
+	sqlite3_stmt *s = prepare(n, "select 1 from pragma_table_info(?) where name = ?", e);
+
+	if (!s)
+		return -1;
+	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
+	return finish(n, s, sqlite3_step(s), e);
+}
+
+int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct err *e)
+{
+	sqlite3_stmt *s = prepare(n, sql, e);
+	int rc;
+
+	*got = false;
+	if (!s)
+		return -1;
+	if ((rc = sqlite3_step(s)) == SQLITE_ROW && sqlite3_column_type(s, 0) == SQLITE_INTEGER) {
+		*v = sqlite3_column_int64(s, 0);
+		*got = true;
+	}
+	return finish(n, s, rc, e) < 0 ? -1 : 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------------------------ */
+
+/* The first name that has a text: one look-up a row, nearly always. */
+static int add_name(struct nsys *n, struct str *sql, const char *table, struct err *e)
+{
+	static const char *const names[] = { "demangledName", "shortName", "mangledName" };
+	int has;
+
+	str_add(sql, "coalesce(");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if ((has = nsys_has_column(n, table, names[i], e)) < 0)
+			return -1;
+		if (has)
+			str_addf(sql, "(select nullif(value, '') from StringIds where id = t.\"%s\"), ", names[i]);
+	}
+	str_add(sql, "null, null)");
+	return 0;
+}
+
+static int add_column(struct nsys *n, struct str *sql, const char *table, const struct nsys_col *c, struct err *e)
+{
+	const int has = c->type == NSYS_NAME ? 1 : nsys_has_column(n, table, c->name, e);
+
+	if (has < 0)
+		return -1;
+	if (!has && c->type == NSYS_NEEDED)
+		return err_set(e, ERR_IO, "no column '%s' in table %s of '%s'", c->name, table, n->file);
+	if (!has)
+		str_add(sql, "null");
+	else if (c->type == NSYS_NAME)
+		return add_name(n, sql, table, e);
+	else if (c->type == NSYS_TEXT)
+		str_addf(sql, "(select value from StringIds where id = t.\"%s\")", c->name);
+	else if (c->type == NSYS_CUDA_ID)
+		str_addf(sql, "coalesce((select cudaId from TARGET_INFO_CUDA_DEVICE where gpuId = t.\"%s\"), t.\"%s\")",
+		         c->name, c->name);
+	else
+		str_addf(sql, "t.\"%s\"", c->name);
+	return 0;
+}
+
+int nsys_rows(struct nsys *n, struct nsys_rows *r, const char *table, const struct nsys_col *cols, int n_cols,
+              const char *tail, const char *what, struct err *e)
+{
+	struct str sql = STR_INIT;
+	int rc = 0;
+
+	*r = (struct nsys_rows){ n, NULL, what };
+	str_add(&sql, "select ");
+	for (int i = 0; rc == 0 && i < n_cols; i++) {
+		str_add(&sql, i ? ", " : "");
+		rc = add_column(n, &sql, table, &cols[i], e);
+	}
+	str_addf(&sql, " from \"%s\" t %s", table, tail ? tail : "");
+	if (rc == 0 && sql.failed)
+		rc = err_set(e, ERR_NOMEM, "out of memory");
+	if (rc == 0 && !(r->s = prepare(n, str_c(&sql), e)))
+		rc = -1;
+	str_free(&sql);
+	return rc;
+}
+
+void nsys_rows_end(struct nsys_rows *r)
+{
+	sqlite3_finalize(r->s);
+	r->s = NULL;
+}
+
+int nsys_next(struct nsys_rows *r, struct err *e)
+{
+	const int rc = r->s ? sqlite3_step(r->s) : SQLITE_DONE;
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	return rc == SQLITE_DONE ? 0 : fail(r->n, e);
+}
+
+bool nsys_null(const struct nsys_rows *r, int i)
+{
+	return sqlite3_column_type(r->s, i) == SQLITE_NULL;
+}
+
+int nsys_get(const struct nsys_rows *r, int i, const char *name, int64_t most, int64_t *v, struct err *e)
+{
+	const int type = sqlite3_column_type(r->s, i);
+
+	*v = type == SQLITE_NULL ? 0 : sqlite3_column_int64(r->s, i);
+	if ((type != SQLITE_INTEGER && type != SQLITE_NULL) || *v < 0 || *v > most)
+		return err_set(e, ERR_IO, "'%.60s' of %s cannot be '%.60s' in '%s'", name, r->what,
+		               (const char *)sqlite3_column_text(r->s, i), r->n->file);
+	return 0;
+}
+
+int64_t nsys_any(const struct nsys_rows *r, int i)
+{
+	return sqlite3_column_int64(r->s, i);
+}
+
+const char *nsys_text(const struct nsys_rows *r, int i, struct err *e)
+{
+	const char *text = (const char *)sqlite3_column_text(r->s, i);
+
+	if (!text && sqlite3_errcode(r->n->h) == SQLITE_NOMEM) {
+		err_set(e, ERR_NOMEM, "out of memory");
+		return NULL;
+	}
+	if (sqlite3_column_bytes(r->s, i) > NAME_MAX_BYTES) {
+		err_set(e, ERR_IO, "the name of %s is longer than 1 MiB in '%s'", r->what, r->n->file);
+		return NULL;
+	}
+	return text ? text : "";
+}
+
+int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct err *e)
+{
+	const int64_t from = sqlite3_column_int64(r->s, 0), to = sqlite3_column_int64(r->s, 1);
+
+	if (sqlite3_column_type(r->s, 0) != SQLITE_INTEGER || sqlite3_column_type(r->s, 1) != SQLITE_INTEGER)
+		return err_set(e, ERR_IO, "%s has no integer times in '%s'", r->what, r->n->file);
+	if (from < -TIME_MAX || from > TIME_MAX || to < -TIME_MAX || to > TIME_MAX)
+		return err_set(e, ERR_IO, "the times of %s are out of range in '%s': from %lld to %lld ns", r->what,
+		               r->n->file, (long long)from, (long long)to);
+	if (to < from)
+		return err_set(e, ERR_IO, "%s ends before it starts in '%s': from %lld to %lld ns", r->what, r->n->file,
+		               (long long)from, (long long)to);
+	*start = from;
+	*dur = to - from;
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* nvtx_op.h - the ranges that PyTorch's emit_nvtx writes are its ops: "aten::mm, seq = 12, op_id = 345,
+ * sizes = [[4, 8], [8, 16]]", the sizes where record_shapes was on. */
+#ifndef NPUSIM_TRACES_READ_NVTX_OP_H
+#define NPUSIM_TRACES_READ_NVTX_OP_H
+
+#include "sim/base/str.h"
+#include "traces/read/kineto_args.h"
+#include "traces/db/tracedb.h"
+
+#define NVTX_OP_DEPTH 1024 /* deeper than any interpreter's stack */
+
+struct nvtx_op { struct str name; struct kargs args; };  /* memory that is used again; starts zeroed */
+
+bool nvtx_is_op(const char *text);
+/* Puts the op of a text that is one; `external` is what joins it and its launches. */
+int nvtx_put_op(struct nvtx_op *o, struct tracedb *db, const char *text, int64_t start_ns, int64_t dur_ns,
+                int64_t thread, int64_t external, struct err *e);
+void nvtx_op_free(struct nvtx_op *o);
+
+#endif
