@@ -136,7 +136,7 @@ TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
 .PHONY: all demo check validate bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
-.PHONY: cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
+.PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
 all: $B/npusim $B/libnpusim.a ## the program and the library, in build/$(PROFILE)/
@@ -306,10 +306,10 @@ ifneq ($(DEPS),ok)
 endif
 
 ##> Checks; check and distcheck end with a line "N passed, N failed"
-CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
+CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, sources, headers, install
+check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
@@ -346,6 +346,12 @@ layers: ## who may include whom (validate/layers.txt)
 
 sources: ## every .c file is in a list of this Makefile, and every listed file is there
 	@sh validate/tools/sources.sh $(LISTED)
+
+FORMATTED = $(shell git ls-files '*.c' '*.h')
+format: ## write .c and .h files as .clang-format says
+	$(Q)sh validate/tools/format.sh apply $(FORMATTED)
+check-format: ## they are written so, where that version of clang-format is installed
+	@sh validate/tools/format.sh check $(FORMATTED)
 
 headers: deps-check ## every header compiles alone
 	@CC='$(CC)' CPPFLAGS='$(OUR_CPPFLAGS)' sh validate/tools/headers.sh

@@ -20,75 +20,88 @@
 #include "sim/base/clock.h"
 #include "workloads/dtype.h"
 
+/* clang-format off */
 enum isa_code {
 	ISA_LOAD, ISA_STORE, ISA_GEMV, ISA_GEMM, ISA_VECTOR, ISA_REDUCE, ISA_SFU, ISA_CONVERT, ISA_GATHER, ISA_SORT,
 	ISA_FUSED_BEGIN, ISA_FUSED_END, ISA_SYNC, ISA_SEND, ISA_RECEIVE,
 	ISA_LAUNCH,     /* a GPU kernel: work per CTA, count and geometry; see struct isa_launch */
 	ISA_CODES
 };
+/* clang-format on */
 enum isa_when { ISA_PRE, ISA_TILE, ISA_POST };
 enum isa_level { ISA_MEM, ISA_SRAM, ISA_FUSION };
 
 /* Shape of a math instruction; for TILE math of one full tile. */
-struct isa_shape { uint64_t m, rows, cols; };        /* gemv, gemm: rows = outputs, cols = k; else rows x cols elements */
+struct isa_shape {
+	uint64_t m, rows, cols;
+}; /* gemv, gemm: rows = outputs, cols = k; else rows x cols elements */
 
 struct isa_insn {
-	uint8_t code;                /* enum isa_code */
-	uint8_t when;                /* enum isa_when */
-	uint8_t unit;                /* enum res of the unit that runs it */
-	uint8_t src, dst;            /* enum isa_level */
-	uint8_t cls;                 /* loads, stores: enum mem_class */
-	uint8_t dtype;               /* enum dtype */
-	bool early;                  /* loads: the bytes exist before the program starts */
-	bool pinned;                 /* loads: stays in SRAM across steps */
-	uint32_t op;                 /* op of the stream it works for */
-	uint32_t tensor, slot;       /* loads, stores: tensor of the stream, routed pick; ISA_LAUNCH: index of the launch */
-	int32_t route;               /* loads: which router's picks choose the instance; -1: instance 0 */
-	uint64_t offset;             /* loads, stores: first byte within the tensor */
-	uint64_t bytes;              /* loads, stores: over all tiles */
-	uint64_t tile_bytes;         /* TILE loads and stores: a full tile; the last takes the rest */
+	uint8_t code;          /* enum isa_code */
+	uint8_t when;          /* enum isa_when */
+	uint8_t unit;          /* enum res of the unit that runs it */
+	uint8_t src, dst;      /* enum isa_level */
+	uint8_t cls;           /* loads, stores: enum mem_class */
+	uint8_t dtype;         /* enum dtype */
+	bool early;            /* loads: the bytes exist before the program starts */
+	bool pinned;           /* loads: stays in SRAM across steps */
+	uint32_t op;           /* op of the stream it works for */
+	uint32_t tensor, slot; /* loads, stores: tensor of the stream, routed pick; ISA_LAUNCH: index of the launch */
+	int32_t route;         /* loads: which router's picks choose the instance; -1: instance 0 */
+	uint64_t offset;       /* loads, stores: first byte within the tensor */
+	uint64_t bytes;        /* loads, stores: over all tiles */
+	uint64_t tile_bytes;   /* TILE loads and stores: a full tile; the last takes the rest */
 	struct isa_shape shape;
-	ps_t span, span_last;        /* math: busy time of its unit, a full tile and the last */
-	uint64_t work, work_last;    /* math: MACs or element steps, for rooflines and statistics */
+	ps_t span, span_last;     /* math: busy time of its unit, a full tile and the last */
+	uint64_t work, work_last; /* math: MACs or element steps, for rooflines and statistics */
 };
 
 /* A launch of a GPU program: geometry as traced, and its work. The GPU machine runs it, the NPU never sees one. Work is
  * per CTA, rounded up; what the whole launch does is kept beside it, so that nothing is lost to rounding. */
 struct isa_launch {
-	uint32_t op, source;         /* of the stream: the op it works for, its launch */
+	uint32_t op, source; /* of the stream: the op it works for, its launch */
 	uint32_t grid[3], block[3], cluster[3], registers;
-	uint64_t smem_bytes, ctas;   /* ctas 0: a copy or set, done by a copy engine */
-	struct isa_work { uint64_t load_bytes, store_bytes, macs, alu, sfu; } cta, whole;
-	int32_t waits_for;           /* launch before it that must be over; -1: none */
-	uint8_t wait_kind;           /* enum op_wait */
+	uint64_t smem_bytes, ctas; /* ctas 0: a copy or set, done by a copy engine */
+	struct isa_work {
+		uint64_t load_bytes, store_bytes, macs, alu, sfu;
+	} cta, whole;
+	int32_t waits_for; /* launch before it that must be over; -1: none */
+	uint8_t wait_kind; /* enum op_wait */
 	uint64_t measured_ns;
 };
 
 struct isa_cmd {
 	uint32_t first_insn, n_insns;
-	uint32_t first_dep, n_deps;  /* commands this one waits for */
-	uint32_t first_op, n_ops;    /* members, in prog->members */
-	uint32_t tiles;              /* trip count of the loop; 0: no loop */
-	uint32_t batch;              /* dispatched together with the others of this number */
-	int32_t routed_by;           /* command whose decision names the experts its early loads need; -1 */
-	bool sync;                   /* ends in a host round trip, or in a branch on the device */
-	bool chained;                /* a further pass of the command before it: no dispatch of its own */
-	uint64_t slot_bytes;         /* SRAM of one tile in flight */
-	uint64_t fixed_bytes;        /* SRAM held from admission to completion */
-	const char *pattern;         /* fusion pattern; NULL: not fused */
-	const char *why;             /* what the mapper chose: dataflow and tile, for people */
+	uint32_t first_dep, n_deps; /* commands this one waits for */
+	uint32_t first_op, n_ops;   /* members, in prog->members */
+	uint32_t tiles;             /* trip count of the loop; 0: no loop */
+	uint32_t batch;             /* dispatched together with the others of this number */
+	int32_t routed_by;          /* command whose decision names the experts its early loads need; -1 */
+	bool sync;                  /* ends in a host round trip, or in a branch on the device */
+	bool chained;               /* a further pass of the command before it: no dispatch of its own */
+	uint64_t slot_bytes;        /* SRAM of one tile in flight */
+	uint64_t fixed_bytes;       /* SRAM held from admission to completion */
+	const char *pattern;        /* fusion pattern; NULL: not fused */
+	const char *why;            /* what the mapper chose: dataflow and tile, for people */
 };
 
-struct isa_tensor { uint64_t addr, stride; uint32_t instances; };
+struct isa_tensor {
+	uint64_t addr, stride;
+	uint32_t instances;
+};
 
 struct isa_prog {
-	const struct isa_cmd *cmds; size_t n_cmds;
-	const struct isa_insn *insns; size_t n_insns;
+	const struct isa_cmd *cmds;
+	size_t n_cmds;
+	const struct isa_insn *insns;
+	size_t n_insns;
 	const uint32_t *deps, *members;
-	const struct isa_tensor *tensors; size_t n_tensors;
-	const struct isa_launch *launches; size_t n_launches; /* GPU programs only */
-	const uint32_t *succ, *first_succ;   /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
-	uint32_t max_tile_moves;             /* most loads and stores of any one command's phase */
+	const struct isa_tensor *tensors;
+	size_t n_tensors;
+	const struct isa_launch *launches;
+	size_t n_launches;                 /* GPU programs only */
+	const uint32_t *succ, *first_succ; /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
+	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };
 
 const char *isa_code_name(enum isa_code c);

@@ -154,17 +154,18 @@ static void list(const struct cmd *table, const char *group, struct str *out)
 		if (c->sub)
 			list(c->sub, c->name, out);
 		else
-			str_addf(out, "  %s%s%-*s %s\n", group, *group ? " " : "", (int)(15 - strlen(group) - (*group != '\0')),
-			         c->name, c->help);
+			str_addf(out, "  %s%s%-*s %s\n", group, *group ? " " : "",
+			         (int)(15 - strlen(group) - (*group != '\0')), c->name, c->help);
 	}
 }
 
 static void overview(struct str *out)
 {
-	str_add(out, "usage: npusim COMMAND [options]\n\n"
-	             "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
-	             "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
-	             "commands:\n");
+	str_add(out,
+	        "usage: npusim COMMAND [options]\n\n"
+	        "npusim replays what a GPU was measured doing on an NPU described in YAML, and says how long each\n"
+	        "operation would take there, what holds it back, and how far that is from the physical limit.\n\n"
+	        "commands:\n");
 	list(cmd_table, "", out);
 	str_add(out, "\n"
 	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
@@ -206,13 +207,14 @@ static int unknown(const struct cmd *table, const char *group, const char *name,
 	for (const struct cmd *c = table; c->name && n < 32; c++) {
 		names[n++] = c->name;
 		if (c->sub && find(c->sub, name))
-			return err_set(e, ERR_USAGE, "unknown command '%s'; did you mean 'npusim %s %s'?", name, c->name, name);
+			return err_set(e, ERR_USAGE, "unknown command '%s'; did you mean 'npusim %s %s'?", name,
+			               c->name, name);
 	}
 	near = str_nearest(name, names, n);
 	if (near)
 		return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; did you mean '%s'?", group, space, name, near);
-	return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; 'npusim help%s%s' lists them", group, space, name, space,
-	               group);
+	return err_set(e, ERR_USAGE, "unknown command '%s%s%s'; 'npusim help%s%s' lists them", group, space, name,
+	               space, group);
 }
 
 /* argv[0] is the first word that is not understood yet. */
@@ -260,7 +262,8 @@ static int start(int argc, char **argv, struct str *out, struct err *e)
 	if (strcmp(first, "help") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
 		return dispatch(cmd_table, NULL, argc > 2 ? argc - 2 : 0, argv + 2, true, out, e);
 	if (*first == '-')
-		return err_set(e, ERR_USAGE, "unknown option '%s': a command comes first, and 'npusim help' lists them", first);
+		return err_set(e, ERR_USAGE, "unknown option '%s': a command comes first, and 'npusim help' lists them",
+		               first);
 	return dispatch(cmd_table, NULL, argc - 1, argv + 1, false, out, e);
 }
 

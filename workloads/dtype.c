@@ -3,24 +3,20 @@
 
 #include <string.h>
 
-static const struct { const char *name; uint32_t bits; } formats[DTYPES] = {
-	[DT_NONE]  = { "none", 0 },
-	[DT_FP64]  = { "fp64", 64 },
-	[DT_FP32]  = { "fp32", 32 },
-	[DT_TF32]  = { "tf32", 32 },   /* stored as fp32, multiplied with 10 mantissa bits */
-	[DT_BF16]  = { "bf16", 16 },
-	[DT_FP16]  = { "fp16", 16 },
-	[DT_FP8]   = { "fp8", 8 },
-	[DT_INT64] = { "int64", 64 },
-	[DT_INT32] = { "int32", 32 },
-	[DT_INT16] = { "int16", 16 },
-	[DT_INT8]  = { "int8", 8 },
-	[DT_BOOL]  = { "bool", 8 },    /* a byte each, as frameworks store them */
-	[DT_INT4]  = { "int4", 4 },
-	[DT_FP4]   = { "fp4", 4 },
+static const struct {
+	const char *name;
+	uint32_t bits;
+} formats[DTYPES] = {
+	[DT_NONE] = { "none", 0 },    [DT_FP64] = { "fp64", 64 },   [DT_FP32] = { "fp32", 32 },
+	[DT_TF32] = { "tf32", 32 }, /* stored as fp32, multiplied with 10 mantissa bits */
+	[DT_BF16] = { "bf16", 16 },   [DT_FP16] = { "fp16", 16 },   [DT_FP8] = { "fp8", 8 },
+	[DT_INT64] = { "int64", 64 }, [DT_INT32] = { "int32", 32 }, [DT_INT16] = { "int16", 16 },
+	[DT_INT8] = { "int8", 8 },    [DT_BOOL] = { "bool", 8 }, /* a byte each, as frameworks store them */
+	[DT_INT4] = { "int4", 4 },    [DT_FP4] = { "fp4", 4 },
 };
 
 /* Prefixes, since frameworks append variants: Float8_e4m3fn, Float8_e5m2fnuz, ... */
+/* clang-format off */
 static const struct { const char *prefix; enum dtype d; } framework[] = {
 	{ "c10::BFloat16", DT_BF16 }, { "at::BFloat16", DT_BF16 }, { "c10::Half", DT_FP16 }, { "at::Half", DT_FP16 },
 	{ "c10::Float8", DT_FP8 }, { "c10::Float4", DT_FP4 }, { "c10::quint4", DT_INT4 }, { "c10::qint8", DT_INT8 },
@@ -29,6 +25,7 @@ static const struct { const char *prefix; enum dtype d; } framework[] = {
 	{ "char", DT_INT8 }, { "unsigned char", DT_INT8 }, { "unsigned short", DT_INT16 }, { "unsigned int", DT_INT32 },
 	{ "unsigned long", DT_INT64 }, { "bool", DT_BOOL },
 };
+/* clang-format on */
 
 uint32_t dtype_bits(enum dtype d)
 {

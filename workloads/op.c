@@ -4,11 +4,25 @@
 const char *op_kind_name(enum op_kind k)
 {
 	static const char *const names[OP_KINDS] = {
-		[OP_GEMM] = "gemm", [OP_ATTENTION] = "attention", [OP_ELEMENTWISE] = "elementwise",
-		[OP_CONVERT] = "convert", [OP_REDUCE] = "reduce", [OP_SOFTMAX] = "softmax", [OP_NORM] = "norm",
-		[OP_COPY] = "copy", [OP_CONCAT] = "concat", [OP_GATHER] = "gather", [OP_SCATTER] = "scatter",
-		[OP_TOPK] = "topk", [OP_SORT] = "sort", [OP_SCAN] = "scan", [OP_EMBED] = "embed", [OP_ROPE] = "rope",
-		[OP_COLLECTIVE] = "collective", [OP_HOST_SYNC] = "host_sync", [OP_OPAQUE] = "opaque",
+		[OP_GEMM] = "gemm",
+		[OP_ATTENTION] = "attention",
+		[OP_ELEMENTWISE] = "elementwise",
+		[OP_CONVERT] = "convert",
+		[OP_REDUCE] = "reduce",
+		[OP_SOFTMAX] = "softmax",
+		[OP_NORM] = "norm",
+		[OP_COPY] = "copy",
+		[OP_CONCAT] = "concat",
+		[OP_GATHER] = "gather",
+		[OP_SCATTER] = "scatter",
+		[OP_TOPK] = "topk",
+		[OP_SORT] = "sort",
+		[OP_SCAN] = "scan",
+		[OP_EMBED] = "embed",
+		[OP_ROPE] = "rope",
+		[OP_COLLECTIVE] = "collective",
+		[OP_HOST_SYNC] = "host_sync",
+		[OP_OPAQUE] = "opaque",
 	};
 
 	return (unsigned)k < OP_KINDS ? names[k] : "?";
@@ -17,8 +31,8 @@ const char *op_kind_name(enum op_kind k)
 const char *op_role_name(enum op_role r)
 {
 	static const char *const names[] = {
-		[OP_WEIGHT] = "weight", [OP_ACTIVATION] = "activation", [OP_KV] = "kv", [OP_INDEX] = "index",
-		[OP_CONSTANT] = "constant",
+		[OP_WEIGHT] = "weight", [OP_ACTIVATION] = "activation", [OP_KV] = "kv",
+		[OP_INDEX] = "index",   [OP_CONSTANT] = "constant",
 	};
 
 	return (unsigned)r < sizeof names / sizeof *names ? names[r] : "?";
@@ -27,8 +41,8 @@ const char *op_role_name(enum op_role r)
 const char *op_cost_name(enum op_cost c)
 {
 	static const char *const names[OP_COSTS] = {
-		[OP_COST_MOVE] = "move", [OP_COST_ALU] = "alu", [OP_COST_DIV] = "div", [OP_COST_SFU] = "sfu",
-		[OP_COST_ACT] = "act",
+		[OP_COST_MOVE] = "move", [OP_COST_ALU] = "alu", [OP_COST_DIV] = "div",
+		[OP_COST_SFU] = "sfu",   [OP_COST_ACT] = "act",
 	};
 
 	return (unsigned)c < OP_COSTS ? names[c] : "?";
@@ -37,8 +51,8 @@ const char *op_cost_name(enum op_cost c)
 const char *op_reduce_name(enum op_reduce r)
 {
 	static const char *const names[OP_REDUCES] = {
-		[OP_RED_SUM] = "sum", [OP_RED_MEAN] = "mean", [OP_RED_MAX] = "max", [OP_RED_ARGMAX] = "argmax",
-		[OP_RED_NORM] = "norm",
+		[OP_RED_SUM] = "sum",       [OP_RED_MEAN] = "mean", [OP_RED_MAX] = "max",
+		[OP_RED_ARGMAX] = "argmax", [OP_RED_NORM] = "norm",
 	};
 
 	return (unsigned)r < OP_REDUCES ? names[r] : "?";
@@ -47,7 +61,9 @@ const char *op_reduce_name(enum op_reduce r)
 const char *op_attn_name(enum op_attn a)
 {
 	static const char *const names[OP_ATTNS] = {
-		[OP_ATTN_FLASH] = "flash", [OP_ATTN_SPLIT_KV] = "split_kv", [OP_ATTN_MATERIALISED] = "materialised",
+		[OP_ATTN_FLASH] = "flash",
+		[OP_ATTN_SPLIT_KV] = "split_kv",
+		[OP_ATTN_MATERIALISED] = "materialised",
 		[OP_ATTN_MLA] = "mla",
 	};
 

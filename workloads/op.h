@@ -13,29 +13,35 @@
 #include "workloads/dtype.h"
 
 enum op_kind {
-	OP_GEMM,        /* c[b,m,n] = a[b,m,k] x w[b,k,n]; m = 1 is a GEMV */
+	OP_GEMM, /* c[b,m,n] = a[b,m,k] x w[b,k,n]; m = 1 is a GEMV */
 	OP_ATTENTION,
 	OP_ELEMENTWISE,
-	OP_CONVERT,     /* dtype change, element by element */
-	OP_REDUCE,      /* rows x cols -> rows; arg-max too */
-	OP_SOFTMAX, OP_NORM,
-	OP_COPY,        /* device copies and sets */
-	OP_CONCAT, OP_GATHER, OP_SCATTER,
-	OP_TOPK, OP_SORT, OP_SCAN,
-	OP_EMBED, OP_ROPE,
+	OP_CONVERT, /* dtype change, element by element */
+	OP_REDUCE,  /* rows x cols -> rows; arg-max too */
+	OP_SOFTMAX,
+	OP_NORM,
+	OP_COPY, /* device copies and sets */
+	OP_CONCAT,
+	OP_GATHER,
+	OP_SCATTER,
+	OP_TOPK,
+	OP_SORT,
+	OP_SCAN,
+	OP_EMBED,
+	OP_ROPE,
 	OP_COLLECTIVE,
-	OP_HOST_SYNC,   /* the host reads a device value and decides: all before is done, nothing after is known */
-	OP_OPAQUE,      /* shapes or family unknown: measured time is carried, outside every bound */
+	OP_HOST_SYNC, /* the host reads a device value and decides: all before is done, nothing after is known */
+	OP_OPAQUE,    /* shapes or family unknown: measured time is carried, outside every bound */
 	OP_KINDS
 };
 
 /* What an element costs on a vector unit. */
 enum op_cost {
-	OP_COST_MOVE,   /* no arithmetic: copy, fill, neg, convert */
-	OP_COST_ALU,    /* one add, mul, compare, ... per operand pair */
-	OP_COST_DIV,    /* division, floor division, remainder: iterative */
-	OP_COST_SFU,    /* one special function: exp, rsqrt, tanh, sin, log */
-	OP_COST_ACT,    /* an activation: special function and a few ALU steps (silu, gelu) */
+	OP_COST_MOVE, /* no arithmetic: copy, fill, neg, convert */
+	OP_COST_ALU,  /* one add, mul, compare, ... per operand pair */
+	OP_COST_DIV,  /* division, floor division, remainder: iterative */
+	OP_COST_SFU,  /* one special function: exp, rsqrt, tanh, sin, log */
+	OP_COST_ACT,  /* an activation: special function and a few ALU steps (silu, gelu) */
 	OP_COSTS
 };
 
@@ -47,96 +53,106 @@ enum op_role { OP_WEIGHT, OP_ACTIVATION, OP_KV, OP_INDEX, OP_CONSTANT };
 
 /* Shapes by kind; unused members are 0. */
 struct op_shape {
-	uint64_t batch, m, n, k;                     /* gemm */
+	uint64_t batch, m, n, k;                                  /* gemm */
 	uint64_t heads, kv_heads, q_len, kv_len, head_dim, v_dim; /* attention (batch too) */
-	uint64_t elems;                              /* elementwise, convert and all that move: output elements */
-	uint64_t rows, cols;                         /* reduce, softmax, norm, topk, sort, scan: along cols */
-	uint64_t top;                                /* topk */
-	uint32_t arity;                              /* elementwise: tensor inputs; concat: members */
-	bool causal, paged, strided;                 /* strided: some operand is not contiguous */
-	uint32_t apart;                              /* copy: 32-byte sectors of the source in 32 neighbours; 0: no more than need be */
+	uint64_t elems;              /* elementwise, convert and all that move: output elements */
+	uint64_t rows, cols;         /* reduce, softmax, norm, topk, sort, scan: along cols */
+	uint64_t top;                /* topk */
+	uint32_t arity;              /* elementwise: tensor inputs; concat: members */
+	bool causal, paged, strided; /* strided: some operand is not contiguous */
+	uint32_t apart;              /* copy: 32-byte sectors of the source in 32 neighbours; 0: no more than need be */
 };
 
 struct op_tensor {
-	const char *name;                            /* "layer3.w2", made by the lowering; unique */
+	const char *name; /* "layer3.w2", made by the lowering; unique */
 	enum op_role role;
 	enum dtype dtype;
-	uint64_t bytes;                              /* of one instance */
-	uint64_t addr;                               /* of instance 0; ranges of live tensors do not overlap */
-	uint32_t instances;                          /* > 1: a routed expert's weights, e at addr + e * stride */
+	uint64_t bytes;     /* of one instance */
+	uint64_t addr;      /* of instance 0; ranges of live tensors do not overlap */
+	uint32_t instances; /* > 1: a routed expert's weights, e at addr + e * stride */
 	uint64_t stride;
-	int32_t layer;                               /* -1: outside the layers */
-	int32_t route;                               /* which router picks the instance; -1: not routed */
-	bool inferred;                               /* id not in the trace: inferred from shape, dtype and order */
-	bool external;                               /* there before the stream starts: weights, old KV, inputs */
+	int32_t layer; /* -1: outside the layers */
+	int32_t route; /* which router picks the instance; -1: not routed */
+	bool inferred; /* id not in the trace: inferred from shape, dtype and order */
+	bool external; /* there before the stream starts: weights, old KV, inputs */
 };
 
 struct op_operand {
 	uint32_t tensor;
 	bool write;
-	uint64_t offset, bytes;                      /* touched range within the tensor */
-	uint64_t touched;                            /* bytes moved; < bytes when strided or gathered, > bytes never */
-	uint32_t slot;                               /* routed: which of the step's picks (0 .. top - 1) */
+	uint64_t offset, bytes; /* touched range within the tensor */
+	uint64_t touched;       /* bytes moved; < bytes when strided or gathered, > bytes never */
+	uint32_t slot;          /* routed: which of the step's picks (0 .. top - 1) */
 };
 
 /* One device activity of the trace. */
 struct op_launch {
-	int64_t trace_id;                            /* trace.db launch id */
+	int64_t trace_id; /* trace.db launch id */
 	const char *name;
 	uint64_t start_ns, measured_ns;
 	uint32_t grid[3], block[3], cluster[3], registers;
 	uint64_t smem_static, smem_dynamic, local;
 	int64_t stream;
-	int32_t waits_for;                           /* index of the launch before it in its stream; -1: none */
-	uint8_t wait_kind;                           /* enum op_wait */
-	uint8_t kind;                                /* enum trace_launch_kind */
-	uint64_t host_start_ns;                      /* when the host called; 0: not recorded */
+	int32_t waits_for;      /* index of the launch before it in its stream; -1: none */
+	uint8_t wait_kind;      /* enum op_wait */
+	uint8_t kind;           /* enum trace_launch_kind */
+	uint64_t host_start_ns; /* when the host called; 0: not recorded */
 };
 enum op_wait { OP_WAIT_NONE, OP_WAIT_STREAM, OP_WAIT_GRAPH, OP_WAIT_PROGRAMMATIC };
 
 struct op {
-	uint32_t id;                                 /* index in the stream */
+	uint32_t id; /* index in the stream */
 	enum op_kind kind;
-	const char *name;                            /* what a person calls it: "gemv 1x1280x896", "silu" */
-	const char *family;                          /* of the rule table: "gemv", "elementwise", ... */
-	const char *rule;                            /* name of the rule that made it */
+	const char *name;   /* what a person calls it: "gemv 1x1280x896", "silu" */
+	const char *family; /* of the rule table: "gemv", "elementwise", ... */
+	const char *rule;   /* name of the rule that made it */
 	enum op_phase phase;
-	int32_t layer;                               /* -1: outside the layers */
+	int32_t layer; /* -1: outside the layers */
 	struct op_shape shape;
-	enum dtype dtype, out_dtype, acc_dtype;      /* operands, result, accumulation */
-	enum op_cost cost;                           /* elementwise, convert */
-	const char *fn;                              /* elementwise: "silu", "mul", ...; else "" */
+	enum dtype dtype, out_dtype, acc_dtype; /* operands, result, accumulation */
+	enum op_cost cost;                      /* elementwise, convert */
+	const char *fn;                         /* elementwise: "silu", "mul", ...; else "" */
 	enum op_reduce reduce;
 	enum op_attn algorithm;
 	uint32_t first_operand, n_operands;
-	uint32_t first_dep, n_deps;                  /* op ids to wait for (true, anti and output dependences) */
-	uint32_t first_launch, n_launches;           /* 0 launches: from a model file */
-	int32_t routed_by;                           /* router whose picks this op needs; -1 */
-	uint64_t measured_ns;                        /* sum over its launches */
-	uint64_t opaque_bytes, opaque_flops;         /* OP_OPAQUE with counters; 0 when none */
+	uint32_t first_dep, n_deps;          /* op ids to wait for (true, anti and output dependences) */
+	uint32_t first_launch, n_launches;   /* 0 launches: from a model file */
+	int32_t routed_by;                   /* router whose picks this op needs; -1 */
+	uint64_t measured_ns;                /* sum over its launches */
+	uint64_t opaque_bytes, opaque_flops; /* OP_OPAQUE with counters; 0 when none */
 };
 
 /* A router: top-k over `experts`, `top` picked each step; in a trace the picks' identity is unknown. */
-struct op_route { uint32_t experts, top; int32_t layer; uint32_t topk_op, sync_op; /* UINT32_MAX: none */ };
-
-struct op_stream {
-	const char *source;                          /* trace path and range, or model name */
-	const char *digest;
-	struct op *ops; size_t n_ops;
-	struct op_tensor *tensors; size_t n_tensors;
-	struct op_operand *operands; size_t n_operands;
-	uint32_t *deps; size_t n_deps;
-	struct op_launch *launches; size_t n_launches;
-	struct op_route *routes; size_t n_routes;
-	uint64_t addr_end;                           /* one past the highest address */
-	uint64_t measured_ns;                        /* sum of all launches, copies and sets included */
-	uint64_t kernel_ns;                          /* kernels only */
-	uint64_t opaque_ns;                          /* measured time of opaque ops */
-	int64_t wall_ns;                             /* unprofiled wall time of the range; -1 unknown */
-	uint32_t sms, capability;                    /* of the device that was traced; compute capability times 10; 0 unknown */
+struct op_route {
+	uint32_t experts, top;
+	int32_t layer;
+	uint32_t topk_op, sync_op; /* UINT32_MAX: none */
 };
 
-const char *op_kind_name(enum op_kind k);            /* "gemm", ... */
+struct op_stream {
+	const char *source; /* trace path and range, or model name */
+	const char *digest;
+	struct op *ops;
+	size_t n_ops;
+	struct op_tensor *tensors;
+	size_t n_tensors;
+	struct op_operand *operands;
+	size_t n_operands;
+	uint32_t *deps;
+	size_t n_deps;
+	struct op_launch *launches;
+	size_t n_launches;
+	struct op_route *routes;
+	size_t n_routes;
+	uint64_t addr_end;        /* one past the highest address */
+	uint64_t measured_ns;     /* sum of all launches, copies and sets included */
+	uint64_t kernel_ns;       /* kernels only */
+	uint64_t opaque_ns;       /* measured time of opaque ops */
+	int64_t wall_ns;          /* unprofiled wall time of the range; -1 unknown */
+	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
+};
+
+const char *op_kind_name(enum op_kind k); /* "gemm", ... */
 const char *op_role_name(enum op_role r);
 const char *op_cost_name(enum op_cost c);
 const char *op_reduce_name(enum op_reduce r);

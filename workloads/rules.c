@@ -12,12 +12,12 @@
 #include "workloads/shape.h"
 
 #define DEFAULT_TABLE "configs/rules/pytorch-cuda.yaml"
-#define CACHE_MAX 65536       /* more names than any framework has; a hostile trace then goes uncached */
+#define CACHE_MAX     65536 /* more names than any framework has; a hostile trace then goes uncached */
 
 /* What rows from `from` on answer to a kernel and framework op: the first whose expressions match, -1 none. */
 struct rules_answer {
 	uint64_t hash;
-	const char *kernel, *op;  /* op NULL: none */
+	const char *kernel, *op; /* op NULL: none */
 	uint32_t from;
 	int32_t row;
 	bool has_cluster;

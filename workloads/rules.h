@@ -17,24 +17,24 @@ struct rules;
 
 struct rule {
 	const char *name, *family, *friendly, *library;
-	const char *m1_family;                   /* of a product with one row; NULL: `family` for all */
+	const char *m1_family; /* of a product with one row; NULL: `family` for all */
 	enum op_kind kind;
 	enum op_cost cost;
-	const char *fn;                          /* "" when the op has none; "op": the framework op's own name */
+	const char *fn; /* "" when the op has none; "op": the framework op's own name */
 	enum op_reduce reduce;
 	enum op_attn algorithm;
-	enum dtype math;                         /* of the arithmetic where it is not the operands' (tf32); DT_NONE */
-	const char *shape;                       /* name of a shape reader in workloads/shape.c; NULL: none */
-	int reader;                              /* the same for shape_read; -1 */
-	bool part;                               /* never what names its op: a set before the kernel itself */
-	bool joins_previous;                     /* split-K reduce, combine: one op with the launch before it */
-	bool temporary;                          /* its result is read once: squares on the way into a mean */
-	bool routes;                             /* a top-k that may pick experts */
-	bool syncs;                              /* the host reads the result: a blocking copy to the host */
-	bool opens_routed, closes_routed;        /* products between them are routed, after a top-k that routes */
+	enum dtype math;                  /* of the arithmetic where it is not the operands' (tf32); DT_NONE */
+	const char *shape;                /* name of a shape reader in workloads/shape.c; NULL: none */
+	int reader;                       /* the same for shape_read; -1 */
+	bool part;                        /* never what names its op: a set before the kernel itself */
+	bool joins_previous;              /* split-K reduce, combine: one op with the launch before it */
+	bool temporary;                   /* its result is read once: squares on the way into a mean */
+	bool routes;                      /* a top-k that may pick experts */
+	bool syncs;                       /* the host reads the result: a blocking copy to the host */
+	bool opens_routed, closes_routed; /* products between them are routed, after a top-k that routes */
 };
 
-struct rules *rules_load(const char *path, struct err *e);   /* NULL path: the default table */
+struct rules *rules_load(const char *path, struct err *e); /* NULL path: the default table */
 struct rules *rules_parse(const char *text, size_t n, const char *name, struct err *e); /* of a table in memory */
 void rules_free(struct rules *r);
 /* NULL: no rule. `family` of the answer is by shape already: a product of one row has its m1_family. */
@@ -43,6 +43,6 @@ const struct rule *rules_match(struct rules *r, const struct trace_launch *l);
 bool rules_cluster(struct rules *r, const struct trace_launch *l, uint32_t cluster[3]);
 size_t rules_count(const struct rules *r);
 const struct rule *rules_at(const struct rules *r, size_t i);
-uint64_t rules_hash(const struct rules *r);                  /* of every row's text, in order */
+uint64_t rules_hash(const struct rules *r); /* of every row's text, in order */
 
 #endif

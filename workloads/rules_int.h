@@ -20,25 +20,29 @@ struct rules_re {
 };
 
 /* Conditions beside the names; -1 or DT_NONE: any. */
-struct rules_when { int activity, dir, blocking, converts; enum dtype dtype; bool any; };
+struct rules_when {
+	int activity, dir, blocking, converts;
+	enum dtype dtype;
+	bool any;
+};
 
 struct rules_row {
-	struct rule rule, m1;            /* m1: the same with the family of a product of one row */
+	struct rule rule, m1; /* m1: the same with the family of a product of one row */
 	struct rules_re kernel, op;
 	regex_t cluster;
 	bool has_cluster;
-	int depth;                       /* of the table it stands in: 0 the one asked for, 1 its base, ... */
+	int depth; /* of the table it stands in: 0 the one asked for, 1 its base, ... */
 	struct rules_when when;
 };
 
 struct rules_answer;
 
 struct rules {
-	struct arena *arena;             /* rows, and what their texts point to */
+	struct arena *arena; /* rows, and what their texts point to */
 	struct rules_row **rows;
 	size_t n, cap;
 	uint64_t hash;
-	struct rules_answer **cache;     /* open addressing; size a power of two */
+	struct rules_answer **cache; /* open addressing; size a power of two */
 	size_t cache_n, cache_cap;
 };
 

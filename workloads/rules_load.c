@@ -9,11 +9,16 @@
 #include "workloads/rules_int.h"
 #include "workloads/shape.h"
 
-#define MAX_DEPTH 4           /* tables built on tables */
+#define MAX_DEPTH 4 /* tables built on tables */
 #define MAX_RULES 4096
 #define MAX_REGEX 1024
 
-struct loading { struct rules *r; const struct yaml *y; int depth; struct err *e; };
+struct loading {
+	struct rules *r;
+	const struct yaml *y;
+	int depth;
+	struct err *e;
+};
 
 static int nomem(struct err *e)
 {
@@ -217,8 +222,8 @@ static int read_when(struct loading *g, const struct ynode *map, struct rules_wh
 		return yaml_err(g->y, n, g->e, "'when' holds conditions: {blocking: yes}");
 	if (yaml_only_keys(g->y, n, keys, sizeof keys / sizeof *keys, g->e) < 0 ||
 	    read_word(g, n, "activity", activities, 3, &w->activity) < 0 ||
-	    read_word(g, n, "dir", dirs, 6, &w->dir) < 0 ||
-	    read_tri(g, n, "blocking", &w->blocking) < 0 || read_tri(g, n, "converts", &w->converts) < 0)
+	    read_word(g, n, "dir", dirs, 6, &w->dir) < 0 || read_tri(g, n, "blocking", &w->blocking) < 0 ||
+	    read_tri(g, n, "converts", &w->converts) < 0)
 		return -1;
 	return read_dtype(g, n, &w->dtype);
 }
@@ -256,11 +261,13 @@ static int read_enums(struct loading *g, const struct ynode *n, struct rule *u)
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const char *const rule_keys[] = {
 	"name", "kernel", "op", "when", "kind", "cost", "fn", "reduce", "algorithm", "dtype", "shape", "family",
 	"m1_family", "friendly", "library", "part", "joins_previous", "temporary", "routes", "syncs", "opens_routed",
 	"closes_routed", "cluster_from_name",
 };
+/* clang-format on */
 
 static int add(struct rules *r, struct rules_row *row)
 {

@@ -7,6 +7,7 @@
 #include "workloads/shape_int.h"
 
 /* X(name in a rule's `shape:`, whether it looks at the framework op's arguments). */
+/* clang-format off */
 #define READER_ROWS(X) \
 	X(product, true)   X(attention, true)   X(convolution, true) X(softmax, true)    X(norm, true) \
 	X(norm_out, true)  X(add_norm, true)    X(reduce, true)      X(elementwise, true) X(out_first, true) \
@@ -14,10 +15,15 @@
 	X(concat, true)    X(gather, true)      X(index, true)       X(scatter, true)    X(topk, true) \
 	X(sort, true)      X(scan, true)        X(nonzero, true)     X(cache_write, true) X(collective, true) \
 	X(memcpy, false)   X(memset, false)
+/* clang-format on */
 
-#define AS_ROW(name, needs) { #name, rd_##name, needs },
+#define AS_ROW(name, needs)  { #name, rd_##name, needs },
 #define AS_NAME(name, needs) #name,
-static const struct { const char *name; shape_reader *read; bool needs_op; } readers[] = { READER_ROWS(AS_ROW) };
+static const struct {
+	const char *name;
+	shape_reader *read;
+	bool needs_op;
+} readers[] = { READER_ROWS(AS_ROW) };
 #define READERS (sizeof readers / sizeof *readers)
 
 int shape_find(const char *name)
@@ -214,7 +220,7 @@ static int measure(struct reading *r, struct shape_io *io)
 		if (rd_mul(r, io->dims[i], io->strides[i], &step) < 0)
 			return -1;
 		if (io->strides[i])
-			elems *= io->dims[i];                     /* <= all, which is checked */
+			elems *= io->dims[i]; /* <= all, which is checked */
 		if (step > extent)
 			extent = step;
 	}
@@ -347,16 +353,26 @@ int shape_close_index(struct shape *s, uint64_t n)
 enum dtype rd_accumulates(enum dtype d)
 {
 	switch (d) {
-	case DT_TF32: case DT_BF16: case DT_FP16: case DT_FP8: case DT_FP4: return DT_FP32;
-	case DT_INT8: case DT_INT4: return DT_INT32;
-	default: return d;
+	case DT_TF32:
+	case DT_BF16:
+	case DT_FP16:
+	case DT_FP8:
+	case DT_FP4:
+		return DT_FP32;
+	case DT_INT8:
+	case DT_INT4:
+		return DT_INT32;
+	default:
+		return d;
 	}
 }
 
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos)
 {
-	static const enum dtype codes[] = { DT_INT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_FP16, DT_FP32, DT_FP64,
-	                                    DT_NONE, DT_NONE, DT_NONE, DT_BOOL, DT_INT8, DT_INT8, DT_INT32, DT_BF16 };
+	static const enum dtype codes[] = {
+		DT_INT8, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_FP16, DT_FP32,  DT_FP64,
+		DT_NONE, DT_NONE, DT_NONE,  DT_BOOL,  DT_INT8,  DT_INT8, DT_INT32, DT_BF16
+	};
 	int64_t v;
 
 	if (!rd_int(r, pos, &v) || v < 0 || (uint64_t)v >= sizeof codes / sizeof *codes)
@@ -367,12 +383,12 @@ enum dtype rd_dtype_code(const struct reading *r, int32_t pos)
 enum dtype rd_promote(enum dtype a, enum dtype b)
 {
 	static const uint8_t rank[DTYPES] = {
-		[DT_BOOL] = 1, [DT_INT4] = 2, [DT_INT8] = 3, [DT_INT16] = 4, [DT_INT32] = 5, [DT_INT64] = 6,
-		[DT_FP4] = 7, [DT_FP8] = 8, [DT_FP16] = 9, [DT_BF16] = 9, [DT_TF32] = 10, [DT_FP32] = 10,
-		[DT_FP64] = 11,
+		[DT_BOOL] = 1,  [DT_INT4] = 2,  [DT_INT8] = 3,  [DT_INT16] = 4, [DT_INT32] = 5,
+		[DT_INT64] = 6, [DT_FP4] = 7,   [DT_FP8] = 8,   [DT_FP16] = 9,  [DT_BF16] = 9,
+		[DT_TF32] = 10, [DT_FP32] = 10, [DT_FP64] = 11,
 	};
 
 	if (a != b && rank[a] == 9 && rank[b] == 9)
-		return DT_FP32;                               /* neither half format holds the other */
+		return DT_FP32; /* neither half format holds the other */
 	return rank[b] > rank[a] ? b : a;
 }

@@ -17,37 +17,37 @@
 
 /* What an operand is for; it decides where the lowering looks for the tensor and what it takes an unknown one for. */
 enum shape_use {
-	SHAPE_DATA,     /* an activation */
-	SHAPE_LEFT,     /* left operand of a product */
-	SHAPE_RIGHT,    /* right operand of a product: a weight unless the stream made it */
-	SHAPE_PARAM,    /* fewer dims than the result: a gain or a bias */
-	SHAPE_TABLE,    /* same number of dims, broadcast: rope tables, masks, per-row factors */
-	SHAPE_ROWS,     /* a table that rows are picked from: an embedding */
-	SHAPE_CACHE,    /* keys and values of attention */
-	SHAPE_GROWS,    /* the long member of a concat: an old KV cache when nobody made it */
-	SHAPE_INDEX,    /* positions */
-	SHAPE_TARGET    /* written in part by output 0; read only where elems > 0 (an accumulating scatter) */
+	SHAPE_DATA,  /* an activation */
+	SHAPE_LEFT,  /* left operand of a product */
+	SHAPE_RIGHT, /* right operand of a product: a weight unless the stream made it */
+	SHAPE_PARAM, /* fewer dims than the result: a gain or a bias */
+	SHAPE_TABLE, /* same number of dims, broadcast: rope tables, masks, per-row factors */
+	SHAPE_ROWS,  /* a table that rows are picked from: an embedding */
+	SHAPE_CACHE, /* keys and values of attention */
+	SHAPE_GROWS, /* the long member of a concat: an old KV cache when nobody made it */
+	SHAPE_INDEX, /* positions */
+	SHAPE_TARGET /* written in part by output 0; read only where elems > 0 (an accumulating scatter) */
 };
 
 struct shape_io {
 	enum shape_use use;
 	enum dtype dtype;
-	bool dtype_guess;                        /* only the element size is known (members of a concat) */
+	bool dtype_guess; /* only the element size is known (members of a concat) */
 	bool strides_known;
-	bool dense;                              /* no holes, in order; dims of 1 do not matter */
-	bool wide;                               /* broadcast to the result: fewer elements than it */
-	int32_t ndims;                           /* -1: dims unknown, see shape.open_index */
-	int32_t alias;                           /* outputs: the input it overwrites; -1 a tensor of its own */
+	bool dense;    /* no holes, in order; dims of 1 do not matter */
+	bool wide;     /* broadcast to the result: fewer elements than it */
+	int32_t ndims; /* -1: dims unknown, see shape.open_index */
+	int32_t alias; /* outputs: the input it overwrites; -1 a tensor of its own */
 	uint64_t dims[TRACE_MAX_DIMS], strides[TRACE_MAX_DIMS];
-	uint64_t elems;                          /* distinct elements it touches; a dim of stride 0 counts once */
-	uint64_t extent;                         /* elements of the tensor it looks into, as far as strides tell */
+	uint64_t elems;  /* distinct elements it touches; a dim of stride 0 counts once */
+	uint64_t extent; /* elements of the tensor it looks into, as far as strides tell */
 };
 
 struct shape {
 	struct op_shape s;
 	enum dtype dtype, out_dtype, acc_dtype;
-	bool open_index;                         /* how many positions is not in the trace: shape_close_index says */
-	bool open_estimate;                      /* it is, roughly: s.elems holds what the launch's grid says */
+	bool open_index;    /* how many positions is not in the trace: shape_close_index says */
+	bool open_estimate; /* it is, roughly: s.elems holds what the launch's grid says */
 	uint32_t n_in, n_out;
 	struct shape_io in[SHAPE_MAX_IN], out[SHAPE_MAX_OUT];
 };

@@ -7,8 +7,8 @@
 /* One launch being read. A helper that refuses sets `why` and returns -1 or NULL. */
 struct reading {
 	const struct trace_launch *l;
-	const struct trace_op *op;           /* never NULL in a reader that needs one */
-	char name[48];                       /* the framework op's name without namespace and in-place underscore */
+	const struct trace_op *op; /* never NULL in a reader that needs one */
+	char name[48];             /* the framework op's name without namespace and in-place underscore */
 	bool in_place;
 	struct shape *s;
 	const char *why;
@@ -16,12 +16,12 @@ struct reading {
 
 typedef int shape_reader(struct reading *r);
 
-int rd_refuse(struct reading *r, const char *why);                         /* always -1 */
+int rd_refuse(struct reading *r, const char *why); /* always -1 */
 /* The tensor at a position of the call, NULL when there is none; of a list its first member. */
 const struct trace_arg *rd_tensor(const struct reading *r, int32_t pos);
 /* The n-th tensor argument wherever it stands, NULL after the last. */
 const struct trace_arg *rd_nth(const struct reading *r, uint32_t n);
-const char *rd_scalar(const struct reading *r, int32_t pos);            /* "" when there is none */
+const char *rd_scalar(const struct reading *r, int32_t pos); /* "" when there is none */
 bool rd_true(const struct reading *r, int32_t pos);
 /* First integer of "6", "[-1]", "[0, 2]"; false when there is none. */
 bool rd_int(const struct reading *r, int32_t pos, int64_t *v);
@@ -40,15 +40,14 @@ enum dtype rd_accumulates(enum dtype d);
 /* PyTorch's number of a dtype, as in a `dtype=` argument; DT_NONE when absent or unknown. */
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos);
 enum dtype rd_promote(enum dtype a, enum dtype b);
-bool rd_name_is(const struct reading *r, const char *const *names);        /* NULL-terminated */
+bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
 /* shape_product.c */
 shape_reader rd_product, rd_attention, rd_convolution;
 /* shape_rows.c */
-shape_reader rd_softmax, rd_norm, rd_norm_out, rd_add_norm, rd_reduce, rd_elementwise, rd_out_first,
-             rd_fused, rd_rope;
+shape_reader rd_softmax, rd_norm, rd_norm_out, rd_add_norm, rd_reduce, rd_elementwise, rd_out_first, rd_fused, rd_rope;
 /* shape_move.c */
-shape_reader rd_copy, rd_fill, rd_arange, rd_concat, rd_gather, rd_index, rd_scatter, rd_topk, rd_sort,
-             rd_scan, rd_nonzero, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
+shape_reader rd_copy, rd_fill, rd_arange, rd_concat, rd_gather, rd_index, rd_scatter, rd_topk, rd_sort, rd_scan,
+	rd_nonzero, rd_memcpy, rd_memset, rd_cache_write, rd_collective;
 
 #endif

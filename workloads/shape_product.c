@@ -16,15 +16,27 @@ static int check_macs(struct reading *r, const struct op_shape *s)
 }
 
 /* Where the operands stand in the call; `transposed`: the right one is [n, k]. */
-struct product_args { const char *name; int8_t left, right, bias; bool transposed; };
+struct product_args {
+	const char *name;
+	int8_t left, right, bias;
+	bool transposed;
+};
 
 static const struct product_args *product_args(const struct reading *r)
 {
 	static const struct product_args known[] = {
-		{ "mm", 0, 1, -1, false }, { "bmm", 0, 1, -1, false }, { "matmul", 0, 1, -1, false },
-		{ "addmm", 1, 2, 0, false }, { "_addmm_activation", 1, 2, 0, false }, { "baddbmm", 1, 2, 0, false },
-		{ "linear", 0, 1, 2, true }, { "_scaled_mm", 0, 1, 4, false }, { "_int_mm", 0, 1, -1, false },
-		{ "mv", 1, 0, -1, true }, { "addmv", 2, 1, 0, true }, { "dot", 0, 1, -1, true },
+		{ "mm", 0, 1, -1, false },
+		{ "bmm", 0, 1, -1, false },
+		{ "matmul", 0, 1, -1, false },
+		{ "addmm", 1, 2, 0, false },
+		{ "_addmm_activation", 1, 2, 0, false },
+		{ "baddbmm", 1, 2, 0, false },
+		{ "linear", 0, 1, 2, true },
+		{ "_scaled_mm", 0, 1, 4, false },
+		{ "_int_mm", 0, 1, -1, false },
+		{ "mv", 1, 0, -1, true },
+		{ "addmv", 2, 1, 0, true },
+		{ "dot", 0, 1, -1, true },
 		{ "vdot", 0, 1, -1, true },
 		{ NULL, 0, 0, 0, false },
 	};
@@ -138,15 +150,15 @@ static uint64_t list_value(const struct reading *r, int32_t pos, uint32_t i, uin
 		if (at == i)
 			return v;
 	}
-	return v;                                         /* a list of one holds for all dims */
+	return v; /* a list of one holds for all dims */
 }
 
 /* An implicit product: m = output pixels, n = channels out, k = channels in x window, batch = groups. */
 int rd_convolution(struct reading *r)
 {
 	static const char *const vendor[] = { "cudnn_convolution", "miopen_convolution", "cudnn_convolution_relu",
-	                                      NULL };
-	int32_t base = rd_name_is(r, vendor) ? 2 : 3;        /* the vendors' ops have no bias argument */
+		                              NULL };
+	int32_t base = rd_name_is(r, vendor) ? 2 : 3; /* the vendors' ops have no bias argument */
 	int32_t stride_at = 3, pad_at = base == 2 ? 2 : 4;
 	struct op_shape *s = &r->s->s;
 	struct shape_io *x = rd_in(r, rd_tensor(r, 0), SHAPE_DATA);
@@ -188,7 +200,11 @@ int rd_convolution(struct reading *r)
 
 /* Frameworks' attention ops: [batch, heads, length, dim] or [batch, length, heads, dim] (rank 3: one sequence of
  * packed tokens), and where they say that the mask is causal; there is no position for those that never are. */
-struct attention_args { const char *name; bool heads_first; int8_t causal; };
+struct attention_args {
+	const char *name;
+	bool heads_first;
+	int8_t causal;
+};
 
 static const struct attention_args *attention_args(const struct reading *r)
 {

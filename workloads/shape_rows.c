@@ -10,14 +10,14 @@ static int rows_along(struct reading *r, const struct shape_io *x, uint32_t axis
 	uint64_t all = 1;
 
 	for (int32_t i = 0; i < x->ndims; i++)
-		all *= x->dims[i];                            /* checked by add_in */
+		all *= x->dims[i]; /* checked by add_in */
 	r->s->s.cols = x->ndims ? x->dims[axis] : 1;
 	if (!all)
 		return rd_refuse(r, "the operand is empty");
 	r->s->s.rows = all / r->s->s.cols;
 	for (int32_t i = (int32_t)axis + 1; i < x->ndims; i++)
 		if (x->dims[i] > 1)
-			r->s->s.strided = true;           /* neighbours along the row are none in memory */
+			r->s->s.strided = true; /* neighbours along the row are none in memory */
 	return 0;
 }
 
@@ -153,7 +153,7 @@ int rd_reduce(struct reading *r)
 		return rd_refuse(r, "the operand is empty");
 	r->s->s.cols = cols;
 	r->s->s.rows = all / cols;
-	r->s->s.strided = inner_kept;                     /* the summed dim is not the innermost */
+	r->s->s.strided = inner_kept; /* the summed dim is not the innermost */
 	dt = rd_name_is(r, args) ? DT_INT64 : rd_name_is(r, bools) ? DT_BOOL : x->dtype;
 	if (rd_name_is(r, sums) && dt != DT_NONE && rd_promote(dt, DT_INT64) == DT_INT64)
 		dt = DT_INT64;
@@ -209,7 +209,7 @@ static void follow_layout(struct shape *s, struct shape_io *out)
 		}
 	}
 	if (!full || !full->strides_known || full->extent != out->elems)
-		return;                                       /* a slice: the result is packed */
+		return; /* a slice: the result is packed */
 	if (full->dense && !broadcasts)
 		return;
 	memcpy(out->strides, full->strides, sizeof out->strides);
@@ -218,12 +218,12 @@ static void follow_layout(struct shape *s, struct shape_io *out)
 
 static enum dtype elementwise_out(const struct reading *r, enum dtype common)
 {
-	static const char *const bools[] = { "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
-	                                     "logical_not",
-	                                     "logical_xor", "isnan", "isinf", "isfinite", "isin", "signbit", NULL };
-	static const char *const floats[] = { "div", "exp", "rsqrt", "sqrt", "reciprocal", "sin", "cos", "tanh",
-	                                      "sigmoid",
-	                                      "log", NULL };
+	static const char *const bools[] = { "eq",          "ne",          "lt",          "le",
+		                             "gt",          "ge",          "logical_and", "logical_or",
+		                             "logical_not", "logical_xor", "isnan",       "isinf",
+		                             "isfinite",    "isin",        "signbit",     NULL };
+	static const char *const floats[] = { "div", "exp",  "rsqrt",   "sqrt", "reciprocal", "sin",
+		                              "cos", "tanh", "sigmoid", "log",  NULL };
 
 	if (rd_name_is(r, bools))
 		return DT_BOOL;
@@ -319,7 +319,7 @@ int rd_fused(struct reading *r)
 	if (!n || elementwise_in(r, 0, n > 1 ? n - 1 : 1) < 0)
 		return rd_refuse(r, "no tensor argument");
 	r->s->s.elems = r->s->in[0].elems;
-	if (n == 1)                                       /* one pointer: overwritten in place */
+	if (n == 1) /* one pointer: overwritten in place */
 		return rd_alias(r, 0) ? 0 : -1;
 	if (!rd_in(r, to, SHAPE_TARGET) || !rd_alias(r, r->s->n_in - 1))
 		return -1;

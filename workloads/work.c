@@ -26,12 +26,21 @@ void work_cost(enum op_cost c, uint32_t arity, uint32_t *alu, uint32_t *sfu)
 {
 	*alu = *sfu = 0;
 	switch (c) {
-	case OP_COST_ALU: *alu = arity > 1 ? arity - 1 : 1; break;
-	case OP_COST_DIV: *alu = DIV_STEPS; break;
-	case OP_COST_SFU: *sfu = 1; break;
-	case OP_COST_ACT: *alu = ACT_STEPS, *sfu = 1; break;
+	case OP_COST_ALU:
+		*alu = arity > 1 ? arity - 1 : 1;
+		break;
+	case OP_COST_DIV:
+		*alu = DIV_STEPS;
+		break;
+	case OP_COST_SFU:
+		*sfu = 1;
+		break;
+	case OP_COST_ACT:
+		*alu = ACT_STEPS, *sfu = 1;
+		break;
 	case OP_COST_MOVE:
-	case OP_COSTS: break;
+	case OP_COSTS:
+		break;
 	}
 }
 
@@ -58,7 +67,7 @@ uint64_t work_attention_pairs(const struct op_shape *s)
 
 	if (!s->causal || s->q_len < 2 || all == UINT64_MAX)
 		return all;
-	if (s->kv_len >= s->q_len)                          /* the last query sees every key */
+	if (s->kv_len >= s->q_len) /* the last query sees every key */
 		return all - s->q_len * (s->q_len - 1) / 2;
 	return all / 2;
 }
@@ -117,11 +126,18 @@ static void count(struct work *w, const struct op *o)
 		count_vector(w, grid, 1, 0);
 		break;
 	case OP_COLLECTIVE:
-		if (o->fn && strstr(o->fn, "reduce"))           /* all_reduce, reduce_scatter; gathers only move */
+		if (o->fn && strstr(o->fn, "reduce")) /* all_reduce, reduce_scatter; gathers only move */
 			count_vector(w, s->elems, 1, 0);
 		break;
-	case OP_CONVERT: case OP_COPY: case OP_CONCAT: case OP_GATHER: case OP_SCATTER: case OP_EMBED:
-	case OP_HOST_SYNC: case OP_OPAQUE: case OP_KINDS:
+	case OP_CONVERT:
+	case OP_COPY:
+	case OP_CONCAT:
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_EMBED:
+	case OP_HOST_SYNC:
+	case OP_OPAQUE:
+	case OP_KINDS:
 		break;
 	}
 	w->flops = add(mul(w->macs, 2), add(w->alu, w->sfu));

@@ -17,8 +17,8 @@
 #include "workloads/op.h"
 
 struct work {
-	uint64_t macs;            /* multiply-adds of gemm and attention */
-	uint64_t alu, sfu;        /* vector element steps by pipe */
+	uint64_t macs;     /* multiply-adds of gemm and attention */
+	uint64_t alu, sfu; /* vector element steps by pipe */
 	uint64_t flops;
 	uint64_t read_bytes, write_bytes;
 	uint64_t role_read_bytes[OP_CONSTANT + 1];

@@ -190,7 +190,7 @@ void gpu_plain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 
 static gpu_form *const forms[KERNEL_FORMS] = { gpu_plain, gpu_copy,    gpu_copy,         gpu_stream, gpu_rows,
 	                                       gpu_chain, gpu_product, gpu_split_reduce, gpu_dot,    gpu_attention,
-	                                       gpu_flash, gpu_combine, gpu_walk,   gpu_mma };
+	                                       gpu_flash, gpu_combine, gpu_walk,         gpu_mma };
 
 /* I1, whatever a form thinks of: bytes over the sustained rates. CTAs of a product that want the same bytes at the same
  * time share a request, so that its L2 moves fewer than its operands have. */

@@ -16,28 +16,28 @@
 #ifndef NPUSIM_ARCH_GPU_GPU_H
 #define NPUSIM_ARCH_GPU_GPU_H
 
+#include "arch/gpu/kernel.h"
 #include "arch/gpu/occupancy.h"
 #include "sim/base/comp.h"
-#include "arch/gpu/kernel.h"
 #include "workloads/op.h"
 
 /* What all forms share. */
 struct gpu_cfg {
-	ps_t launch;                 /* launch and drain of a kernel of one CTA that does nothing */
-	uint64_t cta_rate;           /* CTAs the device starts a second */
-	ps_t step_l2, step_dram;     /* a dependent step: load and barrier, hitting in L2 or not */
-	ps_t step_fresh;             /* what a step of a loop over elements takes more on bytes a launch before has just written */
-	uint64_t fresh;              /* ... in an operand of so many bytes or more */
-	uint32_t code;               /* launches of other kernels after which the SMs hold nothing of a kernel's code */
-	ps_t barrier;                /* of a CTA of 128 threads */
-	uint64_t dram_read, dram_write; /* bytes/s sustained */
-	uint64_t l2_rate;            /* bytes/s all SMs together get from the L2 */
-	uint64_t sm_rate_l2, sm_rate_dram; /* bytes/s one SM gets */
+	ps_t launch;             /* launch and drain of a kernel of one CTA that does nothing */
+	uint64_t cta_rate;       /* CTAs the device starts a second */
+	ps_t step_l2, step_dram; /* a dependent step: load and barrier, hitting in L2 or not */
+	ps_t step_fresh; /* what a step of a loop over elements takes more on bytes a launch before has just written */
+	uint64_t fresh;  /* ... in an operand of so many bytes or more */
+	uint32_t code;   /* launches of other kernels after which the SMs hold nothing of a kernel's code */
+	ps_t barrier;    /* of a CTA of 128 threads */
+	uint64_t dram_read, dram_write;                     /* bytes/s sustained */
+	uint64_t l2_rate;                                   /* bytes/s all SMs together get from the L2 */
+	uint64_t sm_rate_l2, sm_rate_dram;                  /* bytes/s one SM gets */
 	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8; /* multiply-adds count two; a cycle and SM */
-	uint64_t clock_tensor;       /* kHz sustained with all tensor cores busy */
-	uint32_t issue;              /* thread instructions a cycle and SM, times 100 */
-	uint32_t sfu;                /* special functions a cycle and SM */
-	uint32_t overlap;            /* exponent of the smooth maximum: 1, 2, 4, 8 */
+	uint64_t clock_tensor;                              /* kHz sustained with all tensor cores busy */
+	uint32_t issue;                                     /* thread instructions a cycle and SM, times 100 */
+	uint32_t sfu;                                       /* special functions a cycle and SM */
+	uint32_t overlap;                                   /* exponent of the smooth maximum: 1, 2, 4, 8 */
 };
 
 /* Parameters of single forms, with their rows in gpu_FORM.c. */
@@ -62,31 +62,31 @@ struct gpu_flash_cfg {
 	uint64_t tile_rate;
 };
 struct gpu_stream_cfg {
-	ps_t spread;                 /* the longest that first loads queue when many go to DRAM at once */
-	uint64_t spread_bytes;       /* of missed bytes with which half of that is reached */
-	ps_t copy, set;              /* what a copy or a set takes beside its bytes and an empty kernel */
-	uint64_t inline_set;         /* sets of fewer bytes go word by word ... */
-	uint64_t inline_rate;        /* ... at so many bytes/s */
-	ps_t odd;                    /* of a large copy whose bytes are no whole pages */
-	uint32_t apart;              /* sectors a cycle and SM where neighbours lie apart, times 100 */
-	uint32_t write_buffer;       /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
+	ps_t spread;           /* the longest that first loads queue when many go to DRAM at once */
+	uint64_t spread_bytes; /* of missed bytes with which half of that is reached */
+	ps_t copy, set;        /* what a copy or a set takes beside its bytes and an empty kernel */
+	uint64_t inline_set;   /* sets of fewer bytes go word by word ... */
+	uint64_t inline_rate;  /* ... at so many bytes/s */
+	ps_t odd;              /* of a large copy whose bytes are no whole pages */
+	uint32_t apart;        /* sectors a cycle and SM where neighbours lie apart, times 100 */
+	uint32_t write_buffer; /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
 };
 struct gpu_rows_cfg {
-	uint64_t l1;                 /* bytes of rows under way in an SM that its L1 keeps for a second pass */
-	ps_t step_l1;                /* a load that hits it */
-	ps_t join;                   /* of CTAs that share a result: store, fence, count, and who is last */
-	uint32_t resident;           /* of the L2: bytes under way of which it keeps none for a later pass; of a quarter, all */
-	uint32_t overlap;            /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
+	uint64_t l1;       /* bytes of rows under way in an SM that its L1 keeps for a second pass */
+	ps_t step_l1;      /* a load that hits it */
+	ps_t join;         /* of CTAs that share a result: store, fence, count, and who is last */
+	uint32_t resident; /* of the L2: bytes under way of which it keeps none for a later pass; of a quarter, all */
+	uint32_t overlap;  /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
-extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[], gpu_flash_schema[],
-	gpu_stream_schema[], gpu_rows_schema[];
+extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[],
+	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[];
 
 /* A device: the configuration's parts the closed forms look at. */
 struct gpu {
-	uint64_t clock;              /* kHz */
+	uint64_t clock; /* kHz */
 	uint32_t sms;
-	uint64_t l2;                 /* bytes */
+	uint64_t l2; /* bytes */
 	const struct sm_cfg *sm;
 	const struct gpu_cfg *c;
 	const struct gpu_product_cfg *product;
@@ -99,8 +99,8 @@ struct gpu {
 
 /* What the memory system made of a launch's bytes. */
 struct gpu_mem {
-	uint64_t read, read_hit;     /* bytes asked, found in the L2 */
-	uint64_t write, write_back;  /* bytes stored; dirty bytes that went to DRAM meanwhile */
+	uint64_t read, read_hit;    /* bytes asked, found in the L2 */
+	uint64_t write, write_back; /* bytes stored; dirty bytes that went to DRAM meanwhile */
 };
 
 /* A launch and all that its time depends on. `kernel` holds the counts of its template. Launches of an op lie side by
@@ -108,11 +108,12 @@ struct gpu_mem {
 struct gpu_launch {
 	const struct op_stream *stream;
 	const struct op *op;
-	const struct op_launch *at;  /* geometry; measured time is in there for whoever compares, and not looked at here */
+	const struct op_launch
+		*at; /* geometry; measured time is in there for whoever compares, and not looked at here */
 	struct kernel kernel;
-	uint32_t nth, count;         /* of the op's launches */
-	uint32_t others;             /* launches of other kernels since this one's last; UINT32_MAX: it is the first */
-	uint64_t fresh;              /* bytes of its largest operand that was written and is read for the first time */
+	uint32_t nth, count; /* of the op's launches */
+	uint32_t others;     /* launches of other kernels since this one's last; UINT32_MAX: it is the first */
+	uint64_t fresh;      /* bytes of its largest operand that was written and is read for the first time */
 	struct gpu_mem mem;
 };
 
@@ -120,7 +121,7 @@ struct gpu_launch {
 struct gpu_time {
 	ps_t total;
 	ps_t launch, start, body, finish; /* body: chain, memory and pipes, overlapped */
-	ps_t chain, memory, pipe;    /* each alone */
+	ps_t chain, memory, pipe;         /* each alone */
 	enum res bound;
 };
 
@@ -132,7 +133,10 @@ typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gp
 gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
 	gpu_combine, gpu_flash, gpu_walk, gpu_mma;
 
-struct gpu_grid { uint64_t ctas, threads, rounds; uint32_t per_sm, sms; };     /* sms: that have a CTA */
+struct gpu_grid {
+	uint64_t ctas, threads, rounds;
+	uint32_t per_sm, sms;
+}; /* sms: that have a CTA */
 struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
 /* (a^p + b^p)^(1/p), p = 1, 2, 4, 8 or larger powers of two: how far two things that go on at once hide each other. */
 ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
@@ -155,21 +159,23 @@ ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sm
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
 
 /* Where later passes find what an earlier one has read: shares of it, in millionths; the rest is in the L2. */
-struct gpu_kept { uint32_t l1, dram; };
+struct gpu_kept {
+	uint32_t l1, dram;
+};
 
 /* How CTAs of all forms but products and attention spend their time, and what it adds up to (gpu_flow.c). */
 struct gpu_flow {
 	struct gpu_grid grid;
-	ps_t head;                   /* dependent, of a CTA, outside its loop */
-	ps_t loop;                   /* dependent, of a CTA, all iterations */
-	ps_t tail;                   /* what the CTA that is launched last takes more than the others */
-	uint64_t parties;            /* of an SM that load and compute in turns, each by itself; 0: threads do as they like */
-	bool in_order;               /* the loop is over the CTAs: rounds do not repeat it */
-	uint64_t reread;             /* bytes later passes read ... */
-	struct gpu_kept kept;        /* ... from there */
-	uint64_t elements;           /* that instructions are counted by */
-	ps_t math;                   /* of multipliers, beside the instructions */
-	ps_t sectors;                /* that the load units need beside the instructions */
+	ps_t head;            /* dependent, of a CTA, outside its loop */
+	ps_t loop;            /* dependent, of a CTA, all iterations */
+	ps_t tail;            /* what the CTA that is launched last takes more than the others */
+	uint64_t parties;     /* of an SM that load and compute in turns, each by itself; 0: threads do as they like */
+	bool in_order;        /* the loop is over the CTAs: rounds do not repeat it */
+	uint64_t reread;      /* bytes later passes read ... */
+	struct gpu_kept kept; /* ... from there */
+	uint64_t elements;    /* that instructions are counted by */
+	ps_t math;            /* of multipliers, beside the instructions */
+	ps_t sectors;         /* that the load units need beside the instructions */
 };
 void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
 /* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */

@@ -52,7 +52,8 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 	ps_t math = clock_span(mma * f->mma / 1000000, g->clock);
 	ps_t pipe = clock_span(div_up(2 * scores * dims, rate), g->clock);
 
-	return gpu_overlap(4, math, mates * pipe) + clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
+	return gpu_overlap(4, math, mates * pipe) +
+	       clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
 }
 
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)

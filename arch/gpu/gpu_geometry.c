@@ -22,10 +22,10 @@ struct tile {
  * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). */
 static const struct tile tiles[] = {
 	/* on generations without wgmma; those that copy through registers have one or two stages */
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32, 118,
-	  true, KERNEL_MMA },
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128, 88,
-	  true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32,
+	  118, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128,
+	  88, true, KERNEL_MMA },
 	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 100,
 	  true, KERNEL_MMA },
 	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x5_tn", 80, 89, 16, 64, 64, 64, 5, 1, 128, 100, true,
@@ -43,10 +43,10 @@ static const struct tile tiles[] = {
 	  118, true, KERNEL_MMA },
 	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 120, 129, 16, 32, 32, 128, 2, 1, 128,
 	  88, true, KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 100, true,
-	  KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", 120, 129, 16, 64, 64, 32, 6, 1, 128, 90, true,
-	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 100,
+	  true, KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", 120, 129, 16, 64, 64, 32, 6, 1, 128, 90,
+	  true, KERNEL_MMA },
 	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 154,
 	  true, KERNEL_MMA },
 	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 120, 129, 16, 256, 128, 32, 3, 1, 256,
@@ -60,17 +60,24 @@ static const struct tile tiles[] = {
 	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true, KERNEL_PRODUCT },
 	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
 	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true,
+	  KERNEL_PRODUCT },
 };
 
 /* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
  * both, and enough of k, is taken. Source: its *_fp8_dispatch.cuh for sm89, sm90, sm100 and sm120; where those leave the
  * stages to the library they are what shared memory holds. */
-struct fp8_tile { uint32_t from, to; uint64_t tokens, outputs, least_k; struct tile tile; };
+struct fp8_tile {
+	uint32_t from, to;
+	uint64_t tokens, outputs, least_k;
+	struct tile tile;
+};
 
-#define ANY  UINT64_MAX
+#define ANY UINT64_MAX
 #define FP8(name, n, m, k, stages, cluster, threads, registers, form) \
-	{ "cutlass_scaled_mm_fp8_" name, 0, 0, 8, n, m, k, stages, cluster, threads, registers, false, form }
+	{ \
+		"cutlass_scaled_mm_fp8_" name, 0, 0, 8, n, m, k, stages, cluster, threads, registers, false, form \
+	}
 #define ADA(name, n, m, k, stages, threads) FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA)
 #define GEFORCE(name, n, m, k, stages)      FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA)
 #define TMA(name, n, m, k, stages, cluster) FP8(name, n, m, k, stages, cluster, 384, 168, KERNEL_PRODUCT)

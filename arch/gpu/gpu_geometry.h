@@ -21,7 +21,11 @@
 #define GEOMETRY_LAUNCHES 2
 
 /* Launches of one op; `at[k].name` is a kernel's as a profiler would show it. */
-struct geometry { uint32_t n; struct op_launch at[GEOMETRY_LAUNCHES]; struct kernel kernel[GEOMETRY_LAUNCHES]; };
+struct geometry {
+	uint32_t n;
+	struct op_launch at[GEOMETRY_LAUNCHES];
+	struct kernel kernel[GEOMETRY_LAUNCHES];
+};
 
 /* False: no rule for this op. */
 bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,

@@ -10,8 +10,10 @@
 #include "arch/gpu/gpu.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
-#define SWEPT  "least squares over K and N swept at few tokens, cold (traces/h200/micro/gemm.json.gz), and sweep2's fitted split"
-#define SUMMED "least squares over 318 such launches, of half of all shapes by a hash: traces/h200/micro/gemm.json.gz, matmul.json.gz, the sweeps"
+#define SWEPT \
+	"least squares over K and N swept at few tokens, cold (traces/h200/micro/gemm.json.gz), and sweep2's fitted split"
+#define SUMMED \
+	"least squares over 318 such launches, of half of all shapes by a hash: traces/h200/micro/gemm.json.gz, matmul.json.gz, the sweeps"
 
 const struct cfg_field gpu_product_schema[] = {
 	CFG_PS(struct gpu_product_cfg, setup, "setup", "1500 ns", 0, 100 * PS_US, NULL,

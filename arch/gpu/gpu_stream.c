@@ -78,7 +78,8 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 		turns = k->items;
 	f.loop = turns * (gpu_flow_turn(g, l) + gpu_flow_fresh(g, l));
 	if (l->op->shape.apart)
-		f.sectors = clock_span(div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->stream->apart * f.grid.sms),
-		                       g->clock);
+		f.sectors = clock_span(
+			div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->stream->apart * f.grid.sms),
+			g->clock);
 	gpu_flow_time(g, l, &f, t);
 }

@@ -12,8 +12,9 @@
 struct gpu_traffic;
 struct gpu_traffic *gpu_traffic_new(const struct memory_cfg *c, uint64_t clock_khz, struct err *e);
 void gpu_traffic_free(struct gpu_traffic *t);
-void gpu_traffic_forget(struct gpu_traffic *t);                      /* cold caches */
+void gpu_traffic_forget(struct gpu_traffic *t); /* cold caches */
 /* Adds to *m. Bytes written back meanwhile are the L2's, whoever's they were. */
-int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool write, struct gpu_mem *m, struct err *e);
+int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool write, struct gpu_mem *m,
+                     struct err *e);
 
 #endif

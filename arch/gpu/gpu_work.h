@@ -12,16 +12,18 @@
 #define NPUSIM_ARCH_GPU_GPU_WORK_H
 
 #include "arch/gpu/gpu_traffic.h"
-#include "sim/base/arena.h"
 #include "arch/gpu/kernels.h"
+#include "sim/base/arena.h"
 #include "workloads/op.h"
 
 struct gpu_work {
 	const struct op_stream *stream;
-	struct gpu_launch *launches; size_t n;       /* as in stream->launches */
+	struct gpu_launch *launches;
+	size_t n; /* as in stream->launches */
 };
 
-int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out, struct err *e);
+int gpu_work_make(const struct op_stream *s, const struct kernels *k, struct arena *a, struct gpu_work *out,
+                  struct err *e);
 
 /* So many bytes of an operand were just written, and nothing has read them before this op: says so to the first of its
  * launches that reads. gpu_work_make has said it of what the stream's ops write. */

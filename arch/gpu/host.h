@@ -13,17 +13,19 @@
 #include "workloads/op.h"
 
 struct host_cfg {
-	ps_t launch;                 /* of the launching thread, an activity */
-	ps_t sync;                   /* from the device's end to the thread's next step */
-	ps_t stream_gap;             /* between two kernels of a stream that both wait there */
-	ps_t graph_launch;           /* of a whole graph, beyond its nodes */
-	ps_t graph_node;             /* of each node, beyond its kernel */
-	ps_t record;                 /* in a kernel's recorded time, and in no graph */
+	ps_t launch;       /* of the launching thread, an activity */
+	ps_t sync;         /* from the device's end to the thread's next step */
+	ps_t stream_gap;   /* between two kernels of a stream that both wait there */
+	ps_t graph_launch; /* of a whole graph, beyond its nodes */
+	ps_t graph_node;   /* of each node, beyond its kernel */
+	ps_t record;       /* in a kernel's recorded time, and in no graph */
 };
 
 extern const struct cfg_field host_schema[];
 
-struct host_wall { ps_t eager, graph; };
+struct host_wall {
+	ps_t eager, graph;
+};
 
 /* `took[k]` is launch k of the stream, as a profiler would record it. */
 struct host_wall host_wall(const struct host_cfg *c, const struct op_stream *s, const ps_t *took);

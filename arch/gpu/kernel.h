@@ -71,7 +71,7 @@ enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, K
 	X(look_back, "1: CTAs wait for one another in order, so that the loop is over the CTAs")
 
 struct kernel {
-	const char *name;    /* of the table's row; "" for none */
+	const char *name; /* of the table's row; "" for none */
 	enum kernel_form form;
 	enum kernel_moves moves;
 #define X(n, help) uint32_t n;

@@ -9,13 +9,13 @@
 
 #include <stddef.h>
 
-#include "sim/base/err.h"
 #include "arch/gpu/kernel.h"
+#include "sim/base/err.h"
 #include "workloads/op.h"
 
 struct kernels;
 
-struct kernels *kernels_load(const char *path, struct err *e);   /* NULL path: the default table */
+struct kernels *kernels_load(const char *path, struct err *e); /* NULL path: the default table */
 struct kernels *kernels_parse(const char *text, size_t n, const char *name, struct err *e);
 void kernels_free(struct kernels *k);
 /* What the table says of a kernel whose op a rule made (configs/rules; NULL: unknown); a KERNEL_PLAIN without numbers
@@ -25,8 +25,13 @@ struct kernel kernels_match(const struct kernels *k, const char *kernel, const c
  * KERNEL_PLAIN where none fits. */
 struct kernel kernels_default(const struct kernels *k, const struct op *o, bool beside);
 /* One number of one row, by their names. */
-struct kernel_number { const char *row; size_t offset; uint32_t value; };
-int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out, struct err *e);
+struct kernel_number {
+	const char *row;
+	size_t offset;
+	uint32_t value;
+};
+int kernels_number(const struct kernels *k, const char *row, const char *number, struct kernel_number *out,
+                   struct err *e);
 void kernel_put(struct kernel *k, size_t offset, uint32_t v);
 size_t kernels_count(const struct kernels *k);
 uint64_t kernels_hash(const struct kernels *k);

@@ -10,23 +10,23 @@
 #include "sim/base/cfg.h"
 
 struct sm_cfg {
-	uint32_t threads;            /* an SM holds, in warps of 32 */
+	uint32_t threads; /* an SM holds, in warps of 32 */
 	uint32_t ctas;
 	uint32_t registers;
-	uint32_t register_unit;      /* registers are given to a warp in multiples of that */
-	uint64_t smem;               /* bytes of shared memory at the most */
-	uint64_t smem_reserved;      /* of each CTA, for the system */
-	uint32_t gpc;                /* SMs of a full GPC; 0: clusters fit anywhere */
-	uint32_t capability;         /* compute capability times 10: which kernels a library has (arch/gpu/gpu_geometry.h) */
+	uint32_t register_unit; /* registers are given to a warp in multiples of that */
+	uint64_t smem;          /* bytes of shared memory at the most */
+	uint64_t smem_reserved; /* of each CTA, for the system */
+	uint32_t gpc;           /* SMs of a full GPC; 0: clusters fit anywhere */
+	uint32_t capability;    /* compute capability times 10: which kernels a library has (arch/gpu/gpu_geometry.h) */
 };
 
 extern const struct cfg_field sm_schema[];
 
 struct occupancy {
-	uint32_t ctas;               /* of an SM; 0: does not fit at all */
-	uint32_t sms;                /* that can have work: all, or those that clusters can fill */
-	uint32_t warps;              /* of a CTA */
-	const char *limit;           /* "threads", "ctas", "registers", "shared memory" */
+	uint32_t ctas;     /* of an SM; 0: does not fit at all */
+	uint32_t sms;      /* that can have work: all, or those that clusters can fill */
+	uint32_t warps;    /* of a CTA */
+	const char *limit; /* "threads", "ctas", "registers", "shared memory" */
 };
 
 struct occupancy occupancy_of(const struct sm_cfg *c, uint32_t sms, uint32_t threads, uint32_t registers, uint64_t smem,

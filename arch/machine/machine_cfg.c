@@ -30,8 +30,14 @@ static const struct cfg_field kv_precision_schema[] = {
 	CFG_END
 };
 
-#define SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, name) }
-#define MEM_SECTION(name, rows) { #name, rows, offsetof(struct machine_cfg, mem.name) }
+#define SECTION(name, rows) \
+	{ \
+#name, rows, offsetof(struct machine_cfg, name) \
+	}
+#define MEM_SECTION(name, rows) \
+	{ \
+#name, rows, offsetof(struct machine_cfg, mem.name) \
+	}
 
 static const struct cfg_section sections[] = { { "", top_schema, 0 },
 	                                       SECTION(core, core_schema),

@@ -20,14 +20,16 @@
 
 enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
 
-struct precision_cfg { uint32_t dtype; };    /* enum machine_dtype */
+struct precision_cfg {
+	uint32_t dtype;
+}; /* enum machine_dtype */
 
 enum machine_kind { MACHINE_NPU, MACHINE_GPU };
 
 struct machine_cfg {
 	char name[CFG_STR_MAX];
-	uint32_t kind;                       /* enum machine_kind */
-	uint64_t clock;                      /* kHz */
+	uint32_t kind;  /* enum machine_kind */
+	uint64_t clock; /* kHz */
 	uint32_t cores;
 	struct core_cfg core;
 	struct dispatch_cfg dispatch;
@@ -38,7 +40,7 @@ struct machine_cfg {
 	struct vector_cfg vector;
 	struct fusion_cfg fusion;
 	struct memory_cfg mem;
-	struct precision_cfg weights, kv;    /* stored narrower than traced */
+	struct precision_cfg weights, kv; /* stored narrower than traced */
 	/* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 	struct sm_cfg sm;
 	struct gpu_cfg gpu;
@@ -48,7 +50,7 @@ struct machine_cfg {
 	struct gpu_flash_cfg flash;
 	struct gpu_stream_cfg stream;
 	struct gpu_rows_cfg rows;
-	struct host_cfg host;                /* that launches its kernels */
+	struct host_cfg host; /* that launches its kernels */
 };
 
 /* Which kind a configuration file says it is. */

@@ -80,8 +80,8 @@ static int check(struct machine_conf *c, struct err *e)
 	if (l1_cfg_check(&m->mem.l1, m->cores, e) < 0)
 		goto fail;
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
-	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 || kv_cfg_check(&m->mem.kv_buffer, e) < 0 ||
-	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
+	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
 		goto fail;
 	return 0;
 fail:

@@ -15,8 +15,8 @@ struct machine_conf {
 /* Reads FILE, then the assignments in order, then the named DRAM kind, and checks the whole. */
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e);
 /* The same over text in memory; `name` stands in errors. */
-struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets, int n_sets,
-                                        struct err *e);
+struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
+                                        int n_sets, struct err *e);
 void machine_conf_free(struct machine_conf *c);
 /* One text that many machines are made of: it, and each DRAM kind, is read once. Its machines must not outlive it. */
 struct machine_base;

@@ -53,25 +53,25 @@ enum cache_policy { CACHE_LRU, CACHE_SRRIP, CACHE_DRRIP, CACHE_KV_AWARE, CACHE_S
 enum cache_hash { CACHE_HASH_NONE, CACHE_HASH_XOR };
 
 struct cache_cfg {
-	const char *name;                    /* prefix of its statistics */
+	const char *name; /* prefix of its statistics */
 	enum res level;
-	bool private;                        /* write-through; the first level from the cores */
+	bool private; /* write-through; the first level from the cores */
 	uint64_t size;
 	uint32_t ways;
 	uint64_t line, sector;
-	uint64_t bandwidth;                  /* bytes/s */
-	ps_t latency;                        /* door to door, paid once by hits and misses */
-	ps_t miss_latency;                   /* added before a miss reaches the level below */
-	uint32_t mshrs;                      /* tile requests with misses outstanding */
+	uint64_t bandwidth; /* bytes/s */
+	ps_t latency;       /* door to door, paid once by hits and misses */
+	ps_t miss_latency;  /* added before a miss reaches the level below */
+	uint32_t mshrs;     /* tile requests with misses outstanding */
 	enum cache_policy policy;
 	enum cache_hash hash;
-	uint32_t kv_ways;                    /* of each set, for KV alone; 0: all ways are everybody's */
-	uint32_t pin_ways;                   /* more of each set, that the first weights to come fill and keep */
-	uint64_t write_block;                /* power of two; 0: dirty chunks leave one by one */
-	bool eager;                          /* writes back while the level below is idle */
-	uint32_t partitions;                 /* at least 1 */
-	ps_t far_latency;                    /* added where another partition answers */
-	uint64_t victim;                     /* 0: none */
+	uint32_t kv_ways;     /* of each set, for KV alone; 0: all ways are everybody's */
+	uint32_t pin_ways;    /* more of each set, that the first weights to come fill and keep */
+	uint64_t write_block; /* power of two; 0: dirty chunks leave one by one */
+	bool eager;           /* writes back while the level below is idle */
+	uint32_t partitions;  /* at least 1 */
+	ps_t far_latency;     /* added where another partition answers */
+	uint64_t victim;      /* 0: none */
 };
 
 uint64_t cache_chunk_bytes(uint64_t line, uint64_t sector);

@@ -14,19 +14,21 @@ struct cache {
 	struct comp comp;
 	struct cache_cfg k;
 	struct cache_tags *tags[CACHE_PARTITIONS_MAX];
-	struct cache_tags *victim;           /* NULL without */
-	struct cache_seen *seen;             /* stream_bypass; else NULL */
+	struct cache_tags *victim; /* NULL without */
+	struct cache_seen *seen;   /* stream_bypass; else NULL */
 	struct memslots *slots;
 	struct memq *down;
 	struct memq_wait wait;
-	struct memslot *parked;              /* its walk waits for a request to the level below */
-	struct memq_sub *post;               /* write-backs being gathered */
+	struct memslot *parked; /* its walk waits for a request to the level below */
+	struct memq_sub *post;  /* write-backs being gathered */
 	/* Eager write-back: chunks in the order in which they became dirty, and how much had come in by then. */
-	struct cache_aged { uint64_t chunk, at; } *aged;
+	struct cache_aged {
+		uint64_t chunk, at;
+	} * aged;
 	uint64_t aged_first, aged_n, aged_room, came;
-	unsigned shift;                      /* log2 of a sector's bytes */
-	uint32_t per_chunk;                  /* sectors of a chunk: 32 or 64 */
-	uint64_t full;                       /* mask of them all */
+	unsigned shift;     /* log2 of a sector's bytes */
+	uint32_t per_chunk; /* sectors of a chunk: 32 or 64 */
+	uint64_t full;      /* mask of them all */
 	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, through_bytes;
 	uint64_t evicted_bytes, dirty_bytes, dropped_bytes, victim_hit_bytes, bypassed_bytes, resident_bytes;
@@ -34,7 +36,10 @@ struct cache {
 	char stat_name[CACHE_STATS][32];
 };
 
-static inline uint64_t cache_first(const struct cache *l, uint64_t addr) { return addr >> l->shift; }
+static inline uint64_t cache_first(const struct cache *l, uint64_t addr)
+{
+	return addr >> l->shift;
+}
 
 /* One past the last sector of a run. */
 static inline uint64_t cache_end(const struct cache *l, const struct mem_run *r)

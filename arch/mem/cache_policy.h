@@ -14,19 +14,19 @@
 /* What a policy may know of a use, and the counters all sets of a cache share. */
 struct cache_use {
 	uint64_t set;
-	uint8_t cls;                 /* enum mem_class of the request */
-	bool reused;                 /* a line asked for is here; else the chunk is, but with other lines only */
-	int32_t duel;                /* cache_drrip.c: which of its two rules the leaders' misses speak for */
-	uint32_t rare;               /* cache_rrip.c: insertions counted, for "one in 32" */
+	uint8_t cls;   /* enum mem_class of the request */
+	bool reused;   /* a line asked for is here; else the chunk is, but with other lines only */
+	int32_t duel;  /* cache_drrip.c: which of its two rules the leaders' misses speak for */
+	uint32_t rare; /* cache_rrip.c: insertions counted, for "one in 32" */
 };
 
 struct cache_policy_ops {
 	const char *name;
 	size_t (*state_bytes)(uint32_t ways);
-	void (*init)(uint8_t *state, uint32_t ways);                 /* all ways are empty */
+	void (*init)(uint8_t *state, uint32_t ways); /* all ways are empty */
 	void (*hit)(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u);
 	uint32_t (*replace)(uint8_t *state, uint32_t ways, struct cache_use *u); /* the way that goes; as just filled */
-	void (*drop)(uint8_t *state, uint32_t ways, uint32_t way);   /* the way is empty: it goes first */
+	void (*drop)(uint8_t *state, uint32_t ways, uint32_t way);               /* the way is empty: it goes first */
 };
 
 extern const struct cache_policy_ops cache_lru, cache_srrip, cache_drrip, cache_kv_aware;

@@ -19,7 +19,7 @@ size_t cache_rrip_state_bytes(uint32_t ways);
 void cache_rrip_init(uint8_t *state, uint32_t ways);
 void cache_rrip_hit(uint8_t *state, uint32_t ways, uint32_t way, const struct cache_use *u);
 void cache_rrip_drop(uint8_t *state, uint32_t ways, uint32_t way);
-uint32_t cache_rrip_victim(uint8_t *state, uint32_t ways);              /* the way that goes; the caller says as what */
-uint8_t cache_rrip_rarely_long(struct cache_use *u);                       /* distant, but one in RRIP_RARE long */
+uint32_t cache_rrip_victim(uint8_t *state, uint32_t ways); /* the way that goes; the caller says as what */
+uint8_t cache_rrip_rarely_long(struct cache_use *u);       /* distant, but one in RRIP_RARE long */
 
 #endif

@@ -17,7 +17,7 @@ struct cache_seen;
 struct cache_seen *cache_seen_new(uint64_t chunks, struct err *e);
 void cache_seen_free(struct cache_seen *s);
 void cache_seen_reset(struct cache_seen *s);
-bool cache_seen_any(const struct cache_seen *s, uint64_t chunk, uint64_t mask);  /* asks; changes nothing */
+bool cache_seen_any(const struct cache_seen *s, uint64_t chunk, uint64_t mask); /* asks; changes nothing */
 void cache_seen_note(struct cache_seen *s, uint64_t chunk, uint64_t mask);
 
 #endif

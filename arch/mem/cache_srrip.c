@@ -11,6 +11,5 @@ static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 	return way;
 }
 
-const struct cache_policy_ops cache_srrip = {
-	"srrip", cache_rrip_state_bytes, cache_rrip_init, cache_rrip_hit, replace, cache_rrip_drop
-};
+const struct cache_policy_ops cache_srrip = { "srrip", cache_rrip_state_bytes, cache_rrip_init, cache_rrip_hit,
+	                                      replace, cache_rrip_drop };

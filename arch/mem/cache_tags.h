@@ -24,17 +24,24 @@
 #include "sim/base/err.h"
 
 /* valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
-struct cache_chunk { uint64_t tag; uint64_t valid, dirty; uint32_t fill; };
+struct cache_chunk {
+	uint64_t tag;
+	uint64_t valid, dirty;
+	uint32_t fill;
+};
 
 /* Where a chunk belongs, and a guess at its way: the one its neighbour was in. `skew` is the set the tag begins at. */
-struct cache_place { uint64_t set, tag, skew; uint32_t way; };
+struct cache_place {
+	uint64_t set, tag, skew;
+	uint32_t way;
+};
 
 struct cache_tags_cfg {
 	uint64_t sets;
 	uint32_t ways, kv_ways, pin_ways;
 	bool hash;
 	const struct cache_policy_ops *policy;
-	uint32_t share;                      /* of so many neighbours one lives here; 0 or 1: all do */
+	uint32_t share; /* of so many neighbours one lives here; 0 or 1: all do */
 };
 
 struct cache_tags;
@@ -43,7 +50,7 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 void cache_tags_free(struct cache_tags *t);
 void cache_tags_reset(struct cache_tags *t);
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
-void cache_tags_next(const struct cache_tags *t, struct cache_place *p);      /* of the next; share 1 */
+void cache_tags_next(const struct cache_tags *t, struct cache_place *p); /* of the next; share 1 */
 /* NULL when absent; changes nothing. */
 struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_place p);
 /* The same for a walk: tries the guess first, and leaves where it is as the next one's. */
@@ -57,7 +64,7 @@ bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t c
 /* Makes room for an absent chunk of class `cls` (enum mem_class): the entry, without lines. What was there is in *old
  * (tag, masks) and its number in *old_chunk, if old->valid. */
 struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
-                                uint64_t *old_chunk);
-void cache_tags_drop(struct cache_tags *t, struct cache_place p);             /* a chunk that is there is no more */
+                                      uint64_t *old_chunk);
+void cache_tags_drop(struct cache_tags *t, struct cache_place p); /* a chunk that is there is no more */
 
 #endif

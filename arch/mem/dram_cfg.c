@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MBPS UINT64_C(1000000)
-#define PPM UINT64_C(1000000)
-#define MAX_UNITS 4096
+#define MBPS              UINT64_C(1000000)
+#define PPM               UINT64_C(1000000)
+#define MAX_UNITS         4096
 #define MAX_STRIPE_BURSTS 65536
-#define MAX_PIN_MBPS 1000000
+#define MAX_PIN_MBPS      1000000
 
 static const char *const map_names[] = { "plain", "hashed", NULL };
 static const char *const refresh_names[] = { "all_bank", "per_bank", "none", NULL };
 static const char *const page_names[] = { "open", "closed", NULL };
 static const char *const scheduler_names[] = { "frfcfs", "row_hit", NULL };
 
-#define PRESET "Ramulator 2.1 (c5b1c3a4) HBM3_16Gb_8hi, HBM3_6400Mbps"
-#define S struct dram_cfg
+#define PRESET                   "Ramulator 2.1 (c5b1c3a4) HBM3_16Gb_8hi, HBM3_6400Mbps"
+#define S                        struct dram_cfg
 #define T_ROW(m, def, help, src) CFG_PS(S, m, #m, def, 0, 100 * PS_US, NULL, help, src)
 
 const struct cfg_field dram_schema[] = {
@@ -76,13 +76,13 @@ const struct cfg_field dram_schema[] = {
 	        "our choice: beyond the DMA's descriptors"),
 	CFG_U64(S, rows, "rows", "16384", 2, UINT64_C(1) << 24, cfg_pow2, "of a bank (command path)", PRESET),
 	T_ROW(t_ck, "625 ps", "command clock; the command path works in whole ticks of it", PRESET),
-	CFG_U32(S, clock_ticks, "clock_ticks", "2", 1, 2, NULL, "2: row commands go at half clocks, columns at whole ones",
-	        PRESET),
+	CFG_U32(S, clock_ticks, "clock_ticks", "2", 1, 2, NULL,
+	        "2: row commands go at half clocks, columns at whole ones", PRESET),
 	CFG_U32(S, act_ticks, "act_ticks", "3", 1, 8, NULL, "ticks an ACT takes on its command bus", PRESET ": 1.5 CK"),
 	CFG_U32(S, column_ticks, "column_ticks", "2", 1, 8, NULL, "ticks a RD or WR takes on its command bus",
 	        PRESET ": 1 CK"),
-	CFG_BOOL(S, split_bus, "split_bus", "true", "row and column commands have a bus each, shared by pseudo-channels",
-	         PRESET),
+	CFG_BOOL(S, split_bus, "split_bus", "true",
+	         "row and column commands have a bus each, shared by pseudo-channels", PRESET),
 	CFG_BOOL(S, stacked, "stacked", "true", "ranks are dies of a stack: tRRD, tFAW and refresh are of all of them",
 	         PRESET),
 	T_ROW(t_ccd_bank, "0", "column to column, same bank; 0: tCCD_L (command path)", PRESET),
@@ -92,24 +92,30 @@ const struct cfg_field dram_schema[] = {
 	      "JEDEC JESD238: tCCD_R is 3 CK, one more than tCCD_S"),
 	T_ROW(t_ppd, "1.25 ns", "PRE to PRE (command path)", PRESET ": 2 CK"),
 	T_ROW(t_aad, "0", "LPDDR: ACT-1 to ACT-2 at most; 0: ACT is one command", PRESET),
-	T_ROW(t_wck, "0", "LPDDR: the data clock runs on after a burst, else it takes a CAS command; 0: always on", PRESET),
+	T_ROW(t_wck, "0", "LPDDR: the data clock runs on after a burst, else it takes a CAS command; 0: always on",
+	      PRESET),
 	T_ROW(t_rfc_pb, "200 ns", "refresh of one bank; 0: no such command", PRESET ": 320 CK"),
 	T_ROW(t_refi_pb, "121.875 ns", "between refreshes of one bank (command path)", PRESET ": 195 CK"),
-	CFG_ENUM(S, refresh, "refresh", "all_bank", refresh_names,
-	         "all banks at a time and all channels in step; per_bank: one by one, channels apart, others go on; none",
-	         "Ramulator 2.1: AllBank"),
-	CFG_ENUM(S, page, "page", "open", page_names, "whether the command path leaves rows open", "Ramulator 2.1: open"),
+	CFG_ENUM(
+		S, refresh, "refresh", "all_bank", refresh_names,
+		"all banks at a time and all channels in step; per_bank: one by one, channels apart, others go on; none",
+		"Ramulator 2.1: AllBank"),
+	CFG_ENUM(S, page, "page", "open", page_names, "whether the command path leaves rows open",
+	         "Ramulator 2.1: open"),
 	CFG_ENUM(S, scheduler, "scheduler", "frfcfs", scheduler_names,
 	         "of the command path: oldest ready first; row_hit: and no PRE before an older hit of that bank",
 	         "Ramulator 2.1: FRFCFS"),
 	CFG_STR(S, fields, "fields", "BGI", "address map of the command path: a name or fields, most significant first",
 	        "our choice: spreads a stream over bank groups"),
-	CFG_U32(S, read_queue, "read_queue", "128", 1, 512, NULL, "reads a channel's controller holds: how far it looks ahead",
+	CFG_U32(S, read_queue, "read_queue", "128", 1, 512, NULL,
+	        "reads a channel's controller holds: how far it looks ahead",
 	        "our choice: enough that a stream on HBM does not wait for rows; the simulators have 32"),
 	CFG_U32(S, write_queue, "write_queue", "128", 1, 512, NULL, "writes a channel's controller holds",
 	        "our choice: as read_queue"),
-	CFG_PPM(S, drain_high, "drain_high", "0.8", 0, 1000000, "of the write queue: more are drained", "Ramulator 2.1"),
-	CFG_PPM(S, drain_low, "drain_low", "0.2", 0, 1000000, "of the write queue: draining ends below", "Ramulator 2.1"),
+	CFG_PPM(S, drain_high, "drain_high", "0.8", 0, 1000000, "of the write queue: more are drained",
+	        "Ramulator 2.1"),
+	CFG_PPM(S, drain_low, "drain_low", "0.2", 0, 1000000, "of the write queue: draining ends below",
+	        "Ramulator 2.1"),
 	CFG_RATE(S, fixed_bandwidth, "fixed_bandwidth", "1 TB/s", 1000, UINT64_C(1000000000000000), NULL,
 	         "of kind 'fixed'", "our choice: a round number"),
 	CFG_PS(S, fixed_latency, "fixed_latency", "100 ns", 0, 100 * PS_US, NULL, "of kind 'fixed'",
@@ -239,7 +245,8 @@ static int check_times(const struct dram_cfg *c, struct err *e)
 	if (c->drain_low > c->drain_high)
 		return err_set(e, ERR_CONFIG, "'dram.drain_low' is above 'dram.drain_high'");
 	if (c->refresh == DRAM_REFRESH_BANK && (!c->t_refi_pb || !c->t_rfc_pb))
-		return err_set(e, ERR_CONFIG, "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
+		return err_set(e, ERR_CONFIG,
+		               "'dram.refresh' is per_bank, but 'dram.t_refi_pb' or 'dram.t_rfc_pb' is 0");
 	if (t.t_refi_bank && t.t_refi_bank <= t.t_block_bank)
 		return err_set(e, ERR_CONFIG,
 		               "'dram.t_refi' leaves no time: the refresh of a bank with precharge and activate takes "

@@ -33,21 +33,25 @@ struct dram_cmd_table {
 	uint32_t clock_ticks;
 	uint32_t act_ticks, column_ticks;
 	bool split_bus, stacked, row_hit, closed_page;
-	uint32_t refresh;                     /* enum dram_refresh */
+	uint32_t refresh; /* enum dram_refresh */
 	tick_t burst, read_latency, write_latency;
 	tick_t ccd_s, ccd_l, ccd_s_wr, ccd_l_wr, rtw, wtr_s, wtr_l; /* column to column; wtr from the WR command */
 	tick_t rank_rd_rd, rank_rd_wr, rank_wr_wr, rank_wr_rd;      /* the same, other rank */
 	tick_t rcd, rcd_wr, ras, rc, rp, rrd_s, rrd_l, faw, ppd;
-	tick_t rtp, wr_pre;                   /* RD to PRE, WR to PRE */
+	tick_t rtp, wr_pre; /* RD to PRE, WR to PRE */
 	tick_t aad, wck;
 	tick_t rfc, rfc_pb, refi, refi_pb, rc_ref, rp_ref;
 	uint32_t read_queue, write_queue, high, low;
 };
 int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct err *e);
-uint64_t dram_cmd_ps(const struct dram_cmd_table *t, tick_t n);  /* n ticks, in ps */
+uint64_t dram_cmd_ps(const struct dram_cmd_table *t, tick_t n); /* n ticks, in ps */
 
 struct dram_cmd;
-struct dram_burst { uint64_t tag; tick_t born; bool write; };    /* the asker's own tag; when it was made */
+struct dram_burst {
+	uint64_t tag;
+	tick_t born;
+	bool write;
+}; /* the asker's own tag; when it was made */
 /* `done`: the burst's column command is on its way; `data` is when its last byte is there (read), or the command
  * itself (write). */
 typedef void dram_cmd_done(void *owner, const struct dram_burst *b, tick_t accepted, tick_t data);
@@ -59,7 +63,7 @@ void dram_cmd_free(struct dram_cmd *d);
 bool dram_cmd_offer(struct dram_cmd *d, const struct dram_place *at, const struct dram_burst *b);
 bool dram_cmd_room(const struct dram_cmd *d, uint32_t channel, bool write);
 tick_t dram_cmd_now(const struct dram_cmd *d);
-tick_t dram_cmd_next(const struct dram_cmd *d);                  /* > now; TICK_NEVER: nothing is left to do */
+tick_t dram_cmd_next(const struct dram_cmd *d); /* > now; TICK_NEVER: nothing is left to do */
 /* now < to <= next, or earlier with offers. True: a queue has had room made. */
 bool dram_cmd_step(struct dram_cmd *d, tick_t to);
 
@@ -70,7 +74,9 @@ bool dram_cmd_is_open(const struct dram_cmd *d, const struct dram_place *at);
 /* Tests: issue at tick `when`, legal or not. */
 void dram_cmd_issue(struct dram_cmd *d, enum dram_command c, const struct dram_place *at, tick_t when);
 
-struct dram_cmd_stats { uint64_t commands[DRAM_COMMANDS], steps; };
+struct dram_cmd_stats {
+	uint64_t commands[DRAM_COMMANDS], steps;
+};
 struct dram_cmd_stats dram_cmd_stats(const struct dram_cmd *d);
 
 #endif

@@ -19,9 +19,9 @@ struct look {
 	uint32_t ready;
 };
 
-#define LOOK_INIT                                                                                                      \
-	{                                                                                                              \
-		UINT64_MAX, TICK_NEVER, 0                                                                              \
+#define LOOK_INIT \
+	{ \
+		UINT64_MAX, TICK_NEVER, 0 \
 	}
 #define KEY_BITS 14 /* of a candidate's place; above them its age */
 

@@ -8,7 +8,7 @@
 
 struct entry {
 	struct ev ev;
-	struct mem_req *rq;          /* NULL: posted */
+	struct mem_req *rq; /* NULL: posted */
 	struct entry *next;
 };
 
@@ -156,5 +156,10 @@ fail:
 }
 
 const struct comp_ops dram_fixed_ops = {
-	.kind = "dram_fixed", .make = make, .free = release, .send = take, .explain = explain, .reset = reset,
+	.kind = "dram_fixed",
+	.make = make,
+	.free = release,
+	.send = take,
+	.explain = explain,
+	.reset = reset,
 };

@@ -16,15 +16,22 @@
 enum dram_field { DRAM_F_CH, DRAM_F_PC, DRAM_F_RA, DRAM_F_BG, DRAM_F_BA, DRAM_F_RO, DRAM_F_CO, DRAM_FIELDS };
 #define DRAM_MAP_PARTS 16
 
-struct dram_map_size { uint64_t n[DRAM_FIELDS], burst_bytes; };          /* how many of each; columns in bursts */
-struct dram_place { uint32_t channel, bank, row, column; };              /* bank: of the channel, Pc Ra Bg Ba */
+struct dram_map_size {
+	uint64_t n[DRAM_FIELDS], burst_bytes;
+}; /* how many of each; columns in bursts */
+struct dram_place {
+	uint32_t channel, bank, row, column;
+}; /* bank: of the channel, Pc Ra Bg Ba */
 
 /* Made by dram_map_parse, then only read. */
 struct dram_fieldmap {
 	/* Bits of the burst's number, from `from`, that go to a word of struct dram_place, from `at`. */
-	struct { uint32_t mask; uint8_t from, word, at; } part[DRAM_MAP_PARTS];
+	struct {
+		uint32_t mask;
+		uint8_t from, word, at;
+	} part[DRAM_MAP_PARTS];
 	unsigned parts, burst_shift;
-	uint32_t divide;                     /* channels taken out by division first; 1: none */
+	uint32_t divide; /* channels taken out by division first; 1: none */
 	uint8_t bits[DRAM_FIELDS];
 	bool turned;
 };

@@ -42,19 +42,19 @@ struct dram_tile;
 struct dram_tile_stats {
 	uint64_t bursts, row_hits, activates; /* a burst hits or opens a row: bursts = hits + activates */
 	uint64_t turnarounds;
-	uint64_t bus_ps;                      /* data-bus time, summed over units */
-	ps_t bus_end;                         /* of the last request: its end, if no bank had been in refresh */
+	uint64_t bus_ps; /* data-bus time, summed over units */
+	ps_t bus_end;    /* of the last request: its end, if no bank had been in refresh */
 };
 
 struct dram_tile *dram_tile_new(const struct dram_timing *t, struct err *e);
 void dram_tile_free(struct dram_tile *d);
-void dram_tile_reset(struct dram_tile *d);              /* all banks closed, nothing pending */
+void dram_tile_reset(struct dram_tile *d); /* all banks closed, nothing pending */
 /* Serves the runs in order; `arrival` is at the controller's door. Returns when the last byte is there (read) or on the
  * bus into the device (write). Adds to `s`. */
 ps_t dram_tile_serve(struct dram_tile *d, ps_t arrival, const struct mem_run *runs, uint32_t n_runs, bool write,
                      struct dram_tile_stats *s);
-ps_t dram_tile_open(const struct dram_timing *t, ps_t when);     /* open time at `when` */
-ps_t dram_tile_when(const struct dram_timing *t, ps_t open);     /* the first moment with that much open time */
+ps_t dram_tile_open(const struct dram_timing *t, ps_t when); /* open time at `when` */
+ps_t dram_tile_when(const struct dram_timing *t, ps_t open); /* the first moment with that much open time */
 /* Where the tile path's map puts the burst of an address, for models that look at single bursts. */
 struct dram_place dram_tile_place(const struct dram_timing *t, uint64_t addr);
 uint64_t dram_tile_windows(const struct dram_timing *t, ps_t when); /* refreshes of a unit begun up to `when` */

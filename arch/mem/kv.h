@@ -14,11 +14,11 @@
 #include "sim/base/comp.h"
 
 #define KV_CHUNK UINT64_C(4096)
-#define KV_LINE UINT64_C(128)
+#define KV_LINE  UINT64_C(128)
 
 struct kv_cfg {
 	uint64_t size;
-	uint64_t bandwidth;                  /* bytes/s */
+	uint64_t bandwidth; /* bytes/s */
 	ps_t latency;
 	bool spill;
 };

@@ -20,22 +20,22 @@
 #include "arch/mem/cache.h"
 
 struct l1_cfg {
-	uint64_t size;                       /* a core, shared memory included; 0: absent */
+	uint64_t size; /* a core, shared memory included; 0: absent */
 	uint64_t line, sector;
 	uint32_t ways;
 	ps_t latency;
-	uint64_t bandwidth;                  /* bytes a cycle and core */
-	uint32_t mshrs;                      /* chip: tile requests with misses outstanding */
-	uint64_t victim;                     /* a core; 0: none */
-	uint32_t shared_split;               /* millionths of the size */
-	uint32_t cores;                      /* not a row: the machine's, set by l1_cfg_check */
+	uint64_t bandwidth;    /* bytes a cycle and core */
+	uint32_t mshrs;        /* chip: tile requests with misses outstanding */
+	uint64_t victim;       /* a core; 0: none */
+	uint32_t shared_split; /* millionths of the size */
+	uint32_t cores;        /* not a row: the machine's, set by l1_cfg_check */
 };
 
 extern const struct cfg_field l1_schema[];
 extern const struct comp_ops l1_ops;
 
 int l1_cfg_check(struct l1_cfg *c, uint32_t cores, struct err *e);
-uint64_t l1_shared(const struct l1_cfg *c);          /* bytes a core that are scratchpad */
-uint64_t l1_cache(const struct l1_cfg *c);           /* bytes of cache, all cores; 0: none */
+uint64_t l1_shared(const struct l1_cfg *c); /* bytes a core that are scratchpad */
+uint64_t l1_cache(const struct l1_cfg *c);  /* bytes of cache, all cores; 0: none */
 
 #endif

@@ -17,7 +17,7 @@
 struct memq_wait {
 	struct comp *who[MEMQ_SENDERS];
 	uint32_t n;
-	struct comp *turn;           /* being retried now */
+	struct comp *turn; /* being retried now */
 	bool waking;
 };
 
@@ -35,7 +35,7 @@ void memq_wait_reset(struct memq_wait *w);
 enum memq_use { MEMQ_ASK, MEMQ_POST, MEMQ_USES };
 
 struct memq_sub {
-	struct mem_req rq;           /* first member: a reply's request is its memq_sub */
+	struct mem_req rq; /* first member: a reply's request is its memq_sub */
 	struct memq_sub *next;
 	void *owner;
 	enum memq_use use;
@@ -46,15 +46,15 @@ struct memq;
 
 struct memq *memq_new(struct comp *self, struct comp *below, uint32_t n_ask, uint32_t n_post, struct err *e);
 void memq_free(struct memq *q);
-void memq_reset(struct memq *q);                            /* all requests are back in the pool */
-struct memq_sub *memq_take(struct memq *q, enum memq_use use);   /* an empty request; NULL when all are in use */
+void memq_reset(struct memq *q);                               /* all requests are back in the pool */
+struct memq_sub *memq_take(struct memq *q, enum memq_use use); /* an empty request; NULL when all are in use */
 void memq_give(struct memq *q, struct memq_sub *s);
 /* Sends it, or keeps it until the level below can take it. `write`, `cls`, `not_before` and `owner` are set. A posted
  * request goes back to the pool by itself, one that asks by memq_give in the block's reply. */
 void memq_send(struct memq *q, struct memq_sub *s);
-void memq_retry(struct memq *q);                            /* the level below can take a request again */
-bool memq_free_for(const struct memq *q, enum memq_use use);/* memq_take would not return NULL */
-uint32_t memq_waiting(const struct memq *q, enum memq_use use);  /* kept because of a refusal */
+void memq_retry(struct memq *q);                                /* the level below can take a request again */
+bool memq_free_for(const struct memq *q, enum memq_use use);    /* memq_take would not return NULL */
+uint32_t memq_waiting(const struct memq *q, enum memq_use use); /* kept because of a refusal */
 
 /* Appends a run, joined to the last one where they touch; false when it is full. */
 static inline bool memq_add(struct memq_sub *s, uint64_t addr, uint64_t bytes)

@@ -11,19 +11,19 @@
 #include "sim/base/comp.h"
 
 struct memslot {
-	struct ev ev;                /* the reply leaves */
-	struct mem_req *rq;          /* NULL: spare */
-	ps_t start;                  /* service began */
-	ps_t ready;                  /* what is here has been read or written */
-	ps_t late;                   /* its answer takes so much longer than others */
-	uint32_t run;                /* where the walk stands: next run, ... */
-	uint64_t line;               /* ... and its next line; UINT64_MAX: its first */
-	struct memq_sub *ask;        /* being filled with runs */
-	uint32_t fill;               /* its id while it has bytes on the way; 0: none, nobody waits for it */
-	uint32_t asked, deps;        /* answers and other requests' fills it waits for */
+	struct ev ev;         /* the reply leaves */
+	struct mem_req *rq;   /* NULL: spare */
+	ps_t start;           /* service began */
+	ps_t ready;           /* what is here has been read or written */
+	ps_t late;            /* its answer takes so much longer than others */
+	uint32_t run;         /* where the walk stands: next run, ... */
+	uint64_t line;        /* ... and its next line; UINT64_MAX: its first */
+	struct memq_sub *ask; /* being filled with runs */
+	uint32_t fill;        /* its id while it has bytes on the way; 0: none, nobody waits for it */
+	uint32_t asked, deps; /* answers and other requests' fills it waits for */
 	bool walked;
 	uint32_t idx, generation;
-	uint64_t *dep;               /* bit i: waits for the fill of slot i */
+	uint64_t *dep; /* bit i: waits for the fill of slot i */
 	struct memslot *next;
 };
 
@@ -36,13 +36,13 @@ void memslots_free(struct memslots *m);
 void memslots_reset(struct memslots *m);
 bool memslots_room(const struct memslots *m);
 uint32_t memslots_held(const struct memslots *m);
-uint32_t memslots_filling(const struct memslots *m);        /* requests with bytes on the way */
+uint32_t memslots_filling(const struct memslots *m); /* requests with bytes on the way */
 
-struct memslot *memslots_take(struct memslots *m, struct mem_req *r);    /* there is room */
-void memslots_fill(struct memslots *m, struct memslot *s);  /* it misses: gets its id, if it has none */
+struct memslot *memslots_take(struct memslots *m, struct mem_req *r); /* there is room */
+void memslots_fill(struct memslots *m, struct memslot *s);            /* it misses: gets its id, if it has none */
 /* It found bytes of fill `id`: waits for it if it is under way; false: it is not, and the id means nothing more. */
 bool memslots_depend(struct memslots *m, struct memslot *s, uint32_t id);
-void memslots_asked(struct memslot *s);                     /* one more answer to come */
+void memslots_asked(struct memslot *s); /* one more answer to come */
 /* An answer: its stamps go to the request. */
 void memslots_answered(struct memslots *m, struct memslot *s, const struct memq_sub *sub);
 void memslots_walked(struct memslots *m, struct memslot *s);

@@ -9,7 +9,9 @@
 
 #include "sim/base/comp.h"
 
-struct noc_cfg { ps_t latency; };        /* one way */
+struct noc_cfg {
+	ps_t latency;
+}; /* one way */
 
 extern const struct cfg_field noc_schema[];
 

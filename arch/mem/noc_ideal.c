@@ -4,28 +4,27 @@
 #include "arch/mem/memq.h"
 #include "arch/mem/noc.h"
 
-#define HOPS 1024                    /* requests under way; beyond it senders wait */
+#define HOPS 1024 /* requests under way; beyond it senders wait */
 
 enum { TO_L2, TO_KV, TARGETS };
 
-const struct cfg_field noc_schema[] = {
-	CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL,
-	       "one way between a core and L2 or KV buffer", "our choice: some 15 cycles of a crossbar"),
-	CFG_END
-};
+const struct cfg_field noc_schema[] = { CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL,
+	                                       "one way between a core and L2 or KV buffer",
+	                                       "our choice: some 15 cycles of a crossbar"),
+	                                CFG_END };
 
 /* A request on its way: what the level behind sees, and whose it is. */
 struct hop {
-	struct mem_req rq;           /* first member: a reply's request is its hop */
-	struct ev ev;                /* back at the sender */
+	struct mem_req rq; /* first member: a reply's request is its hop */
+	struct ev ev;      /* back at the sender */
 	struct mem_req *up;
 	struct hop *next;
 };
 
 struct target {
-	struct comp *comp;           /* NULL: absent */
+	struct comp *comp; /* NULL: absent */
 	struct memq_wait wait;
-	bool refused;                /* it owes us a retry */
+	bool refused; /* it owes us a retry */
 };
 
 struct noc {
@@ -65,7 +64,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	struct target *t = &n->to[to];
 	struct hop *h = n->spare;
 
-	assert(!r->posted);          /* a posted request may not be kept until the far side takes it */
+	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
 	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
 		goto refuse;
 	n->spare = h->next;
@@ -190,8 +189,14 @@ static void release(struct comp *c)
 }
 
 static const struct comp_ops noc_ideal_ops = {
-	.kind = "noc_ideal", .free = release, .send = take, .reply = reply, .retry = retry, .explain = explain,
-	.resident = resident, .reset = reset,
+	.kind = "noc_ideal",
+	.free = release,
+	.send = take,
+	.reply = reply,
+	.retry = retry,
+	.explain = explain,
+	.resident = resident,
+	.reset = reset,
 };
 
 static int register_stats(struct noc *n, struct err *e)
@@ -201,7 +206,8 @@ static int register_stats(struct noc *n, struct err *e)
 		{ "noc.kv_requests", "", "tile requests carried to the KV buffer", STAT_COUNT, &n->kv_requests },
 		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &n->down_bytes },
 		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &n->up_bytes },
-		{ "noc.refusals", "", "tile requests refused because the level behind refused", STAT_COUNT, &n->refusals },
+		{ "noc.refusals", "", "tile requests refused because the level behind refused", STAT_COUNT,
+		  &n->refusals },
 	};
 
 	return stat_add_all(n->comp.env.stats, rows, sizeof rows / sizeof *rows, e);

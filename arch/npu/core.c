@@ -33,10 +33,10 @@ struct core_cmd {
 	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
-	enum res slowest;                /* unit of the math in flight before or after the loop */
-	struct core_stamps last;         /* of a move outside the loop */
-	ps_t before;                     /* when the tile before was there; 0: none was loaded */
-	struct ev ev;                    /* math before or after the loop ends */
+	enum res slowest;        /* unit of the math in flight before or after the loop */
+	struct core_stamps last; /* of a move outside the loop */
+	ps_t before;             /* when the tile before was there; 0: none was loaded */
+	struct ev ev;            /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
 };

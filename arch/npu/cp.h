@@ -15,17 +15,17 @@ struct dispatch_cfg {
 	ps_t latency, interval;
 	uint32_t queue, batch;
 	bool dynamic;
-	ps_t branch;                 /* deciding on the device */
-	ps_t host;                   /* a host round trip */
-	ps_t launch;                 /* the host rings the doorbell: once a run */
+	ps_t branch; /* deciding on the device */
+	ps_t host;   /* a host round trip */
+	ps_t launch; /* the host rings the doorbell: once a run */
 };
 
 extern const struct cfg_field dispatch_schema[];
 
 /* What one command added to the run, in order of retirement; spans sum to the run's time. */
 struct cp_result {
-	ps_t retired;                /* when the frontier passed it */
-	ps_t span;                   /* since the frontier passed its predecessor */
+	ps_t retired; /* when the frontier passed it */
+	ps_t span;    /* since the frontier passed its predecessor */
 	ps_t dispatched;
 	struct core_account acc;
 };
@@ -36,10 +36,11 @@ struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, co
                   const struct sram_cfg *sram, uint32_t cores, uint32_t depth, struct err *e);
 void cp_free(struct cp *c);
 struct core *cp_core(struct cp *c);
-void cp_watch(struct cp *c, const struct watch *w);              /* and of its cores and their DMA */
+void cp_watch(struct cp *c, const struct watch *w); /* and of its cores and their DMA */
 
 /* Runs the program once from now; results[n_cmds] is filled. Without commands no time passes. ERR_STUCK names what every
  * block waits for. */
-int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results, struct err *e);
+int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+           struct err *e);
 
 #endif

@@ -12,16 +12,16 @@
 #include "sim/base/comp.h"
 
 struct dma_cfg {
-	uint32_t engines;            /* a core */
-	uint64_t width;              /* bytes a cycle and engine */
-	uint64_t tile;               /* bytes a tile's descriptors move, all cores together: the unit of streaming */
-	uint32_t stages;             /* tiles of one command in SRAM at a time: 2 is double buffering */
-	uint32_t outstanding;        /* tile descriptors in flight, chip; as many again for those somebody waits for */
-	ps_t setup;                  /* a descriptor, before its first byte is asked for */
+	uint32_t engines;     /* a core */
+	uint64_t width;       /* bytes a cycle and engine */
+	uint64_t tile;        /* bytes a tile's descriptors move, all cores together: the unit of streaming */
+	uint32_t stages;      /* tiles of one command in SRAM at a time: 2 is double buffering */
+	uint32_t outstanding; /* tile descriptors in flight, chip; as many again for those somebody waits for */
+	ps_t setup;           /* a descriptor, before its first byte is asked for */
 };
 
 extern const struct cfg_field dma_schema[];
-uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores);          /* bytes a cycle, chip */
+uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores); /* bytes a cycle, chip */
 
 /* One tile's transfer; lives in the caller until done() is called. */
 struct dma_xfer {
@@ -33,16 +33,17 @@ struct dma_xfer {
 	void (*done)(void *owner, struct dma_xfer *x);
 	void *owner;
 	ps_t t_issue, t_sent, t_reply, t_done;
-	bool demand;                 /* urgent when it was submitted */
-	struct dma_xfer *behind;     /* next in the engines' order, while its bytes stream */
-	uint32_t insn, tile;         /* the caller's */
+	bool demand;             /* urgent when it was submitted */
+	struct dma_xfer *behind; /* next in the engines' order, while its bytes stream */
+	uint32_t insn, tile;     /* the caller's */
 };
 
 struct dma;
-struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores, struct err *e); /* env->below: NoC */
+struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores,
+                    struct err *e); /* env->below: NoC */
 void dma_free(struct dma *d);
 void dma_watch(struct dma *d, const struct watch *w);
-void dma_submit(struct dma *d, struct dma_xfer *x);                  /* run, req.write, req.cls, req.urgency, done, owner are set */
+void dma_submit(struct dma *d, struct dma_xfer *x); /* run, req.write, req.cls, req.urgency, done, owner are set */
 void dma_explain(const struct dma *d, struct str *out);
 
 #endif

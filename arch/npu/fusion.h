@@ -11,9 +11,9 @@
 struct fusion_cfg {
 	bool enabled;
 	uint32_t max_ops;
-	uint64_t buffer;             /* bytes of intermediates it can hold, chip */
-	ps_t setup;                  /* of a chain */
-	char patterns[CFG_STR_MAX];  /* names a file in configs/fusion */
+	uint64_t buffer;            /* bytes of intermediates it can hold, chip */
+	ps_t setup;                 /* of a chain */
+	char patterns[CFG_STR_MAX]; /* names a file in configs/fusion */
 };
 
 extern const struct cfg_field fusion_schema[];

@@ -17,23 +17,25 @@
 #include "sim/base/cfg.h"
 
 struct sram_cfg {
-	uint64_t size;               /* a core */
+	uint64_t size; /* a core */
 	uint32_t banks;
-	uint64_t bank_width;         /* bytes a cycle and port */
-	uint32_t ports;              /* of a bank */
-	uint64_t pin;                /* a core: set aside for pinned weights */
-	uint64_t from_l1;            /* a core, on top of size: the shared part of its L1; not a row: l1_shared() */
+	uint64_t bank_width; /* bytes a cycle and port */
+	uint32_t ports;      /* of a bank */
+	uint64_t pin;        /* a core: set aside for pinned weights */
+	uint64_t from_l1;    /* a core, on top of size: the shared part of its L1; not a row: l1_shared() */
 };
 
 extern const struct cfg_field sram_schema[];
 
 int sram_cfg_check(const struct sram_cfg *c, struct err *e);
-uint64_t sram_size(const struct sram_cfg *c);                        /* a core, the pinned part included */
-uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores);        /* bytes of tiles a cycle, all cores */
+uint64_t sram_size(const struct sram_cfg *c);                 /* a core, the pinned part included */
+uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores); /* bytes of tiles a cycle, all cores */
 
-struct sram { uint64_t size, used, pinned, peak; };                  /* all cores */
+struct sram {
+	uint64_t size, used, pinned, peak;
+}; /* all cores */
 void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores);
-bool sram_take(struct sram *s, uint64_t bytes);                      /* false: does not fit now */
+bool sram_take(struct sram *s, uint64_t bytes); /* false: does not fit now */
 void sram_give(struct sram *s, uint64_t bytes);
 
 #endif

@@ -14,19 +14,19 @@
 #include "workloads/dtype.h"
 
 struct gemv_cfg {
-	uint32_t units;              /* a core; 0: absent */
+	uint32_t units; /* a core; 0: absent */
 	uint32_t lanes;
-	uint32_t macs_bf16;          /* a lane and cycle, 16-bit operands */
+	uint32_t macs_bf16; /* a lane and cycle, 16-bit operands */
 	uint32_t macs_8bit, macs_4bit, macs_fp32;
-	uint32_t depth;              /* pipeline stages before the tree */
+	uint32_t depth; /* pipeline stages before the tree */
 };
 
 extern const struct cfg_field gemv_schema[];
 
-uint32_t gemv_macs(const struct gemv_cfg *c, enum dtype weight);                /* per lane and cycle */
-uint64_t gemv_peak(const struct gemv_cfg *c, uint32_t cores, enum dtype weight);/* MACs a cycle, whole chip */
+uint32_t gemv_macs(const struct gemv_cfg *c, enum dtype weight);                 /* per lane and cycle */
+uint64_t gemv_peak(const struct gemv_cfg *c, uint32_t cores, enum dtype weight); /* MACs a cycle, whole chip */
 /* m vectors times a rows x cols tile. `*k_split` (may be NULL) gets the chosen P. */
-ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz, enum dtype weight,
-               uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split);
+ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz,
+               enum dtype weight, uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split);
 
 #endif

@@ -12,7 +12,9 @@
 #include "sim/base/cfg.h"
 #include "workloads/dtype.h"
 
-struct matrix_cfg { uint32_t units, rows, cols; };      /* units a core; 0: absent */
+struct matrix_cfg {
+	uint32_t units, rows, cols;
+}; /* units a core; 0: absent */
 
 extern const struct cfg_field matrix_schema[];
 

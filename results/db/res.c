@@ -152,7 +152,8 @@ struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 static bool is_empty(struct db *db)
 {
 	struct err ignored = ERR_INIT;
-	struct sqlite3_stmt *s = db_stmt(db, "select (select count(*) from run) + (select count(*) from sweep)", &ignored);
+	struct sqlite3_stmt *s =
+		db_stmt(db, "select (select count(*) from run) + (select count(*) from sweep)", &ignored);
 
 	return s && db_step(db, s, &ignored) == 1 && db_col_i64(s, 0) == 0;
 }
@@ -190,8 +191,10 @@ static void content_of(const struct res_workload *w, char hex[17])
 	h = hash_u64(hash_u64(hash_u64(h, w->rules_hash), (uint64_t)w->wall_ns), w->n_ops);
 	for (size_t i = 0; i < w->n_ops; i++) {
 		const struct res_work_op *o = &w->ops[i];
-		const uint64_t numbers[] = { (uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns,
-		                             o->read_bytes, o->write_bytes, o->flops };
+		const uint64_t numbers[] = {
+			(uint64_t)o->layer, o->n_launches, (uint64_t)o->launch, o->measured_ns, o->read_bytes,
+			o->write_bytes,     o->flops
+		};
 
 		h = res_hash_text(res_hash_text(res_hash_text(res_hash_text(h, o->name), o->kind), o->family), o->rule);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -204,8 +207,8 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
 		const struct res_op *o = &r->ops[i];
-		const uint64_t numbers[] = { o->carried, o->span_ps, o->start_ps, o->limit_ps, o->dram_bytes, o->mem_bytes,
-		                             o->flops, o->n_stalls };
+		const uint64_t numbers[] = { o->carried,    o->span_ps,   o->start_ps, o->limit_ps,
+			                     o->dram_bytes, o->mem_bytes, o->flops,    o->n_stalls };
 
 		h = res_hash_text(h, o->bound);
 		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -214,7 +217,8 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 			h = hash_u64(res_hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
 	}
 	for (size_t i = 0; i < r->n_resources; i++)
-		h = hash_u64(hash_u64(res_hash_text(h, r->resources[i].name), r->resources[i].stall_ps), r->resources[i].peak_ps);
+		h = hash_u64(hash_u64(res_hash_text(h, r->resources[i].name), r->resources[i].stall_ps),
+		             r->resources[i].peak_ps);
 	for (size_t i = 0; i < r->n_stats; i++)
 		h = hash_u64(res_hash_text(h, r->stats[i].name), r->stats[i].value);
 	return h;
@@ -223,12 +227,14 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 /* Everything that was asked and everything that came out; not how long it took, or where the files lay. */
 static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 {
-	const uint64_t numbers[] = {
-		(uint64_t)workload, r->config_hash, r->seed, r->reuse_ppm, r->total_ps, r->roofline_ps, r->carried_ps,
-		r->cycles, r->flops, r->events, r->dram_read_bytes, r->dram_write_bytes, r->dirty_bytes,
-		r->compulsory_bytes, r->n_ops
-	};
-	uint64_t h = res_hash_text(res_hash_text(res_hash_text(res_hash_text(HASH_INIT, r->config_text), r->build), r->start), r->fidelity);
+	const uint64_t numbers[] = { (uint64_t)workload, r->config_hash,      r->seed,
+		                     r->reuse_ppm,       r->total_ps,         r->roofline_ps,
+		                     r->carried_ps,      r->cycles,           r->flops,
+		                     r->events,          r->dram_read_bytes,  r->dram_write_bytes,
+		                     r->dirty_bytes,     r->compulsory_bytes, r->n_ops };
+	uint64_t h = res_hash_text(
+		res_hash_text(res_hash_text(res_hash_text(HASH_INIT, r->config_text), r->build), r->start),
+		r->fidelity);
 
 	h = res_hash_text(h, r->roofline_bound);
 	for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -334,7 +340,8 @@ static int64_t put_config(struct db *db, const struct res_run *r, struct err *e)
 static int64_t put_head(struct db *db, const struct res_run *r, int64_t config, int64_t workload, const char *identity,
                         struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db, "insert into run values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", e);
+	struct sqlite3_stmt *s =
+		db_stmt(db, "insert into run values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", e);
 	int i = 1;
 
 	if (!s)

@@ -33,58 +33,72 @@ struct res_work_op {
 	const char *name, *kind, *family, *rule;
 	int32_t layer;
 	uint32_t n_launches;
-	int64_t launch;                  /* trace.db id of the first; -1: none */
+	int64_t launch; /* trace.db id of the first; -1: none */
 	uint64_t measured_ns, read_bytes, write_bytes, flops;
 };
 
 struct res_workload {
-	const char *source, *digest;     /* where it came from, and the digest of that */
-	const char *range;               /* NULL: all of it */
+	const char *source, *digest; /* where it came from, and the digest of that */
+	const char *range;           /* NULL: all of it */
 	uint64_t rules_hash;
 	uint64_t kernel_ns, measured_ns, opaque_ns;
-	int64_t wall_ns;                 /* -1: unknown */
+	int64_t wall_ns; /* -1: unknown */
 	size_t n_ops;
 	const struct res_work_op *ops;
 };
 
-struct res_stall { const char *resource; uint32_t ppm; };
+struct res_stall {
+	const char *resource;
+	uint32_t ppm;
+};
 
 /* What the run made of op i of the workload. */
 struct res_op {
-	bool carried;                    /* opaque: its times and bytes are 0 */
+	bool carried; /* opaque: its times and bytes are 0 */
 	ps_t span_ps, start_ps, limit_ps;
-	const char *bound;               /* NULL when carried */
+	const char *bound; /* NULL when carried */
 	uint64_t dram_bytes, mem_bytes, flops;
 	uint32_t n_stalls;
-	const struct res_stall *stalls;  /* nonzero ones */
+	const struct res_stall *stalls; /* nonzero ones */
 };
 
-struct res_resource { const char *name; ps_t stall_ps, peak_ps; };
-struct res_stat { const char *name, *unit; uint64_t value; bool level; };
+struct res_resource {
+	const char *name;
+	ps_t stall_ps, peak_ps;
+};
+struct res_stat {
+	const char *name, *unit;
+	uint64_t value;
+	bool level;
+};
 
 /* A parameter of the run's machine a step further, alone (sim/sweep/limits.h); `per` in res_limits scales gains. */
 struct res_limit {
 	const char *key, *now, *then;
 	double step;
 	ps_t total_ps;
-	const char *refused;             /* why the machine cannot be built so; NULL: it was run */
+	const char *refused; /* why the machine cannot be built so; NULL: it was run */
 };
-struct res_limits { uint32_t per_ppm; size_t n; const struct res_limit *rows; };
+struct res_limits {
+	uint32_t per_ppm;
+	size_t n;
+	const struct res_limit *rows;
+};
 
 struct res_run {
-	int64_t id;                      /* res_get and res_list */
+	int64_t id; /* res_get and res_list */
 	const char *config_name, *config_path, *config_text, *build, *start, *fidelity;
 	uint64_t config_hash, seed;
 	uint32_t reuse_ppm;
-	uint64_t host_ns;                /* what simulating it took; no part of the result */
+	uint64_t host_ns; /* what simulating it took; no part of the result */
 	ps_t total_ps, roofline_ps, carried_ps;
 	const char *roofline_bound;
 	uint64_t cycles, flops, events, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
 	size_t n_ops, n_resources, n_stats;
-	const struct res_op *ops;        /* as many as the workload has */
+	const struct res_op *ops; /* as many as the workload has */
 	const struct res_resource *resources;
 	const struct res_stat *stats;
-	struct res_limits limits;        /* res_get; n 0: 'npusim limits' stored none */
+	struct res_limits limits; /* res_get; n 0: 'npusim limits' stored none */
 };
 
 /* Stores a run; *again: it was there already. `id` is its number in this file. */
@@ -95,7 +109,11 @@ int res_put_run(struct resdb *r, const struct res_workload *w, const struct res_
 int res_put_limits(struct resdb *r, int64_t run, const struct res_limits *l, struct err *e);
 
 /* A stored run with its workload; all of it lives in `a`. An unknown number says which there are. */
-struct res_stored { struct res_run run; struct res_workload workload; int64_t workload_id; };
+struct res_stored {
+	struct res_run run;
+	struct res_workload workload;
+	int64_t workload_id;
+};
 int res_get(struct resdb *r, int64_t id, struct arena *a, struct res_stored *out, struct err *e);
 /* All runs in order of their numbers, without ops, resources and statistics. */
 int res_list(struct resdb *r, struct arena *a, struct res_stored **out, size_t *n, struct err *e);

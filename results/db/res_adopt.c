@@ -6,10 +6,10 @@
 #include "sim/base/hash.h"
 
 /* Sweeps that ask the same of a configuration; with points of this build, for all we know. */
-#define ALIKE                                                                                                          \
-	"select s.id from sweep s join sweep mine on mine.id = ?1 where s.id <> mine.id and s.workload = "             \
-	"mine.workload"                                                                                                \
-	" and s.start = mine.start and s.fidelity = mine.fidelity and s.seed = mine.seed"                              \
+#define ALIKE \
+	"select s.id from sweep s join sweep mine on mine.id = ?1 where s.id <> mine.id and s.workload = " \
+	"mine.workload" \
+	" and s.start = mine.start and s.fidelity = mine.fidelity and s.seed = mine.seed" \
 	" and s.reuse_ppm = mine.reuse_ppm"
 
 static int any(struct db *db, int64_t sweep, struct err *e)

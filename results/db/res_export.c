@@ -7,8 +7,9 @@
 
 #define PIECE (1 << 20)
 
-const char *const res_export_names[] = { "points", "values", "stats",  "kinds",     "resources",     "sweeps",
-	                                 "runs",   "ops",    "stalls", "run-stats", "run-resources", "limits", NULL };
+const char *const res_export_names[] = { "points",        "values", "stats", "kinds",  "resources",
+	                                 "sweeps",        "runs",   "ops",   "stalls", "run-stats",
+	                                 "run-resources", "limits", NULL };
 
 /* In the order of the names; those with ?1 are of sweeps, all of them where it is 0. Points are made below. */
 static const char *const queries[] = {

@@ -12,8 +12,8 @@
 extern const char *const res_export_names[];
 
 struct res_export {
-	const char *what;                    /* one of the names */
-	int64_t sweep;                       /* of what belongs to sweeps: only this one; 0: all, of points the last */
+	const char *what; /* one of the names */
+	int64_t sweep;    /* of what belongs to sweeps: only this one; 0: all, of points the last */
 	/* Called when a piece has come together in `text`, and for the last; it takes it and clears it. */
 	int (*take)(void *ctx, struct str *text, struct err *e);
 	void *ctx;

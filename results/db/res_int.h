@@ -7,8 +7,11 @@
 
 struct resdb {
 	struct db *db;
-	char *created;       /* path to remove again while nothing is stored; NULL: the file was there before */
-	struct res_stat_id { char *name; int64_t id; } *stat_ids;   /* of stat_name, as far as they were asked for */
+	char *created; /* path to remove again while nothing is stored; NULL: the file was there before */
+	struct res_stat_id {
+		char *name;
+		int64_t id;
+	} * stat_ids; /* of stat_name, as far as they were asked for */
 	size_t n_stat_ids, cap_stat_ids;
 };
 

@@ -7,7 +7,11 @@
 #include "results/db/res_sweep.h"
 #include "sim/base/str.h"
 
-struct reader { struct db *db; struct arena *a; struct err *e; };
+struct reader {
+	struct db *db;
+	struct arena *a;
+	struct err *e;
+};
 
 static int no_memory(struct err *e)
 {
@@ -52,7 +56,8 @@ static int damaged(struct reader *r, int64_t id)
 
 /* --- heads ------------------------------------------------------------------------------------------------- */
 
-#define HEAD "select r.id, c.hash, c.text, r.config_name, r.config_path, r.build, r.fidelity, r.start, r.seed," \
+#define HEAD \
+	"select r.id, c.hash, c.text, r.config_name, r.config_path, r.build, r.fidelity, r.start, r.seed," \
 	" r.reuse_ppm, r.host_us, r.total_ps, r.cycles, r.roofline_ps, r.roofline_bound, r.carried_ps, r.dram_read_bytes," \
 	" r.dram_write_bytes, r.dirty_bytes, r.compulsory_bytes, r.flops, r.events, w.id, w.source, w.digest, w.range," \
 	" w.rules, w.kernel_ns, w.measured_ns, w.opaque_ns, w.wall_ns, w.ops" \
@@ -122,9 +127,11 @@ int res_list(struct resdb *db, struct arena *a, struct res_stored **out, size_t 
 
 static int read_work_ops(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, name, kind, family, rule, layer, launches, launch,"
-	                                        " measured_ns, read_bytes, write_bytes, flops from op_stream"
-	                                        " where workload = ? order by op", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db,
+	                                 "select op, name, kind, family, rule, layer, launches, launch,"
+	                                 " measured_ns, read_bytes, write_bytes, flops from op_stream"
+	                                 " where workload = ? order by op",
+	                                 r->e);
 	struct res_work_op *ops = arena_array(r->a, out->workload.n_ops ? out->workload.n_ops : 1, sizeof *ops);
 	bool failed = false;
 	size_t n = 0;
@@ -163,8 +170,10 @@ static int read_work_ops(struct reader *r, struct res_stored *out)
 
 static int read_stalls(struct reader *r, const struct res_stored *out, struct res_op *ops)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, resource, ppm from op_stall where run = ?"
-	                                        " order by op, resource", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db,
+	                                 "select op, resource, ppm from op_stall where run = ?"
+	                                 " order by op, resource",
+	                                 r->e);
 	struct res_stall *v;
 	bool failed = false;
 	size_t max, n = 0;
@@ -192,8 +201,10 @@ static int read_stalls(struct reader *r, const struct res_stored *out, struct re
 
 static int read_ops(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
-	                                        " flops from op_result where run = ? order by op", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db,
+	                                 "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
+	                                 " flops from op_result where run = ? order by op",
+	                                 r->e);
 	struct res_op *ops = arena_array(r->a, out->workload.n_ops ? out->workload.n_ops : 1, sizeof *ops);
 	bool failed = false;
 	size_t n = 0;
@@ -230,8 +241,10 @@ static int read_ops(struct reader *r, struct res_stored *out)
 
 static int read_resources(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select name, stall_ps, peak_ps from resource where run = ?"
-	                                        " order by place", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db,
+	                                 "select name, stall_ps, peak_ps from resource where run = ?"
+	                                 " order by place",
+	                                 r->e);
 	struct res_resource *v;
 	bool failed = false;
 	size_t max;
@@ -252,8 +265,10 @@ static int read_resources(struct reader *r, struct res_stored *out)
 
 static int read_stats(struct reader *r, struct res_stored *out)
 {
-	struct sqlite3_stmt *s = db_stmt(r->db, "select name, unit, value, level from stat where run = ?"
-	                                        " order by place", r->e);
+	struct sqlite3_stmt *s = db_stmt(r->db,
+	                                 "select name, unit, value, level from stat where run = ?"
+	                                 " order by place",
+	                                 r->e);
 	struct res_stat *v;
 	bool failed = false;
 	size_t max;
@@ -266,7 +281,7 @@ static int read_stats(struct reader *r, struct res_stored *out)
 	db_bind_i64(s, 1, out->run.id);
 	while ((rc = db_step(r->db, s, r->e)) == 1 && out->run.n_stats < max)
 		v[out->run.n_stats++] = (struct res_stat){ text(r, s, 0, &failed), text(r, s, 1, &failed), u64(s, 2),
-		                                           db_col_i64(s, 3) != 0 };
+			                                   db_col_i64(s, 3) != 0 };
 	out->run.stats = v;
 	if (rc < 0)
 		return -1;
@@ -286,15 +301,21 @@ static int read_limits(struct reader *r, struct res_stored *out)
 		return -1;
 	if (max == 0)
 		return 0;
-	if (!(s = db_stmt(r->db, "select key, now, next, step, per_ppm, total_ps, refused from run_limit where run = ?"
-	                         " order by place", r->e)))
+	if (!(s = db_stmt(r->db,
+	                  "select key, now, next, step, per_ppm, total_ps, refused from run_limit where run = ?"
+	                  " order by place",
+	                  r->e)))
 		return -1;
 	if (!(v = arena_array(r->a, max, sizeof *v)))
 		return no_memory(r->e);
 	db_bind_i64(s, 1, out->run.id);
 	while ((rc = db_step(r->db, s, r->e)) == 1 && l->n < max) {
-		v[l->n++] = (struct res_limit){ text(r, s, 0, &failed), text(r, s, 1, &failed), text(r, s, 2, &failed),
-		                                db_col_f64(s, 3), u64(s, 5), text(r, s, 6, &failed) };
+		v[l->n++] = (struct res_limit){ text(r, s, 0, &failed),
+			                        text(r, s, 1, &failed),
+			                        text(r, s, 2, &failed),
+			                        db_col_f64(s, 3),
+			                        u64(s, 5),
+			                        text(r, s, 6, &failed) };
 		l->per_ppm = (uint32_t)u64(s, 4);
 	}
 	l->rows = v;
@@ -312,8 +333,9 @@ static int unknown_run(struct reader *r, int64_t id)
 	if (db_col_i64(s, 0) == 0)
 		err_set(r->e, ERR_IO, "there is no run %lld in '%s': it holds none", (long long)id, db_path(r->db));
 	else
-		err_set(r->e, ERR_IO, "there is no run %lld in '%s': it holds %lld, numbered %lld to %lld", (long long)id,
-		        db_path(r->db), (long long)db_col_i64(s, 0), (long long)db_col_i64(s, 1), (long long)db_col_i64(s, 2));
+		err_set(r->e, ERR_IO, "there is no run %lld in '%s': it holds %lld, numbered %lld to %lld",
+		        (long long)id, db_path(r->db), (long long)db_col_i64(s, 0), (long long)db_col_i64(s, 1),
+		        (long long)db_col_i64(s, 2));
 	return -1;
 }
 
@@ -352,8 +374,10 @@ int res_get(struct resdb *db, int64_t id, struct arena *a, struct res_stored *ou
 int res_get_workload(struct resdb *db, int64_t id, struct arena *a, struct res_workload *out, struct err *e)
 {
 	struct reader r = { db->db, a, e };
-	struct sqlite3_stmt *s = db_stmt(db->db, "select source, digest, range, rules, kernel_ns, measured_ns, opaque_ns,"
-	                                         " wall_ns, ops from workload where id = ?", e);
+	struct sqlite3_stmt *s = db_stmt(db->db,
+	                                 "select source, digest, range, rules, kernel_ns, measured_ns, opaque_ns,"
+	                                 " wall_ns, ops from workload where id = ?",
+	                                 e);
 	struct res_stored all = { .workload_id = id };
 	bool failed = false;
 	int rc;
@@ -362,7 +386,8 @@ int res_get_workload(struct resdb *db, int64_t id, struct arena *a, struct res_w
 		return -1;
 	db_bind_i64(s, 1, id);
 	if ((rc = db_step(db->db, s, e)) != 1)
-		return rc < 0 ? -1 : err_set(e, ERR_IO, "'%s' is damaged: it has no workload %" PRId64, db_path(db->db), id);
+		return rc < 0 ? -1
+		              : err_set(e, ERR_IO, "'%s' is damaged: it has no workload %" PRId64, db_path(db->db), id);
 	all.workload.source = text(&r, s, 0, &failed);
 	all.workload.digest = text(&r, s, 1, &failed);
 	all.workload.range = text(&r, s, 2, &failed);

@@ -13,31 +13,40 @@
 
 #include "results/db/res.h"
 
-struct res_axis { const char *key, *unit; };
+struct res_axis {
+	const char *key, *unit;
+};
 
 struct res_sweep {
-	int64_t id;                          /* when read */
-	const char *name, *text;             /* the sweep file: its path and what stands in it */
-	const char *base_path, *base_text;   /* the machine that the points change */
+	int64_t id;                        /* when read */
+	const char *name, *text;           /* the sweep file: its path and what stands in it */
+	const char *base_path, *base_text; /* the machine that the points change */
 	const char *start, *fidelity;
-	uint64_t seed, configs_hash;         /* of all points' configurations in order */
+	uint64_t seed, configs_hash; /* of all points' configurations in order */
 	uint32_t reuse_ppm;
 	size_t n_points, n_axes;
 	const struct res_axis *axes;
-	int64_t workload_id;                 /* when read */
-	size_t done, failed;                 /* when read */
+	int64_t workload_id; /* when read */
+	size_t done, failed; /* when read */
 };
 
+/* clang-format off */
 struct res_value { const char *text; bool is_number; double number; };
-struct res_kind { const char *kind; uint64_t ops; ps_t span_ps, limit_ps; uint64_t dram_bytes, mem_bytes, flops; };
+/* clang-format on */
+struct res_kind {
+	const char *kind;
+	uint64_t ops;
+	ps_t span_ps, limit_ps;
+	uint64_t dram_bytes, mem_bytes, flops;
+};
 
 struct res_point {
-	uint64_t point;                      /* its number in the sweep, from 0 */
+	uint64_t point; /* its number in the sweep, from 0 */
 	uint64_t config_hash;
 	const char *build;
-	const struct res_value *values;      /* as many as the sweep has axes */
+	const struct res_value *values; /* as many as the sweep has axes */
 	bool failed;
-	const char *reason;                  /* failed: why; all that follows is 0 then */
+	const char *reason; /* failed: why; all that follows is 0 then */
 	ps_t total_ps, roofline_ps, carried_ps;
 	const char *roofline_bound;
 	uint64_t cycles, flops, events, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
@@ -48,8 +57,8 @@ struct res_point {
 };
 
 /* Stores what the sweep asks, or finds it. Rows of another build than `build` are an error unless `mixed`. */
-int res_put_sweep(struct resdb *r, const struct res_workload *w, const struct res_sweep *s, const char *build, bool mixed,
-                  int64_t *id, struct err *e);
+int res_put_sweep(struct resdb *r, const struct res_workload *w, const struct res_sweep *s, const char *build,
+                  bool mixed, int64_t *id, struct err *e);
 /* Stores points, all in one transaction. One that is there already stays, unless it had failed. */
 int res_put_points(struct resdb *r, int64_t sweep, const struct res_point *p, size_t n, size_t n_axes, struct err *e);
 
@@ -70,7 +79,9 @@ int res_get_status(struct resdb *r, const struct res_sweep *s, uint8_t *status, 
 
 /* Takes over all sweeps and runs of another file. Doing so again changes nothing; a point of which the two files say
  * different things is an error, and then nothing of that sweep is taken. */
-struct res_merged { size_t sweeps, points, points_new, runs, runs_new; };
+struct res_merged {
+	size_t sweeps, points, points_new, runs, runs_new;
+};
 int res_merge(struct resdb *into, struct resdb *from, bool mixed, struct res_merged *m, struct err *e);
 
 #endif

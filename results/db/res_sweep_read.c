@@ -142,9 +142,9 @@ struct points {
 	size_t n;
 };
 
-#define HEAD                                                                                                           \
-	"select p.point, p.config_hash, b.text, p.status, p.reason, p.total_ps, p.cycles, p.roofline_ps,"              \
-	" p.roofline_bound, p.carried_ps, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes, p.compulsory_bytes,"   \
+#define HEAD \
+	"select p.point, p.config_hash, b.text, p.status, p.reason, p.total_ps, p.cycles, p.roofline_ps," \
+	" p.roofline_bound, p.carried_ps, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes, p.compulsory_bytes," \
 	" p.flops, p.events from point p join build b on b.id = p.build where p.sweep = ?"
 
 static struct res_point head_of(struct reader *r, struct sqlite3_stmt *q)

@@ -42,9 +42,11 @@ enum plot_kind {
 	PLOT_BARS,        /* plot_bar: side by side in their category */
 	PLOT_STACK        /* plot_bar: one after the other in their category */
 };
+/* clang-format off */
 enum plot_colour {
 	PLOT_AUTO, PLOT_GREY, PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_PURPLE, PLOT_SKY, PLOT_ORANGE, PLOT_YELLOW, PLOT_BLACK
 };
+/* clang-format on */
 enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF };
 
 /* Either text may be NULL. */

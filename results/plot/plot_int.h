@@ -31,9 +31,9 @@ struct plot_ax {
 	double from, to;
 };
 
-#define PLOT_SERIES_MAX 16
+#define PLOT_SERIES_MAX     16
 #define PLOT_CATEGORIES_MAX 64
-#define PLOT_NOTES_MAX 64
+#define PLOT_NOTES_MAX      64
 
 struct plot {
 	char *title, *subtitle;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGN 16u
+#define ALIGN     16u
 #define BLOCK_MIN ((size_t)16 << 10)
 #define BLOCK_MAX ((size_t)1 << 20)
 

@@ -9,14 +9,14 @@
 
 struct arena;
 
-struct arena *arena_new(size_t limit_bytes);          /* 0: no limit */
+struct arena *arena_new(size_t limit_bytes); /* 0: no limit */
 void arena_free(struct arena *a);
-void arena_reset(struct arena *a);                    /* forget everything, keep the blocks */
+void arena_reset(struct arena *a); /* forget everything, keep the blocks */
 void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_array(struct arena *a, size_t n, size_t elem_bytes); /* overflow checked */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-size_t arena_used(const struct arena *a);             /* bytes handed out */
+size_t arena_used(const struct arena *a); /* bytes handed out */
 
 #endif

@@ -28,32 +28,36 @@
 
 #define CFG_STR_MAX 64
 
+/* clang-format off */
 enum cfg_type {
 	CFG_T_END, CFG_T_U32, CFG_T_U64, CFG_T_BOOL, CFG_T_BYTES, CFG_T_RATE, CFG_T_FREQ, CFG_T_PS, CFG_T_PPM,
 	CFG_T_ENUM, CFG_T_STR
 };
+/* clang-format on */
 
 /* An extra rule on one value: NULL when it holds, else what is wrong ("is not a power of two"). */
 typedef const char *cfg_rule(uint64_t value);
 cfg_rule cfg_pow2, cfg_pow2_or_0;
 
 struct cfg_field {
-	const char *key;               /* within the section: "size" */
+	const char *key; /* within the section: "size" */
 	enum cfg_type type;
-	size_t offset;                 /* within the section's struct */
-	const char *def;               /* as a user would write it: "128 MiB" */
-	uint64_t min, max;             /* in stored units */
-	cfg_rule *rule;                /* or NULL */
-	const char *const *names;      /* CFG_T_ENUM: NULL-terminated */
+	size_t offset;            /* within the section's struct */
+	const char *def;          /* as a user would write it: "128 MiB" */
+	uint64_t min, max;        /* in stored units */
+	cfg_rule *rule;           /* or NULL */
+	const char *const *names; /* CFG_T_ENUM: NULL-terminated */
 	const char *help;
-	const char *source;            /* of the default: a document, a measurement, or "our choice: why" */
+	const char *source; /* of the default: a document, a measurement, or "our choice: why" */
 };
 
 /* offsetof plus a compile-time check that the member has the type the row says. */
 #define CFG_AT(S, m, T) (offsetof(S, m) + 0 * sizeof(&((S *)0)->m == (T *)0))
 typedef char cfg_text[CFG_STR_MAX];
 #define CFG_NUM(t, T, S, m, key, def, min, max, rule, help, src) \
-	{ key, t, CFG_AT(S, m, T), def, min, max, rule, NULL, help, src }
+	{ \
+		key, t, CFG_AT(S, m, T), def, min, max, rule, NULL, help, src \
+	}
 #define CFG_U32(S, m, key, def, min, max, rule, help, src) \
 	CFG_NUM(CFG_T_U32, uint32_t, S, m, key, def, min, max, rule, help, src)
 #define CFG_U64(S, m, key, def, min, max, rule, help, src) \
@@ -68,16 +72,26 @@ typedef char cfg_text[CFG_STR_MAX];
 	CFG_NUM(CFG_T_PS, ps_t, S, m, key, def, min, max, rule, help, src)
 #define CFG_PPM(S, m, key, def, min, max, help, src) \
 	CFG_NUM(CFG_T_PPM, uint32_t, S, m, key, def, min, max, NULL, help, src)
-#define CFG_BOOL(S, m, key, def, help, src) \
-	CFG_NUM(CFG_T_BOOL, bool, S, m, key, def, 0, 1, NULL, help, src)
+#define CFG_BOOL(S, m, key, def, help, src) CFG_NUM(CFG_T_BOOL, bool, S, m, key, def, 0, 1, NULL, help, src)
 #define CFG_ENUM(S, m, key, def, names, help, src) \
-	{ key, CFG_T_ENUM, CFG_AT(S, m, uint32_t), def, 0, UINT32_MAX, NULL, names, help, src }
+	{ \
+		key, CFG_T_ENUM, CFG_AT(S, m, uint32_t), def, 0, UINT32_MAX, NULL, names, help, src \
+	}
 #define CFG_STR(S, m, key, def, help, src) \
-	{ key, CFG_T_STR, CFG_AT(S, m, cfg_text), def, 0, 0, NULL, NULL, help, src }
-#define CFG_END { NULL, CFG_T_END, 0, NULL, 0, 0, NULL, NULL, NULL, NULL }
+	{ \
+		key, CFG_T_STR, CFG_AT(S, m, cfg_text), def, 0, 0, NULL, NULL, help, src \
+	}
+#define CFG_END \
+	{ \
+		NULL, CFG_T_END, 0, NULL, 0, 0, NULL, NULL, NULL, NULL \
+	}
 
 /* A section binds rows to one struct inside the machine's config struct. `name` "" is the top level. */
-struct cfg_section { const char *name; const struct cfg_field *rows; size_t base; };
+struct cfg_section {
+	const char *name;
+	const struct cfg_field *rows;
+	size_t base;
+};
 
 struct cfg;
 
@@ -94,28 +108,34 @@ int cfg_read(struct cfg *c, const struct yaml *y, const struct ynode *root, cons
  * `weak`, so that a machine's own values win over the named part's. */
 int cfg_read_section(struct cfg *c, const char *section, const struct yaml *y, const struct ynode *map, bool weak,
                      struct err *e);
-int cfg_set(struct cfg *c, const char *assignment, struct err *e);             /* "l2.size=64 MiB" */
+int cfg_set(struct cfg *c, const char *assignment, struct err *e); /* "l2.size=64 MiB" */
 int cfg_set_key(struct cfg *c, const char *key, const char *value, struct err *e);
 /* By row: `source` is copied, and stands where a file's would. set_raw takes a stored integer without its checks. */
 int cfg_set_row(struct cfg *c, size_t i, const char *value, const char *source, struct err *e);
 void cfg_set_raw(struct cfg *c, size_t i, uint64_t raw, const char *source); /* `source`: must live as long as `c` */
 /* Both: the key must be one of the rows'. */
-bool cfg_given(const struct cfg *c, const char *key);                          /* by a file or --set, not a default */
-void cfg_forget(struct cfg *c, const char *key);                               /* no longer given; the value stays */
+bool cfg_given(const struct cfg *c, const char *key); /* by a file or --set, not a default */
+void cfg_forget(struct cfg *c, const char *key);      /* no longer given; the value stays */
 
 /* Walking: row i of all sections in order. `source` is the YAML's own where it gave one, "FILE:LINE" or "--set" for
  * other given values, and the row's for a default. */
-struct cfg_row { const char *section; const struct cfg_field *field; char key[64]; bool given; const char *source; };
+struct cfg_row {
+	const char *section;
+	const struct cfg_field *field;
+	char key[64];
+	bool given;
+	const char *source;
+};
 size_t cfg_count(const struct cfg *c);
 struct cfg_row cfg_at(const struct cfg *c, size_t i);
-int cfg_find(const struct cfg *c, const char *key, size_t *i, struct err *e);  /* error names the nearest key */
-void cfg_value(const struct cfg *c, size_t i, struct str *out);                /* appends text that reads back alike */
-uint64_t cfg_raw(const struct cfg *c, size_t i);                               /* stored integer; a hash for strings */
-void cfg_range(const struct cfg *c, size_t i, struct str *out);                /* "64 KiB to 4 GiB, a power of two" */
-const char *cfg_unit(enum cfg_type t);                                         /* stored: "bytes", "kHz"; "" for none */
+int cfg_find(const struct cfg *c, const char *key, size_t *i, struct err *e); /* error names the nearest key */
+void cfg_value(const struct cfg *c, size_t i, struct str *out);               /* appends text that reads back alike */
+uint64_t cfg_raw(const struct cfg *c, size_t i);                              /* stored integer; a hash for strings */
+void cfg_range(const struct cfg *c, size_t i, struct str *out);               /* "64 KiB to 4 GiB, a power of two" */
+const char *cfg_unit(enum cfg_type t);                                        /* stored: "bytes", "kHz"; "" for none */
 
-void cfg_dump(const struct cfg *c, struct str *out);                           /* YAML that loads to the same config */
-uint64_t cfg_hash(const struct cfg *c);                                        /* of the dump's resolved values */
+void cfg_dump(const struct cfg *c, struct str *out); /* YAML that loads to the same config */
+uint64_t cfg_hash(const struct cfg *c);              /* of the dump's resolved values */
 
 /* The number formats above, for other readers (command-line options, rule tables); any type but enum and str.
  * A fault is ERR_CONFIG and names the text. */

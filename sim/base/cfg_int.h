@@ -8,9 +8,9 @@
 struct cfg_slot {
 	const struct cfg_section *section;
 	const struct cfg_field *field;
-	void *at;                      /* the member in the target */
-	const char *source;            /* of a given value, else NULL */
-	char key[64];                  /* "l2.size" */
+	void *at;           /* the member in the target */
+	const char *source; /* of a given value, else NULL */
+	char key[64];       /* "l2.size" */
 	bool given;
 };
 
@@ -18,8 +18,8 @@ struct cfg {
 	const struct cfg_section *sections;
 	struct cfg_slot *rows;
 	size_t n;
-	struct arena *arena;           /* sources */
-	const uint16_t *places;        /* row + 1 by the hash of its key, 0: none; n_places of them, a power of two */
+	struct arena *arena;    /* sources */
+	const uint16_t *places; /* row + 1 by the hash of its key, 0: none; n_places of them, a power of two */
 	size_t n_places;
 };
 

@@ -10,21 +10,32 @@
 
 #define DIGITS_MAX 16 /* after the point: 10^16 times the largest denominator of a unit stays below 2^64 */
 
-struct unit { const char *name; uint64_t num, den; };
+struct unit {
+	const char *name;
+	uint64_t num, den;
+};
 
 /* Largest first: the formatter takes the first of equally short numbers. */
-static const struct unit byte_units[] = {
-	{ "TiB", UINT64_C(1) << 40, 1 }, { "TB", UINT64_C(1000000000000), 1 },
-	{ "GiB", UINT64_C(1) << 30, 1 }, { "GB", UINT64_C(1000000000), 1 },
-	{ "MiB", UINT64_C(1) << 20, 1 }, { "MB", UINT64_C(1000000), 1 },
-	{ "KiB", UINT64_C(1) << 10, 1 }, { "kB", UINT64_C(1000), 1 }, { "B", 1, 1 }, { NULL, 0, 0 }
-};
-static const struct unit rate_units[] = {
-	{ "TB/s", UINT64_C(1000000000000), 1 }, { "TiB/s", UINT64_C(1) << 40, 1 },
-	{ "GB/s", UINT64_C(1000000000), 1 }, { "GiB/s", UINT64_C(1) << 30, 1 },
-	{ "MB/s", UINT64_C(1000000), 1 }, { "MiB/s", UINT64_C(1) << 20, 1 },
-	{ "kB/s", UINT64_C(1000), 1 }, { "KiB/s", UINT64_C(1) << 10, 1 }, { "B/s", 1, 1 }, { NULL, 0, 0 }
-};
+static const struct unit byte_units[] = { { "TiB", UINT64_C(1) << 40, 1 },
+	                                  { "TB", UINT64_C(1000000000000), 1 },
+	                                  { "GiB", UINT64_C(1) << 30, 1 },
+	                                  { "GB", UINT64_C(1000000000), 1 },
+	                                  { "MiB", UINT64_C(1) << 20, 1 },
+	                                  { "MB", UINT64_C(1000000), 1 },
+	                                  { "KiB", UINT64_C(1) << 10, 1 },
+	                                  { "kB", UINT64_C(1000), 1 },
+	                                  { "B", 1, 1 },
+	                                  { NULL, 0, 0 } };
+static const struct unit rate_units[] = { { "TB/s", UINT64_C(1000000000000), 1 },
+	                                  { "TiB/s", UINT64_C(1) << 40, 1 },
+	                                  { "GB/s", UINT64_C(1000000000), 1 },
+	                                  { "GiB/s", UINT64_C(1) << 30, 1 },
+	                                  { "MB/s", UINT64_C(1000000), 1 },
+	                                  { "MiB/s", UINT64_C(1) << 20, 1 },
+	                                  { "kB/s", UINT64_C(1000), 1 },
+	                                  { "KiB/s", UINT64_C(1) << 10, 1 },
+	                                  { "B/s", 1, 1 },
+	                                  { NULL, 0, 0 } };
 static const struct unit freq_units[] = {
 	{ "GHz", 1000000, 1 }, { "MHz", 1000, 1 }, { "kHz", 1, 1 }, { "Hz", 1, 1000 }, { NULL, 0, 0 }
 };
@@ -37,12 +48,18 @@ static const struct unit plain_units[] = { { "", 1, 1 }, { NULL, 0, 0 } };
 static const struct unit *units_of(enum cfg_type t)
 {
 	switch (t) {
-	case CFG_T_BYTES: return byte_units;
-	case CFG_T_RATE:  return rate_units;
-	case CFG_T_FREQ:  return freq_units;
-	case CFG_T_PS:    return time_units;
-	case CFG_T_PPM:   return ppm_units;
-	default:          return plain_units;
+	case CFG_T_BYTES:
+		return byte_units;
+	case CFG_T_RATE:
+		return rate_units;
+	case CFG_T_FREQ:
+		return freq_units;
+	case CFG_T_PS:
+		return time_units;
+	case CFG_T_PPM:
+		return ppm_units;
+	default:
+		return plain_units;
 	}
 }
 
@@ -54,12 +71,18 @@ static bool bare_allowed(enum cfg_type t)
 const char *cfg_unit(enum cfg_type t)
 {
 	switch (t) {
-	case CFG_T_BYTES: return "bytes";
-	case CFG_T_RATE:  return "bytes/s";
-	case CFG_T_FREQ:  return "kHz";
-	case CFG_T_PS:    return "ps";
-	case CFG_T_PPM:   return "millionths";
-	default:          return "";
+	case CFG_T_BYTES:
+		return "bytes";
+	case CFG_T_RATE:
+		return "bytes/s";
+	case CFG_T_FREQ:
+		return "kHz";
+	case CFG_T_PS:
+		return "ps";
+	case CFG_T_PPM:
+		return "millionths";
+	default:
+		return "";
 	}
 }
 
@@ -76,11 +99,11 @@ const char *cfg_pow2_or_0(uint64_t v)
 /* --- reading ----------------------------------------------------------------------------------------------- */
 
 struct number {
-	uint64_t digits;     /* without the point */
-	int places;          /* digits after the point, trailing zeros dropped */
-	const char *unit;    /* what follows, without spaces around it */
+	uint64_t digits;  /* without the point */
+	int places;       /* digits after the point, trailing zeros dropped */
+	const char *unit; /* what follows, without spaces around it */
 	size_t unit_len;
-	int len;             /* of the number's own text, which starts at `text` */
+	int len; /* of the number's own text, which starts at `text` */
 	const char *text;
 };
 
@@ -200,10 +223,10 @@ static bool in_range(const struct cfg_field *f, uint64_t v)
 /* The spelling a bare number most likely meant: the default's unit, else the first that gives a legal value. */
 static void guess(const struct cfg_field *f, const struct number *n, struct str *out)
 {
-	static const char *const likely[][5] = {
-		{ "MiB", "KiB", "GiB", "B", NULL }, { "TB/s", "GB/s", "B/s", NULL },
-		{ "GHz", "MHz", "kHz", "Hz", NULL }, { "ns", "us", "ps", NULL }
-	};
+	static const char *const likely[][5] = { { "MiB", "KiB", "GiB", "B", NULL },
+		                                 { "TB/s", "GB/s", "B/s", NULL },
+		                                 { "GHz", "MHz", "kHz", "Hz", NULL },
+		                                 { "ns", "us", "ps", NULL } };
 	const char *const *try = likely[f->type - CFG_T_BYTES];
 	const struct unit *first = NULL, *u = NULL;
 	struct number def;
@@ -305,12 +328,18 @@ int cfg_number(const struct cfg_field *f, const char *subject, const char *text,
 	if (f->type == CFG_T_BOOL)
 		return parse_bool(name, said, text, out, e);
 	switch (scan(text, &n)) {
-	case SCAN_OK:       break;
-	case SCAN_EMPTY:    return err_set(e, ERR_CONFIG, "'%s' has no value", name);
-	case SCAN_NEGATIVE: return err_set(e, ERR_CONFIG, "'%s' is negative%s", name, said);
-	case SCAN_BAD:      return fail_text(f, name, said, e);
-	case SCAN_LARGE:    return err_set(e, ERR_CONFIG, "'%s' is too large%s", name, said);
-	case SCAN_LONG:     return err_set(e, ERR_CONFIG, "'%s' has too many digits%s", name, said);
+	case SCAN_OK:
+		break;
+	case SCAN_EMPTY:
+		return err_set(e, ERR_CONFIG, "'%s' has no value", name);
+	case SCAN_NEGATIVE:
+		return err_set(e, ERR_CONFIG, "'%s' is negative%s", name, said);
+	case SCAN_BAD:
+		return fail_text(f, name, said, e);
+	case SCAN_LARGE:
+		return err_set(e, ERR_CONFIG, "'%s' is too large%s", name, said);
+	case SCAN_LONG:
+		return err_set(e, ERR_CONFIG, "'%s' has too many digits%s", name, said);
 	}
 	u = find_unit(f->type, n.unit, n.unit_len);
 	if (!u && n.digits == 0 && n.unit_len == 0)

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 typedef uint64_t ps_t;
-#define PS_NS UINT64_C(1000)
-#define PS_US UINT64_C(1000000)
+#define PS_NS    UINT64_C(1000)
+#define PS_US    UINT64_C(1000000)
 #define PS_NEVER UINT64_MAX
 
 /* Edge n of a clock of `khz`: never more than 1 ps off and 64-bit throughout. */
@@ -26,7 +26,10 @@ ps_t clock_transfer(uint64_t bytes, uint64_t bytes_per_s);
 /* Whole cycles of `khz` in `t`, rounded up. */
 uint64_t clock_cycles(ps_t t, uint64_t khz);
 
-static inline uint64_t div_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+static inline uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return a / b + (a % b != 0);
+}
 /* The smallest l with 2^l >= v; v <= 2^63. */
 static inline uint32_t log2_up(uint64_t v)
 {
@@ -37,8 +40,17 @@ static inline uint32_t log2_up(uint64_t v)
 	return l;
 }
 
-static inline uint64_t round_up(uint64_t a, uint64_t b) { return div_up(a, b) * b; }
-static inline ps_t ps_max(ps_t a, ps_t b) { return a > b ? a : b; }
-static inline ps_t ps_min(ps_t a, ps_t b) { return a < b ? a : b; }
+static inline uint64_t round_up(uint64_t a, uint64_t b)
+{
+	return div_up(a, b) * b;
+}
+static inline ps_t ps_max(ps_t a, ps_t b)
+{
+	return a > b ? a : b;
+}
+static inline ps_t ps_min(ps_t a, ps_t b)
+{
+	return a < b ? a : b;
+}
 
 #endif

@@ -22,7 +22,10 @@ struct db {
 	sqlite3 *h;
 	char *path;
 	bool read_only;
-	struct cached { const char *sql; sqlite3_stmt *stmt; } *stmts;
+	struct cached {
+		const char *sql;
+		sqlite3_stmt *stmt;
+	} * stmts;
 	int n_stmts, cap_stmts;
 };
 
@@ -32,19 +35,30 @@ struct db {
 static const char *plain_reason(int code)
 {
 	switch (code & 0xff) {
-	case SQLITE_NOTADB:   return "it is not a database";
-	case SQLITE_CORRUPT:  return "the database is damaged";
-	case SQLITE_FULL:     return "the disk is full";
-	case SQLITE_READONLY: return "the file or its folder is read-only";
+	case SQLITE_NOTADB:
+		return "it is not a database";
+	case SQLITE_CORRUPT:
+		return "the database is damaged";
+	case SQLITE_FULL:
+		return "the disk is full";
+	case SQLITE_READONLY:
+		return "the file or its folder is read-only";
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:   return "another process holds its lock";
+	case SQLITE_LOCKED:
+		return "another process holds its lock";
 	case SQLITE_PERM:
-	case SQLITE_AUTH:     return "permission denied";
-	case SQLITE_NOLFS:    return "the file system does not take files this large";
-	case SQLITE_TOOBIG:   return "a value is too large";
-	case SQLITE_CANTOPEN: return "the file, or a journal beside it, cannot be opened";
-	case SQLITE_IOERR:    return "reading or writing the file failed";
-	default:              return NULL;
+	case SQLITE_AUTH:
+		return "permission denied";
+	case SQLITE_NOLFS:
+		return "the file system does not take files this large";
+	case SQLITE_TOOBIG:
+		return "a value is too large";
+	case SQLITE_CANTOPEN:
+		return "the file, or a journal beside it, cannot be opened";
+	case SQLITE_IOERR:
+		return "reading or writing the file failed";
+	default:
+		return NULL;
 	}
 }
 
@@ -212,8 +226,8 @@ static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t
 	if ((uint32_t)id != app_id) {
 		id_text((uint32_t)id, is);
 		id_text(app_id, due);
-		return err_set(e, ERR_IO, "'%s' is another kind of database (its id is '%s', not '%s')",
-		               d->path, is, due);
+		return err_set(e, ERR_IO, "'%s' is another kind of database (its id is '%s', not '%s')", d->path, is,
+		               due);
 	}
 	if (*version > n_migrations)
 		return err_set(e, ERR_IO, "'%s' was written by a newer npusim (schema %lld, this build knows %d)",
@@ -236,8 +250,7 @@ static int migrate_step(struct db *d, uint32_t app_id, const char *sql, int64_t 
 	if ((rc = sqlite3_exec(d->h, "BEGIN IMMEDIATE", NULL, NULL, NULL)) != SQLITE_OK)
 		return fail(d, rc, "write", e);
 	rc = pragma_int(d, "PRAGMA user_version", &version);
-	if (rc == SQLITE_OK && version < to &&
-	    (rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL)) == SQLITE_OK)
+	if (rc == SQLITE_OK && version < to && (rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL)) == SQLITE_OK)
 		rc = sqlite3_exec(d->h, pragmas, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(d->h, "COMMIT", NULL, NULL, NULL);
@@ -490,10 +503,14 @@ const char *db_col_name(sqlite3_stmt *s, int i)
 enum db_kind db_col_kind(sqlite3_stmt *s, int i)
 {
 	switch (sqlite3_column_type(s, i)) {
-	case SQLITE_INTEGER: return DB_INT;
-	case SQLITE_FLOAT:   return DB_REAL;
-	case SQLITE_NULL:    return DB_NULL;
-	default:             return DB_TEXT;
+	case SQLITE_INTEGER:
+		return DB_INT;
+	case SQLITE_FLOAT:
+		return DB_REAL;
+	case SQLITE_NULL:
+		return DB_NULL;
+	default:
+		return DB_TEXT;
 	}
 }
 

@@ -21,29 +21,29 @@ enum db_mode { DB_READ, DB_WRITE /* create if absent */ };
 /* migrations[i] brings user_version i to i + 1; `app_id` is checked so that a trace is not opened as results. */
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
                    int n_migrations, struct err *e);
-void db_free(struct db *d);                                  /* rolls back an open transaction */
-bool db_absent(const char *path);                            /* opening it for writing will make it */
-void db_remove(const char *path);                            /* the file and what SQLite keeps beside it */
+void db_free(struct db *d);       /* rolls back an open transaction */
+bool db_absent(const char *path); /* opening it for writing will make it */
+void db_remove(const char *path); /* the file and what SQLite keeps beside it */
 const char *db_path(const struct db *d);
 int db_exec(struct db *d, const char *sql, struct err *e);
-int db_begin(struct db *d, struct err *e);                   /* BEGIN IMMEDIATE */
+int db_begin(struct db *d, struct err *e); /* BEGIN IMMEDIATE */
 int db_commit(struct db *d, struct err *e);
 void db_rollback(struct db *d);
 int64_t db_last_id(struct db *d);
-int db_checkpoint(struct db *d, struct err *e);              /* fold the WAL into the file */
+int db_checkpoint(struct db *d, struct err *e); /* fold the WAL into the file */
 
 /* A prepared statement, cached by its text for the life of the db (give string literals). It comes reset, unbound. */
 struct sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e);
 void db_bind_i64(struct sqlite3_stmt *s, int i, int64_t v);
 void db_bind_f64(struct sqlite3_stmt *s, int i, double v);
-void db_bind_text(struct sqlite3_stmt *s, int i, const char *v);  /* copied; NULL binds NULL */
+void db_bind_text(struct sqlite3_stmt *s, int i, const char *v); /* copied; NULL binds NULL */
 void db_bind_null(struct sqlite3_stmt *s, int i);
 /* 1 a row, 0 done (and reset), -1 error. */
 int db_step(struct db *d, struct sqlite3_stmt *s, struct err *e);
-int db_run(struct db *d, struct sqlite3_stmt *s, struct err *e);  /* step to the end, ignore rows, reset */
+int db_run(struct db *d, struct sqlite3_stmt *s, struct err *e); /* step to the end, ignore rows, reset */
 int64_t db_col_i64(struct sqlite3_stmt *s, int i);
 double db_col_f64(struct sqlite3_stmt *s, int i);
-const char *db_col_text(struct sqlite3_stmt *s, int i);           /* "" for NULL; valid until the next step */
+const char *db_col_text(struct sqlite3_stmt *s, int i); /* "" for NULL; valid until the next step */
 bool db_col_null(struct sqlite3_stmt *s, int i);
 /* For rows of any query: what is in them. */
 enum db_kind { DB_NULL, DB_INT, DB_REAL, DB_TEXT };

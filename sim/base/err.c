@@ -97,7 +97,10 @@ void err_clear(struct err *e)
 }
 
 /* A bounded writer that goes on counting, as snprintf does. */
-struct sink { char *buf; size_t size, len; };
+struct sink {
+	char *buf;
+	size_t size, len;
+};
 
 static void put(struct sink *s, char c)
 {
@@ -171,13 +174,20 @@ int err_format(const struct err *e, char *buf, size_t size)
 int err_exit_code(const struct err *e)
 {
 	switch (e->kind) {
-	case ERR_NONE:   return 0;
-	case ERR_BOUND:  return 1;
-	case ERR_USAGE:  return 2;
-	case ERR_CONFIG: return 3;
-	case ERR_IO:     return 4;
-	case ERR_NOMEM:  return 4;
-	case ERR_STUCK:  return 5;
+	case ERR_NONE:
+		return 0;
+	case ERR_BOUND:
+		return 1;
+	case ERR_USAGE:
+		return 2;
+	case ERR_CONFIG:
+		return 3;
+	case ERR_IO:
+		return 4;
+	case ERR_NOMEM:
+		return 4;
+	case ERR_STUCK:
+		return 5;
 	}
 	return 4;
 }

@@ -26,13 +26,16 @@ enum err_kind {
 
 struct err {
 	enum err_kind kind;
-	int line, col;   /* place in `file`, 1-based; 0 when unknown */
-	char file[256];  /* what was read; empty when the fault is not in a file */
-	char src[200];   /* the offending source line, for the caret; may be empty */
+	int line, col;  /* place in `file`, 1-based; 0 when unknown */
+	char file[256]; /* what was read; empty when the fault is not in a file */
+	char src[200];  /* the offending source line, for the caret; may be empty */
 	char msg[1024];
 };
 
-#define ERR_INIT { ERR_NONE, 0, 0, "", "", "" }
+#define ERR_INIT \
+	{ \
+		ERR_NONE, 0, 0, "", "", "" \
+	}
 
 /* Sets the error; `e` must be clear, or NULL where nobody asks for the reason. Always -1. */
 int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) ERR_FMT(3, 4);

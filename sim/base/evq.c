@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAYS 4
+#define WAYS     4
 #define SEQ_BITS 56
 
-struct entry { ps_t when; uint64_t rank; struct ev *ev; };
+struct entry {
+	ps_t when;
+	uint64_t rank;
+	struct ev *ev;
+};
 
 struct evq {
 	struct entry *heap;

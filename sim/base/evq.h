@@ -19,22 +19,25 @@ struct ev {
 	void (*fn)(void *owner, struct ev *ev);
 	void *owner;
 	int prio;
-	int slot;             /* place in the heap; -1 when idle */
+	int slot; /* place in the heap; -1 when idle */
 };
 
 struct evq;
 
 struct evq *evq_new(void);
 void evq_free(struct evq *q);
-void evq_reset(struct evq *q);                          /* time 0, empty; every event still queued becomes idle */
+void evq_reset(struct evq *q); /* time 0, empty; every event still queued becomes idle */
 void ev_init(struct ev *ev, enum ev_prio prio, void (*fn)(void *owner, struct ev *ev), void *owner);
-static inline bool ev_idle(const struct ev *ev) { return ev->slot < 0; }
+static inline bool ev_idle(const struct ev *ev)
+{
+	return ev->slot < 0;
+}
 /* Asserts when >= now and that the event is idle. Growing the heap may fail only at start: call evq_reserve. */
 void evq_push(struct evq *q, struct ev *ev, ps_t when);
-int evq_reserve(struct evq *q, size_t events);          /* 0 or -1; evq_push grows on its own and aborts on no memory */
-void evq_cancel(struct evq *q, struct ev *ev);          /* an idle event is fine */
-bool evq_step(struct evq *q);                           /* one event; false when empty */
+int evq_reserve(struct evq *q, size_t events); /* 0 or -1; evq_push grows on its own and aborts on no memory */
+void evq_cancel(struct evq *q, struct ev *ev); /* an idle event is fine */
+bool evq_step(struct evq *q);                  /* one event; false when empty */
 ps_t evq_now(const struct evq *q);
-uint64_t evq_count(const struct evq *q);                /* events served since evq_new */
+uint64_t evq_count(const struct evq *q); /* events served since evq_new */
 
 #endif

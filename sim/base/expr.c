@@ -303,8 +303,8 @@ static int fail_order(struct expr *x, struct err *e)
 
 	if (db_stmt(x->set->db, x->sql, &why))
 		return 0;
-	if ((near = strstr(why.msg, "near \"")) && (end = strchr(near + 6, '"')) && near[6] != '?' &&
-	    near[6] != ')' && end - near < 24) /* those two are of our own making */
+	if ((near = strstr(why.msg, "near \"")) && (end = strchr(near + 6, '"')) && near[6] != '?' && near[6] != ')' &&
+	    end - near < 24) /* those two are of our own making */
 		return err_set(e, ERR_CONFIG, "'%s' is no expression: something is missing before '%.*s'", x->text,
 		               (int)(end - near - 6), near + 6);
 	return err_set(e, ERR_CONFIG, "'%s' is no expression: between its names and numbers something is missing",

@@ -19,11 +19,15 @@
 
 #include "sim/base/err.h"
 
-struct exprs;                                  /* expressions that live and go together */
+struct exprs; /* expressions that live and go together */
 struct expr;
 
 enum expr_type { EXPR_NULL, EXPR_NUMBER, EXPR_TEXT };
-struct expr_value { enum expr_type type; double number; const char *text; };
+struct expr_value {
+	enum expr_type type;
+	double number;
+	const char *text;
+};
 
 /* The id (0 and up) a name stands for; -1 with `e` set for one that nobody knows. */
 typedef int expr_find_fn(void *arg, const char *name, struct err *e);

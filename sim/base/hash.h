@@ -10,7 +10,7 @@
 uint64_t hash_bytes(uint64_t h, const void *p, size_t n); /* chainable: start from HASH_INIT */
 uint64_t hash_str(uint64_t h, const char *s);
 uint64_t hash_u64(uint64_t h, uint64_t v);
-uint64_t hash_mix(uint64_t v);                            /* finaliser: spreads every input bit */
+uint64_t hash_mix(uint64_t v); /* finaliser: spreads every input bit */
 void hash_hex(uint64_t h, char out[17]);
 
 #endif

@@ -76,7 +76,8 @@ int path_library(const char *name, char *out, unsigned size, struct err *e)
 	char self[1024];
 
 	self_path(self, sizeof self);
-	if ((*self && path_beside(self, name, out, size) == 0) || join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
+	if ((*self && path_beside(self, name, out, size) == 0) ||
+	    join(NPUSIM_LIB, strlen(NPUSIM_LIB), name, out, size) == 0)
 		return 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = '\0';

@@ -4,10 +4,12 @@
 
 #include <stdint.h>
 
-struct rng { uint64_t s[2]; };
+struct rng {
+	uint64_t s[2];
+};
 
 void rng_seed(struct rng *r, uint64_t seed, const char *name);
 uint64_t rng_u64(struct rng *r);
-uint64_t rng_below(struct rng *r, uint64_t n);  /* unbiased, 0 <= x < n; n > 0 */
+uint64_t rng_below(struct rng *r, uint64_t n); /* unbiased, 0 <= x < n; n > 0 */
 
 #endif

@@ -11,14 +11,14 @@
 struct entry {
 	const char *name, *unit, *help;
 	const uint64_t *counter;
-	uint64_t base;        /* the counter at the last snapshot */
+	uint64_t base; /* the counter at the last snapshot */
 	enum stat_kind kind;
 };
 
 struct stat_reg {
 	struct entry *v;
 	size_t n, cap;
-	uint32_t *index;      /* n + 1, or 0 for none; `slots` is a power of two and more than twice n */
+	uint32_t *index; /* n + 1, or 0 for none; `slots` is a power of two and more than twice n */
 	size_t slots;
 	bool frozen;
 };
@@ -110,7 +110,7 @@ struct stat_view stat_at(const struct stat_reg *r, size_t i)
 
 	assert(i < r->n);
 	return (struct stat_view){ s->name, s->unit, s->help, s->kind,
-	                           s->kind == STAT_COUNT ? *s->counter - s->base : *s->counter };
+		                   s->kind == STAT_COUNT ? *s->counter - s->base : *s->counter };
 }
 
 uint64_t stat_get(const struct stat_reg *r, const char *name)

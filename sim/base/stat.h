@@ -13,11 +13,15 @@
 struct stat_reg;
 
 enum stat_kind {
-	STAT_COUNT,   /* grows only; region of interest by difference */
-	STAT_LEVEL    /* a state (bytes resident, worst so far): read as it is */
+	STAT_COUNT, /* grows only; region of interest by difference */
+	STAT_LEVEL  /* a state (bytes resident, worst so far): read as it is */
 };
 
-struct stat_view { const char *name, *unit, *help; enum stat_kind kind; uint64_t value; };
+struct stat_view {
+	const char *name, *unit, *help;
+	enum stat_kind kind;
+	uint64_t value;
+};
 
 struct stat_reg *stat_new(void);
 void stat_free(struct stat_reg *r);
@@ -25,11 +29,15 @@ void stat_free(struct stat_reg *r);
 int stat_add(struct stat_reg *r, const char *name, const char *unit, const char *help, enum stat_kind kind,
              const uint64_t *counter, struct err *e);
 /* The same for a block's list of them. */
-struct stat_row { const char *name, *unit, *help; enum stat_kind kind; const uint64_t *counter; };
+struct stat_row {
+	const char *name, *unit, *help;
+	enum stat_kind kind;
+	const uint64_t *counter;
+};
 int stat_add_all(struct stat_reg *r, const struct stat_row *rows, size_t n, struct err *e);
-void stat_snapshot(struct stat_reg *r);                 /* the region of interest starts here */
+void stat_snapshot(struct stat_reg *r); /* the region of interest starts here */
 size_t stat_count(const struct stat_reg *r);
-struct stat_view stat_at(const struct stat_reg *r, size_t i);      /* in order of registration */
-uint64_t stat_get(const struct stat_reg *r, const char *name);     /* 0 when there is no such name */
+struct stat_view stat_at(const struct stat_reg *r, size_t i);  /* in order of registration */
+uint64_t stat_get(const struct stat_reg *r, const char *name); /* 0 when there is no such name */
 
 #endif

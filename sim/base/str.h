@@ -6,17 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct str { char *p; size_t len, cap; bool failed; };  /* p is always NUL-terminated once anything was added */
-#define STR_INIT { NULL, 0, 0, false }
+struct str {
+	char *p;
+	size_t len, cap;
+	bool failed;
+}; /* p is always NUL-terminated once anything was added */
+#define STR_INIT \
+	{ \
+		NULL, 0, 0, false \
+	}
 
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
 void str_add_quoted(struct str *s, const char *text); /* between double quotes, those within doubled: CSV, SQL names */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_clear(struct str *s);                          /* empty, keeps the memory */
+void str_clear(struct str *s); /* empty, keeps the memory */
 void str_free(struct str *s);
-const char *str_c(const struct str *s);                 /* "" when nothing was added */
+const char *str_c(const struct str *s); /* "" when nothing was added */
 
 bool str_prefix(const char *s, const char *prefix);
 /* The code point at `text`, of which n bytes are left, and its length in bytes; 0 when it is not valid UTF-8. */

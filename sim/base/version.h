@@ -4,7 +4,7 @@
 
 #include "sim/base/str.h"
 
-#define NPUSIM_VERSION "0.1.0" /* the one place; the Makefile reads it from here */
+#define NPUSIM_VERSION "0.1.0"      /* the one place; the Makefile reads it from here */
 #define NPUSIM_DATE    "2026-11-21" /* of that version: the manual page has it */
 
 const char *npusim_version(void);

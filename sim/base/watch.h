@@ -11,18 +11,19 @@
 #include "sim/base/comp.h"
 
 enum watch_level {
-	WATCH_COMMANDS,              /* dispatched and not retired */
-	WATCH_DMA,                   /* descriptors in flight */
-	WATCH_L2, WATCH_DRAM,        /* tile requests held */
-	WATCH_SRAM,                  /* bytes taken, all cores */
+	WATCH_COMMANDS, /* dispatched and not retired */
+	WATCH_DMA,      /* descriptors in flight */
+	WATCH_L2,
+	WATCH_DRAM, /* tile requests held */
+	WATCH_SRAM, /* bytes taken, all cores */
 	WATCH_LEVELS
 };
 
-#define WATCH_NO_CMD UINT32_MAX      /* work that is not one command's */
+#define WATCH_NO_CMD UINT32_MAX /* work that is not one command's */
 
 struct watch {
 	void *ctx;
-	void (*begin)(void *ctx, ps_t at);   /* the pass that counts begins; what came before is not told again */
+	void (*begin)(void *ctx, ps_t at); /* the pass that counts begins; what came before is not told again */
 	void (*busy)(void *ctx, enum res r, ps_t from, ps_t to, uint32_t cmd);
 	/* Through `r` in that time, as far as the block knows it. */
 	void (*moved)(void *ctx, enum res r, bool write, ps_t from, ps_t to, uint64_t bytes);

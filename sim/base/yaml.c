@@ -18,9 +18,9 @@
 #include "sim/base/str.h"
 
 #define ARENA_LIMIT ((size_t)64 << 20)
-#define BOM "\xef\xbb\xbf"
+#define BOM         "\xef\xbb\xbf"
 #define MAX_ANCHORS 1000 /* an alias looks through all of them */
-#define QUADRATIC 16     /* maps up to this size are searched for duplicate keys pair by pair */
+#define QUADRATIC   16   /* maps up to this size are searched for duplicate keys pair by pair */
 
 struct yaml {
 	struct arena *arena;
@@ -29,15 +29,26 @@ struct yaml {
 	const struct ynode *root;
 };
 
-struct anchor { const char *name; struct ynode *node; size_t size; int height; bool open; };
+struct anchor {
+	const char *name;
+	struct ynode *node;
+	size_t size;
+	int height;
+	bool open;
+};
 
-struct frame { struct ynode *node; size_t first, count_before; ptrdiff_t anchor; int height; };
+struct frame {
+	struct ynode *node;
+	size_t first, count_before;
+	ptrdiff_t anchor;
+	int height;
+};
 
 struct builder {
 	struct yaml *y;
 	struct err *e;
 	yaml_parser_t parser;
-	struct ynode **stack;         /* finished nodes whose parent is open */
+	struct ynode **stack; /* finished nodes whose parent is open */
 	size_t n_stack, cap_stack;
 	struct anchor *anchors;
 	size_t n_anchors, cap_anchors;
@@ -202,8 +213,7 @@ static ptrdiff_t new_anchor(struct builder *b, const yaml_char_t *name, struct y
 		fail_mark(b, &(yaml_mark_t){ 0, (size_t)node->line - 1, (size_t)node->col - 1 }, "too many anchors");
 		return -2;
 	}
-	if ((b->n_anchors == b->cap_anchors &&
-	     grow((void **)&b->anchors, &b->cap_anchors, sizeof *b->anchors) < 0) ||
+	if ((b->n_anchors == b->cap_anchors && grow((void **)&b->anchors, &b->cap_anchors, sizeof *b->anchors) < 0) ||
 	    !(copy = arena_strdup(b->y->arena, (const char *)name))) {
 		fail_nomem(b->e, b->y->name);
 		return -2;

@@ -21,11 +21,11 @@ enum ynode_kind { YNODE_SCALAR, YNODE_SEQ, YNODE_MAP };
 
 struct ynode {
 	enum ynode_kind kind;
-	int line, col;                 /* 1-based */
-	const char *text;              /* scalar: its text; map and seq: NULL */
+	int line, col;    /* 1-based */
+	const char *text; /* scalar: its text; map and seq: NULL */
 	bool quoted;
-	size_t n;                      /* seq: items; map: pairs */
-	struct ynode **keys, **vals;   /* map: keys are scalars; seq: keys is NULL */
+	size_t n;                    /* seq: items; map: pairs */
+	struct ynode **keys, **vals; /* map: keys are scalars; seq: keys is NULL */
 };
 
 struct yaml;
@@ -33,13 +33,13 @@ struct yaml;
 /* libyaml.so exports, and calls, a yaml_free of its own: ours must not take its place at link time. */
 #define yaml_free npusim_yaml_free
 
-struct yaml *yaml_load(const char *path, struct err *e);                       /* ERR_IO when it cannot be read */
+struct yaml *yaml_load(const char *path, struct err *e); /* ERR_IO when it cannot be read */
 struct yaml *yaml_parse(const char *text, size_t n, const char *name, struct err *e);
 void yaml_free(struct yaml *y);
-const struct ynode *yaml_root(const struct yaml *y);                           /* an empty file is an empty map */
-const char *yaml_name(const struct yaml *y);                                   /* the path it came from */
+const struct ynode *yaml_root(const struct yaml *y); /* an empty file is an empty map */
+const char *yaml_name(const struct yaml *y);         /* the path it came from */
 
-const struct ynode *ynode_get(const struct ynode *map, const char *key);       /* NULL when absent or not a map */
+const struct ynode *ynode_get(const struct ynode *map, const char *key); /* NULL when absent or not a map */
 /* Sets `e` (kind ERR_CONFIG) with file, line, column and source line of the node. Always -1. */
 int yaml_err(const struct yaml *y, const struct ynode *at, struct err *e, const char *fmt, ...) ERR_FMT(4, 5);
 /* Typed access; a wrong kind or text is a placed error. */

@@ -2,11 +2,14 @@
 #ifndef NPUSIM_SIM_CMD_BOUND_H
 #define NPUSIM_SIM_CMD_BOUND_H
 
-#include "sim/profile/bound.h"
 #include "sim/cmd/cmd.h"
+#include "sim/profile/bound.h"
 
-struct bound_options { const char *range, *rules, *config, *margin, *low; };
+struct bound_options {
+	const char *range, *rules, *config, *margin, *low;
+};
 
+/* clang-format off */
 /* Rows for an option table over a struct bound_options *O. */
 #define BOUND_OPTS(O) \
 	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
@@ -19,8 +22,13 @@ struct bound_options { const char *range, *rules, *config, *margin, *low; };
 	  " default" }, \
 	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that" \
 	  " comes with npusim" }
+/* clang-format on */
 
-struct bound_input { struct cmd_trace t; struct rules *rules; struct bound b; };
+struct bound_input {
+	struct cmd_trace t;
+	struct rules *rules;
+	struct bound b;
+};
 
 int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
 void bound_input_free(struct bound_input *in);

@@ -103,8 +103,10 @@ struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e
 	if (is_ours(path)) {
 		if (!context)
 			return tracedb_open(path, DB_READ, e);
-		err_set(e, ERR_USAGE, "'--context' is for replays, and '%s' is a trace database: it has the context that it"
-		        " was imported with", path);
+		err_set(e, ERR_USAGE,
+		        "'--context' is for replays, and '%s' is a trace database: it has the context that it"
+		        " was imported with",
+		        path);
 		return NULL;
 	}
 	if (!(db = tracedb_open(":memory:", DB_WRITE, e)))
@@ -156,9 +158,8 @@ int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, v
                      struct err *e)
 {
 	struct tracedb *db = open_with_counters(path, 0, t, e);
-	int rc = db && !e->kind
-	                 ? tracedb_load_pieces(db, range, CMD_TRACE_PIECE, each, arg, t->arena, &t->trace, e)
-	                 : -1;
+	int rc = db && !e->kind ? tracedb_load_pieces(db, range, CMD_TRACE_PIECE, each, arg, t->arena, &t->trace, e)
+	                        : -1;
 
 	tracedb_free(db);
 	if (rc < 0)

@@ -19,7 +19,12 @@
 typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
 
 /* A command, or a group of commands: `run` or `sub`, the other is NULL. Tables end with a NULL name. */
-struct cmd { const char *name; cmd_fn *run; const struct cmd *sub; const char *help; };
+struct cmd {
+	const char *name;
+	cmd_fn *run;
+	const struct cmd *sub;
+	const char *help;
+};
 
 cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate, cmd_calibrate;
 cmd_fn cmd_man, cmd_completion, cmd_export;
@@ -52,7 +57,11 @@ int cmd_format(const char *text, enum out_format *f, struct err *e);
 #define CMD_TRACE_MEMORY ((size_t)16 << 30)
 #define CMD_TRACE_PIECE  ((size_t)1 << 15) /* with its ops, lowered, 5 KB a launch */
 /* A selection of a trace database, in memory of its own. */
-struct cmd_trace { struct arena *arena; struct trace trace; struct counters *counters; }; /* NULL: none are stored */
+struct cmd_trace {
+	struct arena *arena;
+	struct trace trace;
+	struct counters *counters;
+}; /* NULL: none are stored */
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
 /* The same by tracedb_load, _load_any or _load_groups, and with the context of a replay; 0: what it assumes. */
 typedef int cmd_trace_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
@@ -68,15 +77,28 @@ void cmd_trace_free(struct cmd_trace *t);
 /* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */
 void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f);
 /* A list cut to the N that -n asks for: how many those are, and the line below it where there are more. */
-static inline size_t cmd_first(uint64_t asked, size_t all) { return asked < all ? (size_t)asked : all; }
+static inline size_t cmd_first(uint64_t asked, size_t all)
+{
+	return asked < all ? (size_t)asked : all;
+}
 void cmd_print_more(size_t shown, size_t all, struct str *out);
 
-#define CMD_CONTEXT_HELP "of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
+#define CMD_CONTEXT_HELP \
+	"of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
 #define CMD_FORMAT_HELP "how to print: table (default), csv or json"
 
 /* Units as people read them; doubles are made at the edge only. */
-static inline double cmd_us(int64_t ns) { return (double)ns / 1e3; }
-static inline double cmd_ps_us(uint64_t ps) { return (double)ps / 1e6; }
-static inline double cmd_pct(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+static inline double cmd_us(int64_t ns)
+{
+	return (double)ns / 1e3;
+}
+static inline double cmd_ps_us(uint64_t ps)
+{
+	return (double)ps / 1e6;
+}
+static inline double cmd_pct(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
 
 #endif

@@ -13,18 +13,21 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower.h"
 
-#define RUNS_MAX COMPARE_MAX
+#define RUNS_MAX    COMPARE_MAX
 #define RUNS_MEMORY ((size_t)4 << 30) /* beyond that the file is damaged or hostile */
-#define COLS(a) (sizeof (a) / sizeof *(a))
+#define COLS(a)     (sizeof(a) / sizeof *(a))
 
 #define NO_SWEEP UINT64_MAX
 
-struct options { const char *results, *trace, *format; uint64_t top, sweep; };
+struct options {
+	const char *results, *trace, *format;
+	uint64_t top, sweep;
+};
 
 /* A column: times of the ops of one run, or the measured ones. */
 struct column {
 	char title[24];
-	const struct res_stored *run;        /* NULL: measured */
+	const struct res_stored *run; /* NULL: measured */
 	const struct res_workload *workload;
 	uint64_t total_ps;
 };
@@ -32,7 +35,7 @@ struct column {
 struct comparison {
 	struct column cols[RUNS_MAX + 1];
 	int n;
-	bool lined_up;                       /* all share one workload */
+	bool lined_up; /* all share one workload */
 };
 
 /* Time of op i of a column; false: carried. */
@@ -46,7 +49,10 @@ static bool op_ps(const struct column *c, size_t i, uint64_t *ps)
 
 /* --- by kind ----------------------------------------------------------------------------------------------- */
 
-struct kind { const char *name; uint64_t ops, ps[RUNS_MAX + 1]; };
+struct kind {
+	const char *name;
+	uint64_t ops, ps[RUNS_MAX + 1];
+};
 
 static int add_kinds(const struct comparison *c, struct kind *kinds, int max)
 {
@@ -130,7 +136,10 @@ static void write_kinds(const struct comparison *c, enum out_format f, struct st
 
 /* --- op by op ---------------------------------------------------------------------------------------------- */
 
-struct change { uint64_t by; size_t op; };
+struct change {
+	uint64_t by;
+	size_t op;
+};
 
 static int by_change(const void *x, const void *y)
 {
@@ -162,7 +171,10 @@ static int write_ops(const struct comparison *c, uint64_t top, enum out_format f
 {
 	const size_t n = c->cols[0].workload->n_ops;
 	struct out_col cols[4 + RUNS_MAX + 1] = {
-		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "op", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 },
+		{ "layer", OUT_INT, 0 },
+		{ "op", OUT_TEXT, 0 },
+		{ "kind", OUT_TEXT, 0 },
 	};
 	struct change *order = calloc(n ? n : 1, sizeof *order);
 	struct out_table *t;
@@ -202,10 +214,19 @@ static int write_ops(const struct comparison *c, uint64_t top, enum out_format f
 static void write_runs(const struct res_stored *const *runs, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "run", OUT_INT, 0 }, { "machine", OUT_TEXT, 0 }, { "config_hash", OUT_TEXT, 0 }, { "workload", OUT_INT, 0 },
-		{ "range", OUT_TEXT, 0 }, { "start", OUT_TEXT, 0 }, { "total_us", OUT_REAL, 3 }, { "roofline_us", OUT_REAL, 3 },
-		{ "roofline", OUT_TEXT, 0 }, { "dram_read_bytes", OUT_INT, 0 }, { "dram_write_bytes", OUT_INT, 0 },
-		{ "carried_us", OUT_REAL, 3 }, { "build", OUT_TEXT, 0 },
+		{ "run", OUT_INT, 0 },
+		{ "machine", OUT_TEXT, 0 },
+		{ "config_hash", OUT_TEXT, 0 },
+		{ "workload", OUT_INT, 0 },
+		{ "range", OUT_TEXT, 0 },
+		{ "start", OUT_TEXT, 0 },
+		{ "total_us", OUT_REAL, 3 },
+		{ "roofline_us", OUT_REAL, 3 },
+		{ "roofline", OUT_TEXT, 0 },
+		{ "dram_read_bytes", OUT_INT, 0 },
+		{ "dram_write_bytes", OUT_INT, 0 },
+		{ "carried_us", OUT_REAL, 3 },
+		{ "build", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	char hash[17];
@@ -345,8 +366,8 @@ static int measure(const struct options *o, const struct res_stored *run, struct
 	if (lower_trace(&t.trace, rules, t.arena, &s, &st, e) < 0)
 		goto out;
 	if (s.n_ops != w->n_ops) {
-		err_set(e, ERR_IO, "run %lld has %zu ops, and '%s' is lowered to %zu now: run it again", (long long)run->run.id,
-		        w->n_ops, o->trace, s.n_ops);
+		err_set(e, ERR_IO, "run %lld has %zu ops, and '%s' is lowered to %zu now: run it again",
+		        (long long)run->run.id, w->n_ops, o->trace, s.n_ops);
 		goto out;
 	}
 	if (!(ops = arena_array(a, w->n_ops ? w->n_ops : 1, sizeof *ops))) {
@@ -382,8 +403,9 @@ static int read_ids(const struct opt_list *args, bool points, int64_t *ids, stru
 		uint64_t v = 0;
 
 		if (cfg_parse_value(CFG_T_U64, args->v[i], &v, &inner) < 0 || (v == 0 && !points) || v > INT64_MAX)
-			return err_set(e, ERR_USAGE, points ? "'%s' is no number of a point: 'npusim export R.db' lists them"
-			                                    : "'%s' is no number of a run: 'npusim compare -r R.db' lists them",
+			return err_set(e, ERR_USAGE,
+			               points ? "'%s' is no number of a point: 'npusim export R.db' lists them"
+			                      : "'%s' is no number of a run: 'npusim compare -r R.db' lists them",
 			               args->v[i]);
 		ids[i] = (int64_t)v;
 	}
@@ -449,12 +471,15 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db", .top = 20, .sweep = NO_SWEEP };
 	const struct opt opts[] = {
-		{ 'r', "results", OPT_TEXT, &o.results, "R.db", "where 'npusim run -o' stored the runs; results.db by"
+		{ 'r', "results", OPT_TEXT, &o.results, "R.db",
+		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "take the measured times from this trace, instead of those"
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		  "take the measured times from this trace, instead of those"
 		  " stored with the run" },
 		{ 0, "sweep", OPT_U64, &o.sweep, "N", "compare points of this sweep, not runs; 0: of the last one" },
-		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops, of points the N statistics, that differ most; 20 by default (json and csv have all)" },
+		{ 0, "ops", OPT_U64, &o.top, "N",
+		  "list the N ops, of points the N statistics, that differ most; 20 by default (json and csv have all)" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
@@ -468,7 +493,9 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		"npusim compare 1 2 -r /tmp/r.db\n"
 		"npusim compare 1 -r /tmp/r.db -t /tmp/t.db\n"
 		"npusim compare 0 8 -r /tmp/sweep.db --sweep 0\n",
-		opts, 0, -1
+		opts,
+		0,
+		-1
 	};
 	struct opt_list args = { NULL, 0 };
 	struct resdb *db = NULL;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/path.h"
 #include "arch/machine/machine_cfg.h"
+#include "sim/base/path.h"
 
 /* --- the scripts ------------------------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static const char bash_script[] =
 	"\t# bash breaks words at '=': what stands before the last of them is not to be written again.\n"
 	"\tif [[ ${COMP_WORDS[i]} == \"=\" ]]; then before=${COMP_WORDS[i-1]}=; ((i--)); fi\n"
 	"\twhile ((i > 1)) && [[ ${COMP_WORDS[i-1]} == \"=\" ]]; do before=${COMP_WORDS[i-2]}=$before; ((i -= 2)); "
-        "done\n"
+	"done\n"
 	"\twhile IFS= read -r line; do\n"
 	"\t\tif [[ $line == :files* ]]; then\n"
 	"\t\t\tcompopt -o filenames 2>/dev/null\n"
@@ -31,7 +31,7 @@ static const char bash_script[] =
 	"\t\t\t[[ $word == \"=\" ]] && word=\n"
 	"\t\t\tfor kind in ${line#:files}; do\n"
 	"\t\t\t\twhile IFS= read -r line; do COMPREPLY+=(\"$line\"); done < <(compgen -f -X \"!*.$kind\" -- "
-        "\"$word\")\n"
+	"\"$word\")\n"
 	"\t\t\tdone\n"
 	"\t\t\tif [[ -n $kind ]]; then\n"
 	"\t\t\t\twhile IFS= read -r line; do COMPREPLY+=(\"$line\"); done < <(compgen -d -- \"$word\")\n"
@@ -54,14 +54,14 @@ static const char zsh_script[] =
 	"\tlocal line word\n"
 	"\tlocal -a kinds open plain texts\n"
 	"\tfor line in \"${(@f)$(\"${(Q)words[1]}\" completion query -- \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\"; "
-        "do\n"
+	"do\n"
 	"\t\tword=${line%%$'\\t'*}\n"
 	"\t\tcase $line in\n"
 	"\t\t:files) _files; return ;;\n"
 	"\t\t:files\\ *) kinds=(${=line#:files}); _files -g \"*.(${(j:|:)kinds})(-.)\"; return ;;\n"
 	"\t\t'') ;;\n"
 	"\t\t*) if [[ $word == *= ]]; then open+=(\"$word\"); else plain+=(\"$word\"); texts+=(\"$word  "
-        "${line#*$'\\t'}\"); fi ;;\n"
+	"${line#*$'\\t'}\"); fi ;;\n"
 	"\t\tesac\n"
 	"\tdone\n"
 	"\t(( $#open )) && compadd -S '' -a open\n"

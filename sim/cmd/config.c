@@ -49,7 +49,10 @@ static int check_all(const struct opt_list *files, const struct opt_list *sets, 
                      struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "file", OUT_TEXT, 0 }, { "state", OUT_TEXT, 0 }, { "name", OUT_TEXT, 0 }, { "hash", OUT_TEXT, 0 },
+		{ "file", OUT_TEXT, 0 },
+		{ "state", OUT_TEXT, 0 },
+		{ "name", OUT_TEXT, 0 },
+		{ "hash", OUT_TEXT, 0 },
 	};
 	struct out_table *rows = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	int failed = 0;
@@ -74,7 +77,8 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list files = { NULL, 0 }, sets = { NULL, 0 };
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter, as if the file said so; may be repeated" },
+		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE",
+		  "change a parameter, as if the file said so; may be repeated" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -86,7 +90,9 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 		" wrong.",
 		"npusim config check configs/npu/dsocr.yaml\n"
 		"npusim config check configs/npu/*.yaml --set 'l2.size=64 MiB'\n",
-		opts, 1, -1
+		opts,
+		1,
+		-1
 	};
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
@@ -116,8 +122,8 @@ static bool has_unit(enum cfg_type t)
 static void show_rows(const struct cfg *c, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "key", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 }, { "given", OUT_TEXT, 0 },
-		{ "source", OUT_TEXT, 0 },
+		{ "key", OUT_TEXT, 0 },   { "value", OUT_TEXT, 0 },  { "unit", OUT_TEXT, 0 },
+		{ "given", OUT_TEXT, 0 }, { "source", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str value = STR_INIT;
@@ -160,7 +166,8 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	const char *format = NULL;
 	const struct opt opts[] = {
 		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "yaml|csv|json", "yaml, the default, reads back to the same machine; csv and"
+		{ 0, "format", OPT_TEXT, &format, "yaml|csv|json",
+		  "yaml, the default, reads back to the same machine; csv and"
 		  " json have a row a parameter and say which were given, and by whom" },
 		{ .type = OPT_END },
 	};
@@ -170,7 +177,9 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 		" changes, and the defaults of all the rest.",
 		"npusim config show configs/npu/dsocr.yaml\n"
 		"npusim config show configs/npu/edge.yaml --set 'dram.bandwidth=400 GB/s' --format csv\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	enum out_format f = OUT_TABLE;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
@@ -190,16 +199,26 @@ static const char *type_name(enum cfg_type t)
 {
 	switch (t) {
 	case CFG_T_U32:
-	case CFG_T_U64:   return "count";
-	case CFG_T_BOOL:  return "switch";
-	case CFG_T_BYTES: return "bytes";
-	case CFG_T_RATE:  return "bytes a second";
-	case CFG_T_FREQ:  return "frequency";
-	case CFG_T_PS:    return "time";
-	case CFG_T_PPM:   return "fraction";
-	case CFG_T_ENUM:  return "choice";
-	case CFG_T_STR:   return "text";
-	case CFG_T_END:   break;
+	case CFG_T_U64:
+		return "count";
+	case CFG_T_BOOL:
+		return "switch";
+	case CFG_T_BYTES:
+		return "bytes";
+	case CFG_T_RATE:
+		return "bytes a second";
+	case CFG_T_FREQ:
+		return "frequency";
+	case CFG_T_PS:
+		return "time";
+	case CFG_T_PPM:
+		return "fraction";
+	case CFG_T_ENUM:
+		return "choice";
+	case CFG_T_STR:
+		return "text";
+	case CFG_T_END:
+		break;
 	}
 	return "?";
 }
@@ -207,12 +226,18 @@ static const char *type_name(enum cfg_type t)
 static const char *unit_help(enum cfg_type t)
 {
 	switch (t) {
-	case CFG_T_BYTES: return "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB";
-	case CFG_T_RATE:  return "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s";
-	case CFG_T_FREQ:  return "Hz, kHz, MHz, GHz";
-	case CFG_T_PS:    return "ps, ns, us, ms";
-	case CFG_T_PPM:   return "none, or %";
-	default:          return "none";
+	case CFG_T_BYTES:
+		return "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB";
+	case CFG_T_RATE:
+		return "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s";
+	case CFG_T_FREQ:
+		return "Hz, kHz, MHz, GHz";
+	case CFG_T_PS:
+		return "ps, ns, us, ms";
+	case CFG_T_PPM:
+		return "none, or %";
+	default:
+		return "none";
 	}
 }
 
@@ -256,17 +281,19 @@ static void explain_one(const struct cfg *c, size_t i, bool value, struct str *o
 	}
 	str_addf(out, "  default  %s\n  range    ", *r.field->def ? r.field->def : "(empty)");
 	cfg_range(c, i, out);
-	str_addf(out, "\n  type     %s\n  units    %s\n  source   %s\n", type_name(r.field->type), unit_help(r.field->type),
-	         value && r.given ? r.source : r.field->source);
+	str_addf(out, "\n  type     %s\n  units    %s\n  source   %s\n", type_name(r.field->type),
+	         unit_help(r.field->type), value && r.given ? r.source : r.field->source);
 }
 
 static void explain_rows(const struct cfg *c, const struct opt_list *keys, bool value, enum out_format f,
                          struct str *out)
 {
 	const struct out_col cols[] = {
-		{ "key", OUT_TEXT, 0 }, { value ? "value" : "default", OUT_TEXT, 0 }, { "range", OUT_TEXT, 0 },
-		{ "help", OUT_TEXT, 0 }, { "type", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 }, { "source", OUT_TEXT, 0 },
-		{ "default", OUT_TEXT, 0 }, { "given", OUT_TEXT, 0 },
+		{ "key", OUT_TEXT, 0 },    { value ? "value" : "default", OUT_TEXT, 0 },
+		{ "range", OUT_TEXT, 0 },  { "help", OUT_TEXT, 0 },
+		{ "type", OUT_TEXT, 0 },   { "unit", OUT_TEXT, 0 },
+		{ "source", OUT_TEXT, 0 }, { "default", OUT_TEXT, 0 },
+		{ "given", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, f == OUT_TABLE ? 4 : value ? 9 : 7, NULL);
 	struct str text = STR_INIT;
@@ -349,7 +376,8 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list keys = { NULL, 0 };
 	const char *path = NULL, *format = NULL;
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &path, "CONFIG", "show the values of this machine, and where they are from" },
+		{ 'c', "config", OPT_TEXT, &path, "CONFIG",
+		  "show the values of this machine, and where they are from" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -361,7 +389,9 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 		"npusim config explain l2.size gemv\n"
 		"npusim config explain gpu sm\n"
 		"npusim config explain dram -c configs/npu/dsocr.yaml\n",
-		opts, 0, -1
+		opts,
+		0,
+		-1
 	};
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &keys, out, e);
@@ -416,7 +446,8 @@ static int diff(const char *path_a, const char *path_b, enum out_format f, bool 
 		else
 			str_add(out, "no parameter differs\n");
 		if (n && exit_code)
-			rc = err_set(e, ERR_BOUND, "'%s' and '%s' differ in %zu parameter%s", path_a, path_b, n, n == 1 ? "" : "s");
+			rc = err_set(e, ERR_BOUND, "'%s' and '%s' differ in %zu parameter%s", path_a, path_b, n,
+			             n == 1 ? "" : "s");
 	}
 	out_table_free(t);
 	machine_conf_free(a);
@@ -439,7 +470,9 @@ static int diff_cmd(int argc, char **argv, struct str *out, struct err *e)
 		"The parameters in which two machines differ, after both are resolved: a value that one file gives and the"
 		" other has by default is no difference.",
 		"npusim config diff configs/npu/dsocr.yaml configs/npu/edge.yaml\n",
-		opts, 2, 2
+		opts,
+		2,
+		2
 	};
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

@@ -7,17 +7,28 @@
 #include "validate/score/cases.h"
 #include "validate/score/tables.h"
 
-struct gpu_options { const char *config, *kernels, *rules, *cases; struct opt_list sets, traces, tables; struct tables_opts table; };
+struct gpu_options {
+	const char *config, *kernels, *rules, *cases;
+	struct opt_list sets, traces, tables;
+	struct tables_opts table;
+};
 
 /* Rows of an option table. */
 #define GPU_OPTIONS(o) \
 	{ 'c', "config", OPT_TEXT, &(o).config, "CONFIG", "the GPU, in YAML" }, \
-	{ 't', "trace", OPT_LIST, &(o).traces, "T.db", "what was measured on it: trace databases that 'npusim trace" \
-	  " import' made; may be repeated" }, \
-	{ 's', "set", OPT_LIST, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \
-	{ 0, "rules", OPT_TEXT, &(o).rules, "FILE", "the table that makes ops of kernels" }, \
-	{ 0, "kernels", OPT_TEXT, &(o).kernels, "FILE", "the table of kernel templates" }, \
-	{ 0, "cases", OPT_TEXT, &(o).cases, "FILE", "how a benchmark rotates its operands" }
+		{ 't', \
+		  "trace", \
+		  OPT_LIST, \
+		  &(o).traces, \
+		  "T.db", \
+		  "what was measured on it: trace databases that 'npusim trace" \
+		  " import' made; may be repeated" }, \
+		{ 's', "set", OPT_LIST, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \
+		{ 0, "rules", OPT_TEXT, &(o).rules, "FILE", "the table that makes ops of kernels" }, \
+		{ 0, "kernels", OPT_TEXT, &(o).kernels, "FILE", "the table of kernel templates" }, \
+	{ \
+		0, "cases", OPT_TEXT, &(o).cases, "FILE", "how a benchmark rotates its operands" \
+	}
 
 int gpu_options_check(const struct gpu_options *o, struct err *e);
 void gpu_options_free(struct gpu_options *o);
@@ -28,8 +39,8 @@ struct gpu_inputs {
 	struct kernels *kernels;
 	struct cases_rules *case_rules;
 	struct cmd_trace *traces;
-	struct cases *sets;              /* of the traces, then of the tables */
-	struct arena **arenas;           /* of the tables */
+	struct cases *sets;    /* of the traces, then of the tables */
+	struct arena **arenas; /* of the tables */
 	struct tables_stats *table_stats;
 	size_t n, n_traces, n_tables;
 };

@@ -91,9 +91,14 @@ static int store(struct resdb *db, const struct options *o, const struct run_opt
 	const struct res_limits l = { o->step_ppm, x->n, rows };
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct run_result result;
-	struct run_report r = { .conf = c,         .trace = &t->trace,        .stream = s,       .result = &result,
-	                        .start = how->start, .fidelity = how->fidelity, .seed = how->seed,
-	                        .rules_hash = rules_hash(rules) };
+	struct run_report r = { .conf = c,
+		                .trace = &t->trace,
+		                .stream = s,
+		                .result = &result,
+		                .start = how->start,
+		                .fidelity = how->fidelity,
+		                .seed = how->seed,
+		                .rules_hash = rules_hash(rules) };
 	int rc = -1;
 
 	memset(&result, 0, sizeof result);
@@ -111,8 +116,9 @@ static int store(struct resdb *db, const struct options *o, const struct run_opt
 static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	const struct run_opts how = { .start = o->start && strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
-	                              .fidelity = o->fidelity && strcmp(o->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT,
-	                              .seed = o->seed };
+		                      .fidelity = o->fidelity && strcmp(o->fidelity, "analytic") == 0 ? RUN_ANALYTIC
+		                                                                                      : RUN_EVENT,
+		                      .seed = o->seed };
 	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
 	struct rules *rules = o->results && !db ? NULL : rules_load(o->rules, e);
 	struct limits_result r;
@@ -122,7 +128,8 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	struct progress *p = NULL;
 	int rc = -1;
 
-	if (!rules || cmd_trace_load(o->trace, o->range, &t, e) < 0 || lower_trace(&t.trace, rules, t.arena, &s, &lowered, e) < 0)
+	if (!rules || cmd_trace_load(o->trace, o->range, &t, e) < 0 ||
+	    lower_trace(&t.trace, rules, t.arena, &s, &lowered, e) < 0)
 		goto out;
 	p = progress_new("limits", "parameters", 0);
 	if (limits_run(&s, o->config, o->sets.v, o->sets.n, &how, o->step_ppm, on_progress, p, t.arena, &r, e) < 0)
@@ -131,8 +138,11 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 		json(&r, o, out);
 	} else {
 		if (f == OUT_TABLE)
-			str_addf(out, "%s: %.3f us%s, roofline bound by %s; gain_pct is per %g %% more of the parameter, each alone\n\n",
-			         o->config, cmd_ps_us(r.base_ps), how.fidelity == RUN_ANALYTIC ? " (closed form)" : "", res_name(r.bound), o->step_ppm / 1e4);
+			str_addf(
+				out,
+				"%s: %.3f us%s, roofline bound by %s; gain_pct is per %g %% more of the parameter, each alone\n\n",
+				o->config, cmd_ps_us(r.base_ps), how.fidelity == RUN_ANALYTIC ? " (closed form)" : "",
+				res_name(r.bound), o->step_ppm / 1e4);
 		table(&r, o, out);
 	}
 	rc = db ? store(db, o, &how, rules, &t, &s, &r, e) : 0;
@@ -164,17 +174,22 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .step_ppm = 100000, .seed = 1 };
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made" },
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		  "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine first; may be repeated" },
-		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION", "how much more of each: 10 % by default. Counts and powers of"
+		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
+		  "change a parameter of the machine first; may be repeated" },
+		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",
+		  "how much more of each: 10 % by default. Counts and powers of"
 		  " two move by the next step they can; the gain is scaled to FRACTION" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default) or cold, as for 'npusim run'" },
-		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic", "event (default) or analytic, as for 'npusim run':"
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
+		  "event (default) or analytic, as for 'npusim run':"
 		  " the closed form answers some twenty times as fast, and misses what is smaller than it is off" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
-		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the design as a run in this results database, as"
+		{ 'o', "output", OPT_TEXT, &o.results, "R.db",
+		  "store the design as a run in this results database, as"
 		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
@@ -189,7 +204,9 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		"npusim report /tmp/r.db -o /tmp/run.html\n"
 		"npusim limits -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --step 50% --format csv\n"
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --fidelity analytic\n",
-		opts, 0, 0
+		opts,
+		0,
+		0
 	};
 	struct opt_list args = { NULL, 0 };
 	enum out_format f;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "sim/base/version.h"
 #include "arch/machine/machine_cfg.h"
+#include "sim/base/version.h"
 
 static int commands(const struct cmd *table, struct str *out, struct err *e)
 {

@@ -207,15 +207,15 @@ static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, 
 	return rc < 0 ? -1 : 0;
 }
 
-#define GOAL_OPTS                                                                                                      \
-	{ 0, "minimize", OPT_LIST, &o.less, "EXPR", "an objective, instead of the sweep's own; may be repeated" },     \
-	{                                                                                                              \
-		0, "maximize", OPT_LIST, &o.more, "EXPR", "the same, where more is better"                             \
+#define GOAL_OPTS \
+	{ 0, "minimize", OPT_LIST, &o.less, "EXPR", "an objective, instead of the sweep's own; may be repeated" }, \
+	{ \
+		0, "maximize", OPT_LIST, &o.more, "EXPR", "the same, where more is better" \
 	}
-#define COMMON_OPTS                                                                                                    \
-	{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" },                     \
-	{                                                                                                              \
-		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP                                            \
+#define COMMON_OPTS \
+	{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
+	{ \
+		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP \
 	}
 
 int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)

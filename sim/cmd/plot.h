@@ -5,12 +5,18 @@
 #include "results/plot/plot.h"
 #include "sim/cmd/cmd.h"
 
-struct cmd_plot { const char *to; bool script; };
+struct cmd_plot {
+	const char *to;
+	bool script;
+};
 
 /* Rows for the option table of a plot whose options are in struct cmd_plot *P. */
-#define CMD_PLOT_OPTS(P)                                                                                               \
-	{ 'o', "output", OPT_TEXT, &(P)->to, "FILE", "the picture: .svg, .png or .pdf" },                              \
-	{ 0, "script", OPT_FLAG, &(P)->script, NULL, "print the gnuplot script instead, for the kind of FILE or svg" }
+#define CMD_PLOT_OPTS(P) \
+	{ 'o', "output", OPT_TEXT, &(P)->to, "FILE", "the picture: .svg, .png or .pdf" }, \
+	{ \
+		0, "script", OPT_FLAG, &(P)->script, NULL, \
+			"print the gnuplot script instead, for the kind of FILE or svg" \
+	}
 
 /* Before any work is done: is it said where to? */
 int cmd_plot_check(const struct cmd_plot *o, struct err *e);
@@ -18,6 +24,6 @@ int cmd_plot_check(const struct cmd_plot *o, struct err *e);
 int cmd_plot_put(const struct cmd_plot *o, struct plot *p, struct str *out, struct err *e);
 
 cmd_fn cmd_plot_roofline, cmd_plot_hist, cmd_plot_breakdown, cmd_plot_error, cmd_plot_latency, cmd_plot_sweep,
-       cmd_plot_pareto, cmd_plot_tornado;
+	cmd_plot_pareto, cmd_plot_tornado;
 
 #endif

@@ -139,10 +139,10 @@ static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart
 	return rc < 0 ? -1 : 0;
 }
 
-#define SWEEP_OPTS                                                                                                     \
-	{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" },                                     \
-	{                                                                                                              \
-		0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default"                  \
+#define SWEEP_OPTS \
+	{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" }, \
+	{ \
+		0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" \
 	}
 
 int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)

@@ -9,8 +9,8 @@
 #include "validate/probe/probe_dram_ref.h"
 #include "validate/probe/probe_dram_tiles.h"
 
-#define QUEUE 32                       /* entries of the measured controllers (validate/data/dram/README.md) */
-#define DRAWS 16                       /* of arrivals, for a row at capacity */
+#define QUEUE 32 /* entries of the measured controllers (validate/data/dram/README.md) */
+#define DRAWS 16 /* of arrivals, for a row at capacity */
 
 static cmd_fn dram_cmd_fn;
 
@@ -72,9 +72,10 @@ static void warn_row_cycle(const struct ask *a, const struct dram_cfg *c)
 	ps_t sum = c->t_ras + c->t_rp, off = c->t_rc > sum ? c->t_rc - sum : sum - c->t_rc;
 
 	if (!dram_is_fixed(c) && off > c->t_ck)
-		fprintf(stderr, "npusim: warning: %s: 'dram.t_rc' is %llu ps and 'dram.t_ras' + 'dram.t_rp' %llu ps: more than"
-		        " a clock of %llu ps apart\n", a->config, (unsigned long long)c->t_rc,
-		        (unsigned long long)sum, (unsigned long long)c->t_ck);
+		fprintf(stderr,
+		        "npusim: warning: %s: 'dram.t_rc' is %llu ps and 'dram.t_ras' + 'dram.t_rp' %llu ps: more than"
+		        " a clock of %llu ps apart\n",
+		        a->config, (unsigned long long)c->t_rc, (unsigned long long)sum, (unsigned long long)c->t_ck);
 }
 
 static void print_json(const struct ask *a, const struct probe_result *r, struct str *out)
@@ -101,9 +102,9 @@ static void print_json(const struct ask *a, const struct probe_result *r, struct
 static void print_row(const struct ask *a, const struct probe_result *r, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "config", OUT_TEXT, 0 }, { "pattern", OUT_TEXT, 0 }, { "path", OUT_TEXT, 0 }, { "bursts", OUT_INT, 0 },
-		{ "efficiency", OUT_REAL, 4 }, { "gbps", OUT_REAL, 2 }, { "peak_gbps", OUT_REAL, 2 },
-		{ "mean_ns", OUT_REAL, 2 }, { "p99_ns", OUT_REAL, 2 },
+		{ "config", OUT_TEXT, 0 },    { "pattern", OUT_TEXT, 0 },    { "path", OUT_TEXT, 0 },
+		{ "bursts", OUT_INT, 0 },     { "efficiency", OUT_REAL, 4 }, { "gbps", OUT_REAL, 2 },
+		{ "peak_gbps", OUT_REAL, 2 }, { "mean_ns", OUT_REAL, 2 },    { "p99_ns", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -119,7 +120,8 @@ static void print_row(const struct ask *a, const struct probe_result *r, enum ou
 	out_table_write(t, f, out);
 	out_table_free(t);
 	if (f == OUT_TABLE && r->saturated)
-		str_add(out, "saturated: less than 98.5 % of the load was served, so the latency is a growing backlog\n");
+		str_add(out,
+		        "saturated: less than 98.5 % of the load was served, so the latency is a growing backlog\n");
 }
 
 static int one_stream(const struct ask *a, enum out_format f, struct str *out, struct err *e)
@@ -169,7 +171,10 @@ static void ref_row(struct out_table *t, const struct probe_row *r)
 		out_real(t, r->cls == PROBE_C_CHASE ? r->error : 100 * r->error);
 	else
 		out_null(t);
-	out_text(t, !r->ran ? "" : r->cls == PROBE_C_CHASE ? "ns" : r->cls == PROBE_C_LOAD ? "% latency" : "% efficiency");
+	out_text(t, !r->ran                   ? ""
+	            : r->cls == PROBE_C_CHASE ? "ns"
+	            : r->cls == PROBE_C_LOAD  ? "% latency"
+	                                      : "% efficiency");
 	out_text(t, r->why_not ? r->why_not : "counted");
 }
 
@@ -177,14 +182,15 @@ static void ref_row(struct out_table *t, const struct probe_row *r)
 static int ref_summary(const struct probe_ref *f, bool print, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "class", OUT_TEXT, 0 }, { "rows", OUT_INT, 0 }, { "mean", OUT_REAL, 3 }, { "max", OUT_REAL, 3 },
+		{ "class", OUT_TEXT, 0 }, { "rows", OUT_INT, 0 },  { "mean", OUT_REAL, 3 },  { "max", OUT_REAL, 3 },
 		{ "bound", OUT_REAL, 3 }, { "unit", OUT_TEXT, 0 }, { "beyond", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "counted rows, by class");
 	int beyond = 0;
 
 	for (int c = 0; c < PROBE_CLASSES; c++) {
-		double sum = 0, max = 0, unit = c == PROBE_C_CHASE ? 1 : 100, bound = probe_class_bound((enum probe_class)c);
+		double sum = 0, max = 0, unit = c == PROBE_C_CHASE ? 1 : 100,
+		       bound = probe_class_bound((enum probe_class)c);
 		int n = 0, over = 0;
 
 		for (size_t i = 0; i < f->n; i++) {
@@ -216,15 +222,23 @@ static int ref_summary(const struct probe_ref *f, bool print, struct str *out)
 static int at_capacity(const struct probe_ref *f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "type", OUT_TEXT, 0 }, { "pattern", OUT_TEXT, 0 }, { "parameter", OUT_TEXT, 0 }, { "map", OUT_TEXT, 0 },
-		{ "load_of_capacity_pct", OUT_REAL, 1 }, { "mean_ns", OUT_REAL, 2 }, { "ours_ns", OUT_REAL, 2 },
-		{ "draws", OUT_INT, 0 }, { "least_ns", OUT_REAL, 2 }, { "most_ns", OUT_REAL, 2 },
+		{ "type", OUT_TEXT, 0 },
+		{ "pattern", OUT_TEXT, 0 },
+		{ "parameter", OUT_TEXT, 0 },
+		{ "map", OUT_TEXT, 0 },
+		{ "load_of_capacity_pct", OUT_REAL, 1 },
+		{ "mean_ns", OUT_REAL, 2 },
+		{ "ours_ns", OUT_REAL, 2 },
+		{ "draws", OUT_INT, 0 },
+		{ "least_ns", OUT_REAL, 2 },
+		{ "most_ns", OUT_REAL, 2 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "rows at capacity, not counted: loads above what the reference serves of that"
-	                                    " stream unpaced, or at random times from 99 % of it on.\nTheir mean is a"
-	                                    " backlog that grows with the run and changes with the draw of arrivals:"
-	                                    " ours, and its range over draws");
+	struct out_table *t =
+		out_table_new(cols, sizeof cols / sizeof *cols,
+	                      "rows at capacity, not counted: loads above what the reference serves of that"
+	                      " stream unpaced, or at random times from 99 % of it on.\nTheir mean is a"
+	                      " backlog that grows with the run and changes with the draw of arrivals:"
+	                      " ours, and its range over draws");
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < f->n; i++) {
@@ -256,9 +270,10 @@ static int at_capacity(const struct probe_ref *f, struct str *out, struct err *e
 static int reference(const struct ask *a, enum out_format fmt, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "simulator", OUT_TEXT, 0 }, { "type", OUT_TEXT, 0 }, { "pattern", OUT_TEXT, 0 }, { "parameter", OUT_TEXT, 0 },
-		{ "map", OUT_TEXT, 0 }, { "controller", OUT_TEXT, 0 }, { "efficiency", OUT_REAL, 4 }, { "ours", OUT_REAL, 4 },
-		{ "mean_ns", OUT_REAL, 2 }, { "ours_ns", OUT_REAL, 2 }, { "error", OUT_REAL, 2 }, { "of", OUT_TEXT, 0 },
+		{ "simulator", OUT_TEXT, 0 },  { "type", OUT_TEXT, 0 },  { "pattern", OUT_TEXT, 0 },
+		{ "parameter", OUT_TEXT, 0 },  { "map", OUT_TEXT, 0 },   { "controller", OUT_TEXT, 0 },
+		{ "efficiency", OUT_REAL, 4 }, { "ours", OUT_REAL, 4 },  { "mean_ns", OUT_REAL, 2 },
+		{ "ours_ns", OUT_REAL, 2 },    { "error", OUT_REAL, 2 }, { "of", OUT_TEXT, 0 },
 		{ "counted", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
@@ -281,7 +296,8 @@ static int reference(const struct ask *a, enum out_format fmt, struct str *out, 
 	if (rc == 0) {
 		beyond = ref_summary(&f, fmt == OUT_TABLE, out);
 		if (beyond)
-			rc = err_set(e, ERR_BOUND, "%d counted rows differ from the reference by more than their class's bound",
+			rc = err_set(e, ERR_BOUND,
+			             "%d counted rows differ from the reference by more than their class's bound",
 			             beyond);
 	}
 	out_table_free(t);
@@ -294,8 +310,8 @@ static int reference(const struct ask *a, enum out_format fmt, struct str *out, 
 static int tile_streams(const struct ask *a, enum out_format fmt, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "stream", OUT_TEXT, 0 },  { "tile_kib", OUT_INT, 0 },  { "command", OUT_REAL, 4 },
-		{ "tiles", OUT_REAL, 4 },   { "error_pct", OUT_REAL, 2 },
+		{ "stream", OUT_TEXT, 0 }, { "tile_kib", OUT_INT, 0 },   { "command", OUT_REAL, 4 },
+		{ "tiles", OUT_REAL, 4 },  { "error_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	const struct probe_tiles *known;
@@ -309,7 +325,8 @@ static int tile_streams(const struct ask *a, enum out_format fmt, struct str *ou
 
 			s.tile = kib << 10;
 			s.window = PROBE_TILES_WINDOW;
-			s.tiles = (a->bursts ? a->bursts * dram_burst_bytes(&c) : (UINT64_C(4) << 20) * c.channels) / s.tile;
+			s.tiles = (a->bursts ? a->bursts * dram_burst_bytes(&c) : (UINT64_C(4) << 20) * c.channels) /
+			          s.tile;
 			if ((rc = probe_tiles(&c, &s, &r, e)) < 0)
 				break;
 			out_text(t, s.name);
@@ -333,16 +350,20 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 	const char *load = NULL;
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_TEXT, &a.config, "CONFIG", "the memory: a file of configs/dram" },
-		{ 'p', "pattern", OPT_TEXT, &a.pattern, "PATTERN", "seq (default), write, random, random=BYTES, stride=BYTES,"
+		{ 'p', "pattern", OPT_TEXT, &a.pattern, "PATTERN",
+		  "seq (default), write, random, random=BYTES, stride=BYTES,"
 		  " mix=R:W, random-mix=R:W, copy, copy=BYTES, chase, chase-seq" },
-		{ 0, "load", OPT_TEXT, &load, "PERCENT", "bursts arrive at this share of the peak; else as many as fit" },
+		{ 0, "load", OPT_TEXT, &load, "PERCENT",
+		  "bursts arrive at this share of the peak; else as many as fit" },
 		{ 0, "poisson", OPT_FLAG, &a.poisson, NULL, "with --load: arrivals at random, not evenly" },
 		{ 0, "map", OPT_TEXT, &a.map, "MAP", "RoBaRaCoCh, BGI, MOP4CLXOR, or fields as RoBaRaCoBgPcCh" },
 		{ 0, "queue", OPT_U64, &a.queue, "N", "reads, and writes, a channel's controller holds (default 32)" },
 		{ 0, "channels", OPT_U64, &a.channels, "N", "as dram.channels" },
-		{ 0, "path", OPT_TEXT, &a.path, "command|tile", "command (default), or tile: the closed form machines run with" },
+		{ 0, "path", OPT_TEXT, &a.path, "command|tile",
+		  "command (default), or tile: the closed form machines run with" },
 		{ 0, "tile", OPT_U64, &a.tile, "BYTES", "of a tile on the tile path (default 65536)" },
-		{ 0, "tiles", OPT_FLAG, &a.tiles, NULL, "instead: streams of tiles, the tile path beside the command path" },
+		{ 0, "tiles", OPT_FLAG, &a.tiles, NULL,
+		  "instead: streams of tiles, the tile path beside the command path" },
 		{ 'n', "bursts", OPT_U64, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
 		{ 's', "set", OPT_LIST, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
 		{ 0, "reference", OPT_TEXT, &a.reference, "FILE", "instead: every row of a file of measurements" },
@@ -359,7 +380,9 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe dram -c configs/dram/lpddr5-6400.yaml --pattern seq --load 50 --format json\n"
 		"npusim probe dram -c configs/dram/hbm3-6400.yaml --tiles --queue 128\n"
 		"npusim probe dram --reference validate/data/dram/reference.csv\n",
-		opts, 0, 0
+		opts,
+		0,
+		0
 	};
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
@@ -374,7 +397,8 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 			a.load = (uint32_t)(v * 1e4 + 0.5);
 	}
 	if (rc == 0 && !a.config && !a.reference)
-		rc = err_set(e, ERR_USAGE, "'npusim probe dram' needs '-c FILE', a file of configs/dram, or"
+		rc = err_set(e, ERR_USAGE,
+		             "'npusim probe dram' needs '-c FILE', a file of configs/dram, or"
 		             " '--reference FILE'");
 	if (rc == 0 && (rc = cmd_format(a.format, &f, e)) == 0)
 		rc = a.reference ? reference(&a, f, out, e)

@@ -2,8 +2,8 @@
 #ifndef NPUSIM_SIM_CMD_PROBE_H
 #define NPUSIM_SIM_CMD_PROBE_H
 
-#include "sim/cmd/cmd.h"
 #include "arch/machine/machine_conf.h"
+#include "sim/cmd/cmd.h"
 #include "validate/probe/probe_mem.h"
 
 /* The probe on a machine beside the measured values in FILE. */

@@ -112,8 +112,8 @@ static int run(const char *name, probe_fn *probe, const struct options *o, const
 	} else if (n > 0) {
 		if (f == OUT_TABLE)
 			str_addf(out, "%s: L2 %llu B, victim cache %llu B; tiles of %llu B, %u under way\n\n",
-			         c->cfg.name, (unsigned long long)c->cfg.mem.l2.size, (unsigned long long)c->cfg.mem.l2.victim,
-			         (unsigned long long)r.tile, r.window);
+			         c->cfg.name, (unsigned long long)c->cfg.mem.l2.size,
+			         (unsigned long long)c->cfg.mem.l2.victim, (unsigned long long)r.tile, r.window);
 		table(points, n, f, out);
 	}
 	machine_conf_free(c);

@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
 #include "sim/cmd/report.h"
 #include "sim/cmd/run.h"
-#include "sim/sweep/limits.h"
-#include "arch/machine/machine_conf.h"
 #include "sim/profile/roof.h"
+#include "sim/sweep/limits.h"
 
 /* --- the machine ------------------------------------------------------------------------------------------- */
 

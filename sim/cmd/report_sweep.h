@@ -9,14 +9,14 @@
 struct report_axis {
 	const struct res_value **values;
 	size_t n;
-	bool follows;        /* moves with an axis before it ('link') */
+	bool follows; /* moves with an axis before it ('link') */
 };
 
 struct report_sweep {
-	struct study *t;     /* all points that count */
+	struct study *t; /* all points that count */
 	size_t n_axes;
 	struct report_axis *axes;
-	uint32_t *value;     /* of every point of the view that counts, by axis: which of its values */
+	uint32_t *value; /* of every point of the view that counts, by axis: which of its values */
 };
 
 int report_curves(struct out_json *j, const struct report_sweep *r, struct err *e);

@@ -10,8 +10,8 @@
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
-#define NOT_GIVEN UINT32_MAX
-#define SEED 1
+#define NOT_GIVEN      UINT32_MAX
+#define SEED           1
 
 struct options {
 	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *format;
@@ -37,7 +37,8 @@ static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
 
 	if (allowed || s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
 		return 0;
-	return err_set(e, ERR_BOUND, "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
+	return err_set(e, ERR_BOUND,
+	               "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
 	               " trace ops --all' lists them, and --allow-opaque accepts them",
 	               cmd_pct((double)s->opaque_ns, (double)s->measured_ns), OPAQUE_MAX_PCT);
 }
@@ -98,8 +99,14 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
 {
 	struct run_result result;
-	struct run_report r = { .start = how->start, .fidelity = how->fidelity, .seed = how->seed, .reuse_given = how->reuse_given, .top = o->top,
-	                        .explain_fusion = o->explain_fusion, .results_path = o->results, .timeline_path = o->timeline };
+	struct run_report r = { .start = how->start,
+		                .fidelity = how->fidelity,
+		                .seed = how->seed,
+		                .reuse_given = how->reuse_given,
+		                .top = o->top,
+		                .explain_fusion = o->explain_fusion,
+		                .results_path = o->results,
+		                .timeline_path = o->timeline };
 	struct timeline *t = NULL;
 	struct run_opts watched = *how;
 	struct err not_stored = ERR_INIT;
@@ -110,8 +117,9 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	if (inputs_read(&in, o, e) < 0)
 		goto out;
 	memset(&result, 0, sizeof result);
-	if (o->timeline && !(t = timeline_open(o->timeline, &in.stream, in.conf, in.trace.trace.n_devices ?
-	                                       in.trace.trace.devices[0].name : NULL, &result, e)))
+	if (o->timeline &&
+	    !(t = timeline_open(o->timeline, &in.stream, in.conf,
+	                        in.trace.trace.n_devices ? in.trace.trace.devices[0].name : NULL, &result, e)))
 		goto out;
 	watched.watch = t ? timeline_watch(t) : NULL;
 	began = now_ns();
@@ -164,36 +172,47 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML; 'npusim config explain' lists its"
+		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG",
+		  "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db", "the workload: a trace database that 'npusim trace import' made, or a"
+		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		  "the workload: a trace database that 'npusim trace import' made, or a"
 		  " profile or replay that it reads" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, one decode step say;"
+		{ 0, "range", OPT_TEXT, &o.range, "NAME",
+		  "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
 		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
-		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default): the range runs once to warm up, and the"
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold",
+		  "steady (default): the range runs once to warm up, and the"
 		  " second time is measured; cold: the first time is measured, with nothing on chip" },
-		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P", "probability that an expert which the step before"
+		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P",
+		  "probability that an expert which the step before"
 		  " picked is picked again. A trace does not say which experts a step picks; by default they are"
 		  " independent, and P is top-k over the number of experts" },
-		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
+		{ 0, "seed", OPT_U64, &o.seed, "N",
+		  "of everything drawn at random, which is the experts; 1 by default" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
+		  "the table that makes ops of kernels, instead of the one that"
 		  " comes with npusim" },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
-		{ 0, "program", OPT_TEXT, &o.program, "FILE", "write the tile program there, as text: what the mapper chose for every"
+		{ 0, "program", OPT_TEXT, &o.program, "FILE",
+		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
 		{ 0, "timeline", OPT_TEXT, &o.timeline, "FILE.json",
 		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
 		  " the measured kernels beside it" },
-		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic", "event (default): every tile moved or computed is"
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
+		  "event (default): every tile moved or computed is"
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
-		{ 0, "ops", OPT_U64, &o.top, "N", "list the N ops that take longest; 10 by default (json and csv have all)" },
-		{ 'o', "output", OPT_TEXT, &o.results, "R.db", "store the run in this results database, for 'npusim compare'" },
+		{ 0, "ops", OPT_U64, &o.top, "N",
+		  "list the N ops that take longest; 10 by default (json and csv have all)" },
+		{ 'o', "output", OPT_TEXT, &o.results, "R.db",
+		  "store the run in this results database, for 'npusim compare'" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },
 	};
@@ -210,7 +229,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
 		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n",
-		opts, 0, 0
+		opts,
+		0,
+		0
 	};
 	struct opt_list args = { NULL, 0 };
 	struct run_opts how = { .start = RUN_STEADY };

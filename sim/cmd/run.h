@@ -7,8 +7,8 @@
 
 #include "results/db/res.h"
 #include "sim/cmd/cmd.h"
-#include "sim/lower/lower.h"
 #include "sim/engine/run.h"
+#include "sim/lower/lower.h"
 
 struct run_report {
 	const struct machine_conf *conf;
@@ -16,16 +16,16 @@ struct run_report {
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
-	const struct counted_ops *counted;   /* NULL: Nsight Compute counted nothing */
+	const struct counted_ops *counted; /* NULL: Nsight Compute counted nothing */
 	enum run_start start;
 	enum run_fidelity fidelity;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
-	uint64_t top;                        /* ops in the table */
-	const char *results_path;            /* NULL: not stored */
-	const char *timeline_path;           /* NULL: none was written */
-	int64_t stored;                      /* number of the run there; 0: not stored */
-	bool stored_again;                   /* it was there already */
+	uint64_t top;              /* ops in the table */
+	const char *results_path;  /* NULL: not stored */
+	const char *timeline_path; /* NULL: none was written */
+	int64_t stored;            /* number of the run there; 0: not stored */
+	bool stored_again;         /* it was there already */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */
@@ -36,14 +36,14 @@ struct run_sum {
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
 /* Kinds that occur, most simulated time first (then measured); returns how many. */
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
-double run_ratio_kernels(const struct run_report *r, const struct run_sum *all);   /* 0: no simulated time */
-double run_ratio_wall(const struct run_report *r);                                 /* 0: unknown */
+double run_ratio_kernels(const struct run_report *r, const struct run_sum *all); /* 0: no simulated time */
+double run_ratio_wall(const struct run_report *r);                               /* 0: unknown */
 
 /* As --fidelity has it; a GPU's is analytic, whatever is asked. */
 const char *run_fidelity_name(const struct run_report *r);
 
 void run_table(const struct run_report *r, struct str *out);
-void run_csv(const struct run_report *r, struct str *out);                         /* the ops */
+void run_csv(const struct run_report *r, struct str *out); /* the ops */
 void run_json(const struct run_report *r, struct str *out);
 
 /* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
@@ -55,8 +55,15 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 void run_trust(const struct run_report *r, const char *indent, struct str *out);
 /* The same of what is not at hand as a run: measured time by family of op, added op by op. */
 #define RUN_FAMILIES 64
-struct run_family { const char *name; uint64_t ns; };
-struct run_made { bool gpu; size_t n; struct run_family family[RUN_FAMILIES]; };
+struct run_family {
+	const char *name;
+	uint64_t ns;
+};
+struct run_made {
+	bool gpu;
+	size_t n;
+	struct run_family family[RUN_FAMILIES];
+};
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
 void run_made_trust(struct run_made *m, const char *indent, struct str *out);
 

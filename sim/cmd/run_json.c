@@ -209,7 +209,8 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 	str_clear(text);
 	for (int k = 0; k < RES_COUNT && !o->carried; k++)
 		if (o->stall_ppm[k])
-			str_addf(text, "%s%s:%.9g", text->len ? " " : "", res_name((enum res)k), (double)o->stall_ppm[k] / 1e6);
+			str_addf(text, "%s%s:%.9g", text->len ? " " : "", res_name((enum res)k),
+			         (double)o->stall_ppm[k] / 1e6);
 	out_int(t, of->id);
 	out_text(t, of->name);
 	out_text(t, op_kind_name(of->kind));
@@ -234,9 +235,10 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 void run_csv(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 }, { "name", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 }, { "layer", OUT_INT, 0 },
-		{ "us", OUT_REAL, 3 }, { "start_us", OUT_REAL, 3 }, { "bound", OUT_TEXT, 0 }, { "limit_us", OUT_REAL, 3 },
-		{ "stalls", OUT_TEXT, 0 }, { "dram_bytes", OUT_INT, 0 }, { "l2_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
+		{ "id", OUT_INT, 0 },           { "name", OUT_TEXT, 0 },     { "kind", OUT_TEXT, 0 },
+		{ "layer", OUT_INT, 0 },        { "us", OUT_REAL, 3 },       { "start_us", OUT_REAL, 3 },
+		{ "bound", OUT_TEXT, 0 },       { "limit_us", OUT_REAL, 3 }, { "stalls", OUT_TEXT, 0 },
+		{ "dram_bytes", OUT_INT, 0 },   { "l2_bytes", OUT_INT, 0 },  { "flops", OUT_INT, 0 },
 		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);

@@ -16,15 +16,23 @@ int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rule
 
 	if (!ops)
 		return no_memory(e);
-	*w = (struct res_workload){ s->source, t->digest, t->range, rules_hash, s->kernel_ns,
-	                            s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops, ops };
+	*w = (struct res_workload){ s->source,      t->digest,    t->range,   rules_hash, s->kernel_ns,
+		                    s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops,   ops };
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
 		const struct work work = work_of(s, o);
 
-		ops[i] = (struct res_work_op){ o->name, op_kind_name(o->kind), o->family, o->rule, o->layer, o->n_launches,
-		                               o->n_launches ? s->launches[o->first_launch].trace_id : -1, o->measured_ns,
-		                               work.read_bytes, work.write_bytes, work.flops };
+		ops[i] = (struct res_work_op){ o->name,
+			                       op_kind_name(o->kind),
+			                       o->family,
+			                       o->rule,
+			                       o->layer,
+			                       o->n_launches,
+			                       o->n_launches ? s->launches[o->first_launch].trace_id : -1,
+			                       o->measured_ns,
+			                       work.read_bytes,
+			                       work.write_bytes,
+			                       work.flops };
 	}
 	return 0;
 }
@@ -48,8 +56,8 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 		ops[i].carried = o->carried;
 		if (o->carried)
 			continue;
-		ops[i] = (struct res_op){ false, o->us_ps, o->start_ps, o->limit_ps, res_name(o->bound), o->dram_bytes,
-		                          o->mem_bytes, o->flops, 0, stalls };
+		ops[i] = (struct res_op){ false,         o->us_ps,     o->start_ps, o->limit_ps, res_name(o->bound),
+			                  o->dram_bytes, o->mem_bytes, o->flops,    0,           stalls };
 		for (int k = 0; k < RES_COUNT; k++)
 			if (o->stall_ppm[k]) {
 				*stalls++ = (struct res_stall){ res_name((enum res)k), o->stall_ppm[k] };
@@ -71,7 +79,8 @@ static int convert_sums(const struct run_result *x, struct arena *a, struct res_
 	for (int k = 0; k < RES_COUNT; k++)
 		res[k] = (struct res_resource){ res_name((enum res)k), x->stall_ps[k], x->peak_ps[k] };
 	for (size_t i = 0; i < x->n_stats; i++)
-		stats[i] = (struct res_stat){ x->stats[i].name, x->stats[i].unit, x->stats[i].value, x->stats[i].level };
+		stats[i] =
+			(struct res_stat){ x->stats[i].name, x->stats[i].unit, x->stats[i].value, x->stats[i].level };
 	run->resources = res;
 	run->n_resources = RES_COUNT;
 	run->stats = stats;
@@ -85,12 +94,26 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	struct str text = STR_INIT;
 	struct res_workload w;
 	struct res_run run = {
-		.config_name = r->conf->cfg.name, .config_path = r->conf->path, .build = npusim_build_id(),
-		.start = r->start == RUN_COLD ? "cold" : "steady", .fidelity = run_fidelity_name(r), .config_hash = x->config_hash,
-		.seed = r->seed, .reuse_ppm = x->reuse_ppm, .host_ns = host_ns, .total_ps = x->total_ps,
-		.roofline_ps = x->roofline_ps, .carried_ps = x->carried_ps, .roofline_bound = res_name(x->roofline_bound),
-		.cycles = x->cycles, .flops = x->flops, .events = x->events, .dram_read_bytes = x->dram_read_bytes,
-		.dram_write_bytes = x->dram_write_bytes, .dirty_bytes = x->dirty_bytes, .compulsory_bytes = x->compulsory_bytes,
+		.config_name = r->conf->cfg.name,
+		.config_path = r->conf->path,
+		.build = npusim_build_id(),
+		.start = r->start == RUN_COLD ? "cold" : "steady",
+		.fidelity = run_fidelity_name(r),
+		.config_hash = x->config_hash,
+		.seed = r->seed,
+		.reuse_ppm = x->reuse_ppm,
+		.host_ns = host_ns,
+		.total_ps = x->total_ps,
+		.roofline_ps = x->roofline_ps,
+		.carried_ps = x->carried_ps,
+		.roofline_bound = res_name(x->roofline_bound),
+		.cycles = x->cycles,
+		.flops = x->flops,
+		.events = x->events,
+		.dram_read_bytes = x->dram_read_bytes,
+		.dram_write_bytes = x->dram_write_bytes,
+		.dirty_bytes = x->dirty_bytes,
+		.compulsory_bytes = x->compulsory_bytes,
 	};
 	int rc = -1;
 
@@ -98,7 +121,8 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	run.config_text = str_c(&text);
 	if (text.failed)
 		no_memory(e);
-	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 && convert_sums(x, a, &run, e) == 0)
+	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
+	         convert_sums(x, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
 	if (rc < 0)
 		r->stored = 0;

@@ -7,7 +7,7 @@
 
 #include "sim/base/hash.h"
 
-#define COLS(a) (sizeof (a) / sizeof *(a))
+#define COLS(a) (sizeof(a) / sizeof *(a))
 
 static void finish(struct out_table *t, struct str *out)
 {
@@ -30,24 +30,30 @@ static void head(const struct run_report *r, struct str *out)
 
 	hash_hex(x->config_hash, hash);
 	str_addf(out, "machine    %s (%s, hash %s)\n", r->conf->cfg.name, r->conf->path, hash);
-	str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n", r->trace->path,
-	         r->trace->range ? "range " : "all of it", r->trace->range ? r->trace->range : "", r->lowered->kernels,
-	         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
+	         r->trace->path, r->trace->range ? "range " : "all of it", r->trace->range ? r->trace->range : "",
+	         r->lowered->kernels, r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
 	if (strcmp(r->trace->tool, "replay") == 0)
-		str_addf(out, "replay     a published table of kernels in the order of another trace: %s (--context), copies without"
-		         " time\n", r->trace->command);
+		str_addf(
+			out,
+			"replay     a published table of kernels in the order of another trace: %s (--context), copies without"
+			" time\n",
+			r->trace->command);
 	if (r->start == RUN_COLD)
 		str_add(out, "start      cold: the first time through, with nothing on chip\n");
 	else
 		str_add(out, "start      steady: run once to warm up, then measured\n");
 	if (r->stream->n_routes)
 		str_addf(out, "experts    %zu routers; an expert is picked again with probability %.4g (%s)\n",
-		         r->stream->n_routes, (double)x->reuse_ppm / 1e6, r->reuse_given ? "--expert-reuse" :
-		         "assumed, top-k over experts: a trace does not say which are picked");
+		         r->stream->n_routes, (double)x->reuse_ppm / 1e6,
+		         r->reuse_given ? "--expert-reuse"
+		                        : "assumed, top-k over experts: a trace does not say which are picked");
 	if (r->conf->cfg.kind == MACHINE_GPU)
-		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n", x->cycles);
+		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n",
+		         x->cycles);
 	else if (r->fidelity == RUN_ANALYTIC)
-		str_addf(out, "fidelity   analytic: a closed form of the machine, no events: %" PRIu64 " cycles\n", x->cycles);
+		str_addf(out, "fidelity   analytic: a closed form of the machine, no events: %" PRIu64 " cycles\n",
+		         x->cycles);
 	else
 		str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
 	str_add(out, "accuracy   ");
@@ -69,7 +75,10 @@ static void total_row(struct out_table *t, const char *what, double us, double o
 static void totals(const struct run_report *r, const struct run_sum *all, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "total", OUT_TEXT, 0 }, { "us", OUT_REAL, 3 }, { "x simulated", OUT_REAL, 3 }, { "note", OUT_TEXT, 0 },
+		{ "total", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 3 },
+		{ "x simulated", OUT_REAL, 3 },
+		{ "note", OUT_TEXT, 0 },
 	};
 	const struct run_result *x = r->result;
 	const struct op_stream *s = r->stream;
@@ -82,10 +91,12 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	         roof > 0 ? 100 * (total - roof) / roof : 0);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
 	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), run_ratio_kernels(r, all),
-	          x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones" : "sum of kernel durations");
+	          x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
+	                        : "sum of kernel durations");
 	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
 	if (s->wall_ns >= 0) {
-		total_row(t, "measured, wall", cmd_us(s->wall_ns), run_ratio_wall(r), "without profiler, host included");
+		total_row(t, "measured, wall", cmd_us(s->wall_ns), run_ratio_wall(r),
+		          "without profiler, host included");
 	} else {
 		out_text(t, "measured, wall");
 		out_null(t);
@@ -130,7 +141,8 @@ static void bound_mix(const struct run_sum *k, struct str *to)
 static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS], struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 1 },
+		{ "kind", OUT_TEXT, 0 },     { "ops", OUT_INT, 0 },
+		{ "us", OUT_REAL, 3 },       { "share_pct", OUT_REAL, 1 },
 		{ "limit_us", OUT_REAL, 3 }, { "bound by (share of its time)", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), "simulated time by kind of op");
@@ -156,7 +168,10 @@ static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS
 
 /* --- ops --------------------------------------------------------------------------------------------------- */
 
-struct ranked { ps_t us; uint32_t id; };
+struct ranked {
+	ps_t us;
+	uint32_t id;
+};
 
 static int by_time(const void *x, const void *y)
 {
@@ -170,9 +185,9 @@ static int by_time(const void *x, const void *y)
 static void top_ops(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "op", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 }, { "limit_us", OUT_REAL, 3 }, { "bound", OUT_TEXT, 0 }, { "measured_us", OUT_REAL, 3 },
-		{ "fused as", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 },     { "layer", OUT_INT, 0 },        { "op", OUT_TEXT, 0 },
+		{ "kind", OUT_TEXT, 0 },  { "us", OUT_REAL, 3 },          { "limit_us", OUT_REAL, 3 },
+		{ "bound", OUT_TEXT, 0 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
 	};
 	const size_t n = r->stream->n_ops;
 	struct ranked *rank = calloc(n ? n : 1, sizeof *rank);
@@ -214,11 +229,14 @@ static void top_ops(const struct run_report *r, struct str *out)
 static void bounds(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "resource", OUT_TEXT, 0 }, { "stall_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 1 },
+		{ "resource", OUT_TEXT, 0 },
+		{ "stall_us", OUT_REAL, 3 },
+		{ "share_pct", OUT_REAL, 1 },
 		{ "needs_us", OUT_REAL, 3 },
 	};
 	const struct run_result *x = r->result;
-	struct out_table *t = out_table_new(cols, COLS(cols), "what bounds the run (needs_us: all its work at the"
+	struct out_table *t = out_table_new(cols, COLS(cols),
+	                                    "what bounds the run (needs_us: all its work at the"
 	                                    " resource's peak)");
 	bool used[RES_COUNT] = { false };
 
@@ -254,7 +272,10 @@ static void traffic_row(struct out_table *t, const char *what, uint64_t bytes, p
 static void traffic(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "DRAM traffic", OUT_TEXT, 0 }, { "bytes", OUT_INT, 0 }, { "MiB", OUT_REAL, 2 }, { "GB/s", OUT_REAL, 1 },
+		{ "DRAM traffic", OUT_TEXT, 0 },
+		{ "bytes", OUT_INT, 0 },
+		{ "MiB", OUT_REAL, 2 },
+		{ "GB/s", OUT_REAL, 1 },
 	};
 	const struct run_result *x = r->result;
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
@@ -272,7 +293,9 @@ static void traffic(const struct run_report *r, struct str *out)
 static void utilisation(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "unit", OUT_TEXT, 0 }, { "busy_us", OUT_REAL, 3 }, { "busy_pct", OUT_REAL, 1 },
+		{ "unit", OUT_TEXT, 0 },
+		{ "busy_us", OUT_REAL, 3 },
+		{ "busy_pct", OUT_REAL, 1 },
 	};
 	static const char suffix[] = ".busy_ps";
 	const struct run_result *x = r->result;
@@ -298,12 +321,14 @@ static void utilisation(const struct run_report *r, struct str *out)
 static void fusions(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "ops", OUT_TEXT, 0 }, { "fused as", OUT_TEXT, 0 }, { "saved_bytes", OUT_INT, 0 },
-		{ "saved_dispatches", OUT_INT, 0 }, { "predicted_us", OUT_REAL, 3 }, { "unfused_us", OUT_REAL, 3 },
+		{ "ops", OUT_TEXT, 0 },          { "fused as", OUT_TEXT, 0 },
+		{ "saved_bytes", OUT_INT, 0 },   { "saved_dispatches", OUT_INT, 0 },
+		{ "predicted_us", OUT_REAL, 3 }, { "unfused_us", OUT_REAL, 3 },
 		{ "chain", OUT_TEXT, 0 },
 	};
 	const struct map_result *m = &r->result->map;
-	struct out_table *t = out_table_new(cols, COLS(cols), "fusions (times are the mapper's prediction, which decides)");
+	struct out_table *t =
+		out_table_new(cols, COLS(cols), "fusions (times are the mapper's prediction, which decides)");
 	struct str ops = STR_INIT, chain = STR_INIT;
 
 	for (size_t i = 0; i < m->n_fusions; i++) {
@@ -349,10 +374,14 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
                        struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "measured_us", OUT_REAL, 3 }, { "simulated_us", OUT_REAL, 3 },
+		{ "kind", OUT_TEXT, 0 },
+		{ "ops", OUT_INT, 0 },
+		{ "measured_us", OUT_REAL, 3 },
+		{ "simulated_us", OUT_REAL, 3 },
 		{ "measured/simulated", OUT_REAL, 3 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), "measured (GPU kernels, copies and sets) against simulated,"
+	struct out_table *t = out_table_new(cols, COLS(cols),
+	                                    "measured (GPU kernels, copies and sets) against simulated,"
 	                                    " by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
 	const double total = cmd_ps_us(r->result->total_ps);
@@ -364,7 +393,8 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 			compare_row(t, op_kind_name((enum op_kind)order[i]), k->ops - k->carried,
 			            cmd_us((int64_t)(k->measured_ns - k->carried_ns)), cmd_ps_us(k->span_ps));
 	}
-	compare_row(t, "all ops", all->ops - all->carried, cmd_us((int64_t)(all->measured_ns - all->carried_ns)), total);
+	compare_row(t, "all ops", all->ops - all->carried, cmd_us((int64_t)(all->measured_ns - all->carried_ns)),
+	            total);
 	compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns), total);
 	if (all->carried)
 		compare_row(t, "carried, in no sum above", all->carried, cmd_us((int64_t)all->carried_ns), -1);
@@ -378,10 +408,14 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 static void counted(const struct run_report *r, const struct run_sum sums[OP_KINDS], struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "counted", OUT_INT, 0 }, { "simulated", OUT_INT, 0 },
+		{ "kind", OUT_TEXT, 0 },
+		{ "ops", OUT_INT, 0 },
+		{ "counted", OUT_INT, 0 },
+		{ "simulated", OUT_INT, 0 },
 		{ "counted/simulated", OUT_REAL, 3 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), "bytes of DRAM, counted on the GPU by Nsight Compute and"
+	struct out_table *t = out_table_new(cols, COLS(cols),
+	                                    "bytes of DRAM, counted on the GPU by Nsight Compute and"
 	                                    " simulated, by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/gpu/kernels.h"
 #include "sim/base/path.h"
 #include "validate/score/accuracy.h"
-#include "arch/gpu/kernels.h"
 
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
 {

@@ -11,15 +11,15 @@
 
 struct study_goal {
 	const char *name;
-	bool more;                           /* more is better */
-	const struct expr_value *values;     /* of every point of the view */
+	bool more;                       /* more is better */
+	const struct expr_value *values; /* of every point of the view */
 };
 
 struct study {
 	struct sweep_view v;
 	struct study_goal goals[STUDY_GOALS];
 	int n_goals;
-	size_t *points, n;                   /* of the view's points, those that count, in order */
+	size_t *points, n; /* of the view's points, those that count, in order */
 };
 
 /* `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's own, and

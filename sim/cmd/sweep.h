@@ -32,7 +32,10 @@ bool *sweep_promising(struct sweep_view *v, uint32_t share_ppm, size_t *n, struc
 int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum out_format f, uint64_t rows,
                       struct str *out, struct err *e);
 
-struct sweep_totals { size_t done, failed, missing, feasible; bool bounded; };
+struct sweep_totals {
+	size_t done, failed, missing, feasible;
+	bool bounded;
+};
 /* csv and json have all points and columns; a table has `rows` points and the columns a person looks at. */
 int sweep_print(struct sweep_view *v, enum out_format f, uint64_t rows, struct sweep_totals *t, struct str *out,
                 struct err *e);

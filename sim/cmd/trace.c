@@ -8,7 +8,8 @@ const struct cmd cmd_trace_table[] = {
 	{ "record", cmd_trace_record, NULL, "run a CUDA program and record what it does on the GPU" },
 	{ "show", cmd_trace_show, NULL, "its files, devices and ranges" },
 	{ "top", cmd_trace_top, NULL, "kernels and families of kernels by time" },
-	{ "classify", cmd_trace_classify, NULL, "what holds each kernel back: memory, math or latency, and by which rule" },
+	{ "classify", cmd_trace_classify, NULL,
+	  "what holds each kernel back: memory, math or latency, and by which rule" },
 	{ "roofline", cmd_trace_roofline, NULL, "operations a byte and a second of each kernel, under its roof" },
 	{ "hist", cmd_trace_hist, NULL, "how durations, throughputs, hit rates and occupancies are distributed" },
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
@@ -28,6 +29,7 @@ struct part {
 };
 
 /* Sums by range go by the launches' at_ns, as every selection does (see tracedb.h). */
+/* clang-format off */
 static const struct part parts[] = {
 	{ "sources", "files",
 	  "select s.file, s.tool, iif(s.profiled, 'yes', 'no'),"
@@ -60,6 +62,7 @@ static const struct part parts[] = {
 	    { "kernel_us", OUT_REAL, 3 }, { "copy_us", OUT_REAL, 3 }, { "span_us", OUT_REAL, 3 },
 	    { "wall_us", OUT_REAL, 3 } }, 8 },
 };
+/* clang-format on */
 
 enum { RANGES = 2, N_PARTS = sizeof parts / sizeof *parts };
 
@@ -108,23 +111,33 @@ static void json_row(void *arg, const struct part *p, struct sqlite3_stmt *s)
 	out_json_close(j, '}');
 }
 
-struct totals { int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns, aggregated; };
+struct totals {
+	int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns, aggregated;
+};
 
 static int read_totals(struct tracedb *t, struct totals *sum, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), "select count(iif(kind = 0, 1, null))"
+	struct sqlite3_stmt *s = db_stmt(tracedb_db(t),
+	                                 "select count(iif(kind = 0, 1, null))"
 	                                 " + (select coalesce(sum(instances), 0) from kernel_stat),"
 	                                 " count(iif(kind = 1, 1, null)), count(iif(kind = 2, 1, null)),"
 	                                 " coalesce(sum(iif(kind = 0, dur_ns, 0)), 0)"
 	                                 " + (select coalesce(sum(total_ns), 0) from kernel_stat),"
 	                                 " coalesce(sum(iif(kind = 0, 0, dur_ns)), 0),"
 	                                 " (select count(*) from call where kind = 2),"
-	                                 " (select coalesce(sum(instances), 0) from kernel_stat) from launch", e);
+	                                 " (select coalesce(sum(instances), 0) from kernel_stat) from launch",
+	                                 e);
 
 	if (!s || db_step(tracedb_db(t), s, e) < 0)
 		return -1;
-	*sum = (struct totals){ 0, db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2), db_col_i64(s, 5), db_col_i64(s, 3),
-	                        db_col_i64(s, 4), db_col_i64(s, 6) };
+	*sum = (struct totals){ 0,
+		                db_col_i64(s, 0),
+		                db_col_i64(s, 1),
+		                db_col_i64(s, 2),
+		                db_col_i64(s, 5),
+		                db_col_i64(s, 3),
+		                db_col_i64(s, 4),
+		                db_col_i64(s, 6) };
 	return db_run(tracedb_db(t), s, e) < 0 ? -1 : tracedb_steps(t, &sum->steps, e);
 }
 
@@ -142,8 +155,10 @@ static int show_table(struct tracedb *t, const struct part *p, bool titled, enum
 
 static int show_tables(struct tracedb *t, const struct totals *sum, struct str *out, struct err *e)
 {
-	str_addf(out, "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
-	         " %lld steps\n", (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
+	str_addf(out,
+	         "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
+	         " %lld steps\n",
+	         (long long)sum->kernels, cmd_us(sum->kernel_ns), (long long)(sum->copies + sum->sets),
 	         cmd_us(sum->other_ns), (long long)sum->syncs, (long long)sum->steps);
 	if (sum->aggregated)
 		str_addf(out, "%lld of the kernels are known only as statistics, from an aggregated profile\n",
@@ -213,7 +228,9 @@ int cmd_trace_show(int argc, char **argv, struct str *out, struct err *e)
 		" A range has the kernels that were launched inside it, whenever they ran. wall_us is the time without a"
 		" profiler, where '--wall' of the import gave one.",
 		"npusim trace show /tmp/t.db\nnpusim trace show /tmp/t.db --format json\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	enum out_format f;

@@ -122,11 +122,11 @@ static void cells(struct out_table *t, const struct pair *p)
 	out_real_or_null(t, mean_us(p, 1));
 }
 
-#define CELLS                                                                                                          \
-	{ "count_a", OUT_INT, 0 }, { "count_b", OUT_INT, 0 }, { "a_us", OUT_REAL, 3 }, { "b_us", OUT_REAL, 3 },        \
-		{ "delta_us", OUT_REAL, 3 }, { "b/a", OUT_REAL, 3 }, { "mean_a_us", OUT_REAL, 3 },                     \
-	{                                                                                                              \
-		"mean_b_us", OUT_REAL, 3                                                                               \
+#define CELLS \
+	{ "count_a", OUT_INT, 0 }, { "count_b", OUT_INT, 0 }, { "a_us", OUT_REAL, 3 }, { "b_us", OUT_REAL, 3 }, \
+		{ "delta_us", OUT_REAL, 3 }, { "b/a", OUT_REAL, 3 }, { "mean_a_us", OUT_REAL, 3 }, \
+	{ \
+		"mean_b_us", OUT_REAL, 3 \
 	}
 
 static void write_kernels(const struct pairs *p, size_t n, enum out_format f, struct str *out)

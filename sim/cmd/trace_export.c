@@ -61,9 +61,9 @@ static int track_of(struct tracks *t, int64_t process, int64_t id, int *tid, str
 struct timeline {
 	struct chrome c;
 	struct tracks tracks;
-	int64_t *wide;               /* ids of ops that may go on in the next piece, in order */
+	int64_t *wide; /* ids of ops that may go on in the next piece, in order */
 	size_t n_wide;
-	int64_t from, to;            /* of the host's calls so far */
+	int64_t from, to; /* of the host's calls so far */
 };
 
 static void put_dims(struct out_json *j, const char *key, const uint32_t v[3])
@@ -259,9 +259,9 @@ static int put_piece(struct timeline *t, const struct trace *x, struct err *e)
 
 /* --- csv --------------------------------------------------------------------------------------------------- */
 
-#define CSV_HEAD                                                                                                       \
-	"launch,kind,name,start_ns,dur_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,block_x,"             \
-	"block_y,block_z,cluster_x,cluster_y,cluster_z,registers,static_smem,dynamic_smem,bytes,op,"                   \
+#define CSV_HEAD \
+	"launch,kind,name,start_ns,dur_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,block_x," \
+	"block_y,block_z,cluster_x,cluster_y,cluster_z,registers,static_smem,dynamic_smem,bytes,op," \
 	"host_start_ns,host_dur_ns\n"
 
 static int put_rows(struct outfile *s, const struct trace *x, struct err *e)
@@ -309,7 +309,8 @@ static int kind_of(const char *path, bool *csv, struct err *e)
 	return err_set(e, ERR_USAGE, "'%s' ends in neither .json nor .csv, which say what to write", path);
 }
 
-struct export {
+struct export
+{
 	const char *to;
 	bool csv, open;
 	struct outfile file;
@@ -353,8 +354,10 @@ static int export(const char *path, const struct options *o, bool csv, struct st
 	int rc = cmd_trace_pieces(path, o->range, write_piece, &x, &t, e);
 
 	if (rc == 0 && !x.open)
-		rc = err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics; 'trace top' shows"
-		             " them", path, t.trace.n_stats);
+		rc = err_set(e, ERR_IO,
+		             "no launches in '%s': its %zu kernels are known only as statistics; 'trace top' shows"
+		             " them",
+		             path, t.trace.n_stats);
 	if (rc == 0)
 		rc = finish(&x, &t.trace, e);
 	if ((rc = outfile_close(&x.file, rc, e)) == 0)

@@ -18,14 +18,20 @@
 
 struct options {
 	const char *db, *from, *range, *format;
-	uint64_t context;            /* 0: not given */
-	ps_t wall;                   /* PS_NEVER: not given */
+	uint64_t context; /* 0: not given */
+	ps_t wall;        /* PS_NEVER: not given */
 };
 
 /* --- the unprofiled wall time ------------------------------------------------------------------------------ */
 
-struct step { int64_t id; char *stem; };
-struct steps { struct step *v; size_t n, cap; };
+struct step {
+	int64_t id;
+	char *stem;
+};
+struct steps {
+	struct step *v;
+	size_t n, cap;
+};
 
 static void steps_free(struct steps *s)
 {
@@ -61,10 +67,12 @@ static int steps_add(struct steps *s, int64_t id, const char *name, size_t stem,
 /* The outermost annotations of a file that end in a number, with their names up to it. */
 static int numbered(struct db *db, int64_t source, struct steps *out, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db, "select r.id, n.text, r.thread, r.start_ns, r.start_ns + r.dur_ns"
-	                                     " from range r join name n on n.id = r.name"
-	                                     " where r.on_device = 0 and r.source = ?"
-	                                     " order by r.thread, r.start_ns, r.dur_ns desc, r.id", e);
+	struct sqlite3_stmt *s = db_stmt(db,
+	                                 "select r.id, n.text, r.thread, r.start_ns, r.start_ns + r.dur_ns"
+	                                 " from range r join name n on n.id = r.name"
+	                                 " where r.on_device = 0 and r.source = ?"
+	                                 " order by r.thread, r.start_ns, r.dur_ns desc, r.id",
+	                                 e);
 	int64_t thread = 0, end = INT64_MIN;
 	int rc;
 
@@ -134,7 +142,8 @@ static int put_walls(struct db *db, int64_t source, int64_t wall_ns, struct err 
 		for (size_t i = 0; rc == 0 && i < n; i++)
 			rc = set_one(db, "update range set wall_ns = ? where id = ?", wall_ns, all.v[first + i].id, e);
 		if (rc == 0)
-			rc = set_one(db, "update source set wall_ns = ? where id = ?", wall_ns * (int64_t)(n ? n : 1), source, e);
+			rc = set_one(db, "update source set wall_ns = ? where id = ?", wall_ns * (int64_t)(n ? n : 1),
+			             source, e);
 	}
 	steps_free(&all);
 	return rc;
@@ -156,8 +165,10 @@ static int wall_of_steps(struct tracedb *t, int64_t source, int64_t wall_ns, str
 static int find_source(struct tracedb *t, const char *file, bool fresh, int64_t *id, struct err *e)
 {
 	struct db *db = tracedb_db(t);
-	struct sqlite3_stmt *s = db_stmt(db, "select coalesce(max(id), 0) from source where ?1 or file = ?2"
-	                                     " or (select count(*) from source) = 1", e);
+	struct sqlite3_stmt *s = db_stmt(db,
+	                                 "select coalesce(max(id), 0) from source where ?1 or file = ?2"
+	                                 " or (select count(*) from source) = 1",
+	                                 e);
 
 	if (!s)
 		return -1;
@@ -179,14 +190,19 @@ static int set_wall(struct tracedb *t, const struct options *o, const char *file
 	if (find_source(t, file, fresh, &source, e) < 0)
 		return -1;
 	if (!source)
-		return err_set(e, ERR_USAGE, "'%s' is in '%s' under another name: say which annotation '--wall' is for"
-		               " with '--range'", file, o->db);
+		return err_set(e, ERR_USAGE,
+		               "'%s' is in '%s' under another name: say which annotation '--wall' is for"
+		               " with '--range'",
+		               file, o->db);
 	return wall_of_steps(t, source, ns, e);
 }
 
 /* --- importing --------------------------------------------------------------------------------------------- */
 
-struct watch { struct progress *line; bool tried; };
+struct watch {
+	struct progress *line;
+	bool tried;
+};
 
 static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -248,14 +264,18 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		return -1;
 	took = seconds() - begin;
 	if (rc == 0 && st.stats)
-		fprintf(stderr, "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
-		        " they can be ranked and not run\n", file, (long long)st.stats);
+		fprintf(stderr,
+		        "npusim: note: '%s' is aggregated: its kernels are known only as statistics of %lld names;"
+		        " they can be ranked and not run\n",
+		        file, (long long)st.stats);
 	if (rc == 0 && st.context)
-		fprintf(stderr, "npusim: note: '%s' replays a table of kernels, with a context of %lld tokens%s\n", file,
-		        (long long)st.context, o->context ? "" : " that it assumes; '--context' changes it");
+		fprintf(stderr, "npusim: note: '%s' replays a table of kernels, with a context of %lld tokens%s\n",
+		        file, (long long)st.context, o->context ? "" : " that it assumes; '--context' changes it");
 	if (rc == 0 && st.untimed)
-		fprintf(stderr, "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
-		        " stored with 0\n", (long long)st.untimed, (long long)st.kernels, file);
+		fprintf(stderr,
+		        "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
+		        " stored with 0\n",
+		        (long long)st.untimed, (long long)st.kernels, file);
 	if (rc == 0)
 		cmd_trace_capture_note(file, &st);
 	if (rc == 0 && isatty(STDERR_FILENO) && st.json_bytes && took > 0)
@@ -272,11 +292,13 @@ static int check_options(const struct options *o, enum out_format *f, struct err
 	enum trace_format from;
 
 	if (!o->db)
-		return err_set(e, ERR_USAGE, "the database to import into is missing: npusim trace import FILE... -o T.db");
+		return err_set(e, ERR_USAGE,
+		               "the database to import into is missing: npusim trace import FILE... -o T.db");
 	if (format_parse(o->from, &from, e) < 0)
 		return -1;
 	if (o->range && o->wall == PS_NEVER)
-		return err_set(e, ERR_USAGE, "'--range' says what '--wall' is the time of, and there is no '--wall'; the whole"
+		return err_set(e, ERR_USAGE,
+		               "'--range' says what '--wall' is the time of, and there is no '--wall'; the whole"
 		               " file is imported, and the commands that read it take a '--range'");
 	if (o->wall != PS_NEVER && o->wall < PS_NS)
 		return err_set(e, ERR_USAGE, "a wall time below 1 ns cannot be right, for option '--wall'");
@@ -287,9 +309,10 @@ static int import_all(const struct options *o, const struct opt_list *files, enu
                       struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "file", OUT_TEXT, 0 }, { "state", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "copies", OUT_INT, 0 },
-		{ "sets", OUT_INT, 0 }, { "ops", OUT_INT, 0 }, { "ranges", OUT_INT, 0 }, { "syncs", OUT_INT, 0 },
-		{ "linked_pct", OUT_REAL, 2 }, { "dropped_args", OUT_INT, 0 },
+		{ "file", OUT_TEXT, 0 },        { "state", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 },
+		{ "copies", OUT_INT, 0 },       { "sets", OUT_INT, 0 },   { "ops", OUT_INT, 0 },
+		{ "ranges", OUT_INT, 0 },       { "syncs", OUT_INT, 0 },  { "linked_pct", OUT_REAL, 2 },
+		{ "dropped_args", OUT_INT, 0 },
 	};
 	struct tracedb *t = tracedb_open(o->db, DB_WRITE, e);
 	struct out_table *rows = t ? out_table_new(cols, sizeof cols / sizeof *cols, NULL) : NULL;
@@ -311,16 +334,20 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .from = "auto", .wall = PS_NEVER };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay", "what the files are: auto (default: by their content), kineto"
+		{ 'o', "output", OPT_TEXT, &o.db, "T.db",
+		  "the trace database; made when it is not there, else added to" },
+		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay",
+		  "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
 		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left) or replay (YAML:"
 		  " a table of kernels in the order of another trace)" },
 		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
-		{ 0, "wall", OPT_PS, &o.wall, "TIME", "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
+		{ 0, "wall", OPT_PS, &o.wall, "TIME",
+		  "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"
 		  " stretched, so they are never used for that" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "the annotation that --wall is the time of; by default each"
+		{ 0, "range", OPT_TEXT, &o.range, "NAME",
+		  "the annotation that --wall is the time of; by default each"
 		  " step, that is each of the outermost annotations which share the commonest name up to a trailing"
 		  " number" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
@@ -336,7 +363,9 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db --wall '11.34 ms'\n"
 		"npusim trace import traces/rtx5090/dsocr.yaml --context 1890 -o /tmp/r.db\n",
-		opts, 1, -1
+		opts,
+		1,
+		-1
 	};
 	struct opt_list files = { NULL, 0 };
 	enum out_format f;

@@ -8,12 +8,15 @@
 #include "workloads/rules.h"
 #include "workloads/work.h"
 
-struct options { const char *range, *rules, *format; bool all; };
+struct options {
+	const char *range, *rules, *format;
+	bool all;
+};
 
 struct kind_sum {
 	uint64_t ops, launches, measured_ns, read_bytes, write_bytes, flops;
 	uint64_t counted_ops, counted_ns;
-	double needed, counted;      /* bytes of the ops that Nsight Compute counted: operands once each; DRAM's */
+	double needed, counted; /* bytes of the ops that Nsight Compute counted: operands once each; DRAM's */
 };
 
 /* `x` NULL: nothing was counted. */
@@ -153,9 +156,9 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "launches", OUT_INT, 0 }, { "measured_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 },
-		{ "flops", OUT_INT, 0 },
+		{ "kind", OUT_TEXT, 0 },        { "ops", OUT_INT, 0 },        { "launches", OUT_INT, 0 },
+		{ "measured_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_INT, 0 },
+		{ "write_bytes", OUT_INT, 0 },  { "flops", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	int order[OP_KINDS], n = order_kinds(sums, order);
@@ -209,9 +212,10 @@ static void write_counted(const struct kind_sum *sums, struct str *out)
 static void write_ops(const struct op_stream *s, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "kind", OUT_TEXT, 0 }, { "name", OUT_TEXT, 0 },
-		{ "rule", OUT_TEXT, 0 }, { "us", OUT_REAL, 3 }, { "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 },
-		{ "flops", OUT_INT, 0 }, { "deps", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 },         { "layer", OUT_INT, 0 },       { "kind", OUT_TEXT, 0 },
+		{ "name", OUT_TEXT, 0 },      { "rule", OUT_TEXT, 0 },       { "us", OUT_REAL, 3 },
+		{ "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
+		{ "deps", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str deps = STR_INIT;
@@ -243,9 +247,11 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 {
 	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
 	         st->kernels, st->ops);
-	str_addf(out, "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
-	         " included: %.3f us\n", cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns),
-	         covered(st), cmd_us((int64_t)st->opaque_ns));
+	str_addf(out,
+	         "kernel time %.3f us, of which a modelled op covers %.3f us (%.2f %%); opaque, copies and sets"
+	         " included: %.3f us\n",
+	         cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
+	         cmd_us((int64_t)st->opaque_ns));
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);
@@ -295,12 +301,16 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { 0 };
 	const struct opt opts[] = {
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show'"
+		{ 0, "range", OPT_TEXT, &o.range, "NAME",
+		  "only what was launched inside this annotation; 'trace show'"
 		  " lists them" },
-		{ 'a', "all", OPT_FLAG, &o.all, NULL, "list every op: layer, rule, time, bytes, and the ops it must wait for" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels, instead of the one that"
+		{ 'a', "all", OPT_FLAG, &o.all, NULL,
+		  "list every op: layer, rule, time, bytes, and the ops it must wait for" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
+		  "the table that makes ops of kernels, instead of the one that"
 		  " comes with npusim" },
-		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
+		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -310,7 +320,9 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %.",
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

@@ -22,14 +22,16 @@
 
 #define LIBRARY "libnpusim-capture.so"
 
-struct options { const char *db, *library, *format; };
+struct options {
+	const char *db, *library, *format;
+};
 
 struct run {
 	const struct options *o;
 	struct str dir;
 	char library[1024];
-	int status;                  /* of wait */
-	int imported, kept;          /* spools */
+	int status;         /* of wait */
+	int imported, kept; /* spools */
 };
 
 /* --- running it ------------------------------------------------------------------------------------------------ */
@@ -48,8 +50,10 @@ static int find_library(struct run *r, struct err *e)
 	}
 	if (path_library(LIBRARY, r->library, sizeof r->library, &why) == 0)
 		return 0;
-	return err_set(e, ERR_IO, "%s: 'make' builds it where the CUDA toolkit is installed with CUPTI (cupti.h); with"
-	               " '--library' you can name one that was built elsewhere", why.msg);
+	return err_set(e, ERR_IO,
+	               "%s: 'make' builds it where the CUDA toolkit is installed with CUPTI (cupti.h); with"
+	               " '--library' you can name one that was built elsewhere",
+	               why.msg);
 }
 
 static int make_dir(struct run *r, struct err *e)
@@ -60,8 +64,10 @@ static int make_dir(struct run *r, struct err *e)
 	if (mkdir(str_c(&r->dir), 0777) == 0)
 		return 0;
 	if (errno == EEXIST)
-		return err_set(e, ERR_IO, "'%s' is there, from a recording that did not end: 'npusim trace import %s/* -o %s'"
-		               " reads what it holds; then remove it", str_c(&r->dir), str_c(&r->dir), r->o->db);
+		return err_set(e, ERR_IO,
+		               "'%s' is there, from a recording that did not end: 'npusim trace import %s/* -o %s'"
+		               " reads what it holds; then remove it",
+		               str_c(&r->dir), str_c(&r->dir), r->o->db);
 	return err_sys(e, ERR_IO, errno, "cannot make the folder '%s'", str_c(&r->dir));
 }
 
@@ -71,8 +77,8 @@ static void become(const struct run *r, char **argv, int report)
 	char *dir = realpath(str_c(&r->dir), NULL);
 	int why;
 
-	if (dir && setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 && setenv("NVTX_INJECTION64_PATH", r->library, 1) == 0
-	    && setenv("NPUSIM_CAPTURE_DIR", dir, 1) == 0)
+	if (dir && setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
+	    setenv("NVTX_INJECTION64_PATH", r->library, 1) == 0 && setenv("NPUSIM_CAPTURE_DIR", dir, 1) == 0)
 		execvp(argv[0], argv);
 	why = errno;
 	if (write(report, &why, sizeof why) < 0)
@@ -127,11 +133,13 @@ static int is_spool(const struct dirent *d)
 void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st)
 {
 	if (st->killed)
-		fprintf(stderr, "npusim: note: the program of '%s' did not end by itself: what it did in its last second may be"
-		        " missing%s\n", file, st->cut ? ", and a record was cut off" : "");
+		fprintf(stderr,
+		        "npusim: note: the program of '%s' did not end by itself: what it did in its last second may be"
+		        " missing%s\n",
+		        file, st->cut ? ", and a record was cut off" : "");
 	if (st->lost)
-		fprintf(stderr, "npusim: note: '%s' lacks %lld records, which the driver could not keep or time\n", file,
-		        (long long)st->lost);
+		fprintf(stderr, "npusim: note: '%s' lacks %lld records, which the driver could not keep or time\n",
+		        file, (long long)st->lost);
 }
 
 static int import_one(struct run *r, struct tracedb *t, const char *name, struct out_table *rows, struct err *e)
@@ -215,8 +223,9 @@ static int verdict(const struct run *r, struct err *e)
 static int record(struct run *r, char **argv, enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "process", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "copies", OUT_INT, 0 }, { "sets", OUT_INT, 0 },
-		{ "ops", OUT_INT, 0 }, { "ranges", OUT_INT, 0 }, { "calls", OUT_INT, 0 }, { "syncs", OUT_INT, 0 },
+		{ "process", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 }, { "copies", OUT_INT, 0 },
+		{ "sets", OUT_INT, 0 },     { "ops", OUT_INT, 0 },     { "ranges", OUT_INT, 0 },
+		{ "calls", OUT_INT, 0 },    { "syncs", OUT_INT, 0 },
 	};
 	struct tracedb *t;
 	struct out_table *rows;
@@ -245,9 +254,11 @@ static int record(struct run *r, char **argv, enum out_format f, struct str *out
 static int check(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
 {
 	if (!o->db)
-		return err_set(e, ERR_USAGE, "the database to record into is missing: npusim trace record -o T.db -- COMMAND");
+		return err_set(e, ERR_USAGE,
+		               "the database to record into is missing: npusim trace record -o T.db -- COMMAND");
 	if (args->n == 0)
-		return err_set(e, ERR_USAGE, "the command to record is missing: npusim trace record -o T.db -- COMMAND");
+		return err_set(e, ERR_USAGE,
+		               "the command to record is missing: npusim trace record -o T.db -- COMMAND");
 	return cmd_format(o->format, f, e);
 }
 
@@ -255,8 +266,10 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { NULL, NULL, NULL };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.db, "T.db", "the trace database; made when it is not there, else added to" },
-		{ 0, "library", OPT_TEXT, &o.library, "FILE", "the capture library; by default " LIBRARY " beside this program,"
+		{ 'o', "output", OPT_TEXT, &o.db, "T.db",
+		  "the trace database; made when it is not there, else added to" },
+		{ 0, "library", OPT_TEXT, &o.library, "FILE",
+		  "the capture library; by default " LIBRARY " beside this program,"
 		  " or where it was installed" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
@@ -271,7 +284,9 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		" be at work in the program. The exit code is 1 when the command itself failed.",
 		"npusim trace record -o /tmp/t.db -- ./my_program --steps 3\n"
 		"npusim trace record -o /tmp/t.db -- python3 decode.py\n",
-		opts, 0, -1
+		opts,
+		0,
+		-1
 	};
 	struct opt_list args = { NULL, 0 };
 	struct run r = { .o = &o, .dir = STR_INIT };

@@ -8,7 +8,7 @@
 #include "sim/profile/review.h"
 #include "workloads/rules.h"
 
-#define WIDTH 110
+#define WIDTH      110
 #define NAME_SHOWN 48
 
 struct options {
@@ -33,11 +33,12 @@ static const char *class_name(enum roof_class c)
 static void write_top(const struct review *s, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },       { "friendly", OUT_TEXT, 0 },  { "library", OUT_TEXT, 0 },
-		{ "family", OUT_TEXT, 0 },    { "count", OUT_INT, 0 },      { "mean_us", OUT_REAL, 3 },
+		{ "rank", OUT_INT, 0 },       { "friendly", OUT_TEXT, 0 }, { "library", OUT_TEXT, 0 },
+		{ "family", OUT_TEXT, 0 },    { "count", OUT_INT, 0 },     { "mean_us", OUT_REAL, 3 },
 		{ "share_pct", OUT_REAL, 2 }, { "printed", OUT_REAL, 1 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "kernels by time, and the shares that the report prints");
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
+	                                    "kernels by time, and the shares that the report prints");
 
 	for (size_t i = 0; i < s->n_top; i++) {
 		const struct classify_kernel *k = &s->families.kernels[i];
@@ -58,9 +59,9 @@ static void write_top(const struct review *s, struct str *out)
 static void write_means(const struct review *s, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "metric", OUT_TEXT, 0 },   { "compute", OUT_REAL, 2 }, { "printed", OUT_REAL, 2 },
-		{ "memory", OUT_REAL, 2 },   { "printed", OUT_REAL, 2 }, { "balanced", OUT_REAL, 2 },
-		{ "printed", OUT_REAL, 2 },  { "all", OUT_REAL, 2 },     { "printed", OUT_REAL, 2 },
+		{ "metric", OUT_TEXT, 0 },  { "compute", OUT_REAL, 2 }, { "printed", OUT_REAL, 2 },
+		{ "memory", OUT_REAL, 2 },  { "printed", OUT_REAL, 2 }, { "balanced", OUT_REAL, 2 },
+		{ "printed", OUT_REAL, 2 }, { "all", OUT_REAL, 2 },     { "printed", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
 	                                    "means over the kernels of a class, as the report classes them");
@@ -84,13 +85,14 @@ static void write_means(const struct review *s, struct str *out)
 static void write_longest(const struct review *s, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kernel", OUT_INT, 0 },      { "duration_us", OUT_REAL, 2 }, { "printed", OUT_REAL, 2 },
-		{ "class", OUT_TEXT, 0 },      { "printed", OUT_TEXT, 0 },     { "by its rule", OUT_TEXT, 0 }, { "memory_pct", OUT_REAL, 2 },
-		{ "sm_pct", OUT_REAL, 2 },     { "intensity", OUT_REAL, 1 },   { "profile row", OUT_INT, 0 },
-		{ "longest there", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
+		{ "kernel", OUT_INT, 0 },      { "duration_us", OUT_REAL, 2 },   { "printed", OUT_REAL, 2 },
+		{ "class", OUT_TEXT, 0 },      { "printed", OUT_TEXT, 0 },       { "by its rule", OUT_TEXT, 0 },
+		{ "memory_pct", OUT_REAL, 2 }, { "sm_pct", OUT_REAL, 2 },        { "intensity", OUT_REAL, 1 },
+		{ "profile row", OUT_INT, 0 }, { "longest there", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
-	                                    "profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states");
+	struct out_table *t = out_table_new(
+		cols, sizeof cols / sizeof *cols,
+		"profiled kernels by time; class: in its means, in its list of the longest, and by the rule it states");
 	struct str name = STR_INIT;
 
 	for (size_t i = 0; i < s->n_kernels; i++) {
@@ -169,9 +171,11 @@ static void write_claims(const struct review *s, bool all, struct str *out)
 
 	for (size_t i = 0; i < s->n_claims; i++)
 		n[s->claims[i].verdict]++;
-	str_addf(out, "claims: %zu of %zu hold; %zu differ from the tables, %zu are contradicted by them, %zu by their own text%s\n",
-	         n[REVIEW_HOLDS], s->n_claims, n[REVIEW_DIFFERS], n[REVIEW_CONTRADICTED], n[REVIEW_TEXT],
-	         all ? "" : " (--all lists those that hold too)");
+	str_addf(
+		out,
+		"claims: %zu of %zu hold; %zu differ from the tables, %zu are contradicted by them, %zu by their own text%s\n",
+		n[REVIEW_HOLDS], s->n_claims, n[REVIEW_DIFFERS], n[REVIEW_CONTRADICTED], n[REVIEW_TEXT],
+		all ? "" : " (--all lists those that hold too)");
 	for (size_t i = 0; i < s->n_claims; i++)
 		if (all || s->claims[i].verdict != REVIEW_HOLDS)
 			write_claim(&s->claims[i], i + 1, out);
@@ -188,16 +192,19 @@ static void write_text(const struct review *s, bool all, struct str *out)
 		covered += review_share(s, i);
 		printed += fabs(review_share(s, i) - s->top[i]) <= 0.05;
 	}
-	str_addf(out, "%s\n\n%" PRIu64 " kernels of %zu names in %.3f us, %" PRIu64 " steps of %.3f us; the %zu names below are %.2f"
+	str_addf(out,
+	         "%s\n\n%" PRIu64 " kernels of %zu names in %.3f us, %" PRIu64
+	         " steps of %.3f us; the %zu names below are %.2f"
 	         " %% of the time, and %zu of their shares are as printed\n\n",
-	         s->title, s->families.kernel_count, s->families.n_kernels, cmd_us((int64_t)s->families.kernel_ns), s->steps,
-	         cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
+	         s->title, s->families.kernel_count, s->families.n_kernels, cmd_us((int64_t)s->families.kernel_ns),
+	         s->steps, cmd_us((int64_t)s->families.kernel_ns) / (double)s->steps, s->n_top, covered, printed);
 	write_top(s, out);
 	str_addc(out, '\n');
 	write_means(s, out);
 	str_addc(out, '\n');
 	write_longest(s, out);
-	str_addf(out, "(ridge of %s for bf16: %.1f FLOP/byte; the rule puts %zu of %zu elsewhere than the report does)\n\n",
+	str_addf(out,
+	         "(ridge of %s for bf16: %.1f FLOP/byte; the rule puts %zu of %zu elsewhere than the report does)\n\n",
 	         s->roof.name, roof_ridge(&s->roof, ROOF_BF16), moved, s->n_kernels);
 	write_claims(s, all, out);
 }
@@ -338,7 +345,8 @@ int cmd_trace_review(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .rules = NULL };
 	const struct opt opts[] = {
 		{ 'a', "all", OPT_FLAG, &o.all, NULL, "the claims that hold, too" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that puts kernels into families, instead of the one that"
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
+		  "the table that puts kernels into families, instead of the one that"
 		  " comes with npusim" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
 		{ .type = OPT_END },
@@ -351,7 +359,9 @@ int cmd_trace_review(int argc, char **argv, struct str *out, struct err *e)
 		" the one that comes with npusim is of a DeepSeek-OCR decode on an RTX 5090.",
 		"npusim trace review traces/rtx5090/review.yaml\n"
 		"npusim trace review traces/rtx5090/review.yaml --all --format csv\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

@@ -8,7 +8,10 @@
 
 #define NAME_SHOWN 60 /* a template's full name has hundreds of characters; csv and json have all of them */
 
-struct options { const char *range, *rules, *format; uint64_t n; };
+struct options {
+	const char *range, *rules, *format;
+	uint64_t n;
+};
 
 static double share(const struct classify *c, uint64_t ns)
 {
@@ -116,9 +119,9 @@ static void write_json(const struct trace *t, const struct classify *c, const st
 static void write_kernels(const struct classify *c, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 }, { "friendly", OUT_TEXT, 0 }, { "library", OUT_TEXT, 0 }, { "family", OUT_TEXT, 0 },
-		{ "count", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 }, { "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
-		{ "name", OUT_TEXT, 0 },
+		{ "rank", OUT_INT, 0 },     { "friendly", OUT_TEXT, 0 },  { "library", OUT_TEXT, 0 },
+		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },
+		{ "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -142,8 +145,8 @@ static void write_kernels(const struct classify *c, size_t n, enum out_format f,
 static void write_families(const struct classify *c, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "family", OUT_TEXT, 0 }, { "count", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 }, { "mean_us", OUT_REAL, 3 },
-		{ "share_pct", OUT_REAL, 2 },
+		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },
+		{ "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "families");
 
@@ -161,7 +164,9 @@ static void write_families(const struct classify *c, struct str *out)
 static void write_copies(const struct classify *c, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "copies and sets", OUT_TEXT, 0 }, { "count", OUT_INT, 0 }, { "total_us", OUT_REAL, 3 },
+		{ "copies and sets", OUT_TEXT, 0 },
+		{ "count", OUT_INT, 0 },
+		{ "total_us", OUT_REAL, 3 },
 		{ "bytes", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
@@ -182,8 +187,8 @@ static void write_counted(const struct classify *c, const struct counters *x, si
 	static const enum counter shown[] = { COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_GBS, COUNTER_L2_HIT_PCT,
 		                              COUNTER_OCCUPANCY_PCT };
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },         { "friendly", OUT_TEXT, 0 }, { "sm_pct", OUT_REAL, 2 },
-		{ "dram_pct", OUT_REAL, 2 },    { "gbps", OUT_REAL, 1 },     { "l2_hit_pct", OUT_REAL, 2 },
+		{ "rank", OUT_INT, 0 },           { "friendly", OUT_TEXT, 0 },    { "sm_pct", OUT_REAL, 2 },
+		{ "dram_pct", OUT_REAL, 2 },      { "gbps", OUT_REAL, 1 },        { "l2_hit_pct", OUT_REAL, 2 },
 		{ "occupancy_pct", OUT_REAL, 2 }, { "profiled_us", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
@@ -219,8 +224,11 @@ static void write_tables(const struct trace *t, const struct classify *c, const 
 		str_addf(out, ", %lld steps", (long long)steps_of(t));
 	str_add(out, "; shares are of kernel time\n");
 	if (c->stat_count)
-		str_addf(out, "%" PRIu64 " of the kernels come from an aggregated profile: how often and how long is known, in"
-		         " which order and with which shapes is not\n", c->stat_count);
+		str_addf(out,
+		         "%" PRIu64
+		         " of the kernels come from an aggregated profile: how often and how long is known, in"
+		         " which order and with which shapes is not\n",
+		         c->stat_count);
 	str_addc(out, '\n');
 	write_kernels(c, n, OUT_TABLE, out);
 	cmd_print_more(n, c->n_kernels, out);
@@ -244,7 +252,8 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load_by(tracedb_load_groups, path, o->range, 0, &t, e) < 0 || classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
+	    cmd_trace_load_by(tracedb_load_groups, path, o->range, 0, &t, e) < 0 ||
+	    classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
 		goto out;
 	n = cmd_first(o->n, c.n_kernels);
 	if (f == OUT_JSON)
@@ -265,9 +274,11 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .n = UINT64_MAX };
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_U64, &o.n, "N", "the N kernels with most time; all of them by default" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation; 'trace show'"
+		{ 0, "range", OPT_TEXT, &o.range, "NAME",
+		  "only what was launched inside this annotation; 'trace show'"
 		  " lists them" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that puts kernels into families, instead of the one that"
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
+		  "the table that puts kernels into families, instead of the one that"
 		  " comes with npusim" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
@@ -280,7 +291,9 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 		" launch.",
 		"npusim trace top -n 10 /tmp/t.db\n"
 		"npusim trace top /tmp/t.db --range decode_step_1 --format json\n",
-		opts, 1, 1
+		opts,
+		1,
+		1
 	};
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);

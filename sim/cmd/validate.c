@@ -329,7 +329,8 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 		return err_set(e, ERR_USAGE, "--every is at most %lu", (unsigned long)UINT32_MAX);
 	o->gpu.table.every = (uint32_t)o->every;
 	if (o->gpu.table.others && o->every < 2)
-		return err_set(e, ERR_USAGE, "--others goes with --every N, N of at least 2: all but the rows it takes");
+		return err_set(e, ERR_USAGE,
+		               "--others goes with --every N, N of at least 2: all but the rows it takes");
 	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
 	if (!o->profile.path && o->profile.range)
 		return err_set(e, ERR_USAGE, "--range goes with --profile");

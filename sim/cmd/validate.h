@@ -6,7 +6,11 @@
 
 /* An aggregated profile (nsys stats) of `steps` steps of the work in a trace, `range` of it, on the device to validate:
  * kernels are compared by family, since their order and launches are not in it. */
-struct validate_profile { const char *path, *range; uint64_t steps; double most; /* percent off in all; < 0: any */ };
+struct validate_profile {
+	const char *path, *range;
+	uint64_t steps;
+	double most; /* percent off in all; < 0: any */
+};
 
 int validate_profile(const struct gpu_options *o, const struct validate_profile *p, enum out_format f, struct str *out,
                      struct err *e);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/profile/classify.h"
 #include "arch/gpu/gpu_geometry.h"
+#include "sim/profile/classify.h"
 #include "traces/read/nsys_csv.h"
 
 struct family {

@@ -25,8 +25,8 @@ struct analytic {
 	uint64_t sram, used;
 	struct given *ring;
 	uint32_t first, end, ring_mask; /* first, end: taken modulo the ring's size */
-	ps_t *slot;    /* when a tile's place is free again, dma.stages of them */
-	ps_t admitted; /* SRAM is given out in program order */
+	ps_t *slot;                     /* when a tile's place is free again, dma.stages of them */
+	ps_t admitted;                  /* SRAM is given out in program order */
 	/* The command processor. */
 	ps_t issue_at, host_at, local;
 };
@@ -265,9 +265,9 @@ static void sort_insns(struct analytic *a, struct at *x)
 	x->order = a->order;
 }
 
-#define EACH(n, x, when, sort)                                                                                         \
-	for (const uint32_t *n = (x)->order + (x)->first[(when)*SORTS + (sort)],                                       \
-	                    *n##_end = (x)->order + (x)->first[(when)*SORTS + (sort) + 1];                             \
+#define EACH(n, x, when, sort) \
+	for (const uint32_t *n = (x)->order + (x)->first[(when)*SORTS + (sort)], \
+	                    *n##_end = (x)->order + (x)->first[(when)*SORTS + (sort) + 1]; \
 	     n < n##_end; n++)
 
 static bool has(const struct at *x, enum isa_when when, enum sort sort)
@@ -433,7 +433,8 @@ static uint64_t find_legs(struct analytic *a, const struct isa_cmd *c)
 
 		if (!is_move(x) || w->bytes == 0)
 			continue;
-		a->leg[i] = ways_leg(&a->ways, w, x->when == ISA_TILE && x->tile_bytes < w->bytes ? x->tile_bytes : w->bytes);
+		a->leg[i] = ways_leg(&a->ways, w,
+		                     x->when == ISA_TILE && x->tile_bytes < w->bytes ? x->tile_bytes : w->bytes);
 		n += w->write ? 0 : w->dram;
 	}
 	return n;

@@ -22,8 +22,8 @@
 #ifndef NPUSIM_SIM_ENGINE_ANALYTIC_H
 #define NPUSIM_SIM_ENGINE_ANALYTIC_H
 
-#include "arch/npu/cp.h"
 #include "arch/machine/machine_cfg.h"
+#include "arch/npu/cp.h"
 
 struct analytic;
 
@@ -34,7 +34,7 @@ void analytic_free(struct analytic *a);
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */
 int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e);
-struct stat_reg *analytic_stats(struct analytic *a);          /* named as the event model's */
+struct stat_reg *analytic_stats(struct analytic *a); /* named as the event model's */
 uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv);
 bool analytic_pinned(const struct analytic *a, uint32_t tensor);
 

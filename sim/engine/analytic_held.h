@@ -21,9 +21,9 @@ struct held;
 enum held_use { HELD_READ, HELD_WRITE, HELD_PASS }; /* pass: a read that leaves nothing behind */
 
 struct held_found {
-	uint64_t hit;                /* bytes that were here */
-	uint64_t kept;               /* bytes that are here now */
-	uint64_t pushed;             /* dirty bytes that had to go */
+	uint64_t hit;    /* bytes that were here */
+	uint64_t kept;   /* bytes that are here now */
+	uint64_t pushed; /* dirty bytes that had to go */
 };
 
 /* Addresses lie below `end`; `hash`: sets are found by a hash too (arch/mem/cache_tags.h). */

@@ -9,9 +9,9 @@
 /* Where the bytes of a move are: of each level's, how many go on to the next. */
 struct way {
 	uint64_t bytes;
-	uint64_t below;              /* beyond the L1: its misses; all, where there is none */
-	uint64_t kv, spilled;        /* asked of the KV buffer; of those, what goes on to the L2 */
-	uint64_t dram, back;         /* read there (or written, where there is no L2); dirty bytes that had to go there */
+	uint64_t below;       /* beyond the L1: its misses; all, where there is none */
+	uint64_t kv, spilled; /* asked of the KV buffer; of those, what goes on to the L2 */
+	uint64_t dram, back;  /* read there (or written, where there is no L2); dirty bytes that had to go there */
 	bool write, to_kv;
 };
 
@@ -36,23 +36,23 @@ struct ways {
 	const struct machine_cfg *c;
 	struct held *l1, *l2[PARTS], *seen, *kv;
 	struct line l1_line, l2_line, kv_line, dram_line, dma_line;
-	uint64_t write_per_byte;     /* DRAM time of a byte written, as line.per_byte */
+	uint64_t write_per_byte; /* DRAM time of a byte written, as line.per_byte */
 	ps_t dram_latency, l2_latency, far;
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
-	uint64_t posts;              /* requests that may wait, however large */
+	uint64_t posts;                                      /* requests that may wait, however large */
 	uint64_t dram_parts, dram_grain, dram_part_per_byte; /* units, interleave, time of a byte on one unit's bus */
-	ps_t *sent[2];               /* replies of the last `outstanding` transfers, fetched ahead and waited for */
+	ps_t *sent[2]; /* replies of the last `outstanding` transfers, fetched ahead and waited for */
 	uint32_t next[2];
 	struct way_counts n;
 };
 
 int ways_init(struct ways *w, const struct machine_cfg *c, uint64_t end, struct err *e);
 void ways_drop(struct ways *w);
-void ways_begin(struct ways *w);                      /* a pass: time starts again, contents stay */
+void ways_begin(struct ways *w); /* a pass: time starts again, contents stay */
 void ways_forget(struct ways *w, ps_t before);
 int ways_stats(struct ways *w, struct stat_reg *st, struct err *e);
-void ways_level(struct ways *w);                      /* brings statistics that are states up to date */
+void ways_level(struct ways *w); /* brings statistics that are states up to date */
 uint64_t ways_resident(const struct ways *w, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes, moves contents, counts. */
 struct way ways_find(struct ways *w, uint8_t cls, uint64_t addr, uint64_t bytes, bool write);

@@ -11,25 +11,29 @@
 
 #include "sim/base/clock.h"
 
-#define LINE_GAPS 191
+#define LINE_GAPS     191
 #define LINE_FRACTION 24
-#define LINE_SMALL (2 * PS_NS)       /* a free stretch not worth remembering */
+#define LINE_SMALL    (2 * PS_NS) /* a free stretch not worth remembering */
 
 struct line {
-	ps_t end;                    /* free from here on; before it, where a gap is: */
-	struct line_gap { ps_t from, to; } gap[LINE_GAPS];           /* by time */
-	uint32_t first, n;           /* gaps first .. n - 1 */
-	ps_t last;                   /* no gap ends later */
-	ps_t idle;                   /* time that was free and is forgotten */
-	uint64_t per_byte, most;     /* ps, times 2^LINE_FRACTION; bytes up to which the product fits */
+	ps_t end; /* free from here on; before it, where a gap is: */
+	struct line_gap {
+		ps_t from, to;
+	} gap[LINE_GAPS];        /* by time */
+	uint32_t first, n;       /* gaps first .. n - 1 */
+	ps_t last;               /* no gap ends later */
+	ps_t idle;               /* time that was free and is forgotten */
+	uint64_t per_byte, most; /* ps, times 2^LINE_FRACTION; bytes up to which the product fits */
 };
 
-struct line_span { ps_t start, end; };
+struct line_span {
+	ps_t start, end;
+};
 
-void line_init(struct line *l, uint64_t bytes_per_s);         /* free from 0 on */
+void line_init(struct line *l, uint64_t bytes_per_s); /* free from 0 on */
 void line_clear(struct line *l);
-void line_forget(struct line *l, ps_t before);                /* nothing will be booked before */
-void line_drop(struct line *l);                               /* the oldest gaps */
+void line_forget(struct line *l, ps_t before);                          /* nothing will be booked before */
+void line_drop(struct line *l);                                         /* the oldest gaps */
 struct line_span line_book_between(struct line *l, ps_t at, ps_t span); /* line_book, wherever there is room */
 ps_t line_fill_between(struct line *l, ps_t from, ps_t to, ps_t span);  /* line_fill, likewise */
 

@@ -422,8 +422,7 @@ static inline ps_t behind_noc(struct ways *w, const struct way *x, const struct 
 	return ready + w->c->mem.kv_buffer.latency;
 }
 
-ps_t ways_move(struct ways *w, const struct way *x, const struct leg *l, ps_t issue, bool demand,
-               struct core_stamps *s)
+ps_t ways_move(struct ways *w, const struct way *x, const struct leg *l, ps_t issue, bool demand, struct core_stamps *s)
 {
 	const ps_t hop = w->c->mem.noc.latency;
 	ps_t *slot = &w->sent[demand][w->next[demand]], at, reply;
@@ -510,7 +509,7 @@ int ways_stats(struct ways *w, struct stat_reg *st, struct err *e)
 
 	if (stat_add_all(st, always, sizeof always / sizeof *always, e) < 0 ||
 	    (w->c->mem.l2.size ? stat_add_all(st, l2, sizeof l2 / sizeof *l2, e)
-	                   : stat_add_all(st, none, sizeof none / sizeof *none, e)) < 0 ||
+	                       : stat_add_all(st, none, sizeof none / sizeof *none, e)) < 0 ||
 	    (w->kv && stat_add_all(st, kv, sizeof kv / sizeof *kv, e) < 0) ||
 	    (w->l1 && stat_add_all(st, l1, sizeof l1 / sizeof *l1, e) < 0))
 		return -1;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine/analytic.h"
 #include "sim/base/rng.h"
 #include "sim/base/watch.h"
+#include "sim/engine/analytic.h"
 #include "sim/engine/machine.h"
 #include "sim/engine/run_gpu.h"
 #include "sim/engine/run_memo.h"

@@ -7,9 +7,9 @@
 #ifndef NPUSIM_SIM_ENGINE_RUN_MEMO_H
 #define NPUSIM_SIM_ENGINE_RUN_MEMO_H
 
+#include "arch/gpu/kernels.h"
 #include "sim/map/fuse.h"
 #include "sim/map/map.h"
-#include "arch/gpu/kernels.h"
 
 struct run_memo;
 

@@ -11,27 +11,36 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower_int.h"
 
-#define ALIGN         256u
-#define WEIGHT_ALIGN  512u
-#define SMALL_BLOCK   (UINT64_C(1) << 20)
-#define REST_OPS      32u      /* ops a small block rests before it is used again */
-#define ADDR_LIMIT    (UINT64_C(1) << 62)
+#define ALIGN        256u
+#define WEIGHT_ALIGN 512u
+#define SMALL_BLOCK  (UINT64_C(1) << 20)
+#define REST_OPS     32u /* ops a small block rests before it is used again */
+#define ADDR_LIMIT   (UINT64_C(1) << 62)
 
 /* A block that was given back: by which tensor, after which op. */
-struct freed { uint64_t addr; uint32_t tensor, after, next; };
-struct size_class { uint64_t bytes; bool used; uint32_t head, tail; };
+struct freed {
+	uint64_t addr;
+	uint32_t tensor, after, next;
+};
+struct size_class {
+	uint64_t bytes;
+	bool used;
+	uint32_t head, tail;
+};
 
 struct placing {
 	struct lowering *w;
-	uint64_t end;                            /* first byte nobody has */
-	uint32_t *last_use;                      /* by tensor: op */
-	uint32_t *writer;                        /* by tensor: op that wrote it last */
-	uint32_t *readers, *next_reader;         /* by tensor; by operand: read operands since then */
-	uint32_t *before;                        /* by tensor: who had its block before; NO_TENSOR */
-	uint32_t *op_of;                         /* by operand */
+	uint64_t end;                    /* first byte nobody has */
+	uint32_t *last_use;              /* by tensor: op */
+	uint32_t *writer;                /* by tensor: op that wrote it last */
+	uint32_t *readers, *next_reader; /* by tensor; by operand: read operands since then */
+	uint32_t *before;                /* by tensor: who had its block before; NO_TENSOR */
+	uint32_t *op_of;                 /* by operand */
 	bool *placed;
-	struct freed *freed; uint32_t n_freed;
-	struct size_class *classes; uint32_t n_classes;
+	struct freed *freed;
+	uint32_t n_freed;
+	struct size_class *classes;
+	uint32_t n_classes;
 };
 
 static int take(struct placing *p, uint64_t bytes, uint64_t align, uint64_t *addr)
@@ -195,7 +204,7 @@ static int place_op(struct placing *p, uint32_t op)
 
 		if (p->last_use[t] == op && !s->tensors[t].external && s->tensors[t].role != OP_KV) {
 			give_back(p, t, op);
-			p->last_use[t] = NO_OP;                   /* once, however often the op names it */
+			p->last_use[t] = NO_OP; /* once, however often the op names it */
 		}
 	}
 	return 0;
@@ -204,7 +213,7 @@ static int place_op(struct placing *p, uint32_t op)
 int lower_place(struct lowering *w)
 {
 	struct op_stream *s = w->out;
-	struct placing p = { .w = w, .end = ALIGN };      /* address 0 means nothing */
+	struct placing p = { .w = w, .end = ALIGN }; /* address 0 means nothing */
 	size_t nt = s->n_tensors + 1, no = s->n_operands + 1;
 
 	p.n_classes = 16;

@@ -3,7 +3,10 @@
 
 #include "sim/lower/lower.h"
 
-struct span { uint64_t addr, end; uint32_t tensor; };
+struct span {
+	uint64_t addr, end;
+	uint32_t tensor;
+};
 
 static int check_ops(const struct op_stream *s, struct err *e)
 {
@@ -78,7 +81,10 @@ static uint64_t tensor_end(const struct op_tensor *t)
 }
 
 /* Ranges live at once, sorted by address. */
-struct live { struct span *v; size_t n; };
+struct live {
+	struct span *v;
+	size_t n;
+};
 
 static size_t live_at(const struct live *l, uint64_t addr)
 {
@@ -133,7 +139,7 @@ static void live_remove(struct live *l, const struct op_stream *s, uint32_t tens
 static int check_ranges(const struct op_stream *s, struct err *e)
 {
 	uint32_t *last = calloc(s->n_tensors + 1, sizeof *last);
-	uint8_t *state = calloc(s->n_tensors + 1, 1);     /* 1 live, 2 past */
+	uint8_t *state = calloc(s->n_tensors + 1, 1); /* 1 live, 2 past */
 	struct live l = { calloc(s->n_tensors + 1, sizeof *l.v), 0 };
 	int rc = last && state && l.v ? 0 : err_set(e, ERR_NOMEM, "out of memory");
 
@@ -159,8 +165,8 @@ static int check_ranges(const struct op_stream *s, struct err *e)
 			if (!state[x[j].tensor]) {
 				state[x[j].tensor] = 1;
 				if (!x[j].write)
-					rc = err_set(e, ERR_CONFIG,
-					             "op %zu reads tensor '%s' before anything wrote it", i,
+					rc = err_set(e, ERR_CONFIG, "op %zu reads tensor '%s' before anything wrote it",
+					             i,
 					             s->tensors[x[j].tensor].name ? s->tensors[x[j].tensor].name : "?");
 				else
 					rc = live_add(&l, s, x[j].tensor, e);

@@ -15,11 +15,11 @@
 
 /* An op on its way: what op.h's struct op has no room for. */
 struct lop {
-	const struct rule *rule;                 /* NULL: none matched */
-	const struct trace_launch *main;         /* the launch whose rule and framework op the op is read from */
+	const struct rule *rule;         /* NULL: none matched */
+	const struct trace_launch *main; /* the launch whose rule and framework op the op is read from */
 	enum op_attn algorithm;
 	bool opaque, only_parts;
-	const char *why;                         /* opaque: the reason */
+	const char *why; /* opaque: the reason */
 	uint32_t n_launches;
 	uint32_t step;
 	struct op_shape s;
@@ -27,38 +27,47 @@ struct lop {
 	bool open_index, open_estimate;
 	struct shape_io *in, *out;
 	uint32_t n_in, n_out;
-	int32_t region;                          /* routed region a product stands in; -1 */
-	uint32_t slot, place;                    /* which pick; which of the region's weights */
+	int32_t region;       /* routed region a product stands in; -1 */
+	uint32_t slot, place; /* which pick; which of the region's weights */
 };
 
 /* From a router's top-k over the host's read to where the picked experts' results come together. */
 struct region {
-	uint32_t topk, sync, first, last;        /* ops; `last` is the first one after it */
+	uint32_t topk, sync, first, last; /* ops; `last` is the first one after it */
 	uint32_t n_products, period, slots;
 	uint64_t experts;
-	uint32_t *weights;                       /* tensor of each place in the period */
-	uint64_t rows, slot_row;                 /* of the gathered tokens: handed out so far, first of this slot */
-	uint32_t input, gathered;                /* values: what the gather read and made; NO_VAL */
+	uint32_t *weights;        /* tensor of each place in the period */
+	uint64_t rows, slot_row;  /* of the gathered tokens: handed out so far, first of this slot */
+	uint32_t input, gathered; /* values: what the gather read and made; NO_VAL */
 };
 
 /* A value an op may mean: a tensor as it stands after its producer wrote it, or an external one after its first use. */
 struct val {
 	uint32_t tensor;
-	uint32_t producer;                       /* op; NO_OP: external */
-	uint32_t last_read, reads;               /* last_read: op + 1, 0 none */
-	uint32_t next, next_int;                 /* older ones of the same type and element count; of integers */
-	uint32_t left;                           /* products: tensor of the left operand */
-	const struct rule *reader;               /* of the op that read it last */
-	enum op_kind kind;                       /* of the producer */
-	const struct shape_io *io;               /* dims and strides as it was made, or first read */
-	uint64_t elems;                          /* of the whole tensor */
+	uint32_t producer;         /* op; NO_OP: external */
+	uint32_t last_read, reads; /* last_read: op + 1, 0 none */
+	uint32_t next, next_int;   /* older ones of the same type and element count; of integers */
+	uint32_t left;             /* products: tensor of the left operand */
+	const struct rule *reader; /* of the op that read it last */
+	enum op_kind kind;         /* of the producer */
+	const struct shape_io *io; /* dims and strides as it was made, or first read */
+	uint64_t elems;            /* of the whole tensor */
 	bool temporary, residual, from_external, superseded;
 };
 
-struct bucket { uint64_t elems; enum dtype dtype; uint32_t head, unread; };    /* head NO_VAL: free */
+struct bucket {
+	uint64_t elems;
+	enum dtype dtype;
+	uint32_t head, unread;
+}; /* head NO_VAL: free */
 
 /* Externals by what they are, so that a later step, or layer, means the same one. */
-struct ext_slot { uint64_t key; uint32_t tensor; uint32_t step, count; bool used; };
+struct ext_slot {
+	uint64_t key;
+	uint32_t tensor;
+	uint32_t step, count;
+	bool used;
+};
 
 struct lowering {
 	const struct trace *t;
@@ -67,20 +76,25 @@ struct lowering {
 	struct err *e;
 	struct op_stream *out;
 
-	struct lop *lops; uint32_t n;
-	uint32_t *launch_op;                     /* by trace launch */
+	struct lop *lops;
+	uint32_t n;
+	uint32_t *launch_op; /* by trace launch */
 	uint32_t n_steps;
-	bool steps_share;                        /* steps run the same program: weights and old caches are one */
-	bool cases;                              /* steps are cases of a benchmark: nothing goes from one to the next */
-	struct region *regions; uint32_t n_regions;
+	bool steps_share; /* steps run the same program: weights and old caches are one */
+	bool cases;       /* steps are cases of a benchmark: nothing goes from one to the next */
+	struct region *regions;
+	uint32_t n_regions;
 
-	struct val *vals; uint32_t n_vals;
-	struct bucket *buckets; uint32_t n_buckets, used_buckets;   /* open addressing; a power of two */
-	uint32_t ints;                           /* newest integer value */
-	struct ext_slot *exts; uint32_t n_exts, used_exts;
-	enum dtype last_of_size[9];              /* last float format of 1, 2, 4 and 8 bytes */
-	uint32_t shared_in;                      /* value a routed region read; its shared experts read it too */
-	uint32_t region;                         /* tensors pass: the first region that is not behind yet */
+	struct val *vals;
+	uint32_t n_vals;
+	struct bucket *buckets;
+	uint32_t n_buckets, used_buckets; /* open addressing; a power of two */
+	uint32_t ints;                    /* newest integer value */
+	struct ext_slot *exts;
+	uint32_t n_exts, used_exts;
+	enum dtype last_of_size[9]; /* last float format of 1, 2, 4 and 8 bytes */
+	uint32_t shared_in;         /* value a routed region read; its shared experts read it too */
+	uint32_t region;            /* tensors pass: the first region that is not behind yet */
 };
 
 static inline int lower_nomem(struct lowering *w)
@@ -96,7 +110,8 @@ int lower_tensors(struct lowering *w);
 /* lower_pick.c: the value an operand means, NO_VAL when the stream made none that fits. `not` are taken already. */
 struct pick {
 	const struct shape_io *io;
-	const uint32_t *not; uint32_t n_not;
+	const uint32_t * not ;
+	uint32_t n_not;
 	uint32_t op;
 	const struct rule *rule;
 	bool residual_add;
@@ -110,7 +125,7 @@ uint32_t lower_pick_kv(const struct lowering *w, const struct pick *p);
 uint32_t lower_pick_positions(const struct lowering *w, uint32_t op, uint64_t want);
 uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t tensor, uint32_t producer);
 void lower_val_read(struct lowering *w, uint32_t val, uint32_t op);
-bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems);   /* is a value of that type and size */
+bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems); /* is a value of that type and size */
 void lower_val_drop(struct lowering *w, uint32_t val);
 /* lower_name.c */
 int lower_names(struct lowering *w);

@@ -9,11 +9,13 @@
 typedef unsigned long long ull;
 
 /* Numbers given out within one layer, and outside the layers at index 0. */
-struct counts { uint32_t weights, params, experts, kvs; };
+struct counts {
+	uint32_t weights, params, experts, kvs;
+};
 
 struct naming {
 	struct lowering *w;
-	uint32_t step;                           /* of the op being looked at */
+	uint32_t step; /* of the op being looked at */
 	struct counts *by_layer;
 	uint32_t constants, inputs, indices;
 };
@@ -96,7 +98,11 @@ static void describe(const struct op_stream *s, const struct op *o, const struct
 	case OP_CONVERT:
 		snprintf(buf, size, "%s to %s %llu", dtype_name(o->dtype), dtype_name(o->out_dtype), (ull)p->elems);
 		return;
-	case OP_REDUCE: case OP_SOFTMAX: case OP_NORM: case OP_SCAN: case OP_SORT:
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+	case OP_SCAN:
+	case OP_SORT:
 		if (p->rows > 1)
 			snprintf(buf, size, "%s %llux%llu", what, (ull)p->rows, (ull)p->cols);
 		else
@@ -118,8 +124,14 @@ static void describe(const struct op_stream *s, const struct op *o, const struct
 		short_kernel(l->main->name ? l->main->name : "", kernel, sizeof kernel);
 		snprintf(buf, size, "%s", l->rule ? l->rule->friendly : kernel);
 		return;
-	case OP_ELEMENTWISE: case OP_COPY: case OP_GATHER: case OP_SCATTER: case OP_EMBED: case OP_ROPE:
-	case OP_COLLECTIVE: case OP_KINDS:
+	case OP_ELEMENTWISE:
+	case OP_COPY:
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_EMBED:
+	case OP_ROPE:
+	case OP_COLLECTIVE:
+	case OP_KINDS:
 		break;
 	}
 	snprintf(buf, size, "%s %llu", what, (ull)p->elems);
@@ -220,9 +232,13 @@ static int name_tensor(struct naming *g, const struct op *o, const struct op_ope
 		if (o->kind == OP_EMBED || o->kind == OP_GATHER)
 			return give(g, x->tensor, "embed.w%u", c->weights++);
 		return vector ? give(g, x->tensor, "gain%u", c->params++) : give(g, x->tensor, "w%u", c->weights++);
-	case OP_CONSTANT: return give(g, x->tensor, "table%u", g->constants++);
-	case OP_INDEX: return give(g, x->tensor, "index%u", g->indices++);
-	case OP_ACTIVATION: case OP_KV: break;
+	case OP_CONSTANT:
+		return give(g, x->tensor, "table%u", g->constants++);
+	case OP_INDEX:
+		return give(g, x->tensor, "index%u", g->indices++);
+	case OP_ACTIVATION:
+	case OP_KV:
+		break;
 	}
 	return give(g, x->tensor, "input%u", g->inputs++);
 }

@@ -15,9 +15,9 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower_int.h"
 
-#define LOOK_BACK 512        /* values of one type and size looked at; a step makes a few hundred */
-#define UNREAD_AGE 1024      /* ops after which a value nobody read is not waited for any longer */
-#define SIBLINGS 16
+#define LOOK_BACK  512  /* values of one type and size looked at; a step makes a few hundred */
+#define UNREAD_AGE 1024 /* ops after which a value nobody read is not waited for any longer */
+#define SIBLINGS   16
 
 static const struct bucket no_bucket = { 0, DT_NONE, NO_VAL, 0 };
 
@@ -77,9 +77,14 @@ uint32_t lower_val_add(struct lowering *w, const struct shape_io *io, uint32_t t
 	b = slot(w->buckets, w->n_buckets, io->dtype, elems);
 	if (b->head == NO_VAL)
 		*b = (struct bucket){ elems, io->dtype, NO_VAL, 0 }, w->used_buckets++;
-	*v = (struct val){ .tensor = tensor, .producer = producer, .io = io, .elems = elems, .left = NO_TENSOR,
-	                   .kind = producer == NO_OP ? OP_OPAQUE : w->out->ops[producer].kind, .next = b->head,
-	                   .next_int = NO_VAL };
+	*v = (struct val){ .tensor = tensor,
+		           .producer = producer,
+		           .io = io,
+		           .elems = elems,
+		           .left = NO_TENSOR,
+		           .kind = producer == NO_OP ? OP_OPAQUE : w->out->ops[producer].kind,
+		           .next = b->head,
+		           .next_int = NO_VAL };
 	w->n_vals++;
 	b->head = at;
 	b->unread++;
@@ -117,7 +122,7 @@ void lower_val_drop(struct lowering *w, uint32_t val)
 static bool taken(const struct pick *p, uint32_t val)
 {
 	for (uint32_t i = 0; i < p->n_not; i++)
-		if (p->not[i] == val)
+		if (p->not [i] == val)
 			return true;
 	return false;
 }

@@ -5,7 +5,7 @@
 
 /* --- routed regions ----------------------------------------------------------------------------------------------- */
 
-#define MAX_EXPERTS 4096     /* a top-k over more is a sampler's, not a router's */
+#define MAX_EXPERTS 4096 /* a top-k over more is a sampler's, not a router's */
 
 static bool routes(const struct lowering *w, uint32_t op)
 {
@@ -111,8 +111,10 @@ int lower_regions(struct lowering *w)
 	s->n_routes = w->n_regions;
 	for (uint32_t i = 0; i < w->n_regions; i++)
 		s->routes[i] = (struct op_route){ .experts = (uint32_t)w->regions[i].experts,
-		                                  .top = w->regions[i].slots, .layer = -1,
-		                                  .topk_op = w->regions[i].topk, .sync_op = w->regions[i].sync };
+			                          .top = w->regions[i].slots,
+			                          .layer = -1,
+			                          .topk_op = w->regions[i].topk,
+			                          .sync_op = w->regions[i].sync };
 	return 0;
 }
 

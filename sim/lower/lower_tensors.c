@@ -6,9 +6,9 @@
 
 /* What one op's inputs turned out to be. */
 struct refs {
-	uint32_t val[SHAPE_MAX_IN];              /* NO_VAL: external */
+	uint32_t val[SHAPE_MAX_IN]; /* NO_VAL: external */
 	uint32_t tensor[SHAPE_MAX_IN];
-	uint64_t row[SHAPE_MAX_IN];              /* first element, where a slice's place is known */
+	uint64_t row[SHAPE_MAX_IN]; /* first element, where a slice's place is known */
 };
 
 static bool is_int(enum dtype d)
@@ -20,9 +20,14 @@ static uint32_t new_tensor(struct lowering *w, enum op_role role, enum dtype dty
 {
 	uint32_t at = (uint32_t)w->out->n_tensors++;
 
-	w->out->tensors[at] = (struct op_tensor){ .role = role, .dtype = dtype, .bytes = dtype_bytes(dtype, elems),
-	                                          .instances = 1, .layer = -1, .route = -1, .inferred = true,
-	                                          .external = external };
+	w->out->tensors[at] = (struct op_tensor){ .role = role,
+		                                  .dtype = dtype,
+		                                  .bytes = dtype_bytes(dtype, elems),
+		                                  .instances = 1,
+		                                  .layer = -1,
+		                                  .route = -1,
+		                                  .inferred = true,
+		                                  .external = external };
 	return at;
 }
 
@@ -114,13 +119,23 @@ static uint32_t table(struct lowering *w, const struct shape_io *io, const struc
 static enum op_role external_role(const struct shape_io *io)
 {
 	switch (io->use) {
-	case SHAPE_RIGHT: case SHAPE_PARAM: return OP_WEIGHT;
-	case SHAPE_TABLE: return OP_CONSTANT;
-	case SHAPE_CACHE: case SHAPE_GROWS: return OP_KV;
-	case SHAPE_INDEX: return OP_INDEX;
-	case SHAPE_ROWS: return is_int(io->dtype) ? OP_INDEX : io->ndims == 2 ? OP_WEIGHT : OP_ACTIVATION;
-	case SHAPE_TARGET: return io->ndims >= 4 ? OP_KV : OP_ACTIVATION;
-	case SHAPE_DATA: case SHAPE_LEFT: break;
+	case SHAPE_RIGHT:
+	case SHAPE_PARAM:
+		return OP_WEIGHT;
+	case SHAPE_TABLE:
+		return OP_CONSTANT;
+	case SHAPE_CACHE:
+	case SHAPE_GROWS:
+		return OP_KV;
+	case SHAPE_INDEX:
+		return OP_INDEX;
+	case SHAPE_ROWS:
+		return is_int(io->dtype) ? OP_INDEX : io->ndims == 2 ? OP_WEIGHT : OP_ACTIVATION;
+	case SHAPE_TARGET:
+		return io->ndims >= 4 ? OP_KV : OP_ACTIVATION;
+	case SHAPE_DATA:
+	case SHAPE_LEFT:
+		break;
 	}
 	return is_int(io->dtype) ? OP_INDEX : OP_ACTIVATION;
 }
@@ -132,7 +147,7 @@ static int make_external(struct lowering *w, uint32_t op, uint32_t i, struct ref
 	enum op_role role = external_role(io);
 
 	if (io->use == SHAPE_TARGET && io->elems == 0 && role != OP_KV) {
-		refs->tensor[i] = new_tensor(w, role, io->dtype, io->extent, false);   /* memory nobody wrote yet */
+		refs->tensor[i] = new_tensor(w, role, io->dtype, io->extent, false); /* memory nobody wrote yet */
 		return 0;
 	}
 	refs->tensor[i] = io->use == SHAPE_TABLE ? table(w, io, refs, o) : external(w, o, io, role);
@@ -178,12 +193,13 @@ static uint32_t pick_input(struct lowering *w, uint32_t op, uint32_t i, const st
 	case SHAPE_DATA:
 		p.residual_add = o->rule->kind == OP_ELEMENTWISE && o->n_in > 1 && strcmp(o->rule->fn, "add") == 0;
 		break;
-	case SHAPE_ROWS:                                  /* the whole table, whatever is picked of it */
+	case SHAPE_ROWS: /* the whole table, whatever is picked of it */
 		whole = *io;
 		whole.elems = io->extent;
 		p.io = &whole;
 		break;
-	case SHAPE_TABLE: case SHAPE_CACHE:
+	case SHAPE_TABLE:
+	case SHAPE_CACHE:
 		break;
 	}
 	return lower_pick(w, &p);
@@ -203,8 +219,8 @@ static void order_alike(const struct lop *o, struct refs *refs)
 			uint32_t t = refs->val[i];
 
 			if (t == NO_VAL || refs->val[j] == NO_VAL || refs->val[j] >= t || !ordered(a) || !ordered(b) ||
-			    a->dtype != b->dtype ||
-			    a->ndims != b->ndims || memcmp(a->dims, b->dims, (size_t)a->ndims * sizeof *a->dims) != 0 ||
+			    a->dtype != b->dtype || a->ndims != b->ndims ||
+			    memcmp(a->dims, b->dims, (size_t)a->ndims * sizeof *a->dims) != 0 ||
 			    memcmp(a->strides, b->strides, (size_t)a->ndims * sizeof *a->strides) != 0)
 				continue;
 			refs->val[i] = refs->val[j];
@@ -232,7 +248,7 @@ static void settle_dtype(struct lowering *w, struct lop *o)
 		found = w->last_of_size[bytes];
 	if (found == DT_NONE)
 		return;
-	for (uint32_t i = 0; i < o->n_in + o->n_out; i++)    /* outputs lie behind the inputs */
+	for (uint32_t i = 0; i < o->n_in + o->n_out; i++) /* outputs lie behind the inputs */
 		o->in[i].dtype = found;
 	o->dtype = o->out_dtype = found;
 }
@@ -331,7 +347,7 @@ static int product_inputs(struct lowering *w, uint32_t op, struct refs *refs)
 	struct lop *o = &w->lops[op];
 	bool batched = o->in[0].ndims > 2 && o->in[1].ndims > 2;
 
-	if (batched)                                      /* operands of attention in the open: neither is a weight */
+	if (batched) /* operands of attention in the open: neither is a weight */
 		o->in[0].use = SHAPE_DATA, o->in[1].use = SHAPE_CACHE;
 	for (uint32_t i = 0; i < o->n_in; i++)
 		refs->val[i] = pick_input(w, op, i, refs);
@@ -369,8 +385,11 @@ static void put_operand(struct lowering *w, uint32_t op, uint32_t tensor, bool w
 		bytes = whole;
 	if (offset > whole - bytes)
 		offset = whole - bytes;
-	*x = (struct op_operand){ .tensor = tensor, .write = write, .offset = offset, .bytes = bytes,
-	                          .touched = touched < bytes ? touched : bytes };
+	*x = (struct op_operand){ .tensor = tensor,
+		                  .write = write,
+		                  .offset = offset,
+		                  .bytes = bytes,
+		                  .touched = touched < bytes ? touched : bytes };
 	if (w->lops[op].region >= 0 && w->out->tensors[tensor].route >= 0)
 		x->slot = w->lops[op].slot;
 	w->out->ops[op].n_operands++;
@@ -383,13 +402,13 @@ static void read_operand(struct lowering *w, uint32_t op, uint32_t i, const stru
 	uint64_t span = io->elems, offset = 0;
 
 	if (io->use == SHAPE_TARGET && !io->elems)
-		return;                                       /* only written */
+		return; /* only written */
 	if (io->use == SHAPE_ROWS) {
 		uint64_t row = io->ndims && io->dims[0] ? io->extent / io->dims[0] : 0;
 
 		span = io->extent;
 		if (row && io->elems <= row) {
-			span = row;                               /* which row is not in the trace; one stands for it */
+			span = row; /* which row is not in the trace; one stands for it */
 			offset = dtype_bytes(io->dtype, io->dims[0] / 3 * row);
 		}
 	} else if (io->elems < io->extent || !io->dense) {
@@ -468,16 +487,24 @@ static int lower_op(struct lowering *w, uint32_t op)
 	if (o->open_index && settle_index(w, op) < 0) {
 		o->opaque = true;
 		o->why = "a tensor has more than 2^48 elements";
-		*x = (struct op){ .id = op, .kind = OP_OPAQUE, .name = "", .fn = "", .family = x->family,
-		                  .rule = x->rule, .layer = -1, .routed_by = -1, .first_operand = x->first_operand,
-		                  .first_launch = x->first_launch, .n_launches = x->n_launches };
+		*x = (struct op){ .id = op,
+			          .kind = OP_OPAQUE,
+			          .name = "",
+			          .fn = "",
+			          .family = x->family,
+			          .rule = x->rule,
+			          .layer = -1,
+			          .routed_by = -1,
+			          .first_operand = x->first_operand,
+			          .first_launch = x->first_launch,
+			          .n_launches = x->n_launches };
 		return 0;
 	}
 	if (x->kind == OP_GEMM && o->n_in > 1 && o->in[0].use == SHAPE_LEFT) {
 		if (product_inputs(w, op, &refs) < 0)
 			return -1;
 	} else {
-		for (uint32_t i = o->n_in; i-- > 0;)          /* targets last: what is written into them is no target */
+		for (uint32_t i = o->n_in; i-- > 0;) /* targets last: what is written into them is no target */
 			if (o->in[i].use != SHAPE_TARGET)
 				refs.val[i] = pick_input(w, op, i, &refs);
 		for (uint32_t i = 0; i < o->n_in; i++)

@@ -14,12 +14,15 @@
 
 struct fuse_patterns;
 
-struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e);       /* a full path */
+struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e); /* a full path */
 struct fuse_patterns *fuse_patterns_parse(const char *text, size_t n, const char *name, struct err *e);
 void fuse_patterns_free(struct fuse_patterns *p);
 
 /* Ops [first, first + n) of the stream form one group; n = 1: not fused, pattern NULL. */
-struct fuse_group { uint32_t first, n; const char *pattern; };
+struct fuse_group {
+	uint32_t first, n;
+	const char *pattern;
+};
 
 /* Groups cover the stream in order; the array lives in `a`. */
 int fuse_stream(const struct op_stream *s, const struct fusion_cfg *c, const struct fuse_patterns *p, struct arena *a,

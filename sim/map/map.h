@@ -8,20 +8,27 @@
 #ifndef NPUSIM_SIM_MAP_MAP_H
 #define NPUSIM_SIM_MAP_MAP_H
 
+#include "arch/machine/machine_cfg.h"
 #include "sim/base/arena.h"
 #include "sim/map/fuse.h"
-#include "arch/machine/machine_cfg.h"
 #include "workloads/op.h"
 
 /* What fusion saved, for --explain-fusion. */
-struct map_fusion { const char *pattern; uint32_t first_op, n_ops; uint64_t saved_bytes; uint32_t saved_dispatches; ps_t predicted, unfused; };
+struct map_fusion {
+	const char *pattern;
+	uint32_t first_op, n_ops;
+	uint64_t saved_bytes;
+	uint32_t saved_dispatches;
+	ps_t predicted, unfused;
+};
 
 struct map_result {
 	struct isa_prog prog;
-	struct map_fusion *fusions; size_t n_fusions;
-	uint32_t *cmd_of_op;                 /* last command that works for an op; UINT32_MAX: carried (opaque) */
-	uint64_t *op_work_ps;                /* per op: its math and moves in closed form, to share out a fused command */
-	uint64_t narrowed_bytes;             /* saved by weights.dtype and kv.dtype */
+	struct map_fusion *fusions;
+	size_t n_fusions;
+	uint32_t *cmd_of_op;     /* last command that works for an op; UINT32_MAX: carried (opaque) */
+	uint64_t *op_work_ps;    /* per op: its math and moves in closed form, to share out a fused command */
+	uint64_t narrowed_bytes; /* saved by weights.dtype and kv.dtype */
 };
 
 /* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
@@ -34,7 +41,7 @@ int map_launches(const struct op_stream *s, struct arena *a, struct isa_prog *ou
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
-int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns, struct arena *a,
-               struct map_result *out, struct err *e);
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
+               struct arena *a, struct map_result *out, struct err *e);
 
 #endif

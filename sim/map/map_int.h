@@ -11,9 +11,9 @@ struct map_draft {
 	uint32_t n;
 	uint32_t tiles;
 	uint64_t slot_bytes, fixed_bytes;
-	ps_t predicted;              /* closed form, from start of loads to last store */
+	ps_t predicted; /* closed form, from start of loads to last store */
 	const char *why;
-	bool overflow;               /* more instructions than fit: the group is taken apart */
+	bool overflow; /* more instructions than fit: the group is taken apart */
 };
 
 struct mapper {
@@ -32,11 +32,17 @@ struct mapper {
 };
 
 /* map_math.c: what a unit needs for (a fraction of) an op. */
-struct map_math { enum isa_code code; enum res unit; ps_t span; uint64_t work; const char *why; };
+struct map_math {
+	enum isa_code code;
+	enum res unit;
+	ps_t span;
+	uint64_t work;
+	const char *why;
+};
 
 /* Math of an op when `part` of `parts` of it is done at once (rounded up); n_out up to 2 instructions. */
 int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2]);
-uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes);  /* after narrowing */
+uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes); /* after narrowing */
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);

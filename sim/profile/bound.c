@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/profile/classify.h"
 #include "sim/lower/lower.h"
+#include "sim/profile/classify.h"
 #include "workloads/work.h"
 
 static int no_memory(struct err *e)
@@ -37,11 +37,11 @@ double bound_value(const struct bound_same *b, enum counter k)
 struct launch {
 	const char *name;
 	struct bound_same s;
-	double flops;                /* in the time of its bytes; not a number: not known */
-	double memory, math;         /* percent of the peaks */
+	double flops;        /* in the time of its bytes; not a number: not known */
+	double memory, math; /* percent of the peaks */
 	enum roof_pipe pipe;
 	enum roof_class class;
-	const struct rule *rule;     /* NULL: none */
+	const struct rule *rule; /* NULL: none */
 };
 
 static double percent(double part, double time, double peak)
@@ -162,11 +162,11 @@ struct names {
 	struct {
 		const char *name;
 		size_t kernel;
-	} *slots;
-	size_t *by_text;                     /* 1 + kernel; 0: free */
-	size_t n, n_slots;                   /* of both, a power of two, at most half full; n addresses */
-	uint64_t *hash;                      /* of each kernel's text */
-	struct bound_kernel *v;              /* as many as half the slots */
+	} * slots;
+	size_t *by_text;        /* 1 + kernel; 0: free */
+	size_t n, n_slots;      /* of both, a power of two, at most half full; n addresses */
+	uint64_t *hash;         /* of each kernel's text */
+	struct bound_kernel *v; /* as many as half the slots */
 };
 
 static size_t slot_of(const struct names *t, const char *name)
@@ -269,7 +269,7 @@ static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const 
 
 struct sames {
 	struct bound_same *v;
-	size_t n, cap, *slots;               /* 1 + number, twice cap of them; 0: free */
+	size_t n, cap, *slots; /* 1 + number, twice cap of them; 0: free */
 };
 
 static size_t *slot_of_same(const struct sames *t, const struct bound_same *x)
@@ -282,7 +282,8 @@ static size_t *slot_of_same(const struct sames *t, const struct bound_same *x)
 		const struct bound_same *y = &t->v[t->slots[i] - 1];
 
 		if (y->ns / y->count == x->ns && y->x == x->x && y->counted == x->counted &&
-		    memcmp(&y->time, &x->time, sizeof x->time) == 0 && memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0)
+		    memcmp(&y->time, &x->time, sizeof x->time) == 0 &&
+		    memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0)
 			break;
 	}
 	return &t->slots[i];
@@ -318,7 +319,7 @@ struct bound_build {
 	struct bound *out;
 	struct rules *rules;
 	struct counters *counters;
-	struct arena *a, *piece;             /* of the answer; of what is lowered of a piece */
+	struct arena *a, *piece; /* of the answer; of what is lowered of a piece */
 	struct names names;
 	struct sames same;
 };
@@ -436,7 +437,8 @@ static int add_stats(struct bound_build *b, const struct trace *t, struct err *e
 		const struct trace_stat *k = &t->stats[i];
 		const struct trace_launch l = { .name = k->name };
 		struct counted *c = arena_alloc(b->a, sizeof *c);
-		struct launch x = start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(b->rules, &l));
+		struct launch x =
+			start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(b->rules, &l));
 
 		if (!c)
 			return no_memory(e);

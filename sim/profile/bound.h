@@ -16,18 +16,18 @@
 
 /* Launches of the same duration, bytes and counters, or what an aggregated profile says of all of one name. */
 struct bound_same {
-	uint64_t count, ns;          /* of the trace, together */
-	double time, bytes;          /* s, and bytes in that time; not a number: not known */
-	bool counted;                /* by counters, not by its op */
-	const struct counted *x;     /* NULL: none */
+	uint64_t count, ns;      /* of the trace, together */
+	double time, bytes;      /* s, and bytes in that time; not a number: not known */
+	bool counted;            /* by counters, not by its op */
+	const struct counted *x; /* NULL: none */
 };
 
 struct bound_kernel {
 	const char *name, *friendly, *library, *family;
 	uint64_t count, ns, class_ns[ROOF_CLASSES];
-	double time, bytes, flops;   /* over launches where both are known */
-	double memory, math;         /* means by time */
-	double known_ns;             /* time of launches with a class */
+	double time, bytes, flops; /* over launches where both are known */
+	double memory, math;       /* means by time */
+	double known_ns;           /* time of launches with a class */
 	uint64_t pipe_ns[ROOF_PIPES], counted_ns;
 	enum roof_class class;
 	enum roof_pipe pipe;
@@ -36,8 +36,10 @@ struct bound_kernel {
 struct bound {
 	struct roof roof;
 	struct roof_rule rule;
-	struct bound_same *same; size_t n_same;         /* in no order */
-	struct bound_kernel *kernels; size_t n_kernels; /* longest first */
+	struct bound_same *same;
+	size_t n_same; /* in no order */
+	struct bound_kernel *kernels;
+	size_t n_kernels; /* longest first */
 	uint64_t count, ns, class_count[ROOF_CLASSES], class_ns[ROOF_CLASSES];
 	uint64_t counted_ns;
 };
@@ -55,6 +57,6 @@ int bound_end(struct bound_build *b, const struct trace *t, struct err *e);
 void bound_free(struct bound_build *b);
 /* A metric of a launch: counted, or for duration and bytes a second what is known without counters. */
 double bound_value(const struct bound_same *b, enum counter k);
-double bound_intensity(double flops, double bytes);        /* not a number where either is not, or 0 bytes */
+double bound_intensity(double flops, double bytes); /* not a number where either is not, or 0 bytes */
 
 #endif

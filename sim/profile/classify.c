@@ -7,19 +7,30 @@
 #include "sim/base/hash.h"
 
 /* Rows keyed by a text, optionally within an outer row: open addressing, grown by half-full. */
-struct key { const char *text; size_t outer; };
-struct table { struct key *keys; size_t *rows, n, cap; };   /* rows[i] is 1 + the row's number; 0: free */
+struct key {
+	const char *text;
+	size_t outer;
+};
+struct table {
+	struct key *keys;
+	size_t *rows, n, cap;
+}; /* rows[i] is 1 + the row's number; 0: free */
 
 #define NO_OUTER ((size_t)-1)
 
 /* What of a name's time went to one family. */
-struct part { struct classify_family sum; const struct rule *rule; size_t kernel; };
+struct part {
+	struct classify_family sum;
+	const struct rule *rule;
+	size_t kernel;
+};
 
 struct build {
 	struct arena *a;
 	struct classify *out;
 	struct table names, parts, families;
-	struct part *part; size_t part_cap;
+	struct part *part;
+	size_t part_cap;
 	size_t kernel_cap, family_cap;
 };
 
@@ -189,8 +200,8 @@ static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint6
 static void add_copy(struct classify *c, const struct trace_launch *l, uint64_t count, uint64_t ns, uint64_t bytes)
 {
 	static const char *const names[] = {
-		[TRACE_COPY_NONE] = "copy", [TRACE_COPY_HTOD] = "HtoD", [TRACE_COPY_DTOH] = "DtoH", [TRACE_COPY_DTOD] = "DtoD",
-		[TRACE_COPY_HTOH] = "HtoH", [TRACE_COPY_PTOP] = "PtoP",
+		[TRACE_COPY_NONE] = "copy", [TRACE_COPY_HTOD] = "HtoD", [TRACE_COPY_DTOH] = "DtoH",
+		[TRACE_COPY_DTOD] = "DtoD", [TRACE_COPY_HTOH] = "HtoH", [TRACE_COPY_PTOP] = "PtoP",
 	};
 	const char *name = l->kind == TRACE_MEMSET ? "set" : names[l->dir];
 	struct classify_copy *k = c->copies;

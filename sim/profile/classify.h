@@ -13,16 +13,27 @@
 #include "traces/trace.h"
 #include "workloads/rules.h"
 
+/* clang-format off */
 struct classify_kernel { const char *name, *friendly, *library, *family; uint64_t count, total_ns; };
-struct classify_family { const char *name; uint64_t count, total_ns; };
-struct classify_copy { const char *name; uint64_t count, total_ns, bytes; }; /* "HtoD", ..., "set" */
+/* clang-format on */
+struct classify_family {
+	const char *name;
+	uint64_t count, total_ns;
+};
+struct classify_copy {
+	const char *name;
+	uint64_t count, total_ns, bytes;
+}; /* "HtoD", ..., "set" */
 
 struct classify {
 	uint64_t kernel_count, kernel_ns, copy_count, copy_ns, copy_bytes;
-	uint64_t stat_count;                               /* of kernel_count: known only as statistics */
-	struct classify_kernel *kernels; size_t n_kernels;
-	struct classify_family *families; size_t n_families;
-	struct classify_copy *copies; size_t n_copies;     /* sorts that occur */
+	uint64_t stat_count; /* of kernel_count: known only as statistics */
+	struct classify_kernel *kernels;
+	size_t n_kernels;
+	struct classify_family *families;
+	size_t n_families;
+	struct classify_copy *copies;
+	size_t n_copies; /* sorts that occur */
 };
 
 /* Of its launches, or of its groups of them. All arrays and new texts live in `a`; names point into the trace and the rules. */

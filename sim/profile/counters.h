@@ -13,6 +13,7 @@
 #include "traces/db/tracedb.h"
 #include "workloads/op.h"
 
+/* clang-format off */
 enum counter {
 	COUNTER_DURATION_US, COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_PCT, COUNTER_MEM_GBS, COUNTER_L1_HIT_PCT,
 	COUNTER_L1_PCT, COUNTER_L2_HIT_PCT, COUNTER_L2_PCT, COUNTER_OCCUPANCY_PCT, COUNTER_THEORETICAL_PCT,
@@ -23,27 +24,33 @@ enum counter {
 	COUNTER_TENSOR_INST,
 	COUNTERS
 };
+/* clang-format on */
 #define COUNTERS_SHOWN (COUNTER_MAX_BANDWIDTH_PCT + 1)
 
-struct counted { double v[COUNTERS]; };          /* not a number: not counted */
+struct counted {
+	double v[COUNTERS];
+}; /* not a number: not counted */
 
-struct counters;                             /* NULL in the calls below: nothing was counted */
+struct counters; /* NULL in the calls below: nothing was counted */
 /* NULL: error. Empty when the database has no counters. */
 struct counters *counters_load(struct tracedb *db, struct err *e);
 void counters_free(struct counters *c);
-size_t counters_count(const struct counters *c); /* profiled launches */
+size_t counters_count(const struct counters *c);             /* profiled launches */
 bool counters_own(const struct counters *c, int64_t launch); /* it was profiled itself */
-bool counters_lend(const struct counters *c);    /* there are kernels beside the profiled ones, which then are none */
+bool counters_lend(const struct counters *c); /* there are kernels beside the profiled ones, which then are none */
 /* NULL: nothing is known. In the order of the trace, as launches of one name are told apart by it. */
 const struct counted *counters_next(struct counters *c, const struct trace_launch *l);
 /* The mean over profiled launches of that name; false: none. */
 bool counters_mean(const struct counters *c, const char *name, struct counted *out);
 /* By op, in the stream's order: DRAM bytes that were counted for its launches, and the time of the launches that have them
  * in the trace. Arrays live in `a`. */
-struct counted_ops { double *bytes; uint64_t *ns; };
+struct counted_ops {
+	double *bytes;
+	uint64_t *ns;
+};
 int counters_ops(struct counters *c, const struct trace *t, const struct op_stream *s, struct arena *a,
                  struct counted_ops *out, struct err *e);
-const char *counter_name(enum counter k);        /* "sm_throughput_pct" */
+const char *counter_name(enum counter k); /* "sm_throughput_pct" */
 /* Bytes to and from DRAM, and operations with the pipe that does most of them; false: not counted. */
 bool counted_bytes(const struct counted *x, double *bytes);
 /* *bits: of the source type of the pipe that did most: 8, 16 and 32 tensor pipes, 33 the CUDA cores. */

@@ -12,8 +12,8 @@
 
 struct hist {
 	enum counter metric;
-	bool log;                    /* bins by ratio */
-	uint64_t n, counted;         /* launches that have it; of them by counters */
+	bool log;            /* bins by ratio */
+	uint64_t n, counted; /* launches that have it; of them by counters */
 	double min, median, mean, p90, max;
 	int n_bins;
 	double from[HIST_BINS], to[HIST_BINS];

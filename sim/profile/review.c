@@ -7,8 +7,8 @@
 
 #include "sim/base/path.h"
 #include "sim/base/yaml.h"
-#include "traces/text/csv.h"
 #include "traces/read/nsys_csv.h"
+#include "traces/text/csv.h"
 #include "workloads/rules.h"
 
 #define MOST_KERNELS 4096
@@ -78,7 +78,9 @@ static int beside(struct loading *g, const struct ynode *n, char out[1024])
 
 static int class_named(struct loading *g, const struct ynode *n, enum roof_class *out)
 {
-	static const char *const names[] = { [ROOF_MEMORY] = "memory", [ROOF_COMPUTE] = "compute", [ROOF_BALANCED] = "balanced" };
+	static const char *const names[] = {
+		[ROOF_MEMORY] = "memory", [ROOF_COMPUTE] = "compute", [ROOF_BALANCED] = "balanced"
+	};
 	const char *s;
 
 	if (yaml_str(g->y, n, &s, g->e) < 0)
@@ -118,7 +120,9 @@ enum { KERNEL, ROW, CLASS, GRID, BYTES, OPS, NAME, METRICS, COLUMNS = METRICS + 
 
 static const char *column_name(int c)
 {
-	static const char *const names[METRICS] = { "kernel", "row", "class", "grid", "dram_bytes", "tensor_ops", "name" };
+	static const char *const names[METRICS] = {
+		"kernel", "row", "class", "grid", "dram_bytes", "tensor_ops", "name"
+	};
 
 	return c < METRICS ? names[c] : counter_name((enum counter)(c - METRICS));
 }
@@ -152,8 +156,10 @@ static int read_kernel(struct loading *g, const struct csv *c, const char *path,
 		else
 			k->v[i - METRICS] = v;
 	}
-	k->said = strcmp(said, "memory") == 0 ? ROOF_MEMORY : strcmp(said, "compute") == 0 ? ROOF_COMPUTE
-	          : strcmp(said, "balanced") == 0 ? ROOF_BALANCED : ROOF_UNKNOWN;
+	k->said = strcmp(said, "memory") == 0     ? ROOF_MEMORY
+	          : strcmp(said, "compute") == 0  ? ROOF_COMPUTE
+	          : strcmp(said, "balanced") == 0 ? ROOF_BALANCED
+	                                          : ROOF_UNKNOWN;
 	if (k->said == ROOF_UNKNOWN)
 		return bad_cell(g, c, path, said, CLASS);
 	if (k->row > g->s->trace.n_stats)
@@ -211,7 +217,8 @@ static int read_counters(struct loading *g, const struct ynode *n)
 	char path[1024];
 	int rc = -1;
 
-	if (beside(g, n, path) < 0 || !(s->kernels = room(g, MOST_KERNELS, sizeof *s->kernels)) || !(in = input_open(path, g->e)))
+	if (beside(g, n, path) < 0 || !(s->kernels = room(g, MOST_KERNELS, sizeof *s->kernels)) ||
+	    !(in = input_open(path, g->e)))
 		return -1;
 	if ((c = csv_new(in, g->e)))
 		rc = read_rows(g, c, path);
@@ -223,7 +230,9 @@ static int read_counters(struct loading *g, const struct ynode *n)
 	for (size_t i = 0; i < s->n_kernels; i++) {
 		size_t k = i;
 
-		for (; k > 0 && s->kernels[s->longest[k - 1]].v[COUNTER_DURATION_US] < s->kernels[i].v[COUNTER_DURATION_US]; k--)
+		for (; k > 0 &&
+		       s->kernels[s->longest[k - 1]].v[COUNTER_DURATION_US] < s->kernels[i].v[COUNTER_DURATION_US];
+		     k--)
 			s->longest[k] = s->longest[k - 1];
 		s->longest[k] = i;
 	}
@@ -294,8 +303,8 @@ static int read_printed(struct loading *g, const struct ynode *root)
 	struct review *s = g->s;
 	const struct ynode *top, *longest, *means;
 
-	if (!(top = list(g, root, "top")) || !(longest = list(g, root, "longest")) || !(means = need(g, root, "means")) ||
-	    !(s->top = room(g, top->n, sizeof *s->top)) ||
+	if (!(top = list(g, root, "top")) || !(longest = list(g, root, "longest")) ||
+	    !(means = need(g, root, "means")) || !(s->top = room(g, top->n, sizeof *s->top)) ||
 	    !(s->longest_printed = room(g, longest->n, sizeof *s->longest_printed)))
 		return -1;
 	if (top->n > s->trace.n_stats)
@@ -378,7 +387,8 @@ static int read_claims(struct loading *g, const struct ynode *root)
 		    judge(g, x, n, &values, c) < 0)
 			goto out;
 		if (c->verdict != REVIEW_HOLDS && !*c->why) {
-			yaml_err(g->y, n, g->e, "this claim does not hold (%s is %.9g): 'why' is missing", c->is, c->got);
+			yaml_err(g->y, n, g->e, "this claim does not hold (%s is %.9g): 'why' is missing", c->is,
+			         c->got);
 			goto out;
 		}
 	}
@@ -392,18 +402,20 @@ out:
 
 static int read_root(struct loading *g, const struct ynode *root, struct rules *rules)
 {
-	static const char *const keys[] = { "review", "title", "profile", "counters", "device", "top", "means", "longest", "claims" };
+	static const char *const keys[] = { "review", "title", "profile", "counters", "device",
+		                            "top",    "means", "longest", "claims" };
 	const struct ynode *version, *profile, *counters, *device;
 	char path[1024];
 	uint64_t v;
 
 	if (root->kind != YNODE_MAP || !(version = ynode_get(root, "review")))
 		return err_set(g->e, ERR_CONFIG, "'%s' is no review: it has no line 'review: 1'", yaml_name(g->y));
-	if (yaml_only_keys(g->y, root, keys, sizeof keys / sizeof *keys, g->e) < 0 || yaml_u64(g->y, version, 1, 1, &v, g->e) < 0 ||
-	    text(g, root, "title", &g->s->title) < 0 || !(profile = need(g, root, "profile")) ||
-	    !(counters = need(g, root, "counters")) || !(device = need(g, root, "device")) ||
-	    beside(g, device, path) < 0 || roof_load(path, NULL, &g->s->roof, g->e) < 0 ||
-	    read_profile(g, profile, rules) < 0 || read_counters(g, counters) < 0)
+	if (yaml_only_keys(g->y, root, keys, sizeof keys / sizeof *keys, g->e) < 0 ||
+	    yaml_u64(g->y, version, 1, 1, &v, g->e) < 0 || text(g, root, "title", &g->s->title) < 0 ||
+	    !(profile = need(g, root, "profile")) || !(counters = need(g, root, "counters")) ||
+	    !(device = need(g, root, "device")) || beside(g, device, path) < 0 ||
+	    roof_load(path, NULL, &g->s->roof, g->e) < 0 || read_profile(g, profile, rules) < 0 ||
+	    read_counters(g, counters) < 0)
 		return -1;
 	apply_rule(g->s);
 	return read_printed(g, root) < 0 ? -1 : read_claims(g, root);

@@ -34,21 +34,24 @@
 #include "sim/profile/counters.h"
 #include "sim/profile/roof.h"
 
-#define REVIEW_ALL ROOF_CLASSES               /* a column of means: after those of the report's classes */
+#define REVIEW_ALL ROOF_CLASSES /* a column of means: after those of the report's classes */
 
 struct review_kernel {
 	const char *name;
-	uint64_t number, row, blocks;        /* row: of the profile; 0: not in it */
-	enum roof_class said, rule;          /* ROOF_MEMORY, _COMPUTE, _BALANCED */
+	uint64_t number, row, blocks; /* row: of the profile; 0: not in it */
+	enum roof_class said, rule;   /* ROOF_MEMORY, _COMPUTE, _BALANCED */
 	double v[COUNTERS_SHOWN], dram_bytes, flops;
-	double intensity;                    /* not a number: no operations were counted */
+	double intensity; /* not a number: no operations were counted */
 };
 
-struct review_mean { enum counter metric; double printed[3], got[3], all_printed, all_got; }; /* by enum roof_class */
+struct review_mean {
+	enum counter metric;
+	double printed[3], got[3], all_printed, all_got;
+}; /* by enum roof_class */
 
 enum review_verdict { REVIEW_HOLDS, REVIEW_DIFFERS, REVIEW_CONTRADICTED, REVIEW_TEXT };
 struct review_claim {
-	const char *at, *says, *printed, *is, *why;  /* printed, is: "" where there is none */
+	const char *at, *says, *printed, *is, *why; /* printed, is: "" where there is none */
 	double got;
 	enum review_verdict verdict;
 };
@@ -56,20 +59,28 @@ struct review_claim {
 struct review {
 	const char *title, *profile;
 	uint64_t steps;
-	struct trace trace;                  /* of the profile: statistics */
+	struct trace trace; /* of the profile: statistics */
 	struct classify families;
 	struct roof roof;
-	struct review_kernel *kernels; size_t n_kernels;
-	size_t *longest;                     /* kernels, by time */
-	double *top; size_t n_top;           /* printed shares */
-	struct { double us; enum roof_class class; } *longest_printed; size_t n_longest;
-	struct review_mean *means; size_t n_means;
-	struct review_claim *claims; size_t n_claims;
+	struct review_kernel *kernels;
+	size_t n_kernels;
+	size_t *longest; /* kernels, by time */
+	double *top;
+	size_t n_top; /* printed shares */
+	struct {
+		double us;
+		enum roof_class class;
+	} * longest_printed;
+	size_t n_longest;
+	struct review_mean *means;
+	size_t n_means;
+	struct review_claim *claims;
+	size_t n_claims;
 };
 
 /* All lives in `a`. `rules` puts kernels into families. */
 int review_load(const char *path, struct rules *rules, struct arena *a, struct review *out, struct err *e);
-double review_share(const struct review *s, size_t row);       /* percent of the profile's time; rows from 0 */
+double review_share(const struct review *s, size_t row); /* percent of the profile's time; rows from 0 */
 /* Mean of a metric over the kernels that the report puts into a class, or over all (REVIEW_ALL). */
 double review_mean_of(const struct review *s, int class, enum counter k);
 

@@ -8,10 +8,14 @@
 #define REVIEW_VALUES 512
 
 /* Values by the number that expr.h gets for their names: they do not change, so they are worked out once. */
-struct review_values { const struct review *s; double v[REVIEW_VALUES]; int n; };
+struct review_values {
+	const struct review *s;
+	double v[REVIEW_VALUES];
+	int n;
+};
 
-expr_find_fn review_find;                     /* of a struct review_values */
+expr_find_fn review_find; /* of a struct review_values */
 expr_value_fn review_value;
-int review_metric(const char *name);          /* enum counter; -1: none of that name */
+int review_metric(const char *name); /* enum counter; -1: none of that name */
 
 #endif

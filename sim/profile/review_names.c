@@ -141,8 +141,10 @@ static bool kernel_value(const struct review *s, size_t n, const char *what, dou
 
 static int class_of(const char *name)
 {
-	return strcmp(name, "compute") == 0 ? ROOF_COMPUTE : strcmp(name, "memory") == 0 ? ROOF_MEMORY
-	       : strcmp(name, "balanced") == 0 ? ROOF_BALANCED : -1;
+	return strcmp(name, "compute") == 0    ? ROOF_COMPUTE
+	       : strcmp(name, "memory") == 0   ? ROOF_MEMORY
+	       : strcmp(name, "balanced") == 0 ? ROOF_BALANCED
+	                                       : -1;
 }
 
 static bool slower(const struct review *s, const struct review_kernel *k)
@@ -186,7 +188,10 @@ double review_mean_of(const struct review *s, int class, enum counter k)
 	return n ? sum / (double)n : NAN;
 }
 
-struct sum { double total, least, most; size_t n, of; };
+struct sum {
+	double total, least, most;
+	size_t n, of;
+};
 
 /* A set's kernels, and those with `from` <= metric < `to`. */
 static bool sum_set(const struct review *s, const char *set, int metric, double from, double to, struct sum *out)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/path.h"
 #include "arch/machine/machine_conf.h"
+#include "sim/base/path.h"
 
 /* --- which configuration ----------------------------------------------------------------------------------- */
 

@@ -25,12 +25,17 @@ enum roof_pipe { ROOF_FP32, ROOF_TF32, ROOF_BF16, ROOF_FP8, ROOF_PIPES };
 enum roof_class { ROOF_MEMORY, ROOF_COMPUTE, ROOF_BALANCED, ROOF_LATENCY, ROOF_UNKNOWN, ROOF_CLASSES };
 
 struct roof {
-	char name[64], path[1024];           /* of the configuration */
-	double bandwidth, effective;         /* bytes/s */
-	double flops[ROOF_PIPES];            /* a second */
+	char name[64], path[1024];   /* of the configuration */
+	double bandwidth, effective; /* bytes/s */
+	double flops[ROOF_PIPES];    /* a second */
 };
-struct roof_rule { double margin, low; };    /* a factor; percent */
-#define ROOF_RULE { 1.5, 10 }                /* "meaningfully" and "approaches", which the report leaves open */
+struct roof_rule {
+	double margin, low;
+}; /* a factor; percent */
+#define ROOF_RULE \
+	{ \
+		1.5, 10 \
+	} /* "meaningfully" and "approaches", which the report leaves open */
 
 /* `config` NULL: the one in configs/gpu whose name is in the name of the trace's device. */
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e);

@@ -7,24 +7,29 @@
 #ifndef NPUSIM_SIM_SWEEP_LIMITS_H
 #define NPUSIM_SIM_SWEEP_LIMITS_H
 
-#include "sim/base/arena.h"
 #include "arch/machine/machine_conf.h"
+#include "sim/base/arena.h"
 #include "sim/engine/run.h"
 
 struct limits_row {
 	const char *key;
-	const char *now, *then;      /* values as a user writes them */
-	double step;                 /* how much more: 0.25 is a quarter */
+	const char *now, *then; /* values as a user writes them */
+	double step;            /* how much more: 0.25 is a quarter */
 	ps_t total_ps;
-	const char *refused;         /* why the machine cannot be built so; NULL: it was run */
+	const char *refused; /* why the machine cannot be built so; NULL: it was run */
 };
 
-struct limits_result { ps_t base_ps; enum res bound; struct limits_row *rows; size_t n; };
+struct limits_result {
+	ps_t base_ps;
+	enum res bound;
+	struct limits_row *rows;
+	size_t n;
+};
 
 /* Rows come with the greatest gain per step first. `progress` may be NULL. */
-int limits_run(const struct op_stream *s, const char *config, const char *const *sets, int n_sets, const struct run_opts *o,
-               uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of), void *arg, struct arena *a,
-               struct limits_result *out, struct err *e);
+int limits_run(const struct op_stream *s, const char *config, const char *const *sets, int n_sets,
+               const struct run_opts *o, uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of),
+               void *arg, struct arena *a, struct limits_result *out, struct err *e);
 /* What is gained by a row, as a fraction of the base's time, per `fraction_ppm` of the resource. */
 double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm);
 

@@ -30,10 +30,10 @@
 #ifndef NPUSIM_SIM_SWEEP_SWEEP_H
 #define NPUSIM_SIM_SWEEP_SWEEP_H
 
+#include "arch/machine/machine_conf.h"
 #include "results/db/res_sweep.h"
 #include "sim/base/arena.h"
 #include "sim/base/expr.h"
-#include "arch/machine/machine_conf.h"
 #include "sim/engine/run.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
@@ -44,22 +44,26 @@ enum sweep_goal { SWEEP_COLUMN, SWEEP_MINIMIZE, SWEEP_MAXIMIZE };
 struct sweep_axis {
 	const char *key;
 	const struct cfg_field *field;
-	const struct ynode *at;              /* in the file */
+	const struct ynode *at; /* in the file */
 	struct res_value *values;
-	const char **sets;                   /* "l2.size=64 MiB" */
+	const char **sets; /* "l2.size=64 MiB" */
 	size_t n, cap;
-	bool continuous, log;                /* continuous: values are added as they are drawn */
+	bool continuous, log; /* continuous: values are added as they are drawn */
 	uint64_t from, to;
-	size_t dim;                          /* axes of one dimension move together */
+	size_t dim; /* axes of one dimension move together */
 };
 
-struct sweep_column { const char *name; struct expr *x; enum sweep_goal goal; };
+struct sweep_column {
+	const char *name;
+	struct expr *x;
+	enum sweep_goal goal;
+};
 
 struct sweep {
 	struct arena *a;
 	struct yaml *y;
 	const char *path, *text;
-	const char *base, *base_text;        /* as written; what stands in it */
+	const char *base, *base_text; /* as written; what stands in it */
 	const char *trace, *range, *rules, *start, *fidelity;
 	uint64_t seed;
 	bool reuse_given;
@@ -68,22 +72,22 @@ struct sweep {
 	size_t n_axes, n_dims;
 	enum sweep_sample sample;
 	uint64_t sample_n, sample_seed;
-	size_t generation, generations;      /* guided: points of one; how many there were */
+	size_t generation, generations; /* guided: points of one; how many there were */
 	struct exprs *exprs;
 	struct expr **where, **constraints;
 	size_t n_where, n_constraints;
-	struct sweep_column *columns;        /* columns and objectives in the order of the file */
+	struct sweep_column *columns; /* columns and objectives in the order of the file */
 	size_t n_columns;
-	uint32_t *index;                     /* n_points x n_axes: which value */
-	double *places;                      /* guided: n_points x n_dims, 0 to 1 */
-	struct sweep_maker *maker;           /* sweep_points.c */
-	uint64_t *hashes;                    /* of the points' configurations; 0: refused */
-	const char **refused;                /* why a point cannot be built; NULL: it can */
+	uint32_t *index;                       /* n_points x n_axes: which value */
+	double *places;                        /* guided: n_points x n_dims, 0 to 1 */
+	struct sweep_maker *maker;             /* sweep_points.c */
+	uint64_t *hashes;                      /* of the points' configurations; 0: refused */
+	const char **refused;                  /* why a point cannot be built; NULL: it can */
 	size_t n_points, n_refused, n_dropped; /* dropped: by where */
-	struct cfg *schema;                  /* all keys there are, for names */
+	struct cfg *schema;                    /* all keys there are, for names */
 	struct machine_cfg schema_target;
-	struct machine_base *machines;       /* what the points' machines are made of */
-	const char **stats;                  /* names of statistics that some point has */
+	struct machine_base *machines; /* what the points' machines are made of */
+	const char **stats;            /* names of statistics that some point has */
 	size_t n_stats, cap_stats;
 };
 
@@ -114,7 +118,7 @@ struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, 
 struct sweep_row {
 	const struct sweep *s;
 	const struct machine_conf *conf;
-	const struct res_point *point;       /* NULL: only the configuration is known */
+	const struct res_point *point; /* NULL: only the configuration is known */
 	const struct res_value *values;
 	const struct res_workload *workload;
 };
@@ -132,21 +136,27 @@ struct sweep_job {
 	const struct op_stream *stream;
 	const struct res_workload *workload;
 	struct run_opts how;
-	uint32_t reuse_ppm;                  /* as the runs will have it */
+	uint32_t reuse_ppm; /* as the runs will have it */
 	unsigned jobs;
-	uint64_t shard, shards;              /* 1 .. shards; points are dealt out like cards */
-	const bool *only;                    /* of all points, those to run; NULL: all */
-	bool retry, mixed;                   /* retry: failed points run again */
+	uint64_t shard, shards;                              /* 1 .. shards; points are dealt out like cards */
+	const bool *only;                                    /* of all points, those to run; NULL: all */
+	bool retry, mixed;                                   /* retry: failed points run again */
 	void (*progress)(void *arg, size_t done, size_t of); /* after each write: points run, to run */
 	void *arg;
 	void (*row)(void *arg, const struct res_point *p); /* each row that is run, before it is stored; may be NULL */
 	void *row_arg;
 };
-struct sweep_done { int64_t id; size_t mine, there, ran; }; /* points of this shard; of them stored before; run now */
-int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done, struct err *e);
+struct sweep_done {
+	int64_t id;
+	size_t mine, there, ran;
+}; /* points of this shard; of them stored before; run now */
+int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done,
+              struct err *e);
 /* The same for a guided sample: generation after generation, adding points to `s`. All points are this shard's. */
-int sweep_search(struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done, struct err *e);
+int sweep_search(struct sweep *s, const struct sweep_job *job, struct resdb *db, struct sweep_done *done,
+                 struct err *e);
 /* One point here and now, as a worker does it; everything in `a`. A failure is a failed row, not an error. */
-void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a, struct res_point *out);
+void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
+                 struct res_point *out);
 
 #endif

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine/analytic.h"
-#include "sim/engine/machine.h"
 #include "sim/base/hash.h"
 #include "sim/base/rng.h"
+#include "sim/engine/analytic.h"
+#include "sim/engine/machine.h"
 #include "sim/sweep/sweep_int.h"
 
 #define TRIES_PER_POINT 100 /* a random sample gives up where `where` and doubles leave too little */

@@ -387,7 +387,8 @@ static int adopt(struct crew *c, struct resdb *db, struct sweep_done *d, struct 
 		const size_t n = c->n_todo - i < BATCH ? c->n_todo - i : BATCH;
 
 		for (size_t k = 0; rc == 0 && k < n; k++) {
-			rows[k] = (struct res_point){ .point = c->todo[i + k], .config_hash = c->s->hashes[c->todo[i + k]] };
+			rows[k] = (struct res_point){ .point = c->todo[i + k],
+				                      .config_hash = c->s->hashes[c->todo[i + k]] };
 			rc = add_values(c->s, &rows[k], a, e);
 		}
 		if (rc == 0)

@@ -17,8 +17,8 @@ struct chrome {
 };
 
 void chrome_begin(struct chrome *c, struct outfile *o);
-void chrome_end(struct chrome *c);                              /* the file is to be closed then */
-int chrome_flush(struct chrome *c, struct err *e);              /* now and then, for large timelines */
+void chrome_end(struct chrome *c);                 /* the file is to be closed then */
+int chrome_flush(struct chrome *c, struct err *e); /* now and then, for large timelines */
 
 /* An event is open until chrome_close_event: what it has beyond these is added by out_json_*. `ph`: "X" a span, "C" a
  * counter, "s" and "f" an arrow's ends, "M" a name. */

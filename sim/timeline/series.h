@@ -12,9 +12,13 @@
 #include "sim/base/err.h"
 
 #define SERIES_BINS  8192
-#define SERIES_WIDTH (100 * PS_NS)   /* of a bin, at first */
+#define SERIES_WIDTH (100 * PS_NS) /* of a bin, at first */
 
-struct series { ps_t width; size_t n, used; uint64_t *v; };    /* used: bins up to the last one that has anything */
+struct series {
+	ps_t width;
+	size_t n, used;
+	uint64_t *v;
+}; /* used: bins up to the last one that has anything */
 
 int series_init(struct series *s, size_t n, struct err *e);
 void series_free(struct series *s);
@@ -22,6 +26,9 @@ void series_free(struct series *s);
 void series_add(struct series *s, size_t k, ps_t from, ps_t to, uint64_t amount);
 /* A level that was held for that time: adds level times picoseconds. */
 void series_hold(struct series *s, size_t k, ps_t from, ps_t to, uint64_t level);
-static inline uint64_t series_at(const struct series *s, size_t k, size_t bin) { return s->v[k * SERIES_BINS + bin]; }
+static inline uint64_t series_at(const struct series *s, size_t k, size_t bin)
+{
+	return s->v[k * SERIES_BINS + bin];
+}
 
 #endif

@@ -7,8 +7,8 @@
 #include "sim/timeline/chrome.h"
 #include "sim/timeline/series.h"
 
-#define GAPS      64 /* idle times remembered, for work that gave way */
-#define STREAMS   64 /* measured ones with a thread of their own; beyond, all is in the last */
+#define GAPS    64 /* idle times remembered, for work that gave way */
+#define STREAMS 64 /* measured ones with a thread of their own; beyond, all is in the last */
 
 /* What moved, read and written; then levels. */
 enum { BYTES_READ, BYTES_WRITTEN, BYTES_BOTH };
@@ -413,7 +413,8 @@ static void put_names(struct timeline *t)
 		chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_LANES, "kernels");
 	for (int r = 0; r < RES_COUNT; r++)
 		if (t->lanes[r].any) {
-			chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_LANES + r, res_name((enum res)r));
+			chrome_name(&t->c, "thread_name", TIMELINE_SIMULATED, TIMELINE_LANES + r,
+			            res_name((enum res)r));
 			chrome_rank(&t->c, "thread_sort_index", TIMELINE_SIMULATED, TIMELINE_LANES + r, r + 1);
 		}
 	if (t->stream->n_launches == 0)

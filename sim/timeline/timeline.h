@@ -16,10 +16,14 @@
 #include "sim/base/watch.h"
 #include "sim/engine/run.h"
 
-enum { TIMELINE_SIMULATED = 1, TIMELINE_MEASURED = 2 };  /* processes */
+enum { TIMELINE_SIMULATED = 1, TIMELINE_MEASURED = 2 }; /* processes */
 /* Threads, in numbers that no two processes share: Perfetto's importer names the last thread it met of that number,
  * whatever its process. Number 0 is its idle thread's, so nothing has it. */
-enum { TIMELINE_OPS = 1, TIMELINE_LANES = 2 /* of the first resource */, TIMELINE_STREAMS = 101 /* the first measured */ };
+enum {
+	TIMELINE_OPS = 1,
+	TIMELINE_LANES = 2 /* of the first resource */,
+	TIMELINE_STREAMS = 101 /* the first measured */
+};
 
 struct timeline;
 

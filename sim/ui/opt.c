@@ -9,7 +9,7 @@
 #include "sim/base/cfg.h"
 #include "sim/base/clock.h"
 
-#define HELP_WIDTH 100
+#define HELP_WIDTH  100
 #define HELP_INDENT 32 /* where the help column starts, at most */
 
 enum { ASKED_HELP = 1 };
@@ -162,8 +162,8 @@ static int check_count(const struct opt_cmd *cmd, const struct opt_list *args, i
 	int n = args->n - had;
 
 	if (n < cmd->min_args)
-		return err_set(e, ERR_USAGE, "%s missing: %s", n == 0 && cmd->min_args == 1 ? "an argument is" :
-		               "arguments are", cmd->usage);
+		return err_set(e, ERR_USAGE, "%s missing: %s",
+		               n == 0 && cmd->min_args == 1 ? "an argument is" : "arguments are", cmd->usage);
 	if (cmd->max_args >= 0 && n > cmd->max_args)
 		return err_set(e, ERR_USAGE, "argument '%s' is one too many: %s", args->v[had + cmd->max_args],
 		               cmd->usage);

@@ -10,24 +10,27 @@
 
 enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS };
 
-struct opt_list { const char **v; int n; };            /* grown by opt_parse; freed by opt_list_free */
+struct opt_list {
+	const char **v;
+	int n;
+}; /* grown by opt_parse; freed by opt_list_free */
 void opt_list_free(struct opt_list *l);
 
 struct opt {
-	char letter;                                   /* 0: none */
-	const char *name;                              /* long name without dashes */
+	char letter;      /* 0: none */
+	const char *name; /* long name without dashes */
 	enum opt_type type;
-	void *to;                                      /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t */
-	const char *arg;                               /* "FILE", "table|csv|json"; NULL for flags */
+	void *to;        /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t */
+	const char *arg; /* "FILE", "table|csv|json"; NULL for flags */
 	const char *help;
 };
 
 struct opt_cmd {
-	const char *usage;                             /* "npusim run -c CONFIG -t T.db [options]" */
-	const char *about;                             /* what it does and when to use it: sentences */
-	const char *examples;                          /* lines a newcomer can type; may be NULL */
-	const struct opt *opts;                        /* ends with {.type = OPT_END} */
-	int min_args, max_args;                        /* positional; max -1: any */
+	const char *usage;      /* "npusim run -c CONFIG -t T.db [options]" */
+	const char *about;      /* what it does and when to use it: sentences */
+	const char *examples;   /* lines a newcomer can type; may be NULL */
+	const struct opt *opts; /* ends with {.type = OPT_END} */
+	int min_args, max_args; /* positional; max -1: any */
 };
 
 /* As main gets them: argv[0] names the command and is skipped. Fills the destinations; positional arguments are

@@ -7,7 +7,7 @@
 
 #include "sim/ui/out.h"
 
-#define DEPTH_MAX ((int)(sizeof ((struct out_json *)0)->first))
+#define DEPTH_MAX ((int)(sizeof((struct out_json *)0)->first))
 
 void out_json_init(struct out_json *j, struct str *to)
 {

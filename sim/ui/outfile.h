@@ -12,11 +12,11 @@
 
 struct outfile {
 	FILE *f;
-	struct str made, text;               /* its name until then; what is to be written */
+	struct str made, text; /* its name until then; what is to be written */
 	const char *path;
 };
 
-int outfile_open(struct outfile *o, const char *path, struct err *e);  /* `path` must live until it is closed */
+int outfile_open(struct outfile *o, const char *path, struct err *e); /* `path` must live until it is closed */
 /* Hands on what has come together, once it is worth it. */
 int outfile_flush(struct outfile *o, struct err *e);
 /* rc < 0: something went wrong, and the file is dropped; returns -1 then. One never opened, or all zero, is fine. */

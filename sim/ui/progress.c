@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define INTERVAL_NS UINT64_C(100000000)
-#define WIPE "\r\033[K"
+#define WIPE        "\r\033[K"
 
 struct progress {
 	char label[40], unit[16];

@@ -8,6 +8,6 @@ struct progress;
 
 struct progress *progress_new(const char *label, const char *unit, uint64_t total); /* total 0: unknown */
 void progress_set(struct progress *p, uint64_t done);
-void progress_free(struct progress *p);                                              /* wipes the line; NULL is fine */
+void progress_free(struct progress *p); /* wipes the line; NULL is fine */
 
 #endif

@@ -28,26 +28,30 @@
 
 #include "traces/capture/spool.h"
 
-#define BUFFER ((size_t)1 << 20)         /* some 5000 kernels */
-#define CALLS 2048                       /* more than there are functions in either interface */
+#define BUFFER  ((size_t)1 << 20) /* some 5000 kernels */
+#define CALLS   2048              /* more than there are functions in either interface */
 #define DROPPED UINT32_MAX
 
 #define EXPORT __attribute__((visibility("default")))
 
 typedef char *demangler(const char *mangled, char *out, size_t *n, int *status);
 
-struct name { char *text; uint64_t hash; uint32_t id; };
+struct name {
+	char *text;
+	uint64_t hash;
+	uint32_t id;
+};
 
 static struct capture {
 	pthread_mutex_t lock;
-	int fd;                              /* -1: not recording */
+	int fd; /* -1: not recording */
 	pid_t pid;
-	uint8_t *out;                        /* records on their way to the file */
+	uint8_t *out; /* records on their way to the file */
 	size_t n, cap;
-	struct name *names;                  /* open addressing; cap is a power of two */
+	struct name *names; /* open addressing; cap is a power of two */
 	size_t n_names, names_cap;
-	uint32_t calls[2][CALLS];            /* name by interface and number; 0 not asked yet, DROPPED */
-	demangler *demangle;                 /* NULL: names stay as the compiler made them */
+	uint32_t calls[2][CALLS]; /* name by interface and number; 0 not asked yet, DROPPED */
+	demangler *demangle;      /* NULL: names stay as the compiler made them */
 	pthread_t flusher;
 	pthread_cond_t wake;
 	bool flushing, ending;
@@ -175,8 +179,8 @@ static uint32_t intern(const char *text, bool mangled)
 
 static bool is_wanted(const char *name, CUpti_CallbackDomain domain)
 {
-	static const char *const parts[] = { "Launch", "Memcpy", "Memset", "Synchronize", "Malloc", "Free", "GraphInstantiate",
-	                                     "EventRecord", "WaitEvent", "Prefetch" };
+	static const char *const parts[] = { "Launch", "Memcpy",           "Memset",      "Synchronize", "Malloc",
+		                             "Free",   "GraphInstantiate", "EventRecord", "WaitEvent",   "Prefetch" };
 	/* The runtime's own calls of the driver are not told apart; these are what programs call themselves. */
 	const size_t n = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? sizeof parts / sizeof *parts : 4;
 
@@ -218,12 +222,12 @@ static void choose_calls(void)
 
 	cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
 	for (uint32_t id = 1; id < CUPTI_RUNTIME_TRACE_CBID_SIZE; id++)
-		if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) == CUPTI_SUCCESS && name
-		    && !is_wanted(name, CUPTI_CB_DOMAIN_RUNTIME_API))
+		if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) == CUPTI_SUCCESS && name &&
+		    !is_wanted(name, CUPTI_CB_DOMAIN_RUNTIME_API))
 			cuptiActivityEnableRuntimeApi(id, 0);
 	for (uint32_t id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-		if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name
-		    && is_wanted(name, CUPTI_CB_DOMAIN_DRIVER_API))
+		if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name &&
+		    is_wanted(name, CUPTI_CB_DOMAIN_DRIVER_API))
 			cuptiActivityEnableDriverApi(id, 1);
 #else
 	cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -236,10 +240,11 @@ static void choose_calls(void)
 /* Newer versions of these structures only add to their ends. */
 static void take_kernel(const CUpti_ActivityKernel9 *k)
 {
-	PUT(SPOOL_KERNEL, NULL, k->start, k->end, intern(k->name, true), k->correlationId, k->deviceId, k->contextId, k->streamId,
-	    k->graphId, k->graphNodeId, (uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ, (uint32_t)k->blockX,
-	    (uint32_t)k->blockY, (uint32_t)k->blockZ, k->clusterX, k->clusterY, k->clusterZ, k->registersPerThread,
-	    (uint32_t)k->staticSharedMemory, (uint32_t)k->dynamicSharedMemory, k->localMemoryPerThread);
+	PUT(SPOOL_KERNEL, NULL, k->start, k->end, intern(k->name, true), k->correlationId, k->deviceId, k->contextId,
+	    k->streamId, k->graphId, k->graphNodeId, (uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ,
+	    (uint32_t)k->blockX, (uint32_t)k->blockY, (uint32_t)k->blockZ, k->clusterX, k->clusterY, k->clusterZ,
+	    k->registersPerThread, (uint32_t)k->staticSharedMemory, (uint32_t)k->dynamicSharedMemory,
+	    k->localMemoryPerThread);
 }
 
 static void take_copy(const CUpti_ActivityMemcpy5 *m)
@@ -263,7 +268,8 @@ static void take_set(const CUpti_ActivityMemset4 *m)
 static void take_call(const CUpti_ActivityAPI *a)
 {
 	const uint32_t name = call_name(a->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API
-	                                                                      : CUPTI_CB_DOMAIN_DRIVER_API, a->cbid);
+	                                                                       : CUPTI_CB_DOMAIN_DRIVER_API,
+	                                a->cbid);
 
 	if (name != DROPPED)
 		PUT(SPOOL_CALL, NULL, a->start, a->end, name, a->threadId, a->correlationId);
@@ -275,15 +281,15 @@ static void take_mark(const CUpti_ActivityMarker2 *m)
 
 	if (begins || (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END))
 		PUT(SPOOL_MARK, NULL, m->timestamp, m->id, begins ? EDGE_BEGIN : EDGE_END,
-		    m->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? m->objectId.pt.threadId : 0, begins ? intern(m->name, false) : 0,
-		    begins ? intern(m->domain, false) : 0);
+		    m->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? m->objectId.pt.threadId : 0,
+		    begins ? intern(m->name, false) : 0, begins ? intern(m->domain, false) : 0);
 }
 
 static void take_device(const CUpti_ActivityDevice4 *d)
 {
 	PUT(SPOOL_DEVICE, d->name, d->id, d->computeCapabilityMajor, d->computeCapabilityMinor, d->numMultiprocessors,
-	    d->globalMemorySize, d->maxSharedMemoryPerMultiprocessor, d->maxRegistersPerMultiprocessor, d->coreClockRate,
-	    d->globalMemoryBandwidth);
+	    d->globalMemorySize, d->maxSharedMemoryPerMultiprocessor, d->maxRegistersPerMultiprocessor,
+	    d->coreClockRate, d->globalMemoryBandwidth);
 }
 
 static void take_clock(const CUpti_ActivityEnvironment *v)
@@ -476,8 +482,9 @@ static void start_flusher(void)
 static void start(void)
 {
 	static const CUpti_ActivityKind kinds[] = {
-		CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-		CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MARKER,
+		CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+		CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+		CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MARKER,
 	};
 	CUpti_SubscriberHandle subscriber;
 	CUptiResult rc;

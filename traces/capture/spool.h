@@ -14,13 +14,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SPOOL_MAGIC "NPUSIMSP"
+#define SPOOL_MAGIC   "NPUSIMSP"
 #define SPOOL_VERSION 1u
-#define SPOOL_HEADER 16u                 /* bytes before the first record */
-#define SPOOL_HEAD 8u                    /* bytes before a record's numbers */
-#define SPOOL_FIELDS 24                  /* numbers of a record, at most */
-#define SPOOL_TEXT (1u << 20)            /* bytes of text of a record, at most */
+#define SPOOL_HEADER  16u        /* bytes before the first record */
+#define SPOOL_HEAD    8u         /* bytes before a record's numbers */
+#define SPOOL_FIELDS  24         /* numbers of a record, at most */
+#define SPOOL_TEXT    (1u << 20) /* bytes of text of a record, at most */
 
+/* clang-format off */
 enum spool_kind { SPOOL_PROCESS = 1, SPOOL_NAME, SPOOL_DEVICE, SPOOL_KERNEL, SPOOL_COPY, SPOOL_SET, SPOOL_CALL, SPOOL_MARK,
                   SPOOL_CLOCK, SPOOL_LOST, SPOOL_END, SPOOL_KINDS };
 
@@ -73,6 +74,7 @@ static inline size_t spool_width(char c)
 {
 	return c == 'q' ? 8 : 4;
 }
+/* clang-format on */
 
 /* Bytes of a kind's numbers. */
 static inline size_t spool_fixed(const char *layout)

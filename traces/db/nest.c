@@ -24,7 +24,7 @@ int64_t nest_add(struct nest *k, int64_t id, int64_t start_ns, int64_t dur_ns)
 	k->dur_ns = dur_ns;
 	while (k->n > 0 && k->open[k->n - 1].end <= start_ns)
 		k->n--;
-	for (uint32_t i = k->n; i-- > 0 && parent == 0; )
+	for (uint32_t i = k->n; i-- > 0 && parent == 0;)
 		if (k->open[i].end > start_ns && k->open[i].end >= end)
 			parent = k->open[i].id;
 	if (k->n < NEST_MAX)

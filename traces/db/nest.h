@@ -9,9 +9,11 @@
 #define NEST_MAX 1024 /* deeper than any interpreter's stack; beyond it an op's children go to its parent */
 
 struct nest {
-	int64_t thread, start_ns, dur_ns;                 /* of the last op added */
+	int64_t thread, start_ns, dur_ns; /* of the last op added */
 	uint32_t n;
-	struct nest_op { int64_t id, end; } open[NEST_MAX];
+	struct nest_op {
+		int64_t id, end;
+	} open[NEST_MAX];
 };
 
 void nest_start(struct nest *k, int64_t thread);

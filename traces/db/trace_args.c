@@ -4,7 +4,9 @@
 #include <string.h>
 
 /* Text is written through a pointer into room that was made before: an op has some fifty small pieces. */
-struct pen { char *p; };
+struct pen {
+	char *p;
+};
 
 static void put_int(struct pen *w, int64_t v)
 {
@@ -111,7 +113,11 @@ void trace_args_encode(const struct trace_arg *args, uint32_t n, struct str *out
 
 /* --- reading --------------------------------------------------------------------------------------------------- */
 
-struct scan { const char *p; struct arena *a; bool nomem; };
+struct scan {
+	const char *p;
+	struct arena *a;
+	bool nomem;
+};
 
 static bool eat(struct scan *s, const char *word)
 {
@@ -215,10 +221,10 @@ static bool get_arg(struct scan *s, struct trace_arg *g)
 {
 	int32_t n_strides;
 
-	return eat(s, "[") && get_i32(s, &g->pos) && eat(s, ",") && get_i32(s, &g->list) && eat(s, ",")
-	    && get_text(s, &g->dtype) && eat(s, ",") && get_ints(s, g->dims, &g->ndims) && eat(s, ",")
-	    && get_ints(s, g->strides, &n_strides) && (n_strides == -1 || n_strides == g->ndims) && eat(s, ",")
-	    && get_text(s, &g->scalar) && eat(s, "]");
+	return eat(s, "[") && get_i32(s, &g->pos) && eat(s, ",") && get_i32(s, &g->list) && eat(s, ",") &&
+	       get_text(s, &g->dtype) && eat(s, ",") && get_ints(s, g->dims, &g->ndims) && eat(s, ",") &&
+	       get_ints(s, g->strides, &n_strides) && (n_strides == -1 || n_strides == g->ndims) && eat(s, ",") &&
+	       get_text(s, &g->scalar) && eat(s, "]");
 }
 
 int trace_args_decode(const char *text, struct arena *a, const struct trace_arg **args, uint32_t *n)

@@ -82,7 +82,8 @@ static const char *const migrations[] = {
 };
 
 /* Where importers put launches until the calls and ops they belong to are all there. */
-#define STAGING "create temp table new_launch(seq integer primary key, kind integer, name integer," \
+#define STAGING \
+	"create temp table new_launch(seq integer primary key, kind integer, name integer," \
 	" start_ns integer, dur_ns integer, correlation integer, device integer, context integer, stream integer," \
 	" grid_x integer, grid_y integer, grid_z integer, block_x integer, block_y integer, block_z integer," \
 	" cluster_x integer, cluster_y integer, cluster_z integer, registers integer, smem_static integer," \

@@ -26,21 +26,21 @@ struct db *tracedb_db(struct tracedb *t);
 /* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort --------------- */
 struct trace_import {
 	const char *file, *tool, *digest;
-	int64_t base_ns, wall_ns;            /* wall_ns -1: unknown */
+	int64_t base_ns, wall_ns; /* wall_ns -1: unknown */
 	bool profiled;
-	const char *command;                 /* what was traced; NULL: unknown */
+	const char *command; /* what was traced; NULL: unknown */
 };
 struct trace_import_stats {
 	int64_t kernels, copies, sets, ops, ranges, calls, syncs; /* ranges: on the host; syncs are among the calls */
-	int64_t linked;                      /* launches with a framework op */
-	int64_t dropped_args;                /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
-	int64_t stats;                       /* names known only as statistics; their instances are among the kernels */
-	int64_t metrics;                     /* counters of single kernels */
-	int64_t untimed;                     /* kernels without a duration, stored with 0: their counters are the point */
-	int64_t events;                      /* of any sort, in the file */
-	int64_t cut, lost, killed;           /* of our own capture: bytes cut off at the end, records that the driver had no
+	int64_t linked;                                           /* launches with a framework op */
+	int64_t dropped_args;                                     /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
+	int64_t stats;             /* names known only as statistics; their instances are among the kernels */
+	int64_t metrics;           /* counters of single kernels */
+	int64_t untimed;           /* kernels without a duration, stored with 0: their counters are the point */
+	int64_t events;            /* of any sort, in the file */
+	int64_t cut, lost, killed; /* of our own capture: bytes cut off at the end, records that the driver had no
 	                                      * room or no time for, 1 when the program did not end by itself */
-	int64_t context;                     /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
+	int64_t context;           /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
 	uint64_t json_bytes;
 };
 

@@ -19,20 +19,20 @@ enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_A
 
 struct tracedb {
 	struct db *db;
-	char *created;               /* path to remove again while nothing is imported; NULL: it was there before */
+	char *created; /* path to remove again while nothing is imported; NULL: it was there before */
 	bool importing;
-	bool fast;                   /* the safety settings are off for the first import into a new file */
+	bool fast; /* the safety settings are off for the first import into a new file */
 
 	/* the import in progress */
-	int64_t source, last_op;     /* ids */
-	int64_t first_ns;            /* the earliest start put, relative to the base */
-	bool any, graphs;            /* anything was put; a graph was launched */
-	bool unsorted;               /* parents have to be worked out again at the end */
+	int64_t source, last_op; /* ids */
+	int64_t first_ns;        /* the earliest start put, relative to the base */
+	bool any, graphs;        /* anything was put; a graph was launched */
+	bool unsorted;           /* parents have to be worked out again at the end */
 	struct nest *threads[TRACEDB_THREADS];
-	size_t n_threads;            /* of this import; what is behind them is from an earlier one */
+	size_t n_threads; /* of this import; what is behind them is from an earlier one */
 	struct trace_import_stats st;
 	struct intern *names, *args;
-	struct str text, clean;      /* scratch: an op's arguments, a text made valid UTF-8 */
+	struct str text, clean; /* scratch: an op's arguments, a text made valid UTF-8 */
 	struct sqlite3_stmt *find_name, *ins_name, *ins_args, *ins_device, *ins_launch, *ins_op, *ins_range, *ins_call;
 	struct sqlite3_stmt *ins_stat, *ins_metric;
 };
@@ -50,18 +50,22 @@ int tracedb_link(struct tracedb *t, struct err *e);
 
 /* --- a load in progress: tracedb_read.c, tracedb_group.c, tracedb_piece.c ------------------------------------- */
 
-struct tracedb_source { int64_t id, base, shift; };     /* shift: from its own times to the trace's */
-struct tracedb_window { int64_t source, from, to; };    /* [from, to) in the source's own times */
+struct tracedb_source {
+	int64_t id, base, shift;
+}; /* shift: from its own times to the trace's */
+struct tracedb_window {
+	int64_t source, from, to;
+}; /* [from, to) in the source's own times */
 
 struct tracedb_load {
 	struct tracedb *t;
 	struct arena *a;
 	struct trace *out;
 	const char *range;
-	bool on_device;                              /* the range is known on the device only */
-	bool stats_do;                               /* statistics are enough */
-	bool groups_do;                              /* launches are summed as they come */
-	size_t piece;                                /* launches at a time, for `each`; 0: all at once */
+	bool on_device; /* the range is known on the device only */
+	bool stats_do;  /* statistics are enough */
+	bool groups_do; /* launches are summed as they come */
+	size_t piece;   /* launches at a time, for `each`; 0: all at once */
 	tracedb_piece *each;
 	void *each_arg;
 	struct tracedb_source *sources;
@@ -71,7 +75,8 @@ struct tracedb_load {
 };
 
 /* A row of TRACEDB_LAUNCH_COLUMNS. */
-#define TRACEDB_LAUNCH_COLUMNS "l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
+#define TRACEDB_LAUNCH_COLUMNS \
+	"l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
 	" l.stream, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y," \
 	" l.cluster_z, l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
 	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"

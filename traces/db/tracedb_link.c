@@ -11,8 +11,10 @@
 /* Only when the file had some thread's ops out of order: then put_op could not tell. */
 static int link_parents(struct tracedb *t, struct err *e)
 {
-	struct sqlite3_stmt *get = db_stmt(t->db, "select id, start_ns, dur_ns, thread, parent from op where source = ?"
-	                                          " order by thread, start_ns, dur_ns desc, id", e);
+	struct sqlite3_stmt *get = db_stmt(t->db,
+	                                   "select id, start_ns, dur_ns, thread, parent from op where source = ?"
+	                                   " order by thread, start_ns, dur_ns desc, id",
+	                                   e);
 	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update op set parent = nullif(?, 0) where id = ?", e) : NULL;
 	struct nest k = { .n = 0 };
 	int rc;
@@ -41,8 +43,10 @@ static int link_parents(struct tracedb *t, struct err *e)
 /* An asynchronous copy was waited for when the next thing its thread asks of the device is a synchronise. */
 static int link_waits(struct tracedb *t, struct err *e)
 {
-	struct sqlite3_stmt *get = db_stmt(t->db, "select id, thread, kind from call where source = ? and kind <> 0"
-	                                          " order by thread, start_ns, id", e);
+	struct sqlite3_stmt *get = db_stmt(t->db,
+	                                   "select id, thread, kind from call where source = ? and kind <> 0"
+	                                   " order by thread, start_ns, id",
+	                                   e);
 	struct sqlite3_stmt *set = get ? db_stmt(t->db, "update call set waited = 1 where id = ?", e) : NULL;
 	int64_t copy = 0, thread = 0;
 	int rc;
@@ -80,12 +84,12 @@ static const char move_launches[] =
 	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y,"
 	" n.cluster_z, n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
 	" n.blocking or (n.kind = 1 and n.dir in (1, 2) and c.id is not null and (c.waited or c.kind = 3)), c.id,"
-	" case when n.external <> 0 then "
-	LAST_BEFORE("op", "external", "n.external", "coalesce(c.start_ns, n.start_ns)")
-	" end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
-	" from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
-	" left join call c on n.correlation <> 0 and c.id = "
-	LAST_BEFORE("call", "correlation", "n.correlation", "n.start_ns");
+	" case when n.external <> 0 then " LAST_BEFORE(
+		"op", "external", "n.external",
+		"coalesce(c.start_ns, n.start_ns)") " end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
+						    " from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
+						    " left join call c on n.correlation <> 0 and c.id = " LAST_BEFORE(
+							    "call", "correlation", "n.correlation", "n.start_ns");
 
 /* One call launches a whole graph: where the profiler says no more, that call names the graph. */
 static const char name_graphs[] =
@@ -128,11 +132,15 @@ static int count_linked(struct tracedb *t, struct err *e)
  * second GPU for the screen, do not count; nor does what a profiler does not say. */
 static int one_kind_of_device(struct tracedb *t, struct err *e)
 {
-	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from (select 1 from device group by name, sm_major, sm_minor)", e);
-	struct sqlite3_stmt *s = n ? db_stmt(t->db, "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
-	                                            " join source f on f.id = d.source where exists (select 1 from launch l"
-	                                            " where l.source = d.source and l.device = d.id)"
-	                                            " order by d.source, d.id", e) : NULL;
+	struct sqlite3_stmt *n =
+		db_stmt(t->db, "select count(*) from (select 1 from device group by name, sm_major, sm_minor)", e);
+	struct sqlite3_stmt *s = n ? db_stmt(t->db,
+	                                     "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
+	                                     " join source f on f.id = d.source where exists (select 1 from launch l"
+	                                     " where l.source = d.source and l.device = d.id)"
+	                                     " order by d.source, d.id",
+	                                     e)
+	                           : NULL;
 	static const char unnamed[] = "GPU of compute capability "; /* what Nsight Compute's tables say of one */
 	struct str name = STR_INIT, file = STR_INIT, shown = STR_INIT;
 	int64_t compute = 0;
@@ -144,14 +152,17 @@ static int one_kind_of_device(struct tracedb *t, struct err *e)
 	if (db_run(t->db, n, e) < 0)
 		return -1;
 	while (rc > 0 && (rc = db_step(t->db, s, e)) == 1) {
-		const char *stored = db_col_text(s, 0), *other = strncmp(stored, unnamed, strlen(unnamed)) == 0 ? "" : stored;
+		const char *stored = db_col_text(s, 0),
+			   *other = strncmp(stored, unnamed, strlen(unnamed)) == 0 ? "" : stored;
 		const int64_t c = db_col_i64(s, 1);
 
 		if ((*other && name.len && strcmp(other, str_c(&name)) != 0) || (c && compute && c != compute)) {
-			rc = err_set(e, ERR_IO, "two kinds of device: '%s' ran on '%s' (compute capability %lld.%lld) and '%s' on '%s'"
-			             " (%lld.%lld); a trace database is of one kind", str_c(&file), str_c(&shown),
-			             (long long)compute / 10, (long long)compute % 10, db_col_text(s, 2), stored,
-			             (long long)c / 10, (long long)c % 10);
+			rc = err_set(
+				e, ERR_IO,
+				"two kinds of device: '%s' ran on '%s' (compute capability %lld.%lld) and '%s' on '%s'"
+				" (%lld.%lld); a trace database is of one kind",
+				str_c(&file), str_c(&shown), (long long)compute / 10, (long long)compute % 10,
+				db_col_text(s, 2), stored, (long long)c / 10, (long long)c % 10);
 			break;
 		}
 		if (*other && !name.len) {
@@ -189,9 +200,9 @@ int tracedb_link(struct tracedb *t, struct err *e)
 
 	if (last_launch(t, &before, e) < 0)
 		return -1;
-	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 || run_for_source(t, move_launches, e) < 0
-	    || tracedb_stat_link(t, before, e) < 0 || (t->graphs && run_for_source(t, name_graphs, e) < 0)
-	    || run_for_source(t, count_ranges, e) < 0)
+	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 ||
+	    run_for_source(t, move_launches, e) < 0 || tracedb_stat_link(t, before, e) < 0 ||
+	    (t->graphs && run_for_source(t, name_graphs, e) < 0) || run_for_source(t, count_ranges, e) < 0)
 		return -1;
 	return one_kind_of_device(t, e) < 0 ? -1 : count_linked(t, e);
 }

@@ -7,15 +7,15 @@
 struct cutter {
 	struct tracedb_load *whole, part;
 	struct trace piece;
-	size_t cap, have;            /* windows there is room for; launches in those there are, about */
+	size_t cap, have; /* windows there is room for; launches in those there are, about */
 	bool any;
 };
 
 /* Queries over a window and one number more, by the column that selects. */
 #define WINDOW(AT) "from launch l left join op o on o.id = l.op where l.source = ? and " AT " >= ? and " AT " < ? "
-#define NEXT(AT)  "select " AT ", o.start_ns " WINDOW(AT) "order by " AT " limit 1 offset ?"
-#define COUNT(AT) "select count(*) from launch l where l.source = ? and " AT " >= ? and " AT " < ? and " AT " >= ?"
-#define AFTER(AT) "select min(" AT ") from launch l where l.source = ? and " AT " >= ? and " AT " < ? and " AT " > ?"
+#define NEXT(AT)   "select " AT ", o.start_ns " WINDOW(AT) "order by " AT " limit 1 offset ?"
+#define COUNT(AT)  "select count(*) from launch l where l.source = ? and " AT " >= ? and " AT " < ? and " AT " >= ?"
+#define AFTER(AT)  "select min(" AT ") from launch l where l.source = ? and " AT " >= ? and " AT " < ? and " AT " > ?"
 #define BY(L, SQL) ((L)->on_device ? SQL("l.start_ns") : SQL("l.at_ns"))
 
 static int ask(struct tracedb_load *l, const char *sql, struct tracedb_window w, int64_t more, struct sqlite3_stmt **s,

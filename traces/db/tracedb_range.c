@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct names { char **v; size_t n, cap; };
+struct names {
+	char **v;
+	size_t n, cap;
+};
 
 static int names_add(struct names *a, const char *text, size_t n, struct err *e)
 {
@@ -70,9 +73,11 @@ static size_t stem(const char *name)
 /* The stems of the outermost numbered annotations. */
 static int collect(struct tracedb *t, struct names *out, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "select n.text, r.source, r.thread, r.start_ns, r.start_ns + r.dur_ns"
-	                                        " from range r join name n on n.id = r.name where r.on_device = 0"
-	                                        " order by r.source, r.thread, r.start_ns, r.dur_ns desc, r.id", e);
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select n.text, r.source, r.thread, r.start_ns, r.start_ns + r.dur_ns"
+	                                 " from range r join name n on n.id = r.name where r.on_device = 0"
+	                                 " order by r.source, r.thread, r.start_ns, r.dur_ns desc, r.id",
+	                                 e);
 	int64_t source = 0, thread = 0, end = INT64_MIN;
 	int rc;
 
@@ -118,8 +123,10 @@ int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 
 int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "update range set wall_ns = ? where on_device = 0 and name in"
-	                                        " (select id from name where text = ?)", e);
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "update range set wall_ns = ? where on_device = 0 and name in"
+	                                 " (select id from name where text = ?)",
+	                                 e);
 	struct sqlite3_stmt *changes = s ? db_stmt(t->db, "select changes()", e) : NULL;
 	int64_t n;
 

@@ -24,8 +24,14 @@ static int64_t sub(int64_t a, int64_t b)
 
 /* --- what a load carries --------------------------------------------------------------------------------------- */
 
-struct op_args { const struct trace_arg *args; uint32_t n; };
-struct op_node { struct trace_op op; size_t order; };
+struct op_args {
+	const struct trace_arg *args;
+	uint32_t n;
+};
+struct op_node {
+	struct trace_op op;
+	size_t order;
+};
 
 static int no_memory(struct err *e)
 {
@@ -89,8 +95,9 @@ static const char *load_name(struct tracedb_load *l, int64_t id, struct err *e)
 
 static int load_sources(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, base_ns, first_ns, file, digest, tool, wall_ns, command"
-	                                           COUNTED " order by id", e);
+	struct sqlite3_stmt *s =
+		db_stmt(l->t->db,
+	                "select id, base_ns, first_ns, file, digest, tool, wall_ns, command" COUNTED " order by id", e);
 	struct trace *out = l->out;
 	uint64_t digest = HASH_INIT;
 	char hex[17];
@@ -137,8 +144,10 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 
 static int load_devices(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select id, name, sm_major, sm_minor, sms, mem_bytes, smem_per_sm,"
-	                                           " regs_per_sm from device group by id order by id", e);
+	struct sqlite3_stmt *s = db_stmt(l->t->db,
+	                                 "select id, name, sm_major, sm_minor, sms, mem_bytes, smem_per_sm,"
+	                                 " regs_per_sm from device group by id order by id",
+	                                 e);
 	size_t max;
 	int rc;
 
@@ -173,8 +182,10 @@ static int by_start_range(const void *x, const void *y)
 
 static int load_ranges(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, name, start_ns, dur_ns, thread, launches from range"
-	                                           " where on_device = 0 order by id", e);
+	struct sqlite3_stmt *s = db_stmt(l->t->db,
+	                                 "select source, name, start_ns, dur_ns, thread, launches from range"
+	                                 " where on_device = 0 order by id",
+	                                 e);
 	size_t max;
 	int rc;
 
@@ -221,10 +232,12 @@ static int unknown_range(struct tracedb_load *l, struct err *e)
 
 static int range_windows(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select r.source, r.start_ns, r.start_ns + r.dur_ns, r.wall_ns"
-	                                           " from range r join name n on n.id = r.name"
-	                                           " where n.text = ? and r.on_device = ?"
-	                                           " order by r.source, r.start_ns", e);
+	struct sqlite3_stmt *s = db_stmt(l->t->db,
+	                                 "select r.source, r.start_ns, r.start_ns + r.dur_ns, r.wall_ns"
+	                                 " from range r join name n on n.id = r.name"
+	                                 " where n.text = ? and r.on_device = ?"
+	                                 " order by r.source, r.start_ns",
+	                                 e);
 	size_t cap = 0;
 	int64_t wall = 0;
 	int rc;
@@ -309,8 +322,10 @@ static const struct op_args *load_args(struct tracedb_load *l, int64_t id, struc
 /* One op without its ancestors; `up` is still NULL. */
 static struct op_node *load_op_row(struct tracedb_load *l, int64_t id, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db, "select source, parent, name, start_ns, dur_ns, thread, sequence,"
-	                                           " args from op where id = ?", e);
+	struct sqlite3_stmt *s = db_stmt(l->t->db,
+	                                 "select source, parent, name, start_ns, dur_ns, thread, sequence,"
+	                                 " args from op where id = ?",
+	                                 e);
 	const struct tracedb_source *src;
 	const struct op_args *g;
 	struct op_node *n;
@@ -437,8 +452,7 @@ static int by_value(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg,
-                        struct err *e)
+int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg, struct err *e)
 {
 	*n = 0;
 	for (size_t w = 0; w < l->n_windows; w++) {
@@ -492,14 +506,16 @@ int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
 	if (l->stats_do)
 		return 0;
-	return err_set(e, ERR_IO, "no launches in '%s': its %zu kernels are known only as statistics (how often, how"
-	               " long), without order or shapes; 'trace top' shows them", db_path(l->t->db), l->out->n_stats);
+	return err_set(e, ERR_IO,
+	               "no launches in '%s': its %zu kernels are known only as statistics (how often, how"
+	               " long), without order or shapes; 'trace top' shows them",
+	               db_path(l->t->db), l->out->n_stats);
 }
 
 static int count_launches(struct tracedb_load *l, struct err *e)
 {
 	static const char by_device[] = "select count(*) from launch where source = ?"
-	                                " and start_ns >= ? and start_ns < ?";
+					" and start_ns >= ? and start_ns < ?";
 	static const char by_call[] = "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?";
 
 	if (tracedb_each_window(l, l->on_device ? by_device : by_call, &l->out->n_launches, NULL, NULL, e) < 0)
@@ -517,9 +533,10 @@ static int load_launches(struct tracedb_load *l, struct err *e)
 		return -1;
 	if (!(out->launches = arena_array(l->a, out->n_launches, sizeof *out->launches)))
 		return no_memory(e);
-	if (tracedb_each_window(l, l->on_device
-	                           ? "select " TRACEDB_LAUNCH_COLUMNS " and l.start_ns >= ? and l.start_ns < ?"
-	                           : "select " TRACEDB_LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
+	if (tracedb_each_window(l,
+	                        l->on_device ? "select " TRACEDB_LAUNCH_COLUMNS
+	                                       " and l.start_ns >= ? and l.start_ns < ?"
+	                                     : "select " TRACEDB_LAUNCH_COLUMNS " and l.at_ns >= ? and l.at_ns < ?",
 	                        &n, launch_row, NULL, e) < 0)
 		return -1;
 	out->n_launches = n;
@@ -543,13 +560,17 @@ static int load_syncs(struct tracedb_load *l, struct err *e)
 	struct trace *out = l->out;
 	size_t n;
 
-	if (tracedb_each_window(l, "select count(*) from call where kind = 2 and source = ? and start_ns >= ?"
-	                           " and start_ns < ?", &out->n_syncs, NULL, NULL, e) < 0)
+	if (tracedb_each_window(l,
+	                        "select count(*) from call where kind = 2 and source = ? and start_ns >= ?"
+	                        " and start_ns < ?",
+	                        &out->n_syncs, NULL, NULL, e) < 0)
 		return -1;
 	if (!(out->sync_ns = arena_array(l->a, out->n_syncs ? out->n_syncs : 1, sizeof *out->sync_ns)))
 		return no_memory(e);
-	if (tracedb_each_window(l, "select start_ns from call where kind = 2 and source = ? and start_ns >= ?"
-	                           " and start_ns < ?", &n, sync_row, NULL, e) < 0)
+	if (tracedb_each_window(l,
+	                        "select start_ns from call where kind = 2 and source = ? and start_ns >= ?"
+	                        " and start_ns < ?",
+	                        &n, sync_row, NULL, e) < 0)
 		return -1;
 	out->n_syncs = n;
 	qsort(out->sync_ns, n, sizeof *out->sync_ns, by_value);
@@ -572,9 +593,9 @@ static int load_all(struct tracedb_load l, struct err *e)
 		return -1;
 	if (l.range && !(l.out->range = arena_strdup(l.a, l.range)))
 		no_memory(e);
-	else if (load_sources(&l, e) == 0 && load_devices(&l, e) == 0 && load_ranges(&l, e) == 0
-	         && (l.range || tracedb_stat_load(t, l.a, l.out, e) == 0) && select_windows(&l, e) == 0
-	         && tracedb_steps(t, &l.out->steps, e) == 0)
+	else if (load_sources(&l, e) == 0 && load_devices(&l, e) == 0 && load_ranges(&l, e) == 0 &&
+	         (l.range || tracedb_stat_load(t, l.a, l.out, e) == 0) && select_windows(&l, e) == 0 &&
+	         tracedb_steps(t, &l.out->steps, e) == 0)
 		rc = l.groups_do ? tracedb_group(&l, e) : l.each ? tracedb_pieces(&l, e) : tracedb_launches(&l, e);
 	db_rollback(t->db);
 	free(l.sources);
@@ -597,13 +618,22 @@ int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, stru
 
 int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e)
 {
-	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range, .stats_do = true,
-	                                       .groups_do = true }, e);
+	return load_all(
+		(struct tracedb_load){
+			.t = t, .a = a, .out = out, .range = range, .stats_do = true, .groups_do = true },
+		e);
 }
 
 int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
                         struct trace *out, struct err *e)
 {
-	return load_all((struct tracedb_load){ .t = t, .a = a, .out = out, .range = range, .stats_do = true, .piece = n,
-	                                       .each = each, .each_arg = arg }, e);
+	return load_all((struct tracedb_load){ .t = t,
+	                                       .a = a,
+	                                       .out = out,
+	                                       .range = range,
+	                                       .stats_do = true,
+	                                       .piece = n,
+	                                       .each = each,
+	                                       .each_arg = arg },
+	                e);
 }

@@ -5,10 +5,13 @@
 
 int tracedb_stat_prepare(struct tracedb *t, struct err *e)
 {
-	t->ins_stat = db_stmt(t->db, "insert into kernel_stat values(null,?,?,?,?,nullif(?,-1),nullif(?,-1),nullif(?,-1),"
-	                             "nullif(?,-1))", e);
+	t->ins_stat = db_stmt(t->db,
+	                      "insert into kernel_stat values(null,?,?,?,?,nullif(?,-1),nullif(?,-1),nullif(?,-1),"
+	                      "nullif(?,-1))",
+	                      e);
 	if (t->ins_stat)
-		t->ins_metric = db_stmt(t->db, "insert into new_metric values((select max(seq) from new_launch),?,?,?)", e);
+		t->ins_metric =
+			db_stmt(t->db, "insert into new_metric values((select max(seq) from new_launch),?,?,?)", e);
 	return t->ins_stat && t->ins_metric ? 0 : -1;
 }
 
@@ -54,10 +57,12 @@ void tracedb_untimed(struct tracedb *t)
 /* The launches of this import got the ids behind `last_launch`, in the order in which link moved them. */
 int tracedb_stat_link(struct tracedb *t, int64_t last_launch, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "insert or ignore into metric select ?1 + p.place, m.name, m.value, m.unit"
-	                                        " from new_metric m join (select seq, row_number() over"
-	                                        " (order by start_ns, seq) as place from new_launch) p on p.seq = m.seq"
-	                                        " order by m.rowid", e);
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "insert or ignore into metric select ?1 + p.place, m.name, m.value, m.unit"
+	                                 " from new_metric m join (select seq, row_number() over"
+	                                 " (order by start_ns, seq) as place from new_launch) p on p.seq = m.seq"
+	                                 " order by m.rowid",
+	                                 e);
 
 	if (t->st.metrics == 0)
 		return 0;
@@ -75,9 +80,12 @@ static int64_t or_none(struct sqlite3_stmt *s, int i)
 int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, struct err *e)
 {
 	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from kernel_stat", e);
-	struct sqlite3_stmt *s = n ? db_stmt(t->db, "select n.text, k.instances, k.total_ns, k.min_ns, k.median_ns,"
-	                                            " k.max_ns, k.deviation_ns from kernel_stat k join name n"
-	                                            " on n.id = k.name order by k.id", e) : NULL;
+	struct sqlite3_stmt *s = n ? db_stmt(t->db,
+	                                     "select n.text, k.instances, k.total_ns, k.min_ns, k.median_ns,"
+	                                     " k.max_ns, k.deviation_ns from kernel_stat k join name n"
+	                                     " on n.id = k.name order by k.id",
+	                                     e)
+	                           : NULL;
 	size_t max;
 	int rc;
 
@@ -91,8 +99,13 @@ int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, str
 	while ((rc = db_step(t->db, s, e)) == 1 && out->n_stats < max) {
 		struct trace_stat *k = &out->stats[out->n_stats];
 
-		*k = (struct trace_stat){ arena_strdup(a, db_col_text(s, 0)), db_col_i64(s, 1), db_col_i64(s, 2), or_none(s, 3),
-		                          or_none(s, 4), or_none(s, 5), or_none(s, 6) };
+		*k = (struct trace_stat){ arena_strdup(a, db_col_text(s, 0)),
+			                  db_col_i64(s, 1),
+			                  db_col_i64(s, 2),
+			                  or_none(s, 3),
+			                  or_none(s, 4),
+			                  or_none(s, 5),
+			                  or_none(s, 6) };
 		if (!k->name)
 			return err_set(e, ERR_NOMEM, "the statistics do not fit into the memory allowed for them");
 		if (k->instances < 0 || k->total_ns < 0)

@@ -89,7 +89,10 @@ static void note_start(struct tracedb *t, int64_t start_ns)
 
 static int prepare(struct tracedb *t, struct err *e)
 {
-	struct { struct sqlite3_stmt **to; const char *sql; } all[] = {
+	struct {
+		struct sqlite3_stmt **to;
+		const char *sql;
+	} all[] = {
 		{ &t->find_name, "select id from name where text = ?" },
 		{ &t->ins_name, "insert into name(text) values(?)" },
 		{ &t->ins_args, "insert into args(text) values(?)" },
@@ -113,8 +116,11 @@ static void set_pace(struct tracedb *t, bool fast)
 {
 	struct err ignored = ERR_INIT;
 
-	if (db_exec(t->db, fast ? "pragma journal_mode = delete; pragma synchronous = off"
-	                        : "pragma journal_mode = wal; pragma synchronous = normal", &ignored) == 0 && fast)
+	if (db_exec(t->db,
+	            fast ? "pragma journal_mode = delete; pragma synchronous = off"
+	                 : "pragma journal_mode = wal; pragma synchronous = normal",
+	            &ignored) == 0 &&
+	    fast)
 		t->fast = true;
 }
 
@@ -153,8 +159,10 @@ static int has_digest(struct tracedb *t, const char *digest, struct err *e)
 
 static int insert_source(struct tracedb *t, const struct trace_import *src, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "insert into source(file, tool, command, digest, profiled, base_ns)"
-	                                        " values(?,?,?,?,?,?)", e);
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "insert into source(file, tool, command, digest, profiled, base_ns)"
+	                                 " values(?,?,?,?,?,?)",
+	                                 e);
 
 	if (!s)
 		return -1;
@@ -189,9 +197,9 @@ int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err 
 	t->first_ns = 0;
 	t->n_threads = 0;
 	memset(&t->st, 0, sizeof t->st);
-	if ((rc = has_digest(t, src->digest, e)) != 0 || (rc = prepare(t, e)) < 0
-	    || (rc = tracedb_stat_prepare(t, e)) < 0 || (rc = insert_source(t, src, e)) < 0
-	    || (rc = ask(t, db_stmt(t->db, "select coalesce(max(id), 0) from op", e), &t->last_op, e)) < 0)
+	if ((rc = has_digest(t, src->digest, e)) != 0 || (rc = prepare(t, e)) < 0 ||
+	    (rc = tracedb_stat_prepare(t, e)) < 0 || (rc = insert_source(t, src, e)) < 0 ||
+	    (rc = ask(t, db_stmt(t->db, "select coalesce(max(id), 0) from op", e), &t->last_op, e)) < 0)
 		tracedb_abort(t);
 	return rc;
 }
@@ -203,8 +211,10 @@ void tracedb_stats(const struct tracedb *t, struct trace_import_stats *st)
 
 static int close_source(struct tracedb *t, const struct trace_import *src, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "update source set base_ns = ?, first_ns = ?, wall_ns = ?"
-	                                        " where id = ?", e);
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "update source set base_ns = ?, first_ns = ?, wall_ns = ?"
+	                                 " where id = ?",
+	                                 e);
 
 	if (!s)
 		return -1;
@@ -221,8 +231,8 @@ static int close_source(struct tracedb *t, const struct trace_import *src, struc
 int tracedb_finish(struct tracedb *t, const struct trace_import *src, struct trace_import_stats *st, struct err *e)
 {
 	assert(t->importing);
-	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, TRACEDB_UNSTAGE, e) < 0
-	    || db_commit(t->db, e) < 0)
+	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, TRACEDB_UNSTAGE, e) < 0 ||
+	    db_commit(t->db, e) < 0)
 		return -1;
 	end_import(t);
 	free(t->created); /* from here on the file stays */

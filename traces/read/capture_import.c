@@ -9,11 +9,12 @@
 #include "traces/read/cuda_names.h"
 #include "traces/read/nvtx_op.h"
 
-#define MOST (UINT64_C(1) << 62)         /* sums of two do not overflow */
-#define NAMES_MOST ((size_t)256 << 20)   /* bytes of all names */
+#define MOST       (UINT64_C(1) << 62) /* sums of two do not overflow */
+#define NAMES_MOST ((size_t)256 << 20) /* bytes of all names */
 
 /* Begin and end of a range come as they come; there may be millions. */
-#define TABLES "create temp table if not exists capture_mark(id integer primary key, begin_ns integer, end_ns integer," \
+#define TABLES \
+	"create temp table if not exists capture_mark(id integer primary key, begin_ns integer, end_ns integer," \
 	" thread integer, name integer, domain integer);" \
 	"create temp table if not exists capture_link(correlation integer primary key, external integer);" \
 	"delete from capture_mark; delete from capture_link"
@@ -117,8 +118,8 @@ static int take_device(struct reader *r, struct err *e)
 
 	if (v[DEVICE_MAJOR] > INT32_MAX || v[DEVICE_MINOR] > INT32_MAX || v[DEVICE_SMS] > INT32_MAX)
 		return fault(r, "a device's number is out of range", e);
-	if (bytes(r, DEVICE_MEMORY, &d.mem_bytes, e) < 0 || bytes(r, DEVICE_SMEM, &d.smem_per_sm, e) < 0
-	    || bytes(r, DEVICE_REGISTERS, &d.regs_per_sm, e) < 0)
+	if (bytes(r, DEVICE_MEMORY, &d.mem_bytes, e) < 0 || bytes(r, DEVICE_SMEM, &d.smem_per_sm, e) < 0 ||
+	    bytes(r, DEVICE_REGISTERS, &d.regs_per_sm, e) < 0)
 		return -1;
 	d.sm_major = (int32_t)v[DEVICE_MAJOR];
 	d.sm_minor = (int32_t)v[DEVICE_MINOR];
@@ -147,10 +148,15 @@ static int take_mark(struct reader *r, struct err *e)
 	if (moment(r, MARK_TIME, &at, e) < 0 || !name(r, MARK_NAME, e) || !name(r, MARK_DOMAIN, e))
 		return -1;
 	if (v[MARK_EDGE] == EDGE_BEGIN)
-		s = db_stmt(db, "insert into capture_mark(id, begin_ns, thread, name, domain) values(?,?,?,?,?) on conflict do"
-		                " update set begin_ns = ?2, thread = ?3, name = ?4, domain = ?5", e);
+		s = db_stmt(
+			db,
+			"insert into capture_mark(id, begin_ns, thread, name, domain) values(?,?,?,?,?) on conflict do"
+			" update set begin_ns = ?2, thread = ?3, name = ?4, domain = ?5",
+			e);
 	else
-		s = db_stmt(db, "insert into capture_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2", e);
+		s = db_stmt(db,
+		            "insert into capture_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2",
+		            e);
 	if (!s)
 		return -1;
 	db_bind_i64(s, 1, (int64_t)v[MARK_ID]);
@@ -190,7 +196,9 @@ static int take_host(struct reader *r, struct err *e)
 struct ops {
 	int64_t thread;
 	uint32_t depth;
-	struct open { int64_t end, external; } open[NVTX_OP_DEPTH];
+	struct open {
+		int64_t end, external;
+	} open[NVTX_OP_DEPTH];
 };
 
 static int put_range(struct reader *r, struct ops *o, struct sqlite3_stmt *s, struct err *e)
@@ -236,9 +244,11 @@ static int link_call(struct reader *r, const struct ops *o, int64_t correlation,
 }
 
 /* Threads one after another, in order of time; a range that starts with a call goes first: it is around it. */
-#define MARKS "select thread, begin_ns, end_ns, name, domain, 0, 0 from capture_mark" \
+#define MARKS \
+	"select thread, begin_ns, end_ns, name, domain, 0, 0 from capture_mark" \
 	" where begin_ns is not null and end_ns is not null"
-#define CALLS " union all select thread, start_ns, 0, 0, 0, 1, correlation from call" \
+#define CALLS \
+	" union all select thread, start_ns, 0, 0, 0, 1, correlation from call" \
 	" where source = (select max(id) from source) and correlation <> 0"
 #define ORDER " order by 1, 2, 6, 3 desc"
 
@@ -302,8 +312,8 @@ static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 	l->stream = (int64_t)v[ACT_STREAM];
 	l->graph = (int64_t)v[ACT_GRAPH];
 	l->graph_node = (int64_t)v[ACT_NODE];
-	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0
-	    || external_of(r, l->correlation, &external, e) < 0)
+	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0 ||
+	    external_of(r, l->correlation, &external, e) < 0)
 		return -1;
 	return tracedb_put_launch(r->db, l, external, e);
 }
@@ -429,8 +439,8 @@ static int read_all(struct reader *r, uint64_t *cut, struct err *e)
 {
 	struct trace_import_stats st;
 
-	if (db_exec(tracedb_db(r->db), TABLES, e) < 0 || pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0
-	    || pass(r, take_device_side, cut, e) < 0)
+	if (db_exec(tracedb_db(r->db), TABLES, e) < 0 || pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0 ||
+	    pass(r, take_device_side, cut, e) < 0)
 		return -1;
 	tracedb_stats(r->db, &st);
 	return st.kernels + st.copies + st.sets == 0 ? 2 : 0;
@@ -441,8 +451,9 @@ int capture_import(struct tracedb *db, struct input *in, input_progress *progres
 {
 	char hash[INPUT_DIGEST];
 	struct trace_import src = { input_name(in), "npusim", hash, 0, -1, true, NULL };
-	struct reader r = { .db = db, .in = in, .op = { .name = STR_INIT }, .text = STR_INIT, .progress = progress,
-	                    .arg = arg };
+	struct reader r = {
+		.db = db, .in = in, .op = { .name = STR_INIT }, .text = STR_INIT, .progress = progress, .arg = arg
+	};
 	uint64_t cut = 0;
 	int rc;
 

@@ -11,8 +11,8 @@
 #ifndef NPUSIM_TRACES_READ_CAPTURE_IMPORT_H
 #define NPUSIM_TRACES_READ_CAPTURE_IMPORT_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 /* 0 imported, 1 in the database already, 2 the device did nothing, -1 error; of the last two nothing remains. */
 int capture_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,

@@ -10,11 +10,11 @@ struct capture_spool {
 	struct input *in;
 	uint8_t *buf;
 	char *text;
-	size_t at, len;                  /* what is not taken yet */
-	uint64_t offset;                 /* of buf in the file */
-	uint64_t last;                   /* where the last record is */
+	size_t at, len;  /* what is not taken yet */
+	uint64_t offset; /* of buf in the file */
+	uint64_t last;   /* where the last record is */
 	uint64_t cut;
-	bool ended;                      /* the input has no more */
+	bool ended; /* the input has no more */
 };
 
 bool capture_spool_is(const void *bytes, size_t n)

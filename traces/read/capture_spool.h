@@ -16,7 +16,7 @@ struct capture_spool;
 struct capture_record {
 	enum spool_kind kind;
 	uint64_t v[SPOOL_FIELDS];
-	const char *text;            /* until the next record; what is behind a zero byte is left out */
+	const char *text; /* until the next record; what is behind a zero byte is left out */
 };
 
 /* True for the first bytes of a spool, of any version. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+/* clang-format off */
 static const struct { const char *name; enum trace_copy_dir dir; } copies[] = {
 	{ "Memcpy", TRACE_COPY_NONE }, { "Memcpy HtoD", TRACE_COPY_HTOD }, { "Memcpy DtoH", TRACE_COPY_DTOH },
 	{ "Memcpy HtoA", TRACE_COPY_HTOD }, { "Memcpy AtoH", TRACE_COPY_DTOH }, { "Memcpy AtoA", TRACE_COPY_DTOD },
@@ -10,6 +11,7 @@ static const struct { const char *name; enum trace_copy_dir dir; } copies[] = {
 	{ "Memcpy HtoH", TRACE_COPY_HTOH }, { "Memcpy PtoP", TRACE_COPY_PTOP }, { "Memcpy unified HtoD", TRACE_COPY_HTOD },
 	{ "Memcpy unified DtoH", TRACE_COPY_DTOH }, { "Memcpy unified DtoD", TRACE_COPY_DTOD },
 };
+/* clang-format on */
 static const char *const memories[] = {
 	"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static",
 };

@@ -16,8 +16,8 @@
 #define HEAD (64u * 1024)
 
 static const char *const names[FORMAT_COUNT] = {
-	[FORMAT_AUTO] = "auto", [FORMAT_KINETO] = "kineto", [FORMAT_NSYS] = "nsys", [FORMAT_NSYS_CSV] = "nsys-csv",
-	[FORMAT_NCU_CSV] = "ncu-csv", [FORMAT_CAPTURE] = "capture",
+	[FORMAT_AUTO] = "auto",         [FORMAT_KINETO] = "kineto",   [FORMAT_NSYS] = "nsys",
+	[FORMAT_NSYS_CSV] = "nsys-csv", [FORMAT_NCU_CSV] = "ncu-csv", [FORMAT_CAPTURE] = "capture",
 	[FORMAT_REPLAY] = "replay",
 };
 
@@ -107,7 +107,8 @@ int format_of(struct input *in, struct err *e)
 	if (f == FORMAT_AUTO && got == 0)
 		err_set(e, ERR_IO, "'%s' is empty", input_name(in));
 	else if (f == FORMAT_AUTO)
-		err_set(e, ERR_IO, "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight"
+		err_set(e, ERR_IO,
+		        "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight"
 		        " Systems SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
 		        " record', plain or gzipped, and replays (YAML)",
 		        input_name(in));

@@ -2,11 +2,17 @@
 #ifndef NPUSIM_TRACES_READ_FORMAT_H
 #define NPUSIM_TRACES_READ_FORMAT_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 enum trace_format {
-	FORMAT_AUTO, FORMAT_KINETO, FORMAT_NSYS, FORMAT_NSYS_CSV, FORMAT_NCU_CSV, FORMAT_CAPTURE, FORMAT_REPLAY,
+	FORMAT_AUTO,
+	FORMAT_KINETO,
+	FORMAT_NSYS,
+	FORMAT_NSYS_CSV,
+	FORMAT_NCU_CSV,
+	FORMAT_CAPTURE,
+	FORMAT_REPLAY,
 	FORMAT_COUNT
 };
 
@@ -17,7 +23,9 @@ int format_parse(const char *name, enum trace_format *f, struct err *e);
  * -1 unreadable. */
 int format_of(struct input *in, struct err *e);
 /* Of a replay (see replay.h) the context it is of; 0: what it assumes. Error for other formats where it is not 0. */
-struct format_options { int64_t context; };
+struct format_options {
+	int64_t context;
+};
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). FORMAT_AUTO finds out.
  * The first has default options. */
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,

@@ -78,9 +78,9 @@ static void input_rewind(struct input *in)
 struct feed {
 	struct kineto_parser p;
 	const char *name;
-	uint64_t bytes;                  /* of JSON so far */
-	uint64_t line, line_at;          /* number of the line the next chunk starts in, and the offset of its start */
-	uint64_t tokens, tokens_at;      /* when the parser last moved on, and where */
+	uint64_t bytes;             /* of JSON so far */
+	uint64_t line, line_at;     /* number of the line the next chunk starts in, and the offset of its start */
+	uint64_t tokens, tokens_at; /* when the parser last moved on, and where */
 };
 
 static int clamp(uint64_t v)
@@ -157,8 +157,8 @@ static int feed_chunk(struct feed *f, const unsigned char *chunk, size_t n, stru
 		f->tokens_at = f->bytes;
 	}
 	/* An endless text would be gathered in memory, in an event or outside. */
-	if (f->bytes - f->tokens_at > KINETO_MAX_EVENT
-	    || (f->p.in_event && f->bytes - f->p.event_at > KINETO_MAX_EVENT + CHUNK)) {
+	if (f->bytes - f->tokens_at > KINETO_MAX_EVENT ||
+	    (f->p.in_event && f->bytes - f->p.event_at > KINETO_MAX_EVENT + CHUNK)) {
 		err_set(e, ERR_IO, "an event or a text is longer than 1 MiB");
 		feed_place(f, chunk, 0, e);
 		return -1;
@@ -179,7 +179,11 @@ static int feed_end(struct feed *f, struct err *e)
 
 /* --- gzip ------------------------------------------------------------------------------------------------------ */
 
-struct gunzip { z_stream z; unsigned char *out; bool open, ended; };
+struct gunzip {
+	z_stream z;
+	unsigned char *out;
+	bool open, ended;
+};
 
 static int gunzip_new(struct gunzip *g, struct err *e)
 {
@@ -286,11 +290,15 @@ static int check_content(const struct feed *f, const struct trace_import_stats *
 	if (st->kernels + st->copies + st->sets > 0)
 		return 0;
 	if (p->n_profiler)
-		return err_set(e, ERR_IO, "no device activity in '%s': CUPTI's range profiler wrote it (%lld ranges),"
-		               " with counters and without kernel times", f->name, (long long)p->n_profiler);
+		return err_set(e, ERR_IO,
+		               "no device activity in '%s': CUPTI's range profiler wrote it (%lld ranges),"
+		               " with counters and without kernel times",
+		               f->name, (long long)p->n_profiler);
 	if (p->n_host)
-		return err_set(e, ERR_IO, "no device activity in '%s': only the host's (%lld ops and calls); was"
-		               " ProfilerActivity.CUDA on?", f->name, (long long)p->n_host);
+		return err_set(e, ERR_IO,
+		               "no device activity in '%s': only the host's (%lld ops and calls); was"
+		               " ProfilerActivity.CUDA on?",
+		               f->name, (long long)p->n_host);
 	return err_set(e, ERR_IO, "no device activity in '%s': none of its %lld events is a kernel, a copy or a set",
 	               f->name, (long long)p->n_events);
 }

@@ -15,18 +15,25 @@
 
 enum kargs_col { KARGS_DIMS, KARGS_STRIDES, KARGS_TYPES, KARGS_SCALARS };
 
-struct kargs_shape { int32_t pos, list, ndims; bool bad; int64_t d[TRACE_MAX_DIMS]; };
-struct kargs_word { int32_t pos, list; size_t at; };  /* text from `at` in kargs.text */
+struct kargs_shape {
+	int32_t pos, list, ndims;
+	bool bad;
+	int64_t d[TRACE_MAX_DIMS];
+};
+struct kargs_word {
+	int32_t pos, list;
+	size_t at;
+}; /* text from `at` in kargs.text */
 
 struct kargs {
-	struct kargs_shape shapes[2][KARGS_CELLS];    /* by KARGS_DIMS, KARGS_STRIDES */
-	struct kargs_word words[2][KARGS_CELLS];      /* by KARGS_TYPES - 2, KARGS_SCALARS - 2 */
-	uint32_t n[4], n_seen[4];                     /* by column: cells kept, cells there were */
+	struct kargs_shape shapes[2][KARGS_CELLS]; /* by KARGS_DIMS, KARGS_STRIDES */
+	struct kargs_word words[2][KARGS_CELLS];   /* by KARGS_TYPES - 2, KARGS_SCALARS - 2 */
+	uint32_t n[4], n_seen[4];                  /* by column: cells kept, cells there were */
 	struct str text;
 	/* the column being read */
 	enum kargs_col col;
 	int32_t depth, pos, list;
-	bool lost;                                    /* the current shape is beyond the cells */
+	bool lost; /* the current shape is beyond the cells */
 };
 
 void kargs_clear(struct kargs *k);
@@ -36,7 +43,7 @@ void kargs_open(struct kargs *k);
 void kargs_close(struct kargs *k);
 void kargs_number(struct kargs *k, const char *text, size_t n);
 void kargs_string(struct kargs *k, const char *text, size_t n);
-void kargs_other(struct kargs *k);                     /* null, true, an object: takes its place, says nothing */
+void kargs_other(struct kargs *k); /* null, true, an object: takes its place, says nothing */
 
 /* Writes at most TRACE_MAX_ARGS to `out`; texts live in k. Returns how many; *dropped: how many did not fit. */
 uint32_t kargs_build(struct kargs *k, struct trace_arg *out, uint32_t *dropped);

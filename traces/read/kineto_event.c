@@ -19,6 +19,7 @@
 #define TIME_LIMIT (INT64_C(1) << 61) /* so that sums and differences of two stay in 64 bits */
 
 enum field { F_NONE, F_PH, F_CAT, F_NAME, F_TS, F_DUR, F_PID, F_TID, F_ARGS };
+/* clang-format off */
 enum arg {
 	A_NONE, A_EXTERNAL, A_CORRELATION, A_DEVICE, A_CONTEXT, A_STREAM, A_REGISTERS, A_SMEM, A_GRID, A_BLOCK,
 	A_CLUSTER, A_BYTES, A_KIND, A_GRAPH, A_GRAPH_NODE, A_SEQUENCE,
@@ -56,6 +57,7 @@ static const struct word cats[] = {
 	W("cuda_profiler_range", KINETO_PROFILER_RANGE), W("memcpy", KINETO_MEMCPY), W("memset", KINETO_MEMSET),
 	W("operator", KINETO_OP), W("runtime", KINETO_CALL), { NULL, 0, 0 }
 };
+/* clang-format on */
 
 static int lookup(const struct word *w, const char *text, size_t n)
 {
@@ -94,8 +96,11 @@ static bool contains(const char *text, size_t n, const char *part)
 /* "Memcpy DtoH (Device -> Pageable)", "DtoH", "CopyDeviceToHost" */
 static enum trace_copy_dir direction(const char *text, size_t n)
 {
-	static const struct { const char *brief, *full; enum trace_copy_dir dir; } all[] = {
-		{ "HtoD", "HostToDevice", TRACE_COPY_HTOD }, { "DtoH", "DeviceToHost", TRACE_COPY_DTOH },
+	static const struct {
+		const char *brief, *full;
+		enum trace_copy_dir dir;
+	} all[] = {
+		{ "HtoD", "HostToDevice", TRACE_COPY_HTOD },   { "DtoH", "DeviceToHost", TRACE_COPY_DTOH },
 		{ "DtoD", "DeviceToDevice", TRACE_COPY_DTOD }, { "HtoH", "HostToHost", TRACE_COPY_HTOH },
 		{ "PtoP", "PeerToPeer", TRACE_COPY_PTOP },
 	};
@@ -125,14 +130,21 @@ static void add_clean(struct str *s, const char *text, size_t n)
 static const char *cat_word(enum kineto_cat cat)
 {
 	switch (cat) {
-	case KINETO_KERNEL:    return "kernel";
-	case KINETO_MEMCPY:    return "copy";
-	case KINETO_MEMSET:    return "set";
-	case KINETO_OP:        return "framework op";
-	case KINETO_CALL:      return "runtime call";
+	case KINETO_KERNEL:
+		return "kernel";
+	case KINETO_MEMCPY:
+		return "copy";
+	case KINETO_MEMSET:
+		return "set";
+	case KINETO_OP:
+		return "framework op";
+	case KINETO_CALL:
+		return "runtime call";
 	case KINETO_RANGE:
-	case KINETO_GPU_RANGE: return "annotation";
-	default:               return "event";
+	case KINETO_GPU_RANGE:
+		return "annotation";
+	default:
+		return "event";
 	}
 }
 
@@ -170,16 +182,26 @@ static int put_launch(struct kineto_parser *p)
 	uint32_t registers[3];
 	const bool is_kernel = ev->cat == KINETO_KERNEL;
 	struct trace_launch l = {
-		.kind = is_kernel ? TRACE_KERNEL : ev->cat == KINETO_MEMCPY ? TRACE_MEMCPY : TRACE_MEMSET,
-		.name = str_c(&p->name), .start_ns = ev->ts_ns - p->base_ns, .dur_ns = ev->dur_ns,
-		.correlation = ev->correlation, .context = ev->context,
-		.device = ev->has_device ? ev->device : ev->pid, .stream = ev->has_stream ? ev->stream : ev->tid,
-		.smem_dynamic = ev->smem > 0 ? (uint64_t)ev->smem : 0, .bytes = is_kernel ? -1 : ev->bytes,
-		.host_start_ns = -1, .host_dur_ns = -1, .graph = ev->graph, .graph_node = ev->graph_node,
+		.kind = is_kernel                  ? TRACE_KERNEL
+		        : ev->cat == KINETO_MEMCPY ? TRACE_MEMCPY
+		                                   : TRACE_MEMSET,
+		.name = str_c(&p->name),
+		.start_ns = ev->ts_ns - p->base_ns,
+		.dur_ns = ev->dur_ns,
+		.correlation = ev->correlation,
+		.context = ev->context,
+		.device = ev->has_device ? ev->device : ev->pid,
+		.stream = ev->has_stream ? ev->stream : ev->tid,
+		.smem_dynamic = ev->smem > 0 ? (uint64_t)ev->smem : 0,
+		.bytes = is_kernel ? -1 : ev->bytes,
+		.host_start_ns = -1,
+		.host_dur_ns = -1,
+		.graph = ev->graph,
+		.graph_node = ev->graph_node,
 	};
 
-	if (!to_u32(ev->grid, l.grid) || !to_u32(ev->block, l.block) || !to_u32(ev->cluster, l.cluster)
-	    || !to_u32(per_thread, registers))
+	if (!to_u32(ev->grid, l.grid) || !to_u32(ev->block, l.block) || !to_u32(ev->cluster, l.cluster) ||
+	    !to_u32(per_thread, registers))
 		return err_set(p->e, ERR_IO, "the kernel '%.100s' has a grid, block or registers out of range", l.name);
 	l.registers = registers[0];
 	if (ev->cat == KINETO_MEMCPY && (l.dir = ev->dir) == TRACE_COPY_NONE)
@@ -193,8 +215,13 @@ static int put_op(struct kineto_parser *p)
 	struct trace_arg list[TRACE_MAX_ARGS];
 	uint32_t dropped, n = kargs_build(&p->args, list, &dropped);
 	struct trace_op o = {
-		.name = str_c(&p->name), .start_ns = ev->ts_ns - p->base_ns, .dur_ns = ev->dur_ns, .thread = ev->tid,
-		.sequence = ev->sequence, .n_args = n, .args = list,
+		.name = str_c(&p->name),
+		.start_ns = ev->ts_ns - p->base_ns,
+		.dur_ns = ev->dur_ns,
+		.thread = ev->tid,
+		.sequence = ev->sequence,
+		.n_args = n,
+		.args = list,
 	};
 
 	while (dropped-- > 0)
@@ -294,18 +321,30 @@ static int arg_number(struct kineto_parser *p, const char *text, size_t n)
 	struct kineto_event *ev = &p->ev;
 
 	switch (p->arg) {
-	case A_EXTERNAL:    return get_number(p, text, n, 0, &ev->external);
-	case A_CORRELATION: return get_number(p, text, n, 0, &ev->correlation);
-	case A_DEVICE:      return ev->has_device = true, get_number(p, text, n, 0, &ev->device);
-	case A_CONTEXT:     return get_number(p, text, n, 0, &ev->context);
-	case A_STREAM:      return ev->has_stream = true, get_number(p, text, n, 0, &ev->stream);
-	case A_REGISTERS:   return get_number(p, text, n, 0, &ev->registers);
-	case A_SMEM:        return get_number(p, text, n, 0, &ev->smem);
-	case A_BYTES:       return get_number(p, text, n, 0, &ev->bytes);
-	case A_GRAPH:       return get_number(p, text, n, 0, &ev->graph);
-	case A_GRAPH_NODE:  return get_number(p, text, n, 0, &ev->graph_node);
-	case A_SEQUENCE:    return get_number(p, text, n, 0, &ev->sequence);
-	default:            return 0;
+	case A_EXTERNAL:
+		return get_number(p, text, n, 0, &ev->external);
+	case A_CORRELATION:
+		return get_number(p, text, n, 0, &ev->correlation);
+	case A_DEVICE:
+		return ev->has_device = true, get_number(p, text, n, 0, &ev->device);
+	case A_CONTEXT:
+		return get_number(p, text, n, 0, &ev->context);
+	case A_STREAM:
+		return ev->has_stream = true, get_number(p, text, n, 0, &ev->stream);
+	case A_REGISTERS:
+		return get_number(p, text, n, 0, &ev->registers);
+	case A_SMEM:
+		return get_number(p, text, n, 0, &ev->smem);
+	case A_BYTES:
+		return get_number(p, text, n, 0, &ev->bytes);
+	case A_GRAPH:
+		return get_number(p, text, n, 0, &ev->graph);
+	case A_GRAPH_NODE:
+		return get_number(p, text, n, 0, &ev->graph_node);
+	case A_SEQUENCE:
+		return get_number(p, text, n, 0, &ev->sequence);
+	default:
+		return 0;
 	}
 }
 
@@ -331,10 +370,18 @@ static int device_number(struct kineto_parser *p, const char *text, size_t n)
 	if (get_number(p, text, n, 0, &v) < 0)
 		return -1;
 	switch (p->device_key) {
-	case D_ID:   d->id = v; break;
-	case D_MEM:  d->mem_bytes = v; break;
-	case D_SMEM: d->smem_per_sm = v; break;
-	case D_REGS: d->regs_per_sm = v; break;
+	case D_ID:
+		d->id = v;
+		break;
+	case D_MEM:
+		d->mem_bytes = v;
+		break;
+	case D_SMEM:
+		d->smem_per_sm = v;
+		break;
+	case D_REGS:
+		d->regs_per_sm = v;
+		break;
 	default:
 		if (v < 0 || v > INT32_MAX)
 			return number_error(p, -2, text, n);
@@ -542,7 +589,9 @@ static int on_end_map(void *arg)
 }
 
 static const enum kargs_col cols[] = {
-	[A_DIMS - A_DIMS] = KARGS_DIMS, [A_STRIDES - A_DIMS] = KARGS_STRIDES, [A_TYPES - A_DIMS] = KARGS_TYPES,
+	[A_DIMS - A_DIMS] = KARGS_DIMS,
+	[A_STRIDES - A_DIMS] = KARGS_STRIDES,
+	[A_TYPES - A_DIMS] = KARGS_TYPES,
 	[A_SCALARS - A_DIMS] = KARGS_SCALARS,
 };
 
@@ -563,8 +612,8 @@ static int on_start_array(void *arg)
 			p->array = 1;
 			kargs_begin(&p->args, cols[p->arg - A_DIMS]);
 			kargs_open(&p->args);
-		} else if (p->depth == p->event_depth + 2
-		           && (p->arg == A_GRID || p->arg == A_BLOCK || p->arg == A_CLUSTER)) {
+		} else if (p->depth == p->event_depth + 2 &&
+		           (p->arg == A_GRID || p->arg == A_BLOCK || p->arg == A_CLUSTER)) {
 			p->array = 1;
 			p->dim = 0;
 		}
@@ -597,10 +646,8 @@ static int on_end_array(void *arg)
 	return 1;
 }
 
-const yajl_callbacks kineto_callbacks = {
-	on_null, on_boolean, NULL, NULL, on_number, on_string, on_start_map, on_key, on_end_map, on_start_array,
-	on_end_array
-};
+const yajl_callbacks kineto_callbacks = { on_null,      on_boolean, NULL,       NULL,           on_number,   on_string,
+	                                  on_start_map, on_key,     on_end_map, on_start_array, on_end_array };
 
 void kineto_parser_free(struct kineto_parser *p)
 {

@@ -13,35 +13,48 @@
 #include "traces/text/csv.h"
 #include "traces/text/measure.h"
 
-#define MOST (INT64_C(1) << 62)
-#define GUESS_ROWS 100000           /* after so many rows without a telling number there will be none */
-#define METRICS_MAX CSV_FIELDS      /* of one kernel */
-#define UNIT_MAX 40
+#define MOST        (INT64_C(1) << 62)
+#define GUESS_ROWS  100000     /* after so many rows without a telling number there will be none */
+#define METRICS_MAX CSV_FIELDS /* of one kernel */
+#define UNIT_MAX    40
 
-enum column {
-	ID, PROCESS, KERNEL, CONTEXT, STREAM, BLOCK, GRID, DEVICE, CC, SECTION, METRIC, UNIT, VALUE, N_COLUMNS
-};
+enum column { ID, PROCESS, KERNEL, CONTEXT, STREAM, BLOCK, GRID, DEVICE, CC, SECTION, METRIC, UNIT, VALUE, N_COLUMNS };
 
+/* clang-format off */
 static const char *const spelt[N_COLUMNS] = {
 	[ID] = "ID", [PROCESS] = "Process ID", [KERNEL] = "Kernel Name", [CONTEXT] = "Context", [STREAM] = "Stream",
 	[BLOCK] = "Block Size", [GRID] = "Grid Size", [DEVICE] = "Device", [CC] = "CC", [SECTION] = "Section Name",
 	[METRIC] = "Metric Name", [UNIT] = "Metric Unit", [VALUE] = "Metric Value",
 };
+/* clang-format on */
 
 /* Metrics that are fields of a launch, as the raw page and the sections call them. */
-static const struct fact { const char *raw, *shown; } facts[] = {
+static const struct fact {
+	const char *raw, *shown;
+} facts[] = {
 	{ "gpu__time_duration.sum", "Duration" },
 	{ "launch__registers_per_thread", "Registers Per Thread" },
 	{ "launch__shared_mem_per_block_static", "Static Shared Memory Per Block" },
 	{ "launch__shared_mem_per_block_dynamic", "Dynamic Shared Memory Per Block" },
-	{ "launch__cluster_dim_x", NULL }, { "launch__cluster_dim_y", NULL }, { "launch__cluster_dim_z", NULL },
+	{ "launch__cluster_dim_x", NULL },
+	{ "launch__cluster_dim_y", NULL },
+	{ "launch__cluster_dim_z", NULL },
 };
 enum { F_DURATION, F_REGISTERS, F_STATIC, F_DYNAMIC, F_CLUSTER, N_FACTS = sizeof facts / sizeof *facts };
 
-struct metric { size_t name; double value; size_t unit; };  /* offsets in reader.text */
+struct metric {
+	size_t name;
+	double value;
+	size_t unit;
+}; /* offsets in reader.text */
 
 /* What the wide page says of a column above its rows. */
-struct head { size_t name; char unit[UNIT_MAX]; int exp, fact; bool is_metric; };
+struct head {
+	size_t name;
+	char unit[UNIT_MAX];
+	int exp, fact;
+	bool is_metric;
+};
 
 struct reader {
 	struct csv *csv;
@@ -51,22 +64,22 @@ struct reader {
 	input_progress *progress;
 	void *arg;
 	enum measure_mark mark;
-	int at[N_COLUMNS];               /* place in the row, -1: not there */
-	char said[240];                  /* the profiler's first complaint */
-	struct head *heads;              /* of the wide page */
+	int at[N_COLUMNS];  /* place in the row, -1: not there */
+	char said[240];     /* the profiler's first complaint */
+	struct head *heads; /* of the wide page */
 	size_t n_heads;
 	struct str head_text;
 	int device_name, device_sms, device_mem; /* columns of the wide page, -1: not there */
-	int64_t devices[64];             /* put already */
+	int64_t devices[64];                     /* put already */
 	int n_devices;
 	/* the kernel being gathered */
 	bool open;
-	struct str key, name, text;      /* key: what tells it from the next */
+	struct str key, name, text; /* key: what tells it from the next */
 	struct trace_launch l;
 	bool has[N_FACTS];
 	struct metric *metrics;
 	size_t n_metrics, cap_metrics;
-	int64_t now;                     /* end of the last launch */
+	int64_t now; /* end of the last launch */
 };
 
 /* --- the header ------------------------------------------------------------------------------------------------ */
@@ -125,7 +138,8 @@ static int read_header(struct reader *r, struct err *e)
 	if (rc == 0 && r->said[0])
 		return err_set(e, ERR_IO, "no kernels in '%s': Nsight Compute says '%s'", r->file, r->said);
 	if (rc == 0)
-		return err_set(e, ERR_IO, "no table of Nsight Compute in '%s': no line begins with '\"ID\",\"Process ID\"'",
+		return err_set(e, ERR_IO,
+		               "no table of Nsight Compute in '%s': no line begins with '\"ID\",\"Process ID\"'",
 		               r->file);
 	if (rc < 0 || csv_row(r->csv, e) < 0)
 		return -1;
@@ -210,8 +224,11 @@ static int begin_kernel(struct reader *r, struct err *e)
 	str_add(&r->name, *cell(r, KERNEL) ? cell(r, KERNEL) : "(unnamed)");
 	if (r->name.failed)
 		return no_memory(e);
-	r->l = (struct trace_launch){ .kind = TRACE_KERNEL, .context = small(cell(r, CONTEXT)),
-	                              .stream = small(cell(r, STREAM)), .device = small(cell(r, DEVICE)), .bytes = -1 };
+	r->l = (struct trace_launch){ .kind = TRACE_KERNEL,
+		                      .context = small(cell(r, CONTEXT)),
+		                      .stream = small(cell(r, STREAM)),
+		                      .device = small(cell(r, DEVICE)),
+		                      .bytes = -1 };
 	if (!triple(cell(r, GRID), r->l.grid) || !triple(cell(r, BLOCK), r->l.block)) {
 		err_set(e, ERR_IO, "grid '%.60s' or block '%.60s' is not of the form '(1, 1, 1)'", cell(r, GRID),
 		        cell(r, BLOCK));
@@ -256,7 +273,8 @@ static int take_fact(struct reader *r, int fact, const char *text, int exp, stru
 		return 0;
 	rc = measure_clean(text, r->mark, clean) ? measure_whole(clean, exp, &v) : -1;
 	if (rc < 0 || v < 0 || v > most) {
-		err_set(e, ERR_IO, "'%.60s' is %s for '%s'", text, rc == -1 ? "no number" : "out of range", facts[fact].raw);
+		err_set(e, ERR_IO, "'%.60s' is %s for '%s'", text, rc == -1 ? "no number" : "out of range",
+		        facts[fact].raw);
 		return fault(r, e);
 	}
 	if (r->has[fact])
@@ -319,8 +337,8 @@ static bool same_kernel(const struct reader *r)
 {
 	const size_t n = strlen(cell(r, ID));
 
-	return r->open && strncmp(str_c(&r->key), cell(r, ID), n) == 0 && str_c(&r->key)[n] == '\n'
-	       && strcmp(str_c(&r->key) + n + 1, cell(r, PROCESS)) == 0;
+	return r->open && strncmp(str_c(&r->key), cell(r, ID), n) == 0 && str_c(&r->key)[n] == '\n' &&
+	       strcmp(str_c(&r->key) + n + 1, cell(r, PROCESS)) == 0;
 }
 
 static int fact_of(const char *name, bool shown)
@@ -402,8 +420,8 @@ static int wide_row(struct reader *r, struct err *e)
 
 		if (h->fact >= 0 && take_fact(r, h->fact, csv_field(r->csv, i), h->exp, e) < 0)
 			return -1;
-		if (h->is_metric && add_metric(r, "", str_c(&r->head_text) + h->name, h->unit, csv_field(r->csv, i), h->exp,
-		                               e) < 0)
+		if (h->is_metric &&
+		    add_metric(r, "", str_c(&r->head_text) + h->name, h->unit, csv_field(r->csv, i), h->exp, e) < 0)
 			return -1;
 	}
 	return end_kernel(r, e);
@@ -446,8 +464,8 @@ static int read_file(struct reader *r, struct err *e)
 {
 	int shape, rc;
 
-	if (!(r->csv = csv_new(r->in, e)) || (shape = read_header(r, e)) < 0
-	    || (shape == 2 && wide_header(r, e) < 0) || guess_mark(r, shape == 2, e) < 0 || begin_again(r, e) < 0)
+	if (!(r->csv = csv_new(r->in, e)) || (shape = read_header(r, e)) < 0 || (shape == 2 && wide_header(r, e) < 0) ||
+	    guess_mark(r, shape == 2, e) < 0 || begin_again(r, e) < 0)
 		return -1;
 	while ((rc = csv_row(r->csv, e)) == 1) {
 		/* The profiler's last words may stand below the table. */
@@ -462,8 +480,14 @@ static int read_file(struct reader *r, struct err *e)
 int ncu_csv_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
                    struct trace_import_stats *st, struct err *e)
 {
-	struct reader r = { .db = db, .in = in, .file = input_name(in), .progress = progress, .arg = arg,
-	                    .device_name = -1, .device_sms = -1, .device_mem = -1 };
+	struct reader r = { .db = db,
+		            .in = in,
+		            .file = input_name(in),
+		            .progress = progress,
+		            .arg = arg,
+		            .device_name = -1,
+		            .device_sms = -1,
+		            .device_mem = -1 };
 	char hash[INPUT_DIGEST];
 	struct trace_import src = { r.file, "ncu-csv", hash, 0, -1, true, NULL };
 	struct trace_import_stats got;

@@ -16,13 +16,13 @@
 #ifndef NPUSIM_TRACES_READ_NCU_CSV_H
 #define NPUSIM_TRACES_READ_NCU_CSV_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). */
 int ncu_csv_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
                    struct trace_import_stats *st, struct err *e);
 bool ncu_csv_is_header(const char *line, size_t n);
-bool ncu_csv_is_chatter(const char *line, size_t n);   /* a line that only Nsight Compute writes: "==PROF== ..." */
+bool ncu_csv_is_chatter(const char *line, size_t n); /* a line that only Nsight Compute writes: "==PROF== ..." */
 
 #endif

@@ -8,18 +8,18 @@
 #include "traces/read/cuda_names.h"
 #include "traces/read/nsys_int.h"
 
-#define KERNEL "CUPTI_ACTIVITY_KIND_KERNEL"
-#define MEMCPY "CUPTI_ACTIVITY_KIND_MEMCPY"
-#define MEMSET "CUPTI_ACTIVITY_KIND_MEMSET"
-#define GRAPH "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-#define EPOCH "TARGET_INFO_SESSION_START_TIME"
-#define GPU "TARGET_INFO_GPU"
+#define KERNEL      "CUPTI_ACTIVITY_KIND_KERNEL"
+#define MEMCPY      "CUPTI_ACTIVITY_KIND_MEMCPY"
+#define MEMSET      "CUPTI_ACTIVITY_KIND_MEMSET"
+#define GRAPH       "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+#define EPOCH       "TARGET_INFO_SESSION_START_TIME"
+#define GPU         "TARGET_INFO_GPU"
 #define CUDA_DEVICE "TARGET_INFO_CUDA_DEVICE"
 
-#define ID_BITS 40                        /* of a correlation id; CUPTI's have 32 */
+#define ID_BITS       40 /* of a correlation id; CUPTI's have 32 */
 #define PROCESSES_MAX (1u << 20)
-#define U32_MOST INT64_C(0xffffffff)
-#define BYTES_MOST (INT64_C(1) << 60)
+#define U32_MOST      INT64_C(0xffffffff)
+#define BYTES_MOST    (INT64_C(1) << 60)
 
 int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e)
 {
@@ -59,22 +59,24 @@ int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, 
 
 /* The columns that kernels, copies and sets share come first. */
 enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PID, GRAPH_NODE, SHARED };
-#define SHARED_COLUMNS [START] = { "start", NSYS_NEEDED }, [END] = { "end", NSYS_NEEDED }, \
-	[DEVICE] = { "deviceId", NSYS_NEEDED }, [CONTEXT] = { "contextId", NSYS_PLAIN }, \
-	[STREAM] = { "streamId", NSYS_NEEDED }, [CORRELATION] = { "correlationId", NSYS_PLAIN }, \
-	[PID] = { "globalPid", NSYS_PLAIN }, [GRAPH_NODE] = { "graphNodeId", NSYS_PLAIN }
+#define SHARED_COLUMNS \
+	[START] = { "start", NSYS_NEEDED }, [END] = { "end", NSYS_NEEDED }, [DEVICE] = { "deviceId", NSYS_NEEDED }, \
+	[CONTEXT] = { "contextId", NSYS_PLAIN }, [STREAM] = { "streamId", NSYS_NEEDED }, \
+	[CORRELATION] = { "correlationId", NSYS_PLAIN }, [PID] = { "globalPid", NSYS_PLAIN }, \
+	[GRAPH_NODE] = { "graphNodeId", NSYS_PLAIN }
 
 static int read_shared(struct nsys *n, const struct nsys_rows *r, struct trace_launch *l, int64_t *external,
                        struct err *e)
 {
 	*l = (struct trace_launch){ .bytes = -1 };
-	if (nsys_span(r, &l->start_ns, &l->dur_ns, e) < 0 || nsys_get(r, DEVICE, "deviceId", U32_MOST, &l->device, e) < 0)
+	if (nsys_span(r, &l->start_ns, &l->dur_ns, e) < 0 ||
+	    nsys_get(r, DEVICE, "deviceId", U32_MOST, &l->device, e) < 0)
 		return -1;
 	l->context = nsys_any(r, CONTEXT);
 	l->stream = nsys_any(r, STREAM);
 	/* Without a process a correlation id says nothing where there are several. */
-	if (!(n->by_process && nsys_null(r, PID))
-	    && nsys_correlation(n, NSYS_PROCESS(nsys_any(r, PID)), nsys_any(r, CORRELATION), &l->correlation, e) < 0)
+	if (!(n->by_process && nsys_null(r, PID)) &&
+	    nsys_correlation(n, NSYS_PROCESS(nsys_any(r, PID)), nsys_any(r, CORRELATION), &l->correlation, e) < 0)
 		return -1;
 	if (!nsys_null(r, GRAPH_NODE)) {
 		l->graph_node = nsys_any(r, GRAPH_NODE);
@@ -104,9 +106,18 @@ static int size(const struct nsys_rows *r, int i, const char *name, uint64_t *ou
 }
 
 enum {
-	K_NAME = SHARED, K_REGISTERS, K_GRID, K_BLOCK = K_GRID + 3, K_CLUSTER = K_BLOCK + 3,
-	K_STATIC = K_CLUSTER + 3, K_DYNAMIC, K_LOCAL, K_GRAPH, K_COLUMNS
+	K_NAME = SHARED,
+	K_REGISTERS,
+	K_GRID,
+	K_BLOCK = K_GRID + 3,
+	K_CLUSTER = K_BLOCK + 3,
+	K_STATIC = K_CLUSTER + 3,
+	K_DYNAMIC,
+	K_LOCAL,
+	K_GRAPH,
+	K_COLUMNS
 };
+/* clang-format off */
 static const struct nsys_col kernel_cols[K_COLUMNS] = {
 	SHARED_COLUMNS,
 	[K_NAME] = { "name", NSYS_NAME }, [K_REGISTERS] = { "registersPerThread", NSYS_PLAIN },
@@ -116,6 +127,7 @@ static const struct nsys_col kernel_cols[K_COLUMNS] = {
 	[K_STATIC] = { "staticSharedMemory", NSYS_PLAIN }, [K_DYNAMIC] = { "dynamicSharedMemory", NSYS_PLAIN },
 	[K_LOCAL] = { "localMemoryPerThread", NSYS_PLAIN }, [K_GRAPH] = { "graphId", NSYS_PLAIN },
 };
+/* clang-format on */
 
 static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 {
@@ -123,15 +135,16 @@ static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 	int64_t external;
 	const char *name;
 
-	if (read_shared(n, r, &l, &external, e) < 0 || small(r, K_REGISTERS, "registersPerThread", &l.registers, e) < 0
-	    || size(r, K_STATIC, "staticSharedMemory", &l.smem_static, e) < 0
-	    || size(r, K_DYNAMIC, "dynamicSharedMemory", &l.smem_dynamic, e) < 0
-	    || size(r, K_LOCAL, "localMemoryPerThread", &l.local, e) < 0)
+	if (read_shared(n, r, &l, &external, e) < 0 ||
+	    small(r, K_REGISTERS, "registersPerThread", &l.registers, e) < 0 ||
+	    size(r, K_STATIC, "staticSharedMemory", &l.smem_static, e) < 0 ||
+	    size(r, K_DYNAMIC, "dynamicSharedMemory", &l.smem_dynamic, e) < 0 ||
+	    size(r, K_LOCAL, "localMemoryPerThread", &l.local, e) < 0)
 		return -1;
 	for (int k = 0; k < 3; k++)
-		if (small(r, K_GRID + k, kernel_cols[K_GRID + k].name, &l.grid[k], e) < 0
-		    || small(r, K_BLOCK + k, kernel_cols[K_BLOCK + k].name, &l.block[k], e) < 0
-		    || small(r, K_CLUSTER + k, kernel_cols[K_CLUSTER + k].name, &l.cluster[k], e) < 0)
+		if (small(r, K_GRID + k, kernel_cols[K_GRID + k].name, &l.grid[k], e) < 0 ||
+		    small(r, K_BLOCK + k, kernel_cols[K_BLOCK + k].name, &l.block[k], e) < 0 ||
+		    small(r, K_CLUSTER + k, kernel_cols[K_CLUSTER + k].name, &l.cluster[k], e) < 0)
 			return -1;
 	if (!nsys_null(r, GRAPH_NODE) && nsys_any(r, K_GRAPH) != 0)
 		l.graph = nsys_any(r, K_GRAPH);
@@ -150,7 +163,9 @@ static int64_t memory(const struct nsys_rows *r, int i)
 enum { C_BYTES = SHARED, C_KIND, C_FROM, C_TO, C_COLUMNS };
 static const struct nsys_col copy_cols[C_COLUMNS] = {
 	SHARED_COLUMNS,
-	[C_BYTES] = { "bytes", NSYS_PLAIN }, [C_KIND] = { "copyKind", NSYS_PLAIN }, [C_FROM] = { "srcKind", NSYS_PLAIN },
+	[C_BYTES] = { "bytes", NSYS_PLAIN },
+	[C_KIND] = { "copyKind", NSYS_PLAIN },
+	[C_FROM] = { "srcKind", NSYS_PLAIN },
 	[C_TO] = { "dstKind", NSYS_PLAIN },
 };
 
@@ -170,7 +185,9 @@ static int put_copy(struct nsys *n, const struct nsys_rows *r, struct err *e)
 
 enum { S_BYTES = SHARED, S_MEMORY, S_COLUMNS };
 static const struct nsys_col set_cols[S_COLUMNS] = {
-	SHARED_COLUMNS, [S_BYTES] = { "bytes", NSYS_PLAIN }, [S_MEMORY] = { "memKind", NSYS_PLAIN },
+	SHARED_COLUMNS,
+	[S_BYTES] = { "bytes", NSYS_PLAIN },
+	[S_MEMORY] = { "memKind", NSYS_PLAIN },
 };
 
 static int put_set(struct nsys *n, const struct nsys_rows *r, struct err *e)
@@ -218,13 +235,13 @@ static int put_device(struct nsys *n, const struct nsys_rows *r, struct err *e)
 	struct trace_device d = { .name = nsys_text(r, D_NAME, e) };
 	int64_t major, minor, sms;
 
-	if (!d.name || nsys_get(r, D_ID, "id", U32_MOST, &d.id, e) < 0
-	    || nsys_get(r, D_MAJOR, "computeMajor", 1000, &major, e) < 0
-	    || nsys_get(r, D_MINOR, "computeMinor", 1000, &minor, e) < 0
-	    || nsys_get(r, D_SMS, "smCount", 1000000, &sms, e) < 0
-	    || nsys_get(r, D_MEM, "totalMemory", BYTES_MOST, &d.mem_bytes, e) < 0
-	    || nsys_get(r, D_SMEM, "maxShmemPerSm", BYTES_MOST, &d.smem_per_sm, e) < 0
-	    || nsys_get(r, D_REGS, "maxRegistersPerSm", BYTES_MOST, &d.regs_per_sm, e) < 0)
+	if (!d.name || nsys_get(r, D_ID, "id", U32_MOST, &d.id, e) < 0 ||
+	    nsys_get(r, D_MAJOR, "computeMajor", 1000, &major, e) < 0 ||
+	    nsys_get(r, D_MINOR, "computeMinor", 1000, &minor, e) < 0 ||
+	    nsys_get(r, D_SMS, "smCount", 1000000, &sms, e) < 0 ||
+	    nsys_get(r, D_MEM, "totalMemory", BYTES_MOST, &d.mem_bytes, e) < 0 ||
+	    nsys_get(r, D_SMEM, "maxShmemPerSm", BYTES_MOST, &d.smem_per_sm, e) < 0 ||
+	    nsys_get(r, D_REGS, "maxRegistersPerSm", BYTES_MOST, &d.regs_per_sm, e) < 0)
 		return -1;
 	d.sm_major = (int32_t)major;
 	d.sm_minor = (int32_t)minor;
@@ -236,9 +253,13 @@ static int put_device(struct nsys *n, const struct nsys_rows *r, struct err *e)
 static int read_devices(struct nsys *n, struct err *e)
 {
 	static const struct nsys_col cols[D_COLUMNS] = {
-		[D_ID] = { "id", NSYS_NEEDED }, [D_NAME] = { "name", NSYS_PLAIN }, [D_MAJOR] = { "computeMajor", NSYS_PLAIN },
-		[D_MINOR] = { "computeMinor", NSYS_PLAIN }, [D_SMS] = { "smCount", NSYS_PLAIN },
-		[D_MEM] = { "totalMemory", NSYS_PLAIN }, [D_SMEM] = { "maxShmemPerSm", NSYS_PLAIN },
+		[D_ID] = { "id", NSYS_NEEDED },
+		[D_NAME] = { "name", NSYS_PLAIN },
+		[D_MAJOR] = { "computeMajor", NSYS_PLAIN },
+		[D_MINOR] = { "computeMinor", NSYS_PLAIN },
+		[D_SMS] = { "smCount", NSYS_PLAIN },
+		[D_MEM] = { "totalMemory", NSYS_PLAIN },
+		[D_SMEM] = { "maxShmemPerSm", NSYS_PLAIN },
 		[D_REGS] = { "maxRegistersPerSm", NSYS_PLAIN },
 	};
 	struct nsys_col mapped[D_COLUMNS];
@@ -268,19 +289,24 @@ static int check_tables(struct nsys *n, struct err *e)
 		if ((rc = nsys_has_table(n, any[i], e)) != 0) {
 			if (rc < 0 || (rc = nsys_has_table(n, "StringIds", e)) != 0)
 				return rc < 0 ? -1 : 0;
-			return err_set(e, ERR_IO, "no table StringIds in '%s', which holds the names of its kernels", n->file);
+			return err_set(e, ERR_IO, "no table StringIds in '%s', which holds the names of its kernels",
+			               n->file);
 		}
 	if (nsys_number(n, "pragma application_id", &app, &got, e) < 0)
 		return -1;
 	if (app == TRACEDB_APP_ID)
-		return err_set(e, ERR_IO, "'%s' is a trace database of npusim itself: the other commands read it as it is",
+		return err_set(e, ERR_IO,
+		               "'%s' is a trace database of npusim itself: the other commands read it as it is",
 		               n->file);
 	if ((rc = nsys_has_table(n, "StringIds", e)) < 0)
 		return -1;
-	return rc ? err_set(e, ERR_IO, "no GPU activity in '%s': it has no table " KERNEL "; was it captured with"
-	                    " '--trace=cuda'?", n->file)
-	          : err_set(e, ERR_IO, "'%s' is a SQLite database and no export of Nsight Systems: it has no table "
-	                    KERNEL, n->file);
+	return rc ? err_set(e, ERR_IO,
+	                    "no GPU activity in '%s': it has no table " KERNEL "; was it captured with"
+	                    " '--trace=cuda'?",
+	                    n->file)
+	          : err_set(e, ERR_IO,
+	                    "'%s' is a SQLite database and no export of Nsight Systems: it has no table " KERNEL,
+	                    n->file);
 }
 
 static int check_content(struct nsys *n, struct err *e)
@@ -293,12 +319,14 @@ static int check_content(struct nsys *n, struct err *e)
 	tracedb_stats(n->db, &st);
 	if (st.kernels + st.copies + st.sets > 0)
 		return 0;
-	if ((rc = nsys_has_table(n, GRAPH, e)) < 0
-	    || (rc && nsys_number(n, "select count(*) from " GRAPH, &graphs, &got, e) < 0))
+	if ((rc = nsys_has_table(n, GRAPH, e)) < 0 ||
+	    (rc && nsys_number(n, "select count(*) from " GRAPH, &graphs, &got, e) < 0))
 		return -1;
 	if (graphs > 0)
-		return err_set(e, ERR_IO, "no kernels in '%s': its %lld graph launches were recorded as wholes; capture with"
-		               " '--cuda-graph-trace=node'", n->file, (long long)graphs);
+		return err_set(e, ERR_IO,
+		               "no kernels in '%s': its %lld graph launches were recorded as wholes; capture with"
+		               " '--cuda-graph-trace=node'",
+		               n->file, (long long)graphs);
 	return err_set(e, ERR_IO, "no GPU activity in '%s': its tables of kernels, copies and sets are empty", n->file);
 }
 
@@ -329,19 +357,18 @@ static int has_processes(struct nsys *n, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progress *progress, void *arg,
-                    struct err *e)
+static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progress *progress, void *arg, struct err *e)
 {
 	const uint64_t total = input_size(in);
 
-	if (nsys_open(n, in, e) < 0 || check_tables(n, e) < 0 || read_epoch(n, base, e) < 0 || has_processes(n, e) < 0
-	    || read_devices(n, e) < 0 || nsys_host(n, e) < 0)
+	if (nsys_open(n, in, e) < 0 || check_tables(n, e) < 0 || read_epoch(n, base, e) < 0 ||
+	    has_processes(n, e) < 0 || read_devices(n, e) < 0 || nsys_host(n, e) < 0)
 		return -1;
 	if (progress && total)
 		progress(arg, total / 2, total);
-	if (read_table(n, KERNEL, kernel_cols, K_COLUMNS, "a kernel", put_kernel, e) < 0
-	    || read_table(n, MEMCPY, copy_cols, C_COLUMNS, "a copy", put_copy, e) < 0
-	    || read_table(n, MEMSET, set_cols, S_COLUMNS, "a set", put_set, e) < 0)
+	if (read_table(n, KERNEL, kernel_cols, K_COLUMNS, "a kernel", put_kernel, e) < 0 ||
+	    read_table(n, MEMCPY, copy_cols, C_COLUMNS, "a copy", put_copy, e) < 0 ||
+	    read_table(n, MEMSET, set_cols, S_COLUMNS, "a set", put_set, e) < 0)
 		return -1;
 	if (progress && total)
 		progress(arg, total, total);

@@ -16,8 +16,8 @@
 #ifndef NPUSIM_TRACES_READ_NSYS_H
 #define NPUSIM_TRACES_READ_NSYS_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). */
 int nsys_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,

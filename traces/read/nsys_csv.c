@@ -7,23 +7,27 @@
 #include "traces/text/csv.h"
 #include "traces/text/measure.h"
 
-#define MOST (INT64_C(1) << 62)  /* sums of two of them do not overflow */
+#define MOST (INT64_C(1) << 62) /* sums of two of them do not overflow */
 
 enum column { TOTAL, INSTANCES, MEDIAN, LEAST, LONGEST, DEVIATION, NAME, N_COLUMNS };
 
 /* As the newest version spells them, and as versions before 2021 did. */
 static const char *const spelt[N_COLUMNS][2] = {
-	[TOTAL] = { "Total Time", "Total Time" }, [INSTANCES] = { "Instances", "Instances" },
-	[MEDIAN] = { "Med", "Median" }, [LEAST] = { "Min", "Minimum" }, [LONGEST] = { "Max", "Maximum" },
-	[DEVIATION] = { "StdDev", "StdDev" }, [NAME] = { "Name", "Name" },
+	[TOTAL] = { "Total Time", "Total Time" },
+	[INSTANCES] = { "Instances", "Instances" },
+	[MEDIAN] = { "Med", "Median" },
+	[LEAST] = { "Min", "Minimum" },
+	[LONGEST] = { "Max", "Maximum" },
+	[DEVIATION] = { "StdDev", "StdDev" },
+	[NAME] = { "Name", "Name" },
 };
 
 struct reader {
 	struct csv *csv;
 	const char *file;
-	int at[N_COLUMNS], exp[N_COLUMNS];  /* place in the row, -1: not there; power of ten to ns */
+	int at[N_COLUMNS], exp[N_COLUMNS]; /* place in the row, -1: not there; power of ten to ns */
 	size_t width;
-	char other[80], said[200];          /* the header of another report; what a log says */
+	char other[80], said[200]; /* the header of another report; what a log says */
 	int64_t instances, total;
 };
 
@@ -48,8 +52,8 @@ static bool has(const char *line, size_t n, const char *word)
 
 bool nsys_csv_is_header(const char *line, size_t n)
 {
-	static const char *const firsts[] = { "Time (%),", "Time(%),", "\"Time (%)\",", "\"Time(%)\",", "Start (ns),",
-	                                      "Start(ns),", "Count,QCount,", "Total (MB)," };
+	static const char *const firsts[] = { "Time (%),",   "Time(%),",   "\"Time (%)\",", "\"Time(%)\",",
+		                              "Start (ns),", "Start(ns),", "Count,QCount,", "Total (MB)," };
 
 	for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
 		if (starts(line, n, firsts[i]))
@@ -75,11 +79,14 @@ static bool is_ours(void *arg, const char *line, size_t n)
 static int no_report(const struct reader *r, struct err *e)
 {
 	if (r->other[0])
-		return err_set(e, ERR_IO, "not the report on kernels in '%s': its columns are '%s', and 'nsys stats --report"
-		               " cuda_gpu_kern_sum' is read", r->file, r->other);
+		return err_set(e, ERR_IO,
+		               "not the report on kernels in '%s': its columns are '%s', and 'nsys stats --report"
+		               " cuda_gpu_kern_sum' is read",
+		               r->file, r->other);
 	if (r->said[0])
 		return err_set(e, ERR_IO, "no kernels in '%s': it says '%s'", r->file, r->said);
-	return err_set(e, ERR_IO, "no report of nsys stats in '%s': no line begins with 'Time (%%),Total Time'", r->file);
+	return err_set(e, ERR_IO, "no report of nsys stats in '%s': no line begins with 'Time (%%),Total Time'",
+	               r->file);
 }
 
 /* Power of ten to nanoseconds of "Total Time (us)"; -1 for another unit. */
@@ -156,9 +163,9 @@ static int put_row(struct reader *r, struct tracedb *db, struct err *e)
 		err_set(e, ERR_IO, "a row of %zu fields under a header of %zu", csv_count(r->csv), r->width);
 		return fault(r, e);
 	}
-	if (number(r, TOTAL, &s.total_ns, e) < 0 || number(r, INSTANCES, &s.instances, e) < 0
-	    || number(r, MEDIAN, &s.median_ns, e) < 0 || number(r, LEAST, &s.min_ns, e) < 0
-	    || number(r, LONGEST, &s.max_ns, e) < 0 || number(r, DEVIATION, &s.deviation_ns, e) < 0)
+	if (number(r, TOTAL, &s.total_ns, e) < 0 || number(r, INSTANCES, &s.instances, e) < 0 ||
+	    number(r, MEDIAN, &s.median_ns, e) < 0 || number(r, LEAST, &s.min_ns, e) < 0 ||
+	    number(r, LONGEST, &s.max_ns, e) < 0 || number(r, DEVIATION, &s.deviation_ns, e) < 0)
 		return -1;
 	if (s.instances == 0) {
 		err_set(e, ERR_IO, "a kernel with no instances");
@@ -201,7 +208,8 @@ static int read_report(struct tracedb *db, struct input *in, input_progress *pro
 	if ((rc = csv_skip_to(r.csv, is_ours, &r, e)) == 0)
 		rc = no_report(&r, e);
 	if (rc > 0)
-		rc = csv_row(r.csv, e) < 0 || read_header(&r, e) < 0 || read_rows(&r, db, in, progress, arg, e) < 0 ? -1 : 0;
+		rc = csv_row(r.csv, e) < 0 || read_header(&r, e) < 0 || read_rows(&r, db, in, progress, arg, e) < 0 ? -1
+		                                                                                                    : 0;
 	csv_free(r.csv);
 	return rc;
 }

@@ -11,8 +11,8 @@
 #include "sim/base/str.h"
 
 #define NAME_MAX_BYTES (1 << 20)
-#define TIME_MAX (INT64_C(1) << 61)  /* a start, a duration and the clock's origin add up without overflow */
-#define MAGIC "SQLite format 3"      /* with its zero */
+#define TIME_MAX       (INT64_C(1) << 61) /* a start, a duration and the clock's origin add up without overflow */
+#define MAGIC          "SQLite format 3"  /* with its zero */
 
 static int fail(struct nsys *n, struct err *e)
 {
@@ -39,7 +39,8 @@ static int spool_all(struct input *in, int fd, const char *path, struct err *e)
 			ssize_t k = write(fd, buf + at, (size_t)(n - at));
 
 			if (k < 0 && errno != EINTR) {
-				n = err_set(e, ERR_IO, "cannot unpack '%s' into '%s': %s", input_name(in), path, strerror(errno));
+				n = err_set(e, ERR_IO, "cannot unpack '%s' into '%s': %s", input_name(in), path,
+				            strerror(errno));
 				goto out;
 			}
 			at += k > 0 ? k : 0;
@@ -116,7 +117,8 @@ int nsys_open(struct nsys *n, struct input *in, struct err *e)
 	if (k < 0)
 		return -1;
 	if (got < sizeof head || memcmp(head, MAGIC, sizeof head) != 0)
-		return err_set(e, ERR_IO, "'%s' is no SQLite database, which 'nsys export --type sqlite' writes", n->file);
+		return err_set(e, ERR_IO, "'%s' is no SQLite database, which 'nsys export --type sqlite' writes",
+		               n->file);
 	if (input_is_file(in) && !input_zipped(in))
 		return open_immutable(n, n->file, e);
 	return unpack(n, in, e) < 0 ? -1 : open_immutable(n, n->spool, e);

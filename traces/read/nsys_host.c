@@ -9,19 +9,22 @@
 #include "traces/read/nvtx_op.h"
 
 #define RUNTIME "CUPTI_ACTIVITY_KIND_RUNTIME"
-#define NVTX "NVTX_EVENTS"
+#define NVTX    "NVTX_EVENTS"
 
 /* From correlation to the op around the call; in the database being written, as there may be millions. */
-#define MAKE_LINKS "create temp table if not exists nsys_link(correlation integer primary key, external integer);" \
+#define MAKE_LINKS \
+	"create temp table if not exists nsys_link(correlation integer primary key, external integer);" \
 	" delete from nsys_link"
 
 struct host {
 	struct nsys *n;
 	struct nsys_rows calls, ranges;
-	int has_call, has_range;         /* the cursor stands on a row */
+	int has_call, has_range; /* the cursor stands on a row */
 	int64_t thread;
 	uint32_t depth;
-	struct open { int64_t end, external; } open[NEST_MAX];
+	struct open {
+		int64_t end, external;
+	} open[NEST_MAX];
 	struct nvtx_op op;
 };
 
@@ -78,9 +81,9 @@ static int take_call(struct host *h, struct err *e)
 	const int64_t thread = nsys_any(r, C_TID);
 	int64_t start, dur, id;
 
-	if (!name || nsys_span(r, &start, &dur, e) < 0
-	    || nsys_correlation(h->n, NSYS_PROCESS(thread), nsys_any(r, C_CORRELATION), &id, e) < 0
-	    || link_call(h, id, start, e) < 0)
+	if (!name || nsys_span(r, &start, &dur, e) < 0 ||
+	    nsys_correlation(h->n, NSYS_PROCESS(thread), nsys_any(r, C_CORRELATION), &id, e) < 0 ||
+	    link_call(h, id, start, e) < 0)
 		return -1;
 	return tracedb_put_call(h->n->db, *name ? name : "(unnamed)", start, dur, thread, id, tracedb_is_sync(name), e);
 }
@@ -90,12 +93,16 @@ static int take_call(struct host *h, struct err *e)
 static int begin(struct host *h, struct err *e)
 {
 	static const struct nsys_col calls[] = {
-		[C_START] = { "start", NSYS_NEEDED }, [C_END] = { "end", NSYS_NEEDED }, [C_NAME] = { "nameId", NSYS_TEXT },
-		[C_TID] = { "globalTid", NSYS_PLAIN }, [C_CORRELATION] = { "correlationId", NSYS_PLAIN },
+		[C_START] = { "start", NSYS_NEEDED },
+		[C_END] = { "end", NSYS_NEEDED },
+		[C_NAME] = { "nameId", NSYS_TEXT },
+		[C_TID] = { "globalTid", NSYS_PLAIN },
+		[C_CORRELATION] = { "correlationId", NSYS_PLAIN },
 	};
 	static const struct nsys_col ranges[] = {
-		[R_START] = { "start", NSYS_NEEDED }, [R_END] = { "end", NSYS_NEEDED }, [R_TYPE] = { "eventType", NSYS_NEEDED },
-		[R_TEXT] = { "text", NSYS_PLAIN }, [R_TEXT_ID] = { "textId", NSYS_TEXT }, [R_TID] = { "globalTid", NSYS_PLAIN },
+		[R_START] = { "start", NSYS_NEEDED },    [R_END] = { "end", NSYS_NEEDED },
+		[R_TYPE] = { "eventType", NSYS_NEEDED }, [R_TEXT] = { "text", NSYS_PLAIN },
+		[R_TEXT_ID] = { "textId", NSYS_TEXT },   [R_TID] = { "globalTid", NSYS_PLAIN },
 	};
 	const int has_calls = nsys_has_table(h->n, RUNTIME, e), has_nvtx = nsys_has_table(h->n, NVTX, e);
 

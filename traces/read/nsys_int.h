@@ -3,58 +3,66 @@
 #ifndef NPUSIM_TRACES_READ_NSYS_INT_H
 #define NPUSIM_TRACES_READ_NSYS_INT_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 struct sqlite3;
 
 struct nsys {
 	struct sqlite3 *h;
 	const char *file;
-	char spool[512];             /* the unpacked copy, removed again; empty: none */
+	char spool[512]; /* the unpacked copy, removed again; empty: none */
 	struct tracedb *db;
-	bool by_process;             /* launches and calls say which process they are of */
-	int64_t *pids;               /* processes met, by the number they go under */
+	bool by_process; /* launches and calls say which process they are of */
+	int64_t *pids;   /* processes met, by the number they go under */
 	size_t n_pids, cap_pids, last_pid;
 	int64_t n_ops;
-	bool links;                  /* some call was made inside an op */
+	bool links; /* some call was made inside an op */
 };
 
 /* --- nsys_file.c: the export as a database ------------------------------------------------------------------- */
 int nsys_open(struct nsys *n, struct input *in, struct err *e);
 void nsys_close(struct nsys *n);
-int nsys_has_table(struct nsys *n, const char *table, struct err *e);                     /* 1, 0, -1 */
-int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e);  /* 1, 0, -1 */
+int nsys_has_table(struct nsys *n, const char *table, struct err *e);                      /* 1, 0, -1 */
+int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e); /* 1, 0, -1 */
 /* The first column of the first row; *got false without one or where it is no integer. */
 int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct err *e);
 
 struct sqlite3_stmt;
-struct nsys_rows { struct nsys *n; struct sqlite3_stmt *s; const char *what; };
+struct nsys_rows {
+	struct nsys *n;
+	struct sqlite3_stmt *s;
+	const char *what;
+};
 
 enum nsys_col_type {
-	NSYS_PLAIN, NSYS_NEEDED,
-	NSYS_TEXT,                   /* the text of the StringIds row that it names */
-	NSYS_NAME,                   /* the text of a kernel's demangled, else short, else mangled name */
-	NSYS_CUDA_ID                 /* CUDA's number of the GPU that it names */
+	NSYS_PLAIN,
+	NSYS_NEEDED,
+	NSYS_TEXT,   /* the text of the StringIds row that it names */
+	NSYS_NAME,   /* the text of a kernel's demangled, else short, else mangled name */
+	NSYS_CUDA_ID /* CUDA's number of the GPU that it names */
 };
-struct nsys_col { const char *name; enum nsys_col_type type; };
+struct nsys_col {
+	const char *name;
+	enum nsys_col_type type;
+};
 
 /* Rows of those columns in that order; a column that the table lacks is NULL in each. `tail` may be NULL. A table
  * that lacks a needed column is an error. `what` names a row in errors: "a kernel". */
 int nsys_rows(struct nsys *n, struct nsys_rows *r, const char *table, const struct nsys_col *cols, int n_cols,
               const char *tail, const char *what, struct err *e);
 void nsys_rows_end(struct nsys_rows *r);
-int nsys_next(struct nsys_rows *r, struct err *e);                                        /* 1, 0, -1 */
+int nsys_next(struct nsys_rows *r, struct err *e); /* 1, 0, -1 */
 bool nsys_null(const struct nsys_rows *r, int i);
 /* NULL is 0; anything but an integer from 0 to `most` is an error. */
 int nsys_get(const struct nsys_rows *r, int i, const char *name, int64_t most, int64_t *v, struct err *e);
-int64_t nsys_any(const struct nsys_rows *r, int i);                                       /* ids: any bits do */
-const char *nsys_text(const struct nsys_rows *r, int i, struct err *e);                   /* "" for NULL; NULL: error */
+int64_t nsys_any(const struct nsys_rows *r, int i);                     /* ids: any bits do */
+const char *nsys_text(const struct nsys_rows *r, int i, struct err *e); /* "" for NULL; NULL: error */
 /* Columns 0 and 1, start and end, as start and duration. */
 int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct err *e);
 
 /* --- nsys.c --- */
-#define NSYS_PROCESS(global) ((global) & ~INT64_C(0xffffff))  /* of a thread's id: its process's */
+#define NSYS_PROCESS(global) ((global) & ~INT64_C(0xffffff)) /* of a thread's id: its process's */
 /* An id that is unique in the file for process and correlation id; 0 for none. */
 int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e);
 

@@ -53,8 +53,11 @@ int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const char *text, int64_t
 {
 	struct trace_arg args[TRACE_MAX_ARGS];
 	const char *sizes = strstr(text, ", sizes = [");
-	struct trace_op o = { .start_ns = start_ns, .dur_ns = dur_ns, .thread = thread,
-	                      .sequence = number_behind(text, ", seq = ", -1), .args = args };
+	struct trace_op o = { .start_ns = start_ns,
+		              .dur_ns = dur_ns,
+		              .thread = thread,
+		              .sequence = number_behind(text, ", seq = ", -1),
+		              .args = args };
 	uint32_t dropped = 0;
 
 	str_clear(&n->name);

@@ -4,12 +4,15 @@
 #define NPUSIM_TRACES_READ_NVTX_OP_H
 
 #include "sim/base/str.h"
-#include "traces/read/kineto_args.h"
 #include "traces/db/tracedb.h"
+#include "traces/read/kineto_args.h"
 
 #define NVTX_OP_DEPTH 1024 /* deeper than any interpreter's stack */
 
-struct nvtx_op { struct str name; struct kargs args; };  /* memory that is used again; starts zeroed */
+struct nvtx_op {
+	struct str name;
+	struct kargs args;
+}; /* memory that is used again; starts zeroed */
 
 bool nvtx_is_op(const char *text);
 /* Puts the op of a text that is one; `external` is what joins it and its launches. */

@@ -27,12 +27,12 @@
 #ifndef NPUSIM_TRACES_READ_REPLAY_H
 #define NPUSIM_TRACES_READ_REPLAY_H
 
-#include "traces/text/input.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
 #define REPLAY_CONTEXT_MAX 10000000
 
-bool replay_is_header(const char *line, size_t n);  /* "replay: 1" */
+bool replay_is_header(const char *line, size_t n); /* "replay: 1" */
 /* `context` 0: what the file assumes. 0 imported, 1 in the database already, -1 error (nothing of it remains). */
 int replay_import(struct tracedb *db, const char *path, int64_t context, struct trace_import_stats *st, struct err *e);
 

@@ -10,11 +10,11 @@
 struct csv {
 	struct input *in;
 	unsigned char *buf;
-	size_t from, to;                 /* what is unread of it */
+	size_t from, to; /* what is unread of it */
 	bool at_end;
 	uint64_t line, row_line;
-	struct str text;                 /* the row's fields, each ended by a zero */
-	size_t *at, n, cap;              /* where each begins */
+	struct str text;    /* the row's fields, each ended by a zero */
+	size_t *at, n, cap; /* where each begins */
 };
 
 struct csv *csv_new(struct input *in, struct err *e)

@@ -11,9 +11,9 @@
 
 #include "traces/text/input.h"
 
-#define CSV_FIELDS 16384
+#define CSV_FIELDS    16384
 #define CSV_FIELD_MAX (1u << 20)
-#define CSV_ROW_MAX (4u << 20)
+#define CSV_ROW_MAX   (4u << 20)
 #define CSV_LINE_SEEN 400 /* as much of a line before the header as is shown to csv_skip_to's callers */
 
 struct csv;
@@ -21,14 +21,14 @@ struct csv;
 /* Is this (the start of) the header's line? It may take notes of the lines that are not. */
 typedef bool csv_is_header(void *arg, const char *line, size_t n);
 
-struct csv *csv_new(struct input *in, struct err *e);   /* reads from where `in` stands */
+struct csv *csv_new(struct input *in, struct err *e); /* reads from where `in` stands */
 void csv_free(struct csv *c);
 /* Skips lines until one is the header, which the next csv_row reads: 1, or 0 when none is, -1 error. */
 int csv_skip_to(struct csv *c, csv_is_header *is, void *arg, struct err *e);
 /* 1 a row, 0 the end, -1 error. An empty line is a row of one empty field. */
 int csv_row(struct csv *c, struct err *e);
 size_t csv_count(const struct csv *c);
-const char *csv_field(const struct csv *c, size_t i);   /* "" beyond the row's end; valid until the next row */
-uint64_t csv_line(const struct csv *c);                 /* on which the row began, from 1 */
+const char *csv_field(const struct csv *c, size_t i); /* "" beyond the row's end; valid until the next row */
+uint64_t csv_line(const struct csv *c);               /* on which the row began, from 1 */
 
 #endif

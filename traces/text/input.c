@@ -16,7 +16,7 @@ struct input {
 	FILE *f;
 	const unsigned char *mem;
 	uint64_t size, at;
-	unsigned char *raw;          /* zipped bytes on their way */
+	unsigned char *raw; /* zipped bytes on their way */
 	z_stream z;
 	bool begun, zipped, open, ended;
 };

@@ -12,7 +12,7 @@
 
 #include "sim/base/err.h"
 
-#define INPUT_CHUNK (256u * 1024)
+#define INPUT_CHUNK  (256u * 1024)
 #define INPUT_DIGEST 48
 
 /* Called now and then with the bytes done of the file's size; may be NULL. */
@@ -29,9 +29,9 @@ void input_rewind(struct input *in);
 /* Of the file's own bytes, zipped or not; the next read starts at the beginning. */
 int input_digest(struct input *in, char out[INPUT_DIGEST], struct err *e);
 const char *input_name(const struct input *in);
-bool input_is_file(const struct input *in);      /* and not bytes in memory: its name is its path */
-bool input_zipped(const struct input *in);       /* known after the first read */
-uint64_t input_done(const struct input *in);     /* of the file's own bytes */
+bool input_is_file(const struct input *in);  /* and not bytes in memory: its name is its path */
+bool input_zipped(const struct input *in);   /* known after the first read */
+uint64_t input_done(const struct input *in); /* of the file's own bytes */
 uint64_t input_size(const struct input *in);
 
 #endif

@@ -82,9 +82,12 @@ bool measure_clean(const char *text, enum measure_mark mark, char out[MEASURE_MA
 }
 
 /* Times as older and newer versions spell them. */
-static const struct unit { const char *spelt, *base; int exp; } units[] = {
-	{ "ns", "ns", 0 }, { "us", "ns", 3 }, { "ms", "ns", 6 }, { "s", "ns", 9 }, { "nsecond", "ns", 0 },
-	{ "usecond", "ns", 3 }, { "msecond", "ns", 6 }, { "second", "ns", 9 },
+static const struct unit {
+	const char *spelt, *base;
+	int exp;
+} units[] = {
+	{ "ns", "ns", 0 },      { "us", "ns", 3 },      { "ms", "ns", 6 },      { "s", "ns", 9 },
+	{ "nsecond", "ns", 0 }, { "usecond", "ns", 3 }, { "msecond", "ns", 6 }, { "second", "ns", 9 },
 };
 
 /* Length of the prefix: 1 in "Mbyte", of 6; 0 in "SM", as what follows a prefix begins small. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEASURE_MAX 80       /* of a number's text, cleaned */
+#define MEASURE_MAX 80 /* of a number's text, cleaned */
 
 /* Which mark is the decimal one. A file has one convention; most of its numbers do not tell which. */
 enum measure_mark { MEASURE_UNKNOWN, MEASURE_POINT, MEASURE_COMMA };

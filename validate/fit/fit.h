@@ -18,7 +18,7 @@
 #define FIT_MAX 160
 
 struct fit_param {
-	const char *name;            /* "gpu.launch", "rms_norm.cycles" */
+	const char *name; /* "gpu.launch", "rms_norm.cycles" */
 	bool of_kernel;
 	size_t row;                  /* of the configuration */
 	struct kernel_number number; /* of a template; its value is the table's */
@@ -28,26 +28,28 @@ struct fit_param {
 	size_t samples;              /* out: of the fitted split that depend on it */
 	uint64_t value;              /* out: of all folds together */
 	uint64_t low, high;          /* out: least and largest over folds */
-	double sensitivity;          /* out: points of mean error of those samples when it is 10 % off, the larger side */
+	double sensitivity; /* out: points of mean error of those samples when it is 10 % off, the larger side */
 };
 
 struct fit_measured {
 	size_t row;
-	const char *csv, *name;      /* file, and the row's name and parameters */
+	const char *csv, *name; /* file, and the row's name and parameters */
 	uint64_t value, given;
 };
 
 struct fit_plan {
 	struct arena *arena;
-	struct fit_measured *measured; size_t n_measured;
-	struct fit_param *fit; size_t n_fit;
+	struct fit_measured *measured;
+	size_t n_measured;
+	struct fit_param *fit;
+	size_t n_fit;
 };
 
 struct fit_report {
-	size_t samples;              /* of the fitted split */
-	size_t searches;             /* groups of parameters that share no sample */
+	size_t samples;  /* of the fitted split */
+	size_t searches; /* groups of parameters that share no sample */
 	unsigned evaluations;
-	double mape, cv_mape;        /* on the samples fitted; mean over them, each scored by the other folds' values */
+	double mape, cv_mape; /* on the samples fitted; mean over them, each scored by the other folds' values */
 };
 
 /* Reads the plan and the measurements it names, and sets those in the configuration. */
@@ -58,6 +60,6 @@ void fit_plan_free(struct fit_plan *p);
 int fit_run(struct fit_plan *p, struct machine_conf *conf, struct cases *sets, size_t n_sets, unsigned folds,
             void (*progress)(void *arg, double part), void *arg, struct fit_report *out, struct err *e);
 
-uint64_t fit_round(uint64_t v);      /* to four significant digits */
+uint64_t fit_round(uint64_t v); /* to four significant digits */
 
 #endif

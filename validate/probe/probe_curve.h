@@ -20,17 +20,20 @@
 struct probe_curve {
 	uint64_t bytes[PROBE_MEM_POINTS];
 	double ns[PROBE_MEM_POINTS];
-	bool l1;                             /* measured through an L1 */
+	bool l1; /* measured through an L1 */
 	int n;
 };
 
 int probe_curve_load(struct probe_curve *c, const char *path, uint64_t clock_khz, struct err *e);
 bool probe_curve_counted(const struct probe_curve *c, int i);
 
-struct probe_plateau { int n; double measured, simulated; };   /* ns; n: footprints, 0: none */
+struct probe_plateau {
+	int n;
+	double measured, simulated;
+}; /* ns; n: footprints, 0: none */
 struct probe_curve_sum {
 	int counted;
-	double median, mean, worst;          /* of the absolute errors, as shares */
+	double median, mean, worst; /* of the absolute errors, as shares */
 	uint64_t worst_bytes;
 	struct probe_plateau l2, dram;
 };

@@ -17,23 +17,23 @@ enum probe_order { PROBE_SEQ, PROBE_RANDOM, PROBE_STRIDE, PROBE_COPY };
 struct probe_stream {
 	enum probe_order order;
 	bool chase;
-	uint64_t stride;                     /* bytes */
-	uint64_t chunk;                      /* random: bytes read in order at each place; copy: bytes a turn. 0: a burst */
-	uint64_t skew;                       /* copy: B is half the memory and this from A */
-	uint32_t reads, writes;              /* of each group; 0, 0: reads only */
-	uint32_t load;                       /* ppm of the peak; 0: saturating */
+	uint64_t stride;        /* bytes */
+	uint64_t chunk;         /* random: bytes read in order at each place; copy: bytes a turn. 0: a burst */
+	uint64_t skew;          /* copy: B is half the memory and this from A */
+	uint32_t reads, writes; /* of each group; 0, 0: reads only */
+	uint32_t load;          /* ppm of the peak; 0: saturating */
 	bool poisson;
-	uint64_t requests;                   /* bursts; 0: enough for 40 refreshes, and 20000 */
-	uint64_t tile;                       /* tile path: bytes of a tile; 0: 64 KiB */
+	uint64_t requests; /* bursts; 0: enough for 40 refreshes, and 20000 */
+	uint64_t tile;     /* tile path: bytes of a tile; 0: 64 KiB */
 	uint64_t seed;
 };
 
 struct probe_result {
 	uint64_t requests;
 	double efficiency, gbps, peak_gbps;
-	double mean_ns, p99_ns;              /* of reads; below 0: there were none */
-	bool saturated;                      /* under load: fewer than 98.5 % of it were served */
-	struct dram_cmd_stats commands;      /* command path */
+	double mean_ns, p99_ns;         /* of reads; below 0: there were none */
+	bool saturated;                 /* under load: fewer than 98.5 % of it were served */
+	struct dram_cmd_stats commands; /* command path */
 };
 
 /* "seq", "random", "stride=1024", "mix=2:1", "copy", "chase" and what README.md lists; ERR_USAGE. */
@@ -42,7 +42,12 @@ int probe_dram_command(const struct dram_cfg *c, const struct probe_stream *s, s
 int probe_dram_tile(const struct dram_cfg *c, const struct probe_stream *s, struct probe_result *r, struct err *e);
 
 /* The generator alone, for benchmarks and tests: burst i of the stream. */
-struct probe_gen { struct probe_stream s; uint64_t burst, bytes, at, left, i; uint32_t turn; uint64_t rng[2]; };
+struct probe_gen {
+	struct probe_stream s;
+	uint64_t burst, bytes, at, left, i;
+	uint32_t turn;
+	uint64_t rng[2];
+};
 void probe_gen_init(struct probe_gen *g, const struct probe_stream *s, const struct dram_map_size *size);
 uint64_t probe_gen_next(struct probe_gen *g, bool *write);
 

@@ -9,7 +9,7 @@
 
 #define COLUMNS_MAX    40
 #define LINE_MAX_CHARS 4096
-#define AT_CAPACITY                                                                                                    \
+#define AT_CAPACITY \
 	0.99 /* M/D/1 waits 1 / (2 (1 - load)) services: from 50 of them on, a run is too short for a mean */
 
 static const struct {

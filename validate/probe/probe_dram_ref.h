@@ -9,23 +9,34 @@
 
 #include "validate/probe/probe_dram.h"
 
-enum probe_class { PROBE_C_SEQ, PROBE_C_RANDOM, PROBE_C_STRIDED, PROBE_C_MIX, PROBE_C_COPY, PROBE_C_CHASE, PROBE_C_LOAD,
-                   PROBE_CLASSES };
+enum probe_class {
+	PROBE_C_SEQ,
+	PROBE_C_RANDOM,
+	PROBE_C_STRIDED,
+	PROBE_C_MIX,
+	PROBE_C_COPY,
+	PROBE_C_CHASE,
+	PROBE_C_LOAD,
+	PROBE_CLASSES
+};
 
 struct probe_row {
 	char simulator[16], type[24], pattern[32], parameter[64], map[32], controller[48];
 	uint64_t requests;
-	double efficiency, mean_ns, p99_ns;  /* theirs; mean and p99 below 0: none */
+	double efficiency, mean_ns, p99_ns; /* theirs; mean and p99 below 0: none */
 	bool saturated;
-	double capacity;                     /* of a load row: the reference's efficiency, not paced; 0: no such row */
+	double capacity; /* of a load row: the reference's efficiency, not paced; 0: no such row */
 	/* Filled by probe_ref_run. */
 	enum probe_class cls;
-	const char *why_not;                 /* NULL: it counts */
+	const char *why_not; /* NULL: it counts */
 	bool ran;
 	struct probe_result ours;
-	double error;                        /* relative; a chase's in ns */
+	double error; /* relative; a chase's in ns */
 };
-struct probe_ref { struct probe_row *row; size_t n; };
+struct probe_ref {
+	struct probe_row *row;
+	size_t n;
+};
 
 int probe_ref_load(struct probe_ref *f, const char *path, struct err *e);
 void probe_ref_free(struct probe_ref *f);

@@ -7,12 +7,16 @@
 
 #include "arch/mem/dram_tile.h"
 
-#define TILE (UINT64_C(64) << 10)
-#define RUNS 64
-#define IN_FLIGHT 2
+#define TILE         (UINT64_C(64) << 10)
+#define RUNS         64
+#define IN_FLIGHT    2
 #define WARM_PERCENT 5
 
-struct tiles { struct probe_gen g; uint64_t bytes, left; bool one_run; };
+struct tiles {
+	struct probe_gen g;
+	uint64_t bytes, left;
+	bool one_run;
+};
 
 /* The next tile: its runs, and whether it is written. */
 static uint32_t next_tile(struct tiles *t, struct mem_run *runs, bool *write)
@@ -79,8 +83,9 @@ static void report(struct probe_result *r, const struct dram_timing *t, uint64_t
 int probe_dram_tile(const struct dram_cfg *c, const struct probe_stream *s, struct probe_result *r, struct err *e)
 {
 	struct dram_timing t = dram_timing(c);
-	struct dram_map_size size = { .n = { c->channels, c->pseudo_channels, c->ranks, c->bank_groups, c->banks, c->rows,
-	                                     c->row_bytes / t.burst_bytes }, .burst_bytes = t.burst_bytes };
+	struct dram_map_size size = { .n = { c->channels, c->pseudo_channels, c->ranks, c->bank_groups, c->banks,
+		                             c->rows, c->row_bytes / t.burst_bytes },
+		                      .burst_bytes = t.burst_bytes };
 	struct tiles tiles = { .bytes = s->chase ? t.burst_bytes : s->tile ? s->tile : TILE };
 	struct probe_stream of_tiles = *s;
 	struct dram_tile_stats stats = { 0 };

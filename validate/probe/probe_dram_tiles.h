@@ -12,12 +12,14 @@
 
 struct probe_tiles {
 	const char *name;
-	uint32_t streams;                    /* each in order, by turns; 0: tiles at random */
-	uint32_t reads, writes;              /* of each group; written tiles lie in the other half of the memory */
-	uint64_t tile, window, tiles;        /* bytes of a tile and in flight (two tiles at least); how many */
+	uint32_t streams;             /* each in order, by turns; 0: tiles at random */
+	uint32_t reads, writes;       /* of each group; written tiles lie in the other half of the memory */
+	uint64_t tile, window, tiles; /* bytes of a tile and in flight (two tiles at least); how many */
 	uint64_t seed;
 };
-struct probe_tiles_result { double tile, command; }; /* efficiency */
+struct probe_tiles_result {
+	double tile, command;
+}; /* efficiency */
 
 const struct probe_tiles *probe_tiles_known(size_t i); /* NULL: no more */
 int probe_tiles(const struct dram_cfg *c, const struct probe_tiles *s, struct probe_tiles_result *r, struct err *e);

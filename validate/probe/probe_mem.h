@@ -18,20 +18,20 @@
 #include "arch/machine/machine_cfg.h"
 
 struct probe_mem_opts {
-	uint64_t tile;                       /* bytes; 0: the machine's dma.tile, 64 KiB at most */
-	uint32_t window;                     /* tiles under way; 0: the machine's dma.outstanding, twice */
-	uint64_t largest;                    /* last working set; 0: 8 times the caches, 16 MiB or more (stream: 256) */
-	uint32_t samples;                    /* accesses of a chase; 0: 4000 */
+	uint64_t tile;    /* bytes; 0: the machine's dma.tile, 64 KiB at most */
+	uint32_t window;  /* tiles under way; 0: the machine's dma.outstanding, twice */
+	uint64_t largest; /* last working set; 0: 8 times the caches, 16 MiB or more (stream: 256) */
+	uint32_t samples; /* accesses of a chase; 0: 4000 */
 	uint64_t seed;
-	const uint64_t *sets;                /* latency: these working sets instead, in whole blocks */
+	const uint64_t *sets; /* latency: these working sets instead, in whole blocks */
 	int n_sets;
 };
 
 /* Nanoseconds are of one request. A field below 0 has no meaning here. */
 struct probe_mem_point {
-	const char *what;                    /* "read", "write", "triad", "copy"; "chase" */
-	uint64_t ws_bytes;                   /* working set, or bytes moved */
-	double hit, gbps, efficiency;        /* shares of 1; efficiency: of the peak of the L2, or of DRAM (stream) */
+	const char *what;             /* "read", "write", "triad", "copy"; "chase" */
+	uint64_t ws_bytes;            /* working set, or bytes moved */
+	double hit, gbps, efficiency; /* shares of 1; efficiency: of the peak of the L2, or of DRAM (stream) */
 	double mean_ns, p99_ns, hit_ns, miss_ns; /* hit_ns, miss_ns: mean of those that hit, that missed */
 };
 

@@ -13,7 +13,8 @@
 struct accuracy {
 	const char *device, *config, *split, *build, *model, *digest;
 	struct score all;
-	struct score *classes; size_t n;
+	struct score *classes;
+	size_t n;
 };
 
 /* NULL path: configs/accuracy/h200.yaml. 1: read; 0: there is no such file; -1: error. */
@@ -21,6 +22,6 @@ int accuracy_load(const char *path, struct arena *a, struct accuracy *out, struc
 void accuracy_write(const struct accuracy *acc, struct str *out);
 /* Identity of the model that a build is, over this configuration and kernel table. */
 void accuracy_model(uint64_t config_hash, uint64_t kernels_hash, char out[17]);
-const struct score *accuracy_of(const struct accuracy *acc, const char *cls);        /* NULL: never held against it */
+const struct score *accuracy_of(const struct accuracy *acc, const char *cls); /* NULL: never held against it */
 
 #endif

@@ -17,17 +17,17 @@
 enum sample_split { SAMPLE_FITTED, SAMPLE_HELD_OUT };
 
 struct sample {
-	const char *name;            /* "gemm_bf16 K=4096,M=1,N=4096"; of a launch: its op */
-	const char *cls;             /* family */
-	const char *group;           /* annotation around a launch, a step say; "" for none; of a case: its KIND */
+	const char *name;  /* "gemm_bf16 K=4096,M=1,N=4096"; of a launch: its op */
+	const char *cls;   /* family */
+	const char *group; /* annotation around a launch, a step say; "" for none; of a case: its KIND */
 	uint64_t measured_ns, low_ns, high_ns; /* median, least and largest over repetitions */
 	uint32_t reps;
-	uint32_t first_op, n_ops;    /* ops of the repetition that is simulated */
-	uint32_t launch;             /* of the stream; UINT32_MAX: a case, all of its ops' launches */
+	uint32_t first_op, n_ops; /* ops of the repetition that is simulated */
+	uint32_t launch;          /* of the stream; UINT32_MAX: a case, all of its ops' launches */
 	enum sample_split split;
-	uint64_t hash;               /* for folds */
-	ps_t around;                 /* what the benchmark's way of measuring adds: stated, not modelled */
-	struct gpu_time time;        /* filled by cases_time; the parts summed over a case's launches */
+	uint64_t hash;        /* for folds */
+	ps_t around;          /* what the benchmark's way of measuring adds: stated, not modelled */
+	struct gpu_time time; /* filled by cases_time; the parts summed over a case's launches */
 };
 
 struct cases {
@@ -36,13 +36,14 @@ struct cases {
 	const struct trace *trace;
 	struct op_stream stream;
 	struct gpu_work work;
-	struct sample *v; size_t n;
-	uint64_t opaque_ns;          /* measured time no sample stands for */
-	bool of_cases;               /* of a benchmark, not of steps */
+	struct sample *v;
+	size_t n;
+	uint64_t opaque_ns; /* measured time no sample stands for */
+	bool of_cases;      /* of a benchmark, not of steps */
 };
 
 struct cases_rules;
-struct cases_rules *cases_rules_load(const char *path, struct err *e);       /* NULL: the default table */
+struct cases_rules *cases_rules_load(const char *path, struct err *e); /* NULL: the default table */
 void cases_rules_free(struct cases_rules *r);
 
 /* `t` and the arena must outlive the cases. */

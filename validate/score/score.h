@@ -9,10 +9,10 @@
 #include "validate/score/cases.h"
 
 struct score {
-	const char *cls;             /* NULL: all */
+	const char *cls; /* NULL: all */
 	size_t n;
 	double mape, median_ape, p90_ape, bias, weighted_ape;
-	double spread;               /* half range of the repetitions over their median, median of the samples; -1: no reps */
+	double spread; /* half range of the repetitions over their median, median of the samples; -1: no reps */
 	double measured_us, simulated_us;
 };
 

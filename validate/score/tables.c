@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/hash.h"
 #include "arch/gpu/gpu_geometry.h"
+#include "sim/base/hash.h"
 #include "traces/text/csv.h"
 #include "traces/text/decimal.h"
 
-#define COPIES 6 /* of weights, and calls in a graph */
-#define MANY   3 /* times the L2: nothing of it is found again */
+#define COPIES 6                   /* of weights, and calls in a graph */
+#define MANY   3                   /* times the L2: nothing of it is found again */
 #define NODE   (380 * PS_NS)       /* a node of a graph of a process that has captured many (arch/gpu/host.c) */
 #define PAGE   (UINT64_C(2) << 20) /* of device memory */
 #define PAGES  UINT64_C(32768)
@@ -204,7 +204,8 @@ static int move_pages(struct table *t, uint64_t at, uint64_t bytes, struct gpu_m
 	for (uint64_t done = 0; done < bytes; done += PAGE) {
 		uint64_t n = bytes - done < PAGE ? bytes - done : PAGE;
 
-		if (gpu_traffic_move(t->traffic, hash_mix(HASH_INIT + (at + done) / PAGE) % PAGES * PAGE, n, false, m, e) < 0)
+		if (gpu_traffic_move(t->traffic, hash_mix(HASH_INIT + (at + done) / PAGE) % PAGES * PAGE, n, false, m,
+		                     e) < 0)
 			return -1;
 	}
 	return 0;

@@ -26,11 +26,13 @@
 #include "validate/score/cases.h"
 
 struct tables_opts {
-	const char *gpu;             /* of a collection: rows whose first column is that; NULL: all */
-	uint32_t every;              /* one of so many rows, by a hash of the row; 0 or 1: all */
-	bool others;                 /* all but those */
+	const char *gpu; /* of a collection: rows whose first column is that; NULL: all */
+	uint32_t every;  /* one of so many rows, by a hash of the row; 0 or 1: all */
+	bool others;     /* all but those */
 };
-struct tables_stats { size_t rows, read, host_bound, no_rule; };
+struct tables_stats {
+	size_t rows, read, host_bound, no_rule;
+};
 
 /* Reads, lays out, moves and times: `out` is ready for scores. The arena must outlive it. */
 int tables_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, const struct tables_opts *o,

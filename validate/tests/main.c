@@ -22,16 +22,19 @@
 #define NPUSIM_ROOT "."
 #endif
 
-#define EXIT_SKIP 77
-#define TIMEOUT_S 120 /* of processor time */
-#define WAIT 4        /* times that by the clock: a busy host is no fault, a test that waits for ever is one */
+#define EXIT_SKIP    77
+#define TIMEOUT_S    120 /* of processor time */
+#define WAIT         4   /* times that by the clock: a busy host is no fault, a test that waits for ever is one */
 #define OUTPUT_SHOWN 16384
 
 #define SUITE_ROW(name) extern const struct test name##_tests[];
 #include "suites.inc"
 #undef SUITE_ROW
 
-static const struct suite { const char *name; const struct test *tests; } suites[] = {
+static const struct suite {
+	const char *name;
+	const struct test *tests;
+} suites[] = {
 #define SUITE_ROW(name) { #name, name##_tests },
 #include "suites.inc"
 #undef SUITE_ROW
@@ -44,7 +47,7 @@ enum verdict { PASSED, FAILED, SKIPPED };
 static struct {
 	char dir[256], tmp[300];
 	bool in_process;
-	jmp_buf back;           /* of the in-process mode, as is the code */
+	jmp_buf back; /* of the in-process mode, as is the code */
 	int code;
 	unsigned timeout_s;
 	int passed, failed, skipped;

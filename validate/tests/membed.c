@@ -55,7 +55,10 @@ static void from_explain(const struct comp *c, struct str *out)
 }
 
 static const struct comp_ops from_ops = {
-	.kind = "test_from", .reply = from_reply, .retry = from_retry, .explain = from_explain,
+	.kind = "test_from",
+	.reply = from_reply,
+	.retry = from_retry,
+	.explain = from_explain,
 };
 
 /* --- the memory below -------------------------------------------------------------------------------------- */
@@ -130,7 +133,10 @@ static bool below_idle(const struct comp *c)
 }
 
 static const struct comp_ops below_ops = {
-	.kind = "test_below", .send = below_send, .explain = below_explain, .idle = below_idle,
+	.kind = "test_below",
+	.send = below_send,
+	.explain = below_explain,
+	.idle = below_idle,
 };
 
 /* --- the bed ----------------------------------------------------------------------------------------------- */
@@ -217,8 +223,9 @@ void bed_ask1(struct bed *b, struct bed_ask *a, uint64_t addr, uint64_t bytes, b
 {
 	memset(a, 0, sizeof *a);
 	a->runs[0] = (struct mem_run){ addr, bytes };
-	a->rq = (struct mem_req){ .runs = a->runs, .n_runs = 1, .bytes = bytes, .write = write, .cls = MEM_KV,
-	                          .from = &b->from.comp };
+	a->rq = (struct mem_req){
+		.runs = a->runs, .n_runs = 1, .bytes = bytes, .write = write, .cls = MEM_KV, .from = &b->from.comp
+	};
 }
 
 void bed_run(struct bed *b)

@@ -25,7 +25,7 @@ struct bed_from {
 	struct comp comp;
 	struct bed *bed;
 	uint64_t replies, retries, refused;
-	ps_t last;                           /* time of the last reply */
+	ps_t last; /* time of the last reply */
 	struct comp *to;
 	struct bed_ask *todo;
 	size_t n_todo, next, window, under_way;
@@ -36,13 +36,17 @@ struct bed_from {
 struct bed_below {
 	struct comp comp;
 	ps_t latency;
-	uint32_t room;                       /* requests it holds before it refuses; posted ones are never held */
-	bool idle;                           /* what it says of itself */
+	uint32_t room; /* requests it holds before it refuses; posted ones are never held */
+	bool idle;     /* what it says of itself */
 	uint32_t held, refused, owed;
 	uint64_t read_bytes, write_bytes, reads, writes, posted;
 	struct comp *waiting;
-	struct below_ev { struct ev ev; struct mem_req *rq; bool used; } evs[512];
-	struct mem_run log[4096];            /* runs asked, reads and writes in order */
+	struct below_ev {
+		struct ev ev;
+		struct mem_req *rq;
+		bool used;
+	} evs[512];
+	struct mem_run log[4096]; /* runs asked, reads and writes in order */
 	bool log_write[4096];
 	size_t n_log;
 };
@@ -56,18 +60,18 @@ struct bed {
 };
 
 void bed_up(struct bed *b);
-void bed_from_init(struct bed *b, struct bed_from *f);                       /* a further requester */
+void bed_from_init(struct bed *b, struct bed_from *f); /* a further requester */
 void bed_down(struct bed *b);
 /* A section's struct: its defaults, then `yaml` over them. Fails the test on a bad one. */
 void bed_cfg(const struct cfg_field *rows, void *target, const char *yaml);
-void bed_dram_cfg(struct dram_cfg *c, const char *yaml);                     /* resolved too */
-void bed_dram_kind(struct dram_cfg *c, const char *kind, const char *yaml);  /* over configs/dram/KIND.yaml */
+void bed_dram_cfg(struct dram_cfg *c, const char *yaml);                    /* resolved too */
+void bed_dram_kind(struct dram_cfg *c, const char *kind, const char *yaml); /* over configs/dram/KIND.yaml */
 /* The block over b->below, or over `below`. */
 struct comp *bed_make(struct bed *b, const struct comp_ops *ops, const void *cfg, struct comp *below);
 
 void bed_ask1(struct bed *b, struct bed_ask *a, uint64_t addr, uint64_t bytes, bool write);
 void bed_start(struct bed_from *f, struct comp *to, struct bed_ask *asks, size_t n, size_t window);
-void bed_run(struct bed *b);                                                 /* until nothing is left to happen */
+void bed_run(struct bed *b); /* until nothing is left to happen */
 /* One request alone: time from now to its reply. */
 ps_t bed_read(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes);
 ps_t bed_write(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes);

@@ -13,7 +13,12 @@
 #include "traces/trace.h"
 #include "validate/tests/test.h"
 
-struct mk { struct arena *a; struct trace t; size_t cap; int64_t now, next_op; };
+struct mk {
+	struct arena *a;
+	struct trace t;
+	size_t cap;
+	int64_t now, next_op;
+};
 
 static inline void mk_open(struct mk *m)
 {
@@ -37,9 +42,16 @@ static inline void mk_close(struct mk *m)
 static inline const char *mk_type(const char *p, size_t n)
 {
 	static const char *const names[][2] = {
-		{ "bf16", "c10::BFloat16" }, { "f16", "c10::Half" }, { "f32", "float" }, { "f64", "double" },
-		{ "i64", "long int" }, { "i32", "int" }, { "i8", "signed char" }, { "bool", "bool" },
-		{ "f8", "c10::Float8_e4m3fn" }, { "f4x2", "c10::Float4_e2m1fn_x2" },
+		{ "bf16", "c10::BFloat16" },
+		{ "f16", "c10::Half" },
+		{ "f32", "float" },
+		{ "f64", "double" },
+		{ "i64", "long int" },
+		{ "i32", "int" },
+		{ "i8", "signed char" },
+		{ "bool", "bool" },
+		{ "f8", "c10::Float8_e4m3fn" },
+		{ "f4x2", "c10::Float4_e2m1fn_x2" },
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -139,9 +151,12 @@ static inline struct trace_launch *mk_kernel(struct mk *m, const char *kernel, c
 static inline struct trace_launch *mk_copy(struct mk *m, enum trace_copy_dir dir, int64_t bytes, bool blocking,
                                            const struct trace_op *o)
 {
-	static const char *const names[] = { "Memcpy", "Memcpy HtoD (Pageable -> Device)",
-	                                     "Memcpy DtoH (Device -> Pageable)",
-	                                     "Memcpy DtoD (Device -> Device)", "Memcpy HtoH", "Memcpy PtoP" };
+	static const char *const names[] = { "Memcpy",
+		                             "Memcpy HtoD (Pageable -> Device)",
+		                             "Memcpy DtoH (Device -> Pageable)",
+		                             "Memcpy DtoD (Device -> Device)",
+		                             "Memcpy HtoH",
+		                             "Memcpy PtoP" };
 	struct trace_launch *l = mk_launch(m, names[dir], o);
 
 	l->kind = TRACE_MEMCPY;

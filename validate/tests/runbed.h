@@ -11,7 +11,7 @@
 struct runbed {
 	struct arena *a;
 	struct op_stream *s;
-	struct str yaml;             /* the random machine; empty for a trace */
+	struct str yaml; /* the random machine; empty for a trace */
 	struct op_stream traced;
 	struct tracedb *db;
 	struct rules *rules;
@@ -26,6 +26,6 @@ void runbed_down(struct runbed *b);
  * tile. */
 bool runbed_run(struct runbed *b, const char *config, const char *const *sets, int n, const struct run_opts *o,
                 struct run_result *x);
-uint64_t runbed_stat(const struct run_result *x, const char *name);  /* 0 when there is no such name */
+uint64_t runbed_stat(const struct run_result *x, const char *name); /* 0 when there is no such name */
 
 #endif

@@ -10,21 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
-struct test { const char *name; void (*fn)(void); };
+struct test {
+	const char *name;
+	void (*fn)(void);
+};
 
 #define TEST(name) static void name(void)
 #define SUITE(suite, ...) \
 	extern const struct test suite##_tests[]; \
-	const struct test suite##_tests[] = { __VA_ARGS__ { NULL, NULL } }
+	const struct test suite##_tests[] = { __VA_ARGS__{ NULL, NULL } }
 #define T(name) { #name, name },
 
 _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-_Noreturn void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* "not run: 5 files absent" */
-const char *test_tmp(void);                      /* a fresh folder of this test, removed afterwards */
+_Noreturn void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "not run: 5 files absent" */
+const char *test_tmp(void); /* a fresh folder of this test, removed afterwards */
 char *test_path(char *buf, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* in test_tmp() */
-const char *test_root(void);                     /* the source tree: fixtures are below it */
-uint64_t test_seed(void);                        /* of property tests: NPUSIM_SEED or a fixed number */
+const char *test_root(void); /* the source tree: fixtures are below it */
+uint64_t test_seed(void);    /* of property tests: NPUSIM_SEED or a fixed number */
 
+/* clang-format off */
 #define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, "%s", #cond); } while (0)
 #define CHECK_U64(got, want) do { uint64_t g_ = (uint64_t)(got), w_ = (uint64_t)(want); \
 	if (g_ != w_) test_fail(__FILE__, __LINE__, "%s is %llu, not %llu", #got, (unsigned long long)g_, \
@@ -34,5 +38,6 @@ uint64_t test_seed(void);                        /* of property tests: NPUSIM_SE
 #define CHECK_HAS(got, part) do { const char *g_ = (got), *w_ = (part); \
 	if (!strstr(g_, w_)) test_fail(__FILE__, __LINE__, "%s is \"%s\", without \"%s\"", #got, g_, w_); } while (0)
 #define CHECK_OK(rc, e) do { if ((rc) != 0) test_fail(__FILE__, __LINE__, "%s: %s", #rc, (e).msg); } while (0)
+/* clang-format on */
 
 #endif

@@ -5,7 +5,13 @@
 #include "traces/db/tracedb.h"
 #include "validate/tests/test.h"
 
-struct bed { struct tracedb *db; struct arena *a; struct trace t; struct trace_import_stats st; struct err e; };
+struct bed {
+	struct tracedb *db;
+	struct arena *a;
+	struct trace t;
+	struct trace_import_stats st;
+	struct err e;
+};
 
 static inline void bed_open(struct bed *b, const char *path, enum db_mode mode)
 {

@@ -9,8 +9,8 @@
 #include "sim/engine/analytic.h"
 #include "sim/lower/lower.h"
 #include "sim/map/map.h"
-#include "traces/read/kineto.h"
 #include "traces/db/tracedb.h"
+#include "traces/read/kineto.h"
 #include "workloads/rules.h"
 
 /* Experts of a pass are always the first of each router: which they are costs nothing. */

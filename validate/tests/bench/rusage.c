@@ -48,7 +48,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fprintf(f, "%lld %lld %lld %ld\n", micros(used.ru_utime), micros(used.ru_stime),
-	        (long long)(end.tv_sec - start.tv_sec) * 1000000 + (end.tv_nsec - start.tv_nsec) / 1000, used.ru_maxrss);
+	        (long long)(end.tv_sec - start.tv_sec) * 1000000 + (end.tv_nsec - start.tv_nsec) / 1000,
+	        used.ru_maxrss);
 	if (fclose(f) != 0)
 		return 2;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -17,7 +17,13 @@
 #define SANITIZED 0
 #endif
 
-union any_cfg { struct dram_cfg dram; struct l1_cfg l1; struct l2_cfg l2; struct kv_cfg kv; struct noc_cfg noc; };
+union any_cfg {
+	struct dram_cfg dram;
+	struct l1_cfg l1;
+	struct l2_cfg l2;
+	struct kv_cfg kv;
+	struct noc_cfg noc;
+};
 
 static struct comp *make_noc(const struct comp_env *env, const void *cfg, struct err *e)
 {
@@ -28,7 +34,7 @@ static struct comp *make_noc(const struct comp_env *env, const void *cfg, struct
 static const struct block {
 	const char *name, *stat, *yaml, *large;
 	const struct cfg_field *schema;
-	const struct comp_ops *ops;          /* NULL: the network, which has no `make` */
+	const struct comp_ops *ops; /* NULL: the network, which has no `make` */
 } blocks[] = {
 	{ "dram", "dram.read_bytes", "channels: 2\nqueue: 3\n", "channels: 512\nqueue: 9999\n", dram_schema,
 	  &dram_ops },
@@ -39,7 +45,8 @@ static const struct block {
 	  l2_schema, &l2_ops },
 	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nkv_ways: 2\nmshrs: 3\npolicy: drrip\nhash: xor\n",
 	  "size: 128 MiB\nkv_ways: 2\npolicy: drrip\n", l2_schema, &l2_ops },
-	{ "l2", "l2.read_bytes", "size: 256 KiB\nways: 4\nmshrs: 3\npolicy: stream_bypass\nvictim: 64 KiB\n"
+	{ "l2", "l2.read_bytes",
+	  "size: 256 KiB\nways: 4\nmshrs: 3\npolicy: stream_bypass\nvictim: 64 KiB\n"
 	  "partitions: 2\n",
 	  "size: 128 MiB\npolicy: stream_bypass\nvictim: 64 MiB\n", l2_schema, &l2_ops },
 	{ "l1", "l1.read_bytes", "size: 64 KiB\nmshrs: 3\nvictim: 8 KiB\n", "size: 128 MiB\nvictim: 64 MiB\n",
@@ -209,7 +216,7 @@ TEST(every_request_gets_one_reply_and_every_refusal_one_retry)
 		CHECK(asks);
 		b.below.room = 2;
 		fill(&b, asks, 400, blocks[i].name);
-		bed_stream(&b, c, asks, 400, 200);                           /* checks replies, retries and refusals */
+		bed_stream(&b, c, asks, 400, 200); /* checks replies, retries and refusals */
 		for (size_t k = 0; k < 400; k++)
 			CHECK(asks[k].replies == 1 && asks[k].back >= asks[k].sent);
 		CHECK_U64(b.below.refused, b.below.owed);
@@ -283,7 +290,7 @@ TEST(after_reset_a_block_is_as_new_even_in_the_middle_of_things)
 		first = bed_stream(&b, c, asks, 200, 30);
 		for (size_t k = 0; k < 200; k++)
 			asks[k].replies = 0;
-		b.below.room = 1;                                            /* refusals are pending, too */
+		b.below.room = 1; /* refusals are pending, too */
 		bed_start(&b.from, c, asks, 200, 30);
 		for (int k = 0; k < 40; k++)
 			evq_step(b.q);
@@ -368,15 +375,11 @@ TEST(statistics_have_a_name_a_help_and_count)
 	}
 }
 
-SUITE(c_memory,
-	T(freeing_nothing_is_fine)
-	T(a_half_built_block_leaves_nothing_behind)
-	T(without_memory_make_says_so_wherever_it_runs_out)
-	T(every_request_gets_one_reply_and_every_refusal_one_retry)
-	T(several_senders_are_all_served)
-	T(the_same_requests_have_the_same_times)
-	T(after_reset_a_block_is_as_new_even_in_the_middle_of_things)
-	T(explain_says_something_at_rest_and_at_work)
-	T(asking_what_is_resident_changes_nothing)
-	T(statistics_have_a_name_a_help_and_count)
-);
+SUITE(c_memory, T(freeing_nothing_is_fine) T(a_half_built_block_leaves_nothing_behind)
+                        T(without_memory_make_says_so_wherever_it_runs_out)
+                                T(every_request_gets_one_reply_and_every_refusal_one_retry)
+                                        T(several_senders_are_all_served) T(the_same_requests_have_the_same_times)
+                                                T(after_reset_a_block_is_as_new_even_in_the_middle_of_things)
+                                                        T(explain_says_something_at_rest_and_at_work)
+                                                                T(asking_what_is_resident_changes_nothing)
+                                                                        T(statistics_have_a_name_a_help_and_count));

@@ -24,8 +24,9 @@ static void check_trace(const struct trace *t)
 			assert(o->name && o->n_args <= TRACE_MAX_ARGS && (o->parent == -1) == !o->up);
 			assert(!o->up || (o->up->start_ns <= o->start_ns && o->up->dur_ns >= o->dur_ns));
 			for (uint32_t k = 0; k < o->n_args; k++)
-				assert(o->args[k].ndims <= TRACE_MAX_DIMS && strlen(o->args[k].dtype) < KINETO_TEXT_MAX
-				       && strlen(o->args[k].scalar) < KINETO_TEXT_MAX);
+				assert(o->args[k].ndims <= TRACE_MAX_DIMS &&
+				       strlen(o->args[k].dtype) < KINETO_TEXT_MAX &&
+				       strlen(o->args[k].scalar) < KINETO_TEXT_MAX);
 		}
 	}
 }

@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static const char table[] = "Time (%),Total Time (ns),Instances,Med (ns),Min (ns),Max (ns),Name\n"
-                            "60.0,6001,4,1500,1000,3000,first\n40.0,4000,2,2000,1500,2500,second<int>\n";
+			    "60.0,6001,4,1500,1000,3000,first\n40.0,4000,2,2000,1500,2500,second<int>\n";
 static const char order[] =
 	"{\"schemaVersion\":1,\"traceEvents\":["
 	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"step\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":100},"

@@ -14,20 +14,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const policies[] = { "lru", "srrip", NULL };
 
-struct part { uint64_t size, rate, clock; ps_t latency; uint32_t ways, fill, policy; bool on; char note[CFG_STR_MAX]; };
-
-static const struct cfg_field rows[] = {
-	CFG_BYTES(struct part, size, "size", "1 MiB", 0, UINT64_MAX, NULL, "", ""),
-	CFG_RATE(struct part, rate, "rate", "1 TB/s", 0, UINT64_MAX, NULL, "", ""),
-	CFG_FREQ(struct part, clock, "clock", "1 GHz", 0, UINT64_MAX, NULL, "", ""),
-	CFG_PS(struct part, latency, "latency", "1 ns", 0, UINT64_MAX, NULL, "", ""),
-	CFG_U32(struct part, ways, "ways", "16", 0, UINT32_MAX, cfg_pow2_or_0, "", ""),
-	CFG_PPM(struct part, fill, "fill", "0.5", 0, UINT32_MAX, "", ""),
-	CFG_ENUM(struct part, policy, "policy", "lru", policies, "", ""),
-	CFG_BOOL(struct part, on, "on", "false", "", ""),
-	CFG_STR(struct part, note, "note", "", "", ""),
-	CFG_END
+struct part {
+	uint64_t size, rate, clock;
+	ps_t latency;
+	uint32_t ways, fill, policy;
+	bool on;
+	char note[CFG_STR_MAX];
 };
+
+static const struct cfg_field rows[] = { CFG_BYTES(struct part, size, "size", "1 MiB", 0, UINT64_MAX, NULL, "", ""),
+	                                 CFG_RATE(struct part, rate, "rate", "1 TB/s", 0, UINT64_MAX, NULL, "", ""),
+	                                 CFG_FREQ(struct part, clock, "clock", "1 GHz", 0, UINT64_MAX, NULL, "", ""),
+	                                 CFG_PS(struct part, latency, "latency", "1 ns", 0, UINT64_MAX, NULL, "", ""),
+	                                 CFG_U32(struct part, ways, "ways", "16", 0, UINT32_MAX, cfg_pow2_or_0, "", ""),
+	                                 CFG_PPM(struct part, fill, "fill", "0.5", 0, UINT32_MAX, "", ""),
+	                                 CFG_ENUM(struct part, policy, "policy", "lru", policies, "", ""),
+	                                 CFG_BOOL(struct part, on, "on", "false", "", ""),
+	                                 CFG_STR(struct part, note, "note", "", "", ""),
+	                                 CFG_END };
+/* clang-format off */
 static const struct cfg_section sections[] = { { "", rows, 0 }, { "l2", rows, sizeof(struct part) },
                                                { NULL, NULL, 0 } };
 
@@ -36,6 +41,7 @@ static void require(bool holds)
 	if (!holds)
 		abort();
 }
+/* clang-format on */
 
 /* Every node reached, aliases followed; returns how many. */
 static size_t walk(const struct ynode *n, int depth)

@@ -21,14 +21,20 @@
 
 #include "sim/base/rng.h"
 
-#define INPUT_MAX ((size_t)1 << 20)
-#define FILES_MAX 10000
+#define INPUT_MAX   ((size_t)1 << 20)
+#define FILES_MAX   10000
 #define RUN_SECONDS 20 /* of processor time: a busy host is no fault of the target */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct input { uint8_t *data; size_t n; };
-struct corpus { struct input *v; size_t n, cap; };
+struct input {
+	uint8_t *data;
+	size_t n;
+};
+struct corpus {
+	struct input *v;
+	size_t n, cap;
+};
 
 static void *must(void *p)
 {
@@ -105,6 +111,7 @@ static void add_path(struct corpus *c, const char *path)
 
 /* --- mutation ---------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const char *const words[] = {
 	"&a ", "*a", "<<: ", ": ", "- ", "{", "}", "[", "]", "\"", "'", "#", "|\n", ">-\n", "\n---\n", "\n", "\t", "  ",
 	"!!str ",
@@ -112,6 +119,7 @@ static const char *const words[] = {
 	"true",
 	"{\"", "\":", ",", "\\u0000", "\\", "99999999999999999999"
 };
+/* clang-format on */
 
 static void insert(struct input *in, size_t at, const void *what, size_t n)
 {
@@ -261,7 +269,8 @@ static int watch(const char *program, const struct corpus *c, uint64_t seed, uin
 	if (status == 0)
 		return 0;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
-		fprintf(stderr, "fuzz: run %llu takes longer than %d s of processor time\n", (unsigned long long)last, RUN_SECONDS);
+		fprintf(stderr, "fuzz: run %llu takes longer than %d s of processor time\n", (unsigned long long)last,
+		        RUN_SECONDS);
 	else
 		fprintf(stderr, "fuzz: the target failed in run %llu, or leaks\n", (unsigned long long)last);
 	keep(program, c, seed, last, buf);
@@ -300,8 +309,7 @@ int main(int argc, char **argv)
 	failed = watch(argv[0], &c, seed, n, buf);
 	if (!failed)
 		printf("%s: %zu files and %llu mutations of them, seed %llu: no fault\n", argv[0], c.n,
-		       (unsigned long long)n,
-		       (unsigned long long)seed);
+		       (unsigned long long)n, (unsigned long long)seed);
 	for (size_t k = 0; k < c.n; k++)
 		free(c.v[k].data);
 	free(c.v);

@@ -1,13 +1,13 @@
 /* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
-#include "sim/sweep/limits.h"
 #include "sim/engine/run.h"
+#include "sim/sweep/limits.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
 /* 2.4576 TB/s of HBM3 less its refresh: one row of the numbers in configs/npu/dsocr.yaml, written out. */
-#define MACHINE                                                                                                        \
-	"cores: 64\nclock: 1.4 GHz\ndispatch: {latency: 150 ns, interval: 20 ns, launch: 2 us}\n"                      \
-	"dma: {tile: 512 KiB, stages: 16, outstanding: 64}\nfusion: {enabled: false}\n"                                \
+#define MACHINE \
+	"cores: 64\nclock: 1.4 GHz\ndispatch: {latency: 150 ns, interval: 20 ns, launch: 2 us}\n" \
+	"dma: {tile: 512 KiB, stages: 16, outstanding: 64}\nfusion: {enabled: false}\n" \
 	"dram: {kind: hbm3-6400, channels: 48}\nl2: {size: 64 MiB, banks: 64}\n"
 
 struct bed {
@@ -175,7 +175,8 @@ TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_ste
 
 	bed_up(&b);
 	snprintf(path, sizeof path, "%s/configs/npu/edge.yaml", test_root());
-	CHECK_OK(limits_run(synth_product(b.a, 1, 8192, 4096), path, NULL, 0, &o, 100000, NULL, NULL, b.a, &r, &b.e), b.e);
+	CHECK_OK(limits_run(synth_product(b.a, 1, 8192, 4096), path, NULL, 0, &o, 100000, NULL, NULL, b.a, &r, &b.e),
+	         b.e);
 	CHECK(r.n > 20);
 	CHECK_STR(r.rows[0].key, "dram.bandwidth");
 	/* a tenth more of what bounds it: close to a tenth, in time 1 - 1 / 1.1 */
@@ -189,9 +190,9 @@ TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_ste
 }
 
 SUITE(m_run,
-	T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
-      T(a_tiny_product_costs_its_latencies_and_little_more)
-              T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh) T(a_warm_product_is_not_bound_by_dram)
+      T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
+              T(a_tiny_product_costs_its_latencies_and_little_more) T(
+		      a_large_cold_product_runs_at_the_memorys_rate_less_refresh) T(a_warm_product_is_not_bound_by_dram)
                       T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
                               T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
                                       T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)

@@ -3,8 +3,8 @@
  * eight decades of size. NPUSIM_SEED picks other devices. */
 #include <stdlib.h>
 
-#include "sim/base/rng.h"
 #include "arch/gpu/gpu_work.h"
+#include "sim/base/rng.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"

@@ -9,8 +9,8 @@
 
 #define ROUNDS (getenv("NPUSIM_TEST_QUICK") ? 20 : 60) /* 18 improvements, each at least once */
 
-static const char *const kinds[] = { "hbm2-2000", "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000", "lpddr5-6400",
-	                             "ddr5-4800", "ddr5-6400", "ddr4-3200", "ddr4-2400" };
+static const char *const kinds[] = { "hbm2-2000",   "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000",
+	                             "lpddr5-6400", "ddr5-4800", "ddr5-6400", "ddr4-3200",   "ddr4-2400" };
 
 static uint64_t pick(struct rng *g, uint64_t lo, uint64_t hi)
 {
@@ -26,8 +26,8 @@ static void machine(struct rng *g, struct dram_cfg *c)
 	char yaml[256];
 
 	snprintf(yaml, sizeof yaml,
-	         "channels: %u\nmap: %s\ninterleave: %u B\nqueue: %u\nwrite_batch: %u\nt_controller: %u ns\n",
-	         channels, plain ? "plain" : "hashed", 64u << shift, queue, 1u << batch, ctrl);
+	         "channels: %u\nmap: %s\ninterleave: %u B\nqueue: %u\nwrite_batch: %u\nt_controller: %u ns\n", channels,
+	         plain ? "plain" : "hashed", 64u << shift, queue, 1u << batch, ctrl);
 	bed_dram_kind(c, kinds[rng_below(g, sizeof kinds / sizeof *kinds)], yaml);
 	if (pick(g, 0, 3) == 0)
 		c->t_refi = 0;
@@ -226,7 +226,7 @@ struct stack {
 	struct kv_cfg kc;
 	struct l1_cfg l1c;
 	struct comp *dram, *l2, *kv, *noc, *l1;
-	struct comp *top;                    /* where the cores ask: the L1, if there is one, else the network */
+	struct comp *top; /* where the cores ask: the L1, if there is one, else the network */
 };
 
 /* An L1 of one or two chunk sets a core, on half of the machines; with a victim cache on half of those. */
@@ -262,8 +262,8 @@ static void stack_up(struct stack *s, struct rng *g)
 
 	bed_up(&s->b);
 	machine(g, &s->dc);
-	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets * parts, few ? 4 : 6,
-	         mshrs, policies[policy]);
+	snprintf(yaml, sizeof yaml, "size: %u KiB\nways: %u\nmshrs: %u\npolicy: %s\n", 32 * 24 * sets * parts,
+	         few ? 4 : 6, mshrs, policies[policy]);
 	snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml),
 	         "hash: %s\nkv_ways: %u\nvictim: %u KiB\nsector: %u B\n", hash ? "xor" : "none", kv_ways,
 	         victim > 256 ? victim / 256 * 256 : victim, sector);
@@ -324,7 +324,8 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 			          stat_get(st, "l1.hit_bytes") + stat_get(st, "l1.miss_bytes"));
 			CHECK_U64(stat_get(st, "l1.miss_bytes"), stat_get(st, "l1.fill_bytes"));
 			CHECK_U64(stat_get(st, "l1.fill_bytes"), stat_get(st, "l1.resident_bytes") +
-			          stat_get(st, "l1.evicted_bytes") + stat_get(st, "l1.dropped_bytes"));
+			                                                 stat_get(st, "l1.evicted_bytes") +
+			                                                 stat_get(st, "l1.dropped_bytes"));
 			CHECK(stat_get(st, "l1.resident_bytes") <= (s.l1c.size + s.l1c.victim) * s.l1c.cores);
 			up = stat_get(st, "l1.fill_bytes");
 			CHECK_U64(stat_get(st, "l1.through_bytes"), bytes_of(asks, n, true));
@@ -332,14 +333,16 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		CHECK_U64(stat_get(st, "noc.up_bytes"), up);
 		CHECK_U64(stat_get(st, "noc.down_bytes"), bytes_of(asks, n, true));
 		CHECK_U64(up + bytes_of(asks, n, true) + stat_get(st, "kv_buffer.fill_bytes") +
-		          stat_get(st, "kv_buffer.spill_read_bytes") + stat_get(st, "kv_buffer.spill_write_bytes"),
+		                  stat_get(st, "kv_buffer.spill_read_bytes") +
+		                  stat_get(st, "kv_buffer.spill_write_bytes"),
 		          l2_asked + stat_get(st, "kv_buffer.read_bytes") + stat_get(st, "kv_buffer.write_bytes"));
 		CHECK_U64(l2_asked, stat_get(st, "l2.hit_bytes") + stat_get(st, "l2.miss_bytes"));
 		CHECK_U64(stat_get(st, "dram.read_bytes"), stat_get(st, "l2.fill_bytes"));
 		CHECK_U64(stat_get(st, "dram.write_bytes"), stat_get(st, "l2.writeback_bytes"));
 		CHECK_U64(stat_get(st, "kv_buffer.read_bytes") + stat_get(st, "kv_buffer.write_bytes"),
 		          stat_get(st, "kv_buffer.hit_bytes") + stat_get(st, "kv_buffer.fill_bytes") +
-		          stat_get(st, "kv_buffer.spill_read_bytes") + stat_get(st, "kv_buffer.spill_write_bytes"));
+		                  stat_get(st, "kv_buffer.spill_read_bytes") +
+		                  stat_get(st, "kv_buffer.spill_write_bytes"));
 		CHECK(stat_get(st, "kv_buffer.resident_bytes") <= s.kc.size);
 		CHECK(stat_get(st, "l2.resident_bytes") <= s.lc.size + s.lc.victim);
 		CHECK(stat_get(st, "l2.dirty_bytes") <= stat_get(st, "l2.resident_bytes"));
@@ -348,7 +351,7 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		/* every byte taken in is here or has left */
 		CHECK_U64(stat_get(st, "l2.miss_bytes"),
 		          stat_get(st, "l2.resident_bytes") + stat_get(st, "l2.evicted_bytes") +
-		          stat_get(st, "l2.bypassed_bytes") + stat_get(st, "kv_buffer.fill_bytes"));
+		                  stat_get(st, "l2.bypassed_bytes") + stat_get(st, "kv_buffer.fill_bytes"));
 		CHECK(stat_get(st, "l2.resident_bytes") + stat_get(st, "l2.copy_bytes") <= s.lc.size + s.lc.victim);
 		CHECK(stat_get(st, "l2.copy_hit_bytes") <= stat_get(st, "l2.hit_bytes"));
 		/* a copy may outlive its line at home, but nothing else is here */
@@ -402,11 +405,7 @@ TEST(nothing_is_answered_before_its_bytes_can_be_there)
 	}
 }
 
-SUITE(p_memory,
-	T(nothing_beats_the_peak_and_no_byte_is_lost)
-	T(faster_is_never_slower_with_requests_at_the_same_times)
-	T(faster_is_never_slower_by_half_a_percent_behind_a_window)
-	T(bursts_moved_are_the_bursts_touched)
-	T(bytes_are_conserved_from_the_cores_to_the_pins)
-	T(nothing_is_answered_before_its_bytes_can_be_there)
-);
+SUITE(p_memory, T(nothing_beats_the_peak_and_no_byte_is_lost) T(faster_is_never_slower_with_requests_at_the_same_times)
+                        T(faster_is_never_slower_by_half_a_percent_behind_a_window)
+                                T(bursts_moved_are_the_bursts_touched) T(bytes_are_conserved_from_the_cores_to_the_pins)
+                                        T(nothing_is_answered_before_its_bytes_can_be_there));

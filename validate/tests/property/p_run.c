@@ -95,7 +95,8 @@ TEST(an_l1_takes_its_part_and_keeps_the_physics)
 		runbed_random(&b, &r);
 		if (run(&b, sets, 1 + i % 3, i % 2 ? RUN_STEADY : RUN_COLD, &x)) {
 			CHECK(x.total_ps >= x.roofline_ps);
-			CHECK_U64(runbed_stat(&x, "l1.read_bytes"), runbed_stat(&x, "l1.hit_bytes") + runbed_stat(&x, "l1.miss_bytes"));
+			CHECK_U64(runbed_stat(&x, "l1.read_bytes"),
+			          runbed_stat(&x, "l1.hit_bytes") + runbed_stat(&x, "l1.miss_bytes"));
 			CHECK_U64(runbed_stat(&x, "noc.up_bytes"), runbed_stat(&x, "l1.fill_bytes"));
 			CHECK_U64(runbed_stat(&x, "noc.down_bytes"), runbed_stat(&x, "l1.through_bytes"));
 			CHECK_U64(runbed_stat(&x, "dma.write_bytes"), runbed_stat(&x, "l1.through_bytes"));
@@ -213,10 +214,10 @@ static void more_is_never_slower(const char *name, const char *less, const char 
 	printf("worst anomaly of %s -> %s: %llu ppm, %d over 0.5 %%\n", less, more, (unsigned long long)worst, over);
 }
 
-#define MORE(test, less, more)                                                                                         \
-	TEST(test)                                                                                                     \
-	{                                                                                                              \
-		more_is_never_slower(#test, less, more);                                                               \
+#define MORE(test, less, more) \
+	TEST(test) \
+	{ \
+		more_is_never_slower(#test, less, more); \
 	}
 
 MORE(more_gemv_units, "gemv.units=1", "gemv.units=3")

@@ -1,7 +1,7 @@
 /* The traced DeepSeek-OCR decode step on the shipped machines: exact bytes, order of designs, what changes what. */
 #include "sim/lower/lower.h"
-#include "traces/read/kineto.h"
 #include "traces/db/tracedb.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 #include "workloads/work.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* The quick form (valgrind): of a ladder its ends, and of the machines the first. */
-#define QUICK (getenv("NPUSIM_TEST_QUICK") != NULL)
+#define QUICK         (getenv("NPUSIM_TEST_QUICK") != NULL)
 #define TOLERANCE_PPM 5000
 #define DSOCR         "configs/npu/dsocr.yaml"
 #define EDGE          "configs/npu/edge.yaml"
@@ -122,7 +122,7 @@ TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 TEST(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
 {
 	static const char *const fits[] = { "kv_buffer.size=128 MiB", "kv_buffer.spill=false" };
-	static const char *const not[] = { "kv_buffer.size=16 MiB", "kv_buffer.spill=false" };
+	static const char *const not [] = { "kv_buffer.size=16 MiB", "kv_buffer.spill=false" };
 	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
 	struct run_result x, y;
 	struct machine_conf *c;
@@ -312,7 +312,8 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 		CHECK(c);
 		CHECK_OK(run_stream(b.s, c, &o, b.a, &x[i], &b.e), b.e);
 		CHECK(x[i].total_ps >= x[i].roofline_ps);
-		CHECK(x[i].dram_read_bytes >= x[i].compulsory_bytes && x[i].dram_read_bytes < x[i].compulsory_bytes + 100000);
+		CHECK(x[i].dram_read_bytes >= x[i].compulsory_bytes &&
+		      x[i].dram_read_bytes < x[i].compulsory_bytes + 100000);
 		machine_conf_free(c);
 	}
 	CHECK(x[1].dram_read_bytes >= one && x[1].dram_read_bytes < one + one / 1000);
@@ -323,12 +324,13 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 }
 
 SUITE(p_step,
-	T(three_steps_read_the_same_weights_and_new_experts_only)
-      T(the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
-              T(more_of_any_resource_never_slows_the_step)
-                      T(every_l2_policy_hash_and_partition_stays_above_the_roofline) T(a_kv_cache_that_must_fit_is_refused_where_it_does_not)
-                      T(more_bandwidth_never_slows_the_step)
-                      T(a_cold_step_reads_every_weight_and_the_old_cache_once)
-                              T(a_small_l2_moves_the_copied_cache_out_and_in_again) T(a_faster_unit_changes_its_own_ops)
-                                      T(narrow_weights_move_fewer_bytes_and_take_less_time)
-                                              T(all_experts_kept_cost_no_more_than_none_kept));
+      T(three_steps_read_the_same_weights_and_new_experts_only) T(
+	      the_gpu_program_holds_every_launch_with_its_geometry_and_all_the_work)
+              T(more_of_any_resource_never_slows_the_step) T(
+		      every_l2_policy_hash_and_partition_stays_above_the_roofline)
+                      T(a_kv_cache_that_must_fit_is_refused_where_it_does_not) T(more_bandwidth_never_slows_the_step)
+                              T(a_cold_step_reads_every_weight_and_the_old_cache_once)
+                                      T(a_small_l2_moves_the_copied_cache_out_and_in_again)
+                                              T(a_faster_unit_changes_its_own_ops)
+                                                      T(narrow_weights_move_fewer_bytes_and_take_less_time)
+                                                              T(all_experts_kept_cost_no_more_than_none_kept));

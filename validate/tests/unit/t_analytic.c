@@ -1,7 +1,7 @@
 /* The closed form's parts: a server's booked time, and what a level holds. */
+#include "sim/base/rng.h"
 #include "sim/engine/analytic_held.h"
 #include "sim/engine/analytic_line.h"
-#include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
 #include <string.h>
@@ -66,7 +66,8 @@ TEST(any_bookings_take_the_moments_that_a_list_of_moments_would_give)
 	memset(taken, 0, sizeof taken);
 	rng_seed(&r, test_seed(), "line");
 	for (int i = 0; i < BOOKINGS; i++) {
-		uint64_t at = rng_below(&r, 1000), want = 1 + rng_below(&r, 8), to = at + rng_below(&r, 20), n = 0, k = at;
+		uint64_t at = rng_below(&r, 1000), want = 1 + rng_below(&r, 8), to = at + rng_below(&r, 20), n = 0,
+			 k = at;
 
 		if (rng_below(&r, 3)) {
 			struct line_span s = line_book(&l, at * STEP, want * STEP);
@@ -182,8 +183,8 @@ TEST(parts_of_chunks_count_their_own_bytes)
 SUITE(t_analytic,
       T(bookings_follow_each_other_and_fill_what_was_left_free) T(a_line_gives_only_what_is_free_between_two_moments)
               T(any_bookings_take_the_moments_that_a_list_of_moments_would_give)
-              T(a_line_with_more_gaps_than_it_remembers_never_books_a_moment_twice)
-                      T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not)
-                              T(bytes_that_were_written_leave_dirty_and_only_once)
-                                      T(a_level_that_keeps_takes_what_fits_and_never_gives_it_up)
-                                              T(parts_of_chunks_count_their_own_bytes));
+                      T(a_line_with_more_gaps_than_it_remembers_never_books_a_moment_twice)
+                              T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not)
+                                      T(bytes_that_were_written_leave_dirty_and_only_once)
+                                              T(a_level_that_keeps_takes_what_fits_and_never_gives_it_up)
+                                                      T(parts_of_chunks_count_their_own_bytes));

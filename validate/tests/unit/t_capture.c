@@ -6,13 +6,16 @@
 #include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
-#define T0 UINT64_C(1700000000000000000)
+#define T0    UINT64_C(1700000000000000000)
 #define SMALL "validate/tests/data/capture/small.spool"
-#define H200 "traces/h200/capture/"
+#define H200  "traces/h200/capture/"
 
 /* --- spools by hand -------------------------------------------------------------------------------------------- */
 
-struct made { uint8_t b[16384]; size_t n; };
+struct made {
+	uint8_t b[16384];
+	size_t n;
+};
 
 static void begin(struct made *m)
 {
@@ -26,9 +29,10 @@ static void text(struct made *m, enum spool_kind kind, uint64_t v, const char *s
 	m->n += spool_record(m->b + m->n, kind, all, s, strlen(s));
 }
 
-#define PUT(m, kind, ...) do { \
-	const uint64_t v_[SPOOL_FIELDS] = { __VA_ARGS__ }; \
-	(m)->n += spool_record((m)->b + (m)->n, (kind), v_, "", 0); \
+#define PUT(m, kind, ...) \
+	do { \
+		const uint64_t v_[SPOOL_FIELDS] = { __VA_ARGS__ }; \
+		(m)->n += spool_record((m)->b + (m)->n, (kind), v_, "", 0); \
 	} while (0)
 #define KERNEL(m, start, end) PUT(m, SPOOL_KERNEL, T0 + (start), T0 + (end), 1, 9, 0, 1, 7, 0, 0, 1, 1, 1, 32, 1, 1)
 
@@ -84,7 +88,8 @@ TEST(all_facts_of_a_launch_are_kept)
 	CHECK(b.st.kernels == 3 && b.st.copies == 1 && b.st.sets == 1 && b.st.calls == 5 && b.st.syncs == 1);
 	CHECK(b.st.ranges == 2 && b.st.ops == 1 && b.st.linked == 1);
 	CHECK(b.st.cut == 0 && b.st.lost == 0 && b.st.killed == 0);
-	CHECK_U64(bed_ask(&b, "select count(*) from source where tool = 'npusim' and command = './decode --steps 1'"), 1);
+	CHECK_U64(bed_ask(&b, "select count(*) from source where tool = 'npusim' and command = './decode --steps 1'"),
+	          1);
 	bed_load(&b, NULL);
 	l = b.t.launches;
 	CHECK_STR(l[0].name, "void gemv<__nv_bfloat16>(const __nv_bfloat16*, float*)");
@@ -120,7 +125,9 @@ TEST(ranges_select_and_ops_of_emit_nvtx_have_shapes)
 	CHECK_STR(op->name, "aten::mm");
 	CHECK(op->sequence == 1 && op->n_args == 2 && op->args[0].dims[1] == 8 && op->args[1].dims[1] == 16);
 	CHECK(!b.t.launches[1].op);
-	CHECK_U64(bed_ask(&b, "select count(*) from range r join name n on n.id = r.name where n.text = 'NCCL:barrier'"), 1);
+	CHECK_U64(
+		bed_ask(&b, "select count(*) from range r join name n on n.id = r.name where n.text = 'NCCL:barrier'"),
+		1);
 	bed_load_fails(&b, "step_1", "step_0");
 	bed_close(&b);
 }
@@ -177,7 +184,8 @@ TEST(a_program_of_known_launches_is_recorded_whole)
 	CHECK_U64(bed_ask(&b, "select sum(dur_ns) from kernel"), 2779636);
 	CHECK_U64(bed_ask(&b, "select count(*) from kernel where graph <> 0"), 3 * 50);
 	CHECK_U64(bed_ask(&b, "select count(distinct graph_node) from kernel where graph <> 0"), 50);
-	CHECK_U64(bed_ask(&b, "select count(*) from kernel where grid_x = 64 and block_x = 128 and graph = 0"), 3 * 100);
+	CHECK_U64(bed_ask(&b, "select count(*) from kernel where grid_x = 64 and block_x = 128 and graph = 0"),
+	          3 * 100);
 	CHECK_U64(bed_ask(&b, "select count(*) from launch where call is null"), 0);
 	CHECK_U64(bed_ask(&b, "select count(*) from kernel where name = 'scale(float*, int, float)'"), 450);
 	CHECK_U64(bed_ask(&b, "select sum(bytes) from memcpy where dir = 2 and blocking"), 3 * 4 << 20);
@@ -333,16 +341,11 @@ TEST(a_spool_without_launches_leaves_nothing)
 }
 
 SUITE(t_capture,
-	T(all_facts_of_a_launch_are_kept)
-	T(ranges_select_and_ops_of_emit_nvtx_have_shapes)
-	T(an_end_that_comes_before_its_begin_is_a_range_and_one_alone_is_none)
-	T(what_the_driver_lost_or_did_not_time_is_counted)
-	T(a_program_of_known_launches_is_recorded_whole)
-	T(a_decode_step_of_pytorch_is_recorded_with_its_ops)
-	T(cut_at_every_byte_it_gives_what_was_whole)
-	T(other_files_and_versions_are_refused)
-	T(damage_names_its_byte)
-	T(names_and_processes_come_once_and_in_order)
-	T(times_and_sizes_out_of_range_are_refused)
-	T(a_spool_without_launches_leaves_nothing)
-);
+      T(all_facts_of_a_launch_are_kept) T(ranges_select_and_ops_of_emit_nvtx_have_shapes)
+              T(an_end_that_comes_before_its_begin_is_a_range_and_one_alone_is_none) T(
+		      what_the_driver_lost_or_did_not_time_is_counted) T(a_program_of_known_launches_is_recorded_whole)
+                      T(a_decode_step_of_pytorch_is_recorded_with_its_ops) T(cut_at_every_byte_it_gives_what_was_whole)
+                              T(other_files_and_versions_are_refused) T(damage_names_its_byte)
+                                      T(names_and_processes_come_once_and_in_order)
+                                              T(times_and_sizes_out_of_range_are_refused)
+                                                      T(a_spool_without_launches_leaves_nothing));

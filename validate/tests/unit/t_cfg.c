@@ -16,13 +16,20 @@ struct l2 {
 	bool victim;
 	char note[CFG_STR_MAX];
 };
-struct dram_part { uint64_t bandwidth; uint32_t channels; };
-struct machine { uint64_t clock; uint32_t cores; struct l2 l2; struct dram_part dram; };
+struct dram_part {
+	uint64_t bandwidth;
+	uint32_t channels;
+};
+struct machine {
+	uint64_t clock;
+	uint32_t cores;
+	struct l2 l2;
+	struct dram_part dram;
+};
 
 static const struct cfg_field top_rows[] = {
 	CFG_FREQ(struct machine, clock, "clock", "1.4 GHz", 100000, 4000000, NULL, "core clock", "our choice"),
-	CFG_U32(struct machine, cores, "cores", "132", 1, 1024, NULL, "cores", "our choice"),
-	CFG_END
+	CFG_U32(struct machine, cores, "cores", "132", 1, 1024, NULL, "cores", "our choice"), CFG_END
 };
 static const struct cfg_field l2_rows[] = {
 	CFG_BYTES(struct l2, size, "size", "50 MiB", 65536, UINT64_C(4) << 30, NULL, "capacity", "H200 whitepaper"),
@@ -38,15 +45,12 @@ static const struct cfg_field l2_rows[] = {
 };
 static const struct cfg_field dram_rows[] = {
 	CFG_RATE(struct dram_part, bandwidth, "bandwidth", "4.8 TB/s", 1, UINT64_MAX, NULL, "pins", "sheet"),
-	CFG_U32(struct dram_part, channels, "channels", "64", 1, 1024, cfg_pow2_or_0, "channels", "sheet"),
-	CFG_END
+	CFG_U32(struct dram_part, channels, "channels", "64", 1, 1024, cfg_pow2_or_0, "channels", "sheet"), CFG_END
 };
-static const struct cfg_section sections[] = {
-	{ "", top_rows, 0 },
-	{ "l2", l2_rows, offsetof(struct machine, l2) },
-	{ "dram", dram_rows, offsetof(struct machine, dram) },
-	{ NULL, NULL, 0 }
-};
+static const struct cfg_section sections[] = { { "", top_rows, 0 },
+	                                       { "l2", l2_rows, offsetof(struct machine, l2) },
+	                                       { "dram", dram_rows, offsetof(struct machine, dram) },
+	                                       { NULL, NULL, 0 } };
 
 static struct cfg *up(struct machine *m)
 {
@@ -64,27 +68,54 @@ static struct cfg *up(struct machine *m)
 
 TEST(numbers_with_units_are_read_exactly)
 {
-	static const struct { enum cfg_type t; const char *text; uint64_t want; } rows[] = {
-		{ CFG_T_BYTES, "192 MiB", UINT64_C(192) << 20 }, { CFG_T_BYTES, "192MiB", UINT64_C(192) << 20 },
-		{ CFG_T_BYTES, "  1.5   KiB  ", 1536 }, { CFG_T_BYTES, "0.5 TB", UINT64_C(500000000000) },
-		{ CFG_T_BYTES, "80 GB", UINT64_C(80000000000) }, { CFG_T_BYTES, "1 kB", 1000 }, { CFG_T_BYTES, "0", 0 },
-		{ CFG_T_BYTES, "0 B", 0 }, { CFG_T_BYTES, "0.0", 0 }, { CFG_T_BYTES, "0.0009765625 MiB", 1024 },
+	static const struct {
+		enum cfg_type t;
+		const char *text;
+		uint64_t want;
+	} rows[] = {
+		{ CFG_T_BYTES, "192 MiB", UINT64_C(192) << 20 },
+		{ CFG_T_BYTES, "192MiB", UINT64_C(192) << 20 },
+		{ CFG_T_BYTES, "  1.5   KiB  ", 1536 },
+		{ CFG_T_BYTES, "0.5 TB", UINT64_C(500000000000) },
+		{ CFG_T_BYTES, "80 GB", UINT64_C(80000000000) },
+		{ CFG_T_BYTES, "1 kB", 1000 },
+		{ CFG_T_BYTES, "0", 0 },
+		{ CFG_T_BYTES, "0 B", 0 },
+		{ CFG_T_BYTES, "0.0", 0 },
+		{ CFG_T_BYTES, "0.0009765625 MiB", 1024 },
 		{ CFG_T_BYTES, "16777215.999023437500 TiB", UINT64_MAX - ((UINT64_C(1) << 30) - 1) },
 		{ CFG_T_BYTES, "18446744073709551615 B", UINT64_MAX },
 		{ CFG_T_BYTES, "1.000000000000000000000000 MiB", 1 << 20 },
 		{ CFG_T_RATE, "2.4 TB/s", UINT64_C(2400000000000) },
 		{ CFG_T_RATE, "2.4576 TB/s", UINT64_C(2457600000000) },
-		{ CFG_T_RATE, "1 GiB/s", UINT64_C(1) << 30 }, { CFG_T_RATE, "0.000000000001 TB/s", 1 },
-		{ CFG_T_FREQ, "1.98 GHz", 1980000 }, { CFG_T_FREQ, "1980 MHz", 1980000 }, { CFG_T_FREQ, "1000 Hz", 1 },
+		{ CFG_T_RATE, "1 GiB/s", UINT64_C(1) << 30 },
+		{ CFG_T_RATE, "0.000000000001 TB/s", 1 },
+		{ CFG_T_FREQ, "1.98 GHz", 1980000 },
+		{ CFG_T_FREQ, "1980 MHz", 1980000 },
+		{ CFG_T_FREQ, "1000 Hz", 1 },
 		{ CFG_T_FREQ, "2617.5 MHz", 2617500 },
-		{ CFG_T_PS, "14.5 ns", 14500 }, { CFG_T_PS, "350 ns", 350000 }, { CFG_T_PS, "3.9 us", 3900000 },
-		{ CFG_T_PS, "1 ms", 1000000000 }, { CFG_T_PS, "7 ps", 7 }, { CFG_T_PS, "0", 0 },
-		{ CFG_T_PPM, "0.85", 850000 }, { CFG_T_PPM, "85 %", 850000 }, { CFG_T_PPM, "6.25 %", 62500 },
-		{ CFG_T_PPM, "0.0625", 62500 }, { CFG_T_PPM, "1", 1000000 }, { CFG_T_PPM, "0.0001 %", 1 },
-		{ CFG_T_PPM, "2.5", 2500000 }, { CFG_T_PPM, "100%", 1000000 },
-		{ CFG_T_U32, "132", 132 }, { CFG_T_U32, "4294967295", UINT32_MAX }, { CFG_T_U32, "7.0", 7 },
-		{ CFG_T_U64, "18446744073709551615", UINT64_MAX }, { CFG_T_U64, "007", 7 },
-		{ CFG_T_BOOL, "true", 1 }, { CFG_T_BOOL, "off", 0 }, { CFG_T_BOOL, "yes", 1 },
+		{ CFG_T_PS, "14.5 ns", 14500 },
+		{ CFG_T_PS, "350 ns", 350000 },
+		{ CFG_T_PS, "3.9 us", 3900000 },
+		{ CFG_T_PS, "1 ms", 1000000000 },
+		{ CFG_T_PS, "7 ps", 7 },
+		{ CFG_T_PS, "0", 0 },
+		{ CFG_T_PPM, "0.85", 850000 },
+		{ CFG_T_PPM, "85 %", 850000 },
+		{ CFG_T_PPM, "6.25 %", 62500 },
+		{ CFG_T_PPM, "0.0625", 62500 },
+		{ CFG_T_PPM, "1", 1000000 },
+		{ CFG_T_PPM, "0.0001 %", 1 },
+		{ CFG_T_PPM, "2.5", 2500000 },
+		{ CFG_T_PPM, "100%", 1000000 },
+		{ CFG_T_U32, "132", 132 },
+		{ CFG_T_U32, "4294967295", UINT32_MAX },
+		{ CFG_T_U32, "7.0", 7 },
+		{ CFG_T_U64, "18446744073709551615", UINT64_MAX },
+		{ CFG_T_U64, "007", 7 },
+		{ CFG_T_BOOL, "true", 1 },
+		{ CFG_T_BOOL, "off", 0 },
+		{ CFG_T_BOOL, "yes", 1 },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -100,17 +131,24 @@ TEST(numbers_with_units_are_read_exactly)
 
 TEST(what_is_no_number_is_refused_in_plain_words)
 {
-	static const struct { enum cfg_type t; const char *text, *msg; } rows[] = {
+	static const struct {
+		enum cfg_type t;
+		const char *text, *msg;
+	} rows[] = {
 		{ CFG_T_BYTES, "192", "'192' needs a unit: write '192 MiB'" },
 		{ CFG_T_RATE, "2.4", "'2.4' needs a unit: write '2.4 TB/s'" },
 		{ CFG_T_PS, "350", "'350' needs a unit: write '350 ns'" },
 		{ CFG_T_FREQ, "1.4", "'1.4' needs a unit: write '1.4 GHz'" },
 		{ CFG_T_BYTES, "192 MHz",
 		  "'192 MHz' has the unit 'MHz': write one of TiB, TB, GiB, GB, MiB, MB, KiB, kB or B" },
-		{ CFG_T_BYTES, "192 mib", "has the unit 'mib'" }, { CFG_T_BYTES, "192 MB/s", "has the unit 'MB/s'" },
-		{ CFG_T_BYTES, "192 Mi B", "has the unit 'Mi B'" }, { CFG_T_BYTES, "1_000 B", "has the unit '_000 B'" },
-		{ CFG_T_BYTES, "1,5 MiB", "has the unit ',5 MiB'" }, { CFG_T_BYTES, "1e3 B", "has the unit 'e3 B'" },
-		{ CFG_T_BYTES, "0x10 B", "has the unit 'x10 B'" }, { CFG_T_BYTES, "1.5.2 B", "has the unit '.2 B'" },
+		{ CFG_T_BYTES, "192 mib", "has the unit 'mib'" },
+		{ CFG_T_BYTES, "192 MB/s", "has the unit 'MB/s'" },
+		{ CFG_T_BYTES, "192 Mi B", "has the unit 'Mi B'" },
+		{ CFG_T_BYTES, "1_000 B", "has the unit '_000 B'" },
+		{ CFG_T_BYTES, "1,5 MiB", "has the unit ',5 MiB'" },
+		{ CFG_T_BYTES, "1e3 B", "has the unit 'e3 B'" },
+		{ CFG_T_BYTES, "0x10 B", "has the unit 'x10 B'" },
+		{ CFG_T_BYTES, "1.5.2 B", "has the unit '.2 B'" },
 		{ CFG_T_RATE, "5 GB", "write one of TB/s, TiB/s, GB/s" },
 		{ CFG_T_PS, "3 s", "write one of ms, us, ns or ps" },
 		{ CFG_T_FREQ, "3 THz", "write one of GHz, MHz, kHz or Hz" },
@@ -122,20 +160,25 @@ TEST(what_is_no_number_is_refused_in_plain_words)
 		{ CFG_T_BYTES, "0.1 KiB", "is not a whole number of bytes" },
 		{ CFG_T_FREQ, "1 Hz", "is not a whole number of kHz" },
 		{ CFG_T_PPM, "0.0000001", "is not a whole number of millionths" },
-		{ CFG_T_BYTES, "", "'' has no value" }, { CFG_T_BYTES, "   ", "has no value" },
+		{ CFG_T_BYTES, "", "'' has no value" },
+		{ CFG_T_BYTES, "   ", "has no value" },
 		{ CFG_T_BYTES, "-3 MiB", "'-3 MiB' is negative" },
 		{ CFG_T_BYTES, "+3 MiB", "'+3 MiB' is not a number: write one with its unit" },
-		{ CFG_T_BYTES, "many", "is not a number" }, { CFG_T_BYTES, ".5 MiB", "is not a number" },
+		{ CFG_T_BYTES, "many", "is not a number" },
+		{ CFG_T_BYTES, ".5 MiB", "is not a number" },
 		{ CFG_T_BYTES, "5. MiB", "is not a number" },
-		{ CFG_T_BYTES, "MiB", "is not a number" }, { CFG_T_U32, "", "has no value" },
+		{ CFG_T_BYTES, "MiB", "is not a number" },
+		{ CFG_T_U32, "", "has no value" },
 		{ CFG_T_U32, "nan", "'nan' is not a number: write one" },
 		{ CFG_T_BYTES, "18446744073709551616 B", "is too large" },
 		{ CFG_T_BYTES, "18446744073709551615 kB", "is too large" },
 		{ CFG_T_BYTES, "16777216 TiB", "is too large" },
 		{ CFG_T_BYTES, "99999999999999999999999999 B", "is too large" },
 		{ CFG_T_BYTES, "0.12345678901234567 TB", "has too many digits" },
-		{ CFG_T_U32, "4294967296", "'4294967296' is too large" }, { CFG_T_PPM, "4295", "'4295' is too large" },
-		{ CFG_T_BOOL, "maybe", "'maybe' is neither 'true' nor 'false'" }, { CFG_T_BOOL, "", "neither" },
+		{ CFG_T_U32, "4294967296", "'4294967296' is too large" },
+		{ CFG_T_PPM, "4295", "'4295' is too large" },
+		{ CFG_T_BOOL, "maybe", "'maybe' is neither 'true' nor 'false'" },
+		{ CFG_T_BOOL, "", "neither" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -152,25 +195,44 @@ TEST(what_is_no_number_is_refused_in_plain_words)
 
 TEST(numbers_are_written_in_the_shortest_exact_way)
 {
-	static const struct { enum cfg_type t; uint64_t v; const char *want; } rows[] = {
-		{ CFG_T_BYTES, UINT64_C(192) << 20, "192 MiB" }, { CFG_T_BYTES, UINT64_C(80000000000), "80 GB" },
+	static const struct {
+		enum cfg_type t;
+		uint64_t v;
+		const char *want;
+	} rows[] = {
+		{ CFG_T_BYTES, UINT64_C(192) << 20, "192 MiB" },
+		{ CFG_T_BYTES, UINT64_C(80000000000), "80 GB" },
 		{ CFG_T_BYTES, 1536, "1.5 KiB" },
-		{ CFG_T_BYTES, 1000, "1 kB" }, { CFG_T_BYTES, 128, "128 B" }, { CFG_T_BYTES, 0, "0 B" },
+		{ CFG_T_BYTES, 1000, "1 kB" },
+		{ CFG_T_BYTES, 128, "128 B" },
+		{ CFG_T_BYTES, 0, "0 B" },
 		{ CFG_T_BYTES, 1234567, "1234567 B" },
-		{ CFG_T_BYTES, 65536, "64 KiB" }, { CFG_T_BYTES, UINT64_MAX, "18446744073709551615 B" },
+		{ CFG_T_BYTES, 65536, "64 KiB" },
+		{ CFG_T_BYTES, UINT64_MAX, "18446744073709551615 B" },
 		{ CFG_T_BYTES, 1, "1 B" },
-		{ CFG_T_BYTES, UINT64_C(1) << 63, "8388608 TiB" }, { CFG_T_BYTES, UINT64_C(141) << 30, "141 GiB" },
+		{ CFG_T_BYTES, UINT64_C(1) << 63, "8388608 TiB" },
+		{ CFG_T_BYTES, UINT64_C(141) << 30, "141 GiB" },
 		{ CFG_T_RATE, UINT64_C(2457600000000), "2.4576 TB/s" },
 		{ CFG_T_RATE, UINT64_C(4800000000000), "4.8 TB/s" },
-		{ CFG_T_RATE, UINT64_C(900000000000), "900 GB/s" }, { CFG_T_RATE, 1, "1 B/s" },
-		{ CFG_T_FREQ, 1400000, "1.4 GHz" }, { CFG_T_FREQ, 1980000, "1.98 GHz" },
-		{ CFG_T_FREQ, 990000, "990 MHz" }, { CFG_T_FREQ, 1, "1 kHz" },
-		{ CFG_T_PS, 350000, "350 ns" }, { CFG_T_PS, 14500, "14.5 ns" }, { CFG_T_PS, 3900000, "3.9 us" },
+		{ CFG_T_RATE, UINT64_C(900000000000), "900 GB/s" },
+		{ CFG_T_RATE, 1, "1 B/s" },
+		{ CFG_T_FREQ, 1400000, "1.4 GHz" },
+		{ CFG_T_FREQ, 1980000, "1.98 GHz" },
+		{ CFG_T_FREQ, 990000, "990 MHz" },
+		{ CFG_T_FREQ, 1, "1 kHz" },
+		{ CFG_T_PS, 350000, "350 ns" },
+		{ CFG_T_PS, 14500, "14.5 ns" },
+		{ CFG_T_PS, 3900000, "3.9 us" },
 		{ CFG_T_PS, 0, "0 ps" },
-		{ CFG_T_PS, 7, "7 ps" }, { CFG_T_PPM, 850000, "0.85" }, { CFG_T_PPM, 62500, "0.0625" },
+		{ CFG_T_PS, 7, "7 ps" },
+		{ CFG_T_PPM, 850000, "0.85" },
+		{ CFG_T_PPM, 62500, "0.0625" },
 		{ CFG_T_PPM, 1000000, "1" },
-		{ CFG_T_PPM, 0, "0" }, { CFG_T_PPM, 1, "0.000001" }, { CFG_T_PPM, 2500000, "2.5" },
-		{ CFG_T_U64, UINT64_MAX, "18446744073709551615" }, { CFG_T_BOOL, 1, "true" },
+		{ CFG_T_PPM, 0, "0" },
+		{ CFG_T_PPM, 1, "0.000001" },
+		{ CFG_T_PPM, 2500000, "2.5" },
+		{ CFG_T_U64, UINT64_MAX, "18446744073709551615" },
+		{ CFG_T_BOOL, 1, "true" },
 		{ CFG_T_BOOL, 0, "false" },
 	};
 	struct str s = STR_INIT;
@@ -186,8 +248,9 @@ TEST(numbers_are_written_in_the_shortest_exact_way)
 TEST(every_written_number_reads_back)
 {
 	static const enum cfg_type types[] = { CFG_T_BYTES, CFG_T_RATE, CFG_T_FREQ, CFG_T_PS, CFG_T_U64, CFG_T_PPM };
-	static const uint64_t round[] = { 1, 1000, 1024, 1000000, 1 << 20, 1000000000, UINT64_C(1) << 30,
-	                                  UINT64_C(1) << 40 };
+	static const uint64_t round[] = {
+		1, 1000, 1024, 1000000, 1 << 20, 1000000000, UINT64_C(1) << 30, UINT64_C(1) << 40
+	};
 	struct str s = STR_INIT;
 	struct rng r;
 
@@ -254,7 +317,9 @@ static void set_fails(struct cfg *c, const char *assignment, const char *msg)
 
 TEST(a_refused_value_is_told_by_key_and_changes_nothing)
 {
-	static const struct { const char *set, *msg; } rows[] = {
+	static const struct {
+		const char *set, *msg;
+	} rows[] = {
 		{ "l2.size=192", "'l2.size' needs a unit: write '192 MiB'" },
 		{ "l2.size=201326592", "'l2.size' needs a unit: write '192 MiB'" },
 		{ "l2.bandwidth=5.5", "'l2.bandwidth' needs a unit: write '5.5 TB/s'" },
@@ -330,14 +395,21 @@ TEST(rows_are_walked_in_order_with_value_range_and_raw)
 	struct machine m;
 	struct cfg *c = up(&m);
 	struct str s = STR_INIT;
-	static const struct { const char *key, *value, *range; } want[] = {
-		{ "clock", "1.4 GHz", "100 MHz to 4 GHz" }, { "cores", "132", "1 to 1024" },
+	static const struct {
+		const char *key, *value, *range;
+	} want[] = {
+		{ "clock", "1.4 GHz", "100 MHz to 4 GHz" },
+		{ "cores", "132", "1 to 1024" },
 		{ "l2.size", "50 MiB", "64 KiB to 4 GiB" },
-		{ "l2.bandwidth", "5.5 TB/s", "at least 1 B/s" }, { "l2.hits", "0", "any" },
+		{ "l2.bandwidth", "5.5 TB/s", "at least 1 B/s" },
+		{ "l2.hits", "0", "any" },
 		{ "l2.latency", "200 ns", "0 ps to 1 ms" },
-		{ "l2.ways", "16", "1 to 64, a power of two" }, { "l2.fill", "0.85", "0 to 1" },
-		{ "l2.policy", "lru", "lru, srrip or kv-aware" }, { "l2.victim", "false", "true or false" },
-		{ "l2.note", "", "text of at most 63 bytes" }, { "dram.bandwidth", "4.8 TB/s", "at least 1 B/s" },
+		{ "l2.ways", "16", "1 to 64, a power of two" },
+		{ "l2.fill", "0.85", "0 to 1" },
+		{ "l2.policy", "lru", "lru, srrip or kv-aware" },
+		{ "l2.victim", "false", "true or false" },
+		{ "l2.note", "", "text of at most 63 bytes" },
+		{ "dram.bandwidth", "4.8 TB/s", "at least 1 B/s" },
 		{ "dram.channels", "64", "1 to 1024, 0 or a power of two" },
 	};
 
@@ -360,10 +432,9 @@ TEST(rows_are_walked_in_order_with_value_range_and_raw)
 
 TEST(a_schema_with_a_fault_is_refused_whole)
 {
-	static const struct cfg_field bad_rows[] = {
-		CFG_U32(struct dram_part, channels, "channels", "96", 1, 1024, cfg_pow2_or_0, "channels", "sheet"),
-		CFG_END
-	};
+	static const struct cfg_field bad_rows[] = { CFG_U32(struct dram_part, channels, "channels", "96", 1, 1024,
+		                                             cfg_pow2_or_0, "channels", "sheet"),
+		                                     CFG_END };
 	static const struct cfg_section bad[] = { { "dram", bad_rows, 0 }, { NULL, NULL, 0 } };
 	static const struct cfg_section twice[] = { { "l2", l2_rows, 0 }, { "l2", l2_rows, 0 }, { NULL, NULL, 0 } };
 	struct machine m;
@@ -371,7 +442,7 @@ TEST(a_schema_with_a_fault_is_refused_whole)
 
 	CHECK(!cfg_new(bad, &m, &e));
 	CHECK_STR(e.msg, "'dram.channels' is 96, which is not 0 or a power of two, "
-	          "while taking the default of 'dram.channels'");
+	                 "while taking the default of 'dram.channels'");
 	err_clear(&e);
 	CHECK(!cfg_new(twice, &m, &e));
 	CHECK_STR(e.msg, "section 'l2' is bound twice");
@@ -396,9 +467,12 @@ TEST(a_file_sets_values_and_their_sources)
 	struct err e = ERR_INIT;
 	size_t i = 0;
 
-	CHECK_OK(read_text(c, "name: {anything: [1, 2]}\nclock: 1.98 GHz\n"
+	CHECK_OK(read_text(c,
+	                   "name: {anything: [1, 2]}\nclock: 1.98 GHz\n"
 	                   "l2:\n  size: {value: 192 MiB, source: \"a paper\"}\n"
-	                   "  policy: srrip\n  victim: on\n  note: 'x: \"y\"'\ndram:\n", &e), e);
+	                   "  policy: srrip\n  victim: on\n  note: 'x: \"y\"'\ndram:\n",
+	                   &e),
+	         e);
 	CHECK_U64(m.clock, 1980000);
 	CHECK_U64(m.l2.size, UINT64_C(192) << 20);
 	CHECK(m.l2.policy == SRRIP && m.l2.victim);
@@ -416,7 +490,11 @@ TEST(a_file_sets_values_and_their_sources)
 
 TEST(faults_in_a_file_are_placed_and_shown)
 {
-	static const struct { const char *text; int line, col; const char *msg; } rows[] = {
+	static const struct {
+		const char *text;
+		int line, col;
+		const char *msg;
+	} rows[] = {
 		{ "l2:\n  size: 192\n", 2, 9, "'l2.size' needs a unit: write '192 MiB'" },
 		{ "l2:\n  sise: 192 MiB\n", 2, 3, "unknown key 'sise' in 'l2'; did you mean 'size'?" },
 		{ "dram:\n  zzzzzzz: 1\n", 2, 3, "unknown key 'zzzzzzz' in 'dram', which has bandwidth, channels" },
@@ -508,10 +586,11 @@ TEST(a_dump_is_grouped_by_section)
 
 static void random_text(struct rng *r, char out[CFG_STR_MAX])
 {
-	static const char *const pieces[] = { "a", "Z", "0", " ", "'", "\"", "\\", "#", ": ", "- ", "{", "]", ",", "&",
-	                                      "*", "!", "%", "|",
-	                                      "~", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "null", "...", "---",
-	                                      "@", "`", "?" };
+	static const char *const pieces[] = {
+		"a",    "Z",   "0",   " ", "'", "\"", "\\", "#", ": ",       "- ",           "{",
+		"]",    ",",   "&",   "*", "!", "%",  "|",  "~", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+		"null", "...", "---", "@", "`", "?"
+	};
 	uint64_t n = rng_below(r, 14);
 
 	out[0] = '\0';
@@ -578,20 +657,12 @@ TEST(the_hash_follows_the_values_and_not_where_they_came_from)
 }
 
 SUITE(t_cfg,
-	T(numbers_with_units_are_read_exactly)
-	T(what_is_no_number_is_refused_in_plain_words)
-	T(numbers_are_written_in_the_shortest_exact_way)
-	T(every_written_number_reads_back)
-	T(rules_say_what_they_want)
-	T(defaults_are_applied_and_not_given)
-	T(a_refused_value_is_told_by_key_and_changes_nothing)
-	T(a_set_value_is_stored_given_and_sourced)
-	T(rows_are_walked_in_order_with_value_range_and_raw)
-	T(a_schema_with_a_fault_is_refused_whole)
-	T(a_file_sets_values_and_their_sources)
-	T(faults_in_a_file_are_placed_and_shown)
-	T(a_weak_section_yields_to_what_was_given)
-	T(a_dump_is_grouped_by_section)
-	T(dump_and_load_is_identity_over_random_configurations)
-	T(the_hash_follows_the_values_and_not_where_they_came_from)
-);
+      T(numbers_with_units_are_read_exactly) T(what_is_no_number_is_refused_in_plain_words) T(
+	      numbers_are_written_in_the_shortest_exact_way) T(every_written_number_reads_back)
+              T(rules_say_what_they_want) T(defaults_are_applied_and_not_given) T(
+		      a_refused_value_is_told_by_key_and_changes_nothing) T(a_set_value_is_stored_given_and_sourced)
+                      T(rows_are_walked_in_order_with_value_range_and_raw) T(a_schema_with_a_fault_is_refused_whole)
+                              T(a_file_sets_values_and_their_sources) T(faults_in_a_file_are_placed_and_shown)
+                                      T(a_weak_section_yields_to_what_was_given) T(a_dump_is_grouped_by_section)
+                                              T(dump_and_load_is_identity_over_random_configurations)
+                                                      T(the_hash_follows_the_values_and_not_where_they_came_from));

@@ -11,7 +11,13 @@ static const char table[] =
 	" friendly: multiply, library: ATen}\n"
 	"- {name: add, kernel: 'AddFunctor', kind: elementwise, shape: elementwise, fn: add, family: elementwise}\n";
 
-struct bed { struct arena *a; struct rules *rules; struct trace t; struct trace_launch l[64]; struct err e; };
+struct bed {
+	struct arena *a;
+	struct rules *rules;
+	struct trace t;
+	struct trace_launch l[64];
+	struct err e;
+};
 
 static void up(struct bed *b)
 {
@@ -32,7 +38,9 @@ static struct trace_launch *add(struct bed *b, enum trace_launch_kind kind, cons
 {
 	struct trace_launch *l = &b->l[b->t.n_launches++];
 
-	*l = (struct trace_launch){ .id = (int64_t)b->t.n_launches, .kind = kind, .name = name, .dur_ns = ns, .bytes = -1 };
+	*l = (struct trace_launch){
+		.id = (int64_t)b->t.n_launches, .kind = kind, .name = name, .dur_ns = ns, .bytes = -1
+	};
 	return l;
 }
 
@@ -48,7 +56,9 @@ static struct classify classify(struct bed *b)
 static const struct trace_op *product(struct trace_op *op, struct trace_arg args[2], int64_t m)
 {
 	args[0] = (struct trace_arg){ .dtype = "float", .scalar = "", .ndims = 2, .list = -1, .dims = { m, 8 } };
-	args[1] = (struct trace_arg){ .dtype = "float", .scalar = "", .ndims = 2, .list = -1, .pos = 1, .dims = { 8, 4 } };
+	args[1] = (struct trace_arg){
+		.dtype = "float", .scalar = "", .ndims = 2, .list = -1, .pos = 1, .dims = { 8, 4 }
+	};
 	*op = (struct trace_op){ .id = m, .parent = -1, .name = "aten::mm", .sequence = -1, .n_args = 2, .args = args };
 	return op;
 }
@@ -160,7 +170,9 @@ TEST(an_empty_selection_gives_empty_tables)
 
 TEST(a_kernel_without_a_rule_has_a_short_name)
 {
-	static const struct { const char *name, *want; } cases[] = {
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
 		{ "void at::native::(anonymous namespace)::cat_kernel<float, 4>(int, float*)", "cat_kernel" },
 		{ "void cutlass::Kernel2<cutlass_80_wmma>(cutlass::Params)", "Kernel2" },
 		{ "nvjet_sm90_tst_8x64", "nvjet_sm90_tst_8x64" },
@@ -190,7 +202,9 @@ TEST(many_names_keep_their_own_sums)
 	up(&b);
 	for (int i = 0; i < 2 * N; i++) {
 		snprintf(names[i % N], sizeof names[0], "kernel%d", i % N);
-		l[i] = (struct trace_launch){ .id = i + 1, .kind = TRACE_KERNEL, .name = names[i % N], .dur_ns = 1 + i % N };
+		l[i] = (struct trace_launch){
+			.id = i + 1, .kind = TRACE_KERNEL, .name = names[i % N], .dur_ns = 1 + i % N
+		};
 	}
 	b.t.launches = l;
 	b.t.n_launches = 2 * N;
@@ -256,12 +270,8 @@ TEST(groups_of_launches_are_classified_as_the_launches_are)
 	tracedb_free(db);
 }
 
-SUITE(t_classify,
-	T(names_are_summed_and_come_longest_first_then_by_name)
-	T(families_sum_over_names)
-	T(a_name_of_two_families_is_split_between_them_and_shows_the_larger)
-	T(copies_and_sets_stand_apart_from_kernels)
-	T(an_empty_selection_gives_empty_tables)
-	T(a_kernel_without_a_rule_has_a_short_name)
-	T(many_names_keep_their_own_sums)
-	T(groups_of_launches_are_classified_as_the_launches_are));
+SUITE(t_classify, T(names_are_summed_and_come_longest_first_then_by_name) T(families_sum_over_names)
+                          T(a_name_of_two_families_is_split_between_them_and_shows_the_larger)
+                                  T(copies_and_sets_stand_apart_from_kernels) T(an_empty_selection_gives_empty_tables)
+                                          T(a_kernel_without_a_rule_has_a_short_name) T(many_names_keep_their_own_sums)
+                                                  T(groups_of_launches_are_classified_as_the_launches_are));

@@ -7,7 +7,11 @@
 #include "traces/text/measure.h"
 #include "validate/tests/test.h"
 
-struct table { struct input *in; struct csv *csv; struct err e; };
+struct table {
+	struct input *in;
+	struct csv *csv;
+	struct err e;
+};
 
 static void up_bytes(struct table *t, const void *bytes, size_t n)
 {
@@ -191,12 +195,26 @@ TEST(gzip_is_taken_off_member_by_member)
 
 TEST(numbers_lose_their_thousands_and_nothing_else)
 {
-	static const struct { const char *text, *point, *comma; } all[] = {
-		{ "4,963,609,951.19", "4963609951.19", NULL }, { "14,103,936", "14103936", NULL }, { "9920", "9920", "9920" },
-		{ "27.595.520", NULL, "27595520" }, { "9,00", NULL, "9.00" }, { "1.234,5", NULL, "1234.5" },
-		{ "-3.5", "-3.5", NULL }, { "1.5e-3", "1.5e-3", NULL }, { "n/a", NULL, NULL }, { "", NULL, NULL },
-		{ "12-3", NULL, NULL }, { "1e", NULL, NULL }, { "1,23", NULL, "1.23" }, { "nan", NULL, NULL },
-		{ "0x10", NULL, NULL }, { "5.", NULL, NULL }, { "1,2345", NULL, "1.2345" },
+	static const struct {
+		const char *text, *point, *comma;
+	} all[] = {
+		{ "4,963,609,951.19", "4963609951.19", NULL },
+		{ "14,103,936", "14103936", NULL },
+		{ "9920", "9920", "9920" },
+		{ "27.595.520", NULL, "27595520" },
+		{ "9,00", NULL, "9.00" },
+		{ "1.234,5", NULL, "1234.5" },
+		{ "-3.5", "-3.5", NULL },
+		{ "1.5e-3", "1.5e-3", NULL },
+		{ "n/a", NULL, NULL },
+		{ "", NULL, NULL },
+		{ "12-3", NULL, NULL },
+		{ "1e", NULL, NULL },
+		{ "1,23", NULL, "1.23" },
+		{ "nan", NULL, NULL },
+		{ "0x10", NULL, NULL },
+		{ "5.", NULL, NULL },
+		{ "1,2345", NULL, "1.2345" },
 	};
 	char clean[MEASURE_MAX];
 
@@ -212,11 +230,15 @@ TEST(numbers_lose_their_thousands_and_nothing_else)
 
 TEST(only_a_telling_number_decides_the_mark)
 {
-	static const struct { const char *text; enum measure_mark want; } all[] = {
-		{ "1.59", MEASURE_POINT }, { "9,00", MEASURE_COMMA }, { "1,234", MEASURE_UNKNOWN }, { "1.234", MEASURE_UNKNOWN },
-		{ "27.595.520", MEASURE_COMMA }, { "14,103,936", MEASURE_POINT }, { "58,748.42", MEASURE_POINT },
-		{ "58.748,42", MEASURE_COMMA }, { "12", MEASURE_UNKNOWN }, { "n/a", MEASURE_UNKNOWN },
-		{ "0.123", MEASURE_POINT }, { "1234.567", MEASURE_POINT }, { "", MEASURE_UNKNOWN },
+	static const struct {
+		const char *text;
+		enum measure_mark want;
+	} all[] = {
+		{ "1.59", MEASURE_POINT },      { "9,00", MEASURE_COMMA },       { "1,234", MEASURE_UNKNOWN },
+		{ "1.234", MEASURE_UNKNOWN },   { "27.595.520", MEASURE_COMMA }, { "14,103,936", MEASURE_POINT },
+		{ "58,748.42", MEASURE_POINT }, { "58.748,42", MEASURE_COMMA },  { "12", MEASURE_UNKNOWN },
+		{ "n/a", MEASURE_UNKNOWN },     { "0.123", MEASURE_POINT },      { "1234.567", MEASURE_POINT },
+		{ "", MEASURE_UNKNOWN },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -225,13 +247,29 @@ TEST(only_a_telling_number_decides_the_mark)
 
 TEST(units_come_down_to_their_base)
 {
-	static const struct { const char *unit, *base; int exp; } all[] = {
-		{ "us", "ns", 3 }, { "ms", "ns", 6 }, { "usecond", "ns", 3 }, { "s", "ns", 9 }, { "Kbyte", "byte", 3 },
-		{ "Mbyte", "byte", 6 }, { "Gbyte/s", "byte/s", 9 }, { "byte/second", "byte/s", 0 },
+	static const struct {
+		const char *unit, *base;
+		int exp;
+	} all[] = {
+		{ "us", "ns", 3 },
+		{ "ms", "ns", 6 },
+		{ "usecond", "ns", 3 },
+		{ "s", "ns", 9 },
+		{ "Kbyte", "byte", 3 },
+		{ "Mbyte", "byte", 6 },
+		{ "Gbyte/s", "byte/s", 9 },
+		{ "byte/second", "byte/s", 0 },
 		{ "Kbyte/block", "byte/block", 3 },
-		{ "Ghz", "hz", 9 }, { "cycle/nsecond", "hz", 9 }, { "cycle", "cycle", 0 }, { "SM", "SM", 0 }, { "%", "%", 0 },
-		{ "", "", 0 }, { "register/thread", "register/thread", 0 }, { "inst/cycle", "inst/cycle", 0 },
-		{ "Kinst", "inst", 3 }, { "K", "K", 0 },
+		{ "Ghz", "hz", 9 },
+		{ "cycle/nsecond", "hz", 9 },
+		{ "cycle", "cycle", 0 },
+		{ "SM", "SM", 0 },
+		{ "%", "%", 0 },
+		{ "", "", 0 },
+		{ "register/thread", "register/thread", 0 },
+		{ "inst/cycle", "inst/cycle", 0 },
+		{ "Kinst", "inst", 3 },
+		{ "K", "K", 0 },
 	};
 	char base[32];
 	int exp;
@@ -255,14 +293,8 @@ TEST(scaled_values_are_rounded_once)
 	CHECK(measure_whole("99999999999999999999", 0, &v) == -2);
 }
 
-SUITE(t_csv,
-	T(quotes_line_ends_and_widths_are_read_as_written)
-	T(broken_rows_name_their_line)
-	T(endless_fields_and_rows_are_refused_in_bounded_memory)
-	T(chatter_before_the_header_is_no_csv)
-	T(gzip_is_taken_off_member_by_member)
-	T(numbers_lose_their_thousands_and_nothing_else)
-	T(only_a_telling_number_decides_the_mark)
-	T(units_come_down_to_their_base)
-	T(scaled_values_are_rounded_once)
-);
+SUITE(t_csv, T(quotes_line_ends_and_widths_are_read_as_written) T(broken_rows_name_their_line)
+                     T(endless_fields_and_rows_are_refused_in_bounded_memory) T(chatter_before_the_header_is_no_csv)
+                             T(gzip_is_taken_off_member_by_member) T(numbers_lose_their_thousands_and_nothing_else)
+                                     T(only_a_telling_number_decides_the_mark) T(units_come_down_to_their_base)
+                                             T(scaled_values_are_rounded_once));

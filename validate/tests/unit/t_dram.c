@@ -8,10 +8,14 @@
 
 /* One unit, no refresh, no controller: what is left is the device. 4 groups x 4 banks, rows of 1 KiB, 32 B in 2 ns. */
 #define ONE_UNIT "channels: 1\npseudo_channels: 1\nmap: plain\nt_refi: 0\nt_controller: 0\n"
-#define STRIPE UINT64_C(4096)        /* one row in each of four groups */
-#define NS PS_NS
+#define STRIPE   UINT64_C(4096) /* one row in each of four groups */
+#define NS       PS_NS
 
-struct dev { struct bed b; struct dram_cfg cfg; struct comp *dram; };
+struct dev {
+	struct bed b;
+	struct dram_cfg cfg;
+	struct comp *dram;
+};
 
 static void dev_up(struct dev *d, const char *kind, const char *yaml)
 {
@@ -32,8 +36,8 @@ TEST(row_empty_hit_and_conflict_cost_their_closed_form)
 
 	dev_up(&d, "hbm2-2000", ONE_UNIT);
 	CHECK_U64(bed_read(&d.b, d.dram, 0, 32), (14 + 14 + 2) * NS);
-	CHECK_U64(bed_read(&d.b, d.dram, 128, 32), (14 + 2) * NS);                    /* same row, same bank group */
-	CHECK_U64(bed_read(&d.b, d.dram, 4 * STRIPE, 32), (14 + 14 + 14 + 2) * NS);   /* same bank, next row */
+	CHECK_U64(bed_read(&d.b, d.dram, 128, 32), (14 + 2) * NS);                  /* same row, same bank group */
+	CHECK_U64(bed_read(&d.b, d.dram, 4 * STRIPE, 32), (14 + 14 + 14 + 2) * NS); /* same bank, next row */
 	CHECK_U64(dram_unloaded(&d.cfg, DRAM_ROW_EMPTY), 30 * NS);
 	CHECK_U64(dram_unloaded(&d.cfg, DRAM_ROW_HIT), 16 * NS);
 	CHECK_U64(dram_unloaded(&d.cfg, DRAM_ROW_CONFLICT), 44 * NS);
@@ -68,15 +72,19 @@ TEST(a_write_recovers_before_its_row_closes)
 		CHECK(comp_send(d.dram, &a[i].rq));
 	}
 	bed_run(&d.b);
-	CHECK_U64(a[0].back, (12 + 5 + 2) * NS);                         /* tRCD of a write, tCWL, burst */
-	CHECK_U64(a[1].back, (19 + 16 + 14 + 12 + 5 + 2) * NS);          /* tWR, tRP: later than tRC */
+	CHECK_U64(a[0].back, (12 + 5 + 2) * NS);                /* tRCD of a write, tCWL, burst */
+	CHECK_U64(a[1].back, (19 + 16 + 14 + 12 + 5 + 2) * NS); /* tWR, tRP: later than tRC */
 	dev_down(&d);
 }
 
 TEST(every_kind_has_the_unloaded_times_of_its_source)
 {
 	/* idle_closed_ns and idle_conflict_ns of timings.csv, in ps; peak of one unit from the pins */
-	static const struct { const char *kind; ps_t empty, conflict; uint64_t mb_s; } rows[] = {
+	static const struct {
+		const char *kind;
+		ps_t empty, conflict;
+		uint64_t mb_s;
+	} rows[] = {
 		{ "hbm2-2000", 30000, 44000, 16000 },   { "hbm3-6400", 33125, 49375, 25600 },
 		{ "hbm4-8000", 30500, 47000, 32000 },   { "gddr6-14000", 30210, 45600, 28000 },
 		{ "gddr7-28000", 31976, 49106, 28000 }, { "lpddr5-6400", 42500, 61250, 12800 },
@@ -115,7 +123,7 @@ TEST(reads_and_writes_of_one_row_pay_the_turnaround)
 	struct bed_ask a[4];
 
 	dev_up(&d, "hbm2-2000", ONE_UNIT "write_batch: 1\n");
-	bed_read(&d.b, d.dram, 0, 128);                                  /* rows open, bus free at 38 ns - tCL */
+	bed_read(&d.b, d.dram, 0, 128); /* rows open, bus free at 38 ns - tCL */
 	for (int i = 0; i < 4; i++)
 		bed_ask1(&d.b, &a[i], 0, 128, i % 2 == 1);
 	for (int i = 0; i < 4; i++) {
@@ -123,9 +131,9 @@ TEST(reads_and_writes_of_one_row_pay_the_turnaround)
 		CHECK(comp_send(d.dram, &a[i].rq));
 	}
 	bed_run(&d.b);
-	CHECK_U64(a[0].back, (1000 + 8 + 14) * NS);                      /* four bursts, then tCL */
-	CHECK_U64(a[1].back, (1008 + 11 + 8 + 5) * NS); /* last RD to WR 13: 11 more than a burst; tCWL */
-	CHECK_U64(a[2].back, (1027 + 13 + 8 + 14) * NS);                 /* tCWL + tWTR = 13 */
+	CHECK_U64(a[0].back, (1000 + 8 + 14) * NS);      /* four bursts, then tCL */
+	CHECK_U64(a[1].back, (1008 + 11 + 8 + 5) * NS);  /* last RD to WR 13: 11 more than a burst; tCWL */
+	CHECK_U64(a[2].back, (1027 + 13 + 8 + 14) * NS); /* tCWL + tWTR = 13 */
 	CHECK_U64(a[3].back, (1048 + 11 + 8 + 5) * NS);
 	CHECK_U64(stat_get(d.b.stats, "dram.turnarounds"), 3);
 	dev_down(&d);
@@ -144,7 +152,7 @@ TEST(a_small_write_pays_its_share_of_a_batch)
 		CHECK(comp_send(d.dram, &a[i].rq));
 	}
 	bed_run(&d.b);
-	CHECK_U64(a[1].back, 1008 * NS + 11 * NS / 4 + (8 + 5) * NS);    /* 4 of 16 bursts */
+	CHECK_U64(a[1].back, 1008 * NS + 11 * NS / 4 + (8 + 5) * NS); /* 4 of 16 bursts */
 	CHECK_U64(a[2].back, 1016 * NS + 11 * NS / 4 + 13 * NS / 4 + (8 + 14) * NS);
 	dev_down(&d);
 }
@@ -185,11 +193,11 @@ TEST(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back)
 	struct dev d;
 
 	dev_up(&d, "hbm2-2000", ONE_UNIT "t_row_bus: 0\n");
-	bed_read(&d.b, d.dram, 0, 32);                                   /* group 0 */
-	bed_read(&d.b, d.dram, 0, STRIPE);                               /* opens the other three */
+	bed_read(&d.b, d.dram, 0, 32);     /* group 0 */
+	bed_read(&d.b, d.dram, 0, STRIPE); /* opens the other three */
 	CHECK_U64(stat_get(d.b.stats, "dram.activates"), 4);
 	CHECK_U64(bed_read(&d.b, d.dram, 64, 32), 16 * NS);
-	CHECK_U64(bed_read(&d.b, d.dram, 96, 64), 18 * NS);              /* groups 3 and 0 */
+	CHECK_U64(bed_read(&d.b, d.dram, 96, 64), 18 * NS); /* groups 3 and 0 */
 	CHECK_U64(stat_get(d.b.stats, "dram.activates"), 4);
 	dev_down(&d);
 }
@@ -222,8 +230,11 @@ TEST(a_bank_in_refresh_is_waited_for_and_others_are_not)
 	struct dev d;
 	/* 16 banks in 3900 ns, group 0's first: bank 0 of it at 243.75 ns and every 3900 ns from there. */
 	const ps_t turn = 3900 * NS / 16, again = turn + (5 + 14 + 160 + 14) * NS;
-	struct { uint64_t addr, bytes; ps_t at, back; } asks[] = {
-		{ 0, 128, 0, (3 * 4 + 14 + 2 + 14) * NS },                 /* opens a row in each group */
+	struct {
+		uint64_t addr, bytes;
+		ps_t at, back;
+	} asks[] = {
+		{ 0, 128, 0, (3 * 4 + 14 + 2 + 14) * NS }, /* opens a row in each group */
 		{ 0, 32, 250 * NS, again + (2 + 14) * NS },
 		{ 32, 32, (3900 + 250) * NS, (3900 + 250 + 2 + 14) * NS }, /* group 1 */
 		{ 0, 128, (3900 + 280) * NS, 3900 * NS + again + (2 + 14) * NS },
@@ -285,7 +296,7 @@ TEST(bytes_are_counted_as_asked_and_bursts_apart)
 	struct bed_ask a;
 
 	dev_up(&d, "hbm2-2000", ONE_UNIT);
-	bed_read(&d.b, d.dram, 30, 4);                                   /* touches two bursts */
+	bed_read(&d.b, d.dram, 30, 4); /* touches two bursts */
 	CHECK_U64(stat_get(d.b.stats, "dram.read_bytes"), 4);
 	CHECK_U64(stat_get(d.b.stats, "dram.rounding_bytes"), 60);
 	bed_ask1(&d.b, &a, 0, 0, true);
@@ -312,7 +323,7 @@ TEST(a_posted_write_holds_a_place_and_gets_no_reply)
 	bed_ask1(&d.b, &a, 0, 64, true);
 	a.rq.posted = true;
 	CHECK(comp_send(d.dram, &a.rq));
-	memset(&a, 0xff, sizeof a);                                      /* it was read and is not needed any more */
+	memset(&a, 0xff, sizeof a); /* it was read and is not needed any more */
 	bed_ask1(&d.b, &c, 0, 64, false);
 	d.b.from.to = d.dram;
 	d.b.from.blocked = true;
@@ -365,7 +376,7 @@ TEST(one_beyond_the_queue_is_refused_and_retried_once)
 	bed_stream(&d.b, d.dram, a, 3, 3);
 	CHECK_U64(d.b.from.refused, 1);
 	CHECK_U64(d.b.from.retries, 1);
-	CHECK_U64(a[2].sent, a[0].back);                                 /* refused until then, taken at that moment */
+	CHECK_U64(a[2].sent, a[0].back); /* refused until then, taken at that moment */
 	CHECK_U64(stat_get(d.b.stats, "dram.refusals"), 1);
 	CHECK_U64(stat_get(d.b.stats, "dram.held_most"), 2);
 	dev_down(&d);
@@ -407,7 +418,7 @@ TEST(bandwidth_and_a_pin_rate_that_contradict_are_an_error)
 	struct err e = ERR_INIT;
 	struct cfg *raw;
 
-	memset(&c, 0, sizeof c);                                         /* compared whole, padding included */
+	memset(&c, 0, sizeof c); /* compared whole, padding included */
 	CHECK((raw = cfg_new(sections, &c, &e)));
 	CHECK_OK(cfg_set(raw, "dram.bandwidth=1 TB/s", &e), e);
 	CHECK_OK(cfg_set(raw, "dram.pin_mbps=6400", &e), e);
@@ -415,17 +426,19 @@ TEST(bandwidth_and_a_pin_rate_that_contradict_are_an_error)
 	CHECK_HAS(e.msg, "dram.pin_mbps");
 	CHECK_HAS(e.msg, "dram.channels");
 	err_clear(&e);
-	CHECK_OK(cfg_set(raw, "dram.pin_mbps=7813", &e), e);             /* 1 TB/s over 1024 pins, rounded */
+	CHECK_OK(cfg_set(raw, "dram.pin_mbps=7813", &e), e); /* 1 TB/s over 1024 pins, rounded */
 	CHECK_OK(dram_cfg_resolve(&c, raw, &e), e);
 	memcpy(&before, &c, sizeof c);
-	CHECK_OK(dram_cfg_resolve(&c, raw, &e), e);                      /* twice changes nothing */
+	CHECK_OK(dram_cfg_resolve(&c, raw, &e), e); /* twice changes nothing */
 	CHECK(memcmp(&before, &c, sizeof c) == 0);
 	cfg_free(raw);
 }
 
 TEST(times_and_geometry_that_cannot_be_are_errors)
 {
-	static const struct { const char *set, *says; } rows[] = {
+	static const struct {
+		const char *set, *says;
+	} rows[] = {
 		{ "dram.t_ras=50 ns", "dram.t_rc" },
 		{ "dram.t_refi=390 ns", "dram.t_refi" },
 		{ "dram.t_faw=1 ns", "dram.t_rrd_s" },
@@ -457,7 +470,10 @@ TEST(times_and_geometry_that_cannot_be_are_errors)
 
 /* --- efficiency -------------------------------------------------------------------------------------------- */
 
-struct rate { double of_peak; uint64_t activates; };
+struct rate {
+	double of_peak;
+	uint64_t activates;
+};
 
 /* `n` tiles with all arrivals at 0: an endless queue. */
 static struct rate stream(const char *kind, const char *yaml, uint64_t tile, size_t n, int pattern)
@@ -495,7 +511,10 @@ static void check_near(double got, double want, double within, const char *what)
 TEST(sequential_reads_lose_what_refresh_takes)
 {
 	/* Ramulator 2.1, seq_read, BGI, 64 or 128 entries (reference.csv); LPDDR5 at 32, where it is the same. */
-	static const struct { const char *kind; double want; } rows[] = {
+	static const struct {
+		const char *kind;
+		double want;
+	} rows[] = {
 		{ "hbm2-2000", 0.89520 },
 		{ "hbm3-6400", 0.88737 },
 		{ "lpddr5-6400", 0.91588 },
@@ -521,8 +540,13 @@ TEST(sequential_reads_without_refresh_run_at_the_pins)
 TEST(random_bursts_are_held_by_activates_and_by_banks)
 {
 	/* Ramulator 2.1, random_read_burst, BGI, 128 entries (reference.csv); an endless queue sees more */
-	static const struct { const char *kind; double want, within; } rows[] = {
-		{ "hbm2-2000", 0.30135, 0.01 }, { "hbm3-6400", 0.29271, 0.015 }, { "lpddr5-6400", 0.45671, 0.015 },
+	static const struct {
+		const char *kind;
+		double want, within;
+	} rows[] = {
+		{ "hbm2-2000", 0.30135, 0.01 },
+		{ "hbm3-6400", 0.29271, 0.015 },
+		{ "lpddr5-6400", 0.45671, 0.015 },
 		{ "gddr7-28000", 0.29795, 0.03 },
 	};
 
@@ -546,7 +570,7 @@ TEST(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
 		       tile = stream(kinds[i], "", 4096, 20000, 1).of_peak;
 		double seq = stream(kinds[i], "", 65536, 2000, 0).of_peak;
 
-		CHECK(burst < tile && tile < seq + 0.01);                /* LPDDR5 loses nothing */
+		CHECK(burst < tile && tile < seq + 0.01); /* LPDDR5 loses nothing */
 	}
 }
 
@@ -557,7 +581,7 @@ TEST(alternating_directions_cost_efficiency)
 	double both = stream("hbm3-6400", "", 65536, 2000, 2).of_peak;
 
 	CHECK(one <= seq && both < one);
-	CHECK(both > 0.37);                                              /* the least any simulator found on a mix */
+	CHECK(both > 0.37); /* the least any simulator found on a mix */
 }
 
 TEST(strides_of_a_power_of_two_camp_only_on_the_plain_map)
@@ -614,33 +638,24 @@ TEST(the_fixed_twin_is_a_pipe_with_a_latency)
 }
 
 SUITE(t_dram,
-	T(row_empty_hit_and_conflict_cost_their_closed_form)
-	T(rows_of_one_bank_follow_each_other_at_trc)
-	T(a_write_recovers_before_its_row_closes)
-	T(every_kind_has_the_unloaded_times_of_its_source)
-	T(the_defaults_are_the_file_hbm3_6400)
-	T(reads_and_writes_of_one_row_pay_the_turnaround)
-	T(a_small_write_pays_its_share_of_a_batch)
-	T(activates_of_a_unit_keep_their_distance)
-	T(a_full_stripe_opens_a_row_in_every_group)
-	T(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back)
-	T(a_request_in_a_refresh_window_waits_for_its_end_and_for_activates)
-	T(a_bank_in_refresh_is_waited_for_and_others_are_not)
-	T(open_time_and_its_inverse_agree_at_every_edge)
-	T(the_controller_adds_its_latency_and_scaling_scales)
-	T(bytes_are_counted_as_asked_and_bursts_apart)
-	T(a_posted_write_holds_a_place_and_gets_no_reply)
-	T(small_posted_writes_share_a_place_in_order_of_address)
-	T(one_beyond_the_queue_is_refused_and_retried_once)
-	T(a_tile_over_all_units_takes_the_time_of_one_share)
-	T(bandwidth_sets_the_pin_rate_and_channels_are_the_other_axis)
-	T(bandwidth_and_a_pin_rate_that_contradict_are_an_error)
-	T(times_and_geometry_that_cannot_be_are_errors)
-	T(sequential_reads_lose_what_refresh_takes)
-	T(sequential_reads_without_refresh_run_at_the_pins)
-	T(random_bursts_are_held_by_activates_and_by_banks)
-	T(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
-	T(alternating_directions_cost_efficiency)
-	T(strides_of_a_power_of_two_camp_only_on_the_plain_map)
-	T(the_fixed_twin_is_a_pipe_with_a_latency)
-);
+      T(row_empty_hit_and_conflict_cost_their_closed_form) T(rows_of_one_bank_follow_each_other_at_trc) T(
+	      a_write_recovers_before_its_row_closes) T(every_kind_has_the_unloaded_times_of_its_source) T(the_defaults_are_the_file_hbm3_6400)
+              T(reads_and_writes_of_one_row_pay_the_turnaround) T(a_small_write_pays_its_share_of_a_batch) T(
+		      activates_of_a_unit_keep_their_distance) T(a_full_stripe_opens_a_row_in_every_group)
+                      T(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back) T(
+			      a_request_in_a_refresh_window_waits_for_its_end_and_for_activates) T(a_bank_in_refresh_is_waited_for_and_others_are_not)
+                              T(open_time_and_its_inverse_agree_at_every_edge) T(the_controller_adds_its_latency_and_scaling_scales) T(
+				      bytes_are_counted_as_asked_and_bursts_apart) T(a_posted_write_holds_a_place_and_gets_no_reply)
+                                      T(small_posted_writes_share_a_place_in_order_of_address) T(
+					      one_beyond_the_queue_is_refused_and_retried_once)
+                                              T(a_tile_over_all_units_takes_the_time_of_one_share) T(
+						      bandwidth_sets_the_pin_rate_and_channels_are_the_other_axis)
+                                                      T(bandwidth_and_a_pin_rate_that_contradict_are_an_error) T(
+							      times_and_geometry_that_cannot_be_are_errors)
+                                                              T(sequential_reads_lose_what_refresh_takes) T(
+								      sequential_reads_without_refresh_run_at_the_pins)
+                                                                      T(random_bursts_are_held_by_activates_and_by_banks) T(
+									      random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
+                                                                              T(alternating_directions_cost_efficiency) T(
+										      strides_of_a_power_of_two_camp_only_on_the_plain_map)
+                                                                                      T(the_fixed_twin_is_a_pipe_with_a_latency));

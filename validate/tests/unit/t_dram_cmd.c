@@ -37,11 +37,19 @@ static void rig_up(struct rig *r, const char *kind, const char *yaml)
 
 #define PLACE(b, r) (&(struct dram_place){ 0, (b), (r), 0 })
 /* After `first` at tick 100 the device refuses `then` one tick before `gap` and takes it at `gap`. */
-#define GATE(r, first, b1, then, b2, gap) do { \
-	dram_cmd_issue((r)->d, first, PLACE(b1, 1), 100); \
-	CHECK_U64(dram_cmd_ready_at((r)->d, then, PLACE(b2, 1)), 100 + (gap)); } while (0)
+#define GATE(r, first, b1, then, b2, gap) \
+	do { \
+		dram_cmd_issue((r)->d, first, PLACE(b1, 1), 100); \
+		CHECK_U64(dram_cmd_ready_at((r)->d, then, PLACE(b2, 1)), 100 + (gap)); \
+	} while (0)
 #define GATE_TEST(name, kind, first, b1, then, b2, gap) \
-	TEST(name) { struct rig r; rig_up(&r, kind, ""); GATE(&r, first, b1, then, b2, gap); dram_cmd_free(r.d); }
+	TEST(name) \
+	{ \
+		struct rig r; \
+		rig_up(&r, kind, ""); \
+		GATE(&r, first, b1, then, b2, gap); \
+		dram_cmd_free(r.d); \
+	}
 
 /* hbm2-2000: banks 0-3 are one group, 4-7 the next; 16-31 the other pseudo-channel */
 GATE_TEST(trcd_of_a_read, "hbm2-2000", DRAM_ACT, 0, DRAM_RD, 0, 14 + 1)
@@ -105,9 +113,9 @@ TEST(a_read_opens_its_row_and_a_conflict_closes_it)
 
 	rig_up(&r, "hbm2-2000", "channels: 1\nrefresh: none\n");
 	ask(&r, 0, 0, false);
-	CHECK_U64(run(&r, 1, 1000), 1 + 15);                     /* ACT at 1, RD at tRCD + 1 */
-	ask(&r, 32 * 4096, 1, false);                             /* BGI: the next row of the same bank */
-	CHECK_U64(run(&r, 2, 1000), 1 + 35 + 13 + 15);            /* PRE at tRAS */
+	CHECK_U64(run(&r, 1, 1000), 1 + 15);           /* ACT at 1, RD at tRCD + 1 */
+	ask(&r, 32 * 4096, 1, false);                  /* BGI: the next row of the same bank */
+	CHECK_U64(run(&r, 2, 1000), 1 + 35 + 13 + 15); /* PRE at tRAS */
 	CHECK_U64(dram_cmd_stats(r.d).commands[DRAM_PRE], 1);
 	dram_cmd_free(r.d);
 }
@@ -143,7 +151,7 @@ TEST(a_refresh_of_one_bank_stops_that_bank_alone)
 
 	rig_up(&r, "hbm2-2000", "channels: 1\nrefresh: per_bank\n");
 	run(&r, 1, 123);
-	CHECK_U64(dram_cmd_stats(r.d).commands[DRAM_REFPB], 1);  /* bank 0, at 122 */
+	CHECK_U64(dram_cmd_stats(r.d).commands[DRAM_REFPB], 1); /* bank 0, at 122 */
 	CHECK(dram_cmd_offer(r.d, &(struct dram_place){ 0, 0, 1, 0 }, &(struct dram_burst){ 0, 0, false }));
 	CHECK(dram_cmd_offer(r.d, &(struct dram_place){ 0, 5, 1, 0 }, &(struct dram_burst){ 1, 0, false }));
 	other = run(&r, 1, 1000);
@@ -170,7 +178,8 @@ TEST(going_tick_by_tick_changes_nothing)
 			rig_up(&r, kinds[k], "channels: 1\n");
 			while (r.done < 3000) {
 				for (; sent < 3000; sent++) {
-					uint64_t addr = sent % 2 ? sent * 64 : sent * UINT64_C(6364136223846793005) >> 34;
+					uint64_t addr =
+						sent % 2 ? sent * 64 : sent * UINT64_C(6364136223846793005) >> 34;
 					struct dram_place at = dram_map_place(&r.map, addr);
 
 					if (!dram_cmd_offer(r.d, &at, &(struct dram_burst){ sent, 0, sent % 3 == 0 }))
@@ -248,8 +257,12 @@ TEST(a_map_is_one_to_one)
 
 TEST(contradicting_times_are_refused)
 {
-	static const struct { const char *set, *part; } bad[] = {
-		{ "dram.t_ras=20 ns", "t_rcd" }, { "dram.t_faw=1 ns", "t_faw" }, { "dram.t_ck=0", "t_ck" },
+	static const struct {
+		const char *set, *part;
+	} bad[] = {
+		{ "dram.t_ras=20 ns", "t_rcd" },
+		{ "dram.t_faw=1 ns", "t_faw" },
+		{ "dram.t_ck=0", "t_ck" },
 	};
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -264,11 +277,14 @@ TEST(contradicting_times_are_refused)
 }
 
 SUITE(t_dram_cmd,
-	T(trcd_of_a_read) T(trcd_of_a_write) T(tras) T(trc) T(trp) T(trrd_s) T(trrd_l) T(tccd_s) T(tccd_l)
-	T(tccd_of_writes) T(tccd_l_wr) T(tccd_of_stack_ids) T(tccd_of_a_bank) T(tccd_of_banks) T(trtw) T(twtr_s)
-	T(twtr_l) T(trtp) T(twr) T(tppd) T(tras_of_all_banks) T(trc_before_a_refresh) T(trp_before_a_refresh) T(trfc)
-	T(trfc_pb) T(rank_to_rank_reads) T(ranks_do_not_share_trrd) T(pseudo_channels_do_not_share_times)
-	T(the_fifth_act_waits_for_tfaw) T(a_read_opens_its_row_and_a_conflict_closes_it) T(a_full_queue_refuses)
-	T(every_bank_is_refreshed_at_trefi) T(a_refresh_of_one_bank_stops_that_bank_alone) T(going_tick_by_tick_changes_nothing)
-	T(closed_pages_make_every_read_open_its_row) T(a_map_covers_every_field_once) T(a_map_is_one_to_one)
-	T(contradicting_times_are_refused));
+      T(trcd_of_a_read) T(trcd_of_a_write) T(tras) T(trc) T(trp) T(trrd_s) T(trrd_l) T(tccd_s) T(tccd_l) T(
+	      tccd_of_writes) T(tccd_l_wr) T(tccd_of_stack_ids) T(tccd_of_a_bank) T(tccd_of_banks) T(trtw) T(twtr_s)
+              T(twtr_l) T(trtp) T(twr) T(tppd) T(tras_of_all_banks) T(trc_before_a_refresh) T(trp_before_a_refresh)
+                      T(trfc) T(trfc_pb) T(rank_to_rank_reads) T(ranks_do_not_share_trrd)
+                              T(pseudo_channels_do_not_share_times) T(the_fifth_act_waits_for_tfaw) T(
+				      a_read_opens_its_row_and_a_conflict_closes_it) T(a_full_queue_refuses)
+                                      T(every_bank_is_refreshed_at_trefi) T(a_refresh_of_one_bank_stops_that_bank_alone)
+                                              T(going_tick_by_tick_changes_nothing)
+                                                      T(closed_pages_make_every_read_open_its_row)
+                                                              T(a_map_covers_every_field_once) T(a_map_is_one_to_one)
+                                                                      T(contradicting_times_are_refused));

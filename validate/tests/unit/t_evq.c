@@ -10,8 +10,16 @@
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
 
-struct log { int n, id[64]; ps_t at[64]; struct evq *q; };
-struct item { struct ev ev; int id; struct log *log; };
+struct log {
+	int n, id[64];
+	ps_t at[64];
+	struct evq *q;
+};
+struct item {
+	struct ev ev;
+	int id;
+	struct log *log;
+};
 
 static void note(void *owner, struct ev *ev)
 {
@@ -32,10 +40,11 @@ static void item_init(struct item *it, int id, enum ev_prio prio, struct log *l)
 
 TEST(time_comes_first_then_priority_then_push_order)
 {
-	static const struct { ps_t when; enum ev_prio prio; } rows[] = {
-		{ 20, EV_REPLY }, { 10, EV_SAMPLE }, { 10, EV_WORK }, { 10, EV_REPLY }, { 10, EV_WORK },
-		{ 10, EV_REPLY }, { 0, EV_SAMPLE }
-	};
+	static const struct {
+		ps_t when;
+		enum ev_prio prio;
+	} rows[] = { { 20, EV_REPLY }, { 10, EV_SAMPLE }, { 10, EV_WORK }, { 10, EV_REPLY },
+		     { 10, EV_WORK },  { 10, EV_REPLY },  { 0, EV_SAMPLE } };
 	static const int want[] = { 6, 3, 5, 2, 4, 1, 0 };
 	struct log l = { .q = evq_new() };
 	struct item it[7];
@@ -216,8 +225,9 @@ TEST(random_pushes_and_cancels_come_out_as_from_a_sorted_list)
 		for (int k = 0; k < N; k++) {
 			const struct ev *a = &it[k].ev, *b = best < 0 ? NULL : &it[best].ev;
 
-			if (!ev_idle(a) && (!b || a->when < b->when || (a->when == b->when && (a->prio < b->prio ||
-			    (a->prio == b->prio && pushed[k] < pushed[best])))))
+			if (!ev_idle(a) && (!b || a->when < b->when ||
+			                    (a->when == b->when &&
+			                     (a->prio < b->prio || (a->prio == b->prio && pushed[k] < pushed[best])))))
 				best = k;
 		}
 		l.n = 0;
@@ -292,15 +302,9 @@ TEST(pushing_into_the_past_or_twice_is_a_bug)
 #endif
 
 SUITE(t_evq,
-	T(time_comes_first_then_priority_then_push_order)
-	T(sixty_four_ties_are_served_first_in_first_out)
-	T(a_cancelled_event_is_idle_and_never_served)
-	T(a_cancelled_event_pushed_again_goes_behind_its_ties)
-	T(an_event_may_push_itself_now_or_later)
-	T(an_event_may_free_its_owner)
-	T(reset_goes_back_to_time_zero_and_idles_all)
-	T(the_end_of_time_is_a_time)
-	T(random_pushes_and_cancels_come_out_as_from_a_sorted_list)
-	T(reserved_room_is_enough)
-	DEBUG_TESTS
-);
+      T(time_comes_first_then_priority_then_push_order) T(sixty_four_ties_are_served_first_in_first_out)
+              T(a_cancelled_event_is_idle_and_never_served) T(a_cancelled_event_pushed_again_goes_behind_its_ties)
+                      T(an_event_may_push_itself_now_or_later) T(an_event_may_free_its_owner)
+                              T(reset_goes_back_to_time_zero_and_idles_all) T(the_end_of_time_is_a_time)
+                                      T(random_pushes_and_cancels_come_out_as_from_a_sorted_list)
+                                              T(reserved_room_is_enough) DEBUG_TESTS);

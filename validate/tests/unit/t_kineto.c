@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "traces/text/decimal.h"
 #include "traces/read/kineto.h"
+#include "traces/text/decimal.h"
 #include "validate/tests/tracebed.h"
 
 #define EVENTS(list) "{\"traceEvents\":[" list "]}"
@@ -11,8 +11,9 @@
 	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":" dur "," \
 	"\"args\":{" args "}}"
 #define KERNEL EVENT("kernel", "k", "5", "1", "")
-#define OP(args) EVENTS(EVENT("cpu_op", "op", "1", "9", "\"External id\":1," args) "," \
-                        EVENT("kernel", "k", "5", "1", "\"External id\":1"))
+#define OP(args) \
+	EVENTS(EVENT("cpu_op", "op", "1", "9", "\"External id\":1," args) "," EVENT("kernel", "k", "5", "1", \
+	                                                                            "\"External id\":1"))
 
 static int import_bytes(struct bed *b, const void *bytes, size_t n)
 {
@@ -102,9 +103,10 @@ TEST(times_are_relative_and_the_base_holds_the_rest)
 {
 	struct bed b;
 
-	bed_up(&b, "{\"traceEvents\":[" EVENT("kernel", "late", "4309010680846.820", "0.001", "") ","
-	           EVENT("kernel", "early", "4309010680846.819", "1e-3", "") "],"
-	           "\"baseTimeNanoseconds\":1790857026000000000}");
+	bed_up(&b, "{\"traceEvents\":[" EVENT("kernel", "late", "4309010680846.820", "0.001",
+	                                      "") "," EVENT("kernel", "early", "4309010680846.819", "1e-3",
+	                                                    "") "],"
+	                                                        "\"baseTimeNanoseconds\":1790857026000000000}");
 	CHECK_U64(b.t.base_ns, 1790857026000000000 + 4309010680846819);
 	CHECK_STR(b.t.launches[0].name, "early");
 	CHECK_U64(b.t.launches[0].start_ns, 0);
@@ -135,17 +137,18 @@ TEST(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
 
 TEST(directions_of_copies_come_from_the_kind_or_the_name)
 {
-	static const enum trace_copy_dir want[] = {
-		TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD, TRACE_COPY_HTOH, TRACE_COPY_PTOP, TRACE_COPY_NONE
-	};
+	static const enum trace_copy_dir want[] = { TRACE_COPY_HTOD, TRACE_COPY_DTOH, TRACE_COPY_DTOD,
+		                                    TRACE_COPY_HTOH, TRACE_COPY_PTOP, TRACE_COPY_NONE };
 	struct bed b;
 
-	bed_up(&b, EVENTS(EVENT("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "1", "1", "\"bytes\":3") ","
-	                  EVENT("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", "2", "1", "") ","
-	                  EVENT("gpu_memcpy", "Memcpy DtoD (Device -> Device)", "3", "1", "") ","
-	                  EVENT("gpu_memcpy", "CopyHostToHost", "4", "1", "") ","
-	                  EVENT("gpu_memcpy", "copy", "5", "1", "\"kind\":\"PtoP\"") ","
-	                  EVENT("gpu_memcpy", "copy", "6", "1", "")));
+	bed_up(&b,
+	       EVENTS(EVENT("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "1", "1", "\"bytes\":3") "," EVENT(
+		       "gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", "2", "1",
+		       "") "," EVENT("gpu_memcpy", "Memcpy DtoD (Device -> Device)", "3", "1",
+	                             "") "," EVENT("gpu_memcpy", "CopyHostToHost", "4", "1",
+	                                           "") "," EVENT("gpu_memcpy", "copy", "5", "1",
+	                                                         "\"kind\":\"PtoP\"") "," EVENT("gpu_memcpy", "copy",
+	                                                                                        "6", "1", "")));
 	for (int i = 0; i < 6; i++)
 		CHECK_U64(b.t.launches[i].dir, want[i]);
 	CHECK_U64(b.t.launches[0].bytes, 3);
@@ -210,9 +213,8 @@ TEST(arguments_that_do_not_fit_are_dropped_and_counted)
 
 TEST(shapes_that_make_no_sense_are_no_tensors)
 {
-	static const char *const dims[] = {
-		"[[1,\"s0\"]]", "[[1,[2]]]", "[[[1],2]]", "[[[[1]]]]", "[[null]]", "[[{\"a\":[1]}]]", "[[1e30]]"
-	};
+	static const char *const dims[] = { "[[1,\"s0\"]]", "[[1,[2]]]",       "[[[1],2]]", "[[[[1]]]]",
+		                            "[[null]]",     "[[{\"a\":[1]}]]", "[[1e30]]" };
 	char json[1024];
 	struct bed b;
 
@@ -228,10 +230,12 @@ TEST(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters)
 {
 	struct bed b;
 
-	bed_up(&b, EVENTS(EVENT("kernel", "a\\u0000b", "5", "1", "") "," EVENT("kernel", "c\xff\xc3", "6", "1", "") ","
-	                  EVENT("kernel", "\\ud800x", "7", "1", "") ","
-	                  EVENT("kernel", "\xc3\xa9\\u00e9", "8", "1", "")));
-	CHECK_STR(b.t.launches[0].name, "a\xef\xbf\xbd" "b");
+	bed_up(&b, EVENTS(EVENT("kernel", "a\\u0000b", "5", "1",
+	                        "") "," EVENT("kernel", "c\xff\xc3", "6", "1",
+	                                      "") "," EVENT("kernel", "\\ud800x", "7", "1",
+	                                                    "") "," EVENT("kernel", "\xc3\xa9\\u00e9", "8", "1", "")));
+	CHECK_STR(b.t.launches[0].name, "a\xef\xbf\xbd"
+	                                "b");
 	CHECK_STR(b.t.launches[1].name, "c\xef\xbf\xbd\xef\xbf\xbd");
 	CHECK_STR(b.t.launches[3].name, "\xc3\xa9\xc3\xa9");
 	bed_close(&b);
@@ -245,13 +249,15 @@ TEST(what_is_not_read_may_hold_anything)
 {
 	struct bed b;
 
-	bed_up(&b, "{\"a\":[{\"b\":[[1e999]]}],\"traceName\":null,\"traceEvents\":[1,null,\"x\",[{\"cat\":"
-	           "\"kernel\"}],{},"
-	           "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"f\",\"args\":{\"Input Dims\":[[1]]}},"
-	           "{\"ph\":\"B\",\"cat\":\"kernel\",\"name\":\"f\"},{\"ph\":[\"X\"],\"ts\":{\"a\":1},\"args\":[1]},"
-	           EVENT("kernel", "k", "5", "1", "\"grid\":[1,2,3,4],\"stream\":true,\"x\":1e999,"
-	           "\"bytes\":\"N/A\"") "],\"deviceProperties\":"
-	           "[1,[2],{\"name\":\"G\",\"id\":0,\"clock\":1e999,\"x\":{\"id\":4}}]}");
+	bed_up(&b,
+	       "{\"a\":[{\"b\":[[1e999]]}],\"traceName\":null,\"traceEvents\":[1,null,\"x\",[{\"cat\":"
+	       "\"kernel\"}],{},"
+	       "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"f\",\"args\":{\"Input Dims\":[[1]]}},"
+	       "{\"ph\":\"B\",\"cat\":\"kernel\",\"name\":\"f\"},{\"ph\":[\"X\"],\"ts\":{\"a\":1},\"args\":[1]}," EVENT(
+		       "kernel", "k", "5", "1",
+		       "\"grid\":[1,2,3,4],\"stream\":true,\"x\":1e999,"
+		       "\"bytes\":\"N/A\"") "],\"deviceProperties\":"
+	                                    "[1,[2],{\"name\":\"G\",\"id\":0,\"clock\":1e999,\"x\":{\"id\":4}}]}");
 	CHECK_U64(b.st.kernels, 1);
 	CHECK_U64(b.st.events, 5);
 	CHECK(b.t.launches[0].grid[2] == 3);
@@ -383,10 +389,11 @@ TEST(an_event_may_have_a_mebibyte_and_no_more)
 
 TEST(json_cut_anywhere_is_refused)
 {
-	static const char json[] = "{\"deviceProperties\":[{\"id\":0,\"name\":\"G\"}],\"traceEvents\":["
-		EVENT("cpu_op", "o\\n", "1.5", "9", "\"External id\":1,\"Input Dims\":[[1,2],[]],"
-		      "\"Input type\":[\"float\",\"\"]") ","
-		EVENT("kernel", "k", "5", "1", "\"External id\":1,\"grid\":[1,2,3]") "]}";
+	static const char json[] = "{\"deviceProperties\":[{\"id\":0,\"name\":\"G\"}],\"traceEvents\":[" EVENT(
+		"cpu_op", "o\\n", "1.5", "9",
+		"\"External id\":1,\"Input Dims\":[[1,2],[]],"
+		"\"Input type\":[\"float\",\"\"]") "," EVENT("kernel", "k", "5", "1",
+	                                                     "\"External id\":1,\"grid\":[1,2,3]") "]}";
 	struct bed b;
 
 	for (size_t n = 0; n < strlen(json); n++) {
@@ -430,26 +437,20 @@ TEST(rubbish_after_a_gzip_stream_is_refused)
 }
 
 SUITE(t_kineto,
-	T(microseconds_become_nanoseconds_without_a_double)
-	T(a_number_that_does_not_fit_or_is_none_is_told_apart)
-	T(times_are_relative_and_the_base_holds_the_rest)
-	T(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
-	T(directions_of_copies_come_from_the_kind_or_the_name)
-	T(arguments_are_joined_by_position_across_columns)
-	T(types_without_shapes_and_shapes_without_types_are_arguments_too)
-	T(arguments_that_do_not_fit_are_dropped_and_counted)
-	T(shapes_that_make_no_sense_are_no_tensors)
-	T(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters)
-	T(what_is_not_read_may_hold_anything)
-	T(a_byte_order_mark_and_joined_gzip_members_are_read)
-	T(a_file_that_is_no_trace_says_so)
-	T(broken_json_has_a_line_and_a_column)
-	T(nan_and_infinity_are_named_as_the_fault)
-	T(a_bad_time_is_an_error_of_its_event)
-	T(geometry_and_ids_out_of_range_are_errors)
-	T(nesting_is_limited_to_64)
-	T(an_event_may_have_a_mebibyte_and_no_more)
-	T(json_cut_anywhere_is_refused)
-	T(gzip_cut_anywhere_is_refused)
-	T(rubbish_after_a_gzip_stream_is_refused)
-);
+      T(microseconds_become_nanoseconds_without_a_double) T(a_number_that_does_not_fit_or_is_none_is_told_apart) T(
+	      times_are_relative_and_the_base_holds_the_rest) T(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
+              T(directions_of_copies_come_from_the_kind_or_the_name) T(arguments_are_joined_by_position_across_columns) T(
+		      types_without_shapes_and_shapes_without_types_are_arguments_too)
+                      T(arguments_that_do_not_fit_are_dropped_and_counted) T(shapes_that_make_no_sense_are_no_tensors)
+                              T(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters) T(
+				      what_is_not_read_may_hold_anything)
+                                      T(a_byte_order_mark_and_joined_gzip_members_are_read) T(
+					      a_file_that_is_no_trace_says_so) T(broken_json_has_a_line_and_a_column)
+                                              T(nan_and_infinity_are_named_as_the_fault) T(
+						      a_bad_time_is_an_error_of_its_event)
+                                                      T(geometry_and_ids_out_of_range_are_errors) T(
+							      nesting_is_limited_to_64)
+                                                              T(an_event_may_have_a_mebibyte_and_no_more) T(
+								      json_cut_anywhere_is_refused)
+                                                                      T(gzip_cut_anywhere_is_refused) T(
+									      rubbish_after_a_gzip_stream_is_refused));

@@ -87,8 +87,8 @@ TEST(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops)
 		CHECK(l->op && l->host_start_ns >= 0 && l->id == (int64_t)i + 1);
 		CHECK(i == 0 || l[-1].start_ns <= l->start_ns);
 		for (const struct trace_op *o = l->op; o->up; o = o->up)
-			CHECK(o->parent == o->up->id && o->up->start_ns <= o->start_ns
-			      && o->up->start_ns + o->up->dur_ns >= o->start_ns + o->dur_ns);
+			CHECK(o->parent == o->up->id && o->up->start_ns <= o->start_ns &&
+			      o->up->start_ns + o->up->dur_ns >= o->start_ns + o->dur_ns);
 	}
 	bed_close(&b);
 }
@@ -172,7 +172,7 @@ TEST(small_cuda_trace_gives_ops_waits_and_ranges)
 	bed_close(&b);
 	bed_up(&b, SMALL "small.json", "step_1");
 	CHECK_U64(b.t.n_launches, 3);
-	CHECK_STR(b.t.launches[2].name, "cat_kernel"); /* it runs after the annotation that launched it */
+	CHECK_STR(b.t.launches[2].name, "cat_kernel");     /* it runs after the annotation that launched it */
 	CHECK_STR(b.t.launches[1].name, "no_call_kernel"); /* by time */
 	bed_close(&b);
 }
@@ -290,10 +290,19 @@ TEST(a_download_that_broke_off_is_refused_by_name)
 
 TEST(sniffing_knows_json_zipped_or_not_from_the_rest)
 {
-	static const struct { const char *name, *bytes; size_t n; int want; } all[] = {
-		{ "a", "  {\"schemaVersion\": 1}", 22, 1 }, { "b", "[{}]", 4, 1 }, { "c", "\xef\xbb\xbf{", 4, 1 },
-		{ "d", "SQLite format 3", 16, 0 }, { "e", "\"ID\",\"Kernel Name\"", 18, 0 }, { "f", "", 0, 0 },
-		{ "g", "\x1f\x8b", 2, 0 }, { "h", "\x1f\x8b\x08\x00zzzzzz", 10, 0 },
+	static const struct {
+		const char *name, *bytes;
+		size_t n;
+		int want;
+	} all[] = {
+		{ "a", "  {\"schemaVersion\": 1}", 22, 1 },
+		{ "b", "[{}]", 4, 1 },
+		{ "c", "\xef\xbb\xbf{", 4, 1 },
+		{ "d", "SQLite format 3", 16, 0 },
+		{ "e", "\"ID\",\"Kernel Name\"", 18, 0 },
+		{ "f", "", 0, 0 },
+		{ "g", "\x1f\x8b", 2, 0 },
+		{ "h", "\x1f\x8b\x08\x00zzzzzz", 10, 0 },
 	};
 	struct err e = ERR_INIT;
 	char path[1024];
@@ -380,18 +389,15 @@ TEST(real_traces_are_imported_rightly_or_refused_with_the_reason)
 }
 
 SUITE(t_kineto_files,
-	T(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops)
-	T(h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits)
-	T(h200_attention_reads_a_cache_of_1025_rows)
-	T(small_cuda_trace_gives_ops_waits_and_ranges)
-	T(an_amd_trace_with_a_graph_and_without_geometry_is_read)
-	T(the_spelling_of_2021_and_a_bare_array_are_read)
-	T(an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch)
-	T(traces_without_device_activity_say_what_they_hold)
-	T(quotes_without_a_backslash_are_found_and_explained)
-	T(unreadable_paths_are_named)
-	T(a_download_that_broke_off_is_refused_by_name)
-	T(sniffing_knows_json_zipped_or_not_from_the_rest)
-	T(progress_runs_to_the_size_of_the_file)
-	T(real_traces_are_imported_rightly_or_refused_with_the_reason)
-);
+      T(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops) T(
+	      h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits)
+              T(h200_attention_reads_a_cache_of_1025_rows) T(small_cuda_trace_gives_ops_waits_and_ranges) T(
+		      an_amd_trace_with_a_graph_and_without_geometry_is_read)
+                      T(the_spelling_of_2021_and_a_bare_array_are_read) T(
+			      an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch)
+                              T(traces_without_device_activity_say_what_they_hold) T(
+				      quotes_without_a_backslash_are_found_and_explained) T(unreadable_paths_are_named)
+                                      T(a_download_that_broke_off_is_refused_by_name)
+                                              T(sniffing_knows_json_zipped_or_not_from_the_rest) T(
+						      progress_runs_to_the_size_of_the_file)
+                                                      T(real_traces_are_imported_rightly_or_refused_with_the_reason));

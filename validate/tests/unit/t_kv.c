@@ -6,7 +6,11 @@
 /* Four chunks; 64 B a ns: a chunk takes 64 ns. */
 #define SMALL "size: 16 KiB\nbandwidth: 64 GB/s\nlatency: 20 ns\n"
 
-struct dev { struct bed b; struct kv_cfg cfg; struct comp *kv; };
+struct dev {
+	struct bed b;
+	struct kv_cfg cfg;
+	struct comp *kv;
+};
 
 static void dev_up(struct dev *d, const char *yaml)
 {
@@ -34,8 +38,8 @@ static uint64_t st(const struct dev *d, const char *name)
 
 static void check_bytes(const struct dev *d)
 {
-	CHECK_U64(st(d, "read_bytes") + st(d, "write_bytes"), st(d, "hit_bytes") + st(d, "fill_bytes") +
-	          st(d, "spill_read_bytes") + st(d, "spill_write_bytes"));
+	CHECK_U64(st(d, "read_bytes") + st(d, "write_bytes"),
+	          st(d, "hit_bytes") + st(d, "fill_bytes") + st(d, "spill_read_bytes") + st(d, "spill_write_bytes"));
 	CHECK_U64(st(d, "fill_bytes") + st(d, "spill_read_bytes"), d->b.below.read_bytes);
 	CHECK_U64(st(d, "spill_write_bytes"), d->b.below.write_bytes);
 	CHECK(st(d, "resident_bytes") <= d->cfg.size);
@@ -53,7 +57,7 @@ TEST(the_first_read_fetches_and_later_ones_do_not)
 	CHECK_U64(d.b.below.read_bytes, KV_CHUNK);
 	bed_ask1(&d.b, &a, 100, 100, false);
 	bed_stream(&d.b, d.kv, &a, 1, 1);
-	CHECK_U64(a.rq.hit_bytes, 256);                                  /* two lines */
+	CHECK_U64(a.rq.hit_bytes, 256); /* two lines */
 	CHECK_U64(a.rq.level, RES_KV);
 	CHECK_U64(a.rq.t_dram, 0);
 	check_bytes(&d);
@@ -170,12 +174,8 @@ TEST(sizes_are_whole_chunks)
 }
 
 SUITE(t_kv,
-	T(the_first_read_fetches_and_later_ones_do_not)
-	T(writes_stay)
-	T(what_does_not_fit_spills_and_what_is_pinned_stays)
-	T(a_request_across_the_last_room_is_part_kept_and_part_spilled)
-	T(a_second_reader_waits_for_the_first_ones_bytes)
-	T(over_an_l2_nothing_is_held_twice)
-	T(reset_forgets_what_was_pinned)
-	T(sizes_are_whole_chunks)
-);
+      T(the_first_read_fetches_and_later_ones_do_not) T(writes_stay)
+              T(what_does_not_fit_spills_and_what_is_pinned_stays)
+                      T(a_request_across_the_last_room_is_part_kept_and_part_spilled)
+                              T(a_second_reader_waits_for_the_first_ones_bytes) T(over_an_l2_nothing_is_held_twice)
+                                      T(reset_forgets_what_was_pinned) T(sizes_are_whole_chunks));

@@ -7,12 +7,16 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define NS PS_NS
+#define NS    PS_NS
 #define CHUNK UINT64_C(2048)
 /* 2 cores of 64 B a cycle at 1 GHz: 2 KiB take 16 ns. */
 #define SMALL "size: 16 KiB\nways: 8\nbandwidth: 64 B\nlatency: 20 ns\nmshrs: 4\n"
 
-struct dev { struct bed b; struct l1_cfg cfg; struct comp *l1; };
+struct dev {
+	struct bed b;
+	struct l1_cfg cfg;
+	struct comp *l1;
+};
 
 static void dev_up(struct dev *d, const char *yaml)
 {
@@ -78,7 +82,7 @@ TEST(a_miss_fetches_sectors_not_lines)
 	bed_read(&d.b, d.l1, 40, 10);
 	CHECK_U64(d.b.below.log[0].addr, 32);
 	CHECK_U64(d.b.below.log[0].bytes, 32);
-	bed_read(&d.b, d.l1, 0, 128);                                     /* its other three */
+	bed_read(&d.b, d.l1, 0, 128); /* its other three */
 	CHECK_U64(d.b.below.read_bytes, 128);
 	CHECK_U64(d.b.below.n_log, 3);
 	CHECK_U64(st(&d, "hit_bytes"), 32);
@@ -92,15 +96,15 @@ TEST(what_is_written_goes_below_as_it_is_and_leaves)
 
 	dev_up(&d, SMALL);
 	bed_read(&d.b, d.l1, 0, CHUNK);
-	CHECK_U64(bed_write(&d.b, d.l1, 100, 60), (100 + 20) * NS);         /* acknowledged from below */
+	CHECK_U64(bed_write(&d.b, d.l1, 100, 60), (100 + 20) * NS); /* acknowledged from below */
 	CHECK_U64(d.b.below.log[1].addr, 100);
 	CHECK_U64(d.b.below.log[1].bytes, 60);
 	CHECK_U64(d.b.below.posted, 0);
-	CHECK_U64(st(&d, "dropped_bytes"), 64);                            /* sectors 96 to 160 */
+	CHECK_U64(st(&d, "dropped_bytes"), 64); /* sectors 96 to 160 */
 	CHECK_U64(d.l1->ops->resident(d.l1, 0, CHUNK), CHUNK - 64);
 	bed_read(&d.b, d.l1, 0, CHUNK);
 	CHECK_U64(d.b.below.read_bytes, CHUNK + 64);
-	bed_write(&d.b, d.l1, 1 << 20, 3 * CHUNK);                          /* and a write takes nothing in */
+	bed_write(&d.b, d.l1, 1 << 20, 3 * CHUNK); /* and a write takes nothing in */
 	CHECK_U64(st(&d, "resident_bytes"), CHUNK);
 	CHECK_U64(d.b.below.writes, 2);
 	bed_write(&d.b, d.l1, 0, CHUNK);
@@ -125,7 +129,7 @@ TEST(its_victim_cache_takes_what_it_evicts)
 		}
 		CHECK(with ? st(&d, "victim_hit_bytes") > 0 : stat_get(d.b.stats, "l1.victim_hit_bytes") == 0);
 		check_bytes(&d);
-		bed_write(&d.b, d.l1, 0, 17 * CHUNK);                        /* they leave the victim cache too */
+		bed_write(&d.b, d.l1, 0, 17 * CHUNK); /* they leave the victim cache too */
 		CHECK_U64(st(&d, "resident_bytes"), 0);
 		check_bytes(&d);
 		dev_down(&d);
@@ -135,10 +139,13 @@ TEST(its_victim_cache_takes_what_it_evicts)
 
 TEST(the_split_trades_cache_for_scratchpad_byte_by_byte)
 {
-	static const struct { const char *yaml; uint64_t shared, cache; } cases[] = {
+	static const struct {
+		const char *yaml;
+		uint64_t shared, cache;
+	} cases[] = {
 		{ "size: 256 KiB\n", 0, 2 * 256 << 10 },
 		{ "size: 256 KiB\nshared_split: 50 %\n", 128 << 10, 2 * 128 << 10 },
-		{ "size: 256 KiB\nshared_split: 0.001\n", 0, 2 * 256 << 10 },             /* 262 B: less than 1 KiB */
+		{ "size: 256 KiB\nshared_split: 0.001\n", 0, 2 * 256 << 10 }, /* 262 B: less than 1 KiB */
 		{ "size: 256 KiB\nshared_split: 33 %\n", 84 << 10, 2 * 172 / 16 * 16 << 10 }, /* sets of 16 KiB */
 		{ "size: 256 KiB\nshared_split: 100 %\n", 256 << 10, 0 },
 		{ "", 0, 0 },
@@ -184,7 +191,9 @@ TEST(the_machine_has_the_shared_part_as_scratchpad)
 
 TEST(wrong_sizes_are_named)
 {
-	static const struct { const char *yaml, *says; } bad[] = {
+	static const struct {
+		const char *yaml, *says;
+	} bad[] = {
 		{ "size: 4 KiB\n", "'l1.size' less its shared part is too small: 4096 B in each of 2 cores" },
 		{ "size: 64 KiB\nsector: 256 B\n", "'l1.sector' is a part of a line" },
 		{ "victim: 64 KiB\n", "'l1.victim' needs an L1 whose evictions it takes: 'l1.size' is 0" },
@@ -202,12 +211,7 @@ TEST(wrong_sizes_are_named)
 	}
 }
 
-SUITE(t_l1,
-	T(a_hit_costs_the_l1_and_a_miss_the_way_below_too)
-	T(a_miss_fetches_sectors_not_lines)
-	T(what_is_written_goes_below_as_it_is_and_leaves)
-	T(its_victim_cache_takes_what_it_evicts)
-	T(the_split_trades_cache_for_scratchpad_byte_by_byte)
-	T(the_machine_has_the_shared_part_as_scratchpad)
-	T(wrong_sizes_are_named)
-);
+SUITE(t_l1, T(a_hit_costs_the_l1_and_a_miss_the_way_below_too) T(a_miss_fetches_sectors_not_lines)
+                    T(what_is_written_goes_below_as_it_is_and_leaves) T(its_victim_cache_takes_what_it_evicts)
+                            T(the_split_trades_cache_for_scratchpad_byte_by_byte)
+                                    T(the_machine_has_the_shared_part_as_scratchpad) T(wrong_sizes_are_named));

@@ -6,14 +6,18 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define NS PS_NS
+#define NS    PS_NS
 #define CHUNK UINT64_C(4096)
 /* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. */
 #define SMALL \
 	"size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nsector: 128 B\n" \
 	"latency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
 
-struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
+struct dev {
+	struct bed b;
+	struct l2_cfg cfg;
+	struct comp *l2;
+};
 
 static void dev_up(struct dev *d, const char *yaml)
 {
@@ -59,8 +63,8 @@ TEST(a_miss_pays_both_ways_and_a_hit_only_the_l2)
 	/* Fill at the door after 5 ns and 100 ns, longer than its 2 ns in the banks; 20 ns of L2. */
 	CHECK_U64(bed_read(&d.b, d.l2, 256, 128), (5 + 100 + 20) * NS);
 	CHECK_U64(bed_read(&d.b, d.l2, 256, 128), (2 + 20) * NS);
-	CHECK_U64(bed_read(&d.b, d.l2, 300, 10), (2 + 20) * NS);          /* a line is a line */
-	CHECK_U64(bed_read(&d.b, d.l2, 256, 256), (5 + 100 + 20) * NS);   /* half of it is new */
+	CHECK_U64(bed_read(&d.b, d.l2, 300, 10), (2 + 20) * NS);        /* a line is a line */
+	CHECK_U64(bed_read(&d.b, d.l2, 256, 256), (5 + 100 + 20) * NS); /* half of it is new */
 	CHECK_U64(d.b.below.n_log, 2);
 	CHECK_U64(d.b.below.log[1].addr, 384);
 	CHECK_U64(d.b.below.log[1].bytes, 128);
@@ -124,7 +128,7 @@ TEST(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
 	for (int i = 0; i < 4; i++) {
 		struct dev d;
 		char yaml[160];
-		uint64_t sector = sectors[i] < 128 ? sectors[i] : 128;          /* a line at most */
+		uint64_t sector = sectors[i] < 128 ? sectors[i] : 128; /* a line at most */
 		uint64_t chunk = cache_chunk_bytes(128, sector), sets = 32768 / 2 / chunk;
 
 		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nsector: %llu B\n", (unsigned long long)sectors[i]);
@@ -135,7 +139,7 @@ TEST(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
 		bed_write(&d.b, d.l2, 200, 8);
 		CHECK_U64(st(&d, "dirty_bytes"), sector);
 		bed_read(&d.b, d.l2, sets * chunk, chunk);
-		bed_read(&d.b, d.l2, 2 * sets * chunk, chunk);                  /* the first chunk goes */
+		bed_read(&d.b, d.l2, 2 * sets * chunk, chunk); /* the first chunk goes */
 		CHECK_U64(st(&d, "writeback_bytes"), sector);
 		CHECK_U64(st(&d, "evicted_bytes"), 2 * sector);
 		check_bytes(&d);
@@ -213,9 +217,9 @@ TEST(a_hit_on_bytes_that_are_still_coming_waits_for_them)
 	bed_ask1(&d.b, &a[1], 1024, 512, false);
 	bed_ask1(&d.b, &a[2], 8192, 128, false);
 	bed_stream(&d.b, d.l2, a, 3, 3);
-	CHECK_U64(d.b.below.reads, 2);                                   /* fetched once */
+	CHECK_U64(d.b.below.reads, 2); /* fetched once */
 	CHECK_U64(a[0].back, (5 + 100 + 20) * NS);
-	CHECK_U64(a[1].back, (5 + 100 + 20) * NS);                       /* not at 72 + 20 */
+	CHECK_U64(a[1].back, (5 + 100 + 20) * NS); /* not at 72 + 20 */
 	CHECK_U64(a[1].rq.hit_bytes, 512);
 	CHECK_U64(a[1].rq.dram_bytes, 0);
 	CHECK_U64(a[1].rq.t_dram_done, 105 * NS);
@@ -236,7 +240,7 @@ TEST(waiting_goes_through_a_chain_of_fills)
 	bed_stream(&d.b, d.l2, a, 3, 3);
 	CHECK_U64(d.b.below.read_bytes, 1536);
 	CHECK(a[1].back >= a[0].back && a[2].back >= a[1].back);
-	CHECK_U64(a[2].back, (16 + 5 + 100 + 20) * NS);                  /* b's fill leaves at 16 + 5 */
+	CHECK_U64(a[2].back, (16 + 5 + 100 + 20) * NS); /* b's fill leaves at 16 + 5 */
 	dev_down(&d);
 }
 
@@ -272,10 +276,10 @@ TEST(no_more_misses_than_mshrs_and_one_retry_each)
 	for (int i = 0; i < 6; i++)
 		bed_ask1(&d.b, &a[i], (uint64_t)i * CHUNK, 128, false);
 	bed_stream(&d.b, d.l2, a, 6, 6);
-	CHECK_U64(d.b.from.refused, 2);                                  /* the fifth, and the sixth after it */
+	CHECK_U64(d.b.from.refused, 2); /* the fifth, and the sixth after it */
 	CHECK_U64(d.b.from.retries, 2);
 	CHECK_U64(st(&d, "refusals"), 2);
-	CHECK(a[4].sent == a[0].back - 20 * NS && a[3].sent == 0);       /* when the first fill is there */
+	CHECK(a[4].sent == a[0].back - 20 * NS && a[3].sent == 0); /* when the first fill is there */
 	dev_down(&d);
 }
 
@@ -327,9 +331,9 @@ TEST(lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
 	dev_down(&d);
 	dev_up(&d, SMALL "policy: srrip\n");
 	bed_read(&d.b, d.l2, 0, CHUNK);
-	bed_read(&d.b, d.l2, 0, CHUNK);                                  /* used again */
+	bed_read(&d.b, d.l2, 0, CHUNK); /* used again */
 	for (uint64_t i = 1; i < 3; i++)
-		bed_read(&d.b, d.l2, i * 4 * CHUNK, CHUNK);                  /* a stream goes by: it evicts itself */
+		bed_read(&d.b, d.l2, i * 4 * CHUNK, CHUNK); /* a stream goes by: it evicts itself */
 	CHECK_U64(d.l2->ops->resident(d.l2, 0, CHUNK), CHUNK);
 	CHECK_U64(d.l2->ops->resident(d.l2, 4 * CHUNK, CHUNK), 0);
 	dev_down(&d);
@@ -374,7 +378,7 @@ TEST(sizes_that_are_no_sets_are_an_error)
 	CHECK(l2_cfg_check(&c, &e) < 0);
 	CHECK_HAS(e.msg, "l2.size");
 	err_clear(&e);
-	bed_cfg(l2_schema, &c, "size: 192 MiB\n");                       /* 3072 sets: no power of two */
+	bed_cfg(l2_schema, &c, "size: 192 MiB\n"); /* 3072 sets: no power of two */
 	CHECK_OK(l2_cfg_check(&c, &e), e);
 	bed_cfg(l2_schema, &c, "size: 0\n");
 	CHECK_OK(l2_cfg_check(&c, &e), e);
@@ -427,7 +431,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 				struct cache_place p = cache_tags_place(t, 2 + 5 * i);
 				struct cache_chunk *c = cache_tags_insert(t, &p, 0, &old, &old_chunk);
 
-				CHECK(!old.valid);                           /* empty ways go first */
+				CHECK(!old.valid); /* empty ways go first */
 				c->valid = 1;
 			}
 			for (uint64_t i = 0; i < counts[n]; i++) {
@@ -437,7 +441,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 			}
 			another = cache_tags_place(t, 2 + 5 * 1000);
 			cache_tags_insert(t, &another, 0, &old, &old_chunk)->valid = 1;
-			CHECK(old.valid && old_chunk == 2);                  /* the first used goes, in all */
+			CHECK(old.valid && old_chunk == 2); /* the first used goes, in all */
 			CHECK(!cache_tags_peek(t, cache_tags_place(t, 2)));
 			cache_tags_free(t);
 		}
@@ -469,7 +473,7 @@ TEST(a_far_line_is_late_once_and_then_a_copy_is_near)
 		far += first == 155 * NS;
 		CHECK_U64(again, 22 * NS);
 	}
-	CHECK_U64(far, 50);                                               /* of two neighbours one is far */
+	CHECK_U64(far, 50); /* of two neighbours one is far */
 	CHECK_U64(st(&d, "far_bytes"), 50 * 128);
 	CHECK_U64(st(&d, "copy_bytes"), 50 * 128);
 	CHECK_U64(st(&d, "copy_hit_bytes"), 50 * 128);
@@ -492,7 +496,7 @@ TEST(a_write_goes_home_and_takes_the_copies_away)
 	CHECK_U64(st(&d, "copy_bytes"), 128);
 	CHECK_U64(st(&d, "dirty_bytes"), 128);
 	CHECK_U64(read_one(&d, far + 128, 128), (2 + 20) * NS);
-	CHECK_U64(read_one(&d, far, 128), (2 + 20 + 30) * NS);              /* from home, where it is dirty */
+	CHECK_U64(read_one(&d, far, 128), (2 + 20 + 30) * NS); /* from home, where it is dirty */
 	CHECK_U64(st(&d, "writeback_bytes"), 0);
 	dev_down(&d);
 }
@@ -501,8 +505,13 @@ TEST(copies_take_the_place_of_what_is_at_home)
 {
 	/* Round and round by one core, halves of 384 chunks: all is near while it fits one; then, under lru, nothing near
 	 * stays: half of it is far and half comes from below, until its homes do not fit either. */
-	static const struct { uint64_t chunks; unsigned near, far, below; } cases[] = {
-		{ 256, 256, 0, 0 }, { 640, 0, 310, 310 }, { 2048, 0, 0, 2000 },
+	static const struct {
+		uint64_t chunks;
+		unsigned near, far, below;
+	} cases[] = {
+		{ 256, 256, 0, 0 },
+		{ 640, 0, 310, 310 },
+		{ 2048, 0, 0, 2000 },
 	};
 
 	for (size_t k = 0; k < 3; k++) {
@@ -535,7 +544,7 @@ TEST(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
 	for (uint64_t i = 0; i < 1024; i++) {
 		bed_write(&d.b, d.l2, i * CHUNK, CHUNK);
 		CHECK_U64(d.b.below.n_log, i < 256 ? 0 : i - 255);
-		if (i >= 256) {                                             /* the same home of the pair 1 MiB before */
+		if (i >= 256) { /* the same home of the pair 1 MiB before */
 			CHECK_U64(d.b.below.log[i - 256].addr / CHUNK / 2, i / 2 - 128);
 			CHECK(d.b.below.log_write[i - 256]);
 		}
@@ -551,16 +560,16 @@ TEST(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
 	dev_up(&d, SMALL "write_block: 16 KiB\n");
 	bed_write(&d.b, d.l2, 0, 2 * CHUNK);
 	bed_write(&d.b, d.l2, 3 * CHUNK + 128, 256);
-	bed_write(&d.b, d.l2, 5 * CHUNK, CHUNK);                            /* of another block */
+	bed_write(&d.b, d.l2, 5 * CHUNK, CHUNK); /* of another block */
 	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
 	CHECK_U64(st(&d, "writeback_bytes"), 0);
-	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);                             /* chunk 0 goes, and what is dirty in 1 to 3 */
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK); /* chunk 0 goes, and what is dirty in 1 to 3 */
 	CHECK_U64(d.b.below.posted, 1);
 	CHECK_U64(st(&d, "writeback_bytes"), 2 * CHUNK + 256);
 	CHECK_U64(st(&d, "dirty_bytes"), CHUNK);
 	CHECK_U64(st(&d, "evicted_bytes"), CHUNK);
 	CHECK_U64(d.l2->ops->resident(d.l2, CHUNK, 3 * CHUNK), CHUNK + 256);
-	bed_read(&d.b, d.l2, 9 * CHUNK, CHUNK);                             /* chunk 1 goes, clean */
+	bed_read(&d.b, d.l2, 9 * CHUNK, CHUNK); /* chunk 1 goes, clean */
 	CHECK_U64(st(&d, "writeback_bytes"), 2 * CHUNK + 256);
 	check_bytes(&d);
 	dev_down(&d);
@@ -573,15 +582,15 @@ TEST(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
 
 		dev_up(&d, eager ? SMALL "write_back: eager\n" : SMALL "write_back: lazy\n");
 		bed_write(&d.b, d.l2, 0, 256);
-		bed_write(&d.b, d.l2, 2 * CHUNK, 256);                      /* 512 B, a 64th, since the first: no more than due */
+		bed_write(&d.b, d.l2, 2 * CHUNK, 256); /* 512 B, a 64th, since the first: no more than due */
 		CHECK_U64(st(&d, "dirty_bytes"), 512);
 		d.b.below.idle = true;
-		bed_write(&d.b, d.l2, 2 * CHUNK, 256);                      /* a request, that brings nothing in */
+		bed_write(&d.b, d.l2, 2 * CHUNK, 256); /* a request, that brings nothing in */
 		CHECK_U64(d.b.below.posted, 0);
 		bed_read(&d.b, d.l2, 3 * CHUNK, 256);
 		CHECK_U64(d.b.below.posted, eager);
 		CHECK_U64(st(&d, "dirty_bytes"), eager ? 256 : 512);
-		bed_write(&d.b, d.l2, 0, 128);                              /* dirty again: last in line */
+		bed_write(&d.b, d.l2, 0, 128); /* dirty again: last in line */
 		bed_read(&d.b, d.l2, 3 * CHUNK + 256, 256);
 		CHECK_U64(st(&d, "dirty_bytes"), eager ? 128 : 512);
 		CHECK_U64(st(&d, "resident_bytes"), 256 + 256 + 512);
@@ -596,29 +605,21 @@ TEST(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
 }
 
 SUITE(t_l2,
-	T(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
-	T(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
-	T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
-	T(a_far_line_is_late_once_and_then_a_copy_is_near)
-	T(a_write_goes_home_and_takes_the_copies_away)
-	T(copies_take_the_place_of_what_is_at_home)
-	T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
-	T(the_banks_serve_one_after_the_other)
-	T(writes_fetch_nothing_and_go_out_when_evicted)
-	T(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
-	T(only_dirty_lines_are_written_back)
-	T(misses_that_touch_are_one_run_and_far_ones_one_request)
-	T(more_runs_than_a_request_holds_are_several)
-	T(a_hit_on_bytes_that_are_still_coming_waits_for_them)
-	T(waiting_goes_through_a_chain_of_fills)
-	T(what_the_requester_keeps_is_not_taken_in)
-	T(no_more_misses_than_mshrs_and_one_retry_each)
-	T(a_hit_is_taken_under_as_many_misses_as_there_are_mshrs)
-	T(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost)
-	T(lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
-	T(reset_is_cold)
-	T(resident_counts_bytes_of_the_range)
-	T(sizes_that_are_no_sets_are_an_error)
-	T(without_an_l2_requests_pass)
-	T(every_way_count_keeps_exactly_its_ways)
-);
+      T(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle) T(
+	      a_stream_pushes_out_of_partitions_what_is_as_old_everywhere) T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
+              T(a_far_line_is_late_once_and_then_a_copy_is_near) T(a_write_goes_home_and_takes_the_copies_away) T(
+		      copies_take_the_place_of_what_is_at_home) T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
+                      T(the_banks_serve_one_after_the_other) T(writes_fetch_nothing_and_go_out_when_evicted) T(
+			      a_miss_fetches_sectors_and_what_is_dirty_is_sectors) T(only_dirty_lines_are_written_back)
+                              T(misses_that_touch_are_one_run_and_far_ones_one_request) T(
+				      more_runs_than_a_request_holds_are_several)
+                                      T(a_hit_on_bytes_that_are_still_coming_waits_for_them) T(
+					      waiting_goes_through_a_chain_of_fills) T(what_the_requester_keeps_is_not_taken_in)
+                                              T(no_more_misses_than_mshrs_and_one_retry_each) T(
+						      a_hit_is_taken_under_as_many_misses_as_there_are_mshrs)
+                                                      T(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost) T(
+							      lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
+                                                              T(reset_is_cold) T(resident_counts_bytes_of_the_range) T(
+								      sizes_that_are_no_sets_are_an_error)
+                                                                      T(without_an_l2_requests_pass) T(
+									      every_way_count_keeps_exactly_its_ways));

@@ -4,15 +4,18 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define NS PS_NS
-#define KIB UINT64_C(1024)
-#define MIB (KIB * 1024)
+#define NS    PS_NS
+#define KIB   UINT64_C(1024)
+#define MIB   (KIB * 1024)
 #define CHUNK (4 * KIB)
 /* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. 4 sets of 2 ways. */
-#define SMALL \
-	"size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
+#define SMALL "size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
 
-struct dev { struct bed b; struct l2_cfg cfg; struct comp *l2; };
+struct dev {
+	struct bed b;
+	struct l2_cfg cfg;
+	struct comp *l2;
+};
 
 static void dev_up(struct dev *d, const char *yaml)
 {
@@ -107,7 +110,7 @@ TEST(a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect)
 	CHECK_U64(reused_pct(CACHE "policy: kv_aware\n", MEM_KV, 1, 8 * MIB), 100);
 	CHECK_U64(reused_pct(CACHE "policy: stream_bypass\n", MEM_KV, 1, 8 * MIB), 100);
 	CHECK_U64(reused_pct(CACHE "kv_ways: 8\n", MEM_KV, 1, 8 * MIB), 100);
-	CHECK_U64(reused_pct(CACHE "kv_ways: 7\n", MEM_KV, 1, 8 * MIB), 0);           /* 448 of 512 KiB, and lru */
+	CHECK_U64(reused_pct(CACHE "kv_ways: 7\n", MEM_KV, 1, 8 * MIB), 0); /* 448 of 512 KiB, and lru */
 	CHECK_U64(reused_pct(CACHE "kv_ways: 8\n", MEM_ACTIVATION, 1, 8 * MIB), 0);
 }
 
@@ -177,18 +180,18 @@ TEST(bypass_passes_weights_on_until_they_come_again)
 	dev_up(&d, SMALL "policy: stream_bypass\n");
 	CHECK_U64(sweep(&d, MEM_WEIGHT, 0, CHUNK / 2), 0);
 	CHECK_U64(held(&d, 0, CHUNK), 0);
-	CHECK_U64(sweep(&d, MEM_WEIGHT, CHUNK / 2, CHUNK / 2), 0);        /* its other half is not it again */
+	CHECK_U64(sweep(&d, MEM_WEIGHT, CHUNK / 2, CHUNK / 2), 0); /* its other half is not it again */
 	CHECK_U64(held(&d, 0, CHUNK), 0);
 	CHECK_U64(st(&d, "l2.bypassed_bytes"), CHUNK);
-	CHECK_U64(sweep(&d, MEM_WEIGHT, 0, CHUNK), 0);                    /* the second time: kept */
+	CHECK_U64(sweep(&d, MEM_WEIGHT, 0, CHUNK), 0); /* the second time: kept */
 	CHECK_U64(held(&d, 0, CHUNK), CHUNK);
 	CHECK_U64(sweep(&d, MEM_WEIGHT, 0, CHUNK), CHUNK);
 	CHECK_U64(st(&d, "l2.bypassed_bytes"), CHUNK);
-	sweep(&d, MEM_ACTIVATION, 8 * CHUNK, CHUNK);                      /* others are kept at once */
+	sweep(&d, MEM_ACTIVATION, 8 * CHUNK, CHUNK); /* others are kept at once */
 	sweep(&d, MEM_KV, 9 * CHUNK, CHUNK);
 	CHECK_U64(held(&d, 8 * CHUNK, 2 * CHUNK), 2 * CHUNK);
 	d.l2->ops->reset(d.l2);
-	sweep(&d, MEM_WEIGHT, 0, CHUNK);                                  /* what was seen is forgotten too */
+	sweep(&d, MEM_WEIGHT, 0, CHUNK); /* what was seen is forgotten too */
 	CHECK_U64(held(&d, 0, CHUNK), 0);
 	dev_down(&d);
 }
@@ -264,7 +267,7 @@ TEST(kv_and_the_rest_never_take_each_others_ways)
 
 	dev_up(&d, "size: 1 MiB\nways: 16\nkv_ways: 4\n");
 	sweep(&d, MEM_KV, 0, 4 * MIB);
-	CHECK_U64(st(&d, "l2.resident_bytes"), 256 * KIB);                /* enforced: no more than its ways */
+	CHECK_U64(st(&d, "l2.resident_bytes"), 256 * KIB); /* enforced: no more than its ways */
 	sweep(&d, MEM_WEIGHT, 16 * MIB, 4 * MIB);
 	CHECK_U64(st(&d, "l2.resident_bytes"), MIB);
 	CHECK_U64(held(&d, 0, 4 * MIB), 256 * KIB);
@@ -283,13 +286,13 @@ TEST(a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody)
 	dev_up(&d, SMALL "victim: 8 KiB\n");
 	for (uint64_t i = 0; i < 3; i++)
 		bed_read(&d.b, d.l2, i * 4 * CHUNK, CHUNK);
-	CHECK_U64(st(&d, "l2.resident_bytes"), 3 * CHUNK);                /* two ways and a victim */
+	CHECK_U64(st(&d, "l2.resident_bytes"), 3 * CHUNK); /* two ways and a victim */
 	CHECK_U64(st(&d, "l2.evicted_bytes"), 0);
 	CHECK_U64(bed_read(&d.b, d.l2, 0, CHUNK), (64 + 20) * NS);
 	CHECK_U64(d.b.below.n_log, 3);
 	CHECK_U64(st(&d, "l2.victim_hit_bytes"), CHUNK);
 	CHECK_U64(bed_read(&d.b, d.l2, 0, CHUNK), (64 + 20) * NS);
-	CHECK_U64(st(&d, "l2.victim_hit_bytes"), CHUNK);                  /* it is back in the L2 */
+	CHECK_U64(st(&d, "l2.victim_hit_bytes"), CHUNK); /* it is back in the L2 */
 	CHECK_U64(held(&d, 0, 16 * CHUNK), 3 * CHUNK);
 	dev_down(&d);
 }
@@ -301,7 +304,7 @@ TEST(dirty_lines_move_along_and_leave_from_the_victim_cache)
 	dev_up(&d, SMALL "victim: 4 KiB\n");
 	bed_write(&d.b, d.l2, 256, 384);
 	bed_read(&d.b, d.l2, 4 * CHUNK, CHUNK);
-	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK);                           /* pushes the written chunk out */
+	bed_read(&d.b, d.l2, 8 * CHUNK, CHUNK); /* pushes the written chunk out */
 	CHECK_U64(st(&d, "l2.writeback_bytes"), 0);
 	CHECK_U64(st(&d, "l2.dirty_bytes"), 384);
 	CHECK_U64(bed_read(&d.b, d.l2, 0, CHUNK), (64 + 5 + 100 + 20 - 64) * NS); /* its other lines are missed */
@@ -309,7 +312,7 @@ TEST(dirty_lines_move_along_and_leave_from_the_victim_cache)
 	CHECK_U64(st(&d, "l2.dirty_bytes"), 384);
 	bed_read(&d.b, d.l2, 12 * CHUNK, CHUNK);
 	bed_read(&d.b, d.l2, 16 * CHUNK, CHUNK);
-	CHECK_U64(st(&d, "l2.dirty_bytes"), 384);                         /* in the victim cache again */
+	CHECK_U64(st(&d, "l2.dirty_bytes"), 384); /* in the victim cache again */
 	bed_read(&d.b, d.l2, 20 * CHUNK, CHUNK);
 	CHECK_U64(st(&d, "l2.writeback_bytes"), 384);
 	CHECK_U64(st(&d, "l2.dirty_bytes"), 0);
@@ -329,7 +332,7 @@ TEST(what_the_requester_keeps_stays_where_it_is)
 	a.rq.no_keep = true;
 	bed_stream(&d.b, d.l2, &a, 1, 1);
 	CHECK_U64(a.rq.hit_bytes, CHUNK);
-	bed_read(&d.b, d.l2, 4 * CHUNK, 128);                             /* the L2 still holds both of these */
+	bed_read(&d.b, d.l2, 4 * CHUNK, 128); /* the L2 still holds both of these */
 	bed_read(&d.b, d.l2, 8 * CHUNK, 128);
 	CHECK_U64(st(&d, "l2.victim_hit_bytes"), CHUNK);
 	dev_down(&d);
@@ -380,7 +383,9 @@ TEST(bytes_on_their_way_are_waited_for_in_the_victim_cache_too)
 
 TEST(contradictions_are_errors)
 {
-	static const struct { const char *yaml, *say; } bad[] = {
+	static const struct {
+		const char *yaml, *say;
+	} bad[] = {
 		{ "kv_ways: 16\n", "leaves none for the rest" },
 		{ "size: 0\nvictim: 1 MiB\n", "needs an L2" },
 		{ "victim: 6 KiB\n", "'l2.victim' is no whole number of sets: 1 ways of 32 lines of 128 B are 4096 B" },
@@ -423,7 +428,7 @@ TEST(pinned_ways_keep_the_first_weights_for_good)
 			bed_read(&d.b, d.l2, (1 << 20) + i * CHUNK, CHUNK);
 		CHECK_U64(d.l2->ops->resident(d.l2, 0, 4 * CHUNK), 4 * CHUNK);
 		CHECK(hits >= 2 * 4 * CHUNK);
-		d.l2->ops->reset(d.l2);                                  /* free again */
+		d.l2->ops->reset(d.l2); /* free again */
 		CHECK_U64(d.l2->ops->resident(d.l2, 0, 4 * CHUNK), 0);
 		bed_ask1(&d.b, &a, 8 * CHUNK, CHUNK, false);
 		a.rq.cls = MEM_WEIGHT;
@@ -436,21 +441,18 @@ TEST(pinned_ways_keep_the_first_weights_for_good)
 }
 
 SUITE(t_l2_policy,
-	T(pinned_ways_keep_the_first_weights_for_good)
-	T(a_stream_as_large_as_the_cache_washes_out_lru_and_nothing_else)
-	T(a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect)
-	T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing)
-	T(drrip_is_srrip_where_everything_fits)
-	T(reading_on_in_a_chunk_is_no_second_use)
-	T(bypass_passes_weights_on_until_they_come_again)
-	T(a_power_of_two_stride_meets_one_set_and_with_the_hash_all)
-	T(the_hash_keeps_every_range_as_large_as_the_cache)
-	T(places_are_one_to_one_with_and_without_the_hash)
-	T(kv_and_the_rest_never_take_each_others_ways)
-	T(a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody)
-	T(dirty_lines_move_along_and_leave_from_the_victim_cache)
-	T(what_the_requester_keeps_stays_where_it_is)
-	T(one_set_and_its_victims_are_a_set_with_more_ways)
-	T(bytes_on_their_way_are_waited_for_in_the_victim_cache_too)
-	T(contradictions_are_errors)
-);
+      T(pinned_ways_keep_the_first_weights_for_good) T(a_stream_as_large_as_the_cache_washes_out_lru_and_nothing_else) T(
+	      a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect)
+              T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing) T(
+		      drrip_is_srrip_where_everything_fits) T(reading_on_in_a_chunk_is_no_second_use)
+                      T(bypass_passes_weights_on_until_they_come_again) T(
+			      a_power_of_two_stride_meets_one_set_and_with_the_hash_all)
+                              T(the_hash_keeps_every_range_as_large_as_the_cache) T(
+				      places_are_one_to_one_with_and_without_the_hash)
+                                      T(kv_and_the_rest_never_take_each_others_ways) T(
+					      a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody)
+                                              T(dirty_lines_move_along_and_leave_from_the_victim_cache) T(
+						      what_the_requester_keeps_stays_where_it_is)
+                                                      T(one_set_and_its_victims_are_a_set_with_more_ways) T(
+							      bytes_on_their_way_are_waited_for_in_the_victim_cache_too)
+                                                              T(contradictions_are_errors));

@@ -9,7 +9,12 @@
 #define DSOCR "traces/h200/kineto_dsocr_b1_c1024.json.gz"
 #define LLAMA "traces/h200/kineto_llama1b_b1_c256.json.gz"
 
-struct low { struct bed b; struct rules *r; struct op_stream s; struct lower_stats st; };
+struct low {
+	struct bed b;
+	struct rules *r;
+	struct op_stream s;
+	struct lower_stats st;
+};
 
 static struct rules *default_table(void)
 {
@@ -119,7 +124,7 @@ static void check_order(const struct op_stream *s)
 					const struct op_operand *a = &s->operands[o->first_operand + x];
 					const struct op_operand *b = &s->operands[s->ops[j].first_operand + y];
 					uint64_t p = s->tensors[a->tensor].addr + a->offset,
-						q = s->tensors[b->tensor].addr + b->offset;
+						 q = s->tensors[b->tensor].addr + b->offset;
 
 					if ((a->write || b->write) && p < q + b->bytes && q < p + a->bytes)
 						test_fail(__FILE__, __LINE__, "op %zu does not wait for op %zu", i, j);
@@ -132,11 +137,14 @@ static void check_order(const struct op_stream *s)
 
 TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 {
-	static const struct { enum op_kind kind; uint64_t n; } kinds[] = {
-		{ OP_GEMM, 294 }, { OP_ATTENTION, 12 }, { OP_ELEMENTWISE, 456 }, { OP_CONVERT, 95 }, { OP_REDUCE, 48 },
-		{ OP_SOFTMAX, 11 }, { OP_COPY, 33 }, { OP_CONCAT, 59 }, { OP_GATHER, 11 }, { OP_SCATTER, 22 },
-			{ OP_TOPK, 11 },
-		{ OP_SORT, 11 }, { OP_EMBED, 1 }, { OP_HOST_SYNC, 11 }, { OP_OPAQUE, 0 },
+	static const struct {
+		enum op_kind kind;
+		uint64_t n;
+	} kinds[] = {
+		{ OP_GEMM, 294 },  { OP_ATTENTION, 12 }, { OP_ELEMENTWISE, 456 }, { OP_CONVERT, 95 },
+		{ OP_REDUCE, 48 }, { OP_SOFTMAX, 11 },   { OP_COPY, 33 },         { OP_CONCAT, 59 },
+		{ OP_GATHER, 11 }, { OP_SCATTER, 22 },   { OP_TOPK, 11 },         { OP_SORT, 11 },
+		{ OP_EMBED, 1 },   { OP_HOST_SYNC, 11 }, { OP_OPAQUE, 0 },
 	};
 	uint64_t total = 0, twice = 0, ns = 0;
 	struct low l;
@@ -145,8 +153,7 @@ TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (of_kind(&l.s, kinds[i].kind) != kinds[i].n)
 			test_fail(__FILE__, __LINE__, "%llu ops of kind '%s'",
-			          (unsigned long long)of_kind(&l.s, kinds[i].kind),
-			          op_kind_name(kinds[i].kind));
+			          (unsigned long long)of_kind(&l.s, kinds[i].kind), op_kind_name(kinds[i].kind));
 		total += kinds[i].n;
 	}
 	CHECK_U64(l.s.n_ops, total);
@@ -156,7 +163,7 @@ TEST(every_activity_of_a_decode_step_is_in_one_modelled_op)
 		CHECK(l.s.ops[i].n_launches == 1 || l.s.ops[i].n_launches == 2);
 		CHECK(l.s.ops[i].phase == OP_DECODE && *l.s.ops[i].name);
 	}
-	CHECK_U64(twice, 25);                     /* 12 attentions, 11 routers, a split-K product,
+	CHECK_U64(twice, 25); /* 12 attentions, 11 routers, a split-K product,
 		a set before the last */
 	for (size_t i = 0; i < l.b.t.n_launches; i++)
 		ns += (uint64_t)l.b.t.launches[i].dur_ns;
@@ -185,10 +192,10 @@ TEST(a_step_reads_each_weight_once_and_the_picked_experts)
 		for (int r = 0; r <= OP_CONSTANT; r++)
 			role[r] += w.role_read_bytes[r];
 	}
-	CHECK_U64(products, 1148190720);          /* attention, the dense layer, 6 of 64 and 2 shared experts, routers,
+	CHECK_U64(products, 1148190720); /* attention, the dense layer, 6 of 64 and 2 shared experts, routers,
 		head */
 	CHECK_U64(gains, 25 * 2560);
-	CHECK_U64(role[OP_WEIGHT], products + gains + 2560);          /* and one row of the embedding */
+	CHECK_U64(role[OP_WEIGHT], products + gains + 2560); /* and one row of the embedding */
 	for (size_t i = 0; i < l.s.n_tensors; i++) {
 		const struct op_tensor *t = &l.s.tensors[i];
 
@@ -202,7 +209,7 @@ TEST(a_step_reads_each_weight_once_and_the_picked_experts)
 	}
 	CHECK_U64(old_kv, 62914560);
 	CHECK_U64(new_kv, 24 * 2624000);
-	CHECK_U64(tables, 2);                     /* cosines and sines, one each for all layers */
+	CHECK_U64(tables, 2); /* cosines and sines, one each for all layers */
 	CHECK_U64(role[OP_KV], old_kv + new_kv);
 	CHECK_U64(role[OP_CONSTANT], 48 * 256);
 	low_close(&l);
@@ -214,21 +221,21 @@ TEST(the_graph_of_a_layer_is_the_models)
 
 	low_open(&l, DSOCR, "decode_step_1");
 	CHECK_STR(l.s.ops[9].name, "gemv 1280x1280");
-	for (uint32_t i = 9; i < 12; i++)         /* q, k and v read the norm's result and nothing else */
+	for (uint32_t i = 9; i < 12; i++) /* q, k and v read the norm's result and nothing else */
 		deps_are(&l.s, i, 1, (uint32_t[]){ 8 });
-	deps_are(&l.s, 6, 2, (uint32_t[]){ 1, 5 });       /* x times the root: of x, not of its square */
-	deps_are(&l.s, 12, 1, (uint32_t[]){ 9 });         /* q rotates ... */
+	deps_are(&l.s, 6, 2, (uint32_t[]){ 1, 5 }); /* x times the root: of x, not of its square */
+	deps_are(&l.s, 12, 1, (uint32_t[]){ 9 });   /* q rotates ... */
 	deps_are(&l.s, 13, 1, (uint32_t[]){ 9 });
 	deps_are(&l.s, 14, 2, (uint32_t[]){ 9, 13 });
 	deps_are(&l.s, 16, 2, (uint32_t[]){ 12, 15 });
-	deps_are(&l.s, 17, 1, (uint32_t[]){ 10 });        /* ... and k apart from it */
+	deps_are(&l.s, 17, 1, (uint32_t[]){ 10 }); /* ... and k apart from it */
 	deps_are(&l.s, 21, 2, (uint32_t[]){ 17, 20 });
-	deps_are(&l.s, 22, 1, (uint32_t[]){ 21 });        /* the caches grow by k and by v */
+	deps_are(&l.s, 22, 1, (uint32_t[]){ 21 }); /* the caches grow by k and by v */
 	deps_are(&l.s, 23, 1, (uint32_t[]){ 11 });
 	CHECK_STR(l.s.ops[24].name, "attention 10x128 kv 1025");
 	deps_are(&l.s, 24, 3, (uint32_t[]){ 16, 22, 23 });
-	deps_are(&l.s, 26, 2, (uint32_t[]){ 0, 25 });     /* the residual is the embedding */
-	deps_are(&l.s, 37, 1, (uint32_t[]){ 34 });        /* up reads what gate read */
+	deps_are(&l.s, 26, 2, (uint32_t[]){ 0, 25 }); /* the residual is the embedding */
+	deps_are(&l.s, 37, 1, (uint32_t[]){ 34 });    /* up reads what gate read */
 	deps_are(&l.s, 38, 2, (uint32_t[]){ 36, 37 });
 	CHECK(made_by(&l.s, 40, 0) == 26 && made_by(&l.s, 40, 1) == 39);
 	CHECK_STR(l.s.tensors[reads(&l.s, 24, 1)->tensor].name, "layer0.k");
@@ -236,7 +243,7 @@ TEST(the_graph_of_a_layer_is_the_models)
 	CHECK_STR(l.s.tensors[reads(&l.s, 22, 0)->tensor].name, "layer0.k_old");
 	CHECK(reads(&l.s, 12, 1)->tensor == reads(&l.s, 17, 1)->tensor);
 	CHECK(reads(&l.s, 12, 1)->tensor != reads(&l.s, 15, 1)->tensor);
-	CHECK(reads(&l.s, 13, 0)->touched == 1280 && reads(&l.s, 13, 0)->bytes == 2432);   /* half of each head */
+	CHECK(reads(&l.s, 13, 0)->touched == 1280 && reads(&l.s, 13, 0)->bytes == 2432); /* half of each head */
 	CHECK(reads(&l.s, 0, 0)->touched == 2560 && reads(&l.s, 0, 0)->offset % 2560 == 0);
 	low_close(&l);
 }
@@ -273,7 +280,7 @@ TEST(experts_are_routed_and_their_results_meet_again)
 	CHECK_U64(l.s.routes[0].topk_op, 79);
 	CHECK_U64(l.s.routes[0].sync_op, 90);
 	CHECK(made_by(&l.s, 90, 0) == 82 && made_by(&l.s, 89, 0) == 74 && made_by(&l.s, 89, 1) == 88);
-	CHECK(made_by(&l.s, 87, 0) == 83 && made_by(&l.s, 83, 0) == 79);       /* the sort is of the picks */
+	CHECK(made_by(&l.s, 87, 0) == 83 && made_by(&l.s, 83, 0) == 79); /* the sort is of the picks */
 	for (uint32_t e = 0; e < 6; e++) {
 		uint32_t gate = 91 + 5 * e;
 
@@ -283,9 +290,8 @@ TEST(experts_are_routed_and_their_results_meet_again)
 		CHECK(made_by(&l.s, gate + 4, 0) == gate + 3);
 		CHECK(made_by(&l.s, 121, e) == gate + 4);
 	}
-	CHECK(made_by(&l.s, 124, 1) == 79);                    /* weighted by the top-k's values */
-	CHECK(made_by(&l.s, 127, 0) == 74 &&
-	      made_by(&l.s, 129, 0) == 74);     /* shared experts read the router's input */
+	CHECK(made_by(&l.s, 124, 1) == 79);                                /* weighted by the top-k's values */
+	CHECK(made_by(&l.s, 127, 0) == 74 && made_by(&l.s, 129, 0) == 74); /* shared experts read the router's input */
 	CHECK(made_by(&l.s, 132, 0) == 126 && made_by(&l.s, 132, 1) == 131);
 	CHECK(made_by(&l.s, 133, 0) == 66 && made_by(&l.s, 133, 1) == 132);
 	/* the router's weight is bf16, converted every step; what its product reads is the conversion */
@@ -327,11 +333,11 @@ TEST(layers_repeat_and_are_numbered)
 				if (x == UINT32_MAX ? y != x : y - first[k] != x - first[1])
 					test_fail(__FILE__, __LINE__,
 					          "op %u ('%s'), input %u: made by %u, in layer 1 by %u", b->id,
-						b->name, j, y, x);
+					          b->name, j, y, x);
 			}
 		}
 	}
-	CHECK_U64(l.s.ops[1064].layer, (uint64_t)-1);         /* the last norm, the head and the arg-max */
+	CHECK_U64(l.s.ops[1064].layer, (uint64_t)-1); /* the last norm, the head and the arg-max */
 	CHECK_STR(l.s.ops[1072].name, "gemv 1280x129280");
 	low_close(&l);
 }
@@ -391,8 +397,8 @@ TEST(steps_of_one_trace_share_their_weights_and_old_caches)
 	CHECK(weights[0] == weights[1] && kv[0] == kv[1] && kv[0] == 62914560);
 	for (uint32_t i = 0; i < all.s.n_ops; i++)
 		if (all.s.ops[i].kind == OP_EMBED && embeds++)
-			CHECK(all.s.ops[made_by(&all.s, i,
-			                        1)].reduce == OP_RED_ARGMAX);   /* the next token is the last one's */
+			CHECK(all.s.ops[made_by(&all.s, i, 1)].reduce ==
+			      OP_RED_ARGMAX); /* the next token is the last one's */
 	CHECK_U64(embeds, 3);
 	CHECK(all.s.ops[1075 + 5].layer == 0 && all.s.ops[2 * 1075 + 1074].layer == -1);
 	low_close(&one);
@@ -428,7 +434,13 @@ TEST(a_dense_model_routes_nothing_and_groups_its_heads)
 
 /* --- by hand ------------------------------------------------------------------------------------------------------ */
 
-struct hand { struct mk m; struct rules *r; struct op_stream s; struct lower_stats st; struct err e; };
+struct hand {
+	struct mk m;
+	struct rules *r;
+	struct op_stream s;
+	struct lower_stats st;
+	struct err e;
+};
 
 static void hand_open(struct hand *h)
 {
@@ -457,8 +469,8 @@ static void product(struct hand *h, const char *args)
 
 static void simple(struct hand *h, const char *kernel, const char *op, const char *args)
 {
-	char *name = arena_printf(h->m.a, "void at::native::vectorized_elementwise_kernel<8, at::native::%s, 3ul>",
-	                          kernel);
+	char *name =
+		arena_printf(h->m.a, "void at::native::vectorized_elementwise_kernel<8, at::native::%s, 3ul>", kernel);
 
 	mk_kernel(&h->m, name, op, args);
 }
@@ -480,11 +492,11 @@ TEST(what_nobody_knows_is_opaque_and_carries_its_time)
 	hand_open(&h);
 	mk_launch(&h.m, "secret_kernel", NULL)->dur_ns = 700;
 	mk_kernel(&h.m, "secret_kernel", "mine::op", "bf16[4]");
-	mk_launch(&h.m, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", NULL);          /* known, but no shapes */
-	product(&h, "bf16[1,8] bf16[9,8]");                                       /* shapes that do not agree */
+	mk_launch(&h.m, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", NULL); /* known, but no shapes */
+	product(&h, "bf16[1,8] bf16[9,8]");                              /* shapes that do not agree */
 	product(&h, "bf16[1,4611686018427387904] bf16[4611686018427387904,4]");
 	product(&h, "");
-	mk_launch(&h.m, "secret_kernel", NULL)->dur_ns = -5;                      /* time that runs backwards is none */
+	mk_launch(&h.m, "secret_kernel", NULL)->dur_ns = -5; /* time that runs backwards is none */
 	hand_lower(&h);
 	CHECK_U64(h.s.n_ops, 7);
 	for (size_t i = 0; i < 7; i++)
@@ -505,13 +517,13 @@ TEST(what_joins_the_previous_launch_needs_one)
 	struct trace_op *mm;
 
 	hand_open(&h);
-	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", NULL);          /* op 0: first of all */
+	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", NULL); /* op 0: first of all */
 	mm = mk_op(&h.m, "aten::mm", "bf16[1,64] bf16[64,8]");
-	mk_launch(&h.m, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT", mm);     /* op 1, with the next two */
+	mk_launch(&h.m, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT", mm); /* op 1, with the next two */
 	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", mm);
 	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", NULL);
-	simple(&h, "silu_kernel(x)", "aten::silu", "bf16[1,8]");                  /* op 2 */
-	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", NULL);          /* op 3: behind no product */
+	simple(&h, "silu_kernel(x)", "aten::silu", "bf16[1,8]");                   /* op 2 */
+	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", NULL);           /* op 3: behind no product */
 	mk_launch(&h.m, "void cublasLt::splitKreduce_kernel<32>", mm)->stream = 9; /* op 4: on another stream */
 	hand_lower(&h);
 	CHECK_U64(h.s.n_ops, 5);
@@ -584,8 +596,8 @@ static void routed_layer(struct hand *h, bool sync)
 {
 	simple(h, "CUDAFunctor_add<c10::BFloat16>", "aten::add", "bf16[1,32] bf16[1,32] =1");
 	mk_kernel(&h->m, "void at::native::sbtopk::gatherTopK<float>", "aten::topk", "f32[1,8] =2 =-1 =True =True");
-	mk_kernel(&h->m, "void at::native::vectorized_gather_kernel<16, long>", "aten::index",
-	          "bf16[1,32] -")->grid[0] = 2;
+	mk_kernel(&h->m, "void at::native::vectorized_gather_kernel<16, long>", "aten::index", "bf16[1,32] -")
+		->grid[0] = 2;
 	mk_copy(&h->m, TRACE_COPY_DTOH, 16, sync, mk_op(&h->m, "aten::copy_", "i64[1,2] i64[1,2] =False"));
 	for (int e = 0; e < 2; e++) {
 		product(h, "bf16[1,32] bf16[32,16]");
@@ -614,7 +626,7 @@ TEST(a_router_needs_a_host_that_reads_its_picks)
 			CHECK(h.s.ops[i].routed_by == 0 && reads(&h.s, i, 1)->slot == (i - 4) / 5);
 	CHECK(made_by(&h.s, 9, 0) == 2 && reads(&h.s, 9, 0)->offset == 64);
 	CHECK_U64(h.s.ops[15].routed_by, (uint64_t)-1);
-	CHECK_U64(made_by(&h.s, 15, 0), 0);                   /* behind the concat: what the router's gather read */
+	CHECK_U64(made_by(&h.s, 15, 0), 0); /* behind the concat: what the router's gather read */
 	hand_close(&h);
 	hand_open(&h);
 	routed_layer(&h, false);
@@ -649,13 +661,13 @@ TEST(in_place_ops_write_what_they_read)
 	struct hand h;
 
 	hand_open(&h);
-	simple(&h, "silu_kernel(x)", "aten::silu", "f32[4,8]");                 /* 0 */
-	simple(&h, "MulFunctor<float>", "aten::mul_", "f32[4,8] f32[4,1]");     /* 1 */
-	simple(&h, "exp_kernel_cuda(x)", "aten::exp", "f32[4,8]");              /* 2 */
+	simple(&h, "silu_kernel(x)", "aten::silu", "f32[4,8]");             /* 0 */
+	simple(&h, "MulFunctor<float>", "aten::mul_", "f32[4,8] f32[4,1]"); /* 1 */
+	simple(&h, "exp_kernel_cuda(x)", "aten::exp", "f32[4,8]");          /* 2 */
 	mk_kernel(&h.m, "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >",
 	          "aten::fill_", "i64[1,64] =0"); /* 3 */
 	mk_kernel(&h.m, "void at::native::_scatter_gather_elementwise_kernel<8>", "aten::scatter_",
-	          "i64[1,64] =1 i64[1,6] =1");             /* 4 */
+	          "i64[1,64] =1 i64[1,6] =1"); /* 4 */
 	hand_lower(&h);
 	deps_are(&h.s, 1, 1, (uint32_t[]){ 0 });
 	deps_are(&h.s, 2, 1, (uint32_t[]){ 1 });
@@ -685,8 +697,7 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 
 	hand_open(&h);
 	mk_kernel(&h.m, "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<x>",
-	          "aten::native_layer_norm",
-	          "bf16[5,64] =[64] bf16[64] bf16[64] =1e-05");
+	          "aten::native_layer_norm", "bf16[5,64] =[64] bf16[64] bf16[64] =1e-05");
 	for (int i = 0; i < 3; i++)
 		product(&h, "bf16[5,64] bf16[64,64]");
 	mk_kernel(&h.m, "void pytorch_flash::flash_fwd_kernel<x>", "aten::_flash_attention_forward",
@@ -700,7 +711,7 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 		CHECK_U64(made_by(&h.s, 4, i), i + 1);
 	CHECK(made_by(&h.s, 5, 0) == 4 && made_by(&h.s, 6, 1) == 5);
 	CHECK(made_by(&h.s, 6, 0) == UINT32_MAX &&
-	      reads(&h.s, 6, 0)->tensor == reads(&h.s, 0, 0)->tensor);   /* the residual */
+	      reads(&h.s, 6, 0)->tensor == reads(&h.s, 0, 0)->tensor); /* the residual */
 	CHECK(h.s.ops[4].shape.causal && h.s.ops[4].phase == OP_PREFILL);
 	CHECK(h.s.ops[0].layer == 0 && h.s.ops[6].layer == 0);
 	hand_close(&h);
@@ -709,8 +720,8 @@ TEST(q_k_and_v_of_one_shape_go_where_they_are_meant)
 TEST(cases_of_a_benchmark_have_nothing_in_common)
 {
 	static struct trace_range ranges[3] = { { "case|mm|4x8x8|0", 0, 1400, 1, 1 },
-	                                        { "case|mm|4x8x8|1", 1500, 1400, 1, 1 },
-	                                        { "case|silu|4x8|0", 3000, 1400, 1, 1 } };
+		                                { "case|mm|4x8x8|1", 1500, 1400, 1, 1 },
+		                                { "case|silu|4x8|0", 3000, 1400, 1, 1 } };
 	struct hand h;
 
 	hand_open(&h);
@@ -726,8 +737,7 @@ TEST(cases_of_a_benchmark_have_nothing_in_common)
 	      reads(&h.s, 0, 1)->tensor != reads(&h.s, 1, 1)->tensor);
 	h.m.t.n_ranges = 0;
 	hand_lower(&h);
-	CHECK_U64(made_by(&h.s, 2, 0),
-	          0);                    /* in one run it is the first of two products of one input */
+	CHECK_U64(made_by(&h.s, 2, 0), 0); /* in one run it is the first of two products of one input */
 	CHECK(reads(&h.s, 0, 0)->tensor == reads(&h.s, 1, 0)->tensor);
 	hand_close(&h);
 }
@@ -830,29 +840,20 @@ TEST(a_broken_stream_is_noticed)
 }
 
 SUITE(t_lower,
-	T(every_activity_of_a_decode_step_is_in_one_modelled_op)
-	T(a_step_reads_each_weight_once_and_the_picked_experts)
-	T(the_graph_of_a_layer_is_the_models)
-	T(experts_are_routed_and_their_results_meet_again)
-	T(layers_repeat_and_are_numbered)
-	T(launches_keep_their_geometry_and_what_they_wait_for)
-	T(dependences_order_every_conflict_on_memory)
-	T(steps_of_one_trace_share_their_weights_and_old_caches)
-	T(a_dense_model_routes_nothing_and_groups_its_heads)
-	T(a_trace_of_nothing_is_a_stream_of_nothing)
-	T(what_nobody_knows_is_opaque_and_carries_its_time)
-	T(what_joins_the_previous_launch_needs_one)
-	T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself)
-	T(streams_that_interleave_keep_their_launches_together)
-	T(what_the_host_waits_for_is_an_op_of_its_own)
-	T(a_router_needs_a_host_that_reads_its_picks)
-	T(a_samplers_top_k_is_no_router)
-	T(in_place_ops_write_what_they_read)
-	T(many_tokens_at_once_are_prefill)
-	T(q_k_and_v_of_one_shape_go_where_they_are_meant)
-	T(cases_of_a_benchmark_have_nothing_in_common)
-	T(blocks_are_used_again_and_large_ones_at_once)
-	T(tensors_beyond_every_address_are_an_error)
-	T(memory_that_runs_out_is_an_error_wherever_it_does)
-	T(a_broken_stream_is_noticed)
-);
+      T(every_activity_of_a_decode_step_is_in_one_modelled_op) T(a_step_reads_each_weight_once_and_the_picked_experts) T(
+	      the_graph_of_a_layer_is_the_models) T(experts_are_routed_and_their_results_meet_again)
+              T(layers_repeat_and_are_numbered) T(launches_keep_their_geometry_and_what_they_wait_for) T(
+		      dependences_order_every_conflict_on_memory) T(steps_of_one_trace_share_their_weights_and_old_caches)
+                      T(a_dense_model_routes_nothing_and_groups_its_heads) T(a_trace_of_nothing_is_a_stream_of_nothing) T(
+			      what_nobody_knows_is_opaque_and_carries_its_time) T(what_joins_the_previous_launch_needs_one)
+                              T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself) T(
+				      streams_that_interleave_keep_their_launches_together)
+                                      T(what_the_host_waits_for_is_an_op_of_its_own) T(
+					      a_router_needs_a_host_that_reads_its_picks) T(a_samplers_top_k_is_no_router)
+                                              T(in_place_ops_write_what_they_read) T(many_tokens_at_once_are_prefill) T(
+						      q_k_and_v_of_one_shape_go_where_they_are_meant)
+                                                      T(cases_of_a_benchmark_have_nothing_in_common) T(
+							      blocks_are_used_again_and_large_ones_at_once)
+                                                              T(tensors_beyond_every_address_are_an_error) T(
+								      memory_that_runs_out_is_an_error_wherever_it_does)
+                                                                      T(a_broken_stream_is_noticed));

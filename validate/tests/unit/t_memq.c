@@ -3,8 +3,14 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
+/* clang-format off */
 struct sender { struct comp comp; int retried; int order; struct line *line; };
-struct line { struct memq_wait w; struct comp self; int room, calls; };
+/* clang-format on */
+struct line {
+	struct memq_wait w;
+	struct comp self;
+	int room, calls;
+};
 
 static bool line_room(const struct comp *c)
 {
@@ -34,8 +40,8 @@ TEST(refused_senders_are_retried_in_order_once_each_as_room_comes)
 		s[i] = (struct sender){ .comp = { .ops = &ops }, .line = &l };
 		CHECK(i > 0 || memq_wait_turn(&l.w, &s[i].comp));
 		memq_wait_add(&l.w, &s[i].comp);
-		memq_wait_add(&l.w, &s[i].comp);                             /* refused twice: still owed one */
-		CHECK(!memq_wait_turn(&l.w, &s[i].comp));                    /* newcomers and waiters alike */
+		memq_wait_add(&l.w, &s[i].comp);          /* refused twice: still owed one */
+		CHECK(!memq_wait_turn(&l.w, &s[i].comp)); /* newcomers and waiters alike */
 	}
 	memq_wait_wake(&l.w, &l.self, line_room);
 	CHECK_U64(l.calls, 0);
@@ -89,7 +95,7 @@ TEST(what_somebody_waits_for_goes_before_write_backs)
 		s->rq.write = i < 2;
 		memq_send(q, s);
 	}
-	CHECK_U64(b.below.refused, 1);                                   /* and not asked again */
+	CHECK_U64(b.below.refused, 1); /* and not asked again */
 	CHECK_U64(memq_waiting(q, MEMQ_POST), 2);
 	CHECK_U64(memq_waiting(q, MEMQ_ASK), 2);
 	b.below.room = 9;
@@ -102,8 +108,6 @@ TEST(what_somebody_waits_for_goes_before_write_backs)
 	bed_down(&b);
 }
 
-SUITE(t_memq,
-	T(refused_senders_are_retried_in_order_once_each_as_room_comes)
-	T(runs_that_touch_are_joined_and_a_full_request_says_so)
-	T(what_somebody_waits_for_goes_before_write_backs)
-);
+SUITE(t_memq, T(refused_senders_are_retried_in_order_once_each_as_room_comes)
+                      T(runs_that_touch_are_joined_and_a_full_request_says_so)
+                              T(what_somebody_waits_for_goes_before_write_backs));

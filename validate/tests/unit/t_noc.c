@@ -52,7 +52,7 @@ TEST(kv_goes_to_the_kv_buffer_when_there_is_one)
 	l2 = bed_make(&b, &l2_ops, &lc, NULL);
 	kv = bed_make(&b, &kv_ops, &kc, NULL);
 	n = noc_up(&b, l2, kv);
-	bed_read(&b, n, 0, 4096);                                        /* class KV */
+	bed_read(&b, n, 0, 4096); /* class KV */
 	bed_ask1(&b, &a, 8192, 4096, false);
 	a.rq.cls = MEM_WEIGHT;
 	bed_stream(&b, n, &a, 1, 1);
@@ -85,8 +85,5 @@ TEST(what_the_level_behind_refuses_is_refused_and_retried)
 	bed_down(&b);
 }
 
-SUITE(t_noc,
-	T(a_request_pays_both_ways)
-	T(kv_goes_to_the_kv_buffer_when_there_is_one)
-	T(what_the_level_behind_refuses_is_refused_and_retried)
-);
+SUITE(t_noc, T(a_request_pays_both_ways) T(kv_goes_to_the_kv_buffer_when_there_is_one)
+                     T(what_the_level_behind_refuses_is_refused_and_retried));

@@ -76,7 +76,7 @@ TEST(calls_and_kernels_join_by_process_and_correlation)
 	l = b.t.launches;
 	CHECK_U64(b.t.base_ns, 1754324972242076786 + 500);
 	CHECK_STR(l[0].name, "(unnamed)");
-	CHECK(l[0].host_start_ns == -1);                       /* its call was before the capture */
+	CHECK(l[0].host_start_ns == -1); /* its call was before the capture */
 	CHECK(l[1].host_start_ns == 1500 && l[1].blocking && l[1].dir == TRACE_COPY_DTOH && l[1].bytes == 64);
 	CHECK_STR(l[1].name, "Memcpy DtoH (Device -> Pageable)");
 	CHECK(l[2].host_start_ns == 1400 && !l[2].blocking && l[2].dir == TRACE_COPY_HTOD);
@@ -86,7 +86,7 @@ TEST(calls_and_kernels_join_by_process_and_correlation)
 	CHECK_STR(l[4].name, "void gemm<float>(const float *)");
 	CHECK(l[4].host_start_ns == 500 && l[4].dur_ns == 1000 && l[4].registers == 32 && l[4].grid[1] == 5);
 	CHECK(l[4].block[1] == 2 && l[4].smem_static == 1024 && l[4].smem_dynamic == 2048 && l[4].local == 16);
-	CHECK_STR(l[5].name, "gemm");                          /* the short name, as the full one is not there */
+	CHECK_STR(l[5].name, "gemm"); /* the short name, as the full one is not there */
 	CHECK(l[5].host_start_ns == 2500 && l[5].correlation != l[1].correlation);
 	CHECK(b.t.n_devices == 1 && b.t.devices[0].id == 0 && b.t.devices[0].sms == 40 && b.t.devices[0].sm_minor == 5);
 	bed_close(&b);
@@ -244,8 +244,9 @@ TEST(a_damaged_or_wrong_file_is_refused)
 /* --- what is refused ------------------------------------------------------------------------------------------- */
 
 #define STRINGS "create table StringIds(id integer primary key, value text); insert into StringIds values(1, 'k');"
-#define KERNELS(rows) STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, gridX," \
-	" correlationId, demangledName); insert into CUPTI_ACTIVITY_KIND_KERNEL values" rows
+#define KERNELS(rows) \
+	STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, gridX," \
+		" correlationId, demangledName); insert into CUPTI_ACTIVITY_KIND_KERNEL values" rows
 
 TEST(a_database_without_kernels_says_what_it_is)
 {
@@ -257,8 +258,10 @@ TEST(a_database_without_kernels_says_what_it_is)
 	refused("create table CUPTI_ACTIVITY_KIND_KERNEL(start, end)", "no table StringIds");
 	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId)", "are empty");
 	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, deviceId)", "no column 'end' in table CUPTI");
-	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start); insert into CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-	        " values(1), (2)", "its 2 graph launches were recorded as wholes");
+	refused(STRINGS
+	        "create table CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start); insert into CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+	        " values(1), (2)",
+	        "its 2 graph launches were recorded as wholes");
 	refused("create view CUPTI_ACTIVITY_KIND_KERNEL as select 1 as start", "no export of Nsight Systems");
 	bed_open(&b, test_path(path, sizeof path, "ours.db"), DB_WRITE);
 	CHECK_OK(db_checkpoint(tracedb_db(b.db), &b.e), b.e);
@@ -289,19 +292,15 @@ TEST(a_name_that_is_no_utf8_is_mended)
 
 	CHECK_OK(import_sql(&b, KERNELS("(1, 2, 0, 7, 1, 1, 1); update StringIds set value = cast(x'61ff62' as text)")),
 	         b.e);
-	CHECK_U64(bed_ask(&b, "select count(*) from name where text = 'a\xef\xbf\xbd" "b'"), 1);
+	CHECK_U64(bed_ask(&b, "select count(*) from name where text = 'a\xef\xbf\xbd"
+	                      "b'"),
+	          1);
 	bed_close(&b);
 }
 
 SUITE(t_nsys,
-	T(calls_and_kernels_join_by_process_and_correlation)
-	T(ranges_by_text_id_of_both_sorts_select_and_count_steps)
-	T(nothing_of_the_environment_is_copied)
-	T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
-	T(an_export_with_few_columns_is_read)
-	T(the_export_is_not_touched_and_may_be_gzipped)
-	T(a_damaged_or_wrong_file_is_refused)
-	T(a_database_without_kernels_says_what_it_is)
-	T(impossible_times_and_sizes_are_refused)
-	T(a_name_that_is_no_utf8_is_mended)
-);
+      T(calls_and_kernels_join_by_process_and_correlation) T(ranges_by_text_id_of_both_sorts_select_and_count_steps)
+              T(nothing_of_the_environment_is_copied) T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
+                      T(an_export_with_few_columns_is_read) T(the_export_is_not_touched_and_may_be_gzipped)
+                              T(a_damaged_or_wrong_file_is_refused) T(a_database_without_kernels_says_what_it_is)
+                                      T(impossible_times_and_sizes_are_refused) T(a_name_that_is_no_utf8_is_mended));

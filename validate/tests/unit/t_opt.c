@@ -15,7 +15,8 @@ static struct {
 
 static const struct opt rows[] = {
 	{ 'c', "config", OPT_TEXT, &o.config, "FILE", "the machine" },
-	{ 's', "set", OPT_LIST, &o.set, "KEY=VALUE", "a value that replaces the file's; may be given again and "
+	{ 's', "set", OPT_LIST, &o.set, "KEY=VALUE",
+	  "a value that replaces the file's; may be given again and "
 	  "again, and the help for it is so long that it has to be broken into several lines" },
 	{ 'j', "jobs", OPT_U64, &o.jobs, "N", "workers" },
 	{ 0, "bound", OPT_PPM, &o.bound, "P", "largest error" },
@@ -24,8 +25,12 @@ static const struct opt rows[] = {
 	{ 'q', NULL, OPT_FLAG, &o.quiet, NULL, "say less" },
 	{ .type = OPT_END }
 };
-static const struct opt_cmd cmd = { "npusim run -c CONFIG [options] TRACE", "Simulates a trace.",
-	"npusim run -c a.yaml t.db\nnpusim run -c a.yaml -s l2.size='64 MiB' t.db", rows, 0, 2 };
+static const struct opt_cmd cmd = { "npusim run -c CONFIG [options] TRACE",
+	                            "Simulates a trace.",
+	                            "npusim run -c a.yaml t.db\nnpusim run -c a.yaml -s l2.size='64 MiB' t.db",
+	                            rows,
+	                            0,
+	                            2 };
 
 /* Runs the words, split at blanks; "_" stands for an empty word. */
 static int run(const char *line, struct opt_list *args, struct err *e)
@@ -43,10 +48,12 @@ static int run(const char *line, struct opt_list *args, struct err *e)
 
 TEST(every_spelling_reaches_its_destination)
 {
-	static const char *const lines[] = {
-		"-c a.yaml -j 8 -x -q t.db", "-ca.yaml -j8 -xq t.db", "--config a.yaml --jobs 8 --exact -q t.db",
-		"--config=a.yaml --jobs=8 -qx t.db", "t.db -c=a.yaml -xqj8", "-xqca.yaml t.db -j 8"
-	};
+	static const char *const lines[] = { "-c a.yaml -j 8 -x -q t.db",
+		                             "-ca.yaml -j8 -xq t.db",
+		                             "--config a.yaml --jobs 8 --exact -q t.db",
+		                             "--config=a.yaml --jobs=8 -qx t.db",
+		                             "t.db -c=a.yaml -xqj8",
+		                             "-xqca.yaml t.db -j 8" };
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct opt_list args = { NULL, 0 };
@@ -132,7 +139,9 @@ TEST(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
 
 TEST(faults_are_usage_errors_in_plain_words)
 {
-	static const struct { const char *line, *msg; } faults[] = {
+	static const struct {
+		const char *line, *msg;
+	} faults[] = {
 		{ "--confg a", "unknown option '--confg'; did you mean '--config'?" },
 		{ "--hlep", "unknown option '--hlep'; did you mean '--help'?" },
 		{ "--confg=a", "unknown option '--confg'; did you mean '--config'?" },
@@ -205,16 +214,15 @@ TEST(help_is_aligned_and_wrapped)
 TEST(a_very_long_option_gets_a_line_of_its_own)
 {
 	static bool b;
-	static const struct opt opts[] = {
-		{ 0, "a-name-that-is-much-longer-than-the-column", OPT_FLAG, &b, NULL, "what it does" },
-		{ .type = OPT_END }
-	};
+	static const struct opt opts[] = { { 0, "a-name-that-is-much-longer-than-the-column", OPT_FLAG, &b, NULL,
+		                             "what it does" },
+		                           { .type = OPT_END } };
 	static const struct opt_cmd one = { "x", NULL, NULL, opts, 0, 0 };
 	struct str s = STR_INIT;
 
 	opt_help(&one, &s);
 	CHECK_STR(str_c(&s), "usage: x\n\noptions:\n      --a-name-that-is-much-longer-than-the-column\n"
-	          "              what it does\n  -h, --help  print this text\n");
+	                     "              what it does\n  -h, --help  print this text\n");
 	str_free(&s);
 }
 
@@ -238,13 +246,17 @@ TEST(completion_follows_the_table)
 {
 	static const char *text;
 	static bool flag;
-	static const struct opt opts[] = {
-		{ 'f', "format", OPT_TEXT, &text, "table|csv|tsv", "how" }, { 'x', "exact", OPT_FLAG, &flag, NULL, "slow" },
-		{ 't', "trace", OPT_TEXT, &text, "T.db", "what" }, { 'q', NULL, OPT_FLAG, &flag, NULL, "say less" },
-		{ .type = OPT_END }
+	static const struct opt opts[] = { { 'f', "format", OPT_TEXT, &text, "table|csv|tsv", "how" },
+		                           { 'x', "exact", OPT_FLAG, &flag, NULL, "slow" },
+		                           { 't', "trace", OPT_TEXT, &text, "T.db", "what" },
+		                           { 'q', NULL, OPT_FLAG, &flag, NULL, "say less" },
+		                           { .type = OPT_END } };
+	static const struct opt_cmd two = {
+		"npusim x A.yaml [-t T.db] [--exact] B.csv... [options]", "", NULL, opts, 1, 2
 	};
-	static const struct opt_cmd two = { "npusim x A.yaml [-t T.db] [--exact] B.csv... [options]", "", NULL, opts, 1, 2 };
-	static const struct opt_cmd one = { "npusim y [-f FORMAT | -t T.db] [KEY | SECTION]... -- COMMAND", "", NULL, opts, 0, 1 };
+	static const struct opt_cmd one = {
+		"npusim y [-f FORMAT | -t T.db] [KEY | SECTION]... -- COMMAND", "", NULL, opts, 0, 1
+	};
 	static const struct opt_cmd few = { "npusim z (bash|zsh)", "", NULL, opts, 1, 1 };
 
 	completes(&two, "--", "--format\thow\n--exact\tslow\n--trace\twhat\n--help\tprint what the command does\n");
@@ -267,29 +279,22 @@ TEST(completion_follows_the_table)
 TEST(a_manual_page_escapes_what_roff_takes_for_its_own)
 {
 	static bool flag;
-	static const struct opt opts[] = {
-		{ 'x', "ex-act", OPT_FLAG, &flag, NULL, ".5 is a\\b. It's so" }, { .type = OPT_END }
-	};
+	static const struct opt opts[] = { { 'x', "ex-act", OPT_FLAG, &flag, NULL, ".5 is a\\b. It's so" },
+		                           { .type = OPT_END } };
 	static const struct opt_cmd one = { "npusim x [-x]", "Does it. 'Tis all.", "npusim x\n.x 'y'\n", opts, 0, 0 };
 	struct str s = STR_INIT;
 
 	opt_man(&one, &s);
-	CHECK_STR(str_c(&s), ".SS \"npusim x [\\-x]\"\nDoes it. \\(aqTis all.\n.TP\n\\fB\\-x\\fR, \\fB\\-\\-ex\\-act\\fR\n"
+	CHECK_STR(str_c(&s),
+	          ".SS \"npusim x [\\-x]\"\nDoes it. \\(aqTis all.\n.TP\n\\fB\\-x\\fR, \\fB\\-\\-ex\\-act\\fR\n"
 	          "\\&.5 is a\\eb.\nIt\\(aqs so\n.PP\n.EX\nnpusim x\n\\&.x \\(aqy\\(aq\n.EE\n");
 	str_free(&s);
 }
 
-SUITE(t_opt,
-	T(every_spelling_reaches_its_destination)
-	T(nothing_given_leaves_the_defaults)
-	T(a_list_grows_in_order)
-	T(quantities_are_read_with_their_units)
-	T(two_dashes_end_the_options_and_one_is_an_argument)
-	T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
-	T(faults_are_usage_errors_in_plain_words)
-	T(too_few_arguments_show_the_usage)
-	T(help_is_aligned_and_wrapped)
-	T(a_very_long_option_gets_a_line_of_its_own)
-	T(completion_follows_the_table)
-	T(a_manual_page_escapes_what_roff_takes_for_its_own)
-);
+SUITE(t_opt, T(every_spelling_reaches_its_destination) T(nothing_given_leaves_the_defaults) T(a_list_grows_in_order)
+                     T(quantities_are_read_with_their_units) T(two_dashes_end_the_options_and_one_is_an_argument)
+                             T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
+                                     T(faults_are_usage_errors_in_plain_words) T(too_few_arguments_show_the_usage)
+                                             T(help_is_aligned_and_wrapped) T(a_very_long_option_gets_a_line_of_its_own)
+                                                     T(completion_follows_the_table)
+                                                             T(a_manual_page_escapes_what_roff_takes_for_its_own));

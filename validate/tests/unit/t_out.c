@@ -6,8 +6,9 @@
 #include "sim/ui/progress.h"
 #include "validate/tests/test.h"
 
-static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "time us", OUT_REAL, 2 },
-                                       { "note", OUT_TEXT, 0 } };
+static const struct out_col cols[] = {
+	{ "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "time us", OUT_REAL, 2 }, { "note", OUT_TEXT, 0 }
+};
 
 static struct out_table *sample(void)
 {
@@ -38,11 +39,12 @@ TEST(a_table_is_aligned_by_characters_with_numbers_to_the_right)
 {
 	struct out_table *t = sample();
 
-	written(t, OUT_TABLE, "two rows\n"
-	                      "name        n  time us  note\n"
-	                      "----  -------  -------  ------\n"
-	                      "gemm  1234567     3.14  a, \"b\"\n"
-	                      "\xc3\xa4tt\xe2\x82\xac       -1        -\n");
+	written(t, OUT_TABLE,
+	        "two rows\n"
+	        "name        n  time us  note\n"
+	        "----  -------  -------  ------\n"
+	        "gemm  1234567     3.14  a, \"b\"\n"
+	        "\xc3\xa4tt\xe2\x82\xac       -1        -\n");
 	out_table_free(t);
 }
 
@@ -50,8 +52,9 @@ TEST(csv_quotes_what_needs_it_and_tells_null_from_empty)
 {
 	struct out_table *t = sample();
 
-	written(t, OUT_CSV, "name,n,time us,note\ngemm,1234567,3.14159,\"a, \"\"b\"\"\"\n"
-	                    "\xc3\xa4tt\xe2\x82\xac,-1,,\"\"\n");
+	written(t, OUT_CSV,
+	        "name,n,time us,note\ngemm,1234567,3.14159,\"a, \"\"b\"\"\"\n"
+	        "\xc3\xa4tt\xe2\x82\xac,-1,,\"\"\n");
 	out_table_free(t);
 }
 
@@ -59,11 +62,12 @@ TEST(json_is_an_array_of_objects)
 {
 	struct out_table *t = sample();
 
-	written(t, OUT_JSON, "[\n"
-	                     "  {\"name\": \"gemm\", \"n\": 1234567, \"time us\": 3.14159, "
-	                     "\"note\": \"a, \\\"b\\\"\"},\n"
-	                     "  {\"name\": \"\xc3\xa4tt\xe2\x82\xac\", \"n\": -1, \"time us\": null, "
-	                     "\"note\": \"\"}\n]\n");
+	written(t, OUT_JSON,
+	        "[\n"
+	        "  {\"name\": \"gemm\", \"n\": 1234567, \"time us\": 3.14159, "
+	        "\"note\": \"a, \\\"b\\\"\"},\n"
+	        "  {\"name\": \"\xc3\xa4tt\xe2\x82\xac\", \"n\": -1, \"time us\": null, "
+	        "\"note\": \"\"}\n]\n");
 	out_table_free(t);
 }
 
@@ -90,8 +94,9 @@ TEST(reals_have_nine_digits_and_no_minus_zero)
 	out_real(t, NAN);
 	out_real(t, -INFINITY);
 	written(t, OUT_CSV, "x\n0.333333333\n0\n-0.0001\n1e+300\n\n\n");
-	written(t, OUT_JSON, "[\n  {\"x\": 0.333333333},\n  {\"x\": 0},\n  {\"x\": -0.0001},\n"
-	                     "  {\"x\": 1e+300},\n  {\"x\": null},\n  {\"x\": null}\n]\n");
+	written(t, OUT_JSON,
+	        "[\n  {\"x\": 0.333333333},\n  {\"x\": 0},\n  {\"x\": -0.0001},\n"
+	        "  {\"x\": 1e+300},\n  {\"x\": null},\n  {\"x\": null}\n]\n");
 	out_table_free(t);
 	t = out_table_new(one, 1, NULL);
 	out_real(t, -0.0001);
@@ -119,7 +124,9 @@ TEST(hostile_text_stays_on_its_line_and_in_its_cell)
 
 	out_text(t, "a\nb\033[31m\tc");
 	out_text(t, "\xff\xc3(\x7f");
-	written(t, OUT_TABLE, "x           y\n----------  ----\na b?[31m c  ?" "?(?\n");
+	written(t, OUT_TABLE,
+	        "x           y\n----------  ----\na b?[31m c  ?"
+	        "?(?\n");
 	written(t, OUT_CSV, "x,y\n\"a\nb\033[31m\tc\",\xff\xc3(\x7f\n");
 	written(t, OUT_JSON, "[\n  {\"x\": \"a\\nb\\u001b[31m\\tc\", \"y\": \"\\ufffd\\ufffd(\\u007f\"}\n]\n");
 	out_table_free(t);
@@ -148,8 +155,8 @@ TEST(nested_json_is_indented_and_empty_containers_are_short)
 	out_json_text(&j, "none", NULL);
 	out_json_close(&j, '}');
 	CHECK_STR(str_c(&s), "{\n  \"a\": \"x\",\n  \"list\": [\n    -9223372036854775808,\n    18446744073709551615,\n"
-	          "    0.1,\n    null,\n"
-	          "    true,\n    null,\n    {}\n  ],\n  \"empty\": [],\n  \"none\": null\n}\n");
+	                     "    0.1,\n    null,\n"
+	                     "    true,\n    null,\n    {}\n  ],\n  \"empty\": [],\n  \"none\": null\n}\n");
 	str_clear(&s);
 	out_json_init(&j, &s);
 	j.pretty = false;
@@ -245,17 +252,12 @@ TEST(no_progress_is_shown_where_no_terminal_is)
 }
 
 SUITE(t_out,
-	T(a_table_is_aligned_by_characters_with_numbers_to_the_right)
-	T(csv_quotes_what_needs_it_and_tells_null_from_empty)
-	T(json_is_an_array_of_objects)
-	T(no_rows_is_still_a_document)
-	T(reals_have_nine_digits_and_no_minus_zero)
-	T(integers_reach_their_ends)
-	T(hostile_text_stays_on_its_line_and_in_its_cell)
-	T(nested_json_is_indented_and_empty_containers_are_short)
-	T(formats_are_known_by_name)
-	T(a_full_disk_is_an_error)
-	T(a_document_without_memory_is_an_error_and_writes_nothing)
-	T(everything_is_written_including_nothing)
-	T(no_progress_is_shown_where_no_terminal_is)
-);
+      T(a_table_is_aligned_by_characters_with_numbers_to_the_right)
+              T(csv_quotes_what_needs_it_and_tells_null_from_empty) T(json_is_an_array_of_objects)
+                      T(no_rows_is_still_a_document) T(reals_have_nine_digits_and_no_minus_zero)
+                              T(integers_reach_their_ends) T(hostile_text_stays_on_its_line_and_in_its_cell)
+                                      T(nested_json_is_indented_and_empty_containers_are_short)
+                                              T(formats_are_known_by_name) T(a_full_disk_is_an_error)
+                                                      T(a_document_without_memory_is_an_error_and_writes_nothing)
+                                                              T(everything_is_written_including_nothing)
+                                                                      T(no_progress_is_shown_where_no_terminal_is));

@@ -103,9 +103,11 @@ TEST(more_footprints_than_a_probe_has_points_are_refused)
 TEST(plateaus_and_errors_are_those_of_the_counted_footprints)
 {
 	struct probe_curve c = { .bytes = { 4096, 512 << 10, MIB, 2 * MIB, 8 * MIB, 16 * MIB },
-		                 .ns = { 10, 100, 100, 200, 400, 500 }, .l1 = true, .n = 6 };
-	struct probe_mem_point x[6] = { { .mean_ns = 100 }, { .mean_ns = 101 }, { .mean_ns = 103 }, { .mean_ns = 100 },
-		                        { .mean_ns = 400 }, { .mean_ns = 490 } };
+		                 .ns = { 10, 100, 100, 200, 400, 500 },
+		                 .l1 = true,
+		                 .n = 6 };
+	struct probe_mem_point x[6] = { { .mean_ns = 100 }, { .mean_ns = 101 }, { .mean_ns = 103 },
+		                        { .mean_ns = 100 }, { .mean_ns = 400 }, { .mean_ns = 490 } };
 	struct probe_curve_sum s = probe_curve_compare(&c, x, 3 * MIB);
 
 	CHECK_U64(s.counted, 5);
@@ -124,7 +126,8 @@ TEST(of_bandwidths_the_rows_of_the_machine_are_read)
 	struct err e = ERR_INIT;
 	char path[256];
 
-	file(path, sizeof path, "# c\ndevice,kernel,peak_gbps,gbps,what,source\na,read,100,90,\"x, y\",s\nb,copy,1,1,z,t\n");
+	file(path, sizeof path,
+	     "# c\ndevice,kernel,peak_gbps,gbps,what,source\na,read,100,90,\"x, y\",s\nb,copy,1,1,z,t\n");
 	CHECK_U64(probe_rates_load(r, path, "a", &e), 1);
 	CHECK_STR(r[0].kernel, "read");
 	CHECK_STR(r[0].what, "x, y");
@@ -143,12 +146,9 @@ TEST(of_bandwidths_the_rows_of_the_machine_are_read)
 }
 
 SUITE(t_probe_curve,
-	T(clocks_become_nanoseconds_by_the_machines_clock)
-	T(nanoseconds_stay)
-	T(a_dat_file_is_four_columns_by_blanks)
-	T(of_a_benchmarks_rows_the_chase_past_the_l1_counts_on_sm_0_the_first_time)
-	T(what_is_wrong_in_a_curve_is_said_with_its_line)
-	T(more_footprints_than_a_probe_has_points_are_refused)
-	T(plateaus_and_errors_are_those_of_the_counted_footprints)
-	T(of_bandwidths_the_rows_of_the_machine_are_read)
-);
+      T(clocks_become_nanoseconds_by_the_machines_clock) T(nanoseconds_stay) T(a_dat_file_is_four_columns_by_blanks)
+              T(of_a_benchmarks_rows_the_chase_past_the_l1_counts_on_sm_0_the_first_time)
+                      T(what_is_wrong_in_a_curve_is_said_with_its_line)
+                              T(more_footprints_than_a_probe_has_points_are_refused)
+                                      T(plateaus_and_errors_are_those_of_the_counted_footprints)
+                                              T(of_bandwidths_the_rows_of_the_machine_are_read));

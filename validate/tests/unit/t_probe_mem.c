@@ -67,7 +67,7 @@ TEST(the_plateaus_of_the_chase_are_the_configured_latencies)
 		/* and a line of 128 B at 128 GB/s after the latencies of a miss and of the memory */
 		if (x[i].miss_ns >= 0)
 			CHECK(about(x[i].miss_ns, 120 + 50 + 200 + 1, 1e-6));
-		if (x[i].ws_bytes > MIB)                                 /* lru, round and round: nothing */
+		if (x[i].ws_bytes > MIB) /* lru, round and round: nothing */
 			CHECK(x[i].hit == 0);
 		if (i && x[i].ws_bytes >= 2 * MIB)
 			CHECK(x[i].mean_ns >= x[i - 1].mean_ns * 0.97);
@@ -117,7 +117,7 @@ TEST(the_l2_serves_at_its_peak_what_fits_and_at_drams_what_does_not)
 		CHECK(x[i].efficiency <= 1 && x[i].gbps <= 256);
 		if (x[i].ws_bytes <= MIB)
 			CHECK(x[i].hit == 1 && x[i].efficiency > 0.95);
-		if (x[i].ws_bytes > MIB + MIB / 2)                       /* lru, round and round: nothing */
+		if (x[i].ws_bytes > MIB + MIB / 2) /* lru, round and round: nothing */
 			CHECK(x[i].hit == 0 && about(x[i].gbps, 128, 0.05));
 	}
 	n = probe(probe_mem_l2, conf(FIXED, (const char *[]){ "l2.policy=drrip" }, 1),
@@ -140,7 +140,8 @@ TEST(a_stream_stays_below_the_peak_and_near_it)
 			CHECK(x[i].efficiency < 1 && x[i].efficiency > 0.5);
 			CHECK(x[i].hit == 0 && x[i].p99_ns >= x[i].mean_ns);
 		}
-		CHECK(x[0].efficiency >= x[2].efficiency && x[0].efficiency >= x[3].efficiency); /* turning the bus costs */
+		CHECK(x[0].efficiency >= x[2].efficiency &&
+		      x[0].efficiency >= x[3].efficiency); /* turning the bus costs */
 	}
 }
 
@@ -180,8 +181,10 @@ TEST(what_cannot_be_probed_is_an_error)
  * one half of the lines far and the other from DRAM; then DRAM. No value below is the plateau of 265 ns. */
 TEST(two_partitions_make_the_curve_of_an_h200)
 {
-	static const struct { uint64_t mib; double ns; } curve[] = { { 8, 148 }, { 16, 148 }, { 24, 148 }, { 40, 265 },
-		                                                     { 48, 265 }, { 100, 339 }, { 128, 339 } };
+	static const struct {
+		uint64_t mib;
+		double ns;
+	} curve[] = { { 8, 148 }, { 16, 148 }, { 24, 148 }, { 40, 265 }, { 48, 265 }, { 100, 339 }, { 128, 339 } };
 	struct probe_mem_point x[PROBE_MEM_POINTS];
 	struct probe_mem_opts o = { .samples = 2000 };
 	uint64_t ws[7];
@@ -215,15 +218,11 @@ TEST(two_partitions_write_and_copy_as_fast_as_one)
 	}
 }
 
-SUITE(t_probe_mem,
-	T(two_partitions_make_the_curve_of_an_h200)
-	T(two_partitions_write_and_copy_as_fast_as_one)
-	T(the_plateaus_of_the_chase_are_the_configured_latencies)
-	T(a_victim_cache_moves_the_knee)
-	T(the_chase_shows_what_a_policy_keeps_of_a_set_that_does_not_fit)
-	T(the_chase_runs_over_the_sets_it_is_given_in_whole_blocks)
-	T(the_l2_serves_at_its_peak_what_fits_and_at_drams_what_does_not)
-	T(a_stream_stays_below_the_peak_and_near_it)
-	T(a_real_memory_shows_its_latency_behind_the_l2)
-	T(what_cannot_be_probed_is_an_error)
-);
+SUITE(t_probe_mem, T(two_partitions_make_the_curve_of_an_h200) T(two_partitions_write_and_copy_as_fast_as_one)
+                           T(the_plateaus_of_the_chase_are_the_configured_latencies) T(a_victim_cache_moves_the_knee)
+                                   T(the_chase_shows_what_a_policy_keeps_of_a_set_that_does_not_fit)
+                                           T(the_chase_runs_over_the_sets_it_is_given_in_whole_blocks)
+                                                   T(the_l2_serves_at_its_peak_what_fits_and_at_drams_what_does_not)
+                                                           T(a_stream_stays_below_the_peak_and_near_it)
+                                                                   T(a_real_memory_shows_its_latency_behind_the_l2)
+                                                                           T(what_cannot_be_probed_is_an_error));

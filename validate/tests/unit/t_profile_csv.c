@@ -114,7 +114,8 @@ TEST(a_bad_kernel_summary_is_refused_and_changes_nothing)
 	refused(nsys_csv_import, SUM_HEAD "1,-5,2,k\n", "'-5' is out of range for 'Total Time'");
 	refused(nsys_csv_import, SUM_HEAD "1,5,0,k\n", "a kernel with no instances");
 	refused(nsys_csv_import, SUM_HEAD "1,99999999999999999999,2,k\n", "is out of range for 'Total Time'");
-	refused(nsys_csv_import, SUM_HEAD "1,4611686018427387903,1,k\n1,4611686018427387903,1,l\n", "sums of instances");
+	refused(nsys_csv_import, SUM_HEAD "1,4611686018427387903,1,k\n1,4611686018427387903,1,l\n",
+	        "sums of instances");
 	refused(nsys_csv_import, SUM_HEAD "1,five,2,k\n", "'five' is no number for 'Total Time'");
 	refused(nsys_csv_import, "Time (%),Total Time (h),Instances,Name\n1,5,2,k\n", "unknown unit of time");
 	CHECK(big);
@@ -142,8 +143,8 @@ TEST(a_name_that_is_no_utf8_is_mended)
 
 /* --- Nsight Compute -------------------------------------------------------------------------------------------- */
 
-#define METRIC(launch, name) "select value from metric m join name n on n.id = m.name where m.launch = " #launch \
-	" and n.text = '" name "'"
+#define METRIC(launch, name) \
+	"select value from metric m join name n on n.id = m.name where m.launch = " #launch " and n.text = '" name "'"
 
 TEST(the_long_page_gives_kernels_and_metrics_in_base_units)
 {
@@ -157,7 +158,8 @@ TEST(the_long_page_gives_kernels_and_metrics_in_base_units)
 	CHECK_STR(l[0].name, "void gemm<int, 4>(T1)");
 	CHECK(l[0].dur_ns == 1250000 && l[0].start_ns == 0 && l[0].registers == 168);
 	CHECK(l[0].smem_static == 8190 && l[0].smem_dynamic == 1024 && l[0].stream == 7);
-	CHECK(l[0].grid[0] == 1 && l[0].grid[1] == 300 && l[0].grid[2] == 5 && l[0].block[0] == 128 && l[0].block[1] == 2);
+	CHECK(l[0].grid[0] == 1 && l[0].grid[1] == 300 && l[0].grid[2] == 5 && l[0].block[0] == 128 &&
+	      l[0].block[1] == 2);
 	CHECK_STR(l[1].name, "copy \"all\"");
 	CHECK(l[1].dur_ns == 6750 && l[1].start_ns == 1250000 && l[1].stream == 13);
 	CHECK(b.t.n_devices == 1 && b.t.devices[0].sm_major == 9);
@@ -223,7 +225,8 @@ TEST(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
 	bed_close(&b);
 }
 
-#define LONG_HEAD "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\"," \
+#define LONG_HEAD \
+	"\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\"," \
 	"\"Metric Unit\",\"Metric Value\"\n"
 #define LONG_ROW(grid, name, unit, value) "0,1,k,\"(1, 1, 1)\",\"" grid "\"," name "," unit ",\"" value "\"\n"
 
@@ -233,10 +236,12 @@ TEST(a_bad_table_of_counters_is_refused_and_changes_nothing)
 	refused(ncu_csv_import, "==WARNING== No kernels were profiled.\n", "says '==WARNING== No kernels");
 	refused(ncu_csv_import, LONG_HEAD, "its table has a header and no rows");
 	refused(ncu_csv_import, "\"ID\",\"Process ID\"\n0,1\n", "the header has no column 'Kernel Name'");
-	refused(ncu_csv_import, "\"ID\",\"Kernel Name\",\"Metric Name\"\n0,k,m\n", "the header has no column 'Metric Value'");
+	refused(ncu_csv_import, "\"ID\",\"Kernel Name\",\"Metric Name\"\n0,k,m\n",
+	        "the header has no column 'Metric Value'");
 	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1)", "m", "", "5"), "is not of the form '(1, 1, 1)'");
 	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, -1)", "m", "", "5"), "is not of the form '(1, 1, 1)'");
-	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 99999999999)", "m", "", "5"), "is not of the form '(1, 1, 1)'");
+	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 99999999999)", "m", "", "5"),
+	        "is not of the form '(1, 1, 1)'");
 	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 1)", "Duration", "us", "-5.5"), "'-5.5' is out of range");
 	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 1)", "Duration", "s", "99999999999"), "is out of range");
 	refused(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 1)", "Duration", "us", "soon"), "'soon' is no number");
@@ -247,13 +252,25 @@ TEST(a_bad_table_of_counters_is_refused_and_changes_nothing)
 
 TEST(formats_are_known_by_content)
 {
-	static const struct { const char *bytes; size_t n; int want; } all[] = {
-		{ "SQLite format 3\0....", 20, FORMAT_NSYS }, { " \n{\"a\":1}", 9, FORMAT_KINETO }, { "[{}]", 4, FORMAT_KINETO },
-		{ "\xef\xbb\xbf{", 4, FORMAT_KINETO }, { "[5/8] Executing", 15, FORMAT_AUTO }, { "", 0, FORMAT_AUTO },
-		{ "x\n\"ID\",\"Process ID\",\n", 21, FORMAT_NCU_CSV }, { "==PROF== x\n", 11, FORMAT_NCU_CSV },
-		{ "==PROF== x\nTime (%),a\n", 22, FORMAT_NSYS_CSV }, { "Time(%),Total Time", 18, FORMAT_NSYS_CSV },
-		{ "kernel_id,section,metric_name,value\n", 36, FORMAT_AUTO }, { "SQLite format 4\0", 16, FORMAT_AUTO },
-		{ "\x1f\x8b", 2, -1 }, { "\x1f\x8b\x08\x00zzzzzz", 10, -1 },
+	static const struct {
+		const char *bytes;
+		size_t n;
+		int want;
+	} all[] = {
+		{ "SQLite format 3\0....", 20, FORMAT_NSYS },
+		{ " \n{\"a\":1}", 9, FORMAT_KINETO },
+		{ "[{}]", 4, FORMAT_KINETO },
+		{ "\xef\xbb\xbf{", 4, FORMAT_KINETO },
+		{ "[5/8] Executing", 15, FORMAT_AUTO },
+		{ "", 0, FORMAT_AUTO },
+		{ "x\n\"ID\",\"Process ID\",\n", 21, FORMAT_NCU_CSV },
+		{ "==PROF== x\n", 11, FORMAT_NCU_CSV },
+		{ "==PROF== x\nTime (%),a\n", 22, FORMAT_NSYS_CSV },
+		{ "Time(%),Total Time", 18, FORMAT_NSYS_CSV },
+		{ "kernel_id,section,metric_name,value\n", 36, FORMAT_AUTO },
+		{ "SQLite format 4\0", 16, FORMAT_AUTO },
+		{ "\x1f\x8b", 2, -1 },
+		{ "\x1f\x8b\x08\x00zzzzzz", 10, -1 },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -267,15 +284,12 @@ TEST(formats_are_known_by_content)
 }
 
 SUITE(t_profile_csv,
-	T(a_kernel_summary_becomes_statistics_that_rank_and_do_not_run)
-	T(older_spellings_other_units_and_rows_by_grid_are_read)
-	T(other_reports_and_logs_say_what_they_are)
-	T(a_bad_kernel_summary_is_refused_and_changes_nothing)
-	T(a_name_that_is_no_utf8_is_mended)
-	T(the_long_page_gives_kernels_and_metrics_in_base_units)
-	T(the_long_page_of_2021_and_a_comma_as_decimal_mark_are_read)
-	T(the_wide_page_takes_its_units_from_their_row)
-	T(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
-	T(a_bad_table_of_counters_is_refused_and_changes_nothing)
-	T(formats_are_known_by_content)
-);
+      T(a_kernel_summary_becomes_statistics_that_rank_and_do_not_run)
+              T(older_spellings_other_units_and_rows_by_grid_are_read) T(other_reports_and_logs_say_what_they_are)
+                      T(a_bad_kernel_summary_is_refused_and_changes_nothing) T(a_name_that_is_no_utf8_is_mended)
+                              T(the_long_page_gives_kernels_and_metrics_in_base_units)
+                                      T(the_long_page_of_2021_and_a_comma_as_decimal_mark_are_read) T(
+					      the_wide_page_takes_its_units_from_their_row)
+                                              T(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
+                                                      T(a_bad_table_of_counters_is_refused_and_changes_nothing)
+                                                              T(formats_are_known_by_content));

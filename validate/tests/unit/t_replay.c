@@ -30,8 +30,9 @@ static void table(struct bed *b)
 	char path[1024];
 
 	bed_open(b, ":memory:", DB_WRITE);
-	CHECK_OK(format_import(b->db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr_decode.csv"), NULL, NULL, &b->st,
-	                       &b->e), b->e);
+	CHECK_OK(format_import(b->db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr_decode.csv"), NULL, NULL,
+	                       &b->st, &b->e),
+	         b->e);
 	CHECK_OK(tracedb_load_any(b->db, NULL, b->a, &b->t, &b->e), b->e);
 }
 
@@ -75,11 +76,14 @@ TEST(the_vocabulary_takes_its_rows_maximum_and_products_share_by_weights)
 
 	up(&b, 0);
 	CHECK_U64(bed_ask(&b, "select l.dur_ns from launch l join op o on o.id = l.op join args a on a.id = o.args"
-	                      " where a.text like '%[1280,129280]%'"), 208004);
+	                      " where a.text like '%[1280,129280]%'"),
+	          208004);
 	/* 17.5 MB, 3.8 times a shared expert's 4.6: 6,848 columns to 1,792. */
-	CHECK_U64(bed_ask(&b, "select max(l.dur_ns) * 1000 / 6848 - min(l.dur_ns) * 1000 / 1792 < 3 from launch l join op o"
-	                      " on o.id = l.op join args a on a.id = o.args where a.text like '%[1280,6848]%'"
-	                      " or a.text like '%[1280,1792]%'"), 1);
+	CHECK_U64(bed_ask(&b,
+	                  "select max(l.dur_ns) * 1000 / 6848 - min(l.dur_ns) * 1000 / 1792 < 3 from launch l join op o"
+	                  " on o.id = l.op join args a on a.id = o.args where a.text like '%[1280,6848]%'"
+	                  " or a.text like '%[1280,1792]%'"),
+	          1);
 	bed_close(&b);
 }
 
@@ -90,9 +94,11 @@ TEST(context_changes_attention_and_what_is_joined_to_the_cache)
 	up(&b, 472);
 	CHECK_U64(b.st.context, 472);
 	CHECK_U64(bed_ask(&b, "select count(*) from launch l join op o on o.id = l.op join args a on a.id = o.args"
-	                      " where a.text like '%[1,10,472,128],[604160,60416,128,1]%'"), 24);
+	                      " where a.text like '%[1,10,472,128],[604160,60416,128,1]%'"),
+	          24);
 	CHECK_U64(bed_ask(&b, "select count(*) from launch l join op o on o.id = l.op join args a on a.id = o.args"
-	                      " where a.text like '%[1,10,473,128]%' and a.text like '%\"473\"%'"), 24);
+	                      " where a.text like '%[1,10,473,128]%' and a.text like '%\"473\"%'"),
+	          24);
 	CHECK_U64(bed_ask(&b, "select count(*) from args where text like '%1024%' or text like '%1025%'"), 0);
 	CHECK_U64(bed_ask(&b, "select sum(dur_ns) from launch"), 2798011);
 	bed_close(&b);
@@ -129,7 +135,8 @@ static char *slurp(const char *path)
 /* The committed file with one text in place of another is refused for that reason, and nothing is left of it. */
 static void refused(const char *was, const char *is, const char *because)
 {
-	char path[1024], copy[1024], *text = slurp(root_path(path, "traces/rtx5090/dsocr.yaml")), *at = strstr(text, was);
+	char path[1024], copy[1024], *text = slurp(root_path(path, "traces/rtx5090/dsocr.yaml")),
+				     *at = strstr(text, was);
 	struct bed b;
 	FILE *f;
 
@@ -168,7 +175,8 @@ TEST(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row)
 {
 	refused("from: [{kernel: 'silu_kernel'}]", "from: []", "maps no row to kernel");
 	refused("from: [{kernel: 'silu_kernel'}]", "from: [{kernel: 'gelu_kernel'}]", "maps no row to kernel");
-	refused("- row: 46\n  is: 'DeviceScanInitKernel'\n  why: added; belongs to row 40\n", "", "has no entry for row 46");
+	refused("- row: 46\n  is: 'DeviceScanInitKernel'\n  why: added; belongs to row 40\n", "",
+	        "has no entry for row 46");
 	refused("- row: 46\n", "- row: 47\n", "has 46 rows");
 	refused("- row: 46\n", "- row: 45\n", "row 45 has an entry");
 	refused("is: 'silu_kernel'", "is: 'gelu_kernel'", "row 5 of");
@@ -178,7 +186,8 @@ TEST(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row)
 	refused("- {row: 46, op", "- {row: 47, op", "names row 47");
 	refused("steps: 64", "steps: 63", "row 1 ran 16448 times in 63 steps");
 	refused("- {kernel: 'reduce_1Block_kernel'", "- {kernel: 'reduce_2Block_kernel'", "maps no row to kernel");
-	refused("- after: {kernel: 'sbtopk::gatherTopK'}", "- after: {kernel: 'sbtopk::other'}", "no launch of 'decode_step_1'");
+	refused("- after: {kernel: 'sbtopk::gatherTopK'}", "- after: {kernel: 'sbtopk::other'}",
+	        "no launch of 'decode_step_1'");
 }
 
 TEST(what_is_wrong_in_the_file_itself_is_refused_with_its_place)
@@ -203,7 +212,8 @@ TEST(a_replay_of_a_replay_and_contexts_of_nothing_are_refused)
 
 	refused("../h200/kineto_dsocr_b1_c1024.json.gz", "../h200/../rtx5090/dsocr.yaml", "from another replay");
 	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK(replay_import(b.db, root_path(path, "traces/rtx5090/dsocr.yaml"), REPLAY_CONTEXT_MAX + 1, &b.st, &b.e) == -1);
+	CHECK(replay_import(b.db, root_path(path, "traces/rtx5090/dsocr.yaml"), REPLAY_CONTEXT_MAX + 1, &b.st, &b.e) ==
+	      -1);
 	CHECK_HAS(b.e.msg, "between 1 and");
 	err_clear(&b.e);
 	CHECK(format_import_with(b.db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr_decode.csv"),
@@ -213,11 +223,10 @@ TEST(a_replay_of_a_replay_and_contexts_of_nothing_are_refused)
 }
 
 SUITE(t_replay,
-	T(a_step_has_the_tables_kernels_and_its_time_to_the_nanosecond)
-	T(the_vocabulary_takes_its_rows_maximum_and_products_share_by_weights)
-	T(context_changes_attention_and_what_is_joined_to_the_cache)
-	T(two_contexts_are_two_traces_and_one_twice_is_noticed)
-	T(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row)
-	T(what_is_wrong_in_the_file_itself_is_refused_with_its_place)
-	T(a_replay_of_a_replay_and_contexts_of_nothing_are_refused)
-);
+      T(a_step_has_the_tables_kernels_and_its_time_to_the_nanosecond)
+              T(the_vocabulary_takes_its_rows_maximum_and_products_share_by_weights)
+                      T(context_changes_attention_and_what_is_joined_to_the_cache)
+                              T(two_contexts_are_two_traces_and_one_twice_is_noticed)
+                                      T(what_does_not_fit_the_table_or_the_step_is_refused_with_the_row)
+                                              T(what_is_wrong_in_the_file_itself_is_refused_with_its_place)
+                                                      T(a_replay_of_a_replay_and_contexts_of_nothing_are_refused));

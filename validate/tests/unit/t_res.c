@@ -22,26 +22,52 @@ static const struct res_op ops[N_OPS] = {
 	{ .carried = true },
 };
 static const struct res_resource resources[] = { { "dram", 3000000, 3600000 }, { "vector", 1001000, 900 } };
-static const struct res_stat stats[] = {
-	{ "dram.read_bytes", "bytes", 80, false }, { "l2.dirty_bytes", "bytes", 8, true }
-};
+static const struct res_stat stats[] = { { "dram.read_bytes", "bytes", 80, false },
+	                                 { "l2.dirty_bytes", "bytes", 8, true } };
 
 static struct res_workload workload(void)
 {
-	return (struct res_workload){ "trace.json decode_step_1", "54dd5dc5", "decode_step_1",
-	                              UINT64_C(0xfedcba9876543210), 6963, 7863, 900, 11340000, N_OPS, work_ops };
+	return (struct res_workload){ "trace.json decode_step_1",
+		                      "54dd5dc5",
+		                      "decode_step_1",
+		                      UINT64_C(0xfedcba9876543210),
+		                      6963,
+		                      7863,
+		                      900,
+		                      11340000,
+		                      N_OPS,
+		                      work_ops };
 }
 
 static struct res_run run(void)
 {
-	return (struct res_run){
-		.config_name = "small", .config_path = "configs/small.yaml", .config_text = "name: small\nl2:\n  size: 4 MiB\n",
-		.build = "abc release", .start = "steady", .fidelity = "event", .config_hash = UINT64_C(0xdeadbeefcafef00d),
-		.seed = 7, .reuse_ppm = 93750, .host_ns = 5000000, .total_ps = 4001000, .roofline_ps = 3600000,
-		.carried_ps = 900000, .roofline_bound = "dram", .cycles = 5602, .flops = 76, .events = 99,
-		.dram_read_bytes = 80, .dram_write_bytes = 8, .dirty_bytes = 16, .compulsory_bytes = 72, .n_ops = N_OPS,
-		.n_resources = 2, .n_stats = 2, .ops = ops, .resources = resources, .stats = stats
-	};
+	return (struct res_run){ .config_name = "small",
+		                 .config_path = "configs/small.yaml",
+		                 .config_text = "name: small\nl2:\n  size: 4 MiB\n",
+		                 .build = "abc release",
+		                 .start = "steady",
+		                 .fidelity = "event",
+		                 .config_hash = UINT64_C(0xdeadbeefcafef00d),
+		                 .seed = 7,
+		                 .reuse_ppm = 93750,
+		                 .host_ns = 5000000,
+		                 .total_ps = 4001000,
+		                 .roofline_ps = 3600000,
+		                 .carried_ps = 900000,
+		                 .roofline_bound = "dram",
+		                 .cycles = 5602,
+		                 .flops = 76,
+		                 .events = 99,
+		                 .dram_read_bytes = 80,
+		                 .dram_write_bytes = 8,
+		                 .dirty_bytes = 16,
+		                 .compulsory_bytes = 72,
+		                 .n_ops = N_OPS,
+		                 .n_resources = 2,
+		                 .n_stats = 2,
+		                 .ops = ops,
+		                 .resources = resources,
+		                 .stats = stats };
 }
 
 static struct resdb *open_db(const char *path, enum db_mode mode)
@@ -244,7 +270,7 @@ static void check_limits(const struct res_stored *s, const struct res_limits *wa
 TEST(limits_stay_with_their_run_and_go_with_it_into_another_file)
 {
 	static const struct res_limit rows[] = { { "dram.channels", "48", "53", 0.104, 3900000, NULL },
-	                                         { "l2.size", "4 MiB", "5 MiB", 0.25, 0, "no whole number of sets" } };
+		                                 { "l2.size", "4 MiB", "5 MiB", 0.25, 0, "no whole number of sets" } };
 	const struct res_limits first = { 100000, 2, rows }, second = { 500000, 1, rows }, none = { 0, 0, NULL };
 	struct res_merged m = { 0, 0, 0, 0, 0 };
 	struct res_workload w = workload();
@@ -435,13 +461,9 @@ TEST(rows_that_do_not_fit_together_are_an_error_and_no_crash)
 }
 
 SUITE(t_res,
-	T(what_is_stored_reads_back)
-	T(the_same_run_is_stored_once_and_anything_else_anew)
-	T(runs_over_one_op_stream_share_it)
-	T(limits_stay_with_their_run_and_go_with_it_into_another_file)
-	T(an_unknown_run_says_which_there_are)
-	T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays)
-	T(a_refused_run_leaves_nothing_behind)
-	T(what_is_no_results_database_is_refused_and_left_alone)
-	T(a_trace_database_is_not_taken_for_results)
-	T(rows_that_do_not_fit_together_are_an_error_and_no_crash));
+      T(what_is_stored_reads_back) T(the_same_run_is_stored_once_and_anything_else_anew) T(
+	      runs_over_one_op_stream_share_it) T(limits_stay_with_their_run_and_go_with_it_into_another_file)
+              T(an_unknown_run_says_which_there_are) T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays)
+                      T(a_refused_run_leaves_nothing_behind) T(what_is_no_results_database_is_refused_and_left_alone)
+                              T(a_trace_database_is_not_taken_for_results)
+                                      T(rows_that_do_not_fit_together_are_an_error_and_no_crash));

@@ -8,7 +8,12 @@
 #include "validate/tests/test.h"
 #include "workloads/rules.h"
 
-struct bed { struct arena *a; struct rules *rules; struct review r; struct err e; };
+struct bed {
+	struct arena *a;
+	struct rules *rules;
+	struct review r;
+	struct err e;
+};
 
 static void up(struct bed *b)
 {
@@ -95,7 +100,11 @@ static const struct review_claim *claim(const struct review *r, const char *part
 
 TEST(what_the_review_of_the_report_found_is_found_by_the_tables)
 {
-	static const struct { const char *says; enum review_verdict verdict; double got; } known[] = {
+	static const struct {
+		const char *says;
+		enum review_verdict verdict;
+		double got;
+	} known[] = {
 		{ "4 compute-bound kernels", REVIEW_DIFFERS, 1 },
 		{ "math-heavy", REVIEW_CONTRADICTED, 0 },                     /* the concatenation */
 		{ "balanced kernels underuse both", REVIEW_CONTRADICTED, 0 }, /* the addition */
@@ -168,10 +177,11 @@ static void refused(const char *claim_text, const char *because)
 
 	CHECK(b.a && (b.rules = rules_load(NULL, &b.e)));
 	CHECK(f = fopen(test_path(path, sizeof path, "review.yaml"), "w"));
-	fprintf(f, "review: 1\ntitle: t\nprofile: {file: %s/traces/rtx5090/dsocr_decode.csv, steps: 64}\n"
+	fprintf(f,
+	        "review: 1\ntitle: t\nprofile: {file: %s/traces/rtx5090/dsocr_decode.csv, steps: 64}\n"
 	        "counters: %s/traces/rtx5090/dsocr_counters.csv\ndevice: %s/configs/gpu/rtx5090.yaml\n"
-	        "top: [34.4]\nmeans: {duration_us: [1, 2, 3, 4]}\nlongest: [[1, memory]]\nclaims:\n%s", test_root(), test_root(),
-	        test_root(), claim_text);
+	        "top: [34.4]\nmeans: {duration_us: [1, 2, 3, 4]}\nlongest: [[1, memory]]\nclaims:\n%s",
+	        test_root(), test_root(), test_root(), claim_text);
 	CHECK(fclose(f) == 0);
 	CHECK(review_load(path, b.rules, b.a, &b.r, &b.e) == -1);
 	CHECK_HAS(b.e.msg, because);
@@ -197,10 +207,8 @@ TEST(a_claim_without_sense_is_refused_with_the_name)
 }
 
 SUITE(t_review,
-	T(the_twenty_shares_are_those_that_are_printed)
-	T(the_twenty_eight_class_means_are_those_that_are_printed)
-	T(the_ten_longest_are_those_that_are_printed_and_one_has_two_classes)
-	T(what_the_review_of_the_report_found_is_found_by_the_tables)
-	T(the_printed_numbers_are_copied_rightly)
-	T(a_claim_without_sense_is_refused_with_the_name)
-);
+      T(the_twenty_shares_are_those_that_are_printed) T(the_twenty_eight_class_means_are_those_that_are_printed)
+              T(the_ten_longest_are_those_that_are_printed_and_one_has_two_classes)
+                      T(what_the_review_of_the_report_found_is_found_by_the_tables)
+                              T(the_printed_numbers_are_copied_rightly)
+                                      T(a_claim_without_sense_is_refused_with_the_name));

@@ -63,8 +63,8 @@ TEST(faults_are_placed_and_name_the_nearest_word)
 	refused("rules:\n- {name: a, family: f, kernel: x}\n", 2, "without 'kind'");
 	refused("rules:\n- {name: a, kind: gemm, kernel: x}\n", 2, "without 'family'");
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x}\n"
-	        "- {name: a, kind: gemm, family: f, kernel: y}\n", 3,
-	        "twice");
+	        "- {name: a, kind: gemm, family: f, kernel: y}\n",
+	        3, "twice");
 	refused("rules:\n- {name: a, kind: gemm, family: f, kernel: x, cluster_from_name: '([0-9])'}\n", 2,
 	        "two groups");
 	refused("rules:\n- x\n", 2, "mapping");
@@ -126,12 +126,15 @@ TEST(rows_are_tried_in_order_and_what_they_say_is_kept)
 
 TEST(expressions_with_counts_groups_and_brackets_find_what_they_should)
 {
-	static const struct { const char *re, *yes, *no; } rows[] = {
-		{ "x{100}y|abc", "zabcz", "100" }, { "(one|two)three", "twothree", "onetwo" },
-			{ "[abc]{3}", "cab", "ca" },
-		{ "a\\.b\\(c", "xa.b(c", "axb(c" }, { "colou?rs", "colors", "colous" }, { "ab*cde", "acde", "abde" },
-		{ "[]a]bcd", "]bcd", "xbcd" }, { "([])(]xyz)w", ")xyzw", "xyzw" }, { "abcd+", "xabcddd", "abc" },
-		{ "abc|de", "xdex", "abd" }, { "^abc$", "abc", "abcd" },
+	static const struct {
+		const char *re, *yes, *no;
+	} rows[] = {
+		{ "x{100}y|abc", "zabcz", "100" },  { "(one|two)three", "twothree", "onetwo" },
+		{ "[abc]{3}", "cab", "ca" },        { "a\\.b\\(c", "xa.b(c", "axb(c" },
+		{ "colou?rs", "colors", "colous" }, { "ab*cde", "acde", "abde" },
+		{ "[]a]bcd", "]bcd", "xbcd" },      { "([])(]xyz)w", ")xyzw", "xyzw" },
+		{ "abcd+", "xabcddd", "abc" },      { "abc|de", "xdex", "abd" },
+		{ "^abc$", "abc", "abcd" },
 	};
 	struct err e = ERR_INIT;
 	char text[256];
@@ -195,7 +198,7 @@ TEST(names_that_differ_only_in_the_middle_are_told_apart)
 		CHECK_STR(rules_match(r, mk_launch(&m, one, NULL))->name, "a");
 		CHECK_STR(rules_match(r, mk_launch(&m, two, NULL))->name, "b");
 	}
-	one[158] = 'B';                                  /* the same memory, another name */
+	one[158] = 'B'; /* the same memory, another name */
 	CHECK_STR(rules_match(r, mk_launch(&m, one, NULL))->name, "b");
 	mk_close(&m);
 	rules_free(r);
@@ -267,7 +270,10 @@ TEST(the_hash_follows_the_text)
 
 TEST(kernels_that_users_meet_find_their_family)
 {
-	static const struct { const char *kernel, *op, *args, *family; enum op_kind kind; } rows[] = {
+	static const struct {
+		const char *kernel, *op, *args, *family;
+		enum op_kind kind;
+	} rows[] = {
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", "aten::mm", "bf16[2,64] bf16[64,8]", "gemm", OP_GEMM },
 		{ "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", NULL, "", "gemm", OP_GEMM },
@@ -340,14 +346,14 @@ TEST(kernels_that_users_meet_find_their_family)
 		{ "void at::native::bitonicSortKVInPlace<-2>", "aten::sort", "", "sort", OP_SORT },
 		{ "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<x>", "aten::sort", "", "sort", OP_SORT },
 		{ "void at_cuda_detail::cub::DeviceScanKernel<x>", "aten::cumsum", "", "scan", OP_SCAN },
-		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(x)>",
-		  "aten::copy_", "f32[4] bf16[4]", "convert", OP_CONVERT },
+		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(x)>", "aten::copy_",
+		  "f32[4] bf16[4]", "convert", OP_CONVERT },
 		{ "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(x)>", "aten::copy_",
 		  "f32[4] f32[4]", "copy", OP_COPY },
 		{ "void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(x)>", NULL,
 		  "", "convert", OP_CONVERT },
-		{ "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >", NULL, "",
-		  "fill", OP_ELEMENTWISE },
+		{ "void at::native::vectorized_elementwise_kernel<2, at::native::FillFunctor<long> >", NULL, "", "fill",
+		  OP_ELEMENTWISE },
 		{ "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(x)>",
 		  NULL, "", "arange", OP_ELEMENTWISE },
 		{ "some_kernel_nobody_knows", "aten::mm", "bf16[1,64] bf16[64,8]", "gemv", OP_GEMM },
@@ -362,8 +368,7 @@ TEST(kernels_that_users_meet_find_their_family)
 
 		if (!u || strcmp(u->family, rows[i].family) != 0 || u->kind != rows[i].kind)
 			test_fail(__FILE__, __LINE__, "'%s' is of '%s' by '%s', not of '%s'", rows[i].kernel,
-			          u ? u->family : "-",
-			          u ? u->name : "-", rows[i].family);
+			          u ? u->family : "-", u ? u->name : "-", rows[i].family);
 		CHECK(*u->friendly && *u->library);
 	}
 	CHECK(!rules_match(r, mk_launch(&m, "some_kernel_nobody_knows", NULL)));
@@ -377,7 +382,10 @@ TEST(kernels_that_users_meet_find_their_family)
 /* What inference engines launch beside PyTorch's own kernels. The name is as a profiler prints it, shortened at the end. */
 TEST(kernels_of_serving_engines_find_their_family)
 {
-	static const struct { const char *kernel, *family; enum op_kind kind; } rows[] = {
+	static const struct {
+		const char *kernel, *family;
+		enum op_kind kind;
+	} rows[] = {
 		/* cuBLASLt block-scaled (MXFP8, NVFP4) on sm100 and sm120: names that ncu and PyTorch profiles of
 		 * B200 and RTX PRO 6000 show */
 		{ "nvjet_sm100_qqtst_128x256_128x6_2x1_2cta_v_bz_bias_TNT", "gemm", OP_GEMM },
@@ -387,41 +395,54 @@ TEST(kernels_of_serving_engines_find_their_family)
 		 * gemm/fp4_gemm_cutlass */
 		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, i"
 		  "nt, int>, cutlass::gemm::collective::CollectiveMma<cutlass::gemm::MainloopSm100TmaUmmaWa"
-		  "rpSpecializedBlockScaled<5, 2, 2> > > >", "gemm", OP_GEMM },
+		  "rpSpecializedBlockScaled<5, 2, 2> > > >",
+		  "gemm", OP_GEMM },
 		{ "_ZN7cutlass13device_kernelIN10flashinfer4gemm50DeviceGemmFp4GemmSm100_float_128_128_256_"
-		  "1_1_1_1SM12Sm10x11xOnlyINS_4gemm6kernel13GemmUniversal", "gemm", OP_GEMM },
+		  "1_1_1_1SM12Sm10x11xOnlyINS_4gemm6kernel13GemmUniversal",
+		  "gemm", OP_GEMM },
 		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GroupPro"
-		  "blemShape<cute::tuple<long, long, long> > > >", "moe_gemm", OP_GEMM },
+		  "blemShape<cute::tuple<long, long, long> > > >",
+		  "moe_gemm", OP_GEMM },
 		/* trtllm-gen cubins (NVIDIA/TensorRT-LLM cpp/tensorrt_llm/kernels/trtllmGenKernels) */
 		{ "bmm_E2m1_E2m1E2m1_Fp32_bA16_bB16_bC16_t128x8x512u2_s5_et128x8_m128x8x64_cga1x1x1_16dp256"
-		  "b_rM_TN_transOut_schedS_swiGlu_dynB_sm100f", "moe_gemm", OP_GEMM },
+		  "b_rM_TN_transOut_schedS_swiGlu_dynB_sm100f",
+		  "moe_gemm", OP_GEMM },
 		{ "gemm_Bfloat16_E2m1E2m1_Fp32_t128x8x512u2_s5_et128x8_m128x8x64_cga1x1x1_16dp256b_TN_trans"
-		  "Out_splitK2_sm100f", "gemm", OP_GEMM },
+		  "Out_splitK2_sm100f",
+		  "gemm", OP_GEMM },
 		{ "fmhaSm100fKernel_QkvE4m3OBfloat16HQk576HV512HVPerCta256PagedKvDenseP64VarSeqQ64Kv128Pers"
-		  "istent2CtaKeepsAbForGen", "attention", OP_ATTENTION },
-		{ "void tensorrt_llm::kernels::fmhaReductionKernel<256, 128, __nv_bfloat16>",
-		  "attention_combine", OP_ATTENTION },
+		  "istent2CtaKeepsAbForGen",
+		  "attention", OP_ATTENTION },
+		{ "void tensorrt_llm::kernels::fmhaReductionKernel<256, 128, __nv_bfloat16>", "attention_combine",
+		  OP_ATTENTION },
 		/* NVIDIA/TensorRT-LLM cpp/tensorrt_llm/kernels: weightOnlyBatchedGemv, unfusedAttentionKernels,
 		 * decoderMaskedMultiheadAttention, xqa, quantization, mixtureOfExperts */
 		{ "void tensorrt_llm::kernels::weight_only::kernel<tensorrt_llm::kernels::weight_only::Kern"
-		  "elDetails<x>, 1, 2, 128, 64, true>", "gemm", OP_GEMM },
+		  "elDetails<x>, 1, 2, 128, 64, true>",
+		  "gemm", OP_GEMM },
 		{ "void tensorrt_llm::kernels::applyBiasRopeUpdateKVCacheV2<__nv_bfloat16, __nv_fp8_e4m3, f"
-		  "alse, 128>", "rope", OP_ROPE },
+		  "alse, 128>",
+		  "rope", OP_ROPE },
 		{ "void mmha::masked_multihead_attention_kernel<__half, __half, KVLinearBuffer, KVLinearBuf"
-		  "fer, 128, 4, 16>", "attention", OP_ATTENTION },
+		  "fer, 128, 4, 16>",
+		  "attention", OP_ATTENTION },
 		{ "kernel_mha", "attention", OP_ATTENTION },
 		{ "void tensorrt_llm::kernels::quantize_with_block_size<(tensorrt_llm::BlockScaleQuantizati"
-		  "onType)0, __nv_bfloat16, 16, false>", "convert", OP_CONVERT },
+		  "onType)0, __nv_bfloat16, 16, false>",
+		  "convert", OP_CONVERT },
 		{ "void tensorrt_llm::kernels::cvt_fp16_to_fp4_expert<__nv_bfloat16, false>", "convert", OP_CONVERT },
 		{ "void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<__nv_bfloat16, __n"
-		  "v_bfloat16>", "moe_routing", OP_OPAQUE },
+		  "v_bfloat16>",
+		  "moe_routing", OP_OPAQUE },
 		{ "void tensorrt_llm::kernels::cutlass_kernels::doActivationKernel<__nv_bfloat16, __nv_bflo"
-		  "at16>", "elementwise", OP_ELEMENTWISE },
+		  "at16>",
+		  "elementwise", OP_ELEMENTWISE },
 		/* vLLM csrc: quantization (marlin, gptq, awq, machete, fp4, fp8), moe */
 		{ "void marlin::Marlin<(long)1125899906910725, (long)1125899906843648, (long)11258999069107"
-		  "25, 256, 1, 8, 8, 4>", "gemm", OP_GEMM },
-		{ "void marlin_moe_wna16::Marlin<__nv_bfloat16, 1125899906843648l, 256, 1, 8, 8>",
-		  "moe_gemm", OP_GEMM },
+		  "25, 256, 1, 8, 8, 4>",
+		  "gemm", OP_GEMM },
+		{ "void marlin_moe_wna16::Marlin<__nv_bfloat16, 1125899906843648l, 256, 1, 8, 8>", "moe_gemm",
+		  OP_GEMM },
 		{ "void marlin::gptq_marlin_repack_kernel<256, 4, false>", "copy", OP_COPY },
 		{ "void vllm::gptq::gemm_half_q_half_gptq_4bit_kernel<true, 4>", "gemm", OP_GEMM },
 		{ "void vllm::awq::gemm_forward_4bit_cuda_m16nXk32<128>", "gemm", OP_GEMM },
@@ -437,58 +458,70 @@ TEST(kernels_of_serving_engines_find_their_family)
 		{ "_fwd_kernel_stage2", "attention_combine", OP_ATTENTION },
 		{ "_fwd_kernel", "attention", OP_ATTENTION },
 		{ "void per_token_group_quant_8bit_kernel<c10::BFloat16, c10::Float8_e4m3fn, true, true, fl"
-		  "oat>", "convert", OP_CONVERT },
+		  "oat>",
+		  "convert", OP_CONVERT },
 		{ "void sglang::store_kvcache<512l, 512l, 1, false, long>(x)", "kv_write", OP_SCATTER },
 		{ "void moe_fused_gate_kernel<c10::BFloat16, 32, 256, 8>", "topk", OP_TOPK },
 		/* flashinfer-ai/flashinfer include/flashinfer: attention, norm, activation, sampling, pos_enc,
 		 * page, comm */
 		{ "void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<(flashinfer"
-		  "::MaskMode)0, 16u, 1u> >", "attention", OP_ATTENTION },
-		{ "void flashinfer::PrefillWithKVCacheKernel<flashinfer::CollectiveMainloop<x> >",
+		  "::MaskMode)0, 16u, 1u> >",
 		  "attention", OP_ATTENTION },
+		{ "void flashinfer::PrefillWithKVCacheKernel<flashinfer::CollectiveMainloop<x> >", "attention",
+		  OP_ATTENTION },
 		{ "void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u, 4"
-		  "u>", "attention", OP_ATTENTION },
-		{ "void flashinfer::PersistentVariableLengthMergeStatesKernel<8u, 16u, 8u, 4u, __nv_bfloat1"
-		  "6>", "attention_combine", OP_ATTENTION },
-		{ "void flashinfer::mla::BatchMLAPagedAttentionKernel<flashinfer::mla::KernelTraits<x> >",
+		  "u>",
 		  "attention", OP_ATTENTION },
+		{ "void flashinfer::PersistentVariableLengthMergeStatesKernel<8u, 16u, 8u, 4u, __nv_bfloat1"
+		  "6>",
+		  "attention_combine", OP_ATTENTION },
+		{ "void flashinfer::mla::BatchMLAPagedAttentionKernel<flashinfer::mla::KernelTraits<x> >", "attention",
+		  OP_ATTENTION },
 		{ "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfl"
-		  "oat16*)", "norm", OP_NORM },
-		{ "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)",
+		  "oat16*)",
 		  "norm", OP_NORM },
+		{ "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)", "norm",
+		  OP_NORM },
 		{ "void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, &(silu(float const&))>",
 		  "elementwise", OP_ELEMENTWISE },
 		{ "void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u, (cub::BlockScanAlgorith"
-		  "m)2>", "sampling", OP_OPAQUE },
+		  "m)2>",
+		  "sampling", OP_OPAQUE },
 		{ "void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheHeadParallelismKernel<false, 128u, 8"
-		  "u, 16u>", "rope", OP_ROPE },
+		  "u, 16u>",
+		  "rope", OP_ROPE },
 		{ "void flashinfer::AppendPagedKVCacheKernel<128u, 8u, __nv_bfloat16, int>", "kv_write", OP_SCATTER },
 		{ "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flash"
 		  "infer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 8, false, false"
-		  ">", "collective", OP_COLLECTIVE },
+		  ">",
+		  "collective", OP_COLLECTIVE },
 		/* Dao-AILab/flash-attention hopper (FlashAttention-3), deepseek-ai/FlashMLA, DeepGEMM and DeepEP
 		 * */
 		{ "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::C"
-		  "ollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1> >, cutlass::gemm::x> > > >", "attention", OP_ATTENTION },
-		{ "void cutlass::device_kernel<flash::FlashAttnFwdCombine<cute::tuple<cute::C<16>, cute::C<"
-		  "64> >, 4, 256> >", "attention_combine", OP_ATTENTION },
-		{ "void flash::flash_fwd_splitkv_mla_kernel<Flash_fwd_kernel_traits_mla<576, 64, 64, 8> >",
+		  "ollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1> >, cutlass::gemm::x> > > >",
 		  "attention", OP_ATTENTION },
-		{ "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(cute::UMMA::Major)0, 0u, 7168u, 2048u>",
-		  "gemm", OP_GEMM },
+		{ "void cutlass::device_kernel<flash::FlashAttnFwdCombine<cute::tuple<cute::C<16>, cute::C<"
+		  "64> >, 4, 256> >",
+		  "attention_combine", OP_ATTENTION },
+		{ "void flash::flash_fwd_splitkv_mla_kernel<Flash_fwd_kernel_traits_mla<576, 64, 64, 8> >", "attention",
+		  OP_ATTENTION },
+		{ "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(cute::UMMA::Major)0, 0u, 7168u, 2048u>", "gemm", OP_GEMM },
 		{ "void deep_ep::intranode::dispatch<8, 768, 8192>(x)", "collective", OP_COLLECTIVE },
 		/* ggml-org/llama.cpp ggml/src/ggml-cuda: mmvq, mmq, mmvf, quantize, fattn, norm, rope, softmax,
 		 * getrows, set-rows, binbcast, unary, cpy */
 		{ "void mul_mat_vec_q<(ggml_type)12, 1, false, false>(void const*, void const*, int const*,"
-		  " float*)", "gemv", OP_GEMM },
+		  " float*)",
+		  "gemv", OP_GEMM },
 		{ "void mul_mat_vec_f<__half, float, 1, 128, false>", "gemv", OP_GEMM },
 		{ "void mul_mat_q<(ggml_type)12, 128, false>", "gemm", OP_GEMM },
 		{ "void mul_mat_q_stream_k_fixup<(ggml_type)12, 128, false>", "splitk_reduce", OP_GEMM },
 		{ "quantize_q8_1(float const*, void*, long, long, long, long, long, unsigned int, unsigned "
-		  "int)", "convert", OP_CONVERT },
+		  "int)",
+		  "convert", OP_CONVERT },
 		{ "void flash_attn_ext_vec<128, 1, (ggml_type)1, (ggml_type)1, false>", "attention", OP_ATTENTION },
 		{ "void flash_attn_combine_results<128>(float const*, HIP_vector_type<float, 2u> const*, fl"
-		  "oat*, int)", "attention_combine", OP_ATTENTION },
+		  "oat*, int)",
+		  "attention_combine", OP_ATTENTION },
 		{ "void flash_attn_stream_k_fixup<128, 8, 4>", "attention_combine", OP_ATTENTION },
 		{ "void rms_norm_f32<1024, true, false>(float const*, float*, int)", "norm", OP_NORM },
 		{ "void rope_neox<true, false, float, __half>", "rope", OP_ROPE },
@@ -517,21 +550,30 @@ TEST(kernels_of_serving_engines_find_their_family)
 
 TEST(elementwise_functions_are_told_by_their_functor)
 {
-	static const struct { const char *functor, *fn; enum op_cost cost; } rows[] = {
+	static const struct {
+		const char *functor, *fn;
+		enum op_cost cost;
+	} rows[] = {
 		{ "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", "mul",
 		  OP_COST_ALU },
 		{ "CUDAFunctor_add<c10::BFloat16>", "add", OP_COST_ALU },
-			{ "CUDAFunctorOnSelf_add<float>", "add", OP_COST_ALU },
+		{ "CUDAFunctorOnSelf_add<float>", "add", OP_COST_ALU },
 		{ "binary_internal::DivFunctor<float>", "div", OP_COST_DIV },
 		{ "binary_internal::div_floor_kernel_cuda(x)", "div_floor", OP_COST_DIV },
-		{ "silu_kernel(x)", "silu", OP_COST_ACT }, { "GeluCUDAKernelImpl(x)", "gelu", OP_COST_ACT },
-		{ "sigmoid_kernel_cuda(x)", "op", OP_COST_ACT }, { "tanh_kernel_cuda(x)", "op", OP_COST_SFU },
-		{ "exp_kernel_cuda(x)", "op", OP_COST_SFU }, { "rsqrt_kernel_cuda(x)", "rsqrt", OP_COST_SFU },
-		{ "cos_kernel_cuda(x)", "op", OP_COST_SFU }, { "pow_tensor_scalar_kernel_impl<float, float>(x)", "pow",
-		                                               OP_COST_ALU },
-		{ "neg_kernel_cuda(x)", "neg", OP_COST_MOVE }, { "CompareEqFunctor<long>", "compare", OP_COST_ALU },
-		{ "where_kernel_impl(x)", "where", OP_COST_ALU }, { "launch_clamp_scalar(x)", "clamp", OP_COST_ALU },
-		{ "masked_fill_kernel(x)", "where", OP_COST_ALU }, { "a_function_nobody_knows", "op", OP_COST_ALU },
+		{ "silu_kernel(x)", "silu", OP_COST_ACT },
+		{ "GeluCUDAKernelImpl(x)", "gelu", OP_COST_ACT },
+		{ "sigmoid_kernel_cuda(x)", "op", OP_COST_ACT },
+		{ "tanh_kernel_cuda(x)", "op", OP_COST_SFU },
+		{ "exp_kernel_cuda(x)", "op", OP_COST_SFU },
+		{ "rsqrt_kernel_cuda(x)", "rsqrt", OP_COST_SFU },
+		{ "cos_kernel_cuda(x)", "op", OP_COST_SFU },
+		{ "pow_tensor_scalar_kernel_impl<float, float>(x)", "pow", OP_COST_ALU },
+		{ "neg_kernel_cuda(x)", "neg", OP_COST_MOVE },
+		{ "CompareEqFunctor<long>", "compare", OP_COST_ALU },
+		{ "where_kernel_impl(x)", "where", OP_COST_ALU },
+		{ "launch_clamp_scalar(x)", "clamp", OP_COST_ALU },
+		{ "masked_fill_kernel(x)", "where", OP_COST_ALU },
+		{ "a_function_nobody_knows", "op", OP_COST_ALU },
 	};
 	struct rules *r = default_table();
 	char name[200];
@@ -556,11 +598,14 @@ TEST(elementwise_functions_are_told_by_their_functor)
 
 TEST(the_cluster_of_a_product_stands_in_its_name)
 {
-	static const struct { const char *name; uint32_t x, y; } rows[] = {
-		{ "nvjet_sm90_tst_16x64_64x16_4x1_v_bz_TNN", 4, 1 }, { "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNT", 2,
-		                                                       1 },
+	static const struct {
+		const char *name;
+		uint32_t x, y;
+	} rows[] = {
+		{ "nvjet_sm90_tst_16x64_64x16_4x1_v_bz_TNN", 4, 1 },
+		{ "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNT", 2, 1 },
 		{ "nvjet_sm90_qqtst_64x8_128x16_2x4_h_bz_algo2_TNT", 2, 4 },
-			{ "nvjet_sm90_tst_64x64_64x13_1x1_h_bz_splitK_TNT", 1, 1 },
+		{ "nvjet_sm90_tst_64x64_64x13_1x1_h_bz_splitK_TNT", 1, 1 },
 	};
 	struct rules *r = default_table();
 	uint32_t c[3] = { 0 };
@@ -580,13 +625,29 @@ TEST(the_cluster_of_a_product_stands_in_its_name)
 
 TEST(half_of_a_decode_step_is_matrix_vector_products)
 {
-	static const struct { const char *family; uint64_t count, ns; } rows[] = {
-		{ "gemv", 849, 4359822 }, { "router_dot", 66, 122626 }, { "splitk_reduce", 3, 5248 },
-			{ "attention", 36, 206624 },
-		{ "attention_combine", 36, 66114 }, { "convert", 285, 570620 }, { "elementwise", 1302, 1813527 },
-		{ "reduce", 141, 411105 }, { "concat", 177, 379865 }, { "softmax", 33, 39008 }, { "topk", 33, 150817 },
-		{ "fill", 33, 25185 }, { "scatter", 33, 44125 }, { "arange", 33, 22879 }, { "sort", 33, 113121 },
-		{ "gather", 33, 37954 }, { "index_put", 33, 111005 }, { "embedding", 3, 5887 }, { "argmax", 3, 83584 },
+	static const struct {
+		const char *family;
+		uint64_t count, ns;
+	} rows[] = {
+		{ "gemv", 849, 4359822 },
+		{ "router_dot", 66, 122626 },
+		{ "splitk_reduce", 3, 5248 },
+		{ "attention", 36, 206624 },
+		{ "attention_combine", 36, 66114 },
+		{ "convert", 285, 570620 },
+		{ "elementwise", 1302, 1813527 },
+		{ "reduce", 141, 411105 },
+		{ "concat", 177, 379865 },
+		{ "softmax", 33, 39008 },
+		{ "topk", 33, 150817 },
+		{ "fill", 33, 25185 },
+		{ "scatter", 33, 44125 },
+		{ "arange", 33, 22879 },
+		{ "sort", 33, 113121 },
+		{ "gather", 33, 37954 },
+		{ "index_put", 33, 111005 },
+		{ "embedding", 3, 5887 },
+		{ "argmax", 3, 83584 },
 	};
 	struct rules *r = default_table();
 	uint64_t kernels = 0, ns = 0;
@@ -609,31 +670,25 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 		}
 		if (n != rows[k].count || t != rows[k].ns)
 			test_fail(__FILE__, __LINE__, "family '%s': %llu kernels in %llu ns, not %llu in %llu",
-			          rows[k].family,
-			          (unsigned long long)n, (unsigned long long)t, (unsigned long long)rows[k].count,
-			          (unsigned long long)rows[k].ns);
+			          rows[k].family, (unsigned long long)n, (unsigned long long)t,
+			          (unsigned long long)rows[k].count, (unsigned long long)rows[k].ns);
 		kernels += n;
 		ns += t;
 	}
-	CHECK_U64(kernels, 3165);                        /* all of them: 4359.8 of 8569.1 us is 50.9 % */
+	CHECK_U64(kernels, 3165); /* all of them: 4359.8 of 8569.1 us is 50.9 % */
 	CHECK_U64(ns, 8569116);
 	bed_close(&b);
 	rules_free(r);
 }
 
 SUITE(t_rules,
-	T(faults_are_placed_and_name_the_nearest_word)
-	T(a_long_expression_is_an_error_and_not_a_long_compile)
-	T(rows_are_tried_in_order_and_what_they_say_is_kept)
-	T(expressions_with_counts_groups_and_brackets_find_what_they_should)
-	T(conditions_are_looked_at_every_time)
-	T(names_that_differ_only_in_the_middle_are_told_apart)
-	T(a_table_of_ones_own_stands_before_its_base)
-	T(a_table_that_is_its_own_base_is_refused)
-	T(the_hash_follows_the_text)
-	T(kernels_that_users_meet_find_their_family)
-	T(kernels_of_serving_engines_find_their_family)
-	T(elementwise_functions_are_told_by_their_functor)
-	T(the_cluster_of_a_product_stands_in_its_name)
-	T(half_of_a_decode_step_is_matrix_vector_products)
-);
+      T(faults_are_placed_and_name_the_nearest_word) T(a_long_expression_is_an_error_and_not_a_long_compile)
+              T(rows_are_tried_in_order_and_what_they_say_is_kept) T(
+		      expressions_with_counts_groups_and_brackets_find_what_they_should)
+                      T(conditions_are_looked_at_every_time) T(names_that_differ_only_in_the_middle_are_told_apart)
+                              T(a_table_of_ones_own_stands_before_its_base) T(a_table_that_is_its_own_base_is_refused)
+                                      T(the_hash_follows_the_text) T(kernels_that_users_meet_find_their_family)
+                                              T(kernels_of_serving_engines_find_their_family)
+                                                      T(elementwise_functions_are_told_by_their_functor)
+                                                              T(the_cluster_of_a_product_stands_in_its_name) T(
+								      half_of_a_decode_step_is_matrix_vector_products));

@@ -7,8 +7,8 @@
 #include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
-#define RTX "samples/ncu_csv/dsocr_rtx5090_ncu-v2/"
-#define KERN_SUM "samples/nsys_stats_csv/dsocr_rtx5090/"
+#define RTX        "samples/ncu_csv/dsocr_rtx5090_ncu-v2/"
+#define KERN_SUM   "samples/nsys_stats_csv/dsocr_rtx5090/"
 #define NO_PROFILE "is no profile that is read here"
 
 static const struct sample {
@@ -26,7 +26,8 @@ static const struct sample {
 	{ KERN_SUM "decode_stage_timings.md", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ KERN_SUM "LICENSE", NO_PROFILE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ KERN_SUM "env.json", "it has no \"traceEvents\"", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-	{ "samples/ncu_csv/nsightful_copy_blocked_details_baseunits_cc75.csv", NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 21058944 },
+	{ "samples/ncu_csv/nsightful_copy_blocked_details_baseunits_cc75.csv", NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+	  21058944 },
 	{ RTX "ncu.section_SpeedOfLight.csv", NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 18340 },
 	{ RTX "ncu.section_SpeedOfLight_RooflineChart.csv", NULL, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0 },
 	{ RTX "ncu.section_MemoryWorkloadAnalysis.csv", NULL, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0 },
@@ -41,8 +42,8 @@ static const struct sample {
 
 /* Of RTX kernel_NNNN_ncu.details.csv and .metrics.csv, one kernel each: its time in both. */
 static const int64_t rtx_ns[] = {
-	6750, 18340, 23420, 4700, 111810, 2880, 3140, 7580, 160740, 94910,
-	6910, 4830, 10340, 6340, 6780, 404700, 9820, 7970, 18080, 4990,
+	6750, 18340, 23420, 4700, 111810, 2880,   3140, 7580, 160740, 94910,
+	6910, 4830,  10340, 6340, 6780,   404700, 9820, 7970, 18080,  4990,
 };
 
 static int import(struct bed *b, const char *name)
@@ -79,7 +80,8 @@ static bool check(const struct sample *s)
 		CHECK_U64(b.st.stats, s->stats);
 		CHECK_U64(b.st.untimed, s->untimed);
 		CHECK_U64(bed_ask(&b, "select (select coalesce(sum(dur_ns), 0) from launch where kind = 0)"
-		                      " + (select coalesce(sum(total_ns), 0) from kernel_stat)"), s->kernel_ns);
+		                      " + (select coalesce(sum(total_ns), 0) from kernel_stat)"),
+		          s->kernel_ns);
 		CHECK_OK(tracedb_load_any(b.db, NULL, b.a, &b.t, &b.e), b.e);
 	}
 	bed_close(&b);
@@ -141,7 +143,8 @@ TEST(two_processes_are_joined_by_process_too)
 		test_skip("not run: 1 file absent");
 	CHECK_U64(bed_ask(&b, "select count(call) from launch where kind = 0"), 1632);
 	CHECK_U64(bed_ask(&b, "select count(*) from launch l join call c on c.id = l.call join name n on n.id = c.name"
-	                      " where l.kind = 0 and n.text not like '%Launch%'"), 0);
+	                      " where l.kind = 0 and n.text not like '%Launch%'"),
+	          0);
 	CHECK_U64(bed_ask(&b, "select sum(grid_x) from launch where kind = 0"), 922764);
 	CHECK_U64(bed_ask(&b, "select sum(registers) from launch where kind = 0"), 221646);
 	CHECK_U64(bed_ask(&b, "select sum(smem_dynamic) from launch where kind = 0"), 18426880);
@@ -159,14 +162,12 @@ TEST(the_h200_counters_keep_their_units_and_geometry)
 	CHECK_U64(bed_ask(&b, "select sum(smem_static) from launch"), 20368);
 	CHECK_U64(bed_ask(&b, "select sum(smem_dynamic) from launch"), 9559848);
 	CHECK_U64(bed_ask(&b, "select count(distinct launch) from metric"), 215);
-	CHECK_U64(bed_ask(&b, "select cast(value as integer) from metric m join name n on n.id = m.name where launch = 3"
-	                      " and n.text = 'dram__bytes_read.sum' and unit = 'byte'"), 4864);
+	CHECK_U64(bed_ask(&b,
+	                  "select cast(value as integer) from metric m join name n on n.id = m.name where launch = 3"
+	                  " and n.text = 'dram__bytes_read.sum' and unit = 'byte'"),
+	          4864);
 	bed_close(&b);
 }
 
-SUITE(t_samples,
-	T(every_profile_is_imported_rightly_or_refused_with_the_reason)
-	T(no_sample_is_in_no_table)
-	T(two_processes_are_joined_by_process_too)
-	T(the_h200_counters_keep_their_units_and_geometry)
-);
+SUITE(t_samples, T(every_profile_is_imported_rightly_or_refused_with_the_reason) T(no_sample_is_in_no_table)
+                         T(two_processes_are_joined_by_process_too) T(the_h200_counters_keep_their_units_and_geometry));

@@ -3,7 +3,11 @@
 
 #include "validate/tests/mktrace.h"
 
-struct rd { struct mk m; struct shape s; const char *why; };
+struct rd {
+	struct mk m;
+	struct shape s;
+	const char *why;
+};
 
 static bool reads_kernel(struct rd *r, const char *reader, const char *kernel, const char *op, const char *args)
 {
@@ -81,7 +85,8 @@ TEST(a_product_is_m_k_n)
 	out_is(&r, 0, DT_BF16, 16 * 14336);
 	mk_close(&r.m);
 	/* Four-bit values come two an element. */
-	read_ok(&r, "product", "aten::_scaled_mm", "f4x2[16,2048] f4x2[2048,14336|1,2048] f8[8192] f8[8192] - - =15 =False");
+	read_ok(&r, "product", "aten::_scaled_mm",
+	        "f4x2[16,2048] f4x2[2048,14336|1,2048] f8[8192] f8[8192] - - =15 =False");
 	CHECK(r.s.dtype == DT_FP4 && r.s.s.m == 16 && r.s.s.n == 14336 && r.s.s.k == 4096);
 	CHECK(r.s.in[0].elems == 16 * 4096 && r.s.in[1].elems == 4096 * 14336);
 	CHECK(r.s.in[1].strides[0] == 1 && r.s.in[1].strides[1] == 4096);
@@ -90,7 +95,7 @@ TEST(a_product_is_m_k_n)
 	read_ok(&r, "product", "aten::_int_mm", "i8[32,64] i8[64,16]");
 	out_is(&r, 0, DT_INT32, 512);
 	mk_close(&r.m);
-	read_ok(&r, "product", "custom::gemm", "bf16[4,64] bf16[32,64] =x");    /* the second is [n, k] */
+	read_ok(&r, "product", "custom::gemm", "bf16[4,64] bf16[32,64] =x"); /* the second is [n, k] */
 	CHECK(r.s.s.m == 4 && r.s.s.n == 32 && r.s.s.k == 64);
 	mk_close(&r.m);
 }
@@ -167,7 +172,7 @@ TEST(elementwise_broadcasts_promotes_and_knows_wrapped_numbers)
 
 	read_ok(&r, "elementwise", "aten::mul", "bf16[1,10,1,128|1280,128,1280,1] bf16[1,1,1,128]");
 	CHECK(r.s.s.elems == 1280 && r.s.s.arity == 2 && !r.s.s.strided && r.s.in[1].use == SHAPE_TABLE);
-	CHECK_U64(r.s.out[0].strides[2], 1280);              /* the layout of the operand it follows */
+	CHECK_U64(r.s.out[0].strides[2], 1280); /* the layout of the operand it follows */
 	mk_close(&r.m);
 	read_ok(&r, "elementwise", "aten::add", "f32[1,1] f64[] =1");
 	CHECK(r.s.s.elems == 1 && r.s.s.arity == 1 && r.s.dtype == DT_FP32);
@@ -189,7 +194,7 @@ TEST(elementwise_broadcasts_promotes_and_knows_wrapped_numbers)
 	mk_close(&r.m);
 	read_ok(&r, "elementwise", "aten::neg", "bf16[1,10,1,64|1280,128,1280,1]");
 	CHECK(r.s.s.strided && r.s.in[0].elems == 640 && r.s.in[0].extent == 1280);
-	CHECK_U64(r.s.out[0].strides[1], 64);                /* of a slice the result is packed */
+	CHECK_U64(r.s.out[0].strides[1], 64); /* of a slice the result is packed */
 	mk_close(&r.m);
 	read_ok(&r, "elementwise", "aten::where", "bool[4] f32[4] f32[4]");
 	out_is(&r, 0, DT_FP32, 4);
@@ -263,7 +268,8 @@ TEST(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
 	mk_close(&r.m);
 	refused("concat", "aten::cat",
 	        "{i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] i8[1] "
-	        "i8[1] i8[1]}", "more members");
+	        "i8[1] i8[1]}",
+	        "more members");
 }
 
 TEST(copies_and_fills)
@@ -274,8 +280,7 @@ TEST(copies_and_fills)
 	CHECK(r.s.s.elems == 81920 && r.s.dtype == DT_BF16 && r.s.out_dtype == DT_FP32 && r.s.out[0].alias == -1);
 	CHECK(shape_converts(&r.m.t.launches[0]));
 	mk_close(&r.m);
-	read_ok(&r, "copy", "aten::copy_",
-	        "bf16[4,64|4096,1] bf16[4,64] =False");   /* into columns of something wider */
+	read_ok(&r, "copy", "aten::copy_", "bf16[4,64|4096,1] bf16[4,64] =False"); /* into columns of something wider */
 	CHECK(r.s.out[0].alias == 1 && r.s.in[1].use == SHAPE_TARGET && r.s.out[0].elems == 256 &&
 	      r.s.in[1].elems == 0);
 	CHECK(!shape_converts(&r.m.t.launches[0]));
@@ -293,11 +298,15 @@ TEST(copies_and_fills)
 
 TEST(a_transposed_copy_tells_the_sectors_of_a_warp)
 {
-	static const struct { const char *args; uint32_t sectors; } row[] = {
+	static const struct {
+		const char *args;
+		uint32_t sectors;
+	} row[] = {
 		{ "bf16[64,10,64|640,64,1] bf16[64,10,64|640,64,1] =False", 0 }, /* neighbours stay neighbours */
 		{ "f32[128,64|64,1] f32[128,64|1,128] =False", 32 },             /* each in a row of its own */
-		{ "bf16[256,128,1,8|1024,8,8,1] bf16[256,128,1,8|1024,1,128,128] =False", 8 }, /* four of each of 8 heads */
-		{ "bf16[4096|1] bf16[4096|2] =False", 4 },                       /* every other one: twice the bytes */
+		{ "bf16[256,128,1,8|1024,8,8,1] bf16[256,128,1,8|1024,1,128,128] =False",
+		  8 },                                     /* four of each of 8 heads */
+		{ "bf16[4096|1] bf16[4096|2] =False", 4 }, /* every other one: twice the bytes */
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -325,8 +334,9 @@ TEST(device_copies_use_the_ops_tensors_where_the_bytes_agree)
 	CHECK(s.in[0].dtype == DT_INT8 && s.in[0].elems == 40 && s.out[0].elems == 40);
 	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_HTOD, 8, false, NULL), &s, &why) == 0);
 	CHECK(s.n_in == 0 && s.n_out == 1);
-	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 512, true, mk_op(&m, "aten::copy_",
-	                                                                   "i64[64] i64[64] =False")), &s, &why) == 0);
+	CHECK(shape_read(rd,
+	                 mk_copy(&m, TRACE_COPY_DTOH, 512, true, mk_op(&m, "aten::copy_", "i64[64] i64[64] =False")),
+	                 &s, &why) == 0);
 	CHECK(s.n_in == 1 && s.n_out == 0 && s.in[0].elems == 64);
 	CHECK(shape_read(rd, mk_copy(&m, TRACE_COPY_DTOH, 1, true, mk_op(&m, "aten::_local_scalar_dense", "bool[]")),
 	                 &s, &why) == 0);
@@ -429,18 +439,12 @@ TEST(the_rest_of_the_readers)
 }
 
 SUITE(t_shape,
-	T(every_reader_has_a_name_and_is_found_by_it)
-	T(a_product_is_m_k_n)
-	T(products_that_do_not_agree_are_refused)
-	T(hostile_dims_are_refused_and_nothing_overflows)
-	T(a_reader_without_a_framework_op_refuses)
-	T(attention_reads_both_layouts)
-	T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers)
-	T(rows_and_columns_of_reductions_softmax_and_norms)
-	T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
-	T(copies_and_fills)
-	T(a_transposed_copy_tells_the_sectors_of_a_warp) T(device_copies_use_the_ops_tensors_where_the_bytes_agree)
-	T(indexed_reads_and_writes)
-	T(what_orders)
-	T(the_rest_of_the_readers)
-);
+      T(every_reader_has_a_name_and_is_found_by_it) T(a_product_is_m_k_n) T(products_that_do_not_agree_are_refused)
+              T(hostile_dims_are_refused_and_nothing_overflows) T(a_reader_without_a_framework_op_refuses)
+                      T(attention_reads_both_layouts) T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers)
+                              T(rows_and_columns_of_reductions_softmax_and_norms)
+                                      T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
+                                              T(copies_and_fills) T(a_transposed_copy_tells_the_sectors_of_a_warp)
+                                                      T(device_copies_use_the_ops_tensors_where_the_bytes_agree)
+                                                              T(indexed_reads_and_writes) T(what_orders)
+                                                                      T(the_rest_of_the_readers));

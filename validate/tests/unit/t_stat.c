@@ -90,9 +90,5 @@ TEST(a_thousand_names_keep_their_order_and_are_all_found)
 }
 
 SUITE(t_stat,
-	T(a_counter_is_read_where_it_lives)
-	T(a_snapshot_subtracts_from_counts_and_leaves_levels)
-	T(a_name_comes_once)
-	T(a_name_that_is_not_there_is_zero)
-	T(a_thousand_names_keep_their_order_and_are_all_found)
-);
+      T(a_counter_is_read_where_it_lives) T(a_snapshot_subtracts_from_counts_and_leaves_levels) T(a_name_comes_once)
+              T(a_name_that_is_not_there_is_zero) T(a_thousand_names_keep_their_order_and_are_all_found));

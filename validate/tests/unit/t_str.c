@@ -104,12 +104,23 @@ TEST(utf8_is_decoded_at_its_boundaries)
 
 TEST(what_is_not_utf8_is_refused)
 {
-	static const char *const bad[] = {
-		"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80",
-		"\xed\xbf\xbf",
-		"\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff", "\xfe", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3(",
-		"\xe2\x28\xa1"
-	};
+	static const char *const bad[] = { "\x80",
+		                           "\xbf",
+		                           "\xc0\x80",
+		                           "\xc1\xbf",
+		                           "\xe0\x9f\xbf",
+		                           "\xf0\x8f\xbf\xbf",
+		                           "\xed\xa0\x80",
+		                           "\xed\xbf\xbf",
+		                           "\xf4\x90\x80\x80",
+		                           "\xf8\x88\x80\x80\x80",
+		                           "\xff",
+		                           "\xfe",
+		                           "\xc3",
+		                           "\xe2\x82",
+		                           "\xf0\x9f\x98",
+		                           "\xc3(",
+		                           "\xe2\x28\xa1" };
 	uint32_t cp;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -172,16 +183,11 @@ TEST(very_long_words_and_holes_in_the_list_are_harmless)
 }
 
 SUITE(t_str,
-	T(an_empty_string_is_readable_before_anything_was_added)
-	T(pieces_are_appended_in_order)
-	T(every_length_around_the_growth_steps_is_kept_whole)
-	T(an_impossible_length_fails_and_leaves_what_was_there)
-	T(quotes_within_are_doubled)
-	T(a_prefix_is_a_prefix)
-	T(utf8_is_decoded_at_its_boundaries)
-	T(what_is_not_utf8_is_refused)
-	T(a_typing_error_finds_its_word)
-	T(no_guess_is_made_from_too_little)
-	T(the_first_of_equally_near_names_wins)
-	T(very_long_words_and_holes_in_the_list_are_harmless)
-);
+      T(an_empty_string_is_readable_before_anything_was_added) T(pieces_are_appended_in_order)
+              T(every_length_around_the_growth_steps_is_kept_whole)
+                      T(an_impossible_length_fails_and_leaves_what_was_there) T(quotes_within_are_doubled)
+                              T(a_prefix_is_a_prefix) T(utf8_is_decoded_at_its_boundaries)
+                                      T(what_is_not_utf8_is_refused) T(a_typing_error_finds_its_word)
+                                              T(no_guess_is_made_from_too_little)
+                                                      T(the_first_of_equally_near_names_wins)
+                                                              T(very_long_words_and_holes_in_the_list_are_harmless));

@@ -9,13 +9,13 @@
 
 #include "validate/tests/test.h"
 
-#define DEVICE                                                                                                         \
-	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\n"                               \
+#define DEVICE \
+	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\n" \
 	"dram: {kind: fixed, fixed_bandwidth: 1 TB/s}\ngpu: {dram_read: 1 TB/s}\nhost: {graph_launch: 6 us}\n"
-#define AMPERE "sm: {smem: 100 KiB, gpc: 0, capability: 89}\n"
-#define HOPPER "sm: {capability: 90}\n"
+#define AMPERE    "sm: {smem: 100 KiB, gpc: 0, capability: 89}\n"
+#define HOPPER    "sm: {capability: 90}\n"
 #define BLACKWELL "sm: {capability: 100}\n"
-#define GEMM   "gpu,kernel,dtype,m,n,k,time_us\n"
+#define GEMM      "gpu,kernel,dtype,m,n,k,time_us\n"
 
 struct bed {
 	struct arena *a;
@@ -157,13 +157,14 @@ TEST(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
 /* Which of its tiles vLLM takes: rows of its sm89 and sm100 dispatch. */
 TEST(an_fp8_product_goes_by_tokens_outputs_and_k)
 {
-	static const struct { const char *device; uint64_t m, n, k; uint32_t tile_m, tile_n, tile_k; } want[] = {
-		{ DEVICE AMPERE, 1, 8192, 4096, 64, 16, 128 },
-		{ DEVICE AMPERE, 16, 8200, 4096, 128, 16, 64 },
-		{ DEVICE AMPERE, 16, 20000, 4096, 64, 32, 128 },
-		{ DEVICE AMPERE, 64, 16384, 4096, 128, 64, 128 },
-		{ DEVICE BLACKWELL, 1, 4096, 4096, 128, 32, 128 },
-		{ DEVICE BLACKWELL, 64, 4096, 4096, 128, 64, 256 },
+	static const struct {
+		const char *device;
+		uint64_t m, n, k;
+		uint32_t tile_m, tile_n, tile_k;
+	} want[] = {
+		{ DEVICE AMPERE, 1, 8192, 4096, 64, 16, 128 },     { DEVICE AMPERE, 16, 8200, 4096, 128, 16, 64 },
+		{ DEVICE AMPERE, 16, 20000, 4096, 64, 32, 128 },   { DEVICE AMPERE, 64, 16384, 4096, 128, 64, 128 },
+		{ DEVICE BLACKWELL, 1, 4096, 4096, 128, 32, 128 }, { DEVICE BLACKWELL, 64, 4096, 4096, 128, 64, 256 },
 		{ DEVICE BLACKWELL, 64, 4096, 2048, 64, 64, 128 },
 	};
 	struct op_stream s = { 0 };
@@ -219,12 +220,16 @@ TEST(heads_that_share_keys_are_rows_of_one_tile)
 /* 100 SMs, 8 heads of keys: FlashInfer has room for 25 chunks of 128 keys or more; Triton has 16 segments. */
 TEST(paged_keys_are_split_as_the_libraries_plan_it)
 {
-	static const struct { uint64_t batch, heads, dim, keys; uint32_t parts, rows, tile; } want[] = {
-		{ 1, 32, 128, 1, 1, 16, 128 },     { 1, 32, 128, 1024, 8, 16, 128 }, { 1, 32, 128, 65536, 25, 16, 128 },
-		{ 4, 32, 64, 65536, 6, 16, 256 },  { 64, 32, 256, 4096, 1, 16, 64 }, { 1, 160, 128, 65536, 25, 64, 128 },
+	static const struct {
+		uint64_t batch, heads, dim, keys;
+		uint32_t parts, rows, tile;
+	} want[] = {
+		{ 1, 32, 128, 1, 1, 16, 128 },      { 1, 32, 128, 1024, 8, 16, 128 },
+		{ 1, 32, 128, 65536, 25, 16, 128 }, { 4, 32, 64, 65536, 6, 16, 256 },
+		{ 64, 32, 256, 4096, 1, 16, 64 },   { 1, 160, 128, 65536, 25, 64, 128 },
 		{ 1, 160, 64, 65536, 25, 64, 128 }, { 1, 160, 256, 65536, 25, 64, 32 },
-		{ 1, 32, 192, 64, 2, 16, 32 },     { 1, 32, 192, 544, 9, 16, 32 },   { 1, 32, 192, 65536, 16, 16, 32 },
-		{ 32, 32, 192, 65536, 1, 16, 32 },
+		{ 1, 32, 192, 64, 2, 16, 32 },      { 1, 32, 192, 544, 9, 16, 32 },
+		{ 1, 32, 192, 65536, 16, 16, 32 },  { 32, 32, 192, 65536, 1, 16, 32 },
 	};
 	struct op_stream s = { 0 };
 	struct geometry x;
@@ -250,7 +255,9 @@ TEST(paged_keys_are_split_as_the_libraries_plan_it)
 		CHECK_U64(x.at[0].grid[0], want[i].parts);
 		CHECK_U64(x.kernel[0].tile_m, want[i].rows);
 		CHECK_U64(x.kernel[0].tile_k, want[i].tile);
-		CHECK_U64(x.n, want[i].dim == 192 && want[i].batch * 8 > 128 ? 1 : 2); /* what joins runs for one part, too */
+		CHECK_U64(x.n, want[i].dim == 192 && want[i].batch * 8 > 128
+		                       ? 1
+		                       : 2); /* what joins runs for one part, too */
 	}
 	bed_down(&b);
 }
@@ -288,9 +295,13 @@ TEST(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
 	struct bed b;
 
 	bed_up(&b, DEVICE AMPERE);
-	CHECK_OK(read_text(&b, GEMM "G,k,fp8,16,1024,1024,5\nG,k,fp8,1,1024,1024,6\nG,k,fp8_block,16,1024,1024,300\nG,k,nvfp4,1,128,128,7\n",
-	                   NULL),
-	         b.e);
+	CHECK_OK(
+		read_text(
+			&b,
+			GEMM
+			"G,k,fp8,16,1024,1024,5\nG,k,fp8,1,1024,1024,6\nG,k,fp8_block,16,1024,1024,300\nG,k,nvfp4,1,128,128,7\n",
+			NULL),
+		b.e);
 	CHECK_U64(b.set.n, 2);
 	CHECK_U64(b.set.v[0].n_ops, 2);
 	CHECK(b.set.stream.ops[0].kind == OP_CONVERT);
@@ -313,7 +324,7 @@ TEST(attention_tables_and_collections_are_told_by_their_header)
 	                   NULL),
 	         b.e);
 	CHECK_U64(b.set.n, 1);
-	CHECK_U64(b.set.v[0].n_ops, 3); /* the queries regrouped, and back */
+	CHECK_U64(b.set.v[0].n_ops, 3);        /* the queries regrouped, and back */
 	CHECK_U64(b.set.v[0].around, 7520000); /* four nodes */
 	bed_down(&b);
 	bed_up(&b, DEVICE AMPERE);
@@ -408,10 +419,14 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 
 SUITE(t_tables,
       T(a_key_split_fills_the_sms_twice_and_no_more) T(one_row_is_a_gemv_where_there_is_no_wgmma)
-              T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters) T(an_fp8_product_goes_by_tokens_outputs_and_k) T(heads_that_share_keys_are_rows_of_one_tile)
-                      T(paged_keys_are_split_as_the_libraries_plan_it) T(a_product_row_is_a_sample_with_its_share_of_the_graph) T(copies_that_fit_are_found_again)
-                              T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
-                                      T(attention_tables_and_collections_are_told_by_their_header)
-                                              T(faults_name_the_line_and_the_column) T(one_of_n_rows_and_the_others_are_all_rows)
-                                                      T(an_a100_by_data_sheet)
-                                                      T(an_rtx_pro_6000_by_data_sheet));
+              T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
+                      T(an_fp8_product_goes_by_tokens_outputs_and_k) T(heads_that_share_keys_are_rows_of_one_tile)
+                              T(paged_keys_are_split_as_the_libraries_plan_it)
+                                      T(a_product_row_is_a_sample_with_its_share_of_the_graph)
+                                              T(copies_that_fit_are_found_again) T(
+						      fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
+                                                      T(attention_tables_and_collections_are_told_by_their_header)
+                                                              T(faults_name_the_line_and_the_column)
+                                                                      T(one_of_n_rows_and_the_others_are_all_rows)
+                                                                              T(an_a100_by_data_sheet)
+                                                                                      T(an_rtx_pro_6000_by_data_sheet));

@@ -227,7 +227,8 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 		{ "kv bandwidth", "kv_buffer.read_bytes", "kv_buffer.write_bytes" },
 	};
 	const struct machine_cfg *c = &b->c->cfg;
-	const double pins = (double)(dram_is_fixed(&c->mem.dram) ? c->mem.dram.fixed_bandwidth : dram_peak(&c->mem.dram)) / 1e9;
+	const double pins =
+		(double)(dram_is_fixed(&c->mem.dram) ? c->mem.dram.fixed_bandwidth : dram_peak(&c->mem.dram)) / 1e9;
 	uint64_t host;
 	double most;
 	size_t n;
@@ -281,7 +282,8 @@ static void check_importable(const struct bed *b)
 			yajl_val x = b->events->u.array.values[k];
 
 			at_span = *text_of(x, "ph") == 'X' && int_of(x, "pid") == pid && int_of(x, "tid") == tid &&
-			          ns_in(x, "ts") <= ns_in(e, "ts") && ns_in(e, "ts") <= ns_in(x, "ts") + ns_in(x, "dur");
+			          ns_in(x, "ts") <= ns_in(e, "ts") &&
+			          ns_in(e, "ts") <= ns_in(x, "ts") + ns_in(x, "dur");
 		}
 		CHECK(at_span || (*ph != 's' && *ph != 'f'));
 	}

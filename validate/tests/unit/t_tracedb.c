@@ -26,16 +26,25 @@ static void finish(struct bed *b, const char *digest, int64_t base_ns, int64_t w
 
 static void kernel(struct bed *b, const char *name, int64_t start, int64_t correlation, int64_t external)
 {
-	const struct trace_launch l = { .kind = TRACE_KERNEL, .name = name, .start_ns = start, .dur_ns = 10,
-	                                .bytes = -1, .correlation = correlation };
+	const struct trace_launch l = { .kind = TRACE_KERNEL,
+		                        .name = name,
+		                        .start_ns = start,
+		                        .dur_ns = 10,
+		                        .bytes = -1,
+		                        .correlation = correlation };
 
 	CHECK_OK(tracedb_put_launch(b->db, &l, external, &b->e), b->e);
 }
 
 static void copy(struct bed *b, enum trace_copy_dir dir, int64_t start, int64_t correlation)
 {
-	const struct trace_launch l = { .kind = TRACE_MEMCPY, .name = "copy", .start_ns = start, .dur_ns = 1,
-	                                .bytes = 4, .dir = dir, .correlation = correlation };
+	const struct trace_launch l = { .kind = TRACE_MEMCPY,
+		                        .name = "copy",
+		                        .start_ns = start,
+		                        .dur_ns = 1,
+		                        .bytes = 4,
+		                        .dir = dir,
+		                        .correlation = correlation };
 
 	CHECK_OK(tracedb_put_launch(b->db, &l, 0, &b->e), b->e);
 }
@@ -69,7 +78,7 @@ TEST(a_parent_is_the_innermost_op_that_contains_all_of_its_child)
 	bed_up(&b);
 	op(&b, "outer", 1, 0, 100, 1);
 	op(&b, "ends_early", 1, 10, 20, 2);
-	op(&b, "crosses", 1, 20, 30, 3);     /* ends after ends_early */
+	op(&b, "crosses", 1, 20, 30, 3); /* ends after ends_early */
 	op(&b, "inside_both", 1, 22, 5, 4);
 	op(&b, "other_thread", 2, 23, 1, 5);
 	op(&b, "at_its_end", 1, 100, 5, 6);
@@ -93,9 +102,11 @@ TEST(a_parent_is_the_innermost_op_that_contains_all_of_its_child)
 /* Ops named by their start; the parents as one text. */
 static void parents_of(struct bed *b, char *out, size_t size)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(b->db), "select coalesce(p.start_ns, -1) from op o left join op p"
-	                                                    " on p.id = o.parent"
-	                                                    " order by o.start_ns, o.dur_ns desc", &b->e);
+	struct sqlite3_stmt *s = db_stmt(tracedb_db(b->db),
+	                                 "select coalesce(p.start_ns, -1) from op o left join op p"
+	                                 " on p.id = o.parent"
+	                                 " order by o.start_ns, o.dur_ns desc",
+	                                 &b->e);
 	size_t n = 0;
 
 	CHECK(s);
@@ -193,9 +204,9 @@ TEST(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks)
 	call(&b, "cudaMemcpy", 1, 130, 4);      /* 3: waits by itself */
 	call(&b, "cudaMemcpyAsync", 1, 140, 5); /* 4: from device to device */
 	call(&b, "cudaStreamSynchronize", 1, 141, 0);
-	call(&b, "hipMemcpyAsync", 1, 150, 6);  /* 5 */
+	call(&b, "hipMemcpyAsync", 1, 150, 6); /* 5 */
 	call(&b, "hipEventSynchronize", 1, 151, 0);
-	call(&b, "cudaMemcpyAsync", 1, 160, 7); /* 6: nothing follows */
+	call(&b, "cudaMemcpyAsync", 1, 160, 7);       /* 6: nothing follows */
 	call(&b, "cudaMemcpyAsync_v3020", 3, 170, 8); /* 7: as nsys spells it */
 	call(&b, "cudaDeviceSynchronize_v3020", 3, 171, 0);
 	for (int i = 0; i < 8; i++)
@@ -309,9 +320,17 @@ TEST(ranges_that_are_unknown_or_empty_are_errors)
 
 TEST(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
 {
-	static const struct { const char *names; int64_t steps; } all[] = {
-		{ "", 1 }, { "forward backward", 1 }, { "step_0 step_1 step_2", 3 }, { "ProfilerStep#4", 1 },
-		{ "7 8", 2 }, { "warm_0 step_9 step_10 step_11 other", 3 }, { "a1 b1 c1", 1 },
+	static const struct {
+		const char *names;
+		int64_t steps;
+	} all[] = {
+		{ "", 1 },
+		{ "forward backward", 1 },
+		{ "step_0 step_1 step_2", 3 },
+		{ "ProfilerStep#4", 1 },
+		{ "7 8", 2 },
+		{ "warm_0 step_9 step_10 step_11 other", 3 },
+		{ "a1 b1 c1", 1 },
 	};
 	struct bed b;
 
@@ -440,8 +459,8 @@ TEST(the_same_digest_is_noticed_and_changes_nothing)
 struct seen {
 	const struct trace *all;
 	size_t n, pieces, largest;
-	bool was[400];               /* by place in the whole */
-	int64_t op_piece[400];       /* 1 + the piece that has the op's launches */
+	bool was[400];         /* by place in the whole */
+	int64_t op_piece[400]; /* 1 + the piece that has the op's launches */
 };
 
 static int look(void *arg, const struct trace *piece, struct err *e)
@@ -463,7 +482,8 @@ static int look(void *arg, const struct trace *piece, struct err *e)
 		if (!l->op)
 			continue;
 		CHECK_STR(l->op->up->name, "outer");
-		CHECK(l->op->id == w->op->id && (!s->op_piece[l->op->id] || s->op_piece[l->op->id] == (int64_t)s->pieces + 1));
+		CHECK(l->op->id == w->op->id &&
+		      (!s->op_piece[l->op->id] || s->op_piece[l->op->id] == (int64_t)s->pieces + 1));
 		s->op_piece[l->op->id] = (int64_t)s->pieces + 1;
 	}
 	s->pieces++;
@@ -548,21 +568,19 @@ TEST(an_empty_selection_has_no_pieces_and_is_an_error)
 }
 
 SUITE(t_tracedb,
-	T(a_parent_is_the_innermost_op_that_contains_all_of_its_child)
-	T(parents_do_not_depend_on_the_order_of_the_file)
-	T(more_threads_than_are_watched_still_get_their_parents)
-	T(nesting_far_beyond_any_stack_neither_fails_nor_loops)
-	T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks)
-	T(synchronising_calls_are_known_by_name)
-	T(a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
-	T(annotations_of_one_name_are_one_range_even_nested)
-	T(a_range_known_on_the_device_only_selects_by_device_time)
-	T(ranges_that_are_unknown_or_empty_are_errors)
-	T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
-	T(without_numbered_annotations_there_is_one_step_and_without_launches_none)
-	T(the_wall_of_a_range_is_the_sum_over_its_annotations)
-	T(two_files_are_loaded_on_one_time_axis)
-	T(the_same_digest_is_noticed_and_changes_nothing)
-	T(pieces_of_any_size_are_the_whole_and_split_no_op)
-	T(an_empty_selection_has_no_pieces_and_is_an_error)
-);
+      T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(
+	      parents_do_not_depend_on_the_order_of_the_file) T(more_threads_than_are_watched_still_get_their_parents)
+              T(nesting_far_beyond_any_stack_neither_fails_nor_loops) T(
+		      a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks)
+                      T(synchronising_calls_are_known_by_name) T(
+			      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
+                              T(annotations_of_one_name_are_one_range_even_nested) T(
+				      a_range_known_on_the_device_only_selects_by_device_time)
+                                      T(ranges_that_are_unknown_or_empty_are_errors) T(
+					      steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
+                                              T(without_numbered_annotations_there_is_one_step_and_without_launches_none)
+                                                      T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
+							      two_files_are_loaded_on_one_time_axis)
+                                                              T(the_same_digest_is_noticed_and_changes_nothing) T(
+								      pieces_of_any_size_are_the_whole_and_split_no_op)
+                                                                      T(an_empty_selection_has_no_pieces_and_is_an_error));

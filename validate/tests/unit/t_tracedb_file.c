@@ -5,13 +5,13 @@
 
 #include "sim/base/rng.h"
 #include "traces/db/intern.h"
-#include "traces/read/kineto.h"
 #include "traces/db/trace_args.h"
+#include "traces/read/kineto.h"
 #include "validate/tests/tracebed.h"
 
-#define H200 "traces/h200/kineto_dsocr_b1_c1024.json.gz"
+#define H200  "traces/h200/kineto_dsocr_b1_c1024.json.gz"
 #define SMALL "validate/tests/data/kineto/small.json"
-#define BAD "validate/tests/data/kineto/unescaped_quotes.json"
+#define BAD   "validate/tests/data/kineto/unescaped_quotes.json"
 
 static int import(struct bed *b, const char *relative)
 {
@@ -158,7 +158,8 @@ TEST(an_imported_file_is_sound_and_in_wal_mode)
 	CHECK_U64(bed_ask(&b, "select count(*) from sync"), 35);
 	bed_run(&b, "pragma trusted_schema = on"); /* SQLite takes its JSON functions for unsafe in views */
 	CHECK_U64(bed_ask(&b, "select count(*) from op o join op_arg a on a.args = o.args where a.pos = 0"
-	                  " and a.dims = '[1,64]' and o.name = (select id from name where text = 'aten::topk')"), 33);
+	                      " and a.dims = '[1,64]' and o.name = (select id from name where text = 'aten::topk')"),
+	          33);
 	bed_close(&b);
 	CHECK(access(path, F_OK) == 0);
 	bed_open(&b, path, DB_READ);
@@ -217,11 +218,17 @@ TEST(a_damaged_database_is_an_error_and_not_a_crash)
 {
 	static const char *const damage[] = {
 		"update op set parent = (select max(c.id) from op c where c.parent = op.id) where parent is null",
-		"update op set parent = id", "update op set parent = 999",
-		"update args set text = '[[0,0,\"'", "update args set text = ''", "delete from args",
+		"update op set parent = id",
+		"update op set parent = 999",
+		"update args set text = '[[0,0,\"'",
+		"update args set text = ''",
+		"delete from args",
 		"update args set text = '[[0,-1,\"f\",[1,2,3,4,5,6,7,8,9],null,\"\"]]'",
-		"delete from name where text = 'aten::mm'", "delete from name where text = 'gemm_kernel<float>'",
-		"update launch set kind = 9", "update launch set dir = -1", "update launch set op = 77",
+		"delete from name where text = 'aten::mm'",
+		"delete from name where text = 'gemm_kernel<float>'",
+		"update launch set kind = 9",
+		"update launch set dir = -1",
+		"update launch set op = 77",
 		"update range set source = 4",
 	};
 	struct bed b;
@@ -333,16 +340,12 @@ TEST(an_empty_text_may_be_the_first)
 }
 
 SUITE(t_tracedb_file,
-	T(a_failed_import_leaves_no_new_file)
-	T(after_one_good_import_a_failed_one_takes_nothing_away)
-	T(a_failed_import_leaves_an_existing_file_byte_for_byte)
-	T(a_full_disk_is_one_error_and_nothing_remains)
-	T(an_imported_file_is_sound_and_in_wal_mode)
-	T(an_empty_database_and_a_foreign_file_are_refused)
-	T(a_load_that_runs_out_of_memory_says_so_and_leaks_nothing)
-	T(a_damaged_database_is_an_error_and_not_a_crash)
-	T(arguments_survive_being_written_and_read)
-	T(arguments_cut_or_garbled_are_not_read)
-	T(the_memory_of_texts_forgets_when_full_and_is_never_wrong)
-	T(an_empty_text_may_be_the_first)
-);
+      T(a_failed_import_leaves_no_new_file) T(after_one_good_import_a_failed_one_takes_nothing_away)
+              T(a_failed_import_leaves_an_existing_file_byte_for_byte) T(a_full_disk_is_one_error_and_nothing_remains)
+                      T(an_imported_file_is_sound_and_in_wal_mode) T(an_empty_database_and_a_foreign_file_are_refused)
+                              T(a_load_that_runs_out_of_memory_says_so_and_leaks_nothing)
+                                      T(a_damaged_database_is_an_error_and_not_a_crash)
+                                              T(arguments_survive_being_written_and_read)
+                                                      T(arguments_cut_or_garbled_are_not_read) T(
+							      the_memory_of_texts_forgets_when_full_and_is_never_wrong)
+                                                              T(an_empty_text_may_be_the_first));

@@ -191,11 +191,11 @@ TEST(banks_ports_and_width_let_tiles_through_and_more_is_never_slower)
 
 SUITE(t_units,
       T(banks_ports_and_width_let_tiles_through_and_more_is_never_slower)
-	T(gemv_spreads_rows_over_units_and_adds_tree_and_depth) T(gemv_splits_k_when_rows_are_fewer_than_units)
-              T(gemv_rate_follows_the_weight_format) T(gemv_is_held_back_by_a_narrow_scratchpad)
-                      T(more_gemv_units_lanes_or_cores_are_never_slower)
-                              T(matrix_fold_costs_the_longer_of_stream_and_weight_load)
-                                      T(a_larger_array_is_never_slower_and_no_array_beats_its_peak)
+              T(gemv_spreads_rows_over_units_and_adds_tree_and_depth) T(gemv_splits_k_when_rows_are_fewer_than_units)
+                      T(gemv_rate_follows_the_weight_format) T(gemv_is_held_back_by_a_narrow_scratchpad)
+                              T(more_gemv_units_lanes_or_cores_are_never_slower)
+                                      T(matrix_fold_costs_the_longer_of_stream_and_weight_load) T(
+					      a_larger_array_is_never_slower_and_no_array_beats_its_peak)
                                               T(vector_map_takes_the_slowest_pipe_and_the_pipeline_once) T(
 						      a_short_row_is_reduced_on_one_core)
                                                       T(more_cores_never_slow_a_reduction_a_map_or_a_sort) T(

@@ -1,15 +1,15 @@
 /* Samples of a trace, how a benchmark's rotation decides what is warm, scores, the fit and the accuracy file. */
 #include <stdio.h>
 
+#include "validate/fit/fit.h"
 #include "validate/score/accuracy.h"
 #include "validate/score/cases.h"
-#include "validate/fit/fit.h"
 
 #include "validate/tests/mktrace.h"
 
 #define EW "void at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda>"
-#define DEVICE                                                                                                         \
-	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\n"                               \
+#define DEVICE \
+	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\n" \
 	"dram: {kind: fixed, fixed_bandwidth: 4 TB/s}\ngpu: {launch: 700 ns}\n"
 
 struct bed {
@@ -314,6 +314,7 @@ TEST(an_accuracy_file_reads_back_as_written)
 
 SUITE(t_validate,
       T(a_case_is_the_median_of_its_repetitions) T(copies_that_fit_the_l2_are_warm_and_others_cold)
-              T(a_copy_that_is_called_once_is_cold) T(a_copy_read_for_the_first_time_is_fresh) T(scores_are_those_of_the_textbook)
-                      T(a_fit_finds_the_value_the_samples_were_made_with) T(a_plans_faults_are_placed)
-                              T(values_are_rounded_to_four_digits) T(an_accuracy_file_reads_back_as_written));
+              T(a_copy_that_is_called_once_is_cold) T(a_copy_read_for_the_first_time_is_fresh)
+                      T(scores_are_those_of_the_textbook) T(a_fit_finds_the_value_the_samples_were_made_with)
+                              T(a_plans_faults_are_placed) T(values_are_rounded_to_four_digits)
+                                      T(an_accuracy_file_reads_back_as_written));
