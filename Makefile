@@ -17,12 +17,14 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena str hash rng clock \
-       evq comp stat yaml cfg cfg_value cfg_yaml db expr path version
+       evq stat yaml cfg cfg_value cfg_yaml db expr path version
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
 MEM = memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
       l2_none kv noc_ideal memory
-NPU = sram dma fusion unit_gemv unit_matrix unit_vector core cp
+# A compute unit is a row of arch/units.h, a file and a test, all of its name.
+UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
+NPU = sram dma fusion unit $(UNITS:%=unit_%) core cp
 GPU = occupancy gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk \
       host kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf
@@ -58,7 +60,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
-           occupancy gpu gpu_forms kernels validate tables host units cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
+           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
@@ -69,8 +71,8 @@ FUZZ     = yaml kineto csv nsys capture replay
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c
 
-# A folder a line, from the ground up; arch/isa is plain data that all of them share.
-LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c $(WORKLOADS:%=workloads/%.c) \
+# A folder a line, from the ground up; arch/isa and arch/res are plain data that all of them share.
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c $(WORKLOADS:%=workloads/%.c) \
           $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \

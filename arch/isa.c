@@ -1,10 +1,12 @@
 #include "arch/isa.h"
 
+#define CODE(code, name)           [ISA_##code] = #name,
+#define UNIT(id, unit, code, name) [ISA_##code] = #name,
+
 const char *isa_code_name(enum isa_code c)
 {
-	static const char *const names[] = { "load", "store",   "gemv",    "gemm",  "vector",      "reduce",
-		                             "sfu",  "convert", "gather",  "sort",  "fused_begin", "fused_end",
-		                             "sync", "send",    "receive", "launch" };
+	static const char *const names[] = { ISA_CODES(CODE, UNIT) };
 
-	return (unsigned)c < ISA_CODES ? names[c] : "?";
+	_Static_assert(sizeof names / sizeof *names == ISA_COUNT, "a name for every instruction");
+	return (unsigned)c < ISA_COUNT ? names[c] : "?";
 }

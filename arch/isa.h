@@ -17,17 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/res.h"
 #include "sim/base/clock.h"
 #include "workloads/dtype.h"
 
+/* X(CODE, name) for an instruction, UNIT(..., CODE, name) for the one a compute unit is known by; reduce to sort are the
+ * vector unit's further ones. */
 /* clang-format off */
-enum isa_code {
-	ISA_LOAD, ISA_STORE, ISA_GEMV, ISA_GEMM, ISA_VECTOR, ISA_REDUCE, ISA_SFU, ISA_CONVERT, ISA_GATHER, ISA_SORT,
-	ISA_FUSED_BEGIN, ISA_FUSED_END, ISA_SYNC, ISA_SEND, ISA_RECEIVE,
-	ISA_LAUNCH,     /* a GPU kernel: work per CTA, count and geometry; see struct isa_launch */
-	ISA_CODES
-};
+#define ISA_CODES(X, UNIT) \
+	X(LOAD, load) X(STORE, store) UNITS(UNIT) \
+	X(REDUCE, reduce) X(SFU, sfu) X(CONVERT, convert) X(GATHER, gather) X(SORT, sort) \
+	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive) \
+	X(LAUNCH, launch) /* a GPU kernel: work per CTA, count and geometry; see struct isa_launch */
+
+#define ISA_CODE(code, name)               ISA_##code,
+#define ISA_OF_UNIT(id, unit, code, name)  ISA_##code,
+enum isa_code { ISA_CODES(ISA_CODE, ISA_OF_UNIT) ISA_COUNT };
+#undef ISA_CODE
+#undef ISA_OF_UNIT
 /* clang-format on */
+
 enum isa_when { ISA_PRE, ISA_TILE, ISA_POST };
 enum isa_level { ISA_MEM, ISA_SRAM, ISA_FUSION };
 

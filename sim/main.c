@@ -11,7 +11,7 @@
  *   sim/base/hash    and rng: stable hashes; random streams by (seed, name)
  *   sim/base/clock   time in picoseconds, clock edges from their number
  *   sim/base/evq     the event queue: the only thing that moves time
- *   sim/base/comp    a hardware block from outside, the messages between blocks, the list of resources; watch: what
+ *   arch/comp    a hardware block from outside, the messages between blocks, the list of resources; watch: what
  *                    blocks tell whoever looks on
  *   sim/base/stat    counters, registered once with name, unit and help
  *   sim/base/yaml    YAML with places

@@ -16,9 +16,9 @@
 #ifndef NPUSIM_ARCH_GPU_GPU_H
 #define NPUSIM_ARCH_GPU_GPU_H
 
+#include "arch/comp.h"
 #include "arch/gpu/kernel.h"
 #include "arch/gpu/occupancy.h"
-#include "sim/base/comp.h"
 #include "workloads/op.h"
 
 /* What all forms share. */

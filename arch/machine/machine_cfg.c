@@ -30,48 +30,48 @@ static const struct cfg_field kv_precision_schema[] = {
 	CFG_END
 };
 
-#define SECTION(name, rows) \
-	{ \
-#name, rows, offsetof(struct machine_cfg, name) \
-	}
-#define MEM_SECTION(name, rows) \
-	{ \
-#name, rows, offsetof(struct machine_cfg, mem.name) \
-	}
+/* clang-format off */
+#define AT(name, rows, member)     { name, rows, offsetof(struct machine_cfg, member) },
+#define SECTION(name, rows)        AT(#name, rows, name)
+#define MEM_SECTION(name, rows)    AT(#name, rows, mem.name)
+#define UNIT_SECTION(id, name, code, insn) AT(#name, name##_schema, unit[UNIT_##id])
 
-static const struct cfg_section sections[] = { { "", top_schema, 0 },
-	                                       SECTION(core, core_schema),
-	                                       SECTION(dispatch, dispatch_schema),
-	                                       SECTION(dma, dma_schema),
-	                                       SECTION(sram, sram_schema),
-	                                       SECTION(gemv, gemv_schema),
-	                                       SECTION(matrix, matrix_schema),
-	                                       SECTION(vector, vector_schema),
-	                                       SECTION(fusion, fusion_schema),
-	                                       MEM_SECTION(l1, l1_schema),
-	                                       MEM_SECTION(noc, noc_schema),
-	                                       MEM_SECTION(kv_buffer, kv_schema),
-	                                       MEM_SECTION(l2, l2_schema),
-	                                       MEM_SECTION(dram, dram_schema),
-	                                       SECTION(weights, weights_schema),
-	                                       SECTION(kv, kv_precision_schema),
-	                                       { NULL, NULL, 0 } };
+static const struct cfg_section sections[] = {
+	{ "", top_schema, 0 },
+	SECTION(core, core_schema)
+	SECTION(dispatch, dispatch_schema)
+	SECTION(dma, dma_schema)
+	SECTION(sram, sram_schema)
+	UNITS(UNIT_SECTION)
+	SECTION(fusion, fusion_schema)
+	MEM_SECTION(l1, l1_schema)
+	MEM_SECTION(noc, noc_schema)
+	MEM_SECTION(kv_buffer, kv_schema)
+	MEM_SECTION(l2, l2_schema)
+	MEM_SECTION(dram, dram_schema)
+	SECTION(weights, weights_schema)
+	SECTION(kv, kv_precision_schema)
+	{ NULL, NULL, 0 }
+};
 
-static const struct cfg_section gpu_sections[] = { { "", top_schema, 0 },
-	                                           SECTION(sm, sm_schema),
-	                                           SECTION(gpu, gpu_schema),
-	                                           SECTION(product, gpu_product_schema),
-	                                           SECTION(mma, gpu_mma_schema),
-	                                           SECTION(attention, gpu_attention_schema),
-	                                           SECTION(flash, gpu_flash_schema),
-	                                           SECTION(stream, gpu_stream_schema),
-	                                           SECTION(rows, gpu_rows_schema),
-	                                           SECTION(host, host_schema),
-	                                           SECTION(dma, dma_schema),
-	                                           MEM_SECTION(noc, noc_schema),
-	                                           MEM_SECTION(l2, l2_schema),
-	                                           MEM_SECTION(dram, dram_schema),
-	                                           { NULL, NULL, 0 } };
+static const struct cfg_section gpu_sections[] = {
+	{ "", top_schema, 0 },
+	SECTION(sm, sm_schema)
+	SECTION(gpu, gpu_schema)
+	SECTION(product, gpu_product_schema)
+	SECTION(mma, gpu_mma_schema)
+	SECTION(attention, gpu_attention_schema)
+	SECTION(flash, gpu_flash_schema)
+	SECTION(stream, gpu_stream_schema)
+	SECTION(rows, gpu_rows_schema)
+	SECTION(host, host_schema)
+	SECTION(dma, dma_schema)
+	MEM_SECTION(noc, noc_schema)
+	MEM_SECTION(l2, l2_schema)
+	MEM_SECTION(dram, dram_schema)
+	{ NULL, NULL, 0 }
+};
+/* clang-format on */
 
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e)
 {
@@ -90,6 +90,17 @@ enum machine_kind machine_kind_of(const struct yaml *y)
 	if (n && n->kind == YNODE_MAP)
 		n = ynode_get(n, "value");
 	return n && n->text && strcmp(n->text, kind_names[MACHINE_GPU]) == 0 ? MACHINE_GPU : MACHINE_NPU;
+}
+
+struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
+{
+	return (struct unit_env){ .cfg = &c->unit[u],
+		                  .sram = &c->sram,
+		                  .clock_khz = c->clock,
+		                  .cores = c->cores,
+		                  .depth = c->core.depth,
+		                  .group = c->core.thread_group,
+		                  .hop = c->mem.noc.latency };
 }
 
 struct gpu machine_gpu(const struct machine_cfg *c)

@@ -13,9 +13,7 @@
 #include "arch/npu/dma.h"
 #include "arch/npu/fusion.h"
 #include "arch/npu/sram.h"
-#include "arch/npu/unit_gemv.h"
-#include "arch/npu/unit_matrix.h"
-#include "arch/npu/unit_vector.h"
+#include "arch/npu/unit.h"
 #include "sim/base/cfg.h"
 
 enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
@@ -35,9 +33,7 @@ struct machine_cfg {
 	struct dispatch_cfg dispatch;
 	struct dma_cfg dma;
 	struct sram_cfg sram;
-	struct gemv_cfg gemv;
-	struct matrix_cfg matrix;
-	struct vector_cfg vector;
+	union unit_cfg unit[UNIT_COUNT];
 	struct fusion_cfg fusion;
 	struct memory_cfg mem;
 	struct precision_cfg weights, kv; /* stored narrower than traced */
@@ -57,6 +53,8 @@ struct machine_cfg {
 enum machine_kind machine_kind_of(const struct yaml *y);
 /* All rows of a kind, with their defaults. */
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
+/* A unit with the machine around it; points into `c`. */
+struct unit_env machine_unit(const struct machine_cfg *c, enum unit u);
 /* What the closed forms of a launch look at; points into `c`. */
 struct gpu machine_gpu(const struct machine_cfg *c);
 

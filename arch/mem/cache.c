@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "arch/mem/cache_int.h"
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 
 #define HITS   128 /* requests held beyond those that miss */
 #define POSTS  32  /* write-back requests kept when the level below refuses */

@@ -45,7 +45,7 @@
 #ifndef NPUSIM_ARCH_MEM_CACHE_H
 #define NPUSIM_ARCH_MEM_CACHE_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 #define CACHE_PARTITIONS_MAX 8
 

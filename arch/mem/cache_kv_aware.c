@@ -5,8 +5,8 @@
  *
  * The ordering is RRIP's (Jaleel et al., ISCA 2010); inserting by class is our choice, after the profile report's
  * recommendation to keep KV and activations on chip while weights stream. */
+#include "arch/comp.h"
 #include "arch/mem/cache_rrip.h"
-#include "sim/base/comp.h"
 
 static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 #define HOST_LINE 64
 #define AHEAD     4 /* sets */

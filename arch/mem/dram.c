@@ -15,7 +15,7 @@
 
 #include "arch/mem/dram_tile.h"
 #include "arch/mem/memq.h"
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 
 #define PIECE_PS  (100 * PS_NS) /* of pin time: what an urgent request may have to wait for */
 #define PIECE_MIN 4096

@@ -13,7 +13,7 @@
 #ifndef NPUSIM_ARCH_MEM_DRAM_H
 #define NPUSIM_ARCH_MEM_DRAM_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 /* Where consecutive bytes go: pseudo-channel by `interleave`, then bank group by burst, then column, bank, row.
  * DRAM_MAP_HASHED also turns the pseudo-channels and the banks by a hash of the address bits above, so that power of

@@ -4,7 +4,7 @@
 
 #include "arch/mem/dram.h"
 #include "arch/mem/memq.h"
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 
 struct entry {
 	struct ev ev;

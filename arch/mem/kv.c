@@ -6,8 +6,8 @@
 
 #include "arch/mem/memq.h"
 #include "arch/mem/memslot.h"
+#include "arch/watch.h"
 #include "sim/base/hash.h"
-#include "sim/base/watch.h"
 
 #define REQUESTS      256
 #define LINES         ((uint32_t)(KV_CHUNK / KV_LINE))

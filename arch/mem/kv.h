@@ -11,7 +11,7 @@
 #ifndef NPUSIM_ARCH_MEM_KV_H
 #define NPUSIM_ARCH_MEM_KV_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 #define KV_CHUNK UINT64_C(4096)
 #define KV_LINE  UINT64_C(128)

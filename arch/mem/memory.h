@@ -4,7 +4,7 @@
  *                       └─ L2 ───────┴─ DRAM
  *
  * A level of size 0 is not there; `dram.kind: fixed` is DRAM's trivial twin. Levels meet by messages only
- * (sim/base/comp.h); this module builds them in order and frees them in reverse.
+ * (arch/comp.h); this module builds them in order and frees them in reverse.
  * Leaves out: who asks. Statistics of all levels are registered with the environment it is given. */
 #ifndef NPUSIM_ARCH_MEM_MEMORY_H
 #define NPUSIM_ARCH_MEM_MEMORY_H

@@ -8,7 +8,7 @@
 #ifndef NPUSIM_ARCH_MEM_MEMQ_H
 #define NPUSIM_ARCH_MEM_MEMQ_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 /* --- refused senders --------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #ifndef NPUSIM_ARCH_MEM_MEMSLOT_H
 #define NPUSIM_ARCH_MEM_MEMSLOT_H
 
+#include "arch/comp.h"
 #include "arch/mem/memq.h"
-#include "sim/base/comp.h"
 
 struct memslot {
 	struct ev ev;         /* the reply leaves */

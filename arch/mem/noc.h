@@ -7,7 +7,7 @@
 #ifndef NPUSIM_ARCH_MEM_NOC_H
 #define NPUSIM_ARCH_MEM_NOC_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 struct noc_cfg {
 	ps_t latency;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/watch.h"
+#include "arch/npu/unit.h"
+#include "arch/watch.h"
 
 const struct cfg_field core_schema[] = {
 	CFG_U32(struct core_cfg, depth, "depth", "8", 1, 256, NULL,
@@ -562,16 +563,6 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 	return 0;
 }
 
-static const struct {
-	enum res unit;
-	const char *busy, *work;
-} counted[] = {
-	{ RES_GEMV, "gemv.busy_ps", "gemv.macs" },
-	{ RES_MATRIX, "matrix.busy_ps", "matrix.macs" },
-	{ RES_VECTOR, "vector.busy_ps", "vector.steps" },
-	{ RES_FUSION, "fusion.busy_ps", "fusion.stages" },
-};
-
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
                       uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e)
 {
@@ -592,12 +583,8 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	sram_init(&c->sram, sram, cores);
 	if (!(c->dma = dma_new(env, dma, cores, e)))
 		goto fail;
-	for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-		if (stat_add(env->stats, counted[i].busy, "ps", "time the unit was busy", STAT_COUNT,
-		             &c->unit_busy[counted[i].unit], e) < 0 ||
-		    stat_add(env->stats, counted[i].work, "", "multiply-adds or element steps done", STAT_COUNT,
-		             &c->unit_work[counted[i].unit], e) < 0)
-			goto fail;
+	if (unit_add_stats(env->stats, c->unit_busy, c->unit_work, e) < 0)
+		goto fail;
 	if (stat_add(env->stats, "core.tiles", "", "tiles computed", STAT_COUNT, &c->tiles, e) < 0 ||
 	    stat_add(env->stats, "sram.peak_bytes", "B", "most scratchpad ever in use", STAT_LEVEL, &c->sram.peak, e) <
 	            0 ||

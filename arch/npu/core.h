@@ -10,10 +10,10 @@
 #ifndef NPUSIM_ARCH_NPU_CORE_H
 #define NPUSIM_ARCH_NPU_CORE_H
 
+#include "arch/comp.h"
 #include "arch/isa.h"
 #include "arch/npu/dma.h"
 #include "arch/npu/sram.h"
-#include "sim/base/comp.h"
 
 struct core_cfg {
 	uint32_t depth;        /* pipeline stages of the vector units; cycles between dependent macro-ops of a batch */

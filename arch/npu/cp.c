@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 
 const struct cfg_field dispatch_schema[] = {
 	CFG_PS(struct dispatch_cfg, latency, "latency", "350 ns", 0, 1000 * PS_US, NULL,

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 
 const struct cfg_field dma_schema[] = {
 	CFG_U32(struct dma_cfg, engines, "engines", "1", 1, 64, NULL, "DMA engines a core",

@@ -9,7 +9,7 @@
 #ifndef NPUSIM_ARCH_NPU_DMA_H
 #define NPUSIM_ARCH_NPU_DMA_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 struct dma_cfg {
 	uint32_t engines;     /* a core */

@@ -1,4 +1,21 @@
-#include "arch/npu/unit_gemv.h"
+/* unit_gemv.c - GEMV units: dot-product lanes fed from SRAM, for products with few rows of activations.
+ *
+ * Models: `units` a core, each with `lanes` lanes of so many multiply-adds a cycle (by dtype), output rows spread over
+ * the units of all cores, or the reduction spread over several units (k split) with a tree behind it: whichever is
+ * faster, among all splits a smaller machine would have; pipeline and reduction-tree depth; the SRAM read rate.
+ * Leaves out: sparsity, weight decompression other than by dtype rate.
+ * Closed form: ceil(n / R) * ceil(k / (P * lanes * macs)) cycles a vector, R = units / P, P a power of two; plus
+ * log2(lanes) + log2(P) + depth once. */
+#include "arch/npu/unit.h"
+
+struct gemv_cfg {
+	uint32_t units; /* a core; 0: absent */
+	uint32_t lanes;
+	uint32_t macs_bf16; /* a lane and cycle, 16-bit operands */
+	uint32_t macs_8bit, macs_4bit, macs_fp32;
+	uint32_t depth; /* pipeline stages before the tree */
+};
+_Static_assert(sizeof(struct gemv_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
 const struct cfg_field gemv_schema[] = {
 	CFG_U32(struct gemv_cfg, units, "units", "4", 0, 4096, NULL, "GEMV units a core; 0: none",
@@ -19,38 +36,57 @@ const struct cfg_field gemv_schema[] = {
 	CFG_END
 };
 
-uint32_t gemv_macs(const struct gemv_cfg *c, enum dtype weight)
+static const struct gemv_cfg *cfg(const struct unit_env *u)
+{
+	return (const struct gemv_cfg *)u->cfg;
+}
+
+static uint64_t macs_a_cycle(const struct gemv_cfg *c, enum dtype weight)
 {
 	uint32_t bits = dtype_bits(weight);
 
 	if (bits > 16)
-		return c->macs_fp32;
-	return bits > 8 ? c->macs_bf16 : bits > 4 ? c->macs_8bit : c->macs_4bit;
+		return (uint64_t)c->lanes * c->macs_fp32;
+	return (uint64_t)c->lanes * (bits > 8 ? c->macs_bf16 : bits > 4 ? c->macs_8bit : c->macs_4bit);
 }
 
-uint64_t gemv_peak(const struct gemv_cfg *c, uint32_t cores, enum dtype weight)
+static uint64_t peak(const struct unit_env *u, enum dtype weight)
 {
-	return (uint64_t)c->units * cores * c->lanes * gemv_macs(c, weight);
+	return unit_arrays(u) * macs_a_cycle(cfg(u), weight);
 }
 
-ps_t gemv_span(const struct gemv_cfg *c, const struct sram_cfg *s, uint32_t cores, uint64_t clock_khz,
-               enum dtype weight, uint64_t m, uint64_t rows, uint64_t cols, uint32_t *k_split)
+static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
-	uint64_t units = (uint64_t)c->units * cores, per_cycle = (uint64_t)c->lanes * gemv_macs(c, weight);
-	uint64_t best = UINT64_MAX, bytes = dtype_bytes(weight, rows * cols), feed = div_up(bytes, sram_rate(s, cores));
-	uint32_t split = 1;
+	const struct gemv_cfg *c = cfg(u);
+	const uint64_t units = unit_arrays(u), per_cycle = macs_a_cycle(c, j->dtype),
+		       feed = div_up(dtype_bytes(j->dtype, j->n * j->k), sram_rate(u->sram, u->cores));
+	uint64_t best = UINT64_MAX, split = 1;
 
+	if (j->work != UNIT_PRODUCT)
+		return false;
 	/* Every split a machine with fewer units has is among the candidates: more units are never slower. */
-	for (uint64_t p = 1; p <= units && p <= cols; p *= 2) {
-		uint64_t busy = m * div_up(rows, units / p) * div_up(cols, p * per_cycle);
+	for (uint64_t p = 1; p <= units && p <= j->k; p *= 2) {
+		uint64_t busy = j->m * div_up(j->n, units / p) * div_up(j->k, p * per_cycle);
 		uint64_t cycles = (busy > feed ? busy : feed) + log2_up(p);
 
 		if (cycles < best) {
 			best = cycles;
-			split = (uint32_t)p;
+			split = p;
 		}
 	}
-	if (k_split)
-		*k_split = split;
-	return clock_span(best + log2_up(c->lanes) + c->depth, clock_khz);
+	*out = (struct unit_plan){ clock_span(best + log2_up(c->lanes) + c->depth, u->clock_khz), j->m * j->n * j->k,
+		                   ISA_GEMV, split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
+	return true;
 }
+
+static const char *const knobs[] = { "units", "lanes", NULL };
+
+const struct unit_ops gemv_unit = { .name = "gemv",
+	                            .label = "GEMV",
+	                            .res = RES_GEMV,
+	                            .plan = plan,
+	                            .peak = peak,
+	                            .grain = unit_arrays,
+	                            .busy_stat = "gemv.busy_ps",
+	                            .work_stat = "gemv.macs",
+	                            .knobs = knobs };

@@ -1,6 +1,20 @@
-#include "arch/npu/unit_vector.h"
-
+/* unit_vector.c - vector units: ALU lanes, special functions, format converters, reductions, sort and top-k.
+ *
+ * Models: `units` a core of `lanes` ALU lanes, `sfu` special-function lanes and `converters`; work is spread over all
+ * cores; the longest of ALU, SFU and SRAM time counts, plus the pipeline's depth once. Elements go in whole thread
+ * groups. Reductions end in a tree within a core (log2 lanes) and, when fewer rows than cores share the work, one
+ * across cores (two hops). Sort and top-k run on one core a row: a compare-exchange network over its lanes, one stage
+ * after the other. Products take two ALU steps a MAC, where there is nothing better.
+ * Leaves out: divergence, register pressure. */
+#include "arch/npu/unit.h"
 #include "workloads/work.h"
+
+struct vector_cfg {
+	uint32_t units, lanes, sfu, converters; /* units a core; the rest a unit */
+	uint32_t sorter;                        /* compare-exchanges a cycle and unit; 0: the ALU lanes do it */
+	uint32_t div_cycles;                    /* of an iterative divide, a lane */
+};
+_Static_assert(sizeof(struct vector_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
 const struct cfg_field vector_schema[] = {
 	CFG_U32(struct vector_cfg, units, "units", "4", 1, 4096, NULL, "vector units a core",
@@ -18,6 +32,11 @@ const struct cfg_field vector_schema[] = {
 	CFG_END
 };
 
+static const struct vector_cfg *cfg(const struct unit_env *u)
+{
+	return (const struct vector_cfg *)u->cfg;
+}
+
 static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t m = a > b ? a : b;
@@ -25,45 +44,96 @@ static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
 	return m > c ? m : c;
 }
 
-ps_t vector_map_span(const struct vector_env *x, uint64_t n, uint32_t alu, uint32_t sfu, uint32_t convert,
-                     uint64_t bytes)
+/* `n` elements with so many steps each, `bytes` through SRAM. */
+static ps_t map_span(const struct unit_env *u, uint64_t n, uint32_t alu, const struct unit_job *j, uint64_t bytes)
 {
-	uint64_t units = (uint64_t)x->v->units * x->cores, all = round_up(n, x->group);
-	uint64_t math = div_up(all, units * x->v->lanes) * alu, special = div_up(all, units * x->v->sfu) * sfu;
-	uint64_t conv = div_up(all, units * x->v->converters) * convert,
-		 feed = div_up(bytes, sram_rate(x->s, x->cores));
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t all = round_up(n, u->group), units = unit_arrays(u);
+	uint64_t math = div_up(all, units * c->lanes) * alu, special = div_up(all, units * c->sfu) * j->sfu;
+	uint64_t conv = div_up(all, units * c->converters) * j->convert,
+		 feed = div_up(bytes, sram_rate(u->sram, u->cores));
 
-	return clock_span(max3(max3(math, special, conv), feed, 1) + x->depth, x->clock_khz);
+	return clock_span(max3(max3(math, special, conv), feed, 1) + u->depth, u->clock_khz);
 }
 
-ps_t vector_reduce_span(const struct vector_env *x, uint64_t rows, uint64_t cols, uint32_t passes, uint32_t sfu,
-                        uint64_t bytes)
+static void plan_map(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
-	uint64_t units = (uint64_t)x->v->units * x->cores, n = rows * cols;
-	uint64_t math = div_up(n, units * x->v->lanes) * passes, special = div_up(n, units * x->v->sfu) * sfu;
-	uint64_t feed = div_up(bytes, sram_rate(x->s, x->cores));
-	uint64_t tree = (uint64_t)passes * (log2_up(x->v->lanes) + log2_up(x->v->units) + x->depth);
-	ps_t across = rows < x->cores ? 2 * x->noc * passes : 0;
+	const uint32_t alu = j->divides ? cfg(u)->div_cycles : j->alu;
+
+	*out = (struct unit_plan){ map_span(u, j->elems, alu, j, j->bytes), j->elems * (alu + j->sfu + j->convert),
+		                   j->convert ? ISA_CONVERT
+		                   : j->sfu   ? ISA_SFU
+		                              : ISA_VECTOR,
+		                   "lanes" };
+}
+
+static void plan_product(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+{
+	const uint64_t macs = j->m * j->n * j->k;
+
+	*out = (struct unit_plan){ map_span(u, macs, 2, j, dtype_bytes(j->dtype, j->n * j->k)), macs, ISA_VECTOR,
+		                   "multiply-adds on the vector lanes" };
+}
+
+static void plan_reduce(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+{
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t units = unit_arrays(u), n = j->rows * j->cols, rows = div_up(j->rows, u->cores),
+		       feed = div_up(j->bytes, sram_rate(u->sram, u->cores)),
+		       tree = (uint64_t)j->passes * (log2_up(c->lanes) + log2_up(c->units) + u->depth);
+	const uint64_t math = div_up(n, units * c->lanes) * j->passes, special = div_up(n, units * c->sfu) * j->sfu;
 	/* One row on one core needs no other core; a short row is not worth the trip. */
-	uint64_t local = div_up(rows, x->cores) * div_up(cols, (uint64_t)x->v->units * x->v->lanes) * passes;
-	ps_t spread = clock_span(max3(math, special, feed) + tree, x->clock_khz) + across;
-	ps_t alone = clock_span(
-		max3(local, div_up(rows, x->cores) * div_up(cols, (uint64_t)x->v->units * x->v->sfu) * sfu, feed) +
-			tree,
-		x->clock_khz);
+	const uint64_t local = rows * div_up(j->cols, (uint64_t)c->units * c->lanes) * j->passes,
+		       local_special = rows * div_up(j->cols, (uint64_t)c->units * c->sfu) * j->sfu;
+	const ps_t across = j->rows < u->cores ? 2 * u->hop * j->passes : 0,
+		   spread = clock_span(max3(math, special, feed) + tree, u->clock_khz) + across,
+		   alone = clock_span(max3(local, local_special, feed) + tree, u->clock_khz);
 
-	return ps_min(spread, alone);
+	*out = (struct unit_plan){ ps_min(spread, alone), n * j->passes, ISA_REDUCE,
+		                   "rows over cores, tree over lanes" };
 }
 
-ps_t vector_sort_span(const struct vector_env *x, uint64_t rows, uint64_t cols, uint64_t top)
+static void plan_sort(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
-	uint64_t width = (uint64_t)(x->v->sorter ? x->v->sorter : x->v->lanes) * x->v->units;
-	uint64_t steps = top ? work_topk_steps(cols, top) : work_sort_steps(cols);
-	uint64_t stages = top ? top * (log2_up(cols) + 1) : (uint64_t)log2_up(cols) * (log2_up(cols) + 1) / 2;
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t width = (uint64_t)(c->sorter ? c->sorter : c->lanes) * c->units, levels = log2_up(j->cols);
+	const uint64_t steps = j->top ? work_topk_steps(j->cols, j->top) : work_sort_steps(j->cols);
+	const uint64_t stages = j->top ? j->top * (levels + 1) : levels * (levels + 1) / 2;
 	uint64_t cycles = div_up(steps, width);
 
 	/* A stage cannot start before the one before it is through the pipeline. */
 	if (cycles < stages)
 		cycles = stages;
-	return clock_span(div_up(rows, x->cores) * cycles + x->depth * (stages ? stages : 1), x->clock_khz);
+	cycles = div_up(j->rows, u->cores) * cycles + u->depth * (stages ? stages : 1);
+	*out = (struct unit_plan){ clock_span(cycles, u->clock_khz), j->rows * steps, ISA_SORT, "compare-exchange" };
 }
+
+static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+{
+	switch (j->work) {
+	case UNIT_PRODUCT:
+		plan_product(u, j, out);
+		break;
+	case UNIT_MAP:
+		plan_map(u, j, out);
+		break;
+	case UNIT_REDUCE:
+		plan_reduce(u, j, out);
+		break;
+	case UNIT_SORT:
+		plan_sort(u, j, out);
+		break;
+	}
+	return true;
+}
+
+static const char *const knobs[] = { "units", "lanes", "sfu", "converters", NULL };
+
+const struct unit_ops vector_unit = { .name = "vector",
+	                              .label = "vector",
+	                              .res = RES_VECTOR,
+	                              .last_resort = true,
+	                              .plan = plan,
+	                              .busy_stat = "vector.busy_ps",
+	                              .work_stat = "vector.steps",
+	                              .knobs = knobs };

@@ -22,6 +22,31 @@ static void roof(struct out_json *j, const char *name, const char *kind, double 
 	out_json_close(j, '}');
 }
 
+/* Of units that take products by choice, the highest first. */
+static void unit_roofs(struct out_json *j, const struct machine_cfg *c, double hz)
+{
+	uint64_t peak[UNIT_COUNT] = { 0 };
+	char name[64];
+
+	for (int i = 0; i < UNIT_COUNT; i++)
+		if (unit_table[i]->peak && c->unit[i].units) {
+			const struct unit_env u = machine_unit(c, (enum unit)i);
+
+			peak[i] = unit_table[i]->peak(&u, DT_BF16);
+		}
+	for (;;) {
+		int best = 0;
+
+		for (int i = 1; i < UNIT_COUNT; i++)
+			best = peak[i] > peak[best] ? i : best;
+		if (!peak[best])
+			return;
+		snprintf(name, sizeof name, "%s units, 16 bits", unit_table[best]->label);
+		roof(j, name, "flops", 2 * hz * (double)peak[best]);
+		peak[best] = 0;
+	}
+}
+
 static void npu_roofs(struct out_json *j, const struct machine_cfg *c)
 {
 	const double hz = (double)c->clock * 1e3;
@@ -29,10 +54,7 @@ static void npu_roofs(struct out_json *j, const struct machine_cfg *c)
 	roof(j, "DRAM", "bytes", (double)dram_peak(&c->mem.dram));
 	if (c->mem.l2.size)
 		roof(j, "L2", "bytes", (double)l2_bandwidth(&c->mem.l2, c->clock));
-	if (c->matrix.units)
-		roof(j, "matrix units, 16 bits", "flops", 2 * hz * (double)matrix_peak(&c->matrix, c->cores, DT_BF16));
-	if (c->gemv.units)
-		roof(j, "GEMV units, 16 bits", "flops", 2 * hz * (double)gemv_peak(&c->gemv, c->cores, DT_BF16));
+	unit_roofs(j, c, hz);
 }
 
 static void gpu_roofs(struct out_json *j, const struct machine_cfg *c)

@@ -70,6 +70,18 @@ static bool same_model(const struct accuracy *acc)
 	return strcmp(model, acc->model) == 0;
 }
 
+/* What no silicon of an NPU was held against yet. */
+static void unheld(const char *indent, struct str *out)
+{
+	str_addf(out,
+	         "\n%sshared with your machine: DRAM, L2, op stream; not validated on silicon: dispatch, cores, DMA,"
+	         "\n%sSRAM",
+	         indent, indent);
+	for (int i = 0; i < UNIT_COUNT; i++)
+		str_addf(out, "%s%s", i + 1 < UNIT_COUNT ? ", " : " and ", unit_table[i]->label);
+	str_add(out, " units, fusion, KV buffer, NoC");
+}
+
 void run_made_trust(struct run_made *m, const char *indent, struct str *out)
 {
 	struct arena *a = arena_new(0);
@@ -89,11 +101,7 @@ void run_made_trust(struct run_made *m, const char *indent, struct str *out)
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
 	if (!m->gpu)
-		str_addf(out,
-		         "\n%sshared with your machine: DRAM, L2, op stream; not validated on silicon: dispatch, "
-		         "cores, DMA,"
-		         "\n%sSRAM, GEMV, matrix and vector units, fusion, KV buffer, NoC",
-		         indent, indent);
+		unheld(indent, out);
 	arena_free(a);
 }
 

@@ -55,14 +55,6 @@ static uint64_t end_of(const struct isa_prog *p)
 static int add_stats(struct analytic *a, struct err *e)
 {
 	const struct stat_row rows[] = {
-		{ "gemv.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_GEMV] },
-		{ "gemv.macs", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_GEMV] },
-		{ "matrix.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_MATRIX] },
-		{ "matrix.macs", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_MATRIX] },
-		{ "vector.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_VECTOR] },
-		{ "vector.steps", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_VECTOR] },
-		{ "fusion.busy_ps", "ps", "time the unit was busy", STAT_COUNT, &a->unit_busy[RES_FUSION] },
-		{ "fusion.stages", "", "multiply-adds or element steps done", STAT_COUNT, &a->unit_work[RES_FUSION] },
 		{ "core.tiles", "", "tiles computed", STAT_COUNT, &a->tiles },
 		{ "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned", STAT_COUNT,
 		  &a->pinned_bytes },
@@ -71,9 +63,10 @@ static int add_stats(struct analytic *a, struct err *e)
 		{ "dispatch.branches", "", "decisions the device took", STAT_COUNT, &a->branches },
 	};
 
-	return stat_add_all(a->stats, rows, sizeof rows / sizeof *rows, e) < 0 || ways_stats(&a->ways, a->stats, e) < 0
-	               ? -1
-	               : 0;
+	if (unit_add_stats(a->stats, a->unit_busy, a->unit_work, e) < 0 ||
+	    stat_add_all(a->stats, rows, sizeof rows / sizeof *rows, e) < 0)
+		return -1;
+	return ways_stats(&a->ways, a->stats, e);
 }
 
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)

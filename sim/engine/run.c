@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/watch.h"
 #include "sim/base/rng.h"
-#include "sim/base/watch.h"
 #include "sim/engine/analytic.h"
 #include "sim/engine/machine.h"
 #include "sim/engine/run_gpu.h"
@@ -217,9 +217,8 @@ static void roofline(const struct stat_reg *st, const struct machine_cfg *c, str
 		r->peak_ps[RES_KV] = clock_transfer(stat_get(st, "kv_buffer.hit_bytes"), c->mem.kv_buffer.bandwidth);
 	r->peak_ps[RES_DMA] = clock_transfer(stat_get(st, "dma.read_bytes") + stat_get(st, "dma.write_bytes"),
 	                                     dma_rate(&c->dma, c->cores) * c->clock * 1000);
-	r->peak_ps[RES_GEMV] = stat_get(st, "gemv.busy_ps");
-	r->peak_ps[RES_MATRIX] = stat_get(st, "matrix.busy_ps");
-	r->peak_ps[RES_VECTOR] = stat_get(st, "vector.busy_ps");
+	for (int i = 0; i < UNIT_COUNT; i++)
+		r->peak_ps[unit_table[i]->res] = stat_get(st, unit_table[i]->busy_stat);
 	r->peak_ps[RES_DISPATCH] =
 		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
 	if (p->n_cmds) /* else nothing is launched */

@@ -429,8 +429,8 @@ static ps_t mem_latency(const struct machine_cfg *c)
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 {
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
-	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(gemv) &&
-	       SAME(matrix) && SAME(vector) && SAME(fusion) && SAME(weights) && SAME(kv) && SAME(mem.noc) &&
+	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(unit) &&
+	       SAME(fusion) && SAME(weights) && SAME(kv) && SAME(mem.noc) &&
 	       (a->mem.kv_buffer.spill || !a->mem.kv_buffer.size) ==
 	               (b->mem.kv_buffer.spill || !b->mem.kv_buffer.size) &&
 	       (a->mem.kv_buffer.spill || SAME(mem.kv_buffer.size)) && mem_rate(a) == mem_rate(b) &&
@@ -462,8 +462,8 @@ static int prepare(struct mapper *m, struct err *e)
 		}
 	m->first_write = first_write;
 	m->last_read = last_read;
-	m->vec = (struct vector_env){ &c->vector,           &c->sram, c->cores,          c->core.depth,
-		                      c->core.thread_group, c->clock, c->mem.noc.latency };
+	for (int i = 0; i < UNIT_COUNT; i++)
+		m->unit[i] = machine_unit(c, (enum unit)i);
 	m->mem_rate = mem_rate(c);
 	m->mem_latency = mem_latency(c);
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;

@@ -20,7 +20,7 @@ struct mapper {
 	const struct op_stream *s;
 	const struct machine_cfg *c;
 	struct arena *a;
-	struct vector_env vec;
+	struct unit_env unit[UNIT_COUNT];
 	uint64_t mem_rate;           /* bytes/s a stream from DRAM can reach: the slowest level on its way */
 	ps_t mem_latency;            /* of one small transfer, unloaded */
 	uint64_t sram;               /* bytes for tiles, all cores */
@@ -33,11 +33,8 @@ struct mapper {
 
 /* map_math.c: what a unit needs for (a fraction of) an op. */
 struct map_math {
-	enum isa_code code;
-	enum res unit;
-	ps_t span;
-	uint64_t work;
-	const char *why;
+	enum unit unit;
+	struct unit_plan plan;
 };
 
 /* Math of an op when `part` of `parts` of it is done at once (rounded up); n_out up to 2 instructions. */

@@ -37,29 +37,27 @@ static enum dtype weight_dtype(const struct mapper *m, const struct op *o)
 	return d;
 }
 
-/* The fastest of the units present; vector ALUs where there is no other. */
+static bool can(const struct mapper *m, int unit, const struct unit_job *j, struct unit_plan *out)
+{
+	return m->unit[unit].cfg->units && unit_table[unit]->plan(&m->unit[unit], j, out);
+}
+
+/* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
+static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
+{
+	struct map_math best = { .plan.span = PS_NEVER };
+	struct unit_plan p;
+
+	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
+		for (int i = 0; i < UNIT_COUNT; i++)
+			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) && p.span < best.plan.span)
+				best = (struct map_math){ (enum unit)i, p };
+	return best;
+}
+
 static struct map_math product(const struct mapper *m, enum dtype d, uint64_t vectors, uint64_t rows, uint64_t cols)
 {
-	const struct machine_cfg *c = m->c;
-	struct map_math best = { ISA_VECTOR, RES_VECTOR, PS_NEVER, vectors * rows * cols,
-		                 "multiply-adds on the vector lanes" };
-	uint32_t split;
-
-	if (c->gemv.units) {
-		ps_t t = gemv_span(&c->gemv, &c->sram, c->cores, c->clock, d, vectors, rows, cols, &split);
-
-		best = (struct map_math){ ISA_GEMV, RES_GEMV, t, best.work,
-			                  split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
-	}
-	if (c->matrix.units) {
-		ps_t t = matrix_span(&c->matrix, &c->sram, c->cores, c->clock, d, vectors, rows, cols);
-
-		if (t < best.span)
-			best = (struct map_math){ ISA_GEMM, RES_MATRIX, t, best.work, "systolic, weight-stationary" };
-	}
-	if (best.unit == RES_VECTOR)
-		best.span = vector_map_span(&m->vec, best.work, 2, 0, 0, dtype_bytes(d, rows * cols));
-	return best;
+	return best_unit(m, &(struct unit_job){ .work = UNIT_PRODUCT, .dtype = d, .m = vectors, .n = rows, .k = cols });
 }
 
 static uint64_t share(uint64_t total, uint64_t parts, bool last)
@@ -74,45 +72,49 @@ static uint64_t share(uint64_t total, uint64_t parts, bool last)
 
 static int elementwise(const struct mapper *m, const struct op *o, uint64_t n, struct map_math *x)
 {
-	uint32_t alu, sfu, convert = o->kind == OP_CONVERT;
-	uint64_t bytes =
-		n * (dtype_bits(o->dtype) * (o->shape.arity ? o->shape.arity : 1) + dtype_bits(o->out_dtype)) / 8;
+	struct unit_job j = { .work = UNIT_MAP, .elems = n, .convert = o->kind == OP_CONVERT };
 
-	work_cost(o->cost, o->shape.arity, &alu, &sfu);
-	if (o->cost == OP_COST_DIV)
-		alu = m->c->vector.div_cycles;
-	*x = (struct map_math){ convert ? ISA_CONVERT
-		                : sfu   ? ISA_SFU
-		                        : ISA_VECTOR,
-		                RES_VECTOR, vector_map_span(&m->vec, n, alu, sfu, convert, bytes),
-		                n * (alu + sfu + convert), "lanes" };
+	j.bytes = n * (dtype_bits(o->dtype) * (o->shape.arity ? o->shape.arity : 1) + dtype_bits(o->out_dtype)) / 8;
+	j.divides = o->cost == OP_COST_DIV;
+	work_cost(o->cost, o->shape.arity, &j.alu, &j.sfu);
+	*x = best_unit(m, &j);
 	return 1;
 }
 
 static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
 {
-	uint64_t rows = o->shape.rows ? o->shape.rows : 1, cols = o->shape.cols ? o->shape.cols : 1;
-	uint32_t passes = o->kind == OP_SOFTMAX ? 3 : o->kind == OP_NORM || o->kind == OP_SCAN ? 2 : 1;
-	uint32_t sfu = o->kind == OP_SOFTMAX;
+	struct unit_job j = { .rows = o->shape.rows ? o->shape.rows : 1, .cols = o->shape.cols ? o->shape.cols : 1 };
 
 	/* Tiles cut rows while there are enough, then columns. */
-	if (rows >= parts)
-		rows = share(rows, parts, last);
+	if (j.rows >= parts)
+		j.rows = share(j.rows, parts, last);
 	else
-		cols = div_up(share(rows * cols, parts, last), rows);
+		j.cols = div_up(share(j.rows * j.cols, parts, last), j.rows);
 	if (o->kind == OP_SORT || o->kind == OP_TOPK) {
-		uint64_t top = o->kind == OP_TOPK ? (o->shape.top ? o->shape.top : 1) : 0;
-		uint64_t steps = top ? work_topk_steps(cols, top) : work_sort_steps(cols);
-
-		*x = (struct map_math){ ISA_SORT, RES_VECTOR, vector_sort_span(&m->vec, rows, cols, top), rows * steps,
-			                "compare-exchange" };
-		return 1;
+		j.work = UNIT_SORT;
+		j.top = o->kind == OP_TOPK ? (o->shape.top ? o->shape.top : 1) : 0;
+	} else {
+		j.work = UNIT_REDUCE;
+		j.passes = o->kind == OP_SOFTMAX ? 3 : o->kind == OP_NORM || o->kind == OP_SCAN ? 2 : 1;
+		j.sfu = o->kind == OP_SOFTMAX;
+		j.bytes = j.rows * j.cols * dtype_bits(o->dtype) / 8;
 	}
-	*x = (struct map_math){ ISA_REDUCE, RES_VECTOR,
-		                vector_reduce_span(&m->vec, rows, cols, passes, sfu,
-		                                   rows * cols * dtype_bits(o->dtype) / 8),
-		                rows * cols * passes, "rows over cores, tree over lanes" };
+	*x = best_unit(m, &j);
 	return 1;
+}
+
+/* Scores of a tile: running maximum, exponential, sum; one row a query head. */
+static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uint64_t queries, uint64_t keys,
+                                      uint64_t heads)
+{
+	struct map_math x = best_unit(
+		m, &(struct unit_job){
+			   .work = UNIT_REDUCE, .rows = rows, .cols = div_up(keys, heads), .passes = 2, .sfu = 1 });
+
+	x.plan.code = ISA_SFU;
+	x.plan.work = queries * keys * 3;
+	x.plan.why = "online softmax";
+	return x;
 }
 
 int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2])
@@ -132,14 +134,11 @@ int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool la
 		struct map_math qk = product(m, weight_dtype(m, o), s->q_len * group, keys, s->head_dim);
 		struct map_math pv = product(m, weight_dtype(m, o), s->q_len * group, keys, vdim);
 
-		qk.span += pv.span;
-		qk.work += pv.work;
+		qk.plan.span += pv.plan.span;
+		qk.plan.work += pv.plan.work;
 		out[0] = qk;
-		/* Scores of one tile: running maximum, exponential, sum; one row a query head. */
-		out[1] = (struct map_math){ ISA_SFU, RES_VECTOR,
-			                    vector_reduce_span(&m->vec, s->q_len * group * batch * kv_heads,
-			                                       div_up(keys, batch * kv_heads), 2, 1, 0),
-			                    s->q_len * group * keys * 3, "online softmax" };
+		out[1] = online_softmax(m, s->q_len * group * batch * kv_heads, s->q_len * group, keys,
+		                        batch * kv_heads);
 		return 2;
 	}
 	case OP_ELEMENTWISE:

@@ -100,21 +100,21 @@ static void math(const struct mapper *m, struct map_draft *d, const struct op *o
 	for (int k = 0; k < n; k++) {
 		struct isa_insn *i = add(d);
 
-		i->code = (uint8_t)full[k].code;
+		i->code = (uint8_t)full[k].plan.code;
 		i->when = (uint8_t)when;
-		i->unit = (uint8_t)full[k].unit;
+		i->unit = (uint8_t)unit_table[full[k].unit]->res;
 		i->src = i->dst = ISA_SRAM;
 		i->dtype = (uint8_t)o->dtype;
 		i->op = o->id;
-		i->span = full[k].span;
-		i->span_last = last[k].span;
-		i->work = full[k].work;
-		i->work_last = last[k].work;
+		i->span = full[k].plan.span;
+		i->span_last = last[k].plan.span;
+		i->work = full[k].plan.work;
+		i->work_last = last[k].plan.work;
 		i->shape = o->kind == OP_GEMM ? (struct isa_shape){ o->shape.m, div_up(o->shape.n, tiles), o->shape.k }
 		           : o->shape.elems   ? (struct isa_shape){ 1, 1, div_up(o->shape.elems, tiles) }
 		                              : (struct isa_shape){ 1, o->shape.rows, o->shape.cols };
 		if (when == ISA_TILE && k == 0)
-			d->why = full[k].why;
+			d->why = full[k].plan.why;
 	}
 }
 
@@ -233,22 +233,30 @@ static uint64_t max_tiles_of(const struct op *o)
 	}
 }
 
-/* Rows of a product that a unit computes at a time: a tile of one row more would take twice as long. Those of the
- * fastest unit first, then the other's. */
-static int granules(const struct mapper *m, const struct op *main, uint64_t out[2])
+static uint64_t grain_of(const struct mapper *m, int unit)
 {
-	const struct machine_cfg *c = m->c;
-	const uint64_t gemv = (uint64_t)c->gemv.units * c->cores,
-		       matrix = (uint64_t)c->matrix.units * c->cores * c->matrix.cols;
+	const struct unit_ops *u = unit_table[unit];
+
+	return u->grain && m->unit[unit].cfg->units ? u->grain(&m->unit[unit]) : 0;
+}
+
+/* Rows of a product that a unit computes at a time: a tile of one row more would take twice as long. Those of the
+ * fastest unit first, then the others'. */
+static int granules(const struct mapper *m, const struct op *main, uint64_t out[UNIT_COUNT])
+{
 	struct map_math x[2];
+	int n = 1;
 
 	out[0] = 1;
-	if (!is_product(main->kind) || gemv + matrix == 0)
-		return 1;
+	if (!is_product(main->kind))
+		return n;
 	map_math(m, main, 1, false, x);
-	out[0] = x[0].unit == RES_MATRIX ? matrix : gemv;
-	out[1] = x[0].unit == RES_MATRIX ? gemv : matrix;
-	return out[1] ? 2 : 1;
+	if (grain_of(m, x[0].unit))
+		out[0] = grain_of(m, x[0].unit);
+	for (int i = 0; i < UNIT_COUNT; i++)
+		if (i != (int)x[0].unit && grain_of(m, i))
+			out[n++] = grain_of(m, i);
+	return n;
 }
 
 /* What is to be cut into tiles: bytes that stream, into how many parts at the most, and room for one of two. */
@@ -299,7 +307,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 	if (d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
 	for (int k = map_math(m, main, tiles, false, math); k > 0; k--)
-		each += math[k - 1].span;
+		each += math[k - 1].plan.span;
 	d->predicted = predict(m, d, d->slot_bytes, tiles, each);
 	return true;
 }
@@ -309,7 +317,7 @@ static bool choose_tiles(const struct mapper *m, struct map_draft *d, const stru
 	const uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE);
 	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)),
 		               (m->sram - d->fixed_bytes) / 2 };
-	uint64_t grains[2], best = 0;
+	uint64_t grains[UNIT_COUNT], best = 0;
 	ps_t predicted = 0;
 
 	if (d->fixed_bytes >= m->sram)

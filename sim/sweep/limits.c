@@ -6,37 +6,22 @@
 #define PPM 1000000u
 
 /* Which way is better: more of it, or less (latencies). Parameters that are choices and not amounts are not here. */
-static const struct knob {
+struct knob {
 	const char *key;
 	bool less;
-} knobs[] = {
-	{ "clock", false },
-	{ "cores", false },
-	{ "dispatch.latency", true },
-	{ "dispatch.interval", true },
-	{ "dispatch.queue", false },
-	{ "dispatch.batch", false },
-	{ "dispatch.branch", true },
-	{ "dispatch.host", true },
-	{ "dispatch.launch", true },
-	{ "dma.engines", false },
-	{ "dma.width", false },
-	{ "dma.stages", false },
-	{ "dma.outstanding", false },
-	{ "dma.setup", true },
-	{ "sram.size", false },
-	{ "sram.banks", false },
-	{ "sram.ports", false },
-	{ "sram.pin", false },
-	{ "gemv.units", false },
-	{ "gemv.lanes", false },
-	{ "matrix.units", false },
-	{ "matrix.rows", false },
-	{ "matrix.cols", false },
-	{ "vector.units", false },
-	{ "vector.lanes", false },
-	{ "vector.sfu", false },
-	{ "vector.converters", false },
+};
+static const struct knob before_units[] = {
+	{ "clock", false },           { "cores", false },
+	{ "dispatch.latency", true }, { "dispatch.interval", true },
+	{ "dispatch.queue", false },  { "dispatch.batch", false },
+	{ "dispatch.branch", true },  { "dispatch.host", true },
+	{ "dispatch.launch", true },  { "dma.engines", false },
+	{ "dma.width", false },       { "dma.stages", false },
+	{ "dma.outstanding", false }, { "dma.setup", true },
+	{ "sram.size", false },       { "sram.banks", false },
+	{ "sram.ports", false },      { "sram.pin", false },
+};
+static const struct knob after_units[] = {
 	{ "fusion.buffer", false },
 	{ "l1.size", false },
 	{ "noc.latency", true },
@@ -50,6 +35,37 @@ static const struct knob {
 	{ "dram.bandwidth", false },
 	{ "dram.latency_scale", true },
 };
+
+#define BEFORE (sizeof before_units / sizeof *before_units)
+#define AFTER  (sizeof after_units / sizeof *after_units)
+
+static size_t unit_knobs(void)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < UNIT_COUNT; i++)
+		for (const char *const *k = unit_table[i]->knobs; *k; k++)
+			n++;
+	return n;
+}
+
+/* All of them, the units' own between; NULL: out of memory. */
+static const struct knob *all_knobs(struct arena *a, size_t *n)
+{
+	struct knob *out = arena_array(a, BEFORE + unit_knobs() + AFTER, sizeof *out), *next = out;
+
+	if (!out)
+		return NULL;
+	memcpy(next, before_units, sizeof before_units);
+	next += BEFORE;
+	for (int i = 0; i < UNIT_COUNT; i++)
+		for (const char *const *k = unit_table[i]->knobs; *k; k++, next++)
+			if (!(next->key = arena_printf(a, "%s.%s", unit_table[i]->name, *k)))
+				return NULL;
+	memcpy(next, after_units, sizeof after_units);
+	*n = (size_t)(next - out) + AFTER;
+	return out;
+}
 
 /* The next value at least `ppm` better that the row's rule allows; the same value when there is none. */
 static uint64_t better(const struct cfg_field *f, uint64_t now, bool less, uint32_t ppm)
@@ -162,15 +178,16 @@ int limits_run(const struct op_stream *s, const char *config, const char *const 
                const struct run_opts *o, uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of),
                void *arg, struct arena *a, struct limits_result *out, struct err *e)
 {
-	const size_t n_knobs = sizeof knobs / sizeof *knobs;
+	size_t n_knobs = 0;
+	const struct knob *knobs = all_knobs(a, &n_knobs);
 	const char **all = arena_array(a, (size_t)n_sets + 1, sizeof *all);
 	struct machine_conf *base = NULL;
 	struct run_result x;
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
-	out->rows = arena_array(a, n_knobs, sizeof *out->rows);
-	if (!all || !out->rows)
+	out->rows = arena_array(a, n_knobs ? n_knobs : 1, sizeof *out->rows);
+	if (!all || !knobs || !out->rows)
 		return err_set(e, ERR_NOMEM, "out of memory");
 	for (int i = 0; i < n_sets; i++)
 		all[i] = sets[i];

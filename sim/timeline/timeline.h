@@ -6,14 +6,14 @@
  * there; in closed form there are no units to look at, only ops; on a GPU ops, kernels, and DRAM's bytes as the mean over
  * each op.
  *
- * It looks on (sim/base/watch.h) during the measured pass alone, from its start at 0. Spans go to the file as they end, those
+ * It looks on (arch/watch.h) during the measured pass alone, from its start at 0. Spans go to the file as they end, those
  * of a thread that follow each other for the same command as one; `busy_ps` has their time to the picosecond, and they
  * sum to the run's statistics. Counters are means over bins (sim/timeline/series.h): a value times the bin's width is what moved
  * in it. Memory is bounded, the file is the same to the byte on every host. */
 #ifndef NPUSIM_SIM_TIMELINE_TIMELINE_H
 #define NPUSIM_SIM_TIMELINE_TIMELINE_H
 
-#include "sim/base/watch.h"
+#include "arch/watch.h"
 #include "sim/engine/run.h"
 
 enum { TIMELINE_SIMULATED = 1, TIMELINE_MEASURED = 2 }; /* processes */

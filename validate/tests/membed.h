@@ -3,12 +3,12 @@
 #ifndef NPUSIM_TESTS_MEMBED_H
 #define NPUSIM_TESTS_MEMBED_H
 
+#include "arch/comp.h"
 #include "arch/mem/dram.h"
 #include "arch/mem/kv.h"
 #include "arch/mem/l1.h"
 #include "arch/mem/l2.h"
 #include "arch/mem/noc.h"
-#include "sim/base/comp.h"
 
 #define BED_RUNS 80
 

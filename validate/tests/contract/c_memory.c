@@ -1,4 +1,4 @@
-/* c_memory.c - what every memory block keeps, whatever it models: the contract of sim/base/comp.h. */
+/* c_memory.c - what every memory block keeps, whatever it models: the contract of arch/comp.h. */
 #include <stdlib.h>
 #include <sys/resource.h>
 

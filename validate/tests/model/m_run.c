@@ -89,13 +89,18 @@ TEST(a_warm_product_is_not_bound_by_dram)
 
 TEST(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
 {
+	const struct unit_job job = { .work = UNIT_PRODUCT, .dtype = DT_BF16, .m = 1, .n = 8192, .k = 4096 };
+	struct unit_env gemv;
+	struct unit_plan p;
 	struct bed b;
 	ps_t t, math;
 
 	bed_up(&b);
 	t = run(&b, synth_product(b.a, 1, 8192, 4096),
 	        (const char *[]){ "gemv.units=1", "gemv.lanes=2", "matrix.units=0" }, 3, RUN_COLD);
-	math = gemv_span(&b.c->cfg.gemv, &b.c->cfg.sram, 64, b.c->cfg.clock, DT_BF16, 1, 8192, 4096, NULL);
+	gemv = machine_unit(&b.c->cfg, UNIT_GEMV);
+	CHECK(unit_table[UNIT_GEMV]->plan(&gemv, &job, &p));
+	math = p.span;
 	CHECK(t >= math);
 	CHECK(t <= math + math / 20 + 5 * PS_US);
 	CHECK_U64(b.x.ops[0].bound, RES_GEMV);

@@ -8,13 +8,14 @@
  *
  * The order of calls is the order of arrival. A level may compute its service in closed form when it takes the
  * request and schedule only the reply; `not_before` says when the request reaches its door. */
-#ifndef NPUSIM_SIM_BASE_COMP_H
-#define NPUSIM_SIM_BASE_COMP_H
+#ifndef NPUSIM_ARCH_COMP_H
+#define NPUSIM_ARCH_COMP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/res.h"
 #include "sim/base/cfg.h"
 #include "sim/base/err.h"
 #include "sim/base/evq.h"
@@ -23,15 +24,6 @@
 
 struct comp;
 struct watch;
-
-/* Where an op's time goes and what bounds it. The one list of DESIGN section 6. */
-/* clang-format off */
-enum res {
-	RES_DRAM, RES_L2, RES_L1, RES_KV, RES_SRAM, RES_NOC, RES_LINK, RES_DMA, RES_GEMV, RES_MATRIX, RES_VECTOR, RES_FUSION,
-	RES_DISPATCH, RES_DEPENDENCY, RES_HOST, RES_COUNT
-};
-/* clang-format on */
-const char *res_name(enum res r);
 
 struct mem_run {
 	uint64_t addr, bytes;
@@ -75,7 +67,7 @@ struct comp_env {
 	struct stat_reg *stats;
 	uint64_t clock_khz;        /* the machine's clock */
 	struct comp *below;        /* the next memory level down; NULL at the bottom */
-	const struct watch *watch; /* who looks on (sim/base/watch.h); NULL: nobody */
+	const struct watch *watch; /* who looks on (arch/watch.h); NULL: nobody */
 };
 
 struct comp_ops {

@@ -5,10 +5,10 @@
  * Spans of one resource do not overlap, but for the DMA's: a transfer that gave way to a more urgent one is told when
  * it ends, with the time it needed, so a part of it lies before the other. Spans of units, caches and DRAM sum to the
  * statistics `*.busy_ps`, bytes to their `*_bytes`. */
-#ifndef NPUSIM_SIM_BASE_WATCH_H
-#define NPUSIM_SIM_BASE_WATCH_H
+#ifndef NPUSIM_ARCH_WATCH_H
+#define NPUSIM_ARCH_WATCH_H
 
-#include "sim/base/comp.h"
+#include "arch/comp.h"
 
 enum watch_level {
 	WATCH_COMMANDS, /* dispatched and not retired */

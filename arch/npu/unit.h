@@ -1,0 +1,101 @@
+/* unit.h - a compute unit from outside: what it can do, how long that takes, and the table of all of them.
+ *
+ * A unit is a closed form: a job goes in, and out come the time its arrays are busy and the work they do. Every core has
+ * the same units; a job's rows, or its k, are spread over those of all cores (`unit_env.cores`).
+ * Who maps, runs, bounds or prints walks unit_table and names no unit. A unit is one file (unit_<name>.c) and one row in
+ * arch/units.h.
+ * Units: cycles of the machine's clock inside, picoseconds outside; MACs count one multiply and one add.
+ * Invariants: I1 a plan is never faster than its work over unit_ops.peak; I2 more arrays, lanes or cores never make a
+ * plan slower by more than a level of a reduction tree; I3 a unit with `units: 0` is asked nothing.
+ * Leaves out: cores that have different units; jobs that one unit begins and another ends. */
+#ifndef NPUSIM_ARCH_NPU_UNIT_H
+#define NPUSIM_ARCH_NPU_UNIT_H
+
+#include "arch/isa.h"
+#include "arch/npu/sram.h"
+#include "arch/res.h"
+#include "sim/base/cfg.h"
+#include "sim/base/stat.h"
+#include "workloads/dtype.h"
+
+#define UNIT_ID(id, name, code, insn) UNIT_##id,
+enum unit { UNITS(UNIT_ID) UNIT_COUNT };
+#undef UNIT_ID
+
+/* A unit's own section. What it means is its file's business, but that it begins with a uint32_t `units`: arrays a core,
+ * 0: the machine has none. */
+#define UNIT_CFG_BYTES 128
+union unit_cfg {
+	uint32_t units;
+	uint64_t align;
+	uint8_t bytes[UNIT_CFG_BYTES];
+};
+
+/* The machine around a unit. */
+struct unit_env {
+	const union unit_cfg *cfg;
+	const struct sram_cfg *sram;
+	uint64_t clock_khz;
+	uint32_t cores;
+	uint32_t depth;              /* stages of the cores' pipeline */
+	uint32_t group;              /* elements a control step covers */
+	ps_t hop;                    /* from one core to another */
+};
+
+enum unit_work {
+	UNIT_PRODUCT,                /* m vectors times n rows of k weights */
+	UNIT_MAP,                    /* elems elements, each for itself */
+	UNIT_REDUCE,                 /* rows x cols to rows, or over them several times (softmax, norm) */
+	UNIT_SORT                    /* each of rows rows of cols sorted, or its `top` largest */
+};
+
+struct unit_job {
+	enum unit_work work;
+	enum dtype dtype;            /* product: of the streamed operand, which sets the rate */
+	uint64_t m, n, k;
+	uint64_t elems;
+	uint64_t rows, cols, top;    /* top 0: sort all */
+	uint32_t passes;             /* over the data */
+	uint32_t alu, sfu, convert;  /* steps an element */
+	bool divides;                /* its ALU step is a divide */
+	uint64_t bytes;              /* through SRAM */
+};
+
+struct unit_plan {
+	ps_t span;                   /* busy */
+	uint64_t work;               /* MACs or element steps */
+	enum isa_code code;
+	const char *why;             /* how it goes about it, for people */
+};
+
+struct unit_ops {
+	const char *name;            /* section, and prefix of statistics */
+	const char *label;           /* in sentences: "GEMV units, 16 bits" */
+	enum res res;
+	bool last_resort;            /* takes a job only where no other unit does, however fast */
+	/* False: it cannot do such a job. */
+	bool (*plan)(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out);
+	/* MACs a cycle, all cores. NULL: no products worth a roof. */
+	uint64_t (*peak)(const struct unit_env *u, enum dtype weight);
+	/* Rows of a product that it computes at a time, all cores: one row more takes twice as long. NULL: any number. */
+	uint64_t (*grain)(const struct unit_env *u);
+	const char *busy_stat, *work_stat;
+	const char *const *knobs;    /* parameters that are amounts, for `npusim limits`; ends with NULL */
+};
+
+/* Of all cores. */
+static inline uint64_t unit_arrays(const struct unit_env *u)
+{
+	return (uint64_t)u->cfg->units * u->cores;
+}
+
+extern const struct unit_ops *const unit_table[UNIT_COUNT];
+
+#define UNIT_SCHEMA(id, name, code, insn) extern const struct cfg_field name##_schema[];
+UNITS(UNIT_SCHEMA)
+#undef UNIT_SCHEMA
+
+/* Registers busy time and work of every unit and of the fusion engine; both arrays are indexed by enum res. */
+int unit_add_stats(struct stat_reg *st, uint64_t *busy, uint64_t *work, struct err *e);
+
+#endif
