@@ -27,8 +27,7 @@
 #define ISA_CODES(X, UNIT) \
 	X(LOAD, load) X(STORE, store) UNITS(UNIT) \
 	X(REDUCE, reduce) X(SFU, sfu) X(CONVERT, convert) X(GATHER, gather) X(SORT, sort) \
-	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive) \
-	X(LAUNCH, launch) /* a GPU kernel: work per CTA, count and geometry; see struct isa_launch */
+	X(FUSED_BEGIN, fused_begin) X(FUSED_END, fused_end) X(SYNC, sync) X(SEND, send) X(RECEIVE, receive)
 
 #define ISA_CODE(code, name)               ISA_##code,
 #define ISA_OF_UNIT(id, unit, code, name)  ISA_##code,
@@ -55,7 +54,7 @@ struct isa_insn {
 	bool early;            /* loads: the bytes exist before the program starts */
 	bool pinned;           /* loads: stays in SRAM across steps */
 	uint32_t op;           /* op of the stream it works for */
-	uint32_t tensor, slot; /* loads, stores: tensor of the stream, routed pick; ISA_LAUNCH: index of the launch */
+	uint32_t tensor, slot; /* loads, stores: tensor of the stream, routed pick */
 	int32_t route;         /* loads: which router's picks choose the instance; -1: instance 0 */
 	uint64_t offset;       /* loads, stores: first byte within the tensor */
 	uint64_t bytes;        /* loads, stores: over all tiles */
@@ -63,20 +62,6 @@ struct isa_insn {
 	struct isa_shape shape;
 	ps_t span, span_last;     /* math: busy time of its unit, a full tile and the last */
 	uint64_t work, work_last; /* math: MACs or element steps, for rooflines and statistics */
-};
-
-/* A launch of a GPU program: geometry as traced, and its work. The GPU machine runs it, the NPU never sees one. Work is
- * per CTA, rounded up; what the whole launch does is kept beside it, so that nothing is lost to rounding. */
-struct isa_launch {
-	uint32_t op, source; /* of the stream: the op it works for, its launch */
-	uint32_t grid[3], block[3], cluster[3], registers;
-	uint64_t smem_bytes, ctas; /* ctas 0: a copy or set, done by a copy engine */
-	struct isa_work {
-		uint64_t load_bytes, store_bytes, macs, alu, sfu;
-	} cta, whole;
-	int32_t waits_for; /* launch before it that must be over; -1: none */
-	uint8_t wait_kind; /* enum op_wait */
-	uint64_t measured_ns;
 };
 
 struct isa_cmd {
@@ -107,8 +92,6 @@ struct isa_prog {
 	const uint32_t *deps, *members;
 	const struct isa_tensor *tensors;
 	size_t n_tensors;
-	const struct isa_launch *launches;
-	size_t n_launches;                 /* GPU programs only */
 	const uint32_t *succ, *first_succ; /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
 	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };

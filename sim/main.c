@@ -62,7 +62,7 @@
  *   what joins them                                                 (L4)
  *   sim/engine/machine      configuration to blocks wired together; host: what launches a GPU's kernels
  *   sim/map/fuse         chains of ops one command can do
- *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int); _launch: the GPU's program
+ *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int)
  *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   arch/gpu/gpu_geometry    the launches a library would make on a device that was not traced
  *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,

@@ -34,10 +34,6 @@ struct map_result {
 /* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
 void map_dump(const struct op_stream *s, const struct map_result *m, struct str *out);
 
-/* The GPU's program: one ISA_LAUNCH a source launch, in order, each op's work shared out over its launches by measured
- * time (a split-K product and its reduce). No machine is needed: the geometry is the trace's. */
-int map_launches(const struct op_stream *s, struct arena *a, struct isa_prog *out, struct err *e);
-
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
