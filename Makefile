@@ -21,7 +21,7 @@ BASE = err arena str hash rng clock \
 WORKLOADS = dtype op work shape shape_move shape_product shape_rows rules rules_load
 MEM = memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
-      l2_none kv noc_ideal memory
+      l2_none kv noc_ideal memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit $(UNITS:%=unit_%) core cp

@@ -55,6 +55,7 @@
  *   arch/mem/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
  *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/mem/memq, memslot    what those levels share
+ *   arch/mem/memory      all of that wired; memory_alone: with a clock of its own, for a GPU and for probes
  *   arch/gpu/occupancy   CTAs an SM holds
  *   arch/gpu/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
  *                    _chain share)

@@ -13,9 +13,7 @@ struct part {
 
 struct gpu_traffic {
 	struct comp comp;
-	struct evq *q;
-	struct stat_reg *stats;
-	struct memory *mem;
+	struct memory_alone memory;
 	struct part parts[WINDOW], *free;
 	struct gpu_mem *into;
 	uint64_t under_way;
@@ -65,32 +63,30 @@ struct gpu_traffic *gpu_traffic_new(const struct memory_cfg *c, uint64_t clock_k
 {
 	struct gpu_traffic *t = calloc(1, sizeof *t);
 
-	if (!t || !(t->q = evq_new()) || !(t->stats = stat_new())) {
+	if (!t) {
 		err_set(e, ERR_NOMEM, "out of memory for a GPU's memory");
-		goto fail;
+		return NULL;
 	}
-	t->comp = (struct comp){ &traffic_ops, { t->q, t->stats, clock_khz, NULL, NULL } };
+	if (memory_alone_up(&t->memory, c, clock_khz, e) < 0) {
+		gpu_traffic_free(t);
+		return NULL;
+	}
+	t->comp = (struct comp){ &traffic_ops, t->memory.env };
 	free_all(t);
-	if ((t->mem = memory_new(&t->comp.env, c, e)))
-		return t;
-fail:
-	gpu_traffic_free(t);
-	return NULL;
+	return t;
 }
 
 void gpu_traffic_free(struct gpu_traffic *t)
 {
 	if (!t)
 		return;
-	memory_free(t->mem);
-	stat_free(t->stats);
-	evq_free(t->q);
+	memory_alone_down(&t->memory);
 	free(t);
 }
 
 void gpu_traffic_forget(struct gpu_traffic *t)
 {
-	memory_forget(t->mem);
+	memory_forget(t->memory.mem);
 }
 
 static int stuck(const struct gpu_traffic *t, struct err *e)
@@ -101,7 +97,8 @@ static int stuck(const struct gpu_traffic *t, struct err *e)
 
 int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool write, struct gpu_mem *m, struct err *e)
 {
-	uint64_t before = stat_get(t->stats, "dram.write_bytes");
+	struct evq *q = t->memory.env.q;
+	uint64_t before = stat_get(t->memory.env.stats, "dram.write_bytes");
 
 	t->into = m;
 	*(write ? &m->write : &m->read) += bytes;
@@ -110,7 +107,7 @@ int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool 
 		struct part *p = t->free;
 
 		if (!p || t->blocked) {
-			if (!evq_step(t->q))
+			if (!evq_step(q))
 				return stuck(t, e);
 			continue;
 		}
@@ -121,11 +118,11 @@ int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool 
 			                  .bytes = n,
 			                  .write = write,
 			                  .cls = MEM_ACTIVATION,
-			                  .not_before = evq_now(t->q),
+			                  .not_before = evq_now(q),
 			                  .from = &t->comp };
 		t->free = p->next_free;
 		t->under_way++;
-		if (!comp_send(memory_door(t->mem), &p->rq)) {
+		if (!comp_send(t->comp.env.below, &p->rq)) {
 			t->blocked = true;
 			t->under_way--;
 			t->free = p;
@@ -134,10 +131,10 @@ int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool 
 		addr += n;
 		bytes -= n;
 	}
-	while (evq_step(t->q))
+	while (evq_step(q))
 		continue;
 	if (t->under_way)
 		return stuck(t, e);
-	m->write_back += stat_get(t->stats, "dram.write_bytes") - before;
+	m->write_back += stat_get(t->memory.env.stats, "dram.write_bytes") - before;
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "arch/mem/memory_alone.h"
 #include "sim/base/rng.h"
 
 #define MIB      (UINT64_C(1) << 20)
@@ -28,9 +29,8 @@ struct slot {
 
 struct probe {
 	struct comp comp;
-	struct stat_reg *stats;
-	struct memory *mem;
-	struct evq *q;
+	struct memory_alone memory;
+	struct evq *q;                    /* its clock */
 	struct slot *slots, *head, *tail; /* to send */
 	struct load load;
 	struct rng rng;
@@ -224,19 +224,9 @@ static struct probe_mem_point measured(struct probe *p, const char *what, uint64
 	return x;
 }
 
-static void drop(struct probe *p)
-{
-	memory_free(p->mem);
-	stat_free(p->stats);
-	evq_free(p->q);
-	p->mem = NULL;
-	p->stats = NULL;
-	p->q = NULL;
-}
-
 static void down(struct probe *p)
 {
-	drop(p);
+	memory_alone_down(&p->memory);
 	free(p->slots);
 	free(p->ps);
 }
@@ -269,13 +259,11 @@ static int up(struct probe *p, const struct machine_cfg *c, const struct probe_m
 /* A machine with nothing in its caches, for the next point. */
 static int fresh(struct probe *p, const struct machine_cfg *c, struct err *e)
 {
-	drop(p);
-	if (!(p->q = evq_new()) || !(p->stats = stat_new()))
-		return err_set(e, ERR_NOMEM, "out of memory for a memory system");
-	p->comp = (struct comp){ &probe_ops, { p->q, p->stats, c->clock, NULL, NULL } };
-	if (!(p->mem = memory_new(&p->comp.env, &c->mem, e)))
+	memory_alone_down(&p->memory);
+	if (memory_alone_up(&p->memory, &c->mem, c->clock, e) < 0)
 		return err_add(e, "building the memory of '%s'", c->name);
-	p->comp.env.below = memory_door(p->mem);
+	p->q = p->memory.env.q;
+	p->comp = (struct comp){ &probe_ops, p->memory.env };
 	return 0;
 }
 
