@@ -56,12 +56,12 @@
  *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
  *   arch/mem/memq, memslot    what those levels share
  *   arch/mem/memory      all of that wired; memory_alone: with a clock of its own, for a GPU and for probes
- *   arch/gpu/occupancy   CTAs an SM holds
+ *   arch/gpu/occupancy   CTAs an SM holds; host: what launches a GPU's kernels; gpu_cfg: a GPU's parameters
  *   arch/gpu/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
  *                    _chain share)
  *
  *   what joins them                                                 (L4)
- *   sim/engine/machine      configuration to blocks wired together; host: what launches a GPU's kernels
+ *   sim/engine/machine      configuration to blocks wired together
  *   sim/map/fuse         chains of ops one command can do
  *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int)
  *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes

@@ -17,84 +17,17 @@
 #define NPUSIM_ARCH_GPU_GPU_H
 
 #include "arch/comp.h"
+#include "arch/gpu/gpu_cfg.h"
 #include "arch/gpu/kernel.h"
-#include "arch/gpu/occupancy.h"
 #include "workloads/op.h"
-
-/* What all forms share. */
-struct gpu_cfg {
-	ps_t launch;             /* launch and drain of a kernel of one CTA that does nothing */
-	uint64_t cta_rate;       /* CTAs the device starts a second */
-	ps_t step_l2, step_dram; /* a dependent step: load and barrier, hitting in L2 or not */
-	ps_t step_fresh; /* what a step of a loop over elements takes more on bytes a launch before has just written */
-	uint64_t fresh;  /* ... in an operand of so many bytes or more */
-	uint32_t code;   /* launches of other kernels after which the SMs hold nothing of a kernel's code */
-	ps_t barrier;    /* of a CTA of 128 threads */
-	uint64_t dram_read, dram_write;                     /* bytes/s sustained */
-	uint64_t l2_rate;                                   /* bytes/s all SMs together get from the L2 */
-	uint64_t sm_rate_l2, sm_rate_dram;                  /* bytes/s one SM gets */
-	uint32_t flop_fp32, flop_tf32, flop_bf16, flop_fp8; /* multiply-adds count two; a cycle and SM */
-	uint64_t clock_tensor;                              /* kHz sustained with all tensor cores busy */
-	uint32_t issue;                                     /* thread instructions a cycle and SM, times 100 */
-	uint32_t sfu;                                       /* special functions a cycle and SM */
-	uint32_t overlap;                                   /* exponent of the smooth maximum: 1, 2, 4, 8 */
-};
-
-/* Parameters of single forms, with their rows in gpu_FORM.c. */
-struct gpu_product_cfg {
-	ps_t setup, scaled, step, step_fill, reduce, reduce_part, reduce_rest, reduce_wave, dot, row, fma_step;
-	uint64_t store_rate, l2_rate, gpc_rate, sm_dram, clock_fp8;
-	uint32_t few, tensor, gpc_short;
-};
-struct gpu_attention_cfg {
-	ps_t setup, setup_dim, tile, combine, combine_part, many_setup, many_block;
-	uint64_t tile_rate, combine_rate;
-	uint32_t many_softmax, many_tensor;
-};
-struct gpu_mma_cfg {
-	ps_t setup, ahead, miss;
-	uint32_t round, through;
-	uint64_t store_rate;
-};
-struct gpu_flash_cfg {
-	ps_t setup;
-	uint32_t mma, element, tensor, instructions, store, flop_mma;
-	uint64_t tile_rate;
-};
-struct gpu_stream_cfg {
-	ps_t spread;           /* the longest that first loads queue when many go to DRAM at once */
-	uint64_t spread_bytes; /* of missed bytes with which half of that is reached */
-	ps_t copy, set;        /* what a copy or a set takes beside its bytes and an empty kernel */
-	uint64_t inline_set;   /* sets of fewer bytes go word by word ... */
-	uint64_t inline_rate;  /* ... at so many bytes/s */
-	ps_t odd;              /* of a large copy whose bytes are no whole pages */
-	uint32_t apart;        /* sectors a cycle and SM where neighbours lie apart, times 100 */
-	uint32_t write_buffer; /* of the L2: what a launch stores before DRAM has to turn between reads and writes */
-};
-struct gpu_rows_cfg {
-	uint64_t l1;       /* bytes of rows under way in an SM that its L1 keeps for a second pass */
-	ps_t step_l1;      /* a load that hits it */
-	ps_t join;         /* of CTAs that share a result: store, fence, count, and who is last */
-	uint32_t resident; /* of the L2: bytes under way of which it keeps none for a later pass; of a quarter, all */
-	uint32_t overlap;  /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
-};
-
-extern const struct cfg_field gpu_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[],
-	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[];
 
 /* A device: the configuration's parts the closed forms look at. */
 struct gpu {
 	uint64_t clock; /* kHz */
 	uint32_t sms;
 	uint64_t l2; /* bytes */
-	const struct sm_cfg *sm;
-	const struct gpu_cfg *c;
-	const struct gpu_product_cfg *product;
-	const struct gpu_mma_cfg *mma;
-	const struct gpu_attention_cfg *attention;
-	const struct gpu_flash_cfg *flash;
-	const struct gpu_stream_cfg *stream;
-	const struct gpu_rows_cfg *rows;
+	const struct gpu_cfg *cfg;
+	const struct gpu_common_cfg *c; /* cfg->common, which every form reads */
 };
 
 /* What the memory system made of a launch's bytes. */

@@ -43,7 +43,7 @@ const struct cfg_field gpu_attention_schema[] = {
  * takes, as in gpu_flash.c, or the tensor cores' time for all CTAs of the SM. */
 static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t mates)
 {
-	const struct gpu_flash_cfg *f = g->flash;
+	const struct gpu_flash_cfg *f = &g->cfg->flash;
 	const struct op_shape *s = &l->op->shape;
 	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim);
 	uint64_t warps = div_up(gpu_grid_of(g, l).threads, 32), scores = l->kernel.tile_m * l->kernel.tile_k;
@@ -58,7 +58,7 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
 {
-	const struct gpu_attention_cfg *p = g->attention;
+	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
@@ -92,7 +92,7 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 
 static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_attention_cfg *p = g->attention;
+	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	uint32_t q = l->kernel.tile_m, k = l->kernel.tile_k;
 	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
@@ -135,7 +135,7 @@ void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_t
 
 void gpu_combine(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_attention_cfg *p = g->attention;
+	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2];
 	uint64_t parts = l->nth && (l - 1)->at->grid[0] ? (l - 1)->at->grid[0] : 1;

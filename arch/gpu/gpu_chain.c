@@ -9,7 +9,7 @@ void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	uint64_t threads = f.grid.threads ? f.grid.threads : 1, turns = k->turns;
 	uint64_t most = div_up(f.grid.ctas, f.grid.sms ? f.grid.sms : 1);
 	uint64_t at_once = most < f.grid.per_sm ? most : f.grid.per_sm;
-	bool near = at_once * dtype_bytes(l->op->dtype, s->cols) <= g->rows->l1;
+	bool near = at_once * dtype_bytes(l->op->dtype, s->cols) <= g->cfg->rows.l1;
 	struct gpu_kept kept = { .l1 = near ? 1000000 : 0 };
 	ps_t turn = gpu_flow_turn(g, l) + gpu_flow_again(g, l, kept);
 

@@ -57,7 +57,7 @@ static void count_tiles(const struct op_shape *s, uint64_t q, uint64_t k, uint64
 
 void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_flash_cfg *p = g->flash;
+	const struct gpu_flash_cfg *p = &g->cfg->flash;
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);

@@ -17,7 +17,8 @@
 static ps_t memory(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f)
 {
 	const struct gpu_mem *m = &l->mem;
-	uint64_t buffer = gpu_l2_share(g, g->stream->write_buffer), turned = m->write > buffer ? m->write - buffer : 0;
+	uint64_t buffer = gpu_l2_share(g, g->cfg->stream.write_buffer),
+		 turned = m->write > buffer ? m->write - buffer : 0;
 	uint64_t missed = m->read - m->read_hit + f->reread / 1000 * f->kept.dram / 1000;
 	ps_t dram = clock_transfer(missed + (m->write - turned), g->c->dram_read) +
 	            clock_transfer(turned, g->c->dram_write);
@@ -69,11 +70,11 @@ static ps_t together(const struct gpu *g, const struct gpu_launch *l, const stru
                      ps_t pipe)
 {
 	/* What waits for loads in its loop has the fewer bytes in flight; arithmetic between barriers lets them flow. */
-	uint32_t p = l->kernel.steps || l->kernel.again ? g->rows->overlap : g->c->overlap;
+	uint32_t p = l->kernel.steps || l->kernel.again ? g->cfg->rows.overlap : g->c->overlap;
 
 	if (f->parties)
 		return gpu_overlap(p, round_time(pipe, loop, f->parties), memory);
-	return gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, loop, memory), pipe);
+	return gpu_overlap(g->c->overlap, gpu_overlap(g->cfg->rows.overlap, loop, memory), pipe);
 }
 
 ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x)
@@ -93,7 +94,7 @@ ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct
  * sooner the more are under way. */
 uint32_t gpu_flow_gone(const struct gpu *g, uint64_t bytes)
 {
-	uint64_t most = gpu_l2_share(g, g->rows->resident), least = most / 4;
+	uint64_t most = gpu_l2_share(g, g->cfg->rows.resident), least = most / 4;
 
 	if (bytes <= least)
 		return 0;
@@ -102,7 +103,7 @@ uint32_t gpu_flow_gone(const struct gpu *g, uint64_t bytes)
 
 ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, struct gpu_kept kept)
 {
-	ps_t l2 = g->c->step_l2, far = ps_max(g->c->step_dram, l2) - l2, near = l2 - ps_min(g->rows->step_l1, l2);
+	ps_t l2 = g->c->step_l2, far = ps_max(g->c->step_dram, l2) - l2, near = l2 - ps_min(g->cfg->rows.step_l1, l2);
 
 	return l->kernel.again * (l2 + far * kept.dram / 1000000 - near * kept.l1 / 1000000) +
 	       clock_span(l->kernel.again_cycles, g->clock);
@@ -126,10 +127,10 @@ ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l)
 /* The first loads of all CTAs queue in the DRAM's channels. */
 static ps_t spread(const struct gpu *g, const struct gpu_launch *l)
 {
-	uint64_t missed = l->mem.read - l->mem.read_hit, half = g->stream->spread_bytes;
+	uint64_t missed = l->mem.read - l->mem.read_hit, half = g->cfg->stream.spread_bytes;
 
 	missed = missed >> 30 ? UINT64_C(1) << 30 : missed;
-	return (l->kernel.start || l->kernel.steps) && missed ? g->stream->spread * missed / (missed + half) : 0;
+	return (l->kernel.start || l->kernel.steps) && missed ? g->cfg->stream.spread * missed / (missed + half) : 0;
 }
 
 /* When the CTA with the tail is done, which is launched last: behind all others' first loads, or in the last round. */
@@ -159,7 +160,7 @@ void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct
 	share = div_up(all, rounds);
 	/* Late first loads make a chain longer; bytes flow beside them. */
 	first = together(g, l, f, f->loop + late, t->memory / rounds, t->pipe / rounds);
-	both = gpu_overlap(g->rows->overlap, first, ramp);
+	both = gpu_overlap(g->cfg->rows.overlap, first, ramp);
 	/* The last round may leave slots empty: its heads are missing in that measure. */
 	t->body = first + (rounds - 1) * share;
 	if (x->ctas > slots && rounds > 1)

@@ -147,7 +147,7 @@ static void put(struct geometry *out, const struct kernels *k, const struct op *
 /* Does the library multiply warp by warp here, and has no wgmma? */
 static bool by_warps(const struct gpu *g)
 {
-	return g->sm->capability < 90 || g->sm->capability >= 120;
+	return g->cfg->sm.capability < 90 || g->cfg->sm.capability >= 120;
 }
 
 /* Time of the launches; what the last of several moves is in the L2. So are the operands of kernels that work by warps,
@@ -222,7 +222,7 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
  * warp. */
 static void gemv(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
 {
-	const bool ampere = g->sm->capability == 80;
+	const bool ampere = g->cfg->sm.capability == 80;
 	const uint64_t parts = o->shape.k >= (ampere ? 512 : 8192) ? 4 : 1, lanes = div_up(o->shape.k, 8);
 	const uint64_t rows = 4 * (lanes < 32 && lanes ? 32 / lanes : 1);
 
@@ -252,7 +252,7 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
  * elsewhere always. */
 static bool cuts_k(const struct gpu *g, const struct op_shape *s)
 {
-	bool hesitates = g->sm->capability == 89 || g->sm->capability >= 120;
+	bool hesitates = g->cfg->sm.capability == 89 || g->cfg->sm.capability >= 120;
 	bool longer = s->k >= (s->n <= 512 ? 1536 : 2048), few = s->k >= 4096 || div_up(s->n, 64) * 4 <= g->sms;
 
 	return !hesitates || (longer && few && (s->m * s->n * s->k >= 1 << 21 || s->k > 8192));
@@ -263,7 +263,7 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 	for (size_t i = 0; i < COUNT(fp8_tiles); i++) {
 		const struct fp8_tile *f = &fp8_tiles[i];
 
-		if (g->sm->capability < f->from || g->sm->capability > f->to || o->shape.m > f->tokens ||
+		if (g->cfg->sm.capability < f->from || g->cfg->sm.capability > f->to || o->shape.m > f->tokens ||
 		    o->shape.k < f->least_k || o->shape.n > f->outputs)
 			continue;
 		product(g, k, o, &f->tile, 1, out);
@@ -275,7 +275,7 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *best)
 {
-	uint32_t bits = dtype_bits(o->dtype), cap = g->sm->capability;
+	uint32_t bits = dtype_bits(o->dtype), cap = g->cfg->sm.capability;
 	uint32_t most = cuts_k(g, &o->shape) ? 32 : 1;
 	struct geometry x;
 	ps_t t, least = 0;
@@ -291,7 +291,7 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
 
-		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->sm->smem)
+		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->cfg->sm.smem)
 			continue;
 		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
 			product(g, k, o, w, splits, &x);
@@ -547,7 +547,7 @@ static bool anew(const struct kernels *k, const struct op_stream *s, const struc
 
 bool gpu_geometry_foreign(const struct gpu *g, const struct op_stream *s)
 {
-	if (!s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->sm->capability)))
+	if (!s->n_launches || (s->sms && (s->sms != g->sms || s->capability != g->cfg->sm.capability)))
 		return true;
 	for (size_t i = 0; i < s->n_ops; i++)
 		if (any_unknown(s, &s->ops[i]))

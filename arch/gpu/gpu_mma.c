@@ -33,7 +33,7 @@ const struct cfg_field gpu_mma_schema[] = {
 
 void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_mma_cfg *p = g->mma;
+	const struct gpu_mma_cfg *p = &g->cfg->mma;
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
@@ -52,7 +52,7 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	bytes = (rows + columns) * k->tile_k * bits / 8;
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
-	rate = (uint64_t)(g->flash->flop_mma < g->c->flop_bf16 ? g->flash->flop_mma : g->c->flop_bf16) * 16 /
+	rate = (uint64_t)(g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma : g->c->flop_bf16) * 16 /
 	       (bits > 16 ? 32 : bits);
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);

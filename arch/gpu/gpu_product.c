@@ -114,7 +114,7 @@ ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms
 	uint64_t bytes = m->read - m->read_hit + m->write_back;
 
 	return clock_transfer(m->read - m->read_hit, g->c->dram_read) +
-	       clock_transfer(m->write_back, g->c->dram_write) + clock_transfer(bytes, g->product->sm_dram * sms);
+	       clock_transfer(m->write_back, g->c->dram_write) + clock_transfer(bytes, g->cfg->product.sm_dram * sms);
 }
 
 static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
@@ -127,7 +127,8 @@ static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
 /* Clusters spread over the GPCs; of the fullest. */
 static uint64_t most_in_gpc(const struct gpu *g, uint64_t clusters, uint64_t size)
 {
-	uint64_t gpcs = g->sm->gpc ? div_up(g->sms, g->sm->gpc) : 1, few = g->product->gpc_short / size, even, rest;
+	uint64_t gpcs = g->cfg->sm.gpc ? div_up(g->sms, g->cfg->sm.gpc) : 1, few = g->cfg->product.gpc_short / size,
+		 even, rest;
 
 	even = div_up(clusters, gpcs);
 	rest = gpcs > 1 && clusters > few ? div_up(clusters - few, gpcs - 1) : 0;
@@ -150,7 +151,7 @@ static uint64_t sharers(const struct gpu *g, const struct kernel *k, const struc
 
 static void tensor_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_product_cfg *p = g->product;
+	const struct gpu_product_cfg *p = &g->cfg->product;
 	const struct kernel *k = &l->kernel;
 	const struct op *o = l->op;
 	const struct op_shape *s = &o->shape;
@@ -214,9 +215,9 @@ static void join_parts(const struct gpu *g, const struct gpu_launch *l, struct g
 	uint64_t parts = at->grid[2], threads = (uint64_t)l->at->block[0] * (l->at->grid[2] ? l->at->grid[2] : 1),
 		 trips = div_up((uint64_t)k->tile_m * k->tile_n, 16 * (threads ? threads : 1));
 
-	t->start = g->product->reduce + g->c->step_l2;
+	t->start = g->cfg->product.reduce + g->c->step_l2;
 	t->chain = parts * (2 * trips + 1) * g->c->step_l2 / 2;
-	t->memory = clock_transfer(4 * (parts + 1) * s->m * s->n, g->product->l2_rate);
+	t->memory = clock_transfer(4 * (parts + 1) * s->m * s->n, g->cfg->product.l2_rate);
 	t->body = gpu_overlap(2, t->chain, t->memory);
 }
 
@@ -227,7 +228,7 @@ static void join_parts(const struct gpu *g, const struct gpu_launch *l, struct g
  * CTA waits for the one before it, loads its sums, adds its own and hands on: two trips to the L2 and the bytes. */
 static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_product_cfg *p = g->product;
+	const struct gpu_product_cfg *p = &g->cfg->product;
 	const struct kernel *k = &l->kernel;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
@@ -275,7 +276,7 @@ void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_tim
  * its instructions: index, scale and conversion are worked out for each. */
 void gpu_split_reduce(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {
-	const struct gpu_product_cfg *p = g->product;
+	const struct gpu_product_cfg *p = &g->cfg->product;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t parts = 2, rest;
@@ -309,7 +310,7 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 
 	row = dtype_bytes(l->op->dtype, s->k);
 	all = row * s->n * (s->batch ? s->batch : 1);
-	t->start = g->product->dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
+	t->start = g->cfg->product.dot + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 	t->memory = gpu_product_dram(g, &l->mem, x.sms);
 	if (k->row_warps && k->vector_bytes && k->unroll) {
 		uint64_t room = (uint64_t)x.per_sm * g->sms;
@@ -317,7 +318,7 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		/* CTAs behind the first round are launched while others work; the grid's y is parts of k. */
 		t->launch = g->c->launch + clock_transfer(x.ctas < room ? x.ctas : room, g->c->cta_rate);
 		t->pipe = clock_transfer(x.ctas, g->c->cta_rate);
-		t->start = g->product->row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
+		t->start = g->cfg->product.row + gpu_step(g, &l->mem) * (k->start ? k->start : 1);
 		t->chain = (x.rounds * div_up(row / (l->at->grid[1] ? l->at->grid[1] : 1), 32 * at_once) - 1) *
 		           (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->memory = ps_max(t->memory, clock_transfer(l->mem.read + l->mem.write, g->c->l2_rate));
@@ -328,6 +329,6 @@ void gpu_dot(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 		t->chain = x.rounds * trips * (gpu_step(g, &l->mem) + clock_span(k->loop_cycles, g->clock));
 		t->pipe = trips * div_up(x.ctas, x.sms) *
 		          gpu_issue_time(g, x.threads * at_once / (bytes ? bytes : 1) * k->instructions, 1);
-		t->body = gpu_overlap(g->c->overlap, gpu_overlap(g->rows->overlap, t->chain, t->memory), t->pipe);
+		t->body = gpu_overlap(g->c->overlap, gpu_overlap(g->cfg->rows.overlap, t->chain, t->memory), t->pipe);
 	}
 }

@@ -33,7 +33,8 @@ static uint64_t levels(uint64_t n)
  * in, reads what the others left and reduces that as it did its own. */
 static ps_t joined(const struct gpu *g, const struct op_launch *a, uint64_t together, ps_t tree)
 {
-	return a->grid[1] > 1 ? g->rows->join + g->c->step_l2 * div_up(a->grid[1], together ? together : 1) + tree : 0;
+	return a->grid[1] > 1 ? g->cfg->rows.join + g->c->step_l2 * div_up(a->grid[1], together ? together : 1) + tree
+	                      : 0;
 }
 
 /* Half the lines lie in the other half of the L2; warps that wait longer for theirs find the others' instructions of an
@@ -87,7 +88,7 @@ static bool scaled(const struct gpu_launch *l)
 static struct gpu_kept kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row)
 {
 	uint64_t slots = (uint64_t)x->per_sm * g->sms, running = x->ctas < slots ? x->ctas : slots;
-	uint64_t rows = div_up(running, g->sms) * row, l1 = g->rows->l1;
+	uint64_t rows = div_up(running, g->sms) * row, l1 = g->cfg->rows.l1;
 	struct gpu_kept k = { 0, 0 };
 
 	if (!scaled(l) && rows && rows <= l1)

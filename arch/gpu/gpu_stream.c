@@ -41,15 +41,15 @@ void gpu_copy(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *
 	struct gpu_launch as = *l;
 
 	if (l->kernel.form == KERNEL_SET) {
-		f.head = g->stream->set;
+		f.head = g->cfg->stream.set;
 		/* Only the bytes of the op are known: of a set beside a kernel, none. */
-		if (bytes < g->stream->inline_set)
-			f.head += clock_transfer(bytes, g->stream->inline_rate);
+		if (bytes < g->cfg->stream.inline_set)
+			f.head += clock_transfer(bytes, g->cfg->stream.inline_rate);
 	} else {
 		as.kernel.start = as.kernel.start ? as.kernel.start : 1;
-		f.head = g->stream->copy + gpu_flow_head(g, &as, &f.grid);
+		f.head = g->cfg->stream.copy + gpu_flow_head(g, &as, &f.grid);
 		if (bytes > ODD_FROM && bytes % ODD_PAGE)
-			f.loop = g->stream->odd;
+			f.loop = g->cfg->stream.odd;
 	}
 	gpu_flow_time(g, l, &f, t);
 }
@@ -79,7 +79,7 @@ void gpu_stream(const struct gpu *g, const struct gpu_launch *l, struct gpu_time
 	f.loop = turns * (gpu_flow_turn(g, l) + gpu_flow_fresh(g, l));
 	if (l->op->shape.apart)
 		f.sectors = clock_span(
-			div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->stream->apart * f.grid.sms),
+			div_up(f.elements * l->op->shape.apart * 100, UINT64_C(32) * g->cfg->stream.apart * f.grid.sms),
 			g->clock);
 	gpu_flow_time(g, l, &f, t);
 }

@@ -34,6 +34,7 @@ static const struct cfg_field kv_precision_schema[] = {
 #define AT(name, rows, member)     { name, rows, offsetof(struct machine_cfg, member) },
 #define SECTION(name, rows)        AT(#name, rows, name)
 #define MEM_SECTION(name, rows)    AT(#name, rows, mem.name)
+#define GPU_SECTION(name, type, member, rows) AT(#name, rows, gpu.member)
 #define UNIT_SECTION(id, name, code, insn) AT(#name, name##_schema, unit[UNIT_##id])
 
 static const struct cfg_section sections[] = {
@@ -56,15 +57,7 @@ static const struct cfg_section sections[] = {
 
 static const struct cfg_section gpu_sections[] = {
 	{ "", top_schema, 0 },
-	SECTION(sm, sm_schema)
-	SECTION(gpu, gpu_schema)
-	SECTION(product, gpu_product_schema)
-	SECTION(mma, gpu_mma_schema)
-	SECTION(attention, gpu_attention_schema)
-	SECTION(flash, gpu_flash_schema)
-	SECTION(stream, gpu_stream_schema)
-	SECTION(rows, gpu_rows_schema)
-	SECTION(host, host_schema)
+	GPU_SECTIONS(GPU_SECTION)
 	SECTION(dma, dma_schema)
 	MEM_SECTION(noc, noc_schema)
 	MEM_SECTION(l2, l2_schema)
@@ -101,19 +94,4 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .depth = c->core.depth,
 		                  .group = c->core.thread_group,
 		                  .hop = c->mem.noc.latency };
-}
-
-struct gpu machine_gpu(const struct machine_cfg *c)
-{
-	return (struct gpu){ .clock = c->clock,
-		             .sms = c->cores,
-		             .l2 = c->mem.l2.size,
-		             .sm = &c->sm,
-		             .c = &c->gpu,
-		             .product = &c->product,
-		             .mma = &c->mma,
-		             .attention = &c->attention,
-		             .flash = &c->flash,
-		             .stream = &c->stream,
-		             .rows = &c->rows };
 }

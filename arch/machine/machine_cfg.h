@@ -5,8 +5,7 @@
 #ifndef NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
 #define NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
 
-#include "arch/gpu/gpu.h"
-#include "arch/gpu/host.h"
+#include "arch/gpu/gpu_cfg.h"
 #include "arch/mem/memory.h"
 #include "arch/npu/core.h"
 #include "arch/npu/cp.h"
@@ -37,16 +36,7 @@ struct machine_cfg {
 	struct fusion_cfg fusion;
 	struct memory_cfg mem;
 	struct precision_cfg weights, kv; /* stored narrower than traced */
-	/* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
-	struct sm_cfg sm;
-	struct gpu_cfg gpu;
-	struct gpu_product_cfg product;
-	struct gpu_mma_cfg mma;
-	struct gpu_attention_cfg attention;
-	struct gpu_flash_cfg flash;
-	struct gpu_stream_cfg stream;
-	struct gpu_rows_cfg rows;
-	struct host_cfg host; /* that launches its kernels */
+	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 
 /* Which kind a configuration file says it is. */
@@ -55,7 +45,5 @@ enum machine_kind machine_kind_of(const struct yaml *y);
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
 /* A unit with the machine around it; points into `c`. */
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u);
-/* What the closed forms of a launch look at; points into `c`. */
-struct gpu machine_gpu(const struct machine_cfg *c);
 
 #endif

@@ -1,4 +1,5 @@
 #include "sim/cmd/gpu.h"
+#include "arch/machine/machine_gpu.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void plain_name(const char *name, char *out, size_t n)
 static int of_this_device(const struct trace *t, const struct machine_cfg *c, const char *path, struct err *e)
 {
 	char have[CFG_STR_MAX], want[CFG_STR_MAX];
-	uint32_t major = c->sm.capability / 10, minor = c->sm.capability % 10;
+	uint32_t major = c->gpu.sm.capability / 10, minor = c->gpu.sm.capability % 10;
 
 	plain_name(c->name, want, sizeof want);
 	for (size_t i = 0; i < t->n_devices; i++) {

@@ -63,7 +63,7 @@ static void gpu_roofs(struct out_json *j, const struct machine_cfg *c)
 
 	roof_of(c, &r);
 	roof(j, "DRAM, as a stream reads it", "bytes", r.effective);
-	roof(j, "L2", "bytes", (double)c->gpu.l2_rate);
+	roof(j, "L2", "bytes", (double)c->gpu.common.l2_rate);
 	roof(j, "tensor cores, bf16", "flops", r.flops[ROOF_BF16]);
 	roof(j, "fp32", "flops", r.flops[ROOF_FP32]);
 }

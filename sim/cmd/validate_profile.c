@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
 #include "sim/profile/classify.h"
 #include "traces/read/nsys_csv.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
 #include "sim/engine/run_memo.h"
 #include "workloads/work.h"
 
@@ -125,7 +126,7 @@ int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const st
 			op_result(&g, &w, &x.ops[i], took, out);
 	}
 	out->launch_ps = x.launches == s->launches ? took : NULL;
-	wall = host_wall(&conf->cfg.host, &x, took);
+	wall = host_wall(&conf->cfg.gpu.host, &x, took);
 	out->wall_eager_ps = wall.eager;
 	out->wall_graph_ps = wall.graph;
 	out->cycles = clock_cycles(out->total_ps, conf->cfg.clock);

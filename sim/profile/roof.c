@@ -64,7 +64,7 @@ static int find_config(const char *device, char *out, size_t size, struct err *e
 
 void roof_of(const struct machine_cfg *c, struct roof *r)
 {
-	const struct gpu_cfg *g = &c->gpu;
+	const struct gpu_common_cfg *g = &c->gpu.common;
 	const double sms = (double)c->cores;
 
 	snprintf(r->name, sizeof r->name, "%s", c->name);

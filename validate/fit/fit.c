@@ -1,4 +1,5 @@
 #include "validate/fit/fit.h"
+#include "arch/machine/machine_gpu.h"
 
 #include <math.h>
 #include <nlopt.h>

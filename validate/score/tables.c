@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
 #include "sim/base/hash.h"
 #include "traces/text/csv.h"
 #include "traces/text/decimal.h"
@@ -294,7 +295,7 @@ static void add_sample(struct table *t, const char *name, const char *cls, uint3
 	struct cases *c = t->out;
 	struct sample *x = &c->v[c->n++];
 	const struct op *first = &c->stream.ops[first_op];
-	const struct host_cfg *h = &t->m->host;
+	const struct host_cfg *h = &t->m->gpu.host;
 	uint64_t nodes = c->stream.n_launches - first->first_launch;
 
 	*x = (struct sample){ .name = name,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arch/gpu/gpu_work.h"
+#include "arch/machine/machine_gpu.h"
 #include "sim/base/rng.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
@@ -57,16 +58,16 @@ static void random_device(struct rng *r, struct machine_cfg *c)
 {
 	c->clock = around(r, c->clock);
 	c->cores = 1 + (uint32_t)rng_below(r, 400);
-	c->gpu.launch = around(r, c->gpu.launch);
-	c->gpu.cta_rate = around(r, c->gpu.cta_rate);
-	c->gpu.step_l2 = around(r, c->gpu.step_l2);
-	c->gpu.step_dram = c->gpu.step_l2 + around(r, c->gpu.step_dram);
-	c->gpu.dram_read = around(r, c->gpu.dram_read);
-	c->gpu.dram_write = around(r, c->gpu.dram_write);
-	c->gpu.l2_rate = around(r, c->gpu.l2_rate);
-	c->gpu.flop_bf16 = (uint32_t)around(r, c->gpu.flop_bf16);
-	c->gpu.flop_fp32 = (uint32_t)around(r, c->gpu.flop_fp32);
-	c->gpu.issue = (uint32_t)around(r, c->gpu.issue);
+	c->gpu.common.launch = around(r, c->gpu.common.launch);
+	c->gpu.common.cta_rate = around(r, c->gpu.common.cta_rate);
+	c->gpu.common.step_l2 = around(r, c->gpu.common.step_l2);
+	c->gpu.common.step_dram = c->gpu.common.step_l2 + around(r, c->gpu.common.step_dram);
+	c->gpu.common.dram_read = around(r, c->gpu.common.dram_read);
+	c->gpu.common.dram_write = around(r, c->gpu.common.dram_write);
+	c->gpu.common.l2_rate = around(r, c->gpu.common.l2_rate);
+	c->gpu.common.flop_bf16 = (uint32_t)around(r, c->gpu.common.flop_bf16);
+	c->gpu.common.flop_fp32 = (uint32_t)around(r, c->gpu.common.flop_fp32);
+	c->gpu.common.issue = (uint32_t)around(r, c->gpu.common.issue);
 }
 
 static void fail(const struct gpu_launch *l, const char *what, ps_t got, ps_t bound)
@@ -78,7 +79,7 @@ static void fail(const struct gpu_launch *l, const char *what, ps_t got, ps_t bo
 /* A little is lost to whole picoseconds in each of a closed form's terms. */
 #define ROUNDING 100
 
-static uint64_t fastest(const struct gpu_cfg *c)
+static uint64_t fastest(const struct gpu_common_cfg *c)
 {
 	uint64_t f = c->flop_fp8;
 
@@ -131,40 +132,40 @@ static void improve(struct machine_cfg *c, int what)
 {
 	switch (what) {
 	case 0:
-		c->gpu.launch /= 2;
+		c->gpu.common.launch /= 2;
 		break;
 	case 1:
-		c->gpu.cta_rate *= 2;
+		c->gpu.common.cta_rate *= 2;
 		break;
 	case 2:
-		c->gpu.step_l2 -= c->gpu.step_l2 / 3;
+		c->gpu.common.step_l2 -= c->gpu.common.step_l2 / 3;
 		break;
 	case 3:
-		c->gpu.step_dram -= (c->gpu.step_dram - c->gpu.step_l2) / 3;
+		c->gpu.common.step_dram -= (c->gpu.common.step_dram - c->gpu.common.step_l2) / 3;
 		break;
 	case 4:
-		c->gpu.dram_read += c->gpu.dram_read / 2;
+		c->gpu.common.dram_read += c->gpu.common.dram_read / 2;
 		break;
 	case 5:
-		c->gpu.dram_write += c->gpu.dram_write / 2;
+		c->gpu.common.dram_write += c->gpu.common.dram_write / 2;
 		break;
 	case 6:
-		c->gpu.l2_rate += c->gpu.l2_rate / 2;
+		c->gpu.common.l2_rate += c->gpu.common.l2_rate / 2;
 		break;
 	case 7:
-		c->gpu.flop_bf16 += c->gpu.flop_bf16 / 2;
+		c->gpu.common.flop_bf16 += c->gpu.common.flop_bf16 / 2;
 		break;
 	case 8:
-		c->gpu.flop_fp32 += c->gpu.flop_fp32 / 2;
+		c->gpu.common.flop_fp32 += c->gpu.common.flop_fp32 / 2;
 		break;
 	case 9:
-		c->gpu.issue += c->gpu.issue / 2;
+		c->gpu.common.issue += c->gpu.common.issue / 2;
 		break;
 	case 10:
-		c->gpu.clock_tensor += c->gpu.clock_tensor / 2;
+		c->gpu.common.clock_tensor += c->gpu.common.clock_tensor / 2;
 		break;
 	default:
-		c->gpu.sfu *= 2;
+		c->gpu.common.sfu *= 2;
 		break;
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "arch/gpu/gpu_work.h"
 #include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_gpu.h"
 #include "traces/trace.h"
 #include "validate/tests/test.h"
 
@@ -46,18 +47,18 @@ static struct gpu device(void)
 	cfg_free(c);
 	cfg.clock = 1000000; /* a cycle is a nanosecond */
 	cfg.cores = 100;
-	cfg.gpu.dram_read = 4000000000000; /* 4 bytes a picosecond */
-	cfg.gpu.dram_write = 2000000000000;
-	cfg.gpu.l2_rate = 8000000000000;
-	cfg.gpu.step_l2 = 200000;
-	cfg.gpu.step_dram = 400000;
-	cfg.rows.step_l1 = 20000;
-	cfg.rows.l1 = 131072;
-	cfg.rows.join = 600000;
-	cfg.stream.apart = 50;
-	cfg.stream.odd = 3000000;
+	cfg.gpu.common.dram_read = 4000000000000; /* 4 bytes a picosecond */
+	cfg.gpu.common.dram_write = 2000000000000;
+	cfg.gpu.common.l2_rate = 8000000000000;
+	cfg.gpu.common.step_l2 = 200000;
+	cfg.gpu.common.step_dram = 400000;
+	cfg.gpu.rows.step_l1 = 20000;
+	cfg.gpu.rows.l1 = 131072;
+	cfg.gpu.rows.join = 600000;
+	cfg.gpu.stream.apart = 50;
+	cfg.gpu.stream.odd = 3000000;
 	cfg.mem.l2.size = 40000 << 10;
-	cfg.rows.resident = 800000; /* 32,768,000 bytes */
+	cfg.gpu.rows.resident = 800000; /* 32,768,000 bytes */
 	return machine_gpu(&cfg);
 }
 
@@ -85,7 +86,7 @@ TEST(math_runs_on_the_pipe_of_its_format)
 {
 	struct gpu g = device();
 
-	cfg.gpu.clock_tensor = 500000; /* two nanoseconds a cycle */
+	cfg.gpu.common.clock_tensor = 500000; /* two nanoseconds a cycle */
 	CHECK_U64(gpu_math_time(&g, DT_BF16, 4096 / 2 * 100, 100), 2 * PS_NS);
 	CHECK_U64(gpu_math_time(&g, DT_FP8, 8192 / 2 * 100, 100), 2 * PS_NS);
 	CHECK_U64(gpu_math_time(&g, DT_TF32, 2048 / 2 * 100, 100), 2 * PS_NS);
@@ -118,14 +119,14 @@ TEST(a_flow_of_one_round_is_launch_head_and_bytes)
 	struct gpu_flow f = { .grid = gpu_grid_of(&g, &l), .head = 3000000 };
 	struct gpu_time t = { 0 };
 
-	cfg.gpu.launch = 500000;
+	cfg.gpu.common.launch = 500000;
 	gpu_flow_time(&g, &l, &f, &t);
 	CHECK_U64(t.launch, 500000);
 	CHECK_U64(t.start, 3000000);
 	CHECK_U64(t.body, 10000000); /* 40 MB at 4 bytes a picosecond; one CTA's ramp is lost in that */
 	/* What is stored counts as DRAM's too, beyond the buffer at the rate of turned writes. */
 	l.mem = (struct gpu_mem){ .write = 20000000 };
-	cfg.stream.write_buffer = 390625; /* 16 MB of the L2 */
+	cfg.gpu.stream.write_buffer = 390625; /* 16 MB of the L2 */
 	gpu_flow_time(&g, &l, &f, &t);
 	CHECK_U64(t.body, 4000000 + 2000000);
 }
@@ -137,8 +138,8 @@ TEST(rounds_hide_heads_under_the_bytes_of_other_ctas)
 	struct gpu g = device();
 	ps_t last = PS_NEVER;
 
-	cfg.gpu.launch = 0;
-	cfg.gpu.cta_rate = UINT64_C(1) << 49;
+	cfg.gpu.common.launch = 0;
+	cfg.gpu.common.cta_rate = UINT64_C(1) << 49;
 	for (uint32_t c = 2; c <= 32; c *= 2) {
 		struct op_launch at = geometry(100 * c * 10, 2048 / c);
 		struct gpu_launch l = { .at = &at, .mem = { .read = 400000000 } };
@@ -178,7 +179,7 @@ TEST(a_flow_takes_no_less_than_its_ctas_launches)
 	struct gpu_flow f = { 0 };
 	struct gpu_time t = { 0 };
 
-	cfg.gpu.cta_rate = 1000000000; /* 160 us; a round's 1600 CTAs take 1.6 */
+	cfg.gpu.common.cta_rate = 1000000000; /* 160 us; a round's 1600 CTAs take 1.6 */
 	f.grid = gpu_grid_of(&g, &l);
 	gpu_flow_time(&g, &l, &f, &t);
 	CHECK_U64(t.body, 160000000);
@@ -192,7 +193,7 @@ TEST(ctas_in_order_pay_their_loop_once)
 	struct gpu_flow f = { .grid = gpu_grid_of(&g, &l), .head = 1000000, .loop = 50000000 };
 	struct gpu_time one = { 0 }, all = { 0 };
 
-	cfg.gpu.cta_rate = UINT64_C(1) << 49;
+	cfg.gpu.common.cta_rate = UINT64_C(1) << 49;
 	CHECK_U64(f.grid.rounds, 5);
 	gpu_flow_time(&g, &l, &f, &all);
 	f.in_order = true;
@@ -210,7 +211,7 @@ static struct gpu_time form(enum kernel_form f, const struct op *op, const struc
 	struct gpu g = device();
 	struct gpu_launch l = { .op = op, .at = at, .kernel = k, .mem = mem, .count = 1 };
 
-	cfg.gpu.launch = 0;
+	cfg.gpu.common.launch = 0;
 	l.kernel.form = f;
 	return gpu_time(&g, &l);
 }
@@ -236,7 +237,7 @@ TEST(guarded_ends_and_serial_elements_are_counted_from_the_grid)
 		CHECK_U64(t.start, cases[i].head);
 		CHECK_U64(t.chain, cases[i].chain);
 		if (cases[i].tail) /* in the only CTA, beside bytes that take less */
-			CHECK_U64(t.body, clock_transfer(1, cfg.gpu.cta_rate) + cases[i].tail);
+			CHECK_U64(t.body, clock_transfer(1, cfg.gpu.common.cta_rate) + cases[i].tail);
 	}
 }
 
@@ -455,7 +456,7 @@ TEST(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
 	CHECK_U64(t.chain, 3 * 200000);
 	/* On tensor cores the SM with most CTAs multiplies for its share of 2 Mi: 4096 FLOP a cycle. */
 	l.kernel.tensor = 1;
-	cfg.gpu.clock_tensor = 1000000;
+	cfg.gpu.common.clock_tensor = 1000000;
 	gpu_walk(&g, &l, &t);
 	CHECK_U64(t.pipe, 2 * 262144 / 4096 * 1000);
 	/* Behind a launch whose y is parts: four at once. */
@@ -509,7 +510,7 @@ TEST(code_that_other_kernels_displaced_is_fetched_again)
 	struct gpu_launch l = { .op = &op, .at = &at, .kernel = { .form = KERNEL_STREAM, .code_cycles = 800 } };
 	ps_t warm = gpu_time(&g, &l).total;
 
-	cfg.gpu.code = 16;
+	cfg.gpu.common.code = 16;
 	l.others = 4;
 	CHECK_U64(gpu_time(&g, &l).total - warm, 200000);
 	l.others = 16;
@@ -528,8 +529,8 @@ TEST(a_loop_reads_slower_what_was_just_written)
 
 	l.mem = (struct gpu_mem){ .read = 4096, .read_hit = 4096 };
 	old = gpu_time(&g, &l).chain;
-	cfg.gpu.step_fresh = 50000;
-	cfg.gpu.fresh = 4096;
+	cfg.gpu.common.step_fresh = 50000;
+	cfg.gpu.common.fresh = 4096;
 	l.fresh = 4095;
 	CHECK_U64(gpu_time(&g, &l).chain, old);
 	l.fresh = 4096;

@@ -1,5 +1,6 @@
 /* t_gpu_forms.c - closed forms of products and attention: a template and a shape on a fixed device. */
 #include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_gpu.h"
 #include "validate/tests/test.h"
 
 static const char device[] =
@@ -151,7 +152,7 @@ TEST(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most)
 	four = gpu_time(&b.g, &b.l[1]).chain;
 	for (uint32_t n = 4; n < 8; n++) {
 		b.at[0].grid[1] = 8 * n;
-		CHECK_U64(gpu_time(&b.g, &b.l[1]).chain - four, rest[n - 4] * b.g.product->reduce_rest);
+		CHECK_U64(gpu_time(&b.g, &b.l[1]).chain - four, rest[n - 4] * b.g.cfg->product.reduce_rest);
 	}
 	b.at[0].grid[1] = 32; /* an element costs its instructions, 2.9 us a million, more than its parts from the L2 */
 	some = total(&b, 1);
@@ -252,7 +253,7 @@ TEST(parts_no_launch_joins_wait_for_each_other)
 	b.op.shape.k = 64; /* no more parts than steps */
 	CHECK_U64(gpu_time(&b.g, &b.l[0]).finish, (alone - joined) / 31 * 7);
 	fma_split(&b, 72, 2);
-	CHECK_U64((total(&b, 1) - few) / b.g.product->reduce_part, 10); /* 18 loads of four, not 8 */
+	CHECK_U64((total(&b, 1) - few) / b.g.cfg->product.reduce_part, 10); /* 18 loads of four, not 8 */
 	machine_conf_free(b.conf);
 }
 
@@ -340,7 +341,7 @@ TEST(attention_of_one_token_walks_over_tiles_of_keys)
 	few(&b, 512, 1);
 	b.l[0].mem.read_hit = b.l[0].mem.read;
 	near = total(&b, 0);
-	b.conf->cfg.gpu.l2_rate *= 4;
+	b.conf->cfg.gpu.common.l2_rate *= 4;
 	CHECK(total(&b, 0) < near); /* keys that were just written come through the L2 */
 	machine_conf_free(b.conf);
 }

@@ -7,6 +7,7 @@
 #include "validate/score/score.h"
 #include "validate/score/tables.h"
 
+#include "arch/machine/machine_gpu.h"
 #include "validate/tests/test.h"
 
 #define DEVICE \
@@ -147,7 +148,7 @@ TEST(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
 			else
 				CHECK(x.at[0].grid[0] >= 1 && x.at[0].grid[0] <= 100);
 			CHECK_U64(x.at[0].grid[0] % x.at[0].cluster[0], 0);
-			CHECK(x.at[0].smem_dynamic <= b.g.sm->smem);
+			CHECK(x.at[0].smem_dynamic <= b.g.cfg->sm.smem);
 			CHECK((x.n == 2) == (x.kernel[0].splits_k == 1));
 		}
 		bed_down(&b);

@@ -5,6 +5,7 @@
 #include "validate/score/accuracy.h"
 #include "validate/score/cases.h"
 
+#include "arch/machine/machine_gpu.h"
 #include "validate/tests/mktrace.h"
 
 #define EW "void at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda>"
@@ -228,7 +229,7 @@ TEST(a_fit_finds_the_value_the_samples_were_made_with)
 	CHECK(p->fit[0].low <= p->fit[0].value + PS_NS && p->fit[0].value <= p->fit[0].high + PS_NS);
 	CHECK(r.mape < 0.5 && r.cv_mape < 0.5);
 	CHECK(p->fit[0].sensitivity > 0);
-	CHECK_U64(b.conf->cfg.gpu.launch, p->fit[0].value);
+	CHECK_U64(b.conf->cfg.gpu.common.launch, p->fit[0].value);
 	fit_plan_free(p);
 	bed_down(&b);
 }
