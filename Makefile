@@ -25,8 +25,8 @@ MEM = memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit $(UNITS:%=unit_%) core cp
-GPU = occupancy host gpu_cfg gpu gpu_product gpu_mma gpu_attention gpu_flash gpu_flow gpu_stream gpu_rows gpu_chain gpu_walk \
-      kernels gpu_traffic gpu_work gpu_geometry
+GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
+      gpu_chain gpu_walk gpu kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf machine_gpu
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_write tracedb_link tracedb_range tracedb_read tracedb_group \

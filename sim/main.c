@@ -57,11 +57,12 @@
  *   arch/mem/memq, memslot    what those levels share
  *   arch/mem/memory      all of that wired; memory_alone: with a clock of its own, for a GPU and for probes
  *   arch/gpu/occupancy   CTAs an SM holds; host: what launches a GPU's kernels; gpu_cfg: a GPU's parameters
- *   arch/gpu/gpu         a kernel's time in closed form (_product, _mma, _attention, _flash; _flow: what _stream, _rows,
- *                    _chain share)
+ *   arch/gpu/gpu         a kernel's time: of its form (gpu_form: gpu_plain, _product, _mma, _attention, _flash, _stream, _rows,
+ *                    _chain, _walk), made of gpu_math and gpu_flow
  *
  *   what joins them                                                 (L4)
  *   sim/engine/machine      configuration to blocks wired together
+ *   arch/machine/machine_cfg    a machine as plain data; machine_conf: as it is read; machine_gpu: for the closed forms
  *   sim/map/fuse         chains of ops one command can do
  *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int)
  *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes

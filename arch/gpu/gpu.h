@@ -4,7 +4,7 @@
  * memory round trip and a barrier, from L2 or from DRAM as the operands lie); bytes in flight over latency (Little's
  * law) an SM; the L2's and DRAM's sustained rates, shared by all; pipes by dtype at the clock they sustain; what
  * follows the last data. Chain, memory and pipes overlap as a smooth maximum (gpu_overlap). One closed form a way of
- * laying out the work (arch/gpu/kernel.h: KERNEL_STREAM ...), in gpu_*.c; counts of a kernel's code come with the
+ * laying out the work (arch/gpu/kernel.h: KERNEL_FORM_ROWS), in gpu_*.c; counts of a kernel's code come with the
  * launch, times are parameters of the device here. Which bytes hit the L2 is the memory system's state, told by
  * whoever asks (arch/gpu/gpu_work.h).
  * Instruction caches: code that other kernels have displaced is fetched from the L2 again, in steps counted by template.
@@ -59,66 +59,5 @@ struct gpu_time {
 };
 
 struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l);
-
-/* --- for the forms ------------------------------------------------------------------------------------------- */
-
-typedef void gpu_form(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t);
-gpu_form gpu_plain, gpu_copy, gpu_stream, gpu_rows, gpu_chain, gpu_product, gpu_split_reduce, gpu_dot, gpu_attention,
-	gpu_combine, gpu_flash, gpu_walk, gpu_mma;
-
-struct gpu_grid {
-	uint64_t ctas, threads, rounds;
-	uint32_t per_sm, sms;
-}; /* sms: that have a CTA */
-struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
-/* (a^p + b^p)^(1/p), p = 1, 2, 4, 8 or larger powers of two: how far two things that go on at once hide each other. */
-ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
-/* Bytes over the device's rates: DRAM reads that missed, write-backs, and everything through the L2. */
-ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
-/* The same of a product's tiles, DRAM alone: an SM has its share of that. */
-ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms);
-/* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
-ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
-/* A barrier of a CTA of so many threads. */
-ps_t gpu_barrier(const struct gpu *g, uint64_t threads);
-uint64_t gpu_isqrt(uint64_t v);
-/* A share in millionths of the L2. */
-uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
-/* Of a launch's loads, those found nowhere but in DRAM, in millionths. */
-uint64_t gpu_missed(const struct gpu_mem *m);
-/* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
-ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
-/* Thread instructions (times 10) over the issue rate of `sms` SMs. */
-ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
-
-/* Where later passes find what an earlier one has read: shares of it, in millionths; the rest is in the L2. */
-struct gpu_kept {
-	uint32_t l1, dram;
-};
-
-/* How CTAs of all forms but products and attention spend their time, and what it adds up to (gpu_flow.c). */
-struct gpu_flow {
-	struct gpu_grid grid;
-	ps_t head;            /* dependent, of a CTA, outside its loop */
-	ps_t loop;            /* dependent, of a CTA, all iterations */
-	ps_t tail;            /* what the CTA that is launched last takes more than the others */
-	uint64_t parties;     /* of an SM that load and compute in turns, each by itself; 0: threads do as they like */
-	bool in_order;        /* the loop is over the CTAs: rounds do not repeat it */
-	uint64_t reread;      /* bytes later passes read ... */
-	struct gpu_kept kept; /* ... from there */
-	uint64_t elements;    /* that instructions are counted by */
-	ps_t math;            /* of multipliers, beside the instructions */
-	ps_t sectors;         /* that the load units need beside the instructions */
-};
-void gpu_flow_time(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f, struct gpu_time *t);
-/* `start` round trips and `cycles` of a launch's kernel, and barriers: what every head has. */
-ps_t gpu_flow_head(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x);
-/* An iteration's round trips and cycles; the round trips of later passes. */
-ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l);
-/* What its round trips take more on bytes just written. */
-ps_t gpu_flow_fresh(const struct gpu *g, const struct gpu_launch *l);
-/* The share (in millionths) of bytes read again that has left the L2 where so many are under way in between. */
-uint32_t gpu_flow_gone(const struct gpu *g, uint64_t bytes);
-ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, struct gpu_kept kept);
 
 #endif

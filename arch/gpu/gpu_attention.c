@@ -5,7 +5,7 @@
  * joins parts of the keys reads some at once, or one after the other, as the kernel's counts say. Many queries:
  * persistent CTAs, each of which has whole blocks of queries; a tile of keys costs its math and its exponentials one
  * after the other, a masked one twice. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_form.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
 #define SINGLE "least squares over single launches of the operator sweep, traces/h200/operators"

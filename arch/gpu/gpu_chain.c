@@ -1,5 +1,6 @@
 /* gpu_chain.c - kernels of scans, sorts and selections: passes in a fixed order, each a chain of round trips. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
+#include "arch/gpu/gpu_form.h"
 
 void gpu_chain(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
 {

@@ -7,7 +7,7 @@
  * the one in use; without them the warp waits for its loads and stores them itself, whatever the stages. CTAs of an SM
  * fill each other's gaps until the pipes are full.
  * Leaves out: bank conflicts, register spills, what a compiler makes of the same source (up to 15 % either way). */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_form.h"
 
 #define FITTED "fitted, configs/calibrate/h200-attention.yaml"
 

@@ -12,7 +12,7 @@
  * last CTA are under the bytes of its round.
  * Stores cost DRAM time though they may stay in the L2: a copy of 16 MiB to 16 MiB that both fit takes 7.7 to 9.7 us
  * (traces/h200/micro/move_cupti.csv, warm), not the 3.7 us of the L2's rate. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
 
 static ps_t memory(const struct gpu *g, const struct gpu_launch *l, const struct gpu_flow *f)
 {

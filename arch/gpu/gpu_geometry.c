@@ -10,10 +10,18 @@
 
 /* --- products ------------------------------------------------------------------------------------------------ */
 
-/* A tile a library has: n rows of weights, m tokens, k deep, on generations `from` to `to`. */
+/* Generations by their compute capability; those with wgmma and its successor are WGMMA. */
+enum { SM_8X = 1, WGMMA = 2, GB20X = 4 };
+
+static uint32_t generation_of(uint32_t capability)
+{
+	return capability < 90 ? SM_8X : capability < 110 ? WGMMA : capability < 120 ? 0 : GB20X;
+}
+
+/* A tile a library has: n rows of weights, m tokens, k deep, and on which generations. */
 struct tile {
 	const char *name;
-	uint32_t from, to, bits, n, m, k, stages, cluster, threads, registers;
+	uint32_t on, bits, n, m, k, stages, cluster, threads, registers;
 	bool splits;
 	enum kernel_form form;
 };
@@ -21,47 +29,39 @@ struct tile {
 /* cuBLAS names what it has. Where a library transposes a product its tile has its long side over the weights.
  * Registers: what such kernels are built with (compiled for sm_80: traces/h200/micro/ampere_cupti.csv). */
 static const struct tile tiles[] = {
-	/* on generations without wgmma; those that copy through registers have one or two stages */
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 80, 89, 16, 16, 16, 128, 2, 1, 32,
-	  118, true, KERNEL_MMA },
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 80, 89, 16, 32, 32, 128, 2, 1, 128,
-	  88, true, KERNEL_MMA },
-	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", 80, 89, 16, 64, 64, 64, 6, 1, 128, 100,
+	/* by warps; those that copy through registers have one or two stages. GB20x has some of sm_8x's (traces/rtx5090). */
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", SM_8X | GB20X, 16, 16, 16, 128, 2, 1,
+	  32, 118, true, KERNEL_MMA },
+	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", SM_8X | GB20X, 16, 32, 32, 128, 2, 1,
+	  128, 88, true, KERNEL_MMA },
+	{ "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x6_tn", SM_8X, 16, 64, 64, 64, 6, 1, 128, 100,
 	  true, KERNEL_MMA },
-	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x5_tn", 80, 89, 16, 64, 64, 64, 5, 1, 128, 100, true,
+	{ "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_stages_64x5_tn", SM_8X, 16, 64, 64, 64, 5, 1, 128, 100, true,
 	  KERNEL_MMA },
-	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", 80, 89, 16, 128, 64, 64, 4, 1, 128, 152, true,
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", SM_8X, 16, 128, 64, 64, 4, 1, 128, 152, true,
 	  KERNEL_MMA },
-	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", 80, 89, 16, 128, 64, 64, 3, 1, 128, 154, true,
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", SM_8X, 16, 128, 64, 64, 3, 1, 128, 154, true,
 	  KERNEL_MMA },
-	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 80, 89, 16, 128, 128, 32, 5, 1, 128, 222, true,
+	{ "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", SM_8X, 16, 128, 128, 32, 5, 1, 128, 222, true,
 	  KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 80, 89, 16, 256, 128, 32, 3, 1, 256,
-	  218, true, KERNEL_MMA },
-	/* the same library on GB20x has the same kernels (traces/rtx5090) */
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", 120, 129, 16, 16, 16, 128, 2, 1, 32,
-	  118, true, KERNEL_MMA },
-	{ "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8", 120, 129, 16, 32, 32, 128, 2, 1, 128,
-	  88, true, KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", 120, 129, 16, 64, 64, 64, 6, 1, 128, 100,
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_64x6_tn_align8", GB20X, 16, 64, 64, 64, 6, 1, 128, 100, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", GB20X, 16, 64, 64, 32, 6, 1, 128, 90, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", GB20X, 16, 128, 64, 64, 3, 1, 128, 154,
 	  true, KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align8", 120, 129, 16, 64, 64, 32, 6, 1, 128, 90,
-	  true, KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8", 120, 129, 16, 128, 64, 64, 3, 1, 128, 154,
-	  true, KERNEL_MMA },
-	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", 120, 129, 16, 256, 128, 32, 3, 1, 256,
-	  218, true, KERNEL_MMA },
-	/* wgmma and its successor: cuBLAS's own kernels, tiles as traced on our H200 */
-	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 1, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", 90, 109, 16, 64, 8, 64, 16, 4, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 16, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", 90, 109, 16, 64, 32, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", 90, 109, 16, 64, 64, 64, 13, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", 90, 109, 16, 128, 8, 64, 12, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", 90, 109, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", 90, 109, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
-	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", 90, 109, 16, 256, 128, 64, 4, 2, 384, 168, true,
-	  KERNEL_PRODUCT },
+	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", SM_8X | GB20X, 16, 256, 128, 32, 3, 1,
+	  256, 218, true, KERNEL_MMA },
+	/* cuBLAS's own kernels, tiles as traced on our H200 */
+	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", WGMMA, 16, 64, 8, 64, 16, 1, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", WGMMA, 16, 64, 8, 64, 16, 4, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x16_64x16_2x1_v_bz_TNT", WGMMA, 16, 64, 16, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x32_64x16_2x1_v_bz_TNT", WGMMA, 16, 64, 32, 64, 16, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_64x64_64x13_2x1_v_bz_TNT", WGMMA, 16, 64, 64, 64, 13, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x8_64x12_2x1_v_bz_TNT", WGMMA, 16, 128, 8, 64, 12, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", WGMMA, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", WGMMA, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
+	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", WGMMA, 16, 256, 128, 64, 4, 2, 384, 168, true, KERNEL_PRODUCT },
 };
 
 /* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
@@ -76,7 +76,7 @@ struct fp8_tile {
 #define ANY UINT64_MAX
 #define FP8(name, n, m, k, stages, cluster, threads, registers, form) \
 	{ \
-		"cutlass_scaled_mm_fp8_" name, 0, 0, 8, n, m, k, stages, cluster, threads, registers, false, form \
+		"cutlass_scaled_mm_fp8_" name, 0, 8, n, m, k, stages, cluster, threads, registers, false, form \
 	}
 #define ADA(name, n, m, k, stages, threads) FP8(name, n, m, k, stages, 1, threads, 128, KERNEL_MMA)
 #define GEFORCE(name, n, m, k, stages)      FP8(name, n, m, k, stages, 1, 384, 168, KERNEL_MMA)
@@ -147,7 +147,7 @@ static void put(struct geometry *out, const struct kernels *k, const struct op *
 /* Does the library multiply warp by warp here, and has no wgmma? */
 static bool by_warps(const struct gpu *g)
 {
-	return g->cfg->sm.capability < 90 || g->cfg->sm.capability >= 120;
+	return generation_of(g->cfg->sm.capability) & (SM_8X | GB20X);
 }
 
 /* Time of the launches; what the last of several moves is in the L2. So are the operands of kernels that work by warps,
@@ -275,7 +275,7 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *best)
 {
-	uint32_t bits = dtype_bits(o->dtype), cap = g->cfg->sm.capability;
+	uint32_t bits = dtype_bits(o->dtype), on = generation_of(g->cfg->sm.capability);
 	uint32_t most = cuts_k(g, &o->shape) ? 32 : 1;
 	struct geometry x;
 	ps_t t, least = 0;
@@ -291,7 +291,7 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
 
-		if (w->bits != bits || cap < w->from || cap > w->to || smem_of(w) > g->cfg->sm.smem)
+		if (w->bits != bits || !(w->on & on) || smem_of(w) > g->cfg->sm.smem)
 			continue;
 		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
 			product(g, k, o, w, splits, &x);

@@ -9,7 +9,7 @@
  * warp waits for its loads and stores them itself, whatever the stages. After the last tile sums go through shared
  * memory to the store.
  * Leaves out: bank conflicts, warps that have more columns than the tile needs, swizzled orders of tiles. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_form.h"
 
 #define FORCED "least squares over 370 forced kernels, traces/h200/micro/ampere_cupti.csv"
 

@@ -7,7 +7,7 @@
  * until the pipeline is ahead. Where two groups of warps share a tile (coop), no tile's end hides behind the next, but
  * the warps that copy go on meanwhile: bytes from DRAM flow beside all of that, from the first stage to the last.
  * Before: the kernel sets up, the first stage arrives; after: the bias comes, the last tile is stored. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_form.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
 #define SWEPT \
@@ -107,14 +107,6 @@ static struct tiles tiles_of(const struct gpu_launch *l)
 	x.busy = div_up(s->n, k->tile_m) * x.tiles_n * (s->batch ? s->batch : 1) * x.splits;
 	x.busy = x.busy < x.ctas ? x.busy : x.ctas;
 	return x;
-}
-
-ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms)
-{
-	uint64_t bytes = m->read - m->read_hit + m->write_back;
-
-	return clock_transfer(m->read - m->read_hit, g->c->dram_read) +
-	       clock_transfer(m->write_back, g->c->dram_write) + clock_transfer(bytes, g->cfg->product.sm_dram * sms);
 }
 
 static uint64_t tensor_rate(const struct gpu *g, enum dtype d)

@@ -1,5 +1,6 @@
 /* gpu_rows.c - rows that warps or CTAs reduce, normalise or take the softmax of; columns that threads sum. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
+#include "arch/gpu/gpu_form.h"
 
 #define SCHEDULERS 4 /* of an SM; a warp belongs to one */
 #define MICRO      "measured on an H200, traces/h200/micro/"

@@ -1,5 +1,6 @@
 /* gpu_stream.c - kernels whose threads each load, compute and store elements of their own, copies and sets. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
+#include "arch/gpu/gpu_form.h"
 
 #define MICRO "measured on an H200, traces/h200/micro/"
 #define FIT   "fitted on operator cases of an H200"

@@ -6,7 +6,8 @@
  * weights; of an attention over many queries, all keys its queries see. Threads load `vector_bytes` `unroll` times
  * before they wait; the first trip is the head's. Leaves out: what is shared by CTAs in step, pipelines deeper than a
  * trip. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
+#include "arch/gpu/gpu_form.h"
 
 #include "workloads/work.h"
 

@@ -9,27 +9,45 @@
 
 #include <stdint.h>
 
-/* How the work is laid out, which decides the closed form (arch/gpu_*.c). */
+/* How the work is laid out, which decides the closed form. X(FORM, its name in a table of kernels, its time, the least its
+ * bytes take (arch/gpu/gpu_math.h), what it is): a new form is a row here and a function in gpu_FORM.c. */
+/* clang-format off */
+#define KERNEL_FORM_ROWS(X) \
+	X(PLAIN, plain, gpu_plain, gpu_memory_time, "nothing known: launch, one dependent step, bytes over bandwidth") \
+	X(SET, set, gpu_copy, gpu_memory_time, "a set, done by the copy engine or a tiny kernel") \
+	X(COPY, copy, gpu_copy, gpu_memory_time, "a copy") \
+	X(STREAM, stream, gpu_stream, gpu_memory_time, "every thread loads, computes and stores its own elements") \
+	X(ROWS, rows, gpu_rows, gpu_memory_time, "rows reduced by warps or CTAs: a serial chain of steps a row") \
+	X(CHAIN, chain, gpu_chain, gpu_memory_time, "a fixed number of dependent passes: scans, sorts, selections") \
+	X(PRODUCT, product, gpu_product, gpu_missed_time, "tiles of a matrix product, a pipeline over k") \
+	X(SPLIT_REDUCE, split_reduce, gpu_split_reduce, gpu_memory_time, "sums the parts of a product whose k was split") \
+	X(DOT, dot, gpu_dot, gpu_memory_time, "rows of a matrix times a vector, no tensor cores") \
+	X(ATTENTION, attention, gpu_attention, gpu_memory_time, "a pipeline over keys and values") \
+	X(FLASH, flash, gpu_flash, gpu_memory_time, \
+	  "attention of many queries, a warp on its own: tile_n queries, tile_k keys") \
+	X(COMBINE, combine, gpu_combine, gpu_memory_time, "joins the parts of an attention whose keys were split") \
+	X(WALK, walk, gpu_walk, gpu_memory_time, \
+	  "every CTA walks over its share of the operands: products and attention too") \
+	X(MMA, mma, gpu_mma, gpu_missed_time, \
+	  "a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid")
+
+/* Which of its op's operands a launch moves; an op of several launches says which of them does. X(MOVES, name). */
+#define KERNEL_MOVES_ROWS(X) X(ALL, all) X(READS, reads) X(WRITES, writes) X(NONE, none)
+
 enum kernel_form {
-	KERNEL_PLAIN,        /* nothing known: launch, one dependent step, bytes over bandwidth */
-	KERNEL_SET,          /* a set, done by the copy engine or a tiny kernel */
-	KERNEL_COPY,         /* a copy */
-	KERNEL_STREAM,       /* every thread loads, computes and stores its own elements */
-	KERNEL_ROWS,         /* rows reduced by warps or CTAs: a serial chain of steps a row */
-	KERNEL_CHAIN,        /* a fixed number of dependent passes: scans, sorts, selections */
-	KERNEL_PRODUCT,      /* tiles of a matrix product, a pipeline over k */
-	KERNEL_SPLIT_REDUCE, /* sums the parts of a product whose k was split */
-	KERNEL_DOT,          /* rows of a matrix times a vector, no tensor cores */
-	KERNEL_ATTENTION,    /* a pipeline over keys and values */
-	KERNEL_FLASH,        /* attention of many queries, a warp on its own: tile_n queries, tile_k keys */
-	KERNEL_COMBINE,      /* joins the parts of an attention whose keys were split */
-	KERNEL_WALK,         /* every CTA walks over its share of the operands: products and attention too */
-	KERNEL_MMA,          /* a product by warp-wide matrix instructions: a tile a CTA, parts of k along the grid */
+#define X(form, name, time, least, what) KERNEL_##form,
+	KERNEL_FORM_ROWS(X)
+#undef X
 	KERNEL_FORMS
 };
 
-/* Which of its op's operands a launch moves; an op of several launches says which of them does. */
-enum kernel_moves { KERNEL_MOVES_ALL, KERNEL_MOVES_READS, KERNEL_MOVES_WRITES, KERNEL_MOVES_NONE, KERNEL_MOVES };
+enum kernel_moves {
+#define X(moves, name) KERNEL_MOVES_##moves,
+	KERNEL_MOVES_ROWS(X)
+#undef X
+	KERNEL_MOVES
+};
+/* clang-format on */
 
 /* X(name, what it counts). 0 where a form does not ask or the table does not say. */
 #define KERNEL_NUMBERS(X) \

@@ -16,10 +16,18 @@
 #define ANSWERS    256
 #define DEFAULT    "configs/kernels/cuda.yaml"
 
-static const char *const form_names[KERNEL_FORMS] = { "plain", "set",     "copy",         "stream", "rows",
-	                                              "chain", "product", "split_reduce", "dot",    "attention",
-	                                              "flash", "combine", "walk",         "mma" };
-static const char *const moves_names[KERNEL_MOVES] = { "all", "reads", "writes", "none" };
+static const char *const form_names[] = {
+#define X(form, name, time, least, what) [KERNEL_##form] = #name,
+	KERNEL_FORM_ROWS(X)
+#undef X
+};
+static const char *const moves_names[] = {
+#define X(moves, name) [KERNEL_MOVES_##moves] = #name,
+	KERNEL_MOVES_ROWS(X)
+#undef X
+};
+_Static_assert(sizeof form_names / sizeof *form_names == KERNEL_FORMS, "a name a form");
+_Static_assert(sizeof moves_names / sizeof *moves_names == KERNEL_MOVES, "a name a way to move");
 
 struct number {
 	const char *name;

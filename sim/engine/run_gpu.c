@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/gpu/gpu_geometry.h"
+#include "arch/gpu/gpu_math.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/engine/run_memo.h"
 #include "workloads/work.h"

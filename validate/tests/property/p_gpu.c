@@ -3,6 +3,7 @@
  * eight decades of size. NPUSIM_SEED picks other devices. */
 #include <stdlib.h>
 
+#include "arch/gpu/gpu_math.h"
 #include "arch/gpu/gpu_work.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/base/rng.h"

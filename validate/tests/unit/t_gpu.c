@@ -1,5 +1,6 @@
 /* What the closed forms of a GPU's launches share, and the launch as a whole. */
-#include "arch/gpu/gpu.h"
+#include "arch/gpu/gpu_flow.h"
+#include "arch/gpu/gpu_form.h"
 
 #include "arch/gpu/gpu_work.h"
 #include "arch/machine/machine_conf.h"

@@ -1,0 +1,36 @@
+/* gpu_math.h - what the closed forms of a launch are made of: its grid on the device, bytes over rates, dependent steps,
+ * instructions over pipes, and how what goes on at once hides each other. */
+#ifndef NPUSIM_ARCH_GPU_GPU_MATH_H
+#define NPUSIM_ARCH_GPU_GPU_MATH_H
+
+#include "arch/gpu/gpu.h"
+
+struct gpu_grid {
+	uint64_t ctas, threads, rounds;
+	uint32_t per_sm, sms;
+}; /* sms: that have a CTA */
+struct gpu_grid gpu_grid_of(const struct gpu *g, const struct gpu_launch *l);
+/* (a^p + b^p)^(1/p), p = 1, 2, 4, 8 or larger powers of two: how far two things that go on at once hide each other. */
+ps_t gpu_overlap(uint32_t p, ps_t a, ps_t b);
+/* Bytes over the device's rates: DRAM reads that missed, write-backs, and everything through the L2. */
+ps_t gpu_memory_time(const struct gpu *g, const struct gpu_mem *m);
+/* The same where CTAs that want the same bytes at the same time share a request, as those of a product do: the L2 moves
+ * fewer than the operands have, and what it gives without DRAM is not counted. */
+ps_t gpu_missed_time(const struct gpu *g, const struct gpu_mem *m);
+/* Of a product's tiles, DRAM alone: an SM has its share of that. */
+ps_t gpu_product_dram(const struct gpu *g, const struct gpu_mem *m, uint64_t sms);
+/* A dependent step on operands that lie as this launch's do: between step_l2 and step_dram by the share that hit. */
+ps_t gpu_step(const struct gpu *g, const struct gpu_mem *m);
+/* A barrier of a CTA of so many threads. */
+ps_t gpu_barrier(const struct gpu *g, uint64_t threads);
+uint64_t gpu_isqrt(uint64_t v);
+/* A share in millionths of the L2. */
+uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
+/* Of a launch's loads, those found nowhere but in DRAM, in millionths. */
+uint64_t gpu_missed(const struct gpu_mem *m);
+/* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
+ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
+/* Thread instructions (times 10) over the issue rate of `sms` SMs. */
+ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
+
+#endif
