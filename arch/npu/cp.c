@@ -223,36 +223,54 @@ static int stuck(struct cp *c, struct err *e)
 	return -1;
 }
 
-int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
-           struct err *e)
+static int make_room(struct cp *c, size_t n_cmds, struct err *e)
 {
-	/* Every op is carried: there is nothing to ring the doorbell for. */
-	if (p->n_cmds == 0)
+	if (c->cap >= n_cmds)
 		return 0;
-	if (c->cap < p->n_cmds) {
-		free(c->deps_left);
-		free(c->done);
-		c->deps_left = calloc(p->n_cmds, sizeof *c->deps_left);
-		c->done = calloc(p->n_cmds, 1);
-		c->cap = c->deps_left && c->done ? p->n_cmds : 0;
-		if (!c->cap)
-			return err_set(e, ERR_NOMEM, "out of memory for %zu commands", p->n_cmds);
-	}
-	memset(results, 0, p->n_cmds * sizeof *results);
-	memset(c->done, 0, p->n_cmds);
-	for (size_t i = 0; i < p->n_cmds; i++)
-		c->deps_left[i] = p->cmds[i].n_deps;
+	free(c->deps_left);
+	free(c->done);
+	c->deps_left = calloc(n_cmds, sizeof *c->deps_left);
+	c->done = calloc(n_cmds, 1);
+	c->cap = c->deps_left && c->done ? n_cmds : 0;
+	return c->cap ? 0 : err_set(e, ERR_NOMEM, "out of memory for %zu commands", n_cmds);
+}
+
+int cp_begin(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+             struct err *e)
+{
+	if (make_room(c, p->n_cmds, e) < 0)
+		return -1;
 	c->p = p;
 	c->results = results;
 	c->next = c->frontier = 0;
 	c->decider = -1;
+	/* Every op is carried: there is nothing to ring the doorbell for. */
+	if (p->n_cmds == 0)
+		return 0;
+	memset(results, 0, p->n_cmds * sizeof *results);
+	memset(c->done, 0, p->n_cmds);
+	for (size_t i = 0; i < p->n_cmds; i++)
+		c->deps_left[i] = p->cmds[i].n_deps;
 	c->retired_at = evq_now(c->env.q);
 	c->issue_at = c->retired_at + c->cfg.launch;
 	watch_busy(c->env.watch, RES_HOST, c->retired_at, c->issue_at, WATCH_NO_CMD);
 	if (core_begin(c->core, p, picks, e) < 0)
 		return -1;
 	pump(c);
-	while (c->frontier < p->n_cmds)
+	return 0;
+}
+
+bool cp_done(const struct cp *c)
+{
+	return c->frontier == c->p->n_cmds;
+}
+
+int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+           struct err *e)
+{
+	if (cp_begin(c, p, picks, results, e) < 0)
+		return -1;
+	while (!cp_done(c))
 		if (!evq_step(c->env.q))
 			return stuck(c, e);
 	/* Write-backs still on their way belong to this run's traffic, not to its time. */

@@ -38,8 +38,13 @@ void cp_free(struct cp *c);
 struct core *cp_core(struct cp *c);
 void cp_watch(struct cp *c, const struct watch *w); /* and of its cores and their DMA */
 
-/* Runs the program once from now; results[n_cmds] is filled. Without commands no time passes. ERR_STUCK names what every
- * block waits for. */
+/* Starts a pass over the program; the queue's owner serves it. results[n_cmds] is filled as commands retire, and must
+ * live until the queue is empty, as picks must. */
+int cp_begin(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+             struct err *e);
+bool cp_done(const struct cp *c); /* every command has retired; write-backs may still be on their way */
+/* A pass from begin to end: serves the queue until nothing is left. Without commands no time passes. ERR_STUCK names what
+ * every block waits for. */
 int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
            struct err *e);
 

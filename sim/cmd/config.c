@@ -28,7 +28,7 @@ static struct machine_conf *load(const char *path, const struct opt_list *sets, 
 static int check_one(const char *path, const struct opt_list *sets, struct out_table *rows, struct err *e)
 {
 	struct machine_conf *c = load(path, sets, e);
-	struct machine *m = c ? machine_new(&c->cfg, e) : NULL;
+	struct machine *m = c ? machine_new(&c->cfg, NULL, e) : NULL;
 	char hash[17];
 	int rc = m ? 0 : -1;
 

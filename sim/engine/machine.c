@@ -4,21 +4,22 @@
 
 struct machine {
 	struct machine_cfg cfg;
-	struct evq *q;
+	struct evq *q, *own; /* own: NULL where the clock is somebody else's */
 	struct stat_reg *stats;
 	struct memory *mem;
 	struct cp *cp;
 };
 
-struct machine *machine_new(const struct machine_cfg *cfg, struct err *e)
+struct machine *machine_new(const struct machine_cfg *cfg, struct evq *q, struct err *e)
 {
 	struct machine *m = calloc(1, sizeof *m);
 	struct comp_env env;
 
-	if (!m || !(m->q = evq_new()) || !(m->stats = stat_new())) {
+	if (!m || (!q && !(m->own = evq_new())) || !(m->stats = stat_new())) {
 		err_set(e, ERR_NOMEM, "out of memory for a machine");
 		goto fail;
 	}
+	m->q = q ? q : m->own;
 	m->cfg = *cfg;
 	env = (struct comp_env){ m->q, m->stats, cfg->clock, NULL, NULL };
 	if (!(m->mem = memory_new(&env, &m->cfg.mem, e)))
@@ -40,8 +41,19 @@ void machine_free(struct machine *m)
 	cp_free(m->cp);
 	memory_free(m->mem);
 	stat_free(m->stats);
-	evq_free(m->q);
+	evq_free(m->own);
 	free(m);
+}
+
+int machine_begin(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
+                  struct err *e)
+{
+	return cp_begin(m->cp, p, picks, results, e);
+}
+
+bool machine_done(const struct machine *m)
+{
+	return cp_done(m->cp);
 }
 
 int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,

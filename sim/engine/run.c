@@ -436,7 +436,7 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 	if (o->fidelity == RUN_ANALYTIC)
 		g.a = analytic_new(&conf->cfg, g.p, e);
 	else
-		g.m = machine_new(&conf->cfg, e);
+		g.m = machine_new(&conf->cfg, NULL, e);
 	if ((!g.a && !g.m) || measure(&g, &conf->cfg, &picks, o, a, out, e) < 0)
 		goto out;
 	rc = 0;

@@ -372,7 +372,7 @@ static int ask_machine(struct sweep *s, const struct machine_conf *c, struct err
 	const bool closed = strcmp(s->fidelity, "analytic") == 0 && c->cfg.kind == MACHINE_NPU;
 	struct err ignored = ERR_INIT;
 	struct analytic *a = closed ? analytic_new(&c->cfg, &nothing, &ignored) : NULL;
-	struct machine *m = closed ? NULL : machine_new(&c->cfg, &ignored);
+	struct machine *m = closed ? NULL : machine_new(&c->cfg, NULL, &ignored);
 	struct stat_reg *st = a ? analytic_stats(a) : m ? machine_stats(m) : NULL;
 	int rc = 0;
 
