@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-static const char *const kind_names[] = { "npu", "gpu", NULL };
+#define NAME(kind, name, runs) #name,
+static const char *const kind_names[] = { MACHINE_KIND_ROWS(NAME) NULL };
+#undef NAME
 static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };
 
 static const struct cfg_field top_schema[] = {
@@ -37,7 +39,7 @@ static const struct cfg_field kv_precision_schema[] = {
 #define GPU_SECTION(name, type, member, rows) AT(#name, rows, gpu.member)
 #define UNIT_SECTION(id, name, code, insn) AT(#name, name##_schema, unit[UNIT_##id])
 
-static const struct cfg_section sections[] = {
+static const struct cfg_section npu_sections[] = {
 	{ "", top_schema, 0 },
 	SECTION(core, core_schema)
 	SECTION(dispatch, dispatch_schema)
@@ -66,14 +68,37 @@ static const struct cfg_section gpu_sections[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct {
+	const struct cfg_section *sections;
+	enum machine_runs runs;
+} kinds[] = {
+#define X(kind, name, runs) [MACHINE_##kind] = { name##_sections, runs },
+	MACHINE_KIND_ROWS(X)
+#undef X
+};
+/* clang-format on */
+_Static_assert(sizeof kinds / sizeof *kinds == MACHINE_KINDS, "a row for every kind");
+
+const char *machine_kind_name(enum machine_kind k)
+{
+	return kind_names[k];
+}
+
+enum machine_runs machine_runs(const struct machine_cfg *c)
+{
+	return kinds[c->kind].runs;
+}
+
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e)
 {
-	struct cfg *npu = cfg_new(sections, target, e);
+	struct cfg *first = cfg_new(kinds[0].sections, target, e);
 
-	if (kind == MACHINE_NPU || !npu)
-		return npu;
-	cfg_free(npu); /* its defaults stay: blocks a GPU's file does not describe are built like an NPU's */
-	return cfg_new(gpu_sections, target, e);
+	if (kind == 0 || !first)
+		return first;
+	cfg_free(
+		first); /* its defaults stay: blocks that another kind's file does not describe are built like the first's */
+	return cfg_new(kinds[kind].sections, target, e);
 }
 
 enum machine_kind machine_kind_of(const struct yaml *y)
@@ -82,7 +107,10 @@ enum machine_kind machine_kind_of(const struct yaml *y)
 
 	if (n && n->kind == YNODE_MAP)
 		n = ynode_get(n, "value");
-	return n && n->text && strcmp(n->text, kind_names[MACHINE_GPU]) == 0 ? MACHINE_GPU : MACHINE_NPU;
+	for (int k = 1; n && n->text && k < MACHINE_KINDS; k++)
+		if (strcmp(n->text, kind_names[k]) == 0)
+			return (enum machine_kind)k;
+	return 0;
 }
 
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)

@@ -21,11 +21,26 @@ struct precision_cfg {
 	uint32_t dtype;
 }; /* enum machine_dtype */
 
-enum machine_kind { MACHINE_NPU, MACHINE_GPU };
+/* X(KIND, its name in YAML, what it runs): the kinds of machine there are; the first is what a file without `kind:` means.
+ * MACHINE_LAUNCHES: the launches of a trace, one after the other, each in closed form. MACHINE_COMMANDS: a program that
+ * the mapper makes of the ops. Its sections are name_sections in machine_cfg.c, its engines in sim/engine/engine.h. */
+/* clang-format off */
+#define MACHINE_KIND_ROWS(X) \
+	X(NPU, npu, MACHINE_COMMANDS) \
+	X(GPU, gpu, MACHINE_LAUNCHES)
+
+enum machine_kind {
+#define X(kind, name, runs) MACHINE_##kind,
+	MACHINE_KIND_ROWS(X)
+#undef X
+	MACHINE_KINDS
+};
+/* clang-format on */
+enum machine_runs { MACHINE_COMMANDS, MACHINE_LAUNCHES };
 
 struct machine_cfg {
 	char name[CFG_STR_MAX];
-	uint32_t kind;  /* enum machine_kind */
+	uint32_t kind;  /* enum machine_kind: only tables look at it */
 	uint64_t clock; /* kHz */
 	uint32_t cores;
 	struct core_cfg core;
@@ -38,6 +53,9 @@ struct machine_cfg {
 	struct precision_cfg weights, kv; /* stored narrower than traced */
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
+
+const char *machine_kind_name(enum machine_kind k);
+enum machine_runs machine_runs(const struct machine_cfg *c);
 
 /* Which kind a configuration file says it is. */
 enum machine_kind machine_kind_of(const struct yaml *y);

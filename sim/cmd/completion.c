@@ -195,33 +195,44 @@ static void key_values(const struct cfg *c, size_t i, const char *before, const 
 	str_free(&whole);
 }
 
-/* Keys of both kinds of machine; those that both have once. */
+/* Has one of the first `n` kinds of machine this key? */
+static bool had(struct cfg *const *kinds, int n, const char *key)
+{
+	for (int k = 0; k < n; k++) {
+		struct err none = ERR_INIT;
+		size_t there;
+
+		if (cfg_find(kinds[k], key, &there, &none) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Keys of all kinds of machine; those that several have once. */
 static int keys(const char *before, const char *typed, bool values, struct str *out, struct err *e)
 {
 	const char *eq = strchr(typed, '=');
-	struct machine_cfg target[2];
-	struct cfg *npu = machine_schema(&target[0], MACHINE_NPU, e),
-		   *gpu = npu ? machine_schema(&target[1], MACHINE_GPU, e) : NULL;
+	struct machine_cfg target[MACHINE_KINDS];
+	struct cfg *kinds[MACHINE_KINDS] = { NULL };
+	int made = 0;
 
-	for (int g = 0; gpu && g < 2; g++) {
-		const struct cfg *c = g ? gpu : npu;
+	while (made < MACHINE_KINDS && (kinds[made] = machine_schema(&target[made], (enum machine_kind)made, e)))
+		made++;
+	for (int k = 0; made == MACHINE_KINDS && k < made; k++) {
+		for (size_t i = 0; i < cfg_count(kinds[k]); i++) {
+			const struct cfg_row r = cfg_at(kinds[k], i);
 
-		for (size_t i = 0; i < cfg_count(c); i++) {
-			const struct cfg_row r = cfg_at(c, i);
-			struct err none = ERR_INIT;
-			size_t there;
-
-			if (g && cfg_find(npu, r.key, &there, &none) == 0)
+			if (had(kinds, k, r.key))
 				continue;
 			if (!eq)
 				candidate(before, r.key, values ? "=" : "", typed, r.field->help, out);
 			else if (values && strlen(r.key) == (size_t)(eq - typed) && str_prefix(typed, r.key))
-				key_values(c, i, before, eq + 1, out);
+				key_values(kinds[k], i, before, eq + 1, out);
 		}
 	}
-	cfg_free(npu);
-	cfg_free(gpu);
-	return gpu ? 0 : -1;
+	for (int k = 0; k < made; k++)
+		cfg_free(kinds[k]);
+	return made == MACHINE_KINDS ? 0 : -1;
 }
 
 /* Ranges of the first trace database among the words; none where it cannot be read. */

@@ -327,20 +327,18 @@ static void explain_rows(const struct cfg *c, const struct opt_list *keys, bool 
 	out_table_free(t);
 }
 
-/* The rows all keys are of: an NPU's, or where it has not all of them, a GPU's. */
+/* The rows of the first kind of machine that has all keys; of the first of all where none has. */
 static struct cfg *schema_of(const struct opt_list *keys, struct machine_cfg *defaults, struct err *e)
 {
-	struct err unknown = ERR_INIT, still = ERR_INIT;
-	struct cfg *npu = machine_schema(defaults, MACHINE_NPU, e), *gpu;
+	for (int k = 0; k < MACHINE_KINDS; k++) {
+		struct cfg *c = machine_schema(defaults, (enum machine_kind)k, e);
+		struct err unknown = ERR_INIT;
 
-	if (!npu || check_keys(npu, keys, &unknown) == 0)
-		return npu;
-	if (!(gpu = machine_schema(defaults, MACHINE_GPU, e)) || check_keys(gpu, keys, &still) == 0) {
-		cfg_free(npu);
-		return gpu;
+		if (!c || check_keys(c, keys, &unknown) == 0)
+			return c;
+		cfg_free(c);
 	}
-	cfg_free(gpu);
-	return npu;
+	return machine_schema(defaults, 0, e);
 }
 
 static int explain(const char *path, const struct opt_list *keys, enum out_format f, struct str *out, struct err *e)

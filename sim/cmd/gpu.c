@@ -102,7 +102,7 @@ int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct e
 	memset(in, 0, sizeof *in);
 	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
 		return -1;
-	if (in->conf->cfg.kind != MACHINE_GPU)
+	if (machine_runs(&in->conf->cfg) != MACHINE_LAUNCHES)
 		return err_set(e, ERR_CONFIG,
 		               "'%s' describes no GPU ('kind: gpu'): only what was measured can be validated",
 		               o->config);

@@ -1,6 +1,7 @@
 /* man.c - npusim man: the manual page, made of the tables that also make --help and read the command line. */
 #include "sim/cmd/cmd.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "arch/machine/machine_cfg.h"
@@ -122,11 +123,18 @@ static int print(struct str *out, struct err *e)
 	             "What a configuration file has by section, what\n.B \\-\\-set\ntakes, and what may be an axis of a"
 	             " sweep: name, default, meaning and range.\n.B npusim config explain\nsays where each number is"
 	             " from.\n");
-	if (parameters(MACHINE_NPU, out, e) < 0)
+	if (parameters(0, out, e) < 0)
 		return -1;
-	str_add(out, ".SH PARAMETERS OF A GPU\nThe same where the file says\n.IR \"kind: gpu\" .\n");
-	if (parameters(MACHINE_GPU, out, e) < 0)
-		return -1;
+	for (int k = 1; k < MACHINE_KINDS; k++) {
+		const char *name = machine_kind_name((enum machine_kind)k);
+
+		str_add(out, ".SH PARAMETERS OF A ");
+		for (const char *p = name; *p; p++)
+			str_addc(out, (char)toupper((unsigned char)*p));
+		str_addf(out, "\nThe same where the file says\n.IR \"kind: %s\" .\n", name);
+		if (parameters((enum machine_kind)k, out, e) < 0)
+			return -1;
+	}
 	foot(out);
 	return 0;
 }

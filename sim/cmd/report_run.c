@@ -74,16 +74,16 @@ static bool put_roofs(struct out_json *j, const struct res_run *r)
 	struct err ignored = ERR_INIT;
 	struct machine_conf *c =
 		machine_conf_parse(r->config_text, strlen(r->config_text), r->config_path, NULL, 0, &ignored);
-	const bool gpu = c && c->cfg.kind == MACHINE_GPU;
+	const bool launches = c && machine_runs(&c->cfg) == MACHINE_LAUNCHES;
 
 	out_json_open(j, "roofs", '[');
-	if (gpu)
+	if (launches)
 		gpu_roofs(j, &c->cfg);
 	else if (c)
 		npu_roofs(j, &c->cfg);
 	out_json_close(j, ']');
 	machine_conf_free(c);
-	return gpu;
+	return launches;
 }
 
 /* --- ops --------------------------------------------------------------------------------------------------- */
@@ -307,15 +307,15 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 
 int report_run(struct out_json *j, const char *from, const struct res_stored *r, struct err *e)
 {
-	struct run_made made = { .gpu = false };
+	struct run_made made = { .launches = false };
 	struct str trust = STR_INIT;
 	bool failed;
 
 	out_json_open(j, NULL, '{');
 	put_head(j, from, r);
 	put_totals(j, r);
-	made.gpu = put_roofs(j, &r->run);
-	out_json_bool(j, "gpu", made.gpu);
+	made.launches = put_roofs(j, &r->run);
+	out_json_bool(j, "gpu", made.launches);
 	for (size_t i = 0; i < r->workload.n_ops; i++)
 		run_made_add(&made, r->workload.ops[i].kind, r->workload.ops[i].family, r->workload.ops[i].measured_ns);
 	run_made_trust(&made, "", &trust);

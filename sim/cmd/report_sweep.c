@@ -330,7 +330,7 @@ static int put_effects(struct out_json *j, struct report_sweep *r, struct err *e
 static int put_head(struct out_json *j, const char *from, const struct study *t, struct err *e)
 {
 	const struct sweep_view *v = &t->v;
-	struct run_made made = { .gpu = false };
+	struct run_made made = { .launches = false };
 	struct str trust = STR_INIT;
 	bool failed;
 

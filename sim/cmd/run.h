@@ -60,7 +60,7 @@ struct run_family {
 	uint64_t ns;
 };
 struct run_made {
-	bool gpu;
+	bool launches; /* they are what the stored error is of (MACHINE_LAUNCHES) */
 	size_t n;
 	struct run_family family[RUN_FAMILIES];
 };

@@ -100,14 +100,14 @@ void run_made_trust(struct run_made *m, const char *indent, struct str *out)
 		str_addf(out,
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
-	if (!m->gpu)
+	if (!m->launches)
 		unheld(indent, out);
 	arena_free(a);
 }
 
 void run_trust(const struct run_report *r, const char *indent, struct str *out)
 {
-	struct run_made m = { .gpu = r->conf->cfg.kind == MACHINE_GPU };
+	struct run_made m = { .launches = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES };
 
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];

@@ -91,7 +91,7 @@ int roof_load(const char *config, const struct trace *t, struct roof *r, struct 
 		return -1;
 	if (!(c = machine_conf_load(r->path, NULL, 0, e)))
 		return -1;
-	if (c->cfg.kind != MACHINE_GPU) {
+	if (machine_runs(&c->cfg) != MACHINE_LAUNCHES) {
 		machine_conf_free(c);
 		return err_set(e, ERR_CONFIG, "'%s' is no GPU: peaks are of a file with 'kind: gpu'", r->path);
 	}

@@ -309,9 +309,8 @@ static int put_ops(struct timeline *t, struct err *e)
 		if (!x->carried) {
 			put_op(t, o, x);
 			t->end = ps_max(t->end, x->start_ps + x->us_ps);
-			/* A GPU's launches follow each other. An NPU fetches ahead: what an op waits for is not when it
-			 * came. */
-			if (t->conf->cfg.kind == MACHINE_GPU)
+			/* Launches follow each other. Commands fetch ahead: what an op waits for is not when it came. */
+			if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
 				series_add(&t->series, SERIES_OF(RES_DRAM), x->start_ps, x->start_ps + x->us_ps,
 				           x->dram_bytes);
 			if (t->r->launch_ps)
