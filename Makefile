@@ -37,7 +37,8 @@ RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 MAP = fuse map map_math map_tile map_dump
-ENGINE = machine analytic analytic_held analytic_line analytic_way run run_memo run_gpu
+ENGINE = machine analytic analytic_held analytic_line analytic_way run_result run_memo picks \
+         pass engine_event engine_analytic engine_gpu engine run
 SWEEP = limits sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
@@ -60,7 +61,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
-           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
+           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu

@@ -70,7 +70,9 @@
  *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,
  *                    _line: a server's booked time, _int: shared)
  *   sim/sweep/limits       one parameter at a time, a step further
- *   sim/engine/run          warm-up, measured pass, roofline, results per op (run_gpu: on a GPU)
+ *   sim/engine/run          a stream on a machine, by the engine that can; run_result: what is asked and answered
+ *   sim/engine/engine       the table of engines (_event, _analytic, _gpu); pass: what the first two share, warm-up, measured
+ *                    pass, roofline, results per op; picks: which experts a pass picks
  *   sim/engine/run_memo     what runs after each other share: tables' files, the last mapping
  *   sim/sweep/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), guided
  *                    search (_search), _names, _int

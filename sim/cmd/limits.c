@@ -96,7 +96,6 @@ static int store(struct resdb *db, const struct options *o, const struct run_opt
 		                .stream = s,
 		                .result = &result,
 		                .start = how->start,
-		                .fidelity = how->fidelity,
 		                .seed = how->seed,
 		                .rules_hash = rules_hash(rules) };
 	int rc = -1;

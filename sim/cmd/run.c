@@ -75,8 +75,12 @@ static void inputs_free(struct inputs *in)
 static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
 {
 	memset(in, 0, sizeof *in);
-	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)) ||
-	    (o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
+	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+		return -1;
+	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+		return err_set(e, ERR_USAGE,
+		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
+	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
 	    cmd_trace_load_by(tracedb_load, o->trace, o->range, o->context, &in->trace, e) < 0 ||
 	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
 	    (in->trace.counters &&
@@ -100,7 +104,6 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 {
 	struct run_result result;
 	struct run_report r = { .start = how->start,
-		                .fidelity = how->fidelity,
 		                .seed = how->seed,
 		                .reuse_given = how->reuse_given,
 		                .top = o->top,
@@ -125,7 +128,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	began = now_ns();
 	if (timeline_close(t, run_stream(&in.stream, in.conf, &watched, in.trace.arena, &result, e), e) < 0)
 		goto out;
-	if (o->program && write_program(o->program, &in.stream, &result.map, e) < 0)
+	if (o->program && write_program(o->program, &in.stream, result.map, e) < 0)
 		goto out;
 	r.conf = in.conf;
 	r.trace = &in.trace.trace;

@@ -7,6 +7,7 @@
 
 #include "results/db/res.h"
 #include "sim/cmd/cmd.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/lower/lower.h"
 
@@ -18,7 +19,6 @@ struct run_report {
 	const struct run_result *result;
 	const struct counted_ops *counted; /* NULL: Nsight Compute counted nothing */
 	enum run_start start;
-	enum run_fidelity fidelity;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
 	uint64_t top;              /* ops in the table */
@@ -38,9 +38,6 @@ void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], str
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
 double run_ratio_kernels(const struct run_report *r, const struct run_sum *all); /* 0: no simulated time */
 double run_ratio_wall(const struct run_report *r);                               /* 0: unknown */
-
-/* As --fidelity has it; a GPU's is analytic, whatever is asked. */
-const char *run_fidelity_name(const struct run_report *r);
 
 void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */

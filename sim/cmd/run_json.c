@@ -15,11 +15,6 @@ static void stalls(struct out_json *j, const struct run_op *o)
 	out_json_close(j, '}');
 }
 
-static const char *pattern(const struct run_report *r, const struct run_op *o)
-{
-	return o->carried ? NULL : r->result->map.prog.cmds[o->cmd].pattern;
-}
-
 static void op(struct out_json *j, const struct run_report *r, size_t i)
 {
 	const struct run_op *o = &r->result->ops[i];
@@ -57,7 +52,7 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 	out_json_text(j, "family", of->family);
 	out_json_int(j, "layer", of->layer);
 	out_json_bool(j, "carried", o->carried);
-	out_json_text(j, "fused", pattern(r, o));
+	out_json_text(j, "fused", run_pattern(r->result, o));
 	out_json_close(j, '}');
 }
 
@@ -107,9 +102,11 @@ static void stats(struct out_json *j, const struct run_result *r)
 
 static void fusions(struct out_json *j, const struct run_report *r)
 {
+	const struct map_result *m = r->result->map;
+
 	out_json_open(j, "fusions", '[');
-	for (size_t i = 0; i < r->result->map.n_fusions; i++) {
-		const struct map_fusion *f = &r->result->map.fusions[i];
+	for (size_t i = 0; m && i < m->n_fusions; i++) {
+		const struct map_fusion *f = &m->fusions[i];
 
 		out_json_open(j, NULL, '{');
 		out_json_text(j, "pattern", f->pattern);
@@ -157,7 +154,7 @@ void run_json(const struct run_report *r, struct str *out)
 		out_json_null(&j, "measured_wall_us");
 	out_json_real(&j, "carried_us", cmd_ps_us(x->carried_ps));
 	out_json_text(&j, "config_hash", hash);
-	out_json_text(&j, "fidelity", run_fidelity_name(r));
+	out_json_text(&j, "fidelity", r->result->engine->fidelity);
 
 	if (x->wall_eager_ps) {
 		out_json_real(&j, "wall_graph_us", cmd_ps_us(x->wall_graph_ps));
@@ -183,7 +180,7 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_u64(&j, "dram_write_bytes", x->dram_write_bytes);
 	out_json_u64(&j, "dirty_bytes", x->dirty_bytes);
 	out_json_u64(&j, "compulsory_bytes", x->compulsory_bytes);
-	out_json_u64(&j, "narrowed_bytes", x->map.narrowed_bytes);
+	out_json_u64(&j, "narrowed_bytes", x->narrowed_bytes);
 	by_resource(&j, "stall_us", x->stall_ps);
 	by_resource(&j, "roofline_terms_us", x->peak_ps);
 	kinds(&j, sums);
@@ -229,7 +226,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_int(t, (int64_t)o->flops);
 	}
 	out_real(t, cmd_us((int64_t)of->measured_ns));
-	out_text(t, pattern(r, o));
+	out_text(t, run_pattern(r->result, o));
 }
 
 void run_csv(const struct run_report *r, struct str *out)

@@ -98,7 +98,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 		.config_path = r->conf->path,
 		.build = npusim_build_id(),
 		.start = r->start == RUN_COLD ? "cold" : "steady",
-		.fidelity = run_fidelity_name(r),
+		.fidelity = x->engine->fidelity,
 		.config_hash = x->config_hash,
 		.seed = r->seed,
 		.reuse_ppm = x->reuse_ppm,

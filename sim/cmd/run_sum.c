@@ -77,8 +77,3 @@ double run_ratio_wall(const struct run_report *r)
 		return 0;
 	return (wall - carried) / (double)r->result->total_ps;
 }
-
-const char *run_fidelity_name(const struct run_report *r)
-{
-	return r->fidelity == RUN_ANALYTIC || r->conf->cfg.kind == MACHINE_GPU ? "analytic" : "event";
-}

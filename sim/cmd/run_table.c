@@ -48,14 +48,10 @@ static void head(const struct run_report *r, struct str *out)
 		         r->stream->n_routes, (double)x->reuse_ppm / 1e6,
 		         r->reuse_given ? "--expert-reuse"
 		                        : "assumed, top-k over experts: a trace does not say which are picked");
-	if (r->conf->cfg.kind == MACHINE_GPU)
-		str_addf(out, "fidelity   a GPU's launches in closed form, its L2 by events: %" PRIu64 " cycles\n",
-		         x->cycles);
-	else if (r->fidelity == RUN_ANALYTIC)
-		str_addf(out, "fidelity   analytic: a closed form of the machine, no events: %" PRIu64 " cycles\n",
-		         x->cycles);
-	else
-		str_addf(out, "fidelity   event: %" PRIu64 " events, %" PRIu64 " cycles\n", x->events, x->cycles);
+	str_addf(out, "fidelity   %s: ", x->engine->how);
+	if (x->engine->events)
+		str_addf(out, "%" PRIu64 " events, ", x->events);
+	str_addf(out, "%" PRIu64 " cycles\n", x->cycles);
 	str_add(out, "accuracy   ");
 	run_trust(r, "           ", out);
 	str_add(out, "\n\n");
@@ -218,7 +214,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_real(t, cmd_ps_us(x->limit_ps));
 		out_text(t, res_name(x->bound));
 		out_real(t, cmd_us((int64_t)o->measured_ns));
-		out_text(t, r->result->map.prog.cmds[x->cmd].pattern);
+		out_text(t, run_pattern(r->result, x));
 	}
 	finish(t, out);
 	free(rank);
@@ -284,8 +280,8 @@ static void traffic(const struct run_report *r, struct str *out)
 	traffic_row(t, "  of it unavoidable (first touch, not on chip before)", x->compulsory_bytes, 0);
 	traffic_row(t, "written back", x->dram_write_bytes, x->total_ps);
 	traffic_row(t, "still dirty on chip at the end", x->dirty_bytes, 0);
-	if (x->map.narrowed_bytes)
-		traffic_row(t, "spared by weights.dtype and kv.dtype", x->map.narrowed_bytes, 0);
+	if (x->narrowed_bytes)
+		traffic_row(t, "spared by weights.dtype and kv.dtype", x->narrowed_bytes, 0);
 	finish(t, out);
 }
 
@@ -326,12 +322,12 @@ static void fusions(const struct run_report *r, struct str *out)
 		{ "predicted_us", OUT_REAL, 3 }, { "unfused_us", OUT_REAL, 3 },
 		{ "chain", OUT_TEXT, 0 },
 	};
-	const struct map_result *m = &r->result->map;
+	const struct map_result *m = r->result->map;
 	struct out_table *t =
 		out_table_new(cols, COLS(cols), "fusions (times are the mapper's prediction, which decides)");
 	struct str ops = STR_INIT, chain = STR_INIT;
 
-	for (size_t i = 0; i < m->n_fusions; i++) {
+	for (size_t i = 0; m && i < m->n_fusions; i++) {
 		const struct map_fusion *f = &m->fusions[i];
 
 		str_clear(&ops);

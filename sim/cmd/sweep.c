@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/run.h"
+#include "sim/engine/picks.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"
 
@@ -262,7 +263,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		                     .reuse_given = s->reuse_given,
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
-	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : run_expert_reuse(&in.stream);
+	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.stream);
 	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job));
 	if (o->dry) {
 		list_points(s, f, out);

@@ -4,8 +4,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/rng.h"
-#include "sim/engine/analytic.h"
-#include "sim/engine/machine.h"
+#include "sim/engine/engine.h"
 #include "sim/sweep/sweep_int.h"
 
 #define TRIES_PER_POINT 100 /* a random sample gives up where `where` and doubles leave too little */
@@ -366,21 +365,29 @@ int sweep_know_stats(struct sweep *s, const struct res_point *p, size_t n, struc
 	return 0;
 }
 
-static int ask_machine(struct sweep *s, const struct machine_conf *c, struct err *e)
-{
-	static const struct isa_prog nothing = { .n_cmds = 0 };
-	const bool closed = strcmp(s->fidelity, "analytic") == 0 && c->cfg.kind == MACHINE_NPU;
-	struct err ignored = ERR_INIT;
-	struct analytic *a = closed ? analytic_new(&c->cfg, &nothing, &ignored) : NULL;
-	struct machine *m = closed ? NULL : machine_new(&c->cfg, NULL, &ignored);
-	struct stat_reg *st = a ? analytic_stats(a) : m ? machine_stats(m) : NULL;
-	int rc = 0;
+struct asked {
+	struct sweep *s;
+	struct err *e;
+	int rc;
+};
 
-	for (size_t i = 0; st && rc == 0 && i < stat_count(st); i++)
-		rc = add_stat(s, stat_at(st, i).name, e);
-	machine_free(m);
-	analytic_free(a);
-	return rc;
+static void know_stat(void *arg, const struct stat_view *v)
+{
+	struct asked *a = arg;
+
+	if (a->rc == 0)
+		a->rc = add_stat(a->s, v->name, a->e);
+}
+
+/* A machine that cannot be built says so when its point is run. */
+static int ask_engine(struct sweep *s, const struct machine_conf *c, struct err *e)
+{
+	const enum run_fidelity how = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT;
+	struct err ignored = ERR_INIT;
+	struct asked a = { s, e, 0 };
+
+	engine_of(&c->cfg, how)->stats(&c->cfg, know_stat, &a, &ignored);
+	return a.rc;
 }
 
 static int check_points(struct sweep_maker *m, struct err *first, void (*progress)(void *arg, size_t done, size_t of),
@@ -400,7 +407,7 @@ static int check_points(struct sweep_maker *m, struct err *first, void (*progres
 			s->hashes[p] = cfg_hash(c->raw);
 			/* Once expressions are read, names of statistics stand. */
 			if (!s->columns && (p % step == 0 || p + 1 == s->n_points))
-				rc = ask_machine(s, c, m->e);
+				rc = ask_engine(s, c, m->e);
 		} else if (why.kind != ERR_CONFIG) {
 			*m->e = why;
 			rc = -1;

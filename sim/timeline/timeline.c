@@ -58,10 +58,10 @@ static int64_t ns_of(ps_t t)
 /* What a command is called: its first op. */
 static const char *cmd_name(const struct timeline *t, uint32_t cmd, uint32_t *op)
 {
-	const struct isa_prog *p = &t->r->map.prog;
+	const struct isa_prog *p = t->r->map ? &t->r->map->prog : NULL;
 
 	*op = UINT32_MAX;
-	if (cmd >= p->n_cmds || p->cmds[cmd].n_ops == 0)
+	if (!p || cmd >= p->n_cmds || p->cmds[cmd].n_ops == 0)
 		return NULL;
 	*op = p->members[p->cmds[cmd].first_op];
 	return t->stream->ops[*op].name;

@@ -17,6 +17,7 @@ run --set l2.size=3
 run --set 'l2.sise=3 MiB'
 run --set 'sram.size=4 KiB' --set cores=1
 run --rules "$TMP/absent.yaml"
+try run -c configs/gpu/h200.yaml -t "$TMP/t.db" --range decode_step_1 --program "$TMP/program.txt"
 # Results: refused before anything is simulated, and what was there stays as it was.
 echo "my notes" >"$TMP/notes.txt"
 run -o "$TMP/notes.txt"

@@ -133,7 +133,7 @@ TEST(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
 
 	bed_up(&b);
 	run(&b, synth_product(b.a, 4096, 4096, 4096), (const char *[]){ "sram.size=64 KiB" }, 1, RUN_COLD);
-	CHECK(b.x.map.prog.n_cmds > 1);
+	CHECK(b.x.map->prog.n_cmds > 1);
 	for (size_t i = 0; i < b.x.n_stats; i++)
 		if (strcmp(b.x.stats[i].name, "matrix.macs") == 0)
 			macs = b.x.stats[i].value;

@@ -165,9 +165,9 @@ TEST(two_tiles_of_a_product_fit_where_two_rows_do)
 		snprintf(units, sizeof units, "gemv.units=%d", 1 + i % 5);
 		if (run(&b, (const char *[]){ units, "sram.size=64 KiB", "fusion.enabled=false", "cores=1" }, 4,
 		        RUN_COLD, &x))
-			for (size_t k = 0; k < x.map.prog.n_cmds; k++) {
-				const struct isa_cmd *c = &x.map.prog.cmds[k];
-				const struct op *o = &b.s->ops[x.map.prog.members[c->first_op]];
+			for (size_t k = 0; k < x.map->prog.n_cmds; k++) {
+				const struct isa_cmd *c = &x.map->prog.cmds[k];
+				const struct op *o = &b.s->ops[x.map->prog.members[c->first_op]];
 				const uint64_t left = (UINT64_C(64) << 10) - c->fixed_bytes;
 
 				if (o->kind != OP_GEMM || c->tiles < 2 || c->tiles >= o->shape.n)

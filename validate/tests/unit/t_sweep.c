@@ -266,8 +266,28 @@ TEST(mistakes_elsewhere_are_placed)
 	refused("axes: {cores: [1]}\nsweep: 1\n", 4, "sweep");
 }
 
+TEST(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have)
+{
+	static const char gpu[] = "kind: gpu\nl2: {size: 64 MiB}\n";
+	const char *const names[] = { "dram_read_bytes", "dma.read_bytes" };
+
+	for (int i = 0; i < 2; i++) {
+		struct str file = STR_INIT;
+		struct err e = ERR_INIT;
+		struct sweep *s;
+
+		str_addf(&file, HEAD "axes: {l2.size: [32 MiB]}\ncolumns: {x: %s}\n", names[i]);
+		s = sweep_parse(str_c(&file), "s.yaml", gpu, &e);
+		CHECK_OK(s ? 0 : -1, e);
+		CHECK_U64(sweep_expand(s, 1000, NULL, NULL, &e) == 0, i == 0);
+		CHECK(i == 0 || strstr(e.msg, "unknown name 'dma.read_bytes'"));
+		sweep_free(s);
+		str_free(&file);
+	}
+}
+
 SUITE(t_sweep,
-      T(a_grid_has_all_combinations_with_the_last_axis_fastest)
+      T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have) T(a_grid_has_all_combinations_with_the_last_axis_fastest)
               T(a_range_has_its_ends_and_values_machines_can_be_built_of) T(linked_axes_move_together)
                       T(where_leaves_points_out_by_axes_and_by_the_base) T(samples_have_the_points_asked_for_and_repeat)
                               T(a_random_sample_of_a_small_grid_has_no_point_twice)

@@ -1,10 +1,15 @@
-#include "sim/engine/run_gpu.h"
-
-#include <string.h>
-
+/* engine_gpu.c - launches one after the other in closed form, over the same op stream and memory as a machine of commands.
+ *
+ * Total is the sum of the launches: a graph's nodes follow each other without a gap that can be seen (validate/cuda
+ * micro_graph: a node's period is its own duration). What a host adds when it launches them one by one is told apart
+ * (wall_eager_ps, wall_graph_ps).
+ * Where another device was traced, or none, products and attention are laid out anew (arch/gpu/gpu_geometry.h).
+ * Leaves out: kernels of several streams at once, fusion (the launches are the program), statistics of the memory. */
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/gpu/gpu_math.h"
 #include "arch/machine/machine_gpu.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
 #include "workloads/work.h"
 
@@ -68,22 +73,6 @@ static void roofline(const struct machine_cfg *c, const struct gpu *g, struct ru
 		}
 }
 
-/* A command an op, so that whoever asks for an op's command finds it; nothing is fused. */
-static int one_command_an_op(struct run_result *r, struct arena *a, struct err *e)
-{
-	const size_t n = r->stream->n_ops;
-	struct isa_cmd *cmds = arena_array(a, n ? n : 1, sizeof *cmds);
-
-	r->map.cmd_of_op = arena_array(a, n ? n : 1, sizeof *r->map.cmd_of_op);
-	if (!cmds || !r->map.cmd_of_op)
-		return err_set(e, ERR_NOMEM, "out of memory for %zu ops", n);
-	for (uint32_t i = 0; i < n; i++)
-		r->map.cmd_of_op[i] = r->stream->ops[i].kind == OP_OPAQUE ? UINT32_MAX : i;
-	r->map.prog.cmds = cmds;
-	r->map.prog.n_cmds = n;
-	return 0;
-}
-
 /* Those of the trace where it is of this device, else what a library here would make. */
 static int launches(const struct gpu *g, const struct kernels *k, const struct op_stream *s, struct arena *a,
                     struct op_stream *x, struct gpu_work *w, struct err *e)
@@ -92,49 +81,79 @@ static int launches(const struct gpu *g, const struct kernels *k, const struct o
 	return gpu_geometry_foreign(g, s) ? gpu_geometry_work(g, k, s, a, x, w, e) : gpu_work_make(s, k, a, w, e);
 }
 
-int run_gpu(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
-            struct run_result *out, struct err *e)
+/* What the launches took and moved, op by op, and the host's time over them. */
+static void results(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w, ps_t *took,
+                    struct run_result *r)
 {
-	struct gpu g = machine_gpu(&conf->cfg);
+	const struct op_stream *s = r->stream;
+	struct host_wall wall;
+
+	for (uint32_t i = 0; i < s->n_ops; i++) {
+		r->ops[i].cmd = RUN_NO_CMD;
+		r->ops[i].carried = s->ops[i].kind == OP_OPAQUE;
+		if (r->ops[i].carried)
+			r->carried_ps += s->ops[i].measured_ns * 1000;
+		else
+			op_result(g, w, &w->stream->ops[i], took, r);
+	}
+	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
+	wall = host_wall(&c->gpu.host, w->stream, took);
+	r->wall_eager_ps = wall.eager;
+	r->wall_graph_ps = wall.graph;
+	r->cycles = clock_cycles(r->total_ps, c->clock);
+	roofline(c, g, r);
+}
+
+static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
+               struct err *e)
+{
+	const struct gpu g = machine_gpu(&conf->cfg);
 	struct run_memo *own = o->memo ? NULL : run_memo_new(e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct gpu_work w;
-	struct host_wall wall;
 	struct op_stream x;
 	ps_t *took;
 	int rc = -1;
 
-	memset(out, 0, sizeof *out);
-	out->stream = s;
-	out->config_hash = cfg_hash(conf->raw);
 	out->steps = o->start == RUN_STEADY ? 2 : 1;
-	out->reuse_ppm = run_expert_reuse(s);
-	if (!t || !(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)) ||
-	    one_command_an_op(out, a, e) < 0 || launches(&g, kernels, s, a, &x, &w, e) < 0 ||
-	    !(took = arena_array(a, x.n_launches + 1, sizeof *took)) ||
-	    gpu_work_run(&w, o->start == RUN_STEADY, t, e) < 0) {
-		if (!e->kind)
-			err_set(e, ERR_NOMEM, "out of memory for results");
+	out->reuse_ppm = picks_reuse(out->stream);
+	if (!t || launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
+		goto out;
+	if (!(took = arena_array(a, x.n_launches + 1, sizeof *took))) {
+		err_set(e, ERR_NOMEM, "out of memory for results");
 		goto out;
 	}
-	for (uint32_t i = 0; i < s->n_ops; i++) {
-		out->ops[i].cmd = out->map.cmd_of_op[i];
-		out->ops[i].carried = s->ops[i].kind == OP_OPAQUE;
-		if (out->ops[i].carried)
-			out->carried_ps += s->ops[i].measured_ns * 1000;
-		else
-			op_result(&g, &w, &x.ops[i], took, out);
-	}
-	out->launch_ps = x.launches == s->launches ? took : NULL;
-	wall = host_wall(&conf->cfg.gpu.host, &x, took);
-	out->wall_eager_ps = wall.eager;
-	out->wall_graph_ps = wall.graph;
-	out->cycles = clock_cycles(out->total_ps, conf->cfg.clock);
-	roofline(&conf->cfg, &g, out);
+	if (gpu_work_run(&w, o->start == RUN_STEADY, t, e) < 0)
+		goto out;
+	results(&conf->cfg, &g, &w, took, out);
 	rc = 0;
 out:
 	gpu_traffic_free(t);
 	run_memo_free(own);
 	return rc;
 }
+
+static int stats(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+{
+	struct gpu_traffic *t = gpu_traffic_new(&c->mem, c->clock, e);
+
+	(void)each; /* results have none */
+	(void)arg;
+	if (!t)
+		return err_add(e, "building the machine '%s'", c->name);
+	gpu_traffic_free(t);
+	return 0;
+}
+
+static bool can(const struct machine_cfg *c, enum run_fidelity f)
+{
+	(void)f; /* there is one */
+	return machine_runs(c) == MACHINE_LAUNCHES;
+}
+
+const struct engine_ops engine_gpu = { .fidelity = "analytic",
+	                               .how = "a GPU's launches in closed form, its L2 by events",
+	                               .can = can,
+	                               .run = run,
+	                               .stats = stats };

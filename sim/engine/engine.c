@@ -1,0 +1,20 @@
+#include "sim/engine/engine.h"
+
+#include <assert.h>
+
+static const struct engine_ops *const engines[] = { &engine_event, &engine_analytic, &engine_gpu, NULL };
+
+const struct engine_ops *const *engine_table(void)
+{
+	return engines;
+}
+
+const struct engine_ops *engine_of(const struct machine_cfg *c, enum run_fidelity f)
+{
+	size_t i = 0;
+
+	while (engines[i] && !engines[i]->can(c, f))
+		i++;
+	assert(engines[i]);
+	return engines[i];
+}

@@ -1,0 +1,75 @@
+/* engine_analytic.c - commands on the machine in closed form: no clock, no events, nothing to look on at. */
+#include "sim/engine/analytic.h"
+#include "sim/engine/pass.h"
+
+static void *make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
+{
+	return analytic_new(c, p, e);
+}
+
+static void drop(void *m)
+{
+	analytic_free(m);
+}
+
+static struct stat_reg *stats_of(void *m)
+{
+	return analytic_stats(m);
+}
+
+static int warm(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+{
+	(void)p;
+	(void)res;
+	(void)e;
+	analytic_warm(m, picks);
+	return 0;
+}
+
+static int step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
+{
+	(void)p;
+	return analytic_step(m, picks, res, e);
+}
+
+static uint64_t resident(const void *m, uint64_t addr, uint64_t bytes, bool kv)
+{
+	return analytic_resident(m, addr, bytes, kv);
+}
+
+static bool pinned(const void *m, uint32_t tensor)
+{
+	return analytic_pinned(m, tensor);
+}
+
+static const struct pass_ops ops = {
+	.make = make,
+	.free = drop,
+	.stats = stats_of,
+	.warm = warm,
+	.step = step,
+	.resident = resident,
+	.pinned = pinned,
+};
+
+static bool can(const struct machine_cfg *c, enum run_fidelity f)
+{
+	return machine_runs(c) == MACHINE_COMMANDS && f == RUN_ANALYTIC;
+}
+
+static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
+               struct err *e)
+{
+	return pass_run(&ops, conf, o, a, out, e);
+}
+
+static int stats(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+{
+	return pass_stats(&ops, c, each, arg, e);
+}
+
+const struct engine_ops engine_analytic = { .fidelity = "analytic",
+	                                    .how = "analytic: a closed form of the machine, no events",
+	                                    .can = can,
+	                                    .run = run,
+	                                    .stats = stats };

@@ -1,0 +1,281 @@
+#include "sim/engine/pass.h"
+
+#include <string.h>
+
+#include "arch/watch.h"
+#include "sim/engine/picks.h"
+#include "sim/engine/run_memo.h"
+#include "workloads/work.h"
+
+/* A machine, in whichever fidelity. */
+struct built {
+	const struct pass_ops *ops;
+	void *m;
+};
+
+/* --- the roofline ------------------------------------------------------------------------------------------ */
+
+/* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
+static uint64_t compulsory(const struct built *g, const struct isa_prog *p, const struct op_stream *s,
+                           const uint32_t *const *picks, struct arena *a, struct err *e)
+{
+	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
+	uint64_t bytes = 0;
+	uint8_t *seen;
+
+	for (size_t i = 0; first && i < p->n_tensors; i++)
+		first[i + 1] = first[i] + p->tensors[i].instances;
+	if (!first || !(seen = arena_alloc(a, first[p->n_tensors] + 1))) {
+		err_set(e, ERR_NOMEM, "out of memory for the roofline");
+		return 0;
+	}
+	for (uint32_t i = 0; i < p->n_insns; i++) {
+		const struct isa_insn *x = &p->insns[i];
+		const struct isa_tensor *t = &p->tensors[x->tensor];
+		uint32_t instance = x->code == ISA_LOAD && x->route >= 0 ? picks[x->route][x->slot] : 0;
+
+		/* The same bytes again (another pass of blocks, a table all layers share, an expert picked again) are
+		 * one read. */
+		if (x->code != ISA_LOAD || !x->early || x->bytes == 0 || seen[first[x->tensor] + instance])
+			continue;
+		seen[first[x->tensor] + instance] = 1;
+		if (x->pinned && g->ops->pinned(g->m, x->tensor))
+			continue;
+		bytes += x->bytes - g->ops->resident(g->m, t->addr + x->offset + t->stride * instance, x->bytes,
+		                                     s->tensors[x->tensor].role == OP_KV);
+	}
+	return bytes;
+}
+
+static uint32_t host_trips(const struct isa_prog *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_cmds; i++)
+		n += p->cmds[i].sync;
+	return n;
+}
+
+/* Every term is work that must be done over the peak that does it: the run cannot be shorter. */
+static void roofline(const struct stat_reg *st, const struct machine_cfg *c, struct run_result *r)
+{
+	const struct isa_prog *p = &r->map->prog;
+	uint64_t batches = p->n_cmds ? p->cmds[p->n_cmds - 1].batch : 0;
+
+	r->peak_ps[RES_DRAM] = clock_transfer(r->compulsory_bytes, dram_peak(&c->mem.dram));
+	if (c->mem.l2.size)
+		r->peak_ps[RES_L2] = clock_transfer(stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes"),
+		                                    l2_bandwidth(&c->mem.l2, c->clock));
+	if (c->mem.kv_buffer.size)
+		r->peak_ps[RES_KV] = clock_transfer(stat_get(st, "kv_buffer.hit_bytes"), c->mem.kv_buffer.bandwidth);
+	r->peak_ps[RES_DMA] = clock_transfer(stat_get(st, "dma.read_bytes") + stat_get(st, "dma.write_bytes"),
+	                                     dma_rate(&c->dma, c->cores) * c->clock * 1000);
+	for (int i = 0; i < UNIT_COUNT; i++)
+		r->peak_ps[unit_table[i]->res] = stat_get(st, unit_table[i]->busy_stat);
+	r->peak_ps[RES_DISPATCH] =
+		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
+	if (p->n_cmds) /* else nothing is launched */
+		r->peak_ps[RES_HOST] =
+			c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
+	for (int k = 0; k < RES_COUNT; k++)
+		if (r->peak_ps[k] > r->roofline_ps) {
+			r->roofline_ps = r->peak_ps[k];
+			r->roofline_bound = (enum res)k;
+		}
+}
+
+/* --- per op ------------------------------------------------------------------------------------------------ */
+
+/* Busy time a command's bytes and math need, resource by resource. */
+static void busy_of(const struct machine_cfg *c, const struct core_account *a, ps_t *busy)
+{
+	memcpy(busy, a->busy, sizeof a->busy);
+	busy[RES_DRAM] = clock_transfer(a->dram_bytes, dram_peak(&c->mem.dram));
+	if (c->mem.l2.size)
+		busy[RES_L2] = clock_transfer(a->mem_bytes, l2_bandwidth(&c->mem.l2, c->clock));
+	busy[RES_DMA] = clock_transfer(a->mem_bytes, dma_rate(&c->dma, c->cores) * c->clock * 1000);
+}
+
+/* Divides what is left over a command's members by their own work; the last takes the rest, so nothing is lost. */
+static uint64_t part(uint64_t weight, uint64_t *weight_left, uint64_t *left)
+{
+	uint64_t mine;
+
+	if (*weight_left <= weight)
+		mine = *left;
+	else
+		mine = *left / *weight_left * weight + *left % *weight_left * weight / *weight_left;
+	*weight_left -= weight < *weight_left ? weight : *weight_left;
+	*left -= mine;
+	return mine;
+}
+
+static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res, ps_t began, struct run_result *r)
+{
+	const struct isa_prog *p = &r->map->prog;
+	const struct op_stream *s = r->stream;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		r->ops[i].cmd = r->map->cmd_of_op[i];
+		r->ops[i].carried = r->map->cmd_of_op[i] == UINT32_MAX;
+		if (r->ops[i].carried)
+			r->carried_ps += s->ops[i].measured_ns * 1000;
+		else
+			r->ops[i].flops = work_of(s, &s->ops[i]).flops;
+	}
+	for (size_t k = 0; k < p->n_cmds; k++) {
+		const struct isa_cmd *cmd = &p->cmds[k];
+		const struct core_account *a = &res[k].acc;
+		ps_t busy[RES_COUNT], span = res[k].span, at = res[k].retired - span - began, limit;
+		uint64_t weights = 0, dram_weights = 0, mem = a->mem_bytes, dram = a->dram_bytes;
+		enum res bound;
+		uint32_t ppm[RES_COUNT];
+
+		busy_of(c, a, busy);
+		limit = busy[run_largest(busy)];
+		bound = span ? run_largest(a->stall) : run_largest(busy);
+		run_shares(a->stall, bound, ppm);
+		for (uint32_t n = 0; n < cmd->n_ops; n++) {
+			weights += r->map->op_work_ps[p->members[cmd->first_op + n]];
+			dram_weights += work_of(s, &s->ops[p->members[cmd->first_op + n]]).read_bytes;
+		}
+		for (uint32_t n = 0; n < cmd->n_ops; n++) {
+			uint32_t op = p->members[cmd->first_op + n];
+			struct run_op *o = &r->ops[op];
+			uint64_t w = r->map->op_work_ps[op], wl = weights, dw = work_of(s, &s->ops[op]).read_bytes,
+				 dl = dram_weights;
+			ps_t took;
+
+			if (!o->us_ps && !o->start_ps)
+				o->start_ps = at;
+			took = part(w, &weights, &span);
+			o->us_ps += took;
+			at += took;
+			o->limit_ps += part(w, &wl, &limit);
+			o->mem_bytes += part(dw, &dram_weights, &mem);
+			o->dram_bytes += part(dw, &dl, &dram);
+			o->bound = bound;
+			memcpy(o->stall_ppm, ppm, sizeof ppm);
+		}
+		for (int x = 0; x < RES_COUNT; x++)
+			r->stall_ps[x] += a->stall[x];
+	}
+}
+
+static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r, struct err *e)
+{
+	r->n_stats = stat_count(st);
+	if (!(r->stats = arena_array(a, r->n_stats ? r->n_stats : 1, sizeof *r->stats)))
+		return err_set(e, ERR_NOMEM, "out of memory for statistics");
+	for (size_t i = 0; i < r->n_stats; i++) {
+		struct stat_view v = stat_at(st, i);
+
+		/* The registry goes with the machine, the result stays. */
+		r->stats[i] = (struct run_stat){ arena_strdup(a, v.name), arena_strdup(a, v.unit),
+			                         arena_strdup(a, v.help), v.value, v.kind == STAT_LEVEL };
+	}
+	return 0;
+}
+
+static int measure(const struct built *g, const struct machine_cfg *c, struct picks *picks, const struct run_opts *o,
+                   struct arena *a, struct run_result *r, struct err *e)
+{
+	const struct isa_prog *p = &r->map->prog;
+	const uint32_t *const *now = (const uint32_t *const *)picks->now;
+	struct stat_reg *st = g->ops->stats(g->m);
+	struct cp_result *res = arena_array(a, p->n_cmds ? p->n_cmds : 1, sizeof *res);
+	struct rng rng;
+	uint64_t events;
+	ps_t began;
+
+	if (!res)
+		return err_set(e, ERR_NOMEM, "out of memory for results");
+	rng_seed(&rng, o->seed, "experts");
+	picks_first(picks, r->stream, &rng, r->reuse_ppm);
+	if (o->start == RUN_STEADY) {
+		if (g->ops->warm(g->m, p, now, res, e) < 0)
+			return err_add(e, "warming up");
+		picks_next(picks, r->stream, &rng, r->reuse_ppm);
+		r->steps++;
+	}
+	r->compulsory_bytes = compulsory(g, p, r->stream, now, a, e);
+	if (e->kind)
+		return -1;
+	stat_snapshot(st);
+	events = g->ops->events ? g->ops->events(g->m) : 0;
+	began = g->ops->now ? g->ops->now(g->m) : 0;
+	if (g->ops->watch && o->watch) {
+		g->ops->watch(g->m, o->watch);
+		o->watch->begin(o->watch->ctx, began);
+	}
+	if (g->ops->step(g->m, p, now, res, e) < 0)
+		return -1;
+	r->steps++;
+	r->events = g->ops->events ? g->ops->events(g->m) - events : 0;
+	r->total_ps = p->n_cmds ? res[p->n_cmds - 1].retired - began : 0;
+	r->cycles = clock_cycles(r->total_ps, c->clock);
+	r->dram_read_bytes = stat_get(st, "dram.read_bytes");
+	r->dram_write_bytes = stat_get(st, "dram.write_bytes");
+	r->dirty_bytes = stat_get(st, "l2.dirty_bytes") + stat_get(st, "kv_buffer.dirty_bytes");
+	roofline(st, c, r);
+	give_to_ops(c, res, began, r);
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		r->flops += r->ops[i].flops;
+	return keep_stats(st, a, r, e);
+}
+
+static int map(const struct op_stream *s, const struct machine_cfg *c, struct run_memo *memo, struct arena *a,
+               struct map_result *out, struct err *e)
+{
+	const struct fuse_patterns *patterns;
+	struct run_memo *own;
+	int rc;
+
+	if (memo)
+		return run_memo_map(memo, s, c, out, e);
+	if (!(own = run_memo_new(e)))
+		return -1;
+	rc = run_memo_patterns(own, &c->fusion, &patterns, e);
+	if (rc == 0)
+		rc = map_stream(s, c, patterns, a, out, e);
+	run_memo_free(own);
+	return rc;
+}
+
+int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
+             struct run_result *out, struct err *e)
+{
+	struct map_result *m = arena_alloc(a, sizeof *m);
+	struct built g = { ops, NULL };
+	struct picks picks;
+	int rc;
+
+	if (!m)
+		return err_set(e, ERR_NOMEM, "out of memory for a program");
+	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
+	if (map(out->stream, &conf->cfg, o->memo, a, m, e) < 0 || picks_new(&picks, out->stream, a, e) < 0)
+		return -1;
+	out->map = m;
+	out->narrowed_bytes = m->narrowed_bytes;
+	if (!(g.m = ops->make(&conf->cfg, &m->prog, e)))
+		return -1;
+	rc = measure(&g, &conf->cfg, &picks, o, a, out, e);
+	ops->free(g.m);
+	return rc;
+}
+
+int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+{
+	static const struct isa_prog nothing = { .n_cmds = 0 };
+	void *m = ops->make(c, &nothing, e);
+	const struct stat_reg *st = m ? ops->stats(m) : NULL;
+
+	for (size_t i = 0; each && st && i < stat_count(st); i++) {
+		const struct stat_view v = stat_at(st, i);
+
+		each(arg, &v);
+	}
+	if (m)
+		ops->free(m);
+	return m ? 0 : -1;
+}

@@ -1,0 +1,75 @@
+/* run_result.h - what a run is asked and what it answers: plain data that all engines fill and all reports read. */
+#ifndef NPUSIM_SIM_ENGINE_RUN_RESULT_H
+#define NPUSIM_SIM_ENGINE_RUN_RESULT_H
+
+#include "arch/res.h"
+#include "sim/base/arena.h"
+#include "sim/map/map.h"
+#include "workloads/op.h"
+
+enum run_start { RUN_STEADY, RUN_COLD };
+enum run_fidelity { RUN_EVENT, RUN_ANALYTIC }; /* what is asked; sim/engine/engine.h: who answers */
+
+struct run_memo;
+struct engine_ops;
+
+struct run_opts {
+	enum run_start start;
+	uint64_t seed;
+	bool reuse_given;
+	uint32_t reuse_ppm;
+	enum run_fidelity fidelity;
+	/* sim/engine/run_memo.h, shared by runs one after another: a result's `map` lives until the next one. NULL: a memo of its
+	 * own, and `map` lives as long as the arena. */
+	struct run_memo *memo;
+	const struct watch *watch; /* looks on during the measured pass, with events; NULL: nobody */
+};
+
+#define RUN_NO_CMD UINT32_MAX
+
+/* One op of the stream. A fused command's time is shared out by its members' own work. */
+struct run_op {
+	ps_t us_ps;    /* what it added to the run; all ops sum to the total */
+	ps_t start_ps; /* when the run's front reached it */
+	ps_t limit_ps; /* busy time on its fullest resource */
+	enum res bound;
+	uint32_t stall_ppm[RES_COUNT]; /* sum to 1,000,000 */
+	uint64_t dram_bytes, mem_bytes, flops;
+	uint32_t cmd; /* of the program; RUN_NO_CMD: carried, or there is no program */
+	bool carried;
+};
+
+struct run_stat {
+	const char *name, *unit, *help;
+	uint64_t value;
+	bool level;
+};
+
+struct run_result {
+	const struct op_stream *stream;
+	const struct engine_ops *engine; /* that made it */
+	const struct map_result *map;    /* the program that was run; NULL: launches were */
+	struct run_op *ops;              /* n_ops of the stream */
+	ps_t total_ps, roofline_ps, carried_ps;
+	ps_t *launch_ps; /* a GPU's: of each launch of the stream; NULL: others were run in their place */
+	ps_t wall_eager_ps, wall_graph_ps; /* a GPU's, with its host (arch/gpu/host.h); 0: no host is modelled */
+	ps_t peak_ps[RES_COUNT];           /* total work on each resource over its peak: the roofline's terms */
+	ps_t stall_ps[RES_COUNT];          /* of the whole run; sums to total_ps */
+	enum res roofline_bound;
+	uint64_t cycles, flops, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
+	uint64_t narrowed_bytes;   /* not moved, by weights.dtype and kv.dtype */
+	uint64_t events;           /* served in the measured pass */
+	uint32_t reuse_ppm, steps; /* passes run */
+	struct run_stat *stats;
+	size_t n_stats;
+	uint64_t config_hash;
+};
+
+/* Of RES_COUNT times: the first largest, and shares in millionths that sum to one million exactly, where the rest of
+ * rounding is the bound's. */
+enum res run_largest(const ps_t *v);
+void run_shares(const ps_t *v, enum res bound, uint32_t *ppm);
+/* As what the op's command was fused; NULL: it was not, or it has none. */
+const char *run_pattern(const struct run_result *r, const struct run_op *o);
+
+#endif
