@@ -233,8 +233,10 @@ $B/.commit: FORCE
 	fi; \
 	$(call write_if_changed,"$$commit")
 
-# What a GPU's time is computed by: an error found with other sources is not this build's.
-GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] workloads/work.[ch]))
+# What a GPU's time is computed by, from the trace's ops on: an error found with other sources is not this build's. A file
+# of these folders is in it by itself; `make gpu-model` holds what they include, and prints the list.
+GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
+                              $(foreach g,clock evq hash,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
 $B/.gpu_model: FORCE
 	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")
 
@@ -309,7 +311,7 @@ ifneq ($(DEPS),ok)
 endif
 
 ##> Checks; check and distcheck end with a line "N passed, N failed"
-CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
+CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
 check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, format, sources, headers, install
@@ -355,6 +357,10 @@ format: ## write .c and .h files as .clang-format says
 	$(Q)sh validate/tools/format.sh apply $(FORMATTED)
 check-format: ## they are written so, where that version of clang-format is installed
 	@sh validate/tools/format.sh check $(FORMATTED)
+
+.PHONY: gpu-model
+gpu-model: ## what the GPU model is made of: its fingerprint covers these files, and nothing else decides its times
+	@sh validate/tools/gpu_model.sh $(GPU_MODEL) && printf '%s\n' $(GPU_MODEL)
 
 headers: deps-check ## every header compiles alone
 	@CC='$(CC)' CPPFLAGS='$(OUR_CPPFLAGS)' sh validate/tools/headers.sh

@@ -3,11 +3,11 @@
 # a time, one line a step as it ends, and the whole log of a step that failed. The last line is the sum over all steps,
 # "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
 #
-# From the Makefile: BUILD, PREFIX, REPORT (the page's folder), LISTED (sources), FORMATTED (what .clang-format holds), FUZZ (targets), CC, MAKE_COMMAND, V.
+# From the Makefile: BUILD, PREFIX, REPORT (the page's folder), LISTED (sources), FORMATTED (what .clang-format holds), GPU_MODEL (files), FUZZ (targets), CC, MAKE_COMMAND, V.
 # FUZZ_RUNS is the number of mutations a target gets in `check`: a count and not a time, so that a run repeats.
 set -u
 
-: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${REPORT:?}" "${LISTED:?}" "${FORMATTED?}" "${CC:?}" "${MAKE_COMMAND:?}"
+: "${BUILD:?run it by make check or make distcheck}" "${PREFIX:?}" "${REPORT:?}" "${LISTED:?}" "${FORMATTED?}" "${GPU_MODEL:?}" "${CC:?}" "${MAKE_COMMAND:?}"
 FUZZ_RUNS=${FUZZ_RUNS:-3000}
 self=validate/tools/check.sh
 export FUZZ_RUNS
@@ -68,6 +68,8 @@ run_step() {
 	format) sh validate/tools/format.sh check $FORMATTED ;;
 	layers) sh validate/tools/layers.sh validate/layers.txt ;;
 	layers-can-fail) sh validate/tools/layers.sh --self-test ;;
+	gpu-model) sh validate/tools/gpu_model.sh $GPU_MODEL ;;
+	gpu-model-can-fail) sh validate/tools/gpu_model.sh --self-test $GPU_MODEL ;;
 	headers) sh validate/tools/headers.sh ;;
 	install) installed ;;
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
@@ -113,7 +115,7 @@ check)
 	# The long ones first, so that no core waits for them at the end.
 	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
-	steps="$steps install headers format sources layers layers-can-fail"
+	steps="$steps install headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
 	;;
 dist)
 	shift
@@ -126,7 +128,7 @@ dist)
 		*/release | */asan) golden="$golden golden:dist/$p" ;;
 		esac
 	done
-	steps="$steps $golden headers format sources layers layers-can-fail"
+	steps="$steps $golden headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
 	;;
 *) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
 esac
