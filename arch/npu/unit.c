@@ -6,8 +6,8 @@ UNITS(OPS)
 #define ROW(id, name, code, insn) [UNIT_##id] = &name##_unit,
 const struct unit_ops *const unit_table[UNIT_COUNT] = { UNITS(ROW) };
 
-static int add(struct stat_reg *st, enum res r, const char *busy, const char *work, uint64_t *busy_of, uint64_t *work_of,
-               struct err *e)
+static int add(struct stat_reg *st, enum res r, const char *busy, const char *work, uint64_t *busy_of,
+               uint64_t *work_of, struct err *e)
 {
 	if (stat_add(st, busy, "ps", "time the unit was busy", STAT_COUNT, &busy_of[r], e) < 0)
 		return -1;

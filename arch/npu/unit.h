@@ -37,42 +37,42 @@ struct unit_env {
 	const struct sram_cfg *sram;
 	uint64_t clock_khz;
 	uint32_t cores;
-	uint32_t depth;              /* stages of the cores' pipeline */
-	uint32_t group;              /* elements a control step covers */
-	ps_t hop;                    /* from one core to another */
+	uint32_t depth; /* stages of the cores' pipeline */
+	uint32_t group; /* elements a control step covers */
+	ps_t hop;       /* from one core to another */
 };
 
 enum unit_work {
-	UNIT_PRODUCT,                /* m vectors times n rows of k weights */
-	UNIT_MAP,                    /* elems elements, each for itself */
-	UNIT_REDUCE,                 /* rows x cols to rows, or over them several times (softmax, norm) */
-	UNIT_SORT                    /* each of rows rows of cols sorted, or its `top` largest */
+	UNIT_PRODUCT, /* m vectors times n rows of k weights */
+	UNIT_MAP,     /* elems elements, each for itself */
+	UNIT_REDUCE,  /* rows x cols to rows, or over them several times (softmax, norm) */
+	UNIT_SORT     /* each of rows rows of cols sorted, or its `top` largest */
 };
 
 struct unit_job {
 	enum unit_work work;
-	enum dtype dtype;            /* product: of the streamed operand, which sets the rate */
+	enum dtype dtype; /* product: of the streamed operand, which sets the rate */
 	uint64_t m, n, k;
 	uint64_t elems;
-	uint64_t rows, cols, top;    /* top 0: sort all */
-	uint32_t passes;             /* over the data */
-	uint32_t alu, sfu, convert;  /* steps an element */
-	bool divides;                /* its ALU step is a divide */
-	uint64_t bytes;              /* through SRAM */
+	uint64_t rows, cols, top;   /* top 0: sort all */
+	uint32_t passes;            /* over the data */
+	uint32_t alu, sfu, convert; /* steps an element */
+	bool divides;               /* its ALU step is a divide */
+	uint64_t bytes;             /* through SRAM */
 };
 
 struct unit_plan {
-	ps_t span;                   /* busy */
-	uint64_t work;               /* MACs or element steps */
+	ps_t span;     /* busy */
+	uint64_t work; /* MACs or element steps */
 	enum isa_code code;
-	const char *why;             /* how it goes about it, for people */
+	const char *why; /* how it goes about it, for people */
 };
 
 struct unit_ops {
-	const char *name;            /* section, and prefix of statistics */
-	const char *label;           /* in sentences: "GEMV units, 16 bits" */
+	const char *name;  /* section, and prefix of statistics */
+	const char *label; /* in sentences: "GEMV units, 16 bits" */
 	enum res res;
-	bool last_resort;            /* takes a job only where no other unit does, however fast */
+	bool last_resort; /* takes a job only where no other unit does, however fast */
 	/* False: it cannot do such a job. */
 	bool (*plan)(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out);
 	/* MACs a cycle, all cores. NULL: no products worth a roof. */
@@ -80,7 +80,7 @@ struct unit_ops {
 	/* Rows of a product that it computes at a time, all cores: one row more takes twice as long. NULL: any number. */
 	uint64_t (*grain)(const struct unit_env *u);
 	const char *busy_stat, *work_stat;
-	const char *const *knobs;    /* parameters that are amounts, for `npusim limits`; ends with NULL */
+	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };
 
 /* Of all cores. */

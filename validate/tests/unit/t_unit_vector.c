@@ -10,16 +10,21 @@ static void up(struct unitbed *b, uint32_t cores)
 
 static ps_t map(const struct unitbed *b, uint64_t n, uint32_t alu, uint32_t sfu, uint32_t convert)
 {
-	return unitbed_plan(b, &(struct unit_job){ .work = UNIT_MAP, .elems = n, .alu = alu, .sfu = sfu,
-	                                           .convert = convert })
-		.span;
+	return unitbed_plan(
+		       b,
+		       &(struct unit_job){ .work = UNIT_MAP, .elems = n, .alu = alu, .sfu = sfu, .convert = convert })
+	        .span;
 }
 
 static ps_t reduce(const struct unitbed *b, uint64_t rows, uint64_t cols, uint32_t passes, uint32_t sfu, uint64_t bytes)
 {
-	return unitbed_plan(b, &(struct unit_job){ .work = UNIT_REDUCE, .rows = rows, .cols = cols, .passes = passes,
-	                                           .sfu = sfu, .bytes = bytes })
-		.span;
+	return unitbed_plan(b, &(struct unit_job){ .work = UNIT_REDUCE,
+	                                           .rows = rows,
+	                                           .cols = cols,
+	                                           .passes = passes,
+	                                           .sfu = sfu,
+	                                           .bytes = bytes })
+	        .span;
 }
 
 TEST(a_map_takes_the_slowest_pipe_and_the_pipeline_once)
@@ -75,6 +80,7 @@ TEST(more_cores_never_slow_a_reduction_a_map_or_a_sort)
 	}
 }
 
-SUITE(t_unit_vector, T(a_map_takes_the_slowest_pipe_and_the_pipeline_once)
-                     T(a_divide_takes_the_dividers_cycles_and_counts_them_as_work)
-                     T(a_short_row_is_reduced_on_one_core) T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
+SUITE(t_unit_vector,
+      T(a_map_takes_the_slowest_pipe_and_the_pipeline_once)
+              T(a_divide_takes_the_dividers_cycles_and_counts_them_as_work) T(a_short_row_is_reduced_on_one_core)
+                      T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
