@@ -23,9 +23,10 @@
  *
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
- *   traces/db/tracedb   the trace database (_write: imports, _link: who launched what, _read: selections, _group: their
- *                    sums, _piece: some at a time, _range: steps, _stat: statistics and counters, _int: shared), with
- *                    trace_args (arguments as text), nest (who encloses whom), intern, idmap
+ *   traces/db/tracedb   the trace database (_write: imports, _text: names, _link: who launched what, _read: selections,
+ *                    _launch: their launches, _group: sums of them, _piece: some at a time, _range: steps, _stat:
+ *                    statistics and counters, _int: shared), with trace_args (arguments as text), nest (who encloses
+ *                    whom), intern, idmap
  *   traces/read/format    which profiler wrote a file; input: its bytes, unzipped
  *   traces/read/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
  *   traces/read/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);

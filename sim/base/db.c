@@ -466,6 +466,14 @@ int db_run(struct db *d, sqlite3_stmt *s, struct err *e)
 	return rc;
 }
 
+int db_number(struct db *d, sqlite3_stmt *s, int64_t *n, struct err *e)
+{
+	if (!s || db_step(d, s, e) < 0)
+		return -1;
+	*n = db_col_i64(s, 0);
+	return db_run(d, s, e);
+}
+
 int64_t db_col_i64(sqlite3_stmt *s, int i)
 {
 	return sqlite3_column_int64(s, i);

@@ -41,6 +41,8 @@ void db_bind_null(struct sqlite3_stmt *s, int i);
 /* 1 a row, 0 done (and reset), -1 error. */
 int db_step(struct db *d, struct sqlite3_stmt *s, struct err *e);
 int db_run(struct db *d, struct sqlite3_stmt *s, struct err *e); /* step to the end, ignore rows, reset */
+/* The one number that a statement gives; NULL is one that db_stmt could not make, which has set `e`. */
+int db_number(struct db *d, struct sqlite3_stmt *s, int64_t *n, struct err *e);
 int64_t db_col_i64(struct sqlite3_stmt *s, int i);
 double db_col_f64(struct sqlite3_stmt *s, int i);
 const char *db_col_text(struct sqlite3_stmt *s, int i); /* "" for NULL; valid until the next step */

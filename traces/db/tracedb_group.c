@@ -80,7 +80,7 @@ static int find_op(struct tracedb_load *l, struct scan *c, int64_t id, struct er
 	if ((rc = db_step(l->t->db, s, e)) < 0)
 		return -1;
 	if (rc == 0)
-		return err_set(e, ERR_IO, "'%s' is damaged: it lacks op %lld", db_path(l->t->db), (long long)id);
+		return tracedb_damaged(l, "it lacks op", id, e);
 	c->op = id;
 	c->op_name = db_col_i64(s, 0);
 	c->op_args = db_col_i64(s, 1);
@@ -138,8 +138,7 @@ static int load_first(struct tracedb_load *l, const struct sum *sum, struct trac
 	if ((rc = db_step(l->t->db, s, e)) < 0)
 		return -1;
 	if (rc == 0)
-		return err_set(e, ERR_IO, "'%s' is damaged: it lacks launch %lld", db_path(l->t->db),
-		               (long long)sum->id);
+		return tracedb_damaged(l, "it lacks launch", sum->id, e);
 	if (tracedb_launch_row(l, s, src, &g->first, e) < 0)
 		return -1;
 	g->count = sum->count;
@@ -153,7 +152,7 @@ static int load_firsts(struct tracedb_load *l, const struct scan *c, struct err 
 	struct trace *out = l->out;
 
 	if (!(out->groups = arena_array(l->a, c->n, sizeof *out->groups)))
-		return err_set(e, ERR_NOMEM, "the trace does not fit into the memory allowed for it");
+		return tracedb_no_room(e);
 	for (; out->n_groups < c->n; out->n_groups++)
 		if (load_first(l, &c->sums[out->n_groups], &out->groups[out->n_groups], e) < 0)
 			return -1;

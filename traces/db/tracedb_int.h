@@ -37,8 +37,12 @@ struct tracedb {
 	struct sqlite3_stmt *ins_stat, *ins_metric;
 };
 
-/* tracedb_write.c: the row of a name (> 0), stored when new; -1 error. */
+/* tracedb_text.c: statements of an import; the row of a name, of an op's arguments (> 0), stored when new, -1 error; and a
+ * text in which bytes that are no UTF-8 are replaced, good until the next, NULL error. */
+int tracedb_text_prepare(struct tracedb *t, struct err *e);
 int64_t tracedb_name(struct tracedb *t, const char *name, struct err *e);
+int64_t tracedb_args(struct tracedb *t, const struct trace_arg *args, uint32_t n, struct err *e);
+const char *tracedb_utf8(struct tracedb *t, const char *text, size_t n, struct err *e);
 /* tracedb_stat.c: statements of an import; metrics to the launches they are of, once those have their ids; and the
  * statistics of all files, into `a`. */
 int tracedb_stat_prepare(struct tracedb *t, struct err *e);
@@ -48,7 +52,7 @@ int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, str
 /* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
 int tracedb_link(struct tracedb *t, struct err *e);
 
-/* --- a load in progress: tracedb_read.c, tracedb_group.c, tracedb_piece.c ------------------------------------- */
+/* --- a load in progress: tracedb_read.c; the others are called by it ------------------------------------------- */
 
 struct tracedb_source {
 	int64_t id, base, shift;
@@ -74,6 +78,23 @@ struct tracedb_load {
 	struct idmap names, args, ops;
 };
 
+/* Times add up modulo 2^64: a damaged file may hold any number, and the sum is then just as wrong. */
+static inline int64_t ns_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t ns_sub(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* tracedb_launch.c. Errors, always -1: the arena is full; `what` with its number is not as it must be. */
+int tracedb_no_room(struct err *e);
+int tracedb_damaged(const struct tracedb_load *l, const char *what, int64_t id, struct err *e);
+/* Error: the selection is empty, and statistics do not do; 0: they do. */
+int tracedb_nothing(const struct tracedb_load *l, struct err *e);
+const struct tracedb_source *tracedb_source_of(const struct tracedb_load *l, int64_t id); /* NULL: there is none */
+const char *tracedb_load_name(struct tracedb_load *l, int64_t id, struct err *e);         /* NULL: error */
 /* A row of TRACEDB_LAUNCH_COLUMNS. */
 #define TRACEDB_LAUNCH_COLUMNS \
 	"l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
@@ -86,10 +107,10 @@ typedef int tracedb_row(struct tracedb_load *l, struct sqlite3_stmt *s, const st
                         void *arg, struct err *e);
 /* Runs a statement of (source, from, to) over every window; `row` of NULL only counts. */
 int tracedb_each_window(struct tracedb_load *l, const char *sql, size_t *n, tracedb_row *row, void *arg, struct err *e);
-/* Error: the selection is empty, and statistics do not do; 0: they do. */
-int tracedb_nothing(const struct tracedb_load *l, struct err *e);
 /* The launches of the windows and the host's waits, into l->out. */
 int tracedb_launches(struct tracedb_load *l, struct err *e);
+
+/* tracedb_group.c, tracedb_piece.c: a selection summed, and some launches at a time. */
 int tracedb_group(struct tracedb_load *l, struct err *e);
 int tracedb_pieces(struct tracedb_load *l, struct err *e);
 

@@ -119,38 +119,31 @@ static int count_linked(struct tracedb *t, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db, "select count(*) from launch where source = ? and op is not null", e);
 
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, t->source);
-	if (db_step(t->db, s, e) < 0)
-		return -1;
-	t->st.linked = db_col_i64(s, 0);
-	return db_run(t->db, s, e);
+	if (s)
+		db_bind_i64(s, 1, t->source);
+	return db_number(t->db, s, &t->st.linked, e);
 }
+
+#define KINDS_OF_DEVICE "select count(*) from (select 1 from device group by name, sm_major, sm_minor)"
 
 /* Times of two sorts of device add up to nothing, and ops are laid out by one device. Those that ran nothing, such as a
  * second GPU for the screen, do not count; nor does what a profiler does not say. */
 static int one_kind_of_device(struct tracedb *t, struct err *e)
 {
-	struct sqlite3_stmt *n =
-		db_stmt(t->db, "select count(*) from (select 1 from device group by name, sm_major, sm_minor)", e);
-	struct sqlite3_stmt *s = n ? db_stmt(t->db,
-	                                     "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
-	                                     " join source f on f.id = d.source where exists (select 1 from launch l"
-	                                     " where l.source = d.source and l.device = d.id)"
-	                                     " order by d.source, d.id",
-	                                     e)
-	                           : NULL;
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select d.name, d.sm_major * 10 + d.sm_minor, f.file from device d"
+	                                 " join source f on f.id = d.source where exists (select 1 from launch l"
+	                                 " where l.source = d.source and l.device = d.id)"
+	                                 " order by d.source, d.id",
+	                                 e);
 	static const char unnamed[] = "GPU of compute capability "; /* what Nsight Compute's tables say of one */
 	struct str name = STR_INIT, file = STR_INIT, shown = STR_INIT;
-	int64_t compute = 0;
+	int64_t compute = 0, kinds;
 	int rc;
 
-	if (!s || db_step(t->db, n, e) < 0)
+	if (!s || db_number(t->db, db_stmt(t->db, KINDS_OF_DEVICE, e), &kinds, e) < 0)
 		return -1;
-	rc = db_col_i64(n, 0) > 1;
-	if (db_run(t->db, n, e) < 0)
-		return -1;
+	rc = kinds > 1;
 	while (rc > 0 && (rc = db_step(t->db, s, e)) == 1) {
 		const char *stored = db_col_text(s, 0),
 			   *other = strncmp(stored, unnamed, strlen(unnamed)) == 0 ? "" : stored;
@@ -184,21 +177,11 @@ static int one_kind_of_device(struct tracedb *t, struct err *e)
 	return rc;
 }
 
-static int last_launch(struct tracedb *t, int64_t *id, struct err *e)
-{
-	struct sqlite3_stmt *s = db_stmt(t->db, "select coalesce(max(id), 0) from launch", e);
-
-	if (!s || db_step(t->db, s, e) < 0)
-		return -1;
-	*id = db_col_i64(s, 0);
-	return db_run(t->db, s, e);
-}
-
 int tracedb_link(struct tracedb *t, struct err *e)
 {
 	int64_t before;
 
-	if (last_launch(t, &before, e) < 0)
+	if (db_number(t->db, db_stmt(t->db, "select coalesce(max(id), 0) from launch", e), &before, e) < 0)
 		return -1;
 	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 ||
 	    run_for_source(t, move_launches, e) < 0 || tracedb_stat_link(t, before, e) < 0 ||

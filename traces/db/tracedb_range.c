@@ -102,16 +102,12 @@ static int collect(struct tracedb *t, struct names *out, struct err *e)
 
 int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "select exists(select 1 from launch)", e);
 	struct names stems = { NULL, 0, 0 };
-	bool any;
+	int64_t any;
 	int rc;
 
 	*steps = 0;
-	if (!s || db_step(t->db, s, e) < 0)
-		return -1;
-	any = db_col_i64(s, 0) != 0;
-	if (db_run(t->db, s, e) < 0)
+	if (db_number(t->db, db_stmt(t->db, "select exists(select 1 from launch)", e), &any, e) < 0)
 		return -1;
 	if (!any)
 		return 0;
@@ -127,18 +123,14 @@ int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, stru
 	                                 "update range set wall_ns = ? where on_device = 0 and name in"
 	                                 " (select id from name where text = ?)",
 	                                 e);
-	struct sqlite3_stmt *changes = s ? db_stmt(t->db, "select changes()", e) : NULL;
 	int64_t n;
 
 	assert(!t->importing && wall_ns >= 0);
-	if (!changes)
+	if (!s)
 		return -1;
 	db_bind_i64(s, 1, wall_ns);
 	db_bind_text(s, 2, range);
-	if (db_run(t->db, s, e) < 0 || db_step(t->db, changes, e) < 0)
-		return -1;
-	n = db_col_i64(changes, 0);
-	if (db_run(t->db, changes, e) < 0)
+	if (db_run(t->db, s, e) < 0 || db_number(t->db, db_stmt(t->db, "select changes()", e), &n, e) < 0)
 		return -1;
 	return n ? 0 : err_set(e, ERR_IO, "no range '%s' in '%s'", range, db_path(t->db));
 }

@@ -79,21 +79,18 @@ static int64_t or_none(struct sqlite3_stmt *s, int i)
 
 int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, struct err *e)
 {
-	struct sqlite3_stmt *n = db_stmt(t->db, "select count(*) from kernel_stat", e);
-	struct sqlite3_stmt *s = n ? db_stmt(t->db,
-	                                     "select n.text, k.instances, k.total_ns, k.min_ns, k.median_ns,"
-	                                     " k.max_ns, k.deviation_ns from kernel_stat k join name n"
-	                                     " on n.id = k.name order by k.id",
-	                                     e)
-	                           : NULL;
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select n.text, k.instances, k.total_ns, k.min_ns, k.median_ns,"
+	                                 " k.max_ns, k.deviation_ns from kernel_stat k join name n"
+	                                 " on n.id = k.name order by k.id",
+	                                 e);
+	int64_t n;
 	size_t max;
 	int rc;
 
-	if (!s || db_step(t->db, n, e) < 0)
+	if (!s || db_number(t->db, db_stmt(t->db, "select count(*) from kernel_stat", e), &n, e) < 0)
 		return -1;
-	max = (size_t)db_col_i64(n, 0);
-	if (db_run(t->db, n, e) < 0)
-		return -1;
+	max = (size_t)n;
 	if (!(out->stats = arena_array(a, max ? max : 1, sizeof *out->stats)))
 		return err_set(e, ERR_NOMEM, "the statistics do not fit into the memory allowed for them");
 	while ((rc = db_step(t->db, s, e)) == 1 && out->n_stats < max) {

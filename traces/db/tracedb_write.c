@@ -5,79 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/hash.h"
-#include "traces/db/trace_args.h"
-
-/* --- names and arguments, stored once -------------------------------------------------------------------------- */
-
-static int64_t insert_text(struct tracedb *t, struct sqlite3_stmt *ins, const char *text, struct err *e)
-{
-	db_bind_text(ins, 1, text);
-	return db_run(t->db, ins, e) < 0 ? -1 : db_last_id(t->db);
-}
-
-static int64_t find_name(struct tracedb *t, const char *text, struct err *e)
-{
-	int64_t id = 0;
-	int rc;
-
-	db_bind_text(t->find_name, 1, text);
-	if ((rc = db_step(t->db, t->find_name, e)) < 0)
-		return -1;
-	if (rc == 1) {
-		id = db_col_i64(t->find_name, 0);
-		if (db_run(t->db, t->find_name, e) < 0)
-			return -1;
-	}
-	return id;
-}
-
-/* By words: kernel names are long, and each is looked up at every launch. In memory only, so order of bytes is free. */
-static uint64_t text_hash(const char *text, size_t n)
-{
-	uint64_t h = n, word;
-
-	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
-		memcpy(&word, text, sizeof word);
-		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
-	}
-	word = 0;
-	memcpy(&word, text, n);
-	return hash_mix(h ^ word);
-}
-
-/* Row of a text in name or args (> 0), stored when new; -1 error. Bytes that are no UTF-8 are replaced. */
-static int64_t text_id(struct tracedb *t, bool is_name, const char *text, size_t n, struct err *e)
-{
-	struct intern *in = is_name ? t->names : t->args;
-	const uint64_t hash = text_hash(text, n);
-	const char *stored = text;
-	int64_t id = intern_find(in, text, n, hash);
-
-	if (id)
-		return id;
-	if (!trace_utf8_ok(text, n)) {
-		str_clear(&t->clean);
-		trace_utf8(text, n, &t->clean);
-		if (t->clean.failed)
-			return err_set(e, ERR_NOMEM, "out of memory");
-		stored = str_c(&t->clean);
-	}
-	/* Two rows of equal arguments do no harm; a name must be one row, as statistics group by it. */
-	if (is_name && (id = find_name(t, stored, e)) < 0)
-		return -1;
-	if (id == 0 && (id = insert_text(t, is_name ? t->ins_name : t->ins_args, stored, e)) < 0)
-		return -1;
-	intern_put(in, text, n, hash, id);
-	return id;
-}
-
-int64_t tracedb_name(struct tracedb *t, const char *name, struct err *e)
-{
-	return text_id(t, true, name, strlen(name), e);
-}
-
 static void note_start(struct tracedb *t, int64_t start_ns)
 {
 	if (!t->any || start_ns < t->first_ns)
@@ -93,9 +20,6 @@ static int prepare(struct tracedb *t, struct err *e)
 		struct sqlite3_stmt **to;
 		const char *sql;
 	} all[] = {
-		{ &t->find_name, "select id from name where text = ?" },
-		{ &t->ins_name, "insert into name(text) values(?)" },
-		{ &t->ins_args, "insert into args(text) values(?)" },
 		{ &t->ins_device, "insert or ignore into device values(?,?,?,?,?,?,?,?,?)" },
 		{ &t->ins_launch, "insert into new_launch values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
 		                  "?,?,?,?,?,?,?,?,?)" },
@@ -137,15 +61,6 @@ static void end_import(struct tracedb *t)
 	db_exec(t->db, "pragma cache_size = -2000; pragma foreign_keys = on", &ignored);
 }
 
-/* The one number a statement gives. */
-static int ask(struct tracedb *t, struct sqlite3_stmt *s, int64_t *n, struct err *e)
-{
-	if (!s || db_step(t->db, s, e) < 0)
-		return -1;
-	*n = db_col_i64(s, 0);
-	return db_run(t->db, s, e);
-}
-
 /* 1 it is there, 0 not, -1 error. */
 static int has_digest(struct tracedb *t, const char *digest, struct err *e)
 {
@@ -154,7 +69,7 @@ static int has_digest(struct tracedb *t, const char *digest, struct err *e)
 
 	if (s)
 		db_bind_text(s, 1, digest);
-	return ask(t, s, &n, e) < 0 ? -1 : n > 0;
+	return db_number(t->db, s, &n, e) < 0 ? -1 : n > 0;
 }
 
 static int insert_source(struct tracedb *t, const struct trace_import *src, struct err *e)
@@ -198,8 +113,9 @@ int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err 
 	t->n_threads = 0;
 	memset(&t->st, 0, sizeof t->st);
 	if ((rc = has_digest(t, src->digest, e)) != 0 || (rc = prepare(t, e)) < 0 ||
-	    (rc = tracedb_stat_prepare(t, e)) < 0 || (rc = insert_source(t, src, e)) < 0 ||
-	    (rc = ask(t, db_stmt(t->db, "select coalesce(max(id), 0) from op", e), &t->last_op, e)) < 0)
+	    (rc = tracedb_text_prepare(t, e)) < 0 || (rc = tracedb_stat_prepare(t, e)) < 0 ||
+	    (rc = insert_source(t, src, e)) < 0 ||
+	    (rc = db_number(t->db, db_stmt(t->db, "select coalesce(max(id), 0) from op", e), &t->last_op, e)) < 0)
 		tracedb_abort(t);
 	return rc;
 }
@@ -255,14 +171,11 @@ void tracedb_abort(struct tracedb *t)
 int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct err *e)
 {
 	struct sqlite3_stmt *s = t->ins_device;
-	const char *name = d->name;
+	const char *name = tracedb_utf8(t, d->name, strlen(d->name), e);
 
 	assert(t->importing);
-	if (!trace_utf8_ok(name, strlen(name))) {
-		str_clear(&t->clean);
-		trace_utf8(name, strlen(name), &t->clean);
-		name = str_c(&t->clean);
-	}
+	if (!name)
+		return -1;
 	db_bind_i64(s, 1, t->source);
 	db_bind_i64(s, 2, d->id);
 	db_bind_text(s, 3, name);
@@ -341,13 +254,8 @@ int tracedb_put_op(struct tracedb *t, const struct trace_op *o, int64_t external
 	assert(t->importing && o->dur_ns >= 0 && o->n_args <= TRACE_MAX_ARGS);
 	if (name < 0)
 		return -1;
-	if (o->n_args > 0) {
-		trace_args_encode(o->args, o->n_args, &t->text);
-		if (t->text.failed)
-			return err_set(e, ERR_NOMEM, "out of memory");
-		if ((args = text_id(t, false, str_c(&t->text), t->text.len, e)) < 0)
-			return -1;
-	}
+	if (o->n_args > 0 && (args = tracedb_args(t, o->args, o->n_args, e)) < 0)
+		return -1;
 	nest = nest_of(t, o->thread);
 	t->unsorted |= !nest || !nest_in_order(nest, o->start_ns, o->dur_ns);
 	t->last_op++;
