@@ -29,8 +29,8 @@ GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu
       gpu_chain gpu_walk gpu kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf machine_gpu
 TRACE_TEXT = decimal input csv measure
-TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_link tracedb_write tracedb_range \
-           tracedb_launch tracedb_group tracedb_piece tracedb_read
+TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
+           tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
              capture_spool capture_import replay replay_file format
 RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export

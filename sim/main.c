@@ -16,7 +16,7 @@
  *   sim/base/stat    counters, registered once with name, unit and help
  *   sim/base/yaml    YAML with places
  *   sim/base/cfg     one row a parameter (_value: units, _yaml: files, _int: shared)
- *   sim/base/db      SQLite with our errors
+ *   sim/base/db      SQLite with our errors (db_mode: how one is opened)
  *   sim/base/expr    expressions of a user over named values
  *   sim/base/path    where data files are
  *   sim/base/version which build this is
@@ -24,8 +24,8 @@
  *   what was measured                                               (L3 traces/)
  *   traces/trace     a trace as plain data
  *   traces/db/tracedb   the trace database (_write: imports, _text: names, _link: who launched what, _read: selections,
- *                    _launch: their launches, _group: sums of them, _piece: some at a time, _range: steps, _stat:
- *                    statistics and counters, _int: shared), with trace_args (arguments as text), nest (who encloses
+ *                    _launch: their launches, _group: sums of them, _piece: some at a time, _range: steps, _sum: what it
+ *                    holds, _stat: statistics and counters, _mark: what an import needs again, _int: shared), with trace_args (arguments as text), nest (who encloses
  *                    whom), intern, idmap
  *   traces/read/format    which profiler wrote a file; input: its bytes, unzipped
  *   traces/read/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal

@@ -16,7 +16,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/base/db.h"
+#include "sim/base/db_mode.h"
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */

@@ -4,6 +4,7 @@
 #define NPUSIM_RESULTS_DB_RES_INT_H
 
 #include "results/db/res_sweep.h"
+#include "sim/base/db.h"
 
 struct resdb {
 	struct db *db;

@@ -468,10 +468,10 @@ int db_run(struct db *d, sqlite3_stmt *s, struct err *e)
 
 int db_number(struct db *d, sqlite3_stmt *s, int64_t *n, struct err *e)
 {
-	if (!s || db_step(d, s, e) < 0)
-		return -1;
-	*n = db_col_i64(s, 0);
-	return db_run(d, s, e);
+	const int rc = s ? db_step(d, s, e) : -1;
+
+	*n = rc == 1 ? db_col_i64(s, 0) : 0;
+	return rc == 1 ? db_run(d, s, e) : rc;
 }
 
 int64_t db_col_i64(sqlite3_stmt *s, int i)

@@ -11,12 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/db_mode.h"
 #include "sim/base/err.h"
 
 struct db;
 struct sqlite3_stmt;
-
-enum db_mode { DB_READ, DB_WRITE /* create if absent */ };
 
 /* migrations[i] brings user_version i to i + 1; `app_id` is checked so that a trace is not opened as results. */
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
@@ -41,7 +40,7 @@ void db_bind_null(struct sqlite3_stmt *s, int i);
 /* 1 a row, 0 done (and reset), -1 error. */
 int db_step(struct db *d, struct sqlite3_stmt *s, struct err *e);
 int db_run(struct db *d, struct sqlite3_stmt *s, struct err *e); /* step to the end, ignore rows, reset */
-/* The one number that a statement gives; NULL is one that db_stmt could not make, which has set `e`. */
+/* The one number that a statement gives, 0 without a row; a NULL statement is one that could not be made, with `e` set. */
 int db_number(struct db *d, struct sqlite3_stmt *s, int64_t *n, struct err *e);
 int64_t db_col_i64(struct sqlite3_stmt *s, int i);
 double db_col_f64(struct sqlite3_stmt *s, int i);

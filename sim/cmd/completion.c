@@ -12,6 +12,7 @@
 
 #include "arch/machine/machine_cfg.h"
 #include "sim/base/path.h"
+#include "traces/db/tracedb_sum.h"
 
 /* --- the scripts ------------------------------------------------------------------------------------------- */
 
@@ -235,26 +236,34 @@ static int keys(const char *before, const char *typed, bool values, struct str *
 	return made == MACHINE_KINDS ? 0 : -1;
 }
 
+struct typed {
+	const char *before, *text;
+	struct str *out;
+};
+
+static int range_name(void *arg, const char *name, struct err *e)
+{
+	const struct typed *t = arg;
+
+	(void)e;
+	candidate(t->before, name, "", t->text, "annotation", t->out);
+	return 0;
+}
+
 /* Ranges of the first trace database among the words; none where it cannot be read. */
 static void ranges(const struct words *w, const char *before, const char *typed, struct str *out)
 {
+	struct typed x = { before, typed, out };
 	struct err none = ERR_INIT;
 	struct tracedb *t = NULL;
-	struct sqlite3_stmt *s;
 
-	for (int i = 0; i < w->n && !t; i++)
+	for (int i = 0; i < w->n && !t; i++) {
+		err_clear(&none);
 		if (ends(w->v[i], strlen(w->v[i]), ".db"))
 			t = tracedb_open(w->v[i], DB_READ, &none);
-	s = t ? db_stmt(tracedb_db(t),
-	                "select n.text from range r join name n on n.id = r.name"
-	                " where r.on_device = 0 and substr(n.text, 1, length(?1)) = ?1"
-	                " group by n.text order by min(r.start_ns), n.text limit 500",
-	                &none)
-	      : NULL;
-	if (s)
-		db_bind_text(s, 1, typed);
-	while (s && db_step(tracedb_db(t), s, &none) == 1)
-		candidate(before, db_col_text(s, 0), "", typed, "annotation", out);
+	}
+	if (t)
+		tracedb_range_names(t, typed, 500, range_name, &x, &none);
 	tracedb_free(t);
 }
 

@@ -1,7 +1,10 @@
 /* trace.c - npusim trace: the table of its commands, and trace show. */
 #include "sim/cmd/cmd.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "traces/db/tracedb_sum.h"
 
 const struct cmd cmd_trace_table[] = {
 	{ "import", cmd_trace_import, NULL, "read profiler files into a trace database" },
@@ -21,139 +24,171 @@ const struct cmd cmd_trace_table[] = {
 
 /* --- show -------------------------------------------------------------------------------------------------- */
 
-/* One query is one table: its columns come out as they are named, in the order of the query. */
-struct part {
-	const char *key, *title, *sql;
-	struct out_col cols[12];
-	int n_cols;
+/* Where a row goes: into a table or a JSON document, under columns that are named once for both. */
+struct row {
+	struct out_table *table; /* NULL: into the document */
+	struct out_json *json;
+	const struct out_col *cols, *next;
 };
 
-/* Sums by range go by the launches' at_ns, as every selection does (see tracedb.h). */
-/* clang-format off */
-static const struct part parts[] = {
-	{ "sources", "files",
-	  "select s.file, s.tool, iif(s.profiled, 'yes', 'no'),"
-	  " (select count(*) from launch l where l.source = s.id and l.kind = 0)"
-	  " + (select coalesce(sum(k.instances), 0) from kernel_stat k where k.source = s.id),"
-	  " (select count(*) from launch l where l.source = s.id and l.kind = 1),"
-	  " (select count(*) from launch l where l.source = s.id and l.kind = 2),"
-	  " (select count(*) from op o where o.source = s.id),"
-	  " (select count(*) from call c where c.source = s.id and c.kind = 2),"
-	  " s.wall_ns / 1e3, s.digest from source s order by s.id",
-	  { { "file", OUT_TEXT, 0 }, { "tool", OUT_TEXT, 0 }, { "profiled", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 },
-	    { "copies", OUT_INT, 0 }, { "sets", OUT_INT, 0 }, { "ops", OUT_INT, 0 }, { "syncs", OUT_INT, 0 },
-	    { "wall_us", OUT_REAL, 3 }, { "digest", OUT_TEXT, 0 } }, 10 },
-	{ "devices", "devices",
-	  "select id, name, sm_major || '.' || sm_minor, sms, mem_bytes, smem_per_sm, regs_per_sm from device"
-	  " group by id order by id",
-	  { { "device", OUT_INT, 0 }, { "name", OUT_TEXT, 0 }, { "compute", OUT_TEXT, 0 }, { "sms", OUT_INT, 0 },
-	    { "mem_bytes", OUT_INT, 0 }, { "smem_per_sm", OUT_INT, 0 }, { "regs_per_sm", OUT_INT, 0 } }, 7 },
+static void row_begin(struct row *r)
+{
+	r->next = r->cols;
+	if (!r->table)
+		out_json_open(r->json, NULL, '{');
+}
+
+static void row_text(struct row *r, const char *v)
+{
+	if (r->table)
+		out_text(r->table, v);
+	else
+		out_json_text(r->json, r->next->name, v);
+	r->next++;
+}
+
+static void row_int(struct row *r, int64_t v)
+{
+	if (r->table)
+		out_int(r->table, v);
+	else
+		out_json_int(r->json, r->next->name, v);
+	r->next++;
+}
+
+/* Nanoseconds, in us; below 0: null. */
+static void row_us(struct row *r, int64_t ns)
+{
+	const double us = ns < 0 ? NAN : cmd_us(ns);
+
+	if (r->table)
+		out_real_or_null(r->table, us);
+	else
+		out_json_real(r->json, r->next->name, us);
+	r->next++;
+}
+
+static int row_end(struct row *r)
+{
+	if (!r->table)
+		out_json_close(r->json, '}');
+	return 0;
+}
+
+static const struct out_col file_cols[] = {
+	{ "file", OUT_TEXT, 0 },    { "tool", OUT_TEXT, 0 },   { "profiled", OUT_TEXT, 0 }, { "kernels", OUT_INT, 0 },
+	{ "copies", OUT_INT, 0 },   { "sets", OUT_INT, 0 },    { "ops", OUT_INT, 0 },       { "syncs", OUT_INT, 0 },
+	{ "wall_us", OUT_REAL, 3 }, { "digest", OUT_TEXT, 0 },
+};
+
+static int file_row(void *arg, const struct tracedb_file *f, struct err *e)
+{
+	struct row *r = arg;
+
+	(void)e;
+	row_begin(r);
+	row_text(r, f->file);
+	row_text(r, f->tool);
+	row_text(r, f->profiled ? "yes" : "no");
+	row_int(r, f->kernels);
+	row_int(r, f->copies);
+	row_int(r, f->sets);
+	row_int(r, f->ops);
+	row_int(r, f->syncs);
+	row_us(r, f->wall_ns);
+	row_text(r, f->digest);
+	return row_end(r);
+}
+
+static int files(struct tracedb *t, struct row *r, struct err *e)
+{
+	return tracedb_each_file(t, file_row, r, e);
+}
+
+static const struct out_col device_cols[] = {
+	{ "device", OUT_INT, 0 },      { "name", OUT_TEXT, 0 },     { "compute", OUT_TEXT, 0 },
+	{ "sms", OUT_INT, 0 },         { "mem_bytes", OUT_INT, 0 }, { "smem_per_sm", OUT_INT, 0 },
+	{ "regs_per_sm", OUT_INT, 0 },
+};
+
+static int device_row(void *arg, const struct trace_device *d, struct err *e)
+{
+	struct row *r = arg;
+	char compute[32];
+
+	(void)e;
+	snprintf(compute, sizeof compute, "%d.%d", (int)d->sm_major, (int)d->sm_minor);
+	row_begin(r);
+	row_int(r, d->id);
+	row_text(r, d->name);
+	row_text(r, compute);
+	row_int(r, d->sms);
+	row_int(r, d->mem_bytes);
+	row_int(r, d->smem_per_sm);
+	row_int(r, d->regs_per_sm);
+	return row_end(r);
+}
+
+static int devices(struct tracedb *t, struct row *r, struct err *e)
+{
+	return tracedb_each_device(t, device_row, r, e);
+}
+
+static const struct out_col range_cols[] = {
+	{ "range", OUT_TEXT, 0 },   { "count", OUT_INT, 0 },      { "launches", OUT_INT, 0 },
+	{ "kernels", OUT_INT, 0 },  { "kernel_us", OUT_REAL, 3 }, { "copy_us", OUT_REAL, 3 },
+	{ "span_us", OUT_REAL, 3 }, { "wall_us", OUT_REAL, 3 },
+};
+
+static int range_row(void *arg, const struct tracedb_ranges *x, struct err *e)
+{
+	struct row *r = arg;
+
+	(void)e;
+	row_begin(r);
+	row_text(r, x->name);
+	row_int(r, x->count);
+	row_int(r, x->launches);
+	row_int(r, x->kernels);
+	row_us(r, x->kernel_ns);
+	row_us(r, x->other_ns);
+	row_us(r, x->span_ns);
+	row_us(r, x->wall_ns);
+	return row_end(r);
+}
+
+static int ranges(struct tracedb *t, struct row *r, struct err *e)
+{
+	return tracedb_each_range(t, range_row, r, e);
+}
+
+static const struct part {
+	const char *key, *title;
+	const struct out_col *cols;
+	int n_cols;
+	int (*rows)(struct tracedb *t, struct row *r, struct err *e);
+} parts[] = {
+	{ "sources", "files", file_cols, sizeof file_cols / sizeof *file_cols, files },
+	{ "devices", "devices", device_cols, sizeof device_cols / sizeof *device_cols, devices },
 	{ "ranges",
 	  "ranges (span_us is the annotation's length under the profiler, which stretches it: no measure of speed)",
-	  "select n.text, count(*), sum(k.launches), sum(k.kernels), sum(k.kernel_ns) / 1e3, sum(k.other_ns) / 1e3,"
-	  " sum(r.dur_ns) / 1e3, iif(count(r.wall_ns) = count(*), sum(r.wall_ns) / 1e3, null)"
-	  " from range r join name n on n.id = r.name join"
-	  " (select q.id as range, count(l.id) as launches, count(iif(l.kind = 0, 1, null)) as kernels,"
-	  "  total(iif(l.kind = 0, l.dur_ns, 0)) as kernel_ns, total(iif(l.kind = 0, 0, l.dur_ns)) as other_ns"
-	  "  from range q left join launch l on l.source = q.source and l.at_ns >= q.start_ns"
-	  "  and l.at_ns < q.start_ns + q.dur_ns where q.on_device = 0 group by q.id) k on k.range = r.id"
-	  " where r.on_device = 0 group by r.name order by min(r.start_ns), n.text",
-	  { { "range", OUT_TEXT, 0 }, { "count", OUT_INT, 0 }, { "launches", OUT_INT, 0 }, { "kernels", OUT_INT, 0 },
-	    { "kernel_us", OUT_REAL, 3 }, { "copy_us", OUT_REAL, 3 }, { "span_us", OUT_REAL, 3 },
-	    { "wall_us", OUT_REAL, 3 } }, 8 },
+	  range_cols, sizeof range_cols / sizeof *range_cols, ranges },
 };
-/* clang-format on */
-
 enum { RANGES = 2, N_PARTS = sizeof parts / sizeof *parts };
-
-static int for_each_row(struct tracedb *t, const struct part *p, struct err *e,
-                        void (*row)(void *arg, const struct part *p, struct sqlite3_stmt *s), void *arg)
-{
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(t), p->sql, e);
-	int rc;
-
-	if (!s)
-		return -1;
-	while ((rc = db_step(tracedb_db(t), s, e)) == 1)
-		row(arg, p, s);
-	return rc;
-}
-
-static void table_row(void *arg, const struct part *p, struct sqlite3_stmt *s)
-{
-	for (int i = 0; i < p->n_cols; i++) {
-		if (db_col_null(s, i))
-			out_null(arg);
-		else if (p->cols[i].type == OUT_TEXT)
-			out_text(arg, db_col_text(s, i));
-		else if (p->cols[i].type == OUT_INT)
-			out_int(arg, db_col_i64(s, i));
-		else
-			out_real(arg, db_col_f64(s, i));
-	}
-}
-
-static void json_row(void *arg, const struct part *p, struct sqlite3_stmt *s)
-{
-	struct out_json *j = arg;
-
-	out_json_open(j, NULL, '{');
-	for (int i = 0; i < p->n_cols; i++) {
-		if (db_col_null(s, i))
-			out_json_null(j, p->cols[i].name);
-		else if (p->cols[i].type == OUT_TEXT)
-			out_json_text(j, p->cols[i].name, db_col_text(s, i));
-		else if (p->cols[i].type == OUT_INT)
-			out_json_int(j, p->cols[i].name, db_col_i64(s, i));
-		else
-			out_json_real(j, p->cols[i].name, db_col_f64(s, i));
-	}
-	out_json_close(j, '}');
-}
-
-struct totals {
-	int64_t steps, kernels, copies, sets, syncs, kernel_ns, other_ns, aggregated;
-};
-
-static int read_totals(struct tracedb *t, struct totals *sum, struct err *e)
-{
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(t),
-	                                 "select count(iif(kind = 0, 1, null))"
-	                                 " + (select coalesce(sum(instances), 0) from kernel_stat),"
-	                                 " count(iif(kind = 1, 1, null)), count(iif(kind = 2, 1, null)),"
-	                                 " coalesce(sum(iif(kind = 0, dur_ns, 0)), 0)"
-	                                 " + (select coalesce(sum(total_ns), 0) from kernel_stat),"
-	                                 " coalesce(sum(iif(kind = 0, 0, dur_ns)), 0),"
-	                                 " (select count(*) from call where kind = 2),"
-	                                 " (select coalesce(sum(instances), 0) from kernel_stat) from launch",
-	                                 e);
-
-	if (!s || db_step(tracedb_db(t), s, e) < 0)
-		return -1;
-	*sum = (struct totals){ 0,
-		                db_col_i64(s, 0),
-		                db_col_i64(s, 1),
-		                db_col_i64(s, 2),
-		                db_col_i64(s, 5),
-		                db_col_i64(s, 3),
-		                db_col_i64(s, 4),
-		                db_col_i64(s, 6) };
-	return db_run(tracedb_db(t), s, e) < 0 ? -1 : tracedb_steps(t, &sum->steps, e);
-}
 
 static int show_table(struct tracedb *t, const struct part *p, bool titled, enum out_format f, struct str *out,
                       struct err *e)
 {
-	struct out_table *table = out_table_new(p->cols, p->n_cols, titled ? p->title : NULL);
-	int rc = for_each_row(t, p, e, table_row, table);
+	struct row row = { .table = out_table_new(p->cols, p->n_cols, titled ? p->title : NULL), .cols = p->cols };
+	int rc = p->rows(t, &row, e);
 
 	if (rc == 0)
-		out_table_write(table, f, out);
-	out_table_free(table);
+		out_table_write(row.table, f, out);
+	out_table_free(row.table);
 	return rc;
 }
 
-static int show_tables(struct tracedb *t, const struct totals *sum, struct str *out, struct err *e)
+static int show_tables(struct tracedb *t, const struct tracedb_totals *sum, struct str *out, struct err *e)
 {
 	str_addf(out,
 	         "%lld kernels in %.3f us, %lld copies and sets in %.3f us, %lld host synchronisations,"
@@ -172,7 +207,7 @@ static int show_tables(struct tracedb *t, const struct totals *sum, struct str *
 	return 0;
 }
 
-static int show_json(struct tracedb *t, const struct totals *sum, struct str *out, struct err *e)
+static int show_json(struct tracedb *t, const struct tracedb_totals *sum, struct str *out, struct err *e)
 {
 	struct out_json j;
 
@@ -187,8 +222,10 @@ static int show_json(struct tracedb *t, const struct totals *sum, struct str *ou
 	out_json_real(&j, "kernel_us", cmd_us(sum->kernel_ns));
 	out_json_real(&j, "copy_us", cmd_us(sum->other_ns));
 	for (int i = 0; i < N_PARTS; i++) {
+		struct row row = { .json = &j, .cols = parts[i].cols };
+
 		out_json_open(&j, parts[i].key, '[');
-		if (for_each_row(t, &parts[i], e, json_row, &j) < 0)
+		if (parts[i].rows(t, &row, e) < 0)
 			return -1;
 		out_json_close(&j, ']');
 	}
@@ -199,8 +236,8 @@ static int show_json(struct tracedb *t, const struct totals *sum, struct str *ou
 static int show(const char *path, enum out_format f, struct str *out, struct err *e)
 {
 	struct tracedb *t = cmd_trace_open(path, 0, e);
-	struct totals sum;
-	int rc = t ? read_totals(t, &sum, e) : -1;
+	struct tracedb_totals sum;
+	int rc = t ? tracedb_totals(t, &sum, e) : -1;
 
 	if (rc == 0 && f == OUT_TABLE)
 		rc = show_tables(t, &sum, out, e);

@@ -7,8 +7,6 @@
 #include "sim/cmd/cmd.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,179 +20,17 @@ struct options {
 	ps_t wall;        /* PS_NEVER: not given */
 };
 
-/* --- the unprofiled wall time ------------------------------------------------------------------------------ */
-
-struct step {
-	int64_t id;
-	char *stem;
-};
-struct steps {
-	struct step *v;
-	size_t n, cap;
-};
-
-static void steps_free(struct steps *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		free(s->v[i].stem);
-	free(s->v);
-}
-
-static int steps_add(struct steps *s, int64_t id, const char *name, size_t stem, struct err *e)
-{
-	char *copy = malloc(stem + 1);
-
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct step *v = realloc(s->v, cap * sizeof *v);
-
-		if (!v) {
-			free(copy);
-			copy = NULL;
-		} else {
-			s->v = v;
-			s->cap = cap;
-		}
-	}
-	if (!copy)
-		return err_set(e, ERR_NOMEM, "no memory for the annotations");
-	memcpy(copy, name, stem);
-	copy[stem] = '\0';
-	s->v[s->n++] = (struct step){ id, copy };
-	return 0;
-}
-
-/* The outermost annotations of a file that end in a number, with their names up to it. */
-static int numbered(struct db *db, int64_t source, struct steps *out, struct err *e)
-{
-	struct sqlite3_stmt *s = db_stmt(db,
-	                                 "select r.id, n.text, r.thread, r.start_ns, r.start_ns + r.dur_ns"
-	                                 " from range r join name n on n.id = r.name"
-	                                 " where r.on_device = 0 and r.source = ?"
-	                                 " order by r.thread, r.start_ns, r.dur_ns desc, r.id",
-	                                 e);
-	int64_t thread = 0, end = INT64_MIN;
-	int rc;
-
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, source);
-	while ((rc = db_step(db, s, e)) == 1) {
-		const char *name = db_col_text(s, 1);
-		size_t n = strlen(name), stem = n;
-
-		while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
-			stem--;
-		if (db_col_i64(s, 2) != thread)
-			end = INT64_MIN;
-		thread = db_col_i64(s, 2);
-		if (stem == n || db_col_i64(s, 3) < end)
-			continue;
-		end = db_col_i64(s, 4);
-		if (steps_add(out, db_col_i64(s, 0), name, stem, e) < 0)
-			return -1;
-	}
-	return rc;
-}
-
-static int by_stem(const void *x, const void *y)
-{
-	const struct step *a = x, *b = y;
-
-	return strcmp(a->stem, b->stem);
-}
-
-/* Keeps those of the commonest name. */
-static void commonest(struct steps *s, size_t *first, size_t *count)
-{
-	*first = *count = 0;
-	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, by_stem);
-	for (size_t i = 0, from = 0; i < s->n; i++) {
-		if (strcmp(s->v[i].stem, s->v[from].stem) != 0)
-			from = i;
-		if (i - from + 1 > *count) {
-			*count = i - from + 1;
-			*first = from;
-		}
-	}
-}
-
-static int set_one(struct db *db, const char *sql, int64_t wall_ns, int64_t id, struct err *e)
-{
-	struct sqlite3_stmt *s = db_stmt(db, sql, e);
-
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, wall_ns);
-	db_bind_i64(s, 2, id);
-	return db_run(db, s, e);
-}
-
-static int put_walls(struct db *db, int64_t source, int64_t wall_ns, struct err *e)
-{
-	struct steps all = { NULL, 0, 0 };
-	size_t first, n;
-	int rc;
-
-	if ((rc = numbered(db, source, &all, e)) == 0) {
-		commonest(&all, &first, &n);
-		for (size_t i = 0; rc == 0 && i < n; i++)
-			rc = set_one(db, "update range set wall_ns = ? where id = ?", wall_ns, all.v[first + i].id, e);
-		if (rc == 0)
-			rc = set_one(db, "update source set wall_ns = ? where id = ?", wall_ns * (int64_t)(n ? n : 1),
-			             source, e);
-	}
-	steps_free(&all);
-	return rc;
-}
-
-static int wall_of_steps(struct tracedb *t, int64_t source, int64_t wall_ns, struct err *e)
-{
-	struct db *db = tracedb_db(t);
-
-	if (db_begin(db, e) < 0)
-		return -1;
-	if (put_walls(db, source, wall_ns, e) == 0 && db_commit(db, e) == 0)
-		return 0;
-	db_rollback(db);
-	return -1;
-}
-
-/* The file just imported, or the one of that name that was there before; 0: none. */
-static int find_source(struct tracedb *t, const char *file, bool fresh, int64_t *id, struct err *e)
-{
-	struct db *db = tracedb_db(t);
-	struct sqlite3_stmt *s = db_stmt(db,
-	                                 "select coalesce(max(id), 0) from source where ?1 or file = ?2"
-	                                 " or (select count(*) from source) = 1",
-	                                 e);
-
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, fresh);
-	db_bind_text(s, 2, file);
-	if (db_step(db, s, e) < 0)
-		return -1;
-	*id = db_col_i64(s, 0);
-	return db_run(db, s, e);
-}
-
 static int set_wall(struct tracedb *t, const struct options *o, const char *file, bool fresh, struct err *e)
 {
 	const int64_t ns = (int64_t)(o->wall / PS_NS);
-	int64_t source;
+	int rc = o->range ? tracedb_set_wall(t, o->range, ns, e) : tracedb_set_step_walls(t, file, fresh, ns, e);
 
-	if (o->range)
-		return tracedb_set_wall(t, o->range, ns, e);
-	if (find_source(t, file, fresh, &source, e) < 0)
-		return -1;
-	if (!source)
-		return err_set(e, ERR_USAGE,
-		               "'%s' is in '%s' under another name: say which annotation '--wall' is for"
-		               " with '--range'",
-		               file, o->db);
-	return wall_of_steps(t, source, ns, e);
+	if (rc == 1)
+		rc = err_set(e, ERR_USAGE,
+		             "'%s' is in '%s' under another name: say which annotation '--wall' is for"
+		             " with '--range'",
+		             file, o->db);
+	return rc;
 }
 
 /* --- importing --------------------------------------------------------------------------------------------- */

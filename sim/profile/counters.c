@@ -160,77 +160,43 @@ static struct entry *entry_of(const struct counters *c, int64_t launch)
 	return c && lo < c->n && c->v[lo].launch == launch ? &c->v[lo] : NULL;
 }
 
-static int load_launches(struct counters *c, struct db *db, struct err *e)
+static int add_launch(void *arg, const struct trace_launch *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db,
-	                                 "select l.id, n.text, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y,"
-	                                 " l.block_z from launch l join name n on n.id = l.name where l.id in"
-	                                 " (select launch from metric) order by l.id",
-	                                 e);
-	int rc;
+	struct counters *c = arg;
+	struct entry *x;
 
-	if (!s)
-		return -1;
-	while ((rc = db_step(db, s, e)) == 1) {
-		uint32_t g[3], b[3];
-		struct entry *x;
+	if (c->n == c->cap) {
+		const size_t cap = c->cap ? 2 * c->cap : 256;
+		struct entry *v = realloc(c->v, cap * sizeof *v);
 
-		if (c->n == c->cap) {
-			const size_t cap = c->cap ? 2 * c->cap : 256;
-			struct entry *v = realloc(c->v, cap * sizeof *v);
-
-			if (!v)
-				return no_memory(e);
-			c->v = v;
-			c->cap = cap;
-		}
-		for (int i = 0; i < 3; i++) {
-			g[i] = (uint32_t)db_col_i64(s, 2 + i);
-			b[i] = (uint32_t)db_col_i64(s, 5 + i);
-		}
-		x = &c->v[c->n++];
-		*x = (struct entry){ .launch = db_col_i64(s, 0),
-			             .key = launch_key(db_col_text(s, 1), g, b),
-			             .full = name_key(db_col_text(s, 1), true) };
-		for (int k = 0; k < COUNTERS; k++)
-			x->x.v[k] = NAN;
+		if (!v)
+			return no_memory(e);
+		c->v = v;
+		c->cap = cap;
 	}
-	return rc;
+	x = &c->v[c->n++];
+	*x = (struct entry){ .launch = l->id,
+		             .key = launch_key(l->name, l->grid, l->block),
+		             .full = name_key(l->name, true) };
+	for (int k = 0; k < COUNTERS; k++)
+		x->x.v[k] = NAN;
+	return 0;
 }
 
-static int load_metric(struct counters *c, struct db *db, const struct alias *a, struct err *e)
+struct aliased {
+	struct counters *c;
+	const struct alias *a;
+};
+
+static int add_value(void *arg, int64_t launch, double value, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db,
-	                                 "select m.launch, m.value from metric m where m.name ="
-	                                 " (select id from name where text = ?)",
-	                                 e);
-	int rc;
+	const struct aliased *to = arg;
+	struct entry *x = entry_of(to->c, launch);
 
-	if (!s)
-		return -1;
-	db_bind_text(s, 1, a->name);
-	while ((rc = db_step(db, s, e)) == 1) {
-		struct entry *x = entry_of(c, db_col_i64(s, 0));
-
-		if (x && isnan(x->x.v[a->k]))
-			x->x.v[a->k] = db_col_f64(s, 1) * a->scale;
-	}
-	return rc;
-}
-
-/* A kernel that was not counted, or some that are known as statistics alone. */
-static int find_others(struct counters *c, struct db *db, struct err *e)
-{
-	struct sqlite3_stmt *s = db_stmt(db,
-	                                 "select exists(select 1 from launch l where l.kind = 0 and not exists"
-	                                 " (select 1 from metric m where m.launch = l.id))"
-	                                 " or exists(select 1 from kernel_stat)",
-	                                 e);
-
-	if (!s || db_step(db, s, e) < 0)
-		return -1;
-	c->lend = db_col_i64(s, 0) != 0;
-	return db_run(db, s, e);
+	(void)e;
+	if (x && isnan(x->x.v[to->a->k]))
+		x->x.v[to->a->k] = value * to->a->scale;
+	return 0;
 }
 
 struct order {
@@ -273,11 +239,11 @@ struct counters *counters_load(struct tracedb *t, struct err *e)
 		no_memory(e);
 		return NULL;
 	}
-	rc = load_launches(c, tracedb_db(t), e);
+	rc = tracedb_each_counted(t, add_launch, c, e);
 	for (size_t i = 0; rc == 0 && c->n && i < ALIASES; i++)
-		rc = load_metric(c, tracedb_db(t), &aliases[i], e);
+		rc = tracedb_each_value(t, aliases[i].name, add_value, &(struct aliased){ c, &aliases[i] }, e);
 	if (rc == 0 && c->n)
-		rc = find_others(c, tracedb_db(t), e);
+		rc = tracedb_any_uncounted(t, &c->lend, e);
 	if (rc == 0)
 		rc = make_index(c, e);
 	if (rc == 0)

@@ -81,7 +81,7 @@ static const char *const migrations[] = {
 	" json_extract(j.value, '$[5]') as scalar from args a, json_each(a.text) j;",
 };
 
-/* Where importers put launches until the calls and ops they belong to are all there. */
+/* Where what importers put waits until all it belongs to is there. */
 #define STAGING \
 	"create temp table new_launch(seq integer primary key, kind integer, name integer," \
 	" start_ns integer, dur_ns integer, correlation integer, device integer, context integer, stream integer," \
@@ -89,7 +89,10 @@ static const char *const migrations[] = {
 	" cluster_x integer, cluster_y integer, cluster_z integer, registers integer, smem_static integer," \
 	" smem_dynamic integer, local integer, bytes integer, dir integer, blocking integer, external integer," \
 	" graph integer, graph_node integer);" \
-	"create temp table new_metric(seq integer, name integer, value real, unit text)"
+	"create temp table new_metric(seq integer, name integer, value real, unit text);" \
+	"create temp table new_link(correlation integer primary key, external integer);" \
+	"create temp table new_mark(id integer primary key, begin_ns integer, end_ns integer, thread integer," \
+	" name integer, domain integer)"
 
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 {
@@ -156,9 +159,4 @@ void tracedb_free(struct tracedb *t)
 	str_free(&t->text);
 	str_free(&t->clean);
 	free(t);
-}
-
-struct db *tracedb_db(struct tracedb *t)
-{
-	return t->db;
 }

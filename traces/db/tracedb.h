@@ -10,7 +10,7 @@
 #define NPUSIM_TRACES_DB_TRACEDB_H
 
 #include "sim/base/arena.h"
-#include "sim/base/db.h"
+#include "sim/base/db_mode.h"
 #include "sim/base/err.h"
 #include "traces/trace.h"
 
@@ -21,7 +21,6 @@ struct tracedb;
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e);
 /* Removes the file again when this handle created it and nothing was imported. NULL is fine. */
 void tracedb_free(struct tracedb *t);
-struct db *tracedb_db(struct tracedb *t);
 
 /* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort --------------- */
 struct trace_import {
@@ -59,6 +58,22 @@ int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int6
 int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e);
 /* A counter of the launch put last; of a name that comes twice for one launch the first stands. */
 int tracedb_put_metric(struct tracedb *t, const char *name, double value, const char *unit, struct err *e);
+/* The call of that correlation (not 0) was made inside the op of that `external`; of two the first stands. For profilers that
+ * tell the op of a launch by the call around it alone: tracedb_find_link has it for the launch, 0 none. */
+int tracedb_put_link(struct tracedb *t, int64_t correlation, int64_t external, struct err *e);
+int tracedb_find_link(struct tracedb *t, int64_t correlation, int64_t *external, struct err *e);
+/* A range of the host whose begin and end come apart, in any order, under one id. `name` and `domain` are the importer's own
+ * numbers. What was begun and ended is handed back thread by thread in order of time, of two that start together the longer
+ * first; with `calls` also the calls that have a correlation, where they lie. `each` returns 0, or -1 to stop. */
+struct tracedb_mark {
+	int64_t thread, start_ns, end_ns, name, domain;
+	bool is_call;
+	int64_t correlation; /* of a call, which has no end, name and domain here */
+};
+typedef int tracedb_mark_fn(void *arg, const struct tracedb_mark *m, struct err *e);
+int tracedb_put_begin(struct tracedb *t, int64_t id, const struct tracedb_mark *m, struct err *e);
+int tracedb_put_end(struct tracedb *t, int64_t id, int64_t end_ns, struct err *e);
+int tracedb_each_mark(struct tracedb *t, bool calls, tracedb_mark_fn *each, void *arg, struct err *e);
 /* Notes that the launch put last has no duration in its file. */
 void tracedb_untimed(struct tracedb *t);
 /* An op's argument that did not fit. */
@@ -74,12 +89,15 @@ bool tracedb_is_sync(const char *call);
 /* Records what each annotation of this name takes without the profiler; a load of the range has their sum as its
  * wall_ns, a load of everything what the files were imported with. */
 int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e);
+/* The same for each step (tracedb_steps) of one file, whose wall_ns is their sum then: the file imported last where it is
+ * `fresh`, else the one of that name, or the only one there is. 1: there is none. */
+int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e);
 
 /* --- reading --------------------------------------------------------------------------------------------------- */
-/* In a database that holds profiles of Nsight Compute beside others, the launches of the others. */
 /* Loads the launches of one range (every annotation of that name; NULL: all) with their ops and the ops' ancestors
  * into `a`. An unknown range names the nearest; a selection without launches is an error. Times count from base_ns,
- * the earliest moment stored, so none is negative. */
+ * the earliest moment stored, so none is negative. In a database that holds profiles of Nsight Compute beside others, the
+ * launches of the others. */
 int tracedb_load(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 /* The same, and a database that has statistics alone is no error: n_launches is 0 then. For what only adds times up. */
 int tracedb_load_any(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
@@ -96,5 +114,12 @@ int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_
  * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no
  * steps); 1 when there are launches but no such annotation, 0 without launches. */
 int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e);
+/* The launches that have metrics, in order of their ids; a metric's values by launch; whether there are kernels without
+ * metrics, or some known as statistics alone. What is given lasts as long as the call; it returns 0, or -1 to stop. */
+typedef int tracedb_counted_fn(void *arg, const struct trace_launch *l, struct err *e); /* id, name, grid, block */
+int tracedb_each_counted(struct tracedb *t, tracedb_counted_fn *each, void *arg, struct err *e);
+typedef int tracedb_value_fn(void *arg, int64_t launch, double value, struct err *e);
+int tracedb_each_value(struct tracedb *t, const char *metric, tracedb_value_fn *each, void *arg, struct err *e);
+int tracedb_any_uncounted(struct tracedb *t, bool *any, struct err *e);
 
 #endif

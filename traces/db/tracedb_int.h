@@ -1,8 +1,9 @@
-/* tracedb_int.h - what the files of the trace database share: the handle, and no more. Only traces/db/tracedb*.c
- * include it. */
+/* tracedb_int.h - what the files of the trace database share: the handle, and a load in progress. Only traces/db/tracedb*.c
+ * and tests include it. */
 #ifndef NPUSIM_TRACES_DB_TRACEDB_INT_H
 #define NPUSIM_TRACES_DB_TRACEDB_INT_H
 
+#include "sim/base/db.h"
 #include "sim/base/str.h"
 #include "traces/db/idmap.h"
 #include "traces/db/intern.h"
@@ -15,7 +16,7 @@ enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_A
 #define TRACEDB_THREADS 64 /* whose ops are nested on the way in; of more, at the end */
 
 /* What importers put waits in these tables until the calls and ops it belongs to are all there. */
-#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric"
+#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric; delete from new_link; delete from new_mark"
 
 struct tracedb {
 	struct db *db;
@@ -26,7 +27,7 @@ struct tracedb {
 	/* the import in progress */
 	int64_t source, last_op; /* ids */
 	int64_t first_ns;        /* the earliest start put, relative to the base */
-	bool any, graphs;        /* anything was put; a graph was launched */
+	bool any, graphs, links; /* anything was put; a graph was launched; some call lies in an op */
 	bool unsorted;           /* parents have to be worked out again at the end */
 	struct nest *threads[TRACEDB_THREADS];
 	size_t n_threads; /* of this import; what is behind them is from an earlier one */

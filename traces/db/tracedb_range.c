@@ -5,63 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct names {
-	char **v;
+struct step {
+	int64_t id; /* of the range */
+	char *stem;
+};
+struct steps {
+	struct step *v;
 	size_t n, cap;
 };
 
-static int names_add(struct names *a, const char *text, size_t n, struct err *e)
+static int steps_add(struct steps *s, int64_t id, const char *name, size_t stem, struct err *e)
 {
 	char *copy;
 
-	if (a->n == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 64;
-		char **v = realloc(a->v, cap * sizeof *v);
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 64;
+		struct step *v = realloc(s->v, cap * sizeof *v);
 
 		if (!v)
 			return err_set(e, ERR_NOMEM, "out of memory");
-		a->v = v;
-		a->cap = cap;
+		s->v = v;
+		s->cap = cap;
 	}
-	if (!(copy = malloc(n + 1)))
+	if (!(copy = malloc(stem + 1)))
 		return err_set(e, ERR_NOMEM, "out of memory");
-	memcpy(copy, text, n);
-	copy[n] = '\0';
-	a->v[a->n++] = copy;
+	memcpy(copy, name, stem);
+	copy[stem] = '\0';
+	s->v[s->n++] = (struct step){ id, copy };
 	return 0;
 }
 
-static void names_free(struct names *a)
+static void steps_free(struct steps *s)
 {
-	for (size_t i = 0; i < a->n; i++)
-		free(a->v[i]);
-	free(a->v);
-}
-
-static int by_text(const void *x, const void *y)
-{
-	char *const *a = x, *const *b = y;
-
-	return strcmp(*a, *b);
-}
-
-static size_t longest_run(struct names *a)
-{
-	size_t best = 0;
-
-	if (a->n)
-		qsort(a->v, a->n, sizeof *a->v, by_text);
-	for (size_t i = 0, from = 0; i < a->n; i++) {
-		if (strcmp(a->v[i], a->v[from]) != 0)
-			from = i;
-		if (i - from + 1 > best)
-			best = i - from + 1;
-	}
-	return best;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->v[i].stem);
+	free(s->v);
 }
 
 /* Length of the name without its trailing number; the whole length when there is none. */
-static size_t stem(const char *name)
+static size_t stem_of(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -70,39 +52,68 @@ static size_t stem(const char *name)
 	return n;
 }
 
-/* The stems of the outermost numbered annotations. */
-static int collect(struct tracedb *t, struct names *out, struct err *e)
+/* The outermost numbered annotations of a file; 0: of all files. */
+static int collect(struct tracedb *t, int64_t source, struct steps *out, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
-	                                 "select n.text, r.source, r.thread, r.start_ns, r.start_ns + r.dur_ns"
+	                                 "select r.id, n.text, r.source, r.thread, r.start_ns, r.start_ns + r.dur_ns"
 	                                 " from range r join name n on n.id = r.name where r.on_device = 0"
+	                                 " and ?1 in (0, r.source)"
 	                                 " order by r.source, r.thread, r.start_ns, r.dur_ns desc, r.id",
 	                                 e);
-	int64_t source = 0, thread = 0, end = INT64_MIN;
+	int64_t last = 0, thread = 0, end = INT64_MIN;
 	int rc;
 
 	if (!s)
 		return -1;
+	db_bind_i64(s, 1, source);
 	while ((rc = db_step(t->db, s, e)) == 1) {
-		const char *name = db_col_text(s, 0);
-		size_t n = stem(name);
+		const char *name = db_col_text(s, 1);
+		size_t stem = stem_of(name);
 
-		if (db_col_i64(s, 1) != source || db_col_i64(s, 2) != thread)
+		if (db_col_i64(s, 2) != last || db_col_i64(s, 3) != thread)
 			end = INT64_MIN;
-		source = db_col_i64(s, 1);
-		thread = db_col_i64(s, 2);
-		if (name[n] == '\0' || db_col_i64(s, 3) < end)
+		last = db_col_i64(s, 2);
+		thread = db_col_i64(s, 3);
+		if (name[stem] == '\0' || db_col_i64(s, 4) < end)
 			continue;
-		end = db_col_i64(s, 4);
-		if ((rc = names_add(out, name, n, e)) < 0)
-			break;
+		end = db_col_i64(s, 5);
+		if (steps_add(out, db_col_i64(s, 0), name, stem, e) < 0)
+			return -1;
 	}
 	return rc;
 }
 
+static int by_stem(const void *x, const void *y)
+{
+	const struct step *a = x, *b = y;
+
+	return strcmp(a->stem, b->stem);
+}
+
+/* Those of the commonest name, which stand together then: how many, and the first in *first. */
+static size_t commonest(struct steps *s, size_t *first)
+{
+	size_t best = 0;
+
+	*first = 0;
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, by_stem);
+	for (size_t i = 0, from = 0; i < s->n; i++) {
+		if (strcmp(s->v[i].stem, s->v[from].stem) != 0)
+			from = i;
+		if (i - from + 1 > best) {
+			best = i - from + 1;
+			*first = from;
+		}
+	}
+	return best;
+}
+
 int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 {
-	struct names stems = { NULL, 0, 0 };
+	struct steps all = { NULL, 0, 0 };
+	size_t first;
 	int64_t any;
 	int rc;
 
@@ -111,11 +122,13 @@ int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 		return -1;
 	if (!any)
 		return 0;
-	if ((rc = collect(t, &stems, e)) == 0)
-		*steps = stems.n ? (int64_t)longest_run(&stems) : 1;
-	names_free(&stems);
+	if ((rc = collect(t, 0, &all, e)) == 0)
+		*steps = all.n ? (int64_t)commonest(&all, &first) : 1;
+	steps_free(&all);
 	return rc;
 }
+
+/* --- without the profiler -------------------------------------------------------------------------------------- */
 
 int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e)
 {
@@ -133,4 +146,58 @@ int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, stru
 	if (db_run(t->db, s, e) < 0 || db_number(t->db, db_stmt(t->db, "select changes()", e), &n, e) < 0)
 		return -1;
 	return n ? 0 : err_set(e, ERR_IO, "no range '%s' in '%s'", range, db_path(t->db));
+}
+
+static int set_one(struct tracedb *t, const char *sql, int64_t wall_ns, int64_t id, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, wall_ns);
+	db_bind_i64(s, 2, id);
+	return db_run(t->db, s, e);
+}
+
+static int put_walls(struct tracedb *t, int64_t source, int64_t wall_ns, struct err *e)
+{
+	struct steps all = { NULL, 0, 0 };
+	size_t first, n;
+	int rc;
+
+	if ((rc = collect(t, source, &all, e)) == 0) {
+		n = commonest(&all, &first);
+		for (size_t i = 0; rc == 0 && i < n; i++)
+			rc = set_one(t, "update range set wall_ns = ? where id = ?", wall_ns, all.v[first + i].id, e);
+		if (rc == 0)
+			rc = set_one(t, "update source set wall_ns = ? where id = ?", wall_ns * (int64_t)(n ? n : 1),
+			             source, e);
+	}
+	steps_free(&all);
+	return rc;
+}
+
+int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select max(id) from source where ?1 or file = ?2"
+	                                 " or (select count(*) from source) = 1",
+	                                 e);
+	int64_t source;
+
+	assert(!t->importing && wall_ns >= 0);
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, fresh);
+	db_bind_text(s, 2, file);
+	if (db_number(t->db, s, &source, e) < 0)
+		return -1;
+	if (!source)
+		return 1;
+	if (db_begin(t->db, e) < 0)
+		return -1;
+	if (put_walls(t, source, wall_ns, e) == 0 && db_commit(t->db, e) == 0)
+		return 0;
+	db_rollback(t->db);
+	return -1;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "traces/db/tracedb_sum.h"
 
 static int count(struct tracedb *t, const char *sql, size_t *n, struct err *e)
 {
@@ -73,33 +74,27 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 	return out->path && out->digest && out->tool && out->command ? 0 : tracedb_no_room(e);
 }
 
+static int add_device(void *arg, const struct trace_device *d, struct err *e)
+{
+	struct tracedb_load *l = arg;
+	struct trace_device *to = &l->out->devices[l->out->n_devices];
+
+	*to = *d;
+	if (!(to->name = arena_strdup(l->a, d->name)))
+		return tracedb_no_room(e);
+	l->out->n_devices++;
+	return 0;
+}
+
 static int load_devices(struct tracedb_load *l, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(l->t->db,
-	                                 "select id, name, sm_major, sm_minor, sms, mem_bytes, smem_per_sm,"
-	                                 " regs_per_sm from device group by id order by id",
-	                                 e);
-	size_t max;
-	int rc;
+	size_t n;
 
-	if (!s || count(l->t, "select count(distinct id) from device", &max, e) < 0)
+	if (count(l->t, "select count(distinct id) from device", &n, e) < 0)
 		return -1;
-	if (!(l->out->devices = arena_array(l->a, max ? max : 1, sizeof *l->out->devices)))
+	if (!(l->out->devices = arena_array(l->a, n ? n : 1, sizeof *l->out->devices)))
 		return tracedb_no_room(e);
-	while ((rc = db_step(l->t->db, s, e)) == 1 && l->out->n_devices < max) {
-		struct trace_device *d = &l->out->devices[l->out->n_devices++];
-
-		d->id = db_col_i64(s, 0);
-		if (!(d->name = arena_strdup(l->a, db_col_text(s, 1))))
-			return tracedb_no_room(e);
-		d->sm_major = (int32_t)db_col_i64(s, 2);
-		d->sm_minor = (int32_t)db_col_i64(s, 3);
-		d->sms = (int32_t)db_col_i64(s, 4);
-		d->mem_bytes = db_col_i64(s, 5);
-		d->smem_per_sm = db_col_i64(s, 6);
-		d->regs_per_sm = db_col_i64(s, 7);
-	}
-	return rc < 0 ? -1 : 0;
+	return tracedb_each_device(l->t, add_device, l, e);
 }
 
 static int by_start_range(const void *x, const void *y)

@@ -111,3 +111,59 @@ int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, str
 	}
 	return rc < 0 ? -1 : 0;
 }
+
+/* --- counters --------------------------------------------------------------------------------------------------- */
+
+int tracedb_each_counted(struct tracedb *t, tracedb_counted_fn *each, void *arg, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select l.id, n.text, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y,"
+	                                 " l.block_z from launch l join name n on n.id = l.name where l.id in"
+	                                 " (select launch from metric) order by l.id",
+	                                 e);
+	int rc = -1;
+
+	while (s && (rc = db_step(t->db, s, e)) == 1) {
+		struct trace_launch l = { .id = db_col_i64(s, 0), .name = db_col_text(s, 1) };
+
+		for (int i = 0; i < 3; i++) {
+			l.grid[i] = (uint32_t)db_col_i64(s, 2 + i);
+			l.block[i] = (uint32_t)db_col_i64(s, 5 + i);
+		}
+		if (each(arg, &l, e) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+int tracedb_each_value(struct tracedb *t, const char *metric, tracedb_value_fn *each, void *arg, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select m.launch, m.value from metric m where m.name ="
+	                                 " (select id from name where text = ?)",
+	                                 e);
+	int rc;
+
+	if (!s)
+		return -1;
+	db_bind_text(s, 1, metric);
+	while ((rc = db_step(t->db, s, e)) == 1)
+		if (each(arg, db_col_i64(s, 0), db_col_f64(s, 1), e) < 0)
+			return -1;
+	return rc;
+}
+
+int tracedb_any_uncounted(struct tracedb *t, bool *any, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select exists(select 1 from launch l where l.kind = 0 and not exists"
+	                                 " (select 1 from metric m where m.launch = l.id))"
+	                                 " or exists(select 1 from kernel_stat)",
+	                                 e);
+	int64_t n;
+
+	if (db_number(t->db, s, &n, e) < 0)
+		return -1;
+	*any = n != 0;
+	return 0;
+}

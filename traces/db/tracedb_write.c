@@ -108,7 +108,7 @@ int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err 
 		return -1;
 	}
 	t->importing = true;
-	t->any = t->graphs = t->unsorted = false;
+	t->any = t->graphs = t->links = t->unsorted = false;
 	t->first_ns = 0;
 	t->n_threads = 0;
 	memset(&t->st, 0, sizeof t->st);

@@ -12,13 +12,6 @@
 #define MOST       (UINT64_C(1) << 62) /* sums of two do not overflow */
 #define NAMES_MOST ((size_t)256 << 20) /* bytes of all names */
 
-/* Begin and end of a range come as they come; there may be millions. */
-#define TABLES \
-	"create temp table if not exists capture_mark(id integer primary key, begin_ns integer, end_ns integer," \
-	" thread integer, name integer, domain integer);" \
-	"create temp table if not exists capture_link(correlation integer primary key, external integer);" \
-	"delete from capture_mark; delete from capture_link"
-
 struct reader {
 	struct tracedb *db;
 	struct input *in;
@@ -29,7 +22,7 @@ struct reader {
 	int64_t base_ns, n_ops;
 	char *command;
 	int64_t lost;
-	bool ended, has_ops, has_links;
+	bool ended, has_ops;
 	struct nvtx_op op;
 	struct str text;
 	input_progress *progress;
@@ -141,32 +134,14 @@ static int take_call(struct reader *r, struct err *e)
 static int take_mark(struct reader *r, struct err *e)
 {
 	const uint64_t *v = r->rec.v;
-	struct db *db = tracedb_db(r->db);
-	struct sqlite3_stmt *s;
-	int64_t at;
+	struct tracedb_mark m = { .thread = (int64_t)v[MARK_THREAD],
+		                  .name = (int64_t)v[MARK_NAME],
+		                  .domain = (int64_t)v[MARK_DOMAIN] };
 
-	if (moment(r, MARK_TIME, &at, e) < 0 || !name(r, MARK_NAME, e) || !name(r, MARK_DOMAIN, e))
+	if (moment(r, MARK_TIME, &m.start_ns, e) < 0 || !name(r, MARK_NAME, e) || !name(r, MARK_DOMAIN, e))
 		return -1;
-	if (v[MARK_EDGE] == EDGE_BEGIN)
-		s = db_stmt(
-			db,
-			"insert into capture_mark(id, begin_ns, thread, name, domain) values(?,?,?,?,?) on conflict do"
-			" update set begin_ns = ?2, thread = ?3, name = ?4, domain = ?5",
-			e);
-	else
-		s = db_stmt(db,
-		            "insert into capture_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2",
-		            e);
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, (int64_t)v[MARK_ID]);
-	db_bind_i64(s, 2, at);
-	if (v[MARK_EDGE] == EDGE_BEGIN) {
-		db_bind_i64(s, 3, (int64_t)v[MARK_THREAD]);
-		db_bind_i64(s, 4, (int64_t)v[MARK_NAME]);
-		db_bind_i64(s, 5, (int64_t)v[MARK_DOMAIN]);
-	}
-	return db_run(db, s, e);
+	return v[MARK_EDGE] == EDGE_BEGIN ? tracedb_put_begin(r->db, (int64_t)v[MARK_ID], &m, e)
+	                                  : tracedb_put_end(r->db, (int64_t)v[MARK_ID], m.start_ns, e);
 }
 
 static int take_host(struct reader *r, struct err *e)
@@ -194,6 +169,7 @@ static int take_host(struct reader *r, struct err *e)
 /* --- between: ranges, and the ops around the calls -------------------------------------------------------------- */
 
 struct ops {
+	struct reader *r;
 	int64_t thread;
 	uint32_t depth;
 	struct open {
@@ -201,24 +177,23 @@ struct ops {
 	} open[NVTX_OP_DEPTH];
 };
 
-static int put_range(struct reader *r, struct ops *o, struct sqlite3_stmt *s, struct err *e)
+static int put_range(struct ops *o, const struct tracedb_mark *m, struct err *e)
 {
-	struct trace_range x = { .thread = db_col_i64(s, 0), .start_ns = db_col_i64(s, 1) };
-	const int64_t id = db_col_i64(s, 3), domain = db_col_i64(s, 4);
+	struct reader *r = o->r;
+	struct trace_range x = { .thread = m->thread, .start_ns = m->start_ns, .dur_ns = m->end_ns - m->start_ns };
 
-	x.name = id && *r->names[id - 1] ? r->names[id - 1] : "(unnamed)";
-	x.dur_ns = db_col_i64(s, 2) - x.start_ns;
+	x.name = m->name && *r->names[m->name - 1] ? r->names[m->name - 1] : "(unnamed)";
 	if (x.dur_ns < 0)
 		return err_set(e, ERR_IO, "range '%.80s' in '%s' runs backwards", x.name, input_name(r->in));
-	if (!domain && nvtx_is_op(x.name)) {
+	if (!m->domain && nvtx_is_op(x.name)) {
 		r->n_ops++;
 		if (o->depth < NVTX_OP_DEPTH)
-			o->open[o->depth++] = (struct open){ x.start_ns + x.dur_ns, r->n_ops };
+			o->open[o->depth++] = (struct open){ m->end_ns, r->n_ops };
 		return nvtx_put_op(&r->op, r->db, x.name, x.start_ns, x.dur_ns, x.thread, r->n_ops, e);
 	}
-	if (domain) {
+	if (m->domain) {
 		str_clear(&r->text);
-		str_add(&r->text, r->names[domain - 1]);
+		str_add(&r->text, r->names[m->domain - 1]);
 		str_addc(&r->text, ':');
 		str_add(&r->text, x.name);
 		if (r->text.failed)
@@ -228,71 +203,34 @@ static int put_range(struct reader *r, struct ops *o, struct sqlite3_stmt *s, st
 	return tracedb_put_range(r->db, &x, false, e);
 }
 
-static int link_call(struct reader *r, const struct ops *o, int64_t correlation, struct err *e)
+static int put_mark(void *arg, const struct tracedb_mark *m, struct err *e)
 {
-	struct db *db = tracedb_db(r->db);
-	struct sqlite3_stmt *s;
+	struct ops *o = arg;
 
-	if (o->depth == 0)
-		return 0;
-	if (!(s = db_stmt(db, "insert or ignore into capture_link values(?, ?)", e)))
-		return -1;
-	r->has_links = true;
-	db_bind_i64(s, 1, correlation);
-	db_bind_i64(s, 2, o->open[o->depth - 1].external);
-	return db_run(db, s, e);
+	if (m->thread != o->thread)
+		o->depth = 0;
+	o->thread = m->thread;
+	while (o->depth > 0 && o->open[o->depth - 1].end < m->start_ns)
+		o->depth--;
+	if (!m->is_call)
+		return put_range(o, m, e);
+	return o->depth ? tracedb_put_link(o->r->db, m->correlation, o->open[o->depth - 1].external, e) : 0;
 }
-
-/* Threads one after another, in order of time; a range that starts with a call goes first: it is around it. */
-#define MARKS \
-	"select thread, begin_ns, end_ns, name, domain, 0, 0 from capture_mark" \
-	" where begin_ns is not null and end_ns is not null"
-#define CALLS \
-	" union all select thread, start_ns, 0, 0, 0, 1, correlation from call" \
-	" where source = (select max(id) from source) and correlation <> 0"
-#define ORDER " order by 1, 2, 6, 3 desc"
 
 static int put_ranges(struct reader *r, struct err *e)
 {
-	struct db *db = tracedb_db(r->db);
-	struct sqlite3_stmt *s = db_stmt(db, r->has_ops ? MARKS CALLS ORDER : MARKS ORDER, e);
 	struct ops *o = calloc(1, sizeof *o);
-	int rc = -1;
+	int rc;
 
 	if (!o)
-		err_set(e, ERR_NOMEM, "out of memory");
-	while (o && s && (rc = db_step(db, s, e)) == 1) {
-		if (db_col_i64(s, 0) != o->thread)
-			o->depth = 0;
-		o->thread = db_col_i64(s, 0);
-		while (o->depth > 0 && o->open[o->depth - 1].end < db_col_i64(s, 1))
-			o->depth--;
-		if ((rc = db_col_i64(s, 5) ? link_call(r, o, db_col_i64(s, 6), e) : put_range(r, o, s, e)) < 0)
-			break;
-	}
+		return err_set(e, ERR_NOMEM, "out of memory");
+	o->r = r;
+	rc = tracedb_each_mark(r->db, r->has_ops, put_mark, o, e);
 	free(o);
 	return rc;
 }
 
 /* --- the second pass: what the device did ----------------------------------------------------------------------- */
-
-static int external_of(struct reader *r, int64_t correlation, int64_t *external, struct err *e)
-{
-	struct db *db = tracedb_db(r->db);
-	struct sqlite3_stmt *s;
-	int rc;
-
-	*external = 0;
-	if (!r->has_links || correlation == 0)
-		return 0;
-	if (!(s = db_stmt(db, "select external from capture_link where correlation = ?", e)))
-		return -1;
-	db_bind_i64(s, 1, correlation);
-	if ((rc = db_step(db, s, e)) <= 0)
-		return rc;
-	*external = db_col_i64(s, 0);
-	return db_run(db, s, e);
-}
 
 static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 {
@@ -313,7 +251,7 @@ static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 	l->graph = (int64_t)v[ACT_GRAPH];
 	l->graph_node = (int64_t)v[ACT_NODE];
 	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0 ||
-	    external_of(r, l->correlation, &external, e) < 0)
+	    tracedb_find_link(r->db, l->correlation, &external, e) < 0)
 		return -1;
 	return tracedb_put_launch(r->db, l, external, e);
 }
@@ -439,8 +377,7 @@ static int read_all(struct reader *r, uint64_t *cut, struct err *e)
 {
 	struct trace_import_stats st;
 
-	if (db_exec(tracedb_db(r->db), TABLES, e) < 0 || pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0 ||
-	    pass(r, take_device_side, cut, e) < 0)
+	if (pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0 || pass(r, take_device_side, cut, e) < 0)
 		return -1;
 	tracedb_stats(r->db, &st);
 	return st.kernels + st.copies + st.sets == 0 ? 2 : 0;

@@ -16,44 +16,8 @@
 #define GPU         "TARGET_INFO_GPU"
 #define CUDA_DEVICE "TARGET_INFO_CUDA_DEVICE"
 
-#define ID_BITS       40 /* of a correlation id; CUPTI's have 32 */
-#define PROCESSES_MAX (1u << 20)
-#define U32_MOST      INT64_C(0xffffffff)
-#define BYTES_MOST    (INT64_C(1) << 60)
-
-int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e)
-{
-	size_t i = n->last_pid;
-
-	*out = 0;
-	if (id == 0)
-		return 0;
-	if (id < 0 || id >= INT64_C(1) << ID_BITS)
-		return err_set(e, ERR_IO, "the correlation id %lld is out of range in '%s'", (long long)id, n->file);
-	*out = id;
-	if (!n->by_process)
-		return 0;
-	if (i >= n->n_pids || n->pids[i] != process)
-		for (i = 0; i < n->n_pids && n->pids[i] != process; i++)
-			;
-	if (i == n->n_pids) {
-		if (i == PROCESSES_MAX)
-			return err_set(e, ERR_IO, "more than %u processes in '%s'", PROCESSES_MAX, n->file);
-		if (i == n->cap_pids) {
-			size_t cap = i ? 2 * i : 16;
-			int64_t *v = realloc(n->pids, cap * sizeof *v);
-
-			if (!v)
-				return err_set(e, ERR_NOMEM, "out of memory");
-			n->pids = v;
-			n->cap_pids = cap;
-		}
-		n->pids[n->n_pids++] = process;
-	}
-	n->last_pid = i;
-	*out += (int64_t)i << ID_BITS;
-	return 0;
-}
+#define U32_MOST   INT64_C(0xffffffff)
+#define BYTES_MOST (INT64_C(1) << 60)
 
 /* --- device activities ----------------------------------------------------------------------------------------- */
 
@@ -82,7 +46,7 @@ static int read_shared(struct nsys *n, const struct nsys_rows *r, struct trace_l
 		l->graph_node = nsys_any(r, GRAPH_NODE);
 		l->graph = l->correlation ? l->correlation : 1;
 	}
-	return nsys_external(n, l->correlation, external, e);
+	return tracedb_find_link(n->db, l->correlation, external, e);
 }
 
 static int small(const struct nsys_rows *r, int i, const char *name, uint32_t *out, struct err *e)

@@ -13,6 +13,8 @@
 #define NAME_MAX_BYTES (1 << 20)
 #define TIME_MAX       (INT64_C(1) << 61) /* a start, a duration and the clock's origin add up without overflow */
 #define MAGIC          "SQLite format 3"  /* with its zero */
+#define ID_BITS        40                 /* of a correlation id; CUPTI's have 32 */
+#define PROCESSES_MAX  (1u << 20)
 
 static int fail(struct nsys *n, struct err *e)
 {
@@ -312,5 +314,39 @@ int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct er
 		               (long long)from, (long long)to);
 	*start = from;
 	*dur = to - from;
+	return 0;
+}
+
+int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e)
+{
+	size_t i = n->last_pid;
+
+	*out = 0;
+	if (id == 0)
+		return 0;
+	if (id < 0 || id >= INT64_C(1) << ID_BITS)
+		return err_set(e, ERR_IO, "the correlation id %lld is out of range in '%s'", (long long)id, n->file);
+	*out = id;
+	if (!n->by_process)
+		return 0;
+	if (i >= n->n_pids || n->pids[i] != process)
+		for (i = 0; i < n->n_pids && n->pids[i] != process; i++)
+			;
+	if (i == n->n_pids) {
+		if (i == PROCESSES_MAX)
+			return err_set(e, ERR_IO, "more than %u processes in '%s'", PROCESSES_MAX, n->file);
+		if (i == n->cap_pids) {
+			size_t cap = i ? 2 * i : 16;
+			int64_t *v = realloc(n->pids, cap * sizeof *v);
+
+			if (!v)
+				return err_set(e, ERR_NOMEM, "out of memory");
+			n->pids = v;
+			n->cap_pids = cap;
+		}
+		n->pids[n->n_pids++] = process;
+	}
+	n->last_pid = i;
+	*out += (int64_t)i << ID_BITS;
 	return 0;
 }

@@ -11,11 +11,6 @@
 #define RUNTIME "CUPTI_ACTIVITY_KIND_RUNTIME"
 #define NVTX    "NVTX_EVENTS"
 
-/* From correlation to the op around the call; in the database being written, as there may be millions. */
-#define MAKE_LINKS \
-	"create temp table if not exists nsys_link(correlation integer primary key, external integer);" \
-	" delete from nsys_link"
-
 struct host {
 	struct nsys *n;
 	struct nsys_rows calls, ranges;
@@ -57,19 +52,11 @@ static int take_range(struct host *h, struct err *e)
 
 static int link_call(struct host *h, int64_t correlation, int64_t start, struct err *e)
 {
-	struct db *db = tracedb_db(h->n->db);
-	struct sqlite3_stmt *s;
-
 	while (h->depth > 0 && h->open[h->depth - 1].end < start)
 		h->depth--;
 	if (h->depth == 0 || correlation == 0)
 		return 0;
-	if (!(s = db_stmt(db, "insert or ignore into nsys_link values(?, ?)", e)))
-		return -1;
-	h->n->links = true;
-	db_bind_i64(s, 1, correlation);
-	db_bind_i64(s, 2, h->open[h->depth - 1].external);
-	return db_run(db, s, e);
+	return tracedb_put_link(h->n->db, correlation, h->open[h->depth - 1].external, e);
 }
 
 enum { C_START, C_END, C_NAME, C_TID, C_CORRELATION };
@@ -106,7 +93,7 @@ static int begin(struct host *h, struct err *e)
 	};
 	const int has_calls = nsys_has_table(h->n, RUNTIME, e), has_nvtx = nsys_has_table(h->n, NVTX, e);
 
-	if (has_calls < 0 || has_nvtx < 0 || db_exec(tracedb_db(h->n->db), MAKE_LINKS, e) < 0)
+	if (has_calls < 0 || has_nvtx < 0)
 		return -1;
 	if (has_calls && nsys_rows(h->n, &h->calls, RUNTIME, calls, sizeof calls / sizeof *calls,
 	                           has_nvtx ? "order by 4, 1, 2 desc" : NULL, "a runtime call", e) < 0)
@@ -164,22 +151,4 @@ int nsys_host(struct nsys *n, struct err *e)
 	nsys_rows_end(&h.ranges);
 	nvtx_op_free(&h.op);
 	return rc;
-}
-
-int nsys_external(struct nsys *n, int64_t correlation, int64_t *external, struct err *e)
-{
-	struct db *db = tracedb_db(n->db);
-	struct sqlite3_stmt *s;
-	int rc;
-
-	*external = 0;
-	if (!n->links || correlation == 0)
-		return 0;
-	if (!(s = db_stmt(db, "select external from nsys_link where correlation = ?", e)))
-		return -1;
-	db_bind_i64(s, 1, correlation);
-	if ((rc = db_step(db, s, e)) <= 0)
-		return rc;
-	*external = db_col_i64(s, 0);
-	return db_run(db, s, e);
 }

@@ -17,7 +17,6 @@ struct nsys {
 	int64_t *pids;   /* processes met, by the number they go under */
 	size_t n_pids, cap_pids, last_pid;
 	int64_t n_ops;
-	bool links; /* some call was made inside an op */
 };
 
 /* --- nsys_file.c: the export as a database ------------------------------------------------------------------- */
@@ -60,15 +59,11 @@ int64_t nsys_any(const struct nsys_rows *r, int i);                     /* ids: 
 const char *nsys_text(const struct nsys_rows *r, int i, struct err *e); /* "" for NULL; NULL: error */
 /* Columns 0 and 1, start and end, as start and duration. */
 int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct err *e);
-
-/* --- nsys.c --- */
 #define NSYS_PROCESS(global) ((global) & ~INT64_C(0xffffff)) /* of a thread's id: its process's */
 /* An id that is unique in the file for process and correlation id; 0 for none. */
 int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e);
 
 /* --- nsys_host.c: runtime calls and NVTX, thread by thread in order of time --- */
 int nsys_host(struct nsys *n, struct err *e);
-/* What joins a launch to the op around its call; 0: none. */
-int nsys_external(struct nsys *n, int64_t correlation, int64_t *external, struct err *e);
 
 #endif

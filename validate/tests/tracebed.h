@@ -2,7 +2,7 @@
 #ifndef NPUSIM_TESTS_TRACEBED_H
 #define NPUSIM_TESTS_TRACEBED_H
 
-#include "traces/db/tracedb.h"
+#include "traces/db/tracedb_int.h" /* SQL of a test */
 #include "validate/tests/test.h"
 
 struct bed {
@@ -42,18 +42,18 @@ static inline void bed_load_fails(struct bed *b, const char *range, const char *
 
 static inline void bed_run(struct bed *b, const char *sql)
 {
-	CHECK_OK(db_exec(tracedb_db(b->db), sql, &b->e), b->e);
+	CHECK_OK(db_exec(b->db->db, sql, &b->e), b->e);
 }
 
 /* The one number a query gives. */
 static inline int64_t bed_ask(struct bed *b, const char *sql)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(b->db), sql, &b->e);
+	struct sqlite3_stmt *s = db_stmt(b->db->db, sql, &b->e);
 	int64_t v;
 
-	CHECK_OK(s && db_step(tracedb_db(b->db), s, &b->e) == 1 ? 0 : -1, b->e);
+	CHECK_OK(s && db_step(b->db->db, s, &b->e) == 1 ? 0 : -1, b->e);
 	v = db_col_i64(s, 0);
-	CHECK_OK(db_run(tracedb_db(b->db), s, &b->e), b->e);
+	CHECK_OK(db_run(b->db->db, s, &b->e), b->e);
 	return v;
 }
 

@@ -24,18 +24,19 @@ check() { # RULES ROOT
 		if (!(path in seen)) { rc = (getline line < (root "/" path)); close(root "/" path); seen[path] = rc >= 0 }
 		return seen[path]
 	}
+	function limited(file, line, header,   i) { # by an only or never row
+		for (i = 1; i <= limits; i++)
+			if (limit_header[i] == header && (file ~ limit_pattern[i]) == (limit_kind[i] == "never"))
+				complain(file ":" line, header " is not for this file (" limit_kind[i] " row of the layers file)")
+	}
 	function ours(file, line, name,   dir, from, to) {
 		if (!exists(name)) { dir = file; sub(/[^\/]*$/, "", dir); if (exists(dir name)) name = dir name }
 		if (name == "suites.inc") return
+		limited(file, line, "\"" name "\"")
 		from = row_of(file); to = row_of(name)
 		if (!to) { complain(file ":" line, "includes \"" name "\", which no row of the layers file knows"); return }
 		if (group[from] == group[to] || level[to] < level[from]) return
 		complain(file ":" line, "L" level[from] " " group[from] " includes \"" name "\", which is L" level[to] " " group[to])
-	}
-	function system_header(file, line, name,   i) {
-		for (i = 1; i <= limits; i++)
-			if (limit_header[i] == name && (file ~ limit_pattern[i]) == (limit_kind[i] == "never"))
-				complain(file ":" line, "<" name "> is not for this file (" limit_kind[i] " row of the layers file)")
 	}
 	BEGIN {
 		while ((getline line < rules) > 0) {
@@ -46,7 +47,7 @@ check() { # RULES ROOT
 			if (w[1] == "only" || w[1] == "never") {
 				any = ""
 				for (i = 3; i <= n; i++) any = any (any == "" ? "" : "|") glob(w[i])
-				limit_kind[++limits] = w[1]; limit_header[limits] = substr(w[2], 2, length(w[2]) - 2); limit_pattern[limits] = any
+				limit_kind[++limits] = w[1]; limit_header[limits] = w[2]; limit_pattern[limits] = any
 				continue
 			}
 			for (i = 3; i <= n; i++) { pattern[++rows] = glob(w[i]); level[rows] = w[1] + 0; group[rows] = w[2] }
@@ -61,7 +62,7 @@ check() { # RULES ROOT
 			number++
 			if (line !~ /^[ \t]*#[ \t]*include[ \t]*["<]/) continue
 			name = line; sub(/^[^"<]*["<]/, "", name); sub(/[">].*/, "", name)
-			if (line ~ /"/) ours(file, number, name); else system_header(file, number, name)
+			if (line ~ /"/) ours(file, number, name); else limited(file, number, "<" name ">")
 		}
 		close(root "/" file)
 	}
@@ -70,10 +71,19 @@ check() { # RULES ROOT
 
 self_test() {
 	dir=$(mktemp -d)
-	mkdir -p "$dir/sim" "$dir/arch" "$dir/traces"
-	printf '0 base sim/err\n3 arch arch/*\n3 traces traces/*\n5 cli sim/cmd\nonly <sqlite3.h> sim/cmd.c\n' >"$dir/rules"
-	echo '#include "sim/err.h"' >"$dir/arch/dram.c"
-	: >"$dir/sim/err.h"; : >"$dir/arch/dram.h"; : >"$dir/sim/cmd.h"
+	mkdir -p "$dir/sim/base" "$dir/sim/cmd" "$dir/arch/mem" "$dir/traces/db" "$dir/traces/read"
+	cat >"$dir/rules" <<'RULES'
+0 base sim/base/*
+3 mem arch/mem/*
+3 traces traces/**
+5 cmd sim/cmd/cmd
+only <sqlite3.h> sim/base/db.c
+only "sim/base/db.h" sim/base/db traces/db/*
+RULES
+	echo '#include "sim/base/err.h"' >"$dir/arch/mem/dram.c"
+	printf '#include <sqlite3.h>\n#include "db.h"\n' >"$dir/sim/base/db.c"
+	echo '#include "sim/base/db.h"' >"$dir/traces/db/rows.c"
+	: >"$dir/sim/base/err.h"; : >"$dir/sim/base/db.h"; : >"$dir/arch/mem/dram.h"; : >"$dir/sim/cmd/cmd.h"
 	check "$dir/rules" "$dir" || { echo "layers: a good tree fails" >&2; return 1; }
 	failures=0
 	expect() { # NAME TEXT MESSAGE
@@ -84,11 +94,13 @@ self_test() {
 		fi
 		rm "$dir/$1"
 	}
-	expect sim/err.c '#include "sim/cmd.h"' 'sim/err.c:1: L0 base includes "sim/cmd.h", which is L5 cli'
-	expect traces/read/kineto.c '# include "arch/mem/dram.h"' 'L3 traces includes "arch/mem/dram.h", which is L3 arch'
+	expect sim/base/err.c '#include "sim/cmd/cmd.h"' 'sim/base/err.c:1: L0 base includes "sim/cmd/cmd.h", which is L5 cmd'
+	expect traces/read/kineto.c '# include "arch/mem/dram.h"' 'L3 traces includes "arch/mem/dram.h", which is L3 mem'
 	expect arch/mem/l2.c '#include <sqlite3.h>' 'arch/mem/l2.c:1: <sqlite3.h>'
-	expect sim/new.c '' 'sim/new.c: no row'
-	expect arch/noc/noc.c '#include "sim/gone.h"' 'which no row'
+	expect traces/read/nsys.c '#include "sim/base/db.h"' 'traces/read/nsys.c:1: "sim/base/db.h" is not for this file'
+	expect sim/base/str.c '#include "db.h"' 'sim/base/str.c:1: "sim/base/db.h" is not for this file'
+	expect sim/cmd/run.c '' 'sim/cmd/run.c: no row'
+	expect arch/mem/noc.c '#include "sim/gone.h"' 'which no row'
 	rm -rf "$dir"
 	[ "$failures" = 0 ]
 }

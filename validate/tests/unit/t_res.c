@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/db/res.h"
 #include "results/db/res_sweep.h"
+#include "sim/base/db.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

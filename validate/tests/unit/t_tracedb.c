@@ -102,7 +102,7 @@ TEST(a_parent_is_the_innermost_op_that_contains_all_of_its_child)
 /* Ops named by their start; the parents as one text. */
 static void parents_of(struct bed *b, char *out, size_t size)
 {
-	struct sqlite3_stmt *s = db_stmt(tracedb_db(b->db),
+	struct sqlite3_stmt *s = db_stmt(b->db->db,
 	                                 "select coalesce(p.start_ns, -1) from op o left join op p"
 	                                 " on p.id = o.parent"
 	                                 " order by o.start_ns, o.dur_ns desc",
@@ -110,7 +110,7 @@ static void parents_of(struct bed *b, char *out, size_t size)
 	size_t n = 0;
 
 	CHECK(s);
-	while (db_step(tracedb_db(b->db), s, &b->e) == 1)
+	while (db_step(b->db->db, s, &b->e) == 1)
 		n += (size_t)snprintf(out + n, size - n, "%lld ", (long long)db_col_i64(s, 0));
 	CHECK(n < size);
 }
@@ -567,20 +567,126 @@ TEST(an_empty_selection_has_no_pieces_and_is_an_error)
 	bed_close(&b);
 }
 
+/* --- what an importer keeps until its end ------------------------------------------------------------------------ */
+
+static int write_mark(void *arg, const struct tracedb_mark *m, struct err *e)
+{
+	struct str *out = arg;
+
+	(void)e;
+	if (m->is_call)
+		str_addf(out, "call %lld at %lld; ", (long long)m->correlation, (long long)m->start_ns);
+	else
+		str_addf(out, "%lld.%lld %lld-%lld; ", (long long)m->thread, (long long)m->name, (long long)m->start_ns,
+		         (long long)m->end_ns);
+	return 0;
+}
+
+static void mark(struct bed *b, int64_t id, int64_t thread, int64_t start, int64_t end)
+{
+	const struct tracedb_mark m = { .thread = thread, .start_ns = start, .name = id };
+
+	if (end >= 0)
+		CHECK_OK(tracedb_put_end(b->db, id, end, &b->e), b->e);
+	if (start >= 0)
+		CHECK_OK(tracedb_put_begin(b->db, id, &m, &b->e), b->e);
+}
+
+TEST(ranges_whose_ends_come_apart_come_back_by_thread_and_time_with_calls_between)
+{
+	struct str out = STR_INIT;
+	struct bed b;
+
+	bed_up(&b);
+	mark(&b, 4, 2, 10, 30);
+	mark(&b, 3, 1, 20, 25);
+	mark(&b, 2, 1, 5, 9);
+	mark(&b, 1, 1, 5, 50);
+	mark(&b, 5, 1, 7, -1); /* never ended, never begun */
+	mark(&b, 6, 1, -1, 8);
+	call(&b, "cudaLaunchKernel", 1, 20, 77);
+	call(&b, "cudaFree", 1, 21, 0);
+	CHECK_OK(tracedb_each_mark(b.db, true, write_mark, &out, &b.e), b.e);
+	CHECK_STR(str_c(&out), "1.1 5-50; 1.2 5-9; 1.3 20-25; call 77 at 20; 2.4 10-30; ");
+	str_clear(&out);
+	CHECK_OK(tracedb_each_mark(b.db, false, write_mark, &out, &b.e), b.e);
+	CHECK_STR(str_c(&out), "1.1 5-50; 1.2 5-9; 1.3 20-25; 2.4 10-30; ");
+	kernel(&b, "k", 5, 0, 0);
+	finish(&b, "d", 0, -1);
+	begin(&b, "e", 0);
+	str_clear(&out);
+	CHECK_OK(tracedb_each_mark(b.db, true, write_mark, &out, &b.e), b.e);
+	CHECK_STR(str_c(&out), "");
+	str_free(&out);
+	bed_close(&b);
+}
+
+static int64_t link_of(struct bed *b, int64_t correlation)
+{
+	int64_t external = -1;
+
+	CHECK_OK(tracedb_find_link(b->db, correlation, &external, &b->e), b->e);
+	return external;
+}
+
+TEST(the_first_op_a_call_is_noted_in_stands_until_the_import_ends)
+{
+	struct bed b;
+
+	bed_up(&b);
+	CHECK_U64(link_of(&b, 7), 0);
+	CHECK_OK(tracedb_put_link(b.db, 7, 100, &b.e), b.e);
+	CHECK_OK(tracedb_put_link(b.db, 7, 101, &b.e), b.e);
+	CHECK_U64(link_of(&b, 7), 100);
+	CHECK_U64(link_of(&b, 8), 0);
+	CHECK_U64(link_of(&b, 0), 0);
+	tracedb_abort(b.db);
+	begin(&b, "d", 0);
+	CHECK_OK(tracedb_put_link(b.db, 8, 102, &b.e), b.e);
+	CHECK_U64(link_of(&b, 7), 0);
+	CHECK_U64(link_of(&b, 8), 102);
+	bed_close(&b);
+}
+
+TEST(the_wall_of_a_step_is_kept_with_the_steps_of_one_file)
+{
+	struct bed b;
+
+	bed_up(&b);
+	for (int file = 0; file < 2; file++) {
+		if (file)
+			begin(&b, "e", 1000);
+		kernel(&b, "k", 5, 0, 0);
+		range(&b, "step_1", 0, 10);
+		range(&b, "step_2", 20, 10);
+		range(&b, "layer_7", 22, 2); /* inside a step */
+		range(&b, "warm", 40, 5);
+		finish(&b, file ? "e" : "d", file * 1000, -1);
+	}
+	CHECK_U64(tracedb_set_step_walls(b.db, "another", false, 700, &b.e), 1);
+	CHECK_U64(bed_ask(&b, "select count(*) from range where wall_ns is not null"), 0);
+	CHECK_OK(tracedb_set_step_walls(b.db, "another", true, 700, &b.e), b.e);
+	CHECK_U64(bed_ask(&b, "select count(*) from range where wall_ns = 700 and source = 2"), 2);
+	CHECK_U64(bed_ask(&b, "select count(*) from range where wall_ns is not null"), 2);
+	CHECK_U64(bed_ask(&b, "select wall_ns from source where id = 2"), 1400);
+	CHECK_U64(bed_ask(&b, "select count(*) from source where wall_ns is not null"), 1);
+	bed_close(&b);
+}
+
 SUITE(t_tracedb,
-      T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(
-	      parents_do_not_depend_on_the_order_of_the_file) T(more_threads_than_are_watched_still_get_their_parents)
-              T(nesting_far_beyond_any_stack_neither_fails_nor_loops) T(
-		      a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks)
-                      T(synchronising_calls_are_known_by_name) T(
-			      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
-                              T(annotations_of_one_name_are_one_range_even_nested) T(
-				      a_range_known_on_the_device_only_selects_by_device_time)
-                                      T(ranges_that_are_unknown_or_empty_are_errors) T(
-					      steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
-                                              T(without_numbered_annotations_there_is_one_step_and_without_launches_none)
-                                                      T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
-							      two_files_are_loaded_on_one_time_axis)
-                                                              T(the_same_digest_is_noticed_and_changes_nothing) T(
-								      pieces_of_any_size_are_the_whole_and_split_no_op)
-                                                                      T(an_empty_selection_has_no_pieces_and_is_an_error));
+      T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(parents_do_not_depend_on_the_order_of_the_file) T(
+	      more_threads_than_are_watched_still_get_their_parents) T(nesting_far_beyond_any_stack_neither_fails_nor_loops)
+              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(synchronising_calls_are_known_by_name) T(
+		      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
+                      T(annotations_of_one_name_are_one_range_even_nested) T(
+			      a_range_known_on_the_device_only_selects_by_device_time) T(ranges_that_are_unknown_or_empty_are_errors)
+                              T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number) T(
+				      without_numbered_annotations_there_is_one_step_and_without_launches_none)
+                                      T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
+					      two_files_are_loaded_on_one_time_axis)
+                                              T(the_same_digest_is_noticed_and_changes_nothing) T(
+						      pieces_of_any_size_are_the_whole_and_split_no_op)
+                                                      T(an_empty_selection_has_no_pieces_and_is_an_error) T(
+							      ranges_whose_ends_come_apart_come_back_by_thread_and_time_with_calls_between)
+                                                              T(the_first_op_a_call_is_noted_in_stands_until_the_import_ends)
+                                                                      T(the_wall_of_a_step_is_kept_with_the_steps_of_one_file));
