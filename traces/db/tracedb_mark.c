@@ -50,8 +50,8 @@ int tracedb_put_begin(struct tracedb *t, int64_t id, const struct tracedb_mark *
 
 int tracedb_put_end(struct tracedb *t, int64_t id, int64_t end_ns, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(
-		t->db, "insert into new_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2", e);
+	struct sqlite3_stmt *s =
+		db_stmt(t->db, "insert into new_mark(id, end_ns) values(?,?) on conflict do update set end_ns = ?2", e);
 
 	assert(t->importing);
 	if (!s)

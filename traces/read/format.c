@@ -1,10 +1,11 @@
-/* format.c - a look at the head of a file. */
+/* format.c - the table of formats, and a look at the head of a file. */
 #include "traces/read/format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/str.h"
 #include "traces/read/capture_import.h"
 #include "traces/read/capture_spool.h"
 #include "traces/read/kineto.h"
@@ -15,71 +16,107 @@
 
 #define HEAD (64u * 1024)
 
-static const char *const names[FORMAT_COUNT] = {
-	[FORMAT_AUTO] = "auto",         [FORMAT_KINETO] = "kineto",   [FORMAT_NSYS] = "nsys",
-	[FORMAT_NSYS_CSV] = "nsys-csv", [FORMAT_NCU_CSV] = "ncu-csv", [FORMAT_CAPTURE] = "capture",
-	[FORMAT_REPLAY] = "replay",
+/* A spool is read after the program that wrote it may have done nothing; as a file to import it is no use then. */
+static int import_capture(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
+                          struct trace_import_stats *st, struct err *e)
+{
+	const int rc = capture_import(db, in, progress, arg, st, e);
+
+	return rc != 2 ? rc
+	               : err_set(e, ERR_IO, "no kernel, copy or set in '%s': the program did nothing on a GPU",
+	                         input_name(in));
+}
+
+/* How each format is known by its content, and what reads it. A format without a reader here is read in its own way below. */
+static const struct format {
+	const char *name;                               /* for '--from' */
+	bool (*is_bytes)(const void *p, size_t n);      /* by a file's first bytes; */
+	bool (*is_text)(const char *p, size_t n);       /* by its text, from the first that is no white space; */
+	bool (*is_header)(const char *line, size_t n);  /* by any line of its head; */
+	bool (*is_chatter)(const char *line, size_t n); /* by a line, where no header follows */
+	int (*import)(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
+	              struct trace_import_stats *st, struct err *e);
+} formats[FORMAT_COUNT] = {
+	[FORMAT_AUTO] = { .name = "auto" },
+	[FORMAT_KINETO] = { .name = "kineto", .is_text = kineto_is_text, .import = kineto_import },
+	[FORMAT_NSYS] = { .name = "nsys", .is_bytes = nsys_is_bytes, .import = nsys_import },
+	[FORMAT_NSYS_CSV] = { .name = "nsys-csv",
+	                      .is_header = nsys_csv_is_header,
+	                      .is_chatter = nsys_csv_is_chatter,
+	                      .import = nsys_csv_import },
+	[FORMAT_NCU_CSV] = { .name = "ncu-csv",
+	                     .is_header = ncu_csv_is_header,
+	                     .is_chatter = ncu_csv_is_chatter,
+	                     .import = ncu_csv_import },
+	[FORMAT_CAPTURE] = { .name = "capture", .is_bytes = capture_spool_is, .import = import_capture },
+	[FORMAT_REPLAY] = { .name = "replay", .is_text = replay_is_text },
 };
+
+/* "auto, kineto, nsys or replay" */
+static void list_names(struct str *to)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		str_addf(to, "%s%s", i == 0 ? "" : i + 1 < FORMAT_COUNT ? ", " : " or ", formats[i].name);
+}
 
 int format_parse(const char *name, enum trace_format *f, struct err *e)
 {
+	struct str all = STR_INIT;
+
 	for (int i = 0; i < FORMAT_COUNT; i++)
-		if (strcmp(name, names[i]) == 0) {
+		if (strcmp(name, formats[i].name) == 0) {
 			*f = (enum trace_format)i;
 			return 0;
 		}
-	return err_set(e, ERR_USAGE, "unknown format '%s' for '--from': it is one of " FORMAT_NAMES, name);
+	list_names(&all);
+	err_set(e, ERR_USAGE, "unknown format '%s' for '--from': it is one of %s", name, str_c(&all));
+	str_free(&all);
+	return -1;
 }
 
-/* What `nsys stats` prints around its tables. */
-static bool is_nsys_chatter(const char *line, size_t n)
-{
-	static const char *const starts[] = { "Generating SQLite file ", "Processing [", "SKIPPED: " };
+/* --- by content ------------------------------------------------------------------------------------------------ */
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (n >= strlen(starts[i]) && memcmp(line, starts[i], strlen(starts[i])) == 0)
-			return true;
-	return false;
+static enum trace_format of_line(const char *line, size_t n, bool chatter)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++) {
+		bool (*is)(const char *line, size_t n) = chatter ? formats[i].is_chatter : formats[i].is_header;
+
+		if (is && is(line, n))
+			return (enum trace_format)i;
+	}
+	return FORMAT_AUTO;
 }
 
 /* A table's header decides; without one, what only one profiler says. */
 static enum trace_format of_lines(const char *p, size_t n)
 {
-	enum trace_format said = FORMAT_AUTO;
-	bool first = true; /* but for comments and empty lines */
+	enum trace_format said = FORMAT_AUTO, f;
 
 	for (const char *end = p + n, *next; p < end; p = next) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		const size_t len = (size_t)((nl ? nl : end) - p);
 
 		next = nl ? nl + 1 : end;
-		if (first && replay_is_header(p, len))
-			return FORMAT_REPLAY;
-		first = first && (len == 0 || *p == '#');
-		if (ncu_csv_is_header(p, len))
-			return FORMAT_NCU_CSV;
-		if (nsys_csv_is_header(p, len))
-			return FORMAT_NSYS_CSV;
-		if (said == FORMAT_AUTO && ncu_csv_is_chatter(p, len))
-			said = FORMAT_NCU_CSV;
-		if (said == FORMAT_AUTO && is_nsys_chatter(p, len))
-			said = FORMAT_NSYS_CSV;
+		if ((f = of_line(p, len, false)) != FORMAT_AUTO)
+			return f;
+		if (said == FORMAT_AUTO)
+			said = of_line(p, len, true);
 	}
 	return said;
 }
 
 static enum trace_format of_bytes(const char *p, size_t n)
 {
-	if (n >= 16 && memcmp(p, "SQLite format 3", 16) == 0)
-		return FORMAT_NSYS;
-	if (capture_spool_is(p, n))
-		return FORMAT_CAPTURE;
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		if (formats[i].is_bytes && formats[i].is_bytes(p, n))
+			return (enum trace_format)i;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3, n -= 3;
 	while (n > 0 && isspace((unsigned char)*p))
 		p++, n--;
-	if (n > 0 && (*p == '{' || (*p == '[' && (n < 2 || !isalnum((unsigned char)p[1])))))
-		return FORMAT_KINETO;
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		if (formats[i].is_text && formats[i].is_text(p, n))
+			return (enum trace_format)i;
 	return of_lines(p, n);
 }
 
@@ -115,10 +152,28 @@ int format_of(struct input *in, struct err *e)
 	return f;
 }
 
+/* --- importing ------------------------------------------------------------------------------------------------- */
+
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e)
 {
 	return format_import_with(db, f, path, &(struct format_options){ 0 }, progress, arg, st, e);
+}
+
+/* The profile that a replay takes its order from: any but a replay, which could be itself. */
+static int import_order(struct tracedb *db, const char *path, struct err *e)
+{
+	struct input *in = input_open(path, e);
+	const int f = in ? format_of(in, e) : -1;
+	struct trace_import_stats st;
+	int rc = -1;
+
+	if (f == FORMAT_REPLAY)
+		rc = REPLAY_NO_PROFILE;
+	else if (f > FORMAT_AUTO)
+		rc = formats[f].import(db, in, NULL, NULL, &st, e);
+	input_free(in);
+	return rc;
 }
 
 int format_import_with(struct tracedb *db, enum trace_format f, const char *path, const struct format_options *o,
@@ -129,20 +184,12 @@ int format_import_with(struct tracedb *db, enum trace_format f, const char *path
 
 	if (in && f == FORMAT_AUTO)
 		found = format_of(in, e);
-	if (in && found > FORMAT_AUTO && found != FORMAT_REPLAY && o->context)
+	if (in && found == FORMAT_REPLAY)
+		rc = replay_import(db, path, o->context, import_order, st, e);
+	else if (in && found > FORMAT_AUTO && o->context)
 		err_set(e, ERR_IO, "a context is for a replay, and '%s' has its own", path);
-	else if (in && found == FORMAT_KINETO)
-		rc = kineto_import(db, path, -1, progress, arg, st, e);
-	else if (in && found == FORMAT_NSYS)
-		rc = nsys_import(db, in, progress, arg, st, e);
-	else if (in && found == FORMAT_NSYS_CSV)
-		rc = nsys_csv_import(db, in, progress, arg, st, e);
-	else if (in && found == FORMAT_NCU_CSV)
-		rc = ncu_csv_import(db, in, progress, arg, st, e);
-	else if (in && found == FORMAT_CAPTURE && (rc = capture_import(db, in, progress, arg, st, e)) == 2)
-		rc = err_set(e, ERR_IO, "no kernel, copy or set in '%s': the program did nothing on a GPU", path);
-	else if (in && found == FORMAT_REPLAY)
-		rc = replay_import(db, path, o->context, st, e);
+	else if (in && found > FORMAT_AUTO)
+		rc = formats[found].import(db, in, progress, arg, st, e);
 	input_free(in);
 	return rc;
 }

@@ -16,8 +16,6 @@ enum trace_format {
 	FORMAT_COUNT
 };
 
-#define FORMAT_NAMES "auto, kineto, nsys, nsys-csv, ncu-csv, capture or replay"
-
 int format_parse(const char *name, enum trace_format *f, struct err *e);
 /* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);
  * -1 unreadable. */

@@ -1,77 +1,14 @@
-/* kineto.c - reads the file, takes the gzip off, feeds the parser, and says what is wrong with a bad file.
+/* kineto.c - feeds the file's bytes to the parser, and says what is wrong with a bad file.
  *
  * The bytes are hashed before anything else, so that a file that is in the database already costs no parse. */
-#define _POSIX_C_SOURCE 200809L /* fileno, fstat */
-
 #include "traces/read/kineto.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
-#include "sim/base/hash.h"
 #include "traces/read/kineto_event.h"
-
-#define CHUNK (256u * 1024)
-
-/* --- bytes in -------------------------------------------------------------------------------------------------- */
-
-/* A file, or bytes in memory. */
-struct input {
-	const char *name;
-	FILE *f;
-	const unsigned char *mem;
-	uint64_t size, at;
-};
-
-static int input_open(struct input *in, const char *path, struct err *e)
-{
-	struct stat st;
-
-	*in = (struct input){ .name = path };
-	if (!(in->f = fopen(path, "rb")) || fstat(fileno(in->f), &st) < 0)
-		return err_set(e, ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode)) /* it is read twice */
-		return err_set(e, ERR_IO, "'%s' is no regular file", path);
-	in->size = (uint64_t)st.st_size;
-	return 0;
-}
-
-static void input_close(struct input *in)
-{
-	if (in->f)
-		fclose(in->f);
-}
-
-/* Bytes read, 0 at the end, -1 error. */
-static long input_read(struct input *in, unsigned char *buf, size_t cap, struct err *e)
-{
-	size_t n;
-
-	if (in->f) {
-		n = fread(buf, 1, cap, in->f);
-		if (n == 0 && ferror(in->f))
-			return err_set(e, ERR_IO, "cannot read '%s': %s", in->name, strerror(errno));
-	} else {
-		n = in->size - in->at < cap ? (size_t)(in->size - in->at) : cap;
-		if (n)
-			memcpy(buf, in->mem + in->at, n);
-	}
-	in->at += n;
-	return (long)n;
-}
-
-static void input_rewind(struct input *in)
-{
-	if (in->f)
-		rewind(in->f);
-	in->at = 0;
-}
 
 /* --- JSON ------------------------------------------------------------------------------------------------------ */
 
@@ -158,7 +95,7 @@ static int feed_chunk(struct feed *f, const unsigned char *chunk, size_t n, stru
 	}
 	/* An endless text would be gathered in memory, in an event or outside. */
 	if (f->bytes - f->tokens_at > KINETO_MAX_EVENT ||
-	    (f->p.in_event && f->bytes - f->p.event_at > KINETO_MAX_EVENT + CHUNK)) {
+	    (f->p.in_event && f->bytes - f->p.event_at > KINETO_MAX_EVENT + INPUT_CHUNK)) {
 		err_set(e, ERR_IO, "an event or a text is longer than 1 MiB");
 		feed_place(f, chunk, 0, e);
 		return -1;
@@ -177,107 +114,35 @@ static int feed_end(struct feed *f, struct err *e)
 	return 0;
 }
 
-/* --- gzip ------------------------------------------------------------------------------------------------------ */
-
-struct gunzip {
-	z_stream z;
-	unsigned char *out;
-	bool open, ended;
-};
-
-static int gunzip_new(struct gunzip *g, struct err *e)
-{
-	memset(g, 0, sizeof *g);
-	if (!(g->out = malloc(CHUNK)) || inflateInit2(&g->z, 15 + 16) != Z_OK)
-		return err_set(e, ERR_NOMEM, "out of memory");
-	g->open = true;
-	return 0;
-}
-
-static void gunzip_free(struct gunzip *g)
-{
-	if (g->open)
-		inflateEnd(&g->z);
-	free(g->out);
-}
-
-/* gzip files may be joined end to end, and may be padded with zeros. */
-static bool gunzip_next(struct gunzip *g)
-{
-	while (g->z.avail_in > 0 && *g->z.next_in == 0)
-		g->z.next_in++, g->z.avail_in--;
-	if (g->z.avail_in == 0)
-		return false;
-	inflateReset(&g->z);
-	g->ended = false;
-	return true;
-}
-
-static int gunzip_chunk(struct gunzip *g, struct feed *f, unsigned char *in, size_t n, struct err *e)
-{
-	g->z.next_in = in;
-	g->z.avail_in = (uInt)n;
-	while (g->z.avail_in > 0 && (!g->ended || gunzip_next(g))) {
-		int rc;
-
-		do {
-			g->z.next_out = g->out;
-			g->z.avail_out = CHUNK;
-			rc = inflate(&g->z, Z_NO_FLUSH);
-			if (rc == Z_MEM_ERROR)
-				return err_set(e, ERR_NOMEM, "out of memory");
-			if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-				return err_set(e, ERR_IO, "'%s' is damaged: its gzip stream breaks (%s)", f->name,
-				               g->z.msg ? g->z.msg : "no reason given");
-			if (g->z.avail_out < CHUNK && feed_chunk(f, g->out, CHUNK - g->z.avail_out, e) < 0)
-				return -1;
-		} while (rc == Z_OK && g->z.avail_out == 0);
-		g->ended = rc == Z_STREAM_END;
-	}
-	return 0;
-}
-
 /* --- the whole file -------------------------------------------------------------------------------------------- */
 
-static int read_all(struct input *in, struct feed *f, kineto_progress *progress, void *arg, struct err *e)
+static bool is_marked(const void *p, size_t n) /* by a byte order mark */
 {
-	unsigned char *buf = malloc(CHUNK);
-	struct gunzip g = { .out = NULL };
-	bool zipped = false;
-	int rc = -1;
-	long n;
+	return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0;
+}
 
-	if (!buf) {
-		err_set(e, ERR_NOMEM, "out of memory");
-		goto out;
-	}
-	for (bool first = true; (n = input_read(in, buf, CHUNK, e)) > 0; first = false) {
-		unsigned char *p = buf;
+static int read_all(struct input *in, struct feed *f, input_progress *progress, void *arg, struct err *e)
+{
+	unsigned char *buf = malloc(INPUT_CHUNK);
+	uint64_t done = 0;
+	long n = -1;
 
-		if (first && n >= 2 && p[0] == 0x1f && p[1] == 0x8b) {
-			zipped = true;
-			if (gunzip_new(&g, e) < 0)
-				goto out;
-		} else if (first && n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
-			p += 3, n -= 3; /* a byte order mark */
+	if (!buf)
+		return err_set(e, ERR_NOMEM, "out of memory");
+	for (bool first = true; (n = input_read(in, buf, INPUT_CHUNK, e)) > 0; first = false) {
+		const size_t skip = first && !input_zipped(in) && is_marked(buf, (size_t)n) ? 3 : 0;
+
+		if (feed_chunk(f, buf + skip, (size_t)n - skip, e) < 0) {
+			n = -1;
+			break;
 		}
-		if ((zipped ? gunzip_chunk(&g, f, p, (size_t)n, e) : feed_chunk(f, p, (size_t)n, e)) < 0)
-			goto out;
-		if (progress)
-			progress(arg, in->at, in->size);
+		if (progress && input_done(in) > done)
+			progress(arg, done = input_done(in), input_size(in));
 	}
-	if (n < 0)
-		goto out;
-	if (in->at == 0)
-		err_set(e, ERR_IO, "'%s' is empty", in->name);
-	else if (zipped && !g.ended)
-		err_set(e, ERR_IO, "'%s' ends in the middle of its gzip stream", in->name);
-	else
-		rc = feed_end(f, e);
-out:
-	gunzip_free(&g);
 	free(buf);
-	return rc;
+	if (n < 0)
+		return -1;
+	return input_done(in) == 0 ? err_set(e, ERR_IO, "'%s' is empty", f->name) : feed_end(f, e);
 }
 
 /* What a JSON file is that was read well and still is no use. */
@@ -303,36 +168,16 @@ static int check_content(const struct feed *f, const struct trace_import_stats *
 	               f->name, (long long)p->n_events);
 }
 
-static int digest(struct input *in, char out[48], struct err *e)
-{
-	unsigned char *buf = malloc(CHUNK);
-	uint64_t h = HASH_INIT;
-	char hex[17];
-	long n;
-
-	if (!buf)
-		return err_set(e, ERR_NOMEM, "out of memory");
-	while ((n = input_read(in, buf, CHUNK, e)) > 0)
-		h = hash_bytes(h, buf, (size_t)n);
-	free(buf);
-	if (n < 0)
-		return -1;
-	hash_hex(h, hex);
-	snprintf(out, 48, "%s-%llu", hex, (unsigned long long)in->at);
-	input_rewind(in);
-	return 0;
-}
-
-static int import(struct tracedb *db, struct input *in, int64_t wall_ns, kineto_progress *progress, void *arg,
+int kineto_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e)
 {
-	char hash[48];
-	struct trace_import src = { in->name, "kineto", hash, 0, wall_ns, true, NULL };
+	char hash[INPUT_DIGEST];
+	struct trace_import src = { input_name(in), "kineto", hash, 0, -1, true, NULL };
 	struct trace_import_stats got = { 0 };
 	struct feed *f = NULL;
 	int rc;
 
-	if (digest(in, hash, e) < 0 || (rc = tracedb_begin(db, &src, e)) < 0)
+	if (input_digest(in, hash, e) < 0 || (rc = tracedb_begin(db, &src, e)) < 0)
 		return -1;
 	if (rc == 1)
 		return 1;
@@ -343,7 +188,7 @@ static int import(struct tracedb *db, struct input *in, int64_t wall_ns, kineto_
 	}
 	/* Names are checked where they are stored, once and not at every event. */
 	yajl_config(f->p.yajl, yajl_dont_validate_strings, 1);
-	f->name = in->name;
+	f->name = src.file;
 	f->line = 1;
 	f->p.db = db;
 	f->p.e = e;
@@ -367,55 +212,7 @@ out:
 	return rc;
 }
 
-int kineto_import(struct tracedb *db, const char *path, int64_t wall_ns, kineto_progress *progress, void *arg,
-                  struct trace_import_stats *st, struct err *e)
+bool kineto_is_text(const char *p, size_t n)
 {
-	struct input in;
-	int rc = input_open(&in, path, e);
-
-	if (rc == 0)
-		rc = import(db, &in, wall_ns, progress, arg, st, e);
-	input_close(&in);
-	return rc;
-}
-
-int kineto_import_mem(struct tracedb *db, const void *bytes, size_t n, const char *name, struct trace_import_stats *st,
-                      struct err *e)
-{
-	struct input in = { .name = name, .mem = bytes, .size = n };
-
-	return import(db, &in, -1, NULL, NULL, st, e);
-}
-
-/* --- sniffing -------------------------------------------------------------------------------------------------- */
-
-int kineto_sniff(const char *path, struct err *e)
-{
-	unsigned char head[4096], plain[256];
-	const unsigned char *p = head;
-	struct input in;
-	long n = input_open(&in, path, e) < 0 ? -1 : input_read(&in, head, sizeof head, e);
-	z_stream z;
-
-	input_close(&in);
-	if (n >= 2 && head[0] == 0x1f && head[1] == 0x8b) {
-		memset(&z, 0, sizeof z);
-		if (inflateInit2(&z, 15 + 16) != Z_OK)
-			return err_set(e, ERR_NOMEM, "out of memory");
-		z.next_in = head;
-		z.avail_in = (uInt)n;
-		z.next_out = plain;
-		z.avail_out = sizeof plain;
-		inflate(&z, Z_SYNC_FLUSH);
-		n = (long)(sizeof plain - z.avail_out);
-		inflateEnd(&z);
-		p = plain;
-	}
-	if (n < 0)
-		return -1;
-	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		p += 3, n -= 3;
-	while (n > 0 && isspace(*p))
-		p++, n--;
-	return n > 0 && (*p == '{' || *p == '[');
+	return n > 0 && (*p == '{' || (*p == '[' && (n < 2 || !isalnum((unsigned char)p[1]))));
 }

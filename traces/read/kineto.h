@@ -11,19 +11,13 @@
 #ifndef NPUSIM_TRACES_READ_KINETO_H
 #define NPUSIM_TRACES_READ_KINETO_H
 
-#include "sim/base/err.h"
 #include "traces/db/tracedb.h"
+#include "traces/text/input.h"
 
-/* Called now and then with the compressed bytes read of the file's size; may be NULL. */
-typedef void kineto_progress(void *arg, uint64_t done_bytes, uint64_t total_bytes);
-
-/* 0 imported, 1 in the database already, -1 error (nothing of it remains). wall_ns: -1 when not known. */
-int kineto_import(struct tracedb *db, const char *path, int64_t wall_ns, kineto_progress *progress, void *arg,
+/* 0 imported, 1 in the database already, -1 error (nothing of it remains). */
+int kineto_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e);
-/* 1 when the file's first bytes look like a Kineto trace (JSON, gzipped or not), 0 when not, -1 unreadable. */
-int kineto_sniff(const char *path, struct err *e);
-/* The same reader over bytes in memory: for the fuzzer and tests. */
-int kineto_import_mem(struct tracedb *db, const void *bytes, size_t n, const char *name, struct trace_import_stats *st,
-                      struct err *e);
+/* A text that may be one: JSON, by its first characters. */
+bool kineto_is_text(const char *p, size_t n);
 
 #endif

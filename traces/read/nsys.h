@@ -22,5 +22,7 @@
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). */
 int nsys_import(struct tracedb *db, struct input *in, input_progress *progress, void *arg,
                 struct trace_import_stats *st, struct err *e);
+/* The first bytes of any SQLite database. */
+bool nsys_is_bytes(const void *p, size_t n);
 
 #endif

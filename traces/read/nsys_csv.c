@@ -61,6 +61,12 @@ bool nsys_csv_is_header(const char *line, size_t n)
 	return false;
 }
 
+bool nsys_csv_is_chatter(const char *line, size_t n)
+{
+	return starts(line, n, "Generating SQLite file ") || starts(line, n, "Processing [") ||
+	       starts(line, n, "SKIPPED: ");
+}
+
 static bool is_ours(void *arg, const char *line, size_t n)
 {
 	struct reader *r = arg;

@@ -18,5 +18,6 @@ int nsys_csv_import(struct tracedb *db, struct input *in, input_progress *progre
                     struct trace_import_stats *st, struct err *e);
 /* The header of any report of nsys stats. */
 bool nsys_csv_is_header(const char *line, size_t n);
+bool nsys_csv_is_chatter(const char *line, size_t n); /* what nsys stats prints around its tables */
 
 #endif

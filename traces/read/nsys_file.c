@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/base/str.h"
+#include "traces/read/nsys.h"
 
 #define NAME_MAX_BYTES (1 << 20)
 #define TIME_MAX       (INT64_C(1) << 61) /* a start, a duration and the clock's origin add up without overflow */
@@ -107,6 +108,11 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	return 0;
 }
 
+bool nsys_is_bytes(const void *p, size_t n)
+{
+	return n >= sizeof MAGIC && memcmp(p, MAGIC, sizeof MAGIC) == 0;
+}
+
 int nsys_open(struct nsys *n, struct input *in, struct err *e)
 {
 	char head[sizeof MAGIC];
@@ -118,7 +124,7 @@ int nsys_open(struct nsys *n, struct input *in, struct err *e)
 		got += (size_t)k;
 	if (k < 0)
 		return -1;
-	if (got < sizeof head || memcmp(head, MAGIC, sizeof head) != 0)
+	if (!nsys_is_bytes(head, got))
 		return err_set(e, ERR_IO, "'%s' is no SQLite database, which 'nsys export --type sqlite' writes",
 		               n->file);
 	if (input_is_file(in) && !input_zipped(in))

@@ -8,7 +8,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/str.h"
-#include "traces/read/format.h"
+#include "traces/read/nsys_csv.h"
 #include "traces/read/replay_int.h"
 
 #define TICK 1000 /* ns of host time a launch; more than ops are nested */
@@ -485,29 +485,37 @@ static int put_all(struct job *j, struct tracedb *db, int64_t context, struct er
 
 /* --- reading both ---------------------------------------------------------------------------------------------- */
 
-static int load(enum trace_format f, const char *path, const char *range, struct arena *a, struct trace *out,
+static int import_table(struct tracedb *db, const char *path, struct err *e)
+{
+	struct input *in = input_open(path, e);
+	struct trace_import_stats st;
+	const int rc = in ? nsys_csv_import(db, in, NULL, NULL, &st, e) : -1;
+
+	input_free(in);
+	return rc;
+}
+
+/* What `import` gives, and the profile of a database of its own. */
+static int load(struct job *j, replay_order_fn *import, const char *path, const char *range, struct trace *out,
                 struct err *e)
 {
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, e);
-	struct trace_import_stats st;
-	int rc = -1;
+	int rc = db ? import(db, path, e) : -1;
 
-	if (db && format_import(db, f, path, NULL, NULL, &st, e) >= 0)
-		rc = tracedb_load_any(db, range, a, out, e);
+	if (rc == 0)
+		rc = tracedb_load_any(db, range, j->r.a, out, e);
 	tracedb_free(db);
 	return rc;
 }
 
 /* A replay of a replay could be one of itself. */
-static int load_order(const struct job *j, struct trace *out, struct err *e)
+static int load_order(struct job *j, replay_order_fn *order, struct err *e)
 {
-	struct input *in = input_open(j->r.order, e);
-	const int f = in ? format_of(in, e) : -1;
+	const int rc = load(j, order, j->r.order, j->r.range, &j->order, e);
 
-	input_free(in);
-	if (f == FORMAT_REPLAY)
-		return err_set(e, ERR_IO, "'%s' takes its order from another replay, '%s'", j->path, j->r.order);
-	return f <= FORMAT_AUTO ? -1 : load((enum trace_format)f, j->r.order, j->r.range, j->r.a, out, e);
+	return rc != REPLAY_NO_PROFILE
+	               ? rc
+	               : err_set(e, ERR_IO, "'%s' takes its order from another replay, '%s'", j->path, j->r.order);
 }
 
 /* Of the file, of what it names, and of the context: any of them makes another trace. */
@@ -530,14 +538,15 @@ static int digest(const struct job *j, int64_t context, char out[INPUT_DIGEST], 
 	return 0;
 }
 
-static int make(struct job *j, struct tracedb *db, int64_t context, struct trace_import_stats *st, struct err *e)
+static int make(struct job *j, struct tracedb *db, int64_t context, replay_order_fn *order,
+                struct trace_import_stats *st, struct err *e)
 {
 	char hash[INPUT_DIGEST], what[64];
 	struct trace_import src = { j->path, "replay", hash, 0, -1, true, NULL };
 	int rc;
 
-	if (replay_read(&j->r, j->path, e) < 0 || load(FORMAT_NSYS_CSV, j->r.table, NULL, j->r.a, &j->table, e) < 0 ||
-	    load_order(j, &j->order, e) < 0)
+	if (replay_read(&j->r, j->path, e) < 0 || load(j, import_table, j->r.table, NULL, &j->table, e) < 0 ||
+	    load_order(j, order, e) < 0)
 		return -1;
 	if (context && !j->r.context)
 		return err_set(e, ERR_IO, "'%s' says nothing of a context", j->path);
@@ -563,12 +572,20 @@ static int make(struct job *j, struct tracedb *db, int64_t context, struct trace
 	return -1;
 }
 
-bool replay_is_header(const char *line, size_t n)
+bool replay_is_text(const char *p, size_t n)
 {
-	return n >= 7 && memcmp(line, "replay:", 7) == 0;
+	const char *end = p + n;
+
+	while (p < end && (*p == '\n' || *p == '#')) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		p = nl ? nl + 1 : end;
+	}
+	return end - p >= 7 && memcmp(p, "replay:", 7) == 0;
 }
 
-int replay_import(struct tracedb *db, const char *path, int64_t context, struct trace_import_stats *st, struct err *e)
+int replay_import(struct tracedb *db, const char *path, int64_t context, replay_order_fn *order,
+                  struct trace_import_stats *st, struct err *e)
 {
 	struct job *j = calloc(1, sizeof *j);
 	struct trace_import_stats own = { 0 };
@@ -577,7 +594,7 @@ int replay_import(struct tracedb *db, const char *path, int64_t context, struct 
 	if (!j)
 		return no_memory(e);
 	j->path = path;
-	if ((rc = make(j, db, context, st ? st : &own, e)) < 0 && e->kind == ERR_CONFIG)
+	if ((rc = make(j, db, context, order, st ? st : &own, e)) < 0 && e->kind == ERR_CONFIG)
 		e->kind = ERR_IO; /* to a user it is a profile */
 	replay_free(&j->r);
 	str_free(&j->text);

@@ -32,8 +32,14 @@
 
 #define REPLAY_CONTEXT_MAX 10000000
 
-bool replay_is_header(const char *line, size_t n); /* "replay: 1" */
+/* A text whose first line that is neither empty nor a comment is "replay: ...". */
+bool replay_is_text(const char *p, size_t n);
+/* Imports the profile of `order` into an empty database, whatever its format: 0 done, REPLAY_NO_PROFILE where it is another
+ * replay, -1 error. */
+#define REPLAY_NO_PROFILE 2
+typedef int replay_order_fn(struct tracedb *db, const char *path, struct err *e);
 /* `context` 0: what the file assumes. 0 imported, 1 in the database already, -1 error (nothing of it remains). */
-int replay_import(struct tracedb *db, const char *path, int64_t context, struct trace_import_stats *st, struct err *e);
+int replay_import(struct tracedb *db, const char *path, int64_t context, replay_order_fn *order,
+                  struct trace_import_stats *st, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 #include "validate/tests/runbed.h"
 
 #include "sim/lower/lower.h"
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -27,7 +27,7 @@ void runbed_traced(struct runbed *b, const char *trace, const char *range)
 	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
 	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
 	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
-	CHECK_OK(kineto_import(b->db, path, -1, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(format_import(b->db, FORMAT_KINETO, path, NULL, NULL, &is, &b->e), b->e);
 	CHECK_OK(tracedb_load(b->db, range, b->a, &t, &b->e), b->e);
 	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
 	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->traced, &st, &b->e), b->e);

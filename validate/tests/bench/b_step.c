@@ -6,11 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "arch/machine/machine_conf.h"
 #include "sim/engine/analytic.h"
 #include "sim/lower/lower.h"
 #include "sim/map/map.h"
 #include "traces/db/tracedb.h"
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "workloads/rules.h"
 
 /* Experts of a pass are always the first of each router: which they are costs nothing. */
@@ -34,7 +35,7 @@ static int load(const char *profile, const char *range, struct rules *rules, str
 	struct lower_stats ls;
 	struct trace t;
 
-	if (kineto_import(db, profile, -1, NULL, NULL, &is, e) < 0 || tracedb_load(db, range, a, &t, e) < 0)
+	if (format_import(db, FORMAT_KINETO, profile, NULL, NULL, &is, e) < 0 || tracedb_load(db, range, a, &t, e) < 0)
 		return -1;
 	return lower_trace(&t, rules, a, s, &ls, e);
 }

@@ -36,12 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct err e = ERR_INIT;
 	struct tracedb *db = tracedb_open(":memory:", DB_WRITE, &e);
 	struct arena *a = arena_new(64 << 20);
+	struct input *in = input_mem(bytes, n, "fuzz", &e);
 	struct trace_import_stats st;
 	struct trace t;
 
-	if (!db || !a)
+	if (!db || !a || !in)
 		abort();
-	if (kineto_import_mem(db, bytes, n, "fuzz", &st, &e) == 0) {
+	if (kineto_import(db, in, NULL, NULL, &st, &e) == 0) {
 		if (tracedb_load(db, NULL, a, &t, &e) == 0)
 			check_trace(&t);
 		else
@@ -52,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	} else {
 		assert(e.kind != ERR_NONE && e.msg[0]);
 	}
+	input_free(in);
 	arena_free(a);
 	tracedb_free(db);
 	return 0;

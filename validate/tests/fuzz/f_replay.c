@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "traces/read/replay.h"
+#include "traces/read/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -89,7 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	}
 	put(folder, "replay.yaml", bytes, n);
 	snprintf(path, sizeof path, "%s/replay.yaml", folder);
-	if (replay_import(db, path, (int64_t)(n % 7), &st, &e) < 0)
+	if (format_import_with(db, FORMAT_REPLAY, path, &(struct format_options){ (int64_t)(n % 7) }, NULL, NULL, &st,
+	                       &e) < 0)
 		assert(e.kind != ERR_NONE && e.kind != ERR_CONFIG && e.msg[0]);
 	else if (tracedb_load(db, NULL, a, &t, &e) == 0)
 		check_trace(&t);

@@ -1,6 +1,6 @@
 /* t_classify.c - names, families and copies of a trace: sums, orders, shares of one name between families. */
 #include "sim/profile/classify.h"
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/test.h"
 
 static const char table[] =
@@ -264,7 +264,7 @@ TEST(groups_of_launches_are_classified_as_the_launches_are)
 	CHECK(snprintf(path, sizeof path, "%s/traces/h200/kineto_dsocr_b1_c1024.json.gz", test_root()) <
 	      (int)sizeof path);
 	CHECK_OK((db = tracedb_open(":memory:", DB_WRITE, &e)) ? 0 : -1, e);
-	CHECK_OK(kineto_import(db, path, -1, NULL, NULL, &st, &e), e);
+	CHECK_OK(format_import(db, FORMAT_KINETO, path, NULL, NULL, &st, &e), e);
 	same_as_groups(db, NULL);
 	same_as_groups(db, "decode_step_1");
 	tracedb_free(db);

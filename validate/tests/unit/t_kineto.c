@@ -17,8 +17,14 @@
 
 static int import_bytes(struct bed *b, const void *bytes, size_t n)
 {
+	struct input *in;
+	int rc;
+
 	bed_open(b, ":memory:", DB_WRITE);
-	return kineto_import_mem(b->db, bytes, n, "x.json", &b->st, &b->e);
+	CHECK((in = input_mem(bytes, n, "x.json", &b->e)) != NULL);
+	rc = kineto_import(b->db, in, NULL, NULL, &b->st, &b->e);
+	input_free(in);
+	return rc;
 }
 
 static void bed_up(struct bed *b, const char *json)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
 #define H200 "traces/h200/kineto_dsocr_b1_c1024.json.gz"
@@ -11,7 +11,7 @@
 static int import_file(struct bed *b, const char *path)
 {
 	bed_open(b, ":memory:", DB_WRITE);
-	return kineto_import(b->db, path, -1, NULL, NULL, &b->st, &b->e);
+	return format_import(b->db, FORMAT_KINETO, path, NULL, NULL, &b->st, &b->e);
 }
 
 static void root_path(char *out, size_t n, const char *relative)
@@ -288,36 +288,6 @@ TEST(a_download_that_broke_off_is_refused_by_name)
 	bed_close(&b);
 }
 
-TEST(sniffing_knows_json_zipped_or_not_from_the_rest)
-{
-	static const struct {
-		const char *name, *bytes;
-		size_t n;
-		int want;
-	} all[] = {
-		{ "a", "  {\"schemaVersion\": 1}", 22, 1 },
-		{ "b", "[{}]", 4, 1 },
-		{ "c", "\xef\xbb\xbf{", 4, 1 },
-		{ "d", "SQLite format 3", 16, 0 },
-		{ "e", "\"ID\",\"Kernel Name\"", 18, 0 },
-		{ "f", "", 0, 0 },
-		{ "g", "\x1f\x8b", 2, 0 },
-		{ "h", "\x1f\x8b\x08\x00zzzzzz", 10, 0 },
-	};
-	struct err e = ERR_INIT;
-	char path[1024];
-
-	root_path(path, sizeof path, H200);
-	CHECK(kineto_sniff(path, &e) == 1);
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		test_path(path, sizeof path, "%s", all[i].name);
-		put_file(path, all[i].bytes, all[i].n);
-		CHECK(kineto_sniff(path, &e) == all[i].want);
-	}
-	CHECK(kineto_sniff("/nowhere/x", &e) == -1);
-	CHECK_HAS(e.msg, "cannot read '/nowhere/x'");
-}
-
 static void note_progress(void *arg, uint64_t done, uint64_t total)
 {
 	uint64_t *seen = arg;
@@ -335,10 +305,8 @@ TEST(progress_runs_to_the_size_of_the_file)
 
 	root_path(path, sizeof path, H200);
 	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK_OK(kineto_import(b.db, path, 11340000, note_progress, seen, &b.st, &b.e), b.e);
+	CHECK_OK(format_import(b.db, FORMAT_KINETO, path, note_progress, seen, &b.st, &b.e), b.e);
 	CHECK(seen[0] == 592536 && seen[1] == 592536);
-	bed_load(&b, NULL);
-	CHECK_U64(b.t.wall_ns, 11340000);
 	bed_close(&b);
 }
 
@@ -398,6 +366,5 @@ SUITE(t_kineto_files,
                               T(traces_without_device_activity_say_what_they_hold) T(
 				      quotes_without_a_backslash_are_found_and_explained) T(unreadable_paths_are_named)
                                       T(a_download_that_broke_off_is_refused_by_name)
-                                              T(sniffing_knows_json_zipped_or_not_from_the_rest) T(
-						      progress_runs_to_the_size_of_the_file)
+                                              T(progress_runs_to_the_size_of_the_file)
                                                       T(real_traces_are_imported_rightly_or_refused_with_the_reason));

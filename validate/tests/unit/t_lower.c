@@ -1,7 +1,7 @@
 /* t_lower.c - from traces to op streams: exact figures of two real decode steps, and small traces made to trip it. */
 #include "sim/lower/lower.h"
 
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/mktrace.h"
 #include "validate/tests/tracebed.h"
 #include "workloads/work.h"
@@ -34,7 +34,7 @@ static void low_open(struct low *l, const char *file, const char *range)
 
 	bed_open(&l->b, test_path(db, sizeof db, "%s.db", range ? range : "all"), DB_WRITE);
 	snprintf(path, sizeof path, "%s/%s", test_root(), file);
-	CHECK_OK(kineto_import(l->b.db, path, -1, NULL, NULL, &l->b.st, &l->b.e), l->b.e);
+	CHECK_OK(format_import(l->b.db, FORMAT_KINETO, path, NULL, NULL, &l->b.st, &l->b.e), l->b.e);
 	bed_load(&l->b, range);
 	l->r = default_table();
 	CHECK_OK(lower_trace(&l->b.t, l->r, l->b.a, &l->s, &l->st, &l->b.e), l->b.e);

@@ -269,6 +269,8 @@ TEST(formats_are_known_by_content)
 		{ "Time(%),Total Time", 18, FORMAT_NSYS_CSV },
 		{ "kernel_id,section,metric_name,value\n", 36, FORMAT_AUTO },
 		{ "SQLite format 4\0", 16, FORMAT_AUTO },
+		{ "# a comment\n\nreplay: 1\nTime (%),a\n", 34, FORMAT_REPLAY },
+		{ "x\nreplay: 1\n", 12, FORMAT_AUTO },
 		{ "\x1f\x8b", 2, -1 },
 		{ "\x1f\x8b\x08\x00zzzzzz", 10, -1 },
 	};

@@ -13,14 +13,18 @@ static char *root_path(char buf[1024], const char *name)
 	return buf;
 }
 
+static int import_with(struct bed *b, const char *path, int64_t context)
+{
+	return format_import_with(b->db, FORMAT_AUTO, path, &(struct format_options){ context }, NULL, NULL, &b->st,
+	                          &b->e);
+}
+
 static void up(struct bed *b, int64_t context)
 {
 	char path[1024];
 
 	bed_open(b, ":memory:", DB_WRITE);
-	CHECK_OK(format_import_with(b->db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr.yaml"),
-	                            &(struct format_options){ context }, NULL, NULL, &b->st, &b->e),
-	         b->e);
+	CHECK_OK(import_with(b, root_path(path, "traces/rtx5090/dsocr.yaml"), context), b->e);
 	bed_load(b, NULL);
 }
 
@@ -111,8 +115,8 @@ TEST(two_contexts_are_two_traces_and_one_twice_is_noticed)
 
 	up(&b, 0);
 	root_path(path, "traces/rtx5090/dsocr.yaml");
-	CHECK_U64(replay_import(b.db, path, 945, &b.st, &b.e), 1);
-	CHECK_OK(replay_import(b.db, path, 946, &b.st, &b.e), b.e);
+	CHECK_U64(import_with(&b, path, 945), 1);
+	CHECK_OK(import_with(&b, path, 946), b.e);
 	CHECK_U64(bed_ask(&b, "select count(*) from source"), 2);
 	bed_close(&b);
 }
@@ -212,12 +216,10 @@ TEST(a_replay_of_a_replay_and_contexts_of_nothing_are_refused)
 
 	refused("../h200/kineto_dsocr_b1_c1024.json.gz", "../h200/../rtx5090/dsocr.yaml", "from another replay");
 	bed_open(&b, ":memory:", DB_WRITE);
-	CHECK(replay_import(b.db, root_path(path, "traces/rtx5090/dsocr.yaml"), REPLAY_CONTEXT_MAX + 1, &b.st, &b.e) ==
-	      -1);
+	CHECK(import_with(&b, root_path(path, "traces/rtx5090/dsocr.yaml"), REPLAY_CONTEXT_MAX + 1) == -1);
 	CHECK_HAS(b.e.msg, "between 1 and");
 	err_clear(&b.e);
-	CHECK(format_import_with(b.db, FORMAT_AUTO, root_path(path, "traces/rtx5090/dsocr_decode.csv"),
-	                         &(struct format_options){ 945 }, NULL, NULL, &b.st, &b.e) == -1);
+	CHECK(import_with(&b, root_path(path, "traces/rtx5090/dsocr_decode.csv"), 945) == -1);
 	CHECK_HAS(b.e.msg, "a context is for a replay");
 	bed_close(&b);
 }

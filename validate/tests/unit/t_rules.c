@@ -2,7 +2,7 @@
 #include "workloads/rules.h"
 
 #include "sim/base/hash.h"
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/mktrace.h"
 #include "validate/tests/tracebed.h"
 
@@ -656,7 +656,7 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 
 	bed_open(&b, test_path(db, sizeof db, "t.db"), DB_WRITE);
 	snprintf(path, sizeof path, "%s/" DSOCR, test_root());
-	CHECK_OK(kineto_import(b.db, path, -1, NULL, NULL, &b.st, &b.e), b.e);
+	CHECK_OK(format_import(b.db, FORMAT_KINETO, path, NULL, NULL, &b.st, &b.e), b.e);
 	bed_load(&b, NULL);
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
 		uint64_t n = 0, t = 0;

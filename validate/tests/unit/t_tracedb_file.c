@@ -6,7 +6,7 @@
 #include "sim/base/rng.h"
 #include "traces/db/intern.h"
 #include "traces/db/trace_args.h"
-#include "traces/read/kineto.h"
+#include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
 #define H200  "traces/h200/kineto_dsocr_b1_c1024.json.gz"
@@ -18,7 +18,7 @@ static int import(struct bed *b, const char *relative)
 	char path[1024];
 
 	snprintf(path, sizeof path, "%s/%s", test_root(), relative);
-	return kineto_import(b->db, path, -1, NULL, NULL, &b->st, &b->e);
+	return format_import(b->db, FORMAT_KINETO, path, NULL, NULL, &b->st, &b->e);
 }
 
 static void no_files(const char *db)
