@@ -40,7 +40,7 @@
  *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op
  *   arch/gpu/kernel, kernels    what can be counted in a kernel template's code, and the table of it
  *   workloads/rules  from kernel names to families and ops (_load: the YAML table, _int: shared)
- *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move, _int)
+ *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move; _args: what they stand on, _int)
  *   sim/lower/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
  *                    layers; _alloc: addresses; _name; _check: what must hold; _int: shared)
  *

@@ -1,4 +1,4 @@
-/* shape_int.h - what shape.c gives its readers; for workloads/shape*.c only. */
+/* shape_int.h - what shape readers are given, and stand on (shape_args.c); for workloads/shape*.c only. */
 #ifndef NPUSIM_WORKLOADS_SHAPE_INT_H
 #define NPUSIM_WORKLOADS_SHAPE_INT_H
 
@@ -42,9 +42,9 @@ enum dtype rd_dtype_code(const struct reading *r, int32_t pos);
 enum dtype rd_promote(enum dtype a, enum dtype b);
 bool rd_name_is(const struct reading *r, const char *const *names); /* NULL-terminated */
 
-/* shape_product.c */
+/* The readers themselves, which shape.c has in a table: shape_product.c, */
 shape_reader rd_product, rd_attention, rd_convolution;
-/* shape_rows.c */
+/* shape_rows.c, */
 shape_reader rd_softmax, rd_norm, rd_norm_out, rd_add_norm, rd_reduce, rd_elementwise, rd_out_first, rd_fused, rd_rope;
 /* shape_move.c */
 shape_reader rd_copy, rd_fill, rd_arange, rd_concat, rd_gather, rd_index, rd_scatter, rd_topk, rd_sort, rd_scan,
