@@ -35,7 +35,7 @@ static struct rules *rules_new(struct err *e)
 		return r;
 	}
 	free(r);
-	err_set(e, ERR_NOMEM, "out of memory");
+	err_nomem(e, NULL);
 	return NULL;
 }
 

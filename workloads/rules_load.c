@@ -20,11 +20,6 @@ struct loading {
 	struct err *e;
 };
 
-static int nomem(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "out of memory");
-}
-
 /* --- words a match cannot do without -------------------------------------------------------------------------- */
 
 /* Behind the bracket expression that starts at s. */
@@ -150,7 +145,7 @@ static int read_text(struct loading *g, const struct ynode *map, const char *key
 		return -1;
 	if (!*s)
 		return yaml_err(g->y, n, g->e, "'%s' is empty", key);
-	return (*out = arena_strdup(g->r->arena, s)) ? 0 : nomem(g->e);
+	return (*out = arena_strdup(g->r->arena, s)) ? 0 : err_nomem(g->e, NULL);
 }
 
 static int read_flag(struct loading *g, const struct ynode *map, const char *key, bool *out)
@@ -301,7 +296,7 @@ static int read_rule(struct loading *g, const struct ynode *n)
 	if (yaml_only_keys(g->y, n, rule_keys, sizeof rule_keys / sizeof *rule_keys, g->e) < 0)
 		return -1;
 	if (!(row = arena_alloc(g->r->arena, sizeof *row)) || add(g->r, row) < 0)
-		return nomem(g->e);
+		return err_nomem(g->e, NULL);
 	row->depth = g->depth;
 	u = &row->rule;
 	u->fn = "";

@@ -155,13 +155,13 @@ struct cfg *cfg_new(const struct cfg_section *sections, void *target, struct err
 			n++;
 	assert(n < UINT16_MAX);
 	if (!c || !(c->rows = calloc(n + 1, sizeof *c->rows)) || !(c->arena = arena_new(0))) {
-		err_set(e, ERR_NOMEM, "no memory for the configuration");
+		err_nomem(e, "for the configuration");
 		goto fail;
 	}
 	for (c->n_places = 8; c->n_places < 2 * n; c->n_places *= 2)
 		continue;
 	if (!(places = arena_array(c->arena, c->n_places, sizeof *places))) {
-		err_set(e, ERR_NOMEM, "no memory for the configuration");
+		err_nomem(e, "for the configuration");
 		goto fail;
 	}
 	c->places = places;
@@ -187,7 +187,7 @@ struct cfg *cfg_copy(const struct cfg *from, const void *was, void *target, stru
 	struct cfg *c = calloc(1, sizeof *c);
 
 	if (!c || !(c->rows = malloc((from->n + 1) * sizeof *c->rows)) || !(c->arena = arena_new(0))) {
-		err_set(e, ERR_NOMEM, "no memory for the configuration");
+		err_nomem(e, "for the configuration");
 		cfg_free(c);
 		return NULL;
 	}

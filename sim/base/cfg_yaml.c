@@ -43,7 +43,7 @@ static int read_value(struct cfg *c, struct cfg_slot *r, const struct yaml *y, c
 	else
 		source = arena_printf(c->arena, "%s:%d", yaml_name(y), value->line);
 	if (!source)
-		return err_set(e, ERR_NOMEM, "no memory for the configuration");
+		return err_nomem(e, "for the configuration");
 	if (cfg_put(r, value->text, source, check_only, &inner) < 0)
 		return place(y, value, &inner, e);
 	return 0;

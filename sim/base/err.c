@@ -36,6 +36,11 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 	return -1;
 }
 
+int err_nomem(struct err *e, const char *what)
+{
+	return what ? err_set(e, ERR_NOMEM, "no memory %s", what) : err_set(e, ERR_NOMEM, "out of memory");
+}
+
 int err_add(struct err *e, const char *fmt, ...)
 {
 	va_list ap;

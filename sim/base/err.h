@@ -39,7 +39,9 @@ struct err {
 
 /* Sets the error; `e` must be clear, or NULL where nobody asks for the reason. Always -1. */
 int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) ERR_FMT(3, 4);
-/* The same with ": <what errnum means>" at its end: "cannot read 'a.yaml': no such file or directory". */
+/* There is no memory: "no memory for the replay" of "for the replay", "out of memory" of NULL. Always -1. */
+int err_nomem(struct err *e, const char *what);
+/* err_set with ": <what errnum means>" at its end: "cannot read 'a.yaml': no such file or directory". */
 int err_sys(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...) ERR_FMT(4, 5);
 /* Appends ", while <what>". Always -1. */
 int err_add(struct err *e, const char *fmt, ...) ERR_FMT(2, 3);

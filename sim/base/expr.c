@@ -43,7 +43,7 @@ struct exprs *exprs_new(struct err *e)
 	struct exprs *s = calloc(1, sizeof *s);
 
 	if (!s || !(s->arena = arena_new(0))) {
-		err_set(e, ERR_NOMEM, "no memory for expressions");
+		err_nomem(e, "for expressions");
 		free(s);
 		return NULL;
 	}
@@ -318,7 +318,7 @@ struct expr *expr_new(struct exprs *s, const char *text, expr_find_fn *find, voi
 	int rc;
 
 	if (!x || !(x->text = arena_strdup(s->arena, text))) {
-		err_set(e, ERR_NOMEM, "no memory for an expression");
+		err_nomem(e, "for an expression");
 		return NULL;
 	}
 	x->set = s;
@@ -331,7 +331,7 @@ struct expr *expr_new(struct exprs *s, const char *text, expr_find_fn *find, voi
 	rc = cut(&c);
 	str_add(&c.sql, ") as v)");
 	if (rc == 0 && (c.sql.failed || !(x->sql = arena_strdup(s->arena, str_c(&c.sql)))))
-		rc = err_set(e, ERR_NOMEM, "no memory for an expression");
+		rc = err_nomem(e, "for an expression");
 	str_free(&c.sql);
 	if (rc < 0 || fail_order(x, e) < 0)
 		return NULL;

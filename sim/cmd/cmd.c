@@ -136,7 +136,7 @@ static struct tracedb *open_with_counters(const char *path, uint64_t context, st
 
 	memset(t, 0, sizeof *t);
 	if (db && !(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		err_set(e, ERR_NOMEM, "no memory for the trace");
+		err_nomem(e, "for the trace");
 	if (db && t->arena)
 		t->counters = stored_counters(db, e);
 	return db;

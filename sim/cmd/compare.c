@@ -180,7 +180,7 @@ static int write_ops(const struct comparison *c, uint64_t top, enum out_format f
 	struct out_table *t;
 
 	if (!order)
-		return err_set(e, ERR_NOMEM, "no memory for the comparison");
+		return err_nomem(e, "for the comparison");
 	t = out_table_new(cols, column_heads(c, cols, 4), f == OUT_TABLE ? "ops that differ most, us" : NULL);
 	for (size_t i = 0; i < n; i++)
 		order[i] = (struct change){ f == OUT_TABLE ? change_of(c, i) : 0, i };
@@ -371,7 +371,7 @@ static int measure(const struct options *o, const struct res_stored *run, struct
 		goto out;
 	}
 	if (!(ops = arena_array(a, w->n_ops ? w->n_ops : 1, sizeof *ops))) {
-		err_set(e, ERR_NOMEM, "no memory for the comparison");
+		err_nomem(e, "for the comparison");
 		goto out;
 	}
 	memcpy(ops, w->ops, w->n_ops * sizeof *ops);
@@ -421,7 +421,7 @@ static int list(struct resdb *db, struct arena *a, enum out_format f, struct str
 	if (res_list(db, a, &all, &n, e) < 0)
 		return -1;
 	if (!(runs = arena_array(a, n ? n : 1, sizeof *runs)))
-		return err_set(e, ERR_NOMEM, "no memory for the runs");
+		return err_nomem(e, "for the runs");
 	for (size_t i = 0; i < n; i++)
 		runs[i] = &all[i];
 	write_runs(runs, n, f, out);
@@ -509,7 +509,7 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 	if (check_options(&o, &args, &f, e) < 0 || !(db = res_open(o.results, DB_READ, e)))
 		goto out;
 	if (!(a = arena_new(RUNS_MEMORY))) {
-		err_set(e, ERR_NOMEM, "no memory for the runs");
+		err_nomem(e, "for the runs");
 		goto out;
 	}
 	rc = args.n ? compare(&o, &args, db, a, f, out, e) : list(db, a, f, out, e);

@@ -81,7 +81,7 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 	if ((rc = study_keep_front(&t, e)) < 0)
 		goto out;
 	if (!(table = table_of(&t, "note"))) {
-		rc = err_set(e, ERR_NOMEM, "no memory for the front");
+		rc = err_nomem(e, "for the front");
 		goto out;
 	}
 	study_sort(&t);
@@ -111,7 +111,7 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 	int rc = open_study(&t, &db, path, o, e);
 
 	if (rc == 0 && !(table = table_of(&t, NULL)))
-		rc = err_set(e, ERR_NOMEM, "no memory for the table");
+		rc = err_nomem(e, "for the table");
 	if (rc == 0) {
 		study_sort(&t);
 		for (size_t i = 0; i < t.n && i < o->n; i++)
@@ -171,7 +171,7 @@ static int sensitivity(const char *path, struct options *o, enum out_format f, s
 	rc = open_study(&t, &db, path, o, e);
 	o->less = (struct opt_list){ NULL, 0 };
 	if (rc == 0 && !table)
-		rc = err_set(e, ERR_NOMEM, "no memory for the effects");
+		rc = err_nomem(e, "for the effects");
 	if (rc == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
 		for (size_t i = 0; i < n; i++)
 			put_term(&t, &terms[i], table);

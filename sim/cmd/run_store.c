@@ -4,18 +4,13 @@
 #include "sim/base/version.h"
 #include "workloads/work.h"
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory to store the run");
-}
-
 int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
                  struct res_workload *w, struct err *e)
 {
 	struct res_work_op *ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *ops);
 
 	if (!ops)
-		return no_memory(e);
+		return err_nomem(e, "to store the run");
 	*w = (struct res_workload){ s->source,      t->digest,    t->range,   rules_hash, s->kernel_ns,
 		                    s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops,   ops };
 	for (size_t i = 0; i < s->n_ops; i++) {
@@ -49,7 +44,7 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 			used += x->ops[i].stall_ppm[k] != 0;
 	stalls = arena_array(a, used ? used : 1, sizeof *stalls);
 	if (!ops || !stalls)
-		return no_memory(e);
+		return err_nomem(e, "to store the run");
 	for (size_t i = 0; i < n; i++) {
 		const struct run_op *o = &x->ops[i];
 
@@ -75,7 +70,7 @@ static int convert_sums(const struct run_result *x, struct arena *a, struct res_
 	struct res_stat *stats = arena_array(a, x->n_stats ? x->n_stats : 1, sizeof *stats);
 
 	if (!res || !stats)
-		return no_memory(e);
+		return err_nomem(e, "to store the run");
 	for (int k = 0; k < RES_COUNT; k++)
 		res[k] = (struct res_resource){ res_name((enum res)k), x->stall_ps[k], x->peak_ps[k] };
 	for (size_t i = 0; i < x->n_stats; i++)
@@ -120,7 +115,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	cfg_dump(r->conf->raw, &text);
 	run.config_text = str_c(&text);
 	if (text.failed)
-		no_memory(e);
+		err_nomem(e, "to store the run");
 	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
 	         convert_sums(x, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);

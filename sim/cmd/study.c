@@ -51,7 +51,7 @@ int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct op
 	    sweep_view_feasible(&t->v, &feasible, e) < 0)
 		return -1;
 	if (!(t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points)))
-		return err_set(e, ERR_NOMEM, "no memory for the points");
+		return err_nomem(e, "for the points");
 	for (size_t i = 0; i < t->v.n; i++) {
 		bool known = feasible[i];
 
@@ -124,7 +124,7 @@ int study_keep_front(struct study *t, struct err *e)
 	size_t kept = 0, *front = arena_array(t->v.a, t->n + 1, sizeof *front);
 
 	if (!front)
-		return err_set(e, ERR_NOMEM, "no memory for the front");
+		return err_nomem(e, "for the front");
 	for (size_t i = 0; i < t->n; i++) {
 		bool beaten = false;
 
@@ -244,7 +244,7 @@ static int between(const struct study *t, struct study_term *x, double mean, dou
 	}
 	free(sum);
 	free(n);
-	return sum && n ? 0 : err_set(e, ERR_NOMEM, "no memory for the means");
+	return sum && n ? 0 : err_nomem(e, "for the means");
 }
 
 /* Most of the variance first, axes in the file's order where two are equal. */
@@ -274,7 +274,7 @@ int study_effects(struct study *t, struct study_term **out, size_t *n, double *m
 	size_t k = 0;
 
 	if (!terms || !alone)
-		return err_set(e, ERR_NOMEM, "no memory for the effects");
+		return err_nomem(e, "for the effects");
 	for (size_t i = 0; i < t->n; i++)
 		mean += t->goals[0].values[t->points[i]].number / (double)t->n;
 	for (size_t i = 0; i < t->n; i++) {

@@ -445,7 +445,7 @@ static int merge(const struct opt_list *args, bool mixed, enum out_format f, str
 		res_free(from);
 	}
 	if (!t)
-		err_set(e, ERR_NOMEM, "no memory for the table");
+		err_nomem(e, "for the table");
 	else if ((into = res_open(args->v[0], DB_WRITE, e)))
 		rc = 0;
 	for (int i = 1; rc == 0 && i < args->n; i++)

@@ -170,7 +170,7 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 	p->own = arena_array(v->a, v->s->n_columns + 1, sizeof *p->own);
 	p->cols = arena_array(v->a, v->s->n_axes + v->s->n_columns + 24, sizeof *p->cols);
 	if (!p->columns || !p->own || !p->cols)
-		return err_set(e, ERR_NOMEM, "no memory for the table");
+		return err_nomem(e, "for the table");
 	for (size_t c = 0; c < v->s->n_columns; c++)
 		if (sweep_view_values(v, v->s->columns[c].x, &p->columns[c], e) < 0)
 			return -1;
@@ -197,7 +197,7 @@ int sweep_print(struct sweep_view *v, enum out_format f, uint64_t rows, struct s
 		return -1;
 	heads(&p);
 	if (!(table = out_table_new(p.cols, p.n, NULL)))
-		return err_set(e, ERR_NOMEM, "no memory for the table");
+		return err_nomem(e, "for the table");
 	for (size_t i = 0; i < shown; i++)
 		row(&p, i, table);
 	out_table_write(table, f, out);

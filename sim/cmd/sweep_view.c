@@ -4,11 +4,6 @@
 
 #include "sim/cmd/sweep.h"
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the stored points");
-}
-
 static int choose(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e)
 {
 	struct res_sweep *all;
@@ -34,7 +29,7 @@ int sweep_view_open(struct sweep_view *v, struct resdb *db, int64_t id, struct e
 {
 	memset(v, 0, sizeof *v);
 	if (!(v->a = arena_new(0)))
-		return no_memory(e);
+		return err_nomem(e, "for the stored points");
 	if (choose(v, db, id, e) < 0 || res_get_workload(db, v->head.workload_id, v->a, &v->workload, e) < 0 ||
 	    res_get_points(db, &v->head, v->a, &v->points, &v->n, e) < 0 ||
 	    !(v->s = sweep_parse(v->head.text, v->head.name, v->head.base_text, e)) ||
@@ -61,7 +56,7 @@ struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_poin
 		if (!(sets[i] = arena_printf(v->a, "%s=%s", v->s->axes[i].key, p->values[i].text)))
 			sets = NULL;
 	if (!sets) {
-		no_memory(e);
+		err_nomem(e, "for the stored points");
 		return NULL;
 	}
 	return sweep_conf(v->s, sets, e);
@@ -91,7 +86,7 @@ int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **
 	struct expr_value *all = arena_array(v->a, v->n ? v->n : 1, sizeof *all);
 
 	if (!all)
-		return no_memory(e);
+		return err_nomem(e, "for the stored points");
 	for (size_t i = 0; i < v->n; i++)
 		if (value_of(v, &v->points[i], x, needs_conf, &all[i], e) < 0)
 			return -1;
@@ -104,7 +99,7 @@ int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e)
 	bool *ok = arena_array(v->a, v->n ? v->n : 1, sizeof *ok);
 
 	if (!ok)
-		return no_memory(e);
+		return err_nomem(e, "for the stored points");
 	for (size_t i = 0; i < v->n; i++)
 		ok[i] = !v->points[i].failed;
 	for (size_t k = 0; k < v->s->n_constraints; k++) {

@@ -78,7 +78,7 @@ static int pair_up(const struct side s[2], struct pairs *kernels, struct pairs *
 	*kernels = (struct pairs){ calloc(s[0].c.n_kernels + s[1].c.n_kernels + 1, sizeof(struct pair)), 0 };
 	*families = (struct pairs){ calloc(s[0].c.n_families + s[1].c.n_families + 1, sizeof(struct pair)), 0 };
 	if (!kernels->v || !families->v)
-		return err_set(e, ERR_NOMEM, "no memory for the tables");
+		return err_nomem(e, "for the tables");
 	for (int k = 0; k < 2; k++) {
 		const struct classify *c = &s[k].c;
 

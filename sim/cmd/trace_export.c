@@ -48,7 +48,7 @@ static int track_of(struct tracks *t, int64_t process, int64_t id, int *tid, str
 			struct track *v = realloc(t->v, cap * sizeof *v);
 
 			if (!v)
-				return err_set(e, ERR_NOMEM, "no memory for the threads");
+				return err_nomem(e, "for the threads");
 			t->v = v;
 			t->cap = cap;
 		}
@@ -162,7 +162,7 @@ static int put_each(struct timeline *t, const struct trace_op *const *v, size_t 
 {
 	int64_t *wide = calloc(n ? n : 1, sizeof *wide);
 	size_t n_wide = 0;
-	int rc = wide ? 0 : err_set(e, ERR_NOMEM, "no memory for the ops");
+	int rc = wide ? 0 : err_nomem(e, "for the ops");
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		if (i && v[i] == v[i - 1])
@@ -191,7 +191,7 @@ static int put_ops(struct timeline *t, const struct trace *x, struct err *e)
 				const struct trace_op **w = realloc(v, (cap = cap ? 2 * cap : 1024) * sizeof *w);
 
 				if (!w) {
-					rc = err_set(e, ERR_NOMEM, "no memory for the ops");
+					rc = err_nomem(e, "for the ops");
 					break;
 				}
 				v = w;

@@ -60,7 +60,7 @@ static int make_dir(struct run *r, struct err *e)
 {
 	str_addf(&r->dir, "%s.spools", r->o->db);
 	if (r->dir.failed)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	if (mkdir(str_c(&r->dir), 0777) == 0)
 		return 0;
 	if (errno == EEXIST)
@@ -151,7 +151,7 @@ static int import_one(struct run *r, struct tracedb *t, const char *name, struct
 
 	str_addf(&path, "%s/%s", str_c(&r->dir), name);
 	if (path.failed)
-		err_set(e, ERR_NOMEM, "out of memory");
+		err_nomem(e, NULL);
 	else if ((in = input_open(str_c(&path), e)))
 		rc = capture_import(t, in, NULL, NULL, &st, e);
 	input_free(in);
@@ -300,7 +300,7 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 				words[i] = (char *)args.v[i];
 			rc = record(&r, words, f, out, e);
 		} else {
-			rc = err_set(e, ERR_NOMEM, "out of memory");
+			rc = err_nomem(e, NULL);
 		}
 	}
 	free(words);

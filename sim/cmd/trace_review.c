@@ -326,7 +326,7 @@ static int review(const char *path, const struct options *o, struct str *out, st
 	int rc = -1;
 
 	if (!a)
-		err_set(e, ERR_NOMEM, "no memory for the review");
+		err_nomem(e, "for the review");
 	else if (cmd_format(o->format, &f, e) == 0 && (rules = rules_load(o->rules, e)))
 		rc = review_load(path, rules, a, &s, e);
 	if (rc == 0 && f == OUT_JSON)

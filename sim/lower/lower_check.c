@@ -61,7 +61,7 @@ static int check_launches(const struct op_stream *s, struct err *e)
 	int rc = 0;
 
 	if (!used)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (size_t i = 0; i < s->n_ops && rc == 0; i++)
 		for (uint32_t j = 0; j < s->ops[i].n_launches && rc == 0; j++)
 			if (used[s->ops[i].first_launch + j]++)
@@ -141,7 +141,7 @@ static int check_ranges(const struct op_stream *s, struct err *e)
 	uint32_t *last = calloc(s->n_tensors + 1, sizeof *last);
 	uint8_t *state = calloc(s->n_tensors + 1, 1); /* 1 live, 2 past */
 	struct live l = { calloc(s->n_tensors + 1, sizeof *l.v), 0 };
-	int rc = last && state && l.v ? 0 : err_set(e, ERR_NOMEM, "out of memory");
+	int rc = last && state && l.v ? 0 : err_nomem(e, NULL);
 
 	for (size_t i = 0; i < s->n_operands && rc == 0; i++)
 		if (s->operands[i].tensor >= s->n_tensors)

@@ -10,11 +10,6 @@
 #include "sim/profile/classify.h"
 #include "workloads/work.h"
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the kernels' classes");
-}
-
 double bound_intensity(double flops, double bytes)
 {
 	return bytes > 0 ? flops / bytes : NAN;
@@ -152,7 +147,7 @@ static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
 	if (!(k->time > 0))
 		k->bytes = k->flops = NAN;
 	if (!k->friendly && !(k->friendly = classify_short_name(k->name, a)))
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	return 0;
 }
 
@@ -331,7 +326,7 @@ static int sum_up(struct bound_build *b, struct launch *l, struct err *e)
 	struct bound_kernel *k = kernel_of(out, &b->names, l, b->a);
 
 	if (!k)
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	classify(l, &out->roof, &out->rule);
 	add_to(k, l);
 	out->count += l->s.count;
@@ -347,7 +342,7 @@ static int keep_same(struct sames *t, const struct bound_same *x, struct err *e)
 	size_t *slot;
 
 	if (t->n == t->cap && !grow_sames(t))
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	if (!*(slot = slot_of_same(t, x))) {
 		t->v[t->n] = *x;
 		*slot = ++t->n;
@@ -410,7 +405,7 @@ int bound_add(struct bound_build *b, const struct trace *t, struct err *e)
 	if (has_ops(t, b->counters) && lower_trace(t, b->rules, b->piece, &s, &st, e) < 0)
 		return -1;
 	if (!(ids = op_index(&s, b->piece)))
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 		const struct ids want = { l->id, 0 }, *at;
@@ -441,7 +436,7 @@ static int add_stats(struct bound_build *b, const struct trace *t, struct err *e
 			start(k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(b->rules, &l));
 
 		if (!c)
-			return no_memory(e);
+			return err_nomem(e, "for the kernels' classes");
 		if (counters_mean(b->counters, k->name, c)) {
 			x.s.x = c;
 			if (says_enough(c))
@@ -461,7 +456,7 @@ struct bound_build *bound_begin(struct rules *r, struct counters *c, const struc
 
 	*out = (struct bound){ .roof = *roof, .rule = *rule };
 	if (!b || !(b->piece = arena_new(0))) {
-		no_memory(e);
+		err_nomem(e, "for the kernels' classes");
 		free(b);
 		return NULL;
 	}
@@ -491,14 +486,14 @@ int bound_end(struct bound_build *b, const struct trace *t, struct err *e)
 	struct bound *out = b->out;
 
 	if (!(out->same = arena_array(b->a, b->same.n + t->n_stats + 1, sizeof *out->same)))
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	if (b->same.n)
 		memcpy(out->same, b->same.v, b->same.n * sizeof *out->same);
 	out->n_same = b->same.n;
 	if (add_stats(b, t, e) < 0)
 		return -1;
 	if (!(out->kernels = arena_array(b->a, out->n_kernels + 1, sizeof *out->kernels)))
-		return no_memory(e);
+		return err_nomem(e, "for the kernels' classes");
 	if (out->n_kernels)
 		memcpy(out->kernels, b->names.v, out->n_kernels * sizeof *out->kernels);
 	for (size_t i = 0; i < out->n_kernels; i++)

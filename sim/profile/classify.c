@@ -34,11 +34,6 @@ struct build {
 	size_t kernel_cap, family_cap;
 };
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the table of kernels");
-}
-
 static size_t probe(const struct table *t, struct key k)
 {
 	size_t i = (size_t)hash_mix(hash_u64(hash_str(HASH_INIT, k.text), k.outer)) & (t->cap - 1);
@@ -62,7 +57,7 @@ static int widen(struct table *t, struct err *e)
 	w.rows = calloc(w.cap, sizeof *w.rows);
 	if (!w.keys || !w.rows) {
 		table_free(&w);
-		return no_memory(e);
+		return err_nomem(e, "for the table of kernels");
 	}
 	for (size_t i = 0; i < t->cap; i++)
 		if (t->rows[i]) {
@@ -102,7 +97,7 @@ static int room(struct arena *a, void *array, size_t n, size_t *cap, size_t size
 	if (n < *cap)
 		return 0;
 	if (!(v = arena_array(a, more, size)))
-		return no_memory(e);
+		return err_nomem(e, "for the table of kernels");
 	if (n)
 		memcpy(v, *p, n * size);
 	*p = v;
@@ -237,7 +232,7 @@ static int describe(struct build *b, struct err *e)
 	size_t *best = c->n_kernels ? arena_array(b->a, c->n_kernels, sizeof *best) : NULL; /* 1 + part */
 
 	if (c->n_kernels && !best)
-		return no_memory(e);
+		return err_nomem(e, "for the table of kernels");
 	for (size_t i = 0; i < b->parts.n; i++) {
 		const struct part *p = &b->part[i], *was = best[p->kernel] ? &b->part[best[p->kernel] - 1] : NULL;
 
@@ -253,7 +248,7 @@ static int describe(struct build *b, struct err *e)
 		k->library = r && r->library && *r->library ? r->library : "unknown";
 		k->friendly = r && r->friendly && *r->friendly ? r->friendly : classify_short_name(k->name, b->a);
 		if (!k->friendly)
-			return no_memory(e);
+			return err_nomem(e, "for the table of kernels");
 	}
 	return 0;
 }
@@ -289,7 +284,7 @@ static int build(struct build *b, const struct trace *t, struct rules *r, struct
 	struct classify *c = b->out;
 
 	if (!(c->copies = arena_array(b->a, TRACE_COPY_PTOP + 2, sizeof *c->copies)))
-		return no_memory(e);
+		return err_nomem(e, "for the table of kernels");
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 

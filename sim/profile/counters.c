@@ -140,11 +140,6 @@ static uint64_t launch_key(const char *name, const uint32_t grid[3], const uint3
 
 /* --- loading ----------------------------------------------------------------------------------------------- */
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the counters");
-}
-
 static struct entry *entry_of(const struct counters *c, int64_t launch)
 {
 	size_t lo = 0, hi = c ? c->n : 0;
@@ -170,7 +165,7 @@ static int add_launch(void *arg, const struct trace_launch *l, struct err *e)
 		struct entry *v = realloc(c->v, cap * sizeof *v);
 
 		if (!v)
-			return no_memory(e);
+			return err_nomem(e, "for the counters");
 		c->v = v;
 		c->cap = cap;
 	}
@@ -219,7 +214,7 @@ static int make_index(struct counters *c, struct err *e)
 	c->next = calloc(c->n ? c->n : 1, sizeof *c->next);
 	if (!o || !c->by_key || !c->next) {
 		free(o);
-		return no_memory(e);
+		return err_nomem(e, "for the counters");
 	}
 	for (size_t i = 0; i < c->n; i++)
 		o[i] = (struct order){ c->v[i].key, i };
@@ -236,7 +231,7 @@ struct counters *counters_load(struct tracedb *t, struct err *e)
 	int rc;
 
 	if (!c) {
-		no_memory(e);
+		err_nomem(e, "for the counters");
 		return NULL;
 	}
 	rc = tracedb_each_counted(t, add_launch, c, e);
@@ -343,7 +338,7 @@ int counters_ops(struct counters *c, const struct trace *t, const struct op_stre
 	out->bytes = arena_array(a, s->n_ops + 1, sizeof *out->bytes);
 	out->ns = arena_array(a, s->n_ops + 1, sizeof *out->ns);
 	if (!v || !out->bytes || !out->ns)
-		return no_memory(e);
+		return err_nomem(e, "for the counters");
 	for (size_t i = 0; i < t->n_launches; i++) { /* in the trace's order, which tells launches of one name apart */
 		const struct trace_launch *l = &t->launches[i];
 		const struct counted *x = l->kind == TRACE_KERNEL ? counters_next(c, l) : NULL;

@@ -92,7 +92,7 @@ int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct e
 	h->metric = metric;
 	h->log = metric == COUNTER_DURATION_US || metric == COUNTER_MEM_GBS;
 	if (!v)
-		return err_set(e, ERR_NOMEM, "no memory for a histogram");
+		return err_nomem(e, "for a histogram");
 	for (size_t i = 0; i < b->n_same; i++) {
 		const struct bound_same *l = &b->same[i];
 		const double x = bound_value(l, metric);

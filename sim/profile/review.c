@@ -20,17 +20,12 @@ struct loading {
 	struct err *e;
 };
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the review");
-}
-
 static void *room(struct loading *g, size_t n, size_t each)
 {
 	void *p = arena_array(g->a, n ? n : 1, each);
 
 	if (!p)
-		no_memory(g->e);
+		err_nomem(g->e, "for the review");
 	return p;
 }
 
@@ -51,7 +46,7 @@ static int text(struct loading *g, const struct ynode *map, const char *key, con
 
 	if (!n || yaml_str(g->y, n, &s, g->e) < 0)
 		return -1;
-	return (*out = arena_strdup(g->a, s)) ? 0 : no_memory(g->e);
+	return (*out = arena_strdup(g->a, s)) ? 0 : err_nomem(g->e, "for the review");
 }
 
 static int real(struct loading *g, const struct ynode *n, double *v)
@@ -173,7 +168,7 @@ static int read_kernel(struct loading *g, const struct csv *c, const char *path,
 		k->blocks *= n;
 	}
 	k->intensity = k->flops > 0 && k->dram_bytes > 0 ? k->flops / k->dram_bytes : NAN;
-	return (k->name = arena_strdup(g->a, csv_field(c, (size_t)at[NAME]))) ? 0 : no_memory(g->e);
+	return (k->name = arena_strdup(g->a, csv_field(c, (size_t)at[NAME]))) ? 0 : err_nomem(g->e, "for the review");
 }
 
 static bool any_line(void *arg, const char *line, size_t n)

@@ -5,7 +5,7 @@
 int series_init(struct series *s, size_t n, struct err *e)
 {
 	*s = (struct series){ .width = SERIES_WIDTH, .n = n, .v = calloc(n * SERIES_BINS, sizeof *s->v) };
-	return s->v ? 0 : err_set(e, ERR_NOMEM, "no memory for counters over time");
+	return s->v ? 0 : err_nomem(e, "for counters over time");
 }
 
 void series_free(struct series *s)

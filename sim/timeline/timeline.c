@@ -429,7 +429,7 @@ struct timeline *timeline_open(const char *path, const struct op_stream *s, cons
 	struct timeline *t = calloc(1, sizeof *t);
 
 	if (!t) {
-		err_set(e, ERR_NOMEM, "no memory for a timeline");
+		err_nomem(e, "for a timeline");
 		return NULL;
 	}
 	t->watch = (struct watch){ t, on_begin, on_busy, on_moved, on_level };

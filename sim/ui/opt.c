@@ -28,7 +28,7 @@ static int list_add(struct opt_list *l, const char *text, struct err *e)
 	const char **v = realloc(l->v, ((size_t)l->n + 1) * sizeof *v);
 
 	if (!v)
-		return err_set(e, ERR_NOMEM, "no memory for the command line");
+		return err_nomem(e, "for the command line");
 	l->v = v;
 	l->v[l->n++] = text;
 	return 0;

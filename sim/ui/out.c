@@ -326,7 +326,7 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
 int out_flush(const struct str *s, FILE *f, struct err *e)
 {
 	if (s->failed)
-		return err_set(e, ERR_NOMEM, "no memory for the output");
+		return err_nomem(e, "for the output");
 	errno = 0;
 	if (fwrite(str_c(s), 1, s->len, f) != s->len || fflush(f) != 0)
 		return err_sys(e, ERR_IO, errno ? errno : EIO, "cannot write the output");

@@ -18,7 +18,7 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
 	*o = (struct outfile){ .path = path, .made = STR_INIT, .text = STR_INIT };
 	str_addf(&o->made, "%s.XXXXXX", path);
 	if (o->made.failed)
-		return err_set(e, ERR_NOMEM, "no memory for a file's name");
+		return err_nomem(e, "for a file's name");
 	if ((fd = mkstemp(o->made.p)) >= 0 && fchmod(fd, 0666 & ~mask) == 0 && (o->f = fdopen(fd, "w")))
 		return 0;
 	err_sys(e, ERR_IO, errno, "cannot write '%s'", path);

@@ -25,7 +25,7 @@ static int grow(struct idmap *m, struct err *e)
 	struct idmap wide = { NULL, m->n, m->cap ? 2 * m->cap : 256 };
 
 	if (!(wide.v = calloc(wide.cap, sizeof *wide.v)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->v[i].p)
 			*probe(&wide, m->v[i].id) = m->v[i];

@@ -100,7 +100,7 @@ struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 	struct tracedb *t = calloc(1, sizeof *t);
 
 	if (!t) {
-		err_set(e, ERR_NOMEM, "out of memory");
+		err_nomem(e, NULL);
 		return NULL;
 	}
 	t->db = db_open(path, mode, TRACEDB_APP_ID, migrations, sizeof migrations / sizeof *migrations, e);
@@ -118,7 +118,7 @@ struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e)
 		t->names = intern_new(8192, 4 << 20);
 		t->args = intern_new(16384, 8 << 20);
 		if (!t->names || !t->args) {
-			err_set(e, ERR_NOMEM, "out of memory");
+			err_nomem(e, NULL);
 			goto fail;
 		}
 		if (db_exec(t->db, STAGING, e) < 0)

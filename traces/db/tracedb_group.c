@@ -58,7 +58,7 @@ static int grow(struct scan *c, struct err *e)
 		c->sums = sums;
 	if (!sums || !slots) {
 		free(slots);
-		return err_set(e, ERR_NOMEM, "no memory for the table of kernels");
+		return err_nomem(e, "for the table of kernels");
 	}
 	free(c->slots);
 	c->slots = slots;

@@ -170,7 +170,7 @@ static int one_kind_of_device(struct tracedb *t, struct err *e)
 		compute = compute ? compute : c;
 	}
 	if (rc == 0 && (name.failed || file.failed || shown.failed))
-		rc = err_set(e, ERR_NOMEM, "out of memory");
+		rc = err_nomem(e, NULL);
 	str_free(&name);
 	str_free(&file);
 	str_free(&shown);

@@ -101,7 +101,7 @@ static int take(struct cutter *c, struct tracedb_window w, struct err *e)
 			struct tracedb_window *v = realloc(p->windows, (c->cap = c->cap ? 2 * c->cap : 16) * sizeof *v);
 
 			if (!v)
-				return err_set(e, ERR_NOMEM, "out of memory");
+				return err_nomem(e, NULL);
 			p->windows = v;
 		}
 		p->windows[p->n_windows++] = w;
@@ -122,7 +122,7 @@ int tracedb_pieces(struct tracedb_load *l, struct err *e)
 	c.part.n_windows = 0;
 	c.part.names = c.part.args = c.part.ops = (struct idmap){ 0 };
 	if (!(c.part.a = arena_new(0)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (size_t i = 0; rc == 0 && i < l->n_windows; i++)
 		rc = take(&c, l->windows[i], e);
 	if (rc == 0 && c.have)

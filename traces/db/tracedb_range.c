@@ -23,12 +23,12 @@ static int steps_add(struct steps *s, int64_t id, const char *name, size_t stem,
 		struct step *v = realloc(s->v, cap * sizeof *v);
 
 		if (!v)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		s->v = v;
 		s->cap = cap;
 	}
 	if (!(copy = malloc(stem + 1)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	memcpy(copy, name, stem);
 	copy[stem] = '\0';
 	s->v[s->n++] = (struct step){ id, copy };

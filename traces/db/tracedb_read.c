@@ -42,7 +42,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 	if (max == 0)
 		return err_set(e, ERR_IO, "'%s' holds no trace: nothing was imported into it", db_path(l->t->db));
 	if (!(l->sources = calloc(max, sizeof *l->sources)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	out->base_ns = INT64_MAX;
 	while ((rc = db_step(l->t->db, s, e)) == 1 && n < max) {
 		struct tracedb_source *src = &l->sources[n++];
@@ -146,7 +146,7 @@ static int unknown_range(struct tracedb_load *l, struct err *e)
 	if (n == 0)
 		return err_set(e, ERR_IO, "no range '%s' in '%s': it has no annotations", l->range, db_path(l->t->db));
 	if (!(names = calloc(n, sizeof *names)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (size_t i = 0; i < n; i++)
 		names[i] = l->out->ranges[i].name;
 	near = str_nearest(l->range, names, n);
@@ -185,7 +185,7 @@ static int range_windows(struct tracedb_load *l, struct err *e)
 			struct tracedb_window *v = realloc(l->windows, (cap = cap ? 2 * cap : 64) * sizeof *v);
 
 			if (!v)
-				return err_set(e, ERR_NOMEM, "out of memory");
+				return err_nomem(e, NULL);
 			l->windows = v;
 		}
 		l->windows[l->n_windows++] = w;
@@ -198,7 +198,7 @@ static int select_windows(struct tracedb_load *l, struct err *e)
 {
 	if (!l->range) {
 		if (!(l->windows = calloc(l->n_sources, sizeof *l->windows)))
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		for (size_t i = 0; i < l->n_sources; i++)
 			l->windows[l->n_windows++] = (struct tracedb_window){ l->sources[i].id, INT64_MIN, INT64_MAX };
 		return 0;

@@ -60,7 +60,7 @@ const char *tracedb_utf8(struct tracedb *t, const char *text, size_t n, struct e
 	trace_utf8(text, n, &t->clean);
 	if (!t->clean.failed)
 		return str_c(&t->clean);
-	err_set(e, ERR_NOMEM, "out of memory");
+	err_nomem(e, NULL);
 	return NULL;
 }
 
@@ -94,6 +94,6 @@ int64_t tracedb_args(struct tracedb *t, const struct trace_arg *args, uint32_t n
 {
 	trace_args_encode(args, n, &t->text);
 	if (t->text.failed)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	return text_id(t, false, str_c(&t->text), t->text.len, e);
 }

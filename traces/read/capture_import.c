@@ -90,12 +90,12 @@ static int take_name(struct reader *r, struct err *e)
 		char **more = realloc(r->names, cap * sizeof *more);
 
 		if (!more)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		r->names = more;
 		r->cap = cap;
 	}
 	if (!(r->names[r->n_names] = malloc(n)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	memcpy(r->names[r->n_names++], r->rec.text, n);
 	r->name_bytes += n;
 	r->has_ops |= nvtx_is_op(r->rec.text);
@@ -197,7 +197,7 @@ static int put_range(struct ops *o, const struct tracedb_mark *m, struct err *e)
 		str_addc(&r->text, ':');
 		str_add(&r->text, x.name);
 		if (r->text.failed)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		x.name = str_c(&r->text);
 	}
 	return tracedb_put_range(r->db, &x, false, e);
@@ -223,7 +223,7 @@ static int put_ranges(struct reader *r, struct err *e)
 	int rc;
 
 	if (!o)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	o->r = r;
 	rc = tracedb_each_mark(r->db, r->has_ops, put_mark, o, e);
 	free(o);
@@ -330,7 +330,7 @@ static int look(struct reader *r, struct err *e)
 		else if (moment(r, PROCESS_START, &r->base_ns, e) < 0)
 			rc = -1;
 		else if (!(r->command = malloc(strlen(r->rec.text) + 1)))
-			rc = err_set(e, ERR_NOMEM, "out of memory");
+			rc = err_nomem(e, NULL);
 		else
 			strcpy(r->command, r->rec.text);
 	}

@@ -68,7 +68,7 @@ struct capture_spool *capture_spool_new(struct input *in, struct err *e)
 
 	input_rewind(in);
 	if (!s || !(s->buf = malloc(ROOM)) || !(s->text = malloc(SPOOL_TEXT + 1))) {
-		err_set(e, ERR_NOMEM, "out of memory");
+		err_nomem(e, NULL);
 		goto fail;
 	}
 	s->in = in;

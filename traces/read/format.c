@@ -128,7 +128,7 @@ int format_of(struct input *in, struct err *e)
 	long n = 0;
 
 	if (!head)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	input_rewind(in);
 	while (got < HEAD && (n = input_read(in, head + got, HEAD - got, e)) > 0)
 		got += (size_t)n;

@@ -128,7 +128,7 @@ static int read_all(struct input *in, struct feed *f, input_progress *progress, 
 	long n = -1;
 
 	if (!buf)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (bool first = true; (n = input_read(in, buf, INPUT_CHUNK, e)) > 0; first = false) {
 		const size_t skip = first && !input_zipped(in) && is_marked(buf, (size_t)n) ? 3 : 0;
 
@@ -183,7 +183,7 @@ int kineto_import(struct tracedb *db, struct input *in, input_progress *progress
 		return 1;
 	rc = -1;
 	if (!(f = calloc(1, sizeof *f)) || !(f->p.yajl = yajl_alloc(&kineto_callbacks, NULL, &f->p))) {
-		err_set(e, ERR_NOMEM, "out of memory");
+		err_nomem(e, NULL);
 		goto out;
 	}
 	/* Names are checked where they are stored, once and not at every event. */

@@ -155,7 +155,7 @@ static int check(struct kineto_parser *p)
 	const char *what = cat_word(ev->cat);
 
 	if (p->name.failed || p->args.text.failed)
-		return err_set(p->e, ERR_NOMEM, "out of memory");
+		return err_nomem(p->e, NULL);
 	if (lacks)
 		return err_set(p->e, ERR_IO, "the %s '%.100s' has no \"%s\"", what, str_c(&p->name), lacks);
 	if (ev->dur_ns < 0)
@@ -581,8 +581,7 @@ static int on_end_map(void *arg)
 		p->in_args = false;
 	} else if (p->in_devices && p->depth == 3) {
 		p->dev.name = str_c(&p->dev_name);
-		rc = p->dev_name.failed ? err_set(p->e, ERR_NOMEM, "out of memory")
-		                        : tracedb_put_device(p->db, &p->dev, p->e);
+		rc = p->dev_name.failed ? err_nomem(p->e, NULL) : tracedb_put_device(p->db, &p->dev, p->e);
 	}
 	p->depth--;
 	return rc == 0;

@@ -120,11 +120,6 @@ static int fault(const struct reader *r, struct err *e)
 	return err_at(e, r->file, line > INT_MAX ? INT_MAX : (int)line, 0);
 }
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "out of memory");
-}
-
 static const char *cell(const struct reader *r, enum column k)
 {
 	return r->at[k] < 0 ? "" : csv_field(r->csv, (size_t)r->at[k]);
@@ -223,7 +218,7 @@ static int begin_kernel(struct reader *r, struct err *e)
 	str_clear(&r->name);
 	str_add(&r->name, *cell(r, KERNEL) ? cell(r, KERNEL) : "(unnamed)");
 	if (r->name.failed)
-		return no_memory(e);
+		return err_nomem(e, NULL);
 	r->l = (struct trace_launch){ .kind = TRACE_KERNEL,
 		                      .context = small(cell(r, CONTEXT)),
 		                      .stream = small(cell(r, STREAM)),
@@ -317,7 +312,7 @@ static int add_metric(struct reader *r, const char *section, const char *name, c
 		size_t cap = r->cap_metrics ? 2 * r->cap_metrics : 256;
 
 		if (!(m = realloc(r->metrics, cap * sizeof *m)))
-			return no_memory(e);
+			return err_nomem(e, NULL);
 		r->metrics = m;
 		r->cap_metrics = cap;
 	}
@@ -328,7 +323,7 @@ static int add_metric(struct reader *r, const char *section, const char *name, c
 	keep_text(&r->text, name);
 	m->unit = keep_text(&r->text, unit);
 	m->value = measure_value(clean, exp);
-	return r->text.failed ? no_memory(e) : 0;
+	return r->text.failed ? err_nomem(e, NULL) : 0;
 }
 
 /* --- the long page --------------------------------------------------------------------------------------------- */
@@ -363,7 +358,7 @@ static int long_row(struct reader *r, struct err *e)
 		str_clear(&r->key);
 		str_addf(&r->key, "%s\n%s", cell(r, ID), cell(r, PROCESS));
 		if (r->key.failed)
-			return no_memory(e);
+			return err_nomem(e, NULL);
 		if (begin_kernel(r, e) < 0)
 			return -1;
 	}
@@ -389,7 +384,7 @@ static int wide_header(struct reader *r, struct err *e)
 {
 	r->n_heads = csv_count(r->csv);
 	if (!(r->heads = calloc(r->n_heads ? r->n_heads : 1, sizeof *r->heads)))
-		return no_memory(e);
+		return err_nomem(e, NULL);
 	for (size_t i = 0; i < r->n_heads; i++) {
 		const char *name = csv_field(r->csv, i);
 
@@ -403,7 +398,7 @@ static int wide_header(struct reader *r, struct err *e)
 		else if (strcmp(name, "device__attribute_total_memory") == 0)
 			r->device_mem = (int)i;
 	}
-	return r->head_text.failed ? no_memory(e) : 0;
+	return r->head_text.failed ? err_nomem(e, NULL) : 0;
 }
 
 static int wide_row(struct reader *r, struct err *e)

@@ -22,7 +22,7 @@ static int fail(struct nsys *n, struct err *e)
 	const int code = sqlite3_errcode(n->h) & 0xff;
 
 	if (code == SQLITE_NOMEM)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
 		return err_set(e, ERR_IO, "'%s' is damaged: %s", n->file, sqlite3_errmsg(n->h));
 	return err_set(e, ERR_IO, "cannot read '%s': %s", n->file, sqlite3_errmsg(n->h));
@@ -36,7 +36,7 @@ static int spool_all(struct input *in, int fd, const char *path, struct err *e)
 	long n = -1;
 
 	if (!buf)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0) {
 		for (long at = 0; at < n;) {
 			ssize_t k = write(fd, buf + at, (size_t)(n - at));
@@ -96,7 +96,7 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	str_free(&uri);
 	if (!n->h)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	if (rc != SQLITE_OK)
 		return fail(n, e);
 	/* It may come from anywhere: its schema must not run functions of its choice, nor a value fill the memory. */
@@ -248,7 +248,7 @@ int nsys_rows(struct nsys *n, struct nsys_rows *r, const char *table, const stru
 	}
 	str_addf(&sql, " from \"%s\" t %s", table, tail ? tail : "");
 	if (rc == 0 && sql.failed)
-		rc = err_set(e, ERR_NOMEM, "out of memory");
+		rc = err_nomem(e, NULL);
 	if (rc == 0 && !(r->s = prepare(n, str_c(&sql), e)))
 		rc = -1;
 	str_free(&sql);
@@ -296,7 +296,7 @@ const char *nsys_text(const struct nsys_rows *r, int i, struct err *e)
 	const char *text = (const char *)sqlite3_column_text(r->s, i);
 
 	if (!text && sqlite3_errcode(r->n->h) == SQLITE_NOMEM) {
-		err_set(e, ERR_NOMEM, "out of memory");
+		err_nomem(e, NULL);
 		return NULL;
 	}
 	if (sqlite3_column_bytes(r->s, i) > NAME_MAX_BYTES) {
@@ -346,7 +346,7 @@ int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, 
 			int64_t *v = realloc(n->pids, cap * sizeof *v);
 
 			if (!v)
-				return err_set(e, ERR_NOMEM, "out of memory");
+				return err_nomem(e, NULL);
 			n->pids = v;
 			n->cap_pids = cap;
 		}

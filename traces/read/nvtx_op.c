@@ -67,7 +67,7 @@ int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const char *text, int64_t
 		read_sizes(&n->args, sizes + 10);
 	o.n_args = kargs_build(&n->args, args, &dropped);
 	if (n->name.failed || n->args.text.failed)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	while (dropped-- > 0)
 		tracedb_drop_arg(db);
 	o.name = str_c(&n->name);

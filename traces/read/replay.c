@@ -42,11 +42,6 @@ struct job {
 	const char *path;
 };
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the replay");
-}
-
 /* --- matching -------------------------------------------------------------------------------------------------- */
 
 static void dims_text(const struct trace_op *o, struct str *out)
@@ -79,7 +74,7 @@ static struct out *more(struct job *j, struct err *e)
 		struct out *v = realloc(j->v, cap * sizeof *v);
 
 		if (!v) {
-			no_memory(e);
+			err_nomem(e, "for the replay");
 			return NULL;
 		}
 		j->v = v;
@@ -161,7 +156,7 @@ static int walk(struct job *j, struct err *e)
 
 		dims_text(l->op, &j->text);
 		if (j->text.failed)
-			return no_memory(e);
+			return err_nomem(e, "for the replay");
 		if (add_new(j, true, l, str_c(&j->text), e) < 0 || put_old(j, l, str_c(&j->text), e) < 0 ||
 		    add_new(j, false, l, str_c(&j->text), e) < 0)
 			return -1;
@@ -275,7 +270,7 @@ static int time_rows(struct job *j, struct err *e)
 	int rc = 0;
 
 	if (!count)
-		return no_memory(e);
+		return err_nomem(e, "for the replay");
 	for (size_t i = 0; rc == 0 && i < j->n; i++) {
 		if (j->v[i].row > j->table.n_stats)
 			rc = err_set(e, ERR_IO, "'%s' names row %zu, and '%s' has %zu", j->path, j->v[i].row,
@@ -310,7 +305,7 @@ static const struct trace_arg *in_context(struct job *j, const struct replay_op 
 	struct trace_arg *v = arena_array(j->r.a, o->n_args ? o->n_args : 1, sizeof *v);
 
 	if (!v) {
-		no_memory(e);
+		err_nomem(e, "for the replay");
 		return NULL;
 	}
 	for (uint32_t i = 0; i < o->n_args; i++) {
@@ -324,7 +319,7 @@ static const struct trace_arg *in_context(struct job *j, const struct replay_op 
 			snprintf(was, sizeof was, "%lld", (long long)j->r.context_order + (long long)k);
 			if (v[i].scalar && strcmp(v[i].scalar, was) == 0 &&
 			    !(v[i].scalar = arena_printf(j->r.a, "%lld", (long long)(context + k)))) {
-				no_memory(e);
+				err_nomem(e, "for the replay");
 				return NULL;
 			}
 		}
@@ -362,7 +357,7 @@ static int find_spans(struct job *j, struct err *e)
 		for (const struct trace_op *o = j->v[i].from ? j->v[i].from->op : NULL; o; o = o->up)
 			n++;
 	if (!(j->spans = calloc(n ? n : 1, sizeof *j->spans)))
-		return no_memory(e);
+		return err_nomem(e, "for the replay");
 	for (size_t i = 0; i < j->n; i++) {
 		int depth = 0;
 
@@ -592,7 +587,7 @@ int replay_import(struct tracedb *db, const char *path, int64_t context, replay_
 	int rc;
 
 	if (!j)
-		return no_memory(e);
+		return err_nomem(e, "for the replay");
 	j->path = path;
 	if ((rc = make(j, db, context, order, st ? st : &own, e)) < 0 && e->kind == ERR_CONFIG)
 		e->kind = ERR_IO; /* to a user it is a profile */

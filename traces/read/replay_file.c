@@ -42,7 +42,7 @@ static void *room(struct replay *r, size_t n, size_t each, struct err *e)
 	void *p = arena_array(r->a, n ? n : 1, each);
 
 	if (!p)
-		err_set(e, ERR_NOMEM, "no memory for the replay");
+		err_nomem(e, "for the replay");
 	return p;
 }
 
@@ -62,7 +62,7 @@ static int expression(struct replay *r, const struct ynode *map, const char *key
 	if (r->n_res == sizeof r->res / sizeof *r->res)
 		return yaml_err(r->y, n, e, "more than %zu regular expressions", r->n_res);
 	if (!(*out = malloc(sizeof **out)))
-		return err_set(e, ERR_NOMEM, "no memory for the replay");
+		return err_nomem(e, "for the replay");
 	if ((rc = regcomp(*out, s, REG_EXTENDED | REG_NOSUB)) != 0) {
 		regerror(rc, *out, why, sizeof why);
 		free(*out);
@@ -123,7 +123,7 @@ static int argument(struct replay *r, const struct ynode *n, struct trace_arg *g
 	if (!bracket || bracket == s) {
 		g->dtype = "Scalar";
 		g->scalar = arena_strdup(r->a, s);
-		return g->scalar ? 0 : err_set(e, ERR_NOMEM, "no memory for the replay");
+		return g->scalar ? 0 : err_nomem(e, "for the replay");
 	}
 	p = bracket;
 	if ((g->ndims = numbers(&p, g->dims)) < 0)
@@ -135,7 +135,7 @@ static int argument(struct replay *r, const struct ynode *n, struct trace_arg *g
 	if (*p)
 		return yaml_err(r->y, n, e, "'%s' goes on behind its dims", s);
 	g->dtype = strncmp(s, "bf16[", 5) == 0 ? "c10::BFloat16" : arena_strndup(r->a, s, (size_t)(bracket - s));
-	return g->dtype ? 0 : err_set(e, ERR_NOMEM, "no memory for the replay");
+	return g->dtype ? 0 : err_nomem(e, "for the replay");
 }
 
 static int op(struct replay *r, const struct ynode *map, struct replay_op *o, struct err *e)
@@ -390,7 +390,7 @@ int replay_read(struct replay *r, const char *path, struct err *e)
 	if (!(r->y = yaml_load(path, e)))
 		return -1;
 	if (!(r->a = arena_new((size_t)1 << 30)))
-		return err_set(e, ERR_NOMEM, "no memory for the replay");
+		return err_nomem(e, "for the replay");
 	return read_root(r, yaml_root(r->y), e);
 }
 

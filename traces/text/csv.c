@@ -27,7 +27,7 @@ struct csv *csv_new(struct input *in, struct err *e)
 		return c;
 	}
 	csv_free(c);
-	err_set(e, ERR_NOMEM, "out of memory");
+	err_nomem(e, NULL);
 	return NULL;
 }
 
@@ -119,7 +119,7 @@ static int begin_field(struct csv *c, struct err *e)
 		size_t cap = c->cap ? 2 * c->cap : 64, *at = realloc(c->at, cap * sizeof *at);
 
 		if (!at)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		c->at = at;
 		c->cap = cap;
 	}
@@ -136,7 +136,7 @@ static int add(struct csv *c, const unsigned char *p, size_t n, struct err *e)
 	if (memchr(p, '\0', n))
 		return fault(c, c->row_line, "a zero byte: this is no text", e);
 	str_addn(&c->text, (const char *)p, n);
-	return c->text.failed ? err_set(e, ERR_NOMEM, "out of memory") : 0;
+	return c->text.failed ? err_nomem(e, NULL) : 0;
 }
 
 /* What ends a run of plain bytes, inside and outside of quotes. */
@@ -234,7 +234,7 @@ int csv_row(struct csv *c, struct err *e)
 			return -1;
 		str_addc(&c->text, '\0');
 		if (c->text.failed)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		if (c->from == c->to)
 			return 1;
 		if (c->buf[c->from] == ',') {

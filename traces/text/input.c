@@ -30,7 +30,7 @@ static struct input *new_input(const char *name, struct err *e)
 		return in;
 	}
 	input_free(in);
-	err_set(e, ERR_NOMEM, "out of memory");
+	err_nomem(e, NULL);
 	return NULL;
 }
 
@@ -157,7 +157,7 @@ static long read_zipped(struct input *in, void *buf, size_t cap, struct err *e)
 			return rc < 0 ? -1 : err_set(e, ERR_IO, "'%s' ends in the middle of its gzip stream", in->name);
 		rc = inflate(&in->z, Z_NO_FLUSH);
 		if (rc == Z_MEM_ERROR)
-			return err_set(e, ERR_NOMEM, "out of memory");
+			return err_nomem(e, NULL);
 		if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
 			return err_set(e, ERR_IO, "'%s' is damaged: its gzip stream breaks (%s)", in->name,
 			               in->z.msg ? in->z.msg : "no reason given");
@@ -183,7 +183,7 @@ long input_read(struct input *in, void *buf, size_t cap, struct err *e)
 	}
 	memset(&in->z, 0, sizeof in->z);
 	if (inflateInit2(&in->z, 15 + 16) != Z_OK)
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	in->open = in->zipped = true;
 	in->z.next_in = in->raw;
 	in->z.avail_in = (uInt)n;

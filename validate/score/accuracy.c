@@ -52,7 +52,7 @@ static int text(const struct yaml *y, struct arena *a, const char *key, const ch
 		return yaml_err(y, yaml_root(y), e, "'%s' is missing", key);
 	if (yaml_str(y, n, &s, e) < 0)
 		return -1;
-	return (*out = arena_strdup(a, s)) ? 0 : err_set(e, ERR_NOMEM, "out of memory");
+	return (*out = arena_strdup(a, s)) ? 0 : err_nomem(e, NULL);
 }
 
 static int read_file(const struct yaml *y, struct arena *a, struct accuracy *out, struct err *e)
@@ -69,7 +69,7 @@ static int read_file(const struct yaml *y, struct arena *a, struct accuracy *out
 	if (score(y, all, &out->all, e) < 0)
 		return -1;
 	if (!(out->classes = arena_array(a, list->n + 1, sizeof *out->classes)))
-		return err_set(e, ERR_NOMEM, "out of memory");
+		return err_nomem(e, NULL);
 	for (; out->n < list->n; out->n++) {
 		const struct ynode *n = list->vals[out->n], *name = ynode_get(n, "class");
 		const char *s;

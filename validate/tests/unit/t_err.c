@@ -181,6 +181,19 @@ TEST(each_kind_has_its_exit_code)
 	}
 }
 
+TEST(no_memory_says_for_what_where_that_is_known)
+{
+	struct err e = ERR_INIT;
+
+	CHECK(err_nomem(&e, "for the replay") == -1);
+	CHECK(e.kind == ERR_NOMEM);
+	CHECK_STR(e.msg, "no memory for the replay");
+	err_clear(&e);
+	CHECK(err_nomem(&e, NULL) == -1);
+	CHECK_STR(e.msg, "out of memory");
+	CHECK(err_nomem(NULL, "for nobody") == -1);
+}
+
 SUITE(t_err,
       T(setting_and_adding_return_minus_one_and_read_as_one_sentence) T(nobody_asking_for_the_reason_is_fine)
               T(a_system_error_ends_with_its_reason_in_lower_case) T(the_first_place_stays)
@@ -188,6 +201,7 @@ SUITE(t_err,
                               T(clearing_makes_it_usable_again) T(the_place_is_shown_as_far_as_it_is_known)
                                       T(the_caret_stands_under_the_column) T(a_column_outside_the_line_gets_no_caret)
                                               T(the_caret_counts_characters_and_repeats_tabs)
-                                                      T(control_characters_of_the_input_do_not_reach_the_terminal)
-                                                              T(formatting_into_a_small_buffer_returns_the_whole_length)
-                                                                      T(each_kind_has_its_exit_code));
+                                                      T(control_characters_of_the_input_do_not_reach_the_terminal) T(
+							      formatting_into_a_small_buffer_returns_the_whole_length)
+                                                              T(each_kind_has_its_exit_code)
+                                                                      T(no_memory_says_for_what_where_that_is_known));
