@@ -14,14 +14,12 @@ struct bound_options {
 #define BOUND_OPTS(O) \
 	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
 	  " configs/gpu that the trace's device is called like" }, \
-	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", "only what was launched inside this annotation; 'trace show'" \
-	  " lists them" }, \
+	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", CMD_RANGE_HELP }, \
 	{ 0, "margin", OPT_TEXT, &(O)->margin, "X", "one use is meaningfully higher than the other from this factor" \
 	  " on; 1.5 by default" }, \
 	{ 0, "low", OPT_TEXT, &(O)->low, "PERCENT", "use of memory and math both below: latency-bound; 10 by" \
 	  " default" }, \
-	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", "the table that makes ops of kernels, instead of the one that" \
-	  " comes with npusim" }
+	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", CMD_RULES_HELP }
 /* clang-format on */
 
 struct bound_input {

@@ -7,6 +7,7 @@
 
 #include "sim/ui/progress.h"
 #include "traces/read/format.h"
+#include "workloads/rules.h"
 
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
@@ -172,9 +173,23 @@ int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, str
 	return cmd_trace_load_by(tracedb_load, path, range, 0, t, e);
 }
 
+int cmd_trace_load_ruled(cmd_trace_loader *load, const char *path, const char *range, const char *rules,
+                         struct cmd_trace *t, struct err *e)
+{
+	struct rules *r = rules_load(rules, e);
+
+	if (!r || cmd_trace_load_by(load, path, range, 0, t, e) < 0) {
+		rules_free(r);
+		return -1;
+	}
+	t->rules = r;
+	return 0;
+}
+
 void cmd_trace_free(struct cmd_trace *t)
 {
 	arena_free(t->arena);
+	rules_free(t->rules);
 	counters_free(t->counters);
 	memset(t, 0, sizeof *t);
 }

@@ -60,13 +60,17 @@ int cmd_format(const char *text, enum out_format *f, struct err *e);
 struct cmd_trace {
 	struct arena *arena;
 	struct trace trace;
-	struct counters *counters;
-}; /* NULL: none are stored */
+	struct counters *counters; /* NULL: none are stored */
+	struct rules *rules;       /* NULL: not asked for */
+};
 int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
 /* The same by tracedb_load, _load_any or _load_groups, and with the context of a replay; 0: what it assumes. */
 typedef int cmd_trace_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
                       struct cmd_trace *t, struct err *e);
+/* The same with the rules of a file; NULL: those that come with npusim. */
+int cmd_trace_load_ruled(cmd_trace_loader *load, const char *path, const char *range, const char *rules,
+                         struct cmd_trace *t, struct err *e);
 /* All but the launches, which are given to `each` some at a time (tracedb_load_pieces); t->counters are there before. */
 int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
                      struct err *e);
@@ -85,7 +89,10 @@ void cmd_print_more(size_t shown, size_t all, struct str *out);
 
 #define CMD_CONTEXT_HELP \
 	"of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
-#define CMD_FORMAT_HELP "how to print: table (default), csv or json"
+#define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
+#define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
+#define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
+#define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
 
 /* Units as people read them; doubles are made at the edge only. */
 static inline double cmd_us(int64_t ns)

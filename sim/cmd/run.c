@@ -195,9 +195,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " independent, and P is top-k over the number of experts" },
 		{ 0, "seed", OPT_U64, &o.seed, "N",
 		  "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
-		  "the table that makes ops of kernels, instead of the one that"
-		  " comes with npusim" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },

@@ -376,9 +376,7 @@ int cmd_trace_export(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_TEXT, &o.to, "FILE",
 		  "what to write: .json is a timeline in Chrome's format, .csv a row a"
 		  " launch" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME",
-		  "only what was launched inside this annotation; 'trace show'"
-		  " lists them" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/lower/lower.h"
-#include "workloads/rules.h"
 #include "workloads/work.h"
 
 struct options {
@@ -269,15 +268,15 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 {
 	struct kind_sum sums[OP_KINDS];
 	struct cmd_trace t = { 0 };
-	struct rules *rules = NULL;
 	struct counted_ops counted;
 	struct lower_stats st;
 	struct op_stream s;
 	enum out_format f;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load(path, o->range, &t, e) < 0 || lower_trace(&t.trace, rules, t.arena, &s, &st, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 ||
+	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 ||
+	    lower_trace(&t.trace, t.rules, t.arena, &s, &st, e) < 0)
 		goto out;
 	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
 		goto out;
@@ -293,7 +292,6 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	rc = 0;
 out:
 	cmd_trace_free(&t);
-	rules_free(rules);
 	return rc;
 }
 
@@ -301,14 +299,10 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { 0 };
 	const struct opt opts[] = {
-		{ 0, "range", OPT_TEXT, &o.range, "NAME",
-		  "only what was launched inside this annotation; 'trace show'"
-		  " lists them" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
 		  "list every op: layer, rule, time, bytes, and the ops it must wait for" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
-		  "the table that makes ops of kernels, instead of the one that"
-		  " comes with npusim" },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
 		{ .type = OPT_END },

@@ -245,15 +245,14 @@ static void write_tables(const struct trace *t, const struct classify *c, const 
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct cmd_trace t = { 0 };
-	struct rules *rules = NULL;
 	struct classify c;
 	enum out_format f;
 	size_t n;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || !(rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load_by(tracedb_load_groups, path, o->range, 0, &t, e) < 0 ||
-	    classify_trace(&t.trace, rules, t.arena, &c, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 ||
+	    cmd_trace_load_ruled(tracedb_load_groups, path, o->range, o->rules, &t, e) < 0 ||
+	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0)
 		goto out;
 	n = cmd_first(o->n, c.n_kernels);
 	if (f == OUT_JSON)
@@ -265,7 +264,6 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	rc = 0;
 out:
 	cmd_trace_free(&t);
-	rules_free(rules);
 	return rc;
 }
 
@@ -274,12 +272,8 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .n = UINT64_MAX };
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_U64, &o.n, "N", "the N kernels with most time; all of them by default" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME",
-		  "only what was launched inside this annotation; 'trace show'"
-		  " lists them" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE",
-		  "the table that puts kernels into families, instead of the one that"
-		  " comes with npusim" },
+		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
+		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_FAMILIES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};
