@@ -13,7 +13,6 @@
 #include "sim/ui/opt.h"
 #include "sim/ui/out.h"
 #include "traces/db/tracedb.h"
-#include "workloads/op.h"
 
 /* argv[0] is the command's own name. */
 typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);

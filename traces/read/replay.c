@@ -10,6 +10,7 @@
 #include "sim/base/str.h"
 #include "traces/read/nsys_csv.h"
 #include "traces/read/replay_int.h"
+#include "traces/text/input.h"
 
 #define TICK 1000 /* ns of host time a launch; more than ops are nested */
 #define DEEP 400

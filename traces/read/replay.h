@@ -28,7 +28,6 @@
 #define NPUSIM_TRACES_READ_REPLAY_H
 
 #include "traces/db/tracedb.h"
-#include "traces/text/input.h"
 
 #define REPLAY_CONTEXT_MAX 10000000
 
