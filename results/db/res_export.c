@@ -111,7 +111,7 @@ static int points_query(struct db *db, int64_t sweep, struct str *sql, struct er
 	             " build from v_points p where sweep = ?1 order by point");
 	if (rc < 0)
 		return -1;
-	return sql->failed ? err_set(e, ERR_NOMEM, "no memory for the columns") : 0;
+	return sql->failed ? err_nomem(e, "for the columns") : 0;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static int rows_out(struct db *db, struct sqlite3_stmt *s, const struct res_expo
 		str_addc(text, '\n');
 		++*rows;
 		if (text->failed)
-			return err_set(e, ERR_NOMEM, "no memory for a row");
+			return err_nomem(e, "for a row");
 		if (text->len >= PIECE && x->take(x->ctx, text, e) < 0)
 			return -1;
 	}

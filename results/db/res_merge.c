@@ -74,7 +74,7 @@ static int merge_sweep(struct resdb *into, struct resdb *from, const struct res_
 	int rc = -1;
 
 	if (!mem)
-		return err_set(e, ERR_NOMEM, "no memory to merge a sweep");
+		return err_nomem(e, "to merge a sweep");
 	if (res_get_workload(from, s->workload_id, mem, &w, e) < 0 || res_get_points(from, s, mem, &b, &n_b, e) < 0)
 		goto out;
 	m->points += n_b;
@@ -100,7 +100,7 @@ static int merge_run(struct resdb *into, struct resdb *from, int64_t id, struct 
 	int rc = -1;
 
 	if (!mem)
-		return err_set(e, ERR_NOMEM, "no memory to merge a run");
+		return err_nomem(e, "to merge a run");
 	if (res_get(from, id, mem, &s, e) == 0)
 		rc = res_put_run(into, &s.workload, &s.run, &id, &again, e);
 	if (rc == 0 && s.run.limits.n)
@@ -119,7 +119,7 @@ int res_merge(struct resdb *into, struct resdb *from, bool mixed, struct res_mer
 	int rc = -1;
 
 	if (!mem)
-		return err_set(e, ERR_NOMEM, "no memory to merge");
+		return err_nomem(e, "to merge");
 	if (res_list_sweeps(from, mem, &sweeps, &n_sweeps, e) < 0 || res_list(from, mem, &runs, &n_runs, e) < 0)
 		goto out;
 	for (size_t i = 0; i < n_sweeps; i++)

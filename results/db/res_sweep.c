@@ -169,13 +169,13 @@ static int64_t stat_id(struct resdb *r, const struct res_stat *v, size_t expecte
 		size_t cap = r->cap_stat_ids ? 2 * r->cap_stat_ids : 128;
 
 		if (!(x = realloc(r->stat_ids, cap * sizeof *x)))
-			return err_set(e, ERR_NOMEM, "no memory for the names of statistics");
+			return err_nomem(e, "for the names of statistics");
 		r->stat_ids = x;
 		r->cap_stat_ids = cap;
 	}
 	x = &r->stat_ids[r->n_stat_ids];
 	if (!(x->name = malloc(strlen(v->name) + 1)))
-		return err_set(e, ERR_NOMEM, "no memory for the names of statistics");
+		return err_nomem(e, "for the names of statistics");
 	strcpy(x->name, v->name);
 	x->id = id;
 	r->n_stat_ids++;

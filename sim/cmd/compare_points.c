@@ -282,7 +282,7 @@ int compare_points(struct resdb *db, int64_t sweep, const int64_t *points, int n
 		if (!(p[k] = find(&v, points[k], e)))
 			rc = -1;
 		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, points[k])) || put_point(&t, k, p[k]) < 0)
-			rc = err_nomem(e, "for the comparison");
+			rc = err_set(e, ERR_NOMEM, "no memory for the comparison");
 	}
 	if (rc == 0 && f != OUT_TABLE) {
 		rc = everything(&t, names, f, out);
@@ -296,7 +296,7 @@ int compare_points(struct resdb *db, int64_t sweep, const int64_t *points, int n
 		rc = rc < 0 ? rc : stats_table(&t, top, names, out);
 	}
 	if (rc < 0 && !e->kind)
-		err_nomem(e, "for the comparison");
+		err_set(e, ERR_NOMEM, "no memory for the comparison");
 	sweep_view_free(&v);
 	return rc;
 }

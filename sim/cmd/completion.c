@@ -103,7 +103,7 @@ static int join(const struct opt_list *args, struct words *w, struct err *e)
 	bool glue = false;
 
 	if (!(w->v = calloc((size_t)args->n + 1, sizeof *w->v)))
-		return err_set(e, ERR_NOMEM, "no memory for the words");
+		return err_nomem(e, "for the words");
 	for (int i = 1; i < args->n; i++) {
 		const char *word = args->v[i];
 		const bool eq = strcmp(word, "=") == 0;
@@ -120,11 +120,11 @@ static int join(const struct opt_list *args, struct words *w, struct err *e)
 		str_add(&text, word);
 		w->v[w->n++] = text.p ? text.p : calloc(1, 1);
 		if (text.failed || !w->v[w->n - 1])
-			return err_set(e, ERR_NOMEM, "no memory for the words");
+			return err_nomem(e, "for the words");
 		glue = eq;
 	}
 	if (w->n == 0 && !(w->v[w->n++] = calloc(1, 1)))
-		return err_set(e, ERR_NOMEM, "no memory for the words");
+		return err_nomem(e, "for the words");
 	return 0;
 }
 
@@ -292,7 +292,7 @@ static int of_kind(const struct words *w, const char *line, struct str *out, str
 	if (tab)
 		str_addn(&before, tab + 1, strcspn(tab + 1, "\n"));
 	if (before.failed)
-		rc = err_set(e, ERR_NOMEM, "no memory for the words");
+		rc = err_nomem(e, "for the words");
 	else if (str_prefix(kind, "KEY"))
 		rc = keys(str_c(&before), typed + before.len, str_prefix(kind, "KEY=VALUE"), out, e);
 	else if (n == 4 && str_prefix(kind, "NAME"))
@@ -310,7 +310,7 @@ static int ask(const struct cmd *c, const struct words *w, int from, struct str 
 	int rc;
 
 	if (!argv)
-		return err_set(e, ERR_NOMEM, "no memory for the words");
+		return err_nomem(e, "for the words");
 	argv[0] = w->v[from - 1];
 	argv[1] = asked;
 	for (int i = from; i < w->n; i++)

@@ -105,7 +105,7 @@ static int store(struct resdb *db, const struct options *o, const struct run_opt
 		rows[i] = (struct res_limit){ x->rows[i].key,  x->rows[i].now,      x->rows[i].then,
 			                      x->rows[i].step, x->rows[i].total_ps, x->rows[i].refused };
 	if (!rows)
-		err_nomem(e, "to store the limits");
+		err_set(e, ERR_NOMEM, "no memory to store the limits");
 	else if (c && run_stream(s, c, how, t->arena, &result, e) == 0 && run_store(&r, db, 0, t->arena, e) == 0)
 		rc = res_put_limits(db, r.stored, &l, e);
 	machine_conf_free(c);

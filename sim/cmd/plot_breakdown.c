@@ -165,7 +165,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0) {
 		if (!(a = arena_new(RUNS_MEMORY)))
-			rc = err_set(e, ERR_NOMEM, "no memory for the runs");
+			rc = err_nomem(e, "for the runs");
 		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0)
 			rc = cmd_plot_put(&o.plot, chart(runs, args.n), out, e);
 	}

@@ -41,7 +41,7 @@ static struct plot *front(struct study *t, const struct options *o, struct err *
 		return NULL;
 	}
 	if (!all) {
-		err_set(e, ERR_NOMEM, "no memory for the points");
+		err_nomem(e, "for the points");
 		return NULL;
 	}
 	memcpy(all, t->points, n * sizeof *all);

@@ -100,7 +100,7 @@ static int choose_points(struct drawing *d, struct err *e)
 	bool any = false;
 
 	if (!(d->drawn = arena_array(d->v.a, d->v.n ? d->v.n : 1, sizeof *d->drawn)))
-		return err_set(e, ERR_NOMEM, "no memory for the picture");
+		return err_nomem(e, "for the picture");
 	if (d->o->where &&
 	    (new_expr(d, d->o->where, "--where", &x, e) < 0 || sweep_view_values(&d->v, x, &where, e) < 0))
 		return -1;
@@ -152,7 +152,7 @@ static int read_x(struct drawing *d, struct err *e)
 	d->x = arena_array(d->v.a, n, sizeof *d->x);
 	d->order = arena_array(d->v.a, n, sizeof *d->order);
 	if (!d->x || !d->order)
-		return err_set(e, ERR_NOMEM, "no memory for the picture");
+		return err_nomem(e, "for the picture");
 	if (!d->x_axis && (new_expr(d, d->o->x, "--x", &x, e) < 0 || sweep_view_values(&d->v, x, &values, e) < 0))
 		return -1;
 	for (size_t i = 0; i < d->v.n; i++) {

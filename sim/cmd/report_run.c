@@ -326,5 +326,5 @@ int report_run(struct out_json *j, const char *from, const struct res_stored *r,
 	put_limits(j, &r->run);
 	put_ops(j, r);
 	out_json_close(j, '}');
-	return failed ? err_set(e, ERR_NOMEM, "no memory for the report") : 0;
+	return failed ? err_nomem(e, "for the report") : 0;
 }

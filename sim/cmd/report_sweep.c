@@ -10,11 +10,6 @@
 #define BEST_SHOWN     5
 #define FAILURES_SHOWN 10
 
-static int no_memory(struct err *e)
-{
-	return err_set(e, ERR_NOMEM, "no memory for the report");
-}
-
 /* --- axes -------------------------------------------------------------------------------------------------- */
 
 static int find_value(struct report_axis *x, const struct res_value *v)
@@ -42,13 +37,13 @@ static int read_axes(struct report_sweep *r, struct err *e)
 	r->axes = arena_array(v->a, r->n_axes, sizeof *r->axes);
 	r->value = arena_array(v->a, (v->n + 1) * r->n_axes, sizeof *r->value);
 	if (!r->axes || !r->value)
-		return no_memory(e);
+		return err_nomem(e, "for the report");
 	for (size_t a = 0; a < r->n_axes; a++) {
 		struct report_axis *x = &r->axes[a];
 
 		*x = (struct report_axis){ .values = arena_array(v->a, r->t->n + 1, sizeof *x->values) };
 		if (!x->values)
-			return no_memory(e);
+			return err_nomem(e, "for the report");
 		for (size_t i = 0; i < r->t->n; i++)
 			if (find_value(x, &v->points[r->t->points[i]].values[a]) < 0)
 				add_value(x, &v->points[r->t->points[i]].values[a]);
@@ -200,7 +195,7 @@ static int put_points(struct out_json *j, struct report_sweep *r, const bool *fr
 	size_t n;
 
 	if (!m || !drawn)
-		return no_memory(e);
+		return err_nomem(e, "for the report");
 	if (read_columns(r, m, &n, e) < 0)
 		return -1;
 	choose(r, front, drawn);
@@ -280,7 +275,7 @@ static int find_front(struct study *t, bool **out, size_t *knee, struct err *e)
 	bool *on = arena_array(t->v.a, t->v.n + 1, sizeof *on);
 
 	if (!on)
-		return no_memory(e);
+		return err_nomem(e, "for the report");
 	memset(on, 0, (t->v.n + 1) * sizeof *on);
 	if (study_keep_front(&front, e) < 0)
 		return -1;
@@ -354,7 +349,7 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	report_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);
-	return failed ? no_memory(e) : 0;
+	return failed ? err_nomem(e, "for the report") : 0;
 }
 
 static void put_asked(struct out_json *j, const struct study *t)
