@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,21 +105,41 @@ size_t stat_count(const struct stat_reg *r)
 	return r->n;
 }
 
+static uint64_t value_of(const struct entry *s)
+{
+	return s->kind == STAT_COUNT ? *s->counter - s->base : *s->counter;
+}
+
 struct stat_view stat_at(const struct stat_reg *r, size_t i)
 {
 	const struct entry *s = &r->v[i];
 
 	assert(i < r->n);
-	return (struct stat_view){ s->name, s->unit, s->help, s->kind,
-		                   s->kind == STAT_COUNT ? *s->counter - s->base : *s->counter };
+	return (struct stat_view){ s->name, s->unit, s->help, s->kind, value_of(s) };
+}
+
+/* NULL: nobody registered it. */
+static const struct entry *find(const struct stat_reg *r, const char *name)
+{
+	const uint32_t i = r->n ? r->index[probe(r, name)] : 0;
+
+	return i ? &r->v[i - 1] : NULL;
 }
 
 uint64_t stat_get(const struct stat_reg *r, const char *name)
 {
-	size_t s;
+	const struct entry *s = find(r, name);
 
-	if (!r->n)
-		return 0;
-	s = probe(r, name);
-	return r->index[s] ? stat_at(r, r->index[s] - 1).value : 0;
+	if (!s) {
+		fprintf(stderr, "npusim: there is no statistic '%s'\n", name);
+		abort();
+	}
+	return value_of(s);
+}
+
+uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent)
+{
+	const struct entry *s = find(r, name);
+
+	return s ? value_of(s) : absent;
 }

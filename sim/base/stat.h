@@ -37,7 +37,11 @@ struct stat_row {
 int stat_add_all(struct stat_reg *r, const struct stat_row *rows, size_t n, struct err *e);
 void stat_snapshot(struct stat_reg *r); /* the region of interest starts here */
 size_t stat_count(const struct stat_reg *r);
-struct stat_view stat_at(const struct stat_reg *r, size_t i);  /* in order of registration */
-uint64_t stat_get(const struct stat_reg *r, const char *name); /* 0 when there is no such name */
+struct stat_view stat_at(const struct stat_reg *r, size_t i); /* in order of registration */
+/* By name. One that nobody registered is the caller's mistake and aborts in every build: a wrong name would read as a
+ * quiet 0. */
+uint64_t stat_get(const struct stat_reg *r, const char *name);
+/* The same of a block that need not be built: `absent` where nobody registered the name. */
+uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent);
 
 #endif

@@ -124,6 +124,22 @@ uint64_t test_seed(void)
 	return seed && *seed ? strtoull(seed, NULL, 0) : UINT64_C(20240607);
 }
 
+bool test_aborts(void (*fn)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(1);
+		fn();
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
 /* --- running ----------------------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)

@@ -25,8 +25,9 @@ _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) __att
 _Noreturn void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "not run: 5 files absent" */
 const char *test_tmp(void); /* a fresh folder of this test, removed afterwards */
 char *test_path(char *buf, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* in test_tmp() */
-const char *test_root(void); /* the source tree: fixtures are below it */
-uint64_t test_seed(void);    /* of property tests: NPUSIM_SEED or a fixed number */
+const char *test_root(void);        /* the source tree: fixtures are below it */
+bool test_aborts(void (*fn)(void)); /* does it end its process by abort()? It is called in a child, without stderr */
+uint64_t test_seed(void);           /* of property tests: NPUSIM_SEED or a fixed number */
 
 /* clang-format off */
 #define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, "%s", #cond); } while (0)

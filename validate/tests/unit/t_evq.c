@@ -1,11 +1,7 @@
 /* t_evq.c - the order is total, and nothing of it depends on the heap's shape. */
-#define _POSIX_C_SOURCE 200809L /* fork */
 #include "sim/base/evq.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
@@ -253,22 +249,6 @@ TEST(reserved_room_is_enough)
 }
 
 #ifndef NDEBUG
-static bool aborts(void (*fn)(void))
-{
-	int status = 0;
-	pid_t pid = fork();
-
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		if (!freopen("/dev/null", "w", stderr))
-			_exit(1);
-		fn();
-		_exit(0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid);
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-}
-
 static void push_into_the_past(void)
 {
 	struct log l = { .q = evq_new() };
@@ -293,8 +273,8 @@ static void push_twice(void)
 
 TEST(pushing_into_the_past_or_twice_is_a_bug)
 {
-	CHECK(aborts(push_into_the_past));
-	CHECK(aborts(push_twice));
+	CHECK(test_aborts(push_into_the_past));
+	CHECK(test_aborts(push_twice));
 }
 #define DEBUG_TESTS T(pushing_into_the_past_or_twice_is_a_bug)
 #else

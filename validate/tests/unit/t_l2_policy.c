@@ -151,7 +151,7 @@ TEST(drrip_is_srrip_where_everything_fits)
 	dev_up(&d, "size: 1 MiB\nways: 16\npolicy: drrip\n");
 	sweep(&d, MEM_ACTIVATION, 0, MIB);
 	CHECK_U64(sweep(&d, MEM_ACTIVATION, 0, MIB), MIB);
-	CHECK_U64(st(&d, "evicted_bytes"), 0);
+	CHECK_U64(st(&d, "l2.evicted_bytes"), 0);
 	dev_down(&d);
 }
 
