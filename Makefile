@@ -39,7 +39,7 @@ LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_
 MAP = fuse map map_math map_tile map_dump
 ENGINE = machine analytic analytic_held analytic_line analytic_way run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
-SWEEP = limits sweep_axis sweep_load sweep_names sweep_points sweep_pipe sweep_run sweep_search
+SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt opt_man opt_complete progress

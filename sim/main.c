@@ -75,8 +75,8 @@
  *   sim/engine/engine       the table of engines (_event, _analytic, _gpu); pass: what the first two share, warm-up, measured
  *                    pass, roofline, results per op; picks: which experts a pass picks
  *   sim/engine/run_memo     what runs after each other share: tables' files, the last mapping
- *   sim/sweep/sweep        many designs: the file (_load, _axis), points (_points), workers (_run, _pipe), guided
- *                    search (_search), _names, _int
+ *   sim/sweep/sweep        many designs: the file (_load, _axis, _expr, _names), points (_points), workers (_run, _pipe),
+ *                    guided search (_search), what it asks as a number (_hash), _int
  *   sim/profile/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
  *                    launch; bound: kernels under a roofline; hist: their metrics
  *   sim/profile/review       a published report against its tables (_names: its values, _int)

@@ -5,7 +5,10 @@
 #include "sim/base/str.h"
 #include "sim/sweep/sweep.h"
 
-int sweep_no_memory(struct err *e);
+static inline int sweep_no_memory(struct err *e)
+{
+	return err_set(e, ERR_NOMEM, "no memory for the sweep");
+}
 
 /* sweep_axis.c: reads one entry of `axes`; rounds and adds the value at `fraction` (0 to 1) of a continuous range. */
 int sweep_axis_read(struct sweep *s, const struct ynode *key, const struct ynode *value, struct sweep_axis *out,
@@ -18,8 +21,11 @@ int sweep_add_place(struct sweep *s, const double *place, struct err *e);
 int sweep_check_new(struct sweep *s, struct err *e);
 void sweep_maker_free(struct sweep_maker *m); /* what is not in the sweep's arena */
 
-/* sweep_search.c: of what a search asks for; its points are results. */
-uint64_t sweep_search_hash(const struct sweep *s);
+/* sweep_expr.c: `where`, which asks the configuration alone; sweep_read_expressions reads the others. */
+int sweep_read_where(struct sweep *s, struct err *e);
+
+/* sweep_hash.c: of the points' configurations, or of what a search asks for. */
+uint64_t sweep_hash(const struct sweep *s);
 
 /* sweep_pipe.c: a row as bytes, without its values, which the reader has. The reader's texts and lists live in `a`. */
 void sweep_pack(const struct res_point *p, struct str *out);

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/hash.h"
 #include "sim/base/version.h"
 #include "sim/engine/run_memo.h"
 #include "sim/sweep/sweep_int.h"
@@ -406,18 +405,6 @@ static int adopt(struct crew *c, struct resdb *db, struct sweep_done *d, struct 
 	return rc;
 }
 
-static uint64_t hash_of_all(const struct sweep *s)
-{
-	uint64_t h = HASH_INIT;
-
-	for (size_t p = 0; p < s->n_points; p++) {
-		h = hash_u64(h, s->hashes[p]);
-		for (size_t i = 0; s->refused[p] && i < s->n_axes; i++)
-			h = hash_str(h, s->axes[i].values[s->index[p * s->n_axes + i]].text);
-	}
-	return hash_mix(h);
-}
-
 static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct res_sweep *head,
                      struct err *e)
 {
@@ -439,7 +426,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 		                    .start = s->start,
 		                    .fidelity = s->fidelity,
 		                    .seed = job->how.seed,
-		                    .configs_hash = guided ? sweep_search_hash(s) : hash_of_all(s),
+		                    .configs_hash = sweep_hash(s),
 		                    .reuse_ppm = job->reuse_ppm,
 		                    .n_points = guided ? (size_t)s->sample_n : s->n_points,
 		                    .n_axes = s->n_axes,

@@ -311,28 +311,6 @@ static int breed(struct search *x, uint32_t generation, size_t n)
 
 /* --- the search -------------------------------------------------------------------------------------------- */
 
-uint64_t sweep_search_hash(const struct sweep *s)
-{
-	uint64_t h = hash_str(hash_str(HASH_INIT, "guided"), s->base_text);
-
-	h = hash_u64(hash_u64(hash_u64(h, s->sample_n), s->sample_seed), s->generation);
-	for (size_t i = 0; i < s->n_axes; i++) {
-		const struct sweep_axis *a = &s->axes[i];
-
-		h = hash_u64(hash_u64(hash_str(h, a->key), a->dim), a->continuous);
-		h = hash_u64(hash_u64(hash_u64(h, a->from), a->to), a->log);
-		for (size_t k = 0; !a->continuous && k < a->n; k++)
-			h = hash_str(h, a->values[k].text);
-	}
-	for (size_t i = 0; i < s->n_where; i++)
-		h = hash_str(h, expr_text(s->where[i]));
-	for (size_t i = 0; i < s->n_columns; i++)
-		h = hash_u64(hash_str(hash_str(h, s->columns[i].name), expr_text(s->columns[i].x)), s->columns[i].goal);
-	for (size_t i = 0; i < s->n_constraints; i++)
-		h = hash_str(h, expr_text(s->constraints[i]));
-	return hash_mix(h);
-}
-
 static int run_generation(struct search *x, struct sweep_done *d)
 {
 	struct sweep_done now;
