@@ -99,7 +99,7 @@
  *   sim/cmd/trace    _import, _record, _top, _ops, _classify, _roofline, _hist (bound: what looks at rooflines),
  *                    _diff, _export, _review
  *   sim/cmd/config, probe (_mem, _beside)
- *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters)
+ *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters); _out: where pictures go
  *   sim/cmd/run      _sum, _table, _json, _store, _trust
  *   sim/cmd/limits
  *   sim/cmd/sweep    _view, _print, _again; also npusim merge
@@ -121,7 +121,9 @@
 #include "sim/base/version.h"
 #include "sim/cmd/cmd.h"
 
-const struct cmd cmd_table[] = {
+static cmd_fn man, completion; /* which tell of all commands */
+
+static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
 	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
@@ -138,10 +140,20 @@ const struct cmd cmd_table[] = {
 	{ "probe", NULL, cmd_probe_table, "microbenchmarks on a simulated memory" },
 	{ "plot", NULL, cmd_plot_table, "pictures, drawn by gnuplot" },
 	{ "config", NULL, cmd_config_table, "check, show, explain and compare machine configurations" },
-	{ "man", cmd_man, NULL, "the manual page, as man prints it" },
-	{ "completion", cmd_completion, NULL, "what makes a shell complete npusim's words" },
+	{ "man", man, NULL, "the manual page, as man prints it" },
+	{ "completion", completion, NULL, "what makes a shell complete npusim's words" },
 	{ NULL, NULL, NULL, NULL }
 };
+
+static int man(int argc, char **argv, struct str *out, struct err *e)
+{
+	return cmd_man(cmd_table, argc, argv, out, e);
+}
+
+static int completion(int argc, char **argv, struct str *out, struct err *e)
+{
+	return cmd_completion(cmd_table, argc, argv, out, e);
+}
 
 static const struct cmd *find(const struct cmd *table, const char *name)
 {

@@ -26,15 +26,16 @@ struct cmd {
 };
 
 cmd_fn cmd_run, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate, cmd_calibrate;
-cmd_fn cmd_man, cmd_completion, cmd_export;
+cmd_fn cmd_export;
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_pareto, cmd_best, cmd_sensitivity;
 cmd_fn cmd_probe_l2, cmd_probe_latency, cmd_probe_stream;
 cmd_fn cmd_trace_import, cmd_trace_record, cmd_trace_show, cmd_trace_top, cmd_trace_ops, cmd_trace_classify;
 cmd_fn cmd_trace_roofline, cmd_trace_hist, cmd_trace_diff, cmd_trace_export, cmd_trace_review;
 
-/* All of them, as main has them. */
-extern const struct cmd cmd_table[];
+/* Two that tell of all commands; main has the table, and gives it. */
+int cmd_man(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e);
+int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e);
 
 /* The only argument of a command that is asked about itself: for its part of the manual page; for completions of the
  * words that follow (opt.h). It answers in `out` and does nothing else. */

@@ -326,9 +326,9 @@ static int ask(const struct cmd *c, const struct words *w, int from, struct str 
 	return rc;
 }
 
-static int query(const struct words *w, struct str *out, struct err *e)
+static int query(const struct cmd *table, const struct words *w, struct str *out, struct err *e)
 {
-	const struct cmd *table = cmd_table, *c;
+	const struct cmd *c;
 	int i = 0;
 
 	if (w->n > 1 && strcmp(w->v[0], "help") == 0)
@@ -353,7 +353,7 @@ static int query(const struct words *w, struct str *out, struct err *e)
 
 /* --- the command ------------------------------------------------------------------------------------------- */
 
-static int completion(const struct opt_list *args, struct str *out, struct err *e)
+static int completion(const struct cmd *all, const struct opt_list *args, struct str *out, struct err *e)
 {
 	static const struct {
 		const char *name, *text;
@@ -370,12 +370,12 @@ static int completion(const struct opt_list *args, struct str *out, struct err *
 		return err_set(e, ERR_USAGE, "no completion for '%s': there is bash, zsh and fish",
 		               args->n > 1 ? args->v[1] : args->v[0]);
 	if ((rc = join(args, &w, e)) == 0)
-		rc = query(&w, out, e);
+		rc = query(all, &w, out, e);
 	words_free(&w);
 	return rc;
 }
 
-int cmd_completion(int argc, char **argv, struct str *out, struct err *e)
+int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
 	const struct opt opts[] = { { .type = OPT_END } };
 	const struct opt_cmd cmd = {
@@ -398,7 +398,7 @@ int cmd_completion(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0)
-		rc = completion(&args, out, e);
+		rc = completion(all, &args, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

@@ -114,10 +114,10 @@ static void foot(struct str *out)
 	        ".BR sqlite3 (1),\n.BR gnuplot (1)\n");
 }
 
-static int print(struct str *out, struct err *e)
+static int print(const struct cmd *all, struct str *out, struct err *e)
 {
 	head(out);
-	if (commands(cmd_table, out, e) < 0)
+	if (commands(all, out, e) < 0)
 		return -1;
 	str_add(out, ".SH PARAMETERS OF A MACHINE\n"
 	             "What a configuration file has by section, what\n.B \\-\\-set\ntakes, and what may be an axis of a"
@@ -139,7 +139,7 @@ static int print(struct str *out, struct err *e)
 	return 0;
 }
 
-int cmd_man(int argc, char **argv, struct str *out, struct err *e)
+int cmd_man(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
 	const struct opt opts[] = { { .type = OPT_END } };
 	const struct opt_cmd cmd = { "npusim man",
@@ -155,7 +155,7 @@ int cmd_man(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0)
-		rc = print(out, e);
+		rc = print(all, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

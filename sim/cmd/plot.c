@@ -1,4 +1,4 @@
-/* plot.c - npusim plot: what can be drawn, and the picture's way out. */
+/* plot.c - npusim plot: what can be drawn. */
 #include "sim/cmd/plot.h"
 
 const struct cmd cmd_plot_table[] = {
@@ -12,25 +12,3 @@ const struct cmd cmd_plot_table[] = {
 	{ "tornado", cmd_plot_tornado, NULL, "what matters in a sweep, axis by axis" },
 	{ NULL, NULL, NULL, NULL }
 };
-
-int cmd_plot_check(const struct cmd_plot *o, struct err *e)
-{
-	enum plot_format f;
-
-	if (!o->to && !o->script)
-		return err_set(e, ERR_USAGE, "the picture's file is missing: -o FILE.svg (or .png, .pdf)");
-	return o->to ? plot_format_of(o->to, &f, e) : 0;
-}
-
-int cmd_plot_put(const struct cmd_plot *o, struct plot *p, struct str *out, struct err *e)
-{
-	enum plot_format f = PLOT_SVG;
-	int rc;
-
-	if (o->script)
-		rc = o->to && plot_format_of(o->to, &f, e) < 0 ? -1 : plot_script(p, f, out, e);
-	else
-		rc = plot_draw(p, o->to, e);
-	plot_free(p);
-	return rc;
-}

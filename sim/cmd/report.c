@@ -22,21 +22,6 @@ struct options {
 	struct opt_list runs, sweeps;
 };
 
-void report_lines(struct out_json *j, const char *key, const char *text)
-{
-	out_json_open(j, key, '[');
-	while (*text) {
-		const size_t n = strcspn(text, "\n");
-		struct str line = STR_INIT;
-
-		str_addn(&line, text, n);
-		out_json_text(j, NULL, str_c(&line));
-		str_free(&line);
-		text += n + (text[n] == '\n');
-	}
-	out_json_close(j, ']');
-}
-
 /* --- what is shown ----------------------------------------------------------------------------------------- */
 
 static int number(const char *text, const char *what, int64_t *out, struct err *e)

@@ -17,7 +17,4 @@
 int report_run(struct out_json *j, const char *from, const struct res_stored *r, struct err *e);
 int report_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e);
 
-/* The lines of a text, as an array. */
-void report_lines(struct out_json *j, const char *key, const char *text);
-
 #endif

@@ -319,7 +319,7 @@ int report_run(struct out_json *j, const char *from, const struct res_stored *r,
 	for (size_t i = 0; i < r->workload.n_ops; i++)
 		run_made_add(&made, r->workload.ops[i].kind, r->workload.ops[i].family, r->workload.ops[i].measured_ns);
 	run_made_trust(&made, "", &trust);
-	report_lines(j, "trust", str_c(&trust));
+	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);
 	put_kinds(j, r);

@@ -346,7 +346,7 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	for (size_t i = 0; i < v->workload.n_ops; i++)
 		run_made_add(&made, v->workload.ops[i].kind, v->workload.ops[i].family, v->workload.ops[i].measured_ns);
 	run_made_trust(&made, "", &trust);
-	report_lines(j, "trust", str_c(&trust));
+	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);
 	return failed ? err_nomem(e, "for the report") : 0;

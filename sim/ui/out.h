@@ -49,6 +49,7 @@ void out_json_u64(struct out_json *j, const char *key, uint64_t v);
 void out_json_real(struct out_json *j, const char *key, double v); /* %.9g; not finite is null */
 void out_json_bool(struct out_json *j, const char *key, bool v);
 void out_json_null(struct out_json *j, const char *key);
+void out_json_lines(struct out_json *j, const char *key, const char *text); /* an array of its lines */
 
 /* Writes all of it and flushes; a short write is ERR_IO. */
 int out_flush(const struct str *s, FILE *f, struct err *e);

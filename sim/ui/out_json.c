@@ -127,3 +127,18 @@ void out_json_null(struct out_json *j, const char *key)
 	lead(j, key);
 	str_add(j->to, "null");
 }
+
+void out_json_lines(struct out_json *j, const char *key, const char *text)
+{
+	out_json_open(j, key, '[');
+	while (*text) {
+		const size_t n = strcspn(text, "\n");
+		struct str line = STR_INIT;
+
+		str_addn(&line, text, n);
+		out_json_text(j, NULL, str_c(&line));
+		str_free(&line);
+		text += n + (text[n] == '\n');
+	}
+	out_json_close(j, ']');
+}
