@@ -33,7 +33,7 @@ TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat traced
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
              capture_spool capture_import replay replay_file format
-RESULTS = res res_read res_sweep res_sweep_read res_adopt res_merge res_export
+RESULTS = res res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 MAP = fuse map map_math map_tile map_dump

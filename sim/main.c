@@ -86,7 +86,7 @@
  *   validate/probe/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
  *   validate/probe/probe_mem     streams and chases through a machine's memory
  *   validate/probe/probe_curve   measured ones beside them
- *   results/db/res      the results database (_read, _int); res_sweep (_read): its sweeps; _adopt: points that
+ *   results/db/res      the results database (_read, _rows, _int); res_sweep (_read): its sweeps; _adopt: points that
  *                    another sweep has; _merge: files into one; _export: as CSV
  *   results/plot/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *

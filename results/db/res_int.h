@@ -29,4 +29,33 @@ int res_other_build(struct resdb *r, int64_t sweep, const char *but, struct aren
 /* The id that a query gives, 0 when there is no row, -1 on error. */
 int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 
+/* --- reading, res_rows.c --------------------------------------------------------------------------------- */
+
+/* Texts and rows go into `a`; that there was no room for one is remembered, and found where its query ends. */
+struct res_reader {
+	struct db *db;
+	struct arena *a;
+	struct err *e;
+	const char *what; /* "runs": what there is no memory for */
+	bool failed;
+};
+int res_no_room(struct res_reader *r);
+const char *res_text(struct res_reader *r, struct sqlite3_stmt *s, int i); /* NULL of NULL */
+uint64_t res_u64(struct sqlite3_stmt *s, int i);
+/* A statement whose ?1 is `id`. */
+struct sqlite3_stmt *res_query(struct res_reader *r, const char *sql, int64_t id);
+
+/* All rows that belong to an id, in one array: how many there are, what they have, and what one of them becomes. `take`
+ * returns -1, with the error set, where a row does not fit. Both queries have the id as ?1. */
+struct res_rows {
+	const char *count, *rows;
+	size_t bytes; /* of one in the array */
+	int (*take)(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx);
+};
+struct res_found {
+	void *v; /* never NULL after success */
+	size_t n;
+};
+int res_read_rows(struct res_reader *r, const struct res_rows *of, int64_t id, void *ctx, struct res_found *out);
+
 #endif
