@@ -33,7 +33,7 @@ TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat traced
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
              capture_spool capture_import replay replay_file format
-RESULTS = res res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
+RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 MAP = fuse map map_math map_tile map_dump
@@ -47,6 +47,7 @@ SCORE = cases tables score accuracy
 FIT = fit fit_plan
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
+      figure_out \
       run run_json run_store run_sum run_table run_trust \
       limits compare config \
       sweep sweep_view sweep_again sweep_print study pareto \
@@ -61,19 +62,21 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
-           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic sweep res plot timeline
+           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed
+# Of the commands, what suites look at.
+SEEN     = figure_out
 FUZZ     = yaml kineto csv nsys capture replay
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c
 
-# A folder a line, from the ground up; arch/isa and arch/res are plain data that all of them share.
-LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c $(WORKLOADS:%=workloads/%.c) \
+# A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) \
           $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
@@ -135,7 +138,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(PARALLEL) DEPS=ok REPORT='$(REPORT)'
 
 LIB_OBJ = $(LIB_SRC:%.c=$B/%.o)
 PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
-TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
+TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cmd/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
 .PHONY: all demo check validate bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden

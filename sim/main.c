@@ -86,7 +86,8 @@
  *   validate/probe/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
  *   validate/probe/probe_mem     streams and chases through a machine's memory
  *   validate/probe/probe_curve   measured ones beside them
- *   results/db/res      the results database (_read, _rows, _int); res_sweep (_read): its sweeps; _adopt: points that
+ *   results/figure      the scalars of a run, a row each
+ *   results/db/res      the results database (_read, _rows, _figure, _int); res_sweep (_read): its sweeps; _adopt: points that
  *                    another sweep has; _merge: files into one; _export: as CSV
  *   results/plot/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
  *
@@ -100,6 +101,7 @@
  *                    _diff, _export, _review
  *   sim/cmd/config, probe (_mem, _beside)
  *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters); _out: where pictures go
+ *   sim/cmd/figure_out    a run's figures as JSON, and as columns of a table
  *   sim/cmd/run      _sum, _table, _json, _store, _trust
  *   sim/cmd/limits
  *   sim/cmd/sweep    _view, _print, _again; also npusim merge

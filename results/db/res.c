@@ -227,11 +227,7 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 /* Everything that was asked and everything that came out; not how long it took, or where the files lay. */
 static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 {
-	const uint64_t numbers[] = { (uint64_t)workload, r->config_hash,      r->seed,
-		                     r->reuse_ppm,       r->total_ps,         r->roofline_ps,
-		                     r->carried_ps,      r->cycles,           r->flops,
-		                     r->events,          r->dram_read_bytes,  r->dram_write_bytes,
-		                     r->dirty_bytes,     r->compulsory_bytes, r->n_ops };
+	const uint64_t numbers[] = { (uint64_t)workload, r->config_hash, r->seed, r->reuse_ppm, r->n_ops };
 	uint64_t h = res_hash_text(
 		res_hash_text(res_hash_text(res_hash_text(HASH_INIT, r->config_text), r->build), r->start),
 		r->fidelity);
@@ -239,7 +235,7 @@ static void identity_of(const struct res_run *r, int64_t workload, char hex[17])
 	h = res_hash_text(h, r->roofline_bound);
 	for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
 		h = hash_u64(h, numbers[k]);
-	hash_hex(hash_mix(hash_results(h, r)), hex);
+	hash_hex(hash_mix(hash_results(res_hash_figures(h, &r->figures), r)), hex);
 }
 
 /* --- storing ----------------------------------------------------------------------------------------------- */
@@ -340,8 +336,11 @@ static int64_t put_config(struct db *db, const struct res_run *r, struct err *e)
 static int64_t put_head(struct db *db, const struct res_run *r, int64_t config, int64_t workload, const char *identity,
                         struct err *e)
 {
-	struct sqlite3_stmt *s =
-		db_stmt(db, "insert into run values(null,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", e);
+	struct sqlite3_stmt *s = db_stmt(
+		db,
+		"insert into run(identity, config, config_name, config_path, workload, build, fidelity, start, seed,"
+		" reuse_ppm, host_us, roofline_bound" RES_COLUMNS ") values(?,?,?,?,?,?,?,?,?,?,?,?" RES_MARKS ")",
+		e);
 	int i = 1;
 
 	if (!s)
@@ -357,17 +356,8 @@ static int64_t put_head(struct db *db, const struct res_run *r, int64_t config, 
 	db_bind_i64(s, i++, (int64_t)r->seed);
 	db_bind_i64(s, i++, r->reuse_ppm);
 	db_bind_i64(s, i++, (int64_t)(r->host_ns / 1000));
-	db_bind_i64(s, i++, (int64_t)r->total_ps);
-	db_bind_i64(s, i++, (int64_t)r->cycles);
-	db_bind_i64(s, i++, (int64_t)r->roofline_ps);
 	db_bind_text(s, i++, r->roofline_bound);
-	db_bind_i64(s, i++, (int64_t)r->carried_ps);
-	db_bind_i64(s, i++, (int64_t)r->dram_read_bytes);
-	db_bind_i64(s, i++, (int64_t)r->dram_write_bytes);
-	db_bind_i64(s, i++, (int64_t)r->dirty_bytes);
-	db_bind_i64(s, i++, (int64_t)r->compulsory_bytes);
-	db_bind_i64(s, i++, (int64_t)r->flops);
-	db_bind_i64(s, i++, (int64_t)r->events);
+	res_bind_figures(s, i, &r->figures);
 	return db_run(db, s, e) < 0 ? -1 : db_last_id(db);
 }
 
@@ -413,7 +403,7 @@ static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct e
 	return 0;
 }
 
-static int put_sums(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+static int put_resources(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n_resources; i++) {
 		struct sqlite3_stmt *s = db_stmt(db, "insert into resource values(?,?,?,?,?)", e);
@@ -428,18 +418,36 @@ static int put_sums(struct db *db, int64_t run, const struct res_run *r, struct 
 		if (db_run(db, s, e) < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < r->n_stats; i++) {
-		struct sqlite3_stmt *s = db_stmt(db, "insert into stat values(?,?,?,?,?,?)", e);
+	return 0;
+}
 
-		if (!s)
+static int put_stat(struct db *db, int64_t run, size_t place, const struct res_stat *v, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(db, "insert into stat values(?,?,?,?,?,?)", e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, run);
+	db_bind_i64(s, 2, (int64_t)place);
+	db_bind_text(s, 3, v->name);
+	db_bind_text(s, 4, v->unit);
+	db_bind_i64(s, 5, (int64_t)v->value);
+	db_bind_i64(s, 6, v->level);
+	return db_run(db, s, e);
+}
+
+/* The figures that are rows come after the statistics. */
+static int put_stats(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	size_t place = 0;
+
+	for (; place < r->n_stats; place++)
+		if (put_stat(db, run, place, &r->stats[place], e) < 0)
 			return -1;
-		db_bind_i64(s, 1, run);
-		db_bind_i64(s, 2, (int64_t)i);
-		db_bind_text(s, 3, r->stats[i].name);
-		db_bind_text(s, 4, r->stats[i].unit);
-		db_bind_i64(s, 5, (int64_t)r->stats[i].value);
-		db_bind_i64(s, 6, r->stats[i].level);
-		if (db_run(db, s, e) < 0)
+	for (const struct figure *f = figure_table; (f = res_next_row(f, &r->figures)); f++) {
+		const struct res_stat v = res_row_of(f, &r->figures);
+
+		if (put_stat(db, run, place++, &v, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -461,7 +469,7 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 	if ((*id = res_find(db, s, e)) != 0)
 		return *id < 0 ? -1 : 1;
 	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
-	    put_ops(db, *id, run, e) < 0 || put_sums(db, *id, run, e) < 0)
+	    put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0)
 		return -1;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "results/figure.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/db_mode.h"
@@ -91,9 +92,8 @@ struct res_run {
 	uint64_t config_hash, seed;
 	uint32_t reuse_ppm;
 	uint64_t host_ns; /* what simulating it took; no part of the result */
-	ps_t total_ps, roofline_ps, carried_ps;
+	FIGURE_MEMBERS;   /* those that a file keeps are read back */
 	const char *roofline_bound;
-	uint64_t cycles, flops, events, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
 	size_t n_ops, n_resources, n_stats;
 	const struct res_op *ops; /* as many as the workload has */
 	const struct res_resource *resources;

@@ -51,11 +51,9 @@ static int find(struct db *db, int64_t sweep, const char *build, uint64_t config
 static int copy(struct db *db, const int64_t from[2], int64_t sweep, uint64_t point, struct err *e)
 {
 	static const char *const rows[] = {
-		"insert into point select ?1, ?2, build, config_hash, status, reason, total_ps, cycles, roofline_ps, "
-		"roofline_bound,"
-		" carried_ps, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes, flops, events from "
-		"point"
-		" where sweep = ?3 and point = ?4",
+		"insert into point(sweep, point, build, config_hash, status, reason, roofline_bound" RES_COLUMNS ")"
+		" select ?1, ?2, build, config_hash, status, reason, roofline_bound" RES_COLUMNS
+		" from point where sweep = ?3 and point = ?4",
 		"insert into point_kind select ?1, ?2, kind, ops, span_ps, limit_ps, dram_bytes, mem_bytes, flops from "
 		"point_kind"
 		" where sweep = ?3 and point = ?4",

@@ -89,12 +89,19 @@ static int last_sweep(struct db *db, int64_t *sweep, struct err *e)
 	return *sweep ? 0 : err_set(e, ERR_IO, "'%s' holds no sweep", db_path(db));
 }
 
+/* Of v_points, what stands there already, or as columns of the axes. */
+static bool is_key(const char *column)
+{
+	return strcmp(column, "sweep") == 0 || strcmp(column, "point") == 0 || strcmp(column, "settings") == 0;
+}
+
 static int points_query(struct db *db, int64_t sweep, struct str *sql, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(db, "select place, key from sweep_axis where sweep = ? order by place", e);
-	int rc = s ? 1 : -1;
+	struct sqlite3_stmt *s = db_stmt(db, "select place, key from sweep_axis where sweep = ? order by place", e),
+			    *view = s ? db_stmt(db, "select * from v_points limit 0", e) : NULL;
+	int rc = 1;
 
-	if (!s)
+	if (!view)
 		return -1;
 	db_bind_i64(s, 1, sweep);
 	str_add(sql, "select sweep, point");
@@ -106,9 +113,10 @@ static int points_query(struct db *db, int64_t sweep, struct str *sql, struct er
 			db_col_i64(s, 0));
 		str_add_quoted(sql, db_col_text(s, 1)); /* a name of SQL's */
 	}
-	str_add(sql, ", status, reason, latency_us, roofline_us, roofline_bound, dram_bytes, dram_read_bytes,"
-	             " dram_write_bytes, dirty_bytes, compulsory_bytes, flops, cycles, events, carried_us, config_hash,"
-	             " build from v_points p where sweep = ?1 order by point");
+	for (int i = 0; i < db_cols(view); i++)
+		if (!is_key(db_col_name(view, i)))
+			str_addf(sql, ", %s", db_col_name(view, i));
+	str_add(sql, " from v_points p where sweep = ?1 order by point");
 	if (rc < 0)
 		return -1;
 	return sql->failed ? err_nomem(e, "for the columns") : 0;

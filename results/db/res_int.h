@@ -29,6 +29,32 @@ int res_other_build(struct resdb *r, int64_t sweep, const char *but, struct aren
 /* The id that a query gives, 0 when there is no row, -1 on error. */
 int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 
+/* --- figures, res_figure.c -------------------------------------------------------------------------------- */
+
+/* ", total_ps, cycles, ..." of run and of point, in the order in which they are bound and read; as many ",?". */
+#define RES_COLUMNS FIGURES(RES_COLUMN, RES_NO_COLUMN)
+#define RES_MARKS   FIGURES(RES_MARK, RES_NO_COLUMN)
+
+#define RES_COLUMN(member, kept, ...) RES_COLUMN_##kept(#member)
+#define RES_COLUMN_COLUMN(name)       ", " name
+#define RES_COLUMN_ROW(name)          ""
+#define RES_COLUMN_DROPPED(name)      ""
+#define RES_MARK(member, kept, ...)   RES_MARK_##kept
+#define RES_MARK_COLUMN               ",?"
+#define RES_MARK_ROW                  ""
+#define RES_MARK_DROPPED              ""
+#define RES_NO_COLUMN(...)            ""
+
+/* From place i on; the place after them. */
+int res_bind_figures(struct sqlite3_stmt *s, int i, const struct figures *x);
+int res_read_figures(struct sqlite3_stmt *s, int i, struct figures *x);
+uint64_t res_hash_figures(uint64_t h, const struct figures *x);
+/* The next figure that is kept as a row and has something to keep, from `f` on; NULL: there is none. */
+const struct figure *res_next_row(const struct figure *f, const struct figures *x);
+struct res_stat res_row_of(const struct figure *f, const struct figures *x);
+/* Is this statistic a figure's row? It is in *x then. */
+bool res_take_row(const struct res_stat *v, struct figures *x);
+
 /* --- reading, res_rows.c --------------------------------------------------------------------------------- */
 
 /* Texts and rows go into `a`; that there was no room for one is remembered, and found where its query ends. */

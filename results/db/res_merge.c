@@ -5,12 +5,13 @@
 #include "results/db/res_int.h"
 #include "results/db/res_sweep.h"
 
+/* By what stands in the point's own row, which is all that is read of the one that is there. */
 static bool same_point(const struct res_point *x, const struct res_point *y)
 {
-	return x->config_hash == y->config_hash && x->total_ps == y->total_ps && x->roofline_ps == y->roofline_ps &&
-	       x->cycles == y->cycles && x->flops == y->flops && x->events == y->events &&
-	       x->dram_read_bytes == y->dram_read_bytes && x->dram_write_bytes == y->dram_write_bytes &&
-	       x->dirty_bytes == y->dirty_bytes && x->compulsory_bytes == y->compulsory_bytes;
+	for (const struct figure *f = figure_table; f->help; f++)
+		if (f->kept == FIGURE_COLUMN && figure_number(f, &x->figures) != figure_number(f, &y->figures))
+			return false;
+	return x->config_hash == y->config_hash;
 }
 
 /* All points of one sweep, in both files, are of one build. */

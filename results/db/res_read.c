@@ -20,8 +20,7 @@ static int damaged(struct res_reader *r, int64_t id)
 #define WORKLOAD "w.source, w.digest, w.range, w.rules, w.kernel_ns, w.measured_ns, w.opaque_ns, w.wall_ns, w.ops"
 #define HEAD \
 	"select r.id, c.hash, c.text, r.config_name, r.config_path, r.build, r.fidelity, r.start, r.seed," \
-	" r.reuse_ppm, r.host_us, r.total_ps, r.cycles, r.roofline_ps, r.roofline_bound, r.carried_ps, r.dram_read_bytes," \
-	" r.dram_write_bytes, r.dirty_bytes, r.compulsory_bytes, r.flops, r.events, w.id, " WORKLOAD \
+	" r.reuse_ppm, r.host_us, r.roofline_bound" RES_COLUMNS ", w.id, " WORKLOAD \
 	" from run r join config c on c.id = r.config join workload w on w.id = r.workload"
 
 /* WORKLOAD, from column i on. */
@@ -54,17 +53,8 @@ static void read_head(struct res_reader *r, struct sqlite3_stmt *s, struct res_s
 	out->run.seed = res_u64(s, i++);
 	out->run.reuse_ppm = (uint32_t)res_u64(s, i++);
 	out->run.host_ns = res_u64(s, i++) * 1000;
-	out->run.total_ps = res_u64(s, i++);
-	out->run.cycles = res_u64(s, i++);
-	out->run.roofline_ps = res_u64(s, i++);
 	out->run.roofline_bound = res_text(r, s, i++);
-	out->run.carried_ps = res_u64(s, i++);
-	out->run.dram_read_bytes = res_u64(s, i++);
-	out->run.dram_write_bytes = res_u64(s, i++);
-	out->run.dirty_bytes = res_u64(s, i++);
-	out->run.compulsory_bytes = res_u64(s, i++);
-	out->run.flops = res_u64(s, i++);
-	out->run.events = res_u64(s, i++);
+	i = res_read_figures(s, i, &out->run.figures);
 	out->workload_id = db_col_i64(s, i++);
 	read_workload(r, s, i, &out->workload);
 }
@@ -205,11 +195,15 @@ static int take_resource(struct res_reader *r, struct sqlite3_stmt *s, void *row
 	return 0;
 }
 
+/* The figures among them come last. */
 static int take_stat(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
 {
-	(void)ctx;
-	*(struct res_stat *)row =
-		(struct res_stat){ res_text(r, s, 0), res_text(r, s, 1), res_u64(s, 2), db_col_i64(s, 3) != 0 };
+	struct res_run *run = ctx;
+	struct res_stat *v = row;
+
+	*v = (struct res_stat){ res_text(r, s, 0), res_text(r, s, 1), res_u64(s, 2), db_col_i64(s, 3) != 0 };
+	if (v->name && !res_take_row(v, &run->figures))
+		run->n_stats++;
 	return 0;
 }
 
@@ -229,10 +223,9 @@ static int read_sums(struct res_reader *r, struct res_stored *out)
 		return -1;
 	out->run.resources = all.v;
 	out->run.n_resources = all.n;
-	if (res_read_rows(r, &stats, out->run.id, NULL, &all) < 0)
+	if (res_read_rows(r, &stats, out->run.id, &out->run, &all) < 0)
 		return -1;
 	out->run.stats = all.v;
-	out->run.n_stats = all.n;
 	return 0;
 }
 

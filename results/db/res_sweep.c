@@ -222,7 +222,10 @@ static int put_point_head(struct db *db, int64_t sweep, const struct res_point *
 	char hash[17];
 	int i = 1;
 
-	if (build < 0 || !(q = db_stmt(db, "insert into point values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", e)))
+	if (build < 0 || !(q = db_stmt(db,
+	                               "insert into point(sweep, point, build, config_hash, status, reason,"
+	                               " roofline_bound" RES_COLUMNS ") values(?,?,?,?,?,?,?" RES_MARKS ")",
+	                               e)))
 		return -1;
 	hash_hex(p->config_hash, hash);
 	db_bind_i64(q, i++, sweep);
@@ -233,17 +236,8 @@ static int put_point_head(struct db *db, int64_t sweep, const struct res_point *
 	db_bind_text(q, i++, p->failed ? p->reason : NULL);
 	if (p->failed)
 		return db_run(db, q, e); /* what is not bound is null */
-	db_bind_i64(q, i++, (int64_t)p->total_ps);
-	db_bind_i64(q, i++, (int64_t)p->cycles);
-	db_bind_i64(q, i++, (int64_t)p->roofline_ps);
 	db_bind_text(q, i++, p->roofline_bound);
-	db_bind_i64(q, i++, (int64_t)p->carried_ps);
-	db_bind_i64(q, i++, (int64_t)p->dram_read_bytes);
-	db_bind_i64(q, i++, (int64_t)p->dram_write_bytes);
-	db_bind_i64(q, i++, (int64_t)p->dirty_bytes);
-	db_bind_i64(q, i++, (int64_t)p->compulsory_bytes);
-	db_bind_i64(q, i++, (int64_t)p->flops);
-	db_bind_i64(q, i++, (int64_t)p->events);
+	res_bind_figures(q, i, &p->figures);
 	return db_run(db, q, e);
 }
 
@@ -316,19 +310,33 @@ static int put_resources(struct db *db, int64_t sweep, const struct res_point *p
 	return 0;
 }
 
+static int put_stat(struct resdb *r, int64_t sweep, uint64_t point, size_t place, const struct res_stat *v,
+                    struct err *e)
+{
+	int64_t id = stat_id(r, v, place, e);
+	struct sqlite3_stmt *q =
+		id < 0 ? NULL : row_of(r->db, "insert into point_stat values(?,?,?,?,?)", sweep, point, e);
+
+	if (!q)
+		return -1;
+	db_bind_i64(q, 3, (int64_t)place);
+	db_bind_i64(q, 4, id);
+	db_bind_i64(q, 5, (int64_t)v->value);
+	return db_run(r->db, q, e);
+}
+
+/* The figures that are rows come after the statistics. */
 static int put_stats(struct resdb *r, int64_t sweep, const struct res_point *p, struct err *e)
 {
-	for (size_t i = 0; i < p->n_stats; i++) {
-		int64_t id = stat_id(r, &p->stats[i], i, e);
-		struct sqlite3_stmt *q =
-			id < 0 ? NULL : row_of(r->db, "insert into point_stat values(?,?,?,?,?)", sweep, p->point, e);
+	size_t place = 0;
 
-		if (!q)
+	for (; place < p->n_stats; place++)
+		if (put_stat(r, sweep, p->point, place, &p->stats[place], e) < 0)
 			return -1;
-		db_bind_i64(q, 3, (int64_t)i);
-		db_bind_i64(q, 4, id);
-		db_bind_i64(q, 5, (int64_t)p->stats[i].value);
-		if (db_run(r->db, q, e) < 0)
+	for (const struct figure *f = figure_table; (f = res_next_row(f, &p->figures)); f++) {
+		const struct res_stat v = res_row_of(f, &p->figures);
+
+		if (put_stat(r, sweep, p->point, place++, &v, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -47,9 +47,8 @@ struct res_point {
 	const struct res_value *values; /* as many as the sweep has axes */
 	bool failed;
 	const char *reason; /* failed: why; all that follows is 0 then */
-	ps_t total_ps, roofline_ps, carried_ps;
+	FIGURE_MEMBERS;     /* those that a file keeps are read back */
 	const char *roofline_bound;
-	uint64_t cycles, flops, events, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
 	size_t n_kinds, n_resources, n_stats;
 	const struct res_kind *kinds;
 	const struct res_resource *resources;

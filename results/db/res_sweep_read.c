@@ -92,28 +92,20 @@ int res_get_status(struct resdb *db, const struct res_sweep *s, uint8_t *status,
 /* --- points ------------------------------------------------------------------------------------------------ */
 
 #define HEAD \
-	"select p.point, p.config_hash, b.text, p.status, p.reason, p.total_ps, p.cycles, p.roofline_ps," \
-	" p.roofline_bound, p.carried_ps, p.dram_read_bytes, p.dram_write_bytes, p.dirty_bytes, p.compulsory_bytes," \
-	" p.flops, p.events from point p join build b on b.id = p.build where p.sweep = ?"
+	"select p.point, p.config_hash, b.text, p.status, p.reason, p.roofline_bound" RES_COLUMNS \
+	" from point p join build b on b.id = p.build where p.sweep = ?"
 
 static struct res_point head_of(struct res_reader *r, struct sqlite3_stmt *q)
 {
-	return (struct res_point){ .point = res_u64(q, 0),
-		                   .config_hash = strtoull(db_col_text(q, 1), NULL, 16),
-		                   .build = res_text(r, q, 2),
-		                   .failed = strcmp(db_col_text(q, 3), "done") != 0,
-		                   .reason = res_text(r, q, 4),
-		                   .total_ps = res_u64(q, 5),
-		                   .cycles = res_u64(q, 6),
-		                   .roofline_ps = res_u64(q, 7),
-		                   .roofline_bound = res_text(r, q, 8),
-		                   .carried_ps = res_u64(q, 9),
-		                   .dram_read_bytes = res_u64(q, 10),
-		                   .dram_write_bytes = res_u64(q, 11),
-		                   .dirty_bytes = res_u64(q, 12),
-		                   .compulsory_bytes = res_u64(q, 13),
-		                   .flops = res_u64(q, 14),
-		                   .events = res_u64(q, 15) };
+	struct res_point p = { .point = res_u64(q, 0),
+		               .config_hash = strtoull(db_col_text(q, 1), NULL, 16),
+		               .build = res_text(r, q, 2),
+		               .failed = strcmp(db_col_text(q, 3), "done") != 0,
+		               .reason = res_text(r, q, 4),
+		               .roofline_bound = res_text(r, q, 5) };
+
+	res_read_figures(q, 6, &p.figures);
+	return p;
 }
 
 int res_get_head(struct resdb *db, int64_t sweep, uint64_t point, struct arena *a, struct res_point *out, struct err *e)
@@ -246,6 +238,8 @@ static int take_stat(struct res_reader *r, struct sqlite3_stmt *q, void *row, vo
 		return damaged(r, p->of);
 	*v = p->names[id];
 	v->value = res_u64(q, 2);
+	if (res_take_row(v, &x->figures)) /* they come last */
+		return 0;
 	if (!x->n_stats++)
 		x->stats = v;
 	return 0;

@@ -55,21 +55,15 @@ static int put(struct rows *t, int col, const char *part, const char *name, cons
 
 static int put_point(struct rows *t, int col, const struct res_point *p)
 {
-	const struct {
-		const char *name, *unit;
-		double v;
-	} totals[] = {
-		{ "latency_us", "us", cmd_ps_us(p->total_ps) },
-		{ "roofline_us", "us", cmd_ps_us(p->roofline_ps) },
-		{ "dram_read_bytes", "B", (double)p->dram_read_bytes },
-		{ "dram_write_bytes", "B", (double)p->dram_write_bytes },
-		{ "flops", "", (double)p->flops },
-		{ "cycles", "", (double)p->cycles },
-	};
+	static const char *const totals[] = { "latency_us",       "roofline_us", "dram_read_bytes",
+		                              "dram_write_bytes", "flops",       "cycles" };
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof totals / sizeof *totals; i++)
-		rc = put(t, col, "total", totals[i].name, totals[i].unit, totals[i].v);
+	for (size_t i = 0; rc == 0 && i < sizeof totals / sizeof *totals; i++) {
+		const struct figure *f = figure_named(totals[i]);
+
+		rc = put(t, col, "total", f->name, f->unit, figure_value(f, &p->figures, NULL).x);
+	}
 	for (size_t i = 0; rc == 0 && i < p->n_kinds; i++)
 		rc = put(t, col, "kind", p->kinds[i].kind, "us", cmd_ps_us(p->kinds[i].span_ps));
 	for (size_t i = 0; rc == 0 && i < p->n_resources; i++)

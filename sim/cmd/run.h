@@ -36,8 +36,7 @@ struct run_sum {
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
 /* Kinds that occur, most simulated time first (then measured); returns how many. */
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
-double run_ratio_kernels(const struct run_report *r, const struct run_sum *all); /* 0: no simulated time */
-double run_ratio_wall(const struct run_report *r);                               /* 0: unknown */
+struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all);
 
 void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */

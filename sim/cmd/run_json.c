@@ -1,10 +1,12 @@
-/* run_json.c - npusim run in JSON and CSV. The names DESIGN section 6 fixes come first; the rest is ours to add
- * to. A field whose model does not exist yet is null, never 0; so is everything simulated of a carried op. */
+/* run_json.c - npusim run in JSON and CSV. Names that scripts rely on come first; the rest is ours to add to. The
+ * figures are those of results/figure.h. A field whose model does not exist yet is null, never 0; so is everything
+ * simulated of a carried op. */
 #include "sim/cmd/run.h"
 
 #include <inttypes.h>
 
 #include "sim/base/hash.h"
+#include "sim/cmd/figure_out.h"
 
 static void stalls(struct out_json *j, const struct run_op *o)
 {
@@ -121,45 +123,24 @@ static void fusions(struct out_json *j, const struct run_report *r)
 	out_json_close(j, ']');
 }
 
-static void ratio(struct out_json *j, const char *key, double v)
-{
-	if (v > 0)
-		out_json_real(j, key, v);
-	else
-		out_json_null(j, key);
-}
-
 void run_json(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
 	struct run_sum sums[OP_KINDS], all;
+	struct figure_measured m;
 	struct str trust = STR_INIT;
 	struct out_json j;
 	char hash[17];
 
 	run_sum_ops(r, sums, &all);
+	m = run_measured(r, &all);
 	hash_hex(x->config_hash, hash);
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
-	out_json_real(&j, "total_us", cmd_ps_us(x->total_ps));
-	out_json_u64(&j, "cycles", x->cycles);
-	out_json_u64(&j, "dram_bytes", x->dram_read_bytes + x->dram_write_bytes);
-	out_json_u64(&j, "flops", x->flops);
-	out_json_null(&j, "energy_uj");
-	out_json_real(&j, "roofline_us", cmd_ps_us(x->roofline_ps));
-	out_json_real(&j, "measured_us", cmd_us((int64_t)r->stream->kernel_ns));
-	if (r->stream->wall_ns >= 0)
-		out_json_real(&j, "measured_wall_us", cmd_us(r->stream->wall_ns));
-	else
-		out_json_null(&j, "measured_wall_us");
-	out_json_real(&j, "carried_us", cmd_ps_us(x->carried_ps));
+	figure_json(&j, FIGURE_HEAD, &x->figures, &m);
 	out_json_text(&j, "config_hash", hash);
 	out_json_text(&j, "fidelity", r->result->engine->fidelity);
-
-	if (x->wall_eager_ps) {
-		out_json_real(&j, "wall_graph_us", cmd_ps_us(x->wall_graph_ps));
-		out_json_real(&j, "wall_eager_us", cmd_ps_us(x->wall_eager_ps));
-	}
+	figure_json(&j, FIGURE_WALL, &x->figures, &m);
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
 	out_json_text(&j, "range", r->trace->range);
@@ -167,20 +148,12 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_real(&j, "expert_reuse", (double)x->reuse_ppm / 1e6);
 	out_json_bool(&j, "expert_reuse_assumed", !r->reuse_given);
 	out_json_u64(&j, "seed", r->seed);
-	out_json_int(&j, "passes", x->steps);
-	out_json_u64(&j, "events", x->events);
+	figure_json(&j, FIGURE_EFFORT, &x->figures, &m);
 	run_trust(r, "", &trust);
 	out_json_text(&j, "accuracy", str_c(&trust));
 	str_free(&trust);
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
-	ratio(&j, "speedup_kernels", run_ratio_kernels(r, &all));
-	ratio(&j, "speedup_wall", run_ratio_wall(r));
-	out_json_real(&j, "measured_copies_us", cmd_us((int64_t)(r->stream->measured_ns - r->stream->kernel_ns)));
-	out_json_u64(&j, "dram_read_bytes", x->dram_read_bytes);
-	out_json_u64(&j, "dram_write_bytes", x->dram_write_bytes);
-	out_json_u64(&j, "dirty_bytes", x->dirty_bytes);
-	out_json_u64(&j, "compulsory_bytes", x->compulsory_bytes);
-	out_json_u64(&j, "narrowed_bytes", x->narrowed_bytes);
+	figure_json(&j, FIGURE_REST, &x->figures, &m);
 	by_resource(&j, "stall_us", x->stall_ps);
 	by_resource(&j, "roofline_terms_us", x->peak_ps);
 	kinds(&j, sums);

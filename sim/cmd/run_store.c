@@ -98,17 +98,8 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 		.seed = r->seed,
 		.reuse_ppm = x->reuse_ppm,
 		.host_ns = host_ns,
-		.total_ps = x->total_ps,
-		.roofline_ps = x->roofline_ps,
-		.carried_ps = x->carried_ps,
+		.figures = x->figures,
 		.roofline_bound = res_name(x->roofline_bound),
-		.cycles = x->cycles,
-		.flops = x->flops,
-		.events = x->events,
-		.dram_read_bytes = x->dram_read_bytes,
-		.dram_write_bytes = x->dram_write_bytes,
-		.dirty_bytes = x->dirty_bytes,
-		.compulsory_bytes = x->compulsory_bytes,
 	};
 	int rc = -1;
 

@@ -1,4 +1,4 @@
-/* run_sum.c - sums over ops and ratios that the reports of npusim run share. */
+/* run_sum.c - sums over ops that the reports of npusim run share. */
 #include "sim/cmd/run.h"
 
 #include <string.h>
@@ -64,16 +64,8 @@ int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS])
 	return n;
 }
 
-double run_ratio_kernels(const struct run_report *r, const struct run_sum *all)
+struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all)
 {
-	return r->result->total_ps ? (double)all->kernel_ns * 1e3 / (double)r->result->total_ps : 0;
-}
-
-double run_ratio_wall(const struct run_report *r)
-{
-	const double wall = (double)r->stream->wall_ns * 1e3, carried = (double)r->result->carried_ps;
-
-	if (r->stream->wall_ns < 0 || !r->result->total_ps || wall <= carried)
-		return 0;
-	return (wall - carried) / (double)r->result->total_ps;
+	return (struct figure_measured){ r->stream->kernel_ns, r->stream->measured_ns, all->kernel_ns,
+		                         r->stream->wall_ns };
 }

@@ -80,18 +80,19 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	const struct op_stream *s = r->stream;
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	const double total = cmd_ps_us(x->total_ps), roof = cmd_ps_us(x->roofline_ps);
+	const struct figure_measured m = run_measured(r, all);
 	struct str note = STR_INIT;
 
 	total_row(t, "simulated", total, total > 0 ? 1 : 0, "");
 	str_addf(&note, "bound by %s; the run is %.1f %% above it", res_name(x->roofline_bound),
 	         roof > 0 ? 100 * (total - roof) / roof : 0);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
-	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), run_ratio_kernels(r, all),
+	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, &m),
 	          x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
 	                        : "sum of kernel durations");
 	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
 	if (s->wall_ns >= 0) {
-		total_row(t, "measured, wall", cmd_us(s->wall_ns), run_ratio_wall(r),
+		total_row(t, "measured, wall", cmd_us(s->wall_ns), figure_ratio_wall(&x->figures, &m),
 		          "without profiler, host included");
 	} else {
 		out_text(t, "measured, wall");

@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cmd/figure_out.h"
 #include "sim/cmd/sweep.h"
+
+/* Beside axes, figures (of which every row may be one) and columns of the file. */
+#define FIXED_COLUMNS (FIGURE_ROWS + 6)
 
 struct printer {
 	struct sweep_view *v;
@@ -34,9 +38,14 @@ static int digits_of(const struct expr_value *v, size_t n)
 	return whole ? 0 : most < 1 ? 5 : most < 100 ? 3 : most < 1e5 ? 2 : 0;
 }
 
+/* The resource that bounds it stands beside. */
+static bool is_roofline(const struct figure *f)
+{
+	return f->member && f->at == offsetof(struct figures, roofline_ps);
+}
+
 static void heads(struct printer *p)
 {
-	static const char *const fixed[] = { "latency_us", "roofline_us", "dram_bytes" };
 	const struct sweep *s = p->v->s;
 
 	head(p, "point", OUT_INT, 0);
@@ -44,21 +53,11 @@ static void heads(struct printer *p)
 		head(p, s->axes[i].key, OUT_TEXT, 0);
 	if (p->wide)
 		head(p, "status", OUT_TEXT, 0);
-	head(p, fixed[0], OUT_REAL, 3);
-	head(p, fixed[1], OUT_REAL, 3);
-	if (p->wide) {
-		head(p, "roofline_bound", OUT_TEXT, 0);
-		head(p, "dram_read_bytes", OUT_INT, 0);
-		head(p, "dram_write_bytes", OUT_INT, 0);
-	}
-	head(p, fixed[2], OUT_INT, 0);
-	if (p->wide) {
-		head(p, "dirty_bytes", OUT_INT, 0);
-		head(p, "compulsory_bytes", OUT_INT, 0);
-		head(p, "flops", OUT_INT, 0);
-		head(p, "cycles", OUT_INT, 0);
-		head(p, "events", OUT_INT, 0);
-		head(p, "carried_us", OUT_REAL, 3);
+	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
+		if (p->wide || f->brief)
+			p->cols[p->n++] = figure_col(f);
+		if (p->wide && is_roofline(f))
+			head(p, "roofline_bound", OUT_TEXT, 0);
 	}
 	for (size_t c = 0; c < s->n_columns; c++) {
 		p->own[c] = true;
@@ -73,14 +72,6 @@ static void heads(struct printer *p)
 		head(p, "config_hash", OUT_TEXT, 0);
 	if (p->any_failed || p->wide)
 		head(p, "reason", OUT_TEXT, 0);
-}
-
-static void number(struct out_table *t, bool known, uint64_t v)
-{
-	if (known)
-		out_int(t, (int64_t)v);
-	else
-		out_null(t);
 }
 
 static void real(struct out_table *t, bool known, double v)
@@ -110,21 +101,11 @@ static void row(const struct printer *p, size_t i, struct out_table *t)
 		out_text(t, x->values[k].text);
 	if (p->wide)
 		out_text(t, ok ? "done" : "failed");
-	real(t, ok, cmd_ps_us(x->total_ps));
-	real(t, ok, cmd_ps_us(x->roofline_ps));
-	if (p->wide) {
-		out_text(t, x->roofline_bound);
-		number(t, ok, x->dram_read_bytes);
-		number(t, ok, x->dram_write_bytes);
-	}
-	number(t, ok, x->dram_read_bytes + x->dram_write_bytes);
-	if (p->wide) {
-		number(t, ok, x->dirty_bytes);
-		number(t, ok, x->compulsory_bytes);
-		number(t, ok, x->flops);
-		number(t, ok, x->cycles);
-		number(t, ok, x->events);
-		real(t, ok, cmd_ps_us(x->carried_ps));
+	for (const struct figure *f = figure_after(NULL); f; f = figure_after(f)) {
+		if (p->wide || f->brief)
+			figure_cell(t, f, ok, &x->figures);
+		if (p->wide && is_roofline(f))
+			out_text(t, x->roofline_bound);
 	}
 	for (size_t c = 0; c < s->n_columns; c++)
 		if (p->own[c])
@@ -168,7 +149,7 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 
 	p->columns = arena_array(v->a, v->s->n_columns + 1, sizeof *p->columns);
 	p->own = arena_array(v->a, v->s->n_columns + 1, sizeof *p->own);
-	p->cols = arena_array(v->a, v->s->n_axes + v->s->n_columns + 24, sizeof *p->cols);
+	p->cols = arena_array(v->a, v->s->n_axes + v->s->n_columns + FIXED_COLUMNS, sizeof *p->cols);
 	if (!p->columns || !p->own || !p->cols)
 		return err_nomem(e, "for the table");
 	for (size_t c = 0; c < v->s->n_columns; c++)

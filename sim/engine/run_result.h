@@ -3,6 +3,7 @@
 #define NPUSIM_SIM_ENGINE_RUN_RESULT_H
 
 #include "arch/res.h"
+#include "results/figure.h"
 #include "sim/base/arena.h"
 #include "sim/map/map.h"
 #include "workloads/op.h"
@@ -50,16 +51,12 @@ struct run_result {
 	const struct engine_ops *engine; /* that made it */
 	const struct map_result *map;    /* the program that was run; NULL: launches were */
 	struct run_op *ops;              /* n_ops of the stream */
-	ps_t total_ps, roofline_ps, carried_ps;
-	ps_t *launch_ps; /* a GPU's: of each launch of the stream; NULL: others were run in their place */
-	ps_t wall_eager_ps, wall_graph_ps; /* a GPU's, with its host (arch/gpu/host.h); 0: no host is modelled */
-	ps_t peak_ps[RES_COUNT];           /* total work on each resource over its peak: the roofline's terms */
-	ps_t stall_ps[RES_COUNT];          /* of the whole run; sums to total_ps */
+	FIGURE_MEMBERS;                  /* total_ps and all the others */
+	ps_t *launch_ps;          /* a GPU's: of each launch of the stream; NULL: others were run in their place */
+	ps_t peak_ps[RES_COUNT];  /* total work on each resource over its peak: the roofline's terms */
+	ps_t stall_ps[RES_COUNT]; /* of the whole run; sums to total_ps */
 	enum res roofline_bound;
-	uint64_t cycles, flops, dram_read_bytes, dram_write_bytes, dirty_bytes, compulsory_bytes;
-	uint64_t narrowed_bytes;   /* not moved, by weights.dtype and kv.dtype */
-	uint64_t events;           /* served in the measured pass */
-	uint32_t reuse_ppm, steps; /* passes run */
+	uint32_t reuse_ppm;
 	struct run_stat *stats;
 	size_t n_stats;
 	uint64_t config_hash;

@@ -14,8 +14,8 @@
  *   columns: {NAME: EXPR}           values to print, and names for what follows
  *   objectives: [EXPR | {name: N, minimize|maximize: EXPR}]     (an EXPR alone is minimised)
  *   constraints: EXPR | [EXPR, ...] over results too: the row says whether they hold
- * EXPR: sim/base/expr.h. Names: every canonical key (bytes, bytes/s, Hz, ps, fractions), latency_us and the other totals
- * (sweep_names), every statistic, stall.RES and needs.RES in us, kind.KIND in us, columns above.
+ * EXPR: sim/base/expr.h. Names: every canonical key (bytes, bytes/s, Hz, ps, fractions), latency_us and the other figures
+ * (results/figure.h), every statistic, stall.RES and needs.RES in us, kind.KIND in us, columns above.
  *
  * Points of a grid are numbered with the last axis fastest. Every point's configuration is read and checked before the
  * first one runs; one that cannot be built (a cache that is no whole number of sets) keeps its number and is a failed
@@ -120,15 +120,13 @@ struct sweep_row {
 	const struct machine_conf *conf;
 	const struct res_point *point; /* NULL: only the configuration is known */
 	const struct res_value *values;
-	const struct res_workload *workload;
+	const struct res_workload *workload; /* NULL where no expression names what was measured */
 };
 int sweep_value(const struct sweep_row *row, struct expr *x, struct expr_value *out, struct err *e);
 /* Finds names for expr_new; `arg` is the sweep. sweep_find_config knows configuration keys alone. */
 int sweep_find(void *arg, const char *name, struct err *e);
 int sweep_find_config(void *arg, const char *name, struct err *e);
 bool sweep_needs_conf(const struct sweep *s, const struct expr *x);
-/* The totals that have a name of their own. */
-extern const char *const sweep_names[];
 
 /* --- running ----------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* sweep_names.c - what names in expressions stand for. An id is a range: configuration keys, totals, then resources,
+/* sweep_names.c - what names in expressions stand for. An id is a range: configuration keys, figures, then resources,
  * kinds, statistics and columns. */
 #include <stdlib.h>
 #include <string.h>
@@ -6,32 +6,7 @@
 #include "sim/sweep/sweep_int.h"
 #include "workloads/op.h"
 
-const char *const sweep_names[] = {
-	"latency_us",  "total_us",         "roofline_us", "carried_us",         "cycles",
-	"flops",       "events",           "dram_bytes",  "dram_read_bytes",    "dram_write_bytes",
-	"dirty_bytes", "compulsory_bytes", "measured_us", "measured_kernel_us", "measured_wall_us",
-	NULL
-};
-enum {
-	LATENCY,
-	TOTAL,
-	ROOFLINE,
-	CARRIED,
-	CYCLES,
-	FLOPS,
-	EVENTS,
-	DRAM,
-	DRAM_READ,
-	DRAM_WRITE,
-	DIRTY,
-	COMPULSORY,
-	MEASURED,
-	MEASURED_KERNEL,
-	MEASURED_WALL,
-	N_TOTALS
-};
-
-enum { AT_TOTAL = 10000, AT_STALL = 11000, AT_NEEDS = 12000, AT_KIND = 13000, AT_STAT = 20000, AT_COLUMN = 90000 };
+enum { AT_FIGURE = 10000, AT_STALL = 11000, AT_NEEDS = 12000, AT_KIND = 13000, AT_STAT = 20000, AT_COLUMN = 90000 };
 
 /* --- from a name to an id ---------------------------------------------------------------------------------- */
 
@@ -59,11 +34,11 @@ static const char *nth_kind(int i)
 
 static int find_result(const struct sweep *s, const char *name)
 {
+	const struct figure *f = figure_named(name);
 	int i;
 
-	for (i = 0; sweep_names[i]; i++)
-		if (strcmp(sweep_names[i], name) == 0)
-			return AT_TOTAL + i;
+	if (f && !f->missing)
+		return AT_FIGURE + (int)(f - figure_table);
 	if ((i = in_group(name, "stall.", nth_resource, RES_COUNT)) >= 0)
 		return AT_STALL + i;
 	if ((i = in_group(name, "needs.", nth_resource, RES_COUNT)) >= 0)
@@ -87,14 +62,30 @@ static int find_key(const struct sweep *s, const char *name)
 	return cfg_find(s->schema, name, &i, &ignored) == 0 ? (int)i : -1;
 }
 
+/* Names of figures that have a value; returns how many, of which it writes those that fit. */
+static size_t figure_names(const char **names, size_t max)
+{
+	size_t n = 0;
+
+	for (const struct figure *f = figure_table; f->help; f++) {
+		if (f->name && !f->missing && n++ < max)
+			names[n - 1] = f->name;
+		if (f->also && n++ < max)
+			names[n - 1] = f->also;
+	}
+	return n;
+}
+
 static int unknown(const struct sweep *s, const char *name, bool config_only, struct err *e)
 {
-	size_t n_keys = cfg_count(s->schema), n = 0, max = n_keys + N_TOTALS + s->n_stats + s->n_columns;
+	const size_t n_keys = cfg_count(s->schema), n_figures = figure_names(NULL, 0);
+	size_t n = 0, max = n_keys + n_figures + s->n_stats + s->n_columns;
 	const char **names = calloc(max, sizeof *names), *near = NULL;
 	struct cfg_row *rows = calloc(n_keys, sizeof *rows);
+	const struct figure *f = figure_named(name);
 
-	if (strcmp(name, "energy_uj") == 0 || strcmp(name, "area_mm2") == 0) {
-		err_set(e, ERR_CONFIG, "'%s' is not known yet: this build has no power and area model", name);
+	if (f && f->missing) {
+		err_set(e, ERR_CONFIG, "'%s' is not known yet: %s", name, f->missing);
 		goto out;
 	}
 	if (!names || !rows) {
@@ -105,8 +96,8 @@ static int unknown(const struct sweep *s, const char *name, bool config_only, st
 		rows[i] = cfg_at(s->schema, i);
 		names[n++] = rows[i].key;
 	}
-	for (int i = 0; !config_only && sweep_names[i]; i++)
-		names[n++] = sweep_names[i];
+	if (!config_only)
+		n += figure_names(names + n, n_figures);
 	for (size_t i = 0; !config_only && i < s->n_stats; i++)
 		names[n++] = s->stats[i];
 	for (size_t i = 0; !config_only && i < s->n_columns; i++)
@@ -195,45 +186,18 @@ static struct expr_value value_of_key(const struct sweep_row *row, int id)
 	}
 }
 
-static struct expr_value value_of_total(const struct sweep_row *row, int i)
+static struct expr_value value_of_figure(const struct sweep_row *row, const struct figure *f)
 {
-	const struct res_point *p = row->point;
 	const struct res_workload *w = row->workload;
+	struct figure_measured m = { .wall_ns = -1 };
+	struct figure_value v;
 
-	switch (i) {
-	case LATENCY:
-	case TOTAL:
-		return us_of(p->total_ps);
-	case ROOFLINE:
-		return us_of(p->roofline_ps);
-	case CARRIED:
-		return us_of(p->carried_ps);
-	case CYCLES:
-		return number((double)p->cycles);
-	case FLOPS:
-		return number((double)p->flops);
-	case EVENTS:
-		return number((double)p->events);
-	case DRAM:
-		return number((double)(p->dram_read_bytes + p->dram_write_bytes));
-	case DRAM_READ:
-		return number((double)p->dram_read_bytes);
-	case DRAM_WRITE:
-		return number((double)p->dram_write_bytes);
-	case DIRTY:
-		return number((double)p->dirty_bytes);
-	case COMPULSORY:
-		return number((double)p->compulsory_bytes);
-	case MEASURED:
-		return number((double)w->measured_ns / 1e3);
-	case MEASURED_KERNEL:
-		return number((double)w->kernel_ns / 1e3);
-	case MEASURED_WALL:
-		if (w->wall_ns >= 0)
-			return number((double)w->wall_ns / 1e3);
-		break;
-	}
-	return (struct expr_value){ EXPR_NULL, 0, NULL };
+	if (w)
+		m = (struct figure_measured){ .kernel_ns = w->kernel_ns,
+			                      .measured_ns = w->measured_ns,
+			                      .wall_ns = w->wall_ns };
+	v = figure_value(f, &row->point->figures, &m);
+	return v.known ? number(v.x) : (struct expr_value){ EXPR_NULL, 0, NULL };
 }
 
 static struct expr_value value(void *arg, int id)
@@ -242,12 +206,12 @@ static struct expr_value value(void *arg, int id)
 	const struct res_point *p = row->point;
 	struct expr_value v = { EXPR_NULL, 0, NULL };
 
-	if (id < AT_TOTAL)
+	if (id < AT_FIGURE)
 		return value_of_key(row, id);
 	if (!p || p->failed)
 		return v;
 	if (id < AT_STALL)
-		return value_of_total(row, id - AT_TOTAL);
+		return value_of_figure(row, &figure_table[id - AT_FIGURE]);
 	if (id < AT_KIND) {
 		const char *name = res_name((enum res)(id - (id < AT_NEEDS ? AT_STALL : AT_NEEDS)));
 
@@ -317,7 +281,7 @@ bool sweep_needs_conf(const struct sweep *s, const struct expr *x)
 	size_t n = expr_ids(x, &ids);
 
 	for (size_t i = 0; i < n; i++) {
-		if (ids[i] < AT_TOTAL && !axis_of(s, ids[i]))
+		if (ids[i] < AT_FIGURE && !axis_of(s, ids[i]))
 			return true;
 		if (ids[i] >= AT_COLUMN && sweep_needs_conf(s, s->columns[ids[i] - AT_COLUMN].x))
 			return true;

@@ -22,25 +22,11 @@ static void put_text(struct str *to, const char *text)
 /* Values are not sent: the reader has the axes, and knows which point it asked for. */
 void sweep_pack(const struct res_point *p, struct str *out)
 {
-	const uint64_t numbers[] = { p->point,
-		                     p->config_hash,
-		                     p->failed,
-		                     p->total_ps,
-		                     p->roofline_ps,
-		                     p->carried_ps,
-		                     p->cycles,
-		                     p->flops,
-		                     p->events,
-		                     p->dram_read_bytes,
-		                     p->dram_write_bytes,
-		                     p->dirty_bytes,
-		                     p->compulsory_bytes,
-		                     p->n_kinds,
-		                     p->n_resources,
-		                     p->n_stats };
+	const uint64_t numbers[] = { p->point, p->config_hash, p->failed, p->n_kinds, p->n_resources, p->n_stats };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		put(out, numbers[i]);
+	str_addn(out, (const char *)&p->figures, sizeof p->figures);
 	put_text(out, p->reason);
 	put_text(out, p->roofline_bound);
 	for (size_t i = 0; i < p->n_kinds; i++) {
@@ -71,16 +57,23 @@ struct unpacker {
 	bool failed;
 };
 
+/* Zeros where there are too few bytes. */
+static void get_bytes(struct unpacker *u, void *to, size_t n)
+{
+	memset(to, 0, n);
+	if ((size_t)(u->end - u->p) < n) {
+		u->failed = true;
+		return;
+	}
+	memcpy(to, u->p, n);
+	u->p += n;
+}
+
 static uint64_t get(struct unpacker *u)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	if ((size_t)(u->end - u->p) < sizeof v) {
-		u->failed = true;
-		return 0;
-	}
-	memcpy(&v, u->p, sizeof v);
-	u->p += sizeof v;
+	get_bytes(u, &v, sizeof v);
 	return v;
 }
 
@@ -119,19 +112,10 @@ int sweep_unpack(const char *bytes, size_t n, struct arena *a, struct res_point 
 	out->point = get(&u);
 	out->config_hash = get(&u);
 	out->failed = get(&u) != 0;
-	out->total_ps = get(&u);
-	out->roofline_ps = get(&u);
-	out->carried_ps = get(&u);
-	out->cycles = get(&u);
-	out->flops = get(&u);
-	out->events = get(&u);
-	out->dram_read_bytes = get(&u);
-	out->dram_write_bytes = get(&u);
-	out->dirty_bytes = get(&u);
-	out->compulsory_bytes = get(&u);
 	out->n_kinds = (size_t)get(&u);
 	out->n_resources = (size_t)get(&u);
 	out->n_stats = (size_t)get(&u);
+	get_bytes(&u, &out->figures, sizeof out->figures);
 	out->reason = get_text(&u);
 	out->roofline_bound = get_text(&u);
 	kinds = list(&u, out->n_kinds, sizeof *kinds);

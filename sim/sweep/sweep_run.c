@@ -79,17 +79,8 @@ static int simulate(const struct sweep *s, const struct sweep_job *job, size_t p
 	if (!(c = sweep_conf(s, sets, e)))
 		return -1;
 	if (run_stream(job->stream, c, &job->how, a, &x, e) == 0) {
-		out->total_ps = x.total_ps;
-		out->roofline_ps = x.roofline_ps;
-		out->carried_ps = x.carried_ps;
+		out->figures = x.figures;
 		out->roofline_bound = res_name(x.roofline_bound);
-		out->cycles = x.cycles;
-		out->flops = x.flops;
-		out->events = x.events;
-		out->dram_read_bytes = x.dram_read_bytes;
-		out->dram_write_bytes = x.dram_write_bytes;
-		out->dirty_bytes = x.dirty_bytes;
-		out->compulsory_bytes = x.compulsory_bytes;
 		rc = add_kinds(&x, a, out, e) < 0 ? -1 : add_sums(&x, a, out, e);
 	}
 	machine_conf_free(c);

@@ -1,0 +1,132 @@
+#include "results/figure.h"
+
+#include <string.h>
+
+/* --- what is made ------------------------------------------------------------------------------------------ */
+
+static struct figure_value bytes(uint64_t n)
+{
+	return (struct figure_value){ true, true, n, (double)n };
+}
+
+static struct figure_value us(uint64_t ns)
+{
+	return (struct figure_value){ .known = true, .x = (double)ns / 1e3 };
+}
+
+static struct figure_value figure_dram_bytes(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return bytes(x->dram_read_bytes + x->dram_write_bytes);
+}
+
+static struct figure_value figure_kernels(const struct figures *x, const struct figure_measured *m)
+{
+	(void)x;
+	return us(m->kernel_ns);
+}
+
+static struct figure_value figure_measured(const struct figures *x, const struct figure_measured *m)
+{
+	(void)x;
+	return us(m->measured_ns);
+}
+
+static struct figure_value figure_copies(const struct figures *x, const struct figure_measured *m)
+{
+	(void)x;
+	return us(m->measured_ns - m->kernel_ns);
+}
+
+static struct figure_value figure_wall(const struct figures *x, const struct figure_measured *m)
+{
+	(void)x;
+	return m->wall_ns < 0 ? (struct figure_value){ .known = false } : us((uint64_t)m->wall_ns);
+}
+
+/* A graph's launch takes time even of nothing; without an activity there is no wall time to speak of. */
+static struct figure_value figure_wall_graph(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->wall_eager_ps != 0, .x = (double)x->wall_graph_ps / 1e6 };
+}
+
+double figure_ratio_kernels(const struct figures *x, const struct figure_measured *m)
+{
+	return x->total_ps ? (double)m->modelled_ns * 1e3 / (double)x->total_ps : 0;
+}
+
+double figure_ratio_wall(const struct figures *x, const struct figure_measured *m)
+{
+	const double wall = (double)m->wall_ns * 1e3, carried = (double)x->carried_ps;
+
+	if (m->wall_ns < 0 || !x->total_ps || wall <= carried)
+		return 0;
+	return (wall - carried) / (double)x->total_ps;
+}
+
+static struct figure_value ratio(double v)
+{
+	return (struct figure_value){ .known = v > 0, .x = v };
+}
+
+static struct figure_value figure_speedup_kernels(const struct figures *x, const struct figure_measured *m)
+{
+	return ratio(figure_ratio_kernels(x, m));
+}
+
+static struct figure_value figure_speedup_wall(const struct figures *x, const struct figure_measured *m)
+{
+	return ratio(figure_ratio_wall(x, m));
+}
+
+/* --- the table --------------------------------------------------------------------------------------------- */
+
+#define NUMBER_ROW(m, how, ...) { .kept = FIGURE_##how, .member = #m, .at = offsetof(struct figures, m), __VA_ARGS__ },
+#define MADE_ROW(how, ...)      { .make = how, __VA_ARGS__ },
+
+const struct figure figure_table[] = { FIGURES(NUMBER_ROW, MADE_ROW){ .help = NULL } };
+
+const struct figure *figure_named(const char *name)
+{
+	for (const struct figure *f = figure_table; f->help; f++)
+		if ((f->name && strcmp(f->name, name) == 0) || (f->also && strcmp(f->also, name) == 0))
+			return f;
+	return NULL;
+}
+
+const struct figure *figure_after(const struct figure *after)
+{
+	const int place = after ? after->place : 0;
+	const struct figure *next = NULL;
+
+	for (const struct figure *f = figure_table; f->help; f++)
+		if (!f->missing && f->place > place && (!next || f->place < next->place))
+			next = f;
+	return next;
+}
+
+uint64_t figure_number(const struct figure *f, const struct figures *x)
+{
+	uint64_t n;
+
+	memcpy(&n, (const char *)x + f->at, sizeof n);
+	return n;
+}
+
+void figure_set(const struct figure *f, struct figures *x, uint64_t number)
+{
+	memcpy((char *)x + f->at, &number, sizeof number);
+}
+
+struct figure_value figure_value(const struct figure *f, const struct figures *x, const struct figure_measured *m)
+{
+	uint64_t n;
+
+	if (f->make)
+		return f->make(x, m);
+	if (!f->member)
+		return (struct figure_value){ .known = false };
+	n = figure_number(f, x);
+	return (struct figure_value){ f->zero == FIGURE_ZERO || n, f->per == 1, n, (double)n / f->per };
+}

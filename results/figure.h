@@ -1,0 +1,146 @@
+/* figure.h - the scalars of a run, a row each: what a figure is called, what it counts in, where it shows.
+ *
+ * Everything that knows figures one by one is made of these rows, or walks them: the members of a result, the columns
+ * that a results file keeps, the JSON of npusim run, the columns of npusim sweep, the names in expressions. So a new
+ * figure is one row, kept as ROW, and the line of the engine that sets its member. Rows stand in the order of the JSON;
+ * texts for people choose their own.
+ *
+ * A NUMBER is whole, in base units (ps, bytes, fJ), and a member of every result. A results file keeps it
+ *   COLUMN    in a column of run and of point, named like the member (one more of these takes a new schema),
+ *   ROW       where it is not 0, as a row among the statistics, named like the member: any new one, in any file, or
+ *   DROPPED   not at all.
+ * What is MADE comes of those, and of what was measured, and is kept nowhere.
+ *
+ * Leaves out: what a run was asked (seed, start), texts (roofline_bound), what there is by op, kind or resource. */
+#ifndef NPUSIM_RESULTS_FIGURE_H
+#define NPUSIM_RESULTS_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* clang-format off */
+#define FIGURES(NUMBER, MADE) \
+	NUMBER(total_ps, COLUMN, FIGURE_US, .json = "total_us", .part = FIGURE_HEAD, .name = "latency_us", .also = "total_us", \
+	       .place = 10, .brief = true, .help = "simulated time, all but ops that no rule knows") \
+	NUMBER(cycles, COLUMN, FIGURE_COUNT, .json = "cycles", .part = FIGURE_HEAD, .name = "cycles", .place = 90, \
+	       .help = "of the machine's clock in that time") \
+	MADE(figure_dram_bytes, FIGURE_BYTES, .json = "dram_bytes", .part = FIGURE_HEAD, .name = "dram_bytes", .place = 50, \
+	     .brief = true, .help = "read from DRAM and written to it") \
+	NUMBER(flops, COLUMN, FIGURE_COUNT, .json = "flops", .part = FIGURE_HEAD, .name = "flops", .place = 80, \
+	       .help = "operations that the ops ask for") \
+	NUMBER(energy_fj, ROW, FIGURE_UJ, .json = "energy_uj", .part = FIGURE_HEAD, .name = "energy_uj", .place = 120, \
+	       .zero = FIGURE_NULL, .missing = FIGURE_NO_POWER, .help = "that the machine takes") \
+	MADE(NULL, .unit = "mm2", .name = "area_mm2", .missing = FIGURE_NO_POWER, .help = "of the machine") \
+	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
+	       .brief = true, .help = "time that no run can be under") \
+	MADE(figure_kernels, .unit = "us", .json = "measured_us", .part = FIGURE_HEAD, .name = "measured_kernel_us", \
+	     .help = "measured kernels; scripts' measured_us, while names know measured_us with copies and sets") \
+	MADE(figure_measured, .unit = "us", .name = "measured_us", .help = "measured kernels, copies and sets") \
+	MADE(figure_wall, .unit = "us", .json = "measured_wall_us", .part = FIGURE_HEAD, .name = "measured_wall_us", \
+	     .zero = FIGURE_NULL, .help = "measured from the step's start to its end, without profiler") \
+	NUMBER(carried_ps, COLUMN, FIGURE_US, .json = "carried_us", .part = FIGURE_HEAD, .name = "carried_us", .place = 110, \
+	       .help = "measured time of ops that no rule knows, outside all others") \
+	NUMBER(wall_graph_ps, DROPPED, FIGURE_US, .make = figure_wall_graph, .json = "wall_graph_us", .part = FIGURE_WALL, \
+	       .zero = FIGURE_ABSENT, .help = "of a GPU with its host, all launched as one graph") \
+	NUMBER(wall_eager_ps, DROPPED, FIGURE_US, .json = "wall_eager_us", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
+	       .help = "the same, launched one by one; 0: no host is modelled") \
+	NUMBER(steps, DROPPED, FIGURE_COUNT, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
+	NUMBER(events, COLUMN, FIGURE_COUNT, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
+	       .help = "served in the measured pass") \
+	MADE(figure_speedup_kernels, .unit = "", .json = "speedup_kernels", .part = FIGURE_REST, .zero = FIGURE_NULL, \
+	     .help = "measured kernels over simulated time, of the ops that are simulated") \
+	MADE(figure_speedup_wall, .unit = "", .json = "speedup_wall", .part = FIGURE_REST, .zero = FIGURE_NULL, \
+	     .help = "measured wall time less carried over simulated time") \
+	MADE(figure_copies, .unit = "us", .json = "measured_copies_us", .part = FIGURE_REST, \
+	     .help = "measured copies and sets") \
+	NUMBER(dram_read_bytes, COLUMN, FIGURE_BYTES, .json = "dram_read_bytes", .part = FIGURE_REST, .name = "dram_read_bytes", \
+	       .place = 30, .help = "read from DRAM") \
+	NUMBER(dram_write_bytes, COLUMN, FIGURE_BYTES, .json = "dram_write_bytes", .part = FIGURE_REST, .name = "dram_write_bytes", \
+	       .place = 40, .help = "written to DRAM") \
+	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
+	       .help = "still to be written at the end") \
+	NUMBER(compulsory_bytes, COLUMN, FIGURE_BYTES, .json = "compulsory_bytes", .part = FIGURE_REST, .name = "compulsory_bytes", \
+	       .place = 70, .help = "of the read ones, first reads of what was not on chip") \
+	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
+	       .help = "spared by weights.dtype and kv.dtype")
+/* clang-format on */
+
+#define FIGURE_US       .unit = "us", .raw = "ps", .per = 1e6
+#define FIGURE_UJ       .unit = "uJ", .raw = "fJ", .per = 1e9
+#define FIGURE_BYTES    .unit = "B", .raw = "B", .per = 1
+#define FIGURE_COUNT    .unit = "", .raw = "", .per = 1
+#define FIGURE_NO_POWER "this build has no power and area model"
+
+/* The numbers of a run; a struct that has FIGURE_MEMBERS has each as a member of its own, and all of them together as
+ * `figures`. */
+#define FIGURE_MEMBER(member, ...) uint64_t member;
+#define FIGURE_NO_MEMBER(...)
+struct figures {
+	FIGURES(FIGURE_MEMBER, FIGURE_NO_MEMBER)
+};
+#define FIGURE_MEMBERS \
+	union { \
+		struct figures figures; \
+		struct { \
+			FIGURES(FIGURE_MEMBER, FIGURE_NO_MEMBER) \
+		}; \
+	}
+
+#define FIGURE_ONE(...) +1
+enum { FIGURE_ROWS = FIGURES(FIGURE_ONE, FIGURE_ONE) }; /* how many there are */
+
+/* What was measured of the same workload. */
+struct figure_measured {
+	uint64_t kernel_ns, measured_ns; /* kernels; with copies and sets */
+	uint64_t modelled_ns;            /* kernels of the ops that are simulated; 0: unknown */
+	int64_t wall_ns;                 /* -1: unknown */
+};
+
+enum figure_kept { FIGURE_MADE, FIGURE_COLUMN, FIGURE_ROW, FIGURE_DROPPED };
+enum figure_part { FIGURE_NOWHERE, FIGURE_HEAD, FIGURE_WALL, FIGURE_EFFORT, FIGURE_REST }; /* of the JSON, in order */
+enum figure_zero { FIGURE_ZERO, FIGURE_NULL, FIGURE_ABSENT }; /* what 0 means: itself, not known, does not apply */
+
+/* In the figure's unit; `n` where that is whole. */
+struct figure_value {
+	bool known, whole;
+	uint64_t n;
+	double x;
+};
+typedef struct figure_value figure_make_fn(const struct figures *x, const struct figure_measured *m);
+
+struct figure {
+	const char *json;       /* in npusim run's JSON; NULL: not there */
+	enum figure_part part;  /* where in it */
+	const char *name;       /* in expressions, stored views and sweeps; NULL: in none */
+	const char *also;       /* a second name in expressions */
+	const char *unit, *raw; /* of its value; of the number, whose value is number / per */
+	double per;
+	enum figure_zero zero;
+	const char *missing; /* why no build of now knows it: it is null, no column, and refused in expressions */
+	int place;           /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
+	bool brief;          /* also where that prints for people */
+	const char *help;
+	enum figure_kept kept;
+	const char *member; /* of struct figures, and where it is kept; NULL: made */
+	size_t at;          /* its offset */
+	figure_make_fn *make;
+};
+
+/* All of them, up to one without help. */
+extern const struct figure figure_table[];
+/* The figure an expression means by `name`; NULL: none. */
+const struct figure *figure_named(const char *name);
+/* Those with a place, by place: the one after `f` (NULL: the first), or NULL. */
+const struct figure *figure_after(const struct figure *f);
+
+/* `m` may be NULL where no measured figure is asked for. */
+struct figure_value figure_value(const struct figure *f, const struct figures *x, const struct figure_measured *m);
+/* Measured kernels, and wall time, over simulated time. Carried ops are in neither side of either. 0: unknown. */
+double figure_ratio_kernels(const struct figures *x, const struct figure_measured *m);
+double figure_ratio_wall(const struct figures *x, const struct figure_measured *m);
+/* The number of a figure that is one, as it is kept. */
+uint64_t figure_number(const struct figure *f, const struct figures *x);
+void figure_set(const struct figure *f, struct figures *x, uint64_t number);
+
+#endif
