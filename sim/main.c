@@ -68,8 +68,8 @@
  *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int)
  *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
  *   arch/gpu/gpu_geometry    the launches a library would make on a device that was not traced
- *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_way: moves, _held: what is where,
- *                    _line: a server's booked time, _int: shared)
+ *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_memory: loads and stores through
+ *                    the levels, _residency: what a level holds, _server: its booked time)
  *   sim/sweep/limits       one parameter at a time, a step further
  *   sim/engine/run          a stream on a machine, by the engine that can; run_result: what is asked and answered
  *   sim/engine/engine       the table of engines (_event, _analytic, _gpu); pass: what the first two share, warm-up, measured

@@ -1,9 +1,9 @@
-#include "sim/engine/analytic_int.h"
+#include "sim/engine/analytic_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct given {
+struct release {
 	ps_t when;
 	uint64_t bytes;
 };
@@ -12,21 +12,21 @@ struct analytic {
 	const struct machine_cfg *c;
 	const struct isa_prog *p;
 	struct stat_reg *stats;
-	struct ways ways;
-	struct line unit[RES_COUNT];
+	struct hierarchy mem;
+	struct server unit[RES_COUNT];
 	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
 	uint64_t tiles, pinned_bytes, commands, round_trips, branches;
-	uint8_t *pinned; /* by tensor: loaded in an earlier pass */
-	struct way *way; /* of a command's instructions */
-	struct leg *leg; /* of their transfers, all but the last of a loop */
-	uint32_t *order; /* a command's instructions by phase and sort */
-	ps_t *done;      /* by command */
+	uint8_t *pinned;           /* by tensor: loaded in an earlier pass */
+	struct access *access;     /* of a command's instructions */
+	struct transfer *transfer; /* of their transfers, all but the last of a loop */
+	uint32_t *order;           /* a command's instructions by phase and sort */
+	ps_t *done;                /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t sram, used;
-	struct given *ring;
-	uint32_t first, end, ring_mask; /* first, end: taken modulo the ring's size */
-	ps_t *slot;                     /* when a tile's place is free again, dma.stages of them */
-	ps_t admitted;                  /* SRAM is given out in program order */
+	struct release *releases;
+	uint32_t first, end, mask; /* first, end: taken modulo the ring's size */
+	ps_t *slot;                /* when a tile's place is free again, dma.stages of them */
+	ps_t admitted;             /* SRAM is given out in program order */
 	/* The command processor. */
 	ps_t issue_at, host_at, local;
 };
@@ -66,7 +66,7 @@ static int add_stats(struct analytic *a, struct err *e)
 	if (unit_add_stats(a->stats, a->unit_busy, a->unit_work, e) < 0 ||
 	    stat_add_all(a->stats, rows, sizeof rows / sizeof *rows, e) < 0)
 		return -1;
-	return ways_stats(&a->ways, a->stats, e);
+	return hierarchy_stats(&a->mem, a->stats, e);
 }
 
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
@@ -85,13 +85,13 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 	a->sram = s.size;
 	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
 	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
-	a->ring_mask = (uint32_t)(cap - 1);
-	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->way = calloc(most, sizeof *a->way)) ||
-	    !(a->leg = calloc(most, sizeof *a->leg)) || !(a->order = calloc(most, sizeof *a->order)) ||
-	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) || !(a->ring = calloc(cap, sizeof *a->ring)) ||
+	a->mask = (uint32_t)(cap - 1);
+	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
+	    !(a->transfer = calloc(most, sizeof *a->transfer)) || !(a->order = calloc(most, sizeof *a->order)) ||
+	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) || !(a->releases = calloc(cap, sizeof *a->releases)) ||
 	    !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
 		goto nomem;
-	if (ways_init(&a->ways, c, end_of(p), e) < 0 || add_stats(a, e) < 0)
+	if (hierarchy_init(&a->mem, c, end_of(p), e) < 0 || add_stats(a, e) < 0)
 		goto fail;
 	return a;
 nomem:
@@ -105,14 +105,14 @@ void analytic_free(struct analytic *a)
 {
 	if (!a)
 		return;
-	ways_drop(&a->ways);
+	hierarchy_drop(&a->mem);
 	stat_free(a->stats);
 	free(a->pinned);
-	free(a->way);
-	free(a->leg);
+	free(a->access);
+	free(a->transfer);
 	free(a->order);
 	free(a->done);
-	free(a->ring);
+	free(a->releases);
 	free(a->slot);
 	free(a);
 }
@@ -124,7 +124,7 @@ struct stat_reg *analytic_stats(struct analytic *a)
 
 uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv)
 {
-	return ways_resident(&a->ways, addr, bytes, kv);
+	return hierarchy_resident(&a->mem, addr, bytes, kv);
 }
 
 bool analytic_pinned(const struct analytic *a, uint32_t tensor)
@@ -140,7 +140,7 @@ static bool is_move(const struct isa_insn *i)
 }
 
 /* Finds the bytes of all the command's moves, in the order they are made. */
-static void find_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)
+static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)
 {
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
 
@@ -153,17 +153,17 @@ static void find_all(struct analytic *a, const struct isa_cmd *c, const uint32_t
 			if (!is_move(i) || i->when != when)
 				continue;
 			if (i->bytes == 0 || (i->when == ISA_TILE && c->tiles == 0)) {
-				a->way[n] = (struct way){ 0 };
+				a->access[n] = (struct access){ 0 };
 				continue;
 			}
 			if (i->pinned && a->pinned[i->tensor]) {
 				a->pinned_bytes += i->bytes;
-				a->way[n] = (struct way){ 0 };
+				a->access[n] = (struct access){ 0 };
 				continue;
 			}
 			t = &a->p->tensors[i->tensor];
 			addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
-			a->way[n] = ways_find(&a->ways, i->cls, addr, i->bytes, i->code == ISA_STORE);
+			a->access[n] = hierarchy_access(&a->mem, i->cls, addr, i->bytes, i->code == ISA_STORE);
 		}
 	for (uint32_t n = 0; n < c->n_insns; n++)
 		if (insns[n].code == ISA_LOAD && insns[n].pinned)
@@ -173,8 +173,8 @@ static void find_all(struct analytic *a, const struct isa_cmd *c, const uint32_t
 void analytic_warm(struct analytic *a, const uint32_t *const *picks)
 {
 	for (size_t k = 0; k < a->p->n_cmds; k++)
-		find_all(a, &a->p->cmds[k], picks);
-	ways_level(&a->ways);
+		access_all(a, &a->p->cmds[k], picks);
+	hierarchy_update_levels(&a->mem);
 }
 
 /* --- SRAM -------------------------------------------------------------------------------------------------- */
@@ -185,31 +185,31 @@ static int stuck(uint64_t bytes, struct err *e)
 	               (unsigned long long)bytes);
 }
 
-/* Nearly always the last so far. */
-static inline void give(struct analytic *a, ps_t when, uint64_t bytes)
+/* SRAM is given back; nearly always the last so far. */
+static inline void release(struct analytic *a, ps_t when, uint64_t bytes)
 {
-	const uint32_t mask = a->ring_mask, first = a->first;
-	struct given *ring = a->ring;
+	const uint32_t mask = a->mask, first = a->first;
+	struct release *all = a->releases;
 	uint32_t i = a->end++;
 
-	for (; i != first && ring[(i - 1) & mask].when > when; i--)
-		ring[i & mask] = ring[(i - 1) & mask];
-	ring[i & mask].when = when;
-	ring[i & mask].bytes = bytes;
+	for (; i != first && all[(i - 1) & mask].when > when; i--)
+		all[i & mask] = all[(i - 1) & mask];
+	all[i & mask].when = when;
+	all[i & mask].bytes = bytes;
 }
 
-/* The first moment from `a->admitted` on when there is room; moves `admitted` there. */
-static inline int take(struct analytic *a, uint64_t bytes, struct err *e)
+/* Takes SRAM: the first moment from `a->admitted` on when there is room; moves `admitted` there. */
+static inline int reserve(struct analytic *a, uint64_t bytes, struct err *e)
 {
 	const uint64_t most = a->sram - bytes;
-	const uint32_t end = a->end, mask = a->ring_mask;
-	const struct given *ring = a->ring;
+	const uint32_t end = a->end, mask = a->mask;
+	const struct release *all = a->releases;
 	uint64_t used = a->used;
 	ps_t at = a->admitted;
 	uint32_t first = a->first;
 
 	for (; first != end; first++) {
-		const struct given *g = &ring[first & mask];
+		const struct release *g = &all[first & mask];
 
 		if (g->when > at) {
 			if (used <= most)
@@ -229,7 +229,7 @@ static inline int take(struct analytic *a, uint64_t bytes, struct err *e)
 enum sort { LOADS, MATH, STORES, SORTS };
 
 /* A command on its way; `order` lists its instructions by phase and sort: those of ISA_PRE's loads are the first. */
-struct at {
+struct flight {
 	const struct isa_cmd *c;
 	const struct isa_insn *insns;
 	struct core_account *acc;
@@ -243,7 +243,7 @@ static enum sort sort_of(const struct isa_insn *i)
 	return i->code == ISA_LOAD ? LOADS : i->code == ISA_STORE ? STORES : MATH;
 }
 
-static void sort_insns(struct analytic *a, struct at *x)
+static void sort_insns(struct analytic *a, struct flight *x)
 {
 	uint32_t at[3 * SORTS] = { 0 };
 
@@ -263,12 +263,12 @@ static void sort_insns(struct analytic *a, struct at *x)
 	                    *n##_end = (x)->order + (x)->first[(when)*SORTS + (sort) + 1]; \
 	     n < n##_end; n++)
 
-static bool has(const struct at *x, enum isa_when when, enum sort sort)
+static bool has(const struct flight *x, enum isa_when when, enum sort sort)
 {
 	return x->first[when * SORTS + sort] < x->first[when * SORTS + sort + 1];
 }
 
-static enum res main_unit(const struct at *x, enum isa_when when, enum res none)
+static enum res main_unit(const struct flight *x, enum isa_when when, enum res none)
 {
 	enum res best = none;
 	ps_t longest = 0;
@@ -282,14 +282,14 @@ static enum res main_unit(const struct at *x, enum isa_when when, enum res none)
 }
 
 /* Math of a phase, one after the other, each when its unit is free; returns when it ends. */
-static inline ps_t math(struct analytic *a, const struct at *x, enum isa_when when, bool last, ps_t at)
+static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_when when, bool last, ps_t at)
 {
 	EACH(n, x, when, MATH)
 	{
 		const struct isa_insn *i = &x->insns[*n];
 		ps_t span = last ? i->span_last : i->span;
 
-		at = line_book(&a->unit[i->unit], at, span).end;
+		at = server_book(&a->unit[i->unit], at, span).end;
 		a->unit_busy[i->unit] += span;
 		a->unit_work[i->unit] += last ? i->work_last : i->work;
 		x->acc->busy[i->unit] += span;
@@ -298,7 +298,7 @@ static inline ps_t math(struct analytic *a, const struct at *x, enum isa_when wh
 }
 
 /* When all loads of a phase may start. */
-static ps_t may_load(const struct at *x, enum isa_when when)
+static ps_t may_load(const struct flight *x, enum isa_when when)
 {
 	ps_t at = 0;
 
@@ -315,7 +315,7 @@ static ps_t may_load(const struct at *x, enum isa_when when)
 }
 
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
-static inline ps_t move(struct analytic *a, const struct at *x, enum isa_when when, enum sort sort, uint32_t tile,
+static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort, uint32_t tile,
                         ps_t at, struct core_stamps *slowest)
 {
 	struct core_stamps other, *s = slowest;
@@ -324,20 +324,20 @@ static inline ps_t move(struct analytic *a, const struct at *x, enum isa_when wh
 	EACH(n, x, when, sort)
 	{
 		const struct isa_insn *i = &x->insns[*n];
-		const struct way *w = &a->way[*n];
-		const struct leg *l = &a->leg[*n];
+		const struct access *access = &a->access[*n];
+		const struct transfer *t = &a->transfer[*n];
 		uint64_t from = when == ISA_TILE ? i->tile_bytes * tile : 0;
-		struct leg last;
+		struct transfer last;
 		ps_t done;
 
-		if (w->bytes <= from)
+		if (access->bytes <= from)
 			continue;
-		if (w->bytes - from < l->bytes) {
-			last = ways_leg(&a->ways, w, w->bytes - from);
-			l = &last;
+		if (access->bytes - from < t->bytes) {
+			last = hierarchy_transfer(&a->mem, access, access->bytes - from);
+			t = &last;
 		}
-		done = ways_move(&a->ways, w, l, at, at >= x->ready, s);
-		x->acc->mem_bytes += l->bytes;
+		done = hierarchy_move(&a->mem, access, t, at, at >= x->ready, s);
+		x->acc->mem_bytes += t->bytes;
 		end = ps_max(end, done);
 		if (s == slowest)
 			s = &other;
@@ -350,7 +350,7 @@ static inline ps_t move(struct analytic *a, const struct at *x, enum isa_when wh
 }
 
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
-static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end, struct err *e)
+static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t *end, struct err *e)
 {
 	const uint32_t stages = a->c->dma.stages;
 	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
@@ -364,7 +364,7 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 		ps_t *slot = &a->slot[place], there, over;
 
 		a->admitted = ps_max(a->admitted, t >= stages ? *slot : 0);
-		if (take(a, x->c->slot_bytes, e) < 0)
+		if (reserve(a, x->c->slot_bytes, e) < 0)
 			return -1;
 		there = ps_max(a->admitted, may);
 		if (loads)
@@ -379,7 +379,7 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 			*slot = move(a, x, ISA_TILE, STORES, t, over, &s);
 			core_explain_transfer(x->acc, &s);
 		}
-		give(a, *slot, x->c->slot_bytes);
+		release(a, *slot, x->c->slot_bytes);
 		*end = ps_max(*end, *slot);
 		place = place + 1 < stages ? place + 1 : 0;
 	}
@@ -388,12 +388,12 @@ static int loop(struct analytic *a, const struct at *x, ps_t pre_done, ps_t *end
 }
 
 /* From dispatch to the last store's acknowledgement. */
-static int run_cmd(struct analytic *a, struct at *x, ps_t *done, struct err *e)
+static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err *e)
 {
 	struct core_stamps s;
 	ps_t at, end;
 
-	if (take(a, x->c->fixed_bytes, e) < 0)
+	if (reserve(a, x->c->fixed_bytes, e) < 0)
 		return -1;
 	x->acc->start = a->admitted;
 	at = ps_max(a->admitted, may_load(x, ISA_PRE));
@@ -408,7 +408,7 @@ static int run_cmd(struct analytic *a, struct at *x, ps_t *done, struct err *e)
 	core_explain_time(x->acc, at, main_unit(x, ISA_POST, RES_DISPATCH));
 	at = move(a, x, ISA_POST, STORES, 0, at, &s);
 	core_explain_transfer(x->acc, &s);
-	give(a, at, x->c->fixed_bytes);
+	release(a, at, x->c->fixed_bytes);
 	x->acc->end = *done = at;
 	return 0;
 }
@@ -416,19 +416,20 @@ static int run_cmd(struct analytic *a, struct at *x, ps_t *done, struct err *e)
 /* --- the command processor --------------------------------------------------------------------------------- */
 
 /* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
-static uint64_t find_legs(struct analytic *a, const struct isa_cmd *c)
+static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < c->n_insns; i++) {
 		const struct isa_insn *x = &a->p->insns[c->first_insn + i];
-		const struct way *w = &a->way[i];
+		const struct access *access = &a->access[i];
 
-		if (!is_move(x) || w->bytes == 0)
+		if (!is_move(x) || access->bytes == 0)
 			continue;
-		a->leg[i] = ways_leg(&a->ways, w,
-		                     x->when == ISA_TILE && x->tile_bytes < w->bytes ? x->tile_bytes : w->bytes);
-		n += w->write ? 0 : w->dram;
+		a->transfer[i] = hierarchy_transfer(
+			&a->mem, access,
+			x->when == ISA_TILE && x->tile_bytes < access->bytes ? x->tile_bytes : access->bytes);
+		n += access->write ? 0 : access->dram;
 	}
 	return n;
 }
@@ -478,9 +479,9 @@ static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_acco
 
 static void begin(struct analytic *a)
 {
-	ways_begin(&a->ways);
+	hierarchy_begin(&a->mem);
 	for (int i = 0; i < RES_COUNT; i++)
-		line_clear(&a->unit[i]);
+		server_clear(&a->unit[i]);
 	a->used = a->first = a->end = 0;
 	a->admitted = a->host_at = 0;
 	a->issue_at = a->c->dispatch.launch;
@@ -495,22 +496,22 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 	for (uint32_t k = 0; k < p->n_cmds; k++) {
 		const struct isa_cmd *c = &p->cmds[k];
 		struct cp_result *r = &results[k];
-		struct at x = { .c = c, .insns = &p->insns[c->first_insn], .acc = &r->acc };
+		struct flight x = { .c = c, .insns = &p->insns[c->first_insn], .acc = &r->acc };
 
 		memset(r, 0, sizeof *r);
 		r->dispatched = at = dispatch(a, k, results, at);
 		r->acc.mark = front;
 		core_explain_time(&r->acc, at, k > 0 && !p->cmds[k - 1].sync ? RES_DISPATCH : RES_HOST);
-		ways_forget(&a->ways, at);
+		hierarchy_forget(&a->mem, at);
 		for (int i = 0; i < RES_COUNT; i++)
-			line_forget(&a->unit[i], at);
+			server_forget(&a->unit[i], at);
 		a->admitted = ps_max(a->admitted, at);
 		x.ready = ready_at(a, k, at);
 		x.decided = c->routed_by >= 0 ? a->done[c->routed_by] : 0;
 		core_explain_time(&r->acc, x.ready, RES_DISPATCH);
 		sort_insns(a, &x);
-		find_all(a, c, picks);
-		r->acc.dram_bytes = find_legs(a, c);
+		access_all(a, c, picks);
+		r->acc.dram_bytes = find_transfers(a, c);
 		if (run_cmd(a, &x, &a->done[k], e) < 0)
 			return err_add(e, "command %u of %zu", k, p->n_cmds);
 		a->done[k] = decide(a, c, &r->acc, a->done[k]);
@@ -521,6 +522,6 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 			memset(r->acc.stall, 0, sizeof r->acc.stall);
 		front = r->retired;
 	}
-	ways_level(&a->ways);
+	hierarchy_update_levels(&a->mem);
 	return 0;
 }

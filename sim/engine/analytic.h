@@ -5,14 +5,15 @@
  *   dispatch  max(rate, window: command k - queue is retired, the host's decision before it)           cp.c
  *   SRAM      in program order, when enough of it was given back; at most dma.stages tiles of a command   core.c
  *   loads     early ones from there on, others when what the command depends on is done                core.c
- *   a move    descriptor, L1, NoC, L2 or KV buffer, DRAM, back, DMA engines: each level a line of time   dma.c ...
+ *   a move    descriptor, L1, NoC, L2 or KV buffer, DRAM, back, DMA engines: each level a server         dma.c ...
  *   math      when its tile is there, in order, on units that serve one thing at a time
  *   stores, retirement in program order, host round trips
  *
- * Every server is a line of time that is booked (analytic_line.h), and what somebody waits for may go before what was
- * only fetched ahead. What is where comes first, by reuse distance (analytic_held.h), whatever the time: so warming up
- * costs no time at all. DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is
- * asked once (reads and writes apart, refresh included), and a latency.
+ * Whatever serves one thing at a time is a server whose time is booked (analytic_server.h), and what somebody waits for
+ * may go before what was only fetched ahead. What is where comes first, by reuse distance (analytic_residency.h), whatever
+ * the time: so warming up costs no time at all. How a load or store goes through the levels is in analytic_memory.h.
+ * DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is asked once (reads and
+ * writes apart, refresh included), and a latency.
  * Leaves out, beside what those two leave out: order among transfers that are in flight together, queues that refuse
  * (l2.mshrs, dram.queue), rows that streams close on each other, the bus turning from reads to writes, l2.write_block;
  * l2.policy srrip, drrip and kv_aware behave as lru; copies in L2 partitions take a share of the capacity.

@@ -1,0 +1,534 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/mem/cache.h"
+#include "arch/mem/dram_tile.h"
+#include "sim/engine/analytic_memory.h"
+
+#define PROBE_PIECES 96
+#define PROBE_WARM   16
+#define PIECE_PS     (100 * PS_NS) /* as dram.c hands them out: a piece's pin time, and how far ahead of the bus */
+#define AHEAD_PS     (200 * PS_NS)
+
+/* --- what DRAM does with a stream -------------------------------------------------------------------------- */
+
+/* Open time (no refresh in it) that a stream of pieces needs a byte, times 2^SERVER_FRACTION. */
+static int probe(const struct dram_timing *t, uint64_t piece, bool write, uint64_t *per_byte, struct err *e)
+{
+	struct dram_tile *d = dram_tile_new(t, e);
+	struct dram_tile_stats s = { .bursts = 0 };
+	ps_t end = 0, from = 0;
+
+	if (!d)
+		return -1;
+	for (uint32_t i = 0; i < PROBE_PIECES; i++) {
+		const struct mem_run r = { i * piece, piece };
+		ps_t now = end > AHEAD_PS ? end - AHEAD_PS : 0;
+
+		dram_tile_serve(d, now, &r, 1, write, &s);
+		end = s.bus_end;
+		if (i + 1 == PROBE_WARM)
+			from = end;
+	}
+	dram_tile_free(d);
+	*per_byte = ((dram_tile_open(t, end) - dram_tile_open(t, from)) << SERVER_FRACTION) /
+	            (piece * (PROBE_PIECES - PROBE_WARM));
+	return 0;
+}
+
+static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *e)
+{
+	struct dram_timing t;
+	uint64_t read, write, piece, peak = dram_peak(c), least;
+
+	if (dram_is_fixed(c)) {
+		server_init(&h->dram_server, c->fixed_bandwidth);
+		h->write_per_byte = h->dram_server.per_byte;
+		h->dram_latency = c->fixed_latency;
+		h->dram_interleave = h->dram_units = 1;
+		return 0;
+	}
+	t = dram_timing(c);
+	piece = round_up(peak / (UINT64_C(1000000000000) / PIECE_PS) + 1, 4096);
+	server_init(&h->dram_server, peak);
+	least = h->dram_server.per_byte;
+	if (probe(&t, piece, false, &read, e) < 0 || probe(&t, piece, true, &write, e) < 0)
+		return -1;
+	if (t.t_refi > t.t_block) {
+		/* Of every tREFI so much is lost, and who comes in then waits half of it. */
+		read += read / (t.t_refi - t.t_block) * t.t_block +
+		        read % (t.t_refi - t.t_block) * t.t_block / (t.t_refi - t.t_block);
+		write += write / (t.t_refi - t.t_block) * t.t_block +
+		         write % (t.t_refi - t.t_block) * t.t_block / (t.t_refi - t.t_block);
+		h->dram_latency = t.t_block * t.t_block / (2 * t.t_refi);
+	}
+	h->dram_server.per_byte = read > least ? read : least; /* I1 */
+	h->dram_server.most = UINT64_MAX / h->dram_server.per_byte;
+	h->write_per_byte = write > least ? write : least;
+	h->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
+	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
+	h->posts = c->queue / 4;
+	h->posted_most = ((uint64_t)t.write_reach * t.units * t.burst_bytes * h->write_per_byte) >> SERVER_FRACTION;
+	h->dram_units = t.units;
+	h->dram_interleave = t.interleave;
+	h->dram_unit_per_byte = (dram_bus_time(&t, 1024) << SERVER_FRACTION) / (1024 * t.burst_bytes);
+	return 0;
+}
+
+/* Where dirty lines are also written earlier, while DRAM is idle (l2.write_back: eager): the part of `span` that was.
+ */
+static ps_t written_early(struct hierarchy *h, ps_t at, ps_t span)
+{
+	struct server *bus = &h->dram_server;
+	ps_t early = ps_min(span, bus->idle);
+	uint64_t dirty = 0;
+
+	if (!h->c->mem.l2.write_back)
+		return 0;
+	/* Idle time of long ago counts as far as what is dirty now could have used it. */
+	if (bus->idle > span) {
+		for (int i = 0; i < PARTS; i++)
+			dirty += h->l2[i] ? residency_dirty(h->l2[i]) : 0;
+		bus->idle = ps_min(bus->idle, span + ((dirty * h->write_per_byte) >> SERVER_FRACTION));
+	}
+	bus->idle -= early;
+	return early + server_fill(bus, 0, at, span - early);
+}
+
+/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
+static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
+{
+	ps_t most = ps_max(h->posted_most, span * h->posts);
+
+	span -= written_early(h, at, span);
+	if (h->posted)
+		h->posted -= server_fill(&h->dram_server, h->posted_at, at, h->posted);
+	h->posted_at = h->posted ? ps_max(h->posted_at, at) : at;
+	h->posted += span;
+	if (h->posted <= most)
+		return;
+	server_book(&h->dram_server, at, h->posted - most / 4);
+	h->posted = most / 4;
+}
+
+/* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs. */
+static struct booking dram_take(struct hierarchy *h, ps_t at, const struct transfer *t)
+{
+	struct booking b = server_book(&h->dram_server, at, t->dram_span);
+
+	b.end = ps_max(b.end, b.start + t->dram_least) + h->dram_latency;
+	return b;
+}
+
+/* What the fullest channel needs for so many bytes. */
+static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
+{
+	uint64_t most = h->dram_interleave;
+
+	if (bytes < most)
+		most = bytes;
+	else
+		most *= div_up(div_up(bytes, h->dram_interleave), h->dram_units);
+	return (most * h->dram_unit_per_byte) >> SERVER_FRACTION;
+}
+
+/* --- life cycle -------------------------------------------------------------------------------------------- */
+
+static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, struct err *e)
+{
+	uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line), rest, kv, pin;
+	const bool hash = c->hash == CACHE_HASH_XOR;
+
+	if (!c->size)
+		return 0;
+	kv = c->size / c->ways * c->kv_ways;
+	pin = c->size / c->ways * c->weight_ways;
+	rest = c->size - kv - pin + c->victim;
+	/* Every reader but the home's own has a copy of what it reads. */
+	rest = rest * c->partitions / (2 * c->partitions - 1);
+	if (!(h->l2[PART_REST] = residency_new(rest, chunk, c->ways, hash, end, e)) ||
+	    (kv && !(h->l2[PART_KV] = residency_new(kv, chunk, c->kv_ways, hash, end, e))) ||
+	    (pin && !(h->l2[PART_PIN] = residency_new(pin, chunk, 0, false, end, e))) ||
+	    (c->policy == CACHE_STREAM_BYPASS && !(h->seen = residency_new(c->size, chunk, 1, false, end, e))))
+		return -1;
+	h->l2_latency = c->latency;
+	h->far_latency = c->partitions > 1 ? c->far_latency : 0;
+	return 0;
+}
+
+int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, uint64_t end, struct err *e)
+{
+	const struct l1_cfg *l1 = &c->mem.l1;
+
+	h->c = c;
+	if (dram_init(h, &c->mem.dram, e) < 0 || make_l2(h, &c->mem.l2, end, e) < 0 ||
+	    (c->mem.kv_buffer.size && !(h->kv = residency_new(c->mem.kv_buffer.size, KV_CHUNK, 0, false, end, e))) ||
+	    (l1_cache(l1) && !(h->l1 = residency_new(l1_cache(l1) + l1->victim * c->cores,
+	                                             cache_chunk_bytes(l1->line, l1->sector), l1->ways, true, end, e))))
+		return -1;
+	server_init(&h->l1_server, l1->bandwidth * c->cores * c->clock * 1000);
+	server_init(&h->l2_server, l2_bandwidth(&c->mem.l2, c->clock));
+	server_init(&h->kv_server, c->mem.kv_buffer.bandwidth);
+	server_init(&h->dma_server, dma_rate(&c->dma, c->cores) * c->clock * 1000);
+	for (int i = 0; i < 2; i++)
+		if (!(h->replies[i] = calloc(c->dma.outstanding, sizeof **h->replies)))
+			return err_set(e, ERR_NOMEM, "out of memory for descriptors");
+	return 0;
+}
+
+void hierarchy_drop(struct hierarchy *h)
+{
+	residency_free(h->l1);
+	for (int i = 0; i < PARTS; i++)
+		residency_free(h->l2[i]);
+	residency_free(h->seen);
+	residency_free(h->kv);
+	free(h->replies[0]);
+	free(h->replies[1]);
+}
+
+static struct server *const *servers(struct hierarchy *h, struct server **all)
+{
+	all[0] = &h->l1_server;
+	all[1] = &h->l2_server;
+	all[2] = &h->kv_server;
+	all[3] = &h->dram_server;
+	all[4] = &h->dma_server;
+	return all;
+}
+
+void hierarchy_begin(struct hierarchy *h)
+{
+	struct server *all[5];
+
+	h->posted = h->posted_at = 0;
+	for (int i = 0; i < 5; i++)
+		server_clear(servers(h, all)[i]);
+	for (int i = 0; i < 2; i++) {
+		memset(h->replies[i], 0, h->c->dma.outstanding * sizeof **h->replies);
+		h->next_reply[i] = 0;
+	}
+}
+
+void hierarchy_forget(struct hierarchy *h, ps_t before)
+{
+	struct server *all[5];
+
+	for (int i = 0; i < 5; i++)
+		server_forget(servers(h, all)[i], before);
+}
+
+/* --- what is where ----------------------------------------------------------------------------------------- */
+
+static uint64_t sectors(uint64_t sector, uint64_t addr, uint64_t bytes)
+{
+	return round_up(addr + bytes, sector) - addr / sector * sector;
+}
+
+static struct residency_found l2_touch(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes,
+                                       enum residency_use use)
+{
+	struct residency_found f = { 0, 0, 0 }, g;
+
+	if (cls == MEM_KV && h->l2[PART_KV])
+		return residency_touch(h->l2[PART_KV], addr, bytes, use);
+	if (cls == MEM_WEIGHT && h->l2[PART_PIN]) {
+		f = residency_touch(h->l2[PART_PIN], addr, bytes, use);
+		if (f.kept >= bytes) /* the rest of a range that does not fit goes with the others, whole */
+			return f;
+	}
+	if (h->seen && cls == MEM_WEIGHT && use == RESIDENCY_READ && !residency_here(h->l2[PART_REST], addr, bytes)) {
+		if (2 * residency_here(h->seen, addr, bytes) < bytes)
+			use = RESIDENCY_PASS;
+		residency_touch(h->seen, addr, bytes, RESIDENCY_READ);
+	}
+	g = residency_touch(h->l2[PART_REST], addr, bytes, use);
+	g.hit = g.hit > f.hit ? g.hit : f.hit;
+	return g;
+}
+
+/* `bytes` of the range are asked for. */
+static void l2_access(struct hierarchy *h, struct access *a, uint8_t cls, uint64_t addr, uint64_t range, uint64_t bytes,
+                      enum residency_use use)
+{
+	const struct l2_cfg *c = &h->c->mem.l2;
+	uint64_t sector = c->sector < c->line ? c->sector : c->line, asked, hit;
+	struct residency_found f;
+
+	if (!c->size) {
+		a->dram += bytes;
+		h->n.l2_passed += bytes;
+		*(a->write ? &h->n.dram_write : &h->n.dram_read) += bytes;
+		return;
+	}
+	f = l2_touch(h, cls, addr, range, use);
+	asked = bytes == range ? sectors(sector, addr, bytes) : round_up(bytes, sector);
+	hit = f.hit == range ? asked : f.hit / sector * sector;
+	hit = hit < asked ? hit : asked;
+	h->n.l2_hit += hit;
+	h->n.l2_miss += asked - hit;
+	h->n.l2_back += f.evicted;
+	h->n.dram_write += f.evicted;
+	a->writeback += f.evicted;
+	if (a->write) {
+		h->n.l2_write += asked;
+		return;
+	}
+	h->n.l2_read += asked;
+	h->n.l2_fill += asked - hit;
+	h->n.dram_read += asked - hit;
+	a->dram += asked - hit;
+}
+
+static void kv_access(struct hierarchy *h, struct access *a, uint64_t addr, uint64_t range)
+{
+	struct residency_found f = residency_touch(h->kv, addr, range, a->write ? RESIDENCY_WRITE : RESIDENCY_READ);
+	uint64_t here = a->write ? f.kept : f.hit, fill = a->write ? 0 : f.kept - f.hit, spill = range - f.kept;
+
+	a->to_kv = true;
+	a->kv = sectors(KV_LINE, addr, range);
+	*(a->write ? &h->n.kv_write : &h->n.kv_read) += a->kv;
+	h->n.kv_hit += here;
+	h->n.kv_fill += fill;
+	*(a->write ? &h->n.kv_spill_write : &h->n.kv_spill_read) += spill;
+	a->past_kv = fill + spill;
+	if (fill)
+		l2_access(h, a, MEM_KV, addr, range, fill, RESIDENCY_PASS);
+	if (spill)
+		l2_access(h, a, MEM_KV, addr, range, spill, a->write ? RESIDENCY_WRITE : RESIDENCY_READ);
+}
+
+struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes, bool write)
+{
+	struct access a = { .bytes = bytes, .past_l1 = bytes, .write = write };
+
+	*(write ? &h->n.dma_write : &h->n.dma_read) += bytes;
+	if (h->l1 && write) {
+		residency_drop(h->l1, addr, bytes);
+		h->n.l1_through += bytes;
+	} else if (h->l1) {
+		uint64_t sector = h->c->mem.l1.sector, asked = sectors(sector, addr, bytes), hit;
+		struct residency_found f = residency_touch(h->l1, addr, bytes, RESIDENCY_READ);
+
+		hit = f.hit == bytes ? asked : f.hit / sector * sector;
+		h->n.l1_read += asked;
+		h->n.l1_hit += hit;
+		h->n.l1_miss += asked - hit;
+		a.past_l1 = asked - hit;
+	}
+	*(write ? &h->n.noc_down : &h->n.noc_up) += a.past_l1;
+	if (!a.past_l1)
+		return a;
+	if (cls == MEM_KV && h->kv)
+		kv_access(h, &a, addr, bytes);
+	else
+		l2_access(h, &a, cls, addr, bytes, a.past_l1, write ? RESIDENCY_WRITE : RESIDENCY_READ);
+	return a;
+}
+
+uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv)
+{
+	uint64_t n = kv && h->kv ? residency_here(h->kv, addr, bytes) : 0,
+		 most = h->l1 ? residency_here(h->l1, addr, bytes) : 0;
+
+	for (int i = 0; i < PARTS; i++)
+		if (h->l2[i])
+			n += residency_here(h->l2[i], addr, bytes);
+	n = n > most ? n : most;
+	return n < bytes ? n : bytes;
+}
+
+/* --- how long it takes ------------------------------------------------------------------------------------- */
+
+/* A transfer's part of what the whole move has of something; rounded up, so that none is free. */
+static uint64_t part(uint64_t of, uint64_t bytes, uint64_t whole)
+{
+	if (of == 0 || bytes >= whole)
+		return of;
+	if (of == whole)
+		return bytes;
+	if ((of | bytes) >> 32)
+		return of / whole * bytes + of % whole / (whole / bytes) + 1;
+	return of * bytes / whole + 1;
+}
+
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes)
+{
+	struct transfer t = { .bytes = bytes, .past_l1 = part(a->past_l1, bytes, a->bytes) };
+
+	t.kv = a->to_kv ? part(a->kv, bytes, a->bytes) : 0;
+	t.l2 = a->to_kv ? part(a->past_kv, bytes, a->bytes) : t.past_l1;
+	if (h->c->mem.l2.size) {
+		t.dram = part(a->dram, bytes, a->bytes);
+		t.writeback = part(a->writeback, bytes, a->bytes);
+	} else {
+		t.dram = t.l2;
+	}
+	t.l1_span = server_time_of(&h->l1_server, bytes);
+	t.l2_span = server_time_of(&h->l2_server, t.l2);
+	t.kv_span = server_time_of(&h->kv_server, t.kv);
+	t.dram_span = server_time_of(&h->dram_server, t.dram);
+	t.dram_least = dram_least(h, t.dram);
+	t.writeback_span = (t.writeback * h->write_per_byte) >> SERVER_FRACTION;
+	t.dma_span = server_time_of(&h->dma_server, bytes);
+	return t;
+}
+
+/* From the L2's door, or DRAM's where there is none, to the answer. */
+static inline ps_t l2_move(struct hierarchy *h, const struct transfer *t, ps_t at, struct core_stamps *s)
+{
+	struct booking l2, d;
+	ps_t ready;
+
+	if (!h->c->mem.l2.size) {
+		d = dram_take(h, at, t);
+		s->t[CORE_AT_LEVEL] = ps_max(s->t[CORE_AT_LEVEL], at);
+		s->t[CORE_AT_DRAM] = at;
+		s->t[CORE_AT_DRAM_DONE] = d.end;
+		s->level = RES_DRAM;
+		return d.end;
+	}
+	l2 = server_book(&h->l2_server, at, t->l2_span);
+	ready = l2.end;
+	if (!s->t[CORE_AT_LEVEL])
+		s->t[CORE_AT_LEVEL] = l2.start;
+	at = l2.start + h->c->mem.l2.miss_latency;
+	if (t->dram) {
+		d = dram_take(h, at, t);
+		ready = ps_max(ready, d.end);
+		s->t[CORE_AT_DRAM] = at;
+		s->t[CORE_AT_DRAM_DONE] = d.end;
+	}
+	if (t->writeback)
+		dram_post(h, at, t->writeback_span);
+	return ready + h->l2_latency + h->far_latency;
+}
+
+static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at,
+                              struct core_stamps *s)
+{
+	ps_t ready = 0;
+
+	s->level = RES_L2;
+	if (a->to_kv) {
+		struct booking kv = server_book(&h->kv_server, at, t->kv_span);
+
+		s->t[CORE_AT_LEVEL] = at = kv.start;
+		ready = kv.end;
+	}
+	if (t->l2)
+		ready = ps_max(ready, l2_move(h, t, at, s));
+	if (!a->to_kv)
+		return ready;
+	s->level = RES_KV;
+	return ready + h->c->mem.kv_buffer.latency;
+}
+
+ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
+                    struct core_stamps *s)
+{
+	const ps_t hop = h->c->mem.noc.latency;
+	ps_t *slot = &h->replies[demand][h->next_reply[demand]], at, reply;
+	struct booking l1 = { 0, 0 };
+
+	h->n.dma_transfers++;
+	at = ps_max(issue, *slot) + h->c->dma.setup;
+	s->t[CORE_AT_ISSUE] = issue;
+	s->t[CORE_AT_SENT] = s->t[CORE_AT_L1] = at;
+	s->t[CORE_AT_LEVEL] = s->t[CORE_AT_DRAM] = 0; /* not asked */
+	s->level = RES_L1;
+	if (h->l1) {
+		l1 = server_book(&h->l1_server, at, t->l1_span);
+		at = l1.start;
+	}
+	if (t->past_l1) {
+		s->t[CORE_AT_L1] = at;
+		s->t[CORE_AT_ARRIVE] = at + hop;
+		reply = ps_max(behind_noc(h, a, t, at + hop, s) + hop, l1.end);
+	} else {
+		s->t[CORE_AT_ARRIVE] = s->t[CORE_AT_SENT];
+		s->t[CORE_AT_LEVEL] = at;
+		reply = l1.end;
+	}
+	if (h->l1)
+		reply += h->c->mem.l1.latency;
+	if (!s->t[CORE_AT_DRAM])
+		s->t[CORE_AT_DRAM] = s->t[CORE_AT_DRAM_DONE] = s->t[CORE_AT_LEVEL];
+	s->t[CORE_AT_REPLY] = *slot = reply;
+	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;
+	/* Bytes stream through the engines as they arrive. */
+	at = reply > t->dma_span ? reply - t->dma_span : 0;
+	s->t[CORE_AT_DONE] = ps_max(server_book(&h->dma_server, at, t->dma_span).end, reply);
+	return s->t[CORE_AT_DONE];
+}
+
+/* --- statistics -------------------------------------------------------------------------------------------- */
+
+int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e)
+{
+	const struct stat_row always[] = {
+		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &h->n.dram_read },
+		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &h->n.dram_write },
+		{ "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &h->n.dma_read },
+		{ "dma.write_bytes", "B", "bytes sent out of SRAM", STAT_COUNT, &h->n.dma_write },
+		{ "dma.transfers", "", "tile transfers", STAT_COUNT, &h->n.dma_transfers },
+		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &h->n.noc_up },
+		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &h->n.noc_down },
+	};
+	const struct stat_row l2[] = {
+		{ "l2.read_bytes", "B", "bytes asked by reads, in whole sectors", STAT_COUNT, &h->n.l2_read },
+		{ "l2.write_bytes", "B", "bytes asked by writes, in whole sectors", STAT_COUNT, &h->n.l2_write },
+		{ "l2.hit_bytes", "B", "bytes found here, reads and writes", STAT_COUNT, &h->n.l2_hit },
+		{ "l2.miss_bytes", "B", "bytes not found here, reads and writes", STAT_COUNT, &h->n.l2_miss },
+		{ "l2.fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT,
+		  &h->n.l2_fill },
+		{ "l2.writeback_bytes", "B", "dirty bytes evicted to DRAM", STAT_COUNT, &h->n.l2_back },
+		{ "l2.dirty_bytes", "B", "dirty bytes held", STAT_LEVEL, &h->n.l2_dirty },
+		{ "l2.resident_bytes", "B", "bytes held", STAT_LEVEL, &h->n.l2_resident },
+	};
+	const struct stat_row none[] = {
+		{ "l2.passed_bytes", "B", "bytes that went by where there is no L2", STAT_COUNT, &h->n.l2_passed },
+	};
+	const struct stat_row kv[] = {
+		{ "kv_buffer.read_bytes", "B", "bytes asked by reads, in whole lines", STAT_COUNT, &h->n.kv_read },
+		{ "kv_buffer.write_bytes", "B", "bytes asked by writes, in whole lines", STAT_COUNT, &h->n.kv_write },
+		{ "kv_buffer.hit_bytes", "B", "bytes read or written here", STAT_COUNT, &h->n.kv_hit },
+		{ "kv_buffer.fill_bytes", "B", "bytes fetched on first touch and kept", STAT_COUNT, &h->n.kv_fill },
+		{ "kv_buffer.spill_read_bytes", "B", "bytes read from the level below, no room to keep them",
+		  STAT_COUNT, &h->n.kv_spill_read },
+		{ "kv_buffer.spill_write_bytes", "B", "bytes written to the level below, no room for them", STAT_COUNT,
+		  &h->n.kv_spill_write },
+		{ "kv_buffer.resident_bytes", "B", "bytes held", STAT_LEVEL, &h->n.kv_resident },
+		{ "kv_buffer.dirty_bytes", "B", "dirty bytes held", STAT_LEVEL, &h->n.kv_dirty },
+	};
+	const struct stat_row l1[] = {
+		{ "l1.read_bytes", "B", "bytes asked by reads, in whole sectors", STAT_COUNT, &h->n.l1_read },
+		{ "l1.hit_bytes", "B", "bytes found here by reads", STAT_COUNT, &h->n.l1_hit },
+		{ "l1.miss_bytes", "B", "bytes not found here by reads", STAT_COUNT, &h->n.l1_miss },
+		{ "l1.fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT,
+		  &h->n.l1_miss },
+		{ "l1.through_bytes", "B", "bytes written through to the level below", STAT_COUNT, &h->n.l1_through },
+	};
+
+	if (stat_add_all(st, always, sizeof always / sizeof *always, e) < 0 ||
+	    (h->c->mem.l2.size ? stat_add_all(st, l2, sizeof l2 / sizeof *l2, e)
+	                       : stat_add_all(st, none, sizeof none / sizeof *none, e)) < 0 ||
+	    (h->kv && stat_add_all(st, kv, sizeof kv / sizeof *kv, e) < 0) ||
+	    (h->l1 && stat_add_all(st, l1, sizeof l1 / sizeof *l1, e) < 0))
+		return -1;
+	return 0;
+}
+
+void hierarchy_update_levels(struct hierarchy *h)
+{
+	h->n.l2_dirty = h->n.l2_resident = 0;
+	for (int i = 0; i < PARTS; i++)
+		if (h->l2[i]) {
+			h->n.l2_dirty += residency_dirty(h->l2[i]);
+			h->n.l2_resident += residency_bytes(h->l2[i]);
+		}
+	if (h->kv) {
+		h->n.kv_resident = residency_bytes(h->kv);
+		h->n.kv_dirty = residency_dirty(h->kv);
+	}
+}

@@ -1,0 +1,72 @@
+/* analytic_memory.h - loads and stores through the memory hierarchy in closed form: a part of sim/engine/analytic.
+ *
+ * Two questions, in this order: what of an access is where (by contents alone, whatever the time: analytic_residency),
+ * and when a DMA transfer of it is done (each level a server with bookings: analytic_server). What it models and leaves
+ * out is at the head of analytic.h. Only analytic.c asks.
+ * Units: bytes, ps; rates are times of a byte, as server.per_byte. */
+#ifndef NPUSIM_SIM_ENGINE_ANALYTIC_MEMORY_H
+#define NPUSIM_SIM_ENGINE_ANALYTIC_MEMORY_H
+
+#include "sim/engine/analytic.h"
+#include "sim/engine/analytic_residency.h"
+#include "sim/engine/analytic_server.h"
+
+/* What a load or store asks of each level. */
+struct access {
+	uint64_t bytes;
+	uint64_t past_l1;     /* the L1's misses; all, where there is none */
+	uint64_t kv, past_kv; /* asked of the KV buffer; of those, what goes on to the L2 */
+	uint64_t dram;        /* read there, or written where there is no L2 */
+	uint64_t writeback;   /* dirty bytes that had to go there */
+	bool write, to_kv;
+};
+
+/* A DMA transfer of so many of an access's bytes: its share at each level, and how long each server is busy with it.
+ * Those of a loop are all alike but for the last. */
+struct transfer {
+	uint64_t bytes, past_l1, kv, l2, dram, writeback; /* l2: asked of it, or of DRAM where there is none */
+	ps_t l1_span, l2_span, kv_span, dram_span, writeback_span, dma_span;
+	ps_t dram_least; /* what the fullest channel needs */
+};
+
+struct hierarchy_counts {
+	uint64_t l1_read, l1_hit, l1_miss, l1_through;
+	uint64_t kv_read, kv_write, kv_hit, kv_fill, kv_spill_read, kv_spill_write, kv_resident, kv_dirty;
+	uint64_t l2_read, l2_write, l2_hit, l2_miss, l2_fill, l2_back, l2_dirty, l2_resident, l2_passed;
+	uint64_t dram_read, dram_write, dma_read, dma_write, dma_transfers, noc_up, noc_down;
+};
+
+enum { PART_REST, PART_KV, PART_PIN, PARTS };
+
+/* The levels: what they hold, and their time. */
+struct hierarchy {
+	const struct machine_cfg *c;
+	struct residency *l1, *l2[PARTS], *seen, *kv;
+	struct server l1_server, l2_server, kv_server, dram_server, dma_server;
+	uint64_t write_per_byte;                    /* DRAM time of a byte written, as server.per_byte */
+	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
+	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
+	ps_t posted, posted_at, posted_most;
+	uint64_t posts;                                           /* requests that may wait, however large */
+	uint64_t dram_units, dram_interleave, dram_unit_per_byte; /* the last: time of a byte on one unit's bus */
+	ps_t *replies[2]; /* when the last `outstanding` transfers were answered: [0] fetched ahead, [1] waited for */
+	uint32_t next_reply[2];
+	struct hierarchy_counts n;
+};
+
+int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, uint64_t end, struct err *e);
+void hierarchy_drop(struct hierarchy *h);
+void hierarchy_begin(struct hierarchy *h);               /* a pass: time starts again, contents stay */
+void hierarchy_forget(struct hierarchy *h, ps_t before); /* nothing will be booked before */
+int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e);
+void hierarchy_update_levels(struct hierarchy *h); /* brings statistics that are states up to date */
+uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv);
+/* Finds the bytes at each level, moves contents, counts. */
+struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes, bool write);
+/* So many bytes of it as one transfer; moves nothing. */
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes);
+/* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
+ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
+                    struct core_stamps *s);
+
+#endif
