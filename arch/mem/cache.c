@@ -246,12 +246,7 @@ static int register_stats(struct cache *l, struct err *e)
 		{ parts,
 		  { "far_bytes", "B", "bytes another partition than the near one answered", STAT_COUNT,
 		    &l->far_bytes } },
-		{ true,
-		  { "read_bytes", "B",
-		    back ? "bytes asked by reads, in whole sectors"
-		         : "bytes asked by reads, in "
-		           "whole sectors",
-		    STAT_COUNT, &l->read_bytes } },
+		{ true, { "read_bytes", "B", "bytes asked by reads, in whole sectors", STAT_COUNT, &l->read_bytes } },
 		{ true,
 		  { "write_bytes", "B", "bytes asked by writes, in whole sectors", STAT_COUNT, &l->write_bytes } },
 		{ true,
