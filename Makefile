@@ -19,7 +19,8 @@ MAKEFLAGS += --no-builtin-rules
 BASE = err arena str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version
 WORKLOADS = dtype op work shape_args shape_move shape_product shape_rows shape rules rules_load
-MEM = memq memslot dram_cfg dram_tile dram_map dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd dram_fixed dram \
+MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
+      dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
       l2_none kv noc_ideal memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.

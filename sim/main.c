@@ -53,8 +53,8 @@
  *   arch/mem/cache       a cache level (_walk: what a request does to it, _tags; _seen; _int: shared)
  *   arch/mem/cache_policy    what goes (_lru, _srrip, _drrip, cache_kv_aware; _rrip: shared)
  *   arch/mem/l1, l2      the cores' caches, the shared one (l2_none: its twin), kv: the KV buffer
- *   arch/mem/dram        memory (_cfg, _tile: its timing; dram_fixed: its twin)
- *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _int: shared); dram_map: address maps
+ *   arch/mem/dram        memory (_cfg, _tile: its timing, _tile_piece, _tile_int; dram_fixed: its twin)
+ *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _queue, _int: shared); dram_map: address maps
  *   arch/mem/memq, memslot    what those levels share
  *   arch/mem/memory      all of that wired; memory_alone: with a clock of its own, for a GPU and for probes
  *   arch/gpu/occupancy   CTAs an SM holds; host: what launches a GPU's kernels; gpu_cfg: a GPU's parameters

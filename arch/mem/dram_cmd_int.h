@@ -1,5 +1,6 @@
 /* dram_cmd_int.h - the state of the command path, shared by its parts: dram_cmd_dev.c, what commands do to the
- * device's times; dram_cmd_pick.c, which comes next; dram_cmd.c, queues, refresh and time. */
+ * device's times; dram_cmd_pick.c, which comes next; dram_cmd_queue.c, what waits for them; dram_cmd.c, refresh and
+ * time. */
 #ifndef NPUSIM_ARCH_MEM_DRAM_CMD_INT_H
 #define NPUSIM_ARCH_MEM_DRAM_CMD_INT_H
 
@@ -60,6 +61,8 @@ struct cand {
 
 struct channel {
 	const struct dram_cmd_table *t;
+	dram_cmd_done *done;
+	void *owner;
 	struct ent *ent;
 	struct bank *bank;
 	struct group *group;
@@ -117,6 +120,13 @@ bool dram_choose_column(struct channel *c, tick_t now, struct choice *x, tick_t 
 bool dram_choose_row(struct channel *c, tick_t now, bool closes, struct choice *x,
                      tick_t *next); /* closes: PRE alone */
 bool dram_choose_any(struct channel *c, tick_t now, struct choice *x, tick_t *next);
+
+/* Takes a request, whose queue has room; true: it gives its bank something new to do. */
+bool dram_queue_put(struct channel *c, const struct dram_place *at, const struct dram_burst *burst, tick_t now,
+                    uint64_t seq);
+void dram_queue_due(struct channel *c, uint32_t bank); /* its refresh is, and stops it */
+void dram_queue_issue(struct channel *c, const struct choice *x, tick_t now);
+void dram_queue_finish_open(struct channel *c, tick_t now); /* ACT-2 */
 
 /* What a command does to the times and the row; the caller has asked whether it may. */
 void dram_dev_act(struct channel *c, uint32_t bank, uint32_t row, tick_t now);
