@@ -84,19 +84,19 @@ static void json(const struct limits_result *r, const struct options *o, struct 
 }
 
 /* The design itself as a run, with what was found about it. */
-static int store(struct resdb *db, const struct options *o, const struct run_opts *how, const struct rules *rules,
-                 const struct cmd_trace *t, const struct op_stream *s, const struct limits_result *x, struct err *e)
+static int store(struct resdb *db, const struct limits_question *q, const struct rules *rules,
+                 const struct cmd_trace *t, const struct limits_result *x, struct err *e)
 {
 	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
-	const struct res_limits l = { o->step_ppm, x->n, rows };
-	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
+	const struct res_limits l = { q->step_ppm, x->n, rows };
+	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
 	struct run_result result;
 	struct run_report r = { .conf = c,
 		                .trace = &t->trace,
-		                .stream = s,
+		                .stream = q->stream,
 		                .result = &result,
-		                .start = how->start,
-		                .seed = how->seed,
+		                .start = q->run.start,
+		                .seed = q->run.seed,
 		                .rules_hash = rules_hash(rules) };
 	int rc = -1;
 
@@ -106,7 +106,8 @@ static int store(struct resdb *db, const struct options *o, const struct run_opt
 			                      x->rows[i].step, x->rows[i].total_ps, x->rows[i].refused };
 	if (!rows)
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
-	else if (c && run_stream(s, c, how, t->arena, &result, e) == 0 && run_store(&r, db, 0, t->arena, e) == 0)
+	else if (c && run_stream(q->stream, c, &q->run, t->arena, &result, e) == 0 &&
+	         run_store(&r, db, 0, t->arena, e) == 0)
 		rc = res_put_limits(db, r.stored, &l, e);
 	machine_conf_free(c);
 	return rc;
@@ -120,9 +121,16 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 		                      .seed = o->seed };
 	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
 	struct rules *rules = o->results && !db ? NULL : rules_load(o->rules, e);
-	struct limits_result r;
 	struct lower_stats lowered;
 	struct op_stream s;
+	struct limits_question q = { .config = o->config,
+		                     .sets = o->sets.v,
+		                     .n_sets = o->sets.n,
+		                     .stream = &s,
+		                     .run = how,
+		                     .step_ppm = o->step_ppm,
+		                     .progress = on_progress };
+	struct limits_result r;
 	struct cmd_trace t = { .arena = NULL };
 	struct progress *p = NULL;
 	int rc = -1;
@@ -130,8 +138,8 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	if (!rules || cmd_trace_load(o->trace, o->range, &t, e) < 0 ||
 	    lower_trace(&t.trace, rules, t.arena, &s, &lowered, e) < 0)
 		goto out;
-	p = progress_new("limits", "parameters", 0);
-	if (limits_run(&s, o->config, o->sets.v, o->sets.n, &how, o->step_ppm, on_progress, p, t.arena, &r, e) < 0)
+	q.arg = p = progress_new("limits", "parameters", 0);
+	if (limits_run(&q, t.arena, &r, e) < 0)
 		goto out;
 	if (f == OUT_JSON) {
 		json(&r, o, out);
@@ -144,7 +152,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 				res_name(r.bound), o->step_ppm / 1e4);
 		table(&r, o, out);
 	}
-	rc = db ? store(db, o, &how, rules, &t, &s, &r, e) : 0;
+	rc = db ? store(db, &q, rules, &t, &r, e) : 0;
 out:
 	progress_free(p);
 	res_free(db);

@@ -99,48 +99,56 @@ static char *text_of(enum cfg_type type, uint64_t v, struct arena *a)
 	return t;
 }
 
-static int run_with(const struct op_stream *s, const char *config, const char **sets, int n, const struct run_opts *o,
-                    struct run_result *x, struct err *e)
+/* The design that is asked about. */
+struct design {
+	const struct limits_question *q;
+	const char **sets; /* the question's, and a place behind them for the parameter that is moved */
+	struct machine_conf *conf;
+};
+
+/* With the first n of its sets. */
+static int run_with(const struct design *d, int n, struct run_result *x, struct err *e)
 {
-	struct machine_conf *c = machine_conf_load(config, sets, n, e);
+	struct machine_conf *c = machine_conf_load(d->q->config, d->sets, n, e);
 	struct arena *own = arena_new(0);
 	int rc = -1;
 
 	if (c && !own)
 		err_set(e, ERR_NOMEM, "out of memory");
 	else if (c)
-		rc = run_stream(s, c, o, own, x, e);
+		rc = run_stream(d->q->stream, c, &d->q->run, own, x, e);
 	machine_conf_free(c);
 	arena_free(own); /* the totals are in *x itself */
 	return rc;
 }
 
 /* Runs one knob a step further; a machine that cannot be built so has its reason in the row. */
-static int try_knob(const struct op_stream *s, const char *config, const char **sets, int n_sets,
-                    const struct run_opts *o, const struct machine_conf *base, const struct knob *k, uint32_t ppm,
-                    struct arena *a, struct limits_row *row, struct err *e)
+static int try_knob(const struct design *d, const struct knob *k, struct arena *a, struct limits_row *row,
+                    struct err *e)
 {
+	const struct cfg *base = d->conf->raw;
+	const char **set = &d->sets[d->q->n_sets];
 	struct err why = ERR_INIT;
 	struct run_result x;
 	struct cfg_row r;
 	uint64_t now, then;
 	size_t i;
 
-	if (cfg_find(base->raw, k->key, &i, e) < 0)
+	if (cfg_find(base, k->key, &i, e) < 0)
 		return -1;
-	r = cfg_at(base->raw, i);
-	now = cfg_raw(base->raw, i);
-	then = better(r.field, now, k->less, ppm);
+	r = cfg_at(base, i);
+	now = cfg_raw(base, i);
+	then = better(r.field, now, k->less, d->q->step_ppm);
 	if (then == now)
 		return 0; /* absent, or at the end of its range */
 	row->key = k->key;
 	row->now = text_of(r.field->type, now, a);
 	row->then = text_of(r.field->type, then, a);
 	row->step = k->less ? (double)(now - then) / (double)now : (double)(then - now) / (double)now;
-	sets[n_sets] = arena_printf(a, "%s=%s", k->key, row->then ? row->then : "");
-	if (!row->now || !row->then || !sets[n_sets])
+	*set = arena_printf(a, "%s=%s", k->key, row->then ? row->then : "");
+	if (!row->now || !row->then || !*set)
 		return err_set(e, ERR_NOMEM, "out of memory");
-	if (run_with(s, config, sets, n_sets + 1, o, &x, &why) < 0) {
+	if (run_with(d, d->q->n_sets + 1, &x, &why) < 0) {
 		if (why.kind != ERR_CONFIG) {
 			*e = why;
 			return -1;
@@ -174,39 +182,36 @@ static void sort_rows(struct limits_result *r, uint32_t fraction_ppm)
 	}
 }
 
-int limits_run(const struct op_stream *s, const char *config, const char *const *sets, int n_sets,
-               const struct run_opts *o, uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of),
-               void *arg, struct arena *a, struct limits_result *out, struct err *e)
+int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
 {
 	size_t n_knobs = 0;
 	const struct knob *knobs = all_knobs(a, &n_knobs);
-	const char **all = arena_array(a, (size_t)n_sets + 1, sizeof *all);
-	struct machine_conf *base = NULL;
+	struct design d = { q, arena_array(a, (size_t)q->n_sets + 1, sizeof *d.sets), NULL };
 	struct run_result x;
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
 	out->rows = arena_array(a, n_knobs ? n_knobs : 1, sizeof *out->rows);
-	if (!all || !knobs || !out->rows)
+	if (!d.sets || !knobs || !out->rows)
 		return err_set(e, ERR_NOMEM, "out of memory");
-	for (int i = 0; i < n_sets; i++)
-		all[i] = sets[i];
-	if (!(base = machine_conf_load(config, sets, n_sets, e)) || run_with(s, config, all, n_sets, o, &x, e) < 0)
+	for (int i = 0; i < q->n_sets; i++)
+		d.sets[i] = q->sets[i];
+	if (!(d.conf = machine_conf_load(q->config, q->sets, q->n_sets, e)) || run_with(&d, q->n_sets, &x, e) < 0)
 		goto out;
 	out->base_ps = x.total_ps;
 	out->bound = x.roofline_bound;
 	for (size_t k = 0; k < n_knobs; k++) {
-		int had = try_knob(s, config, all, n_sets, o, base, &knobs[k], fraction_ppm, a, &out->rows[out->n], e);
+		int had = try_knob(&d, &knobs[k], a, &out->rows[out->n], e);
 
 		if (had < 0)
 			goto out;
 		out->n += (size_t)had;
-		if (progress)
-			progress(arg, k + 1, n_knobs);
+		if (q->progress)
+			q->progress(q->arg, k + 1, n_knobs);
 	}
-	sort_rows(out, fraction_ppm);
+	sort_rows(out, q->step_ppm);
 	rc = 0;
 out:
-	machine_conf_free(base);
+	machine_conf_free(d.conf);
 	return rc;
 }

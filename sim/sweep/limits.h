@@ -26,10 +26,20 @@ struct limits_result {
 	size_t n;
 };
 
-/* Rows come with the greatest gain per step first. `progress` may be NULL. */
-int limits_run(const struct op_stream *s, const char *config, const char *const *sets, int n_sets,
-               const struct run_opts *o, uint32_t fraction_ppm, void (*progress)(void *arg, size_t done, size_t of),
-               void *arg, struct arena *a, struct limits_result *out, struct err *e);
+/* One design, one workload, and how far each parameter is moved. */
+struct limits_question {
+	const char *config;
+	const char *const *sets; /* KEY=VALUE, over the configuration */
+	int n_sets;
+	const struct op_stream *stream;
+	struct run_opts run;
+	uint32_t step_ppm;
+	void (*progress)(void *arg, size_t done, size_t of); /* may be NULL */
+	void *arg;
+};
+
+/* Rows come with the greatest gain per step first. */
+int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e);
 /* What is gained by a row, as a fraction of the base's time, per `fraction_ppm` of the resource. */
 double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm);
 

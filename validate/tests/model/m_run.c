@@ -174,14 +174,15 @@ TEST(two_machines_in_one_process_do_not_disturb_each_other)
 TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
 {
 	struct bed b;
-	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+	struct limits_question q = { .run = { .start = RUN_COLD, .seed = 1 }, .step_ppm = 100000 };
 	struct limits_result r;
 	char path[512];
 
 	bed_up(&b);
 	snprintf(path, sizeof path, "%s/configs/npu/edge.yaml", test_root());
-	CHECK_OK(limits_run(synth_product(b.a, 1, 8192, 4096), path, NULL, 0, &o, 100000, NULL, NULL, b.a, &r, &b.e),
-	         b.e);
+	q.config = path;
+	q.stream = synth_product(b.a, 1, 8192, 4096);
+	CHECK_OK(limits_run(&q, b.a, &r, &b.e), b.e);
 	CHECK(r.n > 20);
 	CHECK_STR(r.rows[0].key, "dram.bandwidth");
 	/* a tenth more of what bounds it: close to a tenth, in time 1 - 1 / 1.1 */
