@@ -29,10 +29,11 @@ static int begin(struct reading *r, const struct trace *t, struct err *e)
 {
 	struct bound_input *in = r->in;
 	struct roof roof;
+	const struct bound_criteria by = { in->rules, in->t.counters, &roof, &r->rule };
 
 	if (roof_load(r->o->config, t, &roof, e) < 0)
 		return -1;
-	r->build = bound_begin(in->rules, in->t.counters, &roof, &r->rule, in->t.arena, &in->b, e);
+	r->build = bound_begin(&by, in->t.arena, &in->b, e);
 	return r->build ? 0 : -1;
 }
 

@@ -162,14 +162,17 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 {
 	struct gpu_inputs in;
 	struct fit_plan *p = NULL;
+	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
 	struct fit_report r;
 	struct progress *bar = NULL;
 	int rc = -1;
 
 	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
 		goto out;
-	bar = progress_new("calibrating", "", 1000);
-	if (fit_run(p, in.conf, in.sets, in.n, (unsigned)o->folds, tell, bar, &r, e) < 0)
+	data.sets = in.sets;
+	data.n_sets = in.n;
+	data.arg = bar = progress_new("calibrating", "", 1000);
+	if (fit_run(p, in.conf, &data, &r, e) < 0)
 		goto out;
 	parameters(p, in.conf->raw, f, out);
 	if (f == OUT_TABLE)

@@ -81,6 +81,7 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 
 static int read_table(struct gpu_inputs *in, const struct gpu_options *o, const char *path, struct err *e)
 {
+	const struct tables_device device = { &in->conf->cfg, in->kernels };
 	struct input *f = input_open(path, e);
 	int rc = -1;
 
@@ -89,7 +90,7 @@ static int read_table(struct gpu_inputs *in, const struct gpu_options *o, const 
 	if (!(in->arenas[in->n_tables] = arena_new(CMD_TRACE_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for '%s'", path);
 	else
-		rc = tables_read(f, &in->conf->cfg, in->kernels, &o->table, in->arenas[in->n_tables], &in->sets[in->n],
+		rc = tables_read(f, &device, &o->table, in->arenas[in->n_tables], &in->sets[in->n],
 		                 &in->table_stats[in->n_tables], e);
 	in->n_tables++;
 	in->n++;

@@ -89,6 +89,14 @@ static void json(const char *name, const struct machine_cfg *c, const struct pro
 typedef int probe_fn(const struct machine_cfg *c, const struct probe_mem_opts *o, struct probe_mem_opts *resolved,
                      struct probe_mem_point *points, struct err *e);
 
+/* One of the three commands, and how it presents itself. */
+struct probe_cmd {
+	const char *name;
+	probe_fn *probe;
+	probe_beside_fn *beside; /* NULL: nothing measured to hold it against */
+	const char *usage, *about, *examples;
+};
+
 static int run_beside(probe_beside_fn *beside, const struct options *o, const struct probe_mem_opts *want,
                       enum out_format f, struct str *out, struct err *e)
 {
@@ -99,16 +107,16 @@ static int run_beside(probe_beside_fn *beside, const struct options *o, const st
 	return rc;
 }
 
-static int run(const char *name, probe_fn *probe, const struct options *o, const struct probe_mem_opts *want,
-               enum out_format f, struct str *out, struct err *e)
+static int run(const struct probe_cmd *p, const struct options *o, const struct probe_mem_opts *want, enum out_format f,
+               struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct probe_mem_point points[PROBE_MEM_POINTS];
 	struct probe_mem_opts r;
-	int n = c ? probe(&c->cfg, want, &r, points, e) : -1;
+	int n = c ? p->probe(&c->cfg, want, &r, points, e) : -1;
 
 	if (n > 0 && f == OUT_JSON) {
-		json(name, &c->cfg, &r, points, n, out);
+		json(p->name, &c->cfg, &r, points, n, out);
 	} else if (n > 0) {
 		if (f == OUT_TABLE)
 			str_addf(out, "%s: L2 %llu B, victim cache %llu B; tiles of %llu B, %u under way\n\n",
@@ -141,8 +149,7 @@ static int check_options(const struct options *o, struct probe_mem_opts *p, enum
 	return cmd_format(o->format, f, e);
 }
 
-static int command(const char *name, probe_fn *probe, probe_beside_fn *beside, const char *usage, const char *about,
-                   const char *examples, int argc, char **argv, struct str *out, struct err *e)
+static int command(const struct probe_cmd *p, int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .seed = 1 };
 	const struct opt opts[] = {
@@ -156,18 +163,18 @@ static int command(const char *name, probe_fn *probe, probe_beside_fn *beside, c
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
-		{ 0, "beside", beside ? OPT_TEXT : OPT_END, &o.beside, "FILE",
+		{ 0, "beside", p->beside ? OPT_TEXT : OPT_END, &o.beside, "FILE",
 		  "measured values, for each of which the probe is run: validate/data" },
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { usage, about, examples, opts, 0, 0 };
+	const struct opt_cmd cmd = { p->usage, p->about, p->examples, opts, 0, 0 };
 	struct probe_mem_opts want = { 0 };
 	struct opt_list args = { NULL, 0 };
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = check_options(&o, &want, &f, e)) == 0)
-		rc = o.beside ? run_beside(beside, &o, &want, f, out, e) : run(name, probe, &o, &want, f, out, e);
+		rc = o.beside ? run_beside(p->beside, &o, &want, f, out, e) : run(p, &o, &want, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.sets);
 	return rc < 0 ? -1 : 0;
@@ -175,20 +182,27 @@ static int command(const char *name, probe_fn *probe, probe_beside_fn *beside, c
 
 int cmd_probe_l2(int argc, char **argv, struct str *out, struct err *e)
 {
-	return command(
-		"l2", probe_mem_l2, NULL, "npusim probe l2 -c CONFIG [--set KEY=VALUE]... [options]",
+	static const struct probe_cmd probe = {
+		"l2",
+		probe_mem_l2,
+		NULL,
+		"npusim probe l2 -c CONFIG [--set KEY=VALUE]... [options]",
 		"Reads growing working sets again and again, in tiles, and says at what rate and how much of them"
 		" hits on chip. The rate falls from the L2's to DRAM's where the set no longer fits; what a policy"
 		" or a victim cache keeps of it shows in the hits. 'efficiency' is of the L2's peak.",
 		"npusim probe l2 -c configs/npu/dsocr.yaml\n"
 		"npusim probe l2 -c configs/npu/edge.yaml --set l2.policy=drrip --set 'l2.victim=1 MiB' --format csv\n",
-		argc, argv, out, e);
+	};
+
+	return command(&probe, argc, argv, out, e);
 }
 
 int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
 {
-	return command(
-		"latency", probe_mem_latency, probe_beside_latency,
+	static const struct probe_cmd probe = {
+		"latency",
+		probe_mem_latency,
+		probe_beside_latency,
 		"npusim probe latency -c CONFIG [--set KEY=VALUE]... [--beside FILE] [options]",
 		"A pointer chase round and round through growing working sets, one line at a time, through network, L2"
 		" and DRAM: the curve whose plateaus are the latencies of L2 ('hit_ns') and DRAM ('miss_ns'). With"
@@ -196,13 +210,17 @@ int cmd_probe_latency(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe latency -c configs/npu/dsocr.yaml\n"
 		"npusim probe latency -c configs/gpu/h200.yaml --beside traces/h200/micro/latency.csv\n"
 		"npusim probe latency -c configs/gpu/rtx5090.yaml --beside validate/data/latency/rtx5090.csv\n",
-		argc, argv, out, e);
+	};
+
+	return command(&probe, argc, argv, out, e);
 }
 
 int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)
 {
-	return command(
-		"stream", probe_mem_stream, probe_beside_stream,
+	static const struct probe_cmd probe = {
+		"stream",
+		probe_mem_stream,
+		probe_beside_stream,
 		"npusim probe stream -c CONFIG [--set KEY=VALUE]... [--beside FILE] [options]",
 		"Reads, writes, adds (triad: two read, one written) and copies arrays far larger than the caches, in"
 		" tiles, as the machine's DMA would: bytes per second and their share of DRAM's peak. A copy's bytes"
@@ -211,5 +229,7 @@ int cmd_probe_stream(int argc, char **argv, struct str *out, struct err *e)
 		"npusim probe stream -c configs/npu/dsocr.yaml\n"
 		"npusim probe stream -c configs/npu/edge.yaml --window 8 --format json\n"
 		"npusim probe stream -c configs/gpu/h200.yaml --beside validate/data/stream.csv\n",
-		argc, argv, out, e);
+	};
+
+	return command(&probe, argc, argv, out, e);
 }

@@ -195,30 +195,41 @@ static int show(struct resdb *db, int64_t id, const struct options *o, enum out_
 	return rc;
 }
 
-/* The promising points of a sweep at analytic fidelity once more, with events: a sweep of its own in the database. */
-static int again(const struct options *o, struct sweep *s, struct sweep_job *job, struct resdb *db, int64_t id,
-                 enum out_format f, struct str *out, struct err *e)
+/* The promising points of a sweep at analytic fidelity once more, with events: a sweep of its own in the database,
+ * whose number is *again. */
+static int run_again(struct sweep *s, struct sweep_job *job, struct resdb *db, uint32_t share_ppm, int64_t id,
+                     int64_t *again, struct err *e)
 {
-	struct sweep_view wide = { .a = NULL }, events = { .a = NULL };
+	struct sweep_view wide;
 	struct watch running = { .label = "again" };
 	struct sweep_done done;
-	bool *only = NULL;
 	size_t n;
 	int rc = -1;
 
-	if (sweep_view_open(&wide, db, id, e) < 0 || !(only = sweep_promising(&wide, o->again_ppm, &n, e)))
-		goto out;
-	s->fidelity = "event";
-	job->how.fidelity = RUN_EVENT;
-	job->only = only;
-	job->arg = &running;
-	rc = sweep_run(s, job, db, &done, e);
-	progress_free(running.line);
-	if (rc == 0 && (rc = sweep_view_open(&events, db, done.id, e)) == 0)
-		rc = sweep_print_again(&wide, &events, f, o->rows, out, e);
-out:
+	if (sweep_view_open(&wide, db, id, e) == 0 && (job->only = sweep_promising(&wide, share_ppm, &n, e))) {
+		s->fidelity = "event";
+		job->how.fidelity = RUN_EVENT;
+		job->arg = &running;
+		rc = sweep_run(s, job, db, &done, e);
+		progress_free(running.line);
+		*again = done.id;
+	}
+	job->only = NULL; /* it was the view's */
 	sweep_view_free(&wide);
-	sweep_view_free(&events);
+	return rc;
+}
+
+/* Both sweeps side by side. */
+static int show_again(struct resdb *db, const int64_t ids[2], const struct options *o, enum out_format f,
+                      struct str *out, struct err *e)
+{
+	struct sweep_view v[2] = { { .a = NULL }, { .a = NULL } };
+	int rc = sweep_view_open(&v[0], db, ids[0], e);
+
+	if (rc == 0 && (rc = sweep_view_open(&v[1], db, ids[1], e)) == 0)
+		rc = sweep_print_again(&v[0], &v[1], f, o->rows, out, e);
+	sweep_view_free(&v[0]);
+	sweep_view_free(&v[1]);
 	return rc;
 }
 
@@ -281,8 +292,12 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		fprintf(stderr, "npusim: %zu points were there already, %zu ran\n", done.there, done.ran);
 	if (rc == 0 && (o->again_ppm == NONE || f == OUT_TABLE))
 		rc = show(db, done.id, o, f, out, e);
-	if (rc == 0 && o->again_ppm != NONE)
-		rc = again(o, s, &job, db, done.id, f, out, e);
+	if (rc == 0 && o->again_ppm != NONE) {
+		int64_t ids[2] = { done.id, -1 };
+
+		if ((rc = run_again(s, &job, db, o->again_ppm, ids[0], &ids[1], e)) == 0)
+			rc = show_again(db, ids, o, f, out, e);
+	}
 out:
 	inputs_free(&in);
 	return rc;

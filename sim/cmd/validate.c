@@ -55,23 +55,30 @@ static void score_row(struct out_table *t, const char *name, const struct score 
 	out_real(t, s->simulated_us);
 }
 
-static int score_table(const struct gpu_inputs *l, const char *split, enum score_by by, const char *title,
-                       const char *first, bool total, struct str *out, struct err *e)
+/* Errors by one thing that samples differ in. */
+struct breakdown {
+	enum score_by by;
+	const char *title, *first; /* first: the column's name */
+	bool total;                /* a last row over all of them */
+};
+
+static int score_table(const struct gpu_inputs *l, const char *split, const struct breakdown *b, struct str *out,
+                       struct err *e)
 {
 	const struct out_col cols[] = {
-		{ first, OUT_TEXT, 0 },          { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
+		{ b->first, OUT_TEXT, 0 },       { "n", OUT_INT, 0 },        { "mape", OUT_REAL, 2 },
 		{ "median_ape", OUT_REAL, 2 },   { "p90_ape", OUT_REAL, 2 }, { "bias", OUT_REAL, 2 },
 		{ "weighted_ape", OUT_REAL, 2 }, { "spread", OUT_REAL, 2 },  { "measured_us", OUT_REAL, 1 },
 		{ "simulated_us", OUT_REAL, 1 },
 	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, b->title);
 	struct arena *a = arena_new(0);
 	struct score *s = NULL;
-	int n = score_samples(l->sets, l->n, keep_of(split), by, a, &s, e);
+	int n = score_samples(l->sets, l->n, keep_of(split), b->by, a, &s, e);
 
 	for (int i = 0; i < n; i++)
 		score_row(t, s[i].cls, &s[i]);
-	if (n >= 0 && total && (n = score_samples(l->sets, l->n, keep_of(split), SCORE_ALL, a, &s, e)) > 0)
+	if (n >= 0 && b->total && (n = score_samples(l->sets, l->n, keep_of(split), SCORE_ALL, a, &s, e)) > 0)
 		score_row(t, "all", &s[0]);
 	if (n >= 0)
 		out_table_write(t, OUT_TABLE, out);
@@ -166,22 +173,18 @@ static void left_out(const struct gpu_inputs *l, struct str *out)
 
 static int print_table(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
+	static const struct breakdown tables[] = {
+		{ SCORE_CLASS, "error by class, percent of the measured time", "class", true },
+		{ SCORE_SIZE, "by measured time", "time", false },
+		{ SCORE_BOUND, "by what the model says bounds it", "bound", false },
+		{ SCORE_GROUP, "by kind of case, or by annotation: a step", "group", false }, /* if asked for */
+	};
 	const struct sample **v;
 	size_t n;
 
-	if (score_table(l, o->split, SCORE_CLASS, "error by class, percent of the measured time", "class", true, out,
-	                e) < 0)
-		return -1;
-	str_add(out, "\n");
-	if (score_table(l, o->split, SCORE_SIZE, "by measured time", "time", false, out, e) < 0)
-		return -1;
-	str_add(out, "\n");
-	if (score_table(l, o->split, SCORE_BOUND, "by what the model says bounds it", "bound", false, out, e) < 0)
-		return -1;
-	if (o->groups) {
-		str_add(out, "\n");
-		if (score_table(l, o->split, SCORE_GROUP, "by kind of case, or by annotation: a step", "group", false,
-		                out, e) < 0)
+	for (size_t i = 0; i < sizeof tables / sizeof *tables - !o->groups; i++) {
+		str_add(out, i ? "\n" : "");
+		if (score_table(l, o->split, &tables[i], out, e) < 0)
 			return -1;
 	}
 	if (!(v = kept(l, o->split, &n)))

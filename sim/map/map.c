@@ -89,30 +89,64 @@ static void new_batch(struct builder *b)
 	b->in_batch = 0;
 }
 
-static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, uint32_t first, uint32_t n,
-                const char *pattern, const uint32_t *last_cmd, bool chained, int32_t routed_by, struct err *e)
+static int32_t route_of(const struct mapper *m, const uint32_t *last_cmd, const struct fuse_group *g)
 {
-	const struct op *o = &m->s->ops[first];
-	bool sync = n == 1 && o->kind == OP_HOST_SYNC;
-	struct isa_cmd *c;
-	size_t deps = b->n_deps;
-	uint32_t moves[3] = { 0, 0, 0 };
+	for (uint32_t k = g->first; k < g->first + g->n; k++) {
+		int32_t r = m->s->ops[k].routed_by;
+		uint32_t by;
 
-	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
-	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
-	    grow((void **)&b->members, &b->cap_members, b->n_members + n, sizeof *b->members, e) < 0 ||
-	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0)
-		return -1;
-	if (chained) {
-		if (add_dep(b, (uint32_t)b->n_cmds - 1, e) < 0)
-			return -1;
-	} else if (group_deps(b, m->s, last_cmd, first, n, e) < 0) {
-		return -1;
+		if (r < 0)
+			continue;
+		by = m->s->routes[r].sync_op != UINT32_MAX ? m->s->routes[r].sync_op : m->s->routes[r].topk_op;
+		if (by != UINT32_MAX && by < g->first && last_cmd[by] != NO_CMD)
+			return (int32_t)last_cmd[by];
 	}
+	return -1;
+}
+
+/* What the next command waits for. */
+static int find_deps(struct builder *b, const struct mapper *m, const struct fuse_group *g, const uint32_t *last_cmd,
+                     bool sync, bool chained, struct err *e)
+{
+	if (chained)
+		return add_dep(b, (uint32_t)b->n_cmds - 1, e);
+	if (group_deps(b, m->s, last_cmd, g->first, g->n, e) < 0)
+		return -1;
 	/* The host waits for the whole stream: everything since its last decision that nobody else waits for. */
 	for (uint32_t k = b->since_sync; sync && k < b->n_cmds; k++)
 		if (!b->has_succ[k] && add_dep(b, k, e) < 0)
 			return -1;
+	return 0;
+}
+
+static void add_insns(struct builder *b, const struct map_draft *d)
+{
+	uint32_t moves[3] = { 0, 0, 0 };
+
+	memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
+	b->n_insns += d->n;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+			moves[d->insn[i].when]++;
+	for (int w = 0; w < 3; w++)
+		if (moves[w] > b->moves)
+			b->moves = moves[w];
+}
+
+/* The draft becomes a command that does the group's ops; a chained one goes on with what the one before has left. */
+static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct fuse_group *g,
+                const uint32_t *last_cmd, bool chained, struct err *e)
+{
+	const bool sync = g->n == 1 && m->s->ops[g->first].kind == OP_HOST_SYNC;
+	struct isa_cmd *c;
+	size_t deps = b->n_deps;
+
+	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
+	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
+	    grow((void **)&b->members, &b->cap_members, b->n_members + g->n, sizeof *b->members, e) < 0 ||
+	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
+	    find_deps(b, m, g, last_cmd, sync, chained, e) < 0)
+		return -1;
 	if (!chained && b->in_batch == m->c->dispatch.batch)
 		new_batch(b);
 	b->in_batch += !chained;
@@ -122,31 +156,24 @@ static int emit(struct builder *b, const struct mapper *m, const struct map_draf
 		.n_insns = d->n,
 		.first_dep = (uint32_t)deps,
 		.first_op = (uint32_t)b->n_members,
-		.n_ops = n,
+		.n_ops = g->n,
 		.tiles = d->tiles,
 		.batch = b->batch,
-		.routed_by = routed_by,
+		.routed_by = route_of(m, last_cmd, g),
 		.sync = sync,
 		.chained = chained,
 		.slot_bytes = d->slot_bytes,
 		.fixed_bytes = d->fixed_bytes,
-		.pattern = pattern,
+		.pattern = g->pattern,
 		.why = d->why,
 	};
 	c->n_deps = tidy_deps(b, deps);
 	for (uint32_t i = 0; i < c->n_deps; i++)
 		b->has_succ[b->deps[deps + i]] = 1;
 	b->has_succ[b->n_cmds] = 0;
-	memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
-	b->n_insns += d->n;
-	for (uint32_t k = 0; k < n; k++)
-		b->members[b->n_members++] = first + k;
-	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
-			moves[d->insn[i].when]++;
-	for (int w = 0; w < 3; w++)
-		if (moves[w] > b->moves)
-			b->moves = moves[w];
+	add_insns(b, d);
+	for (uint32_t k = 0; k < g->n; k++)
+		b->members[b->n_members++] = g->first + k;
 	b->n_cmds++;
 	if (sync) {
 		b->since_sync = (uint32_t)b->n_cmds - 1;
@@ -169,32 +196,19 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 
 /* A product whose activations do not fit is done in blocks of rows, each streaming the weights again. */
 static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
-                       const uint32_t *last_cmd, int32_t routed_by, struct err *e)
+                       const uint32_t *last_cmd, struct err *e)
 {
+	const struct fuse_group alone = { op, 1, NULL };
+
 	for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
 		if (!map_block(m, op, blocks, 0, d))
 			continue;
 		for (uint64_t k = 0; k < blocks && map_block(m, op, blocks, k, d); k++)
-			if (emit(b, m, d, op, 1, NULL, last_cmd, k > 0, routed_by, e) < 0)
+			if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
 				return -1;
 		return 0;
 	}
 	return too_small(m, &m->s->ops[op], e);
-}
-
-static int32_t route_of(const struct mapper *m, const uint32_t *last_cmd, uint32_t first, uint32_t n)
-{
-	for (uint32_t k = first; k < first + n; k++) {
-		int32_t r = m->s->ops[k].routed_by;
-		uint32_t by;
-
-		if (r < 0)
-			continue;
-		by = m->s->routes[r].sync_op != UINT32_MAX ? m->s->routes[r].sync_op : m->s->routes[r].topk_op;
-		if (by != UINT32_MAX && by < first && last_cmd[by] != NO_CMD)
-			return (int32_t)last_cmd[by];
-	}
-	return -1;
 }
 
 static uint64_t memory_bytes(const struct map_draft *d)
@@ -211,8 +225,8 @@ static uint64_t memory_bytes(const struct map_draft *d)
 static int emit_single(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
 {
+	const struct fuse_group alone = { op, 1, NULL };
 	const struct op *o = &m->s->ops[op];
-	int32_t routed_by = route_of(m, last_cmd, op, 1);
 
 	if (o->kind == OP_OPAQUE || o->kind == OP_COLLECTIVE) {
 		out->cmd_of_op[op] = NO_CMD;
@@ -220,11 +234,11 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 		return 0;
 	}
 	if (map_group(m, op, 1, d)) {
-		if (emit(b, m, d, op, 1, NULL, last_cmd, false, routed_by, e) < 0)
+		if (emit(b, m, d, &alone, last_cmd, false, e) < 0)
 			return -1;
 	} else if (o->kind != OP_GEMM && o->kind != OP_ATTENTION) {
 		return too_small(m, o, e);
-	} else if (emit_blocks(b, m, d, op, last_cmd, routed_by, e) < 0) {
+	} else if (emit_blocks(b, m, d, op, last_cmd, e) < 0) {
 		return -1;
 	}
 	last_cmd[op] = out->cmd_of_op[op] = (uint32_t)b->n_cmds - 1;
@@ -255,7 +269,7 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 				return -1;
 		return 0;
 	}
-	if (emit(b, m, d, g->first, g->n, g->pattern, last_cmd, false, route_of(m, last_cmd, g->first, g->n), e) < 0)
+	if (emit(b, m, d, g, last_cmd, false, e) < 0)
 		return -1;
 	for (uint32_t k = g->first; k < g->first + g->n; k++)
 		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;

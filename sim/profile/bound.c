@@ -449,20 +449,19 @@ static int add_stats(struct bound_build *b, const struct trace *t, struct err *e
 	return 0;
 }
 
-struct bound_build *bound_begin(struct rules *r, struct counters *c, const struct roof *roof,
-                                const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e)
+struct bound_build *bound_begin(const struct bound_criteria *by, struct arena *a, struct bound *out, struct err *e)
 {
 	struct bound_build *b = calloc(1, sizeof *b);
 
-	*out = (struct bound){ .roof = *roof, .rule = *rule };
+	*out = (struct bound){ .roof = *by->roof, .rule = *by->rule };
 	if (!b || !(b->piece = arena_new(0))) {
 		err_nomem(e, "for the kernels' classes");
 		free(b);
 		return NULL;
 	}
 	b->out = out;
-	b->rules = r;
-	b->counters = c;
+	b->rules = by->rules;
+	b->counters = by->counters;
 	b->a = a;
 	return b;
 }
@@ -504,10 +503,10 @@ int bound_end(struct bound_build *b, const struct trace *t, struct err *e)
 	return 0;
 }
 
-int bound_trace(const struct trace *t, struct rules *r, struct counters *c, const struct roof *roof,
-                const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e)
+int bound_trace(const struct trace *t, const struct bound_criteria *by, struct arena *a, struct bound *out,
+                struct err *e)
 {
-	struct bound_build *b = bound_begin(r, c, roof, rule, a, out, e);
+	struct bound_build *b = bound_begin(by, a, out, e);
 	int rc = b && bound_add(b, t, e) == 0 ? bound_end(b, t, e) : -1;
 
 	bound_free(b);

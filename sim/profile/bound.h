@@ -44,14 +44,21 @@ struct bound {
 	uint64_t counted_ns;
 };
 
+/* What launches are judged by: how kernels become ops, what was counted, the peaks, and the classes' rule. */
+struct bound_criteria {
+	struct rules *rules;
+	struct counters *counters;
+	const struct roof *roof;
+	const struct roof_rule *rule;
+};
+
 /* Of a whole trace. All arrays live in `a`; what is in them points into the rules and the counters. */
-int bound_trace(const struct trace *t, struct rules *r, struct counters *c, const struct roof *roof,
-                const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e);
+int bound_trace(const struct trace *t, const struct bound_criteria *by, struct arena *a, struct bound *out,
+                struct err *e);
 /* The same piece by piece, in the trace's order; an op's launches are in one of them. The end adds the statistics of `t`
  * and nothing else of it. */
 struct bound_build;
-struct bound_build *bound_begin(struct rules *r, struct counters *c, const struct roof *roof,
-                                const struct roof_rule *rule, struct arena *a, struct bound *out, struct err *e);
+struct bound_build *bound_begin(const struct bound_criteria *by, struct arena *a, struct bound *out, struct err *e);
 int bound_add(struct bound_build *b, const struct trace *piece, struct err *e);
 int bound_end(struct bound_build *b, const struct trace *t, struct err *e);
 void bound_free(struct bound_build *b);

@@ -22,8 +22,8 @@ uint64_t fit_round(uint64_t v)
 struct fitting {
 	struct fit_plan *p;
 	struct machine_conf *conf;
-	struct cases *sets;
-	size_t n_sets, n; /* samples of all sets that the fit looks at */
+	const struct fit_data *data;
+	size_t n; /* samples of all sets that the fit looks at */
 	struct place {
 		uint32_t set, sample;
 		unsigned fold;
@@ -31,11 +31,8 @@ struct fitting {
 	} * at;
 	size_t *group; /* of a parameter */
 	size_t n_groups;
-	unsigned folds;
 	unsigned evaluations;
 	double done, share; /* for the progress: before this search, and of it */
-	void (*progress)(void *arg, double part);
-	void *arg;
 };
 
 /* A search over the parameters of one group, without the samples of one fold. */
@@ -53,20 +50,20 @@ static void put(struct fitting *f, size_t i, uint64_t v)
 		cfg_set_raw(f->conf->raw, x->row, v, "fitted");
 		return;
 	}
-	for (size_t k = 0; k < f->n_sets; k++)
-		cases_put(&f->sets[k], &x->number, (uint32_t)v);
+	for (size_t k = 0; k < f->data->n_sets; k++)
+		cases_put(&f->data->sets[k], &x->number, (uint32_t)v);
 }
 
 static struct sample *sample(const struct fitting *f, size_t i)
 {
-	return &f->sets[f->at[i].set].v[f->at[i].sample];
+	return &f->data->sets[f->at[i].set].v[f->at[i].sample];
 }
 
 static double ratio(struct fitting *f, size_t i, const struct gpu *g)
 {
 	const struct sample *x = sample(f, i);
 
-	cases_time_one(&f->sets[f->at[i].set], f->at[i].sample, g);
+	cases_time_one(&f->data->sets[f->at[i].set], f->at[i].sample, g);
 	return (double)x->time.total / 1e3 / (double)x->measured_ns;
 }
 
@@ -160,15 +157,15 @@ static double objective(unsigned n, const double *logs, double *gradient, void *
 	for (size_t k = 0; k < f->n; k++) {
 		double r;
 
-		if (f->at[k].group != s->group || (s->fold < f->folds && f->at[k].fold == s->fold))
+		if (f->at[k].group != s->group || (s->fold < f->data->folds && f->at[k].fold == s->fold))
 			continue;
 		r = ratio(f, k, &g);
 		r = fabs(log(r > 1e-6 ? r : 1e-6));
 		loss += r < HUBER ? r * r / (2 * HUBER) : r - HUBER / 2;
 		count++;
 	}
-	if (f->progress && ++s->evaluations % 100 == 0)
-		f->progress(f->arg, f->done + f->share * (double)s->evaluations / (double)s->most);
+	if (f->data->progress && ++s->evaluations % 100 == 0)
+		f->data->progress(f->data->arg, f->done + f->share * (double)s->evaluations / (double)s->most);
 	f->evaluations++;
 	return count ? loss / (double)count : 0;
 }
@@ -236,7 +233,7 @@ static double mape_of(struct fitting *f, unsigned fold, size_t group, size_t *co
 
 	*count = 0;
 	for (size_t k = 0; k < f->n; k++) {
-		if ((fold < f->folds && f->at[k].fold != fold) || (group != NO_GROUP && f->at[k].group != group))
+		if ((fold < f->data->folds && f->at[k].fold != fold) || (group != NO_GROUP && f->at[k].group != group))
 			continue;
 		sum += 100 * fabs(ratio(f, k, &g) - 1);
 		(*count)++;
@@ -250,12 +247,12 @@ static void sensitivities(struct fitting *f)
 
 	for (size_t i = 0; i < f->p->n_fit; i++) {
 		struct fit_param *x = &f->p->fit[i];
-		double as_is = mape_of(f, f->folds, f->group[i], &count), up, down;
+		double as_is = mape_of(f, f->data->folds, f->group[i], &count), up, down;
 
 		put(f, i, x->value + x->value / 10);
-		up = mape_of(f, f->folds, f->group[i], &count);
+		up = mape_of(f, f->data->folds, f->group[i], &count);
 		put(f, i, x->value - x->value / 10);
-		down = mape_of(f, f->folds, f->group[i], &count);
+		down = mape_of(f, f->data->folds, f->group[i], &count);
 		put(f, i, x->value);
 		x->sensitivity = (up > down ? up : down) - as_is;
 	}
@@ -265,18 +262,18 @@ static int gather(struct fitting *f, struct err *e)
 {
 	size_t most = 1;
 
-	for (size_t i = 0; i < f->n_sets; i++)
-		most += f->sets[i].n;
+	for (size_t i = 0; i < f->data->n_sets; i++)
+		most += f->data->sets[i].n;
 	if (!(f->at = malloc(most * sizeof *f->at)))
 		return err_set(e, ERR_NOMEM, "out of memory for the fit");
-	for (uint32_t i = 0; i < f->n_sets; i++)
-		for (uint32_t k = 0; k < f->sets[i].n; k++) {
-			const struct sample *x = &f->sets[i].v[k];
+	for (uint32_t i = 0; i < f->data->n_sets; i++)
+		for (uint32_t k = 0; k < f->data->sets[i].n; k++) {
+			const struct sample *x = &f->data->sets[i].v[k];
 
 			if (x->split == SAMPLE_FITTED && x->measured_ns)
-				f->at[f->n++] =
-					(struct place){ i, k, f->folds ? (unsigned)((x->hash >> 20) % f->folds) : 0,
-					                0 };
+				f->at[f->n++] = (struct place){
+					i, k, f->data->folds ? (unsigned)((x->hash >> 20) % f->data->folds) : 0, 0
+				};
 		}
 	return f->n ? 0 : err_set(e, ERR_IO, "no sample of the fitted split is in the traces");
 }
@@ -288,8 +285,8 @@ static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
 
 	if (gather(f, e) < 0 || find_groups(f, e) < 0)
 		return -1;
-	f->share = f->n_groups ? 1.0 / (double)(f->n_groups * (f->folds + 1)) : 1;
-	for (unsigned fold = 0; fold < f->folds; fold++) {
+	f->share = f->n_groups ? 1.0 / (double)(f->n_groups * (f->data->folds + 1)) : 1;
+	for (unsigned fold = 0; fold < f->data->folds; fold++) {
 		if (fit_once(f, fold, values, e) < 0)
 			return -1;
 		out->cv_mape += mape_of(f, fold, NO_GROUP, &count) * (double)count / (double)f->n;
@@ -300,11 +297,11 @@ static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
 			x->high = fold == 0 || values[i] > x->high ? values[i] : x->high;
 		}
 	}
-	if (fit_once(f, f->folds, values, e) < 0)
+	if (fit_once(f, f->data->folds, values, e) < 0)
 		return -1;
 	for (size_t i = 0; i < f->p->n_fit; i++)
 		f->p->fit[i].value = values[i];
-	out->mape = mape_of(f, f->folds, NO_GROUP, &count);
+	out->mape = mape_of(f, f->data->folds, NO_GROUP, &count);
 	sensitivities(f);
 	out->samples = f->n;
 	out->searches = f->n_groups;
@@ -312,12 +309,10 @@ static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
 	return 0;
 }
 
-int fit_run(struct fit_plan *p, struct machine_conf *conf, struct cases *sets, size_t n_sets, unsigned folds,
-            void (*progress)(void *arg, double part), void *arg, struct fit_report *out, struct err *e)
+int fit_run(struct fit_plan *p, struct machine_conf *conf, const struct fit_data *data, struct fit_report *out,
+            struct err *e)
 {
-	struct fitting f = {
-		.p = p, .conf = conf, .sets = sets, .n_sets = n_sets, .folds = folds, .progress = progress, .arg = arg
-	};
+	struct fitting f = { .p = p, .conf = conf, .data = data };
 	int rc;
 
 	memset(out, 0, sizeof *out);

@@ -56,9 +56,18 @@ struct fit_report {
 struct fit_plan *fit_plan_load(const char *path, struct machine_conf *conf, const struct kernels *k, struct err *e);
 void fit_plan_free(struct fit_plan *p);
 
-/* `progress` (may be NULL) is told how far it is, of 1. Leaves the fitted values in the configuration and launches. */
-int fit_run(struct fit_plan *p, struct machine_conf *conf, struct cases *sets, size_t n_sets, unsigned folds,
-            void (*progress)(void *arg, double part), void *arg, struct fit_report *out, struct err *e);
+/* What it is fitted to. */
+struct fit_data {
+	struct cases *sets; /* launches of theirs get the fitted values */
+	size_t n_sets;
+	unsigned folds;                           /* of the cross-validation; 0: none */
+	void (*progress)(void *arg, double part); /* is told how far it is, of 1; may be NULL */
+	void *arg;
+};
+
+/* Leaves the fitted values in the configuration and the launches. */
+int fit_run(struct fit_plan *p, struct machine_conf *conf, const struct fit_data *data, struct fit_report *out,
+            struct err *e);
 
 uint64_t fit_round(uint64_t v); /* to four significant digits */
 

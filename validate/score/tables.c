@@ -511,12 +511,18 @@ static int count_rows(struct input *in, size_t *n, struct err *e)
 	return rc;
 }
 
-int tables_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, const struct tables_opts *o,
-                struct arena *a, struct cases *out, struct tables_stats *st, struct err *e)
+int tables_read(struct input *in, const struct tables_device *d, const struct tables_opts *o, struct arena *a,
+                struct cases *out, struct tables_stats *st, struct err *e)
 {
-	struct table t = {
-		.name = input_name(in), .m = m, .gpu = machine_gpu(m), .k = k, .o = o, .st = st, .out = out, .a = a
-	};
+	const struct machine_cfg *m = d->machine;
+	struct table t = { .name = input_name(in),
+		           .m = m,
+		           .gpu = machine_gpu(m),
+		           .k = d->kernels,
+		           .o = o,
+		           .st = st,
+		           .out = out,
+		           .a = a };
 	struct op_stream *s = &out->stream;
 	size_t n;
 	int rc = -1;

@@ -30,12 +30,17 @@ struct tables_opts {
 	uint32_t every;  /* one of so many rows, by a hash of the row; 0 or 1: all */
 	bool others;     /* all but those */
 };
+/* What the rows are to be times of. */
+struct tables_device {
+	const struct machine_cfg *machine;
+	const struct kernels *kernels;
+};
 struct tables_stats {
 	size_t rows, read, host_bound, no_rule;
 };
 
 /* Reads, lays out, moves and times: `out` is ready for scores. The arena must outlive it. */
-int tables_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, const struct tables_opts *o,
-                struct arena *a, struct cases *out, struct tables_stats *st, struct err *e);
+int tables_read(struct input *in, const struct tables_device *d, const struct tables_opts *o, struct arena *a,
+                struct cases *out, struct tables_stats *st, struct err *e);
 
 #endif

@@ -182,7 +182,7 @@ TEST(profiled_launches_lend_their_counters_and_are_no_kernels)
 	CHECK((rules = rules_parse(table, strlen(table), "table", &b.e)) != NULL);
 	CHECK((c = counters_load(b.db, &b.e)) != NULL);
 	CHECK_OK(roof_load(NULL, &b.t, &roof, &b.e), b.e);
-	CHECK_OK(bound_trace(&b.t, rules, c, &roof, &rule, b.a, &out, &b.e), b.e);
+	CHECK_OK(bound_trace(&b.t, &(struct bound_criteria){ rules, c, &roof, &rule }, b.a, &out, &b.e), b.e);
 	CHECK_U64(out.count, 4);
 	CHECK_U64(out.ns, 4600);
 	CHECK_U64(out.counted_ns, 3300);
@@ -237,8 +237,8 @@ TEST(piece_by_piece_the_sums_are_those_of_the_whole)
 	for (int i = 0; i < 2; i++)
 		CHECK((c[i] = counters_load(b.db, &b.e)) != NULL);
 	CHECK_OK(roof_load(NULL, &b.t, &roof, &b.e), b.e);
-	CHECK_OK(bound_trace(&b.t, rules, c[0], &roof, &rule, b.a, &whole, &b.e), b.e);
-	CHECK((x = bound_begin(rules, c[1], &roof, &rule, b.a, &sum, &b.e)) != NULL);
+	CHECK_OK(bound_trace(&b.t, &(struct bound_criteria){ rules, c[0], &roof, &rule }, b.a, &whole, &b.e), b.e);
+	CHECK((x = bound_begin(&(struct bound_criteria){ rules, c[1], &roof, &rule }, b.a, &sum, &b.e)) != NULL);
 	for (size_t i = 0; i < b.t.n_launches; i++)
 		add_one(x, &b.t, i, &b.e);
 	CHECK_OK(bound_end(x, &b.t, &b.e), b.e);

@@ -49,7 +49,8 @@ static int read_text(struct bed *b, const char *text, const struct tables_opts *
 {
 	static const struct tables_opts all;
 	struct input *in = input_mem(text, strlen(text), "t.csv", &b->e);
-	int rc = in ? tables_read(in, &b->conf->cfg, b->k, o ? o : &all, b->a, &b->set, &b->st, &b->e) : -1;
+	const struct tables_device d = { &b->conf->cfg, b->k };
+	int rc = in ? tables_read(in, &d, o ? o : &all, b->a, &b->set, &b->st, &b->e) : -1;
 
 	input_free(in);
 	return rc;
@@ -394,7 +395,8 @@ static void within(const char *device, const char *file, const char *cls, double
 	b.conf = machine_conf_load(conf, NULL, 0, &b.e);
 	CHECK_OK(b.conf ? 0 : -1, b.e);
 	in = input_open(path, &b.e);
-	CHECK_OK(in ? tables_read(in, &b.conf->cfg, b.k, &o, b.a, &b.set, &b.st, &b.e) : -1, b.e);
+	CHECK_OK(in ? tables_read(in, &(struct tables_device){ &b.conf->cfg, b.k }, &o, b.a, &b.set, &b.st, &b.e) : -1,
+	         b.e);
 	input_free(in);
 	CHECK_U64(b.st.read, b.set.n);
 	n = score_samples(&b.set, 1, NULL, SCORE_CLASS, b.a, &s, &b.e);

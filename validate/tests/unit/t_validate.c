@@ -223,7 +223,7 @@ TEST(a_fit_finds_the_value_the_samples_were_made_with)
 		b.set.v[i].measured_ns = b.set.v[i].time.total / 1000;
 	p = plan(&b, "calibrate: 1\nfit:\n- {key: gpu.launch, from: 200 ns, to: 3 us, start: 2 us, reason: test}\n");
 	CHECK_OK(p ? 0 : -1, b.e);
-	CHECK_OK(fit_run(p, b.conf, &b.set, 1, 3, NULL, NULL, &r, &b.e), b.e);
+	CHECK_OK(fit_run(p, b.conf, &(struct fit_data){ .sets = &b.set, .n_sets = 1, .folds = 3 }, &r, &b.e), b.e);
 	CHECK(p->fit[0].value >= 697 * PS_NS && p->fit[0].value <= 703 * PS_NS);
 	/* Measured times are whole nanoseconds, so folds may lie beside the value by one. */
 	CHECK(p->fit[0].low <= p->fit[0].value + PS_NS && p->fit[0].value <= p->fit[0].high + PS_NS);
