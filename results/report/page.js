@@ -213,37 +213,60 @@ function trust(lines) {
 	return box;
 }
 
+/* A row a run, and above them what was measured, where all are of one workload. */
+function overviewRows(runs) {
+	const first = runs[0];
+	const rows = runs.map((r) => ({
+		label:
+			`run ${r.id} on ${short(r.name, 40)}` +
+			(runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : ''),
+		what: 'simulated',
+		us: r.total_us,
+		text: us(r.total_us),
+		roof: r.roofline_us,
+		rooft: us(r.roofline_us),
+	}));
+	if (!runs.every((r) => r.workload_id === first.workload_id && r.from === first.from)) return rows;
+	const measured = [
+		['measured, GPU kernels', first.kernels_us],
+		['measured, copies and sets too', first.measured_us],
+	].map(([label, time]) => ({
+		label,
+		what: 'measured',
+		us: time,
+		text: us(time),
+		roof: null,
+		rooft: '–',
+	}));
+	return measured.concat(rows);
+}
+
+function overviewBars() {
+	return {
+		mark: { type: 'bar', height: 18 },
+		encoding: {
+			x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
+			color: {
+				field: 'what',
+				type: 'nominal',
+				legend: null,
+				scale: {
+					domain: ['measured', 'simulated'],
+					range: ['var(--measured)', 'var(--simulated)'],
+				},
+			},
+			tooltip: tips([
+				['label', 'of'],
+				['text', 'time'],
+				['rooft', 'roofline'],
+			]),
+		},
+	};
+}
+
 /* Runs over one workload beside each other, when there are several. */
 function overview(runs) {
-	const rows = [],
-		first = runs[0];
-	for (const r of runs) {
-		const label =
-			`run ${r.id} on ${short(r.name, 40)}` +
-			(runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : '');
-		rows.push({
-			label,
-			what: 'simulated',
-			us: r.total_us,
-			text: us(r.total_us),
-			roof: r.roofline_us,
-			rooft: us(r.roofline_us),
-		});
-	}
-	if (runs.every((r) => r.workload_id === first.workload_id && r.from === first.from))
-		rows.unshift(
-			...[
-				['measured, GPU kernels', first.kernels_us],
-				['measured, copies and sets too', first.measured_us],
-			].map(([label, time]) => ({
-				label,
-				what: 'measured',
-				us: time,
-				text: us(time),
-				roof: null,
-				rooft: '–',
-			})),
-		);
+	const rows = overviewRows(runs);
 	return card(
 		'Runs side by side',
 		'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
@@ -260,26 +283,7 @@ function overview(runs) {
 				},
 			},
 			layer: [
-				{
-					mark: { type: 'bar', height: 18 },
-					encoding: {
-						x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
-						color: {
-							field: 'what',
-							type: 'nominal',
-							legend: null,
-							scale: {
-								domain: ['measured', 'simulated'],
-								range: ['var(--measured)', 'var(--simulated)'],
-							},
-						},
-						tooltip: tips([
-							['label', 'of'],
-							['text', 'time'],
-							['rooft', 'roofline'],
-						]),
-					},
-				},
+				overviewBars(),
 				{
 					mark: { type: 'tick', thickness: 2, height: 24, color: 'var(--mark)' },
 					encoding: { x: { field: 'roof', type: 'quantitative' } },
@@ -290,6 +294,25 @@ function overview(runs) {
 				},
 			],
 		}),
+	);
+}
+
+/* Who made the page, and of what. */
+function showFooter(program) {
+	const licences = el(
+		'details',
+		'',
+		el('summary', '', 'Licences of the chart library'),
+		el('pre', '', document.getElementById('licences').textContent.trim()),
+	);
+	document.querySelector('footer').append(
+		el(
+			'p',
+			'',
+			`Made by ${program}. Charts by Vega ${vega.version} and Vega-Lite ` +
+				`${vegaLite.version}. This file is whole: it asks nothing of any network.`,
+		),
+		licences,
 	);
 }
 
@@ -312,21 +335,7 @@ function show() {
 	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id} on ${r.name}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 
-	const licences = el(
-		'details',
-		'',
-		el('summary', '', 'Licences of the chart library'),
-		el('pre', '', document.getElementById('licences').textContent.trim()),
-	);
-	document.querySelector('footer').append(
-		el(
-			'p',
-			'',
-			`Made by ${data.program}. Charts by Vega ${vega.version} and Vega-Lite ` +
-				`${vegaLite.version}. This file is whole: it asks nothing of any network.`,
-		),
-		licences,
-	);
+	showFooter(data.program);
 	Promise.all(drawing).then(() => {
 		document.body.dataset.ready = 'yes';
 	});

@@ -60,19 +60,12 @@ const OP_TIPS = [
 
 /* --- totals ------------------------------------------------------------------------------------------------ */
 
-function runTiles(r) {
+/* Times of the GPU that was traced, where they are known, beside the simulated one. */
+function measuredTiles(r) {
 	/* What was carried along has no simulated time to stand beside; which part of it is kernels is not stored. */
 	const ratio = (measured) => (r.total_us > 0 ? times(measured / r.total_us) : '–'),
 		kernels = r.carried_us > 0 ? '' : `${ratio(r.kernels_us)} the simulated time; `;
-	return el(
-		'div',
-		'tiles',
-		tile(us(r.total_us), 'simulated', r.fidelity === 'analytic' ? 'in closed form' : null),
-		tile(
-			us(r.roofline_us),
-			`roofline, bound by ${r.roofline_bound}`,
-			r.roofline_us > 0 ? `the run is ${pct(100 * (r.total_us / r.roofline_us - 1))} above it` : null,
-		),
+	return [
 		r.kernels_us > 0
 			? tile(
 					us(r.kernels_us),
@@ -84,10 +77,23 @@ function runTiles(r) {
 			? tile(
 					us(r.wall_us),
 					'measured, wall',
-					`${times(Math.max(0, r.wall_us - r.carried_us) / r.total_us)} the ` +
-						`simulated time`,
+					`${times(Math.max(0, r.wall_us - r.carried_us) / r.total_us)} the simulated time`,
 				)
 			: null,
+	];
+}
+
+function runTiles(r) {
+	return el(
+		'div',
+		'tiles',
+		tile(us(r.total_us), 'simulated', r.fidelity === 'analytic' ? 'in closed form' : null),
+		tile(
+			us(r.roofline_us),
+			`roofline, bound by ${r.roofline_bound}`,
+			r.roofline_us > 0 ? `the run is ${pct(100 * (r.total_us / r.roofline_us - 1))} above it` : null,
+		),
+		...measuredTiles(r),
 		tile(
 			bytes(r.dram_read_bytes + r.dram_write_bytes),
 			'through DRAM',
@@ -116,45 +122,79 @@ function runFacts(r) {
 
 /* --- by kind ----------------------------------------------------------------------------------------------- */
 
-function kindsChart(r, id) {
-	const measured = r.kinds.some((k) => k.measured_us > 0);
-	const kinds = r.kinds
+/* Text on the right of a bar. */
+const BESIDE_BAR = { type: 'text', align: 'left', dx: 4, fontSize: 11, color: 'var(--soft)' };
+
+/* Kinds that take time here or took it on the GPU, the longest first. */
+function kindsWithTime(r) {
+	return r.kinds
 		.filter((k) => k.us > 0 || k.measured_us > 0)
 		.sort(
 			(a, b) =>
 				Math.max(b.us, b.measured_us) - Math.max(a.us, a.measured_us) ||
 				(a.kind < b.kind ? -1 : 1),
 		);
+}
+
+/* A bar a kind, and one above it where the workload was measured. */
+function kindRows(kinds, measured) {
 	const rows = [];
 	for (const k of kinds) {
+		const ratio = k.us > 0 ? times(k.measured_us / k.us) : '–';
 		const common = {
 			kind: k.kind,
 			t_ops: num(k.ops),
 			t_us: us(k.us),
 			t_measured: us(k.measured_us),
-			t_ratio: k.us > 0 ? times(k.measured_us / k.us) : '–',
+			t_ratio: ratio,
 		};
 		if (measured)
-			rows.push(
-				Object.assign(
-					{ what: 'measured on the GPU', us: k.measured_us, text: num(k.measured_us) },
-					common,
-				),
-			);
-		rows.push(
-			Object.assign(
-				{
-					what: 'simulated',
-					us: k.us,
-					text:
-						num(k.us) +
-						(measured && k.us > 0 ? `  (${times(k.measured_us / k.us)})` : ''),
-				},
-				common,
-			),
-		);
+			rows.push({
+				what: 'measured on the GPU',
+				us: k.measured_us,
+				text: num(k.measured_us),
+				...common,
+			});
+		rows.push({
+			what: 'simulated',
+			us: k.us,
+			text: num(k.us) + (measured && k.us > 0 ? `  (${ratio})` : ''),
+			...common,
+		});
 	}
-	const what = measured ? ['measured on the GPU', 'simulated'] : ['simulated'];
+	return rows;
+}
+
+function kindBars(measured, what) {
+	return {
+		mark: 'bar',
+		encoding: {
+			color: {
+				field: 'what',
+				type: 'nominal',
+				legend: { title: null, orient: 'top' },
+				scale: {
+					domain: what,
+					range: measured
+						? ['var(--measured)', 'var(--simulated)']
+						: ['var(--simulated)'],
+				},
+			},
+			tooltip: tips([
+				['kind', 'kind'],
+				['t_ops', 'ops'],
+				['t_us', 'simulated'],
+				['t_measured', 'measured'],
+				['t_ratio', 'measured / simulated'],
+			]),
+		},
+	};
+}
+
+function kindsChart(r, id) {
+	const measured = r.kinds.some((k) => k.measured_us > 0),
+		kinds = kindsWithTime(r),
+		what = measured ? ['measured on the GPU', 'simulated'] : ['simulated'];
 	return card(
 		'Time by kind of op',
 		measured
@@ -164,7 +204,7 @@ function kindsChart(r, id) {
 		chart(id + '-kinds', {
 			width: WIDTH - 240,
 			height: { step: measured ? 15 : 22 },
-			data: { values: rows },
+			data: { values: kindRows(kinds, measured) },
 			encoding: {
 				y: {
 					field: 'kind',
@@ -175,77 +215,80 @@ function kindsChart(r, id) {
 				yOffset: { field: 'what', type: 'nominal', scale: { domain: what } },
 				x: { field: 'us', type: 'quantitative', axis: { title: 'time (µs)' } },
 			},
-			layer: [
-				{
-					mark: 'bar',
-					encoding: {
-						color: {
-							field: 'what',
-							type: 'nominal',
-							legend: { title: null, orient: 'top' },
-							scale: {
-								domain: what,
-								range: measured
-									? ['var(--measured)', 'var(--simulated)']
-									: ['var(--simulated)'],
-							},
-						},
-						tooltip: tips([
-							['kind', 'kind'],
-							['t_ops', 'ops'],
-							['t_us', 'simulated'],
-							['t_measured', 'measured'],
-							['t_ratio', 'measured / simulated'],
-						]),
-					},
-				},
-				{
-					mark: {
-						type: 'text',
-						align: 'left',
-						dx: 4,
-						fontSize: 11,
-						color: 'var(--soft)',
-					},
-					encoding: { text: { field: 'text' } },
-				},
-			],
+			layer: [kindBars(measured, what), { mark: BESIDE_BAR, encoding: { text: { field: 'text' } } }],
 		}),
 	);
 }
 
 /* --- stalls ------------------------------------------------------------------------------------------------ */
 
-function stallsChart(r, id) {
-	const order = r.resources
+/* The parts of one bar that fills the width: what `total` was waited for, by the resources of `order`. */
+function stallParts(r, order, label, total, of) {
+	const parts = [];
+	let from = 0;
+	for (const i of order) {
+		const v = of(i);
+		if (v > 0) {
+			parts.push({
+				label,
+				resource: r.resources[i].name,
+				from: from / total,
+				to: (from + v) / total,
+				t_us: us(v),
+				t_share: pct((100 * v) / total),
+			});
+			from += v;
+		}
+	}
+	return parts;
+}
+
+function stallBars(rows, names) {
+	return {
+		data: { values: rows },
+		mark: { type: 'bar', height: 16, cornerRadiusEnd: 0, stroke: 'var(--card)', strokeWidth: 1 },
+		encoding: {
+			x: {
+				field: 'from',
+				type: 'quantitative',
+				scale: { domain: [0, 1] },
+				axis: { title: 'share of the time', format: '.0%' },
+			},
+			x2: { field: 'to' },
+			color: {
+				field: 'resource',
+				type: 'nominal',
+				legend: { title: null, orient: 'top', columns: 12 },
+				scale: { domain: names, range: names.map((n, i) => color(i)) },
+			},
+			tooltip: tips([
+				['label', 'kind'],
+				['resource', 'waited for'],
+				['t_us', 'time'],
+				['t_share', 'share'],
+			]),
+		},
+	};
+}
+
+/* Resources that anything waited for, the longest first. */
+function stallOrder(r) {
+	return r.resources
 		.map((x, i) => i)
 		.filter((i) => r.resources[i].stall_us > 0)
 		.sort((a, b) => r.resources[b].stall_us - r.resources[a].stall_us);
-	const names = order.map((i) => r.resources[i].name);
-	const kinds = r.kinds.filter((k) => k.us > 0);
-	const rows = [],
-		totals = [];
-	const add = (label, total, of) => {
-		let from = 0;
-		for (const i of order) {
-			const v = of(i);
-			if (v > 0) {
-				rows.push({
-					label,
-					resource: r.resources[i].name,
-					from: from / total,
-					to: (from + v) / total,
-					t_us: us(v),
-					t_share: pct((100 * v) / total),
-				});
-				from += v;
-			}
-		}
-		totals.push({ label, text: us(total) });
-	};
+}
+
+function stallsChart(r, id) {
+	const order = stallOrder(r),
+		kinds = r.kinds.filter((k) => k.us > 0);
 	if (!order.length) return null;
-	add('all ops', r.total_us, (i) => r.resources[i].stall_us);
-	for (const k of kinds) add(k.kind, k.us, (i) => k.stalls[i]);
+	const rows = stallParts(r, order, 'all ops', r.total_us, (i) => r.resources[i].stall_us).concat(
+		...kinds.map((k) => stallParts(r, order, k.kind, k.us, (i) => k.stalls[i])),
+	);
+	const totals = [{ label: 'all ops', text: us(r.total_us) }].concat(
+		kinds.map((k) => ({ label: k.kind, text: us(k.us) })),
+	);
 	return card(
 		'What the time was waited for',
 		'Every picosecond of a run is put down to one resource; the shares of each kind of op, its time ' +
@@ -260,37 +303,10 @@ function stallsChart(r, id) {
 				),
 			},
 			layer: [
-				{
-					data: { values: rows },
-					mark: {
-						type: 'bar',
-						height: 16,
-						cornerRadiusEnd: 0,
-						stroke: 'var(--card)',
-						strokeWidth: 1,
-					},
-					encoding: {
-						x: {
-							field: 'from',
-							type: 'quantitative',
-							scale: { domain: [0, 1] },
-							axis: { title: 'share of the time', format: '.0%' },
-						},
-						x2: { field: 'to' },
-						color: {
-							field: 'resource',
-							type: 'nominal',
-							legend: { title: null, orient: 'top', columns: 12 },
-							scale: { domain: names, range: names.map((n, i) => color(i)) },
-						},
-						tooltip: tips([
-							['label', 'kind'],
-							['resource', 'waited for'],
-							['t_us', 'time'],
-							['t_share', 'share'],
-						]),
-					},
-				},
+				stallBars(
+					rows,
+					order.map((i) => r.resources[i].name),
+				),
 				{
 					data: { values: totals },
 					mark: { type: 'text', align: 'left', fontSize: 11, color: 'var(--soft)' },
@@ -303,136 +319,128 @@ function stallsChart(r, id) {
 
 /* --- limits ------------------------------------------------------------------------------------------------ */
 
+const gainText = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`);
+
 /* Gains too small to see are in the table only. */
+function limitRows(r) {
+	return r.limits.rows
+		.filter((x) => x.gain !== null && Math.abs(x.gain) >= 5e-4)
+		.map((x) => ({
+			key: x.key,
+			gain: x.gain,
+			at: Math.max(x.gain, 0),
+			text: gainText(x),
+			t_now: x.now,
+			t_then: x.then,
+			t_us: us(x.us),
+			t_step: pct(100 * x.step),
+		}));
+}
+
+function limitBars(rows, per, id) {
+	return chart(id + '-limits', {
+		width: WIDTH - 240,
+		height: { step: 20 },
+		data: { values: rows },
+		encoding: {
+			y: namesDown(
+				'key',
+				rows.map((x) => x.key),
+			),
+		},
+		layer: [
+			{
+				mark: { type: 'bar', color: 'var(--simulated)' },
+				encoding: {
+					x: {
+						field: 'gain',
+						type: 'quantitative',
+						axis: { title: 'time saved', format: '.1%' },
+					},
+					tooltip: tips([
+						['key', 'parameter'],
+						['t_now', 'from'],
+						['t_then', 'to'],
+						['t_step', 'step'],
+						['t_us', 'time'],
+						['text', `saved per ${per}`],
+					]),
+				},
+			},
+			{
+				mark: BESIDE_BAR,
+				encoding: { x: { field: 'at', type: 'quantitative' }, text: { field: 'text' } },
+			},
+		],
+	});
+}
+
+function limitTable(r, per) {
+	return table(
+		[
+			{ title: 'parameter', text: true },
+			{ title: 'now' },
+			{ title: 'then' },
+			{ title: 'step' },
+			{ title: 'time µs' },
+			{ title: `saved per ${per}` },
+			{ title: 'note', text: true, long: true },
+		],
+		r.limits.rows.map((x) => [
+			x.key,
+			x.now,
+			x.then,
+			pct(100 * x.step),
+			x.us === null ? '–' : num(x.us),
+			gainText(x),
+			x.refused || '',
+		]),
+	);
+}
+
 function limitsChart(r, id) {
 	if (!r.limits) return null;
 	const per = pct(100 * r.limits.per),
-		gain = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`),
-		bars = r.limits.rows.filter((x) => x.gain !== null && Math.abs(x.gain) >= 5e-4);
-	const rows = bars.map((x) => ({
-		key: x.key,
-		gain: x.gain,
-		at: Math.max(x.gain, 0),
-		text: gain(x),
-		t_now: x.now,
-		t_then: x.then,
-		t_us: us(x.us),
-		t_step: pct(100 * x.step),
-	}));
+		rows = limitRows(r);
 	return card(
 		`What ${per} more of each resource buys`,
 		'The same run with one parameter a step further, alone: how much of the time that saves, scaled to ' +
 			`${per} more of it (of a latency: less). Two that only pay together show no gain here.`,
-		rows.length
-			? chart(id + '-limits', {
-					width: WIDTH - 240,
-					height: { step: 20 },
-					data: { values: rows },
-					encoding: {
-						y: namesDown(
-							'key',
-							rows.map((x) => x.key),
-						),
-					},
-					layer: [
-						{
-							mark: { type: 'bar', color: 'var(--simulated)' },
-							encoding: {
-								x: {
-									field: 'gain',
-									type: 'quantitative',
-									axis: { title: 'time saved', format: '.1%' },
-								},
-								tooltip: tips([
-									['key', 'parameter'],
-									['t_now', 'from'],
-									['t_then', 'to'],
-									['t_step', 'step'],
-									['t_us', 'time'],
-									['text', `saved per ${per}`],
-								]),
-							},
-						},
-						{
-							mark: {
-								type: 'text',
-								align: 'left',
-								dx: 4,
-								fontSize: 11,
-								color: 'var(--soft)',
-							},
-							encoding: {
-								x: { field: 'at', type: 'quantitative' },
-								text: { field: 'text' },
-							},
-						},
-					],
-				})
-			: null,
-		el(
-			'div',
-			'scroll',
-			table(
-				[
-					{ title: 'parameter', text: true },
-					{ title: 'now' },
-					{ title: 'then' },
-					{ title: 'step' },
-					{ title: 'time µs' },
-					{ title: `saved per ${per}` },
-					{ title: 'note', text: true, long: true },
-				],
-				r.limits.rows.map((x) => [
-					x.key,
-					x.now,
-					x.then,
-					pct(100 * x.step),
-					x.us === null ? '–' : num(x.us),
-					gain(x),
-					x.refused || '',
-				]),
-			),
-		),
+		rows.length ? limitBars(rows, per, id) : null,
+		el('div', 'scroll', limitTable(r, per)),
 	);
 }
 
 /* --- longest ops ------------------------------------------------------------------------------------------- */
 
 function longestOps(r, ops) {
-	const top = ops
+	const columns = [
+		{ title: 'op' },
+		{ title: 'name', text: true, long: true },
+		{ title: 'kind', text: true },
+		{ title: 'layer' },
+		{ title: 'simulated µs' },
+		{ title: 'of all' },
+		{ title: 'measured µs' },
+		{ title: 'ratio' },
+		{ title: 'bound by', text: true },
+	];
+	const rows = ops
 		.filter((o) => o.us > 0)
 		.sort((a, b) => b.us - a.us || a.id - b.id)
-		.slice(0, 15);
-	const rows = top.map((o) => [
-		String(o.id),
-		o.name,
-		o.kind,
-		o.layer >= 0 ? String(o.layer) : '–',
-		num(o.us),
-		pct((100 * o.us) / r.total_us),
-		num(o.measured),
-		o.us > 0 && o.measured > 0 ? times(o.measured / o.us) : '–',
-		o.bound || '–',
-	]);
-	const scroll = el(
-		'div',
-		'scroll',
-		table(
-			[
-				{ title: 'op' },
-				{ title: 'name', text: true, long: true },
-				{ title: 'kind', text: true },
-				{ title: 'layer' },
-				{ title: 'simulated µs' },
-				{ title: 'of all' },
-				{ title: 'measured µs' },
-				{ title: 'ratio' },
-				{ title: 'bound by', text: true },
-			],
-			rows,
-		),
-	);
-	return card('Longest ops', null, scroll);
+		.slice(0, 15)
+		.map((o) => [
+			String(o.id),
+			o.name,
+			o.kind,
+			o.layer >= 0 ? String(o.layer) : '–',
+			num(o.us),
+			pct((100 * o.us) / r.total_us),
+			num(o.measured),
+			o.us > 0 && o.measured > 0 ? times(o.measured / o.us) : '–',
+			o.bound || '–',
+		]);
+	return card('Longest ops', null, el('div', 'scroll', table(columns, rows)));
 }
 
 function carriedOps(r, ops) {

@@ -101,10 +101,32 @@ const FIFTH_SCALE = { domain: FIFTHS, range: ['var(--q1)', 'var(--q2)', 'var(--q
 
 /* --- head -------------------------------------------------------------------------------------------------- */
 
-function sweepTiles(s, points) {
+/* The best value, the front and its knee. */
+function resultTiles(s, points) {
 	const goal = s.goals[0],
-		knee = points.find((p) => p.point === s.knee);
-	const tiles = [
+		knee = points.find((p) => p.point === s.knee),
+		values = points.map((p) => p.goals[0]);
+	if (!points.length) return [];
+	return [
+		tile(
+			valueText(goal.name, goal.more ? Math.max(...values) : Math.min(...values)),
+			`${goal.more ? 'most' : 'least'} ${short(goal.name, 40)}`,
+		),
+		tile(
+			num(points.filter((p) => p.front).length),
+			'designs on the front',
+			'that no other beats in every objective',
+		),
+		knee
+			? tile(valueText(goal.name, knee.goals[0]), 'at the knee of the front', `design ${knee.point}`)
+			: null,
+	];
+}
+
+function sweepTiles(s, points) {
+	return el(
+		'div',
+		'tiles',
 		tile(
 			num(s.done),
 			'designs simulated',
@@ -112,31 +134,12 @@ function sweepTiles(s, points) {
 				? `of ${num(s.asked)} asked for; the others are not in this file`
 				: `of ${num(s.asked)} asked for`,
 		),
-	];
-	if (s.failed) tiles.push(tile(num(s.failed), 'failed', 'with their reasons below'));
-	if (s.constraints.length)
-		tiles.push(tile(num(s.count), 'meet all constraints', short(s.constraints.join('; '), 80)));
-	if (points.length) {
-		const values = points.map((p) => p.goals[0]);
-		tiles.push(
-			tile(
-				valueText(goal.name, goal.more ? Math.max(...values) : Math.min(...values)),
-				`${goal.more ? 'most' : 'least'} ${short(goal.name, 40)}`,
-			),
-		);
-		tiles.push(
-			tile(
-				num(points.filter((p) => p.front).length),
-				'designs on the front',
-				'that no other beats in every objective',
-			),
-		);
-	}
-	if (knee)
-		tiles.push(
-			tile(valueText(goal.name, knee.goals[0]), 'at the knee of the front', `design ${knee.point}`),
-		);
-	return el('div', 'tiles', ...tiles);
+		s.failed ? tile(num(s.failed), 'failed', 'with their reasons below') : null,
+		s.constraints.length
+			? tile(num(s.count), 'meet all constraints', short(s.constraints.join('; '), 80))
+			: null,
+		...resultTiles(s, points),
+	);
 }
 
 function sweepFacts(s) {
@@ -164,35 +167,32 @@ function sweepFacts(s) {
 
 /* --- designs to copy --------------------------------------------------------------------------------------- */
 
+function designCard(s, d) {
+	/* In single quotes, where a shell takes nothing but a quote for itself. */
+	const sets = d.settings
+		.map(([key, value]) => `--set '${key}=${value}'`.replace(/[^\x20-\x7e]/g, '?'))
+		.join(' ');
+	const copies = el(
+		'span',
+		'row',
+		copyButton(() => d.yaml, 'copy YAML'),
+		copyButton(() => sets, 'copy --set'),
+	);
+	return el(
+		'div',
+		'card design',
+		el('div', 'row', el('h3', '', `Design ${d.point}: ${d.why}`), copies),
+		facts(d.settings.concat(s.goals.map((g, i) => [g.name, valueText(g.name, d.values[i])]))),
+		el('details', '', el('summary', '', 'show the YAML'), el('pre', '', d.yaml)),
+	);
+}
+
+/* Each design once, with all it is there for. */
 function designCards(s) {
 	const seen = new Map();
 	for (const d of s.designs)
 		if (seen.has(d.point)) seen.get(d.point).why += ', ' + d.why;
 		else seen.set(d.point, Object.assign({}, d));
-	const cards = [...seen.values()].map((d) => {
-		/* In single quotes, where a shell takes nothing but a quote for itself. */
-		const sets = d.settings
-			.map(([key, value]) => `--set '${key}=${value}'`.replace(/[^\x20-\x7e]/g, '?'))
-			.join(' ');
-		const open = el('details', '', el('summary', '', 'show the YAML'), el('pre', '', d.yaml));
-		return el(
-			'div',
-			'card design',
-			el(
-				'div',
-				'row',
-				el('h3', '', `Design ${d.point}: ${d.why}`),
-				el(
-					'span',
-					'row',
-					copyButton(() => d.yaml, 'copy YAML'),
-					copyButton(() => sets, 'copy --set'),
-				),
-			),
-			facts(d.settings.concat(s.goals.map((g, i) => [g.name, valueText(g.name, d.values[i])]))),
-			open,
-		);
-	});
 	return el(
 		'section',
 		'',
@@ -203,7 +203,7 @@ function designCards(s) {
 			`The whole machine as YAML: save it and run it with npusim run -c. Or take ${s.base} ` +
 				`with the settings as --set options.`,
 		),
-		el('div', 'designs', ...cards),
+		el('div', 'designs', ...[...seen.values()].map((d) => designCard(s, d))),
 	);
 }
 
@@ -223,19 +223,23 @@ function failuresCard(s) {
 	);
 }
 
-function showSweep(s, id) {
-	if (!s.count)
-		return [
-			sweepTiles(s, []),
-			trust(s.trust),
-			el('section', 'card', sweepFacts(s)),
-			card(
-				'No design to draw',
-				'No point of this sweep is done, meets its constraints and has a value for ' +
-					'every objective.',
-			),
-			failuresCard(s),
-		].filter((x) => x);
+/* No design to draw: what there is to say all the same. */
+function showEmptySweep(s) {
+	return [
+		sweepTiles(s, []),
+		trust(s.trust),
+		el('section', 'card', sweepFacts(s)),
+		card(
+			'No design to draw',
+			'No point of this sweep is done, meets its constraints and has a value for ' +
+				'every objective.',
+		),
+		failuresCard(s),
+	];
+}
+
+/* What is chosen in the front's picture stands out among the lines of the parallel coordinates. */
+function showDesigns(s, id) {
 	const points = readPoints(s);
 	let lines = null;
 	const choose = (chosen) => {
@@ -257,5 +261,9 @@ function showSweep(s, id) {
 		tornadoCard(s, id),
 		designCards(s),
 		failuresCard(s),
-	].filter((x) => x);
+	];
+}
+
+function showSweep(s, id) {
+	return (s.count ? showDesigns(s, id) : showEmptySweep(s)).filter((x) => x);
 }

@@ -50,19 +50,30 @@ function goalScale(points, g) {
 	return { at, ticks };
 }
 
-function parallelCard(s, points, id, onView) {
+/* The upright scales in the picture's order: axes first, then objectives; `place` is where a point lies on it. */
+function parallelScales(s, points) {
 	const axes = changing(s).filter((i) => !s.axes[i].follows);
 	/* An objective that only repeats an axis would be the same scale twice. */
 	const goals = s.goals
 		.map((g, i) => i)
 		.filter((i) => !axes.some((a) => sameAsAxis(s, points, a, (p) => p.goals[i])));
-	const scales = axes.map((i) => axisScale(s.axes[i])).concat(goals.map((i) => goalScale(points, i)));
-	const names = axes.map((i) => s.axes[i].key).concat(goals.map((i) => valueTitle(s.goals[i].name)));
-	if (names.length < 2) return null;
+	return axes
+		.map((i) => {
+			const { at, ticks } = axisScale(s.axes[i]);
+			return { name: s.axes[i].key, ticks, place: (p) => at(p.axes[i]) };
+		})
+		.concat(
+			goals.map((i) => {
+				const { at, ticks } = goalScale(points, i);
+				return { name: valueTitle(s.goals[i].name), ticks, place: (p) => at(p.goals[i]) };
+			}),
+		);
+}
+
+/* A point a scale; a design's make its line. */
+function parallelRows(s, points, scales) {
 	const fifth = fifths(points, 0, s.goals[0].more);
-	const rows = [],
-		ticks = [];
-	for (const p of points) {
+	return points.flatMap((p) => {
 		const common = {
 			p: p.point,
 			front: p.front ? 1 : 0,
@@ -71,124 +82,110 @@ function parallelCard(s, points, id, onView) {
 			t_goals: s.goals.map((g, i) => `${g.name} ${valueText(g.name, p.goals[i])}`).join(', '),
 			t_point: String(p.point),
 		};
-		axes.forEach((a, k) => rows.push(Object.assign({ k, v: scales[k].at(p.axes[a]) }, common)));
-		goals.forEach((g, i) =>
-			rows.push(
-				Object.assign(
-					{ k: axes.length + i, v: scales[axes.length + i].at(p.goals[g]) },
-					common,
-				),
-			),
-		);
-	}
-	scales.forEach((sc, k) => sc.ticks.forEach((t) => ticks.push({ k, v: t.v, text: t.text })));
+		return scales.map((scale, k) => ({ k, v: scale.place(p), ...common }));
+	});
+}
+
+/* What is chosen in the front's picture, else the front, stands out. */
+function parallelLines(s, points, scales) {
+	return {
+		data: { values: parallelRows(s, points, scales) },
+		mark: { type: 'line', strokeWidth: 1.3 },
+		encoding: {
+			detail: { field: 'p' },
+			order: { field: 'k', type: 'quantitative' },
+			color: {
+				field: 'q',
+				type: 'nominal',
+				scale: FIFTH_SCALE,
+				legend: {
+					title: short(s.goals[0].name, 40),
+					offset: 50,
+					symbolType: 'stroke',
+					symbolOpacity: 1,
+					symbolStrokeWidth: 3,
+				},
+			},
+			opacity: {
+				condition: [
+					{ test: 'chosen !== null && !chosen[datum.p]', value: 0.04 },
+					{ test: 'chosen !== null || datum.front === 1', value: 0.9 },
+				],
+				value: points.length > 400 ? 0.15 : 0.3,
+			},
+			tooltip: tips([
+				['t_point', 'design'],
+				['t_settings', 'settings'],
+				['t_goals', 'gives'],
+			]),
+		},
+	};
+}
+
+/* Ticks beside the scales, over the lines. */
+function parallelTicks(scales) {
+	const ticks = scales.flatMap((scale, k) => scale.ticks.map((t) => ({ k, v: t.v, text: t.text })));
+	return haloed(
+		{
+			data: { values: ticks },
+			mark: { type: 'text', align: 'right', dx: -6, fontSize: 11, color: 'var(--ink)' },
+			encoding: { text: { field: 'text' } },
+		},
+		4,
+	);
+}
+
+function parallelNames(scales) {
+	return {
+		data: { values: scales.map((scale, k) => ({ k, v: 1, text: short(scale.name, 28) })) },
+		mark: { type: 'text', dy: -16, fontSize: 12, fontWeight: 'bold', color: 'var(--ink)' },
+		encoding: { text: { field: 'text' } },
+	};
+}
+
+function parallelSpec(s, points, scales) {
 	const x = {
 		field: 'k',
 		type: 'quantitative',
-		scale: { domain: [0, names.length - 1], nice: false, zero: false },
+		scale: { domain: [0, scales.length - 1], nice: false, zero: false },
 		axis: null,
 	};
 	const y = { field: 'v', type: 'quantitative', scale: { domain: [0, 1] }, axis: null };
+	return {
+		width: WIDTH - 230,
+		height: 340,
+		padding: { left: 30, right: 10, top: 5, bottom: 5 },
+		params: [{ name: 'chosen', value: null }],
+		encoding: { x, y },
+		layer: [
+			{
+				data: { values: scales.map((scale, k) => ({ k, v: 0, to: 1 })) },
+				mark: { type: 'rule', color: 'var(--soft)', strokeWidth: 1 },
+				encoding: { y2: { field: 'to' } },
+			},
+			parallelLines(s, points, scales),
+			...parallelTicks(scales),
+			parallelNames(scales),
+		],
+	};
+}
+
+function parallelCard(s, points, id, onView) {
+	const scales = parallelScales(s, points);
+	if (scales.length < 2) return null;
 	return card(
 		'Parallel coordinates',
 		`A line is a design, through its settings and what came of them; coloured by ` +
 			`${short(s.goals[0].name, 40)}. What is chosen above stands out.`,
-		chart(
-			id + '-parallel',
-			{
-				width: WIDTH - 230,
-				height: 340,
-				padding: { left: 30, right: 10, top: 5, bottom: 5 },
-				params: [{ name: 'chosen', value: null }],
-				encoding: { x, y },
-				layer: [
-					{
-						data: { values: names.map((n, k) => ({ k, v: 0, to: 1 })) },
-						mark: { type: 'rule', color: 'var(--soft)', strokeWidth: 1 },
-						encoding: { y2: { field: 'to' } },
-					},
-					{
-						data: { values: rows },
-						mark: { type: 'line', strokeWidth: 1.3 },
-						encoding: {
-							detail: { field: 'p' },
-							order: { field: 'k', type: 'quantitative' },
-							color: {
-								field: 'q',
-								type: 'nominal',
-								scale: FIFTH_SCALE,
-								legend: {
-									title: short(s.goals[0].name, 40),
-									offset: 50,
-									symbolType: 'stroke',
-									symbolOpacity: 1,
-									symbolStrokeWidth: 3,
-								},
-							},
-							opacity: {
-								condition: [
-									{
-										test: 'chosen !== null && !chosen[datum.p]',
-										value: 0.04,
-									},
-									{
-										test: 'chosen !== null || datum.front === 1',
-										value: 0.9,
-									},
-								],
-								value: points.length > 400 ? 0.15 : 0.3,
-							},
-							tooltip: tips([
-								['t_point', 'design'],
-								['t_settings', 'settings'],
-								['t_goals', 'gives'],
-							]),
-						},
-					},
-					...haloed(
-						{
-							data: { values: ticks },
-							mark: {
-								type: 'text',
-								align: 'right',
-								dx: -6,
-								fontSize: 11,
-								color: 'var(--ink)',
-							},
-							encoding: { text: { field: 'text' } },
-						},
-						4
-					),
-					{
-						data: {
-							values: names.map((n, k) => ({ k, v: 1, text: short(n, 28) })),
-						},
-						mark: {
-							type: 'text',
-							dy: -16,
-							fontSize: 12,
-							fontWeight: 'bold',
-							color: 'var(--ink)',
-						},
-						encoding: { text: { field: 'text' } },
-					},
-				],
-			},
-			onView,
-		),
+		chart(id + '-parallel', parallelSpec(s, points, scales), onView),
 	);
 }
 
 /* --- what matters ------------------------------------------------------------------------------------------ */
 
-function tornadoCard(s, id) {
-	const goal = s.goals[0],
-		single = s.effects.filter((t) => t.a === t.b),
-		pairs = s.effects.filter((t) => t.a !== t.b);
-	if (!single.length)
-		return card('What matters', 'No axis takes more than one value: there is nothing to compare.');
-	const names = single.map((t) => s.axes[t.a].key),
-		bars = [],
+/* From the mean of all to the least and to the largest mean of an axis' values, each end named. */
+function tornadoRows(s, single) {
+	const bars = [],
 		labels = [];
 	for (const t of single) {
 		const key = s.axes[t.a].key,
@@ -199,73 +196,85 @@ function tornadoCard(s, id) {
 				t_share: pct(100 * t.share),
 			};
 		bars.push(
-			Object.assign({ from: s.mean, to: t.low, side: 'least mean' }, tip),
-			Object.assign({ from: s.mean, to: t.high, side: 'largest mean' }, tip),
+			{ from: s.mean, to: t.low, side: 'least mean', ...tip },
+			{ from: s.mean, to: t.high, side: 'largest mean', ...tip },
 		);
 		labels.push(
 			{ key, v: t.low, text: `${t.at_low}: ${num(t.low)}`, left: 1 },
 			{ key, v: t.high, text: `${t.at_high}: ${num(t.high)}`, left: 0 },
 		);
 	}
+	return { bars, labels };
+}
+
+function tornadoBars(goal, bars) {
 	const [lo, hi] = span(bars.map((b) => b.to)),
-		room = (hi - lo || 1) * 0.24;
-	const y = namesDown('key', names);
-	const good = ['var(--c3)', 'var(--c2)'];
-	const tornado = chart(id + '-tornado', {
+		room = (hi - lo || 1) * 0.24,
+		good = ['var(--c3)', 'var(--c2)'];
+	return {
+		data: { values: bars },
+		mark: { type: 'bar', height: 20, cornerRadiusEnd: 2 },
+		encoding: {
+			x: {
+				field: 'from',
+				type: 'quantitative',
+				scale: { domain: [lo - room, hi + room], zero: false, nice: false },
+				axis: { title: `mean ${valueTitle(goal.name)}`, format: ',~r', tickCount: 8 },
+			},
+			x2: { field: 'to' },
+			color: {
+				field: 'side',
+				type: 'nominal',
+				legend: { title: null, orient: 'top' },
+				scale: {
+					domain: ['least mean', 'largest mean'],
+					range: goal.more ? good.slice().reverse() : good,
+				},
+			},
+			tooltip: tips([
+				['key', 'axis'],
+				['t_low', 'least mean'],
+				['t_high', 'largest mean'],
+				['t_share', 'of the variance'],
+			]),
+		},
+	};
+}
+
+function tornadoNames(labels, left) {
+	return {
+		data: { values: labels.filter((l) => !l.left === !left) },
+		mark: { type: 'text', align: left ? 'right' : 'left', dx: left ? -6 : 6, fontSize: 11.5 },
+		encoding: { x: { field: 'v', type: 'quantitative' }, text: { field: 'text' } },
+	};
+}
+
+function tornadoChart(s, single, id) {
+	const { bars, labels } = tornadoRows(s, single),
+		y = namesDown(
+			'key',
+			single.map((t) => s.axes[t.a].key),
+		);
+	return chart(id + '-tornado', {
 		width: WIDTH - 240,
 		height: { step: 40 },
 		encoding: { y },
 		layer: [
-			{
-				data: { values: bars },
-				mark: { type: 'bar', height: 20, cornerRadiusEnd: 2 },
-				encoding: {
-					x: {
-						field: 'from',
-						type: 'quantitative',
-						scale: { domain: [lo - room, hi + room], zero: false, nice: false },
-						axis: {
-							title: `mean ${valueTitle(goal.name)}`,
-							format: ',~r',
-							tickCount: 8,
-						},
-					},
-					x2: { field: 'to' },
-					color: {
-						field: 'side',
-						type: 'nominal',
-						legend: { title: null, orient: 'top' },
-						scale: {
-							domain: ['least mean', 'largest mean'],
-							range: goal.more ? good.slice().reverse() : good,
-						},
-					},
-					tooltip: tips([
-						['key', 'axis'],
-						['t_low', 'least mean'],
-						['t_high', 'largest mean'],
-						['t_share', 'of the variance'],
-					]),
-				},
-			},
+			tornadoBars(s.goals[0], bars),
 			{
 				data: { values: [{ v: s.mean }] },
 				mark: { type: 'rule', color: 'var(--ink)', strokeWidth: 1.2 },
 				encoding: { x: { field: 'v', type: 'quantitative' }, y: null },
 			},
-			{
-				data: { values: labels.filter((l) => l.left) },
-				mark: { type: 'text', align: 'right', dx: -6, fontSize: 11.5 },
-				encoding: { x: { field: 'v', type: 'quantitative' }, text: { field: 'text' } },
-			},
-			{
-				data: { values: labels.filter((l) => !l.left) },
-				mark: { type: 'text', align: 'left', dx: 6, fontSize: 11.5 },
-				encoding: { x: { field: 'v', type: 'quantitative' }, text: { field: 'text' } },
-			},
+			tornadoNames(labels, true),
+			tornadoNames(labels, false),
 		],
 	});
-	const terms = s.effects
+}
+
+/* The largest shares of the variance, of single axes and of two together. */
+function shareRows(s) {
+	return s.effects
 		.filter((t) => t.a === t.b || Math.abs(t.share) >= 0.001)
 		.sort((a, b) => b.share - a.share)
 		.slice(0, 12)
@@ -275,14 +284,36 @@ function tornadoCard(s, id) {
 			what: t.a === t.b ? 'alone' : 'two together',
 			text: pct(100 * t.share),
 		}));
-	const shares = chart(id + '-shares', {
+}
+
+function shareBars(pairs) {
+	return {
+		mark: { type: 'bar', height: 15 },
+		encoding: {
+			color: {
+				field: 'what',
+				type: 'nominal',
+				scale: { domain: ['alone', 'two together'], range: ['var(--c1)', 'var(--c4)'] },
+				legend: pairs ? { title: null, orient: 'top' } : null,
+			},
+			tooltip: tips([
+				['key', 'axis'],
+				['text', 'of the variance'],
+			]),
+		},
+	};
+}
+
+function sharesChart(s, pairs, id) {
+	const rows = shareRows(s);
+	return chart(id + '-shares', {
 		width: WIDTH - 330,
 		height: { step: 26 },
-		data: { values: terms },
+		data: { values: rows },
 		encoding: {
 			y: namesDown(
 				'key',
-				terms.map((t) => t.key),
+				rows.map((t) => t.key),
 				{ labelLimit: 240 },
 			),
 			x: {
@@ -292,42 +323,33 @@ function tornadoCard(s, id) {
 			},
 		},
 		layer: [
-			{
-				mark: { type: 'bar', height: 15 },
-				encoding: {
-					color: {
-						field: 'what',
-						type: 'nominal',
-						scale: {
-							domain: ['alone', 'two together'],
-							range: ['var(--c1)', 'var(--c4)'],
-						},
-						legend: pairs.length ? { title: null, orient: 'top' } : null,
-					},
-					tooltip: tips([
-						['key', 'axis'],
-						['text', 'of the variance'],
-					]),
-				},
-			},
+			shareBars(pairs),
 			{
 				mark: { type: 'text', align: 'left', dx: 5, fontSize: 11.5 },
 				encoding: { text: { field: 'text' } },
 			},
 		],
 	});
+}
+
+function tornadoCard(s, id) {
+	const goal = s.goals[0],
+		single = s.effects.filter((t) => t.a === t.b),
+		pairs = s.effects.length > single.length;
+	if (!single.length)
+		return card('What matters', 'No axis takes more than one value: there is nothing to compare.');
 	return card(
 		`What moves ${short(goal.name, 40)}`,
 		`For each axis the values with the least and the largest mean over all that the other axes do; ` +
 			`the upright line is the mean of all, ${valueText(goal.name, s.mean)}.` +
 			(s.whole ? '' : ' The designs are no whole grid: shares of the variance need not add up.'),
-		tornado,
+		tornadoChart(s, single, id),
 		el(
 			'p',
 			'soft',
 			'How much of the variance each axis explains' +
-				(pairs.length ? ', and what two explain together beyond each alone:' : ':'),
+				(pairs ? ', and what two explain together beyond each alone:' : ':'),
 		),
-		shares,
+		sharesChart(s, pairs, id),
 	);
 }

@@ -63,11 +63,9 @@ function frontColor(s, points) {
 	return { of: (p) => fifth(p.goals[2]), title: valueTitle(goal.name), scale: FIFTH_SCALE };
 }
 
-function frontCard(s, points, id, onChoice) {
-	const x = frontX(s),
-		c = frontColor(s, points),
-		goal = s.goals[0];
-	const rows = points.map((p) => ({
+function frontRows(s, points, x, c) {
+	const goal = s.goals[0];
+	return points.map((p) => ({
 		p: p.point,
 		x: x.of(p),
 		y: p.goals[0],
@@ -84,42 +82,46 @@ function frontCard(s, points, id, onChoice) {
 			.map((g, i) => valueText(g.name, p.goals[i + 2]))
 			.join(', '),
 	}));
+}
+
+/* Of two objectives: what is on the front joined in steps. */
+function frontLine(s) {
+	return {
+		transform: [{ filter: 'datum.front === 1' }],
+		mark: {
+			type: 'line',
+			interpolate: s.goals[1].more ? 'step-before' : 'step-after',
+			color: 'var(--accent)',
+			strokeWidth: 1.2,
+			opacity: 0.7,
+		},
+		encoding: {
+			x: { field: 'x', type: 'quantitative' },
+			y: { field: 'y', type: 'quantitative' },
+			order: { field: 'x', type: 'quantitative' },
+		},
+	};
+}
+
+function frontTips(s, x) {
+	const others = s.goals.slice(2).map((g) => g.name);
+	return tips(
+		[
+			['t_point', 'design'],
+			['t_settings', 'settings'],
+			['t_y', s.goals[0].name],
+			['t_x', x.title],
+		].concat(others.length ? [['t_goals', others.join(', ')]] : [], [['t_note', '']]),
+	);
+}
+
+/* The designs, over which a range can be dragged: the others lose their colour. */
+function frontDots(s, rows, x, c) {
 	const [x0, x1] = span(rows.map((r) => r.x)),
 		[y0, y1] = span(rows.map((r) => r.y));
 	const scale = (a, b) => (a > 0 && b / a >= 50 ? { type: 'log' } : { zero: false, nice: true });
-	const rowsTips = [
-		['t_point', 'design'],
-		['t_settings', 'settings'],
-		['t_y', goal.name],
-		['t_x', x.title],
-	];
-	if (s.goals.length > 2)
-		rowsTips.push([
-			't_goals',
-			s.goals
-				.slice(2)
-				.map((g) => g.name)
-				.join(', '),
-		]);
-	rowsTips.push(['t_note', '']);
-	const layers = [];
-	if (s.goals.length === 2)
-		layers.push({
-			transform: [{ filter: 'datum.front === 1' }],
-			mark: {
-				type: 'line',
-				interpolate: s.goals[1].more ? 'step-before' : 'step-after',
-				color: 'var(--accent)',
-				strokeWidth: 1.2,
-				opacity: 0.7,
-			},
-			encoding: {
-				x: { field: 'x', type: 'quantitative' },
-				y: { field: 'y', type: 'quantitative' },
-				order: { field: 'x', type: 'quantitative' },
-			},
-		});
-	layers.push({
+	const on = (field, a, b, axis) => ({ field, type: 'quantitative', scale: scale(a, b), axis });
+	return {
 		params: [
 			{
 				name: 'brush',
@@ -131,18 +133,8 @@ function frontCard(s, points, id, onChoice) {
 		],
 		mark: { type: 'circle' },
 		encoding: {
-			x: {
-				field: 'x',
-				type: 'quantitative',
-				scale: scale(x0, x1),
-				axis: { title: x.title, format: ',~r', tickCount: 8 },
-			},
-			y: {
-				field: 'y',
-				type: 'quantitative',
-				scale: scale(y0, y1),
-				axis: { title: valueTitle(goal.name), format: ',~r' },
-			},
+			x: on('x', x0, x1, { title: x.title, format: ',~r', tickCount: 8 }),
+			y: on('y', y0, y1, { title: valueTitle(s.goals[0].name), format: ',~r' }),
 			color: {
 				condition: {
 					param: 'brush',
@@ -155,46 +147,72 @@ function frontCard(s, points, id, onChoice) {
 			},
 			opacity: { condition: { test: 'datum.front === 1', value: 0.95 }, value: 0.4 },
 			size: { condition: { test: 'datum.front === 1', value: 70 }, value: 40 },
-			tooltip: tips(rowsTips),
+			tooltip: frontTips(s, x),
 		},
-	});
-	if (s.knee !== null)
-		layers.push(
-			{
-				transform: [{ filter: 'datum.knee === 1' }],
-				mark: { type: 'point', size: 220, strokeWidth: 2, filled: false, color: 'var(--mark)' },
-				encoding: {
-					x: { field: 'x', type: 'quantitative' },
-					y: { field: 'y', type: 'quantitative' },
-				},
-			},
-			...haloed(
-				{
-					transform: [
-						{ filter: 'datum.knee === 1' },
-						{ calculate: '"knee: design " + datum.p', as: 'label' },
-					],
-					mark: {
-						type: 'text',
-						align: 'left',
-						dx: 12,
-						dy: -12,
-						fontWeight: 'bold',
-						color: 'var(--mark)',
-					},
-					encoding: {
-						x: { field: 'x', type: 'quantitative' },
-						y: { field: 'y', type: 'quantitative' },
-						text: { field: 'label' },
-					},
-				},
-				4
-			)
-		);
+	};
+}
 
+/* A ring around the front's knee, and its number. */
+function frontKnee() {
+	const at = { x: { field: 'x', type: 'quantitative' }, y: { field: 'y', type: 'quantitative' } };
+	const name = {
+		transform: [{ filter: 'datum.knee === 1' }, { calculate: '"knee: design " + datum.p', as: 'label' }],
+		mark: {
+			type: 'text',
+			align: 'left',
+			dx: 12,
+			dy: -12,
+			fontWeight: 'bold',
+			color: 'var(--mark)',
+		},
+		encoding: { ...at, text: { field: 'label' } },
+	};
+	return [
+		{
+			transform: [{ filter: 'datum.knee === 1' }],
+			mark: { type: 'point', size: 220, strokeWidth: 2, filled: false, color: 'var(--mark)' },
+			encoding: at,
+		},
+		...haloed(name, 4),
+	];
+}
+
+function frontSpec(s, points, x) {
+	const c = frontColor(s, points),
+		rows = frontRows(s, points, x, c);
+	return {
+		width: WIDTH - 230,
+		height: 400,
+		data: { values: rows },
+		layer: [].concat(
+			s.goals.length === 2 ? [frontLine(s)] : [],
+			[frontDots(s, rows, x, c)],
+			s.knee !== null ? frontKnee() : [],
+		),
+	};
+}
+
+function frontWords(s, points) {
+	const n = s.goals.length;
+	return (
+		(n > 2
+			? 'Full points are on the front: no other design is as good in every objective and ' +
+				'better in one. '
+			: n === 2
+				? 'The line is the front: no other design is as good in both and better in one. '
+				: '') +
+		(points.length < s.count
+			? `Drawn are ${num(points.length)} of ${num(s.count)} designs: the whole front and, of ` +
+				`the others, every so many-th. `
+			: '')
+	);
+}
+
+/* The table of the designs that are chosen, all at first: its parts for the page, and `list` to choose. */
+function chosenTable(s, points, id) {
 	const count = el('p', 'soft'),
+		paper = el('p', 'soft paper', points.length > 40 ? 'On paper the first 40 of them.' : ''),
 		scroll = el('div', 'scroll designs-table');
-	const paper = el('p', 'soft paper', points.length > 40 ? 'On paper the first 40 of them.' : '');
 	scroll.id = id + '-table';
 	count.id = id + '-count';
 	const list = (chosen) => {
@@ -203,53 +221,42 @@ function frontCard(s, points, id, onChoice) {
 			(chosen
 				? `${num(shown.length)} of ${num(points.length)} designs chosen`
 				: `All ${num(points.length)} designs`) +
-			`, ${s.goals[0].more ? 'most' : 'least'} ${goal.name} first` +
+			`, ${s.goals[0].more ? 'most' : 'least'} ${s.goals[0].name} first` +
 			(shown.length > ROWS_MAX ? `; the first ${ROWS_MAX} are listed.` : '.');
 		scroll.replaceChildren(designTable(s, shown));
 	};
 	list(null);
-	const words =
-		(s.goals.length > 2
-			? 'Full points are on the front: no other design is as good in every objective and ' +
-				'better in one. '
-			: s.goals.length === 2
-				? 'The line is the front: no other design is as good in both and better in one. '
-				: '') +
-		(points.length < s.count
-			? `Drawn are ${num(points.length)} of ${num(s.count)} designs: the whole front and, of ` +
-				`the others, every so many-th. `
-			: '');
+	return { parts: [count, paper, scroll], list };
+}
+
+/* The points within what is dragged over; null: nothing is. */
+function within(points, x, brush) {
+	if (!brush || !brush.x || !brush.y) return null;
+	const inside = (v, range) => v >= Math.min(...range) && v <= Math.max(...range);
+	return points.filter((p) => inside(x.of(p), brush.x) && inside(p.goals[0], brush.y));
+}
+
+function frontCard(s, points, id, onChoice) {
+	const x = frontX(s),
+		chosen = chosenTable(s, points, id);
 	const hint = el(
 		'p',
 		'soft screen',
 		'Drag over the picture to choose designs for the table and the lines further down; a double ' +
 			'click chooses all again.',
 	);
+	const listen = (view) => {
+		view.addSignalListener('brush', (name, value) => {
+			const some = within(points, x, value);
+			chosen.list(some);
+			onChoice(some);
+		});
+	};
 	return card(
 		s.goals.length > 1 ? 'Front of the designs' : 'The designs',
-		words,
+		frontWords(s, points),
 		hint,
-		chart(
-			id + '-front',
-			{ width: WIDTH - 230, height: 400, data: { values: rows }, layer: layers },
-			(view) => {
-				view.addSignalListener('brush', (name, value) => {
-					const within = (v, range) => v >= Math.min(...range) && v <= Math.max(...range);
-					const chosen =
-						value && value.x && value.y
-							? points.filter(
-									(p) =>
-										within(x.of(p), value.x) &&
-										within(p.goals[0], value.y),
-								)
-							: null;
-					list(chosen);
-					onChoice(chosen);
-				});
-			},
-		),
-		count,
-		paper,
-		scroll,
+		chart(id + '-front', frontSpec(s, points, x), listen),
+		...chosen.parts,
 	);
 }

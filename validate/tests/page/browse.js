@@ -120,13 +120,9 @@ function checkSilent(what, p) {
 
 /* --- a run ------------------------------------------------------------------------------------------------- */
 
-async function checkRun(browser, dir) {
-	const p = await open(browser, path.join(dir, 'run.html')),
-		{ page } = p;
-	const d = await data(page),
-		run = d.runs[0],
-		at = (name) => run.op_columns.indexOf(name);
-	const timed = run.ops.filter((o) => o[at('us')] > 0),
+/* As many marks as there are kinds, resources and ops to draw. */
+async function checkRunCharts(page, d, timed, at) {
+	const run = d.runs[0],
 		kinds = run.kinds.filter((k) => k.us > 0);
 
 	await checkChart(page, 'run0-kinds', 2 * kinds.length);
@@ -138,8 +134,12 @@ async function checkRun(browser, dir) {
 	);
 	await checkChart(page, 'run0-scatter', timed.filter((o) => o[at('measured_us')] > 0).length + 1);
 	await checkChart(page, 'overview', 2 * d.runs.length + 1);
+}
+
+async function checkLimits(page, run) {
 	const gains = run.limits.rows.filter((x) => x.gain !== null),
 		drawn = gains.filter((x) => Math.abs(x.gain) >= 5e-4);
+
 	await checkChart(page, 'run0-limits', drawn.length);
 	check(
 		'limits are listed, the most useful first',
@@ -150,6 +150,9 @@ async function checkRun(browser, dir) {
 		(await page.$$('section:has(#run0-limits) tbody tr')).length === run.limits.rows.length,
 	);
 	check('a run without limits has no card of them', (await page.$$('#run1-limits')).length === 0);
+}
+
+async function checkRunWords(page, run) {
 	for (const text of ['measured, GPU kernels', 'measured, copies and sets too'])
 		check(`the overview has the bar '${text}'`, (await page.textContent('#overview')).includes(text));
 	check(
@@ -162,8 +165,10 @@ async function checkRun(browser, dir) {
 		'stalls sum to the total',
 		Math.abs(run.resources.reduce((a, r) => a + r.stall_us, 0) / run.total_us - 1) < 1e-6,
 	);
+}
 
-	/* The largest point of the roofline is the longest op: pointing at it names it. */
+/* The largest point of the roofline is the longest op: pointing at it names it. */
+async function checkPointing(page, timed, at) {
 	const longest = timed.filter((o) => o[at('flops')] > 0).sort((a, b) => b[at('us')] - a[at('us')])[0];
 	const box = await page.evaluate(() => {
 		const all = [...document.querySelectorAll('#run0-roofline .mark-symbol path')].filter(
@@ -175,9 +180,23 @@ async function checkRun(browser, dir) {
 		const r = all[0].getBoundingClientRect();
 		return { x: r.x + r.width * 0.12, y: r.y + r.height / 2 };
 	});
+
 	await page.mouse.move(box.x, box.y);
 	const op = await pointedAt(page, longest[at('name')]);
 	check('pointing at an op names its kernel', op.includes(longest[at('name')]), op);
+}
+
+async function checkRun(browser, dir) {
+	const p = await open(browser, path.join(dir, 'run.html')),
+		d = await data(p.page),
+		run = d.runs[0],
+		at = (name) => run.op_columns.indexOf(name),
+		timed = run.ops.filter((o) => o[at('us')] > 0);
+
+	await checkRunCharts(p.page, d, timed, at);
+	await checkLimits(p.page, run);
+	await checkRunWords(p.page, run);
+	await checkPointing(p.page, timed, at);
 	checkSilent('run', p);
 	await p.close();
 }
