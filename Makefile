@@ -142,7 +142,7 @@ PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cmd/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
-.PHONY: all demo check validate bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
+.PHONY: all demo check validate bench bench-update fuzz layers calls picture sources headers deps deps-dev deps-check distcheck golden
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
@@ -318,7 +318,7 @@ endif
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, format, sources, headers, install
+check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, calls, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
@@ -350,8 +350,15 @@ report-shots: all ## pictures of its charts anew, into results/examples
 validate: all ## the models against better ones and against real devices; tables and plots in build/validate
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh
 
-layers: ## who may include whom (validate/layers.txt)
+layers: ## who may include whom (validate/layers.txt), and no circle of modules
 	@sh validate/tools/layers.sh validate/layers.txt
+calls: all ## the same of what the compiled files use of each other; V=1: circles inside modules too
+	@V='$(V)' sh validate/tools/calls.sh validate/layers.txt $B
+picture: ## the levels of the code and their arrows; drawn in build/layers.svg where graphviz is installed
+	@sh validate/tools/layers.sh --picture validate/layers.txt
+	@if command -v dot >/dev/null 2>&1 && command -v tred >/dev/null 2>&1; then \
+		mkdir -p $(BUILD) && sh validate/tools/layers.sh --dot validate/layers.txt | tred | dot -Tsvg -o $(BUILD)/layers.svg && \
+			echo && echo "drawn in $(BUILD)/layers.svg"; fi
 
 sources: ## every .c file is in a list of this Makefile, and every listed file is there
 	@sh validate/tools/sources.sh $(LISTED)

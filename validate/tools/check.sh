@@ -70,6 +70,8 @@ run_step() {
 	layers-can-fail) sh validate/tools/layers.sh --self-test ;;
 	gpu-model) sh validate/tools/gpu_model.sh $GPU_MODEL ;;
 	gpu-model-can-fail) sh validate/tools/gpu_model.sh --self-test $GPU_MODEL ;;
+	calls:*) V='' sh validate/tools/calls.sh validate/layers.txt "$BUILD/${1#calls:}" ;;
+	calls-can-fail) sh validate/tools/calls.sh --self-test ;;
 	headers) sh validate/tools/headers.sh ;;
 	install) installed ;;
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
@@ -115,20 +117,24 @@ check)
 	# The long ones first, so that no core waits for them at the end.
 	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
-	steps="$steps install headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
+	steps="$steps install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
+	steps="$steps gpu-model gpu-model-can-fail"
 	;;
 dist)
 	shift
 	LOGS=$BUILD/dist/logs
-	steps='' golden=''
+	steps='' golden='' calls=''
 	for p in "$@"; do
 		steps="$steps suites:dist/$p"
 		case $p in
 		*/debug) [ -n "${valgrind-}" ] || { valgrind=memcheck:dist/$p; steps="$valgrind $steps"; } ;;
 		*/release | */asan) golden="$golden golden:dist/$p" ;;
 		esac
+		case $p in
+		*/release) [ -n "$calls" ] || calls=calls:dist/$p ;;
+		esac
 	done
-	steps="$steps $golden headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
+	steps="$steps $golden headers format sources layers layers-can-fail $calls calls-can-fail gpu-model gpu-model-can-fail"
 	;;
 *) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
 esac
