@@ -78,10 +78,28 @@ static void count_vector(struct work *w, uint64_t elems, uint64_t alu, uint64_t 
 	w->sfu = add(w->sfu, mul(elems, sfu));
 }
 
+static void count_attention(struct work *w, const struct op_shape *s)
+{
+	uint64_t heads = mul(s->batch, s->heads), pairs = mul(heads, work_attention_pairs(s));
+
+	w->macs = mul(pairs, add(s->head_dim, s->v_dim));
+	count_vector(w, pairs, 4, 1);
+	count_vector(w, mul(heads, mul(s->q_len, s->v_dim)), 1, 0);
+}
+
+static void count_reduce(struct work *w, const struct op_shape *s, enum op_reduce how)
+{
+	count_vector(w, mul(s->rows, s->cols), how == OP_RED_ARGMAX || how == OP_RED_NORM ? 2 : 1, 0);
+	if (how == OP_RED_MEAN)
+		count_vector(w, s->rows, 1, 0);
+	if (how == OP_RED_NORM)
+		count_vector(w, s->rows, 0, 1);
+}
+
 static void count(struct work *w, const struct op *o)
 {
 	const struct op_shape *s = &o->shape;
-	uint64_t grid = mul(s->rows, s->cols), pairs;
+	uint64_t grid = mul(s->rows, s->cols);
 	uint32_t alu, sfu;
 
 	switch (o->kind) {
@@ -89,10 +107,7 @@ static void count(struct work *w, const struct op *o)
 		w->macs = mul(mul(s->batch, s->m), mul(s->n, s->k));
 		break;
 	case OP_ATTENTION:
-		pairs = mul(mul(s->batch, s->heads), work_attention_pairs(s));
-		w->macs = mul(pairs, add(s->head_dim, s->v_dim));
-		count_vector(w, pairs, 4, 1);
-		count_vector(w, mul(mul(s->batch, s->heads), mul(s->q_len, s->v_dim)), 1, 0);
+		count_attention(w, s);
 		break;
 	case OP_ELEMENTWISE:
 		work_cost(o->cost, s->arity, &alu, &sfu);
@@ -102,11 +117,7 @@ static void count(struct work *w, const struct op *o)
 		count_vector(w, s->elems, 3, 0);
 		break;
 	case OP_REDUCE:
-		count_vector(w, grid, o->reduce == OP_RED_ARGMAX || o->reduce == OP_RED_NORM ? 2 : 1, 0);
-		if (o->reduce == OP_RED_MEAN)
-			count_vector(w, s->rows, 1, 0);
-		if (o->reduce == OP_RED_NORM)
-			count_vector(w, s->rows, 0, 1);
+		count_reduce(w, s, o->reduce);
 		break;
 	case OP_SOFTMAX:
 		count_vector(w, grid, 4, 1);

@@ -231,6 +231,8 @@ void cache_free(struct comp *c)
 static int register_stats(struct cache *l, struct err *e)
 {
 	bool through = l->k.private, back = !through, parts = l->k.partitions > 1;
+	const char *hits = back ? "bytes found here, reads and writes" : "bytes found here by reads";
+	const char *misses = back ? "bytes not found here, reads and writes" : "bytes not found here by reads";
 	const struct {
 		bool is;
 		struct stat_row row;
@@ -249,13 +251,8 @@ static int register_stats(struct cache *l, struct err *e)
 		{ true, { "read_bytes", "B", "bytes asked by reads, in whole sectors", STAT_COUNT, &l->read_bytes } },
 		{ true,
 		  { "write_bytes", "B", "bytes asked by writes, in whole sectors", STAT_COUNT, &l->write_bytes } },
-		{ true,
-		  { "hit_bytes", "B", back ? "bytes found here, reads and writes" : "bytes found here by reads",
-		    STAT_COUNT, &l->hit_bytes } },
-		{ true,
-		  { "miss_bytes", "B",
-		    back ? "bytes not found here, reads and writes" : "bytes not found here by reads", STAT_COUNT,
-		    &l->miss_bytes } },
+		{ true, { "hit_bytes", "B", hits, STAT_COUNT, &l->hit_bytes } },
+		{ true, { "miss_bytes", "B", misses, STAT_COUNT, &l->miss_bytes } },
 		{ true,
 		  { "fill_bytes", "B", "bytes fetched from the level below: what reads missed", STAT_COUNT,
 		    &l->fill_bytes } },

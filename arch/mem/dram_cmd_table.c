@@ -51,13 +51,36 @@ static void columns(struct dram_cmd_table *t, const struct dram_cfg *c)
 	t->rank_wr_rd = c->stacked ? t->wtr_s : cwl + t->burst + cs > cl ? cwl + t->burst + cs - cl : t->burst;
 }
 
-int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct err *e)
+/* Longer commands: the time between two counts from their first ticks. */
+static void rows(struct dram_cmd_table *t, const struct dram_cfg *c)
 {
-	int act = (int)c->act_ticks - 1, col = (int)c->column_ticks - 1;
-	struct dram_timing s = dram_timing(c);
-	tick_t cwl, rp;
+	const int act = (int)c->act_ticks - 1, col = (int)c->column_ticks - 1;
+	const struct dram_timing s = dram_timing(c);
+	const tick_t rp = ticks(c, s.t_rp);
 
-	memset(t, 0, sizeof *t);
+	t->rcd = plus(ticks(c, s.t_rcd), act - col);
+	t->rcd_wr = plus(ticks(c, s.t_rcd_wr), act - col);
+	t->ras = plus(ticks(c, c->t_ras), act);
+	t->rc = ticks(c, c->t_rc);
+	t->rp = plus(rp, -act);
+	t->rrd_s = ticks(c, c->t_rrd_s);
+	t->rrd_l = ticks(c, c->t_rrd_l);
+	t->faw = ticks(c, c->t_faw);
+	t->ppd = ticks(c, c->t_ppd);
+	t->rtp = plus(ticks(c, c->t_rtp), col);
+	t->wr_pre = plus(ticks(c, c->t_cwl) + t->burst + ticks(c, c->t_wr), col);
+	t->aad = ticks(c, c->t_aad);
+	t->wck = ticks(c, c->t_wck);
+	t->rfc = plus(ticks(c, c->t_rfc), -act);
+	t->rfc_pb = plus(ticks(c, c->t_rfc_pb), -act);
+	t->refi = ticks(c, c->t_refi);
+	t->refi_pb = ticks(c, c->t_refi_pb);
+	t->rc_ref = plus(t->rc, act);
+	t->rp_ref = rp;
+}
+
+static int check(const struct dram_cfg *c, struct err *e)
+{
 	if (dram_is_fixed(c))
 		return err_set(e, ERR_CONFIG, "DRAM of kind 'fixed' has no commands");
 	if ((uint64_t)c->bank_groups * c->banks > 64)
@@ -67,6 +90,14 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 		return err_set(e, ERR_CONFIG,
 		               "the command path takes 64 ranks and pseudo-channels of a channel at most, not %u",
 		               c->pseudo_channels * c->ranks);
+	return 0;
+}
+
+int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct err *e)
+{
+	memset(t, 0, sizeof *t);
+	if (check(c, e) < 0)
+		return -1;
 	t->channels = c->channels;
 	t->pcs = c->pseudo_channels;
 	t->ranks = c->ranks;
@@ -88,30 +119,10 @@ int dram_cmd_table(struct dram_cmd_table *t, const struct dram_cfg *c, struct er
 	t->closed_page = c->page == DRAM_PAGE_CLOSED;
 	t->refresh = c->t_refi ? c->refresh : DRAM_REFRESH_NONE;
 	t->burst = burst_ticks(c);
-	cwl = ticks(c, c->t_cwl);
-	rp = ticks(c, s.t_rp);
-	t->read_latency = ticks(c, s.t_cl) + t->burst;
-	t->write_latency = cwl + t->burst;
+	t->read_latency = ticks(c, dram_timing(c).t_cl) + t->burst;
+	t->write_latency = ticks(c, c->t_cwl) + t->burst;
 	columns(t, c);
-	t->rcd = plus(ticks(c, s.t_rcd), act - col);
-	t->rcd_wr = plus(ticks(c, s.t_rcd_wr), act - col);
-	t->ras = plus(ticks(c, c->t_ras), act);
-	t->rc = ticks(c, c->t_rc);
-	t->rp = plus(rp, -act);
-	t->rrd_s = ticks(c, c->t_rrd_s);
-	t->rrd_l = ticks(c, c->t_rrd_l);
-	t->faw = ticks(c, c->t_faw);
-	t->ppd = ticks(c, c->t_ppd);
-	t->rtp = plus(ticks(c, c->t_rtp), col);
-	t->wr_pre = plus(cwl + t->burst + ticks(c, c->t_wr), col);
-	t->aad = ticks(c, c->t_aad);
-	t->wck = ticks(c, c->t_wck);
-	t->rfc = plus(ticks(c, c->t_rfc), -act);
-	t->rfc_pb = plus(ticks(c, c->t_rfc_pb), -act);
-	t->refi = ticks(c, c->t_refi);
-	t->refi_pb = ticks(c, c->t_refi_pb);
-	t->rc_ref = plus(t->rc, act);
-	t->rp_ref = rp;
+	rows(t, c);
 	t->read_queue = c->read_queue;
 	t->write_queue = c->write_queue;
 	/* More than `high` waiting starts draining, fewer than `low` ends it. */

@@ -343,6 +343,24 @@ static int tile_streams(const struct ask *a, enum out_format fmt, struct str *ou
 
 /* --- command ----------------------------------------------------------------------------------------------- */
 
+static int check_options(struct ask *a, const char *load, enum out_format *f, struct err *e)
+{
+	char *end;
+	double v;
+
+	if (load) {
+		v = strtod(load, &end);
+		if (end == load || (*end && strcmp(end, "%") != 0) || !(v > 0 && v <= 100))
+			return err_set(e, ERR_USAGE, "'--load' is a percentage above 0 and up to 100, not '%s'", load);
+		a->load = (uint32_t)(v * 1e4 + 0.5);
+	}
+	if (!a->config && !a->reference)
+		return err_set(e, ERR_USAGE,
+		               "'npusim probe dram' needs '-c FILE', a file of configs/dram, or"
+		               " '--reference FILE'");
+	return cmd_format(a->format, f, e);
+}
+
 static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct ask a = { .pattern = "seq", .path = "command" };
@@ -387,20 +405,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && load) {
-		char *end;
-		double v = strtod(load, &end);
-
-		if (end == load || (*end && strcmp(end, "%") != 0) || !(v > 0 && v <= 100))
-			rc = err_set(e, ERR_USAGE, "'--load' is a percentage above 0 and up to 100, not '%s'", load);
-		else
-			a.load = (uint32_t)(v * 1e4 + 0.5);
-	}
-	if (rc == 0 && !a.config && !a.reference)
-		rc = err_set(e, ERR_USAGE,
-		             "'npusim probe dram' needs '-c FILE', a file of configs/dram, or"
-		             " '--reference FILE'");
-	if (rc == 0 && (rc = cmd_format(a.format, &f, e)) == 0)
+	if (rc == 0 && (rc = check_options(&a, load, &f, e)) == 0)
 		rc = a.reference ? reference(&a, f, out, e)
 		     : a.tiles   ? tile_streams(&a, f, out, e)
 		                 : one_stream(&a, f, out, e);

@@ -233,6 +233,23 @@ static int show_again(struct resdb *db, const int64_t ids[2], const struct optio
 	return rc;
 }
 
+/* What the options ask of this sweep; a guided search is made one. */
+static int apply_options(const struct options *o, struct sweep *s, struct err *e)
+{
+	if (o->again_ppm != NONE && strcmp(s->fidelity, "analytic") != 0)
+		return err_set(e, ERR_USAGE,
+		               "--again is for sweeps at analytic fidelity: 'fidelity: analytic' is not in '%s'",
+		               s->path);
+	if (o->guided)
+		sweep_guide(s, o->guided);
+	if (s->sample == SWEEP_GUIDED && o->shard_n > 1)
+		return err_set(
+			e, ERR_USAGE,
+			"a guided search asks every point what the others were worth: it cannot run as shards; run it on"
+			" one machine with -j, or the grid as shards");
+	return 0;
+}
+
 static int run(const struct options *o, struct sweep *s, struct resdb *db, enum out_format f, struct str *out,
                struct err *e)
 {
@@ -248,20 +265,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 	int rc = -1;
 
 	memset(&in, 0, sizeof in);
-	if (o->again_ppm != NONE && strcmp(s->fidelity, "analytic") != 0) {
-		err_set(e, ERR_USAGE, "--again is for sweeps at analytic fidelity: 'fidelity: analytic' is not in '%s'",
-		        s->path);
-		goto out;
-	}
-	if (o->guided)
-		sweep_guide(s, o->guided);
-	if (s->sample == SWEEP_GUIDED && o->shard_n > 1) {
-		err_set(e, ERR_USAGE,
-		        "a guided search asks every point what the others were worth: it cannot run as shards; run it on"
-		        " one machine with -j, or the grid as shards");
-		goto out;
-	}
-	if (read_inputs(&in, o, s, e) < 0)
+	if (apply_options(o, s, e) < 0 || read_inputs(&in, o, s, e) < 0)
 		goto out;
 	rc = sweep_expand(s, o->max, on_points, &checking, e);
 	progress_free(checking.line);

@@ -71,29 +71,41 @@ static bool writes_kv(const struct op_stream *s, const struct op *o)
 	return false;
 }
 
+static void describe_product(const struct op *o, char *buf, size_t size)
+{
+	const struct op_shape *p = &o->shape;
+
+	if (p->batch > 1)
+		snprintf(buf, size, "bmm %llux%llux%llux%llu", (ull)p->batch, (ull)p->m, (ull)p->k, (ull)p->n);
+	else if (p->m == 1)
+		snprintf(buf, size, "gemv %llux%llu", (ull)p->k, (ull)p->n);
+	else
+		snprintf(buf, size, "%s %llux%llux%llu", strcmp(o->family, "conv") == 0 ? "conv" : "gemm", (ull)p->m,
+		         (ull)p->k, (ull)p->n);
+}
+
+static void describe_attention(const struct op_shape *p, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "attention %llux%llu kv %llu", (ull)p->heads, (ull)p->head_dim, (ull)p->kv_len);
+
+	if (p->q_len > 1 && n > 0 && (size_t)n < size)
+		n += snprintf(buf + n, size - (size_t)n, " q %llu", (ull)p->q_len);
+	if (p->batch > 1 && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, " batch %llu", (ull)p->batch);
+}
+
 static void describe(const struct op_stream *s, const struct op *o, const struct lop *l, char *buf, size_t size)
 {
 	const struct op_shape *p = &o->shape;
 	const char *what = *o->fn ? o->fn : op_kind_name(o->kind);
 	char kernel[NAME_MAX_CHARS];
-	int n;
 
 	switch (o->kind) {
 	case OP_GEMM:
-		if (p->batch > 1)
-			snprintf(buf, size, "bmm %llux%llux%llux%llu", (ull)p->batch, (ull)p->m, (ull)p->k, (ull)p->n);
-		else if (p->m == 1)
-			snprintf(buf, size, "gemv %llux%llu", (ull)p->k, (ull)p->n);
-		else
-			snprintf(buf, size, "%s %llux%llux%llu", strcmp(o->family, "conv") == 0 ? "conv" : "gemm",
-			         (ull)p->m, (ull)p->k, (ull)p->n);
+		describe_product(o, buf, size);
 		return;
 	case OP_ATTENTION:
-		n = snprintf(buf, size, "attention %llux%llu kv %llu", (ull)p->heads, (ull)p->head_dim, (ull)p->kv_len);
-		if (p->q_len > 1 && n > 0 && (size_t)n < size)
-			n += snprintf(buf + n, size - (size_t)n, " q %llu", (ull)p->q_len);
-		if (p->batch > 1 && n > 0 && (size_t)n < size)
-			snprintf(buf + n, size - (size_t)n, " batch %llu", (ull)p->batch);
+		describe_attention(p, buf, size);
 		return;
 	case OP_CONVERT:
 		snprintf(buf, size, "%s to %s %llu", dtype_name(o->dtype), dtype_name(o->out_dtype), (ull)p->elems);

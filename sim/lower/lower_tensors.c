@@ -470,6 +470,40 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 	return 0;
 }
 
+/* The op's sizes cannot be: it is carried. */
+static void make_opaque(struct lop *o, struct op *x)
+{
+	o->opaque = true;
+	o->why = "a tensor has more than 2^48 elements";
+	*x = (struct op){ .id = x->id,
+		          .kind = OP_OPAQUE,
+		          .name = "",
+		          .fn = "",
+		          .family = x->family,
+		          .rule = x->rule,
+		          .layer = -1,
+		          .routed_by = -1,
+		          .first_operand = x->first_operand,
+		          .first_launch = x->first_launch,
+		          .n_launches = x->n_launches };
+}
+
+static int find_inputs(struct lowering *w, uint32_t op, struct refs *refs)
+{
+	struct lop *o = &w->lops[op];
+
+	if (w->out->ops[op].kind == OP_GEMM && o->n_in > 1 && o->in[0].use == SHAPE_LEFT)
+		return product_inputs(w, op, refs);
+	for (uint32_t i = o->n_in; i-- > 0;) /* targets last: what is written into them is no target */
+		if (o->in[i].use != SHAPE_TARGET)
+			refs->val[i] = pick_input(w, op, i, refs);
+	for (uint32_t i = 0; i < o->n_in; i++)
+		if (o->in[i].use == SHAPE_TARGET)
+			refs->val[i] = pick_input(w, op, i, refs);
+	order_alike(o, refs);
+	return 0;
+}
+
 static int lower_op(struct lowering *w, uint32_t op)
 {
 	struct lop *o = &w->lops[op];
@@ -485,33 +519,11 @@ static int lower_op(struct lowering *w, uint32_t op)
 		refs.val[i] = refs.tensor[i] = NO_VAL;
 	settle_dtype(w, o);
 	if (o->open_index && settle_index(w, op) < 0) {
-		o->opaque = true;
-		o->why = "a tensor has more than 2^48 elements";
-		*x = (struct op){ .id = op,
-			          .kind = OP_OPAQUE,
-			          .name = "",
-			          .fn = "",
-			          .family = x->family,
-			          .rule = x->rule,
-			          .layer = -1,
-			          .routed_by = -1,
-			          .first_operand = x->first_operand,
-			          .first_launch = x->first_launch,
-			          .n_launches = x->n_launches };
+		make_opaque(o, x);
 		return 0;
 	}
-	if (x->kind == OP_GEMM && o->n_in > 1 && o->in[0].use == SHAPE_LEFT) {
-		if (product_inputs(w, op, &refs) < 0)
-			return -1;
-	} else {
-		for (uint32_t i = o->n_in; i-- > 0;) /* targets last: what is written into them is no target */
-			if (o->in[i].use != SHAPE_TARGET)
-				refs.val[i] = pick_input(w, op, i, &refs);
-		for (uint32_t i = 0; i < o->n_in; i++)
-			if (o->in[i].use == SHAPE_TARGET)
-				refs.val[i] = pick_input(w, op, i, &refs);
-		order_alike(o, &refs);
-	}
+	if (find_inputs(w, op, &refs) < 0)
+		return -1;
 	for (uint32_t i = 0; i < o->n_in; i++) {
 		if (refs.val[i] != NO_VAL)
 			refs.tensor[i] = w->vals[refs.val[i]].tensor;
