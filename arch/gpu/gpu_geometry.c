@@ -125,18 +125,23 @@ static struct gpu_mem bytes_of(const struct op_stream *s, const struct op *o)
 	return m;
 }
 
-static void put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name, uint64_t gx,
-                uint64_t gy, uint64_t gz, uint32_t threads)
+/* CTAs, and threads of one. */
+struct grid {
+	uint64_t x, y, z;
+	uint32_t threads;
+};
+
+static void put(struct geometry *out, const struct kernels *k, const struct op *o, const char *name, struct grid g)
 {
 	struct op_launch *l = &out->at[out->n];
 
 	memset(l, 0, sizeof *l);
 	l->trace_id = -1;
 	l->name = name;
-	l->grid[0] = (uint32_t)gx;
-	l->grid[1] = (uint32_t)gy;
-	l->grid[2] = (uint32_t)gz;
-	l->block[0] = threads;
+	l->grid[0] = (uint32_t)g.x;
+	l->grid[1] = (uint32_t)g.y;
+	l->grid[2] = (uint32_t)g.z;
+	l->block[0] = g.threads;
 	l->block[1] = l->block[2] = 1;
 	l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
 	l->waits_for = -1;
@@ -189,9 +194,9 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 
 	out->n = 0;
 	if (t->form == KERNEL_MMA)
-		put(out, k, o, t->name, div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads);
+		put(out, k, o, t->name, (struct grid){ div_up(s->n, t->n), div_up(s->m, t->m), splits, t->threads });
 	else
-		put(out, k, o, t->name, round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads);
+		put(out, k, o, t->name, (struct grid){ round_up(div_up(units, rounds), t->cluster), 1, 1, t->threads });
 	out->at[0].cluster[0] = t->cluster;
 	out->at[0].registers = t->registers;
 	out->at[0].smem_dynamic = smem_of(t);
@@ -209,7 +214,7 @@ static void product(const struct gpu *g, const struct kernels *k, const struct o
 	if (splits == 1)
 		return;
 	put(out, k, o, "void cublasLt::splitKreduce_kernel<32, 16, int, __nv_bfloat16, __nv_bfloat16, float>",
-	    div_up(s->n, 32), div_up(s->m, 16), 1, 512);
+	    (struct grid){ div_up(s->n, 32), div_up(s->m, 16), 1, 512 });
 	out->at[1].registers = 32;
 	out->kernel[1].form = KERNEL_SPLIT_REDUCE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -228,7 +233,7 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
 
 	out->n = 0;
 	put(out, k, o, "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>",
-	    div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128);
+	    (struct grid){ div_up(o->shape.n, rows), parts, o->shape.batch ? o->shape.batch : 1, 128 });
 	out->at[0].registers = 64;
 	out->kernel[0].form = KERNEL_DOT;
 	out->kernel[0].moves = KERNEL_MOVES_ALL;
@@ -240,7 +245,7 @@ static void gemv(const struct gpu *g, const struct kernels *k, const struct op *
 	if (!ampere || parts == 1)
 		return;
 	out->kernel[0].moves = KERNEL_MOVES_READS;
-	put(out, k, o, "void reduce_1Block_kernel", div_up(o->shape.n, 128), 1, 1, 128);
+	put(out, k, o, "void reduce_1Block_kernel", (struct grid){ div_up(o->shape.n, 128), 1, 1, 128 });
 	out->at[1].registers = 32;
 	out->kernel[1].form = KERNEL_PLAIN;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -351,7 +356,7 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	chunk = chunk < 2 ? 2 : chunk;
 	parts = div_up(pages, chunk);
 	out->n = 0;
-	put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel", parts, tiles, kv, 128);
+	put(out, k, o, "flashinfer::BatchPrefillWithPagedKVCacheKernel", (struct grid){ parts, tiles, kv, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (rows * 2 + 2 * keys) * s->head_dim;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -363,7 +368,8 @@ static void flashinfer(const struct gpu *g, const struct kernels *k, const struc
 	out->kernel[0].steps = 2;
 	out->kernel[0].cycles = 3100;
 	out->kernel[0].loop_cycles = dtype_bits(o->dtype) == 8 ? (uint32_t)elements * 20 : 0;
-	put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel", div_up(batch * s->heads, 4), 1, 1, 128);
+	put(out, k, o, "flashinfer::PersistentVariableLengthMergeStatesKernel",
+	    (struct grid){ div_up(batch * s->heads, 4), 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -387,7 +393,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	/* Segments behind the last key are left at once. */
 	parts = segments ? div_up(tiles, div_up(tiles, 16)) : 1;
 	out->n = 0;
-	put(out, k, o, "kernel_unified_attention", parts, batch, kv, 128);
+	put(out, k, o, "kernel_unified_attention", (struct grid){ parts, batch, kv, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = 64 << 10;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -401,7 +407,7 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[0].loop_cycles = 1500;
 	if (!segments)
 		return;
-	put(out, k, o, "reduce_segments", batch * s->heads, 1, 1, 128);
+	put(out, k, o, "reduce_segments", (struct grid){ batch * s->heads, 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
@@ -430,8 +436,8 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 		return true;
 	}
 	out->n = 0;
-	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>", splits, ctas / batch, batch,
-	    128);
+	put(out, k, o, "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits>",
+	    (struct grid){ splits, ctas / batch, batch, 128 });
 	out->at[0].registers = 255;
 	out->at[0].smem_dynamic = (64 + 2 * keys) * s->head_dim * 2;
 	out->kernel[0].form = KERNEL_ATTENTION;
@@ -445,7 +451,7 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 	if (splits == 1)
 		return true;
 	put(out, k, o, "void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits>",
-	    div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128);
+	    (struct grid){ div_up(batch * s->heads * s->q_len, s->head_dim % 128 == 0 ? 4 : 8), 1, 1, 128 });
 	out->at[1].registers = 64;
 	out->kernel[1].form = KERNEL_COMBINE;
 	out->kernel[1].steps = 1;
@@ -464,7 +470,7 @@ static void elementwise(const struct kernels *k, const struct op *o, struct geom
 	put(out, k, o,
 	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
 	                     : "void at::native::vectorized_elementwise_kernel<4>",
-	    div_up(o->shape.elems, 512), 1, 1, 128);
+	    (struct grid){ div_up(o->shape.elems, 512), 1, 1, 128 });
 	out->at[0].registers = 32;
 }
 
@@ -478,10 +484,10 @@ static void rows(const struct kernels *k, const struct op *o, struct geometry *o
 	    o->kind == OP_SOFTMAX ? "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>"
 	    : o->kind == OP_NORM  ? "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel"
 	                          : "void at::native::reduce_kernel<512, 1>",
-	    o->shape.rows ? o->shape.rows : 1, 1, 1,
-	    (uint32_t)(threads < 32    ? 32
-	               : threads > 512 ? 512
-	                               : threads));
+	    (struct grid){ o->shape.rows ? o->shape.rows : 1, 1, 1,
+	                   (uint32_t)(threads < 32    ? 32
+	                              : threads > 512 ? 512
+	                                              : threads) });
 	out->at[0].registers = 32;
 }
 

@@ -439,8 +439,11 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 
 	if (read_ids(args, o->sweep != NO_SWEEP, ids, e) < 0)
 		return -1;
-	if (o->sweep != NO_SWEEP)
-		return compare_points(db, (int64_t)o->sweep, ids, args->n, o->top, f, out, e);
+	if (o->sweep != NO_SWEEP) {
+		const struct compare_designs d = { (int64_t)o->sweep, ids, args->n, o->top };
+
+		return compare_points(db, &d, f, out, e);
+	}
 	for (int i = 0; i < args->n; i++) {
 		if (res_get(db, ids[i], a, &runs[i], e) < 0)
 			return -1;

@@ -9,7 +9,13 @@
 
 /* Designs of a stored sweep side by side: settings and totals, kinds of op, what held them back, and the `top`
  * statistics that differ most (csv and json: everything, a row a number). The first is the reference. */
-int compare_points(struct resdb *db, int64_t sweep, const int64_t *points, int n, uint64_t top, enum out_format f,
-                   struct str *out, struct err *e);
+struct compare_designs {
+	int64_t sweep;
+	const int64_t *points;
+	int n;
+	uint64_t top;
+};
+int compare_points(struct resdb *db, const struct compare_designs *d, enum out_format f, struct str *out,
+                   struct err *e);
 
 #endif

@@ -262,32 +262,31 @@ static const struct res_point *find(const struct sweep_view *v, int64_t number, 
 	return NULL;
 }
 
-int compare_points(struct resdb *db, int64_t sweep, const int64_t *points, int n, uint64_t top, enum out_format f,
-                   struct str *out, struct err *e)
+int compare_points(struct resdb *db, const struct compare_designs *d, enum out_format f, struct str *out, struct err *e)
 {
 	const struct res_point *p[COMPARE_MAX];
 	const char *names[COMPARE_MAX];
-	struct rows t = { .cols = n };
+	struct rows t = { .cols = d->n };
 	struct sweep_view v;
-	int rc = sweep_view_open(&v, db, sweep, e);
+	int rc = sweep_view_open(&v, db, d->sweep, e);
 
 	t.a = v.a;
-	for (int k = 0; rc == 0 && k < n; k++) {
-		if (!(p[k] = find(&v, points[k], e)))
+	for (int k = 0; rc == 0 && k < d->n; k++) {
+		if (!(p[k] = find(&v, d->points[k], e)))
 			rc = -1;
-		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, points[k])) || put_point(&t, k, p[k]) < 0)
+		else if (!(names[k] = arena_printf(v.a, "point %" PRId64, d->points[k])) || put_point(&t, k, p[k]) < 0)
 			rc = err_set(e, ERR_NOMEM, "no memory for the comparison");
 	}
 	if (rc == 0 && f != OUT_TABLE) {
 		rc = everything(&t, names, f, out);
 	} else if (rc == 0) {
-		rc = settings_table(&v, p, n, out);
+		rc = settings_table(&v, p, d->n, out);
 		str_addc(out, '\n');
 		rc = rc < 0 ? rc : part_table(&t, "kind", "kind", "by kind of op, us", names, out);
 		str_addc(out, '\n');
 		rc = rc < 0 ? rc : part_table(&t, "stall", "resource", "by what held it back, us", names, out);
 		str_addc(out, '\n');
-		rc = rc < 0 ? rc : stats_table(&t, top, names, out);
+		rc = rc < 0 ? rc : stats_table(&t, d->top, names, out);
 	}
 	if (rc < 0 && !e->kind)
 		err_set(e, ERR_NOMEM, "no memory for the comparison");

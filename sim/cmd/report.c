@@ -55,95 +55,99 @@ static int too_many(const char *path, size_t n, const char *what, const char *li
 	               path, n, what, what, lists);
 }
 
-static int put_runs(struct out_json *j, const struct options *o, const char *path, struct resdb *db, struct arena *a,
-                    size_t *shown, struct err *e)
+/* What is put on the page. */
+struct page {
+	struct out_json j;
+	const struct options *o;
+	struct arena *a; /* for the lists of what files hold */
+	size_t shown;    /* runs and sweeps */
+};
+
+static int put_runs(struct page *p, const char *path, struct resdb *db, struct err *e)
 {
+	const struct options *o = p->o;
 	struct res_stored *all;
 	int64_t id;
 	size_t n;
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < o->runs.n; i++, ++*shown)
+	for (int i = 0; rc == 0 && i < o->runs.n; i++, p->shown++)
 		if ((rc = number(o->runs.v[i], "run", &id, e)) == 0)
-			rc = put_run(j, path, db, id, e);
+			rc = put_run(&p->j, path, db, id, e);
 	if (o->runs.n || o->sweeps.n)
 		return rc;
-	if (res_list(db, a, &all, &n, e) < 0)
+	if (res_list(db, p->a, &all, &n, e) < 0)
 		return -1;
 	if (n > SHOWN_MAX)
 		return too_many(path, n, "run", "npusim compare -r R.db lists them", e);
-	for (size_t i = 0; rc == 0 && i < n; i++, ++*shown)
-		rc = put_run(j, path, db, all[i].run.id, e);
+	for (size_t i = 0; rc == 0 && i < n; i++, p->shown++)
+		rc = put_run(&p->j, path, db, all[i].run.id, e);
 	return rc;
 }
 
-static int put_sweeps(struct out_json *j, const struct options *o, const char *path, struct resdb *db, struct arena *a,
-                      size_t *shown, struct err *e)
+static int put_sweeps(struct page *p, const char *path, struct resdb *db, struct err *e)
 {
+	const struct options *o = p->o;
 	struct res_sweep *all;
 	int64_t id;
 	size_t n;
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < o->sweeps.n; i++, ++*shown)
+	for (int i = 0; rc == 0 && i < o->sweeps.n; i++, p->shown++)
 		if ((rc = number(o->sweeps.v[i], "sweep", &id, e)) == 0)
-			rc = report_sweep(j, path, db, id, e);
+			rc = report_sweep(&p->j, path, db, id, e);
 	if (o->runs.n || o->sweeps.n)
 		return rc;
-	if (res_list_sweeps(db, a, &all, &n, e) < 0)
+	if (res_list_sweeps(db, p->a, &all, &n, e) < 0)
 		return -1;
 	if (n > SHOWN_MAX)
 		return too_many(path, n, "sweep", "they are numbered from 1", e);
-	for (size_t i = 0; rc == 0 && i < n; i++, ++*shown)
-		rc = report_sweep(j, path, db, all[i].id, e);
+	for (size_t i = 0; rc == 0 && i < n; i++, p->shown++)
+		rc = report_sweep(&p->j, path, db, all[i].id, e);
 	return rc;
 }
 
-typedef int put_fn(struct out_json *j, const struct options *o, const char *path, struct resdb *db, struct arena *a,
-                   size_t *shown, struct err *e);
+typedef int put_fn(struct page *p, const char *path, struct resdb *db, struct err *e);
 
-static int put_files(struct out_json *j, const char *key, put_fn *put, const struct options *o,
-                     const struct opt_list *files, struct arena *a, size_t *shown, struct err *e)
+static int put_files(struct page *p, const char *key, put_fn *put, const struct opt_list *files, struct err *e)
 {
 	int rc = 0;
 
-	out_json_open(j, key, '[');
+	out_json_open(&p->j, key, '[');
 	for (int i = 0; rc == 0 && i < files->n; i++) {
 		struct resdb *db = res_open(files->v[i], DB_READ, e);
 
-		rc = db ? put(j, o, files->v[i], db, a, shown, e) : -1;
+		rc = db ? put(p, files->v[i], db, e) : -1;
 		res_free(db);
 	}
-	out_json_close(j, ']');
+	out_json_close(&p->j, ']');
 	return rc;
 }
 
 static int data(const struct options *o, const struct opt_list *files, struct str *out, struct err *e)
 {
-	struct arena *a = arena_new(0);
+	struct page p = { .o = o, .a = arena_new(0) };
 	struct str build = STR_INIT;
-	struct out_json j;
-	size_t shown = 0;
 	int rc;
 
-	if (!a)
+	if (!p.a)
 		return err_set(e, ERR_NOMEM, "no memory for the report");
-	out_json_init(&j, out);
-	j.pretty = false;
+	out_json_init(&p.j, out);
+	p.j.pretty = false;
 	str_addf(&build, "npusim %s (build %s)", npusim_version(), npusim_build_id());
-	out_json_open(&j, NULL, '{');
-	out_json_text(&j, "program", str_c(&build));
-	rc = put_files(&j, "sweeps", put_sweeps, o, files, a, &shown, e);
+	out_json_open(&p.j, NULL, '{');
+	out_json_text(&p.j, "program", str_c(&build));
+	rc = put_files(&p, "sweeps", put_sweeps, files, e);
 	if (rc == 0)
-		rc = put_files(&j, "runs", put_runs, o, files, a, &shown, e);
-	out_json_close(&j, '}');
-	if (rc == 0 && !shown)
+		rc = put_files(&p, "runs", put_runs, files, e);
+	out_json_close(&p.j, '}');
+	if (rc == 0 && !p.shown)
 		rc = err_set(e, ERR_IO,
 		             "there is nothing to report in '%s'%s: 'npusim run -o' and 'npusim sweep -o' store"
 		             " results",
 		             files->v[0], files->n > 1 ? " and the other files" : "");
 	str_free(&build);
-	arena_free(a);
+	arena_free(p.a);
 	return rc;
 }
 

@@ -52,8 +52,15 @@ static size_t changing(const struct report_sweep *r)
 	return n;
 }
 
+/* What the picture's parts are by: axes of the sweep, -1 for none. */
+struct axes {
+	int x, by, panel;
+};
+
+/* The points of one value of `by` in one panel, by x. */
 struct line {
-	const size_t *points;
+	size_t by_value, panel_value;
+	size_t *points;
 	size_t n;
 };
 
@@ -83,26 +90,27 @@ static int knee_of(const struct report_sweep *r, const struct line *l, int x_axi
 	return at;
 }
 
-/* Points of one line by x. */
-static size_t gather(const struct report_sweep *r, int x, int by, size_t by_value, int panel, size_t panel_value,
-                     size_t *points)
+static bool has_value(const struct report_sweep *r, size_t point, int axis, size_t value)
+{
+	return axis < 0 || r->value[point * r->n_axes + (size_t)axis] == value;
+}
+
+static void gather(struct line *l, const struct report_sweep *r, const struct axes *a)
 {
 	const struct res_point *all = r->t->v.points;
-	size_t n = 0;
 
+	l->n = 0;
 	for (size_t i = 0; i < r->t->n; i++) {
 		const size_t p = r->t->points[i];
-		size_t k = n;
+		size_t k = l->n;
 
-		if ((by >= 0 && r->value[p * r->n_axes + (size_t)by] != by_value) ||
-		    (panel >= 0 && r->value[p * r->n_axes + (size_t)panel] != panel_value))
+		if (!has_value(r, p, a->by, l->by_value) || !has_value(r, p, a->panel, l->panel_value))
 			continue;
-		for (; k > 0 && all[points[k - 1]].values[x].number > all[p].values[x].number; k--)
-			points[k] = points[k - 1];
-		points[k] = p;
-		n++;
+		for (; k > 0 && all[l->points[k - 1]].values[a->x].number > all[p].values[a->x].number; k--)
+			l->points[k] = l->points[k - 1];
+		l->points[k] = p;
+		l->n++;
 	}
-	return n;
 }
 
 static void axis_or_null(struct out_json *j, const char *key, int axis)
@@ -113,15 +121,18 @@ static void axis_or_null(struct out_json *j, const char *key, int axis)
 		out_json_int(j, key, axis);
 }
 
-static void put_line(struct out_json *j, const struct report_sweep *r, const struct line *l, int x, int by,
-                     size_t by_value, int panel, size_t panel_value)
+/* The text of an axis' value; NULL where there is no such axis. */
+static const char *value_text(const struct report_sweep *r, int axis, size_t value)
 {
-	const int knee = knee_of(r, l, x);
+	return axis < 0 ? NULL : r->axes[axis].values[value]->text;
+}
 
+static void put_line(struct out_json *j, const struct report_sweep *r, const struct line *l, const struct axes *a)
+{
 	out_json_open(j, NULL, '{');
-	out_json_text(j, "by", by < 0 ? NULL : r->axes[by].values[by_value]->text);
-	out_json_text(j, "panel", panel < 0 ? NULL : r->axes[panel].values[panel_value]->text);
-	axis_or_null(j, "knee", knee);
+	out_json_text(j, "by", value_text(r, a->by, l->by_value));
+	out_json_text(j, "panel", value_text(r, a->panel, l->panel_value));
+	axis_or_null(j, "knee", knee_of(r, l, a->x));
 	out_json_open(j, "points", '[');
 	for (size_t i = 0; i < l->n; i++)
 		out_json_u64(j, NULL, r->t->v.points[l->points[i]].point);
@@ -129,8 +140,8 @@ static void put_line(struct out_json *j, const struct report_sweep *r, const str
 	out_json_open(j, "xy", '[');
 	for (size_t i = 0; i < l->n; i++) {
 		out_json_open(j, NULL, '[');
-		out_json_text(j, NULL, r->t->v.points[l->points[i]].values[x].text);
-		out_json_real(j, NULL, r->t->v.points[l->points[i]].values[x].number);
+		out_json_text(j, NULL, r->t->v.points[l->points[i]].values[a->x].text);
+		out_json_real(j, NULL, r->t->v.points[l->points[i]].values[a->x].number);
 		out_json_real(j, NULL, r->t->goals[0].values[l->points[i]].number);
 		out_json_close(j, ']');
 	}
@@ -138,34 +149,45 @@ static void put_line(struct out_json *j, const struct report_sweep *r, const str
 	out_json_close(j, '}');
 }
 
+/* 0: these axes do; -1: the sweep is no lines. */
+static int choose_axes(const struct report_sweep *r, struct axes *a)
+{
+	int taken[2] = { -1, -1 };
+
+	if (r->t->v.s->sample != SWEEP_GRID || changing(r) > 3 || (a->x = widest(r, taken, 0, true, SIZE_MAX)) < 0)
+		return -1;
+	taken[0] = a->x;
+	taken[1] = a->by = widest(r, taken, 1, false, LINES_MAX);
+	a->panel = a->by < 0 ? -1 : widest(r, taken, 2, false, PANELS_MAX);
+	return changing(r) > 1 + (size_t)(a->by >= 0) + (size_t)(a->panel >= 0) ? -1 : 0;
+}
+
+static size_t values_of(const struct report_sweep *r, int axis)
+{
+	return axis < 0 ? 1 : r->axes[axis].n;
+}
+
 int report_curves(struct out_json *j, const struct report_sweep *r, struct err *e)
 {
-	int axis[3] = { -1, -1, -1 };
-	size_t *points;
+	struct axes a;
+	struct line l;
 
-	if (r->t->v.s->sample != SWEEP_GRID || changing(r) > 3 || (axis[0] = widest(r, axis, 0, true, SIZE_MAX)) < 0) {
+	if (choose_axes(r, &a) < 0) {
 		out_json_null(j, "curves");
 		return 0;
 	}
-	axis[1] = widest(r, axis, 1, false, LINES_MAX);
-	axis[2] = axis[1] < 0 ? -1 : widest(r, axis, 2, false, PANELS_MAX);
-	if (changing(r) > 1 + (size_t)(axis[1] >= 0) + (size_t)(axis[2] >= 0)) {
-		out_json_null(j, "curves");
-		return 0;
-	}
-	if (!(points = arena_array(r->t->v.a, r->t->n + 1, sizeof *points)))
+	if (!(l.points = arena_array(r->t->v.a, r->t->n + 1, sizeof *l.points)))
 		return err_set(e, ERR_NOMEM, "no memory for the report");
 	out_json_open(j, "curves", '{');
-	axis_or_null(j, "x", axis[0]);
-	axis_or_null(j, "by", axis[1]);
-	axis_or_null(j, "panel", axis[2]);
+	axis_or_null(j, "x", a.x);
+	axis_or_null(j, "by", a.by);
+	axis_or_null(j, "panel", a.panel);
 	out_json_open(j, "lines", '[');
-	for (size_t p = 0; p < (axis[2] < 0 ? 1 : r->axes[axis[2]].n); p++)
-		for (size_t b = 0; b < (axis[1] < 0 ? 1 : r->axes[axis[1]].n); b++) {
-			const struct line l = { points, gather(r, axis[0], axis[1], b, axis[2], p, points) };
-
+	for (l.panel_value = 0; l.panel_value < values_of(r, a.panel); l.panel_value++)
+		for (l.by_value = 0; l.by_value < values_of(r, a.by); l.by_value++) {
+			gather(&l, r, &a);
 			if (l.n)
-				put_line(j, r, &l, axis[0], axis[1], b, axis[2], p);
+				put_line(j, r, &l, &a);
 		}
 	out_json_close(j, ']');
 	out_json_close(j, '}');
