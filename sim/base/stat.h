@@ -22,6 +22,7 @@ struct stat_view {
 	enum stat_kind kind;
 	uint64_t value;
 };
+typedef void stat_each_fn(void *arg, const struct stat_view *v); /* is told of each */
 
 struct stat_reg *stat_new(void);
 void stat_free(struct stat_reg *r);

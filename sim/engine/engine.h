@@ -13,8 +13,6 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/run_result.h"
 
-typedef void engine_stat_fn(void *arg, const struct stat_view *v);
-
 struct engine_ops {
 	const char *fidelity; /* as --fidelity, JSON and the results database have it */
 	const char *how;      /* for people */
@@ -25,7 +23,7 @@ struct engine_ops {
 	           struct err *e);
 	/* Builds the machine without running it, and tells each statistic its results have; -1: it cannot be built. `each` may be
 	 * NULL. */
-	int (*stats)(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e);
+	int (*stats)(const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e);
 };
 
 extern const struct engine_ops engine_event, engine_analytic, engine_gpu;

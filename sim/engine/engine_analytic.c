@@ -1,5 +1,6 @@
 /* engine_analytic.c - commands on the machine in closed form: no clock, no events, nothing to look on at. */
 #include "sim/engine/analytic.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/pass.h"
 
 static void *make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
@@ -63,7 +64,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 	return pass_run(&ops, conf, o, a, out, e);
 }
 
-static int stats(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e)
 {
 	return pass_stats(&ops, c, each, arg, e);
 }

@@ -1,4 +1,5 @@
 /* engine_event.c - commands on the machine itself: every tile moved or computed is an event. */
+#include "sim/engine/engine.h"
 #include "sim/engine/machine.h"
 #include "sim/engine/pass.h"
 
@@ -72,7 +73,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 	return pass_run(&ops, conf, o, a, out, e);
 }
 
-static int stats(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e)
 {
 	return pass_stats(&ops, c, each, arg, e);
 }

@@ -134,7 +134,7 @@ out:
 	return rc;
 }
 
-static int stats(const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+static int stats(const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e)
 {
 	struct gpu_traffic *t = gpu_traffic_new(&c->mem, c->clock, e);
 

@@ -264,7 +264,7 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	return rc;
 }
 
-int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e)
+int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e)
 {
 	static const struct isa_prog nothing = { .n_cmds = 0 };
 	void *m = ops->make(c, &nothing, e);

@@ -5,8 +5,9 @@
 #ifndef NPUSIM_SIM_ENGINE_PASS_H
 #define NPUSIM_SIM_ENGINE_PASS_H
 
+#include "arch/machine/machine_conf.h"
 #include "arch/npu/cp.h"
-#include "sim/engine/engine.h"
+#include "sim/engine/run_result.h"
 
 typedef int pass_fn(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res,
                     struct err *e);
@@ -29,6 +30,6 @@ struct pass_ops {
 /* What engine_ops' run and stats do, by such a machine. */
 int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
              struct run_result *out, struct err *e);
-int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, engine_stat_fn *each, void *arg, struct err *e);
+int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e);
 
 #endif

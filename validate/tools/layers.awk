@@ -23,6 +23,10 @@ function read_rules(   line, n, w, i, any) {
 			limit_kind[++limits] = w[1]; limit_header[limits] = w[2]; limit_pattern[limits] = any
 			continue
 		}
+		if (w[1] == "module") {
+			for (i = 2; i <= n; i++) own[w[i]] = 1
+			continue
+		}
 		for (i = 3; i <= n; i++) { pattern[++rows] = glob(w[i]); level[rows] = w[1] + 0; group[rows] = w[2]; folder[rows] = w[i] }
 	}
 	close(rules)
@@ -41,12 +45,14 @@ function stem(file) { sub(/[.][^.\/]*$/, "", file); return file }
 
 function know_file(file) { stems[stem(file)] = 1 }
 
-# The shortest of a, a_b, a_b_c that is a file of the folder itself.
+# The shortest of a, a_b, a_b_c that is a file of the folder itself; the longest that a module row names comes first.
 function module_of(file,   dir, n, w, i, at) {
 	if (file in module) return module[file]
 	at = stem(file)
 	dir = at; sub(/[^\/]*$/, "", dir)
 	n = split(substr(at, length(dir) + 1), w, "_")
+	while (at != dir && !(at in own)) if (!sub(/_[^_\/]*$/, "", at)) at = dir
+	if (at != dir) return module[file] = at
 	at = dir w[1]
 	for (i = 2; i <= n && !(at in stems); i++) at = at "_" w[i]
 	return module[file] = at

@@ -167,6 +167,11 @@ RULES
 	printf '#include "arch/mem/dram_int.h"\n' >"$dir/arch/mem/dram_map.c"
 	: >"$dir/arch/mem/dram_int.h"
 	check "$dir/rules" "$dir" || { echo "layers: parts of one module may not include each other" >&2; failures=$((failures + 1)); }
+	echo '#include "arch/mem/dram_cfg.h"' >"$dir/arch/mem/dram.h"
+	echo 'module arch/mem/l2_cfg' >>"$dir/rules"
+	echo '#include "arch/mem/l2_cfg.h"' >"$dir/arch/mem/dram_cfg.h"
+	: >"$dir/arch/mem/l2_cfg.h"
+	check "$dir/rules" "$dir" || { echo "layers: a module row makes no module" >&2; failures=$((failures + 1)); }
 	picture text "$dir/rules" "$dir" | grep -q '^   3  mem .* base 1$' || { echo "layers: no picture" >&2; failures=$((failures + 1)); }
 	rm -rf "$dir"
 	[ "$failures" = 0 ]
