@@ -95,9 +95,9 @@ static void show_bytes(void *arg, uint64_t done, uint64_t total)
 
 struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e)
 {
-	const struct format_options o = { (int64_t)context };
 	struct trace_import_stats st = { 0 };
 	struct progress *p = NULL;
+	const struct format_options o = { (int64_t)context, show_bytes, &p };
 	struct tracedb *db;
 	int rc;
 
@@ -112,7 +112,7 @@ struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e
 	}
 	if (!(db = tracedb_open(":memory:", DB_WRITE, e)))
 		return NULL;
-	rc = format_import_with(db, FORMAT_AUTO, path, &o, show_bytes, &p, &st, e);
+	rc = format_import_with(db, FORMAT_AUTO, path, &o, &st, e);
 	progress_free(p);
 	if (rc >= 0)
 		return db;
@@ -159,8 +159,8 @@ int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, v
                      struct err *e)
 {
 	struct tracedb *db = open_with_counters(path, 0, t, e);
-	int rc = db && !e->kind ? tracedb_load_pieces(db, range, CMD_TRACE_PIECE, each, arg, t->arena, &t->trace, e)
-	                        : -1;
+	const struct tracedb_pieces p = { CMD_TRACE_PIECE, each, arg };
+	int rc = db && !e->kind ? tracedb_load_pieces(db, range, &p, t->arena, &t->trace, e) : -1;
 
 	tracedb_free(db);
 	if (rc < 0)

@@ -87,14 +87,14 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 	struct trace_import_stats st = { 0 };
 	struct watch w = { NULL, false };
 	const double begin = seconds();
-	const struct format_options how = { (int64_t)o->context };
+	const struct format_options how = { (int64_t)o->context, show_progress, &w };
 	enum trace_format from;
 	double took;
 	int rc;
 
 	if (format_parse(o->from, &from, e) < 0)
 		return -1;
-	rc = format_import_with(t, from, file, &how, show_progress, &w, &st, e);
+	rc = format_import_with(t, from, file, &how, &st, e);
 	progress_free(w.line);
 	if (rc < 0)
 		return -1;

@@ -29,6 +29,11 @@ struct trace_import {
 	bool profiled;
 	const char *command; /* what was traced; NULL: unknown */
 };
+/* A call of the runtime or the driver on the host; correlation 0: it launched nothing that is known. */
+struct trace_call {
+	const char *name;
+	int64_t start_ns, dur_ns, thread, correlation;
+};
 struct trace_import_stats {
 	int64_t kernels, copies, sets, ops, ranges, calls, syncs; /* ranges: on the host; syncs are among the calls */
 	int64_t linked;                                           /* launches with a framework op */
@@ -52,8 +57,7 @@ int tracedb_put_launch(struct tracedb *t, const struct trace_launch *l, int64_t 
 /* The op's id, parent and up are ignored. */
 int tracedb_put_op(struct tracedb *t, const struct trace_op *o, int64_t external, struct err *e);
 int tracedb_put_range(struct tracedb *t, const struct trace_range *r, bool on_device, struct err *e);
-int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int64_t dur_ns, int64_t thread,
-                     int64_t correlation, bool is_sync, struct err *e);
+int tracedb_put_call(struct tracedb *t, const struct trace_call *c, struct err *e);
 /* A kernel of an aggregated profile. */
 int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e);
 /* A counter of the launch put last; of a name that comes twice for one launch the first stands. */
@@ -108,7 +112,12 @@ int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, s
  * host's calls, and `out` has neither. A piece is all of the selection where that has no more, and no framework op's
  * launches are in two, unless it has more than `n`. It lives as long as the call it is given to; statistics are not in it. */
 typedef int tracedb_piece(void *arg, const struct trace *piece, struct err *e);
-int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
+struct tracedb_pieces {
+	size_t n;
+	tracedb_piece *each;
+	void *arg;
+};
+int tracedb_load_pieces(struct tracedb *t, const char *range, const struct tracedb_pieces *p, struct arena *a,
                         struct trace *out, struct err *e);
 /* Steps: the host annotations that share the commonest name up to a trailing number ("decode_step_0..2" is 3;
  * "ProfilerStep#4"), not counting those inside another numbered one on their thread (a step's layers are no

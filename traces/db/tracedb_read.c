@@ -257,7 +257,7 @@ int tracedb_load_groups(struct tracedb *t, const char *range, struct arena *a, s
 		e);
 }
 
-int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_piece *each, void *arg, struct arena *a,
+int tracedb_load_pieces(struct tracedb *t, const char *range, const struct tracedb_pieces *p, struct arena *a,
                         struct trace *out, struct err *e)
 {
 	return load_all((struct tracedb_load){ .t = t,
@@ -265,8 +265,8 @@ int tracedb_load_pieces(struct tracedb *t, const char *range, size_t n, tracedb_
 	                                       .out = out,
 	                                       .range = range,
 	                                       .stats_do = true,
-	                                       .piece = n,
-	                                       .each = each,
-	                                       .each_arg = arg },
+	                                       .piece = p->n,
+	                                       .each = p->each,
+	                                       .each_arg = p->arg },
 	                e);
 }

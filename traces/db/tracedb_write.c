@@ -324,25 +324,25 @@ bool tracedb_is_sync(const char *call)
 	return false;
 }
 
-int tracedb_put_call(struct tracedb *t, const char *name, int64_t start_ns, int64_t dur_ns, int64_t thread,
-                     int64_t correlation, bool is_sync, struct err *e)
+int tracedb_put_call(struct tracedb *t, const struct trace_call *c, struct err *e)
 {
+	const bool is_sync = tracedb_is_sync(c->name);
 	struct sqlite3_stmt *s = t->ins_call;
-	const int64_t id = tracedb_name(t, name, e);
+	const int64_t id = tracedb_name(t, c->name, e);
 
-	assert(t->importing && dur_ns >= 0);
+	assert(t->importing && c->dur_ns >= 0);
 	if (id < 0)
 		return -1;
 	db_bind_i64(s, 1, t->source);
 	db_bind_i64(s, 2, id);
-	db_bind_i64(s, 3, start_ns);
-	db_bind_i64(s, 4, dur_ns);
-	db_bind_i64(s, 5, thread);
-	db_bind_i64(s, 6, correlation);
-	db_bind_i64(s, 7, classify(name, is_sync));
-	note_start(t, start_ns);
+	db_bind_i64(s, 3, c->start_ns);
+	db_bind_i64(s, 4, c->dur_ns);
+	db_bind_i64(s, 5, c->thread);
+	db_bind_i64(s, 6, c->correlation);
+	db_bind_i64(s, 7, classify(c->name, is_sync));
+	note_start(t, c->start_ns);
 	t->st.calls++;
 	t->st.syncs += is_sync;
-	t->graphs |= strstr(name, "GraphLaunch") != NULL;
+	t->graphs |= strstr(c->name, "GraphLaunch") != NULL;
 	return db_run(t->db, s, e);
 }

@@ -122,13 +122,13 @@ static int take_device(struct reader *r, struct err *e)
 
 static int take_call(struct reader *r, struct err *e)
 {
-	const char *called = name(r, CALL_NAME, e);
-	int64_t start, dur;
+	struct trace_call c = { .name = name(r, CALL_NAME, e),
+		                .thread = (int64_t)r->rec.v[CALL_THREAD],
+		                .correlation = (int64_t)r->rec.v[CALL_CORRELATION] };
 
-	if (!called || span(r, CALL_START, CALL_END, &start, &dur, e) < 0)
+	if (!c.name || span(r, CALL_START, CALL_END, &c.start_ns, &c.dur_ns, e) < 0)
 		return -1;
-	return tracedb_put_call(r->db, called, start, dur, (int64_t)r->rec.v[CALL_THREAD],
-	                        (int64_t)r->rec.v[CALL_CORRELATION], tracedb_is_sync(called), e);
+	return tracedb_put_call(r->db, &c, e);
 }
 
 static int take_mark(struct reader *r, struct err *e)
@@ -189,7 +189,7 @@ static int put_range(struct ops *o, const struct tracedb_mark *m, struct err *e)
 		r->n_ops++;
 		if (o->depth < NVTX_OP_DEPTH)
 			o->open[o->depth++] = (struct open){ m->end_ns, r->n_ops };
-		return nvtx_put_op(&r->op, r->db, x.name, x.start_ns, x.dur_ns, x.thread, r->n_ops, e);
+		return nvtx_put_op(&r->op, r->db, &x, r->n_ops, e);
 	}
 	if (m->domain) {
 		str_clear(&r->text);

@@ -157,7 +157,7 @@ int format_of(struct input *in, struct err *e)
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e)
 {
-	return format_import_with(db, f, path, &(struct format_options){ 0 }, progress, arg, st, e);
+	return format_import_with(db, f, path, &(struct format_options){ 0, progress, arg }, st, e);
 }
 
 /* The profile that a replay takes its order from: any but a replay, which could be itself. */
@@ -177,7 +177,7 @@ static int import_order(struct tracedb *db, const char *path, struct err *e)
 }
 
 int format_import_with(struct tracedb *db, enum trace_format f, const char *path, const struct format_options *o,
-                       input_progress *progress, void *arg, struct trace_import_stats *st, struct err *e)
+                       struct trace_import_stats *st, struct err *e)
 {
 	struct input *in = input_open(path, e);
 	int rc = -1, found = f;
@@ -189,7 +189,7 @@ int format_import_with(struct tracedb *db, enum trace_format f, const char *path
 	else if (in && found > FORMAT_AUTO && o->context)
 		err_set(e, ERR_IO, "a context is for a replay, and '%s' has its own", path);
 	else if (in && found > FORMAT_AUTO)
-		rc = formats[found].import(db, in, progress, arg, st, e);
+		rc = formats[found].import(db, in, o->progress, o->arg, st, e);
 	input_free(in);
 	return rc;
 }

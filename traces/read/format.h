@@ -20,15 +20,16 @@ int format_parse(const char *name, enum trace_format *f, struct err *e);
 /* Looks at the first 64 KiB of plain bytes, gzipped or not. FORMAT_AUTO: none that is read here (e has the reason);
  * -1 unreadable. */
 int format_of(struct input *in, struct err *e);
-/* Of a replay (see replay.h) the context it is of; 0: what it assumes. Error for other formats where it is not 0. */
 struct format_options {
-	int64_t context;
+	int64_t context; /* of a replay (see replay.h) the one it is of, 0: what it assumes; for other formats 0 */
+	input_progress *progress;
+	void *arg;
 };
 /* 0 imported, 1 in the database already, -1 error (nothing of it remains). FORMAT_AUTO finds out.
  * The first has default options. */
 int format_import(struct tracedb *db, enum trace_format f, const char *path, input_progress *progress, void *arg,
                   struct trace_import_stats *st, struct err *e);
 int format_import_with(struct tracedb *db, enum trace_format f, const char *path, const struct format_options *o,
-                       input_progress *progress, void *arg, struct trace_import_stats *st, struct err *e);
+                       struct trace_import_stats *st, struct err *e);
 
 #endif

@@ -244,8 +244,8 @@ static int put(struct kineto_parser *p)
 		return put_op(p);
 	case KINETO_CALL:
 		p->n_host++;
-		return tracedb_put_call(p->db, r.name, r.start_ns, r.dur_ns, r.thread, ev->correlation,
-		                        tracedb_is_sync(r.name), p->e);
+		return tracedb_put_call(
+			p->db, &(struct trace_call){ r.name, r.start_ns, r.dur_ns, r.thread, ev->correlation }, p->e);
 	default:
 		return tracedb_put_range(p->db, &r, ev->cat == KINETO_GPU_RANGE, p->e);
 	}

@@ -170,16 +170,15 @@ static int put_set(struct nsys *n, const struct nsys_rows *r, struct err *e)
 
 typedef int put_fn(struct nsys *n, const struct nsys_rows *r, struct err *e);
 
-static int read_table(struct nsys *n, const char *table, const struct nsys_col *cols, int n_cols, const char *what,
-                      put_fn *put, struct err *e)
+static int read_table(struct nsys *n, const struct nsys_query *q, put_fn *put, struct err *e)
 {
-	const int has = nsys_has_table(n, table, e);
+	const int has = nsys_has_table(n, q->table, e);
 	struct nsys_rows r;
 	int rc;
 
 	if (has <= 0)
 		return has;
-	if (nsys_rows(n, &r, table, cols, n_cols, NULL, what, e) < 0)
+	if (nsys_rows(n, &r, q, e) < 0)
 		return -1;
 	while ((rc = nsys_next(&r, e)) == 1)
 		if (put(n, &r, e) < 0) {
@@ -236,7 +235,7 @@ static int read_devices(struct nsys *n, struct err *e)
 	memcpy(mapped, cols, sizeof cols);
 	if (cuda)
 		mapped[D_ID] = (struct nsys_col){ "id", NSYS_CUDA_ID };
-	return read_table(n, GPU, mapped, D_COLUMNS, "a GPU", put_device, e);
+	return read_table(n, &(struct nsys_query){ GPU, "a GPU", mapped, D_COLUMNS, NULL }, put_device, e);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------------- */
@@ -323,6 +322,9 @@ static int has_processes(struct nsys *n, struct err *e)
 
 static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progress *progress, void *arg, struct err *e)
 {
+	static const struct nsys_query kernels = { KERNEL, "a kernel", kernel_cols, K_COLUMNS, NULL };
+	static const struct nsys_query copies = { MEMCPY, "a copy", copy_cols, C_COLUMNS, NULL };
+	static const struct nsys_query sets = { MEMSET, "a set", set_cols, S_COLUMNS, NULL };
 	const uint64_t total = input_size(in);
 
 	if (nsys_open(n, in, e) < 0 || check_tables(n, e) < 0 || read_epoch(n, base, e) < 0 ||
@@ -330,9 +332,8 @@ static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progr
 		return -1;
 	if (progress && total)
 		progress(arg, total / 2, total);
-	if (read_table(n, KERNEL, kernel_cols, K_COLUMNS, "a kernel", put_kernel, e) < 0 ||
-	    read_table(n, MEMCPY, copy_cols, C_COLUMNS, "a copy", put_copy, e) < 0 ||
-	    read_table(n, MEMSET, set_cols, S_COLUMNS, "a set", put_set, e) < 0)
+	if (read_table(n, &kernels, put_kernel, e) < 0 || read_table(n, &copies, put_copy, e) < 0 ||
+	    read_table(n, &sets, put_set, e) < 0)
 		return -1;
 	if (progress && total)
 		progress(arg, total, total);

@@ -234,19 +234,18 @@ static int add_column(struct nsys *n, struct str *sql, const char *table, const 
 	return 0;
 }
 
-int nsys_rows(struct nsys *n, struct nsys_rows *r, const char *table, const struct nsys_col *cols, int n_cols,
-              const char *tail, const char *what, struct err *e)
+int nsys_rows(struct nsys *n, struct nsys_rows *r, const struct nsys_query *q, struct err *e)
 {
 	struct str sql = STR_INIT;
 	int rc = 0;
 
-	*r = (struct nsys_rows){ n, NULL, what };
+	*r = (struct nsys_rows){ n, NULL, q->what };
 	str_add(&sql, "select ");
-	for (int i = 0; rc == 0 && i < n_cols; i++) {
+	for (int i = 0; rc == 0 && i < q->n_cols; i++) {
 		str_add(&sql, i ? ", " : "");
-		rc = add_column(n, &sql, table, &cols[i], e);
+		rc = add_column(n, &sql, q->table, &q->cols[i], e);
 	}
-	str_addf(&sql, " from \"%s\" t %s", table, tail ? tail : "");
+	str_addf(&sql, " from \"%s\" t %s", q->table, q->tail ? q->tail : "");
 	if (rc == 0 && sql.failed)
 		rc = err_nomem(e, NULL);
 	if (rc == 0 && !(r->s = prepare(n, str_c(&sql), e)))

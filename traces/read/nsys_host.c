@@ -24,12 +24,12 @@ struct host {
 };
 
 /* Ops nest as their ranges do; those deeper than NEST_MAX link nothing. */
-static int put_op(struct host *h, const char *text, int64_t start, int64_t dur, int64_t thread, struct err *e)
+static int put_op(struct host *h, const struct trace_range *r, struct err *e)
 {
 	h->n->n_ops++;
 	if (h->depth < NEST_MAX)
-		h->open[h->depth++] = (struct open){ start + dur, h->n->n_ops };
-	return nvtx_put_op(&h->op, h->n->db, text, start, dur, thread, h->n->n_ops, e);
+		h->open[h->depth++] = (struct open){ r->start_ns + r->dur_ns, h->n->n_ops };
+	return nvtx_put_op(&h->op, h->n->db, r, h->n->n_ops, e);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static int take_range(struct host *h, struct err *e)
 	if (!text || nsys_span(r, &x.start_ns, &x.dur_ns, e) < 0)
 		return -1;
 	if (nsys_any(r, R_TYPE) != 60 && nvtx_is_op(text))
-		return put_op(h, text, x.start_ns, x.dur_ns, x.thread, e);
+		return put_op(h, &x, e);
 	return tracedb_put_range(h->n->db, &x, false, e);
 }
 
@@ -65,14 +65,13 @@ static int take_call(struct host *h, struct err *e)
 {
 	const struct nsys_rows *r = &h->calls;
 	const char *name = nsys_text(r, C_NAME, e);
-	const int64_t thread = nsys_any(r, C_TID);
-	int64_t start, dur, id;
+	struct trace_call c = { .name = name && *name ? name : "(unnamed)", .thread = nsys_any(r, C_TID) };
 
-	if (!name || nsys_span(r, &start, &dur, e) < 0 ||
-	    nsys_correlation(h->n, NSYS_PROCESS(thread), nsys_any(r, C_CORRELATION), &id, e) < 0 ||
-	    link_call(h, id, start, e) < 0)
+	if (!name || nsys_span(r, &c.start_ns, &c.dur_ns, e) < 0 ||
+	    nsys_correlation(h->n, NSYS_PROCESS(c.thread), nsys_any(r, C_CORRELATION), &c.correlation, e) < 0 ||
+	    link_call(h, c.correlation, c.start_ns, e) < 0)
 		return -1;
-	return tracedb_put_call(h->n->db, *name ? name : "(unnamed)", start, dur, thread, id, tracedb_is_sync(name), e);
+	return tracedb_put_call(h->n->db, &c, e);
 }
 
 /* --- both ------------------------------------------------------------------------------------------------------ */
@@ -92,15 +91,17 @@ static int begin(struct host *h, struct err *e)
 		[R_TEXT_ID] = { "textId", NSYS_TEXT },   [R_TID] = { "globalTid", NSYS_PLAIN },
 	};
 	const int has_calls = nsys_has_table(h->n, RUNTIME, e), has_nvtx = nsys_has_table(h->n, NVTX, e);
+	const struct nsys_query of_calls = { RUNTIME, "a runtime call", calls, sizeof calls / sizeof *calls,
+		                             has_nvtx ? "order by 4, 1, 2 desc" : NULL };
+	const struct nsys_query of_ranges = {
+		NVTX, "an NVTX range", ranges, sizeof ranges / sizeof *ranges,
+		"where eventType in (59, 60, 70) and \"end\" is not null order by 6, 1, 2 desc"
+	};
 
 	if (has_calls < 0 || has_nvtx < 0)
 		return -1;
-	if (has_calls && nsys_rows(h->n, &h->calls, RUNTIME, calls, sizeof calls / sizeof *calls,
-	                           has_nvtx ? "order by 4, 1, 2 desc" : NULL, "a runtime call", e) < 0)
-		return -1;
-	if (has_nvtx && nsys_rows(h->n, &h->ranges, NVTX, ranges, sizeof ranges / sizeof *ranges,
-	                          "where eventType in (59, 60, 70) and \"end\" is not null order by 6, 1, 2 desc",
-	                          "an NVTX range", e) < 0)
+	if ((has_calls && nsys_rows(h->n, &h->calls, &of_calls, e) < 0) ||
+	    (has_nvtx && nsys_rows(h->n, &h->ranges, &of_ranges, e) < 0))
 		return -1;
 	h->has_call = nsys_next(&h->calls, e);
 	h->has_range = h->has_call < 0 ? -1 : nsys_next(&h->ranges, e);

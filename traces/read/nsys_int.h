@@ -46,10 +46,16 @@ struct nsys_col {
 	enum nsys_col_type type;
 };
 
-/* Rows of those columns in that order; a column that the table lacks is NULL in each. `tail` may be NULL. A table
- * that lacks a needed column is an error. `what` names a row in errors: "a kernel". */
-int nsys_rows(struct nsys *n, struct nsys_rows *r, const char *table, const struct nsys_col *cols, int n_cols,
-              const char *tail, const char *what, struct err *e);
+struct nsys_query {
+	const char *table, *what; /* what: names a row in errors, "a kernel" */
+	const struct nsys_col *cols;
+	int n_cols;
+	const char *tail; /* SQL behind the table: which rows, in which order; may be NULL */
+};
+
+/* Rows of those columns in that order; a column that the table lacks is NULL in each. A table that lacks a needed column
+ * is an error. */
+int nsys_rows(struct nsys *n, struct nsys_rows *r, const struct nsys_query *q, struct err *e);
 void nsys_rows_end(struct nsys_rows *r);
 int nsys_next(struct nsys_rows *r, struct err *e); /* 1, 0, -1 */
 bool nsys_null(const struct nsys_rows *r, int i);

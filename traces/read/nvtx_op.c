@@ -48,14 +48,13 @@ bool nvtx_is_op(const char *text)
 	return id && id != text && *text != ',';
 }
 
-int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const char *text, int64_t start_ns, int64_t dur_ns,
-                int64_t thread, int64_t external, struct err *e)
+int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const struct trace_range *r, int64_t external, struct err *e)
 {
 	struct trace_arg args[TRACE_MAX_ARGS];
-	const char *sizes = strstr(text, ", sizes = [");
-	struct trace_op o = { .start_ns = start_ns,
-		              .dur_ns = dur_ns,
-		              .thread = thread,
+	const char *text = r->name, *sizes = strstr(text, ", sizes = [");
+	struct trace_op o = { .start_ns = r->start_ns,
+		              .dur_ns = r->dur_ns,
+		              .thread = r->thread,
 		              .sequence = number_behind(text, ", seq = ", -1),
 		              .args = args };
 	uint32_t dropped = 0;

@@ -15,9 +15,8 @@ struct nvtx_op {
 }; /* memory that is used again; starts zeroed */
 
 bool nvtx_is_op(const char *text);
-/* Puts the op of a text that is one; `external` is what joins it and its launches. */
-int nvtx_put_op(struct nvtx_op *o, struct tracedb *db, const char *text, int64_t start_ns, int64_t dur_ns,
-                int64_t thread, int64_t external, struct err *e);
+/* Puts the op of a range whose name is one's text; `external` is what joins it and its launches. */
+int nvtx_put_op(struct nvtx_op *o, struct tracedb *db, const struct trace_range *r, int64_t external, struct err *e);
 void nvtx_op_free(struct nvtx_op *o);
 
 #endif

@@ -58,7 +58,9 @@ static void op(struct bed *b, const char *name, int64_t thread, int64_t start, i
 
 static void call(struct bed *b, const char *name, int64_t thread, int64_t start, int64_t correlation)
 {
-	CHECK_OK(tracedb_put_call(b->db, name, start, 1, thread, correlation, tracedb_is_sync(name), &b->e), b->e);
+	const struct trace_call c = { name, start, 1, thread, correlation };
+
+	CHECK_OK(tracedb_put_call(b->db, &c, &b->e), b->e);
 }
 
 static void range(struct bed *b, const char *name, int64_t start, int64_t dur)
@@ -499,7 +501,7 @@ static void load_pieces(struct bed *b, const char *range, size_t n, struct seen 
 
 	memset(s, 0, sizeof *s);
 	s->all = &b->t;
-	CHECK_OK(tracedb_load_pieces(b->db, range, n, look, s, a, &head, &b->e), b->e);
+	CHECK_OK(tracedb_load_pieces(b->db, range, &(struct tracedb_pieces){ n, look, s }, a, &head, &b->e), b->e);
 	CHECK(head.n_launches == 0 && head.n_devices == b->t.n_devices && head.steps == b->t.steps);
 	CHECK_U64(s->n, b->t.n_launches);
 	arena_free(a);
@@ -560,7 +562,7 @@ TEST(an_empty_selection_has_no_pieces_and_is_an_error)
 	kernel(&b, "k", 5, 0, 0);
 	range(&b, "empty", 100, 5);
 	finish(&b, "d", 0, -1);
-	CHECK(tracedb_load_pieces(b.db, "empty", 3, look, &s, a, &head, &b.e) == -1);
+	CHECK(tracedb_load_pieces(b.db, "empty", &(struct tracedb_pieces){ 3, look, &s }, a, &head, &b.e) == -1);
 	CHECK_HAS(b.e.msg, "no device activity in range 'empty'");
 	CHECK_U64(s.pieces, 0);
 	arena_free(a);
