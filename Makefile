@@ -56,7 +56,7 @@ CMD = cmd \
       report report_run report_sweep report_curves \
       gpu validate validate_profile calibrate \
       probe probe_mem probe_beside \
-      plot plot_out plot_breakdown plot_error plot_latency plot_sweep plot_study \
+      plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 

@@ -100,7 +100,7 @@
  *   sim/cmd/trace    _import, _record, _top, _ops, _classify, _roofline, _hist (bound: what looks at rooflines),
  *                    _diff, _export, _review
  *   sim/cmd/config, probe (_mem, _beside)
- *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters); _out: where pictures go
+ *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters); picture: where they go
  *   sim/cmd/figure_out    a run's figures as JSON, and as columns of a table
  *   sim/cmd/run      _sum, _table, _json, _store, _trust
  *   sim/cmd/limits

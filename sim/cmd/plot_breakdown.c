@@ -1,4 +1,5 @@
 /* plot_breakdown.c - npusim plot breakdown: stored runs by kind of op, beside what was measured. */
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 
 struct options {
 	const char *results;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 struct kind {
@@ -145,7 +146,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 		{ 'r', "results", OPT_TEXT, &o.results, "R.db",
 		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim plot breakdown RUN... -r R.db -o FILE",
@@ -163,11 +164,11 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 	struct arena *a = NULL;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0) {
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
 		if (!(a = arena_new(RUNS_MEMORY)))
 			rc = err_nomem(e, "for the runs");
 		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0)
-			rc = cmd_plot_put(&o.plot, chart(runs, args.n), out, e);
+			rc = picture_put(&o.plot, chart(runs, args.n), out, e);
 	}
 	arena_free(a);
 	opt_list_free(&args);

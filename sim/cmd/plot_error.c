@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/cmd/gpu.h"
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 #include "validate/score/score.h"
 
@@ -12,7 +13,7 @@
 struct options {
 	struct gpu_options gpu;
 	const char *split;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 static bool kept(const struct sample *x, const char *split)
@@ -100,7 +101,7 @@ static int run(const struct options *o, struct str *out, struct err *e)
 	plot_axis(p, PLOT_Y, PLOT_LOG, "simulated (us)");
 	plot_diagonal(p, BAND);
 	points(p, &in, o->split, classes, commonest(by_class, n, classes));
-	rc = cmd_plot_put(&o->plot, p, out, e);
+	rc = picture_put(&o->plot, p, out, e);
 out:
 	gpu_inputs_free(&in);
 	arena_free(a);
@@ -113,7 +114,7 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
 		{ 0, "split", OPT_TEXT, &o.split, "held-out|fitted|all", "held-out (default), fitted or all" },
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -129,7 +130,7 @@ int cmd_plot_error(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0) {
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0) {
 		if (strcmp(o.split, "all") != 0 && strcmp(o.split, "fitted") != 0 && strcmp(o.split, "held-out") != 0)
 			rc = err_set(e, ERR_USAGE, "unknown split '%s': it is held-out, fitted or all", o.split);
 		else

@@ -1,4 +1,5 @@
 /* plot_latency.c - npusim plot latency: the curve of a pointer chase. */
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@ struct options {
 	const char *config, *largest, *beside;
 	struct opt_list sets;
 	uint64_t samples;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 /* `m`, what was measured, may be NULL. */
@@ -56,7 +57,7 @@ static int run(const struct options *o, const struct probe_mem_opts *want, struc
 		w.n_sets = m.n;
 	}
 	if ((n = probe_mem_latency(&c->cfg, &w, &r, points, e)) > 0)
-		rc = cmd_plot_put(&o->plot, chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
+		rc = picture_put(&o->plot, chart(&c->cfg, points, n, o->beside ? &m : NULL), out, e);
 out:
 	machine_conf_free(c);
 	return rc;
@@ -74,7 +75,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "beside", OPT_TEXT, &o.beside, "FILE",
 		  "a measured curve, at whose footprints the chase is simulated: validate/data/latency" },
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim plot latency -c CONFIG -o FILE [--set KEY=VALUE]... [options]",
@@ -92,7 +93,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0) {
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
 		want.samples = (uint32_t)o.samples;
 		if (!o.config)
 			rc = err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 #include "sim/cmd/study.h"
 
@@ -11,7 +12,7 @@ struct options {
 	struct opt_list less, more;
 	const char *of, *title;
 	uint64_t sweep;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 static struct plot *new_chart(const struct study *t, const struct options *o, const char *under)
@@ -119,7 +120,7 @@ static int draw(const char *path, const struct options *o, chart_fn *chart, stru
 	    study_some(&t, e) == 0)
 		p = chart(&t, o, e);
 	if (p)
-		rc = cmd_plot_put(&o->plot, p, out, e);
+		rc = picture_put(&o->plot, p, out, e);
 	study_free(&t);
 	res_free(db);
 	return rc;
@@ -131,7 +132,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o->plot, e)) == 0)
+	if (rc == 0 && (rc = picture_check(&o->plot, e)) == 0)
 		rc = draw(args.v[0], o, chart, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o->less);
@@ -153,7 +154,7 @@ int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)
 		  "an objective, instead of the sweep's own; the first is drawn upwards, the second to the right" },
 		{ 0, "maximize", OPT_LIST, &o.more, "EXPR", "the same, where more is better" },
 		SWEEP_OPTS,
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim plot pareto R.db [--minimize EXPR]... [--maximize EXPR]... -o FILE",
@@ -175,7 +176,7 @@ int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 0, "of", OPT_TEXT, &o.of, "EXPR", "of what; latency_us by default" },
 		SWEEP_OPTS,
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim plot tornado R.db [--of EXPR] -o FILE",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 #include "sim/cmd/sweep.h"
 
@@ -20,7 +21,7 @@ struct options {
 	struct opt_list marks;
 	bool percent, linear;
 	uint64_t sweep;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 struct drawing {
@@ -353,7 +354,7 @@ static int draw(const struct options *o, const char *path, struct str *out, stru
 	    read_x(&d, e) < 0 || check_lines(&d, e) < 0 || evaluate(&d, e) < 0)
 		goto out;
 	if ((p = chart(&d, e)))
-		rc = cmd_plot_put(&o->plot, p, out, e);
+		rc = picture_put(&o->plot, p, out, e);
 out:
 	sweep_view_free(&d.v);
 	res_free(db);
@@ -382,7 +383,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "xlabel", OPT_TEXT, &o.x_label, "TEXT", "instead of the axis' key" },
 		{ 0, "ylabel", OPT_TEXT, &o.y_label, "TEXT", "instead of the value's name" },
 		{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" },
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -398,7 +399,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0) {
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
 		if (!o.x)
 			rc = err_set(e, ERR_USAGE, "the axis is missing: --x KEY");
 		else if (o.marks.n > MARKS_MAX)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 #include "sim/profile/hist.h"
 
@@ -13,7 +14,7 @@
 struct options {
 	struct bound_options b;
 	const char *metric, *format;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 /* -1: none named. */
@@ -228,7 +229,7 @@ static int draw(const char *path, const struct options *o, struct str *out, stru
 		return -1;
 	if (bound_input_read(&in, path, &o->b, e) == 0 && hist_of(&in.b, (enum counter)k, &h, e) == 0) {
 		if (h.n)
-			rc = cmd_plot_put(&o->plot, chart(&in.b, &h), out, e);
+			rc = picture_put(&o->plot, chart(&in.b, &h), out, e);
 		else
 			err_set(e, ERR_IO, "no kernel in '%s' has the metric '%s'", path, o->metric);
 	}
@@ -272,7 +273,7 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 		{ 'm', "metric", OPT_TEXT, &o.metric, "METRIC",
 		  "which; duration_us by default, 'npusim trace hist' lists them" },
 		BOUND_OPTS(&o.b),
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -287,7 +288,7 @@ int cmd_plot_hist(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0)
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
 		rc = draw(args.v[0], &o, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 
 struct options {
@@ -13,7 +14,7 @@ struct options {
 	const char *format;
 	uint64_t n;
 	bool normalised;
-	struct cmd_plot plot;
+	struct picture_to plot;
 };
 
 /* Where a kernel stands; false: it does no arithmetic that is known, and has no place. */
@@ -241,7 +242,7 @@ static int draw(const char *path, const struct options *o, struct str *out, stru
 		             " shapes, or counters of Nsight Compute",
 		             path);
 	if (rc == 0)
-		rc = cmd_plot_put(&o->plot, chart(&in.t.trace, &in.b, o->normalised), out, e);
+		rc = picture_put(&o->plot, chart(&in.t.trace, &in.b, o->normalised), out, e);
 	bound_input_free(&in);
 	return rc;
 }
@@ -283,7 +284,7 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 		  "each kernel against the peak and the ridge of its own pipe:"
 		  " one roof for all" },
 		BOUND_OPTS(&o.b),
-		CMD_PLOT_OPTS(&o.plot),
+		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = { "npusim plot roofline T.db -o FILE [--normalised] [--range NAME] [-c GPU.yaml]",
@@ -300,7 +301,7 @@ int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_plot_check(&o.plot, e)) == 0)
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
 		rc = draw(args.v[0], &o, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

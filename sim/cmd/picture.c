@@ -1,7 +1,7 @@
-/* plot_out.c - a picture's way out: into its file, or as the script that draws it. */
-#include "sim/cmd/plot.h"
+/* picture.c - a picture's way out: into its file, or as the script that draws it. */
+#include "sim/cmd/picture.h"
 
-int cmd_plot_check(const struct cmd_plot *o, struct err *e)
+int picture_check(const struct picture_to *o, struct err *e)
 {
 	enum plot_format f;
 
@@ -10,7 +10,7 @@ int cmd_plot_check(const struct cmd_plot *o, struct err *e)
 	return o->to ? plot_format_of(o->to, &f, e) : 0;
 }
 
-int cmd_plot_put(const struct cmd_plot *o, struct plot *p, struct str *out, struct err *e)
+int picture_put(const struct picture_to *o, struct plot *p, struct str *out, struct err *e)
 {
 	enum plot_format f = PLOT_SVG;
 	int rc;
