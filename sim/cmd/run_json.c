@@ -1,5 +1,5 @@
-/* run_json.c - npusim run in JSON and CSV. The names DESIGN section 6 fixes come first; the rest is ours to add
- * to. A field whose model does not exist yet is null, never 0; so is everything simulated of a carried op. */
+/* run_json.c - npusim run in JSON and CSV. The names in JSON are a contract: scripts rely on them, so they keep
+ * their meaning, and what is new gets a name of its own. A field whose model does not exist yet is null, never 0; so is everything simulated of a carried op. */
 #include "sim/cmd/run.h"
 
 #include <inttypes.h>
