@@ -138,7 +138,7 @@ PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
-.PHONY: all demo check validate bench bench-update fuzz layers sources headers deps deps-dev deps-check distcheck golden
+.PHONY: all demo check validate bench bench-update fuzz layers links sources headers deps deps-dev deps-check distcheck golden
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
@@ -265,7 +265,7 @@ calibrate-h200: $(H200)/operators.db $(H200)/sweep2.db ## fit configs/gpu/h200.y
 carry: $B/npusim ## the H200's fitted values into the other devices' configurations, by the rules stated there
 	$(Q)sh validate/tools/carry.sh $B/npusim
 
-accuracy: $(H200)/operators.db $(H200)/sweep.db ## what validation finds, into README.md and configs/accuracy
+accuracy: $(H200)/operators.db $(H200)/sweep.db ## what validation finds, into validate/ACCURACY.md and configs/accuracy
 	@mkdir -p configs/accuracy
 	@sh validate/tools/accuracy.sh $B/npusim $(H200)
 
@@ -314,7 +314,7 @@ endif
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, format, sources, headers, install
+check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
@@ -348,6 +348,9 @@ validate: all ## the models against better ones and against real devices; tables
 
 layers: ## who may include whom (validate/layers.txt)
 	@sh validate/tools/layers.sh validate/layers.txt
+
+links: ## links and file names in documents and comments lead somewhere
+	@sh validate/tools/links.sh
 
 sources: ## every .c file is in a list of this Makefile, and every listed file is there
 	@sh validate/tools/sources.sh $(LISTED)
