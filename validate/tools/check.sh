@@ -71,6 +71,8 @@ run_step() {
 	gpu-model) sh validate/tools/gpu_model.sh $GPU_MODEL ;;
 	gpu-model-can-fail) sh validate/tools/gpu_model.sh --self-test $GPU_MODEL ;;
 	headers) sh validate/tools/headers.sh ;;
+	links) sh validate/tools/links.sh ;;
+	links-can-fail) sh validate/tools/links.sh --self-test ;;
 	install) installed ;;
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
 	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
@@ -115,7 +117,7 @@ check)
 	# The long ones first, so that no core waits for them at the end.
 	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
-	steps="$steps install headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
+	steps="$steps install headers format sources layers layers-can-fail gpu-model gpu-model-can-fail links links-can-fail"
 	;;
 dist)
 	shift
@@ -128,7 +130,7 @@ dist)
 		*/release | */asan) golden="$golden golden:dist/$p" ;;
 		esac
 	done
-	steps="$steps $golden headers format sources layers layers-can-fail gpu-model gpu-model-can-fail"
+	steps="$steps $golden headers format sources layers layers-can-fail gpu-model gpu-model-can-fail links links-can-fail"
 	;;
 *) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
 esac
