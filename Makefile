@@ -439,12 +439,14 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
 SHARED = configs traces/h200 traces/rtx5090 workloads/models
+DOC = $(PREFIX)/share/doc/npusim
+DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
 
-install: all ## program, library, headers, npusim.pc, manual page, completions, configurations, the demo's trace
+install: all ## program, library, headers, npusim.pc, manual page, documents, completions, configurations, the demo's trace
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
@@ -457,12 +459,14 @@ install: all ## program, library, headers, npusim.pc, manual page, completions, 
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
+	$(Q)set -e; for f in $$(find $(DOCUMENTED) -name '*.md' -o -name LICENSE); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
 
 ##> Housekeeping
 clean: ## remove build/
