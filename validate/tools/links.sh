@@ -60,6 +60,7 @@ check() { # ROOT
 			before = RSTART > 1 ? substr(text, RSTART - 1, 1) : " "
 			p = substr(text, RSTART, RLENGTH)
 			text = substr(text, RSTART + RLENGTH)
+			if (text ~ /^</) p = p "*" # unit_<name>.c
 			sub(/[.\/-]+$/, "", p)
 			if (before !~ /[A-Za-z0-9_.\/@-]/ && !there(p)) complain(p " is not there")
 		}
