@@ -142,7 +142,7 @@ PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cmd/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
-.PHONY: all demo check validate bench bench-update fuzz layers calls picture sources headers deps deps-dev deps-check distcheck golden
+.PHONY: all demo check validate bench bench-update fuzz layers calls picture links sources headers deps deps-dev deps-check distcheck golden
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
@@ -269,7 +269,7 @@ calibrate-h200: $(H200)/operators.db $(H200)/sweep2.db ## fit configs/gpu/h200.y
 carry: $B/npusim ## the H200's fitted values into the other devices' configurations, by the rules stated there
 	$(Q)sh validate/tools/carry.sh $B/npusim
 
-accuracy: $(H200)/operators.db $(H200)/sweep.db ## what validation finds, into README.md and configs/accuracy
+accuracy: $(H200)/operators.db $(H200)/sweep.db ## what validation finds, into validate/ACCURACY.md and configs/accuracy
 	@mkdir -p configs/accuracy
 	@sh validate/tools/accuracy.sh $B/npusim $(H200)
 
@@ -318,7 +318,7 @@ endif
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, calls, format, sources, headers, install
+check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, calls, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
@@ -359,6 +359,9 @@ picture: ## the levels of the code and their arrows; drawn in build/layers.svg w
 	@if command -v dot >/dev/null 2>&1 && command -v tred >/dev/null 2>&1; then \
 		mkdir -p $(BUILD) && sh validate/tools/layers.sh --dot validate/layers.txt | tred | dot -Tsvg -o $(BUILD)/layers.svg && \
 			echo && echo "drawn in $(BUILD)/layers.svg"; fi
+
+links: ## links and file names in documents and comments lead somewhere
+	@sh validate/tools/links.sh
 
 sources: ## every .c file is in a list of this Makefile, and every listed file is there
 	@sh validate/tools/sources.sh $(LISTED)
@@ -447,12 +450,14 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
 SHARED = configs traces/h200 traces/rtx5090 workloads/models
+DOC = $(PREFIX)/share/doc/npusim
+DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1
 BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions/npusim
 ZSH_COMPLETION = $(PREFIX)/share/zsh/site-functions/_npusim
 FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d/npusim.fish
 
-install: all ## program, library, headers, npusim.pc, manual page, completions, configurations, the demo's trace
+install: all ## program, library, headers, npusim.pc, manual page, documents, completions, configurations, the demo's trace
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
@@ -465,12 +470,14 @@ install: all ## program, library, headers, npusim.pc, manual page, completions, 
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/npusim/$$f; done
 	$(Q)set -e; for f in $$(find $(wildcard $(SHARED)) -type f); do \
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/npusim/$$f; done
+	$(Q)set -e; for f in $$(find $(DOCUMENTED) -name '*.md' -o -name LICENSE); do \
+		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/npusim $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
 
 ##> Housekeeping
 clean: ## remove build/

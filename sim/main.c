@@ -1,119 +1,47 @@
 /* main.c - the program: the command table, what is common to all commands, exit codes.
  *
- * THE SOURCE IN READING ORDER. A module is a header, which says all there is to know from outside, and its .c files.
- * The road of the data: a profile becomes a trace, the trace an op stream, the stream a tile program, and a machine
- * runs the program.
+ * THE SOURCE, A FOLDER A LINE, from the ground up; validate/layers.txt says who may include whom. A module is a header,
+ * which says all there is to know from outside, and its .c files. A folder's modules stand in its README.md, or in that of
+ * the folder above. The road of the data: a profile becomes a trace, the trace an op stream, the stream a tile program,
+ * and a machine runs the program.
  *
- *   what all of it stands on                                        (L0, L1)
- *   sim/base/err     the error value every fallible function takes last
- *   sim/base/arena   memory that lives as long as a run
- *   sim/base/str     a growing string, nearest names
- *   sim/base/hash    and rng: stable hashes; random streams by (seed, name)
- *   sim/base/clock   time in picoseconds, clock edges from their number
- *   sim/base/evq     the event queue: the only thing that moves time
- *   arch/comp    a hardware block from outside, the messages between blocks, the list of resources; watch: what
- *                    blocks tell whoever looks on
- *   sim/base/stat    counters, registered once with name, unit and help
- *   sim/base/yaml    YAML with places
- *   sim/base/cfg     one row a parameter (_value: units, _yaml: files, _int: shared)
- *   sim/base/db      SQLite with our errors (db_mode: how one is opened)
- *   sim/base/expr    expressions of a user over named values
- *   sim/base/path    where data files are
- *   sim/base/version which build this is
+ *   sim/base           errors, memory, time, events, configuration rows, YAML, SQLite: what all of it stands on
  *
- *   what was measured                                               (L3 traces/)
- *   traces/trace     a trace as plain data
- *   traces/db/tracedb   the trace database (_write: imports, _text: names, _link: who launched what, _read: selections,
- *                    _launch: their launches, _group: sums of them, _piece: some at a time, _range: steps, _sum: what it
- *                    holds, _stat: statistics and counters, _mark: what an import needs again, _int: shared), with trace_args (arguments as text), nest (who encloses
- *                    whom), intern, idmap
- *   traces/read/format    which profiler wrote a file; input: its bytes, unzipped
- *   traces/read/kineto    the reader of PyTorch profiler files (_event: an event's fields, _args: its arguments), decimal
- *   traces/read/nsys      the reader of Nsight Systems databases (_file: opening and asking, _host: calls and ranges, _int);
- *                    nsys_csv: of its summaries
- *   traces/read/capture_import    the reader of our own capture (capture_spool: its records; capture/: the library that
- *                    writes them); cuda_names, nvtx_op: what it shares with nsys
- *   traces/read/replay    a published table of kernels in the order of another trace (_file: its YAML, _int: shared)
- *   traces/read/ncu_csv   the reader of Nsight Compute tables; csv: rows, measure: their numbers and units
+ *   workloads          what was computed: ops, shapes, work; rules from kernel names to ops
+ *   traces             what was measured: a trace as plain data
+ *   traces/text        numbers, tables and unzipped bytes as profilers write them
+ *   traces/capture     the library that records a CUDA program
+ *   traces/db          the trace database
+ *   traces/read        readers of profiles, one file a format
+ *   results            the figures of a run, a row each
+ *   results/db         the results database
+ *   results/plot       charts, drawn by gnuplot
+ *   results/report     the page of npusim report
  *
- *   what was computed                                               (L2, L3 workloads/)
- *   workloads/op     the op stream; dtype: number formats; work: operations and bytes of an op
- *   arch/gpu/kernel, kernels    what can be counted in a kernel template's code, and the table of it
- *   workloads/rules  from kernel names to families and ops (_load: the YAML table, _int: shared)
- *   workloads/shape  from a framework op's arguments to shapes (_product, _rows, _move; _args: what they stand on, _int)
- *   sim/lower/lower        from a trace to an op stream (_tensors, _pick: which tensor an operand is; _route: experts and
- *                    layers; _alloc: addresses; _name; _check: what must hold; _int: shared)
+ *   arch               what all blocks share: resources, messages, the list of units; the tile program
+ *   arch/mem           the memory system: caches, KV buffer, network, DRAM
+ *   arch/npu           an NPU's blocks: command processor, cores, units, DMA, scratchpad
+ *   arch/gpu           what only a GPU needs: kernels in closed form, launches, the host
+ *   arch/machine       a machine as plain data, and read from YAML
  *
- *   the machine                                                     (L2, L3 arch/)
- *   arch/isa         the tile program
- *   arch/npu/cp, core    command processor; cores that run commands tile by tile
- *   arch/npu/dma, sram   tile transfers; the scratchpad
- *   arch/npu/unit_gemv, matrix, vector    the units, in closed form
- *   arch/mem/noc         the network on chip (noc_ideal)
- *   arch/mem/cache       a cache level (_walk: what a request does to it, _tags; _seen; _int: shared)
- *   arch/mem/cache_policy    what goes (_lru, _srrip, _drrip, cache_kv_aware; _rrip: shared)
- *   arch/mem/l1, l2      the cores' caches, the shared one (l2_none: its twin), kv: the KV buffer
- *   arch/mem/dram        memory (_cfg, _tile: its timing, _tile_piece, _tile_int; dram_fixed: its twin)
- *   arch/mem/dram_cmd    memory command by command (_table, _dev, _pick, _queue, _int: shared); dram_map: address maps
- *   arch/mem/memq, memslot    what those levels share
- *   arch/mem/memory      all of that wired; memory_alone: with a clock of its own, for a GPU and for probes
- *   arch/gpu/occupancy   CTAs an SM holds; host: what launches a GPU's kernels; gpu_cfg: a GPU's parameters
- *   arch/gpu/gpu         a kernel's time: of its form (gpu_form: gpu_plain, _product, _mma, _attention, _flash, _stream, _rows,
- *                    _chain, _walk), made of gpu_math and gpu_flow
+ *   sim/lower          from a trace to an op stream
+ *   sim/map            from an op stream to a tile program
+ *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
+ *   sim/sweep          many designs; one parameter a step further
+ *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
  *
- *   what joins them                                                 (L4)
- *   sim/engine/machine      configuration to blocks wired together
- *   arch/machine/machine_cfg    a machine as plain data; machine_conf: as it is read; machine_gpu: for the closed forms
- *   sim/map/fuse         chains of ops one command can do
- *   sim/map/map          from ops to commands and tiles (_tile, _math, _dump, _int)
- *   arch/gpu/gpu_work     an op stream as a GPU's launches, and what its L2 makes of their bytes
- *   arch/gpu/gpu_geometry    the launches a library would make on a device that was not traced
- *   sim/engine/analytic     the machine in closed form: commands and tiles as a recurrence (_memory: loads and stores through
- *                    the levels, _residency: what a level holds, _server: its booked time)
- *   sim/sweep/limits       one parameter at a time, a step further
- *   sim/engine/run          a stream on a machine, by the engine that can; run_result: what is asked and answered
- *   sim/engine/engine       the table of engines (_event, _analytic, _gpu); pass: what the first two share, warm-up, measured
- *                    pass, roofline, results per op; picks: which experts a pass picks
- *   sim/engine/run_memo     what runs after each other share: tables' files, the last mapping
- *   sim/sweep/sweep        many designs: the file (_load, _axis, _expr, _names), points (_points), workers (_run, _pipe),
- *                    guided search (_search), what it asks as a number (_hash), _int
- *   sim/profile/classify     kernels and families by time; roof: peaks and the rule of classes; counters: of Nsight Compute, by
- *                    launch; bound: kernels under a roofline; hist: their metrics
- *   sim/profile/review       a published report against its tables (_names: its values, _int)
- *   validate/score/tables  published kernel times as samples
- *   validate/score/cases   samples of a measured trace; score: how far a model is off; accuracy: kept in a file
- *   validate/fit/fit      parameters from microbenchmarks and a fit (_plan: what is which)
- *   validate/probe/probe_dram    streams through a memory (_tile; _tiles: both paths; _ref: beside measured ones)
- *   validate/probe/probe_mem     streams and chases through a machine's memory
- *   validate/probe/probe_curve   measured ones beside them
- *   results/figure      the scalars of a run, a row each
- *   results/db/res      the results database (_read, _rows, _figure, _int); res_sweep (_read): its sweeps; _adopt: points that
- *                    another sweep has; _merge: files into one; _export: as CSV
- *   results/plot/plot     charts by gnuplot (_script: their text, _run: drawn, _int: shared)
+ *   validate/score     how far a model is off
+ *   validate/probe     microbenchmarks on a simulated memory
+ *   validate/fit       a GPU's parameters from measurements
  *
- *   the command line                                                (L5)
- *   sim/ui/opt, out, progress    option tables; tables, CSV and JSON (out_json); the progress line
- *   sim/ui/outfile, chrome    a file that is there whole or not at all; timelines for Perfetto
- *   sim/timeline/timeline     a run over time; series: amounts in bins
- *   sim/ui/opt_man, opt_complete    the same tables as a manual page, and as what a shell may complete
- *   sim/cmd/cmd      what commands share
- *   sim/cmd/trace    _import, _record, _top, _ops, _classify, _roofline, _hist (bound: what looks at rooflines),
- *                    _diff, _export, _review
- *   sim/cmd/config, probe (_mem, _beside)
- *   sim/cmd/plot     _breakdown, _error, _latency, _sweep, _study (fronts, what matters); picture: where they go
- *   sim/cmd/figure_out    a run's figures as JSON, and as columns of a table
- *   sim/cmd/run      _sum, _table, _json, _store, _trust
- *   sim/cmd/limits
- *   sim/cmd/sweep    _view, _print, _again; also npusim merge
- *   sim/cmd/study    objectives, front, knee and effects of a stored sweep
- *   sim/cmd/pareto   also npusim best and sensitivity
- *   sim/cmd/report   _run, _sweep, _curves: stored results as JSON for the page in results/report
- *   sim/cmd/compare  _points: designs of a sweep
- *   sim/cmd/validate (_profile), calibrate (gpu: what both read)
- *   sim/cmd/export, man, completion
- *   sim/main         this file
+ *   sim/ui             options, tables, files: how the command line talks
+ *   sim/timeline       a run over time, for Perfetto
+ *   sim/cmd            one command a file
+ *   sim                this file: the table of commands
  *
- *   validate/tests/  unit, contract, model, property, fuzz, golden, bench */
+ *   validate/tests     unit, contract, model, property, fuzz, golden, page, bench
+ *   validate/cuda      measurements and reference kernels for a GPU
+ *   validate/tools     the scripts behind make's targets */
 #define _POSIX_C_SOURCE 200809L
 
 #include <signal.h>

@@ -5,12 +5,12 @@
  *
  * With `hash` a chunk's set is moved by a hash of its tag, folded by xor: power-of-two strides, which meet the same few
  * sets over and over, spread over all. Within a tag neighbours stay neighbours, so it works for any number of sets (an
- * index made by xor alone needs a power of two) and walks stay walks. With `kv_ways`
- * the first ways of a set take in KV and nothing else, and the others no KV: each part has a policy's state of its own;
- * looking up sees all ways. `pin_ways` more are filled by the first weights that come and keep them for good; weights
- * that find them full share the rest.
- * A store that is one of several, each with its `share` of the chunks, leaves out of the index what says which store: of
- * so many neighbours all have the same set, so every set has work, and what a stream pushes out is as old everywhere.
+ * index made by xor alone needs a power of two) and walks stay walks.
+ * With `kv_ways` the first ways of a set take in KV and nothing else, and the others no KV. Each part has a policy's
+ * state of its own; looking up sees all ways. `pin_ways` more are filled by the first weights that come and keep them for
+ * good; weights that find them full share the rest.
+ * With `share` n the store is one of n, and each chunk is in one of them. Then n neighbouring chunks have the same set
+ * here, so every set has work, and what a stream pushes out is equally old in all sets.
  * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
  * other is not; I3 what is pinned stays until the reset. */
 #ifndef NPUSIM_ARCH_MEM_CACHE_TAGS_H

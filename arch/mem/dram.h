@@ -69,7 +69,7 @@ extern const struct comp_ops dram_ops, dram_fixed_ops;
 
 /* Reads a configs/dram file: values the machine gave win, and the file's own do not count as given. */
 int dram_cfg_preset(struct cfg *raw, const struct yaml *y, const struct ynode *map, struct err *e);
-/* Cross-field rules, and bandwidth, channels and pin rate made consistent (DESIGN section 5): `bandwidth` sets the pin
+/* Cross-field rules, and bandwidth, channels and pin rate made consistent: `bandwidth` sets the pin
  * rate, ns timings stay; `bandwidth` and `pin_mbps` both given and inconsistent is an error. `raw` (may be NULL:
  * nothing was given) knows the section as "dram". Resolving twice changes nothing. */
 int dram_cfg_resolve(struct dram_cfg *c, const struct cfg *raw, struct err *e);

@@ -5,7 +5,7 @@
 
 #include "sim/base/err.h"
 
-/* Full path of "configs/dram/x.yaml" in the first data folder that has it; ERR_CONFIG names all that were tried.
+/* Full path of "configs/dram/NAME.yaml" in the first data folder that has it; ERR_CONFIG names all that were tried.
  * `out` has `size` bytes. */
 int path_data(const char *relative, char *out, unsigned size, struct err *e);
 /* Full path of a library of ours: beside the program, else where `make install` puts it. ERR_IO names both. */

@@ -1,11 +1,12 @@
 /* counters.h - what Nsight Compute counted, joined to the launches of a trace.
  *
- * A metric has several names: of the raw page, and of the details page's sections. A launch that was itself profiled
- * by Nsight Compute has its own counters. One of another file (Nsight Systems, PyTorch) gets those of the profiled
- * launch of its name and geometry (grid, block), in order: the k-th of them the k-th, and where fewer were profiled
- * than ran, such as one step of many, they come round. Names are compared without namespaces, template arguments and
- * parameters, as the tools write those differently; of an aggregated profile, where there is no geometry, with template
- * arguments, and the mean over the profiled launches counts. */
+ * A metric has several names: that of the raw page, and those of the details page's sections. A launch that was itself
+ * profiled by Nsight Compute has its own counters. A launch of another file (Nsight Systems, PyTorch) gets those of a
+ * profiled launch with the same name and geometry (grid, block): the k-th launch those of the k-th profiled one. Where
+ * fewer were profiled than ran, one step of many say, the profiled ones are used again from the first.
+ * Names are compared without namespaces, template arguments and parameters, as the tools write those differently. An
+ * aggregated profile has no geometry: there names count with their template arguments, and the mean over the profiled
+ * launches is taken. */
 #ifndef NPUSIM_SIM_PROFILE_COUNTERS_H
 #define NPUSIM_SIM_PROFILE_COUNTERS_H
 

@@ -1,8 +1,10 @@
 /* tracedb.h - the trace database: its schema, the writer importers use, and loading a selection.
  *
- * DESIGN section 7 lists the tables. One transaction an import: a failed import leaves no file where none was, and
- * what was there untouched. Importing the same file (by digest) into a database that holds it already is noticed:
- * it says so and changes nothing. Ranges select by launch correlation (the runtime call starts inside the
+ * Tables: source, a file that was imported; device; name and args, texts stored once; op, what the framework did; call,
+ * of runtime or driver; launch, a kernel, copy or set, with its op and call; range, an annotation; kernel_stat, kernels
+ * known only as sums; metric, what a profiler counted of a launch.
+ * One transaction an import: a failed import leaves no file where none was, and what was there untouched. Importing the
+ * same file (by digest) into a database that holds it already is noticed: it says so and changes nothing. Ranges select by launch correlation (the runtime call starts inside the
  * annotation, on whichever thread: backward launches belong to their step), by time only for launches without a
  * recorded call. A database may hold several files, all of one kind of device (another one is refused when it comes); a
  * selection takes from all, on one time axis. */

@@ -1,9 +1,10 @@
 /* probe_dram_ref.h - our command path beside the rows of validate/data/dram/reference.csv: the same timings, map, queue
- * and stream. A row counts when it is Ramulator's with FR-FCFS and all-bank or no refresh, and its load, where it has
- * one, is one that the memory can serve; every other row is kept, with the reason why it does not. A load is saturated
- * when the table says so (under 98.5 % of it was served), and *at capacity* where it is more than the reference itself
- * serves of that stream unpaced, or at random times from 99 % of that on: the mean latency is a backlog too, of a queue
- * at a utilisation near or above 1, and depends on the run's length and on the draw of arrivals (probe_ref_draws). */
+ * and stream. A row counts when it is Ramulator's, with FR-FCFS and with refresh of all banks or none, and when the
+ * memory can serve its load, where it has one. Every other row is kept, with the reason why it does not count.
+ * A load is *saturated* when the table says so: less than 98.5 % of it was served. It is *at capacity* when it is more
+ * than what the reference itself serves of that stream unpaced; with arrivals at random times, from 99 % of that on.
+ * Then the mean latency is a backlog too: the queue's utilisation is near 1 or above, and the mean depends on the run's
+ * length and on the draw of arrivals (probe_ref_draws). */
 #ifndef NPUSIM_VALIDATE_PROBE_PROBE_DRAM_REF_H
 #define NPUSIM_VALIDATE_PROBE_PROBE_DRAM_REF_H
 

@@ -1,15 +1,19 @@
 #!/bin/sh
-# accuracy.sh NPUSIM WORK - what validation finds, as the table README.md shows (between its two accuracy marks), and as
-# configs/accuracy/h200.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
+# accuracy.sh NPUSIM WORK - what validation finds, as the tables of validate/ACCURACY.md (between its two accuracy marks),
+# and as configs/accuracy/h200.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
 #
 # Published tables lie in SHARED/data/public (default ../shared) and are not part of the project. Where one is absent its
-# rows are said to be missing and README.md stays as it is.
+# rows are said to be missing and validate/ACCURACY.md stays as it is.
 set -eu
 
 npusim=$1 work=$2
 public=${SHARED:-../shared}/data/public
+page=validate/ACCURACY.md
 table=$work/accuracy.md
 missing=0
+for mark in '<!-- accuracy -->' '<!-- end of accuracy -->'; do
+	grep -qx -- "$mark" "$page" || { echo "accuracy.sh: $page has no line '$mark'" >&2; exit 1; }
+done
 
 # scores ARGUMENT...: npusim validate, its class table only
 scores() { "$npusim" validate --worst 0 "$@" | sed -n '/^class/,/^$/p'; }
@@ -125,6 +129,6 @@ cat "$table"
 	-o configs/accuracy/h200.yaml >/dev/null
 if [ "$missing" = 0 ]; then
 	awk -v file="$table" '/<!-- accuracy -->/ { print; print ""; while ((getline line < file) > 0) print line; print ""; skip = 1 }
-		/<!-- end of accuracy -->/ { skip = 0 } !skip && !/<!-- accuracy -->/ { print }' README.md >"$work/README.md"
-	cat "$work/README.md" >README.md
+		/<!-- end of accuracy -->/ { skip = 0 } !skip && !/<!-- accuracy -->/ { print }' "$page" >"$work/page.md"
+	cat "$work/page.md" >"$page"
 fi

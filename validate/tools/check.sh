@@ -49,6 +49,7 @@ installed() {
 	(cd / && "$there/bin/npusim" config show "$there/share/npusim/configs/npu/dsocr.yaml" --set dram.kind=of-the-installed |
 		grep -q of-the-installed) || { echo "the installed program does not find its configurations"; return 1; }
 	"$there/bin/npusim" man | cmp - "$there/share/man/man1/npusim.1" || return 1
+	for f in README.md results/schema.md; do cmp "$f" "$there/share/doc/npusim/$f" || return 1; done # man names the second
 	if command -v bash >/dev/null 2>&1; then
 		# As bash-completion does it: the file named like the command is sourced.
 		[ "$(cd / && PATH=$there/bin:$PATH bash -c '. "$1"; COMP_WORDS=(npusim pa); COMP_CWORD=1; _npusim; echo "${COMPREPLY[@]}"' \
@@ -73,6 +74,8 @@ run_step() {
 	calls:*) V='' sh validate/tools/calls.sh validate/layers.txt "$BUILD/${1#calls:}" ;;
 	calls-can-fail) sh validate/tools/calls.sh --self-test ;;
 	headers) sh validate/tools/headers.sh ;;
+	links) sh validate/tools/links.sh ;;
+	links-can-fail) sh validate/tools/links.sh --self-test ;;
 	install) installed ;;
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
 	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
@@ -118,7 +121,7 @@ check)
 	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
 	steps="$steps install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
-	steps="$steps gpu-model gpu-model-can-fail"
+	steps="$steps gpu-model gpu-model-can-fail links links-can-fail"
 	;;
 dist)
 	shift
@@ -134,7 +137,7 @@ dist)
 		*/release) [ -n "$calls" ] || calls=calls:dist/$p ;;
 		esac
 	done
-	steps="$steps $golden headers format sources layers layers-can-fail $calls calls-can-fail gpu-model gpu-model-can-fail"
+	steps="$steps $golden headers format sources layers layers-can-fail $calls calls-can-fail gpu-model gpu-model-can-fail links links-can-fail"
 	;;
 *) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
 esac

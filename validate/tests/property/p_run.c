@@ -1,11 +1,11 @@
-/* Physics of whole runs, over random machines and random decode steps (DESIGN section 8, item 1). */
+/* Physics of whole runs, over random machines and random decode steps: what validate/README.md says always holds. */
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
 #include <stdlib.h>
 
 #define ROUNDS (getenv("NPUSIM_TEST_QUICK") ? 8 : 60)
-/* DESIGN section 8: more of a resource never slows a run by more than 0.5 %. The traced step on the shipped machines
+/* More of a resource never slows a run by more than 0.5 %. The traced step on the shipped machines
  * holds it (p_step.c). Random machines with tiny caches and runs of a few microseconds do not always: a run that ends
  * just after a refresh instead of just before it, or a working set at the edge of an LRU cache, can cost a few percent
  * (Graham's anomalies). Here the bound is on how often and how far; the worst is printed. */

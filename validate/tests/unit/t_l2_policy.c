@@ -1,4 +1,4 @@
-/* t_cache_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own and
+/* t_l2_policy.c - what stays in the L2 under each policy, with hashed sets, ways of KV's own and
  * ways that weights keep, and a victim cache. */
 #include "arch/mem/cache_tags.h"
 #include "validate/tests/membed.h"

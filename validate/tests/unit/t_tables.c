@@ -376,7 +376,7 @@ TEST(one_of_n_rows_and_the_others_are_all_rows)
 	str_free(&text);
 }
 
-/* The whole of a table that is not committed: a device by data sheet stays within what README states. */
+/* The whole of a table that is not committed: a device by data sheet stays within what validate/ACCURACY.md states. */
 static void within(const char *device, const char *file, const char *cls, double most)
 {
 	char path[1024], conf[1024];
