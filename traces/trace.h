@@ -13,6 +13,10 @@
 #define TRACE_MAX_ARGS 16 /* tensors of one op, a list's members counted one by one; more are dropped and counted */
 
 enum trace_launch_kind { TRACE_KERNEL, TRACE_MEMCPY, TRACE_MEMSET };
+/* How a launch came to its framework op: by the profiler's id, which an op around the launch's call bore out, or as the
+ * innermost op around that call. */
+enum trace_link { TRACE_LINK_NONE, TRACE_LINK_ID, TRACE_LINK_NESTING };
+#define TRACE_LINKS 3
 enum trace_copy_dir {
 	TRACE_COPY_NONE,
 	TRACE_COPY_HTOD,
@@ -58,6 +62,7 @@ struct trace_launch {
 	bool blocking;                      /* the host waited for this copy (a synchronise follows at once) */
 	int64_t host_start_ns, host_dur_ns; /* the runtime call that launched it; -1: none recorded */
 	const struct trace_op *op;          /* innermost framework op that launched it; NULL: none */
+	enum trace_link link;               /* how that is known */
 	int64_t graph, graph_node;          /* 0: not from a graph; where the profiler gives no graph id: the
 	                                      * correlation of the graph's launch, and the place within it */
 };

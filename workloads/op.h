@@ -96,6 +96,7 @@ struct op_launch {
 	int32_t waits_for;      /* index of the launch before it in its stream; -1: none */
 	uint8_t wait_kind;      /* enum op_wait */
 	uint8_t kind;           /* enum trace_launch_kind */
+	uint8_t link;           /* enum trace_link: how its framework op is known */
 	uint64_t host_start_ns; /* when the host called; 0: not recorded */
 };
 enum op_wait { OP_WAIT_NONE, OP_WAIT_STREAM, OP_WAIT_GRAPH, OP_WAIT_PROGRAMMATIC };

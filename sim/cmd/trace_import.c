@@ -112,6 +112,11 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        "npusim: note: %lld of %lld kernels in '%s' have no duration among their metrics: they are"
 		        " stored with 0\n",
 		        (long long)st.untimed, (long long)st.kernels, file);
+	if (rc == 0 && st.refuted)
+		fprintf(stderr,
+		        "npusim: note: in '%s' the ids of %lld launches name operators that are not around their calls; they"
+		        " do not count, and %lld launches are linked by nesting\n",
+		        file, (long long)st.refuted, (long long)st.nested);
 	if (rc == 0)
 		cmd_trace_capture_note(file, &st);
 	if (rc == 0 && isatty(STDERR_FILENO) && st.json_bytes && took > 0)

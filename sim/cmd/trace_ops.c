@@ -74,6 +74,27 @@ static void add_deps(const struct op_stream *s, const struct op *o, struct str *
 		str_addf(to, "%s%" PRIu32, i ? " " : "", s->deps[o->first_dep + i]);
 }
 
+/* --- how launches came to their framework ops ---------------------------------------------------------------- */
+
+static const char *const link_names[TRACE_LINKS] = { "none", "id", "nesting" };
+
+static void count_links(const struct op_stream *s, uint64_t kernels[TRACE_LINKS])
+{
+	memset(kernels, 0, TRACE_LINKS * sizeof *kernels);
+	for (size_t i = 0; i < s->n_launches; i++)
+		kernels[s->launches[i].link] += s->launches[i].kind == TRACE_KERNEL;
+}
+
+static const char *link_of(const struct op_stream *s, const struct op *o)
+{
+	const struct op_launch *l = &s->launches[o->first_launch];
+
+	for (uint32_t i = 1; i < o->n_launches; i++)
+		if (l[i].link != l->link)
+			return "mixed";
+	return link_names[o->n_launches ? l->link : TRACE_LINK_NONE];
+}
+
 /* --- json -------------------------------------------------------------------------------------------------- */
 
 static void json_ops(struct out_json *j, const struct op_stream *s)
@@ -91,6 +112,7 @@ static void json_ops(struct out_json *j, const struct op_stream *s)
 		out_json_text(j, "family", o->family);
 		out_json_text(j, "name", o->name);
 		out_json_text(j, "rule", o->rule);
+		out_json_text(j, "link", link_of(s, o));
 		out_json_int(j, "launches", o->n_launches);
 		out_json_real(j, "us", cmd_us((int64_t)o->measured_ns));
 		out_json_u64(j, "read_bytes", w.read_bytes);
@@ -110,7 +132,9 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 {
 	struct out_json j;
 	int order[OP_KINDS], n = order_kinds(sums, order);
+	uint64_t links[TRACE_LINKS];
 
+	count_links(s, links);
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
 	out_json_text(&j, "source", s->source);
@@ -121,6 +145,10 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 	out_json_real(&j, "modelled_kernel_us", cmd_us((int64_t)st->lowered_kernel_ns));
 	out_json_real(&j, "opaque_us", cmd_us((int64_t)st->opaque_ns));
 	out_json_real(&j, "coverage_pct", covered(st));
+	out_json_open(&j, "kernel_links", '{');
+	for (int i = 0; i < TRACE_LINKS; i++)
+		out_json_u64(&j, link_names[i], links[i]);
+	out_json_close(&j, '}');
 	out_json_u64(&j, "tensor_count", s->n_tensors);
 	out_json_u64(&j, "inferred_tensors", st->inferred_tensors);
 	out_json_u64(&j, "routes", s->n_routes);
@@ -214,7 +242,7 @@ static void write_ops(const struct op_stream *s, enum out_format f, struct str *
 		{ "id", OUT_INT, 0 },         { "layer", OUT_INT, 0 },       { "kind", OUT_TEXT, 0 },
 		{ "name", OUT_TEXT, 0 },      { "rule", OUT_TEXT, 0 },       { "us", OUT_REAL, 3 },
 		{ "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
-		{ "deps", OUT_TEXT, 0 },
+		{ "deps", OUT_TEXT, 0 },      { "link", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str deps = STR_INIT;
@@ -234,6 +262,7 @@ static void write_ops(const struct op_stream *s, enum out_format f, struct str *
 		out_int(t, (int64_t)w.write_bytes);
 		out_int(t, (int64_t)w.flops);
 		out_text(t, str_c(&deps));
+		out_text(t, link_of(s, o));
 	}
 	out_table_write(t, f, out);
 	out->failed |= deps.failed;
@@ -244,6 +273,9 @@ static void write_ops(const struct op_stream *s, enum out_format f, struct str *
 static void write_tables(const struct op_stream *s, const struct lower_stats *st, const struct kind_sum *sums, bool all,
                          bool counted, struct str *out)
 {
+	uint64_t links[TRACE_LINKS];
+
+	count_links(s, links);
 	str_addf(out, "%s: %" PRIu64 " launches (%" PRIu64 " kernels) are %" PRIu64 " ops\n", s->source, st->launches,
 	         st->kernels, st->ops);
 	str_addf(out,
@@ -251,6 +283,10 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	         " included: %.3f us\n",
 	         cmd_us((int64_t)st->kernel_ns), cmd_us((int64_t)st->lowered_kernel_ns), covered(st),
 	         cmd_us((int64_t)st->opaque_ns));
+	str_addf(out,
+	         "kernels and operators of the framework: %" PRIu64 " linked by the profiler's id, %" PRIu64
+	         " by nesting, %" PRIu64 " of no operator\n",
+	         links[TRACE_LINK_ID], links[TRACE_LINK_NESTING], links[TRACE_LINK_NONE]);
 	str_addf(out, "%zu tensors, %" PRIu64 " of them inferred; %zu routers\n\n", s->n_tensors, st->inferred_tensors,
 	         s->n_routes);
 	write_kinds(s, sums, OUT_TABLE, out);
@@ -301,7 +337,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
-		  "list every op: layer, rule, time, bytes, and the ops it must wait for" },
+		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
 		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
@@ -311,7 +347,10 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		"npusim trace ops T.db [--range NAME] [--all]",
 		"What was computed: every device activity becomes an operation with shapes, operands and dependencies, by the"
 		" rule table. This is what 'run' replays on another machine. What no rule knows is opaque: its measured time is"
-		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %.",
+		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
+		" those of the framework's operators. A kernel's operator is the one of the profiler's id where that operator"
+		" is around the kernel's launch, on its thread and in time; else the innermost one around the launch (nesting);"
+		" else none.",
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n",
 		opts,

@@ -309,7 +309,8 @@ static int put_launches(struct lowering *w)
 			                 .local = l->local,
 			                 .stream = l->stream,
 			                 .waits_for = -1,
-			                 .kind = (uint8_t)l->kind };
+			                 .kind = (uint8_t)l->kind,
+			                 .link = (uint8_t)l->link };
 		x->host_start_ns = ns(l->host_start_ns);
 		memcpy(x->grid, l->grid, sizeof x->grid);
 		memcpy(x->block, l->block, sizeof x->block);

@@ -31,3 +31,10 @@ int64_t nest_add(struct nest *k, int64_t id, int64_t start_ns, int64_t dur_ns)
 		k->open[k->n++] = (struct nest_op){ id, end };
 	return parent;
 }
+
+int64_t nest_at(struct nest *k, int64_t at_ns)
+{
+	while (k->n > 0 && k->open[k->n - 1].end <= at_ns)
+		k->n--;
+	return k->n > 0 ? k->open[k->n - 1].id : 0;
+}

@@ -21,5 +21,7 @@ void nest_start(struct nest *k, int64_t thread);
 bool nest_in_order(const struct nest *k, int64_t start_ns, int64_t dur_ns);
 /* Id of the innermost open op that contains all of this one; 0 none. */
 int64_t nest_add(struct nest *k, int64_t id, int64_t start_ns, int64_t dur_ns);
+/* Id of the innermost op that is open at this moment, which is not before the last op's start; 0 none. */
+int64_t nest_at(struct nest *k, int64_t at_ns);
 
 #endif

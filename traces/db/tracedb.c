@@ -79,6 +79,19 @@ static const char *const migrations[] = {
 	" json_extract(j.value, '$[1]') as list, json_extract(j.value, '$[2]') as dtype,"
 	" json_extract(j.value, '$[3]') as dims, json_extract(j.value, '$[4]') as strides,"
 	" json_extract(j.value, '$[5]') as scalar from args a, json_each(a.text) j;",
+
+	/* from 2 to 3: how a launch came to its op: 0 none, 1 by the profiler's id, 2 by nesting. Earlier builds believed
+	 * every id; what no op around the call bears out goes. */
+	"alter table launch add column link integer not null default 0;"
+	"update launch set op = null where op is not null and call is not null and not exists"
+	" (select 1 from op o join call c where o.id = launch.op and c.id = launch.call and o.thread = c.thread"
+	" and o.start_ns <= c.start_ns and o.start_ns + o.dur_ns >= c.start_ns);"
+	"update launch set link = 1 where op is not null;"
+	"drop view kernel;"
+	"create view kernel as select l.id, l.source, n.text as name, l.start_ns, l.dur_ns, l.device, l.context,"
+	" l.stream, l.correlation, l.graph, l.graph_node, l.op, l.link, l.grid_x, l.grid_y, l.grid_z, l.block_x,"
+	" l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z, l.registers, l.smem_static, l.smem_dynamic,"
+	" l.local from launch l join name n on n.id = l.name where l.kind = 0;",
 };
 
 /* Where what importers put waits until all it belongs to is there. */
@@ -90,7 +103,6 @@ static const char *const migrations[] = {
 	" smem_dynamic integer, local integer, bytes integer, dir integer, blocking integer, external integer," \
 	" graph integer, graph_node integer);" \
 	"create temp table new_metric(seq integer, name integer, value real, unit text);" \
-	"create temp table new_link(correlation integer primary key, external integer);" \
 	"create temp table new_mark(id integer primary key, begin_ns integer, end_ns integer, thread integer," \
 	" name integer, domain integer)"
 

@@ -38,8 +38,9 @@ struct trace_call {
 };
 struct trace_import_stats {
 	int64_t kernels, copies, sets, ops, ranges, calls, syncs; /* ranges: on the host; syncs are among the calls */
-	int64_t linked;                                           /* launches with a framework op */
-	int64_t dropped_args;                                     /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
+	int64_t linked, nested;                                   /* launches with a framework op; those by nesting */
+	int64_t refuted;           /* launches whose id names an op that is not around their call */
+	int64_t dropped_args;      /* beyond TRACE_MAX_ARGS or TRACE_MAX_DIMS */
 	int64_t stats;             /* names known only as statistics; their instances are among the kernels */
 	int64_t metrics;           /* counters of single kernels */
 	int64_t untimed;           /* kernels without a duration, stored with 0: their counters are the point */
@@ -53,7 +54,7 @@ struct trace_import_stats {
 /* 0 begun; 1: this digest is in the database already (nothing was begun); -1 error (nothing was begun). */
 int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err *e);
 int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct err *e);
-/* `external` is the profiler's id that joins launch and framework op; 0 none. The launch's id, op, host times and
+/* `external` is the profiler's id that joins launch and framework op; 0 none. The launch's id, op, link, host times and
  * place in a graph are worked out by finish, and so is `blocking`, which an importer may also set. */
 int tracedb_put_launch(struct tracedb *t, const struct trace_launch *l, int64_t external, struct err *e);
 /* The op's id, parent and up are ignored. */
@@ -64,22 +65,16 @@ int tracedb_put_call(struct tracedb *t, const struct trace_call *c, struct err *
 int tracedb_put_stat(struct tracedb *t, const struct trace_stat *s, struct err *e);
 /* A counter of the launch put last; of a name that comes twice for one launch the first stands. */
 int tracedb_put_metric(struct tracedb *t, const char *name, double value, const char *unit, struct err *e);
-/* The call of that correlation (not 0) was made inside the op of that `external`; of two the first stands. For profilers that
- * tell the op of a launch by the call around it alone: tracedb_find_link has it for the launch, 0 none. */
-int tracedb_put_link(struct tracedb *t, int64_t correlation, int64_t external, struct err *e);
-int tracedb_find_link(struct tracedb *t, int64_t correlation, int64_t *external, struct err *e);
 /* A range of the host whose begin and end come apart, in any order, under one id. `name` and `domain` are the importer's own
  * numbers. What was begun and ended is handed back thread by thread in order of time, of two that start together the longer
- * first; with `calls` also the calls that have a correlation, where they lie. `each` returns 0, or -1 to stop. */
+ * first. `each` returns 0, or -1 to stop. */
 struct tracedb_mark {
 	int64_t thread, start_ns, end_ns, name, domain;
-	bool is_call;
-	int64_t correlation; /* of a call, which has no end, name and domain here */
 };
 typedef int tracedb_mark_fn(void *arg, const struct tracedb_mark *m, struct err *e);
 int tracedb_put_begin(struct tracedb *t, int64_t id, const struct tracedb_mark *m, struct err *e);
 int tracedb_put_end(struct tracedb *t, int64_t id, int64_t end_ns, struct err *e);
-int tracedb_each_mark(struct tracedb *t, bool calls, tracedb_mark_fn *each, void *arg, struct err *e);
+int tracedb_each_mark(struct tracedb *t, tracedb_mark_fn *each, void *arg, struct err *e);
 /* Notes that the launch put last has no duration in its file. */
 void tracedb_untimed(struct tracedb *t);
 /* An op's argument that did not fit. */

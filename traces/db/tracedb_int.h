@@ -16,7 +16,7 @@ enum call_kind { CALL_OTHER, CALL_LAUNCH, CALL_SYNC, CALL_COPY_SYNC, CALL_COPY_A
 #define TRACEDB_THREADS 64 /* whose ops are nested on the way in; of more, at the end */
 
 /* What importers put waits in these tables until the calls and ops it belongs to are all there. */
-#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric; delete from new_link; delete from new_mark"
+#define TRACEDB_UNSTAGE "delete from new_launch; delete from new_metric; delete from new_mark"
 
 struct tracedb {
 	struct db *db;
@@ -27,7 +27,7 @@ struct tracedb {
 	/* the import in progress */
 	int64_t source, last_op; /* ids */
 	int64_t first_ns;        /* the earliest start put, relative to the base */
-	bool any, graphs, links; /* anything was put; a graph was launched; some call lies in an op */
+	bool any, graphs, ids;   /* anything was put; a graph was launched; a launch came with an id of its op */
 	bool unsorted;           /* parents have to be worked out again at the end */
 	struct nest *threads[TRACEDB_THREADS];
 	size_t n_threads; /* of this import; what is behind them is from an earlier one */
@@ -101,7 +101,7 @@ const char *tracedb_load_name(struct tracedb_load *l, int64_t id, struct err *e)
 	"l.id, l.kind, l.name, l.start_ns, l.dur_ns, l.correlation, l.device, l.context," \
 	" l.stream, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y," \
 	" l.cluster_z, l.registers, l.smem_static, l.smem_dynamic, l.local, l.bytes, l.dir, l.blocking, l.op, l.graph," \
-	" l.graph_node, c.start_ns, c.dur_ns from launch l left join call c on c.id = l.call where l.source = ?"
+	" l.graph_node, c.start_ns, c.dur_ns, l.link from launch l left join call c on c.id = l.call where l.source = ?"
 int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src,
                        struct trace_launch *x, struct err *e);
 typedef int tracedb_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct tracedb_source *src, size_t i,

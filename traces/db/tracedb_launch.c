@@ -201,6 +201,9 @@ int tracedb_launch_row(struct tracedb_load *l, struct sqlite3_stmt *s, const str
 	x->blocking = db_col_i64(s, 24) != 0;
 	if (!db_col_null(s, 25) && !(x->op = load_op(l, db_col_i64(s, 25), e)))
 		return -1;
+	x->link = !x->op                                    ? TRACE_LINK_NONE
+	          : db_col_i64(s, 30) == TRACE_LINK_NESTING ? TRACE_LINK_NESTING
+	                                                    : TRACE_LINK_ID;
 	x->graph = db_col_i64(s, 26);
 	x->graph_node = db_col_i64(s, 27);
 	x->host_start_ns = db_col_null(s, 28) ? -1 : ns_add(db_col_i64(s, 28), src->shift);

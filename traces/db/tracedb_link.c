@@ -1,5 +1,11 @@
 /* tracedb_link.c - after everything of a file is stored: which op is inside which, which call launched what and
- * whether the host waited for it, and what lies in which range.
+ * whether the host waited for it, which op a launch is of, and what lies in which range.
+ *
+ * A profiler's id counts where an op of that id is around the launch's call, on its thread and in time: Kineto of 2022
+ * and 2023 wrote the correlation id there, which is some other op's number (pytorch/kineto, pull requests 846 and
+ * 1001). Where the id does not count or there is none, the op is the innermost one around the call, which is what the
+ * profiler's id means when it is right. A launch without a recorded call cannot be tried; its id counts unless another
+ * id of the file was refuted. What a graph launches is of the op around the graph's launch, either way.
  *
  * Sorted cursors and indexed joins: memory stays bounded by SQLite's cache and the depth of nesting. */
 #include "traces/db/tracedb_int.h"
@@ -78,18 +84,25 @@ static int link_waits(struct tracedb *t, struct err *e)
 	" (select x.id from " table " x where x.source = ?1 and x." join " = " value \
 	" order by x.start_ns, x.id limit 1))"
 
-/* In order of start, by sorting no more than that. */
+/* Of the id's ops the last that is around the call; where there are such ops elsewhere only, minus one of them. */
+#define AROUND_CALL \
+	"coalesce((select x.id from op x where x.source = ?1 and x.external = n.external and x.thread = c.thread" \
+	" and x.start_ns <= c.start_ns and x.start_ns + x.dur_ns >= c.start_ns order by x.start_ns desc, x.id desc" \
+	" limit 1), (select -x.id from op x where x.source = ?1 and x.external = n.external limit 1))"
+
+/* In order of start, by sorting no more than that. An id that could not be tried stands as link 3 until it is settled. */
 static const char move_launches[] =
 	"insert into launch select null, ?1, n.kind, n.name, n.start_ns, n.dur_ns, n.correlation, n.device, n.context,"
 	" n.stream, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.cluster_x, n.cluster_y,"
 	" n.cluster_z, n.registers, n.smem_static, n.smem_dynamic, n.local, n.bytes, n.dir,"
 	" n.blocking or (n.kind = 1 and n.dir in (1, 2) and c.id is not null and (c.waited or c.kind = 3)), c.id,"
-	" case when n.external <> 0 then " LAST_BEFORE(
+	" case when n.external = 0 then null when c.id is not null then " AROUND_CALL " else " LAST_BEFORE(
 		"op", "external", "n.external",
-		"coalesce(c.start_ns, n.start_ns)") " end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns)"
-						    " from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
-						    " left join call c on n.correlation <> 0 and c.id = " LAST_BEFORE(
-							    "call", "correlation", "n.correlation", "n.start_ns");
+		"n.start_ns") " end, n.graph, n.graph_node, coalesce(c.start_ns, n.start_ns),"
+			      " case when n.external = 0 then 0 when c.id is null then 3 else 1 end"
+			      " from (select seq from new_launch order by start_ns, seq limit -1) o cross join new_launch n on n.seq = o.seq"
+			      " left join call c on n.correlation <> 0 and c.id = " LAST_BEFORE(
+				      "call", "correlation", "n.correlation", "n.start_ns");
 
 /* One call launches a whole graph: where the profiler says no more, that call names the graph. */
 static const char name_graphs[] =
@@ -115,13 +128,146 @@ static int run_for_source(struct tracedb *t, const char *sql, struct err *e)
 	return db_run(t->db, s, e);
 }
 
-static int count_linked(struct tracedb *t, struct err *e)
+/* --- ops of launches --------------------------------------------------------------------------------------------- */
+
+struct links {
+	int64_t linked, refuted, untried, dangling, loose; /* loose: has a call and no op */
+};
+
+/* The usual file: every id is right. */
+static int count_right(struct tracedb *t, int64_t *n, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db, "select count(*) from launch where source = ? and op is not null", e);
+	struct sqlite3_stmt *s =
+		db_stmt(t->db, "select count(*) from launch where source = ? and op > 0 and link = 1", e);
 
 	if (s)
 		db_bind_i64(s, 1, t->source);
-	return db_number(t->db, s, &t->st.linked, e);
+	return db_number(t->db, s, n, e);
+}
+
+static int count_links(struct tracedb *t, struct links *n, struct err *e)
+{
+	static const char sql[] = "select count(iif(op > 0, 1, null)), count(iif(op < 0, 1, null)),"
+				  " count(iif(op > 0 and link = 3, 1, null)),"
+				  " count(iif(op is null and link <> 0, 1, null)),"
+				  " count(iif(coalesce(op, -1) < 0 and call is not null, 1, null))"
+				  " from launch where source = ?";
+	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	if (db_step(t->db, s, e) < 0)
+		return -1;
+	*n = (struct links){ db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2), db_col_i64(s, 3), db_col_i64(s, 4) };
+	return db_run(t->db, s, e);
+}
+
+/* What was refuted is no link, and then neither is what could not be tried. */
+static int settle(struct tracedb *t, struct links *n, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "update launch set op = iif(op < 0 or (link = 3 and ?2), null, op),"
+	                                 " link = not (op is null or op < 0 or (link = 3 and ?2)) where source = ?1"
+	                                 " and (op < 0 or link = 3 or (op is null and link <> 0))",
+	                                 e);
+
+	if (!s)
+		return -1;
+	if (n->refuted)
+		n->linked -= n->untried;
+	db_bind_i64(s, 1, t->source);
+	db_bind_i64(s, 2, n->refuted > 0);
+	return db_run(t->db, s, e);
+}
+
+/* Opens the ops of `thread` up to `at`. The cursor stands on the next op; *more: there is one. */
+static int open_ops(struct tracedb *t, struct sqlite3_stmt *ops, struct nest *k, int64_t thread, int64_t at, int *more,
+                    struct err *e)
+{
+	while (*more == 1) {
+		const int64_t on = db_col_i64(ops, 3), start = db_col_i64(ops, 1);
+
+		if (on > thread || (on == thread && start > at))
+			return 0;
+		if (on == thread)
+			nest_add(k, db_col_i64(ops, 0), start, db_col_i64(ops, 2));
+		if ((*more = db_step(t->db, ops, e)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int nest_launches(struct tracedb *t, struct sqlite3_stmt *get, struct sqlite3_stmt *ops,
+                         struct sqlite3_stmt *set, struct err *e)
+{
+	struct nest k = { .n = 0 };
+	int rc, more;
+
+	if ((more = db_step(t->db, ops, e)) < 0)
+		return -1;
+	nest_start(&k, INT64_MIN);
+	while ((rc = db_step(t->db, get, e)) == 1) {
+		const int64_t thread = db_col_i64(get, 1), at = db_col_i64(get, 2);
+		int64_t op;
+
+		if (thread != k.thread)
+			nest_start(&k, thread);
+		if (open_ops(t, ops, &k, thread, at, &more, e) < 0)
+			return -1;
+		if (!(op = nest_at(&k, at)))
+			continue;
+		db_bind_i64(set, 1, op);
+		db_bind_i64(set, 2, db_col_i64(get, 0));
+		if (db_run(t->db, set, e) < 0)
+			return -1;
+		t->st.nested++;
+	}
+	return rc;
+}
+
+static const char ops_in_order[] = "select id, start_ns, dur_ns, thread from op where source = ?"
+				   " order by thread, start_ns, dur_ns desc, id";
+
+static int link_nesting(struct tracedb *t, struct err *e)
+{
+	struct sqlite3_stmt *get =
+		db_stmt(t->db,
+	                "select l.id, c.thread, c.start_ns from launch l join call c on c.id = l.call"
+	                " where l.source = ? and l.op is null"
+	                " order by c.thread, c.start_ns",
+	                e);
+	struct sqlite3_stmt *ops = get ? db_stmt(t->db, ops_in_order, e) : NULL;
+	struct sqlite3_stmt *set = ops ? db_stmt(t->db, "update launch set op = ?, link = 2 where id = ?", e) : NULL;
+	int rc;
+
+	if (!set)
+		return -1;
+	db_bind_i64(get, 1, t->source);
+	db_bind_i64(ops, 1, t->source);
+	rc = nest_launches(t, get, ops, set, e);
+	return db_stmt(t->db, ops_in_order, e) ? rc : -1; /* which leaves its cursor: ops may be left */
+}
+
+static int link_ops(struct tracedb *t, struct err *e)
+{
+	struct links n = { 0 };
+
+	if (!t->st.ops && !t->ids)
+		return 0;
+	if (count_right(t, &n.linked, e) < 0)
+		return -1;
+	if (n.linked < t->st.kernels + t->st.copies + t->st.sets) {
+		if (count_links(t, &n, e) < 0)
+			return -1;
+		if ((n.refuted || n.untried || n.dangling) && settle(t, &n, e) < 0)
+			return -1;
+		if (n.loose && t->st.ops && link_nesting(t, e) < 0)
+			return -1;
+	}
+	t->st.refuted = n.refuted;
+	t->st.linked = n.linked + t->st.nested;
+	return 0;
 }
 
 #define KINDS_OF_DEVICE "select count(*) from (select 1 from device group by name, sm_major, sm_minor)"
@@ -187,5 +333,5 @@ int tracedb_link(struct tracedb *t, struct err *e)
 	    run_for_source(t, move_launches, e) < 0 || tracedb_stat_link(t, before, e) < 0 ||
 	    (t->graphs && run_for_source(t, name_graphs, e) < 0) || run_for_source(t, count_ranges, e) < 0)
 		return -1;
-	return one_kind_of_device(t, e) < 0 ? -1 : count_linked(t, e);
+	return one_kind_of_device(t, e) < 0 ? -1 : link_ops(t, e);
 }

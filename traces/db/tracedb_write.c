@@ -108,7 +108,7 @@ int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err 
 		return -1;
 	}
 	t->importing = true;
-	t->any = t->graphs = t->links = t->unsorted = false;
+	t->any = t->graphs = t->ids = t->unsorted = false;
 	t->first_ns = 0;
 	t->n_threads = 0;
 	memset(&t->st, 0, sizeof t->st);
@@ -222,6 +222,7 @@ int tracedb_put_launch(struct tracedb *t, const struct trace_launch *l, int64_t 
 	db_bind_i64(s, i++, l->graph);
 	db_bind_i64(s, i++, l->graph_node);
 	note_start(t, l->start_ns);
+	t->ids |= external != 0;
 	t->st.kernels += l->kind == TRACE_KERNEL;
 	t->st.copies += l->kind == TRACE_MEMCPY;
 	t->st.sets += l->kind == TRACE_MEMSET;

@@ -19,10 +19,10 @@ struct reader {
 	struct capture_record rec;
 	char **names;
 	size_t n_names, cap, name_bytes;
-	int64_t base_ns, n_ops;
+	int64_t base_ns;
 	char *command;
 	int64_t lost;
-	bool ended, has_ops;
+	bool ended;
 	struct nvtx_op op;
 	struct str text;
 	input_progress *progress;
@@ -98,7 +98,6 @@ static int take_name(struct reader *r, struct err *e)
 		return err_nomem(e, NULL);
 	memcpy(r->names[r->n_names++], r->rec.text, n);
 	r->name_bytes += n;
-	r->has_ops |= nvtx_is_op(r->rec.text);
 	return 0;
 }
 
@@ -166,31 +165,18 @@ static int take_host(struct reader *r, struct err *e)
 	}
 }
 
-/* --- between: ranges, and the ops around the calls -------------------------------------------------------------- */
+/* --- between: ranges, and the ops among them -------------------------------------------------------------------- */
 
-struct ops {
-	struct reader *r;
-	int64_t thread;
-	uint32_t depth;
-	struct open {
-		int64_t end, external;
-	} open[NVTX_OP_DEPTH];
-};
-
-static int put_range(struct ops *o, const struct tracedb_mark *m, struct err *e)
+static int put_mark(void *arg, const struct tracedb_mark *m, struct err *e)
 {
-	struct reader *r = o->r;
+	struct reader *r = arg;
 	struct trace_range x = { .thread = m->thread, .start_ns = m->start_ns, .dur_ns = m->end_ns - m->start_ns };
 
 	x.name = m->name && *r->names[m->name - 1] ? r->names[m->name - 1] : "(unnamed)";
 	if (x.dur_ns < 0)
 		return err_set(e, ERR_IO, "range '%.80s' in '%s' runs backwards", x.name, input_name(r->in));
-	if (!m->domain && nvtx_is_op(x.name)) {
-		r->n_ops++;
-		if (o->depth < NVTX_OP_DEPTH)
-			o->open[o->depth++] = (struct open){ m->end_ns, r->n_ops };
-		return nvtx_put_op(&r->op, r->db, &x, r->n_ops, e);
-	}
+	if (!m->domain && nvtx_is_op(x.name))
+		return nvtx_put_op(&r->op, r->db, &x, e);
 	if (m->domain) {
 		str_clear(&r->text);
 		str_add(&r->text, r->names[m->domain - 1]);
@@ -203,39 +189,11 @@ static int put_range(struct ops *o, const struct tracedb_mark *m, struct err *e)
 	return tracedb_put_range(r->db, &x, false, e);
 }
 
-static int put_mark(void *arg, const struct tracedb_mark *m, struct err *e)
-{
-	struct ops *o = arg;
-
-	if (m->thread != o->thread)
-		o->depth = 0;
-	o->thread = m->thread;
-	while (o->depth > 0 && o->open[o->depth - 1].end < m->start_ns)
-		o->depth--;
-	if (!m->is_call)
-		return put_range(o, m, e);
-	return o->depth ? tracedb_put_link(o->r->db, m->correlation, o->open[o->depth - 1].external, e) : 0;
-}
-
-static int put_ranges(struct reader *r, struct err *e)
-{
-	struct ops *o = calloc(1, sizeof *o);
-	int rc;
-
-	if (!o)
-		return err_nomem(e, NULL);
-	o->r = r;
-	rc = tracedb_each_mark(r->db, r->has_ops, put_mark, o, e);
-	free(o);
-	return rc;
-}
-
 /* --- the second pass: what the device did ----------------------------------------------------------------------- */
 
 static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 {
 	const uint64_t *v = r->rec.v;
-	int64_t external;
 
 	/* The profiler could not tell when it ran. */
 	if (v[ACT_START] == 0 || v[ACT_END] == 0) {
@@ -250,10 +208,9 @@ static int put_launch(struct reader *r, struct trace_launch *l, struct err *e)
 	l->stream = (int64_t)v[ACT_STREAM];
 	l->graph = (int64_t)v[ACT_GRAPH];
 	l->graph_node = (int64_t)v[ACT_NODE];
-	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0 ||
-	    tracedb_find_link(r->db, l->correlation, &external, e) < 0)
+	if (span(r, ACT_START, ACT_END, &l->start_ns, &l->dur_ns, e) < 0)
 		return -1;
-	return tracedb_put_launch(r->db, l, external, e);
+	return tracedb_put_launch(r->db, l, 0, e);
 }
 
 static int put_kernel(struct reader *r, struct err *e)
@@ -377,7 +334,8 @@ static int read_all(struct reader *r, uint64_t *cut, struct err *e)
 {
 	struct trace_import_stats st;
 
-	if (pass(r, take_host, cut, e) < 0 || put_ranges(r, e) < 0 || pass(r, take_device_side, cut, e) < 0)
+	if (pass(r, take_host, cut, e) < 0 || tracedb_each_mark(r->db, put_mark, r, e) < 0 ||
+	    pass(r, take_device_side, cut, e) < 0)
 		return -1;
 	tracedb_stats(r->db, &st);
 	return st.kernels + st.copies + st.sets == 0 ? 2 : 0;

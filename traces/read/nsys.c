@@ -29,8 +29,7 @@ enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PID, GRAPH_NODE, SHARED
 	[CORRELATION] = { "correlationId", NSYS_PLAIN }, [PID] = { "globalPid", NSYS_PLAIN }, \
 	[GRAPH_NODE] = { "graphNodeId", NSYS_PLAIN }
 
-static int read_shared(struct nsys *n, const struct nsys_rows *r, struct trace_launch *l, int64_t *external,
-                       struct err *e)
+static int read_shared(struct nsys *n, const struct nsys_rows *r, struct trace_launch *l, struct err *e)
 {
 	*l = (struct trace_launch){ .bytes = -1 };
 	if (nsys_span(r, &l->start_ns, &l->dur_ns, e) < 0 ||
@@ -46,7 +45,7 @@ static int read_shared(struct nsys *n, const struct nsys_rows *r, struct trace_l
 		l->graph_node = nsys_any(r, GRAPH_NODE);
 		l->graph = l->correlation ? l->correlation : 1;
 	}
-	return tracedb_find_link(n->db, l->correlation, external, e);
+	return 0;
 }
 
 static int small(const struct nsys_rows *r, int i, const char *name, uint32_t *out, struct err *e)
@@ -96,11 +95,9 @@ static const struct nsys_col kernel_cols[K_COLUMNS] = {
 static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 {
 	struct trace_launch l;
-	int64_t external;
 	const char *name;
 
-	if (read_shared(n, r, &l, &external, e) < 0 ||
-	    small(r, K_REGISTERS, "registersPerThread", &l.registers, e) < 0 ||
+	if (read_shared(n, r, &l, e) < 0 || small(r, K_REGISTERS, "registersPerThread", &l.registers, e) < 0 ||
 	    size(r, K_STATIC, "staticSharedMemory", &l.smem_static, e) < 0 ||
 	    size(r, K_DYNAMIC, "dynamicSharedMemory", &l.smem_dynamic, e) < 0 ||
 	    size(r, K_LOCAL, "localMemoryPerThread", &l.local, e) < 0)
@@ -116,7 +113,7 @@ static int put_kernel(struct nsys *n, const struct nsys_rows *r, struct err *e)
 		return -1;
 	l.kind = TRACE_KERNEL;
 	l.name = *name ? name : "(unnamed)";
-	return tracedb_put_launch(n->db, &l, external, e);
+	return tracedb_put_launch(n->db, &l, 0, e);
 }
 
 static int64_t memory(const struct nsys_rows *r, int i)
@@ -136,15 +133,14 @@ static const struct nsys_col copy_cols[C_COLUMNS] = {
 static int put_copy(struct nsys *n, const struct nsys_rows *r, struct err *e)
 {
 	struct trace_launch l;
-	int64_t external;
 	char name[80];
 
-	if (read_shared(n, r, &l, &external, e) < 0 || nsys_get(r, C_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
+	if (read_shared(n, r, &l, e) < 0 || nsys_get(r, C_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
 		return -1;
 	l.dir = cuda_copy(nsys_any(r, C_KIND), memory(r, C_FROM), memory(r, C_TO), name, sizeof name);
 	l.kind = TRACE_MEMCPY;
 	l.name = name;
-	return tracedb_put_launch(n->db, &l, external, e);
+	return tracedb_put_launch(n->db, &l, 0, e);
 }
 
 enum { S_BYTES = SHARED, S_MEMORY, S_COLUMNS };
@@ -157,15 +153,14 @@ static const struct nsys_col set_cols[S_COLUMNS] = {
 static int put_set(struct nsys *n, const struct nsys_rows *r, struct err *e)
 {
 	struct trace_launch l;
-	int64_t external;
 	char name[40];
 
-	if (read_shared(n, r, &l, &external, e) < 0 || nsys_get(r, S_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
+	if (read_shared(n, r, &l, e) < 0 || nsys_get(r, S_BYTES, "bytes", BYTES_MOST, &l.bytes, e) < 0)
 		return -1;
 	snprintf(name, sizeof name, "Memset (%s)", cuda_memory(memory(r, S_MEMORY)));
 	l.kind = TRACE_MEMSET;
 	l.name = name;
-	return tracedb_put_launch(n->db, &l, external, e);
+	return tracedb_put_launch(n->db, &l, 0, e);
 }
 
 typedef int put_fn(struct nsys *n, const struct nsys_rows *r, struct err *e);

@@ -16,7 +16,6 @@ struct nsys {
 	bool by_process; /* launches and calls say which process they are of */
 	int64_t *pids;   /* processes met, by the number they go under */
 	size_t n_pids, cap_pids, last_pid;
-	int64_t n_ops;
 };
 
 /* --- nsys_file.c: the export as a database ------------------------------------------------------------------- */
@@ -69,7 +68,7 @@ int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct er
 /* An id that is unique in the file for process and correlation id; 0 for none. */
 int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e);
 
-/* --- nsys_host.c: runtime calls and NVTX, thread by thread in order of time --- */
+/* --- nsys_host.c: NVTX and runtime calls --- */
 int nsys_host(struct nsys *n, struct err *e);
 
 #endif

@@ -48,7 +48,7 @@ bool nvtx_is_op(const char *text)
 	return id && id != text && *text != ',';
 }
 
-int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const struct trace_range *r, int64_t external, struct err *e)
+int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const struct trace_range *r, struct err *e)
 {
 	struct trace_arg args[TRACE_MAX_ARGS];
 	const char *text = r->name, *sizes = strstr(text, ", sizes = [");
@@ -70,7 +70,7 @@ int nvtx_put_op(struct nvtx_op *n, struct tracedb *db, const struct trace_range 
 	while (dropped-- > 0)
 		tracedb_drop_arg(db);
 	o.name = str_c(&n->name);
-	return tracedb_put_op(db, &o, external, e);
+	return tracedb_put_op(db, &o, 0, e);
 }
 
 void nvtx_op_free(struct nvtx_op *n)

@@ -7,16 +7,14 @@
 #include "traces/db/tracedb.h"
 #include "traces/read/kineto_args.h"
 
-#define NVTX_OP_DEPTH 1024 /* deeper than any interpreter's stack */
-
 struct nvtx_op {
 	struct str name;
 	struct kargs args;
 }; /* memory that is used again; starts zeroed */
 
 bool nvtx_is_op(const char *text);
-/* Puts the op of a range whose name is one's text; `external` is what joins it and its launches. */
-int nvtx_put_op(struct nvtx_op *o, struct tracedb *db, const struct trace_range *r, int64_t external, struct err *e);
+/* Puts the op of a range whose name is one's text; its launches are those whose calls it is around. */
+int nvtx_put_op(struct nvtx_op *o, struct tracedb *db, const struct trace_range *r, struct err *e);
 void nvtx_op_free(struct nvtx_op *o);
 
 #endif

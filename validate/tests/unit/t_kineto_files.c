@@ -222,6 +222,35 @@ TEST(an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_l
 	bed_close(&b);
 }
 
+/* As Kineto wrote it for years: the id of a kernel and of its call is its correlation, which may be any op's id. */
+TEST(ids_that_are_correlations_link_nothing_and_nesting_does)
+{
+	static const struct {
+		const char *op;
+		int64_t start_ns;
+		enum trace_link link;
+	} want[] = {
+		{ "aten::mm", 5000, TRACE_LINK_NESTING },         /* its id is that of aten::relu, later */
+		{ "aten::clamp_min", 52000, TRACE_LINK_NESTING }, /* of no op */
+		{ NULL, 0, TRACE_LINK_NONE }, /* its call is not in the file, and ids are not to be trusted */
+		{ NULL, 0, TRACE_LINK_NONE }, /* its id is that of an op that is over; there is none around it */
+		{ "aten::mm", 210000, TRACE_LINK_NESTING }, /* its id is that of an op of another thread */
+	};
+	struct bed b;
+
+	bed_up(&b, SMALL "old_ids.json", NULL);
+	CHECK_U64(b.t.n_launches, 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct trace_launch *l = &b.t.launches[i];
+
+		CHECK_STR(l->op ? l->op->name : "none", want[i].op ? want[i].op : "none");
+		CHECK_U64(l->op ? l->op->start_ns : 0, want[i].start_ns);
+		CHECK_U64(l->link, want[i].link);
+	}
+	CHECK(b.st.linked == 3 && b.st.nested == 3 && b.st.refuted == 3);
+	bed_close(&b);
+}
+
 TEST(traces_without_device_activity_say_what_they_hold)
 {
 	refused(SMALL "host_only.json", "only the host's (2 ops and calls)");
@@ -312,18 +341,52 @@ TEST(progress_runs_to_the_size_of_the_file)
 
 /* --- real traces of others, not committed ---------------------------------------------------------------------- */
 
+static size_t kernels_linked(const struct trace *t, enum trace_link how)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_launches; i++)
+		n += t->launches[i].kind == TRACE_KERNEL && t->launches[i].link == how;
+	return n;
+}
+
 TEST(real_traces_are_imported_rightly_or_refused_with_the_reason)
 {
 	static const struct {
 		const char *name, *refused;
 		int64_t kernels, copies, sets, ops, linked, steps, blocking, kernel_ns;
+		int64_t links[TRACE_LINKS],
+			refuted; /* of kernels: none, by id, by nesting; ids that name an op elsewhere */
 	} all[] = {
-		{ "hta_cupti_profiler_trace.json.gz", "CUPTI's range profiler", 0, 0, 0, 0, 0, 0, 0, 0 },
-		{ "hta_ns_resolution_rank-0.pt.trace.json.gz", NULL, 4350, 1600, 145, 23910, 6095, 5, 0, 468153602 },
-		{ "tracelens_h100_bert-small.json.gz", NULL, 60, 1, 0, 479, 61, 1, 1, 307197 },
-		{ "tracelens_mi210_gpu_only_trace.json.gz", NULL, 562, 0, 0, 0, 0, 1, 0, 5343422 },
-		{ "tracelens_vllm_decode_full_graph_execution.json.gz", NULL, 425, 9, 0, 100, 13, 1, 0, 10674517 },
+		{ "hta_cupti_profiler_trace.json.gz", "CUPTI's range profiler", 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 },
+		{ "hta_ns_resolution_rank-0.pt.trace.json.gz",
+		  NULL,
+		  4350,
+		  1600,
+		  145,
+		  23910,
+		  6095,
+		  5,
+		  0,
+		  468153602,
+		  { 0, 4350, 0 },
+		  0 },
+		{ "tracelens_h100_bert-small.json.gz", NULL, 60, 1, 0, 479, 61, 1, 1, 307197, { 0, 60, 0 }, 0 },
+		{ "tracelens_mi210_gpu_only_trace.json.gz", NULL, 562, 0, 0, 0, 0, 1, 0, 5343422, { 562, 0, 0 }, 0 },
+		{ "tracelens_vllm_decode_full_graph_execution.json.gz",
+		  NULL,
+		  425,
+		  9,
+		  0,
+		  100,
+		  13,
+		  1,
+		  0,
+		  10674517,
+		  { 421, 4, 0 },
+		  0 },
 	};
+
 	const size_t n = sizeof all / sizeof *all;
 	size_t absent = 0, kernels, blocking;
 	char path[1024];
@@ -349,6 +412,9 @@ TEST(real_traces_are_imported_rightly_or_refused_with_the_reason)
 			CHECK_U64(b.t.steps, all[i].steps);
 			CHECK_U64(kernel_ns(&b.t, &kernels, &blocking), all[i].kernel_ns);
 			CHECK_U64(blocking, all[i].blocking);
+			for (int k = 0; k < TRACE_LINKS; k++)
+				CHECK_U64(kernels_linked(&b.t, (enum trace_link)k), all[i].links[k]);
+			CHECK_U64(b.st.refuted, all[i].refuted);
 		}
 		bed_close(&b);
 	}
@@ -363,8 +429,10 @@ SUITE(t_kineto_files,
 		      an_amd_trace_with_a_graph_and_without_geometry_is_read)
                       T(the_spelling_of_2021_and_a_bare_array_are_read) T(
 			      an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch)
-                              T(traces_without_device_activity_say_what_they_hold) T(
-				      quotes_without_a_backslash_are_found_and_explained) T(unreadable_paths_are_named)
-                                      T(a_download_that_broke_off_is_refused_by_name)
-                                              T(progress_runs_to_the_size_of_the_file)
+                              T(ids_that_are_correlations_link_nothing_and_nesting_does) T(
+				      traces_without_device_activity_say_what_they_hold)
+                                      T(quotes_without_a_backslash_are_found_and_explained) T(
+					      unreadable_paths_are_named)
+                                              T(a_download_that_broke_off_is_refused_by_name) T(
+						      progress_runs_to_the_size_of_the_file)
                                                       T(real_traces_are_imported_rightly_or_refused_with_the_reason));

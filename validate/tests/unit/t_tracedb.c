@@ -529,7 +529,7 @@ TEST(pieces_of_any_size_are_the_whole_and_split_no_op)
 				kernel(&b, "k", at + 50 + (int64_t)rng_below(&r, 300), 10 * i + k, i);
 			}
 		}
-		call(&b, "cudaGraphLaunch", 1, at, 9000);
+		call(&b, "cudaGraphLaunch", 2, at, 9000);
 		for (int k = 0; k < 7; k++)
 			kernel(&b, "graph", at + 5 + k, 9000, 0);
 		for (int k = 0; k < 5; k++)
@@ -576,11 +576,8 @@ static int write_mark(void *arg, const struct tracedb_mark *m, struct err *e)
 	struct str *out = arg;
 
 	(void)e;
-	if (m->is_call)
-		str_addf(out, "call %lld at %lld; ", (long long)m->correlation, (long long)m->start_ns);
-	else
-		str_addf(out, "%lld.%lld %lld-%lld; ", (long long)m->thread, (long long)m->name, (long long)m->start_ns,
-		         (long long)m->end_ns);
+	str_addf(out, "%lld.%lld %lld-%lld; ", (long long)m->thread, (long long)m->name, (long long)m->start_ns,
+	         (long long)m->end_ns);
 	return 0;
 }
 
@@ -594,7 +591,7 @@ static void mark(struct bed *b, int64_t id, int64_t thread, int64_t start, int64
 		CHECK_OK(tracedb_put_begin(b->db, id, &m, &b->e), b->e);
 }
 
-TEST(ranges_whose_ends_come_apart_come_back_by_thread_and_time_with_calls_between)
+TEST(ranges_whose_ends_come_apart_come_back_by_thread_and_time)
 {
 	struct str out = STR_INIT;
 	struct bed b;
@@ -606,47 +603,15 @@ TEST(ranges_whose_ends_come_apart_come_back_by_thread_and_time_with_calls_betwee
 	mark(&b, 1, 1, 5, 50);
 	mark(&b, 5, 1, 7, -1); /* never ended, never begun */
 	mark(&b, 6, 1, -1, 8);
-	call(&b, "cudaLaunchKernel", 1, 20, 77);
-	call(&b, "cudaFree", 1, 21, 0);
-	CHECK_OK(tracedb_each_mark(b.db, true, write_mark, &out, &b.e), b.e);
-	CHECK_STR(str_c(&out), "1.1 5-50; 1.2 5-9; 1.3 20-25; call 77 at 20; 2.4 10-30; ");
-	str_clear(&out);
-	CHECK_OK(tracedb_each_mark(b.db, false, write_mark, &out, &b.e), b.e);
+	CHECK_OK(tracedb_each_mark(b.db, write_mark, &out, &b.e), b.e);
 	CHECK_STR(str_c(&out), "1.1 5-50; 1.2 5-9; 1.3 20-25; 2.4 10-30; ");
 	kernel(&b, "k", 5, 0, 0);
 	finish(&b, "d", 0, -1);
 	begin(&b, "e", 0);
 	str_clear(&out);
-	CHECK_OK(tracedb_each_mark(b.db, true, write_mark, &out, &b.e), b.e);
+	CHECK_OK(tracedb_each_mark(b.db, write_mark, &out, &b.e), b.e);
 	CHECK_STR(str_c(&out), "");
 	str_free(&out);
-	bed_close(&b);
-}
-
-static int64_t link_of(struct bed *b, int64_t correlation)
-{
-	int64_t external = -1;
-
-	CHECK_OK(tracedb_find_link(b->db, correlation, &external, &b->e), b->e);
-	return external;
-}
-
-TEST(the_first_op_a_call_is_noted_in_stands_until_the_import_ends)
-{
-	struct bed b;
-
-	bed_up(&b);
-	CHECK_U64(link_of(&b, 7), 0);
-	CHECK_OK(tracedb_put_link(b.db, 7, 100, &b.e), b.e);
-	CHECK_OK(tracedb_put_link(b.db, 7, 101, &b.e), b.e);
-	CHECK_U64(link_of(&b, 7), 100);
-	CHECK_U64(link_of(&b, 8), 0);
-	CHECK_U64(link_of(&b, 0), 0);
-	tracedb_abort(b.db);
-	begin(&b, "d", 0);
-	CHECK_OK(tracedb_put_link(b.db, 8, 102, &b.e), b.e);
-	CHECK_U64(link_of(&b, 7), 0);
-	CHECK_U64(link_of(&b, 8), 102);
 	bed_close(&b);
 }
 
@@ -678,17 +643,19 @@ TEST(the_wall_of_a_step_is_kept_with_the_steps_of_one_file)
 SUITE(t_tracedb,
       T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(parents_do_not_depend_on_the_order_of_the_file) T(
 	      more_threads_than_are_watched_still_get_their_parents) T(nesting_far_beyond_any_stack_neither_fails_nor_loops)
-              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(synchronising_calls_are_known_by_name) T(
-		      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
-                      T(annotations_of_one_name_are_one_range_even_nested) T(
-			      a_range_known_on_the_device_only_selects_by_device_time) T(ranges_that_are_unknown_or_empty_are_errors)
-                              T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number) T(
-				      without_numbered_annotations_there_is_one_step_and_without_launches_none)
-                                      T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
-					      two_files_are_loaded_on_one_time_axis)
-                                              T(the_same_digest_is_noticed_and_changes_nothing) T(
-						      pieces_of_any_size_are_the_whole_and_split_no_op)
-                                                      T(an_empty_selection_has_no_pieces_and_is_an_error) T(
-							      ranges_whose_ends_come_apart_come_back_by_thread_and_time_with_calls_between)
-                                                              T(the_first_op_a_call_is_noted_in_stands_until_the_import_ends)
+              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(
+		      synchronising_calls_are_known_by_name)
+                      T(a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call) T(
+			      annotations_of_one_name_are_one_range_even_nested)
+                              T(a_range_known_on_the_device_only_selects_by_device_time) T(
+				      ranges_that_are_unknown_or_empty_are_errors)
+                                      T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number) T(
+					      without_numbered_annotations_there_is_one_step_and_without_launches_none)
+                                              T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
+						      two_files_are_loaded_on_one_time_axis)
+                                                      T(the_same_digest_is_noticed_and_changes_nothing) T(
+							      pieces_of_any_size_are_the_whole_and_split_no_op)
+                                                              T(an_empty_selection_has_no_pieces_and_is_an_error) T(
+								      ranges_whose_ends_come_apart_come_back_by_thread_and_time)
+
                                                                       T(the_wall_of_a_step_is_kept_with_the_steps_of_one_file));
