@@ -1,6 +1,7 @@
 /* expr.c - cuts an expression into words, rewrites them as SQL over numbered values, and lets SQLite evaluate it. */
 #include "sim/base/expr.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "sim/base/db.h"
 
 #define NAMES_MAX    64
+#define WORDS_MAX    900 /* signs and words between values: SQLite takes a tree of 1,000 levels */
 #define DEPTH_MAX    32
+#define SHOWN_MAX    80 /* of a text, in a message */
 #define NAME_MAX_LEN 96
 
 struct exprs {
@@ -32,7 +35,7 @@ struct cutter {
 	expr_find_fn *find;
 	void *arg;
 	struct err *e;
-	int depth;
+	int depth, words;
 	bool compared[DEPTH_MAX + 1]; /* a comparison stands to the left, in this pair of parentheses */
 };
 
@@ -75,12 +78,28 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Begins a fault with the text it is in; of a long one the start, so that the reason has room. */
+static int no_expr(const char *text, struct err *e, const char *fmt, ...) ERR_FMT(3, 4);
+static int no_expr(const char *text, struct err *e, const char *fmt, ...)
+{
+	const size_t n = strlen(text);
+	char why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	return err_set(e, ERR_CONFIG, "'%.*s%s' is no expression: %s", n > SHOWN_MAX ? SHOWN_MAX : (int)n, text,
+	               n > SHOWN_MAX ? "..." : "", why);
+}
+
 static int fail(struct cutter *c, const char *what)
 {
-	if (c->p == c->text)
-		return err_set(c->e, ERR_CONFIG, "'%s' is no expression: %s at its start", c->text, what);
-	return err_set(c->e, ERR_CONFIG, "'%s' is no expression: %s after '%.*s'", c->text, what, (int)(c->p - c->text),
-	               c->text);
+	const int at = (int)(c->p - c->text), n = at > SHOWN_MAX ? SHOWN_MAX : at;
+
+	if (at == 0)
+		return no_expr(c->text, c->e, "%s at its start", what);
+	return no_expr(c->text, c->e, "%s after '%s%.*s'", what, at > n ? "..." : "", n, c->p - n);
 }
 
 /* Letters, digits and single dots between: l2.size */
@@ -132,7 +151,7 @@ static int cut_number(struct cutter *c)
 	size_t n;
 	int len;
 
-	if (strspn(c->p, "0123456789.eE+-") < (size_t)(end - c->p)) /* hexadecimal */
+	if (memchr(c->p, 'x', (size_t)(end - c->p)) || memchr(c->p, 'X', (size_t)(end - c->p)))
 		return fail(c, "a decimal number is due");
 	while (*unit == ' ')
 		unit++;
@@ -150,8 +169,7 @@ static int cut_number(struct cutter *c)
 		c->p = unit + n;
 		return put_number(c, types[i] == CFG_T_FREQ ? (double)raw * 1000 : (double)raw);
 	}
-	return err_set(c->e, ERR_CONFIG, "'%s' is no expression: '%.*s' is no number with a unit", c->text,
-	               (int)(unit + n - c->p), c->p);
+	return no_expr(c->text, c->e, "'%.*s' is no number with a unit", (int)(unit + n - c->p), c->p);
 }
 
 static int cut_text(struct cutter *c)
@@ -179,7 +197,7 @@ static int cut_name(struct cutter *c, size_t n)
 	memcpy(name, c->p, n);
 	name[n] = '\0';
 	if ((id = c->find(c->arg, name, c->e)) < 0)
-		return strcmp(name, c->text) == 0 ? -1 : err_add(c->e, "reading '%s'", c->text);
+		return strcmp(name, c->text) == 0 ? -1 : err_add(c->e, "reading '%.*s'", SHOWN_MAX, c->text);
 	for (k = 0; k < c->x->n_ids && c->x->ids[k] != id; k++)
 		continue;
 	if (k == NAMES_MAX)
@@ -217,10 +235,7 @@ static int cut_word(struct cutter *c)
 			c->p += n;
 			return 0;
 		}
-	return err_set(c->e, ERR_CONFIG,
-	               "'%s' is no expression: there is no function '%.*s'; there are min, max, abs and"
-	               " round",
-	               c->text, (int)n, c->p);
+	return no_expr(c->text, c->e, "there is no function '%.*s'; there are min, max, abs and round", (int)n, c->p);
 }
 
 static int cut_sign(struct cutter *c)
@@ -280,6 +295,8 @@ static int cut(struct cutter *c)
 		if (!*c->p)
 			return c->depth ? fail(c, "a ')' is missing") : 0;
 		str_addc(&c->sql, ' ');
+		if (!is_digit(*c->p) && *c->p != '.' && ++c->words > WORDS_MAX)
+			return no_expr(c->text, c->e, "it has more than %d names, words and signs", WORDS_MAX);
 		if (is_digit(*c->p) || (*c->p == '.' && is_digit(c->p[1])))
 			rc = cut_number(c);
 		else if (is_letter(*c->p))
@@ -305,10 +322,8 @@ static int fail_order(struct expr *x, struct err *e)
 		return 0;
 	if ((near = strstr(why.msg, "near \"")) && (end = strchr(near + 6, '"')) && near[6] != '?' && near[6] != ')' &&
 	    end - near < 24) /* those two are of our own making */
-		return err_set(e, ERR_CONFIG, "'%s' is no expression: something is missing before '%.*s'", x->text,
-		               (int)(end - near - 6), near + 6);
-	return err_set(e, ERR_CONFIG, "'%s' is no expression: between its names and numbers something is missing",
-	               x->text);
+		return no_expr(x->text, e, "something is missing before '%.*s'", (int)(end - near - 6), near + 6);
+	return no_expr(x->text, e, "between its names and numbers something is missing");
 }
 
 struct expr *expr_new(struct exprs *s, const char *text, expr_find_fn *find, void *arg, struct err *e)

@@ -1,6 +1,8 @@
 /* t_expr.c - expressions: what they are worth, and what is refused with which words. */
 #include "sim/base/expr.h"
 
+#include <stdlib.h>
+
 #include "validate/tests/test.h"
 
 static const char *const names[] = { "l2.size", "latency_us", "absent", "l2.policy" };
@@ -123,5 +125,33 @@ TEST(what_is_refused_says_where)
 	refused("0x10", "decimal");
 }
 
+/* `n` ones added up. */
+static char *ones(size_t n)
+{
+	char *text = malloc(2 * n);
+
+	CHECK(text && n);
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + 2 * i, "1+", 2);
+	text[2 * n - 1] = '\0';
+	return text;
+}
+
+/* Each number of such a text was once looked at together with all that follows it. */
+TEST(a_long_sum_is_worth_what_it_says_and_a_longer_one_is_refused_in_a_line)
+{
+	char *most = ones(901), *more = ones(902), *huge = ones(400000);
+
+	CHECK(number(most) == 901);
+	refused(more, "...' is no expression: it has more than 900 names, words and signs");
+	refused(huge, "...' is no expression: it has more than 900 names, words and signs");
+	memcpy(huge + 100, "&&", 2);
+	refused(huge, "write 'and' after '...1+1+");
+	free(most);
+	free(more);
+	free(huge);
+}
+
 SUITE(t_expr, T(arithmetic_is_in_doubles_with_the_usual_precedence) T(comparisons_and_words_give_one_or_zero)
-                      T(names_and_units) T(what_is_not_there_is_null) T(what_is_refused_says_where));
+                      T(names_and_units) T(what_is_not_there_is_null) T(what_is_refused_says_where)
+                              T(a_long_sum_is_worth_what_it_says_and_a_longer_one_is_refused_in_a_line));
