@@ -111,13 +111,6 @@ static const char name_graphs[] =
 	" where c.source = ?1 and l.source = ?1 and l.graph = 0"
 	" and c.name in (select id from name where text like '%GraphLaunch%')) g where launch.id = g.id";
 
-static const char count_ranges[] =
-	"update range set launches = case on_device"
-	" when 0 then (select count(*) from launch l where l.source = ?1 and l.at_ns >= range.start_ns"
-	" and l.at_ns < range.start_ns + range.dur_ns)"
-	" else (select count(*) from launch l where l.source = ?1 and l.start_ns >= range.start_ns"
-	" and l.start_ns < range.start_ns + range.dur_ns) end where source = ?1";
-
 static int run_for_source(struct tracedb *t, const char *sql, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);
@@ -270,6 +263,68 @@ static int link_ops(struct tracedb *t, struct err *e)
 	return 0;
 }
 
+/* --- launches of ranges ------------------------------------------------------------------------------------------ */
+
+static int add_launches(struct tracedb *t, int64_t range, int64_t n, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db, "update range set launches = launches + ? where id = ?", e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, n);
+	db_bind_i64(s, 2, range);
+	return db_run(t->db, s, e);
+}
+
+/* Launches in [from, to), by the host's moments or by the device's. */
+static int count_between(struct tracedb *t, bool on_device, int64_t from, int64_t to, int64_t *n, struct err *e)
+{
+	struct sqlite3_stmt *s =
+		db_stmt(t->db,
+	                on_device ? "select count(*) from launch where source = ? and start_ns >= ? and start_ns < ?"
+	                          : "select count(*) from launch where source = ? and at_ns >= ? and at_ns < ?",
+	                e);
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	db_bind_i64(s, 2, from);
+	db_bind_i64(s, 3, to);
+	return db_number(t->db, s, n, e);
+}
+
+/* Ranges may lie in one another by the thousand: each launch is counted once, between two neighbouring edges. A range
+ * has what was counted up to its end less what was up to its start. */
+static int count_ranges(struct tracedb *t, bool on_device, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select id, start_ns as at, -1 from range where source = ?1 and on_device = ?2"
+	                                 " union all select id, start_ns + dur_ns, 1 from range where source = ?1"
+	                                 " and on_device = ?2 order by at",
+	                                 e);
+	int64_t at = 0, n = 0, more;
+	bool first = true;
+	int rc;
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, t->source);
+	db_bind_i64(s, 2, on_device);
+	while ((rc = db_step(t->db, s, e)) == 1) {
+		const int64_t edge = db_col_i64(s, 1);
+
+		more = 0;
+		if (!first && edge > at && count_between(t, on_device, at, edge, &more, e) < 0)
+			return -1;
+		n += more;
+		at = edge;
+		first = false;
+		if (n && add_launches(t, db_col_i64(s, 0), db_col_i64(s, 2) * n, e) < 0)
+			return -1;
+	}
+	return rc;
+}
+
 #define KINDS_OF_DEVICE "select count(*) from (select 1 from device group by name, sm_major, sm_minor)"
 
 /* Times of two sorts of device add up to nothing, and ops are laid out by one device. Those that ran nothing, such as a
@@ -331,7 +386,8 @@ int tracedb_link(struct tracedb *t, struct err *e)
 		return -1;
 	if ((t->unsorted && link_parents(t, e) < 0) || link_waits(t, e) < 0 ||
 	    run_for_source(t, move_launches, e) < 0 || tracedb_stat_link(t, before, e) < 0 ||
-	    (t->graphs && run_for_source(t, name_graphs, e) < 0) || run_for_source(t, count_ranges, e) < 0)
+	    (t->graphs && run_for_source(t, name_graphs, e) < 0) || count_ranges(t, false, e) < 0 ||
+	    count_ranges(t, true, e) < 0)
 		return -1;
 	return one_kind_of_device(t, e) < 0 ? -1 : link_ops(t, e);
 }

@@ -89,14 +89,24 @@ int tracedb_each_device(struct tracedb *t, tracedb_device_fn *each, void *arg, s
 	return rc;
 }
 
-/* By the launches' at_ns, as every selection goes (tracedb.h); total() does not overflow where a file is damaged. */
+/* By the launches' at_ns, as every selection goes (tracedb.h). A range has what was summed up to its end less what was up
+ * to its start, each edge before the launches of its moment: ranges may lie in one another by the thousand. total() does
+ * not overflow where a file is damaged. */
 static const char sum_ranges[] =
-	"select n.text, count(*), sum(k.launches), sum(k.kernels), sum(k.kernel_ns), sum(k.other_ns), sum(r.dur_ns),"
+	"with edge(range, source, at, sign) as (select id, source, start_ns, -1 from range where on_device = 0"
+	"  union all select id, source, start_ns + dur_ns, 1 from range where on_device = 0),"
+	" moment(source, at, range, sign, launches, kernels, kernel_ns, other_ns) as"
+	" (select source, at, range, sign, 0, 0, 0, 0 from edge"
+	"  union all select source, at_ns, 0, 0, 1, kind = 0, iif(kind = 0, dur_ns, 0), iif(kind = 0, 0, dur_ns)"
+	"  from launch),"
+	" upto as (select range, sign, sum(launches) over w as launches, sum(kernels) over w as kernels,"
+	"  total(kernel_ns) over w as kernel_ns, total(other_ns) over w as other_ns from moment"
+	"  window w as (partition by source order by at, launches rows unbounded preceding))"
+	" select n.text, count(*), sum(k.launches), sum(k.kernels), sum(k.kernel_ns), sum(k.other_ns), sum(r.dur_ns),"
 	" iif(count(r.wall_ns) = count(*), sum(r.wall_ns), null) from range r join name n on n.id = r.name join"
-	" (select q.id as range, count(l.id) as launches, count(iif(l.kind = 0, 1, null)) as kernels,"
-	"  total(iif(l.kind = 0, l.dur_ns, 0)) as kernel_ns, total(iif(l.kind = 0, 0, l.dur_ns)) as other_ns"
-	"  from range q left join launch l on l.source = q.source and l.at_ns >= q.start_ns"
-	"  and l.at_ns < q.start_ns + q.dur_ns where q.on_device = 0 group by q.id) k on k.range = r.id"
+	" (select range, sum(sign * launches) as launches, sum(sign * kernels) as kernels,"
+	"  sum(sign * kernel_ns) as kernel_ns, sum(sign * other_ns) as other_ns from upto where sign <> 0"
+	"  group by range) k on k.range = r.id"
 	" where r.on_device = 0 group by r.name order by min(r.start_ns), n.text";
 
 int tracedb_each_range(struct tracedb *t, tracedb_ranges_fn *each, void *arg, struct err *e)

@@ -323,7 +323,7 @@ static int read_all(struct nsys *n, struct input *in, int64_t *base, input_progr
 	const uint64_t total = input_size(in);
 
 	if (nsys_open(n, in, e) < 0 || check_tables(n, e) < 0 || read_epoch(n, base, e) < 0 ||
-	    has_processes(n, e) < 0 || read_devices(n, e) < 0 || nsys_host(n, e) < 0)
+	    has_processes(n, e) < 0 || nsys_index(n, e) < 0 || read_devices(n, e) < 0 || nsys_host(n, e) < 0)
 		return -1;
 	if (progress && total)
 		progress(arg, total / 2, total);

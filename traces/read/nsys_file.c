@@ -137,7 +137,7 @@ void nsys_close(struct nsys *n)
 	sqlite3_close(n->h);
 	if (n->spool[0])
 		unlink(n->spool);
-	free(n->pids);
+	idmap_free(&n->pids);
 }
 
 /* --- asking ---------------------------------------------------------------------------------------------------- */
@@ -191,6 +191,63 @@ int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct e
 		*got = true;
 	}
 	return finish(n, s, rc, e) < 0 ? -1 : 0;
+}
+
+/* --- look-ups -------------------------------------------------------------------------------------------------- */
+
+/* A table that names are looked up in, by its key; exporters make the key primary, others forget to. */
+static const struct lookup {
+	const char *table, *key, *value;
+} lookups[] = {
+	{ "StringIds", "id", "value" },
+	{ "TARGET_INFO_CUDA_DEVICE", "gpuId", "cudaId" },
+};
+
+/* 1 when SQLite finds a row of that key without looking at all, or the table lacks one of them; 0, -1. */
+static int is_quick(struct nsys *n, const struct lookup *l, struct err *e)
+{
+	sqlite3_stmt *s = prepare(n,
+	                          "select count(*) < 2 or max(pk = 1 and upper(type) = 'INTEGER' and name = ?2)"
+	                          " or exists(select 1 from pragma_index_list(?1) i, pragma_index_info(i.name) c"
+	                          " where c.seqno = 0 and c.name = ?2)"
+	                          " from pragma_table_info(?1) where name in (?2, ?3)",
+	                          e);
+	int rc;
+
+	if (!s)
+		return -1;
+	sqlite3_bind_text(s, 1, l->table, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, l->key, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 3, l->value, -1, SQLITE_STATIC);
+	rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW && sqlite3_column_int(s, 0))
+		return finish(n, s, rc, e) < 0 ? -1 : 1;
+	return finish(n, s, rc, e) < 0 ? -1 : 0;
+}
+
+int nsys_index(struct nsys *n, struct err *e)
+{
+	for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++) {
+		const struct lookup *l = &lookups[i];
+		const int quick = is_quick(n, l, e);
+		struct str sql = STR_INIT;
+		int rc;
+
+		if (quick < 0)
+			return -1;
+		if (quick)
+			continue;
+		str_addf(
+			&sql,
+			"create temp table \"%s\"(\"%s\" integer primary key, \"%s\") without rowid;"
+			"insert or ignore into temp.\"%s\" select \"%s\", \"%s\" from main.\"%s\" where \"%s\" is not null",
+			l->table, l->key, l->value, l->table, l->key, l->value, l->table, l->key);
+		rc = sql.failed ? SQLITE_NOMEM : sqlite3_exec(n->h, str_c(&sql), NULL, NULL, NULL);
+		str_free(&sql);
+		if (rc != SQLITE_OK)
+			return rc == SQLITE_NOMEM ? err_set(e, ERR_NOMEM, "out of memory") : fail(n, e);
+	}
+	return 0;
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------ */
@@ -322,9 +379,30 @@ int nsys_span(const struct nsys_rows *r, int64_t *start, int64_t *dur, struct er
 	return 0;
 }
 
+/* The number of a process, from 1; 0 error. */
+static uint64_t number_process(struct nsys *n, int64_t process, struct err *e)
+{
+	uintptr_t k;
+
+	if (n->last_pid_number && n->last_pid == process)
+		return n->last_pid_number;
+	k = (uintptr_t)idmap_get(&n->pids, process);
+	if (k == 0 && n->pids.n == PROCESSES_MAX) {
+		err_set(e, ERR_IO, "more than %u processes in '%s'", PROCESSES_MAX, n->file);
+		return 0;
+	}
+	if (k == 0) {
+		k = n->pids.n + 1;
+		if (idmap_put(&n->pids, process, (void *)k, e) < 0)
+			return 0;
+	}
+	n->last_pid = process;
+	return n->last_pid_number = k;
+}
+
 int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, struct err *e)
 {
-	size_t i = n->last_pid;
+	uint64_t k;
 
 	*out = 0;
 	if (id == 0)
@@ -334,24 +412,8 @@ int nsys_correlation(struct nsys *n, int64_t process, int64_t id, int64_t *out, 
 	*out = id;
 	if (!n->by_process)
 		return 0;
-	if (i >= n->n_pids || n->pids[i] != process)
-		for (i = 0; i < n->n_pids && n->pids[i] != process; i++)
-			;
-	if (i == n->n_pids) {
-		if (i == PROCESSES_MAX)
-			return err_set(e, ERR_IO, "more than %u processes in '%s'", PROCESSES_MAX, n->file);
-		if (i == n->cap_pids) {
-			size_t cap = i ? 2 * i : 16;
-			int64_t *v = realloc(n->pids, cap * sizeof *v);
-
-			if (!v)
-				return err_nomem(e, NULL);
-			n->pids = v;
-			n->cap_pids = cap;
-		}
-		n->pids[n->n_pids++] = process;
-	}
-	n->last_pid = i;
-	*out += (int64_t)i << ID_BITS;
+	if (!(k = number_process(n, process, e)))
+		return -1;
+	*out += (int64_t)(k - 1) << ID_BITS;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef NPUSIM_TRACES_READ_NSYS_INT_H
 #define NPUSIM_TRACES_READ_NSYS_INT_H
 
+#include "traces/db/idmap.h"
 #include "traces/db/tracedb.h"
 #include "traces/text/input.h"
 
@@ -13,9 +14,10 @@ struct nsys {
 	const char *file;
 	char spool[512]; /* the unpacked copy, removed again; empty: none */
 	struct tracedb *db;
-	bool by_process; /* launches and calls say which process they are of */
-	int64_t *pids;   /* processes met, by the number they go under */
-	size_t n_pids, cap_pids, last_pid;
+	bool by_process;   /* launches and calls say which process they are of */
+	struct idmap pids; /* processes met, and the number each goes under, from 1, in place of a pointer */
+	int64_t last_pid;  /* the one before, and its number: they come in runs; 0: none yet */
+	uint64_t last_pid_number;
 };
 
 /* --- nsys_file.c: the export as a database ------------------------------------------------------------------- */
@@ -23,6 +25,9 @@ int nsys_open(struct nsys *n, struct input *in, struct err *e);
 void nsys_close(struct nsys *n);
 int nsys_has_table(struct nsys *n, const char *table, struct err *e);                      /* 1, 0, -1 */
 int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e); /* 1, 0, -1 */
+/* The tables that others name rows of have an index from here on: where the file's has none, a temporary copy of it,
+ * which SQLite prefers to a table of the file of the same name. Of a key that comes twice the first row counts. */
+int nsys_index(struct nsys *n, struct err *e);
 /* The first column of the first row; *got false without one or where it is no integer. */
 int nsys_number(struct nsys *n, const char *sql, int64_t *v, bool *got, struct err *e);
 

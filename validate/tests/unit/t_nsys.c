@@ -7,6 +7,7 @@
 
 #include "traces/read/format.h"
 #include "traces/read/nsys.h"
+#include "traces/read/nsys_int.h"
 #include "validate/tests/tracebed.h"
 
 #define DATA "validate/tests/data/nsys/"
@@ -298,9 +299,70 @@ TEST(a_name_that_is_no_utf8_is_mended)
 	bed_close(&b);
 }
 
+/* Of names without a key, which SQLite would look at one after another, a copy is made that has one. */
+TEST(names_without_a_key_are_found_at_once_and_of_two_the_first)
+{
+	struct nsys n = { .file = "x.sqlite" };
+	static const struct nsys_col cols[] = { { "start", NSYS_NEEDED }, { "name", NSYS_NAME } };
+	static const struct nsys_query query = { "K", "a row", cols, 2, NULL };
+	struct nsys_rows r;
+	char path[1024];
+	int64_t rows = 0;
+	struct err e = ERR_INIT;
+	struct input *in;
+
+	make_db(test_path(path, sizeof path, "x.sqlite"),
+	        "create table StringIds(id integer, value text); create table K(start integer, shortName integer);"
+	        "with recursive k(i) as (select 0 union all select i + 1 from k where i < 999)"
+	        " insert into StringIds select i, 'name ' || i from k;"
+	        "insert into StringIds values(7, 'another'), (null, 'none'), ('text', 'text');"
+	        "insert into K select id, id from StringIds where id < 1000");
+	n.file = path;
+	CHECK_OK((in = input_open(path, &e)) ? 0 : -1, e);
+	CHECK_OK(nsys_open(&n, in, &e), e);
+	CHECK_OK(nsys_index(&n, &e), e);
+	CHECK_OK(nsys_rows(&n, &r, &query, &e), e);
+	while (nsys_next(&r, &e) == 1) {
+		char want[32];
+
+		snprintf(want, sizeof want, "name %lld", (long long)nsys_any(&r, 0));
+		CHECK_STR(nsys_text(&r, 1, &e), want);
+		rows++;
+	}
+	CHECK_U64(rows, 1001);
+	CHECK(sqlite3_stmt_status(r.s, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) < 2000); /* of K alone; it was a million */
+	nsys_rows_end(&r);
+	nsys_close(&n);
+	input_free(in);
+}
+
+TEST(every_one_of_many_processes_has_its_own_calls)
+{
+	char path[1024];
+	struct bed b;
+
+	make_db(test_path(path, sizeof path, "x.sqlite"),
+	        "create table StringIds(id integer primary key, value text); insert into StringIds values(1, 'k');"
+	        "create table CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);"
+	        "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, shortName, correlationId, globalPid);"
+	        "with recursive k(i) as (select 1 union all select i + 1 from k where i < 5000)"
+	        " insert into CUPTI_ACTIVITY_KIND_RUNTIME select i, i + 1, i << 24 | 9, 1 + i % 3, 1 from k;"
+	        "insert into CUPTI_ACTIVITY_KIND_KERNEL select start + 7000 - start % 100, start + 7001, 0, 7, 1,"
+	        " correlationId, globalTid - 9 from CUPTI_ACTIVITY_KIND_RUNTIME order by start % 71");
+	bed_open(&b, ":memory:", DB_WRITE);
+	CHECK_OK(format_import(b.db, FORMAT_NSYS, path, NULL, NULL, &b.st, &b.e), b.e);
+	CHECK_U64(b.st.kernels, 5000);
+	CHECK_U64(bed_ask(&b, "select count(*) from launch l join call c on c.id = l.call"
+	                      " where l.start_ns = c.start_ns + 7000 - c.start_ns % 100"),
+	          5000);
+	bed_close(&b);
+}
+
 SUITE(t_nsys,
       T(calls_and_kernels_join_by_process_and_correlation) T(ranges_by_text_id_of_both_sorts_select_and_count_steps)
               T(nothing_of_the_environment_is_copied) T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
                       T(an_export_with_few_columns_is_read) T(the_export_is_not_touched_and_may_be_gzipped)
                               T(a_damaged_or_wrong_file_is_refused) T(a_database_without_kernels_says_what_it_is)
-                                      T(impossible_times_and_sizes_are_refused) T(a_name_that_is_no_utf8_is_mended));
+                                      T(impossible_times_and_sizes_are_refused) T(a_name_that_is_no_utf8_is_mended)
+                                              T(names_without_a_key_are_found_at_once_and_of_two_the_first)
+                                                      T(every_one_of_many_processes_has_its_own_calls));

@@ -1,5 +1,6 @@
 /* t_tracedb_link.c - which framework op a launch is of: by an id that an op around its call bears out, by nesting, or
  * none; and what becomes of the links of an older database. */
+#include "sim/base/rng.h"
 #include "validate/tests/tracebed.h"
 
 static const struct trace_import source = { "f", "test", "d", 0, -1, true, NULL };
@@ -30,7 +31,7 @@ static void launch(struct bed *b, int64_t thread, int64_t at, int64_t correlatio
 		.name = "cudaLaunchKernel", .start_ns = at, .dur_ns = 5, .thread = thread, .correlation = correlation
 	};
 	const struct trace_launch l = {
-		.name = "k", .start_ns = 100000 + correlation, .dur_ns = 1, .bytes = -1, .correlation = correlation
+		.name = "k", .start_ns = 100 + correlation, .dur_ns = 1, .bytes = -1, .correlation = correlation
 	};
 
 	CHECK_OK(tracedb_put_launch(b->db, &l, id, &b->e), b->e);
@@ -163,8 +164,34 @@ TEST(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out)
 	bed_close(&b);
 }
 
-SUITE(t_tracedb_link,
-      T(an_id_counts_where_its_op_is_around_the_call_on_its_thread_and_in_time)
-              T(without_ids_it_is_the_innermost_op_around_the_call)
-                      T(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted)
-                              T(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out));
+TEST(ranges_within_ranges_have_what_lies_in_each)
+{
+	struct rng r;
+	struct bed b;
+
+	rng_seed(&r, test_seed(), "ranges");
+	bed_up(&b, ":memory:");
+	for (int i = 0; i < 300; i++) {
+		const struct trace_range x = { "r", (int64_t)rng_below(&r, 300) - 50, (int64_t)rng_below(&r, 200), 1,
+			                       0 };
+
+		CHECK_OK(tracedb_put_range(b.db, &x, i % 3 == 0, &b.e), b.e);
+	}
+	for (int i = 1; i < 400; i++)
+		launch(&b, 1, i % 5 ? (int64_t)rng_below(&r, 300) : -1, i, 0);
+	finish(&b);
+	CHECK_U64(bed_ask(&b,
+	                  "select count(*) from range where launches <> (select count(*) from launch l where on_device"
+	                  " = 0 and l.at_ns >= range.start_ns and l.at_ns < range.start_ns + range.dur_ns)"
+	                  " + (select count(*) from launch l where on_device and l.start_ns >= range.start_ns"
+	                  " and l.start_ns < range.start_ns + range.dur_ns)"),
+	          0);
+	CHECK(bed_ask(&b, "select sum(launches) from range where on_device = 0") > 10000);
+	bed_close(&b);
+}
+
+SUITE(t_tracedb_link, T(an_id_counts_where_its_op_is_around_the_call_on_its_thread_and_in_time)
+                              T(without_ids_it_is_the_innermost_op_around_the_call)
+                                      T(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted)
+                                              T(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out)
+                                                      T(ranges_within_ranges_have_what_lies_in_each));
