@@ -1,6 +1,7 @@
 /* bound.c - reading a trace with its counters and peaks, and saying by which rule it was classified. */
 #include "sim/cmd/bound.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int begin(struct reading *r, const struct trace *t, struct err *e)
 	struct roof roof;
 	const struct bound_criteria by = { in->rules, in->t.counters, &roof, &r->rule };
 
-	if (roof_load(r->o->config, t, &roof, e) < 0)
+	if ((r->o->peak ? roof_parse(r->o->peak, &roof, e) : roof_load(r->o->config, t, &roof, e)) < 0)
 		return -1;
 	r->build = bound_begin(&by, in->t.arena, &in->b, e);
 	return r->build ? 0 : -1;
@@ -50,6 +51,8 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 	int rc = -1;
 
 	memset(in, 0, sizeof *in);
+	if (o->peak && o->config)
+		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
 	if (number(o->margin, "margin", 1, 100, &r.rule.margin, e) == 0 &&
 	    number(o->low, "low", 0, 100, &r.rule.low, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
 	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
@@ -65,6 +68,14 @@ void bound_input_free(struct bound_input *in)
 	rules_free(in->rules);
 }
 
+static void print_pipe(enum roof_pipe p, double v, const char *unit, struct str *out)
+{
+	if (isnan(v))
+		str_addf(out, " %s -%s", roof_pipe_name(p), p + 1 < ROOF_PIPES ? "," : unit);
+	else
+		str_addf(out, " %s %.1f%s", roof_pipe_name(p), v, p + 1 < ROOF_PIPES ? "," : unit);
+}
+
 void bound_print_rule(const struct bound *b, struct str *out)
 {
 	const struct roof *r = &b->roof;
@@ -72,12 +83,10 @@ void bound_print_rule(const struct bound *b, struct str *out)
 	str_addf(out, "peaks of %s: %.0f GB/s at the pins, %.0f GB/s effective;", r->name, r->bandwidth / 1e9,
 	         r->effective / 1e9);
 	for (int i = 0; i < ROOF_PIPES; i++)
-		str_addf(out, " %s %.1f%s", roof_pipe_name((enum roof_pipe)i), r->flops[i] / 1e12,
-		         i + 1 < ROOF_PIPES ? "," : " TFLOP/s\n");
+		print_pipe((enum roof_pipe)i, r->flops[i] / 1e12, " TFLOP/s\n", out);
 	str_add(out, "ridge, peak over effective bandwidth:");
 	for (int i = 0; i < ROOF_PIPES; i++)
-		str_addf(out, " %s %.1f%s", roof_pipe_name((enum roof_pipe)i), roof_ridge(r, (enum roof_pipe)i),
-		         i + 1 < ROOF_PIPES ? "," : " FLOP/byte\n");
+		print_pipe((enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i), " FLOP/byte\n", out);
 	str_addf(out,
 	         "rule: latency-bound  both use less than %g %% of their peaks\n"
 	         "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"

@@ -6,14 +6,16 @@
 #include "sim/profile/bound.h"
 
 struct bound_options {
-	const char *range, *rules, *config, *margin, *low;
+	const char *range, *rules, *config, *peak, *margin, *low;
 };
 
 /* clang-format off */
 /* Rows for an option table over a struct bound_options *O. */
 #define BOUND_OPTS(O) \
 	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
-	  " configs/gpu that the trace's device is called like" }, \
+	  " configs/gpu that describes the trace's device" }, \
+	{ 0, "peak", OPT_TEXT, &(O)->peak, "PEAKS", "the peaks themselves, of a device that no file describes: bandwidth," \
+	  " then TFLOP/s of fp32, tf32, bf16 (any 16 bits) and fp8 as far as they are known: '5.3 TB/s, fp32 163, bf16 1307'" }, \
 	{ 0, "range", OPT_TEXT, &(O)->range, "NAME", CMD_RANGE_HELP }, \
 	{ 0, "margin", OPT_TEXT, &(O)->margin, "X", "one use is meaningfully higher than the other from this factor" \
 	  " on; 1.5 by default" }, \

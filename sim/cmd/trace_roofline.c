@@ -17,7 +17,7 @@ struct options {
 	struct picture_to plot;
 };
 
-/* Where a kernel stands; false: it does no arithmetic that is known, and has no place. */
+/* Where a kernel stands; false: it does no arithmetic that is known, or its pipe's peak is not, and has no place. */
 struct spot {
 	double ai, flops, roof;
 };
@@ -30,6 +30,8 @@ static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct 
 		return false;
 	s->ai = k->flops / k->bytes;
 	s->flops = k->flops / k->time;
+	if (isnan(peak))
+		return false;
 	s->roof = fmin(peak, s->ai * b->roof.effective);
 	return true;
 }

@@ -3,7 +3,9 @@
 
 #include <ctype.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/machine/machine_conf.h"
@@ -32,11 +34,27 @@ bool roof_is_named(const char *device, const char *config)
 	return false;
 }
 
+const char *roof_other_card(const char *device, const char *config)
+{
+	/* Each of them is sold beside a card of the same number with other clocks, SMs or memory. */
+	static const char *const words[] = { "PCIe", "NVL",   "Laptop", "Mobile", "Max-Q", "D",
+		                             "Ti",   "SUPER", "MIG",    "40GB",   "64GB" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (roof_is_named(device, words[i]) && !roof_is_named(config, words[i]))
+			return words[i];
+	return NULL;
+}
+
+#define HOW_TO \
+	"another card's peaks are not taken for its own: give them with '--peak', bandwidth and TFLOP/s by data sheet" \
+	" ('5.3 TB/s, fp32 163, bf16 1307' say), or with '-c FILE', a file as those in configs/gpu"
+
 /* The longest name in configs/gpu that the device's has. */
 static int find_config(const char *device, char *out, size_t size, struct err *e)
 {
-	char pattern[1024], name[64], *dot;
-	size_t best = 0;
+	char pattern[1024], name[64], best[64] = "", *dot;
+	const char *word;
 	glob_t g;
 
 	if (path_data("configs/gpu", pattern, sizeof pattern - 8, e) < 0)
@@ -50,16 +68,93 @@ static int find_config(const char *device, char *out, size_t size, struct err *e
 		snprintf(name, sizeof name, "%s", file);
 		if ((dot = strrchr(name, '.')))
 			*dot = '\0';
-		if (strlen(name) > best && roof_is_named(device, name)) {
-			best = strlen(name);
+		if (strlen(name) > strlen(best) && roof_is_named(device, name)) {
+			snprintf(best, sizeof best, "%s", name);
 			snprintf(out, size, "%s", g.gl_pathv[i]);
 		}
 	}
 	globfree(&g);
-	if (best)
+	if (!*best)
+		return err_set(e, ERR_USAGE, "no file in configs/gpu describes '%s', and " HOW_TO, device);
+	if ((word = roof_other_card(device, best)))
+		return err_set(e, ERR_USAGE, "configs/gpu/%s.yaml is not of '%s' (%s), and " HOW_TO, best, device,
+		               word);
+	return 0;
+}
+
+/* The device that the trace's launches ran on; of an aggregated profile the first. */
+static const struct trace_device *device_of(const struct trace *t)
+{
+	for (size_t i = 0; t->n_launches && i < t->n_devices; i++)
+		if (t->devices[i].id == t->launches[0].device)
+			return &t->devices[i];
+	return t->n_devices ? &t->devices[0] : NULL;
+}
+
+/* What a profiler does not say cannot differ. */
+static int check_card(const struct trace_device *d, const struct machine_cfg *c, struct err *e)
+{
+	const uint32_t capability = c->gpu.sm.capability;
+	const bool sms = d->sms > 0 && (uint32_t)d->sms != c->cores;
+
+	if (!sms && (d->sm_major <= 0 || (uint32_t)(d->sm_major * 10 + d->sm_minor) == capability))
 		return 0;
 	return err_set(e, ERR_USAGE,
-	               "no file in configs/gpu is of '%s': say which device's peaks to take with '-c FILE'", device);
+	               "'%s' has %d SMs of compute capability %d.%d and configs/gpu/%s.yaml %u of %u.%u; " HOW_TO,
+	               d->name, d->sms, d->sm_major, d->sm_minor, c->name, c->cores, capability / 10, capability % 10);
+}
+
+static int parse_pipe(const char *text, size_t n, struct roof *r, struct err *e)
+{
+	const size_t word = strcspn(text, " ");
+	const char *number = text + word;
+	char *end = NULL;
+	double v = word < n ? strtod(number, &end) : 0;
+
+	for (int i = 0; i < ROOF_PIPES; i++) {
+		const char *name = roof_pipe_name((enum roof_pipe)i);
+
+		if (strlen(name) != word || strncmp(name, text, word) != 0)
+			continue;
+		if (!end || end == number || (size_t)(end - text) + strspn(end, " ") != n || !(v > 0 && v < 1e9))
+			break;
+		if (!isnan(r->flops[i]))
+			return err_set(e, ERR_USAGE, "'%s' comes twice, for option '--peak'", name);
+		r->flops[i] = v * 1e12;
+		return 0;
+	}
+	return err_set(
+		e, ERR_USAGE,
+		"'%.*s' is no peak, for option '--peak': behind the bandwidth stand fp32, tf32, bf16 or fp8 and the"
+		" TFLOP/s of each, 'bf16 989' say",
+		(int)n, text);
+}
+
+int roof_parse(const char *text, struct roof *r, struct err *e)
+{
+	size_t n = strcspn(text, ",");
+	struct err why = ERR_INIT;
+	uint64_t rate = 0;
+	char first[64];
+
+	*r = (struct roof){ .name = "the command line" };
+	for (int i = 0; i < ROOF_PIPES; i++)
+		r->flops[i] = NAN;
+	snprintf(first, sizeof first, "%.*s", (int)n, text);
+	if (cfg_parse_value(CFG_T_RATE, first, &rate, &why) < 0 || rate == 0)
+		return err_set(
+			e, ERR_USAGE,
+			"'%s' is no bandwidth, for option '--peak': it stands first, '3.35 TB/s, fp32 67, bf16 989' say",
+			first);
+	r->bandwidth = r->effective = (double)rate;
+	while (text[n] == ',') {
+		text += n + 1;
+		text += strspn(text, " ");
+		n = strcspn(text, ",");
+		if (parse_pipe(text, n, r, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 void roof_of(const struct machine_cfg *c, struct roof *r)
@@ -78,26 +173,29 @@ void roof_of(const struct machine_cfg *c, struct roof *r)
 
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e)
 {
+	const struct trace_device *d = config ? NULL : device_of(t);
 	struct machine_conf *c;
+	int rc = 0;
 
 	memset(r, 0, sizeof *r);
 	if (config)
 		snprintf(r->path, sizeof r->path, "%s", config);
-	else if (!t->n_devices)
+	else if (!d || !*d->name)
 		return err_set(e, ERR_USAGE,
 		               "the trace does not say which device it is of: give its peaks with '-c FILE',"
-		               " configs/gpu/h200.yaml say");
-	else if (find_config(t->devices[0].name, r->path, sizeof r->path, e) < 0)
+		               " configs/gpu/h200.yaml say, or with '--peak'");
+	else if (find_config(d->name, r->path, sizeof r->path, e) < 0)
 		return -1;
 	if (!(c = machine_conf_load(r->path, NULL, 0, e)))
 		return -1;
-	if (machine_runs(&c->cfg) != MACHINE_LAUNCHES) {
-		machine_conf_free(c);
-		return err_set(e, ERR_CONFIG, "'%s' is no GPU: peaks are of a file with 'kind: gpu'", r->path);
-	}
-	roof_of(&c->cfg, r);
+	if (machine_runs(&c->cfg) != MACHINE_LAUNCHES)
+		rc = err_set(e, ERR_CONFIG, "'%s' is no GPU: peaks are of a file with 'kind: gpu'", r->path);
+	else if (d)
+		rc = check_card(d, &c->cfg, e);
+	if (rc == 0)
+		roof_of(&c->cfg, r);
 	machine_conf_free(c);
-	return 0;
+	return rc;
 }
 
 /* --- the rule ---------------------------------------------------------------------------------------------- */

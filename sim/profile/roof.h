@@ -1,7 +1,8 @@
 /* roof.h - a device's roofline, and the rule that says which side of it a kernel is on.
  *
- * Peaks are of a machine configuration (kind: gpu), chosen by the device's name in the trace or by the user: multiply-
- * adds count two, by pipe (fp32, tf32, bf16, fp8) at the clock that pipe sustains; bandwidth twice: at the pins, and
+ * Peaks are of a machine configuration (kind: gpu), chosen by the device's name in the trace or by the user, or given by
+ * the user. A card has its own file or none: one that differs in SMs, compute capability or a word of its name that tells
+ * cards apart (PCIe, Laptop, Ti) is another, and its peaks are not borrowed. Multiply-adds count two, by pipe (fp32, tf32, bf16, fp8) at the clock that pipe sustains; bandwidth twice: at the pins, and
  * effective, which is what a stream was measured to read (gpu.dram_read). The ridge of a pipe is its peak over the
  * effective bandwidth, in FLOP a byte.
  *
@@ -27,7 +28,7 @@ enum roof_class { ROOF_MEMORY, ROOF_COMPUTE, ROOF_BALANCED, ROOF_LATENCY, ROOF_U
 struct roof {
 	char name[64], path[1024];   /* of the configuration */
 	double bandwidth, effective; /* bytes/s */
-	double flops[ROOF_PIPES];    /* a second */
+	double flops[ROOF_PIPES];    /* a second; not a number: not given */
 };
 struct roof_rule {
 	double margin, low;
@@ -37,8 +38,11 @@ struct roof_rule {
 		1.5, 10 \
 	} /* "meaningfully" and "approaches", which the report leaves open */
 
-/* `config` NULL: the one in configs/gpu whose name is in the name of the trace's device. */
+/* `config` NULL: the one in configs/gpu that describes the trace's device. */
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e);
+/* Of a device that no file describes: "5.3 TB/s, fp32 163.4, bf16 1307.4", bandwidth first, then TFLOP/s by pipe; what
+ * stream reads is then the bandwidth. */
+int roof_parse(const char *text, struct roof *r, struct err *e);
 /* Of a GPU at hand: all but the path. */
 struct machine_cfg;
 void roof_of(const struct machine_cfg *c, struct roof *r);
@@ -50,5 +54,8 @@ const char *roof_pipe_name(enum roof_pipe p);
 /* Whether words of a device's name, joined, are a configuration's name: "NVIDIA GeForce RTX 5090" has "rtx5090", and
  * "NVIDIA L40S" has no "l4". */
 bool roof_is_named(const char *device, const char *config);
+/* A word of the device's name by which it is another card than the one of that configuration's name: "PCIe" of "NVIDIA H100
+ * PCIe" for "h100". NULL: none. */
+const char *roof_other_card(const char *device, const char *config);
 
 #endif

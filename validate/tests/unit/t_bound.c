@@ -46,6 +46,82 @@ TEST(peaks_and_ridges_are_of_the_configuration)
 	CHECK_HAS(e.msg, "does not say which device");
 }
 
+TEST(another_cards_peaks_are_not_borrowed)
+{
+	static const char *const others[] = {
+		"NVIDIA H100 PCIe",
+		"NVIDIA H100 NVL",
+		"NVIDIA GeForce RTX 4090 Laptop GPU",
+		"NVIDIA A100-PCIE-40GB",
+		"NVIDIA GeForce RTX 4090 D",
+		"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+		"NVIDIA A100-SXM4-40GB",
+		"NVIDIA H800",
+		"Tesla V100-SXM2-32GB",
+		"Tesla T4",
+		"AMD Instinct MI300X",
+		"NVIDIA GeForce RTX 3080",
+		"NVIDIA H100 MIG 1g.10gb",
+		"NVIDIA GB300",
+	};
+	struct trace_device d[2] = { { .id = 5, .name = "a card for the screen" },
+		                     { .name = "NVIDIA H100 80GB HBM3" } };
+	struct trace_launch l = { .device = 0 };
+	struct trace t = { .devices = d, .n_devices = 2, .launches = &l, .n_launches = 1 };
+	struct err e = ERR_INIT;
+	struct roof r;
+
+	CHECK_OK(roof_load(NULL, &t, &r, &e), e); /* of the device that the launches ran on */
+	CHECK_STR(r.name, "h100");
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		d[1].name = others[i];
+		if (roof_load(NULL, &t, &r, &e) == 0)
+			test_fail(__FILE__, __LINE__, "'%s' has the peaks of %s", others[i], r.name);
+		CHECK_HAS(e.msg, others[i]);
+		CHECK_HAS(e.msg, "'--peak'");
+		err_clear(&e);
+	}
+	d[1] = (struct trace_device){ .name = "NVIDIA H100 80GB HBM3", .sms = 132, .sm_major = 9 };
+	CHECK_OK(roof_load(NULL, &t, &r, &e), e);
+	d[1].sms = 114;
+	CHECK(roof_load(NULL, &t, &r, &e) == -1);
+	CHECK_HAS(e.msg, "has 114 SMs of compute capability 9.0 and configs/gpu/h100.yaml 132 of 9.0");
+	err_clear(&e);
+	d[1].name = "";
+	CHECK(roof_load(NULL, &t, &r, &e) == -1);
+	CHECK_HAS(e.msg, "does not say which device");
+}
+
+TEST(peaks_can_be_given_and_those_not_given_are_unknown)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "", "'' is no bandwidth" },
+		{ "bf16 989", "'bf16 989' is no bandwidth" },
+		{ "0 GB/s", "is no bandwidth" },
+		{ "3 TB/s, bf17 1", "'bf17 1' is no peak" },
+		{ "3 TB/s, bf16", "'bf16' is no peak" },
+		{ "3 TB/s, bf16 many", "'bf16 many' is no peak" },
+		{ "3 TB/s, bf16 -1", "is no peak" },
+		{ "3 TB/s, bf16 nan", "is no peak" },
+		{ "3 TB/s, bf16 1, bf16 2", "'bf16' comes twice" },
+		{ "3 TB/s,", "'' is no peak" },
+	};
+	struct err e = ERR_INIT;
+	struct roof r;
+
+	CHECK_OK(roof_parse("5.3 TB/s, fp32 163.4,bf16 1307", &r, &e), e);
+	CHECK(r.bandwidth == 5.3e12 && r.effective == 5.3e12);
+	CHECK(fabs(r.flops[ROOF_FP32] - 163.4e12) < 1 && fabs(r.flops[ROOF_BF16] - 1307e12) < 1);
+	CHECK(isnan(r.flops[ROOF_TF32]) && isnan(r.flops[ROOF_FP8]));
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		CHECK(roof_parse(bad[i].text, &r, &e) == -1);
+		CHECK_HAS(e.msg, bad[i].why);
+		err_clear(&e);
+	}
+}
+
 TEST(classes_follow_the_rule_at_its_thresholds)
 {
 	const struct roof_rule rule = ROOF_RULE;
@@ -281,9 +357,10 @@ TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 
 SUITE(t_bound,
       T(a_device_is_called_like_its_configuration_word_by_word) T(peaks_and_ridges_are_of_the_configuration)
-              T(classes_follow_the_rule_at_its_thresholds)
-                      T(counters_join_launches_of_name_and_geometry_in_order_and_come_round)
-                              T(counted_bytes_go_to_the_ops_of_their_launches)
+              T(another_cards_peaks_are_not_borrowed) T(peaks_can_be_given_and_those_not_given_are_unknown)
+                      T(classes_follow_the_rule_at_its_thresholds)
+                              T(counters_join_launches_of_name_and_geometry_in_order_and_come_round) T(
+				      counted_bytes_go_to_the_ops_of_their_launches)
                                       T(profiled_launches_lend_their_counters_and_are_no_kernels) T(
 					      piece_by_piece_the_sums_are_those_of_the_whole)
                                               T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
