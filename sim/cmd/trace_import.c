@@ -23,7 +23,8 @@ struct options {
 static int set_wall(struct tracedb *t, const struct options *o, const char *file, bool fresh, struct err *e)
 {
 	const int64_t ns = (int64_t)(o->wall / PS_NS);
-	int rc = o->range ? tracedb_set_wall(t, o->range, ns, e) : tracedb_set_step_walls(t, file, fresh, ns, e);
+	int rc = o->range ? tracedb_set_wall(t, file, fresh, o->range, ns, e)
+	                  : tracedb_set_step_walls(t, file, fresh, ns, e);
 
 	if (rc == 1)
 		rc = err_set(e, ERR_USAGE,

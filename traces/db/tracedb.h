@@ -88,10 +88,11 @@ void tracedb_abort(struct tracedb *t);
 /* True for the runtime and driver calls in which the host waits for a stream, an event, a context or a device. */
 bool tracedb_is_sync(const char *call);
 /* Records what each annotation of this name takes without the profiler; a load of the range has their sum as its
- * wall_ns, a load of everything what the files were imported with. */
-int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e);
-/* The same for each step (tracedb_steps) of one file, whose wall_ns is their sum then: the file imported last where it is
- * `fresh`, else the one of that name, or the only one there is. 1: there is none. */
+ * wall_ns, a load of everything what the files were imported with. Of one file: the one imported last where it is `fresh`,
+ * else the one of that name, or the only one there is; where there is none such, of all. */
+int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns,
+                     struct err *e);
+/* The same for each step (tracedb_steps) of that file, whose wall_ns is their sum then. 1: there is none. */
 int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e);
 
 /* --- reading --------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * is loaded once. */
 #include "traces/db/tracedb_int.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "traces/db/trace_args.h"
@@ -275,16 +276,21 @@ static int sync_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct
 
 int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 {
+	uint64_t kernels = 0;
+
 	if (l->range)
 		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
 	if (l->out->n_stats == 0)
 		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
 	if (l->stats_do)
 		return 0;
+	for (size_t i = 0; i < l->out->n_stats; i++)
+		kernels += (uint64_t)l->out->stats[i].instances;
 	return err_set(e, ERR_IO,
-	               "no launches in '%s': its %zu kernels are known only as statistics (how often, how"
-	               " long), without order or shapes; 'trace top' shows them",
-	               db_path(l->t->db), l->out->n_stats);
+	               "no launches in '%s': its %" PRIu64
+	               " kernels of %zu names are known only as statistics (how often,"
+	               " how long), without order or shapes; 'trace top' shows them",
+	               db_path(l->t->db), kernels, l->out->n_stats);
 }
 
 static int count_launches(struct tracedb_load *l, struct err *e)

@@ -2,6 +2,7 @@
 #include "traces/db/tracedb_int.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,22 +131,68 @@ int tracedb_steps(struct tracedb *t, int64_t *steps, struct err *e)
 
 /* --- without the profiler -------------------------------------------------------------------------------------- */
 
-int tracedb_set_wall(struct tracedb *t, const char *range, int64_t wall_ns, struct err *e)
+/* The file imported last where it is `fresh`, else the one of that name, or the only one there is; 0: there is none. */
+static int find_source(struct tracedb *t, const char *file, bool fresh, int64_t *source, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
-	                                 "update range set wall_ns = ? where on_device = 0 and name in"
-	                                 " (select id from name where text = ?)",
+	                                 "select max(id) from source where ?1 or file = ?2"
+	                                 " or (select count(*) from source) = 1",
 	                                 e);
-	int64_t n;
 
-	assert(!t->importing && wall_ns >= 0);
+	assert(!t->importing);
 	if (!s)
+		return -1;
+	db_bind_i64(s, 1, fresh);
+	db_bind_text(s, 2, file);
+	return db_number(t->db, s, source, e);
+}
+
+/* The range is in no annotation of the file: names the nearest there is. */
+static int lacks_range(struct tracedb *t, const char *file, int64_t source, const char *range, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select distinct n.text from range r join name n on n.id = r.name where"
+	                                 " r.on_device = 0 and (r.source = ?1 or ?1 = 0) order by r.start_ns, n.text",
+	                                 e);
+	char best[160] = "", first[160] = "";
+	int rc;
+
+	if (!s)
+		return -1;
+	db_bind_i64(s, 1, source);
+	while ((rc = db_step(t->db, s, e)) == 1) {
+		const char *name = db_col_text(s, 0), *two[] = { name, best };
+
+		if (!*first)
+			snprintf(first, sizeof first, "%s", name);
+		if (str_nearest(range, two, *best ? 2 : 1) == name)
+			snprintf(best, sizeof best, "%s", name);
+	}
+	if (rc < 0)
+		return -1;
+	if (!*first)
+		return err_set(e, ERR_IO, "no range '%s' in '%s': it has no annotations", range, file);
+	return err_set(e, ERR_IO, "no range '%s' in '%s': %s '%s'", range, file,
+	               *best ? "did you mean" : "the first of its ranges is", *best ? best : first);
+}
+
+int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "update range set wall_ns = ?1 where on_device = 0 and (source = ?3 or ?3 = 0)"
+	                                 " and name in (select id from name where text = ?2)",
+	                                 e);
+	int64_t source, n;
+
+	assert(wall_ns >= 0);
+	if (!s || find_source(t, file, fresh, &source, e) < 0)
 		return -1;
 	db_bind_i64(s, 1, wall_ns);
 	db_bind_text(s, 2, range);
+	db_bind_i64(s, 3, source);
 	if (db_run(t->db, s, e) < 0 || db_number(t->db, db_stmt(t->db, "select changes()", e), &n, e) < 0)
 		return -1;
-	return n ? 0 : err_set(e, ERR_IO, "no range '%s' in '%s'", range, db_path(t->db));
+	return n ? 0 : lacks_range(t, file, source, range, e);
 }
 
 static int set_one(struct tracedb *t, const char *sql, int64_t wall_ns, int64_t id, struct err *e)
@@ -179,18 +226,10 @@ static int put_walls(struct tracedb *t, int64_t source, int64_t wall_ns, struct 
 
 int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e)
 {
-	struct sqlite3_stmt *s = db_stmt(t->db,
-	                                 "select max(id) from source where ?1 or file = ?2"
-	                                 " or (select count(*) from source) = 1",
-	                                 e);
 	int64_t source;
 
-	assert(!t->importing && wall_ns >= 0);
-	if (!s)
-		return -1;
-	db_bind_i64(s, 1, fresh);
-	db_bind_text(s, 2, file);
-	if (db_number(t->db, s, &source, e) < 0)
+	assert(wall_ns >= 0);
+	if (find_source(t, file, fresh, &source, e) < 0)
 		return -1;
 	if (!source)
 		return 1;

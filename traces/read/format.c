@@ -120,6 +120,59 @@ static enum trace_format of_bytes(const char *p, size_t n)
 	return of_lines(p, n);
 }
 
+/* --- what is not read, and what makes something of it that is --------------------------------------------------- */
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t n = strlen(name), k = strlen(end);
+
+	return n > k && strcmp(name + n - k, end) == 0;
+}
+
+/* Reports have no first bytes that are documented: their names tell. */
+static const struct report {
+	const char *end, *tool, *before, *behind; /* the command, around the file's name */
+} reports[] = {
+	{ ".nsys-rep", "Nsight Systems", "nsys export --type sqlite", "" },
+	{ ".qdrep", "Nsight Systems", "nsys export --type sqlite", "" },
+	{ ".ncu-rep", "Nsight Compute", "ncu --import", " --page raw --csv >report.csv" },
+};
+
+static const struct archive {
+	size_t at;
+	const char *magic, *what, *unpack;
+} archives[] = {
+	{ 257, "ustar", "a tar archive", "tar -xf" },
+	{ 0, "PK\003\004", "a zip archive", "unzip" },
+	{ 0, "\x28\xb5\x2f\xfd", "packed by zstd", "zstd -d" },
+	{ 0,
+	  "\xfd"
+	  "7zXZ",
+	  "packed by xz", "xz -dk" },
+	{ 0, "BZh", "packed by bzip2", "bzip2 -dk" },
+};
+
+static int not_read(const char *name, const char *head, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+		if (ends_with(name, reports[i].end))
+			return err_set(e, ERR_IO, "'%s' is a report of %s: '%s %s%s' makes of it what is read here",
+			               name, reports[i].tool, reports[i].before, name, reports[i].behind);
+	for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+		const struct archive *a = &archives[i];
+		const size_t k = strlen(a->magic);
+
+		if (n >= a->at + k && memcmp(head + a->at, a->magic, k) == 0)
+			return err_set(e, ERR_IO, "'%s' is %s: '%s %s', and import what comes out", name, a->what,
+			               a->unpack, name);
+	}
+	return err_set(e, ERR_IO,
+	               "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight Systems"
+	               " SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
+	               " record', plain or gzipped, and replays (YAML)",
+	               name);
+}
+
 int format_of(struct input *in, struct err *e)
 {
 	char *head = malloc(HEAD);
@@ -137,19 +190,13 @@ int format_of(struct input *in, struct err *e)
 		if (f != FORMAT_AUTO)
 			err_clear(e);
 	}
+	if (n >= 0 && f == FORMAT_AUTO && got > 0)
+		not_read(input_name(in), head, got, e);
+	else if (n >= 0 && got == 0)
+		err_set(e, ERR_IO, "'%s' is empty", input_name(in));
 	free(head);
 	input_rewind(in);
-	if (n < 0 && f == FORMAT_AUTO)
-		return -1;
-	if (f == FORMAT_AUTO && got == 0)
-		err_set(e, ERR_IO, "'%s' is empty", input_name(in));
-	else if (f == FORMAT_AUTO)
-		err_set(e, ERR_IO,
-		        "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight"
-		        " Systems SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
-		        " record', plain or gzipped, and replays (YAML)",
-		        input_name(in));
-	return f;
+	return n < 0 && f == FORMAT_AUTO ? -1 : f;
 }
 
 /* --- importing ------------------------------------------------------------------------------------------------- */

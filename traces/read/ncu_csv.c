@@ -65,6 +65,7 @@ struct reader {
 	void *arg;
 	enum measure_mark mark;
 	int at[N_COLUMNS];  /* place in the row, -1: not there */
+	size_t width;       /* of the header */
 	char said[240];     /* the profiler's first complaint */
 	struct head *heads; /* of the wide page */
 	size_t n_heads;
@@ -138,6 +139,7 @@ static int read_header(struct reader *r, struct err *e)
 		               r->file);
 	if (rc < 0 || csv_row(r->csv, e) < 0)
 		return -1;
+	r->width = csv_count(r->csv);
 	for (int k = 0; k < N_COLUMNS; k++) {
 		r->at[k] = -1;
 		for (size_t i = 0; i < csv_count(r->csv) && r->at[k] < 0; i++)
@@ -344,6 +346,18 @@ static int fact_of(const char *name, bool shown)
 	return -1;
 }
 
+/* A row ends where its file was cut: what is not there would be read as empty. Rules have more fields than metrics, and
+ * rows may end with a comma. */
+static int check_width(struct reader *r, size_t least, size_t most, struct err *e)
+{
+	const size_t n = csv_count(r->csv);
+
+	if (n >= least && (n <= most || (n == most + 1 && !*csv_field(r->csv, most))))
+		return 0;
+	err_set(e, ERR_IO, "a row of %zu fields under a header of %zu", n, r->width);
+	return fault(r, e);
+}
+
 static int long_row(struct reader *r, struct err *e)
 {
 	const char *name = cell(r, METRIC), *section = cell(r, SECTION);
@@ -352,6 +366,8 @@ static int long_row(struct reader *r, struct err *e)
 	char unit[UNIT_MAX];
 	int exp;
 
+	if (check_width(r, (size_t)r->at[VALUE] + 1, CSV_FIELDS, e) < 0)
+		return -1;
 	if (!same_kernel(r)) {
 		if (end_kernel(r, e) < 0)
 			return -1;
@@ -403,6 +419,8 @@ static int wide_header(struct reader *r, struct err *e)
 
 static int wide_row(struct reader *r, struct err *e)
 {
+	if (check_width(r, r->n_heads, r->n_heads, e) < 0)
+		return -1;
 	if (!*cell(r, ID)) { /* the row of units */
 		for (size_t i = 0; i < r->n_heads; i++)
 			measure_unit(csv_field(r->csv, i), r->heads[i].unit, UNIT_MAX, &r->heads[i].exp);

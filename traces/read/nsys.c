@@ -12,6 +12,7 @@
 #define MEMCPY      "CUPTI_ACTIVITY_KIND_MEMCPY"
 #define MEMSET      "CUPTI_ACTIVITY_KIND_MEMSET"
 #define GRAPH       "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+#define RUNTIME     "CUPTI_ACTIVITY_KIND_RUNTIME"
 #define EPOCH       "TARGET_INFO_SESSION_START_TIME"
 #define GPU         "TARGET_INFO_GPU"
 #define CUDA_DEVICE "TARGET_INFO_CUDA_DEVICE"
@@ -235,6 +236,24 @@ static int read_devices(struct nsys *n, struct err *e)
 
 /* --- the whole ------------------------------------------------------------------------------------------------- */
 
+/* Calls without what they launched: CUDA was traced, and the GPU was not. */
+static int no_activity(struct nsys *n, const char *what, struct err *e)
+{
+	int64_t calls = 0;
+	int rc = nsys_has_table(n, RUNTIME, e);
+	bool got;
+
+	if (rc < 0 || (rc && nsys_number(n, "select count(*) from " RUNTIME, &calls, &got, e) < 0))
+		return -1;
+	if (calls > 0)
+		return err_set(
+			e, ERR_IO,
+			"no GPU activity in '%s': %s. It has %lld CUDA calls, so CUDA was traced: the capture ended"
+			" before the GPU began, or another profiler held the GPU",
+			n->file, what, (long long)calls);
+	return err_set(e, ERR_IO, "no GPU activity in '%s': %s; was it captured with '--trace=cuda'?", n->file, what);
+}
+
 /* What a database is that has no kernels in it. */
 static int check_tables(struct nsys *n, struct err *e)
 {
@@ -258,10 +277,7 @@ static int check_tables(struct nsys *n, struct err *e)
 		               n->file);
 	if ((rc = nsys_has_table(n, "StringIds", e)) < 0)
 		return -1;
-	return rc ? err_set(e, ERR_IO,
-	                    "no GPU activity in '%s': it has no table " KERNEL "; was it captured with"
-	                    " '--trace=cuda'?",
-	                    n->file)
+	return rc ? no_activity(n, "it has no table " KERNEL, e)
 	          : err_set(e, ERR_IO,
 	                    "'%s' is a SQLite database and no export of Nsight Systems: it has no table " KERNEL,
 	                    n->file);
@@ -285,7 +301,7 @@ static int check_content(struct nsys *n, struct err *e)
 		               "no kernels in '%s': its %lld graph launches were recorded as wholes; capture with"
 		               " '--cuda-graph-trace=node'",
 		               n->file, (long long)graphs);
-	return err_set(e, ERR_IO, "no GPU activity in '%s': its tables of kernels, copies and sets are empty", n->file);
+	return no_activity(n, "its tables of kernels, copies and sets are empty", e);
 }
 
 /* Times count from the session's start; its date makes several files one time axis. */
@@ -310,7 +326,7 @@ static int has_processes(struct nsys *n, struct err *e)
 	int rc = nsys_has_column(n, KERNEL, "globalPid", e);
 
 	if (rc > 0)
-		rc = nsys_has_column(n, "CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid", e);
+		rc = nsys_has_column(n, RUNTIME, "globalTid", e);
 	n->by_process = rc > 0;
 	return rc < 0 ? -1 : 0;
 }

@@ -249,6 +249,10 @@ TEST(a_damaged_or_wrong_file_is_refused)
 	STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, gridX," \
 		" correlationId, demangledName); insert into CUPTI_ACTIVITY_KIND_KERNEL values" rows
 
+#define CALLS \
+	"create table CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);" \
+	"insert into CUPTI_ACTIVITY_KIND_RUNTIME values(1, 2, 3, 4, 1), (5, 6, 3, 5, 1);"
+
 TEST(a_database_without_kernels_says_what_it_is)
 {
 	char path[1024];
@@ -257,7 +261,11 @@ TEST(a_database_without_kernels_says_what_it_is)
 	refused("create table t(a)", "is a SQLite database and no export of Nsight Systems");
 	refused(STRINGS, "has no table CUPTI_ACTIVITY_KIND_KERNEL; was it captured with '--trace=cuda'?");
 	refused("create table CUPTI_ACTIVITY_KIND_KERNEL(start, end)", "no table StringIds");
-	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId)", "are empty");
+	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId)",
+	        "are empty; was it captured with '--trace=cuda'?");
+	refused(STRINGS CALLS, "has no table CUPTI_ACTIVITY_KIND_KERNEL. It has 2 CUDA calls, so CUDA was traced");
+	refused(STRINGS CALLS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId)",
+	        "are empty. It has 2 CUDA calls, so CUDA was traced");
 	refused(STRINGS "create table CUPTI_ACTIVITY_KIND_KERNEL(start, deviceId)", "no column 'end' in table CUPTI");
 	refused(STRINGS
 	        "create table CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start); insert into CUPTI_ACTIVITY_KIND_GRAPH_TRACE"

@@ -44,6 +44,18 @@ static void refused(import_fn *import, const char *text, const char *because)
 	bed_close(&b);
 }
 
+static void taken(import_fn *import, const char *text)
+{
+	struct input *in;
+	struct bed b;
+
+	bed_open(&b, ":memory:", DB_WRITE);
+	in = input_mem(text, strlen(text), "x.csv", &b.e);
+	CHECK_OK(in ? import(b.db, in, NULL, NULL, &b.st, &b.e) : -1, b.e);
+	input_free(in);
+	bed_close(&b);
+}
+
 static int64_t nano(struct bed *b, const char *sql) /* of a real number, in thousandths */
 {
 	char text[512];
@@ -213,6 +225,28 @@ TEST(the_wide_page_takes_its_units_from_their_row)
 	bed_close(&b);
 }
 
+#define LONG_HEAD \
+	"\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\"," \
+	"\"Metric Unit\",\"Metric Value\"\n"
+#define LONG_ROW(grid, name, unit, value) "0,1,k,\"(1, 1, 1)\",\"" grid "\"," name "," unit ",\"" value "\"\n"
+#define WIDE_HEAD \
+	"\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\"\n" \
+	"\"\",\"\",\"\",\"ns\",\"byte\"\n"
+
+TEST(a_row_that_breaks_off_is_refused_as_its_file_was_cut)
+{
+	refused(ncu_csv_import, WIDE_HEAD "0,1,k,100,4096\n1,1,k,200,4096\n2,1,k,300\n",
+	        "a row of 4 fields under a header of 5");
+	refused(ncu_csv_import, WIDE_HEAD "0,1,k,100,4096\n1,1", "a row of 2 fields under a header of 5");
+	refused(ncu_csv_import, WIDE_HEAD "0,1,k,100,4096,7\n", "a row of 6 fields under a header of 5");
+	taken(ncu_csv_import, WIDE_HEAD "0,1,k,100,4096,\n1,1,k,200,4096\n");
+	refused(ncu_csv_import,
+	        LONG_HEAD LONG_ROW("(1, 1, 1)", "Duration", "ns",
+	                           "5") "0,1,k,\"(1, 1, 1)\",\"(1, 1, 1)\",Registers Per Thr",
+	        "a row of 6 fields under a header of 8");
+	taken(ncu_csv_import, LONG_HEAD LONG_ROW("(1, 1, 1)", "Duration", "ns", "5") "0,1,k,,,m,,1,a,rule,with,more\n");
+}
+
 TEST(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
 {
 	struct bed b;
@@ -224,11 +258,6 @@ TEST(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
 	CHECK_HAS(b.e.msg, "Nsight Compute says '==ERROR== ERR_NVGPUCTRPERM");
 	bed_close(&b);
 }
-
-#define LONG_HEAD \
-	"\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\"," \
-	"\"Metric Unit\",\"Metric Value\"\n"
-#define LONG_ROW(grid, name, unit, value) "0,1,k,\"(1, 1, 1)\",\"" grid "\"," name "," unit ",\"" value "\"\n"
 
 TEST(a_bad_table_of_counters_is_refused_and_changes_nothing)
 {
@@ -293,5 +322,6 @@ SUITE(t_profile_csv,
                                       T(the_long_page_of_2021_and_a_comma_as_decimal_mark_are_read) T(
 					      the_wide_page_takes_its_units_from_their_row)
                                               T(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
-                                                      T(a_bad_table_of_counters_is_refused_and_changes_nothing)
-                                                              T(formats_are_known_by_content));
+                                                      T(a_bad_table_of_counters_is_refused_and_changes_nothing) T(
+							      formats_are_known_by_content)
+                                                              T(a_row_that_breaks_off_is_refused_as_its_file_was_cut));

@@ -388,15 +388,44 @@ TEST(the_wall_of_a_range_is_the_sum_over_its_annotations)
 	kernel(&b, "k", 25, 0, 0);
 	kernel(&b, "k", 45, 0, 0);
 	finish(&b, "d", 0, 700);
-	CHECK_OK(tracedb_set_wall(b.db, "step_0", 100, &b.e), b.e);
+	CHECK_OK(tracedb_set_wall(b.db, "f", true, "step_0", 100, &b.e), b.e);
 	bed_load(&b, "step_0");
 	CHECK_U64(b.t.wall_ns, 200);
 	bed_load(&b, "step_1");
 	CHECK(b.t.wall_ns == -1);
 	bed_load(&b, NULL);
 	CHECK_U64(b.t.wall_ns, 700);
-	CHECK(tracedb_set_wall(b.db, "step_2", 100, &b.e) == -1);
-	CHECK_HAS(b.e.msg, "no range 'step_2'");
+	CHECK(tracedb_set_wall(b.db, "f", true, "step_2", 100, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "no range 'step_2' in 'f': did you mean 'step_");
+	bed_close(&b);
+}
+
+TEST(the_wall_of_a_range_is_one_files_and_the_file_that_lacks_it_is_named)
+{
+	struct bed b;
+
+	bed_up(&b);
+	range(&b, "step", 0, 10);
+	kernel(&b, "k", 5, 0, 0);
+	finish(&b, "d", 0, -1);
+	begin(&b, "e", 0);
+	range(&b, "stop", 0, 10);
+	kernel(&b, "k", 5, 0, 0);
+	finish(&b, "e", 0, -1);
+	CHECK(tracedb_set_wall(b.db, "second.json", true, "step", 100, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "no range 'step' in 'second.json': did you mean 'stop'");
+	err_clear(&b.e);
+	CHECK(tracedb_set_wall(b.db, "second.json", true, "all else", 100, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "the first of its ranges is 'stop'");
+	err_clear(&b.e);
+	CHECK_U64(bed_ask(&b, "select count(*) from range where wall_ns is not null"), 0);
+	CHECK_OK(tracedb_set_wall(b.db, "of unknown name", false, "step", 100, &b.e), b.e);
+	CHECK_U64(bed_ask(&b, "select count(*) from range where wall_ns = 100 and source = 1"), 1);
+	begin(&b, "g", 0);
+	kernel(&b, "k", 5, 0, 0);
+	finish(&b, "g", 0, -1);
+	CHECK(tracedb_set_wall(b.db, "third.csv", true, "step", 100, &b.e) == -1);
+	CHECK_HAS(b.e.msg, "no range 'step' in 'third.csv': it has no annotations");
 	bed_close(&b);
 }
 
@@ -643,15 +672,15 @@ TEST(the_wall_of_a_step_is_kept_with_the_steps_of_one_file)
 SUITE(t_tracedb,
       T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(parents_do_not_depend_on_the_order_of_the_file) T(
 	      more_threads_than_are_watched_still_get_their_parents) T(nesting_far_beyond_any_stack_neither_fails_nor_loops)
-              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(
-		      synchronising_calls_are_known_by_name)
-                      T(a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call) T(
-			      annotations_of_one_name_are_one_range_even_nested)
-                              T(a_range_known_on_the_device_only_selects_by_device_time) T(
-				      ranges_that_are_unknown_or_empty_are_errors)
-                                      T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number) T(
-					      without_numbered_annotations_there_is_one_step_and_without_launches_none)
-                                              T(the_wall_of_a_range_is_the_sum_over_its_annotations) T(
+              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(synchronising_calls_are_known_by_name) T(
+		      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
+                      T(annotations_of_one_name_are_one_range_even_nested) T(
+			      a_range_known_on_the_device_only_selects_by_device_time)
+                              T(ranges_that_are_unknown_or_empty_are_errors) T(
+				      steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
+                                      T(without_numbered_annotations_there_is_one_step_and_without_launches_none) T(
+					      the_wall_of_a_range_is_the_sum_over_its_annotations)
+                                              T(the_wall_of_a_range_is_one_files_and_the_file_that_lacks_it_is_named) T(
 						      two_files_are_loaded_on_one_time_axis)
                                                       T(the_same_digest_is_noticed_and_changes_nothing) T(
 							      pieces_of_any_size_are_the_whole_and_split_no_op)
