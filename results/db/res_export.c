@@ -46,8 +46,8 @@ static int place_of(const char *what, int *place, struct err *e)
 
 static void quoted(struct str *to, const char *text)
 {
-	if (text[strcspn(text, ",\"\n\r")])
-		str_add_quoted(to, text);
+	if (text[strcspn(text, ",\"\n\r")] || str_is_formula(text))
+		str_add_cell(to, text);
 	else
 		str_add(to, text);
 }

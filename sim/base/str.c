@@ -62,6 +62,31 @@ void str_add_quoted(struct str *s, const char *text)
 	str_addc(s, '"');
 }
 
+bool str_is_formula(const char *text)
+{
+	char *end;
+
+	if (!strchr("=+-@\t\r", *text) || !text[0] || !text[1])
+		return false;
+	strtod(text, &end);
+	return *end || !strchr("+-", *text);
+}
+
+void str_add_cell(struct str *s, const char *text)
+{
+	struct str safe = STR_INIT;
+
+	if (!str_is_formula(text)) {
+		str_add_quoted(s, text);
+		return;
+	}
+	str_addc(&safe, '\'');
+	str_add(&safe, text);
+	str_add_quoted(s, str_c(&safe));
+	s->failed |= safe.failed;
+	str_free(&safe);
+}
+
 void str_addf(struct str *s, const char *fmt, ...)
 {
 	va_list ap, again;

@@ -19,6 +19,11 @@ struct str {
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
+/* As a cell of CSV: quoted, with an apostrophe before what a spreadsheet would compute (str_is_formula). */
+void str_add_cell(struct str *s, const char *text);
+/* A text that begins with =, +, -, @ or a control character and is no number: whoever may name a kernel could else write
+ * what runs where the table is opened. */
+bool str_is_formula(const char *text);
 void str_add_quoted(struct str *s, const char *text); /* between double quotes, those within doubled: CSV, SQL names */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_clear(struct str *s); /* empty, keeps the memory */

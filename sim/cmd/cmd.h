@@ -46,6 +46,11 @@ int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);
 /* Notes on stderr what a capture lacks; nothing where it is whole, and for other profiles. */
 void cmd_trace_capture_note(const char *file, const struct trace_import_stats *st);
+/* What of a file may be private, and whether it is stored. */
+void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact);
+#define CMD_REDACT_HELP \
+	"leave out what may be private: command lines, and concrete inputs of operators that are text; names of kernels," \
+	" operators and annotations stay"
 /* Prints an error as main does: for a command that goes on after one. */
 void cmd_complain(const struct err *e);
 /* A whole text file. */

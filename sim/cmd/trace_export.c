@@ -274,7 +274,7 @@ static int put_rows(struct outfile *s, const struct trace *x, struct err *e)
 		const struct trace_launch *l = &x->launches[i];
 
 		str_addf(&s->text, "%" PRId64 ",%s,", l->id, kinds[l->kind]);
-		str_add_quoted(&s->text, l->name);
+		str_add_cell(&s->text, l->name);
 		str_addf(&s->text, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, l->start_ns,
 		         l->dur_ns, l->device, l->context, l->stream, l->correlation);
 		for (int k = 0; k < 9; k++)
@@ -284,7 +284,7 @@ static int put_rows(struct outfile *s, const struct trace *x, struct err *e)
 			str_addf(&s->text, "%" PRId64, l->bytes);
 		str_addc(&s->text, ',');
 		if (l->op)
-			str_add_quoted(&s->text, l->op->name);
+			str_add_cell(&s->text, l->op->name);
 		if (l->host_start_ns >= 0)
 			str_addf(&s->text, ",%" PRId64 ",%" PRId64 "\n", l->host_start_ns, l->host_dur_ns);
 		else

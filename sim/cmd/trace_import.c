@@ -18,6 +18,7 @@ struct options {
 	const char *db, *from, *range, *format;
 	uint64_t context; /* 0: not given */
 	ps_t wall;        /* PS_NEVER: not given */
+	bool redact;
 };
 
 static int set_wall(struct tracedb *t, const struct options *o, const char *file, bool fresh, struct err *e)
@@ -32,6 +33,15 @@ static int set_wall(struct tracedb *t, const struct options *o, const char *file
 		             " with '--range'",
 		             file, o->db);
 	return rc;
+}
+
+void cmd_trace_private_note(const char *file, const struct trace_import_stats *st, bool redact)
+{
+	if (st->command || st->texts)
+		fprintf(stderr, "npusim: note: '%s' has %s%s%s: %s\n", file, st->command ? "a command line" : "",
+		        st->command && st->texts ? " and " : "",
+		        st->texts ? "concrete inputs of operators that are text" : "",
+		        redact ? "left out" : "stored as read; '--redact' leaves it out");
 }
 
 /* --- importing --------------------------------------------------------------------------------------------- */
@@ -118,8 +128,12 @@ static int import_one(struct tracedb *t, const char *file, const struct options 
 		        "npusim: note: in '%s' the ids of %lld launches name operators that are not around their calls; they"
 		        " do not count, and %lld launches are linked by nesting\n",
 		        file, (long long)st.refuted, (long long)st.nested);
-	if (rc == 0)
+	if (rc == 0) {
 		cmd_trace_capture_note(file, &st);
+		cmd_trace_private_note(file, &st, o->redact);
+	} else if (o->redact) {
+		fprintf(stderr, "npusim: note: '%s' is in '%s' already, and stays as it was stored\n", file, o->db);
+	}
 	if (rc == 0 && isatty(STDERR_FILENO) && st.json_bytes && took > 0)
 		fprintf(stderr, "%s: %.1f MB of JSON in %.2f s, %.0f MB/s\n", file, (double)st.json_bytes / 1e6, took,
 		        (double)st.json_bytes / 1e6 / took);
@@ -160,6 +174,8 @@ static int import_all(const struct options *o, const struct opt_list *files, enu
 	struct out_table *rows = t ? out_table_new(cols, sizeof cols / sizeof *cols, NULL) : NULL;
 	int rc = t ? 0 : -1;
 
+	if (rc == 0 && o->redact)
+		tracedb_redact(t);
 	for (int i = 0; rc == 0 && i < files->n; i++) {
 		rc = import_one(t, files->v[i], o, rows, e);
 		if (rc < 0 && files->n > 1)
@@ -192,6 +208,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		  "the annotation that --wall is the time of; by default each"
 		  " step, that is each of the outermost annotations which share the commonest name up to a trailing"
 		  " number" },
+		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -201,7 +218,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		" a file that cannot be read leaves the database as it was. A file that is in already is noticed. Any of them may"
 		" be gzipped. Of an aggregated profile (nsys-csv) only statistics are known, and 'kernels' counts them all. Under"
 		" 'linked_pct' stands how many device activities are known to belong to an operation of the framework: those"
-		" without one have no shapes.",
+		" without one have no shapes. Command lines of captures and the concrete inputs of operators are stored as they"
+		" are, unless '--redact' is given.",
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db --wall '11.34 ms'\n"
 		"npusim trace import traces/rtx5090/dsocr.yaml --context 1890 -o /tmp/r.db\n",

@@ -24,6 +24,7 @@
 
 struct options {
 	const char *db, *library, *format;
+	bool redact;
 };
 
 struct run {
@@ -78,7 +79,8 @@ static void become(const struct run *r, char **argv, int report)
 	int why;
 
 	if (dir && setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
-	    setenv("NVTX_INJECTION64_PATH", r->library, 1) == 0 && setenv("NPUSIM_CAPTURE_DIR", dir, 1) == 0)
+	    setenv("NVTX_INJECTION64_PATH", r->library, 1) == 0 && setenv("NPUSIM_CAPTURE_DIR", dir, 1) == 0 &&
+	    (r->o->redact ? setenv("NPUSIM_CAPTURE_REDACT", "1", 1) : unsetenv("NPUSIM_CAPTURE_REDACT")) == 0)
 		execvp(argv[0], argv);
 	why = errno;
 	if (write(report, &why, sizeof why) < 0)
@@ -159,6 +161,7 @@ static int import_one(struct run *r, struct tracedb *t, const char *name, struct
 		const int64_t counts[] = { st.kernels, st.copies, st.sets, st.ops, st.ranges, st.calls, st.syncs };
 
 		cmd_trace_capture_note(str_c(&path), &st);
+		cmd_trace_private_note(name, &st, r->o->redact);
 		out_text(rows, name);
 		for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 			out_int(rows, counts[i]);
@@ -186,6 +189,8 @@ static int import_all(struct run *r, struct out_table *rows, struct err *e)
 
 	if (n > 0 && !(t = tracedb_open(r->o->db, DB_WRITE, e)))
 		rc = -1;
+	if (t && r->o->redact)
+		tracedb_redact(t);
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
 			rc = import_one(r, t, found[i]->d_name, rows, e);
@@ -264,13 +269,14 @@ static int check(const struct options *o, const struct opt_list *args, enum out_
 
 int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { NULL, NULL, NULL };
+	struct options o = { 0 };
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_TEXT, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
 		{ 0, "library", OPT_TEXT, &o.library, "FILE",
 		  "the capture library; by default " LIBRARY " beside this program,"
 		  " or where it was installed" },
+		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -281,7 +287,8 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 		" operations and their shapes, but not their types, are there when the program runs its model under"
 		" torch.autograd.profiler.emit_nvtx(record_shapes=True). Each process that uses the GPU becomes one file of the"
 		" database. A program that is killed loses its last second at the most. It needs no profiler, and no other may"
-		" be at work in the program. The exit code is 1 when the command itself failed.",
+		" be at work in the program. The command line of each process is stored as it is, unless '--redact' is given."
+		" The exit code is 1 when the command itself failed.",
 		"npusim trace record -o /tmp/t.db -- ./my_program --steps 3\n"
 		"npusim trace record -o /tmp/t.db -- python3 decode.py\n",
 		opts,

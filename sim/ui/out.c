@@ -246,10 +246,11 @@ static void write_table(const struct out_table *t, struct str *to)
 /* An empty text is "" in quotes, a null is nothing at all. */
 static void add_csv(struct str *to, const char *text)
 {
-	if (*text && !strpbrk(text, ",\"\r\n") && *text != ' ' && text[strlen(text) - 1] != ' ')
+	if (*text && !strpbrk(text, ",\"\r\n") && *text != ' ' && text[strlen(text) - 1] != ' ' &&
+	    !str_is_formula(text))
 		str_add(to, text);
 	else
-		str_add_quoted(to, text);
+		str_add_cell(to, text);
 }
 
 static void write_csv(const struct out_table *t, struct str *to)

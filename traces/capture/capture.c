@@ -11,6 +11,7 @@
  * It never stops a program: what goes wrong is one line on stderr, and the program runs on without us.
  *
  * The callbacks have no argument of ours, so the state is file-scope; all of it behind one lock.
+ * NPUSIM_CAPTURE_REDACT, set to anything, leaves the command line out (`npusim trace record --redact`).
  * NPUSIM_CAPTURE_CLOCKS=1 also asks for the clocks, where the driver has them (580 on an H200 has none).
  * Leaves out: calls that neither launch, copy, wait nor allocate; programs that are profiled already (CUPTI serves one). */
 #define _GNU_SOURCE /* dlsym, pthread_condattr_setclock */
@@ -427,10 +428,10 @@ static int new_file(void)
 	return fd;
 }
 
-/* Its words with blanks between. */
+/* Its words with blanks between; nothing where it is to be left out. */
 static void command(char *text, size_t size)
 {
-	const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	const int fd = getenv("NPUSIM_CAPTURE_REDACT") ? -1 : open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	const ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
 
 	if (fd >= 0)

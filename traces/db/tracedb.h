@@ -47,10 +47,16 @@ struct trace_import_stats {
 	int64_t events;            /* of any sort, in the file */
 	int64_t cut, lost, killed; /* of our own capture: bytes cut off at the end, records that the driver had no
 	                                      * room or no time for, 1 when the program did not end by itself */
-	int64_t context;           /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
+	bool command, texts; /* it has a command line, concrete inputs of ops that are text: stored, or left out where
+	                                      * the handle redacts */
+	int64_t context;     /* of a replay: tokens attended over; 0: not a replay, or none is assumed */
 	uint64_t json_bytes;
 };
 
+/* Imports from here on leave out what may be private: the command line, and concrete inputs of ops but for numbers, lists of
+ * them, True, False and None, which shapes need. Names of kernels, ops and annotations stay. */
+void tracedb_redact(struct tracedb *t);
+bool tracedb_redacts(const struct tracedb *t);
 /* 0 begun; 1: this digest is in the database already (nothing was begun); -1 error (nothing was begun). */
 int tracedb_begin(struct tracedb *t, const struct trace_import *src, struct err *e);
 int tracedb_put_device(struct tracedb *t, const struct trace_device *d, struct err *e);

@@ -23,6 +23,7 @@ struct tracedb {
 	char *created; /* path to remove again while nothing is imported; NULL: it was there before */
 	bool importing;
 	bool fast; /* the safety settings are off for the first import into a new file */
+	bool redact;
 
 	/* the import in progress */
 	int64_t source, last_op; /* ids */

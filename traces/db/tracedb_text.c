@@ -90,8 +90,60 @@ int64_t tracedb_name(struct tracedb *t, const char *name, struct err *e)
 	return text_id(t, true, name, strlen(name), e);
 }
 
+/* --- what may be private --------------------------------------------------------------------------------------- */
+
+static size_t word_at(const char *p)
+{
+	static const char *const words[] = { "True", "False", "None", "inf", "nan" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strncmp(p, words[i], strlen(words[i])) == 0)
+			return strlen(words[i]);
+	return 0;
+}
+
+/* Whether a concrete input says more than numbers do. */
+static bool is_text(const char *p)
+{
+	for (char before = 0; *p; before = *p++) {
+		size_t n;
+
+		if ((*p >= '0' && *p <= '9') || strchr("+-.,[]() ", *p) ||
+		    ((*p == 'e' || *p == 'E') && before >= '0' && before <= '9'))
+			continue;
+		if ((n = word_at(p)) == 0)
+			return true;
+		p += n - 1;
+	}
+	return false;
+}
+
+void tracedb_redact(struct tracedb *t)
+{
+	t->redact = true;
+}
+
+bool tracedb_redacts(const struct tracedb *t)
+{
+	return t->redact;
+}
+
 int64_t tracedb_args(struct tracedb *t, const struct trace_arg *args, uint32_t n, struct err *e)
 {
+	struct trace_arg clean[TRACE_MAX_ARGS];
+	bool texts = false;
+
+	for (uint32_t i = 0; i < n && !texts; i++)
+		texts = is_text(args[i].scalar);
+	t->st.texts |= texts;
+	if (texts && t->redact) {
+		for (uint32_t i = 0; i < n; i++) {
+			clean[i] = args[i];
+			if (is_text(args[i].scalar))
+				clean[i].scalar = "";
+		}
+		args = clean;
+	}
 	trace_args_encode(args, n, &t->text);
 	if (t->text.failed)
 		return err_nomem(e, NULL);

@@ -357,7 +357,7 @@ int capture_import(struct tracedb *db, struct input *in, input_progress *progres
 	} else if (rc == 0) {
 		rc = 2;
 	} else {
-		src.command = *r.command ? r.command : NULL;
+		src.command = *r.command && !tracedb_redacts(db) ? r.command : NULL;
 		src.base_ns = r.base_ns;
 		rc = tracedb_begin(db, &src, e);
 	}
@@ -371,6 +371,7 @@ int capture_import(struct tracedb *db, struct input *in, input_progress *progres
 		st->cut = (int64_t)cut;
 		st->lost = r.lost;
 		st->killed = !r.ended;
+		st->command = *r.command != '\0';
 	}
 	reader_free(&r);
 	return rc;

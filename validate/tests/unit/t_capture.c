@@ -76,6 +76,23 @@ static void refused(const struct made *m, const char *because)
 
 /* --- what is read ---------------------------------------------------------------------------------------------- */
 
+TEST(the_command_line_is_stored_or_left_out)
+{
+	char path[1024];
+	struct bed b;
+
+	snprintf(path, sizeof path, "%s/" SMALL, test_root());
+	for (int redact = 0; redact < 2; redact++) {
+		bed_open(&b, ":memory:", DB_WRITE);
+		if (redact)
+			tracedb_redact(b.db);
+		CHECK_OK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &b.st, &b.e), b.e);
+		CHECK(b.st.command && !b.st.texts);
+		CHECK_U64(bed_ask(&b, "select count(*) from source where command is null"), redact);
+		bed_close(&b);
+	}
+}
+
 TEST(all_facts_of_a_launch_are_kept)
 {
 	const struct trace_launch *l;
@@ -348,4 +365,5 @@ SUITE(t_capture,
                               T(other_files_and_versions_are_refused) T(damage_names_its_byte)
                                       T(names_and_processes_come_once_and_in_order)
                                               T(times_and_sizes_out_of_range_are_refused)
-                                                      T(a_spool_without_launches_leaves_nothing));
+                                                      T(a_spool_without_launches_leaves_nothing)
+                                                              T(the_command_line_is_stored_or_left_out));

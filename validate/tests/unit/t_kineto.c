@@ -15,16 +15,21 @@
 	EVENTS(EVENT("cpu_op", "op", "1", "9", "\"External id\":1," args) "," EVENT("kernel", "k", "5", "1", \
 	                                                                            "\"External id\":1"))
 
-static int import_bytes(struct bed *b, const void *bytes, size_t n)
+static int import_into(struct bed *b, const void *bytes, size_t n)
 {
 	struct input *in;
 	int rc;
 
-	bed_open(b, ":memory:", DB_WRITE);
 	CHECK((in = input_mem(bytes, n, "x.json", &b->e)) != NULL);
 	rc = kineto_import(b->db, in, NULL, NULL, &b->st, &b->e);
 	input_free(in);
 	return rc;
+}
+
+static int import_bytes(struct bed *b, const void *bytes, size_t n)
+{
+	bed_open(b, ":memory:", DB_WRITE);
+	return import_into(b, bytes, n);
 }
 
 static void bed_up(struct bed *b, const char *json)
@@ -104,6 +109,42 @@ TEST(a_number_that_does_not_fit_or_is_none_is_told_apart)
 }
 
 /* --- what is read ---------------------------------------------------------------------------------------------- */
+
+/* The concrete inputs of the only op, as they were stored. */
+static void concrete(struct bed *b, bool redact, const char *json)
+{
+	bed_open(b, ":memory:", DB_WRITE);
+	if (redact)
+		tracedb_redact(b->db);
+	CHECK_OK(import_into(b, json, strlen(json)), b->e);
+	bed_load(b, NULL);
+	CHECK_U64(b->t.launches[0].op->n_args, 5);
+}
+
+TEST(concrete_inputs_that_are_text_are_stored_or_left_out)
+{
+	static const char texts[] =
+		OP("\"Input Dims\":[[4,8],[],[],[],[]],\"Input type\":[\"float\",\"Scalar\",\"\",\"\",\"\"],"
+	           "\"Concrete Inputs\":[\"\",\"-1.5e-3\",\"[1, 2, None, True]\",\"my prompt\",\"e\"]");
+	static const char *const want[2][5] = { { "", "-1.5e-3", "[1, 2, None, True]", "my prompt", "e" },
+		                                { "", "-1.5e-3", "[1, 2, None, True]", "", "" } };
+	struct bed b;
+
+	for (int redact = 0; redact < 2; redact++) {
+		concrete(&b, redact, texts);
+		CHECK(b.st.texts && !b.st.command);
+		for (int i = 0; i < 5; i++)
+			CHECK_STR(b.t.launches[0].op->args[i].scalar, want[redact][i]);
+		CHECK(b.t.launches[0].op->args[0].dims[1] == 8);
+		CHECK_U64(bed_ask(&b, "select count(*) from args where text like '%prompt%'"), !redact);
+		bed_close(&b);
+	}
+	concrete(
+		&b, false,
+		OP("\"Concrete Inputs\":[\"\",\"-1\",\"[1, 2]\",\"False\",\"(inf)\"],\"Input Dims\":[[],[],[],[],[]]"));
+	CHECK(!b.st.texts);
+	bed_close(&b);
+}
 
 TEST(times_are_relative_and_the_base_holds_the_rest)
 {
@@ -447,16 +488,13 @@ SUITE(t_kineto,
 	      times_are_relative_and_the_base_holds_the_rest) T(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
               T(directions_of_copies_come_from_the_kind_or_the_name) T(arguments_are_joined_by_position_across_columns) T(
 		      types_without_shapes_and_shapes_without_types_are_arguments_too)
-                      T(arguments_that_do_not_fit_are_dropped_and_counted) T(shapes_that_make_no_sense_are_no_tensors)
-                              T(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters) T(
-				      what_is_not_read_may_hold_anything)
-                                      T(a_byte_order_mark_and_joined_gzip_members_are_read) T(
-					      a_file_that_is_no_trace_says_so) T(broken_json_has_a_line_and_a_column)
-                                              T(nan_and_infinity_are_named_as_the_fault) T(
-						      a_bad_time_is_an_error_of_its_event)
-                                                      T(geometry_and_ids_out_of_range_are_errors) T(
-							      nesting_is_limited_to_64)
-                                                              T(an_event_may_have_a_mebibyte_and_no_more) T(
-								      json_cut_anywhere_is_refused)
-                                                                      T(gzip_cut_anywhere_is_refused) T(
-									      rubbish_after_a_gzip_stream_is_refused));
+                      T(arguments_that_do_not_fit_are_dropped_and_counted) T(shapes_that_make_no_sense_are_no_tensors) T(
+			      nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters)
+                              T(what_is_not_read_may_hold_anything) T(a_byte_order_mark_and_joined_gzip_members_are_read) T(
+				      a_file_that_is_no_trace_says_so) T(broken_json_has_a_line_and_a_column)
+                                      T(nan_and_infinity_are_named_as_the_fault) T(a_bad_time_is_an_error_of_its_event)
+                                              T(geometry_and_ids_out_of_range_are_errors) T(nesting_is_limited_to_64) T(
+						      an_event_may_have_a_mebibyte_and_no_more)
+                                                      T(json_cut_anywhere_is_refused) T(gzip_cut_anywhere_is_refused) T(
+							      rubbish_after_a_gzip_stream_is_refused)
+                                                              T(concrete_inputs_that_are_text_are_stored_or_left_out));

@@ -57,6 +57,28 @@ TEST(quotes_within_are_doubled)
 	str_free(&s);
 }
 
+TEST(a_cell_that_a_spreadsheet_would_compute_begins_with_an_apostrophe)
+{
+	static const char *const formulas[] = {
+		"=1+1", "=cmd|' /C calc'!A0", "+x", "-x", "@SUM(A1)", "-1+cmd", "=5", "\t=1", "+1 ns"
+	};
+	static const char *const others[] = {
+		"", "-", "=", "-1", "+1.5e3", "-inf", "a=1", "gemm", " =1", "1-2", "'=1"
+	};
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+		if (!str_is_formula(formulas[i]))
+			test_fail(__FILE__, __LINE__, "%s", formulas[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (str_is_formula(others[i]))
+			test_fail(__FILE__, __LINE__, "%s", others[i]);
+	str_add_cell(&s, "=HYPERLINK(\"x\")");
+	str_add_cell(&s, "-1");
+	CHECK_STR(str_c(&s), "\"'=HYPERLINK(\"\"x\"\")\"\"-1\"");
+	str_free(&s);
+}
+
 TEST(an_impossible_length_fails_and_leaves_what_was_there)
 {
 	struct str s = STR_INIT;
@@ -185,9 +207,9 @@ TEST(very_long_words_and_holes_in_the_list_are_harmless)
 SUITE(t_str,
       T(an_empty_string_is_readable_before_anything_was_added) T(pieces_are_appended_in_order)
               T(every_length_around_the_growth_steps_is_kept_whole)
-                      T(an_impossible_length_fails_and_leaves_what_was_there) T(quotes_within_are_doubled)
-                              T(a_prefix_is_a_prefix) T(utf8_is_decoded_at_its_boundaries)
-                                      T(what_is_not_utf8_is_refused) T(a_typing_error_finds_its_word)
-                                              T(no_guess_is_made_from_too_little)
-                                                      T(the_first_of_equally_near_names_wins)
-                                                              T(very_long_words_and_holes_in_the_list_are_harmless));
+                      T(an_impossible_length_fails_and_leaves_what_was_there) T(quotes_within_are_doubled) T(
+			      a_prefix_is_a_prefix) T(utf8_is_decoded_at_its_boundaries) T(what_is_not_utf8_is_refused)
+                              T(a_typing_error_finds_its_word) T(no_guess_is_made_from_too_little)
+                                      T(the_first_of_equally_near_names_wins) T(
+					      very_long_words_and_holes_in_the_list_are_harmless)
+                                              T(a_cell_that_a_spreadsheet_would_compute_begins_with_an_apostrophe));
