@@ -202,7 +202,8 @@ static size_t number_steps(struct lowering *w, const char *base, size_t n)
 		for (size_t j = 0; j < t->n_ranges && t->ranges[j].start_ns <= at; j++) {
 			const struct trace_range *r = &t->ranges[j];
 
-			if (at - r->start_ns >= r->dur_ns)
+			/* Unsigned: an annotation of a foreign file may begin further back than a time can say. */
+			if (r->dur_ns <= 0 || (uint64_t)at - (uint64_t)r->start_ns >= (uint64_t)r->dur_ns)
 				continue;
 			if (base ? strncmp(r->name, base, n) != 0 || base_len(r->name) != n
 			         : !str_prefix(r->name, CASE_PREFIX))

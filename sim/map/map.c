@@ -123,7 +123,8 @@ static void add_insns(struct builder *b, const struct map_draft *d)
 {
 	uint32_t moves[3] = { 0, 0, 0 };
 
-	memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
+	if (d->n) /* the first may have none, and then there is no array */
+		memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
 	b->n_insns += d->n;
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)

@@ -742,6 +742,23 @@ TEST(cases_of_a_benchmark_have_nothing_in_common)
 	hand_close(&h);
 }
 
+TEST(an_annotation_that_began_before_all_time_holds_nothing)
+{
+	static struct trace_range ranges[3] = { { "case|old|0", INT64_MIN, 10, 1, 1 },
+		                                { "case|mm|4x8x8|0", 0, 1400, 1, 1 },
+		                                { "case|mm|4x8x8|1", 1500, 1400, 1, 1 } };
+	struct hand h;
+
+	hand_open(&h);
+	product(&h, "bf16[4,8] bf16[8,8]");
+	product(&h, "bf16[4,8] bf16[8,8]");
+	h.m.t.ranges = ranges;
+	h.m.t.n_ranges = 3;
+	hand_lower(&h);
+	CHECK(reads(&h.s, 0, 0)->tensor != reads(&h.s, 1, 0)->tensor); /* in one case they would share it */
+	hand_close(&h);
+}
+
 TEST(blocks_are_used_again_and_large_ones_at_once)
 {
 	struct hand h;
@@ -853,7 +870,8 @@ SUITE(t_lower,
                                               T(in_place_ops_write_what_they_read) T(many_tokens_at_once_are_prefill) T(
 						      q_k_and_v_of_one_shape_go_where_they_are_meant)
                                                       T(cases_of_a_benchmark_have_nothing_in_common) T(
-							      blocks_are_used_again_and_large_ones_at_once)
-                                                              T(tensors_beyond_every_address_are_an_error) T(
-								      memory_that_runs_out_is_an_error_wherever_it_does)
-                                                                      T(a_broken_stream_is_noticed));
+							      an_annotation_that_began_before_all_time_holds_nothing)
+                                                              T(blocks_are_used_again_and_large_ones_at_once) T(
+								      tensors_beyond_every_address_are_an_error)
+                                                                      T(memory_that_runs_out_is_an_error_wherever_it_does)
+                                                                              T(a_broken_stream_is_noticed));
