@@ -150,6 +150,7 @@ struct op_stream {
 	uint64_t kernel_ns;       /* kernels only */
 	uint64_t opaque_ns;       /* measured time of opaque ops */
 	int64_t wall_ns;          /* unprofiled wall time of the range; -1 unknown */
+	bool cases;               /* a benchmark's: what is there before one is there for it alone */
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
 

@@ -105,6 +105,17 @@ void str_addf(struct str *s, const char *fmt, ...)
 	va_end(ap);
 }
 
+void str_add_bytes(struct str *s, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double n = (double)bytes;
+	int u = 0;
+
+	for (; n >= 1000; n /= 1024)
+		u++;
+	str_addf(s, "%.4g %s", n, units[u]);
+}
+
 void str_clear(struct str *s)
 {
 	s->len = 0;

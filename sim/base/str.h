@@ -26,7 +26,8 @@ void str_add_cell(struct str *s, const char *text);
 bool str_is_formula(const char *text);
 void str_add_quoted(struct str *s, const char *text); /* between double quotes, those within doubled: CSV, SQL names */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_clear(struct str *s); /* empty, keeps the memory */
+void str_add_bytes(struct str *s, uint64_t bytes); /* for a reader: "15.99 GiB", four digits of it */
+void str_clear(struct str *s);                     /* empty, keeps the memory */
 void str_free(struct str *s);
 const char *str_c(const struct str *s); /* "" when nothing was added */
 

@@ -253,7 +253,8 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	if (!m)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
-	if (map(out->stream, &conf->cfg, o->memo, a, m, e) < 0 || picks_new(&picks, out->stream, a, e) < 0)
+	if (map(out->stream, &conf->cfg, o->memo, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
+	    picks_new(&picks, out->stream, a, e) < 0)
 		return -1;
 	out->map = m;
 	out->narrowed_bytes = m->narrowed_bytes;

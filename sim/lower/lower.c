@@ -394,6 +394,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 	find_steps(&w);
 	if (lower_regions(&w) < 0 || lower_tensors(&w) < 0 || lower_layers(&w) < 0 || put_launches(&w) < 0)
 		return -1;
+	out->cases = w.cases;
 	set_phases(&w);
 	if (lower_names(&w) < 0 || lower_place(&w) < 0)
 		return -1;

@@ -22,6 +22,13 @@ struct map_fusion {
 	ps_t predicted, unfused;
 };
 
+/* Bytes that lie in memory at once where they are most: what is there before the stream, all the while (cases of a
+ * benchmark bring their own and take it away), and what the stream makes, from its writer to its last reader. A grown
+ * cache is counted beside the one it grew from as long as it is read: that one stands for both before and after. */
+struct map_need {
+	uint64_t bytes, weights, kv, rest;
+};
+
 struct map_result {
 	struct isa_prog prog;
 	struct map_fusion *fusions;
@@ -29,10 +36,16 @@ struct map_result {
 	uint32_t *cmd_of_op;     /* last command that works for an op; UINT32_MAX: carried (opaque) */
 	uint64_t *op_work_ps;    /* per op: its math and moves in closed form, to share out a fused command */
 	uint64_t narrowed_bytes; /* saved by weights.dtype and kv.dtype */
+	struct map_need need;
 };
 
 /* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
 void map_dump(const struct op_stream *s, const struct map_result *m, struct str *out);
+
+/* map_need.c; `narrow` has the bits that each tensor is stored in, 0 as traced; NULL: all as traced. */
+int map_need(const struct op_stream *s, const uint8_t *narrow, struct arena *a, struct map_need *out, struct err *e);
+/* Whether a memory holds it: the one question that `dram.capacity` answers. 0: it does, or nobody knows its capacity. */
+int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e);
 
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);

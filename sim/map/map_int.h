@@ -39,6 +39,7 @@ struct map_math {
 
 /* Math of an op when `part` of `parts` of it is done at once (rounded up); n_out up to 2 instructions. */
 int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2]);
+uint64_t map_narrowed(const struct op_tensor *t, uint8_t to, uint64_t bytes); /* stored in `to` bits, 0: as traced */
 uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes); /* after narrowing */
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */

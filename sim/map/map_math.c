@@ -14,13 +14,16 @@ static enum dtype stored_dtype(const struct mapper *m, const struct op *o, uint3
 	}
 }
 
+uint64_t map_narrowed(const struct op_tensor *t, uint8_t to, uint64_t bytes)
+{
+	uint32_t bits = dtype_bits(t->dtype);
+
+	return to && bits ? div_up(bytes * to, bits) : bytes;
+}
+
 uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes)
 {
-	uint32_t bits = dtype_bits(m->s->tensors[tensor].dtype);
-
-	if (!m->narrow[tensor] || !bits)
-		return bytes;
-	return div_up(bytes * m->narrow[tensor], bits);
+	return map_narrowed(&m->s->tensors[tensor], m->narrow[tensor], bytes);
 }
 
 /* dtype of the streamed operand: what the MAC rate depends on. */

@@ -3,6 +3,28 @@
 
 #include "validate/tests/test.h"
 
+TEST(bytes_are_written_for_a_reader)
+{
+	static const struct {
+		uint64_t n;
+		const char *text;
+	} row[] = { { 0, "0 B" },
+		    { 999, "999 B" },
+		    { 1000, "0.9766 KiB" },
+		    { 1024, "1 KiB" },
+		    { 1048576, "1 MiB" },
+		    { UINT64_C(17168290176), "15.99 GiB" },
+		    { UINT64_MAX, "16 EiB" } };
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct str s = STR_INIT;
+
+		str_add_bytes(&s, row[i].n);
+		CHECK_STR(str_c(&s), row[i].text);
+		str_free(&s);
+	}
+}
+
 TEST(an_empty_string_is_readable_before_anything_was_added)
 {
 	struct str s = STR_INIT;
@@ -207,9 +229,10 @@ TEST(very_long_words_and_holes_in_the_list_are_harmless)
 SUITE(t_str,
       T(an_empty_string_is_readable_before_anything_was_added) T(pieces_are_appended_in_order)
               T(every_length_around_the_growth_steps_is_kept_whole)
-                      T(an_impossible_length_fails_and_leaves_what_was_there) T(quotes_within_are_doubled) T(
-			      a_prefix_is_a_prefix) T(utf8_is_decoded_at_its_boundaries) T(what_is_not_utf8_is_refused)
-                              T(a_typing_error_finds_its_word) T(no_guess_is_made_from_too_little)
-                                      T(the_first_of_equally_near_names_wins) T(
-					      very_long_words_and_holes_in_the_list_are_harmless)
-                                              T(a_cell_that_a_spreadsheet_would_compute_begins_with_an_apostrophe));
+                      T(an_impossible_length_fails_and_leaves_what_was_there) T(quotes_within_are_doubled)
+                              T(utf8_is_decoded_at_its_boundaries) T(what_is_not_utf8_is_refused)
+                                      T(a_typing_error_finds_its_word) T(no_guess_is_made_from_too_little)
+                                              T(the_first_of_equally_near_names_wins) T(
+						      a_cell_that_a_spreadsheet_would_compute_begins_with_an_apostrophe)
+                                                      T(bytes_are_written_for_a_reader) T(a_prefix_is_a_prefix)
+                                                              T(very_long_words_and_holes_in_the_list_are_harmless));
