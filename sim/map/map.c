@@ -195,20 +195,21 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	return -1;
 }
 
-/* A product whose activations do not fit is done in blocks of rows, each streaming the weights again. */
+/* A product whose activations do not fit is done in blocks. */
 static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
                        const uint32_t *last_cmd, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
 
-	for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
-		if (!map_block(m, op, blocks, 0, d))
-			continue;
-		for (uint64_t k = 0; k < blocks && map_block(m, op, blocks, k, d); k++)
-			if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
-				return -1;
-		return 0;
-	}
+	for (enum map_cut cut = MAP_CUT_ROWS; cut < MAP_CUTS; cut++)
+		for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
+			if (!map_block(m, op, cut, blocks, 0, d))
+				continue;
+			for (uint64_t k = 0; map_block(m, op, cut, blocks, k, d); k++)
+				if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
+					return -1;
+			return 0;
+		}
 	return too_small(m, &m->s->ops[op], e);
 }
 

@@ -44,7 +44,23 @@ uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t byte
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);
-/* The op cut into blocks of its m dimension, each a command of its own that streams the weights again. */
-bool map_block(const struct mapper *m, uint32_t op, uint64_t blocks, uint64_t block, struct map_draft *d);
+/* A product in blocks, each a command of its own: blocks of rows that stream the weights again; of the batch too and of
+ * columns, where that is not enough; these with the left operand streamed as well, in pieces of k. False: block `k` of
+ * so many does not fit, or there is none. */
+enum map_cut { MAP_CUT_ROWS, MAP_CUT_ALL, MAP_CUT_DEEP, MAP_CUTS };
+bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d);
+/* Whether an operand comes, or goes, tile by tile. */
+bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
+
+/* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
+struct map_block {
+	struct {
+		uint64_t from, n, of;
+	} dim[3];
+};
+/* Makes `o` that block of itself; false: there is no such block. */
+bool map_block_take(struct op *o, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_block *b);
+/* Makes its loads and stores those of the block. */
+void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_draft *d);
 
 #endif

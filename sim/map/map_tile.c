@@ -8,10 +8,9 @@
 #define MAX_INSNS      (sizeof(((struct map_draft *)0)->insn) / sizeof(struct isa_insn))
 #define CLEARLY        20 /* by a twentieth: what predictions are off by */
 
-/* A block of the product's m dimension: [from, from + n) of `of`. */
-struct block {
-	uint64_t from, n, of;
-};
+/* Which operands of a member are cut into tiles: none (it is fused around a product, or in a chain), what streams()
+ * says, of a product the left one too (then tiles are pieces of k), or all, where the others do not fit. */
+enum cuts { CUT_NONE, CUT_STREAMS, CUT_DEEP, CUT_ALL };
 
 static bool is_product(enum op_kind k)
 {
@@ -91,12 +90,26 @@ static void move(const struct mapper *m, struct map_draft *d, const struct op *o
 	i->pinned = !x->write && m->pinned[x->tensor];
 }
 
-static void math(const struct mapper *m, struct map_draft *d, const struct op *o, enum isa_when when, uint64_t tiles)
+/* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */
+static int tile_math(const struct mapper *m, const struct op *o, enum cuts cuts, uint64_t tiles, bool last,
+                     struct map_math out[2])
+{
+	struct op part = *o;
+	uint64_t each = div_up(o->shape.k, tiles), before = each * (tiles - 1);
+
+	if (cuts != CUT_DEEP)
+		return map_math(m, o, tiles, last, out);
+	part.shape.k = !last ? each : o->shape.k > before ? o->shape.k - before : 1;
+	return map_math(m, &part, 1, last, out);
+}
+
+static void math(const struct mapper *m, struct map_draft *d, const struct op *o, enum cuts cuts, enum isa_when when,
+                 uint64_t tiles)
 {
 	struct map_math full[2], last[2];
-	int n = map_math(m, o, tiles, false, full);
+	int n = tile_math(m, o, cuts, tiles, false, full);
 
-	map_math(m, o, tiles, true, last);
+	tile_math(m, o, cuts, tiles, true, last);
 	for (int k = 0; k < n; k++) {
 		struct isa_insn *i = add(d);
 
@@ -119,7 +132,7 @@ static void math(const struct mapper *m, struct map_draft *d, const struct op *o
 }
 
 /* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */
-static bool streams(const struct mapper *m, const struct op *o, uint32_t i)
+bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 {
 	const struct op_operand *x = operand(m, o, i);
 	uint32_t nth = 0;
@@ -149,13 +162,18 @@ static bool streams(const struct mapper *m, const struct op *o, uint32_t i)
 	}
 }
 
-/* Loads and stores of one member. `whole`: nothing is tiled (it is fused around a product, or in a chain). */
+static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enum cuts cuts)
+{
+	return cuts == CUT_ALL || (cuts != CUT_NONE && map_streams(m, o, i)) || (cuts == CUT_DEEP && i == 0);
+}
+
+/* Loads and stores of one member. */
 static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, uint32_t end, const struct op *o,
-                  bool whole, bool stores)
+                  enum cuts cuts, bool stores)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = operand(m, o, i);
-		bool tile = !whole && streams(m, o, i);
+		bool tile = in_tiles(m, o, i, cuts);
 
 		if (x->write != stores || x->touched == 0)
 			continue;
@@ -217,10 +235,12 @@ static ps_t predict(const struct mapper *m, const struct map_draft *d, uint64_t 
 	return t + sum_math(d, ISA_POST) + move_time(m, sum_bytes(d, ISA_STORE, ISA_POST));
 }
 
-static uint64_t max_tiles_of(const struct op *o)
+static uint64_t max_tiles_of(const struct op *o, enum cuts cuts)
 {
 	switch (o->kind) {
 	case OP_GEMM:
+		if (cuts == CUT_DEEP)
+			return o->shape.k;
 		return (o->shape.batch ? o->shape.batch : 1) * o->shape.n;
 	case OP_ATTENTION:
 		return (o->shape.batch ? o->shape.batch : 1) * (o->shape.kv_heads ? o->shape.kv_heads : 1) *
@@ -287,7 +307,7 @@ static uint64_t trips(const struct mapper *m, const struct cut *x, bool product,
 
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, const struct cut *x,
-                     uint64_t tiles)
+                     enum cuts cuts, uint64_t tiles)
 {
 	struct map_math math[2];
 	ps_t each = 0;
@@ -306,15 +326,17 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 	}
 	if (d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
-	for (int k = map_math(m, main, tiles, false, math); k > 0; k--)
+	for (int k = tile_math(m, main, cuts, tiles, false, math); k > 0; k--)
 		each += math[k - 1].plan.span;
 	d->predicted = predict(m, d, d->slot_bytes, tiles, each);
 	return true;
 }
 
-static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, uint64_t max_tiles)
+static bool choose_tiles(const struct mapper *m, struct map_draft *d, const struct op *main, enum cuts cuts)
 {
-	const uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE);
+	const uint64_t stream = sum_bytes(d, ISA_LOAD, ISA_TILE) + sum_bytes(d, ISA_STORE, ISA_TILE),
+		       max_tiles = max_tiles_of(main, cuts);
+	const bool product = is_product(main->kind) && cuts != CUT_DEEP;
 	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)),
 		               (m->sram - d->fixed_bytes) / 2 };
 	uint64_t grains[UNIT_COUNT], best = 0;
@@ -323,18 +345,18 @@ static bool choose_tiles(const struct mapper *m, struct map_draft *d, const stru
 	if (d->fixed_bytes >= m->sram)
 		return d->fixed_bytes == m->sram && stream == 0;
 	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
-		uint64_t tiles = trips(m, &x, is_product(main->kind), grains[i]);
+		uint64_t tiles = trips(m, &x, product, grains[i]);
 
 		/* The fastest unit's, unless the other's are clearly better: as good a machine would have those. */
-		if (tiles != best && cut_into(m, d, main, &x, tiles) &&
+		if (tiles != best && cut_into(m, d, main, &x, cuts, tiles) &&
 		    (!best || d->predicted < predicted - predicted / CLEARLY)) {
 			best = tiles;
 			predicted = d->predicted;
 		}
 	}
-	if (!best || !cut_into(m, d, main, &x, best))
+	if (!best || !cut_into(m, d, main, &x, cuts, best))
 		return false;
-	math(m, d, main, ISA_TILE, best);
+	math(m, d, main, cuts, ISA_TILE, best);
 	return true;
 }
 
@@ -352,8 +374,8 @@ static uint64_t intermediates(const struct mapper *m, uint32_t first, uint32_t e
 	return n;
 }
 
-static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op *main, const struct block *b,
-                  struct map_draft *d)
+static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main, enum cuts cuts,
+                  const struct map_block *b, struct map_draft *d)
 {
 	uint32_t end = first + n;
 
@@ -373,28 +395,21 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op 
 	for (uint32_t k = first; k < end; k++) {
 		const struct op *o = main && k == main->id ? main : &m->s->ops[k];
 
-		moves(m, d, first, end, o, !main || o != main, false);
+		moves(m, d, first, end, o, o == main ? cuts : CUT_NONE, false);
 		if (o != main)
-			math(m, d, o, main && k < main->id ? ISA_PRE : ISA_POST, 1);
+			math(m, d, o, CUT_NONE, main && k < main->id ? ISA_PRE : ISA_POST, 1);
 	}
 	for (uint32_t k = first; k < end; k++) {
 		const struct op *o = main && k == main->id ? main : &m->s->ops[k];
 
-		moves(m, d, first, end, o, !main || o != main, true);
+		moves(m, d, first, end, o, o == main ? cuts : CUT_NONE, true);
 	}
 	if (b)
-		for (uint32_t i = 0; i < d->n; i++) {
-			struct isa_insn *x = &d->insn[i];
-
-			if ((x->code == ISA_LOAD || x->code == ISA_STORE) && x->when != ISA_TILE) {
-				x->offset += x->bytes / b->of * b->from;
-				x->bytes = x->bytes / b->of * b->n;
-			}
-		}
+		map_block_moves(m, main, b, d);
 	d->fixed_bytes = sum_bytes(d, ISA_LOAD, ISA_PRE) + sum_bytes(d, ISA_STORE, ISA_POST) +
 	                 (n > 1 ? intermediates(m, first, end) : 0);
 	if (main)
-		return choose_tiles(m, d, main, max_tiles_of(main)) && !d->overflow;
+		return choose_tiles(m, d, main, cuts) && !d->overflow;
 	d->slot_bytes = 0;
 	d->predicted = predict(m, d, 0, 0, 0);
 	return d->fixed_bytes <= m->sram && !d->overflow;
@@ -402,25 +417,24 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, struct op 
 
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d)
 {
-	struct op *main = NULL, copy;
+	const struct op *main = NULL;
 
 	for (uint32_t k = first; k < first + n && !main; k++)
-		if ((n == 1 && m->s->ops[k].kind != OP_HOST_SYNC) || is_product(m->s->ops[k].kind)) {
-			copy = m->s->ops[k];
-			main = &copy;
-		}
-	return draft(m, first, n, main, NULL, d);
+		if ((n == 1 && m->s->ops[k].kind != OP_HOST_SYNC) || is_product(m->s->ops[k].kind))
+			main = &m->s->ops[k];
+	if (draft(m, first, n, main, CUT_STREAMS, NULL, d))
+		return true;
+	/* A sum over an inner dimension makes almost as much as it reads, a sort more, and what the host reads need not
+	 * be in SRAM at once: all of it is cut then. */
+	return n == 1 && !is_product(m->s->ops[first].kind) && draft(m, first, 1, &m->s->ops[first], CUT_ALL, NULL, d);
 }
 
-bool map_block(const struct mapper *m, uint32_t op, uint64_t blocks, uint64_t block, struct map_draft *d)
+bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d)
 {
-	struct op copy = m->s->ops[op];
-	uint64_t *dim = copy.kind == OP_GEMM ? &copy.shape.m : &copy.shape.q_len, of = *dim, each = div_up(of, blocks);
-	struct block b = { each * block, 0, of };
+	struct op part = m->s->ops[op];
+	struct map_block b;
 
-	if (!is_product(copy.kind) || b.from >= of)
+	if (!map_block_take(&part, cut, blocks, k, &b))
 		return false;
-	b.n = of - b.from < each ? of - b.from : each;
-	*dim = b.n;
-	return draft(m, op, 1, &copy, &b, d);
+	return draft(m, op, 1, &part, cut == MAP_CUT_DEEP ? CUT_DEEP : CUT_STREAMS, &b, d);
 }

@@ -15,7 +15,7 @@ run --expert-reuse often
 run --format xml
 run --set l2.size=3
 run --set 'l2.sise=3 MiB'
-run --set 'sram.size=4 KiB' --set cores=1
+run --set 'sram.size=4 KiB' --set 'sram.pin=4095 B' --set cores=1
 run --rules "$TMP/absent.yaml"
 try run -c configs/gpu/h200.yaml -t "$TMP/t.db" --range decode_step_1 --program "$TMP/program.txt"
 # Results: refused before anything is simulated, and what was there stays as it was.

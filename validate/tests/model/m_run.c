@@ -142,14 +142,14 @@ TEST(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
 	bed_down(&b);
 }
 
-TEST(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
+TEST(sram_smaller_than_one_element_is_a_configuration_that_cannot_work)
 {
 	struct bed b;
 	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
-	const char *sets[] = { "sram.size=4 KiB", "cores=1" };
+	const char *sets[] = { "sram.size=4 KiB", "cores=1", "sram.pin=4095 B" };
 
 	bed_up(&b);
-	b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 2, &b.e);
+	b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 3, &b.e);
 	CHECK_OK(b.c ? 0 : -1, b.e);
 	CHECK(run_stream(synth_product(b.a, 1, 64, 8192), b.c, &o, b.a, &b.x, &b.e) < 0);
 	CHECK_U64(b.e.kind, ERR_CONFIG);
@@ -202,5 +202,5 @@ SUITE(m_run,
                       T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
                               T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
                                       T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
-                                              T(sram_smaller_than_one_tile_is_a_configuration_that_cannot_work)
+                                              T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work)
                                                       T(two_machines_in_one_process_do_not_disturb_each_other));

@@ -1,0 +1,102 @@
+#include "sim/map/map_int.h"
+
+enum { BATCH, ROWS, COLS, DIMS };
+
+static uint64_t at_least_1(uint64_t n)
+{
+	return n ? n : 1;
+}
+
+/* A product's columns are its weights'; attention's are its heads, which have their own keys and values. */
+static void dims_of(const struct op *o, uint64_t of[DIMS])
+{
+	of[BATCH] = at_least_1(o->shape.batch);
+	of[ROWS] = o->kind == OP_GEMM ? o->shape.m : o->shape.q_len;
+	of[COLS] = o->kind == OP_GEMM ? o->shape.n : at_least_1(o->shape.kv_heads);
+}
+
+static void shrink(struct op *o, const struct map_block *b)
+{
+	struct op_shape *s = &o->shape;
+
+	if (b->dim[BATCH].of > 1)
+		s->batch = b->dim[BATCH].n;
+	if (o->kind == OP_GEMM) {
+		s->m = b->dim[ROWS].n;
+		s->n = b->dim[COLS].n;
+		return;
+	}
+	s->q_len = b->dim[ROWS].n;
+	if (b->dim[COLS].of > 1) {
+		s->heads = s->heads / s->kv_heads * b->dim[COLS].n;
+		s->kv_heads = b->dim[COLS].n;
+	}
+}
+
+bool map_block_take(struct op *o, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_block *b)
+{
+	uint64_t of[DIMS], parts[DIMS] = { 1, 1, 1 };
+
+	dims_of(o, of);
+	if (cut == MAP_CUT_ROWS)
+		parts[ROWS] = blocks;
+	for (int d = 0; cut != MAP_CUT_ROWS && d < DIMS;
+	     d++) { /* the outer ones first: what is inside stays together */
+		parts[d] = blocks < of[d] ? blocks : at_least_1(of[d]);
+		blocks = div_up(blocks, parts[d]);
+	}
+	if (blocks > 1 && cut != MAP_CUT_ROWS)
+		return false;
+	for (int d = DIMS - 1; d >= 0; d--) {
+		uint64_t each = div_up(of[d], parts[d]), n = each ? div_up(of[d], each) : 1, from = k % n * each;
+
+		b->dim[d].of = of[d];
+		b->dim[d].from = from;
+		b->dim[d].n = of[d] - from < each ? of[d] - from : each;
+		k /= n;
+	}
+	if (k)
+		return false;
+	shrink(o, b);
+	return true;
+}
+
+/* Whether an operand is as large as it would be with one for each of the batch; else it is one for all. */
+static bool one_each(const struct op *o, const struct op_operand *x, uint64_t batch, enum dtype d)
+{
+	return o->kind != OP_GEMM || x->touched >= batch * dtype_bytes(d, o->shape.k * o->shape.n);
+}
+
+/* Which dimensions an operand has. */
+static bool has_dim(const struct mapper *m, const struct op *o, uint32_t i, int dim, uint64_t of)
+{
+	const struct op_operand *x = &m->s->operands[o->first_operand + i];
+	const struct op *whole = &m->s->ops[o->id];
+
+	if (dim == BATCH)
+		return !map_streams(m, whole, i) || one_each(whole, x, of, m->s->tensors[x->tensor].dtype);
+	if (dim == ROWS)
+		return !map_streams(m, whole, i);
+	return o->kind == OP_ATTENTION || i != 0;
+}
+
+void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_draft *d)
+{
+	for (uint32_t n = 0; n < d->n; n++) {
+		struct isa_insn *x = &d->insn[n];
+		uint32_t i = 0;
+
+		if (x->code != ISA_LOAD && x->code != ISA_STORE)
+			continue;
+		while (m->s->operands[o->first_operand + i].tensor != x->tensor ||
+		       m->s->operands[o->first_operand + i].write != (x->code == ISA_STORE) ||
+		       m->s->operands[o->first_operand + i].slot != x->slot)
+			i++;
+		for (int k = 0; k < DIMS; k++) {
+			if (b->dim[k].of < 2 || !has_dim(m, o, i, k, b->dim[k].of))
+				continue;
+			x->offset += x->bytes / b->dim[k].of * b->dim[k].from;
+			x->bytes = x->bytes / b->dim[k].of * b->dim[k].n;
+		}
+	}
+}

@@ -1,0 +1,235 @@
+/* t_map.c - what the mapper must do for one op at a time: traces by hand, on a small machine. */
+#include "sim/map/map.h"
+
+#include "sim/engine/run.h"
+#include "sim/lower/lower.h"
+#include "validate/tests/mktrace.h"
+
+#define MACHINE \
+	"cores: 4\nsram: {size: 64 KiB}\ndma: {tile: 16 KiB}\nl2: {size: 4 MiB}\n" \
+	"dram: {kind: hbm3-6400, capacity: 16 GiB}\n"
+
+struct bed {
+	const char *machine;
+	struct mk m;
+	struct rules *r;
+	struct op_stream s;
+	struct lower_stats st;
+	struct machine_conf *c;
+	struct run_result x;
+	struct err e;
+};
+
+static void bed_up(struct bed *b)
+{
+	memset(b, 0, sizeof *b);
+	b->machine = MACHINE;
+	mk_open(&b->m);
+	b->r = rules_load(NULL, &b->e);
+	CHECK_OK(b->r ? 0 : -1, b->e);
+}
+
+static void bed_down(struct bed *b)
+{
+	machine_conf_free(b->c);
+	rules_free(b->r);
+	mk_close(&b->m);
+}
+
+/* The trace so far on the machine with one value changed; NULL: as it is. */
+static int run(struct bed *b, const char *set, enum run_fidelity fidelity)
+{
+	const struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = fidelity };
+
+	err_clear(&b->e);
+	machine_conf_free(b->c);
+	b->c = machine_conf_parse(b->machine, strlen(b->machine), "m", &set, set != NULL, &b->e);
+	CHECK_OK(b->c ? 0 : -1, b->e);
+	CHECK_OK(lower_trace(&b->m.t, b->r, b->m.a, &b->s, &b->st, &b->e), b->e);
+	return run_stream(&b->s, b->c, &o, b->m.a, &b->x, &b->e);
+}
+
+/* Bytes that the program loads from a tensor, or stores to it, all within it. */
+static uint64_t moved(const struct bed *b, uint32_t tensor, bool store)
+{
+	const struct isa_prog *p = &b->x.map->prog;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_insns; i++) {
+		const struct isa_insn *x = &p->insns[i];
+
+		if (x->code != (store ? ISA_STORE : ISA_LOAD) || x->tensor != tensor)
+			continue;
+		CHECK(x->offset + x->bytes <= b->s.tensors[tensor].bytes);
+		n += x->bytes;
+	}
+	return n;
+}
+
+/* What the op reads comes in, once or more; what it makes goes out, once. */
+static void check_moves(const struct bed *b)
+{
+	for (uint32_t i = 0; i < b->s.ops[0].n_operands; i++) {
+		const struct op_operand *x = &b->s.operands[b->s.ops[0].first_operand + i];
+
+		if (x->write)
+			CHECK_U64(moved(b, x->tensor, true), x->touched);
+		else
+			CHECK(moved(b, x->tensor, false) >= x->touched);
+	}
+}
+
+#define SUM    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, sum_functor> >", "aten::sum"
+#define MM     "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", "aten::mm"
+#define BMM    "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", "aten::bmm"
+#define ATTEND "void pytorch_flash::flash_fwd_kernel<traits>", "aten::_scaled_dot_product_flash_attention"
+
+TEST(what_is_larger_than_the_scratchpad_is_done_in_tiles)
+{
+	static const struct {
+		const char *kernel, *op, *args;
+	} ops[] = {
+		{ SUM, "f32[512,2,8256] =[1] =False" }, /* half of it is results */
+		{ SUM, "f32[2,4000000] =[0] =False" },
+		{ BMM, "bf16[4096,1,128] bf16[4096,128,256]" }, /* one row each: only the batch can be cut */
+		{ MM, "bf16[20000,128] bf16[128,512]" },
+		{ MM, "bf16[1,128] bf16[128,1000000]" },   /* one row of results does not fit */
+		{ MM, "bf16[1,1000000] bf16[1000000,8]" }, /* nor one of what is multiplied */
+		{ MM, "bf16[1,300000] bf16[300000,300]" },
+		{ ATTEND, "bf16[4096,16,1,64] bf16[4096,16,8,64] bf16[4096,16,8,64]" },
+	};
+
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		for (int f = RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+			struct bed b;
+
+			bed_up(&b);
+			mk_kernel(&b.m, ops[i].kernel, ops[i].op, ops[i].args);
+			CHECK_OK(run(&b, NULL, f), b.e);
+			CHECK(b.s.ops[0].kind != OP_OPAQUE && !b.x.ops[0].carried);
+			CHECK(b.x.total_ps >= b.x.roofline_ps);
+			check_moves(&b);
+			bed_down(&b);
+		}
+}
+
+TEST(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error)
+{
+	struct bed b;
+
+	bed_up(&b);
+	mk_copy(&b.m, TRACE_COPY_DTOH, 4000000, true, mk_op(&b.m, "aten::copy_", "f32[1000000] f32[1000000] =False"));
+	CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+	CHECK_U64(b.s.ops[0].kind, OP_HOST_SYNC);
+	check_moves(&b);
+	bed_down(&b);
+}
+
+TEST(a_row_to_be_sorted_must_fit)
+{
+	struct bed b;
+
+	bed_up(&b);
+	mk_kernel(&b.m, "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<x>", "aten::sort",
+	          "f32[4,1000000] =-1 =False");
+	CHECK(run(&b, NULL, RUN_EVENT) == -1);
+	CHECK(b.e.kind == ERR_CONFIG);
+	CHECK_HAS(b.e.msg, "not one tile of op 0 (sort");
+	bed_down(&b);
+}
+
+TEST(a_command_that_moves_nothing_may_be_the_first)
+{
+	struct bed b;
+
+	bed_up(&b);
+	mk_copy(&b.m, TRACE_COPY_DTOH, 0, true, NULL);
+	CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+	CHECK_U64(b.x.map->prog.n_cmds, 1);
+	CHECK_U64(b.x.map->prog.n_insns, 0);
+	bed_down(&b);
+}
+
+/* --- what must fit the memory ------------------------------------------------------------------------------------- */
+
+static void refused(struct bed *b, const char *set, const char *because)
+{
+	CHECK(run(b, set, RUN_ANALYTIC) == -1);
+	CHECK(b->e.kind == ERR_CONFIG);
+	CHECK_HAS(b->e.msg, because);
+}
+
+TEST(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs)
+{
+	struct bed b;
+
+	bed_up(&b);
+	mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+	mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,512]");
+	CHECK_OK(run(&b, "dram.capacity=0", RUN_ANALYTIC), b.e); /* nobody knows */
+	CHECK_U64(b.x.map->need.weights, 2048 * 1536);
+	CHECK_U64(b.x.map->need.kv, 0);
+	CHECK_U64(b.x.map->need.rest, 2 * 2048); /* both rows; the third is made when the first has been read */
+	CHECK_OK(run(&b, "dram.capacity=3149824 B", RUN_ANALYTIC), b.e);
+	refused(&b, "dram.capacity=3149823 B",
+	        "it needs 3.004 MiB at once (weights 3 MiB, KV 0 B, activations and tables 4 KiB), and 'dram.capacity' is"
+	        " 3149823 B");
+	b.machine = "kind: gpu\n";
+	CHECK_OK(run(&b, NULL, RUN_ANALYTIC), b.e);
+	refused(&b, "dram.capacity=3149823 B", "'dram.capacity' is 3149823 B");
+	bed_down(&b);
+}
+
+TEST(what_is_stored_narrower_needs_less_memory)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.machine = "weights: {dtype: int4}\n";
+	mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+	CHECK_OK(run(&b, "dram.capacity=1 MiB", RUN_ANALYTIC), b.e);
+	CHECK_U64(b.x.map->need.weights, 1024 * 1024 / 2);
+	bed_down(&b);
+}
+
+TEST(memory_is_needed_for_what_is_alive_at_once)
+{
+	struct bed b;
+
+	bed_up(&b);
+	for (int i = 0; i < 100; i++)
+		mk_kernel(&b.m,
+		          "void at::native::vectorized_elementwise_kernel<8, at::native::exp_kernel_cuda(x), 3ul>",
+		          "aten::exp", "f32[1000000]");
+	CHECK_OK(run(&b, NULL, RUN_ANALYTIC), b.e);
+	CHECK_U64(b.x.map->need.rest, 3 * 4000000); /* the first input stays, and one goes into the next */
+	bed_down(&b);
+}
+
+TEST(cases_of_a_benchmark_bring_their_own_and_take_it_away)
+{
+	struct trace_range ranges[20];
+	struct bed b;
+
+	bed_up(&b);
+	for (int i = 0; i < 20; i++) {
+		ranges[i] = (struct trace_range){ "case|mm|x|0", 1500 * i, 1400, 1, 1 };
+		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+	}
+	b.m.t.ranges = ranges;
+	b.m.t.n_ranges = 20;
+	CHECK_OK(run(&b, NULL, RUN_ANALYTIC), b.e);
+	CHECK_U64(b.x.map->need.weights, 2048 * 1024);
+	b.m.t.n_ranges = 0;
+	CHECK_OK(run(&b, NULL, RUN_ANALYTIC), b.e);
+	CHECK_U64(b.x.map->need.weights, 20 * 2048 * 1024);
+	bed_down(&b);
+}
+
+SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles)
+                     T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error) T(a_row_to_be_sorted_must_fit)
+                             T(a_command_that_moves_nothing_may_be_the_first)
+                                     T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs)
+                                             T(what_is_stored_narrower_needs_less_memory)
+                                                     T(memory_is_needed_for_what_is_alive_at_once)
+                                                             T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
