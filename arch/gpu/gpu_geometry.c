@@ -269,7 +269,7 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 		const struct fp8_tile *f = &fp8_tiles[i];
 
 		if (g->cfg->sm.capability < f->from || g->cfg->sm.capability > f->to || o->shape.m > f->tokens ||
-		    o->shape.k < f->least_k || o->shape.n > f->outputs)
+		    o->shape.k < f->least_k || o->shape.n > f->outputs || f->tile.cluster > g->sms)
 			continue;
 		product(g, k, o, &f->tile, 1, out);
 		return true;
@@ -296,7 +296,7 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
 
-		if (w->bits != bits || !(w->on & on) || smem_of(w) > g->cfg->sm.smem)
+		if (w->bits != bits || !(w->on & on) || smem_of(w) > g->cfg->sm.smem || w->cluster > g->sms)
 			continue;
 		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
 			product(g, k, o, w, splits, &x);

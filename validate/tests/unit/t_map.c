@@ -150,6 +150,18 @@ TEST(a_command_that_moves_nothing_may_be_the_first)
 	bed_down(&b);
 }
 
+TEST(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.machine = "kind: gpu\ncores: 1\n"; /* the trace is of no known device: launches are made anew */
+	mk_kernel(&b.m, MM, "bf16[64,1024] bf16[1024,1024]");
+	CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+	CHECK(b.x.total_ps >= b.x.roofline_ps);
+	bed_down(&b);
+}
+
 /* --- what must fit the memory ------------------------------------------------------------------------------------- */
 
 static void refused(struct bed *b, const char *set, const char *because)
@@ -226,10 +238,12 @@ TEST(cases_of_a_benchmark_bring_their_own_and_take_it_away)
 	bed_down(&b);
 }
 
-SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles)
-                     T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error) T(a_row_to_be_sorted_must_fit)
-                             T(a_command_that_moves_nothing_may_be_the_first)
-                                     T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs)
-                                             T(what_is_stored_narrower_needs_less_memory)
-                                                     T(memory_is_needed_for_what_is_alive_at_once)
-                                                             T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
+SUITE(t_map,
+      T(what_is_larger_than_the_scratchpad_is_done_in_tiles)
+              T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error) T(a_row_to_be_sorted_must_fit)
+                      T(a_command_that_moves_nothing_may_be_the_first)
+                              T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters)
+                                      T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs)
+                                              T(what_is_stored_narrower_needs_less_memory)
+                                                      T(memory_is_needed_for_what_is_alive_at_once)
+                                                              T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
