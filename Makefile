@@ -16,7 +16,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
-BASE = err arena str hash rng clock \
+BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version
 WORKLOADS = dtype op work shape_args shape_move shape_product shape_rows shape rules rules_load
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -63,7 +63,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
-           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline map
+           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline map pages
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu

@@ -7,6 +7,7 @@
 
 #include "arch/mem/cache_int.h"
 #include "arch/watch.h"
+#include "sim/base/pages.h"
 
 #define HITS   128 /* requests held beyond those that miss */
 #define POSTS  32  /* write-back requests kept when the level below refuses */
@@ -222,7 +223,7 @@ void cache_free(struct comp *c)
 		cache_tags_free(l->tags[i]);
 	cache_tags_free(l->victim);
 	cache_seen_free(l->seen);
-	free(l->aged);
+	pages_free(l->aged, l->aged_room, sizeof *l->aged);
 	memslots_free(l->slots);
 	memq_free(l->down);
 	free(l);
@@ -328,7 +329,7 @@ static int make_tags(struct cache *l, struct err *e)
 	if (k->victim && !(l->victim = cache_tags_new(&victim, e)))
 		return -1;
 	l->aged_room = k->eager ? k->size / chunk : 0;
-	if (k->eager && !(l->aged = calloc(l->aged_room, sizeof *l->aged)))
+	if (k->eager && !(l->aged = pages_new(l->aged_room, sizeof *l->aged)))
 		return err_set(e, ERR_NOMEM, "out of memory for '%s'", k->name);
 	if (k->policy == CACHE_STREAM_BYPASS && !(l->seen = cache_seen_new(k->size / chunk, e)))
 		return -1;

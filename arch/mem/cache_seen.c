@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/base/pages.h"
+
 struct entry {
 	uint64_t chunk;
 	uint64_t mask;
@@ -19,12 +21,11 @@ struct cache_seen *cache_seen_new(uint64_t chunks, struct err *e)
 	if (s)
 		for (s->bits = 1; s->bits < 40 && UINT64_C(2) << s->bits <= chunks;)
 			s->bits++;
-	if (!s || !(s->table = malloc(sizeof *s->table << s->bits))) {
+	if (!s || !(s->table = pages_new(UINT64_C(1) << s->bits, sizeof *s->table))) {
 		err_set(e, ERR_NOMEM, "out of memory for the history of %llu chunks", (unsigned long long)chunks);
 		cache_seen_free(s);
 		return NULL;
 	}
-	cache_seen_reset(s);
 	return s;
 }
 
@@ -32,14 +33,13 @@ void cache_seen_free(struct cache_seen *s)
 {
 	if (!s)
 		return;
-	free(s->table);
+	pages_free(s->table, UINT64_C(1) << s->bits, sizeof *s->table);
 	free(s);
 }
 
 void cache_seen_reset(struct cache_seen *s)
 {
-	for (uint64_t i = 0; i < UINT64_C(1) << s->bits; i++)
-		s->table[i] = (struct entry){ 0, 0 };
+	pages_zero(s->table, UINT64_C(1) << s->bits, sizeof *s->table);
 }
 
 static struct entry *entry_of(const struct cache_seen *s, uint64_t chunk)

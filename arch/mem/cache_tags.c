@@ -2,13 +2,13 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "arch/comp.h"
+#include "sim/base/pages.h"
 
-#define HOST_LINE 64
+#define HOST_LINE PAGES_ALIGN
 #define AHEAD     4 /* sets */
-#define TAG_NONE  UINT64_MAX
+#define TAG_NONE  0
 #define ONES      UINT64_C(0x0101010101010101)
 
 enum { KV, PIN, REST, PARTS };
@@ -18,27 +18,20 @@ struct cache_tags {
 	uint32_t ways, words; /* signature words of a set: a byte a way */
 	uint32_t share;       /* a tag is this many times the tag of the group of neighbours, and which of them */
 	bool hash;
-	size_t meta_bytes, set_bytes;
+	size_t made, meta_bytes;
 	const struct cache_policy_ops *policy;
 	struct part {
 		uint32_t first, ways;
 		size_t at;
-	} part[PARTS]; /* ways, and where in a set's state */
+	} part[PARTS]; /* ways, and where its state is in a set's bytes */
 	struct cache_use use;
-	unsigned char *meta;       /* [set]: signatures, policy state */
-	struct cache_chunk *chunk; /* [set][way] */
+	unsigned char *meta;       /* [set]: signatures, whether the set is made, policy state */
+	struct cache_chunk *chunk; /* [way][set] */
 };
 
 static size_t host_lines(size_t bytes)
 {
 	return (bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE;
-}
-
-static void *lines_alloc(uint64_t n, size_t bytes)
-{
-	if (n > SIZE_MAX / 2 / bytes)
-		return NULL;
-	return aligned_alloc(HOST_LINE, host_lines((size_t)n * bytes));
 }
 
 struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *e)
@@ -52,21 +45,21 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 	t->sets = cfg->sets;
 	t->ways = cfg->ways;
 	t->words = (t->ways + 7) / 8;
+	t->made = t->words * sizeof(uint64_t);
+	at = t->made + 1;
 	t->hash = cfg->hash;
 	t->share = cfg->share > 1 ? cfg->share : 1;
 	t->policy = cfg->policy;
-	t->part[KV] = (struct part){ 0, cfg->kv_ways, 0 };
-	at = cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
+	t->part[KV] = (struct part){ 0, cfg->kv_ways, at };
+	at += cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
 	t->part[PIN] =
 		(struct part){ cfg->kv_ways, cfg->pin_ways, at++ }; /* its state: how many of its ways are taken */
 	t->part[REST] = (struct part){ cfg->kv_ways + cfg->pin_ways, t->ways - cfg->kv_ways - cfg->pin_ways, at };
-	t->meta_bytes = host_lines(t->words * sizeof(uint64_t) + at + t->policy->state_bytes(t->part[REST].ways));
-	t->set_bytes = t->ways * sizeof *t->chunk;
-	t->meta = lines_alloc(t->sets, t->meta_bytes);
-	t->chunk = lines_alloc(t->sets, t->set_bytes);
+	t->meta_bytes = host_lines(at + t->policy->state_bytes(t->part[REST].ways));
+	t->meta = pages_new(t->sets, t->meta_bytes);
+	t->chunk = pages_new(t->sets * t->ways, sizeof *t->chunk);
 	if (!t->meta || !t->chunk)
 		goto nomem;
-	cache_tags_reset(t);
 	return t;
 nomem:
 	err_set(e, ERR_NOMEM, "out of memory for the tags of %llu sets", (unsigned long long)cfg->sets);
@@ -78,9 +71,14 @@ void cache_tags_free(struct cache_tags *t)
 {
 	if (!t)
 		return;
-	free(t->meta);
-	free(t->chunk);
+	pages_free(t->meta, t->sets, t->meta_bytes);
+	pages_free(t->chunk, t->sets * t->ways, sizeof *t->chunk);
 	free(t);
+}
+
+static inline struct cache_chunk *entry(const struct cache_tags *t, uint64_t set, uint32_t way)
+{
+	return &t->chunk[way * t->sets + set];
 }
 
 static uint64_t *sigs_of(const struct cache_tags *t, uint64_t set)
@@ -90,20 +88,23 @@ static uint64_t *sigs_of(const struct cache_tags *t, uint64_t set)
 
 static uint8_t *state_of(const struct cache_tags *t, uint64_t set, const struct part *part)
 {
-	return t->meta + set * t->meta_bytes + t->words * sizeof(uint64_t) + part->at;
+	return t->meta + set * t->meta_bytes + part->at;
 }
 
 void cache_tags_reset(struct cache_tags *t)
 {
 	t->use = (struct cache_use){ .set = 0 };
-	for (uint64_t s = 0; s < t->sets; s++) {
-		memset(t->meta + s * t->meta_bytes, 0, t->meta_bytes);
-		for (int i = 0; i < PARTS; i++)
-			if (t->part[i].ways && i != PIN)
-				t->policy->init(state_of(t, s, &t->part[i]), t->part[i].ways);
-		for (uint32_t w = 0; w < t->ways; w++)
-			t->chunk[s * t->ways + w] = (struct cache_chunk){ .tag = TAG_NONE };
-	}
+	pages_zero(t->meta, t->sets, t->meta_bytes);
+	pages_zero(t->chunk, t->sets * t->ways, sizeof *t->chunk);
+}
+
+/* The policies' state of a set nothing was put into so far. */
+static void make_set(const struct cache_tags *t, unsigned char *meta)
+{
+	for (int i = 0; i < PARTS; i++)
+		if (t->part[i].ways && i != PIN)
+			t->policy->init(meta + t->part[i].at, t->part[i].ways);
+	meta[t->made] = 1;
 }
 
 static uint64_t skew_of(const struct cache_tags *t, uint64_t tag)
@@ -120,12 +121,12 @@ struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk)
 
 	if (t->share > 1)
 		tag = tag * t->share + chunk % t->share;
-	return (struct cache_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag, .skew = skew };
+	return (struct cache_place){ .set = set < t->sets ? set : set - t->sets, .tag = tag + 1, .skew = skew };
 }
 
-static uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64_t tag)
+static uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64_t entry)
 {
-	uint64_t upper = t->share == 1 ? tag : tag / t->share, skew = skew_of(t, upper);
+	uint64_t tag = entry - 1, upper = t->share == 1 ? tag : tag / t->share, skew = skew_of(t, upper);
 	uint64_t group = upper * t->sets + (set >= skew ? set - skew : set + t->sets - skew);
 
 	return t->share == 1 ? group : group * t->share + tag % t->share;
@@ -137,8 +138,8 @@ void cache_tags_next(const struct cache_tags *t, struct cache_place *p)
 	if (++p->set == t->sets)
 		p->set = 0;
 	if (p->set == p->skew) {
-		p->tag++;
 		p->set = p->skew = skew_of(t, p->tag);
+		p->tag++;
 	}
 }
 
@@ -148,7 +149,7 @@ void cache_tags_ahead(const struct cache_tags *t, const struct cache_place *p)
 
 	set = set < t->sets ? set : set % t->sets;
 	__builtin_prefetch(t->meta + set * t->meta_bytes, 1);
-	__builtin_prefetch(&t->chunk[set * t->ways + p->way], 1);
+	__builtin_prefetch(entry(t, set, p->way), 1);
 }
 
 /* A byte of the tag, so that one word tells which of eight ways may hold it. */
@@ -160,7 +161,6 @@ static uint64_t sig(uint64_t tag)
 static inline uint32_t find(const struct cache_tags *t, struct cache_place p)
 {
 	const uint64_t *sigs = sigs_of(t, p.set), want = sig(p.tag) * ONES;
-	const struct cache_chunk *c = &t->chunk[p.set * t->ways];
 
 	for (uint32_t i = 0; i < t->words; i++) {
 		uint64_t x = sigs[i] ^ want, zero = (x - ONES) & ~x & (ONES << 7);
@@ -169,7 +169,7 @@ static inline uint32_t find(const struct cache_tags *t, struct cache_place p)
 		for (; zero; zero &= zero - 1) {
 			uint32_t way = 8 * i + (uint32_t)__builtin_ctzll(zero) / 8;
 
-			if (way < t->ways && c[way].tag == p.tag)
+			if (way < t->ways && entry(t, p.set, way)->tag == p.tag)
 				return way;
 		}
 	}
@@ -180,21 +180,20 @@ struct cache_chunk *cache_tags_peek(const struct cache_tags *t, struct cache_pla
 {
 	uint32_t way = find(t, p);
 
-	return way < t->ways ? &t->chunk[p.set * t->ways + way] : NULL;
+	return way < t->ways ? entry(t, p.set, way) : NULL;
 }
 
 const struct cache_chunk *cache_tags_look(const struct cache_tags *t, struct cache_place *p)
 {
-	const struct cache_chunk *set = &t->chunk[p->set * t->ways];
+	const struct cache_chunk *c = entry(t, p->set, p->way);
+	uint32_t way;
 
-	if (set[p->way].tag != p->tag) {
-		uint32_t way = find(t, *p);
-
-		if (way == t->ways)
-			return NULL;
-		p->way = way;
-	}
-	return &set[p->way];
+	if (c->tag == p->tag)
+		return c;
+	if ((way = find(t, *p)) == t->ways)
+		return NULL;
+	p->way = way;
+	return entry(t, p->set, way);
 }
 
 static const struct part *part_of(const struct cache_tags *t, uint32_t way)
@@ -204,21 +203,22 @@ static const struct part *part_of(const struct cache_tags *t, uint32_t way)
 
 struct cache_chunk *cache_tags_hit(struct cache_tags *t, struct cache_place *p, uint64_t mask)
 {
-	struct cache_chunk *set = &t->chunk[p->set * t->ways];
+	struct cache_chunk *c = entry(t, p->set, p->way);
 	const struct part *part;
 
-	if (set[p->way].tag != p->tag) {
+	if (c->tag != p->tag) {
 		uint32_t way = find(t, *p);
 
 		if (way == t->ways)
 			return NULL;
 		p->way = way;
+		c = entry(t, p->set, way);
 	}
 	part = part_of(t, p->way);
-	t->use.reused = set[p->way].valid & mask;
+	t->use.reused = c->valid & mask;
 	if (part != &t->part[PIN])
 		t->policy->hit(state_of(t, p->set, part), part->ways, p->way - part->first, &t->use);
-	return &set[p->way];
+	return c;
 }
 
 bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t cls)
@@ -233,19 +233,22 @@ struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *
 {
 	bool pin = cache_tags_pins(t, *p, cls);
 	const struct part *part = &t->part[pin ? PIN : cls == MEM_KV && t->part[KV].ways ? KV : REST]; /* I2 */
+	unsigned char *meta = t->meta + p->set * t->meta_bytes;
 	struct cache_chunk *c;
 	uint64_t *word;
 	uint32_t way;
 	unsigned shift;
 
+	if (!meta[t->made])
+		make_set(t, meta);
 	t->use.set = p->set;
 	t->use.cls = cls;
 	if (pin)
-		way = part->first + (*state_of(t, p->set, part))++;
+		way = part->first + meta[part->at]++;
 	else
-		way = part->first + t->policy->replace(state_of(t, p->set, part), part->ways, &t->use);
-	c = &t->chunk[p->set * t->ways + way];
-	word = &sigs_of(t, p->set)[way / 8];
+		way = part->first + t->policy->replace(meta + part->at, part->ways, &t->use);
+	c = entry(t, p->set, way);
+	word = &((uint64_t *)(void *)meta)[way / 8];
 	shift = way % 8 * 8;
 	*old = *c;
 	if (old->valid)
@@ -264,5 +267,5 @@ void cache_tags_drop(struct cache_tags *t, struct cache_place p)
 	assert(way < t->ways);
 	assert(part != &t->part[PIN]); /* I3 */
 	t->policy->drop(state_of(t, p.set, part), part->ways, way - part->first);
-	t->chunk[p.set * t->ways + way] = (struct cache_chunk){ .tag = TAG_NONE };
+	*entry(t, p.set, way) = (struct cache_chunk){ .tag = TAG_NONE };
 }

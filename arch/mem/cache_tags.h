@@ -1,7 +1,8 @@
 /* cache_tags.h - the tag store of a cache: sets of ways, each with a chunk of up to 64 sectors, and which are there.
  *
- * A set is a line of signatures and policy state and a line or more of chunks; a lookup touches two cache lines of the
- * host. Neighbouring chunks lie in neighbouring sets, so a walk over a tile is a walk through memory.
+ * A set is a line of signatures and policy state; its chunks lie way by way, the first of all sets, then the second of
+ * all. A lookup touches two cache lines of the host. Neighbouring chunks lie in neighbouring sets and mostly in one way,
+ * so a walk over a tile is a walk through memory, and of a cache that is nearly empty little of it.
  *
  * With `hash` a chunk's set is moved by a hash of its tag, folded by xor: power-of-two strides, which meet the same few
  * sets over and over, spread over all. Within a tag neighbours stay neighbours, so it works for any number of sets (an
@@ -11,6 +12,8 @@
  * good; weights that find them full share the rest.
  * With `share` n the store is one of n, and each chunk is in one of them. Then n neighbouring chunks have the same set
  * here, so every set has work, and what a stream pushes out is equally old in all sets.
+ * A store that holds nothing is all zeroes, and a set is made when the first chunk comes into it: a large cache costs the
+ * host what is touched of it (sim/base/pages.h). So tags are kept plus one, as a place has them, and 0 is none.
  * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
  * other is not; I3 what is pinned stays until the reset. */
 #ifndef NPUSIM_ARCH_MEM_CACHE_TAGS_H
@@ -23,7 +26,7 @@
 #include "arch/mem/cache_policy.h"
 #include "sim/base/err.h"
 
-/* valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
+/* tag: 0 for none. valid, dirty: bit i is sector i of the chunk. `fill` is the owner's: which fill may still be bringing some. */
 struct cache_chunk {
 	uint64_t tag;
 	uint64_t valid, dirty;

@@ -8,12 +8,13 @@
 #include "arch/mem/memslot.h"
 #include "arch/watch.h"
 #include "sim/base/hash.h"
+#include "sim/base/pages.h"
 
 #define REQUESTS      256
 #define LINES         ((uint32_t)(KV_CHUNK / KV_LINE))
 #define KV_LINE_SHIFT 7
-#define MASK_RUNS     (LINES / 2) /* most runs of lines in one chunk */
-#define EMPTY         UINT64_MAX
+#define MASK_RUNS     (LINES / 2)     /* most runs of lines in one chunk */
+#define TABLE_FIRST   UINT64_C(65536) /* places of the table before it grows; 16,384 chunks are 64 MiB */
 
 const struct cfg_field kv_schema[] = {
 	CFG_BYTES(struct kv_cfg, size, "size", "0", 0, UINT64_C(1) << 40, NULL, "capacity; 0: no KV buffer",
@@ -44,8 +45,9 @@ struct chunk {
 
 struct kv {
 	struct comp comp;
-	struct chunk *table; /* open addressing, at most half full */
-	uint64_t table_mask, chunks, chunks_max;
+	struct chunk *chunk; /* in the order in which they were taken in */
+	uint32_t *table;     /* their places in `chunk` plus one, 0: none; open addressing, at most half full */
+	uint64_t table_mask, table_max, chunks, chunks_max;
 	struct memslots *slots;
 	struct memq *down;
 	struct memq_wait wait;
@@ -63,14 +65,32 @@ static bool room(const struct comp *c)
 	return !k->parked && memslots_room(k->slots);
 }
 
-/* The chunk's entry, or the empty one where it belongs. */
-static struct chunk *look_up(const struct kv *k, uint64_t number)
+/* Where the number stands in the table, or the empty place where it belongs. */
+static uint64_t place_of(const struct kv *k, uint64_t number)
 {
 	uint64_t i = hash_mix(number) & k->table_mask;
 
-	while (k->table[i].number != number && k->table[i].number != EMPTY)
+	while (k->table[i] && k->chunk[k->table[i] - 1].number != number)
 		i = (i + 1) & k->table_mask;
-	return &k->table[i];
+	return i;
+}
+
+/* NULL: it is not here. */
+static struct chunk *look_up(const struct kv *k, uint64_t number)
+{
+	uint32_t at = k->table[place_of(k, number)];
+
+	return at ? &k->chunk[at - 1] : NULL;
+}
+
+/* Twice the places. All that it may ever have were set aside at first. */
+static void grow(struct kv *k)
+{
+	for (uint64_t i = 0; i <= k->table_mask; i++)
+		k->table[i] = 0;
+	k->table_mask = 2 * k->table_mask + 1;
+	for (uint64_t i = 0; i < k->chunks; i++)
+		k->table[place_of(k, k->chunk[i].number)] = (uint32_t)i + 1;
 }
 
 static uint64_t bytes_of(uint32_t mask)
@@ -116,24 +136,28 @@ static bool ask_room(struct kv *k, struct memslot *s, bool no_keep)
 	return true;
 }
 
-static struct chunk *take_in(struct kv *k, struct chunk *at, uint64_t number)
+static struct chunk *take_in(struct kv *k, uint64_t number)
 {
+	struct chunk *c = &k->chunk[k->chunks];
+
 	assert(k->chunks < k->chunks_max); /* I1 */
-	k->chunks++;
-	*at = (struct chunk){ .number = number };
-	return at;
+	if (2 * k->chunks > k->table_mask && k->table_mask + 1 < k->table_max)
+		grow(k);
+	*c = (struct chunk){ .number = number };
+	k->table[place_of(k, number)] = (uint32_t)++k->chunks;
+	return c;
 }
 
 static bool read_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32_t mask)
 {
 	struct chunk *c = look_up(k, number);
-	bool known = c->number == number, keep = known || k->chunks < k->chunks_max;
+	bool known = c != NULL, keep = known || k->chunks < k->chunks_max;
 	uint32_t here = known ? c->valid & mask : 0, missing = mask & ~here;
 
 	if (missing && !ask_room(k, s, keep))
 		return false;
 	if (keep && !known)
-		take_in(k, c, number);
+		c = take_in(k, number);
 	if (known && c->fill && !memslots_depend(k->slots, s, c->fill)) /* I4: lines found here may be on their way */
 		c->fill = 0;
 	if (missing) {
@@ -157,15 +181,15 @@ static bool write_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32
 {
 	struct chunk *c = look_up(k, number);
 
-	if (c->number != number && k->chunks == k->chunks_max) {
+	if (!c && k->chunks == k->chunks_max) {
 		if (!ask_room(k, s, false))
 			return false;
 		add_lines(s->ask, number, mask);
 		k->spill_write_bytes += bytes_of(mask);
 		return true;
 	}
-	if (c->number != number)
-		take_in(k, c, number);
+	if (!c)
+		c = take_in(k, number);
 	k->resident_bytes += bytes_of(mask & ~c->valid);
 	k->dirty_bytes += bytes_of(mask & ~c->dirty);
 	c->valid |= mask;
@@ -290,7 +314,7 @@ static uint64_t resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 		uint64_t stop = ps_min((line / LINES + 1) * LINES, end);
 
 		for (; line < stop; line++)
-			if (x->number == line / LINES && x->valid >> line % LINES & 1)
+			if (x && x->valid >> line % LINES & 1)
 				found += ps_min((line + 1) * KV_LINE, addr + bytes) - ps_max(line * KV_LINE, addr);
 	}
 	return found;
@@ -300,8 +324,8 @@ static void reset(struct comp *c)
 {
 	struct kv *k = (struct kv *)c;
 
-	for (uint64_t i = 0; i <= k->table_mask; i++)
-		k->table[i] = (struct chunk){ .number = EMPTY };
+	pages_zero(k->table, k->table_max, sizeof *k->table);
+	k->table_mask = ps_min(k->table_max, TABLE_FIRST) - 1;
 	memslots_reset(k->slots);
 	memq_reset(k->down);
 	memq_wait_reset(&k->wait);
@@ -317,7 +341,8 @@ static void release(struct comp *c)
 
 	if (!k)
 		return;
-	free(k->table);
+	pages_free(k->table, k->table_max, sizeof *k->table);
+	pages_free(k->chunk, k->chunks_max, sizeof *k->chunk);
 	memslots_free(k->slots);
 	memq_free(k->down);
 	free(k);
@@ -348,7 +373,6 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 {
 	const struct kv_cfg *g = cfg;
 	struct kv *k = calloc(1, sizeof *k);
-	uint64_t n = 2;
 
 	if (!k)
 		goto nomem;
@@ -356,10 +380,10 @@ static struct comp *make(const struct comp_env *env, const void *cfg, struct err
 	k->comp.env = *env;
 	k->bandwidth = g->bandwidth;
 	k->chunks_max = g->size / KV_CHUNK;
-	while (n < 2 * k->chunks_max)
-		n *= 2;
-	k->table_mask = n - 1;
-	if (n > SIZE_MAX / sizeof *k->table || !(k->table = malloc(n * sizeof *k->table)))
+	for (k->table_max = 2; k->table_max < 2 * k->chunks_max;)
+		k->table_max *= 2;
+	if (!(k->table = pages_new(k->table_max, sizeof *k->table)) ||
+	    !(k->chunk = pages_new(k->chunks_max, sizeof *k->chunk)))
 		goto nomem;
 	if (!(k->slots = memslots_new(&k->comp, REQUESTS, g->latency, freed, e)) ||
 	    !(k->down = memq_new(&k->comp, env->below, REQUESTS + 1, 0, e)) || register_stats(k, e) < 0) {

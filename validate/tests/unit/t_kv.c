@@ -97,6 +97,28 @@ TEST(what_does_not_fit_spills_and_what_is_pinned_stays)
 	dev_down(&d);
 }
 
+TEST(a_large_buffer_finds_what_it_took_in_before_it_grew)
+{
+	const uint64_t chunks = 100000, apart = 7 * KV_CHUNK;
+	struct dev d;
+
+	dev_up(&d, "size: 1 GiB\nbandwidth: 4 TB/s\nlatency: 20 ns\n");
+	for (uint64_t i = 0; i < chunks; i++)
+		bed_write(&d.b, d.kv, i * apart, KV_CHUNK);
+	CHECK_U64(st(&d, "resident_bytes"), chunks * KV_CHUNK);
+	CHECK_U64(st(&d, "spill_write_bytes"), 0);
+	for (uint64_t i = 0; i < chunks; i += 11) {
+		CHECK_U64(d.kv->ops->resident(d.kv, i * apart, KV_CHUNK), KV_CHUNK);
+		CHECK_U64(d.kv->ops->resident(d.kv, i * apart + KV_CHUNK, KV_CHUNK), 0);
+	}
+	CHECK_U64(bed_read(&d.b, d.kv, 0, KV_CHUNK), clock_transfer(KV_CHUNK, 4000000000000) + 20 * NS);
+	d.kv->ops->reset(d.kv);
+	CHECK_U64(d.kv->ops->resident(d.kv, 0, KV_CHUNK), 0);
+	CHECK_U64(bed_write(&d.b, d.kv, 0, KV_CHUNK), clock_transfer(KV_CHUNK, 4000000000000) + 20 * NS);
+	CHECK_U64(d.kv->ops->resident(d.kv, 0, KV_CHUNK), KV_CHUNK);
+	dev_down(&d);
+}
+
 TEST(a_request_across_the_last_room_is_part_kept_and_part_spilled)
 {
 	struct dev d;
@@ -173,9 +195,10 @@ TEST(sizes_are_whole_chunks)
 	CHECK_HAS(e.msg, "kv_buffer.size");
 }
 
-SUITE(t_kv,
-      T(the_first_read_fetches_and_later_ones_do_not) T(writes_stay)
-              T(what_does_not_fit_spills_and_what_is_pinned_stays)
-                      T(a_request_across_the_last_room_is_part_kept_and_part_spilled)
-                              T(a_second_reader_waits_for_the_first_ones_bytes) T(over_an_l2_nothing_is_held_twice)
-                                      T(reset_forgets_what_was_pinned) T(sizes_are_whole_chunks));
+SUITE(t_kv, T(the_first_read_fetches_and_later_ones_do_not) T(writes_stay)
+                    T(what_does_not_fit_spills_and_what_is_pinned_stays)
+                            T(a_large_buffer_finds_what_it_took_in_before_it_grew)
+                                    T(a_request_across_the_last_room_is_part_kept_and_part_spilled)
+                                            T(a_second_reader_waits_for_the_first_ones_bytes)
+                                                    T(over_an_l2_nothing_is_held_twice) T(reset_forgets_what_was_pinned)
+                                                            T(sizes_are_whole_chunks));
