@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat yaml cfg cfg_value cfg_yaml db expr path version
+       evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
 WORKLOADS = dtype op work shape_args shape_move shape_product shape_rows shape rules rules_load
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
@@ -43,7 +43,7 @@ ENGINE = machine analytic analytic_memory analytic_residency analytic_server run
 SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
-UI = out out_json outfile opt opt_man opt_complete progress
+UI = out out_json outfile opt opt_files opt_man opt_complete progress
 SCORE = cases tables score accuracy
 FIT = fit fit_plan
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve

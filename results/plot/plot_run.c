@@ -1,5 +1,5 @@
 /* plot_run.c - gnuplot: found, run on a script, and its picture put in place whole. */
-#define _POSIX_C_SOURCE 200809L /* fork, mkstemp, sigaction */
+#define _POSIX_C_SOURCE 200809L /* fork, pread, sigaction */
 #include "results/plot/plot.h"
 
 #include <errno.h>
@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "sim/base/newfile.h"
 
 #define PATIENCE 60 /* seconds for a picture; they take well under one */
 
@@ -31,16 +33,6 @@ static int find(char *out, size_t size, struct err *e)
 	return err_set(e, ERR_IO,
 	               "gnuplot is not in PATH, and it draws the picture (Debian: gnuplot-nox); '--script' prints"
 	               " what it would be given");
-}
-
-/* Only a plain file is replaced: a rename would put one in the place of a device. */
-static int check_target(const char *path, struct err *e)
-{
-	struct stat st;
-
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_IO, "'%s' is no file a picture can replace", path);
-	return 0;
 }
 
 /* A file without a name that holds `text`. */
@@ -129,55 +121,55 @@ static int undate(int fd, const char *path, struct err *e)
 	return rc < 0 ? err_sys(e, ERR_IO, errno, "cannot write '%s'", path) : 0;
 }
 
-/* The bytes are on disk under the other name, readable as a file made by open() is; then the name is changed. */
-static int put(int fd, const char *made, const char *path, struct err *e)
+/* What was drawn goes to its place. */
+static int put(int drawn, const char *path, struct err *e)
 {
-	struct stat st;
-	mode_t mask = umask(0);
+	struct newfile n;
+	char buf[65536];
+	off_t at = 0;
+	ssize_t k, w;
+	int rc = 0;
 
-	umask(mask);
-	if (fstat(fd, &st) == 0 && st.st_size == 0)
-		return err_set(e, ERR_IO, "gnuplot drew nothing into '%s'", path);
-	if (fchmod(fd, 0666 & ~mask) != 0 || rename(made, path) != 0)
-		return err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-	return 0;
+	if (newfile_open(&n, path, e) < 0)
+		return -1;
+	while (rc == 0 && (k = pread(drawn, buf, sizeof buf, at)) != 0) {
+		if (k < 0 || (w = write(n.fd, buf, (size_t)k)) < 0)
+			rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+		else
+			at += w;
+	}
+	if (rc == 0 && at == 0)
+		rc = err_set(e, ERR_IO, "gnuplot drew nothing into '%s'", path);
+	return newfile_close(&n, rc, e);
 }
 
 int plot_draw(const struct plot *p, const char *path, struct err *e)
 {
-	struct str script = STR_INIT, made = STR_INIT;
-	FILE *in = NULL, *said = NULL;
+	struct str script = STR_INIT;
+	FILE *in = NULL, *said = NULL, *drawn = NULL;
 	char program[1024];
 	enum plot_format f;
-	int fd = -1, rc = -1;
+	int rc = -1;
 
 	if (plot_format_of(path, &f, e) < 0 || plot_script(p, f, &script, e) < 0 ||
-	    find(program, sizeof program, e) < 0 || check_target(path, e) < 0)
+	    find(program, sizeof program, e) < 0)
 		goto out;
-	str_addf(&made, "%s.XXXXXX", path);
-	if (made.failed || !(in = holding(&script)) || !(said = tmpfile())) {
+	if (!(in = holding(&script)) || !(said = tmpfile()) || !(drawn = tmpfile())) {
 		err_set(e, ERR_IO, "no room for the script of '%s'", path);
 		goto out;
 	}
-	if ((fd = mkstemp(made.p)) < 0) {
-		err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-		goto out;
-	}
-	rc = run(program, in, fd, said, e);
+	rc = run(program, in, fileno(drawn), said, e);
 	if (rc == 0 && f == PLOT_PDF)
-		rc = undate(fd, path, e);
+		rc = undate(fileno(drawn), path, e);
 	if (rc == 0)
-		rc = put(fd, made.p, path, e);
-	if (rc < 0)
-		unlink(made.p);
+		rc = put(fileno(drawn), path, e);
 out:
-	if (fd >= 0)
-		close(fd);
+	if (drawn)
+		fclose(drawn);
 	if (in)
 		fclose(in);
 	if (said)
 		fclose(said);
 	str_free(&script);
-	str_free(&made);
 	return rc;
 }

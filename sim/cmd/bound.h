@@ -12,7 +12,7 @@ struct bound_options {
 /* clang-format off */
 /* Rows for an option table over a struct bound_options *O. */
 #define BOUND_OPTS(O) \
-	{ 'c', "config", OPT_TEXT, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
+	{ 'c', "config", OPT_READ, &(O)->config, "CONFIG", "the device whose peaks count; by default the one in" \
 	  " configs/gpu that describes the trace's device" }, \
 	{ 0, "peak", OPT_TEXT, &(O)->peak, "PEAKS", "the peaks themselves, of a device that no file describes: bandwidth," \
 	  " then TFLOP/s of fp32, tf32, bf16 (any 16 bits) and fp8 as far as they are known: '5.3 TB/s, fp32 163, bf16 1307'" }, \
@@ -21,7 +21,7 @@ struct bound_options {
 	  " on; 1.5 by default" }, \
 	{ 0, "low", OPT_TEXT, &(O)->low, "PERCENT", "use of memory and math both below: latency-bound; 10 by" \
 	  " default" }, \
-	{ 0, "rules", OPT_TEXT, &(O)->rules, "FILE", CMD_RULES_HELP }
+	{ 0, "rules", OPT_READ, &(O)->rules, "FILE", CMD_RULES_HELP }
 /* clang-format on */
 
 struct bound_input {

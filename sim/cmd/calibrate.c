@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/cmd/gpu.h"
+#include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 #include "validate/fit/fit.h"
 
@@ -145,7 +146,7 @@ static int write_config(const struct options *o, const struct fit_plan *p, const
 		&out,
 		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
 	config_text(conf->raw, &out);
-	rc = cmd_write(o->output, &out, e);
+	rc = outfile_write(o->output, &out, e);
 	str_free(&out);
 	return rc;
 }
@@ -195,10 +196,10 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .folds = 5 };
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
-		{ 'p', "plan", OPT_TEXT, &o.plan, "FILE",
+		{ 'p', "plan", OPT_READ, &o.plan, "FILE",
 		  "which parameters a microbenchmark measured, and which are fitted" },
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
-		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
+		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
 		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },

@@ -1,7 +1,6 @@
 /* cmd.c - the few things all commands do alike. */
 #include "sim/cmd/cmd.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,20 +31,6 @@ void cmd_complain(const struct err *e)
 
 	err_format(e, text, sizeof text);
 	fprintf(stderr, "npusim: %s\n", text);
-}
-
-int cmd_write(const char *path, const struct str *text, struct err *e)
-{
-	FILE *f = fopen(path, "w");
-	int rc;
-
-	if (!f)
-		return err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-	if ((rc = out_flush(text, f, e)) < 0)
-		err_add(e, "writing '%s'", path);
-	if (fclose(f) != 0 && rc == 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-	return rc;
 }
 
 int cmd_format(const char *text, enum out_format *f, struct err *e)

@@ -53,8 +53,6 @@ void cmd_trace_private_note(const char *file, const struct trace_import_stats *s
 	" operators and annotations stay"
 /* Prints an error as main does: for a command that goes on after one. */
 void cmd_complain(const struct err *e);
-/* A whole text file. */
-int cmd_write(const char *path, const struct str *text, struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
 

@@ -474,10 +474,10 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db", .top = 20, .sweep = NO_SWEEP };
 	const struct opt opts[] = {
-		{ 'r', "results", OPT_TEXT, &o.results, "R.db",
+		{ 'r', "results", OPT_READ, &o.results, "R.db",
 		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		{ 't', "trace", OPT_READ, &o.trace, "T.db",
 		  "take the measured times from this trace, instead of those"
 		  " stored with the run" },
 		{ 0, "sweep", OPT_U64, &o.sweep, "N", "compare points of this sweep, not runs; 0: of the last one" },

@@ -372,7 +372,7 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list keys = { NULL, 0 };
 	const char *path = NULL, *format = NULL;
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &path, "CONFIG",
+		{ 'c', "config", OPT_READ, &path, "CONFIG",
 		  "show the values of this machine, and where they are from" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },

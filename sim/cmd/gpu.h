@@ -15,19 +15,19 @@ struct gpu_options {
 
 /* Rows of an option table. */
 #define GPU_OPTIONS(o) \
-	{ 'c', "config", OPT_TEXT, &(o).config, "CONFIG", "the GPU, in YAML" }, \
+	{ 'c', "config", OPT_READ, &(o).config, "CONFIG", "the GPU, in YAML" }, \
 		{ 't', \
 		  "trace", \
-		  OPT_LIST, \
+		  OPT_READS, \
 		  &(o).traces, \
 		  "T.db", \
 		  "what was measured on it: trace databases that 'npusim trace" \
 		  " import' made; may be repeated" }, \
 		{ 's', "set", OPT_LIST, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \
-		{ 0, "rules", OPT_TEXT, &(o).rules, "FILE", "the table that makes ops of kernels" }, \
-		{ 0, "kernels", OPT_TEXT, &(o).kernels, "FILE", "the table of kernel templates" }, \
+		{ 0, "rules", OPT_READ, &(o).rules, "FILE", "the table that makes ops of kernels" }, \
+		{ 0, "kernels", OPT_READ, &(o).kernels, "FILE", "the table of kernel templates" }, \
 	{ \
-		0, "cases", OPT_TEXT, &(o).cases, "FILE", "how a benchmark rotates its operands" \
+		0, "cases", OPT_READ, &(o).cases, "FILE", "how a benchmark rotates its operands" \
 	}
 
 int gpu_options_check(const struct gpu_options *o, struct err *e);

@@ -180,8 +180,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .step_ppm = 100000, .seed = 1 };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
+		{ 't', "trace", OPT_READ, &o.trace, "T.db",
 		  "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
@@ -194,8 +194,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		  "event (default) or analytic, as for 'npusim run':"
 		  " the closed form answers some twenty times as fast, and misses what is smaller than it is off" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", "the table that makes ops of kernels" },
-		{ 'o', "output", OPT_TEXT, &o.results, "R.db",
+		{ 0, "rules", OPT_READ, &o.rules, "FILE", "the table that makes ops of kernels" },
+		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the design as a run in this results database, as"
 		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },

@@ -12,7 +12,7 @@ struct picture_to {
 
 /* Rows for the option table of a plot whose options are in struct picture_to *P. */
 #define PICTURE_OPTS(P) \
-	{ 'o', "output", OPT_TEXT, &(P)->to, "FILE", "the picture: .svg, .png or .pdf" }, \
+	{ 'o', "output", OPT_WRITE, &(P)->to, "FILE", "the picture: .svg, .png or .pdf" }, \
 	{ \
 		0, "script", OPT_FLAG, &(P)->script, NULL, \
 			"print the gnuplot script instead, for the kind of FILE or svg" \

@@ -143,7 +143,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db" };
 	const struct opt opts[] = {
-		{ 'r', "results", OPT_TEXT, &o.results, "R.db",
+		{ 'r', "results", OPT_READ, &o.results, "R.db",
 		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
 		PICTURE_OPTS(&o.plot),

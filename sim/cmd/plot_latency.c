@@ -67,13 +67,13 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .config = NULL };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
+		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",
 		  "the last working set; by default eight times the caches" },
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
-		{ 0, "beside", OPT_TEXT, &o.beside, "FILE",
+		{ 0, "beside", OPT_READ, &o.beside, "FILE",
 		  "a measured curve, at whose footprints the chase is simulated: validate/data/latency" },
 		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },

@@ -367,7 +367,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	const char *load = NULL;
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &a.config, "CONFIG", "the memory: a file of configs/dram" },
+		{ 'c', "config", OPT_READ, &a.config, "CONFIG", "the memory: a file of configs/dram" },
 		{ 'p', "pattern", OPT_TEXT, &a.pattern, "PATTERN",
 		  "seq (default), write, random, random=BYTES, stride=BYTES,"
 		  " mix=R:W, random-mix=R:W, copy, copy=BYTES, chase, chase-seq" },
@@ -384,7 +384,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		  "instead: streams of tiles, the tile path beside the command path" },
 		{ 'n', "bursts", OPT_U64, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
 		{ 's', "set", OPT_LIST, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
-		{ 0, "reference", OPT_TEXT, &a.reference, "FILE", "instead: every row of a file of measurements" },
+		{ 0, "reference", OPT_READ, &a.reference, "FILE", "instead: every row of a file of measurements" },
 		{ 0, "format", OPT_TEXT, &a.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

@@ -153,7 +153,7 @@ static int command(const struct probe_cmd *p, int argc, char **argv, struct str 
 {
 	struct options o = { .seed = 1 };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG", "the machine, in YAML" },
+		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",
@@ -163,7 +163,7 @@ static int command(const struct probe_cmd *p, int argc, char **argv, struct str 
 		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
-		{ 0, "beside", p->beside ? OPT_TEXT : OPT_END, &o.beside, "FILE",
+		{ 0, "beside", p->beside ? OPT_READ : OPT_END, &o.beside, "FILE",
 		  "measured values, for each of which the probe is run: validate/data" },
 		{ .type = OPT_END },
 	};

@@ -10,6 +10,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/version.h"
+#include "sim/ui/outfile.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
 #define PAGE_MEMORY ((size_t)4 << 30) /* beyond that a database is damaged or hostile */
@@ -226,7 +227,7 @@ static int report(const struct options *o, const struct opt_list *files, struct 
 		default_title(files, &title);
 	rc = data(o, files, &json, e);
 	if (rc == 0 && (rc = page(str_c(&title), &json, &html, e)) == 0)
-		rc = cmd_write(o->to, &html, e);
+		rc = outfile_write(o->to, &html, e);
 	str_free(&json);
 	str_free(&title);
 	str_free(&html);
@@ -252,7 +253,7 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { NULL, NULL, { NULL, 0 }, { NULL, 0 } };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.to, "FILE", "the page: one HTML file, to open in any browser" },
+		{ 'o', "output", OPT_WRITE, &o.to, "FILE", "the page: one HTML file, to open in any browser" },
 		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "its heading; the names of the files by default" },
 		{ 0, "run", OPT_LIST, &o.runs, "N", "show this run; may be repeated" },
 		{ 0, "sweep", OPT_LIST, &o.sweeps, "N", "show this sweep; may be repeated" },

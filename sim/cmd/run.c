@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sim/timeline/timeline.h"
+#include "sim/ui/outfile.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
@@ -95,7 +96,7 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 	int rc;
 
 	map_dump(s, m, &text);
-	rc = cmd_write(path, &text, e);
+	rc = outfile_write(path, &text, e);
 	str_free(&text);
 	return rc;
 }
@@ -175,10 +176,10 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
 	const struct opt opts[] = {
-		{ 'c', "config", OPT_TEXT, &o.config, "CONFIG",
+		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "T.db",
+		{ 't', "trace", OPT_READ, &o.trace, "T.db",
 		  "the workload: a trace database that 'npusim trace import' made, or a"
 		  " profile or replay that it reads" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME",
@@ -195,16 +196,16 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " independent, and P is top-k over the number of experts" },
 		{ 0, "seed", OPT_U64, &o.seed, "N",
 		  "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
-		{ 0, "program", OPT_TEXT, &o.program, "FILE",
+		{ 0, "program", OPT_WRITE, &o.program, "FILE",
 		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
-		{ 0, "timeline", OPT_TEXT, &o.timeline, "FILE.json",
+		{ 0, "timeline", OPT_WRITE, &o.timeline, "FILE.json",
 		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
 		  " the measured kernels beside it" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
@@ -212,7 +213,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
 		{ 0, "ops", OPT_U64, &o.top, "N",
 		  "list the N ops that take longest; 10 by default (json and csv have all)" },
-		{ 'o', "output", OPT_TEXT, &o.results, "R.db",
+		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the run in this results database, for 'npusim compare'" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },
 		{ .type = OPT_END },

@@ -353,10 +353,10 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 'j', "jobs", OPT_U64, &o.jobs, "N",
 		  "workers; as many as there are processors by default. Rows do not depend"
 		  " on it" },
-		{ 'o', "output", OPT_TEXT, &o.results, "R.db",
+		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the points in this results database as they are done; the"
 		  " same command goes on where it was stopped" },
-		{ 't', "trace", OPT_TEXT, &o.trace, "FILE",
+		{ 't', "trace", OPT_READ, &o.trace, "FILE",
 		  "the workload, instead of the one the sweep names: a trace database"
 		  " or a profile" },
 		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "check every point and list them; run none" },
@@ -484,7 +484,7 @@ int cmd_merge(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 0, "mixed-builds", OPT_FLAG, &mixed, NULL, "also where different builds made points of one sweep" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END },
+		{ .type = OPT_END, .arg = OPT_ARGS_INTO },
 	};
 	const struct opt_cmd cmd = { "npusim merge OUT.db SHARD.db... [--mixed-builds]",
 		                     "Joins results databases: the shards of a sweep that several machines ran become "

@@ -272,7 +272,7 @@ int cmd_trace_diff(int argc, char **argv, struct str *out, struct err *e)
 		{ 'n', "top", OPT_U64, &o.n, "N", "the N kernels that lose most time; all of them by default" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, in both" },
 		{ 0, "range-b", OPT_TEXT, &o.range_b, "NAME", "another one in B" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_FAMILIES_HELP },
+		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_FAMILIES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
 		{ .type = OPT_END },
 	};

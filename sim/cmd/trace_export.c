@@ -373,7 +373,7 @@ int cmd_trace_export(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { NULL, NULL };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.to, "FILE",
+		{ 'o', "output", OPT_WRITE, &o.to, "FILE",
 		  "what to write: .json is a timeline in Chrome's format, .csv a row a"
 		  " launch" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },

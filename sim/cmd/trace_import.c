@@ -192,7 +192,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .from = "auto", .wall = PS_NEVER };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.db, "T.db",
+		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
 		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay",
 		  "what the files are: auto (default: by their content), kineto"

@@ -338,7 +338,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
 		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
-		{ 0, "rules", OPT_TEXT, &o.rules, "FILE", CMD_RULES_HELP },
+		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
 		{ .type = OPT_END },

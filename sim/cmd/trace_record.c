@@ -104,6 +104,7 @@ static int run_command(struct run *r, char **argv, struct err *e)
 		close(report[0]);
 		sigaction(SIGINT, &interrupt, NULL);
 		sigaction(SIGQUIT, &quit, NULL);
+		signal(SIGXFSZ, SIG_DFL); /* main ignores it; the program has not asked for that */
 		become(r, argv, report[1]);
 	}
 	close(report[1]);
@@ -271,14 +272,14 @@ int cmd_trace_record(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { 0 };
 	const struct opt opts[] = {
-		{ 'o', "output", OPT_TEXT, &o.db, "T.db",
+		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
-		{ 0, "library", OPT_TEXT, &o.library, "FILE",
+		{ 0, "library", OPT_READ, &o.library, "FILE",
 		  "the capture library; by default " LIBRARY " beside this program,"
 		  " or where it was installed" },
 		{ 0, "redact", OPT_FLAG, &o.redact, NULL, CMD_REDACT_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END },
+		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {
 		"npusim trace record -o T.db -- COMMAND [ARGUMENT]...",

@@ -7,6 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
+#include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
 #include "validate/score/score.h"
 
@@ -300,7 +301,7 @@ static int store(const struct gpu_inputs *l, const struct options *o, struct err
 	acc.all = all[0];
 	acc.n = (size_t)n;
 	accuracy_write(&acc, &text);
-	rc = cmd_write(o->output, &text, e);
+	rc = outfile_write(o->output, &text, e);
 out:
 	str_free(&text);
 	arena_free(a);
@@ -352,12 +353,12 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20, .profile = { .steps = 1 } };
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
-		{ 0, "table", OPT_LIST, &o.gpu.tables, "FILE",
+		{ 0, "table", OPT_READS, &o.gpu.tables, "FILE",
 		  "kernel times that others published, CSV: products or decode attention by shape; may be repeated. "
 		  "Which"
 		  " kernels ran is not told: launches are the library's for this device" },
 		{ 0, "rows", OPT_TEXT, &o.gpu.table.gpu, "GPU", "of a table, only rows whose column 'gpu' is that" },
-		{ 0, "profile", OPT_TEXT, &o.profile.path, "FILE",
+		{ 0, "profile", OPT_READ, &o.profile.path, "FILE",
 		  "a summary of nsys stats, measured on this device, of the work in the trace (-t, of any device):"
 		  " kernels by family, the trace's ops as a library here would launch them" },
 		{ 0, "steps", OPT_U64, &o.profile.steps, "N", "steps in the profile; 1 by default" },
@@ -373,7 +374,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
 		  "exit 1 when the mean absolute error, with --profile the error of the sum, is larger: '5 %'" },
-		{ 'o', "output", OPT_TEXT, &o.output, "FILE",
+		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the samples" },

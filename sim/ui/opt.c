@@ -100,9 +100,12 @@ static int set(const struct opt *o, const char *shown, const char *value, struct
 		*(bool *)o->to = true;
 		return 0;
 	case OPT_TEXT:
+	case OPT_READ:
+	case OPT_WRITE:
 		*(const char **)o->to = value;
 		return 0;
 	case OPT_LIST:
+	case OPT_READS:
 		return list_add(o->to, value, e);
 	default:
 		return set_number(o, shown, value, e);
@@ -190,7 +193,9 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 		if (rc)
 			return rc;
 	}
-	return check_count(cmd, args, had, e);
+	if (check_count(cmd, args, had, e) < 0)
+		return -1;
+	return opt_check_files(cmd, args->v + had, args->n - had, e);
 }
 
 /* --- help -------------------------------------------------------------------------------------------------- */
@@ -238,7 +243,8 @@ static void left_column(const struct opt *o, struct str *out)
 	else
 		str_addf(out, "      --%s", o->name);
 	if (o->type != OPT_FLAG)
-		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE", o->type == OPT_LIST ? "..." : "");
+		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE",
+		         o->type == OPT_LIST || o->type == OPT_READS ? "..." : "");
 }
 
 static void help_row(const struct opt *o, size_t width, struct str *out)

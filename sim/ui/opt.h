@@ -8,7 +8,8 @@
 #include "sim/base/err.h"
 #include "sim/base/str.h"
 
-enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS };
+/* Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, OPT_WRITE is an output. */
+enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS, OPT_READ, OPT_READS, OPT_WRITE };
 
 struct opt_list {
 	const char **v;
@@ -25,19 +26,29 @@ struct opt {
 	const char *help;
 };
 
+/* What the arguments are, said by the last row of a table: files that are read, unless it says otherwise. */
+#define OPT_ARGS_READ  NULL
+#define OPT_ARGS_WORDS "words"          /* no files of ours */
+#define OPT_ARGS_INTO  "into the first" /* the first is written, of all others */
+
 struct opt_cmd {
 	const char *usage;      /* "npusim run -c CONFIG -t T.db [options]" */
 	const char *about;      /* what it does and when to use it: sentences */
 	const char *examples;   /* lines a newcomer can type; may be NULL */
-	const struct opt *opts; /* ends with {.type = OPT_END} */
+	const struct opt *opts; /* ends with {.type = OPT_END}, or with .arg = one of the three below */
 	int min_args, max_args; /* positional; max -1: any */
 };
 
 /* As main gets them: argv[0] names the command and is skipped. Fills the destinations; positional arguments are
  * appended to args, in any order with options. "--" ends options; "--name=value", "-cVALUE" and "-vq" work.
- * Unknown options name the nearest. Returns 0, -1 on error (ERR_USAGE), 1 when --help or -h was asked for. */
+ * Unknown options name the nearest, and no file may be both an input and an output, or an output twice
+ * (opt_check_files). Returns 0, -1 on error (ERR_USAGE), 1 when --help or -h was asked for. */
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e);
 void opt_help(const struct opt_cmd *cmd, struct str *out);
+
+/* After the words are in their places: every output against every input and every other output, whatever their paths
+ * (newfile_same). `args` are the n arguments. */
+int opt_check_files(const struct opt_cmd *cmd, const char *const *args, int n, struct err *e);
 
 /* The command as a subsection of a manual page, in man(7) macros. Text from elsewhere goes there by opt_roff, which
  * escapes what roff would take for its own. */

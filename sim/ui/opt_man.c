@@ -64,7 +64,7 @@ static void option(const struct opt *o, struct str *out)
 	if (o->type != OPT_FLAG) {
 		str_add(out, " \\fI");
 		opt_roff(o->arg ? o->arg : "VALUE", out);
-		str_addf(out, "\\fR%s", o->type == OPT_LIST ? "..." : "");
+		str_addf(out, "\\fR%s", o->type == OPT_LIST || o->type == OPT_READS ? "..." : "");
 	}
 	str_addc(out, '\n');
 	paragraph(o->help, out);

@@ -1,33 +1,30 @@
-#define _POSIX_C_SOURCE 200809L /* fchmod, mkstemp */
+#define _POSIX_C_SOURCE 200809L /* fdopen */
 #include "sim/ui/outfile.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK (1 << 20)
 
+static int cannot(const struct outfile *o, struct err *e)
+{
+	return err_sys(e, ERR_IO, errno, "cannot write '%s'", o->path);
+}
+
 int outfile_open(struct outfile *o, const char *path, struct err *e)
 {
-	const mode_t mask = umask(0);
 	int fd;
 
-	umask(mask);
-	*o = (struct outfile){ .path = path, .made = STR_INIT, .text = STR_INIT };
-	str_addf(&o->made, "%s.XXXXXX", path);
-	if (o->made.failed)
-		return err_nomem(e, "for a file's name");
-	if ((fd = mkstemp(o->made.p)) >= 0 && fchmod(fd, 0666 & ~mask) == 0 && (o->f = fdopen(fd, "w")))
+	*o = (struct outfile){ .path = path, .text = STR_INIT };
+	if (newfile_open(&o->to, path, e) < 0)
+		return -1;
+	if ((fd = dup(o->to.fd)) >= 0 && (o->f = fdopen(fd, "w")))
 		return 0;
-	err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
-	if (fd >= 0) {
+	cannot(o, e);
+	if (fd >= 0)
 		close(fd);
-		unlink(o->made.p);
-	}
-	str_free(&o->made);
-	return -1;
+	return newfile_close(&o->to, -1, e);
 }
 
 static int write_out(struct outfile *o, struct err *e)
@@ -35,7 +32,7 @@ static int write_out(struct outfile *o, struct err *e)
 	if (o->text.failed)
 		return err_set(e, ERR_NOMEM, "no memory for '%s'", o->path);
 	if (fwrite(str_c(&o->text), 1, o->text.len, o->f) != o->text.len)
-		return err_sys(e, ERR_IO, errno, "cannot write '%s'", o->path);
+		return cannot(o, e);
 	str_clear(&o->text);
 	return 0;
 }
@@ -52,13 +49,20 @@ int outfile_close(struct outfile *o, int rc, struct err *e)
 	if (rc == 0)
 		rc = write_out(o, e);
 	if (fclose(o->f) != 0 && rc == 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->path);
-	if (rc == 0 && rename(str_c(&o->made), o->path) != 0)
-		rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", o->path);
-	if (rc < 0)
-		unlink(str_c(&o->made));
+		rc = cannot(o, e);
+	rc = newfile_close(&o->to, rc, e);
 	o->f = NULL;
-	str_free(&o->made);
 	str_free(&o->text);
 	return rc;
+}
+
+int outfile_write(const char *path, const struct str *text, struct err *e)
+{
+	struct outfile o;
+
+	if (outfile_open(&o, path, e) < 0)
+		return -1;
+	str_addn(&o.text, str_c(text), text->len);
+	o.text.failed |= text->failed;
+	return outfile_close(&o, 0, e);
 }

@@ -1,4 +1,4 @@
-/* outfile.h - a file that is there whole or not at all: written beside its name, which it takes when it is closed.
+/* outfile.h - text into a file that is there whole or not at all (newfile.h): the way out of all that commands write.
  *
  * Text comes together in `text` and goes out in pieces, so memory does not grow with the file. A full disk is one error,
  * what was there before stays, and nothing is left beside it. */
@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 #include "sim/base/err.h"
+#include "sim/base/newfile.h"
 #include "sim/base/str.h"
 
 struct outfile {
 	FILE *f;
-	struct str made, text; /* its name until then; what is to be written */
+	struct newfile to;
+	struct str text; /* what is to be written */
 	const char *path;
 };
 
@@ -21,5 +23,7 @@ int outfile_open(struct outfile *o, const char *path, struct err *e); /* `path` 
 int outfile_flush(struct outfile *o, struct err *e);
 /* rc < 0: something went wrong, and the file is dropped; returns -1 then. One never opened, or all zero, is fine. */
 int outfile_close(struct outfile *o, int rc, struct err *e);
+/* A whole text at once. */
+int outfile_write(const char *path, const struct str *text, struct err *e);
 
 #endif

@@ -1,14 +1,16 @@
 /* nsys_file.c - opening a foreign SQLite file so that nothing happens to it, and asking it for what it may not have. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#define _POSIX_C_SOURCE 200809L /* fstatvfs */
 #include "traces/read/nsys_int.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "sim/base/str.h"
+#include "sim/base/temp.h"
 #include "traces/read/nsys.h"
 
 #define NAME_MAX_BYTES (1 << 20)
@@ -16,6 +18,7 @@
 #define MAGIC          "SQLite format 3"  /* with its zero */
 #define ID_BITS        40                 /* of a correlation id; CUPTI's have 32 */
 #define PROCESSES_MAX  (1u << 20)
+#define SPOOL_KEEP     (UINT64_C(1) << 30) /* of a disk is left to others; a sixteenth of a small one */
 
 static int fail(struct nsys *n, struct err *e)
 {
@@ -29,53 +32,6 @@ static int fail(struct nsys *n, struct err *e)
 }
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
-
-static int spool_all(struct input *in, int fd, const char *path, struct err *e)
-{
-	unsigned char *buf = malloc(INPUT_CHUNK);
-	long n = -1;
-
-	if (!buf)
-		return err_nomem(e, NULL);
-	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0) {
-		for (long at = 0; at < n;) {
-			ssize_t k = write(fd, buf + at, (size_t)(n - at));
-
-			if (k < 0 && errno != EINTR) {
-				n = err_set(e, ERR_IO, "cannot unpack '%s' into '%s': %s", input_name(in), path,
-				            strerror(errno));
-				goto out;
-			}
-			at += k > 0 ? k : 0;
-		}
-	}
-out:
-	free(buf);
-	return n < 0 ? -1 : 0;
-}
-
-/* SQLite reads from files only. */
-static int unpack(struct nsys *n, struct input *in, struct err *e)
-{
-	const char *folder = getenv("TMPDIR");
-	struct str path = STR_INIT;
-	int fd = -1, rc = -1;
-
-	str_addf(&path, "%s/npusim-nsys-XXXXXX", folder && *folder ? folder : "/tmp");
-	if (path.failed || path.len >= sizeof n->spool)
-		err_set(e, ERR_IO, "cannot unpack '%s': the path of TMPDIR is too long", n->file);
-	else if ((fd = mkstemp(strcpy(n->spool, str_c(&path)))) < 0) {
-		err_set(e, ERR_IO, "cannot make a temporary file '%s': %s", str_c(&path), strerror(errno));
-		n->spool[0] = '\0';
-	} else {
-		input_rewind(in);
-		rc = spool_all(in, fd, n->spool, e);
-	}
-	if (fd >= 0)
-		close(fd);
-	str_free(&path);
-	return rc;
-}
 
 /* As a file that does not change: no lock, no journal and no shared memory beside it. */
 static int open_immutable(struct nsys *n, const char *path, struct err *e)
@@ -108,6 +64,93 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 	return 0;
 }
 
+static const char *spool_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+bool nsys_room(uint64_t size, uint64_t left)
+{
+	const uint64_t keep = size / 16 < SPOOL_KEEP ? size / 16 : SPOOL_KEEP;
+
+	return left > keep + INPUT_CHUNK;
+}
+
+/* A few MiB of zeros unpack to GBs: it is said before there is no room for anybody else. */
+static int check_room(struct input *in, int fd, uint64_t unpacked, struct err *e)
+{
+	struct statvfs fs;
+	uint64_t left;
+
+	if (fstatvfs(fd, &fs) != 0 || fs.f_frsize == 0)
+		return 0;
+	left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (nsys_room((uint64_t)fs.f_blocks * fs.f_frsize, left))
+		return 0;
+	return err_set(
+		e, ERR_IO,
+		"'%s' unpacks to more than %llu MB, of which SQLite needs a file, and '%s' has only %llu MB left:"
+		" name a folder with room in TMPDIR",
+		input_name(in), (unsigned long long)(unpacked / 1000000), spool_folder(),
+		(unsigned long long)(left / 1000000));
+}
+
+static int spool_all(struct input *in, int fd, struct err *e)
+{
+	unsigned char *buf = malloc(INPUT_CHUNK);
+	uint64_t total = 0;
+	long n = -1;
+
+	if (!buf)
+		return err_nomem(e, NULL);
+	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0) {
+		if (check_room(in, fd, total, e) < 0) {
+			n = -1;
+			break;
+		}
+		for (long at = 0; at < n;) {
+			ssize_t k = write(fd, buf + at, (size_t)(n - at));
+
+			if (k < 0 && errno != EINTR) {
+				n = err_sys(e, ERR_IO, errno, "cannot unpack '%s' into the folder '%s'", input_name(in),
+				            spool_folder());
+				goto out;
+			}
+			at += k > 0 ? k : 0;
+		}
+		total += (uint64_t)n;
+	}
+out:
+	free(buf);
+	return n < 0 ? -1 : 0;
+}
+
+/* SQLite reads from files only, and asks for their names. It has one only while it is opened. */
+static int unpack(struct nsys *n, struct input *in, struct err *e)
+{
+	struct str stem = STR_INIT;
+	struct temp t = TEMP_INIT;
+	int why, rc = -1;
+
+	str_addf(&stem, "%s/npusim-nsys", spool_folder());
+	why = stem.failed ? -ENOMEM : temp_open(&t, str_c(&stem), false);
+	if (why < 0) {
+		err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, spool_folder());
+	} else {
+		input_rewind(in);
+		rc = spool_all(in, t.fd, e);
+	}
+	if (rc == 0 && (why = temp_link(&t)) < 0)
+		rc = err_sys(e, ERR_IO, -why, "cannot unpack '%s' into the folder '%s'", n->file, spool_folder());
+	if (rc == 0)
+		rc = open_immutable(n, str_c(&t.name), e);
+	temp_free(&t); /* SQLite has it open */
+	str_free(&stem);
+	return rc;
+}
+
 bool nsys_is_bytes(const void *p, size_t n)
 {
 	return n >= sizeof MAGIC && memcmp(p, MAGIC, sizeof MAGIC) == 0;
@@ -129,14 +172,12 @@ int nsys_open(struct nsys *n, struct input *in, struct err *e)
 		               n->file);
 	if (input_is_file(in) && !input_zipped(in))
 		return open_immutable(n, n->file, e);
-	return unpack(n, in, e) < 0 ? -1 : open_immutable(n, n->spool, e);
+	return unpack(n, in, e);
 }
 
 void nsys_close(struct nsys *n)
 {
 	sqlite3_close(n->h);
-	if (n->spool[0])
-		unlink(n->spool);
 	idmap_free(&n->pids);
 }
 

@@ -12,7 +12,6 @@ struct sqlite3;
 struct nsys {
 	struct sqlite3 *h;
 	const char *file;
-	char spool[512]; /* the unpacked copy, removed again; empty: none */
 	struct tracedb *db;
 	bool by_process;   /* launches and calls say which process they are of */
 	struct idmap pids; /* processes met, and the number each goes under, from 1, in place of a pointer */
@@ -22,6 +21,8 @@ struct nsys {
 
 /* --- nsys_file.c: the export as a database ------------------------------------------------------------------- */
 int nsys_open(struct nsys *n, struct input *in, struct err *e);
+/* Whether a disk of `size` bytes with `left` of them free takes more of an unpacked export, and keeps some for others. */
+bool nsys_room(uint64_t size, uint64_t left);
 void nsys_close(struct nsys *n);
 int nsys_has_table(struct nsys *n, const char *table, struct err *e);                      /* 1, 0, -1 */
 int nsys_has_column(struct nsys *n, const char *table, const char *column, struct err *e); /* 1, 0, -1 */
