@@ -22,6 +22,8 @@ struct db {
 	sqlite3 *h;
 	char *path;
 	bool read_only;
+	bool still; /* it is read as a file that does not change, from `was` on */
+	struct stat was;
 	struct cached {
 		const char *sql;
 		sqlite3_stmt *stmt;
@@ -121,21 +123,33 @@ static int open_handle(struct db *d, const char *name, int flags)
 	return rc;
 }
 
-static bool wal_is_empty(const char *path)
+/* Bytes of a file beside it; -1: there is none. */
+static int64_t beside(const struct db *d, const char *suffix)
 {
 	struct str s = STR_INIT;
 	struct stat st;
-	bool empty;
+	int64_t size = -1;
 
-	str_addf(&s, "%s-wal", path);
-	empty = !s.failed && (stat(str_c(&s), &st) != 0 || st.st_size == 0);
+	str_addf(&s, "%s%s", d->path, suffix);
+	if (!s.failed && stat(str_c(&s), &st) == 0)
+		size = st.st_size;
 	str_free(&s);
-	return empty;
+	return size;
 }
 
-/* A WAL database in a folder that cannot be written has no place for its shared memory. While nothing waits in the
- * WAL it can be read as what it then is: a file that does not change. */
-static int open_immutable(struct db *d)
+/* Whether its header says that changes go to a WAL; also of a file that cannot be read, which then says why. */
+static bool is_wal(const struct db *d)
+{
+	unsigned char head[20];
+	FILE *f = fopen(d->path, "rb");
+	const bool wal = f && fread(head, 1, sizeof head, f) == sizeof head && head[18] == 2;
+
+	if (f)
+		fclose(f);
+	return wal;
+}
+
+static int open_as(struct db *d, const char *how)
 {
 	struct str uri = STR_INIT;
 	int rc = SQLITE_NOMEM;
@@ -147,13 +161,51 @@ static int open_immutable(struct db *d)
 		else
 			str_addc(&uri, *p);
 	}
-	str_add(&uri, "?immutable=1");
+	str_add(&uri, how);
 	if (!uri.failed) {
 		sqlite3_close(d->h);
 		d->h = NULL;
 		rc = open_handle(d, str_c(&uri), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 	}
 	str_free(&uri);
+	return rc;
+}
+
+/* SQLite makes a WAL and shared memory beside such a database for whoever reads it, and they stay behind, of a user whose
+ * files the owner may not write. While nothing waits in a WAL and nobody writes, it can be read as a file that does not
+ * change; it is looked at again after each statement. */
+static int open_still(struct db *d)
+{
+	d->still = stat(d->path, &d->was) == 0;
+	return open_as(d, "?immutable=1");
+}
+
+static bool is_changed(const struct db *d)
+{
+	struct stat st;
+
+	return d->still && (stat(d->path, &st) != 0 || st.st_ino != d->was.st_ino || st.st_size != d->was.st_size ||
+	                    st.st_mtim.tv_sec != d->was.st_mtim.tv_sec || st.st_mtim.tv_nsec != d->was.st_mtim.tv_nsec);
+}
+
+/* Reading leaves nothing behind: no file is made, of those that are there none is changed. */
+static int open_reading(struct db *d)
+{
+	const int64_t wal = beside(d, "-wal"), shm = beside(d, "-shm");
+	int rc;
+
+	if (!is_wal(d))
+		return open_handle(d, d->path, SQLITE_OPEN_READONLY);
+	if (wal < 0 || (wal == 0 && shm < 0))
+		return open_still(d);
+	if (shm <
+	    0) { /* a WAL that lost its shared memory: whoever may write the file brings it in, and closing cleans up */
+		rc = open_handle(d, d->path, SQLITE_OPEN_READWRITE);
+		return rc == SQLITE_OK ? sqlite3_exec(d->h, "PRAGMA query_only = ON", NULL, NULL, NULL) : rc;
+	}
+	rc = open_as(d, "?readonly_shm=1");
+	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) && wal == 0)
+		rc = open_still(d);
 	return rc;
 }
 
@@ -168,9 +220,7 @@ static int open_file(struct db *d, struct err *e)
 	} else if (strcmp(d->path, ":memory:") != 0 && (d->read_only || errno != ENOENT)) {
 		return err_sys(e, ERR_IO, errno, "cannot open '%s'", d->path);
 	}
-	rc = open_handle(d, d->path, d->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-	if (d->read_only && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) && wal_is_empty(d->path))
-		rc = open_immutable(d);
+	rc = d->read_only ? open_reading(d) : open_handle(d, d->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
 		return fail(d, rc, "open", e);
 	if (!d->read_only && sqlite3_db_readonly(d->h, "main") == 1) /* SQLite falls back to this silently */
@@ -451,7 +501,9 @@ int db_step(struct db *d, sqlite3_stmt *s, struct err *e)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	if (rc != SQLITE_DONE)
+	if (is_changed(d)) /* then rows, or the failure, may be of a file half written */
+		rc = err_set(e, ERR_IO, "'%s' was written to while it was read: try again", d->path);
+	else if (rc != SQLITE_DONE)
 		fail(d, code_of(d), doing_stmt(s), e);
 	sqlite3_reset(s);
 	return rc == SQLITE_DONE ? 0 : -1;

@@ -1,7 +1,8 @@
 /* db.h - SQLite with our errors: open and migrate, cached statements, transactions.
  *
  * WAL where the file system allows it, foreign keys on, a busy timeout of 10 s (two writers wait for each other),
- * the schema's version in user_version. A file that is not a database, is read-only, or was written by a newer
+ * the schema's version in user_version. Opened for reading, a file and its folder stay as they are: nothing is made
+ * beside it, also for a user who may write there. A file that is not a database, is read-only, or was written by a newer
  * build is a clear ERR_IO; nothing stored is touched by a failed open. Every SQLite error becomes one err line
  * with the path. A handle must not be used by two threads at once, nor on the other side of a fork. Binding to a place that the statement does
  * not have is a bug and aborts. */

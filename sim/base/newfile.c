@@ -14,8 +14,8 @@
 
 static int refused(const char *path, int errnum, struct err *e)
 {
-	return errnum == ENOMEM ? err_nomem(e, "for a file's name") :
-	                          err_sys(e, ERR_IO, errnum, "cannot write '%s'", path);
+	return errnum == ENOMEM ? err_nomem(e, "for a file's name")
+	                        : err_sys(e, ERR_IO, errnum, "cannot write '%s'", path);
 }
 
 /* --- where it leads ---------------------------------------------------------------------------------------- */

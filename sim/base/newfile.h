@@ -10,9 +10,9 @@
 #include "sim/base/temp.h"
 
 struct newfile {
-	int fd;          /* to write to; what it is may not be sought in */
+	int fd;           /* to write to; what it is may not be sought in */
 	const char *path; /* as it was given; must live as long */
-	bool direct;     /* there is nothing to rename */
+	bool direct;      /* there is nothing to rename */
 	struct temp temp;
 	struct str to; /* where the path leads */
 };

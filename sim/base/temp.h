@@ -12,7 +12,7 @@
 #include "sim/base/str.h"
 
 struct temp {
-	int fd; /* for reading and writing; -1: none */
+	int fd;                /* for reading and writing; -1: none */
 	struct str stem, name; /* the name is empty as long as it has none */
 };
 #define TEMP_INIT \

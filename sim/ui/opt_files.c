@@ -76,7 +76,8 @@ static int against(void *arg, const struct named *f, struct err *e)
 	if (f->shown)
 		snprintf(by, sizeof by, ", by '--%s'", f->shown);
 	if (f->written)
-		return err_set(e, ERR_USAGE, "'%s' would be written twice, once as '%s'%s: give each output a name of its own",
+		return err_set(e, ERR_USAGE,
+		               "'%s' would be written twice, once as '%s'%s: give each output a name of its own",
 		               o->is.path, f->path, by);
 	return err_set(e, ERR_USAGE, "'%s' would be written over '%s', which is read%s: give the output another name",
 	               o->is.path, f->path, by);

@@ -64,5 +64,5 @@ limit "$NPUSIM" trace export "$TMP/t.db" -o "$TMP/a.json"
 limit "$NPUSIM" report "$TMP/r.db" -o "$TMP/a.html"
 limit "$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --program "$TMP/a.txt"
 cat "$TMP"/a.csv "$TMP"/a.json "$TMP"/a.html "$TMP"/a.txt
-rm -f "$TMP"/*-shm "$TMP"/*-wal "$TMP/null"
+rm -f "$TMP/null"
 ls "$TMP"

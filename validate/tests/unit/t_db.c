@@ -86,6 +86,74 @@ TEST(an_absent_file_is_made_and_migrated)
 	db_free(d);
 }
 
+static bool is_there(const char *path, const char *suffix)
+{
+	char name[420];
+	struct stat st;
+
+	snprintf(name, sizeof name, "%s%s", path, suffix);
+	return stat(name, &st) == 0;
+}
+
+TEST(reading_leaves_nothing_beside_the_file)
+{
+	char path[400];
+	struct db *d;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	CHECK(!is_there(path, "-shm") && !is_there(path, "-wal"));
+	db_free(d);
+	CHECK(!is_there(path, "-shm") && !is_there(path, "-wal"));
+}
+
+/* A writer that was killed leaves a WAL and shared memory. They are read, and stay as they are. */
+TEST(what_waits_in_the_wal_of_a_killed_writer_is_read)
+{
+	char path[400], name[420];
+	struct err e = ERR_INIT;
+	pid_t child;
+	struct db *d;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	if ((child = fork()) == 0) {
+		d = open_ok(path, DB_WRITE, 2);
+		CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('late')", &e), e);
+		_exit(0);
+	}
+	CHECK(waitpid(child, NULL, 0) == child);
+	for (int lost = 0; lost < 2; lost++) { /* also when the shared memory was not kept */
+		CHECK(is_there(path, "-wal") && is_there(path, "-shm") == !lost);
+		d = open_ok(path, DB_READ, 2);
+		CHECK_U64(query(d, "SELECT count(*) FROM t"), 2);
+		db_free(d);
+		CHECK(is_there(path, "-shm") == !lost);
+		snprintf(name, sizeof name, "%s-shm", path);
+		unlink(name);
+	}
+	CHECK(!is_there(path, "-wal")); /* brought in */
+	db_free(open_ok(path, DB_WRITE, 2));
+}
+
+TEST(a_file_that_is_written_while_it_is_read_is_no_result)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d, *w;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+	w = open_ok(path, DB_WRITE, 2);
+	CHECK_OK(db_exec(w, "INSERT INTO t (name) VALUES ('late')", &e), e);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1); /* it waits in the WAL */
+	db_free(w);
+	CHECK(db_run(d, db_stmt(d, "SELECT x FROM t", &e), &e) < 0);
+	CHECK_HAS(e.msg, "was written to while it was read");
+	db_free(d);
+}
+
 TEST(an_empty_file_is_made_a_database_for_writing_only)
 {
 	char path[400];
@@ -491,17 +559,20 @@ TEST(checkpoint_folds_everything_into_the_file)
 }
 
 SUITE(t_db,
-      T(an_absent_file_is_made_and_migrated) T(an_empty_file_is_made_a_database_for_writing_only) T(
-	      an_older_file_is_brought_up_to_date_once) T(a_newer_file_is_refused_and_not_touched)
-              T(another_kind_of_database_is_refused_and_not_touched) T(what_is_no_database_is_refused_and_not_touched) T(
-		      a_damaged_or_cut_file_is_refused) T(absent_files_and_folders_are_named_plainly)
-                      T(reading_never_writes) T(a_file_without_write_permission_is_refused_for_writing) T(
-			      a_finished_file_in_a_read_only_folder_can_be_read)
-                              T(a_full_disk_is_one_error_and_the_rest_stays) T(a_lock_held_by_another_is_waited_for) T(
-				      a_lock_that_stays_is_an_error) T(eight_processes_may_create_the_same_file_at_once)
-                                      T(a_failing_migration_leaves_the_version_before_it)
-                                              T(an_open_transaction_is_rolled_back_by_free) T(
-						      values_come_back_as_they_were_bound)
-                                                      T(a_statement_is_prepared_once_and_comes_reset_and_unbound) T(
-							      faults_in_sql_and_constraints_are_reported_with_the_path)
-                                                              T(checkpoint_folds_everything_into_the_file));
+      T(an_absent_file_is_made_and_migrated) T(reading_leaves_nothing_beside_the_file) T(
+	      what_waits_in_the_wal_of_a_killed_writer_is_read) T(a_file_that_is_written_while_it_is_read_is_no_result)
+              T(an_empty_file_is_made_a_database_for_writing_only) T(an_older_file_is_brought_up_to_date_once) T(
+		      a_newer_file_is_refused_and_not_touched) T(another_kind_of_database_is_refused_and_not_touched)
+                      T(what_is_no_database_is_refused_and_not_touched) T(a_damaged_or_cut_file_is_refused) T(
+			      absent_files_and_folders_are_named_plainly) T(reading_never_writes)
+                              T(a_file_without_write_permission_is_refused_for_writing) T(
+				      a_finished_file_in_a_read_only_folder_can_be_read)
+                                      T(a_full_disk_is_one_error_and_the_rest_stays) T(
+					      a_lock_held_by_another_is_waited_for) T(a_lock_that_stays_is_an_error)
+                                              T(eight_processes_may_create_the_same_file_at_once) T(
+						      a_failing_migration_leaves_the_version_before_it)
+                                                      T(an_open_transaction_is_rolled_back_by_free) T(
+							      values_come_back_as_they_were_bound)
+                                                              T(a_statement_is_prepared_once_and_comes_reset_and_unbound) T(
+								      faults_in_sql_and_constraints_are_reported_with_the_path)
+                                                                      T(checkpoint_folds_everything_into_the_file));
