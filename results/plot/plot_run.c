@@ -122,38 +122,38 @@ static int undate(int fd, const char *path, struct err *e)
 }
 
 /* What was drawn goes to its place. */
-static int put(int drawn, const char *path, struct err *e)
+static int put(int drawn, const struct newfile *n, struct err *e)
 {
-	struct newfile n;
 	char buf[65536];
 	off_t at = 0;
 	ssize_t k, w;
 	int rc = 0;
 
-	if (newfile_open(&n, path, e) < 0)
-		return -1;
 	while (rc == 0 && (k = pread(drawn, buf, sizeof buf, at)) != 0) {
-		if (k < 0 || (w = write(n.fd, buf, (size_t)k)) < 0)
-			rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", path);
+		if (k < 0 || (w = write(n->fd, buf, (size_t)k)) < 0)
+			rc = err_sys(e, ERR_IO, errno, "cannot write '%s'", n->path);
 		else
 			at += w;
 	}
 	if (rc == 0 && at == 0)
-		rc = err_set(e, ERR_IO, "gnuplot drew nothing into '%s'", path);
-	return newfile_close(&n, rc, e);
+		rc = err_set(e, ERR_IO, "gnuplot drew nothing into '%s'", n->path);
+	return rc;
 }
 
 int plot_draw(const struct plot *p, const char *path, struct err *e)
 {
 	struct str script = STR_INIT;
 	FILE *in = NULL, *said = NULL, *drawn = NULL;
+	struct newfile n;
 	char program[1024];
 	enum plot_format f;
+	bool opened = false;
 	int rc = -1;
 
 	if (plot_format_of(path, &f, e) < 0 || plot_script(p, f, &script, e) < 0 ||
-	    find(program, sizeof program, e) < 0)
+	    find(program, sizeof program, e) < 0 || newfile_open(&n, path, e) < 0)
 		goto out;
+	opened = true;
 	if (!(in = holding(&script)) || !(said = tmpfile()) || !(drawn = tmpfile())) {
 		err_set(e, ERR_IO, "no room for the script of '%s'", path);
 		goto out;
@@ -162,8 +162,10 @@ int plot_draw(const struct plot *p, const char *path, struct err *e)
 	if (rc == 0 && f == PLOT_PDF)
 		rc = undate(fileno(drawn), path, e);
 	if (rc == 0)
-		rc = put(fileno(drawn), path, e);
+		rc = put(fileno(drawn), &n, e);
 out:
+	if (opened)
+		rc = newfile_close(&n, rc, e);
 	if (drawn)
 		fclose(drawn);
 	if (in)

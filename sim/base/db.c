@@ -64,10 +64,43 @@ static const char *plain_reason(int code)
 	}
 }
 
+/* What another user's reading left beside it, with a build that did. */
+static bool is_locked_out(const struct db *d, struct str *by)
+{
+	static const char *const suffixes[] = { "-shm", "-wal" };
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		str_clear(by);
+		str_addf(by, "%s%s", d->path, suffixes[i]);
+		if (!by->failed && access(d->path, W_OK) == 0 && access(str_c(by), F_OK) == 0 &&
+		    access(str_c(by), W_OK) != 0)
+			return true;
+	}
+	return false;
+}
+
+static int fail_locked_out(const struct db *d, const char *doing, struct err *e)
+{
+	struct str by = STR_INIT;
+	int rc = 0;
+
+	if (is_locked_out(d, &by))
+		rc = err_set(
+			e, ERR_IO,
+			"cannot %s '%s': '%s' is of another user, left from reading; it may be removed while nobody"
+			" has the database open",
+			doing, d->path, str_c(&by));
+	str_free(&by);
+	return rc;
+}
+
 static int fail(struct db *d, int code, const char *doing, struct err *e)
 {
 	const char *why = plain_reason(code);
 
+	if (!d->read_only && ((code & 0xff) == SQLITE_READONLY || (code & 0xff) == SQLITE_CANTOPEN) &&
+	    fail_locked_out(d, doing, e) < 0)
+		return -1;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return err_set(e, ERR_NOMEM, "no memory for database '%s'", d->path);
 	return err_set(e, ERR_IO, "cannot %s '%s': %s", doing, d->path, why ? why : sqlite3_errmsg(d->h));

@@ -1,4 +1,5 @@
 /* t_nsys.c - the Nsight Systems reader on exports made here from SQL, one for each trap of real ones. */
+#include <dirent.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -177,6 +178,19 @@ static size_t slurp(const char *path, unsigned char *to, size_t cap)
 	return n;
 }
 
+/* Of what was unpacked. */
+static bool is_left(const char *folder)
+{
+	DIR *d = opendir(folder);
+	bool left = false;
+
+	CHECK(d);
+	for (const struct dirent *x; (x = readdir(d));)
+		left |= strncmp(x->d_name, "npusim-", 7) == 0;
+	closedir(d);
+	return left;
+}
+
 TEST(the_export_is_not_touched_and_may_be_gzipped)
 {
 	enum { CAP = 1 << 20 };
@@ -208,11 +222,13 @@ TEST(the_export_is_not_touched_and_may_be_gzipped)
 	CHECK_OK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &st, &bed.e), bed.e);
 	CHECK_U64(st.kernels, 3);
 	bed_close(&bed);
+	CHECK(!is_left(test_tmp()));
 	n = slurp(path, a, CAP);
 	CHECK(truncate(path, (off_t)(n / 2)) == 0);
 	bed_open(&bed, ":memory:", DB_WRITE);
 	CHECK(format_import(bed.db, FORMAT_NSYS, path, NULL, NULL, &st, &bed.e) == -1);
 	CHECK_HAS(bed.e.msg, "ends in the middle of its gzip stream");
+	CHECK(!is_left(test_tmp()));
 	bed_close(&bed);
 	free(sql);
 	free(a);
@@ -295,6 +311,14 @@ TEST(impossible_times_and_sizes_are_refused)
 	        "the name of a kernel is longer than 1 MiB");
 }
 
+TEST(an_unpacked_export_leaves_room_on_the_disk)
+{
+	const uint64_t gib = UINT64_C(1) << 30;
+
+	CHECK(nsys_room(100 * gib, 2 * gib) && !nsys_room(100 * gib, gib)); /* a GiB of a large disk is for others, */
+	CHECK(nsys_room(gib, gib / 8) && !nsys_room(gib, gib / 16));        /* a sixteenth of a small one */
+}
+
 TEST(a_name_that_is_no_utf8_is_mended)
 {
 	struct bed b;
@@ -371,6 +395,6 @@ SUITE(t_nsys,
               T(nothing_of_the_environment_is_copied) T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
                       T(an_export_with_few_columns_is_read) T(the_export_is_not_touched_and_may_be_gzipped)
                               T(a_damaged_or_wrong_file_is_refused) T(a_database_without_kernels_says_what_it_is)
-                                      T(impossible_times_and_sizes_are_refused) T(a_name_that_is_no_utf8_is_mended)
+                                      T(impossible_times_and_sizes_are_refused) T(an_unpacked_export_leaves_room_on_the_disk) T(a_name_that_is_no_utf8_is_mended)
                                               T(names_without_a_key_are_found_at_once_and_of_two_the_first)
                                                       T(every_one_of_many_processes_has_its_own_calls));
