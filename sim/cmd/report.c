@@ -240,10 +240,6 @@ static int check_options(const struct options *o, const struct opt_list *files, 
 {
 	if (!o->to)
 		return err_set(e, ERR_USAGE, "the page's file is missing: -o FILE.html");
-	for (int i = 0; i < files->n; i++)
-		if (strcmp(files->v[i], o->to) == 0)
-			return err_set(e, ERR_USAGE, "'%s' is what the report reads: it would be overwritten by -o",
-			               o->to);
 	if (files->n > 1 && o->runs.n + o->sweeps.n)
 		return err_set(e, ERR_USAGE, "--run and --sweep choose within one file; %d are given", files->n);
 	return 0;

@@ -22,7 +22,7 @@ try run -c configs/gpu/h200.yaml -t "$TMP/t.db" --range decode_step_1 --program 
 echo "my notes" >"$TMP/notes.txt"
 run -o "$TMP/notes.txt"
 cat "$TMP/notes.txt"
-run -o "$TMP/t.db"
+cp "$TMP/t.db" "$TMP/trace.db"; run -o "$TMP/trace.db"
 run -o "$TMP"
 run -o "$TMP/absent/r.db"
 run -o /dev/null

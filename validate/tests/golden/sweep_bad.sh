@@ -38,7 +38,7 @@ printf 'sweep: 1\nbase: %s\nrange: decode_step_9\n%s\n' $CONFIG "$good" >"$TMP/s
 printf 'sweep: 1\nbase: %s\nrange: decode_step_1\n%s\n' $CONFIG "$good" >"$TMP/s.yaml"
 for shard in 0/4 5/4 1 1/0 a/b 1/2x; do try sweep "$TMP/s.yaml" -t "$TMP/t.db" --shard $shard; done
 try sweep "$TMP/s.yaml" -t "$TMP/t.db" --max 1
-try sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/t.db"
+cp "$TMP/t.db" "$TMP/trace.db"; try sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/trace.db"
 try sweep "$TMP/s.yaml" -t "$TMP/t.db" -o "$TMP/absent/r.db"
 try merge "$TMP/r.db"
 try merge "$TMP/r.db" "$TMP/absent.db"

@@ -291,8 +291,67 @@ TEST(a_manual_page_escapes_what_roff_takes_for_its_own)
 	str_free(&s);
 }
 
-SUITE(t_opt, T(every_spelling_reaches_its_destination) T(nothing_given_leaves_the_defaults) T(a_list_grows_in_order)
-                     T(quantities_are_read_with_their_units) T(two_dashes_end_the_options_and_one_is_an_argument)
+static int files(const char *end, const char *line, struct err *e)
+{
+	static const char *in, *out, *more;
+	struct opt_list many = { NULL, 0 }, args = { NULL, 0 };
+	const struct opt table[] = { { 'i', "in", OPT_READ, &in, "FILE", "read" },
+		                     { 'm', "many", OPT_READS, &many, "FILE", "read" },
+		                     { 'n', "name", OPT_TEXT, &more, "NAME", "no file" },
+		                     { 'o', "out", OPT_WRITE, &out, "FILE", "written" },
+		                     { .type = OPT_END, .arg = end } };
+	const struct opt_cmd c = { "npusim x", NULL, NULL, table, 0, -1 };
+	char text[512], *argv[32] = { "x" };
+	int argc = 1, rc;
+
+	in = out = more = NULL;
+	*e = (struct err)ERR_INIT;
+	snprintf(text, sizeof text, "%s", line);
+	for (char *p = strtok(text, " "); p; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	rc = opt_parse(&c, argc, argv, &args, e);
+	opt_list_free(&many);
+	opt_list_free(&args);
+	return rc;
+}
+
+/* '@' is the path. */
+static void fill(char *line, size_t size, const char *with, const char *path)
+{
+	size_t n = 0;
+
+	for (; *with && n + 1 < size; with++)
+		n += (size_t)snprintf(line + n, size - n, *with == '@' ? "%s" : "%.1s", *with == '@' ? path : with);
+}
+
+TEST(no_file_is_both_read_and_written)
+{
+	static const char *const bad[] = { "-i @ -o @", "-m other -m @ -o @", "-o @ @", "-o @ other @" };
+	char path[400], line[900];
+	struct err e;
+	FILE *f = fopen(test_path(path, sizeof path, "a"), "w");
+
+	CHECK(f && fclose(f) == 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		fill(line, sizeof line, bad[i], path);
+		CHECK(files(OPT_ARGS_READ, line, &e) == -1 && e.kind == ERR_USAGE);
+		CHECK_HAS(e.msg, "would be written over");
+	}
+	snprintf(line, sizeof line, "-n %s -i other -o %s", path, path);
+	CHECK_OK(files(OPT_ARGS_READ, line, &e), e);
+	snprintf(line, sizeof line, "-o %s %s", path, path);
+	CHECK_OK(files(OPT_ARGS_WORDS, line, &e), e);
+	CHECK(files(OPT_ARGS_INTO, line, &e) == -1);
+	CHECK_HAS(e.msg, "would be written twice");
+	snprintf(line, sizeof line, "%s other %s", path, path);
+	CHECK(files(OPT_ARGS_INTO, line, &e) == -1);
+	snprintf(line, sizeof line, "%s other", path);
+	CHECK_OK(files(OPT_ARGS_INTO, line, &e), e);
+}
+
+SUITE(t_opt, T(no_file_is_both_read_and_written) T(every_spelling_reaches_its_destination) T(
+		     nothing_given_leaves_the_defaults) T(a_list_grows_in_order) T(quantities_are_read_with_their_units)
+                     T(two_dashes_end_the_options_and_one_is_an_argument)
                              T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
                                      T(faults_are_usage_errors_in_plain_words) T(too_few_arguments_show_the_usage)
                                              T(help_is_aligned_and_wrapped) T(a_very_long_option_gets_a_line_of_its_own)
