@@ -62,7 +62,7 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \ rules_names
            occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline map pages
 CONTRACT = memory
 MODEL    = run dram
