@@ -20,6 +20,7 @@ of() {
 	shift 2
 	root=$(cd "$(dirname "$bin")/../.." && pwd)
 	rm -f "$work/timeline"
+	ln -sfn "$side.dbs" "$work/dbs"
 	(cd "$root" && "$bin" "$@" 2>&1; echo "exit $?"; cat "$work/timeline" 2>/dev/null) |
 		sed "s|$work|WORK|g; s|$root|ROOT|g; $builds" >"$work/$side"
 }
@@ -38,10 +39,17 @@ compare() { # ARGUMENT...: of npusim
 
 old=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 new=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-dsocr=$work/dsocr.db llama=$work/llama.db operators=$work/operators.db
-"$old" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$dsocr" >/dev/null 2>&1
-"$old" trace import traces/h200/kineto_llama1b_b1_c256.json.gz -o "$llama" >/dev/null 2>&1
-"$old" trace import traces/h200/operators/*.json.gz -o "$operators" >/dev/null 2>&1
+# Each build reads what it imported itself, under one name: a schema may be newer.
+dsocr=$work/dbs/dsocr.db llama=$work/dbs/llama.db operators=$work/dbs/operators.db
+for side in old new; do
+	mkdir "$work/$side.dbs"
+	ln -sfn "$side.dbs" "$work/dbs"
+	bin=$old
+	[ $side = old ] || bin=$new
+	"$bin" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$dsocr" >/dev/null 2>&1
+	"$bin" trace import traces/h200/kineto_llama1b_b1_c256.json.gz -o "$llama" >/dev/null 2>&1
+	"$bin" trace import traces/h200/operators/*.json.gz -o "$operators" >/dev/null 2>&1
+done
 
 for trace in "$dsocr" "$llama"; do
 	for npu in dsocr edge; do
