@@ -61,9 +61,9 @@ CMD = cmd \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules shape work lower \ rules_names
-           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline map pages
+UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules rules_names shape work lower \
+           occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
 PROPERTY = memory run step analytic sweep gpu
