@@ -18,8 +18,11 @@ struct test {
 #define TEST(name) static void name(void)
 #define SUITE(suite, ...) \
 	extern const struct test suite##_tests[]; \
-	const struct test suite##_tests[] = { __VA_ARGS__{ NULL, NULL } }
-#define T(name) { #name, name },
+	const struct test suite##_tests[] = { __VA_ARGS__, { NULL, NULL } }
+#define T(name) \
+	{ \
+#name, name \
+	}
 
 _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 _Noreturn void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "not run: 5 files absent" */

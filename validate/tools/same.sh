@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 same=0 different=0
 
 # Which build it is, and that the error in configs/accuracy was found with another one.
-builds='/"build":/d; s|\\n *warning: that was found with another build[^\\"]*||; /^ *warning: that was found with another build/d'
+builds='/"build":/d; s|\\n *warning: that was found with another build[^\\"]*||; /^ *warning: that was found with another build/d; /^npusim: .* points.* workers/d'
 
 # of SIDE NPUSIM ARGUMENT...: what it prints, and its exit code, with what names a build or a folder taken out
 of() {

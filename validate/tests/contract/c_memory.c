@@ -375,11 +375,8 @@ TEST(statistics_have_a_name_a_help_and_count)
 	}
 }
 
-SUITE(c_memory, T(freeing_nothing_is_fine) T(a_half_built_block_leaves_nothing_behind)
-                        T(without_memory_make_says_so_wherever_it_runs_out)
-                                T(every_request_gets_one_reply_and_every_refusal_one_retry)
-                                        T(several_senders_are_all_served) T(the_same_requests_have_the_same_times)
-                                                T(after_reset_a_block_is_as_new_even_in_the_middle_of_things)
-                                                        T(explain_says_something_at_rest_and_at_work)
-                                                                T(asking_what_is_resident_changes_nothing)
-                                                                        T(statistics_have_a_name_a_help_and_count));
+SUITE(c_memory, T(freeing_nothing_is_fine), T(a_half_built_block_leaves_nothing_behind),
+      T(without_memory_make_says_so_wherever_it_runs_out), T(every_request_gets_one_reply_and_every_refusal_one_retry),
+      T(several_senders_are_all_served), T(the_same_requests_have_the_same_times),
+      T(after_reset_a_block_is_as_new_even_in_the_middle_of_things), T(explain_says_something_at_rest_and_at_work),
+      T(asking_what_is_resident_changes_nothing), T(statistics_have_a_name_a_help_and_count));

@@ -143,5 +143,5 @@ TEST(closed_forms_bound_the_command_path)
 	CHECK(r.mean_ns > 17 && r.mean_ns < 18.5); /* tCL + burst + 1, and a row every 32 bursts */
 }
 
-SUITE(m_dram, T(the_command_path_agrees_with_the_reference) T(the_tile_path_agrees_with_the_command_path)
-                      T(the_tile_path_agrees_while_single_banks_are_refreshed) T(closed_forms_bound_the_command_path));
+SUITE(m_dram, T(the_command_path_agrees_with_the_reference), T(the_tile_path_agrees_with_the_command_path),
+      T(the_tile_path_agrees_while_single_banks_are_refreshed), T(closed_forms_bound_the_command_path));

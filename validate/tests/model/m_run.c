@@ -195,12 +195,11 @@ TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_ste
 	bed_down(&b);
 }
 
-SUITE(m_run,
-      T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step)
-              T(a_tiny_product_costs_its_latencies_and_little_more) T(
-		      a_large_cold_product_runs_at_the_memorys_rate_less_refresh) T(a_warm_product_is_not_bound_by_dram)
-                      T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill)
-                              T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
-                                      T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
-                                              T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work)
-                                                      T(two_machines_in_one_process_do_not_disturb_each_other));
+SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step),
+      T(a_tiny_product_costs_its_latencies_and_little_more),
+      T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh), T(a_warm_product_is_not_bound_by_dram),
+      T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill),
+      T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
+      T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work),
+      T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work),
+      T(two_machines_in_one_process_do_not_disturb_each_other));

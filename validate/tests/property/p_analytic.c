@@ -205,8 +205,7 @@ TEST(more_of_any_resource_never_slows_the_closed_form)
 		more_is_never_slower(pairs[i][0], pairs[i][0], pairs[i][1]);
 }
 
-SUITE(p_analytic, T(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run)
-                          T(random_machines_are_within_five_percent_of_events_in_the_median)
-                                  T(the_traced_steps_are_within_five_percent_of_events)
-                                          T(the_same_closed_form_twice_is_the_same_to_the_picosecond)
-                                                  T(more_of_any_resource_never_slows_the_closed_form));
+SUITE(p_analytic, T(no_closed_form_is_under_its_roofline_and_ops_sum_to_the_run),
+      T(random_machines_are_within_five_percent_of_events_in_the_median),
+      T(the_traced_steps_are_within_five_percent_of_events),
+      T(the_same_closed_form_twice_is_the_same_to_the_picosecond), T(more_of_any_resource_never_slows_the_closed_form));

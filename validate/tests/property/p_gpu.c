@@ -206,5 +206,5 @@ TEST(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch)
 	}
 }
 
-SUITE(p_gpu,
-      T(no_launch_is_under_its_roofline_on_any_device) T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch));
+SUITE(p_gpu, T(no_launch_is_under_its_roofline_on_any_device),
+      T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch));

@@ -407,7 +407,7 @@ TEST(nothing_is_answered_before_its_bytes_can_be_there)
 	}
 }
 
-SUITE(p_memory, T(nothing_beats_the_peak_and_no_byte_is_lost) T(faster_is_never_slower_with_requests_at_the_same_times)
-                        T(faster_is_never_slower_by_half_a_percent_behind_a_window)
-                                T(bursts_moved_are_the_bursts_touched) T(bytes_are_conserved_from_the_cores_to_the_pins)
-                                        T(nothing_is_answered_before_its_bytes_can_be_there));
+SUITE(p_memory, T(nothing_beats_the_peak_and_no_byte_is_lost),
+      T(faster_is_never_slower_with_requests_at_the_same_times),
+      T(faster_is_never_slower_by_half_a_percent_behind_a_window), T(bursts_moved_are_the_bursts_touched),
+      T(bytes_are_conserved_from_the_cores_to_the_pins), T(nothing_is_answered_before_its_bytes_can_be_there));

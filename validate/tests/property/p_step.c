@@ -343,14 +343,10 @@ TEST(three_steps_read_the_same_weights_and_new_experts_only)
 	runbed_down(&b);
 }
 
-SUITE(p_step,
-      T(three_steps_read_the_same_weights_and_new_experts_only) T(
-	      a_gpus_work_holds_every_launch_with_its_geometry_and_all_the_bytes)
-              T(more_of_any_resource_never_slows_the_step) T(
-		      every_l2_policy_hash_and_partition_stays_above_the_roofline)
-                      T(a_kv_cache_that_must_fit_is_refused_where_it_does_not) T(more_bandwidth_never_slows_the_step)
-                              T(a_cold_step_reads_every_weight_and_the_old_cache_once)
-                                      T(a_small_l2_moves_the_copied_cache_out_and_in_again)
-                                              T(a_faster_unit_changes_its_own_ops)
-                                                      T(narrow_weights_move_fewer_bytes_and_take_less_time)
-                                                              T(all_experts_kept_cost_no_more_than_none_kept));
+SUITE(p_step, T(three_steps_read_the_same_weights_and_new_experts_only),
+      T(a_gpus_work_holds_every_launch_with_its_geometry_and_all_the_bytes),
+      T(more_of_any_resource_never_slows_the_step), T(every_l2_policy_hash_and_partition_stays_above_the_roofline),
+      T(a_kv_cache_that_must_fit_is_refused_where_it_does_not), T(more_bandwidth_never_slows_the_step),
+      T(a_cold_step_reads_every_weight_and_the_old_cache_once), T(a_small_l2_moves_the_copied_cache_out_and_in_again),
+      T(a_faster_unit_changes_its_own_ops), T(narrow_weights_move_fewer_bytes_and_take_less_time),
+      T(all_experts_kept_cost_no_more_than_none_kept));

@@ -653,16 +653,12 @@ TEST(shards_of_different_builds_mix_only_when_told)
 	res_free(into);
 }
 
-SUITE(p_sweep,
-      T(rows_do_not_depend_on_workers) T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing)
-              T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
-                      T(a_sweep_killed_from_outside_goes_on_and_ends_the_same)
-                              T(a_search_does_not_depend_on_workers_and_meets_no_point_twice)
-                                      T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same)
-                                              T(a_search_with_points_to_spare_ends_with_all_there_are) T(
-						      a_program_is_taken_again_only_where_nothing_in_it_changes)
-                                                      T(a_base_makes_the_machines_that_the_text_makes) T(
-							      points_that_cannot_be_built_are_rows_with_their_reason)
-                                                              T(a_worker_that_dies_costs_its_point) T(
-								      two_sweeps_into_one_file_wait_for_each_other)
-                                                                      T(shards_of_different_builds_mix_only_when_told));
+SUITE(p_sweep, T(rows_do_not_depend_on_workers), T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing),
+      T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same),
+      T(a_sweep_killed_from_outside_goes_on_and_ends_the_same),
+      T(a_search_does_not_depend_on_workers_and_meets_no_point_twice),
+      T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same),
+      T(a_search_with_points_to_spare_ends_with_all_there_are),
+      T(a_program_is_taken_again_only_where_nothing_in_it_changes), T(a_base_makes_the_machines_that_the_text_makes),
+      T(points_that_cannot_be_built_are_rows_with_their_reason), T(a_worker_that_dies_costs_its_point),
+      T(two_sweeps_into_one_file_wait_for_each_other), T(shards_of_different_builds_mix_only_when_told));

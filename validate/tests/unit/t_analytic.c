@@ -181,11 +181,10 @@ TEST(parts_of_chunks_count_their_own_bytes)
 	residency_free(r);
 }
 
-SUITE(t_analytic,
-      T(bookings_follow_each_other_and_fill_what_was_left_free) T(a_server_gives_only_what_is_free_between_two_moments)
-              T(any_bookings_take_the_moments_that_a_list_of_moments_would_give)
-                      T(a_server_with_more_gaps_than_it_remembers_never_books_a_moment_twice)
-                              T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not)
-                                      T(bytes_that_were_written_leave_dirty_and_only_once)
-                                              T(a_level_that_keeps_takes_what_fits_and_never_gives_it_up)
-                                                      T(parts_of_chunks_count_their_own_bytes));
+SUITE(t_analytic, T(bookings_follow_each_other_and_fill_what_was_left_free),
+      T(a_server_gives_only_what_is_free_between_two_moments),
+      T(any_bookings_take_the_moments_that_a_list_of_moments_would_give),
+      T(a_server_with_more_gaps_than_it_remembers_never_books_a_moment_twice),
+      T(what_comes_again_within_the_capacity_is_there_and_beyond_it_is_not),
+      T(bytes_that_were_written_leave_dirty_and_only_once), T(a_level_that_keeps_takes_what_fits_and_never_gives_it_up),
+      T(parts_of_chunks_count_their_own_bytes));

@@ -145,8 +145,7 @@ TEST(resetting_an_unused_arena_is_fine)
 	arena_free(a);
 }
 
-SUITE(t_arena, T(what_comes_is_zeroed_and_aligned_to_16_whatever_was_there_before) T(no_two_allocations_overlap)
-                       T(used_counts_16_byte_units_handed_out) T(the_limit_is_reached_exactly_and_not_passed)
-                               T(a_size_that_cannot_be_is_refused) T(a_reset_arena_reuses_its_blocks)
-                                       T(text_is_copied_and_ended) T(text_beyond_the_limit_is_null)
-                                               T(freeing_nothing_is_fine) T(resetting_an_unused_arena_is_fine));
+SUITE(t_arena, T(what_comes_is_zeroed_and_aligned_to_16_whatever_was_there_before), T(no_two_allocations_overlap),
+      T(used_counts_16_byte_units_handed_out), T(the_limit_is_reached_exactly_and_not_passed),
+      T(a_size_that_cannot_be_is_refused), T(a_reset_arena_reuses_its_blocks), T(text_is_copied_and_ended),
+      T(text_beyond_the_limit_is_null), T(freeing_nothing_is_fine), T(resetting_an_unused_arena_is_fine));

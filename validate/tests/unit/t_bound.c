@@ -355,12 +355,10 @@ TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 	CHECK(!counted_flops(&x, &v, &bits)); /* an idle tensor pipe says nothing of the cores */
 }
 
-SUITE(t_bound,
-      T(a_device_is_called_like_its_configuration_word_by_word) T(peaks_and_ridges_are_of_the_configuration)
-              T(another_cards_peaks_are_not_borrowed) T(peaks_can_be_given_and_those_not_given_are_unknown)
-                      T(classes_follow_the_rule_at_its_thresholds)
-                              T(counters_join_launches_of_name_and_geometry_in_order_and_come_round) T(
-				      counted_bytes_go_to_the_ops_of_their_launches)
-                                      T(profiled_launches_lend_their_counters_and_are_no_kernels) T(
-					      piece_by_piece_the_sums_are_those_of_the_whole)
-                                              T(tensor_instructions_without_their_operations_leave_the_flops_unknown));
+SUITE(t_bound, T(a_device_is_called_like_its_configuration_word_by_word), T(peaks_and_ridges_are_of_the_configuration),
+      T(another_cards_peaks_are_not_borrowed), T(peaks_can_be_given_and_those_not_given_are_unknown),
+      T(classes_follow_the_rule_at_its_thresholds),
+      T(counters_join_launches_of_name_and_geometry_in_order_and_come_round),
+      T(counted_bytes_go_to_the_ops_of_their_launches), T(profiled_launches_lend_their_counters_and_are_no_kernels),
+      T(piece_by_piece_the_sums_are_those_of_the_whole),
+      T(tensor_instructions_without_their_operations_leave_the_flops_unknown));

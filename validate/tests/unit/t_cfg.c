@@ -656,13 +656,11 @@ TEST(the_hash_follows_the_values_and_not_where_they_came_from)
 	cfg_free(cb);
 }
 
-SUITE(t_cfg,
-      T(numbers_with_units_are_read_exactly) T(what_is_no_number_is_refused_in_plain_words) T(
-	      numbers_are_written_in_the_shortest_exact_way) T(every_written_number_reads_back)
-              T(rules_say_what_they_want) T(defaults_are_applied_and_not_given) T(
-		      a_refused_value_is_told_by_key_and_changes_nothing) T(a_set_value_is_stored_given_and_sourced)
-                      T(rows_are_walked_in_order_with_value_range_and_raw) T(a_schema_with_a_fault_is_refused_whole)
-                              T(a_file_sets_values_and_their_sources) T(faults_in_a_file_are_placed_and_shown)
-                                      T(a_weak_section_yields_to_what_was_given) T(a_dump_is_grouped_by_section)
-                                              T(dump_and_load_is_identity_over_random_configurations)
-                                                      T(the_hash_follows_the_values_and_not_where_they_came_from));
+SUITE(t_cfg, T(numbers_with_units_are_read_exactly), T(what_is_no_number_is_refused_in_plain_words),
+      T(numbers_are_written_in_the_shortest_exact_way), T(every_written_number_reads_back), T(rules_say_what_they_want),
+      T(defaults_are_applied_and_not_given), T(a_refused_value_is_told_by_key_and_changes_nothing),
+      T(a_set_value_is_stored_given_and_sourced), T(rows_are_walked_in_order_with_value_range_and_raw),
+      T(a_schema_with_a_fault_is_refused_whole), T(a_file_sets_values_and_their_sources),
+      T(faults_in_a_file_are_placed_and_shown), T(a_weak_section_yields_to_what_was_given),
+      T(a_dump_is_grouped_by_section), T(dump_and_load_is_identity_over_random_configurations),
+      T(the_hash_follows_the_values_and_not_where_they_came_from));

@@ -270,8 +270,7 @@ TEST(groups_of_launches_are_classified_as_the_launches_are)
 	tracedb_free(db);
 }
 
-SUITE(t_classify, T(names_are_summed_and_come_longest_first_then_by_name) T(families_sum_over_names)
-                          T(a_name_of_two_families_is_split_between_them_and_shows_the_larger)
-                                  T(copies_and_sets_stand_apart_from_kernels) T(an_empty_selection_gives_empty_tables)
-                                          T(a_kernel_without_a_rule_has_a_short_name) T(many_names_keep_their_own_sums)
-                                                  T(groups_of_launches_are_classified_as_the_launches_are));
+SUITE(t_classify, T(names_are_summed_and_come_longest_first_then_by_name), T(families_sum_over_names),
+      T(a_name_of_two_families_is_split_between_them_and_shows_the_larger), T(copies_and_sets_stand_apart_from_kernels),
+      T(an_empty_selection_gives_empty_tables), T(a_kernel_without_a_rule_has_a_short_name),
+      T(many_names_keep_their_own_sums), T(groups_of_launches_are_classified_as_the_launches_are));

@@ -106,10 +106,8 @@ TEST(integer_helpers_hold_at_the_edges)
 	CHECK_U64(ps_min(3, PS_NEVER), 3);
 }
 
-SUITE(t_clock,
-      T(edges_of_a_period_that_is_whole_are_multiples_of_it) T(an_edge_is_never_late_and_less_than_one_picosecond_early)
-              T(a_billion_cycles_at_1980_mhz_do_not_drift) T(a_span_is_rounded_up)
-                      T(transfers_take_bytes_over_rate_rounded_up)
-                              T(transfers_agree_with_128_bit_arithmetic_on_both_sides_of_the_fast_path)
-                                      T(a_transfer_beyond_all_time_is_never) T(cycles_are_whole_and_rounded_up)
-                                              T(cycles_undo_a_span) T(integer_helpers_hold_at_the_edges));
+SUITE(t_clock, T(edges_of_a_period_that_is_whole_are_multiples_of_it),
+      T(an_edge_is_never_late_and_less_than_one_picosecond_early), T(a_billion_cycles_at_1980_mhz_do_not_drift),
+      T(a_span_is_rounded_up), T(transfers_take_bytes_over_rate_rounded_up),
+      T(transfers_agree_with_128_bit_arithmetic_on_both_sides_of_the_fast_path), T(a_transfer_beyond_all_time_is_never),
+      T(cycles_are_whole_and_rounded_up), T(cycles_undo_a_span), T(integer_helpers_hold_at_the_edges));

@@ -399,17 +399,13 @@ TEST(random_programs_end_account_for_all_their_time_and_repeat_exactly)
 	}
 }
 
-SUITE(t_cp,
-      T(one_tile_costs_dispatch_then_memory_then_math) T(
-	      a_program_without_commands_takes_no_time_before_and_after_one_with_some)
-              T(an_early_load_runs_while_the_dispatch_latency_does) T(
-		      double_buffering_overlaps_load_and_math_and_one_stage_does_not)
-                      T(a_dependent_waits_and_spans_sum_to_the_run) T(
-			      a_dependent_in_the_same_batch_starts_after_the_pipeline_only)
-                              T(the_host_holds_back_what_comes_after_its_decision) T(
-				      a_branch_on_the_device_lets_later_commands_be_dispatched)
-                                      T(a_refusing_memory_slows_but_loses_nothing) T(
-					      sram_is_given_in_program_order_so_a_full_one_does_not_lock_up)
-                                              T(a_command_larger_than_sram_is_a_stuck_machine_that_says_why) T(
-						      a_pinned_weight_is_loaded_in_the_first_pass_only)
-                                                      T(random_programs_end_account_for_all_their_time_and_repeat_exactly));
+SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math),
+      T(a_program_without_commands_takes_no_time_before_and_after_one_with_some),
+      T(an_early_load_runs_while_the_dispatch_latency_does),
+      T(double_buffering_overlaps_load_and_math_and_one_stage_does_not), T(a_dependent_waits_and_spans_sum_to_the_run),
+      T(a_dependent_in_the_same_batch_starts_after_the_pipeline_only),
+      T(the_host_holds_back_what_comes_after_its_decision), T(a_branch_on_the_device_lets_later_commands_be_dispatched),
+      T(a_refusing_memory_slows_but_loses_nothing), T(sram_is_given_in_program_order_so_a_full_one_does_not_lock_up),
+      T(a_command_larger_than_sram_is_a_stuck_machine_that_says_why),
+      T(a_pinned_weight_is_loaded_in_the_first_pass_only),
+      T(random_programs_end_account_for_all_their_time_and_repeat_exactly));

@@ -293,8 +293,7 @@ TEST(scaled_values_are_rounded_once)
 	CHECK(measure_whole("99999999999999999999", 0, &v) == -2);
 }
 
-SUITE(t_csv, T(quotes_line_ends_and_widths_are_read_as_written) T(broken_rows_name_their_line)
-                     T(endless_fields_and_rows_are_refused_in_bounded_memory) T(chatter_before_the_header_is_no_csv)
-                             T(gzip_is_taken_off_member_by_member) T(numbers_lose_their_thousands_and_nothing_else)
-                                     T(only_a_telling_number_decides_the_mark) T(units_come_down_to_their_base)
-                                             T(scaled_values_are_rounded_once));
+SUITE(t_csv, T(quotes_line_ends_and_widths_are_read_as_written), T(broken_rows_name_their_line),
+      T(endless_fields_and_rows_are_refused_in_bounded_memory), T(chatter_before_the_header_is_no_csv),
+      T(gzip_is_taken_off_member_by_member), T(numbers_lose_their_thousands_and_nothing_else),
+      T(only_a_telling_number_decides_the_mark), T(units_come_down_to_their_base), T(scaled_values_are_rounded_once));

@@ -558,21 +558,15 @@ TEST(checkpoint_folds_everything_into_the_file)
 	CHECK(stat(wal, &st) != 0);
 }
 
-SUITE(t_db,
-      T(an_absent_file_is_made_and_migrated) T(reading_leaves_nothing_beside_the_file) T(
-	      what_waits_in_the_wal_of_a_killed_writer_is_read) T(a_file_that_is_written_while_it_is_read_is_no_result)
-              T(an_empty_file_is_made_a_database_for_writing_only) T(an_older_file_is_brought_up_to_date_once) T(
-		      a_newer_file_is_refused_and_not_touched) T(another_kind_of_database_is_refused_and_not_touched)
-                      T(what_is_no_database_is_refused_and_not_touched) T(a_damaged_or_cut_file_is_refused) T(
-			      absent_files_and_folders_are_named_plainly) T(reading_never_writes)
-                              T(a_file_without_write_permission_is_refused_for_writing) T(
-				      a_finished_file_in_a_read_only_folder_can_be_read)
-                                      T(a_full_disk_is_one_error_and_the_rest_stays) T(
-					      a_lock_held_by_another_is_waited_for) T(a_lock_that_stays_is_an_error)
-                                              T(eight_processes_may_create_the_same_file_at_once) T(
-						      a_failing_migration_leaves_the_version_before_it)
-                                                      T(an_open_transaction_is_rolled_back_by_free) T(
-							      values_come_back_as_they_were_bound)
-                                                              T(a_statement_is_prepared_once_and_comes_reset_and_unbound) T(
-								      faults_in_sql_and_constraints_are_reported_with_the_path)
-                                                                      T(checkpoint_folds_everything_into_the_file));
+SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_beside_the_file),
+      T(what_waits_in_the_wal_of_a_killed_writer_is_read), T(a_file_that_is_written_while_it_is_read_is_no_result),
+      T(an_empty_file_is_made_a_database_for_writing_only), T(an_older_file_is_brought_up_to_date_once),
+      T(a_newer_file_is_refused_and_not_touched), T(another_kind_of_database_is_refused_and_not_touched),
+      T(what_is_no_database_is_refused_and_not_touched), T(a_damaged_or_cut_file_is_refused),
+      T(absent_files_and_folders_are_named_plainly), T(reading_never_writes),
+      T(a_file_without_write_permission_is_refused_for_writing), T(a_finished_file_in_a_read_only_folder_can_be_read),
+      T(a_full_disk_is_one_error_and_the_rest_stays), T(a_lock_held_by_another_is_waited_for),
+      T(a_lock_that_stays_is_an_error), T(eight_processes_may_create_the_same_file_at_once),
+      T(a_failing_migration_leaves_the_version_before_it), T(an_open_transaction_is_rolled_back_by_free),
+      T(values_come_back_as_they_were_bound), T(a_statement_is_prepared_once_and_comes_reset_and_unbound),
+      T(faults_in_sql_and_constraints_are_reported_with_the_path), T(checkpoint_folds_everything_into_the_file));

@@ -637,25 +637,19 @@ TEST(the_fixed_twin_is_a_pipe_with_a_latency)
 	bed_down(&b);
 }
 
-SUITE(t_dram,
-      T(row_empty_hit_and_conflict_cost_their_closed_form) T(rows_of_one_bank_follow_each_other_at_trc) T(
-	      a_write_recovers_before_its_row_closes) T(every_kind_has_the_unloaded_times_of_its_source) T(the_defaults_are_the_file_hbm3_6400)
-              T(reads_and_writes_of_one_row_pay_the_turnaround) T(a_small_write_pays_its_share_of_a_batch) T(
-		      activates_of_a_unit_keep_their_distance) T(a_full_stripe_opens_a_row_in_every_group)
-                      T(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back) T(
-			      a_request_in_a_refresh_window_waits_for_its_end_and_for_activates) T(a_bank_in_refresh_is_waited_for_and_others_are_not)
-                              T(open_time_and_its_inverse_agree_at_every_edge) T(the_controller_adds_its_latency_and_scaling_scales) T(
-				      bytes_are_counted_as_asked_and_bursts_apart) T(a_posted_write_holds_a_place_and_gets_no_reply)
-                                      T(small_posted_writes_share_a_place_in_order_of_address) T(
-					      one_beyond_the_queue_is_refused_and_retried_once)
-                                              T(a_tile_over_all_units_takes_the_time_of_one_share) T(
-						      bandwidth_sets_the_pin_rate_and_channels_are_the_other_axis)
-                                                      T(bandwidth_and_a_pin_rate_that_contradict_are_an_error) T(
-							      times_and_geometry_that_cannot_be_are_errors)
-                                                              T(sequential_reads_lose_what_refresh_takes) T(
-								      sequential_reads_without_refresh_run_at_the_pins)
-                                                                      T(random_bursts_are_held_by_activates_and_by_banks) T(
-									      random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams)
-                                                                              T(alternating_directions_cost_efficiency) T(
-										      strides_of_a_power_of_two_camp_only_on_the_plain_map)
-                                                                                      T(the_fixed_twin_is_a_pipe_with_a_latency));
+SUITE(t_dram, T(row_empty_hit_and_conflict_cost_their_closed_form), T(rows_of_one_bank_follow_each_other_at_trc),
+      T(a_write_recovers_before_its_row_closes), T(every_kind_has_the_unloaded_times_of_its_source),
+      T(the_defaults_are_the_file_hbm3_6400), T(reads_and_writes_of_one_row_pay_the_turnaround),
+      T(a_small_write_pays_its_share_of_a_batch), T(activates_of_a_unit_keep_their_distance),
+      T(a_full_stripe_opens_a_row_in_every_group), T(a_row_opened_by_a_small_read_is_a_hit_for_a_large_one_and_back),
+      T(a_request_in_a_refresh_window_waits_for_its_end_and_for_activates),
+      T(a_bank_in_refresh_is_waited_for_and_others_are_not), T(open_time_and_its_inverse_agree_at_every_edge),
+      T(the_controller_adds_its_latency_and_scaling_scales), T(bytes_are_counted_as_asked_and_bursts_apart),
+      T(a_posted_write_holds_a_place_and_gets_no_reply), T(small_posted_writes_share_a_place_in_order_of_address),
+      T(one_beyond_the_queue_is_refused_and_retried_once), T(a_tile_over_all_units_takes_the_time_of_one_share),
+      T(bandwidth_sets_the_pin_rate_and_channels_are_the_other_axis),
+      T(bandwidth_and_a_pin_rate_that_contradict_are_an_error), T(times_and_geometry_that_cannot_be_are_errors),
+      T(sequential_reads_lose_what_refresh_takes), T(sequential_reads_without_refresh_run_at_the_pins),
+      T(random_bursts_are_held_by_activates_and_by_banks),
+      T(random_tiles_of_4k_do_better_than_bursts_and_worse_than_streams), T(alternating_directions_cost_efficiency),
+      T(strides_of_a_power_of_two_camp_only_on_the_plain_map), T(the_fixed_twin_is_a_pipe_with_a_latency));

@@ -276,15 +276,12 @@ TEST(contradicting_times_are_refused)
 	}
 }
 
-SUITE(t_dram_cmd,
-      T(trcd_of_a_read) T(trcd_of_a_write) T(tras) T(trc) T(trp) T(trrd_s) T(trrd_l) T(tccd_s) T(tccd_l) T(
-	      tccd_of_writes) T(tccd_l_wr) T(tccd_of_stack_ids) T(tccd_of_a_bank) T(tccd_of_banks) T(trtw) T(twtr_s)
-              T(twtr_l) T(trtp) T(twr) T(tppd) T(tras_of_all_banks) T(trc_before_a_refresh) T(trp_before_a_refresh)
-                      T(trfc) T(trfc_pb) T(rank_to_rank_reads) T(ranks_do_not_share_trrd)
-                              T(pseudo_channels_do_not_share_times) T(the_fifth_act_waits_for_tfaw) T(
-				      a_read_opens_its_row_and_a_conflict_closes_it) T(a_full_queue_refuses)
-                                      T(every_bank_is_refreshed_at_trefi) T(a_refresh_of_one_bank_stops_that_bank_alone)
-                                              T(going_tick_by_tick_changes_nothing)
-                                                      T(closed_pages_make_every_read_open_its_row)
-                                                              T(a_map_covers_every_field_once) T(a_map_is_one_to_one)
-                                                                      T(contradicting_times_are_refused));
+SUITE(t_dram_cmd, T(trcd_of_a_read), T(trcd_of_a_write), T(tras), T(trc), T(trp), T(trrd_s), T(trrd_l), T(tccd_s),
+      T(tccd_l), T(tccd_of_writes), T(tccd_l_wr), T(tccd_of_stack_ids), T(tccd_of_a_bank), T(tccd_of_banks), T(trtw),
+      T(twtr_s), T(twtr_l), T(trtp), T(twr), T(tppd), T(tras_of_all_banks), T(trc_before_a_refresh),
+      T(trp_before_a_refresh), T(trfc), T(trfc_pb), T(rank_to_rank_reads), T(ranks_do_not_share_trrd),
+      T(pseudo_channels_do_not_share_times), T(the_fifth_act_waits_for_tfaw),
+      T(a_read_opens_its_row_and_a_conflict_closes_it), T(a_full_queue_refuses), T(every_bank_is_refreshed_at_trefi),
+      T(a_refresh_of_one_bank_stops_that_bank_alone), T(going_tick_by_tick_changes_nothing),
+      T(closed_pages_make_every_read_open_its_row), T(a_map_covers_every_field_once), T(a_map_is_one_to_one),
+      T(contradicting_times_are_refused));

@@ -89,6 +89,6 @@ TEST(an_op_has_a_command_where_commands_are_run_and_none_where_launches_are)
 	arena_free(b.a);
 }
 
-SUITE(t_engine,
-      T(every_kind_of_machine_has_one_engine_at_each_fidelity) T(an_engine_names_the_statistics_its_results_have)
-              T(an_op_has_a_command_where_commands_are_run_and_none_where_launches_are));
+SUITE(t_engine, T(every_kind_of_machine_has_one_engine_at_each_fidelity),
+      T(an_engine_names_the_statistics_its_results_have),
+      T(an_op_has_a_command_where_commands_are_run_and_none_where_launches_are));

@@ -194,14 +194,11 @@ TEST(no_memory_says_for_what_where_that_is_known)
 	CHECK(err_nomem(NULL, "for nobody") == -1);
 }
 
-SUITE(t_err,
-      T(setting_and_adding_return_minus_one_and_read_as_one_sentence) T(nobody_asking_for_the_reason_is_fine)
-              T(a_system_error_ends_with_its_reason_in_lower_case) T(the_first_place_stays)
-                      T(text_that_does_not_fit_ends_in_dots) T(the_last_context_that_fits_exactly_is_whole)
-                              T(clearing_makes_it_usable_again) T(the_place_is_shown_as_far_as_it_is_known)
-                                      T(the_caret_stands_under_the_column) T(a_column_outside_the_line_gets_no_caret)
-                                              T(the_caret_counts_characters_and_repeats_tabs)
-                                                      T(control_characters_of_the_input_do_not_reach_the_terminal) T(
-							      formatting_into_a_small_buffer_returns_the_whole_length)
-                                                              T(each_kind_has_its_exit_code)
-                                                                      T(no_memory_says_for_what_where_that_is_known));
+SUITE(t_err, T(setting_and_adding_return_minus_one_and_read_as_one_sentence), T(nobody_asking_for_the_reason_is_fine),
+      T(a_system_error_ends_with_its_reason_in_lower_case), T(the_first_place_stays),
+      T(text_that_does_not_fit_ends_in_dots), T(the_last_context_that_fits_exactly_is_whole),
+      T(clearing_makes_it_usable_again), T(the_place_is_shown_as_far_as_it_is_known),
+      T(the_caret_stands_under_the_column), T(a_column_outside_the_line_gets_no_caret),
+      T(the_caret_counts_characters_and_repeats_tabs), T(control_characters_of_the_input_do_not_reach_the_terminal),
+      T(formatting_into_a_small_buffer_returns_the_whole_length), T(each_kind_has_its_exit_code),
+      T(no_memory_says_for_what_where_that_is_known));

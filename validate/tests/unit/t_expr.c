@@ -152,6 +152,6 @@ TEST(a_long_sum_is_worth_what_it_says_and_a_longer_one_is_refused_in_a_line)
 	free(huge);
 }
 
-SUITE(t_expr, T(arithmetic_is_in_doubles_with_the_usual_precedence) T(comparisons_and_words_give_one_or_zero)
-                      T(names_and_units) T(what_is_not_there_is_null) T(what_is_refused_says_where)
-                              T(a_long_sum_is_worth_what_it_says_and_a_longer_one_is_refused_in_a_line));
+SUITE(t_expr, T(arithmetic_is_in_doubles_with_the_usual_precedence), T(comparisons_and_words_give_one_or_zero),
+      T(names_and_units), T(what_is_not_there_is_null), T(what_is_refused_says_where),
+      T(a_long_sum_is_worth_what_it_says_and_a_longer_one_is_refused_in_a_line));

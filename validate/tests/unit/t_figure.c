@@ -433,13 +433,11 @@ TEST(every_figure_with_a_place_is_a_column_in_the_order_of_places)
 	str_free(&got);
 }
 
-SUITE(t_figure,
-      T(no_two_figures_share_a_name_or_a_place) T(a_row_is_whole)
-              T(every_figure_with_a_name_in_the_json_is_there_with_its_value)
-                      T(what_is_not_known_is_null_and_what_does_not_apply_is_not_there)
-                              T(a_stored_run_has_its_figures_in_columns_and_among_its_statistics)
-                                      T(a_run_that_differs_in_one_figure_is_another_and_all_go_into_a_merged_file) T(
-					      a_stored_point_has_its_figures_in_columns_and_among_its_statistics)
-                                              T(a_worker_sends_every_figure) T(
-						      every_named_figure_is_a_name_in_expressions_with_its_value)
-                                                      T(every_figure_with_a_place_is_a_column_in_the_order_of_places));
+SUITE(t_figure, T(no_two_figures_share_a_name_or_a_place), T(a_row_is_whole),
+      T(every_figure_with_a_name_in_the_json_is_there_with_its_value),
+      T(what_is_not_known_is_null_and_what_does_not_apply_is_not_there),
+      T(a_stored_run_has_its_figures_in_columns_and_among_its_statistics),
+      T(a_run_that_differs_in_one_figure_is_another_and_all_go_into_a_merged_file),
+      T(a_stored_point_has_its_figures_in_columns_and_among_its_statistics), T(a_worker_sends_every_figure),
+      T(every_named_figure_is_a_name_in_expressions_with_its_value),
+      T(every_figure_with_a_place_is_a_column_in_the_order_of_places));

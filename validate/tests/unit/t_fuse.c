@@ -143,9 +143,7 @@ TEST(what_cannot_be_fused_is_refused)
 	}
 }
 
-SUITE(t_fuse,
-      T(groups_cover_the_stream_in_order_whatever_the_patterns) T(a_product_takes_the_activation_behind_it)
-              T(the_longest_match_wins) T(two_products_never_share_a_chain)
-                      T(a_chain_is_no_longer_than_max_ops_and_its_intermediates_fit)
-                              T(ops_that_share_nothing_do_not_join) T(a_wrong_kind_is_placed_and_names_the_nearest)
-                                      T(what_cannot_be_fused_is_refused));
+SUITE(t_fuse, T(groups_cover_the_stream_in_order_whatever_the_patterns), T(a_product_takes_the_activation_behind_it),
+      T(the_longest_match_wins), T(two_products_never_share_a_chain),
+      T(a_chain_is_no_longer_than_max_ops_and_its_intermediates_fit), T(ops_that_share_nothing_do_not_join),
+      T(a_wrong_kind_is_placed_and_names_the_nearest), T(what_cannot_be_fused_is_refused));

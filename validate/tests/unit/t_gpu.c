@@ -593,25 +593,19 @@ TEST(launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
 	arena_free(a);
 }
 
-SUITE(t_gpu,
-      T(code_that_other_kernels_displaced_is_fetched_again) T(a_loop_reads_slower_what_was_just_written) T(
-	      launches_between_are_counted_round_a_stream_and_first_reads_are_fresh)
-              T(overlap_lies_between_the_larger_and_the_sum) T(overlap_never_falls_when_a_part_grows) T(
-		      memory_time_is_drams_or_the_l2s) T(a_step_lies_between_l2_and_dram_by_what_hits)
-                      T(math_runs_on_the_pipe_of_its_format) T(a_barrier_costs_more_with_more_threads) T(
-			      a_flow_of_one_round_is_launch_head_and_bytes) T(rounds_hide_heads_under_the_bytes_of_other_ctas)
-                              T(a_flow_takes_no_less_than_its_ctas_launches) T(ctas_in_order_pay_their_loop_once) T(
-				      guarded_ends_and_serial_elements_are_counted_from_the_grid) T(first_loads_wait_for_the_slowest_operand)
-                                      T(rows_are_shared_by_the_threads_that_the_geometry_says) T(
-					      a_copy_of_elements_that_lie_apart_waits_for_sectors)
-                                              T(a_large_copy_is_slow_where_its_bytes_are_no_whole_pages) T(
-						      an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups)
-                                                      T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit) T(
-							      a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2)
-                                                              T(chains_count_passes_by_items_turns_or_ctas) T(
-								      passes_over_workspace_move_bytes_the_op_does_not_name)
-                                                                      T(cycles_of_a_tree_hold_its_own_instructions) T(
-									      bytes_flow_better_beside_arithmetic_than_beside_loads)
-                                                                              T(small_sets_go_word_by_word) T(
-										      a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs)
-                                                                                      T(a_top_k_takes_a_turn_for_each_it_selects));
+SUITE(t_gpu, T(code_that_other_kernels_displaced_is_fetched_again), T(a_loop_reads_slower_what_was_just_written),
+      T(launches_between_are_counted_round_a_stream_and_first_reads_are_fresh),
+      T(overlap_lies_between_the_larger_and_the_sum), T(overlap_never_falls_when_a_part_grows),
+      T(memory_time_is_drams_or_the_l2s), T(a_step_lies_between_l2_and_dram_by_what_hits),
+      T(math_runs_on_the_pipe_of_its_format), T(a_barrier_costs_more_with_more_threads),
+      T(a_flow_of_one_round_is_launch_head_and_bytes), T(rounds_hide_heads_under_the_bytes_of_other_ctas),
+      T(a_flow_takes_no_less_than_its_ctas_launches), T(ctas_in_order_pay_their_loop_once),
+      T(guarded_ends_and_serial_elements_are_counted_from_the_grid), T(first_loads_wait_for_the_slowest_operand),
+      T(rows_are_shared_by_the_threads_that_the_geometry_says), T(a_copy_of_elements_that_lie_apart_waits_for_sectors),
+      T(a_large_copy_is_slow_where_its_bytes_are_no_whole_pages),
+      T(an_unrolled_warp_row_pays_for_its_guards_and_loads_in_groups),
+      T(a_second_pass_hits_the_l1_where_rows_of_an_sm_fit),
+      T(a_second_pass_reads_dram_where_rows_under_way_outgrow_the_l2), T(chains_count_passes_by_items_turns_or_ctas),
+      T(passes_over_workspace_move_bytes_the_op_does_not_name), T(cycles_of_a_tree_hold_its_own_instructions),
+      T(bytes_flow_better_beside_arithmetic_than_beside_loads), T(small_sets_go_word_by_word),
+      T(a_walk_makes_as_many_trips_as_its_share_of_the_bytes_needs), T(a_top_k_takes_a_turn_for_each_it_selects));

@@ -499,15 +499,12 @@ TEST(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn)
 	machine_conf_free(b.conf);
 }
 
-SUITE(t_gpu_forms,
-      T(a_step_more_of_a_products_k_costs_a_step) T(clusters_of_a_gpc_wait_for_each_others_tokens) T(
-	      parts_of_k_are_as_many_as_fill_the_grid) T(parts_no_launch_joins_wait_for_each_other)
-              T(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most) T(
-		      a_bias_is_one_load_after_the_last_product) T(bytes_flow_beside_the_ends_of_tiles)
-                      T(a_long_product_runs_at_the_tensor_cores_rate) T(
-			      clusters_of_a_gpc_with_the_same_rows_share_their_weights)
-                              T(attention_of_one_token_walks_over_tiles_of_keys) T(
-				      masked_attention_pays_for_its_last_block_and_the_mask) T(more_of_a_rate_is_never_slower)
-                                      T(a_step_of_matrix_instructions_costs_its_latency_and_its_math) T(
-					      tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full)
-                                              T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));
+SUITE(t_gpu_forms, T(a_step_more_of_a_products_k_costs_a_step), T(clusters_of_a_gpc_wait_for_each_others_tokens),
+      T(parts_of_k_are_as_many_as_fill_the_grid), T(parts_no_launch_joins_wait_for_each_other),
+      T(parts_that_four_do_not_divide_are_read_in_two_trips_at_the_most), T(a_bias_is_one_load_after_the_last_product),
+      T(bytes_flow_beside_the_ends_of_tiles), T(a_long_product_runs_at_the_tensor_cores_rate),
+      T(clusters_of_a_gpc_with_the_same_rows_share_their_weights), T(attention_of_one_token_walks_over_tiles_of_keys),
+      T(masked_attention_pays_for_its_last_block_and_the_mask), T(more_of_a_rate_is_never_slower),
+      T(a_step_of_matrix_instructions_costs_its_latency_and_its_math),
+      T(tiles_of_an_sm_fill_each_others_gaps_until_the_tensor_cores_are_full),
+      T(asynchronous_attention_takes_its_warps_chain_and_parts_are_joined_in_turn));

@@ -113,9 +113,8 @@ TEST(below_stays_below_and_is_even)
 	}
 }
 
-SUITE(t_hash_rng,
-      T(bytes_hash_as_published_for_fnv1a_64) T(hashing_in_pieces_is_hashing_the_whole) T(strings_keep_their_ends)
-              T(an_integer_hashes_low_byte_first) T(every_input_bit_changes_about_half_of_the_mixed_bits)
-                      T(hex_is_sixteen_digits) T(a_stream_is_the_same_on_every_host)
-                              T(streams_differ_by_seed_and_by_name_and_repeat) T(a_zero_seed_is_no_fixed_point)
-                                      T(below_stays_below_and_is_even));
+SUITE(t_hash_rng, T(bytes_hash_as_published_for_fnv1a_64), T(hashing_in_pieces_is_hashing_the_whole),
+      T(strings_keep_their_ends), T(an_integer_hashes_low_byte_first),
+      T(every_input_bit_changes_about_half_of_the_mixed_bits), T(hex_is_sixteen_digits),
+      T(a_stream_is_the_same_on_every_host), T(streams_differ_by_seed_and_by_name_and_repeat),
+      T(a_zero_seed_is_no_fixed_point), T(below_stays_below_and_is_even));

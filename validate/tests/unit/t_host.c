@@ -57,5 +57,5 @@ TEST(a_node_of_a_graph_may_cost_something)
 	CHECK_U64(host_wall(&slow, &s, took).graph, 5 + 2 * 4);
 }
 
-SUITE(t_host, T(short_kernels_wait_for_the_host) T(long_kernels_hide_the_host_but_not_the_gap)
-                      T(a_blocking_copy_stops_the_host) T(a_node_of_a_graph_may_cost_something));
+SUITE(t_host, T(short_kernels_wait_for_the_host), T(long_kernels_hide_the_host_but_not_the_gap),
+      T(a_blocking_copy_stops_the_host), T(a_node_of_a_graph_may_cost_something));

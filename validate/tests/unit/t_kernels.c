@@ -150,7 +150,7 @@ TEST(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes)
 	kernels_free(k);
 }
 
-SUITE(t_kernels, T(faults_are_placed_and_name_the_nearest_word) T(groups_are_numbers_or_words_that_stand_there_or_not)
-                         T(a_row_may_ask_for_the_rule_of_its_op) T(the_shipped_table_reads_a_products_tile)
-                                 T(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does)
-                                         T(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes));
+SUITE(t_kernels, T(faults_are_placed_and_name_the_nearest_word), T(groups_are_numbers_or_words_that_stand_there_or_not),
+      T(a_row_may_ask_for_the_rule_of_its_op), T(the_shipped_table_reads_a_products_tile),
+      T(defaults_go_by_the_ops_kind_its_tokens_and_what_the_launch_does),
+      T(the_shipped_table_has_a_default_for_every_kind_that_moves_bytes));

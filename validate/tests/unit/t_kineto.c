@@ -483,18 +483,15 @@ TEST(rubbish_after_a_gzip_stream_is_refused)
 	refused_bytes(gz, n + 7, "is damaged");
 }
 
-SUITE(t_kineto,
-      T(microseconds_become_nanoseconds_without_a_double) T(a_number_that_does_not_fit_or_is_none_is_told_apart) T(
-	      times_are_relative_and_the_base_holds_the_rest) T(a_kernel_keeps_its_geometry_whatever_the_order_of_keys)
-              T(directions_of_copies_come_from_the_kind_or_the_name) T(arguments_are_joined_by_position_across_columns) T(
-		      types_without_shapes_and_shapes_without_types_are_arguments_too)
-                      T(arguments_that_do_not_fit_are_dropped_and_counted) T(shapes_that_make_no_sense_are_no_tensors) T(
-			      nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters)
-                              T(what_is_not_read_may_hold_anything) T(a_byte_order_mark_and_joined_gzip_members_are_read) T(
-				      a_file_that_is_no_trace_says_so) T(broken_json_has_a_line_and_a_column)
-                                      T(nan_and_infinity_are_named_as_the_fault) T(a_bad_time_is_an_error_of_its_event)
-                                              T(geometry_and_ids_out_of_range_are_errors) T(nesting_is_limited_to_64) T(
-						      an_event_may_have_a_mebibyte_and_no_more)
-                                                      T(json_cut_anywhere_is_refused) T(gzip_cut_anywhere_is_refused) T(
-							      rubbish_after_a_gzip_stream_is_refused)
-                                                              T(concrete_inputs_that_are_text_are_stored_or_left_out));
+SUITE(t_kineto, T(microseconds_become_nanoseconds_without_a_double),
+      T(a_number_that_does_not_fit_or_is_none_is_told_apart), T(times_are_relative_and_the_base_holds_the_rest),
+      T(a_kernel_keeps_its_geometry_whatever_the_order_of_keys), T(directions_of_copies_come_from_the_kind_or_the_name),
+      T(arguments_are_joined_by_position_across_columns),
+      T(types_without_shapes_and_shapes_without_types_are_arguments_too),
+      T(arguments_that_do_not_fit_are_dropped_and_counted), T(shapes_that_make_no_sense_are_no_tensors),
+      T(nul_escapes_and_bytes_that_are_no_utf8_become_replacement_characters), T(what_is_not_read_may_hold_anything),
+      T(a_byte_order_mark_and_joined_gzip_members_are_read), T(a_file_that_is_no_trace_says_so),
+      T(broken_json_has_a_line_and_a_column), T(nan_and_infinity_are_named_as_the_fault),
+      T(a_bad_time_is_an_error_of_its_event), T(geometry_and_ids_out_of_range_are_errors), T(nesting_is_limited_to_64),
+      T(an_event_may_have_a_mebibyte_and_no_more), T(json_cut_anywhere_is_refused), T(gzip_cut_anywhere_is_refused),
+      T(rubbish_after_a_gzip_stream_is_refused), T(concrete_inputs_that_are_text_are_stored_or_left_out));

@@ -422,17 +422,12 @@ TEST(real_traces_are_imported_rightly_or_refused_with_the_reason)
 		test_skip("not run: %zu files absent", absent);
 }
 
-SUITE(t_kineto_files,
-      T(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops) T(
-	      h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits)
-              T(h200_attention_reads_a_cache_of_1025_rows) T(small_cuda_trace_gives_ops_waits_and_ranges) T(
-		      an_amd_trace_with_a_graph_and_without_geometry_is_read)
-                      T(the_spelling_of_2021_and_a_bare_array_are_read) T(
-			      an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch)
-                              T(ids_that_are_correlations_link_nothing_and_nesting_does) T(
-				      traces_without_device_activity_say_what_they_hold)
-                                      T(quotes_without_a_backslash_are_found_and_explained) T(
-					      unreadable_paths_are_named)
-                                              T(a_download_that_broke_off_is_refused_by_name) T(
-						      progress_runs_to_the_size_of_the_file)
-                                                      T(real_traces_are_imported_rightly_or_refused_with_the_reason));
+SUITE(t_kineto_files, T(h200_trace_has_3165_kernels_of_8569116_ns_all_with_their_ops),
+      T(h200_steps_are_ranges_of_1055_kernels_45_copies_and_sets_and_11_waits),
+      T(h200_attention_reads_a_cache_of_1025_rows), T(small_cuda_trace_gives_ops_waits_and_ranges),
+      T(an_amd_trace_with_a_graph_and_without_geometry_is_read), T(the_spelling_of_2021_and_a_bare_array_are_read),
+      T(an_external_id_and_a_correlation_that_come_twice_mean_the_last_before_the_launch),
+      T(ids_that_are_correlations_link_nothing_and_nesting_does), T(traces_without_device_activity_say_what_they_hold),
+      T(quotes_without_a_backslash_are_found_and_explained), T(unreadable_paths_are_named),
+      T(a_download_that_broke_off_is_refused_by_name), T(progress_runs_to_the_size_of_the_file),
+      T(real_traces_are_imported_rightly_or_refused_with_the_reason));

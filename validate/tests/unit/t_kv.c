@@ -195,10 +195,8 @@ TEST(sizes_are_whole_chunks)
 	CHECK_HAS(e.msg, "kv_buffer.size");
 }
 
-SUITE(t_kv, T(the_first_read_fetches_and_later_ones_do_not) T(writes_stay)
-                    T(what_does_not_fit_spills_and_what_is_pinned_stays)
-                            T(a_large_buffer_finds_what_it_took_in_before_it_grew)
-                                    T(a_request_across_the_last_room_is_part_kept_and_part_spilled)
-                                            T(a_second_reader_waits_for_the_first_ones_bytes)
-                                                    T(over_an_l2_nothing_is_held_twice) T(reset_forgets_what_was_pinned)
-                                                            T(sizes_are_whole_chunks));
+SUITE(t_kv, T(the_first_read_fetches_and_later_ones_do_not), T(writes_stay),
+      T(what_does_not_fit_spills_and_what_is_pinned_stays), T(a_large_buffer_finds_what_it_took_in_before_it_grew),
+      T(a_request_across_the_last_room_is_part_kept_and_part_spilled),
+      T(a_second_reader_waits_for_the_first_ones_bytes), T(over_an_l2_nothing_is_held_twice),
+      T(reset_forgets_what_was_pinned), T(sizes_are_whole_chunks));

@@ -211,7 +211,7 @@ TEST(wrong_sizes_are_named)
 	}
 }
 
-SUITE(t_l1, T(a_hit_costs_the_l1_and_a_miss_the_way_below_too) T(a_miss_fetches_sectors_not_lines)
-                    T(what_is_written_goes_below_as_it_is_and_leaves) T(its_victim_cache_takes_what_it_evicts)
-                            T(the_split_trades_cache_for_scratchpad_byte_by_byte)
-                                    T(the_machine_has_the_shared_part_as_scratchpad) T(wrong_sizes_are_named));
+SUITE(t_l1, T(a_hit_costs_the_l1_and_a_miss_the_way_below_too), T(a_miss_fetches_sectors_not_lines),
+      T(what_is_written_goes_below_as_it_is_and_leaves), T(its_victim_cache_takes_what_it_evicts),
+      T(the_split_trades_cache_for_scratchpad_byte_by_byte), T(the_machine_has_the_shared_part_as_scratchpad),
+      T(wrong_sizes_are_named));

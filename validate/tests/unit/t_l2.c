@@ -604,22 +604,17 @@ TEST(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle)
 	}
 }
 
-SUITE(t_l2,
-      T(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle) T(
-	      a_stream_pushes_out_of_partitions_what_is_as_old_everywhere) T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean)
-              T(a_far_line_is_late_once_and_then_a_copy_is_near) T(a_write_goes_home_and_takes_the_copies_away) T(
-		      copies_take_the_place_of_what_is_at_home) T(a_miss_pays_both_ways_and_a_hit_only_the_l2)
-                      T(the_banks_serve_one_after_the_other) T(writes_fetch_nothing_and_go_out_when_evicted) T(
-			      a_miss_fetches_sectors_and_what_is_dirty_is_sectors) T(only_dirty_lines_are_written_back)
-                              T(misses_that_touch_are_one_run_and_far_ones_one_request) T(
-				      more_runs_than_a_request_holds_are_several)
-                                      T(a_hit_on_bytes_that_are_still_coming_waits_for_them) T(
-					      waiting_goes_through_a_chain_of_fills) T(what_the_requester_keeps_is_not_taken_in)
-                                              T(no_more_misses_than_mshrs_and_one_retry_each) T(
-						      a_hit_is_taken_under_as_many_misses_as_there_are_mshrs)
-                                                      T(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost) T(
-							      lru_keeps_what_was_used_last_and_srrip_what_was_used_again)
-                                                              T(reset_is_cold) T(resident_counts_bytes_of_the_range) T(
-								      sizes_that_are_no_sets_are_an_error)
-                                                                      T(without_an_l2_requests_pass) T(
-									      every_way_count_keeps_exactly_its_ways));
+SUITE(t_l2, T(what_is_dirty_for_long_is_written_while_the_memory_below_is_idle),
+      T(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere),
+      T(dirty_neighbours_leave_with_one_that_goes_and_stay_clean), T(a_far_line_is_late_once_and_then_a_copy_is_near),
+      T(a_write_goes_home_and_takes_the_copies_away), T(copies_take_the_place_of_what_is_at_home),
+      T(a_miss_pays_both_ways_and_a_hit_only_the_l2), T(the_banks_serve_one_after_the_other),
+      T(writes_fetch_nothing_and_go_out_when_evicted), T(a_miss_fetches_sectors_and_what_is_dirty_is_sectors),
+      T(only_dirty_lines_are_written_back), T(misses_that_touch_are_one_run_and_far_ones_one_request),
+      T(more_runs_than_a_request_holds_are_several), T(a_hit_on_bytes_that_are_still_coming_waits_for_them),
+      T(waiting_goes_through_a_chain_of_fills), T(what_the_requester_keeps_is_not_taken_in),
+      T(no_more_misses_than_mshrs_and_one_retry_each), T(a_hit_is_taken_under_as_many_misses_as_there_are_mshrs),
+      T(write_backs_that_dram_refuses_stop_the_l2_and_none_is_lost),
+      T(lru_keeps_what_was_used_last_and_srrip_what_was_used_again), T(reset_is_cold),
+      T(resident_counts_bytes_of_the_range), T(sizes_that_are_no_sets_are_an_error), T(without_an_l2_requests_pass),
+      T(every_way_count_keeps_exactly_its_ways));

@@ -454,7 +454,6 @@ TEST(a_traced_step_is_within_a_point_of_it)
 	step_against_exact("kineto_dsocr_b1_c1024", "size: 96 MiB\npolicy: srrip\nkv_ways: 6\n");
 }
 
-SUITE(t_l2_exact, T(a_traced_step_is_within_a_point_of_it) T(whole_chunks_are_exactly_a_line_granular_cache)
-                          T(parts_of_chunks_are_within_a_point_of_it) T(policies_that_count_are_within_a_point_of_it)
-                                  T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean)
-                                          T(an_l1_is_within_a_point_of_it));
+SUITE(t_l2_exact, T(a_traced_step_is_within_a_point_of_it), T(whole_chunks_are_exactly_a_line_granular_cache),
+      T(parts_of_chunks_are_within_a_point_of_it), T(policies_that_count_are_within_a_point_of_it),
+      T(a_duel_is_within_two_points_of_it_and_half_a_point_in_the_mean), T(an_l1_is_within_a_point_of_it));

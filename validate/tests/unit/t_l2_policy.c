@@ -440,19 +440,14 @@ TEST(pinned_ways_keep_the_first_weights_for_good)
 	}
 }
 
-SUITE(t_l2_policy,
-      T(pinned_ways_keep_the_first_weights_for_good) T(a_stream_as_large_as_the_cache_washes_out_lru_and_nothing_else) T(
-	      a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect)
-              T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing) T(
-		      drrip_is_srrip_where_everything_fits) T(reading_on_in_a_chunk_is_no_second_use)
-                      T(bypass_passes_weights_on_until_they_come_again) T(
-			      a_power_of_two_stride_meets_one_set_and_with_the_hash_all)
-                              T(the_hash_keeps_every_range_as_large_as_the_cache) T(
-				      places_are_one_to_one_with_and_without_the_hash)
-                                      T(kv_and_the_rest_never_take_each_others_ways) T(
-					      a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody)
-                                              T(dirty_lines_move_along_and_leave_from_the_victim_cache) T(
-						      what_the_requester_keeps_stays_where_it_is)
-                                                      T(one_set_and_its_victims_are_a_set_with_more_ways) T(
-							      bytes_on_their_way_are_waited_for_in_the_victim_cache_too)
-                                                              T(contradictions_are_errors));
+SUITE(t_l2_policy, T(pinned_ways_keep_the_first_weights_for_good),
+      T(a_stream_as_large_as_the_cache_washes_out_lru_and_nothing_else),
+      T(a_stream_of_eight_caches_leaves_what_policies_that_know_the_class_protect),
+      T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing),
+      T(drrip_is_srrip_where_everything_fits), T(reading_on_in_a_chunk_is_no_second_use),
+      T(bypass_passes_weights_on_until_they_come_again), T(a_power_of_two_stride_meets_one_set_and_with_the_hash_all),
+      T(the_hash_keeps_every_range_as_large_as_the_cache), T(places_are_one_to_one_with_and_without_the_hash),
+      T(kv_and_the_rest_never_take_each_others_ways), T(a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody),
+      T(dirty_lines_move_along_and_leave_from_the_victim_cache), T(what_the_requester_keeps_stays_where_it_is),
+      T(one_set_and_its_victims_are_a_set_with_more_ways), T(bytes_on_their_way_are_waited_for_in_the_victim_cache_too),
+      T(contradictions_are_errors));

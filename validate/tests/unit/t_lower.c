@@ -856,22 +856,17 @@ TEST(a_broken_stream_is_noticed)
 	hand_close(&h);
 }
 
-SUITE(t_lower,
-      T(every_activity_of_a_decode_step_is_in_one_modelled_op) T(a_step_reads_each_weight_once_and_the_picked_experts) T(
-	      the_graph_of_a_layer_is_the_models) T(experts_are_routed_and_their_results_meet_again)
-              T(layers_repeat_and_are_numbered) T(launches_keep_their_geometry_and_what_they_wait_for) T(
-		      dependences_order_every_conflict_on_memory) T(steps_of_one_trace_share_their_weights_and_old_caches)
-                      T(a_dense_model_routes_nothing_and_groups_its_heads) T(a_trace_of_nothing_is_a_stream_of_nothing) T(
-			      what_nobody_knows_is_opaque_and_carries_its_time) T(what_joins_the_previous_launch_needs_one)
-                              T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself) T(
-				      streams_that_interleave_keep_their_launches_together)
-                                      T(what_the_host_waits_for_is_an_op_of_its_own) T(
-					      a_router_needs_a_host_that_reads_its_picks) T(a_samplers_top_k_is_no_router)
-                                              T(in_place_ops_write_what_they_read) T(many_tokens_at_once_are_prefill) T(
-						      q_k_and_v_of_one_shape_go_where_they_are_meant)
-                                                      T(cases_of_a_benchmark_have_nothing_in_common) T(
-							      an_annotation_that_began_before_all_time_holds_nothing)
-                                                              T(blocks_are_used_again_and_large_ones_at_once) T(
-								      tensors_beyond_every_address_are_an_error)
-                                                                      T(memory_that_runs_out_is_an_error_wherever_it_does)
-                                                                              T(a_broken_stream_is_noticed));
+SUITE(t_lower, T(every_activity_of_a_decode_step_is_in_one_modelled_op),
+      T(a_step_reads_each_weight_once_and_the_picked_experts), T(the_graph_of_a_layer_is_the_models),
+      T(experts_are_routed_and_their_results_meet_again), T(layers_repeat_and_are_numbered),
+      T(launches_keep_their_geometry_and_what_they_wait_for), T(dependences_order_every_conflict_on_memory),
+      T(steps_of_one_trace_share_their_weights_and_old_caches), T(a_dense_model_routes_nothing_and_groups_its_heads),
+      T(a_trace_of_nothing_is_a_stream_of_nothing), T(what_nobody_knows_is_opaque_and_carries_its_time),
+      T(what_joins_the_previous_launch_needs_one), T(a_set_belongs_to_the_product_it_clears_for_and_else_to_itself),
+      T(streams_that_interleave_keep_their_launches_together), T(what_the_host_waits_for_is_an_op_of_its_own),
+      T(a_router_needs_a_host_that_reads_its_picks), T(a_samplers_top_k_is_no_router),
+      T(in_place_ops_write_what_they_read), T(many_tokens_at_once_are_prefill),
+      T(q_k_and_v_of_one_shape_go_where_they_are_meant), T(cases_of_a_benchmark_have_nothing_in_common),
+      T(an_annotation_that_began_before_all_time_holds_nothing), T(blocks_are_used_again_and_large_ones_at_once),
+      T(tensors_beyond_every_address_are_an_error), T(memory_that_runs_out_is_an_error_wherever_it_does),
+      T(a_broken_stream_is_noticed));

@@ -123,5 +123,5 @@ TEST(a_pass_of_one_machine_serves_the_others_on_its_clock)
 	arena_free(a);
 }
 
-SUITE(t_machine,
-      T(two_machines_on_one_clock_end_as_each_does_alone) T(a_pass_of_one_machine_serves_the_others_on_its_clock));
+SUITE(t_machine, T(two_machines_on_one_clock_end_as_each_does_alone),
+      T(a_pass_of_one_machine_serves_the_others_on_its_clock));

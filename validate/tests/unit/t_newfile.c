@@ -132,5 +132,6 @@ TEST(a_link_leads_to_the_file_and_a_pipe_stays_one)
 	CHECK_U64(files(), 3);
 }
 
-SUITE(t_newfile, T(what_was_there_stays_until_all_is_written) T(a_killed_maker_leaves_nothing_once_another_makes_a_file)
-                         T(what_somebody_is_making_is_left_alone) T(a_link_leads_to_the_file_and_a_pipe_stays_one));
+SUITE(t_newfile, T(what_was_there_stays_until_all_is_written),
+      T(a_killed_maker_leaves_nothing_once_another_makes_a_file), T(what_somebody_is_making_is_left_alone),
+      T(a_link_leads_to_the_file_and_a_pipe_stays_one));

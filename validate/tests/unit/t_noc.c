@@ -85,5 +85,5 @@ TEST(what_the_level_behind_refuses_is_refused_and_retried)
 	bed_down(&b);
 }
 
-SUITE(t_noc, T(a_request_pays_both_ways) T(kv_goes_to_the_kv_buffer_when_there_is_one)
-                     T(what_the_level_behind_refuses_is_refused_and_retried));
+SUITE(t_noc, T(a_request_pays_both_ways), T(kv_goes_to_the_kv_buffer_when_there_is_one),
+      T(what_the_level_behind_refuses_is_refused_and_retried));

@@ -390,12 +390,10 @@ TEST(every_one_of_many_processes_has_its_own_calls)
 	bed_close(&b);
 }
 
-SUITE(t_nsys,
-      T(calls_and_kernels_join_by_process_and_correlation) T(ranges_by_text_id_of_both_sorts_select_and_count_steps)
-              T(nothing_of_the_environment_is_copied) T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept)
-                      T(an_export_with_few_columns_is_read) T(the_export_is_not_touched_and_may_be_gzipped) T(
-			      a_damaged_or_wrong_file_is_refused) T(a_database_without_kernels_says_what_it_is)
-                              T(impossible_times_and_sizes_are_refused) T(an_unpacked_export_leaves_room_on_the_disk)
-                                      T(a_name_that_is_no_utf8_is_mended)
-                                              T(names_without_a_key_are_found_at_once_and_of_two_the_first)
-                                                      T(every_one_of_many_processes_has_its_own_calls));
+SUITE(t_nsys, T(calls_and_kernels_join_by_process_and_correlation),
+      T(ranges_by_text_id_of_both_sorts_select_and_count_steps), T(nothing_of_the_environment_is_copied),
+      T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept), T(an_export_with_few_columns_is_read),
+      T(the_export_is_not_touched_and_may_be_gzipped), T(a_damaged_or_wrong_file_is_refused),
+      T(a_database_without_kernels_says_what_it_is), T(impossible_times_and_sizes_are_refused),
+      T(an_unpacked_export_leaves_room_on_the_disk), T(a_name_that_is_no_utf8_is_mended),
+      T(names_without_a_key_are_found_at_once_and_of_two_the_first), T(every_one_of_many_processes_has_its_own_calls));

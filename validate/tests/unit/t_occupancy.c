@@ -51,5 +51,5 @@ TEST(clusters_leave_the_rest_of_a_gpc_empty)
 	CHECK_U64(of(128, 32, 0, 8).sms, 7 * 16);
 }
 
-SUITE(t_occupancy, T(each_of_the_four_limits_holds) T(registers_are_given_in_whole_units_of_a_warp)
-                           T(what_does_not_fit_at_all_is_zero) T(clusters_leave_the_rest_of_a_gpc_empty));
+SUITE(t_occupancy, T(each_of_the_four_limits_holds), T(registers_are_given_in_whole_units_of_a_warp),
+      T(what_does_not_fit_at_all_is_zero), T(clusters_leave_the_rest_of_a_gpc_empty));

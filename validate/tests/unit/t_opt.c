@@ -349,11 +349,9 @@ TEST(no_file_is_both_read_and_written)
 	CHECK_OK(files(OPT_ARGS_INTO, line, &e), e);
 }
 
-SUITE(t_opt, T(no_file_is_both_read_and_written) T(every_spelling_reaches_its_destination) T(
-		     nothing_given_leaves_the_defaults) T(a_list_grows_in_order) T(quantities_are_read_with_their_units)
-                     T(two_dashes_end_the_options_and_one_is_an_argument)
-                             T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments)
-                                     T(faults_are_usage_errors_in_plain_words) T(too_few_arguments_show_the_usage)
-                                             T(help_is_aligned_and_wrapped) T(a_very_long_option_gets_a_line_of_its_own)
-                                                     T(completion_follows_the_table)
-                                                             T(a_manual_page_escapes_what_roff_takes_for_its_own));
+SUITE(t_opt, T(no_file_is_both_read_and_written), T(every_spelling_reaches_its_destination),
+      T(nothing_given_leaves_the_defaults), T(a_list_grows_in_order), T(quantities_are_read_with_their_units),
+      T(two_dashes_end_the_options_and_one_is_an_argument),
+      T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments), T(faults_are_usage_errors_in_plain_words),
+      T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped), T(a_very_long_option_gets_a_line_of_its_own),
+      T(completion_follows_the_table), T(a_manual_page_escapes_what_roff_takes_for_its_own));

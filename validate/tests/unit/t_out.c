@@ -264,13 +264,10 @@ TEST(no_progress_is_shown_where_no_terminal_is)
 	progress_free(p);
 }
 
-SUITE(t_out,
-      T(a_table_is_aligned_by_characters_with_numbers_to_the_right) T(
-	      csv_quotes_what_needs_it_and_tells_null_from_empty) T(json_is_an_array_of_objects)
-              T(no_rows_is_still_a_document) T(reals_have_nine_digits_and_no_minus_zero) T(integers_reach_their_ends)
-                      T(hostile_text_stays_on_its_line_and_in_its_cell) T(
-			      nested_json_is_indented_and_empty_containers_are_short) T(formats_are_known_by_name)
-                              T(a_full_disk_is_an_error) T(a_document_without_memory_is_an_error_and_writes_nothing)
-                                      T(everything_is_written_including_nothing)
-                                              T(no_progress_is_shown_where_no_terminal_is)
-                                                      T(csv_makes_no_formula_of_a_name_and_leaves_numbers));
+SUITE(t_out, T(a_table_is_aligned_by_characters_with_numbers_to_the_right),
+      T(csv_quotes_what_needs_it_and_tells_null_from_empty), T(json_is_an_array_of_objects),
+      T(no_rows_is_still_a_document), T(reals_have_nine_digits_and_no_minus_zero), T(integers_reach_their_ends),
+      T(hostile_text_stays_on_its_line_and_in_its_cell), T(nested_json_is_indented_and_empty_containers_are_short),
+      T(formats_are_known_by_name), T(a_full_disk_is_an_error),
+      T(a_document_without_memory_is_an_error_and_writes_nothing), T(everything_is_written_including_nothing),
+      T(no_progress_is_shown_where_no_terminal_is), T(csv_makes_no_formula_of_a_name_and_leaves_numbers));

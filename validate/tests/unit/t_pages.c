@@ -88,5 +88,5 @@ TEST(a_machine_of_terabytes_costs_the_host_megabytes)
 	}
 }
 
-SUITE(t_pages, T(a_table_is_zero_at_first_and_after_it_was_cleared) T(what_no_host_can_address_is_refused)
-                       T(a_large_table_costs_what_is_touched_of_it) T(a_machine_of_terabytes_costs_the_host_megabytes));
+SUITE(t_pages, T(a_table_is_zero_at_first_and_after_it_was_cleared), T(what_no_host_can_address_is_refused),
+      T(a_large_table_costs_what_is_touched_of_it), T(a_machine_of_terabytes_costs_the_host_megabytes));

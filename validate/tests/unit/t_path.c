@@ -71,5 +71,5 @@ TEST(a_neighbour_is_found_beside_its_file)
 	CHECK_STR(got, b);
 }
 
-SUITE(t_path, T(the_environment_comes_first) T(a_file_that_is_nowhere_names_all_that_were_tried)
-                      T(a_buffer_too_small_finds_nothing_and_cuts_nothing) T(a_neighbour_is_found_beside_its_file));
+SUITE(t_path, T(the_environment_comes_first), T(a_file_that_is_nowhere_names_all_that_were_tried),
+      T(a_buffer_too_small_finds_nothing_and_cuts_nothing), T(a_neighbour_is_found_beside_its_file));

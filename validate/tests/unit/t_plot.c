@@ -296,13 +296,10 @@ TEST(the_ending_says_the_format)
 	CHECK(e.kind == ERR_USAGE);
 }
 
-SUITE(t_plot,
-      T(a_line_has_its_name_at_its_end_and_ticks_in_bytes) T(bars_stand_side_by_side_under_names_that_are_quoted)
-              T(names_of_lines_that_end_together_are_moved_apart) T(they_stay_about_where_they_belong)
-                      T(stacked_bars_go_on_where_the_one_before_ends)
-                              T(logarithmic_axes_end_at_1_2_or_5_and_leave_out_what_is_not_above_0)
-                                      T(a_diagonal_makes_both_axes_alike) T(steps_and_bands_are_what_they_say)
-                                              T(texts_are_data_whatever_they_hold) T(an_empty_chart_is_refused)
-                                                      T(more_than_a_chart_holds_is_refused_when_it_is_drawn)
-                                                              T(a_chart_without_memory_is_an_error_not_a_crash)
-                                                                      T(the_ending_says_the_format));
+SUITE(t_plot, T(a_line_has_its_name_at_its_end_and_ticks_in_bytes),
+      T(bars_stand_side_by_side_under_names_that_are_quoted), T(names_of_lines_that_end_together_are_moved_apart),
+      T(they_stay_about_where_they_belong), T(stacked_bars_go_on_where_the_one_before_ends),
+      T(logarithmic_axes_end_at_1_2_or_5_and_leave_out_what_is_not_above_0), T(a_diagonal_makes_both_axes_alike),
+      T(steps_and_bands_are_what_they_say), T(texts_are_data_whatever_they_hold), T(an_empty_chart_is_refused),
+      T(more_than_a_chart_holds_is_refused_when_it_is_drawn), T(a_chart_without_memory_is_an_error_not_a_crash),
+      T(the_ending_says_the_format));

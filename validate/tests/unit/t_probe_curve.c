@@ -145,10 +145,8 @@ TEST(of_bandwidths_the_rows_of_the_machine_are_read)
 	CHECK_HAS(e.msg, "3 fields, not 6");
 }
 
-SUITE(t_probe_curve,
-      T(clocks_become_nanoseconds_by_the_machines_clock) T(nanoseconds_stay) T(a_dat_file_is_four_columns_by_blanks)
-              T(of_a_benchmarks_rows_the_chase_past_the_l1_counts_on_sm_0_the_first_time)
-                      T(what_is_wrong_in_a_curve_is_said_with_its_line)
-                              T(more_footprints_than_a_probe_has_points_are_refused)
-                                      T(plateaus_and_errors_are_those_of_the_counted_footprints)
-                                              T(of_bandwidths_the_rows_of_the_machine_are_read));
+SUITE(t_probe_curve, T(clocks_become_nanoseconds_by_the_machines_clock), T(nanoseconds_stay),
+      T(a_dat_file_is_four_columns_by_blanks),
+      T(of_a_benchmarks_rows_the_chase_past_the_l1_counts_on_sm_0_the_first_time),
+      T(what_is_wrong_in_a_curve_is_said_with_its_line), T(more_footprints_than_a_probe_has_points_are_refused),
+      T(plateaus_and_errors_are_those_of_the_counted_footprints), T(of_bandwidths_the_rows_of_the_machine_are_read));

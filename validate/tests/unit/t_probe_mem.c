@@ -218,11 +218,9 @@ TEST(two_partitions_write_and_copy_as_fast_as_one)
 	}
 }
 
-SUITE(t_probe_mem, T(two_partitions_make_the_curve_of_an_h200) T(two_partitions_write_and_copy_as_fast_as_one)
-                           T(the_plateaus_of_the_chase_are_the_configured_latencies) T(a_victim_cache_moves_the_knee)
-                                   T(the_chase_shows_what_a_policy_keeps_of_a_set_that_does_not_fit)
-                                           T(the_chase_runs_over_the_sets_it_is_given_in_whole_blocks)
-                                                   T(the_l2_serves_at_its_peak_what_fits_and_at_drams_what_does_not)
-                                                           T(a_stream_stays_below_the_peak_and_near_it)
-                                                                   T(a_real_memory_shows_its_latency_behind_the_l2)
-                                                                           T(what_cannot_be_probed_is_an_error));
+SUITE(t_probe_mem, T(two_partitions_make_the_curve_of_an_h200), T(two_partitions_write_and_copy_as_fast_as_one),
+      T(the_plateaus_of_the_chase_are_the_configured_latencies), T(a_victim_cache_moves_the_knee),
+      T(the_chase_shows_what_a_policy_keeps_of_a_set_that_does_not_fit),
+      T(the_chase_runs_over_the_sets_it_is_given_in_whole_blocks),
+      T(the_l2_serves_at_its_peak_what_fits_and_at_drams_what_does_not), T(a_stream_stays_below_the_peak_and_near_it),
+      T(a_real_memory_shows_its_latency_behind_the_l2), T(what_cannot_be_probed_is_an_error));

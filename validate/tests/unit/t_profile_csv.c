@@ -314,14 +314,11 @@ TEST(formats_are_known_by_content)
 	}
 }
 
-SUITE(t_profile_csv,
-      T(a_kernel_summary_becomes_statistics_that_rank_and_do_not_run)
-              T(older_spellings_other_units_and_rows_by_grid_are_read) T(other_reports_and_logs_say_what_they_are)
-                      T(a_bad_kernel_summary_is_refused_and_changes_nothing) T(a_name_that_is_no_utf8_is_mended)
-                              T(the_long_page_gives_kernels_and_metrics_in_base_units)
-                                      T(the_long_page_of_2021_and_a_comma_as_decimal_mark_are_read) T(
-					      the_wide_page_takes_its_units_from_their_row)
-                                              T(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused)
-                                                      T(a_bad_table_of_counters_is_refused_and_changes_nothing) T(
-							      formats_are_known_by_content)
-                                                              T(a_row_that_breaks_off_is_refused_as_its_file_was_cut));
+SUITE(t_profile_csv, T(a_kernel_summary_becomes_statistics_that_rank_and_do_not_run),
+      T(older_spellings_other_units_and_rows_by_grid_are_read), T(other_reports_and_logs_say_what_they_are),
+      T(a_bad_kernel_summary_is_refused_and_changes_nothing), T(a_name_that_is_no_utf8_is_mended),
+      T(the_long_page_gives_kernels_and_metrics_in_base_units),
+      T(the_long_page_of_2021_and_a_comma_as_decimal_mark_are_read), T(the_wide_page_takes_its_units_from_their_row),
+      T(kernels_without_a_duration_are_counted_and_logs_without_a_table_refused),
+      T(a_bad_table_of_counters_is_refused_and_changes_nothing), T(formats_are_known_by_content),
+      T(a_row_that_breaks_off_is_refused_as_its_file_was_cut));

@@ -461,10 +461,8 @@ TEST(rows_that_do_not_fit_together_are_an_error_and_no_crash)
 	}
 }
 
-SUITE(t_res,
-      T(what_is_stored_reads_back) T(the_same_run_is_stored_once_and_anything_else_anew) T(
-	      runs_over_one_op_stream_share_it) T(limits_stay_with_their_run_and_go_with_it_into_another_file)
-              T(an_unknown_run_says_which_there_are) T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays)
-                      T(a_refused_run_leaves_nothing_behind) T(what_is_no_results_database_is_refused_and_left_alone)
-                              T(a_trace_database_is_not_taken_for_results)
-                                      T(rows_that_do_not_fit_together_are_an_error_and_no_crash));
+SUITE(t_res, T(what_is_stored_reads_back), T(the_same_run_is_stored_once_and_anything_else_anew),
+      T(runs_over_one_op_stream_share_it), T(limits_stay_with_their_run_and_go_with_it_into_another_file),
+      T(an_unknown_run_says_which_there_are), T(a_file_made_for_nothing_is_removed_and_one_with_a_run_stays),
+      T(a_refused_run_leaves_nothing_behind), T(what_is_no_results_database_is_refused_and_left_alone),
+      T(a_trace_database_is_not_taken_for_results), T(rows_that_do_not_fit_together_are_an_error_and_no_crash));

@@ -206,9 +206,8 @@ TEST(a_claim_without_sense_is_refused_with_the_name)
 	refused("  nothing\n", "list");
 }
 
-SUITE(t_review,
-      T(the_twenty_shares_are_those_that_are_printed) T(the_twenty_eight_class_means_are_those_that_are_printed)
-              T(the_ten_longest_are_those_that_are_printed_and_one_has_two_classes)
-                      T(what_the_review_of_the_report_found_is_found_by_the_tables)
-                              T(the_printed_numbers_are_copied_rightly)
-                                      T(a_claim_without_sense_is_refused_with_the_name));
+SUITE(t_review, T(the_twenty_shares_are_those_that_are_printed),
+      T(the_twenty_eight_class_means_are_those_that_are_printed),
+      T(the_ten_longest_are_those_that_are_printed_and_one_has_two_classes),
+      T(what_the_review_of_the_report_found_is_found_by_the_tables), T(the_printed_numbers_are_copied_rightly),
+      T(a_claim_without_sense_is_refused_with_the_name));

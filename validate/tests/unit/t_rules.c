@@ -681,14 +681,11 @@ TEST(half_of_a_decode_step_is_matrix_vector_products)
 	rules_free(r);
 }
 
-SUITE(t_rules,
-      T(faults_are_placed_and_name_the_nearest_word) T(a_long_expression_is_an_error_and_not_a_long_compile)
-              T(rows_are_tried_in_order_and_what_they_say_is_kept) T(
-		      expressions_with_counts_groups_and_brackets_find_what_they_should)
-                      T(conditions_are_looked_at_every_time) T(names_that_differ_only_in_the_middle_are_told_apart)
-                              T(a_table_of_ones_own_stands_before_its_base) T(a_table_that_is_its_own_base_is_refused)
-                                      T(the_hash_follows_the_text) T(kernels_that_users_meet_find_their_family)
-                                              T(kernels_of_serving_engines_find_their_family)
-                                                      T(elementwise_functions_are_told_by_their_functor)
-                                                              T(the_cluster_of_a_product_stands_in_its_name) T(
-								      half_of_a_decode_step_is_matrix_vector_products));
+SUITE(t_rules, T(faults_are_placed_and_name_the_nearest_word), T(a_long_expression_is_an_error_and_not_a_long_compile),
+      T(rows_are_tried_in_order_and_what_they_say_is_kept),
+      T(expressions_with_counts_groups_and_brackets_find_what_they_should), T(conditions_are_looked_at_every_time),
+      T(names_that_differ_only_in_the_middle_are_told_apart), T(a_table_of_ones_own_stands_before_its_base),
+      T(a_table_that_is_its_own_base_is_refused), T(the_hash_follows_the_text),
+      T(kernels_that_users_meet_find_their_family), T(kernels_of_serving_engines_find_their_family),
+      T(elementwise_functions_are_told_by_their_functor), T(the_cluster_of_a_product_stands_in_its_name),
+      T(half_of_a_decode_step_is_matrix_vector_products));

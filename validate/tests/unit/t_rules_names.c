@@ -297,5 +297,5 @@ TEST(operators_over_lists_and_transforms_are_known_by_name)
 	rules_free(r);
 }
 
-SUITE(t_rules_names,
-      T(kernels_that_were_unknown_find_their_family) T(operators_over_lists_and_transforms_are_known_by_name));
+SUITE(t_rules_names, T(kernels_that_were_unknown_find_their_family),
+      T(operators_over_lists_and_transforms_are_known_by_name));

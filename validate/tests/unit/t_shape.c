@@ -438,13 +438,10 @@ TEST(the_rest_of_the_readers)
 	mk_close(&r.m);
 }
 
-SUITE(t_shape,
-      T(every_reader_has_a_name_and_is_found_by_it) T(a_product_is_m_k_n) T(products_that_do_not_agree_are_refused)
-              T(hostile_dims_are_refused_and_nothing_overflows) T(a_reader_without_a_framework_op_refuses)
-                      T(attention_reads_both_layouts) T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers)
-                              T(rows_and_columns_of_reductions_softmax_and_norms)
-                                      T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel)
-                                              T(copies_and_fills) T(a_transposed_copy_tells_the_sectors_of_a_warp)
-                                                      T(device_copies_use_the_ops_tensors_where_the_bytes_agree)
-                                                              T(indexed_reads_and_writes) T(what_orders)
-                                                                      T(the_rest_of_the_readers));
+SUITE(t_shape, T(every_reader_has_a_name_and_is_found_by_it), T(a_product_is_m_k_n),
+      T(products_that_do_not_agree_are_refused), T(hostile_dims_are_refused_and_nothing_overflows),
+      T(a_reader_without_a_framework_op_refuses), T(attention_reads_both_layouts),
+      T(elementwise_broadcasts_promotes_and_knows_wrapped_numbers), T(rows_and_columns_of_reductions_softmax_and_norms),
+      T(a_concat_joins_along_its_dim_and_its_size_comes_from_the_kernel), T(copies_and_fills),
+      T(a_transposed_copy_tells_the_sectors_of_a_warp), T(device_copies_use_the_ops_tensors_where_the_bytes_agree),
+      T(indexed_reads_and_writes), T(what_orders), T(the_rest_of_the_readers));

@@ -39,5 +39,5 @@ TEST(banks_ports_and_width_let_tiles_through_and_more_is_never_slower)
 		}
 }
 
-SUITE(t_sram, T(scratchpad_refuses_what_does_not_fit_and_takes_it_later)
-                      T(banks_ports_and_width_let_tiles_through_and_more_is_never_slower));
+SUITE(t_sram, T(scratchpad_refuses_what_does_not_fit_and_takes_it_later),
+      T(banks_ports_and_width_let_tiles_through_and_more_is_never_slower));

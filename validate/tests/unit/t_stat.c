@@ -111,7 +111,7 @@ TEST(a_thousand_names_keep_their_order_and_are_all_found)
 	stat_free(r);
 }
 
-SUITE(t_stat,
-      T(a_counter_is_read_where_it_lives) T(a_snapshot_subtracts_from_counts_and_leaves_levels) T(a_name_comes_once)
-              T(a_name_nobody_registered_aborts) T(a_block_that_need_not_be_built_is_asked_with_what_stands_for_it)
-                      T(a_thousand_names_keep_their_order_and_are_all_found));
+SUITE(t_stat, T(a_counter_is_read_where_it_lives), T(a_snapshot_subtracts_from_counts_and_leaves_levels),
+      T(a_name_comes_once), T(a_name_nobody_registered_aborts),
+      T(a_block_that_need_not_be_built_is_asked_with_what_stands_for_it),
+      T(a_thousand_names_keep_their_order_and_are_all_found));

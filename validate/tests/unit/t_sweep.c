@@ -286,13 +286,11 @@ TEST(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have)
 	}
 }
 
-SUITE(t_sweep,
-      T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have) T(a_grid_has_all_combinations_with_the_last_axis_fastest)
-              T(a_range_has_its_ends_and_values_machines_can_be_built_of) T(linked_axes_move_together)
-                      T(where_leaves_points_out_by_axes_and_by_the_base) T(samples_have_the_points_asked_for_and_repeat)
-                              T(a_random_sample_of_a_small_grid_has_no_point_twice)
-                                      T(a_point_that_cannot_be_built_keeps_its_number_and_its_reason)
-                                              T(expressions_see_configuration_results_and_columns)
-                                                      T(mistakes_in_axes_are_placed)
-                                                              T(mistakes_in_expressions_are_placed)
-                                                                      T(mistakes_elsewhere_are_placed));
+SUITE(t_sweep, T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
+      T(a_grid_has_all_combinations_with_the_last_axis_fastest),
+      T(a_range_has_its_ends_and_values_machines_can_be_built_of), T(linked_axes_move_together),
+      T(where_leaves_points_out_by_axes_and_by_the_base), T(samples_have_the_points_asked_for_and_repeat),
+      T(a_random_sample_of_a_small_grid_has_no_point_twice),
+      T(a_point_that_cannot_be_built_keeps_its_number_and_its_reason),
+      T(expressions_see_configuration_results_and_columns), T(mistakes_in_axes_are_placed),
+      T(mistakes_in_expressions_are_placed), T(mistakes_elsewhere_are_placed));

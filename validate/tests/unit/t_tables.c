@@ -420,16 +420,10 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 	within("rtx-pro-6000", "gemm_m1-64_rtx_pro_6000_server.csv.gz", "gemm bfloat16", 5);
 }
 
-SUITE(t_tables,
-      T(a_key_split_fills_the_sms_twice_and_no_more) T(one_row_is_a_gemv_where_there_is_no_wgmma)
-              T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters)
-                      T(an_fp8_product_goes_by_tokens_outputs_and_k) T(heads_that_share_keys_are_rows_of_one_tile)
-                              T(paged_keys_are_split_as_the_libraries_plan_it)
-                                      T(a_product_row_is_a_sample_with_its_share_of_the_graph)
-                                              T(copies_that_fit_are_found_again) T(
-						      fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
-                                                      T(attention_tables_and_collections_are_told_by_their_header)
-                                                              T(faults_name_the_line_and_the_column)
-                                                                      T(one_of_n_rows_and_the_others_are_all_rows)
-                                                                              T(an_a100_by_data_sheet)
-                                                                                      T(an_rtx_pro_6000_by_data_sheet));
+SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
+      T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
+      T(heads_that_share_keys_are_rows_of_one_tile), T(paged_keys_are_split_as_the_libraries_plan_it),
+      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
+      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
+      T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));

@@ -416,6 +416,6 @@ TEST(bins_keep_every_unit_however_long_it_gets)
 	series_free(&s);
 }
 
-SUITE(t_timeline, T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes)
-                          T(in_closed_form_there_are_ops_and_kernels_alone) T(a_run_that_fails_leaves_no_timeline)
-                                  T(bins_keep_every_unit_however_long_it_gets));
+SUITE(t_timeline, T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes),
+      T(in_closed_form_there_are_ops_and_kernels_alone), T(a_run_that_fails_leaves_no_timeline),
+      T(bins_keep_every_unit_however_long_it_gets));

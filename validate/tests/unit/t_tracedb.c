@@ -669,22 +669,17 @@ TEST(the_wall_of_a_step_is_kept_with_the_steps_of_one_file)
 	bed_close(&b);
 }
 
-SUITE(t_tracedb,
-      T(a_parent_is_the_innermost_op_that_contains_all_of_its_child) T(parents_do_not_depend_on_the_order_of_the_file) T(
-	      more_threads_than_are_watched_still_get_their_parents) T(nesting_far_beyond_any_stack_neither_fails_nor_loops)
-              T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks) T(synchronising_calls_are_known_by_name) T(
-		      a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call)
-                      T(annotations_of_one_name_are_one_range_even_nested) T(
-			      a_range_known_on_the_device_only_selects_by_device_time)
-                              T(ranges_that_are_unknown_or_empty_are_errors) T(
-				      steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number)
-                                      T(without_numbered_annotations_there_is_one_step_and_without_launches_none) T(
-					      the_wall_of_a_range_is_the_sum_over_its_annotations)
-                                              T(the_wall_of_a_range_is_one_files_and_the_file_that_lacks_it_is_named) T(
-						      two_files_are_loaded_on_one_time_axis)
-                                                      T(the_same_digest_is_noticed_and_changes_nothing) T(
-							      pieces_of_any_size_are_the_whole_and_split_no_op)
-                                                              T(an_empty_selection_has_no_pieces_and_is_an_error) T(
-								      ranges_whose_ends_come_apart_come_back_by_thread_and_time)
-
-                                                                      T(the_wall_of_a_step_is_kept_with_the_steps_of_one_file));
+SUITE(t_tracedb, T(a_parent_is_the_innermost_op_that_contains_all_of_its_child),
+      T(parents_do_not_depend_on_the_order_of_the_file), T(more_threads_than_are_watched_still_get_their_parents),
+      T(nesting_far_beyond_any_stack_neither_fails_nor_loops),
+      T(a_copy_blocks_when_a_synchronise_is_the_next_thing_its_thread_asks), T(synchronising_calls_are_known_by_name),
+      T(a_range_takes_what_was_called_in_it_and_by_time_only_what_has_no_call),
+      T(annotations_of_one_name_are_one_range_even_nested), T(a_range_known_on_the_device_only_selects_by_device_time),
+      T(ranges_that_are_unknown_or_empty_are_errors),
+      T(steps_are_the_outermost_annotations_with_the_commonest_name_and_a_number),
+      T(without_numbered_annotations_there_is_one_step_and_without_launches_none),
+      T(the_wall_of_a_range_is_the_sum_over_its_annotations),
+      T(the_wall_of_a_range_is_one_files_and_the_file_that_lacks_it_is_named), T(two_files_are_loaded_on_one_time_axis),
+      T(the_same_digest_is_noticed_and_changes_nothing), T(pieces_of_any_size_are_the_whole_and_split_no_op),
+      T(an_empty_selection_has_no_pieces_and_is_an_error), T(ranges_whose_ends_come_apart_come_back_by_thread_and_time),
+      T(the_wall_of_a_step_is_kept_with_the_steps_of_one_file));

@@ -190,8 +190,8 @@ TEST(ranges_within_ranges_have_what_lies_in_each)
 	bed_close(&b);
 }
 
-SUITE(t_tracedb_link, T(an_id_counts_where_its_op_is_around_the_call_on_its_thread_and_in_time)
-                              T(without_ids_it_is_the_innermost_op_around_the_call)
-                                      T(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted)
-                                              T(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out)
-                                                      T(ranges_within_ranges_have_what_lies_in_each));
+SUITE(t_tracedb_link, T(an_id_counts_where_its_op_is_around_the_call_on_its_thread_and_in_time),
+      T(without_ids_it_is_the_innermost_op_around_the_call),
+      T(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted),
+      T(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out),
+      T(ranges_within_ranges_have_what_lies_in_each));

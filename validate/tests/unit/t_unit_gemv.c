@@ -96,6 +96,7 @@ TEST(more_units_lanes_or_cores_are_never_slower)
 	}
 }
 
-SUITE(t_unit_gemv, T(rows_spread_over_units_and_tree_and_depth_come_on_top) T(k_is_split_when_rows_are_fewer_than_units)
-                           T(the_rate_follows_the_weights_format) T(a_narrow_scratchpad_holds_it_back)
-                                   T(only_products_are_its_work) T(more_units_lanes_or_cores_are_never_slower));
+SUITE(t_unit_gemv, T(rows_spread_over_units_and_tree_and_depth_come_on_top),
+      T(k_is_split_when_rows_are_fewer_than_units), T(the_rate_follows_the_weights_format),
+      T(a_narrow_scratchpad_holds_it_back), T(only_products_are_its_work),
+      T(more_units_lanes_or_cores_are_never_slower));

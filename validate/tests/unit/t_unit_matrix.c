@@ -47,5 +47,5 @@ TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 	}
 }
 
-SUITE(t_unit_matrix,
-      T(a_fold_costs_the_longer_of_stream_and_weight_load) T(a_larger_array_is_never_slower_and_none_beats_its_peak));
+SUITE(t_unit_matrix, T(a_fold_costs_the_longer_of_stream_and_weight_load),
+      T(a_larger_array_is_never_slower_and_none_beats_its_peak));

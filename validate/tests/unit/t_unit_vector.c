@@ -80,7 +80,6 @@ TEST(more_cores_never_slow_a_reduction_a_map_or_a_sort)
 	}
 }
 
-SUITE(t_unit_vector,
-      T(a_map_takes_the_slowest_pipe_and_the_pipeline_once)
-              T(a_divide_takes_the_dividers_cycles_and_counts_them_as_work) T(a_short_row_is_reduced_on_one_core)
-                      T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
+SUITE(t_unit_vector, T(a_map_takes_the_slowest_pipe_and_the_pipeline_once),
+      T(a_divide_takes_the_dividers_cycles_and_counts_them_as_work), T(a_short_row_is_reduced_on_one_core),
+      T(more_cores_never_slow_a_reduction_a_map_or_a_sort));

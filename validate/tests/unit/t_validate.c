@@ -313,9 +313,7 @@ TEST(an_accuracy_file_reads_back_as_written)
 	arena_free(a);
 }
 
-SUITE(t_validate,
-      T(a_case_is_the_median_of_its_repetitions) T(copies_that_fit_the_l2_are_warm_and_others_cold)
-              T(a_copy_that_is_called_once_is_cold) T(a_copy_read_for_the_first_time_is_fresh)
-                      T(scores_are_those_of_the_textbook) T(a_fit_finds_the_value_the_samples_were_made_with)
-                              T(a_plans_faults_are_placed) T(values_are_rounded_to_four_digits)
-                                      T(an_accuracy_file_reads_back_as_written));
+SUITE(t_validate, T(a_case_is_the_median_of_its_repetitions), T(copies_that_fit_the_l2_are_warm_and_others_cold),
+      T(a_copy_that_is_called_once_is_cold), T(a_copy_read_for_the_first_time_is_fresh),
+      T(scores_are_those_of_the_textbook), T(a_fit_finds_the_value_the_samples_were_made_with),
+      T(a_plans_faults_are_placed), T(values_are_rounded_to_four_digits), T(an_accuracy_file_reads_back_as_written));

@@ -205,9 +205,8 @@ TEST(every_enumerator_has_a_name)
 	CHECK_STR(op_phase_name(OP_DECODE), "decode");
 }
 
-SUITE(t_work,
-      T(a_format_has_a_size_and_a_name_that_reads_back) T(frameworks_names_of_formats_are_known)
-              T(a_product_is_its_multiply_adds) T(attention_is_two_products_and_a_softmax)
-                      T(an_element_costs_by_its_class) T(rows_cost_by_what_is_done_along_them)
-                              T(a_sorting_network_has_so_many_comparators) T(counts_that_do_not_fit_stay_at_the_largest)
-                                      T(bytes_are_what_the_operands_touch_by_role) T(every_enumerator_has_a_name));
+SUITE(t_work, T(a_format_has_a_size_and_a_name_that_reads_back), T(frameworks_names_of_formats_are_known),
+      T(a_product_is_its_multiply_adds), T(attention_is_two_products_and_a_softmax), T(an_element_costs_by_its_class),
+      T(rows_cost_by_what_is_done_along_them), T(a_sorting_network_has_so_many_comparators),
+      T(counts_that_do_not_fit_stay_at_the_largest), T(bytes_are_what_the_operands_touch_by_role),
+      T(every_enumerator_has_a_name));

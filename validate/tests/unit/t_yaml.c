@@ -381,21 +381,14 @@ TEST(random_bytes_never_crash_the_reader)
 	}
 }
 
-SUITE(t_yaml,
-      T(nodes_know_kind_text_order_and_place) T(an_empty_file_is_an_empty_map) T(
-	      a_missing_value_is_an_empty_plain_scalar) T(getting_from_what_is_no_map_is_null)
-              T(an_alias_is_the_node_it_names) T(windows_line_ends_and_a_byte_order_mark_are_fine) T(
-		      a_fault_carries_its_line_and_a_caret) T(syntax_faults_say_where_and_what)
-                      T(what_we_leave_out_is_refused_and_not_misread) T(
-			      duplicate_keys_are_refused_in_small_and_large_maps)
-                              T(a_nul_byte_is_refused_wherever_it_is) T(
-				      bytes_that_are_not_utf8_are_refused_at_their_place) T(an_alias_bomb_is_refused)
-                                      T(depth_is_bounded_also_through_aliases) T(
-					      size_is_bounded_in_bytes_values_and_anchors)
-                                              T(a_file_cut_anywhere_is_read_or_refused_and_nothing_else) T(
-						      files_that_cannot_be_read_are_io_errors)
-                                                      T(a_file_is_loaded_under_its_path) T(an_endless_file_is_refused)
-                                                              T(whole_numbers_are_read_within_their_range) T(
-								      booleans_are_words)
-                                                                      T(only_known_keys_pass_and_the_nearest_is_named)
-                                                                              T(random_bytes_never_crash_the_reader));
+SUITE(t_yaml, T(nodes_know_kind_text_order_and_place), T(an_empty_file_is_an_empty_map),
+      T(a_missing_value_is_an_empty_plain_scalar), T(getting_from_what_is_no_map_is_null),
+      T(an_alias_is_the_node_it_names), T(windows_line_ends_and_a_byte_order_mark_are_fine),
+      T(a_fault_carries_its_line_and_a_caret), T(syntax_faults_say_where_and_what),
+      T(what_we_leave_out_is_refused_and_not_misread), T(duplicate_keys_are_refused_in_small_and_large_maps),
+      T(a_nul_byte_is_refused_wherever_it_is), T(bytes_that_are_not_utf8_are_refused_at_their_place),
+      T(an_alias_bomb_is_refused), T(depth_is_bounded_also_through_aliases),
+      T(size_is_bounded_in_bytes_values_and_anchors), T(a_file_cut_anywhere_is_read_or_refused_and_nothing_else),
+      T(files_that_cannot_be_read_are_io_errors), T(a_file_is_loaded_under_its_path), T(an_endless_file_is_refused),
+      T(whole_numbers_are_read_within_their_range), T(booleans_are_words),
+      T(only_known_keys_pass_and_the_nearest_is_named), T(random_bytes_never_crash_the_reader));
