@@ -276,7 +276,7 @@ TEST(pushing_into_the_past_or_twice_is_a_bug)
 	CHECK(test_aborts(push_into_the_past));
 	CHECK(test_aborts(push_twice));
 }
-#define DEBUG_TESTS T(pushing_into_the_past_or_twice_is_a_bug)
+#define DEBUG_TESTS , T(pushing_into_the_past_or_twice_is_a_bug)
 #else
 #define DEBUG_TESTS
 #endif
@@ -285,4 +285,4 @@ SUITE(t_evq, T(time_comes_first_then_priority_then_push_order), T(sixty_four_tie
       T(a_cancelled_event_is_idle_and_never_served), T(a_cancelled_event_pushed_again_goes_behind_its_ties),
       T(an_event_may_push_itself_now_or_later), T(an_event_may_free_its_owner),
       T(reset_goes_back_to_time_zero_and_idles_all), T(the_end_of_time_is_a_time),
-      T(random_pushes_and_cancels_come_out_as_from_a_sorted_list), T(reserved_room_is_enough));
+      T(random_pushes_and_cancels_come_out_as_from_a_sorted_list), T(reserved_room_is_enough) DEBUG_TESTS);
