@@ -4,7 +4,7 @@
 
 void chrome_begin(struct chrome *c, struct outfile *o)
 {
-	*c = (struct chrome){ .o = o };
+	*c = (struct chrome){ .o = o, .most = CHROME_MOST };
 	str_add(&o->text, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
 }
 
@@ -15,7 +15,21 @@ void chrome_end(struct chrome *c)
 
 int chrome_flush(struct chrome *c, struct err *e)
 {
-	return outfile_flush(c->o, e);
+	const size_t had = c->o->text.len;
+	struct str most = STR_INIT;
+
+	if (outfile_flush(c->o, e) < 0)
+		return -1;
+	c->bytes += had - c->o->text.len;
+	if (c->bytes <= c->most)
+		return 0;
+	str_add_bytes(&most, c->most);
+	err_set(e, ERR_IO,
+	        "the timeline grows beyond %s, which no viewer shows: take a part of the trace, one step say, with"
+	        " '--range'",
+	        str_c(&most));
+	str_free(&most);
+	return -1;
 }
 
 void chrome_open_event(struct chrome *c, struct out_json *j, const char *ph, const char *name, int64_t pid, int tid)

@@ -11,14 +11,19 @@
 #include "sim/ui/out.h"
 #include "sim/ui/outfile.h"
 
+/* A viewer holds some times as much; one decode step is a tenth of it. */
+#define CHROME_MOST (UINT64_C(256) << 20)
+
 struct chrome {
 	struct outfile *o;
 	bool any;
+	uint64_t bytes, most; /* written; more is an error */
 };
 
 void chrome_begin(struct chrome *c, struct outfile *o);
-void chrome_end(struct chrome *c);                 /* the file is to be closed then */
-int chrome_flush(struct chrome *c, struct err *e); /* now and then, for large timelines */
+void chrome_end(struct chrome *c); /* the file is to be closed then */
+/* Now and then, for large timelines; -1: it cannot be written, or is too large for anything that could show it. */
+int chrome_flush(struct chrome *c, struct err *e);
 
 /* An event is open until chrome_close_event: what it has beyond these is added by out_json_*. `ph`: "X" a span, "C" a
  * counter, "s" and "f" an arrow's ends, "M" a name. */

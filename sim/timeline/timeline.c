@@ -74,6 +74,8 @@ static void put(struct timeline *t, enum res res, const struct lane *l)
 	const char *name = cmd_name(t, l->cmd, &op);
 	const int64_t from = ns_of(l->from);
 
+	if (t->failed.kind) /* nothing more is to come of it */
+		return;
 	chrome_open_event(&t->c, &j, "X", name ? name : res_name(res), TIMELINE_SIMULATED, TIMELINE_LANES + (int)res);
 	chrome_span(&j, res_name(res), from, ns_of(l->to) - from);
 	out_json_open(&j, "args", '{');
@@ -85,8 +87,7 @@ static void put(struct timeline *t, enum res res, const struct lane *l)
 	out_json_u64(&j, "busy_ps", l->to - l->from);
 	out_json_close(&j, '}');
 	chrome_close_event(&j);
-	if (!t->failed.kind)
-		chrome_flush(&t->c, &t->failed);
+	chrome_flush(&t->c, &t->failed);
 }
 
 static void remember_gap(struct lane *l, ps_t from, ps_t to)

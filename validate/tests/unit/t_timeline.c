@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
+#include "sim/timeline/chrome.h"
 #include "sim/timeline/series.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -416,6 +417,29 @@ TEST(bins_keep_every_unit_however_long_it_gets)
 	series_free(&s);
 }
 
-SUITE(t_timeline, T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes),
-      T(in_closed_form_there_are_ops_and_kernels_alone), T(a_run_that_fails_leaves_no_timeline),
-      T(bins_keep_every_unit_however_long_it_gets));
+TEST(a_timeline_too_large_for_any_viewer_is_an_error)
+{
+	struct outfile file;
+	struct out_json j;
+	struct chrome c;
+	struct bed b;
+	int rc = 0;
+
+	bed_up(&b);
+	CHECK_OK(outfile_open(&file, b.path[0], &b.e), b.e);
+	chrome_begin(&c, &file);
+	CHECK_U64(c.most, CHROME_MOST);
+	c.most = 3 << 20;
+	for (int i = 0; i < 100000 && rc == 0; i++) {
+		chrome_open_event(&c, &j, "X", "span", 1, 1);
+		chrome_span(&j, "dram", i, 1);
+		chrome_close_event(&j);
+		rc = chrome_flush(&c, &b.e);
+	}
+	CHECK(rc == -1 && b.e.kind == ERR_IO);
+	CHECK_HAS(b.e.msg, "grows beyond 3 MiB");
+	CHECK(outfile_close(&file, rc, &b.e) == -1);
+	bed_down(&b); /* nothing is left */
+}
+
+SUITE(t_timeline, T(a_timeline_too_large_for_any_viewer_is_an_error), T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes), T(in_closed_form_there_are_ops_and_kernels_alone), T(a_run_that_fails_leaves_no_timeline), T(bins_keep_every_unit_however_long_it_gets));
