@@ -37,7 +37,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
-MAP = fuse map map_math map_need map_tile map_block map_dump
+MAP = fuse map map_math map_need map_bound map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
 SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search

@@ -81,6 +81,19 @@ static int launches(const struct gpu *g, const struct kernels *k, const struct o
 	return gpu_geometry_foreign(g, s) ? gpu_geometry_work(g, k, s, a, x, w, e) : gpu_work_make(s, k, a, w, e);
 }
 
+static int check_work(const struct gpu *g, const struct op_stream *s, struct err *e)
+{
+	const uint64_t some = UINT64_C(1000000000000);
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const ps_t took = gpu_math_time(g, s->ops[i].dtype, some, g->sms);
+
+		if (map_bound_op(s, &s->ops[i], (double)some * 1e12 / (double)took, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* What the launches took and moved, op by op, and the host's time over them. */
 static void results(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w, ps_t *took,
                     struct run_result *r)
@@ -119,8 +132,8 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 
 	out->steps = o->start == RUN_STEADY ? 2 : 1;
 	out->reuse_ppm = picks_reuse(out->stream);
-	if (!t || map_need(out->stream, NULL, a, &need, e) < 0 || map_fits(&need, &conf->cfg.mem.dram, e) < 0 ||
-	    launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
+	if (!t || check_work(&g, out->stream, e) < 0 || map_need(out->stream, NULL, a, &need, e) < 0 ||
+	    map_fits(&need, &conf->cfg.mem.dram, e) < 0 || launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
 		goto out;
 	if (!(took = arena_array(a, x.n_launches + 1, sizeof *took))) {
 		err_set(e, ERR_NOMEM, "out of memory for results");

@@ -205,6 +205,8 @@ static int emit_blocks(struct builder *b, const struct mapper *m, struct map_dra
 		for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
 			if (!map_block(m, op, cut, blocks, 0, d))
 				continue;
+			if (map_bound_commands(&m->s->ops[op], d, blocks, e) < 0)
+				return -1;
 			for (uint64_t k = 0; map_block(m, op, cut, blocks, k, d); k++)
 				if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
 					return -1;
@@ -236,7 +238,7 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 		return 0;
 	}
 	if (map_group(m, op, 1, d)) {
-		if (emit(b, m, d, &alone, last_cmd, false, e) < 0)
+		if (map_bound_commands(o, d, 1, e) < 0 || emit(b, m, d, &alone, last_cmd, false, e) < 0)
 			return -1;
 	} else if (o->kind != OP_GEMM && o->kind != OP_ATTENTION) {
 		return too_small(m, o, e);
@@ -271,7 +273,7 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 				return -1;
 		return 0;
 	}
-	if (emit(b, m, d, g, last_cmd, false, e) < 0)
+	if (map_bound_commands(&m->s->ops[g->first], d, 1, e) < 0 || emit(b, m, d, g, last_cmd, false, e) < 0)
 		return -1;
 	for (uint32_t k = g->first; k < g->first + g->n; k++)
 		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
@@ -454,6 +456,31 @@ bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 #undef SAME
 }
 
+/* The most that its units could do together, whatever they are given. */
+static double macs_per_s(const struct mapper *m)
+{
+	double n = 0;
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		uint64_t most = 0;
+
+		for (enum dtype d = DT_NONE + 1; d < DTYPES && unit_table[i]->peak && m->unit[i].cfg->units; d++)
+			most = ps_max(most, unit_table[i]->peak(&m->unit[i], d));
+		n += (double)most;
+	}
+	return n * (double)m->c->clock * 1000;
+}
+
+static int check_work(const struct mapper *m, struct err *e)
+{
+	const double rate = macs_per_s(m);
+
+	for (size_t i = 0; i < m->s->n_ops; i++)
+		if (map_bound_op(m->s, &m->s->ops[i], rate, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
@@ -480,6 +507,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->last_read = last_read;
 	for (int i = 0; i < UNIT_COUNT; i++)
 		m->unit[i] = machine_unit(c, (enum unit)i);
+	if (check_work(m, e) < 0)
+		return -1;
 	m->mem_rate = mem_rate(c);
 	m->mem_latency = mem_latency(c);
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;

@@ -42,6 +42,9 @@ struct map_result {
 /* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
 void map_dump(const struct op_stream *s, const struct map_result *m, struct str *out);
 
+/* map_bound.c: an op that asks for more bytes than any device holds, or more math than the machine could do in a quarter
+ * of an hour, is a fault of the trace: it would be simulated for as long as that. */
+int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_s, struct err *e);
 /* map_need.c; `narrow` has the bits that each tensor is stored in, 0 as traced; NULL: all as traced. */
 int map_need(const struct op_stream *s, const uint8_t *narrow, struct arena *a, struct map_need *out, struct err *e);
 /* Whether a memory holds it: the one question that `dram.capacity` answers. 0: it does, or nobody knows its capacity. */

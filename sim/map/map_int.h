@@ -52,6 +52,9 @@ bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t b
 /* Whether an operand comes, or goes, tile by tile. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
 
+/* map_bound.c: the same of what was chosen for an op, so many commands like this one. */
+int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e);
+
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
 struct map_block {
 	struct {

@@ -90,17 +90,21 @@ static void move(const struct mapper *m, struct map_draft *d, const struct op *o
 	i->pinned = !x->write && m->pinned[x->tensor];
 }
 
-/* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */
-static int tile_math(const struct mapper *m, const struct op *o, enum cuts cuts, uint64_t tiles, bool last,
-                     struct map_math out[2])
+/* Math of one of the pieces of k that a product is cut into. */
+static int deep_math(const struct mapper *m, const struct op *o, uint64_t tiles, bool last, struct map_math out[2])
 {
 	struct op part = *o;
 	uint64_t each = div_up(o->shape.k, tiles), before = each * (tiles - 1);
 
-	if (cuts != CUT_DEEP)
-		return map_math(m, o, tiles, last, out);
 	part.shape.k = !last ? each : o->shape.k > before ? o->shape.k - before : 1;
 	return map_math(m, &part, 1, last, out);
+}
+
+/* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */
+static int tile_math(const struct mapper *m, const struct op *o, enum cuts cuts, uint64_t tiles, bool last,
+                     struct map_math out[2])
+{
+	return cuts == CUT_DEEP ? deep_math(m, o, tiles, last, out) : map_math(m, o, tiles, last, out);
 }
 
 static void math(const struct mapper *m, struct map_draft *d, const struct op *o, enum cuts cuts, enum isa_when when,
@@ -173,7 +177,6 @@ static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, u
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = operand(m, o, i);
-		bool tile = in_tiles(m, o, i, cuts);
 
 		if (x->write != stores || x->touched == 0)
 			continue;
@@ -182,7 +185,7 @@ static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, u
 		/* An intermediate that nobody outside reads never leaves the fusion buffer. */
 		if (stores && read_in(m, o->id + 1, end, x->tensor) && m->last_read[x->tensor] < end)
 			continue;
-		move(m, d, o, x, tile ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
+		move(m, d, o, x, in_tiles(m, o, i, cuts) ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
 	}
 }
 

@@ -9,6 +9,8 @@
 	"cores: 4\nsram: {size: 64 KiB}\ndma: {tile: 16 KiB}\nl2: {size: 4 MiB}\n" \
 	"dram: {kind: hbm3-6400, capacity: 16 GiB}\n"
 
+#define LARGE "cores: 64\nsram: {size: 256 KiB}\n"
+
 struct bed {
 	const char *machine;
 	struct mk m;
@@ -162,6 +164,38 @@ TEST(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters)
 	bed_down(&b);
 }
 
+/* --- what one op may ask for -------------------------------------------------------------------------------------- */
+
+TEST(an_op_that_no_machine_could_do_is_refused_at_once)
+{
+	static const struct {
+		const char *machine, *kernel, *op, *args, *because;
+	} row[] = {
+		{ MACHINE, MM, "bf16[1,1000000] bf16[1000000,1000000]",
+		  "op 0 (gemv 1000000x1000000) reads and writes 1.819 TiB: an op of more than 1 TiB is not simulated" },
+		{ "kind: gpu\n", MM, "bf16[1,1000000] bf16[1000000,1000000]", "reads and writes 1.819 TiB" },
+		{ LARGE, MM, "bf16[100000,100000] bf16[100000,100000]",
+		  "moves 74.54 TiB: an op of more than 4 TiB is not simulated" },
+		{ "kind: gpu\n", MM, "bf16[600000,600000] bf16[600000,600000]", "reads and writes 1.965 TiB" },
+		{ "cores: 1\nclock: 1 MHz\n", MM, "bf16[10000,10000] bf16[10000,10000]",
+		  "would take this machine about" },
+		{ LARGE, ATTEND, "bf16[1,64,1000000,128] bf16[1,64,1000000,128] bf16[1,64,1000000,128]",
+		  "an op of more than 4 TiB is not simulated" },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct bed b;
+
+		bed_up(&b);
+		b.machine = row[i].machine;
+		mk_kernel(&b.m, row[i].kernel, row[i].op, row[i].args);
+		CHECK(run(&b, "dram.capacity=0", RUN_EVENT) == -1);
+		CHECK(b.e.kind == ERR_IO);
+		CHECK_HAS(b.e.msg, row[i].because);
+		bed_down(&b);
+	}
+}
+
 /* --- what must fit the memory ------------------------------------------------------------------------------------- */
 
 static void refused(struct bed *b, const char *set, const char *because)
@@ -238,9 +272,4 @@ TEST(cases_of_a_benchmark_bring_their_own_and_take_it_away)
 	bed_down(&b);
 }
 
-SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
-      T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
-      T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
-      T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
-      T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
-      T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
+SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles), T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit), T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters), T(an_op_that_no_machine_could_do_is_refused_at_once), T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs), T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once), T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
