@@ -272,4 +272,10 @@ TEST(cases_of_a_benchmark_bring_their_own_and_take_it_away)
 	bed_down(&b);
 }
 
-SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles), T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit), T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters), T(an_op_that_no_machine_could_do_is_refused_at_once), T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs), T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once), T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
+SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
+      T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
+      T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
+      T(an_op_that_no_machine_could_do_is_refused_at_once),
+      T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
+      T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
+      T(cases_of_a_benchmark_bring_their_own_and_take_it_away));

@@ -442,4 +442,7 @@ TEST(a_timeline_too_large_for_any_viewer_is_an_error)
 	bed_down(&b); /* nothing is left */
 }
 
-SUITE(t_timeline, T(a_timeline_too_large_for_any_viewer_is_an_error), T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes), T(in_closed_form_there_are_ops_and_kernels_alone), T(a_run_that_fails_leaves_no_timeline), T(bins_keep_every_unit_however_long_it_gets));
+SUITE(t_timeline, T(a_timeline_too_large_for_any_viewer_is_an_error),
+      T(spans_are_apart_and_sum_to_the_statistics_and_counters_to_bytes),
+      T(in_closed_form_there_are_ops_and_kernels_alone), T(a_run_that_fails_leaves_no_timeline),
+      T(bins_keep_every_unit_however_long_it_gets));
