@@ -176,6 +176,8 @@ static int import_all(const struct options *o, const struct opt_list *files, enu
 
 	if (rc == 0 && o->redact)
 		tracedb_redact(t);
+	if (rc == 0 && o->range)
+		tracedb_expect_wall(t, o->range, (int64_t)(o->wall / PS_NS));
 	for (int i = 0; rc == 0 && i < files->n; i++) {
 		rc = import_one(t, files->v[i], o, rows, e);
 		if (rc < 0 && files->n > 1)

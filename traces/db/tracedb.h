@@ -98,6 +98,9 @@ bool tracedb_is_sync(const char *call);
  * else the one of that name, or the only one there is; where there is none such, of all. */
 int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns,
                      struct err *e);
+/* The same within every import that follows: one of a file without such an annotation fails, and stores nothing. `range`
+ * must live as long as the handle. */
+void tracedb_expect_wall(struct tracedb *t, const char *range, int64_t wall_ns);
 /* The same for each step (tracedb_steps) of that file, whose wall_ns is their sum then. 1: there is none. */
 int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e);
 

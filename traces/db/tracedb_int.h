@@ -24,6 +24,8 @@ struct tracedb {
 	bool importing;
 	bool fast; /* the safety settings are off for the first import into a new file */
 	bool redact;
+	const char *wall_range; /* every import has it, or stores nothing; NULL: none is asked for */
+	int64_t wall_ns;
 
 	/* the import in progress */
 	int64_t source, last_op; /* ids */

@@ -195,6 +195,12 @@ int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char
 	return n ? 0 : lacks_range(t, file, source, range, e);
 }
 
+void tracedb_expect_wall(struct tracedb *t, const char *range, int64_t wall_ns)
+{
+	t->wall_range = range;
+	t->wall_ns = wall_ns;
+}
+
 static int set_one(struct tracedb *t, const char *sql, int64_t wall_ns, int64_t id, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db, sql, e);

@@ -148,6 +148,7 @@ int tracedb_finish(struct tracedb *t, const struct trace_import *src, struct tra
 {
 	assert(t->importing);
 	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, TRACEDB_UNSTAGE, e) < 0 ||
+	    (t->wall_range && tracedb_set_wall(t, src->file, true, t->wall_range, t->wall_ns, e) < 0) ||
 	    db_commit(t->db, e) < 0)
 		return -1;
 	end_import(t);

@@ -16,3 +16,8 @@ quiet trace import $SMALL -o "$TMP/t.db" --wall '90 us' --range step_1
 try trace import $DATA/kineto/old_spelling.json -o "$TMP/t.db" --wall '90 us' --range step_1
 try trace import $SMALL -o "$TMP/t.db" --wall '90 us' --range stap_1
 try trace ops "$TMP/t.db" --range stap_1
+# A range that the file lacks stores nothing of it, and makes no database.
+try trace import $SMALL -o "$TMP/none.db" --wall '90 us' --range nope
+[ -e "$TMP/none.db" ] && echo "there is a database"
+try trace import $DATA/kineto/old_spelling.json $SMALL -o "$TMP/t.db" --wall '90 us' --range nope
+"$NPUSIM" trace show "$TMP/t.db" | grep -e old_spelling || echo "only what it had"
