@@ -301,7 +301,7 @@ static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t
 
 	if (rc != SQLITE_OK)
 		return fail(d, rc, "read", e);
-	if (id == 0 && *version == 0 && tables == 0) {
+	if ((id == 0 || (uint32_t)id == app_id) && *version == 0 && tables == 0) {
 		if (d->read_only)
 			return err_set(e, ERR_IO, "cannot read '%s': the database is empty", d->path);
 		return 0;
@@ -312,6 +312,10 @@ static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t
 		return err_set(e, ERR_IO, "'%s' is another kind of database (its id is '%s', not '%s')", d->path, is,
 		               due);
 	}
+	/* Tables, id and version come in one transaction: no command of ours left it so, and none can update it. */
+	if (*version < 1 || tables == 0)
+		return err_set(e, ERR_IO, "'%s' is damaged: its schema is of version %lld and it has %lld tables",
+		               d->path, (long long)*version, (long long)tables);
 	if (*version > n_migrations)
 		return err_set(e, ERR_IO, "'%s' was written by a newer npusim (schema %lld, this build knows %d)",
 		               d->path, (long long)*version, n_migrations);

@@ -180,6 +180,35 @@ TEST(an_older_file_is_brought_up_to_date_once)
 	}
 }
 
+TEST(a_file_of_ours_without_a_version_is_damaged_for_readers_and_writers)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+
+	CHECK_OK(db_exec(d, "PRAGMA user_version = 0", &e), e);
+	db_free(d);
+	open_fails(path, DB_READ, "is damaged: its schema is of version 0 and it has 2 tables");
+	open_fails(path, DB_WRITE, "is damaged: its schema is of version 0 and it has 2 tables");
+}
+
+/* As an interrupted tool may leave it: it is as good as empty. */
+TEST(a_file_that_has_nothing_but_our_id_is_empty)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = db_open(test_path(path, sizeof path, "a.db"), DB_WRITE, ID_A, migrations, 0, &e);
+	char sql[64];
+
+	CHECK_OK(d ? 0 : -1, e);
+	snprintf(sql, sizeof sql, "PRAGMA application_id = %d", (int)ID_A);
+	CHECK_OK(db_exec(d, sql, &e), e);
+	db_free(d);
+	open_fails(path, DB_READ, "the database is empty");
+	db_free(open_ok(path, DB_WRITE, 2));
+	db_free(open_ok(path, DB_READ, 2));
+}
+
 TEST(a_newer_file_is_refused_and_not_touched)
 {
 	static char before[65536], after[65536];
@@ -561,9 +590,10 @@ TEST(checkpoint_folds_everything_into_the_file)
 SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_beside_the_file),
       T(what_waits_in_the_wal_of_a_killed_writer_is_read), T(a_file_that_is_written_while_it_is_read_is_no_result),
       T(an_empty_file_is_made_a_database_for_writing_only), T(an_older_file_is_brought_up_to_date_once),
-      T(a_newer_file_is_refused_and_not_touched), T(another_kind_of_database_is_refused_and_not_touched),
-      T(what_is_no_database_is_refused_and_not_touched), T(a_damaged_or_cut_file_is_refused),
-      T(absent_files_and_folders_are_named_plainly), T(reading_never_writes),
+      T(a_file_of_ours_without_a_version_is_damaged_for_readers_and_writers),
+      T(a_file_that_has_nothing_but_our_id_is_empty), T(a_newer_file_is_refused_and_not_touched),
+      T(another_kind_of_database_is_refused_and_not_touched), T(what_is_no_database_is_refused_and_not_touched),
+      T(a_damaged_or_cut_file_is_refused), T(absent_files_and_folders_are_named_plainly), T(reading_never_writes),
       T(a_file_without_write_permission_is_refused_for_writing), T(a_finished_file_in_a_read_only_folder_can_be_read),
       T(a_full_disk_is_one_error_and_the_rest_stays), T(a_lock_held_by_another_is_waited_for),
       T(a_lock_that_stays_is_an_error), T(eight_processes_may_create_the_same_file_at_once),
