@@ -90,6 +90,20 @@ fail:
 	return -1;
 }
 
+/* Files that are something else, and would read as the default machine or end in an unknown key. */
+static int check_root(const struct yaml *y, const char *name, struct err *e)
+{
+	const struct ynode *root = yaml_root(y), *sweep = ynode_get(root, "sweep");
+
+	if (root->kind == YNODE_MAP && root->n == 0) {
+		err_set(e, ERR_CONFIG, "this describes no machine: nothing stands in it");
+		return err_at(e, name, 1, 0);
+	}
+	if (sweep)
+		return yaml_err(y, sweep, e, "this is a sweep, not a machine: 'npusim sweep %s' runs it", name);
+	return 0;
+}
+
 /* What stands in the file, before assignments. */
 static struct machine_conf *conf_read_file(const struct yaml *y, const char *name, struct err *e)
 {
@@ -100,7 +114,7 @@ static struct machine_conf *conf_read_file(const struct yaml *y, const char *nam
 		return NULL;
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
-	if ((c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
+	if (check_root(y, name, e) == 0 && (c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
 	    cfg_read(c->raw, y, yaml_root(y), NULL, e) == 0)
 		return c;
 	machine_conf_free(c);

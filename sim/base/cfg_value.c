@@ -107,7 +107,7 @@ struct number {
 	const char *text;
 };
 
-enum scan { SCAN_OK, SCAN_EMPTY, SCAN_NEGATIVE, SCAN_BAD, SCAN_LARGE, SCAN_LONG };
+enum scan { SCAN_OK, SCAN_EMPTY, SCAN_NEGATIVE, SCAN_BAD, SCAN_LARGE, SCAN_LONG, SCAN_EXPONENT };
 
 static bool is_digit(char c)
 {
@@ -161,6 +161,8 @@ static enum scan scan(const char *s, struct number *n)
 	} else {
 		n->len = (int)(s - n->text);
 	}
+	if ((*s == 'e' || *s == 'E') && is_digit(s[s[1] == '+' || s[1] == '-' ? 2 : 1]))
+		return SCAN_EXPONENT;
 	while (is_space(*s))
 		s++;
 	for (end = s + strlen(s); end > s && is_space(end[-1]); end--)
@@ -340,6 +342,9 @@ int cfg_number(const struct cfg_field *f, const char *subject, const char *text,
 		return err_set(e, ERR_CONFIG, "'%s' is too large%s", name, said);
 	case SCAN_LONG:
 		return err_set(e, ERR_CONFIG, "'%s' has too many digits%s", name, said);
+	case SCAN_EXPONENT:
+		return err_set(e, ERR_CONFIG, "'%s' has an exponent%s: write the number out%s%s%s", name, said,
+		               f->def ? ", such as '" : "", f->def ? f->def : "", f->def ? "'" : "");
 	}
 	u = find_unit(f->type, n.unit, n.unit_len);
 	if (!u && n.digits == 0 && n.unit_len == 0)

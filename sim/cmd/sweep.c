@@ -49,7 +49,7 @@ static int read_inputs(struct inputs *in, const struct options *o, const struct 
 
 	memset(in, 0, sizeof *in);
 	if (!path)
-		return err_set(e, ERR_USAGE, "the workload is missing: 'trace: FILE' in '%s', or -t FILE", s->path);
+		return yaml_err(s->y, yaml_root(s->y), e, "the workload is missing: 'trace: FILE', or -t FILE");
 	if (access(path, R_OK) < 0) {
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
 		return o->trace ? -1 : err_at(e, s->path, ynode_get(yaml_root(s->y), "trace")->line, 0);
