@@ -57,7 +57,7 @@ int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { NULL, 0 };
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.to, "FILE.csv", "write there; stdout by default" },
-		{ 0, "sweep", OPT_U64, &o.sweep, "N",
+		{ 0, "sweep", OPT_COUNT, &o.sweep, "N",
 		  "only this sweep of the file; by default all, of points the last one" },
 		{ .type = OPT_END },
 	};

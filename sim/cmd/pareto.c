@@ -213,7 +213,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, 
 		0, "maximize", OPT_LIST, &o.more, "EXPR", "the same, where more is better" \
 	}
 #define COMMON_OPTS \
-	{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
+	{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
 	{ \
 		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP \
 	}
@@ -240,7 +240,7 @@ int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)
 int cmd_best(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .n = 10 };
-	const struct opt opts[] = { { 'n', "rows", OPT_U64, &o.n, "N", "how many; 10 by default" },
+	const struct opt opts[] = { { 'n', "rows", OPT_COUNT, &o.n, "N", "how many; 10 by default" },
 		                    GOAL_OPTS,
 		                    COMMON_OPTS,
 		                    { .type = OPT_END } };

@@ -72,7 +72,7 @@ int cmd_plot_latency(int argc, char **argv, struct str *out, struct err *e)
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",
 		  "the last working set; by default eight times the caches" },
-		{ 0, "samples", OPT_U64, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
+		{ 0, "samples", OPT_COUNT, &o.samples, "N", "accesses of a pointer chase; 4000 by default" },
 		{ 0, "beside", OPT_READ, &o.beside, "FILE",
 		  "a measured curve, at whose footprints the chase is simulated: validate/data/latency" },
 		PICTURE_OPTS(&o.plot),

@@ -143,7 +143,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart
 #define SWEEP_OPTS \
 	{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" }, \
 	{ \
-		0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" \
+		0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" \
 	}
 
 int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)

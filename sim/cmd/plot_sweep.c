@@ -382,7 +382,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" },
 		{ 0, "xlabel", OPT_TEXT, &o.x_label, "TEXT", "instead of the axis' key" },
 		{ 0, "ylabel", OPT_TEXT, &o.y_label, "TEXT", "instead of the value's name" },
-		{ 0, "sweep", OPT_U64, &o.sweep, "N", "which of the file's sweeps; the last by default" },
+		{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" },
 		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};

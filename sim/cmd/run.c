@@ -185,7 +185,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME",
 		  "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
-		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
+		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold",
 		  "steady (default): the range runs once to warm up, and the"

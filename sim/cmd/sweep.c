@@ -350,7 +350,7 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .max = SWEEP_POINTS_MAX, .rows = 50, .again_ppm = NONE };
 	const struct opt opts[] = {
-		{ 'j', "jobs", OPT_U64, &o.jobs, "N",
+		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "workers; as many as there are processors by default. Rows do not depend"
 		  " on it" },
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
@@ -367,11 +367,11 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		  "after a sweep at analytic fidelity, run its most promising SHARE (0.1: a tenth, the front first) "
 		  "again"
 		  " with events, and say how far the two are apart" },
-		{ 0, "guided", OPT_U64, &o.guided, "N",
+		{ 0, "guided", OPT_COUNT, &o.guided, "N",
 		  "instead of the file's grid or sample, search for the front of its objectives with N points;"
 		  " not with --shard: each generation needs all results of the one before it, and shards know nothing of"
 		  " each other" },
-		{ 0, "max", OPT_U64, &o.max, "N", "take a sweep of up to N points; 100,000 by default" },
+		{ 0, "max", OPT_COUNT, &o.max, "N", "take a sweep of up to N points; 100,000 by default" },
 		{ 0, "retry", OPT_FLAG, &o.retry, NULL, "run failed points again" },
 		{ 0, "mixed-builds", OPT_FLAG, &o.mixed, NULL, "go on in a file whose points another build made" },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL, "as for 'npusim run'" },

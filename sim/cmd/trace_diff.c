@@ -269,7 +269,7 @@ int cmd_trace_diff(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .n = UINT64_MAX };
 	const struct opt opts[] = {
-		{ 'n', "top", OPT_U64, &o.n, "N", "the N kernels that lose most time; all of them by default" },
+		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels that lose most time; all of them by default" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation, in both" },
 		{ 0, "range-b", OPT_TEXT, &o.range_b, "NAME", "another one in B" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_FAMILIES_HELP },

@@ -201,7 +201,7 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
 		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left) or replay (YAML:"
 		  " a table of kernels in the order of another trace)" },
-		{ 0, "context", OPT_U64, &o.context, "TOKENS", CMD_CONTEXT_HELP },
+		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME",
 		  "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"

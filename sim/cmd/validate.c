@@ -338,9 +338,8 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	o->profile.most = o->max_mape_ppm == NOT_GIVEN ? -1 : (double)o->max_mape_ppm / 1e4;
 	if (!o->profile.path && o->profile.range)
 		return err_set(e, ERR_USAGE, "--range goes with --profile");
-	if (o->profile.path && (o->gpu.traces.n != 1 || o->profile.steps == 0))
-		return err_set(e, ERR_USAGE,
-		               "--profile goes with one trace (-t) of the same work, and --steps of at least 1");
+	if (o->profile.path && o->gpu.traces.n != 1)
+		return err_set(e, ERR_USAGE, "--profile goes with one trace (-t) of the same work");
 	if (gpu_options_check(&o->gpu, e) < 0)
 		return -1;
 	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
@@ -361,10 +360,10 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "profile", OPT_READ, &o.profile.path, "FILE",
 		  "a summary of nsys stats, measured on this device, of the work in the trace (-t, of any device):"
 		  " kernels by family, the trace's ops as a library here would launch them" },
-		{ 0, "steps", OPT_U64, &o.profile.steps, "N", "steps in the profile; 1 by default" },
+		{ 0, "steps", OPT_COUNT, &o.profile.steps, "N", "steps in the profile; 1 by default" },
 		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
 		  "the step of the trace that stands against one of the profile" },
-		{ 0, "every", OPT_U64, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
+		{ 0, "every", OPT_COUNT, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
 		{ 0, "others", OPT_FLAG, &o.gpu.table.others, NULL, "of a table, all but the rows that --every takes" },
 		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"

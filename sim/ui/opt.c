@@ -78,12 +78,15 @@ static int fail_letter(char letter, const char *word, struct err *e)
 
 static int set_number(const struct opt *o, const char *shown, const char *value, struct err *e)
 {
-	enum cfg_type type = o->type == OPT_U64 ? CFG_T_U64 : o->type == OPT_PPM ? CFG_T_PPM : CFG_T_PS;
+	const bool plain = o->type == OPT_U64 || o->type == OPT_COUNT;
+	enum cfg_type type = plain ? CFG_T_U64 : o->type == OPT_PPM ? CFG_T_PPM : CFG_T_PS;
 	struct err inner = ERR_INIT;
 	uint64_t v = 0;
 
 	if (cfg_parse_value(type, value, &v, &inner) < 0)
 		return err_set(e, ERR_USAGE, "%s, for option '%s'", inner.msg, shown);
+	if (o->type == OPT_COUNT && v == 0)
+		return err_set(e, ERR_USAGE, "0 is too few: it is 1 at least, for option '%s'", shown);
 	if (o->type == OPT_PPM)
 		*(uint32_t *)o->to = (uint32_t)v;
 	else if (o->type == OPT_PS)
@@ -93,69 +96,87 @@ static int set_number(const struct opt *o, const char *shown, const char *value,
 	return 0;
 }
 
-static int set(const struct opt *o, const char *shown, const char *value, struct err *e)
+/* A command line being read. */
+struct parsing {
+	const struct opt_cmd *cmd;
+	int argc;
+	char **argv;
+	int i;         /* the last word used */
+	uint64_t seen; /* options that had a value, a bit a row */
+};
+
+/* A value is taken once: which of two was meant nobody knows. */
+static int set(struct parsing *p, const struct opt *o, const char *shown, const char *value, struct err *e)
 {
-	switch (o->type) {
-	case OPT_FLAG:
+	const uint64_t bit = UINT64_C(1) << (o - p->cmd->opts);
+
+	assert(o - p->cmd->opts < 64);
+	if (o->type == OPT_FLAG) {
 		*(bool *)o->to = true;
 		return 0;
-	case OPT_TEXT:
-	case OPT_READ:
-	case OPT_WRITE:
-		*(const char **)o->to = value;
-		return 0;
-	case OPT_LIST:
-	case OPT_READS:
-		return list_add(o->to, value, e);
-	default:
-		return set_number(o, shown, value, e);
 	}
+	if (o->type == OPT_LIST || o->type == OPT_READS)
+		return list_add(o->to, value, e);
+	if (p->seen & bit)
+		return err_set(e, ERR_USAGE, "option '%s' is given twice", shown);
+	p->seen |= bit;
+	if (!*value)
+		return err_set(e, ERR_USAGE, "option '%s' has an empty value", shown);
+	if (o->type != OPT_TEXT && o->type != OPT_READ && o->type != OPT_WRITE)
+		return set_number(o, shown, value, e);
+	*(const char **)o->to = value;
+	return 0;
 }
 
-/* "--name", "--name=value", "--name value"; *i moves on to the last word used. */
-static int parse_long(const struct opt_cmd *cmd, int argc, char **argv, int *i, struct err *e)
+/* The word behind an option. */
+static int set_next(struct parsing *p, const struct opt *o, const char *shown, struct err *e)
 {
-	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+	if (p->i + 1 >= p->argc)
+		return err_set(e, ERR_USAGE, "option '%s' needs a value: %s %s", shown, shown,
+		               o->arg ? o->arg : "VALUE");
+	return set(p, o, shown, p->argv[++p->i], e);
+}
+
+/* "--name", "--name=value", "--name value". */
+static int parse_long(struct parsing *p, struct err *e)
+{
+	const char *name = p->argv[p->i] + 2, *eq = strchr(name, '=');
 	size_t n = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = by_name(cmd, name, n);
+	const struct opt *o = by_name(p->cmd, name, n);
 	char shown[64];
 
 	if (!o && n == 4 && memcmp(name, "help", 4) == 0 && !eq)
 		return ASKED_HELP;
 	if (!o)
-		return fail_unknown(cmd, name, n, e);
+		return fail_unknown(p->cmd, name, n, e);
 	snprintf(shown, sizeof shown, "--%s", o->name);
 	if (o->type == OPT_FLAG && eq)
 		return err_set(e, ERR_USAGE, "option '%s' takes no value", shown);
 	if (o->type == OPT_FLAG || eq)
-		return set(o, shown, eq ? eq + 1 : NULL, e);
-	if (*i + 1 >= argc)
-		return err_set(e, ERR_USAGE, "option '%s' needs a value: %s %s", shown, shown,
-		               o->arg ? o->arg : "VALUE");
-	return set(o, shown, argv[++*i], e);
+		return set(p, o, shown, eq ? eq + 1 : NULL, e);
+	return set_next(p, o, shown, e);
 }
 
 /* "-v", "-vq", "-c value", "-cvalue". */
-static int parse_short(const struct opt_cmd *cmd, int argc, char **argv, int *i, struct err *e)
+static int parse_short(struct parsing *p, struct err *e)
 {
-	for (const char *p = argv[*i] + 1; *p; p++) {
-		const struct opt *o = by_letter(cmd, *p);
-		const char shown[3] = { '-', *p, '\0' };
+	const char *word = p->argv[p->i];
 
-		if (!o && *p == 'h')
+	for (const char *c = word + 1; *c; c++) {
+		const struct opt *o = by_letter(p->cmd, *c);
+		const char shown[3] = { '-', *c, '\0' };
+
+		if (!o && *c == 'h')
 			return ASKED_HELP;
 		if (!o)
-			return fail_letter(*p, argv[*i], e);
+			return fail_letter(*c, word, e);
 		if (o->type == OPT_FLAG) {
-			set(o, shown, NULL, e);
+			set(p, o, shown, NULL, e);
 			continue;
 		}
-		if (p[1])
-			return set(o, shown, p[1] == '=' ? p + 2 : p + 1, e);
-		if (*i + 1 >= argc)
-			return err_set(e, ERR_USAGE, "option '%s' needs a value: %s %s", shown, shown,
-			               o->arg ? o->arg : "VALUE");
-		return set(o, shown, argv[++*i], e);
+		if (c[1])
+			return set(p, o, shown, c[1] == '=' ? c + 2 : c + 1, e);
+		return set_next(p, o, shown, e);
 	}
 	return 0;
 }
@@ -175,18 +196,19 @@ static int check_count(const struct opt_cmd *cmd, const struct opt_list *args, i
 
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e)
 {
+	struct parsing p = { cmd, argc, argv, 1, 0 };
 	int had = args->n, rc = 0;
 
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i];
+	for (; p.i < argc; p.i++) {
+		const char *a = argv[p.i];
 
 		if (strcmp(a, "--") == 0) {
-			while (rc == 0 && ++i < argc)
-				rc = list_add(args, argv[i], e);
+			while (rc == 0 && ++p.i < argc)
+				rc = list_add(args, argv[p.i], e);
 		} else if (a[0] == '-' && a[1] == '-') {
-			rc = parse_long(cmd, argc, argv, &i, e);
+			rc = parse_long(&p, e);
 		} else if (a[0] == '-' && a[1]) {
-			rc = parse_short(cmd, argc, argv, &i, e);
+			rc = parse_short(&p, e);
 		} else {
 			rc = list_add(args, a, e); /* "-" alone is an argument: stdin, by custom */
 		}

@@ -8,8 +8,21 @@
 #include "sim/base/err.h"
 #include "sim/base/str.h"
 
-/* Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, OPT_WRITE is an output. */
-enum opt_type { OPT_END, OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_U64, OPT_PPM, OPT_PS, OPT_READ, OPT_READS, OPT_WRITE };
+/* OPT_COUNT: a number from 1 on. All but flags and lists are given once, and not empty.
+ * Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, OPT_WRITE is an output. */
+enum opt_type {
+	OPT_END,
+	OPT_FLAG,
+	OPT_TEXT,
+	OPT_LIST,
+	OPT_U64,
+	OPT_COUNT,
+	OPT_PPM,
+	OPT_PS,
+	OPT_READ,
+	OPT_READS,
+	OPT_WRITE
+};
 
 struct opt_list {
 	const char **v;

@@ -18,7 +18,7 @@ static const struct opt rows[] = {
 	{ 's', "set", OPT_LIST, &o.set, "KEY=VALUE",
 	  "a value that replaces the file's; may be given again and "
 	  "again, and the help for it is so long that it has to be broken into several lines" },
-	{ 'j', "jobs", OPT_U64, &o.jobs, "N", "workers" },
+	{ 'j', "jobs", OPT_COUNT, &o.jobs, "N", "workers" },
 	{ 0, "bound", OPT_PPM, &o.bound, "P", "largest error" },
 	{ 0, "wall", OPT_PS, &o.wall, "TIME", "measured time" },
 	{ 'x', "exact", OPT_FLAG, &o.exact, NULL, "the long way" },
@@ -154,7 +154,12 @@ TEST(faults_are_usage_errors_in_plain_words)
 		{ "-j many", "'many' is not a number: write one, for option '-j'" },
 		{ "-j -1", "'-1' is negative, for option '-j'" },
 		{ "--wall 5", "'5' needs a unit: write '5 ns', for option '--wall'" },
-		{ "--jobs=", "'' has no value, for option '--jobs'" },
+		{ "--jobs=", "option '--jobs' has an empty value" },
+		{ "-c _", "option '-c' has an empty value" },
+		{ "--config=", "option '--config' has an empty value" },
+		{ "-j 0", "0 is too few: it is 1 at least, for option '-j'" },
+		{ "-c a.yaml --config b.yaml", "option '--config' is given twice" },
+		{ "-j8 t.db -j8", "option '-j' is given twice" },
 		{ "a b c", "argument 'c' is one too many: npusim run -c CONFIG [options] TRACE" },
 	};
 
@@ -167,6 +172,16 @@ TEST(faults_are_usage_errors_in_plain_words)
 		CHECK_STR(e.msg, faults[i].msg);
 		opt_list_free(&args);
 	}
+}
+
+TEST(flags_may_be_given_again)
+{
+	struct opt_list args = { NULL, 0 };
+	struct err e = ERR_INIT;
+
+	CHECK_OK(run("-x -xq --exact", &args, &e), e);
+	CHECK(o.exact && o.quiet);
+	opt_list_free(&args);
 }
 
 TEST(too_few_arguments_show_the_usage)
@@ -349,9 +364,9 @@ TEST(no_file_is_both_read_and_written)
 	CHECK_OK(files(OPT_ARGS_INTO, line, &e), e);
 }
 
-SUITE(t_opt, T(no_file_is_both_read_and_written), T(every_spelling_reaches_its_destination),
-      T(nothing_given_leaves_the_defaults), T(a_list_grows_in_order), T(quantities_are_read_with_their_units),
-      T(two_dashes_end_the_options_and_one_is_an_argument),
+SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_the_defaults), T(a_list_grows_in_order),
+      T(quantities_are_read_with_their_units), T(two_dashes_end_the_options_and_one_is_an_argument),
       T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments), T(faults_are_usage_errors_in_plain_words),
-      T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped), T(a_very_long_option_gets_a_line_of_its_own),
-      T(completion_follows_the_table), T(a_manual_page_escapes_what_roff_takes_for_its_own));
+      T(flags_may_be_given_again), T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped),
+      T(a_very_long_option_gets_a_line_of_its_own), T(completion_follows_the_table),
+      T(a_manual_page_escapes_what_roff_takes_for_its_own), T(no_file_is_both_read_and_written));
