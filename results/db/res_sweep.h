@@ -73,7 +73,11 @@ int res_get_workload(struct resdb *r, int64_t id, struct arena *a, struct res_wo
 /* The points there are, in order. */
 int res_get_points(struct resdb *r, const struct res_sweep *s, struct arena *a, struct res_point **out, size_t *n,
                    struct err *e);
-/* status[point]: 0 not there, 1 done, 2 failed; of s->n_points points. */
+/* How a reason begins where it was no fault of the point: its process was killed, say. */
+#define RES_DIED "its process died"
+bool res_point_died(const struct res_point *p);
+
+/* status[point]: 0 not there, 1 done, 2 failed, 3 failed because its process died; of s->n_points points. */
 int res_get_status(struct resdb *r, const struct res_sweep *s, uint8_t *status, struct err *e);
 
 /* Takes over all sweeps and runs of another file. Doing so again changes nothing; a point of which the two files say

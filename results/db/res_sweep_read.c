@@ -71,10 +71,21 @@ int res_list_sweeps(struct resdb *db, struct arena *a, struct res_sweep **out, s
 	return rc;
 }
 
+static bool died(const char *reason)
+{
+	return reason && strncmp(reason, RES_DIED, sizeof RES_DIED - 1) == 0;
+}
+
+bool res_point_died(const struct res_point *p)
+{
+	return p->failed && died(p->reason);
+}
+
 int res_get_status(struct resdb *db, const struct res_sweep *s, uint8_t *status, struct err *e)
 {
 	struct res_reader r = { db->db, NULL, e, WHAT, false };
-	struct sqlite3_stmt *q = res_query(&r, "select point, status from point where sweep = ? order by point", s->id);
+	struct sqlite3_stmt *q =
+		res_query(&r, "select point, status, reason from point where sweep = ? order by point", s->id);
 	int rc;
 
 	if (!q)
@@ -84,7 +95,7 @@ int res_get_status(struct resdb *db, const struct res_sweep *s, uint8_t *status,
 		if (res_u64(q, 0) >= s->n_points)
 			return err_set(e, ERR_IO, "'%s' is damaged: sweep %" PRId64 " has a point %" PRId64 " of %zu",
 			               db_path(r.db), s->id, db_col_i64(q, 0), s->n_points);
-		status[res_u64(q, 0)] = strcmp(db_col_text(q, 1), "done") == 0 ? 1 : 2;
+		status[res_u64(q, 0)] = strcmp(db_col_text(q, 1), "done") == 0 ? 1 : died(db_col_text(q, 2)) ? 3 : 2;
 	}
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,19 +97,25 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* What one point costs here, by running one that can be built. */
+/* What one point costs here, by running one that can be built; in a process of its own, as all are: it may die of it. */
 static double seconds_a_point(const struct sweep *s, const struct sweep_job *job)
 {
-	struct arena *a = arena_new(0);
+	const uint64_t began = now_ns();
 	struct res_point p;
-	uint64_t began = now_ns();
 	size_t i = 0;
+	pid_t pid;
 
 	while (i + 1 < s->n_points && s->refused[i])
 		i++;
-	if (a)
-		sweep_point(s, job, i, a, &p);
-	arena_free(a);
+	if ((pid = fork()) == 0) {
+		struct arena *a = arena_new(0);
+
+		if (a)
+			sweep_point(s, job, i, a, &p);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
 	return (double)(now_ns() - began) / 1e9;
 }
 
@@ -187,7 +194,13 @@ static int show(struct resdb *db, int64_t id, const struct options *o, enum out_
 		fprintf(stderr, "npusim: note: %zu of %zu points failed; their rows say why\n", t.failed, v.n);
 	if (rc == 0 && t.missing && o->shard_n > 1)
 		fprintf(stderr, "npusim: note: %zu points are other shards': 'npusim merge' joins them\n", t.missing);
-	if (rc == 0 && !t.missing && t.done == 0)
+	if (rc == 0 && t.died)
+		rc = err_set(
+			e, ERR_BOUND,
+			"%zu of %zu points ha%s no result: the process that simulated %s died, and another over it again;"
+			" the same command tries once more",
+			t.died, v.n, t.died == 1 ? "s" : "ve", t.died == 1 ? "it" : "them");
+	else if (rc == 0 && !t.missing && t.done == 0)
 		rc = err_set(e, ERR_BOUND, "all %zu points failed", t.failed);
 	else if (rc == 0 && !t.missing && t.bounded && t.feasible == 0)
 		rc = err_set(e, ERR_BOUND, "no point meets all constraints");

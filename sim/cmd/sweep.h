@@ -33,7 +33,7 @@ int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum ou
                       struct str *out, struct err *e);
 
 struct sweep_totals {
-	size_t done, failed, missing, feasible;
+	size_t done, failed, died, missing, feasible; /* died: of the failed, those whose process did */
 	bool bounded;
 };
 /* csv and json have all points and columns; a table has `rows` points and the columns a person looks at. */

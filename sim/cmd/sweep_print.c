@@ -160,6 +160,7 @@ static int evaluate(struct printer *p, struct sweep_totals *t, struct err *e)
 	*t = (struct sweep_totals){ .missing = v->head.n_points - v->n, .bounded = v->s->n_constraints > 0 };
 	for (size_t i = 0; i < v->n; i++) {
 		t->failed += v->points[i].failed;
+		t->died += res_point_died(&v->points[i]);
 		t->done += !v->points[i].failed;
 		t->feasible += p->feasible[i];
 	}

@@ -24,7 +24,8 @@
  *
  * Running: workers are forked after the workload was lowered and share it; each gets one point at a time and sends
  * its row back; the calling process alone writes SQLite, as rows come in. So kill -9 at any moment loses at most the
- * points in flight, and no row depends on the number of workers or on order. A worker that dies costs its point.
+ * points in flight, and no row depends on the number of workers or on order. A worker that dies (out of memory, killed)
+ * is replaced, and its point tried once more; if that one dies as well the row says so, and the next run tries again.
  *
  * Leaves out: more than one base or workload. */
 #ifndef NPUSIM_SIM_SWEEP_SWEEP_H

@@ -164,7 +164,7 @@ static _Noreturn void work(int fd, const struct sweep *s, const struct sweep_job
 struct worker {
 	pid_t pid;
 	int fd;
-	bool busy;
+	bool busy, again; /* again: another process died over its point */
 	uint64_t point;
 };
 
@@ -218,11 +218,8 @@ static int let_go(struct worker *w, bool now)
 }
 
 /* One that died without work is replaced once: the next point tells why, if there is a reason. */
-static int hand_out(struct crew *c, struct worker *w, struct err *e)
+static int give(struct crew *c, struct worker *w, struct err *e)
 {
-	if (w->busy || c->next == c->n_todo)
-		return 0;
-	w->point = c->todo[c->next];
 	if (!write_all(w->fd, &w->point, sizeof w->point)) {
 		let_go(w, true);
 		if (hire(c, w, e) < 0)
@@ -230,12 +227,24 @@ static int hand_out(struct crew *c, struct worker *w, struct err *e)
 		if (!write_all(w->fd, &w->point, sizeof w->point))
 			return err_set(e, ERR_IO, "a worker ends as soon as it is made");
 	}
-	c->next++;
 	w->busy = true;
 	return 0;
 }
 
-/* The row of the point a worker was at; when it died over it, the row says so and another takes its place. */
+static int hand_out(struct crew *c, struct worker *w, struct err *e)
+{
+	if (w->busy || c->next == c->n_todo)
+		return 0;
+	w->point = c->todo[c->next];
+	w->again = false;
+	if (give(c, w, e) < 0)
+		return -1;
+	c->next++;
+	return 0;
+}
+
+/* The row of the point a worker was at: 0. When it died over it, another gets the point once more: 1, there is no row yet.
+ * When that one died too, the row says so. */
 static int take_row(struct crew *c, struct worker *w, struct arena *a, struct res_point *out, struct err *e)
 {
 	uint64_t n;
@@ -252,10 +261,16 @@ static int take_row(struct crew *c, struct worker *w, struct arena *a, struct re
 		}
 	}
 	status = let_go(w, true);
+	if (hire(c, w, e) < 0)
+		return -1;
+	if (!w->again) {
+		w->again = true;
+		return give(c, w, e) < 0 ? -1 : 1;
+	}
 	*out = failed_point(c->s, (size_t)w->point,
-	                    arena_printf(a, "its process died: %s",
+	                    arena_printf(a, RES_DIED " twice: %s",
 	                                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early"));
-	return out->reason ? hire(c, w, e) : sweep_no_memory(e);
+	return out->reason ? 0 : sweep_no_memory(e);
 }
 
 /* --- the writer -------------------------------------------------------------------------------------------- */
@@ -286,11 +301,14 @@ static int collect(struct crew *c, struct resdb *db, int64_t id, struct arena *a
 		if (errno != EINTR)
 			return err_sys(e, ERR_IO, errno, "cannot wait for the workers");
 	for (unsigned i = 0; i < c->n; i++) {
+		int rc;
+
 		if (!fds[i].revents)
 			continue;
+		if ((rc = take_row(c, &c->w[i], a, &rows[n], e)) == 1)
+			continue;
 		/* It gets its next point first, to simulate while the rows are written. */
-		if (take_row(c, &c->w[i], a, &rows[n], e) < 0 || add_values(c->s, &rows[n++], a, e) < 0 ||
-		    hand_out(c, &c->w[i], e) < 0)
+		if (rc < 0 || add_values(c->s, &rows[n++], a, e) < 0 || hand_out(c, &c->w[i], e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; c->job->row && i < n; i++)
@@ -449,7 +467,7 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 		if (p % job->shards != job->shard - 1 || (job->only && !job->only[p]))
 			continue;
 		d->mine++;
-		if (status[p] == 0 || (status[p] == 2 && job->retry && !s->refused[p]))
+		if (status[p] == 0 || status[p] == 3 || (status[p] == 2 && job->retry && !s->refused[p]))
 			c->todo[c->n_todo++] = p;
 	}
 	d->there = d->mine - c->n_todo;

@@ -1,5 +1,6 @@
 /* p_sweep.c - a sweep's rows are the same however it is run: workers, shards, kills, others at the same file. */
 #define _POSIX_C_SOURCE 200809L
+#include "arch/watch.h"
 #include "sim/sweep/sweep.h"
 #include "sim/sweep/sweep_int.h"
 #include "validate/tests/synth.h"
@@ -241,6 +242,88 @@ TEST(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same)
 	CHECK_U64(kills, KILLS);
 	must_sweep(&b, path);
 	must_equal(path, &want);
+	str_free(&want);
+	down(&b);
+}
+
+/* Looks on in a worker and kills it as often as the file has bytes. */
+static void die(void *ctx, ps_t at)
+{
+	FILE *f = fopen(ctx, "r+");
+	long left = 0;
+
+	(void)at;
+	if (f && fseek(f, 0, SEEK_END) == 0)
+		left = ftell(f);
+	if (f)
+		fclose(f);
+	if (left > 0 && truncate(ctx, left - 1) == 0)
+		raise(SIGKILL);
+}
+
+static void no_busy(void *ctx, enum res r, ps_t from, ps_t to, uint32_t cmd)
+{
+	(void)ctx, (void)r, (void)from, (void)to, (void)cmd;
+}
+
+static void not_moved(void *ctx, enum res r, bool write, ps_t from, ps_t to, uint64_t bytes)
+{
+	(void)ctx, (void)r, (void)write, (void)from, (void)to, (void)bytes;
+}
+
+static void no_level(void *ctx, enum watch_level what, ps_t at, uint64_t value)
+{
+	(void)ctx, (void)what, (void)at, (void)value;
+}
+
+/* Points that are failed because their processes died. */
+static size_t dead(const char *path, const char **reason, struct arena *a)
+{
+	struct err e = ERR_INIT;
+	struct resdb *db = res_open(path, DB_READ, &e);
+	struct res_sweep *all;
+	struct res_point *p;
+	size_t n, died = 0;
+
+	CHECK_OK(db && res_list_sweeps(db, a, &all, &n, &e) == 0 && res_get_points(db, &all[0], a, &p, &n, &e) == 0
+	                 ? 0
+	                 : -1,
+	         e);
+	for (size_t i = 0; i < n; i++)
+		if (res_point_died(&p[i])) {
+			died++;
+			*reason = p[i].reason;
+		}
+	res_free(db);
+	return died;
+}
+
+TEST(a_point_whose_worker_dies_is_tried_once_more_and_again_by_the_next_run)
+{
+	struct watch w = { NULL, die, no_busy, not_moved, no_level };
+	struct str want = STR_INIT;
+	const char *reason = NULL;
+	char one[512], path[512], left[512];
+	struct bed b;
+	FILE *f;
+
+	up(&b, other);
+	must_sweep(&b, test_path(one, sizeof one, "one.db"));
+	dump(one, 0, &want);
+	w.ctx = test_path(left, sizeof left, "left");
+	b.job.how.watch = &w;
+	for (int deaths = 1; deaths <= 3; deaths++) {
+		test_path(path, sizeof path, "died%d.db", deaths);
+		CHECK((f = fopen(left, "w")) && fwrite("xxx", 1, (size_t)deaths, f) == (size_t)deaths &&
+		      fclose(f) == 0);
+		must_sweep(&b, path);
+		/* One death is mended; a second over the same point is its row; a third is another point's first. */
+		CHECK_U64(dead(path, &reason, b.a), deaths > 1);
+		if (deaths > 1)
+			CHECK_HAS(reason, "its process died twice: Killed");
+		must_sweep(&b, path);
+		must_equal(path, &want);
+	}
 	str_free(&want);
 	down(&b);
 }
@@ -533,8 +616,8 @@ TEST(points_that_cannot_be_built_are_rows_with_their_reason)
 	down(&b);
 }
 
-/* Every worker crashes over every point: rows all the same, and the next run may try again. */
-TEST(a_worker_that_dies_costs_its_point)
+/* Every worker crashes over every point, both times: rows all the same, and the next run tries again. */
+TEST(workers_that_die_over_every_point_leave_a_row_each)
 {
 	const struct op_stream *stream;
 	struct str want = STR_INIT;
@@ -553,10 +636,9 @@ TEST(a_worker_that_dies_costs_its_point)
 	CHECK_U64(stored(path), POINTS);
 	b.job.stream = stream;
 	CHECK_OK(sweep_into(&b, path, &d, &e), e);
-	CHECK_U64(d.ran, 0);
-	b.job.retry = true;
-	CHECK_OK(sweep_into(&b, path, &d, &e), e);
 	CHECK_U64(d.ran, POINTS - b.s->n_refused);
+	CHECK_OK(sweep_into(&b, path, &d, &e), e);
+	CHECK_U64(d.ran, 0);
 	must_equal(path, &want);
 	str_free(&want);
 	down(&b);
@@ -655,10 +737,11 @@ TEST(shards_of_different_builds_mix_only_when_told)
 
 SUITE(p_sweep, T(rows_do_not_depend_on_workers), T(four_shards_merged_are_the_whole_and_merging_again_changes_nothing),
       T(a_sweep_killed_at_ten_moments_goes_on_and_ends_the_same),
+      T(a_point_whose_worker_dies_is_tried_once_more_and_again_by_the_next_run),
       T(a_sweep_killed_from_outside_goes_on_and_ends_the_same),
       T(a_search_does_not_depend_on_workers_and_meets_no_point_twice),
       T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same),
       T(a_search_with_points_to_spare_ends_with_all_there_are),
       T(a_program_is_taken_again_only_where_nothing_in_it_changes), T(a_base_makes_the_machines_that_the_text_makes),
-      T(points_that_cannot_be_built_are_rows_with_their_reason), T(a_worker_that_dies_costs_its_point),
+      T(points_that_cannot_be_built_are_rows_with_their_reason), T(workers_that_die_over_every_point_leave_a_row_each),
       T(two_sweeps_into_one_file_wait_for_each_other), T(shards_of_different_builds_mix_only_when_told));
