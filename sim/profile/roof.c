@@ -91,12 +91,22 @@ static const struct trace_device *device_of(const struct trace *t)
 	return t->n_devices ? &t->devices[0] : NULL;
 }
 
-/* What a profiler does not say cannot differ. */
+/* Drivers and error correction take up to a tenth; cards of one number come with half of the memory, or twice. */
+static bool is_memory(int64_t device, uint64_t config)
+{
+	return device <= 0 || config == 0 ||
+	       ((double)device > 0.75 * (double)config && (double)device < 1.33 * (double)config);
+}
+
+/* What a profiler or a file does not say cannot differ. */
 static int check_card(const struct trace_device *d, const struct machine_cfg *c, struct err *e)
 {
 	const uint32_t capability = c->gpu.sm.capability;
 	const bool sms = d->sms > 0 && (uint32_t)d->sms != c->cores;
 
+	if (!is_memory(d->mem_bytes, c->mem.dram.capacity))
+		return err_set(e, ERR_USAGE, "'%s' has %.1f GB of memory and configs/gpu/%s.yaml %.1f GB; " HOW_TO,
+		               d->name, (double)d->mem_bytes / 1e9, c->name, (double)c->mem.dram.capacity / 1e9);
 	if (!sms && (d->sm_major <= 0 || (uint32_t)(d->sm_major * 10 + d->sm_minor) == capability))
 		return 0;
 	return err_set(e, ERR_USAGE,

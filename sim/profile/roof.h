@@ -1,8 +1,8 @@
 /* roof.h - a device's roofline, and the rule that says which side of it a kernel is on.
  *
  * Peaks are of a machine configuration (kind: gpu), chosen by the device's name in the trace or by the user, or given by
- * the user. A card has its own file or none: one that differs in SMs, compute capability or a word of its name that tells
- * cards apart (PCIe, Laptop, Ti) is another, and its peaks are not borrowed. Multiply-adds count two, by pipe (fp32, tf32, bf16, fp8) at the clock that pipe sustains; bandwidth twice: at the pins, and
+ * the user. A card has its own file or none: one that differs in SMs, compute capability, memory or a word of its name that
+ * tells cards apart (PCIe, Laptop, Ti) is another, and its peaks are not borrowed. Multiply-adds count two, by pipe (fp32, tf32, bf16, fp8) at the clock that pipe sustains; bandwidth twice: at the pins, and
  * effective, which is what a stream was measured to read (gpu.dram_read). The ridge of a pipe is its peak over the
  * effective bandwidth, in FLOP a byte.
  *

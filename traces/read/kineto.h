@@ -3,6 +3,7 @@
  * Reads: deviceProperties; kernels, copies and sets of CUDA and ROCm; framework ops with Input Dims, Input type,
  * Input Strides and Concrete Inputs; runtime and driver calls; user annotations on host and device.
  * Leaves out: python_function, memory counters, flow arrows (correlation says the same), overhead, metadata.
+ * "External id" may be any number: which op a launch is of is tried when the import ends (traces/db/tracedb_link.c).
  * Times are taken from the numbers' text to the nanosecond, never through a double.
  * Memory is bounded whatever the file's size: one event is held at a time, and an event over 1 MiB is an error.
  * Refused with a reason: truncated or damaged gzip, JSON cut or broken (line and column), nesting over 64, an event

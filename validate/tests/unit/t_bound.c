@@ -87,6 +87,14 @@ TEST(another_cards_peaks_are_not_borrowed)
 	CHECK(roof_load(NULL, &t, &r, &e) == -1);
 	CHECK_HAS(e.msg, "has 114 SMs of compute capability 9.0 and configs/gpu/h100.yaml 132 of 9.0");
 	err_clear(&e);
+	d[1] = (struct trace_device){
+		.name = "NVIDIA A100-PG509-200", .mem_bytes = 42505273344, .sms = 108, .sm_major = 8
+	};
+	CHECK(roof_load(NULL, &t, &r, &e) == -1);
+	CHECK_HAS(e.msg, "has 42.5 GB of memory and configs/gpu/a100.yaml 85.9 GB");
+	err_clear(&e);
+	d[1].mem_bytes *= 2;
+	CHECK_OK(roof_load(NULL, &t, &r, &e), e);
 	d[1].name = "";
 	CHECK(roof_load(NULL, &t, &r, &e) == -1);
 	CHECK_HAS(e.msg, "does not say which device");
