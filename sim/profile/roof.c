@@ -104,14 +104,15 @@ static int check_card(const struct trace_device *d, const struct machine_cfg *c,
 	const uint32_t capability = c->gpu.sm.capability;
 	const bool sms = d->sms > 0 && (uint32_t)d->sms != c->cores;
 
+	if (sms || (d->sm_major > 0 && (uint32_t)(d->sm_major * 10 + d->sm_minor) != capability))
+		return err_set(
+			e, ERR_USAGE,
+			"'%s' has %d SMs of compute capability %d.%d and configs/gpu/%s.yaml %u of %u.%u; " HOW_TO,
+			d->name, d->sms, d->sm_major, d->sm_minor, c->name, c->cores, capability / 10, capability % 10);
 	if (!is_memory(d->mem_bytes, c->mem.dram.capacity))
 		return err_set(e, ERR_USAGE, "'%s' has %.1f GB of memory and configs/gpu/%s.yaml %.1f GB; " HOW_TO,
 		               d->name, (double)d->mem_bytes / 1e9, c->name, (double)c->mem.dram.capacity / 1e9);
-	if (!sms && (d->sm_major <= 0 || (uint32_t)(d->sm_major * 10 + d->sm_minor) == capability))
-		return 0;
-	return err_set(e, ERR_USAGE,
-	               "'%s' has %d SMs of compute capability %d.%d and configs/gpu/%s.yaml %u of %u.%u; " HOW_TO,
-	               d->name, d->sms, d->sm_major, d->sm_minor, c->name, c->cores, capability / 10, capability % 10);
+	return 0;
 }
 
 static int parse_pipe(const char *text, size_t n, struct roof *r, struct err *e)
