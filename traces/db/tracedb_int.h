@@ -95,6 +95,8 @@ static inline int64_t ns_sub(int64_t a, int64_t b)
 /* tracedb_launch.c. Errors, always -1: the arena is full; `what` with its number is not as it must be. */
 int tracedb_no_room(struct err *e);
 int tracedb_damaged(const struct tracedb_load *l, const char *what, int64_t id, struct err *e);
+/* For messages: the database's path, and of one in memory the file that was read into it. */
+const char *tracedb_load_file(const struct tracedb_load *l);
 /* Error: the selection is empty, and statistics do not do; 0: they do. */
 int tracedb_nothing(const struct tracedb_load *l, struct err *e);
 const struct tracedb_source *tracedb_source_of(const struct tracedb_load *l, int64_t id); /* NULL: there is none */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "traces/db/trace_args.h"
 
@@ -12,9 +13,16 @@ int tracedb_no_room(struct err *e)
 	return err_set(e, ERR_NOMEM, "the trace does not fit into the memory allowed for it");
 }
 
+const char *tracedb_load_file(const struct tracedb_load *l)
+{
+	const char *path = db_path(l->t->db);
+
+	return l->out->path && strcmp(path, ":memory:") == 0 ? l->out->path : path;
+}
+
 int tracedb_damaged(const struct tracedb_load *l, const char *what, int64_t id, struct err *e)
 {
-	return err_set(e, ERR_IO, "'%s' is damaged: %s %lld", db_path(l->t->db), what, (long long)id);
+	return err_set(e, ERR_IO, "'%s' is damaged: %s %lld", tracedb_load_file(l), what, (long long)id);
 }
 
 const struct tracedb_source *tracedb_source_of(const struct tracedb_load *l, int64_t id)
@@ -279,9 +287,9 @@ int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 	uint64_t kernels = 0;
 
 	if (l->range)
-		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, db_path(l->t->db));
+		return err_set(e, ERR_IO, "no device activity in range '%s' of '%s'", l->range, tracedb_load_file(l));
 	if (l->out->n_stats == 0)
-		return err_set(e, ERR_IO, "no device activity in '%s'", db_path(l->t->db));
+		return err_set(e, ERR_IO, "no device activity in '%s'", tracedb_load_file(l));
 	if (l->stats_do)
 		return 0;
 	for (size_t i = 0; i < l->out->n_stats; i++)
@@ -290,7 +298,7 @@ int tracedb_nothing(const struct tracedb_load *l, struct err *e)
 	               "no launches in '%s': its %" PRIu64
 	               " kernels of %zu names are known only as statistics (how often,"
 	               " how long), without order or shapes; 'trace top' shows them",
-	               db_path(l->t->db), kernels, l->out->n_stats);
+	               tracedb_load_file(l), kernels, l->out->n_stats);
 }
 
 static int count_launches(struct tracedb_load *l, struct err *e)

@@ -144,13 +144,14 @@ static int unknown_range(struct tracedb_load *l, struct err *e)
 	size_t n = l->out->n_ranges;
 
 	if (n == 0)
-		return err_set(e, ERR_IO, "no range '%s' in '%s': it has no annotations", l->range, db_path(l->t->db));
+		return err_set(e, ERR_IO, "no range '%s' in '%s': it has no annotations", l->range,
+		               tracedb_load_file(l));
 	if (!(names = calloc(n, sizeof *names)))
 		return err_nomem(e, NULL);
 	for (size_t i = 0; i < n; i++)
 		names[i] = l->out->ranges[i].name;
 	near = str_nearest(l->range, names, n);
-	err_set(e, ERR_IO, "no range '%s' in '%s': %s '%s'", l->range, db_path(l->t->db),
+	err_set(e, ERR_IO, "no range '%s' in '%s': %s '%s'", l->range, tracedb_load_file(l),
 	        near ? "did you mean" : "the first of its ranges is", near ? near : names[0]);
 	free(names);
 	return -1;

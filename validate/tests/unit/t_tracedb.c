@@ -309,7 +309,7 @@ TEST(ranges_that_are_unknown_or_empty_are_errors)
 	bed_up(&b);
 	kernel(&b, "k", 5, 0, 0);
 	finish(&b, "d", 0, -1);
-	bed_load_fails(&b, "x", "no range 'x' in ':memory:': it has no annotations");
+	bed_load_fails(&b, "x", "no range 'x' in 'f': it has no annotations");
 	begin(&b, "e", 0);
 	range(&b, "decode_step_0", 100, 10);
 	kernel(&b, "k", 5, 0, 0);
@@ -372,7 +372,7 @@ TEST(without_numbered_annotations_there_is_one_step_and_without_launches_none)
 	bed_run(&b, "delete from launch");
 	CHECK_OK(tracedb_steps(b.db, &steps, &b.e), b.e);
 	CHECK_U64(steps, 0);
-	bed_load_fails(&b, NULL, "no device activity in ':memory:'");
+	bed_load_fails(&b, NULL, "no device activity in 'f'");
 	bed_close(&b);
 }
 
