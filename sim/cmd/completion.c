@@ -377,7 +377,7 @@ static int completion(const struct cmd *all, const struct opt_list *args, struct
 
 int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
 {
-	const struct opt opts[] = { { .type = OPT_END } };
+	const struct opt opts[] = { { .type = OPT_END, .arg = OPT_ARGS_WORDS } };
 	const struct opt_cmd cmd = {
 		"npusim completion (bash|zsh|fish)",
 		"Prints a script that lets a shell complete commands, options, their values, parameters of machines "

@@ -375,7 +375,7 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 		{ 'c', "config", OPT_READ, &path, "CONFIG",
 		  "show the values of this machine, and where they are from" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END },
+		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {
 		"npusim config explain [KEY | SECTION]... [-c FILE]",

@@ -59,7 +59,7 @@ int cmd_export(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_WRITE, &o.to, "FILE.csv", "write there; stdout by default" },
 		{ 0, "sweep", OPT_COUNT, &o.sweep, "N",
 		  "only this sweep of the file; by default all, of points the last one" },
-		{ .type = OPT_END },
+		{ .type = OPT_END, .arg = OPT_ARGS_FIRST },
 	};
 	const struct opt_cmd cmd = {
 		"npusim export R.db "

@@ -147,7 +147,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
 		PICTURE_OPTS(&o.plot),
-		{ .type = OPT_END },
+		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = { "npusim plot breakdown RUN... -r R.db -o FILE",
 		                     "Draws the time of up to four stored runs over the same workload by kind of op, "

@@ -43,12 +43,13 @@ struct opt {
 #define OPT_ARGS_READ  NULL
 #define OPT_ARGS_WORDS "words"          /* no files of ours */
 #define OPT_ARGS_INTO  "into the first" /* the first is written, of all others */
+#define OPT_ARGS_FIRST "the first"      /* is read, the others are words */
 
 struct opt_cmd {
 	const char *usage;      /* "npusim run -c CONFIG -t T.db [options]" */
 	const char *about;      /* what it does and when to use it: sentences */
 	const char *examples;   /* lines a newcomer can type; may be NULL */
-	const struct opt *opts; /* ends with {.type = OPT_END}, or with .arg = one of the three below */
+	const struct opt *opts; /* ends with {.type = OPT_END}, or with .arg = one of OPT_ARGS_* */
 	int min_args, max_args; /* positional; max -1: any */
 };
 
@@ -60,7 +61,7 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 void opt_help(const struct opt_cmd *cmd, struct str *out);
 
 /* After the words are in their places: every output against every input and every other output, whatever their paths
- * (newfile_same). `args` are the n arguments. */
+ * (newfile_same), and what those inputs name (inner.h). `args` are the n arguments. */
 int opt_check_files(const struct opt_cmd *cmd, const char *const *args, int n, struct err *e);
 
 /* The command as a subsection of a manual page, in man(7) macros. Text from elsewhere goes there by opt_roff, which

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/base/newfile.h"
+#include "sim/ui/inner.h"
 #include "sim/ui/opt.h"
 
 /* A file of the command line; `shown` is the option that names it, or NULL for an argument. */
@@ -39,6 +40,14 @@ static int each_of_option(const struct opt *o, each_fn *fn, void *arg, struct er
 	return rc;
 }
 
+/* How many arguments are files. */
+static int arguments(const struct line *l, const struct opt *last)
+{
+	if (!last->arg || strcmp(last->arg, OPT_ARGS_INTO) == 0)
+		return l->n;
+	return strcmp(last->arg, OPT_ARGS_FIRST) == 0 && l->n > 0;
+}
+
 static int each(const struct line *l, each_fn *fn, void *arg, struct err *e)
 {
 	const struct opt *o = l->cmd->opts;
@@ -46,11 +55,12 @@ static int each(const struct line *l, each_fn *fn, void *arg, struct err *e)
 
 	for (; rc == 0 && o->type != OPT_END; o++)
 		rc = each_of_option(o, fn, arg, e);
-	if (rc || (o->arg && strcmp(o->arg, OPT_ARGS_WORDS) == 0))
-		return rc;
-	for (int i = 0; rc == 0 && i < l->n; i++) {
-		const struct named f = { l->args[i], NULL, o->arg && i == 0 };
+	for (int i = 0; rc == 0 && i < arguments(l, o); i++) {
+		const struct named f = { l->args[i], NULL, o->arg && i == 0 && strcmp(o->arg, OPT_ARGS_INTO) == 0 };
 
+		if (!*f.path)
+			return err_set(e, ERR_USAGE, "argument %d is empty, and names no file: %s", i + 1,
+			               l->cmd->usage);
 		rc = fn(arg, &f, e);
 	}
 	return rc;
@@ -62,6 +72,20 @@ struct output {
 	bool met; /* itself; before that, other outputs have looked at it */
 };
 
+/* What is read may name what else is read. */
+static int against_inner(const struct output *o, const struct named *f, struct err *e)
+{
+	struct str by = STR_INIT;
+	int rc = 0;
+
+	if (!f->written && inner_names(f->path, o->is.path, &by))
+		rc = err_set(e, ERR_USAGE,
+		             "'%s' would be written over, and '%s' names it: give the output another name", o->is.path,
+		             str_c(&by));
+	str_free(&by);
+	return rc;
+}
+
 static int against(void *arg, const struct named *f, struct err *e)
 {
 	struct output *o = arg;
@@ -71,8 +95,10 @@ static int against(void *arg, const struct named *f, struct err *e)
 		o->met = true;
 		return 0;
 	}
-	if ((f->written && !o->met) || !newfile_same(o->is.path, f->path))
+	if (f->written && !o->met)
 		return 0;
+	if (!newfile_same(o->is.path, f->path))
+		return against_inner(o, f, e);
 	if (f->shown)
 		snprintf(by, sizeof by, ", by '--%s'", f->shown);
 	if (f->written)
@@ -87,7 +113,14 @@ static int check(void *arg, const struct named *f, struct err *e)
 {
 	struct output o = { arg, *f, false };
 
-	return f->written ? each(o.line, against, &o, e) : 0;
+	if (!f->written)
+		return 0;
+	if (inner_default(f->path))
+		return err_set(
+			e, ERR_USAGE,
+			"'%s' would be written over, which is read where no other is named: give the output another name",
+			f->path);
+	return each(o.line, against, &o, e);
 }
 
 int opt_check_files(const struct opt_cmd *cmd, const char *const *args, int n, struct err *e)

@@ -16,6 +16,8 @@ quiet trace import $SMALL -o "$TMP/t.db" --wall '90 us' --range step_1
 try trace import $DATA/kineto/old_spelling.json -o "$TMP/t.db" --wall '90 us' --range step_1
 try trace import $SMALL -o "$TMP/t.db" --wall '90 us' --range stap_1
 try trace ops "$TMP/t.db" --range stap_1
+try trace ops $SMALL --range stap_1
+try trace show ''
 # A range that the file lacks stores nothing of it, and makes no database.
 try trace import $SMALL -o "$TMP/none.db" --wall '90 us' --range nope
 [ -e "$TMP/none.db" ] && echo "there is a database"

@@ -115,10 +115,10 @@ TEST(two_dashes_end_the_options_and_one_is_an_argument)
 	CHECK_U64(args.n, 1);
 	CHECK_STR(args.v[0], "-c");
 	opt_list_free(&args);
-	CHECK_OK(run("- -x _", &args, &e), e);
+	CHECK_OK(run("- -x -- --", &args, &e), e);
 	CHECK_U64(args.n, 2);
 	CHECK_STR(args.v[0], "-");
-	CHECK_STR(args.v[1], "");
+	CHECK_STR(args.v[1], "--");
 	opt_list_free(&args);
 }
 
@@ -160,6 +160,7 @@ TEST(faults_are_usage_errors_in_plain_words)
 		{ "-j 0", "0 is too few: it is 1 at least, for option '-j'" },
 		{ "-c a.yaml --config b.yaml", "option '--config' is given twice" },
 		{ "-j8 t.db -j8", "option '-j' is given twice" },
+		{ "a _", "argument 2 is empty, and names no file: npusim run -c CONFIG [options] TRACE" },
 		{ "a b c", "argument 'c' is one too many: npusim run -c CONFIG [options] TRACE" },
 	};
 
@@ -356,12 +357,74 @@ TEST(no_file_is_both_read_and_written)
 	CHECK_OK(files(OPT_ARGS_READ, line, &e), e);
 	snprintf(line, sizeof line, "-o %s %s", path, path);
 	CHECK_OK(files(OPT_ARGS_WORDS, line, &e), e);
+	CHECK(files(OPT_ARGS_FIRST, line, &e) == -1);
 	CHECK(files(OPT_ARGS_INTO, line, &e) == -1);
 	CHECK_HAS(e.msg, "would be written twice");
+	snprintf(line, sizeof line, "-o %s other %s", path, path);
+	CHECK_OK(files(OPT_ARGS_FIRST, line, &e), e);
 	snprintf(line, sizeof line, "%s other %s", path, path);
 	CHECK(files(OPT_ARGS_INTO, line, &e) == -1);
 	snprintf(line, sizeof line, "%s other", path);
 	CHECK_OK(files(OPT_ARGS_INTO, line, &e), e);
+}
+
+static void write_file(const char *name, const char *text, char path[400])
+{
+	FILE *f = fopen(test_path(path, 400, name), "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* "-o LAST -i FIRST", of files that name each other: refused or not. */
+static void names(const char *first, const char *last, const char *by)
+{
+	char a[400], b[400], line[900];
+	struct err e;
+
+	snprintf(line, sizeof line, "-o %s -i %s", test_path(b, sizeof b, last), test_path(a, sizeof a, first));
+	if (!by) {
+		CHECK_OK(files(OPT_ARGS_READ, line, &e), e);
+		return;
+	}
+	CHECK(files(OPT_ARGS_READ, line, &e) == -1 && e.kind == ERR_USAGE);
+	CHECK_HAS(e.msg, "would be written over, and '");
+	CHECK_HAS(e.msg, by);
+}
+
+TEST(what_an_input_names_is_not_written_over)
+{
+	static const char *const texts[][2] = {
+		{ "sweep.yaml", "sweep: 1\nbase: machine.yaml\ntrace: t.db\ncolumns: {base: 1}\n" },
+		{ "machine.yaml", "name: other\ndram:\n  kind: {value: hbm3, source: base}\n" },
+		{ "replay.yaml", "replay: 1\ntable: {file: table.csv}\norder: {file: p.json}\n" },
+		{ "plan.yaml", "calibrate: 1\nmeasured:\n- {key: a, csv: m.csv}\nfit: []\n" },
+		{ "rules.yaml", "base: first\nrules: []\n" },
+		{ "first.yaml", "rules: []\n" },
+		{ "over.yaml", "sweep: 1\nbase: sweep.yaml\n" },
+		{ "self.yaml", "l:\n- {base: self.yaml, file: self.yaml}\n- {base: self.yaml, csv: self.yaml}\n" },
+		{ "t.db", "" },
+		{ "table.csv", "" },
+		{ "p.json", "{\"base\": \"other\"}" },
+		{ "m.csv", "" },
+		{ "other", "" },
+		{ "1", "" },
+	};
+	char path[400];
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		write_file(texts[i][0], texts[i][1], path);
+	names("sweep.yaml", "machine.yaml", "sweep.yaml:2'");
+	names("sweep.yaml", "t.db", "sweep.yaml:3'");
+	names("replay.yaml", "table.csv", "replay.yaml:2'");
+	names("replay.yaml", "p.json", "replay.yaml:3'");
+	names("plan.yaml", "m.csv", "plan.yaml:3'");
+	names("rules.yaml", "first.yaml", "rules.yaml:1'");
+	names("over.yaml", "machine.yaml", "sweep.yaml:2'");
+	names("p.json", "other", "p.json:1'");
+	names("machine.yaml", "other", NULL); /* a name, and no file's */
+	names("self.yaml", "other", NULL);
+	names("sweep.yaml", "new", NULL);
+	names("absent.yaml", "other", NULL);
 }
 
 SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_the_defaults), T(a_list_grows_in_order),
@@ -369,4 +432,5 @@ SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_t
       T(help_is_asked_for_in_two_ways_and_wins_over_missing_arguments), T(faults_are_usage_errors_in_plain_words),
       T(flags_may_be_given_again), T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped),
       T(a_very_long_option_gets_a_line_of_its_own), T(completion_follows_the_table),
-      T(a_manual_page_escapes_what_roff_takes_for_its_own), T(no_file_is_both_read_and_written));
+      T(a_manual_page_escapes_what_roff_takes_for_its_own), T(no_file_is_both_read_and_written),
+      T(what_an_input_names_is_not_written_over));
