@@ -16,6 +16,7 @@
 #define NAME_MAX_BYTES (1 << 20)
 #define TIME_MAX       (INT64_C(1) << 61) /* a start, a duration and the clock's origin add up without overflow */
 #define MAGIC          "SQLite format 3"  /* with its zero */
+#define HEAD           100                /* of an SQLite file, in bytes */
 #define ID_BITS        40                 /* of a correlation id; CUPTI's have 32 */
 #define PROCESSES_MAX  (1u << 20)
 #define SPOOL_KEEP     (UINT64_C(1) << 30) /* of a disk is left to others; a sixteenth of a small one */
@@ -78,8 +79,22 @@ bool nsys_room(uint64_t size, uint64_t left)
 	return left > keep + INPUT_CHUNK;
 }
 
-/* A few MiB of zeros unpack to GBs: it is said before there is no room for anybody else. */
-static int check_room(struct input *in, int fd, uint64_t unpacked, struct err *e)
+/* What the header says of the file's size: pages, of so many bytes, where both of its counters agree that it is so. 0: it
+ * does not say (https://sqlite.org/fileformat2.html, 1.3). */
+static uint64_t size_said(const unsigned char head[HEAD])
+{
+	const uint64_t page = (uint64_t)head[16] << 8 | head[17];
+	uint64_t pages = 0;
+
+	if (memcmp(head + 24, head + 92, 4) != 0)
+		return 0;
+	for (int i = 28; i < 32; i++)
+		pages = pages << 8 | head[i];
+	return pages * (page == 1 ? 65536 : page);
+}
+
+/* Whether `more` bytes have a place there, and others too. */
+static int check_room(struct input *in, int fd, uint64_t size, uint64_t more, struct err *e)
 {
 	struct statvfs fs;
 	uint64_t left;
@@ -87,42 +102,63 @@ static int check_room(struct input *in, int fd, uint64_t unpacked, struct err *e
 	if (fstatvfs(fd, &fs) != 0 || fs.f_frsize == 0)
 		return 0;
 	left = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (nsys_room((uint64_t)fs.f_blocks * fs.f_frsize, left))
+	if (left >= more && nsys_room((uint64_t)fs.f_blocks * fs.f_frsize, left - more))
 		return 0;
-	return err_set(
-		e, ERR_IO,
-		"'%s' unpacks to more than %llu MB, of which SQLite needs a file, and '%s' has only %llu MB left:"
-		" name a folder with room in TMPDIR",
-		input_name(in), (unsigned long long)(unpacked / 1000000), spool_folder(),
-		(unsigned long long)(left / 1000000));
+	return err_set(e, ERR_IO,
+	               "'%s' unpacks to %llu MB or more, of which SQLite needs a file, and '%s' has only %llu MB left:"
+	               " name a folder with room in TMPDIR",
+	               input_name(in), (unsigned long long)(size / 1000000), spool_folder(),
+	               (unsigned long long)(left / 1000000));
+}
+
+/* A file in the making. */
+struct spool {
+	struct input *in;
+	int fd;
+	uint64_t said, total; /* bytes by the header, and those that came */
+};
+
+/* A few MiB of zeros unpack to GBs: that there is no room is said before there is none for anybody else, and at once where
+ * the header says how much it will be. */
+static int check_piece(struct spool *s, const unsigned char *piece, long n, struct err *e)
+{
+	if (s->total == 0 && n >= HEAD)
+		s->said = size_said(piece);
+	return s->total == 0 ? check_room(s->in, s->fd, s->said, s->said, e) : check_room(s->in, s->fd, s->total, 0, e);
+}
+
+/* SQLite does not look at what is behind the end that the header says, so it takes no room. */
+static int write_piece(struct spool *s, const unsigned char *piece, long n, struct err *e)
+{
+	const uint64_t left = s->said > s->total ? s->said - s->total : 0;
+
+	s->total += (uint64_t)n;
+	if (s->said && left < (uint64_t)n)
+		n = (long)left;
+	for (long at = 0; at < n;) {
+		const ssize_t k = write(s->fd, piece + at, (size_t)(n - at));
+
+		if (k < 0 && errno != EINTR)
+			return err_sys(e, ERR_IO, errno, "cannot unpack '%s' into the folder '%s'", input_name(s->in),
+			               spool_folder());
+		at += k > 0 ? k : 0;
+	}
+	return 0;
 }
 
 static int spool_all(struct input *in, int fd, struct err *e)
 {
 	unsigned char *buf = malloc(INPUT_CHUNK);
-	uint64_t total = 0;
+	struct spool s = { in, fd, 0, 0 };
 	long n = -1;
 
 	if (!buf)
 		return err_nomem(e, NULL);
-	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0) {
-		if (check_room(in, fd, total, e) < 0) {
+	while ((n = input_read(in, buf, INPUT_CHUNK, e)) > 0)
+		if (check_piece(&s, buf, n, e) < 0 || write_piece(&s, buf, n, e) < 0) {
 			n = -1;
 			break;
 		}
-		for (long at = 0; at < n;) {
-			ssize_t k = write(fd, buf + at, (size_t)(n - at));
-
-			if (k < 0 && errno != EINTR) {
-				n = err_sys(e, ERR_IO, errno, "cannot unpack '%s' into the folder '%s'", input_name(in),
-				            spool_folder());
-				goto out;
-			}
-			at += k > 0 ? k : 0;
-		}
-		total += (uint64_t)n;
-	}
-out:
 	free(buf);
 	return n < 0 ? -1 : 0;
 }

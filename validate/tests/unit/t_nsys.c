@@ -1,7 +1,10 @@
 /* t_nsys.c - the Nsight Systems reader on exports made here from SQL, one for each trap of real ones. */
+#define _XOPEN_SOURCE 700 /* setrlimit's RLIMIT_FSIZE */
 #include <dirent.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -319,6 +322,45 @@ TEST(an_unpacked_export_leaves_room_on_the_disk)
 	CHECK(nsys_room(gib, gib / 8) && !nsys_room(gib, gib / 16));        /* a sixteenth of a small one */
 }
 
+/* An export with 4 MiB of zeros behind it, zipped; `pages` of it by its header, 0: as they are. */
+static void zip_with_zeros(const char *path, uint32_t pages)
+{
+	static unsigned char bytes[4 << 20];
+	char *sql = read_text("two_processes.sql"), db[400];
+	gzFile z = gzopen(path, "wb9");
+	size_t n;
+
+	make_db(test_path(db, sizeof db, "z.sqlite"), sql);
+	free(sql);
+	n = slurp(db, bytes, sizeof bytes);
+	for (int i = 0; pages && i < 4; i++)
+		bytes[28 + i] = (unsigned char)(pages >> (24 - 8 * i));
+	CHECK(z && gzwrite(z, bytes, (unsigned)n) == (int)n);
+	memset(bytes, 0, sizeof bytes);
+	CHECK(gzwrite(z, bytes, sizeof bytes) == sizeof bytes && gzclose(z) == Z_OK);
+}
+
+TEST(an_export_takes_the_room_that_its_header_says_and_no_more)
+{
+	const struct rlimit small = { 1 << 20, 1 << 20 };
+	struct trace_import_stats st;
+	struct bed b;
+	char path[400];
+
+	CHECK(setenv("TMPDIR", test_tmp(), 1) == 0);
+	zip_with_zeros(test_path(path, sizeof path, "z.gz"), UINT32_MAX);
+	bed_open(&b, ":memory:", DB_WRITE);
+	CHECK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &st, &b.e) == -1 && b.e.kind == ERR_IO);
+	CHECK_HAS(b.e.msg, "unpacks to 17592186 MB or more, of which SQLite needs a file, and");
+	err_clear(&b.e);
+	zip_with_zeros(path, 0);
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0 && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	CHECK_OK(format_import(b.db, FORMAT_AUTO, path, NULL, NULL, &st, &b.e), b.e);
+	CHECK_U64(st.kernels, 3);
+	bed_close(&b);
+	CHECK(!is_left(test_tmp()));
+}
+
 TEST(a_name_that_is_no_utf8_is_mended)
 {
 	struct bed b;
@@ -395,5 +437,6 @@ SUITE(t_nsys, T(calls_and_kernels_join_by_process_and_correlation),
       T(graph_nodes_clusters_and_the_ops_of_emit_nvtx_are_kept), T(an_export_with_few_columns_is_read),
       T(the_export_is_not_touched_and_may_be_gzipped), T(a_damaged_or_wrong_file_is_refused),
       T(a_database_without_kernels_says_what_it_is), T(impossible_times_and_sizes_are_refused),
-      T(an_unpacked_export_leaves_room_on_the_disk), T(a_name_that_is_no_utf8_is_mended),
-      T(names_without_a_key_are_found_at_once_and_of_two_the_first), T(every_one_of_many_processes_has_its_own_calls));
+      T(an_unpacked_export_leaves_room_on_the_disk), T(an_export_takes_the_room_that_its_header_says_and_no_more),
+      T(a_name_that_is_no_utf8_is_mended), T(names_without_a_key_are_found_at_once_and_of_two_the_first),
+      T(every_one_of_many_processes_has_its_own_calls));
