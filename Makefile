@@ -350,6 +350,10 @@ report-shots: all ## pictures of its charts anew, into results/examples
 validate: all ## the models against better ones and against real devices; tables and plots in build/validate
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh
 
+.PHONY: kineto-links
+kineto-links: all ## how kernels of real Kineto files came to their operators, and how many were tied to wrong ones by the id alone
+	@sh validate/tools/kineto_links.sh $B/npusim $T/data/kineto/old_ids.json $(wildcard ../shared/samples/kineto_json/*)
+
 layers: ## who may include whom (validate/layers.txt), and no circle of modules
 	@sh validate/tools/layers.sh validate/layers.txt
 calls: all ## the same of what the compiled files use of each other; V=1: circles inside modules too
