@@ -74,7 +74,7 @@ SEEN     = figure_out
 FUZZ     = yaml kineto csv nsys capture replay
 
 # Sources that other rules or other machines build.
-ELSEWHERE = traces/capture/capture.c
+ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
 
 # A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) \
@@ -174,6 +174,10 @@ $(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
 $B/rusage: $B/$T/bench/rusage.o
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -o $@ $<
+
+$B/dies.so: $T/dies.c $B/.flags
+	$(say) LD $@
+	$(Q)$(CC) -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror) -O2 -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
 
 $B/b_dram: $B/$T/bench/b_dram.o $B/libnpusim.a
 	$(say) LD $@
@@ -318,11 +322,11 @@ endif
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, fuzz smoke, layers, calls, links, format, sources, headers, install
+check: deps-check ## all suites in release and asan with -Werror, golden, kills, fuzz smoke, layers, calls, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
-	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=release WERROR=1 all test-program $(BUILD)/check/release/dies.so
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/check PROFILE=asan WERROR=1 test-program fuzz-programs
 	$(Q)$(CHECK) check
 
@@ -349,6 +353,11 @@ report-shots: all ## pictures of its charts anew, into results/examples
 
 validate: all ## the models against better ones and against real devices; tables and plots in build/validate
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh
+
+.PHONY: kills
+KILLS = 100 1
+kills: all $B/dies.so ## kill commands that write at 100 moments, and look at what is left (KILLS="N SEED"; V=1: a line a kill)
+	@V='$(V)' sh validate/tools/kills.sh $B/npusim $B/dies.so $(KILLS)
 
 .PHONY: kineto-links
 kineto-links: all ## how kernels of real Kineto files came to their operators, and how many were tied to wrong ones by the id alone

@@ -80,6 +80,8 @@ run_step() {
 	suites:*) suites "$BUILD/${1#suites:}/npusim-test" ;;
 	golden:*) NPUSIM=$PWD/$BUILD/${1#golden:}/npusim sh validate/tests/golden/run.sh ;;
 	page:*) NPUSIM=$PWD/$BUILD/${1#page:}/npusim BUILD=$BUILD/check WERROR=1 sh validate/tests/page/run.sh check ;;
+	# At changes of files, not by the clock: the same 18 in every run.
+	kills:*) MOMENTS=changes sh validate/tools/kills.sh "$BUILD/${1#kills:}/npusim" "$BUILD/${1#kills:}/dies.so" 18 1 ;;
 	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
 	memcheck:*)
 		# The quick form of heavy tests: one under valgrind costs some fifty times its normal time.
@@ -120,7 +122,7 @@ check)
 	# The long ones first, so that no core waits for them at the end.
 	steps="suites:check/asan suites:check/release golden:check/release page:check/release"
 	for f in ${FUZZ-}; do steps="$steps fuzz:$f"; done
-	steps="$steps install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
+	steps="$steps kills:check/release install headers format sources layers layers-can-fail calls:check/release calls-can-fail"
 	steps="$steps gpu-model gpu-model-can-fail links links-can-fail"
 	;;
 dist)
