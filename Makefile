@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
-WORKLOADS = dtype op work shape_args shape_move shape_product shape_rows shape rules rules_load
+WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape rules rules_load
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -37,8 +37,8 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
-MAP = fuse map map_math map_need map_bound map_tile map_block map_dump
-ENGINE = machine analytic analytic_memory analytic_residency analytic_server run_result run_memo picks \
+MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
+ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
 SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names

@@ -7,6 +7,9 @@
  *     TILE  loads -> math -> stores `tiles` times, double-buffered (a weight tile streamed past the GEMV units)
  *     POST  math, then stores       once, after the last tile  (what was fused behind it; the result)
  *
+ * The tile loop is a nest of up to three (isa_cmd.trips, outermost first). Which of an operand's tiles comes next is the
+ * sum of the loops' indices times isa_insn.step. Through the rounds of the loops in isa_insn.stays a tile stays: a load
+ * moves in the first of them only, a store in the last, and math that serves an operand as often as the operand moves.
  * Loads marked `early` move bytes that exist before the program starts (weights, old KV), so they may run ahead of
  * the command's dependencies as far as SRAM and the command window allow. Math carries the time its unit needs,
  * from that unit's closed form. Levels: ISA_MEM is everything behind the NoC (KV buffer, L2, DRAM). */
@@ -36,6 +39,8 @@ enum isa_code { ISA_CODES(ISA_CODE, ISA_OF_UNIT) ISA_COUNT };
 #undef ISA_OF_UNIT
 /* clang-format on */
 
+#define ISA_LOOPS 3
+
 enum isa_when { ISA_PRE, ISA_TILE, ISA_POST };
 enum isa_level { ISA_MEM, ISA_SRAM, ISA_FUSION };
 
@@ -45,22 +50,25 @@ struct isa_shape {
 }; /* gemv, gemm: rows = outputs, cols = k; else rows x cols elements */
 
 struct isa_insn {
-	uint8_t code;          /* enum isa_code */
-	uint8_t when;          /* enum isa_when */
-	uint8_t unit;          /* enum res of the unit that runs it */
-	uint8_t src, dst;      /* enum isa_level */
-	uint8_t cls;           /* loads, stores: enum mem_class */
-	uint8_t dtype;         /* enum dtype */
-	bool early;            /* loads: the bytes exist before the program starts */
-	bool pinned;           /* loads: stays in SRAM across steps */
-	uint32_t op;           /* op of the stream it works for */
-	uint32_t tensor, slot; /* loads, stores: tensor of the stream, routed pick */
-	int32_t route;         /* loads: which router's picks choose the instance; -1: instance 0 */
-	uint64_t offset;       /* loads, stores: first byte within the tensor */
-	uint64_t bytes;        /* loads, stores: over all tiles */
-	uint64_t tile_bytes;   /* TILE loads and stores: a full tile; the last takes the rest */
+	uint8_t code;             /* enum isa_code */
+	uint8_t when;             /* enum isa_when */
+	uint8_t unit;             /* enum res of the unit that runs it */
+	uint8_t src, dst;         /* enum isa_level */
+	uint8_t cls;              /* loads, stores: enum mem_class */
+	uint8_t dtype;            /* enum dtype */
+	bool early;               /* loads: the bytes exist before the program starts */
+	bool pinned;              /* loads: stays in SRAM across steps */
+	uint32_t op;              /* op of the stream it works for */
+	uint32_t tensor, slot;    /* loads, stores: tensor of the stream, routed pick */
+	int32_t route;            /* loads: which router's picks choose the instance; -1: instance 0 */
+	uint64_t offset;          /* loads, stores: first byte within the tensor */
+	uint64_t bytes;           /* loads, stores: over all tiles */
+	uint64_t tile_bytes;      /* TILE loads and stores: a full tile; the last takes the rest */
+	uint32_t step[ISA_LOOPS]; /* TILE loads and stores: tiles of it that a round of each loop goes on by */
+	uint8_t stays;            /* loops, a bit each, in whose other rounds it does not move */
 	struct isa_shape shape;
 	ps_t span, span_last;     /* math: busy time of its unit, a full tile and the last */
+	ps_t latency;             /* math: from there to its last result; the unit goes on meanwhile */
 	uint64_t work, work_last; /* math: MACs or element steps, for rooflines and statistics */
 };
 
@@ -69,6 +77,7 @@ struct isa_cmd {
 	uint32_t first_dep, n_deps; /* commands this one waits for */
 	uint32_t first_op, n_ops;   /* members, in prog->members */
 	uint32_t tiles;             /* trip count of the loop; 0: no loop */
+	uint32_t trips[ISA_LOOPS];  /* of each loop of the nest, their product is `tiles`; 0: one loop over them */
 	uint32_t batch;             /* dispatched together with the others of this number */
 	int32_t routed_by;          /* command whose decision names the experts its early loads need; -1 */
 	bool sync;                  /* ends in a host round trip, or in a branch on the device */
@@ -95,6 +104,40 @@ struct isa_prog {
 	const uint32_t *succ, *first_succ; /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
 	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };
+
+/* The round each loop is in; a command without a nest has one loop, over all its tiles. */
+struct isa_rounds {
+	uint32_t at[ISA_LOOPS];
+	bool nest;
+};
+
+static inline struct isa_rounds isa_rounds_of(const struct isa_cmd *c, uint32_t tile)
+{
+	if (!c->trips[0])
+		return (struct isa_rounds){ { tile, 0, 0 }, false };
+	return (struct isa_rounds){
+		{ tile / c->trips[2] / c->trips[1], tile / c->trips[2] % c->trips[1], tile % c->trips[2] }, true
+	};
+}
+
+static inline bool isa_moves_in(const struct isa_cmd *c, const struct isa_insn *i, const struct isa_rounds *r)
+{
+	for (int l = 0; l < ISA_LOOPS && i->stays; l++)
+		if (i->stays >> l & 1 && r->at[l] != (i->code == ISA_STORE ? c->trips[l] - 1 : 0))
+			return false;
+	return true;
+}
+
+/* First byte of its tile, within the part of the tensor that it moves. */
+static inline uint64_t isa_tile_from(const struct isa_insn *i, const struct isa_rounds *r)
+{
+	uint64_t index = r->at[0];
+
+	if (r->nest)
+		index = (uint64_t)r->at[0] * i->step[0] + (uint64_t)r->at[1] * i->step[1] +
+		        (uint64_t)r->at[2] * i->step[2];
+	return i->tile_bytes * index;
+}
 
 const char *isa_code_name(enum isa_code c);
 

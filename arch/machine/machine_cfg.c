@@ -5,7 +5,9 @@
 #define NAME(kind, name, runs) #name,
 static const char *const kind_names[] = { MACHINE_KIND_ROWS(NAME) NULL };
 #undef NAME
-static const char *const dtype_names[] = { "as_traced", "bf16", "fp8", "int8", "int4", "fp4", NULL };
+#define QUANT_NAME(id, name, dtype, group, scale) #name,
+static const char *const quant_names[] = { QUANTS(QUANT_NAME) NULL };
+#undef QUANT_NAME
 
 static const struct cfg_field top_schema[] = {
 	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"),
@@ -18,18 +20,29 @@ static const struct cfg_field top_schema[] = {
 	CFG_END
 };
 
+#define GROUP \
+	CFG_U32(struct precision_cfg, group, "group", "0", 0, 1 << 20, NULL, \
+	        "values that share a scale; 0: as the format has it (workloads/quant.h)", "the format's own")
+
 static const struct cfg_field weights_schema[] = {
-	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	CFG_ENUM(struct precision_cfg, quant, "dtype", "as_traced", quant_names,
 	         "format the weights of products are stored in, where that is narrower than the trace's",
+	         "profile report, recommendation 6"),
+	GROUP, CFG_END
+};
+
+static const struct cfg_field activations_schema[] = {
+	CFG_ENUM(struct precision_cfg, quant, "dtype", "as_traced", quant_names,
+	         "format that products take their activations in, where that is narrower: converted before each",
 	         "profile report, recommendation 6"),
 	CFG_END
 };
 
 static const struct cfg_field kv_precision_schema[] = {
-	CFG_ENUM(struct precision_cfg, dtype, "dtype", "as_traced", dtype_names,
+	CFG_ENUM(struct precision_cfg, quant, "dtype", "as_traced", quant_names,
 	         "format the KV cache is stored in, where that is narrower than the trace's",
 	         "profile report, recommendations for optimisation 3 (KV-cache quantisation)"),
-	CFG_END
+	GROUP, CFG_END
 };
 
 /* clang-format off */
@@ -53,6 +66,7 @@ static const struct cfg_section npu_sections[] = {
 	MEM_SECTION(l2, l2_schema)
 	MEM_SECTION(dram, dram_schema)
 	SECTION(weights, weights_schema)
+	SECTION(activations, activations_schema)
 	SECTION(kv, kv_precision_schema)
 	{ NULL, NULL, 0 }
 };

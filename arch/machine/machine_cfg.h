@@ -14,12 +14,12 @@
 #include "arch/npu/sram.h"
 #include "arch/npu/unit.h"
 #include "sim/base/cfg.h"
-
-enum machine_dtype { MACHINE_AS_TRACED, MACHINE_BF16, MACHINE_FP8, MACHINE_INT8, MACHINE_INT4, MACHINE_FP4 };
+#include "workloads/quant.h"
 
 struct precision_cfg {
-	uint32_t dtype;
-}; /* enum machine_dtype */
+	uint32_t quant; /* enum quant */
+	uint32_t group; /* 0: the format's */
+};
 
 /* X(KIND, its name in YAML, what it runs): the kinds of machine there are; the first is what a file without `kind:` means.
  * MACHINE_LAUNCHES: the launches of a trace, one after the other, each in closed form. MACHINE_COMMANDS: a program that
@@ -50,7 +50,7 @@ struct machine_cfg {
 	union unit_cfg unit[UNIT_COUNT];
 	struct fusion_cfg fusion;
 	struct memory_cfg mem;
-	struct precision_cfg weights, kv; /* stored narrower than traced */
+	struct precision_cfg weights, activations, kv; /* narrower than traced */
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 

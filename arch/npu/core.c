@@ -23,7 +23,7 @@ struct slot {
 	struct core_cmd *cmd;
 	struct ev ev; /* its math ends */
 	uint32_t tile, loads_left, stores_left;
-	bool busy, asked; /* in SRAM; all its loads were submitted */
+	bool busy, asked_early, asked; /* in SRAM; its loads that may run ahead were submitted; all were */
 	struct core_stamps last;
 };
 
@@ -201,11 +201,14 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 {
 	struct core *c = k->core;
 	const struct isa_insn *i = &c->prog->insns[insn];
-	uint64_t from = i->when == ISA_TILE ? i->tile_bytes * tile : 0,
-		 bytes = i->bytes - (from < i->bytes ? from : i->bytes);
+	const bool tiled = i->when == ISA_TILE;
+	const struct isa_rounds r = isa_rounds_of(k->c, tile);
+	uint64_t from = tiled ? isa_tile_from(i, &r) : 0, bytes = i->bytes - (from < i->bytes ? from : i->bytes);
 	struct dma_xfer *x;
 
-	if (i->when == ISA_TILE && bytes > i->tile_bytes)
+	if (tiled && !isa_moves_in(k->c, i, &r))
+		return false;
+	if (tiled && bytes > i->tile_bytes)
 		bytes = i->tile_bytes;
 	if (bytes == 0)
 		return false;
@@ -240,34 +243,39 @@ static bool may_load(const struct core_cmd *k, const struct isa_insn *i)
 	return i->route < 0 || k->c->routed_by < 0 || c->owner.decided(c->owner.ctx, k->c->routed_by);
 }
 
-static bool may_load_all(const struct core_cmd *k, enum isa_when when)
+/* Whether all loads of a phase that exist before the program may go, or all the others. */
+static bool may_load_all(const struct core_cmd *k, enum isa_when when, bool early)
 {
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
 
-		if (i->code == ISA_LOAD && i->when == when && !may_load(k, i))
+		if (i->code == ISA_LOAD && i->when == when && i->early == early && !may_load(k, i))
 			return false;
 	}
 	return true;
 }
 
-static uint32_t submit_all(struct core_cmd *k, enum isa_code code, enum isa_when when, uint32_t tile)
+enum which { EARLY = 1, LATE = 2, ALL = EARLY | LATE };
+
+static uint32_t submit_all(struct core_cmd *k, enum isa_code code, enum isa_when when, uint32_t tile, enum which which)
 {
 	uint32_t n_sent = 0;
 
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
 
-		if (i->code == code && i->when == when)
+		if (i->code == code && i->when == when && (which & (i->early ? EARLY : LATE)))
 			n_sent += submit(k, k->c->first_insn + n, tile);
 	}
 	return n_sent;
 }
 
 /* Queues the math of a phase on its units; returns when it ends. */
-static ps_t do_math(struct core_cmd *k, enum isa_when when, bool last_tile, enum res *slowest)
+static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, enum res *slowest)
 {
 	struct core *c = k->core;
+	const bool last_tile = when == ISA_TILE && tile + 1 == k->c->tiles;
+	const struct isa_rounds r = isa_rounds_of(k->c, tile);
 	ps_t t = evq_now(c->env.q), longest = 0;
 
 	*slowest = RES_DISPATCH;
@@ -275,13 +283,14 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, bool last_tile, enum
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
 		ps_t span = last_tile ? i->span_last : i->span;
 
-		if (is_move(i) || i->when != when)
+		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)))
 			continue;
 		if (t < c->unit_free[i->unit])
 			t = c->unit_free[i->unit];
 		watch_busy(c->env.watch, i->unit, t, t + span, k->idx);
 		t += span;
 		c->unit_free[i->unit] = t;
+		t += i->latency;
 		c->unit_busy[i->unit] += span;
 		c->unit_work[i->unit] += last_tile ? i->work_last : i->work;
 		k->acc.busy[i->unit] += span;
@@ -337,7 +346,7 @@ static void post_over(void *owner, struct ev *ev)
 
 	core_explain_time(&k->acc, ev->when, k->slowest);
 	k->last = (struct core_stamps){ { 0 }, 0 };
-	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0);
+	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0, ALL);
 	if (k->post_left == 0)
 		complete(k);
 }
@@ -348,7 +357,7 @@ static void maybe_post(struct core_cmd *k)
 		return;
 	k->post_begun = true;
 	ev_init(&k->ev, EV_WORK, post_over, k);
-	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_POST, false, &k->slowest));
+	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_POST, 0, &k->slowest));
 }
 
 static void tile_free(struct slot *s)
@@ -374,7 +383,7 @@ static void tile_over(void *owner, struct ev *ev)
 	if (s->last.t[CORE_AT_DONE])
 		k->before = s->last.t[CORE_AT_DONE];
 	s->last = (struct core_stamps){ { 0 }, 0 };
-	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile);
+	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile, ALL);
 	if (s->stores_left == 0)
 		tile_free(s);
 }
@@ -393,7 +402,7 @@ static void next_math(struct core_cmd *k)
 		c->tiles++;
 		k->next_math++;
 		ev_init(&s->ev, EV_WORK, tile_over, s);
-		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile + 1 == k->c->tiles, &unit));
+		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile, &unit));
 	}
 }
 
@@ -411,7 +420,7 @@ static void pre_loaded(struct core_cmd *k)
 {
 	core_explain_transfer(&k->acc, &k->last);
 	ev_init(&k->ev, EV_WORK, pre_over, k);
-	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, false, &k->slowest));
+	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, 0, &k->slowest));
 }
 
 static void moved(void *owner, struct dma_xfer *x)
@@ -444,20 +453,24 @@ static void moved(void *owner, struct dma_xfer *x)
 
 static void ask_pre(struct core_cmd *k)
 {
-	if (k->pre_asked || !k->fixed || !may_load_all(k, ISA_PRE))
+	if (k->pre_asked || !k->fixed || !may_load_all(k, ISA_PRE, true) || !may_load_all(k, ISA_PRE, false))
 		return;
 	k->pre_asked = true;
-	k->pre_left = submit_all(k, ISA_LOAD, ISA_PRE, 0);
+	k->pre_left = submit_all(k, ISA_LOAD, ISA_PRE, 0, ALL);
 	if (k->pre_left == 0 && k->ready)
 		pre_loaded(k);
 }
 
 static void ask_slot(struct core_cmd *k, struct slot *s)
 {
-	if (s->asked || !may_load_all(k, ISA_TILE))
-		return;
-	s->asked = true;
-	s->loads_left = submit_all(k, ISA_LOAD, ISA_TILE, s->tile);
+	if (!s->asked_early && may_load_all(k, ISA_TILE, true)) {
+		s->asked_early = true;
+		s->loads_left += submit_all(k, ISA_LOAD, ISA_TILE, s->tile, EARLY);
+	}
+	if (s->asked_early && !s->asked && may_load_all(k, ISA_TILE, false)) {
+		s->asked = true;
+		s->loads_left += submit_all(k, ISA_LOAD, ISA_TILE, s->tile, LATE);
+	}
 }
 
 static void ask_all(struct core_cmd *k)

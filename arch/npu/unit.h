@@ -1,11 +1,14 @@
 /* unit.h - a compute unit from outside: what it can do, how long that takes, and the table of all of them.
  *
- * A unit is a closed form: a job goes in, and out come the time its arrays are busy and the work they do. Every core has
- * the same units; a job's rows, or its k, are spread over those of all cores (`unit_env.cores`).
+ * A unit is a closed form: a job goes in, and out come the time its arrays are busy, how long after that the last result
+ * is there, and the work they do. Jobs follow each other without a gap: what fills and drains a pipeline is latency and
+ * no busy time. Every core has the same units; a job is spread over those of all cores (`unit_env.cores`).
+ * The rate of a product is a function of both operands' formats: the wider one sets it, and narrower weights are brought
+ * to that width first (UNIT_DEQUANT, on whatever unit does it), unless the unit says that it multiplies the pair.
  * Who maps, runs, bounds or prints walks unit_table and names no unit. A unit is one file (unit_<name>.c) and one row in
  * arch/units.h.
  * Units: cycles of the machine's clock inside, picoseconds outside; MACs count one multiply and one add.
- * Invariants: I1 a plan is never faster than its work over unit_ops.peak; I2 more arrays, lanes or cores never make a
+ * Invariants: I1 a plan's span is never under its work over unit_ops.peak; I2 more arrays, lanes or cores never make a
  * plan slower by more than a level of a reduction tree; I3 a unit with `units: 0` is asked nothing.
  * Leaves out: cores that have different units; jobs that one unit begins and another ends. */
 #ifndef NPUSIM_ARCH_NPU_UNIT_H
@@ -46,12 +49,13 @@ enum unit_work {
 	UNIT_PRODUCT, /* m vectors times n rows of k weights */
 	UNIT_MAP,     /* elems elements, each for itself */
 	UNIT_REDUCE,  /* rows x cols to rows, or over them several times (softmax, norm) */
-	UNIT_SORT     /* each of rows rows of cols sorted, or its `top` largest */
+	UNIT_SORT,    /* each of rows rows of cols sorted, or its `top` largest */
+	UNIT_DEQUANT  /* elems weights of `dtype` brought to the width of `with` */
 };
 
 struct unit_job {
 	enum unit_work work;
-	enum dtype dtype; /* product: of the streamed operand, which sets the rate */
+	enum dtype dtype, with; /* product: of the weights, of the activations */
 	uint64_t m, n, k;
 	uint64_t elems;
 	uint64_t rows, cols, top;   /* top 0: sort all */
@@ -62,7 +66,8 @@ struct unit_job {
 };
 
 struct unit_plan {
-	ps_t span;     /* busy */
+	ps_t span;     /* busy: the next job may start then */
+	ps_t latency;  /* from there to the last result */
 	uint64_t work; /* MACs or element steps */
 	enum isa_code code;
 	const char *why; /* how it goes about it, for people */
@@ -76,12 +81,34 @@ struct unit_ops {
 	/* False: it cannot do such a job. */
 	bool (*plan)(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out);
 	/* MACs a cycle, all cores. NULL: no products worth a roof. */
-	uint64_t (*peak)(const struct unit_env *u, enum dtype weight);
+	uint64_t (*peak)(const struct unit_env *u, enum dtype weight, enum dtype with);
+	/* Whether it multiplies weights that are narrower than the activations as they are. NULL: no. */
+	bool (*native)(const struct unit_env *u, enum dtype weight, enum dtype with);
 	/* Rows of a product that it computes at a time, all cores: one row more takes twice as long. NULL: any number. */
 	uint64_t (*grain)(const struct unit_env *u);
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };
+
+/* Weights and activations of which a unit multiplies the narrower as they are, by their bits. */
+struct unit_pairs {
+	bool w8a16, w4a16, w4a8;
+};
+
+static inline bool unit_pair(const struct unit_pairs *p, uint32_t weight_bits, uint32_t with_bits)
+{
+	if (weight_bits > 4)
+		return p->w8a16 && with_bits <= 16;
+	return with_bits > 8 ? p->w4a16 && with_bits <= 16 : p->w4a8;
+}
+
+/* Bits at which a product runs. */
+static inline uint32_t unit_width(const struct unit_pairs *p, enum dtype weight, enum dtype with)
+{
+	const uint32_t w = dtype_bits(weight), a = with ? dtype_bits(with) : w;
+
+	return w >= a || unit_pair(p, w, a) ? w : a;
+}
 
 /* Of all cores. */
 static inline uint64_t unit_arrays(const struct unit_env *u)

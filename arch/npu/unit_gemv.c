@@ -1,11 +1,13 @@
 /* unit_gemv.c - GEMV units: dot-product lanes fed from SRAM, for products with few rows of activations.
  *
- * Models: `units` a core, each with `lanes` lanes of so many multiply-adds a cycle (by dtype), output rows spread over
- * the units of all cores, or the reduction spread over several units (k split) with a tree behind it: whichever is
- * faster, among all splits a smaller machine would have; pipeline and reduction-tree depth; the SRAM read rate.
- * Leaves out: sparsity, weight decompression other than by dtype rate.
- * Closed form: ceil(n / R) * ceil(k / (P * lanes * macs)) cycles a vector, R = units / P, P a power of two; plus
- * log2(lanes) + log2(P) + depth once. */
+ * Models: `units` a core, each with `lanes` lanes of so many multiply-adds a cycle (by the wider operand's bits), output
+ * rows spread over the units of all cores, or the reduction spread over several units (k split): whichever is faster,
+ * among all splits a smaller machine would have. A unit holds `vectors` rows of activations: weights stream past once
+ * for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and so is the tree
+ * across units that a k split needs.
+ * Leaves out: sparsity; the way of partial sums between cores beyond its hops.
+ * Closed form: m * ceil(n / R) * ceil(k / (P * lanes * macs)) cycles, R = units / P, P a power of two, or what SRAM needs
+ * for ceil(m / vectors) times the weights; latency log2(lanes) + depth, and log2(P) levels with a hop each. */
 #include "arch/npu/unit.h"
 
 struct gemv_cfg {
@@ -13,7 +15,9 @@ struct gemv_cfg {
 	uint32_t lanes;
 	uint32_t macs_bf16; /* a lane and cycle, 16-bit operands */
 	uint32_t macs_8bit, macs_4bit, macs_fp32;
+	uint32_t vectors;
 	uint32_t depth; /* pipeline stages before the tree */
+	struct unit_pairs pairs;
 };
 _Static_assert(sizeof(struct gemv_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
@@ -23,14 +27,27 @@ const struct cfg_field gemv_schema[] = {
 	CFG_U32(struct gemv_cfg, lanes, "lanes", "32", 1, 4096, cfg_pow2, "dot-product lanes a unit",
 	        "our choice: one warp's width"),
 	CFG_U32(struct gemv_cfg, macs_bf16, "macs_bf16", "1", 1, 64, NULL,
-	        "multiply-adds a lane and cycle, 16-bit weights", "our choice"),
+	        "multiply-adds a lane and cycle where the wider operand has 16 bits", "our choice"),
 	CFG_U32(struct gemv_cfg, macs_8bit, "macs_8bit", "2", 1, 64, NULL,
-	        "multiply-adds a lane and cycle, 8-bit weights",
+	        "multiply-adds a lane and cycle where the wider operand has 8 bits",
 	        "twice the 16-bit rate, as tensor cores (H100 datasheet)"),
 	CFG_U32(struct gemv_cfg, macs_4bit, "macs_4bit", "4", 1, 64, NULL,
-	        "multiply-adds a lane and cycle, 4-bit weights", "twice the 8-bit rate, as in Blackwell tensor cores"),
+	        "multiply-adds a lane and cycle where both operands have 4 bits",
+	        "twice the 8-bit rate, as in Blackwell tensor cores"),
 	CFG_U32(struct gemv_cfg, macs_fp32, "macs_fp32", "1", 1, 64, NULL,
-	        "multiply-adds a lane and cycle, 32-bit weights", "our choice: the lane's FMA is fp32 inside"),
+	        "multiply-adds a lane and cycle where an operand has 32 bits",
+	        "our choice: the lane's FMA is fp32 inside"),
+	CFG_U32(struct gemv_cfg, vectors, "vectors", "16", 1, 256, NULL,
+	        "rows of activations a unit holds: weights stream past once for that many", "our choice"),
+	CFG_BOOL(struct gemv_cfg, pairs.w8a16, "w8a16", "false",
+	         "multiplies 8-bit weights with 16-bit activations as they are, at the 8-bit rate",
+	         "off: tensor cores do not"),
+	CFG_BOOL(struct gemv_cfg, pairs.w4a16, "w4a16", "false",
+	         "multiplies 4-bit weights with 16-bit activations as they are, at the 4-bit rate",
+	         "off: tensor cores do not"),
+	CFG_BOOL(struct gemv_cfg, pairs.w4a8, "w4a8", "false",
+	         "multiplies 4-bit weights with 8-bit activations as they are, at the 4-bit rate",
+	         "off: tensor cores do not"),
 	CFG_U32(struct gemv_cfg, depth, "depth", "6", 1, 64, NULL, "pipeline stages before the reduction tree",
 	        "4-cycle FMA of recent GPUs plus operand read and write"),
 	CFG_END
@@ -41,25 +58,32 @@ static const struct gemv_cfg *cfg(const struct unit_env *u)
 	return (const struct gemv_cfg *)u->cfg;
 }
 
-static uint64_t macs_a_cycle(const struct gemv_cfg *c, enum dtype weight)
+static uint64_t macs_a_cycle(const struct gemv_cfg *c, enum dtype weight, enum dtype with)
 {
-	uint32_t bits = dtype_bits(weight);
+	const uint32_t bits = unit_width(&c->pairs, weight, with);
 
 	if (bits > 16)
 		return (uint64_t)c->lanes * c->macs_fp32;
 	return (uint64_t)c->lanes * (bits > 8 ? c->macs_bf16 : bits > 4 ? c->macs_8bit : c->macs_4bit);
 }
 
-static uint64_t peak(const struct unit_env *u, enum dtype weight)
+static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype with)
 {
-	return unit_arrays(u) * macs_a_cycle(cfg(u), weight);
+	return unit_arrays(u) * macs_a_cycle(cfg(u), weight, with);
 }
 
+static bool native(const struct unit_env *u, enum dtype weight, enum dtype with)
+{
+	return unit_pair(&cfg(u)->pairs, dtype_bits(weight), dtype_bits(with));
+}
+
+/* The split of k whose busy time is least, and among those that stream the same, the one of least latency. */
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const struct gemv_cfg *c = cfg(u);
-	const uint64_t units = unit_arrays(u), per_cycle = macs_a_cycle(c, j->dtype),
-		       feed = div_up(dtype_bytes(j->dtype, j->n * j->k), sram_rate(u->sram, u->cores));
+	const uint64_t units = unit_arrays(u), per_cycle = macs_a_cycle(c, j->dtype, j->with),
+		       bytes = dtype_bytes(j->dtype, j->n * j->k) * div_up(j->m, c->vectors),
+		       feed = div_up(bytes, sram_rate(u->sram, u->cores));
 	uint64_t best = UINT64_MAX, split = 1;
 
 	if (j->work != UNIT_PRODUCT)
@@ -67,15 +91,19 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	/* Every split a machine with fewer units has is among the candidates: more units are never slower. */
 	for (uint64_t p = 1; p <= units && p <= j->k; p *= 2) {
 		uint64_t busy = j->m * div_up(j->n, units / p) * div_up(j->k, p * per_cycle);
-		uint64_t cycles = (busy > feed ? busy : feed) + log2_up(p);
 
-		if (cycles < best) {
-			best = cycles;
+		busy = busy > feed ? busy : feed;
+		if (busy < best) {
+			best = busy;
 			split = p;
 		}
 	}
-	*out = (struct unit_plan){ clock_span(best + log2_up(c->lanes) + c->depth, u->clock_khz), j->m * j->n * j->k,
-		                   ISA_GEMV, split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
+	*out = (struct unit_plan){ .span = clock_span(best, u->clock_khz),
+		                   .latency = clock_span(log2_up(c->lanes) + log2_up(split) + c->depth, u->clock_khz) +
+		                              (split > c->units ? log2_up(div_up(split, c->units)) * u->hop : 0),
+		                   .work = j->m * j->n * j->k,
+		                   .code = ISA_GEMV,
+		                   .why = split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
 	return true;
 }
 
@@ -86,6 +114,7 @@ const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .res = RES_GEMV,
 	                            .plan = plan,
 	                            .peak = peak,
+	                            .native = native,
 	                            .grain = unit_arrays,
 	                            .busy_stat = "gemv.busy_ps",
 	                            .work_stat = "gemv.macs",

@@ -1,23 +1,59 @@
-/* unit_matrix.c - matrix units: weight-stationary systolic arrays.
+/* unit_matrix.c - matrix units: systolic arrays, one operand held in them while the others stream past.
  *
- * Models: `units` arrays a core of `rows` x `cols` MACs (rows along k, cols along n). A tile of rows x cols weights
- * folds over the arrays; a fold streams m activation rows while the next fold's weights shift in (`rows` cycles,
- * double-buffered), so a fold costs max(m, rows); fill and drain (rows + cols) once. 8-bit operands double the rate
- * in the k direction. Part of an array may be used, so a larger array is never slower.
- * Leaves out: output- and input-stationary dataflows, sparsity. */
+ * Models: `units` arrays a core of `rows` x `cols` MACs, any numbers. What is held, by `dataflow`:
+ *     ws   weights: rows along k, cols along n; a fold streams the m vectors
+ *     os   outputs: rows along m, cols along n; a fold streams k
+ *     is   activations: rows along k, cols along m; a fold streams the n rows of weights
+ * With two weight buffers a fold's operand shifts in, a row a cycle, while the fold before streams: a fold costs the
+ * longer of the two, and filling and draining the array is latency, once however many folds follow each other. With one
+ * buffer nothing overlaps: a fold costs 2 rows + cols + what streams - 2, as SCALE-Sim counts it, and latency is none.
+ * Folds are spread over the arrays of all cores: along the dimensions of what is held, along what streams (each array
+ * has a part of the stream and all of its folds), or along k, whose partial sums then pass SRAM; the fewest cycles win.
+ * The rate in the k direction is `rate_8bit` or `rate_4bit` times that of 16 bits, by the wider operand; 32-bit
+ * operands pass twice. Part of an array may be used, so a larger one is never slower.
+ * Leaves out: sparsity; arrays of which each takes part in several products.
+ * Source of the one-buffer form: Samajdar et al., ISPASS 2020 (SCALE-Sim). */
 #include "arch/npu/unit.h"
 
+#define MORE_FOLDS 16 /* than the fewest: tried */
+
+enum dataflow { WS, OS, IS };
+static const char *const dataflow_names[] = { "ws", "os", "is", NULL };
+
 struct matrix_cfg {
-	uint32_t units, rows, cols;
-}; /* units a core; 0: absent */
+	uint32_t units, rows, cols; /* units a core; 0: absent */
+	uint32_t dataflow;          /* enum dataflow */
+	uint32_t weight_buffers;
+	uint32_t rate_8bit, rate_4bit;
+	struct unit_pairs pairs;
+};
 _Static_assert(sizeof(struct matrix_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
 const struct cfg_field matrix_schema[] = {
 	CFG_U32(struct matrix_cfg, units, "units", "1", 0, 1024, NULL, "systolic arrays a core; 0: none", "our choice"),
-	CFG_U32(struct matrix_cfg, rows, "rows", "64", 1, 4096, cfg_pow2, "rows of an array, along k",
+	CFG_U32(struct matrix_cfg, rows, "rows", "64", 1, 4096, NULL, "rows of an array: along k (ws, is) or m (os)",
 	        "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
-	CFG_U32(struct matrix_cfg, cols, "cols", "64", 1, 4096, cfg_pow2, "columns of an array, along n",
+	CFG_U32(struct matrix_cfg, cols, "cols", "64", 1, 4096, NULL, "columns of an array: along n (ws, os) or m (is)",
 	        "our choice; TPU v1 has 256 (Jouppi et al., ISCA 2017)"),
+	CFG_ENUM(struct matrix_cfg, dataflow, "dataflow", "ws", dataflow_names,
+	         "what an array holds while the rest streams: weights, outputs or activations (inputs)",
+	         "weights, as the TPU (Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, weight_buffers, "weight_buffers", "2", 1, 2, NULL,
+	        "2: the next fold's operand shifts in while this one streams; 1: it waits",
+	        "two, as the TPU's weight FIFO (Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, rate_8bit, "rate_8bit", "2", 1, 16, NULL,
+	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
+	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
+	        "times the 16-bit rate where both operands have 4 bits", "as Blackwell's tensor cores"),
+	CFG_BOOL(struct matrix_cfg, pairs.w8a16, "w8a16", "false",
+	         "multiplies 8-bit weights with 16-bit activations as they are, at the 8-bit rate",
+	         "off: tensor cores do not"),
+	CFG_BOOL(struct matrix_cfg, pairs.w4a16, "w4a16", "false",
+	         "multiplies 4-bit weights with 16-bit activations as they are, at the 4-bit rate",
+	         "off: tensor cores do not"),
+	CFG_BOOL(struct matrix_cfg, pairs.w4a8, "w4a8", "false",
+	         "multiplies 4-bit weights with 8-bit activations as they are, at the 4-bit rate",
+	         "off: tensor cores do not"),
 	CFG_END
 };
 
@@ -26,55 +62,128 @@ static const struct matrix_cfg *cfg(const struct unit_env *u)
 	return (const struct matrix_cfg *)u->cfg;
 }
 
-static uint32_t speedup(enum dtype weight)
+static uint32_t speedup(const struct matrix_cfg *c, enum dtype weight, enum dtype with)
 {
-	uint32_t bits = dtype_bits(weight);
+	const uint32_t bits = unit_width(&c->pairs, weight, with);
 
-	return bits > 8 ? 1 : bits > 4 ? 2 : 4;
+	return bits > 8 ? 1 : bits > 4 ? c->rate_8bit : c->rate_4bit;
 }
 
-static uint64_t peak(const struct unit_env *u, enum dtype weight)
+static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype with)
 {
-	return unit_arrays(u) * cfg(u)->rows * cfg(u)->cols * speedup(weight);
+	const struct matrix_cfg *c = cfg(u);
+
+	return unit_arrays(u) * c->rows * c->cols * speedup(c, weight, with);
+}
+
+static bool native(const struct unit_env *u, enum dtype weight, enum dtype with)
+{
+	return unit_pair(&cfg(u)->pairs, dtype_bits(weight), dtype_bits(with));
 }
 
 static uint64_t grain(const struct unit_env *u)
 {
-	return unit_arrays(u) * cfg(u)->cols;
+	const struct matrix_cfg *c = cfg(u);
+
+	return c->dataflow == IS ? 1 : unit_arrays(u) * c->cols;
 }
 
-/* Cycles of the best part of the arrays, `feed` of them at least. */
-static uint64_t cycles_of(const struct unit_env *u, const struct unit_job *j, uint64_t feed)
+/* A product as the array sees it: what lies along its rows and columns, what streams, and what of it may be spread. */
+struct folds {
+	uint64_t along_rows, along_cols, stream; /* stream: cycles of it in one fold, undivided */
+	bool rows_are_k, stream_is_k;
+	uint64_t partial; /* cycles that adding a second partial sum of all outputs takes */
+};
+
+static struct folds folds_of(const struct unit_env *u, const struct unit_job *j)
 {
 	const struct matrix_cfg *c = cfg(u);
-	/* 32-bit operands pass twice through 16-bit multipliers. */
-	const uint64_t vectors = j->m * (dtype_bits(j->dtype) > 16 ? 2 : 1), deeper = speedup(j->dtype);
-	uint64_t best = UINT64_MAX;
+	const uint64_t k = div_up(j->k, speedup(c, j->dtype, j->with)),
+		       passes = unit_width(&c->pairs, j->dtype, j->with) > 16 ? 2 : 1,
+		       partial = div_up(8 * j->m * j->n, sram_rate(u->sram, u->cores));
 
-	for (uint64_t r = c->rows; r; r /= 2) {
-		for (uint64_t w = c->cols; w; w /= 2) {
-			uint64_t folds = div_up(j->n, w) * div_up(j->k, r * deeper);
-			uint64_t busy = div_up(folds, unit_arrays(u)) * (vectors > r ? vectors : r);
-			uint64_t cycles = (busy > feed ? busy : feed) + r + w;
-
-			if (cycles < best)
-				best = cycles;
-			if ((busy > feed ? busy : feed) + r >= best)
-				break; /* fewer columns only add folds: nothing narrower can win */
-		}
+	switch ((enum dataflow)c->dataflow) {
+	case OS:
+		return (struct folds){ j->m, j->n, k * passes, .stream_is_k = true, .partial = partial };
+	case IS:
+		return (struct folds){ k, j->m, j->n * passes, .rows_are_k = true, .partial = partial };
+	case WS:
+		break;
 	}
-	return best;
+	return (struct folds){ k, j->n, j->m * passes, .rows_are_k = true, .partial = partial };
+}
+
+struct best {
+	uint64_t cycles, fill;
+};
+
+static void keep(struct best *best, uint64_t cycles, uint64_t fill)
+{
+	if (cycles < best->cycles || (cycles == best->cycles && fill < best->fill))
+		*best = (struct best){ cycles, fill };
+}
+
+/* Folds of rows x cols on one array, `stream` cycles each; `extra` on top. No more of the array is used than there is to
+ * hold, in folds of equal size; where rows take longer to load than the stream, somewhat more and smaller ones may be
+ * fewer cycles. */
+static void one_array(const struct matrix_cfg *c, uint64_t rows, uint64_t cols, uint64_t stream, uint64_t extra,
+                      struct best *best)
+{
+	const uint64_t fewest = div_up(rows, c->rows), col_folds = div_up(cols, c->cols), w = div_up(cols, col_folds);
+
+	if (c->weight_buffers == 1) {
+		keep(best, fewest * col_folds * (2 * c->rows + c->cols + stream - 2) - 1 + extra, 0);
+		return;
+	}
+	for (uint64_t folds = fewest; folds < fewest + MORE_FOLDS; folds++) {
+		const uint64_t r = div_up(rows, folds);
+
+		keep(best, folds * col_folds * (stream > r ? stream : r) + extra, r + w);
+		if (r <= stream)
+			return;
+	}
+}
+
+/* Shared over the arrays in so many parts each way. */
+static void share(const struct unit_env *u, const struct folds *f, uint64_t by_rows, uint64_t by_cols,
+                  uint64_t by_stream, struct best *best)
+{
+	const uint64_t parts = (f->rows_are_k ? by_rows : 1) * (f->stream_is_k ? by_stream : 1);
+
+	one_array(cfg(u), div_up(f->along_rows, by_rows), div_up(f->along_cols, by_cols), div_up(f->stream, by_stream),
+	          log2_up(parts) * f->partial, best);
 }
 
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
+	static const char *const why[] = { "systolic, weight-stationary", "systolic, output-stationary",
+		                           "systolic, input-stationary" };
+	const uint64_t arrays = unit_arrays(u);
+	struct best best = { UINT64_MAX, 0 };
+	struct folds f;
 	uint64_t feed;
 
 	if (j->work != UNIT_PRODUCT)
 		return false;
-	feed = div_up(dtype_bytes(j->dtype, j->n * j->k) + 2 * j->m * j->k, sram_rate(u->sram, u->cores));
-	*out = (struct unit_plan){ clock_span(cycles_of(u, j, feed), u->clock_khz), j->m * j->n * j->k, ISA_GEMM,
-		                   "systolic, weight-stationary" };
+	f = folds_of(u, j);
+	feed = div_up(dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(j->with ? j->with : DT_BF16, j->m * j->k),
+	              sram_rate(u->sram, u->cores));
+	for (uint64_t by_rows = 1; by_rows <= arrays; by_rows *= 2) {
+		for (uint64_t by_stream = 1; by_rows * by_stream <= arrays; by_stream *= 2) {
+			const uint64_t cols = arrays / (by_rows * by_stream);
+
+			share(u, &f, by_rows, cols < f.along_cols ? cols : f.along_cols, by_stream, &best);
+			if (by_stream >= f.stream)
+				break;
+		}
+		if (by_rows >= f.along_rows)
+			break;
+	}
+	*out = (struct unit_plan){ .span = clock_span(best.cycles > feed ? best.cycles : feed, u->clock_khz),
+		                   .latency = clock_span(best.fill, u->clock_khz),
+		                   .work = j->m * j->n * j->k,
+		                   .code = ISA_GEMM,
+		                   .why = why[cfg(u)->dataflow] };
 	return true;
 }
 
@@ -85,6 +194,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .res = RES_MATRIX,
 	                              .plan = plan,
 	                              .peak = peak,
+	                              .native = native,
 	                              .grain = grain,
 	                              .busy_stat = "matrix.busy_ps",
 	                              .work_stat = "matrix.macs",

@@ -1,10 +1,12 @@
 /* unit_vector.c - vector units: ALU lanes, special functions, format converters, reductions, sort and top-k.
  *
- * Models: `units` a core of `lanes` ALU lanes, `sfu` special-function lanes and `converters`; work is spread over all
- * cores; the longest of ALU, SFU and SRAM time counts, plus the pipeline's depth once. Elements go in whole thread
- * groups. Reductions end in a tree within a core (log2 lanes) and, when fewer rows than cores share the work, one
- * across cores (two hops). Sort and top-k run on one core a row: a compare-exchange network over its lanes, one stage
- * after the other. Products take two ALU steps a MAC, where there is nothing better.
+ * Models: `units` a core of `lanes` ALU lanes, `sfu` special-function lanes, `converters` and a dequantiser; work is
+ * spread over all cores; the longest of ALU, SFU, converter and SRAM time is busy time, the pipeline's depth is latency.
+ * Elements go in whole thread groups. Reductions end in a tree within a core (log2 lanes) and, when fewer rows than
+ * cores share the work, one across cores (two hops); the trees of all passes are latency. Sort and top-k run on one core
+ * a row: a compare-exchange network over its lanes, one stage after the other. Products take two ALU steps a MAC, where
+ * there is nothing better. The dequantiser turns narrow weights into what a product multiplies: so many values a cycle
+ * by their own width, scales included.
  * Leaves out: divergence, register pressure. */
 #include "arch/npu/unit.h"
 #include "workloads/work.h"
@@ -13,6 +15,7 @@ struct vector_cfg {
 	uint32_t units, lanes, sfu, converters; /* units a core; the rest a unit */
 	uint32_t sorter;                        /* compare-exchanges a cycle and unit; 0: the ALU lanes do it */
 	uint32_t div_cycles;                    /* of an iterative divide, a lane */
+	uint32_t dequant_8bit, dequant_4bit;    /* values a cycle and unit */
 };
 _Static_assert(sizeof(struct vector_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
 
@@ -29,6 +32,12 @@ const struct cfg_field vector_schema[] = {
 	        "compare-exchanges a cycle and unit of a sort network; 0: the ALU lanes do it", "off by default"),
 	CFG_U32(struct vector_cfg, div_cycles, "div_cycles", "8", 1, 64, NULL, "lane cycles of an iterative divide",
 	        "our choice: radix-16 on 32-bit integers"),
+	CFG_U32(struct vector_cfg, dequant_8bit, "dequant_8bit", "32", 1, 65536, NULL,
+	        "8-bit weights a cycle and unit that become 16-bit ones, scaled",
+	        "our choice: one a lane; two converts and a multiply of a packed pair on recent GPUs"),
+	CFG_U32(struct vector_cfg, dequant_4bit, "dequant_4bit", "32", 1, 65536, NULL,
+	        "4-bit weights a cycle and unit that become 8- or 16-bit ones, scaled",
+	        "our choice: one a lane, as four bits take the same steps as eight"),
 	CFG_END
 };
 
@@ -53,14 +62,20 @@ static ps_t map_span(const struct unit_env *u, uint64_t n, uint32_t alu, const s
 	uint64_t conv = div_up(all, units * c->converters) * j->convert,
 		 feed = div_up(bytes, sram_rate(u->sram, u->cores));
 
-	return clock_span(max3(max3(math, special, conv), feed, 1) + u->depth, u->clock_khz);
+	return clock_span(max3(max3(math, special, conv), feed, 1), u->clock_khz);
+}
+
+static ps_t depth(const struct unit_env *u, uint64_t times)
+{
+	return clock_span(u->depth * times, u->clock_khz);
 }
 
 static void plan_map(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const uint32_t alu = j->divides ? cfg(u)->div_cycles : j->alu;
 
-	*out = (struct unit_plan){ map_span(u, j->elems, alu, j, j->bytes), j->elems * (alu + j->sfu + j->convert),
+	*out = (struct unit_plan){ map_span(u, j->elems, alu, j, j->bytes), depth(u, 1),
+		                   j->elems * (alu + j->sfu + j->convert),
 		                   j->convert ? ISA_CONVERT
 		                   : j->sfu   ? ISA_SFU
 		                              : ISA_VECTOR,
@@ -71,8 +86,17 @@ static void plan_product(const struct unit_env *u, const struct unit_job *j, str
 {
 	const uint64_t macs = j->m * j->n * j->k;
 
-	*out = (struct unit_plan){ map_span(u, macs, 2, j, dtype_bytes(j->dtype, j->n * j->k)), macs, ISA_VECTOR,
-		                   "multiply-adds on the vector lanes" };
+	*out = (struct unit_plan){ map_span(u, macs, 2, j, dtype_bytes(j->dtype, j->n * j->k)), depth(u, 1), macs,
+		                   ISA_VECTOR, "multiply-adds on the vector lanes" };
+}
+
+static void plan_dequant(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+{
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t a_cycle = unit_arrays(u) * (dtype_bits(j->dtype) > 4 ? c->dequant_8bit : c->dequant_4bit);
+
+	*out = (struct unit_plan){ clock_span(div_up(j->elems, a_cycle), u->clock_khz), depth(u, 1), j->elems,
+		                   ISA_CONVERT, "dequantised" };
 }
 
 static void plan_reduce(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
@@ -85,11 +109,12 @@ static void plan_reduce(const struct unit_env *u, const struct unit_job *j, stru
 	/* One row on one core needs no other core; a short row is not worth the trip. */
 	const uint64_t local = rows * div_up(j->cols, (uint64_t)c->units * c->lanes) * j->passes,
 		       local_special = rows * div_up(j->cols, (uint64_t)c->units * c->sfu) * j->sfu;
-	const ps_t across = j->rows < u->cores ? 2 * u->hop * j->passes : 0,
-		   spread = clock_span(max3(math, special, feed) + tree, u->clock_khz) + across,
-		   alone = clock_span(max3(local, local_special, feed) + tree, u->clock_khz);
+	const ps_t trees = clock_span(tree, u->clock_khz), across = j->rows < u->cores ? 2 * u->hop * j->passes : 0,
+		   spread = clock_span(max3(math, special, feed), u->clock_khz),
+		   alone = clock_span(max3(local, local_special, feed), u->clock_khz);
+	const bool one = alone <= spread + across;
 
-	*out = (struct unit_plan){ ps_min(spread, alone), n * j->passes, ISA_REDUCE,
+	*out = (struct unit_plan){ one ? alone : spread, trees + (one ? 0 : across), n * j->passes, ISA_REDUCE,
 		                   "rows over cores, tree over lanes" };
 }
 
@@ -104,8 +129,8 @@ static void plan_sort(const struct unit_env *u, const struct unit_job *j, struct
 	/* A stage cannot start before the one before it is through the pipeline. */
 	if (cycles < stages)
 		cycles = stages;
-	cycles = div_up(j->rows, u->cores) * cycles + u->depth * (stages ? stages : 1);
-	*out = (struct unit_plan){ clock_span(cycles, u->clock_khz), j->rows * steps, ISA_SORT, "compare-exchange" };
+	*out = (struct unit_plan){ clock_span(div_up(j->rows, u->cores) * cycles, u->clock_khz),
+		                   depth(u, stages ? stages : 1), j->rows * steps, ISA_SORT, "compare-exchange" };
 }
 
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
@@ -122,6 +147,9 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		break;
 	case UNIT_SORT:
 		plan_sort(u, j, out);
+		break;
+	case UNIT_DEQUANT:
+		plan_dequant(u, j, out);
 		break;
 	}
 	return true;

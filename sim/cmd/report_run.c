@@ -32,7 +32,7 @@ static void unit_roofs(struct out_json *j, const struct machine_cfg *c, double h
 		if (unit_table[i]->peak && c->unit[i].units) {
 			const struct unit_env u = machine_unit(c, (enum unit)i);
 
-			peak[i] = unit_table[i]->peak(&u, DT_BF16);
+			peak[i] = unit_table[i]->peak(&u, DT_BF16, DT_BF16);
 		}
 	for (;;) {
 		int best = 0;

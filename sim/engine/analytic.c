@@ -19,8 +19,10 @@ struct analytic {
 	uint8_t *pinned;           /* by tensor: loaded in an earlier pass */
 	struct access *access;     /* of a command's instructions */
 	struct transfer *transfer; /* of their transfers, all but the last of a loop */
-	uint32_t *order;           /* a command's instructions by phase and sort */
-	ps_t *done;                /* by command */
+	struct access *again;      /* of what moves once more, after its first time */
+	struct transfer *transfer_again;
+	uint32_t *order; /* a command's instructions by phase and sort */
+	ps_t *done;      /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t sram, used;
 	struct release *releases;
@@ -69,29 +71,55 @@ static int add_stats(struct analytic *a, struct err *e)
 	return hierarchy_stats(&a->mem, a->stats, e);
 }
 
+static void drop_program(struct analytic *a)
+{
+	free(a->pinned);
+	free(a->access);
+	free(a->transfer);
+	free(a->again);
+	free(a->transfer_again);
+	free(a->order);
+	free(a->done);
+	a->pinned = NULL;
+	a->access = a->again = NULL;
+	a->transfer = a->transfer_again = NULL;
+	a->order = NULL;
+	a->done = NULL;
+}
+
+int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e)
+{
+	size_t most = 1;
+
+	drop_program(a);
+	a->p = p;
+	for (size_t i = 0; i < p->n_cmds; i++)
+		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
+	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
+	    !(a->transfer = calloc(most, sizeof *a->transfer)) || !(a->again = calloc(most, sizeof *a->again)) ||
+	    !(a->transfer_again = calloc(most, sizeof *a->transfer_again)) ||
+	    !(a->order = calloc(most, sizeof *a->order)) || !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)))
+		return err_set(e, ERR_NOMEM, "out of memory for a program in closed form");
+	return hierarchy_contents(&a->mem, end_of(p), e);
+}
+
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
 {
 	struct analytic *a = calloc(1, sizeof *a);
 	struct sram s;
-	size_t most = 1, cap = 1;
+	size_t cap = 1;
 
 	if (!a || !(a->stats = stat_new()))
 		goto nomem;
 	a->c = c;
-	a->p = p;
-	for (size_t i = 0; i < p->n_cmds; i++)
-		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
 	sram_init(&s, &c->sram, c->cores);
 	a->sram = s.size;
 	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
 	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
 	a->mask = (uint32_t)(cap - 1);
-	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
-	    !(a->transfer = calloc(most, sizeof *a->transfer)) || !(a->order = calloc(most, sizeof *a->order)) ||
-	    !(a->done = calloc(p->n_cmds + 1, sizeof *a->done)) || !(a->releases = calloc(cap, sizeof *a->releases)) ||
-	    !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
+	if (!(a->releases = calloc(cap, sizeof *a->releases)) || !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
 		goto nomem;
-	if (hierarchy_init(&a->mem, c, end_of(p), e) < 0 || add_stats(a, e) < 0)
+	if (hierarchy_init(&a->mem, c, e) < 0 || analytic_program(a, p, e) < 0 || add_stats(a, e) < 0)
 		goto fail;
 	return a;
 nomem:
@@ -107,11 +135,7 @@ void analytic_free(struct analytic *a)
 		return;
 	hierarchy_drop(&a->mem);
 	stat_free(a->stats);
-	free(a->pinned);
-	free(a->access);
-	free(a->transfer);
-	free(a->order);
-	free(a->done);
+	drop_program(a);
 	free(a->releases);
 	free(a->slot);
 	free(a);
@@ -139,32 +163,71 @@ static bool is_move(const struct isa_insn *i)
 	return i->code == ISA_LOAD || i->code == ISA_STORE;
 }
 
-/* Finds the bytes of all the command's moves, in the order they are made. */
+/* Moves of a TILE instruction that its tensor's part has, and how often the whole of it moves. */
+static uint64_t distinct(const struct isa_insn *i)
+{
+	return i->tile_bytes ? div_up(i->bytes, i->tile_bytes) : 1;
+}
+
+static uint64_t rounds(const struct isa_cmd *c, const struct isa_insn *i)
+{
+	uint64_t n = 1;
+
+	if (i->when != ISA_TILE || c->tiles == 0 || !c->trips[0])
+		return 1;
+	for (int l = 0; l < ISA_LOOPS; l++)
+		n *= i->stays >> l & 1 ? 1 : c->trips[l];
+	return div_up(n, distinct(i));
+}
+
+static bool moves_nothing(struct analytic *a, const struct isa_cmd *c, const struct isa_insn *i)
+{
+	if (i->bytes == 0 || (i->when == ISA_TILE && c->tiles == 0))
+		return true;
+	if (!i->pinned || !a->pinned[i->tensor])
+		return false;
+	a->pinned_bytes += i->bytes;
+	return true;
+}
+
+static struct access access_of(struct analytic *a, const struct isa_insn *i, const uint32_t *const *picks)
+{
+	const struct isa_tensor *t = &a->p->tensors[i->tensor];
+	const uint64_t addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
+
+	return hierarchy_access(&a->mem, i->cls, addr, i->bytes, i->code == ISA_STORE);
+}
+
+/* Finds the bytes of a phase's moves, in the order they are made: the whole of each, then of those that move again. */
+static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_when when, const uint32_t *const *picks)
+{
+	const struct isa_insn *insns = &a->p->insns[c->first_insn];
+	uint64_t most = 1;
+
+	for (uint32_t n = 0; n < c->n_insns; n++) {
+		const struct isa_insn *i = &insns[n];
+
+		if (!is_move(i) || i->when != when)
+			continue;
+		a->access[n] = a->again[n] = (struct access){ 0 };
+		if (moves_nothing(a, c, i))
+			continue;
+		a->access[n] = access_of(a, i, picks);
+		most = ps_max(most, rounds(c, i));
+	}
+	for (uint64_t round = 1; round < most; round++)
+		for (uint32_t n = 0; n < c->n_insns; n++)
+			if (is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes &&
+			    rounds(c, &insns[n]) > round)
+				a->again[n] = access_of(a, &insns[n], picks);
+}
+
 static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)
 {
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
 
 	for (int when = ISA_PRE; when <= ISA_POST; when++)
-		for (uint32_t n = 0; n < c->n_insns; n++) {
-			const struct isa_insn *i = &insns[n];
-			const struct isa_tensor *t;
-			uint64_t addr;
-
-			if (!is_move(i) || i->when != when)
-				continue;
-			if (i->bytes == 0 || (i->when == ISA_TILE && c->tiles == 0)) {
-				a->access[n] = (struct access){ 0 };
-				continue;
-			}
-			if (i->pinned && a->pinned[i->tensor]) {
-				a->pinned_bytes += i->bytes;
-				a->access[n] = (struct access){ 0 };
-				continue;
-			}
-			t = &a->p->tensors[i->tensor];
-			addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
-			a->access[n] = hierarchy_access(&a->mem, i->cls, addr, i->bytes, i->code == ISA_STORE);
-		}
+		access_phase(a, c, (enum isa_when)when, picks);
 	for (uint32_t n = 0; n < c->n_insns; n++)
 		if (insns[n].code == ISA_LOAD && insns[n].pinned)
 			a->pinned[insns[n].tensor] = 1;
@@ -282,14 +345,19 @@ static enum res main_unit(const struct flight *x, enum isa_when when, enum res n
 }
 
 /* Math of a phase, one after the other, each when its unit is free; returns when it ends. */
-static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_when when, bool last, ps_t at)
+static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_when when, uint32_t tile, ps_t at)
 {
+	const struct isa_rounds r = isa_rounds_of(x->c, tile);
+
 	EACH(n, x, when, MATH)
 	{
 		const struct isa_insn *i = &x->insns[*n];
-		ps_t span = last ? i->span_last : i->span;
+		const bool last = when == ISA_TILE && tile + 1 == x->c->tiles;
+		const ps_t span = last ? i->span_last : i->span;
 
-		at = server_book(&a->unit[i->unit], at, span).end;
+		if (when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r))
+			continue;
+		at = server_book(&a->unit[i->unit], at, span).end + i->latency;
 		a->unit_busy[i->unit] += span;
 		a->unit_work[i->unit] += last ? i->work_last : i->work;
 		x->acc->busy[i->unit] += span;
@@ -297,7 +365,7 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 	return at;
 }
 
-/* When all loads of a phase may start. */
+/* When the loads of a phase may start; those of tiles that wait for what the command depends on start apart (move). */
 static ps_t may_load(const struct flight *x, enum isa_when when)
 {
 	ps_t at = 0;
@@ -306,37 +374,49 @@ static ps_t may_load(const struct flight *x, enum isa_when when)
 	{
 		const struct isa_insn *i = &x->insns[*n];
 
-		if (!i->early)
+		if (!i->early && when == ISA_PRE)
 			return x->ready;
-		if (i->route >= 0)
+		if (i->early && i->route >= 0)
 			at = ps_min(x->decided, x->ready);
 	}
 	return at;
+}
+
+static bool moved_before(const struct isa_insn *i, const struct isa_rounds *r)
+{
+	for (int l = 0; l < ISA_LOOPS; l++)
+		if (!i->step[l] && !(i->stays >> l & 1) && r->at[l])
+			return true;
+	return false;
 }
 
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
 static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort, uint32_t tile,
                         ps_t at, struct core_stamps *slowest)
 {
+	const struct isa_rounds r = isa_rounds_of(x->c, tile);
 	struct core_stamps other, *s = slowest;
 	ps_t end = at;
 
 	EACH(n, x, when, sort)
 	{
 		const struct isa_insn *i = &x->insns[*n];
-		const struct access *access = &a->access[*n];
-		const struct transfer *t = &a->transfer[*n];
-		uint64_t from = when == ISA_TILE ? i->tile_bytes * tile : 0;
+		const bool tiled = when == ISA_TILE;
+		const bool again = tiled && a->again[*n].bytes && moved_before(i, &r);
+		const struct access *access = again ? &a->again[*n] : &a->access[*n];
+		const struct transfer *t = again ? &a->transfer_again[*n] : &a->transfer[*n];
+		const uint64_t from = tiled ? isa_tile_from(i, &r) : 0;
+		const ps_t mine = sort == LOADS && !i->early ? ps_max(at, x->ready) : at;
 		struct transfer last;
 		ps_t done;
 
-		if (access->bytes <= from)
+		if (access->bytes <= from || (tiled && !isa_moves_in(x->c, i, &r)))
 			continue;
 		if (access->bytes - from < t->bytes) {
 			last = hierarchy_transfer(&a->mem, access, access->bytes - from);
 			t = &last;
 		}
-		done = hierarchy_move(&a->mem, access, t, at, at >= x->ready, s);
+		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, s);
 		x->acc->mem_bytes += t->bytes;
 		end = ps_max(end, done);
 		if (s == slowest)
@@ -370,7 +450,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 		if (loads)
 			there = move(a, x, ISA_TILE, LOADS, t, there, &s);
 		turn = ps_max(turn, there);
-		over = math(a, x, ISA_TILE, t + 1 == x->c->tiles, turn);
+		over = math(a, x, ISA_TILE, t, turn);
 		core_explain_stream(x->acc, &s, before);
 		core_explain_time(x->acc, over, unit);
 		before = s.t[CORE_AT_DONE] ? s.t[CORE_AT_DONE] : before;
@@ -399,12 +479,12 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	at = ps_max(a->admitted, may_load(x, ISA_PRE));
 	at = ps_max(move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
 	core_explain_transfer(x->acc, &s);
-	at = math(a, x, ISA_PRE, false, at);
+	at = math(a, x, ISA_PRE, 0, at);
 	core_explain_time(x->acc, at, main_unit(x, ISA_PRE, RES_DISPATCH));
 	end = at;
 	if (loop(a, x, at, &end, e) < 0)
 		return -1;
-	at = math(a, x, ISA_POST, false, end);
+	at = math(a, x, ISA_POST, 0, end);
 	core_explain_time(x->acc, at, main_unit(x, ISA_POST, RES_DISPATCH));
 	at = move(a, x, ISA_POST, STORES, 0, at, &s);
 	core_explain_transfer(x->acc, &s);
@@ -414,6 +494,11 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 }
 
 /* --- the command processor --------------------------------------------------------------------------------- */
+
+static uint64_t tile_of(const struct isa_insn *i, uint64_t bytes)
+{
+	return i->when == ISA_TILE && i->tile_bytes < bytes ? i->tile_bytes : bytes;
+}
 
 /* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
 static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
@@ -426,10 +511,12 @@ static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 
 		if (!is_move(x) || access->bytes == 0)
 			continue;
-		a->transfer[i] = hierarchy_transfer(
-			&a->mem, access,
-			x->when == ISA_TILE && x->tile_bytes < access->bytes ? x->tile_bytes : access->bytes);
+		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes));
 		n += access->write ? 0 : access->dram;
+		if (a->again[i].bytes == 0)
+			continue;
+		a->transfer_again[i] = hierarchy_transfer(&a->mem, &a->again[i], tile_of(x, access->bytes));
+		n += access->write ? 0 : (rounds(c, x) - 1) * a->again[i].dram;
 	}
 	return n;
 }

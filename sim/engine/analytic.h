@@ -30,6 +30,8 @@ struct analytic;
 
 /* Both are kept. */
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e);
+/* Another program on the same machine, as if nothing had run: what is on chip is forgotten, statistics go on. */
+int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e);
 void analytic_free(struct analytic *a);
 /* What a pass leaves on chip, and no more. */
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);

@@ -151,21 +151,45 @@ static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, st
 	    (pin && !(h->l2[PART_PIN] = residency_new(pin, chunk, 0, false, end, e))) ||
 	    (c->policy == CACHE_STREAM_BYPASS && !(h->seen = residency_new(c->size, chunk, 1, false, end, e))))
 		return -1;
-	h->l2_latency = c->latency;
-	h->far_latency = c->partitions > 1 ? c->far_latency : 0;
 	return 0;
 }
 
-int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, uint64_t end, struct err *e)
+static void drop_contents(struct hierarchy *h)
 {
+	residency_free(h->l1);
+	for (int i = 0; i < PARTS; i++)
+		residency_free(h->l2[i]);
+	residency_free(h->seen);
+	residency_free(h->kv);
+	h->l1 = h->seen = h->kv = NULL;
+	memset(h->l2, 0, sizeof h->l2);
+}
+
+int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e)
+{
+	const struct machine_cfg *c = h->c;
 	const struct l1_cfg *l1 = &c->mem.l1;
 
-	h->c = c;
-	if (dram_init(h, &c->mem.dram, e) < 0 || make_l2(h, &c->mem.l2, end, e) < 0 ||
+	drop_contents(h);
+	if (make_l2(h, &c->mem.l2, end, e) < 0 ||
 	    (c->mem.kv_buffer.size && !(h->kv = residency_new(c->mem.kv_buffer.size, KV_CHUNK, 0, false, end, e))) ||
 	    (l1_cache(l1) && !(h->l1 = residency_new(l1_cache(l1) + l1->victim * c->cores,
 	                                             cache_chunk_bytes(l1->line, l1->sector), l1->ways, true, end, e))))
 		return -1;
+	return 0;
+}
+
+int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, struct err *e)
+{
+	const struct l1_cfg *l1 = &c->mem.l1;
+
+	h->c = c;
+	if (dram_init(h, &c->mem.dram, e) < 0)
+		return -1;
+	if (c->mem.l2.size) {
+		h->l2_latency = c->mem.l2.latency;
+		h->far_latency = c->mem.l2.partitions > 1 ? c->mem.l2.far_latency : 0;
+	}
 	server_init(&h->l1_server, l1->bandwidth * c->cores * c->clock * 1000);
 	server_init(&h->l2_server, l2_bandwidth(&c->mem.l2, c->clock));
 	server_init(&h->kv_server, c->mem.kv_buffer.bandwidth);
@@ -178,11 +202,7 @@ int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, uint64_t en
 
 void hierarchy_drop(struct hierarchy *h)
 {
-	residency_free(h->l1);
-	for (int i = 0; i < PARTS; i++)
-		residency_free(h->l2[i]);
-	residency_free(h->seen);
-	residency_free(h->kv);
+	drop_contents(h);
 	free(h->replies[0]);
 	free(h->replies[1]);
 }

@@ -54,7 +54,8 @@ struct hierarchy {
 	struct hierarchy_counts n;
 };
 
-int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, uint64_t end, struct err *e);
+int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, struct err *e); /* rates; holds nothing yet */
+int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e); /* empty levels, for addresses below `end` */
 void hierarchy_drop(struct hierarchy *h);
 void hierarchy_begin(struct hierarchy *h);               /* a pass: time starts again, contents stay */
 void hierarchy_forget(struct hierarchy *h, ps_t before); /* nothing will be booked before */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/watch.h"
+#include "sim/engine/judge.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
 #include "workloads/work.h"
@@ -237,7 +238,7 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, struct ru
 		return -1;
 	rc = run_memo_patterns(own, &c->fusion, &patterns, e);
 	if (rc == 0)
-		rc = map_stream(s, c, patterns, a, out, e);
+		rc = judge_map(s, c, patterns, a, out, e);
 	run_memo_free(own);
 	return rc;
 }

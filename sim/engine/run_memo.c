@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/path.h"
+#include "sim/engine/judge.h"
 
 struct run_memo {
 	struct kernels *kernels;
@@ -73,7 +74,7 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 		m->stream = NULL;
 		arena_reset(m->a);
 		if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0 ||
-		    map_stream(s, c, patterns, m->a, &m->map, e) < 0)
+		    judge_map(s, c, patterns, m->a, &m->map, e) < 0)
 			return -1;
 		m->stream = s;
 		m->cfg = *c;

@@ -159,6 +159,7 @@ static int emit(struct builder *b, const struct mapper *m, const struct map_draf
 		.first_op = (uint32_t)b->n_members,
 		.n_ops = g->n,
 		.tiles = d->tiles,
+		.trips = { d->trips[0], d->trips[1], d->trips[2] },
 		.batch = b->batch,
 		.routed_by = route_of(m, last_cmd, g),
 		.sync = sync,
@@ -341,11 +342,17 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 	return add_succ(p, a, e);
 }
 
-static uint8_t narrow_bits(uint32_t dtype)
+static void narrow(struct mapper *m, uint32_t tensor, const struct precision_cfg *c, uint64_t k)
 {
-	static const uint8_t bits[] = { 0, 16, 8, 8, 4, 4 };
+	const enum quant q = (enum quant)c->quant;
+	const uint32_t bits = dtype_bits(quant_dtype(q));
 
-	return bits[dtype];
+	if (!bits || bits >= dtype_bits(m->s->tensors[tensor].dtype))
+		return;
+	m->format[tensor].quant = (uint8_t)q;
+	m->format[tensor].group = c->group         ? c->group
+	                          : quant_group(q) ? quant_group(q)
+	                                           : (uint32_t)ps_max(1, ps_min(k, UINT32_MAX));
 }
 
 /* Only what a product or attention streams is stored narrower: norms, tables and the embedding stay. */
@@ -357,15 +364,13 @@ static void choose_narrow(struct mapper *m)
 		if (o->kind != OP_GEMM && o->kind != OP_ATTENTION && o->kind != OP_CONCAT)
 			continue;
 		for (uint32_t k = 0; k < o->n_operands; k++) {
-			uint32_t t = m->s->operands[o->first_operand + k].tensor,
-				 bits = dtype_bits(m->s->tensors[t].dtype);
-			enum op_role role = m->s->tensors[t].role;
-			uint8_t want = role == OP_WEIGHT && o->kind == OP_GEMM ? narrow_bits(m->c->weights.dtype)
-			               : role == OP_KV                         ? narrow_bits(m->c->kv.dtype)
-			                                                       : 0;
+			const uint32_t t = m->s->operands[o->first_operand + k].tensor;
+			const enum op_role role = m->s->tensors[t].role;
 
-			if (want && want < bits)
-				m->narrow[t] = want;
+			if (role == OP_WEIGHT && o->kind == OP_GEMM)
+				narrow(m, t, &m->c->weights, o->shape.k);
+			else if (role == OP_KV)
+				narrow(m, t, &m->c->kv, o->kind == OP_ATTENTION ? o->shape.head_dim : 128);
 		}
 	}
 }
@@ -428,12 +433,16 @@ static int check_kv(struct mapper *m, struct err *e)
 	return -1;
 }
 
-static uint64_t mem_rate(const struct machine_cfg *c)
+static uint64_t near_rate(const struct machine_cfg *c)
 {
-	uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000,
-		 l2 = c->mem.l2.size ? l2_bandwidth(&c->mem.l2, c->clock) : dma;
+	const uint64_t dma = dma_rate(&c->dma, c->cores) * c->clock * 1000;
 
-	return ps_min(ps_min(dma, l2), dram_peak(&c->mem.dram));
+	return c->mem.l2.size ? ps_min(dma, l2_bandwidth(&c->mem.l2, c->clock)) : dma;
+}
+
+static uint64_t dram_rate(const struct machine_cfg *c)
+{
+	return ps_min(near_rate(c), dram_peak(&c->mem.dram));
 }
 
 static ps_t mem_latency(const struct machine_cfg *c)
@@ -442,17 +451,12 @@ static ps_t mem_latency(const struct machine_cfg *c)
 	       (c->mem.l2.size ? c->mem.l2.latency + c->mem.l2.miss_latency : 0);
 }
 
-/* All that this file, map_tile.c, map_math.c and fuse.c read of a machine. Unused bytes of a section may differ: then
- * the answer is no. */
+/* All that the mapper and its judge read of a machine. Unused bytes of a section may differ: then the answer is no. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 {
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
 	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(unit) &&
-	       SAME(fusion) && SAME(weights) && SAME(kv) && SAME(mem.noc) &&
-	       (a->mem.kv_buffer.spill || !a->mem.kv_buffer.size) ==
-	               (b->mem.kv_buffer.spill || !b->mem.kv_buffer.size) &&
-	       (a->mem.kv_buffer.spill || SAME(mem.kv_buffer.size)) && mem_rate(a) == mem_rate(b) &&
-	       mem_latency(a) == mem_latency(b);
+	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mem);
 #undef SAME
 }
 
@@ -465,7 +469,7 @@ static double macs_per_s(const struct mapper *m)
 		uint64_t most = 0;
 
 		for (enum dtype d = DT_NONE + 1; d < DTYPES && unit_table[i]->peak && m->unit[i].cfg->units; d++)
-			most = ps_max(most, unit_table[i]->peak(&m->unit[i], d));
+			most = ps_max(most, unit_table[i]->peak(&m->unit[i], d, d));
 		n += (double)most;
 	}
 	return n * (double)m->c->clock * 1000;
@@ -489,8 +493,9 @@ static int prepare(struct mapper *m, struct err *e)
 		 *last_read = arena_array(m->a, n, sizeof *last_read);
 
 	m->pinned = arena_alloc(m->a, n);
-	m->narrow = arena_alloc(m->a, n);
-	if (!first_write || !last_read || !m->pinned || !m->narrow)
+	m->format = arena_array(m->a, n, sizeof *m->format);
+	m->trial = map_trial_new(m->a);
+	if (!m->trial || !first_write || !last_read || !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -509,7 +514,8 @@ static int prepare(struct mapper *m, struct err *e)
 		m->unit[i] = machine_unit(c, (enum unit)i);
 	if (check_work(m, e) < 0)
 		return -1;
-	m->mem_rate = mem_rate(c);
+	m->near_rate = near_rate(c);
+	m->dram_rate = dram_rate(c);
 	m->mem_latency = mem_latency(c);
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
@@ -518,9 +524,9 @@ static int prepare(struct mapper *m, struct err *e)
 }
 
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-               struct arena *a, struct map_result *out, struct err *e)
+               const struct map_judge *judge, struct arena *a, struct map_result *out, struct err *e)
 {
-	struct mapper m = { .s = s, .c = c, .a = a };
+	struct mapper m = { .s = s, .c = c, .a = a, .judge = judge };
 	struct builder b = { 0 };
 	struct map_draft *d = malloc(sizeof *d);
 	struct fuse_group *groups = NULL;
@@ -535,7 +541,7 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	if (prepare(&m, e) < 0 || map_need(s, m.narrow, a, &out->need, e) < 0 ||
+	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 ||
 	    fuse_stream(s, &c->fusion, patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
 	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {

@@ -12,6 +12,7 @@
 #include "sim/base/arena.h"
 #include "sim/map/fuse.h"
 #include "workloads/op.h"
+#include "workloads/quant.h"
 
 /* What fusion saved, for --explain-fusion. */
 struct map_fusion {
@@ -45,15 +46,30 @@ void map_dump(const struct op_stream *s, const struct map_result *m, struct str 
 /* map_bound.c: an op that asks for more bytes than any device holds, or more math than the machine could do in a quarter
  * of an hour, is a fault of the trace: it would be simulated for as long as that. */
 int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_s, struct err *e);
-/* map_need.c; `narrow` has the bits that each tensor is stored in, 0 as traced; NULL: all as traced. */
-int map_need(const struct op_stream *s, const uint8_t *narrow, struct arena *a, struct map_need *out, struct err *e);
+/* How a tensor is stored: enum quant, and values a scale. */
+struct map_format {
+	uint8_t quant;
+	uint32_t group;
+};
+/* map_need.c; a format a tensor, NULL: all as traced. */
+int map_need(const struct op_stream *s, const struct map_format *formats, struct arena *a, struct map_need *out,
+             struct err *e);
 /* Whether a memory holds it: the one question that `dram.capacity` answers. 0: it does, or nobody knows its capacity. */
 int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e);
 
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
+/* Who knows what a program takes on the machine that it is mapped for. */
+#define MAP_JUDGED 4 /* commands of it at the most */
+struct map_judge {
+	ps_t (*time)(void *self,
+	             const struct isa_prog *p); /* from the first command's end to the last's; PS_NEVER: cannot */
+	void *self;
+};
+
+/* `judge` NULL: ways to do a command are compared by rates alone. */
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-               struct arena *a, struct map_result *out, struct err *e);
+               const struct map_judge *judge, struct arena *a, struct map_result *out, struct err *e);
 
 #endif

@@ -44,13 +44,25 @@ int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_
 	return seconds > MOST_SECONDS ? too_long(o, seconds, e) : 0;
 }
 
+/* What moves in tiles moves again in the rounds of loops that it does not stay through. */
+static double moved_by(const struct map_draft *d, const struct isa_insn *x)
+{
+	double n = (double)x->tile_bytes;
+
+	if (x->when != ISA_TILE || !d->trips[0])
+		return (double)x->bytes;
+	for (int l = 0; l < ISA_LOOPS; l++)
+		n *= x->stays >> l & 1 ? 1 : d->trips[l];
+	return n;
+}
+
 int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e)
 {
 	double moved = 0, seconds = (double)d->predicted * (double)commands / 1e12;
 
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
-			moved += (double)d->insn[i].bytes * (double)commands;
+			moved += moved_by(d, &d->insn[i]) * (double)commands;
 	if (moved > (double)MOST_MOVED)
 		return too_many_bytes(o, "in tiles that fit 'sram.size' moves", (uint64_t)moved, MOST_MOVED, e);
 	return seconds > MOST_SECONDS ? too_long(o, seconds, e) : 0;

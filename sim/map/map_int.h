@@ -5,11 +5,13 @@
 #include "sim/map/map.h"
 #include "workloads/work.h"
 
+#define MAP_INSNS 160
+
 /* One op or fused group while it is turned into a command. */
 struct map_draft {
-	struct isa_insn insn[160];
+	struct isa_insn insn[MAP_INSNS];
 	uint32_t n;
-	uint32_t tiles;
+	uint32_t tiles, trips[ISA_LOOPS];
 	uint64_t slot_bytes, fixed_bytes;
 	ps_t predicted; /* closed form, from start of loads to last store */
 	const char *why;
@@ -21,14 +23,16 @@ struct mapper {
 	const struct machine_cfg *c;
 	struct arena *a;
 	struct unit_env unit[UNIT_COUNT];
-	uint64_t mem_rate;           /* bytes/s a stream from DRAM can reach: the slowest level on its way */
-	ps_t mem_latency;            /* of one small transfer, unloaded */
-	uint64_t sram;               /* bytes for tiles, all cores */
-	const uint32_t *first_write; /* by tensor: first op that writes it, UINT32_MAX: none */
-	const uint32_t *last_read;   /* by tensor: last op that reads it; UINT32_MAX: none */
-	uint8_t *pinned;             /* by tensor */
-	uint8_t *narrow;             /* by tensor: bits it is stored in, 0: as traced */
+	uint64_t near_rate, dram_rate; /* bytes/s a stream can reach: from the L2, from DRAM */
+	ps_t mem_latency;              /* of one small transfer, unloaded */
+	uint64_t sram;                 /* bytes for tiles, all cores */
+	const uint32_t *first_write;   /* by tensor: first op that writes it, UINT32_MAX: none */
+	const uint32_t *last_read;     /* by tensor: last op that reads it; UINT32_MAX: none */
+	uint8_t *pinned;               /* by tensor */
+	struct map_format *format;     /* by tensor */
 	uint64_t narrowed_bytes;
+	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
+	struct map_trial *trial;
 };
 
 /* map_math.c: what a unit needs for (a fraction of) an op. */
@@ -37,10 +41,92 @@ struct map_math {
 	struct unit_plan plan;
 };
 
-/* Math of an op when `part` of `parts` of it is done at once (rounded up); n_out up to 2 instructions. */
-int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2]);
-uint64_t map_narrowed(const struct op_tensor *t, uint8_t to, uint64_t bytes); /* stored in `to` bits, 0: as traced */
-uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes); /* after narrowing */
+/* Math of an op when `part` of `parts` of it is done at once (rounded up); the first is what the rest serves. */
+#define MAP_MATHS 4
+int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS]);
+/* `vectors` rows of activations times `rows` x `cols` weights, on the unit that is fastest. */
+struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols);
+/* Narrow weights of a product that its unit cannot take as they are; false: it can. */
+bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint64_t values, struct map_math *out);
+/* Activations into the format that products take; false: they have it. */
+bool map_convert(const struct mapper *m, const struct op *o, uint64_t values, struct map_math *out);
+uint64_t map_narrowed(const struct op_tensor *t, const struct map_format *f, uint64_t bytes); /* NULL: as traced */
+uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes);           /* after narrowing */
+
+/* A command as its closed form sees it. */
+struct map_flow {
+	uint64_t pre_bytes, post_bytes;    /* outside the loop */
+	ps_t before, after;                /* math there */
+	uint64_t tiles;                    /* 0: no loop */
+	uint64_t first_bytes, last_bytes;  /* loads of the first tile, stores of the last */
+	uint64_t near_bytes, far_bytes;    /* what all tiles move; of it, from DRAM */
+	uint64_t early_tiles, early_bytes; /* the first so many tiles load that much more, from DRAM */
+	uint64_t slot, held;               /* SRAM of a tile in flight, and of what stays */
+	ps_t math, latency;                /* the longest unit of a tile; from there to the tile's last result */
+};
+/* map_predict.c */
+ps_t map_move_time(const struct mapper *m, uint64_t bytes);
+ps_t map_predict(const struct mapper *m, const struct map_flow *f);
+/* A loop that streams operands past units, as drafted; `tiles` 0: no loop. */
+ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint64_t tiles, const struct map_math *math,
+                        int n_math);
+
+/* map_draft.c */
+struct isa_insn *map_add(struct map_draft *d);
+uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when);
+ps_t map_spans(const struct map_draft *d, enum isa_when when);
+/* Which operands of a member are cut into tiles: none (it is fused around a product, or in a chain), what map_streams()
+ * says, of a product the left one too (then tiles are pieces of k), or all, where the others do not fit. */
+enum map_tiled { MAP_WHOLE, MAP_STREAMED, MAP_DEEP, MAP_ALL };
+/* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */
+int map_tile_math(const struct mapper *m, const struct op *o, enum map_tiled cuts, uint64_t tiles, bool last,
+                  struct map_math out[MAP_MATHS]);
+void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *o, enum map_tiled cuts,
+                  enum isa_when when, uint64_t tiles);
+
+/* map_nest.c: loops of a product, outermost first. */
+#define MAP_DIMS  3 /* m, n, k; and operands: A[m,k], B[k,n], C[m,n] */
+#define MAP_NESTS 4
+struct map_nest {
+	uint64_t tile[MAP_DIMS];
+	uint8_t loop[MAP_DIMS];  /* dimensions */
+	bool resident[MAP_DIMS]; /* operands of which each tile moves once and stays; C: stored after the loop, whole */
+};
+/* The best by rates of those of which SRAM holds two tiles, or `slots` if there is none; of a product whose moves are in
+ * the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
+int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
+              struct map_nest out[MAP_NESTS]);
+bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n);
+
+/* map_choose.c: a way to do a command. */
+struct map_choice {
+	bool nest;
+	uint64_t tiles; /* streamed: trip count */
+	struct map_nest loops;
+};
+#define MAP_WAYS (8 + MAP_NESTS)
+struct map_ways {
+	struct map_choice way[MAP_WAYS];
+	int n;
+};
+/* What it may not choose. */
+struct map_how {
+	enum map_tiled cuts;
+	bool may_nest, c_stays;
+};
+bool map_is_product(enum op_kind k);
+/* Makes the draft's main op a loop; false: SRAM does not hold two tiles of it. */
+bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how);
+uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a unit computes at a time; 0: none */
+/* The product of an op, for any unit. */
+struct unit_job map_job(const struct mapper *m, const struct op *o);
+
+/* map_judge.c: what a draft takes, by the judge, or by rates where there is none. */
+ps_t map_judged(const struct mapper *m, const struct map_draft *d);
+struct map_trial *map_trial_new(struct arena *a);
+uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
+bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);
+void map_remember(const struct mapper *m, uint64_t key, const struct map_choice *c);
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);

@@ -1,32 +1,18 @@
 #include "sim/map/map_int.h"
 
-static enum dtype stored_dtype(const struct mapper *m, const struct op *o, uint32_t tensor)
+uint64_t map_narrowed(const struct op_tensor *t, const struct map_format *f, uint64_t bytes)
 {
-	switch (m->narrow[tensor]) {
-	case 4:
-		return DT_INT4;
-	case 8:
-		return DT_INT8;
-	case 16:
-		return DT_BF16;
-	default:
-		return o->dtype;
-	}
-}
+	const uint32_t bits = dtype_bits(t->dtype);
 
-uint64_t map_narrowed(const struct op_tensor *t, uint8_t to, uint64_t bytes)
-{
-	uint32_t bits = dtype_bits(t->dtype);
-
-	return to && bits ? div_up(bytes * to, bits) : bytes;
+	return f && f->quant && bits ? quant_bytes((enum quant)f->quant, bytes * 8 / bits, f->group) : bytes;
 }
 
 uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes)
 {
-	return map_narrowed(&m->s->tensors[tensor], m->narrow[tensor], bytes);
+	return map_narrowed(&m->s->tensors[tensor], &m->format[tensor], bytes);
 }
 
-/* dtype of the streamed operand: what the MAC rate depends on. */
+/* Format of the values that a product streams: its weights, or keys and values. */
 static enum dtype weight_dtype(const struct mapper *m, const struct op *o)
 {
 	enum dtype d = o->dtype;
@@ -34,10 +20,18 @@ static enum dtype weight_dtype(const struct mapper *m, const struct op *o)
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &m->s->operands[o->first_operand + i];
 
-		if (!x->write && m->narrow[x->tensor])
-			d = stored_dtype(m, o, x->tensor);
+		if (!x->write && m->format[x->tensor].quant)
+			d = quant_dtype((enum quant)m->format[x->tensor].quant);
 	}
 	return d;
+}
+
+/* Format in which a product takes its activations. */
+static enum dtype with_dtype(const struct mapper *m, const struct op *o)
+{
+	const enum dtype want = quant_dtype((enum quant)m->c->activations.quant);
+
+	return want && dtype_bits(want) < dtype_bits(o->dtype) ? want : o->dtype;
 }
 
 static bool can(const struct mapper *m, int unit, const struct unit_job *j, struct unit_plan *out)
@@ -58,9 +52,46 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 	return best;
 }
 
-static struct map_math product(const struct mapper *m, enum dtype d, uint64_t vectors, uint64_t rows, uint64_t cols)
+struct unit_job map_job(const struct mapper *m, const struct op *o)
 {
-	return best_unit(m, &(struct unit_job){ .work = UNIT_PRODUCT, .dtype = d, .m = vectors, .n = rows, .k = cols });
+	return (struct unit_job){ .work = UNIT_PRODUCT,
+		                  .dtype = weight_dtype(m, o),
+		                  .with = with_dtype(m, o),
+		                  .m = o->shape.m,
+		                  .n = o->shape.n,
+		                  .k = o->shape.k };
+}
+
+struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols)
+{
+	struct unit_job j = map_job(m, o);
+
+	j.m = vectors, j.n = rows, j.k = cols;
+	return best_unit(m, &j);
+}
+
+bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint64_t values, struct map_math *out)
+{
+	const enum dtype d = weight_dtype(m, o), with = with_dtype(m, o);
+	const struct unit_ops *u = unit_table[by];
+
+	if (dtype_bits(d) >= dtype_bits(with) || (u->native && u->native(&m->unit[by], d, with)))
+		return false;
+	*out = best_unit(m, &(struct unit_job){ .work = UNIT_DEQUANT, .dtype = d, .with = with, .elems = values });
+	return true;
+}
+
+bool map_convert(const struct mapper *m, const struct op *o, uint64_t values, struct map_math *out)
+{
+	if (with_dtype(m, o) == o->dtype)
+		return false;
+	*out = best_unit(m, &(struct unit_job){ .work = UNIT_MAP,
+	                                        .elems = values,
+	                                        .alu = 2, /* the largest of a group, a multiply */
+	                                        .convert = 1,
+	                                        .bytes = dtype_bytes(o->dtype, values) +
+	                                                 dtype_bytes(with_dtype(m, o), values) });
+	return true;
 }
 
 static uint64_t share(uint64_t total, uint64_t parts, bool last)
@@ -120,30 +151,37 @@ static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uin
 	return x;
 }
 
-int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[2])
+/* Keys and values of a tile against all queries of their head: scores, softmax, and what narrow ones cost before. */
+static int attention(const struct mapper *m, const struct op *o, uint64_t keys, struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
+	const uint64_t batch = s->batch ? s->batch : 1, kv_heads = s->kv_heads ? s->kv_heads : 1,
+		       group = s->heads / kv_heads ? s->heads / kv_heads : 1, vdim = s->v_dim ? s->v_dim : s->head_dim;
+	struct map_math pv;
+	int n = 0;
+
+	out[n] = map_product(m, o, s->q_len * group, keys, s->head_dim);
+	pv = map_product(m, o, s->q_len * group, keys, vdim);
+	out[n].plan.span += pv.plan.span;
+	out[n].plan.latency += pv.plan.latency;
+	out[n++].plan.work += pv.plan.work;
+	out[n++] = online_softmax(m, s->q_len * group * batch * kv_heads, s->q_len * group, keys, batch * kv_heads);
+	return n + map_dequant(m, o, out[0].unit, keys * (s->head_dim + vdim), &out[n]);
+}
+
+int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS])
+{
+	const struct op_shape *s = &o->shape;
+	uint64_t n;
 
 	switch (o->kind) {
 	case OP_GEMM:
-		out[0] = product(m, weight_dtype(m, o), s->m, share((s->batch ? s->batch : 1) * s->n, parts, last),
-		                 s->k);
-		return 1;
-	case OP_ATTENTION: {
-		uint64_t batch = s->batch ? s->batch : 1, kv_heads = s->kv_heads ? s->kv_heads : 1;
-		uint64_t group = s->heads / kv_heads ? s->heads / kv_heads : 1,
-			 vdim = s->v_dim ? s->v_dim : s->head_dim;
-		uint64_t keys = share(batch * kv_heads * s->kv_len, parts, last);
-		struct map_math qk = product(m, weight_dtype(m, o), s->q_len * group, keys, s->head_dim);
-		struct map_math pv = product(m, weight_dtype(m, o), s->q_len * group, keys, vdim);
-
-		qk.plan.span += pv.plan.span;
-		qk.plan.work += pv.plan.work;
-		out[0] = qk;
-		out[1] = online_softmax(m, s->q_len * group * batch * kv_heads, s->q_len * group, keys,
-		                        batch * kv_heads);
-		return 2;
-	}
+		n = share((s->batch ? s->batch : 1) * s->n, parts, last);
+		out[0] = map_product(m, o, s->m, n, s->k);
+		return 1 + map_dequant(m, o, out[0].unit, n * s->k, &out[1]);
+	case OP_ATTENTION:
+		n = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
+		return attention(m, o, share(n, parts, last), out);
 	case OP_ELEMENTWISE:
 	case OP_CONVERT:
 	case OP_ROPE:

@@ -29,7 +29,8 @@ static void add(struct map_need *n, enum op_role role, uint64_t bytes)
 	*(role == OP_WEIGHT ? &n->weights : role == OP_KV ? &n->kv : &n->rest) += bytes;
 }
 
-int map_need(const struct op_stream *s, const uint8_t *narrow, struct arena *a, struct map_need *out, struct err *e)
+int map_need(const struct op_stream *s, const struct map_format *formats, struct arena *a, struct map_need *out,
+             struct err *e)
 {
 	struct map_need *step = arena_array(a, s->n_ops + 1, sizeof *step), now = { 0 };
 	struct life *life = lives(s, a);
@@ -40,7 +41,7 @@ int map_need(const struct op_stream *s, const uint8_t *narrow, struct arena *a, 
 	for (uint32_t i = 0; i < s->n_tensors; i++) {
 		const struct op_tensor *t = &s->tensors[i];
 		const bool stays = t->external && !s->cases;
-		const uint64_t bytes = map_narrowed(t, narrow ? narrow[i] : 0, t->bytes) * t->instances;
+		const uint64_t bytes = map_narrowed(t, formats ? &formats[i] : NULL, t->bytes) * t->instances;
 
 		if (life[i].first == NEVER)
 			continue;

@@ -47,7 +47,9 @@ static inline struct unit_plan unitbed_plan(const struct unitbed *b, const struc
 
 static inline ps_t unitbed_product(const struct unitbed *b, enum dtype d, uint64_t m, uint64_t n, uint64_t k)
 {
-	return unitbed_plan(b, &(struct unit_job){ .work = UNIT_PRODUCT, .dtype = d, .m = m, .n = n, .k = k }).span;
+	return unitbed_plan(b,
+	                    &(struct unit_job){ .work = UNIT_PRODUCT, .dtype = d, .with = d, .m = m, .n = n, .k = k })
+	        .span;
 }
 
 #endif

@@ -126,14 +126,16 @@ TEST(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units)
 	bed_down(&b);
 }
 
-TEST(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work)
+TEST(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work)
 {
 	struct bed b;
 	uint64_t macs = 0;
 
 	bed_up(&b);
 	run(&b, synth_product(b.a, 4096, 4096, 4096), (const char *[]){ "sram.size=64 KiB" }, 1, RUN_COLD);
-	CHECK(b.x.map->prog.n_cmds > 1);
+	CHECK_U64(b.x.map->prog.n_cmds, 1);
+	CHECK(b.x.map->prog.cmds[0].fixed_bytes + 2 * b.x.map->prog.cmds[0].slot_bytes <=
+	      b.c->cfg.cores * (UINT64_C(64) << 10));
 	for (size_t i = 0; i < b.x.n_stats; i++)
 		if (strcmp(b.x.stats[i].name, "matrix.macs") == 0)
 			macs = b.x.stats[i].value;
@@ -200,6 +202,6 @@ SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build
       T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh), T(a_warm_product_is_not_bound_by_dram),
       T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill),
       T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
-      T(a_product_too_large_for_sram_is_done_in_blocks_with_all_its_work),
+      T(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work),
       T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work),
       T(two_machines_in_one_process_do_not_disturb_each_other));

@@ -25,7 +25,7 @@ static void up(struct one *o, const char *config, uint64_t seed, struct arena *a
 	*o = (struct one){ .c = machine_conf_load(path, sets, 1, &e) };
 	CHECK_OK(o->c ? 0 : -1, e);
 	o->s = synth_step(&r, a, 2, false);
-	CHECK_OK(map_stream(o->s, &o->c->cfg, NULL, a, &o->map, &e), e);
+	CHECK_OK(map_stream(o->s, &o->c->cfg, NULL, NULL, a, &o->map, &e), e);
 }
 
 static void build(struct one *o, struct evq *q, struct arena *a)

@@ -1,0 +1,32 @@
+#include "sim/engine/judge.h"
+
+#include "sim/engine/analytic.h"
+
+struct judge {
+	const struct machine_cfg *c;
+	struct analytic *a; /* NULL: not asked yet */
+	struct cp_result results[MAP_JUDGED];
+};
+
+static ps_t time_of(void *self, const struct isa_prog *p)
+{
+	struct judge *j = self;
+	struct err e = ERR_INIT;
+
+	if (!j->a && !(j->a = analytic_new(j->c, p, &e)))
+		return PS_NEVER;
+	if (analytic_program(j->a, p, &e) < 0 || analytic_step(j->a, NULL, j->results, &e) < 0)
+		return PS_NEVER;
+	return j->results[p->n_cmds - 1].retired - j->results[0].retired;
+}
+
+int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
+              struct arena *a, struct map_result *out, struct err *e)
+{
+	struct judge j = { .c = c };
+	const struct map_judge asked = { time_of, &j };
+	const int rc = map_stream(s, c, patterns, &asked, a, out, e);
+
+	analytic_free(j.a);
+	return rc;
+}

@@ -1,0 +1,252 @@
+/* map_choose.c - the ways to do a command, and the best of them.
+ *
+ * A product can be streamed: its weights pass once, in tiles of whole grains of one unit or another, with all else loaded
+ * before and stored behind. Or its loops form a nest (map_nest.c). Every way that SRAM holds is judged (map_judge.c) and
+ * the shortest wins, the first of equals; commands that look the same are chosen for once. */
+#include <string.h>
+
+#include "sim/map/map_int.h"
+
+#define TILES_WANTED   8
+#define MIN_TILE_BYTES 16384
+#define MAX_TILES      (1u << 20)
+#define MOST_LARGER    4 /* times dma.tile */
+#define HARDLY         4 /* by a quarter */
+
+static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
+{
+	switch (o->kind) {
+	case OP_GEMM:
+		if (cuts == MAP_DEEP)
+			return o->shape.k;
+		return (o->shape.batch ? o->shape.batch : 1) * o->shape.n;
+	case OP_ATTENTION:
+		return (o->shape.batch ? o->shape.batch : 1) * (o->shape.kv_heads ? o->shape.kv_heads : 1) *
+		       o->shape.kv_len;
+	case OP_SORT:
+	case OP_TOPK:
+		return o->shape.rows ? o->shape.rows : 1; /* a row is sorted in one piece */
+	default:
+		return MAX_TILES;
+	}
+}
+
+uint64_t map_grain(const struct mapper *m, int unit)
+{
+	const struct unit_ops *u = unit_table[unit];
+
+	return u->grain && m->unit[unit].cfg->units ? u->grain(&m->unit[unit]) : 0;
+}
+
+/* Rows that tiles of a product are whole multiples of: what its fastest unit computes at a time (a tile of one row more
+ * would take twice as long), and any number. Not other units': who is not used is not asked. */
+#define GRAINS 2
+static int granules(const struct mapper *m, const struct op *main, uint64_t out[GRAINS])
+{
+	struct map_math x[MAP_MATHS];
+
+	out[0] = out[1] = 1;
+	if (!map_is_product(main->kind))
+		return 1;
+	map_math(m, main, 1, false, x);
+	out[0] = ps_max(1, map_grain(m, x[0].unit));
+	return out[0] > 1 ? GRAINS : 1;
+}
+
+/* What is to be cut into tiles: bytes that stream, into how many parts at the most, and room for one of two. */
+struct cut {
+	uint64_t stream, max_tiles, row_bytes, room;
+};
+
+/* The trip count: tiles of dma.tile, or TILES_WANTED pieces where that is more, so that loads hide behind math; fewer
+ * only where pieces would be tiny, more only where SRAM does not hold two tiles. It does not look at rates or
+ * latencies: a faster part does not change the tiling of a unit, so it cannot make a run slower by way of it. */
+static uint64_t trips(const struct mapper *m, const struct cut *x, bool product, uint64_t grain, uint64_t larger)
+{
+	uint64_t rows, tiles = ps_max(ps_min(TILES_WANTED / larger, x->stream / MIN_TILE_BYTES + 1),
+	                              div_up(x->stream, m->c->dma.tile * larger));
+
+	if (x->stream > tiles * x->room)
+		tiles = x->room ? div_up(x->stream, x->room) : x->stream;
+	if (tiles > x->max_tiles)
+		tiles = x->max_tiles;
+	if (!product)
+		return tiles;
+	/* Whole granules a tile: rounded up where that leaves enough tiles to overlap and two fit, else down. */
+	rows = round_up(div_up(x->max_tiles, tiles), grain);
+	if (div_up(x->max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || x->row_bytes * rows > x->room)
+		rows = ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes) / grain * grain;
+	return rows ? div_up(x->max_tiles, rows) : tiles;
+}
+
+/* False: not even one tile fits. */
+static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
+                     uint64_t tiles)
+{
+	struct map_math math[MAP_MATHS];
+
+	d->tiles = (uint32_t)tiles;
+	d->slot_bytes = 0;
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct isa_insn *y = &d->insn[i];
+
+		if (y->when == ISA_TILE) {
+			y->tile_bytes = div_up(y->bytes, tiles);
+			d->slot_bytes += y->tile_bytes;
+		}
+	}
+	if (d->fixed_bytes > m->sram || d->slot_bytes > m->sram - d->fixed_bytes)
+		return false;
+	d->predicted = map_predict_stream(m, d, tiles, math, map_tile_math(m, main, cuts, tiles, false, math));
+	return true;
+}
+
+/* Bytes of a product beside the weights that stream: activations and results. */
+static uint64_t beside(const struct map_draft *d, const struct op *main)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].op == main->id && d->insn[i].when != ISA_TILE)
+			n += d->insn[i].bytes;
+	return n;
+}
+
+static void add_way(struct map_ways *w, const struct map_choice *c)
+{
+	for (int i = 0; i < w->n; i++)
+		if (!w->way[i].nest && !c->nest && w->way[i].tiles == c->tiles)
+			return;
+	w->way[w->n++] = *c;
+}
+
+/* Streamed, in tiles that suit one unit or another, and in fewer. */
+static void stream_ways(const struct mapper *m, const struct map_draft *d, const struct op *main, enum map_tiled cuts,
+                        struct map_ways *w)
+{
+	const uint64_t stream = map_bytes(d, ISA_LOAD, ISA_TILE) + map_bytes(d, ISA_STORE, ISA_TILE),
+		       max_tiles = max_tiles_of(main, cuts);
+	const bool product = map_is_product(main->kind) && cuts != MAP_DEEP;
+	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)),
+		               (m->sram - d->fixed_bytes) / 2 };
+	uint64_t grains[GRAINS];
+
+	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
+		for (uint64_t larger = 1; larger <= (product ? MOST_LARGER : 1); larger *= 2) {
+			const uint64_t tiles = trips(m, &x, product, grains[i], larger);
+
+			if (tiles && div_up(stream, tiles) <= m->sram - d->fixed_bytes)
+				add_way(w, &(struct map_choice){ .tiles = tiles });
+		}
+	}
+}
+
+static ps_t longest(const struct map_math *x, int n)
+{
+	ps_t t = 0;
+
+	for (int i = 0; i < n; i++)
+		t = ps_max(t, x[i].plan.span);
+	return t;
+}
+
+/* Whether one of the ways to stream keeps a unit hardly longer than the product in one piece would: where there is nothing
+ * but weights, no order of loops does better then. Rates do not come into it. */
+static bool suits_unit(const struct mapper *m, const struct op *main, const struct map_how *how,
+                       const struct map_ways *w)
+{
+	struct map_math x[MAP_MATHS];
+	const ps_t whole = longest(x, map_math(m, main, 1, false, x));
+
+	for (int i = 0; i < w->n; i++) {
+		const uint64_t tiles = w->way[i].tiles;
+
+		if (longest(x, map_tile_math(m, main, how->cuts, tiles, false, x)) * tiles <= whole + whole / HARDLY)
+			return true;
+	}
+	return false;
+}
+
+/* All that SRAM has room for. */
+static void find_ways(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
+                      struct map_ways *w)
+{
+	struct map_nest nests[MAP_NESTS];
+	int n;
+
+	w->n = 0;
+	if (t->fixed_bytes < m->sram)
+		stream_ways(m, t, main, how->cuts, w);
+	if (!how->may_nest || (beside(t, main) <= m->c->dma.tile && suits_unit(m, main, how, w)))
+		return;
+	n = map_nests(m, t, main, how->c_stays, w->n ? 2 : 1, nests);
+	for (int i = 0; i < n; i++)
+		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+}
+
+static bool take(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
+                 const struct map_choice *c)
+{
+	if (c->nest)
+		return map_nest_take(m, d, main, &c->loops);
+	if (!cut_into(m, d, main, how->cuts, c->tiles))
+		return false;
+	map_put_math(m, d, main, how->cuts, ISA_TILE, c->tiles);
+	return true;
+}
+
+static void copy_draft(struct map_draft *to, const struct map_draft *from)
+{
+	to->n = from->n;
+	to->tiles = from->tiles;
+	memcpy(to->trips, from->trips, sizeof to->trips);
+	to->slot_bytes = from->slot_bytes;
+	to->fixed_bytes = from->fixed_bytes;
+	to->overflow = from->overflow;
+	to->why = from->why;
+	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
+}
+
+/* False: there is none. */
+static bool best_way(const struct mapper *m, const struct map_draft *d, const struct op *main,
+                     const struct map_how *how, struct map_choice *best)
+{
+	struct map_ways w;
+	struct map_draft t;
+	ps_t least = 0;
+	bool found = false;
+
+	copy_draft(&t, d);
+	find_ways(m, &t, main, how, &w);
+	if (w.n == 1)
+		*best = w.way[0];
+	for (int i = 0; w.n > 1 && i < w.n; i++) {
+		ps_t took;
+
+		copy_draft(&t, d);
+		if (!take(m, &t, main, how, &w.way[i]))
+			continue;
+		took = map_judged(m, &t);
+		if (!found || took < least) {
+			found = true;
+			least = took;
+			*best = w.way[i];
+		}
+	}
+	return found || w.n == 1;
+}
+
+bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how)
+{
+	const uint64_t key = map_key(m, d, main, how);
+	struct map_choice c;
+
+	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
+		return true;
+	if (!map_recall(m, key, &c)) {
+		if (!best_way(m, d, main, how, &c))
+			return false;
+		map_remember(m, key, &c);
+	}
+	return take(m, d, main, how, &c);
+}

@@ -1,0 +1,81 @@
+/* map_draft.c - a command while it is drafted: its instructions, and what of them is summed up. */
+#include "sim/map/map_int.h"
+
+struct isa_insn *map_add(struct map_draft *d)
+{
+	static const struct isa_insn none = { 0 };
+
+	if (d->n == MAP_INSNS) {
+		d->overflow = true;
+		return &d->insn[MAP_INSNS - 1];
+	}
+	d->insn[d->n] = none;
+	return &d->insn[d->n++];
+}
+
+/* Math of one of the pieces of k that a product is cut into. */
+static int deep_math(const struct mapper *m, const struct op *o, uint64_t tiles, bool last,
+                     struct map_math out[MAP_MATHS])
+{
+	struct op part = *o;
+	uint64_t each = div_up(o->shape.k, tiles), before = each * (tiles - 1);
+
+	part.shape.k = !last ? each : o->shape.k > before ? o->shape.k - before : 1;
+	return map_math(m, &part, 1, last, out);
+}
+
+/* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */
+int map_tile_math(const struct mapper *m, const struct op *o, enum map_tiled cuts, uint64_t tiles, bool last,
+                  struct map_math out[MAP_MATHS])
+{
+	return cuts == MAP_DEEP ? deep_math(m, o, tiles, last, out) : map_math(m, o, tiles, last, out);
+}
+
+void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *o, enum map_tiled cuts,
+                  enum isa_when when, uint64_t tiles)
+{
+	struct map_math full[MAP_MATHS], last[MAP_MATHS];
+	int n = map_tile_math(m, o, cuts, tiles, false, full);
+
+	map_tile_math(m, o, cuts, tiles, true, last);
+	for (int k = 0; k < n; k++) {
+		struct isa_insn *i = map_add(d);
+
+		i->code = (uint8_t)full[k].plan.code;
+		i->when = (uint8_t)when;
+		i->unit = (uint8_t)unit_table[full[k].unit]->res;
+		i->src = i->dst = ISA_SRAM;
+		i->dtype = (uint8_t)o->dtype;
+		i->op = o->id;
+		i->span = full[k].plan.span;
+		i->span_last = last[k].plan.span;
+		i->latency = full[k].plan.latency;
+		i->work = full[k].plan.work;
+		i->work_last = last[k].plan.work;
+		i->shape = o->kind == OP_GEMM ? (struct isa_shape){ o->shape.m, div_up(o->shape.n, tiles), o->shape.k }
+		           : o->shape.elems   ? (struct isa_shape){ 1, 1, div_up(o->shape.elems, tiles) }
+		                              : (struct isa_shape){ 1, o->shape.rows, o->shape.cols };
+		if (when == ISA_TILE && k == 0)
+			d->why = full[k].plan.why;
+	}
+}
+
+uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == code && d->insn[i].when == when)
+			n += d->insn[i].bytes;
+	return n;
+}
+
+ps_t map_spans(const struct map_draft *d, enum isa_when when)
+{
+	ps_t t = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code != ISA_LOAD && d->insn[i].code != ISA_STORE && d->insn[i].when == when)
+			t += d->insn[i].span;
+	return t;
+}

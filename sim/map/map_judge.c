@@ -1,0 +1,175 @@
+/* map_judge.c - what a command takes on its machine, by the judge; and what was chosen for a command like it.
+ *
+ * A command is judged beside others of its kind, one after the other: what the next fetches ahead while one computes is
+ * part of what a mapping is worth, and so is the SRAM that it leaves. Operands that the program makes were just written.
+ * Those that were there before (weights, KV) lie in DRAM for the first and the second; the third has those of the second
+ * again, from the L2 if it holds them, as a step after another may. Pinned ones lie in SRAM. */
+#include <string.h>
+
+#include "sim/base/hash.h"
+#include "sim/map/map_int.h"
+
+#define COPIES  3
+#define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
+#define MOVES   16                  /* a command with more is not judged */
+#define LIKE_IT 128                 /* choices remembered; must be a power of two */
+
+struct map_trial {
+	struct isa_cmd cmds[1 + COPIES];
+	struct isa_insn insns[MOVES + COPIES * MAP_INSNS];
+	uint32_t deps[COPIES];
+	struct isa_tensor tensors[2 * MOVES];
+	struct isa_prog prog;
+	uint64_t end; /* of the addresses given out */
+	struct {
+		uint64_t key;
+		struct map_choice choice;
+	} made[LIKE_IT];
+};
+
+static bool is_move(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD || i->code == ISA_STORE;
+}
+
+static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
+{
+	const struct isa_tensor x = { t->end, 0, 1 };
+
+	t->end = round_up(t->end + bytes, APART);
+	return x;
+}
+
+/* The moves' tensors: what exists before the program is each copy's own. */
+static bool lay_out(struct map_trial *t, const struct map_draft *d)
+{
+	uint32_t n = 0;
+
+	t->end = 0;
+	t->cmds[0] = (struct isa_cmd){ .n_insns = 0, .routed_by = -1 };
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+
+		if (!is_move(x))
+			continue;
+		if (n == MOVES)
+			return false;
+		t->tensors[2 * n] = t->tensors[2 * n + 1] = place(t, x->bytes);
+		if (x->early)
+			t->tensors[2 * n + 1] = place(t, x->bytes);
+		else if (x->code == ISA_LOAD)
+			t->insns[t->cmds[0].n_insns++] = (struct isa_insn){ .code = ISA_STORE,
+				                                            .when = ISA_POST,
+				                                            .unit = RES_DMA,
+				                                            .src = ISA_SRAM,
+				                                            .dst = ISA_MEM,
+				                                            .cls = x->cls,
+				                                            .tensor = 2 * n,
+				                                            .route = -1,
+				                                            .bytes = x->bytes };
+		n++;
+	}
+	return true;
+}
+
+static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t copy, uint32_t first)
+{
+	struct isa_cmd *c = &t->cmds[1 + copy];
+	uint32_t n = 0;
+
+	*c = (struct isa_cmd){ .first_insn = first,
+		               .n_insns = d->n,
+		               .first_dep = copy,
+		               .n_deps = 1,
+		               .tiles = d->tiles,
+		               .routed_by = -1,
+		               .slot_bytes = d->slot_bytes,
+		               .fixed_bytes = d->fixed_bytes };
+	memcpy(c->trips, d->trips, sizeof c->trips);
+	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
+	t->deps[copy] = copy;
+	for (uint32_t i = first; i < first + d->n; i++) {
+		struct isa_insn *x = &t->insns[i];
+
+		if (!is_move(x))
+			continue;
+		x->tensor = 2 * n++ + (copy > 0);
+		x->offset = 0;
+		x->route = -1;
+		x->bytes = x->pinned ? 0 : x->bytes;
+	}
+}
+
+ps_t map_judged(const struct mapper *m, const struct map_draft *d)
+{
+	struct map_trial *t = m->trial;
+
+	if (d->overflow)
+		return PS_NEVER;
+	if (!m->judge || !lay_out(t, d))
+		return d->predicted;
+	for (uint32_t i = 0; i < COPIES; i++)
+		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
+	t->prog = (struct isa_prog){ .cmds = t->cmds,
+		                     .n_cmds = 1 + COPIES,
+		                     .insns = t->insns,
+		                     .n_insns = t->cmds[0].n_insns + COPIES * d->n,
+		                     .deps = t->deps,
+		                     .tensors = t->tensors,
+		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
+		                     .max_tile_moves = MOVES };
+	return m->judge->time(m->judge->self, &t->prog);
+}
+
+struct map_trial *map_trial_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct map_trial));
+}
+
+/* All that a choice looks at: sizes, what is there early, and the math around it; not which tensors they are. */
+uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how)
+{
+	const struct op_shape *s = &o->shape;
+	const struct unit_job j = map_job(m, o);
+	uint64_t h = hash_u64(hash_u64(HASH_INIT, o->kind), (uint64_t)how->cuts | (uint64_t)how->may_nest << 8 |
+	                                                            (uint64_t)how->c_stays << 9 |
+	                                                            (uint64_t)j.dtype << 16 | (uint64_t)j.with << 24);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+
+		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
+		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
+		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32);
+		h = hash_u64(hash_u64(h, x->bytes), x->span);
+	}
+	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
+	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
+	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim);
+	h = hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes);
+	return h ? h : 1;
+}
+
+static uint32_t slot_of(uint64_t key)
+{
+	return (uint32_t)hash_mix(key) & (LIKE_IT - 1);
+}
+
+bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out)
+{
+	const uint32_t i = slot_of(key);
+
+	if (m->trial->made[i].key != key)
+		return false;
+	*out = m->trial->made[i].choice;
+	return true;
+}
+
+/* Of two that share a place the later is remembered. */
+void map_remember(const struct mapper *m, uint64_t key, const struct map_choice *c)
+{
+	const uint32_t i = slot_of(key);
+
+	m->trial->made[i].key = key;
+	m->trial->made[i].choice = *c;
+}

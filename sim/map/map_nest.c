@@ -1,0 +1,449 @@
+/* map_nest.c - a product's loops: tiles of m, n and k, their order, what stays in SRAM, and the unit.
+ *
+ * C[m,n] = A[m,k] B[k,n] is cut into Tm x Tn x Tk tiles. The inner loops are over k, if it is cut, and over n or m. What
+ * the inner loops do not change stays: A while n goes by, or B while m does, and the sums of C while k does. An operand
+ * of one tile moves once, before the loop or after it; the others move whenever their tile changes. Whatever moves more
+ * than once and stays for several tiles has two buffers.
+ * Every combination that SRAM holds is scored by rates (map_predict), with what its tiles move and compute; the best of
+ * each order and of each set that stays are sorted out, and the best few of those go to the judge. Tile sizes come from the shape and the units' grains alone, so larger
+ * memories only add combinations.
+ * Leaves out: partial sums that leave SRAM; tiles of uneven size (a tile is the mean; what all of them do is exact). */
+#include <string.h>
+
+#include "sim/map/map_int.h"
+
+#define MAX_CUTS    40 /* ways to cut a dimension */
+#define LEAST_ROWS  64 /* of a tile, where m is cut */
+#define LEAST_K     256
+#define LEAST_COLS  32
+#define LEAST_PARTS 8
+#define MOST_TILES  (1u << 20)
+#define HELD_COST   16 /* all of SRAM is worth so much of the time */
+#define IMPERFECT   32 /* a part of what moves beside math is in its way, however well they overlap */
+
+enum { A, B, C, OPERANDS };
+enum { M, N, K, DIMS };
+_Static_assert(DIMS == MAP_DIMS && OPERANDS == MAP_DIMS, "as map_int.h has them");
+
+/* Orders of loops times what stays: of each the best is kept. */
+#define KINDS (2 << OPERANDS)
+
+static const bool has[OPERANDS][DIMS] = {
+	[A] = { [M] = true, [K] = true }, [B] = { [N] = true, [K] = true }, [C] = { [M] = true, [N] = true }
+};
+
+/* The product, and what of it moves: NULL where it comes out of the group or stays in it. */
+struct product {
+	const struct mapper *m;
+	const struct op *op;
+	struct isa_insn *move[OPERANDS];
+	uint64_t size[DIMS];
+	uint64_t others;      /* SRAM that the rest of the group holds */
+	bool c_stays;         /* what follows in the group wants all of C at once */
+	uint32_t slots;       /* tiles that SRAM has to hold at once */
+	struct map_flow rest; /* what the group does besides */
+};
+
+struct nest {
+	uint64_t tile[DIMS], trips[DIMS];
+	uint8_t loop[DIMS];      /* dimensions, outermost first */
+	bool resident[OPERANDS]; /* each of its tiles moves once and stays; C: stored after the loop, whole */
+	uint64_t tiles, moves[OPERANDS], bytes[OPERANDS]; /* how often it moves, how much then */
+	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
+	uint64_t slot, held;
+	struct map_math math; /* of a full tile */
+	ps_t predicted, rank; /* rank: and as much worse as it moves more */
+};
+
+/* A tile of an operand stays while loops that are not its own go on inside of its own; a resident one always. */
+static void schedule_one(const struct product *p, struct nest *x, int i)
+{
+	uint64_t distinct = 1, again = 1;
+	bool inside = true, kept = false;
+
+	x->stays[i] = 0;
+	for (int l = DIMS - 1; l >= 0; l--) {
+		const int d = x->loop[l];
+
+		if (has[i][d]) {
+			distinct *= x->trips[d];
+			inside &= x->trips[d] == 1;
+		} else if (inside || x->resident[i]) {
+			x->stays[i] |= (uint8_t)(1u << l);
+			kept |= x->trips[d] > 1;
+		} else {
+			again *= x->trips[d];
+		}
+	}
+	/* All of C leaves at once, and what is small and stays comes so. */
+	if (x->resident[i] && p->move[i] && (i == C || p->move[i]->bytes <= p->m->c->dma.tile))
+		distinct = again = 1;
+	x->moves[i] = distinct * again;
+	x->bytes[i] = p->move[i] ? div_up(p->move[i]->bytes, distinct) : 0;
+	if (x->resident[i] || x->moves[i] == 1)
+		x->held += p->move[i] ? p->move[i]->bytes : 0;
+	else if (kept)
+		x->held += 2 * x->bytes[i];
+	else
+		x->slot += x->bytes[i];
+}
+
+static void schedule(const struct product *p, struct nest *x)
+{
+	x->tiles = x->trips[M] * x->trips[N] * x->trips[K];
+	x->slot = 0;
+	x->held = x->trips[K] > 1 ? 2 * 4 * x->tile[M] * x->tile[N] : 0; /* sums in fp32 */
+	for (int i = 0; i < OPERANDS; i++)
+		schedule_one(p, x, i);
+}
+
+/* Whether SRAM holds it, and each tile is worth a transfer: half of what streams, or an eighth of all. */
+static bool fits(const struct product *p, const struct nest *x)
+{
+	if (x->tiles > MOST_TILES || x->held + p->others + p->slots * x->slot > p->m->sram)
+		return false;
+	for (int i = 0; i < OPERANDS; i++)
+		if (p->move[i] && x->moves[i] > 1 &&
+		    x->bytes[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS))
+			return false;
+	return true;
+}
+
+static void score(const struct product *p, struct nest *x)
+{
+	struct map_flow f = p->rest;
+	uint64_t all = 0, bytes = 0;
+
+	f.tiles = x->tiles;
+	f.slot = x->slot;
+	f.held = x->held + p->others;
+	f.math = x->math.plan.span;
+	f.latency = x->math.plan.latency;
+
+	for (int i = 0; i < OPERANDS; i++)
+		all += p->move[i] ? p->move[i]->bytes : 0;
+	for (int i = 0; i < OPERANDS; i++) {
+		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0, moved = x->moves[i] * x->bytes[i],
+			       again = moved > once ? moved - once : 0;
+
+		bytes += moved;
+		if (x->moves[i] == 1) {
+			*(i == C ? &f.post_bytes : &f.pre_bytes) += once;
+			continue;
+		}
+		f.first_bytes += i == C ? 0 : x->bytes[i];
+		f.last_bytes += i == C ? x->bytes[i] : 0;
+		if (x->resident[i] && i != C && x->stays[i] & 1) {
+			f.early_tiles = x->tiles / x->trips[x->loop[0]];
+			f.early_bytes += once;
+			continue;
+		}
+		f.near_bytes += moved;
+		/* What moves again comes from the L2, if all of the product lies there, and results stay there. */
+		f.far_bytes += all > p->m->c->mem.l2.size ? once + again : i == C ? 0 : once;
+	}
+	x->predicted = x->rank = map_predict(p->m, &f);
+	/* It may as well all lie in the L2, and SRAM that it holds is no other command's to run ahead in. */
+	f.far_bytes = f.early_bytes = 0;
+	x->rank += map_predict(p->m, &f) + clock_transfer(bytes, p->m->near_rate) / IMPERFECT;
+	x->rank += x->rank / HELD_COST * (x->held + 2 * x->slot) / p->m->sram;
+}
+
+/* Tiles of a dimension: in 1, 1.5, 2, 3, 4, ... parts of whole grains, the last `least` or more. */
+static int cuts(uint64_t size, uint64_t grain, uint64_t least, uint64_t out[MAX_CUTS])
+{
+	int n = 0;
+
+	out[n++] = size;
+	for (uint64_t parts = 2; n < MAX_CUTS && size > 1; parts += parts & (parts - 1) ? parts / 3 : parts / 2) {
+		uint64_t tile = round_up(div_up(size, parts), grain);
+
+		if (tile < least)
+			break;
+		if (tile < out[n - 1])
+			out[n++] = tile;
+		if (tile <= grain)
+			break;
+	}
+	return n;
+}
+
+static void keep(const struct nest *x, struct nest *best)
+{
+	if (!best->tiles || x->rank < best->rank)
+		*best = *x;
+}
+
+/* All orders of one cut, and all that may stay, on the unit that computes its tile fastest. */
+static void orders(const struct product *p, struct nest *x, struct nest best[KINDS])
+{
+	static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
+	bool planned = false;
+
+	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++)
+		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
+			if ((p->c_stays && !(stay >> C & 1)) || (stay >> A & 1 && x->trips[N] == 1) ||
+			    (stay >> B & 1 && x->trips[M] == 1))
+				continue;
+			memcpy(x->loop, loops[l], sizeof x->loop);
+			for (int i = 0; i < OPERANDS; i++)
+				x->resident[i] = stay >> i & 1;
+			schedule(p, x);
+			if (!fits(p, x))
+				continue;
+			if (!planned)
+				x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
+			planned = true;
+			score(p, x);
+			keep(x, &best[l << OPERANDS | stay]);
+		}
+}
+
+/* Columns come in whole grains of the unit that is fastest for all of it, or in any multiple of a small number. */
+static bool search(const struct product *p, struct nest best[KINDS])
+{
+	const uint64_t own = map_grain(p->m, (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit),
+		       grains[] = { LEAST_COLS, own };
+	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
+	const int n_m = cuts(p->size[M], 8, LEAST_ROWS, ms), n_k = cuts(p->size[K], 32, LEAST_K, ks);
+	struct nest x = { .tiles = 0 };
+	bool found = false;
+
+	for (int i = 0; i < KINDS; i++)
+		best[i].tiles = 0;
+	for (int g = 0; g < (own > LEAST_COLS ? 2 : 1); g++) {
+		const int n_n = cuts(p->size[N], grains[g], 1, ns);
+
+		for (int i = 0; i < n_m; i++)
+			for (int j = 0; j < n_n; j++)
+				for (int k = 0; k < n_k; k++) {
+					const uint64_t tile[DIMS] = { ms[i], ns[j], ks[k] };
+
+					for (int d = 0; d < DIMS; d++) {
+						x.tile[d] = tile[d];
+						x.trips[d] = div_up(p->size[d], tile[d]);
+					}
+					x.tiles = x.trips[M] * x.trips[N] * x.trips[K];
+					orders(p, &x, best);
+				}
+	}
+	for (int i = 0; i < KINDS; i++)
+		found |= best[i].tiles > 0;
+	return found;
+}
+
+/* What all tiles compute: those at the edges are smaller. */
+static ps_t all_spans(const struct product *p, const struct nest *x, uint64_t *work)
+{
+	const struct unit_env *u = &p->m->unit[x->math.unit];
+	struct unit_job j = map_job(p->m, p->op);
+	ps_t t = 0;
+
+	*work = 0;
+	for (int edge = 0; edge < 1 << DIMS; edge++) {
+		uint64_t times = 1, size[DIMS];
+		struct unit_plan plan;
+
+		for (int d = 0; d < DIMS; d++) {
+			const uint64_t full = p->size[d] / x->tile[d], rest = p->size[d] % x->tile[d];
+
+			size[d] = edge >> d & 1 ? rest : x->tile[d];
+			times *= edge >> d & 1 ? rest != 0 : full;
+		}
+		if (!times)
+			continue;
+		j.m = size[M], j.n = size[N], j.k = size[K];
+		if (!unit_table[x->math.unit]->plan(u, &j, &plan))
+			continue;
+		t += times * plan.span;
+		*work += times * plan.work;
+	}
+	return t;
+}
+
+/* A move of the product becomes a part of the loop, or stays before or behind it. */
+static void place(struct isa_insn *i, const struct nest *x, int operand)
+{
+	uint32_t step = 1;
+
+	if (x->moves[operand] == 1) {
+		i->when = operand == C ? ISA_POST : ISA_PRE;
+		return;
+	}
+	i->when = ISA_TILE;
+	i->tile_bytes = x->bytes[operand];
+	i->stays = x->stays[operand];
+	for (int l = DIMS - 1; l >= 0; l--) {
+		const int d = x->loop[l];
+
+		i->step[l] = has[operand][d] ? step : 0;
+		step *= has[operand][d] ? (uint32_t)x->trips[d] : 1;
+	}
+}
+
+static void put_math(struct map_draft *d, const struct product *p, const struct nest *x)
+{
+	struct isa_insn *i = map_add(d);
+	uint64_t work;
+	const ps_t span = all_spans(p, x, &work);
+
+	i->code = (uint8_t)x->math.plan.code;
+	i->when = ISA_TILE;
+	i->unit = (uint8_t)unit_table[x->math.unit]->res;
+	i->src = i->dst = ISA_SRAM;
+	i->dtype = (uint8_t)p->op->dtype;
+	i->op = p->op->id;
+	i->span = span / x->tiles;
+	i->span_last = span - i->span * (x->tiles - 1);
+	i->latency = x->math.plan.latency;
+	i->work = work / x->tiles;
+	i->work_last = work - i->work * (x->tiles - 1);
+	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
+}
+
+/* What comes before the product's own math: as often as the operand it is done to moves. */
+static void put_before(struct map_draft *d, const struct product *p, const struct nest *x, int operand,
+                       const struct map_math *y)
+{
+	struct isa_insn *i = map_add(d);
+
+	i->code = (uint8_t)y->plan.code;
+	i->when = x->moves[operand] == 1 ? ISA_PRE : ISA_TILE;
+	i->stays = x->stays[operand];
+	i->unit = (uint8_t)unit_table[y->unit]->res;
+	i->src = i->dst = ISA_SRAM;
+	i->dtype = (uint8_t)p->op->dtype;
+	i->op = p->op->id;
+	i->span = i->span_last = y->plan.span;
+	i->latency = y->plan.latency;
+	i->work = i->work_last = y->plan.work;
+}
+
+static uint64_t values(const struct product *p, const struct nest *x, int operand)
+{
+	uint64_t n = 1;
+
+	for (int d = 0; d < DIMS; d++)
+		n *= !has[operand][d] ? 1 : x->moves[operand] == 1 ? p->size[d] : x->tile[d];
+	return n;
+}
+
+static void commit(struct map_draft *d, const struct product *p, const struct nest *x)
+{
+	struct map_math before;
+
+	for (int i = 0; i < OPERANDS; i++)
+		if (p->move[i])
+			place(p->move[i], x, i);
+	if (map_convert(p->m, p->op, values(p, x, A), &before))
+		put_before(d, p, x, A, &before);
+	if (map_dequant(p->m, p->op, x->math.unit, values(p, x, B), &before))
+		put_before(d, p, x, B, &before);
+	put_math(d, p, x);
+	d->why = x->math.plan.why;
+	d->tiles = (uint32_t)x->tiles;
+	for (int l = 0; l < DIMS; l++)
+		d->trips[l] = (uint32_t)x->trips[x->loop[l]];
+	d->slot_bytes = x->slot;
+	d->fixed_bytes = x->held + p->others;
+	d->predicted = x->predicted;
+}
+
+/* The product's own moves are the search's to place; what else the group moves and computes stays as it is. */
+static void rest_of(struct product *p, const struct map_draft *d)
+{
+	p->rest = (struct map_flow){ .pre_bytes = 0 };
+	p->others = d->fixed_bytes;
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+		const bool store = x->code == ISA_STORE, moved = store || x->code == ISA_LOAD;
+		bool own = false;
+
+		for (int k = 0; k < OPERANDS; k++)
+			own |= p->move[k] == x;
+		if (own && x->when != ISA_TILE)
+			p->others -= x->bytes;
+		if (own)
+			continue;
+		if (moved)
+			*(store ? &p->rest.post_bytes : &p->rest.pre_bytes) += x->bytes;
+		else
+			*(x->when == ISA_POST ? &p->rest.after : &p->rest.before) += x->span;
+	}
+}
+
+static struct product product_of(const struct mapper *m, struct map_draft *d, const struct op *o)
+{
+	struct product p = { .m = m, .op = o, .size = { o->shape.m, o->shape.n, o->shape.k } };
+	uint32_t reads = 0;
+
+	for (uint32_t k = 0; k < o->n_operands; k++) {
+		const struct op_operand *x = &m->s->operands[o->first_operand + k];
+		const int which = x->write ? C : reads == 0 ? A : B;
+
+		reads += !x->write;
+		if (reads > 2 && !x->write)
+			continue;
+		for (uint32_t i = 0; i < d->n; i++)
+			if (d->insn[i].op == o->id && d->insn[i].tensor == x->tensor &&
+			    d->insn[i].code == (x->write ? ISA_STORE : ISA_LOAD))
+				p.move[which] = &d->insn[i];
+	}
+	if (p.move[A] == p.move[B]) /* a tensor times itself */
+		p.move[B] = NULL;
+	rest_of(&p, d);
+	return p;
+}
+
+static struct map_nest what_of(const struct nest *x)
+{
+	struct map_nest n;
+
+	memcpy(n.tile, x->tile, sizeof n.tile);
+	memcpy(n.loop, x->loop, sizeof n.loop);
+	memcpy(n.resident, x->resident, sizeof n.resident);
+	return n;
+}
+
+int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
+              struct map_nest out[MAP_NESTS])
+{
+	struct map_draft own = *d;
+	struct product p = product_of(m, &own, o);
+	struct nest best[KINDS];
+	int n = 0;
+
+	p.c_stays = c_stays;
+	for (p.slots = 2; !search(&p, best); p.slots--)
+		if (p.slots == slots)
+			return 0;
+	while (n < MAP_NESTS) {
+		struct nest *first = NULL;
+
+		for (int i = 0; i < KINDS; i++)
+			if (best[i].tiles && (!first || best[i].rank < first->rank))
+				first = &best[i];
+		if (!first)
+			break;
+		out[n++] = what_of(first);
+		first->tiles = 0;
+	}
+	return n;
+}
+
+bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n)
+{
+	struct product p = product_of(m, d, o);
+	struct nest x;
+
+	memcpy(x.tile, n->tile, sizeof x.tile);
+	memcpy(x.loop, n->loop, sizeof x.loop);
+	memcpy(x.resident, n->resident, sizeof x.resident);
+	for (int i = 0; i < DIMS; i++)
+		x.trips[i] = div_up(p.size[i], x.tile[i]);
+	schedule(&p, &x);
+	x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
+	score(&p, &x);
+	commit(d, &p, &x);
+	return true;
+}
