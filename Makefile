@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
-WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape rules rules_load
+WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -33,10 +33,10 @@ TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
 TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv ncu_csv cuda_names nvtx_op \
-             capture_spool capture_import replay replay_file format
+             capture_spool capture_import replay replay_file ops_csv format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
+LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
@@ -62,7 +62,7 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay samples review classify bound rules rules_names shape work lower \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed work lower \
            occupancy gpu gpu_forms kernels validate tables host sram $(UNITS:%=unit_%) cp machine engine fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
 MODEL    = run dram
@@ -71,7 +71,7 @@ PROPERTY = memory run step analytic sweep gpu
 SUPPORT  = synth membed runbed
 # Of the commands, what suites look at.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay
+FUZZ     = yaml kineto csv nsys capture replay ops
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c

@@ -61,3 +61,20 @@ enum dtype dtype_from_framework(const char *name)
 	}
 	return DT_NONE;
 }
+
+enum dtype dtype_accumulates(enum dtype d)
+{
+	switch (d) {
+	case DT_TF32:
+	case DT_BF16:
+	case DT_FP16:
+	case DT_FP8:
+	case DT_FP4:
+		return DT_FP32;
+	case DT_INT8:
+	case DT_INT4:
+		return DT_INT32;
+	default:
+		return d;
+	}
+}

@@ -15,6 +15,7 @@ static inline uint64_t dtype_bytes(enum dtype d, uint64_t elems)
 	return (elems * dtype_bits(d) + 7) / 8;
 }
 const char *dtype_name(enum dtype d);              /* "bf16" */
+enum dtype dtype_accumulates(enum dtype d);        /* in which products of it are summed */
 enum dtype dtype_parse(const char *name);          /* our names; DT_NONE when unknown */
 enum dtype dtype_from_framework(const char *name); /* "c10::BFloat16", "long int", ...; DT_NONE when unknown */
 

@@ -61,10 +61,9 @@ const char *op_reduce_name(enum op_reduce r)
 const char *op_attn_name(enum op_attn a)
 {
 	static const char *const names[OP_ATTNS] = {
-		[OP_ATTN_FLASH] = "flash",
-		[OP_ATTN_SPLIT_KV] = "split_kv",
-		[OP_ATTN_MATERIALISED] = "materialised",
-		[OP_ATTN_MLA] = "mla",
+		[OP_ATTN_FLASH] = "flash", [OP_ATTN_SPLIT_KV] = "split_kv", [OP_ATTN_MATERIALISED] = "materialised",
+		[OP_ATTN_MLA] = "mla",     [OP_ATTN_PER_HEAD] = "per_head", [OP_ATTN_GROUPED] = "grouped",
+		[OP_ATTN_ANY] = "any",
 	};
 
 	return (unsigned)a < OP_ATTNS ? names[a] : "?";

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "workloads/dtype.h"
+#include "workloads/quant.h"
 
 enum op_kind {
 	OP_GEMM, /* c[b,m,n] = a[b,m,k] x w[b,k,n]; m = 1 is a GEMV */
@@ -46,7 +47,18 @@ enum op_cost {
 };
 
 enum op_reduce { OP_RED_SUM, OP_RED_MEAN, OP_RED_MAX, OP_RED_ARGMAX, OP_RED_NORM, OP_REDUCES };
-enum op_attn { OP_ATTN_FLASH, OP_ATTN_SPLIT_KV, OP_ATTN_MATERIALISED, OP_ATTN_MLA, OP_ATTNS };
+/* per_head: a loop over heads, as a framework's generic kernel runs; grouped: each head of keys and values once for its
+ * group of queries; any: nobody said. */
+enum op_attn {
+	OP_ATTN_FLASH,
+	OP_ATTN_SPLIT_KV,
+	OP_ATTN_MATERIALISED,
+	OP_ATTN_MLA,
+	OP_ATTN_PER_HEAD,
+	OP_ATTN_GROUPED,
+	OP_ATTN_ANY,
+	OP_ATTNS
+};
 enum op_phase { OP_DECODE, OP_PREFILL };
 
 enum op_role { OP_WEIGHT, OP_ACTIVATION, OP_KV, OP_INDEX, OP_CONSTANT };
@@ -66,7 +78,8 @@ struct op_shape {
 struct op_tensor {
 	const char *name; /* "layer3.w2", made by the lowering; unique */
 	enum op_role role;
-	enum dtype dtype;
+	enum dtype dtype;   /* of a value; an op's dtype may be another: int4 weights in a product of bf16 */
+	enum quant quant;   /* how they are stored, where values have scales: their bytes are among `bytes` */
 	uint64_t bytes;     /* of one instance */
 	uint64_t addr;      /* of instance 0; ranges of live tensors do not overlap */
 	uint32_t instances; /* > 1: a routed expert's weights, e at addr + e * stride */

@@ -8,6 +8,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "workloads/listed.h"
 #include "workloads/rules_int.h"
 #include "workloads/shape.h"
 
@@ -26,15 +27,40 @@ struct rules_answer {
 
 /* --- loading ---------------------------------------------------------------------------------------------------- */
 
+/* Rows of a table of ops say themselves what they are. */
+static bool add_listed(struct rules *r)
+{
+	const size_t n = listed_meanings();
+
+	if (!(r->listed = arena_array(r->arena, n, sizeof *r->listed)))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct listed_meaning *m = listed_meaning(i);
+
+		r->listed[i] = (struct rule){ .name = "listed",
+			                      .family = m->family,
+			                      .friendly = m->family,
+			                      .library = "",
+			                      .kind = m->kind,
+			                      .cost = m->cost,
+			                      .fn = m->fn,
+			                      .reduce = m->reduce,
+			                      .algorithm = OP_ATTN_ANY,
+			                      .reader = -1,
+			                      .listed = true };
+	}
+	return true;
+}
+
 static struct rules *rules_new(struct err *e)
 {
 	struct rules *r = calloc(1, sizeof *r);
 
-	if (r && (r->arena = arena_new(0))) {
+	if (r && (r->arena = arena_new(0)) && add_listed(r)) {
 		r->hash = HASH_INIT;
 		return r;
 	}
-	free(r);
+	rules_free(r);
 	err_nomem(e, NULL);
 	return NULL;
 }
@@ -253,10 +279,13 @@ static const struct rules_row *find(struct rules *r, const struct trace_launch *
 
 const struct rule *rules_match(struct rules *r, const struct trace_launch *l)
 {
+	const int listed = listed_meaning_of(l);
 	struct rules_answer a;
-	const struct rules_row *row = find(r, l, &a);
+	const struct rules_row *row;
 
-	if (!row)
+	if (listed >= 0)
+		return &r->listed[listed];
+	if (!(row = find(r, l, &a)))
 		return NULL;
 	return row->rule.m1_family && shape_product_rows(l) == 1 ? &row->m1 : &row->rule;
 }

@@ -32,6 +32,7 @@ struct rule {
 	bool routes;                      /* a top-k that may pick experts */
 	bool syncs;                       /* the host reads the result: a blocking copy to the host */
 	bool opens_routed, closes_routed; /* products between them are routed, after a top-k that routes */
+	bool listed; /* of no table: the framework op is a row of a table of ops (workloads/listed.h) */
 };
 
 struct rules *rules_load(const char *path, struct err *e); /* NULL path: the default table */

@@ -42,6 +42,7 @@ struct rules {
 	struct rules_row **rows;
 	size_t n, cap;
 	uint64_t hash;
+	struct rule *listed;         /* one for each of listed_meanings() */
 	struct rules_answer **cache; /* open addressing; size a power of two */
 	size_t cache_n, cache_cap;
 };

@@ -90,7 +90,7 @@ int shape_read(int reader, const struct trace_launch *l, struct shape *out, cons
 	if (out->dtype == DT_NONE)
 		out->dtype = out->out_dtype;
 	if (out->acc_dtype == DT_NONE)
-		out->acc_dtype = rd_accumulates(out->dtype);
+		out->acc_dtype = dtype_accumulates(out->dtype);
 	for (uint32_t i = 0; i < out->n_in; i++)
 		out->s.strided = out->s.strided || (!out->in[i].dense && out->in[i].ndims >= 0);
 	return 0;

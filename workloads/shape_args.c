@@ -210,23 +210,6 @@ struct shape_io *rd_alias(struct reading *r, uint32_t in)
 
 /* --- dtypes ---------------------------------------------------------------------------------------------------- */
 
-enum dtype rd_accumulates(enum dtype d)
-{
-	switch (d) {
-	case DT_TF32:
-	case DT_BF16:
-	case DT_FP16:
-	case DT_FP8:
-	case DT_FP4:
-		return DT_FP32;
-	case DT_INT8:
-	case DT_INT4:
-		return DT_INT32;
-	default:
-		return d;
-	}
-}
-
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos)
 {
 	static const enum dtype codes[] = {

@@ -36,7 +36,6 @@ struct shape_io *rd_out(struct reading *r, enum dtype dt, const uint64_t *dims, 
 struct shape_io *rd_alias(struct reading *r, uint32_t in);
 /* a * b <= SHAPE_MAX_ELEMS into *out, else refuse. */
 int rd_mul(struct reading *r, uint64_t a, uint64_t b, uint64_t *out);
-enum dtype rd_accumulates(enum dtype d);
 /* PyTorch's number of a dtype, as in a `dtype=` argument; DT_NONE when absent or unknown. */
 enum dtype rd_dtype_code(const struct reading *r, int32_t pos);
 enum dtype rd_promote(enum dtype a, enum dtype b);

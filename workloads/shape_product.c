@@ -118,7 +118,7 @@ int rd_product(struct reading *r)
 	if (check_macs(r, s) < 0)
 		return -1;
 	r->s->dtype = left->dtype;
-	r->s->acc_dtype = rd_accumulates(left->dtype);
+	r->s->acc_dtype = dtype_accumulates(left->dtype);
 	if (c && c->ndims > 0) {
 		struct shape_io *bias = rd_in(r, c, SHAPE_PARAM);
 

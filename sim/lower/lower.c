@@ -23,6 +23,8 @@ static bool joins(const struct lop *prev, const struct trace_launch *l, const st
 {
 	const struct trace_op *a = prev->main->op, *b = l->op;
 
+	if ((u && u->listed) || (prev->rule && prev->rule->listed))
+		return false;
 	if ((u && u->syncs) || (prev->rule && prev->rule->syncs))
 		return false; /* what the host waits for is an op of its own */
 	if (a && b) {
@@ -137,9 +139,11 @@ static int read_shapes(struct lowering *w)
 			o->why = "no rule matches the kernel's name";
 		else if (o->rule->kind == OP_OPAQUE)
 			o->why = "the rule says it is not modelled";
-		else
+		else if (o->rule->listed && lower_listed_read(w, o) < 0)
+			return -1;
+		else if (!o->rule->listed)
 			o->opaque = shape_read(o->rule->reader, o->main, sh, &o->why) < 0;
-		if (o->opaque)
+		if (o->opaque || o->listed)
 			continue;
 		if (keep_shape(w, o, sh) < 0)
 			return -1;
@@ -333,7 +337,7 @@ static int put_launches(struct lowering *w)
 	return 0;
 }
 
-/* A step decodes when each of its products has few rows and its attention one query. */
+/* A step decodes when each of its products has few rows and its attention one query; a listed row is a step. */
 static void set_phases(struct lowering *w)
 {
 	struct op_stream *s = w->out;
@@ -341,7 +345,8 @@ static void set_phases(struct lowering *w)
 	for (uint32_t i = 0, end; i < w->n; i = end) {
 		enum op_phase phase = OP_DECODE;
 
-		for (end = i; end < w->n && w->lops[end].step == w->lops[i].step; end++) {
+		for (end = i; end < w->n && w->lops[end].step == w->lops[i].step && (end == i || !w->lops[i].listed);
+		     end++) {
 			const struct op *o = &s->ops[end];
 
 			if ((o->kind == OP_GEMM && o->shape.m > DECODE_MAX_M) ||

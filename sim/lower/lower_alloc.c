@@ -5,7 +5,7 @@
  * last op that reads it is past. Blocks go first in first out, and small ones rest for a while, so that the new
  * writer rarely has to wait for the old readers; when it has to, the dependence is there (I1). A grown cache keeps
  * its place to the end. Dependences are those of the ranges: read after write, write after read, write after write,
- * and a routed product after the host read that picks its expert. */
+ * a routed product after the host read that picks its expert, and a row of a table of ops after the row before it. */
 #include <stdlib.h>
 
 #include "sim/base/hash.h"
@@ -197,6 +197,8 @@ static int place_op(struct placing *p, uint32_t op)
 		}
 	if (region >= 0)
 		depend(s, o, p->w->regions[region].sync);
+	if (p->w->lops[op].listed && op > 0)
+		depend(s, o, op - 1);
 	sort_deps(s, o);
 	s->n_deps += o->n_deps;
 	for (uint32_t i = 0; i < o->n_operands; i++) {
@@ -228,7 +230,8 @@ int lower_place(struct lowering *w)
 	p.op_of = arena_array(w->a, no, sizeof *p.op_of);
 	p.freed = arena_array(w->a, nt, sizeof *p.freed);
 	p.classes = arena_array(w->a, p.n_classes, sizeof *p.classes);
-	/* an operand waits for one writer, a read is waited for once by what overwrites it; one more for a router */
+	/* an operand waits for one writer, a read is waited for once by what overwrites it; one more for a
+	 * router or the row before */
 	s->deps = arena_array(w->a, 3 * no + s->n_ops, sizeof *s->deps);
 	if (!p.last_use || !p.writer || !p.readers || !p.before || !p.placed || !p.next_reader || !p.op_of ||
 	    !p.freed || !p.classes || !s->deps)

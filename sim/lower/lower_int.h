@@ -1,12 +1,13 @@
 /* lower_int.h - an op stream while it is being made; for sim/lower/lower*.c only.
  *
- * The passes, in order: group launches into ops and read their shapes (lower.c), find routed regions
+ * The passes, in order: group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
  * (lower_route.c), infer tensors and write operands (lower_tensors.c, candidates in lower_pick.c), layers
  * (lower_route.c), names (lower_name.c), lifetimes, addresses and dependences (lower_alloc.c). */
 #ifndef NPUSIM_SIM_LOWER_LOWER_INT_H
 #define NPUSIM_SIM_LOWER_LOWER_INT_H
 
 #include "sim/lower/lower.h"
+#include "workloads/listed.h"
 #include "workloads/shape.h"
 
 #define NO_OP     UINT32_MAX
@@ -27,8 +28,9 @@ struct lop {
 	bool open_index, open_estimate;
 	struct shape_io *in, *out;
 	uint32_t n_in, n_out;
-	int32_t region;       /* routed region a product stands in; -1 */
-	uint32_t slot, place; /* which pick; which of the region's weights */
+	const struct listed_shape *listed; /* a row of a table of ops: it has this and no `in` and `out`; else NULL */
+	int32_t region;                    /* routed region a product stands in; -1 */
+	uint32_t slot, place;              /* which pick; which of the region's weights */
 };
 
 /* From a router's top-k over the host's read to where the picked experts' results come together. */
@@ -102,6 +104,9 @@ static inline int lower_nomem(struct lowering *w)
 	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");
 }
 
+/* lower_listed.c: a row's shape, or why it is opaque; its operands. */
+int lower_listed_read(struct lowering *w, struct lop *o);
+int lower_listed(struct lowering *w, uint32_t op);
 /* lower_route.c */
 int lower_regions(struct lowering *w);
 int lower_layers(struct lowering *w);

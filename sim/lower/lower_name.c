@@ -255,6 +255,15 @@ static int name_tensor(struct naming *g, const struct op *o, const struct op_ope
 	return give(g, x->tensor, "input%u", g->inputs++);
 }
 
+/* The name that a row of a table gives itself: a row without one was stored with its op's. NULL: none. */
+static const char *listed_name(struct lowering *w, const struct lop *l)
+{
+	const char *name = l->main->name;
+
+	return l->listed && strcmp(l->main->op->name + strlen(LISTED_SPACE), name) != 0 ? arena_strdup(w->a, name)
+	                                                                                : NULL;
+}
+
 int lower_names(struct lowering *w)
 {
 	struct op_stream *s = w->out;
@@ -275,8 +284,11 @@ int lower_names(struct lowering *w)
 		g.step = w->lops[i].step;
 		if (o->kind != OP_OPAQUE && !(o->fn = op_fn(w, &w->lops[i])))
 			return lower_nomem(w);
-		describe(s, o, &w->lops[i], buf, sizeof buf);
-		if (!(o->name = arena_strdup(w->a, buf)))
+		if (!(o->name = listed_name(w, &w->lops[i]))) {
+			describe(s, o, &w->lops[i], buf, sizeof buf);
+			o->name = arena_strdup(w->a, buf);
+		}
+		if (!o->name)
 			return lower_nomem(w);
 		for (uint32_t j = 0; j < o->n_operands; j++) {
 			const struct op_operand *x = &s->operands[o->first_operand + j];

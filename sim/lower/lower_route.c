@@ -140,15 +140,16 @@ static bool residual_sum(const struct op_stream *s, const struct op *o, const ui
 /* Layer i of a step runs from the first op behind the last residual sum before its i-th attention to the same point
  * of layer i + 1; the last layer ends with the step's last residual sum. Without such sums (a norm that adds) a layer
  * starts at the last norm before its attention. Ops before the first and behind the last layer have none. */
-static void step_layers(struct op_stream *s, uint32_t first, uint32_t last, const uint8_t *sums)
+static void step_layers(const struct lowering *w, uint32_t first, uint32_t last, const uint8_t *sums)
 {
+	struct op_stream *s = w->out;
 	uint32_t start = NO_OP, previous = first, final = last;
 	int32_t layer = -1;
 
 	for (uint32_t i = first; i < last; i++) {
 		uint32_t begin = i;
 
-		if (s->ops[i].kind != OP_ATTENTION)
+		if (s->ops[i].kind != OP_ATTENTION || w->lops[i].listed) /* a table has no layers */
 			continue;
 		while (begin > previous && !sums[begin - 1] && s->ops[begin - 1].kind != OP_EMBED)
 			begin--;
@@ -194,7 +195,7 @@ int lower_layers(struct lowering *w)
 	for (uint32_t i = 0, end; i < w->n; i = end) {
 		for (end = i; end < w->n && w->lops[end].step == w->lops[i].step; end++)
 			;
-		step_layers(s, i, end, sums);
+		step_layers(w, i, end, sums);
 	}
 	for (uint32_t i = 0; i < w->n; i++)
 		for (uint32_t j = 0; j < s->ops[i].n_operands; j++) {

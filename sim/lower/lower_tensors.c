@@ -514,6 +514,8 @@ static int lower_op(struct lowering *w, uint32_t op)
 	(void)region_of(w, op);
 	if (o->opaque)
 		return 0;
+	if (o->listed)
+		return lower_listed(w, op);
 	memset(refs.row, 0, sizeof refs.row);
 	for (uint32_t i = 0; i < SHAPE_MAX_IN; i++)
 		refs.val[i] = refs.tensor[i] = NO_VAL;
@@ -563,7 +565,7 @@ int lower_tensors(struct lowering *w)
 	uint64_t ios = 1;
 
 	for (uint32_t i = 0; i < w->n; i++)
-		ios += w->lops[i].n_in + w->lops[i].n_out;
+		ios += w->lops[i].listed ? w->lops[i].listed->n : w->lops[i].n_in + w->lops[i].n_out;
 	if (ios > UINT32_MAX / 16)
 		return err_set(w->e, ERR_IO, "%llu operands are more than one op stream holds",
 		               (unsigned long long)ios);

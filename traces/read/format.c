@@ -12,6 +12,7 @@
 #include "traces/read/ncu_csv.h"
 #include "traces/read/nsys.h"
 #include "traces/read/nsys_csv.h"
+#include "traces/read/ops_csv.h"
 #include "traces/read/replay.h"
 
 #define HEAD (64u * 1024)
@@ -50,6 +51,7 @@ static const struct format {
 	                     .import = ncu_csv_import },
 	[FORMAT_CAPTURE] = { .name = "capture", .is_bytes = capture_spool_is, .import = import_capture },
 	[FORMAT_REPLAY] = { .name = "replay", .is_text = replay_is_text },
+	[FORMAT_OPS] = { .name = "ops", .is_text = ops_csv_is_text, .import = ops_csv_import },
 };
 
 /* "auto, kineto, nsys or replay" */
@@ -166,11 +168,12 @@ static int not_read(const char *name, const char *head, size_t n, struct err *e)
 			return err_set(e, ERR_IO, "'%s' is %s: '%s %s', and import what comes out", name, a->what,
 			               a->unpack, name);
 	}
-	return err_set(e, ERR_IO,
-	               "'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight Systems"
-	               " SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
-	               " record', plain or gzipped, and replays (YAML)",
-	               name);
+	return err_set(
+		e, ERR_IO,
+		"'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight Systems"
+		" SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
+		" record', plain or gzipped, tables of ops (CSV whose header begins with 'op,') and replays (YAML)",
+		name);
 }
 
 int format_of(struct input *in, struct err *e)

@@ -13,6 +13,7 @@ enum trace_format {
 	FORMAT_NCU_CSV,
 	FORMAT_CAPTURE,
 	FORMAT_REPLAY,
+	FORMAT_OPS,
 	FORMAT_COUNT
 };
 

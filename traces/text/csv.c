@@ -13,8 +13,10 @@ struct csv {
 	size_t from, to; /* what is unread of it */
 	bool at_end;
 	uint64_t line, row_line;
-	struct str text;    /* the row's fields, each ended by a zero */
-	size_t *at, n, cap; /* where each begins */
+	struct str text;         /* the row's fields, each ended by a zero */
+	size_t *at, n, cap;      /* where each begins */
+	size_t *place;           /* the same in the file's bytes; one more: the row's end */
+	uint64_t before, row_at; /* bytes that lay before buf; where the row began */
 };
 
 struct csv *csv_new(struct input *in, struct err *e)
@@ -37,6 +39,7 @@ void csv_free(struct csv *c)
 		return;
 	str_free(&c->text);
 	free(c->at);
+	free(c->place);
 	free(c->buf);
 	free(c);
 }
@@ -47,6 +50,7 @@ static int fill(struct csv *c, size_t want, struct err *e)
 	while (c->to - c->from < want && !c->at_end) {
 		long n;
 
+		c->before += c->from;
 		memmove(c->buf, c->buf + c->from, c->to - c->from);
 		c->to -= c->from;
 		c->from = 0;
@@ -111,18 +115,33 @@ static int fault(struct csv *c, uint64_t line, const char *what, struct err *e)
 	return err_at(e, input_name(c->in), line > INT_MAX ? INT_MAX : (int)line, 0);
 }
 
+static uint64_t position(const struct csv *c)
+{
+	return c->before + c->from - c->row_at;
+}
+
+static int more_fields(struct csv *c, struct err *e)
+{
+	const size_t cap = c->cap ? 2 * c->cap : 64;
+	size_t *at = realloc(c->at, cap * sizeof *at), *place;
+
+	if (!at)
+		return err_nomem(e, NULL);
+	c->at = at;
+	if (!(place = realloc(c->place, (cap + 1) * sizeof *place)))
+		return err_nomem(e, NULL);
+	c->place = place;
+	c->cap = cap;
+	return 0;
+}
+
 static int begin_field(struct csv *c, struct err *e)
 {
 	if (c->n == CSV_FIELDS)
 		return fault(c, c->line, "a row has more than 16384 fields", e);
-	if (c->n == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 64, *at = realloc(c->at, cap * sizeof *at);
-
-		if (!at)
-			return err_nomem(e, NULL);
-		c->at = at;
-		c->cap = cap;
-	}
+	if (c->n == c->cap && more_fields(c, e) < 0)
+		return -1;
+	c->place[c->n] = position(c);
 	c->at[c->n++] = c->text.len;
 	return 0;
 }
@@ -222,6 +241,7 @@ int csv_row(struct csv *c, struct err *e)
 	if (fill(c, 3, e) < 0)
 		return -1;
 	skip_mark(c);
+	c->row_at = c->before + c->from;
 	if (c->from == c->to)
 		return 0;
 	for (;;) {
@@ -235,6 +255,7 @@ int csv_row(struct csv *c, struct err *e)
 		str_addc(&c->text, '\0');
 		if (c->text.failed)
 			return err_nomem(e, NULL);
+		c->place[c->n] = position(c);
 		if (c->from == c->to)
 			return 1;
 		if (c->buf[c->from] == ',') {
@@ -265,4 +286,11 @@ const char *csv_field(const struct csv *c, size_t i)
 uint64_t csv_line(const struct csv *c)
 {
 	return c->row_line;
+}
+
+int csv_column(const struct csv *c, size_t i)
+{
+	const size_t at = c->n ? c->place[i < c->n ? i : c->n] : 0;
+
+	return at < INT_MAX ? (int)at + 1 : INT_MAX;
 }

@@ -30,5 +30,6 @@ int csv_row(struct csv *c, struct err *e);
 size_t csv_count(const struct csv *c);
 const char *csv_field(const struct csv *c, size_t i); /* "" beyond the row's end; valid until the next row */
 uint64_t csv_line(const struct csv *c);               /* on which the row began, from 1 */
+int csv_column(const struct csv *c, size_t i); /* byte of the row where that field begins, from 1; beyond: its end */
 
 #endif
