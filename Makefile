@@ -44,17 +44,17 @@ SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_h
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt inner opt_files opt_man opt_complete progress
-SCORE = cases tables score accuracy
+SCORE = cases tables rows score accuracy
 FIT = fit fit_plan
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
-      figure_out \
+      figure_out ops_table \
       run run_json run_store run_sum run_table run_trust \
       limits compare config \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
-      gpu validate validate_profile calibrate \
+      gpu validate validate_profile validate_ops calibrate \
       probe probe_mem probe_beside \
       plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \

@@ -23,7 +23,7 @@ static struct figure_value figure_dram_bytes(const struct figures *x, const stru
 static struct figure_value figure_kernels(const struct figures *x, const struct figure_measured *m)
 {
 	(void)x;
-	return us(m->kernel_ns);
+	return m->kernel_ns ? us(m->kernel_ns) : (struct figure_value){ .known = false }; /* nobody measured any */
 }
 
 static struct figure_value figure_measured(const struct figures *x, const struct figure_measured *m)

@@ -8,7 +8,7 @@
 #include "sim/base/str.h"
 #include "workloads/listed_int.h"
 
-#define BIT(c)   (UINT32_C(1) << LISTED_##c)
+#define BIT(c)        (UINT32_C(1) << LISTED_##c)
 #define SIZE_MAX_BITS 40 /* a size's; what sizes make together is bounded by SHAPE_MAX_ELEMS and SHAPE_MAX_MACS */
 
 /* --- what a row may name ------------------------------------------------------------------------------------------ */
@@ -78,8 +78,14 @@ static const struct {
 	{ "opaque", "a row says what is computed" },
 };
 
-#define STORED(name, dtype) { #name, DT_##dtype, QUANT_AS_TRACED }
-#define SCALED(name, dtype, quant) { #name, DT_##dtype, QUANT_##quant }
+#define STORED(name, dtype) \
+	{ \
+#name, DT_##dtype, QUANT_AS_TRACED \
+	}
+#define SCALED(name, dtype, quant) \
+	{ \
+#name, DT_##dtype, QUANT_##quant \
+	}
 /* clang-format off */
 static const struct listed_type types[] = {
 	STORED(bf16, BF16), STORED(fp16, FP16), STORED(fp32, FP32), STORED(tf32, TF32), STORED(fp64, FP64),
@@ -344,11 +350,12 @@ static int check_sizes(struct listed *x, enum listed_column *at, struct err *e)
 		               (unsigned long long)v[LISTED_ELEMENTS], (unsigned long long)v[LISTED_ROWS],
 		               (unsigned long long)v[LISTED_COLS]);
 	}
-	return listed_fits(x) ? 0
-	                      : err_set(e, ERR_IO,
-	                                "a tensor of this '%s' has more than 2^48 values, or its products more than 2^62"
-	                                " multiply-adds",
-	                                x->kind->op);
+	return listed_fits(x)
+	               ? 0
+	               : err_set(e, ERR_IO,
+	                         "a tensor of this '%s' has more than 2^48 values, or its products more than 2^62"
+	                         " multiply-adds",
+	                         x->kind->op);
 }
 
 int listed_finish(struct listed *x, enum listed_column *at, struct err *e)
@@ -413,8 +420,7 @@ int listed_of_op(const struct trace_op *o, struct listed *out)
 	int rc = 0;
 
 	*out = (struct listed){ .algorithm = OP_ATTN_ANY };
-	if (!str_prefix(o->name, LISTED_SPACE) ||
-	    !(out->kind = kind_named(o->name + strlen(LISTED_SPACE), &out->to)))
+	if (!str_prefix(o->name, LISTED_SPACE) || !(out->kind = kind_named(o->name + strlen(LISTED_SPACE), &out->to)))
 		return -1;
 	for (uint32_t i = 0; i < o->n_args && rc == 0; i++) {
 		const struct trace_arg *a = &o->args[i];

@@ -46,8 +46,8 @@ struct listed {
 	const struct listed_kind *kind;
 	const struct listed_type *type, *weights, *to; /* to: of a convert; of the others NULL */
 	enum op_attn algorithm;
-	uint64_t v[LISTED_COUNT]; /* sizes; those not given are 0, or 1 where the table means that */
-	uint32_t given;           /* a bit a column whose cell is not empty */
+	uint64_t v[LISTED_COUNT];       /* sizes; those not given are 0, or 1 where the table means that */
+	uint32_t given;                 /* a bit a column whose cell is not empty */
 	const char *text[LISTED_COUNT]; /* name, measured_uj, measured_mhz; NULL: not given */
 };
 

@@ -42,7 +42,7 @@ static void product(const struct listed *x, struct listed_shape *s)
 static void attention(const struct listed *x, struct listed_shape *s)
 {
 	const uint64_t *v = x->v, d = v[LISTED_HEAD_DIM], q = v[LISTED_BATCH] * v[LISTED_HEADS] * v[LISTED_Q_LEN] * d,
-				   kv = v[LISTED_BATCH] * v[LISTED_KV_HEADS] * v[LISTED_KV_LEN] * d;
+		       kv = v[LISTED_BATCH] * v[LISTED_KV_HEADS] * v[LISTED_KV_LEN] * d;
 
 	s->s = (struct op_shape){ .batch = v[LISTED_BATCH],
 		                  .heads = v[LISTED_HEADS],
@@ -78,8 +78,7 @@ static void elementwise(const struct listed *x, struct listed_shape *s)
 	s->s.arity = x->kind->arity;
 	s->out_dtype = to->dtype;
 	for (uint32_t i = 0; i < x->kind->arity; i++)
-		add(s, false,
-		    (struct values){ OP_ACTIVATION, x->type, !halves ? n : i ? n - n / 2 : n / 2, row });
+		add(s, false, (struct values){ OP_ACTIVATION, x->type, !halves ? n : i ? n - n / 2 : n / 2, row });
 	add(s, true, (struct values){ OP_ACTIVATION, to, n, row });
 }
 
@@ -163,7 +162,8 @@ bool listed_fits(const struct listed *x)
 	const uint64_t *v = x->v, b = v[LISTED_BATCH], d = v[LISTED_HEAD_DIM];
 	const uint64_t left[] = { b, v[LISTED_M], v[LISTED_K] }, right[] = { b, v[LISTED_N], v[LISTED_K] },
 		       out[] = { b, v[LISTED_M], v[LISTED_N] }, macs[] = { b, v[LISTED_M], v[LISTED_N], v[LISTED_K] },
-		       q[] = { b, v[LISTED_HEADS], v[LISTED_Q_LEN], d }, kv[] = { b, v[LISTED_KV_HEADS], v[LISTED_KV_LEN], d },
+		       q[] = { b, v[LISTED_HEADS], v[LISTED_Q_LEN], d },
+		       kv[] = { b, v[LISTED_KV_HEADS], v[LISTED_KV_LEN], d },
 		       pairs[] = { b, v[LISTED_HEADS], v[LISTED_Q_LEN], v[LISTED_KV_LEN], 2 * d },
 		       grid[] = { b, v[LISTED_ROWS], v[LISTED_COLS] }, elems[] = { b, v[LISTED_ELEMENTS] };
 

@@ -134,6 +134,7 @@ struct op {
 	int32_t routed_by;                   /* router whose picks this op needs; -1 */
 	uint64_t measured_ns;                /* sum over its launches */
 	uint64_t opaque_bytes, opaque_flops; /* OP_OPAQUE with counters; 0 when none */
+	bool listed;                         /* a row of a table of ops: measured_ns 0 is a row that says no time */
 };
 
 /* A router: top-k over `experts`, `top` picked each step; in a trace the picks' identity is unknown. */

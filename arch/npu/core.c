@@ -331,7 +331,7 @@ static void complete(struct core_cmd *k)
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
 
-		if (i->code == ISA_LOAD && i->pinned)
+		if (i->pinned)
 			c->pinned[i->tensor] = 1;
 	}
 	k->live = false;

@@ -56,8 +56,8 @@ void cmd_print_more(size_t shown, size_t all, struct str *out)
 		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
 }
 
-/* Databases of ours carry their kind in the header; anything else is a profile. */
-static bool is_ours(const char *path)
+/* Databases of ours carry their kind in the header. */
+bool cmd_is_database(const char *path)
 {
 	unsigned char head[72];
 	FILE *f = fopen(path, "rb");
@@ -86,7 +86,7 @@ struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e
 	struct tracedb *db;
 	int rc;
 
-	if (is_ours(path)) {
+	if (cmd_is_database(path)) {
 		if (!context)
 			return tracedb_open(path, DB_READ, e);
 		err_set(e, ERR_USAGE,

@@ -77,6 +77,7 @@ int cmd_trace_load_ruled(cmd_trace_loader *load, const char *path, const char *r
 /* All but the launches, which are given to `each` some at a time (tracedb_load_pieces); t->counters are there before. */
 int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
                      struct err *e);
+bool cmd_is_database(const char *path); /* one of ours; anything else is a profile, or nothing */
 /* A trace database; any profile is read into one in memory, of which nothing is left behind. */
 struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
 void cmd_trace_free(struct cmd_trace *t);

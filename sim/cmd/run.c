@@ -6,8 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/cmd/ops_table.h"
 #include "sim/timeline/timeline.h"
 #include "sim/ui/outfile.h"
+#include "validate/score/rows.h"
 #include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
@@ -87,7 +89,10 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	    (in->trace.counters &&
 	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
 		return -1;
-	return 0;
+	ops_listed_note(&in->stream);
+	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
+	               ? rows_have_kernels(&in->stream, in->conf, e)
+	               : 0;
 }
 
 static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
@@ -158,14 +163,12 @@ static int check_options(const struct options *o, struct run_opts *how, enum out
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
 	if (!o->trace)
 		return err_set(e, ERR_USAGE, "the workload is missing: -t T.db, which 'npusim trace import' makes");
-	if (strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
-		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
-	if (strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
-		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
+	if (run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
-	how->start = strcmp(o->start, "cold") == 0 ? RUN_COLD : RUN_STEADY;
-	how->fidelity = strcmp(o->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT;
+	if (run_start_parse(o->start, &how->start, e) < 0)
+		return -1;
 	how->seed = o->seed;
 	how->reuse_given = o->reuse_ppm != NOT_GIVEN;
 	how->reuse_ppm = how->reuse_given ? o->reuse_ppm : 0;
@@ -187,9 +190,10 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " 'npusim trace show' lists them" },
 		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
-		{ 0, "start", OPT_TEXT, &o.start, "steady|cold",
+		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
-		  " second time is measured; cold: the first time is measured, with nothing on chip" },
+		  " second time is measured; cold: the first time is measured, with nothing on chip; resident: steady, and"
+		  " operands lie in SRAM, as far as they fit" },
 		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P",
 		  "probability that an expert which the step before"
 		  " picked is picked again. A trace does not say which experts a step picks; by default they are"

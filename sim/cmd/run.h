@@ -31,6 +31,7 @@ struct run_report {
 /* Sums over the ops of one kind, or over all that are modelled. */
 struct run_sum {
 	uint64_t ops, carried, measured_ns, kernel_ns, carried_ns;
+	uint64_t unmeasured; /* rows of a table of ops that say no time: where there are any, no ratio is one */
 	ps_t span_ps, limit_ps, bound_ps[RES_COUNT];
 };
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);

@@ -1,6 +1,7 @@
 /* run_json.c - npusim run in JSON and CSV. Names that scripts rely on come first; the rest is ours to add to. The
  * figures are those of results/figure.h. A field whose model does not exist yet is null, never 0; so is everything
  * simulated of a carried op. */
+#include "sim/cmd/ops_table.h"
 #include "sim/cmd/run.h"
 
 #include <inttypes.h>
@@ -48,7 +49,10 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 		out_json_u64(j, "flops", o->flops);
 	}
 	out_json_null(j, "energy_uj");
-	out_json_real(j, "measured_us", cmd_us((int64_t)of->measured_ns));
+	if (ops_listed_unmeasured(of))
+		out_json_null(j, "measured_us");
+	else
+		out_json_real(j, "measured_us", cmd_us((int64_t)of->measured_ns));
 	if (r->counted && r->counted->ns[of->id])
 		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
 	out_json_text(j, "family", of->family);
@@ -73,7 +77,10 @@ static void kinds(struct out_json *j, const struct run_sum sums[OP_KINDS])
 			out_json_null(j, "us");
 		else
 			out_json_real(j, "us", cmd_ps_us(k->span_ps));
-		out_json_real(j, "measured_us", cmd_us((int64_t)k->measured_ns));
+		if (k->unmeasured)
+			out_json_null(j, "measured_us");
+		else
+			out_json_real(j, "measured_us", cmd_us((int64_t)k->measured_ns));
 		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
 		out_json_open(j, "bounds", '{');
 		for (int b = 0; b < RES_COUNT; b++)
@@ -144,7 +151,7 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
 	out_json_text(&j, "range", r->trace->range);
-	out_json_text(&j, "start", r->start == RUN_COLD ? "cold" : "steady");
+	out_json_text(&j, "start", run_start_name(r->start));
 	out_json_real(&j, "expert_reuse", (double)x->reuse_ppm / 1e6);
 	out_json_bool(&j, "expert_reuse_assumed", !r->reuse_given);
 	out_json_u64(&j, "seed", r->seed);
@@ -198,7 +205,10 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_int(t, (int64_t)o->mem_bytes);
 		out_int(t, (int64_t)o->flops);
 	}
-	out_real(t, cmd_us((int64_t)of->measured_ns));
+	if (ops_listed_unmeasured(of))
+		out_null(t);
+	else
+		out_real(t, cmd_us((int64_t)of->measured_ns));
 	out_text(t, run_pattern(r->result, o));
 }
 

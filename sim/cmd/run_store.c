@@ -92,7 +92,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 		.config_name = r->conf->cfg.name,
 		.config_path = r->conf->path,
 		.build = npusim_build_id(),
-		.start = r->start == RUN_COLD ? "cold" : "steady",
+		.start = run_start_name(r->start),
 		.fidelity = x->engine->fidelity,
 		.config_hash = x->config_hash,
 		.seed = r->seed,

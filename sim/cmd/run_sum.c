@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/cmd/ops_table.h"
+
 static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 {
 	uint64_t ns = 0;
@@ -16,6 +18,7 @@ static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 static void add_op(struct run_sum *k, const struct op *op, const struct run_op *r, uint64_t kernels)
 {
 	k->ops++;
+	k->unmeasured += ops_listed_unmeasured(op);
 	k->measured_ns += op->measured_ns;
 	if (r->carried) {
 		k->carried++;
@@ -66,6 +69,8 @@ int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS])
 
 struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all)
 {
+	if (all->unmeasured)
+		return (struct figure_measured){ .wall_ns = r->stream->wall_ns };
 	return (struct figure_measured){ r->stream->kernel_ns, r->stream->measured_ns, all->kernel_ns,
 		                         r->stream->wall_ns };
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/cmd/ops_table.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
@@ -33,6 +34,12 @@ static void head(const struct run_report *r, struct str *out)
 	str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
 	         r->trace->path, r->trace->range ? "range " : "all of it", r->trace->range ? r->trace->range : "",
 	         r->lowered->kernels, r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	if (ops_listed_all(r->stream))
+		str_addf(
+			out,
+			"table      of ops: each waits for the row before it and has operands of its own; %zu of them say no"
+			" measured time\n",
+			ops_listed_without_time(r->stream));
 	if (strcmp(r->trace->tool, "replay") == 0)
 		str_addf(
 			out,
@@ -41,6 +48,9 @@ static void head(const struct run_report *r, struct str *out)
 			r->trace->command);
 	if (r->start == RUN_COLD)
 		str_add(out, "start      cold: the first time through, with nothing on chip\n");
+	else if (r->start == RUN_RESIDENT)
+		str_add(out,
+		        "start      resident: run once to warm up, then measured with operands in SRAM as far as they fit\n");
 	else
 		str_add(out, "start      steady: run once to warm up, then measured\n");
 	if (r->stream->n_routes)
@@ -88,8 +98,9 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	         roof > 0 ? 100 * (total - roof) / roof : 0);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
 	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, &m),
-	          x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
-	                        : "sum of kernel durations");
+	          all->unmeasured ? "of the rows that say one"
+	          : x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
+	                          : "sum of kernel durations");
 	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
 	if (s->wall_ns >= 0) {
 		total_row(t, "measured, wall", cmd_us(s->wall_ns), figure_ratio_wall(&x->figures, &m),
@@ -214,7 +225,10 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_real(t, cmd_ps_us(x->us_ps));
 		out_real(t, cmd_ps_us(x->limit_ps));
 		out_text(t, res_name(x->bound));
-		out_real(t, cmd_us((int64_t)o->measured_ns));
+		if (ops_listed_unmeasured(o))
+			out_null(t);
+		else
+			out_real(t, cmd_us((int64_t)o->measured_ns));
 		out_text(t, run_pattern(r->result, x));
 	}
 	finish(t, out);
@@ -352,16 +366,20 @@ static void fusions(const struct run_report *r, struct str *out)
 
 /* --- measured against simulated ---------------------------------------------------------------------------- */
 
+/* Measured below 0: not of all of them. */
 static void compare_row(struct out_table *t, const char *what, uint64_t ops, double measured, double simulated)
 {
 	out_text(t, what);
 	out_int(t, (int64_t)ops);
-	out_real(t, measured);
+	if (measured < 0)
+		out_null(t);
+	else
+		out_real(t, measured);
 	if (simulated < 0)
 		out_null(t);
 	else
 		out_real(t, simulated);
-	if (simulated > 0)
+	if (simulated > 0 && measured >= 0)
 		out_real(t, measured / simulated);
 	else
 		out_null(t);
@@ -377,9 +395,11 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 		{ "simulated_us", OUT_REAL, 3 },
 		{ "measured/simulated", OUT_REAL, 3 },
 	};
+	const bool listed = ops_listed_all(r->stream);
 	struct out_table *t = out_table_new(cols, COLS(cols),
-	                                    "measured (GPU kernels, copies and sets) against simulated,"
-	                                    " by kind of op");
+	                                    listed ? "measured (by the table) against simulated, by kind of op"
+	                                           : "measured (GPU kernels, copies and sets) against simulated,"
+	                                             " by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
 	const double total = cmd_ps_us(r->result->total_ps);
 
@@ -388,11 +408,13 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 
 		if (k->carried < k->ops)
 			compare_row(t, op_kind_name((enum op_kind)order[i]), k->ops - k->carried,
-			            cmd_us((int64_t)(k->measured_ns - k->carried_ns)), cmd_ps_us(k->span_ps));
+			            k->unmeasured ? -1 : cmd_us((int64_t)(k->measured_ns - k->carried_ns)),
+			            cmd_ps_us(k->span_ps));
 	}
-	compare_row(t, "all ops", all->ops - all->carried, cmd_us((int64_t)(all->measured_ns - all->carried_ns)),
-	            total);
-	compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns), total);
+	compare_row(t, "all ops", all->ops - all->carried,
+	            all->unmeasured ? -1 : cmd_us((int64_t)(all->measured_ns - all->carried_ns)), total);
+	if (!listed)
+		compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns), total);
 	if (all->carried)
 		compare_row(t, "carried, in no sum above", all->carried, cmd_us((int64_t)all->carried_ns), -1);
 	if (r->stream->wall_ns >= 0 && !all->carried)

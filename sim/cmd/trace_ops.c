@@ -1,5 +1,5 @@
 /* trace_ops.c - npusim trace ops: the op stream a trace is lowered to, and how much of the time it covers. */
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/ops_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -97,7 +97,8 @@ static const char *link_of(const struct op_stream *s, const struct op *o)
 
 /* --- json -------------------------------------------------------------------------------------------------- */
 
-static void json_ops(struct out_json *j, const struct op_stream *s)
+/* `t` is the trace of a table of ops, whose launches are the ops in order; else NULL. */
+static void json_ops(struct out_json *j, const struct op_stream *s, const struct trace *t)
 {
 	out_json_open(j, "ops", '[');
 	for (size_t i = 0; i < s->n_ops; i++) {
@@ -118,6 +119,8 @@ static void json_ops(struct out_json *j, const struct op_stream *s)
 		out_json_u64(j, "read_bytes", w.read_bytes);
 		out_json_u64(j, "write_bytes", w.write_bytes);
 		out_json_u64(j, "flops", w.flops);
+		if (t)
+			ops_listed_json(j, s, o, &t->launches[i]);
 		out_json_open(j, "deps", '[');
 		for (uint32_t d = 0; d < o->n_deps; d++)
 			out_json_int(j, NULL, s->deps[o->first_dep + d]);
@@ -128,7 +131,7 @@ static void json_ops(struct out_json *j, const struct op_stream *s)
 }
 
 static void write_json(const struct op_stream *s, const struct lower_stats *st, const struct kind_sum *sums, bool all,
-                       struct str *out)
+                       const struct trace *table, struct str *out)
 {
 	struct out_json j;
 	int order[OP_KINDS], n = order_kinds(sums, order);
@@ -173,8 +176,8 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
-	if (all)
-		json_ops(&j, s);
+	if (all || table)
+		json_ops(&j, s, table);
 	out_json_close(&j, '}');
 }
 
@@ -308,6 +311,7 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	struct lower_stats st;
 	struct op_stream s;
 	enum out_format f;
+	bool table;
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 ||
@@ -316,15 +320,22 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 		goto out;
 	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
 		goto out;
+	table = ops_listed_all(&s);
 	sum_kinds(&s, t.counters ? &counted : NULL, sums);
 	if (f == OUT_JSON)
-		write_json(&s, &st, sums, o->all, out);
+		write_json(&s, &st, sums, o->all, table ? &t.trace : NULL, out);
+	else if (f == OUT_CSV && table && !o->all)
+		ops_listed_write(&s, &t.trace, f, out);
 	else if (f == OUT_CSV && o->all)
 		write_ops(&s, f, out);
 	else if (f == OUT_CSV)
 		write_kinds(&s, sums, f, out);
 	else
 		write_tables(&s, &st, sums, o->all, t.counters != NULL, out);
+	if (f == OUT_TABLE && table) {
+		str_addc(out, '\n');
+		ops_listed_write(&s, &t.trace, f, out);
+	}
 	rc = 0;
 out:
 	cmd_trace_free(&t);
@@ -340,7 +351,7 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
-		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops" },
+		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
@@ -350,7 +361,9 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
 		" those of the framework's operators. A kernel's operator is the one of the profiler's id where that operator"
 		" is around the kernel's launch, on its thread and in time; else the innermost one around the launch (nesting);"
-		" else none.",
+		" else none. Of a table of ops (CSV whose header begins with 'op,') each row is listed with its operations a byte,"
+		" from its sizes and formats alone.",
+		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n",
 		opts,

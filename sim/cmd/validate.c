@@ -1,4 +1,4 @@
-/* validate.c - npusim validate: a GPU's model against what was measured on it. */
+/* validate.c - npusim validate: a GPU's model against what was measured on it; tables of ops are in validate_ops.c. */
 #include "sim/cmd/validate.h"
 
 #include <stdio.h>
@@ -7,13 +7,14 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
+#include "sim/cmd/ops_table.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
 #include "validate/score/score.h"
 
 struct options {
 	struct gpu_options gpu;
-	const char *split, *output, *format;
+	const char *split, *output, *format, *start, *fidelity;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups;
@@ -347,9 +348,79 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	return cmd_format(o->format, f, e);
 }
 
+/* --- tables of ops ----------------------------------------------------------------------------------------------- */
+
+#define WORST     20
+#define WORST_OPS 10
+
+/* Is it such tables that are asked for? So it is where the first trace is one, and on an NPU in any case. */
+static int of_tables(const struct options *o, struct err *e)
+{
+	struct machine_conf *c;
+	int rc;
+
+	if (!o->gpu.traces.n || o->profile.path)
+		return 0;
+	if ((rc = ops_listed_file(o->gpu.traces.v[0], e)) != 0)
+		return rc;
+	if (!(c = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e)))
+		return -1;
+	rc = machine_runs(&c->cfg) == MACHINE_COMMANDS;
+	machine_conf_free(c);
+	return rc;
+}
+
+/* Options that say something of a GPU's kernels. */
+static int misplaced(const struct options *o, struct err *e)
+{
+	const char *name = o->gpu.tables.n    ? "table"
+	                   : o->gpu.table.gpu ? "rows"
+	                   : o->every         ? "every"
+	                   : o->gpu.cases     ? "cases"
+	                   : o->gpu.kernels   ? "kernels"
+	                   : o->groups        ? "groups"
+	                   : o->output        ? "output"
+	                                      : NULL;
+
+	return name ? err_set(e, ERR_USAGE, "'--%s' is for profiles of a GPU, and '%s' is a table of ops", name,
+	                      o->gpu.traces.v[0])
+	            : 0;
+}
+
+static int validate_tables(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct validate_ops how = { .split_name = o->split,
+		                    .split = strcmp(o->split, "fitted") == 0     ? (int)SAMPLE_FITTED
+		                             : strcmp(o->split, "held-out") == 0 ? (int)SAMPLE_HELD_OUT
+		                                                                 : -1,
+		                    .worst = o->worst == UINT64_MAX ? WORST_OPS : o->worst,
+		                    .most = o->profile.most };
+
+	if (misplaced(o, e) < 0)
+		return -1;
+	if (run_start_parse(o->start ? o->start : "cold", &how.start, e) < 0 ||
+	    run_fidelity_parse(o->fidelity ? o->fidelity : "event", &how.fidelity, e) < 0)
+		return -1;
+	if (how.start == RUN_STEADY)
+		return err_set(e, ERR_USAGE, "a row alone has no steady state: '--start' is cold or resident");
+	return validate_ops(&o->gpu, &how, f, out, e);
+}
+
+/* What only tables of ops have. */
+static int of_profiles(struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	if (o->start || o->fidelity)
+		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
+	if (o->worst == UINT64_MAX)
+		o->worst = WORST;
+	return o->profile.path ? validate_profile(&o->gpu, &o->profile, f, out, e) : validate(o, f, out, e);
+}
+
 int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .split = "all", .max_mape_ppm = NOT_GIVEN, .worst = 20, .profile = { .steps = 1 } };
+	struct options o = {
+		.split = "all", .max_mape_ppm = NOT_GIVEN, .worst = UINT64_MAX, .profile = { .steps = 1 }
+	};
 	const struct opt opts[] = {
 		GPU_OPTIONS(o.gpu),
 		{ 0, "table", OPT_READS, &o.gpu.tables, "FILE",
@@ -368,7 +439,12 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
 		  "all (default), fitted or held-out: which samples count. A hash of a case's"
 		  " kind and shape, or of a trace and its step, says where a sample belongs" },
-		{ 0, "worst", OPT_U64, &o.worst, "N", "list the N samples that are furthest off; 20 by default" },
+		{ 0, "worst", OPT_U64, &o.worst, "N",
+		  "list the N samples that are furthest off; 20 by default, of a table of ops 10" },
+		{ 0, "start", OPT_TEXT, &o.start, "cold|resident",
+		  "of a table of ops: each row's operands in DRAM (cold, the default), or on chip as far as they fit" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
+		  "of a table of ops: as for 'npusim run'; event by default" },
 		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
@@ -379,24 +455,32 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the samples" },
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { "npusim validate -c GPU.yaml -t T.db [-t T.db]... [options]",
-		                     "Holds the model of a GPU against kernels that were measured on it: errors by "
-		                     "class, by size, by what the model"
-		                     " says bounds a kernel, and the worst samples with the parts of their time. A "
-		                     "sample is one launch; in an"
-		                     " operator benchmark (annotations 'case|KIND|SHAPE|REP') it is one case, the "
-		                     "median over its repetitions.",
-		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
-		                     "npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
-		                     opts,
-		                     0,
-		                     0 };
+	const struct opt_cmd cmd = {
+		"npusim validate -c MACHINE.yaml -t T.db [-t T.db]... [options]",
+		"Holds a machine against what was measured. Of a table of ops (CSV whose header begins"
+		" with 'op,') each row runs alone, on an NPU or a GPU: errors by kind of op and by rows of"
+		" a product, beside those of a plain roofline, and the worst rows. Of profiles of a GPU:"
+		" holds its model against kernels that were measured on it: errors by "
+		"class, by size, by what the model"
+		" says bounds a kernel, and the worst samples with the parts of their time. A "
+		"sample is one launch; in an"
+		" operator benchmark (annotations 'case|KIND|SHAPE|REP') it is one case, the "
+		"median over its repetitions.",
+		"npusim validate -c configs/npu/dsocr.yaml -t ops.csv --start resident\n"
+		"npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
+		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
+		opts,
+		0,
+		0
+	};
 	struct opt_list args = { NULL, 0 };
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = o.profile.path ? validate_profile(&o.gpu, &o.profile, f, out, e) : validate(&o, f, out, e);
+		rc = (rc = of_tables(&o, e)) < 0 ? -1
+		     : rc                        ? validate_tables(&o, f, out, e)
+		                                 : of_profiles(&o, f, out, e);
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);
 	return rc < 0 ? -1 : 0;

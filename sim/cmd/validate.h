@@ -3,6 +3,7 @@
 #define NPUSIM_SIM_CMD_VALIDATE_H
 
 #include "sim/cmd/gpu.h"
+#include "sim/engine/run_result.h"
 
 /* An aggregated profile (nsys stats) of `steps` steps of the work in a trace, `range` of it, on the device to validate:
  * kernels are compared by family, since their order and launches are not in it. */
@@ -14,5 +15,18 @@ struct validate_profile {
 
 int validate_profile(const struct gpu_options *o, const struct validate_profile *p, enum out_format f, struct str *out,
                      struct err *e);
+
+/* Tables of ops, each row alone, on a machine of any kind. */
+struct validate_ops {
+	enum run_start start;
+	enum run_fidelity fidelity;
+	const char *split_name;
+	int split;      /* enum sample_split; -1: all */
+	uint64_t worst; /* rows to list */
+	double most;    /* percent of mean error; < 0: any */
+};
+
+int validate_ops(const struct gpu_options *o, const struct validate_ops *how, enum out_format f, struct str *out,
+                 struct err *e);
 
 #endif

@@ -229,7 +229,7 @@ static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32
 	for (int when = ISA_PRE; when <= ISA_POST; when++)
 		access_phase(a, c, (enum isa_when)when, picks);
 	for (uint32_t n = 0; n < c->n_insns; n++)
-		if (insns[n].code == ISA_LOAD && insns[n].pinned)
+		if (insns[n].pinned)
 			a->pinned[insns[n].tensor] = 1;
 }
 

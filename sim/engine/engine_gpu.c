@@ -130,7 +130,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 	ps_t *took;
 	int rc = -1;
 
-	out->steps = o->start == RUN_STEADY ? 2 : 1;
+	out->steps = o->start != RUN_COLD ? 2 : 1;
 	out->reuse_ppm = picks_reuse(out->stream);
 	if (!t || check_work(&g, out->stream, e) < 0 || map_need(out->stream, NULL, a, &need, e) < 0 ||
 	    map_fits(&need, &conf->cfg.mem.dram, e) < 0 || launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
@@ -139,7 +139,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 		err_set(e, ERR_NOMEM, "out of memory for results");
 		goto out;
 	}
-	if (gpu_work_run(&w, o->start == RUN_STEADY, t, e) < 0)
+	if (gpu_work_run(&w, o->start != RUN_COLD, t, e) < 0)
 		goto out;
 	results(&conf->cfg, &g, &w, took, out);
 	rc = 0;

@@ -193,7 +193,7 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 		return err_set(e, ERR_NOMEM, "out of memory for results");
 	rng_seed(&rng, o->seed, "experts");
 	picks_first(picks, r->stream, &rng, r->reuse_ppm);
-	if (o->start == RUN_STEADY) {
+	if (o->start != RUN_COLD) {
 		if (g->ops->warm(g->m, p, now, res, e) < 0)
 			return err_add(e, "warming up");
 		picks_next(picks, r->stream, &rng, r->reuse_ppm);
@@ -243,6 +243,33 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, struct ru
 	return rc;
 }
 
+/* Holds in the scratchpad what the program moves, as far as it fits: after the pass that warms up it is not moved again. */
+static int hold(struct map_result *m, const struct op_stream *s, uint64_t room, struct arena *a, struct err *e)
+{
+	struct isa_prog *p = &m->prog;
+	struct isa_insn *insns = arena_array(a, p->n_insns + 1, sizeof *insns); /* a memo keeps the program as it is */
+	enum { UNSEEN, HELD, LEFT } *state = arena_array(a, p->n_tensors + 1, sizeof *state);
+
+	if (!insns || !state)
+		return err_set(e, ERR_NOMEM, "out of memory for a program");
+	if (p->n_insns)
+		memcpy(insns, p->insns, p->n_insns * sizeof *insns);
+	for (size_t i = 0; i < p->n_insns; i++) {
+		struct isa_insn *x = &insns[i];
+		const struct op_tensor *t = &s->tensors[x->tensor];
+
+		if (x->code != ISA_LOAD && x->code != ISA_STORE)
+			continue;
+		if (state[x->tensor] == UNSEEN) {
+			state[x->tensor] = t->instances == 1 && t->bytes <= room ? HELD : LEFT;
+			room -= state[x->tensor] == HELD ? t->bytes : 0;
+		}
+		x->pinned = x->pinned || state[x->tensor] == HELD;
+	}
+	p->insns = insns;
+	return 0;
+}
+
 int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
              struct run_result *out, struct err *e)
 {
@@ -256,6 +283,8 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
 	if (map(out->stream, &conf->cfg, o->memo, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
 	    picks_new(&picks, out->stream, a, e) < 0)
+		return -1;
+	if (o->start == RUN_RESIDENT && hold(m, out->stream, sram_size(&conf->cfg.sram) * conf->cfg.cores, a, e) < 0)
 		return -1;
 	out->map = m;
 	out->narrowed_bytes = m->narrowed_bytes;

@@ -1,6 +1,8 @@
 /* run.h - a run: an op stream on a machine, from lowering to results. No printing.
  *
  * `start` steady, the default, runs the region once to warm up and then measures it; cold measures the first pass.
+ * Resident is steady with operands in the scratchpad, whole tensors in the order in which the program asks for them as far as
+ * they fit: these are neither loaded nor stored. A tile of one is counted in the scratchpad again. A GPU has none: steady.
  * Which experts a pass picks is not in a trace: every pick is kept from the pass before with probability
  * expert_reuse (default: top over experts, what independent draws give), the others are drawn anew. */
 #ifndef NPUSIM_SIM_ENGINE_RUN_H

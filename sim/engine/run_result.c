@@ -1,5 +1,7 @@
 #include "sim/engine/run_result.h"
 
+#include <string.h>
+
 #define PPM 1000000u
 
 enum res run_largest(const ps_t *v)
@@ -32,4 +34,31 @@ void run_shares(const ps_t *v, enum res bound, uint32_t *ppm)
 const char *run_pattern(const struct run_result *r, const struct run_op *o)
 {
 	return r->map && o->cmd != RUN_NO_CMD ? r->map->prog.cmds[o->cmd].pattern : NULL;
+}
+
+static const char *const starts[RUN_STARTS] = {
+	[RUN_STEADY] = "steady", [RUN_COLD] = "cold", [RUN_RESIDENT] = "resident"
+};
+
+const char *run_start_name(enum run_start s)
+{
+	return starts[s];
+}
+
+int run_start_parse(const char *text, enum run_start *s, struct err *e)
+{
+	for (int i = 0; i < RUN_STARTS; i++)
+		if (strcmp(starts[i], text) == 0) {
+			*s = (enum run_start)i;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE, "unknown start '%s': it is steady, cold or resident", text);
+}
+
+int run_fidelity_parse(const char *text, enum run_fidelity *f, struct err *e)
+{
+	*f = strcmp(text, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT;
+	return *f == RUN_ANALYTIC || strcmp(text, "event") == 0
+	               ? 0
+	               : err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", text);
 }

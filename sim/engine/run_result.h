@@ -8,7 +8,9 @@
 #include "sim/map/map.h"
 #include "workloads/op.h"
 
-enum run_start { RUN_STEADY, RUN_COLD };
+/* sim/engine/run.h says what each is. */
+enum run_start { RUN_STEADY, RUN_COLD, RUN_RESIDENT };
+#define RUN_STARTS 3
 enum run_fidelity { RUN_EVENT, RUN_ANALYTIC }; /* what is asked; sim/engine/engine.h: who answers */
 
 struct run_memo;
@@ -62,6 +64,9 @@ struct run_result {
 	uint64_t config_hash;
 };
 
+const char *run_start_name(enum run_start s); /* "steady" */
+int run_fidelity_parse(const char *text, enum run_fidelity *f, struct err *e);
+int run_start_parse(const char *text, enum run_start *s, struct err *e);
 /* Of RES_COUNT times: the first largest, and shares in millionths that sum to one million exactly, where the rest of
  * rounding is the bound's. */
 enum res run_largest(const ps_t *v);

@@ -281,6 +281,7 @@ static int make_ops(struct lowering *w)
 		o->fn = l->rule->fn;
 		o->reduce = l->rule->reduce;
 		o->algorithm = l->algorithm;
+		o->listed = l->listed != NULL;
 	}
 	return 0;
 }

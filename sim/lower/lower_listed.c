@@ -30,7 +30,8 @@ int lower_listed_read(struct lowering *w, struct lop *o)
 static const char *tensor_name(struct lowering *w, uint32_t op, const struct listed_io *io, uint32_t nth)
 {
 	static const char *const roles[] = {
-		[OP_WEIGHT] = "w", [OP_ACTIVATION] = "in", [OP_KV] = "kv", [OP_INDEX] = "index", [OP_CONSTANT] = "table",
+		[OP_WEIGHT] = "w",    [OP_ACTIVATION] = "in",  [OP_KV] = "kv",
+		[OP_INDEX] = "index", [OP_CONSTANT] = "table",
 	};
 	const char *what = io->write ? "out" : roles[io->role];
 

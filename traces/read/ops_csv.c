@@ -9,10 +9,10 @@
 #include "traces/text/decimal.h"
 #include "workloads/listed.h"
 
-#define COLUMNS_MAX 64                     /* of a header: all we know, and some to say which are not */
-#define CELL_MAX    256                    /* bytes of a cell; of a name, too */
+#define COLUMNS_MAX 64                                  /* of a header: all we know, and some to say which are not */
+#define CELL_MAX    256                                 /* bytes of a cell; of a name, too */
 #define TIME_MAX    (INT64_C(1000000000) * 86400 * 365) /* a year, of all rows together */
-#define TICK        2                      /* ns of host time an op: an order, no more */
+#define TICK        2                                   /* ns of host time an op: an order, no more */
 
 struct reader {
 	struct csv *csv;
@@ -103,8 +103,8 @@ static int column_named(const char *text, enum listed_column *out, struct err *e
 	if (!*text)
 		return err_set(e, ERR_IO, "a column without a name");
 	near = str_nearest(text, names, LISTED_COUNT);
-	return err_set(e, ERR_IO, "unknown column '%.40s'%s%s%s", text, near ? ": the nearest is '" : "", near ? near : "",
-	               near ? "'" : "");
+	return err_set(e, ERR_IO, "unknown column '%.40s'%s%s%s", text, near ? ": the nearest is '" : "",
+	               near ? near : "", near ? "'" : "");
 }
 
 static int read_header(struct reader *r, struct err *e)

@@ -196,7 +196,7 @@ static const char *longest_family(const struct op_stream *s, uint32_t first, uin
 	return best->family;
 }
 
-static enum sample_split split_of(uint64_t hash)
+enum sample_split cases_split(uint64_t hash)
 {
 	return hash_mix(hash) % 100 < HELD_OUT ? SAMPLE_HELD_OUT : SAMPLE_FITTED;
 }
@@ -234,7 +234,7 @@ static int add_case(struct cases *c, const struct rep *reps, size_t n, const cha
 	x->n_ops = reps[0].n;
 	x->launch = UINT32_MAX;
 	x->hash = hash_str(HASH_INIT, name);
-	x->split = split_of(x->hash);
+	x->split = cases_split(x->hash);
 	return gpu_work_repeat(&c->work, x->first_op, x->n_ops, e);
 }
 
@@ -303,7 +303,7 @@ static void make_launches(struct cases *c)
 			x->n_ops = 1;
 			x->launch = k;
 			x->hash = hash_str(hash_str(HASH_INIT, c->path), x->group);
-			x->split = split_of(x->hash);
+			x->split = cases_split(x->hash);
 		}
 }
 

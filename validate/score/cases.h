@@ -42,6 +42,9 @@ struct cases {
 	bool of_cases;      /* of a benchmark, not of steps */
 };
 
+/* Where a sample belongs, by the hash of what it is. */
+enum sample_split cases_split(uint64_t hash);
+
 struct cases_rules;
 struct cases_rules *cases_rules_load(const char *path, struct err *e); /* NULL: the default table */
 void cases_rules_free(struct cases_rules *r);

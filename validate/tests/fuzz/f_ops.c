@@ -16,7 +16,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 /* Lowering needs a rule table, of which rows of a table of ops use nothing. */
-static const char table[] = "rules:\n- {name: any, kernel: '.', kind: opaque, family: other, friendly: any, library: none}\n";
+static const char table[] =
+	"rules:\n- {name: any, kernel: '.', kind: opaque, family: other, friendly: any, library: none}\n";
 
 static void check_stream(const struct op_stream *s, const struct trace *t)
 {
@@ -30,7 +31,8 @@ static void check_stream(const struct op_stream *s, const struct trace *t)
 
 		assert(s->ops[i].kind != OP_OPAQUE && s->ops[i].n_operands > 1);
 		assert(s->ops[i].n_deps == (i > 0) || s->ops[i].n_deps > 1);
-		assert(w.read_bytes > 0 && w.read_bytes < UINT64_MAX / 2 && w.write_bytes > 0 && w.macs <= UINT64_C(1) << 62);
+		assert(w.read_bytes > 0 && w.read_bytes < UINT64_MAX / 2 && w.write_bytes > 0 &&
+		       w.macs <= UINT64_C(1) << 62);
 	}
 }
 

@@ -71,7 +71,8 @@ TEST(attention_reads_keys_and_values_of_its_kv_heads)
 		shape("attention", "batch 2 heads 32 kv_heads 8 q_len 1 kv_len 1024 head_dim 128 causal 1");
 
 	CHECK(s.n == 4 && s.io[1].role == OP_KV && s.io[2].role == OP_KV);
-	CHECK(s.io[0].bytes == 2 * 32 * 128 * 2 && s.io[1].bytes == 2 * 8 * 1024 * 128 * 2 && s.io[3].bytes == s.io[0].bytes);
+	CHECK(s.io[0].bytes == 2 * 32 * 128 * 2 && s.io[1].bytes == 2 * 8 * 1024 * 128 * 2 &&
+	      s.io[3].bytes == s.io[0].bytes);
 	CHECK(s.s.v_dim == 128 && s.s.causal);
 	s = shape("attention", "heads 4 q_len 16 kv_len 16 head_dim 64 dtype fp16 weight_dtype fp8");
 	CHECK(s.s.kv_heads == 4 && s.s.batch == 1 && !s.s.causal && s.out_dtype == DT_FP16);
@@ -206,7 +207,8 @@ TEST(what_only_says_that_it_is_a_row_is_opaque)
 	struct listed x;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		CHECK(listed_of_op(&(struct trace_op){ .name = "listed::gemm", .n_args = 1, .args = bad[i] }, &x) == -1);
+		CHECK(listed_of_op(&(struct trace_op){ .name = "listed::gemm", .n_args = 1, .args = bad[i] }, &x) ==
+		      -1);
 	CHECK(listed_of_op(&(struct trace_op){ .name = "listed::nothing" }, &x) == -1);
 	CHECK(listed_of_op(&(struct trace_op){ .name = "aten::mm" }, &x) == -1);
 }

@@ -36,7 +36,6 @@ static struct listed row(const struct bed *b, size_t i)
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-
 TEST(a_row_becomes_a_kernel_with_its_time_and_a_framework_op_with_its_cells)
 {
 	struct listed x;
@@ -115,7 +114,8 @@ TEST(the_same_table_twice_is_noticed)
 
 TEST(other_texts_are_no_tables_of_ops)
 {
-	static const char *const others[] = { "operator,m\n", "m,op,n\n", "# op,m\nx,op,\n", "opt\n", "{\"op,\": 1}\n", "# only\n\n" };
+	static const char *const others[] = { "operator,m\n", "m,op,n\n",       "# op,m\nx,op,\n",
+		                              "opt\n",        "{\"op,\": 1}\n", "# only\n\n" };
 
 	CHECK(ops_csv_is_text("op,m", 4) && ops_csv_is_text("\n#x\n\"op\",m\n", 12));
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -220,4 +220,5 @@ SUITE(t_ops_csv, T(a_row_becomes_a_kernel_with_its_time_and_a_framework_op_with_
       T(marks_comments_quotes_blanks_and_short_rows_are_read), T(redacting_leaves_a_row_whole),
       T(the_same_table_twice_is_noticed), T(other_texts_are_no_tables_of_ops),
       T(a_bad_header_is_refused_where_it_is_bad), T(a_bad_cell_is_refused_where_it_stands),
-      T(a_row_that_cannot_be_is_refused), T(a_table_without_rows_is_refused), T(what_the_csv_reader_refuses_has_a_line));
+      T(a_row_that_cannot_be_is_refused), T(a_table_without_rows_is_refused),
+      T(what_the_csv_reader_refuses_has_a_line));

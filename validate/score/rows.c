@@ -1,0 +1,202 @@
+#include "validate/score/rows.h"
+
+#include <string.h>
+
+#include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
+#include "sim/base/hash.h"
+#include "sim/engine/run.h"
+#include "sim/engine/run_memo.h"
+
+/* --- one row alone ------------------------------------------------------------------------------------------------ */
+
+/* Its operands, tensors and launches, renumbered; nothing before it. Addresses stay, which tells caches nothing. */
+static struct op_stream *alone(const struct op_stream *s, const struct op *was, struct arena *a)
+{
+	struct op_stream *x = arena_alloc(a, sizeof *x);
+	struct op *o = arena_alloc(a, sizeof *o);
+	struct op_tensor *t = arena_array(a, was->n_operands + 1, sizeof *t);
+	struct op_operand *p = arena_array(a, was->n_operands + 1, sizeof *p);
+	struct op_launch *l = arena_array(a, was->n_launches + 1, sizeof *l);
+
+	if (!x || !o || !t || !p || !l)
+		return NULL;
+	*o = *was;
+	o->id = o->first_operand = o->first_dep = o->n_deps = o->first_launch = 0;
+	for (uint32_t i = 0; i < was->n_operands; i++) {
+		p[i] = s->operands[was->first_operand + i];
+		t[i] = s->tensors[p[i].tensor];
+		p[i].tensor = i;
+	}
+	for (uint32_t i = 0; i < was->n_launches; i++) {
+		l[i] = s->launches[was->first_launch + i];
+		l[i].waits_for = -1;
+	}
+	*x = (struct op_stream){ .source = s->source,
+		                 .digest = s->digest,
+		                 .ops = o,
+		                 .n_ops = 1,
+		                 .tensors = t,
+		                 .n_tensors = was->n_operands,
+		                 .operands = p,
+		                 .n_operands = was->n_operands,
+		                 .launches = l,
+		                 .n_launches = was->n_launches,
+		                 .addr_end = s->addr_end,
+		                 .measured_ns = was->measured_ns,
+		                 .kernel_ns = was->measured_ns,
+		                 .wall_ns = -1 };
+	return x;
+}
+
+/* Products by rows, as far apart as they behave: one, a batch of decode, some, those that any array is full of. */
+static const char *rows_of(const struct op *o)
+{
+	if (o->kind != OP_GEMM)
+		return "";
+	return o->shape.m == 1 ? "1" : o->shape.m <= 64 ? "2-64" : o->shape.m <= 512 ? "65-512" : "more";
+}
+
+static uint64_t hash_of(const struct op_stream *s, const struct op *o)
+{
+	const struct op_shape *p = &o->shape;
+	const uint64_t v[] = { o->kind,    o->dtype,   o->algorithm, o->cost,   o->reduce,   p->batch,    p->m,
+		               p->n,       p->k,       p->heads,     p->q_len,  p->kv_len,   p->head_dim, p->causal,
+		               p->elems,   p->rows,    p->cols,      p->top,    p->kv_heads, p->arity,    o->out_dtype };
+	uint64_t h = hash_str(HASH_INIT, o->fn);
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		h = hash_u64(h, v[i]);
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		h = hash_u64(h, s->tensors[s->operands[o->first_operand + i].tensor].quant);
+	return h;
+}
+
+static struct sample sample_of(const struct op_stream *s, const struct op *o)
+{
+	const uint64_t h = hash_of(s, o);
+
+	return (struct sample){ .name = o->name,
+		                .cls = op_kind_name(o->kind),
+		                .group = rows_of(o),
+		                .measured_ns = o->measured_ns,
+		                .low_ns = o->measured_ns,
+		                .high_ns = o->measured_ns,
+		                .reps = 1,
+		                .n_ops = 1,
+		                .launch = UINT32_MAX,
+		                .split = cases_split(h),
+		                .hash = h };
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------------- */
+
+static bool room(struct cases *c, size_t most, struct arena *a)
+{
+	*c = (struct cases){ .arena = a };
+	return (c->v = arena_array(a, most + 1, sizeof *c->v)) != NULL;
+}
+
+int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e)
+{
+	r->unmeasured = 0;
+	if (!room(&r->sim.all, most, a) || !room(&r->sim.products, most, a) || !room(&r->roof.all, most, a) ||
+	    !room(&r->roof.products, most, a))
+		return err_nomem(e, "for samples");
+	return 0;
+}
+
+static void put(struct rows_set *s, const struct sample *x, ps_t took, enum res bound)
+{
+	struct sample *y = &s->all.v[s->all.n++];
+
+	*y = *x;
+	y->time.total = took;
+	y->time.bound = bound;
+	if (*x->group)
+		s->products.v[s->products.n++] = *y;
+}
+
+static int add_row(struct rows *r, const struct op_stream *one, const struct sample *x,
+                   const struct machine_conf *conf, const struct run_opts *how, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct run_result result;
+	int rc = a ? run_stream(one, conf, how, a, &result, e) : err_nomem(e, "for a run");
+
+	if (rc == 0) {
+		put(&r->sim, x, result.total_ps, result.ops[0].bound);
+		put(&r->roof, x, result.roofline_ps, result.roofline_bound);
+	} else {
+		err_add(e, "running '%s' alone", x->name);
+	}
+	arena_free(a);
+	return rc;
+}
+
+int rows_add(struct rows *r, const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how,
+             int split, struct arena *a, struct err *e)
+{
+	struct run_opts mine = *how;
+	int rc = 0;
+
+	if (!(mine.memo = run_memo_new(e)))
+		return -1;
+	for (size_t i = 0; i < s->n_ops && rc == 0; i++) {
+		const struct sample x = sample_of(s, &s->ops[i]);
+		const struct op_stream *one;
+
+		if (!x.measured_ns)
+			r->unmeasured++;
+		else if (split >= 0 && split != (int)x.split)
+			continue;
+		else if (!(one = alone(s, &s->ops[i], a))) /* a memo tells streams by where they lie: each stays */
+			rc = err_nomem(e, "for an op");
+		else
+			rc = add_row(r, one, &x, conf, &mine, e);
+	}
+	run_memo_free(mine.memo);
+	return rc;
+}
+
+/* --- a GPU's kernels ---------------------------------------------------------------------------------------------- */
+
+/* Operands of another format than the op's are unpacked in a kernel of its own kind, which no template is of. */
+static const struct op_tensor *other_format(const struct op_stream *s, const struct op *o)
+{
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = &s->operands[o->first_operand + i];
+		const struct op_tensor *t = &s->tensors[x->tensor];
+
+		if (!x->write && (t->role == OP_WEIGHT || t->role == OP_KV) && t->dtype != o->dtype)
+			return t;
+	}
+	return NULL;
+}
+
+int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf, struct err *e)
+{
+	const struct gpu g = machine_gpu(&conf->cfg);
+	struct run_memo *memo = run_memo_new(e);
+	const struct kernels *k = memo ? run_memo_kernels(memo, e) : NULL;
+	int rc = k ? 0 : -1;
+
+	for (size_t i = 0; i < s->n_ops && rc == 0; i++) {
+		const struct op *o = &s->ops[i];
+		const struct op_tensor *t = other_format(s, o);
+		struct geometry x;
+
+		if (t)
+			rc = err_set(e, ERR_IO,
+			             "row %zu of '%s', '%s': no kernel of a GPU's libraries is modelled for a %s of %s with %s"
+			             " operands",
+			             i + 1, s->source, o->name, op_kind_name(o->kind), dtype_name(o->dtype),
+			             dtype_name(t->dtype));
+		else if (!gpu_geometry_of(&g, k, s, o, &x))
+			rc = err_set(e, ERR_IO,
+			             "row %zu of '%s', '%s': no kernel of a GPU's libraries is modelled for a %s of %s",
+			             i + 1, s->source, o->name, op_kind_name(o->kind), dtype_name(o->dtype));
+	}
+	run_memo_free(memo);
+	return rc;
+}
