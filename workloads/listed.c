@@ -78,6 +78,14 @@ static const struct {
 	{ "opaque", "a row says what is computed" },
 };
 
+/* What others call them. */
+static const char *const elsewhere[][2] = {
+	{ "matmul", "gemm" },           { "mm", "gemm" },          { "bmm", "gemm" },
+	{ "linear", "gemm" },           { "sdpa", "attention" },   { "mha", "attention" },
+	{ "rmsnorm", "norm:rms_norm" }, { "cast", "convert:..." }, { "layernorm", "norm:layer_norm" },
+	{ "quantize", "convert:..." },  { "cat", "concat" },       { "embedding", "embed" },
+};
+
 #define STORED(name, dtype) \
 	{ \
 #name, DT_##dtype, QUANT_AS_TRACED \
@@ -163,10 +171,35 @@ static const struct listed_kind *kind_named(const char *text, const struct liste
 	return NULL;
 }
 
+/* A function without its kind, or a word of others; NULL: neither. */
+static const char *called_here(const char *text)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		const char *colon = strchr(kinds[i].op, ':');
+
+		if (colon && strcmp(colon + 1, text) == 0)
+			return kinds[i].op;
+	}
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (strcmp(elsewhere[i][0], text) == 0)
+			return elsewhere[i][1];
+	return NULL;
+}
+
+static int unknown_op(const char *text, struct err *e)
+{
+	const char *names[KINDS], *here = called_here(text);
+
+	if (here)
+		return err_set(e, ERR_IO, "unknown op '%.40s': here it is '%s'", text, here);
+	for (size_t i = 0; i < KINDS; i++)
+		names[i] = kinds[i].op;
+	return unknown("op", text, str_nearest(text, names, KINDS),
+	               "gemm, gemv, attention, elementwise:add, softmax, norm, reduce, copy, convert:fp8, ...", e);
+}
+
 static int op_cell(struct listed *x, const char *text, struct err *e)
 {
-	const char *names[KINDS];
-
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if (strncmp(text, refused[i].op, strlen(refused[i].op)) == 0)
 			return err_set(e, ERR_IO, "'%s' is no op of a table: %s", refused[i].op, refused[i].why);
@@ -174,13 +207,8 @@ static int op_cell(struct listed *x, const char *text, struct err *e)
 		return err_set(e, ERR_IO, "'convert' says to which format: 'convert:fp8'");
 	if (str_prefix(text, CONVERT_TO) && type_cell(text + strlen(CONVERT_TO), &x->to, e) < 0)
 		return -1;
-	for (size_t i = 0; i < KINDS; i++)
-		names[i] = kinds[i].op;
 	x->kind = kind_named(text, &x->to);
-	return x->kind ? 0
-	               : unknown("op", text, str_nearest(text, names, KINDS),
-	                         "gemm, gemv, attention, elementwise:add, softmax, norm, reduce, copy, convert:fp8, ...",
-	                         e);
+	return x->kind ? 0 : unknown_op(text, e);
 }
 
 static int size_cell(struct listed *x, enum listed_column c, const char *text, struct err *e)

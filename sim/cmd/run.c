@@ -184,7 +184,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " parameters" },
 		{ 't', "trace", OPT_READ, &o.trace, "T.db",
 		  "the workload: a trace database that 'npusim trace import' made, or a"
-		  " profile or replay that it reads" },
+		  " profile, replay or table of ops that it reads" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME",
 		  "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
@@ -234,7 +234,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
 		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
-		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n",
+		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
+		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n",
 		opts,
 		0,
 		0

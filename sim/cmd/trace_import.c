@@ -196,11 +196,12 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay",
+		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay|ops",
 		  "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
-		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left) or replay (YAML:"
-		  " a table of kernels in the order of another trace)" },
+		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left), replay (YAML:"
+		  " a table of kernels in the order of another trace) or ops (CSV whose header begins with 'op,': ops by their"
+		  " sizes, without a trace; traces/README.md has the columns)" },
 		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME",
 		  "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
@@ -224,7 +225,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		" are, unless '--redact' is given.",
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db\n"
 		"npusim trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o /tmp/t.db --wall '11.34 ms'\n"
-		"npusim trace import traces/rtx5090/dsocr.yaml --context 1890 -o /tmp/r.db\n",
+		"npusim trace import traces/rtx5090/dsocr.yaml --context 1890 -o /tmp/r.db\n"
+		"npusim trace import workloads/ops/llama1b-decode.csv -o /tmp/ops.db\n",
 		opts,
 		1,
 		-1

@@ -466,7 +466,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		"sample is one launch; in an"
 		" operator benchmark (annotations 'case|KIND|SHAPE|REP') it is one case, the "
 		"median over its repetitions.",
-		"npusim validate -c configs/npu/dsocr.yaml -t ops.csv --start resident\n"
+		"npusim validate -c configs/npu/dsocr.yaml -t workloads/ops/llama1b-decode.csv\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
 		opts,

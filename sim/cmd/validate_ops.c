@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cmd/ops_table.h"
+#include "sim/engine/engine.h"
 #include "validate/score/rows.h"
 #include "validate/score/score.h"
 
@@ -32,8 +33,7 @@ static int read_table(struct tables *t, const char *path, struct err *e)
 	if (lower_trace(&t->traces[t->n - 1].trace, t->rules, t->traces[t->n - 1].arena, s, &st, e) < 0)
 		return -1;
 	if (!ops_listed_all(s))
-		return err_set(e, ERR_IO,
-		               "'%s' is no table of ops (CSV whose header begins with 'op,'): %s", path,
+		return err_set(e, ERR_IO, "'%s' is no table of ops (CSV whose header begins with 'op,'): %s", path,
 		               machine_runs(&t->conf->cfg) == MACHINE_COMMANDS
 		                       ? "an NPU is held against those, each row alone"
 		                       : "validate it apart from such tables");
@@ -66,8 +66,7 @@ static int run_all(struct tables *t, const struct validate_ops *o, struct err *e
 	for (size_t i = 0; i < t->n; i++)
 		if (rows_add(&t->rows, &t->streams[i], t->conf, &how, o->split, t->arena, e) < 0)
 			return -1;
-	return t->rows.sim.all.n ? 0
-	                         : err_set(e, ERR_BOUND, "no row with a measured time ('measured_us') to validate");
+	return t->rows.sim.all.n ? 0 : err_set(e, ERR_BOUND, "no row with a measured time ('measured_us') to validate");
 }
 
 static void tables_free(struct tables *t)
@@ -89,7 +88,8 @@ struct scores {
 	int n;
 };
 
-static int score(const struct rows *r, bool products, enum score_by by, struct arena *a, struct scores *s, struct err *e)
+static int score(const struct rows *r, bool products, enum score_by by, struct arena *a, struct scores *s,
+                 struct err *e)
 {
 	s->n = score_samples(products ? &r->sim.products : &r->sim.all, 1, NULL, by, a, &s->sim, e);
 	if (s->n < 0)
@@ -164,18 +164,12 @@ static void score_row(struct out_table *t, const char *name, const struct score 
 static struct out_table *score_table(const char *first, const char *title)
 {
 	const struct out_col cols[] = {
-		{ first, OUT_TEXT, 0 },
-		{ "n", OUT_INT, 0 },
-		{ "mape", OUT_REAL, 2 },
-		{ "median_ape", OUT_REAL, 2 },
-		{ "p90_ape", OUT_REAL, 2 },
-		{ "bias", OUT_REAL, 2 },
-		{ "weighted_ape", OUT_REAL, 2 },
-		{ "roofline_mape", OUT_REAL, 2 },
-		{ "roofline_bias", OUT_REAL, 2 },
-		{ "roofline_weighted", OUT_REAL, 2 },
-		{ "measured_us", OUT_REAL, 1 },
-		{ "simulated_us", OUT_REAL, 1 },
+		{ first, OUT_TEXT, 0 },           { "n", OUT_INT, 0 },
+		{ "mape", OUT_REAL, 2 },          { "median_ape", OUT_REAL, 2 },
+		{ "p90_ape", OUT_REAL, 2 },       { "bias", OUT_REAL, 2 },
+		{ "weighted_ape", OUT_REAL, 2 },  { "roofline_mape", OUT_REAL, 2 },
+		{ "roofline_bias", OUT_REAL, 2 }, { "roofline_weighted", OUT_REAL, 2 },
+		{ "measured_us", OUT_REAL, 1 },   { "simulated_us", OUT_REAL, 1 },
 	};
 
 	return out_table_new(cols, sizeof cols / sizeof *cols, title);
@@ -185,11 +179,9 @@ static void sample_rows(const struct rows *r, const struct place *p, size_t n, c
                         struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "op", OUT_TEXT, 0 },           { "kind", OUT_TEXT, 0 },
-		{ "rows", OUT_TEXT, 0 },         { "measured_us", OUT_REAL, 3 },
-		{ "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
-		{ "bound", OUT_TEXT, 0 },        { "roofline_us", OUT_REAL, 3 },
-		{ "roofline_pct", OUT_REAL, 1 },
+		{ "op", OUT_TEXT, 0 },          { "kind", OUT_TEXT, 0 },         { "rows", OUT_TEXT, 0 },
+		{ "measured_us", OUT_REAL, 3 }, { "simulated_us", OUT_REAL, 3 }, { "error_pct", OUT_REAL, 1 },
+		{ "bound", OUT_TEXT, 0 },       { "roofline_us", OUT_REAL, 3 },  { "roofline_pct", OUT_REAL, 1 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, title);
 
@@ -214,7 +206,7 @@ static void head(const struct tables *t, const struct validate_ops *o, struct st
 {
 	str_addf(out, "%s (%s): %zu rows, each alone, %s, %s", t->conf->cfg.name, t->conf->path, t->rows.sim.all.n,
 	         o->start == RUN_COLD ? "operands in DRAM" : "operands on chip as far as they fit",
-	         o->fidelity == RUN_ANALYTIC ? "in closed form" : "with events");
+	         engine_of(&t->conf->cfg, o->fidelity)->how);
 	if (t->rows.unmeasured)
 		str_addf(out, "; %zu without a measured time", t->rows.unmeasured);
 	str_add(out, "\n\n");
@@ -328,7 +320,7 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 	json_errors(&j, &all.sim[0], true);
 	out_json_text(&j, "split", o->split_name);
 	out_json_text(&j, "start", run_start_name(o->start));
-	out_json_text(&j, "fidelity", o->fidelity == RUN_ANALYTIC ? "analytic" : "event");
+	out_json_text(&j, "fidelity", engine_of(&t->conf->cfg, o->fidelity)->fidelity);
 	out_json_u64(&j, "unmeasured", t->rows.unmeasured);
 	json_roof(&j, &all.roof[0]);
 	out_json_open(&j, "classes", '[');
@@ -355,10 +347,10 @@ static int check_mape(const struct tables *t, const struct validate_ops *o, stru
 		return 0;
 	if (score(&t->rows, false, SCORE_ALL, t->arena, &all, e) < 0)
 		return -1;
-	return all.sim[0].mape <= o->most ? 0
-	                                  : err_set(e, ERR_BOUND,
-	                                            "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)",
-	                                            all.sim[0].mape, o->most);
+	return all.sim[0].mape <= o->most
+	               ? 0
+	               : err_set(e, ERR_BOUND, "the mean error is %.2f %%, more than --max-mape allows (%.2f %%)",
+	                         all.sim[0].mape, o->most);
 }
 
 int validate_ops(const struct gpu_options *g, const struct validate_ops *o, enum out_format f, struct str *out,

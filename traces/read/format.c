@@ -171,8 +171,8 @@ static int not_read(const char *name, const char *head, size_t n, struct err *e)
 	return err_set(
 		e, ERR_IO,
 		"'%s' is no profile that is read here: those are PyTorch profiler (Kineto) JSON, Nsight Systems"
-		" SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV and spools of 'npusim trace"
-		" record', plain or gzipped, tables of ops (CSV whose header begins with 'op,') and replays (YAML)",
+		" SQLite, nsys stats CSV (cuda_gpu_kern_sum), Nsight Compute CSV, tables of ops (CSV whose header"
+		" begins with 'op,') and spools of 'npusim trace record', plain or gzipped, and replays (YAML)",
 		name);
 }
 

@@ -195,11 +195,7 @@ static int put_row(struct reader *r, struct tracedb *db, const struct listed *x,
 	l.dur_ns = ns;
 	r->rows++;
 	r->now_ns += ns;
-	if (tracedb_put_op(db, &o, r->rows, e) < 0 || tracedb_put_launch(db, &l, r->rows, e) < 0)
-		return -1;
-	if (!ns)
-		tracedb_untimed(db);
-	return 0;
+	return tracedb_put_op(db, &o, r->rows, e) < 0 ? -1 : tracedb_put_launch(db, &l, r->rows, e);
 }
 
 static int read_row(struct reader *r, struct tracedb *db, struct err *e)

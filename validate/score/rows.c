@@ -60,9 +60,9 @@ static const char *rows_of(const struct op *o)
 static uint64_t hash_of(const struct op_stream *s, const struct op *o)
 {
 	const struct op_shape *p = &o->shape;
-	const uint64_t v[] = { o->kind,    o->dtype,   o->algorithm, o->cost,   o->reduce,   p->batch,    p->m,
-		               p->n,       p->k,       p->heads,     p->q_len,  p->kv_len,   p->head_dim, p->causal,
-		               p->elems,   p->rows,    p->cols,      p->top,    p->kv_heads, p->arity,    o->out_dtype };
+	const uint64_t v[] = { o->kind,  o->dtype, o->algorithm, o->cost,  o->reduce,   p->batch,    p->m,
+		               p->n,     p->k,     p->heads,     p->q_len, p->kv_len,   p->head_dim, p->causal,
+		               p->elems, p->rows,  p->cols,      p->top,   p->kv_heads, p->arity,    o->out_dtype };
 	uint64_t h = hash_str(HASH_INIT, o->fn);
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
@@ -117,8 +117,8 @@ static void put(struct rows_set *s, const struct sample *x, ps_t took, enum res 
 		s->products.v[s->products.n++] = *y;
 }
 
-static int add_row(struct rows *r, const struct op_stream *one, const struct sample *x,
-                   const struct machine_conf *conf, const struct run_opts *how, struct err *e)
+static int add_row(struct rows *r, const struct op_stream *one, const struct sample *x, const struct machine_conf *conf,
+                   const struct run_opts *how, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct run_result result;
@@ -187,11 +187,12 @@ int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf
 		struct geometry x;
 
 		if (t)
-			rc = err_set(e, ERR_IO,
-			             "row %zu of '%s', '%s': no kernel of a GPU's libraries is modelled for a %s of %s with %s"
-			             " operands",
-			             i + 1, s->source, o->name, op_kind_name(o->kind), dtype_name(o->dtype),
-			             dtype_name(t->dtype));
+			rc = err_set(
+				e, ERR_IO,
+				"row %zu of '%s', '%s': no kernel of a GPU's libraries is modelled for a %s of %s with %s"
+				" operands",
+				i + 1, s->source, o->name, op_kind_name(o->kind), dtype_name(o->dtype),
+				dtype_name(t->dtype));
 		else if (!gpu_geometry_of(&g, k, s, o, &x))
 			rc = err_set(e, ERR_IO,
 			             "row %zu of '%s', '%s': no kernel of a GPU's libraries is modelled for a %s of %s",
