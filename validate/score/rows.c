@@ -4,13 +4,31 @@
 
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/machine/machine_gpu.h"
+#include "sim/base/clock.h"
 #include "sim/base/hash.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 
 /* --- one row alone ------------------------------------------------------------------------------------------------ */
 
-/* Its operands, tensors and launches, renumbered; nothing before it. Addresses stay, which tells caches nothing. */
+/* Where lowering puts the tensors of a table of this row alone: weights, keys and values, what else is there, results. */
+static uint64_t place(struct op_tensor *t, uint32_t n)
+{
+	uint64_t end = 256;
+
+	for (int pass = 0; pass < 4; pass++)
+		for (uint32_t i = 0; i < n; i++) {
+			const int mine = !t[i].external ? 3 : t[i].role == OP_WEIGHT ? 0 : t[i].role == OP_KV ? 1 : 2;
+
+			if (mine != pass)
+				continue;
+			t[i].addr = round_up(end, mine ? 256 : 512);
+			end = t[i].addr + (t[i].bytes ? t[i].bytes : 1);
+		}
+	return end;
+}
+
+/* Its operands, tensors and launches, renumbered and placed anew: what stands before it in the table is nothing to it. */
 static struct op_stream *alone(const struct op_stream *s, const struct op *was, struct arena *a)
 {
 	struct op_stream *x = arena_alloc(a, sizeof *x);
@@ -42,7 +60,7 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 		                 .n_operands = was->n_operands,
 		                 .launches = l,
 		                 .n_launches = was->n_launches,
-		                 .addr_end = s->addr_end,
+		                 .addr_end = place(t, was->n_operands),
 		                 .measured_ns = was->measured_ns,
 		                 .kernel_ns = was->measured_ns,
 		                 .wall_ns = -1 };
