@@ -12,16 +12,18 @@ uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t byte
 	return map_narrowed(&m->s->tensors[tensor], &m->format[tensor], bytes);
 }
 
-/* Format of the values that a product streams: its weights, or keys and values. */
+/* Format of the values that a product streams, its weights or keys and values: as they are stored. */
 static enum dtype weight_dtype(const struct mapper *m, const struct op *o)
 {
 	enum dtype d = o->dtype;
 
 	for (uint32_t i = 0; i < o->n_operands; i++) {
-		const struct op_operand *x = &m->s->operands[o->first_operand + i];
+		const uint32_t t = m->s->operands[o->first_operand + i].tensor;
+		const enum quant q = (enum quant)m->format[t].quant;
+		const enum dtype stored = q ? quant_dtype(q) : m->s->tensors[t].dtype;
 
-		if (!x->write && m->format[x->tensor].quant)
-			d = quant_dtype((enum quant)m->format[x->tensor].quant);
+		if (map_streams(m, o, i) && dtype_bits(stored) && dtype_bits(stored) < dtype_bits(d))
+			d = stored;
 	}
 	return d;
 }
