@@ -86,7 +86,7 @@ void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *
 
 /* map_nest.c: loops of a product, outermost first. */
 #define MAP_DIMS  3 /* m, n, k; and operands: A[m,k], B[k,n], C[m,n] */
-#define MAP_NESTS 4
+#define MAP_NESTS 6
 struct map_nest {
 	uint64_t tile[MAP_DIMS];
 	uint8_t loop[MAP_DIMS];  /* dimensions */

@@ -395,6 +395,14 @@ static struct product product_of(const struct mapper *m, struct map_draft *d, co
 	return p;
 }
 
+/* What moves once may as well be called resident. */
+static bool same(const struct nest *a, const struct nest *b)
+{
+	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
+	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
+	       a->slot == b->slot && a->held == b->held;
+}
+
 static struct map_nest what_of(const struct nest *x)
 {
 	struct map_nest n;
@@ -425,8 +433,12 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
 				first = &best[i];
 		if (!first)
 			break;
-		out[n++] = what_of(first);
+		out[n] = what_of(first);
+		for (int i = 0; i < KINDS; i++)
+			if (&best[i] != first && same(&best[i], first))
+				best[i].tiles = 0;
 		first->tiles = 0;
+		n++;
 	}
 	return n;
 }

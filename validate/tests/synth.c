@@ -199,6 +199,38 @@ struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_
 	return mk.s;
 }
 
+static uint64_t of_magnitude(struct rng *r, uint64_t least, int doublings)
+{
+	const uint64_t n = least << rng_below(r, (uint64_t)doublings);
+
+	return n + rng_below(r, n); /* odd sizes too */
+}
+
+struct op_stream *synth_op(struct rng *r, struct arena *a)
+{
+	struct maker m = { .a = a, .s = empty(a), .at = 4096 };
+	const uint64_t sort = rng_below(r, 10), rows_ = of_magnitude(r, 1, 10), cols = of_magnitude(r, 64, 6);
+
+	if (sort < 6)
+		return synth_product(a, of_magnitude(r, 1, 11), of_magnitude(r, 64, 6), of_magnitude(r, 64, 6));
+	if (sort < 8) {
+		const uint64_t heads = of_magnitude(r, 1, 5), len = of_magnitude(r, 32, 7), d = 32 << rng_below(r, 3);
+
+		attend(&m, heads, len, d, tensor(&m, OP_CONSTANT, heads * d, 1, -1),
+		       tensor(&m, OP_KV, heads * len * d, 1, -1), tensor(&m, OP_KV, heads * len * d, 1, -1));
+	} else if (sort < 9) {
+		const enum op_kind kind = rng_below(r, 2) ? OP_SOFTMAX : OP_REDUCE;
+
+		rows(&m, kind, rows_, cols, tensor(&m, OP_CONSTANT, rows_ * cols, 1, -1),
+		     kind == OP_SOFTMAX ? rows_ * cols : rows_);
+	} else {
+		map1(&m, "mul", OP_COST_ALU, rows_ * cols, tensor(&m, OP_CONSTANT, rows_ * cols, 1, -1),
+		     tensor(&m, OP_CONSTANT, rows_ * cols, 1, -1));
+	}
+	m.s->addr_end = m.at;
+	return m.s;
+}
+
 struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool with_experts)
 {
 	struct maker m = { .a = a, .at = 4096 };

@@ -12,6 +12,8 @@
 struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool experts);
 /* One product: m rows of k times a k x n weight. */
 struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k);
+/* A single op of random sizes: mostly a product, else attention of one query, a row operation, a map. */
+struct op_stream *synth_op(struct rng *r, struct arena *a);
 /* YAML of a random machine that can run it. */
 void synth_machine(struct rng *r, struct str *yaml);
 
