@@ -8,23 +8,25 @@ struct judge {
 	struct cp_result results[MAP_JUDGED];
 };
 
-static ps_t time_of(void *self, const struct isa_prog *p)
+static bool ends(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED])
 {
 	struct judge *j = self;
 	struct err e = ERR_INIT;
 
 	if (!j->a && !(j->a = analytic_new(j->c, p, &e)))
-		return PS_NEVER;
+		return false;
 	if (analytic_program(j->a, p, &e) < 0 || analytic_step(j->a, NULL, j->results, &e) < 0)
-		return PS_NEVER;
-	return j->results[p->n_cmds - 1].retired - j->results[0].retired;
+		return false;
+	for (size_t i = 0; i < p->n_cmds; i++)
+		out[i] = j->results[i].retired;
+	return true;
 }
 
 int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
               struct arena *a, struct map_result *out, struct err *e)
 {
 	struct judge j = { .c = c };
-	const struct map_judge asked = { time_of, &j };
+	const struct map_judge asked = { ends, &j };
 	const int rc = map_stream(s, c, patterns, &asked, a, out, e);
 
 	analytic_free(j.a);

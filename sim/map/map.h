@@ -63,8 +63,8 @@ bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 /* Who knows what a program takes on the machine that it is mapped for. */
 #define MAP_JUDGED 4 /* commands of it at the most */
 struct map_judge {
-	ps_t (*time)(void *self,
-	             const struct isa_prog *p); /* from the first command's end to the last's; PS_NEVER: cannot */
+	/* When each command ends; false: it cannot be run. */
+	bool (*ends)(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED]);
 	void *self;
 };
 

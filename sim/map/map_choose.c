@@ -2,7 +2,8 @@
  *
  * A product can be streamed: its weights pass once, in tiles of whole grains of one unit or another, with all else loaded
  * before and stored behind. Or its loops form a nest (map_nest.c). Every way that SRAM holds is judged (map_judge.c) and
- * the shortest wins, the first of equals; commands that look the same are chosen for once. */
+ * the shortest wins; of those that hardly differ the first, so that a machine that is a little other is not mapped quite
+ * otherwise. Commands that look the same are chosen for once. */
 #include <string.h>
 
 #include "sim/map/map_int.h"
@@ -11,7 +12,8 @@
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
 #define MOST_LARGER    4 /* times dma.tile */
-#define HARDLY         4 /* by a quarter */
+#define HARDLY         4    /* by a quarter */
+#define CLEARLY        0.02 /* two percent of one of two times, or one of both */
 
 static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 {
@@ -213,7 +215,7 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 {
 	struct map_ways w;
 	struct map_draft t;
-	ps_t least = 0;
+	double least = 0;
 	bool found = false;
 
 	copy_draft(&t, d);
@@ -221,13 +223,13 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 	if (w.n == 1)
 		*best = w.way[0];
 	for (int i = 0; w.n > 1 && i < w.n; i++) {
-		ps_t took;
+		double took;
 
 		copy_draft(&t, d);
 		if (!take(m, &t, main, how, &w.way[i]))
 			continue;
 		took = map_judged(m, &t);
-		if (!found || took < least) {
+		if (!found || took < (1 - CLEARLY) * least) {
 			found = true;
 			least = took;
 			*best = w.way[i];

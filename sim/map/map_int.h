@@ -121,8 +121,8 @@ uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a uni
 /* The product of an op, for any unit. */
 struct unit_job map_job(const struct mapper *m, const struct op *o);
 
-/* map_judge.c: what a draft takes, by the judge, or by rates where there is none. */
-ps_t map_judged(const struct mapper *m, const struct map_draft *d);
+/* map_judge.c: a measure of what a draft takes, by the judge, or by rates where there is none; less is better. */
+double map_judged(const struct mapper *m, const struct map_draft *d);
 struct map_trial *map_trial_new(struct arena *a);
 uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
 bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);

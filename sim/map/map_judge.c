@@ -3,7 +3,9 @@
  * A command is judged beside others of its kind, one after the other: what the next fetches ahead while one computes is
  * part of what a mapping is worth, and so is the SRAM that it leaves. Operands that the program makes were just written.
  * Those that were there before (weights, KV) lie in DRAM for the first and the second; the third has those of the second
- * again, from the L2 if it holds them, as a step after another may. Pinned ones lie in SRAM. */
+ * again, from the L2 if it holds them, as a step after another may. Pinned ones lie in SRAM. Nobody knows which of the two
+ * will be: what is a percent better in one counts as much as in the other. */
+#include <math.h>
 #include <string.h>
 
 #include "sim/base/hash.h"
@@ -100,14 +102,15 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 	}
 }
 
-ps_t map_judged(const struct mapper *m, const struct map_draft *d)
+double map_judged(const struct mapper *m, const struct map_draft *d)
 {
 	struct map_trial *t = m->trial;
+	ps_t end[MAP_JUDGED];
 
 	if (d->overflow)
-		return PS_NEVER;
+		return INFINITY;
 	if (!m->judge || !lay_out(t, d))
-		return d->predicted;
+		return (double)d->predicted;
 	for (uint32_t i = 0; i < COPIES; i++)
 		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
@@ -118,7 +121,9 @@ ps_t map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
 		                     .max_tile_moves = MOVES };
-	return m->judge->time(m->judge->self, &t->prog);
+	if (!m->judge->ends(m->judge->self, &t->prog, end))
+		return INFINITY;
+	return (double)(end[2] - end[0]) * (double)(end[3] - end[2]);
 }
 
 struct map_trial *map_trial_new(struct arena *a)
