@@ -65,7 +65,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path new
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed work lower \
            occupancy gpu gpu_forms kernels validate tables rows host sram $(UNITS:%=unit_%) cp machine engine fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
-MODEL    = run dram
+MODEL    = run npu dram
 PROPERTY = memory run more step analytic sweep gpu
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed

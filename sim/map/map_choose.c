@@ -11,7 +11,7 @@
 #define TILES_WANTED   8
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
-#define MOST_LARGER    4 /* times dma.tile */
+#define MOST_LARGER    4    /* times dma.tile */
 #define HARDLY         4    /* by a quarter */
 #define CLEARLY        0.02 /* two percent of one of two times, or one of both */
 
