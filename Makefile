@@ -49,7 +49,7 @@ FIT = fit fit_plan
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       figure_out ops_table \
-      run run_json run_store run_sum run_table run_trust \
+      run run_json run_mapping run_store run_sum run_table run_trust \
       limits compare config \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \

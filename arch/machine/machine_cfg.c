@@ -45,6 +45,30 @@ static const struct cfg_field kv_precision_schema[] = {
 	GROUP, CFG_END
 };
 
+#define UNIT_NAME(id, name, code, insn) #name,
+static const char *const mapping_units[] = { "any", UNITS(UNIT_NAME) NULL };
+#undef UNIT_NAME
+static const char *const mapping_loops[] = { "any", "stream", "mnk", "nmk", NULL };
+static const char *const mapping_stays[] = { "any", "none", "a", "b", "ab", "c", "ac", "bc", "abc", NULL };
+
+static const struct cfg_field mapping_schema[] = {
+	CFG_ENUM(
+		struct mapping_cfg, loops, "loops", "any", mapping_loops,
+		"order of a product's loops, outermost first, or stream: its weights pass once; any: the mapper's choice",
+		"the search (sim/map/map_nest.c)"),
+	CFG_U32(struct mapping_cfg, tile_m, "tile_m", "0", 0, 1 << 24, NULL,
+	        "rows of a tile, at most those of the product; 0: the mapper's choice", "the search"),
+	CFG_U32(struct mapping_cfg, tile_n, "tile_n", "0", 0, 1 << 24, NULL,
+	        "columns of a tile, at most those of the product; 0: the mapper's choice", "the search"),
+	CFG_U32(struct mapping_cfg, tile_k, "tile_k", "0", 0, 1 << 24, NULL,
+	        "depth of a tile, at most that of the product; 0: the mapper's choice", "the search"),
+	CFG_ENUM(struct mapping_cfg, stays, "stays", "any", mapping_stays,
+	         "operands of a product m x k, k x n (weights), m x n that stay in SRAM whole", "the search"),
+	CFG_ENUM(struct mapping_cfg, unit, "unit", "any", mapping_units, "the unit that does products, if it can",
+	         "the search"),
+	CFG_END
+};
+
 /* clang-format off */
 #define AT(name, rows, member)     { name, rows, offsetof(struct machine_cfg, member) },
 #define SECTION(name, rows)        AT(#name, rows, name)
@@ -68,6 +92,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(weights, weights_schema)
 	SECTION(activations, activations_schema)
 	SECTION(kv, kv_precision_schema)
+	SECTION(mapping, mapping_schema)
 	{ NULL, NULL, 0 }
 };
 

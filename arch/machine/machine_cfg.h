@@ -21,6 +21,15 @@ struct precision_cfg {
 	uint32_t group; /* 0: the format's */
 };
 
+/* What the mapper may not choose by itself, for products; 0 leaves it the choice. */
+enum mapping_loops { MAPPING_ANY, MAPPING_STREAM, MAPPING_MNK, MAPPING_NMK };
+struct mapping_cfg {
+	uint32_t loops;                  /* enum mapping_loops: weights streamed once, or a nest in this order */
+	uint32_t tile_m, tile_n, tile_k; /* of a nest */
+	uint32_t stays;                  /* 0: any; else 1 + bits of A, B, C: operands that stay in SRAM whole */
+	uint32_t unit;                   /* 0: any; else 1 + enum unit */
+};
+
 /* X(KIND, its name in YAML, what it runs): the kinds of machine there are; the first is what a file without `kind:` means.
  * MACHINE_LAUNCHES: the launches of a trace, one after the other, each in closed form. MACHINE_COMMANDS: a program that
  * the mapper makes of the ops. Its sections are name_sections in machine_cfg.c, its engines in sim/engine/engine.h. */
@@ -51,6 +60,7 @@ struct machine_cfg {
 	struct fusion_cfg fusion;
 	struct memory_cfg mem;
 	struct precision_cfg weights, activations, kv; /* narrower than traced */
+	struct mapping_cfg mapping;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 

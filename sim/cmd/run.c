@@ -17,7 +17,8 @@
 #define SEED           1
 
 struct options {
-	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *format;
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *explain_map,
+		*format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top, context;
@@ -83,6 +84,10 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
+	if (o->explain_map && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+		return err_set(e, ERR_USAGE,
+		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
+		               o->config);
 	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
 	    cmd_trace_load_by(tracedb_load, o->trace, o->range, o->context, &in->trace, e) < 0 ||
 	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
@@ -143,6 +148,8 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	r.counted = in.trace.counters ? &in.counted : NULL;
 	r.result = &result;
 	r.rules_hash = rules_hash(in.rules);
+	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
+		goto out;
 	if (in.db)
 		run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored);
 	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
@@ -206,6 +213,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " is carried along, outside every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
 		  "list the chains of ops that the fusion engine joins, and what each saves" },
+		{ 0, "explain-map", OPT_TEXT, &o.explain_map, "OP",
+		  "tell how the command of this op (a number or a name of 'npusim trace ops') was chosen: the way that was"
+		  " taken, its two best rivals, and what each would take" },
 		{ 0, "program", OPT_WRITE, &o.program, "FILE",
 		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },

@@ -9,7 +9,9 @@
 #include "sim/cmd/cmd.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
+#include "sim/engine/run_memo.h"
 #include "sim/lower/lower.h"
+#include "sim/ui/out.h"
 
 struct run_report {
 	const struct machine_conf *conf;
@@ -21,11 +23,12 @@ struct run_report {
 	enum run_start start;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
-	uint64_t top;              /* ops in the table */
-	const char *results_path;  /* NULL: not stored */
-	const char *timeline_path; /* NULL: none was written */
-	int64_t stored;            /* number of the run there; 0: not stored */
-	bool stored_again;         /* it was there already */
+	uint64_t top;                /* ops in the table */
+	const char *results_path;    /* NULL: not stored */
+	const char *timeline_path;   /* NULL: none was written */
+	int64_t stored;              /* number of the run there; 0: not stored */
+	bool stored_again;           /* it was there already */
+	const struct map_tell *told; /* how an op was mapped; NULL: nobody asked */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */
@@ -38,6 +41,11 @@ void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], str
 /* Kinds that occur, most simulated time first (then measured); returns how many. */
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
 struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all);
+
+/* Asks how the op of that number or name is mapped: r->told, which lives in `a`. */
+int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e);
+void run_mapping_table(const struct run_report *r, struct str *out);
+void run_mapping_json(struct out_json *j, const struct run_report *r);
 
 void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */

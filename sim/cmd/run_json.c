@@ -170,6 +170,8 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_close(&j, ']');
 	if (r->explain_fusion)
 		fusions(&j, r);
+	if (r->told)
+		run_mapping_json(&j, r);
 	stats(&j, x);
 	if (r->stored)
 		out_json_int(&j, "run", r->stored);

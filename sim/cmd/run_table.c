@@ -479,6 +479,8 @@ void run_table(const struct run_report *r, struct str *out)
 	utilisation(r, out);
 	if (r->explain_fusion)
 		fusions(r, out);
+	if (r->told)
+		run_mapping_table(r, out);
 	if (r->stored)
 		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
 	if (r->timeline_path)

@@ -7,7 +7,8 @@
 
 #include "sim/map/map.h"
 
+/* `tell`: as map_opts has it. */
 int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-              struct arena *a, struct map_result *out, struct err *e);
+              struct map_tell *tell, struct arena *a, struct map_result *out, struct err *e);
 
 #endif

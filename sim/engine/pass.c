@@ -238,7 +238,7 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, struct ru
 		return -1;
 	rc = run_memo_patterns(own, &c->fusion, &patterns, e);
 	if (rc == 0)
-		rc = judge_map(s, c, patterns, a, out, e);
+		rc = judge_map(s, c, patterns, NULL, a, out, e);
 	run_memo_free(own);
 	return rc;
 }

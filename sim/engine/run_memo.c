@@ -74,11 +74,23 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 		m->stream = NULL;
 		arena_reset(m->a);
 		if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0 ||
-		    judge_map(s, c, patterns, m->a, &m->map, e) < 0)
+		    judge_map(s, c, patterns, NULL, m->a, &m->map, e) < 0)
 			return -1;
 		m->stream = s;
 		m->cfg = *c;
 	}
 	*out = m->map;
 	return 0;
+}
+
+int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
+                  struct arena *a, struct err *e)
+{
+	const struct fuse_patterns *patterns;
+	struct map_result unused;
+
+	tell->n = 0;
+	if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0)
+		return -1;
+	return judge_map(s, c, patterns, tell, a, &unused, e);
 }

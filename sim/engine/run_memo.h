@@ -21,5 +21,8 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 /* The stream as this machine's program, with the patterns it names. */
 int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_result *out,
                  struct err *e);
+/* How the command of an op is chosen: tell->op. */
+int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
+                  struct arena *a, struct err *e);
 
 #endif

@@ -188,6 +188,11 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 {
 	struct str have = STR_INIT;
 
+	if (o->kind == OP_GEMM && map_fixed(m))
+		return err_set(
+			e, ERR_CONFIG,
+			"'mapping' leaves no way to do op %u (%s): its tiles do not fit SRAM, or it has no such loops",
+			o->id, o->name ? o->name : op_kind_name(o->kind));
 	cfg_format_value(CFG_T_BYTES, sram_size(&m->c->sram), &have);
 	err_set(e, ERR_CONFIG, "'sram.size' of %s is too small: not one tile of op %u (%s) fits in %u core%s of it%s",
 	        str_c(&have), o->id, o->name ? o->name : op_kind_name(o->kind), m->c->cores, m->c->cores > 1 ? "s" : "",
@@ -202,6 +207,8 @@ static int emit_blocks(struct builder *b, const struct mapper *m, struct map_dra
 {
 	const struct fuse_group alone = { op, 1, NULL };
 
+	if (m->s->ops[op].kind == OP_GEMM && map_fixed(m))
+		return too_small(m, &m->s->ops[op], e);
 	for (enum map_cut cut = MAP_CUT_ROWS; cut < MAP_CUTS; cut++)
 		for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
 			if (!map_block(m, op, cut, blocks, 0, d))
@@ -456,7 +463,7 @@ bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 {
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
 	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(unit) &&
-	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mem);
+	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mapping) && SAME(mem);
 #undef SAME
 }
 
@@ -523,10 +530,10 @@ static int prepare(struct mapper *m, struct err *e)
 	return check_kv(m, e);
 }
 
-int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-               const struct map_judge *judge, struct arena *a, struct map_result *out, struct err *e)
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
+               struct map_result *out, struct err *e)
 {
-	struct mapper m = { .s = s, .c = c, .a = a, .judge = judge };
+	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell };
 	struct builder b = { 0 };
 	struct map_draft *d = malloc(sizeof *d);
 	struct fuse_group *groups = NULL;
@@ -542,7 +549,7 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		goto out;
 	}
 	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 ||
-	    fuse_stream(s, &c->fusion, patterns, a, &groups, &n_groups, e) < 0)
+	    fuse_stream(s, &c->fusion, o->patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
 	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");

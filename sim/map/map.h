@@ -68,8 +68,34 @@ struct map_judge {
 	void *self;
 };
 
-/* `judge` NULL: ways to do a command are compared by rates alone. */
-int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-               const struct map_judge *judge, struct arena *a, struct map_result *out, struct err *e);
+/* A way to do a command that was tried. */
+struct map_told {
+	const char *why; /* how the unit goes about it */
+	bool chosen, nest;
+	char order[4];    /* of a nest's loops, outermost first: "mnk"; else "" */
+	char stays[4];    /* of a nest's operands, those that stay in SRAM whole: "ac" */
+	uint64_t tile[3]; /* of m, n and k; of what is streamed, n is a part of the columns or keys */
+	uint32_t tiles;
+	uint64_t slot_bytes, held_bytes; /* SRAM of a tile in flight, and from beginning to end */
+	uint64_t moved_bytes;            /* loads and stores, again and again */
+	ps_t cold, warm;                 /* by the judge, each beside another; without one both by rates */
+};
+
+/* Asks how an op's command was chosen: all ways that were tried, the best first. */
+#define MAP_TOLD 16
+struct map_tell {
+	uint32_t op;
+	struct map_told way[MAP_TOLD];
+	int n; /* 0: there was nothing to choose, as for ops that are only moved */
+};
+
+struct map_opts {
+	const struct fuse_patterns *patterns; /* NULL: nothing is fused */
+	const struct map_judge *judge;        /* NULL: ways to do a command are compared by rates alone */
+	struct map_tell *tell;                /* NULL: nobody asks */
+};
+
+int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
+               struct map_result *out, struct err *e);
 
 #endif

@@ -45,7 +45,7 @@ int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_
 }
 
 /* What moves in tiles moves again in the rounds of loops that it does not stay through. */
-static double moved_by(const struct map_draft *d, const struct isa_insn *x)
+double map_moved(const struct map_draft *d, const struct isa_insn *x)
 {
 	double n = (double)x->tile_bytes;
 
@@ -62,7 +62,7 @@ int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t c
 
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
-			moved += moved_by(d, &d->insn[i]) * (double)commands;
+			moved += map_moved(d, &d->insn[i]) * (double)commands;
 	if (moved > (double)MOST_MOVED)
 		return too_many_bytes(o, "in tiles that fit 'sram.size' moves", (uint64_t)moved, MOST_MOVED, e);
 	return seconds > MOST_SECONDS ? too_long(o, seconds, e) : 0;

@@ -4,6 +4,7 @@
  * before and stored behind. Or its loops form a nest (map_nest.c). Every way that SRAM holds is judged (map_judge.c) and
  * the shortest wins; of those that hardly differ the first, so that a machine that is a little other is not mapped quite
  * otherwise. Commands that look the same are chosen for once. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/map/map_int.h"
@@ -177,9 +178,10 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 	int n;
 
 	w->n = 0;
-	if (t->fixed_bytes < m->sram)
+	if (t->fixed_bytes < m->sram && !(how->may_nest && map_fixed(m)))
 		stream_ways(m, t, main, how->cuts, w);
-	if (!how->may_nest || (beside(t, main) <= m->c->dma.tile && suits_unit(m, main, how, w)))
+	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM) ||
+	    (w->n && beside(t, main) <= m->c->dma.tile && suits_unit(m, main, how, w)))
 		return;
 	n = map_nests(m, t, main, how->c_stays, w->n ? 2 : 1, nests);
 	for (int i = 0; i < n; i++)
@@ -209,33 +211,85 @@ static void copy_draft(struct map_draft *to, const struct map_draft *from)
 	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
 }
 
+/* One more that was tried. */
+static void tell(struct map_tell *to, const struct map_draft *d, const struct op *main, const struct map_choice *c,
+                 const struct map_score *x)
+{
+	struct map_told *t = &to->way[to->n++];
+	const uint64_t m = main->kind == OP_ATTENTION ? main->shape.q_len : main->shape.m,
+		       n = main->kind == OP_ATTENTION ? main->shape.kv_len : main->shape.n;
+	double moved = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+			moved += map_moved(d, &d->insn[i]);
+	*t = (struct map_told){ .why = d->why,
+		                .nest = c->nest,
+		                .tile = { m, c->nest ? 0 : div_up(n, c->tiles), main->shape.k },
+		                .tiles = d->tiles,
+		                .slot_bytes = d->slot_bytes,
+		                .held_bytes = d->fixed_bytes,
+		                .moved_bytes = (uint64_t)moved,
+		                .cold = x->cold,
+		                .warm = x->warm };
+	for (int i = 0; c->nest && i < MAP_DIMS; i++) {
+		t->tile[i] = c->loops.tile[i];
+		t->order[i] = "mnk"[c->loops.loop[i]];
+		if (c->loops.resident[i])
+			t->stays[strlen(t->stays)] = "abc"[i];
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct map_told *x = a, *y = b;
+	const double p = (double)x->cold * (double)x->warm, q = (double)y->cold * (double)y->warm;
+
+	return x->chosen != y->chosen ? (x->chosen ? -1 : 1) : (p > q) - (p < q);
+}
+
+static void best_first(struct map_tell *t, int chosen)
+{
+	t->way[chosen].chosen = true;
+	qsort(t->way, (size_t)t->n, sizeof *t->way, by_time);
+}
+
 /* False: there is none. */
 static bool best_way(const struct mapper *m, const struct map_draft *d, const struct op *main,
                      const struct map_how *how, struct map_choice *best)
 {
 	struct map_ways w;
 	struct map_draft t;
+	const bool told = m->tell && m->tell->op == main->id;
 	double least = 0;
 	bool found = false;
+	int chosen = 0;
 
+	if (told)
+		m->tell->n = 0;
 	copy_draft(&t, d);
 	find_ways(m, &t, main, how, &w);
-	if (w.n == 1)
+	if (w.n == 1 && !told)
 		*best = w.way[0];
-	for (int i = 0; w.n > 1 && i < w.n; i++) {
-		double took;
+	for (int i = 0; (w.n > 1 || told) && i < w.n; i++) {
+		struct map_score x;
 
 		copy_draft(&t, d);
 		if (!take(m, &t, main, how, &w.way[i]))
 			continue;
-		took = map_judged(m, &t);
-		if (!found || took < (1 - CLEARLY) * least) {
+		x = map_judged(m, &t);
+		if (told)
+			tell(m->tell, &t, main, &w.way[i], &x);
+		if (!found || x.worth < (1 - CLEARLY) * least) {
 			found = true;
-			least = took;
+			chosen = told ? m->tell->n - 1 : 0;
+			least = x.worth;
 			*best = w.way[i];
 		}
 	}
-	return found || w.n == 1;
+	if (told && found)
+		best_first(m->tell, chosen);
+	return found || (w.n == 1 && !told);
 }
 
 bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how)
@@ -245,7 +299,7 @@ bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *ma
 
 	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
 		return true;
-	if (!map_recall(m, key, &c)) {
+	if ((m->tell && m->tell->op == main->id) || !map_recall(m, key, &c)) {
 		if (!best_way(m, d, main, how, &c))
 			return false;
 		map_remember(m, key, &c);

@@ -33,6 +33,7 @@ struct mapper {
 	uint64_t narrowed_bytes;
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
+	struct map_tell *tell;
 };
 
 /* map_math.c: what a unit needs for (a fraction of) an op. */
@@ -98,6 +99,14 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
               struct map_nest out[MAP_NESTS]);
 bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n);
 
+/* Whether the configuration has fixed a part of how products are nested. */
+static inline bool map_fixed(const struct mapper *m)
+{
+	const struct mapping_cfg *c = &m->c->mapping;
+
+	return c->loops > MAPPING_STREAM || c->tile_m || c->tile_n || c->tile_k || c->stays;
+}
+
 /* map_choose.c: a way to do a command. */
 struct map_choice {
 	bool nest;
@@ -121,8 +130,12 @@ uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a uni
 /* The product of an op, for any unit. */
 struct unit_job map_job(const struct mapper *m, const struct op *o);
 
-/* map_judge.c: a measure of what a draft takes, by the judge, or by rates where there is none; less is better. */
-double map_judged(const struct mapper *m, const struct map_draft *d);
+/* map_judge.c: what a draft takes, by the judge, or by rates where there is none. */
+struct map_score {
+	ps_t cold, warm;
+	double worth; /* less is better */
+};
+struct map_score map_judged(const struct mapper *m, const struct map_draft *d);
 struct map_trial *map_trial_new(struct arena *a);
 uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
 bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);
@@ -138,6 +151,8 @@ bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t b
 /* Whether an operand comes, or goes, tile by tile. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
 
+/* map_bound.c: bytes that a move moves, in all rounds. */
+double map_moved(const struct map_draft *d, const struct isa_insn *x);
 /* map_bound.c: the same of what was chosen for an op, so many commands like this one. */
 int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e);
 

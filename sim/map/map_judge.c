@@ -102,15 +102,17 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 	}
 }
 
-double map_judged(const struct mapper *m, const struct map_draft *d)
+struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 {
+	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY },
+			       by_rates = { d->predicted, d->predicted, (double)d->predicted };
 	struct map_trial *t = m->trial;
-	ps_t end[MAP_JUDGED];
+	ps_t end[MAP_JUDGED], cold, warm;
 
 	if (d->overflow)
-		return INFINITY;
+		return never;
 	if (!m->judge || !lay_out(t, d))
-		return (double)d->predicted;
+		return by_rates;
 	for (uint32_t i = 0; i < COPIES; i++)
 		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
@@ -122,8 +124,10 @@ double map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
 		                     .max_tile_moves = MOVES };
 	if (!m->judge->ends(m->judge->self, &t->prog, end))
-		return INFINITY;
-	return (double)(end[2] - end[0]) * (double)(end[3] - end[2]);
+		return never;
+	cold = end[2] - end[0];
+	warm = end[3] - end[2];
+	return (struct map_score){ cold / 2, warm, (double)cold * (double)warm };
 }
 
 struct map_trial *map_trial_new(struct arena *a)

@@ -44,8 +44,12 @@ static bool can(const struct mapper *m, int unit, const struct unit_job *j, stru
 /* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
 static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
 {
+	const int only = j->work == UNIT_PRODUCT ? (int)m->c->mapping.unit - 1 : -1;
 	struct map_math best = { .plan.span = PS_NEVER };
 	struct unit_plan p;
+
+	if (only >= 0 && can(m, only, j, &p))
+		return (struct map_math){ (enum unit)only, p };
 
 	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
 		for (int i = 0; i < UNIT_COUNT; i++)

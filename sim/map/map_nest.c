@@ -102,7 +102,7 @@ static bool fits(const struct product *p, const struct nest *x)
 {
 	if (x->tiles > MOST_TILES || x->held + p->others + p->slots * x->slot > p->m->sram)
 		return false;
-	for (int i = 0; i < OPERANDS; i++)
+	for (int i = 0; i < OPERANDS && !map_fixed(p->m); i++)
 		if (p->move[i] && x->moves[i] > 1 &&
 		    x->bytes[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS))
 			return false;
@@ -149,12 +149,14 @@ static void score(const struct product *p, struct nest *x)
 	x->rank += x->rank / HELD_COST * (x->held + 2 * x->slot) / p->m->sram;
 }
 
-/* Tiles of a dimension: in 1, 1.5, 2, 3, 4, ... parts of whole grains, the last `least` or more. */
-static int cuts(uint64_t size, uint64_t grain, uint64_t least, uint64_t out[MAX_CUTS])
+/* Tiles of a dimension: in 1, 1.5, 2, 3, 4, ... parts of whole grains, the last `least` or more; or what is fixed. */
+static int cuts(uint64_t size, uint64_t grain, uint64_t least, uint64_t fixed, uint64_t out[MAX_CUTS])
 {
 	int n = 0;
 
-	out[n++] = size;
+	out[n++] = fixed ? ps_min(size, fixed) : size;
+	if (fixed)
+		return n;
 	for (uint64_t parts = 2; n < MAX_CUTS && size > 1; parts += parts & (parts - 1) ? parts / 3 : parts / 2) {
 		uint64_t tile = round_up(div_up(size, parts), grain);
 
@@ -174,6 +176,18 @@ static void keep(const struct nest *x, struct nest *best)
 		*best = *x;
 }
 
+/* Whether the configuration wants another order of loops, or other operands to stay: as far as that makes a difference. */
+static bool is_other(const struct product *p, const struct nest *x, int order, int stay)
+{
+	const struct mapping_cfg *fixed = &p->m->c->mapping;
+	const int matters = (x->trips[N] > 1) << A | (x->trips[M] > 1) << B | 1 << C;
+
+	if (fixed->loops > MAPPING_STREAM && x->trips[M] > 1 && x->trips[N] > 1 &&
+	    order != (int)fixed->loops - MAPPING_MNK)
+		return true;
+	return fixed->stays && ((stay ^ (int)(fixed->stays - 1)) & matters);
+}
+
 /* All orders of one cut, and all that may stay, on the unit that computes its tile fastest. */
 static void orders(const struct product *p, struct nest *x, struct nest best[KINDS])
 {
@@ -182,6 +196,8 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 
 	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
+			if (is_other(p, x, l, stay))
+				continue;
 			if ((p->c_stays && !(stay >> C & 1)) || (stay >> A & 1 && x->trips[N] == 1) ||
 			    (stay >> B & 1 && x->trips[M] == 1))
 				continue;
@@ -202,17 +218,19 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 /* Columns come in whole grains of the unit that is fastest for all of it, or in any multiple of a small number. */
 static bool search(const struct product *p, struct nest best[KINDS])
 {
+	const struct mapping_cfg *fixed = &p->m->c->mapping;
 	const uint64_t own = map_grain(p->m, (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit),
 		       grains[] = { LEAST_COLS, own };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
-	const int n_m = cuts(p->size[M], 8, LEAST_ROWS, ms), n_k = cuts(p->size[K], 32, LEAST_K, ks);
+	const int n_m = cuts(p->size[M], 8, LEAST_ROWS, fixed->tile_m, ms),
+		  n_k = cuts(p->size[K], 32, LEAST_K, fixed->tile_k, ks);
 	struct nest x = { .tiles = 0 };
 	bool found = false;
 
 	for (int i = 0; i < KINDS; i++)
 		best[i].tiles = 0;
 	for (int g = 0; g < (own > LEAST_COLS ? 2 : 1); g++) {
-		const int n_n = cuts(p->size[N], grains[g], 1, ns);
+		const int n_n = cuts(p->size[N], grains[g], 1, fixed->tile_n, ns);
 
 		for (int i = 0; i < n_m; i++)
 			for (int j = 0; j < n_n; j++)

@@ -9,7 +9,8 @@ struct bed {
 };
 
 /* One product on a shipped machine or on one written out, from cold. */
-static struct run_result product(struct bed *b, const char *machine, const char *set, uint64_t m, uint64_t n, uint64_t k)
+static struct run_result product(struct bed *b, const char *machine, const char *set, uint64_t m, uint64_t n,
+                                 uint64_t k)
 {
 	const struct run_opts o = { .start = RUN_COLD, .seed = 1 };
 	struct machine_conf *c;
@@ -126,11 +127,15 @@ TEST(products_take_what_other_simulators_say)
 {
 	static const struct {
 		uint64_t m, n, k, ns;
-	} peers[] = { { 16, 4096, 4096, 132510 }, { 128, 4096, 4096, 134049 }, { 512, 4096, 4096, 527265 },
-		      { 2048, 4096, 4096, 2100129 }, { 16, 896, 1280, 7 * 10 * 128 + 256 } };
+	} peers[] = { { 16, 4096, 4096, 132510 },
+		      { 128, 4096, 4096, 134049 },
+		      { 512, 4096, 4096, 527265 },
+		      { 2048, 4096, 4096, 2100129 },
+		      { 16, 896, 1280, 7 * 10 * 128 + 256 } };
 
 	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
-		CHECK(apart_ppm(peers[i].ns * 1000, takes("array-128", NULL, peers[i].m, peers[i].n, peers[i].k)) <= 50000);
+		CHECK(apart_ppm(peers[i].ns * 1000, takes("array-128", NULL, peers[i].m, peers[i].n, peers[i].k)) <=
+		      50000);
 	/* The first tiles of both operands are half a thousand cycles. */
 	CHECK(apart_ppm((10 * 10 * 128 + 256) * 1000, takes("array-128", NULL, 128, 1280, 1280)) <= 55000);
 }

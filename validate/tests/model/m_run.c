@@ -1,5 +1,6 @@
 /* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
 #include "sim/engine/run.h"
+#include "sim/engine/run_memo.h"
 #include "sim/sweep/limits.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -159,6 +160,58 @@ TEST(sram_smaller_than_one_element_is_a_configuration_that_cannot_work)
 	bed_down(&b);
 }
 
+TEST(a_mapping_may_be_told_and_fixed)
+{
+	static const char *const sets[] = { "mapping.loops=nmk", "mapping.stays=a", "mapping.tile_k=512",
+		                            "mapping.unit=matrix" };
+	const struct op_stream *s;
+	struct run_memo *memo;
+	struct map_tell tell = { .op = 0 };
+	struct bed b;
+
+	bed_up(&b);
+	s = synth_product(b.a, 512, 4096, 4096);
+	memo = run_memo_new(&b.e);
+	CHECK_OK(memo ? 0 : -1, b.e);
+	run(&b, s, sets, 4, RUN_COLD);
+	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, &tell, b.a, &b.e), b.e);
+	CHECK(tell.n > 1 && tell.way[0].chosen);
+	for (int i = 0; i < tell.n; i++) {
+		const struct map_told *w = &tell.way[i];
+
+		CHECK(w->nest && w->tile[2] == 512 && strcmp(w->stays, "a") == 0 &&
+		      strncmp(w->why, "systolic", 8) == 0);
+		CHECK(w->chosen == (i == 0));
+		/* Each operand at least once; A, which stays, no more than that. */
+		CHECK(w->moved_bytes >= (UINT64_C(512) * 4096 + UINT64_C(4096) * 4096 + UINT64_C(512) * 4096) * 2);
+	}
+	CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
+	run(&b, s, NULL, 0, RUN_COLD);
+	tell.op = 0;
+	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, &tell, b.a, &b.e), b.e);
+	for (int i = 1; i < tell.n; i++) /* hardly any is better than what was chosen: 2 % of the product of both */
+		CHECK((double)tell.way[i].cold * (double)tell.way[i].warm >=
+		      0.98 * (double)tell.way[0].cold * (double)tell.way[0].warm);
+	run_memo_free(memo);
+	bed_down(&b);
+}
+
+TEST(a_mapping_that_cannot_be_is_refused)
+{
+	const char *const sets[] = { "mapping.tile_m=4096", "mapping.tile_n=4096", "mapping.tile_k=4096",
+		                     "sram.size=64 KiB" };
+	struct run_opts o = { .start = RUN_COLD, .seed = 1 };
+	struct bed b;
+
+	bed_up(&b);
+	b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 4, &b.e);
+	CHECK_OK(b.c ? 0 : -1, b.e);
+	CHECK(run_stream(synth_product(b.a, 4096, 4096, 4096), b.c, &o, b.a, &b.x, &b.e) < 0);
+	CHECK_U64(b.e.kind, ERR_CONFIG);
+	CHECK_HAS(b.e.msg, "'mapping' leaves no way to do op 0");
+	bed_down(&b);
+}
+
 TEST(two_machines_in_one_process_do_not_disturb_each_other)
 {
 	struct bed a, b;
@@ -203,5 +256,5 @@ SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build
       T(a_product_bound_by_its_units_takes_their_closed_form_and_a_fill),
       T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
       T(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work),
-      T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work),
-      T(two_machines_in_one_process_do_not_disturb_each_other));
+      T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work), T(a_mapping_may_be_told_and_fixed),
+      T(a_mapping_that_cannot_be_is_refused), T(two_machines_in_one_process_do_not_disturb_each_other));

@@ -497,6 +497,7 @@ TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
 	struct machine_conf *was = base ? machine_base_conf(base, NULL, 0, &e) : NULL;
 	struct arena *a = arena_new(0);
 	struct str want = STR_INIT, got = STR_INIT;
+	const struct map_opts alone = { .patterns = NULL };
 	struct map_result m;
 	struct op_stream *s;
 	size_t same = 0, others = 0;
@@ -505,7 +506,7 @@ TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
 	CHECK_OK(was ? 0 : -1, e);
 	rng_seed(&r, 5, "map");
 	s = synth_step(&r, a, 2, true);
-	CHECK_OK(map_stream(s, &was->cfg, NULL, NULL, a, &m, &e), e);
+	CHECK_OK(map_stream(s, &was->cfg, &alone, a, &m, &e), e);
 	print_program(s, &m, &want);
 	for (size_t i = 0; i < cfg_count(was->raw); i++)
 		for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
@@ -527,7 +528,7 @@ TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
 				cfg_format_value(row.field->type, v, &set);
 			text = str_c(&set);
 			if ((c = machine_base_conf(base, &text, 1, &refused)) && map_same(&was->cfg, &c->cfg)) {
-				CHECK_OK(map_stream(s, &c->cfg, NULL, NULL, a, &m, &e), e);
+				CHECK_OK(map_stream(s, &c->cfg, &alone, a, &m, &e), e);
 				str_clear(&got);
 				print_program(s, &m, &got);
 				if (got.len != want.len || memcmp(got.p, want.p, got.len) != 0)

@@ -16,6 +16,7 @@ struct one {
 static void up(struct one *o, const char *config, uint64_t seed, struct arena *a)
 {
 	const char *const sets[] = { "fusion.enabled=false" };
+	const struct map_opts alone = { .patterns = NULL };
 	struct err e = ERR_INIT;
 	char path[512];
 	struct rng r;
@@ -25,7 +26,7 @@ static void up(struct one *o, const char *config, uint64_t seed, struct arena *a
 	*o = (struct one){ .c = machine_conf_load(path, sets, 1, &e) };
 	CHECK_OK(o->c ? 0 : -1, e);
 	o->s = synth_step(&r, a, 2, false);
-	CHECK_OK(map_stream(o->s, &o->c->cfg, NULL, NULL, a, &o->map, &e), e);
+	CHECK_OK(map_stream(o->s, &o->c->cfg, &alone, a, &o->map, &e), e);
 }
 
 static void build(struct one *o, struct evq *q, struct arena *a)
