@@ -31,10 +31,11 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 	int rc;
 
 	if (id < 0)
-		return err_set(e, ERR_USAGE,
-		               "no op '%s' in this run, for option '--explain-map': give a number from 0 to %zu or a name,"
-		               " as 'npusim trace ops' lists them",
-		               op, r->stream->n_ops - 1);
+		return err_set(
+			e, ERR_USAGE,
+			"no op '%s' in this run, for option '--explain-map': give a number from 0 to %zu or a name,"
+			" as 'npusim trace ops' lists them",
+			op, r->stream->n_ops - 1);
 	if (!tell)
 		return err_set(e, ERR_NOMEM, "out of memory for ways to map an op");
 	if (!(memo = run_memo_new(e)))
@@ -62,8 +63,7 @@ static void row(struct out_table *t, const struct map_told *w, struct str *text)
 		str_addf(text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %s", w->tile[0], w->tile[1], w->tile[2],
 		         w->order);
 	else
-		str_addf(text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", streamed", w->tile[0], w->tile[1],
-		         w->tile[2]);
+		str_addf(text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", streamed", w->tile[0], w->tile[1], w->tile[2]);
 	out_text(t, str_c(text));
 	out_text(t, w->stays);
 	out_int(t, w->tiles);
@@ -77,9 +77,10 @@ static void row(struct out_table *t, const struct map_told *w, struct str *text)
 void run_mapping_table(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "", OUT_TEXT, 0 },         { "unit", OUT_TEXT, 0 },     { "tile m x n x k", OUT_TEXT, 0 },
-		{ "stays", OUT_TEXT, 0 }, { "tiles", OUT_INT, 0 },     { "tile_KiB", OUT_REAL, 1 }, { "held_KiB", OUT_REAL, 1 },
-		{ "moved_MiB", OUT_REAL, 2 }, { "cold_us", OUT_REAL, 3 },  { "warm_us", OUT_REAL, 3 },
+		{ "", OUT_TEXT, 0 },         { "unit", OUT_TEXT, 0 },      { "tile m x n x k", OUT_TEXT, 0 },
+		{ "stays", OUT_TEXT, 0 },    { "tiles", OUT_INT, 0 },      { "tile_KiB", OUT_REAL, 1 },
+		{ "held_KiB", OUT_REAL, 1 }, { "moved_MiB", OUT_REAL, 2 }, { "cold_us", OUT_REAL, 3 },
+		{ "warm_us", OUT_REAL, 3 },
 	};
 	struct str title = STR_INIT, text = STR_INIT;
 	struct out_table *t;
@@ -90,8 +91,10 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 		str_free(&title);
 		return;
 	}
-	str_addf(&title, ": how it was mapped, of %d ways (each beside another like it: operands in DRAM, and as a step"
-	                 " left them)", r->told->n);
+	str_addf(&title,
+	         ": how it was mapped, of %d ways (each beside another like it: operands in DRAM, and as a step"
+	         " left them)",
+	         r->told->n);
 	t = out_table_new(cols, sizeof cols / sizeof *cols, str_c(&title));
 	for (int i = 0; i < r->told->n && i <= RIVALS; i++)
 		row(t, &r->told->way[i], &text);

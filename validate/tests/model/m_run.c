@@ -179,8 +179,9 @@ TEST(a_mapping_may_be_told_and_fixed)
 	for (int i = 0; i < tell.n; i++) {
 		const struct map_told *w = &tell.way[i];
 
-		CHECK(w->nest && w->tile[2] == 512 && strcmp(w->stays, "a") == 0 &&
-		      strncmp(w->why, "systolic", 8) == 0);
+		CHECK(w->nest && w->tile[2] == 512 && strncmp(w->why, "systolic", 8) == 0);
+		CHECK(strcmp(w->stays, "a") == 0 ||
+		      w->tile[1] == 4096); /* with all columns in one tile A goes by once */
 		CHECK(w->chosen == (i == 0));
 		/* Each operand at least once; A, which stays, no more than that. */
 		CHECK(w->moved_bytes >= (UINT64_C(512) * 4096 + UINT64_C(4096) * 4096 + UINT64_C(512) * 4096) * 2);
