@@ -19,6 +19,7 @@ MAKEFLAGS += --no-builtin-rules
 BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
 WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -37,6 +38,8 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
+BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml \
+        build_place build_name build_table
 MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
@@ -50,7 +53,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out ops_table \
       run run_json run_mapping run_store run_sum run_table run_trust \
-      limits compare config \
+      limits compare config workload workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
@@ -62,7 +65,7 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed work lower \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed work model lower build \
            occupancy gpu gpu_forms kernels validate tables rows host sram $(UNITS:%=unit_%) cp machine engine fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
@@ -77,11 +80,11 @@ FUZZ     = yaml kineto csv nsys capture replay ops
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
 
 # A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
-LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) \
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
           $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
           $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)

@@ -8,6 +8,7 @@
  *   sim/base           errors, memory, time, events, configuration rows, YAML, SQLite: what all of it stands on
  *
  *   workloads          what was computed: ops, shapes, work; rules from kernel names to ops
+ *   workloads/model    models described: dimensions, what they count, how weights are stored
  *   traces             what was measured: a trace as plain data
  *   traces/text        numbers, tables and unzipped bytes as profilers write them
  *   traces/capture     the library that records a CUDA program
@@ -25,6 +26,7 @@
  *   arch/machine       a machine as plain data, and read from YAML
  *
  *   sim/lower          from a trace to an op stream
+ *   sim/build          from a model's description to an op stream
  *   sim/map            from an op stream to a tile program
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
  *   sim/sweep          many designs; one parameter a step further
@@ -64,6 +66,7 @@ static const struct cmd cmd_table[] = {
 	{ "report", cmd_report, NULL, "a page with charts of stored runs and sweeps, for any browser" },
 	{ "export", cmd_export, NULL, "stored results as CSV, for other tools" },
 	{ "trace", NULL, cmd_trace_table, "import a profile, and look at what is in it" },
+	{ "workload", NULL, cmd_workload_table, "models without a trace: what they are, and their ops" },
 	{ "compare", cmd_compare, NULL, "stored runs against each other, or against what was measured" },
 	{ "calibrate", cmd_calibrate, NULL, "a GPU's parameters from what was measured on it" },
 	{ "validate", cmd_validate, NULL, "a GPU's model against what was measured on it" },

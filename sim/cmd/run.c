@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/workload.h"
 #include "sim/timeline/timeline.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/rows.h"
@@ -21,7 +22,8 @@ struct options {
 		*format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
-	uint64_t seed, top, context;
+	uint64_t seed, top;
+	struct workload_opts model; /* its context is also a replay's */
 	bool allow_opaque, explain_fusion;
 };
 
@@ -63,6 +65,7 @@ struct inputs {
 	struct machine_conf *conf;
 	struct rules *rules;
 	struct cmd_trace trace;
+	struct workload model; /* its model NULL: the workload is a trace */
 	struct op_stream stream;
 	struct lower_stats lowered;
 	struct counted_ops counted;
@@ -74,6 +77,20 @@ static void inputs_free(struct inputs *in)
 	machine_conf_free(in->conf);
 	rules_free(in->rules);
 	cmd_trace_free(&in->trace);
+	workload_free(&in->model);
+}
+
+static int trace_read(struct inputs *in, const struct options *o, struct err *e)
+{
+	if (cmd_trace_load_by(tracedb_load, o->trace, o->range, o->model.context, &in->trace, e) < 0 ||
+	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
+	    (in->trace.counters &&
+	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
+		return -1;
+	ops_listed_note(&in->stream);
+	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
+	               ? rows_have_kernels(&in->stream, in->conf, e)
+	               : 0;
 }
 
 static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
@@ -88,16 +105,15 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
 		               o->config);
-	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)) ||
-	    cmd_trace_load_by(tracedb_load, o->trace, o->range, o->context, &in->trace, e) < 0 ||
-	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
-	    (in->trace.counters &&
-	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
+	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)))
 		return -1;
-	ops_listed_note(&in->stream);
-	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
-	               ? rows_have_kernels(&in->stream, in->conf, e)
-	               : 0;
+	if (!o->model.model)
+		return trace_read(in, o, e);
+	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
+	                  &in->stream, e) < 0)
+		return -1;
+	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
+	return 0;
 }
 
 static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
@@ -143,6 +159,8 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		goto out;
 	r.conf = in.conf;
 	r.trace = &in.trace.trace;
+	r.model = in.model.model;
+	r.tokens = in.model.model ? build_tokens(&in.model.how) : 0;
 	r.stream = &in.stream;
 	r.lowered = &in.lowered;
 	r.counted = in.trace.counters ? &in.counted : NULL;
@@ -164,13 +182,33 @@ out:
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
+static int check_workload(const struct options *o, struct err *e)
+{
+	const char *stray = workload_stray(&o->model);
+
+	if (!o->trace && !o->model.model)
+		return err_set(
+			e, ERR_USAGE,
+			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
+			" workload list' has some");
+	if (o->trace && o->model.model)
+		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
+	if (o->trace && stray)
+		return err_set(e, ERR_USAGE, "option '%s' is of a model (-m MODEL), and the workload here is a trace",
+		               stray);
+	if (o->model.model && o->range)
+		return err_set(
+			e, ERR_USAGE,
+			"option '--range' is of a trace, and the workload here is a model: '--phase' says what of"
+			" it");
+	return 0;
+}
+
 static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (!o->trace)
-		return err_set(e, ERR_USAGE, "the workload is missing: -t T.db, which 'npusim trace import' makes");
-	if (run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	if (check_workload(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
@@ -195,7 +233,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME",
 		  "only what was launched inside this annotation, one decode step say;"
 		  " 'npusim trace show' lists them" },
-		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
+		WORKLOAD_ROWS(o.model),
+		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
+		  "of a model: the tokens in the cache before, 1024 by default, of a prompt none; " CMD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
@@ -233,8 +273,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim run -c CONFIG -t T.db [--range NAME] [--set KEY=VALUE]... [options]",
-		"Replays a measured trace on a machine that is described in YAML: how long each op would take there, what"
+		"npusim run -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME])"
+		" [--set KEY=VALUE]... [options]",
+		"Replays a measured trace, or runs a model by its description, on a machine that is described in YAML: how long each op would take there, what"
 		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
 		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
 		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. The output is"
@@ -245,7 +286,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
 		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
-		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n",
+		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n"
+		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
+		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n",
 		opts,
 		0,
 		0

@@ -12,10 +12,13 @@
 #include "sim/engine/run_memo.h"
 #include "sim/lower/lower.h"
 #include "sim/ui/out.h"
+#include "workloads/model/model.h"
 
 struct run_report {
 	const struct machine_conf *conf;
 	const struct trace *trace;
+	const struct model *model; /* NULL: the workload is a trace */
+	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
@@ -40,6 +43,8 @@ struct run_sum {
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
 /* Kinds that occur, most simulated time first (then measured); returns how many. */
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
+/* New tokens over simulated time; 0: not known. */
+double run_tokens_per_s(const struct run_report *r);
 struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all);
 
 /* Asks how the op of that number or name is mapped: r->told, which lives in `a`. */

@@ -18,6 +18,15 @@ static void stalls(struct out_json *j, const struct run_op *o)
 	out_json_close(j, '}');
 }
 
+/* Nothing of a model is measured, and not every row of a table of ops. */
+static void measured_us(struct out_json *j, bool unknown, uint64_t ns)
+{
+	if (unknown)
+		out_json_null(j, "measured_us");
+	else
+		out_json_real(j, "measured_us", cmd_us((int64_t)ns));
+}
+
 static void op(struct out_json *j, const struct run_report *r, size_t i)
 {
 	const struct run_op *o = &r->result->ops[i];
@@ -49,10 +58,7 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 		out_json_u64(j, "flops", o->flops);
 	}
 	out_json_null(j, "energy_uj");
-	if (ops_listed_unmeasured(of))
-		out_json_null(j, "measured_us");
-	else
-		out_json_real(j, "measured_us", cmd_us((int64_t)of->measured_ns));
+	measured_us(j, r->model || ops_listed_unmeasured(of), of->measured_ns);
 	if (r->counted && r->counted->ns[of->id])
 		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
 	out_json_text(j, "family", of->family);
@@ -62,7 +68,7 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 	out_json_close(j, '}');
 }
 
-static void kinds(struct out_json *j, const struct run_sum sums[OP_KINDS])
+static void kinds(struct out_json *j, const struct run_report *r, const struct run_sum sums[OP_KINDS])
 {
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
 
@@ -77,10 +83,7 @@ static void kinds(struct out_json *j, const struct run_sum sums[OP_KINDS])
 			out_json_null(j, "us");
 		else
 			out_json_real(j, "us", cmd_ps_us(k->span_ps));
-		if (k->unmeasured)
-			out_json_null(j, "measured_us");
-		else
-			out_json_real(j, "measured_us", cmd_us((int64_t)k->measured_ns));
+		measured_us(j, r->model || k->unmeasured, k->measured_ns);
 		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
 		out_json_open(j, "bounds", '{');
 		for (int b = 0; b < RES_COUNT; b++)
@@ -148,6 +151,8 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_text(&j, "config_hash", hash);
 	out_json_text(&j, "fidelity", r->result->engine->fidelity);
 	figure_json(&j, FIGURE_WALL, &x->figures, &m);
+	if (r->tokens)
+		out_json_real(&j, "tokens_per_s", run_tokens_per_s(r));
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
 	out_json_text(&j, "range", r->trace->range);
@@ -163,7 +168,7 @@ void run_json(const struct run_report *r, struct str *out)
 	figure_json(&j, FIGURE_REST, &x->figures, &m);
 	by_resource(&j, "stall_us", x->stall_ps);
 	by_resource(&j, "roofline_terms_us", x->peak_ps);
-	kinds(&j, sums);
+	kinds(&j, r, sums);
 	out_json_open(&j, "ops", '[');
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		op(&j, r, i);
@@ -207,7 +212,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_int(t, (int64_t)o->mem_bytes);
 		out_int(t, (int64_t)o->flops);
 	}
-	if (ops_listed_unmeasured(of))
+	if (r->model || ops_listed_unmeasured(of))
 		out_null(t);
 	else
 		out_real(t, cmd_us((int64_t)of->measured_ns));

@@ -74,3 +74,8 @@ struct figure_measured run_measured(const struct run_report *r, const struct run
 	return (struct figure_measured){ r->stream->kernel_ns, r->stream->measured_ns, all->kernel_ns,
 		                         r->stream->wall_ns };
 }
+
+double run_tokens_per_s(const struct run_report *r)
+{
+	return r->result->total_ps ? (double)r->tokens * 1e12 / (double)r->result->total_ps : 0;
+}

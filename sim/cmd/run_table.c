@@ -31,9 +31,14 @@ static void head(const struct run_report *r, struct str *out)
 
 	hash_hex(x->config_hash, hash);
 	str_addf(out, "machine    %s (%s, hash %s)\n", r->conf->cfg.name, r->conf->path, hash);
-	str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
-	         r->trace->path, r->trace->range ? "range " : "all of it", r->trace->range ? r->trace->range : "",
-	         r->lowered->kernels, r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	if (r->model)
+		str_addf(out, "workload   %s: %s: %zu ops by description, nothing measured\n", r->trace->path,
+		         r->trace->range, r->stream->n_ops);
+	else
+		str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
+		         r->trace->path, r->trace->range ? "range " : "all of it",
+		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
+		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
 	if (ops_listed_all(r->stream))
 		str_addf(
 			out,
@@ -78,6 +83,39 @@ static void total_row(struct out_table *t, const char *what, double us, double o
 	out_text(t, note);
 }
 
+/* What was measured of the trace. */
+static void measured(const struct run_report *r, const struct figure_measured *m, bool unmeasured, struct out_table *t)
+{
+	const struct run_result *x = r->result;
+	const struct op_stream *s = r->stream;
+
+	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, m),
+	          unmeasured      ? "of the rows that say one"
+	          : x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
+	                          : "sum of kernel durations");
+	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
+	if (s->wall_ns >= 0) {
+		total_row(t, "measured, wall", cmd_us(s->wall_ns), figure_ratio_wall(&x->figures, m),
+		          "without profiler, host included");
+	} else {
+		out_text(t, "measured, wall");
+		out_null(t);
+		out_null(t);
+		out_text(t, "unknown (give --wall at import)");
+	}
+}
+
+/* A model's new tokens in the time of its step. */
+static void rates(const struct run_report *r, struct out_table *t)
+{
+	if (!r->tokens || !r->result->total_ps)
+		return;
+	out_text(t, "tokens a second");
+	out_real(t, run_tokens_per_s(r));
+	out_null(t);
+	out_text(t, "all sequences together, by the simulated time");
+}
+
 static void totals(const struct run_report *r, const struct run_sum *all, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -87,7 +125,6 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 		{ "note", OUT_TEXT, 0 },
 	};
 	const struct run_result *x = r->result;
-	const struct op_stream *s = r->stream;
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	const double total = cmd_ps_us(x->total_ps), roof = cmd_ps_us(x->roofline_ps);
 	const struct figure_measured m = run_measured(r, all);
@@ -97,20 +134,10 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	str_addf(&note, "bound by %s; the run is %.1f %% above it", res_name(x->roofline_bound),
 	         roof > 0 ? 100 * (total - roof) / roof : 0);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
-	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, &m),
-	          all->unmeasured ? "of the rows that say one"
-	          : x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
-	                          : "sum of kernel durations");
-	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
-	if (s->wall_ns >= 0) {
-		total_row(t, "measured, wall", cmd_us(s->wall_ns), figure_ratio_wall(&x->figures, &m),
-		          "without profiler, host included");
-	} else {
-		out_text(t, "measured, wall");
-		out_null(t);
-		out_null(t);
-		out_text(t, "unknown (give --wall at import)");
-	}
+	if (r->model)
+		rates(r, t);
+	else
+		measured(r, &m, all->unmeasured > 0, t);
 	if (x->wall_eager_ps) {
 		total_row(t, "simulated, wall under a graph", cmd_ps_us(x->wall_graph_ps),
 		          (double)x->wall_graph_ps / (double)x->total_ps, "one launch, then node after node");
@@ -225,7 +252,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_real(t, cmd_ps_us(x->us_ps));
 		out_real(t, cmd_ps_us(x->limit_ps));
 		out_text(t, res_name(x->bound));
-		if (ops_listed_unmeasured(o))
+		if (r->model || ops_listed_unmeasured(o))
 			out_null(t);
 		else
 			out_real(t, cmd_us((int64_t)o->measured_ns));
@@ -485,7 +512,8 @@ void run_table(const struct run_report *r, struct str *out)
 		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
 	if (r->timeline_path)
 		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
-	comparison(r, sums, &all, out);
+	if (!r->model)
+		comparison(r, sums, &all, out);
 	if (r->counted)
 		counted(r, sums, out);
 }

@@ -7,7 +7,7 @@ set -eu
 
 check() { # ROOT
 	(
-		cd "$1" && find . -name .git -prune -o -name build -prune -o -name node_modules -prune -o -type f -print |
+		cd "$1" && find . -name .git -prune -o -path ./build -prune -o -name node_modules -prune -o -type f -print |
 			sed 's|^\./||' | LC_ALL=C sort
 	) | awk -v root="$1" '
 	function complain(text) { printf "%s:%d: %s\n", file, line, text; bad++ }

@@ -1,0 +1,275 @@
+/* build.c - a step: embedding, layers, head; and whether it can be built at all. */
+#include "sim/build/build.h"
+
+#include <inttypes.h>
+
+#include "sim/base/hash.h"
+#include "sim/build/build_int.h"
+
+const char *build_phase_name(enum build_phase p)
+{
+	return p == BUILD_VISION ? "vision" : p == BUILD_PREFILL ? "prefill" : "decode";
+}
+
+const char *build_style_name(enum build_style s)
+{
+	return s == BUILD_NPU ? "npu" : s == BUILD_FUSED ? "fused" : s == BUILD_LLAMACPP ? "llamacpp" : "eager";
+}
+
+uint64_t build_tokens(const struct build_how *h)
+{
+	return h->phase == BUILD_VISION ? 0 : h->batch * h->tokens;
+}
+
+/* --- can it be built ------------------------------------------------------------------------------------------------ */
+
+static int check_vision(const struct model *m, struct err *e)
+{
+	if (!m->sam.width)
+		return err_set(e, ERR_CONFIG, "model '%s' describes no encoder: there is no vision phase", m->name);
+	return err_set(e, ERR_CONFIG, "the encoders of model '%s' are counted, and not built: there is no vision phase",
+	               m->name);
+}
+
+static int check_bounds(const struct model *m, const struct build_how *h, struct err *e)
+{
+	if (m->context && h->context + h->tokens > m->context)
+		return err_set(e, ERR_USAGE,
+		               "%" PRIu64 " tokens of context and %" PRIu64
+		               " new ones are more than the %u that model '%s' takes",
+		               h->context, h->tokens, m->context, m->name);
+	if (h->layers > m->layers)
+		return err_set(e, ERR_USAGE, "'--layers %u' is more than the %u layers of model '%s'", h->layers,
+		               m->layers, m->name);
+	if (h->experts && !m->moe.experts)
+		return err_set(e, ERR_USAGE, "model '%s' has no experts, for option '--experts'", m->name);
+	if (h->experts > m->moe.experts)
+		return err_set(e, ERR_USAGE, "'--experts %u' is more than the %u experts of model '%s'", h->experts,
+		               m->moe.experts, m->name);
+	return 0;
+}
+
+int build_check(const struct model *m, const struct build_how *h, struct err *e)
+{
+	if (m->arch->not_described)
+		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
+		               m->arch->not_described);
+	if (h->phase == BUILD_VISION)
+		return check_vision(m, e);
+	if (m->moe.experts && !m->moe.top)
+		return err_set(e, ERR_CONFIG,
+		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);
+	if (h->style == BUILD_LLAMACPP && b_ggml_check(m, h, e) < 0)
+		return -1;
+	return check_bounds(m, h, e);
+}
+
+/* --- a layer ---------------------------------------------------------------------------------------------------------- */
+
+/* The residual stream: what is summed, and what is still to be added. */
+struct stream {
+	uint32_t sum, add; /* add NO_TENSOR: nothing */
+};
+
+/* Adds what is due, and norms. An engine does both in one kernel. */
+static uint32_t normed(struct builder *b, struct stream *x, const char *name)
+{
+	const uint64_t n = b->rows * b->m->hidden;
+	const enum dtype d = b->m->dtype;
+	uint32_t y, gain, sum;
+
+	if (x->add == NO_TENSOR || b->h->style != BUILD_FUSED) {
+		if (x->add != NO_TENSOR)
+			x->sum = b_each(b, B_ADD, n, false, all_of(x->sum), all_of(x->add));
+		x->add = NO_TENSOR;
+		return b_norm(b, all_of(x->sum), b->rows, b->m->hidden, name);
+	}
+	gain = b_vector(b, b->m->hidden, name);
+	b_op(b, B_ADD_RMS, d, d)->shape = (struct op_shape){ .rows = b->rows, .cols = b->m->hidden };
+	y = b_make(b, d, n);
+	sum = b_make(b, d, n);
+	b_read(b, all_of(x->sum));
+	b_read(b, all_of(x->add));
+	b_read(b, all_of(gain));
+	b_write(b, all_of(y));
+	b_write(b, all_of(sum));
+	k_rows(b, b_rows[B_ADD_RMS].kernel, b->rows, b->m->hidden);
+	*x = (struct stream){ sum, NO_TENSOR };
+	return y;
+}
+
+static uint32_t behind(struct builder *b, uint32_t y, const char *name)
+{
+	return b->m->arch->four_norms ? b_norm(b, all_of(y), b->rows, b->m->hidden, name) : y;
+}
+
+static void layer(struct builder *b, struct stream *x, uint32_t i)
+{
+	const struct model *m = b->m;
+	uint32_t y = normed(b, x, "attention.norm");
+
+	if (m->mla.kv_rank)
+		y = b_latent(b, y, i);
+	else
+		y = m->layer[i] == MODEL_LINEAR ? b_linear(b, y, i) : b_attention(b, y, i);
+	x->add = behind(b, y, "attention.post_norm");
+	y = normed(b, x, "mlp.norm");
+	y = model_has_experts(m, i) ? b_experts(b, y) : b_mlp(b, y, m->inter, "");
+	x->add = behind(b, y, "mlp.post_norm");
+}
+
+/* --- a step ------------------------------------------------------------------------------------------------------------ */
+
+/* Cosine and sine of this step's positions: made once, as Llama's code makes them, or there as a table. */
+static void rope_tables(struct builder *b)
+{
+	const uint64_t n = b->phase == OP_DECODE ? b->h->batch : b->q_len, rotary = b->m->rotary, all = n * rotary;
+	const enum dtype d = b->m->dtype;
+	uint32_t f, inverse;
+	struct part twice[2];
+
+	if (!eager(b)) {
+		b->cos = b->sin = b_there(b, OP_CONSTANT, d, b_bytes(d, all), 1, "rope");
+		return;
+	}
+	f = b_to(b, all_of(b->positions), DT_FP32, n);
+	inverse = b_there(b, OP_CONSTANT, DT_FP32, b_bytes(DT_FP32, rotary / 2), 1, "rope.inverse");
+	b_op(b, B_MUL, DT_FP32, DT_FP32)->shape = (struct op_shape){ .elems = all / 2, .arity = 2 };
+	b_read(b, all_of(f));
+	b_read(b, all_of(inverse));
+	f = b_make(b, DT_FP32, all / 2);
+	b_write(b, all_of(f));
+	k_each(b, B_MUL, all / 2, DT_FP32, DT_FP32, true);
+	twice[0] = twice[1] = all_of(f);
+	f = b_concat(b, DT_FP32, all, false, twice, 2, NO_TENSOR);
+	b->cos = b_to(b, all_of(b_each1(b, B_COS, all, false, all_of(f))), d, all);
+	b->sin = b_to(b, all_of(b_each1(b, B_SIN, all, false, all_of(f))), d, all);
+}
+
+static uint32_t embedded(struct builder *b)
+{
+	const struct model *m = b->m;
+	const uint64_t n = b->rows * m->hidden, small[3] = { (m->hidden + 127) / 128, 1, 1 },
+		       large[3] = { b->rows, 1, 1 };
+	const struct scheme_format *f = scheme_format_of(b->h->quant, SCHEME_EMBED, -1, m->layers);
+	const uint32_t table = b_weight(b, SCHEME_EMBED, m->vocab, m->hidden, "embedding");
+	const uint64_t touched = scheme_bytes(f, m->dtype, 1, m->hidden) * b->rows;
+	struct part rows = all_of(table);
+	uint32_t y;
+
+	b->positions = b_there(b, OP_INDEX, DT_INT64, 8 * b->rows, 1, "tokens");
+	rows.touched = touched < b_tensor(b, table)->bytes ? touched : b_tensor(b, table)->bytes;
+	b_op(b, B_EMBED, m->dtype, m->dtype)->shape = (struct op_shape){ .elems = n };
+	y = b_make(b, m->dtype, n);
+	b_read(b, rows);
+	b_read(b, all_of(b->positions));
+	b_write(b, all_of(y));
+	if (b->h->style == BUILD_NPU)
+		return y;
+	if (b->rows <= 16)
+		b_launch(b, "void at::native::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>",
+		         small, 128, 1, 32);
+	else
+		b_launch(b, "void at::native::vectorized_gather_kernel<16, long>", large, 256, 1, 32);
+	return y;
+}
+
+static void head(struct builder *b, struct stream *x)
+{
+	const struct model *m = b->m;
+	const uint64_t rows = b->h->batch, n = rows * m->vocab;
+	uint32_t y = normed(b, x, "norm");
+	struct part last = b_lines(b, y, m->hidden, b->rows - rows, rows);
+
+	y = b_product(b, last, (struct gemm){ SCHEME_HEAD, rows, m->vocab, m->hidden, NO_TENSOR, "head", 0 });
+	if (m->final_softcap) {
+		y = b_each1(b, B_SCALE, n, false, all_of(y));
+		y = b_each1(b, B_TANH, n, false, all_of(y));
+		y = b_each1(b, B_SCALE, n, false, all_of(y));
+	}
+	if (b->h->style != BUILD_NPU)
+		y = b_to(b, all_of(y), DT_FP32, n);
+	b_reduce(b, B_ARGMAX, rows, m->vocab, y, DT_INT64);
+}
+
+static void step(struct builder *b)
+{
+	const uint32_t layers = b->h->layers ? b->h->layers : b->m->layers;
+	struct stream x = { NO_TENSOR, NO_TENSOR };
+
+	b->layer = -1;
+	x.sum = embedded(b);
+	rope_tables(b);
+	if (b->m->arch->scaled_embed)
+		x.sum = b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(x.sum));
+	for (uint32_t i = 0; i < layers && !b->failed; i++) {
+		b->layer = (int32_t)i;
+		if (b->h->style == BUILD_LLAMACPP)
+			x.sum = b_ggml_layer(b, x.sum, i);
+		else
+			layer(b, &x, i);
+	}
+	b->layer = -1;
+	if (b->h->style == BUILD_LLAMACPP)
+		b_ggml_head(b, x.sum);
+	else
+		head(b, &x);
+}
+
+static int text(struct builder *b)
+{
+	const bool decode = b->h->phase == BUILD_DECODE;
+	const uint64_t steps = decode ? b->h->tokens : 1;
+
+	b->phase = decode ? OP_DECODE : OP_PREFILL;
+	b->q_len = decode ? 1 : b->h->tokens;
+	b->rows = b->h->batch * b->q_len;
+	for (uint64_t i = 0; i < steps && !b->failed; i++) {
+		b->old_len = b->h->context + i;
+		b->kv_len = b->old_len + b->q_len;
+		b->next_outside = b->next_grown = 0;
+		step(b);
+		b->again = true;
+		if (b->s->n_ops > BUILD_MAX_OPS)
+			return err_set(b->e, ERR_USAGE, "%" PRIu64 " steps are more than %d ops: ask for fewer tokens",
+			               steps, BUILD_MAX_OPS);
+	}
+	return 0;
+}
+
+/* Of all that a run could tell two streams apart by. */
+static uint64_t content(const struct op_stream *s)
+{
+	uint64_t h = HASH_INIT;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *o = &s->ops[i];
+
+		h = hash_str(hash_u64(h, (uint64_t)o->kind * DTYPES + o->dtype), o->name);
+	}
+	for (size_t i = 0; i < s->n_tensors; i++)
+		h = hash_u64(hash_u64(h, s->tensors[i].bytes), s->tensors[i].dtype);
+	for (size_t i = 0; i < s->n_operands; i++)
+		h = hash_u64(hash_u64(h, s->operands[i].tensor), s->operands[i].touched);
+	return h;
+}
+
+int build_stream(const struct model *m, const struct build_how *h, struct arena *a, struct op_stream *out,
+                 struct err *e)
+{
+	struct builder b = { .m = m, .h = h, .a = a, .e = e, .s = out, .layer = -1 };
+	char hash[17];
+
+	*out = (struct op_stream){ .source = m->name, .wall_ns = -1 };
+	if (build_check(m, h, e) < 0)
+		return -1;
+	if (text(&b) < 0)
+		return -1;
+	if (b.failed)
+		return err_nomem(e, "for the ops of a model");
+	if (b_names(&b) < 0 || b_place(&b) < 0)
+		return -1;
+	hash_hex(content(out), hash);
+	out->digest = arena_printf(a, "model:%s", hash);
+	return out->digest ? 0 : err_nomem(e, "for the ops of a model");
+}

@@ -1,0 +1,63 @@
+/* build.h - from a model to an op stream: what a trace gives, made without one.
+ *
+ * A stream is one phase: `decode` adds one token to each of `batch` sequences of `context` tokens, `tokens` times over;
+ * `prefill` takes `tokens` new tokens a sequence behind `context` cached ones. Its ops know their tensors, so nothing is
+ * inferred. Four styles:
+ *   eager   the kernels a framework launches, one op each: norms and rope written out, caches grown by concatenation,
+ *           experts one after the other. What we traced on an H200 (traces/h200) is the truth for these.
+ *   fused   those of an inference engine: q, k and v one product, gate and up one, norm with the residual before it, rope,
+ *           a write into the cache, experts grouped.
+ *   npu     what the mapper wants: norms, rope and the cache's write as ops of their own, products apart, so that
+ *           independent ones may run side by side.
+ *   llamacpp  the nodes of llama.cpp's graph, a kernel each; one sequence of a dense model.
+ * All but npu's ops have a launch with its kernel's name, and geometry where the framework's rules give it; products
+ * and attention of few queries are laid out by the GPU that runs them (arch/gpu/gpu_geometry.h). Nothing is measured.
+ * Experts: tokens pick independently and evenly. So many different ones are read as that is expected to be, and the
+ * picked rows are shared out among them as evenly as they go.
+ * `layers`, `experts`: how many of them are on this chip; embedding and head are on every chip.
+ *
+ * Leaves out: sampling but for the largest logit (eager), prompts of several lengths, dropout, MTP layers. */
+#ifndef NPUSIM_SIM_BUILD_BUILD_H
+#define NPUSIM_SIM_BUILD_BUILD_H
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+#include "workloads/model/model.h"
+#include "workloads/model/scheme.h"
+#include "workloads/op.h"
+
+enum build_phase { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION };
+enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP };
+
+#define BUILD_MAX_BATCH  65536
+#define BUILD_MAX_TOKENS (UINT64_C(1) << 24)
+#define BUILD_MAX_OPS    2000000
+
+struct build_how {
+	enum build_phase phase;
+	enum build_style style;
+	uint32_t batch;
+	uint64_t context, tokens;
+	const struct scheme *quant;
+	enum dtype kv;
+	uint32_t layers, experts; /* on this chip; 0: all */
+};
+
+const char *build_phase_name(enum build_phase p);
+const char *build_style_name(enum build_style s);
+/* New tokens of all sequences together; of a picture 0. */
+uint64_t build_tokens(const struct build_how *h);
+/* Whether it can be built: what is described, known, and within the model's bounds. ERR_USAGE for what was asked,
+ * ERR_CONFIG for what the model lacks. */
+int build_check(const struct model *m, const struct build_how *h, struct err *e);
+/* Everything lives in `a`. */
+int build_stream(const struct model *m, const struct build_how *h, struct arena *a, struct op_stream *out,
+                 struct err *e);
+/* Different experts that so many tokens are expected to pick. */
+uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens);
+
+/* The stream as a table of ops: CSV whose header begins with `op,`, a line an op, which other commands read. */
+void build_table(const struct op_stream *s, struct str *out);
+
+#endif

@@ -1,0 +1,315 @@
+/* build_attention.c - attention of heads: products, norms of heads, rope, the cache, attention itself. */
+#include "sim/build/build_int.h"
+
+/* Queries, keys and values of this step's tokens, each a part of some tensor. */
+struct qkv {
+	struct part q, k, v;
+	uint64_t gate; /* columns of the gate beside the queries; 0: none */
+	uint32_t gates;
+};
+
+/* --- rope ---------------------------------------------------------------------------------------------------------- */
+
+/* x * cos + rotate_half(x) * sin, as Llama's code writes it: half of each head negated, halves swapped. */
+static uint32_t eager_rope(struct builder *b, struct part x, uint64_t heads, uint64_t rotary)
+{
+	const uint64_t n = b->rows * heads * rotary;
+	const enum dtype d = b->m->dtype;
+	const uint64_t bytes = x.bytes ? x.bytes : b_tensor(b, x.tensor)->bytes - x.offset,
+		       shift = b_bytes(d, rotary / 2);
+	struct part low = x, high = x, halves[2];
+	uint32_t direct = b_each(b, B_MUL, n, true, x, all_of(b->cos)), turned;
+
+	low.bytes = high.bytes = bytes > shift ? bytes - shift : bytes;
+	low.touched = high.touched = b_bytes(d, n / 2);
+	high.offset += bytes > shift ? shift : 0;
+	halves[0] = all_of(b_each1(b, B_NEG, n / 2, true, high));
+	halves[1] = low;
+	turned = b_concat(b, d, n, true, halves, 2, NO_TENSOR);
+	turned = b_each(b, B_MUL, n, true, all_of(turned), all_of(b->sin));
+	return b_each(b, B_ADD, n, b->q_len > 1, all_of(direct), all_of(turned));
+}
+
+static uint32_t one_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim, uint64_t rotary)
+{
+	const enum dtype d = b->m->dtype;
+	const uint32_t y = b_make(b, d, b->rows * heads * dim);
+
+	b_op(b, B_ROPE, d, d)->shape = (struct op_shape){ .elems = b->rows * heads * rotary, .arity = 2 };
+	b_read(b, x);
+	b_read(b, all_of(b->cos));
+	b_write(b, all_of(y));
+	k_flat(b, b_rows[B_ROPE].kernel, b->rows * heads * rotary, heads * rotary, 256);
+	return y;
+}
+
+/* Queries and keys by one kernel, as engines do. */
+static void joined_rope(struct builder *b, const struct qkv *x, struct model_heads h, struct attend *a)
+{
+	const uint64_t rotary = b->m->rotary < h.dim ? b->m->rotary : h.dim, heads = h.heads + h.kv_heads;
+	const enum dtype d = b->m->dtype;
+
+	b_op(b, B_ROPE, d, d)->shape = (struct op_shape){ .elems = b->rows * heads * rotary, .arity = 2 };
+	a->q = b_make(b, d, b->rows * h.heads * h.dim);
+	a->k = b_make(b, d, b->rows * h.kv_heads * h.dim);
+	b_read(b, x->q);
+	b_read(b, x->k);
+	b_read(b, all_of(b->cos));
+	b_write(b, all_of(a->q));
+	b_write(b, all_of(a->k));
+	k_flat(b, b_rows[B_ROPE].kernel, b->rows * heads * rotary, heads * rotary, 256);
+}
+
+uint32_t b_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim)
+{
+	const uint64_t rotary = b->m->rotary < dim ? b->m->rotary : dim, width = heads * dim;
+	struct part turning = x, members[2];
+
+	if (!eager(b))
+		return one_rope(b, x, heads, dim, rotary);
+	if (rotary == dim)
+		return eager_rope(b, x, heads, dim);
+	turning.touched = b_bytes(b->m->dtype, b->rows * heads * rotary);
+	members[0] = all_of(eager_rope(b, turning, heads, rotary));
+	members[1] = x;
+	members[1].touched = b_bytes(b->m->dtype, b->rows * heads * (dim - rotary));
+	return b_concat(b, b->m->dtype, b->rows * width, true, members, 2, NO_TENSOR);
+}
+
+/* --- the cache ----------------------------------------------------------------------------------------------------- */
+
+/* Grown by concatenation: what a framework's dynamic cache does. A first prompt is its cache. */
+static uint32_t grown(struct builder *b, struct part fresh, uint64_t row, uint64_t old_len, const char *name)
+{
+	const enum dtype kv = b->h->kv;
+	const uint64_t batch = b->h->batch;
+	struct part members[2];
+	uint32_t to, old;
+
+	if (!old_len)
+		return fresh.tensor;
+	old = b_grown_from(b, b_there(b, OP_KV, kv, b_bytes(kv, batch * old_len * row), 1, name));
+	to = b_make_role(b, OP_KV, kv, batch * (old_len + b->q_len) * row);
+	b_grown_to(b, to);
+	members[0] = b_lines(b, old, row, 0, batch * old_len);
+	members[1] = fresh;
+	return b_concat(b, kv, batch * (old_len + b->q_len) * row, false, members, 2, to);
+}
+
+/* A cache with room for all steps, and where this step's rows go. */
+static uint32_t cache_of(struct builder *b, uint64_t row, uint64_t room, const char *name, struct part *to)
+{
+	const enum dtype kv = b->h->kv;
+	const uint64_t batch = b->h->batch, cap = room < b->q_len ? b->q_len : room;
+	const uint64_t from = b->old_len < cap - b->q_len ? b->old_len : cap - b->q_len;
+	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * cap * row), 1, name);
+
+	*to = (struct part){ .tensor = cache, .offset = b_bytes(kv, from * row) };
+	to->bytes = b_bytes(kv, ((batch - 1) * cap + b->q_len) * row);
+	to->touched = b_bytes(kv, b->rows * row);
+	return cache;
+}
+
+/* Written in place, behind what is there: `n` of keys and values by one op. */
+static void write_rows(struct builder *b, const struct part *fresh, const struct part *to, int n, uint64_t row)
+{
+	b_op(b, B_CACHE, b->m->dtype, b->h->kv)->shape = (struct op_shape){ .elems = n * b->rows * row };
+	for (int i = 0; i < n; i++)
+		b_read(b, fresh[i]);
+	for (int i = 0; i < n; i++)
+		b_write(b, to[i]);
+	k_flat(b, b_rows[B_CACHE].kernel, n * b->rows * row, n * row, 256);
+}
+
+/* Keys and values into their caches: an engine's kernel does both. */
+static void written(struct builder *b, struct part k, struct part v, uint64_t row, uint64_t room, struct attend *a)
+{
+	const struct part fresh[2] = { k, v };
+	struct part to[2];
+
+	a->k = cache_of(b, row, room, "k", &to[0]);
+	a->v = cache_of(b, row, room, "v", &to[1]);
+	if (b->h->style == BUILD_FUSED) {
+		write_rows(b, fresh, to, 2, row);
+		return;
+	}
+	write_rows(b, &fresh[0], &to[0], 1, row);
+	write_rows(b, &fresh[1], &to[1], 1, row);
+}
+
+/* --- attention itself ---------------------------------------------------------------------------------------------- */
+
+/* Of a prompt: cuDNN's kernel as an H200 runs it, 128 queries a CTA (traces/h200). */
+static void prompt_launch(struct builder *b, const struct attend *x)
+{
+	const uint64_t grid[3] = { (x->q_len + 127) / 128 * x->heads * x->batch, 1, 1 };
+
+	if (b->h->style != BUILD_NPU)
+		b_launch(
+			b,
+			"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0",
+			grid, 384, 1, 168);
+}
+
+/* What of a cache is looked at: of one with room for more, the part that is filled. */
+static struct part looked_at(struct builder *b, uint32_t cache, const struct attend *x, uint64_t dim)
+{
+	struct part p = all_of(cache);
+	const uint64_t want = b_bytes(b_tensor(b, cache)->dtype, x->batch * x->kv_len * x->kv_heads * dim);
+
+	if (want < b_tensor(b, cache)->bytes)
+		p.touched = want;
+	return p;
+}
+
+uint32_t b_attend(struct builder *b, struct attend x)
+{
+	const enum dtype own = b->m->dtype, kv = b_tensor(b, x.k)->dtype;
+	const uint32_t y = b_make(b, own, x.batch * x.q_len * x.heads * x.v_dim);
+	struct op *o = b_op(b, B_ATTENTION, dtype_bits(kv) == 8 ? kv : own, own);
+
+	o->shape = (struct op_shape){ .batch = x.batch,
+		                      .heads = x.heads,
+		                      .kv_heads = x.kv_heads,
+		                      .q_len = x.q_len,
+		                      .kv_len = x.kv_len,
+		                      .head_dim = x.dim,
+		                      .v_dim = x.v_dim,
+		                      .causal = x.causal && x.q_len > 1,
+		                      .paged = b->h->style == BUILD_FUSED };
+	o->algorithm = x.q_len == 1 && b->h->style == BUILD_FUSED ? OP_ATTN_SPLIT_KV : OP_ATTN_FLASH;
+	b_read(b, all_of(x.q));
+	b_read(b, looked_at(b, x.k, &x, x.dim));
+	if (x.v != x.k)
+		b_read(b, looked_at(b, x.v, &x, x.v_dim));
+	b_write(b, all_of(y));
+	if (x.q_len > 64)
+		prompt_launch(b, &x);
+	else
+		k_unknown(b, b_rows[B_ATTENTION].kernel);
+	return y;
+}
+
+/* --- a layer's ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t bias(struct builder *b, bool there, uint64_t n, const char *name)
+{
+	return there ? b_vector(b, n, name) : NO_TENSOR;
+}
+
+static struct qkv joined_products(struct builder *b, uint32_t x, struct model_heads h, bool shared)
+{
+	const struct model *m = b->m;
+	const uint64_t q = (uint64_t)h.heads * h.dim, gate = m->out_gate ? q : 0, kv = (uint64_t)h.kv_heads * h.dim;
+	const uint64_t n = q + gate + (shared ? 1 : 2) * kv;
+	const uint32_t y = b_product(b, all_of(x),
+	                             (struct gemm){ SCHEME_ATTENTION, b->rows, n, m->hidden,
+	                                            bias(b, m->qkv_bias, n, "qkv.bias"), "qkv", shared ? 0 : kv });
+	struct qkv r = { .q = b_columns(b, y, b->rows, n, 0, q),
+		         .k = b_columns(b, y, b->rows, n, q + gate, kv),
+		         .v = b_columns(b, y, b->rows, n, q + gate + (shared ? 0 : kv), kv),
+		         .gate = gate,
+		         .gates = y };
+
+	return r;
+}
+
+static struct qkv products(struct builder *b, uint32_t x, struct model_heads h, bool shared)
+{
+	const struct model *m = b->m;
+	const uint64_t q = (uint64_t)h.heads * h.dim, gate = m->out_gate ? q : 0, kv = (uint64_t)h.kv_heads * h.dim;
+	struct qkv r = { .gate = gate };
+	uint32_t y;
+
+	y = b_product(b, all_of(x),
+	              (struct gemm){ SCHEME_ATTENTION, b->rows, q + gate, m->hidden,
+	                             bias(b, m->qkv_bias, q + gate, "q.bias"), "q", 0 });
+	r.q = gate ? b_columns(b, y, b->rows, q + gate, 0, q) : all_of(y);
+	r.gates = y;
+	r.k = all_of(b_product(
+		b, all_of(x),
+		(struct gemm){ SCHEME_ATTENTION, b->rows, kv, m->hidden, bias(b, m->qkv_bias, kv, "k.bias"), "k", 0 }));
+	r.v = shared ? r.k
+	             : all_of(b_product(b, all_of(x),
+	                                (struct gemm){ SCHEME_VALUE, b->rows, kv, m->hidden,
+	                                               bias(b, m->qkv_bias, kv, "v.bias"), "v", kv }));
+	return r;
+}
+
+static void head_norms(struct builder *b, struct qkv *x, struct model_heads h)
+{
+	const uint64_t q = (uint64_t)h.heads * h.dim, k = (uint64_t)h.kv_heads * h.dim;
+
+	if (b->m->arch->wide_norms) {
+		x->q = all_of(b_norm(b, x->q, b->rows, q, "q.norm"));
+		x->k = all_of(b_norm(b, x->k, b->rows, k, "k.norm"));
+	} else if (b->m->arch->head_norms) {
+		x->q = all_of(b_norm(b, x->q, b->rows * h.heads, h.dim, "q.norm"));
+		x->k = all_of(b_norm(b, x->k, b->rows * h.kv_heads, h.dim, "k.norm"));
+	}
+}
+
+/* The gate beside the queries weighs what attention gives. */
+static uint32_t gated(struct builder *b, const struct qkv *x, uint32_t y)
+{
+	const uint64_t n = b->rows * x->gate;
+	struct part gate = all_of(x->gates);
+
+	if (!x->gate)
+		return y;
+	gate.touched = b_bytes(b->m->dtype, n);
+	return b_each(b, B_MUL, n, false, all_of(y), all_of(b_each1(b, B_SIGMOID, n, true, gate)));
+}
+
+/* Queries and keys of a layer with a window: no more keys than that. Of a prompt longer than the window each query sees
+ * as many, so there is no triangle. */
+static void windowed(const struct builder *b, uint32_t layer, struct attend *x)
+{
+	if (b->m->layer[layer] != MODEL_SLIDING || x->kv_len <= b->m->window)
+		return;
+	x->kv_len = b->m->window;
+	x->causal = false;
+}
+
+uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer)
+{
+	const struct model *m = b->m;
+	const struct model_heads h = model_heads_of(m, layer);
+	const bool shared = m->k_is_v && m->layer[layer] == MODEL_FULL;
+	const bool join = b->h->style == BUILD_FUSED || (eager(b) && m->arch->joined);
+	const uint64_t row = (uint64_t)h.kv_heads * h.dim, room = b->h->context + b->h->tokens;
+	struct qkv p = join ? joined_products(b, x, h, shared) : products(b, x, h, shared);
+	struct attend a = { .batch = b->h->batch,
+		            .heads = h.heads,
+		            .kv_heads = h.kv_heads,
+		            .q_len = b->q_len,
+		            .kv_len = b->kv_len,
+		            .dim = h.dim,
+		            .v_dim = h.v_dim,
+		            .causal = true };
+	uint64_t old = b->old_len, limit = room;
+	uint32_t y;
+
+	if (m->layer[layer] == MODEL_SLIDING) {
+		old = old < m->window - 1 ? old : m->window - 1;
+		limit = room < m->window ? room : m->window;
+	}
+	head_norms(b, &p, h);
+	if (b->h->style == BUILD_FUSED) {
+		joined_rope(b, &p, h, &a);
+	} else {
+		a.q = b_rope(b, p.q, h.heads, h.dim);
+		a.k = b_rope(b, p.k, h.kv_heads, h.dim);
+	}
+	if (eager(b)) {
+		a.k = grown(b, all_of(a.k), row, old, "k_old");
+		a.v = grown(b, p.v, row, old, "v_old");
+	} else {
+		written(b, all_of(a.k), p.v, row, limit, &a);
+	}
+	windowed(b, layer, &a);
+	y = gated(b, &p, b_attend(b, a));
+	return b_product(b, all_of(y),
+	                 (struct gemm){ SCHEME_OUT, b->rows, m->hidden, (uint64_t)h.heads * h.v_dim,
+	                                bias(b, m->out_bias, m->hidden, "o.bias"), "o", 0 });
+}

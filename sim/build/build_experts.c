@@ -1,0 +1,456 @@
+/* build_experts.c - a router and its experts, in the three styles.
+ *
+ * A stream does not say which experts a step picks, only how many different ones (a route); the run draws them. Slot s of
+ * a route works on its share of the picked rows: so many, or one more. */
+#include "sim/build/build_int.h"
+
+struct moe {
+	uint32_t experts, hit;  /* on this chip; different ones picked */
+	uint64_t tokens, picks; /* picks: rows of all experts here together */
+	uint32_t route;
+	uint32_t weights; /* of the picks */
+	uint32_t gate, up, down;
+};
+
+/* 1 - (1 - top / experts)^tokens of them, to the nearest. */
+uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
+{
+	double miss = 1, base;
+
+	if (!experts || top >= experts)
+		return experts;
+	base = 1 - (double)top / experts;
+	for (uint64_t n = tokens; n; n /= 2) {
+		miss *= n & 1 ? base : 1;
+		base *= base;
+	}
+	return (uint32_t)((1 - miss) * experts + 0.5);
+}
+
+static uint64_t rows_of(const struct moe *x, uint32_t slot)
+{
+	return x->picks / x->hit + (slot < x->picks % x->hit);
+}
+
+static uint64_t first_row(const struct moe *x, uint32_t slot)
+{
+	const uint64_t more = x->picks % x->hit;
+
+	return x->picks / x->hit * slot + (slot < more ? slot : more);
+}
+
+/* Weights of all experts as one tensor; a route's pick says which instance. */
+static uint32_t expert_weight(struct builder *b, enum scheme_class c, uint64_t n, uint64_t k, uint32_t experts,
+                              const char *name)
+{
+	const struct scheme_format *f = scheme_format_of(b->h->quant, c, b->layer, b->m->layers);
+
+	return b_stored(b, f, scheme_bytes(f, b->m->dtype, n, k), experts, name);
+}
+
+static struct moe moe_of(const struct builder *b)
+{
+	const struct model_moe *m = &b->m->moe;
+	struct moe x = { .experts = b->h->experts ? b->h->experts : m->experts, .tokens = b->rows };
+
+	x.picks = (b->rows * m->top * x.experts + m->experts / 2) / m->experts;
+	x.picks = x.picks ? x.picks : 1;
+	x.hit = build_experts_hit(m->experts, m->top, b->rows);
+	x.hit = (uint32_t)(((uint64_t)x.hit * x.experts + m->experts / 2) / m->experts);
+	x.hit = x.hit < 1 ? 1 : x.hit > x.picks ? (uint32_t)x.picks : x.hit;
+	return x;
+}
+
+static void routed(struct builder *b, const struct moe *x)
+{
+	if (!b->failed)
+		b->s->ops[b->s->n_ops - 1].routed_by = (int32_t)x->route;
+}
+
+/* --- the router ---------------------------------------------------------------------------------------------------- */
+
+/* One row of fp32 is cuBLAS's dot kernel, of more a product without tensor cores. */
+static uint32_t fp32_scores(struct builder *b, uint32_t x, uint32_t w, uint64_t rows, uint64_t experts)
+{
+	const uint64_t dot[3] = { 16, 1, experts }, sum[3] = { 1, 1, experts }, tiles[3] = { (rows + 63) / 64, 1, 20 };
+	const uint64_t join[3] = { (experts + 31) / 32, (rows + 15) / 16, 1 };
+	uint32_t y;
+	struct op *o = b_op(b, B_ROUTER, DT_FP32, DT_FP32);
+
+	o->shape = (struct op_shape){ .batch = 1, .m = rows, .n = experts, .k = b->m->hidden, .strided = true };
+	if (rows > 1)
+		o->family = "gemm", o->rule = "cutlass_gemm";
+	y = b_make(b, DT_FP32, rows * experts);
+	b_read(b, all_of(x));
+	b_read(b, all_of(w));
+	b_write(b, all_of(y));
+	if (rows == 1) {
+		b_launch(b, "void dot_kernel<float, 128, 0>", dot, 128, 1, 28);
+		b_launch(b, "void reduce_1Block_kernel<float, 128, 7>", sum, 128, 1, 24);
+	} else {
+		b_launch(b, "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>", tiles, 128, 1, 74);
+		b_launch(b, "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float>", join, 32, 16, 32);
+	}
+	return y;
+}
+
+static uint32_t scores(struct builder *b, uint32_t x, uint64_t rows)
+{
+	const struct model *m = b->m;
+	const uint64_t n = m->moe.experts;
+	uint32_t w, y, f;
+
+	if (!eager(b))
+		return b_product(b, all_of(x),
+		                 (struct gemm){ SCHEME_ROUTER, rows, n, m->hidden, NO_TENSOR, "router", 0 });
+	w = b_weight(b, SCHEME_ROUTER, n, m->hidden, "router");
+	f = b_to(b, all_of(x), DT_FP32, rows * m->hidden);
+	y = b_to(b, all_of(w), DT_FP32, n * m->hidden);
+	return fp32_scores(b, f, y, rows, n);
+}
+
+static uint32_t probabilities(struct builder *b, uint32_t x, uint64_t rows)
+{
+	const uint64_t n = b->m->moe.experts;
+	const enum dtype d = b_tensor(b, x)->dtype;
+	const uint64_t grid[3] = { (rows + 7) / 8, 1, 1 };
+	uint32_t y;
+
+	if (b->m->arch->score_bias) {
+		y = b_each1(b, B_SIGMOID, rows * n, false, all_of(x));
+		return b_each(b, B_ADD, rows * n, rows > 1, all_of(y), all_of(b_vector(b, n, "router.bias")));
+	}
+	b_op(b, B_SOFTMAX, d, d)->shape = (struct op_shape){ .rows = rows, .cols = n };
+	y = b_make(b, d, rows * n);
+	b_read(b, all_of(x));
+	b_write(b, all_of(y));
+	if (b->h->style != BUILD_NPU)
+		b_launch(b, "void softmax_warp_forward<float, float, float, 6, false, false>", grid, 32, 4, 22);
+	return y;
+}
+
+/* Values into x->weights; returns the indices. */
+static uint32_t top(struct builder *b, struct moe *x, uint32_t p, enum bop what)
+{
+	const uint64_t grid[3] = { x->tokens, 1, 1 }, k = b->m->moe.top;
+	const enum dtype d = b_tensor(b, p)->dtype;
+	uint32_t index;
+	struct op *o = b_op(b, what, d, d);
+
+	o->shape = (struct op_shape){ .rows = x->tokens, .cols = b->m->moe.experts, .top = k };
+	x->weights = b_make(b, d, x->tokens * k);
+	index = b_make_role(b, OP_INDEX, eager(b) ? DT_INT64 : DT_INT32, x->tokens * k);
+	b_read(b, all_of(p));
+	b_write(b, all_of(x->weights));
+	b_write(b, all_of(index));
+	if (b->h->style != BUILD_NPU)
+		b_launch(b,
+		         what == B_TOPK ? "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, false>"
+		                        : b_rows[what].kernel,
+		         grid, 64, 1, 32);
+	x->route = b_route(b, x->experts, x->hit);
+	if (!b->failed)
+		b->s->routes[x->route].topk_op = (uint32_t)b->s->n_ops - 1;
+	return index;
+}
+
+/* --- one expert after the other -------------------------------------------------------------------------------------- */
+
+static uint32_t expert_product(struct builder *b, const struct moe *x, uint32_t slot, struct part in, uint32_t w,
+                               uint64_t n, uint64_t k)
+{
+	const uint64_t rows = rows_of(x, slot);
+	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
+	struct op *o = b_op(b, B_PRODUCT, math, b->m->dtype);
+	uint32_t y;
+
+	o->shape = (struct op_shape){ .batch = 1, .m = rows, .n = n, .k = k, .strided = true };
+	o->family = rows == 1 ? "gemv" : "gemm";
+	y = b_make(b, b->m->dtype, rows * n);
+	b_read(b, in);
+	b_read(b, (struct part){ .tensor = w, .slot = slot });
+	b_write(b, all_of(y));
+	k_unknown(b, b_rows[B_PRODUCT].kernel);
+	routed(b, x);
+	return y;
+}
+
+static uint32_t expert(struct builder *b, const struct moe *x, uint32_t slot, uint32_t gathered)
+{
+	const struct model *m = b->m;
+	const uint64_t inter = m->moe.inter, rows = rows_of(x, slot), hidden = m->hidden;
+	const struct part in = b_lines(b, gathered, hidden, first_row(x, slot), rows);
+	uint32_t gate, up, y;
+
+	gate = expert_product(b, x, slot, in, x->gate, inter, hidden);
+	gate = b_each1(b, m->act == MODEL_GELU ? B_GELU : B_SILU, rows * inter, false, all_of(gate));
+	up = expert_product(b, x, slot, in, x->up, inter, hidden);
+	y = b_each(b, B_MUL, rows * inter, false, all_of(gate), all_of(up));
+	return expert_product(b, x, slot, all_of(y), x->down, hidden, inter);
+}
+
+static void weights_apart(struct builder *b, struct moe *x)
+{
+	const struct model *m = b->m;
+
+	x->gate = expert_weight(b, SCHEME_EXPERT, m->moe.inter, m->hidden, x->experts, "expert.gate");
+	x->up = expert_weight(b, SCHEME_EXPERT, m->moe.inter, m->hidden, x->experts, "expert.up");
+	x->down = expert_weight(b, SCHEME_EXPERT_DOWN, m->hidden, m->moe.inter, x->experts, "expert.down");
+}
+
+static uint32_t one_by_one(struct builder *b, const struct moe *x, uint32_t gathered)
+{
+	struct part *outs = arena_array(b->a, x->hit, sizeof *outs);
+	const uint64_t n = x->picks * b->m->hidden;
+
+	if (!outs) {
+		b->failed = true;
+		return 0;
+	}
+	for (uint32_t s = 0; s < x->hit && !b->failed; s++)
+		outs[s] = all_of(expert(b, x, s, gathered));
+	return b_concat(b, b->m->dtype, n, false, outs, x->hit, NO_TENSOR);
+}
+
+/* --- eager ----------------------------------------------------------------------------------------------------------- */
+
+static void copy(struct builder *b, uint32_t from, uint32_t to, uint64_t n)
+{
+	const uint64_t grid[3] = { 0, 0, 0 };
+
+	b_op(b, B_COPY, DT_INT64, DT_INT64)->shape = (struct op_shape){ .elems = n };
+	b_read(b, all_of(from));
+	b_write(b, all_of(to));
+	b_launch(b, b_rows[B_COPY].kernel, grid, 0, 0, 0);
+	if (!b->failed)
+		b->s->launches[b->s->n_launches - 1].kind = 1; /* a copy, not a kernel */
+}
+
+static uint32_t fresh(struct builder *b, enum bop what, uint64_t n)
+{
+	uint32_t y;
+
+	b_op(b, what, DT_INT64, DT_INT64)->shape = (struct op_shape){ .elems = n };
+	y = b_make_role(b, OP_INDEX, DT_INT64, n);
+	b_write(b, all_of(y));
+	k_each(b, what, n, DT_INT64, DT_INT64, false);
+	return y;
+}
+
+/* How many tokens each expert has: ones scattered, summed, and read by the host. Returns the sums. */
+static uint32_t tokens_of_experts(struct builder *b, const struct moe *x, uint32_t index)
+{
+	const uint64_t n = x->tokens * b->m->moe.experts, picks = x->tokens * b->m->moe.top, grid[3] = { 1, 1, 1 };
+	const uint32_t zeros = fresh(b, B_FILL, n);
+	uint32_t sums;
+
+	b_op(b, B_SCATTER, DT_INT64, DT_INT64)->shape = (struct op_shape){ .elems = picks };
+	b_read(b, all_of(index));
+	b_write(b, (struct part){ .tensor = zeros, .touched = b_bytes(DT_INT64, picks) });
+	k_flat(b, "void at::native::_scatter_gather_elementwise_kernel<128, 8>", picks, 1024, 128);
+	b_op(b, B_SUM, DT_INT64, DT_INT64)->shape =
+		(struct op_shape){ .rows = b->m->moe.experts, .cols = x->tokens, .strided = true };
+	sums = b_make_role(b, OP_INDEX, DT_INT64, b->m->moe.experts);
+	b_read(b, all_of(zeros));
+	b_write(b, all_of(sums));
+	b_launch(b,
+	         "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<long, sum_functor<long, long, long> > >",
+	         grid, 16, x->tokens < 8 ? 1 : 8, 80);
+	return sums;
+}
+
+/* Which token each pick is of, sorted by expert; the sorted picks in `*picks`. */
+static uint32_t sorted(struct builder *b, const struct moe *x, uint32_t index, uint32_t *picks)
+{
+	const uint64_t n = x->tokens * b->m->moe.top, grid[3] = { 1, 1, 1 };
+	const uint32_t keys = b_make_role(b, OP_INDEX, DT_INT64, n);
+	uint32_t numbers, order, values;
+	struct op *o;
+
+	copy(b, index, keys, n);
+	numbers = fresh(b, B_ARANGE, n);
+	order = b_make_role(b, OP_INDEX, DT_INT64, n);
+	copy(b, numbers, order, n);
+	values = b_make_role(b, OP_INDEX, DT_INT64, n);
+	copy(b, order, values, n);
+	o = b_op(b, B_SORT, DT_INT64, DT_INT64);
+	o->shape = (struct op_shape){ .rows = 1, .cols = n };
+	b_read(b, all_of(keys));
+	b_read(b, all_of(values));
+	b_write(b, all_of(keys));
+	b_write(b, all_of(values));
+	if (n <= 32)
+		b_launch(b, "void at::native::bitonicSortKVInPlace<-2, -1, 16, 16, long, long>", grid, 16, 1, 40);
+	else
+		b_launch(b, "void at::native::radixSortKVInPlace<-2, -1, 64, 32, long, long>", grid, 64, 1, 220);
+	*picks = keys;
+	return b_each1(b, B_DIV_FLOOR, n, false, all_of(values));
+}
+
+static uint32_t gather(struct builder *b, uint32_t x, uint32_t index, uint64_t rows)
+{
+	const enum dtype d = b->m->dtype;
+	const uint64_t n = rows * b->m->hidden, grid[3] = { rows, 1, 1 };
+	uint32_t y;
+
+	b_op(b, B_GATHER, d, d)->shape = (struct op_shape){ .elems = n };
+	y = b_make(b, d, n);
+	b_read(b, all_of(x));
+	b_read(b, all_of(index));
+	b_write(b, all_of(y));
+	b_launch(b, "void at::native::vectorized_gather_kernel<16, long>", grid, 256, 1, 32);
+	return y;
+}
+
+static void host_reads(struct builder *b, const struct moe *x, uint32_t sums)
+{
+	const uint64_t grid[3] = { 0, 0, 0 };
+
+	b_op(b, B_HOST, DT_INT64, DT_INT64)->shape = (struct op_shape){ .elems = b->m->moe.experts };
+	b_read(b, all_of(sums));
+	b_launch(b, b_rows[B_HOST].kernel, grid, 0, 0, 0);
+	if (b->failed)
+		return;
+	b->s->launches[b->s->n_launches - 1].kind = 1;
+	b->s->routes[x->route].sync_op = (uint32_t)b->s->n_ops - 1;
+}
+
+/* Back in the tokens' order, weighed, and summed over the picks of each. */
+static uint32_t scattered_sum(struct builder *b, const struct moe *x, uint32_t y, uint32_t picks)
+{
+	const enum dtype d = b->m->dtype;
+	const uint64_t hidden = b->m->hidden, n = x->picks * hidden,
+		       grid[3] = { (x->tokens * hidden + 511) / 512, 1, 1 };
+	uint32_t put, f;
+
+	b_op(b, B_INDEX_PUT, d, d)->shape = (struct op_shape){ .elems = n };
+	put = b_make(b, d, n);
+	b_read(b, all_of(y));
+	b_read(b, all_of(picks));
+	b_write(b, all_of(put));
+	k_flat(b, "void at::native::index_elementwise_kernel<128, 4, index_put_kernel_impl>", n, 512, 128);
+	f = b_to(b, all_of(put), DT_FP32, n);
+	f = b_each(b, B_MUL, n, true, all_of(f), all_of(x->weights));
+	b_op(b, B_SUM, DT_FP32, DT_FP32)->shape =
+		(struct op_shape){ .rows = x->tokens * hidden, .cols = b->m->moe.top, .strided = true };
+	put = b_make(b, DT_FP32, x->tokens * hidden);
+	b_read(b, all_of(f));
+	b_write(b, all_of(put));
+	b_launch(
+		b,
+		"void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float, sum_functor<float, float, float> > >",
+		grid, 32, 4, 54);
+	return b_to(b, all_of(put), d, x->tokens * hidden);
+}
+
+static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
+{
+	uint32_t index = top(b, x, probabilities(b, scores(b, in, x->tokens), x->tokens), B_TOPK), sums, picks, order;
+
+	sums = tokens_of_experts(b, x, index);
+	order = sorted(b, x, index, &picks);
+	order = gather(b, in, order, x->picks);
+	host_reads(b, x, sums);
+	weights_apart(b, x);
+	return scattered_sum(b, x, one_by_one(b, x, order), picks);
+}
+
+/* --- grouped, and for an NPU ----------------------------------------------------------------------------------------- */
+
+/* One kernel over the picked experts, each with its rows, padded to the most. */
+static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uint32_t w, uint64_t n, uint64_t k)
+{
+	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
+	const uint64_t m = rows_of(x, 0), grid[3] = { x->hit * ((m + 15) / 16) * ((n + 63) / 64), 1, 1 };
+	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);
+	uint32_t y;
+
+	o->shape = (struct op_shape){ .batch = x->hit, .m = m, .n = n, .k = k, .strided = true };
+	y = b_make(b, b->m->dtype, x->picks * n);
+	b_read(b, all_of(in));
+	for (uint32_t s = 0; s < x->hit; s++)
+		b_read(b, (struct part){ .tensor = w, .slot = s });
+	b_write(b, all_of(y));
+	routed(b, x);
+	if (b->h->style != BUILD_NPU)
+		b_launch(b, b_rows[B_GROUPED].kernel, grid, 128, 1, 128);
+	return y;
+}
+
+static uint32_t sum_of_picks(struct builder *b, const struct moe *x, uint32_t y, enum bop what)
+{
+	const enum dtype d = b->m->dtype;
+	uint32_t to;
+
+	b_op(b, what, d, d)->shape =
+		(struct op_shape){ .rows = x->tokens * b->m->hidden, .cols = b->m->moe.top, .strided = true };
+	to = b_make(b, d, x->tokens * b->m->hidden);
+	b_read(b, all_of(y));
+	b_read(b, all_of(x->weights));
+	b_write(b, all_of(to));
+	k_flat(b, b_rows[B_COMBINE].kernel, x->tokens * b->m->hidden, 1024, 256);
+	return to;
+}
+
+static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
+{
+	const struct model *m = b->m;
+	const uint64_t inter = m->moe.inter, n = x->picks * inter;
+	uint32_t w13, w2, y, act;
+
+	top(b, x, scores(b, in, x->tokens), B_GATE_TOPK);
+	w13 = expert_weight(b, SCHEME_EXPERT, 2 * inter, m->hidden, x->experts, "expert.gate_up");
+	w2 = expert_weight(b, SCHEME_EXPERT_DOWN, m->hidden, inter, x->experts, "expert.down");
+	y = grouped(b, x, in, w13, 2 * inter, m->hidden);
+	b_op(b, B_ACT_MUL, m->dtype, m->dtype)->shape = (struct op_shape){ .elems = n, .arity = 2 };
+	act = b_make(b, m->dtype, n);
+	b_read(b, all_of(y));
+	b_write(b, all_of(act));
+	k_rows(b, b_rows[B_ACT_MUL].kernel, x->picks, inter);
+	return sum_of_picks(b, x, grouped(b, x, act, w2, m->hidden, inter), B_COMBINE);
+}
+
+/* Slots read the tokens' rows where they are: which, the command processor knows. */
+static uint32_t npu_experts(struct builder *b, struct moe *x, uint32_t in)
+{
+	uint32_t rows = in;
+
+	top(b, x, probabilities(b, scores(b, in, x->tokens), x->tokens), B_TOPK);
+	if (x->picks > x->tokens || x->tokens > 1) {
+		const uint64_t n = x->picks * b->m->hidden;
+
+		b_op(b, B_GATHER, b->m->dtype, b->m->dtype)->shape = (struct op_shape){ .elems = n };
+		rows = b_make(b, b->m->dtype, n);
+		b_read(b, all_of(in));
+		b_write(b, all_of(rows));
+	}
+	weights_apart(b, x);
+	return sum_of_picks(b, x, one_by_one(b, x, rows), B_SUM);
+}
+
+/* --- shared experts --------------------------------------------------------------------------------------------------- */
+
+static uint32_t shared(struct builder *b, uint32_t in)
+{
+	const uint64_t n = b->rows * b->m->hidden;
+	uint32_t y = b_mlp(b, in, b->m->moe.shared_inter, "shared."), gate;
+
+	if (!b->m->arch->shared_gate)
+		return y;
+	gate = b_product(b, all_of(in),
+	                 (struct gemm){ SCHEME_ROUTER, b->rows, 1, b->m->hidden, NO_TENSOR, "shared.gate_score", 0 });
+	gate = b_each1(b, B_SIGMOID, b->rows, false, all_of(gate));
+	return b_each(b, B_MUL, n, true, all_of(y), all_of(gate));
+}
+
+uint32_t b_experts(struct builder *b, uint32_t in)
+{
+	struct moe x = moe_of(b);
+	uint32_t y = eager(b)                     ? eager_experts(b, &x, in)
+	             : b->h->style == BUILD_FUSED ? fused_experts(b, &x, in)
+	                                          : npu_experts(b, &x, in);
+
+	if (!b->m->moe.shared_inter)
+		return y;
+	return b_each(b, B_ADD, b->rows * b->m->hidden, false, all_of(y), all_of(shared(b, in)));
+}

@@ -1,0 +1,190 @@
+/* build_latent.c - latent attention (MLA): queries through a rank, keys and values from one latent a token.
+ *
+ * eager keeps keys and values of all heads, as the framework's own code does. Engines keep the latent and the rotating
+ * part. A decode step multiplies it as it is (absorbed): what would make keys of it goes into the queries, what would make
+ * values into the result. A prompt expands the latent of its own tokens, and those cached before. */
+#include "sim/build/build_int.h"
+
+static struct gemm product(enum scheme_class c, uint64_t m, uint64_t n, uint64_t k, const char *name)
+{
+	return (struct gemm){ c, m, n, k, NO_TENSOR, name, 0 };
+}
+
+static uint32_t queries(struct builder *b, uint32_t x)
+{
+	const struct model_mla *l = &b->m->mla;
+	const uint64_t n = (uint64_t)b->m->heads * (l->nope + l->rope);
+
+	if (!l->q_rank)
+		return b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, n, b->m->hidden, "q"));
+	x = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, l->q_rank, b->m->hidden, "q_a"));
+	x = b_norm(b, all_of(x), b->rows, l->q_rank, "q_a.norm");
+	return b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, n, l->q_rank, "q_b"));
+}
+
+/* The rotating columns of each head turned; the whole in one tensor again. */
+static uint32_t turned_queries(struct builder *b, uint32_t q)
+{
+	const struct model_mla *l = &b->m->mla;
+	const uint64_t heads = b->m->heads, n = b->rows * heads;
+	struct part turning = all_of(q), still = all_of(q), members[2];
+
+	turning.touched = b_bytes(b->m->dtype, n * l->rope);
+	still.touched = b_bytes(b->m->dtype, n * l->nope);
+	members[0] = still;
+	members[1] = all_of(b_rope(b, turning, heads, l->rope));
+	if (!eager(b))
+		return members[1].tensor;
+	return b_concat(b, b->m->dtype, n * (l->nope + l->rope), true, members, 2, NO_TENSOR);
+}
+
+/* A product for each head: w is heads x n x k. */
+static uint32_t each_head(struct builder *b, struct part x, uint64_t n, uint64_t k, const char *name)
+{
+	const enum dtype d = b->m->dtype;
+	const uint64_t heads = b->m->heads;
+	const struct scheme_format *f = scheme_format_of(b->h->quant, SCHEME_ATTENTION, b->layer, b->m->layers);
+	const uint32_t w = b_stored(b, f, scheme_bytes(f, d, heads * n, k), 1, name);
+	struct op *o = b_op(b, B_PRODUCT, d, d);
+	uint32_t y;
+
+	o->shape = (struct op_shape){ .batch = heads, .m = b->rows, .n = n, .k = k, .strided = true };
+	y = b_make(b, d, b->rows * heads * n);
+	b_read(b, x);
+	b_read(b, all_of(w));
+	b_write(b, all_of(y));
+	k_unknown(b, b_rows[B_PRODUCT].kernel);
+	return y;
+}
+
+/* The normed latent and the rotated part of this step's tokens, written behind the others. */
+static uint32_t latent_cache(struct builder *b, uint32_t latent, uint32_t rope)
+{
+	const struct model_mla *l = &b->m->mla;
+	const enum dtype kv = b->h->kv;
+	const uint64_t row = l->kv_rank + l->rope, batch = b->h->batch, room = b->h->context + b->h->tokens;
+	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * room * row), 1, "latent");
+	struct part to = { .tensor = cache, .offset = b_bytes(kv, b->old_len * row) };
+
+	to.bytes = b_bytes(kv, ((batch - 1) * room + b->q_len) * row);
+	to.touched = b_bytes(kv, b->rows * row);
+	b_op(b, B_CACHE, b->m->dtype, kv)->shape = (struct op_shape){ .elems = b->rows * row };
+	b_read(b, all_of(latent));
+	b_read(b, all_of(rope));
+	b_write(b, to);
+	k_flat(b, "vllm::concat_and_cache_mla_kernel", b->rows * row, row, 256);
+	return cache;
+}
+
+static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_t cache)
+{
+	const struct model *m = b->m;
+	const struct model_mla *l = &m->mla;
+	const enum dtype d = m->dtype;
+	const uint64_t heads = m->heads, batch = b->h->batch, row = l->kv_rank + l->rope;
+	struct part still = all_of(q), seen = all_of(cache);
+	uint32_t y, q_latent;
+	struct op *o;
+
+	still.touched = b_bytes(d, b->rows * heads * l->nope);
+	q_latent = each_head(b, still, l->kv_rank, l->nope, "k_b");
+	seen.touched = b_bytes(b->h->kv, batch * b->kv_len * row);
+	o = b_op(b, B_LATENT, dtype_bits(b->h->kv) == 8 ? b->h->kv : d, d);
+	o->shape = (struct op_shape){ .batch = batch,
+		                      .heads = heads,
+		                      .kv_heads = 1,
+		                      .q_len = b->q_len,
+		                      .kv_len = b->kv_len,
+		                      .head_dim = row,
+		                      .v_dim = l->kv_rank,
+		                      .causal = b->q_len > 1,
+		                      .paged = b->h->style == BUILD_FUSED };
+	o->algorithm = OP_ATTN_MLA;
+	y = b_make(b, d, b->rows * heads * l->kv_rank);
+	b_read(b, all_of(q_latent));
+	b_read(b, all_of(q_rope));
+	b_read(b, seen);
+	b_write(b, all_of(y));
+	k_unknown(b, b_rows[B_LATENT].kernel);
+	return each_head(b, all_of(y), l->v, l->kv_rank, "v_b");
+}
+
+/* Keys and values of all heads from the latent of `rows` tokens. */
+static struct attend expanded(struct builder *b, uint32_t q, uint32_t latent, uint64_t rows)
+{
+	const struct model *m = b->m;
+	const struct model_mla *l = &m->mla;
+	const uint64_t heads = m->heads;
+	const uint32_t kv = b_product(b, all_of(latent),
+	                              product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
+
+	return (struct attend){ .q = q,
+		                .k = kv,
+		                .v = kv,
+		                .batch = b->h->batch,
+		                .heads = heads,
+		                .kv_heads = heads,
+		                .q_len = b->q_len,
+		                .kv_len = b->kv_len,
+		                .dim = l->nope + l->rope,
+		                .v_dim = l->v,
+		                .causal = true };
+}
+
+/* What the framework's code keeps: keys with their rotated part repeated for each head, and values. */
+static uint32_t kept(struct builder *b, struct part fresh, uint64_t row, const char *name)
+{
+	const enum dtype kv = b->h->kv;
+	const uint64_t batch = b->h->batch;
+	struct part members[2];
+	uint32_t to;
+
+	if (!b->old_len)
+		return fresh.tensor;
+	to = b_grown_from(b, b_there(b, OP_KV, kv, b_bytes(kv, batch * b->old_len * row), 1, name));
+	members[0] = b_lines(b, to, row, 0, batch * b->old_len);
+	members[1] = fresh;
+	to = b_make_role(b, OP_KV, kv, batch * b->kv_len * row);
+	b_grown_to(b, to);
+	return b_concat(b, kv, batch * b->kv_len * row, false, members, 2, to);
+}
+
+static uint32_t eager_attention(struct builder *b, uint32_t q, uint32_t latent, uint32_t rope)
+{
+	const struct model_mla *l = &b->m->mla;
+	const uint64_t heads = b->m->heads, n = b->rows * heads;
+	struct attend a = expanded(b, q, latent, b->rows);
+	struct part k = b_columns(b, a.k, n, l->nope + l->v, 0, l->nope),
+		    v = b_columns(b, a.k, n, l->nope + l->v, l->nope, l->v);
+	const struct part members[2] = { k, all_of(rope) };
+
+	k = all_of(b_concat(b, b->m->dtype, n * (l->nope + l->rope), true, members, 2, NO_TENSOR));
+	a.k = kept(b, k, heads * (l->nope + l->rope), "k_old");
+	a.v = kept(b, v, heads * l->v, "v_old");
+	return b_attend(b, a);
+}
+
+uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
+{
+	const struct model *m = b->m;
+	const struct model_mla *l = &m->mla;
+	const uint64_t row = l->kv_rank + l->rope;
+	uint32_t q = queries(b, x), down, latent, rope, cache, y;
+
+	(void)layer; /* all are alike */
+	down = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
+	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
+	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
+	if (eager(b)) {
+		y = eager_attention(b, turned_queries(b, q), latent, rope);
+	} else {
+		const uint32_t turned = turned_queries(b, q);
+
+		cache = latent_cache(b, latent, rope);
+		if (b->phase == OP_DECODE)
+			y = absorbed(b, q, turned, cache);
+		else
+			y = b_attend(b, expanded(b, q, b->old_len ? cache : latent, b->h->batch * b->kv_len));
+	}
+	return b_product(b, all_of(y), product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
+}

@@ -1,0 +1,71 @@
+/* workload.h - a workload from a model's description: the options that several commands have in common. */
+#ifndef NPUSIM_SIM_CMD_WORKLOAD_H
+#define NPUSIM_SIM_CMD_WORKLOAD_H
+
+#include "sim/build/build.h"
+#include "sim/cmd/cmd.h"
+
+/* As given on the command line; NULL and 0: the default. */
+struct workload_opts {
+	const char *model, *phase, *quant, *kv, *style;
+	uint64_t batch, context, tokens, layers, experts;
+};
+
+#define WORKLOAD_MODEL_HELP \
+	"the workload: a model by its description, no trace; a name of 'npusim workload list', a file like those in" \
+	" workloads/models, or a Hugging Face config.json"
+#define WORKLOAD_PHASE_HELP \
+	"decode (default): one more token for each sequence; prefill: a prompt; vision: the encoders of a picture"
+#define WORKLOAD_BATCH_HELP "sequences side by side; 1 by default"
+#define WORKLOAD_TOKENS_HELP \
+	"prefill: new tokens of each sequence, 512 by default; decode: tokens one after the other while the cache grows, 1 by" \
+	" default"
+#define WORKLOAD_QUANT_HELP \
+	"how the weights are stored and products computed: bf16, fp8, w8a8, w4a16_g128, nvfp4, q4_k_m, ...;" \
+	" 'npusim workload list --quant' has them all. By default as the model comes"
+#define WORKLOAD_KV_HELP "format of the KV cache; by default as the model's activations"
+#define WORKLOAD_STYLE_HELP \
+	"which ops: eager, the kernels a framework launches; fused, those of an inference engine; npu, what the mapper takes best;" \
+	" llamacpp, those of llama.cpp (one sequence, decode). npu by default, and fused on a GPU's configuration"
+#define WORKLOAD_LAYERS_HELP  "so many of the model's layers are on this chip; all by default"
+#define WORKLOAD_EXPERTS_HELP "so many of each layer's experts are on this chip; all by default"
+
+/* The rows of an option table. */
+#define WORKLOAD_ROWS(w) \
+	{ 'm', "model", OPT_TEXT, &(w).model, "MODEL", WORKLOAD_MODEL_HELP }, \
+		{ 0, "phase", OPT_TEXT, &(w).phase, "decode|prefill|vision", WORKLOAD_PHASE_HELP }, \
+		WORKLOAD_SHAPE_ROWS(w)
+#define WORKLOAD_SHAPE_ROWS(w) \
+	{ 0, "batch", OPT_COUNT, &(w).batch, "B", WORKLOAD_BATCH_HELP }, \
+		{ 0, "tokens", OPT_COUNT, &(w).tokens, "T", WORKLOAD_TOKENS_HELP }, \
+		{ 0, "quant", OPT_TEXT, &(w).quant, "SCHEME", WORKLOAD_QUANT_HELP }, \
+		{ 0, "kv", OPT_TEXT, &(w).kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP }, \
+		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp", WORKLOAD_STYLE_HELP }, \
+		{ 0, "layers", OPT_COUNT, &(w).layers, "N", WORKLOAD_LAYERS_HELP }, \
+	{ \
+		0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP \
+	}
+
+/* The options' meaning for a model; `style` where none is given. Checked on their own, not against the model. */
+int workload_how(const struct model *m, const struct workload_opts *o, enum build_style style, struct build_how *how,
+                 struct err *e);
+/* The whole way: reads the model, builds its stream. The model is freed by model_free whether this fails or not. */
+int workload_stream(const struct workload_opts *o, enum build_style style, struct arena *a, struct model **m,
+                    struct build_how *how, struct op_stream *s, struct err *e);
+/* The same where a trace would stand: `t` says what it is called, and holds the stream's memory; there is nothing measured. */
+struct workload {
+	struct model *model; /* NULL: none was read */
+	struct build_how how;
+	struct str text;
+};
+int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, struct cmd_trace *t, struct op_stream *s,
+                  struct err *e);
+void workload_free(struct workload *w);
+/* An option of a workload that makes no sense without '-m', in the user's words; NULL: there is none. */
+const char *workload_stray(const struct workload_opts *o);
+/* "decode, batch 1, 1024 tokens in the cache, bf16, fused" */
+void workload_text(const struct build_how *how, struct str *out);
+
+cmd_fn cmd_workload_build, cmd_workload_rates;
+
+#endif

@@ -1,0 +1,149 @@
+/* workload_how.c - from options to what is built. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/cmd/workload.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int choice(const char *given, const char *option, const char *const *names, size_t n, int otherwise, int *out,
+                  struct err *e)
+{
+	const char *near;
+	struct str list = STR_INIT;
+
+	*out = otherwise;
+	if (!given)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(given, names[i]) == 0) {
+			*out = (int)i;
+			str_free(&list);
+			return 0;
+		}
+		str_addf(&list, "%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", names[i]);
+	}
+	near = str_nearest(given, names, n);
+	err_set(e, ERR_USAGE, "unknown %s '%s'%s%s%s: it is %s", option, given, near ? "; did you mean '" : "",
+	        near ? near : "", near ? "'?" : "", str_c(&list));
+	str_free(&list);
+	return -1;
+}
+
+static int in_range(uint64_t v, uint64_t most, const char *option, struct err *e)
+{
+	return v <= most ? 0
+	                 : err_set(e, ERR_USAGE, "%" PRIu64 " is more than %" PRIu64 ", for option '--%s'", v, most,
+	                           option);
+}
+
+static int numbers(const struct workload_opts *o, struct build_how *how, struct err *e)
+{
+	if (in_range(o->batch, BUILD_MAX_BATCH, "batch", e) < 0 ||
+	    in_range(o->tokens, BUILD_MAX_TOKENS, "tokens", e) < 0 ||
+	    in_range(o->context, BUILD_MAX_TOKENS, "context", e) < 0 ||
+	    in_range(o->layers, MODEL_MAX_LAYERS, "layers", e) < 0 || in_range(o->experts, 65536, "experts", e) < 0)
+		return -1;
+	how->batch = o->batch ? (uint32_t)o->batch : 1;
+	how->context = o->context;
+	how->tokens = o->tokens ? o->tokens : how->phase == BUILD_PREFILL ? 512 : 1;
+	if (!o->context && how->phase == BUILD_DECODE)
+		how->context = 1024;
+	how->layers = (uint32_t)o->layers;
+	how->experts = (uint32_t)o->experts;
+	return 0;
+}
+
+/* The model's own scheme, or that of its checkpoint. */
+static int scheme(const struct model *m, const struct workload_opts *o, struct build_how *how, struct err *e)
+{
+	if (!o->quant && m->quant_layers)
+		return err_set(
+			e, ERR_CONFIG,
+			"the weights of model '%s' come in a mix of formats ('%s') that its description does not list:"
+			" give --quant",
+			m->name, m->quant_layers);
+	if (!(how->quant = scheme_find(o->quant ? o->quant : m->quant ? m->quant : "bf16", e)))
+		return -1;
+	how->kv = m->dtype;
+	if (o->kv || m->kv)
+		how->kv = scheme_kv(o->kv ? o->kv : m->kv, e);
+	return how->kv == DT_NONE ? -1 : 0;
+}
+
+int workload_how(const struct model *m, const struct workload_opts *o, enum build_style style, struct build_how *how,
+                 struct err *e)
+{
+	static const char *const phases[] = { "decode", "prefill", "vision" }, *const styles[] = { "eager", "fused",
+		                                                                                   "npu", "llamacpp" };
+	int phase, as;
+
+	if (choice(o->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &phase, e) < 0 ||
+	    choice(o->style, "style", styles, COUNT(styles), (int)style, &as, e) < 0)
+		return -1;
+	memset(how, 0, sizeof *how);
+	how->phase = (enum build_phase)phase;
+	how->style = (enum build_style)as;
+	return numbers(o, how, e) < 0 || scheme(m, o, how, e) < 0 ? -1 : 0;
+}
+
+int workload_stream(const struct workload_opts *o, enum build_style style, struct arena *a, struct model **m,
+                    struct build_how *how, struct op_stream *s, struct err *e)
+{
+	if (!(*m = model_load(o->model, e)) || workload_how(*m, o, style, how, e) < 0)
+		return -1;
+	return build_stream(*m, how, a, s, e);
+}
+
+const char *workload_stray(const struct workload_opts *o)
+{
+	return o->phase     ? "--phase"
+	       : o->batch   ? "--batch"
+	       : o->tokens  ? "--tokens"
+	       : o->quant   ? "--quant"
+	       : o->kv      ? "--kv"
+	       : o->style   ? "--style"
+	       : o->layers  ? "--layers"
+	       : o->experts ? "--experts"
+	                    : NULL;
+}
+
+void workload_text(const struct build_how *how, struct str *out)
+{
+	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);
+	if (how->phase == BUILD_PREFILL)
+		str_addf(out, "%" PRIu64 " new tokens, ", how->tokens);
+	if (how->phase == BUILD_DECODE && how->tokens > 1)
+		str_addf(out, "%" PRIu64 " tokens one after the other, ", how->tokens);
+	if (how->phase != BUILD_VISION)
+		str_addf(out, "%" PRIu64 " tokens in the cache, ", how->context);
+	str_addf(out, "%s, cache in %s, %s", how->quant->name, dtype_name(how->kv), build_style_name(how->style));
+	if (how->layers)
+		str_addf(out, ", %u layers on this chip", how->layers);
+	if (how->experts)
+		str_addf(out, ", %u experts a layer on this chip", how->experts);
+}
+
+int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, struct cmd_trace *t, struct op_stream *s,
+                  struct err *e)
+{
+	if (!(t->arena = arena_new(CMD_TRACE_MEMORY)))
+		return err_nomem(e, "for a workload");
+	if (workload_stream(o, gpu ? BUILD_FUSED : BUILD_NPU, t->arena, &w->model, &w->how, s, e) < 0)
+		return -1;
+	workload_text(&w->how, &w->text);
+	t->trace = (struct trace){ .path = w->model->name,
+		                   .range = str_c(&w->text),
+		                   .tool = "model",
+		                   .command = "",
+		                   .digest = s->digest,
+		                   .wall_ns = -1 };
+	return w->text.failed ? err_nomem(e, "for a workload") : 0;
+}
+
+void workload_free(struct workload *w)
+{
+	model_free(w->model);
+	str_free(&w->text);
+	*w = (struct workload){ .model = NULL };
+}

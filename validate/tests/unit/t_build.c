@@ -1,0 +1,414 @@
+/* t_build.c - streams made of descriptions: against what was captured of the same models, against closed forms, and whole. */
+#include "sim/build/build.h"
+
+#include "sim/lower/lower.h"
+#include "traces/read/format.h"
+#include "validate/tests/tracebed.h"
+#include "workloads/model/count.h"
+#include "workloads/work.h"
+
+struct built {
+	struct arena *a;
+	struct model *m;
+	struct build_how how;
+	struct op_stream s;
+	struct err e;
+};
+
+static void take(struct built *x, const char *name)
+{
+	*x = (struct built){ .a = arena_new(0), .e = ERR_INIT };
+	x->m = model_load(name, &x->e);
+	CHECK_OK(x->m ? 0 : -1, x->e);
+	x->how =
+		(struct build_how){ .style = BUILD_EAGER, .batch = 1, .context = 1024, .tokens = 1, .kv = x->m->dtype };
+	x->how.quant = scheme_find("bf16", &x->e);
+}
+
+static void make(struct built *x)
+{
+	CHECK_OK(build_stream(x->m, &x->how, x->a, &x->s, &x->e), x->e);
+	CHECK_OK(lower_check(&x->s, &x->e), x->e);
+}
+
+static void drop(struct built *x)
+{
+	model_free(x->m);
+	arena_free(x->a);
+}
+
+/* --- against what was captured -------------------------------------------------------------------------------------- */
+
+struct sums {
+	uint64_t ops, read, written, flops;
+};
+
+static void sum(const struct op_stream *s, struct sums by[OP_KINDS])
+{
+	memset(by, 0, OP_KINDS * sizeof *by);
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct work w = work_of(s, &s->ops[i]);
+		struct sums *x = &by[s->ops[i].kind];
+
+		x->ops++;
+		x->read += w.read_bytes;
+		x->written += w.write_bytes;
+		x->flops += w.flops;
+	}
+}
+
+static void captured(const char *file, struct sums by[OP_KINDS])
+{
+	struct bed b;
+	struct op_stream s;
+	struct lower_stats st;
+	struct rules *r;
+	char path[4096], db[600];
+
+	bed_open(&b, test_path(db, sizeof db, "%s.db", strrchr(file, '_')), DB_WRITE);
+	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), file);
+	CHECK_OK(format_import(b.db, FORMAT_KINETO, path, NULL, NULL, &b.st, &b.e), b.e);
+	bed_load(&b, "decode_step_1");
+	r = rules_load(NULL, &b.e);
+	CHECK_OK(r ? 0 : -1, b.e);
+	CHECK_OK(lower_trace(&b.t, r, b.a, &s, &st, &b.e), b.e);
+	sum(&s, by);
+	rules_free(r);
+	bed_close(&b);
+}
+
+static void same_sums(const char *what, const struct sums *got, const struct sums *want)
+{
+	if (got->ops != want->ops || got->read != want->read || got->written != want->written ||
+	    got->flops != want->flops)
+		test_fail(__FILE__, __LINE__,
+		          "%s: %llu ops, %llu read, %llu written, %llu flops; captured were %llu, %llu, %llu, %llu",
+		          what, (unsigned long long)got->ops, (unsigned long long)got->read,
+		          (unsigned long long)got->written, (unsigned long long)got->flops,
+		          (unsigned long long)want->ops, (unsigned long long)want->read,
+		          (unsigned long long)want->written, (unsigned long long)want->flops);
+}
+
+/* The step of a description against a trace of that shape, by kind of op: `extra` is what the description has more. */
+static void against(const char *model, uint32_t batch, uint64_t context, const char *file,
+                    const struct sums extra[OP_KINDS])
+{
+	struct sums got[OP_KINDS], want[OP_KINDS];
+	struct built x;
+
+	take(&x, model);
+	x.how.batch = batch;
+	x.how.context = context;
+	make(&x);
+	sum(&x.s, got);
+	captured(file, want);
+	for (int k = 0; k < OP_KINDS; k++) {
+		want[k].ops += extra[k].ops;
+		want[k].read += extra[k].read;
+		want[k].written += extra[k].written;
+		want[k].flops += extra[k].flops;
+		same_sums(op_kind_name((enum op_kind)k), &got[k], &want[k]);
+	}
+	drop(&x);
+}
+
+static const struct sums nothing[OP_KINDS];
+
+/* The captured Qwen2-1.5B adds no bias to its values: 28 layers of 256. */
+static const struct sums value_bias[OP_KINDS] = { [OP_GEMM] = { 0, 28 * 256 * 2, 0, 0 } };
+
+TEST(an_eager_step_is_the_captured_one_to_the_byte)
+{
+	against("llama-3.1-8b", 1, 2048, "steps/kineto_llama8b_b1_c2048", nothing);
+	against("llama-3.2-1b", 8, 512, "steps/kineto_llama1b_b8_c512", nothing);
+	against("llama-3.2-3b", 1, 1536, "steps/kineto_llama3b_b1_c1536", nothing);
+	against("qwen2-7b", 2, 768, "steps/kineto_qwen7b_b2_c768", nothing);
+	against("qwen2-1.5b", 4, 1024, "steps/kineto_qwen15b_b4_c1024", value_bias);
+}
+
+/* The captured loop made cosine and sine once, outside the step; generate() of the framework makes them in it: seven ops. */
+TEST(an_eager_step_with_experts_is_the_captured_one_and_its_rope_tables)
+{
+	static const struct sums tables[OP_KINDS] = {
+		[OP_CONVERT] = { 3, 8 + 2 * 512, 4 + 2 * 256, 0 },
+		[OP_ELEMENTWISE] = { 3, 260 + 2 * 512, 256 + 2 * 512, 64 + 2 * 128 },
+		[OP_CONCAT] = { 1, 512, 512, 0 },
+		[OP_SCATTER] = { 0, 11 * 40, 0, 0 }, /* index_put reads six picks; the trace shows the first of them */
+	};
+
+	against("deepseek-ocr", 1, 1024, "kineto_dsocr_b1_c1024", tables);
+}
+
+/* --- against closed forms ---------------------------------------------------------------------------------------------- */
+
+static struct work whole(const struct op_stream *s, uint64_t *product_flops)
+{
+	struct work all = { 0 };
+
+	*product_flops = 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct work w = work_of(s, &s->ops[i]);
+
+		*product_flops += 2 * w.macs;
+		for (int r = 0; r <= OP_CONSTANT; r++)
+			all.role_read_bytes[r] += w.role_read_bytes[r];
+	}
+	return all;
+}
+
+/* Each weight is read once a step, and products and attention do what the closed form says; vectors (norms, biases) and the
+ * embedding's row are what is read beside the matrices. */
+static void closed(const char *name, enum build_style style, const char *quant, uint64_t context)
+{
+	struct model_token t;
+	struct model_params p;
+	struct built x;
+	struct work w;
+	uint64_t flops, vectors;
+
+	take(&x, name);
+	x.how.style = style;
+	x.how.context = context;
+	x.how.quant = scheme_find(quant, &x.e);
+	make(&x);
+	w = whole(&x.s, &flops);
+	model_token_of(x.m, x.how.quant, x.how.kv, context, &t);
+	model_params_of(x.m, &p);
+	vectors = (uint64_t)x.m->layers * 8 * (x.m->heads * x.m->head_dim + x.m->hidden + x.m->inter) * 2;
+	CHECK_U64(flops, t.flops);
+	CHECK(w.role_read_bytes[OP_WEIGHT] >= t.weight_bytes);
+	CHECK(w.role_read_bytes[OP_WEIGHT] < t.weight_bytes + vectors);
+	CHECK_U64(w.role_read_bytes[OP_KV], t.kv_bytes);
+	drop(&x);
+}
+
+TEST(a_decode_step_does_what_the_closed_form_says)
+{
+	closed("llama-3.1-8b", BUILD_NPU, "bf16", 4096);
+	closed("llama-3.1-8b", BUILD_FUSED, "q4_k_m", 4096);
+	closed("qwen3-30b-a3b", BUILD_NPU, "w4a16_g128", 100);
+	closed("qwen3-30b-a3b", BUILD_FUSED, "fp8", 100);
+	closed("deepseek-v2-lite", BUILD_FUSED, "bf16", 2048);
+	closed("deepseek-v2-lite", BUILD_NPU, "bf16", 2048);
+	closed("gemma-3-4b", BUILD_NPU, "bf16", 8192); /* windows */
+	closed("qwen2.5-7b", BUILD_FUSED, "w8a8", 1);  /* biases */
+}
+
+/* A prompt's products do as much for each token as a decoded one's, but for the head, which sees the last alone; a causal
+ * triangle is half the square. */
+TEST(a_prompt_costs_a_token_as_much_as_decoding_it)
+{
+	struct model_token first, last;
+	struct built x;
+	uint64_t flops, head, triangle;
+
+	take(&x, "llama-3.2-1b");
+	x.how.style = BUILD_NPU;
+	x.how.phase = BUILD_PREFILL;
+	x.how.context = 0;
+	x.how.tokens = 512;
+	make(&x);
+	whole(&x.s, &flops);
+	model_token_of(x.m, x.how.quant, x.how.kv, 0, &first);
+	model_token_of(x.m, x.how.quant, x.how.kv, 511, &last);
+	head = 2 * (uint64_t)x.m->vocab * x.m->hidden;
+	triangle = 256 * (first.attention_flops + last.attention_flops);
+	CHECK_U64(flops, 512 * (first.flops - first.attention_flops - head) + head + triangle);
+	drop(&x);
+}
+
+TEST(a_batch_reads_its_weights_once_and_a_cache_for_each)
+{
+	struct built one, many;
+	struct work a, b;
+	uint64_t fa, fb;
+
+	take(&one, "llama-3.1-8b");
+	take(&many, "llama-3.1-8b");
+	one.how.style = many.how.style = BUILD_FUSED;
+	many.how.batch = 16;
+	make(&one);
+	make(&many);
+	a = whole(&one.s, &fa);
+	b = whole(&many.s, &fb);
+	CHECK_U64(fb, 16 * fa);
+	CHECK_U64(b.role_read_bytes[OP_KV], 16 * a.role_read_bytes[OP_KV]);
+	CHECK_U64(b.role_read_bytes[OP_WEIGHT],
+	          a.role_read_bytes[OP_WEIGHT] + 15 * 4096 * 2); /* rows of the embedding */
+	drop(&one);
+	drop(&many);
+}
+
+/* --- experts, chips, steps -------------------------------------------------------------------------------------------- */
+
+TEST(tokens_that_pick_evenly_hit_so_many_experts)
+{
+	CHECK_U64(build_experts_hit(64, 6, 1), 6);
+	CHECK_U64(build_experts_hit(256, 8, 1), 8);
+	CHECK_U64(build_experts_hit(256, 8, 16), 102); /* 256 x (1 - (31/32)^16) = 101.96 */
+	CHECK_U64(build_experts_hit(8, 2, 1000), 8);
+	CHECK_U64(build_experts_hit(8, 8, 1), 8);
+}
+
+TEST(picked_rows_are_shared_out_to_the_last_one)
+{
+	struct built x;
+	uint64_t rows = 0, products = 0;
+
+	take(&x, "qwen3-30b-a3b");
+	x.how.style = BUILD_NPU;
+	x.how.batch = 5;
+	x.how.layers = 1;
+	make(&x);
+	CHECK_U64(x.s.n_routes, 1);
+	CHECK_U64(x.s.routes[0].top, build_experts_hit(128, 8, 5));
+	for (size_t i = 0; i < x.s.n_ops; i++)
+		if (x.s.ops[i].routed_by == 0) {
+			rows += x.s.ops[i].shape.m;
+			products++;
+		}
+	CHECK_U64(products, 3 * (uint64_t)x.s.routes[0].top);
+	CHECK_U64(rows, 3 * 5 * 8);
+	drop(&x);
+}
+
+TEST(a_chip_has_its_share_of_experts_and_of_their_picks)
+{
+	struct built x;
+
+	take(&x, "deepseek-r1-nvfp4-v2");
+	x.how.style = BUILD_FUSED;
+	x.how.batch = 64;
+	x.how.experts = 32;
+	x.how.layers = 5;
+	make(&x);
+	CHECK_U64(x.s.n_routes, 2); /* three layers are dense */
+	CHECK_U64(x.s.routes[0].experts, 32);
+	CHECK_U64(x.s.routes[0].top, (build_experts_hit(256, 8, 64) + 4) / 8);
+	drop(&x);
+}
+
+static size_t outside(const struct op_stream *s, enum op_role role)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_tensors; i++)
+		n += s->tensors[i].external && s->tensors[i].role == role;
+	return n;
+}
+
+TEST(tokens_one_after_the_other_share_weights_and_a_cache_that_grows)
+{
+	for (int style = BUILD_EAGER; style <= BUILD_NPU; style++) {
+		struct built one, three;
+		uint64_t longest = 0;
+
+		take(&one, "deepseek-ocr");
+		take(&three, "deepseek-ocr");
+		one.how.style = three.how.style = (enum build_style)style;
+		three.how.tokens = 3;
+		make(&one);
+		make(&three);
+		CHECK_U64(three.s.n_ops, 3 * one.s.n_ops);
+		CHECK_U64(outside(&three.s, OP_WEIGHT), outside(&one.s, OP_WEIGHT));
+		CHECK_U64(outside(&three.s, OP_KV), outside(&one.s, OP_KV));
+		for (size_t i = 0; i < three.s.n_ops; i++)
+			if (three.s.ops[i].shape.kv_len > longest)
+				longest = three.s.ops[i].shape.kv_len;
+		CHECK_U64(longest, 1027);
+		drop(&one);
+		drop(&three);
+	}
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------------- */
+
+/* lower_check holds of each what it holds of a trace's stream. Few layers are enough: they repeat. */
+TEST(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not)
+{
+	struct err e = ERR_INIT;
+	size_t n, refused = 0;
+	char **names;
+
+	CHECK_OK(model_list(&names, &n, &e), e);
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 6; k++) {
+			struct built x;
+
+			take(&x, names[i]);
+			x.how.style = (enum build_style)(k % 3);
+			x.how.phase = k < 3 ? BUILD_DECODE : BUILD_PREFILL;
+			x.how.tokens = k < 3 ? 1 : 70;
+			x.how.batch = 1 + (uint32_t)k % 2;
+			x.how.layers = x.m->layers < 6 ? x.m->layers : 6;
+			if (build_check(x.m, &x.how, &x.e) < 0) {
+				CHECK_HAS(x.e.msg, "not described");
+				refused++;
+			} else {
+				make(&x);
+				CHECK(x.s.n_ops > 20);
+			}
+			drop(&x);
+		}
+	CHECK_U64(refused, 2 * 6); /* deepseek-v3.2, gemma-4 */
+	model_list_free(names, n);
+}
+
+TEST(what_cannot_be_built_is_refused_with_its_bound)
+{
+	struct built x;
+
+	take(&x, "deepseek-ocr");
+	x.how.context = 8192;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	CHECK_HAS(x.e.msg, "more than the 8192");
+	CHECK_U64(err_exit_code(&x.e), 2);
+	err_clear(&x.e);
+	x.how.context = 10;
+	x.how.layers = 13;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	CHECK_HAS(x.e.msg, "more than the 12 layers");
+	err_clear(&x.e);
+	x.how.layers = 0;
+	x.how.experts = 65;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	CHECK_HAS(x.e.msg, "more than the 64 experts");
+	err_clear(&x.e);
+	x.how.experts = 0;
+	x.m->moe.top = 0;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	CHECK_HAS(x.e.msg, "num_experts_per_tok");
+	drop(&x);
+	take(&x, "llama-3.1-8b");
+	x.how.phase = BUILD_VISION;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	CHECK_HAS(x.e.msg, "no encoder");
+	drop(&x);
+}
+
+TEST(memory_that_runs_out_is_an_error)
+{
+	struct err e = ERR_INIT;
+	struct built x;
+	struct arena *small;
+	struct op_stream s;
+
+	take(&x, "llama-3.1-8b");
+	for (size_t limit = 1000; limit < 2000000; limit *= 3) {
+		small = arena_new(limit);
+		if (build_stream(x.m, &x.how, small, &s, &e) < 0)
+			CHECK(e.kind == ERR_NOMEM);
+		err_clear(&e);
+		arena_free(small);
+	}
+	drop(&x);
+}
+
+SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(a_prompt_costs_a_token_as_much_as_decoding_it),
+      T(a_batch_reads_its_weights_once_and_a_cache_for_each), T(tokens_that_pick_evenly_hit_so_many_experts),
+      T(picked_rows_are_shared_out_to_the_last_one), T(a_chip_has_its_share_of_experts_and_of_their_picks),
+      T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
+      T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
+      T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),
+      T(an_eager_step_is_the_captured_one_to_the_byte),
+      T(an_eager_step_with_experts_is_the_captured_one_and_its_rope_tables));

@@ -1,0 +1,298 @@
+/* t_model.c - models described: parameters against what their publishers count, closed forms, schemes, and bad files. */
+#include <stdlib.h>
+
+#include "validate/tests/test.h"
+#include "workloads/model/count.h"
+
+static struct model *load(const char *name)
+{
+	struct err e = ERR_INIT;
+	struct model *m = model_load(name, &e);
+
+	CHECK_OK(m ? 0 : -1, e);
+	return m;
+}
+
+static struct model_params params(const char *name)
+{
+	struct model *m = load(name);
+	struct model_params p;
+
+	model_params_of(m, &p);
+	model_free(m);
+	return p;
+}
+
+static const struct scheme *scheme(const char *name)
+{
+	struct err e = ERR_INIT;
+	const struct scheme *q = scheme_find(name, &e);
+
+	CHECK_OK(q ? 0 : -1, e);
+	return q;
+}
+
+/* --- parameters --------------------------------------------------------------------------------------------------- */
+
+TEST(shipped_models_have_the_parameters_that_were_published)
+{
+	struct err e = ERR_INIT;
+	size_t n, published = 0;
+	char **names;
+
+	CHECK_OK(model_list(&names, &n, &e), e);
+	CHECK(n >= 58);
+	for (size_t i = 0; i < n; i++) {
+		struct model *m = load(names[i]);
+		struct model_params p;
+		double off;
+
+		model_params_of(m, &p);
+		off = m->published ? (double)p.total / (double)m->published - 1 : 0;
+		published += m->published > 0;
+		if (off > 0.005 || off < -0.005)
+			test_fail(__FILE__, __LINE__, "%s: %llu parameters, published are %llu", names[i],
+			          (unsigned long long)p.total, (unsigned long long)m->published);
+		CHECK(m->source && *m->source);
+		CHECK(!m->published || m->published_by);
+		model_free(m);
+	}
+	CHECK(published >= 53);
+	model_list_free(names, n);
+}
+
+TEST(counts_are_exact_where_the_checkpoints_are_known)
+{
+	CHECK_U64(params("llama-3.1-8b").total, 8030261248);
+	CHECK_U64(params("deepseek-ocr").total, 3336106240); /* with both encoders */
+	CHECK_U64(params("mixtral-8x7b").total, 46702792704);
+	CHECK_U64(params("qwen2-0.5b").total, 494032768); /* tied: the head is the embedding */
+	CHECK_U64(params("qwen3-30b-a3b").total, 30532122624);
+	CHECK_U64(params("deepseek-v2-lite").total, 15706484224); /* latent attention */
+}
+
+/* What a token passes, by their model card (arXiv 2508.10925, table 1): 5.13 and 3.61 thousand million. */
+TEST(active_parameters_are_those_of_the_picked_experts)
+{
+	CHECK_U64((params("gpt-oss-120b").active + 5000000) / 10000000, 513);
+	CHECK_U64((params("gpt-oss-20b").active + 5000000) / 10000000, 361);
+}
+
+/* --- closed forms ---------------------------------------------------------------------------------------------------- */
+
+TEST(a_token_costs_two_operations_a_parameter_and_four_a_key)
+{
+	struct model *m = load("llama-3.1-8b");
+	struct model_token t, far;
+
+	model_token_of(m, scheme("bf16"), DT_BF16, 0, &t);
+	CHECK_U64(t.flops - t.attention_flops, 2 * (UINT64_C(8030261248) - UINT64_C(128256) * 4096 - 65 * 4096));
+	CHECK_U64(t.weight_bytes, t.flops - t.attention_flops); /* two bytes, two operations */
+	CHECK_U64(t.kv_row_bytes, 131072);
+	model_token_of(m, scheme("bf16"), DT_BF16, 1000, &far);
+	CHECK_U64(far.attention_flops - t.attention_flops, UINT64_C(1000) * 32 * 32 * 128 * 4);
+	CHECK_U64(far.kv_bytes - t.kv_bytes, 1000 * 131072);
+	model_free(m);
+}
+
+TEST(a_latent_cache_has_one_row_for_all_heads)
+{
+	struct model *m = load("deepseek-v3");
+	struct model_token t;
+
+	CHECK_U64(model_kv_bytes(m, DT_BF16), 61 * (512 + 64) * 2);
+	model_token_of(m, scheme("fp8_block"), DT_BF16, 4095, &t);
+	CHECK_U64(t.kv_bytes, UINT64_C(4096) * 61 * 576 * 2);
+	CHECK_U64(t.attention_flops, UINT64_C(2) * 4096 * 61 * 128 * (576 + 512)); /* absorbed */
+	model_free(m);
+}
+
+TEST(a_window_bounds_what_its_layers_look_at)
+{
+	struct model *m = load("gemma-3-1b");
+	struct model_token near, far;
+
+	model_token_of(m, scheme("bf16"), DT_BF16, 511, &near);
+	model_token_of(m, scheme("bf16"), DT_BF16, 1023, &far);
+	/* 22 of 26 layers have a window of 512 */
+	CHECK_U64(near.kv_bytes, UINT64_C(26) * 512 * 2 * 256 * 2);
+	CHECK_U64(far.kv_bytes, (UINT64_C(22) * 512 + UINT64_C(4) * 1024) * 2 * 256 * 2);
+	model_free(m);
+}
+
+TEST(linear_attention_keeps_a_state_whatever_the_context)
+{
+	struct model *m = load("qwen3.5-4b");
+
+	/* 24 layers of 32 heads of 128 x 128 in fp32, and three of four columns of the convolution; 8 layers have a cache */
+	CHECK_U64(model_state_bytes(m), UINT64_C(24) * (32 * 128 * 128 * 4 + 8192 * 3 * 2));
+	CHECK_U64(model_kv_bytes(m, DT_BF16), UINT64_C(8) * 2 * 4 * 256 * 2);
+	model_free(m);
+}
+
+/* --- schemes ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const char *name, uint64_t n, uint64_t k)
+{
+	return scheme_bytes(scheme_format_of(scheme(name), SCHEME_MLP, 0, 32), DT_BF16, n, k);
+}
+
+TEST(scales_are_bytes)
+{
+	CHECK_U64(bytes_of("bf16", 256, 1024), 256 * 1024 * 2);
+	CHECK_U64(bytes_of("nvfp4", 256, 1024), 256 * 1024 * 9 / 16);        /* 4.5 bits */
+	CHECK_U64(bytes_of("mxfp4", 256, 1024), 256 * 1024 * 17 / 32);       /* 4.25 */
+	CHECK_U64(bytes_of("w4a16_g128", 256, 1024), 256 * 1024 * 66 / 128); /* 4.125 */
+	CHECK_U64(bytes_of("fp8_block", 256, 1024), 256 * 1024 + 2 * 8 * 4);
+	CHECK_U64(bytes_of("q4_k_m", 256, 1024), 256 * 1024 * 144 / 256); /* 4.5 */
+	CHECK_U64(bytes_of("nvfp4", 1, 17), 18);                          /* whole blocks */
+}
+
+TEST(what_a_scheme_leaves_alone_stays_as_the_model_has_it)
+{
+	const struct scheme *q = scheme("nvfp4_moe");
+
+	CHECK(scheme_math(q, SCHEME_EXPERT, DT_BF16) == DT_FP4);
+	CHECK(scheme_math(q, SCHEME_ATTENTION, DT_BF16) == DT_BF16);
+	CHECK(scheme_math(scheme("w4a16_g128"), SCHEME_MLP, DT_BF16) == DT_BF16); /* dequantised first */
+	CHECK(scheme_math(scheme("w8a8"), SCHEME_HEAD, DT_FP16) == DT_FP16);
+	CHECK_STR(scheme_format_of(q, SCHEME_HEAD, -1, 61)->name, "own");
+}
+
+/* Files as llama.cpp writes them: Llama-3.1-8B, of which bartowski's repository on huggingface.co has Q4_K_M with
+ * 4,920,734,272 bytes and Q8_0 with 8,540,770,880, their tokenizers' megabytes included. */
+TEST(k_quants_have_the_sizes_of_their_files)
+{
+	struct model *m = load("llama-3.1-8b");
+
+	CHECK_U64((model_weight_bytes(m, scheme("q4_k_m")) + 8000000) / 10000000, 492);
+	CHECK_U64((model_weight_bytes(m, scheme("q8_0")) + 8000000) / 10000000, 854);
+	model_free(m);
+}
+
+/* --- files ------------------------------------------------------------------------------------------------------------ */
+
+#define GOOD \
+	"model: 1\nname: tiny\nmodel_type: llama\nhidden_size: 64\nnum_hidden_layers: 2\nnum_attention_heads: 4\n" \
+	"num_key_value_heads: 2\nintermediate_size: 128\nvocab_size: 100\nmax_position_embeddings: 256\n"
+
+static void refused(const char *text, const char *why)
+{
+	struct err e = ERR_INIT;
+	struct model *m = model_parse(text, strlen(text), "tiny.yaml", &e);
+
+	if (m)
+		test_fail(__FILE__, __LINE__, "taken, though \"%s\"", why);
+	CHECK_HAS(e.msg, why);
+	CHECK_STR(e.file, "tiny.yaml");
+	CHECK(e.line > 0);
+	CHECK_U64(err_exit_code(&e), 3);
+	model_free(m);
+}
+
+TEST(a_bad_description_is_one_line_that_says_where_and_why)
+{
+	refused(GOOD "num_key_value_heads: 3\n", "num_key_value_heads");
+	refused("model: 1\nmodel_type: llama\nhidden_size: 64\nnum_hidden_layers: 2\nnum_attention_heads: 4\n"
+	        "num_key_value_heads: 3\nintermediate_size: 128\nvocab_size: 100\n",
+	        "3 key-value heads do not divide 4 attention heads");
+	refused(GOOD "n_routed_experts: 4\nnum_experts_per_tok: 5\nmoe_intermediate_size: 32\n",
+	        "a token picks 5 of 4 experts");
+	refused(GOOD "hiden_size: 3\n", "hidden_size"); /* the nearest right one */
+	refused(GOOD "quantization: nvfp5\n", "did you mean 'nvfp4'?");
+	refused(GOOD "kv_cache: int3\n", "int3");
+	refused(GOOD "hidden_act: relu6\n", "activation 'relu6' is not described");
+	refused(GOOD "kv_lora_rank: 8\n", "'qk_nope_head_dim' is not there");
+	refused(GOOD "layer_types: [full_attention]\n", "lists 1 layers");
+	refused(GOOD "layer_types: [full_attention, mamba]\n", "'mamba' are not described");
+	refused(GOOD "full_attention_interval: 2\n", "linear_num_key_heads");
+	refused(GOOD "sliding_window_pattern: 2\n", "'sliding_window' is not there");
+	refused("model: 2\n", "1");
+	refused("", "its keys are missing");
+	refused("[1, 2]", "describes no model");
+	refused("model: 1\nmodel_type: lama\n", "did you mean 'llama'?");
+	refused("{\"hidden_size\": 64}", "'model_type' is missing");
+	refused("model: 1\nmodel_type: llama\nhidden_size: 64\n", "'num_hidden_layers' is not there");
+	refused("model: 1\nmodel_type: llama\nhidden_size: 99999999999\n", "99999999999");
+	refused("model: 1\nmodel_type: llama\nhidden_size: 65\nnum_hidden_layers: 1\nnum_attention_heads: 4\nvocab_size: 9\n",
+	        "4 attention heads do not divide hidden_size 65");
+}
+
+TEST(a_config_json_is_taken_as_it_is)
+{
+	static const char text[] =
+		"{\"architectures\": [\"Gemma3ForConditionalGeneration\"], \"model_type\": \"gemma3\", \"vision_config\": {},\n"
+		"\t\"text_config\": {\"hidden_size\": 2560, \"num_hidden_layers\": 34, \"num_attention_heads\": 8,\n"
+		" \"num_key_value_heads\": 4, \"head_dim\": 256, \"intermediate_size\": 10240, \"vocab_size\": 262208,\n"
+		" \"max_position_embeddings\": 131072, \"sliding_window\": 1024, \"sliding_window_pattern\": 6,\n"
+		" \"rms_norm_eps\": 1e-06, \"rope_scaling\": null, \"torch_dtype\": \"bfloat16\"}}";
+	struct err e = ERR_INIT;
+	struct model *m = model_parse(text, sizeof text - 1, "config.json", &e), *shipped = load("gemma-3-4b");
+	struct model_params a, b;
+
+	CHECK_OK(m ? 0 : -1, e);
+	model_params_of(m, &a);
+	model_params_of(shipped, &b);
+	CHECK_U64(a.total, b.total);
+	CHECK(m->layer[4] == MODEL_SLIDING && m->layer[5] == MODEL_FULL);
+	CHECK(m->act == MODEL_GELU && m->tied);
+	CHECK_STR(m->name, "config.json");
+	model_free(m);
+	model_free(shipped);
+}
+
+TEST(a_checkpoints_own_scheme_is_known_or_named)
+{
+	static const char fp8[] = "{\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}",
+			  awq[] = "{\"quant_method\": \"awq\", \"bits\": 4}";
+	const char *const configs[] = { fp8, awq };
+	char text[1024];
+
+	for (int i = 0; i < 2; i++) {
+		struct err e = ERR_INIT;
+		struct model *m;
+
+		snprintf(
+			text, sizeof text,
+			"{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4,"
+			" \"intermediate_size\": 128, \"vocab_size\": 100, \"quantization_config\": %s}",
+			configs[i]);
+		m = model_parse(text, strlen(text), "config.json", &e);
+		CHECK_OK(m ? 0 : -1, e);
+		CHECK_STR(m->quant ? m->quant : m->quant_layers, i ? "awq" : "fp8_block");
+		model_free(m);
+	}
+}
+
+TEST(a_window_that_no_context_fills_is_none)
+{
+	struct model *phi = load("phi-3.5-mini"), *qwen = load("qwen2-7b"), *oss = load("gpt-oss-20b");
+
+	CHECK(phi->layer[0] == MODEL_FULL);
+	CHECK(qwen->layer[0] == MODEL_FULL); /* its configuration has one that it does not use */
+	CHECK(oss->layer[0] == MODEL_SLIDING && oss->layer[1] == MODEL_FULL);
+	model_free(phi);
+	model_free(qwen);
+	model_free(oss);
+}
+
+TEST(an_unknown_name_names_the_nearest)
+{
+	struct err e = ERR_INIT;
+
+	CHECK(!model_load("llama-3.1-8", &e));
+	CHECK_HAS(e.msg, "did you mean 'llama-3.1-8b'?");
+	CHECK_U64(err_exit_code(&e), 4);
+	err_clear(&e);
+	CHECK(!model_load("/nowhere/config.json", &e));
+	CHECK_U64(err_exit_code(&e), 4);
+}
+
+SUITE(t_model, T(shipped_models_have_the_parameters_that_were_published),
+      T(counts_are_exact_where_the_checkpoints_are_known), T(active_parameters_are_those_of_the_picked_experts),
+      T(a_token_costs_two_operations_a_parameter_and_four_a_key), T(a_latent_cache_has_one_row_for_all_heads),
+      T(a_window_bounds_what_its_layers_look_at), T(linear_attention_keeps_a_state_whatever_the_context),
+      T(scales_are_bytes), T(what_a_scheme_leaves_alone_stays_as_the_model_has_it),
+      T(k_quants_have_the_sizes_of_their_files), T(a_bad_description_is_one_line_that_says_where_and_why),
+      T(a_config_json_is_taken_as_it_is), T(a_checkpoints_own_scheme_is_known_or_named),
+      T(a_window_that_no_context_fills_is_none), T(an_unknown_name_names_the_nearest));

@@ -1,0 +1,323 @@
+/* count.c - the closed forms. Every weight is one call of `each`, with its class and extents; sums follow. */
+#include "workloads/model/count.h"
+
+#include <string.h>
+
+/* One matrix: n rows of outputs by k, `copies` of it there, `used` of them by a token. */
+struct matrix {
+	enum scheme_class class;
+	int32_t layer;
+	uint64_t n, k, copies, used;
+};
+typedef void each_fn(void *arg, const struct matrix *x);
+
+struct walk {
+	const struct model *m;
+	each_fn *each;
+	void *arg;
+	int32_t layer;
+};
+
+static void one(const struct walk *w, enum scheme_class c, uint64_t n, uint64_t k)
+{
+	if (n && k)
+		w->each(w->arg, &(struct matrix){ c, w->layer, n, k, 1, 1 });
+}
+
+static void latent(const struct walk *w)
+{
+	const struct model *m = w->m;
+	const struct model_mla *x = &m->mla;
+	const uint64_t h = m->heads, qk = x->nope + x->rope;
+
+	one(w, SCHEME_ATTENTION, x->q_rank, m->hidden);
+	one(w, SCHEME_ATTENTION, h * qk, x->q_rank ? x->q_rank : m->hidden);
+	one(w, SCHEME_ATTENTION, x->kv_rank + x->rope, m->hidden);
+	one(w, SCHEME_ATTENTION, h * (x->nope + x->v), x->kv_rank);
+	one(w, SCHEME_OUT, m->hidden, h * x->v);
+}
+
+static void linear(const struct walk *w)
+{
+	const struct model_linear *x = &w->m->linear;
+	const uint64_t keys = (uint64_t)x->k_heads * x->k_dim, values = (uint64_t)x->v_heads * x->v_dim;
+
+	one(w, SCHEME_ATTENTION, 2 * keys + values, w->m->hidden);
+	one(w, SCHEME_ATTENTION, values, w->m->hidden);
+	one(w, SCHEME_ATTENTION, 2 * x->v_heads, w->m->hidden);
+	one(w, SCHEME_OUT, w->m->hidden, values);
+}
+
+static void attention(const struct walk *w, uint32_t layer)
+{
+	const struct model *m = w->m;
+	const struct model_heads h = model_heads_of(m, layer);
+
+	if (m->mla.kv_rank) {
+		latent(w);
+	} else if (m->layer[layer] == MODEL_LINEAR) {
+		linear(w);
+	} else {
+		one(w, SCHEME_ATTENTION, (uint64_t)h.heads * h.dim * (m->out_gate ? 2 : 1), m->hidden);
+		one(w, SCHEME_ATTENTION, (uint64_t)h.kv_heads * h.dim, m->hidden);
+		if (!m->k_is_v || m->layer[layer] != MODEL_FULL)
+			one(w, SCHEME_VALUE, (uint64_t)h.kv_heads * h.v_dim, m->hidden);
+		one(w, SCHEME_OUT, m->hidden, (uint64_t)h.heads * h.v_dim);
+	}
+}
+
+static void experts(const struct walk *w)
+{
+	const struct model *m = w->m;
+	const struct model_moe *x = &m->moe;
+
+	one(w, SCHEME_ROUTER, x->experts, m->hidden);
+	w->each(w->arg,
+	        &(struct matrix){ SCHEME_EXPERT, w->layer, 2 * (uint64_t)x->inter, m->hidden, x->experts, x->top });
+	w->each(w->arg, &(struct matrix){ SCHEME_EXPERT_DOWN, w->layer, m->hidden, x->inter, x->experts, x->top });
+	one(w, SCHEME_MLP, 2 * (uint64_t)x->shared_inter, m->hidden);
+	one(w, SCHEME_DOWN, m->hidden, x->shared_inter);
+}
+
+/* Every matrix of the decoder. */
+static void walk(const struct model *m, each_fn *each, void *arg)
+{
+	struct walk w = { m, each, arg, -1 };
+
+	for (uint32_t i = 0; i < m->layers; i++) {
+		w.layer = (int32_t)i;
+		attention(&w, i);
+		if (model_has_experts(m, i))
+			experts(&w);
+		if (!model_has_experts(m, i) || m->arch->both) {
+			one(&w, SCHEME_MLP, 2 * (uint64_t)m->inter, m->hidden);
+			one(&w, SCHEME_DOWN, m->hidden, m->inter);
+		}
+	}
+	w.layer = -1;
+	one(&w, SCHEME_HEAD, m->vocab, m->hidden);
+}
+
+/* --- vectors: norms, biases, what else is no matrix ---------------------------------------------------------------- */
+
+static uint64_t attention_vectors(const struct model *m, uint32_t layer)
+{
+	const struct model_heads h = model_heads_of(m, layer);
+	const struct model_linear *l = &m->linear;
+	const uint64_t q = (uint64_t)h.heads * h.dim, kv = (uint64_t)h.kv_heads * h.dim;
+	uint64_t n = 0;
+
+	if (m->mla.kv_rank)
+		return (uint64_t)m->mla.q_rank + m->mla.kv_rank;
+	if (m->layer[layer] == MODEL_LINEAR) /* convolution, two gates' offsets, the norm of a head */
+		return (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) * l->conv +
+		       2 * l->v_heads + l->v_dim;
+	n += m->qkv_bias ? q * (m->out_gate ? 2 : 1) + 2 * kv : 0;
+	n += m->out_bias ? m->hidden : 0;
+	n += m->arch->head_norms ? 2 * (uint64_t)h.dim : 0;
+	n += m->arch->wide_norms ? q + kv : 0;
+	return n + (m->arch->sinks ? h.heads : 0);
+}
+
+static uint64_t router_vectors(const struct model *m)
+{
+	return (m->arch->score_bias ? m->moe.experts : 0) + (m->arch->expert_bias ? m->moe.experts : 0) +
+	       (m->arch->shared_gate ? m->hidden : 0);
+}
+
+static uint64_t expert_vectors(const struct model *m)
+{
+	return m->arch->expert_bias ? 2 * (uint64_t)m->moe.inter + m->hidden : 0;
+}
+
+/* --- parameters --------------------------------------------------------------------------------------------------- */
+
+static void add_params(void *arg, const struct matrix *x)
+{
+	struct model_params *p = arg;
+	const uint64_t n = x->n * x->k;
+	uint64_t *to[SCHEME_CLASSES] = {
+		[SCHEME_ATTENTION] = &p->attention,
+		[SCHEME_VALUE] = &p->attention,
+		[SCHEME_OUT] = &p->attention,
+		[SCHEME_MLP] = &p->mlp,
+		[SCHEME_DOWN] = &p->mlp,
+		[SCHEME_EXPERT] = &p->experts,
+		[SCHEME_EXPERT_DOWN] = &p->experts,
+		[SCHEME_ROUTER] = &p->router,
+		[SCHEME_HEAD] = &p->head,
+	};
+
+	*to[x->class] += n * x->copies;
+	p->active += n * x->used;
+}
+
+uint64_t model_sam_params(const struct model *m)
+{
+	const struct model_sam *s = &m->sam;
+	const uint64_t w = s->width, grid = s->heads ? s->image / s->patch : 0, dim = s->heads ? w / s->heads : 0;
+	uint64_t n = 3 * (uint64_t)s->patch * s->patch * w + w + grid * grid * w, from = s->neck;
+
+	if (!w)
+		return 0;
+	n += s->layers * (4 * w * w + 4 * w + 2 * w * s->mlp + s->mlp + w + 4 * w);
+	n += 2 * dim * ((s->layers - s->n_global) * (2 * (uint64_t)s->window - 1) + s->n_global * (2 * grid - 1));
+	n += w * s->neck + 9 * (uint64_t)s->neck * s->neck + 4 * (uint64_t)s->neck;
+	for (uint32_t i = 0; i < s->n_down; i++) {
+		n += 9 * from * s->down[i];
+		from = s->down[i];
+	}
+	return n;
+}
+
+uint64_t model_clip_params(const struct model *m)
+{
+	const struct model_clip *c = &m->clip;
+	const uint64_t w = c->width, grid = c->patch ? c->image / c->patch : 0;
+
+	if (!w)
+		return 0;
+	return 3 * (uint64_t)c->patch * c->patch * w + w + (grid * grid + 1) * w + 2 * w +
+	       c->layers * (4 * w * w + 4 * w + 2 * w * c->mlp + c->mlp + w + 4 * w);
+}
+
+/* Marks of a picture's lines and views are two rows of the projector's output. */
+static uint64_t vision_params(const struct model *m)
+{
+	const struct model_projector *p = &m->projector;
+
+	return m->sam.width
+	               ? model_sam_params(m) + model_clip_params(m) + (uint64_t)p->in * p->out + 3 * (uint64_t)p->out
+	               : 0;
+}
+
+void model_params_of(const struct model *m, struct model_params *p)
+{
+	memset(p, 0, sizeof *p);
+	walk(m, add_params, p);
+	p->embed = (uint64_t)m->vocab * m->hidden;
+	p->norms = m->hidden;
+	for (uint32_t i = 0; i < m->layers; i++) {
+		const uint64_t shared = model_has_experts(m, i) ? 3 * (uint64_t)m->hidden * m->moe.shared_inter : 0;
+
+		p->norms += (m->arch->four_norms ? 4 : 2) * (uint64_t)m->hidden;
+		p->attention += attention_vectors(m, i);
+		p->shared += shared;
+		p->mlp -= shared;
+		if (model_has_experts(m, i)) {
+			p->experts += m->moe.experts * expert_vectors(m);
+			p->router += router_vectors(m);
+		}
+		if (m->mlp_bias)
+			p->mlp += 2 * (uint64_t)m->inter + m->hidden;
+	}
+	if (m->tied)
+		p->head = 0;
+	p->vision = vision_params(m);
+	p->total =
+		p->embed + p->head + p->attention + p->mlp + p->experts + p->shared + p->router + p->norms + p->vision;
+}
+
+uint64_t model_attention_params(const struct model *m, uint32_t layer)
+{
+	struct model_params p = { 0 };
+	const struct walk w = { m, add_params, &p, (int32_t)layer };
+
+	attention(&w, layer);
+	return p.attention + attention_vectors(m, layer);
+}
+
+/* --- bytes and operations ------------------------------------------------------------------------------------------ */
+
+struct bytes {
+	const struct model *m;
+	const struct scheme *q;
+	uint64_t all, used, flops;
+};
+
+static void add_bytes(void *arg, const struct matrix *x)
+{
+	struct bytes *b = arg;
+	const uint64_t n =
+		scheme_bytes(scheme_format_of(b->q, x->class, x->layer, b->m->layers), b->m->dtype, x->n, x->k);
+
+	b->all += n * x->copies;
+	b->used += n * x->used;
+	b->flops += 2 * x->n * x->k * x->used;
+}
+
+/* Norms, biases and encoders stay in the model's own format. A tied head is the embedding, stored as the head is. */
+uint64_t model_weight_bytes(const struct model *m, const struct scheme *q)
+{
+	struct bytes b = { m, q, 0, 0, 0 };
+	struct model_params p, matrices = { 0 };
+	uint64_t embed = scheme_bytes(scheme_format_of(q, SCHEME_EMBED, -1, m->layers), m->dtype, m->vocab, m->hidden),
+		 rest;
+
+	walk(m, add_bytes, &b);
+	walk(m, add_params, &matrices);
+	model_params_of(m, &p);
+	rest = p.total - p.embed - p.head - matrices.attention - matrices.mlp - matrices.experts - matrices.router;
+	return b.all + (m->tied ? 0 : embed) + rest * dtype_bits(m->dtype) / 8;
+}
+
+uint64_t model_kv_bytes(const struct model *m, enum dtype kv)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < m->layers; i++) {
+		const struct model_heads h = model_heads_of(m, i);
+
+		if (m->mla.kv_rank)
+			n += m->mla.kv_rank + m->mla.rope;
+		else if (m->layer[i] != MODEL_LINEAR)
+			n += (uint64_t)h.kv_heads * (h.dim + h.v_dim);
+	}
+	return n * dtype_bits(kv) / 8;
+}
+
+uint64_t model_state_bytes(const struct model *m)
+{
+	const struct model_linear *l = &m->linear;
+	uint64_t layers = 0;
+
+	for (uint32_t i = 0; i < m->layers; i++)
+		layers += m->layer[i] == MODEL_LINEAR;
+	return layers * ((uint64_t)l->v_heads * l->k_dim * l->v_dim * 4 +
+	                 (2 * (uint64_t)l->k_heads * l->k_dim + (uint64_t)l->v_heads * l->v_dim) *
+	                         (l->conv ? l->conv - 1 : 0) * dtype_bits(m->dtype) / 8);
+}
+
+static uint64_t keys_seen(const struct model *m, uint32_t layer, uint64_t context)
+{
+	return m->layer[layer] == MODEL_SLIDING && context > m->window ? m->window : context;
+}
+
+void model_token_of(const struct model *m, const struct scheme *q, enum dtype kv, uint64_t context,
+                    struct model_token *t)
+{
+	struct bytes b = { m, q, 0, 0, 0 };
+
+	memset(t, 0, sizeof *t);
+	walk(m, add_bytes, &b);
+	t->weight_bytes = b.used;
+	t->kv_row_bytes = model_kv_bytes(m, kv);
+	for (uint32_t i = 0; i < m->layers; i++) {
+		const struct model_heads h = model_heads_of(m, i);
+		const uint64_t keys = keys_seen(m, i, context + 1), rank = m->mla.kv_rank;
+
+		if (m->layer[i] ==
+		    MODEL_LINEAR) { /* keys times values, and queries times the state: three passes over it */
+			t->attention_flops += 6 * (uint64_t)m->linear.v_heads * m->linear.k_dim * m->linear.v_dim;
+			continue;
+		}
+		if (rank) {
+			t->attention_flops += 2 * keys * h.heads * (2 * rank + m->mla.rope);
+			t->kv_bytes += keys * (rank + m->mla.rope) * dtype_bits(kv) / 8;
+			continue;
+		}
+		t->attention_flops += 2 * keys * h.heads * (h.dim + h.v_dim);
+		t->kv_bytes += keys * h.kv_heads * (h.dim + h.v_dim) * dtype_bits(kv) / 8;
+	}
+	t->flops = b.flops + t->attention_flops;
+}

@@ -1,0 +1,119 @@
+/* model.h - a model as its configuration describes it: dimensions, kinds of layers, what stands in them (L3: plain data).
+ *
+ * Read from a file of ours (workloads/models/NAME.yaml, first key `model: 1`, whose keys are checked) or from a Hugging
+ * Face config.json as it is (keys of no interest are passed over). Both use the names of that format, and `model_type`
+ * picks the row of the table of architectures (model_arch.c) that says what a config leaves unsaid: biases, norms,
+ * whether embeddings are tied.
+ *
+ * Described: decoders of pre-norm layers with multi-head, grouped and multi-query attention, latent attention (MLA),
+ * sliding windows in some or all layers, gated linear attention (Gated DeltaNet), gated MLPs, routed and shared
+ * experts; and the encoders of DeepSeek-OCR. Not described: encoder-decoders, parallel blocks, plain state spaces.
+ * What a file does not say is 0 here, and whoever needs it fails with its key's name (model_need). */
+#ifndef NPUSIM_WORKLOADS_MODEL_MODEL_H
+#define NPUSIM_WORKLOADS_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+#include "workloads/dtype.h"
+
+#define MODEL_MAX_LAYERS 1024
+#define MODEL_MAX_DIM    (1u << 20) /* of any width, count of heads or experts */
+#define MODEL_MAX_VOCAB  (1u << 24)
+
+enum model_layer { MODEL_FULL, MODEL_SLIDING, MODEL_LINEAR };
+enum model_act { MODEL_SILU, MODEL_GELU };
+
+/* What `model_type` says and a configuration does not. */
+struct model_arch {
+	const char *type;
+	bool tied;                 /* embeddings, where the file is silent */
+	bool qkv_bias;             /* queries, keys and values have biases */
+	bool head_norms;           /* a norm over each head of queries and keys */
+	bool wide_norms;           /* the same, over all heads together */
+	bool four_norms;           /* behind attention and MLP too */
+	bool scaled_embed;         /* rows of the embedding are multiplied */
+	bool expert_bias;          /* biases in router and experts */
+	bool sinks;                /* a learned logit a head beside the keys */
+	bool score_bias;           /* the router adds a learned bias to choose, not to weigh */
+	bool shared_gate;          /* shared experts are weighed by a gate of one output */
+	bool both;                 /* a dense MLP beside the experts in every layer */
+	bool joined;               /* q, k and v one product, gate and up another, in the framework's own code */
+	const char *not_described; /* what stands in its layers and in no key; NULL: nothing that matters */
+};
+
+struct model_mla {
+	uint32_t q_rank, kv_rank, nope, rope, v; /* q_rank 0: queries are one product; kv_rank 0: no MLA */
+};
+
+struct model_moe {
+	uint32_t experts, top, inter, shared_inter; /* shared_inter: of all shared experts together */
+	uint32_t first_dense, every; /* layers before the first with experts; from there one in `every` */
+};
+
+struct model_linear {
+	uint32_t k_heads, v_heads, k_dim, v_dim, conv;
+};
+
+/* SAM, CLIP, projector, as DeepSeek-OCR has them; width 0: there are none. */
+struct model_sam {
+	uint32_t width, layers, heads, patch, image, mlp, window, n_global, global_at[64], neck, down[4], n_down;
+};
+struct model_clip {
+	uint32_t width, layers, heads, mlp, patch, image;
+};
+struct model_projector {
+	uint32_t in, out;
+};
+
+struct model {
+	const char *name, *path, *source;
+	const struct model_arch *arch;
+	uint32_t hidden, layers, heads, kv_heads, head_dim, inter, vocab, context;
+	uint32_t full_head_dim, full_kv_heads; /* of layers that are MODEL_FULL, where those differ */
+	bool k_is_v;                           /* in full layers keys are values: one product */
+	uint32_t rotary;                       /* dimensions of a head that rotate */
+	uint32_t window;
+	uint8_t layer[MODEL_MAX_LAYERS]; /* enum model_layer */
+	bool tied, qkv_bias, out_bias, mlp_bias, out_gate, norm_top, softcap, final_softcap;
+	enum model_act act;
+	enum dtype dtype;
+	struct model_mla mla;
+	struct model_moe moe;
+	struct model_linear linear;
+	struct model_sam sam;
+	struct model_clip clip;
+	struct model_projector projector;
+	const char *quant,
+		*kv; /* the scheme its weights come in, and what its cache is meant to be in; NULL: as `dtype` */
+	const char *quant_layers; /* file's words where that is no scheme of ours; NULL */
+	uint64_t published;       /* parameters, as the publisher counts them; 0: not known */
+	const char *published_by;
+	uint32_t mtp_layers; /* further layers that predict tokens ahead: in no step here */
+	void *memory;        /* of all texts */
+};
+
+/* A name of a shipped model ("llama-3.1-8b") or a path. NULL with the error set: exit code 4 where there is no such
+ * file, 3 where it is no model. */
+struct model *model_load(const char *name_or_path, struct err *e);
+struct model *model_parse(const char *text, size_t n, const char *name, struct err *e);
+void model_free(struct model *m);
+
+/* Names of the shipped ones, sorted, into `out`; whoever called frees each and the array. */
+int model_list(char ***out, size_t *n, struct err *e);
+void model_list_free(char **names, size_t n);
+
+/* The row of an architecture; NULL, and the nearest one's name in `near`, where there is none. */
+const struct model_arch *model_arch_find(const char *type, const char **near);
+const struct model_arch *model_arch_table(size_t *n);
+
+/* Heads of one layer, whatever its kind. */
+struct model_heads {
+	uint32_t heads, kv_heads, dim, v_dim;
+};
+struct model_heads model_heads_of(const struct model *m, uint32_t layer);
+bool model_has_experts(const struct model *m, uint32_t layer);
+
+#endif

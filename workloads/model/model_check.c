@@ -1,0 +1,137 @@
+/* model_check.c - what a description must say, and what must hold between its parts. */
+#include <string.h>
+
+#include "workloads/model/model_int.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int missing(struct reader *r, const struct ynode *map, const char *key)
+{
+	return yaml_err(r->y, map, r->e, "'%s' is not there, and nothing else says it", key);
+}
+
+int model_need(struct reader *r, const struct ynode *map)
+{
+	struct model *m = r->m;
+	const struct {
+		const char *key;
+		uint32_t v;
+	} needed[] = {
+		{ "hidden_size", m->hidden },
+		{ "num_hidden_layers", m->layers },
+		{ "num_attention_heads", m->heads },
+		{ "vocab_size", m->vocab },
+	};
+
+	for (size_t i = 0; i < COUNT(needed); i++)
+		if (!needed[i].v)
+			return missing(r, map, needed[i].key);
+	m->kv_heads = m->kv_heads ? m->kv_heads : m->heads;
+	if (!m->head_dim && !m->mla.kv_rank && m->hidden % m->heads)
+		return yaml_err(r->y, ynode_get(map, "num_attention_heads"), r->e,
+		                "%u attention heads do not divide hidden_size %u, and there is no head_dim", m->heads,
+		                m->hidden);
+	m->head_dim = m->head_dim ? m->head_dim : m->hidden / m->heads;
+	return 0;
+}
+
+static int check_heads(struct reader *r, const struct ynode *map)
+{
+	const struct model *m = r->m;
+
+	if (m->heads % m->kv_heads)
+		return yaml_err(r->y, ynode_get(map, "num_key_value_heads"), r->e,
+		                "%u key-value heads do not divide %u attention heads", m->kv_heads, m->heads);
+	if (m->full_kv_heads && m->heads % m->full_kv_heads)
+		return yaml_err(r->y, ynode_get(map, "num_global_key_value_heads"), r->e,
+		                "%u key-value heads do not divide %u attention heads", m->full_kv_heads, m->heads);
+	if (m->rotary > m->head_dim)
+		return yaml_err(r->y, map, r->e, "rotary_dim %u is above head_dim %u", m->rotary, m->head_dim);
+	return 0;
+}
+
+static int check_mla(struct reader *r, const struct ynode *map)
+{
+	const struct model_mla *x = &r->m->mla;
+
+	if (!x->kv_rank)
+		return 0;
+	if (!x->nope)
+		return missing(r, map, "qk_nope_head_dim");
+	if (!x->rope)
+		return missing(r, map, "qk_rope_head_dim");
+	return x->v ? 0 : missing(r, map, "v_head_dim");
+}
+
+static int check_experts(struct reader *r, const struct ynode *map)
+{
+	const struct model_moe *x = &r->m->moe;
+
+	if (!x->experts)
+		return r->m->inter ? 0 : missing(r, map, "intermediate_size");
+	if (x->top > x->experts)
+		return yaml_err(r->y, map, r->e, "a token picks %u of %u experts", x->top, x->experts);
+	if (!x->inter)
+		return missing(r, map, "moe_intermediate_size");
+	if ((x->first_dense || x->every > 1 || r->m->arch->both) && !r->m->inter)
+		return missing(r, map, "intermediate_size");
+	if (x->first_dense > r->m->layers)
+		return yaml_err(r->y, map, r->e, "first_k_dense_replace %u is above num_hidden_layers %u",
+		                x->first_dense, r->m->layers);
+	return 0;
+}
+
+static int check_layers(struct reader *r, const struct ynode *map)
+{
+	const struct model *m = r->m;
+	const struct model_linear *x = &m->linear;
+
+	for (uint32_t i = 0; i < m->layers; i++) {
+		if (m->layer[i] == MODEL_SLIDING && !m->window)
+			return missing(r, map, "sliding_window");
+		if (m->layer[i] != MODEL_LINEAR)
+			continue;
+		if (!x->k_heads || !x->v_heads || !x->k_dim || !x->v_dim || !x->conv)
+			return yaml_err(
+				r->y, map, r->e,
+				"layer %u is linear attention, and linear_num_key_heads, linear_num_value_heads,"
+				" linear_key_head_dim, linear_value_head_dim and linear_conv_kernel_dim are not"
+				" all there",
+				i);
+		if (x->v_heads % x->k_heads)
+			return yaml_err(r->y, map, r->e,
+			                "%u key heads do not divide %u value heads of linear attention", x->k_heads,
+			                x->v_heads);
+	}
+	return 0;
+}
+
+int model_check(struct reader *r, const struct ynode *map)
+{
+	struct model *m = r->m;
+
+	if (check_heads(r, map) < 0 || check_mla(r, map) < 0 || check_experts(r, map) < 0 || check_layers(r, map) < 0)
+		return -1;
+	if (!m->rotary)
+		m->rotary = m->mla.kv_rank ? m->mla.rope : m->head_dim;
+	return 0;
+}
+
+struct model_heads model_heads_of(const struct model *m, uint32_t layer)
+{
+	struct model_heads h = { m->heads, m->kv_heads, m->head_dim, m->head_dim };
+
+	if (m->mla.kv_rank) {
+		h.dim = m->mla.nope + m->mla.rope;
+		h.v_dim = m->mla.v;
+	} else if (m->layer[layer] == MODEL_FULL) {
+		h.kv_heads = m->full_kv_heads ? m->full_kv_heads : h.kv_heads;
+		h.dim = h.v_dim = m->full_head_dim ? m->full_head_dim : h.dim;
+	}
+	return h;
+}
+
+bool model_has_experts(const struct model *m, uint32_t layer)
+{
+	return m->moe.experts && layer >= m->moe.first_dense && (layer - m->moe.first_dense) % m->moe.every == 0;
+}

@@ -1,0 +1,431 @@
+/* model_read.c - from YAML, which JSON is too, to a description; then what must hold between its parts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/str.h"
+#include "sim/base/yaml.h"
+#include "workloads/model/model_int.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Keys that say the same; the first that is there counts. `at` is of a uint32_t. */
+struct number {
+	const char *key, *also, *also2;
+	size_t at;
+	uint32_t least, most;
+};
+
+#define AT(m) offsetof(struct model, m)
+static const struct number numbers[] = {
+	{ "hidden_size", NULL, NULL, AT(hidden), 1, MODEL_MAX_DIM },
+	{ "num_hidden_layers", NULL, NULL, AT(layers), 1, MODEL_MAX_LAYERS },
+	{ "num_attention_heads", NULL, NULL, AT(heads), 1, 65536 },
+	{ "num_key_value_heads", NULL, NULL, AT(kv_heads), 1, 65536 },
+	{ "head_dim", NULL, NULL, AT(head_dim), 1, 65536 },
+	{ "global_head_dim", NULL, NULL, AT(full_head_dim), 0, 65536 },
+	{ "num_global_key_value_heads", NULL, NULL, AT(full_kv_heads), 0, 65536 },
+	{ "intermediate_size", NULL, NULL, AT(inter), 0, MODEL_MAX_DIM },
+	{ "vocab_size", NULL, NULL, AT(vocab), 1, MODEL_MAX_VOCAB },
+	{ "max_position_embeddings", NULL, NULL, AT(context), 1, 1u << 30 },
+	{ "rotary_dim", NULL, NULL, AT(rotary), 0, 65536 },
+	{ "sliding_window", NULL, NULL, AT(window), 0, 1u << 30 },
+	{ "q_lora_rank", NULL, NULL, AT(mla.q_rank), 0, MODEL_MAX_DIM },
+	{ "kv_lora_rank", NULL, NULL, AT(mla.kv_rank), 0, MODEL_MAX_DIM },
+	{ "qk_nope_head_dim", NULL, NULL, AT(mla.nope), 0, 65536 },
+	{ "qk_rope_head_dim", NULL, NULL, AT(mla.rope), 0, 65536 },
+	{ "v_head_dim", NULL, NULL, AT(mla.v), 0, 65536 },
+	{ "n_routed_experts", "num_local_experts", "num_experts", AT(moe.experts), 0, 65536 },
+	{ "num_experts_per_tok", "experts_per_token", "top_k_experts", AT(moe.top), 0, 65536 },
+	{ "moe_intermediate_size", NULL, NULL, AT(moe.inter), 0, MODEL_MAX_DIM },
+	{ "shared_expert_intermediate_size", NULL, NULL, AT(moe.shared_inter), 0, MODEL_MAX_DIM },
+	{ "first_k_dense_replace", NULL, NULL, AT(moe.first_dense), 0, MODEL_MAX_LAYERS },
+	{ "moe_layer_freq", "decoder_sparse_step", NULL, AT(moe.every), 0, MODEL_MAX_LAYERS },
+	{ "linear_num_key_heads", NULL, NULL, AT(linear.k_heads), 0, 65536 },
+	{ "linear_num_value_heads", NULL, NULL, AT(linear.v_heads), 0, 65536 },
+	{ "linear_key_head_dim", NULL, NULL, AT(linear.k_dim), 0, 65536 },
+	{ "linear_value_head_dim", NULL, NULL, AT(linear.v_dim), 0, 65536 },
+	{ "linear_conv_kernel_dim", NULL, NULL, AT(linear.conv), 0, 64 },
+	{ "num_nextn_predict_layers", NULL, NULL, AT(mtp_layers), 0, MODEL_MAX_LAYERS },
+};
+
+struct flag {
+	const char *key;
+	size_t at;
+};
+
+static const struct flag flags[] = {
+	{ "tie_word_embeddings", AT(tied) },  { "attention_bias", AT(out_bias) }, { "mlp_bias", AT(mlp_bias) },
+	{ "attn_output_gate", AT(out_gate) }, { "attention_k_eq_v", AT(k_is_v) }, { "norm_topk_prob", AT(norm_top) },
+};
+
+/* What else a file of ours may say; of a config.json they are read, or passed over, too. */
+static const char *const others[] = {
+	"model",
+	"name",
+	"source",
+	"note",
+	"model_type",
+	"parameters",
+	"torch_dtype",
+	"dtype",
+	"hidden_act",
+	"hidden_activation",
+	"layer_types",
+	"sliding_window_pattern",
+	"full_attention_interval",
+	"use_sliding_window",
+	"partial_rotary_factor",
+	"n_shared_experts",
+	"attn_logit_softcapping",
+	"final_logit_softcapping",
+	"quantization",
+	"vision",
+	"rope_theta",
+	"rms_norm_eps",
+	"scoring_func",
+	"topk_method",
+	"n_group",
+	"topk_group",
+	"routed_scaling_factor",
+	"query_pre_attn_scalar",
+	"kv_cache",
+	"quantization_config",
+};
+
+bool model_is_null(const struct ynode *n)
+{
+	return !n || (n->kind == YNODE_SCALAR && !n->quoted &&
+	              (strcmp(n->text, "null") == 0 || strcmp(n->text, "~") == 0 || !*n->text));
+}
+
+static const struct ynode *first_of(const struct ynode *map, const struct number *x)
+{
+	const char *keys[] = { x->key, x->also, x->also2 };
+
+	for (size_t i = 0; i < COUNT(keys) && keys[i]; i++) {
+		const struct ynode *n = ynode_get(map, keys[i]);
+
+		if (!model_is_null(n))
+			return n;
+	}
+	return NULL;
+}
+
+int model_number(struct reader *r, const struct ynode *n, uint64_t least, uint64_t most, uint32_t *out)
+{
+	uint64_t v;
+
+	if (yaml_u64(r->y, n, least, most, &v, r->e) < 0)
+		return -1;
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int read_numbers(struct reader *r, const struct ynode *map)
+{
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		const struct ynode *n = first_of(map, &numbers[i]);
+		uint32_t *to = (uint32_t *)(void *)((char *)r->m + numbers[i].at);
+
+		if (n && model_number(r, n, numbers[i].least, numbers[i].most, to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_flags(struct reader *r, const struct ynode *map)
+{
+	r->m->tied = r->m->arch->tied;
+	for (size_t i = 0; i < COUNT(flags); i++) {
+		const struct ynode *n = ynode_get(map, flags[i].key);
+
+		if (!model_is_null(n) && yaml_bool(r->y, n, (bool *)((char *)r->m + flags[i].at), r->e) < 0)
+			return -1;
+	}
+	r->m->qkv_bias = r->m->arch->qkv_bias || r->m->out_bias;
+	r->m->softcap = !model_is_null(ynode_get(map, "attn_logit_softcapping"));
+	r->m->final_softcap = !model_is_null(ynode_get(map, "final_logit_softcapping"));
+	return 0;
+}
+
+static int read_word(struct reader *r, const struct ynode *map, const char *key, const char **out)
+{
+	const struct ynode *n = ynode_get(map, key);
+
+	*out = NULL;
+	return model_is_null(n) ? 0 : yaml_str(r->y, n, out, r->e);
+}
+
+static int read_act(struct reader *r, const struct ynode *map)
+{
+	const char *key = "hidden_act", *v;
+
+	if (read_word(r, map, key, &v) < 0 || (!v && read_word(r, map, key = "hidden_activation", &v) < 0))
+		return -1;
+	r->m->act = r->m->arch->scaled_embed ? MODEL_GELU : MODEL_SILU;
+	if (!v)
+		return 0;
+	if (str_prefix(v, "gelu"))
+		r->m->act = MODEL_GELU;
+	else if (strcmp(v, "silu") == 0 || strcmp(v, "swish") == 0)
+		r->m->act = MODEL_SILU;
+	else
+		return yaml_err(r->y, ynode_get(map, key), r->e, "activation '%s' is not described: silu or gelu", v);
+	return 0;
+}
+
+static int read_dtype(struct reader *r, const struct ynode *map)
+{
+	const char *v;
+
+	if (read_word(r, map, "torch_dtype", &v) < 0 || (!v && read_word(r, map, "dtype", &v) < 0))
+		return -1;
+	r->m->dtype = !v || strcmp(v, "bfloat16") == 0 ? DT_BF16 : strcmp(v, "float16") == 0 ? DT_FP16 : DT_NONE;
+	if (v && strcmp(v, "float32") == 0)
+		r->m->dtype = DT_FP32;
+	if (r->m->dtype == DT_NONE)
+		return yaml_err(r->y, map, r->e, "number format '%s' is not one of bfloat16, float16, float32", v);
+	return 0;
+}
+
+/* A fraction such as 0.25 of a head's dimensions rotates. */
+static int read_rotary(struct reader *r, const struct ynode *map)
+{
+	const struct ynode *n = ynode_get(map, "partial_rotary_factor");
+	const char *text;
+	char *end;
+	double v;
+
+	if (model_is_null(n) || r->m->rotary)
+		return 0;
+	if (yaml_str(r->y, n, &text, r->e) < 0)
+		return -1;
+	v = strtod(text, &end);
+	if (end == text || *end || !(v > 0 && v <= 1))
+		return yaml_err(r->y, n, r->e, "'%s' is no fraction of a head: above 0 and at most 1", text);
+	r->m->rotary = (uint32_t)(v * r->m->head_dim + 0.5);
+	return 0;
+}
+
+/* --- kinds of layers -------------------------------------------------------------------------------------------- */
+
+/* A window that is not used, or that no context fills, is none. */
+static int listed_layers(struct reader *r, const struct ynode *list, bool windows)
+{
+	static const char *const kinds[] = { "full_attention", "sliding_attention", "linear_attention" };
+
+	if (list->kind != YNODE_SEQ || list->n != r->m->layers)
+		return yaml_err(r->y, list, r->e, "layer_types lists %zu layers, num_hidden_layers says %u",
+		                list->kind == YNODE_SEQ ? list->n : 0, r->m->layers);
+	for (size_t i = 0; i < list->n; i++) {
+		const char *v;
+		size_t k = 0;
+
+		if (yaml_str(r->y, list->vals[i], &v, r->e) < 0)
+			return -1;
+		while (k < COUNT(kinds) && strcmp(v, kinds[k]) != 0)
+			k++;
+		if (k == COUNT(kinds))
+			return yaml_err(r->y, list->vals[i], r->e,
+			                "layers of kind '%s' are not described: full_attention, sliding_attention or"
+			                " linear_attention",
+			                v);
+		r->m->layer[i] = (uint8_t)(k == MODEL_SLIDING && !windows && r->m->window ? MODEL_FULL : k);
+	}
+	return 0;
+}
+
+/* One in `every` looks at everything, the last of each such run of layers. */
+static void every_layer(struct model *m, uint32_t every, enum model_layer other)
+{
+	for (uint32_t i = 0; i < m->layers; i++)
+		m->layer[i] = (uint8_t)(every && (i + 1) % every == 0 ? MODEL_FULL : other);
+}
+
+static int read_layers(struct reader *r, const struct ynode *map)
+{
+	const struct ynode *list = ynode_get(map, "layer_types"), *use = ynode_get(map, "use_sliding_window"),
+			   *pattern = ynode_get(map, "sliding_window_pattern"),
+			   *interval = ynode_get(map, "full_attention_interval");
+	bool windows = r->m->window > 0;
+	uint32_t every;
+
+	if (!model_is_null(use) && yaml_bool(r->y, use, &windows, r->e) < 0)
+		return -1;
+	/* A Qwen2 configuration has a window that is used only where it says so. */
+	if ((r->m->context && r->m->window >= r->m->context) ||
+	    (strcmp(r->m->arch->type, "qwen2") == 0 && model_is_null(use)))
+		windows = false;
+	if (!model_is_null(list))
+		return listed_layers(r, list, windows);
+	if (!model_is_null(interval)) {
+		if (model_number(r, interval, 1, MODEL_MAX_LAYERS, &every) < 0)
+			return -1;
+		every_layer(r->m, every, MODEL_LINEAR);
+	} else if (!model_is_null(pattern)) {
+		if (model_number(r, pattern, 1, MODEL_MAX_LAYERS, &every) < 0)
+			return -1;
+		every_layer(r->m, every, MODEL_SLIDING);
+	} else if (strcmp(r->m->arch->type, "gemma2") == 0) {
+		every_layer(r->m, 2, MODEL_SLIDING);
+	} else {
+		every_layer(r->m, windows ? 0 : 1, windows ? MODEL_SLIDING : MODEL_FULL);
+	}
+	return 0;
+}
+
+/* --- a whole file ------------------------------------------------------------------------------------------------ */
+
+/* Experts' widths by their older names. */
+static int read_experts(struct reader *r, const struct ynode *map)
+{
+	const struct ynode *n = ynode_get(map, "n_shared_experts");
+	struct model_moe *x = &r->m->moe;
+	uint32_t shared = 0;
+
+	if (!model_is_null(n) && model_number(r, n, 0, 1024, &shared) < 0)
+		return -1;
+	if (x->experts && !x->inter)
+		x->inter = r->m->inter;
+	if (shared && !x->shared_inter)
+		x->shared_inter = shared * x->inter;
+	x->every = x->every ? x->every : 1;
+	return 0;
+}
+
+static int read_published(struct reader *r, const struct ynode *map)
+{
+	static const char *const keys[] = { "total", "source" };
+	const struct ynode *p = ynode_get(map, "parameters");
+
+	if (model_is_null(p) || p->kind != YNODE_MAP)
+		return 0; /* of a config.json it may be anything */
+	return yaml_only_keys(r->y, p, keys, COUNT(keys), r->e) < 0 || !ynode_get(p, "total") ||
+	                       yaml_u64(r->y, ynode_get(p, "total"), 1, UINT64_MAX, &r->m->published, r->e) < 0 ||
+	                       read_word(r, p, "source", &r->m->published_by) < 0
+	               ? -1
+	               : 0;
+}
+
+static int read_decoder(struct reader *r, const struct ynode *map)
+{
+	if (read_numbers(r, map) < 0 || read_flags(r, map) < 0 || read_act(r, map) < 0 || read_dtype(r, map) < 0 ||
+	    model_need(r, map) < 0 || read_rotary(r, map) < 0 || read_layers(r, map) < 0 || read_experts(r, map) < 0 ||
+	    read_published(r, map) < 0 || model_read_quant(r, map) < 0)
+		return -1;
+	return model_check(r, map);
+}
+
+static int only_ours(struct reader *r, const struct ynode *map)
+{
+	const char *keys[3 * COUNT(numbers) + COUNT(flags) + COUNT(others)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		keys[n++] = numbers[i].key;
+		if (numbers[i].also)
+			keys[n++] = numbers[i].also;
+		if (numbers[i].also2)
+			keys[n++] = numbers[i].also2;
+	}
+	for (size_t i = 0; i < COUNT(flags); i++)
+		keys[n++] = flags[i].key;
+	for (size_t i = 0; i < COUNT(others); i++)
+		keys[n++] = others[i];
+	return yaml_only_keys(r->y, map, keys, n, r->e);
+}
+
+/* The part that describes the decoder: configurations of several parts have it below a key. */
+static const struct ynode *decoder_of(const struct ynode *root)
+{
+	static const char *const keys[] = { "text_config", "language_config", "llm_config" };
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		const struct ynode *n = ynode_get(root, keys[i]);
+
+		if (n && n->kind == YNODE_MAP && ynode_get(n, "hidden_size"))
+			return n;
+	}
+	return root;
+}
+
+static int read_arch(struct reader *r, const struct ynode *root, const struct ynode *map)
+{
+	const struct ynode *n = ynode_get(root, "model_type");
+	const char *type, *near;
+
+	if (model_is_null(n))
+		n = ynode_get(map, "model_type");
+	if (model_is_null(n))
+		return yaml_err(r->y, root, r->e, "'model_type' is missing: it says which architecture this is");
+	if (yaml_str(r->y, n, &type, r->e) < 0)
+		return -1;
+	if (!(r->m->arch = model_arch_find(type, &near)))
+		return yaml_err(
+			r->y, n, r->e,
+			"architecture '%s' is not described%s%s%s; 'npusim workload list --architectures' has those"
+			" that are",
+			type, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return 0;
+}
+
+static int read_all(struct reader *r)
+{
+	const struct ynode *root = yaml_root(r->y), *map = decoder_of(root);
+	const struct ynode *mark = ynode_get(root, "model");
+	uint32_t version;
+
+	if (root->kind != YNODE_MAP || root->n == 0)
+		return yaml_err(r->y, root, r->e, "this describes no model: its keys are missing");
+	if (mark && (model_number(r, mark, 1, 1, &version) < 0 || only_ours(r, root) < 0))
+		return -1;
+	if (read_arch(r, root, map) < 0 || read_word(r, root, "name", &r->m->name) < 0 ||
+	    read_word(r, root, "source", &r->m->source) < 0 || read_decoder(r, map) < 0 ||
+	    model_read_vision(r, root) < 0)
+		return -1;
+	if (!r->m->name && read_word(r, root, "_name_or_path", &r->m->name) < 0)
+		return -1;
+	if (!r->m->name || !*r->m->name)
+		r->m->name = r->m->path;
+	return 0;
+}
+
+static struct model *read_model(struct yaml *y, struct err *e)
+{
+	struct model *m = y ? calloc(1, sizeof *m) : NULL;
+	struct reader r = { .y = y, .m = m, .e = e };
+
+	if (y && !m)
+		err_nomem(e, "for a model");
+	if (!m) {
+		yaml_free(y);
+		return NULL;
+	}
+	m->memory = y;
+	m->path = yaml_name(y);
+	if (read_all(&r) < 0) {
+		model_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+struct model *model_parse(const char *text, size_t n, const char *name, struct err *e)
+{
+	return read_model(yaml_parse(text, n, name, e), e);
+}
+
+struct model *model_read_file(const char *path, struct err *e)
+{
+	return read_model(yaml_load(path, e), e);
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	yaml_free(m->memory);
+	free(m);
+}
