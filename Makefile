@@ -43,7 +43,7 @@ BUILT = build build_stream build_ops build_kernel build_attention build_latent b
 MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass engine_event engine_analytic engine_gpu engine run
-SWEEP = limits sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+SWEEP = limits sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt inner opt_files opt_man opt_complete progress

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/run.h"
+#include "sim/cmd/workload.h"
 #include "sim/engine/picks.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"
@@ -32,6 +33,7 @@ struct options {
 struct inputs {
 	struct rules *rules;
 	struct cmd_trace trace;
+	struct workload model;
 	struct op_stream stream;
 	struct lower_stats lowered;
 	struct res_workload workload;
@@ -41,6 +43,49 @@ static void inputs_free(struct inputs *in)
 {
 	rules_free(in->rules);
 	cmd_trace_free(&in->trace);
+	workload_free(&in->model);
+}
+
+static struct workload_opts opts_of(const struct sweep_model *m)
+{
+	return (struct workload_opts){ .model = m->name,
+		                       .phase = *m->phase ? m->phase : NULL,
+		                       .quant = *m->quant ? m->quant : NULL,
+		                       .kv = *m->kv ? m->kv : NULL,
+		                       .style = *m->style ? m->style : NULL,
+		                       .batch = m->batch,
+		                       .context = m->context,
+		                       .tokens = m->tokens,
+		                       .layers = m->layers,
+		                       .experts = m->experts };
+}
+
+static bool on_gpu(const struct sweep *s)
+{
+	return machine_runs(&s->schema_target) == MACHINE_LAUNCHES;
+}
+
+/* A point's own stream; `arg` is the sweep. */
+static int build_point(void *arg, const struct sweep_model *m, struct arena *a, struct op_stream *out, struct err *e)
+{
+	const struct workload_opts o = opts_of(m);
+	struct model *model = NULL;
+	struct build_how how;
+	int rc = workload_stream(&o, on_gpu(arg) ? BUILD_FUSED : BUILD_NPU, a, &model, &how, out, e);
+
+	/* Its texts are the model's, which goes. */
+	out->source = rc == 0 ? arena_strdup(a, out->source) : NULL;
+	model_free(model);
+	return rc;
+}
+
+static int read_model(struct inputs *in, const struct sweep *s, struct err *e)
+{
+	const struct workload_opts o = opts_of(&s->model_own);
+
+	if (workload_read(&o, on_gpu(s), &in->model, &in->trace, &in->stream, e) < 0)
+		return -1;
+	return run_workload(&in->stream, &in->trace.trace, 0, in->trace.arena, &in->workload, e);
 }
 
 static int read_inputs(struct inputs *in, const struct options *o, const struct sweep *s, struct err *e)
@@ -49,8 +94,13 @@ static int read_inputs(struct inputs *in, const struct options *o, const struct 
 	const struct op_stream *x = &in->stream;
 
 	memset(in, 0, sizeof *in);
+	if (s->model && !o->trace)
+		return read_model(in, s, e);
+	if (s->model)
+		return err_set(e, ERR_USAGE, "'%s' has a workload, a model: '-t' would be another", s->path);
 	if (!path)
-		return yaml_err(s->y, yaml_root(s->y), e, "the workload is missing: 'trace: FILE', or -t FILE");
+		return yaml_err(s->y, yaml_root(s->y), e,
+		                "the workload is missing: 'trace: FILE', or -t FILE, or 'workload: {name: MODEL}'");
 	if (access(path, R_OK) < 0) {
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
 		return o->trace ? -1 : err_at(e, s->path, ynode_get(yaml_root(s->y), "trace")->line, 0);
@@ -285,6 +335,8 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 	if (rc < 0)
 		goto out;
 	job.stream = &in.stream;
+	job.build = build_point;
+	job.build_arg = s;
 	job.workload = &in.workload;
 	job.how = (struct run_opts){ .start = strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
 		                     .seed = s->seed,

@@ -3,7 +3,9 @@
  * The file:
  *   sweep: 1                        the format's version
  *   base: configs/npu/dsocr.yaml    the machine that the points change
- *   trace: FILE                     the workload: a trace database, or a profile that is imported on the way
+ *   trace: FILE                     the workload: a trace database, or a profile that is imported on the way, or else
+ *   workload: {name: MODEL, phase, batch, context, tokens, quant, kv, style, layers, experts}    a model by its
+ *                                   description, as the options of `npusim run -m`; each may be an axis: model.batch
  *   range, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
@@ -38,6 +40,13 @@
 #include "sim/engine/run.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
+
+/* `workload:` of the file; texts may be empty and numbers 0: the default. */
+struct sweep_model {
+	cfg_text name, phase, quant, kv, style;
+	uint32_t batch, layers, experts;
+	uint64_t context, tokens;
+};
 
 enum sweep_sample { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LHS, SWEEP_GUIDED };
 enum sweep_goal { SWEEP_COLUMN, SWEEP_MINIMIZE, SWEEP_MAXIMIZE };
@@ -79,13 +88,15 @@ struct sweep {
 	size_t n_where, n_constraints;
 	struct sweep_column *columns; /* columns and objectives in the order of the file */
 	size_t n_columns;
-	uint32_t *index;                       /* n_points x n_axes: which value */
-	double *places;                        /* guided: n_points x n_dims, 0 to 1 */
-	struct sweep_maker *maker;             /* sweep_points.c */
-	uint64_t *hashes;                      /* of the points' configurations; 0: refused */
-	const char **refused;                  /* why a point cannot be built; NULL: it can */
-	size_t n_points, n_refused, n_dropped; /* dropped: by where */
-	struct cfg *schema;                    /* all keys there are, for names */
+	uint32_t *index;                            /* n_points x n_axes: which value */
+	double *places;                             /* guided: n_points x n_dims, 0 to 1 */
+	struct sweep_maker *maker;                  /* sweep_points.c */
+	uint64_t *hashes;                           /* of the points' configurations; 0: refused */
+	const char **refused;                       /* why a point cannot be built; NULL: it can */
+	size_t n_points, n_refused, n_dropped;      /* dropped: by where */
+	struct cfg *model;                          /* keys model.* over the next; NULL: the workload is a trace */
+	struct sweep_model model_target, model_own; /* own: as the file says, where axes have changed nothing yet */
+	struct cfg *schema;                         /* all keys of machines there are, for names */
 	struct machine_cfg schema_target;
 	struct machine_base *machines; /* what the points' machines are made of */
 	const char **stats;            /* names of statistics that some point has */
@@ -131,8 +142,13 @@ bool sweep_needs_conf(const struct sweep *s, const struct expr *x);
 
 /* --- running ----------------------------------------------------------------------------------------------- */
 
+/* The stream of a model, into `a`. */
+typedef int sweep_build(void *arg, const struct sweep_model *m, struct arena *a, struct op_stream *out, struct err *e);
+
 struct sweep_job {
-	const struct op_stream *stream;
+	const struct op_stream *stream; /* where axes are the model's, the one that they start from */
+	sweep_build *build;             /* asked where axes are the model's */
+	void *build_arg;
 	const struct res_workload *workload;
 	struct run_opts how;
 	uint32_t reuse_ppm; /* as the runs will have it */

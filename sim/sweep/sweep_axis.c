@@ -31,17 +31,18 @@ static int add_text(struct sweep *s, struct sweep_axis *x, const char *said, con
 	struct err why = ERR_INIT;
 	struct str text = STR_INIT;
 	struct res_value v = { NULL, false, 0 };
+	struct cfg *of = sweep_schema(s, x->key);
 	size_t row;
 	int rc = -1;
 
-	if (cfg_find(s->schema, x->key, &row, e) < 0)
+	if (cfg_find(of, x->key, &row, e) < 0)
 		return -1;
-	if (cfg_set_key(s->schema, x->key, said, &why) < 0)
+	if (cfg_set_key(of, x->key, said, &why) < 0)
 		return yaml_err(s->y, at, e, "%s", why.msg);
-	cfg_value(s->schema, row, &text);
+	cfg_value(of, row, &text);
 	v.text = text.failed ? NULL : arena_strdup(s->a, str_c(&text));
 	v.is_number = is_number(x->field->type);
-	v.number = v.is_number ? sweep_number(x->field->type, cfg_raw(s->schema, row)) : 0;
+	v.number = v.is_number ? sweep_number(x->field->type, cfg_raw(of, row)) : 0;
 	str_free(&text);
 	for (size_t i = 0; v.text && i < x->n; i++)
 		if (strcmp(x->values[i].text, v.text) == 0) {
@@ -134,11 +135,11 @@ static int read_end(struct sweep *s, struct sweep_axis *x, const struct ynode *m
 
 	if (!n)
 		return yaml_err(s->y, map, e, "the range of axis '%s' has no '%s'", x->key, which);
-	if (yaml_str(s->y, n, &text, e) < 0 || cfg_find(s->schema, x->key, &row, e) < 0)
+	if (yaml_str(s->y, n, &text, e) < 0 || cfg_find(sweep_schema(s, x->key), x->key, &row, e) < 0)
 		return -1;
-	if (cfg_set_key(s->schema, x->key, text, &why) < 0)
+	if (cfg_set_key(sweep_schema(s, x->key), x->key, text, &why) < 0)
 		return yaml_err(s->y, n, e, "%s", why.msg);
-	*out = cfg_raw(s->schema, row);
+	*out = cfg_raw(sweep_schema(s, x->key), row);
 	return 0;
 }
 
@@ -189,10 +190,12 @@ int sweep_axis_read(struct sweep *s, const struct ynode *key, const struct ynode
 	size_t row;
 
 	*x = (struct sweep_axis){ .at = key };
-	if (cfg_find(s->schema, key->text, &row, &why) < 0)
+	if (!s->model && sweep_of_model(key->text))
+		return yaml_err(s->y, key, e, "axis '%s' is of a model, and there is no 'workload'", key->text);
+	if (cfg_find(sweep_schema(s, key->text), key->text, &row, &why) < 0)
 		return yaml_err(s->y, key, e, "%s", why.msg);
 	x->key = arena_strdup(s->a, key->text);
-	x->field = cfg_at(s->schema, row).field;
+	x->field = cfg_at(sweep_schema(s, key->text), row).field;
 	if (!x->key)
 		return sweep_no_memory(e);
 	if (value->kind == YNODE_MAP)

@@ -275,8 +275,10 @@ static int read_root(struct sweep *s, struct err *e)
 	if (version != 1)
 		return yaml_err(s->y, n, e, "this build reads sweep files of version 1, not %llu",
 		                (unsigned long long)version);
-	if ((n = ynode_get(root, "workload")))
-		return yaml_err(s->y, n, e, "model workloads are not there yet: give a 'trace'");
+	if ((n = ynode_get(root, "workload")) && ynode_get(root, "trace"))
+		return yaml_err(s->y, n, e, "'trace' and 'workload' are two workloads: give one");
+	if (n && sweep_model_read(s, n, e) < 0)
+		return -1;
 	if (text_at(s, "base", &s->base, e) < 0 || text_at(s, "trace", &s->trace, e) < 0 ||
 	    text_at(s, "range", &s->range, e) < 0 || text_at(s, "rules", &s->rules, e) < 0)
 		return -1;
@@ -361,6 +363,7 @@ void sweep_free(struct sweep *s)
 	sweep_maker_free(s->maker);
 	exprs_free(s->exprs);
 	yaml_free(s->y);
+	cfg_free(s->model);
 	cfg_free(s->schema);
 	machine_base_free(s->machines);
 	arena_free(s->a);

@@ -6,7 +6,15 @@
 #include "sim/sweep/sweep_int.h"
 #include "workloads/op.h"
 
-enum { AT_FIGURE = 10000, AT_STALL = 11000, AT_NEEDS = 12000, AT_KIND = 13000, AT_STAT = 20000, AT_COLUMN = 90000 };
+enum {
+	AT_MODEL = 9000,
+	AT_FIGURE = 10000,
+	AT_STALL = 11000,
+	AT_NEEDS = 12000,
+	AT_KIND = 13000,
+	AT_STAT = 20000,
+	AT_COLUMN = 90000
+};
 
 /* --- from a name to an id ---------------------------------------------------------------------------------- */
 
@@ -59,6 +67,8 @@ static int find_key(const struct sweep *s, const char *name)
 	struct err ignored = ERR_INIT;
 	size_t i;
 
+	if (s->model && sweep_of_model(name))
+		return cfg_find(s->model, name, &i, &ignored) == 0 ? AT_MODEL + (int)i : -1;
 	return cfg_find(s->schema, name, &i, &ignored) == 0 ? (int)i : -1;
 }
 
@@ -148,9 +158,14 @@ static struct expr_value us_of(ps_t ps)
 	return number((double)ps / 1e6);
 }
 
+static struct cfg_row row_of(const struct sweep *s, int id)
+{
+	return id < AT_MODEL ? cfg_at(s->schema, (size_t)id) : cfg_at(s->model, (size_t)(id - AT_MODEL));
+}
+
 static const struct sweep_axis *axis_of(const struct sweep *s, int id)
 {
-	struct cfg_row r = cfg_at(s->schema, (size_t)id);
+	struct cfg_row r = row_of(s, id);
 
 	for (size_t i = 0; i < s->n_axes; i++)
 		if (strcmp(s->axes[i].key, r.key) == 0)
@@ -161,7 +176,7 @@ static const struct sweep_axis *axis_of(const struct sweep *s, int id)
 static struct expr_value value_of_key(const struct sweep_row *row, int id)
 {
 	const struct sweep_axis *x = axis_of(row->s, id);
-	struct cfg_row r = cfg_at(row->s->schema, (size_t)id);
+	struct cfg_row r = row_of(row->s, id);
 	uint64_t raw;
 
 	if (x) {
@@ -169,9 +184,11 @@ static struct expr_value value_of_key(const struct sweep_row *row, int id)
 
 		return v->is_number ? number(v->number) : (struct expr_value){ EXPR_TEXT, 0, v->text };
 	}
-	if (!row->conf)
+	if (!row->conf && id < AT_MODEL)
 		return (struct expr_value){ EXPR_NULL, 0, NULL };
-	raw = cfg_raw(row->conf->raw, (size_t)id);
+	if (r.field->type == CFG_T_STR)
+		return (struct expr_value){ EXPR_NULL, 0, NULL };
+	raw = id < AT_MODEL ? cfg_raw(row->conf->raw, (size_t)id) : cfg_raw(row->s->model, (size_t)(id - AT_MODEL));
 	switch (r.field->type) {
 	case CFG_T_ENUM:
 		return (struct expr_value){ EXPR_TEXT, 0, r.field->names[raw] };

@@ -65,10 +65,28 @@ static int add_sums(const struct run_result *x, struct arena *a, struct res_poin
 	return 0;
 }
 
+/* Where axes are the model's, a stream of the point's own. */
+static int stream_of(const struct sweep *s, const struct sweep_job *job, const char *const *sets, struct arena *a,
+                     const struct op_stream **stream, struct err *e)
+{
+	struct op_stream *own;
+	struct sweep_model m = s->model_own;
+
+	*stream = job->stream;
+	if (!sweep_model_varies(s))
+		return 0;
+	if (!(own = arena_alloc(a, sizeof *own)))
+		return sweep_no_memory(e);
+	*stream = own;
+	return sweep_model_of(s, sets, &m, e) < 0 ? -1 : job->build(job->build_arg, &m, a, own, e);
+}
+
 static int simulate(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,
                     struct res_point *out, struct err *e)
 {
 	const char **sets = arena_array(a, s->n_axes, sizeof *sets);
+	const struct op_stream *stream;
+	struct run_opts how = job->how;
 	struct run_result x;
 	struct machine_conf *c;
 	int rc = -1;
@@ -76,9 +94,11 @@ static int simulate(const struct sweep *s, const struct sweep_job *job, size_t p
 	if (!sets)
 		return sweep_no_memory(e);
 	sweep_sets(s, point, sets);
-	if (!(c = sweep_conf(s, sets, e)))
+	if (stream_of(s, job, sets, a, &stream, e) < 0 || !(c = sweep_conf(s, sets, e)))
 		return -1;
-	if (run_stream(job->stream, c, &job->how, a, &x, e) == 0) {
+	if (stream != job->stream)
+		how.memo = NULL; /* it keeps what it knows of one stream */
+	if (run_stream(stream, c, &how, a, &x, e) == 0) {
 		out->figures = x.figures;
 		out->roofline_bound = res_name(x.roofline_bound);
 		rc = add_kinds(&x, a, out, e) < 0 ? -1 : add_sums(&x, a, out, e);

@@ -259,7 +259,7 @@ TEST(mistakes_elsewhere_are_placed)
 	refused("axes: {cores: [1]}\nsample: {kind: rnd, n: 3}\n", 4, "unknown sample 'rnd'");
 	refused("axes: {cores: [1]}\nsample: {kind: lhs, n: 5000}\n", 4, "--max 5000");
 	refused("axes: {cores: [1]}\nfidelity: exact\n", 4, "unknown fidelity 'exact': it is event or analytic");
-	refused("axes: {cores: [1]}\nworkload: m.yaml\n", 4, "not there yet");
+	refused("axes: {cores: [1]}\nworkload: m.yaml\n", 4, "a workload is a model");
 	refused("axes: {cores: [1]}\nstart: warm\n", 4, "steady or cold");
 	refused("axes: {cores: [1]}\nexpert_reuse: 2\n", 4, "a probability");
 	refused("axes: {l2.size: [3 MiB], l2.ways: [7]}\n", 0, "none of which can be built");
