@@ -79,7 +79,10 @@ static uint64_t trips(const struct mapper *m, const struct cut *x, bool product,
 	rows = round_up(div_up(x->max_tiles, tiles), grain);
 	if (div_up(x->max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || x->row_bytes * rows > x->room)
 		rows = ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes) / grain * grain;
-	return rows ? div_up(x->max_tiles, rows) : tiles;
+	/* Where not even one granule fits: whole rows still, or tiles would compute more of them than there are. */
+	if (!rows)
+		rows = ps_max(1, ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes));
+	return div_up(x->max_tiles, rows);
 }
 
 /* False: not even one tile fits. */

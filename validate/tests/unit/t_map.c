@@ -273,10 +273,40 @@ TEST(cases_of_a_benchmark_bring_their_own_and_take_it_away)
 	bed_down(&b);
 }
 
+/* MACs of all commands, tile by tile. */
+static uint64_t macs(const struct bed *b)
+{
+	const struct isa_prog *p = &b->x.map->prog;
+	uint64_t n = 0;
+
+	for (size_t k = 0; k < p->n_cmds; k++)
+		for (uint32_t i = 0; i < p->cmds[k].n_insns; i++) {
+			const struct isa_insn *x = &p->insns[p->cmds[k].first_insn + i];
+
+			if (x->code == ISA_GEMM)
+				n += x->work * (p->cmds[k].tiles - 1) + x->work_last;
+		}
+	return n;
+}
+
+/* An array of 4 columns, and room for two tiles of fewer: 16 columns in 11 tiles would be 2 each, and 6 of nothing. */
+TEST(tiles_compute_the_product_and_no_more)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.machine = "cores: 1\nsram: {size: 4 KiB}\ngemv: {units: 0}\nmatrix: {rows: 4, cols: 4}\n"
+		    "dma: {tile: 1 KiB}\n";
+	mk_kernel(&b.m, MM, "bf16[26,204] bf16[204,16]");
+	CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+	CHECK_U64(macs(&b), 26 * 204 * 16);
+	bed_down(&b);
+}
+
 SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
       T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
       T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
       T(an_op_that_no_machine_could_do_is_refused_at_once),
       T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
       T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
-      T(cases_of_a_benchmark_bring_their_own_and_take_it_away));
+      T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more));
