@@ -85,6 +85,17 @@ static uint64_t trips(const struct mapper *m, const struct cut *x, bool product,
 	return div_up(x->max_tiles, rows);
 }
 
+/* Bytes of a full tile of what streams: of a product as many rows as its math has, so that the last takes the rest of
+ * both. */
+static uint64_t full_tile(const struct op *main, enum map_tiled cuts, uint64_t bytes, uint64_t tiles)
+{
+	const uint64_t rows = max_tiles_of(main, cuts), one = div_up(rows, tiles);
+
+	if (!map_is_product(main->kind))
+		return div_up(bytes, tiles);
+	return map_rows_bytes(bytes, one, rows);
+}
+
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
@@ -97,7 +108,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 		struct isa_insn *y = &d->insn[i];
 
 		if (y->when == ISA_TILE) {
-			y->tile_bytes = div_up(y->bytes, tiles);
+			y->tile_bytes = full_tile(main, cuts, y->bytes, tiles);
 			d->slot_bytes += y->tile_bytes;
 		}
 	}

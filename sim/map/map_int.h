@@ -74,6 +74,11 @@ ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint6
 
 /* map_draft.c */
 struct isa_insn *map_add(struct map_draft *d);
+/* Bytes of `part` of `of` rows that have `bytes`, rounded up. */
+static inline uint64_t map_rows_bytes(uint64_t bytes, uint64_t part, uint64_t of)
+{
+	return bytes / of * part + div_up(bytes % of * part, of);
+}
 uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when);
 ps_t map_spans(const struct map_draft *d, enum isa_when when);
 /* Which operands of a member are cut into tiles: none (it is fused around a product, or in a chain), what map_streams()

@@ -7,7 +7,8 @@
  * Every combination that SRAM holds is scored by rates (map_predict), with what its tiles move and compute; the best of
  * each order and of each set that stays are sorted out, and the best few of those go to the judge. Tile sizes come from the shape and the units' grains alone, so larger
  * memories only add combinations.
- * Leaves out: partial sums that leave SRAM; tiles of uneven size (a tile is the mean; what all of them do is exact). */
+ * Leaves out: partial sums that leave SRAM; tiles of uneven size where several dimensions are cut (a tile is the mean;
+ * what all of them do is exact). */
 #include <string.h>
 
 #include "sim/map/map_int.h"
@@ -49,11 +50,23 @@ struct nest {
 	uint8_t loop[DIMS];      /* dimensions, outermost first */
 	bool resident[OPERANDS]; /* each of its tiles moves once and stays; C: stored after the loop, whole */
 	uint64_t tiles, moves[OPERANDS], bytes[OPERANDS]; /* how often it moves, how much then */
+	uint64_t again[OPERANDS];                         /* how often all of it does */
 	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
 	uint64_t slot, held;
 	struct map_math math; /* of a full tile */
 	ps_t predicted, rank; /* rank: and as much worse as it moves more */
 };
+
+/* Where one dimension of an operand is cut, the last tile takes the rest; where two are, a tile is the mean. */
+static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i, uint64_t distinct)
+{
+	const uint64_t bytes = p->move[i] ? p->move[i]->bytes : 0;
+
+	for (int d = 0; d < DIMS; d++)
+		if (distinct > 1 && has[i][d] && x->trips[d] == distinct)
+			return map_rows_bytes(bytes, x->tile[d], p->size[d]);
+	return div_up(bytes, distinct);
+}
 
 /* A tile of an operand stays while loops that are not its own go on inside of its own; a resident one always. */
 static void schedule_one(const struct product *p, struct nest *x, int i)
@@ -79,7 +92,8 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 	if (x->resident[i] && p->move[i] && (i == C || p->move[i]->bytes <= p->m->c->dma.tile))
 		distinct = again = 1;
 	x->moves[i] = distinct * again;
-	x->bytes[i] = p->move[i] ? div_up(p->move[i]->bytes, distinct) : 0;
+	x->again[i] = again;
+	x->bytes[i] = tile_bytes(p, x, i, distinct);
 	if (x->resident[i] || x->moves[i] == 1)
 		x->held += p->move[i] ? p->move[i]->bytes : 0;
 	else if (kept)
@@ -123,8 +137,8 @@ static void score(const struct product *p, struct nest *x)
 	for (int i = 0; i < OPERANDS; i++)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
-		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0, moved = x->moves[i] * x->bytes[i],
-			       again = moved > once ? moved - once : 0;
+		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0, moved = x->again[i] * once,
+			       again = moved - once;
 
 		bytes += moved;
 		if (x->moves[i] == 1) {
@@ -299,6 +313,12 @@ static void place(struct isa_insn *i, const struct nest *x, int operand)
 	}
 }
 
+/* Then all tiles but the last are full. */
+static bool one_loop(const struct nest *x)
+{
+	return x->trips[M] == x->tiles || x->trips[N] == x->tiles || x->trips[K] == x->tiles;
+}
+
 static void put_math(struct map_draft *d, const struct product *p, const struct nest *x)
 {
 	struct isa_insn *i = map_add(d);
@@ -311,10 +331,10 @@ static void put_math(struct map_draft *d, const struct product *p, const struct 
 	i->src = i->dst = ISA_SRAM;
 	i->dtype = (uint8_t)p->op->dtype;
 	i->op = p->op->id;
-	i->span = span / x->tiles;
+	i->span = one_loop(x) ? x->math.plan.span : span / x->tiles;
 	i->span_last = span - i->span * (x->tiles - 1);
 	i->latency = x->math.plan.latency;
-	i->work = work / x->tiles;
+	i->work = one_loop(x) ? x->math.plan.work : work / x->tiles;
 	i->work_last = work - i->work * (x->tiles - 1);
 	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
 }

@@ -303,10 +303,52 @@ TEST(tiles_compute_the_product_and_no_more)
 	bed_down(&b);
 }
 
+/* Checks that tiles of the weights are as many bytes as the columns computed of them; returns such tiles. */
+static uint32_t check_tiles(const struct bed *b, uint64_t k)
+{
+	const struct isa_prog *p = &b->x.map->prog;
+	uint64_t rows = 0;
+	uint32_t n = 0;
+
+	for (size_t i = p->n_insns; i-- > 0;) {
+		const struct isa_insn *x = &p->insns[i];
+
+		if (x->code == ISA_GEMM)
+			rows = x->shape.rows;
+		if (x->code == ISA_LOAD && x->when == ISA_TILE) {
+			CHECK_U64(x->tile_bytes, rows * k * 2);
+			CHECK(x->bytes % x->tile_bytes != 0);
+			n++;
+		}
+	}
+	return n;
+}
+
+/* 75 columns: streamed in tiles of 10 and a last one of 5; as a nest, of 32 and a last one of 11. */
+TEST(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both)
+{
+	static const char *const rows[] = { "bf16[8,256] bf16[256,75]", "bf16[64,16] bf16[16,75]" };
+	static const uint64_t k[] = { 256, 16 };
+
+	for (int i = 0; i < 2; i++) {
+		struct bed b;
+
+		bed_up(&b);
+		b.machine = "cores: 1\nsram: {size: 32 KiB}\ngemv: {units: 0}\nmatrix: {rows: 4, cols: 4}\n"
+			    "dma: {tile: 1 KiB}\nl2: {size: 0 B}\n";
+		mk_kernel(&b.m, MM, rows[i]);
+		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+		CHECK_U64(b.x.map->prog.cmds[0].trips[0] > 0, i);
+		CHECK_U64(check_tiles(&b, k[i]), 1);
+		bed_down(&b);
+	}
+}
+
 SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
       T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
       T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
       T(an_op_that_no_machine_could_do_is_refused_at_once),
       T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
       T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
-      T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more));
+      T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more),
+      T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both));
