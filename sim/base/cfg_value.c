@@ -42,6 +42,12 @@ static const struct unit freq_units[] = {
 static const struct unit time_units[] = {
 	{ "ms", UINT64_C(1000000000), 1 }, { "us", 1000000, 1 }, { "ns", 1000, 1 }, { "ps", 1, 1 }, { NULL, 0, 0 }
 };
+static const struct unit energy_units[] = {
+	{ "uJ", 1000000000, 1 }, { "nJ", 1000000, 1 }, { "pJ", 1000, 1 }, { "fJ", 1, 1 }, { NULL, 0, 0 }
+};
+static const struct unit power_units[] = {
+	{ "kW", 1000000000, 1 }, { "W", 1000000, 1 }, { "mW", 1000, 1 }, { "uW", 1, 1 }, { NULL, 0, 0 }
+};
 static const struct unit ppm_units[] = { { "", 1000000, 1 }, { "%", 10000, 1 }, { NULL, 0, 0 } };
 static const struct unit plain_units[] = { { "", 1, 1 }, { NULL, 0, 0 } };
 
@@ -56,6 +62,10 @@ static const struct unit *units_of(enum cfg_type t)
 		return freq_units;
 	case CFG_T_PS:
 		return time_units;
+	case CFG_T_ENERGY:
+		return energy_units;
+	case CFG_T_POWER:
+		return power_units;
 	case CFG_T_PPM:
 		return ppm_units;
 	default:
@@ -79,6 +89,10 @@ const char *cfg_unit(enum cfg_type t)
 		return "kHz";
 	case CFG_T_PS:
 		return "ps";
+	case CFG_T_ENERGY:
+		return "fJ";
+	case CFG_T_POWER:
+		return "uW";
 	case CFG_T_PPM:
 		return "millionths";
 	default:

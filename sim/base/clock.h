@@ -7,6 +7,7 @@
 typedef uint64_t ps_t;
 #define PS_NS    UINT64_C(1000)
 #define PS_US    UINT64_C(1000000)
+#define PS_MS    UINT64_C(1000000000)
 #define PS_NEVER UINT64_MAX
 
 /* Edge n of a clock of `khz`: never more than 1 ps off and 64-bit throughout. */

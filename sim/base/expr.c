@@ -144,7 +144,9 @@ static int put_number(struct cutter *c, double v)
 
 static int cut_number(struct cutter *c)
 {
-	static const enum cfg_type types[] = { CFG_T_BYTES, CFG_T_RATE, CFG_T_FREQ, CFG_T_PS };
+	static const enum cfg_type types[] = {
+		CFG_T_BYTES, CFG_T_RATE, CFG_T_FREQ, CFG_T_PS, CFG_T_ENERGY, CFG_T_POWER
+	};
 	char *end, text[64];
 	double v = strtod(c->p, &end);
 	const char *unit = end;
@@ -167,7 +169,10 @@ static int cut_number(struct cutter *c)
 		if (cfg_parse_value(types[i], text, &raw, &ignored) < 0)
 			continue;
 		c->p = unit + n;
-		return put_number(c, types[i] == CFG_T_FREQ ? (double)raw * 1000 : (double)raw);
+		return put_number(c, types[i] == CFG_T_FREQ     ? (double)raw * 1000
+		                     : types[i] == CFG_T_ENERGY ? (double)raw / 1e3
+		                     : types[i] == CFG_T_POWER  ? (double)raw / 1e6
+		                                                : (double)raw);
 	}
 	return no_expr(c->text, c->e, "'%.*s' is no number with a unit", (int)(unit + n - c->p), c->p);
 }

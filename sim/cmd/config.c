@@ -114,7 +114,8 @@ static const char *unit_of(const char *value)
 
 static bool has_unit(enum cfg_type t)
 {
-	return t == CFG_T_BYTES || t == CFG_T_RATE || t == CFG_T_FREQ || t == CFG_T_PS;
+	return t == CFG_T_BYTES || t == CFG_T_RATE || t == CFG_T_FREQ || t == CFG_T_PS || t == CFG_T_ENERGY ||
+	       t == CFG_T_POWER;
 }
 
 static void show_rows(const struct cfg *c, enum out_format f, struct str *out)
@@ -209,6 +210,10 @@ static const char *type_name(enum cfg_type t)
 		return "frequency";
 	case CFG_T_PS:
 		return "time";
+	case CFG_T_ENERGY:
+		return "energy";
+	case CFG_T_POWER:
+		return "power";
 	case CFG_T_PPM:
 		return "fraction";
 	case CFG_T_ENUM:
@@ -232,6 +237,10 @@ static const char *unit_help(enum cfg_type t)
 		return "Hz, kHz, MHz, GHz";
 	case CFG_T_PS:
 		return "ps, ns, us, ms";
+	case CFG_T_ENERGY:
+		return "fJ, pJ, nJ, uJ";
+	case CFG_T_POWER:
+		return "uW, mW, W, kW";
 	case CFG_T_PPM:
 		return "none, or %";
 	default:

@@ -213,11 +213,10 @@ static double place_x(const struct drawing *d, double v)
 
 static void label_x(const struct drawing *d, char *text, size_t size)
 {
-	static const char *const units[] = { [CFG_T_BYTES] = " (MiB)",
-		                             [CFG_T_RATE] = " (TB/s)",
-		                             [CFG_T_FREQ] = " (GHz)",
-		                             [CFG_T_PS] = " (ns)",
-		                             [CFG_T_STR] = "" };
+	static const char *const units[] = {
+		[CFG_T_BYTES] = " (MiB)", [CFG_T_RATE] = " (TB/s)", [CFG_T_FREQ] = " (GHz)", [CFG_T_PS] = " (ns)",
+		[CFG_T_STR] = "",         [CFG_T_ENERGY] = " (pJ)", [CFG_T_POWER] = " (W)"
+	};
 	enum cfg_type t = d->x_axis ? d->x_axis->field->type : CFG_T_STR;
 
 	snprintf(text, size, "%s%s", d->o->x, t == CFG_T_BYTES && d->octaves ? "" : units[t] ? units[t] : "");

@@ -8,10 +8,20 @@
 #define BYTE_BITS 6    /* values of a range in bytes keep so many bits after the first: 1/64 */
 #define DIGITS    1000 /* others in logarithmic steps keep three digits */
 
-/* Stored numbers in the units expressions count in: Hz and fractions, where kHz and millionths are stored. */
+/* Stored numbers in the units expressions count in: Hz, fractions, pJ and W, where kHz, millionths,
+ * fJ and uW are stored. */
 double sweep_number(enum cfg_type t, uint64_t raw)
 {
-	return t == CFG_T_FREQ ? (double)raw * 1000 : t == CFG_T_PPM ? (double)raw / 1e6 : (double)raw;
+	switch (t) {
+	case CFG_T_FREQ:
+	case CFG_T_ENERGY:
+		return t == CFG_T_FREQ ? (double)raw * 1e3 : (double)raw / 1e3;
+	case CFG_T_PPM:
+	case CFG_T_POWER:
+		return (double)raw / 1e6;
+	default:
+		return (double)raw;
+	}
 }
 
 static bool is_number(enum cfg_type t)

@@ -194,12 +194,8 @@ static struct expr_value value_of_key(const struct sweep_row *row, int id)
 		return (struct expr_value){ EXPR_TEXT, 0, r.field->names[raw] };
 	case CFG_T_STR:
 		return (struct expr_value){ EXPR_NULL, 0, NULL };
-	case CFG_T_FREQ:
-		return number((double)raw * 1000);
-	case CFG_T_PPM:
-		return number((double)raw / 1e6);
 	default:
-		return number((double)raw);
+		return number(sweep_number(r.field->type, raw));
 	}
 }
 

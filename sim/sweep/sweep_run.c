@@ -434,6 +434,23 @@ static int adopt(struct crew *c, struct resdb *db, struct sweep_done *d, struct 
 	return rc;
 }
 
+/* What sweep_number counts in. */
+static const char *unit_of(enum cfg_type t)
+{
+	switch (t) {
+	case CFG_T_FREQ:
+		return "Hz";
+	case CFG_T_ENERGY:
+		return "pJ";
+	case CFG_T_POWER:
+		return "W";
+	case CFG_T_PPM:
+		return "";
+	default:
+		return cfg_unit(t);
+	}
+}
+
 static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct resdb *db, struct res_sweep *head,
                      struct err *e)
 {
@@ -444,10 +461,7 @@ static int put_sweep(const struct sweep *s, const struct sweep_job *job, struct 
 	if (!axes)
 		return sweep_no_memory(e);
 	for (size_t i = 0; i < s->n_axes; i++)
-		axes[i] = (struct res_axis){ s->axes[i].key, s->axes[i].field->type == CFG_T_FREQ ? "Hz"
-			                                     : s->axes[i].field->type == CFG_T_PPM
-			                                             ? ""
-			                                             : cfg_unit(s->axes[i].field->type) };
+		axes[i] = (struct res_axis){ s->axes[i].key, unit_of(s->axes[i].field->type) };
 	*head = (struct res_sweep){ .name = s->path,
 		                    .text = s->text,
 		                    .base_path = s->base,
