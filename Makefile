@@ -20,6 +20,7 @@ BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
 WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
+POWER = energy
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -28,7 +29,7 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit $(UNITS:%=unit_%) core cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
-      gpu_chain gpu_walk gpu kernels gpu_traffic gpu_work gpu_geometry
+      gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf machine_gpu
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
@@ -47,8 +48,8 @@ SWEEP = limits sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt inner opt_files opt_man opt_complete progress
-SCORE = cases tables rows score accuracy
-FIT = fit fit_plan
+SCORE = cases tables rows energy score accuracy
+FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       figure_out ops_table \
@@ -57,7 +58,7 @@ CMD = cmd \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
-      gpu validate validate_profile validate_ops calibrate \
+      gpu gpu_energy validate validate_profile validate_ops calibrate calibrate_energy \
       probe probe_mem probe_beside \
       plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \
@@ -81,7 +82,7 @@ ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
 
 # A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
-          $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
+          $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
@@ -246,7 +247,7 @@ $B/.commit: FORCE
 
 # What a GPU's time is computed by, from the trace's ops on: an error found with other sources is not this build's. A file
 # of these folders is in it by itself; `make gpu-model` holds what they include, and prints the list.
-GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
+GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/power/*.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
                               $(foreach g,clock evq hash,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
 $B/.gpu_model: FORCE
 	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")

@@ -65,6 +65,13 @@ double figure_ratio_wall(const struct figures *x, const struct figure_measured *
 	return (wall - carried) / (double)x->total_ps;
 }
 
+static struct figure_value figure_power(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->energy_fj && x->total_ps,
+		                      .x = x->total_ps ? (double)x->energy_fj / (double)x->total_ps / 1e3 : 0 };
+}
+
 static struct figure_value ratio(double v)
 {
 	return (struct figure_value){ .known = v > 0, .x = v };

@@ -30,7 +30,12 @@
 	NUMBER(flops, COLUMN, FIGURE_COUNT, .json = "flops", .part = FIGURE_HEAD, .name = "flops", .place = 80, \
 	       .help = "operations that the ops ask for") \
 	NUMBER(energy_fj, ROW, FIGURE_UJ, .json = "energy_uj", .part = FIGURE_HEAD, .name = "energy_uj", .place = 120, \
-	       .zero = FIGURE_NULL, .missing = FIGURE_NO_POWER, .help = "that the machine takes") \
+	       .zero = FIGURE_NULL, .missing = FIGURE_NO_POWER, \
+	       .help = "that the machine takes, where its power is modelled") \
+	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .zero = FIGURE_NULL, \
+	     .help = "energy over simulated time") \
+	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .json = "clock_mhz", .part = FIGURE_HEAD, \
+	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
 	MADE(NULL, .unit = "mm2", .name = "area_mm2", .missing = FIGURE_NO_POWER, .help = "of the machine") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under") \
@@ -45,6 +50,8 @@
 	       .zero = FIGURE_ABSENT, .help = "of a GPU with its host, all launched as one graph") \
 	NUMBER(wall_eager_ps, DROPPED, FIGURE_US, .json = "wall_eager_us", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
 	       .help = "the same, launched one by one; 0: no host is modelled") \
+	NUMBER(energy_eager_fj, DROPPED, FIGURE_UJ, .json = "energy_eager_uj", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
+	       .help = "of the board in wall_eager_us: it waits for its host") \
 	NUMBER(steps, DROPPED, FIGURE_COUNT, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
 	NUMBER(events, COLUMN, FIGURE_COUNT, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
 	       .help = "served in the measured pass") \
@@ -68,9 +75,10 @@
 
 #define FIGURE_US       .unit = "us", .raw = "ps", .per = 1e6
 #define FIGURE_UJ       .unit = "uJ", .raw = "fJ", .per = 1e9
+#define FIGURE_MHZ      .unit = "MHz", .raw = "kHz", .per = 1e3
 #define FIGURE_BYTES    .unit = "B", .raw = "B", .per = 1
 #define FIGURE_COUNT    .unit = "", .raw = "", .per = 1
-#define FIGURE_NO_POWER "this build has no power and area model"
+#define FIGURE_NO_POWER "sweeps have no power and area model yet"
 
 /* The numbers of a run; a struct that has FIGURE_MEMBERS has each as a member of its own, and all of them together as
  * `figures`. */
@@ -117,7 +125,7 @@ struct figure {
 	const char *unit, *raw; /* of its value; of the number, whose value is number / per */
 	double per;
 	enum figure_zero zero;
-	const char *missing; /* why no build of now knows it: it is null, no column, and refused in expressions */
+	const char *missing; /* why sweeps do not know it: no column, refused in expressions; null where it is 0 */
 	int place;           /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
 	bool brief;          /* also where that prints for people */
 	const char *help;

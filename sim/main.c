@@ -21,6 +21,7 @@
  *
  *   arch               what all blocks share: resources, messages, the list of units; the tile program
  *   arch/mem           the memory system: caches, KV buffer, network, DRAM
+ *   arch/power         what events and time cost in energy
  *   arch/npu           an NPU's blocks: command processor, cores, units, DMA, scratchpad
  *   arch/gpu           what only a GPU needs: kernels in closed form, launches, the host
  *   arch/machine       a machine as plain data, and read from YAML

@@ -23,7 +23,8 @@
 
 /* A device: the configuration's parts the closed forms look at. */
 struct gpu {
-	uint64_t clock; /* kHz */
+	uint64_t clock; /* kHz, that it runs at */
+	uint64_t top;   /* kHz, its full clock: below that where power is capped */
 	uint32_t sms;
 	uint64_t l2; /* bytes */
 	const struct gpu_cfg *cfg;

@@ -5,6 +5,7 @@
 #ifndef NPUSIM_ARCH_GPU_GPU_CFG_H
 #define NPUSIM_ARCH_GPU_GPU_CFG_H
 
+#include "arch/gpu/gpu_event.h"
 #include "arch/gpu/host.h"
 #include "arch/gpu/occupancy.h"
 
@@ -66,8 +67,25 @@ struct gpu_rows_cfg {
 	uint32_t overlap;  /* exponent of the smooth maximum of a loop's round trips and the bytes' time */
 };
 
+/* What the board takes (gpu_power.h); a member for each event of gpu_event.h. */
+struct gpu_power_cfg {
+	uint64_t idle, idle_low, cap, lit, awake; /* uW */
+	uint64_t awake_rate;                      /* bytes/s */
+	uint32_t reach, slope, droop;
+	bool constant; /* data are of one value */
+	ps_t gap;
+	union {
+		uint64_t cost[GPU_EVENTS]; /* fJ an event */
+		struct {
+#define X(name, block, scaled, unit, help) uint64_t name;
+			GPU_EVENT_ROWS(X)
+#undef X
+		};
+	};
+};
+
 extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma_schema[], gpu_attention_schema[],
-	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[];
+	gpu_flash_schema[], gpu_stream_schema[], gpu_rows_schema[], gpu_power_schema[];
 
 /* X(section in YAML, struct and member of gpu_cfg, rows), in the order of the file. */
 /* clang-format off */
@@ -80,7 +98,8 @@ extern const struct cfg_field gpu_common_schema[], gpu_product_schema[], gpu_mma
 	X(flash, struct gpu_flash_cfg, flash, gpu_flash_schema) \
 	X(stream, struct gpu_stream_cfg, stream, gpu_stream_schema) \
 	X(rows, struct gpu_rows_cfg, rows, gpu_rows_schema) \
-	X(host, struct host_cfg, host, host_schema)
+	X(host, struct host_cfg, host, host_schema) \
+	X(power, struct gpu_power_cfg, power, gpu_power_schema)
 /* clang-format on */
 
 struct gpu_cfg {

@@ -32,6 +32,8 @@ ps_t gpu_flow_turn(const struct gpu *g, const struct gpu_launch *l);
 ps_t gpu_flow_fresh(const struct gpu *g, const struct gpu_launch *l);
 /* The share (in millionths) of bytes read again that has left the L2 where so many are under way in between. */
 uint32_t gpu_flow_gone(const struct gpu *g, uint64_t bytes);
+/* Where a later pass over rows of so many bytes finds them (gpu_rows.c). */
+struct gpu_kept gpu_rows_kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row);
 ps_t gpu_flow_again(const struct gpu *g, const struct gpu_launch *l, struct gpu_kept kept);
 
 #endif

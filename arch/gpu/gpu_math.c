@@ -112,12 +112,20 @@ static uint32_t flop_rate(const struct gpu_common_cfg *c, enum dtype d)
 	return bits > 16 ? c->flop_fp32 : bits > 8 ? c->flop_bf16 : c->flop_fp8;
 }
 
+/* `full` has the droop of bursts in it. */
+uint64_t gpu_tensor_clock(const struct gpu *g, uint64_t full)
+{
+	const uint64_t droops = g->top / 1000 * g->cfg->power.droop / 1000;
+
+	return g->clock >= droops || !droops ? full : full * g->clock / droops;
+}
+
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms)
 {
 	bool tensor = dtype_bits(d) <= 16 || d == DT_TF32;
 
 	return clock_span(div_up(2 * macs, (uint64_t)flop_rate(g->c, d) * (sms ? sms : 1)),
-	                  tensor ? g->c->clock_tensor : g->clock);
+	                  tensor ? gpu_tensor_clock(g, g->c->clock_tensor) : g->clock);
 }
 
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms)

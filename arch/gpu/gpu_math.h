@@ -30,6 +30,8 @@ uint64_t gpu_l2_share(const struct gpu *g, uint32_t ppm);
 uint64_t gpu_missed(const struct gpu_mem *m);
 /* Multiply-adds on the pipe of a dtype, on `sms` SMs. */
 ps_t gpu_math_time(const struct gpu *g, enum dtype d, uint64_t macs, uint32_t sms);
+/* What the tensor cores run at, where they sustain `full` at the full clock. */
+uint64_t gpu_tensor_clock(const struct gpu *g, uint64_t full);
 /* Thread instructions (times 10) over the issue rate of `sms` SMs. */
 ps_t gpu_issue_time(const struct gpu *g, uint64_t instructions10, uint32_t sms);
 

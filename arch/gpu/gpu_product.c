@@ -7,6 +7,7 @@
  * until the pipeline is ahead. Where two groups of warps share a tile (coop), no tile's end hides behind the next, but
  * the warps that copy go on meanwhile: bytes from DRAM flow beside all of that, from the first stage to the last.
  * Before: the kernel sets up, the first stage arrives; after: the bias comes, the last tile is stored. */
+#include "arch/gpu/gpu_activity.h"
 #include "arch/gpu/gpu_form.h"
 
 #define FITTED "fitted, configs/calibrate/h200.yaml"
@@ -161,7 +162,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	x.rounds *= div_up(x.ctas, g->sms);
 	steps = x.rounds * x.steps;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
-	                  bits == 8 ? p->clock_fp8 : g->c->clock_tensor) *
+	                  gpu_tensor_clock(g, bits == 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
 	work = gpu_overlap(2, p->step, math);
 	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
@@ -251,6 +252,45 @@ static void fma_product(const struct gpu *g, const struct gpu_launch *l, struct 
 	hand_on = 2 * (g->c->step_l2 + clock_transfer(rows * columns * 4, g->c->sm_rate_l2));
 	if (split && joins_itself(l))
 		t->finish = (parts - 1) * hand_on;
+}
+
+/* Tiles of `rows` weights and `columns` tokens: each side of the matrix is read once for all tiles of the other, less what
+ * multicast and clusters share. */
+static struct gpu_tiling tiled(const struct gpu_launch *l, uint64_t rows, uint64_t columns, uint64_t cm, uint64_t cn,
+                               uint64_t parts)
+{
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t batch = s->batch ? s->batch : 1, along = div_up(s->n, rows), across = div_up(s->m, columns);
+	const uint64_t depth = l->kernel.tile_k ? round_up(s->k, l->kernel.tile_k) : s->k;
+	struct gpu_tiling t = { .macs = batch * along * rows * across * columns * depth };
+
+	t.l2 = dtype_bytes(l->op->dtype,
+	                   batch * s->n * s->k * div_up(across, cn) + batch * s->m * s->k * div_up(along, cm));
+	t.l2 += parts > 1 ? 4 * parts * batch * s->m * s->n : l->mem.write;
+	return t;
+}
+
+struct gpu_tiling gpu_product_tiling(const struct gpu *g, const struct gpu_launch *l)
+{
+	const struct kernel *k = &l->kernel;
+	const struct op_shape *s = &l->op->shape;
+	const struct gpu_grid grid = gpu_grid_of(g, l);
+	struct gpu_tiling t = { .macs = s->m * s->n * s->k * (s->batch ? s->batch : 1),
+		                .l2 = l->mem.read + l->mem.write };
+	struct tiles x;
+
+	t.sms = grid.sms;
+	if (!k->tile_m || !k->tile_n || (l->nth && (l - 1)->kernel.form == KERNEL_PRODUCT && multiplies(k)))
+		return l->nth ? (struct gpu_tiling){ .l2 = t.l2, .sms = t.sms } : t;
+	if (k->form == KERNEL_MMA || multiplies(k)) {
+		t = tiled(l, k->tile_m, k->tile_n, 1, 1, l->at->grid[2]);
+		t.sms = grid.sms;
+		return t;
+	}
+	x = tiles_of(l);
+	t = tiled(l, k->tile_m, k->tile_n, k->cluster_m ? k->cluster_m : 1, k->cluster_n ? k->cluster_n : 1, x.splits);
+	t.sms = x.ctas < g->sms ? x.ctas : g->sms;
+	return t;
 }
 
 void gpu_product(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)

@@ -86,7 +86,7 @@ static bool scaled(const struct gpu_launch *l)
 
 /* Where a later pass finds its row. A scale is read in that pass too, and comes from the L2 whatever the row does. What
  * the pass stores displaces the row's end from the L1 before it is read. */
-static struct gpu_kept kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row)
+struct gpu_kept gpu_rows_kept(const struct gpu *g, const struct gpu_launch *l, const struct gpu_grid *x, uint64_t row)
 {
 	uint64_t slots = (uint64_t)x->per_sm * g->sms, running = x->ctas < slots ? x->ctas : slots;
 	uint64_t rows = div_up(running, g->sms) * row, l1 = g->cfg->rows.l1;
@@ -141,7 +141,7 @@ static void along(const struct gpu *g, const struct gpu_launch *l, struct gpu_fl
 		f->head += clock_span(k->index_cycles, g->clock);
 	if (k->again) {
 		f->reread = k->again * l->mem.read;
-		f->kept = kept(g, l, &f->grid, s->cols * bytes);
+		f->kept = gpu_rows_kept(g, l, &f->grid, s->cols * bytes);
 	}
 	still.kernel.steps = 0;
 	rest = gpu_flow_turn(g, &still);

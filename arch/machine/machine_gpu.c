@@ -2,7 +2,10 @@
 
 struct gpu machine_gpu(const struct machine_cfg *c)
 {
-	return (struct gpu){
-		.clock = c->clock, .sms = c->cores, .l2 = c->mem.l2.size, .cfg = &c->gpu, .c = &c->gpu.common
-	};
+	return (struct gpu){ .clock = c->clock,
+		             .top = c->clock,
+		             .sms = c->cores,
+		             .l2 = c->mem.l2.size,
+		             .cfg = &c->gpu,
+		             .c = &c->gpu.common };
 }

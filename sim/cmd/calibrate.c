@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cmd/calibrate.h"
 #include "sim/cmd/gpu.h"
+#include "sim/cmd/gpu_energy.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 #include "validate/fit/fit.h"
@@ -11,6 +13,7 @@
 struct options {
 	struct gpu_options gpu;
 	const char *plan, *output, *format;
+	struct opt_list energy;
 	uint64_t folds;
 	bool check;
 };
@@ -107,11 +110,14 @@ static void quoted(struct str *out, const char *s)
 }
 
 /* Every value the configuration gives, with its source; a section a block. */
-static void config_text(const struct cfg *c, struct str *out)
+void calibrate_config_text(const struct cfg *c, struct str *out)
 {
 	const char *section = "";
 	struct str v = STR_INIT;
 
+	str_addf(
+		out,
+		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
 	for (size_t i = 0; i < cfg_count(c); i++) {
 		struct cfg_row r = cfg_at(c, i);
 
@@ -142,10 +148,7 @@ static int write_config(const struct options *o, const struct fit_plan *p, const
 	for (size_t i = 0; i < p->n_fit; i++)
 		if (!p->fit[i].of_kernel)
 			cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
-	str_addf(
-		&out,
-		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
-	config_text(conf->raw, &out);
+	calibrate_config_text(conf->raw, &out);
 	rc = outfile_write(o->output, &out, e);
 	str_free(&out);
 	return rc;
@@ -198,6 +201,10 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		GPU_OPTIONS(o.gpu),
 		{ 'p', "plan", OPT_READ, &o.plan, "FILE",
 		  "which parameters a microbenchmark measured, and which are fitted" },
+		GPU_ENERGY_OPTION(o.energy,
+		                  "measured board energy (CSV: kind, shape, watts, us, sm_mhz): sets what the board's"
+		                  " events cost (power.*) instead of times; the first is of this device, others of"
+		                  " boards of its model; may be repeated"),
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
@@ -206,7 +213,7 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim calibrate -c GPU.yaml -p PLAN.yaml -t T.db [-t T.db]... [-o FITTED.yaml]",
+		"npusim calibrate -c GPU.yaml {-p PLAN.yaml -t T.db [-t T.db]... | --energy FILE...} [-o FITTED.yaml]",
 		"Sets a GPU's parameters from what was measured on it. Microbenchmarks set what they measure; the few "
 		"others are"
 		" fitted to the fitted split of the traces' samples (the held-out split is never looked at), with"
@@ -214,7 +221,8 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		"put"
 		" it, and how much the error depends on it.",
 		"npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t /tmp/micro.db -o "
-		"/tmp/h200.yaml\n",
+		"/tmp/h200.yaml\n"
+		"npusim calibrate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv -o /tmp/h200.yaml\n",
 		opts,
 		0,
 		0
@@ -223,16 +231,26 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = gpu_options_check(&o.gpu, e)) == 0 && (rc = cmd_format(o.format, &f, e)) == 0) {
-		if (!o.plan)
+	if (rc == 0 && o.energy.n && (o.plan || o.gpu.traces.n))
+		rc = err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
+	if (rc == 0 && o.energy.n && !o.gpu.config)
+		rc = err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
+	if (rc == 0 && (o.energy.n || (rc = gpu_options_check(&o.gpu, e)) == 0) &&
+	    (rc = cmd_format(o.format, &f, e)) == 0) {
+		if (o.folds > 20)
+			rc = err_set(e, ERR_USAGE, "at most 20 folds");
+		else if (o.energy.n)
+			rc = calibrate_energy(&(struct calibrate_energy){ o.gpu.config, o.gpu.kernels, o.output,
+			                                                  &o.gpu.sets, &o.energy, o.folds, o.check },
+			                      f, out, e);
+		else if (!o.plan)
 			rc = err_set(e, ERR_USAGE,
 			             "the plan is missing: -p PLAN.yaml, configs/calibrate/h200.yaml say");
-		else if (o.folds > 20)
-			rc = err_set(e, ERR_USAGE, "at most 20 folds");
 		else
 			rc = calibrate(&o, f, out, e);
 	}
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);
+	opt_list_free(&o.energy);
 	return rc < 0 ? -1 : 0;
 }

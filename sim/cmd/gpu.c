@@ -111,7 +111,7 @@ int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct e
 	    !(in->case_rules = cases_rules_load(o->cases, e)))
 		return -1;
 	in->traces = calloc((size_t)o->traces.n + 1, sizeof *in->traces);
-	in->sets = calloc((size_t)(o->traces.n + o->tables.n), sizeof *in->sets);
+	in->sets = calloc((size_t)(o->traces.n + o->tables.n) + 1, sizeof *in->sets);
 	in->arenas = calloc((size_t)o->tables.n + 1, sizeof *in->arenas);
 	in->table_stats = calloc((size_t)o->tables.n + 1, sizeof *in->table_stats);
 	if (!in->traces || !in->sets || !in->arenas || !in->table_stats)

@@ -5,6 +5,7 @@
 #include "sim/cmd/run.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "sim/base/hash.h"
 #include "sim/cmd/figure_out.h"
@@ -57,7 +58,10 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 		out_json_u64(j, "l2_bytes", o->mem_bytes);
 		out_json_u64(j, "flops", o->flops);
 	}
-	out_json_null(j, "energy_uj");
+	if (r->result->energy && !o->carried)
+		out_json_real(j, "energy_uj", (double)o->energy_fj / 1e9);
+	else
+		out_json_null(j, "energy_uj");
 	measured_us(j, r->model || ops_listed_unmeasured(of), of->measured_ns);
 	if (r->counted && r->counted->ns[of->id])
 		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
@@ -101,6 +105,23 @@ static void by_resource(struct out_json *j, const char *key, const ps_t *v)
 	for (int k = 0; k < RES_COUNT; k++)
 		if (v[k])
 			out_json_real(j, res_name((enum res)k), cmd_ps_us(v[k]));
+	out_json_close(j, '}');
+}
+
+/* By block, then by what it did; uJ. */
+static void energy(struct out_json *j, const struct run_result *r)
+{
+	if (!r->energy)
+		return;
+	out_json_open(j, "energy_parts_uj", '{');
+	for (size_t i = 0; i < r->n_energy; i++) {
+		const struct energy_row *row = r->energy[i].row;
+		char key[64];
+
+		snprintf(key, sizeof key, "%s.%s", row->block, row->name);
+		if (r->energy[i].fj)
+			out_json_real(j, key, (double)r->energy[i].fj / 1e9);
+	}
 	out_json_close(j, '}');
 }
 
@@ -168,6 +189,7 @@ void run_json(const struct run_report *r, struct str *out)
 	figure_json(&j, FIGURE_REST, &x->figures, &m);
 	by_resource(&j, "stall_us", x->stall_ps);
 	by_resource(&j, "roofline_terms_us", x->peak_ps);
+	energy(&j, x);
 	kinds(&j, r, sums);
 	out_json_open(&j, "ops", '[');
 	for (size_t i = 0; i < r->stream->n_ops; i++)

@@ -7,6 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
+#include "sim/cmd/gpu_energy.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
@@ -18,6 +19,7 @@ struct options {
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups;
+	struct opt_list energy;
 	struct validate_profile profile;
 };
 
@@ -173,7 +175,7 @@ static void left_out(const struct gpu_inputs *l, struct str *out)
 	}
 }
 
-static int print_table(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+static int print_times(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
 {
 	static const struct breakdown tables[] = {
 		{ SCORE_CLASS, "error by class, percent of the measured time", "class", true },
@@ -201,6 +203,21 @@ static int print_table(const struct gpu_inputs *l, const struct options *o, stru
 	return 0;
 }
 
+static int print_table(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o,
+                       struct str *out, struct err *e)
+{
+	if (l->n && print_times(l, o, out, e) < 0)
+		return -1;
+	if (!x->n)
+		return 0;
+	str_add(out, l->n ? "\n" : "");
+	return gpu_energies_table(
+		x, o->split, o->worst,
+		"error of energy by class, percent of what was measured, at the measured times and clocks;"
+		" of the clock where it was or is capped, at the measured cycles",
+		out, e);
+}
+
 static void score_json(struct out_json *j, const struct score *s, bool whole)
 {
 	out_json_u64(j, whole ? "samples" : "n", s->n);
@@ -213,7 +230,8 @@ static void score_json(struct out_json *j, const struct score *s, bool whole)
 	out_json_real(j, "simulated_us", s->simulated_us);
 }
 
-static int print_json(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+static int print_json(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o,
+                      struct str *out, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct score *all, *s;
@@ -238,19 +256,24 @@ static int print_json(const struct gpu_inputs *l, const struct options *o, struc
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
+	rc = x->n ? gpu_energies_json(x, o->split, &j, e) : 0;
 	out_json_close(&j, '}');
-	rc = 0;
 out:
 	arena_free(a);
 	return rc;
 }
 
-static int print_csv(const struct gpu_inputs *l, const struct options *o, struct str *out, struct err *e)
+static int print_csv(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o, struct str *out,
+                     struct err *e)
 {
 	size_t n;
-	const struct sample **v = kept(l, o->split, &n);
+	const struct sample **v;
 
-	if (!v)
+	if (x->n) {
+		gpu_energies_csv(x, o->split, out);
+		return 0;
+	}
+	if (!(v = kept(l, o->split, &n)))
 		return err_set(e, ERR_NOMEM, "out of memory for samples");
 	sample_rows(v, n, NULL, OUT_CSV, out);
 	free(v);
@@ -312,16 +335,20 @@ out:
 static int validate(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct gpu_inputs l;
+	struct gpu_energies x = { .n = 0 };
 	int rc = gpu_inputs_read(&l, &o->gpu, e);
 
 	if (rc == 0)
-		rc = f == OUT_JSON  ? print_json(&l, o, out, e)
-		     : f == OUT_CSV ? print_csv(&l, o, out, e)
-		                    : print_table(&l, o, out, e);
+		rc = gpu_energies_read(&x, &o->energy, l.conf, l.kernels, e);
+	if (rc == 0)
+		rc = f == OUT_JSON  ? print_json(&l, &x, o, out, e)
+		     : f == OUT_CSV ? print_csv(&l, &x, o, out, e)
+		                    : print_table(&l, &x, o, out, e);
 	if (rc == 0 && o->output)
 		rc = store(&l, o, e);
-	if (rc == 0)
+	if (rc == 0 && l.n)
 		rc = check_mape(&l, o, e);
+	gpu_energies_free(&x);
 	gpu_inputs_free(&l);
 	return rc;
 }
@@ -341,8 +368,10 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 		return err_set(e, ERR_USAGE, "--range goes with --profile");
 	if (o->profile.path && o->gpu.traces.n != 1)
 		return err_set(e, ERR_USAGE, "--profile goes with one trace (-t) of the same work");
-	if (gpu_options_check(&o->gpu, e) < 0)
+	if ((!o->energy.n || !o->gpu.config) && gpu_options_check(&o->gpu, e) < 0)
 		return -1;
+	if (o->energy.n && !o->gpu.traces.n && !o->gpu.tables.n && o->output)
+		return err_set(e, ERR_USAGE, "-o keeps errors of times: it goes with -t");
 	if (strcmp(o->split, "all") != 0 && !keep_of(o->split))
 		return err_set(e, ERR_USAGE, "unknown split '%s': it is all, fitted or held-out", o->split);
 	return cmd_format(o->format, f, e);
@@ -434,6 +463,10 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "steps", OPT_COUNT, &o.profile.steps, "N", "steps in the profile; 1 by default" },
 		{ 0, "range", OPT_TEXT, &o.profile.range, "NAME",
 		  "the step of the trace that stands against one of the profile" },
+		GPU_ENERGY_OPTION(
+			o.energy,
+			"measured board energy (CSV: kind, shape, watts, us, sm_mhz): the power model's energy"
+			" at the measured times and clocks, and its clock under the cap; may be repeated"),
 		{ 0, "every", OPT_COUNT, &o.every, "N", "of a table, one of N rows, by a hash of its shape" },
 		{ 0, "others", OPT_FLAG, &o.gpu.table.others, NULL, "of a table, all but the rows that --every takes" },
 		{ 0, "split", OPT_TEXT, &o.split, "all|fitted|held-out",
@@ -468,7 +501,8 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		"median over its repetitions.",
 		"npusim validate -c configs/npu/dsocr.yaml -t workloads/ops/llama1b-decode.csv\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
-		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n",
+		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n"
+		"npusim validate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv\n",
 		opts,
 		0,
 		0
@@ -482,6 +516,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		     : rc                        ? validate_tables(&o, f, out, e)
 		                                 : of_profiles(&o, f, out, e);
 	opt_list_free(&args);
+	opt_list_free(&o.energy);
 	gpu_options_free(&o.gpu);
 	return rc < 0 ? -1 : 0;
 }

@@ -4,9 +4,13 @@
  * micro_graph: a node's period is its own duration). What a host adds when it launches them one by one is told apart
  * (wall_eager_ps, wall_graph_ps).
  * Where another device was traced, or none, products and attention are laid out anew (arch/gpu/gpu_geometry.h).
+ * Where the board's power is modelled, each launch has its energy, and a cap lowers the clock of all of them alike: the
+ * controller looks at a longer time than a step takes (arch/gpu/gpu_power.h). Kernels follow each other without gaps in
+ * that; a host that is late leaves the board waiting, whose energy is told apart (energy_eager_fj).
  * Leaves out: kernels of several streams at once, fusion (the launches are the program), statistics of the memory. */
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/gpu/gpu_math.h"
+#include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/picks.h"
@@ -23,8 +27,82 @@ static void stalls_of(const struct gpu_time *t, ps_t *stall)
 	stall[t->bound == RES_DISPATCH ? RES_DEPENDENCY : t->bound] += t->total - t->launch - rest;
 }
 
-static void op_result(const struct gpu *g, const struct gpu_work *w, const struct op *o, ps_t *took,
-                      struct run_result *r)
+/* --- energy ------------------------------------------------------------------------------------------------------ */
+
+/* What the launches of a run do; counted once, as no clock changes it. NULL: the board's power is not modelled. */
+struct running {
+	const struct gpu_work *w;
+	const struct gpu_activity *x;
+};
+
+/* Carried ops are in no sum. */
+static bool counts(const struct running *n, size_t i)
+{
+	return n->w->launches[i].op->kind != OP_OPAQUE;
+}
+
+static uint64_t mean_power(const struct gpu *at, void *arg)
+{
+	const struct running *n = arg;
+	uint64_t fj = 0;
+	ps_t t = 0;
+
+	for (size_t i = 0; i < n->w->n; i++) {
+		struct gpu_energy e;
+		ps_t took;
+
+		if (!counts(n, i))
+			continue;
+		took = gpu_time(at, &n->w->launches[i]).total;
+		gpu_energy_of(at, &n->x[i], took, &e);
+		fj = energy_add(fj, gpu_energy_sum(&e));
+		t += took;
+	}
+	return energy_power(fj, t);
+}
+
+/* Data of random values toggle; those of one value do not, whatever the format. */
+static int count_work(const struct gpu *g, const struct gpu_work *w, struct arena *a, const struct gpu_activity **out,
+                      struct err *e)
+{
+	struct gpu_activity *x;
+
+	*out = NULL;
+	if (!gpu_power_known(g))
+		return 0;
+	if (!(x = arena_array(a, w->n + 1, sizeof *x)))
+		return err_set(e, ERR_NOMEM, "out of memory for %zu launches", w->n);
+	for (size_t i = 0; i < w->n; i++)
+		x[i] = gpu_activity(g, &w->launches[i], !g->cfg->power.constant);
+	*out = x;
+	return 0;
+}
+
+static void launch_energy(const struct gpu *g, const struct gpu_activity *x, ps_t t, struct run_op *o,
+                          struct run_result *r)
+{
+	struct gpu_energy e;
+
+	gpu_energy_of(g, x, t, &e);
+	for (int i = 0; i < GPU_ENERGIES; i++)
+		r->energy[i].fj = energy_add(r->energy[i].fj, e.part[i]);
+	o->energy_fj = energy_add(o->energy_fj, gpu_energy_sum(&e));
+}
+
+static int energy_rows(const struct gpu_activity *x, struct arena *a, struct run_result *r, struct err *e)
+{
+	if (!x)
+		return 0;
+	if (!(r->energy = arena_array(a, GPU_ENERGIES, sizeof *r->energy)))
+		return err_set(e, ERR_NOMEM, "out of memory for results");
+	r->n_energy = GPU_ENERGIES;
+	for (int i = 0; i < GPU_ENERGIES; i++)
+		r->energy[i] = (struct run_energy){ .row = &gpu_energy_rows[i] };
+	return 0;
+}
+
+static void op_result(const struct gpu *g, const struct gpu_work *w, const struct gpu_activity *work,
+                      const struct op *o, ps_t *took, struct run_result *r)
 {
 	struct run_op *x = &r->ops[o->id];
 	ps_t stall[RES_COUNT] = { 0 };
@@ -35,6 +113,8 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		struct gpu_time t = gpu_time(g, l);
 
 		x->us_ps += t.total;
+		if (work)
+			launch_energy(g, &work[o->first_launch + n], t.total, x, r);
 		took[o->first_launch + n] = t.total;
 		x->limit_ps += ps_max(t.memory, t.pipe);
 		x->dram_bytes += l->mem.read - l->mem.read_hit + l->mem.write_back;
@@ -48,6 +128,7 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 	x->flops = work_of(w->stream, o).flops;
 	r->flops += x->flops;
 	r->total_ps += x->us_ps;
+	r->energy_fj = energy_add(r->energy_fj, x->energy_fj);
 	for (int k = 0; k < RES_COUNT; k++)
 		r->stall_ps[k] += stall[k];
 }
@@ -95,8 +176,8 @@ static int check_work(const struct gpu *g, const struct op_stream *s, struct err
 }
 
 /* What the launches took and moved, op by op, and the host's time over them. */
-static void results(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w, ps_t *took,
-                    struct run_result *r)
+static void results(const struct machine_cfg *c, const struct gpu *g, const struct gpu_work *w,
+                    const struct gpu_activity *work, ps_t *took, struct run_result *r)
 {
 	const struct op_stream *s = r->stream;
 	struct host_wall wall;
@@ -107,26 +188,32 @@ static void results(const struct machine_cfg *c, const struct gpu *g, const stru
 		if (r->ops[i].carried)
 			r->carried_ps += s->ops[i].measured_ns * 1000;
 		else
-			op_result(g, w, &w->stream->ops[i], took, r);
+			op_result(g, w, work, &w->stream->ops[i], took, r);
 	}
 	r->launch_ps = w->stream->launches == s->launches ? took : NULL;
 	wall = host_wall(&c->gpu.host, w->stream, took);
 	r->wall_eager_ps = wall.eager;
 	r->wall_graph_ps = wall.graph;
-	r->cycles = clock_cycles(r->total_ps, c->clock);
+	if (work) {
+		r->clock_khz = g->clock;
+		r->energy_eager_fj = energy_add(
+			r->energy_fj, gpu_energy_idle(g, wall.eager > r->total_ps ? wall.eager - r->total_ps : 0));
+	}
+	r->cycles = clock_cycles(r->total_ps, g->clock);
 	roofline(c, g, r);
 }
 
 static int run(const struct machine_conf *conf, const struct run_opts *o, struct arena *a, struct run_result *out,
                struct err *e)
 {
-	const struct gpu g = machine_gpu(&conf->cfg);
+	struct gpu g = machine_gpu(&conf->cfg);
 	struct run_memo *own = o->memo ? NULL : run_memo_new(e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct map_need need;
 	struct gpu_work w;
 	struct op_stream x;
+	const struct gpu_activity *work;
 	ps_t *took;
 	int rc = -1;
 
@@ -139,9 +226,12 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 		err_set(e, ERR_NOMEM, "out of memory for results");
 		goto out;
 	}
-	if (gpu_work_run(&w, o->start != RUN_COLD, t, e) < 0)
+	if (gpu_work_run(&w, o->start != RUN_COLD, t, e) < 0 || count_work(&g, &w, a, &work, e) < 0 ||
+	    energy_rows(work, a, out, e) < 0)
 		goto out;
-	results(&conf->cfg, &g, &w, took, out);
+	if (work)
+		g = gpu_at_clock(&g, gpu_power_clock(&g, mean_power, &(struct running){ &w, work }));
+	results(&conf->cfg, &g, &w, work, took, out);
 	rc = 0;
 out:
 	gpu_traffic_free(t);

@@ -2,6 +2,7 @@
 #ifndef NPUSIM_SIM_ENGINE_RUN_RESULT_H
 #define NPUSIM_SIM_ENGINE_RUN_RESULT_H
 
+#include "arch/power/energy.h"
 #include "arch/res.h"
 #include "results/figure.h"
 #include "sim/base/arena.h"
@@ -38,8 +39,15 @@ struct run_op {
 	enum res bound;
 	uint32_t stall_ppm[RES_COUNT]; /* sum to 1,000,000 */
 	uint64_t dram_bytes, mem_bytes, flops;
-	uint32_t cmd; /* of the program; RUN_NO_CMD: carried, or there is no program */
+	uint64_t energy_fj; /* where the machine has a model of power */
+	uint32_t cmd;       /* of the program; RUN_NO_CMD: carried, or there is no program */
 	bool carried;
+};
+
+/* What a part of the machine took; all of them sum to the run's energy. */
+struct run_energy {
+	const struct energy_row *row;
+	uint64_t fj;
 };
 
 struct run_stat {
@@ -58,6 +66,8 @@ struct run_result {
 	ps_t peak_ps[RES_COUNT];  /* total work on each resource over its peak: the roofline's terms */
 	ps_t stall_ps[RES_COUNT]; /* of the whole run; sums to total_ps */
 	enum res roofline_bound;
+	struct run_energy *energy; /* NULL: the machine has no model of power */
+	size_t n_energy;
 	uint32_t reuse_ppm;
 	struct run_stat *stats;
 	size_t n_stats;

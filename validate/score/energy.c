@@ -1,0 +1,747 @@
+#include "validate/score/energy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
+#include "sim/base/hash.h"
+#include "traces/text/csv.h"
+
+#define COPIES       64
+#define COPIES_BYTES UINT64_C(300000000) /* so many bytes of copies in turn, validate/cuda/energy_torch.py */
+#define MANY         3                   /* times the L2: nothing of it is found again */
+#define OPERANDS     4
+
+/* --- rows ---------------------------------------------------------------------------------------------------- */
+
+enum column { KIND, SHAPE, WATTS, US, MHZ, OPS, BYTES, COLUMNS };
+static const char *const names[COLUMNS] = { "kind", "shape", "watts", "us", "sm_mhz", "work_ops", "work_bytes" };
+#define NEEDED MHZ /* those before it */
+
+/* An operand of one iteration: how many copies take turns, and whether it is written. */
+struct moved {
+	uint64_t bytes, copies;
+	bool write;
+};
+
+struct reader {
+	struct csv *csv;
+	const char *name;
+	int at[COLUMNS];
+	const struct machine_cfg *m;
+	struct gpu gpu;
+	const struct kernels *k;
+	struct gpu_traffic *traffic;
+	struct arena *a;
+	struct energy_cases *out;
+	/* The case in hand. */
+	struct op op;
+	struct op_stream stream;
+	struct moved moved[OPERANDS];
+	size_t n_moved;
+	struct op_operand operands[OPERANDS]; /* as the stream has them */
+	struct op_tensor tensors[OPERANDS];
+	struct gpu_mem mem;
+	bool live;
+};
+
+static const char *text(const struct reader *r, enum column c)
+{
+	return r->at[c] < 0 ? "" : csv_field(r->csv, (size_t)r->at[c]);
+}
+
+static int refuse(const struct reader *r, const char *what, const char *value, struct err *e)
+{
+	return err_set(e, ERR_IO, "%s:%llu: %s '%.80s'", r->name, (unsigned long long)csv_line(r->csv), what, value);
+}
+
+static int header(struct reader *r, struct err *e)
+{
+	int rc = csv_row(r->csv, e);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : err_set(e, ERR_IO, "%s: is empty: a header is due", r->name);
+	for (int c = 0; c < COLUMNS; c++) {
+		r->at[c] = -1;
+		for (size_t i = 0; i < csv_count(r->csv); i++)
+			if (strcmp(csv_field(r->csv, i), names[c]) == 0)
+				r->at[c] = (int)i;
+		if (c < NEEDED && r->at[c] < 0)
+			return err_set(e, ERR_IO, "%s:1: no column '%s': this is no table of measured energy", r->name,
+			               names[c]);
+	}
+	return r->at[US] < 0 ? err_set(e, ERR_IO, "%s:1: no column 'us': this is no table of measured energy", r->name)
+	                     : 0;
+}
+
+/* A number of a cell, not negative; an empty cell is 0. */
+static int real(const struct reader *r, enum column c, double most, double *out, struct err *e)
+{
+	const char *s = text(r, c);
+	char *end;
+
+	*out = 0;
+	if (!*s)
+		return 0;
+	*out = strtod(s, &end);
+	if (end == s || *end || !(*out >= 0) || *out > most)
+		return err_set(e, ERR_IO, "%s:%llu: '%s' is '%.40s', not a number from 0 to %g", r->name,
+		               (unsigned long long)csv_line(r->csv), names[c], s, most);
+	return 0;
+}
+
+/* "M=1,N=2048": the value of a key; 0 where it is not there. */
+static int shape(const struct reader *r, const char *key, uint64_t most, uint64_t *out, struct err *e)
+{
+	const size_t n = strlen(key);
+
+	*out = 0;
+	for (const char *s = text(r, SHAPE); s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+		char *end;
+
+		if (strncmp(s, key, n) != 0 || s[n] != '=')
+			continue;
+		*out = strtoull(s + n + 1, &end, 10);
+		if (s[n + 1] == '-' || end == s + n + 1 || (*end && *end != ',') || *out > most)
+			return refuse(r, "no whole number, or too large, in", text(r, SHAPE), e);
+	}
+	return 0;
+}
+
+static int shapes(const struct reader *r, const char *const *keys, uint64_t *const *out, uint64_t most, struct err *e)
+{
+	for (size_t i = 0; keys[i]; i++) {
+		if (shape(r, keys[i], most, out[i], e) < 0)
+			return -1;
+		if (!*out[i])
+			return err_set(e, ERR_IO, "%s:%llu: no '%s=' in the shape '%.60s'", r->name,
+			               (unsigned long long)csv_line(r->csv), keys[i], text(r, SHAPE));
+	}
+	return 0;
+}
+
+static bool has(const char *kind, const char *part)
+{
+	const size_t n = strlen(part);
+
+	for (const char *s = kind; s; s = strchr(s, '_') ? strchr(s, '_') + 1 : NULL)
+		if (strncmp(s, part, n) == 0 && (s[n] == '_' || !s[n]))
+			return true;
+	return false;
+}
+
+static enum dtype type_of(const char *kind, enum dtype otherwise)
+{
+	return has(kind, "bf16")   ? DT_BF16
+	       : has(kind, "fp16") ? DT_FP16
+	       : has(kind, "fp8")  ? DT_FP8
+	       : has(kind, "fp32") ? DT_FP32
+	                           : otherwise;
+}
+
+/* --- what the L2 makes of an iteration --------------------------------------------------------------------------- */
+
+static uint64_t copies_of(uint64_t bytes)
+{
+	const uint64_t n = div_up(COPIES_BYTES, bytes ? bytes : 1);
+
+	return n < COPIES ? n : COPIES;
+}
+
+static void moves(struct reader *r, uint64_t bytes, uint64_t copies, bool write)
+{
+	r->tensors[r->n_moved] = (struct op_tensor){ .name = "", .role = OP_ACTIVATION, .bytes = bytes };
+	r->operands[r->n_moved] =
+		(struct op_operand){ .tensor = (uint32_t)r->n_moved, .write = write, .bytes = bytes, .touched = bytes };
+	r->moved[r->n_moved++] = (struct moved){ bytes, copies, write };
+	r->op.n_operands = (uint32_t)r->n_moved;
+}
+
+static int iteration(struct reader *r, uint64_t nth, struct gpu_mem *m, struct err *e)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < r->n_moved; i++) {
+		const struct moved *x = &r->moved[i];
+		const uint64_t apart = round_up(x->bytes, 4096);
+
+		if (gpu_traffic_move(r->traffic, at + nth % x->copies * apart, x->bytes, x->write, m, e) < 0)
+			return -1;
+		at += apart * x->copies;
+	}
+	return 0;
+}
+
+/* Copies beyond some times the L2 change nothing. The second round counts, its mean. */
+static int settle(struct reader *r, struct err *e)
+{
+	const uint64_t l2 = r->m->mem.l2.size;
+	uint64_t bytes = 0, rounds = 1;
+
+	memset(&r->mem, 0, sizeof r->mem);
+	for (size_t i = 0; i < r->n_moved; i++)
+		bytes += r->moved[i].bytes;
+	if (bytes > MANY * l2) {
+		for (size_t i = 0; i < r->n_moved; i++)
+			*(r->moved[i].write ? &r->mem.write : &r->mem.read) += r->moved[i].bytes;
+		r->mem.write_back = r->mem.write;
+		return 0;
+	}
+	for (size_t i = 0; i < r->n_moved; i++) {
+		const uint64_t most = MANY * l2 / (r->moved[i].bytes ? r->moved[i].bytes : 1) + 1;
+
+		r->moved[i].copies = r->moved[i].copies < most ? r->moved[i].copies : most;
+		rounds = r->moved[i].copies > rounds ? r->moved[i].copies : rounds;
+	}
+	gpu_traffic_forget(r->traffic);
+	for (uint64_t i = 0; i < 2 * rounds; i++) {
+		if (i == rounds)
+			memset(&r->mem, 0, sizeof r->mem);
+		if (iteration(r, i, &r->mem, e) < 0)
+			return -1;
+	}
+	r->mem.read /= rounds;
+	r->mem.read_hit /= rounds;
+	r->mem.write /= rounds;
+	r->mem.write_back /= rounds;
+	return 0;
+}
+
+/* --- launches -------------------------------------------------------------------------------------------------- */
+
+/* What one launch of the case does; `name`: PyTorch's for it, else the geometry's. */
+static void count(struct reader *r, struct energy_case *c, const struct op_launch *at, struct kernel k, uint32_t nth,
+                  uint32_t of)
+{
+	struct gpu_launch l = { .stream = &r->stream, .op = &r->op, .at = at, .kernel = k, .nth = nth, .count = of };
+	struct gpu_activity x;
+
+	if (k.moves == KERNEL_MOVES_ALL || k.moves == KERNEL_MOVES_READS)
+		l.mem.read = r->mem.read, l.mem.read_hit = r->mem.read_hit;
+	if (k.moves == KERNEL_MOVES_ALL || k.moves == KERNEL_MOVES_WRITES)
+		l.mem.write = r->mem.write, l.mem.write_back = r->mem.write_back;
+	x = gpu_activity(&r->gpu, &l, r->live);
+	gpu_activity_add(&c->work, &x);
+	c->kernels++;
+}
+
+static void one_kernel(struct reader *r, struct energy_case *c, const char *name, uint64_t ctas, uint32_t threads)
+{
+	struct op_launch at = { .name = name, .registers = 32 };
+	struct kernel k = kernels_match(r->k, name, "table");
+
+	at.grid[0] = (uint32_t)(ctas < UINT32_MAX ? ctas : UINT32_MAX);
+	at.block[0] = threads;
+	at.grid[1] = at.grid[2] = at.block[1] = at.block[2] = 1;
+	at.cluster[0] = at.cluster[1] = at.cluster[2] = 1;
+	count(r, c, &at, k, 0, 1);
+}
+
+/* The library's launches: products and attention of few queries. */
+static bool laid_out(struct reader *r, struct energy_case *c)
+{
+	struct geometry x;
+	struct gpu_launch l[GEOMETRY_LAUNCHES];
+
+	if (!gpu_geometry_of(&r->gpu, r->k, &r->stream, &r->op, &x))
+		return false;
+	/* Launches look at those before them. */
+	for (uint32_t i = 0; i < x.n; i++) {
+		struct gpu_activity y;
+
+		l[i] = (struct gpu_launch){ .stream = &r->stream,
+			                    .op = &r->op,
+			                    .at = &x.at[i],
+			                    .kernel = x.kernel[i],
+			                    .nth = i,
+			                    .count = x.n };
+		if (x.kernel[i].moves == KERNEL_MOVES_ALL || x.kernel[i].moves == KERNEL_MOVES_READS)
+			l[i].mem.read = r->mem.read, l[i].mem.read_hit = r->mem.read_hit;
+		if (x.kernel[i].moves == KERNEL_MOVES_ALL || x.kernel[i].moves == KERNEL_MOVES_WRITES)
+			l[i].mem.write = r->mem.write, l[i].mem.write_back = r->mem.write_back;
+		y = gpu_activity(&r->gpu, &l[i], r->live);
+		gpu_activity_add(&c->work, &y);
+		c->kernels++;
+	}
+	return true;
+}
+
+/* Which of the library's tiles a product took is not told, nor whether its k was split: what has CTAs for three in four
+ * SMs and moves the fewest bytes between L2 and SMs, parts included. A library's heuristic aims at both. */
+struct tiling {
+	uint64_t rows, columns, parts, ctas, bytes;
+};
+
+static struct tiling tiling_of(const struct op *o, uint64_t rows, uint64_t columns, uint64_t parts)
+{
+	const struct op_shape *s = &o->shape;
+	struct tiling t = { rows, columns < s->m ? columns : round_up(s->m, 8), parts, 0, 0 };
+
+	t.ctas = round_up(div_up(s->n, t.rows), 2) * div_up(s->m, t.columns) * parts;
+	t.bytes = dtype_bytes(o->dtype, s->n * s->k * div_up(s->m, t.columns) + s->m * s->k * div_up(s->n, 2 * t.rows));
+	t.bytes += parts > 1 ? 8 * parts * s->m * s->n : 0;
+	return t;
+}
+
+static void tiled(struct reader *r, struct energy_case *c)
+{
+	static const uint64_t sides[][2] = { { 128, 256 }, { 128, 128 }, { 64, 128 }, { 64, 64 } };
+	const uint64_t enough = r->gpu.sms * 3 / 4;
+	struct tiling best = { 0 };
+	struct op_launch at = {
+		.name = "", .registers = 168, .grid = { 0, 1, 1 }, .block = { 384, 1, 1 }, .cluster = { 2, 1, 1 }
+	};
+	struct kernel k = {
+		.name = "", .form = KERNEL_PRODUCT, .tile_k = 64, .stages = 4, .cluster_m = 2, .cluster_n = 1
+	};
+
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+		for (uint64_t parts = 1; parts <= 8 && (parts == 1 || r->op.shape.k / parts >= 512); parts *= 2) {
+			const struct tiling t = tiling_of(&r->op, sides[i][0], sides[i][1], parts);
+			const bool fills = t.ctas >= enough, filled = best.ctas >= enough;
+
+			if (!best.ctas || (fills && !filled) || (fills && t.bytes < best.bytes) ||
+			    (!fills && !filled && t.ctas > best.ctas))
+				best = t;
+		}
+	k.tile_m = (uint32_t)best.rows;
+	k.tile_n = (uint32_t)best.columns;
+	k.splits_k = best.parts > 1;
+	at.grid[0] = (uint32_t)(best.ctas < UINT32_MAX ? best.ctas : UINT32_MAX);
+	count(r, c, &at, k, 0, 1);
+}
+
+/* --- kinds ------------------------------------------------------------------------------------------------------- */
+
+typedef int case_fn(struct reader *r, const char *kind, struct energy_case *c, struct err *e);
+
+static int gemm(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	static const char *const keys[] = { "M", "N", "K", NULL };
+	struct op_shape *s = &r->op.shape;
+	const enum dtype d = type_of(kind, DT_NONE);
+	uint64_t weights;
+
+	if (d == DT_NONE)
+		return refuse(r, "no type that is known in the kind", kind, e);
+	if (shapes(r, keys, (uint64_t *const[]){ &s->m, &s->n, &s->k }, 1 << 20, e) < 0)
+		return -1;
+	s->batch = 1;
+	r->op.kind = OP_GEMM;
+	r->op.dtype = d;
+	r->op.out_dtype = d == DT_FP8 ? DT_BF16 : d;
+	weights = dtype_bytes(d, s->n * s->k);
+	moves(r, dtype_bytes(d, s->m * s->k), 1, false);
+	moves(r, weights, has(kind, "hot") ? 1 : copies_of(weights), false);
+	moves(r, dtype_bytes(r->op.out_dtype, s->m * s->n), 1, true);
+	r->live = !has(kind, "zeros");
+	if (settle(r, e) < 0)
+		return -1;
+	if (dtype_bits(d) <= 16)
+		tiled(r, c);
+	else /* tiles without tensor cores */
+		one_kernel(r, c,
+		           s->m <= 8 ? "gemmSN_TN_kernel"
+		                     : "xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
+		           div_up(s->n, s->m <= 8 ? 4 : 64) * div_up(s->m, 64), 128);
+	c->cls = s->m == 1 ? "product, 1 row" : has(kind, "zeros") ? "product of zeros" : "product";
+	return 0;
+}
+
+static const struct each {
+	const char *op, *kernel;
+	unsigned reads;
+	bool own; /* it writes into copies of its own, not into what the allocator gives */
+	enum op_cost cost;
+} eaches[] = {
+	{ "silu", "void at::native::vectorized_elementwise_kernel<8, silu", 1, false, OP_COST_ACT },
+	{ "exp", "void at::native::vectorized_elementwise_kernel<8, exp", 1, false, OP_COST_SFU },
+	{ "add", "void at::native::vectorized_elementwise_kernel<8, CUDAFunctor_add", 2, false, OP_COST_ALU },
+	{ "copy", "Memcpy DtoD (Device -> Device)", 1, false, OP_COST_MOVE },
+	{ "fill", "void at::native::vectorized_elementwise_kernel<8, FillFunctor", 0, true, OP_COST_MOVE },
+	{ "cast", "void at::native::vectorized_elementwise_kernel<4, bfloat16_copy", 1, false, OP_COST_MOVE },
+};
+
+static int elementwise(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	static const char *const keys[] = { "n", NULL };
+	struct op_shape *s = &r->op.shape;
+	const struct each *f = NULL;
+	const char *kernel;
+	uint64_t bytes, copies;
+
+	for (size_t i = 0; i < sizeof eaches / sizeof *eaches; i++)
+		if (has(kind, eaches[i].op))
+			f = &eaches[i];
+	if (!f)
+		return refuse(r, "no operator that is known in the kind", kind, e);
+	if (shapes(r, keys, (uint64_t *const[]){ &s->elems }, UINT64_C(1) << 34, e) < 0)
+		return -1;
+	r->op.kind = strcmp(f->op, "cast") == 0 ? OP_CONVERT : OP_ELEMENTWISE;
+	r->op.dtype = r->op.out_dtype = type_of(kind, DT_FP32);
+	r->op.cost = f->cost;
+	if (r->op.kind == OP_CONVERT)
+		r->op.out_dtype = r->op.dtype == DT_FP32 ? DT_BF16 : DT_FP32;
+	bytes = dtype_bytes(r->op.dtype, s->elems);
+	copies = has(kind, "hot") ? 1 : copies_of(2 * bytes);
+	if (f->reads)
+		moves(r, bytes, copies, false);
+	if (f->reads > 1) /* the second operand is always the same */
+		moves(r, bytes, 1, false);
+	moves(r, dtype_bytes(r->op.out_dtype, s->elems), f->own || has(kind, "own") ? copies : 1, true);
+	if (settle(r, e) < 0)
+		return -1;
+	/* PyTorch widens 16 bits by a type that is picked for each element. */
+	kernel = r->op.kind == OP_CONVERT && r->op.dtype != DT_FP32 ? "void at::native::unrolled_elementwise_kernel<"
+	                                                            : f->kernel;
+	r->live = f->reads != 0;
+	one_kernel(r, c, kernel, div_up(s->elems, 1024), 128);
+	c->cls = "elementwise";
+	return 0;
+}
+
+static const struct row_op {
+	const char *op, *kernel, *kernel16;
+	enum op_kind kind;
+	bool writes;
+} row_ops[] = {
+	{ "sum", "void at::native::reduce_kernel<512, 1, float>", NULL, OP_REDUCE, false },
+	{ "softmax", "void at::native::cunn_SoftMaxForwardReg<float, float, float, 8>",
+	  "void at::native::cunn_SoftMaxForwardReg<c10::BFloat16, float, c10::BFloat16, 8>", OP_SOFTMAX, true },
+	{ "rmsnorm", "void at::native::vectorized_layer_norm_kernel<float, float, true",
+	  "void at::native::vectorized_layer_norm_kernel<c10::BFloat16, float, true", OP_NORM, true },
+	{ "topk", "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, true", NULL, OP_TOPK, false },
+	{ "sort", "void at::native::radixSortKVInPlace<1, -1, 128, 32", NULL, OP_SORT, true },
+};
+
+static int rows(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	static const char *const keys[] = { "rows", "cols", NULL };
+	struct op_shape *s = &r->op.shape;
+	const struct row_op *f = NULL;
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof row_ops / sizeof *row_ops; i++)
+		if (has(kind, row_ops[i].op))
+			f = &row_ops[i];
+	if (!f)
+		return refuse(r, "no operator that is known in the kind", kind, e);
+	if (shapes(r, keys, (uint64_t *const[]){ &s->rows, &s->cols }, 1 << 24, e) < 0)
+		return -1;
+	r->op.kind = f->kind;
+	r->op.dtype = r->op.out_dtype = type_of(kind, DT_FP32);
+	bytes = dtype_bytes(r->op.dtype, s->rows * s->cols);
+	moves(r, bytes, copies_of(bytes), false);
+	if (f->kind == OP_NORM)
+		moves(r, dtype_bytes(r->op.dtype, s->cols), 1, false);
+	moves(r, f->writes ? bytes : dtype_bytes(r->op.dtype, s->rows), 1, true);
+	if (settle(r, e) < 0)
+		return -1;
+	if (f->kind == OP_TOPK && s->rows * s->cols >= UINT64_C(1) << 20) { /* many rows: digit by digit over all */
+		for (int digit = 0; digit < 4; digit++)
+			one_kernel(r, c, "void at::native::mbtopk::computeBlockDigitCounts<float",
+			           div_up(s->rows * s->cols, 16384), 256);
+		one_kernel(r, c, "void at::native::mbtopk::gatherTopK<float", div_up(s->rows * s->cols, 16384), 256);
+	} else
+		one_kernel(r, c, f->kernel16 && r->op.dtype != DT_FP32 ? f->kernel16 : f->kernel, s->rows,
+		           s->cols >= 2048 ? 512 : 128);
+	c->cls = "rows";
+	return 0;
+}
+
+static int attention(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	static const char *const keys[] = { "b", "h", "hk", "lq", "lk", "d", NULL };
+	struct op_shape *s = &r->op.shape;
+	uint64_t kv, causal;
+
+	if (shapes(r, keys,
+	           (uint64_t *const[]){ &s->batch, &s->heads, &s->kv_heads, &s->q_len, &s->kv_len, &s->head_dim },
+	           1 << 20, e) < 0 ||
+	    shape(r, "causal", 1, &causal, e) < 0)
+		return -1;
+	s->v_dim = s->head_dim;
+	s->causal = causal;
+	r->op.kind = OP_ATTENTION;
+	r->op.dtype = r->op.out_dtype = type_of(kind, DT_BF16);
+	r->op.algorithm = s->q_len > 64 ? OP_ATTN_FLASH : OP_ATTN_SPLIT_KV;
+	kv = 2 * dtype_bytes(r->op.dtype, s->batch * s->kv_heads * s->kv_len * s->head_dim);
+	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, false);
+	moves(r, kv, !has(kind, "turns") ? 1 : copies_of(kv) < 16 ? copies_of(kv) : 16, false);
+	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, true);
+	if (settle(r, e) < 0)
+		return -1;
+	if (!laid_out(r, c)) /* cuDNN's kernel of 128 queries */
+		one_kernel(r, c,
+		           "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_kernel",
+		           s->batch * s->heads * div_up(s->q_len, 128), 384);
+	c->cls = s->q_len > 64 ? "attention of many queries" : "attention";
+	return 0;
+}
+
+/* --- microbenchmarks: their work is told, or what their time holds of a known chain --------------------------------- */
+
+#define CHAIN 4 /* cycles of a multiply-add that waits for the one before */
+
+static int micro(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	double ops, bytes;
+	uint64_t mib, warps, blocks;
+
+	if (real(r, OPS, 1e18, &ops, e) < 0 || real(r, BYTES, 1e18, &bytes, e) < 0 ||
+	    shape(r, "mib", 1 << 20, &mib, e) < 0 || shape(r, "warps", 64, &warps, e) < 0 ||
+	    shape(r, "blocks", 64, &blocks, e) < 0)
+		return -1;
+	c->cls = "microbenchmark";
+	c->work.sms = strcmp(kind, "idle") == 0 ? 0 : has(kind, "thread") ? 1 : r->gpu.sms;
+	if (has(kind, "read")) {
+		const uint64_t n = (uint64_t)bytes, near = (mib << 20) / 2 * 3 <= r->m->mem.l2.size ? n : 0;
+		const struct gpu_mem m = { .read = n, .read_hit = near };
+
+		/* An SM's part that its L1 keeps does not come from the L2. */
+		const bool l1 = !has(kind, "cg") && (mib << 20) / r->gpu.sms <= r->m->gpu.rows.l1 / 3;
+
+		gpu_activity_bytes(&c->work, &m, DT_FP32, true);
+		gpu_activity_read(&c->work, l1 ? 0 : n, DT_FP32);
+		ops += (double)n / 4; /* a load of 16 bytes, and three instructions to use and count them */
+		c->kernels = 1;
+	} else if (has(kind, "spin") && ops <= 0) {
+		const uint64_t threads = c->work.sms == 1 ? 1 : 32 * c->work.sms;
+
+		ops = c->us * (double)(c->clock ? c->clock : r->gpu.top) / 1e3 / CHAIN * (double)threads;
+	}
+	if (has(kind, "sfu"))
+		c->work.n[GPU_EVENT_sfu] += (uint64_t)ops;
+	if (has(kind, "smem"))
+		c->work.n[GPU_EVENT_shared] += (uint64_t)bytes;
+	c->work.n[GPU_EVENT_instruction] += (uint64_t)ops;
+	c->kernels = c->work.sms ? 1 : 0;
+	return 0;
+}
+
+static const struct {
+	const char *prefix;
+	case_fn *make;
+} kinds[] = { { "gemm", gemm },  { "ew", elementwise }, { "row", rows },  { "attention", attention },
+	      { "read", micro }, { "ffma", micro },     { "sfu", micro }, { "smem", micro },
+	      { "spin", micro }, { "idle", micro } };
+
+static case_fn *kind_of(const char *kind)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		const size_t n = strlen(kinds[i].prefix);
+
+		if (strncmp(kind, kinds[i].prefix, n) == 0 && (kind[n] == '_' || !kind[n]))
+			return kinds[i].make;
+	}
+	return NULL;
+}
+
+/* --- a file -------------------------------------------------------------------------------------------------- */
+
+static int row(struct reader *r, struct err *e)
+{
+	struct energy_case *c = &r->out->v[r->out->n];
+	const char *kind = text(r, KIND);
+	case_fn *make = kind_of(kind);
+	double mhz;
+
+	if (!*kind && csv_count(r->csv) <= 1)
+		return 0;
+	if (!make) {
+		r->out->left_out++;
+		return 0;
+	}
+	*c = (struct energy_case){ .name = arena_printf(r->a, "%s %s", kind, text(r, SHAPE)) };
+	if (real(r, WATTS, 1e5, &c->watts, e) < 0 || real(r, US, 1e9, &c->us, e) < 0 || real(r, MHZ, 1e5, &mhz, e) < 0)
+		return -1;
+	if (c->watts <= 0)
+		return refuse(r, "'watts' is no power:", text(r, WATTS), e);
+	if (c->us <= 0 && strcmp(kind, "idle") != 0)
+		return refuse(r, "'us' is no time:", text(r, US), e);
+	c->time = c->us > 0 ? (ps_t)(c->us * 1e6 + 0.5) : 1000 * PS_MS;
+	c->clock = (uint64_t)(mhz * 1e3 + 0.5);
+	c->measured = (uint64_t)(c->watts * (double)c->time * 1e3 + 0.5); /* W ps are 1e-12 J */
+	memset(&r->op, 0, sizeof r->op);
+	memset(&r->mem, 0, sizeof r->mem);
+	r->n_moved = 0;
+	r->live = true;
+	r->op.fn = "";
+	r->op.acc_dtype = DT_FP32;
+	if (make(r, kind, c, e) < 0)
+		return -1;
+	c->hash = hash_mix(hash_str(hash_str(HASH_INIT, kind), text(r, SHAPE)));
+	c->split = c->hash % 5 < 2 ? SAMPLE_HELD_OUT : SAMPLE_FITTED;
+	r->out->n++;
+	return 0;
+}
+
+static int count_rows(struct input *in, size_t *n, struct err *e)
+{
+	struct csv *c = csv_new(in, e);
+	int rc;
+
+	if (!c)
+		return -1;
+	for (*n = 0; (rc = csv_row(c, e)) > 0; ++*n)
+		continue;
+	csv_free(c);
+	input_rewind(in);
+	return rc;
+}
+
+int energy_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, struct arena *a,
+                struct energy_cases *out, struct err *e)
+{
+	struct reader r = { .name = input_name(in), .m = m, .gpu = machine_gpu(m), .k = k, .a = a, .out = out };
+	size_t n;
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	out->path = r.name;
+	if (count_rows(in, &n, e) < 0)
+		return -1;
+	if (!(out->v = arena_array(a, n + 1, sizeof *out->v)))
+		return err_set(e, ERR_NOMEM, "out of memory for %zu rows", n);
+	r.stream.ops = &r.op;
+	r.stream.n_ops = 1;
+	r.stream.operands = r.operands;
+	r.stream.n_operands = r.stream.n_tensors = OPERANDS;
+	r.stream.tensors = r.tensors;
+	if (!(r.csv = csv_new(in, e)) || !(r.traffic = gpu_traffic_new(&m->mem, m->clock, e)) || header(&r, e) < 0)
+		goto out;
+	while ((rc = csv_row(r.csv, e)) > 0)
+		if (row(&r, e) < 0) {
+			rc = -1;
+			goto out;
+		}
+out:
+	gpu_traffic_free(r.traffic);
+	csv_free(r.csv);
+	return rc;
+}
+
+/* --- the model's answer ---------------------------------------------------------------------------------------- */
+
+/* A kernel's time at another clock: what is not DRAM's goes with the core's cycles. */
+struct at_clock {
+	const struct energy_case *c;
+	double core, dram; /* ps, at the measured clock */
+};
+
+static double overlapped(double a, double b)
+{
+	return pow(pow(a, 4) + pow(b, 4), 0.25);
+}
+
+static uint64_t watts_at(const struct gpu *g, void *arg)
+{
+	const struct at_clock *x = arg;
+	const double from = (double)(x->c->clock ? x->c->clock : g->top);
+	const ps_t t = (ps_t)overlapped(x->core * from / (double)g->clock, x->dram);
+	struct gpu_energy e;
+
+	gpu_energy_of(g, &x->c->work, t, &e);
+	return energy_power(gpu_energy_sum(&e), t);
+}
+
+void energy_ask(struct energy_case *c, const struct gpu *g)
+{
+	const struct gpu at = gpu_at_clock(g, c->clock && c->clock < g->top ? c->clock : g->top);
+	const double t = (double)c->time;
+	uint64_t droops;
+	struct at_clock x = { c, 0,
+		              (double)clock_transfer(c->work.n[GPU_EVENT_dram_read] + c->work.n[GPU_EVENT_dram_write],
+		                                     g->c->dram_read) };
+
+	gpu_energy_of(&at, &c->work, c->time, &c->parts);
+	c->simulated = gpu_energy_sum(&c->parts);
+	x.dram = x.dram < 0.97 * t ? x.dram : 0.97 * t;
+	x.core = pow(pow(t, 4) - pow(x.dram, 4), 0.25);
+	c->simulated_clock = gpu_power_clock(g, watts_at, &x);
+	droops = gpu_power_droop(g, &c->work, clock_cycles(c->time, at.clock));
+	c->simulated_clock = droops < c->simulated_clock ? droops : c->simulated_clock;
+	c->top = g->top;
+	c->capped = c->clock && c->clock + GPU_CLOCK_STEP < g->top;
+}
+
+/* --- errors ---------------------------------------------------------------------------------------------------- */
+
+static int by_real(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool in_split(const struct energy_case *c, const char *split)
+{
+	return !split || strcmp(split, "all") == 0 || (strcmp(split, "fitted") == 0) == (c->split == SAMPLE_FITTED);
+}
+
+static void score_one(const struct energy_cases *sets, size_t n, const char *split, const char *cls, double *errors,
+                      struct energy_score *out)
+{
+	double measured = 0, off = 0;
+	size_t k = 0;
+
+	*out = (struct energy_score){ .cls = cls };
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < sets[i].n; j++) {
+			const struct energy_case *c = &sets[i].v[j];
+			const double m = (double)c->measured, d = (double)c->simulated - m;
+
+			if (!in_split(c, split) || (cls && strcmp(cls, c->cls) != 0))
+				continue;
+			errors[k++] = 100 * fabs(d) / m;
+			out->mape += 100 * fabs(d) / m;
+			out->bias += 100 * d / m;
+			measured += m;
+			off += fabs(d);
+			if (c->clock && (c->capped || c->simulated_clock < c->top)) {
+				out->n_clock++;
+				out->clock_mape +=
+					100 * fabs((double)c->simulated_clock - (double)c->clock) / (double)c->clock;
+			}
+		}
+	out->n = k;
+	if (!k)
+		return;
+	qsort(errors, k, sizeof *errors, by_real);
+	out->mape /= (double)k;
+	out->bias /= (double)k;
+	out->weighted_ape = 100 * off / measured;
+	out->median_ape = k % 2 ? errors[k / 2] : (errors[k / 2 - 1] + errors[k / 2]) / 2;
+	out->p90_ape = errors[(size_t)(0.9 * (double)(k - 1) + 0.5)];
+	out->clock_mape = out->n_clock ? out->clock_mape / (double)out->n_clock : 0;
+}
+
+int energy_score(const struct energy_cases *sets, size_t n, const char *split, struct arena *a,
+                 struct energy_score **out, struct err *e)
+{
+	size_t most = 1, classes = 0;
+	double *errors;
+
+	for (size_t i = 0; i < n; i++)
+		most += sets[i].n;
+	*out = arena_array(a, most + 1, sizeof **out);
+	errors = arena_array(a, most, sizeof *errors);
+	if (!*out || !errors)
+		return err_set(e, ERR_NOMEM, "out of memory for scores");
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < sets[i].n; j++) {
+			const char *cls = sets[i].v[j].cls;
+			size_t k = 0;
+
+			while (k < classes && strcmp((*out)[k].cls, cls) != 0)
+				k++;
+			if (k == classes && in_split(&sets[i].v[j], split))
+				(*out)[classes++].cls = cls;
+		}
+	for (size_t k = 0; k < classes; k++)
+		score_one(sets, n, split, (*out)[k].cls, errors, &(*out)[k]);
+	score_one(sets, n, split, NULL, errors, &(*out)[classes]);
+	return (int)classes + 1;
+}
