@@ -82,6 +82,25 @@ static uint64_t voltage2(const struct gpu *g)
 	return v * v / MILLION;
 }
 
+int gpu_power_check(const struct gpu_power_cfg *p, struct err *e)
+{
+	struct str cap = STR_INIT, idle = STR_INIT;
+	int rc = 0;
+
+	cfg_format_value(CFG_T_POWER, p->cap, &cap);
+	cfg_format_value(CFG_T_POWER, p->idle_low, &idle);
+	if (p->cap && p->idle && energy_scale(p->cap, p->reach) <= p->idle_low)
+		rc = err_set(e, ERR_CONFIG,
+		             "'power.cap' is %s, and the board takes %s with nothing to do at its lowest clocks"
+		             " ('power.idle_low'): no clock fits under it",
+		             str_c(&cap), str_c(&idle));
+	else if (p->idle_low > p->idle)
+		rc = err_set(e, ERR_CONFIG, "'power.idle_low' is %s, more than 'power.idle'", str_c(&idle));
+	str_free(&cap);
+	str_free(&idle);
+	return rc;
+}
+
 bool gpu_power_known(const struct gpu *g)
 {
 	return g->cfg->power.idle != 0;

@@ -45,6 +45,8 @@ struct gpu_energy {
 };
 extern const struct energy_row gpu_energy_rows[GPU_ENERGIES];
 
+/* What one row cannot say: a board that takes more than its cap with nothing to do. */
+int gpu_power_check(const struct gpu_power_cfg *p, struct err *e);
 /* Is there a model of this board's power? */
 bool gpu_power_known(const struct gpu *g);
 /* Of a launch that takes `t`, at the device's clock. */

@@ -1,5 +1,7 @@
 #include "arch/machine/machine_conf.h"
 
+#include "arch/gpu/gpu_power.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,8 @@ static int check(struct machine_conf *c, struct err *e)
 		goto fail;
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
-	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
+	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
 		goto fail;
 	return 0;
 fail:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arch/gpu/gpu_math.h"
+#include "arch/gpu/gpu_power.h"
 #include "arch/gpu/gpu_work.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/base/rng.h"
@@ -206,5 +207,121 @@ TEST(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch)
 	}
 }
 
+/* --- power ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t energy_at(const struct gpu *g, const struct gpu_activity *x, ps_t t)
+{
+	struct gpu_energy e;
+	uint64_t sum = 0;
+
+	gpu_energy_of(g, x, t, &e);
+	for (int i = 0; i < GPU_ENERGIES; i++)
+		sum += e.part[i];
+	CHECK_U64(sum, gpu_energy_sum(&e)); /* to the last femtojoule */
+	return sum;
+}
+
+/* More of anything a launch does, a longer time, live data: never less energy. */
+static void rises(const struct gpu *g, struct gpu_launch *l, struct rng *r)
+{
+	const struct gpu_activity x = gpu_activity(g, l, true), still = gpu_activity(g, l, false);
+	const ps_t t = gpu_time(g, l).total;
+	const uint64_t fj = energy_at(g, &x, t);
+	struct gpu_activity more = x;
+	struct gpu_launch larger = *l;
+
+	more.n[rng_below(r, GPU_EVENTS)] += 1 + rng_below(r, 1000000000);
+	if (energy_at(g, &more, t) < fj)
+		fail(l, "energy with more events", energy_at(g, &more, t), fj);
+	if (energy_at(g, &x, t + 1 + rng_below(r, PS_US)) < fj)
+		fail(l, "energy of a longer time", 0, fj);
+	if (energy_at(g, &still, t) > fj)
+		fail(l, "energy of data that do not toggle", energy_at(g, &still, t), fj);
+	larger.mem.read += larger.mem.read / 2;
+	more = gpu_activity(g, &larger, true);
+	for (int i = 0; i < GPU_EVENTS; i++)
+		if (more.n[i] < x.n[i])
+			fail(l, "an event of more bytes", more.n[i], x.n[i]);
+}
+
+TEST(energy_is_the_sum_of_its_parts_and_never_falls_when_work_rises)
+{
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "gpu energy");
+	for (size_t i = 0; i < TRACES; i++) {
+		struct bed b;
+
+		bed_up(&b, traces[i]);
+		for (int d = 0; d < 3; d++) {
+			struct machine_cfg c = b.conf->cfg;
+			struct gpu g;
+
+			if (d)
+				random_device(&r, &c);
+			g = machine_gpu(&c);
+			for (size_t k = 0; k < b.w.n; k++)
+				rises(&g, &b.w.launches[k], &r);
+		}
+		bed_down(&b);
+	}
+}
+
+struct all {
+	const struct gpu_work *w;
+	const struct gpu_activity *x;
+	ps_t took;
+};
+
+static uint64_t power_of(const struct gpu *at, void *arg)
+{
+	struct all *n = arg;
+	uint64_t fj = 0;
+
+	n->took = 0;
+	for (size_t i = 0; i < n->w->n; i++) {
+		const ps_t t = gpu_time(at, &n->w->launches[i]).total;
+
+		fj += energy_at(at, &n->x[i], t);
+		n->took += t;
+	}
+	return energy_power(fj, n->took);
+}
+
+TEST(a_lower_cap_never_gives_a_higher_clock_or_a_faster_run)
+{
+	for (size_t i = 0; i < TRACES; i++) {
+		uint64_t last = 0;
+		ps_t took = PS_NEVER;
+		struct gpu_activity *x;
+		struct gpu g;
+		struct bed b;
+
+		bed_up(&b, traces[i]);
+		x = calloc(b.w.n + 1, sizeof *x);
+		CHECK(x != NULL);
+		for (uint64_t cap = 100; cap <= 800; cap += 100) {
+			struct all n = { &b.w, x, 0 };
+
+			b.conf->cfg.gpu.power.cap = cap * 1000000;
+			g = machine_gpu(&b.conf->cfg);
+			for (size_t k = 0; k < b.w.n; k++)
+				x[k] = gpu_activity(&g, &b.w.launches[k], true);
+			g = gpu_at_clock(&g, gpu_power_clock(&g, power_of, &n));
+			if (g.clock > GPU_CLOCK_STEP)
+				CHECK(power_of(&g, &n) <= cap * 1000000);
+			else
+				power_of(&g, &n);
+			CHECK(g.clock >= last && n.took <= took);
+			last = g.clock;
+			took = n.took;
+		}
+		free(x);
+		bed_down(&b);
+	}
+}
+
 SUITE(p_gpu, T(no_launch_is_under_its_roofline_on_any_device),
-      T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch));
+      T(more_of_a_rate_or_less_of_a_latency_never_slows_a_launch),
+      T(energy_is_the_sum_of_its_parts_and_never_falls_when_work_rises),
+      T(a_lower_cap_never_gives_a_higher_clock_or_a_faster_run));
