@@ -11,9 +11,9 @@
  *   CFG_BYTES uint64_t bytes            CFG_RATE uint64_t bytes/s         CFG_FREQ uint64_t kHz
  *   CFG_PS ps_t picoseconds             CFG_PPM uint32_t: a fraction, given as 0.85 or 85 %, stored in millionths
  *   CFG_ENUM uint32_t index into names  CFG_STR char[CFG_STR_MAX]
- *   CFG_ENERGY uint64_t femtojoules     CFG_POWER uint64_t microwatts
+ *   CFG_ENERGY uint64_t femtojoules     CFG_POWER uint64_t microwatts     CFG_AREA uint64_t square nanometres
  * Bytes accept B KiB MiB GiB TiB and kB MB GB TB; rates those with "/s"; frequencies Hz kHz MHz GHz; times ps ns
- * us ms; energies fJ pJ nJ uJ; powers uW mW W kW. One decimal point is allowed where the result is a whole number of base units; a unit-ful zero may be
+ * us ms; energies fJ pJ nJ uJ; powers uW mW W kW; areas nm2 um2 mm2. One decimal point is allowed where the result is a whole number of base units; a unit-ful zero may be
  * written "0". */
 #ifndef NPUSIM_SIM_BASE_CFG_H
 #define NPUSIM_SIM_BASE_CFG_H
@@ -32,7 +32,7 @@
 /* clang-format off */
 enum cfg_type {
 	CFG_T_END, CFG_T_U32, CFG_T_U64, CFG_T_BOOL, CFG_T_BYTES, CFG_T_RATE, CFG_T_FREQ, CFG_T_PS, CFG_T_PPM,
-	CFG_T_ENUM, CFG_T_STR, CFG_T_ENERGY, CFG_T_POWER
+	CFG_T_ENUM, CFG_T_STR, CFG_T_ENERGY, CFG_T_POWER, CFG_T_AREA
 };
 /* clang-format on */
 
@@ -75,6 +75,8 @@ typedef char cfg_text[CFG_STR_MAX];
 	CFG_NUM(CFG_T_ENERGY, uint64_t, S, m, key, def, min, max, rule, help, src)
 #define CFG_POWER(S, m, key, def, min, max, rule, help, src) \
 	CFG_NUM(CFG_T_POWER, uint64_t, S, m, key, def, min, max, rule, help, src)
+#define CFG_AREA(S, m, key, def, min, max, rule, help, src) \
+	CFG_NUM(CFG_T_AREA, uint64_t, S, m, key, def, min, max, rule, help, src)
 #define CFG_PPM(S, m, key, def, min, max, help, src) \
 	CFG_NUM(CFG_T_PPM, uint32_t, S, m, key, def, min, max, NULL, help, src)
 #define CFG_BOOL(S, m, key, def, help, src) CFG_NUM(CFG_T_BOOL, bool, S, m, key, def, 0, 1, NULL, help, src)

@@ -48,6 +48,9 @@ static const struct unit energy_units[] = {
 static const struct unit power_units[] = {
 	{ "kW", 1000000000, 1 }, { "W", 1000000, 1 }, { "mW", 1000, 1 }, { "uW", 1, 1 }, { NULL, 0, 0 }
 };
+static const struct unit area_units[] = {
+	{ "mm2", UINT64_C(1000000000000), 1 }, { "um2", 1000000, 1 }, { "nm2", 1, 1 }, { NULL, 0, 0 }
+};
 static const struct unit ppm_units[] = { { "", 1000000, 1 }, { "%", 10000, 1 }, { NULL, 0, 0 } };
 static const struct unit plain_units[] = { { "", 1, 1 }, { NULL, 0, 0 } };
 
@@ -66,6 +69,8 @@ static const struct unit *units_of(enum cfg_type t)
 		return energy_units;
 	case CFG_T_POWER:
 		return power_units;
+	case CFG_T_AREA:
+		return area_units;
 	case CFG_T_PPM:
 		return ppm_units;
 	default:
@@ -93,6 +98,8 @@ const char *cfg_unit(enum cfg_type t)
 		return "fJ";
 	case CFG_T_POWER:
 		return "uW";
+	case CFG_T_AREA:
+		return "nm2";
 	case CFG_T_PPM:
 		return "millionths";
 	default:

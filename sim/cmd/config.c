@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/power/tech.h"
 #include "sim/base/hash.h"
 #include "sim/engine/engine.h"
 
-static cmd_fn check_cmd, show_cmd, explain_cmd, diff_cmd;
+static cmd_fn check_cmd, show_cmd, explain_cmd, diff_cmd, tech_cmd;
 
 const struct cmd cmd_config_table[] = {
 	{ "check", check_cmd, NULL, "read machine files and say what is wrong with them" },
 	{ "show", show_cmd, NULL, "a machine with every parameter resolved" },
 	{ "explain", explain_cmd, NULL, "what a parameter means, its unit, range, and where its number is from" },
 	{ "diff", diff_cmd, NULL, "the parameters in which two machines differ" },
+	{ "tech", tech_cmd, NULL, "energy and area of a process, of DRAM and of links, with their sources" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -115,7 +117,7 @@ static const char *unit_of(const char *value)
 static bool has_unit(enum cfg_type t)
 {
 	return t == CFG_T_BYTES || t == CFG_T_RATE || t == CFG_T_FREQ || t == CFG_T_PS || t == CFG_T_ENERGY ||
-	       t == CFG_T_POWER;
+	       t == CFG_T_POWER || t == CFG_T_AREA;
 }
 
 static void show_rows(const struct cfg *c, enum out_format f, struct str *out)
@@ -214,6 +216,8 @@ static const char *type_name(enum cfg_type t)
 		return "energy";
 	case CFG_T_POWER:
 		return "power";
+	case CFG_T_AREA:
+		return "area";
 	case CFG_T_PPM:
 		return "fraction";
 	case CFG_T_ENUM:
@@ -241,6 +245,8 @@ static const char *unit_help(enum cfg_type t)
 		return "fJ, pJ, nJ, uJ";
 	case CFG_T_POWER:
 		return "uW, mW, W, kW";
+	case CFG_T_AREA:
+		return "nm2, um2, mm2";
 	case CFG_T_PPM:
 		return "none, or %";
 	default:
@@ -484,6 +490,94 @@ static int diff_cmd(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
 		rc = diff(args.v[0], args.v[1], f, exit_code, out, e);
+	opt_list_free(&args);
+	return rc < 0 ? -1 : 0;
+}
+
+/* --- tech ------------------------------------------------------------------------------------------------- */
+
+/* What is not known is left out, sections of their own file under its name. */
+static void tech_rows(const struct cfg *c, const char *prefix, struct out_table *t)
+{
+	struct str v = STR_INIT, key = STR_INIT;
+
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		const struct cfg_row r = cfg_at(c, i);
+
+		if (r.field->type != CFG_T_STR && !cfg_raw(c, i))
+			continue;
+		str_clear(&v);
+		str_clear(&key);
+		str_addf(&key, "%s%s", prefix, r.key);
+		cfg_value(c, i, &v);
+		out_text(t, str_c(&key));
+		out_text(t, str_c(&v));
+		out_text(t, r.field->help);
+		out_text(t, r.source);
+	}
+	str_free(&v);
+	str_free(&key);
+}
+
+static void tech_points(const struct tech *x, struct out_table *t)
+{
+	struct str v = STR_INIT;
+
+	for (size_t i = 0; i < x->n_points; i++) {
+		str_clear(&v);
+		cfg_format_value(CFG_T_PPM, x->points[i].voltage, &v);
+		str_add(&v, " at ");
+		cfg_format_value(CFG_T_FREQ, x->points[i].clock, &v);
+		out_text(t, "points");
+		out_text(t, str_c(&v));
+		out_text(t, "of the nominal voltage");
+		out_text(t, "the file");
+	}
+	str_free(&v);
+}
+
+static int tech_print(const char *node, enum out_format f, struct str *out, struct err *e)
+{
+	static const struct out_col cols[] = {
+		{ "constant", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 }, { "of", OUT_TEXT, 0 }, { "source", OUT_TEXT, 0 }
+	};
+	struct tech *x = tech_load(node, e);
+	struct out_table *t;
+
+	if (!x)
+		return -1;
+	t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	tech_rows(x->node, "", t);
+	tech_points(x, t);
+	tech_rows(x->drams, "dram.", t);
+	tech_rows(x->links, "link.", t);
+	out_table_write(t, f, out);
+	out_table_free(t);
+	tech_free(x);
+	return 0;
+}
+
+static int tech_cmd(int argc, char **argv, struct str *out, struct err *e)
+{
+	const char *format = NULL;
+	const struct opt opts[] = { { 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
+		                    { .type = OPT_END } };
+	const struct opt_cmd cmd = {
+		"npusim config tech NODE",
+		"Prints what a process costs: energies of operations and SRAM accesses, areas, and those of DRAM"
+		" and links, each with the source of its number. A node is a file of configs/tech or a path;"
+		" what it does not give is another node's, scaled by published factors.",
+		"npusim config tech n7\nnpusim config tech n4 --format csv\n",
+		opts,
+		1,
+		1
+	};
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
+		rc = tech_print(args.v[0], f, out, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

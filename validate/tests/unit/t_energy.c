@@ -106,13 +106,32 @@ TEST(mistakes_are_placed)
 /* --- the fit --------------------------------------------------------------------------------------------------------- */
 
 static const char *const shapes[] = {
-	"idle,", "ffma,warps=8", "gemm_bf16,\"M=1,N=8192,K=8192\"", "gemm_bf16,\"M=64,N=8192,K=4096\"",
-	"gemm_bf16,\"M=512,N=8192,K=4096\"", "gemm_bf16,\"M=4096,N=4096,K=4096\"", "gemm_bf16_zeros,\"M=4096,N=4096,K=4096\"",
-	"gemm_bf16_hot,\"M=64,N=2048,K=2048\"", "gemm_bf16_zeros,\"M=1,N=8192,K=8192\"", "gemm_fp8,\"M=512,N=4096,K=4096\"",
-	"gemm_fp16,\"M=512,N=4096,K=4096\"", "gemm_fp32,\"M=512,N=1024,K=1024\"", "ew_fill_fp32,n=100000000",
-	"ew_fill_fp32_hot,n=1000000", "ew_silu_bf16,n=1000000", "ew_exp_fp32,n=100000000", "ew_add_bf16_hot,n=1000000",
-	"read,mib=16", "read,mib=4096", "row_sum,\"rows=4096,cols=4096\"", "spin_one_warp_an_sm,", "smem,warps=8", "sfu,warps=8",
-	"attention,\"b=4,h=8,hk=8,lq=2048,lk=2048,d=128\"", "gemm_bf16_zeros,\"M=64,N=8192,K=4096\"", "ew_copy_fp32,n=3000000",
+	"idle,",
+	"ffma,warps=8",
+	"gemm_bf16,\"M=1,N=8192,K=8192\"",
+	"gemm_bf16,\"M=64,N=8192,K=4096\"",
+	"gemm_bf16,\"M=512,N=8192,K=4096\"",
+	"gemm_bf16,\"M=4096,N=4096,K=4096\"",
+	"gemm_bf16_zeros,\"M=4096,N=4096,K=4096\"",
+	"gemm_bf16_hot,\"M=64,N=2048,K=2048\"",
+	"gemm_bf16_zeros,\"M=1,N=8192,K=8192\"",
+	"gemm_fp8,\"M=512,N=4096,K=4096\"",
+	"gemm_fp16,\"M=512,N=4096,K=4096\"",
+	"gemm_fp32,\"M=512,N=1024,K=1024\"",
+	"ew_fill_fp32,n=100000000",
+	"ew_fill_fp32_hot,n=1000000",
+	"ew_silu_bf16,n=1000000",
+	"ew_exp_fp32,n=100000000",
+	"ew_add_bf16_hot,n=1000000",
+	"read,mib=16",
+	"read,mib=4096",
+	"row_sum,\"rows=4096,cols=4096\"",
+	"spin_one_warp_an_sm,",
+	"smem,warps=8",
+	"sfu,warps=8",
+	"attention,\"b=4,h=8,hk=8,lq=2048,lk=2048,d=128\"",
+	"gemm_bf16_zeros,\"M=64,N=8192,K=4096\"",
+	"ew_copy_fp32,n=3000000",
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
@@ -125,7 +144,8 @@ static void made_table(struct bed *b, struct str *out)
 	str_add(&text, HEADER);
 	for (size_t i = 0; i < 2 * SHAPES; i++)
 		str_addf(&text, "%s,100,%d,1980,%s,%s\n", shapes[i / 2], i % 2 ? 300 : 100,
-		         strncmp(shapes[i / 2], "ffma", 4) == 0 || strncmp(shapes[i / 2], "sfu", 3) == 0 ? "500000000" : "",
+		         strncmp(shapes[i / 2], "ffma", 4) == 0 || strncmp(shapes[i / 2], "sfu", 3) == 0 ? "500000000"
+		                                                                                         : "",
 		         strncmp(shapes[i / 2], "smem", 4) == 0   ? "2000000000"
 		         : strncmp(shapes[i / 2], "read", 4) == 0 ? "400000000"
 		                                                  : "");
@@ -140,7 +160,8 @@ static void made_table(struct bed *b, struct str *out)
 		         idle    ? ""
 		         : i % 2 ? "300"
 		                 : "100",
-		         strncmp(shapes[i / 2], "ffma", 4) == 0 || strncmp(shapes[i / 2], "sfu", 3) == 0 ? "500000000" : "",
+		         strncmp(shapes[i / 2], "ffma", 4) == 0 || strncmp(shapes[i / 2], "sfu", 3) == 0 ? "500000000"
+		                                                                                         : "",
 		         strncmp(shapes[i / 2], "smem", 4) == 0   ? "2000000000"
 		         : strncmp(shapes[i / 2], "read", 4) == 0 ? "400000000"
 		                                                  : "");
@@ -168,7 +189,8 @@ TEST(a_fit_finds_the_costs_a_table_was_made_with)
 			test_fail(__FILE__, __LINE__, "%s: %g, not %g", gpu_energy_rows[GPU_WAITS + i].name, got, want);
 	}
 	for (size_t i = 0; i < b.set.n; i++) {
-		const double off = ((double)b.set.v[i].simulated - (double)b.set.v[i].measured) / (double)b.set.v[i].measured;
+		const double off =
+			((double)b.set.v[i].simulated - (double)b.set.v[i].measured) / (double)b.set.v[i].measured;
 
 		CHECK(off < 0.001 && off > -0.001);
 	}
@@ -189,4 +211,5 @@ TEST(without_an_idle_row_or_a_given_idle_there_is_no_fit)
 	bed_down(&b);
 }
 
-SUITE(t_energy, T(a_row_is_counted_by_what_its_kind_does), T(mistakes_are_placed), T(a_fit_finds_the_costs_a_table_was_made_with), T(without_an_idle_row_or_a_given_idle_there_is_no_fit));
+SUITE(t_energy, T(a_row_is_counted_by_what_its_kind_does), T(mistakes_are_placed),
+      T(a_fit_finds_the_costs_a_table_was_made_with), T(without_an_idle_row_or_a_given_idle_there_is_no_fit));

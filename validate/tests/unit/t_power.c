@@ -33,8 +33,9 @@ static void bed_down(struct bed *b)
 
 TEST(amounts_are_whole_and_saturate)
 {
-	CHECK_U64(energy_over(1000000, 1000000), 1000000000);          /* 1 W over 1 us: 1 uJ */
-	CHECK_U64(energy_over(700000000, UINT64_C(1000000000000)), UINT64_C(700000000000000000) / UINT64_C(1000) * 1000);
+	CHECK_U64(energy_over(1000000, 1000000), 1000000000); /* 1 W over 1 us: 1 uJ */
+	CHECK_U64(energy_over(700000000, UINT64_C(1000000000000)),
+	          UINT64_C(700000000000000000) / UINT64_C(1000) * 1000);
 	CHECK_U64(energy_events(3, 7, ENERGY_ONE), 21);
 	CHECK_U64(energy_events(3, 7, 500000), 10); /* rounded down, once */
 	CHECK_U64(energy_scale(UINT64_MAX, ENERGY_ONE), UINT64_MAX);
@@ -73,9 +74,9 @@ TEST(a_launch_takes_what_its_rows_say)
 	x.n[GPU_EVENT_l2] = 1000000; /* a microsecond of the network at 1 TB/s */
 	x.n[GPU_EVENT_mac] = 2000000;
 	gpu_energy_of(&b.g, &x, 10 * PS_US, &e);
-	CHECK_U64(e.part[GPU_WAIT_idle], UINT64_C(1000000000000));      /* 100 W, 10 us */
-	CHECK_U64(e.part[GPU_WAIT_lit], UINT64_C(100000000000));        /* 20 W, half of the SMs */
-	CHECK_U64(e.part[GPU_WAIT_awake], UINT64_C(40000000000));       /* 40 W, 1 us */
+	CHECK_U64(e.part[GPU_WAIT_idle], UINT64_C(1000000000000)); /* 100 W, 10 us */
+	CHECK_U64(e.part[GPU_WAIT_lit], UINT64_C(100000000000));   /* 20 W, half of the SMs */
+	CHECK_U64(e.part[GPU_WAIT_awake], UINT64_C(40000000000));  /* 40 W, 1 us */
 	CHECK_U64(e.part[GPU_WAITS + GPU_EVENT_dram_read], UINT64_C(50000000000));
 	CHECK_U64(e.part[GPU_WAITS + GPU_EVENT_l2], UINT64_C(10000000000));
 	CHECK_U64(e.part[GPU_WAITS + GPU_EVENT_mac], UINT64_C(2000000000));
@@ -179,4 +180,8 @@ TEST(a_cap_that_no_clock_fits_under_is_refused)
 	refused("kind: gpu\npower: {mac: -1 pJ}\n", "negative");
 }
 
-SUITE(t_power, T(amounts_are_whole_and_saturate), T(a_scale_beyond_64_bits_agrees_with_one_within), T(a_launch_takes_what_its_rows_say), T(at_half_the_clock_core_events_take_the_square_of_the_voltage_and_dram_what_it_did), T(idle_falls_with_the_clock_and_never_below_its_low), T(the_cap_leaves_the_highest_step_that_fits), T(tensor_cores_slow_down_only_below_what_bursts_leave_them), T(a_cap_that_no_clock_fits_under_is_refused));
+SUITE(t_power, T(amounts_are_whole_and_saturate), T(a_scale_beyond_64_bits_agrees_with_one_within),
+      T(a_launch_takes_what_its_rows_say),
+      T(at_half_the_clock_core_events_take_the_square_of_the_voltage_and_dram_what_it_did),
+      T(idle_falls_with_the_clock_and_never_below_its_low), T(the_cap_leaves_the_highest_step_that_fits),
+      T(tensor_cores_slow_down_only_below_what_bursts_leave_them), T(a_cap_that_no_clock_fits_under_is_refused));

@@ -1,0 +1,304 @@
+#include "arch/power/tech.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/power/energy.h"
+#include "sim/base/path.h"
+#include "sim/base/yaml.h"
+
+#define UNKNOWN "not known: no source found"
+#define MOST    UINT64_C(1000000000000)
+
+static const struct cfg_field top_rows[] = {
+	CFG_STR(struct tech, name, "tech", "", "what the node is called", UNKNOWN),
+	CFG_STR(struct tech, from, "from", "", "the node whose constants are scaled where this file gives none", "none"),
+	CFG_U32(struct tech, nm, "nm", "0", 0, 1000, NULL, "the node's name in nanometres", UNKNOWN),
+	CFG_PPM(struct tech, power, "power", "1", 1, 100000000, "of the other node's power at equal speed", "no scaling"),
+	CFG_PPM(struct tech, density, "density", "1", 1, 100000000, "of its logic density", "no scaling"),
+	CFG_PPM(struct tech, sram_density, "sram_density", "1", 1, 100000000, "of its SRAM density", "no scaling"),
+	CFG_END
+};
+
+#define FJ(S, m, help)  CFG_ENERGY(S, m, #m, "0 fJ", 0, MOST, NULL, help, UNKNOWN)
+#define NM2(S, m, help) CFG_AREA(S, m, #m, "0 nm2", 0, UINT64_C(1000000) * MOST, NULL, help, UNKNOWN)
+
+static const struct cfg_field arithmetic_rows[] = {
+	FJ(struct tech_arithmetic, int8_multiply, "an 8-bit integer multiplication"),
+	FJ(struct tech_arithmetic, int32_add, "a 32-bit integer addition"),
+	FJ(struct tech_arithmetic, bf16_multiply, "a bf16 multiplication"),
+	FJ(struct tech_arithmetic, fp16_multiply, "an fp16 multiplication"),
+	FJ(struct tech_arithmetic, fp32_add, "an fp32 addition"),
+	FJ(struct tech_arithmetic, fp32_multiply, "an fp32 multiplication"),
+	CFG_END
+};
+static const struct cfg_field sram_rows[] = {
+	FJ(struct tech_sram, access_8k, "64 bits of an SRAM of 8 KiB"),
+	FJ(struct tech_sram, access_32k, "64 bits of an SRAM of 32 KiB"),
+	FJ(struct tech_sram, access_1m, "64 bits of an SRAM of 1 MiB"),
+	NM2(struct tech_sram, cell, "a bit of the densest cell"),
+	CFG_END
+};
+static const struct cfg_field logic_rows[] = { NM2(struct tech_logic, transistor, "a transistor of logic, in the mean"),
+	                                       CFG_END };
+static const struct cfg_field dram_rows[] = {
+	FJ(struct tech_dram, access, "a bit at the device"),
+	FJ(struct tech_dram, io, "a bit at the pins, of that or beside it as the source says"),
+	FJ(struct tech_dram, board, "a bit as a board's power shows it, with controller and path"),
+	CFG_END
+};
+static const struct cfg_field link_rows[] = {
+	FJ(struct tech_link, bit, "a bit"),
+	NM2(struct tech_link, phy, "the PHY ..."),
+	CFG_U32(struct tech_link, width, "width", "0", 0, 1u << 20, NULL, "... of so many bits or lanes", UNKNOWN),
+	CFG_END
+};
+
+#define AT(name, rows, member) { name, rows, offsetof(struct tech, member) }
+static const struct cfg_section node_sections[] = { { "", top_rows, 0 },
+	                                            AT("arithmetic", arithmetic_rows, arithmetic),
+	                                            AT("sram", sram_rows, sram), AT("logic", logic_rows, logic),
+	                                            { NULL, NULL, 0 } };
+#define X(n) AT(#n, dram_rows, dram[TECH_DRAM_##n]),
+static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0 } };
+#undef X
+#define X(n) AT(#n, link_rows, link[TECH_LINK_##n]),
+static const struct cfg_section link_sections[] = { TECH_LINKS(X){ NULL, NULL, 0 } };
+#undef X
+
+/* --- points --------------------------------------------------------------------------------------------------- */
+
+static const char *scalar(const struct ynode *map, const char *key)
+{
+	const struct ynode *n = ynode_get(map, key);
+
+	if (n && n->kind == YNODE_MAP)
+		n = ynode_get(n, "value");
+	return n && n->kind == YNODE_SCALAR ? n->text : NULL;
+}
+
+static int read_point(struct tech *t, const struct yaml *y, const struct ynode *at, struct err *e)
+{
+	const char *clock = scalar(at, "clock"), *voltage = scalar(at, "voltage");
+	uint64_t khz, ppm;
+
+	if (!clock)
+		return yaml_err(y, at, e, "a point has a clock: {clock: 1 GHz, voltage: 0.8}");
+	if (!voltage)
+		return yaml_err(y, at, e, "'%s' without a voltage: {clock: %s, voltage: 0.8}, a share of the nominal one", clock,
+		                clock);
+	if (cfg_parse_value(CFG_T_FREQ, clock, &khz, e) < 0 || cfg_parse_value(CFG_T_PPM, voltage, &ppm, e) < 0)
+		return err_at(e, yaml_name(y), at->line, at->col);
+	if (!ppm || ppm > 2000000)
+		return yaml_err(y, at, e, "a voltage of %s of the nominal one", voltage);
+	if (t->n_points && khz <= t->points[t->n_points - 1].clock)
+		return yaml_err(y, at, e, "points go up with the clock: %s is not above the one before", clock);
+	if (t->n_points == TECH_POINTS)
+		return yaml_err(y, at, e, "more than %d points", TECH_POINTS);
+	t->points[t->n_points].clock = khz;
+	t->points[t->n_points++].voltage = (uint32_t)ppm;
+	return 0;
+}
+
+static int read_points(struct tech *t, const struct yaml *y, struct err *e)
+{
+	const struct ynode *list = ynode_get(yaml_root(y), "points");
+
+	if (!list)
+		return 0;
+	if (list->kind != YNODE_SEQ)
+		return yaml_err(y, list, e, "'points' is a list: [{clock: 1 GHz, voltage: 0.8}, ...]");
+	t->n_points = 0;
+	for (size_t i = 0; i < list->n; i++)
+		if (read_point(t, y, list->vals[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* --- a node ------------------------------------------------------------------------------------------------------ */
+
+/* What another node has, by the factors between the two; the text says so. */
+static void take(struct tech *t, const struct tech *from)
+{
+	for (size_t i = 0; i < cfg_count(t->node); i++) {
+		const struct cfg_row r = cfg_at(t->node, i);
+		const enum cfg_type type = r.field->type;
+		const bool cell = strcmp(r.key, "sram.cell") == 0;
+		const uint32_t factor = type == CFG_T_ENERGY ? t->power : cell ? t->sram_density : t->density;
+		uint64_t v;
+
+		if (r.given || (type != CFG_T_ENERGY && type != CFG_T_AREA) || !(v = cfg_raw(from->node, i)))
+			continue;
+		v = type == CFG_T_ENERGY ? energy_scale(v, factor) : v * ENERGY_ONE / factor;
+		cfg_set_raw(t->node, i, v,
+		            arena_printf(t->arena, "%s's, %s %.6g: %s", from->name,
+		                         type == CFG_T_ENERGY ? "times power" : cell ? "over sram_density" : "over density",
+		                         (double)factor / 1e6, cfg_at(from->node, i).source));
+	}
+	if (!t->n_points) {
+		memcpy(t->points, from->points, sizeof t->points);
+		t->n_points = from->n_points;
+	}
+}
+
+static int path_of(const char *node, char *out, unsigned size, struct err *e)
+{
+	char relative[CFG_STR_MAX + 32];
+
+	if (strchr(node, '/') || strstr(node, ".yaml"))
+		return snprintf(out, size, "%s", node) < (int)size ? 0 : err_set(e, ERR_CONFIG, "a path too long: '%s'", node);
+	if (!*node || strlen(node) >= CFG_STR_MAX)
+		return err_set(e, ERR_CONFIG, "'%.40s' is no node's name", node);
+	snprintf(relative, sizeof relative, "configs/tech/%s.yaml", node);
+	if (path_data(relative, out, size, e) < 0)
+		return err_add(e, "looking for the node '%s' (there are n16, n7, n5 and n4)", node);
+	return 0;
+}
+
+#define GENERATIONS 8
+
+static struct tech *load_node(const char *node, int depth, struct err *e);
+
+static int read_node(struct tech *t, const char *path, int depth, struct err *e)
+{
+	static const char *const own[] = { "points", NULL };
+	struct yaml *y = yaml_load(path, e);
+	struct tech *from;
+	int rc = -1;
+
+	if (y && (t->node = cfg_new(node_sections, t, e)) && cfg_read(t->node, y, yaml_root(y), own, e) == 0)
+		rc = read_points(t, y, e);
+	yaml_free(y);
+	if (rc < 0 || !*t->from)
+		return rc;
+	if (depth == GENERATIONS)
+		return err_set(e, ERR_CONFIG, "%s: 'from' goes on and on, the last is '%s'", path, t->from);
+	if (!(from = load_node(t->from, depth + 1, e)))
+		return -1;
+	take(t, from);
+	tech_free(from);
+	return 0;
+}
+
+static struct tech *load_node(const char *node, int depth, struct err *e)
+{
+	struct tech *t = calloc(1, sizeof *t);
+	char path[1024];
+
+	if (!t || !(t->arena = arena_new(0))) {
+		err_set(e, ERR_NOMEM, "out of memory for the node '%s'", node);
+		free(t);
+		return NULL;
+	}
+	if (path_of(node, path, sizeof path, e) == 0 && read_node(t, path, depth, e) == 0)
+		return t;
+	tech_free(t);
+	return NULL;
+}
+
+static struct cfg *load_rows(const char *relative, const struct cfg_section *sections, struct tech *t, struct err *e)
+{
+	struct cfg *c = cfg_new(sections, t, e);
+	struct yaml *y = NULL;
+	char path[1024];
+	int rc = -1;
+
+	if (c && path_data(relative, path, sizeof path, e) == 0 && (y = yaml_load(path, e)))
+		rc = cfg_read(c, y, yaml_root(y), NULL, e);
+	yaml_free(y);
+	if (rc == 0)
+		return c;
+	cfg_free(c);
+	return NULL;
+}
+
+struct tech *tech_load(const char *node, struct err *e)
+{
+	struct tech *t = load_node(node, 0, e);
+
+	if (t && (t->drams = load_rows("configs/tech/dram.yaml", dram_sections, t, e)) &&
+	    (t->links = load_rows("configs/tech/link.yaml", link_sections, t, e)))
+		return t;
+	tech_free(t);
+	return NULL;
+}
+
+void tech_free(struct tech *t)
+{
+	if (!t)
+		return;
+	cfg_free(t->node);
+	cfg_free(t->drams);
+	cfg_free(t->links);
+	arena_free(t->arena);
+	free(t);
+}
+
+/* --- asked ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t both(uint64_t multiply, uint64_t add)
+{
+	return multiply && add ? multiply + add : 0;
+}
+
+uint64_t tech_mac(const struct tech *t, enum dtype a, enum dtype b)
+{
+	const struct tech_arithmetic *x = &t->arithmetic;
+	const enum dtype d = dtype_bits(a) >= dtype_bits(b) ? a : b; /* the narrower is widened first */
+
+	switch (d) {
+	case DT_BF16:
+		return both(x->bf16_multiply, x->fp32_add);
+	case DT_FP16:
+		return both(x->fp16_multiply, x->fp32_add);
+	case DT_FP32:
+		return both(x->fp32_multiply, x->fp32_add);
+	case DT_INT8:
+		return both(x->int8_multiply, x->int32_add);
+	default:
+		return 0;
+	}
+}
+
+/* Integers: r with r * r <= v. */
+static uint64_t root(uint64_t v)
+{
+	uint64_t r = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 31; bit; bit /= 2)
+		if ((r + bit) * (r + bit) <= v)
+			r += bit;
+	return r;
+}
+
+uint64_t tech_sram_byte(const struct tech *t, uint64_t size)
+{
+	const uint64_t at[] = { root(8 << 10), root(32 << 10), root(1 << 20) },
+		       cost[] = { t->sram.access_8k, t->sram.access_32k, t->sram.access_1m }, x = root(size);
+	size_t i = x > at[1];
+
+	if (!cost[0] || !cost[1] || !cost[2])
+		return 0;
+	if (x <= at[0])
+		return cost[0] / 8;
+	/* Beyond the largest, on the last line. */
+	return (cost[i] + (cost[i + 1] - cost[i]) * (x - at[i]) / (at[i + 1] - at[i])) / 8;
+}
+
+uint32_t tech_voltage(const struct tech *t, uint64_t khz)
+{
+	size_t i = 1;
+
+	if (!t->n_points)
+		return 0;
+	if (t->n_points == 1 || khz <= t->points[0].clock)
+		return t->points[0].voltage;
+	while (i + 1 < t->n_points && khz > t->points[i].clock)
+		i++;
+	if (khz >= t->points[i].clock)
+		return t->points[i].voltage;
+	return (uint32_t)(t->points[i - 1].voltage + ((uint64_t)t->points[i].voltage - t->points[i - 1].voltage) *
+	                                                     (khz - t->points[i - 1].clock) /
+	                                                     (t->points[i].clock - t->points[i - 1].clock));
+}

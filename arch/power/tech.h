@@ -1,0 +1,90 @@
+/* tech.h - what a process, a memory and a link cost: published constants, each with its source.
+ *
+ * A node is a file, configs/tech/NAME.yaml. It gives constants of its own, or names another node (`from`) and the published
+ * factors between the two: what it does not give is that node's, energies times `power`, areas over `density` (logic) or
+ * `sram_density` (cells). DRAM and links have a file each, a section a kind. Every constant is a row of sim/base/cfg.h, so
+ * that a fault is told with its place and `npusim config tech` shows where each number is from.
+ * A constant of 0 is not known. Energies are at the node's nominal voltage; `points` say what share of it a clock needs,
+ * between them in proportion.
+ * Boundary: these are bare operations, a device's access, a link's bit. What a machine pays beside them (issue, registers,
+ * controller and path to DRAM) is its own model's affair.
+ * A new node: a file with `from`, its factors and sources; nothing else. */
+#ifndef NPUSIM_ARCH_POWER_TECH_H
+#define NPUSIM_ARCH_POWER_TECH_H
+
+#include "sim/base/arena.h"
+#include "sim/base/cfg.h"
+#include "workloads/dtype.h"
+
+/* X(name): kinds of DRAM and links there are constants of; a new one is a word here and a section of the file. */
+/* clang-format off */
+#define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(ddr4)
+#define TECH_LINKS(X) \
+	X(nvlink_c2c) X(serdes_112g) X(ucie_standard) X(ucie_advanced) X(hbm3_interface) \
+	X(hbm2e_phy) X(ddr5_phy) X(pcie5_phy) X(pcie4_phy) X(nvlink3_phy) X(nvlink4_phy)
+/* clang-format on */
+
+enum tech_dram_kind {
+#define X(name) TECH_DRAM_##name,
+	TECH_DRAMS(X)
+#undef X
+	TECH_DRAM_KINDS
+};
+enum tech_link_kind {
+#define X(name) TECH_LINK_##name,
+	TECH_LINKS(X)
+#undef X
+	TECH_LINK_KINDS
+};
+
+struct tech_arithmetic {
+	uint64_t int8_multiply, int32_add, bf16_multiply, fp16_multiply, fp32_add, fp32_multiply; /* fJ */
+};
+struct tech_sram {
+	uint64_t access_8k, access_32k, access_1m; /* fJ for 64 bits, by the macro's size */
+	uint64_t cell;                             /* nm2 a bit */
+};
+struct tech_logic {
+	uint64_t transistor; /* nm2, mean of logic */
+};
+struct tech_dram {
+	uint64_t access, io, board; /* fJ a bit: the device, its pins, and with controller and path as boards show it */
+};
+struct tech_link {
+	uint64_t bit;   /* fJ */
+	uint64_t phy;   /* nm2 ... */
+	uint32_t width; /* ... of so many bits or lanes */
+};
+
+#define TECH_POINTS 16
+
+struct tech {
+	char name[CFG_STR_MAX], from[CFG_STR_MAX];
+	uint32_t nm;
+	uint32_t power, density, sram_density; /* millionths of `from`'s */
+	struct tech_arithmetic arithmetic;
+	struct tech_sram sram;
+	struct tech_logic logic;
+	struct {
+		uint64_t clock;   /* kHz */
+		uint32_t voltage; /* millionths of the nominal one */
+	} points[TECH_POINTS];
+	size_t n_points;
+	struct tech_dram dram[TECH_DRAM_KINDS];
+	struct tech_link link[TECH_LINK_KINDS];
+	struct cfg *node, *drams, *links; /* the rows, for whoever walks them */
+	struct arena *arena;
+};
+
+/* "n7", or a file's path. */
+struct tech *tech_load(const char *node, struct err *e);
+void tech_free(struct tech *t);
+
+/* A multiply-add of two operands, accumulated in 32 bits; 0: not known of these formats. */
+uint64_t tech_mac(const struct tech *t, enum dtype a, enum dtype b);
+/* A byte of an SRAM macro of so many bytes, read or written: between the three sizes by the root of the size. */
+uint64_t tech_sram_byte(const struct tech *t, uint64_t size);
+/* Millionths of the nominal voltage that a clock needs; 0: no points. */
+uint32_t tech_voltage(const struct tech *t, uint64_t khz);
+
+#endif
