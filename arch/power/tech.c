@@ -13,9 +13,11 @@
 
 static const struct cfg_field top_rows[] = {
 	CFG_STR(struct tech, name, "tech", "", "what the node is called", UNKNOWN),
-	CFG_STR(struct tech, from, "from", "", "the node whose constants are scaled where this file gives none", "none"),
+	CFG_STR(struct tech, from, "from", "", "the node whose constants are scaled where this file gives none",
+	        "none"),
 	CFG_U32(struct tech, nm, "nm", "0", 0, 1000, NULL, "the node's name in nanometres", UNKNOWN),
-	CFG_PPM(struct tech, power, "power", "1", 1, 100000000, "of the other node's power at equal speed", "no scaling"),
+	CFG_PPM(struct tech, power, "power", "1", 1, 100000000, "of the other node's power at equal speed",
+	        "no scaling"),
 	CFG_PPM(struct tech, density, "density", "1", 1, 100000000, "of its logic density", "no scaling"),
 	CFG_PPM(struct tech, sram_density, "sram_density", "1", 1, 100000000, "of its SRAM density", "no scaling"),
 	CFG_END
@@ -24,41 +26,39 @@ static const struct cfg_field top_rows[] = {
 #define FJ(S, m, help)  CFG_ENERGY(S, m, #m, "0 fJ", 0, MOST, NULL, help, UNKNOWN)
 #define NM2(S, m, help) CFG_AREA(S, m, #m, "0 nm2", 0, UINT64_C(1000000) * MOST, NULL, help, UNKNOWN)
 
-static const struct cfg_field arithmetic_rows[] = {
-	FJ(struct tech_arithmetic, int8_multiply, "an 8-bit integer multiplication"),
-	FJ(struct tech_arithmetic, int32_add, "a 32-bit integer addition"),
-	FJ(struct tech_arithmetic, bf16_multiply, "a bf16 multiplication"),
-	FJ(struct tech_arithmetic, fp16_multiply, "an fp16 multiplication"),
-	FJ(struct tech_arithmetic, fp32_add, "an fp32 addition"),
-	FJ(struct tech_arithmetic, fp32_multiply, "an fp32 multiplication"),
-	CFG_END
-};
-static const struct cfg_field sram_rows[] = {
-	FJ(struct tech_sram, access_8k, "64 bits of an SRAM of 8 KiB"),
-	FJ(struct tech_sram, access_32k, "64 bits of an SRAM of 32 KiB"),
-	FJ(struct tech_sram, access_1m, "64 bits of an SRAM of 1 MiB"),
-	NM2(struct tech_sram, cell, "a bit of the densest cell"),
-	CFG_END
-};
+static const struct cfg_field arithmetic_rows[] = { FJ(struct tech_arithmetic, int8_multiply,
+	                                               "an 8-bit integer multiplication"),
+	                                            FJ(struct tech_arithmetic, int32_add, "a 32-bit integer addition"),
+	                                            FJ(struct tech_arithmetic, bf16_multiply, "a bf16 multiplication"),
+	                                            FJ(struct tech_arithmetic, fp16_multiply, "an fp16 multiplication"),
+	                                            FJ(struct tech_arithmetic, fp32_add, "an fp32 addition"),
+	                                            FJ(struct tech_arithmetic, fp32_multiply, "an fp32 multiplication"),
+	                                            CFG_END };
+static const struct cfg_field sram_rows[] = { FJ(struct tech_sram, access_8k, "64 bits of an SRAM of 8 KiB"),
+	                                      FJ(struct tech_sram, access_32k, "64 bits of an SRAM of 32 KiB"),
+	                                      FJ(struct tech_sram, access_1m, "64 bits of an SRAM of 1 MiB"),
+	                                      NM2(struct tech_sram, cell, "a bit of the densest cell"), CFG_END };
 static const struct cfg_field logic_rows[] = { NM2(struct tech_logic, transistor, "a transistor of logic, in the mean"),
 	                                       CFG_END };
 static const struct cfg_field dram_rows[] = {
 	FJ(struct tech_dram, access, "a bit at the device"),
 	FJ(struct tech_dram, io, "a bit at the pins, of that or beside it as the source says"),
-	FJ(struct tech_dram, board, "a bit as a board's power shows it, with controller and path"),
-	CFG_END
+	FJ(struct tech_dram, board, "a bit as a board's power shows it, with controller and path"), CFG_END
 };
 static const struct cfg_field link_rows[] = {
-	FJ(struct tech_link, bit, "a bit"),
-	NM2(struct tech_link, phy, "the PHY ..."),
+	FJ(struct tech_link, bit, "a bit"), NM2(struct tech_link, phy, "the PHY ..."),
 	CFG_U32(struct tech_link, width, "width", "0", 0, 1u << 20, NULL, "... of so many bits or lanes", UNKNOWN),
 	CFG_END
 };
 
-#define AT(name, rows, member) { name, rows, offsetof(struct tech, member) }
+#define AT(name, rows, member) \
+	{ \
+		name, rows, offsetof(struct tech, member) \
+	}
 static const struct cfg_section node_sections[] = { { "", top_rows, 0 },
 	                                            AT("arithmetic", arithmetic_rows, arithmetic),
-	                                            AT("sram", sram_rows, sram), AT("logic", logic_rows, logic),
+	                                            AT("sram", sram_rows, sram),
+	                                            AT("logic", logic_rows, logic),
 	                                            { NULL, NULL, 0 } };
 #define X(n) AT(#n, dram_rows, dram[TECH_DRAM_##n]),
 static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0 } };
@@ -86,7 +86,8 @@ static int read_point(struct tech *t, const struct yaml *y, const struct ynode *
 	if (!clock)
 		return yaml_err(y, at, e, "a point has a clock: {clock: 1 GHz, voltage: 0.8}");
 	if (!voltage)
-		return yaml_err(y, at, e, "'%s' without a voltage: {clock: %s, voltage: 0.8}, a share of the nominal one", clock,
+		return yaml_err(y, at, e,
+		                "'%s' without a voltage: {clock: %s, voltage: 0.8}, a share of the nominal one", clock,
 		                clock);
 	if (cfg_parse_value(CFG_T_FREQ, clock, &khz, e) < 0 || cfg_parse_value(CFG_T_PPM, voltage, &ppm, e) < 0)
 		return err_at(e, yaml_name(y), at->line, at->col);
@@ -133,7 +134,9 @@ static void take(struct tech *t, const struct tech *from)
 		v = type == CFG_T_ENERGY ? energy_scale(v, factor) : v * ENERGY_ONE / factor;
 		cfg_set_raw(t->node, i, v,
 		            arena_printf(t->arena, "%s's, %s %.6g: %s", from->name,
-		                         type == CFG_T_ENERGY ? "times power" : cell ? "over sram_density" : "over density",
+		                         type == CFG_T_ENERGY ? "times power"
+		                         : cell               ? "over sram_density"
+		                                              : "over density",
 		                         (double)factor / 1e6, cfg_at(from->node, i).source));
 	}
 	if (!t->n_points) {
@@ -147,7 +150,9 @@ static int path_of(const char *node, char *out, unsigned size, struct err *e)
 	char relative[CFG_STR_MAX + 32];
 
 	if (strchr(node, '/') || strstr(node, ".yaml"))
-		return snprintf(out, size, "%s", node) < (int)size ? 0 : err_set(e, ERR_CONFIG, "a path too long: '%s'", node);
+		return snprintf(out, size, "%s", node) < (int)size
+		               ? 0
+		               : err_set(e, ERR_CONFIG, "a path too long: '%s'", node);
 	if (!*node || strlen(node) >= CFG_STR_MAX)
 		return err_set(e, ERR_CONFIG, "'%.40s' is no node's name", node);
 	snprintf(relative, sizeof relative, "configs/tech/%s.yaml", node);

@@ -28,13 +28,13 @@ enum tech_dram_kind {
 #define X(name) TECH_DRAM_##name,
 	TECH_DRAMS(X)
 #undef X
-	TECH_DRAM_KINDS
+		TECH_DRAM_KINDS
 };
 enum tech_link_kind {
 #define X(name) TECH_LINK_##name,
 	TECH_LINKS(X)
 #undef X
-	TECH_LINK_KINDS
+		TECH_LINK_KINDS
 };
 
 struct tech_arithmetic {

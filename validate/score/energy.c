@@ -1,10 +1,8 @@
-#include "validate/score/energy.h"
+#include "validate/score/energy_int.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/gpu/gpu_geometry.h"
 #include "arch/machine/machine_gpu.h"
 #include "sim/base/hash.h"
 #include "traces/text/csv.h"
@@ -209,113 +207,23 @@ static int settle(struct reader *r, struct err *e)
 	return 0;
 }
 
-/* --- launches -------------------------------------------------------------------------------------------------- */
-
-/* What one launch of the case does; `name`: PyTorch's for it, else the geometry's. */
-static void count(struct reader *r, struct energy_case *c, const struct op_launch *at, struct kernel k, uint32_t nth,
-                  uint32_t of)
-{
-	struct gpu_launch l = { .stream = &r->stream, .op = &r->op, .at = at, .kernel = k, .nth = nth, .count = of };
-	struct gpu_activity x;
-
-	if (k.moves == KERNEL_MOVES_ALL || k.moves == KERNEL_MOVES_READS)
-		l.mem.read = r->mem.read, l.mem.read_hit = r->mem.read_hit;
-	if (k.moves == KERNEL_MOVES_ALL || k.moves == KERNEL_MOVES_WRITES)
-		l.mem.write = r->mem.write, l.mem.write_back = r->mem.write_back;
-	x = gpu_activity(&r->gpu, &l, r->live);
-	gpu_activity_add(&c->work, &x);
-	c->kernels++;
-}
-
-static void one_kernel(struct reader *r, struct energy_case *c, const char *name, uint64_t ctas, uint32_t threads)
-{
-	struct op_launch at = { .name = name, .registers = 32 };
-	struct kernel k = kernels_match(r->k, name, "table");
-
-	at.grid[0] = (uint32_t)(ctas < UINT32_MAX ? ctas : UINT32_MAX);
-	at.block[0] = threads;
-	at.grid[1] = at.grid[2] = at.block[1] = at.block[2] = 1;
-	at.cluster[0] = at.cluster[1] = at.cluster[2] = 1;
-	count(r, c, &at, k, 0, 1);
-}
-
-/* The library's launches: products and attention of few queries. */
-static bool laid_out(struct reader *r, struct energy_case *c)
-{
-	struct geometry x;
-	struct gpu_launch l[GEOMETRY_LAUNCHES];
-
-	if (!gpu_geometry_of(&r->gpu, r->k, &r->stream, &r->op, &x))
-		return false;
-	/* Launches look at those before them. */
-	for (uint32_t i = 0; i < x.n; i++) {
-		struct gpu_activity y;
-
-		l[i] = (struct gpu_launch){ .stream = &r->stream,
-			                    .op = &r->op,
-			                    .at = &x.at[i],
-			                    .kernel = x.kernel[i],
-			                    .nth = i,
-			                    .count = x.n };
-		if (x.kernel[i].moves == KERNEL_MOVES_ALL || x.kernel[i].moves == KERNEL_MOVES_READS)
-			l[i].mem.read = r->mem.read, l[i].mem.read_hit = r->mem.read_hit;
-		if (x.kernel[i].moves == KERNEL_MOVES_ALL || x.kernel[i].moves == KERNEL_MOVES_WRITES)
-			l[i].mem.write = r->mem.write, l[i].mem.write_back = r->mem.write_back;
-		y = gpu_activity(&r->gpu, &l[i], r->live);
-		gpu_activity_add(&c->work, &y);
-		c->kernels++;
-	}
-	return true;
-}
-
-/* Which of the library's tiles a product took is not told, nor whether its k was split: what has CTAs for three in four
- * SMs and moves the fewest bytes between L2 and SMs, parts included. A library's heuristic aims at both. */
-struct tiling {
-	uint64_t rows, columns, parts, ctas, bytes;
-};
-
-static struct tiling tiling_of(const struct op *o, uint64_t rows, uint64_t columns, uint64_t parts)
-{
-	const struct op_shape *s = &o->shape;
-	struct tiling t = { rows, columns < s->m ? columns : round_up(s->m, 8), parts, 0, 0 };
-
-	t.ctas = round_up(div_up(s->n, t.rows), 2) * div_up(s->m, t.columns) * parts;
-	t.bytes = dtype_bytes(o->dtype, s->n * s->k * div_up(s->m, t.columns) + s->m * s->k * div_up(s->n, 2 * t.rows));
-	t.bytes += parts > 1 ? 8 * parts * s->m * s->n : 0;
-	return t;
-}
-
-static void tiled(struct reader *r, struct energy_case *c)
-{
-	static const uint64_t sides[][2] = { { 128, 256 }, { 128, 128 }, { 64, 128 }, { 64, 64 } };
-	const uint64_t enough = r->gpu.sms * 3 / 4;
-	struct tiling best = { 0 };
-	struct op_launch at = {
-		.name = "", .registers = 168, .grid = { 0, 1, 1 }, .block = { 384, 1, 1 }, .cluster = { 2, 1, 1 }
-	};
-	struct kernel k = {
-		.name = "", .form = KERNEL_PRODUCT, .tile_k = 64, .stages = 4, .cluster_m = 2, .cluster_n = 1
-	};
-
-	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-		for (uint64_t parts = 1; parts <= 8 && (parts == 1 || r->op.shape.k / parts >= 512); parts *= 2) {
-			const struct tiling t = tiling_of(&r->op, sides[i][0], sides[i][1], parts);
-			const bool fills = t.ctas >= enough, filled = best.ctas >= enough;
-
-			if (!best.ctas || (fills && !filled) || (fills && t.bytes < best.bytes) ||
-			    (!fills && !filled && t.ctas > best.ctas))
-				best = t;
-		}
-	k.tile_m = (uint32_t)best.rows;
-	k.tile_n = (uint32_t)best.columns;
-	k.splits_k = best.parts > 1;
-	at.grid[0] = (uint32_t)(best.ctas < UINT32_MAX ? best.ctas : UINT32_MAX);
-	count(r, c, &at, k, 0, 1);
-}
-
 /* --- kinds ------------------------------------------------------------------------------------------------------- */
 
 typedef int case_fn(struct reader *r, const char *kind, struct energy_case *c, struct err *e);
+
+/* Bytes as the L2 has them once the case has gone round, then the launches. */
+static int counted(struct reader *r, struct energy_case *c, struct err *e)
+{
+	struct energy_count n = { .g = &r->gpu, .k = r->k, .s = &r->stream, .op = &r->op, .live = r->live };
+
+	if (settle(r, e) < 0)
+		return -1;
+	n.mem = r->mem;
+	energy_count_op(&n);
+	c->work = n.work;
+	c->kernels = n.kernels;
+	return 0;
+}
 
 static int gemm(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
 {
@@ -337,31 +245,18 @@ static int gemm(struct reader *r, const char *kind, struct energy_case *c, struc
 	moves(r, weights, has(kind, "hot") ? 1 : copies_of(weights), false);
 	moves(r, dtype_bytes(r->op.out_dtype, s->m * s->n), 1, true);
 	r->live = !has(kind, "zeros");
-	if (settle(r, e) < 0)
-		return -1;
-	if (dtype_bits(d) <= 16)
-		tiled(r, c);
-	else /* tiles without tensor cores */
-		one_kernel(r, c,
-		           s->m <= 8 ? "gemmSN_TN_kernel"
-		                     : "xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
-		           div_up(s->n, s->m <= 8 ? 4 : 64) * div_up(s->m, 64), 128);
 	c->cls = s->m == 1 ? "product, 1 row" : has(kind, "zeros") ? "product of zeros" : "product";
-	return 0;
+	return counted(r, c, e);
 }
 
 static const struct each {
-	const char *op, *kernel;
+	const char *op;
+	enum op_kind kind;
 	unsigned reads;
 	bool own; /* it writes into copies of its own, not into what the allocator gives */
-	enum op_cost cost;
 } eaches[] = {
-	{ "silu", "void at::native::vectorized_elementwise_kernel<8, silu", 1, false, OP_COST_ACT },
-	{ "exp", "void at::native::vectorized_elementwise_kernel<8, exp", 1, false, OP_COST_SFU },
-	{ "add", "void at::native::vectorized_elementwise_kernel<8, CUDAFunctor_add", 2, false, OP_COST_ALU },
-	{ "copy", "Memcpy DtoD (Device -> Device)", 1, false, OP_COST_MOVE },
-	{ "fill", "void at::native::vectorized_elementwise_kernel<8, FillFunctor", 0, true, OP_COST_MOVE },
-	{ "cast", "void at::native::vectorized_elementwise_kernel<4, bfloat16_copy", 1, false, OP_COST_MOVE },
+	{ "silu", OP_ELEMENTWISE, 1, false }, { "exp", OP_ELEMENTWISE, 1, false }, { "add", OP_ELEMENTWISE, 2, false },
+	{ "copy", OP_COPY, 1, false },        { "fill", OP_ELEMENTWISE, 0, true }, { "cast", OP_CONVERT, 1, false },
 };
 
 static int elementwise(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
@@ -369,7 +264,6 @@ static int elementwise(struct reader *r, const char *kind, struct energy_case *c
 	static const char *const keys[] = { "n", NULL };
 	struct op_shape *s = &r->op.shape;
 	const struct each *f = NULL;
-	const char *kernel;
 	uint64_t bytes, copies;
 
 	for (size_t i = 0; i < sizeof eaches / sizeof *eaches; i++)
@@ -379,9 +273,9 @@ static int elementwise(struct reader *r, const char *kind, struct energy_case *c
 		return refuse(r, "no operator that is known in the kind", kind, e);
 	if (shapes(r, keys, (uint64_t *const[]){ &s->elems }, UINT64_C(1) << 34, e) < 0)
 		return -1;
-	r->op.kind = strcmp(f->op, "cast") == 0 ? OP_CONVERT : OP_ELEMENTWISE;
+	r->op.kind = f->kind;
+	r->op.fn = f->op;
 	r->op.dtype = r->op.out_dtype = type_of(kind, DT_FP32);
-	r->op.cost = f->cost;
 	if (r->op.kind == OP_CONVERT)
 		r->op.out_dtype = r->op.dtype == DT_FP32 ? DT_BF16 : DT_FP32;
 	bytes = dtype_bytes(r->op.dtype, s->elems);
@@ -391,30 +285,20 @@ static int elementwise(struct reader *r, const char *kind, struct energy_case *c
 	if (f->reads > 1) /* the second operand is always the same */
 		moves(r, bytes, 1, false);
 	moves(r, dtype_bytes(r->op.out_dtype, s->elems), f->own || has(kind, "own") ? copies : 1, true);
-	if (settle(r, e) < 0)
-		return -1;
-	/* PyTorch widens 16 bits by a type that is picked for each element. */
-	kernel = r->op.kind == OP_CONVERT && r->op.dtype != DT_FP32 ? "void at::native::unrolled_elementwise_kernel<"
-	                                                            : f->kernel;
 	r->live = f->reads != 0;
-	one_kernel(r, c, kernel, div_up(s->elems, 1024), 128);
 	c->cls = "elementwise";
-	return 0;
+	return counted(r, c, e);
 }
 
 static const struct row_op {
-	const char *op, *kernel, *kernel16;
+	const char *op;
 	enum op_kind kind;
-	bool writes;
-} row_ops[] = {
-	{ "sum", "void at::native::reduce_kernel<512, 1, float>", NULL, OP_REDUCE, false },
-	{ "softmax", "void at::native::cunn_SoftMaxForwardReg<float, float, float, 8>",
-	  "void at::native::cunn_SoftMaxForwardReg<c10::BFloat16, float, c10::BFloat16, 8>", OP_SOFTMAX, true },
-	{ "rmsnorm", "void at::native::vectorized_layer_norm_kernel<float, float, true",
-	  "void at::native::vectorized_layer_norm_kernel<c10::BFloat16, float, true", OP_NORM, true },
-	{ "topk", "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, true", NULL, OP_TOPK, false },
-	{ "sort", "void at::native::radixSortKVInPlace<1, -1, 128, 32", NULL, OP_SORT, true },
-};
+	bool writes; /* as much as it reads */
+} row_ops[] = { { "sum", OP_REDUCE, false },
+	        { "softmax", OP_SOFTMAX, true },
+	        { "rmsnorm", OP_NORM, true },
+	        { "topk", OP_TOPK, false },
+	        { "sort", OP_SORT, true } };
 
 static int rows(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
 {
@@ -437,18 +321,8 @@ static int rows(struct reader *r, const char *kind, struct energy_case *c, struc
 	if (f->kind == OP_NORM)
 		moves(r, dtype_bytes(r->op.dtype, s->cols), 1, false);
 	moves(r, f->writes ? bytes : dtype_bytes(r->op.dtype, s->rows), 1, true);
-	if (settle(r, e) < 0)
-		return -1;
-	if (f->kind == OP_TOPK && s->rows * s->cols >= UINT64_C(1) << 20) { /* many rows: digit by digit over all */
-		for (int digit = 0; digit < 4; digit++)
-			one_kernel(r, c, "void at::native::mbtopk::computeBlockDigitCounts<float",
-			           div_up(s->rows * s->cols, 16384), 256);
-		one_kernel(r, c, "void at::native::mbtopk::gatherTopK<float", div_up(s->rows * s->cols, 16384), 256);
-	} else
-		one_kernel(r, c, f->kernel16 && r->op.dtype != DT_FP32 ? f->kernel16 : f->kernel, s->rows,
-		           s->cols >= 2048 ? 512 : 128);
 	c->cls = "rows";
-	return 0;
+	return counted(r, c, e);
 }
 
 static int attention(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
@@ -471,14 +345,8 @@ static int attention(struct reader *r, const char *kind, struct energy_case *c, 
 	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, false);
 	moves(r, kv, !has(kind, "turns") ? 1 : copies_of(kv) < 16 ? copies_of(kv) : 16, false);
 	moves(r, dtype_bytes(r->op.dtype, s->batch * s->heads * s->q_len * s->head_dim), 1, true);
-	if (settle(r, e) < 0)
-		return -1;
-	if (!laid_out(r, c)) /* cuDNN's kernel of 128 queries */
-		one_kernel(r, c,
-		           "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_kernel",
-		           s->batch * s->heads * div_up(s->q_len, 128), 384);
 	c->cls = s->q_len > 64 ? "attention of many queries" : "attention";
-	return 0;
+	return counted(r, c, e);
 }
 
 /* --- microbenchmarks: their work is told, or what their time holds of a known chain --------------------------------- */
@@ -621,127 +489,4 @@ out:
 	gpu_traffic_free(r.traffic);
 	csv_free(r.csv);
 	return rc;
-}
-
-/* --- the model's answer ---------------------------------------------------------------------------------------- */
-
-/* A kernel's time at another clock: what is not DRAM's goes with the core's cycles. */
-struct at_clock {
-	const struct energy_case *c;
-	double core, dram; /* ps, at the measured clock */
-};
-
-static double overlapped(double a, double b)
-{
-	return pow(pow(a, 4) + pow(b, 4), 0.25);
-}
-
-static uint64_t watts_at(const struct gpu *g, void *arg)
-{
-	const struct at_clock *x = arg;
-	const double from = (double)(x->c->clock ? x->c->clock : g->top);
-	const ps_t t = (ps_t)overlapped(x->core * from / (double)g->clock, x->dram);
-	struct gpu_energy e;
-
-	gpu_energy_of(g, &x->c->work, t, &e);
-	return energy_power(gpu_energy_sum(&e), t);
-}
-
-void energy_ask(struct energy_case *c, const struct gpu *g)
-{
-	const struct gpu at = gpu_at_clock(g, c->clock && c->clock < g->top ? c->clock : g->top);
-	const double t = (double)c->time;
-	uint64_t droops;
-	struct at_clock x = { c, 0,
-		              (double)clock_transfer(c->work.n[GPU_EVENT_dram_read] + c->work.n[GPU_EVENT_dram_write],
-		                                     g->c->dram_read) };
-
-	gpu_energy_of(&at, &c->work, c->time, &c->parts);
-	c->simulated = gpu_energy_sum(&c->parts);
-	x.dram = x.dram < 0.97 * t ? x.dram : 0.97 * t;
-	x.core = pow(pow(t, 4) - pow(x.dram, 4), 0.25);
-	c->simulated_clock = gpu_power_clock(g, watts_at, &x);
-	droops = gpu_power_droop(g, &c->work, clock_cycles(c->time, at.clock));
-	c->simulated_clock = droops < c->simulated_clock ? droops : c->simulated_clock;
-	c->top = g->top;
-	c->capped = c->clock && c->clock + GPU_CLOCK_STEP < g->top;
-}
-
-/* --- errors ---------------------------------------------------------------------------------------------------- */
-
-static int by_real(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool in_split(const struct energy_case *c, const char *split)
-{
-	return !split || strcmp(split, "all") == 0 || (strcmp(split, "fitted") == 0) == (c->split == SAMPLE_FITTED);
-}
-
-static void score_one(const struct energy_cases *sets, size_t n, const char *split, const char *cls, double *errors,
-                      struct energy_score *out)
-{
-	double measured = 0, off = 0;
-	size_t k = 0;
-
-	*out = (struct energy_score){ .cls = cls };
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < sets[i].n; j++) {
-			const struct energy_case *c = &sets[i].v[j];
-			const double m = (double)c->measured, d = (double)c->simulated - m;
-
-			if (!in_split(c, split) || (cls && strcmp(cls, c->cls) != 0))
-				continue;
-			errors[k++] = 100 * fabs(d) / m;
-			out->mape += 100 * fabs(d) / m;
-			out->bias += 100 * d / m;
-			measured += m;
-			off += fabs(d);
-			if (c->clock && (c->capped || c->simulated_clock < c->top)) {
-				out->n_clock++;
-				out->clock_mape +=
-					100 * fabs((double)c->simulated_clock - (double)c->clock) / (double)c->clock;
-			}
-		}
-	out->n = k;
-	if (!k)
-		return;
-	qsort(errors, k, sizeof *errors, by_real);
-	out->mape /= (double)k;
-	out->bias /= (double)k;
-	out->weighted_ape = 100 * off / measured;
-	out->median_ape = k % 2 ? errors[k / 2] : (errors[k / 2 - 1] + errors[k / 2]) / 2;
-	out->p90_ape = errors[(size_t)(0.9 * (double)(k - 1) + 0.5)];
-	out->clock_mape = out->n_clock ? out->clock_mape / (double)out->n_clock : 0;
-}
-
-int energy_score(const struct energy_cases *sets, size_t n, const char *split, struct arena *a,
-                 struct energy_score **out, struct err *e)
-{
-	size_t most = 1, classes = 0;
-	double *errors;
-
-	for (size_t i = 0; i < n; i++)
-		most += sets[i].n;
-	*out = arena_array(a, most + 1, sizeof **out);
-	errors = arena_array(a, most, sizeof *errors);
-	if (!*out || !errors)
-		return err_set(e, ERR_NOMEM, "out of memory for scores");
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < sets[i].n; j++) {
-			const char *cls = sets[i].v[j].cls;
-			size_t k = 0;
-
-			while (k < classes && strcmp((*out)[k].cls, cls) != 0)
-				k++;
-			if (k == classes && in_split(&sets[i].v[j], split))
-				(*out)[classes++].cls = cls;
-		}
-	for (size_t k = 0; k < classes; k++)
-		score_one(sets, n, split, (*out)[k].cls, errors, &(*out)[k]);
-	score_one(sets, n, split, NULL, errors, &(*out)[classes]);
-	return (int)classes + 1;
 }

@@ -43,7 +43,8 @@ TEST(every_constant_that_is_known_says_where_it_is_from)
 
 				if (r.field->type == CFG_T_STR || !cfg_raw(all[c], i))
 					continue;
-				CHECK(r.source && strlen(r.source) > 5 && !strstr(r.source, "yaml:") && !strstr(r.source, "MEMORY"));
+				CHECK(r.source && strlen(r.source) > 5 && !strstr(r.source, "yaml:") &&
+				      !strstr(r.source, "MEMORY"));
 			}
 		tech_free(t);
 	}
@@ -123,7 +124,8 @@ TEST(mistakes_are_placed)
 	refused("tech: x\npoints:\n- {clock: 1 GHz}\n", "'1 GHz' without a voltage");
 	refused("tech: x\npoints:\n- {voltage: 0.8}\n", "a point has a clock");
 	refused("tech: x\npoints: 5\n", "'points' is a list");
-	refused("tech: x\npoints:\n- {clock: 2 GHz, voltage: 1}\n- {clock: 1 GHz, voltage: 0.8}\n", "points go up with the clock");
+	refused("tech: x\npoints:\n- {clock: 2 GHz, voltage: 1}\n- {clock: 1 GHz, voltage: 0.8}\n",
+	        "points go up with the clock");
 	refused("tech: x\npoints:\n- {clock: 2 GHz, voltage: 3}\n", "a voltage of 3");
 	refused("tech: x\narithmetic: {fp32_add: 5}\n", "needs a unit: write '5 ");
 	refused("tech: x\narithmetic: {fp33_add: 5 pJ}\n", "fp32_add");
@@ -143,4 +145,8 @@ TEST(a_node_that_is_scaled_from_itself_is_told)
 	unlink(path);
 }
 
-SUITE(t_tech, T(a_node_has_what_it_gives_and_the_rest_by_the_published_factors), T(every_constant_that_is_known_says_where_it_is_from), T(a_multiply_add_is_its_two_operations_and_unknown_where_one_is), T(a_byte_of_sram_costs_more_the_larger_the_macro), T(voltage_goes_with_the_clock_between_points), T(mistakes_are_placed), T(a_node_that_is_scaled_from_itself_is_told));
+SUITE(t_tech, T(a_node_has_what_it_gives_and_the_rest_by_the_published_factors),
+      T(every_constant_that_is_known_says_where_it_is_from),
+      T(a_multiply_add_is_its_two_operations_and_unknown_where_one_is),
+      T(a_byte_of_sram_costs_more_the_larger_the_macro), T(voltage_goes_with_the_clock_between_points),
+      T(mistakes_are_placed), T(a_node_that_is_scaled_from_itself_is_told));
