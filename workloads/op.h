@@ -133,6 +133,7 @@ struct op {
 	uint32_t first_launch, n_launches;   /* 0 launches: from a model file */
 	int32_t routed_by;                   /* router whose picks this op needs; -1 */
 	uint64_t measured_ns;                /* sum over its launches */
+	uint64_t measured_fj, measured_khz;  /* of a row of a table of ops; 0: not told */
 	uint64_t opaque_bytes, opaque_flops; /* OP_OPAQUE with counters; 0 when none */
 	bool listed;                         /* a row of a table of ops: measured_ns 0 is a row that says no time */
 };

@@ -23,6 +23,10 @@ int gpu_energies_read(struct gpu_energies *x, const struct opt_list *paths, cons
                       const struct kernels *k, struct err *e);
 void gpu_energies_free(struct gpu_energies *x);
 
+#define GPU_ENERGY_TITLE \
+	"error of energy by class, percent of what was measured, at the measured times and clocks;" \
+	" of the clock where it was or is capped, at the measured cycles"
+
 /* Errors by class and the worst cases, in percent; `note` says what the answers are of. */
 int gpu_energies_table(const struct gpu_energies *x, const char *split, uint64_t worst, const char *note,
                        struct str *out, struct err *e);

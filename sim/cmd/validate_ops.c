@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cmd/gpu_energy.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/engine/engine.h"
 #include "validate/score/rows.h"
@@ -242,6 +243,12 @@ static int print_table(const struct tables *t, const struct validate_ops *o, str
 		sample_rows(&t->rows, p, cmd_first(o->worst, t->rows.sim.all.n), "the worst", OUT_TABLE, out);
 	}
 	rc = 0;
+	if (t->rows.energy.n) {
+		struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
+
+		str_addc(out, '\n');
+		rc = gpu_energies_table(&x, "all", o->worst, GPU_ENERGY_TITLE, out, e);
+	}
 out:
 	out_table_free(classes);
 	out_table_free(rows);
@@ -308,6 +315,7 @@ static void json_worst(struct out_json *j, const struct rows *r, const struct pl
 static int print_json(const struct tables *t, const struct validate_ops *o, struct str *out, struct err *e)
 {
 	const struct place *p = places(&t->rows, t->arena, e);
+	const struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
 	struct scores c, g, all;
 	struct out_json j;
 
@@ -333,6 +341,8 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 			json_part(&j, "rows", group(g.sim, g.n, row_groups[i]), group(g.roof, g.n, row_groups[i]));
 	out_json_close(&j, ']');
 	json_worst(&j, &t->rows, p, cmd_first(o->worst, t->rows.sim.all.n));
+	if (t->rows.energy.n && gpu_energies_json(&x, "all", &j, e) < 0)
+		return -1;
 	out_json_close(&j, '}');
 	return 0;
 }

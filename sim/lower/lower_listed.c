@@ -2,7 +2,10 @@
  *
  * A table says what is computed and not what flows from row to row, so nothing is inferred: each row has tensors of its own,
  * there before it runs, and waits for the row before it. */
+#include <string.h>
+
 #include "sim/lower/lower_int.h"
+#include "traces/text/decimal.h"
 #include "workloads/listed.h"
 
 int lower_listed_read(struct lowering *w, struct lop *o)
@@ -38,11 +41,25 @@ static const char *tensor_name(struct lowering *w, uint32_t op, const struct lis
 	return nth ? arena_printf(w->a, "row%u.%s%u", op, what, nth) : arena_printf(w->a, "row%u.%s", op, what);
 }
 
+/* A number that listed_cell has let through. */
+static uint64_t amount(const char *text, int shift)
+{
+	int64_t v;
+
+	return text && decimal_scaled(text, strlen(text), shift, &v) == 0 ? (uint64_t)v : 0;
+}
+
 int lower_listed(struct lowering *w, uint32_t op)
 {
 	const struct listed_shape *s = w->lops[op].listed;
 	struct op_stream *out = w->out;
 	struct op *x = &out->ops[op];
+	struct listed row;
+
+	if (listed_of_op(w->lops[op].main->op, &row) == 0) {
+		x->measured_fj = amount(row.text[LISTED_MEASURED_UJ], 9);
+		x->measured_khz = amount(row.text[LISTED_MEASURED_MHZ], 3);
+	}
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct listed_io *io = &s->io[i];

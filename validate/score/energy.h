@@ -47,6 +47,10 @@ struct energy_cases {
 /* Reads and counts; the arena must outlive them. */
 int energy_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, struct arena *a,
                 struct energy_cases *out, struct err *e);
+/* An op of which shape and residency are known: its launches counted into *c as a library here would make them. False: no
+ * kernel is known for such an op. */
+bool energy_of_op(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                  const struct gpu_mem *mem, struct energy_case *c);
 /* The model's answer with this device's costs; the counts do not depend on those. */
 void energy_ask(struct energy_case *c, const struct gpu *g);
 

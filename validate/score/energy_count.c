@@ -202,10 +202,24 @@ bool energy_count_op(struct energy_count *c)
 		return true;
 	case OP_ATTENTION:
 		if (!laid_out(c)) /* cuDNN's kernel of 128 queries */
-			one_kernel(c, "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_kernel",
-			           s->batch * s->heads * div_up(s->q_len, 128), 384);
+			one_kernel(
+				c,
+				"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_kernel",
+				s->batch * s->heads * div_up(s->q_len, 128), 384);
 		return true;
 	default:
 		return laid_out(c);
 	}
+}
+
+bool energy_of_op(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                  const struct gpu_mem *mem, struct energy_case *c)
+{
+	struct energy_count n = { .g = g, .k = k, .s = s, .op = o, .mem = *mem, .live = !g->cfg->power.constant };
+
+	if (!energy_count_op(&n))
+		return false;
+	c->work = n.work;
+	c->kernels = n.kernels;
+	return true;
 }

@@ -118,6 +118,9 @@ static bool room(struct cases *c, size_t most, struct arena *a)
 int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e)
 {
 	r->unmeasured = 0;
+	r->energy = (struct energy_cases){ .path = "the table", .v = arena_array(a, most + 1, sizeof *r->energy.v) };
+	if (!r->energy.v)
+		return err_nomem(e, "for samples");
 	if (!room(&r->sim.all, most, a) || !room(&r->sim.products, most, a) || !room(&r->roof.all, most, a) ||
 	    !room(&r->roof.products, most, a))
 		return err_nomem(e, "for samples");
@@ -133,6 +136,65 @@ static void put(struct rows_set *s, const struct sample *x, ps_t took, enum res 
 	y->time.bound = bound;
 	if (*x->group)
 		s->products.v[s->products.n++] = *y;
+}
+
+/* What its bytes are in the L2: of a row alone, what its launches' operands together are. Energy is measured over a second
+ * of the same: of a row that fills half the L2, results do not stay there. */
+static struct gpu_mem moved(const struct gpu_work *w, uint64_t l2)
+{
+	struct gpu_mem m = { 0 };
+
+	for (size_t i = 0; i < w->n; i++) {
+		m.read += w->launches[i].mem.read;
+		m.read_hit += w->launches[i].mem.read_hit;
+		m.write += w->launches[i].mem.write;
+		m.write_back += w->launches[i].mem.write_back;
+	}
+	if (m.read + m.write > l2 / 2)
+		m.write_back = m.write;
+	return m;
+}
+
+/* A GPU's power of a row, at its measured time and clock. */
+static int add_energy(struct rows *r, const struct op_stream *one, const struct sample *x,
+                      const struct machine_conf *conf, const struct run_opts *how, struct arena *keep, struct err *e)
+{
+	const struct gpu g = machine_gpu(&conf->cfg);
+	const struct kernels *k = run_memo_kernels(how->memo, e);
+	struct gpu_traffic *t = k ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
+	struct energy_case *c = &r->energy.v[r->energy.n];
+	struct arena *a = arena_new(0);
+	struct op_stream laid;
+	struct gpu_work w;
+	struct gpu_mem mem;
+	int rc = -1;
+
+	if (!a || !t || gpu_geometry_work(&g, k, one, a, &laid, &w, e) < 0 ||
+	    gpu_work_run(&w, how->start != RUN_COLD, t, e) < 0)
+		goto out;
+	mem = moved(&w, g.l2);
+	*c = (struct energy_case){ .name = arena_strdup(keep, x->name),
+		                   .cls = x->cls,
+		                   .watts = (double)one->ops[0].measured_fj / ((double)x->measured_ns * 1e6),
+		                   .us = (double)x->measured_ns / 1e3,
+		                   .time = x->measured_ns * PS_NS,
+		                   .clock = one->ops[0].measured_khz,
+		                   .measured = one->ops[0].measured_fj,
+		                   .split = x->split,
+		                   .hash = x->hash };
+	if (!c->name) {
+		err_nomem(e, "for samples");
+		goto out;
+	}
+	if (energy_of_op(&g, k, one, &one->ops[0], &mem, c)) {
+		energy_ask(c, &g);
+		r->energy.n++;
+	}
+	rc = 0;
+out:
+	gpu_traffic_free(t);
+	arena_free(a);
+	return rc;
 }
 
 static int add_row(struct rows *r, const struct op_stream *one, const struct sample *x, const struct machine_conf *conf,
@@ -162,7 +224,7 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 		return -1;
 	for (size_t i = 0; i < s->n_ops && rc == 0; i++) {
 		const struct sample x = sample_of(s, &s->ops[i]);
-		const struct op_stream *one;
+		const struct op_stream *one = NULL;
 
 		if (!x.measured_ns)
 			r->unmeasured++;
@@ -172,6 +234,9 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 			rc = err_nomem(e, "for an op");
 		else
 			rc = add_row(r, one, &x, conf, &mine, e);
+		if (rc == 0 && x.measured_ns && s->ops[i].measured_fj && (split < 0 || split == (int)x.split) &&
+		    machine_runs(&conf->cfg) == MACHINE_LAUNCHES && conf->cfg.gpu.power.idle)
+			rc = add_energy(r, one, &x, conf, &mine, a, e);
 	}
 	run_memo_free(mine.memo);
 	return rc;

@@ -11,6 +11,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/run_result.h"
 #include "validate/score/cases.h"
+#include "validate/score/energy.h"
 
 /* Samples alone: `v` and `n` are all that is filled of these. */
 struct rows_set {
@@ -20,6 +21,7 @@ struct rows_set {
 struct rows {
 	struct rows_set sim, roof; /* in the same order */
 	size_t unmeasured;
+	struct energy_cases energy; /* rows with a measured energy, on a machine whose power is modelled (energy.h) */
 };
 
 /* The samples that `split` keeps (SAMPLE_FITTED, SAMPLE_HELD_OUT, -1 both) of each stream are added. Rooms for `most` in all;
