@@ -83,6 +83,16 @@ cases() {
 		l40s decode_attn_l40s.csv.gz - L40S
 	LIST
 	echo
+	echo '| device | energy of cases, at measured times | n | MAPE | 90th percentile | energy-weighted | bias | capped | clock MAPE |'
+	echo '|---|---|---|---|---|---|---|---|---|'
+	for d in h200 h100; do
+		"$npusim" validate -c "configs/gpu/$d.yaml" --energy "traces/$d/energy/$d.csv" --worst 0 >"$work/energy.txt"
+		awk -v d="$(echo "$d" | tr a-z A-Z)" 'NR > 3 && NF > 8 {
+			c = $1
+			for (i = 2; i <= NF - 8; i++) c = c " " $i
+			printf "| %s | %s | %d | %.1f | %.1f | %.1f | %+.1f | %d | %s |\n", d, c, $(NF-7), $(NF-6), $(NF-4), $(NF-2), $(NF-3), $(NF-1), $NF }' "$work/energy.txt"
+	done
+	echo
 	echo '| device | decode step | split | kernels | measured us | simulated us | error | under a graph: measured, simulated us |'
 	echo '|---|---|---|---|---|---|---|---|'
 	for f in traces/h200/kineto_*.json.gz traces/h200/steps/kineto_*.json.gz traces/h100/steps/kineto_*.json.gz; do
