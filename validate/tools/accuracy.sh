@@ -87,7 +87,7 @@ cases() {
 	echo '|---|---|---|---|---|---|---|---|---|'
 	for d in h200 h100; do
 		"$npusim" validate -c "configs/gpu/$d.yaml" --energy "traces/$d/energy/$d.csv" --worst 0 >"$work/energy.txt"
-		awk -v d="$(echo "$d" | tr a-z A-Z)" 'NR > 3 && NF > 8 {
+		awk -v d="$(echo "$d" | tr a-z A-Z)" '/^$/ { exit } NR > 3 && NF > 8 {
 			c = $1
 			for (i = 2; i <= NF - 8; i++) c = c " " $i
 			printf "| %s | %s | %d | %.1f | %.1f | %.1f | %+.1f | %d | %s |\n", d, c, $(NF-7), $(NF-6), $(NF-4), $(NF-2), $(NF-3), $(NF-1), $NF }' "$work/energy.txt"
