@@ -246,11 +246,13 @@ static bool in_range(const struct cfg_field *f, uint64_t v)
 /* The spelling a bare number most likely meant: the default's unit, else the first that gives a legal value. */
 static void guess(const struct cfg_field *f, const struct number *n, struct str *out)
 {
-	static const char *const likely[][5] = { { "MiB", "KiB", "GiB", "B", NULL },
-		                                 { "TB/s", "GB/s", "B/s", NULL },
-		                                 { "GHz", "MHz", "kHz", "Hz", NULL },
-		                                 { "ns", "us", "ps", NULL } };
-	const char *const *try = likely[f->type - CFG_T_BYTES];
+	static const char *const likely[][5] = {
+		[CFG_T_BYTES] = { "MiB", "KiB", "GiB", "B", NULL }, [CFG_T_RATE] = { "TB/s", "GB/s", "B/s", NULL },
+		[CFG_T_FREQ] = { "GHz", "MHz", "kHz", "Hz", NULL }, [CFG_T_PS] = { "ns", "us", "ps", NULL },
+		[CFG_T_ENERGY] = { "pJ", "fJ", "nJ", NULL },        [CFG_T_POWER] = { "W", "mW", NULL },
+		[CFG_T_AREA] = { "um2", "mm2", "nm2", NULL }
+	};
+	const char *const *try = likely[f->type];
 	const struct unit *first = NULL, *u = NULL;
 	struct number def;
 	uint64_t v;

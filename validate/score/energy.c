@@ -468,7 +468,8 @@ int energy_read(struct input *in, const struct machine_cfg *m, const struct kern
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
-	out->path = r.name;
+	if (!(out->path = arena_strdup(a, r.name)))
+		return err_set(e, ERR_NOMEM, "out of memory for a name");
 	if (count_rows(in, &n, e) < 0)
 		return -1;
 	if (!(out->v = arena_array(a, n + 1, sizeof *out->v)))
