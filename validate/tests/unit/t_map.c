@@ -329,13 +329,16 @@ TEST(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both)
 {
 	static const char *const rows[] = { "bf16[8,256] bf16[256,75]", "bf16[64,16] bf16[16,75]" };
 	static const uint64_t k[] = { 256, 16 };
+#define SMALL \
+	"cores: 1\nsram: {size: 32 KiB}\ngemv: {units: 0}\nmatrix: {rows: 4, cols: 4}\n" \
+	"dma: {tile: 1 KiB}\nl2: {size: 0 B}\n"
+	static const char *const machines[] = { SMALL, SMALL "mapping: {loops: mnk, tile_m: 64, tile_n: 32}\n" };
 
 	for (int i = 0; i < 2; i++) {
 		struct bed b;
 
 		bed_up(&b);
-		b.machine = "cores: 1\nsram: {size: 32 KiB}\ngemv: {units: 0}\nmatrix: {rows: 4, cols: 4}\n"
-			    "dma: {tile: 1 KiB}\nl2: {size: 0 B}\n";
+		b.machine = machines[i];
 		mk_kernel(&b.m, MM, rows[i]);
 		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
 		CHECK_U64(b.x.map->prog.cmds[0].trips[0] > 0, i);
