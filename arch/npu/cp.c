@@ -65,26 +65,35 @@ static struct flight *flight_of(struct cp *c, uint32_t cmd)
 	return &c->flights[cmd % c->cfg.queue];
 }
 
+static void start(struct cp *c, uint32_t cmd)
+{
+	core_explain_time(core_account(c->core, cmd), evq_now(c->env.q), RES_DISPATCH);
+	core_ready(c->core, cmd);
+}
+
 static void awake(void *owner, struct ev *ev)
 {
 	struct flight *f = owner;
 
-	core_explain_time(core_account(f->cp->core, f->cmd), ev->when, RES_DISPATCH);
-	core_ready(f->cp->core, f->cmd);
+	(void)ev;
+	start(f->cp, f->cmd);
 }
 
-/* Its dependencies are met: the units start after the dispatch latency. */
+/* Its dependencies are met: the units start after the dispatch latency. Where there is none, at once: what it loads from
+ * now on is waited for. */
 static void wake(struct cp *c, uint32_t cmd)
 {
 	const struct isa_cmd *k = &c->p->cmds[cmd];
 	struct flight *f = flight_of(c, cmd);
-	bool inside = cmd > 0 && c->p->cmds[cmd - 1].batch == k->batch;
+	const bool inside = cmd > 0 && c->p->cmds[cmd - 1].batch == k->batch;
+	const ps_t wait = k->chained ? 0 : inside ? ps_min(c->local, c->cfg.latency) : c->cfg.latency;
 
+	if (wait == 0) {
+		start(c, cmd);
+		return;
+	}
 	ev_init(&f->ev, EV_WORK, awake, f);
-	evq_push(c->env.q, &f->ev,
-	         evq_now(c->env.q) + (k->chained ? 0
-	                              : inside   ? ps_min(c->local, c->cfg.latency)
-	                                         : c->cfg.latency));
+	evq_push(c->env.q, &f->ev, evq_now(c->env.q) + wait);
 }
 
 static void retire(struct cp *c)

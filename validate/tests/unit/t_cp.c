@@ -15,6 +15,7 @@ struct mock {
 	uint32_t room, held, refused, most;
 	struct comp *waiting;
 	uint64_t reads, writes, bytes;
+	char order[64]; /* of reads and writes */
 	struct ev ev[64];
 	struct mem_req *req[64];
 };
@@ -48,6 +49,8 @@ static bool mock_send(struct comp *c, struct mem_req *r)
 		k++;
 	m->held++;
 	m->most = m->held > m->most ? m->held : m->most;
+	if (m->reads + m->writes < sizeof m->order - 1)
+		m->order[m->reads + m->writes] = r->write ? 'W' : 'R';
 	m->reads += !r->write;
 	m->writes += r->write;
 	m->bytes += r->bytes;
@@ -137,6 +140,14 @@ static struct isa_cmd *cmd(struct bed *b, uint32_t tiles, uint64_t bytes, bool e
 	b->p.n_insns += 2;
 	b->p.n_cmds++;
 	return c;
+}
+
+/* The command made last stores so much in the end, and holds room for it all the while. */
+static void stores(struct bed *b, struct isa_cmd *c, uint64_t bytes)
+{
+	b->insn[b->p.n_insns++] = (struct isa_insn){ .route = -1, .code = ISA_STORE, .when = ISA_POST, .bytes = bytes };
+	c->n_insns++;
+	c->fixed_bytes = bytes;
 }
 
 static int go(struct bed *b)
@@ -399,6 +410,42 @@ TEST(random_programs_end_account_for_all_their_time_and_repeat_exactly)
 	}
 }
 
+TEST(results_leave_before_what_is_fetched_ahead_into_their_tiles_room)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.sram.size = 4096;
+	stores(&b, cmd(&b, 1, 2048, false, 20 * NS, NULL), 512);
+	cmd(&b, 1, 3584, true, 20 * NS, (int[]){ 0, -1 });
+	CHECK_OK(go(&b), b.e);
+	CHECK_STR(b.mem.order, "RWR");
+	bed_down(&b);
+}
+
+/* One descriptor of a kind. The first command's tiles are there at 100 and 200 ns and leave at 150 and 210, its result at
+ * 310. Into their room the second fetches four tiles ahead, one after the other from 150 to 550; the fifth has room from
+ * 310 on, is waited for, and so does not stand behind them. */
+TEST(a_chained_command_waits_for_its_loads_from_the_moment_it_may_start)
+{
+	struct bed b;
+	struct isa_cmd *c;
+
+	bed_up(&b);
+	b.d.latency = 0;
+	b.dma.stages = 5;
+	b.dma.outstanding = 1;
+	b.sram.size = 1024 + 2 * 2048;
+	c = cmd(&b, 2, 2048, false, 50 * NS, NULL);
+	b.insn[1].span_last = 10 * NS;
+	stores(&b, c, 1024);
+	cmd(&b, 5, 1024, true, NS, (int[]){ 0, -1 })->chained = true;
+	CHECK_OK(go(&b), b.e);
+	CHECK_U64(b.res[0].retired, 310 * NS);
+	CHECK_U64(b.res[1].retired, (550 + 1 + 1) * NS);
+	bed_down(&b);
+}
+
 SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math),
       T(a_program_without_commands_takes_no_time_before_and_after_one_with_some),
       T(an_early_load_runs_while_the_dispatch_latency_does),
@@ -408,4 +455,6 @@ SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math),
       T(a_refusing_memory_slows_but_loses_nothing), T(sram_is_given_in_program_order_so_a_full_one_does_not_lock_up),
       T(a_command_larger_than_sram_is_a_stuck_machine_that_says_why),
       T(a_pinned_weight_is_loaded_in_the_first_pass_only),
-      T(random_programs_end_account_for_all_their_time_and_repeat_exactly));
+      T(random_programs_end_account_for_all_their_time_and_repeat_exactly),
+      T(results_leave_before_what_is_fetched_ahead_into_their_tiles_room),
+      T(a_chained_command_waits_for_its_loads_from_the_moment_it_may_start));
