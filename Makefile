@@ -39,7 +39,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
-BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml \
+BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision \
         build_place build_name build_table
 MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
@@ -54,7 +54,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out ops_table \
       run run_json run_mapping run_store run_sum run_table run_trust \
-      limits compare config workload workload_how workload_build rates_map rates_run rates_print \
+      limits compare config workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \

@@ -23,12 +23,16 @@ uint64_t build_tokens(const struct build_how *h)
 
 /* --- can it be built ------------------------------------------------------------------------------------------------ */
 
-static int check_vision(const struct model *m, struct err *e)
+static int check_vision(const struct model *m, const struct build_how *h, struct err *e)
 {
 	if (!m->sam.width)
 		return err_set(e, ERR_CONFIG, "model '%s' describes no encoder: there is no vision phase", m->name);
-	return err_set(e, ERR_CONFIG, "the encoders of model '%s' are counted, and not built: there is no vision phase",
-	               m->name);
+	if (h->style == BUILD_LLAMACPP)
+		return err_set(e, ERR_USAGE, "style llamacpp has no vision phase");
+	if (h->layers || h->experts)
+		return err_set(e, ERR_USAGE,
+		               "options '--layers' and '--experts' are of the decoder, not of its encoders");
+	return 0;
 }
 
 static int check_bounds(const struct model *m, const struct build_how *h, struct err *e)
@@ -55,7 +59,7 @@ int build_check(const struct model *m, const struct build_how *h, struct err *e)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);
 	if (h->phase == BUILD_VISION)
-		return check_vision(m, e);
+		return check_vision(m, h, e);
 	if (m->moe.experts && !m->moe.top)
 		return err_set(e, ERR_CONFIG,
 		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);
@@ -263,7 +267,9 @@ int build_stream(const struct model *m, const struct build_how *h, struct arena 
 	*out = (struct op_stream){ .source = m->name, .wall_ns = -1 };
 	if (build_check(m, h, e) < 0)
 		return -1;
-	if (text(&b) < 0)
+	if (h->phase == BUILD_VISION)
+		b_vision(&b);
+	else if (text(&b) < 0)
 		return -1;
 	if (b.failed)
 		return err_nomem(e, "for the ops of a model");

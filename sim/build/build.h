@@ -1,8 +1,8 @@
 /* build.h - from a model to an op stream: what a trace gives, made without one.
  *
  * A stream is one phase: `decode` adds one token to each of `batch` sequences of `context` tokens, `tokens` times over;
- * `prefill` takes `tokens` new tokens a sequence behind `context` cached ones. Its ops know their tensors, so nothing is
- * inferred. Four styles:
+ * `prefill` takes `tokens` new tokens a sequence behind `context` cached ones; `vision` encodes `batch` pictures of the
+ * model's size. Its ops know their tensors, so nothing is inferred. Four styles:
  *   eager   the kernels a framework launches, one op each: norms and rope written out, caches grown by concatenation,
  *           experts one after the other. What we traced on an H200 (traces/h200) is the truth for these.
  *   fused   those of an inference engine: q, k and v one product, gate and up one, norm with the residual before it, rope,

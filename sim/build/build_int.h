@@ -122,6 +122,7 @@ uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer);    /* build_la
 uint32_t b_linear(struct builder *b, uint32_t x, uint32_t layer);    /* build_linear.c */
 uint32_t b_mlp(struct builder *b, uint32_t x, uint64_t inter, const char *name); /* build_mlp.c */
 uint32_t b_experts(struct builder *b, uint32_t x);                               /* build_experts.c */
+void b_vision(struct builder *b);                                                /* build_vision.c: all of it */
 /* build_ggml.c: a layer and the head in the style of llama.cpp; what that has not. */
 uint32_t b_ggml_layer(struct builder *b, uint32_t x, uint32_t layer);
 void b_ggml_head(struct builder *b, uint32_t x);

@@ -20,6 +20,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/yaml.h"
+#include "sim/cmd/cmd.h"
 
 #define RATES_ENGINES 32
 
@@ -60,5 +61,7 @@ void rates_free(struct rates *r);
 const char *rates_text(const struct ynode *entry, const char *key); /* NULL: not there */
 /* rates_run.c: simulates each row, once where several are alike, and finds gaps and errors. */
 int rates_run(struct rates *r, void (*progress)(void *arg, size_t done, size_t of), void *arg, struct err *e);
+
+cmd_fn cmd_workload_rates;
 
 #endif

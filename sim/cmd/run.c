@@ -160,6 +160,9 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	r.conf = in.conf;
 	r.trace = &in.trace.trace;
 	r.model = in.model.model;
+	r.not_validated = in.model.model && in.model.how.phase == BUILD_VISION
+	                          ? "SAM: its windows, relative positions and neck"
+	                          : NULL;
 	r.tokens = in.model.model ? build_tokens(&in.model.how) : 0;
 	r.stream = &in.stream;
 	r.lowered = &in.lowered;

@@ -18,6 +18,7 @@ struct run_report {
 	const struct machine_conf *conf;
 	const struct trace *trace;
 	const struct model *model; /* NULL: the workload is a trace */
+	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;

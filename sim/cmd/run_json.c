@@ -184,6 +184,8 @@ void run_json(const struct run_report *r, struct str *out)
 	figure_json(&j, FIGURE_EFFORT, &x->figures, &m);
 	run_trust(r, "", &trust);
 	out_json_text(&j, "accuracy", str_c(&trust));
+	if (r->not_validated)
+		out_json_text(&j, "not_validated", r->not_validated);
 	str_free(&trust);
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
 	figure_json(&j, FIGURE_REST, &x->figures, &m);

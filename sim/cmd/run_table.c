@@ -67,6 +67,8 @@ static void head(const struct run_report *r, struct str *out)
 	if (x->engine->events)
 		str_addf(out, "%" PRIu64 " events, ", x->events);
 	str_addf(out, "%" PRIu64 " cycles\n", x->cycles);
+	if (r->not_validated)
+		str_addf(out, "unknown    not validated, on no machine: %s\n", r->not_validated);
 	str_add(out, "accuracy   ");
 	run_trust(r, "           ", out);
 	str_add(out, "\n\n");

@@ -66,6 +66,6 @@ const char *workload_stray(const struct workload_opts *o);
 /* "decode, batch 1, 1024 tokens in the cache, bf16, fused" */
 void workload_text(const struct build_how *how, struct str *out);
 
-cmd_fn cmd_workload_build, cmd_workload_rates;
+cmd_fn cmd_workload_build;
 
 #endif

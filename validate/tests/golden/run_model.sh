@@ -15,6 +15,8 @@ totals -c configs/gpu/h200.yaml -m deepseek-ocr --context 1024 --style eager
 totals -c configs/gpu/h200.yaml -m qwen2-0.5b --context 1024
 totals -c configs/gpu/gb200.yaml -m deepseek-r1-nvfp4-v2 --batch 16 --layers 4 --experts 32
 
+"$NPUSIM" run -c configs/gpu/h200.yaml -m deepseek-ocr --phase vision --style eager --ops 0 | sed -n '/^unknown/p; /^simulated  /p'
+
 # Scripts: nothing is measured, so nothing is said to be.
 "$NPUSIM" run -c $CONFIG -m deepseek-ocr --context 1024 --fidelity analytic --format json >"$TMP/run.json"
 for f in total_us tokens_per_s measured_us measured_wall_us speedup_kernels workload range; do

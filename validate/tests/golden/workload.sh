@@ -13,6 +13,8 @@ head -n 12 "$TMP/ops.csv"
 try workload build mixtral-8x7b --phase prefill --tokens 100 --layers 1 --style fused -o "$TMP/ops.csv" --format csv
 sed -n 's/^\([a-z_:0-9]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*\),.*/\1/p' "$TMP/ops.csv" | head -n 14
 
+try workload build deepseek-ocr --phase vision --style eager
+
 # Such a table is read again, whatever the style.
 for style in eager fused npu; do
 	quiet workload build deepseek-v2-lite --layers 3 --style $style --quant w4a16_g128 -o "$TMP/ops.csv"
@@ -42,7 +44,8 @@ try workload show qwen3.6-27b-nvfp4 2>&1
 try workload build deepseek-v3.2 2>&1
 try workload build gemma-4-26b-a4b 2>&1
 try workload build deepseek-ocr --context 9000 2>&1
-try workload build deepseek-ocr --phase vision 2>&1
+try workload build deepseek-ocr --phase vision --layers 3 2>&1
+try workload build llama-3.1-8b --phase vision 2>&1
 try workload build deepseek-ocr --phase prefil 2>&1
 try workload build deepseek-ocr --quant q4km 2>&1
 try workload build deepseek-ocr --kv int3 2>&1

@@ -386,6 +386,95 @@ TEST(what_cannot_be_built_is_refused_with_its_bound)
 	drop(&x);
 }
 
+/* --- encoders ---------------------------------------------------------------------------------------------------------- */
+
+/* 24 layers of ten ops, CLIP-L over 257 tokens, in a profile that was not published with this code. Its last norm is none of
+ * DeepSeek-OCR's. */
+#define CLIP       "../shared/data/h200/stages/kineto_vision_clip_b1_257.json.gz"
+#define CLIP_OPS   240
+#define CLIP_FIRST "clip.norm"
+
+static size_t behind_norm(const struct op_stream *s, const char *gain)
+{
+	for (size_t i = 0; i < s->n_ops; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
+
+			if (!x->write && s->tensors[x->tensor].external &&
+			    strcmp(s->tensors[x->tensor].name, gain) == 0)
+				return i + 1;
+		}
+	test_fail(__FILE__, __LINE__, "no op reads '%s'", gain);
+	return 0;
+}
+
+static struct op_stream some(const struct op_stream *s, size_t from, size_t n)
+{
+	struct op_stream part = *s;
+
+	part.ops += from;
+	part.n_ops = n;
+	return part;
+}
+
+TEST(an_encoder_of_pictures_reads_its_weights_and_is_whole)
+{
+	for (int style = BUILD_EAGER; style <= BUILD_NPU; style++) {
+		struct built x;
+		struct work w;
+		uint64_t flops;
+
+		take(&x, "deepseek-ocr");
+		x.how.style = (enum build_style)style;
+		x.how.phase = BUILD_VISION;
+		make(&x);
+		w = whole(&x.s, &flops);
+		/* all but CLIP's own patches, for which SAM's features stand, and the marks of lines and views */
+		CHECK_U64(w.role_read_bytes[OP_WEIGHT] / 2 / 1000000, (401371520 - 3 * 14 * 14 * 1024) / 1000000);
+		/* SAM: 363 G of products (windows padded to 4900 tokens), 115 G of attention, 10 G of patches, relative
+		 * positions, neck and convolutions; CLIP over 257 tokens 81 */
+		CHECK_U64((flops / 2 + 5000000000) / 10000000000, 57);
+		drop(&x);
+	}
+}
+
+TEST(clip_is_the_captured_encoder_to_the_byte)
+{
+	struct sums got[OP_KINDS], want[OP_KINDS];
+	struct op_stream s, part;
+	struct lower_stats st;
+	struct rules *r;
+	struct built x;
+	struct bed b;
+	char path[4096], db[600];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/" CLIP, test_root());
+	if (!(f = fopen(path, "r"))) {
+		test_skip("not run: 1 file absent");
+		return;
+	}
+	fclose(f);
+	take(&x, "deepseek-ocr");
+	x.how.phase = BUILD_VISION;
+	make(&x);
+	part = some(&x.s, behind_norm(&x.s, CLIP_FIRST), CLIP_OPS);
+	sum(&part, got);
+	bed_open(&b, test_path(db, sizeof db, "clip.db"), DB_WRITE);
+	CHECK_OK(format_import(b.db, FORMAT_KINETO, path, NULL, NULL, &b.st, &b.e), b.e);
+	bed_load(&b, "step_1");
+	r = rules_load(NULL, &b.e);
+	CHECK_OK(r ? 0 : -1, b.e);
+	CHECK_OK(lower_trace(&b.t, r, b.a, &s, &st, &b.e), b.e);
+	part = some(&s, 0, CLIP_OPS);
+	sum(&part, want);
+	for (int k = 0; k < OP_KINDS; k++)
+		same_sums(op_kind_name((enum op_kind)k), &got[k], &want[k]);
+	rules_free(r);
+	bed_close(&b);
+	drop(&x);
+}
+
 TEST(memory_that_runs_out_is_an_error)
 {
 	struct err e = ERR_INIT;
@@ -410,5 +499,6 @@ SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(a_prompt_costs
       T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
       T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),
+      T(an_encoder_of_pictures_reads_its_weights_and_is_whole), T(clip_is_the_captured_encoder_to_the_byte),
       T(an_eager_step_is_the_captured_one_to_the_byte),
       T(an_eager_step_with_experts_is_the_captured_one_and_its_rope_tables));

@@ -1,10 +1,11 @@
-/* workload.c - npusim workload list and show: the models that can be run without a trace, and what they are by count. */
+/* workloads.c - npusim workload list and show: the models that can be run without a trace, and what they are by count. */
 #include "sim/cmd/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/cmd/rates.h"
 #include "workloads/model/count.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
