@@ -50,6 +50,21 @@ static void parameters(const struct cfg *c, const struct fit_energy *f, enum out
 	out_table_free(t);
 }
 
+/* Each table's own error, as the boards differ. */
+static int of_each(const struct gpu_energies *x, struct arena *a, struct str *out, struct err *e)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		struct energy_score *s;
+		const int n = energy_score(&x->v[i], 1, NULL, a, &s, e);
+
+		if (n < 0)
+			return -1;
+		str_addf(out, "%s'%s': %zu cases, %.2f %% off in the mean, 90th percentile %.2f %%, bias %+.2f %%\n",
+		         i ? "" : "\n", x->v[i].path, s[n - 1].n, s[n - 1].mape, s[n - 1].p90_ape, s[n - 1].bias);
+	}
+	return 0;
+}
+
 static void boards(const struct gpu_energies *x, const struct fit_energy *f, struct str *out)
 {
 	for (size_t i = 1; i < x->n; i++)
@@ -120,7 +135,8 @@ int calibrate_energy(const struct calibrate_energy *o, enum out_format format, s
 		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
 		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
 		str_add(out, "\n");
-		rc = gpu_energies_table(&x, "all", 20, note, out, e);
+		if ((rc = gpu_energies_table(&x, "all", 20, note, out, e)) == 0 && x.n > 1)
+			rc = of_each(&x, a, out, e);
 	} else {
 		rc = 0;
 	}
