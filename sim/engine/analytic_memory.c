@@ -165,11 +165,30 @@ static void drop_contents(struct hierarchy *h)
 	memset(h->l2, 0, sizeof h->l2);
 }
 
+static void clear_contents(struct hierarchy *h)
+{
+	struct residency *all[] = { h->l1, h->seen, h->kv };
+
+	for (int i = 0; i < PARTS; i++)
+		if (h->l2[i])
+			residency_clear(h->l2[i]);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i])
+			residency_clear(all[i]);
+}
+
 int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e)
 {
 	const struct machine_cfg *c = h->c;
 	const struct l1_cfg *l1 = &c->mem.l1;
 
+	if (h->end >= end) {
+		clear_contents(h);
+		return 0;
+	}
+	if (h->end) /* again, and larger: there will be others */
+		end = UINT64_C(1) << log2_up(end);
+	h->end = end;
 	drop_contents(h);
 	if (make_l2(h, &c->mem.l2, end, e) < 0 ||
 	    (c->mem.kv_buffer.size && !(h->kv = residency_new(c->mem.kv_buffer.size, KV_CHUNK, 0, false, end, e))) ||

@@ -41,6 +41,7 @@ enum { PART_REST, PART_KV, PART_PIN, PARTS };
 /* The levels: what they hold, and their time. */
 struct hierarchy {
 	const struct machine_cfg *c;
+	uint64_t end; /* of the addresses that levels have room for; 0: there are none yet */
 	struct residency *l1, *l2[PARTS], *seen, *kv;
 	struct server l1_server, l2_server, kv_server, dram_server, dma_server;
 	uint64_t write_per_byte;                    /* DRAM time of a byte written, as server.per_byte */

@@ -151,6 +151,21 @@ static inline uint32_t set_at(const struct residency *r, const struct place *p)
 	return set < r->sets ? set : set - r->sets;
 }
 
+void residency_clear(struct residency *r)
+{
+	for (uint32_t i = r->sets; i < r->taken; i++) {
+		const struct place p = place_of(r, r->blocks[i].number);
+		const uint32_t set = set_at(r, &p);
+
+		r->index[r->blocks[i].number] = NONE;
+		r->blocks[set].prev = r->blocks[set].next = set;
+		r->set_used[set] = 0;
+	}
+	r->taken = r->sets;
+	r->spare = 0;
+	r->used = r->dirty = 0;
+}
+
 /* Blocks are handed out in order at first, so that a large level costs what it uses. */
 static inline uint32_t take_block(struct residency *r, uint32_t set, uint64_t number)
 {

@@ -30,6 +30,8 @@ struct residency_found {
 struct residency *residency_new(uint64_t capacity, uint64_t chunk, uint32_t ways, bool hash, uint64_t end,
                                 struct err *e);
 void residency_free(struct residency *r);
+/* Holds nothing again; costs what was held. */
+void residency_clear(struct residency *r);
 struct residency_found residency_touch(struct residency *r, uint64_t addr, uint64_t bytes, enum residency_use use);
 uint64_t residency_here(const struct residency *r, uint64_t addr, uint64_t bytes); /* bytes; changes nothing */
 void residency_drop(struct residency *r, uint64_t addr, uint64_t bytes); /* whole chunks that lie in the range leave */

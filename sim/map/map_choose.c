@@ -149,7 +149,7 @@ static void stream_ways(const struct mapper *m, const struct map_draft *d, const
 	uint64_t grains[GRAINS];
 
 	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
-		for (uint64_t larger = 1; larger <= (product ? MOST_LARGER : 1); larger *= 2) {
+		for (uint64_t larger = 1; larger <= (product && i == 0 ? MOST_LARGER : 1); larger *= 2) {
 			const uint64_t tiles = trips(m, &x, product, grains[i], larger);
 
 			if (tiles && div_up(stream, tiles) <= m->sram - d->fixed_bytes)

@@ -33,9 +33,11 @@ struct mapper {
 	uint64_t narrowed_bytes;
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
+	struct map_asked *asked;
 	struct map_tell *tell;
 };
 
+struct map_asked *map_asked_new(struct arena *a);
 /* map_math.c: what a unit needs for (a fraction of) an op. */
 struct map_math {
 	enum unit unit;

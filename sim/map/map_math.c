@@ -41,6 +41,20 @@ static bool can(const struct mapper *m, int unit, const struct unit_job *j, stru
 	return m->unit[unit].cfg->units && unit_table[unit]->plan(&m->unit[unit], j, out);
 }
 
+/* Products that were asked for, and the answers: a search asks for the same tiles again and again. */
+#define ASKED 256 /* must be a power of two */
+struct map_asked {
+	struct {
+		uint64_t m, n, k, formats; /* formats 0: nothing here */
+		struct map_math best;
+	} at[ASKED];
+};
+
+struct map_asked *map_asked_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct map_asked));
+}
+
 /* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
 static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
 {
@@ -50,12 +64,27 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 
 	if (only >= 0 && can(m, only, j, &p))
 		return (struct map_math){ (enum unit)only, p };
-
 	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
 		for (int i = 0; i < UNIT_COUNT; i++)
 			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) && p.span < best.plan.span)
 				best = (struct map_math){ (enum unit)i, p };
 	return best;
+}
+
+static struct map_math best_for(const struct mapper *m, const struct unit_job *j)
+{
+	const uint64_t formats = (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
+		       h = ((j->m * 0x9e3779b97f4a7c15 ^ j->n) * 0x9e3779b97f4a7c15 ^ j->k) * 0x9e3779b97f4a7c15 +
+	                   formats;
+	const uint32_t i = (uint32_t)(h >> 32) & (ASKED - 1);
+
+	if (m->asked->at[i].formats != formats || m->asked->at[i].m != j->m || m->asked->at[i].n != j->n ||
+	    m->asked->at[i].k != j->k) {
+		m->asked->at[i].m = j->m, m->asked->at[i].n = j->n, m->asked->at[i].k = j->k;
+		m->asked->at[i].formats = formats;
+		m->asked->at[i].best = best_unit(m, j);
+	}
+	return m->asked->at[i].best;
 }
 
 struct unit_job map_job(const struct mapper *m, const struct op *o)
@@ -73,7 +102,7 @@ struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t
 	struct unit_job j = map_job(m, o);
 
 	j.m = vectors, j.n = rows, j.k = cols;
-	return best_unit(m, &j);
+	return best_for(m, &j);
 }
 
 bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint64_t values, struct map_math *out)
