@@ -91,8 +91,9 @@ const struct scheme *scheme_find(const char *name, struct err *e)
 		if (strcmp(name, schemes[i].name) == 0)
 			return &schemes[i];
 		names[i] = schemes[i].name;
-		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
+	for (size_t i = 0; i < COUNT(schemes); i++)
+		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	near = str_nearest(name, names, COUNT(schemes));
 	err_set(e, ERR_USAGE, "unknown quantisation '%s'%s%s%s: %s", name, near ? "; did you mean '" : "",
 	        near ? near : "", near ? "'?" : "", str_c(&list));
