@@ -47,6 +47,8 @@ static int check_bounds(const struct model *m, const struct build_how *h, struct
 		               m->layers, m->name);
 	if (h->experts && !m->moe.experts)
 		return err_set(e, ERR_USAGE, "model '%s' has no experts, for option '--experts'", m->name);
+	if (h->skew && !m->moe.experts)
+		return err_set(e, ERR_USAGE, "model '%s' has no experts, for option '--skew'", m->name);
 	if (h->experts > m->moe.experts)
 		return err_set(e, ERR_USAGE, "'--experts %u' is more than the %u experts of model '%s'", h->experts,
 		               m->moe.experts, m->name);

@@ -13,7 +13,9 @@
  * All but npu's ops have a launch with its kernel's name, and geometry where the framework's rules give it; products
  * and attention of few queries are laid out by the GPU that runs them (arch/gpu/gpu_geometry.h). Nothing is measured.
  * Experts: tokens pick independently and evenly. So many different ones are read as that is expected to be, and the
- * picked rows are shared out among them as evenly as they go.
+ * picked rows are shared out among them as evenly as they go. With `skew` they pick expert i of a layer, the likeliest
+ * first, with a chance as i^-skew (at most 1): fewer different ones, and more rows for some. Which ones a run draws for a
+ * route is even all the same.
  * `layers`, `experts`: how many of them are on this chip; embedding and head are on every chip.
  *
  * Leaves out: sampling but for the largest logit (eager), prompts of several lengths, dropout, MTP layers. */
@@ -42,6 +44,7 @@ struct build_how {
 	const struct scheme *quant;
 	enum dtype kv;
 	uint32_t layers, experts; /* on this chip; 0: all */
+	uint32_t skew;            /* of the picks, thousandths; 0: even */
 };
 
 const char *build_phase_name(enum build_phase p);

@@ -1,12 +1,15 @@
 /* build_experts.c - a router and its experts, in the three styles.
  *
  * A stream does not say which experts a step picks, only how many different ones (a route); the run draws them. Slot s of
- * a route works on its share of the picked rows: so many, or one more. */
+ * a route works on its share of the picked rows: so many, or one more; or, where picks are skewed, its expert's share. */
+#include <math.h>
+
 #include "sim/build/build_int.h"
 
 struct moe {
 	uint32_t experts, hit;  /* on this chip; different ones picked */
 	uint64_t tokens, picks; /* picks: rows of all experts here together */
+	const uint64_t *first;  /* of each slot's rows, and behind the last; NULL: even */
 	uint32_t route;
 	uint32_t weights; /* of the picks */
 	uint32_t gate, up, down;
@@ -29,6 +32,8 @@ uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
 
 static uint64_t rows_of(const struct moe *x, uint32_t slot)
 {
+	if (x->first)
+		return x->first[slot + 1] - x->first[slot];
 	return x->picks / x->hit + (slot < x->picks % x->hit);
 }
 
@@ -36,7 +41,93 @@ static uint64_t first_row(const struct moe *x, uint32_t slot)
 {
 	const uint64_t more = x->picks % x->hit;
 
+	if (x->first)
+		return x->first[slot];
 	return x->picks / x->hit * slot + (slot < more ? slot : more);
+}
+
+/* --- picks that are skewed ------------------------------------------------------------------------------------------- */
+
+/* Chances that a token picks each expert, the likeliest first: as (i + 1)^-skew, none above 1, `top` together. */
+static void chances(double *p, uint32_t experts, uint32_t top, double skew)
+{
+	uint32_t sure = 0;
+
+	for (uint32_t i = 0; i < experts; i++)
+		p[i] = pow(i + 1, -skew);
+	for (;;) {
+		double sum = 0, scale;
+
+		for (uint32_t i = sure; i < experts; i++)
+			sum += p[i];
+		scale = (top - sure) / sum;
+		if (sure == top || p[sure] * scale <= 1) {
+			for (uint32_t i = sure; i < experts; i++)
+				p[i] *= scale;
+			return;
+		}
+		p[sure++] = 1;
+	}
+}
+
+static uint32_t hit_of(const double *p, uint32_t n, uint64_t tokens)
+{
+	double hit = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		hit += 1 - pow(1 - p[i], (double)tokens);
+	return (uint32_t)(hit + 0.5);
+}
+
+/* Each slot has a row, and the others by its expert's chance, at most one a token. */
+static uint64_t *shares(struct arena *a, const struct moe *x, const double *p)
+{
+	uint64_t *first = arena_array(a, x->hit + 1u, sizeof *first), left = x->picks;
+	double sum = 0;
+
+	if (!first)
+		return NULL;
+	for (uint32_t s = 0; s < x->hit; s++)
+		sum += p[s];
+	first[0] = 0;
+	for (uint32_t s = 0; s < x->hit; s++) {
+		const uint32_t behind = x->hit - s - 1;
+		const double share = sum > 0 ? (double)left * p[s] / sum : 0;
+		uint64_t n = (uint64_t)(share + 0.5);
+
+		n = n < 1 ? 1 : n;
+		n = n > x->tokens ? x->tokens : n;
+		n = n + behind > left ? left - behind : n;
+		n = behind ? n : left;
+		first[s + 1] = first[s] + n;
+		left -= n;
+		sum -= p[s];
+	}
+	return first;
+}
+
+/* A chip with some of the experts has likely and unlikely ones alike. */
+static void skew(struct builder *b, struct moe *x)
+{
+	const struct model_moe *m = &b->m->moe;
+	double *p = arena_array(b->a, m->experts, sizeof *p), picks = 0;
+
+	if (!p) {
+		b->failed = true;
+		return;
+	}
+	chances(p, m->experts, m->top, b->h->skew / 1000.0);
+	for (uint32_t i = 0; i < x->experts; i++)
+		picks += p[i] = p[(uint64_t)i * m->experts / x->experts];
+	picks *= (double)x->tokens;
+	if (x->experts < m->experts)
+		x->picks = picks < 1 ? 1 : (uint64_t)(picks + 0.5);
+	x->hit = hit_of(p, x->experts, x->tokens);
+	x->hit = x->hit < 1 ? 1 : x->hit > x->picks ? (uint32_t)x->picks : x->hit;
+	while (x->hit * x->tokens < x->picks)
+		x->hit++;
+	x->first = shares(b->a, x, p);
+	b->failed |= !x->first;
 }
 
 /* Weights of all experts as one tensor; a route's pick says which instance. */
@@ -48,7 +139,7 @@ static uint32_t expert_weight(struct builder *b, enum scheme_class c, uint64_t n
 	return b_stored(b, f, scheme_bytes(f, b->m->dtype, n, k), experts, name);
 }
 
-static struct moe moe_of(const struct builder *b)
+static struct moe moe_of(struct builder *b)
 {
 	const struct model_moe *m = &b->m->moe;
 	struct moe x = { .experts = b->h->experts ? b->h->experts : m->experts, .tokens = b->rows };
@@ -58,6 +149,8 @@ static struct moe moe_of(const struct builder *b)
 	x.hit = build_experts_hit(m->experts, m->top, b->rows);
 	x.hit = (uint32_t)(((uint64_t)x.hit * x.experts + m->experts / 2) / m->experts);
 	x.hit = x.hit < 1 ? 1 : x.hit > x.picks ? (uint32_t)x.picks : x.hit;
+	if (b->h->skew)
+		skew(b, &x);
 	return x;
 }
 
@@ -357,13 +450,17 @@ static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 
 /* --- grouped, and for an NPU ----------------------------------------------------------------------------------------- */
 
-/* One kernel over the picked experts, each with its rows, padded to the most. */
+/* One kernel over the picked experts, each with its rows; padded to as many as they have on average. */
 static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uint32_t w, uint64_t n, uint64_t k)
 {
 	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
-	const uint64_t m = rows_of(x, 0), grid[3] = { x->hit * ((m + 15) / 16) * ((n + 63) / 64), 1, 1 };
+	const uint64_t m = (x->picks + x->hit - 1) / x->hit;
 	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);
+	uint64_t grid[3] = { 0, 1, 1 };
 	uint32_t y;
+
+	for (uint32_t s = 0; s < x->hit; s++)
+		grid[0] += (rows_of(x, s) + 15) / 16 * ((n + 63) / 64);
 
 	o->shape = (struct op_shape){ .batch = x->hit, .m = m, .n = n, .k = k, .strided = true };
 	y = b_make(b, b->m->dtype, x->picks * n);

@@ -7,7 +7,7 @@
 
 /* As given on the command line; NULL and 0: the default. */
 struct workload_opts {
-	const char *model, *phase, *quant, *kv, *style;
+	const char *model, *phase, *quant, *kv, *style, *skew;
 	uint64_t batch, context, tokens, layers, experts;
 };
 
@@ -29,6 +29,8 @@ struct workload_opts {
 	" llamacpp, those of llama.cpp (one sequence, decode). npu by default, and fused on a GPU's configuration"
 #define WORKLOAD_LAYERS_HELP  "so many of the model's layers are on this chip; all by default"
 #define WORKLOAD_EXPERTS_HELP "so many of each layer's experts are on this chip; all by default"
+#define WORKLOAD_SKEW_HELP \
+	"how unevenly tokens pick experts: the i-th likeliest with a chance as i^-S, 0 to 4; 0 by default: evenly"
 
 /* The rows of an option table. */
 #define WORKLOAD_ROWS(w) \
@@ -42,8 +44,9 @@ struct workload_opts {
 		{ 0, "kv", OPT_TEXT, &(w).kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP }, \
 		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp", WORKLOAD_STYLE_HELP }, \
 		{ 0, "layers", OPT_COUNT, &(w).layers, "N", WORKLOAD_LAYERS_HELP }, \
+		{ 0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP }, \
 	{ \
-		0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP \
+		0, "skew", OPT_TEXT, &(w).skew, "S", WORKLOAD_SKEW_HELP \
 	}
 
 /* The options' meaning for a model; `style` where none is given. Checked on their own, not against the model. */

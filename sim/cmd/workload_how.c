@@ -37,6 +37,27 @@ static int in_range(uint64_t v, uint64_t most, const char *option, struct err *e
 	                           option);
 }
 
+/* "0.8": at most three digits behind the point. */
+static int skew(const char *s, uint32_t *out, struct err *e)
+{
+	uint32_t v = 0, unit = 1000;
+	const char *p = s;
+
+	if (!s)
+		return 0;
+	for (; *p >= '0' && *p <= '9' && v < 10; p++)
+		v = v * 10 + (uint32_t)(*p - '0');
+	v *= 1000;
+	if (p > s && *p == '.')
+		for (p++; *p >= '0' && *p <= '9' && unit > 1; p++)
+			v += (uint32_t)(*p - '0') * (unit /= 10);
+	if (p == s || *p || p[-1] == '.' || v > 4000)
+		return err_set(e, ERR_USAGE,
+		               "'%s' is no number from 0 to 4 with three decimals at most, for option '--skew'", s);
+	*out = v;
+	return 0;
+}
+
 static int numbers(const struct workload_opts *o, struct build_how *how, struct err *e)
 {
 	if (in_range(o->batch, BUILD_MAX_BATCH, "batch", e) < 0 ||
@@ -51,7 +72,7 @@ static int numbers(const struct workload_opts *o, struct build_how *how, struct 
 		how->context = 1024;
 	how->layers = (uint32_t)o->layers;
 	how->experts = (uint32_t)o->experts;
-	return 0;
+	return skew(o->skew, &how->skew, e);
 }
 
 /* The model's own scheme, or that of its checkpoint. */
@@ -105,6 +126,7 @@ const char *workload_stray(const struct workload_opts *o)
 	       : o->style   ? "--style"
 	       : o->layers  ? "--layers"
 	       : o->experts ? "--experts"
+	       : o->skew    ? "--skew"
 	                    : NULL;
 }
 
@@ -122,6 +144,8 @@ void workload_text(const struct build_how *how, struct str *out)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)
 		str_addf(out, ", %u experts a layer on this chip", how->experts);
+	if (how->skew)
+		str_addf(out, ", picks skewed by %g", how->skew / 1000.0);
 }
 
 int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, struct cmd_trace *t, struct op_stream *s,

@@ -52,6 +52,10 @@ try workload build deepseek-ocr --kv int3 2>&1
 try workload build deepseek-ocr --style eagre 2>&1
 try workload build deepseek-ocr --experts 65 2>&1
 try workload build llama-3.1-8b --experts 6 2>&1
+try workload build llama-3.1-8b --skew 1 2>&1
+try workload build deepseek-ocr --skew 4.001 2>&1
+try workload build deepseek-ocr --skew 1. 2>&1
+try workload build deepseek-ocr --phase prefill --tokens 128 --style fused --skew 0.8
 try workload build llama-3.1-8b --batch 70000 2>&1
 try workload build llama-3.1-8b --batch 0 2>&1
 try workload build llama-3.1-8b --tokens 9999 2>&1

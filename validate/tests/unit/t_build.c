@@ -272,6 +272,45 @@ TEST(picked_rows_are_shared_out_to_the_last_one)
 	drop(&x);
 }
 
+TEST(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows)
+{
+	static const uint32_t skews[] = { 0, 500, 1000, 2000, 4000 };
+	uint64_t last = 65;
+
+	for (int i = 0; i < 5; i++)
+		for (int style = BUILD_EAGER; style <= BUILD_NPU; style++) {
+			uint64_t rows = 0, most = 0, hit;
+			struct built x;
+
+			take(&x, "deepseek-ocr");
+			x.how.phase = BUILD_PREFILL;
+			x.how.style = (enum build_style)style;
+			x.how.context = 0;
+			x.how.tokens = 64;
+			x.how.layers = 2;
+			x.how.skew = skews[i];
+			make(&x);
+			CHECK_U64(x.s.n_routes, 1);
+			hit = x.s.routes[0].top;
+			for (size_t k = 0; k < x.s.n_ops; k++)
+				if (x.s.ops[k].routed_by == 0) {
+					const struct op_shape *s = &x.s.ops[k].shape;
+
+					rows += s->batch * s->m;
+					most = s->m > most ? s->m : most;
+				}
+			if (style == BUILD_FUSED) {
+				CHECK(rows >= 2 * 64 * 6 && rows < 2 * (64 * 6 + hit));
+			} else {
+				CHECK_U64(rows, 3 * 64 * 6);
+				CHECK(most <= 64 && (skews[i] < 1000 || most == 64));
+			}
+			CHECK(hit <= last && (skews[i] == 0 || style != BUILD_EAGER || hit < last) && hit >= 6);
+			last = hit;
+			drop(&x);
+		}
+}
+
 TEST(a_chip_has_its_share_of_experts_and_of_their_picks)
 {
 	struct built x;
@@ -495,7 +534,8 @@ TEST(memory_that_runs_out_is_an_error)
 
 SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(a_prompt_costs_a_token_as_much_as_decoding_it),
       T(a_batch_reads_its_weights_once_and_a_cache_for_each), T(tokens_that_pick_evenly_hit_so_many_experts),
-      T(picked_rows_are_shared_out_to_the_last_one), T(a_chip_has_its_share_of_experts_and_of_their_picks),
+      T(picked_rows_are_shared_out_to_the_last_one), T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),
+      T(a_chip_has_its_share_of_experts_and_of_their_picks),
       T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
       T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),
