@@ -242,6 +242,17 @@ static void answer(struct machine_conf *conf, const struct problem *p, struct en
 	}
 }
 
+/* No fold has them: by the costs of all. */
+static void steps(struct machine_conf *conf, struct energy_cases *sets, size_t n_sets)
+{
+	const struct gpu g = machine_gpu(&conf->cfg);
+
+	for (size_t s = 0; s < n_sets; s++)
+		for (size_t i = 0; i < sets[s].n; i++)
+			if (sets[s].v[i].launches)
+				energy_ask(&sets[s].v[i], &g);
+}
+
 static int gather(struct machine_conf *conf, struct energy_cases *sets, size_t n_sets, unsigned folds, struct arena *a,
                   struct problem *p, struct err *e)
 {
@@ -257,8 +268,11 @@ static int gather(struct machine_conf *conf, struct energy_cases *sets, size_t n
 		return err_set(e, ERR_NOMEM, "out of memory for the fit");
 	for (size_t s = 0; s < n_sets; s++)
 		for (size_t i = 0; i < sets[s].n; i++) {
-			struct line *l = &p->v[p->n++];
+			struct line *l;
 
+			if (sets[s].v[i].launches) /* a step: for whoever asks what the fit is worth */
+				continue;
+			l = &p->v[p->n++];
 			*l = (struct line){ .set = s,
 				            .at = i,
 				            .fold = folds ? (unsigned)((sets[s].v[i].hash >> 20) % folds) : 0 };
@@ -314,6 +328,7 @@ int fit_energy_run(struct machine_conf *conf, struct energy_cases *sets, size_t 
 	}
 	fit_once(&p, UINT32_MAX);
 	install(conf, &p);
+	steps(conf, sets, n_sets);
 	if (!folds)
 		answer(conf, &p, sets, 0, true);
 	for (size_t k = 0; k < COSTS; k++)

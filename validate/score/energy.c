@@ -389,12 +389,45 @@ static int micro(struct reader *r, const char *kind, struct energy_case *c, stru
 	return 0;
 }
 
+/* --- steps --------------------------------------------------------------------------------------------------------- */
+
+/* The text behind "model=" up to the comma. */
+static void model_name(const struct reader *r, char *out, size_t size)
+{
+	const char *s = strstr(text(r, SHAPE), "model=");
+	size_t n = s ? strcspn(s + 6, ",") : 0;
+
+	n = n < size ? n : size - 1;
+	memcpy(out, s ? s + 6 : "", n);
+	out[n] = '\0';
+}
+
+static int step(struct reader *r, const char *kind, struct energy_case *c, struct err *e)
+{
+	char model[64];
+	struct energy_step s = { .model = model, .live = !r->m->gpu.power.constant };
+	int rc;
+
+	(void)kind;
+	model_name(r, model, sizeof model);
+	if (shape(r, "batch", 4096, &s.batch, e) < 0 || shape(r, "context", 1 << 20, &s.context, e) < 0)
+		return -1;
+	if (!s.batch || !s.context)
+		return refuse(r, "no 'batch=' or no 'context=' in the shape", text(r, SHAPE), e);
+	c->cls = "step";
+	rc = energy_step(r->m, r->k, &s, r->traffic, r->a, c, e);
+	if (rc == 1)
+		r->out->left_out++;
+	return rc < 0 ? err_add(e, "%s:%llu: a step of '%s'", r->name, (unsigned long long)csv_line(r->csv), model)
+	              : rc;
+}
+
 static const struct {
 	const char *prefix;
 	case_fn *make;
 } kinds[] = { { "gemm", gemm },  { "ew", elementwise }, { "row", rows },  { "attention", attention },
 	      { "read", micro }, { "ffma", micro },     { "sfu", micro }, { "smem", micro },
-	      { "spin", micro }, { "idle", micro } };
+	      { "spin", micro }, { "idle", micro },     { "step", step } };
 
 static case_fn *kind_of(const char *kind)
 {
@@ -415,6 +448,7 @@ static int row(struct reader *r, struct err *e)
 	const char *kind = text(r, KIND);
 	case_fn *make = kind_of(kind);
 	double mhz;
+	int rc;
 
 	if (!*kind && csv_count(r->csv) <= 1)
 		return 0;
@@ -438,8 +472,8 @@ static int row(struct reader *r, struct err *e)
 	r->live = true;
 	r->op.fn = "";
 	r->op.acc_dtype = DT_FP32;
-	if (make(r, kind, c, e) < 0)
-		return -1;
+	if ((rc = make(r, kind, c, e)) != 0)
+		return rc < 0 ? -1 : 0;
 	c->hash = hash_mix(hash_str(hash_str(HASH_INIT, kind), text(r, SHAPE)));
 	c->split = c->hash % 5 < 2 ? SAMPLE_HELD_OUT : SAMPLE_FITTED;
 	r->out->n++;

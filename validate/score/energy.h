@@ -7,11 +7,14 @@
  *   row_OP[_TYPE]              rows cols      sum softmax rmsnorm topk sort
  *   attention[_turns]          b h hk lq lk d causal    always the same keys and values; turns: copies in turn
  *   read[_cg] mib; ffma, sfu, smem warps; spin_one_thread, spin_one_warp_an_sm; idle
- * Others (whole steps) are counted and left out.
+ *   step_graph, step_eager     model batch context   a whole decode step, its ops built from the model (sim/build)
+ * Others are counted and left out, and so are steps of models that are not described.
  *
  * What is compared: the energy of an iteration at the measured time and clock, so that errors of the kernels' times are
  * not in it; and the clock that the cap leaves, at the measured number of the core's cycles and the measured part that is
  * DRAM's. Launches are the library's as arch/gpu/gpu_geometry.h has them; residency is the machine's L2.
+ * Of a step the launches take what they do at their simulated times, and the board waits for all of the measured one. No
+ * fit looks at steps.
  * Split: as everywhere, two fifths by a hash of kind and shape are held out. */
 #ifndef NPUSIM_VALIDATE_SCORE_ENERGY_H
 #define NPUSIM_VALIDATE_SCORE_ENERGY_H
@@ -30,6 +33,9 @@ struct energy_case {
 	uint64_t hash;
 	uint32_t kernels;
 	struct gpu_activity work;
+	/* A step's launches; NULL: one kernel after the other of the same op. */
+	const struct gpu_activity *launches;
+	const ps_t *took;
 	/* Of the model: filled by energy_ask. */
 	struct gpu_energy parts;
 	uint64_t simulated;       /* fJ, at the measured time and clock */

@@ -17,6 +17,16 @@ struct energy_count {
 	uint32_t kernels;
 };
 
+/* A step of a model by the table's short name or ours: its launches counted and timed at the case's clock. 0: counted, 1: no
+ * such model is described, -1. The arena must outlive the case. */
+struct energy_step {
+	const char *model;
+	uint64_t batch, context;
+	bool live;
+};
+int energy_step(const struct machine_cfg *m, const struct kernels *k, const struct energy_step *s,
+                struct gpu_traffic *t, struct arena *a, struct energy_case *c, struct err *e);
+
 /* False: no kernel is known for such an op. */
 bool energy_count_op(struct energy_count *c);
 

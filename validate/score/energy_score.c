@@ -28,6 +28,23 @@ static uint64_t watts_at(const struct gpu *g, void *arg)
 	return energy_power(gpu_energy_sum(&e), t);
 }
 
+/* At the measured time and clock. */
+static void parts_of(struct energy_case *c, const struct gpu *at)
+{
+	struct gpu_energy one;
+
+	if (!c->launches) {
+		gpu_energy_of(at, &c->work, c->time, &c->parts);
+		return;
+	}
+	memset(&c->parts, 0, sizeof c->parts);
+	for (uint32_t i = 0; i < c->kernels; i++) {
+		gpu_energy_of(at, &c->launches[i], c->took[i], &one);
+		gpu_energy_add(&c->parts, &one);
+	}
+	c->parts.part[GPU_WAIT_idle] = gpu_energy_idle(at, c->time);
+}
+
 void energy_ask(struct energy_case *c, const struct gpu *g)
 {
 	const struct gpu at = gpu_at_clock(g, c->clock && c->clock < g->top ? c->clock : g->top);
@@ -37,7 +54,7 @@ void energy_ask(struct energy_case *c, const struct gpu *g)
 		              (double)clock_transfer(c->work.n[GPU_EVENT_dram_read] + c->work.n[GPU_EVENT_dram_write],
 		                                     g->c->dram_read) };
 
-	gpu_energy_of(&at, &c->work, c->time, &c->parts);
+	parts_of(c, &at);
 	c->simulated = gpu_energy_sum(&c->parts);
 	x.dram = x.dram < 0.97 * t ? x.dram : 0.97 * t;
 	x.core = pow(pow(t, 4) - pow(x.dram, 4), 0.25);

@@ -57,10 +57,11 @@ TEST(a_row_is_counted_by_what_its_kind_does)
 	                              "gemm_bf16_hot,\"M=64,N=4096,K=4096\",400,20,1500,,\n"
 	                              "ew_fill_fp32,n=1048576,250,2,1980,,\n"
 	                              "ffma,warps=8,280,100,1980,1000000,\n"
-	                              "step_graph,model=x,300,100,1980,,\n"),
+	                              "step_graph,\"model=x,batch=1,context=1\",300,100,1980,,\n"
+	                              "collective,n=5,300,100,1980,,\n"),
 	         b.e);
 	CHECK_U64(b.set.n, 6);
-	CHECK_U64(b.set.left_out, 1);
+	CHECK_U64(b.set.left_out, 2);
 	c = &b.set.v[1];
 	CHECK_U64(c->measured, UINT64_C(10000000000000)); /* 500 W, 20 us: 10 mJ */
 	CHECK(c->work.n[GPU_EVENT_dram_read] >= 4096 * 4096 * 2);
@@ -75,6 +76,28 @@ TEST(a_row_is_counted_by_what_its_kind_does)
 	CHECK_U64(b.set.v[4].work.n[GPU_EVENT_dram_read], 0);
 	CHECK_U64(b.set.v[4].work.n[GPU_EVENT_dram_write], 4 << 20);
 	CHECK_U64(b.set.v[5].work.n[GPU_EVENT_instruction], 1000000);
+	bed_down(&b);
+}
+
+TEST(a_step_waits_for_all_of_its_measured_time)
+{
+	struct energy_case *c;
+	uint64_t first;
+	struct gpu g;
+	struct bed b;
+
+	bed_up(&b);
+	CHECK_OK(read_text(&b, HEADER "step_graph,\"model=qwen05b,batch=1,context=16\",180,2200,1980,,\n"), b.e);
+	CHECK_U64(b.set.n, 1);
+	c = &b.set.v[0];
+	g = machine_gpu(&b.conf->cfg);
+	CHECK(c->kernels > 300 && c->launches != NULL);
+	energy_ask(c, &g);
+	first = c->simulated;
+	CHECK_U64(c->parts.part[GPU_WAIT_idle], gpu_energy_idle(&g, 2200 * PS_US));
+	c->time *= 2; /* the host is late: nothing more is done */
+	energy_ask(c, &g);
+	CHECK_U64(c->simulated - first, gpu_energy_idle(&g, 4400 * PS_US) - gpu_energy_idle(&g, 2200 * PS_US));
 	bed_down(&b);
 }
 
@@ -100,6 +123,9 @@ TEST(mistakes_are_placed)
 	refused(HEADER "gemm_bf16,\"M=1,N=2,K=x\",5,1,,,\n", "no whole number, or too large, in 'M=1,N=2,K=x'");
 	refused(HEADER "gemm_bf16,\"M=1,N=2,K=99999999999\",5,1,,,\n", "or too large");
 	refused(HEADER "gemm_int3,\"M=1,N=2,K=3\",5,1,,,\n", "no type that is known in the kind 'gemm_int3'");
+	refused(HEADER "step_graph,model=llama1b,300,100,1980,,\n", "no 'batch=' or no 'context='");
+	refused(HEADER "step_graph,\"model=llama8b,batch=4096,context=1000000\",300,100,1980,,\n",
+	        "a step of 'llama8b'");
 	refused(HEADER "ew_frob_bf16,n=5,5,1,,,\n", "no operator that is known");
 }
 
@@ -211,5 +237,6 @@ TEST(without_an_idle_row_or_a_given_idle_there_is_no_fit)
 	bed_down(&b);
 }
 
-SUITE(t_energy, T(a_row_is_counted_by_what_its_kind_does), T(mistakes_are_placed),
-      T(a_fit_finds_the_costs_a_table_was_made_with), T(without_an_idle_row_or_a_given_idle_there_is_no_fit));
+SUITE(t_energy, T(a_row_is_counted_by_what_its_kind_does), T(a_step_waits_for_all_of_its_measured_time),
+      T(mistakes_are_placed), T(a_fit_finds_the_costs_a_table_was_made_with),
+      T(without_an_idle_row_or_a_given_idle_there_is_no_fit));
