@@ -27,7 +27,7 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       l2_none kv noc_ideal memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
-NPU = sram dma fusion unit $(UNITS:%=unit_%) core cp
+NPU = sram dma fusion unit $(UNITS:%=unit_%) core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf machine_gpu
@@ -41,9 +41,9 @@ PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision \
         build_place build_name build_table
-MAP = fuse map map_math map_need map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
+MAP = fuse map map_math map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
-         pass engine_event engine_analytic engine_gpu engine run
+         pass roofline engine_event engine_analytic engine_gpu engine run
 SWEEP = limits sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline

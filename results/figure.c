@@ -87,6 +87,28 @@ static struct figure_value figure_speedup_wall(const struct figures *x, const st
 	return ratio(figure_ratio_wall(x, m));
 }
 
+/* What is needed at a peak as a share of the time. More than that is products on two kinds of unit at once, or bytes whose
+ * writing outlasts the run. */
+static struct figure_value use(const struct figures *x, uint64_t need, bool known)
+{
+	const double share = x->total_ps ? (double)need / (double)x->total_ps : 0;
+
+	return (struct figure_value){ .known = known && x->total_ps, .x = share < 1 ? share : 1 };
+}
+
+static struct figure_value figure_mfu(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return use(x, x->macs_ps, x->macs_ps != 0);
+}
+
+static struct figure_value figure_bandwidth_use(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	/* 0 although bytes moved: of a build that did not know it */
+	return use(x, x->pins_ps, x->pins_ps || !(x->dram_read_bytes + x->dram_write_bytes));
+}
+
 /* --- the table --------------------------------------------------------------------------------------------- */
 
 #define NUMBER_ROW(m, how, ...) { .kept = FIGURE_##how, .member = #m, .at = offsetof(struct figures, m), __VA_ARGS__ },

@@ -38,7 +38,13 @@
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
 	MADE(NULL, .unit = "mm2", .name = "area_mm2", .missing = FIGURE_NO_POWER, .help = "of the machine") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
-	       .brief = true, .help = "time that no run can be under") \
+	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
+	NUMBER(mapped_ps, ROW, FIGURE_US, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
+	       .zero = FIGURE_NULL, .help = "work as it was mapped, at its peak: on the resource that has most of it") \
+	MADE(figure_mfu, .unit = "", .json = "mfu", .part = FIGURE_HEAD, .name = "mfu", .place = 140, .zero = FIGURE_NULL, \
+	     .help = "of the time, what multiply-adds need at the peak of the fastest unit for their formats") \
+	MADE(figure_bandwidth_use, .unit = "", .json = "bandwidth_use", .part = FIGURE_HEAD, .name = "bandwidth_use", \
+	     .place = 150, .zero = FIGURE_NULL, .help = "of the time, what DRAM's bytes need at the peak of its pins") \
 	MADE(figure_kernels, .unit = "us", .json = "measured_us", .part = FIGURE_HEAD, .name = "measured_kernel_us", \
 	     .help = "measured kernels; scripts' measured_us, while names know measured_us with copies and sets") \
 	MADE(figure_measured, .unit = "us", .name = "measured_us", .help = "measured kernels, copies and sets") \
@@ -68,7 +74,13 @@
 	NUMBER(dirty_bytes, COLUMN, FIGURE_BYTES, .json = "dirty_bytes", .part = FIGURE_REST, .name = "dirty_bytes", .place = 60, \
 	       .help = "still to be written at the end") \
 	NUMBER(compulsory_bytes, COLUMN, FIGURE_BYTES, .json = "compulsory_bytes", .part = FIGURE_REST, .name = "compulsory_bytes", \
-	       .place = 70, .help = "of the read ones, first reads of what was not on chip") \
+	       .place = 70, .help = "each tensor once, as stored, less what the chip could keep: necessary of any run") \
+	NUMBER(first_read_bytes, ROW, FIGURE_BYTES, .json = "first_read_bytes", .part = FIGURE_REST, .name = "first_read_bytes", \
+	       .place = 160, .help = "of the read ones, first reads of what was not on chip") \
+	NUMBER(macs_ps, ROW, FIGURE_US, .json = "macs_us", .part = FIGURE_REST, .name = "macs_us", \
+	       .place = 170, .help = "multiply-adds at the peak of the fastest unit for their formats") \
+	NUMBER(pins_ps, ROW, FIGURE_US, .json = "pins_us", .part = FIGURE_REST, .name = "pins_us", \
+	       .place = 180, .help = "DRAM's bytes at the peak of its pins") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */

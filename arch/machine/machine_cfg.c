@@ -152,6 +152,22 @@ enum machine_kind machine_kind_of(const struct yaml *y)
 	return 0;
 }
 
+void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT])
+{
+	const struct memory_cfg *m = &c->mem;
+	const uint64_t hz = c->clock * 1000;
+
+	memset(peak, 0, RES_COUNT * sizeof *peak);
+	peak[RES_DRAM] = dram_peak(&m->dram);
+	peak[RES_DMA] = dma_rate(&c->dma, c->cores) * hz;
+	if (m->l2.size)
+		peak[RES_L2] = l2_bandwidth(&m->l2, c->clock);
+	if (m->kv_buffer.size)
+		peak[RES_KV] = m->kv_buffer.bandwidth;
+	if (l1_cache(&m->l1))
+		peak[RES_L1] = m->l1.bandwidth * c->cores * hz;
+}
+
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 {
 	return (struct unit_env){ .cfg = &c->unit[u],

@@ -71,6 +71,8 @@ enum machine_runs machine_runs(const struct machine_cfg *c);
 enum machine_kind machine_kind_of(const struct yaml *y);
 /* All rows of a kind, with their defaults. */
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
+/* What each resource that moves bytes can carry, bytes/s; 0: it is not there, or moves any number (NoC). */
+void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT]);
 /* A unit with the machine around it; points into `c`. */
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u);
 

@@ -17,6 +17,12 @@ const struct cfg_field core_schema[] = {
 	CFG_END
 };
 
+/* Bytes that had moved at a moment, by what moved them. */
+struct seen {
+	ps_t at;
+	uint64_t bytes[CORE_MOVERS];
+};
+
 struct core_cmd;
 
 struct slot {
@@ -24,7 +30,8 @@ struct slot {
 	struct ev ev; /* its math ends */
 	uint32_t tile, loads_left, stores_left;
 	bool busy, asked_early, asked; /* in SRAM; its loads that may run ahead were submitted; all were */
-	struct core_stamps last;
+	struct core_move last;
+	struct seen since, there; /* when its moves were asked for; when its loads were there */
 };
 
 struct core_cmd {
@@ -34,10 +41,11 @@ struct core_cmd {
 	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
-	enum res slowest;        /* unit of the math in flight before or after the loop */
-	struct core_stamps last; /* of a move outside the loop */
-	ps_t before;             /* when the tile before was there; 0: none was loaded */
-	struct ev ev;            /* math before or after the loop ends */
+	enum res slowest;      /* unit of the math in flight before or after the loop */
+	struct core_move last; /* of those outside the loop */
+	struct seen since;     /* when those were asked for */
+	struct seen before;    /* when the tile before was there; at 0: none was loaded */
+	struct ev ev;          /* math before or after the loop ends */
 	struct slot *slots;
 	struct core_account acc;
 };
@@ -64,83 +72,66 @@ struct core {
 	size_t n_pinned;
 	ps_t unit_free[RES_COUNT];
 	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
+	uint64_t peak[CORE_MOVERS], moved[CORE_MOVERS]; /* bytes/s; bytes */
+	const uint64_t *written_back;
 	uint64_t pinned_bytes, tiles;
 	bool admitting;
 };
 
-/* Who is to blame for the stage that ends at stamp i. */
-static enum res stage_of(const struct core_stamps *s, int i)
+static struct seen now_seen(const struct core *c)
 {
-	static const uint8_t who[CORE_STAMPS] = {
-		RES_SRAM,  RES_DMA,  RES_L1,    RES_NOC, RES_COUNT,
-		RES_COUNT, RES_DRAM, RES_COUNT, RES_DMA, /* RES_COUNT: the level asked */
-	};
+	struct seen s = { .at = evq_now(c->env.q) };
 
-	return who[i] == RES_COUNT ? s->level : who[i];
+	memcpy(s.bytes, c->moved, sizeof s.bytes);
+	if (c->written_back)
+		s.bytes[RES_DRAM] += *c->written_back;
+	return s;
 }
 
-/* One transfer alone: every stage takes its own time. */
-void core_explain_transfer(struct core_account *a, const struct core_stamps *s)
+static void explain(const struct core *c, struct core_account *a, const struct core_move *m, const struct seen *from,
+                    const struct seen *to)
 {
-	if (s->t[CORE_AT_DONE] <= a->mark) /* and no stage ends after the transfer */
+	struct core_use u = { .span = to->at - from->at };
+
+	if (m->done <= a->mark)
 		return;
-	for (int i = 0; i < CORE_STAMPS; i++)
-		core_explain_time(a, s->t[i], stage_of(s, i));
+	for (int r = 0; r < CORE_MOVERS; r++)
+		if (c->peak[r])
+			u.need[r] = clock_transfer(to->bytes[r] - from->bytes[r], c->peak[r]);
+	core_explain_move(a, m, &u);
 }
 
-struct longest {
-	ps_t *spent; /* by resource */
-	enum res res;
-};
-
-static inline void spend(struct longest *l, enum res r, const ps_t *t, int stamp)
+/* All moves of a step were asked for at `since`; the last is there now. */
+static void explain_alone(const struct core *c, struct core_account *a, const struct core_move *m,
+                          const struct seen *since)
 {
-	l->spent[r] += t[stamp] > t[stamp - 1] ? t[stamp] - t[stamp - 1] : 0;
-	if (l->spent[r] > l->spent[l->res])
-		l->res = r;
+	const struct seen now = now_seen(c);
+
+	explain(c, a, m, since, &now);
 }
 
-/* One of a stream: where transfers overlap, their latencies hide each other, and what holds the stream back is where
- * this one spent the longest, queues included. One asked for only after the one before it was there is a transfer
- * alone. */
-void core_explain_stream(struct core_account *a, const struct core_stamps *s, ps_t before)
+/* A tile's loads. Those of a stream hide each other's latencies: what holds it back shows in the time since the tile
+ * before, unless this one was asked for only then. */
+static void explain_tile(struct core_cmd *k, struct slot *s)
 {
-	const ps_t *t = s->t;
-	ps_t spent[RES_COUNT];
-	struct longest most = { spent, RES_DMA };
+	const bool stream = s->last.asked < k->before.at && k->before.at < s->there.at;
 
-	if (!before || t[CORE_AT_ISSUE] >= before) {
-		core_explain_transfer(a, s);
+	if (!s->last.done)
 		return;
-	}
-	if (t[CORE_AT_DONE] <= a->mark)
-		return;
-	if (t[CORE_AT_DRAM_DONE] > t[CORE_AT_DRAM] + (t[CORE_AT_DONE] - t[CORE_AT_ISSUE]) / 2) {
-		core_explain_time(a, t[CORE_AT_DONE], RES_DRAM); /* more than all the others, as nearly always */
-		return;
-	}
-	spent[RES_DMA] = spent[RES_L1] = spent[RES_NOC] = spent[RES_DRAM] = spent[s->level] = 0;
-	spend(&most, RES_DMA, t, CORE_AT_SENT);
-	spend(&most, RES_L1, t, CORE_AT_L1);
-	spend(&most, RES_NOC, t, CORE_AT_ARRIVE);
-	spend(&most, (enum res)s->level, t, CORE_AT_LEVEL);
-	spend(&most, (enum res)s->level, t, CORE_AT_DRAM);
-	spend(&most, RES_DRAM, t, CORE_AT_DRAM_DONE);
-	spend(&most, (enum res)s->level, t, CORE_AT_REPLY);
-	spend(&most, RES_DMA, t, CORE_AT_DONE);
-	core_explain_time(a, t[CORE_AT_DONE], most.res);
+	explain(k->core, &k->acc, &s->last, stream ? &k->before : &s->since, &s->there);
+	k->before = s->there;
 }
 
-static void keep_stamps(struct core_stamps *s, const struct dma_xfer *x)
+static void count_move(struct core *c, struct core_move *m, const struct dma_xfer *x)
 {
 	const struct mem_req *r = &x->req;
-	ps_t dram = r->t_dram ? r->t_dram : r->t_level, dram_done = r->t_dram ? r->t_dram_done : r->t_level;
 
-	if (x->t_done < s->t[CORE_AT_DONE])
-		return;
-	*s = (struct core_stamps){ { x->t_issue, x->t_sent, r->t_l1 ? r->t_l1 : x->t_sent, r->t_arrive, r->t_level,
-		                     dram, dram_done, x->t_reply, x->t_done },
-		                   r->level };
+	c->moved[RES_DMA] += r->bytes;
+	c->moved[r->level] += r->bytes;
+	if (r->level != RES_DRAM)
+		c->moved[RES_DRAM] += r->dram_bytes;
+	if (x->t_done >= m->done)
+		*m = (struct core_move){ x->t_issue, x->t_done };
 }
 
 static bool is_move(const struct isa_insn *i)
@@ -343,7 +334,8 @@ static void complete(struct core_cmd *k)
 static void store_results(struct core_cmd *k)
 {
 	core_explain_time(&k->acc, evq_now(k->core->env.q), k->slowest);
-	k->last = (struct core_stamps){ { 0 }, 0 };
+	k->last = (struct core_move){ 0, 0 };
+	k->since = now_seen(k->core);
 	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0, ALL);
 	if (k->post_left == 0)
 		complete(k);
@@ -390,11 +382,10 @@ static void tile_over(void *owner, struct ev *ev)
 	struct slot *s = owner;
 	struct core_cmd *k = s->cmd;
 
-	core_explain_stream(&k->acc, &s->last, k->before);
+	explain_tile(k, s);
 	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
-	if (s->last.t[CORE_AT_DONE])
-		k->before = s->last.t[CORE_AT_DONE];
-	s->last = (struct core_stamps){ { 0 }, 0 };
+	s->last = (struct core_move){ 0, 0 };
+	s->since = now_seen(k->core);
 	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile, ALL);
 	if (s->stores_left == 0)
 		tile_free(s);
@@ -430,7 +421,7 @@ static void pre_over(void *owner, struct ev *ev)
 
 static void pre_loaded(struct core_cmd *k)
 {
-	core_explain_transfer(&k->acc, &k->last);
+	explain_alone(k->core, &k->acc, &k->last, &k->since);
 	ev_init(&k->ev, EV_WORK, pre_over, k);
 	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, 0, &k->slowest));
 }
@@ -444,21 +435,23 @@ static void moved(void *owner, struct dma_xfer *x)
 	bool load = i->code == ISA_LOAD;
 
 	k->acc.dram_bytes += x->req.dram_bytes;
-	keep_stamps(s ? &s->last : &k->last, x);
+	count_move(c, s ? &s->last : &k->last, x);
 	give_xfer(c, x);
 	if (s && load) {
-		if (--s->loads_left == 0)
+		if (--s->loads_left == 0) {
+			s->there = now_seen(c);
 			next_math(k);
+		}
 	} else if (s) {
 		if (--s->stores_left == 0) {
-			core_explain_transfer(&k->acc, &s->last);
+			explain_alone(c, &k->acc, &s->last, &s->since);
 			tile_free(s);
 		}
 	} else if (load) {
 		if (--k->pre_left == 0 && k->ready)
 			pre_loaded(k);
 	} else if (--k->post_left == 0) {
-		core_explain_transfer(&k->acc, &k->last);
+		explain_alone(c, &k->acc, &k->last, &k->since);
 		complete(k);
 	}
 }
@@ -468,6 +461,7 @@ static void ask_pre(struct core_cmd *k)
 	if (k->pre_asked || !k->fixed || !may_load_all(k, ISA_PRE, true) || !may_load_all(k, ISA_PRE, false))
 		return;
 	k->pre_asked = true;
+	k->since = now_seen(k->core);
 	k->pre_left = submit_all(k, ISA_LOAD, ISA_PRE, 0, ALL);
 	if (k->pre_left == 0 && k->ready)
 		pre_loaded(k);
@@ -475,6 +469,8 @@ static void ask_pre(struct core_cmd *k)
 
 static void ask_slot(struct core_cmd *k, struct slot *s)
 {
+	if (!s->loads_left)
+		s->since = now_seen(k->core);
 	if (!s->asked_early && may_load_all(k, ISA_TILE, true)) {
 		s->asked_early = true;
 		s->loads_left += submit_all(k, ISA_LOAD, ISA_TILE, s->tile, EARLY);
@@ -622,6 +618,12 @@ nomem:
 fail:
 	core_free(c);
 	return NULL;
+}
+
+void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *written_back)
+{
+	memcpy(c->peak, peak, sizeof c->peak);
+	c->written_back = written_back;
 }
 
 void core_watch(struct core *c, const struct watch *w)

@@ -39,26 +39,22 @@ static inline void core_explain_time(struct core_account *a, ps_t until, enum re
 	}
 }
 
-/* When the slowest transfer of a step left each stage of its way; `level` is the first that holds state. */
-enum {
-	CORE_AT_ISSUE,
-	CORE_AT_SENT,
-	CORE_AT_L1,
-	CORE_AT_ARRIVE,
-	CORE_AT_LEVEL,
-	CORE_AT_DRAM,
-	CORE_AT_DRAM_DONE,
-	CORE_AT_REPLY,
-	CORE_AT_DONE,
-	CORE_STAMPS
+/* A step's moves: when the one that came last was asked for, and when it was there. */
+struct core_move {
+	ps_t asked, done; /* done 0: nothing had to move */
 };
-struct core_stamps {
-	ps_t t[CORE_STAMPS];
-	uint8_t level;
+
+/* How full all that moves bytes was from one moment to another: what it would need at its peak for what it moved. */
+#define CORE_MOVERS (RES_DMA + 1)
+struct core_use {
+	ps_t span, need[CORE_MOVERS];
 };
-void core_explain_transfer(struct core_account *a, const struct core_stamps *s); /* one alone */
-/* One of a stream; `before`: when the one before it was there, 0 for the first. */
-void core_explain_stream(struct core_account *a, const struct core_stamps *s, ps_t before);
+
+/* Puts the time of a move down to what it was waited for. Before it was asked for, SRAM had no room. After that it is
+ * bandwidth where the fullest resource of the window `u` was full: the window is the move's own time or, in a stream,
+ * that since the tile before. Full is half of its peak or more: row changes, refresh and turnarounds of a DRAM take up to
+ * that, and more in flight would not help. Else as much as its need is its own, and the rest is latency. */
+void core_explain_move(struct core_account *a, const struct core_move *m, const struct core_use *u);
 
 /* `done` is called once for each command: its last store is acknowledged. */
 struct core_owner {
@@ -72,6 +68,9 @@ struct core;
 struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, const struct sram_cfg *sram,
                       uint32_t cores, uint32_t window, const struct core_owner *owner, struct err *e);
 void core_free(struct core *c);
+/* What each resource can carry, bytes/s, and a count of bytes written to DRAM behind the cores' back (NULL: none). Without
+ * it nothing is ever full. */
+void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *written_back);
 void core_watch(struct core *c, const struct watch *w); /* and of the DMA */
 /* Starts a pass over the program; a machine runs one program only. picks[route][slot]: expert. */
 int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e);

@@ -80,7 +80,7 @@ struct unit_ops {
 	bool last_resort; /* takes a job only where no other unit does, however fast */
 	/* False: it cannot do such a job. */
 	bool (*plan)(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out);
-	/* MACs a cycle, all cores. NULL: no products worth a roof. */
+	/* MACs a cycle, all cores. NULL: it takes no products. */
 	uint64_t (*peak)(const struct unit_env *u, enum dtype weight, enum dtype with);
 	/* Whether it multiplies weights that are narrower than the activations as they are. NULL: no. */
 	bool (*native)(const struct unit_env *u, enum dtype weight, enum dtype with);

@@ -155,6 +155,13 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	return true;
 }
 
+static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype with)
+{
+	(void)weight;
+	(void)with;
+	return div_up(unit_arrays(u) * cfg(u)->lanes, 2);
+}
+
 static const char *const knobs[] = { "units", "lanes", "sfu", "converters", NULL };
 
 const struct unit_ops vector_unit = { .name = "vector",
@@ -162,6 +169,7 @@ const struct unit_ops vector_unit = { .name = "vector",
 	                              .res = RES_VECTOR,
 	                              .last_resort = true,
 	                              .plan = plan,
+	                              .peak = peak,
 	                              .busy_stat = "vector.busy_ps",
 	                              .work_stat = "vector.steps",
 	                              .knobs = knobs };

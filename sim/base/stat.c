@@ -143,3 +143,10 @@ uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent
 
 	return s ? value_of(s) : absent;
 }
+
+const uint64_t *stat_counter(const struct stat_reg *r, const char *name)
+{
+	const struct entry *s = find(r, name);
+
+	return s ? s->counter : NULL;
+}

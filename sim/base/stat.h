@@ -44,5 +44,7 @@ struct stat_view stat_at(const struct stat_reg *r, size_t i); /* in order of reg
 uint64_t stat_get(const struct stat_reg *r, const char *name);
 /* The same of a block that need not be built: `absent` where nobody registered the name. */
 uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent);
+/* Its counter, for a block that follows another's while both run; NULL: nobody registered the name. */
+const uint64_t *stat_counter(const struct stat_reg *r, const char *name);
 
 #endif

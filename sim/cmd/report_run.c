@@ -29,7 +29,7 @@ static void unit_roofs(struct out_json *j, const struct machine_cfg *c, double h
 	char name[64];
 
 	for (int i = 0; i < UNIT_COUNT; i++)
-		if (unit_table[i]->peak && c->unit[i].units) {
+		if (unit_table[i]->peak && !unit_table[i]->last_resort && c->unit[i].units) {
 			const struct unit_env u = machine_unit(c, (enum unit)i);
 
 			peak[i] = unit_table[i]->peak(&u, DT_BF16, DT_BF16);

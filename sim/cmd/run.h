@@ -39,7 +39,8 @@ struct run_report {
 struct run_sum {
 	uint64_t ops, carried, measured_ns, kernel_ns, carried_ns;
 	uint64_t unmeasured; /* rows of a table of ops that say no time: where there are any, no ratio is one */
-	ps_t span_ps, limit_ps, bound_ps[RES_COUNT];
+	ps_t span_ps, limit_ps, macs_ps, pins_ps;
+	double stall_ps[RES_COUNT]; /* what the ops' time was waited for; sums to span_ps */
 };
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
 /* Kinds that occur, most simulated time first (then measured); returns how many. */

@@ -42,11 +42,15 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 		out_json_null(j, "start_us");
 		out_json_null(j, "bound");
 		out_json_null(j, "limit_us");
+		out_json_null(j, "mfu");
+		out_json_null(j, "bandwidth_use");
 	} else {
 		out_json_real(j, "us", cmd_ps_us(o->us_ps));
 		out_json_real(j, "start_us", cmd_ps_us(o->start_ps));
 		out_json_text(j, "bound", res_name(o->bound));
 		out_json_real(j, "limit_us", cmd_ps_us(o->limit_ps));
+		out_json_real(j, "mfu", run_use(o->macs_ps, o->us_ps));
+		out_json_real(j, "bandwidth_use", run_use(o->pins_ps, o->us_ps));
 	}
 	stalls(j, o);
 	if (o->carried) {
@@ -91,8 +95,8 @@ static void kinds(struct out_json *j, const struct run_report *r, const struct r
 		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
 		out_json_open(j, "bounds", '{');
 		for (int b = 0; b < RES_COUNT; b++)
-			if (k->bound_ps[b])
-				out_json_real(j, res_name((enum res)b), (double)k->bound_ps[b] / (double)k->span_ps);
+			if (k->stall_ps[b] > 0)
+				out_json_real(j, res_name((enum res)b), k->stall_ps[b] / (double)k->span_ps);
 		out_json_close(j, '}');
 		out_json_close(j, '}');
 	}
@@ -190,7 +194,8 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
 	figure_json(&j, FIGURE_REST, &x->figures, &m);
 	by_resource(&j, "stall_us", x->stall_ps);
-	by_resource(&j, "roofline_terms_us", x->peak_ps);
+	by_resource(&j, "roofline_terms_us", x->floor_ps);
+	by_resource(&j, "mapped_terms_us", x->peak_ps);
 	energy(&j, x);
 	kinds(&j, r, sums);
 	out_json_open(&j, "ops", '[');
@@ -241,16 +246,26 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 	else
 		out_real(t, cmd_us((int64_t)of->measured_ns));
 	out_text(t, run_pattern(r->result, o));
+	if (o->carried) {
+		out_null(t);
+		out_null(t);
+	} else {
+		out_real(t, run_use(o->macs_ps, o->us_ps));
+		out_real(t, run_use(o->pins_ps, o->us_ps));
+	}
 }
 
 void run_csv(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },           { "name", OUT_TEXT, 0 },     { "kind", OUT_TEXT, 0 },
-		{ "layer", OUT_INT, 0 },        { "us", OUT_REAL, 3 },       { "start_us", OUT_REAL, 3 },
-		{ "bound", OUT_TEXT, 0 },       { "limit_us", OUT_REAL, 3 }, { "stalls", OUT_TEXT, 0 },
-		{ "dram_bytes", OUT_INT, 0 },   { "l2_bytes", OUT_INT, 0 },  { "flops", OUT_INT, 0 },
+		{ "id", OUT_INT, 0 },           { "name", OUT_TEXT, 0 },
+		{ "kind", OUT_TEXT, 0 },        { "layer", OUT_INT, 0 },
+		{ "us", OUT_REAL, 3 },          { "start_us", OUT_REAL, 3 },
+		{ "bound", OUT_TEXT, 0 },       { "limit_us", OUT_REAL, 3 },
+		{ "stalls", OUT_TEXT, 0 },      { "dram_bytes", OUT_INT, 0 },
+		{ "l2_bytes", OUT_INT, 0 },     { "flops", OUT_INT, 0 },
 		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
+		{ "mfu", OUT_REAL, 3 },         { "bandwidth_use", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str text = STR_INIT;

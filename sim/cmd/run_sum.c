@@ -28,7 +28,10 @@ static void add_op(struct run_sum *k, const struct op *op, const struct run_op *
 	k->kernel_ns += kernels;
 	k->span_ps += r->us_ps;
 	k->limit_ps += r->limit_ps;
-	k->bound_ps[r->bound] += r->us_ps;
+	k->macs_ps += ps_min(r->macs_ps, r->us_ps);
+	k->pins_ps += ps_min(r->pins_ps, r->us_ps);
+	for (int x = 0; x < RES_COUNT; x++)
+		k->stall_ps[x] += (double)r->us_ps * r->stall_ppm[x] / 1e6;
 }
 
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all)

@@ -118,6 +118,15 @@ static void rates(const struct run_report *r, struct out_table *t)
 	out_text(t, "all sequences together, by the simulated time");
 }
 
+static void above(struct str *note, const char *resource, double total, double least)
+{
+	str_clear(note);
+	if (least > 0)
+		str_addf(note, "bound by %s; the run is %.1f %% above it", resource, 100 * (total - least) / least);
+	else
+		str_add(note, "nothing is necessary of DRAM or of a unit");
+}
+
 static void totals(const struct run_report *r, const struct run_sum *all, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -133,9 +142,15 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	struct str note = STR_INIT;
 
 	total_row(t, "simulated", total, total > 0 ? 1 : 0, "");
-	str_addf(&note, "bound by %s; the run is %.1f %% above it", res_name(x->roofline_bound),
-	         roof > 0 ? 100 * (total - roof) / roof : 0);
+	above(&note, res_name(x->roofline_bound), total, roof);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
+	above(&note, res_name(run_largest(x->peak_ps)), total, cmd_ps_us(x->mapped_ps));
+	total_row(t, "mapped work at its peak", cmd_ps_us(x->mapped_ps),
+	          total > 0 ? cmd_ps_us(x->mapped_ps) / total : 0, str_c(&note));
+	total_row(t, "  multiply-adds at their peak (MFU)", cmd_ps_us(x->macs_ps), run_use(x->macs_ps, x->total_ps),
+	          "on the fastest unit for their formats");
+	total_row(t, "  DRAM's bytes at its peak (bandwidth use)", cmd_ps_us(x->pins_ps),
+	          run_use(x->pins_ps, x->total_ps), "");
 	if (r->model)
 		rates(r, t);
 	else
@@ -206,7 +221,7 @@ static void energy(const struct run_report *r, struct str *out)
 
 /* --- kinds ------------------------------------------------------------------------------------------------- */
 
-/* "dram 81 %, dispatch 12 %, ...": the bounds of a kind's ops by time, down to 5 %. */
+/* "dram 81 %, dispatch 12 %, ...": what the time of a kind's ops was waited for, down to 5 %. */
 static void bound_mix(const struct run_sum *k, struct str *to)
 {
 	bool used[RES_COUNT] = { false };
@@ -216,13 +231,13 @@ static void bound_mix(const struct run_sum *k, struct str *to)
 		int best = -1;
 
 		for (int b = 0; b < RES_COUNT; b++)
-			if (!used[b] && k->bound_ps[b] && (best < 0 || k->bound_ps[b] > k->bound_ps[best]))
+			if (!used[b] && k->stall_ps[b] > 0 && (best < 0 || k->stall_ps[b] > k->stall_ps[best]))
 				best = b;
-		if (best < 0 || k->bound_ps[best] * 20 < k->span_ps)
+		if (best < 0 || k->stall_ps[best] * 20 < (double)k->span_ps)
 			return;
 		used[best] = true;
 		str_addf(to, "%s%s %.0f %%", to->len ? ", " : "", res_name((enum res)best),
-		         cmd_pct((double)k->bound_ps[best], (double)k->span_ps));
+		         cmd_pct(k->stall_ps[best], (double)k->span_ps));
 	}
 }
 
@@ -231,7 +246,8 @@ static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS
 	static const struct out_col cols[] = {
 		{ "kind", OUT_TEXT, 0 },     { "ops", OUT_INT, 0 },
 		{ "us", OUT_REAL, 3 },       { "share_pct", OUT_REAL, 1 },
-		{ "limit_us", OUT_REAL, 3 }, { "bound by (share of its time)", OUT_TEXT, 0 },
+		{ "limit_us", OUT_REAL, 3 }, { "mfu_pct", OUT_REAL, 1 },
+		{ "bw_pct", OUT_REAL, 1 },   { "bound by (share of its time)", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), "simulated time by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
@@ -248,6 +264,8 @@ static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS
 		out_real(t, cmd_ps_us(k->span_ps));
 		out_real(t, cmd_pct((double)k->span_ps, (double)r->result->total_ps));
 		out_real(t, cmd_ps_us(k->limit_ps));
+		out_real(t, cmd_pct((double)k->macs_ps, (double)k->span_ps));
+		out_real(t, cmd_pct((double)k->pins_ps, (double)k->span_ps));
 		out_text(t, str_c(&mix));
 	}
 	finish(t, out);
@@ -273,9 +291,10 @@ static int by_time(const void *x, const void *y)
 static void top_ops(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },     { "layer", OUT_INT, 0 },        { "op", OUT_TEXT, 0 },
-		{ "kind", OUT_TEXT, 0 },  { "us", OUT_REAL, 3 },          { "limit_us", OUT_REAL, 3 },
-		{ "bound", OUT_TEXT, 0 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 },         { "layer", OUT_INT, 0 },        { "op", OUT_TEXT, 0 },
+		{ "kind", OUT_TEXT, 0 },      { "us", OUT_REAL, 3 },          { "limit_us", OUT_REAL, 3 },
+		{ "mfu_pct", OUT_REAL, 1 },   { "bw_pct", OUT_REAL, 1 },      { "bound", OUT_TEXT, 0 },
+		{ "of it_pct", OUT_REAL, 1 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
 	};
 	const size_t n = r->stream->n_ops;
 	struct ranked *rank = calloc(n ? n : 1, sizeof *rank);
@@ -304,7 +323,10 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_text(t, op_kind_name(o->kind));
 		out_real(t, cmd_ps_us(x->us_ps));
 		out_real(t, cmd_ps_us(x->limit_ps));
+		out_real(t, 100 * run_use(x->macs_ps, x->us_ps));
+		out_real(t, 100 * run_use(x->pins_ps, x->us_ps));
 		out_text(t, res_name(x->bound));
+		out_real(t, x->stall_ppm[x->bound] / 1e4);
 		if (r->model || ops_listed_unmeasured(o))
 			out_null(t);
 		else
@@ -327,8 +349,8 @@ static void bounds(const struct run_report *r, struct str *out)
 	};
 	const struct run_result *x = r->result;
 	struct out_table *t = out_table_new(cols, COLS(cols),
-	                                    "what bounds the run (needs_us: all its work at the"
-	                                    " resource's peak)");
+	                                    "what bounds the run (needs_us: all its work, as mapped,"
+	                                    " at the resource's peak)");
 	bool used[RES_COUNT] = { false };
 
 	for (;;) {
@@ -372,8 +394,10 @@ static void traffic(const struct run_report *r, struct str *out)
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 
 	traffic_row(t, "read", x->dram_read_bytes, x->total_ps);
-	traffic_row(t, "  of it unavoidable (first touch, not on chip before)", x->compulsory_bytes, 0);
+	traffic_row(t, "  of it first reads of what was not on chip", x->first_read_bytes, 0);
 	traffic_row(t, "written back", x->dram_write_bytes, x->total_ps);
+	traffic_row(t, "necessary of any run (each tensor once, less what the chip could keep)", x->compulsory_bytes,
+	            0);
 	traffic_row(t, "still dirty on chip at the end", x->dirty_bytes, 0);
 	if (x->narrowed_bytes)
 		traffic_row(t, "spared by weights.dtype and kv.dtype", x->narrowed_bytes, 0);

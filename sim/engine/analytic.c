@@ -25,6 +25,7 @@ struct analytic {
 	ps_t *done;      /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t sram, used;
+	bool times_only;
 	struct release *releases;
 	uint32_t first, end, mask; /* first, end: taken modulo the ring's size */
 	ps_t *slot;                /* when a tile's place is free again, dma.stages of them */
@@ -139,6 +140,11 @@ void analytic_free(struct analytic *a)
 	free(a->releases);
 	free(a->slot);
 	free(a);
+}
+
+void analytic_times_only(struct analytic *a)
+{
+	a->times_only = true;
 }
 
 struct stat_reg *analytic_stats(struct analytic *a)
@@ -392,10 +398,10 @@ static bool moved_before(const struct isa_insn *i, const struct isa_rounds *r)
 
 /* The loads or stores of a phase, one tile's; returns when the last is done. */
 static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_when when, enum sort sort, uint32_t tile,
-                        ps_t at, struct core_stamps *slowest)
+                        ps_t at, struct core_move *slowest)
 {
 	const struct isa_rounds r = isa_rounds_of(x->c, tile);
-	struct core_stamps other, *s = slowest;
+	struct core_move other, *s = slowest;
 	ps_t end = at;
 
 	EACH(n, x, when, sort)
@@ -421,12 +427,23 @@ static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_whe
 		end = ps_max(end, done);
 		if (s == slowest)
 			s = &other;
-		else if (done >= slowest->t[CORE_AT_DONE])
+		else if (done >= slowest->done)
 			*slowest = other;
 	}
 	if (s == slowest) /* nothing to move */
-		*slowest = (struct core_stamps){ { 0 }, 0 };
+		*slowest = (struct core_move){ 0, 0 };
 	return end;
+}
+
+/* A step's moves: `from` is when its window begins, the tile before in a stream. */
+static void explain(const struct analytic *a, const struct flight *x, const struct core_move *m, ps_t from)
+{
+	struct core_use u;
+
+	if (m->done <= x->acc->mark || a->times_only)
+		return;
+	u = hierarchy_use(&a->mem, m, from);
+	core_explain_move(x->acc, m, &u);
 }
 
 /* The loop over tiles, as arch/npu/core.c pipelines it: returns when the last tile is out of SRAM. */
@@ -436,7 +453,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(x, ISA_TILE);
 	const enum res unit = main_unit(x, ISA_TILE, RES_DMA);
-	struct core_stamps s = { { 0 }, 0 };
+	struct core_move s = { 0, 0 };
 	ps_t turn = ps_max(x->ready, pre_done), before = 0;
 	uint32_t place = 0;
 
@@ -451,13 +468,13 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 			there = move(a, x, ISA_TILE, LOADS, t, there, &s);
 		turn = ps_max(turn, there);
 		over = math(a, x, ISA_TILE, t, turn);
-		core_explain_stream(x->acc, &s, before);
+		explain(a, x, &s, s.asked < before && before < s.done ? before : s.asked);
 		core_explain_time(x->acc, over, unit);
-		before = s.t[CORE_AT_DONE] ? s.t[CORE_AT_DONE] : before;
+		before = s.done ? s.done : before;
 		*slot = over;
 		if (stores) {
 			*slot = move(a, x, ISA_TILE, STORES, t, over, &s);
-			core_explain_transfer(x->acc, &s);
+			explain(a, x, &s, s.asked);
 		}
 		release(a, *slot, x->c->slot_bytes);
 		*end = ps_max(*end, *slot);
@@ -470,7 +487,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 /* From dispatch to the last store's acknowledgement. */
 static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err *e)
 {
-	struct core_stamps s;
+	struct core_move s;
 	ps_t at, end;
 
 	if (reserve(a, x->c->fixed_bytes, e) < 0)
@@ -478,7 +495,7 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	x->acc->start = a->admitted;
 	at = ps_max(a->admitted, may_load(x, ISA_PRE));
 	at = ps_max(move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
-	core_explain_transfer(x->acc, &s);
+	explain(a, x, &s, s.asked);
 	at = math(a, x, ISA_PRE, 0, at);
 	core_explain_time(x->acc, at, main_unit(x, ISA_PRE, RES_DISPATCH));
 	end = at;
@@ -487,7 +504,7 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	at = math(a, x, ISA_POST, 0, end);
 	core_explain_time(x->acc, at, main_unit(x, ISA_POST, RES_DISPATCH));
 	at = move(a, x, ISA_POST, STORES, 0, at, &s);
-	core_explain_transfer(x->acc, &s);
+	explain(a, x, &s, s.asked);
 	release(a, at, x->c->fixed_bytes);
 	x->acc->end = *done = at;
 	return 0;

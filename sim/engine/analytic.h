@@ -33,6 +33,7 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 /* Another program on the same machine, as if nothing had run: what is on chip is forgotten, statistics go on. */
 int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e);
 void analytic_free(struct analytic *a);
+void analytic_times_only(struct analytic *a); /* for who does not ask what moves were waited for */
 /* What a pass leaves on chip, and no more. */
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */

@@ -44,6 +44,7 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	if (dram_is_fixed(c)) {
 		server_init(&h->dram_server, c->fixed_bandwidth);
 		h->write_per_byte = h->dram_server.per_byte;
+		h->dram_pins_ppm = 1000000;
 		h->dram_latency = c->fixed_latency;
 		h->dram_interleave = h->dram_units = 1;
 		return 0;
@@ -64,6 +65,7 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	}
 	h->dram_server.per_byte = read > least ? read : least; /* I1 */
 	h->dram_server.most = UINT64_MAX / h->dram_server.per_byte;
+	h->dram_pins_ppm = least * 1000000 / h->dram_server.per_byte;
 	h->write_per_byte = write > least ? write : least;
 	h->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
 	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
@@ -414,57 +416,40 @@ struct transfer hierarchy_transfer(const struct hierarchy *h, const struct acces
 }
 
 /* From the L2's door, or DRAM's where there is none, to the answer. */
-static inline ps_t l2_move(struct hierarchy *h, const struct transfer *t, ps_t at, struct core_stamps *s)
+static inline ps_t l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
 {
-	struct booking l2, d;
+	struct booking l2;
 	ps_t ready;
 
-	if (!h->c->mem.l2.size) {
-		d = dram_take(h, at, t);
-		s->t[CORE_AT_LEVEL] = ps_max(s->t[CORE_AT_LEVEL], at);
-		s->t[CORE_AT_DRAM] = at;
-		s->t[CORE_AT_DRAM_DONE] = d.end;
-		s->level = RES_DRAM;
-		return d.end;
-	}
+	if (!h->c->mem.l2.size)
+		return dram_take(h, at, t).end;
 	l2 = server_book(&h->l2_server, at, t->l2_span);
 	ready = l2.end;
-	if (!s->t[CORE_AT_LEVEL])
-		s->t[CORE_AT_LEVEL] = l2.start;
 	at = l2.start + h->c->mem.l2.miss_latency;
-	if (t->dram) {
-		d = dram_take(h, at, t);
-		ready = ps_max(ready, d.end);
-		s->t[CORE_AT_DRAM] = at;
-		s->t[CORE_AT_DRAM_DONE] = d.end;
-	}
+	if (t->dram)
+		ready = ps_max(ready, dram_take(h, at, t).end);
 	if (t->writeback)
 		dram_post(h, at, t->writeback_span);
 	return ready + h->l2_latency + h->far_latency;
 }
 
-static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at,
-                              struct core_stamps *s)
+static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
 {
 	ps_t ready = 0;
 
-	s->level = RES_L2;
 	if (a->to_kv) {
 		struct booking kv = server_book(&h->kv_server, at, t->kv_span);
 
-		s->t[CORE_AT_LEVEL] = at = kv.start;
+		at = kv.start;
 		ready = kv.end;
 	}
 	if (t->l2)
-		ready = ps_max(ready, l2_move(h, t, at, s));
-	if (!a->to_kv)
-		return ready;
-	s->level = RES_KV;
-	return ready + h->c->mem.kv_buffer.latency;
+		ready = ps_max(ready, l2_move(h, t, at));
+	return a->to_kv ? ready + h->c->mem.kv_buffer.latency : ready;
 }
 
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
-                    struct core_stamps *s)
+                    struct core_move *m)
 {
 	const ps_t hop = h->c->mem.noc.latency;
 	ps_t *slot = &h->replies[demand][h->next_reply[demand]], at, reply;
@@ -472,33 +457,40 @@ ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct tr
 
 	h->n.dma_transfers++;
 	at = ps_max(issue, *slot) + h->c->dma.setup;
-	s->t[CORE_AT_ISSUE] = issue;
-	s->t[CORE_AT_SENT] = s->t[CORE_AT_L1] = at;
-	s->t[CORE_AT_LEVEL] = s->t[CORE_AT_DRAM] = 0; /* not asked */
-	s->level = RES_L1;
 	if (h->l1) {
 		l1 = server_book(&h->l1_server, at, t->l1_span);
 		at = l1.start;
 	}
-	if (t->past_l1) {
-		s->t[CORE_AT_L1] = at;
-		s->t[CORE_AT_ARRIVE] = at + hop;
-		reply = ps_max(behind_noc(h, a, t, at + hop, s) + hop, l1.end);
-	} else {
-		s->t[CORE_AT_ARRIVE] = s->t[CORE_AT_SENT];
-		s->t[CORE_AT_LEVEL] = at;
-		reply = l1.end;
-	}
+	reply = t->past_l1 ? ps_max(behind_noc(h, a, t, at + hop) + hop, l1.end) : l1.end;
 	if (h->l1)
 		reply += h->c->mem.l1.latency;
-	if (!s->t[CORE_AT_DRAM])
-		s->t[CORE_AT_DRAM] = s->t[CORE_AT_DRAM_DONE] = s->t[CORE_AT_LEVEL];
-	s->t[CORE_AT_REPLY] = *slot = reply;
+	*slot = reply;
 	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;
 	/* Bytes stream through the engines as they arrive. */
 	at = reply > t->dma_span ? reply - t->dma_span : 0;
-	s->t[CORE_AT_DONE] = ps_max(server_book(&h->dma_server, at, t->dma_span).end, reply);
-	return s->t[CORE_AT_DONE];
+	*m = (struct core_move){ issue, ps_max(server_book(&h->dma_server, at, t->dma_span).end, reply) };
+	return m->done;
+}
+
+static ps_t use_of(const struct server *s, const struct core_move *m, ps_t from)
+{
+	const ps_t early = s->end < m->done ? m->done - s->end : 0;
+
+	if (s->end <= m->asked)
+		return 0;
+	return server_busy(s, ps_max(from > early ? from - early : 0, m->asked), m->done - early);
+}
+
+struct core_use hierarchy_use(const struct hierarchy *h, const struct core_move *m, ps_t from)
+{
+	struct core_use u = { .span = m->done - from };
+
+	u.need[RES_DRAM] = use_of(&h->dram_server, m, from) * h->dram_pins_ppm / 1000000;
+	u.need[RES_DMA] = use_of(&h->dma_server, m, from);
+	u.need[RES_L2] = use_of(&h->l2_server, m, from);
+	u.need[RES_KV] = use_of(&h->kv_server, m, from);
+	u.need[RES_L1] = use_of(&h->l1_server, m, from);
+	return u;
 }
 
 /* --- statistics -------------------------------------------------------------------------------------------- */

@@ -44,7 +44,8 @@ struct hierarchy {
 	uint64_t end; /* of the addresses that levels have room for; 0: there are none yet */
 	struct residency *l1, *l2[PARTS], *seen, *kv;
 	struct server l1_server, l2_server, kv_server, dram_server, dma_server;
-	uint64_t write_per_byte;                    /* DRAM time of a byte written, as server.per_byte */
+	uint64_t write_per_byte; /* DRAM time of a byte written, as server.per_byte */
+	uint64_t dram_pins_ppm;  /* what its pins need of the time it is booked: the rest is its banks' */
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
@@ -69,6 +70,9 @@ struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, 
 struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes);
 /* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
-                    struct core_stamps *s);
+                    struct core_move *m);
+/* How full its servers are booked from a moment to a move's end. Later moves are not booked yet, so of a server that is done
+ * with the move before its end it is as long a time that ends with its bookings. */
+struct core_use hierarchy_use(const struct hierarchy *h, const struct core_move *m, ps_t from);
 
 #endif

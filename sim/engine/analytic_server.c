@@ -117,3 +117,19 @@ ps_t server_fill_between(struct server *s, ps_t from, ps_t to, ps_t span)
 	s->last = s->first < s->n ? s->gap[s->n - 1].to : 0;
 	return span - left;
 }
+
+ps_t server_busy(const struct server *s, ps_t from, ps_t to)
+{
+	ps_t busy;
+
+	to = ps_min(to, s->end);
+	if (to <= from)
+		return 0;
+	busy = to - from;
+	for (uint32_t i = s->n; i > s->first && s->gap[i - 1].to > from; i--) {
+		const ps_t start = ps_max(s->gap[i - 1].from, from), end = ps_min(s->gap[i - 1].to, to);
+
+		busy -= end > start ? end - start : 0;
+	}
+	return busy;
+}

@@ -37,6 +37,9 @@ void server_drop_gaps(struct server *s);                                   /* th
 struct booking server_book_between(struct server *s, ps_t at, ps_t span);  /* server_book, wherever there is room */
 ps_t server_fill_between(struct server *s, ps_t from, ps_t to, ps_t span); /* server_fill, likewise */
 
+/* Of [from, to), what is booked; from on a moment that is not forgotten. */
+ps_t server_busy(const struct server *s, ps_t from, ps_t to);
+
 /* The end moves, and what it leaves free is a gap if it is worth one. */
 static inline void server_extend(struct server *s, ps_t start, ps_t end)
 {

@@ -8,6 +8,8 @@
  * controller looks at a longer time than a step takes (arch/gpu/gpu_power.h). Kernels follow each other without gaps in
  * that; a host that is late leaves the board waiting, whose energy is told apart (energy_eager_fj).
  * Leaves out: kernels of several streams at once, fusion (the launches are the program), statistics of the memory. */
+#include <string.h>
+
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/gpu/gpu_math.h"
 #include "arch/gpu/gpu_power.h"
@@ -116,14 +118,14 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		if (work)
 			launch_energy(g, &work[o->first_launch + n], t.total, x, r);
 		took[o->first_launch + n] = t.total;
-		x->limit_ps += ps_max(t.memory, t.pipe);
+		x->limit_ps += ps_min(ps_max(t.memory, t.pipe), t.total);
 		x->dram_bytes += l->mem.read - l->mem.read_hit + l->mem.write_back;
 		x->mem_bytes += l->mem.read + l->mem.write;
 		r->dram_read_bytes += l->mem.read - l->mem.read_hit;
 		r->dram_write_bytes += l->mem.write_back;
 		stalls_of(&t, stall);
 	}
-	x->bound = run_largest(stall);
+	x->bound = run_bound(stall, stall);
 	run_shares(stall, x->bound, x->stall_ppm);
 	x->flops = work_of(w->stream, o).flops;
 	r->flops += x->flops;
@@ -133,25 +135,31 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		r->stall_ps[k] += stall[k];
 }
 
-/* What must at least be: bytes over the pins and the L2, math over its pipe at full clock. */
+/* What must at least be: bytes over the pins and the L2, math over its pipe at full clock. The launches are given, so
+ * what they need is what is necessary. */
 static void roofline(const struct machine_cfg *c, const struct gpu *g, struct run_result *r)
 {
+	const uint64_t pins = dram_peak(&c->mem.dram);
 	ps_t math = 0;
 
-	for (size_t i = 0; i < r->stream->n_ops; i++)
-		if (!r->ops[i].carried)
-			math += gpu_math_time(g, r->stream->ops[i].dtype, work_of(r->stream, &r->stream->ops[i]).macs,
-			                      g->sms);
-	r->compulsory_bytes = r->dram_read_bytes;
-	r->peak_ps[RES_DRAM] = clock_transfer(r->dram_read_bytes + r->dram_write_bytes, dram_peak(&c->mem.dram));
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		struct run_op *x = &r->ops[i];
+
+		if (!x->carried)
+			x->macs_ps = gpu_math_time(g, r->stream->ops[i].dtype,
+			                           work_of(r->stream, &r->stream->ops[i]).macs, g->sms);
+		x->pins_ps = clock_transfer(x->dram_bytes, pins);
+		math += x->macs_ps;
+	}
+	r->macs_ps = math;
+	r->compulsory_bytes = r->first_read_bytes = r->dram_read_bytes;
+	r->peak_ps[RES_DRAM] = r->pins_ps = clock_transfer(r->dram_read_bytes + r->dram_write_bytes, pins);
 	r->peak_ps[RES_MATRIX] = math;
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		r->peak_ps[RES_L2] += clock_transfer(r->ops[i].mem_bytes, g->c->l2_rate);
-	for (int k = 0; k < RES_COUNT; k++)
-		if (r->peak_ps[k] > r->roofline_ps) {
-			r->roofline_ps = r->peak_ps[k];
-			r->roofline_bound = (enum res)k;
-		}
+	memcpy(r->floor_ps, r->peak_ps, sizeof r->floor_ps);
+	r->roofline_bound = run_largest(r->peak_ps);
+	r->roofline_ps = r->mapped_ps = r->peak_ps[r->roofline_bound];
 }
 
 /* Those of the trace where it is of this device, else what a library here would make. */

@@ -13,8 +13,11 @@ static bool ends(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED])
 	struct judge *j = self;
 	struct err e = ERR_INIT;
 
-	if (!j->a && !(j->a = analytic_new(j->c, p, &e)))
-		return false;
+	if (!j->a) {
+		if (!(j->a = analytic_new(j->c, p, &e)))
+			return false;
+		analytic_times_only(j->a);
+	}
 	if (analytic_program(j->a, p, &e) < 0 || analytic_step(j->a, NULL, j->results, &e) < 0)
 		return false;
 	for (size_t i = 0; i < p->n_cmds; i++)

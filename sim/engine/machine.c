@@ -13,6 +13,7 @@ struct machine {
 struct machine *machine_new(const struct machine_cfg *cfg, struct evq *q, struct err *e)
 {
 	struct machine *m = calloc(1, sizeof *m);
+	uint64_t peak[RES_COUNT];
 	struct comp_env env;
 
 	if (!m || (!q && !(m->own = evq_new())) || !(m->stats = stat_new())) {
@@ -27,6 +28,10 @@ struct machine *machine_new(const struct machine_cfg *cfg, struct evq *q, struct
 	env.below = memory_door(m->mem);
 	if (!(m->cp = cp_new(&env, &m->cfg.dispatch, &m->cfg.dma, &m->cfg.sram, cfg->cores, cfg->core.depth, e)))
 		goto fail;
+	machine_peaks(cfg, peak);
+	/* Where no cache is in front of it, the cores see all that is written. */
+	core_paced(cp_core(m->cp), peak,
+	           peak[RES_L2] || peak[RES_KV] ? stat_counter(m->stats, "dram.write_bytes") : NULL);
 	return m;
 fail:
 	err_add(e, "building the machine '%s'", cfg->name);

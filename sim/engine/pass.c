@@ -5,6 +5,7 @@
 #include "arch/watch.h"
 #include "sim/engine/judge.h"
 #include "sim/engine/picks.h"
+#include "sim/engine/roofline.h"
 #include "sim/engine/run_memo.h"
 #include "workloads/work.h"
 
@@ -14,11 +15,9 @@ struct built {
 	void *m;
 };
 
-/* --- the roofline ------------------------------------------------------------------------------------------ */
-
 /* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
-static uint64_t compulsory(const struct built *g, const struct isa_prog *p, const struct op_stream *s,
-                           const uint32_t *const *picks, struct arena *a, struct err *e)
+static uint64_t first_reads(const struct built *g, const struct isa_prog *p, const struct op_stream *s,
+                            const uint32_t *const *picks, struct arena *a, struct err *e)
 {
 	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
 	uint64_t bytes = 0;
@@ -27,7 +26,7 @@ static uint64_t compulsory(const struct built *g, const struct isa_prog *p, cons
 	for (size_t i = 0; first && i < p->n_tensors; i++)
 		first[i + 1] = first[i] + p->tensors[i].instances;
 	if (!first || !(seen = arena_alloc(a, first[p->n_tensors] + 1))) {
-		err_set(e, ERR_NOMEM, "out of memory for the roofline");
+		err_set(e, ERR_NOMEM, "out of memory for what is on chip");
 		return 0;
 	}
 	for (uint32_t i = 0; i < p->n_insns; i++) {
@@ -48,53 +47,16 @@ static uint64_t compulsory(const struct built *g, const struct isa_prog *p, cons
 	return bytes;
 }
 
-static uint32_t host_trips(const struct isa_prog *p)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < p->n_cmds; i++)
-		n += p->cmds[i].sync;
-	return n;
-}
-
-/* Every term is work that must be done over the peak that does it: the run cannot be shorter. */
-static void roofline(const struct stat_reg *st, const struct machine_cfg *c, struct run_result *r)
-{
-	const struct isa_prog *p = &r->map->prog;
-	uint64_t batches = p->n_cmds ? p->cmds[p->n_cmds - 1].batch : 0;
-
-	r->peak_ps[RES_DRAM] = clock_transfer(r->compulsory_bytes, dram_peak(&c->mem.dram));
-	if (c->mem.l2.size)
-		r->peak_ps[RES_L2] = clock_transfer(stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes"),
-		                                    l2_bandwidth(&c->mem.l2, c->clock));
-	if (c->mem.kv_buffer.size)
-		r->peak_ps[RES_KV] = clock_transfer(stat_get(st, "kv_buffer.hit_bytes"), c->mem.kv_buffer.bandwidth);
-	r->peak_ps[RES_DMA] = clock_transfer(stat_get(st, "dma.read_bytes") + stat_get(st, "dma.write_bytes"),
-	                                     dma_rate(&c->dma, c->cores) * c->clock * 1000);
-	for (int i = 0; i < UNIT_COUNT; i++)
-		r->peak_ps[unit_table[i]->res] = stat_get(st, unit_table[i]->busy_stat);
-	r->peak_ps[RES_DISPATCH] =
-		batches * c->dispatch.interval + (c->dispatch.dynamic ? host_trips(p) * c->dispatch.branch : 0);
-	if (p->n_cmds) /* else nothing is launched */
-		r->peak_ps[RES_HOST] =
-			c->dispatch.launch + (c->dispatch.dynamic ? 0 : host_trips(p) * c->dispatch.host);
-	for (int k = 0; k < RES_COUNT; k++)
-		if (r->peak_ps[k] > r->roofline_ps) {
-			r->roofline_ps = r->peak_ps[k];
-			r->roofline_bound = (enum res)k;
-		}
-}
-
 /* --- per op ------------------------------------------------------------------------------------------------ */
 
 /* Busy time a command's bytes and math need, resource by resource. */
-static void busy_of(const struct machine_cfg *c, const struct core_account *a, ps_t *busy)
+static void busy_of(const uint64_t *peak, const struct core_account *a, ps_t *busy)
 {
 	memcpy(busy, a->busy, sizeof a->busy);
-	busy[RES_DRAM] = clock_transfer(a->dram_bytes, dram_peak(&c->mem.dram));
-	if (c->mem.l2.size)
-		busy[RES_L2] = clock_transfer(a->mem_bytes, l2_bandwidth(&c->mem.l2, c->clock));
-	busy[RES_DMA] = clock_transfer(a->mem_bytes, dma_rate(&c->dma, c->cores) * c->clock * 1000);
+	busy[RES_DRAM] = clock_transfer(a->dram_bytes, peak[RES_DRAM]);
+	if (peak[RES_L2])
+		busy[RES_L2] = clock_transfer(a->mem_bytes, peak[RES_L2]);
+	busy[RES_DMA] = clock_transfer(a->mem_bytes, peak[RES_DMA]);
 }
 
 /* Divides what is left over a command's members by their own work; the last takes the rest, so nothing is lost. */
@@ -115,9 +77,12 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 {
 	const struct isa_prog *p = &r->map->prog;
 	const struct op_stream *s = r->stream;
+	uint64_t peak[RES_COUNT];
 
+	machine_peaks(c, peak);
 	for (size_t i = 0; i < s->n_ops; i++) {
 		r->ops[i].cmd = r->map->cmd_of_op[i];
+		r->ops[i].macs_ps = r->map->floor.op_math_ps[i];
 		r->ops[i].carried = r->map->cmd_of_op[i] == UINT32_MAX;
 		if (r->ops[i].carried)
 			r->carried_ps += s->ops[i].measured_ns * 1000;
@@ -132,9 +97,10 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 		enum res bound;
 		uint32_t ppm[RES_COUNT];
 
-		busy_of(c, a, busy);
-		limit = busy[run_largest(busy)];
-		bound = span ? run_largest(a->stall) : run_largest(busy);
+		busy_of(peak, a, busy);
+		/* What was fetched or computed while the commands before it ran cost it nothing. */
+		limit = ps_min(busy[run_largest(busy)], span);
+		bound = run_bound(a->stall, busy);
 		run_shares(a->stall, bound, ppm);
 		for (uint32_t n = 0; n < cmd->n_ops; n++) {
 			weights += r->map->op_work_ps[p->members[cmd->first_op + n]];
@@ -161,6 +127,8 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 		for (int x = 0; x < RES_COUNT; x++)
 			r->stall_ps[x] += a->stall[x];
 	}
+	for (size_t i = 0; i < s->n_ops; i++)
+		r->ops[i].pins_ps = clock_transfer(r->ops[i].dram_bytes, peak[RES_DRAM]);
 }
 
 static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r, struct err *e)
@@ -199,7 +167,7 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 		picks_next(picks, r->stream, &rng, r->reuse_ppm);
 		r->steps++;
 	}
-	r->compulsory_bytes = compulsory(g, p, r->stream, now, a, e);
+	r->first_read_bytes = first_reads(g, p, r->stream, now, a, e);
 	if (e->kind)
 		return -1;
 	stat_snapshot(st);
@@ -218,7 +186,8 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 	r->dram_read_bytes = stat_get(st, "dram.read_bytes");
 	r->dram_write_bytes = stat_get(st, "dram.write_bytes");
 	r->dirty_bytes = stat_get_or(st, "l2.dirty_bytes", 0) + stat_get_or(st, "kv_buffer.dirty_bytes", 0);
-	roofline(st, c, r);
+	if (roofline_of(st, c, o->start, now, a, r, e) < 0)
+		return -1;
 	give_to_ops(c, res, began, r);
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		r->flops += r->ops[i].flops;

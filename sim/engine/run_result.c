@@ -14,6 +14,18 @@ enum res run_largest(const ps_t *v)
 	return (enum res)best;
 }
 
+enum res run_bound(const ps_t *stall, const ps_t *busy)
+{
+	const enum res most = run_largest(stall);
+
+	return stall[most] ? most : run_largest(busy);
+}
+
+double run_use(ps_t need, ps_t us)
+{
+	return us ? (double)(need < us ? need : us) / (double)us : 0;
+}
+
 void run_shares(const ps_t *v, enum res bound, uint32_t *ppm)
 {
 	ps_t total = 0;

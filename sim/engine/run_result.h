@@ -35,7 +35,9 @@ struct run_opts {
 struct run_op {
 	ps_t us_ps;    /* what it added to the run; all ops sum to the total */
 	ps_t start_ps; /* when the run's front reached it */
-	ps_t limit_ps; /* busy time on its fullest resource */
+	ps_t limit_ps; /* of that, the most that its fullest resource can have been busy for it; <= us_ps */
+	ps_t macs_ps;  /* its multiply-adds at the peak of the fastest unit for its formats */
+	ps_t pins_ps;  /* its DRAM bytes at the pins' peak */
 	enum res bound;
 	uint32_t stall_ppm[RES_COUNT]; /* sum to 1,000,000 */
 	uint64_t dram_bytes, mem_bytes, flops;
@@ -63,7 +65,8 @@ struct run_result {
 	struct run_op *ops;              /* n_ops of the stream */
 	FIGURE_MEMBERS;                  /* total_ps and all the others */
 	ps_t *launch_ps;          /* a GPU's: of each launch of the stream; NULL: others were run in their place */
-	ps_t peak_ps[RES_COUNT];  /* total work on each resource over its peak: the roofline's terms */
+	ps_t floor_ps[RES_COUNT]; /* necessary work over its peak: the roofline's terms */
+	ps_t peak_ps[RES_COUNT];  /* total work on each resource, as mapped, over its peak */
 	ps_t stall_ps[RES_COUNT]; /* of the whole run; sums to total_ps */
 	enum res roofline_bound;
 	struct run_energy *energy; /* NULL: the machine has no model of power */
@@ -80,6 +83,11 @@ int run_start_parse(const char *text, enum run_start *s, struct err *e);
 /* Of RES_COUNT times: the first largest, and shares in millionths that sum to one million exactly, where the rest of
  * rounding is the bound's. */
 enum res run_largest(const ps_t *v);
+/* The one definition of what bounds an op, which tables, JSON, page and timeline show: the resource that most of its time
+ * was waited for (`stall`); of an op that cost no time, the one it keeps busy longest. */
+enum res run_bound(const ps_t *stall, const ps_t *busy);
+/* Shares of an op's time in its own: `need` at the peak, 0 to 1; more of it was done while others' time ran. */
+double run_use(ps_t need, ps_t us);
 void run_shares(const ps_t *v, enum res bound, uint32_t *ppm);
 /* As what the op's command was fused; NULL: it was not, or it has none. */
 const char *run_pattern(const struct run_result *r, const struct run_op *o);

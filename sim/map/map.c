@@ -549,7 +549,7 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 ||
+	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 || map_floor(&m, &out->floor, e) < 0 ||
 	    fuse_stream(s, &c->fusion, o->patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
 	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {

@@ -30,8 +30,32 @@ struct map_need {
 	uint64_t bytes, weights, kv, rest;
 };
 
+/* A range that an op reads, as it is stored. */
+struct map_touch {
+	uint32_t tensor, slot;
+	int32_t route; /* whose picks choose the instance; -1: instance 0 */
+	uint64_t offset, bytes, touched;
+};
+
+/* What must be done whatever the mapping, the tiles, and what is on chip: the roofline is made of it (map_floor.c).
+ * A product's time is its multiply-adds at the peak of the fastest unit for its two formats. Bytes are as stored, each
+ * once: of tensors that are there before the stream, and of those it makes that nothing in it reads. */
+struct map_floor {
+	ps_t *op_math_ps; /* per op */
+	struct map_pair {
+		uint8_t weight, with; /* enum dtype of a product's operands */
+	} * op_pair;
+	ps_t macs_ps; /* all of them, one after the other */
+	ps_t math_ps; /* no order of them takes less: <= macs_ps where some may run on different units at once */
+	enum res math_res;
+	uint64_t read_bytes, write_bytes; /* without what a router chooses: */
+	struct map_touch *routed;
+	size_t n_routed;
+};
+
 struct map_result {
 	struct isa_prog prog;
+	struct map_floor floor;
 	struct map_fusion *fusions;
 	size_t n_fusions;
 	uint32_t *cmd_of_op;     /* last command that works for an op; UINT32_MAX: carried (opaque) */
@@ -46,6 +70,9 @@ void map_dump(const struct op_stream *s, const struct map_result *m, struct str 
 /* map_bound.c: an op that asks for more bytes than any device holds, or more math than the machine could do in a quarter
  * of an hour, is a fault of the trace: it would be simulated for as long as that. */
 int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_s, struct err *e);
+/* Its bytes to read, with the experts that were picked. */
+uint64_t map_floor_reads(const struct map_floor *f, const struct isa_prog *p, const uint32_t *const *picks,
+                         struct arena *a, struct err *e);
 /* How a tensor is stored: enum quant, and values a scale. */
 struct map_format {
 	uint8_t quant;

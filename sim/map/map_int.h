@@ -160,6 +160,7 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
 
 /* map_bound.c: bytes that a move moves, in all rounds. */
 double map_moved(const struct map_draft *d, const struct isa_insn *x);
+int map_floor(const struct mapper *m, struct map_floor *out, struct err *e); /* map_floor.c */
 /* map_bound.c: the same of what was chosen for an op, so many commands like this one. */
 int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e);
 

@@ -2,7 +2,7 @@
 . validate/tests/golden/common
 OPS=workloads/ops/peers-gemm.csv
 MACHINE=configs/npu/array-128.yaml
-show() { "$NPUSIM" run -t $OPS --ops 0 "$@" 2>/dev/null | sed -n '/mapped/,/^$/p'; }
+show() { "$NPUSIM" run -t $OPS --ops 0 "$@" 2>/dev/null | sed -n '/how it was mapped/,/^$/p'; }
 
 show -c $MACHINE --explain-map 4
 show -c $MACHINE --explain-map 'gemm 16x4096x4096' --set mapping.loops=mnk --set mapping.tile_k=512

@@ -11,7 +11,7 @@ op,name,heads,kv_heads,q_len,kv_len,head_dim,algorithm,m,n,k,measured_us,measure
 gemm,up,,,,,,,1,8192,2048,10.7,5000,1755.5
 attention,,32,8,1,257,64,per_head
 END
-try run -c $CONFIG -t "$TMP/few.csv" --format csv | cut -d, -f1-4,12-
+try run -c $CONFIG -t "$TMP/few.csv" --format csv | cut -d, -f1-4,12-14
 "$NPUSIM" run -c $CONFIG -t "$TMP/few.csv" --start resident 2>/dev/null | sed -n '2,4p; /^read/p'
 "$NPUSIM" trace ops "$TMP/few.csv" --format json | sed -n '/"ops"/,$p'
 try validate -c configs/gpu/h200.yaml -t $OPS/llama1b-decode.csv --worst 2

@@ -12,7 +12,7 @@ on_npu() { # OPTIONS...
 	/^simulated/ { us = $2 }
 	/^roofline/ { us_least = $2 }
 	/^tokens a/ { tokens = us * $4 / 1e6 }
-	!/^(simulated|roofline|tokens a|total|-|$)/
+	!/^(simulated|roofline|mapped|  |tokens a|total|-|$)/
 	END { printf "%s its roofline, %.2f tokens in its time\n", us < us_least ? "under" : "at or above", tokens }'
 }
 

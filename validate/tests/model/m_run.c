@@ -251,6 +251,129 @@ TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_ste
 	bed_down(&b);
 }
 
+/* The machine of dsocr's arrays: 64 cores of 32 x 128 at 1.4 GHz. */
+TEST(a_roofline_is_macs_at_the_fastest_unit_or_bytes_over_the_pins)
+{
+	static const char *const arrays[] = { "matrix.rows=32", "matrix.cols=128" }, *const slow[] = {
+		"dram.channels=12", "matrix.rows=32", "matrix.cols=128"
+	};
+	struct bed b;
+
+	bed_up(&b);
+	run(&b, synth_product(b.a, 512, 8192, 2048), arrays, 2, RUN_STEADY);
+	CHECK_U64(b.x.roofline_ps, clock_span(div_up(UINT64_C(512) * 8192 * 2048, 64 * 32 * 128), 1400000));
+	CHECK_U64(b.x.roofline_bound, RES_MATRIX);
+	CHECK_U64(b.x.roofline_ps / PS_US, 23);
+	/* 12 channels are 614.4 GB/s: 33.5 MB take 54.6 us, its multiply-adds 0.05 */
+	run(&b, synth_product(b.a, 1, 4096, 4096), slow, 3, RUN_COLD);
+	CHECK_U64(b.x.roofline_bound, RES_DRAM);
+	CHECK_U64(b.x.compulsory_bytes, UINT64_C(2) * 4096 * 4096 + 2 * 4096);
+	CHECK_U64(b.x.roofline_ps, clock_transfer(b.x.compulsory_bytes, UINT64_C(614400000000)));
+	CHECK_U64(b.x.roofline_ps / (100 * PS_NS), 546);
+	CHECK_U64(b.x.floor_ps[RES_MATRIX], clock_span(div_up(4096 * 4096, 64 * 32 * 128), 1400000));
+	CHECK(b.x.mapped_ps >= b.x.roofline_ps && b.x.mapped_ps <= b.x.total_ps);
+	bed_down(&b);
+}
+
+TEST(compulsory_is_each_tensor_once_as_stored_less_what_the_chip_could_keep)
+{
+	const uint64_t weights = UINT64_C(2) * 65536 * 1280, small = 2 * 1280, made = 2 * 65536;
+	struct bed b;
+
+	bed_up(&b);
+	run(&b, synth_product(b.a, 1, 65536, 1280), NULL, 0, RUN_COLD);
+	CHECK_U64(b.x.compulsory_bytes, weights + small); /* the result fits the L2 */
+	run(&b, synth_product(b.a, 1, 65536, 1280), NULL, 0, RUN_STEADY);
+	CHECK_U64(b.x.compulsory_bytes, weights + small - (UINT64_C(64) << 20));
+	run(&b, synth_product(b.a, 1, 4096, 4096), NULL, 0, RUN_STEADY);
+	CHECK_U64(b.x.compulsory_bytes, 0);
+	CHECK_U64(b.x.roofline_bound, RES_MATRIX);
+	for (int i = 0; i < 2; i++) { /* nothing is kept: the result must be written, in any run */
+		run(&b, synth_product(b.a, 1, 65536, 1280), (const char *[]){ "l2.size=0" }, 1,
+		    i ? RUN_STEADY : RUN_COLD);
+		CHECK_U64(b.x.compulsory_bytes, weights + small + made);
+		CHECK(b.x.dram_read_bytes + b.x.dram_write_bytes >= b.x.compulsory_bytes);
+	}
+	/* four bits, and a 16-bit scale to 128 of them */
+	run(&b, synth_product(b.a, 1, 65536, 1280), (const char *[]){ "weights.dtype=int4" }, 1, RUN_COLD);
+	CHECK_U64(b.x.compulsory_bytes, weights / 4 + weights / 128 + small);
+	bed_down(&b);
+}
+
+TEST(a_roofline_knows_formats_and_which_units_there_are)
+{
+	const uint64_t macs = UINT64_C(2048) * 4096 * 4096;
+	static const char *const cases[][4] = {
+		{ "matrix.rows=64" },
+		{ "weights.dtype=fp8", "activations.dtype=fp8" },
+		{ "weights.dtype=int4" }, /* dequantised: the rate of 16 bits */
+		{ "weights.dtype=int4", "matrix.w4a16=true" },
+		{ "matrix.units=0" },
+		{ "matrix.units=0", "gemv.units=0" },
+	};
+	static const uint64_t a_cycle[] = { 64 * 64 * 64,     64 * 64 * 64 * 2, 64 * 64 * 64,
+		                            64 * 64 * 64 * 4, 64 * 4 * 32,      64 * 4 * 32 / 2 };
+	static const enum res res[] = { RES_MATRIX, RES_MATRIX, RES_MATRIX, RES_MATRIX, RES_GEMV, RES_VECTOR };
+
+	for (int i = 0; i < 6; i++) {
+		struct bed b;
+		int n = 0;
+
+		while (n < 4 && cases[i][n])
+			n++;
+		bed_up(&b);
+		run(&b, synth_product(b.a, 2048, 4096, 4096), cases[i], n, RUN_STEADY);
+		CHECK_U64(b.x.roofline_bound, res[i]);
+		CHECK_U64(b.x.macs_ps, clock_transfer(macs, a_cycle[i] * 1400000000));
+		CHECK(b.x.roofline_ps == b.x.macs_ps && b.x.roofline_ps <= b.x.total_ps);
+		bed_down(&b);
+	}
+}
+
+/* 4 TB/s promised over 16 channels, a DMA that carries 2: not DRAM's bandwidth is what is missing. */
+TEST(a_memory_that_is_never_at_its_peak_is_not_what_bounds)
+{
+	static const char *const sets[] = { "clock=1 GHz",           "cores=32",        "dram.channels=16",
+		                            "dram.bandwidth=4 TB/s", "dma.tile=64 KiB", "dma.stages=8" };
+	const struct run_opts how[] = { { .start = RUN_COLD }, { .start = RUN_COLD, .fidelity = RUN_ANALYTIC } };
+	struct bed b;
+
+	bed_up(&b);
+	for (int i = 0; i < 2; i++) {
+		b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 6, &b.e);
+		CHECK_OK(b.c ? 0 : -1, b.e);
+		memset(&b.x, 0, sizeof b.x);
+		CHECK_OK(run_stream(synth_product(b.a, 1, 16384, 4096), b.c, &how[i], b.a, &b.x, &b.e), b.e);
+		CHECK(b.x.ops[0].bound == RES_LATENCY || b.x.ops[0].bound == RES_DMA);
+		CHECK(b.x.stall_ps[RES_DRAM] * 10 < b.x.total_ps);
+		machine_conf_free(b.c);
+		b.c = NULL;
+	}
+	/* With a memory that its channels carry it is DRAM. */
+	run(&b, synth_product(b.a, 1, 16384, 4096), (const char *[]){ "dram.channels=16" }, 1, RUN_COLD);
+	CHECK_U64(b.x.ops[0].bound, RES_DRAM);
+	bed_down(&b);
+}
+
+/* 2.4 TB/s over some 400 ns are 1 MB; SRAM holds a quarter of that, or 16 times as much. */
+TEST(too_few_tiles_in_flight_are_latency_and_more_of_them_are_bandwidth)
+{
+	for (int f = 0; f < 2; f++)
+		for (int i = 0; i < 2; i++) {
+			const struct run_opts o = { .start = RUN_COLD, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
+			const char *sets[] = { i ? "sram.size=256 KiB" : "sram.size=4 KiB" };
+			struct bed b;
+
+			bed_up(&b);
+			b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, 1, &b.e);
+			CHECK_OK(b.c ? 0 : -1, b.e);
+			CHECK_OK(run_stream(synth_product(b.a, 1, 16384, 4096), b.c, &o, b.a, &b.x, &b.e), b.e);
+			CHECK_U64(b.x.ops[0].bound, i ? RES_DRAM : RES_LATENCY);
+			CHECK(i ? 5 * b.x.pins_ps > 3 * b.x.total_ps : 2 * b.x.pins_ps < b.x.total_ps);
+			bed_down(&b);
+		}
+}
+
 SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_step),
       T(a_tiny_product_costs_its_latencies_and_little_more),
       T(a_large_cold_product_runs_at_the_memorys_rate_less_refresh), T(a_warm_product_is_not_bound_by_dram),
@@ -258,4 +381,8 @@ SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build
       T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
       T(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work),
       T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work), T(a_mapping_may_be_told_and_fixed),
-      T(a_mapping_that_cannot_be_is_refused), T(two_machines_in_one_process_do_not_disturb_each_other));
+      T(a_mapping_that_cannot_be_is_refused), T(two_machines_in_one_process_do_not_disturb_each_other),
+      T(a_roofline_is_macs_at_the_fastest_unit_or_bytes_over_the_pins),
+      T(compulsory_is_each_tensor_once_as_stored_less_what_the_chip_could_keep),
+      T(a_roofline_knows_formats_and_which_units_there_are), T(a_memory_that_is_never_at_its_peak_is_not_what_bounds),
+      T(too_few_tiles_in_flight_are_latency_and_more_of_them_are_bandwidth));

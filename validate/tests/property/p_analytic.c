@@ -27,9 +27,11 @@ static void check_physics(const struct runbed *b, const struct run_result *x)
 	if (x->total_ps < x->roofline_ps)
 		test_fail(__FILE__, __LINE__, "total %llu < roofline %llu (%s)\n%s", (unsigned long long)x->total_ps,
 		          (unsigned long long)x->roofline_ps, res_name(x->roofline_bound), b->yaml.p ? b->yaml.p : "");
+	CHECK(x->total_ps >= x->mapped_ps);
 	for (size_t k = 0; k < b->s->n_ops; k++) {
 		uint32_t ppm = 0;
 
+		CHECK(x->ops[k].limit_ps <= x->ops[k].us_ps);
 		sum += x->ops[k].us_ps;
 		for (int n = 0; n < RES_COUNT; n++)
 			ppm += x->ops[k].stall_ppm[n];
