@@ -8,6 +8,7 @@
 #include "arch/power/tech.h"
 #include "sim/base/hash.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/says.h"
 
 static cmd_fn check_cmd, show_cmd, explain_cmd, diff_cmd, tech_cmd;
 
@@ -27,7 +28,30 @@ static struct machine_conf *load(const char *path, const struct opt_list *sets, 
 
 /* --- check ------------------------------------------------------------------------------------------------- */
 
-static int check_one(const char *path, const struct opt_list *sets, struct out_table *rows, struct err *e)
+/* Warnings are lines of their own for people, and a column for programs. */
+struct checked {
+	struct out_table *rows;
+	bool table;
+	struct str below;
+};
+
+static void put_warnings(struct checked *to, const char *path, const struct machine_cfg *c)
+{
+	struct says_list says = { .n = 0 };
+	struct str text = STR_INIT;
+
+	says_machine(c, &says);
+	for (size_t i = 0; i < says.n; i++)
+		if (to->table)
+			str_addf(&to->below, "%s: warning: %s\n", path, says.v[i].text);
+		else
+			str_addf(&text, "%s%s", i ? "; " : "", says.v[i].text);
+	if (!to->table)
+		out_text(to->rows, str_c(&text));
+	str_free(&text);
+}
+
+static int check_one(const char *path, const struct opt_list *sets, struct checked *to, struct err *e)
 {
 	struct machine_conf *c = load(path, sets, e);
 	char hash[17];
@@ -35,10 +59,11 @@ static int check_one(const char *path, const struct opt_list *sets, struct out_t
 
 	if (rc == 0) {
 		hash_hex(cfg_hash(c->raw), hash);
-		out_text(rows, path);
-		out_text(rows, "ok");
-		out_text(rows, c->cfg.name);
-		out_text(rows, hash);
+		out_text(to->rows, path);
+		out_text(to->rows, "ok");
+		out_text(to->rows, c->cfg.name);
+		put_warnings(to, path, &c->cfg);
+		out_text(to->rows, hash);
 	}
 	machine_conf_free(c);
 	return rc;
@@ -48,27 +73,38 @@ static int check_one(const char *path, const struct opt_list *sets, struct out_t
 static int check_all(const struct opt_list *files, const struct opt_list *sets, enum out_format f, struct str *out,
                      struct err *e)
 {
-	static const struct out_col cols[] = {
+	static const struct out_col table[] = {
 		{ "file", OUT_TEXT, 0 },
 		{ "state", OUT_TEXT, 0 },
 		{ "name", OUT_TEXT, 0 },
 		{ "hash", OUT_TEXT, 0 },
+	}, data[] = {
+		{ "file", OUT_TEXT, 0 },     { "state", OUT_TEXT, 0 }, { "name", OUT_TEXT, 0 },
+		{ "warnings", OUT_TEXT, 0 }, { "hash", OUT_TEXT, 0 },
 	};
-	struct out_table *rows = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	struct checked to = { .table = f == OUT_TABLE, .below = STR_INIT };
 	int failed = 0;
 
+	to.rows = to.table ? out_table_new(table, sizeof table / sizeof *table, NULL)
+	                   : out_table_new(data, sizeof data / sizeof *data, NULL);
 	for (int i = 0; i < files->n; i++) {
 		struct err one = ERR_INIT;
 
-		if (check_one(files->v[i], sets, rows, &one) == 0)
+		if (check_one(files->v[i], sets, &to, &one) == 0)
 			continue;
 		if (failed++)
 			cmd_complain(e);
 		*e = one;
 	}
 	if (failed < files->n)
-		out_table_write(rows, f, out);
-	out_table_free(rows);
+		out_table_write(to.rows, f, out);
+	if (to.below.len) {
+		str_addc(out, '\n');
+		str_addn(out, to.below.p, to.below.len);
+	}
+	out->failed |= to.below.failed;
+	str_free(&to.below);
+	out_table_free(to.rows);
 	return failed ? -1 : 0;
 }
 
@@ -87,7 +123,10 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 		"Reads machine configurations and builds each machine, without running anything. A fault is placed by"
 		" file, line and column: an unknown key (with the nearest right one), a missing unit, a value out of its"
 		" range, parameters that cannot go together. Nothing is repaired silently. Exit code 3 when a file is"
-		" wrong.",
+		" wrong. A machine that is sound but cannot work as its numbers promise gets a warning a line, with the"
+		" numbers and what to change: a DMA or L2 that carries less than DRAM gives, too few bytes in flight for"
+		" DRAM's bandwidth and latency, pins faster than their kind's standard; 'npusim run' says the same, and"
+		" which units no op fills.",
 		"npusim config check configs/npu/dsocr.yaml\n"
 		"npusim config check configs/npu/*.yaml --set 'l2.size=64 MiB'\n",
 		opts,

@@ -137,6 +137,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		                .explain_fusion = o->explain_fusion,
 		                .results_path = o->results,
 		                .timeline_path = o->timeline };
+	struct says_list says = { .n = 0 };
 	struct timeline *t = NULL;
 	struct run_opts watched = *how;
 	struct err not_stored = ERR_INIT;
@@ -168,6 +169,8 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	r.lowered = &in.lowered;
 	r.counted = in.trace.counters ? &in.counted : NULL;
 	r.result = &result;
+	says_run(&in.conf->cfg, &result, &says);
+	r.says = &says;
 	r.rules_hash = rules_hash(in.rules);
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;

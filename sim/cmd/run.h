@@ -10,6 +10,7 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
+#include "sim/engine/says.h"
 #include "sim/lower/lower.h"
 #include "sim/ui/out.h"
 #include "workloads/model/model.h"
@@ -23,6 +24,7 @@ struct run_report {
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
+	const struct says_list *says;
 	const struct counted_ops *counted; /* NULL: Nsight Compute counted nothing */
 	enum run_start start;
 	uint64_t seed, rules_hash;

@@ -137,6 +137,18 @@ static void stats(struct out_json *j, const struct run_result *r)
 	out_json_close(j, '}');
 }
 
+static void warnings(struct out_json *j, const struct says_list *l)
+{
+	out_json_open(j, "warnings", '[');
+	for (size_t i = 0; i < l->n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "what", l->v[i].what);
+		out_json_text(j, "text", l->v[i].text);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
 static void fusions(struct out_json *j, const struct run_report *r)
 {
 	const struct map_result *m = r->result->map;
@@ -191,6 +203,7 @@ void run_json(const struct run_report *r, struct str *out)
 	if (r->not_validated)
 		out_json_text(&j, "not_validated", r->not_validated);
 	str_free(&trust);
+	warnings(&j, r->says);
 	out_json_text(&j, "roofline_bound", res_name(x->roofline_bound));
 	figure_json(&j, FIGURE_REST, &x->figures, &m);
 	by_resource(&j, "stall_us", x->stall_ps);

@@ -71,6 +71,8 @@ static void head(const struct run_report *r, struct str *out)
 		str_addf(out, "unknown    not validated, on no machine: %s\n", r->not_validated);
 	str_add(out, "accuracy   ");
 	run_trust(r, "           ", out);
+	for (size_t i = 0; i < r->says->n; i++)
+		str_addf(out, "\n%s%s", i ? "           " : "warning    ", r->says->v[i].text);
 	str_add(out, "\n\n");
 }
 
