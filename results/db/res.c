@@ -119,6 +119,20 @@ static const char *const migrations[] = {
 	"create view v_limits as select l.run, l.key, l.now, l.next, l.step, l.total_ps / 1e6 as latency_us,"
 	" l.per_ppm / 1e6 as per, (r.total_ps - l.total_ps) * 1.0 / r.total_ps / l.step * l.per_ppm / 1e6 as gain,"
 	" l.refused from run_limit l join run r on r.id = l.run;",
+
+	/* from 5 to 6: how far an op uses what is fastest, and what cannot work as written */
+	"alter table op_result add column macs_ps integer;"
+	"alter table op_result add column pins_ps integer;"
+	"drop view v_ops;"
+	"create view v_ops as select o.run, o.op, s.name, s.kind, s.family, s.layer, o.span_ps / 1e6 as us,"
+	" o.start_ps / 1e6 as start_us, o.limit_ps / 1e6 as limit_us, o.bound, o.dram_bytes, o.mem_bytes, o.flops,"
+	" s.measured_ns / 1e3 as measured_us,"
+	" case when o.span_ps > 0 then min(o.macs_ps, o.span_ps) * 1.0 / o.span_ps end as mfu,"
+	" case when o.span_ps > 0 then min(o.pins_ps, o.span_ps) * 1.0 / o.span_ps end as bandwidth_use"
+	" from op_result o join run r on r.id = o.run join op_stream s on s.workload = r.workload and s.op = o.op;"
+	"create table run_warning(run integer not null references run, place integer not null, what text not null,"
+	" text text not null, primary key(run, place)) without rowid;"
+	"create view v_warnings as select run, what, text from run_warning;",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -381,7 +395,7 @@ static int put_stalls(struct db *db, int64_t run, int64_t op, const struct res_o
 static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
-		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?)", e);
+		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?,?,?)", e);
 		const struct res_op *o = &r->ops[i];
 
 		if (!s)
@@ -396,6 +410,10 @@ static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct e
 			db_bind_i64(s, 7, (int64_t)o->dram_bytes);
 			db_bind_i64(s, 8, (int64_t)o->mem_bytes);
 			db_bind_i64(s, 9, (int64_t)o->flops);
+		}
+		if (o->used) {
+			db_bind_i64(s, 10, (int64_t)o->macs_ps);
+			db_bind_i64(s, 11, (int64_t)o->pins_ps);
 		}
 		if (db_run(db, s, e) < 0 || put_stalls(db, run, (int64_t)i, o, e) < 0)
 			return -1;
@@ -453,6 +471,23 @@ static int put_stats(struct db *db, int64_t run, const struct res_run *r, struct
 	return 0;
 }
 
+static int put_warnings(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n_warnings; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into run_warning values(?,?,?,?)", e);
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, r->warnings[i].what);
+		db_bind_text(s, 4, r->warnings[i].text);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* 1: it was there already. */
 static int put_run(struct db *db, const struct res_workload *w, const struct res_run *run, int64_t *id, struct err *e)
 {
@@ -469,7 +504,8 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 	if ((*id = res_find(db, s, e)) != 0)
 		return *id < 0 ? -1 : 1;
 	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
-	    put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0)
+	    put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0 ||
+	    put_warnings(db, *id, run, e) < 0)
 		return -1;
 	return 0;
 }

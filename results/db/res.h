@@ -21,7 +21,7 @@
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 5           /* user_version that this build writes */
+#define RES_SCHEMA 6           /* user_version that this build writes */
 
 struct resdb;
 
@@ -61,6 +61,8 @@ struct res_op {
 	uint64_t dram_bytes, mem_bytes, flops;
 	uint32_t n_stalls;
 	const struct res_stall *stalls; /* nonzero ones */
+	bool used;                      /* these two are known; what was stored by schema 5 has none */
+	ps_t macs_ps, pins_ps;          /* its multiply-adds and its DRAM bytes at their peak */
 };
 
 struct res_resource {
@@ -86,6 +88,11 @@ struct res_limits {
 	const struct res_limit *rows;
 };
 
+/* What the machine, or the run, cannot do (sim/engine/says.h): a line for people. */
+struct res_warning {
+	const char *what, *text;
+};
+
 struct res_run {
 	int64_t id; /* res_get and res_list */
 	const char *config_name, *config_path, *config_text, *build, *start, *fidelity;
@@ -98,6 +105,8 @@ struct res_run {
 	const struct res_op *ops; /* as many as the workload has */
 	const struct res_resource *resources;
 	const struct res_stat *stats;
+	const struct res_warning *warnings;
+	size_t n_warnings;
 	struct res_limits limits; /* res_get; n 0: 'npusim limits' stored none */
 };
 

@@ -7,9 +7,9 @@
 
 #define PIECE (1 << 20)
 
-const char *const res_export_names[] = { "points",        "values", "stats", "kinds",  "resources",
-	                                 "sweeps",        "runs",   "ops",   "stalls", "run-stats",
-	                                 "run-resources", "limits", NULL };
+const char *const res_export_names[] = { "points",        "values", "stats",    "kinds",  "resources",
+	                                 "sweeps",        "runs",   "ops",      "stalls", "run-stats",
+	                                 "run-resources", "limits", "warnings", NULL };
 
 /* In the order of the names; those with ?1 are of sweeps, all of them where it is 0. Points are made below. */
 static const char *const queries[] = {
@@ -25,6 +25,7 @@ static const char *const queries[] = {
 	"select * from v_run_stats order by run, name",
 	"select * from v_run_resources order by run, name",
 	"select * from v_limits order by run, key",
+	"select * from v_warnings order by run, what, text",
 };
 
 static int place_of(const char *what, int *place, struct err *e)

@@ -143,7 +143,10 @@ static int take_op(struct res_reader *r, struct sqlite3_stmt *s, void *row, void
 		                                 .bound = res_text(r, s, 4),
 		                                 .dram_bytes = res_u64(s, 5),
 		                                 .mem_bytes = res_u64(s, 6),
-		                                 .flops = res_u64(s, 7) };
+		                                 .flops = res_u64(s, 7),
+		                                 .used = !db_col_null(s, 8),
+		                                 .macs_ps = res_u64(s, 8),
+		                                 .pins_ps = res_u64(s, 9) };
 	return next_op(r, s, ctx);
 }
 
@@ -171,7 +174,7 @@ static int read_ops(struct res_reader *r, struct res_stored *out)
 {
 	static const struct res_rows ops = { "select count(*) from op_result where run = ?",
 		                             "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
-		                             " flops from op_result where run = ? order by op",
+		                             " flops, macs_ps, pins_ps from op_result where run = ? order by op",
 		                             sizeof(struct res_op), take_op };
 	static const struct res_rows stalls = { "select count(*) from op_stall where run = ?",
 		                                "select op, resource, ppm from op_stall where run = ?"
@@ -258,6 +261,27 @@ static int read_limits(struct res_reader *r, struct res_stored *out)
 	return 0;
 }
 
+static int take_warning(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
+{
+	(void)ctx;
+	*(struct res_warning *)row = (struct res_warning){ res_text(r, s, 0), res_text(r, s, 1) };
+	return 0;
+}
+
+static int read_warnings(struct res_reader *r, struct res_stored *out)
+{
+	static const struct res_rows warnings = { "select count(*) from run_warning where run = ?",
+		                                  "select what, text from run_warning where run = ? order by place",
+		                                  sizeof(struct res_warning), take_warning };
+	struct res_found all;
+
+	if (res_read_rows(r, &warnings, out->run.id, NULL, &all) < 0)
+		return -1;
+	out->run.warnings = all.v;
+	out->run.n_warnings = all.n;
+	return 0;
+}
+
 static int unknown_run(struct res_reader *r, int64_t id)
 {
 	struct sqlite3_stmt *s = db_stmt(r->db, "select count(*), min(id), max(id) from run", r->e);
@@ -285,7 +309,8 @@ static int get(struct res_reader *r, int64_t id, struct res_stored *out)
 	read_head(r, s, out);
 	if (db_run(r->db, s, r->e) < 0)
 		return -1;
-	return read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_sums(r, out) < 0 || read_limits(r, out) < 0
+	return read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_sums(r, out) < 0 || read_limits(r, out) < 0 ||
+	                       read_warnings(r, out) < 0
 	               ? -1
 	               : 0;
 }

@@ -19,6 +19,9 @@ function opsOf(r) {
 		dram: o[at.dram_bytes],
 		mem: o[at.mem_bytes],
 		flops: o[at.flops],
+		share: o[at.bound_share],
+		mfu: o[at.mfu],
+		bandwidth: o[at.bandwidth_use],
 	}));
 }
 
@@ -30,6 +33,14 @@ function kindScale(r) {
 	return { domain: kinds, range: kinds.map((k) => kindColors.get(k)) };
 }
 
+const share = (x) => (x === null ? '–' : pct(100 * x));
+
+/* What most of its time was waited for, and how much of it; of an op without time, what it would need. */
+function boundText(o) {
+	if (!o.bound) return '–';
+	return o.us > 0 ? `${o.bound} ${pct(100 * o.share)}` : o.bound;
+}
+
 function tipOf(o) {
 	return {
 		t_name: short(o.name, 160),
@@ -37,7 +48,8 @@ function tipOf(o) {
 		t_family: short(o.family, 60),
 		t_us: us(o.us),
 		t_measured: us(o.measured),
-		t_bound: o.bound || '–',
+		t_bound: boundText(o),
+		t_use: `${share(o.mfu)} of multiply-adds, ${share(o.bandwidth)} of DRAM`,
 		t_mem: bytes(o.mem),
 		t_dram: bytes(o.dram),
 		t_flops: rate(o.flops, 'FLOP'),
@@ -53,6 +65,7 @@ const OP_TIPS = [
 	['t_us', 'simulated'],
 	['t_measured', 'measured'],
 	['t_bound', 'bound by'],
+	['t_use', 'uses'],
 	['t_mem', 'moves'],
 	['t_dram', 'of it DRAM'],
 	['t_flops', 'computes'],
@@ -91,8 +104,17 @@ function runTiles(r) {
 		tile(
 			us(r.roofline_us),
 			`roofline, bound by ${r.roofline_bound}`,
-			r.roofline_us > 0 ? `the run is ${pct(100 * (r.total_us / r.roofline_us - 1))} above it` : null,
+			r.roofline_us > 0
+				? `the run is ${pct(100 * (r.total_us / r.roofline_us - 1))} above it` +
+						(r.mapped_us === null ? '' : `; as mapped ${us(r.mapped_us)}`)
+				: null,
 		),
+		r.mfu === null
+			? null
+			: tile(pct(100 * r.mfu), 'MFU', 'multiply-adds, of the fastest unit’s peak for their formats'),
+		r.bandwidth_use === null
+			? null
+			: tile(pct(100 * r.bandwidth_use), 'bandwidth use', 'DRAM’s bytes, of the peak of its pins'),
 		...measuredTiles(r),
 		tile(
 			bytes(r.dram_read_bytes + r.dram_write_bytes),
@@ -438,7 +460,7 @@ function longestOps(r, ops) {
 			pct((100 * o.us) / r.total_us),
 			num(o.measured),
 			o.us > 0 && o.measured > 0 ? times(o.measured / o.us) : '–',
-			o.bound || '–',
+			boundText(o),
 		]);
 	return card('Longest ops', null, el('div', 'scroll', table(columns, rows)));
 }
@@ -466,10 +488,19 @@ function carriedOps(r, ops) {
 	);
 }
 
+/* What the machine cannot do as it is written, and what the run did not use. */
+function warningsCard(r) {
+	if (!r.warnings.length) return null;
+	const list = el('ul', 'warnings');
+	r.warnings.forEach((w) => list.append(el('li', null, w)));
+	return card('Warnings', null, list);
+}
+
 function showRun(r, id) {
 	const ops = opsOf(r);
 	return [
 		runTiles(r),
+		warningsCard(r),
 		trust(r.trust),
 		el('section', 'card', runFacts(r)),
 		kindsChart(r, id),

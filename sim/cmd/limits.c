@@ -90,8 +90,10 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
 	const struct res_limits l = { q->step_ppm, x->n, rows };
 	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
+	struct says_list says = { .n = 0 };
 	struct run_result result;
 	struct run_report r = { .conf = c,
+		                .says = &says,
 		                .trace = &t->trace,
 		                .stream = q->stream,
 		                .result = &result,
@@ -104,11 +106,13 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	for (size_t i = 0; rows && i < x->n; i++)
 		rows[i] = (struct res_limit){ x->rows[i].key,  x->rows[i].now,      x->rows[i].then,
 			                      x->rows[i].step, x->rows[i].total_ps, x->rows[i].refused };
-	if (!rows)
+	if (!rows) {
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
-	else if (c && run_stream(q->stream, c, &q->run, t->arena, &result, e) == 0 &&
-	         run_store(&r, db, 0, t->arena, e) == 0)
-		rc = res_put_limits(db, r.stored, &l, e);
+	} else if (c && run_stream(q->stream, c, &q->run, t->arena, &result, e) == 0) {
+		says_run(&c->cfg, &result, &says);
+		if (run_store(&r, db, 0, t->arena, e) == 0)
+			rc = res_put_limits(db, r.stored, &l, e);
+	}
 	machine_conf_free(c);
 	return rc;
 }

@@ -88,8 +88,26 @@ static bool put_roofs(struct out_json *j, const struct res_run *r)
 
 /* --- ops --------------------------------------------------------------------------------------------------- */
 
-static const char *const op_columns[] = { "name",     "kind",  "family",     "layer",     "us",   "measured_us",
-	                                  "limit_us", "bound", "dram_bytes", "mem_bytes", "flops" };
+static const char *const op_columns[] = { "name",        "kind",        "family", "layer",        "us",
+	                                  "measured_us", "limit_us",    "bound",  "dram_bytes",   "mem_bytes",
+	                                  "flops",       "bound_share", "mfu",    "bandwidth_use" };
+
+/* Of its time, what was waited for that bounds it. */
+static double bound_share(const struct res_op *o)
+{
+	for (uint32_t i = 0; i < o->n_stalls; i++)
+		if (o->bound && strcmp(o->stalls[i].resource, o->bound) == 0)
+			return o->stalls[i].ppm / 1e6;
+	return 0;
+}
+
+static void put_use(struct out_json *j, const struct res_op *o, ps_t need)
+{
+	if (o->carried || !o->used || !o->span_ps)
+		out_json_null(j, NULL);
+	else
+		out_json_real(j, NULL, run_use(need, o->span_ps));
+}
 
 static void put_op(struct out_json *j, const struct res_work_op *w, const struct res_op *o)
 {
@@ -108,6 +126,9 @@ static void put_op(struct out_json *j, const struct res_work_op *w, const struct
 	out_json_u64(j, NULL, o->dram_bytes);
 	out_json_u64(j, NULL, o->mem_bytes);
 	out_json_u64(j, NULL, o->flops);
+	out_json_real(j, NULL, bound_share(o));
+	put_use(j, o, o->macs_ps);
+	put_use(j, o, o->pins_ps);
 	out_json_close(j, ']');
 }
 
@@ -281,6 +302,25 @@ static void put_head(struct out_json *j, const char *from, const struct res_stor
 	out_json_text(j, "range", w->range);
 }
 
+static void put_figure(struct out_json *j, const char *name, const struct res_run *x)
+{
+	const struct figure *f = figure_named(name);
+	const struct figure_value v = figure_value(f, &x->figures, NULL);
+
+	if (v.known && (f->zero == FIGURE_ZERO || f->make || v.n))
+		out_json_real(j, name, v.x);
+	else
+		out_json_null(j, name);
+}
+
+static void put_warnings(struct out_json *j, const struct res_run *x)
+{
+	out_json_open(j, "warnings", '[');
+	for (size_t i = 0; i < x->n_warnings; i++)
+		out_json_text(j, NULL, x->warnings[i].text);
+	out_json_close(j, ']');
+}
+
 static void put_totals(struct out_json *j, const struct res_stored *r)
 {
 	const struct res_run *x = &r->run;
@@ -292,6 +332,10 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_real(j, "total_us", cmd_ps_us(x->total_ps));
 	out_json_real(j, "roofline_us", cmd_ps_us(x->roofline_ps));
 	out_json_text(j, "roofline_bound", x->roofline_bound);
+	put_figure(j, "mapped_us", x);
+	put_figure(j, "mfu", x);
+	put_figure(j, "bandwidth_use", x);
+	put_warnings(j, x);
 	out_json_real(j, "carried_us", cmd_ps_us(x->carried_ps));
 	out_json_real(j, "kernels_us", cmd_us((int64_t)w->kernel_ns));
 	out_json_real(j, "measured_us", cmd_us((int64_t)w->measured_ns));

@@ -51,8 +51,17 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 		ops[i].carried = o->carried;
 		if (o->carried)
 			continue;
-		ops[i] = (struct res_op){ false,         o->us_ps,     o->start_ps, o->limit_ps, res_name(o->bound),
-			                  o->dram_bytes, o->mem_bytes, o->flops,    0,           stalls };
+		ops[i] = (struct res_op){ .span_ps = o->us_ps,
+			                  .start_ps = o->start_ps,
+			                  .limit_ps = o->limit_ps,
+			                  .used = true,
+			                  .macs_ps = o->macs_ps,
+			                  .pins_ps = o->pins_ps,
+			                  .bound = res_name(o->bound),
+			                  .dram_bytes = o->dram_bytes,
+			                  .mem_bytes = o->mem_bytes,
+			                  .flops = o->flops,
+			                  .stalls = stalls };
 		for (int k = 0; k < RES_COUNT; k++)
 			if (o->stall_ppm[k]) {
 				*stalls++ = (struct res_stall){ res_name((enum res)k), o->stall_ppm[k] };
@@ -83,6 +92,19 @@ static int convert_sums(const struct run_result *x, struct arena *a, struct res_
 	return 0;
 }
 
+static int convert_warnings(const struct says_list *l, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_warning *v = arena_array(a, l->n + 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "to store the run");
+	for (size_t i = 0; i < l->n; i++)
+		v[i] = (struct res_warning){ l->v[i].what, l->v[i].text };
+	run->warnings = v;
+	run->n_warnings = l->n;
+	return 0;
+}
+
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
 {
 	const struct run_result *x = r->result;
@@ -108,7 +130,7 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	if (text.failed)
 		err_nomem(e, "to store the run");
 	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
-	         convert_sums(x, a, &run, e) == 0)
+	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->says, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
 	if (rc < 0)
 		r->stored = 0;
