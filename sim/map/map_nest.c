@@ -229,12 +229,13 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 		}
 }
 
-/* Columns come in whole grains of the unit that is fastest for all of it, or in any multiple of a small number. */
+/* Columns come in whole grains of the unit that is fastest for all of it, or in any multiple of a small number; of a small
+ * unit's grain, so that the last tile is hardly smaller. */
 static bool search(const struct product *p, struct nest best[KINDS])
 {
 	const struct mapping_cfg *fixed = &p->m->c->mapping;
 	const uint64_t own = map_grain(p->m, (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit),
-		       grains[] = { LEAST_COLS, own };
+		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = cuts(p->size[M], 8, LEAST_ROWS, fixed->tile_m, ms),
 		  n_k = cuts(p->size[K], 32, LEAST_K, fixed->tile_k, ks);
