@@ -66,13 +66,13 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed work model lower build \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build \
            occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
-PROPERTY = memory run more step analytic sweep gpu
+PROPERTY = memory run more step analytic sweep gpu cycle
 # Test code that is no suite: fixtures and twins the suites share.
-SUPPORT  = synth membed runbed
+SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
 SEEN     = figure_out
 FUZZ     = yaml kineto csv nsys capture replay ops
