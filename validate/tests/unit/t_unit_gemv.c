@@ -50,6 +50,77 @@ TEST(k_is_split_when_rows_are_fewer_than_units)
 	CHECK_U64(one_row(&b, 1, 4096).latency, (4 + 5 + 6) * PS_NS + b.env.hop);
 }
 
+/* One row to sixteen: 48 rows of weights over 4 units are 12 a unit, 64 of k in 2 cycles of 32 lanes: 24 a vector. */
+TEST(every_row_of_activations_takes_the_units_once_more)
+{
+	struct unitbed b;
+
+	up(&b, 4, 32, "");
+	for (uint64_t m = 1; m <= 16; m++) {
+		const struct unit_plan p = product(&b, DT_BF16, DT_BF16, m, 48, 64);
+
+		CHECK_U64(p.span, m * 12 * 2 * PS_NS);
+		CHECK_U64(p.latency, (5 + 6) * PS_NS);
+		CHECK_U64(p.work, m * 48 * 64);
+	}
+	/* 50 rows: 13 a unit, and 65 of k are 3 cycles */
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 16, 50, 65).span, 16 * 13 * 3 * PS_NS);
+}
+
+/* 10 rows over 8 units: two rounds of 4 cycles for 128 of k. In pairs: 3 rows a pair, 2 cycles each: 6. In fours: 5 rows,
+ * 1 cycle each. All eight: 10 rows, of which a cycle holds twice what there is. Five cycles in fours: two levels more. */
+TEST(k_is_split_as_far_as_it_pays)
+{
+	struct unitbed b;
+
+	up(&b, 8, 32, "");
+	CHECK_U64(one_row(&b, 10, 128).span, 5 * PS_NS);
+	CHECK_U64(one_row(&b, 10, 128).latency, (2 + 5 + 6) * PS_NS);
+	/* 8 rows: 4 cycles whichever way, and without a split the fewest levels */
+	CHECK_U64(one_row(&b, 8, 128).span, 4 * PS_NS);
+	CHECK_U64(one_row(&b, 8, 128).latency, (5 + 6) * PS_NS);
+	CHECK_STR(one_row(&b, 8, 128).why, "gemv, rows over units");
+}
+
+/* 4 units a core, 8 cores, one row of 4,096: 32 ways of 128, 4 cycles; of 5 levels 3 are between cores, a hop each. */
+TEST(a_split_over_cores_pays_a_hop_a_level)
+{
+	struct unitbed b;
+
+	up(&b, 4, 32, "");
+	b.env.cores = 8;
+	CHECK_U64(one_row(&b, 1, 4096).span, 4 * PS_NS);
+	CHECK_U64(one_row(&b, 1, 4096).latency, (5 + 5 + 6) * PS_NS + 3 * b.env.hop);
+	/* 8 rows: 4 ways each, all in one core: 1,024 of k in 32 cycles, no hop */
+	CHECK_U64(one_row(&b, 8, 4096).span, 4096 / 128 * PS_NS);
+	CHECK_U64(one_row(&b, 8, 4096).latency, (2 + 5 + 6) * PS_NS);
+}
+
+/* 16 rows a unit, 1,024 of k; 32 lanes do 1, 2, 4 values a cycle of 16, 8, 4 bits, and one of 32. */
+TEST(each_pair_of_formats_has_its_cycles)
+{
+	static const struct {
+		enum dtype weight, with;
+		uint64_t bare, native; /* cycles of 16 rows; where the unit names all pairs */
+	} pairs[] = {
+		{ DT_BF16, DT_BF16, 16 * 32, 16 * 32 }, { DT_FP16, DT_BF16, 16 * 32, 16 * 32 },
+		{ DT_FP8, DT_FP8, 16 * 16, 16 * 16 },   { DT_INT8, DT_INT8, 16 * 16, 16 * 16 },
+		{ DT_FP8, DT_BF16, 16 * 32, 16 * 16 },  { DT_INT8, DT_BF16, 16 * 32, 16 * 16 },
+		{ DT_INT4, DT_INT4, 16 * 8, 16 * 8 },   { DT_FP4, DT_FP4, 16 * 8, 16 * 8 },
+		{ DT_INT4, DT_BF16, 16 * 32, 16 * 8 },  { DT_FP4, DT_FP8, 16 * 16, 16 * 8 },
+		{ DT_FP32, DT_FP32, 16 * 32, 16 * 32 }, { DT_INT8, DT_FP32, 16 * 32, 16 * 32 },
+		{ DT_BF16, DT_INT8, 16 * 32, 16 * 32 },
+	};
+	struct unitbed bare, native;
+
+	up(&bare, 4, 32, "");
+	up(&native, 4, 32, "w8a16: true\nw4a16: true\nw4a8: true\n");
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		CHECK_U64(product(&bare, pairs[i].weight, pairs[i].with, 1, 64, 1024).span, pairs[i].bare * PS_NS);
+		CHECK_U64(product(&native, pairs[i].weight, pairs[i].with, 1, 64, 1024).span, pairs[i].native * PS_NS);
+	}
+}
+
 TEST(the_wider_operand_sets_the_rate)
 {
 	struct unitbed b;
@@ -125,7 +196,8 @@ TEST(more_units_lanes_or_cores_are_never_slower)
 }
 
 SUITE(t_unit_gemv, T(rows_spread_over_units_and_tree_and_depth_are_latency),
-      T(k_is_split_when_rows_are_fewer_than_units), T(the_wider_operand_sets_the_rate),
-      T(a_pair_that_the_unit_names_runs_at_the_weights_rate),
+      T(k_is_split_when_rows_are_fewer_than_units), T(every_row_of_activations_takes_the_units_once_more),
+      T(k_is_split_as_far_as_it_pays), T(a_split_over_cores_pays_a_hop_a_level), T(each_pair_of_formats_has_its_cycles),
+      T(the_wider_operand_sets_the_rate), T(a_pair_that_the_unit_names_runs_at_the_weights_rate),
       T(a_narrow_scratchpad_holds_it_back_and_weights_stream_once_for_the_rows_it_holds), T(only_products_are_its_work),
       T(more_units_lanes_or_cores_are_never_slower));

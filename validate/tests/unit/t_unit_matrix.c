@@ -68,6 +68,72 @@ TEST(activations_stay_and_weights_stream)
 	CHECK_U64(cycles(&b, 128, 500, 320), 10 * 2 * 500);
 }
 
+/* 24 rows by 40 columns, m = 50, n = 100, k = 70, in each dataflow. ws: 3 folds of k (24, 24, 22), 3 of n (34), 50 vectors.
+ * os: 3 of m (17), 3 of n (34), 70 of k. is: 3 of k (24), 2 of m (25), 100 rows of weights. */
+TEST(shapes_that_are_no_powers_of_two)
+{
+	static const struct {
+		const char *flow;
+		uint64_t folds, stream, fill;
+	} flows[] = { { "dataflow: ws\n", 3 * 3, 50, 24 + 34 },
+		      { "dataflow: os\n", 3 * 3, 70, 17 + 34 },
+		      { "dataflow: is\n", 3 * 2, 100, 24 + 25 } };
+	char more[64];
+	struct unitbed b;
+
+	for (int i = 0; i < 3; i++) {
+		const uint64_t one = 2 * 24 + 40 - 2;
+
+		up(&b, 1, 24, 40, flows[i].flow);
+		CHECK_U64(cycles(&b, 50, 100, 70), flows[i].folds * flows[i].stream);
+		CHECK_U64(product(&b, DT_BF16, DT_BF16, 50, 100, 70).latency, flows[i].fill * PS_NS);
+		CHECK_U64(product(&b, DT_BF16, DT_BF16, 50, 100, 70).work, 50 * 100 * 70);
+		snprintf(more, sizeof more, "%sweight_buffers: 1\n", flows[i].flow);
+		up(&b, 1, 24, 40, more);
+		CHECK_U64(cycles(&b, 50, 100, 70), flows[i].folds * (one + flows[i].stream) - 1);
+		CHECK_U64(product(&b, DT_BF16, DT_BF16, 50, 100, 70).latency, 0);
+	}
+}
+
+/* What streams is shorter than a fold's rows take to come in. ws, one vector: 70 of k in 3 folds of 24 rows are 72 cycles; in
+ * 5 of 14, 7 of 10 or 14 of 5 they are 70, and the last fill the array soonest. os, 5 of k: 50 rows of m in 3 folds of 17 are
+ * 51; in 5 of 10, or 10 of 5, 50. */
+TEST(a_short_stream_waits_for_the_rows_to_come_in)
+{
+	struct unitbed b;
+
+	up(&b, 1, 24, 40, "");
+	CHECK_U64(cycles(&b, 1, 40, 70), 14 * 5);
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 1, 40, 70).latency, (5 + 40) * PS_NS);
+	CHECK_U64(cycles(&b, 1, 120, 72), 3 * 3 * 24);
+	CHECK_U64(cycles(&b, 1, 4, 1), 1);
+	up(&b, 1, 24, 40, "dataflow: os\n");
+	CHECK_U64(cycles(&b, 50, 40, 5), 10 * 5);
+}
+
+/* 8 bits: two of k a row and cycle; 4: four; 32: each vector passes twice. 64 x 64: 4,096 of k, 64 columns, 100 vectors. */
+TEST(each_pair_of_formats_has_its_cycles)
+{
+	static const struct {
+		enum dtype weight, with;
+		uint64_t folds, native, stream;
+	} pairs[] = {
+		{ DT_BF16, DT_BF16, 64, 64, 100 }, { DT_INT8, DT_INT8, 32, 32, 100 }, { DT_FP8, DT_BF16, 64, 32, 100 },
+		{ DT_INT4, DT_INT4, 16, 16, 100 }, { DT_INT4, DT_BF16, 64, 16, 100 }, { DT_FP4, DT_FP8, 32, 16, 100 },
+		{ DT_FP32, DT_FP32, 64, 64, 200 }, { DT_INT8, DT_FP32, 64, 64, 200 },
+	};
+	struct unitbed bare, native;
+
+	up(&bare, 1, 64, 64, "");
+	up(&native, 1, 64, 64, "w8a16: true\nw4a16: true\nw4a8: true\n");
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		CHECK_U64(product(&bare, pairs[i].weight, pairs[i].with, 100, 64, 4096).span,
+		          pairs[i].folds * pairs[i].stream * PS_NS);
+		CHECK_U64(product(&native, pairs[i].weight, pairs[i].with, 100, 64, 4096).span,
+		          pairs[i].native * pairs[i].stream * PS_NS);
+	}
+}
+
 TEST(arrays_share_columns_then_the_stream_and_partial_sums_of_k_are_paid)
 {
 	struct unitbed b;
@@ -133,7 +199,9 @@ TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 	}
 }
 
-SUITE(t_unit_matrix, T(a_fold_costs_the_longer_of_stream_and_weight_load_and_filling_is_latency),
+SUITE(t_unit_matrix, T(shapes_that_are_no_powers_of_two), T(a_short_stream_waits_for_the_rows_to_come_in),
+      T(each_pair_of_formats_has_its_cycles),
+      T(a_fold_costs_the_longer_of_stream_and_weight_load_and_filling_is_latency),
       T(with_one_buffer_it_takes_scale_sims_cycles), T(outputs_stay_and_k_streams),
       T(activations_stay_and_weights_stream), T(arrays_share_columns_then_the_stream_and_partial_sums_of_k_are_paid),
       T(the_wider_operand_sets_the_rate_and_the_peak_is_kept), T(equal_macs_in_other_shapes_take_what_their_folds_take),

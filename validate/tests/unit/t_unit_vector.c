@@ -49,6 +49,56 @@ TEST(narrow_weights_are_dequantised_by_their_own_width)
 	CHECK_U64(unitbed_plan(&b, &j).span, 6400 / (4 * 8) * PS_NS);
 }
 
+/* By the width that is stored: 16 values a cycle and unit of 8 bits, 8 of 4, whatever they become; 4 units a core. */
+TEST(each_format_is_dequantised_at_its_own_rate_and_the_pipeline_is_latency)
+{
+	static const struct {
+		enum dtype from, to;
+		uint64_t a_cycle;
+	} pairs[] = { { DT_INT8, DT_BF16, 64 }, { DT_FP8, DT_BF16, 64 }, { DT_INT8, DT_FP32, 64 },
+		      { DT_INT4, DT_BF16, 32 }, { DT_FP4, DT_BF16, 32 }, { DT_INT4, DT_INT8, 32 },
+		      { DT_FP4, DT_FP8, 32 } };
+	struct unitbed b;
+
+	for (uint32_t cores = 1; cores <= 3; cores++)
+		for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+			const struct unit_job j = {
+				.work = UNIT_DEQUANT, .dtype = pairs[i].from, .with = pairs[i].to, .elems = 4096 * 3
+			};
+			struct unit_plan p;
+
+			up(&b, cores);
+			p = unitbed_plan(&b, &j);
+			CHECK_U64(p.span, 4096 * 3 / (pairs[i].a_cycle * cores) * PS_NS);
+			CHECK_U64(p.latency, 8 * PS_NS);
+			CHECK_U64(p.work, 4096 * 3);
+			CHECK(p.code == ISA_CONVERT);
+		}
+	/* a rest is a cycle: 65 values of 8 bits on 4 units */
+	up(&b, 1);
+	CHECK_U64(unitbed_plan(&b, &(struct unit_job){ .work = UNIT_DEQUANT, .dtype = DT_INT8, .elems = 65 }).span,
+	          2 * PS_NS);
+}
+
+/* Two ALU steps a MAC: 2 x 64 x 16 MACs on 128 lanes. */
+TEST(a_product_on_the_lanes_takes_two_steps_a_mac)
+{
+	struct unitbed b;
+
+	up(&b, 1);
+	CHECK_U64(unitbed_product(&b, DT_BF16, 2, 64, 16), 2 * 64 * 16 / 128 * 2 * PS_NS);
+}
+
+/* 1,000 elements are 32 groups of 32. */
+TEST(elements_go_in_whole_thread_groups)
+{
+	struct unitbed b;
+
+	up(&b, 1);
+	CHECK_U64(map(&b, 1000, 1, 0, 0).span, 1024 / 128 * PS_NS);
+	CHECK_U64(map(&b, 1000, 0, 1, 0).span, 1024 / 16 * PS_NS);
+}
+
 TEST(a_short_row_is_reduced_on_one_core)
 {
 	struct unitbed b;
@@ -90,5 +140,7 @@ TEST(more_cores_never_slow_a_reduction_a_map_or_a_sort)
 
 SUITE(t_unit_vector, T(a_map_takes_its_slowest_pipe_and_the_pipeline_is_latency),
       T(a_divide_takes_the_dividers_cycles_and_counts_them_as_work),
-      T(narrow_weights_are_dequantised_by_their_own_width), T(a_short_row_is_reduced_on_one_core),
-      T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
+      T(narrow_weights_are_dequantised_by_their_own_width),
+      T(each_format_is_dequantised_at_its_own_rate_and_the_pipeline_is_latency),
+      T(a_product_on_the_lanes_takes_two_steps_a_mac), T(elements_go_in_whole_thread_groups),
+      T(a_short_row_is_reduced_on_one_core), T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
