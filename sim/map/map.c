@@ -201,6 +201,18 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	return -1;
 }
 
+/* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. */
+static bool blocks_fit(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, struct map_draft *d)
+{
+	struct map_block b;
+	uint64_t k = 0;
+
+	for (struct op part = m->s->ops[op]; map_block_take(&part, cut, blocks, k, &b); part = m->s->ops[op], k++)
+		if (!map_block(m, op, cut, blocks, k, d))
+			return false;
+	return k > 0;
+}
+
 /* A product whose activations do not fit is done in blocks. */
 static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
                        const uint32_t *last_cmd, struct err *e)
@@ -211,8 +223,9 @@ static int emit_blocks(struct builder *b, const struct mapper *m, struct map_dra
 		return too_small(m, &m->s->ops[op], e);
 	for (enum map_cut cut = MAP_CUT_ROWS; cut < MAP_CUTS; cut++)
 		for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
-			if (!map_block(m, op, cut, blocks, 0, d))
+			if (!map_block(m, op, cut, blocks, 0, d) || !blocks_fit(m, op, cut, blocks, d))
 				continue;
+			map_block(m, op, cut, blocks, 0, d);
 			if (map_bound_commands(&m->s->ops[op], d, blocks, e) < 0)
 				return -1;
 			for (uint64_t k = 0; map_block(m, op, cut, blocks, k, d); k++)

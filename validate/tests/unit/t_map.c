@@ -347,7 +347,25 @@ TEST(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both)
 	}
 }
 
-SUITE(t_map, T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
+/* 126 rows are three blocks of 32 and one of 30, which has no way to be done in the room that the others have. */
+TEST(every_block_of_a_product_is_done)
+{
+	static const char *const tiles[] = { "dma.tile=1 KiB", "dma.tile=2 KiB", "dma.tile=4 KiB" };
+
+	for (int i = 0; i < 3; i++) {
+		struct bed b;
+
+		bed_up(&b);
+		b.machine = "cores: 1\nsram: {size: 16 KiB}\ngemv: {units: 0}\nl2: {size: 0 B}\ndma: {stages: 2}\n"
+			    "matrix: {rows: 8, cols: 4, dataflow: os, weight_buffers: 1}\n";
+		mk_kernel(&b.m, MM, "bf16[126,198] bf16[198,93]");
+		CHECK_OK(run(&b, tiles[i], RUN_EVENT), b.e);
+		CHECK_U64(macs(&b), 126 * 198 * 93);
+		bed_down(&b);
+	}
+}
+
+SUITE(t_map, T(every_block_of_a_product_is_done), T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
       T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
       T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
       T(an_op_that_no_machine_could_do_is_refused_at_once),
