@@ -12,9 +12,9 @@
 static const struct {
 	const char *name, *model;
 } models[] = {
-	{ "llama1b", "llama-3.2-1b" }, { "llama3b", "llama-3.2-3b" }, { "llama8b", "llama-3.1-8b" },
-	{ "llama7b", "llama-2-7b" },   { "qwen05b", "qwen2-0.5b" },   { "qwen15b", "qwen2-1.5b" },
-	{ "qwen7b", "qwen2-7b" },      { "qwen3_4b", "qwen3-4b" },    { "mistral7b", "mistral-7b-v0.1" },
+	{ "llama1b", "llama-3.2-1b" }, { "llama3b", "llama-3.2-3b" },   { "llama8b", "llama-3.1-8b" },
+	{ "llama7b", "llama-2-7b" },   { "qwen05b", "qwen2-0.5b" },     { "qwen15b", "qwen2-1.5b" },
+	{ "qwen7b", "qwen2-7b" },      { "qwen3_4b", "qwen3-4b" },      { "mistral7b", "mistral-7b-v0.1" },
 	{ "dsocr", "deepseek-ocr" },   { "qwen3moe", "qwen3-30b-a3b" },
 };
 
@@ -46,14 +46,16 @@ static int count(struct energy_case *c, const struct gpu *g, const struct gpu_wo
 	return 0;
 }
 
-int energy_step(const struct machine_cfg *m, const struct kernels *k, const struct energy_step *s, struct gpu_traffic *t,
-                struct arena *a, struct energy_case *c, struct err *e)
+int energy_step(const struct machine_cfg *m, const struct kernels *k, const struct energy_step *s,
+                struct gpu_traffic *t, struct arena *a, struct energy_case *c, struct err *e)
 {
 	const char *name = model_of(s->model);
 	const struct gpu g = machine_gpu(m);
 	struct model *model = name ? model_load(name, e) : NULL;
 	struct arena *own = model ? arena_new(0) : NULL;
-	struct build_how how = { .phase = BUILD_DECODE, .style = BUILD_EAGER, .batch = (uint32_t)s->batch, .tokens = 1 };
+	struct build_how how = {
+		.phase = BUILD_DECODE, .style = BUILD_EAGER, .batch = (uint32_t)s->batch, .tokens = 1
+	};
 	struct op_stream stream, laid;
 	struct map_need need;
 	struct gpu_work w;
