@@ -16,6 +16,7 @@
 #define MAX_CUTS    40 /* ways to cut a dimension */
 #define LEAST_ROWS  64 /* of a tile, where m is cut */
 #define LEAST_K     256
+#define FINER       8 /* times smaller, where SRAM is too small for these */
 #define LEAST_COLS  32
 #define LEAST_PARTS 8
 #define MOST_TILES  (1u << 20)
@@ -41,6 +42,7 @@ struct product {
 	uint64_t size[DIMS];
 	uint64_t others;      /* SRAM that the rest of the group holds */
 	bool c_stays;         /* what follows in the group wants all of C at once */
+	uint32_t finer;       /* tiles may be so many times smaller than is worth a transfer elsewhere */
 	uint32_t slots;       /* tiles that SRAM has to hold at once */
 	struct map_flow rest; /* what the group does besides */
 };
@@ -118,7 +120,7 @@ static bool fits(const struct product *p, const struct nest *x)
 		return false;
 	for (int i = 0; i < OPERANDS && !map_fixed(p->m); i++)
 		if (p->move[i] && x->moves[i] > 1 &&
-		    x->bytes[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS))
+		    x->bytes[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS) / p->finer)
 			return false;
 	return true;
 }
@@ -237,8 +239,8 @@ static bool search(const struct product *p, struct nest best[KINDS])
 	const uint64_t own = map_grain(p->m, (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit),
 		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
-	const int n_m = cuts(p->size[M], 8, LEAST_ROWS, fixed->tile_m, ms),
-		  n_k = cuts(p->size[K], 32, LEAST_K, fixed->tile_k, ks);
+	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
+		  n_k = cuts(p->size[K], 32, LEAST_K / p->finer, fixed->tile_k, ks);
 	struct nest x = { .tiles = 0 };
 	bool found = false;
 
@@ -461,9 +463,12 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
 	int n = 0;
 
 	p.c_stays = c_stays;
-	for (p.slots = 2; !search(&p, best); p.slots--)
-		if (p.slots == slots)
+	/* Two smaller tiles in flight before one alone. */
+	for (p.slots = 2, p.finer = 1; !search(&p, best); p.finer = p.finer > 1 ? 1 : FINER) {
+		if (p.finer > 1 && p.slots == slots)
 			return 0;
+		p.slots -= p.finer > 1;
+	}
 	while (n < MAP_NESTS) {
 		struct nest *first = NULL;
 
