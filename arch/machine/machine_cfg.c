@@ -51,7 +51,20 @@ static const char *const mapping_units[] = { "any", UNITS(UNIT_NAME) NULL };
 static const char *const mapping_loops[] = { "any", "stream", "mnk", "nmk", NULL };
 static const char *const mapping_stays[] = { "any", "none", "a", "b", "ab", "c", "ac", "bc", "abc", NULL };
 
+static const char *const mapping_policies[] = { "search", "copy_first", NULL };
+
 static const struct cfg_field mapping_schema[] = {
+	CFG_ENUM(
+		struct mapping_cfg, policy, "policy", "search", mapping_policies,
+		"how products are mapped where nothing below fixes it; search: the fastest way found; copy_first: the larger "
+		"operand that fits beside mapping.stream is copied on chip whole, then the rest streams in blocks of powers "
+		"of two",
+		"the search"),
+	CFG_BYTES(
+		struct mapping_cfg, stream, "stream", "32 MiB", 1024, UINT64_C(1) << 40, NULL,
+		"copy_first: on-chip memory for the blocks that stream, two buffers each; what is copied whole has the "
+		"rest",
+		"our choice: a quarter of a TPU's 128 MiB"),
 	CFG_ENUM(
 		struct mapping_cfg, loops, "loops", "any", mapping_loops,
 		"order of a product's loops, outermost first, or stream: its weights pass once; any: the mapper's choice",

@@ -23,7 +23,11 @@ struct precision_cfg {
 
 /* What the mapper may not choose by itself, for products; 0 leaves it the choice. */
 enum mapping_loops { MAPPING_ANY, MAPPING_STREAM, MAPPING_MNK, MAPPING_NMK };
+/* How a product's loops are found: SEARCH by what is fastest; COPY_FIRST as a compiler goes about it. */
+enum mapping_policy { MAPPING_SEARCH, MAPPING_COPY_FIRST };
 struct mapping_cfg {
+	uint32_t policy;                 /* enum mapping_policy */
+	uint64_t stream;                 /* COPY_FIRST: bytes of on-chip memory for blocks that stream, all cores */
 	uint32_t loops;                  /* enum mapping_loops: weights streamed once, or a nest in this order */
 	uint32_t tile_m, tile_n, tile_k; /* of a nest */
 	uint32_t stays;                  /* 0: any; else 1 + bits of A, B, C: operands that stay in SRAM whole */

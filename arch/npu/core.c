@@ -61,6 +61,7 @@ struct core {
 	struct dma *dma;
 	struct sram sram;
 	uint32_t window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
+	ps_t sync;                              /* of a tile, before its math */
 	const struct isa_prog *prog;
 	const uint32_t *const *picks;
 	struct core_cmd *cmds;
@@ -269,6 +270,8 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, enum 
 	const struct isa_rounds r = isa_rounds_of(k->c, tile);
 	ps_t t = evq_now(c->env.q), longest = 0;
 
+	ps_t sync = when == ISA_TILE && tile && r.nest ? c->sync : 0;
+
 	*slowest = RES_DISPATCH;
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
@@ -278,6 +281,8 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, enum 
 			continue;
 		if (t < c->unit_free[i->unit])
 			t = c->unit_free[i->unit];
+		t += sync;
+		sync = 0;
 		watch_busy(c->env.watch, i->unit, t, t + span, k->idx);
 		t += span;
 		c->unit_free[i->unit] = t;
@@ -595,6 +600,7 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	c->owner = *owner;
 	c->window = window;
 	c->stages = dma->stages;
+	c->sync = dma->sync;
 	c->cmds = calloc(window, sizeof *c->cmds);
 	c->slots = calloc((size_t)window * dma->stages, sizeof *c->slots);
 	if (!c->cmds || !c->slots)

@@ -23,6 +23,10 @@ const struct cfg_field dma_schema[] = {
 	CFG_PS(struct dma_cfg, setup, "setup", "20 ns", 0, PS_US, NULL,
 	       "of a descriptor, before its first byte is asked for",
 	       "our choice: about 30 cycles to read and decode 64 B"),
+	CFG_PS(struct dma_cfg, sync, "sync", "0 ns", 0, 100 * PS_US, NULL,
+	       "of a tile of a loop, before its math: its unit waits for the tile's bytes to be signalled and starts the "
+	       "next transfers",
+	       "none: a sequencer of its own does that"),
 	CFG_END
 };
 

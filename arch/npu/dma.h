@@ -18,6 +18,7 @@ struct dma_cfg {
 	uint32_t stages;      /* tiles of one command in SRAM at a time: 2 is double buffering */
 	uint32_t outstanding; /* tile descriptors in flight, chip; as many again for those somebody waits for */
 	ps_t setup;           /* a descriptor, before its first byte is asked for */
+	ps_t sync;            /* a tile, before its math: its unit is held up by starting and awaiting transfers */
 };
 
 extern const struct cfg_field dma_schema[];

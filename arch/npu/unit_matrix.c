@@ -9,6 +9,8 @@
  * buffer nothing overlaps: a fold costs 2 rows + cols + what streams - 2, as SCALE-Sim counts it, and latency is none.
  * Folds are spread over the arrays of all cores: along the dimensions of what is held, along what streams (each array
  * has a part of the stream and all of its folds), or along k, whose partial sums then pass SRAM; the fewest cycles win.
+ * More rows than one may shift in a cycle (`shift`), what streams may come in groups (`group`), and an array may always be
+ * loaded whole (`whole_folds`).
  * The rate in the k direction is `rate_8bit` or `rate_4bit` times that of 16 bits, by the wider operand; 32-bit
  * operands pass twice. Part of an array may be used, so a larger one is never slower.
  * Leaves out: sparsity; arrays of which each takes part in several products.
@@ -24,6 +26,9 @@ struct matrix_cfg {
 	uint32_t units, rows, cols; /* units a core; 0: absent */
 	uint32_t dataflow;          /* enum dataflow */
 	uint32_t weight_buffers;
+	uint32_t shift;   /* rows of the held operand that shift in a cycle */
+	uint32_t group;   /* of what streams, that come together */
+	bool whole_folds; /* all of an array's rows and columns are loaded, whatever is used of them */
 	uint32_t rate_8bit, rate_4bit;
 	struct unit_pairs pairs;
 };
@@ -41,6 +46,14 @@ const struct cfg_field matrix_schema[] = {
 	CFG_U32(struct matrix_cfg, weight_buffers, "weight_buffers", "2", 1, 2, NULL,
 	        "2: the next fold's operand shifts in while this one streams; 1: it waits",
 	        "two, as the TPU's weight FIFO (Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, shift, "shift", "1", 1, 4096, NULL,
+	        "rows of the held operand that shift in a cycle (with two buffers)",
+	        "one, as the TPU v1 (256 cycles for a tile of 256 rows; Jouppi et al., ISCA 2017)"),
+	CFG_U32(struct matrix_cfg, group, "group", "1", 1, 4096, NULL, "what streams comes in whole groups of so many",
+	        "one by one"),
+	CFG_BOOL(struct matrix_cfg, whole_folds, "whole_folds", "false",
+	         "a fold loads all rows and columns of the array, also where fewer are used (with two buffers)",
+	         "off: folds of equal size"),
 	CFG_U32(struct matrix_cfg, rate_8bit, "rate_8bit", "2", 1, 16, NULL,
 	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
 	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
@@ -136,11 +149,16 @@ static void one_array(const struct matrix_cfg *c, uint64_t rows, uint64_t cols, 
 		keep(best, fewest * col_folds * (2 * c->rows + c->cols + stream - 2) - 1 + extra, 0);
 		return;
 	}
+	stream = round_up(stream, c->group);
+	if (c->whole_folds) {
+		keep(best, fewest * col_folds * ps_max(stream, div_up(c->rows, c->shift)) + extra, c->rows + c->cols);
+		return;
+	}
 	for (uint64_t folds = fewest; folds < fewest + MORE_FOLDS; folds++) {
-		const uint64_t r = div_up(rows, folds);
+		const uint64_t r = div_up(rows, folds), load = div_up(r, c->shift);
 
-		keep(best, folds * col_folds * (stream > r ? stream : r) + extra, r + w);
-		if (r <= stream)
+		keep(best, folds * col_folds * (stream > load ? stream : load) + extra, r + w);
+		if (load <= stream)
 			return;
 	}
 }

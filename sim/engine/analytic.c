@@ -354,6 +354,7 @@ static enum res main_unit(const struct flight *x, enum isa_when when, enum res n
 static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_when when, uint32_t tile, ps_t at)
 {
 	const struct isa_rounds r = isa_rounds_of(x->c, tile);
+	ps_t sync = when == ISA_TILE && tile && r.nest ? a->c->dma.sync : 0;
 
 	EACH(n, x, when, MATH)
 	{
@@ -363,7 +364,8 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 
 		if (when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r))
 			continue;
-		at = server_book(&a->unit[i->unit], at, span).end + i->latency;
+		at = server_book(&a->unit[i->unit], at, sync + span).end + i->latency;
+		sync = 0;
 		a->unit_busy[i->unit] += span;
 		a->unit_work[i->unit] += last ? i->work_last : i->work;
 		x->acc->busy[i->unit] += span;

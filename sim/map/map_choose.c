@@ -192,6 +192,12 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 	int n;
 
 	w->n = 0;
+	if (how->may_nest && m->c->mapping.policy == MAPPING_COPY_FIRST && !map_fixed(m) &&
+	    !unit_table[map_product(m, main, main->shape.m, main->shape.n, main->shape.k).unit]->last_resort &&
+	    map_nest_copied(m, t, main, &nests[0])) {
+		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[0] });
+		return;
+	}
 	if (t->fixed_bytes < m->sram && !(how->may_nest && map_fixed(m)))
 		stream_ways(m, t, main, how->cuts, w);
 	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM) ||

@@ -61,6 +61,7 @@ struct map_flow {
 	uint64_t pre_bytes, post_bytes;    /* outside the loop */
 	ps_t before, after;                /* math there */
 	uint64_t tiles;                    /* 0: no loop */
+	bool nest;                         /* of several loops */
 	uint64_t first_bytes, last_bytes;  /* loads of the first tile, stores of the last */
 	uint64_t near_bytes, far_bytes;    /* what all tiles move; of it, from DRAM */
 	uint64_t early_tiles, early_bytes; /* the first so many tiles load that much more, from DRAM */
@@ -99,11 +100,16 @@ struct map_nest {
 	uint64_t tile[MAP_DIMS];
 	uint8_t loop[MAP_DIMS];  /* dimensions */
 	bool resident[MAP_DIMS]; /* operands of which each tile moves once and stays; C: stored after the loop, whole */
+	int8_t copied;           /* the operand that is there whole before the loop; -1: none */
 };
 /* The best by rates of those of which SRAM holds two tiles, or `slots` if there is none; of a product whose moves are in
  * the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS]);
+/* What a compiler does by `mapping.policy: copy_first`: of the operands that fit beside mapping.stream the larger is copied
+ * whole before the loop, the rest streams in double-buffered blocks of powers of two within mapping.stream, by the cut and
+ * order of least time by rates. False: no block is small enough. */
+bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out);
 bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n);
 
 /* Whether the configuration has fixed a part of how products are nested. */

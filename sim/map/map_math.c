@@ -55,6 +55,23 @@ struct map_asked *map_asked_new(struct arena *a)
 	return arena_alloc(a, sizeof(struct map_asked));
 }
 
+/* Where a unit of last resort multiplies as fast as memory delivers: the compiler's choice by `copy_first`, as nothing has
+ * to be held in arrays first. */
+static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct map_math *out)
+{
+	const enum dtype with = j->with ? j->with : j->dtype;
+	const uint64_t bytes = dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(with, j->m * (j->n + j->k));
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		out->unit = (enum unit)i;
+		if (unit_table[i]->last_resort && can(m, i, j, &out->plan) &&
+		    out->plan.span <= clock_transfer(bytes, m->dram_rate))
+			return true;
+	}
+	out->plan.span = PS_NEVER;
+	return false;
+}
+
 /* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
 static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
 {
@@ -64,6 +81,8 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 
 	if (only >= 0 && can(m, only, j, &p))
 		return (struct map_math){ (enum unit)only, p };
+	if (j->work == UNIT_PRODUCT && m->c->mapping.policy == MAPPING_COPY_FIRST && by_lanes(m, j, &best))
+		return best;
 	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
 		for (int i = 0; i < UNIT_COUNT; i++)
 			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) && p.span < best.plan.span)

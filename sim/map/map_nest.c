@@ -7,21 +7,24 @@
  * Every combination that SRAM holds is scored by rates (map_predict), with what its tiles move and compute; the best of
  * each order and of each set that stays are sorted out, and the best few of those go to the judge. Tile sizes come from the shape and the units' grains alone, so larger
  * memories only add combinations.
+ * By `mapping.policy: copy_first` none of this: map_nest_copied (map_int.h) does what a compiler would.
  * Leaves out: partial sums that leave SRAM; tiles of uneven size where several dimensions are cut (a tile is the mean;
  * what all of them do is exact). */
 #include <string.h>
 
 #include "sim/map/map_int.h"
 
-#define MAX_CUTS    40 /* ways to cut a dimension */
-#define LEAST_ROWS  64 /* of a tile, where m is cut */
-#define LEAST_K     256
-#define FINER       8 /* times smaller, where SRAM is too small for these */
-#define LEAST_COLS  32
-#define LEAST_PARTS 8
-#define MOST_TILES  (1u << 20)
-#define HELD_COST   16 /* all of SRAM is worth so much of the time */
-#define IMPERFECT   32 /* a part of what moves beside math is in its way, however well they overlap */
+#define MAX_CUTS      40 /* ways to cut a dimension */
+#define LEAST_ROWS    64 /* of a tile, where m is cut */
+#define LEAST_K       256
+#define FINER         8 /* times smaller, where SRAM is too small for these */
+#define LEAST_COLS    32
+#define LEAST_PARTS   8
+#define LEAST_BLOCK_M 128 /* of copy_first */
+#define LEAST_BLOCK   256
+#define MOST_TILES    (1u << 20)
+#define HELD_COST     16 /* all of SRAM is worth so much of the time */
+#define IMPERFECT     32 /* a part of what moves beside math is in its way, however well they overlap */
 
 enum { A, B, C, OPERANDS };
 enum { M, N, K, DIMS };
@@ -51,6 +54,7 @@ struct nest {
 	uint64_t tile[DIMS], trips[DIMS];
 	uint8_t loop[DIMS];      /* dimensions, outermost first */
 	bool resident[OPERANDS]; /* each of its tiles moves once and stays; C: stored after the loop, whole */
+	int8_t copied;           /* the operand that is there whole before the loop; -1: none */
 	uint64_t tiles, moves[OPERANDS], bytes[OPERANDS]; /* how often it moves, how much then */
 	uint64_t again[OPERANDS];                         /* how often all of it does */
 	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
@@ -93,6 +97,8 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 	/* All of C leaves at once, and what is small and stays comes so. */
 	if (x->resident[i] && p->move[i] && (i == C || p->move[i]->bytes <= p->m->c->dma.tile))
 		distinct = again = 1;
+	if (x->copied == i)
+		distinct = again = 1;
 	x->moves[i] = distinct * again;
 	x->again[i] = again;
 	x->bytes[i] = tile_bytes(p, x, i, distinct);
@@ -131,6 +137,7 @@ static void score(const struct product *p, struct nest *x)
 	uint64_t all = 0, bytes = 0;
 
 	f.tiles = x->tiles;
+	f.nest = true;
 	f.slot = x->slot;
 	f.held = x->held + p->others;
 	f.math = x->math.plan.span;
@@ -241,7 +248,7 @@ static bool search(const struct product *p, struct nest best[KINDS])
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
 		  n_k = cuts(p->size[K], 32, LEAST_K / p->finer, fixed->tile_k, ks);
-	struct nest x = { .tiles = 0 };
+	struct nest x = { .copied = -1 };
 	bool found = false;
 
 	for (int i = 0; i < KINDS; i++)
@@ -451,6 +458,7 @@ static struct map_nest what_of(const struct nest *x)
 	memcpy(n.tile, x->tile, sizeof n.tile);
 	memcpy(n.loop, x->loop, sizeof n.loop);
 	memcpy(n.resident, x->resident, sizeof n.resident);
+	n.copied = x->copied;
 	return n;
 }
 
@@ -495,6 +503,7 @@ bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op 
 	memcpy(x.tile, n->tile, sizeof x.tile);
 	memcpy(x.loop, n->loop, sizeof x.loop);
 	memcpy(x.resident, n->resident, sizeof x.resident);
+	x.copied = n->copied;
 	for (int i = 0; i < DIMS; i++)
 		x.trips[i] = div_up(p.size[i], x.tile[i]);
 	schedule(&p, &x);
@@ -502,4 +511,74 @@ bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op 
 	score(&p, &x);
 	commit(d, &p, &x);
 	return true;
+}
+
+/* --- the policy `copy_first` (map_int.h) ------------------------------------------------------------------------- */
+
+/* Powers of two from `least` on, and all of it. */
+static int powers(uint64_t size, uint64_t least, uint64_t out[MAX_CUTS])
+{
+	int n = 0;
+
+	for (uint64_t tile = least; tile < size && n + 1 < MAX_CUTS; tile *= 2)
+		out[n++] = tile;
+	out[n++] = size;
+	return n;
+}
+
+/* The larger of the operands that fit beside what streams; -1: none does. */
+static int copied_whole(const struct product *p)
+{
+	const uint64_t stream = p->m->c->mapping.stream, room = p->m->sram > stream ? p->m->sram - stream : 0;
+	int which = -1;
+
+	for (int i = A; i <= B; i++)
+		if (p->move[i] && p->move[i]->bytes <= room && (which < 0 || p->move[i]->bytes > p->move[which]->bytes))
+			which = i;
+	return which;
+}
+
+/* Both orders of the loops of one cut; what streams and the sums stay within their budget. */
+static void copied_orders(const struct product *p, struct nest *x, struct nest *best)
+{
+	static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
+	const uint64_t whole = x->copied < 0 ? 0 : p->move[x->copied]->bytes;
+
+	x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
+	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++) {
+		memcpy(x->loop, loops[l], sizeof x->loop);
+		schedule(p, x);
+		if (x->tiles > MOST_TILES || x->held - whole + 2 * x->slot > p->m->c->mapping.stream ||
+		    x->held + p->others + 2 * x->slot > p->m->sram)
+			continue;
+		score(p, x);
+		if (!best->tiles || x->predicted < best->predicted)
+			*best = *x;
+	}
+}
+
+bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
+{
+	struct map_draft own = *d;
+	struct product p = product_of(m, &own, o);
+	struct nest x = { .copied = (int8_t)copied_whole(&p) }, best = { .tiles = 0 };
+	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
+	const int n_m = powers(p.size[M], LEAST_BLOCK_M, ms), n_n = powers(p.size[N], LEAST_BLOCK, ns),
+		  n_k = powers(p.size[K], LEAST_BLOCK, ks);
+
+	if (x.copied >= 0)
+		x.resident[x.copied] = true;
+	for (int i = 0; i < n_m; i++)
+		for (int j = 0; j < n_n; j++)
+			for (int k = 0; k < n_k; k++) {
+				const uint64_t tile[DIMS] = { ms[i], ns[j], ks[k] };
+
+				for (int dim = 0; dim < DIMS; dim++) {
+					x.tile[dim] = tile[dim];
+					x.trips[dim] = div_up(p.size[dim], tile[dim]);
+				}
+				copied_orders(&p, &x, &best);
+			}
+	*out = what_of(&best);
+	return best.tiles > 0;
 }

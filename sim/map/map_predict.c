@@ -11,13 +11,14 @@ ps_t map_move_time(const struct mapper *m, uint64_t bytes)
  * SRAM, stages and descriptors hold at once, each is there from its request until it is computed. */
 static ps_t pace_of(const struct mapper *m, const struct map_flow *f, uint64_t near, uint64_t far)
 {
-	const ps_t passed = ps_max(clock_transfer(near, m->near_rate), clock_transfer(far, m->dram_rate));
+	const ps_t math = f->math + (f->nest ? m->c->dma.sync : 0),
+		   passed = ps_max(clock_transfer(near, m->near_rate), clock_transfer(far, m->dram_rate));
 	uint64_t at_once = ps_min(m->c->dma.stages, m->c->dma.outstanding);
 
 	if (!near)
-		return f->math;
+		return math;
 	at_once = f->slot ? ps_max(1, ps_min(at_once, (m->sram - f->held) / f->slot)) : at_once;
-	return ps_max(ps_max(passed, f->math), (2 * m->mem_latency + passed + f->math) / at_once);
+	return ps_max(ps_max(passed, math), (2 * m->mem_latency + passed + math) / at_once);
 }
 
 ps_t map_predict(const struct mapper *m, const struct map_flow *f)

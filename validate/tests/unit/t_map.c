@@ -365,6 +365,100 @@ TEST(every_block_of_a_product_is_done)
 	}
 }
 
+#define COPIES \
+	"cores: 1\nclock: 1 GHz\nsram: {size: 4 MiB}\ngemv: {units: 0}\nmatrix: {rows: 32, cols: 32}\n" \
+	"vector: {units: 2, lanes: 64}\ndma: {tile: 64 KiB, stages: 3, engines: 8}\nl2: {size: 0 B}\n" \
+	"dram: {kind: fixed, fixed_bandwidth: 100 GB/s}\nmapping: {policy: copy_first, stream: 1 MiB}\n"
+
+/* Bytes of the loads of one phase, of which there is none or one. */
+static uint64_t loads(const struct bed *b, enum isa_when when)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < b->x.map->prog.n_insns; i++)
+		if (b->x.map->prog.insns[i].code == ISA_LOAD && b->x.map->prog.insns[i].when == when)
+			n += b->x.map->prog.insns[i].bytes;
+	return n;
+}
+
+/* Of the operands that fit in 3 of 4 MiB the larger is there before the loop; what streams has the fourth. */
+TEST(copy_first_copies_the_larger_operand_that_fits_and_streams_the_rest)
+{
+	static const struct {
+		const char *args;
+		uint64_t before;
+	} rows[] = {
+		{ "bf16[512,1024] bf16[1024,1024]", 1024 * 1024 * 2 },
+		{ "bf16[1024,1024] bf16[1024,512]", 1024 * 1024 * 2 },
+		{ "bf16[512,1024] bf16[1024,2048]", 512 * 1024 * 2 }, /* 4 MiB do not fit */
+		{ "bf16[2048,1024] bf16[1024,2048]", 0 },             /* nor does either */
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct bed b;
+		const struct isa_cmd *c;
+
+		bed_up(&b);
+		b.machine = COPIES;
+		mk_kernel(&b.m, MM, rows[i].args);
+		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+		c = &b.x.map->prog.cmds[0];
+		CHECK_U64(loads(&b, ISA_PRE), rows[i].before);
+		CHECK(c->tiles > 1 && loads(&b, ISA_TILE) > 0);
+		CHECK(c->fixed_bytes + 2 * c->slot_bytes <= rows[i].before + 1024 * 1024);
+		check_moves(&b);
+		bed_down(&b);
+	}
+}
+
+/* One row: 128 products a cycle are more than 50 that arrive; 4 rows are not. */
+TEST(copy_first_multiplies_on_lanes_what_they_do_as_fast_as_memory_delivers)
+{
+	static const char *const rows[] = { "bf16[1,1024] bf16[1024,1024]", "bf16[4,1024] bf16[1024,1024]" };
+
+	for (int i = 0; i < 2; i++) {
+		struct bed b;
+		uint64_t lanes = 0, arrays = 0;
+
+		bed_up(&b);
+		b.machine = COPIES;
+		mk_kernel(&b.m, MM, rows[i]);
+		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+		for (size_t k = 0; k < b.x.map->prog.n_insns; k++) {
+			lanes += b.x.map->prog.insns[k].unit == RES_VECTOR;
+			arrays += b.x.map->prog.insns[k].unit == RES_MATRIX;
+		}
+		CHECK_U64(lanes > 0, i == 0);
+		CHECK_U64(arrays > 0, i == 1);
+		bed_down(&b);
+	}
+}
+
+/* What lies between the tiles of a nest is paid between them, and by both engines. */
+TEST(tiles_of_a_nest_wait_to_be_started)
+{
+	for (int fidelity = RUN_EVENT; fidelity <= RUN_ANALYTIC; fidelity++) {
+		struct bed b;
+		ps_t before;
+		uint32_t tiles;
+
+		bed_up(&b);
+		b.machine =
+			"cores: 1\nclock: 1 GHz\nsram: {size: 4 MiB}\ngemv: {units: 0}\nmatrix: {rows: 32, cols: 32}\n"
+			"dma: {engines: 8}\nl2: {size: 0 B}\ndram: {kind: fixed}\n"
+			"mapping: {loops: mnk, tile_m: 128, tile_n: 256, tile_k: 1024}\n";
+		mk_kernel(&b.m, MM, "bf16[512,1024] bf16[1024,1024]");
+		CHECK_OK(run(&b, NULL, (enum run_fidelity)fidelity), b.e);
+		before = b.x.total_ps;
+		tiles = b.x.map->prog.cmds[0].tiles;
+		CHECK(tiles >= 16);
+		CHECK_OK(run(&b, "dma.sync=2us", (enum run_fidelity)fidelity), b.e);
+		CHECK_U64(b.x.map->prog.cmds[0].tiles, tiles);
+		CHECK_U64(b.x.total_ps, before + (tiles - 1) * 2 * PS_US);
+		bed_down(&b);
+	}
+}
+
 SUITE(t_map, T(every_block_of_a_product_is_done), T(what_is_larger_than_the_scratchpad_is_done_in_tiles),
       T(a_host_that_reads_more_than_the_scratchpad_holds_is_no_error), T(a_row_to_be_sorted_must_fit),
       T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
@@ -372,4 +466,6 @@ SUITE(t_map, T(every_block_of_a_product_is_done), T(what_is_larger_than_the_scra
       T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
       T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
       T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more),
-      T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both));
+      T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both),
+      T(copy_first_copies_the_larger_operand_that_fits_and_streams_the_rest),
+      T(copy_first_multiplies_on_lanes_what_they_do_as_fast_as_memory_delivers), T(tiles_of_a_nest_wait_to_be_started));

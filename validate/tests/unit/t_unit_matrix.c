@@ -47,6 +47,19 @@ TEST(with_one_buffer_it_takes_scale_sims_cycles)
 	CHECK_U64(product(&b, DT_BF16, DT_BF16, 16, 4096, 4096).latency, 0);
 }
 
+TEST(a_whole_array_is_loaded_some_rows_a_cycle_and_the_stream_comes_in_groups)
+{
+	struct unitbed b;
+
+	up(&b, 1, 256, 256, "shift: 2\nwhole_folds: true\ngroup: 8\n");
+	CHECK_U64(cycles(&b, 16, 512, 1024), 2 * 4 * 128); /* weights take longer than 16 vectors */
+	CHECK_U64(cycles(&b, 16, 300, 1), 2 * 1 * 128);    /* padded to whole arrays */
+	CHECK_U64(cycles(&b, 129, 256, 256), 136);
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 129, 300, 20).latency, 512 * PS_NS);
+	up(&b, 1, 256, 256, "shift: 4\n");
+	CHECK_U64(cycles(&b, 16, 256, 512), 2 * 64);
+}
+
 TEST(outputs_stay_and_k_streams)
 {
 	struct unitbed b;
@@ -202,7 +215,8 @@ TEST(a_larger_array_is_never_slower_and_none_beats_its_peak)
 SUITE(t_unit_matrix, T(shapes_that_are_no_powers_of_two), T(a_short_stream_waits_for_the_rows_to_come_in),
       T(each_pair_of_formats_has_its_cycles),
       T(a_fold_costs_the_longer_of_stream_and_weight_load_and_filling_is_latency),
-      T(with_one_buffer_it_takes_scale_sims_cycles), T(outputs_stay_and_k_streams),
+      T(with_one_buffer_it_takes_scale_sims_cycles),
+      T(a_whole_array_is_loaded_some_rows_a_cycle_and_the_stream_comes_in_groups), T(outputs_stay_and_k_streams),
       T(activations_stay_and_weights_stream), T(arrays_share_columns_then_the_stream_and_partial_sums_of_k_are_paid),
       T(the_wider_operand_sets_the_rate_and_the_peak_is_kept), T(equal_macs_in_other_shapes_take_what_their_folds_take),
       T(a_larger_array_is_never_slower_and_none_beats_its_peak));
