@@ -58,7 +58,7 @@ CMD = cmd \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
-      gpu gpu_energy validate validate_profile validate_ops calibrate calibrate_energy \
+      gpu gpu_energy validate validate_profile validate_ops calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside \
       plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \

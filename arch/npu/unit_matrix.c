@@ -26,9 +26,10 @@ struct matrix_cfg {
 	uint32_t units, rows, cols; /* units a core; 0: absent */
 	uint32_t dataflow;          /* enum dataflow */
 	uint32_t weight_buffers;
-	uint32_t shift;   /* rows of the held operand that shift in a cycle */
-	uint32_t group;   /* of what streams, that come together */
-	bool whole_folds; /* all of an array's rows and columns are loaded, whatever is used of them */
+	uint32_t shift;      /* rows of the held operand that shift in a cycle */
+	uint32_t group;      /* of what streams, that come together */
+	uint32_t efficiency; /* ppm: of the cycles that its folds take, those that it gets on with them */
+	bool whole_folds;    /* all of an array's rows and columns are loaded, whatever is used of them */
 	uint32_t rate_8bit, rate_4bit;
 	struct unit_pairs pairs;
 };
@@ -54,6 +55,9 @@ const struct cfg_field matrix_schema[] = {
 	CFG_BOOL(struct matrix_cfg, whole_folds, "whole_folds", "false",
 	         "a fold loads all rows and columns of the array, also where fewer are used (with two buffers)",
 	         "off: folds of equal size"),
+	CFG_PPM(struct matrix_cfg, efficiency, "efficiency", "1", 10000, 1000000,
+	        "part of the time that an array gets on with its folds; the rest waits for registers and instructions",
+	        "1: what a sheet's peak says"),
 	CFG_U32(struct matrix_cfg, rate_8bit, "rate_8bit", "2", 1, 16, NULL,
 	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
 	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
@@ -173,6 +177,11 @@ static void share(const struct unit_env *u, const struct folds *f, uint64_t by_r
 	          log2_up(parts) * f->partial, best);
 }
 
+static uint64_t worked(const struct matrix_cfg *c, uint64_t cycles)
+{
+	return c->efficiency == 1000000 ? cycles : (uint64_t)((double)cycles * 1e6 / c->efficiency);
+}
+
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	static const char *const why[] = { "systolic, weight-stationary", "systolic, output-stationary",
@@ -198,6 +207,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		if (by_rows >= f.along_rows)
 			break;
 	}
+	best.cycles = worked(cfg(u), best.cycles);
 	*out = (struct unit_plan){ .span = clock_span(best.cycles > feed ? best.cycles : feed, u->clock_khz),
 		                   .latency = clock_span(best.fill, u->clock_khz),
 		                   .work = j->m * j->n * j->k,

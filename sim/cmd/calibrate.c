@@ -12,8 +12,8 @@
 
 struct options {
 	struct gpu_options gpu;
-	const char *plan, *output, *format;
-	struct opt_list energy;
+	const char *plan, *output, *format, *kind;
+	struct opt_list energy, resident;
 	uint64_t folds;
 	bool check;
 };
@@ -30,7 +30,7 @@ static void value_text(enum cfg_type t, uint64_t v, struct str *out)
 		cfg_format_value(t, v, out);
 }
 
-static void parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
+void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },       { "before", OUT_TEXT, 0 },
@@ -81,7 +81,7 @@ static void parameters(const struct fit_plan *p, const struct cfg *c, enum out_f
 }
 
 /* Values that the configuration and the kernel table did not have before. */
-static int changed(const struct fit_plan *p, struct err *e)
+int calibrate_changed(const struct fit_plan *p, struct err *e)
 {
 	size_t n = 0;
 	const char *first = NULL;
@@ -178,7 +178,7 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 	data.arg = bar = progress_new("calibrating", "", 1000);
 	if (fit_run(p, in.conf, &data, &r, e) < 0)
 		goto out;
-	parameters(p, in.conf->raw, f, out);
+	calibrate_parameters(p, in.conf->raw, f, out);
 	if (f == OUT_TABLE)
 		str_addf(out,
 		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
@@ -186,11 +186,33 @@ static int calibrate(const struct options *o, enum out_format f, struct str *out
 		         r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
 	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
 	if (rc == 0 && o->check)
-		rc = changed(p, e);
+		rc = calibrate_changed(p, e);
 out:
 	progress_free(bar);
 	fit_plan_free(p);
 	gpu_inputs_free(&in);
+	return rc;
+}
+
+/* Whether it is a machine that runs commands; then its tables of ops are what it is fitted to. */
+static int calibrate_npu(const struct options *o, enum out_format f, struct str *out, bool *is, struct err *e)
+{
+	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
+	const struct calibrate_rows r = { o->plan,        o->output,    o->gpu.rules, o->kind,
+		                          &o->gpu.traces, &o->resident, o->folds,     o->check };
+	int rc = conf ? 0 : -1;
+
+	*is = conf && machine_runs(&conf->cfg) == MACHINE_COMMANDS;
+	if (*is && !o->plan)
+		rc = err_set(e, ERR_USAGE, "the plan is missing: -p PLAN.yaml, configs/calibrate/tpu-v6e.yaml say");
+	else if (*is && o->gpu.traces.n + o->resident.n == 0)
+		rc = err_set(e, ERR_USAGE, "the tables are missing: -t OPS.csv, with a column measured_us");
+	else if (*is)
+		rc = calibrate_rows(&r, conf, f, out, e);
+	else if (conf && (o->resident.n || o->kind))
+		rc = err_set(e, ERR_USAGE, "%s is of an NPU's tables of ops, and '%s' is no NPU",
+		             o->kind ? "--kind" : "--resident", o->gpu.config);
+	machine_conf_free(conf);
 	return rc;
 }
 
@@ -205,6 +227,9 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		                  "measured board energy (CSV: kind, shape, watts, us, sm_mhz): sets what the board's"
 		                  " events cost (power.*) instead of times; the first is of this device, others of"
 		                  " boards of its model; may be repeated"),
+		{ 0, "resident", OPT_READS, &o.resident, "OPS.csv",
+		  "an NPU's: a table of ops measured with operands on chip before each; may be repeated" },
+		{ 0, "kind", OPT_TEXT, &o.kind, "KIND", "an NPU's: only rows of this kind of op count (gemm)" },
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },
@@ -213,15 +238,18 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim calibrate -c GPU.yaml {-p PLAN.yaml -t T.db [-t T.db]... | --energy FILE...} [-o FITTED.yaml]",
-		"Sets a GPU's parameters from what was measured on it. Microbenchmarks set what they measure; the few "
+		"npusim calibrate -c CONFIG.yaml {-p PLAN.yaml -t T.db|OPS.csv... | --energy FILE...} [-o FITTED.yaml]",
+		"Sets a device's parameters from what was measured on it. Microbenchmarks set what they measure; the few "
 		"others are"
 		" fitted to the fitted split of the traces' samples (the held-out split is never looked at), with"
 		" cross-validation. The report says of every parameter how it was found, over which interval the folds "
 		"put"
-		" it, and how much the error depends on it.",
+		" it, and how much the error depends on it. An NPU is fitted to all rows of tables of ops, each run alone"
+		" in closed form; what it then is off on a table that it was not fitted to stands below.",
 		"npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t /tmp/micro.db -o "
 		"/tmp/h200.yaml\n"
+		"npusim calibrate -c configs/npu/tpu-v6e.yaml -p configs/calibrate/tpu-v6e.yaml -t ops.csv -o "
+		"/tmp/tpu.yaml\n"
 		"npusim calibrate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv -o /tmp/h200.yaml\n",
 		opts,
 		0,
@@ -229,8 +257,13 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 	};
 	struct opt_list args = { NULL, 0 };
 	enum out_format f;
+	bool npu = false;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
+	if (rc == 0 && !o.energy.n && o.gpu.config && (rc = cmd_format(o.format, &f, e)) == 0)
+		rc = o.folds > 20 ? err_set(e, ERR_USAGE, "at most 20 folds") : calibrate_npu(&o, f, out, &npu, e);
+	if (npu || rc != 0)
+		goto out;
 	if (rc == 0 && o.energy.n && (o.plan || o.gpu.traces.n))
 		rc = err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
 	if (rc == 0 && o.energy.n && !o.gpu.config)
@@ -249,8 +282,10 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		else
 			rc = calibrate(&o, f, out, e);
 	}
+out:
 	opt_list_free(&args);
 	gpu_options_free(&o.gpu);
 	opt_list_free(&o.energy);
+	opt_list_free(&o.resident);
 	return rc < 0 ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/cmd/cmd.h"
+#include "validate/fit/fit.h"
 
 struct calibrate_energy {
 	const char *config, *kernels, *output;
@@ -13,6 +14,21 @@ struct calibrate_energy {
 };
 
 int calibrate_energy(const struct calibrate_energy *o, enum out_format f, struct str *out, struct err *e);
+
+/* An NPU, by tables of ops: with operands in DRAM, and on chip. */
+struct calibrate_rows {
+	const char *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
+	const struct opt_list *tables, *resident;
+	uint64_t folds;
+	bool check;
+};
+
+int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, enum out_format f, struct str *out,
+                   struct err *e);
+
+/* What was measured and fitted, as a table; and an error where a value is not the one that was given. */
+void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out);
+int calibrate_changed(const struct fit_plan *p, struct err *e);
 
 /* A configuration as calibrate writes it: every value it gives, with its source. */
 void calibrate_config_text(const struct cfg *c, struct str *out);

@@ -25,14 +25,16 @@ static bool ends(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED])
 	return true;
 }
 
-int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-              struct map_tell *tell, struct arena *a, struct map_result *out, struct err *e)
+int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
+              struct map_result *out, struct err *e)
 {
 	struct judge j = { .c = c };
 	const struct map_judge asked = { ends, &j };
-	const struct map_opts o = { patterns, &asked, tell };
-	const int rc = map_stream(s, c, &o, a, out, e);
+	struct map_opts judged = *o;
+	int rc;
 
+	judged.judge = &asked;
+	rc = map_stream(s, c, &judged, a, out, e);
 	analytic_free(j.a);
 	return rc;
 }

@@ -7,8 +7,8 @@
 
 #include "sim/map/map.h"
 
-/* `tell`: as map_opts has it. */
-int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct fuse_patterns *patterns,
-              struct map_tell *tell, struct arena *a, struct map_result *out, struct err *e);
+/* `o` without a judge. */
+int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
+              struct map_result *out, struct err *e);
 
 #endif

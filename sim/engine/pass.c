@@ -194,20 +194,20 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 	return keep_stats(st, a, r, e);
 }
 
-static int map(const struct op_stream *s, const struct machine_cfg *c, struct run_memo *memo, struct arena *a,
+static int map(const struct op_stream *s, const struct machine_cfg *c, const struct run_opts *how, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	const struct fuse_patterns *patterns;
+	struct map_opts o = { .resident = how->start == RUN_RESIDENT };
 	struct run_memo *own;
 	int rc;
 
-	if (memo)
-		return run_memo_map(memo, s, c, out, e);
+	if (how->memo)
+		return run_memo_map(how->memo, s, c, o.resident, out, e);
 	if (!(own = run_memo_new(e)))
 		return -1;
-	rc = run_memo_patterns(own, &c->fusion, &patterns, e);
+	rc = run_memo_patterns(own, &c->fusion, &o.patterns, e);
 	if (rc == 0)
-		rc = judge_map(s, c, patterns, NULL, a, out, e);
+		rc = judge_map(s, c, &o, a, out, e);
 	run_memo_free(own);
 	return rc;
 }
@@ -250,7 +250,7 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	if (!m)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
-	if (map(out->stream, &conf->cfg, o->memo, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
+	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
 	    picks_new(&picks, out->stream, a, e) < 0)
 		return -1;
 	if (o->start == RUN_RESIDENT && hold(m, out->stream, sram_size(&conf->cfg.sram) * conf->cfg.cores, a, e) < 0)

@@ -14,6 +14,7 @@ struct run_memo {
 	/* The last mapping, when `stream` is not NULL. */
 	struct arena *a;
 	const struct op_stream *stream;
+	bool resident;
 	struct machine_cfg cfg;
 	struct map_result map;
 };
@@ -65,18 +66,18 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 	return 0;
 }
 
-int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_result *out,
-                 struct err *e)
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+                 struct map_result *out, struct err *e)
 {
-	const struct fuse_patterns *patterns;
+	struct map_opts o = { .resident = resident };
 
-	if (m->stream != s || !map_same(&m->cfg, c)) {
+	if (m->stream != s || m->resident != resident || !map_same(&m->cfg, c)) {
 		m->stream = NULL;
 		arena_reset(m->a);
-		if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0 ||
-		    judge_map(s, c, patterns, NULL, m->a, &m->map, e) < 0)
+		if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0 || judge_map(s, c, &o, m->a, &m->map, e) < 0)
 			return -1;
 		m->stream = s;
+		m->resident = resident;
 		m->cfg = *c;
 	}
 	*out = m->map;
@@ -86,11 +87,11 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
                   struct arena *a, struct err *e)
 {
-	const struct fuse_patterns *patterns;
+	struct map_opts o = { .tell = tell };
 	struct map_result unused;
 
 	tell->n = 0;
-	if (run_memo_patterns(m, &c->fusion, &patterns, e) < 0)
+	if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0)
 		return -1;
-	return judge_map(s, c, patterns, tell, a, &unused, e);
+	return judge_map(s, c, &o, a, &unused, e);
 }

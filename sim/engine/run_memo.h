@@ -18,9 +18,9 @@ void run_memo_free(struct run_memo *m);
 const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e);
 /* Those that the machine names; NULL in *out where it does not fuse. */
 int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const struct fuse_patterns **out, struct err *e);
-/* The stream as this machine's program, with the patterns it names. */
-int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_result *out,
-                 struct err *e);
+/* The stream as this machine's program, with the patterns it names; `resident`: as map_opts has it. */
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+                 struct map_result *out, struct err *e);
 /* How the command of an op is chosen: tell->op. */
 int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
                   struct arena *a, struct err *e);

@@ -547,7 +547,7 @@ static int prepare(struct mapper *m, struct err *e)
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell };
+	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell, .resident = o->resident };
 	struct builder b = { 0 };
 	struct map_draft *d = malloc(sizeof *d);
 	struct fuse_group *groups = NULL;

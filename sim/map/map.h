@@ -120,6 +120,7 @@ struct map_opts {
 	const struct fuse_patterns *patterns; /* NULL: nothing is fused */
 	const struct map_judge *judge;        /* NULL: ways to do a command are compared by rates alone */
 	struct map_tell *tell;                /* NULL: nobody asks */
+	bool resident;                        /* operands are on chip before the program, as far as they fit */
 };
 
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,

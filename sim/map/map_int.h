@@ -31,6 +31,7 @@ struct mapper {
 	uint8_t *pinned;               /* by tensor */
 	struct map_format *format;     /* by tensor */
 	uint64_t narrowed_bytes;
+	bool resident;                 /* as map_opts has it */
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
 	struct map_asked *asked;

@@ -62,7 +62,7 @@ static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct ma
 	const enum dtype with = j->with ? j->with : j->dtype;
 	const uint64_t bytes = dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(with, j->m * (j->n + j->k));
 
-	for (int i = 0; i < UNIT_COUNT; i++) {
+	for (int i = 0; i < UNIT_COUNT && !m->resident; i++) {
 		out->unit = (enum unit)i;
 		if (unit_table[i]->last_resort && can(m, i, j, &out->plan) &&
 		    out->plan.span <= clock_transfer(bytes, m->dram_rate))

@@ -63,7 +63,10 @@ static double ratio(struct fitting *f, size_t i, const struct gpu *g)
 {
 	const struct sample *x = sample(f, i);
 
-	cases_time_one(&f->data->sets[f->at[i].set], f->at[i].sample, g);
+	if (f->data->time)
+		f->data->time(f->data->engine, f->at[i].set, f->at[i].sample);
+	else
+		cases_time_one(&f->data->sets[f->at[i].set], f->at[i].sample, g);
 	return (double)x->time.total / 1e3 / (double)x->measured_ns;
 }
 
@@ -187,7 +190,7 @@ static int run(struct search *s, uint64_t *values, struct err *e)
 		at[i] = log((double)x->start);
 		step[i] = (high[i] - low[i]) / 10;
 	}
-	s->most = MOST * s->n;
+	s->most = (f->data->most ? f->data->most : MOST) * s->n;
 	nlopt_set_lower_bounds(o, low);
 	nlopt_set_upper_bounds(o, high);
 	nlopt_set_initial_step(o, step);
@@ -258,6 +261,13 @@ static void sensitivities(struct fitting *f)
 	}
 }
 
+static unsigned fold_of(const struct fitting *f, uint32_t set, const struct sample *x)
+{
+	if (f->data->by_set)
+		return set;
+	return f->data->folds ? (unsigned)((x->hash >> 20) % f->data->folds) : 0;
+}
+
 static int gather(struct fitting *f, struct err *e)
 {
 	size_t most = 1;
@@ -270,10 +280,8 @@ static int gather(struct fitting *f, struct err *e)
 		for (uint32_t k = 0; k < f->data->sets[i].n; k++) {
 			const struct sample *x = &f->data->sets[i].v[k];
 
-			if (x->split == SAMPLE_FITTED && x->measured_ns)
-				f->at[f->n++] = (struct place){
-					i, k, f->data->folds ? (unsigned)((x->hash >> 20) % f->data->folds) : 0, 0
-				};
+			if ((f->data->all || x->split == SAMPLE_FITTED) && x->measured_ns)
+				f->at[f->n++] = (struct place){ i, k, fold_of(f, i, x), 0 };
 		}
 	return f->n ? 0 : err_set(e, ERR_IO, "no sample of the fitted split is in the traces");
 }

@@ -60,7 +60,13 @@ void fit_plan_free(struct fit_plan *p);
 struct fit_data {
 	struct cases *sets; /* launches of theirs get the fitted values */
 	size_t n_sets;
-	unsigned folds;                           /* of the cross-validation; 0: none */
+	unsigned folds; /* of the cross-validation; 0: none */
+	bool all;       /* samples of the held-out split too: they are all that is given */
+	bool by_set;    /* a fold is a set: what one tells of the others */
+	unsigned most;  /* evaluations of a search, times its parameters; 0: 600 */
+	/* Sets the simulated time of a sample, of an engine that knows no launches; NULL: a GPU's model. */
+	void (*time)(void *engine, size_t set, size_t sample);
+	void *engine;
 	void (*progress)(void *arg, double part); /* is told how far it is, of 1; may be NULL */
 	void *arg;
 };

@@ -119,7 +119,8 @@ int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e)
 {
 	r->unmeasured = 0;
 	r->energy = (struct energy_cases){ .path = "the table", .v = arena_array(a, most + 1, sizeof *r->energy.v) };
-	if (!r->energy.v)
+	r->one = arena_array(a, most + 1, sizeof *r->one);
+	if (!r->energy.v || !r->one)
 		return err_nomem(e, "for samples");
 	if (!room(&r->sim.all, most, a) || !room(&r->sim.products, most, a) || !room(&r->roof.all, most, a) ||
 	    !room(&r->roof.products, most, a))
@@ -205,11 +206,24 @@ static int add_row(struct rows *r, const struct op_stream *one, const struct sam
 	int rc = a ? run_stream(one, conf, how, a, &result, e) : err_nomem(e, "for a run");
 
 	if (rc == 0) {
+		r->one[r->sim.all.n] = one;
 		put(&r->sim, x, result.total_ps, result.ops[0].bound);
 		put(&r->roof, x, result.roofline_ps, result.roofline_bound);
 	} else {
 		err_add(e, "running '%s' alone", x->name);
 	}
+	arena_free(a);
+	return rc;
+}
+
+int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const struct run_opts *how, struct err *e)
+{
+	struct arena *a = arena_new(0);
+	struct run_result result;
+	const int rc = a ? run_stream(r->one[i], conf, how, a, &result, e) : err_nomem(e, "for a run");
+
+	if (rc == 0)
+		r->sim.all.v[i].time.total = result.total_ps;
 	arena_free(a);
 	return rc;
 }

@@ -19,7 +19,8 @@ struct rows_set {
 };
 
 struct rows {
-	struct rows_set sim, roof; /* in the same order */
+	struct rows_set sim, roof;    /* in the same order */
+	const struct op_stream **one; /* of sim.all and roof.all: each row alone */
 	size_t unmeasured;
 	struct energy_cases energy; /* rows with a measured energy, on a machine whose power is modelled (energy.h) */
 };
@@ -29,6 +30,8 @@ struct rows {
 int rows_new(struct rows *r, size_t most, struct arena *a, struct err *e);
 int rows_add(struct rows *r, const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how,
              int split, struct arena *a, struct err *e);
+/* Sample `i` once more, on a machine that may have changed since: its simulated time alone. */
+int rows_again(struct rows *r, size_t i, const struct machine_conf *conf, const struct run_opts *how, struct err *e);
 /* Is a library's kernel for every op of the stream known to a GPU's model? The error names the first that has none. */
 int rows_have_kernels(const struct op_stream *s, const struct machine_conf *conf, struct err *e);
 
