@@ -195,12 +195,14 @@ static int check_plan(const struct fitting *f, const struct fit_plan *p, struct 
 {
 	for (size_t i = 0; i < p->n_fit; i++)
 		if (p->fit[i].of_kernel)
-			return err_set(e, ERR_CONFIG, "'%s' is a number of a GPU's kernel: an NPU has none", p->fit[i].name);
+			return err_set(e, ERR_CONFIG, "'%s' is a number of a GPU's kernel: an NPU has none",
+			               p->fit[i].name);
 	if (!p->n_fit)
 		return err_set(e, ERR_CONFIG, "'%s' lists nothing to fit", f->o->plan);
-	return f->samples >= p->n_fit ? 0
-	                              : err_set(e, ERR_IO, "%zu parameters cannot be fitted to %zu rows with a measured time",
-	                                        p->n_fit, f->samples);
+	return f->samples >= p->n_fit
+	               ? 0
+	               : err_set(e, ERR_IO, "%zu parameters cannot be fitted to %zu rows with a measured time",
+	                         p->n_fit, f->samples);
 }
 
 static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, struct str *out, struct err *e)
