@@ -13,7 +13,9 @@ const char *build_phase_name(enum build_phase p)
 
 const char *build_style_name(enum build_style s)
 {
-	return s == BUILD_NPU ? "npu" : s == BUILD_FUSED ? "fused" : s == BUILD_LLAMACPP ? "llamacpp" : "eager";
+	static const char *const names[] = { "eager", "fused", "npu", "llamacpp", "rkllm" };
+
+	return names[s];
 }
 
 uint64_t build_tokens(const struct build_how *h)
@@ -170,7 +172,7 @@ static uint32_t embedded(struct builder *b)
 	b_read(b, rows);
 	b_read(b, all_of(b->positions));
 	b_write(b, all_of(y));
-	if (b->h->style == BUILD_NPU)
+	if (for_npu(b))
 		return y;
 	if (b->rows <= 16)
 		b_launch(b, "void at::native::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>",
@@ -193,7 +195,7 @@ static void head(struct builder *b, struct stream *x)
 		y = b_each1(b, B_TANH, n, false, all_of(y));
 		y = b_each1(b, B_SCALE, n, false, all_of(y));
 	}
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		y = b_to(b, all_of(y), DT_FP32, n);
 	b_reduce(b, B_ARGMAX, rows, m->vocab, y, DT_INT64);
 }

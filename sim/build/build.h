@@ -2,15 +2,17 @@
  *
  * A stream is one phase: `decode` adds one token to each of `batch` sequences of `context` tokens, `tokens` times over;
  * `prefill` takes `tokens` new tokens a sequence behind `context` cached ones; `vision` encodes `batch` pictures of the
- * model's size. Its ops know their tensors, so nothing is inferred. Four styles:
+ * model's size. Its ops know their tensors, so nothing is inferred. Five styles:
  *   eager   the kernels a framework launches, one op each: norms and rope written out, caches grown by concatenation,
  *           experts one after the other. What we traced on an H200 (traces/h200) is the truth for these.
  *   fused   those of an inference engine: q, k and v one product, gate and up one, norm with the residual before it, rope,
  *           a write into the cache, experts grouped.
  *   npu     what the mapper wants: norms, rope and the cache's write as ops of their own, products apart, so that
  *           independent ones may run side by side.
+ *   rkllm   npu's ops in an order in which all but products and attention ride with a product (configs/fusion/rkllm.yaml):
+ *           each projection's norm, rope and write into the cache behind it.
  *   llamacpp  the nodes of llama.cpp's graph, a kernel each; one sequence of a dense model.
- * All but npu's ops have a launch with its kernel's name, and geometry where the framework's rules give it; products
+ * All but npu's and rkllm's ops have a launch with its kernel's name, and geometry where the framework's rules give it; products
  * and attention of few queries are laid out by the GPU that runs them (arch/gpu/gpu_geometry.h). Nothing is measured.
  * Experts: tokens pick independently and evenly. So many different ones are read as that is expected to be, and the
  * picked rows are shared out among them as evenly as they go. With `skew` they pick expert i of a layer, the likeliest
@@ -30,7 +32,7 @@
 #include "workloads/op.h"
 
 enum build_phase { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION };
-enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP };
+enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RKLLM };
 
 #define BUILD_MAX_BATCH  65536
 #define BUILD_MAX_TOKENS (UINT64_C(1) << 24)

@@ -144,7 +144,7 @@ static void prompt_launch(struct builder *b, const struct attend *x)
 {
 	const uint64_t grid[3] = { (x->q_len + 127) / 128 * x->heads * x->batch, 1, 1 };
 
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(
 			b,
 			"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0",
@@ -214,39 +214,77 @@ static struct qkv joined_products(struct builder *b, uint32_t x, struct model_he
 	return r;
 }
 
-static struct qkv products(struct builder *b, uint32_t x, struct model_heads h, bool shared)
+static void q_product(struct builder *b, uint32_t x, struct model_heads h, struct qkv *r)
 {
 	const struct model *m = b->m;
-	const uint64_t q = (uint64_t)h.heads * h.dim, gate = m->out_gate ? q : 0, kv = (uint64_t)h.kv_heads * h.dim;
-	struct qkv r = { .gate = gate };
-	uint32_t y;
+	const uint64_t q = (uint64_t)h.heads * h.dim, n = q + (m->out_gate ? q : 0);
 
-	y = b_product(b, all_of(x),
-	              (struct gemm){ SCHEME_ATTENTION, b->rows, q + gate, m->hidden,
-	                             bias(b, m->qkv_bias, q + gate, "q.bias"), "q", 0 });
-	r.q = gate ? b_columns(b, y, b->rows, q + gate, 0, q) : all_of(y);
-	r.gates = y;
-	r.k = all_of(b_product(
+	r->gate = n - q;
+	r->gates = b_product(
 		b, all_of(x),
-		(struct gemm){ SCHEME_ATTENTION, b->rows, kv, m->hidden, bias(b, m->qkv_bias, kv, "k.bias"), "k", 0 }));
-	r.v = shared ? r.k
-	             : all_of(b_product(b, all_of(x),
-	                                (struct gemm){ SCHEME_VALUE, b->rows, kv, m->hidden,
-	                                               bias(b, m->qkv_bias, kv, "v.bias"), "v", kv }));
+		(struct gemm){ SCHEME_ATTENTION, b->rows, n, m->hidden, bias(b, m->qkv_bias, n, "q.bias"), "q", 0 });
+	r->q = r->gate ? b_columns(b, r->gates, b->rows, n, 0, q) : all_of(r->gates);
+}
+
+static struct part k_product(struct builder *b, uint32_t x, struct model_heads h)
+{
+	const uint64_t kv = (uint64_t)h.kv_heads * h.dim;
+
+	return all_of(b_product(b, all_of(x),
+	                        (struct gemm){ SCHEME_ATTENTION, b->rows, kv, b->m->hidden,
+	                                       bias(b, b->m->qkv_bias, kv, "k.bias"), "k", 0 }));
+}
+
+static struct part v_product(struct builder *b, uint32_t x, struct model_heads h)
+{
+	const uint64_t kv = (uint64_t)h.kv_heads * h.dim;
+
+	return all_of(b_product(b, all_of(x),
+	                        (struct gemm){ SCHEME_VALUE, b->rows, kv, b->m->hidden,
+	                                       bias(b, b->m->qkv_bias, kv, "v.bias"), "v", kv }));
+}
+
+static struct qkv products(struct builder *b, uint32_t x, struct model_heads h, bool shared)
+{
+	struct qkv r;
+
+	q_product(b, x, h, &r);
+	r.k = k_product(b, x, h);
+	r.v = shared ? r.k : v_product(b, x, h);
 	return r;
+}
+
+static struct part head_norm(struct builder *b, struct part x, uint64_t heads, uint64_t dim, const char *name)
+{
+	if (b->m->arch->wide_norms)
+		return all_of(b_norm(b, x, b->rows, heads * dim, name));
+	return b->m->arch->head_norms ? all_of(b_norm(b, x, b->rows * heads, dim, name)) : x;
 }
 
 static void head_norms(struct builder *b, struct qkv *x, struct model_heads h)
 {
-	const uint64_t q = (uint64_t)h.heads * h.dim, k = (uint64_t)h.kv_heads * h.dim;
+	x->q = head_norm(b, x->q, h.heads, h.dim, "q.norm");
+	x->k = head_norm(b, x->k, h.kv_heads, h.dim, "k.norm");
+}
 
-	if (b->m->arch->wide_norms) {
-		x->q = all_of(b_norm(b, x->q, b->rows, q, "q.norm"));
-		x->k = all_of(b_norm(b, x->k, b->rows, k, "k.norm"));
-	} else if (b->m->arch->head_norms) {
-		x->q = all_of(b_norm(b, x->q, b->rows * h.heads, h.dim, "q.norm"));
-		x->k = all_of(b_norm(b, x->k, b->rows * h.kv_heads, h.dim, "k.norm"));
-	}
+/* The rkllm style: what is done to queries, keys and values stands behind the product of each. */
+static struct qkv each_with_its_product(struct builder *b, uint32_t x, struct model_heads h, bool shared, uint64_t room,
+                                        struct attend *a)
+{
+	const uint64_t row = (uint64_t)h.kv_heads * h.dim;
+	struct qkv r;
+	struct part to, turned;
+
+	q_product(b, x, h, &r);
+	a->q = b_rope(b, head_norm(b, r.q, h.heads, h.dim, "q.norm"), h.heads, h.dim);
+	r.k = k_product(b, x, h);
+	turned = all_of(b_rope(b, head_norm(b, r.k, h.kv_heads, h.dim, "k.norm"), h.kv_heads, h.dim));
+	a->k = cache_of(b, row, room, "k", &to);
+	write_rows(b, &turned, &to, 1, row);
+	r.v = shared ? r.k : v_product(b, x, h);
+	a->v = cache_of(b, row, room, "v", &to);
+	write_rows(b, &r.v, &to, 1, row);
+	return r;
 }
 
 /* The gate beside the queries weighs what attention gives. */
@@ -271,14 +309,41 @@ static void windowed(const struct builder *b, uint32_t layer, struct attend *x)
 	x->causal = false;
 }
 
+/* Queries, keys and values where attention looks for them. */
+static struct qkv prepared(struct builder *b, uint32_t x, uint32_t layer, struct model_heads h, struct attend *a)
+{
+	const struct model *m = b->m;
+	const bool shared = m->k_is_v && m->layer[layer] == MODEL_FULL;
+	const bool join = b->h->style == BUILD_FUSED || (eager(b) && m->arch->joined);
+	const uint64_t row = (uint64_t)h.kv_heads * h.dim, all = b->h->context + b->h->tokens;
+	const bool sliding = m->layer[layer] == MODEL_SLIDING;
+	const uint64_t old = sliding && b->old_len > m->window - 1 ? m->window - 1 : b->old_len;
+	const uint64_t room = sliding && all > m->window ? m->window : all;
+	struct qkv p;
+
+	if (b->h->style == BUILD_RKLLM)
+		return each_with_its_product(b, x, h, shared, room, a);
+	p = join ? joined_products(b, x, h, shared) : products(b, x, h, shared);
+	head_norms(b, &p, h);
+	if (b->h->style == BUILD_FUSED) {
+		joined_rope(b, &p, h, a);
+	} else {
+		a->q = b_rope(b, p.q, h.heads, h.dim);
+		a->k = b_rope(b, p.k, h.kv_heads, h.dim);
+	}
+	if (eager(b)) {
+		a->k = grown(b, all_of(a->k), row, old, "k_old");
+		a->v = grown(b, p.v, row, old, "v_old");
+	} else {
+		written(b, all_of(a->k), p.v, row, room, a);
+	}
+	return p;
+}
+
 uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const struct model *m = b->m;
 	const struct model_heads h = model_heads_of(m, layer);
-	const bool shared = m->k_is_v && m->layer[layer] == MODEL_FULL;
-	const bool join = b->h->style == BUILD_FUSED || (eager(b) && m->arch->joined);
-	const uint64_t row = (uint64_t)h.kv_heads * h.dim, room = b->h->context + b->h->tokens;
-	struct qkv p = join ? joined_products(b, x, h, shared) : products(b, x, h, shared);
 	struct attend a = { .batch = b->h->batch,
 		            .heads = h.heads,
 		            .kv_heads = h.kv_heads,
@@ -287,26 +352,9 @@ uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer)
 		            .dim = h.dim,
 		            .v_dim = h.v_dim,
 		            .causal = true };
-	uint64_t old = b->old_len, limit = room;
+	const struct qkv p = prepared(b, x, layer, h, &a);
 	uint32_t y;
 
-	if (m->layer[layer] == MODEL_SLIDING) {
-		old = old < m->window - 1 ? old : m->window - 1;
-		limit = room < m->window ? room : m->window;
-	}
-	head_norms(b, &p, h);
-	if (b->h->style == BUILD_FUSED) {
-		joined_rope(b, &p, h, &a);
-	} else {
-		a.q = b_rope(b, p.q, h.heads, h.dim);
-		a.k = b_rope(b, p.k, h.kv_heads, h.dim);
-	}
-	if (eager(b)) {
-		a.k = grown(b, all_of(a.k), row, old, "k_old");
-		a.v = grown(b, p.v, row, old, "v_old");
-	} else {
-		written(b, all_of(a.k), p.v, row, limit, &a);
-	}
 	windowed(b, layer, &a);
 	y = gated(b, &p, b_attend(b, a));
 	return b_product(b, all_of(y),

@@ -217,7 +217,7 @@ static uint32_t probabilities(struct builder *b, uint32_t x, uint64_t rows)
 	y = b_make(b, d, rows * n);
 	b_read(b, all_of(x));
 	b_write(b, all_of(y));
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(b, "void softmax_warp_forward<float, float, float, 6, false, false>", grid, 32, 4, 22);
 	return y;
 }
@@ -236,7 +236,7 @@ static uint32_t top(struct builder *b, struct moe *x, uint32_t p, enum bop what)
 	b_read(b, all_of(p));
 	b_write(b, all_of(x->weights));
 	b_write(b, all_of(index));
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(b,
 		         what == B_TOPK ? "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, false>"
 		                        : b_rows[what].kernel,
@@ -469,7 +469,7 @@ static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uin
 		b_read(b, (struct part){ .tensor = w, .slot = s });
 	b_write(b, all_of(y));
 	routed(b, x);
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(b, b_rows[B_GROUPED].kernel, grid, 128, 1, 128);
 	return y;
 }

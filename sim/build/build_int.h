@@ -146,4 +146,10 @@ static inline bool eager(const struct builder *b)
 	return b->h->style == BUILD_EAGER;
 }
 
+/* Ops without launches. */
+static inline bool for_npu(const struct builder *b)
+{
+	return b->h->style == BUILD_NPU || b->h->style == BUILD_RKLLM;
+}
+
 #endif

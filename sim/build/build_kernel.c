@@ -26,7 +26,7 @@ static uint64_t pow2_below(uint64_t n)
 
 static bool launches(const struct builder *b)
 {
-	return b->h->style != BUILD_NPU;
+	return !for_npu(b);
 }
 
 static const char *text(struct builder *b, const char *before, const char *what, const char *after)

@@ -40,7 +40,7 @@ static uint32_t recurrence(struct builder *b, uint32_t qkv, uint32_t gates)
 	b_read(b, all_of(state));
 	b_write(b, all_of(y));
 	b_write(b, all_of(state));
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(b, b_rows[B_STATE].kernel, grid, 32, 1, 128);
 	return y;
 }

@@ -78,7 +78,7 @@ static uint32_t relative(struct builder *b, uint32_t qkv, const struct picture *
 		b_write(b, all_of(parts[i]));
 		k_unknown(b, b_rows[B_PRODUCT].kernel);
 	}
-	if (b->h->style == BUILD_NPU)
+	if (for_npu(b))
 		return parts[0];
 	b_op(b, B_ADD, d, d)->shape = (struct op_shape){ .elems = pairs, .arity = 2, .strided = true };
 	y = b_make(b, d, pairs);
@@ -112,7 +112,7 @@ static uint32_t looks(struct builder *b, uint32_t qkv, const struct picture *p, 
 	if (bias != NO_TENSOR)
 		b_read(b, all_of(bias));
 	b_write(b, all_of(y));
-	if (b->h->style != BUILD_NPU)
+	if (!for_npu(b))
 		b_launch(
 			b,
 			"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0",

@@ -96,7 +96,8 @@ int workload_how(const struct model *m, const struct workload_opts *o, enum buil
                  struct err *e)
 {
 	static const char *const phases[] = { "decode", "prefill", "vision" }, *const styles[] = { "eager", "fused",
-		                                                                                   "npu", "llamacpp" };
+		                                                                                   "npu", "llamacpp",
+		                                                                                   "rkllm" };
 	int phase, as;
 
 	if (choice(o->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &phase, e) < 0 ||

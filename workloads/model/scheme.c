@@ -14,6 +14,7 @@ static const struct scheme_format formats[] = {
 	{ .name = "int8", .dtype = DT_INT8, .row_bytes = 4, .stored = QUANT_INT8 },
 	{ .name = "int4", .dtype = DT_INT4, .row_bytes = 2 },
 	{ .name = "int4_g128", .dtype = DT_INT4, .block = 128, .block_bytes = 66, .stored = QUANT_INT4 },
+	{ .name = "int4_g128_64", .dtype = DT_INT4, .block = 128, .block_bytes = 72 },
 	{ .name = "nvfp4", .dtype = DT_FP4, .block = 16, .block_bytes = 9, .stored = QUANT_NVFP4 },
 	{ .name = "mxfp4", .dtype = DT_FP4, .block = 32, .block_bytes = 17, .stored = QUANT_MXFP4 },
 	{ .name = "q4_0", .dtype = DT_INT4, .block = 32, .block_bytes = 18 },
@@ -38,6 +39,13 @@ static const struct scheme_format formats[] = {
 	{ \
 		[SCHEME_EMBED] = f, [SCHEME_ATTENTION] = f, [SCHEME_VALUE] = f, [SCHEME_OUT] = f, [SCHEME_MLP] = f, \
 		[SCHEME_DOWN] = f, [SCHEME_EXPERT] = f, [SCHEME_EXPERT_DOWN] = f, [SCHEME_HEAD] = head \
+	}
+
+/* As LAYERS, and the head; the embedding is a table that the CPU reads a row of. */
+#define RKLLM(f) \
+	{ \
+		[SCHEME_ATTENTION] = f, [SCHEME_VALUE] = f, [SCHEME_OUT] = f, [SCHEME_MLP] = f, [SCHEME_DOWN] = f, \
+		[SCHEME_EXPERT] = f, [SCHEME_EXPERT_DOWN] = f, [SCHEME_HEAD] = f \
 	}
 
 static const struct scheme schemes[] = {
@@ -74,6 +82,10 @@ static const struct scheme schemes[] = {
 	{ "q4_k_m", "llama.cpp's Q4_K_M: six bits where it counts most", GGML("q4_k", "q6_k"), DT_NONE, "q6_k" },
 	{ "q5_k_m", "llama.cpp's Q5_K_M: six bits where it counts most", GGML("q5_k", "q6_k"), DT_NONE, "q6_k" },
 	{ "q6_k", "llama.cpp's Q6_K", GGML("q6_k", "q6_k"), DT_NONE, NULL },
+	{ "rkllm_w8a8", "Rockchip's w8a8: the head too", RKLLM("int8"), DT_INT8, NULL },
+	{ "rkllm_w4a16", "Rockchip's w4a16: the head too", RKLLM("int4"), DT_NONE, NULL },
+	{ "rkllm_w4a16_g128", "Rockchip's w4a16_g128: the head too, 64 bits of scale and offset for 128",
+	  RKLLM("int4_g128_64"), DT_NONE, NULL },
 };
 
 const struct scheme *scheme_table(size_t *n)

@@ -2,6 +2,7 @@
 #include "sim/build/build.h"
 
 #include "sim/lower/lower.h"
+#include "sim/map/fuse.h"
 #include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 #include "workloads/model/count.h"
@@ -192,6 +193,43 @@ TEST(a_decode_step_does_what_the_closed_form_says)
 	closed("deepseek-v2-lite", BUILD_NPU, "bf16", 2048);
 	closed("gemma-3-4b", BUILD_NPU, "bf16", 8192); /* windows */
 	closed("qwen2.5-7b", BUILD_FUSED, "w8a8", 1);  /* biases */
+	closed("qwen2-0.5b", BUILD_RKLLM, "rkllm_w8a8", 160);
+	closed("deepseek-ocr", BUILD_RKLLM, "rkllm_w4a16_g128", 160);
+	closed("gemma-3-1b", BUILD_RKLLM, "rkllm_w4a16", 1000);
+}
+
+/* Groups that the fusion engine makes of it with the patterns of configs/fusion/rkllm.yaml. */
+static size_t commands(const char *model, const char *quant)
+{
+	const struct fusion_cfg roomy = { .enabled = true, .max_ops = 16, .buffer = 1 << 20 };
+	struct fuse_patterns *p;
+	struct fuse_group *g;
+	struct built x;
+	char path[1024];
+	size_t n = 0;
+
+	take(&x, model);
+	x.how.style = BUILD_RKLLM;
+	x.how.context = 160;
+	x.how.quant = scheme_find(quant, &x.e);
+	make(&x);
+	snprintf(path, sizeof path, "%s/configs/fusion/rkllm.yaml", test_root());
+	p = fuse_patterns_load(path, &x.e);
+	CHECK_OK(p ? 0 : -1, x.e);
+	CHECK_OK(fuse_stream(&x.s, &roomy, p, x.a, &g, &n, &x.e), x.e);
+	fuse_patterns_free(p);
+	drop(&x);
+	return n;
+}
+
+/* The embedding, the head, seven products and attention a layer, however activations are quantised. */
+TEST(rockchip_s_runtime_has_a_command_a_product)
+{
+	CHECK_U64(commands("qwen2-0.5b", "rkllm_w8a8"), 2 + 24 * 8);
+	CHECK_U64(commands("qwen2-0.5b", "rkllm_w4a16"), 2 + 24 * 8);
+	CHECK_U64(commands("tinyllama-1.1b", "rkllm_w8a8"), 2 + 22 * 8);
+	CHECK_U64(commands("qwen3-0.6b", "rkllm_w8a8"), 2 + 28 * 8); /* norms of heads */
+	CHECK_U64(commands("gemma-3-1b", "rkllm_w8a8"), 2 + 26 * 8); /* four norms */
 }
 
 /* A prompt's products do as much for each token as a decoded one's, but for the head, which sees the last alone; a causal
@@ -532,9 +570,10 @@ TEST(memory_that_runs_out_is_an_error)
 	drop(&x);
 }
 
-SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(a_prompt_costs_a_token_as_much_as_decoding_it),
-      T(a_batch_reads_its_weights_once_and_a_cache_for_each), T(tokens_that_pick_evenly_hit_so_many_experts),
-      T(picked_rows_are_shared_out_to_the_last_one), T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),
+SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(rockchip_s_runtime_has_a_command_a_product),
+      T(a_prompt_costs_a_token_as_much_as_decoding_it), T(a_batch_reads_its_weights_once_and_a_cache_for_each),
+      T(tokens_that_pick_evenly_hit_so_many_experts), T(picked_rows_are_shared_out_to_the_last_one),
+      T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),
       T(a_chip_has_its_share_of_experts_and_of_their_picks),
       T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
