@@ -12,6 +12,7 @@
 
 #define COUNT(a)    (sizeof(a) / sizeof *(a))
 #define ENTRIES_MAX 256
+#define JOINED_MAX  4
 
 enum { GPU, MODEL, FORMAT, ENGINE, CONTEXT, LISTS };
 
@@ -27,12 +28,17 @@ struct entry {
 	const struct ynode *at;
 };
 
+/* Columns of the table that make one of ours. */
+struct column {
+	size_t at[JOINED_MAX], n;
+};
+
 struct reading {
 	struct rates *r;
 	struct err *e;
 	struct entry v[LISTS][ENTRIES_MAX];
 	size_t n[LISTS];
-	size_t column[LISTS + 1]; /* of the table; the rate's is last */
+	struct column column[LISTS + 1]; /* the rate's is last */
 	size_t where[64], n_where;
 	const struct ynode *conditions;
 	struct csv *csv;
@@ -50,8 +56,8 @@ const char *rates_text(const struct ynode *entry, const char *key)
 
 static int check_entry(struct reading *x, int list, const struct ynode *n)
 {
-	static const char *const keys[] = { "is",   "why",   "config",   "set",    "model", "quant",
-		                            "name", "style", "launches", "tokens", "source" };
+	static const char *const keys[] = { "is",    "why",      "config", "set",    "model", "quant", "name",
+		                            "style", "launches", "tokens", "prompt", "gap",   "source" };
 	const struct yaml *y = x->r->map;
 
 	if (n->kind != YNODE_MAP)
@@ -62,6 +68,8 @@ static int check_entry(struct reading *x, int list, const struct ynode *n)
 		return yaml_err(y, n, x->e, "'is' is not there: which cells the entry means");
 	if (lists[list].needs && !rates_text(n, "why") && !rates_text(n, lists[list].needs))
 		return yaml_err(y, n, x->e, "neither '%s' nor 'why' is there", lists[list].needs);
+	if (ynode_get(n, "gap") && (!rates_text(n, "gap") || strcmp(rates_text(n, "gap"), "none") != 0))
+		return yaml_err(y, ynode_get(n, "gap"), x->e, "a gap is 'none', or found where nothing is said");
 	return 0;
 }
 
@@ -132,18 +140,36 @@ static int find_column(struct reading *x, const char *name, const struct ynode *
 	                near ? near : "", near ? "'?" : "");
 }
 
-static int header(struct reading *x)
+/* One name, or a list of them; where the map is silent the table uses our word. */
+static int find_columns(struct reading *x, const char *what, struct column *out)
 {
-	const struct ynode *root = yaml_root(x->r->map), *named = ynode_get(root, "columns");
+	const struct ynode *root = yaml_root(x->r->map), *named = ynode_get(root, "columns"), *n;
 	const char *name;
 
-	for (int i = 0; i <= LISTS; i++) {
-		const char *what = i < LISTS ? lists[i].column : "rate";
-
-		name = rates_text(named, what);
-		if (find_column(x, name ? name : what, named ? named : root, &x->column[i]) < 0)
+	out->n = 1;
+	n = named ? ynode_get(named, what) : NULL;
+	if (!n)
+		return find_column(x, what, named ? named : root, &out->at[0]);
+	if (n->kind != YNODE_SEQ)
+		return yaml_str(x->r->map, n, &name, x->e) < 0 ? -1 : find_column(x, name, n, &out->at[0]);
+	if (n->n < 1 || n->n > JOINED_MAX)
+		return yaml_err(x->r->map, n, x->e, "a list of 1 to %d columns", JOINED_MAX);
+	for (out->n = 0; out->n < n->n; out->n++)
+		if (yaml_str(x->r->map, n->vals[out->n], &name, x->e) < 0 ||
+		    find_column(x, name, n->vals[out->n], &out->at[out->n]) < 0)
 			return -1;
-	}
+	return 0;
+}
+
+static int header(struct reading *x)
+{
+	for (int i = 0; i <= LISTS; i++)
+		if (find_columns(x,
+		                 i < LISTS       ? lists[i].column
+		                 : x->r->prefill ? "prompt_ms"
+		                                 : "rate",
+		                 &x->column[i]) < 0)
+			return -1;
 	for (size_t i = 0; x->conditions && i < x->conditions->n && i < COUNT(x->where); i++)
 		if (find_column(x, x->conditions->keys[i]->text, x->conditions->keys[i], &x->where[x->n_where++]) < 0)
 			return -1;
@@ -186,8 +212,10 @@ static const struct ynode *fits(struct reading *x, int list, const char *cell, r
 
 static int context_of(struct reading *x, struct rates_row *row, const regmatch_t m[2])
 {
-	const struct ynode *n = ynode_get(row->at, "tokens");
+	const struct ynode *n = ynode_get(row->at, "tokens"), *prompt = ynode_get(row->at, "prompt");
 
+	if (x->r->prefill && prompt)
+		n = prompt;
 	if (n)
 		return yaml_u64(x->r->map, n, 0, 1u << 24, &row->tokens, x->e);
 	if (m[1].rm_so < 0)
@@ -215,17 +243,28 @@ static int explain(struct reading *x, struct rates_row *row)
 	return context_of(x, row, m);
 }
 
+/* Lives as long as the rates. */
+static const char *cell_of(struct reading *x, const struct column *c)
+{
+	const char *text = arena_strdup(x->r->a, csv_field(x->csv, c->at[0]));
+
+	for (size_t i = 1; text && i < c->n; i++)
+		text = arena_printf(x->r->a, "%s %s", text, csv_field(x->csv, c->at[i]));
+	return text;
+}
+
 static int table_row(struct reading *x)
 {
 	struct rates_row *row;
 	const char **to[LISTS];
 	uint64_t h = HASH_INIT;
-	const char *rate = csv_field(x->csv, x->column[LISTS]);
+	const char *rate = csv_field(x->csv, x->column[LISTS].at[0]);
 	char *end;
 	double v = strtod(rate, &end);
 
 	if (end == rate || *end || !(v > 0 && v < 1e9)) {
-		err_set(x->e, ERR_IO, "'%s' is no rate of tokens a second", rate);
+		err_set(x->e, ERR_IO, "'%s' is no %s", rate,
+		        x->r->prefill ? "time in milliseconds" : "rate of tokens a second");
 		return err_at(x->e, x->path, (int)csv_line(x->csv), 0);
 	}
 	if (!(row = more(x)))
@@ -233,15 +272,15 @@ static int table_row(struct reading *x)
 	to[GPU] = &row->gpu, to[MODEL] = &row->model, to[FORMAT] = &row->format, to[ENGINE] = &row->engine,
 	to[CONTEXT] = &row->context;
 	for (int i = 0; i < LISTS; i++) {
-		if (!(*to[i] = arena_strdup(x->r->a, csv_field(x->csv, x->column[i]))))
+		if (!(*to[i] = cell_of(x, &x->column[i])))
 			return err_nomem(x->e, "for the table");
 		h = hash_str(h, *to[i]);
 	}
 	row->line = csv_line(x->csv);
-	row->measured_us = 1e6 / v;
-	row->fitted = hash_mix(h) % 2 == 0;
+	row->measured_us = x->r->prefill ? 1e3 * v : 1e6 / v;
 	if (explain(x, row) < 0)
 		return -1;
+	row->fitted = hash_mix(h) % 2 == 0;
 	x->r->unsupported += row->why != NULL;
 	return 0;
 }
@@ -272,7 +311,7 @@ out:
 	return rc;
 }
 
-int rates_read(struct rates *r, const char *table, const char *map, struct err *e)
+int rates_read(struct rates *r, const char *table, const char *map, bool prefill, struct err *e)
 {
 	struct reading *x = calloc(1, sizeof *x);
 	char path[1024];
@@ -283,6 +322,7 @@ int rates_read(struct rates *r, const char *table, const char *map, struct err *
 		free(x);
 		return err_nomem(e, "for the table");
 	}
+	r->prefill = prefill;
 	x->r = r;
 	x->e = e;
 	if (map || path_data("configs/cases/rates.yaml", path, sizeof path, e) == 0)

@@ -16,12 +16,18 @@ static const struct out_col row_cols[] = {
 	{ "used_for", OUT_TEXT, 0 },
 };
 
-static double error_of(const struct rates_row *r, double us)
+/* Of what was published: a rate, or a time. */
+static double error_of(const struct rates *all, const struct rates_row *r, double us)
 {
-	return 100 * (r->measured_us / us - 1);
+	return 100 * (all->prefill ? us / r->measured_us - 1 : r->measured_us / us - 1);
 }
 
-static void put_row(struct out_table *t, const struct rates_row *r)
+static double shown(const struct rates *all, double us)
+{
+	return all->prefill ? us / 1e3 : 1e6 / us;
+}
+
+static void put_row(struct out_table *t, const struct rates *all, const struct rates_row *r)
 {
 	out_text(t, r->gpu);
 	out_text(t, r->model);
@@ -35,11 +41,11 @@ static void put_row(struct out_table *t, const struct rates_row *r)
 		return;
 	}
 	out_int(t, (int64_t)r->tokens);
-	out_real(t, 1e6 / r->measured_us);
-	out_real(t, 1e6 / r->predicted_us);
-	out_real(t, error_of(r, r->predicted_us));
-	out_real(t, error_of(r, r->baseline_us));
-	out_text(t, r->fitted ? "gap" : "error");
+	out_real(t, shown(all, r->measured_us));
+	out_real(t, shown(all, r->predicted_us));
+	out_real(t, error_of(all, r, r->predicted_us));
+	out_real(t, error_of(all, r, r->baseline_us));
+	out_text(t, r->fitted && !rates_text(r->by, "gap") ? "gap" : "error");
 }
 
 static void put_engine(struct out_table *t, const char *name, const struct rates_engine *x)
@@ -47,7 +53,7 @@ static void put_engine(struct out_table *t, const char *name, const struct rates
 	out_text(t, name);
 	out_int(t, (int64_t)x->rows);
 	out_int(t, (int64_t)x->fitted);
-	if (x->name)
+	if (x->name && !x->no_gap)
 		out_real(t, x->gap_us);
 	else
 		out_null(t);
@@ -72,7 +78,9 @@ static void engines(const struct rates *r, struct str *out)
 		{ "p90_pct", OUT_REAL, 1 },    { "by bytes, median", OUT_REAL, 1 },
 		{ "p90", OUT_REAL, 1 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), "error of the rate, on rows that no gap was found on");
+	struct out_table *t = out_table_new(cols, COLS(cols),
+	                                    r->prefill ? "error of the time, on rows that no gap was found on"
+	                                               : "error of the rate, on rows that no gap was found on");
 
 	for (size_t i = 0; i < r->n_engines; i++)
 		put_engine(t, r->engines[i].name, &r->engines[i]);
@@ -104,14 +112,14 @@ static void worst(const struct rates *r, uint64_t n, struct str *out)
 
 	for (size_t i = 0; v && i < r->n; i++)
 		if (!r->rows[i].why) {
-			const double off = error_of(&r->rows[i], r->rows[i].predicted_us);
+			const double off = error_of(r, &r->rows[i], r->rows[i].predicted_us);
 
 			v[used++] = (struct ranked){ off < 0 ? -off : off, &r->rows[i] };
 		}
 	if (v)
 		qsort(v, used, sizeof *v, by_error);
 	for (size_t i = 0; v && i < used && i < n; i++)
-		put_row(t, v[i].row);
+		put_row(t, r, v[i].row);
 	out->failed |= !v;
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -148,7 +156,7 @@ static void print(const struct rates *r, uint64_t n, enum out_format f, struct s
 	if (f != OUT_TABLE) {
 		t = out_table_new(row_cols, COLS(row_cols), NULL);
 		for (size_t i = 0; i < r->n; i++)
-			put_row(t, &r->rows[i]);
+			put_row(t, r, &r->rows[i]);
 		out_table_write(t, f, out);
 		out_table_free(t);
 		return;
@@ -176,24 +184,35 @@ static void on_row(void *arg, size_t done, size_t of)
 	progress_set(w->line, done);
 }
 
+static int prompts(const char *phase, bool *out, struct err *e)
+{
+	*out = phase && strcmp(phase, "prefill") == 0;
+	if (phase && !*out && strcmp(phase, "decode") != 0)
+		return err_set(e, ERR_USAGE, "unknown phase '%s': rates are of decode or prefill", phase);
+	return 0;
+}
+
 int cmd_workload_rates(int argc, char **argv, struct str *out, struct err *e)
 {
-	const char *map = NULL, *format = NULL;
+	const char *map = NULL, *format = NULL, *phase = NULL;
 	uint64_t n = 10;
 	const struct opt opts[] = {
 		{ 0, "map", OPT_READ, &map, "MAP.yaml",
 		  "what the table's words mean; the one that comes with npusim is configs/cases/rates.yaml" },
+		{ 0, "phase", OPT_TEXT, &phase, "decode|prefill",
+		  "decode (default): tokens a second; prefill: milliseconds of a prompt, the map's column 'prompt_ms'" },
 		{ 'n', "worst", OPT_U64, &n, "N", "list the N worst rows; 10 by default (csv and json have all rows)" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim workload rates TABLE.csv [--map MAP.yaml] [-n N]",
+		"npusim workload rates TABLE.csv [--map MAP.yaml] [--phase decode|prefill] [-n N]",
 		"Tokens a second that others published against those simulated from the models' descriptions, row by row: error by"
 		" engine, the worst rows, and what is not supported. An engine has one number, the gap between its launches: the"
 		" median over half of its rows, which a hash picks. Errors are of the other half, beside those of bytes over"
-		" bandwidth with one factor found in the same way.",
-		"npusim workload rates ../shared/data/public/decode_tps.csv\n",
+		" bandwidth with one factor found in the same way. An engine whose machine has a command's cost of its own has no gap.",
+		"npusim workload rates ../shared/data/public/decode_tps.csv\n"
+		"npusim workload rates ../shared/data/rknn/decode.csv --map configs/cases/rkllm.yaml\n",
 		opts,
 		1,
 		1
@@ -201,11 +220,15 @@ int cmd_workload_rates(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 };
 	struct rates r = { NULL };
 	struct watch w = { NULL, false };
+	bool prefill = false;
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
-		rc = rates_read(&r, args.v[0], map, e) < 0 || rates_run(&r, on_row, &w, e) < 0 ? -1 : 0;
+		rc = prompts(phase, &prefill, e) < 0 || rates_read(&r, args.v[0], map, prefill, e) < 0 ||
+		                     rates_run(&r, on_row, &w, e) < 0
+		             ? -1
+		             : 0;
 		progress_free(w.line);
 		if (rc == 0)
 			print(&r, n, f, out);

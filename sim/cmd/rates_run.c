@@ -36,14 +36,18 @@ struct step {
 };
 
 /* A step of so many layers: 0 is all. */
-static int simulate(const struct rates_row *row, const struct machine_conf *conf, uint64_t layers, struct step *out,
-                    struct err *e)
+static int simulate(const struct rates *r, const struct rates_row *row, const struct machine_conf *conf,
+                    uint64_t layers, struct step *out, struct err *e)
 {
 	const char *how_launched = rates_text(row->by, "launches");
 	struct workload_opts o = { .model = rates_text(row->of, "model"),
 		                   .quant = rates_text(row->in, "quant"),
 		                   .style = rates_text(row->by, "style"),
-		                   .context = row->tokens ? row->tokens : 1,
+		                   .phase = r->prefill ? "prefill" : "decode",
+		                   .tokens = r->prefill ? row->tokens : 1,
+		                   .context = r->prefill    ? 0
+		                              : row->tokens ? row->tokens
+		                                            : 1,
 		                   .layers = layers };
 	struct run_opts opts = { .start = RUN_COLD, .seed = 1 };
 	struct arena *a = arena_new(0);
@@ -93,17 +97,18 @@ static int bytes_over_bandwidth(const struct rates_row *row, const struct machin
 }
 
 /* Deep models by two depths: what a layer more takes is the same for each. */
-static int by_layers(struct rates_row *row, const struct machine_conf *conf, uint32_t layers, struct err *e)
+static int by_layers(const struct rates *r, struct rates_row *row, const struct machine_conf *conf, uint32_t layers,
+                     struct err *e)
 {
 	struct step few, many;
 	double each;
 
 	if (layers <= LAYERS_MOST) {
-		if (simulate(row, conf, 0, &many, e) < 0)
+		if (simulate(r, row, conf, 0, &many, e) < 0)
 			return -1;
 		few = many;
-	} else if (simulate(row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
-	           simulate(row, conf, LAYERS_MOST, &many, e) < 0) {
+	} else if (simulate(r, row, conf, LAYERS_MOST / 3, &few, e) < 0 ||
+	           simulate(r, row, conf, LAYERS_MOST, &many, e) < 0) {
 		return -1;
 	}
 	each = layers > LAYERS_MOST ? (double)(layers - LAYERS_MOST) / (LAYERS_MOST - LAYERS_MOST / 3) : 0;
@@ -120,7 +125,7 @@ static void run_row(struct rates *r, struct rates_row *row)
 	struct model *m = conf ? model_load(rates_text(row->of, "model"), &e) : NULL;
 
 	if (!m || bytes_over_bandwidth(row, conf, m, &row->bytes_us, &e) < 0 ||
-	    by_layers(row, conf, m->layers, &e) < 0) {
+	    by_layers(r, row, conf, m->layers, &e) < 0) {
 		row->why = arena_strdup(r->a, e.msg);
 		r->unsupported++;
 	}
@@ -171,6 +176,16 @@ static bool of_engine(const struct rates_row *row, const char *name)
 	return !row->why && (!name || strcmp(rates_text(row->by, "name"), name) == 0);
 }
 
+static bool no_gap(const struct rates_row *row)
+{
+	return rates_text(row->by, "gap") != NULL; /* 'none': the map was checked */
+}
+
+static bool gap_found_on(const struct rates_row *row)
+{
+	return row->fitted && !no_gap(row);
+}
+
 static void fit(struct rates *r, struct rates_engine *x, double *v)
 {
 	size_t n = 0;
@@ -178,7 +193,7 @@ static void fit(struct rates *r, struct rates_engine *x, double *v)
 	for (size_t i = 0; i < r->n; i++)
 		if (of_engine(&r->rows[i], x->name) && r->rows[i].fitted)
 			v[n++] = (r->rows[i].measured_us - r->rows[i].simulated_us) / (double)r->rows[i].launches;
-	x->gap_us = quantile(v, n, 0.5) > 0 ? quantile(v, n, 0.5) : 0;
+	x->gap_us = !x->no_gap && quantile(v, n, 0.5) > 0 ? quantile(v, n, 0.5) : 0;
 	x->factor = 1;
 	n = 0;
 	for (size_t i = 0; i < r->n; i++)
@@ -193,7 +208,12 @@ static void fit(struct rates *r, struct rates_engine *x, double *v)
 		}
 }
 
-/* Errors of the rate, which is what was published. */
+/* Percent of what was published: a rate or a time. */
+static double off(const struct rates *r, double measured_us, double us)
+{
+	return 100 * fabs(r->prefill ? us / measured_us - 1 : measured_us / us - 1);
+}
+
 static void errors(const struct rates *r, struct rates_engine *x, double *v, double *w)
 {
 	x->rows = x->fitted = x->tried = 0;
@@ -203,11 +223,12 @@ static void errors(const struct rates *r, struct rates_engine *x, double *v, dou
 		if (!of_engine(row, x->name))
 			continue;
 		x->rows++;
-		x->fitted += row->fitted;
-		if (row->fitted)
+		if (gap_found_on(row)) {
+			x->fitted++;
 			continue;
-		v[x->tried] = 100 * fabs(row->measured_us / row->predicted_us - 1);
-		w[x->tried++] = 100 * fabs(row->measured_us / row->baseline_us - 1);
+		}
+		v[x->tried] = off(r, row->measured_us, row->predicted_us);
+		w[x->tried++] = off(r, row->measured_us, row->baseline_us);
 	}
 	x->median = quantile(v, x->tried, 0.5);
 	x->p90 = quantile(v, x->tried, 0.9);
@@ -227,7 +248,7 @@ static int list_engines(struct rates *r, struct err *e)
 			continue;
 		if (k == RATES_ENGINES)
 			return err_set(e, ERR_IO, "more than %d engines", RATES_ENGINES);
-		r->engines[r->n_engines++].name = name;
+		r->engines[r->n_engines++] = (struct rates_engine){ .name = name, .no_gap = no_gap(&r->rows[i]) };
 	}
 	return 0;
 }
