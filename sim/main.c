@@ -58,7 +58,7 @@ static cmd_fn man, completion; /* which tell of all commands */
 
 static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
-	{ "limits", cmd_limits, NULL, "what 10 % more of each resource would buy" },
+	{ "limits", cmd_limits, NULL, "what more of each part buys, and what less of it costs" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
 	{ "merge", cmd_merge, NULL, "join results databases, such as the shards of a sweep" },
 	{ "pareto", cmd_pareto, NULL, "the designs of a sweep that no other beats in every objective" },

@@ -133,6 +133,17 @@ static const char *const migrations[] = {
 	"create table run_warning(run integer not null references run, place integer not null, what text not null,"
 	" text text not null, primary key(run, place)) without rowid;"
 	"create view v_warnings as select run, what, text from run_warning;",
+
+	/* from 6 to 7: limits both ways, switches, parts and pairs, each against a base of its own fidelity */
+	"alter table run_limit add column move text not null default 'more';"
+	"alter table run_limit add column base_ps integer;"
+	"alter table run_limit add column fidelity text;"
+	"drop view v_limits;"
+	"create view v_limits as select l.run, l.move, l.key, l.now, l.next, l.step, l.total_ps / 1e6 as latency_us,"
+	" l.per_ppm / 1e6 as per, (coalesce(l.base_ps, r.total_ps) - l.total_ps) * 1.0 / coalesce(l.base_ps, r.total_ps)"
+	" / case when l.step > 0 then l.step / l.per_ppm * 1e6 else 1 end as gain, l.refused,"
+	" coalesce(l.fidelity, r.fidelity) as fidelity, coalesce(l.base_ps, r.total_ps) / 1e6 as base_us"
+	" from run_limit l join run r on r.id = l.run;",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -542,7 +553,7 @@ static int put_limits(struct db *db, int64_t run, const struct res_limits *l, st
 	for (size_t i = 0; i < l->n; i++) {
 		const struct res_limit *x = &l->rows[i];
 
-		if (!(s = db_stmt(db, "insert into run_limit values(?,?,?,?,?,?,?,?,?)", e)))
+		if (!(s = db_stmt(db, "insert into run_limit values(?,?,?,?,?,?,?,?,?,?,?,?)", e)))
 			return -1;
 		db_bind_i64(s, 1, run);
 		db_bind_i64(s, 2, (int64_t)i);
@@ -554,6 +565,10 @@ static int put_limits(struct db *db, int64_t run, const struct res_limits *l, st
 		if (!x->refused)
 			db_bind_i64(s, 8, (int64_t)x->total_ps);
 		db_bind_text(s, 9, x->refused);
+		db_bind_text(s, 10, x->move);
+		if (l->base_ps)
+			db_bind_i64(s, 11, (int64_t)l->base_ps);
+		db_bind_text(s, 12, l->fidelity);
 		if (db_run(db, s, e) < 0)
 			return -1;
 	}

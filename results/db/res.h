@@ -21,7 +21,7 @@
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 6           /* user_version that this build writes */
+#define RES_SCHEMA 7           /* user_version that this build writes */
 
 struct resdb;
 
@@ -75,10 +75,10 @@ struct res_stat {
 	bool level;
 };
 
-/* A parameter of the run's machine a step further, alone (sim/sweep/limits.h); `per` in res_limits scales gains. */
+/* One change of the run's machine (sim/sweep/limits.h); `per_ppm` in res_limits scales gains of rows with a step. */
 struct res_limit {
-	const char *key, *now, *then;
-	double step;
+	const char *key, *now, *then, *move;
+	double step; /* 0: taken as it is */
 	ps_t total_ps;
 	const char *refused; /* why the machine cannot be built so; NULL: it was run */
 };
@@ -86,6 +86,8 @@ struct res_limits {
 	uint32_t per_ppm;
 	size_t n;
 	const struct res_limit *rows;
+	ps_t base_ps;         /* what their times are held against; 0: the run's */
+	const char *fidelity; /* of their times; NULL: the run's */
 };
 
 /* What the machine, or the run, cannot do (sim/engine/says.h): a line for people. */

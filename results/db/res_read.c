@@ -241,17 +241,22 @@ static int take_limit(struct res_reader *r, struct sqlite3_stmt *s, void *row, v
 		                                       .then = res_text(r, s, 2),
 		                                       .step = db_col_f64(s, 3),
 		                                       .total_ps = res_u64(s, 5),
-		                                       .refused = res_text(r, s, 6) };
+		                                       .refused = res_text(r, s, 6),
+		                                       .move = res_text(r, s, 7) };
 	l->per_ppm = (uint32_t)res_u64(s, 4);
+	l->base_ps = res_u64(s, 8);
+	l->fidelity = res_text(r, s, 9);
 	return 0;
 }
 
 static int read_limits(struct res_reader *r, struct res_stored *out)
 {
-	static const struct res_rows limits = { "select count(*) from run_limit where run = ?",
-		                                "select key, now, next, step, per_ppm, total_ps, refused"
-		                                " from run_limit where run = ? order by place",
-		                                sizeof(struct res_limit), take_limit };
+	static const struct res_rows limits = {
+		"select count(*) from run_limit where run = ?",
+		"select key, now, next, step, per_ppm, total_ps, refused, move, base_ps, fidelity"
+		" from run_limit where run = ? order by place",
+		sizeof(struct res_limit), take_limit
+	};
 	struct res_found all;
 
 	if (res_read_rows(r, &limits, out->run.id, &out->run.limits, &all) < 0)

@@ -343,19 +343,23 @@ function stallsChart(r, id) {
 
 const gainText = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`);
 
-/* Gains too small to see are in the table only. */
+/* A choice or a part has several rows: its value tells them apart. */
+const limitName = (r, x) => (r.limits.rows.some((y) => y !== x && y.key === x.key) || x.move !== 'more' ? `${x.key} ${x.then}` : x.key);
+
+/* What saves time, all moves together; gains too small to see are in the table only. */
 function limitRows(r) {
 	return r.limits.rows
-		.filter((x) => x.gain !== null && Math.abs(x.gain) >= 5e-4)
+		.filter((x) => x.move !== 'less' && x.gain !== null && Math.abs(x.gain) >= 5e-4)
+		.sort((a, b) => b.gain - a.gain)
 		.map((x) => ({
-			key: x.key,
+			key: limitName(r, x),
 			gain: x.gain,
 			at: Math.max(x.gain, 0),
 			text: gainText(x),
 			t_now: x.now,
 			t_then: x.then,
 			t_us: us(x.us),
-			t_step: pct(100 * x.step),
+			t_step: x.step ? pct(100 * x.step) : '–',
 		}));
 }
 
@@ -400,19 +404,21 @@ function limitBars(rows, per, id) {
 function limitTable(r, per) {
 	return table(
 		[
+			{ title: 'move', text: true },
 			{ title: 'parameter', text: true },
 			{ title: 'now' },
 			{ title: 'then' },
 			{ title: 'step' },
 			{ title: 'time µs' },
-			{ title: `saved per ${per}` },
+			{ title: per === '100 %' ? 'saved' : `saved per ${per}` },
 			{ title: 'note', text: true, long: true },
 		],
 		r.limits.rows.map((x) => [
+			x.move,
 			x.key,
 			x.now,
 			x.then,
-			pct(100 * x.step),
+			x.step ? pct(100 * x.step) : '–',
 			x.us === null ? '–' : num(x.us),
 			gainText(x),
 			x.refused || '',
@@ -425,9 +431,9 @@ function limitsChart(r, id) {
 	const per = pct(100 * r.limits.per),
 		rows = limitRows(r);
 	return card(
-		`What ${per} more of each resource buys`,
-		'The same run with one parameter a step further, alone: how much of the time that saves, scaled to ' +
-			`${per} more of it (of a latency: less). Two that only pay together show no gain here.`,
+		'What more of each part buys, and what less costs',
+		`The same run with one thing changed (${r.limits.fidelity === 'analytic' ? 'closed form' : 'events'}): how much of the time that saves. Amounts ` +
+			`are moved both ways, scaled to ${per} (of a latency: less is more); choices, parts and pairs are as they stand.`,
 		rows.length ? limitBars(rows, per, id) : null,
 		el('div', 'scroll', limitTable(r, per)),
 	);

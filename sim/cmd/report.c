@@ -261,7 +261,7 @@ int cmd_report(int argc, char **argv, struct str *out, struct err *e)
 		"its"
 		" totals with what is known of their error, time by kind of op beside the GPU it was measured on, what "
 		"the"
-		" time was waited for, what 10 % more of each resource buys if 'npusim limits -o' stored it, its ops"
+		" time was waited for, what more of each part buys if 'npusim limits -o' stored it, its ops"
 		" under the machine's roofline, simulated against measured times. Of a sweep:"
 		" the front and its knee, a table of the designs you drag over, lines over the axes with the knee of "
 		"each,"

@@ -246,8 +246,8 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 /* Scaled as limits.h does; nothing where limits was not asked. */
 static void put_limits(struct out_json *j, const struct res_run *r)
 {
-	const struct limits_result base = { .base_ps = r->total_ps };
 	const struct res_limits *l = &r->limits;
+	const struct limits_result base = { .base_ps = l->base_ps ? l->base_ps : r->total_ps };
 
 	if (l->n == 0) {
 		out_json_null(j, "limits");
@@ -255,12 +255,14 @@ static void put_limits(struct out_json *j, const struct res_run *r)
 	}
 	out_json_open(j, "limits", '{');
 	out_json_real(j, "per", l->per_ppm / 1e6);
+	out_json_text(j, "fidelity", l->fidelity ? l->fidelity : r->fidelity);
 	out_json_open(j, "rows", '[');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct res_limit *x = &l->rows[i];
-		const struct limits_row row = { x->key, x->now, x->then, x->step, x->total_ps, x->refused };
+		const struct limits_row row = { .step = x->step, .total_ps = x->total_ps, .refused = x->refused };
 
 		out_json_open(j, NULL, '{');
+		out_json_text(j, "move", x->move);
 		out_json_text(j, "key", x->key);
 		out_json_text(j, "now", x->now);
 		out_json_text(j, "then", x->then);

@@ -3,215 +3,262 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/sweep/limits_int.h"
+
 #define PPM 1000000u
 
-/* Which way is better: more of it, or less (latencies). Parameters that are choices and not amounts are not here. */
-struct knob {
-	const char *key;
-	bool less;
-};
-static const struct knob before_units[] = {
-	{ "clock", false },           { "cores", false },
-	{ "dispatch.latency", true }, { "dispatch.interval", true },
-	{ "dispatch.queue", false },  { "dispatch.batch", false },
-	{ "dispatch.branch", true },  { "dispatch.host", true },
-	{ "dispatch.launch", true },  { "dma.engines", false },
-	{ "dma.width", false },       { "dma.stages", false },
-	{ "dma.outstanding", false }, { "dma.setup", true },
-	{ "sram.size", false },       { "sram.banks", false },
-	{ "sram.ports", false },      { "sram.pin", false },
-};
-static const struct knob after_units[] = {
-	{ "fusion.buffer", false },
-	{ "l1.size", false },
-	{ "noc.latency", true },
-	{ "kv_buffer.size", false },
-	{ "kv_buffer.bandwidth", false },
-	{ "kv_buffer.latency", true },
-	{ "l2.size", false },
-	{ "l2.banks", false },
-	{ "l2.latency", true },
-	{ "l2.miss_latency", true },
-	{ "dram.bandwidth", false },
-	{ "dram.latency_scale", true },
-};
+/* Of the base's time: what costs less costs nothing, and what a pair saves less beyond its two is no find. */
+#define FREE_PPM   500
+#define BEYOND_PPM 5000
 
-#define BEFORE (sizeof before_units / sizeof *before_units)
-#define AFTER  (sizeof after_units / sizeof *after_units)
+static const char *const move_names[LIMITS_MOVES] = { "more", "less", "switch", "add", "remove", "pair" };
 
-static size_t unit_knobs(void)
+const char *limits_move_name(enum limits_move m)
 {
-	size_t n = 0;
-
-	for (int i = 0; i < UNIT_COUNT; i++)
-		for (const char *const *k = unit_table[i]->knobs; *k; k++)
-			n++;
-	return n;
+	return move_names[m];
 }
 
-/* All of them, the units' own between; NULL: out of memory. */
-static const struct knob *all_knobs(struct arena *a, size_t *n)
-{
-	struct knob *out = arena_array(a, BEFORE + unit_knobs() + AFTER, sizeof *out), *next = out;
-
-	if (!out)
-		return NULL;
-	memcpy(next, before_units, sizeof before_units);
-	next += BEFORE;
-	for (int i = 0; i < UNIT_COUNT; i++)
-		for (const char *const *k = unit_table[i]->knobs; *k; k++, next++)
-			if (!(next->key = arena_printf(a, "%s.%s", unit_table[i]->name, *k)))
-				return NULL;
-	memcpy(next, after_units, sizeof after_units);
-	*n = (size_t)(next - out) + AFTER;
-	return out;
-}
-
-/* The next value at least `ppm` better that the row's rule allows; the same value when there is none. */
-static uint64_t better(const struct cfg_field *f, uint64_t now, bool less, uint32_t ppm)
-{
-	/* Stored values stay far below 2^44 here, so a product with a million fits. */
-	uint64_t by = now / PPM * ppm + now % PPM * ppm / PPM, then, grain = now & -now;
-
-	if (now == 0)
-		return now; /* an absent block has no tenth more */
-	/* Sizes come in whole sets, chunks, banks: a step is as round as the value itself, as far as that is possible. */
-	while (f->type == CFG_T_BYTES && grain > by && grain > 1)
-		grain /= 2;
-	if (f->type == CFG_T_BYTES)
-		by = round_up(by, grain);
-
-	if (f->rule == cfg_pow2 || f->rule == cfg_pow2_or_0)
-		then = less ? now / 2 : now * 2;
-	else
-		then = less ? now - by : now + (by ? by : 1);
-	return then < f->min || then > f->max ? now : then;
-}
-
-static char *text_of(enum cfg_type type, uint64_t v, struct arena *a)
-{
-	struct str s = STR_INIT;
-	char *t;
-
-	cfg_format_value(type, v, &s);
-	t = s.failed ? NULL : arena_strdup(a, str_c(&s));
-	str_free(&s);
-	return t;
-}
-
-/* The design that is asked about. */
-struct design {
-	const struct limits_question *q;
-	const char **sets; /* the question's, and a place behind them for the parameter that is moved */
-	struct machine_conf *conf;
-};
-
-/* With the first n of its sets. */
-static int run_with(const struct design *d, int n, struct run_result *x, struct err *e)
-{
-	struct machine_conf *c = machine_conf_load(d->q->config, d->sets, n, e);
-	struct arena *own = arena_new(0);
-	int rc = -1;
-
-	if (c && !own)
-		err_set(e, ERR_NOMEM, "out of memory");
-	else if (c)
-		rc = run_stream(d->q->stream, c, &d->q->run, own, x, e);
-	machine_conf_free(c);
-	arena_free(own); /* the totals are in *x itself */
-	return rc;
-}
-
-/* Runs one knob a step further; a machine that cannot be built so has its reason in the row. */
-static int try_knob(const struct design *d, const struct knob *k, struct arena *a, struct limits_row *row,
-                    struct err *e)
-{
-	const struct cfg *base = d->conf->raw;
-	const char **set = &d->sets[d->q->n_sets];
-	struct err why = ERR_INIT;
-	struct run_result x;
-	struct cfg_row r;
-	uint64_t now, then;
-	size_t i;
-
-	if (cfg_find(base, k->key, &i, e) < 0)
-		return -1;
-	r = cfg_at(base, i);
-	now = cfg_raw(base, i);
-	then = better(r.field, now, k->less, d->q->step_ppm);
-	if (then == now)
-		return 0; /* absent, or at the end of its range */
-	row->key = k->key;
-	row->now = text_of(r.field->type, now, a);
-	row->then = text_of(r.field->type, then, a);
-	row->step = k->less ? (double)(now - then) / (double)now : (double)(then - now) / (double)now;
-	*set = arena_printf(a, "%s=%s", k->key, row->then ? row->then : "");
-	if (!row->now || !row->then || !*set)
-		return err_set(e, ERR_NOMEM, "out of memory");
-	if (run_with(d, d->q->n_sets + 1, &x, &why) < 0) {
-		if (why.kind != ERR_CONFIG) {
-			*e = why;
-			return -1;
-		}
-		row->refused = arena_strdup(a, why.msg);
-	} else {
-		row->total_ps = x.total_ps;
-	}
-	return 1;
-}
+/* --- what rows say ------------------------------------------------------------------------------------------------- */
 
 double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm)
 {
-	if (row->refused || !r->base_ps || row->step <= 0)
+	double gain;
+
+	if (row->refused || !r->base_ps)
 		return 0;
-	return ((double)r->base_ps - (double)row->total_ps) / (double)r->base_ps / row->step * fraction_ppm / PPM;
+	gain = ((double)r->base_ps - (double)row->total_ps) / (double)r->base_ps;
+	return row->step > 0 ? gain / row->step * fraction_ppm / PPM : gain;
 }
 
-/* Insertion by gain, the table's order breaking ties: there are a few dozen rows, and the order must not depend on the
+static ps_t saved(const struct limits_result *r, ps_t total)
+{
+	return total < r->base_ps ? r->base_ps - total : 0;
+}
+
+double limits_beyond(const struct limits_result *r, const struct limits_row *pair)
+{
+	const ps_t alone = saved(r, pair->alone_ps[0]) + saved(r, pair->alone_ps[1]);
+
+	if (pair->refused || !r->base_ps)
+		return 0;
+	return ((double)saved(r, pair->total_ps) - (double)alone) / (double)r->base_ps;
+}
+
+bool limits_costs_nothing(const struct limits_result *r, const struct limits_row *row)
+{
+	return !row->refused && row->total_ps <= r->base_ps + r->base_ps / (PPM / FREE_PPM);
+}
+
+const struct limits_row *limits_best(const struct limits_result *r, enum limits_move m)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->rows[i].move == m)
+			return !r->rows[i].refused && r->rows[i].total_ps < r->base_ps ? &r->rows[i] : NULL;
+	return NULL;
+}
+
+/* Pairs by what they save beyond their two, to a hundredth; of equals the one that says most closely where it goes. */
+static bool pair_before(const struct limits_result *r, const struct limits_row *a, const struct limits_row *b)
+{
+	const int beyond_a = (int)(100 * limits_beyond(r, a)), beyond_b = (int)(100 * limits_beyond(r, b));
+	int wide = 0;
+
+	for (int k = 0; k < RES_COUNT; k++)
+		wide += (int)(a->serves >> k & 1) - (int)(b->serves >> k & 1);
+	if (beyond_a != beyond_b)
+		return beyond_a > beyond_b;
+	return wide ? wide < 0 : a->total_ps < b->total_ps;
+}
+
+static bool before(const struct limits_result *r, const struct limits_row *a, const struct limits_row *b, uint32_t ppm)
+{
+	if (a->move != b->move)
+		return a->move < b->move;
+	if (!a->refused != !b->refused)
+		return !a->refused;
+	if (a->move == LIMITS_PAIR)
+		return pair_before(r, a, b);
+	return limits_gain(r, a, ppm) > limits_gain(r, b, ppm);
+}
+
+/* By insertion, the machine's order breaking ties: there are a few hundred rows, and the order must not depend on the
  * host. */
-static void sort_rows(struct limits_result *r, uint32_t fraction_ppm)
+static void sort_rows(struct limits_result *r, uint32_t ppm)
 {
 	for (size_t i = 1; i < r->n; i++) {
 		struct limits_row x = r->rows[i];
-		double gain = limits_gain(r, &x, fraction_ppm);
 		size_t k = i;
 
-		for (; k > 0 && limits_gain(r, &r->rows[k - 1], fraction_ppm) < gain; k--)
+		for (; k > 0 && before(r, &x, &r->rows[k - 1], ppm); k--)
 			r->rows[k] = r->rows[k - 1];
 		r->rows[k] = x;
 	}
 }
 
+/* --- asking -------------------------------------------------------------------------------------------------------- */
+
+struct asked {
+	const struct limits_question *q;
+	struct limits_result *out;
+	struct limits_rows rows;
+	struct arena *a;
+	struct err *e;
+	size_t done; /* runs, for progress */
+};
+
+/* Runs `n` rows in place. */
+static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_row **rows, size_t n,
+                    struct limits_seen *seen)
+{
+	const struct limits_job job = { x->q, fidelity, x->done, x->done + n };
+
+	x->done += n;
+	return limits_crew_run(&job, (const struct limits_row *const *)rows, n, seen, x->e);
+}
+
+static int fill(struct asked *x, struct limits_row **rows, size_t n)
+{
+	struct limits_seen *seen = calloc(n + 1, sizeof *seen);
+	int rc = seen ? run_rows(x, x->q->run.fidelity, rows, n, seen) : err_nomem(x->e, NULL);
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		rows[i]->total_ps = seen[i].total_ps;
+		memcpy(rows[i]->stall_ps, seen[i].stall_ps, sizeof rows[i]->stall_ps);
+		if (seen[i].kind && !(rows[i]->refused = arena_strdup(x->a, seen[i].why)))
+			rc = err_nomem(x->e, NULL);
+	}
+	x->out->runs += n;
+	free(seen);
+	return rc;
+}
+
+/* Rows from the i-th on, and one more behind them; NULL: out of memory. */
+static struct limits_row **pointers(struct asked *x, size_t from, struct limits_row *last)
+{
+	struct limits_row **v = arena_array(x->a, x->rows.n - from + 1, sizeof *v);
+
+	for (size_t i = from; v && i < x->rows.n; i++)
+		v[i - from] = &x->rows.v[i];
+	if (v)
+		v[x->rows.n - from] = last;
+	else
+		err_nomem(x->e, NULL);
+	return v;
+}
+
+static int ask_base(struct asked *x, const struct machine_conf *c)
+{
+	struct arena *own = arena_new(0);
+	struct run_result r;
+	int rc = own ? run_stream(x->q->stream, c, &x->q->run, own, &r, x->e) : err_nomem(x->e, NULL);
+
+	if (rc == 0) {
+		x->out->base_ps = r.total_ps;
+		x->out->bound = r.roofline_bound;
+		memcpy(x->out->stall_ps, r.stall_ps, sizeof r.stall_ps);
+		x->out->runs = 1;
+	}
+	arena_free(own); /* the totals are in r itself */
+	return rc;
+}
+
+static int ask_singles(struct asked *x, const struct machine_conf *c)
+{
+	struct limits_row **v;
+
+	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)))
+		return -1;
+	return fill(x, v, x->rows.n);
+}
+
+/* All that costs nothing alone, as one row. */
+static int find_free(struct asked *x)
+{
+	struct limits_result *out = x->out;
+	const char **sets = arena_array(x->a, x->rows.n + 1, sizeof *sets);
+
+	if (!sets || !(out->free = arena_array(x->a, x->rows.n + 1, sizeof *out->free)))
+		return err_nomem(x->e, NULL);
+	for (size_t i = 0; i < x->rows.n; i++)
+		if (x->rows.v[i].move == LIMITS_LESS && limits_costs_nothing(out, &x->rows.v[i])) {
+			out->free[out->n_free] = x->rows.v[i].key;
+			sets[out->n_free++] = x->rows.v[i].sets[0];
+		}
+	out->all_free = (struct limits_row){ .move = LIMITS_LESS, .sets = sets, .n_sets = out->n_free };
+	return 0;
+}
+
+/* Pairs that are no find go. */
+static void keep_finds(struct asked *x, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < x->rows.n; i++)
+		if (!x->rows.v[i].refused && limits_beyond(x->out, &x->rows.v[i]) >= (double)BEYOND_PPM / PPM)
+			x->rows.v[kept++] = x->rows.v[i];
+	x->out->pairs_tried = x->rows.n - first;
+	x->rows.n = kept;
+}
+
+static int ask_pairs(struct asked *x)
+{
+	const size_t singles = x->rows.n;
+	struct limits_row **v;
+
+	if (find_free(x) < 0 || limits_pairs(x->q, x->out, &x->rows, x->e) < 0 ||
+	    !(v = pointers(x, singles, &x->out->all_free)) ||
+	    fill(x, v, x->rows.n - singles + (x->out->n_free > 0)) < 0)
+		return -1;
+	keep_finds(x, singles);
+	return 0;
+}
+
+/* The base and the best of each kind once more, with events. */
+static int ask_events(struct asked *x)
+{
+	struct limits_row base = { .n_sets = 0 }, *v[LIMITS_MOVES + 2] = { &base };
+	struct limits_seen seen[LIMITS_MOVES + 2];
+	size_t n = 1;
+
+	if (!x->q->events)
+		return 0;
+	for (int m = 0; m < LIMITS_MOVES; m++) {
+		const struct limits_row *best = limits_best(x->out, (enum limits_move)m);
+
+		if (best && m != LIMITS_LESS && m != LIMITS_REMOVE)
+			v[n++] = &x->out->rows[best - x->out->rows];
+	}
+	if (x->out->n_free)
+		v[n++] = &x->out->all_free;
+	if (run_rows(x, RUN_EVENT, v, n, seen) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		v[i]->event_ps = seen[i].total_ps;
+	x->out->event_ps = base.event_ps;
+	x->out->event_runs = n;
+	return 0;
+}
+
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
 {
-	size_t n_knobs = 0;
-	const struct knob *knobs = all_knobs(a, &n_knobs);
-	struct design d = { q, arena_array(a, (size_t)q->n_sets + 1, sizeof *d.sets), NULL };
-	struct run_result x;
+	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
+	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e };
 	int rc = -1;
 
 	memset(out, 0, sizeof *out);
-	out->rows = arena_array(a, n_knobs ? n_knobs : 1, sizeof *out->rows);
-	if (!d.sets || !knobs || !out->rows)
-		return err_set(e, ERR_NOMEM, "out of memory");
-	for (int i = 0; i < q->n_sets; i++)
-		d.sets[i] = q->sets[i];
-	if (!(d.conf = machine_conf_load(q->config, q->sets, q->n_sets, e)) || run_with(&d, q->n_sets, &x, e) < 0)
-		goto out;
-	out->base_ps = x.total_ps;
-	out->bound = x.roofline_bound;
-	for (size_t k = 0; k < n_knobs; k++) {
-		int had = try_knob(&d, &knobs[k], a, &out->rows[out->n], e);
-
-		if (had < 0)
-			goto out;
-		out->n += (size_t)had;
-		if (q->progress)
-			q->progress(q->arg, k + 1, n_knobs);
+	if (!c)
+		return -1;
+	if (machine_runs(&c->cfg) != MACHINE_COMMANDS)
+		err_set(e, ERR_CONFIG, "'%s' is a machine of kind %s: limits are asked of an NPU", q->config,
+		        machine_kind_name((enum machine_kind)c->cfg.kind));
+	else if (ask_base(&x, c) == 0 && ask_singles(&x, c) == 0)
+		rc = ask_pairs(&x);
+	machine_conf_free(c);
+	out->rows = x.rows.v;
+	out->n = x.rows.n;
+	if (rc == 0) {
+		sort_rows(out, q->step_ppm);
+		rc = ask_events(&x);
 	}
-	sort_rows(out, q->step_ppm);
-	rc = 0;
-out:
-	machine_conf_free(d.conf);
 	return rc;
 }

@@ -244,7 +244,7 @@ TEST(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build_every_ste
 	/* a tenth more of what bounds it: close to a tenth, in time 1 - 1 / 1.1 */
 	CHECK(limits_gain(&r, &r.rows[0], 100000) > 0.08);
 	CHECK(limits_gain(&r, &r.rows[0], 100000) < 0.0920);
-	for (size_t i = 0; i < r.n; i++) {
+	for (size_t i = 0; i < r.n && r.rows[i].move <= LIMITS_LESS; i++) {
 		CHECK(!r.rows[i].refused);
 		CHECK(r.rows[i].step > 0 && r.rows[i].step <= 1);
 	}
