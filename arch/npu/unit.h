@@ -86,6 +86,8 @@ struct unit_ops {
 	bool (*native)(const struct unit_env *u, enum dtype weight, enum dtype with);
 	/* Rows of a product that it computes at a time, all cores: one row more takes twice as long. NULL: any number. */
 	uint64_t (*grain)(const struct unit_env *u);
+	/* Of k, at 16 bits: what one array takes in at a time. NULL: any number. */
+	uint64_t (*depth)(const struct unit_env *u);
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };

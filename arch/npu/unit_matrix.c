@@ -105,6 +105,11 @@ static uint64_t grain(const struct unit_env *u)
 	return c->dataflow == IS ? 1 : unit_arrays(u) * c->cols;
 }
 
+static uint64_t depth(const struct unit_env *u)
+{
+	return cfg(u)->dataflow == OS ? 1 : cfg(u)->rows;
+}
+
 /* A product as the array sees it: what lies along its rows and columns, what streams, and what of it may be spread. */
 struct folds {
 	uint64_t along_rows, along_cols, stream; /* stream: cycles of it in one fold, undivided */
@@ -225,6 +230,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .peak = peak,
 	                              .native = native,
 	                              .grain = grain,
+	                              .depth = depth,
 	                              .busy_stat = "matrix.busy_ps",
 	                              .work_stat = "matrix.macs",
 	                              .knobs = knobs };

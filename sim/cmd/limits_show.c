@@ -31,7 +31,8 @@ static void say_waits(const struct limits_result *r, struct str *out)
 		int most = -1;
 
 		for (int k = 0; k < RES_COUNT; k++)
-			if (!told[k] && r->stall_ps[k] > r->base_ps / 20 && (most < 0 || r->stall_ps[k] > r->stall_ps[most]))
+			if (!told[k] && r->stall_ps[k] > r->base_ps / 20 &&
+			    (most < 0 || r->stall_ps[k] > r->stall_ps[most]))
 				most = k;
 		if (most < 0)
 			return;
@@ -63,7 +64,8 @@ static void say_events(const struct limits_result *r, const struct limits_row *x
 		str_addf(out, " (with events %.2f %%)", events_gain(r, x));
 }
 
-static void say_best(const struct limits_view *v, enum limits_move m, const char *what, const char *none, struct str *out)
+static void say_best(const struct limits_view *v, enum limits_move m, const char *what, const char *none,
+                     struct str *out)
 {
 	const struct limits_row *x = limits_best(v->r, m);
 
@@ -76,8 +78,7 @@ static void say_best(const struct limits_view *v, enum limits_move m, const char
 	str_addf(out, ":%s %.2f %%", m == LIMITS_PAIR ? "\n                 together" : "", gain(v, x));
 	say_events(v->r, x, out);
 	if (m == LIMITS_PAIR)
-		str_addf(out, ", alone %.2f %% and %.2f %%",
-		         100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
+		str_addf(out, ", alone %.2f %% and %.2f %%", 100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
 		         100 * (1 - (double)x->alone_ps[1] / (double)v->r->base_ps));
 	str_addc(out, '\n');
 }
@@ -198,7 +199,7 @@ static void amount_row(const struct limits_view *v, const struct limits_row *mor
 static void amounts(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "parameter", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },      { "better", OUT_TEXT, 0 },
+		{ "parameter", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },       { "better", OUT_TEXT, 0 },
 		{ "us", OUT_REAL, 3 },        { "saves_pct", OUT_REAL, 2 }, { "worse", OUT_TEXT, 0 },
 		{ "us", OUT_REAL, 3 },        { "costs_pct", OUT_REAL, 2 },
 	};
@@ -223,8 +224,9 @@ static bool taken_otherwise(const struct limits_row *x)
 static void switches(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "switch or part", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 }, { "then", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 },             { "saves_pct", OUT_REAL, 2 },
+		{ "switch or part", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },
+		{ "then", OUT_TEXT, 0 },           { "us", OUT_REAL, 3 },
+		{ "saves_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -296,8 +298,8 @@ void limits_table(const struct limits_view *v, struct str *out)
 void limits_csv(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "move", OUT_TEXT, 0 },     { "parameter", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },
-		{ "then", OUT_TEXT, 0 },     { "step_pct", OUT_REAL, 1 },  { "total_us", OUT_REAL, 3 },
+		{ "move", OUT_TEXT, 0 },     { "parameter", OUT_TEXT, 0 },  { "now", OUT_TEXT, 0 },
+		{ "then", OUT_TEXT, 0 },     { "step_pct", OUT_REAL, 1 },   { "total_us", OUT_REAL, 3 },
 		{ "gain_pct", OUT_REAL, 2 }, { "beyond_pct", OUT_REAL, 2 }, { "note", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);

@@ -34,6 +34,13 @@ static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 	}
 }
 
+uint64_t map_depth(const struct mapper *m, int unit)
+{
+	const struct unit_ops *u = unit_table[unit];
+
+	return u->depth && m->unit[unit].cfg->units ? u->depth(&m->unit[unit]) : 1;
+}
+
 uint64_t map_grain(const struct mapper *m, int unit)
 {
 	const struct unit_ops *u = unit_table[unit];

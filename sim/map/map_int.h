@@ -141,6 +141,7 @@ bool map_is_product(enum op_kind k);
 /* Makes the draft's main op a loop; false: SRAM does not hold two tiles of it. */
 bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how);
 uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a unit computes at a time; 0: none */
+uint64_t map_depth(const struct mapper *m, int unit); /* of k, that an array takes in at a time; 1: any number */
 /* The product of an op, for any unit. */
 struct unit_job map_job(const struct mapper *m, const struct op *o);
 

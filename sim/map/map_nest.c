@@ -18,6 +18,7 @@
 #define LEAST_ROWS    64 /* of a tile, where m is cut */
 #define LEAST_K       256
 #define FINER         8 /* times smaller, where SRAM is too small for these */
+#define LEAST_DEEP    32
 #define LEAST_COLS    32
 #define LEAST_PARTS   8
 #define LEAST_BLOCK_M 128 /* of copy_first */
@@ -243,11 +244,12 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 static bool search(const struct product *p, struct nest best[KINDS])
 {
 	const struct mapping_cfg *fixed = &p->m->c->mapping;
-	const uint64_t own = map_grain(p->m, (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit),
+	const int unit = (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit;
+	const uint64_t own = map_grain(p->m, unit), deep = ps_max(LEAST_DEEP, map_depth(p->m, unit)),
 		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
-		  n_k = cuts(p->size[K], 32, LEAST_K / p->finer, fixed->tile_k, ks);
+		  n_k = cuts(p->size[K], p->finer > 1 ? LEAST_DEEP : deep, LEAST_K / p->finer, fixed->tile_k, ks);
 	struct nest x = { .copied = -1 };
 	bool found = false;
 

@@ -157,8 +157,8 @@ static void rest(const struct limits_job *job, const struct limits_row *const *r
 			limits_crew_one(job, rows[i]->sets, rows[i]->n_sets, NULL, &seen[i]);
 }
 
-int limits_crew_run(const struct limits_job *job, const struct limits_row *const *rows, size_t n, struct limits_seen *seen,
-                    struct err *e)
+int limits_crew_run(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+                    struct limits_seen *seen, struct err *e)
 {
 	const size_t jobs = job->q->jobs < n ? job->q->jobs : n;
 

@@ -35,8 +35,8 @@ struct limits_seen {
 };
 /* Runs each row; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
  * that cannot be built or cannot work. */
-int limits_crew_run(const struct limits_job *job, const struct limits_row *const *rows, size_t n, struct limits_seen *seen,
-                    struct err *e);
+int limits_crew_run(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+                    struct limits_seen *seen, struct err *e);
 /* The design itself, or with these sets over it. */
 int limits_crew_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
                     struct limits_seen *seen);

@@ -7,12 +7,12 @@
 #define PPM 1000000u
 
 /* What an amount or a switch may relieve: it makes what is waited for there shorter. */
-#define R(x)                       (1u << RES_##x)
-#define UNIT_BIT(id, name, c, i)   | R(id)
-#define ANY_UNIT                   (0 UNITS(UNIT_BIT))
-#define ON_CHIP                    (R(L2) | R(L1) | R(SRAM) | R(NOC) | R(DMA) | R(FUSION) | ANY_UNIT)
-#define FEWER_BYTES                (R(DRAM) | R(LATENCY))
-#define CONTROL                    (R(DISPATCH) | R(DEPENDENCY) | R(LATENCY))
+#define R(x)                     (1u << RES_##x)
+#define UNIT_BIT(id, name, c, i) | R(id)
+#define ANY_UNIT                 (0 UNITS(UNIT_BIT))
+#define ON_CHIP                  (R(L2) | R(L1) | R(SRAM) | R(NOC) | R(DMA) | R(FUSION) | ANY_UNIT)
+#define FEWER_BYTES              (R(DRAM) | R(LATENCY))
+#define CONTROL                  (R(DISPATCH) | R(DEPENDENCY) | R(LATENCY))
 _Static_assert(RES_COUNT <= 32, "a bit each");
 
 /* Which way is better: more of it, or less (latencies). */
@@ -197,8 +197,7 @@ static bool idle(const struct maker *m, const char *key)
 			return true;
 	return (in_section(key, "fusion", 6) && !m->c->cfg.fusion.enabled && strcmp(key, "fusion.enabled") != 0) ||
 	       (strcmp(key, "dispatch.branch") == 0 && !m->c->cfg.dispatch.dynamic) ||
-	       (strcmp(key, "dispatch.host") == 0 && m->c->cfg.dispatch.dynamic) ||
-	       idle_dram(m->c, key);
+	       (strcmp(key, "dispatch.host") == 0 && m->c->cfg.dispatch.dynamic) || idle_dram(m->c, key);
 }
 
 /* --- amounts ----------------------------------------------------------------------------------------------------------- */
@@ -239,11 +238,11 @@ static int add_amount(struct maker *m, const struct amount *x)
 		const uint64_t then = moved(r.field, now, up, m->q->step_ppm);
 		const double of = up ? (double)then / (double)now : (double)now / (double)then;
 
-		if (then != now && add_row(m,
-		                           (struct limits_row){ .move = worse ? LIMITS_LESS : LIMITS_MORE,
-		                                                .step = of - 1,
-		                                                .serves = x->serves },
-		                           &r, then, NULL) < 0)
+		if (then != now &&
+		    add_row(m,
+		            (struct limits_row){
+				    .move = worse ? LIMITS_LESS : LIMITS_MORE, .step = of - 1, .serves = x->serves },
+		            &r, then, NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -336,7 +335,8 @@ static int add_mappings(struct maker *m)
 		uint64_t own;
 
 		if (strcmp(r.section, "mapping") == 0 && usual(r.field, &own) == 0 && own != cfg_raw(m->c->raw, i) &&
-		    add_row(m, (struct limits_row){ .move = LIMITS_SWITCH, .serves = FEWER_BYTES | ANY_UNIT }, &r, own, NULL) < 0)
+		    add_row(m, (struct limits_row){ .move = LIMITS_SWITCH, .serves = FEWER_BYTES | ANY_UNIT }, &r, own,
+		            NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -386,7 +386,8 @@ static int add_kv(struct maker *m)
 		if (!also)
 			return err_nomem(m->e, NULL);
 	}
-	return add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = FEWER_BYTES | R(L2) }, &r, pow2_above(bytes), also);
+	return add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = FEWER_BYTES | R(L2) }, &r,
+	               pow2_above(bytes), also);
 }
 
 static int add_part(struct maker *m, const char *key, uint64_t size, uint32_t serves)
@@ -398,7 +399,8 @@ static int add_part(struct maker *m, const char *key, uint64_t size, uint32_t se
 		return -1;
 	if (now && r.field->min == 0)
 		return add_row(m, (struct limits_row){ .move = LIMITS_REMOVE, .serves = serves }, &r, 0, NULL);
-	return now || !size ? 0 : add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = serves }, &r, size, NULL);
+	return now || !size ? 0
+	                    : add_row(m, (struct limits_row){ .move = LIMITS_ADD, .serves = serves }, &r, size, NULL);
 }
 
 /* Units that are not there come in the number of the schema, those that are there go. */
