@@ -212,17 +212,34 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, const str
 	return rc;
 }
 
-/* Holds in the scratchpad what the program moves, as far as it fits: after the pass that warms up it is not moved again. */
-static int hold(struct map_result *m, const struct op_stream *s, uint64_t room, struct arena *a, struct err *e)
+/* Results that nothing of the program reads leave the chip where a compiler copies operands first. */
+static void leave_results(const struct isa_prog *p, const struct machine_cfg *c, uint8_t *state, uint8_t left)
 {
+	if (c->mapping.policy != MAPPING_COPY_FIRST)
+		return;
+	for (size_t i = 0; i < p->n_insns; i++)
+		if (p->insns[i].code == ISA_STORE)
+			state[p->insns[i].tensor] = left;
+	for (size_t i = 0; i < p->n_insns; i++)
+		if (p->insns[i].code == ISA_LOAD)
+			state[p->insns[i].tensor] = 0;
+}
+
+/* Holds in the scratchpad what the program moves, as far as it fits: after the pass that warms up it is not moved again. */
+static int hold(struct map_result *m, const struct op_stream *s, const struct machine_cfg *c, struct arena *a,
+                struct err *e)
+{
+	uint64_t room = sram_size(&c->sram) * c->cores;
 	struct isa_prog *p = &m->prog;
 	struct isa_insn *insns = arena_array(a, p->n_insns + 1, sizeof *insns); /* a memo keeps the program as it is */
-	enum { UNSEEN, HELD, LEFT } *state = arena_array(a, p->n_tensors + 1, sizeof *state);
+	enum { UNSEEN, HELD, LEFT };
+	uint8_t *state = arena_alloc(a, p->n_tensors + 1);
 
 	if (!insns || !state)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	if (p->n_insns)
 		memcpy(insns, p->insns, p->n_insns * sizeof *insns);
+	leave_results(p, c, state, LEFT);
 	for (size_t i = 0; i < p->n_insns; i++) {
 		struct isa_insn *x = &insns[i];
 		const struct op_tensor *t = &s->tensors[x->tensor];
@@ -253,7 +270,7 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
 	    picks_new(&picks, out->stream, a, e) < 0)
 		return -1;
-	if (o->start == RUN_RESIDENT && hold(m, out->stream, sram_size(&conf->cfg.sram) * conf->cfg.cores, a, e) < 0)
+	if (o->start == RUN_RESIDENT && hold(m, out->stream, &conf->cfg, a, e) < 0)
 		return -1;
 	out->map = m;
 	out->narrowed_bytes = m->narrowed_bytes;

@@ -147,15 +147,15 @@ static void score(const struct product *p, struct nest *x)
 	for (int i = 0; i < OPERANDS; i++)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
-		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0, moved = x->again[i] * once,
-			       again = moved - once;
+		const uint64_t once = p->move[i] && !(p->m->resident && i != C) ? p->move[i]->bytes : 0,
+			       moved = x->again[i] * once, again = moved - once;
 
 		bytes += moved;
 		if (x->moves[i] == 1) {
 			*(i == C ? &f.post_bytes : &f.pre_bytes) += once;
 			continue;
 		}
-		f.first_bytes += i == C ? 0 : x->bytes[i];
+		f.first_bytes += i == C || !once ? 0 : x->bytes[i];
 		f.last_bytes += i == C ? x->bytes[i] : 0;
 		if (x->resident[i] && i != C && x->stays[i] & 1) {
 			f.early_tiles = x->tiles / x->trips[x->loop[0]];
