@@ -12,7 +12,7 @@
 
 struct options {
 	struct gpu_options gpu;
-	const char *plan, *output, *format, *kind;
+	const char *plan, *output, *format, *kind, *fidelity;
 	struct opt_list energy, resident;
 	uint64_t folds;
 	bool check;
@@ -198,20 +198,34 @@ out:
 static int calibrate_npu(const struct options *o, enum out_format f, struct str *out, bool *is, struct err *e)
 {
 	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
-	const struct calibrate_rows r = { o->plan,        o->output,    o->gpu.rules, o->kind,
-		                          &o->gpu.traces, &o->resident, o->folds,     o->check };
+	struct calibrate_rows r = { .plan = o->plan,
+		                    .output = o->output,
+		                    .rules = o->gpu.rules,
+		                    .kind = o->kind,
+		                    .tables = &o->gpu.traces,
+		                    .resident = &o->resident,
+		                    .folds = o->folds,
+		                    .check = o->check };
 	int rc = conf ? 0 : -1;
 
 	*is = conf && machine_runs(&conf->cfg) == MACHINE_COMMANDS;
+	if (rc == 0)
+		rc = run_fidelity_parse(o->fidelity ? o->fidelity : "analytic", &r.fidelity, e);
+	if (rc < 0)
+		goto out;
 	if (*is && !o->plan)
 		rc = err_set(e, ERR_USAGE, "the plan is missing: -p PLAN.yaml, configs/calibrate/tpu-v6e.yaml say");
 	else if (*is && o->gpu.traces.n + o->resident.n == 0)
 		rc = err_set(e, ERR_USAGE, "the tables are missing: -t OPS.csv, with a column measured_us");
 	else if (*is)
 		rc = calibrate_rows(&r, conf, f, out, e);
-	else if (conf && (o->resident.n || o->kind))
+	else if (o->resident.n || o->kind || o->fidelity)
 		rc = err_set(e, ERR_USAGE, "%s is of an NPU's tables of ops, and '%s' is no NPU",
-		             o->kind ? "--kind" : "--resident", o->gpu.config);
+		             o->kind       ? "--kind"
+		             : o->fidelity ? "--fidelity"
+		                           : "--resident",
+		             o->gpu.config);
+out:
 	machine_conf_free(conf);
 	return rc;
 }
@@ -230,6 +244,8 @@ int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "resident", OPT_READS, &o.resident, "OPS.csv",
 		  "an NPU's: a table of ops measured with operands on chip before each; may be repeated" },
 		{ 0, "kind", OPT_TEXT, &o.kind, "KIND", "an NPU's: only rows of this kind of op count (gemm)" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "analytic|event",
+		  "an NPU's: in closed form (the default) or with events, which takes ten times as long" },
 		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "write the configuration with the calibrated values there" },

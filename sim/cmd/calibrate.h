@@ -4,6 +4,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/cmd/cmd.h"
+#include "sim/engine/run_result.h"
 #include "validate/fit/fit.h"
 
 struct calibrate_energy {
@@ -20,6 +21,7 @@ struct calibrate_rows {
 	const char *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
 	const struct opt_list *tables, *resident;
 	uint64_t folds;
+	enum run_fidelity fidelity;
 	bool check;
 };
 

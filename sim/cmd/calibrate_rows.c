@@ -1,6 +1,6 @@
 /* calibrate_rows.c - npusim calibrate on an NPU: few physical parameters from tables of ops measured on it.
  *
- * Each row runs alone in closed form, operands in DRAM or, of tables of --resident, on chip. All rows are fitted: what a
+ * Each row runs alone, in closed form unless events are asked for (which take ten times as long), operands in DRAM or, of tables of --resident, on chip. All rows are fitted: what a
  * fold, or one table, says of the others is printed beside. */
 #include "sim/cmd/calibrate.h"
 
@@ -15,7 +15,7 @@
 #include "sim/ui/outfile.h"
 #include "validate/score/rows.h"
 
-#define SEARCH 100 /* evaluations a parameter: a row is mapped anew in each */
+#define SEARCH 50 /* evaluations a parameter: a row is mapped anew in each */
 
 struct table {
 	const char *path;
@@ -53,7 +53,7 @@ static int read_table(struct fitting *f, const char *path, enum run_start start,
 	struct lower_stats st;
 
 	t->path = path;
-	t->how = (struct run_opts){ .start = start, .fidelity = RUN_ANALYTIC, .seed = 1, .memo = f->memo };
+	t->how = (struct run_opts){ .start = start, .fidelity = f->o->fidelity, .seed = 1, .memo = f->memo };
 	if (cmd_trace_load(path, NULL, &t->trace, e) < 0)
 		return -1;
 	f->n++;
@@ -122,6 +122,7 @@ static struct fit_data data_of(struct fitting *f, unsigned folds, bool by_set)
 		                  .folds = folds,
 		                  .all = true,
 		                  .by_set = by_set,
+		                  .rugged = true,
 		                  .most = SEARCH,
 		                  .time = time_row,
 		                  .engine = f };
@@ -210,7 +211,7 @@ static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, st
 	struct fit_data folds = data_of(f, (unsigned)f->o->folds, false), left_out = data_of(f, (unsigned)f->n, true);
 	struct fit_report r, without = { 0 };
 
-	if (check_plan(f, p, e) < 0 || (f->n > 1 && fit_run(p, f->conf, &left_out, &without, e) < 0) ||
+	if (check_plan(f, p, e) < 0 || (f->n > 1 && f->o->folds && fit_run(p, f->conf, &left_out, &without, e) < 0) ||
 	    fit_run(p, f->conf, &folds, &r, e) < 0)
 		return -1;
 	calibrate_parameters(p, f->conf->raw, format, out);
@@ -222,7 +223,7 @@ static int fit(struct fitting *f, struct fit_plan *p, enum out_format format, st
 	         "\n%zu rows, %zu fitted parameters, %u evaluations\n"
 	         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
 	         r.samples, p->n_fit, r.evaluations + without.evaluations, r.mape, (unsigned)f->o->folds, r.cv_mape);
-	if (f->n > 1)
+	if (f->n > 1 && f->o->folds)
 		str_addf(out, "each table by a fit to the others: %.2f %%\n", without.cv_mape);
 	return 0;
 }

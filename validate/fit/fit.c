@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define HUBER     0.05
+#define SCANS     2    /* of every parameter, before a rugged search */
+#define SCANNED   8    /* values of it */
 #define MOST      600  /* evaluations of a search, times its parameters */
 #define TOLERANCE 1e-4 /* of a parameter's logarithm */
 
@@ -173,6 +175,29 @@ static double objective(unsigned n, const double *logs, double *gradient, void *
 	return count ? loss / (double)count : 0;
 }
 
+/* The best of some values of each parameter in turn, twice: a start for the search where times are no smooth function. */
+static void scan(struct search *s, const double *low, const double *high, double *at)
+{
+	double least = objective(s->n, at, NULL, s);
+
+	for (unsigned turn = 0; turn < SCANS * s->n; turn++) {
+		const unsigned i = turn % s->n;
+		double best = at[i];
+
+		for (int k = 0; k < SCANNED; k++) {
+			double loss;
+
+			at[i] = low[i] + (high[i] - low[i]) * (k + 0.5) / SCANNED;
+			loss = objective(s->n, at, NULL, s);
+			if (loss < least) {
+				least = loss;
+				best = at[i];
+			}
+		}
+		at[i] = best;
+	}
+}
+
 static int run(struct search *s, uint64_t *values, struct err *e)
 {
 	struct fitting *f = s->f;
@@ -188,9 +213,11 @@ static int run(struct search *s, uint64_t *values, struct err *e)
 		low[i] = log((double)x->from);
 		high[i] = log((double)x->to);
 		at[i] = log((double)x->start);
-		step[i] = (high[i] - low[i]) / 10;
+		step[i] = (high[i] - low[i]) / (f->data->rugged ? 2 * SCANNED : 10);
 	}
 	s->most = (f->data->most ? f->data->most : MOST) * s->n;
+	if (f->data->rugged)
+		scan(s, low, high, at);
 	nlopt_set_lower_bounds(o, low);
 	nlopt_set_upper_bounds(o, high);
 	nlopt_set_initial_step(o, step);
@@ -305,6 +332,9 @@ static int fit_all(struct fitting *f, struct fit_report *out, struct err *e)
 			x->high = fold == 0 || values[i] > x->high ? values[i] : x->high;
 		}
 	}
+	out->evaluations = f->evaluations;
+	if (f->data->by_set) /* asked for what sets tell of each other */
+		return 0;
 	if (fit_once(f, f->data->folds, values, e) < 0)
 		return -1;
 	for (size_t i = 0; i < f->p->n_fit; i++)

@@ -62,8 +62,9 @@ struct fit_data {
 	size_t n_sets;
 	unsigned folds; /* of the cross-validation; 0: none */
 	bool all;       /* samples of the held-out split too: they are all that is given */
-	bool by_set;    /* a fold is a set: what one tells of the others */
+	bool by_set;    /* a fold is a set, `folds` of them: what they tell of each other */
 	unsigned most;  /* evaluations of a search, times its parameters; 0: 600 */
+	bool rugged; /* times jump where what is mapped changes: the search begins where a scan of each parameter is best */
 	/* Sets the simulated time of a sample, of an engine that knows no launches; NULL: a GPU's model. */
 	void (*time)(void *engine, size_t set, size_t sample);
 	void *engine;
