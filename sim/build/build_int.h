@@ -111,6 +111,7 @@ uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t col
 /* build_kernel.c: launches as the framework or the engine makes them. */
 void k_each(struct builder *b, enum bop what, uint64_t elems, enum dtype in, enum dtype out, bool wide);
 void k_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols);
+void k_reduce_shape(uint64_t rows, uint64_t cols, uint64_t grid[3], uint32_t block[2]);
 void k_rows(struct builder *b, const char *kernel, uint64_t rows, uint64_t cols);
 void k_flat(struct builder *b, const char *kernel, uint64_t elems, uint64_t per_cta, uint32_t threads);
 void k_unknown(struct builder *b, const char *kernel);

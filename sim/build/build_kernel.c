@@ -96,25 +96,35 @@ void k_each(struct builder *b, enum bop what, uint64_t elems, enum dtype in, enu
 }
 
 /* Reduce.cuh's setReduceConfig for a contiguous row: vectors of 4 along it. */
-void k_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols)
+void k_reduce_shape(uint64_t rows, uint64_t cols, uint64_t grid[3], uint32_t block[2])
 {
 	const uint64_t most = 512, dim0 = up(cols, 4);
 	uint64_t along = dim0 < most ? pow2_below(dim0) : most, over = rows < most ? pow2_below(rows) : most, width,
 		 height, each;
-	uint64_t grid[3] = { 1, 1, 1 };
 
-	if (!launches(b))
-		return;
+	grid[0] = grid[1] = grid[2] = 1;
 	width = along < 32 ? along : 32;
 	height = over < most / width ? over : most / width;
 	width = along < most / height ? along : most / height;
 	each = up(cols, width);
 	/* Long rows: the CTA's other threads go along it too. */
 	grid[0] = up(rows, each >= 16 * height || each >= 256 ? 1 : height);
+	block[0] = (uint32_t)width;
+	block[1] = (uint32_t)height;
+}
+
+void k_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols)
+{
+	uint64_t grid[3];
+	uint32_t block[2];
+
+	if (!launches(b))
+		return;
+	k_reduce_shape(rows, cols, grid, block);
 	b_launch(b,
 	         text(b, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::",
 	              b_rows[what].kernel, "> >"),
-	         grid, (uint32_t)width, (uint32_t)height, 32);
+	         grid, block[0], block[1], 32);
 }
 
 /* A CTA a row, a thread 8 elements of it, up to 1024. */

@@ -2,14 +2,17 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/cmd/run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "sim/build/scale.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/workload.h"
 #include "sim/timeline/timeline.h"
 #include "sim/ui/outfile.h"
+#include "traces/read/format.h"
 #include "validate/score/rows.h"
 #include "workloads/rules.h"
 
@@ -69,6 +72,7 @@ struct inputs {
 	struct op_stream stream;
 	struct lower_stats lowered;
 	struct counted_ops counted;
+	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
 static void inputs_free(struct inputs *in)
@@ -80,12 +84,60 @@ static void inputs_free(struct inputs *in)
 	workload_free(&in->model);
 }
 
+/* The stream in place of what was measured, and what it is called. */
+static int asked_at(struct inputs *in, const struct options *o, uint64_t context, struct err *e)
+{
+	const struct scale_step to = { o->model.batch, context };
+	struct trace *t = &in->trace.trace;
+	struct op_stream out;
+	struct scale_step was;
+
+	if (o->model.batch > BUILD_MAX_BATCH || context > BUILD_MAX_TOKENS)
+		return err_set(e, ERR_USAGE,
+		               "a batch is %d at most and a context %" PRIu64 ", for a trace at another one",
+		               BUILD_MAX_BATCH, BUILD_MAX_TOKENS);
+	if (scale_stream(&in->stream, to, in->trace.arena, &out, &was, e) < 0)
+		return err_add(e, "asking '%s' at another batch or context", o->trace);
+	in->stream = out;
+	in->scaled_tokens = to.batch ? to.batch : was.batch;
+	t->range = arena_printf(in->trace.arena,
+	                        "%s%sat batch %" PRIu64 ", %" PRIu64 " tokens in the cache (measured at %" PRIu64
+	                        ", %" PRIu64 ")",
+	                        t->range ? t->range : "", t->range ? " " : "", in->scaled_tokens,
+	                        context ? context : was.context, was.batch, was.context);
+	t->digest = in->stream.digest;
+	t->wall_ns = -1;
+	return t->range ? 0 : err_nomem(e, "for a trace");
+}
+
+/* What is wrong with the file its reader says. */
+static bool is_replay(const char *path)
+{
+	struct err e = ERR_INIT;
+	struct input *in = cmd_is_database(path) ? NULL : input_open(path, &e);
+	const bool yes = in && format_of(in, &e) == FORMAT_REPLAY;
+
+	input_free(in);
+	return yes;
+}
+
+static int measured_read(struct inputs *in, const struct options *o, uint64_t context, struct err *e)
+{
+	return cmd_trace_load_by(tracedb_load, o->trace, o->range, context, &in->trace, e);
+}
+
+/* A replay has its context from its file; any other trace is brought to it. */
 static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 {
-	if (cmd_trace_load_by(tracedb_load, o->trace, o->range, o->model.context, &in->trace, e) < 0 ||
+	const bool replay = o->model.context && is_replay(o->trace);
+	const uint64_t context = replay ? 0 : o->model.context;
+
+	if (measured_read(in, o, replay ? o->model.context : 0, e) < 0 ||
 	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
 	    (in->trace.counters &&
 	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
+		return -1;
+	if ((o->model.batch || context) && asked_at(in, o, context, e) < 0)
 		return -1;
 	ops_listed_note(&in->stream);
 	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
@@ -164,10 +216,11 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	r.not_validated = in.model.model && in.model.how.phase == BUILD_VISION
 	                          ? "SAM: its windows, relative positions and neck"
 	                          : NULL;
-	r.tokens = in.model.model ? build_tokens(&in.model.how) : 0;
+	r.scaled = in.scaled_tokens != 0;
+	r.tokens = in.model.model ? build_tokens(&in.model.how) : in.scaled_tokens;
 	r.stream = &in.stream;
 	r.lowered = &in.lowered;
-	r.counted = in.trace.counters ? &in.counted : NULL;
+	r.counted = in.trace.counters && !r.scaled ? &in.counted : NULL;
 	r.result = &result;
 	says_run(&in.conf->cfg, &result, &says);
 	r.says = &says;
@@ -199,7 +252,7 @@ static int check_workload(const struct options *o, struct err *e)
 			" workload list' has some");
 	if (o->trace && o->model.model)
 		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
-	if (o->trace && stray)
+	if (o->trace && stray && strcmp(stray, "--batch") != 0)
 		return err_set(e, ERR_USAGE, "option '%s' is of a model (-m MODEL), and the workload here is a trace",
 		               stray);
 	if (o->model.model && o->range)
@@ -241,7 +294,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " 'npusim trace show' lists them" },
 		WORKLOAD_ROWS(o.model),
 		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
-		  "of a model: the tokens in the cache before, 1024 by default, of a prompt none; " CMD_CONTEXT_HELP },
+		  "the tokens in the cache before; of a model 1024 by default, of a prompt none; of a decode step that was"
+		  " measured, in place of what it had (and '--batch' in place of its batch)" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"

@@ -20,6 +20,7 @@ struct run_report {
 	const struct trace *trace;
 	const struct model *model; /* NULL: the workload is a trace */
 	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
+	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
@@ -55,6 +56,12 @@ struct figure_measured run_measured(const struct run_report *r, const struct run
 int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e);
 void run_mapping_table(const struct run_report *r, struct str *out);
 void run_mapping_json(struct out_json *j, const struct run_report *r);
+
+/* A model, or a trace at another batch: there is nothing to compare with. */
+static inline bool run_unmeasured(const struct run_report *r)
+{
+	return r->model || r->scaled;
+}
 
 void run_table(const struct run_report *r, struct str *out);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */

@@ -66,7 +66,7 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 		out_json_real(j, "energy_uj", (double)o->energy_fj / 1e9);
 	else
 		out_json_null(j, "energy_uj");
-	measured_us(j, r->model || ops_listed_unmeasured(of), of->measured_ns);
+	measured_us(j, run_unmeasured(r) || ops_listed_unmeasured(of), of->measured_ns);
 	if (r->counted && r->counted->ns[of->id])
 		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
 	out_json_text(j, "family", of->family);
@@ -91,7 +91,7 @@ static void kinds(struct out_json *j, const struct run_report *r, const struct r
 			out_json_null(j, "us");
 		else
 			out_json_real(j, "us", cmd_ps_us(k->span_ps));
-		measured_us(j, r->model || k->unmeasured, k->measured_ns);
+		measured_us(j, run_unmeasured(r) || k->unmeasured, k->measured_ns);
 		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
 		out_json_open(j, "bounds", '{');
 		for (int b = 0; b < RES_COUNT; b++)
@@ -254,7 +254,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_int(t, (int64_t)o->mem_bytes);
 		out_int(t, (int64_t)o->flops);
 	}
-	if (r->model || ops_listed_unmeasured(of))
+	if (run_unmeasured(r) || ops_listed_unmeasured(of))
 		out_null(t);
 	else
 		out_real(t, cmd_us((int64_t)of->measured_ns));

@@ -34,6 +34,9 @@ static void head(const struct run_report *r, struct str *out)
 	if (r->model)
 		str_addf(out, "workload   %s: %s: %zu ops by description, nothing measured\n", r->trace->path,
 		         r->trace->range, r->stream->n_ops);
+	else if (r->scaled)
+		str_addf(out, "workload   %s, %s: %zu ops, nothing measured of them\n", r->trace->path, r->trace->range,
+		         r->stream->n_ops);
 	else
 		str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
 		         r->trace->path, r->trace->range ? "range " : "all of it",
@@ -153,7 +156,7 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	          "on the fastest unit for their formats");
 	total_row(t, "  DRAM's bytes at its peak (bandwidth use)", cmd_ps_us(x->pins_ps),
 	          run_use(x->pins_ps, x->total_ps), "");
-	if (r->model)
+	if (run_unmeasured(r))
 		rates(r, t);
 	else
 		measured(r, &m, all->unmeasured > 0, t);
@@ -329,7 +332,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		out_real(t, 100 * run_use(x->pins_ps, x->us_ps));
 		out_text(t, res_name(x->bound));
 		out_real(t, x->stall_ppm[x->bound] / 1e4);
-		if (r->model || ops_listed_unmeasured(o))
+		if (run_unmeasured(r) || ops_listed_unmeasured(o))
 			out_null(t);
 		else
 			out_real(t, cmd_us((int64_t)o->measured_ns));
@@ -592,7 +595,7 @@ void run_table(const struct run_report *r, struct str *out)
 		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
 	if (r->timeline_path)
 		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
-	if (!r->model)
+	if (!run_unmeasured(r))
 		comparison(r, sums, &all, out);
 	if (r->counted)
 		counted(r, sums, out);

@@ -120,7 +120,6 @@ int workload_stream(const struct workload_opts *o, enum build_style style, struc
 const char *workload_stray(const struct workload_opts *o)
 {
 	return o->phase     ? "--phase"
-	       : o->batch   ? "--batch"
 	       : o->tokens  ? "--tokens"
 	       : o->quant   ? "--quant"
 	       : o->kv      ? "--kv"
@@ -128,6 +127,7 @@ const char *workload_stray(const struct workload_opts *o)
 	       : o->layers  ? "--layers"
 	       : o->experts ? "--experts"
 	       : o->skew    ? "--skew"
+	       : o->batch   ? "--batch"
 	                    : NULL;
 }
 

@@ -16,8 +16,8 @@ done
 "$NPUSIM" run -c configs/gpu/rtx5090.yaml -t $REPLAY --ops 0 >"$TMP/out" || echo "exit $?"
 awk '/^simulated  / { s = $2 } /^measured, kernels/ { m = $3 } END {
 	print "on the RTX 5090 model: measured " m " us, simulated " (s > 0.9 * m && s < 1.1 * m ? "within" : s " us, not within") " 10 %" }' "$TMP/out"
-try run -c $CONFIG -t "$TMP/r.db" --context 100
-try run -c $CONFIG -t $TRACE --context 100
+try run -c $CONFIG -t "$TMP/r.db" --context 100 | grep -E "^(.\s*npusim|workload)"
+try run -c $CONFIG -t $TRACE --context 100 | grep -E "^(.\s*npusim|workload)"
 try run -c $CONFIG -t $REPLAY --context 1000000000
 try trace import $TRACE --context 100 -o "$TMP/x.db"
 try trace import $SMALL --from replay -o "$TMP/x.db"

@@ -1,0 +1,229 @@
+/* t_scale.c - measured steps asked at another batch and context: against one that was measured there, and what is refused. */
+#include "sim/build/scale.h"
+
+#include "sim/build/build.h"
+#include "sim/lower/lower.h"
+#include "traces/read/format.h"
+#include "validate/tests/tracebed.h"
+#include "workloads/work.h"
+
+struct step {
+	struct bed b;
+	struct rules *rules;
+	struct op_stream s;
+};
+
+static void take(struct step *x, const char *file, const char *range)
+{
+	struct lower_stats st;
+	char path[4096], db[600];
+
+	bed_open(&x->b, test_path(db, sizeof db, "%s.db", strrchr(file, '_')), DB_WRITE);
+	snprintf(path, sizeof path, "%s/traces/%s", test_root(), file);
+	CHECK_OK(format_import(x->b.db, FORMAT_AUTO, path, NULL, NULL, &x->b.st, &x->b.e), x->b.e);
+	bed_load(&x->b, range);
+	x->rules = rules_load(NULL, &x->b.e);
+	CHECK_OK(x->rules ? 0 : -1, x->b.e);
+	CHECK_OK(lower_trace(&x->b.t, x->rules, x->b.a, &x->s, &st, &x->b.e), x->b.e);
+}
+
+static void drop(struct step *x)
+{
+	rules_free(x->rules);
+	bed_close(&x->b);
+}
+
+static void scaled(struct step *x, uint64_t batch, uint64_t context, struct op_stream *out)
+{
+	struct scale_step was;
+
+	CHECK_OK(scale_stream(&x->s, (struct scale_step){ batch, context }, x->b.a, out, &was, &x->b.e), x->b.e);
+	CHECK_OK(lower_check(out, &x->b.e), x->b.e);
+}
+
+/* Op by op: kind, work, and the grid of what the framework lays out. */
+static void same_ops(const struct op_stream *a, const struct op_stream *b)
+{
+	CHECK_U64(a->n_ops, b->n_ops);
+	for (size_t i = 0; i < a->n_ops && i < b->n_ops; i++) {
+		const struct op *x = &a->ops[i], *y = &b->ops[i];
+		const struct work v = work_of(a, x), w = work_of(b, y);
+
+		CHECK(x->kind == y->kind);
+		CHECK_U64(v.flops, w.flops);
+		CHECK_U64(v.read_bytes, w.read_bytes);
+		CHECK_U64(v.write_bytes, w.write_bytes);
+		CHECK_U64(v.role_read_bytes[OP_KV], w.role_read_bytes[OP_KV]);
+		CHECK_STR(x->name, y->name);
+	}
+}
+
+static void same_grids(const struct op_stream *a, const struct op_stream *b)
+{
+	for (size_t i = 0; i < a->n_ops && i < b->n_ops; i++) {
+		const struct op_launch *l = &a->launches[a->ops[i].first_launch], *k = &b->launches[b->ops[i].first_launch];
+
+		if (a->ops[i].kind == OP_GEMM || a->ops[i].kind == OP_ATTENTION)
+			continue;
+		for (int d = 0; d < 3; d++) {
+			CHECK_U64(l->grid[d], k->grid[d]);
+			CHECK_U64(l->block[d], k->block[d]);
+		}
+	}
+}
+
+/* Llama-3-8B on an H200, batch 1 behind 2,048 tokens and batch 16 behind 512: one from the other, both ways. */
+TEST(a_step_of_one_sequence_becomes_the_measured_one_of_sixteen_to_the_byte)
+{
+	struct step one, many;
+	struct op_stream up, down;
+
+	take(&one, "h200/steps/kineto_llama8b_b1_c2048.json.gz", "decode_step_1");
+	take(&many, "h200/steps/kineto_llama8b_b16_c512.json.gz", "decode_step_1");
+	scaled(&one, 16, 512, &up);
+	same_ops(&up, &many.s);
+	same_grids(&up, &many.s);
+	scaled(&many, 1, 2048, &down);
+	same_ops(&down, &one.s);
+	drop(&one);
+	drop(&many);
+}
+
+TEST(what_is_asked_as_it_was_is_what_was_measured)
+{
+	struct step x;
+	struct op_stream s;
+
+	take(&x, "h200/kineto_dsocr_b1_c1024.json.gz", "decode_step_1");
+	scaled(&x, 0, 0, &s);
+	same_ops(&s, &x.s);
+	same_grids(&s, &x.s);
+	CHECK_U64(s.n_launches, x.s.n_launches);
+	CHECK_U64(s.measured_ns, 0);
+	scaled(&x, 1, 4096, &s); /* experts are no matter where the batch stays */
+	CHECK_U64(s.n_ops, x.s.n_ops);
+	drop(&x);
+}
+
+/* Of a cache that grows: keys and values of 3,072 tokens more, 10 heads of 128 in 12 layers, read by attention. */
+TEST(a_longer_context_reads_more_cache_and_no_more_of_anything_else)
+{
+	uint64_t was = 0, is = 0, kv = 0;
+	struct step x;
+	struct op_stream s;
+
+	take(&x, "h200/kineto_dsocr_b1_c1024.json.gz", "decode_step_1");
+	scaled(&x, 0, 4096, &s);
+	for (size_t i = 0; i < s.n_ops; i++) {
+		const struct work v = work_of(&x.s, &x.s.ops[i]), w = work_of(&s, &s.ops[i]);
+
+		was += v.read_bytes - v.role_read_bytes[OP_KV];
+		is += w.read_bytes - w.role_read_bytes[OP_KV];
+		if (s.ops[i].kind == OP_ATTENTION)
+			kv += w.role_read_bytes[OP_KV] - v.role_read_bytes[OP_KV];
+	}
+	CHECK_U64(is, was);
+	CHECK_U64(kv, UINT64_C(12) * 2 * 3072 * 10 * 128 * 2);
+	drop(&x);
+}
+
+static void refused(const struct op_stream *s, struct arena *a, struct scale_step to, const char *why)
+{
+	struct err e = ERR_INIT;
+	struct scale_step was;
+	struct op_stream out;
+
+	CHECK(scale_stream(s, to, a, &out, &was, &e) == -1);
+	CHECK(e.kind == ERR_CONFIG);
+	CHECK_HAS(e.msg, why);
+}
+
+static void built(const char *model, enum build_phase phase, struct arena *a, struct model **m, struct op_stream *s)
+{
+	struct build_how how = { .phase = phase, .style = BUILD_EAGER, .batch = 4, .context = 1024, .tokens = 1 };
+	struct err e = ERR_INIT;
+
+	*m = model_load(model, &e);
+	CHECK_OK(*m ? 0 : -1, e);
+	how.kv = (*m)->dtype;
+	how.quant = scheme_find("bf16", &e);
+	how.tokens = phase == BUILD_PREFILL ? 8 : 1;
+	CHECK_OK(build_stream(*m, &how, a, s, &e), e);
+}
+
+TEST(what_cannot_be_scaled_is_refused_with_its_reason)
+{
+	const struct scale_step eight = { 8, 0 };
+	struct arena *a = arena_new(0);
+	struct model *m;
+	struct op_stream s;
+
+	built("deepseek-ocr", BUILD_DECODE, a, &m, &s);
+	refused(&s, a, eight, "picks experts");
+	model_free(m);
+	built("llama-3.2-1b", BUILD_PREFILL, a, &m, &s);
+	refused(&s, a, eight, "8 queries a sequence");
+	model_free(m);
+	built("gemma-3-1b", BUILD_DECODE, a, &m, &s);
+	refused(&s, a, eight, "windows");
+	model_free(m);
+	built("llama-3.2-1b", BUILD_DECODE, a, &m, &s);
+	s.ops[3].listed = true;
+	refused(&s, a, eight, "a table of ops");
+	s.ops[3].listed = false;
+	s.ops[3].kind = OP_OPAQUE;
+	refused(&s, a, eight, "known by its time alone");
+	s.n_ops = 2;
+	s.ops[1].kind = OP_ELEMENTWISE;
+	refused(&s, a, eight, "no attention");
+	model_free(m);
+	arena_free(a);
+}
+
+TEST(built_steps_scale_to_what_is_built_at_that_batch)
+{
+	struct arena *a = arena_new(0);
+	struct model *m, *n;
+	struct op_stream s, out, at;
+	struct scale_step was;
+	struct err e = ERR_INIT;
+	struct build_how how = { .style = BUILD_EAGER, .batch = 12, .context = 300, .tokens = 1 };
+
+	built("llama-3.2-1b", BUILD_DECODE, a, &m, &s);
+	CHECK_OK(scale_stream(&s, (struct scale_step){ 12, 300 }, a, &out, &was, &e), e);
+	CHECK_U64(was.batch, 4);
+	CHECK_U64(was.context, 1024);
+	n = model_load("llama-3.2-1b", &e);
+	how.kv = n->dtype;
+	how.quant = scheme_find("bf16", &e);
+	CHECK_OK(build_stream(n, &how, a, &at, &e), e);
+	same_ops(&out, &at);
+	model_free(m);
+	model_free(n);
+	arena_free(a);
+}
+
+TEST(memory_that_runs_out_is_an_error)
+{
+	struct arena *a = arena_new(0);
+	struct model *m;
+	struct op_stream s, out;
+	struct scale_step was;
+
+	built("llama-3.2-1b", BUILD_DECODE, a, &m, &s);
+	for (size_t limit = 1000; limit < 4000000; limit *= 3) {
+		struct arena *small = arena_new(limit);
+		struct err e = ERR_INIT;
+
+		if (scale_stream(&s, (struct scale_step){ 16, 0 }, small, &out, &was, &e) < 0)
+			CHECK(e.kind == ERR_NOMEM);
+		arena_free(small);
+	}
+	model_free(m);
+	arena_free(a);
+}
+
+SUITE(t_scale, T(a_step_of_one_sequence_becomes_the_measured_one_of_sixteen_to_the_byte),
+      T(what_is_asked_as_it_was_is_what_was_measured), T(a_longer_context_reads_more_cache_and_no_more_of_anything_else),
+      T(what_cannot_be_scaled_is_refused_with_its_reason), T(built_steps_scale_to_what_is_built_at_that_batch),
+      T(memory_that_runs_out_is_an_error));
