@@ -37,6 +37,7 @@ static const struct amount before_units[] = {
 	{ "dma.stages", false, R(LATENCY) },
 	{ "dma.outstanding", false, R(LATENCY) },
 	{ "dma.setup", true, R(DMA) | R(LATENCY) },
+	{ "dma.sync", true, R(DMA) | R(LATENCY) },
 	{ "sram.size", false, R(LATENCY) | R(SRAM) },
 	{ "sram.banks", false, R(SRAM) },
 	{ "sram.bank_width", false, R(SRAM) },
