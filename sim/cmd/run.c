@@ -294,8 +294,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " 'npusim trace show' lists them" },
 		WORKLOAD_ROWS(o.model),
 		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
-		  "the tokens in the cache before; of a model 1024 by default, of a prompt none; of a decode step that was"
-		  " measured, in place of what it had (and '--batch' in place of its batch)" },
+		  "the tokens in the cache before; of a model 1024 by default, of a prompt none; of a replay or a measured decode step,"
+		  " in place of what it had (and '--batch' in place of its batch)" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
