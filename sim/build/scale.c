@@ -15,17 +15,19 @@ static int attended(const struct op *o, struct scale_step *was, struct err *e)
 
 	if (x->q_len != 1)
 		return err_set(e, ERR_CONFIG,
-		               "'%s' has %" PRIu64 " queries a sequence: only a decode step can be asked at another batch or"
+		               "'%s' has %" PRIu64
+		               " queries a sequence: only a decode step can be asked at another batch or"
 		               " context",
 		               o->name, x->q_len);
 	if (!x->batch || !x->kv_len)
 		return err_set(e, ERR_CONFIG, "'%s' does not say its batch and context", o->name);
 	if (was->batch && (was->batch != x->batch || was->context + 1 != x->kv_len))
-		return err_set(e, ERR_CONFIG,
-		               "its attention looks at %" PRIu64 " and at %" PRIu64 " tokens of %" PRIu64 " and %" PRIu64
-		               " sequences: which of them another batch or context changes is not known (windows are not"
-		               " described)",
-		               was->context + 1, x->kv_len, was->batch, x->batch);
+		return err_set(
+			e, ERR_CONFIG,
+			"its attention looks at %" PRIu64 " and at %" PRIu64 " tokens of %" PRIu64 " and %" PRIu64
+			" sequences: which of them another batch or context changes is not known (windows are not"
+			" described)",
+			was->context + 1, x->kv_len, was->batch, x->batch);
 	*was = (struct scale_step){ x->batch, x->kv_len - 1 };
 	return 0;
 }
@@ -37,20 +39,23 @@ static int what_it_was(const struct op_stream *s, struct scale_step *was, struct
 		const struct op *o = &s->ops[i];
 
 		if (o->listed)
-			return err_set(e, ERR_CONFIG, "a table of ops says its rows itself: '--batch' and '--context' are for"
-			                              " decode steps that were measured");
-		if (o->kind == OP_OPAQUE)
 			return err_set(e, ERR_CONFIG,
-			               "op %u ('%s') is known by its time alone, and that cannot be asked at another batch or"
-			               " context",
-			               o->id, o->name);
+			               "a table of ops says its rows itself: '--batch' and '--context' are for"
+			               " decode steps that were measured");
+		if (o->kind == OP_OPAQUE)
+			return err_set(
+				e, ERR_CONFIG,
+				"op %u ('%s') is known by its time alone, and that cannot be asked at another batch or"
+				" context",
+				o->id, o->name);
 		if (o->kind == OP_ATTENTION && attended(o, was, e) < 0)
 			return -1;
 	}
 	if (!was->batch)
-		return err_set(e, ERR_CONFIG,
-		               "no attention is known in it, so its batch and context are not: give the '--range' of a decode"
-		               " step");
+		return err_set(
+			e, ERR_CONFIG,
+			"no attention is known in it, so its batch and context are not: give the '--range' of a decode"
+			" step");
 	return 0;
 }
 
@@ -122,10 +127,11 @@ static int scale_cache(struct scaling *x, uint32_t tensor, struct err *e)
 
 	if (!token || t->bytes % token || !len)
 		return err_set(e, ERR_CONFIG,
-		               "cache '%s' of %" PRIu64 " bytes is no whole number of tokens of %" PRIu64 " sequences", t->name,
-		               t->bytes, x->was.batch);
+		               "cache '%s' of %" PRIu64 " bytes is no whole number of tokens of %" PRIu64 " sequences",
+		               t->name, t->bytes, x->was.batch);
 	if (len + x->to.context < x->was.context)
-		return err_set(e, ERR_CONFIG, "cache '%s' has %" PRIu64 " tokens, fewer than the context loses", t->name, len);
+		return err_set(e, ERR_CONFIG, "cache '%s' has %" PRIu64 " tokens, fewer than the context loses",
+		               t->name, len);
 	t->bytes = x->row[tensor] * x->to.batch * (len + x->to.context - x->was.context);
 	return 0;
 }
@@ -142,7 +148,8 @@ static int scale_tensors(struct scaling *x, struct err *e)
 		if (t->role == OP_ACTIVATION || t->role == OP_INDEX)
 			t->bytes = times(x, t->bytes);
 		if (x->bad)
-			return err_set(e, ERR_CONFIG, "the %" PRIu64 " bytes of '%s' are not those of %" PRIu64 " equal sequences",
+			return err_set(e, ERR_CONFIG,
+			               "the %" PRIu64 " bytes of '%s' are not those of %" PRIu64 " equal sequences",
 			               x->from->tensors[i].bytes, t->name, x->was.batch);
 	}
 	return 0;
@@ -169,8 +176,8 @@ static int scale_cache_part(struct scaling *x, const struct op *o, struct op_ope
 		p->bytes = t->bytes;
 		return 0;
 	}
-	return err_set(e, ERR_CONFIG, "op %u ('%s') touches a part of cache '%s' that is no whole tokens", o->id, o->name,
-	               t->name);
+	return err_set(e, ERR_CONFIG, "op %u ('%s') touches a part of cache '%s' that is no whole tokens", o->id,
+	               o->name, t->name);
 }
 
 /* An embedding's rows, one a token; any other weight is read as it was. */
@@ -200,8 +207,8 @@ static int scale_operand(struct scaling *x, const struct op *o, struct op_operan
 	p->bytes = p->bytes + t->bytes - was->bytes;
 	p->touched = times(x, p->touched);
 	if (x->bad || p->touched > p->bytes || p->bytes > t->bytes || p->offset > t->bytes - p->bytes)
-		return err_set(e, ERR_CONFIG, "what op %u ('%s') touches of '%s' is not the same of each sequence", o->id, o->name,
-		               t->name);
+		return err_set(e, ERR_CONFIG, "what op %u ('%s') touches of '%s' is not the same of each sequence",
+		               o->id, o->name, t->name);
 	return 0;
 }
 
@@ -250,11 +257,11 @@ static int scale_op(struct scaling *x, struct op *o, struct err *e)
 		s->rows = times(x, s->rows);
 	}
 	if (o->kind == OP_SOFTMAX && s->cols == x->was.context + 1 && x->to.context != x->was.context)
-		return err_set(e, ERR_CONFIG, "op %u ('%s') is attention written out: its context cannot be changed", o->id,
-		               o->name);
+		return err_set(e, ERR_CONFIG, "op %u ('%s') is attention written out: its context cannot be changed",
+		               o->id, o->name);
 	if (x->bad)
-		return err_set(e, ERR_CONFIG, "op %u ('%s') does not do the same for each of %" PRIu64 " sequences", o->id,
-		               o->name, x->was.batch);
+		return err_set(e, ERR_CONFIG, "op %u ('%s') does not do the same for each of %" PRIu64 " sequences",
+		               o->id, o->name, x->was.batch);
 	o->measured_ns = o->measured_fj = o->measured_khz = 0;
 	return 0;
 }
@@ -317,7 +324,8 @@ static int digest(struct scaling *x, struct err *e)
 {
 	char hash[17];
 
-	hash_hex(hash_u64(hash_u64(hash_str(HASH_INIT, x->from->digest ? x->from->digest : ""), x->to.batch), x->to.context),
+	hash_hex(hash_u64(hash_u64(hash_str(HASH_INIT, x->from->digest ? x->from->digest : ""), x->to.batch),
+	                  x->to.context),
 	         hash);
 	x->s->digest = arena_printf(x->a, "scaled:%s", hash);
 	return x->s->digest ? 0 : err_nomem(e, "for the ops of another batch");

@@ -3,11 +3,11 @@
 
 #include "sim/build/scale_int.h"
 
-#define SMS_UNKNOWN    132u
-#define CATS_OF_AN_SM  32u /* Shape.cu: no more CTAs of a concatenation on each SM; 4,224 in traces/h200 */
-#define CAT_BYTES      2048u
-#define WIDE           "elementwise_kernel<128, "
-#define VECTORIZED     "vectorized_elementwise_kernel<"
+#define SMS_UNKNOWN   132u
+#define CATS_OF_AN_SM 32u /* Shape.cu: no more CTAs of a concatenation on each SM; 4,224 in traces/h200 */
+#define CAT_BYTES     2048u
+#define WIDE          "elementwise_kernel<128, "
+#define VECTORIZED    "vectorized_elementwise_kernel<"
 
 static uint32_t ctas(uint64_t elems, uint64_t share)
 {

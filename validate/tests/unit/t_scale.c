@@ -61,7 +61,8 @@ static void same_ops(const struct op_stream *a, const struct op_stream *b)
 static void same_grids(const struct op_stream *a, const struct op_stream *b)
 {
 	for (size_t i = 0; i < a->n_ops && i < b->n_ops; i++) {
-		const struct op_launch *l = &a->launches[a->ops[i].first_launch], *k = &b->launches[b->ops[i].first_launch];
+		const struct op_launch *l = &a->launches[a->ops[i].first_launch],
+				       *k = &b->launches[b->ops[i].first_launch];
 
 		if (a->ops[i].kind == OP_GEMM || a->ops[i].kind == OP_ATTENTION)
 			continue;
@@ -224,6 +225,7 @@ TEST(memory_that_runs_out_is_an_error)
 }
 
 SUITE(t_scale, T(a_step_of_one_sequence_becomes_the_measured_one_of_sixteen_to_the_byte),
-      T(what_is_asked_as_it_was_is_what_was_measured), T(a_longer_context_reads_more_cache_and_no_more_of_anything_else),
+      T(what_is_asked_as_it_was_is_what_was_measured),
+      T(a_longer_context_reads_more_cache_and_no_more_of_anything_else),
       T(what_cannot_be_scaled_is_refused_with_its_reason), T(built_steps_scale_to_what_is_built_at_that_batch),
       T(memory_that_runs_out_is_an_error));
