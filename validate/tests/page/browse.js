@@ -137,13 +137,16 @@ async function checkRunCharts(page, d, timed, at) {
 }
 
 async function checkLimits(page, run) {
-	const gains = run.limits.rows.filter((x) => x.gain !== null),
-		drawn = gains.filter((x) => Math.abs(x.gain) >= 5e-4);
+	const more = run.limits.rows.filter((x) => x.move === 'more' && x.gain !== null),
+		drawn = run.limits.rows.filter((x) => x.move !== 'less' && x.gain !== null && Math.abs(x.gain) >= 5e-4),
+		listed = await page.$$eval('section:has(#run0-limits) tbody tr', (rows) => rows.map((r) => r.children[1].textContent));
 
 	await checkChart(page, 'run0-limits', drawn.length);
 	check(
 		'limits are listed, the most useful first',
-		drawn.length > 3 && (await page.textContent('section:has(#run0-limits) tbody td')) === gains[0].key,
+		more.length > 3 &&
+			more.every((x, i) => i === 0 || x.gain <= more[i - 1].gain) &&
+			listed[run.limits.rows.indexOf(more[0])] === more[0].key,
 	);
 	check(
 		'all limits are in the table',
