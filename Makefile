@@ -24,10 +24,10 @@ POWER = energy tech
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
-      l2_none kv noc_ideal memory memory_alone
+      l2_none kv carry noc noc_shape memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
-NPU = sram dma fusion unit $(UNITS:%=unit_%) core core_explain cp
+NPU = sram dma fusion unit spread $(UNITS:%=unit_%) core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_cfg machine_conf machine_gpu
@@ -41,7 +41,7 @@ PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
         build_place build_name build_table
-MAP = fuse map map_math map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
+MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
 SWEEP = limits limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
@@ -67,7 +67,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram spread $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
 PROPERTY = memory run more step analytic sweep gpu cycle

@@ -49,6 +49,9 @@ struct mem_req {
 	bool posted;            /* no reply wanted (write-backs) */
 	bool one_core;          /* one core asks, not all of them a part each: caches that are near some know */
 	bool no_keep;           /* the requester keeps the bytes itself: a cache on the way takes nothing in */
+	bool between;           /* cores among themselves: no level behind the network is asked */
+	uint32_t copies;        /* cores that each byte goes to; 0: one */
+	uint64_t share;         /* of the copies, the most that one core takes; 0: all cores as much */
 	const uint8_t *urgency; /* enum mem_urgency, the requester's: may rise while the request waits; NULL: lowest */
 	void *tag;              /* the requester's own */
 
@@ -58,6 +61,7 @@ struct mem_req {
 	ps_t t_level;             /* service began at the first level that holds state (L1 if it hit, L2, KV buffer) */
 	ps_t t_dram, t_dram_done; /* handed to DRAM, and back; 0: never went there */
 	uint8_t level;            /* enum res of that first level */
+	uint64_t noc_load;        /* what it was to the network, in bytes at its peak */
 	uint64_t hit_bytes;       /* found on chip */
 	uint64_t dram_bytes;      /* fetched from DRAM for this request (reads) */
 };

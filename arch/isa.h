@@ -10,6 +10,11 @@
  * The tile loop is a nest of up to three (isa_cmd.trips, outermost first). Which of an operand's tiles comes next is the
  * sum of the loops' indices times isa_insn.step. Through the rounds of the loops in isa_insn.stays a tile stays: a load
  * moves in the first of them only, a store in the last, and math that serves an operand as often as the operand moves.
+ * A command runs on all cores. Where its tiles are not spread evenly over them, a move says what the fullest core has and
+ * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
+ * of partial sums between cores, on the network; it comes when what they add up to is stored.
+ * What a command stores to ISA_SRAM stays there and moves nothing; a load from ISA_SRAM fetches it from the cores that
+ * have it. The program's `kept_bytes` hold all of that.
  * Loads marked `early` move bytes that exist before the program starts (weights, old KV), so they may run ahead of
  * the command's dependencies as far as SRAM and the command window allow. Math carries the time its unit needs,
  * from that unit's closed form. Levels: ISA_MEM is everything behind the NoC (KV buffer, L2, DRAM). */
@@ -66,7 +71,10 @@ struct isa_insn {
 	uint64_t tile_bytes;      /* TILE loads and stores: a full tile; the last takes the rest */
 	uint32_t step[ISA_LOOPS]; /* TILE loads and stores: tiles of it that a round of each loop goes on by */
 	uint8_t stays;            /* loops, a bit each, in whose other rounds it does not move */
+	uint32_t copies;          /* loads: cores that each byte goes to; 0: one */
+	uint64_t share;           /* moves: the most that one core has of a full tile; 0: all as much */
 	struct isa_shape shape;
+	uint32_t idle;            /* math: ppm of its span that a core waits in the mean for the fullest */
 	ps_t span, span_last;     /* math: busy time of its unit, a full tile and the last */
 	ps_t latency;             /* math: from there to its last result; the unit goes on meanwhile */
 	uint64_t work, work_last; /* math: MACs or element steps, for rooflines and statistics */
@@ -102,6 +110,7 @@ struct isa_prog {
 	const struct isa_tensor *tensors;
 	size_t n_tensors;
 	const uint32_t *succ, *first_succ; /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
+	uint64_t kept_bytes;               /* SRAM of what stays between commands, at the most */
 	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };
 
@@ -123,7 +132,8 @@ static inline struct isa_rounds isa_rounds_of(const struct isa_cmd *c, uint32_t 
 static inline bool isa_moves_in(const struct isa_cmd *c, const struct isa_insn *i, const struct isa_rounds *r)
 {
 	for (int l = 0; l < ISA_LOOPS && i->stays; l++)
-		if (i->stays >> l & 1 && r->at[l] != (i->code == ISA_STORE ? c->trips[l] - 1 : 0))
+		if (i->stays >> l & 1 &&
+		    r->at[l] != (i->code == ISA_STORE || i->code == ISA_SEND ? c->trips[l] - 1 : 0))
 			return false;
 	return true;
 }
@@ -137,6 +147,14 @@ static inline uint64_t isa_tile_from(const struct isa_insn *i, const struct isa_
 		index = (uint64_t)r->at[0] * i->step[0] + (uint64_t)r->at[1] * i->step[1] +
 		        (uint64_t)r->at[2] * i->step[2];
 	return i->tile_bytes * index;
+}
+
+/* What the fullest core has of so many bytes of a move; 0: all have as much. */
+static inline uint64_t isa_share(const struct isa_insn *i, uint64_t bytes)
+{
+	const uint64_t full = i->when == ISA_TILE ? i->tile_bytes : i->bytes;
+
+	return i->share && bytes < full ? (uint64_t)((double)i->share * (double)bytes / (double)full) + 1 : i->share;
 }
 
 const char *isa_code_name(enum isa_code c);

@@ -175,6 +175,7 @@ void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT])
 	peak[RES_DMA] = dma_rate(&c->dma, c->cores) * hz;
 	if (m->l2.size)
 		peak[RES_L2] = l2_bandwidth(&m->l2, c->clock);
+	peak[RES_NOC] = noc_shape(&m->noc, c->clock).up;
 	if (m->kv_buffer.size)
 		peak[RES_KV] = m->kv_buffer.bandwidth;
 	if (l1_cache(&m->l1))
@@ -183,11 +184,18 @@ void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT])
 
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 {
+	const struct noc_shape noc = noc_shape(&c->mem.noc, c->clock);
+
 	return (struct unit_env){ .cfg = &c->unit[u],
 		                  .sram = &c->sram,
 		                  .clock_khz = c->clock,
 		                  .cores = c->cores,
 		                  .depth = c->core.depth,
 		                  .group = c->core.thread_group,
-		                  .hop = c->mem.noc.latency };
+		                  .hop = noc.neighbour,
+		                  .across = noc.between,
+		                  .step = c->dma.setup,
+		                  .routed = noc.routed,
+		                  .port = noc.port ? c->mem.noc.port : 0,
+		                  .reduce = c->mem.noc.reduce };
 }

@@ -79,7 +79,7 @@ static int check(struct machine_conf *c, struct err *e)
 {
 	struct machine_cfg *m = &c->cfg;
 
-	if (l1_cfg_check(&m->mem.l1, m->cores, e) < 0)
+	if (l1_cfg_check(&m->mem.l1, m->cores, e) < 0 || noc_cfg_check(&m->mem.noc, m->cores, e) < 0)
 		goto fail;
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||

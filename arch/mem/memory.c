@@ -24,7 +24,7 @@ static int build(struct memory *m, struct comp_env env, struct err *e)
 	if (c->kv_buffer.size && !(m->kv = kv_ops.make(&env, &c->kv_buffer, e)))
 		return -1;
 	env.below = NULL;
-	if (!(m->noc = noc_ideal_new(&env, &c->noc, m->l2, m->kv, e)))
+	if (!(m->noc = noc_new(&env, &c->noc, m->l2, m->kv, e)))
 		return -1;
 	env.below = m->noc;
 	if (l1_cache(&c->l1) && !(m->l1 = l1_ops.make(&env, &c->l1, e)))
@@ -62,6 +62,11 @@ void memory_free(struct memory *m)
 struct comp *memory_door(struct memory *m)
 {
 	return m->l1 ? m->l1 : m->noc;
+}
+
+struct comp *memory_network(struct memory *m)
+{
+	return m->noc;
 }
 
 uint64_t memory_resident(const struct memory *m, uint64_t addr, uint64_t bytes, bool kv)

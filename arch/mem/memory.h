@@ -28,7 +28,8 @@ struct memory;
 /* `env->below` is not looked at; `cfg` is copied. */
 struct memory *memory_new(const struct comp_env *env, const struct memory_cfg *cfg, struct err *e);
 void memory_free(struct memory *m);
-struct comp *memory_door(struct memory *m); /* where requests go in: the L1, or the network */
+struct comp *memory_door(struct memory *m);    /* where requests go in: the L1, or the network */
+struct comp *memory_network(struct memory *m); /* where cores reach each other */
 uint64_t memory_resident(const struct memory *m, uint64_t addr, uint64_t bytes, bool kv); /* on chip, in any level */
 void memory_watch(struct memory *m, const struct watch *w);                               /* NULL: nobody looks on */
 void memory_forget(struct memory *m); /* cold: nothing on chip; statistics stay */

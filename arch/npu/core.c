@@ -41,7 +41,6 @@ struct core_cmd {
 	uint8_t urgency[2]; /* of its moves, and of its tiles' loads */
 	bool live, ready, fixed, pre_asked, pre_done, post_begun;
 	uint32_t pre_left, next_slot, next_math, tiles_done, post_left;
-	enum res slowest;      /* unit of the math in flight before or after the loop */
 	struct core_move last; /* of those outside the loop */
 	struct seen since;     /* when those were asked for */
 	struct seen before;    /* when the tile before was there; at 0: none was loaded */
@@ -60,8 +59,8 @@ struct core {
 	struct core_owner owner;
 	struct dma *dma;
 	struct sram sram;
-	uint32_t window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
-	ps_t sync;                              /* of a tile, before its math */
+	uint32_t cores, window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
+	ps_t sync;                                     /* of a tile, before its math */
 	const struct isa_prog *prog;
 	const uint32_t *const *picks;
 	struct core_cmd *cmds;
@@ -75,7 +74,8 @@ struct core {
 	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
 	uint64_t peak[CORE_MOVERS], moved[CORE_MOVERS]; /* bytes/s; bytes */
 	const uint64_t *written_back;
-	uint64_t pinned_bytes, tiles;
+	uint64_t pinned_bytes, kept_bytes, tiles;
+	uint64_t room; /* of all scratchpads */
 	bool admitting;
 };
 
@@ -127,8 +127,10 @@ static void count_move(struct core *c, struct core_move *m, const struct dma_xfe
 {
 	const struct mem_req *r = &x->req;
 
-	c->moved[RES_DMA] += r->bytes;
-	c->moved[r->level] += r->bytes;
+	c->moved[RES_DMA] += r->share ? r->share * c->cores : r->bytes;
+	c->moved[RES_NOC] += r->noc_load;
+	if (r->level != RES_NOC)
+		c->moved[r->level] += r->bytes;
 	if (r->level != RES_DRAM)
 		c->moved[RES_DRAM] += r->dram_bytes;
 	if (x->t_done >= m->done)
@@ -208,10 +210,17 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 		c->pinned_bytes += bytes;
 		return false;
 	}
+	if (i->code == ISA_STORE && i->dst == ISA_SRAM) {
+		c->kept_bytes += bytes;
+		return false;
+	}
 	x = take_xfer(c);
 	x->run.addr = address(c, i) + from;
 	x->run.bytes = bytes;
 	x->req.write = i->code == ISA_STORE;
+	x->req.copies = i->copies;
+	x->req.share = isa_share(i, bytes);
+	x->req.between = i->src == ISA_SRAM && i->code == ISA_LOAD;
 	x->req.cls = i->cls;
 	x->req.urgency = &k->urgency[i->when == ISA_TILE && i->code == ISA_LOAD];
 	x->done = moved;
@@ -263,16 +272,15 @@ static uint32_t submit_all(struct core_cmd *k, enum isa_code code, enum isa_when
 }
 
 /* Queues the math of a phase on its units; returns when it ends. */
-static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, enum res *slowest)
+static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 {
 	struct core *c = k->core;
 	const bool last_tile = when == ISA_TILE && tile + 1 == k->c->tiles;
 	const struct isa_rounds r = isa_rounds_of(k->c, tile);
-	ps_t t = evq_now(c->env.q), longest = 0;
+	ps_t t = evq_now(c->env.q);
 
 	ps_t sync = when == ISA_TILE && tile && r.nest ? c->sync : 0;
 
-	*slowest = RES_DISPATCH;
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
 		ps_t span = last_tile ? i->span_last : i->span;
@@ -290,28 +298,29 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, enum 
 		c->unit_busy[i->unit] += span;
 		c->unit_work[i->unit] += last_tile ? i->work_last : i->work;
 		k->acc.busy[i->unit] += span;
-		if (span >= longest) {
-			longest = span;
-			*slowest = i->unit;
-		}
 	}
 	return t;
 }
 
-static enum res main_unit(const struct core_cmd *k, enum isa_when when)
+/* The longest math of a phase; NULL: there is none. */
+static const struct isa_insn *main_math(const struct core_cmd *k, enum isa_when when)
 {
-	enum res best = RES_DMA;
-	ps_t longest = 0;
+	const struct isa_insn *best = NULL;
 
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
 
-		if (!is_move(i) && i->when == when && i->span >= longest) {
-			longest = i->span;
-			best = i->unit;
-		}
+		if (!is_move(i) && i->when == when && (!best || i->span >= best->span))
+			best = i;
 	}
 	return best;
+}
+
+static void explain_math(struct core_cmd *k, ps_t until, enum isa_when when, enum res none)
+{
+	const struct isa_insn *i = main_math(k, when);
+
+	core_explain_math(&k->acc, until, i ? (enum res)i->unit : none, i ? i->idle : 0);
 }
 
 static void admit(struct core *c);
@@ -338,7 +347,7 @@ static void complete(struct core_cmd *k)
 
 static void store_results(struct core_cmd *k)
 {
-	core_explain_time(&k->acc, evq_now(k->core->env.q), k->slowest);
+	explain_math(k, evq_now(k->core->env.q), ISA_POST, RES_DISPATCH);
 	k->last = (struct core_move){ 0, 0 };
 	k->since = now_seen(k->core);
 	k->post_left = submit_all(k, ISA_STORE, ISA_POST, 0, ALL);
@@ -360,7 +369,7 @@ static void maybe_post(struct core_cmd *k)
 	if (!k->pre_done || k->tiles_done < k->c->tiles || k->post_begun)
 		return;
 	k->post_begun = true;
-	over = do_math(k, ISA_POST, 0, &k->slowest);
+	over = do_math(k, ISA_POST, 0);
 	if (over == evq_now(k->core->env.q)) {
 		store_results(k);
 		return;
@@ -388,7 +397,7 @@ static void tile_over(void *owner, struct ev *ev)
 	struct core_cmd *k = s->cmd;
 
 	explain_tile(k, s);
-	core_explain_time(&k->acc, ev->when, main_unit(k, ISA_TILE));
+	explain_math(k, ev->when, ISA_TILE, RES_DMA);
 	s->last = (struct core_move){ 0, 0 };
 	s->since = now_seen(k->core);
 	s->stores_left = submit_all(k, ISA_STORE, ISA_TILE, s->tile, ALL);
@@ -403,14 +412,13 @@ static void next_math(struct core_cmd *k)
 
 	while (k->ready && k->pre_done && k->next_math < k->next_slot) {
 		struct slot *s = &k->slots[k->next_math % c->stages];
-		enum res unit;
 
 		if (!s->asked || s->loads_left)
 			return;
 		c->tiles++;
 		k->next_math++;
 		ev_init(&s->ev, EV_WORK, tile_over, s);
-		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile, &unit));
+		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile));
 	}
 }
 
@@ -418,7 +426,7 @@ static void pre_over(void *owner, struct ev *ev)
 {
 	struct core_cmd *k = owner;
 
-	core_explain_time(&k->acc, ev->when, k->slowest);
+	explain_math(k, ev->when, ISA_PRE, RES_DISPATCH);
 	k->pre_done = true;
 	next_math(k);
 	maybe_post(k);
@@ -428,7 +436,7 @@ static void pre_loaded(struct core_cmd *k)
 {
 	explain_alone(k->core, &k->acc, &k->last, &k->since);
 	ev_init(&k->ev, EV_WORK, pre_over, k);
-	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, 0, &k->slowest));
+	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, 0));
 }
 
 static void moved(void *owner, struct dma_xfer *x)
@@ -586,6 +594,7 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 	c->prog = p;
 	c->picks = picks;
 	c->admit = c->newest = 0;
+	c->sram.size = c->room - p->kept_bytes;
 	return 0;
 }
 
@@ -598,6 +607,7 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 		goto nomem;
 	c->env = *env;
 	c->owner = *owner;
+	c->cores = cores;
 	c->window = window;
 	c->stages = dma->stages;
 	c->sync = dma->sync;
@@ -608,13 +618,18 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	for (uint32_t i = 0; i < window; i++)
 		c->cmds[i].slots = c->slots + (size_t)i * dma->stages;
 	sram_init(&c->sram, sram, cores);
+	c->room = c->sram.size;
 	if (!(c->dma = dma_new(env, dma, cores, e)))
 		goto fail;
 	if (unit_add_stats(env->stats, c->unit_busy, c->unit_work, e) < 0)
 		goto fail;
 	if (stat_add(env->stats, "core.tiles", "", "tiles computed", STAT_COUNT, &c->tiles, e) < 0 ||
+	    stat_add(env->stats, "noc.exchange_ps", "ps", "time that a core's port takes for partial sums", STAT_COUNT,
+	             &c->unit_busy[RES_NOC], e) < 0 ||
 	    stat_add(env->stats, "sram.peak_bytes", "B", "most scratchpad ever in use", STAT_LEVEL, &c->sram.peak, e) <
 	            0 ||
+	    stat_add(env->stats, "sram.kept_bytes", "B", "bytes not stored because they stayed for who reads them",
+	             STAT_COUNT, &c->kept_bytes, e) < 0 ||
 	    stat_add(env->stats, "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned",
 	             STAT_COUNT, &c->pinned_bytes, e) < 0)
 		goto fail;
@@ -630,6 +645,11 @@ void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *
 {
 	memcpy(c->peak, peak, sizeof c->peak);
 	c->written_back = written_back;
+}
+
+void core_between(struct core *c, struct comp *network)
+{
+	dma_between(c->dma, network);
 }
 
 void core_watch(struct core *c, const struct watch *w)

@@ -1,12 +1,14 @@
 /* core.h - the cores: run dispatched commands tile by tile.
  *
- * Models: all cores as one gang (a tile is spread evenly over them, so an event is a tile, not a core's share).
+ * Models: all cores as one gang: a command's tiles are cut into a part a core by the mapper (arch/npu/spread.h), equal
+ * cores are one class, and the class with the most to do sets the time; so an event is a tile, not a core's share, and
+ * costs the same for any number of cores.
  * SRAM is given out in program order: a command may take SRAM only when every command before it has taken all it
  * needs, so the oldest can always finish and nothing locks up. Tiles of a command are computed in order; up to
  * `dma.stages` of them are in SRAM. Units serve in order of request.
  * Where time goes: every picosecond between the completion of a command's predecessor and its own is put down to
  * one resource (struct core_account), so the commands' times sum to the run's.
- * Leaves out: imbalance between cores other than by rounding up. */
+ * Leaves out: cores that go on with the next tile while the fullest is still at this one. */
 #ifndef NPUSIM_ARCH_NPU_CORE_H
 #define NPUSIM_ARCH_NPU_CORE_H
 
@@ -37,6 +39,14 @@ static inline void core_explain_time(struct core_account *a, ps_t until, enum re
 		a->stall[why] += until - a->mark;
 		a->mark = until;
 	}
+}
+
+/* Likewise of a unit's time, of which cores wait `idle` millionths for the fullest. */
+static inline void core_explain_math(struct core_account *a, ps_t until, enum res unit, uint32_t idle)
+{
+	if (until > a->mark)
+		core_explain_time(a, until - (ps_t)((double)(until - a->mark) * idle / 1e6), unit);
+	core_explain_time(a, until, RES_IMBALANCE);
 }
 
 /* A step's moves: when the one that came last was asked for, and when it was there. */
@@ -71,6 +81,8 @@ void core_free(struct core *c);
 /* What each resource can carry, bytes/s, and a count of bytes written to DRAM behind the cores' back (NULL: none). Without
  * it nothing is ever full. */
 void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *written_back);
+void core_between(struct core *c,
+                  struct comp *network);                /* where cores reach each other; else where they reach memory */
 void core_watch(struct core *c, const struct watch *w); /* and of the DMA */
 /* Starts a pass over the program; a machine runs one program only. picks[route][slot]: expert. */
 int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e);

@@ -37,13 +37,13 @@ struct queue {
 struct dma {
 	struct comp comp; /* so that replies find us */
 	struct dma_cfg cfg;
-	struct comp *below;
+	struct comp *below, *between;
 	uint64_t rate; /* bytes/s */
 	struct queue demand, prefetch;
-	uint32_t in_flight[2];          /* by x->demand */
-	bool refused;                   /* the NoC owes us a retry */
-	struct dma_xfer *streaming;     /* in the engines, in the order they end */
-	ps_t free_at[MEM_BLOCKING + 1]; /* by urgency: when the last of it ends */
+	uint32_t in_flight[2]; /* by x->demand */
+	uint32_t cores;
+	bool refused; /* the NoC owes us a retry */
+	struct carry engines;
 	uint64_t bytes_read, bytes_written, busy_ps, transfers;
 };
 
@@ -89,7 +89,7 @@ static void pump(struct dma *d)
 		struct dma_xfer *x = q->head;
 
 		x->t_sent = x->req.not_before = evq_now(d->comp.env.q) + d->cfg.setup;
-		if (!comp_send(d->below, &x->req)) {
+		if (!comp_send(x->req.between ? d->between : d->below, &x->req)) {
 			d->refused = true;
 			return;
 		}
@@ -99,57 +99,34 @@ static void pump(struct dma *d)
 	}
 }
 
+/* All engines' bytes: those of the fullest core, in each. */
+static uint64_t load(const struct dma *d, const struct mem_req *r)
+{
+	return r->share ? r->share * d->cores : r->bytes;
+}
+
 static void finished(void *owner, struct ev *ev)
 {
 	struct dma_xfer *x = owner;
 	struct dma *d = x->dma;
 
-	assert(d->streaming == x);
-	d->streaming = x->behind;
+	carry_over(&d->engines, &x->ride);
 	x->t_done = ev->when;
 	if (d->comp.env.watch) {
-		const ps_t from = ev->when - clock_transfer(x->req.bytes, d->rate);
+		const ps_t from = ev->when - clock_transfer(load(d, &x->req), d->rate);
 
 		watch_busy(d->comp.env.watch, RES_DMA, from, ev->when, WATCH_NO_CMD);
-		watch_moved(d->comp.env.watch, RES_DMA, x->req.write, from, ev->when, x->req.bytes);
+		watch_moved(d->comp.env.watch, RES_DMA, x->req.write, from, ev->when,
+		            x->req.bytes * (x->req.copies ? x->req.copies : 1));
 	}
 	x->done(x->owner, x);
-}
-
-/* The engines' order: the more urgent first, else as they came. What goes behind ends that much later. */
-static void stream(struct dma *d, struct dma_xfer *x, ps_t span)
-{
-	struct dma_xfer **at = &d->streaming;
-	uint8_t urgency = mem_urgency(&x->req);
-	ps_t now = evq_now(d->comp.env.q), begin = now > span ? now - span : 0;
-
-	for (; *at && mem_urgency(&(*at)->req) >= urgency; at = &(*at)->behind)
-		begin = ps_max(begin, (*at)->ev.when);
-	x->behind = *at;
-	*at = x;
-	/* Bytes stream through the engines as they arrive: they may have begun up to `span` before the last one came.
-	 */
-	for (uint8_t u = urgency; u <= MEM_BLOCKING; u++)
-		begin = ps_max(begin, d->free_at[u]);
-	d->free_at[urgency] = begin + span;
-	for (uint8_t u = 0; u < urgency; u++)
-		if (d->free_at[u] > begin)
-			d->free_at[u] += span;
-	ev_init(&x->ev, EV_REPLY, finished, x);
-	evq_push(d->comp.env.q, &x->ev, begin + span);
-	for (x = x->behind; x; x = x->behind) {
-		ps_t then = x->ev.when + span;
-
-		evq_cancel(d->comp.env.q, &x->ev);
-		evq_push(d->comp.env.q, &x->ev, then);
-	}
 }
 
 static void on_reply(struct comp *c, struct mem_req *r)
 {
 	struct dma *d = (struct dma *)c;
 	struct dma_xfer *x = r->tag;
-	ps_t span = clock_transfer(r->bytes, d->rate);
+	const ps_t span = clock_transfer(load(d, r), d->rate);
 
 	assert(d->in_flight[x->demand] > 0); /* I1 */
 	d->in_flight[x->demand]--;
@@ -160,8 +137,9 @@ static void on_reply(struct comp *c, struct mem_req *r)
 	if (r->write)
 		d->bytes_written += r->bytes;
 	else
-		d->bytes_read += r->bytes;
-	stream(d, x, span);
+		d->bytes_read += r->bytes * (r->copies ? r->copies : 1);
+	ev_init(&x->ride.ev, EV_REPLY, finished, x);
+	carry_put(&d->engines, &x->ride, r, span);
 	pump(d);
 }
 
@@ -215,13 +193,20 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 	d->comp.ops = &dma_ops;
 	d->comp.env = *env;
 	d->cfg = *cfg;
-	d->below = env->below;
+	d->below = d->between = env->below;
+	d->cores = cores;
+	carry_reset(&d->engines, env->q);
 	d->rate = dma_rate(cfg, cores) * env->clock_khz * 1000;
 	if (register_stats(d, e) < 0) {
 		dma_free(d);
 		return NULL;
 	}
 	return d;
+}
+
+void dma_between(struct dma *d, struct comp *network)
+{
+	d->between = network;
 }
 
 void dma_watch(struct dma *d, const struct watch *w)
@@ -249,6 +234,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
 	r->posted = r->no_keep = r->one_core = false;
+	r->noc_load = 0;
 	x->demand = mem_urgency(r) > MEM_AHEAD;
 	put(x->demand ? &d->demand : &d->prefetch, x);
 	pump(d);

@@ -1,7 +1,7 @@
 /* dma.h - DMA: moves tiles between SRAM and the levels behind the NoC.
  *
- * Models: engines a core and their width (a rate; a transfer streams through while its bytes arrive), descriptors in
- * flight, set-up time of a descriptor. What a started command waits for (urgent) goes before what is fetched ahead, in
+ * Models: engines a core and their width (arch/mem/carry.h: a transfer streams through while its bytes arrive, and
+ * takes as long as the core with the largest share of it needs), descriptors in flight, set-up time of a descriptor. What a started command waits for (urgent) goes before what is fetched ahead, in
  * the queue, in the engines (a prefetch under way gives way and goes on later) and, by the request's flag, further
  * down, so that fetching ahead costs nobody. Back-pressure from the NoC is honoured.
  * Leaves out: strided gathers within a descriptor (their bytes are counted, their pattern is not).
@@ -9,7 +9,7 @@
 #ifndef NPUSIM_ARCH_NPU_DMA_H
 #define NPUSIM_ARCH_NPU_DMA_H
 
-#include "arch/comp.h"
+#include "arch/mem/carry.h"
 
 struct dma_cfg {
 	uint32_t engines;     /* a core */
@@ -28,23 +28,24 @@ uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores); /* bytes a cycle, ch
 struct dma_xfer {
 	struct mem_req req;
 	struct mem_run run;
-	struct ev ev;
+	struct carry_ride ride; /* in the engines, while its bytes stream */
 	struct dma *dma;
 	struct dma_xfer *next;
 	void (*done)(void *owner, struct dma_xfer *x);
 	void *owner;
 	ps_t t_issue, t_sent, t_reply, t_done;
-	bool demand;             /* urgent when it was submitted */
-	struct dma_xfer *behind; /* next in the engines' order, while its bytes stream */
-	uint32_t insn, tile;     /* the caller's */
+	bool demand;         /* urgent when it was submitted */
+	uint32_t insn, tile; /* the caller's */
 };
 
 struct dma;
 struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores,
                     struct err *e); /* env->below: NoC */
 void dma_free(struct dma *d);
+void dma_between(struct dma *d, struct comp *network); /* where requests between cores go; else as all others */
 void dma_watch(struct dma *d, const struct watch *w);
-void dma_submit(struct dma *d, struct dma_xfer *x); /* run, req.write, req.cls, req.urgency, done, owner are set */
+/* run, req.write, req.cls, req.urgency, req.copies, req.share, req.between, done and owner are set */
+void dma_submit(struct dma *d, struct dma_xfer *x);
 void dma_explain(const struct dma *d, struct str *out);
 
 #endif

@@ -16,6 +16,9 @@ const struct cfg_field sram_schema[] = {
 	CFG_BYTES(struct sram_cfg, pin, "pin", "0", 0, UINT64_C(1) << 32, NULL,
 	          "part of one core's scratchpad set aside for weights that stay across decode steps",
 	          "off by default: a choice of the design under study"),
+	CFG_BOOL(struct sram_cfg, forward, "forward", "true",
+	         "what an op makes stays in scratchpads for who reads it next, where there is room",
+	         "our choice: as compilers for scratchpads do; off: all of it goes by way of the L2"),
 	CFG_END
 };
 

@@ -7,6 +7,9 @@
  * turns. Assumed: a tile lies over all banks and a short queue before each evens out who comes when, so what counts is
  * the port cycles taken, as in interleaved memories with buffers; our choice, and monotone: more banks, ports or width
  * are never slower. All cores' scratchpads act as one, as tiles are spread evenly.
+ * With `forward`, what an op makes stays in the scratchpads of the cores that made it until its last reader has it, where a
+ * quarter of all scratchpads has room for all that lives at once; readers fetch it from there over the network. What has
+ * no room goes the way of all else: out to the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_keep.c).
  * Leaves out: strides that meet few banks, compute inside the array.
  * Invariant: I1 allocated + pinned <= size, always. */
 #ifndef NPUSIM_ARCH_NPU_SRAM_H
@@ -22,6 +25,7 @@ struct sram_cfg {
 	uint64_t bank_width; /* bytes a cycle and port */
 	uint32_t ports;      /* of a bank */
 	uint64_t pin;        /* a core: set aside for pinned weights */
+	bool forward;        /* results stay for who reads them next, where there is room */
 	uint64_t from_l1;    /* a core, on top of size: the shared part of its L1; not a row: l1_shared() */
 };
 

@@ -2,7 +2,8 @@
  *
  * A unit is a closed form: a job goes in, and out come the time its arrays are busy, how long after that the last result
  * is there, and the work they do. Jobs follow each other without a gap: what fills and drains a pipeline is latency and
- * no busy time. Every core has the same units; a job is spread over those of all cores (`unit_env.cores`).
+ * no busy time. Every core has the same units. A product is planned for one core's part of it, which spread.h cuts out;
+ * all else a unit spreads over `unit_env.cores` itself.
  * The rate of a product is a function of both operands' formats: the wider one sets it, and narrower weights are brought
  * to that width first (UNIT_DEQUANT, on whatever unit does it), unless the unit says that it multiplies the pair.
  * Who maps, runs, bounds or prints walks unit_table and names no unit. A unit is one file (unit_<name>.c) and one row in
@@ -42,7 +43,12 @@ struct unit_env {
 	uint32_t cores;
 	uint32_t depth; /* stages of the cores' pipeline */
 	uint32_t group; /* elements a control step covers */
-	ps_t hop;       /* from one core to another */
+	ps_t hop;       /* from one core to the next */
+	ps_t across;    /* between cores farthest from each other */
+	ps_t step;      /* a transfer between cores, before its first byte */
+	bool routed;    /* what goes further than the next core goes through those between */
+	uint64_t port;  /* bytes a cycle into a core from the network, and out to it; 0: any number */
+	bool reduce;    /* the network adds up what it carries */
 };
 
 enum unit_work {
@@ -65,12 +71,20 @@ struct unit_job {
 	uint64_t bytes;             /* through SRAM */
 };
 
+/* A product's parts, one a core (arch/npu/spread.h). */
+struct unit_split {
+	uint32_t m, n, k;
+};
+
 struct unit_plan {
 	ps_t span;     /* busy: the next job may start then */
 	ps_t latency;  /* from there to the last result */
 	uint64_t work; /* MACs or element steps */
 	enum isa_code code;
 	const char *why; /* how it goes about it, for people */
+	struct unit_split split;
+	ps_t exchange, exchange_latency; /* of partial sums between cores: time of a core's port, and hops */
+	uint32_t idle;                   /* ppm of all cores' time that they wait for the fullest */
 };
 
 struct unit_ops {

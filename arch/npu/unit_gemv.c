@@ -1,13 +1,13 @@
 /* unit_gemv.c - GEMV units: dot-product lanes fed from SRAM, for products with few rows of activations.
  *
  * Models: `units` a core, each with `lanes` lanes of so many multiply-adds a cycle (by the wider operand's bits), output
- * rows spread over the units of all cores, or the reduction spread over several units (k split): whichever is faster,
- * among all splits a smaller machine would have. A unit holds `vectors` rows of activations: weights stream past once
- * for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and so is the tree
- * across units that a k split needs.
- * Leaves out: sparsity; the way of partial sums between cores beyond its hops.
+ * rows spread over a core's units, or the reduction spread over several of them (k split): whichever is faster, among
+ * all splits a smaller core would have; over cores as spread.h says. A unit holds `vectors` rows of activations: weights
+ * stream past once for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and
+ * so is the tree across units that a k split needs.
+ * Leaves out: sparsity.
  * Closed form: m * ceil(n / R) * ceil(k / (P * lanes * macs)) cycles, R = units / P, P a power of two, or what SRAM needs
- * for ceil(m / vectors) times the weights; latency log2(lanes) + depth, and log2(P) levels with a hop each. */
+ * for ceil(m / vectors) times the weights; latency log2(lanes) + depth + log2(P). */
 #include "arch/npu/unit.h"
 
 struct gemv_cfg {
@@ -99,8 +99,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		}
 	}
 	*out = (struct unit_plan){ .span = clock_span(best, u->clock_khz),
-		                   .latency = clock_span(log2_up(c->lanes) + log2_up(split) + c->depth, u->clock_khz) +
-		                              (split > c->units ? log2_up(div_up(split, c->units)) * u->hop : 0),
+		                   .latency = clock_span(log2_up(c->lanes) + log2_up(split) + c->depth, u->clock_khz),
 		                   .work = j->m * j->n * j->k,
 		                   .code = ISA_GEMV,
 		                   .why = split > 1 ? "gemv, k split over units" : "gemv, rows over units" };

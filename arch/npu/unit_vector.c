@@ -74,20 +74,24 @@ static void plan_map(const struct unit_env *u, const struct unit_job *j, struct 
 {
 	const uint32_t alu = j->divides ? cfg(u)->div_cycles : j->alu;
 
-	*out = (struct unit_plan){ map_span(u, j->elems, alu, j, j->bytes), depth(u, 1),
-		                   j->elems * (alu + j->sfu + j->convert),
-		                   j->convert ? ISA_CONVERT
-		                   : j->sfu   ? ISA_SFU
-		                              : ISA_VECTOR,
-		                   "lanes" };
+	*out = (struct unit_plan){ .span = map_span(u, j->elems, alu, j, j->bytes),
+		                   .latency = depth(u, 1),
+		                   .work = j->elems * (alu + j->sfu + j->convert),
+		                   .code = j->convert ? ISA_CONVERT
+		                           : j->sfu   ? ISA_SFU
+		                                      : ISA_VECTOR,
+		                   .why = "lanes" };
 }
 
 static void plan_product(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const uint64_t macs = j->m * j->n * j->k;
 
-	*out = (struct unit_plan){ map_span(u, macs, 2, j, dtype_bytes(j->dtype, j->n * j->k)), depth(u, 1), macs,
-		                   ISA_VECTOR, "multiply-adds on the vector lanes" };
+	*out = (struct unit_plan){ .span = map_span(u, macs, 2, j, dtype_bytes(j->dtype, j->n * j->k)),
+		                   .latency = depth(u, 1),
+		                   .work = macs,
+		                   .code = ISA_VECTOR,
+		                   .why = "multiply-adds on the vector lanes" };
 }
 
 static void plan_dequant(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
@@ -95,8 +99,11 @@ static void plan_dequant(const struct unit_env *u, const struct unit_job *j, str
 	const struct vector_cfg *c = cfg(u);
 	const uint64_t a_cycle = unit_arrays(u) * (dtype_bits(j->dtype) > 4 ? c->dequant_8bit : c->dequant_4bit);
 
-	*out = (struct unit_plan){ clock_span(div_up(j->elems, a_cycle), u->clock_khz), depth(u, 1), j->elems,
-		                   ISA_CONVERT, "dequantised" };
+	*out = (struct unit_plan){ .span = clock_span(div_up(j->elems, a_cycle), u->clock_khz),
+		                   .latency = depth(u, 1),
+		                   .work = j->elems,
+		                   .code = ISA_CONVERT,
+		                   .why = "dequantised" };
 }
 
 static void plan_reduce(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
@@ -109,13 +116,16 @@ static void plan_reduce(const struct unit_env *u, const struct unit_job *j, stru
 	/* One row on one core needs no other core; a short row is not worth the trip. */
 	const uint64_t local = rows * div_up(j->cols, (uint64_t)c->units * c->lanes) * j->passes,
 		       local_special = rows * div_up(j->cols, (uint64_t)c->units * c->sfu) * j->sfu;
-	const ps_t trees = clock_span(tree, u->clock_khz), across = j->rows < u->cores ? 2 * u->hop * j->passes : 0,
+	const ps_t trees = clock_span(tree, u->clock_khz), across = j->rows < u->cores ? 2 * u->across * j->passes : 0,
 		   spread = clock_span(max3(math, special, feed), u->clock_khz),
 		   alone = clock_span(max3(local, local_special, feed), u->clock_khz);
 	const bool one = alone <= spread + across;
 
-	*out = (struct unit_plan){ one ? alone : spread, trees + (one ? 0 : across), n * j->passes, ISA_REDUCE,
-		                   "rows over cores, tree over lanes" };
+	*out = (struct unit_plan){ .span = one ? alone : spread,
+		                   .latency = trees + (one ? 0 : across),
+		                   .work = n * j->passes,
+		                   .code = ISA_REDUCE,
+		                   .why = "rows over cores, tree over lanes" };
 }
 
 static void plan_sort(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
@@ -129,8 +139,11 @@ static void plan_sort(const struct unit_env *u, const struct unit_job *j, struct
 	/* A stage cannot start before the one before it is through the pipeline. */
 	if (cycles < stages)
 		cycles = stages;
-	*out = (struct unit_plan){ clock_span(div_up(j->rows, u->cores) * cycles, u->clock_khz),
-		                   depth(u, stages ? stages : 1), j->rows * steps, ISA_SORT, "compare-exchange" };
+	*out = (struct unit_plan){ .span = clock_span(div_up(j->rows, u->cores) * cycles, u->clock_khz),
+		                   .latency = depth(u, stages ? stages : 1),
+		                   .work = j->rows * steps,
+		                   .code = ISA_SORT,
+		                   .why = "compare-exchange" };
 }
 
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)

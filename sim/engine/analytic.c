@@ -15,7 +15,7 @@ struct analytic {
 	struct hierarchy mem;
 	struct server unit[RES_COUNT];
 	uint64_t unit_busy[RES_COUNT], unit_work[RES_COUNT];
-	uint64_t tiles, pinned_bytes, commands, round_trips, branches;
+	uint64_t tiles, pinned_bytes, kept_bytes, commands, round_trips, branches;
 	uint8_t *pinned;           /* by tensor: loaded in an earlier pass */
 	struct access *access;     /* of a command's instructions */
 	struct transfer *transfer; /* of their transfers, all but the last of a loop */
@@ -24,7 +24,7 @@ struct analytic {
 	uint32_t *order; /* a command's instructions by phase and sort */
 	ps_t *done;      /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
-	uint64_t sram, used;
+	uint64_t room, sram, used; /* room: with what stays between commands */
 	bool times_only;
 	struct release *releases;
 	uint32_t first, end, mask; /* first, end: taken modulo the ring's size */
@@ -59,8 +59,12 @@ static int add_stats(struct analytic *a, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "core.tiles", "", "tiles computed", STAT_COUNT, &a->tiles },
+		{ "sram.kept_bytes", "B", "bytes not stored because they stayed for who reads them", STAT_COUNT,
+		  &a->kept_bytes },
 		{ "sram.pinned_hit_bytes", "B", "weight bytes not loaded because they were pinned", STAT_COUNT,
 		  &a->pinned_bytes },
+		{ "noc.exchange_ps", "ps", "time that a core's port takes for partial sums", STAT_COUNT,
+		  &a->unit_busy[RES_NOC] },
 		{ "dispatch.commands", "", "commands dispatched", STAT_COUNT, &a->commands },
 		{ "dispatch.round_trips", "", "decisions the host took", STAT_COUNT, &a->round_trips },
 		{ "dispatch.branches", "", "decisions the device took", STAT_COUNT, &a->branches },
@@ -94,6 +98,7 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 
 	drop_program(a);
 	a->p = p;
+	a->sram = a->room - p->kept_bytes;
 	for (size_t i = 0; i < p->n_cmds; i++)
 		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
 	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
@@ -114,7 +119,7 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 		goto nomem;
 	a->c = c;
 	sram_init(&s, &c->sram, c->cores);
-	a->sram = s.size;
+	a->room = a->sram = s.size;
 	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
 	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
 	a->mask = (uint32_t)(cap - 1);
@@ -190,6 +195,10 @@ static bool moves_nothing(struct analytic *a, const struct isa_cmd *c, const str
 {
 	if (i->bytes == 0 || (i->when == ISA_TILE && c->tiles == 0))
 		return true;
+	if (i->code == ISA_STORE && i->dst == ISA_SRAM) {
+		a->kept_bytes += i->bytes;
+		return true;
+	}
 	if (!i->pinned || !a->pinned[i->tensor])
 		return false;
 	a->pinned_bytes += i->bytes;
@@ -201,7 +210,7 @@ static struct access access_of(struct analytic *a, const struct isa_insn *i, con
 	const struct isa_tensor *t = &a->p->tensors[i->tensor];
 	const uint64_t addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
 
-	return hierarchy_access(&a->mem, i->cls, addr, i->bytes, i->code == ISA_STORE);
+	return hierarchy_access(&a->mem, i, addr);
 }
 
 /* Finds the bytes of a phase's moves, in the order they are made: the whole of each, then of those that move again. */
@@ -337,17 +346,14 @@ static bool has(const struct flight *x, enum isa_when when, enum sort sort)
 	return x->first[when * SORTS + sort] < x->first[when * SORTS + sort + 1];
 }
 
-static enum res main_unit(const struct flight *x, enum isa_when when, enum res none)
+static void explain_math(const struct flight *x, enum isa_when when, enum res none, ps_t until)
 {
-	enum res best = none;
-	ps_t longest = 0;
+	const struct isa_insn *best = NULL;
 
 	EACH(n, x, when, MATH)
-	if (x->insns[*n].span >= longest) {
-		longest = x->insns[*n].span;
-		best = x->insns[*n].unit;
-	}
-	return best;
+	if (!best || x->insns[*n].span >= best->span)
+		best = &x->insns[*n];
+	core_explain_math(x->acc, until, best ? (enum res)best->unit : none, best ? best->idle : 0);
 }
 
 /* Math of a phase, one after the other, each when its unit is free; returns when it ends. */
@@ -421,7 +427,8 @@ static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_whe
 		if (access->bytes <= from || (tiled && !isa_moves_in(x->c, i, &r)))
 			continue;
 		if (access->bytes - from < t->bytes) {
-			last = hierarchy_transfer(&a->mem, access, access->bytes - from);
+			last = hierarchy_transfer(&a->mem, access, access->bytes - from,
+			                          isa_share(i, access->bytes - from));
 			t = &last;
 		}
 		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, s);
@@ -454,7 +461,6 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 	const uint32_t stages = a->c->dma.stages;
 	const bool loads = has(x, ISA_TILE, LOADS), stores = has(x, ISA_TILE, STORES);
 	const ps_t may = may_load(x, ISA_TILE);
-	const enum res unit = main_unit(x, ISA_TILE, RES_DMA);
 	struct core_move s = { 0, 0 };
 	ps_t turn = ps_max(x->ready, pre_done), before = 0;
 	uint32_t place = 0;
@@ -471,7 +477,7 @@ static int loop(struct analytic *a, const struct flight *x, ps_t pre_done, ps_t 
 		turn = ps_max(turn, there);
 		over = math(a, x, ISA_TILE, t, turn);
 		explain(a, x, &s, s.asked < before && before < s.done ? before : s.asked);
-		core_explain_time(x->acc, over, unit);
+		explain_math(x, ISA_TILE, RES_DMA, over);
 		before = s.done ? s.done : before;
 		*slot = over;
 		if (stores) {
@@ -499,12 +505,12 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	at = ps_max(move(a, x, ISA_PRE, LOADS, 0, at, &s), x->ready);
 	explain(a, x, &s, s.asked);
 	at = math(a, x, ISA_PRE, 0, at);
-	core_explain_time(x->acc, at, main_unit(x, ISA_PRE, RES_DISPATCH));
+	explain_math(x, ISA_PRE, RES_DISPATCH, at);
 	end = at;
 	if (loop(a, x, at, &end, e) < 0)
 		return -1;
 	at = math(a, x, ISA_POST, 0, end);
-	core_explain_time(x->acc, at, main_unit(x, ISA_POST, RES_DISPATCH));
+	explain_math(x, ISA_POST, RES_DISPATCH, at);
 	at = move(a, x, ISA_POST, STORES, 0, at, &s);
 	explain(a, x, &s, s.asked);
 	release(a, at, x->c->fixed_bytes);
@@ -530,11 +536,11 @@ static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 
 		if (!is_move(x) || access->bytes == 0)
 			continue;
-		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes));
+		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes), x->share);
 		n += access->write ? 0 : access->dram;
 		if (a->again[i].bytes == 0)
 			continue;
-		a->transfer_again[i] = hierarchy_transfer(&a->mem, &a->again[i], tile_of(x, access->bytes));
+		a->transfer_again[i] = hierarchy_transfer(&a->mem, &a->again[i], tile_of(x, access->bytes), x->share);
 		n += access->write ? 0 : (rounds(c, x) - 1) * a->again[i].dram;
 	}
 	return n;

@@ -211,6 +211,9 @@ int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, struct err 
 		h->l2_latency = c->mem.l2.latency;
 		h->far_latency = c->mem.l2.partitions > 1 ? c->mem.l2.far_latency : 0;
 	}
+	h->noc = noc_shape(&c->mem.noc, c->clock);
+	server_init(&h->noc_server[0], h->noc.up);
+	server_init(&h->noc_server[1], h->noc.down);
 	server_init(&h->l1_server, l1->bandwidth * c->cores * c->clock * 1000);
 	server_init(&h->l2_server, l2_bandwidth(&c->mem.l2, c->clock));
 	server_init(&h->kv_server, c->mem.kv_buffer.bandwidth);
@@ -228,6 +231,8 @@ void hierarchy_drop(struct hierarchy *h)
 	free(h->replies[1]);
 }
 
+#define SERVERS 7
+
 static struct server *const *servers(struct hierarchy *h, struct server **all)
 {
 	all[0] = &h->l1_server;
@@ -235,15 +240,17 @@ static struct server *const *servers(struct hierarchy *h, struct server **all)
 	all[2] = &h->kv_server;
 	all[3] = &h->dram_server;
 	all[4] = &h->dma_server;
+	all[5] = &h->noc_server[0];
+	all[6] = &h->noc_server[1];
 	return all;
 }
 
 void hierarchy_begin(struct hierarchy *h)
 {
-	struct server *all[5];
+	struct server *all[SERVERS];
 
 	h->posted = h->posted_at = 0;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < SERVERS; i++)
 		server_clear(servers(h, all)[i]);
 	for (int i = 0; i < 2; i++) {
 		memset(h->replies[i], 0, h->c->dma.outstanding * sizeof **h->replies);
@@ -253,9 +260,9 @@ void hierarchy_begin(struct hierarchy *h)
 
 void hierarchy_forget(struct hierarchy *h, ps_t before)
 {
-	struct server *all[5];
+	struct server *all[SERVERS];
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < SERVERS; i++)
 		server_forget(servers(h, all)[i], before);
 }
 
@@ -339,11 +346,19 @@ static void kv_access(struct hierarchy *h, struct access *a, uint64_t addr, uint
 		l2_access(h, a, MEM_KV, addr, range, spill, a->write ? RESIDENCY_WRITE : RESIDENCY_READ);
 }
 
-struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes, bool write)
+struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, uint64_t addr)
 {
-	struct access a = { .bytes = bytes, .past_l1 = bytes, .write = write };
+	const uint64_t bytes = i->bytes;
+	const bool write = i->code == ISA_STORE;
+	struct access a = { .bytes = bytes, .past_l1 = bytes, .write = write, .copies = i->copies > 1 ? i->copies : 1 };
 
-	*(write ? &h->n.dma_write : &h->n.dma_read) += bytes;
+	*(write ? &h->n.dma_write : &h->n.dma_read) += a.copies * bytes;
+	if (i->src == ISA_SRAM && !write) {
+		a.between = true;
+		h->n.noc_core += bytes;
+		h->n.noc_copied += (a.copies - 1) * bytes;
+		return a;
+	}
 	if (h->l1 && write) {
 		residency_drop(h->l1, addr, bytes);
 		h->n.l1_through += bytes;
@@ -358,12 +373,13 @@ struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, 
 		a.past_l1 = asked - hit;
 	}
 	*(write ? &h->n.noc_down : &h->n.noc_up) += a.past_l1;
+	h->n.noc_copied += (a.copies - 1) * a.past_l1;
 	if (!a.past_l1)
 		return a;
-	if (cls == MEM_KV && h->kv)
+	if (i->cls == MEM_KV && h->kv)
 		kv_access(h, &a, addr, bytes);
 	else
-		l2_access(h, &a, cls, addr, bytes, a.past_l1, write ? RESIDENCY_WRITE : RESIDENCY_READ);
+		l2_access(h, &a, i->cls, addr, bytes, a.past_l1, write ? RESIDENCY_WRITE : RESIDENCY_READ);
 	return a;
 }
 
@@ -393,7 +409,7 @@ static uint64_t part(uint64_t of, uint64_t bytes, uint64_t whole)
 	return of * bytes / whole + 1;
 }
 
-struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes)
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share)
 {
 	struct transfer t = { .bytes = bytes, .past_l1 = part(a->past_l1, bytes, a->bytes) };
 
@@ -411,7 +427,15 @@ struct transfer hierarchy_transfer(const struct hierarchy *h, const struct acces
 	t.dram_span = server_time_of(&h->dram_server, t.dram);
 	t.dram_least = dram_least(h, t.dram);
 	t.writeback_span = (t.writeback * h->write_per_byte) >> SERVER_FRACTION;
-	t.dma_span = server_time_of(&h->dma_server, bytes);
+	t.dma_span = server_time_of(&h->dma_server, share ? share * h->c->cores : bytes);
+	if (h->noc.port && t.past_l1)
+		t.noc_span = noc_span(&h->noc, h->c->cores,
+		                      &(struct mem_req){ .bytes = t.past_l1,
+		                                         .copies = a->copies,
+		                                         .share = share,
+		                                         .write = a->write,
+		                                         .between = a->between },
+		                      &t.noc_load);
 	return t;
 }
 
@@ -448,21 +472,41 @@ static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const
 	return a->to_kv ? ready + h->c->mem.kv_buffer.latency : ready;
 }
 
+/* Through the network and whatever is behind it, from the cores' side and back. */
+static ps_t past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+{
+	struct server *links = &h->noc_server[a->write && !h->noc.one_way];
+	ps_t ready;
+
+	h->n.noc_busy += t->noc_span;
+	if (a->between) {
+		at = t->noc_span ? server_book(links, at, t->noc_span).end : at;
+		return at + h->noc.between;
+	}
+	if (a->write && t->noc_span)
+		at = server_book(links, at, t->noc_span).end;
+	ready = behind_noc(h, a, t, at + h->noc.latency);
+	/* What is read streams through as it comes. */
+	if (!a->write && t->noc_span)
+		ready = ps_max(server_book(links, ready > t->noc_span ? ready - t->noc_span : 0, t->noc_span).end,
+		               ready);
+	return ready + h->noc.latency;
+}
+
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m)
 {
-	const ps_t hop = h->c->mem.noc.latency;
 	ps_t *slot = &h->replies[demand][h->next_reply[demand]], at, reply;
 	struct booking l1 = { 0, 0 };
 
 	h->n.dma_transfers++;
 	at = ps_max(issue, *slot) + h->c->dma.setup;
-	if (h->l1) {
+	if (h->l1 && !a->between) {
 		l1 = server_book(&h->l1_server, at, t->l1_span);
 		at = l1.start;
 	}
-	reply = t->past_l1 ? ps_max(behind_noc(h, a, t, at + hop) + hop, l1.end) : l1.end;
-	if (h->l1)
+	reply = t->past_l1 ? ps_max(past_noc(h, a, t, at), l1.end) : l1.end;
+	if (h->l1 && !a->between)
 		reply += h->c->mem.l1.latency;
 	*slot = reply;
 	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;
@@ -487,6 +531,7 @@ struct core_use hierarchy_use(const struct hierarchy *h, const struct core_move 
 
 	u.need[RES_DRAM] = use_of(&h->dram_server, m, from) * h->dram_pins_ppm / 1000000;
 	u.need[RES_DMA] = use_of(&h->dma_server, m, from);
+	u.need[RES_NOC] = ps_max(use_of(&h->noc_server[0], m, from), use_of(&h->noc_server[1], m, from));
 	u.need[RES_L2] = use_of(&h->l2_server, m, from);
 	u.need[RES_KV] = use_of(&h->kv_server, m, from);
 	u.need[RES_L1] = use_of(&h->l1_server, m, from);
@@ -505,6 +550,10 @@ int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e)
 		{ "dma.transfers", "", "tile transfers", STAT_COUNT, &h->n.dma_transfers },
 		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &h->n.noc_up },
 		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &h->n.noc_down },
+		{ "noc.copied_bytes", "B", "bytes delivered to further cores that want the same", STAT_COUNT,
+		  &h->n.noc_copied },
+		{ "noc.core_bytes", "B", "bytes that came from other cores", STAT_COUNT, &h->n.noc_core },
+		{ "noc.busy_ps", "ps", "time that requests took of the fullest links", STAT_COUNT, &h->n.noc_busy },
 	};
 	const struct stat_row l2[] = {
 		{ "l2.read_bytes", "B", "bytes asked by reads, in whole sectors", STAT_COUNT, &h->n.l2_read },

@@ -14,18 +14,20 @@
 /* What a load or store asks of each level. */
 struct access {
 	uint64_t bytes;
-	uint64_t past_l1;     /* the L1's misses; all, where there is none */
-	uint64_t kv, past_kv; /* asked of the KV buffer; of those, what goes on to the L2 */
-	uint64_t dram;        /* read there, or written where there is no L2 */
-	uint64_t writeback;   /* dirty bytes that had to go there */
-	bool write, to_kv;
+	uint64_t past_l1;           /* the L1's misses; all, where there is none */
+	uint64_t kv, past_kv;       /* asked of the KV buffer; of those, what goes on to the L2 */
+	uint32_t copies;            /* cores that each byte goes to */
+	uint64_t dram;              /* read there, or written where there is no L2 */
+	uint64_t writeback;         /* dirty bytes that had to go there */
+	bool write, to_kv, between; /* between: from cores, no level is asked */
 };
 
 /* A DMA transfer of so many of an access's bytes: its share at each level, and how long each server is busy with it.
  * Those of a loop are all alike but for the last. */
 struct transfer {
 	uint64_t bytes, past_l1, kv, l2, dram, writeback; /* l2: asked of it, or of DRAM where there is none */
-	ps_t l1_span, l2_span, kv_span, dram_span, writeback_span, dma_span;
+	uint64_t noc_load;
+	ps_t l1_span, l2_span, kv_span, dram_span, writeback_span, dma_span, noc_span;
 	ps_t dram_least; /* what the fullest channel needs */
 };
 
@@ -33,7 +35,8 @@ struct hierarchy_counts {
 	uint64_t l1_read, l1_hit, l1_miss, l1_through;
 	uint64_t kv_read, kv_write, kv_hit, kv_fill, kv_spill_read, kv_spill_write, kv_resident, kv_dirty;
 	uint64_t l2_read, l2_write, l2_hit, l2_miss, l2_fill, l2_back, l2_dirty, l2_resident, l2_passed;
-	uint64_t dram_read, dram_write, dma_read, dma_write, dma_transfers, noc_up, noc_down;
+	uint64_t dram_read, dram_write, dma_read, dma_write, dma_transfers;
+	uint64_t noc_up, noc_down, noc_copied, noc_core, noc_busy;
 };
 
 enum { PART_REST, PART_KV, PART_PIN, PARTS };
@@ -43,7 +46,8 @@ struct hierarchy {
 	const struct machine_cfg *c;
 	uint64_t end; /* of the addresses that levels have room for; 0: there are none yet */
 	struct residency *l1, *l2[PARTS], *seen, *kv;
-	struct server l1_server, l2_server, kv_server, dram_server, dma_server;
+	struct noc_shape noc;
+	struct server l1_server, l2_server, kv_server, dram_server, dma_server, noc_server[2]; /* up, down */
 	uint64_t write_per_byte; /* DRAM time of a byte written, as server.per_byte */
 	uint64_t dram_pins_ppm;  /* what its pins need of the time it is booked: the rest is its banks' */
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
@@ -65,9 +69,9 @@ int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e);
 void hierarchy_update_levels(struct hierarchy *h); /* brings statistics that are states up to date */
 uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes at each level, moves contents, counts. */
-struct access hierarchy_access(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes, bool write);
-/* So many bytes of it as one transfer; moves nothing. */
-struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes);
+struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, uint64_t addr);
+/* So many bytes of it as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */
+struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share);
 /* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m);

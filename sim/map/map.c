@@ -541,6 +541,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	choose_pinned(m);
+	if (map_keep(m, e) < 0)
+		return -1;
 	return check_kv(m, e);
 }
 
@@ -575,6 +577,7 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
 	rc = freeze(&b, s, a, &out->prog, e);
+	out->prog.kept_bytes = m.kept_bytes;
 out:
 	free(d);
 	free(b.cmds);

@@ -103,11 +103,25 @@ static uint64_t full_tile(const struct op *main, enum map_tiled cuts, uint64_t b
 	return map_rows_bytes(bytes, one, rows);
 }
 
+/* Rows, columns or keys, and depth of a full tile of what streams. */
+static struct tile {
+	uint64_t mnk[3];
+} tile_of(const struct op *main, enum map_tiled cuts, uint64_t tiles)
+{
+	const struct op_shape *s = &main->shape;
+	const uint64_t kv_heads = s->kv_heads ? s->kv_heads : 1, one = div_up(max_tiles_of(main, cuts), tiles);
+
+	if (main->kind == OP_ATTENTION)
+		return (struct tile){ { s->q_len * ps_max(1, s->heads / kv_heads), one, s->head_dim } };
+	return cuts == MAP_DEEP ? (struct tile){ { s->m, s->n, one } } : (struct tile){ { s->m, one, s->k } };
+}
+
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
 {
 	struct map_math math[MAP_MATHS];
+	const int n_math = map_tile_math(m, main, cuts, tiles, false, math);
 
 	d->tiles = (uint32_t)tiles;
 	d->slot_bytes = 0;
@@ -119,9 +133,11 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 			d->slot_bytes += y->tile_bytes;
 		}
 	}
+	if (map_is_product(main->kind))
+		map_spread_moves(m, d, main, &math[0].plan.split, tile_of(main, cuts, tiles).mnk);
 	if (d->fixed_bytes > m->sram || d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
-	d->predicted = map_predict_stream(m, d, tiles, math, map_tile_math(m, main, cuts, tiles, false, math));
+	d->predicted = map_predict_stream(m, d, tiles, math, n_math);
 	return true;
 }
 
@@ -144,22 +160,48 @@ static void add_way(struct map_ways *w, const struct map_choice *c)
 	w->way[w->n++] = *c;
 }
 
+static void copy_draft(struct map_draft *to, const struct map_draft *from)
+{
+	to->n = from->n;
+	to->tiles = from->tiles;
+	memcpy(to->trips, from->trips, sizeof to->trips);
+	to->slot_bytes = from->slot_bytes;
+	to->fixed_bytes = from->fixed_bytes;
+	to->overflow = from->overflow;
+	to->why = from->why;
+	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
+}
+
+/* SRAM of what does not stream, as a product in one piece has it in its cores. */
+static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts)
+{
+	struct map_math x[MAP_MATHS];
+	struct map_draft t;
+
+	if (!map_is_product(main->kind))
+		return d->fixed_bytes;
+	copy_draft(&t, d);
+	map_math(m, main, 1, false, x);
+	map_spread_moves(m, &t, main, &x[0].plan.split, tile_of(main, cuts, 1).mnk);
+	return t.fixed_bytes;
+}
+
 /* Streamed, in tiles that suit one unit or another, and in fewer. */
-static void stream_ways(const struct mapper *m, const struct map_draft *d, const struct op *main, enum map_tiled cuts,
+static void stream_ways(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                         struct map_ways *w)
 {
 	const uint64_t stream = map_bytes(d, ISA_LOAD, ISA_TILE) + map_bytes(d, ISA_STORE, ISA_TILE),
 		       max_tiles = max_tiles_of(main, cuts);
 	const bool product = map_is_product(main->kind) && cuts != MAP_DEEP;
-	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)),
-		               (m->sram - d->fixed_bytes) / 2 };
+	const uint64_t held = ps_min(m->sram, held_bytes(m, d, main, cuts)), room = m->sram - held;
+	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)), room / 2 };
 	uint64_t grains[GRAINS];
 
 	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
 		for (uint64_t larger = 1; larger <= (product && i == 0 ? MOST_LARGER : 1); larger *= 2) {
 			const uint64_t tiles = trips(m, &x, product, grains[i], larger);
 
-			if (tiles && div_up(stream, tiles) <= m->sram - d->fixed_bytes)
+			if (tiles && div_up(stream, tiles) <= room)
 				add_way(w, &(struct map_choice){ .tiles = tiles });
 		}
 	}
@@ -224,18 +266,6 @@ static bool take(const struct mapper *m, struct map_draft *d, const struct op *m
 		return false;
 	map_put_math(m, d, main, how->cuts, ISA_TILE, c->tiles);
 	return true;
-}
-
-static void copy_draft(struct map_draft *to, const struct map_draft *from)
-{
-	to->n = from->n;
-	to->tiles = from->tiles;
-	memcpy(to->trips, from->trips, sizeof to->trips);
-	to->slot_bytes = from->slot_bytes;
-	to->fixed_bytes = from->fixed_bytes;
-	to->overflow = from->overflow;
-	to->why = from->why;
-	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
 }
 
 /* One more that was tried. */

@@ -2,6 +2,7 @@
 #ifndef NPUSIM_SIM_MAP_MAP_INT_H
 #define NPUSIM_SIM_MAP_MAP_INT_H
 
+#include "arch/npu/spread.h"
 #include "sim/map/map.h"
 #include "workloads/work.h"
 
@@ -26,6 +27,8 @@ struct mapper {
 	uint64_t near_rate, dram_rate; /* bytes/s a stream can reach: from the L2, from DRAM */
 	ps_t mem_latency;              /* of one small transfer, unloaded */
 	uint64_t sram;                 /* bytes for tiles, all cores */
+	uint8_t *kept;                 /* by tensor: stays in SRAM from its writer to its last reader */
+	uint64_t kept_bytes;           /* of these, the most at once */
 	const uint32_t *first_write;   /* by tensor: first op that writes it, UINT32_MAX: none */
 	const uint32_t *last_read;     /* by tensor: last op that reads it; UINT32_MAX: none */
 	uint8_t *pinned;               /* by tensor */
@@ -75,6 +78,24 @@ ps_t map_predict(const struct mapper *m, const struct map_flow *f);
 /* A loop that streams operands past units, as drafted; `tiles` 0: no loop. */
 ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint64_t tiles, const struct map_math *math,
                         int n_math);
+
+/* map_keep.c: which results stay in SRAM. Fills `kept`, takes their room off `sram`. */
+int map_keep(struct mapper *m, struct err *e);
+
+/* map_spread.c: where the mapper says which core has what (arch/npu/spread.h). */
+/* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */
+uint64_t map_gang(const struct mapper *m, const struct unit_split *s, int operand, const uint64_t mnk[3],
+                  uint64_t bytes);
+/* Gives a drafted op's moves their shares, by the split of its tile: `m`, `n` and `k` of it; counts SRAM accordingly. */
+void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct op *o, const struct unit_split *s,
+                      const uint64_t mnk[3]);
+void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct unit_split *s, int operand,
+                     const uint64_t mnk[3]);
+/* What cores owe each other of `times` tiles' partial sums; nothing where k is not split. */
+void map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
+                      uint64_t times, uint8_t stays);
+/* And of attention's, where several cores share a head. */
+void map_put_combine(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_math *x);
 
 /* map_draft.c */
 struct isa_insn *map_add(struct map_draft *d);

@@ -1,7 +1,8 @@
 /* map_judge.c - what a command takes on its machine, by the judge; and what was chosen for a command like it.
  *
  * A command is judged beside others of its kind, one after the other: what the next fetches ahead while one computes is
- * part of what a mapping is worth, and so is the SRAM that it leaves. Operands that the program makes were just written.
+ * part of what a mapping is worth, and so is the SRAM that it leaves. Operands that the program makes were just written, and
+ * lie in the L2 if they take a small part of it.
  * Those that were there before (weights, KV) lie in DRAM for the first and the second; the third has those of the second
  * again, from the L2 if it holds them, as a step after another may. Pinned ones lie in SRAM. Nobody knows which of the two
  * will be: what is a percent better in one counts as much as in the other. */
@@ -13,6 +14,7 @@
 
 #define COPIES  3
 #define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
+#define CROWDED 4                   /* an operand that takes more than such a part of the L2 */
 #define MOVES   16                  /* a command with more is not judged */
 #define LIKE_IT 128                 /* choices remembered; must be a power of two */
 
@@ -42,8 +44,14 @@ static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
 	return x;
 }
 
-/* The moves' tensors: what exists before the program is each copy's own. */
-static bool lay_out(struct map_trial *t, const struct map_draft *d)
+/* What was made just before may be gone from an L2 that hardly holds it. */
+static bool from_memory(const struct mapper *m, const struct isa_insn *x)
+{
+	return x->early || (x->src == ISA_MEM && x->bytes > m->c->mem.l2.size / CROWDED);
+}
+
+/* The moves' tensors: what lies in memory is each copy's own. */
+static bool lay_out(const struct mapper *m, struct map_trial *t, const struct map_draft *d)
 {
 	uint32_t n = 0;
 
@@ -57,7 +65,7 @@ static bool lay_out(struct map_trial *t, const struct map_draft *d)
 		if (n == MOVES)
 			return false;
 		t->tensors[2 * n] = t->tensors[2 * n + 1] = place(t, x->bytes);
-		if (x->early)
+		if (x->code == ISA_LOAD && from_memory(m, x))
 			t->tensors[2 * n + 1] = place(t, x->bytes);
 		else if (x->code == ISA_LOAD)
 			t->insns[t->cmds[0].n_insns++] = (struct isa_insn){ .code = ISA_STORE,
@@ -111,7 +119,7 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 
 	if (d->overflow)
 		return never;
-	if (!m->judge || !lay_out(t, d))
+	if (!m->judge || !lay_out(m, t, d))
 		return by_rates;
 	for (uint32_t i = 0; i < COPIES; i++)
 		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
@@ -122,6 +130,7 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
+		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MOVES };
 	if (!m->judge->ends(m->judge->self, &t->prog, end))
 		return never;
@@ -149,7 +158,8 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 
 		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
 		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
-		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32);
+		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
+		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48);
 		h = hash_u64(hash_u64(h, x->bytes), x->span);
 	}
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);

@@ -1,3 +1,4 @@
+#include "arch/npu/spread.h"
 #include "sim/map/map_int.h"
 
 uint64_t map_narrowed(const struct op_tensor *t, const struct map_format *f, uint64_t bytes)
@@ -38,7 +39,7 @@ static enum dtype with_dtype(const struct mapper *m, const struct op *o)
 
 static bool can(const struct mapper *m, int unit, const struct unit_job *j, struct unit_plan *out)
 {
-	return m->unit[unit].cfg->units && unit_table[unit]->plan(&m->unit[unit], j, out);
+	return m->unit[unit].cfg->units && spread_plan(unit_table[unit], &m->unit[unit], j, out);
 }
 
 /* Products that were asked for, and the answers: a search asks for the same tiles again and again. */
@@ -85,7 +86,8 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 		return best;
 	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
 		for (int i = 0; i < UNIT_COUNT; i++)
-			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) && p.span < best.plan.span)
+			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) &&
+			    (best.plan.span == PS_NEVER || p.span + p.exchange < best.plan.span + best.plan.exchange))
 				best = (struct map_math){ (enum unit)i, p };
 	return best;
 }
@@ -217,7 +219,7 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 	out[n] = map_product(m, o, s->q_len * group, keys, s->head_dim);
 	pv = map_product(m, o, s->q_len * group, keys, vdim);
 	out[n].plan.span += pv.plan.span;
-	out[n].plan.latency += pv.plan.latency;
+	out[n].plan.latency += pv.plan.latency; /* its partial sums are of keys: added up once, at the end */
 	out[n++].plan.work += pv.plan.work;
 	out[n++] = online_softmax(m, s->q_len * group * batch * kv_heads, s->q_len * group, keys, batch * kv_heads);
 	return n + map_dequant(m, o, out[0].unit, keys * (s->head_dim + vdim), &out[n]);

@@ -17,7 +17,8 @@
 #define MAX_CUTS      40 /* ways to cut a dimension */
 #define LEAST_ROWS    64 /* of a tile, where m is cut */
 #define LEAST_K       256
-#define FINER         8 /* times smaller, where SRAM is too small for these */
+#define LEAST_K_MANY  64 /* where cores share what tiles of k bring */
+#define FINER         8  /* times smaller, where SRAM is too small for these */
 #define LEAST_DEEP    32
 #define LEAST_COLS    32
 #define LEAST_PARTS   8
@@ -58,6 +59,7 @@ struct nest {
 	int8_t copied;           /* the operand that is there whole before the loop; -1: none */
 	uint64_t tiles, moves[OPERANDS], bytes[OPERANDS]; /* how often it moves, how much then */
 	uint64_t again[OPERANDS];                         /* how often all of it does */
+	uint64_t lies[OPERANDS];                          /* SRAM that so much takes, over all cores */
 	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
 	uint64_t slot, held;
 	struct map_math math; /* of a full tile */
@@ -73,6 +75,12 @@ static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i,
 		if (distinct > 1 && has[i][d] && x->trips[d] == distinct)
 			return map_rows_bytes(bytes, x->tile[d], p->size[d]);
 	return div_up(bytes, distinct);
+}
+
+/* SRAM that so much of an operand takes: of a tile, or of all of it. */
+static uint64_t lies(const struct product *p, const struct nest *x, int i, bool whole, uint64_t bytes)
+{
+	return bytes ? map_gang(p->m, &x->math.plan.split, i, whole ? p->size : x->tile, bytes) : 0;
 }
 
 /* A tile of an operand stays while loops that are not its own go on inside of its own; a resident one always. */
@@ -103,31 +111,48 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 	x->moves[i] = distinct * again;
 	x->again[i] = again;
 	x->bytes[i] = tile_bytes(p, x, i, distinct);
+	x->lies[i] = lies(p, x, i, x->moves[i] == 1, x->bytes[i]);
 	if (x->resident[i] || x->moves[i] == 1)
-		x->held += p->move[i] ? p->move[i]->bytes : 0;
+		x->held += p->move[i] ? lies(p, x, i, x->moves[i] == 1, p->move[i]->bytes) : 0;
+	else if (i == C && x->trips[K] > 1 && p->m->c->mapping.policy == MAPPING_SEARCH)
+		return; /* it leaves from where its sums are; a compiler gives it buffers of its own */
 	else if (kept)
-		x->held += 2 * x->bytes[i];
+		x->held += 2 * x->lies[i];
 	else
-		x->slot += x->bytes[i];
+		x->slot += x->lies[i];
+}
+
+/* Sums in fp32, while k goes on and while cores exchange theirs. */
+static uint64_t sums(const struct nest *x)
+{
+	const uint32_t parts = x->math.plan.split.k;
+	const uint64_t bytes = 4 * x->tile[M] * x->tile[N] * (parts ? parts : 1);
+
+	return x->trips[K] > 1 ? 2 * bytes : parts > 1 ? bytes : 0;
 }
 
 static void schedule(const struct product *p, struct nest *x)
 {
 	x->tiles = x->trips[M] * x->trips[N] * x->trips[K];
 	x->slot = 0;
-	x->held = x->trips[K] > 1 ? 2 * 4 * x->tile[M] * x->tile[N] : 0; /* sums in fp32 */
+	x->held = sums(x);
 	for (int i = 0; i < OPERANDS; i++)
 		schedule_one(p, x, i);
+}
+
+static bool held(const struct product *p, const struct nest *x)
+{
+	return x->tiles <= MOST_TILES && x->held + p->others + p->slots * x->slot <= p->m->sram;
 }
 
 /* Whether SRAM holds it, and each tile is worth a transfer: half of what streams, or an eighth of all. */
 static bool fits(const struct product *p, const struct nest *x)
 {
-	if (x->tiles > MOST_TILES || x->held + p->others + p->slots * x->slot > p->m->sram)
+	if (!held(p, x))
 		return false;
 	for (int i = 0; i < OPERANDS && !map_fixed(p->m); i++)
 		if (p->move[i] && x->moves[i] > 1 &&
-		    x->bytes[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS) / p->finer)
+		    x->lies[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS) / p->finer)
 			return false;
 	return true;
 }
@@ -148,21 +173,22 @@ static void score(const struct product *p, struct nest *x)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
 		const uint64_t once = p->move[i] && !(p->m->resident && i != C) ? p->move[i]->bytes : 0,
-			       moved = x->again[i] * once, again = moved - once;
+			       moved = x->again[i] * once, again = moved - once,
+			       ported = x->bytes[i] ? moved / x->bytes[i] * x->lies[i] : 0;
 
-		bytes += moved;
+		bytes += ported;
 		if (x->moves[i] == 1) {
-			*(i == C ? &f.post_bytes : &f.pre_bytes) += once;
+			*(i == C ? &f.post_bytes : &f.pre_bytes) += ported;
 			continue;
 		}
-		f.first_bytes += i == C || !once ? 0 : x->bytes[i];
-		f.last_bytes += i == C ? x->bytes[i] : 0;
+		f.first_bytes += i == C || !once ? 0 : x->lies[i];
+		f.last_bytes += i == C ? x->lies[i] : 0;
 		if (x->resident[i] && i != C && x->stays[i] & 1) {
 			f.early_tiles = x->tiles / x->trips[x->loop[0]];
 			f.early_bytes += once;
 			continue;
 		}
-		f.near_bytes += moved;
+		f.near_bytes += ported;
 		/* What moves again comes from the L2, if all of the product lies there, and results stay there. */
 		f.far_bytes += all > p->m->c->mem.l2.size ? once + again : i == C ? 0 : once;
 	}
@@ -218,6 +244,7 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 	static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
 	bool planned = false;
 
+	x->math.plan.split = (struct unit_split){ 0, 0, 0 };
 	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
 			if (is_other(p, x, l, stay))
@@ -229,11 +256,13 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 			for (int i = 0; i < OPERANDS; i++)
 				x->resident[i] = stay >> i & 1;
 			schedule(p, x);
-			if (!fits(p, x))
-				continue;
-			if (!planned)
+			if (!planned && held(p, x)) { /* what cores share takes more */
 				x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
-			planned = true;
+				planned = true;
+				schedule(p, x);
+			}
+			if (!planned || !fits(p, x))
+				continue;
 			score(p, x);
 			keep(x, &best[l << OPERANDS | stay]);
 		}
@@ -247,9 +276,10 @@ static bool search(const struct product *p, struct nest best[KINDS])
 	const int unit = (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit;
 	const uint64_t own = map_grain(p->m, unit), deep = ps_max(LEAST_DEEP, map_depth(p->m, unit)),
 		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
+	const uint64_t least_k = p->m->c->cores > 1 && p->size[M] > LEAST_ROWS ? LEAST_K_MANY : LEAST_K;
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
-		  n_k = cuts(p->size[K], p->finer > 1 ? LEAST_DEEP : deep, LEAST_K / p->finer, fixed->tile_k, ks);
+		  n_k = cuts(p->size[K], p->finer > 1 ? LEAST_DEEP : deep, least_k / p->finer, fixed->tile_k, ks);
 	struct nest x = { .copied = -1 };
 	bool found = false;
 
@@ -297,7 +327,7 @@ static ps_t all_spans(const struct product *p, const struct nest *x, uint64_t *w
 		if (!times)
 			continue;
 		j.m = size[M], j.n = size[N], j.k = size[K];
-		if (!unit_table[x->math.unit]->plan(u, &j, &plan))
+		if (!spread_as(unit_table[x->math.unit], u, &j, &x->math.plan.split, &plan))
 			continue;
 		t += times * plan.span;
 		*work += times * plan.work;
@@ -346,6 +376,7 @@ static void put_math(struct map_draft *d, const struct product *p, const struct 
 	i->span = one_loop(x) ? x->math.plan.span : span / x->tiles;
 	i->span_last = span - i->span * (x->tiles - 1);
 	i->latency = x->math.plan.latency;
+	i->idle = x->math.plan.idle;
 	i->work = one_loop(x) ? x->math.plan.work : work / x->tiles;
 	i->work_last = work - i->work * (x->tiles - 1);
 	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
@@ -380,16 +411,21 @@ static uint64_t values(const struct product *p, const struct nest *x, int operan
 
 static void commit(struct map_draft *d, const struct product *p, const struct nest *x)
 {
+	const uint64_t *const of[2] = { x->tile, p->size };
 	struct map_math before;
 
 	for (int i = 0; i < OPERANDS; i++)
-		if (p->move[i])
+		if (p->move[i]) {
 			place(p->move[i], x, i);
+			map_spread_move(p->m, p->move[i], &x->math.plan.split, i, of[x->moves[i] == 1]);
+		}
 	if (map_convert(p->m, p->op, values(p, x, A), &before))
 		put_before(d, p, x, A, &before);
 	if (map_dequant(p->m, p->op, x->math.unit, values(p, x, B), &before))
 		put_before(d, p, x, B, &before);
 	put_math(d, p, x);
+	map_put_exchange(d, p->op, &x->math, x->moves[C] == 1 ? ISA_POST : ISA_TILE,
+	                 x->moves[C] == 1 ? x->trips[M] * x->trips[N] : 1, x->stays[C]);
 	d->why = x->math.plan.why;
 	d->tiles = (uint32_t)x->tiles;
 	for (int l = 0; l < DIMS; l++)
@@ -508,8 +544,8 @@ bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op 
 	x.copied = n->copied;
 	for (int i = 0; i < DIMS; i++)
 		x.trips[i] = div_up(p.size[i], x.tile[i]);
-	schedule(&p, &x);
 	x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
+	schedule(&p, &x);
 	score(&p, &x);
 	commit(d, &p, &x);
 	return true;

@@ -66,6 +66,8 @@ static void move(const struct mapper *m, struct map_draft *d, const struct op *o
 	i->bytes = map_stored_bytes(m, x->tensor, x->touched);
 	i->early = !x->write && t->external && m->first_write[x->tensor] >= o->id;
 	i->pinned = !x->write && m->pinned[x->tensor];
+	if (m->kept[x->tensor])
+		*(x->write ? &i->dst : &i->src) = ISA_SRAM;
 }
 
 /* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */

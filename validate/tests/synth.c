@@ -278,6 +278,7 @@ void synth_machine(struct rng *r, struct str *y)
 	static const char *const kv[] = { "0", "0", "256 KiB", "4 MiB" };
 	static const char *const clocks[] = { "700 MHz", "1 GHz", "1.3 GHz" };
 	static const char *const flags[] = { "false", "true" };
+	static const char *const networks[] = { "ideal", "ideal", "ideal", "crossbar", "ring", "mesh" };
 
 	str_addf(y, "name: synth\nclock: %s\ncores: %d\n", pick(r, clocks, 3), 1 << rng_below(r, 6));
 	str_addf(y,
@@ -294,4 +295,7 @@ void synth_machine(struct rng *r, struct str *y)
 	str_addf(y, "kv_buffer: {size: %s}\n", pick(r, kv, 4));
 	str_addf(y, "l2: {size: %s}\n", pick(r, l2, 5));
 	str_addf(y, "dram: {kind: %s, channels: %d}\n", pick(r, kinds, 5), 1 << rng_below(r, 5));
+	str_addf(y, "noc: {kind: %s", pick(r, networks, 6));
+	str_addf(y, ", multicast: %s", pick(r, flags, 2));
+	str_addf(y, ", reduce: %s, port: %d B}\n", pick(r, flags, 2), 32 << rng_below(r, 3));
 }

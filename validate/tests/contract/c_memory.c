@@ -27,7 +27,7 @@ union any_cfg {
 
 static struct comp *make_noc(const struct comp_env *env, const void *cfg, struct err *e)
 {
-	return noc_ideal_new(env, cfg, env->below, NULL, e);
+	return noc_new(env, cfg, env->below, NULL, e);
 }
 
 /* `large`: more than the heap has lying about, for the test that takes memory away. */
@@ -53,7 +53,7 @@ static const struct block {
 	  l1_schema, &l1_ops },
 	{ "l2_none", "l2.passed_bytes", "size: 0\n", "size: 0\n", l2_schema, &l2_none_ops },
 	{ "kv", "kv_buffer.read_bytes", "size: 128 KiB\n", "size: 128 MiB\n", kv_schema, &kv_ops },
-	{ "noc_ideal", "noc.up_bytes", "", "", noc_schema, NULL },
+	{ "noc", "noc.up_bytes", "", "", noc_schema, NULL },
 };
 #define BLOCKS (sizeof blocks / sizeof *blocks)
 

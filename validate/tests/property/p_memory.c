@@ -258,6 +258,7 @@ static void stack_up(struct stack *s, struct rng *g)
 	unsigned parts = pick(g, 0, 2) ? 1 : (unsigned)pick(g, 2, 3);
 	unsigned victim = pick(g, 0, 1) ? 128 * (unsigned)pick(g, 1, 16) : 0; /* KiB: 32 to 512 chunks */
 	static const char *const policies[] = { "lru", "srrip", "drrip", "kv_aware", "stream_bypass" };
+	static const char *const networks[] = { "ideal", "crossbar", "ring", "mesh" };
 	char yaml[320];
 
 	bed_up(&s->b);
@@ -272,11 +273,14 @@ static void stack_up(struct stack *s, struct rng *g)
 	bed_cfg(l2_schema, &s->lc, yaml);
 	CHECK_OK(l2_cfg_check(&s->lc, &e), e);
 	bed_cfg(kv_schema, &s->kc, "size: 256 KiB\n");
-	bed_cfg(noc_schema, &nc, "");
+	snprintf(yaml, sizeof yaml, "kind: %s\nmulticast: %s\n", networks[rng_below(g, 4)],
+	         rng_below(g, 2) ? "true" : "false");
+	bed_cfg(noc_schema, &nc, yaml);
+	CHECK_OK(noc_cfg_check(&nc, 8, &e), e);
 	s->dram = bed_make(&s->b, &dram_ops, &s->dc, NULL);
 	s->l2 = bed_make(&s->b, &l2_ops, &s->lc, s->dram);
 	s->kv = bed_make(&s->b, &kv_ops, &s->kc, s->l2);
-	CHECK((s->noc = noc_ideal_new(&s->b.env, &nc, s->l2, s->kv, &e)));
+	CHECK((s->noc = noc_new(&s->b.env, &nc, s->l2, s->kv, &e)));
 	l1_up(s, g);
 }
 
@@ -292,6 +296,7 @@ static void stack_down(struct stack *s)
 
 TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 {
+	static const uint8_t urgencies[] = { MEM_AHEAD, MEM_WANTED, MEM_BLOCKING };
 	struct rng g;
 
 	rng_seed(&g, test_seed(), "stack");
@@ -299,7 +304,7 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 		struct stack s;
 		struct bed_ask *asks;
 		struct stat_reg *st;
-		uint64_t dram_bytes = 0, l2_asked, up;
+		uint64_t dram_bytes = 0, copied = 0, l2_asked, up;
 		const size_t n = 400;
 
 		stack_up(&s, &g);
@@ -314,9 +319,15 @@ TEST(bytes_are_conserved_from_the_cores_to_the_pins)
 			/* Whole lines, so that levels can be compared byte by byte. */
 			bed_ask1(&s.b, a, addr, bytes, rng_below(&g, 3) == 0);
 			a->rq.cls = kv ? MEM_KV : addr & 128 ? MEM_WEIGHT : MEM_ACTIVATION;
+			a->rq.urgency = &urgencies[rng_below(&g, 3)];
+			a->rq.copies = 1 + (uint32_t)rng_below(&g, 8) * !a->rq.write;
+			a->rq.share = rng_below(&g, 2) * bytes;
+			copied += (a->rq.copies - 1) * bytes;
 		}
 		bed_stream(&s.b, s.top, asks, n, pick(&g, 1, 100));
 		up = bytes_of(asks, n, false);
+		if (!s.l1) /* the levels of a core are told nothing of the others */
+			CHECK_U64(stat_get(st, "noc.copied_bytes"), copied);
 		l2_asked = stat_get(st, "l2.read_bytes") + stat_get(st, "l2.write_bytes");
 		if (s.l1) {
 			CHECK_U64(stat_get(st, "l1.read_bytes"), bytes_of(asks, n, false));

@@ -184,7 +184,7 @@ TEST(the_machine_has_the_shared_part_as_scratchpad)
 	CHECK((c = machine_conf_parse(text, strlen(text), "x.yaml", all, 2, &e)) != NULL);
 	CHECK_U64(sram_size(&c->cfg.sram), (64 + 256) << 10);
 	CHECK((m = machine_new(&c->cfg, NULL, &e)) != NULL);
-	CHECK_STR(machine_memory(m)->ops->kind, "noc_ideal");
+	CHECK_STR(machine_memory(m)->ops->kind, "noc");
 	machine_free(m);
 	machine_conf_free(c);
 }

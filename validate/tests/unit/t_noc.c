@@ -1,4 +1,4 @@
-/* t_noc.c - the ideal network. */
+/* t_noc.c - networks between cores and memory: each kind by hand. */
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
@@ -11,7 +11,7 @@ static struct comp *noc_up(struct bed *b, struct comp *l2, struct comp *kv)
 	struct comp *n;
 
 	bed_cfg(noc_schema, &c, "latency: 7 ns\n");
-	if (!(n = noc_ideal_new(&b->env, &c, l2, kv, &e)))
+	if (!(n = noc_new(&b->env, &c, l2, kv, &e)))
 		test_fail(__FILE__, __LINE__, "%s", e.msg);
 	return n;
 }
@@ -85,5 +85,180 @@ TEST(what_the_level_behind_refuses_is_refused_and_retried)
 	bed_down(&b);
 }
 
+/* --- kinds: 8 cores, 1 GHz, ports and links of 64 B a cycle, 1 ns a hop; what is below answers after 100 ns ----------------- */
+
+static struct comp *kind_up(struct bed *b, const char *yaml)
+{
+	struct noc_cfg c;
+	struct err e = ERR_INIT;
+	struct comp *n;
+
+	b->env.clock_khz = 1000000;
+	bed_cfg(noc_schema, &c, yaml);
+	CHECK_OK(noc_cfg_check(&c, 8, &e), e);
+	if (!(n = noc_new(&b->env, &c, &b->below.comp, NULL, &e)))
+		test_fail(__FILE__, __LINE__, "%s", e.msg);
+	return n;
+}
+
+static ps_t takes(struct bed *b, struct comp *n, struct mem_req how, uint64_t bytes)
+{
+	struct bed_ask a;
+
+	bed_ask1(b, &a, 0, bytes, how.write);
+	a.rq.copies = how.copies;
+	a.rq.share = how.share;
+	a.rq.between = how.between;
+	bed_stream(b, n, &a, 1, 1);
+	return a.back - a.sent;
+}
+
+/* 4,096 B for one core are 64 cycles of its port; for eight cores alike 8, and 8 of eight stops. They stream in while the
+ * level below answers, so alone they cost nothing more; one after the other they take their time. */
+TEST(a_crossbar_has_a_port_a_core)
+{
+	struct bed b;
+	struct comp *n;
+	struct bed_ask a[4];
+	ps_t begun;
+
+	bed_up(&b);
+	n = kind_up(&b, "kind: crossbar\nlatency: 7 ns\nport: 64 B\n");
+	CHECK_U64(takes(&b, n, (struct mem_req){ .write = false }, 4096), (7 + 100 + 7) * NS);
+	/* what is written is at the door when its last byte is: 8 cycles, or 64 of one core's port */
+	CHECK_U64(takes(&b, n, (struct mem_req){ .write = true }, 4096), (7 + 8 + 100 + 7) * NS);
+	CHECK_U64(takes(&b, n, (struct mem_req){ .write = true, .share = 4096 }, 4096), (7 + 64 + 100 + 7) * NS);
+	/* four at once to one core: the last is there three times 64 cycles after the first */
+	begun = evq_now(b.q);
+	for (int i = 0; i < 4; i++) {
+		bed_ask1(&b, &a[i], 0, 4096, false);
+		a[i].rq.share = 4096;
+	}
+	bed_stream(&b, n, a, 4, 4);
+	CHECK_U64(a[0].back - begun, (7 + 100 + 7) * NS);
+	CHECK_U64(a[3].back - begun, (7 + 100 + 3 * 64 + 7) * NS);
+	comp_free(n);
+	bed_down(&b);
+}
+
+static ps_t apart(const char *yaml, uint32_t copies, uint64_t share, uint64_t bytes)
+{
+	struct bed b;
+	struct comp *n;
+	struct bed_ask a[9];
+	ps_t t;
+
+	bed_up(&b);
+	n = kind_up(&b, yaml);
+	for (int i = 0; i < 9; i++) {
+		bed_ask1(&b, &a[i], 0, bytes, false);
+		a[i].rq.copies = copies;
+		a[i].rq.share = share;
+	}
+	bed_stream(&b, n, a, 9, 9);
+	t = (a[8].back - a[0].back) / 8;
+	CHECK_U64(stat_get(b.stats, "noc.up_bytes"), 9 * bytes);
+	CHECK_U64(stat_get(b.stats, "noc.copied_bytes"), 9 * (copies - 1) * bytes);
+	comp_free(n);
+	bed_down(&b);
+	return t;
+}
+
+/* 4,096 B that all eight cores want: each port takes all of them, 64 cycles; eight stops send them once (8 cycles), or eight
+ * times (64), and two stops eight times (256). */
+TEST(multicast_spares_the_stops_not_the_ports)
+{
+	CHECK_U64(apart("kind: crossbar\n", 8, 4096, 4096), 64 * NS);
+	CHECK_U64(apart("kind: crossbar\nmulticast: false\n", 8, 4096, 4096), 64 * NS);
+	CHECK_U64(apart("kind: crossbar\nstops: 2\n", 8, 4096, 4096), 64 * NS);
+	CHECK_U64(apart("kind: crossbar\nstops: 2\nmulticast: false\n", 8, 4096, 4096), 256 * NS);
+	/* two cores want each byte: of 8,192 delivered a core has 1,024, 16 cycles; two stops send 4,096, 32 */
+	CHECK_U64(apart("kind: crossbar\nstops: 2\n", 2, 1024, 4096), 32 * NS);
+	CHECK_U64(apart("kind: crossbar\n", 2, 1024, 4096), 16 * NS);
+}
+
+/* A ring of eight has 16 links; a byte is on two of them in the mean, so 8 x 64 B go at a time: 4,096 B in 8 cycles. What all
+ * want is on 8 links, 4 times as many: 32 cycles, but the ports take 64. With one stop it is the stop's port: 64. */
+TEST(a_ring_carries_eight_links_worth)
+{
+	CHECK_U64(apart("kind: ring\nhop: 1 ns\n", 1, 512, 4096), 8 * NS);
+	CHECK_U64(apart("kind: ring\nhop: 1 ns\n", 4, 2048, 4096), 32 * NS);
+	CHECK_U64(apart("kind: ring\nhop: 1 ns\n", 8, 4096, 4096), 64 * NS);
+	CHECK_U64(apart("kind: ring\nhop: 1 ns\nmulticast: false\n", 8, 4096, 4096), 64 * NS);
+	CHECK_U64(apart("kind: ring\nhop: 1 ns\nstops: 1\n", 1, 512, 4096), 64 * NS);
+}
+
+/* Half way round is 4 hops each way, beside the ends. Reads and writes share the links; a crossbar's do not. */
+TEST(a_ring_pays_hops_and_shares_its_links)
+{
+	static const char *const kinds[] = { "kind: ring\nlatency: 7 ns\nhop: 1 ns\n",
+		                             "kind: crossbar\nlatency: 11 ns\n" };
+
+	for (int i = 0; i < 2; i++) {
+		struct bed b;
+		struct comp *n;
+		struct bed_ask a[2];
+
+		bed_up(&b);
+		n = kind_up(&b, kinds[i]);
+		CHECK_U64(takes(&b, n, (struct mem_req){ .write = false }, 64), (11 + 100 + 11) * NS);
+		b.below.latency = 200 * NS;
+		/* 64 KiB each: 128 cycles of 8 links; the write's come first, from 11 ns on */
+		bed_ask1(&b, &a[0], 0, 65536, true);
+		bed_ask1(&b, &a[1], 0, 65536, false);
+		bed_stream(&b, n, a, 2, 2);
+		CHECK_U64(a[0].back - a[0].sent, (11 + 128 + 200 + 11) * NS);
+		CHECK_U64(a[1].back - a[1].sent, (i ? 11 + 200 + 11 : 11 + 128 + 128 + 11) * NS);
+		comp_free(n);
+		bed_down(&b);
+	}
+}
+
+/* Eight cores as 2 x 4 have four stops, a row and edge: 4,096 B in 16 cycles; as 4 x 2 eight stops, and 4 x 2 links of
+ * the middle row: 8 cycles. The farthest core is a row and four columns away: 1 + 4 hops. */
+TEST(a_mesh_has_two_stops_a_row_and_a_middle)
+{
+	struct bed b;
+	struct comp *n;
+
+	CHECK_U64(apart("kind: mesh\ncolumns: 4\n", 1, 512, 4096), 16 * NS);
+	CHECK_U64(apart("kind: mesh\ncolumns: 2\n", 1, 512, 4096), 8 * NS);
+	CHECK_U64(apart("kind: mesh\ncolumns: 8\n", 1, 512, 4096), 32 * NS);
+	bed_up(&b);
+	n = kind_up(&b, "kind: mesh\ncolumns: 4\nlatency: 7 ns\nhop: 1 ns\n");
+	CHECK_U64(takes(&b, n, (struct mem_req){ .write = false }, 64), (12 + 100 + 12) * NS);
+	comp_free(n);
+	bed_down(&b);
+}
+
+/* Between cores no level is asked: 4,096 B of eight cores for all of them are 64 cycles of a port, and one way across. */
+TEST(cores_reach_each_other_without_memory)
+{
+	struct bed b;
+	struct comp *n;
+
+	bed_up(&b);
+	n = kind_up(&b, "kind: crossbar\nlatency: 7 ns\n");
+	CHECK_U64(takes(&b, n, (struct mem_req){ .between = true, .copies = 8, .share = 4096 }, 4096), (64 + 7) * NS);
+	CHECK_U64(b.below.reads, 0);
+	CHECK_U64(stat_get(b.stats, "noc.core_bytes"), 4096);
+	CHECK_U64(stat_get(b.stats, "noc.up_bytes"), 0);
+	comp_free(n);
+	bed_down(&b);
+}
+
+TEST(a_mesh_with_more_columns_than_cores_is_refused)
+{
+	struct noc_cfg c;
+	struct err e = ERR_INIT;
+
+	bed_cfg(noc_schema, &c, "kind: mesh\ncolumns: 9\n");
+	CHECK(noc_cfg_check(&c, 8, &e) < 0);
+	CHECK_HAS(e.msg, "noc.columns");
+}
+
 SUITE(t_noc, T(a_request_pays_both_ways), T(kv_goes_to_the_kv_buffer_when_there_is_one),
-      T(what_the_level_behind_refuses_is_refused_and_retried));
+      T(what_the_level_behind_refuses_is_refused_and_retried), T(a_crossbar_has_a_port_a_core),
+      T(multicast_spares_the_stops_not_the_ports), T(a_ring_carries_eight_links_worth),
+      T(a_ring_pays_hops_and_shares_its_links), T(a_mesh_has_two_stops_a_row_and_a_middle),
+      T(cores_reach_each_other_without_memory), T(a_mesh_with_more_columns_than_cores_is_refused));

@@ -1,6 +1,8 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "arch/mem/carry.h"
 #include "arch/mem/memq.h"
 #include "arch/mem/noc.h"
 
@@ -8,15 +10,11 @@
 
 enum { TO_L2, TO_KV, TARGETS };
 
-const struct cfg_field noc_schema[] = { CFG_PS(struct noc_cfg, latency, "latency", "10 ns", 0, 100 * PS_US, NULL,
-	                                       "one way between a core and L2 or KV buffer",
-	                                       "our choice: some 15 cycles of a crossbar"),
-	                                CFG_END };
-
 /* A request on its way: what the level behind sees, and whose it is. */
 struct hop {
-	struct mem_req rq; /* first member: a reply's request is its hop */
-	struct ev ev;      /* back at the sender */
+	struct mem_req rq;      /* first member: a reply's request is its hop */
+	struct carry_ride ride; /* on the links back */
+	struct ev ev;           /* back at the sender */
 	struct mem_req *up;
 	struct hop *next;
 };
@@ -31,9 +29,10 @@ struct noc {
 	struct comp comp;
 	struct target to[TARGETS];
 	struct hop *hops, *spare;
-	uint32_t under_way;
-	ps_t latency;
-	uint64_t requests, kv_requests, down_bytes, up_bytes, refusals;
+	uint32_t under_way, cores;
+	struct noc_shape shape;
+	struct carry up, down; /* where directions share their links both go up */
+	uint64_t requests, kv_requests, down_bytes, up_bytes, copied_bytes, core_bytes, busy_ps, refusals;
 };
 
 static bool room(const struct noc *n, int to)
@@ -57,16 +56,26 @@ static void wake(struct noc *n)
 	memq_wait_wake(&n->to[TO_KV].wait, &n->comp, room_kv);
 }
 
-static bool take(struct comp *c, struct mem_req *r)
+static void count(struct noc *n, const struct mem_req *r)
 {
-	struct noc *n = (struct noc *)c;
-	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
-	struct target *t = &n->to[to];
+	uint64_t load;
+
+	n->requests++;
+	n->busy_ps += noc_span(&n->shape, n->cores, r, &load);
+	if (r->between)
+		n->core_bytes += r->bytes;
+	else if (r->write)
+		n->down_bytes += r->bytes;
+	else
+		n->up_bytes += r->bytes;
+	if (r->copies > 1)
+		n->copied_bytes += (r->copies - 1) * r->bytes;
+}
+
+static struct hop *begin(struct noc *n, struct mem_req *r)
+{
 	struct hop *h = n->spare;
 
-	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
-	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
-		goto refuse;
 	n->spare = h->next;
 	h->up = r;
 	h->rq = (struct mem_req){
@@ -79,22 +88,72 @@ static bool take(struct comp *c, struct mem_req *r)
 		.from = &n->comp,
 		.one_core = r->one_core,
 		.no_keep = r->no_keep,
-		.not_before = ps_max(evq_now(c->env.q), r->not_before) + n->latency,
+		.not_before = ps_max(evq_now(n->comp.env.q), r->not_before) + n->shape.latency,
 	};
+	return h;
+}
+
+static void undo(struct noc *n, struct hop *h)
+{
+	h->next = n->spare;
+	n->spare = h;
+}
+
+/* What is written, or comes from cores, takes its time on the links before it is at the door. */
+static ps_t carried(struct noc *n, struct carry *l, struct mem_req *r, ps_t at)
+{
+	const ps_t span = noc_span(&n->shape, n->cores, r, &r->noc_load);
+
+	return span ? carry_pass(l, mem_urgency(r), at, span) : at;
+}
+
+/* Bytes that are nowhere but in other cores: they come from there, and no level is asked. */
+static bool take_between(struct noc *n, struct mem_req *r)
+{
+	struct hop *h;
+
+	if (!n->spare || !memq_wait_turn(&n->to[TO_L2].wait, r->from)) {
+		memq_wait_add(&n->to[TO_L2].wait, r->from);
+		n->refusals++;
+		return false;
+	}
+	h = begin(n, r);
+	count(n, r);
+	n->under_way++;
+	r->level = RES_NOC;
+	r->t_arrive = r->t_level = h->rq.not_before - n->shape.latency;
+	r->hit_bytes = r->bytes;
+	evq_push(n->comp.env.q, &h->ev, carried(n, &n->up, r, r->t_arrive) + n->shape.between);
+	return true;
+}
+
+static bool take(struct comp *c, struct mem_req *r)
+{
+	struct noc *n = (struct noc *)c;
+	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
+	struct target *t = &n->to[to];
+	struct carry *down = n->shape.one_way ? &n->up : &n->down, before;
+	struct hop *h;
+
+	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
+	if (r->between)
+		return take_between(n, r);
+	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
+		goto refuse;
+	h = begin(n, r);
+	before = *down;
+	if (r->write)
+		h->rq.not_before = carried(n, down, r, h->rq.not_before);
 	if (!comp_send(t->comp, &h->rq)) {
+		memcpy(down->free_at, before.free_at, sizeof before.free_at);
 		t->refused = true;
-		h->next = n->spare;
-		n->spare = h;
+		undo(n, h);
 		goto refuse;
 	}
 	r->t_arrive = h->rq.not_before;
 	n->under_way++;
-	n->requests++;
 	n->kv_requests += to == TO_KV;
-	if (r->write)
-		n->down_bytes += r->bytes;
-	else
-		n->up_bytes += r->bytes;
+	count(n, r);
 	return true;
 refuse:
 	memq_wait_add(&t->wait, r->from);
@@ -120,6 +179,7 @@ static void reply(struct comp *c, struct mem_req *q)
 	struct noc *n = (struct noc *)c;
 	struct hop *h = (struct hop *)q; /* rq is its first member */
 	struct mem_req *r = h->up;
+	ps_t span;
 
 	r->t_level = q->t_level;
 	r->t_dram = q->t_dram;
@@ -127,7 +187,21 @@ static void reply(struct comp *c, struct mem_req *q)
 	r->level = q->level;
 	r->hit_bytes = q->hit_bytes;
 	r->dram_bytes = q->dram_bytes;
-	evq_push(c->env.q, &h->ev, evq_now(c->env.q) + n->latency);
+	span = r->write ? 0 : noc_span(&n->shape, n->cores, r, &r->noc_load);
+	if (!span) {
+		evq_push(c->env.q, &h->ev, evq_now(c->env.q) + n->shape.latency);
+		return;
+	}
+	carry_put(&n->up, &h->ride, r, span);
+}
+
+static void carried_up(void *owner, struct ev *ev)
+{
+	struct noc *n = owner;
+	struct hop *h = (struct hop *)(void *)((char *)ev - offsetof(struct hop, ride));
+
+	carry_over(&n->up, &h->ride);
+	evq_push(n->comp.env.q, &h->ev, ev->when + n->shape.latency);
 }
 
 static void retry(struct comp *c, struct comp *below)
@@ -168,10 +242,13 @@ static void reset(struct comp *c)
 	n->spare = NULL;
 	for (uint32_t i = HOPS; i-- > 0;) {
 		evq_cancel(c->env.q, &n->hops[i].ev);
+		evq_cancel(c->env.q, &n->hops[i].ride.ev);
 		n->hops[i].next = n->spare;
 		n->spare = &n->hops[i];
 	}
 	n->under_way = 0;
+	carry_reset(&n->up, c->env.q);
+	carry_reset(&n->down, c->env.q);
 	for (int i = 0; i < TARGETS; i++) {
 		memq_wait_reset(&n->to[i].wait);
 		n->to[i].refused = false;
@@ -188,8 +265,8 @@ static void release(struct comp *c)
 	free(n);
 }
 
-static const struct comp_ops noc_ideal_ops = {
-	.kind = "noc_ideal",
+static const struct comp_ops noc_ops = {
+	.kind = "noc",
 	.free = release,
 	.send = take,
 	.reply = reply,
@@ -206,6 +283,10 @@ static int register_stats(struct noc *n, struct err *e)
 		{ "noc.kv_requests", "", "tile requests carried to the KV buffer", STAT_COUNT, &n->kv_requests },
 		{ "noc.down_bytes", "B", "bytes written by the cores", STAT_COUNT, &n->down_bytes },
 		{ "noc.up_bytes", "B", "bytes read by the cores", STAT_COUNT, &n->up_bytes },
+		{ "noc.copied_bytes", "B", "bytes delivered to further cores that want the same", STAT_COUNT,
+		  &n->copied_bytes },
+		{ "noc.core_bytes", "B", "bytes that came from other cores", STAT_COUNT, &n->core_bytes },
+		{ "noc.busy_ps", "ps", "time that requests took of the fullest links", STAT_COUNT, &n->busy_ps },
 		{ "noc.refusals", "", "tile requests refused because the level behind refused", STAT_COUNT,
 		  &n->refusals },
 	};
@@ -213,22 +294,25 @@ static int register_stats(struct noc *n, struct err *e)
 	return stat_add_all(n->comp.env.stats, rows, sizeof rows / sizeof *rows, e);
 }
 
-struct comp *noc_ideal_new(const struct comp_env *env, const struct noc_cfg *cfg, struct comp *l2, struct comp *kv,
-                           struct err *e)
+struct comp *noc_new(const struct comp_env *env, const struct noc_cfg *cfg, struct comp *l2, struct comp *kv,
+                     struct err *e)
 {
 	struct noc *n = calloc(1, sizeof *n);
 
 	if (!n)
 		goto nomem;
-	n->comp.ops = &noc_ideal_ops;
+	n->comp.ops = &noc_ops;
 	n->comp.env = *env;
-	n->latency = cfg->latency;
+	n->shape = noc_shape(cfg, env->clock_khz);
+	n->cores = cfg->cores ? cfg->cores : 1;
 	n->to[TO_L2].comp = l2;
 	n->to[TO_KV].comp = kv;
 	if (!(n->hops = calloc(HOPS, sizeof *n->hops)) || evq_reserve(env->q, HOPS) < 0)
 		goto nomem;
-	for (uint32_t i = 0; i < HOPS; i++)
+	for (uint32_t i = 0; i < HOPS; i++) {
 		ev_init(&n->hops[i].ev, EV_REPLY, back, n);
+		ev_init(&n->hops[i].ride.ev, EV_REPLY, carried_up, n);
+	}
 	if (register_stats(n, e) < 0)
 		goto fail;
 	reset(&n->comp);

@@ -1,0 +1,35 @@
+/* spread.h - one product over many cores: which part each core has, and what they then owe each other.
+ *
+ * Models: m x k activations times k x n weights, cut into m x n x k parts, one a core; cores that are left have none. All
+ * parts are as large as the largest of them, so the fullest core sets the time and the others wait (unit_plan.idle).
+ * Parts of n want the same activations and parts of m the same weights: each such byte goes to several cores
+ * (spread_copies), which fills their scratchpads and ports as often. Parts of k make partial sums of 32 bits, of which
+ * each core adds up a k-th: in log2(k) steps, a transfer's set-up each, cores swap halves of what they have
+ * (reduce-scatter by recursive halving); or the network adds up on its way (noc.reduce), in one step in which every core
+ * sends all it has.
+ * Of all cuts the one of least time is taken: the longer of what a core computes and what comes in at its port, the exchange,
+ * and half of what is waited for at the end, as products that follow each other hide it. Among equals the one that copies
+ * least. Cuts of m and k are powers of two; n takes the cores that are left, or the power of two below.
+ * Leaves out: adding up, which keeps pace with the port; who is whose neighbour: groups of a power of two lie together.
+ * Source of the exchange: Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH,
+ * IJHPCA 19 (2005). */
+#ifndef NPUSIM_ARCH_NPU_SPREAD_H
+#define NPUSIM_ARCH_NPU_SPREAD_H
+
+#include "arch/npu/unit.h"
+
+/* False: the unit cannot do such a job. Work other than products is the unit's own to spread. */
+bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                 struct unit_plan *out);
+/* A product that is cut already, as another like it. */
+bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+               const struct unit_split *s, struct unit_plan *out);
+/* A core's part of the exchange of rows x cols partial sums among k cores: time of its port, and hops until the last. */
+ps_t spread_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uint32_t k, ps_t *latency);
+
+/* Operands of a product: A[m,k], B[k,n], C[m,n]. Cores that want the same byte; bytes of `bytes` that the fullest has. */
+enum spread_operand { SPREAD_A, SPREAD_B, SPREAD_C };
+uint32_t spread_copies(const struct unit_split *s, enum spread_operand o);
+uint64_t spread_share(const struct unit_split *s, enum spread_operand o, const uint64_t mnk[3], uint64_t bytes);
+
+#endif
