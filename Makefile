@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
-WORKLOADS = dtype quant op work shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+WORKLOADS = dtype quant op work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -38,9 +38,9 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
              capture_spool capture_import replay replay_file ops_csv format
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
-LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_alloc lower_name lower_check
+LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
-        build_place build_name build_table
+        build_name build_table
 MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run

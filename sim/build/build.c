@@ -5,6 +5,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/build/build_int.h"
+#include "workloads/place.h"
 
 const char *build_phase_name(enum build_phase p)
 {
@@ -277,7 +278,7 @@ int build_stream(const struct model *m, const struct build_how *h, struct arena 
 		return -1;
 	if (b.failed)
 		return err_nomem(e, "for the ops of a model");
-	if (b_names(&b) < 0 || b_place(&b) < 0)
+	if (b_names(&b) < 0 || place_stream(out, ERR_CONFIG, a, e) < 0)
 		return -1;
 	hash_hex(content(out), hash);
 	out->digest = arena_printf(a, "model:%s", hash);

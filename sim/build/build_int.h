@@ -138,8 +138,7 @@ struct attend {
 };
 uint32_t b_attend(struct builder *b, struct attend x);
 
-/* build_place.c: addresses, dependences; build_name.c: what people call the ops */
-int b_place(struct builder *b);
+/* build_name.c: what people call the ops */
 int b_names(struct builder *b);
 
 static inline bool eager(const struct builder *b)

@@ -6,6 +6,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/build/scale_int.h"
+#include "workloads/place.h"
 
 /* --- what it was ------------------------------------------------------------------------------------------------------ */
 
@@ -352,7 +353,7 @@ int scale_stream(const struct op_stream *from, struct scale_step to, struct aren
 	if (scale_tensors(&x, e) < 0 || scale_ops(&x, e) < 0)
 		return -1;
 	scale_launches(&x);
-	if (b_names(&b) < 0 || b_place(&b) < 0)
+	if (b_names(&b) < 0 || place_stream(out, ERR_CONFIG, a, e) < 0)
 		return -1;
 	kept_names(&x);
 	return digest(&x, e);

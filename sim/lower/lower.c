@@ -6,6 +6,7 @@
 #include "sim/base/hash.h"
 #include "sim/base/str.h"
 #include "sim/lower/lower_int.h"
+#include "workloads/place.h"
 
 #define DECODE_MAX_M 64 /* rows a product has at the most in a decode step: one a sequence of the batch */
 
@@ -402,7 +403,7 @@ int lower_trace(const struct trace *t, struct rules *r, struct arena *a, struct 
 		return -1;
 	out->cases = w.cases;
 	set_phases(&w);
-	if (lower_names(&w) < 0 || lower_place(&w) < 0)
+	if (lower_names(&w) < 0 || place_stream(out, ERR_IO, a, e) < 0)
 		return -1;
 	count(&w, st);
 	return 0;

@@ -2,7 +2,7 @@
  *
  * The passes, in order: group launches into ops and read their shapes (lower.c; rows of tables: lower_listed.c), find routed regions
  * (lower_route.c), infer tensors and write operands (lower_tensors.c, candidates in lower_pick.c), layers
- * (lower_route.c), names (lower_name.c), lifetimes, addresses and dependences (lower_alloc.c). */
+ * (lower_route.c), names (lower_name.c); then addresses and dependences (workloads/place.h). */
 #ifndef NPUSIM_SIM_LOWER_LOWER_INT_H
 #define NPUSIM_SIM_LOWER_LOWER_INT_H
 
@@ -134,7 +134,5 @@ bool lower_known(const struct lowering *w, enum dtype dtype, uint64_t elems); /*
 void lower_val_drop(struct lowering *w, uint32_t val);
 /* lower_name.c */
 int lower_names(struct lowering *w);
-/* lower_alloc.c */
-int lower_place(struct lowering *w);
 
 #endif

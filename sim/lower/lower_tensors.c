@@ -313,7 +313,6 @@ static int routed_right(struct lowering *w, uint32_t op, struct region *r, struc
 		x->route = o->region;
 	}
 	refs->tensor[1] = *t;
-	w->out->ops[op].routed_by = o->region;
 	return 0;
 }
 
@@ -514,6 +513,7 @@ static int lower_op(struct lowering *w, uint32_t op)
 	(void)region_of(w, op);
 	if (o->opaque)
 		return 0;
+	x->routed_by = o->region; /* also where its weights are no expert's: it stands behind the host's read */
 	if (o->listed)
 		return lower_listed(w, op);
 	memset(refs.row, 0, sizeof refs.row);
