@@ -111,6 +111,18 @@ struct unit_pairs {
 	bool w8a16, w4a16, w4a8;
 };
 
+/* Rows of a unit's schema: member P of struct S. */
+#define UNIT_PAIRS_SCHEMA(S, P) \
+	CFG_BOOL(S, P.w8a16, "w8a16", "false", \
+	         "multiplies 8-bit weights with 16-bit activations as they are, at the 8-bit rate", \
+	         "off: tensor cores do not"), \
+		CFG_BOOL(S, P.w4a16, "w4a16", "false", \
+	                 "multiplies 4-bit weights with 16-bit activations as they are, at the 4-bit rate", \
+	                 "off: tensor cores do not"), \
+		CFG_BOOL(S, P.w4a8, "w4a8", "false", \
+	                 "multiplies 4-bit weights with 8-bit activations as they are, at the 4-bit rate", \
+	                 "off: tensor cores do not")
+
 static inline bool unit_pair(const struct unit_pairs *p, uint32_t weight_bits, uint32_t with_bits)
 {
 	if (weight_bits > 4)

@@ -62,15 +62,7 @@ const struct cfg_field matrix_schema[] = {
 	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
 	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
 	        "times the 16-bit rate where both operands have 4 bits", "as Blackwell's tensor cores"),
-	CFG_BOOL(struct matrix_cfg, pairs.w8a16, "w8a16", "false",
-	         "multiplies 8-bit weights with 16-bit activations as they are, at the 8-bit rate",
-	         "off: tensor cores do not"),
-	CFG_BOOL(struct matrix_cfg, pairs.w4a16, "w4a16", "false",
-	         "multiplies 4-bit weights with 16-bit activations as they are, at the 4-bit rate",
-	         "off: tensor cores do not"),
-	CFG_BOOL(struct matrix_cfg, pairs.w4a8, "w4a8", "false",
-	         "multiplies 4-bit weights with 8-bit activations as they are, at the 4-bit rate",
-	         "off: tensor cores do not"),
+	UNIT_PAIRS_SCHEMA(struct matrix_cfg, pairs),
 	CFG_END
 };
 
