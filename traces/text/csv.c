@@ -294,3 +294,17 @@ int csv_column(const struct csv *c, size_t i)
 
 	return at < INT_MAX ? (int)at + 1 : INT_MAX;
 }
+
+int csv_count_rows(struct input *in, size_t *n, struct err *e)
+{
+	struct csv *c = csv_new(in, e);
+	int rc;
+
+	if (!c)
+		return -1;
+	for (*n = 0; (rc = csv_row(c, e)) > 0; ++*n)
+		continue;
+	csv_free(c);
+	input_rewind(in);
+	return rc;
+}

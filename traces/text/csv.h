@@ -31,5 +31,7 @@ size_t csv_count(const struct csv *c);
 const char *csv_field(const struct csv *c, size_t i); /* "" beyond the row's end; valid until the next row */
 uint64_t csv_line(const struct csv *c);               /* on which the row began, from 1 */
 int csv_column(const struct csv *c, size_t i); /* byte of the row where that field begins, from 1; beyond: its end */
+/* Rows from where `in` stands to its end, empty lines and a header included; `in` is rewound to its beginning. */
+int csv_count_rows(struct input *in, size_t *n, struct err *e);
 
 #endif

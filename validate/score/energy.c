@@ -480,20 +480,6 @@ static int row(struct reader *r, struct err *e)
 	return 0;
 }
 
-static int count_rows(struct input *in, size_t *n, struct err *e)
-{
-	struct csv *c = csv_new(in, e);
-	int rc;
-
-	if (!c)
-		return -1;
-	for (*n = 0; (rc = csv_row(c, e)) > 0; ++*n)
-		continue;
-	csv_free(c);
-	input_rewind(in);
-	return rc;
-}
-
 int energy_read(struct input *in, const struct machine_cfg *m, const struct kernels *k, struct arena *a,
                 struct energy_cases *out, struct err *e)
 {
@@ -504,7 +490,7 @@ int energy_read(struct input *in, const struct machine_cfg *m, const struct kern
 	memset(out, 0, sizeof *out);
 	if (!(out->path = arena_strdup(a, r.name)))
 		return err_set(e, ERR_NOMEM, "out of memory for a name");
-	if (count_rows(in, &n, e) < 0)
+	if (csv_count_rows(in, &n, e) < 0)
 		return -1;
 	if (!(out->v = arena_array(a, n + 1, sizeof *out->v)))
 		return err_set(e, ERR_NOMEM, "out of memory for %zu rows", n);

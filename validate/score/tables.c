@@ -497,20 +497,6 @@ static int row(struct table *t, struct err *e)
 
 /* --- a file -------------------------------------------------------------------------------------------------- */
 
-static int count_rows(struct input *in, size_t *n, struct err *e)
-{
-	struct csv *c = csv_new(in, e);
-	int rc;
-
-	if (!c)
-		return -1;
-	for (*n = 0; (rc = csv_row(c, e)) > 0; ++*n)
-		continue;
-	csv_free(c);
-	input_rewind(in);
-	return rc;
-}
-
 int tables_read(struct input *in, const struct tables_device *d, const struct tables_opts *o, struct arena *a,
                 struct cases *out, struct tables_stats *st, struct err *e)
 {
@@ -529,7 +515,7 @@ int tables_read(struct input *in, const struct tables_device *d, const struct ta
 
 	memset(out, 0, sizeof *out);
 	memset(st, 0, sizeof *st);
-	if (count_rows(in, &n, e) < 0)
+	if (csv_count_rows(in, &n, e) < 0)
 		return -1;
 	out->arena = a;
 	out->path = t.name;

@@ -90,6 +90,21 @@ TEST(broken_rows_name_their_line)
 	down(&t);
 }
 
+TEST(rows_are_counted_and_the_input_stands_at_its_beginning)
+{
+	struct table t;
+	size_t n;
+
+	up(&t, "a,b\n1,2\n\n\"two\nlines\",3");
+	CHECK(csv_count_rows(t.in, &n, &t.e) == 0);
+	CHECK_U64(n, 4);
+	CHECK_STR(row(&t), "a|b");
+	down(&t);
+	up(&t, "a\n\"open");
+	CHECK(csv_count_rows(t.in, &n, &t.e) == -1 && t.e.line == 2);
+	down(&t);
+}
+
 TEST(endless_fields_and_rows_are_refused_in_bounded_memory)
 {
 	const size_t n = 10u << 20;
@@ -294,6 +309,7 @@ TEST(scaled_values_are_rounded_once)
 }
 
 SUITE(t_csv, T(quotes_line_ends_and_widths_are_read_as_written), T(broken_rows_name_their_line),
+      T(rows_are_counted_and_the_input_stands_at_its_beginning),
       T(endless_fields_and_rows_are_refused_in_bounded_memory), T(chatter_before_the_header_is_no_csv),
       T(gzip_is_taken_off_member_by_member), T(numbers_lose_their_thousands_and_nothing_else),
       T(only_a_telling_number_decides_the_mark), T(units_come_down_to_their_base), T(scaled_values_are_rounded_once));
