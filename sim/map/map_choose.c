@@ -324,14 +324,14 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 
 	if (told)
 		m->tell->n = 0;
-	copy_draft(&t, d);
+	map_draft_copy(&t, d);
 	find_ways(m, &t, main, how, &w);
 	if (w.n == 1 && !told)
 		*best = w.way[0];
 	for (int i = 0; (w.n > 1 || told) && i < w.n; i++) {
 		struct map_score x;
 
-		copy_draft(&t, d);
+		map_draft_copy(&t, d);
 		if (!take(m, &t, main, how, &w.way[i]))
 			continue;
 		x = map_judged(m, &t);

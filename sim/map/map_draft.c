@@ -1,4 +1,6 @@
 /* map_draft.c - a command while it is drafted: its instructions, and what of them is summed up. */
+#include <string.h>
+
 #include "sim/map/map_int.h"
 
 struct isa_insn *map_add(struct map_draft *d)
@@ -11,6 +13,19 @@ struct isa_insn *map_add(struct map_draft *d)
 	}
 	d->insn[d->n] = none;
 	return &d->insn[d->n++];
+}
+
+void map_draft_copy(struct map_draft *to, const struct map_draft *from)
+{
+	to->n = from->n;
+	to->tiles = from->tiles;
+	memcpy(to->trips, from->trips, sizeof to->trips);
+	to->slot_bytes = from->slot_bytes;
+	to->fixed_bytes = from->fixed_bytes;
+	to->predicted = from->predicted;
+	to->overflow = from->overflow;
+	to->why = from->why;
+	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
 }
 
 /* Math of one of the pieces of k that a product is cut into. */

@@ -99,6 +99,7 @@ void map_put_combine(const struct mapper *m, struct map_draft *d, const struct o
 
 /* map_draft.c */
 struct isa_insn *map_add(struct map_draft *d);
+void map_draft_copy(struct map_draft *to, const struct map_draft *from); /* the instructions it has, not all it could */
 /* Bytes of `part` of `of` rows that have `bytes`, rounded up. */
 static inline uint64_t map_rows_bytes(uint64_t bytes, uint64_t part, uint64_t of)
 {

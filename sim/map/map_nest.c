@@ -39,6 +39,9 @@ static const bool has[OPERANDS][DIMS] = {
 	[A] = { [M] = true, [K] = true }, [B] = { [N] = true, [K] = true }, [C] = { [M] = true, [N] = true }
 };
 
+/* Orders of the loops; the second is another only where m and n are both cut. */
+static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
+
 /* The product, and what of it moves: NULL where it comes out of the group or stays in it. */
 struct product {
 	const struct mapper *m;
@@ -65,6 +68,20 @@ struct nest {
 	struct map_math math; /* of a full tile */
 	ps_t predicted, rank; /* rank: and as much worse as it moves more */
 };
+
+static void set_tiles(const struct product *p, struct nest *x, const uint64_t tile[DIMS])
+{
+	for (int d = 0; d < DIMS; d++) {
+		x->tile[d] = tile[d];
+		x->trips[d] = div_up(p->size[d], tile[d]);
+	}
+	x->tiles = x->trips[M] * x->trips[N] * x->trips[K];
+}
+
+static int n_orders(const struct nest *x)
+{
+	return x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
+}
 
 /* Where one dimension of an operand is cut, the last tile takes the rest; where two are, a tile is the mean. */
 static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i, uint64_t distinct)
@@ -133,7 +150,6 @@ static uint64_t sums(const struct nest *x)
 
 static void schedule(const struct product *p, struct nest *x)
 {
-	x->tiles = x->trips[M] * x->trips[N] * x->trips[K];
 	x->slot = 0;
 	x->held = sums(x);
 	for (int i = 0; i < OPERANDS; i++)
@@ -241,11 +257,10 @@ static bool is_other(const struct product *p, const struct nest *x, int order, i
 /* All orders of one cut, and all that may stay, on the unit that computes its tile fastest. */
 static void orders(const struct product *p, struct nest *x, struct nest best[KINDS])
 {
-	static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
 	bool planned = false;
 
 	x->math.plan.split = (struct unit_split){ 0, 0, 0 };
-	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++)
+	for (int l = 0; l < n_orders(x); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
 			if (is_other(p, x, l, stay))
 				continue;
@@ -291,13 +306,7 @@ static bool search(const struct product *p, struct nest best[KINDS])
 		for (int i = 0; i < n_m; i++)
 			for (int j = 0; j < n_n; j++)
 				for (int k = 0; k < n_k; k++) {
-					const uint64_t tile[DIMS] = { ms[i], ns[j], ks[k] };
-
-					for (int d = 0; d < DIMS; d++) {
-						x.tile[d] = tile[d];
-						x.trips[d] = div_up(p->size[d], tile[d]);
-					}
-					x.tiles = x.trips[M] * x.trips[N] * x.trips[K];
+					set_tiles(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
 					orders(p, &x, best);
 				}
 	}
@@ -503,11 +512,13 @@ static struct map_nest what_of(const struct nest *x)
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS])
 {
-	struct map_draft own = *d;
-	struct product p = product_of(m, &own, o);
+	struct map_draft own;
+	struct product p;
 	struct nest best[KINDS];
 	int n = 0;
 
+	map_draft_copy(&own, d);
+	p = product_of(m, &own, o);
 	p.c_stays = c_stays;
 	/* Two smaller tiles in flight before one alone. */
 	for (p.slots = 2, p.finer = 1; !search(&p, best); p.finer = p.finer > 1 ? 1 : FINER) {
@@ -538,12 +549,10 @@ bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op 
 	struct product p = product_of(m, d, o);
 	struct nest x;
 
-	memcpy(x.tile, n->tile, sizeof x.tile);
+	set_tiles(&p, &x, n->tile);
 	memcpy(x.loop, n->loop, sizeof x.loop);
 	memcpy(x.resident, n->resident, sizeof x.resident);
 	x.copied = n->copied;
-	for (int i = 0; i < DIMS; i++)
-		x.trips[i] = div_up(p.size[i], x.tile[i]);
 	x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
 	schedule(&p, &x);
 	score(&p, &x);
@@ -579,11 +588,10 @@ static int copied_whole(const struct product *p)
 /* Both orders of the loops of one cut; what streams and the sums stay within their budget. */
 static void copied_orders(const struct product *p, struct nest *x, struct nest *best)
 {
-	static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
 	const uint64_t whole = x->copied < 0 ? 0 : p->move[x->copied]->bytes;
 
 	x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
-	for (int l = 0; l < (x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1); l++) {
+	for (int l = 0; l < n_orders(x); l++) {
 		memcpy(x->loop, loops[l], sizeof x->loop);
 		schedule(p, x);
 		if (x->tiles > MOST_TILES || x->held - whole + 2 * x->slot > p->m->c->mapping.stream ||
@@ -595,28 +603,33 @@ static void copied_orders(const struct product *p, struct nest *x, struct nest *
 	}
 }
 
-bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
+static struct nest best_copied(const struct product *p)
 {
-	struct map_draft own = *d;
-	struct product p = product_of(m, &own, o);
-	struct nest x = { .copied = (int8_t)copied_whole(&p) }, best = { .tiles = 0 };
+	struct nest x = { .copied = (int8_t)copied_whole(p) }, best = { .tiles = 0 };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
-	const int n_m = powers(p.size[M], LEAST_BLOCK_M, ms), n_n = powers(p.size[N], LEAST_BLOCK, ns),
-		  n_k = powers(p.size[K], LEAST_BLOCK, ks);
+	const int n_m = powers(p->size[M], LEAST_BLOCK_M, ms), n_n = powers(p->size[N], LEAST_BLOCK, ns),
+		  n_k = powers(p->size[K], LEAST_BLOCK, ks);
 
 	if (x.copied >= 0)
 		x.resident[x.copied] = true;
 	for (int i = 0; i < n_m; i++)
 		for (int j = 0; j < n_n; j++)
 			for (int k = 0; k < n_k; k++) {
-				const uint64_t tile[DIMS] = { ms[i], ns[j], ks[k] };
-
-				for (int dim = 0; dim < DIMS; dim++) {
-					x.tile[dim] = tile[dim];
-					x.trips[dim] = div_up(p.size[dim], tile[dim]);
-				}
-				copied_orders(&p, &x, &best);
+				set_tiles(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
+				copied_orders(p, &x, &best);
 			}
+	return best;
+}
+
+bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
+{
+	struct map_draft own;
+	struct product p;
+	struct nest best;
+
+	map_draft_copy(&own, d);
+	p = product_of(m, &own, o);
+	best = best_copied(&p);
 	*out = what_of(&best);
 	return best.tiles > 0;
 }
