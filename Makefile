@@ -52,7 +52,7 @@ SCORE = cases tables energy_count energy_step energy energy_score rows score acc
 FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
-      figure_out ops_table \
+      figure_out score_out ops_table \
       run run_json run_mapping run_store run_sum run_table run_trust \
       limits limits_show compare config workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \

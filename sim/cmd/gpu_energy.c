@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/machine/machine_gpu.h"
+#include "sim/cmd/score_out.h"
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -67,11 +68,8 @@ static double error_of(const struct energy_case *c)
 
 static int by_error(const void *a, const void *b)
 {
-	double x = error_of(*(const struct energy_case *const *)a), y = error_of(*(const struct energy_case *const *)b);
-
-	x = x < 0 ? -x : x;
-	y = y < 0 ? -y : y;
-	return (x < y) - (x > y);
+	return score_worse_first(error_of(*(const struct energy_case *const *)a),
+	                         error_of(*(const struct energy_case *const *)b));
 }
 
 static const struct energy_case **kept(const struct gpu_energies *x, const char *split, size_t *n)

@@ -9,9 +9,9 @@
 #include "sim/base/version.h"
 #include "sim/cmd/gpu_energy.h"
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/score_out.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
-#include "validate/score/score.h"
 
 struct options {
 	struct gpu_options gpu;
@@ -91,18 +91,10 @@ static int score_table(const struct gpu_inputs *l, const char *split, const stru
 	return n < 0 ? -1 : 0;
 }
 
-static double error_of(const struct sample *x)
-{
-	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
-}
-
 static int by_error(const void *a, const void *b)
 {
-	double x = error_of(*(const struct sample *const *)a), y = error_of(*(const struct sample *const *)b);
-
-	x = x < 0 ? -x : x;
-	y = y < 0 ? -y : y;
-	return (x < y) - (x > y);
+	return score_worse_first(sample_error(*(const struct sample *const *)a),
+	                         sample_error(*(const struct sample *const *)b));
 }
 
 static const struct sample **kept(const struct gpu_inputs *l, const char *split, size_t *n)
@@ -146,7 +138,7 @@ static void sample_rows(const struct sample *const *v, size_t n, const char *tit
 		out_real(t, cmd_us((int64_t)x->low_ns));
 		out_real(t, cmd_us((int64_t)x->high_ns));
 		out_real(t, cmd_ps_us(x->time.total));
-		out_real(t, error_of(x));
+		out_real(t, sample_error(x));
 		out_text(t, res_name(x->time.bound));
 		out_real(t, cmd_ps_us(x->time.launch));
 		out_real(t, cmd_ps_us(x->time.start));
@@ -216,18 +208,6 @@ static int print_table(const struct gpu_inputs *l, const struct gpu_energies *x,
 		"error of energy by class, percent of what was measured, at the measured times and clocks;"
 		" of the clock where it was or is capped, at the measured cycles",
 		out, e);
-}
-
-static void score_json(struct out_json *j, const struct score *s, bool whole)
-{
-	out_json_u64(j, whole ? "samples" : "n", s->n);
-	out_json_real(j, "mape", s->mape);
-	out_json_real(j, "median_ape", s->median_ape);
-	out_json_real(j, "p90_ape", s->p90_ape);
-	out_json_real(j, "bias", s->bias);
-	out_json_real(j, "weighted_ape", s->weighted_ape);
-	out_json_real(j, "measured_us", s->measured_us);
-	out_json_real(j, "simulated_us", s->simulated_us);
 }
 
 static int print_json(const struct gpu_inputs *l, const struct gpu_energies *x, const struct options *o,

@@ -7,9 +7,9 @@
 
 #include "sim/cmd/gpu_energy.h"
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/score_out.h"
 #include "sim/engine/engine.h"
 #include "validate/score/rows.h"
-#include "validate/score/score.h"
 
 struct tables {
 	struct machine_conf *conf;
@@ -109,14 +109,9 @@ static const struct score *group(const struct score *v, int n, const char *name)
 	return NULL;
 }
 
-static double error_of(const struct sample *x)
-{
-	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
-}
-
 /* The furthest off, of those the first in the table. */
 struct place {
-	double off;
+	double error;
 	size_t at;
 };
 
@@ -124,7 +119,9 @@ static int by_off(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->off != y->off ? (x->off < y->off ? 1 : -1) : (x->at > y->at) - (x->at < y->at);
+	const int order = score_worse_first(x->error, y->error);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
 static struct place *places(const struct rows *r, struct arena *a, struct err *e)
@@ -135,11 +132,8 @@ static struct place *places(const struct rows *r, struct arena *a, struct err *e
 		err_nomem(e, "for samples");
 		return NULL;
 	}
-	for (size_t i = 0; i < r->sim.all.n; i++) {
-		const double x = error_of(&r->sim.all.v[i]);
-
-		p[i] = (struct place){ x < 0 ? -x : x, i };
-	}
+	for (size_t i = 0; i < r->sim.all.n; i++)
+		p[i] = (struct place){ sample_error(&r->sim.all.v[i]), i };
 	qsort(p, r->sim.all.n, sizeof *p, by_off);
 	return p;
 }
@@ -194,10 +188,10 @@ static void sample_rows(const struct rows *r, const struct place *p, size_t n, c
 		out_text(t, x->group);
 		out_real(t, cmd_us((int64_t)x->measured_ns));
 		out_real(t, cmd_ps_us(x->time.total));
-		out_real(t, error_of(x));
+		out_real(t, sample_error(x));
 		out_text(t, res_name(x->time.bound));
 		out_real(t, cmd_ps_us(roof->time.total));
-		out_real(t, error_of(roof));
+		out_real(t, sample_error(roof));
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);
@@ -257,18 +251,6 @@ out:
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static void json_errors(struct out_json *j, const struct score *s, bool whole)
-{
-	out_json_u64(j, whole ? "samples" : "n", s->n);
-	out_json_real(j, "mape", s->mape);
-	out_json_real(j, "median_ape", s->median_ape);
-	out_json_real(j, "p90_ape", s->p90_ape);
-	out_json_real(j, "bias", s->bias);
-	out_json_real(j, "weighted_ape", s->weighted_ape);
-	out_json_real(j, "measured_us", s->measured_us);
-	out_json_real(j, "simulated_us", s->simulated_us);
-}
-
 static void json_roof(struct out_json *j, const struct score *s)
 {
 	out_json_open(j, "roofline", '{');
@@ -284,7 +266,7 @@ static void json_part(struct out_json *j, const char *name, const struct score *
 {
 	out_json_open(j, NULL, '{');
 	out_json_text(j, name, s->cls);
-	json_errors(j, s, false);
+	score_json(j, s, false);
 	json_roof(j, roof);
 	out_json_close(j, '}');
 }
@@ -304,7 +286,7 @@ static void json_worst(struct out_json *j, const struct rows *r, const struct pl
 			out_json_null(j, "rows");
 		out_json_real(j, "measured_us", cmd_us((int64_t)x->measured_ns));
 		out_json_real(j, "simulated_us", cmd_ps_us(x->time.total));
-		out_json_real(j, "error_pct", error_of(x));
+		out_json_real(j, "error_pct", sample_error(x));
 		out_json_text(j, "bound", res_name(x->time.bound));
 		out_json_real(j, "roofline_us", cmd_ps_us(roof->time.total));
 		out_json_close(j, '}');
@@ -325,7 +307,7 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 		return -1;
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
-	json_errors(&j, &all.sim[0], true);
+	score_json(&j, &all.sim[0], true);
 	out_json_text(&j, "split", o->split_name);
 	out_json_text(&j, "start", run_start_name(o->start));
 	out_json_text(&j, "fidelity", engine_of(&t->conf->cfg, o->fidelity)->fidelity);

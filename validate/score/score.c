@@ -91,6 +91,11 @@ static struct score score_of(const struct point *p, size_t n, const char *key, d
 	return s;
 }
 
+double sample_error(const struct sample *x)
+{
+	return 100 * ((double)x->time.total / 1e3 - (double)x->measured_ns) / (double)x->measured_ns;
+}
+
 int score_samples(const struct cases *sets, size_t n_sets, bool (*keep)(const struct sample *), enum score_by by,
                   struct arena *a, struct score **out, struct err *e)
 {

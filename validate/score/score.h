@@ -16,6 +16,9 @@ struct score {
 	double measured_us, simulated_us;
 };
 
+/* Of one sample, signed. */
+double sample_error(const struct sample *x);
+
 /* By what samples are put together. */
 enum score_by { SCORE_ALL, SCORE_CLASS, SCORE_GROUP, SCORE_SIZE, SCORE_BOUND };
 
