@@ -41,6 +41,7 @@ PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
         build_name build_table
+REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
@@ -53,7 +54,7 @@ FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       figure_out score_out ops_table \
-      run run_json run_mapping run_store run_sum run_table run_trust \
+      run run_json run_mapping run_rewrite run_store run_sum run_table run_trust \
       limits limits_show compare config workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
@@ -66,7 +67,7 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite \
            occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram spread $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
@@ -85,7 +86,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLO
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
           $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)

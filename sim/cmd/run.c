@@ -22,7 +22,7 @@
 
 struct options {
 	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *explain_map,
-		*format;
+		*rewrite, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -72,6 +72,7 @@ struct inputs {
 	struct op_stream stream;
 	struct lower_stats lowered;
 	struct counted_ops counted;
+	struct run_rewritten rewritten;
 	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
@@ -145,9 +146,22 @@ static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 	               : 0;
 }
 
+static int workload_of(struct inputs *in, const struct options *o, struct err *e)
+{
+	if (!o->model.model)
+		return trace_read(in, o, e);
+	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
+	                  &in->stream, e) < 0)
+		return -1;
+	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
+	return 0;
+}
+
 static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
 {
 	memset(in, 0, sizeof *in);
+	if (o->rewrite && rewrite_parse(o->rewrite, &in->rewritten.list, e) < 0)
+		return err_add(e, "reading option '--rewrite'");
 	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
 		return -1;
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
@@ -157,15 +171,16 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
 		               o->config);
+	if (o->rewrite && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+		return err_set(
+			e, ERR_USAGE,
+			"'%s' runs the trace's launches, which a rewritten op no longer has, for option '--rewrite'",
+			o->config);
 	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)))
 		return -1;
-	if (!o->model.model)
-		return trace_read(in, o, e);
-	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
-	                  &in->stream, e) < 0)
+	if (workload_of(in, o, e) < 0)
 		return -1;
-	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
-	return 0;
+	return run_rewrite(&in->rewritten, &in->stream, &in->trace.trace, in->trace.arena, e);
 }
 
 static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
@@ -218,9 +233,10 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	                          : NULL;
 	r.scaled = in.scaled_tokens != 0;
 	r.tokens = in.model.model ? build_tokens(&in.model.how) : in.scaled_tokens;
+	r.rewritten = &in.rewritten;
 	r.stream = &in.stream;
 	r.lowered = &in.lowered;
-	r.counted = in.trace.counters && !r.scaled ? &in.counted : NULL;
+	r.counted = in.trace.counters && !r.scaled && !in.rewritten.list.n ? &in.counted : NULL;
 	r.result = &result;
 	says_run(&in.conf->cfg, &result, &says);
 	r.says = &says;
@@ -307,6 +323,10 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " independent, and P is top-k over the number of experts" },
 		{ 0, "seed", OPT_U64, &o.seed, "N",
 		  "of everything drawn at random, which is the experts; 1 by default" },
+		{ 0, "rewrite", OPT_TEXT, &o.rewrite, "NAMES",
+		  "run it as another program would have computed the same, one or several with commas between. kv-append: new"
+		  " rows go behind the KV cache in place, instead of copying all of it; native-bf16: what is cast to fp32 and"
+		  " back is computed in bf16 (native-fp16: in fp16). What was rewritten is told, to the byte" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
@@ -344,6 +364,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --timeline /tmp/run.json\n"
+		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --rewrite kv-append,native-bf16\n"
 		"npusim run -c configs/gpu/h200.yaml -t /tmp/t.db --range decode_step_1    # on the GPU's own model\n"
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
 		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n"

@@ -12,8 +12,15 @@
 #include "sim/engine/run_memo.h"
 #include "sim/engine/says.h"
 #include "sim/lower/lower.h"
+#include "sim/rewrite/rewrite.h"
 #include "sim/ui/out.h"
 #include "workloads/model/model.h"
+
+/* What --rewrite asks for, and what was done. */
+struct run_rewritten {
+	struct rewrite_list list; /* n 0: nothing is asked for */
+	struct rewrite_done done[REWRITES_MAX];
+};
 
 struct run_report {
 	const struct machine_conf *conf;
@@ -22,6 +29,7 @@ struct run_report {
 	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
+	const struct run_rewritten *rewritten;
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
@@ -56,6 +64,11 @@ struct figure_measured run_measured(const struct run_report *r, const struct run
 int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e);
 void run_mapping_table(const struct run_report *r, struct str *out);
 void run_mapping_json(struct out_json *j, const struct run_report *r);
+
+/* `s` and what `t` calls it become those of the rewritten stream. */
+int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
+void run_rewrite_table(const struct run_report *r, struct str *out);
+void run_rewrite_json(struct out_json *j, const struct run_report *r);
 
 /* A model, or a trace at another batch: there is nothing to compare with. */
 static inline bool run_unmeasured(const struct run_report *r)

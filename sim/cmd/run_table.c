@@ -42,6 +42,7 @@ static void head(const struct run_report *r, struct str *out)
 		         r->trace->path, r->trace->range ? "range " : "all of it",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	run_rewrite_table(r, out);
 	if (ops_listed_all(r->stream))
 		str_addf(
 			out,

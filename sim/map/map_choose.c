@@ -160,18 +160,6 @@ static void add_way(struct map_ways *w, const struct map_choice *c)
 	w->way[w->n++] = *c;
 }
 
-static void copy_draft(struct map_draft *to, const struct map_draft *from)
-{
-	to->n = from->n;
-	to->tiles = from->tiles;
-	memcpy(to->trips, from->trips, sizeof to->trips);
-	to->slot_bytes = from->slot_bytes;
-	to->fixed_bytes = from->fixed_bytes;
-	to->overflow = from->overflow;
-	to->why = from->why;
-	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
-}
-
 /* SRAM of what does not stream, as a product in one piece has it in its cores. */
 static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts)
 {
@@ -180,7 +168,7 @@ static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const st
 
 	if (!map_is_product(main->kind))
 		return d->fixed_bytes;
-	copy_draft(&t, d);
+	map_draft_copy(&t, d);
 	map_math(m, main, 1, false, x);
 	map_spread_moves(m, &t, main, &x[0].plan.split, tile_of(main, cuts, 1).mnk);
 	return t.fixed_bytes;
