@@ -36,6 +36,7 @@ struct inputs {
 	struct workload model;
 	struct op_stream stream;
 	struct lower_stats lowered;
+	struct run_rewritten rewritten;
 	struct res_workload workload;
 };
 
@@ -105,11 +106,16 @@ static int read_inputs(struct inputs *in, const struct options *o, const struct 
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
 		return o->trace ? -1 : err_at(e, s->path, ynode_get(yaml_root(s->y), "trace")->line, 0);
 	}
+	in->rewritten.list = s->rewrites;
+	if (s->rewrites.n && on_gpu(s))
+		return yaml_err(s->y, ynode_get(yaml_root(s->y), "rewrite"), e,
+		                "the base runs the trace's launches, which a rewritten op no longer has");
 	if (!(in->rules = rules_load(s->rules, e)))
 		return -1;
 	if (cmd_trace_load(path, s->range, &in->trace, e) < 0)
 		return -1;
 	if (lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
+	    run_rewrite(&in->rewritten, &in->stream, &in->trace.trace, in->trace.arena, e) < 0 ||
 	    run_workload(x, &in->trace.trace, rules_hash(in->rules), in->trace.arena, &in->workload, e) < 0)
 		return -1;
 	if (!o->allow_opaque && x->opaque_ns * 100 > x->measured_ns * OPAQUE_MAX_PCT)

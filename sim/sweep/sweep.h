@@ -7,6 +7,7 @@
  *   workload: {name: MODEL, phase, batch, context, tokens, quant, kv, style, layers, experts}    a model by its
  *                                   description, as the options of `npusim run -m`; each may be an axis: model.batch
  *   range, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
+ *   rewrite: NAME,NAME              of a trace, as its option --rewrite
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
  *   where: EXPR | [EXPR, ...]       over configuration values: what does not hold is no point
@@ -38,6 +39,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/expr.h"
 #include "sim/engine/run.h"
+#include "sim/rewrite/rewrite.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
 
@@ -75,6 +77,7 @@ struct sweep {
 	const char *path, *text;
 	const char *base, *base_text; /* as written; what stands in it */
 	const char *trace, *range, *rules, *start, *fidelity;
+	struct rewrite_list rewrites; /* of the trace */
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;

@@ -256,13 +256,29 @@ static int read_axes(struct sweep *s, struct err *e)
 	return 0;
 }
 
+/* Ops of a trace as another program would have computed them. */
+static int read_rewrites(struct sweep *s, struct err *e)
+{
+	const struct ynode *n = ynode_get(yaml_root(s->y), "rewrite");
+	struct err why = ERR_INIT;
+	const char *names = NULL;
+
+	if (!n)
+		return 0;
+	if (s->model)
+		return yaml_err(s->y, n, e, "'rewrite' is of a trace, and the workload here is a model");
+	if (text_at(s, "rewrite", &names, e) < 0)
+		return -1;
+	return rewrite_parse(names, &s->rewrites, &why) < 0 ? yaml_err(s->y, n, e, "%s", why.msg) : 0;
+}
+
 /* --- the whole --------------------------------------------------------------------------------------------- */
 
 static int read_root(struct sweep *s, struct err *e)
 {
-	static const char *const keys[] = { "sweep", "base",   "trace",        "workload",   "range",      "rules",
-		                            "start", "seed",   "expert_reuse", "fidelity",   "axes",       "link",
-		                            "where", "sample", "columns",      "objectives", "constraints" };
+	static const char *const keys[] = { "sweep", "base",   "trace",        "workload",   "range",       "rules",
+		                            "start", "seed",   "expert_reuse", "fidelity",   "axes",        "link",
+		                            "where", "sample", "columns",      "objectives", "constraints", "rewrite" };
 	const struct ynode *root = yaml_root(s->y), *n;
 	uint64_t version;
 
@@ -280,7 +296,7 @@ static int read_root(struct sweep *s, struct err *e)
 	if (n && sweep_model_read(s, n, e) < 0)
 		return -1;
 	if (text_at(s, "base", &s->base, e) < 0 || text_at(s, "trace", &s->trace, e) < 0 ||
-	    text_at(s, "range", &s->range, e) < 0 || text_at(s, "rules", &s->rules, e) < 0)
+	    text_at(s, "range", &s->range, e) < 0 || text_at(s, "rules", &s->rules, e) < 0 || read_rewrites(s, e) < 0)
 		return -1;
 	return s->base ? 0 : yaml_err(s->y, root, e, "the machine is missing: 'base: CONFIG.yaml'");
 }
@@ -310,10 +326,13 @@ static int read_files(struct sweep *s, struct err *e)
 static int read_schema(struct sweep *s, struct err *e)
 {
 	struct yaml *y = yaml_parse(s->base_text, strlen(s->base_text), s->base, e);
+	enum machine_kind kind;
 
 	if (!y)
 		return -1;
-	s->schema = machine_schema(&s->schema_target, machine_kind_of(y), e);
+	kind = machine_kind_of(y);
+	s->schema = machine_schema(&s->schema_target, kind, e);
+	s->schema_target.kind = kind; /* a schema has its defaults only */
 	yaml_free(y);
 	return s->schema && (s->machines = machine_base_new(s->base_text, strlen(s->base_text), s->base, e)) ? 0 : -1;
 }
