@@ -42,7 +42,8 @@ LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast
-MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block map_dump
+MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block
+PROGRAM_OF = program_fields program_base program_words program_read program_make program_check program_write
 ENGINE = machine analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
 SWEEP = limits limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
@@ -67,7 +68,7 @@ CMD = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
-           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite \
+           tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
            occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram spread $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
@@ -76,7 +77,7 @@ PROPERTY = memory run more step analytic sweep gpu cycle
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay ops
+FUZZ     = yaml kineto csv nsys capture replay ops program
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
@@ -86,7 +87,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLO
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
           $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)

@@ -30,6 +30,7 @@
  *   sim/build          from a model's description to an op stream
  *   sim/rewrite        an op stream as another program would have computed the same
  *   sim/map            from an op stream to a tile program
+ *   sim/program        a tile program as text, there and back
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
  *   sim/sweep          many designs; one parameter a step further
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed

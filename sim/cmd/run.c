@@ -10,6 +10,7 @@
 #include "sim/build/scale.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/workload.h"
+#include "sim/program/program.h"
 #include "sim/timeline/timeline.h"
 #include "sim/ui/outfile.h"
 #include "traces/read/format.h"
@@ -21,8 +22,8 @@
 #define SEED           1
 
 struct options {
-	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *timeline, *explain_map,
-		*rewrite, *format;
+	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *program_in, *timeline,
+		*explain_map, *rewrite, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
@@ -73,6 +74,7 @@ struct inputs {
 	struct lower_stats lowered;
 	struct counted_ops counted;
 	struct run_rewritten rewritten;
+	struct program program; /* given in place of a workload */
 	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
@@ -146,8 +148,31 @@ static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 	               : 0;
 }
 
+/* A program stands where a trace would. */
+static int given_read(struct inputs *in, const struct options *o, struct err *e)
+{
+	struct input *f = input_open(o->program_in, e);
+	int rc = -1;
+
+	if (!f)
+		return -1;
+	if (!(in->trace.arena = arena_new(CMD_TRACE_MEMORY)))
+		err_nomem(e, "for a program");
+	else
+		rc = program_read(f, &in->conf->cfg, in->trace.arena, &in->program, e);
+	input_free(f);
+	in->stream = in->program.stream;
+	in->trace.trace = (struct trace){
+		.path = o->program_in, .tool = "program", .command = "", .digest = in->stream.digest, .wall_ns = -1
+	};
+	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
+	return rc;
+}
+
 static int workload_of(struct inputs *in, const struct options *o, struct err *e)
 {
+	if (o->program_in)
+		return given_read(in, o, e);
 	if (!o->model.model)
 		return trace_read(in, o, e);
 	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
@@ -167,6 +192,10 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
+	if (o->program_in && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+		return err_set(e, ERR_USAGE,
+		               "'%s' runs a trace's launches: it takes no program, for option '--program-in'",
+		               o->config);
 	if (o->explain_map && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
@@ -188,10 +217,33 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 	struct str text = STR_INIT;
 	int rc;
 
-	map_dump(s, m, &text);
+	program_write(s, m, &text);
 	rc = outfile_write(path, &text, e);
 	str_free(&text);
 	return rc;
+}
+
+/* All that the reports ask of the inputs and of the result. */
+static void what_ran(struct run_report *r, const struct options *o, const struct inputs *in,
+                     const struct run_result *result, struct says_list *says)
+{
+	r->conf = in->conf;
+	r->trace = &in->trace.trace;
+	r->model = in->model.model;
+	r->not_validated = in->model.model && in->model.how.phase == BUILD_VISION
+	                           ? "SAM: its windows, relative positions and neck"
+	                           : NULL;
+	r->scaled = in->scaled_tokens != 0;
+	r->given = o->program_in != NULL;
+	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;
+	r->rewritten = &in->rewritten;
+	r->stream = &in->stream;
+	r->lowered = &in->lowered;
+	r->counted = in->trace.counters && !r->scaled && !in->rewritten.list.n ? &in->counted : NULL;
+	r->result = result;
+	says_run(&in->conf->cfg, result, says);
+	r->says = says;
+	r->rules_hash = rules_hash(in->rules);
 }
 
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
@@ -220,27 +272,13 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	                        in.trace.trace.n_devices ? in.trace.trace.devices[0].name : NULL, &result, e)))
 		goto out;
 	watched.watch = t ? timeline_watch(t) : NULL;
+	watched.program = o->program_in ? &in.program.map : NULL;
 	began = now_ns();
 	if (timeline_close(t, run_stream(&in.stream, in.conf, &watched, in.trace.arena, &result, e), e) < 0)
 		goto out;
 	if (o->program && write_program(o->program, &in.stream, result.map, e) < 0)
 		goto out;
-	r.conf = in.conf;
-	r.trace = &in.trace.trace;
-	r.model = in.model.model;
-	r.not_validated = in.model.model && in.model.how.phase == BUILD_VISION
-	                          ? "SAM: its windows, relative positions and neck"
-	                          : NULL;
-	r.scaled = in.scaled_tokens != 0;
-	r.tokens = in.model.model ? build_tokens(&in.model.how) : in.scaled_tokens;
-	r.rewritten = &in.rewritten;
-	r.stream = &in.stream;
-	r.lowered = &in.lowered;
-	r.counted = in.trace.counters && !r.scaled && !in.rewritten.list.n ? &in.counted : NULL;
-	r.result = &result;
-	says_run(&in.conf->cfg, &result, &says);
-	r.says = &says;
-	r.rules_hash = rules_hash(in.rules);
+	what_ran(&r, o, &in, &result, &says);
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;
 	if (in.db)
@@ -257,15 +295,35 @@ out:
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
+/* It is mapped already, whatever it was made of. */
+static int check_program_in(const struct options *o, const char *stray, struct err *e)
+{
+	const char *other = o->trace         ? "-t"
+	                    : o->model.model ? "-m"
+	                    : o->range       ? "--range"
+	                    : o->rewrite     ? "--rewrite"
+	                    : o->rules       ? "--rules"
+	                    : o->explain_map ? "--explain-map"
+	                                     : stray;
+
+	if (!other && o->model.context)
+		other = "--context";
+	return other ? err_set(e, ERR_USAGE, "option '%s' is of another workload: '--program-in' gives a program",
+	                       other)
+	             : 0;
+}
+
 static int check_workload(const struct options *o, struct err *e)
 {
 	const char *stray = workload_stray(&o->model);
 
+	if (o->program_in)
+		return check_program_in(o, stray, e);
 	if (!o->trace && !o->model.model)
 		return err_set(
 			e, ERR_USAGE,
 			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
-			" workload list' has some");
+			" workload list' has some, or --program-in FILE");
 	if (o->trace && o->model.model)
 		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
 	if (o->trace && stray && strcmp(stray, "--batch") != 0)
@@ -339,6 +397,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "program", OPT_WRITE, &o.program, "FILE",
 		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
+		{ 0, "program-in", OPT_READ, &o.program_in, "FILE",
+		  "the workload: a tile program, which '--program' wrote or somebody by hand (workloads/programs has one with"
+		  " comments); nothing is mapped" },
 		{ 0, "timeline", OPT_WRITE, &o.timeline, "FILE.json",
 		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
 		  " the measured kernels beside it" },
@@ -353,7 +414,8 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim run -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME])"
+		"npusim run -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
+		" --program-in FILE)"
 		" [--set KEY=VALUE]... [options]",
 		"Replays a measured trace, or runs a model by its description, on a machine that is described in YAML: how long each op would take there, what"
 		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
@@ -369,6 +431,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
 		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n"
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
+		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
 		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n",
 		opts,
 		0,

@@ -27,6 +27,7 @@ struct run_report {
 	const struct trace *trace;
 	const struct model *model; /* NULL: the workload is a trace */
 	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
+	bool given;                /* a program, of which nothing is measured */
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct run_rewritten *rewritten;
@@ -70,10 +71,10 @@ int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, s
 void run_rewrite_table(const struct run_report *r, struct str *out);
 void run_rewrite_json(struct out_json *j, const struct run_report *r);
 
-/* A model, or a trace at another batch: there is nothing to compare with. */
+/* A model, a program, or a trace at another batch: there is nothing to compare with. */
 static inline bool run_unmeasured(const struct run_report *r)
 {
-	return r->model || r->scaled;
+	return r->model || r->given || r->scaled;
 }
 
 void run_table(const struct run_report *r, struct str *out);

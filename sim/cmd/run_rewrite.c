@@ -15,7 +15,8 @@ int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, s
 		return -1;
 	*s = out;
 	text = rewrite_text(&x->list, x->done, a);
-	t->range = !text ? NULL : arena_printf(a, "%s%srewritten: %s", t->range ? t->range : "", t->range ? " " : "", text);
+	t->range = !text ? NULL
+	                 : arena_printf(a, "%s%srewritten: %s", t->range ? t->range : "", t->range ? " " : "", text);
 	t->digest = s->digest;
 	return t->range ? 0 : err_nomem(e, "for a rewritten stream");
 }

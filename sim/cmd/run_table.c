@@ -34,6 +34,9 @@ static void head(const struct run_report *r, struct str *out)
 	if (r->model)
 		str_addf(out, "workload   %s: %s: %zu ops by description, nothing measured\n", r->trace->path,
 		         r->trace->range, r->stream->n_ops);
+	else if (r->given)
+		str_addf(out, "workload   %s, a tile program: %zu commands for %zu ops, nothing mapped or measured\n",
+		         r->trace->path, x->map->prog.n_cmds, r->stream->n_ops);
 	else if (r->scaled)
 		str_addf(out, "workload   %s, %s: %zu ops, nothing measured of them\n", r->trace->path, r->trace->range,
 		         r->stream->n_ops);

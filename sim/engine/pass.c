@@ -201,6 +201,10 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, const str
 	struct run_memo *own;
 	int rc;
 
+	if (how->program) {
+		*out = *how->program;
+		return 0;
+	}
 	if (how->memo)
 		return run_memo_map(how->memo, s, c, o.resident, out, e);
 	if (!(own = run_memo_new(e)))

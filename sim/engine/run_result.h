@@ -26,7 +26,8 @@ struct run_opts {
 	/* sim/engine/run_memo.h, shared by runs one after another: a result's `map` lives until the next one. NULL: a memo of its
 	 * own, and `map` lives as long as the arena. */
 	struct run_memo *memo;
-	const struct watch *watch; /* looks on during the measured pass, with events; NULL: nobody */
+	const struct map_result *program; /* of the stream; NULL: it is mapped */
+	const struct watch *watch;        /* looks on during the measured pass, with events; NULL: nobody */
 };
 
 #define RUN_NO_CMD UINT32_MAX

@@ -587,3 +587,59 @@ out:
 	free(b.has_succ);
 	return rc;
 }
+
+static uint32_t most_moves(const struct isa_prog *p)
+{
+	uint32_t most = 1;
+
+	for (size_t k = 0; k < p->n_cmds; k++) {
+		uint32_t moves[3] = { 0, 0, 0 };
+
+		for (uint32_t i = 0; i < p->cmds[k].n_insns; i++) {
+			const struct isa_insn *x = &p->insns[p->cmds[k].first_insn + i];
+
+			moves[x->when] += x->code == ISA_LOAD || x->code == ISA_STORE;
+			most = moves[x->when] > most ? moves[x->when] : most;
+		}
+	}
+	return most;
+}
+
+static int given_program(struct map_result *out, const struct op_stream *s, const uint64_t *shares, struct arena *a,
+                         struct err *e)
+{
+	struct isa_prog *p = &out->prog;
+	struct isa_tensor *t = arena_array(a, s->n_tensors + 1, sizeof *t);
+
+	out->cmd_of_op = arena_array(a, s->n_ops + 1, sizeof *out->cmd_of_op);
+	out->op_work_ps = arena_array(a, s->n_ops + 1, sizeof *out->op_work_ps);
+	if (!t || !out->cmd_of_op || !out->op_work_ps)
+		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
+	for (size_t i = 0; i < s->n_tensors; i++)
+		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances };
+	p->tensors = t;
+	p->n_tensors = s->n_tensors;
+	p->max_tile_moves = most_moves(p);
+	for (size_t i = 0; i < s->n_ops; i++) {
+		out->cmd_of_op[i] = NO_CMD;
+		out->op_work_ps[i] = shares[i];
+	}
+	for (uint32_t k = 0; k < p->n_cmds; k++)
+		for (uint32_t i = 0; i < p->cmds[k].n_ops; i++)
+			out->cmd_of_op[p->members[p->cmds[k].first_op + i]] = k;
+	return add_succ(p, a, e);
+}
+
+int map_given(const struct op_stream *s, const struct machine_cfg *c, const struct isa_prog *p, const uint64_t *shares,
+              struct arena *a, struct map_result *out, struct err *e)
+{
+	struct mapper m = { .s = s, .c = c, .a = a };
+
+	memset(out, 0, sizeof *out);
+	out->prog = *p;
+	if (given_program(out, s, shares, a, e) < 0)
+		return -1;
+	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0)
+		return -1;
+	return map_floor(&m, &out->floor, e);
+}

@@ -64,9 +64,6 @@ struct map_result {
 	struct map_need need;
 };
 
-/* The program as text, a command and its instructions at a time: what the mapper chose, and why. */
-void map_dump(const struct op_stream *s, const struct map_result *m, struct str *out);
-
 /* map_bound.c: an op that asks for more bytes than any device holds, or more math than the machine could do in a quarter
  * of an hour, is a fault of the trace: it would be simulated for as long as that. */
 int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_s, struct err *e);
@@ -122,6 +119,12 @@ struct map_opts {
 	struct map_tell *tell;                /* NULL: nobody asks */
 	bool resident;                        /* operands are on chip before the program, as far as they fit */
 };
+
+/* The same of a program that somebody else made of the stream: commands, instructions, dependences and members are given;
+ * `shares` says what each op's part of a fused command is. Nothing is mapped, and nothing is held against the machine but
+ * what its memory holds. */
+int map_given(const struct op_stream *s, const struct machine_cfg *c, const struct isa_prog *p, const uint64_t *shares,
+              struct arena *a, struct map_result *out, struct err *e);
 
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
                struct map_result *out, struct err *e);

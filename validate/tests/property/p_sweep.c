@@ -1,6 +1,7 @@
 /* p_sweep.c - a sweep's rows are the same however it is run: workers, shards, kills, others at the same file. */
 #define _POSIX_C_SOURCE 200809L
 #include "arch/watch.h"
+#include "sim/program/program.h"
 #include "sim/sweep/sweep.h"
 #include "sim/sweep/sweep_int.h"
 #include "validate/tests/synth.h"
@@ -474,7 +475,7 @@ TEST(a_search_with_points_to_spare_ends_with_all_there_are)
 /* All that stands in a program but what it is called by. */
 static void print_program(const struct op_stream *s, const struct map_result *m, struct str *out)
 {
-	map_dump(s, m, out);
+	program_write(s, m, out);
 	for (size_t i = 0; i < m->prog.n_cmds; i++) {
 		const struct isa_cmd *c = &m->prog.cmds[i];
 

@@ -508,10 +508,10 @@ TEST(other_joins_stay)
 
 	open_made(&m);
 	x = value(&m, OP_ACTIVATION, DT_BF16, 64, true);
-	m.tensors[join(&m, x, 8)].role = OP_ACTIVATION;              /* of no cache */
-	join(&m, value(&m, OP_KV, DT_BF16, 64, true), 8);            /* read in part */
+	m.tensors[join(&m, x, 8)].role = OP_ACTIVATION;   /* of no cache */
+	join(&m, value(&m, OP_KV, DT_BF16, 64, true), 8); /* read in part */
 	m.operands[m.s.n_operands - 3].touched -= 2;
-	join(&m, value(&m, OP_KV, DT_FP16, 64, true), 8);            /* of another format */
+	join(&m, value(&m, OP_KV, DT_FP16, 64, true), 8); /* of another format */
 	rewrite_made(&m, "kv-append", &out, d);
 	CHECK_U64(d[0].changed, 0);
 	CHECK(out.ops == m.s.ops && out.digest == m.s.digest);

@@ -1,0 +1,324 @@
+/* program_check.c - whether a program can be run: ranges, order, and what the machine has.
+ *
+ * Names and numbers were resolved when they were read. Here: tensors that lie where addresses are and apart, operands and
+ * moves within their tensors, nothing read before it is written, loops whose trips agree, tiles that fit SRAM, units the
+ * machine has, experts that a router can pick, and sums (bytes, picoseconds, steps) that stay far from what a counter
+ * holds. After that nothing an engine does with the program leaves its tables. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "arch/npu/unit.h"
+#include "sim/program/program_int.h"
+
+#define MOST_TILES  (1u << 20)
+#define MOST_BYTES  (UINT64_C(1) << 40) /* of a tensor, and of what a command moves; sim/map/map_bound.c */
+#define MOST_MOVED  (UINT64_C(1) << 42)
+#define MOST_ADDR   (UINT64_C(1) << 44)
+#define MOST_SPAN   (1000 * UINT64_C(1000000000000)) /* a quarter of an hour, of a command's math */
+#define MOST_ALL    (UINT64_C(1) << 60)
+#define MOST_COPIES (1u << 20)
+
+struct check {
+	const struct op_stream *s;
+	const struct isa_prog *p;
+	const struct machine_cfg *c;
+	const struct program_lines *l;
+	struct arena *a;
+	struct err *e;
+	uint32_t *named;                  /* by tensor: the last command, from 1, whose ops name it */
+	uint64_t sram, span, work, moved; /* so far */
+};
+
+static int at(const struct check *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
+static int at(const struct check *k, uint32_t line, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	err_set(k->e, ERR_IO, "%s", text);
+	return err_at(k->e, k->l->file, (int)line, 0);
+}
+
+/* --- tensors ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t end_of(const struct op_tensor *t)
+{
+	return t->addr + (t->instances - 1) * t->stride + t->bytes;
+}
+
+static int check_tensor(const struct check *k, uint32_t i)
+{
+	const struct op_tensor *t = &k->s->tensors[i];
+	const uint32_t line = k->l->tensor[i];
+
+	if (!t->bytes || t->bytes > MOST_BYTES)
+		return at(k, line, "tensor '%s' has %" PRIu64 " bytes: give 1 to 1 TiB", t->name, t->bytes);
+	if (!t->instances || t->instances > MOST_COPIES)
+		return at(k, line, "tensor '%s' has %u instances: 1 to %u can be", t->name, t->instances, MOST_COPIES);
+	if (t->instances > 1 && (t->stride < t->bytes || t->stride > MOST_BYTES))
+		return at(k, line, "the instances of tensor '%s' lie over each other: 'stride' is %" PRIu64, t->name,
+		          t->stride);
+	if (t->addr > MOST_ADDR || t->stride * (t->instances - 1) > MOST_ADDR || end_of(t) > MOST_ADDR)
+		return at(k, line, "tensor '%s' lies behind 2^44, where addresses end", t->name);
+	if (t->route >= 0 && (size_t)t->route >= k->s->n_routes)
+		return at(k, line, "tensor '%s' is of router %d, and there are %zu", t->name, (int)t->route,
+		          k->s->n_routes);
+	if (t->route >= 0 && t->instances < k->s->routes[t->route].experts)
+		return at(k, line, "tensor '%s' has %u instances for the %u experts of its router", t->name,
+		          t->instances, k->s->routes[t->route].experts);
+	return 0;
+}
+
+struct place {
+	uint64_t from, to;
+	uint32_t tensor;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+	                          : (x->tensor > y->tensor) - (x->tensor < y->tensor);
+}
+
+/* What is there before the program is there at once; what it makes may lie where something else was. */
+static int check_apart(const struct check *k)
+{
+	struct place *v = arena_array(k->a, k->s->n_tensors + 1, sizeof *v);
+	size_t n = 0;
+
+	if (!v)
+		return err_nomem(k->e, "for a program");
+	for (uint32_t i = 0; i < k->s->n_tensors; i++)
+		if (k->s->tensors[i].external)
+			v[n++] = (struct place){ k->s->tensors[i].addr, end_of(&k->s->tensors[i]), i };
+	qsort(v, n, sizeof *v, by_place);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].from < v[i - 1].to)
+			return at(k, k->l->tensor[v[i].tensor], "tensors '%s' and '%s' overlap, and both are external",
+			          k->s->tensors[v[i - 1].tensor].name, k->s->tensors[v[i].tensor].name);
+	return 0;
+}
+
+/* --- ops --------------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int check_list(const struct check *k, uint32_t line, uint32_t *v, uint32_t n)
+{
+	if (n > 1)
+		qsort(v, n, sizeof *v, by_value);
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i] == v[i - 1])
+			return at(k, line, "'after' names %u twice", v[i]);
+	return 0;
+}
+
+static int check_operand(const struct check *k, const struct op *o, const struct op_operand *x, uint8_t *there)
+{
+	const struct op_tensor *t = &k->s->tensors[x->tensor];
+	const uint32_t line = k->l->op[o->id];
+
+	if (x->offset > t->bytes || x->bytes > t->bytes - x->offset || x->touched > x->bytes)
+		return at(k, line, "op %u reaches outside of tensor '%s', which has %" PRIu64 " bytes", o->id, t->name,
+		          t->bytes);
+	if (t->route >= 0 && x->slot >= k->s->routes[t->route].top)
+		return at(k, line, "op %u takes pick %u, and the router of '%s' makes %u", o->id, x->slot, t->name,
+		          k->s->routes[t->route].top);
+	if (!x->write && !t->external && !there[x->tensor])
+		return at(k, line, "op %u reads '%s' before anything writes it, and it is not external", o->id,
+		          t->name);
+	return 0;
+}
+
+static int check_op(const struct check *k, const struct op *o, uint8_t *there)
+{
+	const struct op_operand *x = k->s->operands + o->first_operand;
+	const uint32_t line = k->l->op[o->id];
+
+	if (o->routed_by >= 0 && (size_t)o->routed_by >= k->s->n_routes)
+		return at(k, line, "op %u is routed by router %d, and there are %zu", o->id, (int)o->routed_by,
+		          k->s->n_routes);
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		if (check_operand(k, o, &x[i], there) < 0)
+			return -1;
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		there[x[i].tensor] |= x[i].write;
+	return check_list(k, line, k->s->deps + o->first_dep, o->n_deps);
+}
+
+/* --- instructions ------------------------------------------------------------------------------------------------- */
+
+/* Tensors that the ops of the nth command name have its number from here on. */
+static void mark_tensors(const struct check *k, uint32_t n)
+{
+	const struct isa_cmd *c = &k->p->cmds[n];
+
+	for (uint32_t i = 0; i < c->n_ops; i++) {
+		const struct op *o = &k->s->ops[k->p->members[c->first_op + i]];
+
+		for (uint32_t x = 0; x < o->n_operands; x++)
+			k->named[k->s->operands[o->first_operand + x].tensor] = n + 1;
+	}
+}
+
+/* The furthest of its tiles begins within what multiplication holds; what it moves in all rounds is bounded. */
+static int check_tiles(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
+{
+	uint64_t index = 0, moved = i->bytes, far;
+
+	for (int l = 0; l < ISA_LOOPS && i->when == ISA_TILE && c->trips[0]; l++) {
+		index += (uint64_t)i->step[l] * (c->trips[l] - 1);
+		if (!(i->stays >> l & 1) && (!i->step[l] || c->trips[l] == 1))
+			moved = __builtin_mul_overflow(moved, (uint64_t)c->trips[l], &moved) ? UINT64_MAX : moved;
+	}
+	if (i->when == ISA_TILE && i->bytes && !i->tile_bytes)
+		return at(k, line, "it moves %" PRIu64 " bytes in tiles of none: give 'by'", i->bytes);
+	if (__builtin_mul_overflow(i->tile_bytes, index, &far) || i->tile_bytes > MOST_BYTES || index > UINT32_MAX)
+		return at(k, line, "the steps of its tiles lead out of every tensor");
+	if (moved > MOST_MOVED || (k->moved += moved) > MOST_ALL)
+		return at(k, line, "it moves more than 4 TiB, again and again: such a command is not simulated");
+	return 0;
+}
+
+static int check_move(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
+{
+	const struct op_tensor *t = &k->s->tensors[i->tensor];
+
+	if (k->named[i->tensor] != (uint32_t)(c - k->p->cmds) + 1)
+		return at(k, line, "no op of the command reads or writes '%s'", t->name);
+	if (i->offset > t->bytes || i->bytes > t->bytes - i->offset)
+		return at(k, line, "bytes %" PRIu64 " to %" PRIu64 " of tensor '%s' are asked for, and it has %" PRIu64,
+		          i->offset, i->offset + i->bytes, t->name, t->bytes);
+	if ((i->when == ISA_POST) == (i->code == ISA_LOAD) && i->when != ISA_TILE)
+		return at(k, line, "loads stand before the loop or in it, stores in it or behind it");
+	if (i->route >= 0 && ((size_t)i->route >= k->s->n_routes || i->slot >= k->s->routes[i->route].top ||
+	                      t->instances < k->s->routes[i->route].experts))
+		return at(k, line, "router %d makes no pick %u among the %u instances of '%s'", (int)i->route, i->slot,
+		          t->instances, t->name);
+	return check_tiles(k, c, i, line);
+}
+
+static int has_unit(const struct check *k, const struct isa_insn *i, uint32_t line)
+{
+	for (int u = 0; u < UNIT_COUNT; u++)
+		if (unit_table[u]->res == (enum res)i->unit)
+			return machine_unit(k->c, (enum unit)u).cfg->units
+			               ? 0
+			               : at(k, line, "the machine has no %s unit ('%s.units' is 0)",
+			                    unit_table[u]->name, unit_table[u]->name);
+	if (i->unit == RES_FUSION)
+		return k->c->fusion.enabled ? 0 : at(k, line, "the machine has no fusion engine ('fusion.enabled')");
+	return i->unit == RES_DMA || i->unit == RES_NOC
+	               ? 0
+	               : at(k, line, "'%s' is no unit that computes", res_name((enum res)i->unit));
+}
+
+static int check_math(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
+{
+	const uint64_t rounds = i->when == ISA_TILE ? c->tiles : 1;
+	uint64_t span, work;
+
+	if (has_unit(k, i, line) < 0)
+		return -1;
+	if (__builtin_mul_overflow(i->span > i->span_last ? i->span : i->span_last, rounds, &span) ||
+	    span > MOST_SPAN || i->latency > MOST_SPAN)
+		return at(k, line, "its unit is busy for more than 1000 s: such a command is not simulated");
+	if (__builtin_mul_overflow(i->work > i->work_last ? i->work : i->work_last, rounds, &work) || work > MOST_ALL ||
+	    (k->work += work) > MOST_ALL || (k->span += span + i->latency * rounds) > MOST_ALL)
+		return at(k, line, "the program's times or steps are more than a counter holds");
+	return 0;
+}
+
+/* --- commands ----------------------------------------------------------------------------------------------------- */
+
+static int check_loops(const struct check *k, const struct isa_cmd *c, uint32_t line)
+{
+	uint64_t all = 1;
+
+	if (c->tiles > MOST_TILES)
+		return at(k, line, "%u tiles are more than %u", c->tiles, MOST_TILES);
+	if (!c->trips[0] && !c->trips[1] && !c->trips[2])
+		return 0;
+	for (int l = 0; l < ISA_LOOPS; l++)
+		all *= c->trips[l] > MOST_TILES ? 0 : c->trips[l];
+	return all == c->tiles ? 0
+	                       : at(k, line, "the trips %ux%ux%u are not %u tiles", c->trips[0], c->trips[1],
+	                            c->trips[2], c->tiles);
+}
+
+static int check_command(struct check *k, uint32_t n)
+{
+	const struct isa_cmd *c = &k->p->cmds[n];
+	const uint32_t line = k->l->cmd[n];
+
+	if (check_loops(k, c, line) < 0)
+		return -1;
+	if (c->fixed_bytes > k->sram || (c->tiles && c->slot_bytes > k->sram - c->fixed_bytes))
+		return at(k, line,
+		          "it holds %" PRIu64 " bytes and %" PRIu64 " a tile, and the machine's SRAM has %" PRIu64,
+		          c->fixed_bytes, c->slot_bytes, k->sram);
+	if (n && c->batch < k->p->cmds[n - 1].batch)
+		return at(k, line, "batches go on: %u follows %u", c->batch, k->p->cmds[n - 1].batch);
+	if (c->chained && !n)
+		return at(k, line, "the first command is chained to none");
+	if (c->routed_by >= 0 && (uint32_t)c->routed_by >= n)
+		return at(k, line, "'routed' names command %d, which is not before this one", (int)c->routed_by);
+	return check_list(k, line, (uint32_t *)k->p->deps + c->first_dep, c->n_deps);
+}
+
+static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
+{
+	const struct isa_insn *i = &k->p->insns[n];
+	const uint32_t line = k->l->insn[n];
+
+	if (i->when == ISA_TILE && !c->tiles)
+		return at(k, line, "its command has no tiles: give 'tiles'");
+	if (i->when != ISA_TILE && (i->stays || i->tile_bytes || i->step[0] || i->step[1] || i->step[2]))
+		return at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
+	if (i->stays && !c->trips[0])
+		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");
+	return program_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);
+}
+
+int program_check(const struct op_stream *s, const struct isa_prog *p, const struct machine_cfg *c,
+                  const struct program_lines *l, struct arena *a, struct err *e)
+{
+	struct check k = { .s = s, .p = p, .c = c, .l = l, .a = a, .e = e };
+	uint8_t *there = arena_alloc(a, s->n_tensors + 1);
+
+	k.named = arena_array(a, s->n_tensors + 1, sizeof *k.named);
+	if (!there || !k.named)
+		return err_nomem(e, "for a program");
+	k.sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
+	for (uint32_t i = 0; i < s->n_tensors; i++)
+		if (check_tensor(&k, i) < 0)
+			return -1;
+	if (check_apart(&k) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n_ops; i++)
+		if (check_op(&k, &s->ops[i], there) < 0)
+			return -1;
+	for (uint32_t n = 0; n < p->n_cmds; n++) {
+		const struct isa_cmd *x = &p->cmds[n];
+
+		if (check_command(&k, n) < 0)
+			return -1;
+		mark_tensors(&k, n);
+		for (uint32_t i = x->first_insn; i < x->first_insn + x->n_insns; i++)
+			if (check_insn(&k, x, i) < 0)
+				return -1;
+	}
+	return 0;
+}

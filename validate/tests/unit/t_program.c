@@ -1,0 +1,450 @@
+/* t_program.c - tile programs as text: the same time read as written, times by hand, and what is refused where. */
+#include "sim/program/program.h"
+
+#include <stdlib.h>
+
+#include "sim/engine/engine.h"
+#include "traces/text/input.h"
+#include "validate/tests/runbed.h"
+#include "validate/tests/test.h"
+
+/* --- there and back ---------------------------------------------------------------------------------------------- */
+
+static struct machine_conf *machine(const char *text)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_parse(text, strlen(text), "m.yaml", NULL, 0, &e);
+
+	CHECK_OK(c ? 0 : -1, e);
+	return c;
+}
+
+static int read_program(const char *text, const struct machine_cfg *c, struct arena *a, struct program *p,
+                        struct err *e)
+{
+	struct input *in = input_mem(text, strlen(text), "x.txt", e);
+	int rc;
+
+	CHECK(in);
+	rc = program_read(in, c, a, p, e);
+	input_free(in);
+	return rc;
+}
+
+static void same_run(const struct run_result *x, const struct run_result *y)
+{
+	CHECK_U64(x->total_ps, y->total_ps);
+	CHECK_U64(x->roofline_ps, y->roofline_ps);
+	CHECK_U64(x->mapped_ps, y->mapped_ps);
+	CHECK_U64(x->dram_read_bytes, y->dram_read_bytes);
+	CHECK_U64(x->flops, y->flops);
+	for (int r = 0; r < RES_COUNT; r++)
+		CHECK_U64(x->stall_ps[r], y->stall_ps[r]);
+	for (size_t i = 0; i < x->stream->n_ops; i++) {
+		CHECK_U64(x->ops[i].us_ps, y->ops[i].us_ps);
+		CHECK(x->ops[i].bound == y->ops[i].bound);
+	}
+	CHECK_U64(x->n_stats, y->n_stats);
+	for (size_t i = 0; i < x->n_stats; i++)
+		if (x->stats[i].value != y->stats[i].value)
+			test_fail(__FILE__, __LINE__, "%s is %llu, and was %llu", x->stats[i].name,
+			          (unsigned long long)y->stats[i].value, (unsigned long long)x->stats[i].value);
+}
+
+/* False: the machine cannot run the stream. */
+static bool there_and_back(const struct op_stream *s, const struct machine_conf *c, struct arena *a, struct run_opts o)
+{
+	struct run_result x, y;
+	struct str text = STR_INIT, again = STR_INIT;
+	struct program p;
+	struct err e = ERR_INIT;
+
+	if (run_stream(s, c, &o, a, &x, &e) < 0) {
+		CHECK(e.kind == ERR_CONFIG);
+		return false;
+	}
+	program_write(s, x.map, &text);
+	if (read_program(str_c(&text), &c->cfg, a, &p, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%d: %s", e.line, e.msg);
+	program_write(&p.stream, &p.map, &again);
+	CHECK_STR(str_c(&again), str_c(&text));
+	/* Every field that a mapper writes is in the text: one that is new and in no row fails here. */
+	CHECK_U64(p.map.prog.n_insns, x.map->prog.n_insns);
+	for (size_t i = 0; i < p.map.prog.n_insns; i++)
+		CHECK(memcmp(&p.map.prog.insns[i], &x.map->prog.insns[i], sizeof *p.map.prog.insns) == 0);
+	o.program = &p.map;
+	CHECK_OK(run_stream(&p.stream, c, &o, a, &y, &e), e);
+	same_run(&x, &y);
+	str_free(&text);
+	str_free(&again);
+	return true;
+}
+
+TEST(a_measured_step_takes_the_same_time_as_it_was_written)
+{
+	static const char *const machines[] = { "dsocr", "edge", "tpu-v6e" };
+	struct runbed b;
+
+	runbed_traced(&b, "kineto_dsocr_b1_c1024", "decode_step_1");
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		struct machine_conf *c;
+		char path[512];
+
+		snprintf(path, sizeof path, "%s/configs/npu/%s.yaml", test_root(), machines[i]);
+		c = machine_conf_load(path, NULL, 0, &b.e);
+		CHECK_OK(c ? 0 : -1, b.e);
+		CHECK(there_and_back(b.s, c, b.a, (struct run_opts){ .seed = 1 }));
+		CHECK(there_and_back(b.s, c, b.a,
+		                     (struct run_opts){ .seed = 3, .fidelity = RUN_ANALYTIC, .start = RUN_COLD }));
+		machine_conf_free(c);
+	}
+	runbed_down(&b);
+}
+
+TEST(random_steps_on_random_machines_do_too)
+{
+	int ran = 0;
+
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct machine_conf *c;
+		struct runbed b;
+		struct rng r;
+
+		rng_seed(&r, seed, "program");
+		runbed_random(&b, &r);
+		c = machine(str_c(&b.yaml));
+		ran += there_and_back(b.s, c, b.a,
+		                      (struct run_opts){ .seed = seed,
+		                                         .start = (enum run_start)(seed % 3),
+		                                         .fidelity = seed & 1 ? RUN_ANALYTIC : RUN_EVENT });
+		machine_conf_free(c);
+		runbed_down(&b);
+	}
+	CHECK(ran > 20);
+}
+
+/* --- by hand ------------------------------------------------------------------------------------------------------ */
+
+/* A doorbell of 2 us, 350 ns from what a command waits for to its units, 20 ns between two dispatches. */
+static const char hand[] = "clock: 1 GHz\ncores: 1\n";
+
+static ps_t time_of(const char *body, const char *yaml)
+{
+	struct machine_conf *c = machine(yaml);
+	struct arena *a = arena_new(0);
+	struct str text = STR_INIT;
+	struct run_opts o = { .seed = 1, .start = RUN_COLD };
+	struct run_result x;
+	struct program p;
+	struct err e = ERR_INIT;
+	ps_t t;
+
+	str_addf(&text, "program 1\n%s", body);
+	if (read_program(str_c(&text), &c->cfg, a, &p, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%d: %s\n%s", e.line, e.msg, body);
+	o.program = &p.map;
+	CHECK_OK(run_stream(&p.stream, c, &o, a, &x, &e), e);
+	t = x.total_ps;
+	arena_free(a);
+	machine_conf_free(c);
+	str_free(&text);
+	return t;
+}
+
+TEST(times_by_hand)
+{
+	const ps_t start = 2 * PS_US + 350 * PS_NS;
+
+	CHECK_U64(time_of("", hand), 0);
+	CHECK_U64(time_of("command\n pre vector vector span=1us\n", hand), start + PS_US);
+	/* One after the other: the second waits for the first, and is woken. */
+	CHECK_U64(
+		time_of("command\n pre vector vector span=1us\ncommand after=0\n pre vector vector span=300ns\n", hand),
+		start + PS_US + 350 * PS_NS + 300 * PS_NS);
+	/* Side by side on one unit: it serves one after the other. */
+	CHECK_U64(time_of("command\n pre vector vector span=1us\ncommand\n pre vector vector span=300ns\n", hand),
+	          start + PS_US + 300 * PS_NS);
+	/* On two units: the second was dispatched 20 ns later, and is long done. */
+	CHECK_U64(time_of("command\n pre vector vector span=1us\ncommand\n pre gemv gemv span=300ns\n", hand),
+	          start + PS_US);
+	/* A loop of four tiles, the last one shorter, and what comes behind it; results are there `latency` later. */
+	CHECK_U64(
+		time_of("command tiles=4\n tile gemv gemv span=100ns last_span=40ns\n post vector vector span=7 latency=50ns\n",
+	                hand),
+		start + 340 * PS_NS + 7 + 50 * PS_NS);
+	/* A nest of 2 x 3: what stays through the inner loop is done in its first round only, here in tiles 0 and 3. The vector
+	 * unit is busy from 10 to 110 and from 110 to 210 ns, and the products long done beside it. */
+	CHECK_U64(
+		time_of("command tiles=6 trips=1x2x3\n tile gemv gemv span=10ns\n tile vector vector span=100ns stays=3\n",
+	                "clock: 1 GHz\ncores: 1\ndma: {sync: 0 ps}\n"),
+		start + 210 * PS_NS);
+}
+
+TEST(an_op_of_a_program_without_ops_is_what_its_command_does)
+{
+	struct machine_conf *c = machine(hand);
+	struct arena *a = arena_new(0);
+	struct program p;
+	struct err e = ERR_INIT;
+
+	CHECK_OK(read_program("program 1\r\n"
+	                      "tensor w role=weight bytes=1MiB external   # a comment\r\n"
+	                      "\ttensor \"a name\" bytes=4KiB\n\n"
+	                      "command tiles=4 slot=64KiB held=4096\n"
+	                      "  tile load w early\n"
+	                      "  tile gemv gemv span=10ns work=100 last_work=50\n"
+	                      "  post store \"a name\" bytes=1KiB offset=3KiB\n"
+	                      "command held=4KiB after=0\n"
+	                      "  pre load \"a name\"\n",
+	                      &c->cfg, a, &p, &e),
+	         e);
+	CHECK_U64(p.stream.n_ops, 2);
+	CHECK(p.stream.ops[0].kind == OP_GEMM && p.stream.ops[1].kind == OP_COPY);
+	CHECK_U64(p.stream.ops[0].shape.k, 350);
+	CHECK_U64(p.stream.ops[0].n_operands, 2);
+	CHECK_U64(p.stream.tensors[1].addr % 256, 0);
+	CHECK(p.stream.tensors[1].addr >= p.stream.tensors[0].addr + (1 << 20));
+	CHECK_U64(p.map.prog.insns[0].tile_bytes, 256 << 10);
+	CHECK_U64(p.map.prog.insns[0].bytes, 1 << 20);
+	CHECK_U64(p.map.prog.insns[2].bytes, 1024);
+	CHECK_U64(p.map.prog.insns[2].src, ISA_SRAM);
+	CHECK_U64(p.map.prog.max_tile_moves, 1);
+	CHECK_U64(p.map.cmd_of_op[1], 1);
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+/* Names of strangers come back as they were, and stay in their line. */
+TEST(any_name_goes_there_and_back)
+{
+	static const char name[] = "a \"b\" \\ c\n# d\x01=\xc3\xa9";
+	struct machine_conf *c = machine(hand);
+	struct arena *a = arena_new(0);
+	struct op_tensor t[3] = {
+		{ .name = name, .bytes = 64, .instances = 1, .layer = -1, .route = -1, .external = true },
+		{ .name = name, .bytes = 64, .addr = 512, .instances = 1, .layer = -1, .route = -1 },
+		{ .bytes = 64, .addr = 1024, .instances = 1, .layer = -1, .route = -1 }
+	};
+	struct op_operand x[3] = { { .tensor = 0, .bytes = 64, .touched = 64 },
+		                   { .tensor = 1, .write = true, .bytes = 64, .touched = 64 },
+		                   { .tensor = 2, .write = true, .bytes = 64, .touched = 64 } };
+	struct op o = {
+		.kind = OP_COPY, .name = name, .family = name, .fn = name, .layer = -1, .routed_by = -1, .n_operands = 3
+	};
+	struct op_stream s = { .ops = &o, .n_ops = 1, .tensors = t, .n_tensors = 3, .operands = x, .n_operands = 3 };
+	struct map_result m = { .op_work_ps = &(uint64_t){ 1 } };
+	struct str text = STR_INIT;
+	struct program p;
+	struct err e = ERR_INIT;
+
+	program_write(&s, &m, &text);
+	if (read_program(str_c(&text), &c->cfg, a, &p, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%d: %s\n%s", e.line, e.msg, str_c(&text));
+	CHECK_STR(p.stream.ops[0].name, name);
+	CHECK_STR(p.stream.ops[0].family, name);
+	CHECK_STR(p.stream.tensors[0].name, name);
+	CHECK_U64(p.stream.n_tensors, 3);
+	str_free(&text);
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+/* --- what is refused ----------------------------------------------------------------------------------------------- */
+
+static void refused_by(const char *yaml, const char *text, int line, const char *why)
+{
+	struct machine_conf *c = machine(yaml);
+	struct arena *a = arena_new(0);
+	struct program p;
+	struct err e = ERR_INIT;
+
+	if (read_program(text, &c->cfg, a, &p, &e) == 0)
+		test_fail(__FILE__, __LINE__, "taken:\n%s", text);
+	if (!strstr(e.msg, why) || e.line != line)
+		test_fail(__FILE__, __LINE__, "%d: %s\nand not %d: %s\n%s", e.line, e.msg, line, why, text);
+	CHECK_STR(line ? e.file : "x.txt", "x.txt");
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+static void refused(const char *body, int line, const char *why)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "program 1\n%s", body);
+	refused_by(hand, str_c(&text), line, why);
+	str_free(&text);
+}
+
+TEST(lines_that_cannot_be_read)
+{
+	refused_by(hand, "", 1, "its first line is 'program 1'");
+	refused_by(hand, "\n# only this\n", 2, "its first line is 'program 1'");
+	refused_by(hand, "{\"json\": 1}\n", 1, "a quote begins in the middle");
+	refused_by(hand, "tensor x\n", 1, "its first line is 'program 1'");
+	refused_by(hand, "program 2\n", 1, "reads programs of version 1");
+	refused_by(hand, "program 1\nprogram 1\n", 2, "stands once");
+	refused("tensr x bytes=4\n", 2, "did you mean 'tensor'");
+	refused("x=3\n", 2, "unknown word");
+	refused("tensor\n", 2, "'tensor' is followed by a name");
+	refused("tensor \"\" bytes=4\n", 2, "is empty");
+	refused("tensor x bytes=4 bytes=4\n", 2, "'bytes' is given twice");
+	refused("tensor x byte=4\n", 2, "did you mean 'bytes'");
+	refused("tensor x bytes\n", 2, "'bytes' has no value");
+	refused("tensor x bytes=\n", 2, "is no whole number");
+	refused("tensor x bytes=4KB\n", 2, "is no number of bytes");
+	refused("tensor x bytes=-4\n", 2, "is no whole number");
+	refused("tensor x bytes=18446744073709551616\n", 2, "is no whole number");
+	refused("tensor x bytes=17179869184GiB\n", 2, "is too large");
+	refused("tensor x bytes=4 instances=4294967296\n", 2, "is too large");
+	refused("tensor x bytes=4 external=yes\n", 2, "'external' takes no value");
+	refused("tensor x bytes=4 externl\n", 2, "did you mean 'external'");
+	refused("tensor x bytes=4 role=wieght\n", 2, "unknown role 'wieght': did you mean 'weight'");
+	refused("tensor x bytes=4 dtype=bf17\n", 2, "did you mean 'bf16'");
+	refused("tensor x bytes=4\n\ntensor x bytes=4\n", 4, "there is a tensor 'x' already");
+	refused("tensor \"x bytes=4\n", 2, "the quote does not close");
+	refused("tensor \"x\\n\" bytes=4\n", 2, "an escape other than");
+	refused("tensor \"x\"y bytes=4\n", 2, "right behind one");
+	refused("tensor \"x\\x00\" bytes=4\n", 2, "an escape other than");
+	refused("op gem p\n", 2, "did you mean 'gemm'");
+	refused("op gemm\n", 2, "a kind and a name");
+	refused("op copy x elems=4 after=0\n", 2, "there are 0 so far");
+	refused("reads x\n", 2, "stands below an op");
+	refused("op copy x elems=4\n reads y\n", 3, "there is no tensor 'y' above");
+	refused("pre load x\n", 2, "stands below a command");
+	refused("command\n pre lod x\n", 3, "did you mean 'load'");
+	refused("command\n pre load x\n", 3, "there is no tensor 'x' above");
+	refused("command\n pre gemv vectr\n", 3, "did you mean 'vector'");
+	refused("command\n pre gemv\n", 3, "the unit that runs it");
+	refused("command\n pre gemv gemv span=4h\n", 3, "is no time");
+	refused("command trips=2x2\n", 2, "is not three whole numbers");
+	refused("command tiles=2 trips=1x1x2\n tile gemv gemv stays=4\n", 3, "names no loops");
+	refused("command after=0\n", 2, "there are 0 so far");
+	refused("command\ncommand after=1\n", 3, "there are 1 so far");
+	refused("command\ncommand after=0,\n", 3, "is no list of numbers");
+	refused("command ops=0\n", 2, "each command is one");
+	refused("op copy x elems=4\ncommand\n", 3, "says which it does");
+	refused("op copy x elems=4\ncommand ops=1\n", 3, "there are 1");
+	refused("op copy x elems=4\ncommand ops=0-\n", 3, "is no op and no range");
+	refused("op copy x elems=4\ncommand ops=0\nop copy y elems=4\n", 4, "before the first command");
+	refused("route experts=4 top=5\n", 2, "picks 1 or more of its experts");
+}
+
+TEST(programs_that_cannot_be_run)
+{
+#define W "tensor w bytes=64 external\n"
+	refused("tensor x\n", 2, "has 0 bytes");
+	refused("tensor x bytes=4 instances=0\n", 2, "0 instances");
+	refused("tensor x bytes=4 instances=2 stride=3\n", 2, "lie over each other");
+	refused("tensor x bytes=4 addr=17592186044416\n", 2, "behind 2^44");
+	refused("tensor x bytes=4 route=0\n", 2, "of router 0, and there are 0");
+	refused("route experts=4 top=2\ntensor x bytes=4 instances=3 route=0\n", 3, "3 instances for the 4 experts");
+	refused(W "tensor x bytes=4 addr=300 external\n", 3, "overlap, and both are external");
+	refused(W "op copy c elems=4\n reads w offset=60 bytes=5\n", 3, "outside of tensor 'w'");
+	refused(W "op copy c elems=4\n reads w bytes=5 touched=6\n", 3, "outside of tensor 'w'");
+	refused("tensor x bytes=4\nop copy c elems=4\n reads x\n", 3, "before anything writes it");
+	refused(W "op copy c elems=4 routed=0\n", 3, "routed by router 0");
+	refused("op copy c elems=4\nop copy c elems=4\nop copy d elems=4 after=0,1,0\n", 4, "names 0 twice");
+	refused(W "op copy c elems=4\ncommand ops=0\n pre load w\n", 5, "no op of the command reads or writes 'w'");
+	refused(W "command\n pre load w bytes=65\n", 3, "outside of tensor 'w'");
+	refused(W "op copy c elems=4\n reads w\ncommand ops=0\n pre load w offset=1 bytes=64\n", 6,
+	        "bytes 1 to 65 of tensor");
+	refused(W "command\n post load w\n", 4, "loads stand before the loop or in it");
+	refused(W "command\n tile load w\n", 4, "its command has no tiles");
+	refused(W "command\n pre load w by=4\n", 4, "are of what stands in the loop");
+	refused(W "command tiles=2\n tile load w by=0\n", 4, "in tiles of none");
+	refused(W "command tiles=2\n tile load w stays=1\n", 4, "which has none: give 'trips'");
+	refused(W "command tiles=1000000 trips=1x1000x1000\n tile load w step=0x9000000x9000000\n", 4, "lead out of");
+	refused("tensor w bytes=1GiB external\ncommand tiles=10000 trips=1x1x10000\n tile load w by=1GiB\n", 4,
+	        "again and again");
+	refused(W "command\n pre load w route=0\n", 4, "router 0 makes no pick 0");
+	refused("command tiles=1048577\n", 2, "are more than");
+	refused("command tiles=7 trips=1x2x3\n", 2, "are not 7 tiles");
+	refused("command held=1GiB\n", 2, "the machine's SRAM has");
+	refused("command tiles=1 held=200KiB slot=100KiB\n", 2, "and 102400 a tile");
+	refused("command batch=4\ncommand batch=3\n", 3, "batches go on: 3 follows 4");
+	refused("command chained\n", 2, "chained to none");
+	refused("command\ncommand routed=1\n", 3, "is not before this one");
+	refused("command\ncommand\ncommand after=1,1\n", 4, "names 1 twice");
+	refused("command\n pre gemvv gemv\n", 3, "did you mean");
+	refused("command\n pre gemv dram span=4\n", 3, "'dram' is no unit that computes");
+	refused("command\n pre gemv gemv span=2000000ms\n", 3, "busy for more than 1000 s");
+	refused("command tiles=1000\n tile gemv gemv work=10000000000000000\n", 3, "more than a counter holds");
+	refused_by("cores: 1\nmatrix: {units: 0}\n", "program 1\ncommand\n pre gemm matrix span=4\n", 3,
+	           "the machine has no matrix unit ('matrix.units' is 0)");
+	refused_by("cores: 1\nfusion: {enabled: false}\n", "program 1\ncommand\n pre fused_begin fusion span=4\n", 3,
+	           "no fusion engine");
+	refused("op copy c elems=4\ncommand ops=0\n pre gemv gemv op=1\n", 4, "which is none of its command's");
+}
+
+TEST(what_is_not_text_is_refused)
+{
+	static const char zero[] = "program 1\ntensor x\0 bytes=4\n";
+	struct machine_conf *c = machine(hand);
+	struct arena *a = arena_new(0);
+	struct program p;
+	struct err e = ERR_INIT;
+	struct input *in = input_mem(zero, sizeof zero - 1, "x.txt", &e);
+
+	CHECK(program_read(in, &c->cfg, a, &p, &e) == -1);
+	CHECK_HAS(e.msg, "a zero byte");
+	CHECK_U64(e.line, 2);
+	input_free(in);
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+TEST(memory_that_runs_out_is_an_error_wherever_it_does)
+{
+	static const char text[] = "program 1\nroute experts=4 top=2\ntensor w bytes=64 instances=4 route=0 external\n"
+				   "op gemm p n=4 k=4\n reads w\ncommand ops=0\n pre load w\n pre gemv gemv span=4\n";
+	struct machine_conf *c = machine(hand);
+	size_t failures = 0, limit = 0;
+	struct err e;
+	int rc;
+
+	do {
+		struct arena *a = arena_new(limit += 512);
+		struct program p;
+
+		e = (struct err)ERR_INIT;
+		if ((rc = read_program(text, &c->cfg, a, &p, &e)) < 0)
+			CHECK(e.kind == ERR_NOMEM);
+		failures += rc < 0;
+		arena_free(a);
+	} while (rc < 0 && limit < 10000000);
+	CHECK(rc == 0 && failures > 10);
+	machine_conf_free(c);
+}
+
+TEST(the_example_by_hand_runs)
+{
+	struct machine_conf *c;
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	struct run_opts o = { .seed = 1 };
+	struct run_result x;
+	struct program p;
+	struct input *in;
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/configs/npu/dsocr.yaml", test_root());
+	c = machine_conf_load(path, NULL, 0, &e);
+	CHECK_OK(c ? 0 : -1, e);
+	snprintf(path, sizeof path, "%s/workloads/programs/mlp.txt", test_root());
+	in = input_open(path, &e);
+	CHECK_OK(in ? program_read(in, &c->cfg, a, &p, &e) : -1, e);
+	o.program = &p.map;
+	CHECK_OK(run_stream(&p.stream, c, &o, a, &x, &e), e);
+	CHECK_U64(x.flops, UINT64_C(3) * 2 * 1280 * 6848 + 6848);
+	CHECK_U64(runbed_stat(&x, "gemv.macs"), UINT64_C(3) * 1280 * 6848);
+	CHECK(x.total_ps > x.mapped_ps && x.total_ps < 2 * x.mapped_ps);
+	input_free(in);
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+SUITE(t_program, T(a_measured_step_takes_the_same_time_as_it_was_written), T(random_steps_on_random_machines_do_too),
+      T(times_by_hand), T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
+      T(lines_that_cannot_be_read), T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
+      T(memory_that_runs_out_is_an_error_wherever_it_does), T(the_example_by_hand_runs));
