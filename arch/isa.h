@@ -74,10 +74,11 @@ struct isa_insn {
 	uint32_t copies;          /* loads: cores that each byte goes to; 0: one */
 	uint64_t share;           /* moves: the most that one core has of a full tile; 0: all as much */
 	struct isa_shape shape;
-	uint32_t idle;            /* math: ppm of its span that a core waits in the mean for the fullest */
-	ps_t span, span_last;     /* math: busy time of its unit, a full tile and the last */
-	ps_t latency;             /* math: from there to its last result; the unit goes on meanwhile */
-	uint64_t work, work_last; /* math: MACs or element steps, for rooflines and statistics */
+	uint32_t parts[ISA_LOOPS]; /* products: of m, n and k, one a core; 0: not cut */
+	uint32_t idle;             /* math: ppm of its span that a core waits in the mean for the fullest */
+	ps_t span, span_last;      /* math: busy time of its unit, a full tile and the last */
+	ps_t latency;              /* math: from there to its last result; the unit goes on meanwhile */
+	uint64_t work, work_last;  /* math: MACs or element steps, for rooflines and statistics */
 };
 
 struct isa_cmd {

@@ -70,7 +70,7 @@ void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *
 		i->shape = o->kind == OP_GEMM ? (struct isa_shape){ o->shape.m, div_up(o->shape.n, tiles), o->shape.k }
 		           : o->shape.elems   ? (struct isa_shape){ 1, 1, div_up(o->shape.elems, tiles) }
 		                              : (struct isa_shape){ 1, o->shape.rows, o->shape.cols };
-		i->idle = full[k].plan.idle;
+		map_put_parts(i, &full[k].plan);
 		if (when == ISA_TILE && k == 0)
 			d->why = full[k].plan.why;
 	}

@@ -91,6 +91,13 @@ void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct 
                       const uint64_t mnk[3]);
 void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct unit_split *s, int operand,
                      const uint64_t mnk[3]);
+static inline void map_put_parts(struct isa_insn *i, const struct unit_plan *p)
+{
+	i->parts[0] = p->split.m;
+	i->parts[1] = p->split.n;
+	i->parts[2] = p->split.k;
+	i->idle = p->idle;
+}
 /* What cores owe each other of `times` tiles' partial sums; nothing where k is not split. */
 void map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
                       uint64_t times, uint8_t stays);

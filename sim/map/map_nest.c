@@ -385,7 +385,7 @@ static void put_math(struct map_draft *d, const struct product *p, const struct 
 	i->span = one_loop(x) ? x->math.plan.span : span / x->tiles;
 	i->span_last = span - i->span * (x->tiles - 1);
 	i->latency = x->math.plan.latency;
-	i->idle = x->math.plan.idle;
+	map_put_parts(i, &x->math.plan);
 	i->work = one_loop(x) ? x->math.plan.work : work / x->tiles;
 	i->work_last = work - i->work * (x->tiles - 1);
 	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
@@ -433,8 +433,10 @@ static void commit(struct map_draft *d, const struct product *p, const struct ne
 	if (map_dequant(p->m, p->op, x->math.unit, values(p, x, B), &before))
 		put_before(d, p, x, B, &before);
 	put_math(d, p, x);
-	map_put_exchange(d, p->op, &x->math, x->moves[C] == 1 ? ISA_POST : ISA_TILE,
-	                 x->moves[C] == 1 ? x->trips[M] * x->trips[N] : 1, x->stays[C]);
+	if (x->moves[C] == 1)
+		map_put_exchange(d, p->op, &x->math, ISA_POST, x->trips[M] * x->trips[N], 0);
+	else
+		map_put_exchange(d, p->op, &x->math, ISA_TILE, 1, x->stays[C]);
 	d->why = x->math.plan.why;
 	d->tiles = (uint32_t)x->tiles;
 	for (int l = 0; l < DIMS; l++)

@@ -27,6 +27,7 @@ struct check {
 	const struct program_lines *l;
 	struct arena *a;
 	struct err *e;
+	uint8_t *kept;                    /* by tensor: stored to SRAM so far */
 	uint32_t *named;                  /* by tensor: the last command, from 1, whose ops name it */
 	uint64_t sram, span, work, moved; /* so far */
 };
@@ -207,6 +208,14 @@ static int check_move(struct check *k, const struct isa_cmd *c, const struct isa
 	                      t->instances < k->s->routes[i->route].experts))
 		return at(k, line, "router %d makes no pick %u among the %u instances of '%s'", (int)i->route, i->slot,
 		          t->instances, t->name);
+	if (i->code == ISA_LOAD && i->src == ISA_SRAM && !k->kept[i->tensor])
+		return at(k, line, "'%s' comes from SRAM, and no command before stores it there ('to=sram')", t->name);
+	if (i->code == ISA_STORE && i->dst == ISA_SRAM && i->bytes > k->p->kept_bytes)
+		return at(k, line, "%" PRIu64 " bytes of '%s' stay in SRAM, and the program keeps %" PRIu64, i->bytes,
+		          t->name, k->p->kept_bytes);
+	k->kept[i->tensor] |= i->code == ISA_STORE && i->dst == ISA_SRAM;
+	if (i->copies > k->c->cores || i->share > (i->when == ISA_TILE ? i->tile_bytes : i->bytes))
+		return at(k, line, "a core has a part of its bytes, and there are %u cores", k->c->cores);
 	return check_tiles(k, c, i, line);
 }
 
@@ -232,6 +241,8 @@ static int check_math(struct check *k, const struct isa_cmd *c, const struct isa
 
 	if (has_unit(k, i, line) < 0)
 		return -1;
+	if (i->idle > 1000000)
+		return at(k, line, "'idle' is in millionths: at most 1000000");
 	if (__builtin_mul_overflow(i->span > i->span_last ? i->span : i->span_last, rounds, &span) ||
 	    span > MOST_SPAN || i->latency > MOST_SPAN)
 		return at(k, line, "its unit is busy for more than 1000 s: such a command is not simulated");
@@ -298,10 +309,15 @@ int program_check(const struct op_stream *s, const struct isa_prog *p, const str
 	struct check k = { .s = s, .p = p, .c = c, .l = l, .a = a, .e = e };
 	uint8_t *there = arena_alloc(a, s->n_tensors + 1);
 
+	k.kept = arena_alloc(a, s->n_tensors + 1);
 	k.named = arena_array(a, s->n_tensors + 1, sizeof *k.named);
-	if (!there || !k.named)
+	if (!there || !k.named || !k.kept)
 		return err_nomem(e, "for a program");
 	k.sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
+	if (p->kept_bytes > k.sram)
+		return at(&k, 1, "the program keeps %" PRIu64 " bytes, and the machine's SRAM has %" PRIu64,
+		          p->kept_bytes, k.sram);
+	k.sram -= p->kept_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		if (check_tensor(&k, i) < 0)
 			return -1;

@@ -131,7 +131,8 @@ int program_make(struct program_reader *r, const struct machine_cfg *c, const ch
 		              .insns = r->insns.v,
 		              .n_insns = r->insns.n,
 		              .deps = r->deps.v,
-		              .members = r->members.v };
+		              .members = r->members.v,
+		              .kept_bytes = r->kept };
 	const struct program_lines l = { r->file, r->tensor_line.v, r->op_line.v, r->cmd_line.v, r->insn_line.v };
 	uint64_t *shares, end;
 
