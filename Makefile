@@ -72,7 +72,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path new
            occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram spread $(UNITS:%=unit_%) cp machine engine says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
-PROPERTY = memory run more step analytic sweep gpu cycle
+PROPERTY = memory run more step analytic sweep gpu cycle cores
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
