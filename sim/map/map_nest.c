@@ -18,7 +18,8 @@
 #define LEAST_ROWS    64 /* of a tile, where m is cut */
 #define LEAST_K       256
 #define LEAST_K_MANY  64 /* where cores share what tiles of k bring */
-#define FINER         8  /* times smaller, where SRAM is too small for these */
+#define FEW_ROWS      4
+#define FINER         8 /* times smaller, where SRAM is too small for these */
 #define LEAST_DEEP    32
 #define LEAST_COLS    32
 #define LEAST_PARTS   8
@@ -291,7 +292,7 @@ static bool search(const struct product *p, struct nest best[KINDS])
 	const int unit = (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit;
 	const uint64_t own = map_grain(p->m, unit), deep = ps_max(LEAST_DEEP, map_depth(p->m, unit)),
 		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
-	const uint64_t least_k = p->m->c->cores > 1 && p->size[M] > LEAST_ROWS ? LEAST_K_MANY : LEAST_K;
+	const uint64_t least_k = p->m->c->cores > 1 && p->size[M] > FEW_ROWS ? LEAST_K_MANY : LEAST_K;
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
 		  n_k = cuts(p->size[K], p->finer > 1 ? LEAST_DEEP : deep, least_k / p->finer, fixed->tile_k, ks);

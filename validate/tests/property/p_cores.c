@@ -27,7 +27,8 @@ TEST(more_cores_never_slow_a_decode_step)
 {
 	static const char *const cores[] = { "cores=8",  "cores=16", "cores=24",  "cores=32",  "cores=48",
 		                             "cores=64", "cores=96", "cores=132", "cores=256", "cores=1024" };
-	static const char *const networks[] = { "noc.kind=ideal", "noc.kind=crossbar", "noc.kind=ring", "noc.kind=mesh" };
+	static const char *const networks[] = { "noc.kind=ideal", "noc.kind=crossbar", "noc.kind=ring",
+		                                "noc.kind=mesh" };
 	struct runbed b;
 
 	runbed_traced(&b, "kineto_dsocr_b1_c1024", "decode_step_1");
@@ -104,18 +105,20 @@ TEST(bytes_on_every_link_add_up_in_both_fidelities)
 
 		runbed_random(&b, &r);
 		for (int f = 0; f < 2; f++) {
-			const struct run_opts o = { .start = RUN_COLD, .seed = 3, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
+			const struct run_opts o = { .start = RUN_COLD,
+				                    .seed = 3,
+				                    .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
 
 			ran += runbed_run(&b, NULL, NULL, 0, &o, &x[f]);
 		}
 		for (int f = 0; f < 2 && ran == 2; f++) {
-			CHECK_U64(runbed_stat(&x[f], "dma.read_bytes"),
-			          runbed_stat(&x[f], "noc.up_bytes") + runbed_stat(&x[f], "noc.core_bytes") +
-			                  runbed_stat(&x[f], "noc.copied_bytes"));
+			CHECK_U64(runbed_stat(&x[f], "dma.read_bytes"), runbed_stat(&x[f], "noc.up_bytes") +
+			                                                        runbed_stat(&x[f], "noc.core_bytes") +
+			                                                        runbed_stat(&x[f], "noc.copied_bytes"));
 			CHECK_U64(runbed_stat(&x[f], "dma.write_bytes"), runbed_stat(&x[f], "noc.down_bytes"));
 		}
 		if (ran == 2) {
-			static const char *const same[] = { "noc.up_bytes", "noc.down_bytes", "noc.copied_bytes",
+			static const char *const same[] = { "noc.up_bytes",   "noc.down_bytes",  "noc.copied_bytes",
 				                            "noc.core_bytes", "noc.exchange_ps", "sram.kept_bytes" };
 
 			for (size_t k = 0; k < sizeof same / sizeof *same; k++)
@@ -135,7 +138,9 @@ static const struct contention {
 } cases[] = {
 #define BOTH(what, set, m, n, k, least, most) \
 	{ what " on a ring", set, "noc.kind=ring", m, n, k, least, most }, \
-		{ what " on a mesh", set, "noc.kind=mesh", m, n, k, least, most }
+	{ \
+		what " on a mesh", set, "noc.kind=mesh", m, n, k, least, most \
+	}
 	BOTH("weights of one row", "cores=16", 1, 4096, 4096, -15000, 0),
 	BOTH("weights of one row, narrow links", "noc.port=16 B", 1, 4096, 4096, -30000, 0),
 	BOTH("few rows", "cores=16", 8, 4096, 4096, -15000, 0),
