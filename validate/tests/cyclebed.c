@@ -40,17 +40,21 @@ struct buffer {
 	enum stage stage;
 	uint32_t loads_left, stores_left;
 	bool asked, pushed;
-	struct systolic_job job;
+	struct systolic_job job[CYCLEBED_CORES];
+	uint32_t n_jobs;
+	uint64_t summed; /* when cores have exchanged what they have; 0: not asked yet */
 };
 
 /* A command of the program, and what of the product it computes in which tiles. */
 struct command {
 	const struct isa_cmd *c;
 	const struct isa_insn *move[OPERANDS];
+	const struct isa_insn *math, *send; /* send NULL: k is not cut */
 	struct box all;
 	uint64_t tile[DIMS];
 	int loop[ISA_LOOPS]; /* dimensions */
 	bool fixed, pre_asked, post_asked, done;
+	uint64_t summed;
 	uint32_t pre_left, post_left, next_slot, next_math, next_free;
 	struct buffer *buffers;
 };
@@ -58,7 +62,7 @@ struct command {
 struct bed {
 	const struct cyclebed_cfg *cfg;
 	const struct isa_prog *p;
-	struct systolic *array;
+	struct systolic *array[CYCLEBED_CORES];
 	struct command *cmd;
 	uint64_t size[DIMS], used, now;
 	int32_t *memory[2], *sram[2]; /* A as m rows of k, B as n rows of k */
@@ -108,11 +112,16 @@ static void understand(struct bed *b, struct command *x, const struct isa_cmd *c
 
 		if (y->code == ISA_LOAD || y->code == ISA_STORE)
 			x->move[y->code == ISA_STORE ? C : y->tensor == 0 ? A : B] = y;
+		else if (y->code == ISA_SEND)
+			x->send = y;
 		else
 			math = y;
 	}
 	CHECK(x->move[A] && x->move[B] && x->move[C] && math && math->code == ISA_GEMM && math->when == ISA_TILE);
 	CHECK_U64(x->move[A]->bytes % row + x->move[B]->bytes % row, 0);
+	x->math = math;
+	CHECK(math->parts[0] * math->parts[1] * math->parts[2] <= b->cfg->cores);
+	CHECK((math->parts[2] > 1) == (x->send != NULL));
 	x->all = (struct box){ { x->move[A]->offset / row, x->move[B]->offset / row, 0 },
 		               { x->move[A]->bytes / row, x->move[B]->bytes / row, b->size[K] } };
 	CHECK_U64(x->move[C]->bytes, x->all.n[M] * x->all.n[N] * BYTES);
@@ -321,24 +330,55 @@ static bool admit(struct bed *b, struct command *x, bool ready)
 	return x->next_slot == x->c->tiles;
 }
 
+/* A core's part of a tile; false: there is nothing left for it. */
+static bool part_of(const struct command *x, struct box *o, uint32_t core)
+{
+	const uint32_t *parts = x->math->parts;
+	const uint32_t at[DIMS] = { core / parts[2] / parts[1], core / parts[2] % parts[1], core % parts[2] };
+
+	for (int d = 0; d < DIMS; d++) {
+		const uint64_t each = div_up(o->n[d], parts[d]), from = at[d] * each;
+
+		o->from[d] += from;
+		o->n[d] = from >= o->n[d] ? 0 : o->n[d] - from < each ? o->n[d] - from : each;
+	}
+	return o->n[M] && o->n[N] && o->n[K];
+}
+
 static void multiply(struct bed *b, struct command *x, uint32_t tile, struct buffer *s)
 {
-	const struct box o = box_of(x, tile);
+	const uint32_t *parts = x->math->parts;
 
 	s->stage = MATH;
 	b->out->tiles++;
-	if (!o.n[M] || !o.n[N] || !o.n[K])
-		return;
-	s->job = (struct systolic_job){ .a = b->sram[A] + o.from[M] * b->size[K] + o.from[K],
-		                        .b = b->sram[B] + o.from[N] * b->size[K] + o.from[K],
-		                        .c = b->sums + o.from[M] * b->size[N] + o.from[N],
-		                        .m = (uint32_t)o.n[M],
-		                        .n = (uint32_t)o.n[N],
-		                        .k = (uint32_t)o.n[K],
-		                        .a_stride = (uint32_t)b->size[K],
-		                        .b_stride = (uint32_t)b->size[K],
-		                        .c_stride = (uint32_t)b->size[N] };
-	systolic_push(b->array, &s->job);
+	for (uint32_t core = 0; core < parts[0] * parts[1] * parts[2]; core++) {
+		struct box o = box_of(x, tile);
+
+		if (!part_of(x, &o, core))
+			continue;
+		s->job[s->n_jobs] = (struct systolic_job){ .a = b->sram[A] + o.from[M] * b->size[K] + o.from[K],
+			                                   .b = b->sram[B] + o.from[N] * b->size[K] + o.from[K],
+			                                   .c = b->sums + o.from[M] * b->size[N] + o.from[N],
+			                                   .m = (uint32_t)o.n[M],
+			                                   .n = (uint32_t)o.n[N],
+			                                   .k = (uint32_t)o.n[K],
+			                                   .a_stride = (uint32_t)b->size[K],
+			                                   .b_stride = (uint32_t)b->size[K],
+			                                   .c_stride = (uint32_t)b->size[N] };
+		systolic_push(b->array[core], &s->job[s->n_jobs++]);
+	}
+}
+
+/* Whether all cores have done their part, and exchanged their sums where that is due now. */
+static bool is_computed(const struct bed *b, const struct command *x, struct buffer *s, const struct isa_rounds *r)
+{
+	for (uint32_t i = 0; i < s->n_jobs; i++)
+		if (s->job[i].outs_left)
+			return false;
+	if (!x->send || x->send->when != ISA_TILE || !isa_moves_in(x->c, x->send, r))
+		return true;
+	s->summed = s->summed ? s->summed : b->now + b->cfg->exchange;
+	return b->now >= s->summed;
 }
 
 /* Multiplies tiles whose operands are there, stores what leaves, and gives buffers free; all in order. */
@@ -356,7 +396,7 @@ static void step_tiles(struct bed *b, struct command *x)
 		const struct isa_rounds r = isa_rounds_of(x->c, t);
 		const struct box box = box_of(x, t);
 
-		if (s->stage == MATH && !s->job.outs_left) {
+		if (s->stage == MATH && is_computed(b, x, s, &r)) {
 			s->stage = STORING;
 			if (x->move[C]->when == ISA_TILE && isa_moves_in(x->c, x->move[C], &r))
 				s->stores_left += ask(b, x, C, &box, t, true);
@@ -376,6 +416,10 @@ static void step_command(struct bed *b, struct command *x)
 		return;
 	step_tiles(b, x);
 	if (x->next_free < x->c->tiles)
+		return;
+	if (x->send && x->send->when == ISA_POST && !x->summed)
+		x->summed = b->now + b->cfg->exchange;
+	if (b->now < x->summed)
 		return;
 	if (!x->post_asked && x->move[C]->when == ISA_POST)
 		x->post_left += ask(b, x, C, &x->all, NO_TILE, true);
@@ -426,7 +470,9 @@ static void up(struct bed *b, struct rng *r)
 	CHECK((b->sums = calloc(n[C], sizeof *b->sums)) != NULL);
 	CHECK((b->stored = calloc(n[C], sizeof *b->stored)) != NULL);
 	CHECK((b->cmd = calloc(b->p->n_cmds, sizeof *b->cmd)) != NULL);
-	CHECK((b->array = systolic_new(&b->cfg->array)) != NULL);
+	CHECK(b->cfg->cores > 0 && b->cfg->cores <= CYCLEBED_CORES);
+	for (uint32_t i = 0; i < b->cfg->cores; i++)
+		CHECK((b->array[i] = systolic_new(&b->cfg->array)) != NULL);
 	for (size_t i = 0; i < b->p->n_cmds; i++) {
 		CHECK((b->cmd[i].buffers = calloc(b->cfg->stages, sizeof *b->cmd[i].buffers)) != NULL);
 		understand(b, &b->cmd[i], &b->p->cmds[i]);
@@ -448,7 +494,8 @@ static void down(struct bed *b)
 	for (size_t i = 0; i < b->p->n_cmds; i++)
 		free(b->cmd[i].buffers);
 	free(b->cmd);
-	systolic_free(b->array);
+	for (uint32_t i = 0; i < b->cfg->cores; i++)
+		systolic_free(b->array[i]);
 }
 
 static void check_product(const struct bed *b)
@@ -477,8 +524,9 @@ void cyclebed_run(const struct cyclebed_cfg *c, const struct isa_prog *p, uint64
 			break;
 		take_up(&b);
 		step_port(&b);
-		if (!systolic_idle(b.array))
-			systolic_step(b.array);
+		for (uint32_t i = 0; i < c->cores; i++)
+			if (!systolic_idle(b.array[i]))
+				systolic_step(b.array[i]);
 		CHECK(b.now < b.last_event + STUCK);
 	}
 	out->cycles = b.now;

@@ -9,7 +9,10 @@
  * writes alike, B bytes of one of them a cycle; a byte or an acknowledgement is back `latency` and `hop` later. So many
  * `descriptors` are under way for commands that have started, and as many for those that load ahead of their turn.
  * SRAM is given out as arch/npu/core.h says; up to `stages` tiles of a command are in it.
- * Leaves out: dispatch (it takes no time), anything but products of one op, caches, other units. */
+ * Several cores have an array each, and a part of every tile as the program cuts it (isa_insn.parts); a tile is done when the
+ * last of them is. Partial sums of parts of k are together so many cycles later as the exchange takes.
+ * Leaves out: dispatch (it takes no time), anything but products of one op, caches, other units, ports of cores (what comes in
+ * for several comes in for all of them at once). */
 #ifndef NPUSIM_TESTS_CYCLEBED_H
 #define NPUSIM_TESTS_CYCLEBED_H
 
@@ -17,10 +20,13 @@
 #include "sim/base/rng.h"
 #include "validate/tests/systolic.h"
 
+#define CYCLEBED_CORES 4
+
 struct cyclebed_cfg {
 	struct systolic_cfg array;
 	uint32_t port_bytes, latency, setup, hop; /* cycles */
-	uint32_t stages, descriptors;
+	uint32_t stages, descriptors, cores;
+	uint32_t exchange; /* cycles */
 	uint64_t sram;
 };
 

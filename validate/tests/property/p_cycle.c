@@ -159,11 +159,12 @@ static void draw_product(struct rng *r, struct drawn *d)
 	d->c.sram = UINT64_C(1024) * (deep ? PICK(r, 8, 16, 64, 128) : PICK(r, 4, 8, 16, 32));
 }
 
-static void draw(struct rng *r, int i, struct drawn *d)
+static void draw(struct rng *r, int i, uint32_t cores, struct drawn *d)
 {
 	struct cyclebed_cfg *c = &d->c;
 
 	draw_product(r, d);
+	c->cores = cores;
 	c->array = array_of(i);
 	c->port_bytes = PICK(r, 1, 2, 4, 8, 16);
 	c->latency = (uint32_t)rng_below(r, 200);
@@ -172,7 +173,7 @@ static void draw(struct rng *r, int i, struct drawn *d)
 	c->stages = 1 + (uint32_t)rng_below(r, 4);
 	c->descriptors = PICK(r, 1, 2, 4, 8, 16);
 	snprintf(d->yaml, sizeof d->yaml,
-	         "name: cycle\nclock: 1 GHz\ncores: 1\n"
+	         "name: cycle\nclock: 1 GHz\ncores: %u\n"
 	         "dispatch: {latency: 0 ns, interval: 0 ns, launch: 0 ns}\n"
 	         "dma: {width: 64 B, tile: %u B, stages: %u, outstanding: %u, setup: %u ns}\n"
 	         "sram: {size: %u B, banks: 1024, bank_width: 256 B}\n"
@@ -180,8 +181,11 @@ static void draw(struct rng *r, int i, struct drawn *d)
 	         "matrix: {units: 1, rows: %u, cols: %u, dataflow: %s, weight_buffers: %u}\n"
 	         "noc: {latency: %u ns}\nkv_buffer: {size: 0 B}\nl2: {size: 0 B}\n"
 	         "dram: {kind: fixed, fixed_bandwidth: %u GB/s, fixed_latency: %u ns}\n",
-	         PICK(r, 1024, 2048, 4096), c->stages, c->descriptors, c->setup, (unsigned)c->sram, c->array.rows,
-	         c->array.cols, flow_names[c->array.flow], c->array.buffers, c->hop, c->port_bytes, c->latency);
+	         cores, PICK(r, 1024, 2048, 4096), c->stages, c->descriptors, c->setup, (unsigned)c->sram,
+	         c->array.rows, c->array.cols, flow_names[c->array.flow], c->array.buffers, c->hop, c->port_bytes,
+	         c->latency);
+	c->sram *= cores;
+	c->exchange = log2_up(cores) * (c->setup + c->hop);
 }
 
 /* Whether a nest's last tile is smaller in several dimensions. */
@@ -213,14 +217,14 @@ struct compared {
 };
 
 /* False: the machine's SRAM does not hold a tile. */
-static bool compare(struct rng *r, int i, uint32_t slower_port, struct compared *x)
+static bool compare(struct rng *r, int i, uint32_t cores, uint32_t slower_port, struct compared *x)
 {
 	const struct run_opts o = { .start = RUN_COLD, .seed = 7 };
 	struct runbed b = { .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
 	struct run_result run;
 	bool ran;
 
-	draw(r, i, &x->d);
+	draw(r, i, cores, &x->d);
 	str_addf(&b.yaml, "%s", x->d.yaml);
 	b.s = synth_product(b.a, x->d.m, x->d.n, x->d.k);
 	ran = runbed_run(&b, NULL, NULL, 0, &o, &run);
@@ -246,17 +250,17 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-TEST(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock)
+static void random_programs(uint32_t cores, const char *name)
 {
 	uint64_t ppm[300];
 	size_t ran = 0, tiled = 0, nests = 0, deep = 0, uneven = 0, slower = 0;
 	struct rng r;
 
-	rng_seed(&r, test_seed(), "cycle");
+	rng_seed(&r, test_seed(), name);
 	for (int i = 0; ran < (size_t)PROGRAMS; i++) {
 		struct compared x;
 
-		if (!compare(&r, i, 1, &x))
+		if (!compare(&r, i, cores, 1, &x))
 			continue;
 		if (x.ppm > (x.uneven ? UNEVEN : APART))
 			test_fail(__FILE__, __LINE__, "%llux%llux%llu: %llu cycles, events %llu\n%s",
@@ -270,12 +274,22 @@ TEST(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock)
 		ppm[ran++] = x.ppm;
 	}
 	qsort(ppm, ran, sizeof *ppm, by_size);
-	printf("events against cycles, %zu programs (%zu in tiles, %zu nests, %zu of them cut k, %zu uneven): median %llu ppm, "
+	printf("events against cycles, %u core%s, %zu programs (%zu in tiles, %zu nests, %zu of them cut k, %zu uneven): median %llu ppm, "
 	       "p90 %llu, worst %llu; events shorter in %zu\n",
-	       ran, tiled, nests, deep, uneven, (unsigned long long)ppm[ran / 2], (unsigned long long)ppm[ran * 9 / 10],
-	       (unsigned long long)ppm[ran - 1], slower);
+	       cores, cores > 1 ? "s" : "", ran, tiled, nests, deep, uneven, (unsigned long long)ppm[ran / 2],
+	       (unsigned long long)ppm[ran * 9 / 10], (unsigned long long)ppm[ran - 1], slower);
 	CHECK(tiled * 10 >= ran * 8);
 	CHECK(nests > 0);
+}
+
+TEST(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock)
+{
+	random_programs(1, "cycle");
+}
+
+TEST(so_do_programs_of_two_cores)
+{
+	random_programs(2, "two cores");
 }
 
 /* Nothing of the event machine is in the other: with a port twice as wide there, those that wait for it are told apart. */
@@ -288,7 +302,7 @@ TEST(machines_that_differ_are_told_apart)
 	for (int i = 0; ran < 20; i++) {
 		struct compared x;
 
-		if (!compare(&r, i, 2, &x))
+		if (!compare(&r, i, 1, 2, &x))
 			continue;
 		ran++;
 		apart += x.ppm > APART;
@@ -298,5 +312,5 @@ TEST(machines_that_differ_are_told_apart)
 
 SUITE(p_cycle, T(a_systolic_array_takes_the_cycles_of_its_closed_form),
       T(with_two_buffers_only_the_first_fold_is_filled_and_the_last_drained),
-      T(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock),
+      T(random_small_programs_take_as_long_as_on_a_machine_stepped_by_the_clock), T(so_do_programs_of_two_cores),
       T(machines_that_differ_are_told_apart));
