@@ -16,7 +16,9 @@ void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct un
 	const uint64_t bytes = i->when == ISA_TILE ? i->tile_bytes : i->bytes,
 		       share = spread_share(s, (enum spread_operand)operand, mnk, bytes);
 
-	i->copies = i->code == ISA_LOAD ? spread_copies(s, (enum spread_operand)operand) : 1;
+	i->copies = i->code == ISA_LOAD ? spread_copies(s, (enum spread_operand)operand) : 0;
+	if (i->copies == 1)
+		i->copies = 0; /* one name for it */
 	i->share = share * m->c->cores > bytes ? share : 0;
 }
 

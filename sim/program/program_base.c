@@ -57,7 +57,6 @@ struct isa_insn program_insn_base(const struct isa_insn *x, const struct isa_cmd
 	if (!t)
 		return i;
 	*(x->code == ISA_LOAD ? &i.src : &i.dst) = ISA_MEM;
-	i.copies = 1;
 	i.cls = (uint8_t)t->role;
 	i.dtype = (uint8_t)t->dtype;
 	i.route = t->route >= 0 && o->routed_by >= 0 ? o->routed_by : t->route;
