@@ -14,7 +14,7 @@
  *       pre | tile | post load | store NAME bytes=...         its instructions: moves,
  *       pre | tile | post CODE UNIT span=... work=...         and math on a unit
  *
- * A name or number has to be given before it is used. A program without ops has one for each command, made of what that
+ * workloads/programs/README.md has every field. A name or number has to be given before it is used. A program without ops has one for each command, made of what that
  * moves and computes. All that is known of a field stands in one row of program_fields.c, which both ways walk.
  * What is read is held against what the machine has and against itself: references, sizes, ranges, units, SRAM, order.
  * The same program on the same machine takes the same time, to the picosecond.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/engine/engine.h"
+#include "sim/program/program_int.h"
 #include "traces/text/input.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
@@ -374,6 +375,14 @@ TEST(programs_that_cannot_be_run)
 	           "the machine has no matrix unit ('matrix.units' is 0)");
 	refused_by("cores: 1\nfusion: {enabled: false}\n", "program 1\ncommand\n pre fused_begin fusion span=4\n", 3,
 	           "no fusion engine");
+	refused(W "command\n pre load w from=sram\n", 4, "comes from SRAM, and no command before stores it there");
+	refused("tensor y bytes=64\ncommand\n post store y to=sram\n", 4, "stay in SRAM, and the program keeps 0");
+	refused("keeps 1GiB\n", 1, "keeps 1073741824 bytes, and the machine's SRAM has");
+	refused("keeps 200KiB\ncommand held=100KiB\n", 3, "the machine's SRAM has 57344");
+	refused("keeps 64\nkeeps 64\n", 3, "stands once");
+	refused(W "command\n pre load w copies=2\n", 4, "there are 1 cores");
+	refused(W "command\n pre load w share=65\n", 4, "a core has a part of its bytes");
+	refused("command\n pre gemv gemv idle=1000001\n", 3, "in millionths");
 	refused("op copy c elems=4\ncommand ops=0\n pre gemv gemv op=1\n", 4, "which is none of its command's");
 }
 
@@ -444,7 +453,33 @@ TEST(the_example_by_hand_runs)
 	machine_conf_free(c);
 }
 
-SUITE(t_program, T(a_measured_step_takes_the_same_time_as_it_was_written), T(random_steps_on_random_machines_do_too),
-      T(times_by_hand), T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
+/* A field that is new has a line for who writes by hand. */
+TEST(every_field_is_explained)
+{
+	static const struct program_field *const tables[] = { program_route_fields,   program_tensor_fields,
+		                                              program_op_fields,      program_operand_fields,
+		                                              program_command_fields, program_insn_fields };
+	struct str text = STR_INIT;
+	char path[512], part[4096], key[64];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/workloads/programs/README.md", test_root());
+	CHECK((f = fopen(path, "r")) != NULL);
+	while ((n = fread(part, 1, sizeof part, f)) > 0)
+		str_addn(&text, part, n);
+	fclose(f);
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		for (const struct program_field *x = tables[i]; x->key; x++) {
+			snprintf(key, sizeof key, "`%s`", x->key);
+			if (!strstr(str_c(&text), key))
+				test_fail(__FILE__, __LINE__, "%s is not in workloads/programs/README.md", key);
+		}
+	str_free(&text);
+}
+
+SUITE(t_program, T(every_field_is_explained), T(a_measured_step_takes_the_same_time_as_it_was_written),
+      T(random_steps_on_random_machines_do_too), T(times_by_hand),
+      T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
       T(lines_that_cannot_be_read), T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
       T(memory_that_runs_out_is_an_error_wherever_it_does), T(the_example_by_hand_runs));
