@@ -42,7 +42,10 @@ static void head(const struct run_report *r, struct str *out)
 		         r->stream->n_ops);
 	else
 		str_addf(out, "workload   %s, %s%s: %" PRIu64 " kernels, %" PRIu64 " copies and sets, %zu ops\n",
-		         r->trace->path, r->trace->range ? "range " : "all of it",
+		         r->trace->path,
+		         !r->trace->range                             ? "all of it"
+		         : str_prefix(r->trace->range, "rewritten: ") ? "all of it "
+		                                                      : "range ",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
 	run_rewrite_table(r, out);
