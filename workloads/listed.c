@@ -19,7 +19,7 @@ static const char *const columns[LISTED_COUNT] = { LISTED_COLUMNS(COLUMN) };
 #define ALWAYS (BIT(OP) | BIT(NAME) | BIT(DTYPE) | BIT(BATCH) | BIT(MEASURED_US) | BIT(MEASURED_UJ) | BIT(MEASURED_MHZ))
 #define SIZES \
 	(BIT(M) | BIT(N) | BIT(K) | BIT(BATCH) | BIT(HEADS) | BIT(KV_HEADS) | BIT(Q_LEN) | BIT(KV_LEN) | \
-	 BIT(HEAD_DIM) | BIT(CAUSAL) | BIT(ROWS) | BIT(COLS) | BIT(ELEMENTS))
+	 BIT(HEAD_DIM) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ROWS) | BIT(COLS) | BIT(ELEMENTS))
 #define ROWS_COLS (BIT(ROWS) | BIT(COLS))
 
 /* Of what a row needs: either the elements or rows and cols. */
@@ -42,7 +42,7 @@ static const struct listed_kind kinds[] = {
 	ROW("gemm", "gemm", GEMM, "", MOVE, SUM, 0, BIT(M) | BIT(N) | BIT(K), BIT(WEIGHT_DTYPE)),
 	ROW("gemv", "gemv", GEMM, "", MOVE, SUM, 0, BIT(N) | BIT(K), BIT(M) | BIT(WEIGHT_DTYPE)),
 	ROW("attention", "attention", ATTENTION, "", MOVE, SUM, 0, BIT(HEADS) | BIT(Q_LEN) | BIT(KV_LEN) | BIT(HEAD_DIM),
-	    BIT(KV_HEADS) | BIT(CAUSAL) | BIT(ALGORITHM) | BIT(WEIGHT_DTYPE)),
+	    BIT(KV_HEADS) | BIT(V_DIM) | BIT(CAUSAL) | BIT(ALGORITHM) | BIT(WEIGHT_DTYPE)),
 	ROW("elementwise", "elementwise", ELEMENTWISE, "", ALU, SUM, 1, ELEMS, ROWS_COLS),
 	MAP("add", ALU, 2), MAP("sub", ALU, 2), MAP("mul", ALU, 2), MAP("max", ALU, 2), MAP("min", ALU, 2),
 	MAP("where", ALU, 3), MAP("neg", ALU, 1), MAP("abs", ALU, 1), MAP("relu", ALU, 1), MAP("clamp", ALU, 1),
@@ -239,14 +239,14 @@ static int algorithm_cell(struct listed *x, const char *text, struct err *e)
 	const char *names[OP_ATTNS];
 
 	for (int i = 0; i < OP_ATTNS; i++) {
-		names[i] = i == OP_ATTN_ANY || i == OP_ATTN_MLA ? NULL : op_attn_name((enum op_attn)i);
+		names[i] = i == OP_ATTN_ANY ? NULL : op_attn_name((enum op_attn)i);
 		if (names[i] && strcmp(names[i], text) == 0) {
 			x->algorithm = (enum op_attn)i;
 			return 0;
 		}
 	}
 	return unknown("algorithm", text, str_nearest(text, names, OP_ATTNS),
-	               "flash, split_kv, materialised, per_head, grouped", e);
+	               "flash, split_kv, materialised, mla, per_head, grouped", e);
 }
 
 /* "0.1234", "12": what stands in a table, no sign, no exponent. */
@@ -344,7 +344,9 @@ static void defaults(struct listed *x)
 		if (!x->v[one[i]])
 			x->v[one[i]] = 1;
 	if (!x->v[LISTED_KV_HEADS])
-		x->v[LISTED_KV_HEADS] = x->v[LISTED_HEADS];
+		x->v[LISTED_KV_HEADS] = x->algorithm == OP_ATTN_MLA ? 1 : x->v[LISTED_HEADS];
+	if (!x->v[LISTED_V_DIM])
+		x->v[LISTED_V_DIM] = x->v[LISTED_HEAD_DIM];
 	if (!x->type)
 		x->type = &types[0];
 	if (!x->weights)
@@ -360,6 +362,14 @@ static int check_sizes(struct listed *x, enum listed_column *at, struct err *e)
 		*at = LISTED_KV_HEADS;
 		return err_set(e, ERR_IO, "'heads' (%llu) is no multiple of 'kv_heads' (%llu)",
 		               (unsigned long long)v[LISTED_HEADS], (unsigned long long)v[LISTED_KV_HEADS]);
+	}
+	if (x->algorithm == OP_ATTN_MLA && (v[LISTED_KV_HEADS] != 1 || v[LISTED_V_DIM] > v[LISTED_HEAD_DIM])) {
+		*at = v[LISTED_KV_HEADS] != 1 ? LISTED_KV_HEADS : LISTED_V_DIM;
+		return err_set(e, ERR_IO,
+		               v[LISTED_KV_HEADS] != 1 ? "attention over a latent ('mla') has one KV head, not %llu"
+		                                       : "values of a latent ('mla') are a part of its keys: 'v_dim' is"
+		                                         " %llu, more than 'head_dim'",
+		               (unsigned long long)v[*at]);
 	}
 	if (x->kind == GEMV_ROW && v[LISTED_M] != 1) {
 		*at = LISTED_M;

@@ -32,7 +32,8 @@
 	X(BATCH, batch)       X(HEADS, heads)         X(KV_HEADS, kv_heads)   X(Q_LEN, q_len)       X(KV_LEN, kv_len) \
 	X(HEAD_DIM, head_dim) X(CAUSAL, causal)       X(ALGORITHM, algorithm) X(ROWS, rows)         X(COLS, cols) \
 	X(ELEMENTS, elements) X(DTYPE, dtype)         X(WEIGHT_DTYPE, weight_dtype) \
-	X(MEASURED_US, measured_us)                   X(MEASURED_UJ, measured_uj)                   X(MEASURED_MHZ, measured_mhz)
+	X(MEASURED_US, measured_us)                   X(MEASURED_UJ, measured_uj)                   X(MEASURED_MHZ, measured_mhz) \
+	X(V_DIM, v_dim)
 
 #define LISTED_ID(id, name) LISTED_##id,
 enum listed_column { LISTED_COLUMNS(LISTED_ID) LISTED_COUNT };

@@ -41,8 +41,9 @@ static void product(const struct listed *x, struct listed_shape *s)
 
 static void attention(const struct listed *x, struct listed_shape *s)
 {
-	const uint64_t *v = x->v, d = v[LISTED_HEAD_DIM], q = v[LISTED_BATCH] * v[LISTED_HEADS] * v[LISTED_Q_LEN] * d,
-		       kv = v[LISTED_BATCH] * v[LISTED_KV_HEADS] * v[LISTED_KV_LEN] * d;
+	const uint64_t *v = x->v, d = v[LISTED_HEAD_DIM], v_dim = v[LISTED_V_DIM];
+	const uint64_t q = v[LISTED_BATCH] * v[LISTED_HEADS] * v[LISTED_Q_LEN],
+		       kv = v[LISTED_BATCH] * v[LISTED_KV_HEADS] * v[LISTED_KV_LEN];
 
 	s->s = (struct op_shape){ .batch = v[LISTED_BATCH],
 		                  .heads = v[LISTED_HEADS],
@@ -50,13 +51,14 @@ static void attention(const struct listed *x, struct listed_shape *s)
 		                  .q_len = v[LISTED_Q_LEN],
 		                  .kv_len = v[LISTED_KV_LEN],
 		                  .head_dim = d,
-		                  .v_dim = d,
+		                  .v_dim = v_dim,
 		                  .causal = v[LISTED_CAUSAL] != 0 };
 	s->out_dtype = result(x)->dtype;
-	add(s, false, (struct values){ OP_ACTIVATION, x->type, q, d });
-	add(s, false, (struct values){ OP_KV, x->weights, kv, d });
-	add(s, false, (struct values){ OP_KV, x->weights, kv, d });
-	add(s, true, (struct values){ OP_ACTIVATION, result(x), q, d });
+	add(s, false, (struct values){ OP_ACTIVATION, x->type, q * d, d });
+	add(s, false, (struct values){ OP_KV, x->weights, kv * d, d });
+	if (x->algorithm != OP_ATTN_MLA) /* there values are a part of the keys */
+		add(s, false, (struct values){ OP_KV, x->weights, kv * v_dim, v_dim });
+	add(s, true, (struct values){ OP_ACTIVATION, result(x), q * v_dim, v_dim });
 }
 
 /* Elements, in rows where the table says them. */
@@ -159,7 +161,8 @@ static bool within(uint64_t most, const uint64_t *v, size_t n)
 
 bool listed_fits(const struct listed *x)
 {
-	const uint64_t *v = x->v, b = v[LISTED_BATCH], d = v[LISTED_HEAD_DIM];
+	const uint64_t *v = x->v, b = v[LISTED_BATCH],
+		       d = v[LISTED_HEAD_DIM] > v[LISTED_V_DIM] ? v[LISTED_HEAD_DIM] : v[LISTED_V_DIM];
 	const uint64_t left[] = { b, v[LISTED_M], v[LISTED_K] }, right[] = { b, v[LISTED_N], v[LISTED_K] },
 		       out[] = { b, v[LISTED_M], v[LISTED_N] }, macs[] = { b, v[LISTED_M], v[LISTED_N], v[LISTED_K] },
 		       q[] = { b, v[LISTED_HEADS], v[LISTED_Q_LEN], d },

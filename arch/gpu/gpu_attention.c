@@ -2,7 +2,8 @@
  *
  * Few queries: a CTA walks over tiles of keys and values, one in flight; CTAs of an SM share its port. Asynchronous ones
  * are copied while the tile before is worked on. The first tile is waited for, and all CTAs want theirs at once. What
- * joins parts of the keys reads some at once, or one after the other, as the kernel's counts say. Many queries:
+ * joins parts of the keys reads some at once, or one after the other, as the kernel's counts say. Over a latent
+ * (attention of one KV head whose values are a part of its keys) a tile is read once for both. Many queries:
  * persistent CTAs, each of which has whole blocks of queries; a tile of keys costs its math and its exponentials one
  * after the other, a masked one twice. */
 #include "arch/gpu/gpu_form.h"
@@ -56,20 +57,38 @@ static ps_t warps_tile(const struct gpu *g, const struct gpu_launch *l, uint64_t
 	       clock_span(div_up(scores, 32 * warps) * f->element / 1000000, g->clock);
 }
 
+/* Heads take the place of queries. */
+static bool over_latent(const struct gpu_launch *l)
+{
+	return l->op->algorithm == OP_ATTN_MLA && l->kernel.tensor;
+}
+
+/* A latent's tile, keys and values at once, on the tensor cores at their full rate; its exponentials follow. */
+static ps_t latent_tile(const struct gpu *g, const struct gpu_launch *l)
+{
+	const struct gpu_attention_cfg *p = &g->cfg->attention;
+	const struct op_shape *s = &l->op->shape;
+	const uint64_t scores = (uint64_t)l->kernel.tile_m * l->kernel.tile_k;
+	const ps_t math = gpu_math_time(g, l->op->dtype, scores * (s->head_dim + s->v_dim), 1);
+	const ps_t softmax = clock_span(div_up(scores, g->c->sfu), g->clock);
+
+	return math * 1000000 / p->many_tensor + softmax * p->many_softmax / 1000000;
+}
+
 static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_t parts, struct gpu_time *t)
 {
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t deep = div_up(div_up(s->kv_len, l->kernel.tile_k), parts), mates = div_up(x.ctas, x.sms);
-	uint64_t bytes =
-		l->kernel.tile_k * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim)) * dtype_bits(l->op->dtype) / 8;
+	uint64_t values = over_latent(l) ? 0 : s->v_dim ? s->v_dim : s->head_dim;
+	uint64_t bytes = l->kernel.tile_k * (s->head_dim + values) * dtype_bits(l->op->dtype) / 8;
 	uint64_t cold = l->mem.read - l->mem.read_hit, all, first;
 	ps_t tile, setup = p->setup + p->setup_dim * s->head_dim / 128;
 
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	if (l->kernel.asynchronous)
-		tile = warps_tile(g, l, mates);
+		tile = over_latent(l) ? latent_tile(g, l) : warps_tile(g, l, mates);
 	else
 		tile = p->tile + clock_transfer(mates * bytes, p->tile_rate);
 	/* Where keys lie in pages, a tile asks the table for them first. */
@@ -87,7 +106,8 @@ static void few_queries(const struct gpu *g, const struct gpu_launch *l, uint64_
 	t->chain = (deep * x.rounds - 1) * tile;
 	t->memory =
 		ps_max(clock_transfer(cold - first, g->c->dram_read), clock_transfer(l->mem.read - all, g->c->l2_rate));
-	t->body = gpu_overlap(4, t->chain, t->memory);
+	/* Of a latent's tiles shared memory holds two: the next is not far ahead. */
+	t->body = gpu_overlap(over_latent(l) ? 2 : 4, t->chain, t->memory);
 }
 
 static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t)
@@ -127,7 +147,7 @@ void gpu_attention(const struct gpu *g, const struct gpu_launch *l, struct gpu_t
 	/* The first extent of the grid is blocks of queries, or parts of the keys where another launch joins them. */
 	if (!l->kernel.tile_k)
 		gpu_plain(g, l, t);
-	else if (l->kernel.tile_m > 64)
+	else if (l->kernel.tile_m > 64 && !over_latent(l))
 		many_queries(g, l, t);
 	else
 		few_queries(g, l, l->op->n_launches > 1 && l->at->grid[0] ? l->at->grid[0] : 1, t);

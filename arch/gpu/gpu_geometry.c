@@ -52,6 +52,13 @@ static const struct tile tiles[] = {
 	  true, KERNEL_MMA },
 	{ "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8", SM_8X | GB20X, 16, 256, 128, 32, 3, 1,
 	  256, 218, true, KERNEL_MMA },
+	/* of int8 before Hopper */
+	{ "cutlass_80_tensorop_i16832gemm_s8_64x64_128x5_tn_align16", SM_8X, 8, 64, 64, 128, 5, 1, 128, 128, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_i16832gemm_s8_128x64_128x4_tn_align16", SM_8X, 8, 128, 64, 128, 4, 1, 128, 160, true,
+	  KERNEL_MMA },
+	{ "cutlass_80_tensorop_i16832gemm_s8_128x128_64x5_tn_align16", SM_8X, 8, 128, 128, 64, 5, 1, 128, 222, true,
+	  KERNEL_MMA },
 	/* cuBLAS's own kernels, tiles as traced on our H200 */
 	{ "nvjet_tst_64x8_64x16_1x1_v_bz_TNT", WGMMA, 16, 64, 8, 64, 16, 1, 384, 168, true, KERNEL_PRODUCT },
 	{ "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", WGMMA, 16, 64, 8, 64, 16, 4, 384, 168, true, KERNEL_PRODUCT },
@@ -62,6 +69,18 @@ static const struct tile tiles[] = {
 	{ "nvjet_tst_128x32_64x10_2x1_v_bz_TNT", WGMMA, 16, 128, 32, 64, 10, 2, 384, 168, true, KERNEL_PRODUCT },
 	{ "nvjet_tst_128x64_64x9_2x1_v_bz_TNT", WGMMA, 16, 128, 64, 64, 9, 2, 384, 168, true, KERNEL_PRODUCT },
 	{ "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", WGMMA, 16, 256, 128, 64, 4, 2, 384, 168, true, KERNEL_PRODUCT },
+	/* Block-scaled fp4, tuned by trying: FlashInfer's CuTe DSL kernel on sm_100, stages what shared memory holds beside
+	 * the scales; CUTLASS's on GB20x, which has no smaller tile. Neither splits k. */
+	{ "Sm100BlockScaledPersistentDenseGemmKernel_128x64x256", WGMMA, 4, 128, 64, 256, 8, 1, 192, 168, false,
+	  KERNEL_PRODUCT },
+	{ "Sm100BlockScaledPersistentDenseGemmKernel_128x128x256", WGMMA, 4, 128, 128, 256, 6, 1, 192, 168, false,
+	  KERNEL_PRODUCT },
+	{ "Sm100BlockScaledPersistentDenseGemmKernel_256x128x256", WGMMA, 4, 256, 128, 256, 4, 2, 192, 168, false,
+	  KERNEL_PRODUCT },
+	{ "Sm100BlockScaledPersistentDenseGemmKernel_256x256x256", WGMMA, 4, 256, 256, 256, 3, 2, 192, 168, false,
+	  KERNEL_PRODUCT },
+	{ "cutlass_sm120_blockscaled_e2m1_128x128x128", GB20X, 4, 128, 128, 128, 4, 1, 384, 168, false, KERNEL_MMA },
+	{ "cutlass_sm120_blockscaled_e2m1_256x128x128", GB20X, 4, 256, 128, 128, 3, 1, 384, 168, false, KERNEL_MMA },
 };
 
 /* vLLM's CUTLASS fp8 products go by tokens and outputs, once by k; k is never split. The first row that has room for
@@ -292,6 +311,8 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 	}
 	if (bits == 8 && fp8_product(g, k, o, best))
 		return true;
+	if (bits == 4 && !g->c->flop_fp4)
+		return false;
 	for (size_t i = 0; i < COUNT(tiles); i++) {
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
@@ -413,6 +434,39 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 }
 
+/* Decode over a latent from Hopper on: 64 or 128 heads a tile, 64 keys, and as many parts as fill the SMs, which another
+ * kernel joins. Source: deepseek-ai/FlashMLA csrc (block sizes, its scheduler of tiles); CUTLASS's sm100 MLA example is
+ * laid out alike. */
+static void latent(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const struct op_shape *s = &o->shape;
+	const uint64_t queries = s->heads * s->q_len, batch = s->batch ? s->batch : 1;
+	const uint32_t rows = queries > 64 ? 128 : 64, keys = 64;
+	const uint64_t ctas = batch * div_up(queries, rows), tiles = div_up(s->kv_len ? s->kv_len : 1, keys),
+		       room = g->sms / ctas ? g->sms / ctas : 1, parts = div_up(tiles, div_up(tiles, room));
+
+	out->n = 0;
+	put(out, k, o, "flash_fwd_splitkv_mla_kernel", (struct grid){ parts, ctas / batch, batch, 384 });
+	out->at[0].registers = 168;
+	out->at[0].smem_dynamic = (rows + 2 * keys) * s->head_dim * dtype_bits(o->dtype) / 8;
+	out->kernel[0].form = KERNEL_ATTENTION;
+	out->kernel[0].moves = parts > 1 ? KERNEL_MOVES_READS : KERNEL_MOVES_ALL;
+	out->kernel[0].tile_m = out->kernel[0].tile_n = rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].asynchronous = out->kernel[0].tensor = 1;
+	out->kernel[0].start = 5;     /* the plan, lengths, page, queries, the latent */
+	out->kernel[0].cycles = 3100; /* as FlashAttention's */
+	if (parts == 1)
+		return;
+	put(out, k, o, "flash_fwd_mla_combine_kernel", (struct grid){ div_up(batch * queries, 4), 1, 1, 128 });
+	out->at[1].registers = 64;
+	out->kernel[1].form = KERNEL_COMBINE;
+	out->kernel[1].steps = 1;
+	out->kernel[1].cycles = 3680;
+	out->kernel[1].loop_cycles = 36;
+	out->kernel[1].moves = KERNEL_MOVES_WRITES;
+}
+
 /* FlashAttention 2's decode kernel: 64 rows, which the queries of heads that share keys fill; keys by 256, 128 or 64.
  * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
  * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
@@ -428,6 +482,10 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 
 	if (s->q_len > 64)
 		return false;
+	if (o->algorithm == OP_ATTN_MLA && s->v_dim && generation_of(g->cfg->sm.capability) == WGMMA) {
+		latent(g, k, o, out);
+		return true;
+	}
 	if (o->algorithm == OP_ATTN_SPLIT_KV && s->paged && s->q_len == 1) {
 		if (s->head_dim == 64 || s->head_dim == 128 || s->head_dim == 256)
 			flashinfer(g, k, o, out);
@@ -467,6 +525,11 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 static void elementwise(const struct kernels *k, const struct op *o, struct geometry *out)
 {
 	out->n = 0;
+	if (o->kind == OP_CONVERT && o->out_dtype == DT_FP4) { /* 16 values and their scale a thread */
+		put(out, k, o, "vllm::cvt_fp16_to_fp4", (struct grid){ div_up(o->shape.elems, 4096), 1, 1, 256 });
+		out->at[0].registers = 40;
+		return;
+	}
 	put(out, k, o,
 	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
 	                     : "void at::native::vectorized_elementwise_kernel<4>",
@@ -491,6 +554,19 @@ static void rows(const struct kernels *k, const struct op *o, struct geometry *o
 	out->at[0].registers = 32;
 }
 
+/* A warp a row of an engine's router; more columns are the framework's, a CTA a row. */
+static void top(const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	const uint64_t n = o->shape.rows ? o->shape.rows : 1;
+
+	out->n = 0;
+	if (o->shape.cols <= 512)
+		put(out, k, o, "vllm::moe::topkGatingSoftmax", (struct grid){ div_up(n, 4), 1, 1, 128 });
+	else
+		put(out, k, o, "void at::native::sbtopk::gatherTopK", (struct grid){ n, 1, 1, 1024 });
+	out->at[0].registers = 32;
+}
+
 bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *out)
 {
@@ -504,6 +580,9 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 	case OP_NORM:
 		rows(k, o, out);
 		return true;
+	case OP_TOPK:
+		top(k, o, out);
+		return true;
 	case OP_ELEMENTWISE:
 	case OP_CONVERT:
 	case OP_COPY:
@@ -516,6 +595,23 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 	default:
 		return false;
 	}
+}
+
+/* --- what it does not multiply ------------------------------------------------------------------------------------ */
+
+/* Tensor cores take fp8 from compute capability 8.9 on, and fp4 where the configuration gives its rate. */
+static int check_format(const struct gpu *g, const struct op *o, struct err *e)
+{
+	const bool fp4 = o->dtype == DT_FP4 && !g->c->flop_fp4, fp8 = o->dtype == DT_FP8 && g->cfg->sm.capability < 89;
+
+	if (o->kind != OP_GEMM || !(fp4 || fp8))
+		return 0;
+	return err_set(e, ERR_CONFIG,
+	               "op %u ('%s') multiplies %s, which this GPU does not (%s): weights of %s are widened there, and"
+	               " activations stay in 16 bits, as '--quant %s' says",
+	               o->id, o->name ? o->name : "", dtype_name(o->dtype),
+	               fp4 ? "'gpu.flop_fp4' is 0" : "'sm.capability' is below 89", fp4 ? "4 bits" : "8 bits",
+	               fp4 ? "nvfp4a16" : "w8a16");
 }
 
 /* --- a whole stream ------------------------------------------------------------------------------------------ */
@@ -594,6 +690,8 @@ int gpu_geometry_work(const struct gpu *g, const struct kernels *k, const struct
 		struct geometry x = { .n = 0 };
 
 		*o = *was;
+		if (check_format(g, was, e) < 0)
+			return -1;
 		if (!anew(k, s, was) || !gpu_geometry_of(g, k, s, was, &x))
 			x.n = 0;
 		o->first_launch = (uint32_t)out->n_launches;

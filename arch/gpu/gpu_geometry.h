@@ -10,6 +10,7 @@
  * Everything else keeps what the trace says: PyTorch's grids follow from the op's elements and rows, not from the
  * device; ops that have no launches get those rules here.
  * Leaves out: what a library knows from timing its kernels on the device; workspace limits; batched products' tricks.
+ * A product in a format that the device's tensor cores do not take is refused, in one line.
  * Sources: tile names in profiles of cuBLAS 12 and CUTLASS 3 on sm_80 to sm_120; Dao-AILab/flash-attention 2
  * csrc/flash_attn (block sizes, when keys are split); vllm-project/vllm csrc/libtorch_stable/quantization/w8a8/cutlass
  * (fp8 tiles). */

@@ -109,6 +109,8 @@ static uint32_t flop_rate(const struct gpu_common_cfg *c, enum dtype d)
 
 	if (d == DT_TF32)
 		return c->flop_tf32;
+	if (d == DT_FP4 && c->flop_fp4)
+		return c->flop_fp4;
 	return bits > 16 ? c->flop_fp32 : bits > 8 ? c->flop_bf16 : c->flop_fp8;
 }
 

@@ -52,8 +52,11 @@ void gpu_mma(const struct gpu *g, const struct gpu_launch *l, struct gpu_time *t
 	mates = mates < x.per_sm ? mates : x.per_sm;
 	bytes = (rows + columns) * k->tile_k * bits / 8;
 	/* An instruction's k is 32 bytes: half as many elements of twice the bits, at half the rate. */
-	rate = (uint64_t)(g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma : g->c->flop_bf16) * 16 /
-	       (bits > 16 ? 32 : bits);
+	rate = l->op->dtype == DT_FP4 && g->c->flop_fp4
+	               ? g->c->flop_fp4
+	               : (uint64_t)(g->cfg->flash.flop_mma < g->c->flop_bf16 ? g->cfg->flash.flop_mma
+	                                                                     : g->c->flop_bf16) *
+	                         16 / (bits > 16 ? 32 : bits);
 	trip = gpu_step(g, &l->mem) + p->miss * gpu_missed(&l->mem) / MILLION;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, rate), g->clock);
 	own = math + clock_span(div_up(k->tile_k * (bits > 16 ? 32 : bits), 256) * p->round / MILLION, g->clock);

@@ -22,7 +22,7 @@ const struct cfg_field gpu_product_schema[] = {
 	       "between what K swept at few tokens gives, 1.41 us (traces/h200/micro/gemm.json.gz), and operators and steps "
 	       "whose operands nothing has touched for gigabytes, 1.56 us"),
 	CFG_PS(struct gpu_product_cfg, scaled, "scaled", "453.7 ns", 0, 100 * PS_US, NULL,
-	       "more of that where operands of 8 bits bring their scales", FITTED),
+	       "more of that where operands of 8 or 4 bits bring their scales", FITTED),
 	CFG_PS(struct gpu_product_cfg, step, "step", "84.3 ns", 1, 100 * PS_US, NULL,
 	       "a stage of the pipeline without math: wait, four warpgroup instructions, release", SWEPT),
 	CFG_PS(struct gpu_product_cfg, step_fill, "step_fill", "67 ns", 0, 100 * PS_US, NULL,
@@ -112,7 +112,8 @@ static struct tiles tiles_of(const struct gpu_launch *l)
 
 static uint64_t tensor_rate(const struct gpu *g, enum dtype d)
 {
-	return dtype_bits(d) == 8                   ? g->c->flop_fp8
+	return d == DT_FP4 && g->c->flop_fp4        ? g->c->flop_fp4
+	       : dtype_bits(d) <= 8                 ? g->c->flop_fp8
 	       : d == DT_TF32 || dtype_bits(d) > 16 ? g->c->flop_tf32
 	                                            : g->c->flop_bf16;
 }
@@ -162,7 +163,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 	x.rounds *= div_up(x.ctas, g->sms);
 	steps = x.rounds * x.steps;
 	math = clock_span(div_up(UINT64_C(2) * k->tile_m * k->tile_n * k->tile_k, tensor_rate(g, o->dtype)),
-	                  gpu_tensor_clock(g, bits == 8 ? p->clock_fp8 : g->c->clock_tensor)) *
+	                  gpu_tensor_clock(g, bits <= 8 ? p->clock_fp8 : g->c->clock_tensor)) *
 	       1000000 / p->tensor;
 	work = gpu_overlap(2, p->step, math);
 	l2 = clock_transfer(x.ctas * weights / shared, p->l2_rate);
@@ -178,7 +179,7 @@ static void tensor_product(const struct gpu *g, const struct gpu_launch *l, stru
 
 	chain = (steps < k->stages ? steps : k->stages) * fill + (steps < k->stages ? 0 : steps - k->stages) * step +
 	        (k->cooperates ? (x.rounds - 1) * end : 0);
-	t->start = p->setup + gpu_step(g, &l->mem) + (bits == 8 ? p->scaled : 0);
+	t->start = p->setup + gpu_step(g, &l->mem) + (bits <= 8 ? p->scaled : 0);
 	t->body = gpu_overlap(pow, chain, dram);
 	t->finish = end + k->finish * gpu_step(g, &l->mem);
 	t->chain = steps * p->step;

@@ -97,6 +97,8 @@ struct gemm {
 	const char *name;
 	uint64_t values; /* of the n rows, those of the value projection, which a scheme may store otherwise */
 };
+/* As a product multiplies them: quantised just before it, where that is not how they are. */
+struct part b_quantised(struct builder *b, struct part x, enum dtype math, uint64_t elems);
 uint32_t b_product(struct builder *b, struct part x, struct gemm g);
 /* Elementwise over `elems`; `wide`: some operand is strided or broadcast. */
 uint32_t b_each(struct builder *b, enum bop what, uint64_t elems, bool wide, struct part x, struct part y);

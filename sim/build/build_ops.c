@@ -93,7 +93,7 @@ uint32_t b_vector(struct builder *b, uint64_t n, const char *name)
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
 /* Activations as the product multiplies them, where that is not how they are; engines quantise them just before. */
-static struct part quantised(struct builder *b, struct part x, enum dtype math, uint64_t elems)
+struct part b_quantised(struct builder *b, struct part x, enum dtype math, uint64_t elems)
 {
 	struct part q;
 
@@ -103,7 +103,10 @@ static struct part quantised(struct builder *b, struct part x, enum dtype math, 
 	q = all_of(b_make(b, math, elems));
 	b_read(b, x);
 	b_write(b, q);
-	k_flat(b, b_rows[B_QUANT].kernel, elems, 1024, 256);
+	if (math == DT_FP4)
+		k_flat(b, "vllm::cvt_fp16_to_fp4", elems, 4096, 256);
+	else
+		k_flat(b, b_rows[B_QUANT].kernel, elems, 1024, 256);
 	return q;
 }
 
@@ -123,7 +126,7 @@ uint32_t b_product(struct builder *b, struct part x, struct gemm g)
 	struct op *o;
 	uint32_t y;
 
-	x = quantised(b, x, math, g.m * g.k);
+	x = b_quantised(b, x, math, g.m * g.k);
 	o = b_op(b, B_PRODUCT, math, b->m->dtype);
 	o->shape = (struct op_shape){ .batch = 1, .m = g.m, .n = g.n, .k = g.k, .strided = true };
 	o->family = g.m == 1 ? "gemv" : "gemm";

@@ -10,7 +10,7 @@
 
 struct cells {
 	char op[48];
-	uint64_t m, n, k, batch, heads, kv_heads, q_len, kv_len, head_dim, rows, cols, elems;
+	uint64_t m, n, k, batch, heads, kv_heads, q_len, kv_len, head_dim, v_dim, rows, cols, elems;
 	const char *causal, *algorithm, *weights;
 };
 
@@ -82,7 +82,8 @@ static void attention(const struct op_stream *s, const struct op *o, struct cell
 	c->kv_len = x->kv_len;
 	c->head_dim = x->head_dim;
 	c->causal = x->causal ? "1" : "0";
-	c->algorithm = o->algorithm == OP_ATTN_MLA ? "" : op_attn_name(o->algorithm);
+	c->algorithm = op_attn_name(o->algorithm);
+	c->v_dim = x->v_dim == x->head_dim ? 0 : x->v_dim;
 	c->weights = stored_as(s, o);
 }
 
@@ -126,7 +127,9 @@ static void word(struct str *out, const char *w)
 static void row(const struct op_stream *s, const struct op *o, struct str *out)
 {
 	const struct cells c = cells_of(s, o);
-	const uint64_t before[] = { c.m, c.n, c.k, c.batch, c.heads, c.kv_heads, c.q_len, c.kv_len, c.head_dim };
+	const uint64_t before[] = {
+		c.m, c.n, c.k, c.batch, c.heads, c.kv_heads, c.q_len, c.kv_len, c.head_dim, c.v_dim
+	};
 
 	str_add(out, c.op);
 	str_addc(out, ',');
@@ -146,7 +149,7 @@ static void row(const struct op_stream *s, const struct op *o, struct str *out)
 void build_table(const struct op_stream *s, struct str *out)
 {
 	str_add(out,
-	        "op,name,m,n,k,batch,heads,kv_heads,q_len,kv_len,head_dim,causal,algorithm,rows,cols,elements,dtype,"
+	        "op,name,m,n,k,batch,heads,kv_heads,q_len,kv_len,head_dim,v_dim,causal,algorithm,rows,cols,elements,dtype,"
 	        "weight_dtype\n");
 	for (size_t i = 0; i < s->n_ops; i++)
 		if (s->ops[i].kind != OP_HOST_SYNC)

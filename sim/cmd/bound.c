@@ -68,12 +68,16 @@ void bound_input_free(struct bound_input *in)
 	rules_free(in->rules);
 }
 
-static void print_pipe(enum roof_pipe p, double v, const char *unit, struct str *out)
+/* fp4 only of devices that have it. */
+static void print_pipe(enum roof_pipe p, double v, struct str *out)
 {
+	if (isnan(v) && p == ROOF_FP4)
+		return;
+	str_addf(out, "%s %s ", p ? "," : "", roof_pipe_name(p));
 	if (isnan(v))
-		str_addf(out, " %s -%s", roof_pipe_name(p), p + 1 < ROOF_PIPES ? "," : unit);
+		str_addc(out, '-');
 	else
-		str_addf(out, " %s %.1f%s", roof_pipe_name(p), v, p + 1 < ROOF_PIPES ? "," : unit);
+		str_addf(out, "%.1f", v);
 }
 
 void bound_print_rule(const struct bound *b, struct str *out)
@@ -83,11 +87,12 @@ void bound_print_rule(const struct bound *b, struct str *out)
 	str_addf(out, "peaks of %s: %.0f GB/s at the pins, %.0f GB/s effective;", r->name, r->bandwidth / 1e9,
 	         r->effective / 1e9);
 	for (int i = 0; i < ROOF_PIPES; i++)
-		print_pipe((enum roof_pipe)i, r->flops[i] / 1e12, " TFLOP/s\n", out);
-	str_add(out, "ridge, peak over effective bandwidth:");
+		print_pipe((enum roof_pipe)i, r->flops[i] / 1e12, out);
+	str_add(out, " TFLOP/s\nridge, peak over effective bandwidth:");
 	for (int i = 0; i < ROOF_PIPES; i++)
-		print_pipe((enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i), " FLOP/byte\n", out);
+		print_pipe((enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i), out);
 	str_addf(out,
+	         " FLOP/byte\n"
 	         "rule: latency-bound  both use less than %g %% of their peaks\n"
 	         "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
 	         "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"

@@ -70,7 +70,11 @@ static void by_counters(struct launch *b, const struct counted *x)
 	if (counted_flops(x, &flops, &bits)) { /* else what its op needs stands */
 		b->flops = flops;
 		if (flops > 0)
-			b->pipe = bits > 32 ? ROOF_FP32 : bits > 16 ? ROOF_TF32 : bits > 8 ? ROOF_BF16 : ROOF_FP8;
+			b->pipe = bits > 32   ? ROOF_FP32
+			          : bits > 16 ? ROOF_TF32
+			          : bits > 8  ? ROOF_BF16
+			          : bits > 4  ? ROOF_FP8
+			                      : ROOF_FP4;
 	}
 	b->memory = x->v[COUNTER_DRAM_PCT];
 	b->math = x->v[COUNTER_SM_PCT];

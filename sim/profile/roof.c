@@ -136,7 +136,7 @@ static int parse_pipe(const char *text, size_t n, struct roof *r, struct err *e)
 	}
 	return err_set(
 		e, ERR_USAGE,
-		"'%.*s' is no peak, for option '--peak': behind the bandwidth stand fp32, tf32, bf16 or fp8 and the"
+		"'%.*s' is no peak, for option '--peak': behind the bandwidth stand fp32, tf32, bf16, fp8 or fp4 and the"
 		" TFLOP/s of each, 'bf16 989' say",
 		(int)n, text);
 }
@@ -180,6 +180,7 @@ void roof_of(const struct machine_cfg *c, struct roof *r)
 	r->flops[ROOF_TF32] = sms * g->flop_tf32 * (double)g->clock_tensor * 1e3;
 	r->flops[ROOF_BF16] = sms * g->flop_bf16 * (double)g->clock_tensor * 1e3;
 	r->flops[ROOF_FP8] = sms * g->flop_fp8 * (double)g->clock_tensor * 1e3;
+	r->flops[ROOF_FP4] = g->flop_fp4 ? sms * g->flop_fp4 * (double)g->clock_tensor * 1e3 : NAN;
 }
 
 int roof_load(const char *config, const struct trace *t, struct roof *r, struct err *e)
@@ -222,7 +223,7 @@ enum roof_pipe roof_pipe_of(enum dtype d)
 
 	if (d == DT_TF32)
 		return ROOF_TF32;
-	return bits > 16 || bits == 0 ? ROOF_FP32 : bits > 8 ? ROOF_BF16 : ROOF_FP8;
+	return bits > 16 || bits == 0 ? ROOF_FP32 : bits > 8 ? ROOF_BF16 : bits > 4 ? ROOF_FP8 : ROOF_FP4;
 }
 
 enum roof_class roof_classify(const struct roof_rule *rule, double intensity, double ridge, double memory, double math)
@@ -245,7 +246,7 @@ const char *roof_class_name(enum roof_class c)
 
 const char *roof_pipe_name(enum roof_pipe p)
 {
-	static const char *const names[] = { "fp32", "tf32", "bf16", "fp8" };
+	static const char *const names[] = { "fp32", "tf32", "bf16", "fp8", "fp4" };
 
 	return names[p];
 }

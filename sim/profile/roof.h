@@ -2,7 +2,7 @@
  *
  * Peaks are of a machine configuration (kind: gpu), chosen by the device's name in the trace or by the user, or given by
  * the user. A card has its own file or none: one that differs in SMs, compute capability, memory or a word of its name that
- * tells cards apart (PCIe, Laptop, Ti) is another, and its peaks are not borrowed. Multiply-adds count two, by pipe (fp32, tf32, bf16, fp8) at the clock that pipe sustains; bandwidth twice: at the pins, and
+ * tells cards apart (PCIe, Laptop, Ti) is another, and its peaks are not borrowed. Multiply-adds count two, by pipe (fp32, tf32, bf16, fp8, fp4) at the clock that pipe sustains; bandwidth twice: at the pins, and
  * effective, which is what a stream was measured to read (gpu.dram_read). The ridge of a pipe is its peak over the
  * effective bandwidth, in FLOP a byte.
  *
@@ -22,7 +22,7 @@
 #include "traces/trace.h"
 #include "workloads/dtype.h"
 
-enum roof_pipe { ROOF_FP32, ROOF_TF32, ROOF_BF16, ROOF_FP8, ROOF_PIPES };
+enum roof_pipe { ROOF_FP32, ROOF_TF32, ROOF_BF16, ROOF_FP8, ROOF_FP4, ROOF_PIPES };
 enum roof_class { ROOF_MEMORY, ROOF_COMPUTE, ROOF_BALANCED, ROOF_LATENCY, ROOF_UNKNOWN, ROOF_CLASSES };
 
 struct roof {

@@ -258,13 +258,16 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 
 /* --- a GPU's kernels ---------------------------------------------------------------------------------------------- */
 
-/* Operands of another format than the op's are unpacked in a kernel of its own kind, which no template is of. */
+/* Weights narrower than the activations are widened on their way into the tensor cores, and cost their bytes. Other
+ * operands of another format than the op's are unpacked in a kernel of its own kind, which no template is of. */
 static const struct op_tensor *other_format(const struct op_stream *s, const struct op *o)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &s->operands[o->first_operand + i];
 		const struct op_tensor *t = &s->tensors[x->tensor];
 
+		if (o->kind == OP_GEMM && dtype_bits(t->dtype) < dtype_bits(o->dtype) && dtype_bits(o->dtype) == 16)
+			continue;
 		if (!x->write && (t->role == OP_WEIGHT || t->role == OP_KV) && t->dtype != o->dtype)
 			return t;
 	}

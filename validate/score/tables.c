@@ -339,12 +339,18 @@ static int copy(struct table *t, const char *name, const char *cls, uint64_t ele
 	return move(t, o, 0, 1, e);
 }
 
+/* nvfp4 has a scale of 8 bits for 16 values. */
+static uint64_t stored(enum dtype d, uint64_t values)
+{
+	return dtype_bytes(d, values) + (d == DT_FP4 ? values / 16 : 0);
+}
+
 static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n, uint64_t k, struct err *e)
 {
 	struct op_stream *s = &t->out->stream;
 	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches;
 	enum dtype d = dtype_of(type);
-	uint64_t ns, weights = dtype_bytes(d, n * k) + (d == DT_FP4 ? n * k / 16 : 0);
+	uint64_t ns, weights = stored(d, n * k);
 	uint64_t copies = d == DT_FP4 ? 1 : COPIES;
 	const char *cls = arena_printf(t->a, "gemm %s%s", type, m == 1 ? ", 1 row" : "");
 	const char *name = arena_printf(t->a, "%s M=%llu N=%llu K=%llu", type, (unsigned long long)m,
@@ -358,7 +364,7 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 		return refuse(t, "unknown type", type, e);
 	x = tensor(s, "x", OP_ACTIVATION, DT_BF16, 2 * m * k, true);
 	if (d != DT_BF16 && d != DT_FP16) { /* the tokens are quantised first */
-		y = tensor(s, "quantised", OP_ACTIVATION, d, dtype_bytes(d, m * k), false);
+		y = tensor(s, "quantised", OP_ACTIVATION, d, stored(d, m * k), false);
 		o = add_op(s, OP_CONVERT, name, cls, DT_BF16);
 		o->out_dtype = d;
 		o->shape.elems = m * k;
@@ -370,7 +376,7 @@ static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n
 		if (move(t, o, 0, 1, e) < 0)
 			return -1;
 		/* What runs beside one row and no other is not known: as long as a copy (one of four rows shows it). */
-		if (m == 1 && copy(t, name, cls, k, false, e) < 0)
+		if (m == 1 && d == DT_FP8 && copy(t, name, cls, k, false, e) < 0)
 			return -1;
 		x = y;
 	}

@@ -75,6 +75,7 @@ cases() {
 	done <<-LIST
 		h100 kernel_times.csv H100-SXM H100
 		b200 kernel_times.csv B200-SXM B200
+		gb200 kernel_times.csv GB200 GB200
 		rtx-pro-6000 gemm_m1-64_rtx_pro_6000_server.csv.gz - RTX-PRO-6000
 		rtx-pro-6000 decode_attn_rtx_pro_6000_server.csv.gz - RTX-PRO-6000
 		a100 gemm_m1-64_a100_sxm.csv.gz - A100

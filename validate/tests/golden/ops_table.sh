@@ -27,6 +27,8 @@ try validate -c $CONFIG -t $SMALL
 try validate -c configs/gpu/h200.yaml -t $OPS/llama1b-decode.csv -t $SMALL
 try validate -c configs/gpu/h200.yaml -t $SMALL --start cold
 try validate -c configs/gpu/h200.yaml -t $OPS/gb200-decode.csv
+# On the GPU they are of.
+"$NPUSIM" run -c configs/gpu/gb200.yaml -t $OPS/gb200-decode-b128.csv --ops 11 | sed -n '/^ops that/,/^$/p'
 printf 'op,rows,cols\nsort,1,8\n' >"$TMP/sort.csv"
 try run -c configs/gpu/h200.yaml -t "$TMP/sort.csv"
 bad() { # a table

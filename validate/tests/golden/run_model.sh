@@ -40,6 +40,10 @@ quiet run -c $CONFIG -m deepseek-ocr --context 2048 --fidelity analytic -o "$TMP
 "$NPUSIM" compare 1 2 -r "$TMP/r.db" 2>&1 | grep "different workloads"
 
 try run -c configs/gpu/gb200.yaml -m deepseek-r1-nvfp4-v2 --batch 16 2>&1
+# What the tensor cores do not take, and what is taken in its place.
+try run -c configs/gpu/h200.yaml -m llama-3.1-8b --quant nvfp4 2>&1
+try run -c configs/gpu/a100.yaml -m llama-3.1-8b --quant fp8 2>&1
+quiet run -c configs/gpu/h200.yaml -m llama-3.1-8b --quant nvfp4a16
 try run -c $CONFIG 2>&1
 try run -c $CONFIG -m deepseek-ocr -t $SMALL 2>&1
 try run -c $CONFIG -t $SMALL --batch 4 2>&1

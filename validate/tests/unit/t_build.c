@@ -357,11 +357,17 @@ TEST(a_chip_has_its_share_of_experts_and_of_their_picks)
 	x.how.style = BUILD_FUSED;
 	x.how.batch = 64;
 	x.how.experts = 32;
+	x.how.quant = scheme_find("nvfp4_moe", &x.e);
 	x.how.layers = 5;
 	make(&x);
 	CHECK_U64(x.s.n_routes, 2); /* three layers are dense */
 	CHECK_U64(x.s.routes[0].experts, 32);
 	CHECK_U64(x.s.routes[0].top, (build_experts_hit(256, 8, 64) + 4) / 8);
+	/* What a grouped product multiplies was quantised just before it. */
+	for (size_t i = 1; i < x.s.n_ops; i++)
+		if (x.s.ops[i].routed_by >= 0)
+			CHECK(x.s.ops[i].dtype == DT_FP4 && x.s.ops[i - 1].kind == OP_CONVERT &&
+			      x.s.ops[i - 1].out_dtype == DT_FP4);
 	drop(&x);
 }
 

@@ -65,6 +65,21 @@ TEST(scales_of_narrow_weights_are_bytes)
 	CHECK(s.io[0].quant == QUANT_FP8_E4M3 && s.io[1].quant == QUANT_FP8_E5M2 && s.dtype == DT_FP8);
 }
 
+TEST(attention_over_a_latent_reads_it_once)
+{
+	struct listed_shape s =
+		shape("attention", "batch 2 heads 128 q_len 1 kv_len 1024 head_dim 576 v_dim 512 algorithm mla");
+
+	CHECK(s.n == 3 && s.io[1].role == OP_KV && s.io[2].write && s.s.kv_heads == 1);
+	CHECK_U64(s.io[1].bytes, 2 * 1024 * 576 * 2);
+	CHECK_U64(s.io[2].bytes, 2 * 128 * 512 * 2);
+	CHECK(s.s.head_dim == 576 && s.s.v_dim == 512);
+	/* Others may have narrower values too, and read both. */
+	s = shape("attention", "heads 16 q_len 1 kv_len 64 head_dim 192 v_dim 128");
+	CHECK(s.n == 4 && s.io[1].bytes == 16 * 64 * 192 * 2 && s.io[2].bytes == 16 * 64 * 128 * 2 &&
+	      s.io[3].bytes == 16 * 128 * 2);
+}
+
 TEST(attention_reads_keys_and_values_of_its_kv_heads)
 {
 	struct listed_shape s =
@@ -214,6 +229,7 @@ TEST(what_only_says_that_it_is_a_row_is_opaque)
 }
 
 SUITE(t_listed, T(a_product_reads_its_operands_in_their_formats_and_writes_what_it_sums_in),
-      T(scales_of_narrow_weights_are_bytes), T(attention_reads_keys_and_values_of_its_kv_heads), T(the_rest_by_hand),
-      T(a_row_survives_as_a_framework_op), T(rows_have_operands_of_their_own_and_wait_for_the_row_before),
-      T(an_op_has_the_algorithm_that_its_row_names), T(what_only_says_that_it_is_a_row_is_opaque));
+      T(scales_of_narrow_weights_are_bytes), T(attention_over_a_latent_reads_it_once),
+      T(attention_reads_keys_and_values_of_its_kv_heads), T(the_rest_by_hand), T(a_row_survives_as_a_framework_op),
+      T(rows_have_operands_of_their_own_and_wait_for_the_row_before), T(an_op_has_the_algorithm_that_its_row_names),
+      T(what_only_says_that_it_is_a_row_is_opaque));

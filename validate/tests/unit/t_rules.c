@@ -403,6 +403,15 @@ TEST(kernels_of_serving_engines_find_their_family)
 		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GroupPro"
 		  "blemShape<cute::tuple<long, long, long> > > >",
 		  "moe_gemm", OP_GEMM },
+		/* DeepSeek-R1 under SGLang (sgl-kernel csrc/gemm/dsv3_fused_a_gemm.cu, dsv3_router_gemm_entry.cu) */
+		{ "void fused_a_gemm_kernel<(int)1, (int)2112, (int)7168, (int)16, (int)16, (int)128, (int)4>(__nv"
+		  "_bfloat16 *, const __nv_bfloat16 *, const __nv_bfloat16 *, int)",
+		  "gemm", OP_GEMM },
+		{ "void dsv3_router_gemm_kernel_float_output<__nv_bfloat16, 128, 8, 1, 256, 7168>", "gemm", OP_GEMM },
+		{ "cutlass_scaled_fp4_mm", "gemm", OP_GEMM },
+		{ "bmm_fp8", "gemm", OP_GEMM },
+		{ "topk_sigmoid", "topk", OP_TOPK },
+		{ "apply_rope_with_cos_sin_cache_inplace", "rope", OP_ROPE },
 		/* trtllm-gen cubins (NVIDIA/TensorRT-LLM cpp/tensorrt_llm/kernels/trtllmGenKernels) */
 		{ "bmm_E2m1_E2m1E2m1_Fp32_bA16_bB16_bC16_t128x8x512u2_s5_et128x8_m128x8x64_cga1x1x1_16dp256"
 		  "b_rM_TN_transOut_schedS_swiGlu_dynB_sm100f",

@@ -220,6 +220,35 @@ TEST(heads_that_share_keys_are_rows_of_one_tile)
 }
 
 /* 100 SMs, 8 heads of keys: FlashInfer has room for 25 chunks of 128 keys or more; Triton has 16 segments. */
+TEST(a_latent_s_parts_fill_the_sms_once)
+{
+	struct op_stream s = { 0 };
+	struct op o = { .kind = OP_ATTENTION,
+		        .rule = "",
+		        .fn = "",
+		        .dtype = DT_BF16,
+		        .algorithm = OP_ATTN_MLA,
+		        .shape = { .batch = 4,
+		                   .heads = 128,
+		                   .kv_heads = 1,
+		                   .q_len = 1,
+		                   .kv_len = 4096,
+		                   .head_dim = 576,
+		                   .v_dim = 512 } };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE BLACKWELL);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK_U64(x.n, 2);
+	CHECK_U64(x.at[0].grid[0] * x.at[0].grid[1] * x.at[0].grid[2], 4 * 22); /* 64 tiles, three of them a part */
+	CHECK(x.kernel[0].tile_m == 128 && x.kernel[1].form == KERNEL_COMBINE);
+	o.shape.batch = 100;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.n == 1 && x.at[0].grid[0] == 1 && x.at[0].grid[2] == 100);
+	bed_down(&b);
+}
+
 TEST(paged_keys_are_split_as_the_libraries_plan_it)
 {
 	static const struct {
@@ -312,6 +341,28 @@ TEST(fp8_products_quantise_first_and_block_scales_are_the_host_s_times)
 	CHECK_U64(b.st.no_rule, 1);
 	CHECK_U64(b.st.rows, 4);
 	bed_down(&b);
+}
+
+TEST(fp4_products_come_with_scales_where_the_device_multiplies_fp4)
+{
+#define FP4_DEVICE \
+	"kind: gpu\nname: toy\nclock: 1 GHz\ncores: 100\nl2: {size: 48 MiB, ways: 16}\ngpu: {flop_fp4: 4096}\n" \
+	"dram: {kind: fixed, fixed_bandwidth: 1 TB/s}\n"
+	static const char *const devices[] = { FP4_DEVICE "sm: {capability: 120}\n", FP4_DEVICE BLACKWELL };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct gpu_launch *l;
+		struct bed b;
+
+		bed_up(&b, devices[i]);
+		CHECK_OK(read_text(&b, GEMM "G,k,nvfp4,8,1024,4096,7\nG,k,nvfp4,1,1024,4096,7\n", NULL), b.e);
+		CHECK_U64(b.set.n, 2);
+		CHECK(b.set.v[0].n_ops == 2 && b.set.v[1].n_ops == 2);
+		l = &b.set.work.launches[1];
+		CHECK(l->op->dtype == DT_FP4 && l->kernel.tile_m >= 128 && l->at->grid[2] == 1);
+		CHECK_U64(l->mem.read, 1024 * 4096 / 2 + 1024 * 4096 / 16 + 8 * 4096 / 2 + 8 * 4096 / 16);
+		bed_down(&b);
+	}
 }
 
 TEST(attention_tables_and_collections_are_told_by_their_header)
@@ -425,5 +476,6 @@ SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_g
       T(heads_that_share_keys_are_rows_of_one_tile), T(paged_keys_are_split_as_the_libraries_plan_it),
       T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
       T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(fp4_products_come_with_scales_where_the_device_multiplies_fp4), T(a_latent_s_parts_fill_the_sms_once),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));
