@@ -56,7 +56,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out score_out ops_table \
       run run_json run_mapping run_rewrite run_store run_sum run_table run_trust \
-      limits limits_show compare config workloads workload_how workload_build rates_map rates_run rates_print \
+      limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \

@@ -17,6 +17,8 @@ const struct cmd cmd_config_table[] = {
 	{ "show", show_cmd, NULL, "a machine with every parameter resolved" },
 	{ "explain", explain_cmd, NULL, "what a parameter means, its unit, range, and where its number is from" },
 	{ "diff", diff_cmd, NULL, "the parameters in which two machines differ" },
+	{ "peaks", cmd_config_peaks, NULL,
+	  "what a machine multiplies at most by format, and the ridges of its roofline" },
 	{ "tech", tech_cmd, NULL, "energy and area of a process, of DRAM and of links, with their sources" },
 	{ NULL, NULL, NULL, NULL }
 };

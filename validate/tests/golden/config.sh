@@ -41,3 +41,5 @@ echo
 echo
 echo "other GPUs have today's values of the H200, by their rules:"
 sh validate/tools/carry.sh "$NPUSIM" --check && echo "all"
+try config peaks configs/gpu/gb200.yaml configs/gpu/h200.yaml configs/npu/array-128.yaml
+try config peaks configs/npu/array-128.yaml --set matrix.w4a16=true --format csv
