@@ -63,7 +63,7 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	struct gpu_grid x = gpu_grid_of(g, l);
 	uint64_t dims = s->head_dim + (s->v_dim ? s->v_dim : s->head_dim), warps = div_up(x.threads, 32);
 	uint64_t mates = div_up(x.ctas, g->sms), slots = (uint64_t)g->sms * x.per_sm, longest, all, heads, tiles;
-	uint64_t mma, scores, bytes;
+	uint64_t mma, scores, bytes, rate = p->flop_mma < g->c->flop_bf16 ? p->flop_mma : g->c->flop_bf16;
 	ps_t math, load, store, wait, chain, pipe;
 
 	if (!k->tile_n || !k->tile_k || !x.threads) {
@@ -83,7 +83,7 @@ void gpu_flash(const struct gpu *g, const struct gpu_launch *l, struct gpu_time 
 	else
 		wait = k->stages <= 1 ? load : load > (k->stages - 1) * math ? load - (k->stages - 1) * math : 0;
 	chain = math + wait;
-	pipe = mates * (cycles(g, div_up(mma * warps * 4096, p->flop_mma), MILLION * MILLION / p->tensor) +
+	pipe = mates * (cycles(g, div_up(mma * warps * 4096, rate), MILLION * MILLION / p->tensor) +
 	                cycles(g, div_up(scores * warps * 32 * 100, g->c->issue), p->instructions));
 	if (!k->asynchronous) /* through the registers: slots of the SM, too */
 		pipe += mates * store;

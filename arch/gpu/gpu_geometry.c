@@ -434,6 +434,40 @@ static void triton(const struct kernels *k, const struct op *o, struct geometry 
 	out->kernel[1].moves = KERNEL_MOVES_WRITES;
 }
 
+/* Many queries where a library has no wgmma: FlashAttention 2's kernel, or with a bias on the scores (a fourth operand)
+ * PyTorch's memory-efficient one, which profiles of an RTX 5090 show (traces/rtx5090/dsocr_counters.csv, kernel 9: 128
+ * registers, four CTAs an SM). Tiles: Dao-AILab/flash-attention csrc/flash_attn/src/flash_fwd_launch_template.h; PyTorch
+ * aten/src/ATen/native/transformers/cuda/mem_eff_attention. */
+static void many_by_warps(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
+                          struct geometry *out)
+{
+	const struct op_shape *x = &o->shape;
+	const uint32_t narrow = g->cfg->sm.capability == 80 ? 64 : 32;
+	uint32_t reads = 0, rows = 64, keys = 64;
+	bool biased;
+
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		reads += !s->operands[o->first_operand + i].write;
+	biased = reads > 3;
+	if (!biased && x->head_dim <= 64)
+		rows = keys = 128;
+	else if (!biased && x->head_dim <= 128 && (!x->causal || narrow == 64))
+		rows = 128, keys = narrow;
+	out->n = 0;
+	put(out, k, o,
+	    biased ? "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
+	           : "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits>",
+	    (struct grid){ div_up(x->q_len, rows), x->heads, x->batch ? x->batch : 1, 128 });
+	out->at[0].registers = biased ? 128 : 255;
+	out->at[0].smem_dynamic = (rows + 2 * keys) * x->head_dim * 2;
+	out->kernel[0].form = KERNEL_FLASH;
+	out->kernel[0].moves = KERNEL_MOVES_ALL;
+	out->kernel[0].tile_n = rows;
+	out->kernel[0].tile_k = keys;
+	out->kernel[0].stages = biased ? 1 : 2;
+	out->kernel[0].asynchronous = 1;
+}
+
 /* Decode over a latent from Hopper on: 64 or 128 heads a tile, 64 keys, and as many parts as fill the SMs, which another
  * kernel joins. Source: deepseek-ai/FlashMLA csrc (block sizes, its scheduler of tiles); CUTLASS's sm100 MLA example is
  * laid out alike. */
@@ -471,7 +505,8 @@ static void latent(const struct gpu *g, const struct kernels *k, const struct op
  * Over paged keys of several lengths (OP_ATTN_FLASH here) it splits them only where heads share. Parts are joined one
  * after the other. Cycles: of its kernels as PyTorch has them, 214 splits on an H200 (traces/h200/micro/fa2_cupti.csv):
  * a joining kernel takes 2.4 us and 181 ns a part, a part of one tile 4.6 to 5.8 us warm, a tile more 1.9 to 3.2. */
-static bool attention(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+static bool attention(const struct gpu *g, const struct kernels *k, const struct op_stream *stream, const struct op *o,
+                      struct geometry *out)
 {
 	const struct op_shape *s = &o->shape;
 	uint64_t kv = s->kv_heads ? s->kv_heads : s->heads, batch = s->batch ? s->batch : 1;
@@ -480,8 +515,12 @@ static bool attention(const struct gpu *g, const struct kernels *k, const struct
 	uint64_t ctas = batch * (joined ? kv : s->heads) * div_up(s->q_len * (joined ? s->heads / kv : 1), 64);
 	uint32_t splits = joined || !varlen ? gpu_geometry_kv_splits(ctas, g->sms, div_up(s->kv_len, keys)) : 1;
 
-	if (s->q_len > 64)
+	if (s->q_len > 64 && !by_warps(g))
 		return false;
+	if (s->q_len > 64) {
+		many_by_warps(g, k, stream, o, out);
+		return true;
+	}
 	if (o->algorithm == OP_ATTN_MLA && s->v_dim && generation_of(g->cfg->sm.capability) == WGMMA) {
 		latent(g, k, o, out);
 		return true;
@@ -574,7 +613,7 @@ bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct 
 	case OP_GEMM:
 		return dtype_bits(o->dtype) <= 16 && products(g, k, s, o, out);
 	case OP_ATTENTION:
-		return attention(g, k, o, out);
+		return attention(g, k, s, o, out);
 	case OP_REDUCE:
 	case OP_SOFTMAX:
 	case OP_NORM:

@@ -26,6 +26,20 @@ uint64_t build_tokens(const struct build_how *h)
 
 /* --- can it be built ------------------------------------------------------------------------------------------------ */
 
+/* Every convolution of the neck halves a side. */
+static int check_image(const struct model *m, uint32_t image, struct err *e)
+{
+	const uint32_t whole = m->sam.patch << m->sam.n_down;
+
+	if (image % whole == 0)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "a side of %u pixels is no multiple of %u, which model '%s' makes one token of, for option"
+	               " '--image': the nearest is %u",
+	               image, whole, m->name,
+	               (image + whole / 2) / whole ? (image + whole / 2) / whole * whole : whole);
+}
+
 static int check_vision(const struct model *m, const struct build_how *h, struct err *e)
 {
 	if (!m->sam.width)
@@ -35,11 +49,13 @@ static int check_vision(const struct model *m, const struct build_how *h, struct
 	if (h->layers || h->experts)
 		return err_set(e, ERR_USAGE,
 		               "options '--layers' and '--experts' are of the decoder, not of its encoders");
-	return 0;
+	return check_image(m, h->image, e);
 }
 
 static int check_bounds(const struct model *m, const struct build_how *h, struct err *e)
 {
+	if (h->image)
+		return err_set(e, ERR_USAGE, "option '--image' is of the encoders: '--phase vision'");
 	if (m->context && h->context + h->tokens > m->context)
 		return err_set(e, ERR_USAGE,
 		               "%" PRIu64 " tokens of context and %" PRIu64

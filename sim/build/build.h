@@ -36,6 +36,7 @@ enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RK
 
 #define BUILD_MAX_BATCH  65536
 #define BUILD_MAX_TOKENS (UINT64_C(1) << 24)
+#define BUILD_MAX_IMAGE  8192
 #define BUILD_MAX_OPS    2000000
 
 struct build_how {
@@ -47,6 +48,7 @@ struct build_how {
 	enum dtype kv;
 	uint32_t layers, experts; /* on this chip; 0: all */
 	uint32_t skew;            /* of the picks, thousandths; 0: even */
+	uint32_t image;           /* pixels of a picture's side; 0: the encoder's own */
 };
 
 const char *build_phase_name(enum build_phase p);

@@ -50,6 +50,32 @@ static uint32_t plus(struct builder *b, uint32_t x, uint32_t y, uint64_t n)
 	return b_each(b, B_ADD, n, false, all_of(x), all_of(y));
 }
 
+/* SAM's picture comes out of a convolution and keeps its order, channel by channel, through every sum, while blocks work
+ * place by place: 32 neighbours of a sum's second operand, and of what a norm lays out for itself before, lie in 32
+ * sectors. */
+static void lies_apart(struct builder *b)
+{
+	if (!b->failed && !for_npu(b))
+		b->s->ops[b->s->n_ops - 1].shape.apart = 32;
+}
+
+static uint32_t residual(struct builder *b, struct part x, struct part y, uint64_t n)
+{
+	const uint32_t sum = b_each(b, B_ADD, n, !for_npu(b), x, y);
+
+	lies_apart(b);
+	return sum;
+}
+
+static uint32_t block_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t width, const char *name)
+{
+	if (!for_npu(b)) {
+		x = move(b, x, rows * width);
+		lies_apart(b);
+	}
+	return b_layer_norm(b, x, rows, width, name);
+}
+
 /* --- attention over a picture --------------------------------------------------------------------------------------- */
 
 struct picture {
@@ -148,15 +174,16 @@ static uint32_t sam_layer(struct builder *b, uint32_t x, uint32_t layer, uint64_
 		                   .heads = s->heads,
 		                   .dim = w / s->heads };
 	const uint64_t all = p.windows * p.tokens;
-	uint32_t y = b_layer_norm(b, x, rows, w, "norm1"), qkv;
+	uint32_t y = block_norm(b, x, rows, w, "norm1"), qkv;
 
 	y = global ? y : move(b, y, all * w);
 	qkv = linear(b, y, all, 3 * w, w, "qkv");
 	y = looks(b, qkv, &p, relative(b, qkv, &p));
 	y = linear(b, move(b, y, all * w), all, w, w, "proj");
 	y = global ? y : move(b, y, rows * w);
-	x = plus(b, x, y, rows * w);
-	return plus(b, x, mlp(b, b_layer_norm(b, x, rows, w, "norm2"), rows, w, s->mlp), rows * w);
+	x = residual(b, all_of(x), all_of(y), rows * w);
+	y = mlp(b, block_norm(b, x, rows, w, "norm2"), rows, w, s->mlp);
+	return residual(b, all_of(x), all_of(y), rows * w);
 }
 
 /* A convolution of 3 x 3: its patches laid out, then a product. */
@@ -182,14 +209,14 @@ static uint32_t sam(struct builder *b, uint64_t *side)
 {
 	const struct model_sam *s = &b->m->sam;
 	const enum dtype d = b->m->dtype;
-	const uint64_t grid = s->image / s->patch, rows = b->h->batch * grid * grid,
+	const uint64_t grid = (b->h->image ? b->h->image : s->image) / s->patch, rows = b->h->batch * grid * grid,
 		       patch = 3 * (uint64_t)s->patch * s->patch;
 	uint32_t x = b_there(b, OP_ACTIVATION, d, b_bytes(d, rows * patch), 1, "picture");
 	uint64_t now = rows, from = s->neck;
 
 	x = linear(b, move(b, x, rows * patch), rows, s->width, patch, "patch_embed");
-	x = b_each(b, B_ADD, rows * s->width, b->h->batch > 1, all_of(x),
-	           all_of(b_there(b, OP_WEIGHT, d, b_bytes(d, grid * grid * s->width), 1, "positions")));
+	x = residual(b, all_of(x), all_of(b_there(b, OP_WEIGHT, d, b_bytes(d, grid * grid * s->width), 1, "positions")),
+	             rows * s->width);
 	for (uint32_t i = 0; i < s->layers && !b->failed; i++) {
 		b->layer = (int32_t)i;
 		x = sam_layer(b, x, i, grid);

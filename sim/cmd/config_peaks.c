@@ -104,8 +104,8 @@ static struct peak fastest(const struct machine_conf *conf, enum dtype weight, e
 		most = macs;
 		best.unit = u->label;
 		best.flops = 2.0 * (double)macs * (double)c->clock * 1e3;
-		name_rate(conf, u->name, macs > u->peak(&env, DT_BF16, DT_BF16) ? bits_of(weight, with) : 16,
-		          best.key, sizeof best.key);
+		name_rate(conf, u->name, macs > u->peak(&env, DT_BF16, DT_BF16) ? bits_of(weight, with) : 16, best.key,
+		          sizeof best.key);
 	}
 	return best;
 }
@@ -135,9 +135,9 @@ static int peaks(const struct opt_list *files, const struct opt_list *sets, enum
                  struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 },  { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
-		{ "tflops", OUT_REAL, 1 },   { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
-		{ "by", OUT_TEXT, 0 },       { "source", OUT_TEXT, 0 },
+		{ "machine", OUT_TEXT, 0 }, { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
+		{ "tflops", OUT_REAL, 1 },  { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
+		{ "by", OUT_TEXT, 0 },      { "source", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COUNT(cols), NULL);
 	int rc = 0;

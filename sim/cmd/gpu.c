@@ -60,6 +60,19 @@ static int of_this_device(const struct trace *t, const struct machine_cfg *c, co
 	return 0;
 }
 
+/* A replay's kernels are another device's by name, with no grids: there is nothing to time one by one. */
+static int has_grids(const struct trace *t, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < t->n_launches; i++)
+		if (t->launches[i].kind == TRACE_KERNEL && !t->launches[i].block[0])
+			return err_set(
+				e, ERR_IO,
+				"'%s' does not say the grids of its kernels ('%.60s'): 'npusim run' lays them out, and"
+				" '--profile' holds their sums by family",
+				path, t->launches[i].name);
+	return 0;
+}
+
 static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 {
 	struct cmd_trace *t = &in->traces[in->n];
@@ -70,7 +83,7 @@ static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 		return -1;
 	in->n++;
 	in->n_traces++;
-	if (of_this_device(&t->trace, &in->conf->cfg, path, e) < 0)
+	if (of_this_device(&t->trace, &in->conf->cfg, path, e) < 0 || has_grids(&t->trace, path, e) < 0)
 		return -1;
 	if (cases_make(&t->trace, in->rules, in->kernels, t->arena, c, e) < 0 ||
 	    cases_move(c, in->case_rules, &in->conf->cfg, e) < 0)

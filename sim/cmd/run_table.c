@@ -154,6 +154,9 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	struct str note = STR_INIT;
 
 	total_row(t, "simulated", total, total > 0 ? 1 : 0, "");
+	if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
+		total_row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps),
+		          (double)(x->total_ps - x->copies_ps) / (double)x->total_ps, "the rest is copies and sets");
 	above(&note, res_name(x->roofline_bound), total, roof);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
 	above(&note, res_name(run_largest(x->peak_ps)), total, cmd_ps_us(x->mapped_ps));
@@ -530,7 +533,8 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 	compare_row(t, "all ops", all->ops - all->carried,
 	            all->unmeasured ? -1 : cmd_us((int64_t)(all->measured_ns - all->carried_ns)), total);
 	if (!listed)
-		compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns), total);
+		compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns),
+		            cmd_ps_us(r->result->total_ps - r->result->copies_ps));
 	if (all->carried)
 		compare_row(t, "carried, in no sum above", all->carried, cmd_us((int64_t)all->carried_ns), -1);
 	if (r->stream->wall_ns >= 0 && !all->carried)

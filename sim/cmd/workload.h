@@ -8,7 +8,7 @@
 /* As given on the command line; NULL and 0: the default. */
 struct workload_opts {
 	const char *model, *phase, *quant, *kv, *style, *skew;
-	uint64_t batch, context, tokens, layers, experts;
+	uint64_t batch, context, tokens, layers, experts, image;
 };
 
 #define WORKLOAD_MODEL_HELP \
@@ -30,6 +30,9 @@ struct workload_opts {
 	" npu by default, and fused on a GPU's configuration"
 #define WORKLOAD_LAYERS_HELP  "so many of the model's layers are on this chip; all by default"
 #define WORKLOAD_EXPERTS_HELP "so many of each layer's experts are on this chip; all by default"
+#define WORKLOAD_IMAGE_HELP \
+	"vision: pixels of a picture's side, as many pictures as '--batch' says; by default what the model's encoder is made" \
+	" for. DeepSeek-OCR takes 512 (tiny), 640 (small, and the crops of a large page), 1024 (base) and 1280 (large)"
 #define WORKLOAD_SKEW_HELP \
 	"how unevenly tokens pick experts: the i-th likeliest with a chance as i^-S, 0 to 4; 0 by default: evenly"
 
@@ -46,6 +49,7 @@ struct workload_opts {
 		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp|rkllm", WORKLOAD_STYLE_HELP }, \
 		{ 0, "layers", OPT_COUNT, &(w).layers, "N", WORKLOAD_LAYERS_HELP }, \
 		{ 0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP }, \
+		{ 0, "image", OPT_COUNT, &(w).image, "PIXELS", WORKLOAD_IMAGE_HELP }, \
 	{ \
 		0, "skew", OPT_TEXT, &(w).skew, "S", WORKLOAD_SKEW_HELP \
 	}

@@ -63,7 +63,8 @@ static int numbers(const struct workload_opts *o, struct build_how *how, struct 
 	if (in_range(o->batch, BUILD_MAX_BATCH, "batch", e) < 0 ||
 	    in_range(o->tokens, BUILD_MAX_TOKENS, "tokens", e) < 0 ||
 	    in_range(o->context, BUILD_MAX_TOKENS, "context", e) < 0 ||
-	    in_range(o->layers, MODEL_MAX_LAYERS, "layers", e) < 0 || in_range(o->experts, 65536, "experts", e) < 0)
+	    in_range(o->layers, MODEL_MAX_LAYERS, "layers", e) < 0 || in_range(o->experts, 65536, "experts", e) < 0 ||
+	    in_range(o->image, BUILD_MAX_IMAGE, "image", e) < 0)
 		return -1;
 	how->batch = o->batch ? (uint32_t)o->batch : 1;
 	how->context = o->context;
@@ -72,6 +73,7 @@ static int numbers(const struct workload_opts *o, struct build_how *how, struct 
 		how->context = 1024;
 	how->layers = (uint32_t)o->layers;
 	how->experts = (uint32_t)o->experts;
+	how->image = (uint32_t)o->image;
 	return skew(o->skew, &how->skew, e);
 }
 
@@ -127,6 +129,7 @@ const char *workload_stray(const struct workload_opts *o)
 	       : o->layers  ? "--layers"
 	       : o->experts ? "--experts"
 	       : o->skew    ? "--skew"
+	       : o->image   ? "--image"
 	       : o->batch   ? "--batch"
 	                    : NULL;
 }
@@ -134,6 +137,8 @@ const char *workload_stray(const struct workload_opts *o)
 void workload_text(const struct build_how *how, struct str *out)
 {
 	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);
+	if (how->image)
+		str_addf(out, "%u x %u pixels, ", how->image, how->image);
 	if (how->phase == BUILD_PREFILL)
 		str_addf(out, "%" PRIu64 " new tokens, ", how->tokens);
 	if (how->phase == BUILD_DECODE && how->tokens > 1)

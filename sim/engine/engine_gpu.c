@@ -17,6 +17,7 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
+#include "traces/trace.h"
 #include "workloads/work.h"
 
 /* Where a launch's time went: what is not its body is launch overhead or waiting, the body is its bound's. */
@@ -124,6 +125,8 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		r->dram_read_bytes += l->mem.read - l->mem.read_hit;
 		r->dram_write_bytes += l->mem.write_back;
 		stalls_of(&t, stall);
+		if (l->at->kind != TRACE_KERNEL)
+			r->copies_ps += t.total;
 	}
 	x->bound = run_bound(stall, stall);
 	run_shares(stall, x->bound, x->stall_ppm);

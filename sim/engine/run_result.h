@@ -65,6 +65,7 @@ struct run_result {
 	const struct map_result *map;    /* the program that was run; NULL: launches were */
 	struct run_op *ops;              /* n_ops of the stream */
 	FIGURE_MEMBERS;                  /* total_ps and all the others */
+	ps_t copies_ps;                  /* a GPU's: of total_ps, that of copies and sets */
 	ps_t *launch_ps;          /* a GPU's: of each launch of the stream; NULL: others were run in their place */
 	ps_t floor_ps[RES_COUNT]; /* necessary work over its peak: the roofline's terms */
 	ps_t peak_ps[RES_COUNT];  /* total work on each resource, as mapped, over its peak */

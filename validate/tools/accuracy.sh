@@ -107,11 +107,9 @@ cases() {
 					{ split(b, x, "_c"); gsub(/[ "]/, "") } $2 == m && $4 == x[1] && $6 == x[2] && $9 == "graph_ms" { printf "%.0f", $10 * 1000 }' "traces/$device/steps.jsonl")" \
 				'$1 == "decode_step_1" { printf "| %s | %s | %s | %d | %.0f | %.0f | %+.1f %% | %s |\n", d, n, s, $2, $(NF - 1), $NF, 100 * ($NF - $(NF - 1)) / $(NF - 1), graph ? sprintf("%s, %.0f (%+.1f %%)", graph, wall, 100 * (wall - graph) / graph) : "-" }'
 	done
-	rm -f "$work/step.db"
-	"$npusim" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$work/step.db" >/dev/null
-	"$npusim" validate -c configs/gpu/rtx5090.yaml -t "$work/step.db" --range decode_step_1 --profile traces/rtx5090/dsocr_decode.csv \
-		--steps 64 --worst 0 >"$work/profile.txt"
-	awk '$1 == "gemv" { g = $7; h = $8 } $1 == "all" { printf "| RTX 5090 | dsocr, published profile | other hardware | %d | %.0f | %.0f | %+.1f %% | - (GEMV share %s %% measured, %s %% simulated) |\n", $2, $4, $5, $6, g, h }' "$work/profile.txt"
+	"$npusim" validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --profile traces/rtx5090/dsocr_decode.csv --steps 64 \
+		--worst 0 >"$work/profile.txt"
+	awk '$1 == "gemv" { g = $7; h = $8 } $1 == "all" { printf "| RTX 5090 | dsocr, published profile, replayed | other hardware | %d | %.0f | %.0f | %+.1f %% | - (GEMV share %s %% measured, %s %% simulated) |\n", $2, $4, $5, $6, g, h }' "$work/profile.txt"
 	# Whole models that others timed with other frameworks, beside steps of our unfused traces laid out for that device.
 	if [ -f "$public/decode_tps.csv" ]; then
 		echo

@@ -27,6 +27,10 @@ totals -c configs/gpu/gb200.yaml -m deepseek-r1-nvfp4-v2 --batch 16 --layers 4 -
 
 "$NPUSIM" run -c configs/gpu/h200.yaml -m deepseek-ocr --phase vision --style eager --ops 0 | sed -n '/^unknown/p; /^simulated  /p'
 
+totals -c configs/gpu/rtx5090.yaml -m deepseek-ocr --phase vision --style eager --image 640 --batch 6
+try run -c $CONFIG -m deepseek-ocr --phase vision --image 650 2>&1
+try run -c $CONFIG -m deepseek-ocr --image 640 2>&1
+
 # Scripts: nothing is measured, so nothing is said to be.
 "$NPUSIM" run -c $CONFIG -m deepseek-ocr --context 1024 --fidelity analytic --format json >"$TMP/run.json"
 for f in measured_us measured_wall_us speedup_kernels workload range; do

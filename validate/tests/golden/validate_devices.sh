@@ -11,6 +11,11 @@ try validate -c configs/gpu/rtx5090.yaml --profile traces/rtx5090/dsocr_decode.c
 try validate -c configs/gpu/rtx5090.yaml $profile --steps 0
 try validate -c configs/gpu/rtx5090.yaml -t "$TMP/t.db" --range decode_step_1
 try validate -c configs/gpu/rtx5090.yaml
+# A replay has no grids: it is run, or held by family; both say the same.
+try validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml
+"$NPUSIM" run -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --ops 0 | awk '/^  kernels alone/ { printf "%.1f us of kernels\n", $3 }' >"$TMP/run.us"
+"$NPUSIM" validate -c configs/gpu/rtx5090.yaml -t traces/rtx5090/dsocr.yaml --profile traces/rtx5090/dsocr_decode.csv --steps 64 |
+	awk '$1 == "all" { printf "%.1f us of kernels\n", $5 }' | cmp - "$TMP/run.us" && echo "one figure"
 try validate -c $CONFIG --table traces/rtx5090/dsocr_decode.csv
 try validate -c configs/gpu/a100.yaml --table traces/rtx5090/dsocr_decode.csv
 printf 'gpu,kernel,dtype,m,n,k,time_us\nG,x,bfloat16,1,4096,4096,22\nG,x,bfloat16,16,4096,4096,24\n' >"$TMP/g.csv"

@@ -371,6 +371,31 @@ TEST(a_chip_has_its_share_of_experts_and_of_their_picks)
 	drop(&x);
 }
 
+/* Crops of a page: six of 640 pixels are 1,600 patches each, windows of 14 on a side of 40 nine, tokens 100. */
+TEST(a_picture_s_side_is_asked_for)
+{
+	struct built x;
+	size_t sums = 0, windows = 0;
+
+	take(&x, "deepseek-ocr");
+	x.how.phase = BUILD_VISION;
+	x.how.batch = 6;
+	x.how.image = 640;
+	make(&x);
+	for (size_t i = 0; i < x.s.n_ops; i++) {
+		const struct op *o = &x.s.ops[i];
+
+		sums += o->kind == OP_ELEMENTWISE && o->shape.apart == 32 && o->shape.elems == 6 * 1600 * 768;
+		windows += o->kind == OP_ATTENTION && o->shape.q_len == 196 && o->shape.batch == 6 * 9;
+	}
+	CHECK_U64(sums, 2 * 12 + 1); /* two a block, and the positions */
+	CHECK_U64(windows, 8);
+	CHECK_U64(x.s.ops[x.s.n_ops - 1].shape.m, 6 * 100);
+	x.how.image = 650;
+	CHECK(build_check(x.m, &x.how, &x.e) < 0);
+	drop(&x);
+}
+
 static size_t outside(const struct op_stream *s, enum op_role role)
 {
 	size_t n = 0;
@@ -580,7 +605,7 @@ SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(rockchip_s_run
       T(a_prompt_costs_a_token_as_much_as_decoding_it), T(a_batch_reads_its_weights_once_and_a_cache_for_each),
       T(tokens_that_pick_evenly_hit_so_many_experts), T(picked_rows_are_shared_out_to_the_last_one),
       T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),
-      T(a_chip_has_its_share_of_experts_and_of_their_picks),
+      T(a_chip_has_its_share_of_experts_and_of_their_picks), T(a_picture_s_side_is_asked_for),
       T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
       T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),

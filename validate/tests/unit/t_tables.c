@@ -249,6 +249,37 @@ TEST(a_latent_s_parts_fill_the_sms_once)
 	bed_down(&b);
 }
 
+TEST(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma)
+{
+	struct op_operand in[5] = { { .write = false }, { .write = false }, { .write = false }, { .write = true } };
+	struct op_stream s = { .operands = in };
+	struct op o = { .kind = OP_ATTENTION,
+		        .rule = "",
+		        .fn = "",
+		        .dtype = DT_BF16,
+		        .n_operands = 4,
+		        .shape = { .batch = 2,
+		                   .heads = 12,
+		                   .kv_heads = 12,
+		                   .q_len = 196,
+		                   .kv_len = 196,
+		                   .head_dim = 64,
+		                   .v_dim = 64 } };
+	struct geometry x;
+	struct bed b;
+
+	bed_up(&b, DEVICE AMPERE);
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.n == 1 && x.kernel[0].form == KERNEL_FLASH && x.kernel[0].tile_n == 128 && x.at[0].grid[0] == 2);
+	o.n_operands = 5;
+	CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	CHECK(x.kernel[0].tile_n == 64 && x.at[0].grid[0] == 4 && x.at[0].grid[1] == 12 && x.at[0].grid[2] == 2);
+	bed_down(&b);
+	bed_up(&b, DEVICE HOPPER); /* cuDNN's, which the stream names */
+	CHECK(!gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+	bed_down(&b);
+}
+
 TEST(paged_keys_are_split_as_the_libraries_plan_it)
 {
 	static const struct {
@@ -473,9 +504,10 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 
 SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
       T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
-      T(heads_that_share_keys_are_rows_of_one_tile), T(paged_keys_are_split_as_the_libraries_plan_it),
-      T(a_product_row_is_a_sample_with_its_share_of_the_graph), T(copies_that_fit_are_found_again),
-      T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
+      T(heads_that_share_keys_are_rows_of_one_tile),
+      T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
+      T(paged_keys_are_split_as_the_libraries_plan_it), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
+      T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
       T(fp4_products_come_with_scales_where_the_device_multiplies_fp4), T(a_latent_s_parts_fill_the_sms_once),
       T(attention_tables_and_collections_are_told_by_their_header), T(faults_name_the_line_and_the_column),
       T(one_of_n_rows_and_the_others_are_all_rows), T(an_a100_by_data_sheet), T(an_rtx_pro_6000_by_data_sheet));
