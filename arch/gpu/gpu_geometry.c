@@ -668,14 +668,16 @@ static bool any_unknown(const struct op_stream *s, const struct op *o)
 	return false;
 }
 
-/* Which ops of a trace are laid out anew. */
+/* Which ops of a trace are laid out anew. llama.cpp brings its own kernels to any device. */
 static bool anew(const struct kernels *k, const struct op_stream *s, const struct op *o)
 {
+	const bool own = strncmp(o->rule, "ggml_", 5) == 0;
+
 	if (!o->n_launches)
 		return o->kind != OP_OPAQUE && o->kind != OP_HOST_SYNC;
 	if (o->kind != OP_OPAQUE && any_unknown(s, o))
 		return true;
-	if (o->kind != OP_GEMM && o->kind != OP_ATTENTION)
+	if ((o->kind != OP_GEMM && o->kind != OP_ATTENTION) || own)
 		return false;
 	for (uint32_t i = 0; i < o->n_launches; i++) {
 		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;

@@ -14,7 +14,7 @@ const char *build_phase_name(enum build_phase p)
 
 const char *build_style_name(enum build_style s)
 {
-	static const char *const names[] = { "eager", "fused", "npu", "llamacpp", "rkllm" };
+	static const char *const names[] = { "eager", "fused", "npu", "llamacpp", "rkllm", "llamacpp_fa" };
 
 	return names[s];
 }
@@ -44,8 +44,8 @@ static int check_vision(const struct model *m, const struct build_how *h, struct
 {
 	if (!m->sam.width)
 		return err_set(e, ERR_CONFIG, "model '%s' describes no encoder: there is no vision phase", m->name);
-	if (h->style == BUILD_LLAMACPP)
-		return err_set(e, ERR_USAGE, "style llamacpp has no vision phase");
+	if (build_is_ggml(h->style))
+		return err_set(e, ERR_USAGE, "style %s has no vision phase", build_style_name(h->style));
 	if (h->layers || h->experts)
 		return err_set(e, ERR_USAGE,
 		               "options '--layers' and '--experts' are of the decoder, not of its encoders");
@@ -84,7 +84,7 @@ int build_check(const struct model *m, const struct build_how *h, struct err *e)
 	if (m->moe.experts && !m->moe.top)
 		return err_set(e, ERR_CONFIG,
 		               "model '%s' does not say how many experts a token picks (num_experts_per_tok)", m->name);
-	if (h->style == BUILD_LLAMACPP && b_ggml_check(m, h, e) < 0)
+	if (build_is_ggml(h->style) && b_ggml_check(m, h, e) < 0)
 		return -1;
 	return check_bounds(m, h, e);
 }
@@ -229,13 +229,13 @@ static void step(struct builder *b)
 		x.sum = b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(x.sum));
 	for (uint32_t i = 0; i < layers && !b->failed; i++) {
 		b->layer = (int32_t)i;
-		if (b->h->style == BUILD_LLAMACPP)
+		if (build_is_ggml(b->h->style))
 			x.sum = b_ggml_layer(b, x.sum, i);
 		else
 			layer(b, &x, i);
 	}
 	b->layer = -1;
-	if (b->h->style == BUILD_LLAMACPP)
+	if (build_is_ggml(b->h->style))
 		b_ggml_head(b, x.sum);
 	else
 		head(b, &x);

@@ -11,7 +11,8 @@
  *           independent ones may run side by side.
  *   rkllm   npu's ops in an order in which all but products and attention ride with a product (configs/fusion/rkllm.yaml):
  *           each projection's norm, rope and write into the cache behind it.
- *   llamacpp  the nodes of llama.cpp's graph, a kernel each; one sequence of a dense model.
+ *   llamacpp  the nodes of llama.cpp's graph, a kernel each, as of May 2024; one sequence of a dense model.
+ *   llamacpp_fa  the same in 2025: flash attention, norms with their gain and gates with their product in one kernel.
  * All but npu's and rkllm's ops have a launch with its kernel's name, and geometry where the framework's rules give it; products
  * and attention of few queries are laid out by the GPU that runs them (arch/gpu/gpu_geometry.h). Nothing is measured.
  * Experts: tokens pick independently and evenly. So many different ones are read as that is expected to be, and the
@@ -32,7 +33,7 @@
 #include "workloads/op.h"
 
 enum build_phase { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION };
-enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RKLLM };
+enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RKLLM, BUILD_LLAMACPP_FA };
 
 #define BUILD_MAX_BATCH  65536
 #define BUILD_MAX_TOKENS (UINT64_C(1) << 24)
@@ -53,6 +54,10 @@ struct build_how {
 
 const char *build_phase_name(enum build_phase p);
 const char *build_style_name(enum build_style s);
+static inline bool build_is_ggml(enum build_style s)
+{
+	return s == BUILD_LLAMACPP || s == BUILD_LLAMACPP_FA;
+}
 /* New tokens of all sequences together; of a picture 0. */
 uint64_t build_tokens(const struct build_how *h);
 /* Whether it can be built: what is described, known, and within the model's bounds. ERR_USAGE for what was asked,

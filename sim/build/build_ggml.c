@@ -2,9 +2,11 @@
  *
  * A node of the graph is a kernel: norms are two (the norm, the gain), products of quantised weights are preceded by a
  * quantisation of their activations to blocks of 8 bits and read the weights as they are stored; attention without -fa is
- * a product with all keys, a softmax, a product with all values and a copy; what is written into the cache is copied. One
+ * a product with all keys, a softmax, a product with all values and a copy, both products cuBLAS's; what is written into the cache is copied. One
  * warp row or four a CTA, a row of weights each, as mul_mat_vec_q has it for one token.
- * Leaves out: batches (their products are other kernels), layers of other kinds than full attention and windows, -fa.
+ * `llamacpp_fa` is the graph of 2025: flash attention over the cache, a norm and its gain in one kernel, a gate's activation and its
+ * product in another (ggml-cuda/fattn.cu, norm.cu, unary.cu as of late 2025).
+ * Leaves out: batches (their products are other kernels), layers of other kinds than full attention and windows.
  * Source: github.com/ggml-org/llama.cpp, ggml-cuda.cu, ggml-cuda/mmvq.cu, quantize.cu, softmax.cu, rope.cu, norm.cu and
  * llama.cpp's build_llama, as of May 2024. */
 #include "sim/build/build_int.h"
@@ -14,6 +16,11 @@ static void launch(struct builder *b, const char *kernel, uint64_t x, uint64_t y
 	const uint64_t grid[3] = { x, y, z };
 
 	b_launch(b, kernel, grid, threads, 1, 40);
+}
+
+static bool flash(const struct builder *b)
+{
+	return b->h->style == BUILD_LLAMACPP_FA;
 }
 
 /* Elementwise over all of x (and y), 256 elements a CTA. */
@@ -38,9 +45,11 @@ static uint32_t norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols
 
 	b_op(b, B_RMS, d, d)->shape = (struct op_shape){ .rows = rows, .cols = cols };
 	b_read(b, all_of(x));
+	if (flash(b))
+		b_read(b, all_of(gain));
 	b_write(b, all_of(y));
 	launch(b, "rms_norm_f32", rows, 1, 1, cols < 1024 ? 32 : 1024);
-	return each(b, B_MUL, rows * cols, y, gain, "k_bin_bcast<op_mul, float, float, float>");
+	return flash(b) ? y : each(b, B_MUL, rows * cols, y, gain, "k_bin_bcast<op_mul, float, float, float>");
 }
 
 /* --- products ------------------------------------------------------------------------------------------------------- */
@@ -77,7 +86,12 @@ static uint32_t product(struct builder *b, uint32_t x, enum scheme_class c, uint
 	b_read(b, all_of(x));
 	b_read(b, all_of(w));
 	b_write(b, all_of(y));
-	launch(b, quantised ? "mul_mat_vec_q<1>" : "mul_mat_vec<half>", n, 1, 1, 128);
+	if (quantised)
+		launch(b, "mul_mat_vec_q<1>", n, 1, 1, 128);
+	else if (flash(b))
+		launch(b, "mul_mat_vec<half>", n, 1, 1, 128);
+	else
+		launch(b, "dequantize_mul_mat_vec<1, 1, convert_f16>", n, 1, 1, 32);
 	return y;
 }
 
@@ -118,24 +132,63 @@ static uint32_t cached(struct builder *b, uint32_t x, uint64_t row, uint64_t roo
 	return cache;
 }
 
-/* A product of each head with what of the cache is filled. */
-static uint32_t over_cache(struct builder *b, uint32_t x, uint32_t cache, uint64_t n, uint64_t k, const char *kernel)
+/* Where heads share keys the library is given addresses, three a head. */
+static void addresses(struct builder *b)
+{
+	const uint64_t n = 3 * (uint64_t)b->m->heads, grid[3] = { 1, 1, 1 };
+
+	b_op(b, B_ARANGE, DT_INT64, DT_INT64)->shape = (struct op_shape){ .elems = n };
+	b_write(b, all_of(b_make_role(b, OP_INDEX, DT_INT64, n)));
+	b_launch(b, "k_compute_batched_ptrs", grid, b->m->heads < 1024 ? b->m->heads : 1024, 1, 24);
+}
+
+/* A product of each head with what of the cache is filled: cuBLAS's, batched, between conversions to 16 bits and back. */
+static uint32_t over_cache(struct builder *b, uint32_t x, uint32_t cache, uint64_t n, uint64_t k)
 {
 	const uint64_t heads = b->m->heads, row = (uint64_t)b->m->kv_heads * b->m->head_dim;
 	const uint64_t keys = b_tensor(b, cache)->bytes < b_bytes(b->h->kv, b->kv_len * row) ? b->m->window : b->kv_len;
 	struct part seen = all_of(cache);
 	uint32_t y;
 
+	x = each(b, B_PATCH, heads * k, x, NO_TENSOR, "convert_unary<float, half>");
+	if (b->m->heads != b->m->kv_heads)
+		addresses(b);
 	seen.touched = b_bytes(b->h->kv, keys * row);
 	b_op(b, B_PRODUCT, b->m->dtype, b->m->dtype)->shape =
 		(struct op_shape){ .batch = heads, .m = 1, .n = n, .k = k, .strided = true };
-	if (!b->failed)
-		b->s->ops[b->s->n_ops - 1].rule = "ggml_vector";
 	y = b_make(b, b->m->dtype, heads * n);
 	b_read(b, all_of(x));
 	b_read(b, seen);
 	b_write(b, all_of(y));
-	launch(b, kernel, 1, n, heads, 32);
+	k_unknown(b, b_rows[B_PRODUCT].kernel);
+	return each(b, B_PATCH, heads * n, y, NO_TENSOR, "convert_unary<half, float>");
+}
+
+/* Keys and values once, split over the SMs: the library's own flash attention, as FlashAttention lays it out. */
+static uint32_t flash_attention(struct builder *b, uint32_t q, uint32_t k, uint32_t v, uint64_t keys)
+{
+	const struct model *m = b->m;
+	const enum dtype d = m->dtype;
+	const uint64_t n = (uint64_t)m->heads * m->head_dim,
+		       seen = b_bytes(b->h->kv, keys * (uint64_t)m->kv_heads * m->head_dim);
+	struct part from[2] = { all_of(k), all_of(v) };
+	uint32_t y;
+
+	b_op(b, B_ATTENTION, d, d)->shape = (struct op_shape){ .batch = 1,
+		                                               .heads = m->heads,
+		                                               .kv_heads = m->kv_heads,
+		                                               .q_len = 1,
+		                                               .kv_len = keys,
+		                                               .head_dim = m->head_dim,
+		                                               .v_dim = m->head_dim };
+	y = b_make(b, d, n);
+	b_read(b, all_of(q));
+	for (int i = 0; i < 2; i++) {
+		from[i].touched = seen;
+		b_read(b, from[i]);
+	}
+	b_write(b, all_of(y));
+	k_unknown(b, b_rows[B_ATTENTION].kernel);
 	return y;
 }
 
@@ -158,13 +211,15 @@ static uint32_t attention(struct builder *b, uint32_t x, uint32_t layer)
 	q = rope(b, q, q_n);
 	k = cached(b, rope(b, k, row), row, room, "k");
 	v = cached(b, v, row, room, "v");
-	p = over_cache(b, q, k, keys, m->head_dim, "mul_mat_vec_p021_f16_f32");
+	if (flash(b))
+		return product(b, flash_attention(b, q, k, v, keys), SCHEME_OUT, m->hidden, q_n, "o");
+	p = over_cache(b, q, k, keys, m->head_dim);
 	b_op(b, B_SOFTMAX, d, d)->shape = (struct op_shape){ .rows = m->heads, .cols = keys };
 	y = b_make(b, d, m->heads * keys);
 	b_read(b, all_of(p));
 	b_write(b, all_of(y));
 	launch(b, "soft_max_f32<true, 0, 0>", m->heads, 1, 1, keys < 1024 ? 256 : 1024);
-	y = over_cache(b, y, v, m->head_dim, keys, "mul_mat_vec_nc_f16_f32");
+	y = over_cache(b, y, v, m->head_dim, keys);
 	y = each(b, B_PATCH, q_n, y, NO_TENSOR, "cpy_f32_f16<cpy_1_f32_f32>");
 	return product(b, y, SCHEME_OUT, m->hidden, q_n, "o");
 }
@@ -176,6 +231,9 @@ static uint32_t mlp(struct builder *b, uint32_t x)
 	uint32_t gate = product(b, x, SCHEME_MLP, m->inter, m->hidden, "gate");
 	uint32_t up = product(b, x, SCHEME_MLP, m->inter, m->hidden, "up");
 
+	if (flash(b))
+		return product(b, each(b, B_ACT_MUL, m->inter, gate, up, "unary_gated_op_kernel<op_silu>"), SCHEME_DOWN,
+		               m->hidden, m->inter, "down");
 	gate = each(b, act, m->inter, gate, NO_TENSOR, "unary_op_kernel<op_silu>");
 	gate = each(b, B_MUL, m->inter, gate, up, "k_bin_bcast<op_mul, float, float, float>");
 	return product(b, gate, SCHEME_DOWN, m->hidden, m->inter, "down");
@@ -206,7 +264,7 @@ int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e
 	                   : m->arch->four_norms    ? "norms behind each block"
 	                                            : NULL;
 
-	return what ? err_set(e, ERR_USAGE,
-	                      "style llamacpp has no %s: it is a decode step of one sequence of a dense model", what)
+	return what ? err_set(e, ERR_USAGE, "style %s has no %s: it is a decode step of one sequence of a dense model",
+	                      build_style_name(h->style), what)
 	            : 0;
 }

@@ -26,7 +26,7 @@ struct workload_opts {
 #define WORKLOAD_KV_HELP "format of the KV cache; by default as the model's activations"
 #define WORKLOAD_STYLE_HELP \
 	"which ops: eager, the kernels a framework launches; fused, those of an inference engine; npu, what the mapper takes best;" \
-	" llamacpp, those of llama.cpp (one sequence, decode); rkllm, those of Rockchip's runtime, where all rides with products." \
+	" llamacpp, those of llama.cpp of May 2024, llamacpp_fa of 2025 with -fa (one sequence, decode); rkllm, those of Rockchip's runtime, where all rides with products." \
 	" npu by default, and fused on a GPU's configuration"
 #define WORKLOAD_LAYERS_HELP  "so many of the model's layers are on this chip; all by default"
 #define WORKLOAD_EXPERTS_HELP "so many of each layer's experts are on this chip; all by default"
@@ -46,7 +46,7 @@ struct workload_opts {
 		{ 0, "tokens", OPT_COUNT, &(w).tokens, "T", WORKLOAD_TOKENS_HELP }, \
 		{ 0, "quant", OPT_TEXT, &(w).quant, "SCHEME", WORKLOAD_QUANT_HELP }, \
 		{ 0, "kv", OPT_TEXT, &(w).kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP }, \
-		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp|rkllm", WORKLOAD_STYLE_HELP }, \
+		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp|llamacpp_fa|rkllm", WORKLOAD_STYLE_HELP }, \
 		{ 0, "layers", OPT_COUNT, &(w).layers, "N", WORKLOAD_LAYERS_HELP }, \
 		{ 0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP }, \
 		{ 0, "image", OPT_COUNT, &(w).image, "PIXELS", WORKLOAD_IMAGE_HELP }, \

@@ -97,9 +97,9 @@ static int scheme(const struct model *m, const struct workload_opts *o, struct b
 int workload_how(const struct model *m, const struct workload_opts *o, enum build_style style, struct build_how *how,
                  struct err *e)
 {
-	static const char *const phases[] = { "decode", "prefill", "vision" }, *const styles[] = { "eager", "fused",
-		                                                                                   "npu", "llamacpp",
-		                                                                                   "rkllm" };
+	static const char *const phases[] = { "decode", "prefill", "vision" }, *const styles[] = {
+		"eager", "fused", "npu", "llamacpp", "rkllm", "llamacpp_fa"
+	};
 	int phase, as;
 
 	if (choice(o->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &phase, e) < 0 ||

@@ -396,6 +396,34 @@ TEST(a_picture_s_side_is_asked_for)
 	drop(&x);
 }
 
+/* Without -fa a head's products with keys and values are a library's; with it they are one kernel, and so are a norm and its
+ * gain, an activation and its product. */
+TEST(llama_cpp_s_graphs_of_two_years)
+{
+	for (int fa = 0; fa < 2; fa++) {
+		size_t over_cache = 0, softmax = 0, flash = 0, gains = 0;
+		struct built x;
+
+		take(&x, "llama-3.2-1b");
+		x.how.style = fa ? BUILD_LLAMACPP_FA : BUILD_LLAMACPP;
+		x.how.quant = scheme_find("q4_0", &x.e);
+		make(&x);
+		for (size_t i = 0; i < x.s.n_ops; i++) {
+			const struct op *o = &x.s.ops[i];
+
+			over_cache += o->kind == OP_GEMM && o->shape.batch == 32;
+			softmax += o->kind == OP_SOFTMAX;
+			flash += o->kind == OP_ATTENTION;
+			gains += o->kind == OP_ELEMENTWISE && strcmp(o->fn, "mul") == 0;
+		}
+		CHECK_U64(over_cache, fa ? 0 : 2 * 16);
+		CHECK_U64(softmax, fa ? 0 : 16);
+		CHECK_U64(flash, fa ? 16 : 0);
+		CHECK_U64(gains, fa ? 0 : 2 * 16 + 1 + 16);
+		drop(&x);
+	}
+}
+
 static size_t outside(const struct op_stream *s, enum op_role role)
 {
 	size_t n = 0;
@@ -606,7 +634,7 @@ SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(rockchip_s_run
       T(tokens_that_pick_evenly_hit_so_many_experts), T(picked_rows_are_shared_out_to_the_last_one),
       T(skewed_picks_hit_fewer_experts_and_leave_some_with_more_rows),
       T(a_chip_has_its_share_of_experts_and_of_their_picks), T(a_picture_s_side_is_asked_for),
-      T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
+      T(llama_cpp_s_graphs_of_two_years), T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
       T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),
       T(an_encoder_of_pictures_reads_its_weights_and_is_whole), T(clip_is_the_captured_encoder_to_the_byte),
