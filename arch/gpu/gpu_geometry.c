@@ -296,11 +296,40 @@ static bool fp8_product(const struct gpu *g, const struct kernels *k, const stru
 	return false;
 }
 
+/* What cuBLAS 13 takes on an H200 for up to eight tokens and a k under 3,072, in all 15 steps that we traced (traces/h200): k is
+ * whole; of up to 1,536 outputs a tile has 8 or 16, as few as leave an SM to each; else clusters, never single CTAs. An
+ * H100 has the same SMs and was published otherwise (3.9 us of 1 x 1024 x 1024, an H200 7.6): memory tells them apart. */
+#define H200_READS UINT64_C(4000000000000) /* bytes a second or more */
+
+static bool few_tokens(const struct gpu *g, const struct op *o)
+{
+	return g->cfg->sm.capability == 90 && g->c->dram_read >= H200_READS && dtype_bits(o->dtype) == 16 &&
+	       o->shape.m <= 8 && o->shape.k < 3072 && o->shape.batch <= 1;
+}
+
+static bool narrow_tile(const struct gpu *g, const struct kernels *k, const struct op *o, struct geometry *out)
+{
+	static const struct tile narrow[] = {
+		{ "nvjet_tst_8x64_64x16_4x1_v_bz_TNN", WGMMA, 16, 8, 64, 64, 16, 4, 384, 168, false, KERNEL_PRODUCT },
+		{ "nvjet_tst_8x64_64x16_2x1_v_bz_TNN", WGMMA, 16, 8, 64, 64, 16, 2, 384, 168, false, KERNEL_PRODUCT },
+		{ "nvjet_tst_16x64_64x16_4x1_v_bz_TNN", WGMMA, 16, 16, 64, 64, 16, 4, 384, 168, false, KERNEL_PRODUCT },
+	};
+	const uint64_t n = o->shape.n, clusters = 30; /* of four that run at once */
+	const struct tile *t = n > 8 * (uint64_t)g->sms ? &narrow[2] : n > 8 * 4 * clusters ? &narrow[1] : &narrow[0];
+
+	/* Pairs of 8 are slow, and were seen for one token alone. */
+	if (!few_tokens(g, o) || n <= 128 || n > 1536 || (t == &narrow[1] && o->shape.m > 1))
+		return false;
+	product(g, k, o, t, 1, out);
+	return true;
+}
+
 static bool products(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *best)
 {
 	uint32_t bits = dtype_bits(o->dtype), on = generation_of(g->cfg->sm.capability);
-	uint32_t most = cuts_k(g, &o->shape) ? 32 : 1;
+	const bool few = few_tokens(g, o);
+	uint32_t most = cuts_k(g, &o->shape) && !few ? 32 : 1;
 	struct geometry x;
 	ps_t t, least = 0;
 
@@ -313,11 +342,14 @@ static bool products(const struct gpu *g, const struct kernels *k, const struct 
 		return true;
 	if (bits == 4 && !g->c->flop_fp4)
 		return false;
+	if (narrow_tile(g, k, o, best))
+		return true;
 	for (size_t i = 0; i < COUNT(tiles); i++) {
 		const struct tile *w = &tiles[i];
 		uint64_t deep = div_up(o->shape.k, w->k);
 
-		if (w->bits != bits || !(w->on & on) || smem_of(w) > g->cfg->sm.smem || w->cluster > g->sms)
+		if ((few && w->cluster == 1) || w->bits != bits || !(w->on & on) || smem_of(w) > g->cfg->sm.smem ||
+		    w->cluster > g->sms)
 			continue;
 		for (uint32_t splits = 1; splits <= most && splits <= deep && (splits == 1 || w->splits); splits *= 2) {
 			product(g, k, o, w, splits, &x);

@@ -187,6 +187,34 @@ TEST(an_fp8_product_goes_by_tokens_outputs_and_k)
 	}
 }
 
+/* Products of one token as cuBLAS laid them out in the steps under traces/h200. */
+TEST(an_h200_takes_the_tiles_that_were_traced)
+{
+	static const struct {
+		uint64_t n, k, grid;
+		uint32_t tile_m, cluster;
+	} want[] = {
+		{ 896, 1280, 112, 8, 4 },  { 1280, 1280, 80, 16, 4 }, { 512, 2048, 64, 8, 4 },
+		{ 1024, 2560, 128, 8, 2 }, { 1792, 1280, 28, 64, 4 },
+	};
+	struct op_stream s = { 0 };
+	struct bed b;
+
+	bed_up(&b, "kind: gpu\nname: toy\nclock: 1.98 GHz\ncores: 132\nl2: {size: 50 MiB, ways: 16}\n"
+	           "dram: {kind: fixed, fixed_bandwidth: 4.8 TB/s}\n" HOPPER);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct op o = gemm(1, want[i].n, want[i].k);
+		struct geometry x;
+
+		CHECK(gpu_geometry_of(&b.g, b.k, &s, &o, &x));
+		CHECK_U64(x.n, 1); /* k is whole */
+		CHECK_U64(x.kernel[0].tile_m, want[i].tile_m);
+		CHECK_U64(x.kernel[0].cluster_m, want[i].cluster);
+		CHECK_U64(x.at[0].grid[0], want[i].grid);
+	}
+	bed_down(&b);
+}
+
 TEST(heads_that_share_keys_are_rows_of_one_tile)
 {
 	struct op_stream s = { 0 };
@@ -504,7 +532,7 @@ TEST(an_rtx_pro_6000_by_data_sheet)
 
 SUITE(t_tables, T(a_key_split_fills_the_sms_twice_and_no_more), T(one_row_is_a_gemv_where_there_is_no_wgmma),
       T(a_grid_is_the_tiles_or_stays_on_the_device_in_whole_clusters), T(an_fp8_product_goes_by_tokens_outputs_and_k),
-      T(heads_that_share_keys_are_rows_of_one_tile),
+      T(an_h200_takes_the_tiles_that_were_traced), T(heads_that_share_keys_are_rows_of_one_tile),
       T(many_queries_have_another_kernel_where_scores_have_a_bias_and_no_wgmma),
       T(paged_keys_are_split_as_the_libraries_plan_it), T(a_product_row_is_a_sample_with_its_share_of_the_graph),
       T(copies_that_fit_are_found_again), T(fp8_products_quantise_first_and_block_scales_are_the_host_s_times),
