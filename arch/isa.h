@@ -93,6 +93,7 @@ struct isa_cmd {
 	bool chained;               /* a further pass of the command before it: no dispatch of its own */
 	uint64_t slot_bytes;        /* SRAM of one tile in flight */
 	uint64_t fixed_bytes;       /* SRAM held from admission to completion */
+	uint64_t laid_out;          /* values that go in and out of its products of several rows */
 	const char *pattern;        /* fusion pattern; NULL: not fused */
 	const char *why;            /* what the mapper chose: dataflow and tile, for people */
 };

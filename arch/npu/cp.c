@@ -11,6 +11,10 @@ const struct cfg_field dispatch_schema[] = {
 	       "from a command's dependencies being met to its units starting",
 	       "one dependent step on an H200 is 0.369 us (prototype fit over its operator sweep, GPU-MODEL section "
 	       "2)"),
+	CFG_U64(struct dispatch_cfg, layout, "layout", "0", 0, UINT64_C(1) << 50, NULL,
+	        "values a second that the driver lays out for a product of several rows, operands and results, one command after"
+	        " the other; 0: nothing has to be",
+	        "our choice: units read and write rows as they are"),
 	CFG_PS(struct dispatch_cfg, interval, "interval", "20 ns", 0, 1000 * PS_US, NULL,
 	       "shortest time between two dispatches", "our choice: about 30 cycles to decode a descriptor"),
 	CFG_U32(struct dispatch_cfg, queue, "queue", "64", 1, 4096, NULL, "commands in flight", "our choice"),
@@ -86,7 +90,7 @@ static void wake(struct cp *c, uint32_t cmd)
 	const struct isa_cmd *k = &c->p->cmds[cmd];
 	struct flight *f = flight_of(c, cmd);
 	const bool inside = cmd > 0 && c->p->cmds[cmd - 1].batch == k->batch;
-	const ps_t wait = k->chained ? 0 : inside ? ps_min(c->local, c->cfg.latency) : c->cfg.latency;
+	const ps_t wait = k->chained ? 0 : inside ? ps_min(c->local, c->cfg.latency) : dispatch_wait(&c->cfg, k);
 
 	if (wait == 0) {
 		start(c, cmd);

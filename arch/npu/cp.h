@@ -3,7 +3,8 @@
  * Models: a window of commands in flight; a dispatch rate (one batch every `interval`); the latency from "its
  * dependencies are met" to "its units start" (`latency`, or a few cycles inside one batch); up to `batch` small
  * commands dispatched as one; a host round trip where the host decides (or a branch on the device when
- * `dynamic`, so that experts are chosen without the host); the doorbell that starts a run.
+ * `dynamic`, so that experts are chosen without the host); what a driver does to the rows of a product before and behind it
+ * (`layout`); the doorbell that starts a run.
  * Leaves out: fetching the command stream from memory.
  * Invariants: I1 a command starts only after all it depends on has completed; I2 retirement is in program order. */
 #ifndef NPUSIM_ARCH_NPU_CP_H
@@ -13,6 +14,7 @@
 
 struct dispatch_cfg {
 	ps_t latency, interval;
+	uint64_t layout; /* values a second that the driver lays out for a product of several rows, and back; 0: none */
 	uint32_t queue, batch;
 	bool dynamic;
 	ps_t branch; /* deciding on the device */
@@ -21,6 +23,12 @@ struct dispatch_cfg {
 };
 
 extern const struct cfg_field dispatch_schema[];
+
+/* From a command's dependencies to its units, where it is not in a batch with the one before. */
+static inline ps_t dispatch_wait(const struct dispatch_cfg *d, const struct isa_cmd *c)
+{
+	return d->latency + (d->layout ? clock_transfer(c->laid_out, d->layout) : 0);
+}
 
 /* What one command added to the run, in order of retirement; spans sum to the run's time. */
 struct cp_result {

@@ -569,7 +569,7 @@ static ps_t ready_at(const struct analytic *a, uint32_t k, ps_t at)
 		at = ps_max(at, a->done[p->deps[c->first_dep + i]]);
 	if (c->chained)
 		return at;
-	return at + (k > 0 && p->cmds[k - 1].batch == c->batch ? a->local : a->c->dispatch.latency);
+	return at + (k > 0 && p->cmds[k - 1].batch == c->batch ? a->local : dispatch_wait(&a->c->dispatch, c));
 }
 
 static ps_t decide(struct analytic *a, const struct isa_cmd *c, struct core_account *acc, ps_t at)

@@ -134,6 +134,20 @@ static void add_insns(struct builder *b, const struct map_draft *d)
 			b->moves = moves[w];
 }
 
+/* A single row lies as it is. */
+static uint64_t laid_out(const struct mapper *m, const struct fuse_group *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = g->first; k < g->first + g->n; k++) {
+		const struct op_shape *s = &m->s->ops[k].shape;
+
+		if (m->s->ops[k].kind == OP_GEMM && s->m > 1)
+			n += (s->batch ? s->batch : 1) * s->m * (s->k + s->n);
+	}
+	return n;
+}
+
 /* The draft becomes a command that does the group's ops; a chained one goes on with what the one before has left. */
 static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct fuse_group *g,
                 const uint32_t *last_cmd, bool chained, struct err *e)
@@ -166,6 +180,7 @@ static int emit(struct builder *b, const struct mapper *m, const struct map_draf
 		.chained = chained,
 		.slot_bytes = d->slot_bytes,
 		.fixed_bytes = d->fixed_bytes,
+		.laid_out = laid_out(m, g),
 		.pattern = g->pattern,
 		.why = d->why,
 	};

@@ -189,6 +189,22 @@ TEST(one_tile_costs_dispatch_then_memory_then_math)
 	bed_down(&b);
 }
 
+TEST(values_that_a_driver_lays_out_are_waited_for)
+{
+	struct bed b;
+
+	bed_up(&b);
+	b.d.layout = 1000000000;
+	cmd(&b, 1, 1024, false, 20 * NS, NULL);
+	cmd(&b, 1, 1024, false, 20 * NS, NULL);
+	b.cmd[0].laid_out = 700; /* at a thousand million a second */
+	CHECK_OK(go(&b), b.e);
+	CHECK_U64(b.res[0].span, (50 + 700 + 100 + 20) * NS);
+	CHECK_U64(b.res[0].acc.stall[RES_DISPATCH], (50 + 700) * NS);
+	CHECK(b.res[1].span < 700 * NS); /* it has none */
+	bed_down(&b);
+}
+
 TEST(a_program_without_commands_takes_no_time_before_and_after_one_with_some)
 {
 	struct bed b;
@@ -446,7 +462,7 @@ TEST(a_chained_command_waits_for_its_loads_from_the_moment_it_may_start)
 	bed_down(&b);
 }
 
-SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math),
+SUITE(t_cp, T(one_tile_costs_dispatch_then_memory_then_math), T(values_that_a_driver_lays_out_are_waited_for),
       T(a_program_without_commands_takes_no_time_before_and_after_one_with_some),
       T(an_early_load_runs_while_the_dispatch_latency_does),
       T(double_buffering_overlaps_load_and_math_and_one_stage_does_not), T(a_dependent_waits_and_spans_sum_to_the_run),
