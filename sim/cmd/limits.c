@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/limits_show.h"
+#include "sim/cmd/workload.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"
 
@@ -13,6 +14,7 @@
 
 struct options {
 	const char *config, *trace, *range, *start, *fidelity, *rules, *results, *format;
+	struct workload_opts model;
 	struct opt_list sets;
 	uint32_t step_ppm;
 	uint64_t seed, jobs, pairs;
@@ -100,11 +102,22 @@ static struct limits_question question(const struct options *o, const struct op_
 	};
 }
 
+static int read_workload(const struct options *o, struct rules *rules, struct workload *w, struct cmd_trace *t,
+                         struct op_stream *s, struct err *e)
+{
+	struct lower_stats lowered;
+
+	if (o->model.model)
+		return workload_read(&o->model, false, w, t, s, e);
+	return cmd_trace_load(o->trace, o->range, t, e) < 0 ? -1
+	                                                    : lower_trace(&t->trace, rules, t->arena, s, &lowered, e);
+}
+
 static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
 	struct rules *rules = o->results && !db ? NULL : rules_load(o->rules, e);
-	struct lower_stats lowered;
+	struct workload w = { .model = NULL };
 	struct op_stream s;
 	struct limits_question q = question(o, &s);
 	struct limits_result r;
@@ -112,8 +125,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	struct progress *p = NULL;
 	int rc = -1;
 
-	if (!rules || cmd_trace_load(o->trace, o->range, &t, e) < 0 ||
-	    lower_trace(&t.trace, rules, t.arena, &s, &lowered, e) < 0)
+	if (!rules || read_workload(o, rules, &w, &t, &s, e) < 0)
 		goto out;
 	q.arg = p = progress_new("limits", "runs", 0);
 	if (limits_run(&q, t.arena, &r, e) < 0)
@@ -124,6 +136,7 @@ out:
 	progress_free(p);
 	res_free(db);
 	cmd_trace_free(&t);
+	workload_free(&w);
 	rules_free(rules);
 	return rc;
 }
@@ -134,8 +147,8 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (!o->trace)
-		return err_set(e, ERR_USAGE, "the workload is missing: -t T.db, which 'npusim trace import' makes");
+	if (workload_check(&o->model, o->trace, o->range, false, e) < 0)
+		return -1;
 	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
 		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
 	if (o->fidelity && strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
@@ -159,6 +172,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 't', "trace", OPT_READ, &o.trace, "T.db",
 		  "the workload: a trace database that 'npusim trace import' made" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
+		WORKLOAD_ROWS(o.model),
+		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS", WORKLOAD_CONTEXT_HELP },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",
@@ -181,7 +196,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim limits -c CONFIG -t T.db [--range NAME] [--set KEY=VALUE]... [options]",
+		"npusim limits -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N]) [--set KEY=VALUE]..."
+		" [options]",
 		"What buys most on this design and workload, and what costs nothing to have less of. Every amount (a size, a rate, a"
 		" number of units, a latency) is doubled and halved, choices are taken otherwise (fusion, dispatch.dynamic,"
 		" matrix.dataflow, formats of weights and KV cache), parts are added or taken out, one at a time; then pairs that may"
@@ -190,6 +206,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 -o /tmp/r.db\n"
 		"npusim report /tmp/r.db -o /tmp/run.html\n"
+		"npusim limits -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 2048\n"
 		"npusim limits -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --step 10% --format csv\n"
 		"npusim limits -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --fidelity event -j 2\n",
 		opts,

@@ -230,9 +230,9 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 	r->conf = in->conf;
 	r->trace = &in->trace.trace;
 	r->model = in->model.model;
-	r->not_validated = in->model.model && in->model.how.phase == BUILD_VISION
-	                           ? "SAM: its windows, relative positions and neck"
-	                           : NULL;
+	r->not_validated = in->model.model ? workload_unknown(in->model.model, &in->model.how,
+	                                                      machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES)
+	                                   : NULL;
 	r->scaled = in->scaled_tokens != 0;
 	r->given = o->program_in != NULL;
 	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;
@@ -324,24 +324,15 @@ static int check_workload(const struct options *o, struct err *e)
 			e, ERR_USAGE,
 			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
 			" workload list' has some, or --program-in FILE");
-	if (o->trace && o->model.model)
-		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
-	if (o->trace && stray && strcmp(stray, "--batch") != 0)
-		return err_set(e, ERR_USAGE, "option '%s' is of a model (-m MODEL), and the workload here is a trace",
-		               stray);
-	if (o->model.model && o->range)
-		return err_set(
-			e, ERR_USAGE,
-			"option '--range' is of a trace, and the workload here is a model: '--phase' says what of"
-			" it");
-	return 0;
+	return workload_check(&o->model, o->trace, o->range, true, e);
 }
 
 static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (check_workload(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	if (workload_check(&o->model, o->trace, o->range, true, e) < 0 ||
+	    run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
@@ -368,8 +359,9 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " 'npusim trace show' lists them" },
 		WORKLOAD_ROWS(o.model),
 		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
-		  "the tokens in the cache before; of a model 1024 by default, of a prompt none; of a replay or a measured decode step,"
-		  " in place of what it had (and '--batch' in place of its batch)" },
+		  WORKLOAD_CONTEXT_HELP
+		  "; of a replay or a measured decode step, in place of what it had (and '--batch' in place of its"
+		  " batch)" },
 		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"

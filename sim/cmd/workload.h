@@ -16,7 +16,8 @@ struct workload_opts {
 	" workloads/models, or a Hugging Face config.json"
 #define WORKLOAD_PHASE_HELP \
 	"decode (default): one more token for each sequence; prefill: a prompt; vision: the encoders of a picture"
-#define WORKLOAD_BATCH_HELP "sequences side by side; 1 by default"
+#define WORKLOAD_BATCH_HELP   "sequences side by side; 1 by default"
+#define WORKLOAD_CONTEXT_HELP "the tokens in the cache before; of a model 1024 by default, of a prompt none"
 #define WORKLOAD_TOKENS_HELP \
 	"prefill: new tokens of each sequence, 512 by default; decode: tokens one after the other while the cache grows, 1 by" \
 	" default"
@@ -69,6 +70,10 @@ struct workload {
 int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, struct cmd_trace *t, struct op_stream *s,
                   struct err *e);
 void workload_free(struct workload *w);
+/* A trace or a model, and no option that is of the other; `rebatch`: a trace too may be asked at another batch. */
+int workload_check(const struct workload_opts *o, const char *trace, const char *range, bool rebatch, struct err *e);
+/* What of a model's ops was never held against a measured figure, on any machine or, of a GPU, on this kind; NULL: all were. */
+const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu);
 /* An option of a workload that makes no sense without '-m', in the user's words; NULL: there is none. */
 const char *workload_stray(const struct workload_opts *o);
 /* "decode, batch 1, 1024 tokens in the cache, bf16, fused" */

@@ -134,6 +134,50 @@ const char *workload_stray(const struct workload_opts *o)
 	                    : NULL;
 }
 
+int workload_check(const struct workload_opts *o, const char *trace, const char *range, bool rebatch, struct err *e)
+{
+	const char *stray = workload_stray(o);
+
+	if (!trace && !o->model)
+		return err_set(
+			e, ERR_USAGE,
+			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
+			" workload list' has some");
+	if (trace && o->model)
+		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
+	if (trace && !rebatch && !stray && o->context)
+		stray = "--context";
+	if (trace && stray && !(rebatch && strcmp(stray, "--batch") == 0))
+		return err_set(e, ERR_USAGE, "option '%s' is of a model (-m MODEL), and the workload here is a trace",
+		               stray);
+	if (o->model && range)
+		return err_set(
+			e, ERR_USAGE,
+			"option '--range' is of a trace, and the workload here is a model: '--phase' says what of"
+			" it");
+	return 0;
+}
+
+static bool has_linear(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->layers; i++)
+		if (m->layer[i] == MODEL_LINEAR)
+			return true;
+	return false;
+}
+
+/* SAM: single kernels of it were counted, no step (workloads/README.md). Linear attention: no step of such a model at hand. */
+const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu)
+{
+	if (how->phase == BUILD_VISION)
+		return "SAM: its windows, relative positions and neck";
+	if (has_linear(m))
+		return "layers of linear attention: their convolution and their state";
+	if (gpu && how->phase == BUILD_PREFILL && m->mla.kv_rank)
+		return "attention over an expanded latent";
+	return NULL;
+}
+
 void workload_text(const struct build_how *how, struct str *out)
 {
 	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);

@@ -40,3 +40,7 @@ try limits -c $CONFIG -t "$TMP/t.db" --pairs 20000
 try limits -c $CONFIG -t "$TMP/t.db" -j 600
 try limits -c configs/gpu/h200.yaml -t "$TMP/t.db"
 try limits -c $CONFIG
+# A model in place of a trace.
+"$NPUSIM" limits -c $CONFIG -m qwen2-0.5b --layers 4 --pairs 0 --fidelity analytic --format csv | cut -d, -f1,2,4 | grep '^\(kind\|more\|key\)\|dram.channels\|l2.size' | head -n 6
+try limits -c $CONFIG -m qwen2-0.5b -t "$TMP/t.db"
+try limits -c $CONFIG -t "$TMP/t.db" --context 100
