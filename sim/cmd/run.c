@@ -331,8 +331,7 @@ static int check_options(const struct options *o, struct run_opts *how, enum out
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (workload_check(&o->model, o->trace, o->range, true, e) < 0 ||
-	    run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	if (check_workload(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");

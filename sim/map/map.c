@@ -134,12 +134,12 @@ static void add_insns(struct builder *b, const struct map_draft *d)
 			b->moves = moves[w];
 }
 
-/* A single row lies as it is. */
+/* A single row lies as it is; and on most machines all rows do. */
 static uint64_t laid_out(const struct mapper *m, const struct fuse_group *g)
 {
 	uint64_t n = 0;
 
-	for (uint32_t k = g->first; k < g->first + g->n; k++) {
+	for (uint32_t k = g->first; k < g->first + g->n && m->c->dispatch.layout; k++) {
 		const struct op_shape *s = &m->s->ops[k].shape;
 
 		if (m->s->ops[k].kind == OP_GEMM && s->m > 1)
