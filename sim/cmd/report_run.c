@@ -364,7 +364,7 @@ int report_run(struct out_json *j, const char *from, const struct res_stored *r,
 	out_json_bool(j, "gpu", made.launches);
 	for (size_t i = 0; i < r->workload.n_ops; i++)
 		run_made_add(&made, r->workload.ops[i].kind, r->workload.ops[i].family, r->workload.ops[i].measured_ns);
-	run_made_trust(&made, "", &trust);
+	run_made_trust(&made, NULL, "", &trust);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);

@@ -345,7 +345,7 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	out_json_text(j, "build", v->n ? v->points[0].build : NULL);
 	for (size_t i = 0; i < v->workload.n_ops; i++)
 		run_made_add(&made, v->workload.ops[i].kind, v->workload.ops[i].family, v->workload.ops[i].measured_ns);
-	run_made_trust(&made, "", &trust);
+	run_made_trust(&made, NULL, "", &trust);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);

@@ -9,6 +9,7 @@
 
 #include "sim/build/scale.h"
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/run_verdict.h"
 #include "sim/cmd/workload.h"
 #include "sim/program/program.h"
 #include "sim/timeline/timeline.h"
@@ -19,6 +20,8 @@
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
 #define NOT_GIVEN      UINT32_MAX
+#define OPS_NOT_GIVEN  UINT64_MAX
+#define OPS_SHOWN      10
 #define SEED           1
 
 struct options {
@@ -28,7 +31,7 @@ struct options {
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
 	struct workload_opts model; /* its context is also a replay's */
-	bool allow_opaque, explain_fusion;
+	bool allow_opaque, explain_fusion, all;
 };
 
 /* --- the run ----------------------------------------------------------------------------------------------- */
@@ -75,11 +78,13 @@ struct inputs {
 	struct counted_ops counted;
 	struct run_rewritten rewritten;
 	struct program program; /* given in place of a workload */
+	struct beside *beside;
 	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
 static void inputs_free(struct inputs *in)
 {
+	beside_free(in->beside);
 	res_free(in->db);
 	machine_conf_free(in->conf);
 	rules_free(in->rules);
@@ -246,19 +251,41 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 	r->rules_hash = rules_hash(in->rules);
 }
 
+/* What is said first of it, and beside what. A run is one without it, too. */
+static void judge(struct run_report *r, const struct options *o, const struct run_opts *how, struct inputs *in,
+                  struct verdict *v)
+{
+	const struct limits_question q = { .config = o->config,
+		                           .sets = o->sets.v,
+		                           .n_sets = o->sets.n,
+		                           .stream = &in->stream,
+		                           .run = *how,
+		                           .step_ppm = 1000000 };
+	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
+	struct err none = ERR_INIT;
+
+	r->beside = in->beside = beside_new(in->model.model || r->given ? NULL : &in->trace.trace);
+	if (in->beside && run_verdict_make(r, in->beside, buys ? &q : NULL, in->trace.arena, v, &none) == 0)
+		r->verdict = v;
+}
+
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
 {
 	struct run_result result;
 	struct run_report r = { .start = how->start,
 		                .seed = how->seed,
 		                .reuse_given = how->reuse_given,
-		                .top = o->top,
+		                .whole = o->all,
+		                .top = o->top != OPS_NOT_GIVEN ? o->top
+		                       : o->all                ? OPS_SHOWN
+		                                               : 0,
 		                .explain_fusion = o->explain_fusion,
 		                .results_path = o->results,
 		                .timeline_path = o->timeline };
 	struct says_list says = { .n = 0 };
 	struct timeline *t = NULL;
 	struct run_opts watched = *how;
+	struct verdict verdict;
 	struct err not_stored = ERR_INIT;
 	struct inputs in;
 	uint64_t began;
@@ -279,6 +306,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	if (o->program && write_program(o->program, &in.stream, result.map, e) < 0)
 		goto out;
 	what_ran(&r, o, &in, &result, &says);
+	judge(&r, o, how, &in, &verdict);
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;
 	if (in.db)
@@ -345,7 +373,9 @@ static int check_options(const struct options *o, struct run_opts *how, enum out
 
 int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .start = "steady", .fidelity = "event", .seed = SEED, .top = 10, .reuse_ppm = NOT_GIVEN };
+	struct options o = {
+		.start = "steady", .fidelity = "event", .seed = SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
+	};
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the machine, in YAML; 'npusim config explain' lists its"
@@ -398,7 +428,10 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  "event (default): every tile moved or computed is"
 		  " simulated; analytic: the same machine in closed form, some twenty times as fast and a few percent away" },
 		{ 0, "ops", OPT_U64, &o.top, "N",
-		  "list the N ops that take longest; 10 by default (json and csv have all)" },
+		  "list the N ops that take longest; 10 by default with --all (json and csv have all ops)" },
+		{ 'a', "all", OPT_FLAG, &o.all, NULL,
+		  "print all tables: what bounds the run, traffic, units, ops, measured against simulated, and how far each figure"
+		  " may be trusted. Else what was found, on 40 lines of 80 columns" },
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the run in this results database, for 'npusim compare'" },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the ops" },

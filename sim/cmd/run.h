@@ -22,6 +22,9 @@ struct run_rewritten {
 	struct rewrite_done done[REWRITES_MAX];
 };
 
+struct beside;
+struct verdict;
+
 struct run_report {
 	const struct machine_conf *conf;
 	const struct trace *trace;
@@ -39,12 +42,15 @@ struct run_report {
 	enum run_start start;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
-	uint64_t top;                /* ops in the table */
-	const char *results_path;    /* NULL: not stored */
-	const char *timeline_path;   /* NULL: none was written */
-	int64_t stored;              /* number of the run there; 0: not stored */
-	bool stored_again;           /* it was there already */
-	const struct map_tell *told; /* how an op was mapped; NULL: nobody asked */
+	bool whole;                    /* all tables, and not the first page alone */
+	const struct beside *beside;   /* what it is set beside; NULL: unknown */
+	const struct verdict *verdict; /* what is said first; NULL: nothing */
+	uint64_t top;                  /* ops in the table */
+	const char *results_path;      /* NULL: not stored */
+	const char *timeline_path;     /* NULL: none was written */
+	int64_t stored;                /* number of the run there; 0: not stored */
+	bool stored_again;             /* it was there already */
+	const struct map_tell *told;   /* how an op was mapped; NULL: nobody asked */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */
@@ -77,7 +83,11 @@ static inline bool run_unmeasured(const struct run_report *r)
 	return r->model || r->given || r->scaled;
 }
 
-void run_table(const struct run_report *r, struct str *out);
+void run_table(const struct run_report *r, struct str *out); /* for people: the first page, or all of it */
+void run_brief(const struct run_report *r, struct str *out); /* the first page: 40 lines of 80 columns */
+void run_verdict(const struct run_report *r, struct str *out);
+void run_asked(const struct run_report *r,
+               struct str *out);                           /* what options asked for: ops, fusions, a mapping, files */
 void run_csv(const struct run_report *r, struct str *out); /* the ops */
 void run_json(const struct run_report *r, struct str *out);
 
@@ -100,6 +110,7 @@ struct run_made {
 	struct run_family family[RUN_FAMILIES];
 };
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
-void run_made_trust(struct run_made *m, const char *indent, struct str *out);
+/* `b` NULL: it is read for this. */
+void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out);
 
 #endif

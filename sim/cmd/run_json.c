@@ -9,6 +9,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/cmd/figure_out.h"
+#include "sim/cmd/run_verdict.h"
 
 static void stalls(struct out_json *j, const struct run_op *o)
 {
@@ -184,12 +185,12 @@ void run_json(const struct run_report *r, struct str *out)
 	hash_hex(x->config_hash, hash);
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
+	if (r->verdict)
+		run_verdict_json(&j, r, r->verdict);
 	figure_json(&j, FIGURE_HEAD, &x->figures, &m);
 	out_json_text(&j, "config_hash", hash);
 	out_json_text(&j, "fidelity", r->result->engine->fidelity);
 	figure_json(&j, FIGURE_WALL, &x->figures, &m);
-	if (r->tokens)
-		out_json_real(&j, "tokens_per_s", run_tokens_per_s(r));
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
 	out_json_text(&j, "range", r->trace->range);

@@ -7,6 +7,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/run_verdict.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
@@ -153,7 +154,10 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	const struct figure_measured m = run_measured(r, all);
 	struct str note = STR_INIT;
 
-	total_row(t, "simulated", total, total > 0 ? 1 : 0, "");
+	if (!r->verdict || r->verdict->us > 0)
+		total_row(t, "simulated", total, total > 0 ? 1 : 0, "");
+	else
+		total_row(t, "what was simulated", total, 0, "less than half of it: no answer");
 	if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
 		total_row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps),
 		          (double)(x->total_ps - x->copies_ps) / (double)x->total_ps, "the rest is copies and sets");
@@ -584,11 +588,35 @@ static void counted(const struct run_report *r, const struct run_sum sums[OP_KIN
 	out_table_free(t);
 }
 
+static void written(const struct run_report *r, struct str *out)
+{
+	if (r->stored)
+		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
+	if (r->timeline_path)
+		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
+}
+
+void run_asked(const struct run_report *r, struct str *out)
+{
+	if (r->top)
+		top_ops(r, out);
+	if (r->explain_fusion)
+		fusions(r, out);
+	if (r->told)
+		run_mapping_table(r, out);
+	written(r, out);
+}
+
 void run_table(const struct run_report *r, struct str *out)
 {
 	struct run_sum sums[OP_KINDS], all;
 
+	if (!r->whole) {
+		run_brief(r, out);
+		return;
+	}
 	run_sum_ops(r, sums, &all);
+	run_verdict(r, out);
 	head(r, out);
 	totals(r, &all, out);
 	kinds(r, sums, out);
@@ -602,10 +630,7 @@ void run_table(const struct run_report *r, struct str *out)
 		fusions(r, out);
 	if (r->told)
 		run_mapping_table(r, out);
-	if (r->stored)
-		str_addf(out, "stored as run %lld of '%s'\n\n", (long long)r->stored, r->results_path);
-	if (r->timeline_path)
-		str_addf(out, "the run over time is in '%s': open it at ui.perfetto.dev\n\n", r->timeline_path);
+	written(r, out);
 	if (!run_unmeasured(r))
 		comparison(r, sums, &all, out);
 	if (r->counted)

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/gpu/kernels.h"
-#include "sim/base/path.h"
-#include "validate/score/accuracy.h"
+#include "sim/cmd/beside.h"
 
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
 {
@@ -53,23 +51,6 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 		         cmd_pct((double)never, (double)total));
 }
 
-/* A kernel table and GPU configuration like those the file was made with? Its configuration is named as from the top of
- * the data, wherever one stands. */
-static bool same_model(const struct accuracy *acc)
-{
-	struct err none = ERR_INIT;
-	struct kernels *k = kernels_load(NULL, &none);
-	char path[512], model[17] = "";
-	bool found = path_data(acc->config, path, sizeof path, &none) == 0;
-	struct machine_conf *c = machine_conf_load(found ? path : acc->config, NULL, 0, &none);
-
-	if (k && c)
-		accuracy_model(cfg_hash(c->raw), kernels_hash(k), model);
-	kernels_free(k);
-	machine_conf_free(c);
-	return strcmp(model, acc->model) == 0;
-}
-
 /* What no silicon of an NPU was held against yet. */
 static void unheld(const char *indent, struct str *out)
 {
@@ -82,27 +63,29 @@ static void unheld(const char *indent, struct str *out)
 	str_add(out, " units, fusion, KV buffer, NoC");
 }
 
-void run_made_trust(struct run_made *m, const char *indent, struct str *out)
+static void trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
 {
-	struct arena *a = arena_new(0);
-	struct err none = ERR_INIT;
-	struct accuracy acc;
-
-	if (!a || accuracy_load(NULL, a, &acc, &none) <= 0) {
+	if (!b || !b->known) {
 		str_add(out, "error of this engine on a GPU: not validated");
-		arena_free(a);
 		return;
 	}
-	str_addf(out, "error of this engine on an %s, %zu samples it was not fitted to: %.1f %%", acc.device, acc.all.n,
-	         acc.all.mape);
-	classes(m, &acc, out);
-	if (!same_model(&acc))
+	str_addf(out, "error of this engine on an %s, %zu samples it was not fitted to: %.1f %%", b->accuracy.device,
+	         b->accuracy.all.n, b->accuracy.all.mape);
+	classes(m, &b->accuracy, out);
+	if (!b->same_model)
 		str_addf(out,
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
 	if (!m->launches)
 		unheld(indent, out);
-	arena_free(a);
+}
+
+void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
+{
+	struct beside *own = b ? NULL : beside_new(NULL);
+
+	trust(m, b ? b : own, indent, out);
+	beside_free(own);
 }
 
 void run_trust(const struct run_report *r, const char *indent, struct str *out)
@@ -114,5 +97,5 @@ void run_trust(const struct run_report *r, const char *indent, struct str *out)
 
 		run_made_add(&m, op_kind_name(o->kind), o->family, o->measured_ns);
 	}
-	run_made_trust(&m, indent, out);
+	run_made_trust(&m, r->beside, indent, out);
 }

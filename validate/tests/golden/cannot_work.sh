@@ -17,9 +17,9 @@ done
 awk -v a="$(field total_us "$TMP/event.json")" -v b="$(field total_us "$TMP/twice.json")" -v r="$(field roofline_us "$TMP/event.json")" \
 	-v s="$(field roofline_us "$TMP/twice.json")" 'BEGIN { print "time as before within 3 %:", (b > 0.97 * a), "half the roofline:", (s < 0.51 * r) }'
 echo "warnings of a run, in its table, its JSON and the database:"
-"$NPUSIM" run -c "$TMP/m.yaml" -t "$TMP/ops.csv" --start cold | sed -n '/^warning/,/^$/p'
+"$NPUSIM" run -c "$TMP/m.yaml" -t "$TMP/ops.csv" --start cold --all | sed -n '/^warning/,/^$/p'
 grep -c '"what": ' "$TMP/event.json"
 "$NPUSIM" export "$TMP/r.db" warnings | cut -d , -f 1,2
 "$NPUSIM" report "$TMP/r.db" -o "$TMP/page.html" >/dev/null && grep -c 'Mbit/s a pin are beyond hbm3' "$TMP/page.html"
 # Arrays for many rows, and one row.
-"$NPUSIM" run -c $CONFIG -t "$TMP/ops.csv" --set gemv.units=0 --set matrix.rows=128 | sed -n '/^warning/,/^$/p'
+"$NPUSIM" run -c $CONFIG -t "$TMP/ops.csv" --set gemv.units=0 --set matrix.rows=128 --all | sed -n '/^warning/,/^$/p'

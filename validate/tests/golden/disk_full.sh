@@ -2,7 +2,7 @@
 # results of the run are printed all the same, what was stored before stays, and no torn file is left.
 . validate/tests/golden/common
 quiet trace import $TRACE -o "$TMP/t.db"
-step() { "$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 "$@" >"$TMP/out"; echo "exit $?"; }
+step() { "$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --all "$@" >"$TMP/out"; echo "exit $?"; }
 limit() { trap '' XFSZ; ulimit -f "$1"; } # in blocks of 512 or 1024 bytes, by shell: both do
 step -o "$TMP/r.db"
 (limit 100 && step -o "$TMP/r.db" --seed 9)

@@ -12,7 +12,7 @@ gemm,up,,,,,,,1,8192,2048,10.7,5000,1755.5
 attention,,32,8,1,257,64,per_head
 END
 try run -c $CONFIG -t "$TMP/few.csv" --format csv | cut -d, -f1-4,12-14
-"$NPUSIM" run -c $CONFIG -t "$TMP/few.csv" --start resident 2>/dev/null | sed -n '2,4p; /^read/p'
+"$NPUSIM" run -c $CONFIG -t "$TMP/few.csv" --start resident --all 2>/dev/null | sed -n '/^workload/,/^start/p; /^read/p'
 "$NPUSIM" trace ops "$TMP/few.csv" --format json | sed -n '/"ops"/,$p'
 try validate -c configs/gpu/h200.yaml -t $OPS/llama1b-decode.csv --worst 2
 "$NPUSIM" validate -c $CONFIG -t $OPS/llama1b-decode.csv --format json --worst 1 |

@@ -27,4 +27,4 @@ rules silu silu_kernel
 case_of silu
 rules products '^nvjet_'
 case_of products
-"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --rules "$TMP/products.yaml" --allow-opaque | grep -E '^(carried|opaque)'
+"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --rules "$TMP/products.yaml" --allow-opaque --all | grep -E '^(carried|opaque)'

@@ -3,8 +3,8 @@
 quiet trace import $TRACE -o "$TMP/t.db" --wall '11.34 ms'
 step() { "$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 "$@"; }
 for f in table csv json; do
-	step --format $f --explain-fusion >"$TMP/a.$f"
-	step --format $f --explain-fusion >"$TMP/b.$f"
+	step --format $f --explain-fusion --all >"$TMP/a.$f"
+	step --format $f --explain-fusion --all >"$TMP/b.$f"
 	cmp "$TMP/a.$f" "$TMP/b.$f" && echo "$f: two runs are the same to the byte"
 done
 J=$TMP/a.json
@@ -58,5 +58,5 @@ awk -v total="$(field total_us "$TMP/d.json")" -v roof="$(field roofline_us "$TM
 here=$PWD
 echo "accuracy, from here and from elsewhere:"
 for place in . "$TMP"; do
-	(cd "$place" && "$NPUSIM" run -c "$here/$CONFIG" -t "$TMP/t.db" --range decode_step_1 --ops 0) | sed -n 's/^accuracy *//; /another build/p; /samples it was not fitted/s/, .*//p'
+	(cd "$place" && "$NPUSIM" run -c "$here/$CONFIG" -t "$TMP/t.db" --range decode_step_1 --all --ops 0) | sed -n 's/^accuracy *//; /another build/p; /samples it was not fitted/s/, .*//p'
 done

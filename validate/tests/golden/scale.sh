@@ -2,7 +2,7 @@
 . validate/tests/golden/common
 
 step=traces/h200/steps/kineto_llama8b_b1_c2048.json.gz
-try run -c $CONFIG -t $step --range decode_step_1 --batch 16 --context 512 --fidelity analytic | grep -E "^(. npusim|workload|measured|kind|[a-z]+ +[0-9]+ )" |
+try run -c $CONFIG -t $step --range decode_step_1 --batch 16 --context 512 --fidelity analytic --all | grep -E "^(. npusim|workload|measured|kind|[a-z]+ +[0-9]+ )" |
 	cut -c1-150 | sed 's/ [0-9]*\.[0-9].*//'
 try run -c $CONFIG -t traces/h200/kineto_dsocr_b1_c1024.json.gz --range decode_step_1 --batch 8 2>&1
 try run -c $CONFIG -t workloads/ops/gb200-decode.csv --context 8 2>&1

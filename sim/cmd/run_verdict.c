@@ -1,0 +1,288 @@
+/* run_verdict.c - what is said first of a run: the figures, and their words. */
+#include "sim/cmd/run_verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cmd/ops_table.h"
+
+#define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
+
+/* --- figures ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps)
+{
+	uint64_t tokens = 0;
+
+	if (ops_listed_all(s))
+		return 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op_shape *x = &s->ops[i].shape;
+		const uint64_t n = x->batch * x->q_len;
+
+		if (s->ops[i].kind != OP_ATTENTION)
+			continue;
+		if (!n || (tokens && n != tokens))
+			return 0;
+		tokens = n;
+	}
+	return tokens * steps;
+}
+
+/* A model's step knows its tokens, and a trace at another batch its sequences. */
+static void amounts(const struct run_report *r, struct verdict *v)
+{
+	const int64_t steps = r->trace->range || r->model || r->scaled ? 1 : r->trace->steps;
+
+	v->steps = steps > 1 ? (uint64_t)steps : 1;
+	v->tokens = r->tokens ? r->tokens : r->model ? 0 : run_verdict_tokens(r->stream, v->steps);
+	v->carried = r->stream->measured_ns ? (double)r->stream->opaque_ns / (double)r->stream->measured_ns : 0;
+	v->us = v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
+}
+
+static void held_by(const struct run_report *r, struct verdict *v)
+{
+	const struct run_result *x = r->result;
+
+	v->held = run_largest(x->stall_ps);
+	v->held_share = run_use(x->stall_ps[v->held], x->total_ps);
+	v->full = x->peak_ps[v->held] ? v->held : run_largest(x->peak_ps);
+	v->full_share = run_use(v->full == RES_DRAM ? x->pins_ps : x->peak_ps[v->full], x->total_ps);
+	v->mfu = run_use(x->macs_ps, x->total_ps);
+	v->bandwidth = run_use(x->pins_ps, x->total_ps);
+}
+
+static int fused(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v, struct err *e)
+{
+	const struct fusion_cfg how = { .enabled = true, .patterns = "default" };
+	const struct fuse_patterns *patterns;
+	struct run_memo *memo;
+	struct peer p;
+	int rc = -1;
+
+	if (!b->gpu || !b->kernels || ops_listed_all(r->stream))
+		return 0;
+	if (!(memo = run_memo_new(e)))
+		return -1;
+	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
+	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
+		v->fused_ps = p.graph_ps;
+		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
+		rc = 0;
+	}
+	run_memo_free(memo);
+	return rc;
+}
+
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q, struct arena *a,
+                 struct verdict *out, struct err *e)
+{
+	struct run_sum kinds[OP_KINDS], all;
+	struct figure_measured m;
+
+	*out = (struct verdict){ .device = b->device };
+	amounts(r, out);
+	held_by(r, out);
+	if (!out->us)
+		return 0;
+	if (!run_unmeasured(r)) {
+		run_sum_ops(r, kinds, &all);
+		m = run_measured(r, &all);
+		out->kernels = figure_ratio_kernels(&r->result->figures, &m);
+		out->wall = figure_ratio_wall(&r->result->figures, &m);
+	}
+	if (fused(r, b, a, out, e) < 0)
+		return -1;
+	out->buys = q != NULL;
+	return q ? buy_best(q, r->conf, r->result, a, &out->buy, e) : 0;
+}
+
+/* --- words --------------------------------------------------------------------------------------------------------------- */
+
+/* 1,641; below a hundred with two digits behind the point, or as many as it takes. */
+static void add_number(struct str *s, double x)
+{
+	char digits[32];
+	size_t n;
+
+	if (x < 100) {
+		str_addf(s, "%.3g", x);
+		return;
+	}
+	n = (size_t)snprintf(digits, sizeof digits, "%.0f", x);
+	for (size_t i = 0; i < n; i++)
+		str_addf(s, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void add_time(struct str *s, double us)
+{
+	add_number(s, us < 10000 ? us : us / 1000);
+	str_add(s, us < 10000 ? " us" : " ms");
+}
+
+static void say_time(const struct run_report *r, const struct verdict *v, struct str *s)
+{
+	const uint64_t each = v->tokens / v->steps;
+
+	if (v->tokens) {
+		add_number(s, (double)each * 1e6 / v->us);
+		str_add(s, " tokens/s: ");
+	}
+	add_time(s, v->us);
+	if (v->tokens)
+		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", r->conf->cfg.name);
+	else
+		str_addf(s, " on %s; how many tokens that makes is not known", r->conf->cfg.name);
+	if (v->steps > 1)
+		str_addf(s, ", the mean of %" PRIu64 " steps", v->steps);
+}
+
+static void add_ratio(struct str *s, double x)
+{
+	str_addf(s, x < 9.95 ? "%.1fx" : "%.0fx", x);
+}
+
+static void say_ratios(const struct verdict *v, struct str *s)
+{
+	const char *of = v->device[0] ? v->device : "H200";
+
+	if (v->kernels > 0) {
+		add_ratio(s, v->kernels);
+		str_addf(s, " the %s's kernels", of);
+		if (v->wall > 0) {
+			str_add(s, ", ");
+			add_ratio(s, v->wall);
+			str_add(s, " its wall time");
+		}
+		str_add(s, "; ");
+	} else {
+		str_add(s, "nothing measured; ");
+	}
+	if (v->fused > 0) {
+		add_ratio(s, v->fused);
+		str_addf(s, v->kernels > 0 ? " it fused and graphed" : " an %s fused and graphed, simulated", of);
+	} else {
+		str_addf(s, "no model of %s to set beside it", v->device[0] ? v->device : "such a GPU");
+	}
+}
+
+static const char *in_words(enum res r)
+{
+	static const char *const words[RES_COUNT] = { [RES_DRAM] = "DRAM bandwidth",
+		                                      [RES_L2] = "L2 bandwidth",
+		                                      [RES_L1] = "L1 bandwidth",
+		                                      [RES_KV] = "the KV buffer's bandwidth",
+		                                      [RES_SRAM] = "SRAM",
+		                                      [RES_NOC] = "the NoC's bandwidth",
+		                                      [RES_DMA] = "the DMA's bandwidth",
+		                                      [RES_HOST] = "the host" };
+
+	return words[r] ? words[r] : res_name(r);
+}
+
+static void say_held(const struct verdict *v, struct str *s)
+{
+	str_addf(s, "held by %s %.0f %% of the time, ", in_words(v->held), 100 * v->held_share);
+	if (v->full != v->held)
+		str_addf(s, "%s ", res_name(v->full));
+	str_addf(s, "at %.0f %% of its peak; MFU %.2g %%", 100 * v->full_share, 100 * v->mfu);
+	if (v->full != RES_DRAM)
+		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
+}
+
+static void say_buy(const struct verdict *v, struct str *s)
+{
+	if (v->buy.key)
+		str_addf(s, "next: %s %s -> %s would save %s%.0f %% ('npusim limits' tries all)", v->buy.key, v->buy.now,
+		         v->buy.then, v->buy.at_most ? "up to " : "", 100 * v->buy.saves);
+	else
+		str_add(s, "next: no single amount more would save anything ('npusim limits' tries all)");
+}
+
+int run_verdict_text(const struct run_report *r, const struct verdict *v, struct str lines[VERDICT_LINES])
+{
+	int n = 0;
+
+	if (!v->us) {
+		str_addf(&lines[n++], "no answer: %.0f %% of the measured time is in ops that no rule knows",
+		         100 * v->carried);
+		return n;
+	}
+	say_time(r, v, &lines[n++]);
+	say_ratios(v, &lines[n++]);
+	say_held(v, &lines[n++]);
+	if (v->buys)
+		say_buy(v, &lines[n++]);
+	return n;
+}
+
+/* --- json ---------------------------------------------------------------------------------------------------------------- */
+
+static void ratio_json(struct out_json *j, const char *key, double value, const struct verdict *v, const char *how)
+{
+	char of[128];
+
+	if (value <= 0) {
+		out_json_null(j, key);
+		return;
+	}
+	snprintf(of, sizeof of, "%s, %s", v->device[0] ? v->device : "H200", how);
+	out_json_open(j, key, '{');
+	out_json_real(j, "value", value);
+	out_json_text(j, "of", of);
+	out_json_close(j, '}');
+}
+
+static void held_json(struct out_json *j, const struct verdict *v)
+{
+	out_json_open(j, "held_by", '{');
+	out_json_text(j, "resource", res_name(v->held));
+	out_json_real(j, "share_of_time", v->held_share);
+	out_json_text(j, "fullest", res_name(v->full));
+	out_json_real(j, "of_its_peak", v->full_share);
+	out_json_close(j, '}');
+}
+
+static void buy_json(struct out_json *j, const struct verdict *v)
+{
+	if (!v->buy.key) {
+		out_json_null(j, "next_buy");
+		return;
+	}
+	out_json_open(j, "next_buy", '{');
+	out_json_text(j, "key", v->buy.key);
+	out_json_text(j, "now", v->buy.now);
+	out_json_text(j, "then", v->buy.then);
+	out_json_real(j, "saves", v->buy.saves);
+	out_json_bool(j, "at_most", v->buy.at_most);
+	out_json_close(j, '}');
+}
+
+void run_verdict_json(struct out_json *j, const struct run_report *r, const struct verdict *v)
+{
+	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	const int n = run_verdict_text(r, v, lines);
+
+	out_json_open(j, "verdict", '[');
+	for (int i = 0; i < n; i++)
+		out_json_text(j, NULL, str_c(&lines[i]));
+	out_json_close(j, ']');
+	for (int i = 0; i < VERDICT_LINES; i++) {
+		j->to->failed |= lines[i].failed;
+		str_free(&lines[i]);
+	}
+	if (v->us && v->tokens)
+		out_json_real(j, "tokens_per_s", (double)v->tokens / (double)v->steps * 1e6 / v->us);
+	else
+		out_json_null(j, "tokens_per_s");
+	out_json_u64(j, "steps", v->steps);
+	if (v->us)
+		out_json_real(j, "step_us", v->us);
+	else
+		out_json_null(j, "step_us");
+	ratio_json(j, "speedup", v->kernels, v, "kernels as measured");
+	ratio_json(j, "speedup_fused", v->fused, v, "fused under a graph (simulated)");
+	held_json(j, v);
+	buy_json(j, v);
+}

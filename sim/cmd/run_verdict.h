@@ -1,0 +1,43 @@
+/* run_verdict.h - what a person repeats of a run, in at most four lines: how fast, beside what, held by what, and what to buy next.
+ *
+ * Two ratios, always both. As measured: the traced GPU's kernels over the simulated time, and its wall time over it; nothing
+ * simulated is in those numerators. Fused: the same GPU with the step's ops joined and launched as one graph
+ * (sim/engine/peer.h), which is what a careful programmer would get of it. A workload that nobody measured has the second alone,
+ * against the GPU that the models were held against.
+ * Tokens: new ones of all sequences, which a trace's attention tells; steps are counted, and a time is that of one. */
+#ifndef NPUSIM_SIM_CMD_RUN_VERDICT_H
+#define NPUSIM_SIM_CMD_RUN_VERDICT_H
+
+#include "sim/cmd/beside.h"
+#include "sim/cmd/run.h"
+#include "sim/sweep/buy.h"
+
+#define VERDICT_LINES 4
+
+struct verdict {
+	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
+	double us;              /* of one step; 0: too little of it is simulated */
+	double carried;         /* of the measured time, the part that no rule knows */
+	double kernels, wall;   /* times the GPU as measured; 0: not known */
+	double fused;           /* times that GPU fused and under a graph; 0: not known */
+	ps_t fused_ps;
+	const char *device;      /* "H200" */
+	enum res held;           /* what most of the time was waited for */
+	double held_share;       /* of the time */
+	enum res full;           /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
+	double full_share;       /* how near: 0 to 1 */
+	double mfu, bandwidth;   /* 0 to 1 */
+	bool buys;               /* it was asked what to buy */
+	struct buy buy;
+};
+
+/* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q, struct arena *a,
+                 struct verdict *out, struct err *e);
+/* The lines; returns how many. */
+int run_verdict_text(const struct run_report *r, const struct verdict *v, struct str lines[VERDICT_LINES]);
+void run_verdict_json(struct out_json *j, const struct run_report *r, const struct verdict *v);
+/* New tokens of all sequences of the stream's steps, as its attention says; 0: it does not. */
+uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps);
+
+#endif
