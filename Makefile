@@ -50,7 +50,7 @@ SWEEP = limits buy limits_moves limits_pairs limits_crew sweep_model sweep_axis 
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt inner opt_files opt_man opt_complete progress
-SCORE = cases tables energy_count energy_step energy energy_score rows score accuracy
+SCORE = sure sure_totals cases tables energy_count energy_step energy energy_score rows score accuracy
 FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
@@ -60,7 +60,7 @@ CMD = cmd \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
-      gpu gpu_energy validate validate_profile validate_ops calibrate calibrate_energy calibrate_rows \
+      gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside \
       plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \
@@ -69,7 +69,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores

@@ -66,6 +66,7 @@ struct beside *beside_new(const struct trace *t)
 	}
 	b->kernels = kernels_load(NULL, &none);
 	b->known = accuracy_load(NULL, b->arena, &b->accuracy, &none) > 0;
+	b->has_sure = b->known && sure_load(b->arena, &b->sure, &none) > 0;
 	load_gpus(b, t);
 	name_device(t, b->gpu, b->device, sizeof b->device);
 	b->same_model = b->known && same_model(b);

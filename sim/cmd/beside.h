@@ -5,7 +5,7 @@
 
 #include "sim/engine/peer.h"
 #include "traces/trace.h"
-#include "validate/score/accuracy.h"
+#include "validate/score/sure.h"
 
 struct beside {
 	struct arena *arena;
@@ -16,6 +16,8 @@ struct beside {
 	bool known;                /* there is an accuracy file: */
 	bool same_model;           /* of this build */
 	struct accuracy accuracy;
+	bool has_sure; /* there are intervals: */
+	struct sure sure;
 };
 
 /* `t` NULL: nothing was traced. What cannot be read is absent; NULL only without memory. */

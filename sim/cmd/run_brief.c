@@ -212,7 +212,7 @@ static void kinds(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "kind of op", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 },      { "us", OUT_REAL, 1 },
-		{ "pct", OUT_REAL, 1 },  { "mfu_pct", OUT_REAL, 1 }, { "bw_pct", OUT_REAL, 1 },
+		{ "pct", OUT_REAL, 1 },        { "mfu_pct", OUT_REAL, 1 }, { "bw_pct", OUT_REAL, 1 },
 		{ "held by", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);

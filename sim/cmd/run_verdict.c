@@ -2,6 +2,7 @@
 #include "sim/cmd/run_verdict.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,48 @@ static void held_by(const struct run_report *r, struct verdict *v)
 	v->bandwidth = run_use(x->pins_ps, x->total_ps);
 }
 
+/* What an op waited for that no silicon was held against: all but DRAM and L2, which a GPU has too, and arrays, which a TPU has. */
+static double not_held(const struct run_op *x)
+{
+	return 1 - (double)(x->stall_ppm[RES_DRAM] + x->stall_ppm[RES_L2] + x->stall_ppm[RES_MATRIX]) / 1e6;
+}
+
+/* Of the simulated time, on either side of its logarithm. */
+static double spread_of(const struct run_report *r, const struct beside *b)
+{
+	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
+	struct sure_shares s = { .n = 0 };
+	double strange = 0;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+		const struct run_op *x = &r->result->ops[i];
+
+		if (x->carried)
+			continue;
+		sure_add(&s, gpu ? o->family : op_kind_name(o->kind), (double)x->us_ps);
+		if (accuracy_of(&b->sure.silicon, op_kind_name(o->kind)))
+			strange += (double)x->us_ps * not_held(x);
+	}
+	if (gpu)
+		return b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name);
+	return fmax(b->sure.quantile, SURE_NORMAL) * sure_spread_npu(&b->sure, &s, s.all > 0 ? strange / s.all : 0);
+}
+
+/* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */
+static double fused_spread(const struct run_report *r, const struct beside *b, const struct peer *p)
+{
+	const double spared = p->kernels_ps ? (double)p->joined * (double)p->least_ps / (double)p->kernels_ps : 0;
+	struct sure_shares s = { .n = 0 };
+	double x;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (p->op_ps[i])
+			sure_add(&s, r->stream->ops[i].family, (double)p->op_ps[i]);
+	x = sure_spread_gpu(&b->sure, &b->accuracy, &s, b->gpu->cfg.name);
+	return b->sure.quantile * hypot(x, SURE_UNHELD * spared);
+}
+
 static int fused(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v, struct err *e)
 {
 	const struct fusion_cfg how = { .enabled = true, .patterns = "default" };
@@ -69,14 +112,15 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
 		v->fused_ps = p.graph_ps;
 		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
+		v->fused_spread = v->sure ? hypot(v->spread, fused_spread(r, b, &p)) : 0;
 		rc = 0;
 	}
 	run_memo_free(memo);
 	return rc;
 }
 
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q, struct arena *a,
-                 struct verdict *out, struct err *e)
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q,
+                     struct arena *a, struct verdict *out, struct err *e)
 {
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
@@ -92,6 +136,8 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 		out->kernels = figure_ratio_kernels(&r->result->figures, &m);
 		out->wall = figure_ratio_wall(&r->result->figures, &m);
 	}
+	out->sure = b->has_sure;
+	out->spread = out->sure ? spread_of(r, b) : 0;
 	if (fused(r, b, a, out, e) < 0)
 		return -1;
 	out->buys = q != NULL;
@@ -121,13 +167,28 @@ static void add_time(struct str *s, double us)
 	str_add(s, us < 10000 ? " us" : " ms");
 }
 
+static struct interval around(double x, double spread)
+{
+	return (struct interval){ x * exp(-spread), x * exp(spread) };
+}
+
 static void say_time(const struct run_report *r, const struct verdict *v, struct str *s)
 {
 	const uint64_t each = v->tokens / v->steps;
 
 	if (v->tokens) {
+		const struct interval i = around((double)each * 1e6 / v->us, v->spread);
+
 		add_number(s, (double)each * 1e6 / v->us);
-		str_add(s, " tokens/s: ");
+		str_add(s, " tokens/s");
+		if (v->sure) {
+			str_add(s, " (");
+			add_number(s, i.low);
+			str_add(s, " to ");
+			add_number(s, i.high);
+			str_addc(s, ')');
+		}
+		str_add(s, ": ");
 	}
 	add_time(s, v->us);
 	if (v->tokens)
@@ -135,12 +196,19 @@ static void say_time(const struct run_report *r, const struct verdict *v, struct
 	else
 		str_addf(s, " on %s; how many tokens that makes is not known", r->conf->cfg.name);
 	if (v->steps > 1)
-		str_addf(s, ", the mean of %" PRIu64 " steps", v->steps);
+		str_addf(s, ", mean of %" PRIu64, v->steps);
 }
 
 static void add_ratio(struct str *s, double x)
 {
 	str_addf(s, x < 9.95 ? "%.1fx" : "%.0fx", x);
+}
+
+static void add_ratios(struct str *s, double x, double spread)
+{
+	const struct interval i = around(x, spread);
+
+	str_addf(s, i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
 }
 
 static void say_ratios(const struct verdict *v, struct str *s)
@@ -153,7 +221,7 @@ static void say_ratios(const struct verdict *v, struct str *s)
 		if (v->wall > 0) {
 			str_add(s, ", ");
 			add_ratio(s, v->wall);
-			str_add(s, " its wall time");
+			str_add(s, " its wall");
 		}
 		str_add(s, "; ");
 	} else {
@@ -161,7 +229,9 @@ static void say_ratios(const struct verdict *v, struct str *s)
 	}
 	if (v->fused > 0) {
 		add_ratio(s, v->fused);
-		str_addf(s, v->kernels > 0 ? " it fused and graphed" : " an %s fused and graphed, simulated", of);
+		if (v->sure)
+			add_ratios(s, v->fused, v->fused_spread);
+		str_addf(s, v->kernels > 0 ? " it fused, graphed" : " an %s fused and graphed, simulated", of);
 	} else {
 		str_addf(s, "no model of %s to set beside it", v->device[0] ? v->device : "such a GPU");
 	}
@@ -169,14 +239,11 @@ static void say_ratios(const struct verdict *v, struct str *s)
 
 static const char *in_words(enum res r)
 {
-	static const char *const words[RES_COUNT] = { [RES_DRAM] = "DRAM bandwidth",
-		                                      [RES_L2] = "L2 bandwidth",
-		                                      [RES_L1] = "L1 bandwidth",
-		                                      [RES_KV] = "the KV buffer's bandwidth",
-		                                      [RES_SRAM] = "SRAM",
-		                                      [RES_NOC] = "the NoC's bandwidth",
-		                                      [RES_DMA] = "the DMA's bandwidth",
-		                                      [RES_HOST] = "the host" };
+	static const char *const words[RES_COUNT] = {
+		[RES_DRAM] = "DRAM bandwidth",          [RES_L2] = "L2 bandwidth", [RES_L1] = "L1 bandwidth",
+		[RES_KV] = "the KV buffer's bandwidth", [RES_SRAM] = "SRAM",       [RES_NOC] = "the NoC's bandwidth",
+		[RES_DMA] = "the DMA's bandwidth",      [RES_HOST] = "the host"
+	};
 
 	return words[r] ? words[r] : res_name(r);
 }
@@ -194,8 +261,8 @@ static void say_held(const struct verdict *v, struct str *s)
 static void say_buy(const struct verdict *v, struct str *s)
 {
 	if (v->buy.key)
-		str_addf(s, "next: %s %s -> %s would save %s%.0f %% ('npusim limits' tries all)", v->buy.key, v->buy.now,
-		         v->buy.then, v->buy.at_most ? "up to " : "", 100 * v->buy.saves);
+		str_addf(s, "next: %s %s -> %s would save %s%.0f %% ('npusim limits' tries all)", v->buy.key,
+		         v->buy.now, v->buy.then, v->buy.at_most ? "up to " : "", 100 * v->buy.saves);
 	else
 		str_add(s, "next: no single amount more would save anything ('npusim limits' tries all)");
 }
@@ -219,7 +286,19 @@ int run_verdict_text(const struct run_report *r, const struct verdict *v, struct
 
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
 
-static void ratio_json(struct out_json *j, const char *key, double value, const struct verdict *v, const char *how)
+static void interval_json(struct out_json *j, const struct verdict *v, struct interval i)
+{
+	if (v->sure) {
+		out_json_real(j, "low", i.low);
+		out_json_real(j, "high", i.high);
+	} else {
+		out_json_null(j, "low");
+		out_json_null(j, "high");
+	}
+}
+
+static void ratio_json(struct out_json *j, const char *key, double value, double spread, const struct verdict *v,
+                       const char *how)
 {
 	char of[128];
 
@@ -230,6 +309,7 @@ static void ratio_json(struct out_json *j, const char *key, double value, const 
 	snprintf(of, sizeof of, "%s, %s", v->device[0] ? v->device : "H200", how);
 	out_json_open(j, key, '{');
 	out_json_real(j, "value", value);
+	interval_json(j, v, around(value, spread));
 	out_json_text(j, "of", of);
 	out_json_close(j, '}');
 }
@@ -281,8 +361,15 @@ void run_verdict_json(struct out_json *j, const struct run_report *r, const stru
 		out_json_real(j, "step_us", v->us);
 	else
 		out_json_null(j, "step_us");
-	ratio_json(j, "speedup", v->kernels, v, "kernels as measured");
-	ratio_json(j, "speedup_fused", v->fused, v, "fused under a graph (simulated)");
+	if (v->us) {
+		out_json_open(j, "interval", '{');
+		out_json_real(j, "level", SURE_LEVEL);
+		interval_json(j, v, around(v->us, v->spread));
+		out_json_text(j, "of", "step_us");
+		out_json_close(j, '}');
+	}
+	ratio_json(j, "speedup", v->kernels, v->spread, v, "kernels as measured");
+	ratio_json(j, "speedup_fused", v->fused, v->fused_spread, v, "fused under a graph (simulated)");
 	held_json(j, v);
 	buy_json(j, v);
 }

@@ -4,6 +4,7 @@
  * simulated is in those numerators. Fused: the same GPU with the step's ops joined and launched as one graph
  * (sim/engine/peer.h), which is what a careful programmer would get of it. A workload that nobody measured has the second alone,
  * against the GPU that the models were held against.
+ * Beside figures stand the intervals of validate/score/sure.h, at four in five.
  * Tokens: new ones of all sequences, which a trace's attention tells; steps are counted, and a time is that of one. */
 #ifndef NPUSIM_SIM_CMD_RUN_VERDICT_H
 #define NPUSIM_SIM_CMD_RUN_VERDICT_H
@@ -14,6 +15,10 @@
 
 #define VERDICT_LINES 4
 
+struct interval {
+	double low, high;
+};
+
 struct verdict {
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
@@ -21,19 +26,22 @@ struct verdict {
 	double kernels, wall;   /* times the GPU as measured; 0: not known */
 	double fused;           /* times that GPU fused and under a graph; 0: not known */
 	ps_t fused_ps;
-	const char *device;      /* "H200" */
-	enum res held;           /* what most of the time was waited for */
-	double held_share;       /* of the time */
-	enum res full;           /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
-	double full_share;       /* how near: 0 to 1 */
-	double mfu, bandwidth;   /* 0 to 1 */
-	bool buys;               /* it was asked what to buy */
+	bool sure;           /* how wide these are is known: */
+	double spread;       /* of the simulated time's logarithm, on either side */
+	double fused_spread; /* of the ratio to the GPU fused */
+	const char *device;  /* "H200" */
+	enum res held;       /* what most of the time was waited for */
+	double held_share;   /* of the time */
+	enum res full;       /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
+	double full_share;   /* how near: 0 to 1 */
+	double mfu, bandwidth; /* 0 to 1 */
+	bool buys;             /* it was asked what to buy */
 	struct buy buy;
 };
 
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q, struct arena *a,
-                 struct verdict *out, struct err *e);
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q,
+                     struct arena *a, struct verdict *out, struct err *e);
 /* The lines; returns how many. */
 int run_verdict_text(const struct run_report *r, const struct verdict *v, struct str lines[VERDICT_LINES]);
 void run_verdict_json(struct out_json *j, const struct run_report *r, const struct verdict *v);

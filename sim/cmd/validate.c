@@ -15,7 +15,7 @@
 
 struct options {
 	struct gpu_options gpu;
-	const char *split, *output, *format, *start, *fidelity;
+	const char *split, *output, *format, *start, *fidelity, *totals;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups;
@@ -388,7 +388,6 @@ static int misplaced(const struct options *o, struct err *e)
 	                   : o->gpu.cases     ? "cases"
 	                   : o->gpu.kernels   ? "kernels"
 	                   : o->groups        ? "groups"
-	                   : o->output        ? "output"
 	                                      : NULL;
 
 	return name ? err_set(e, ERR_USAGE, "'--%s' is for profiles of a GPU, and '%s' is a table of ops", name,
@@ -403,7 +402,8 @@ static int validate_tables(const struct options *o, enum out_format f, struct st
 		                             : strcmp(o->split, "held-out") == 0 ? (int)SAMPLE_HELD_OUT
 		                                                                 : -1,
 		                    .worst = o->worst == UINT64_MAX ? WORST_OPS : o->worst,
-		                    .most = o->profile.most };
+		                    .most = o->profile.most,
+		                    .output = o->output };
 
 	if (misplaced(o, e) < 0)
 		return -1;
@@ -423,6 +423,16 @@ static int of_profiles(struct options *o, enum out_format f, struct str *out, st
 	if (o->worst == UINT64_MAX)
 		o->worst = WORST;
 	return o->profile.path ? validate_profile(&o->gpu, &o->profile, f, out, e) : validate(o, f, out, e);
+}
+
+/* They are asked alone. */
+static int of_totals(const struct options *o, struct str *out, struct err *e)
+{
+	enum out_format f;
+
+	if (o->gpu.config || o->gpu.traces.n || o->gpu.tables.n || o->energy.n || o->profile.path)
+		return err_set(e, ERR_USAGE, "'--totals' is asked alone: its steps are run and measured already");
+	return cmd_format(o->format, &f, e) < 0 ? -1 : validate_totals(o->totals, o->output, f, out, e);
 }
 
 int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
@@ -462,6 +472,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
 		  "exit 1 when the mean absolute error, with --profile the error of the sum, is larger: '5 %'" },
+		{ 0, "totals", OPT_READ, &o.totals, "FILE",
+		  "whole steps, simulated and measured (configs/accuracy/totals.csv), alone: how many of them the 80 % intervals of"
+		  " 'npusim run' hold, also found without the total's device and without its model; with -o the intervals are kept" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },
@@ -469,7 +482,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim validate -c MACHINE.yaml -t T.db [-t T.db]... [options]",
+		"npusim validate (-c MACHINE.yaml -t T.db [-t T.db]... | --totals FILE) [options]",
 		"Holds a machine against what was measured. Of a table of ops (CSV whose header begins"
 		" with 'op,') each row runs alone, on an NPU or a GPU: errors by kind of op and by rows of"
 		" a product, beside those of a plain roofline, and the worst rows. Of profiles of a GPU:"
@@ -482,7 +495,8 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		"npusim validate -c configs/npu/dsocr.yaml -t workloads/ops/llama1b-decode.csv\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n"
-		"npusim validate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv\n",
+		"npusim validate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv\n"
+		"npusim validate --totals configs/accuracy/totals.csv\n",
 		opts,
 		0,
 		0
@@ -491,7 +505,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
+	if (rc == 0 && o.totals)
+		rc = of_totals(&o, out, e);
+	else if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
 		rc = (rc = of_tables(&o, e)) < 0 ? -1
 		     : rc                        ? validate_tables(&o, f, out, e)
 		                                 : of_profiles(&o, f, out, e);

@@ -21,12 +21,16 @@ struct validate_ops {
 	enum run_start start;
 	enum run_fidelity fidelity;
 	const char *split_name;
-	int split;      /* enum sample_split; -1: all */
-	uint64_t worst; /* rows to list */
-	double most;    /* percent of mean error; < 0: any */
+	int split;          /* enum sample_split; -1: all */
+	uint64_t worst;     /* rows to list */
+	double most;        /* percent of mean error; < 0: any */
+	const char *output; /* where errors are kept, for npusim run to tell; NULL: nowhere */
 };
 
 int validate_ops(const struct gpu_options *o, const struct validate_ops *how, enum out_format f, struct str *out,
                  struct err *e);
+
+/* Whole steps, simulated and measured (configs/accuracy/totals.csv); `output` NULL: no intervals are kept. */
+int validate_totals(const char *path, const char *output, enum out_format f, struct str *out, struct err *e);
 
 #endif

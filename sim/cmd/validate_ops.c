@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
+#include "sim/base/version.h"
 #include "sim/cmd/gpu_energy.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/score_out.h"
 #include "sim/engine/engine.h"
+#include "sim/ui/outfile.h"
+#include "validate/score/accuracy.h"
 #include "validate/score/rows.h"
 
 struct tables {
@@ -329,6 +333,37 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 	return 0;
 }
 
+/* --- kept --------------------------------------------------------------------------------------------------------- */
+
+static int store(const struct tables *t, const struct validate_ops *o, struct err *e)
+{
+	struct accuracy acc = {
+		.device = t->conf->cfg.name, .config = t->conf->path, .split = o->split_name, .build = npusim_build_id()
+	};
+	struct str text = STR_INIT;
+	char model[17], digest[17];
+	struct scores c, all;
+	uint64_t h = HASH_INIT;
+	int rc = -1;
+
+	for (size_t i = 0; i < t->n; i++)
+		h = hash_str(h, t->traces[i].trace.digest);
+	hash_hex(h, digest);
+	hash_hex(cfg_hash(t->conf->raw), model);
+	acc.model = model;
+	acc.digest = digest;
+	if (score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) == 0 &&
+	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) == 0) {
+		acc.all = all.sim[0];
+		acc.classes = c.sim;
+		acc.n = (size_t)c.n;
+		accuracy_write(&acc, &text);
+		rc = outfile_write(o->output, &text, e);
+	}
+	str_free(&text);
+	return rc;
+}
+
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static int check_mape(const struct tables *t, const struct validate_ops *o, struct err *e)
@@ -357,6 +392,8 @@ int validate_ops(const struct gpu_options *g, const struct validate_ops *o, enum
 		sample_rows(&t.rows, NULL, t.rows.sim.all.n, NULL, f, out);
 	else if (rc == 0)
 		rc = f == OUT_JSON ? print_json(&t, o, out, e) : print_table(&t, o, out, e);
+	if (rc == 0 && o->output)
+		rc = store(&t, o, e);
 	if (rc == 0)
 		rc = check_mape(&t, o, e);
 	tables_free(&t);

@@ -36,8 +36,8 @@ struct work {
 /* --- what a chain moves ---------------------------------------------------------------------------------------------- */
 
 struct residency {
-	uint64_t *last;      /* by tensor: bytes that had gone through the L2 when it was last touched, plus 1; 0: never */
-	uint32_t *group;     /* by tensor: the group that touched it last, plus 1 */
+	uint64_t *last;  /* by tensor: bytes that had gone through the L2 when it was last touched, plus 1; 0: never */
+	uint32_t *group; /* by tensor: the group that touched it last, plus 1 */
 	uint32_t *last_read; /* by tensor: one past the op that reads it last */
 	bool *written;
 	uint64_t through, size;
@@ -202,7 +202,8 @@ static uint64_t name_hash(const struct op_stream *s, const struct op *o)
 static uint64_t kind_hash(const struct work *w, const struct fused *f, uint64_t name)
 {
 	const struct op *o = &w->s->ops[f->op];
-	const uint64_t v[] = { o->kind, o->dtype, o->out_dtype, o->acc_dtype, o->cost, o->reduce, o->algorithm, o->n_launches };
+	const uint64_t v[] = { o->kind, o->dtype,  o->out_dtype, o->acc_dtype,
+		               o->cost, o->reduce, o->algorithm, o->n_launches };
 	uint64_t h = hash_bytes(hash_str(name, o->rule), v, sizeof v);
 
 	h = hash_bytes(h, &o->shape, sizeof o->shape);
@@ -346,6 +347,7 @@ static int add_up(const struct work *w, struct gpu_work *x, const struct op_stre
 		for (uint32_t k = 0; k < o->n_launches; k++)
 			out->op_ps[f->op] += each[first[i] + k];
 		out->kernels_ps += out->op_ps[f->op];
+		out->least_ps = i ? ps_min(out->least_ps, out->op_ps[f->op]) : out->op_ps[f->op];
 	}
 	out->graph_ps = host_wall(host, &one, each).graph;
 	return 0;

@@ -23,7 +23,8 @@ struct peer {
 	ps_t kernels_ps; /* of its kernels alone */
 	size_t kernels;  /* launches, of which `joined` ops are a part of another's */
 	size_t joined;
-	ps_t *op_ps; /* by op of the stream: what its kernel takes; 0 of those that are joined to another's */
+	ps_t least_ps; /* of its kernels the shortest: what each op that is joined spares at the least */
+	ps_t *op_ps;   /* by op of the stream: what its kernel takes; 0 of those that are joined to another's */
 };
 
 /* `patterns` NULL: nothing is fused. The result lives in `a`. */

@@ -133,9 +133,26 @@ cases() {
 		missing=1
 	fi
 } >"$table"
-cat "$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
 	-o configs/accuracy/h200.yaml >/dev/null
+
+# The nearest silicon of an NPU, and how wide intervals are.
+tpu=${SHARED:-../shared}/data/tpu
+if [ -f "$tpu/v6e_ops.csv" ] && [ -f "$tpu/v6e_sdpa.csv" ]; then
+	"$npusim" validate -c configs/npu/tpu-v6e.yaml -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" --worst 0 -o configs/accuracy/tpu-v6e.yaml >/dev/null 2>&1
+else
+	echo "not run: v6e_ops.csv or v6e_sdpa.csv is absent" >&2
+	missing=1
+fi
+sh validate/tools/totals.sh "$npusim" "$work" >configs/accuracy/totals.csv
+{
+	echo
+	echo '| intervals found on | totals | held by their 80 % intervals | half width, median |'
+	echo '|---|---|---|---|'
+	"$npusim" validate --totals configs/accuracy/totals.csv -o configs/accuracy/intervals.yaml --format csv |
+		awk -F, 'NR > 1 { printf "| %s | %d | %d (%.0f %%) | %.1f %% |\n", $1, $2, $3, $4, $5 }'
+} >>"$table"
+cat "$table"
 if [ "$missing" = 0 ]; then
 	awk -v file="$table" '/<!-- accuracy -->/ { print; print ""; while ((getline line < file) > 0) print line; print ""; skip = 1 }
 		/<!-- end of accuracy -->/ { skip = 0 } !skip && !/<!-- accuracy -->/ { print }' "$page" >"$work/page.md"

@@ -1,7 +1,7 @@
 /* t_peer.c - the GPU beside an answer: its closed form against its L2 by events, what fusing a step does, which device is which. */
+#include "sim/base/path.h"
 #include "sim/engine/peer.h"
 #include "sim/engine/run_memo.h"
-#include "sim/base/path.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
@@ -113,8 +113,7 @@ TEST(a_device_is_found_by_the_name_that_its_driver_gives_it)
 		                                { "NVIDIA GeForce RTX 4090", "rtx4090" },
 		                                { "NVIDIA A100-SXM4-80GB", "a100" },
 		                                { "NVIDIA L40S", "l40s" },
-		                                { "NVIDIA RTX PRO 6000 Blackwell Server Edition",
-		                                  "rtx-pro-6000" } };
+		                                { "NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000" } };
 	char path[512];
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,0 +1,204 @@
+/* t_sure.c - intervals: what they are made of, and that the committed whole steps lie in four of five of them, whoever is left
+ * out. */
+#include "validate/score/sure.h"
+#include "validate/tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-6;
+}
+
+/* Two classes: 10 % of 100 samples, 5 % of 100; and one of which two samples say too little. */
+static struct accuracy made(struct score *v)
+{
+	v[0] = (struct score){ .cls = "a", .n = 100, .mape = 10 };
+	v[1] = (struct score){ .cls = "b", .n = 100, .mape = 5 };
+	v[2] = (struct score){ .cls = "few", .n = 2, .mape = 0.1 };
+	return (struct accuracy){ .classes = v, .n = 3, .all = { .n = 202, .mape = 8 } };
+}
+
+TEST(errors_go_together_within_a_class_and_apart_between_classes)
+{
+	struct score v[3];
+	const struct accuracy acc = made(v);
+	struct sure_shares one = { .n = 0 }, split = { .n = 0 }, both = { .n = 0 };
+
+	sure_add(&one, "a", 10);
+	for (int i = 0; i < 100; i++)
+		sure_add(&split, "a", 0.1);
+	CHECK(near(sure_spread(&acc, &one), 0.12533141));
+	CHECK(near(sure_spread(&acc, &split), 0.12533141)); /* however many ops it is made of */
+	sure_add(&both, "a", 3);
+	sure_add(&both, "b", 1);
+	CHECK(near(sure_spread(&acc, &both), hypot(0.75 * 0.12533141, 0.25 * 0.062665707)));
+}
+
+TEST(what_was_never_held_may_be_off_by_half_and_few_samples_say_little)
+{
+	struct score v[3];
+	const struct accuracy acc = made(v);
+	struct sure_shares strange = { .n = 0 }, few = { .n = 0 };
+
+	sure_add(&strange, "nobody measured it", 1);
+	CHECK(near(sure_spread(&acc, &strange), SURE_UNHELD));
+	sure_add(&few, "few", 1);
+	CHECK(near(sure_spread(&acc, &few), 0.08 * 1.2533141)); /* as all of them together */
+}
+
+TEST(more_classes_than_there_is_room_for_lose_no_time)
+{
+	static char names[100][8];
+	struct sure_shares s = { .n = 0 };
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(names[i], sizeof names[i], "c%d", i);
+		sure_add(&s, names[i], 1);
+	}
+	CHECK_U64(s.n, SURE_CLASSES);
+	CHECK(near(s.all, 100));
+}
+
+TEST(a_described_npu_is_no_surer_than_its_nearest_silicon)
+{
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	struct sure_shares s = { .n = 0 };
+	struct sure sure;
+	double least = 1;
+
+	CHECK(sure_load(a, &sure, &e) == 1);
+	for (size_t i = 0; i < sure.silicon.n; i++)
+		least = fmin(least, sure.silicon.classes[i].mape / 100);
+	sure_add(&s, "gemm", 1);
+	sure_add(&s, "attention", 0.1);
+	CHECK(sure_spread_npu(&sure, &s, 0) >= least);
+	CHECK(sure_spread_npu(&sure, &s, 0.5) >= 0.25); /* half of the time waited for what was never held */
+	sure_add(&s, "softmax", 1);                      /* nor was that */
+	CHECK(sure_spread_npu(&sure, &s, 0) > 0.2);
+	arena_free(a);
+}
+
+TEST(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure)
+{
+	struct score v[3];
+	const struct accuracy acc = made(v);
+	const struct sure sure = { .elsewhere = 3, .held = "h200 h100" };
+	struct sure_shares s = { .n = 0 };
+
+	sure_add(&s, "a", 1);
+	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h100"), 0.12533141));
+	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h20"), 3 * 0.12533141));
+	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "a100"), 3 * 0.12533141));
+}
+
+/* --- the committed steps ------------------------------------------------------------------------------------------------- */
+
+struct steps {
+	struct arena *a;
+	struct accuracy acc;
+	struct sure_total *v;
+	size_t n;
+};
+
+static void steps_up(struct steps *x)
+{
+	struct err e = ERR_INIT;
+	char path[512];
+
+	x->a = arena_new(0);
+	snprintf(path, sizeof path, "%s/configs/accuracy/totals.csv", test_root());
+	CHECK(accuracy_load(NULL, x->a, &x->acc, &e) == 1);
+	CHECK_OK(sure_totals(path, x->a, &x->v, &x->n, &e), e);
+	sure_judge(x->v, x->n, &x->acc);
+}
+
+TEST(intervals_hold_four_of_five_committed_totals_whoever_is_left_out)
+{
+	struct steps x;
+
+	steps_up(&x);
+	CHECK(x.n >= 30);
+	for (enum sure_without w = SURE_ALL; w <= SURE_MODEL; w++) {
+		const struct sure_cover c = sure_cover(x.v, x.n, w, NULL);
+
+		CHECK_U64(c.n, x.n);
+		CHECK(10 * c.in >= 7 * c.n && 10 * c.in <= 9 * c.n);
+		CHECK(c.half <= 1.5 * x.acc.all.mape / 100);
+	}
+	arena_free(x.a);
+}
+
+TEST(the_committed_intervals_are_those_of_the_committed_totals)
+{
+	struct err e = ERR_INIT;
+	struct steps x;
+	struct sure sure;
+
+	steps_up(&x);
+	CHECK(sure_load(x.a, &sure, &e) == 1);
+	CHECK(fabs(sure.quantile - sure_quantile(x.v, x.n, NULL, NULL)) < 1e-3);
+	CHECK_U64(sure.totals, x.n);
+	arena_free(x.a);
+}
+
+/* A quantile that is found without a device does not move when that device's totals do. */
+TEST(what_is_left_out_is_not_looked_at)
+{
+	struct steps x;
+	double before, after;
+
+	steps_up(&x);
+	before = sure_quantile(x.v, x.n, "h200", NULL);
+	for (size_t i = 0; i < x.n; i++)
+		if (strcmp(x.v[i].device, "h200") == 0)
+			x.v[i].z *= 100;
+	after = sure_quantile(x.v, x.n, "h200", NULL);
+	CHECK(near(before, after));
+	CHECK(sure_quantile(x.v, x.n, NULL, NULL) > 10 * before);
+	arena_free(x.a);
+}
+
+/* --- bad tables ---------------------------------------------------------------------------------------------------------- */
+
+static void says(const char *text, const char *part)
+{
+	struct arena *a = arena_new(0);
+	struct sure_total *v;
+	struct err e = ERR_INIT;
+	char path[512];
+	FILE *f = fopen(test_path(path, sizeof path, "t.csv"), "w");
+	size_t n;
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+	CHECK(sure_totals(path, a, &v, &n, &e) < 0);
+	CHECK_HAS(e.msg, part);
+	arena_free(a);
+}
+
+TEST(a_table_of_totals_that_is_none_has_its_line)
+{
+#define HEAD "device,model,step,way,measured_us,simulated_us,classes\n"
+	says("", "is empty");
+	says("device,model\n", "column 3 is ''");
+	says(HEAD, "has no totals");
+	says(HEAD "h200,m,s,kernels,1,2\n", "has 7 fields");
+	says(HEAD "h200,m,s,kernels,nan,2,a:1\n", "'nan' is no time");
+	says(HEAD "h200,m,s,kernels,0,2,a:1\n", "'0' is no time");
+	says(HEAD "h200,m,s,kernels,1,-2,a:1\n", "'-2' is no time");
+	says(HEAD "h200,m,s,kernels,1,2,a\n", "is no class and share");
+	says(HEAD "h200,m,s,kernels,1,2,a:2\n", "is no class and share");
+	says(HEAD "h200,m,s,kernels,1,2,a:0.5;b:0.5\n", "is no class and share");
+#undef HEAD
+}
+
+SUITE(t_sure, T(errors_go_together_within_a_class_and_apart_between_classes),
+      T(what_was_never_held_may_be_off_by_half_and_few_samples_say_little),
+      T(more_classes_than_there_is_room_for_lose_no_time), T(a_described_npu_is_no_surer_than_its_nearest_silicon),
+      T(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure),
+      T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
+      T(the_committed_intervals_are_those_of_the_committed_totals), T(what_is_left_out_is_not_looked_at),
+      T(a_table_of_totals_that_is_none_has_its_line));
