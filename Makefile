@@ -46,7 +46,7 @@ MAP = fuse map map_math map_keep map_spread map_need map_floor map_bound map_dra
 PROGRAM_OF = program_fields program_base program_words program_read program_make program_check program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
-SWEEP = limits buy limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = out out_json outfile opt inner opt_files opt_man opt_complete progress
@@ -56,7 +56,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out score_out ops_table \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_table run_trust \
-      limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
+      ablate ablate_show ablate_page limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion \
       report report_run report_sweep report_curves \
@@ -69,7 +69,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores

@@ -60,6 +60,7 @@ static cmd_fn man, completion; /* which tell of all commands */
 
 static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
+	{ "ablate", cmd_ablate, NULL, "named changes to a machine: each alone, all together, all but one" },
 	{ "limits", cmd_limits, NULL, "what more of each part buys, and what less of it costs" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
 	{ "merge", cmd_merge, NULL, "join results databases, such as the shards of a sweep" },

@@ -40,7 +40,8 @@ static void cover(const struct totals *x, enum out_format f, struct str *out)
 		                               { "held", OUT_INT, 0 },
 		                               { "held_pct", OUT_REAL, 1 },
 		                               { "median_half_width_pct", OUT_REAL, 2 } };
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "how many totals their 80 % intervals hold");
+	struct out_table *t =
+		out_table_new(cols, sizeof cols / sizeof *cols, "how many totals their 80 % intervals hold");
 
 	cover_row(t, "all", x, SURE_ALL, NULL);
 	cover_row(t, "all but the total's device", x, SURE_DEVICE, NULL);
@@ -52,8 +53,8 @@ static void cover(const struct totals *x, enum out_format f, struct str *out)
 static void list(const struct totals *x, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "device", OUT_TEXT, 0 },        { "step", OUT_TEXT, 0 },         { "way", OUT_TEXT, 0 },
-		{ "measured_us", OUT_REAL, 1 },   { "simulated_us", OUT_REAL, 1 }, { "error_pct", OUT_REAL, 1 },
+		{ "device", OUT_TEXT, 0 },         { "step", OUT_TEXT, 0 },         { "way", OUT_TEXT, 0 },
+		{ "measured_us", OUT_REAL, 1 },    { "simulated_us", OUT_REAL, 1 }, { "error_pct", OUT_REAL, 1 },
 		{ "half_width_pct", OUT_REAL, 1 }, { "held", OUT_TEXT, 0 },
 	};
 	const double q = sure_quantile(x->v, x->n, NULL, NULL);
@@ -89,10 +90,11 @@ static int store(const struct totals *x, const char *path, struct err *e)
 	bool any = false;
 	int rc;
 
-	str_addf(&s,
-	         "# Written by npusim validate --totals: how wide the intervals of npusim run are (validate/score/sure.h).\n"
-	         "build: %s\nquantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
-	         npusim_build_id(), sure_quantile(x->v, x->n, NULL, NULL), x->n, ELSEWHERE, NPU_FILE);
+	str_addf(
+		&s,
+		"# Written by npusim validate --totals: how wide the intervals of npusim run are (validate/score/sure.h).\n"
+		"build: %s\nquantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
+		npusim_build_id(), sure_quantile(x->v, x->n, NULL, NULL), x->n, ELSEWHERE, NPU_FILE);
 	for (size_t i = 0; i < x->n; i++)
 		if (first_of_device(x, i)) {
 			str_addf(&s, "%s%s", any ? " " : "", x->v[i].device);
@@ -111,7 +113,8 @@ static int read(struct totals *x, const char *path, struct err *e)
 	if (!(x->a = arena_new(CMD_TRACE_MEMORY)))
 		return err_nomem(e, "for totals");
 	if ((rc = accuracy_load(NULL, x->a, &x->acc, e)) <= 0)
-		return rc < 0 ? -1 : err_set(e, ERR_IO, "there is no configs/accuracy/h200.yaml: 'make accuracy' writes it");
+		return rc < 0 ? -1
+		              : err_set(e, ERR_IO, "there is no configs/accuracy/h200.yaml: 'make accuracy' writes it");
 	if (sure_totals(path, x->a, &x->v, &x->n, e) < 0)
 		return -1;
 	sure_judge(x->v, x->n, &x->acc);
@@ -126,7 +129,8 @@ int validate_totals(const char *path, const char *output, enum out_format f, str
 	if (rc == 0) {
 		cover(&x, f, out);
 		if (f == OUT_TABLE) {
-			str_addf(out, "\n%.3f spreads on either side; the mean error of a class's sample is %.2f %%\n\n",
+			str_addf(out,
+			         "\n%.3f spreads on either side; the mean error of a class's sample is %.2f %%\n\n",
 			         sure_quantile(x.v, x.n, NULL, NULL), x.acc.all.mape);
 			list(&x, out);
 		}

@@ -30,6 +30,8 @@ static void simulate(const struct limits_job *job, const struct machine_conf *c,
 	} else if (run_stream(job->q->stream, c, &how, a, &x, e) == 0) {
 		seen->total_ps = x.total_ps;
 		seen->bound = (uint32_t)x.roofline_bound;
+		seen->dram_bytes = x.dram_read_bytes + x.dram_write_bytes;
+		seen->energy_fj = x.energy_fj;
 		memcpy(seen->stall_ps, x.stall_ps, sizeof seen->stall_ps);
 	}
 	arena_free(a);

@@ -8,7 +8,7 @@
 #include "sim/base/path.h"
 #include "sim/base/yaml.h"
 
-#define FILE_NAME "configs/accuracy/intervals.yaml"
+#define FILE_NAME      "configs/accuracy/intervals.yaml"
 #define MEAN_TO_SPREAD 1.2533141 /* of a normal error: root of half of pi */
 #define FEW            5         /* samples: fewer say less of a class than all of them together */
 

@@ -72,7 +72,11 @@ struct sure_cover {
 	size_t n, in;
 	double half; /* median of the half widths, a fraction of the total */
 };
-enum sure_without { SURE_ALL, SURE_DEVICE, SURE_MODEL }; /* whose totals a quantile is found without, one after the other */
+enum sure_without {
+	SURE_ALL,
+	SURE_DEVICE,
+	SURE_MODEL
+}; /* whose totals a quantile is found without, one after the other */
 struct sure_cover sure_cover(const struct sure_total *v, size_t n, enum sure_without w, const char *only);
 
 #endif

@@ -7,8 +7,9 @@
 #include "validate/score/sure.h"
 
 enum column { DEVICE, MODEL, STEP, WAY, MEASURED, SIMULATED, CLASSES, COLUMNS };
-static const char *const columns[COLUMNS] = { "device",      "model",        "step",   "way",
-	                                      "measured_us", "simulated_us", "classes" };
+static const char *const columns[COLUMNS] = {
+	"device", "model", "step", "way", "measured_us", "simulated_us", "classes"
+};
 
 #define MOST 10000
 
@@ -140,7 +141,8 @@ double sure_quantile(const struct sure_total *v, size_t n, const char *device, c
 			z[k++] = v[i].z;
 	if (k) {
 		qsort(z, k, sizeof *z, by_size);
-		at = (size_t)ceil(SURE_LEVEL * (double)(k + 1)); /* of k + 1, as the one that is asked for is one more */
+		at = (size_t)ceil(SURE_LEVEL *
+		                  (double)(k + 1)); /* of k + 1, as the one that is asked for is one more */
 		q = ((double)k * z[(at < k ? at : k) - 1] + SURE_PRIOR * SURE_NORMAL) / (double)(k + SURE_PRIOR);
 	}
 	free(z);
@@ -153,8 +155,8 @@ struct sure_cover sure_cover(const struct sure_total *v, size_t n, enum sure_wit
 	struct sure_cover c = { .n = 0 };
 
 	for (size_t i = 0; half && i < n; i++) {
-		const double q = sure_quantile(v, n, w == SURE_DEVICE ? v[i].device : NULL,
-		                               w == SURE_MODEL ? v[i].model : NULL);
+		const double q =
+			sure_quantile(v, n, w == SURE_DEVICE ? v[i].device : NULL, w == SURE_MODEL ? v[i].model : NULL);
 
 		if (only && strcmp(v[i].device, only) != 0 && strcmp(v[i].model, only) != 0)
 			continue;

@@ -77,7 +77,7 @@ TEST(a_described_npu_is_no_surer_than_its_nearest_silicon)
 	sure_add(&s, "attention", 0.1);
 	CHECK(sure_spread_npu(&sure, &s, 0) >= least);
 	CHECK(sure_spread_npu(&sure, &s, 0.5) >= 0.25); /* half of the time waited for what was never held */
-	sure_add(&s, "softmax", 1);                      /* nor was that */
+	sure_add(&s, "softmax", 1);                     /* nor was that */
 	CHECK(sure_spread_npu(&sure, &s, 0) > 0.2);
 	arena_free(a);
 }

@@ -1,0 +1,302 @@
+/* ablate_show.c - an ablation as tables, CSV and JSON. */
+#include <string.h>
+
+#include "sim/cmd/ablate.h"
+
+#define COLS(a) (sizeof(a) / sizeof *(a))
+#define WIDTH   80
+
+double ablate_rate(const struct ablate_view *v, size_t workload, const struct ablate_run *r)
+{
+	return r->run && !r->refused && r->total_ps ? (double)v->tokens[workload] * 1e12 / (double)r->total_ps : 0;
+}
+
+int ablate_shows(const struct ablate_view *v, size_t change)
+{
+	double most = -1e30;
+	int best = -1;
+
+	if (v->x->changes[change].pays >= 0)
+		return v->x->changes[change].pays;
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		if (v->results[w].alone[change].run && ablate_alone(&v->results[w], change) > most) {
+			most = ablate_alone(&v->results[w], change);
+			best = (int)w;
+		}
+	return best;
+}
+
+/* --- tables -------------------------------------------------------------------------------------------------------- */
+
+static void cells(struct out_table *t, const struct ablate_view *v, size_t w, const struct ablate_run *r)
+{
+	const double rate = ablate_rate(v, w, r);
+
+	if (!r->run || r->refused) {
+		for (int i = 0; i < 3; i++)
+			out_null(t);
+		return;
+	}
+	out_real(t, cmd_ps_us(r->total_ps));
+	if (rate > 0)
+		out_real(t, rate);
+	else
+		out_null(t);
+	out_real(t, (double)r->dram_bytes / 1e6);
+}
+
+static void energy(struct out_table *t, bool any, const struct ablate_run *r)
+{
+	if (!any)
+		return;
+	if (r->energy_fj)
+		out_real(t, (double)r->energy_fj / 1e9);
+	else
+		out_null(t);
+}
+
+static void change_row(struct out_table *t, const struct ablate_view *v, size_t w, size_t i, bool any_energy)
+{
+	const struct ablate_result *r = &v->results[w];
+	const enum ablate_verdict judged = ablate_judge(v->x, r, i);
+
+	out_text(t, v->x->changes[i].name);
+	out_text(t, ablate_verdict_name(judged));
+	cells(t, v, w, &r->alone[i]);
+	energy(t, any_energy, &r->alone[i]);
+	if (judged == ABLATE_REFUSED)
+		out_null(t);
+	else
+		out_real(t, 100 * ablate_alone(r, i));
+	if (r->without[i].run && !r->without[i].refused && !r->all.refused)
+		out_real(t, 100 * ablate_missed(r, i));
+	else
+		out_null(t);
+}
+
+static void whole_row(struct out_table *t, const struct ablate_view *v, size_t w, const char *name,
+                      const struct ablate_run *r, bool any_energy)
+{
+	out_text(t, name);
+	out_text(t, r->refused ? "cannot be" : "");
+	cells(t, v, w, r);
+	energy(t, any_energy, r);
+	if (r->refused)
+		out_null(t);
+	else
+		out_real(t, 100 * (1 - (double)r->total_ps / (double)v->results[w].base.total_ps));
+	out_null(t);
+}
+
+static void workload_table(const struct ablate_view *v, size_t w, struct str *out)
+{
+	const struct ablate_result *r = &v->results[w];
+	const bool watts = r->base.energy_fj != 0;
+	struct out_col cols[8] = { { "change", OUT_TEXT, 0 }, { "alone", OUT_TEXT, 0 },    { "us", OUT_REAL, 1 },
+		                   { "tokens/s", OUT_REAL, 1 }, { "DRAM MB", OUT_REAL, 1 } };
+	struct out_table *t;
+	int n = 5;
+
+	if (watts)
+		cols[n++] = (struct out_col){ "uJ", OUT_REAL, 1 };
+	cols[n++] = (struct out_col){ "saves_pct", OUT_REAL, 1 };
+	cols[n++] = (struct out_col){ "missed_pct", OUT_REAL, 1 };
+	t = out_table_new(cols, n, v->x->workloads[w].name);
+	whole_row(t, v, w, "none of them", &r->base, watts);
+	for (size_t i = 0; i < v->x->n_changes; i++)
+		if (r->alone[i].run)
+			change_row(t, v, w, i, watts);
+	if (r->all.run)
+		whole_row(t, v, w, "all together", &r->all, watts);
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	str_addc(out, '\n');
+}
+
+/* In lines as wide as the page, those after the first set in. */
+static void wrapped(struct str *out, const char *text)
+{
+	size_t at = 0;
+
+	while (*text) {
+		const size_t word = strcspn(text, " ");
+
+		if (at && at + 1 + word > WIDTH) {
+			str_add(out, "\n    ");
+			at = 4;
+		} else if (at) {
+			str_addc(out, ' ');
+			at++;
+		}
+		str_addn(out, text, word);
+		at += word;
+		text += word + strspn(text + word, " ");
+	}
+	str_addc(out, '\n');
+}
+
+/* A sentence for each change, about the workload where it shows. */
+static void sentences(const struct ablate_view *v, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	str_add(out, "what each is worth where it shows\n---------------------------------\n");
+	for (size_t i = 0; i < v->x->n_changes; i++) {
+		const int w = ablate_shows(v, i);
+
+		str_clear(&s);
+		str_addf(&s, "%s: ", v->x->changes[i].name);
+		if (w < 0) {
+			str_addf(&s, "not modelled: %s", v->x->changes[i].not_modelled ? v->x->changes[i].not_modelled : "");
+		} else {
+			str_addf(&s, "%s, %s: ", v->x->workloads[w].name,
+			         ablate_verdict_name(ablate_judge(v->x, &v->results[w], i)));
+			ablate_why(v->x, &v->results[w], i, &s);
+		}
+		wrapped(out, str_c(&s));
+	}
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
+void ablate_table(const struct ablate_view *v, struct str *out)
+{
+	str_addf(out, "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
+	         v->x->n_changes, v->x->base, strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form");
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		workload_table(v, w, out);
+	sentences(v, out);
+}
+
+/* --- csv ----------------------------------------------------------------------------------------------------------- */
+
+void ablate_csv(const struct ablate_view *v, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "workload", OUT_TEXT, 0 },   { "change", OUT_TEXT, 0 },   { "verdict", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 3 },         { "tokens_s", OUT_REAL, 3 }, { "dram_mb", OUT_REAL, 3 },
+		{ "energy_uj", OUT_REAL, 3 },  { "saves", OUT_REAL, 5 },    { "missed", OUT_REAL, 5 },
+		{ "why", OUT_TEXT, 0 },
+	};
+	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	struct str why = STR_INIT;
+
+	for (size_t w = 0; w < v->x->n_workloads; w++)
+		for (size_t i = 0; i < v->x->n_changes; i++) {
+			const struct ablate_result *r = &v->results[w];
+			const bool ran = r->alone[i].run && !r->alone[i].refused;
+
+			str_clear(&why);
+			ablate_why(v->x, r, i, &why);
+			out_text(t, v->x->workloads[w].name);
+			out_text(t, v->x->changes[i].name);
+			out_text(t, ablate_verdict_name(ablate_judge(v->x, r, i)));
+			cells(t, v, w, &r->alone[i]);
+			energy(t, true, &r->alone[i]);
+			out_real_or_null(t, ran ? ablate_alone(r, i) : 0.0 / 0.0);
+			out_real_or_null(t, r->without[i].run && !r->without[i].refused ? ablate_missed(r, i) : 0.0 / 0.0);
+			out_text(t, str_c(&why));
+		}
+	out_table_write(t, OUT_CSV, out);
+	out_table_free(t);
+	out->failed |= why.failed;
+	str_free(&why);
+}
+
+/* --- json ---------------------------------------------------------------------------------------------------------- */
+
+static void run_json(struct out_json *j, const char *key, const struct ablate_view *v, size_t w,
+                     const struct ablate_run *r)
+{
+	const double rate = ablate_rate(v, w, r);
+
+	if (!r->run) {
+		out_json_null(j, key);
+		return;
+	}
+	out_json_open(j, key, '{');
+	if (r->refused) {
+		out_json_text(j, "refused", r->refused);
+	} else {
+		out_json_real(j, "us", cmd_ps_us(r->total_ps));
+		if (rate > 0)
+			out_json_real(j, "tokens_per_s", rate);
+		else
+			out_json_null(j, "tokens_per_s");
+		out_json_u64(j, "dram_bytes", r->dram_bytes);
+		if (r->energy_fj)
+			out_json_real(j, "energy_uj", (double)r->energy_fj / 1e9);
+		else
+			out_json_null(j, "energy_uj");
+	}
+	out_json_close(j, '}');
+}
+
+static void change_json(struct out_json *j, const struct ablate_view *v, size_t w, size_t i)
+{
+	const struct ablate_result *r = &v->results[w];
+	struct str why = STR_INIT;
+
+	ablate_why(v->x, r, i, &why);
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "name", v->x->changes[i].name);
+	out_json_text(j, "verdict", ablate_verdict_name(ablate_judge(v->x, r, i)));
+	out_json_text(j, "why", str_c(&why));
+	if (r->alone[i].run && !r->alone[i].refused)
+		out_json_real(j, "saves", ablate_alone(r, i));
+	else
+		out_json_null(j, "saves");
+	if (r->without[i].run && !r->without[i].refused)
+		out_json_real(j, "missed", ablate_missed(r, i));
+	else
+		out_json_null(j, "missed");
+	run_json(j, "alone", v, w, &r->alone[i]);
+	run_json(j, "all_but_it", v, w, &r->without[i]);
+	out_json_close(j, '}');
+	j->to->failed |= why.failed;
+	str_free(&why);
+}
+
+static void listed(struct out_json *j, const struct ablate_change *c)
+{
+	out_json_open(j, NULL, '{');
+	out_json_text(j, "name", c->name);
+	out_json_text(j, "says", c->says);
+	out_json_text(j, "mechanism", c->mechanism);
+	out_json_text(j, "expects", c->not_modelled ? NULL : c->no_slower ? "no slower" : "faster");
+	out_json_text(j, "not_modelled", c->not_modelled);
+	out_json_open(j, "set", '[');
+	for (size_t k = 0; k < c->n_sets; k++)
+		out_json_text(j, NULL, c->sets[k]);
+	out_json_close(j, ']');
+	out_json_close(j, '}');
+}
+
+void ablate_json(const struct ablate_view *v, struct str *out)
+{
+	struct out_json j;
+
+	out_json_init(&j, out);
+	out_json_open(&j, NULL, '{');
+	out_json_text(&j, "ablation", v->x->path);
+	out_json_text(&j, "base", v->x->base);
+	out_json_text(&j, "fidelity", v->fidelity);
+	out_json_open(&j, "changes", '[');
+	for (size_t i = 0; i < v->x->n_changes; i++)
+		listed(&j, &v->x->changes[i]);
+	out_json_close(&j, ']');
+	out_json_open(&j, "workloads", '[');
+	for (size_t w = 0; w < v->x->n_workloads; w++) {
+		out_json_open(&j, NULL, '{');
+		out_json_text(&j, "name", v->x->workloads[w].name);
+		run_json(&j, "base", v, w, &v->results[w].base);
+		run_json(&j, "all", v, w, &v->results[w].all);
+		out_json_open(&j, "changes", '[');
+		for (size_t i = 0; i < v->x->n_changes; i++)
+			change_json(&j, v, w, i);
+		out_json_close(&j, ']');
+		out_json_close(&j, '}');
+	}
+	out_json_close(&j, ']');
+	out_json_close(&j, '}');
+}

@@ -1,0 +1,216 @@
+/* t_ablate.c - named changes on made-up machines whose answers are known, what is said of each, and files that are none. */
+#include "sim/sweep/ablate.h"
+#include "validate/tests/synth.h"
+#include "validate/tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One row against 8192 x 4096 weights of two bytes: 64 MiB over 100 GB/s, which all else can follow. */
+#define MACHINE \
+	"name: m\nkind: npu\ncores: 16\ngemv: {units: 4, lanes: 64}\nl2: {size: 0 B}\ndma: {tile: 1 MiB}\nsram: {size: 1 MiB}\n" \
+	"dram: {kind: fixed, fixed_bandwidth: 100 GB/s, fixed_latency: 1 ns}\n"
+#define HEAD "ablation: 1\nbase: m.yaml\nstart: cold\nworkloads:\n- {name: w, model: llama-3.2-1b}\n"
+
+struct bed {
+	struct arena *a;
+	struct err e;
+	struct ablation *x;
+	struct ablate_result r;
+};
+
+static void put(const char *name, const char *text)
+{
+	char path[512];
+	FILE *f = fopen(test_path(path, sizeof path, "%s", name), "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static void load(struct bed *b, const char *rest)
+{
+	char text[4096], path[512];
+
+	memset(b, 0, sizeof *b);
+	b->a = arena_new(0);
+	put("m.yaml", MACHINE);
+	snprintf(text, sizeof text, "%s%s", HEAD, rest);
+	put("a.yaml", text);
+	b->x = ablate_load(test_path(path, sizeof path, "a.yaml"), &b->e);
+}
+
+static void ask(struct bed *b, unsigned jobs)
+{
+	const struct ablate_how how = { .fidelity = RUN_ANALYTIC, .seed = 1, .jobs = jobs };
+
+	CHECK(b->x != NULL);
+	CHECK_OK(ablate_run(b->x, 0, synth_product(b->a, 1, 8192, 4096), &how, b->a, &b->r, &b->e), b->e);
+}
+
+static void down(struct bed *b)
+{
+	ablate_free(b->x);
+	arena_free(b->a);
+}
+
+static const char *why(const struct bed *b, size_t change, struct str *s)
+{
+	str_clear(s);
+	ablate_why(b->x, &b->r, change, s);
+	return str_c(s);
+}
+
+/* Twice the bandwidth is half of the time, alone as with the others; more of what nobody waits for is nothing. */
+TEST(each_change_has_its_worth_alone_and_to_all)
+{
+	struct str s = STR_INIT;
+	struct bed b;
+
+	load(&b, "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: lanes, set: {gemv.lanes: 128}}\n");
+	ask(&b, 1);
+	CHECK(fabs(ablate_alone(&b.r, 0) - 0.5) < 0.03);
+	CHECK(fabs(ablate_missed(&b.r, 0) - 1.0) < 0.06);
+	CHECK(fabs(ablate_alone(&b.r, 1)) < 0.005);
+	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_RIGHT);
+	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_NOTHING);
+	CHECK_HAS(why(&b, 0, &s), "less waited for dram");
+	CHECK_HAS(why(&b, 1, &s), "alone it changes nothing");
+	CHECK(b.r.base.dram_bytes >= 64 << 20);
+	str_free(&s);
+	down(&b);
+}
+
+TEST(what_costs_is_wrong_unless_it_is_not_missed)
+{
+	struct bed b;
+
+	load(&b, "changes:\n- {name: half, set: {dram.fixed_bandwidth: 50 GB/s}}\n"
+	         "- {name: fewer lanes, set: {gemv.lanes: 32}, expects: no slower}\n"
+	         "- {name: half, too, set: {dram.fixed_bandwidth: 60 GB/s}, expects: no slower}\n");
+	CHECK(b.x == NULL); /* a comma in a name wants quotes */
+	down(&b);
+	load(&b, "changes:\n- {name: half, set: {dram.fixed_bandwidth: 50 GB/s}}\n"
+	         "- {name: fewer lanes, set: {gemv.lanes: 32}, expects: no slower}\n"
+	         "- {name: also half, set: {dram.fixed_bandwidth: 60 GB/s}, expects: no slower}\n");
+	ask(&b, 1);
+	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_WRONG);
+	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_RIGHT);
+	CHECK_U64(ablate_judge(b.x, &b.r, 2), ABLATE_WRONG);
+	down(&b);
+}
+
+/* Lanes that are too few for twice the bandwidth: neither pays what both do. */
+TEST(what_pays_with_the_others_alone_is_said_to)
+{
+	struct bed b;
+
+	load(&b, "set: {gemv.lanes: 1, gemv.units: 1, matrix.units: 0, vector.units: 1, vector.lanes: 1, cores: 40,"
+	         " dram.fixed_bandwidth: 110 GB/s}\n"
+	         "changes:\n- {name: lanes, set: {gemv.lanes: 8}}\n- {name: wide, set: {dram.fixed_bandwidth: 800 GB/s}}\n");
+	ask(&b, 1);
+	CHECK(ablate_missed(&b.r, 1) > 0.5);
+	CHECK(ablate_missed(&b.r, 0) > 0.5);
+	down(&b);
+}
+
+TEST(what_is_not_modelled_is_never_judged)
+{
+	struct str s = STR_INIT;
+	struct bed b;
+
+	load(&b, "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: links, not_modelled: one chip}\n");
+	ask(&b, 1);
+	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_NOT_MODELLED);
+	CHECK_STR(why(&b, 1, &s), "one chip");
+	CHECK_U64(ablate_runs(b.x, 0), 2);
+	str_free(&s);
+	down(&b);
+}
+
+TEST(workers_do_not_change_the_answer)
+{
+	static const char changes[] = "changes:\n- {name: a, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: b, set: {cores: 8}}\n"
+	                              "- {name: c, set: {gemv.lanes: 32}}\n";
+	struct bed b, c;
+
+	load(&b, changes);
+	ask(&b, 1);
+	load(&c, changes);
+	ask(&c, 3);
+	CHECK_U64(b.r.base.total_ps, c.r.base.total_ps);
+	CHECK_U64(b.r.all.total_ps, c.r.all.total_ps);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_U64(b.r.alone[i].total_ps, c.r.alone[i].total_ps);
+		CHECK_U64(b.r.without[i].total_ps, c.r.without[i].total_ps);
+	}
+	down(&b);
+	down(&c);
+}
+
+/* --- files ------------------------------------------------------------------------------------------------------------- */
+
+static void says(const char *rest, const char *part, int line)
+{
+	struct bed b;
+
+	load(&b, rest);
+	CHECK(b.x == NULL);
+	CHECK_HAS(b.e.msg, part);
+	CHECK_U64((uint64_t)b.e.line, (uint64_t)line);
+	CHECK_U64(err_exit_code(&b.e), 3);
+	down(&b);
+}
+
+TEST(a_file_that_is_none_has_its_line)
+{
+	says("", "has 'changes'", 1);
+	says("changes: []\n", "'changes' is empty", 6);
+	says("changes: {a: b}\n", "'changes' is empty", 6);
+	says("changes:\n- {name: a, set: {l2.sise: 1 MiB}}\n", "did you mean 'l2.size'?", 7);
+	says("changes:\n- {name: a, set: {cores: 16}}\n", "'a' changes nothing: the base has cores=16 already", 7);
+	says("changes:\n- {name: a, set: {cores: 0}}\n", "'cores'", 7);
+	says("changes:\n- {name: a, set: {}}\n", "'set' is a mapping", 7);
+	says("changes:\n- {set: {cores: 8}}\n", "a change has no 'name'", 7);
+	says("changes:\n- {name: a}\n", "neither 'set' nor 'not_modelled'", 7);
+	says("changes:\n- {name: a, set: {cores: 8}, not_modelled: x}\n", "both 'set' and 'not_modelled'", 7);
+	says("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
+	says("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'", 8);
+	says("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
+	says("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster or no slower", 7);
+	says("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
+	says("changes: [1]\n", "a change is a mapping", 6);
+	says("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
+}
+
+static void workloads_say(const char *workloads, const char *part)
+{
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	char text[2048], path[512];
+
+	put("m.yaml", MACHINE);
+	snprintf(text, sizeof text, "ablation: 1\nbase: m.yaml\n%s\nchanges: [{name: a, set: {cores: 8}}]\n", workloads);
+	put("a.yaml", text);
+	CHECK(ablate_load(test_path(path, sizeof path, "a.yaml"), &e) == NULL);
+	CHECK_HAS(e.msg, part);
+	arena_free(a);
+}
+
+TEST(a_workload_that_is_none_has_its_line)
+{
+	workloads_say("", "has 'workloads'");
+	workloads_say("workloads: []", "has 'workloads'");
+	workloads_say("workloads: [{name: w}]", "is none");
+	workloads_say("workloads: [{name: w, model: m, trace: t}]", "has two");
+	workloads_say("workloads: [{name: w, model: m, range: r}]", "'range' is of a trace");
+	workloads_say("workloads: [{name: w, trace: t, batch: 2}]", "'batch' is of a model");
+	workloads_say("workloads: [{name: w, model: m, batch: 0}]", "0");
+	workloads_say("workloads: [{name: w, model: m}, {name: w, model: m}]", "two workloads are called 'w'");
+	workloads_say("workloads: [{name: w, model: m, only: true}]", "one has no 'only'");
+	workloads_say("workloads: [{name: w, model: m, what: x}]", "what");
+}
+
+SUITE(t_ablate, T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
+      T(what_pays_with_the_others_alone_is_said_to), T(what_is_not_modelled_is_never_judged),
+      T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line), T(a_workload_that_is_none_has_its_line));
