@@ -54,7 +54,7 @@ SCORE = sure sure_totals cases tables energy_count energy_step energy energy_sco
 FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
-      figure_out score_out ops_table \
+      figure_out score_out ops_table named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_table run_trust \
       ablate ablate_show ablate_page limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \

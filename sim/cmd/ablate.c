@@ -41,7 +41,8 @@ static int load_trace(struct loaded *l, const struct ablate_workload *w, struct 
 	if (cmd_trace_load(w->trace, w->range, &l->trace, e) < 0 ||
 	    lower_trace(&l->trace.trace, rules, l->trace.arena, &l->stream, &st, e) < 0)
 		return -1;
-	l->tokens = run_verdict_tokens(&l->stream, w->range || l->trace.trace.steps < 1 ? 1 : (uint64_t)l->trace.trace.steps);
+	l->tokens = run_verdict_tokens(&l->stream,
+	                               w->range || l->trace.trace.steps < 1 ? 1 : (uint64_t)l->trace.trace.steps);
 	return 0;
 }
 

@@ -111,7 +111,11 @@ static void number_cell(struct str *out, const char *key, const char *format, do
 {
 	open_cell(out, key, "n");
 	if (x > 0)
-		str_addf(out, strcmp(format, "us") == 0 ? "%.1f us" : strcmp(format, "MB") == 0 ? "%.0f MB" : "%.1f", x);
+		str_addf(out,
+		         strcmp(format, "us") == 0   ? "%.1f us"
+		         : strcmp(format, "MB") == 0 ? "%.0f MB"
+		                                     : "%.1f",
+		         x);
 	else
 		str_add(out, "&ndash;");
 	close_cell(out);
@@ -135,14 +139,16 @@ static void machine_row(struct str *out, const struct ablate_view *v, size_t w, 
 	number_cell(out, "time", "us", known ? cmd_ps_us(r->total_ps) : 0);
 	number_cell(out, "tokens/s", "", known ? ablate_rate(v, w, r) : 0);
 	number_cell(out, "DRAM", "MB", known ? (double)r->dram_bytes / 1e6 : 0);
-	percent_cell(out, "saves", known && r != base, known ? 1 - (double)r->total_ps / (double)base->total_ps : 0, true);
+	percent_cell(out, "saves", known && r != base, known ? 1 - (double)r->total_ps / (double)base->total_ps : 0,
+	             true);
 	str_add(out, "</tr>\n");
 }
 
 static void machines(const struct ablate_view *v, struct str *out)
 {
-	str_add(out, "<table class=\"stack\"><thead><tr><th>workload<th>machine<th class=\"n\">time<th class=\"n\">tokens/s"
-	             "<th class=\"n\">DRAM<th class=\"n\">saves</tr></thead>\n<tbody>\n");
+	str_add(out,
+	        "<table class=\"stack\"><thead><tr><th>workload<th>machine<th class=\"n\">time<th class=\"n\">tokens/s"
+	        "<th class=\"n\">DRAM<th class=\"n\">saves</tr></thead>\n<tbody>\n");
 	for (size_t w = 0; w < v->x->n_workloads; w++) {
 		if (v->x->workloads[w].only)
 			continue;
@@ -203,8 +209,9 @@ static void change(const struct ablate_view *v, size_t i, struct str *out)
 		element(out, "code", "", c->sets[k]);
 	}
 	str_addf(out, " &middot; claimed to be %s</p>\n", c->no_slower ? "no slower" : "faster");
-	str_add(out, "<table class=\"stack\"><thead><tr><th>workload<th>the claim is<th class=\"n\">saves alone<th class=\"n\">"
-	             "missed by all<th>why</tr></thead>\n<tbody>\n");
+	str_add(out,
+	        "<table class=\"stack\"><thead><tr><th>workload<th>the claim is<th class=\"n\">saves alone<th class=\"n\">"
+	        "missed by all<th>why</tr></thead>\n<tbody>\n");
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		if (v->results[w].alone[i].run)
 			change_row(v, w, i, out);
@@ -227,10 +234,11 @@ void ablate_page(const struct ablate_view *v, struct str *out)
 		str_add(out, k ? " " : " with ");
 		element(out, "code", "", v->x->sets[k]);
 	}
-	str_addf(out,
-	         ". <b>Saves alone</b>: of the time with none of the changes. <b>Missed by all</b>: how much longer all the"
-	         " others take without it. Simulated %s; npusim %s.</p>\n",
-	         strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form", v->build);
+	str_addf(
+		out,
+		". <b>Saves alone</b>: of the time with none of the changes. <b>Missed by all</b>: how much longer all the"
+		" others take without it. Simulated %s; npusim %s.</p>\n",
+		strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form", v->build);
 	machines(v, out);
 	for (size_t i = 0; i < v->x->n_changes; i++)
 		change(v, i, out);

@@ -92,8 +92,11 @@ static void workload_table(const struct ablate_view *v, size_t w, struct str *ou
 {
 	const struct ablate_result *r = &v->results[w];
 	const bool watts = r->base.energy_fj != 0;
-	struct out_col cols[8] = { { "change", OUT_TEXT, 0 }, { "alone", OUT_TEXT, 0 },    { "us", OUT_REAL, 1 },
-		                   { "tokens/s", OUT_REAL, 1 }, { "DRAM MB", OUT_REAL, 1 } };
+	struct out_col cols[8] = { { "change", OUT_TEXT, 0 },
+		                   { "alone", OUT_TEXT, 0 },
+		                   { "us", OUT_REAL, 1 },
+		                   { "tokens/s", OUT_REAL, 1 },
+		                   { "DRAM MB", OUT_REAL, 1 } };
 	struct out_table *t;
 	int n = 5;
 
@@ -147,7 +150,8 @@ static void sentences(const struct ablate_view *v, struct str *out)
 		str_clear(&s);
 		str_addf(&s, "%s: ", v->x->changes[i].name);
 		if (w < 0) {
-			str_addf(&s, "not modelled: %s", v->x->changes[i].not_modelled ? v->x->changes[i].not_modelled : "");
+			str_addf(&s, "not modelled: %s",
+			         v->x->changes[i].not_modelled ? v->x->changes[i].not_modelled : "");
 		} else {
 			str_addf(&s, "%s, %s: ", v->x->workloads[w].name,
 			         ablate_verdict_name(ablate_judge(v->x, &v->results[w], i)));
@@ -161,8 +165,10 @@ static void sentences(const struct ablate_view *v, struct str *out)
 
 void ablate_table(const struct ablate_view *v, struct str *out)
 {
-	str_addf(out, "%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
-	         v->x->n_changes, v->x->base, strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form");
+	str_addf(
+		out,
+		"%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
+		v->x->n_changes, v->x->base, strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form");
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		workload_table(v, w, out);
 	sentences(v, out);
@@ -173,9 +179,9 @@ void ablate_table(const struct ablate_view *v, struct str *out)
 void ablate_csv(const struct ablate_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "workload", OUT_TEXT, 0 },   { "change", OUT_TEXT, 0 },   { "verdict", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 },         { "tokens_s", OUT_REAL, 3 }, { "dram_mb", OUT_REAL, 3 },
-		{ "energy_uj", OUT_REAL, 3 },  { "saves", OUT_REAL, 5 },    { "missed", OUT_REAL, 5 },
+		{ "workload", OUT_TEXT, 0 },  { "change", OUT_TEXT, 0 },   { "verdict", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 3 },        { "tokens_s", OUT_REAL, 3 }, { "dram_mb", OUT_REAL, 3 },
+		{ "energy_uj", OUT_REAL, 3 }, { "saves", OUT_REAL, 5 },    { "missed", OUT_REAL, 5 },
 		{ "why", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
@@ -194,7 +200,8 @@ void ablate_csv(const struct ablate_view *v, struct str *out)
 			cells(t, v, w, &r->alone[i]);
 			energy(t, true, &r->alone[i]);
 			out_real_or_null(t, ran ? ablate_alone(r, i) : 0.0 / 0.0);
-			out_real_or_null(t, r->without[i].run && !r->without[i].refused ? ablate_missed(r, i) : 0.0 / 0.0);
+			out_real_or_null(t,
+			                 r->without[i].run && !r->without[i].refused ? ablate_missed(r, i) : 0.0 / 0.0);
 			out_text(t, str_c(&why));
 		}
 	out_table_write(t, OUT_CSV, out);

@@ -11,6 +11,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/hash.h"
+#include "sim/cmd/named.h"
 #include "sim/lower/lower.h"
 
 #define RUNS_MAX    COMPARE_MAX
@@ -27,6 +28,7 @@ struct options {
 /* A column: times of the ops of one run, or the measured ones. */
 struct column {
 	char title[24];
+	const char *name;             /* NULL: measured */
 	const struct res_stored *run; /* NULL: measured */
 	const struct res_workload *workload;
 	uint64_t total_ps;
@@ -211,7 +213,58 @@ static int write_ops(const struct comparison *c, uint64_t top, enum out_format f
 
 /* --- heads ------------------------------------------------------------------------------------------------- */
 
-static void write_runs(const struct res_stored *const *runs, size_t n, enum out_format f, struct str *out)
+/* For people: what the runs are called, and the figures one looks for first. */
+static void name_runs(const struct res_stored *const *runs, const char *const *names, size_t n, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "run", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },   { "roofline_us", OUT_REAL, 3 },
+		{ "DRAM_MB", OUT_REAL, 1 }, { "what it is", OUT_TEXT, 0 },
+	};
+	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct res_run *r = &runs[i]->run;
+
+		out_int(t, r->id);
+		out_real(t, cmd_ps_us(r->total_ps));
+		out_real(t, cmd_ps_us(r->roofline_ps));
+		out_real(t, (double)(r->dram_read_bytes + r->dram_write_bytes) / 1e6);
+		out_text(t, names[i]);
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+}
+
+/* The parameters in which the machines differ. */
+static int write_keys(const struct res_stored *const *runs, size_t n, struct arena *a, struct str *out, struct err *e)
+{
+	struct out_col cols[RUNS_MAX + 1] = { { "parameter", OUT_TEXT, 0 } };
+	char titles[RUNS_MAX][24];
+	struct named_keys k;
+	struct out_table *t;
+
+	if (named_differ(runs, n, a, &k, e) < 0)
+		return -1;
+	if (!k.n)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(titles[i], sizeof titles[i], "run %lld", (long long)runs[i]->run.id);
+		cols[i + 1] = (struct out_col){ titles[i], OUT_TEXT, 0 };
+	}
+	t = out_table_new(cols, (int)n + 1, "in what the machines differ");
+	for (size_t i = 0; i < k.n; i++) {
+		out_text(t, k.keys[i]);
+		for (size_t r = 0; r < n; r++)
+			out_text(t, k.values[i * n + r]);
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	str_addc(out, '\n');
+	return 0;
+}
+
+static void write_runs(const struct res_stored *const *runs, const char *const *names, size_t n, enum out_format f,
+                       struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "run", OUT_INT, 0 },
@@ -227,10 +280,16 @@ static void write_runs(const struct res_stored *const *runs, size_t n, enum out_
 		{ "dram_write_bytes", OUT_INT, 0 },
 		{ "carried_us", OUT_REAL, 3 },
 		{ "build", OUT_TEXT, 0 },
+		{ "name", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	struct out_table *t;
 	char hash[17];
 
+	if (f == OUT_TABLE) {
+		name_runs(runs, names, n, out);
+		return;
+	}
+	t = out_table_new(cols, COLS(cols), NULL);
 	for (size_t i = 0; i < n; i++) {
 		const struct res_run *r = &runs[i]->run;
 
@@ -248,6 +307,7 @@ static void write_runs(const struct res_stored *const *runs, size_t n, enum out_
 		out_int(t, (int64_t)r->dram_write_bytes);
 		out_real(t, cmd_ps_us(r->carried_ps));
 		out_text(t, r->build);
+		out_text(t, names[i]);
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);
@@ -266,6 +326,7 @@ static void write_json(const struct comparison *c, struct str *out)
 	for (int k = 0; k < c->n; k++) {
 		out_json_open(&j, NULL, '{');
 		out_json_text(&j, "title", c->cols[k].title);
+		out_json_text(&j, "name", c->cols[k].name);
 		if (c->cols[k].run)
 			out_json_int(&j, "run", c->cols[k].run->run.id);
 		else
@@ -308,8 +369,16 @@ static void write_json(const struct comparison *c, struct str *out)
 	out_json_close(&j, '}');
 }
 
-static int write_all(const struct comparison *c, const struct res_stored *const *runs, size_t n_runs,
-                     const struct options *o, enum out_format f, struct str *out, struct err *e)
+/* What is shown, and where what is made for it lives. */
+struct showing {
+	const struct res_stored *const *runs;
+	const char *const *names;
+	size_t n;
+	struct arena *a;
+};
+
+static int write_all(const struct comparison *c, const struct showing *s, const struct options *o, enum out_format f,
+                     struct str *out, struct err *e)
 {
 	if (f == OUT_JSON) {
 		write_json(c, out);
@@ -321,8 +390,10 @@ static int write_all(const struct comparison *c, const struct res_stored *const 
 		write_kinds(c, f, out);
 		return 0;
 	}
-	write_runs(runs, n_runs, f, out);
+	write_runs(s->runs, s->names, s->n, f, out);
 	str_addc(out, '\n');
+	if (s->n > 1 && write_keys(s->runs, s->n, s->a, out, e) < 0)
+		return -1;
 	if (c->lined_up && o->top) {
 		if (write_ops(c, o->top, f, out, e) < 0)
 			return -1;
@@ -385,11 +456,11 @@ out:
 	return rc;
 }
 
-static void add_run(struct comparison *c, const struct res_stored *run)
+static void add_run(struct comparison *c, const struct res_stored *run, const char *name)
 {
 	struct column *k = &c->cols[c->n++];
 
-	*k = (struct column){ .run = run, .workload = &run->workload, .total_ps = run->run.total_ps };
+	*k = (struct column){ .name = name, .run = run, .workload = &run->workload, .total_ps = run->run.total_ps };
 	snprintf(k->title, sizeof k->title, "run %lld", (long long)run->run.id);
 }
 
@@ -416,15 +487,20 @@ static int list(struct resdb *db, struct arena *a, enum out_format f, struct str
 {
 	struct res_stored *all;
 	const struct res_stored **runs;
+	const char **names;
 	size_t n;
 
 	if (res_list(db, a, &all, &n, e) < 0)
 		return -1;
-	if (!(runs = arena_array(a, n ? n : 1, sizeof *runs)))
+	runs = arena_array(a, n + 1, sizeof *runs);
+	names = arena_array(a, n + 1, sizeof *names);
+	if (!runs || !names)
 		return err_nomem(e, "for the runs");
 	for (size_t i = 0; i < n; i++)
 		runs[i] = &all[i];
-	write_runs(runs, n, f, out);
+	if (named_runs(runs, n, a, names, e) < 0)
+		return -1;
+	write_runs(runs, names, n, f, out);
 	return 0;
 }
 
@@ -433,6 +509,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 {
 	struct res_stored runs[RUNS_MAX];
 	const struct res_stored *shown[RUNS_MAX];
+	const char *names[RUNS_MAX];
 	struct comparison c = { .lined_up = true };
 	struct res_workload measured;
 	int64_t ids[RUNS_MAX];
@@ -454,11 +531,13 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 		measured = runs[0].workload;
 		if (o->trace && measure(o, &runs[0], a, &measured, e) < 0)
 			return -1;
-		c.cols[c.n++] = (struct column){ "measured", NULL, &measured, measured_ps(&runs[0]) };
+		c.cols[c.n++] = (struct column){ "measured", NULL, NULL, &measured, measured_ps(&runs[0]) };
 	}
+	if (named_runs(shown, (size_t)args->n, a, names, e) < 0)
+		return -1;
 	for (int i = 0; i < args->n; i++)
-		add_run(&c, &runs[i]);
-	return write_all(&c, shown, (size_t)args->n, o, f, out, e);
+		add_run(&c, &runs[i], names[i]);
+	return write_all(&c, &(struct showing){ shown, names, (size_t)args->n, a }, o, f, out, e);
 }
 
 static int check_options(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)

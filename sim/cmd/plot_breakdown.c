@@ -1,4 +1,5 @@
 /* plot_breakdown.c - npusim plot breakdown: stored runs by kind of op, beside what was measured. */
+#include "sim/cmd/named.h"
 #include "sim/cmd/picture.h"
 #include "sim/cmd/plot.h"
 
@@ -73,14 +74,14 @@ static void bar(struct plot *p, int series, int category, uint64_t ps, uint64_t 
 	plot_bar(p, series, category, cmd_ps_us(ps), note);
 }
 
-static struct plot *chart(const struct res_stored *runs, int n_runs)
+static struct plot *chart(const struct res_stored *runs, const char *const *names, int n_runs)
 {
 	struct kind kinds[OP_KINDS], rest = { .name = "the rest" };
 	const bool measured = runs[0].workload.measured_ns > 0;
 	struct str sub = STR_INIT;
 	struct plot *p;
 	int series[RUNS_MAX + 1], n = 0;
-	char label[CFG_STR_MAX + 64];
+	char label[256];
 
 	for (int i = 0; i < n_runs; i++)
 		add_run(&runs[i], i, kinds, &n);
@@ -93,8 +94,7 @@ static struct plot *chart(const struct res_stored *runs, int n_runs)
 	snprintf(label, sizeof label, "measured, %.6g us", cmd_us((int64_t)runs[0].workload.measured_ns));
 	series[0] = measured ? plot_series(p, PLOT_BARS, PLOT_GREY, label) : -1;
 	for (int i = 0; i < n_runs; i++) {
-		snprintf(label, sizeof label, "run %" PRId64 " on %s, %.6g us", runs[i].run.id, runs[i].run.config_name,
-		         cmd_ps_us(runs[i].run.total_ps));
+		snprintf(label, sizeof label, "%s, %.6g us", names[i], cmd_ps_us(runs[i].run.total_ps));
 		series[i + 1] = plot_series(p, PLOT_BARS, PLOT_AUTO, label);
 	}
 	for (int i = n > KINDS_SHOW + 1 ? KINDS_SHOW : n; i < n; i++) {
@@ -139,6 +139,15 @@ static int read_runs(const struct options *o, const struct opt_list *args, struc
 	return rc;
 }
 
+static int name_them(const struct res_stored *runs, int n, struct arena *a, const char **names, struct err *e)
+{
+	const struct res_stored *v[RUNS_MAX];
+
+	for (int i = 0; i < n; i++)
+		v[i] = &runs[i];
+	return named_runs(v, (size_t)n, a, names, e);
+}
+
 int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db" };
@@ -160,6 +169,7 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 		                     1,
 		                     RUNS_MAX };
 	struct res_stored runs[RUNS_MAX];
+	const char *names[RUNS_MAX];
 	struct opt_list args = { NULL, 0 };
 	struct arena *a = NULL;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
@@ -167,8 +177,9 @@ int cmd_plot_breakdown(int argc, char **argv, struct str *out, struct err *e)
 	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0) {
 		if (!(a = arena_new(RUNS_MEMORY)))
 			rc = err_nomem(e, "for the runs");
-		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0)
-			rc = picture_put(&o.plot, chart(runs, args.n), out, e);
+		else if ((rc = read_runs(&o, &args, a, runs, e)) == 0 &&
+		         (rc = name_them(runs, args.n, a, names, e)) == 0)
+			rc = picture_put(&o.plot, chart(runs, names, args.n), out, e);
 	}
 	arena_free(a);
 	opt_list_free(&args);

@@ -99,8 +99,8 @@ static int sets_in(struct reader *r, const struct ynode *n, const char *const **
 
 /* --- workloads ----------------------------------------------------------------------------------------------------- */
 
-static const char *const workload_keys[] = { "name", "trace",  "range", "model", "phase", "batch", "context",
-	                                     "tokens", "quant", "kv",    "only" };
+static const char *const workload_keys[] = { "name",    "trace",  "range", "model", "phase", "batch",
+	                                     "context", "tokens", "quant", "kv",    "only" };
 
 static int check_workload(struct reader *r, const struct ynode *n, const struct ablate_workload *w)
 {
@@ -114,8 +114,8 @@ static int check_workload(struct reader *r, const struct ynode *n, const struct 
 		                "'range' is of a trace, and '%s' is a model: 'phase' says what of it", w->name);
 	for (size_t i = 0; w->trace && i < COUNT(of_models); i++)
 		if (ynode_get(n, of_models[i]))
-			return yaml_err(r->y, ynode_get(n, of_models[i]), r->e, "'%s' is of a model, and '%s' is a trace",
-			                of_models[i], w->name);
+			return yaml_err(r->y, ynode_get(n, of_models[i]), r->e,
+			                "'%s' is of a model, and '%s' is a trace", of_models[i], w->name);
 	for (const struct ablate_workload *o = r->x->workloads; o < w; o++)
 		if (strcmp(o->name, w->name) == 0)
 			return yaml_err(r->y, n, r->e, "two workloads are called '%s'", w->name);
@@ -175,7 +175,8 @@ static int check_change(struct reader *r, const struct ynode *at, const struct a
 	machine_conf_free(m);
 	if (!m)
 		return yaml_err(r->y, at, r->e, "'%s' makes a machine that cannot be: %s", c->name, why.msg);
-	return same ? yaml_err(r->y, at, r->e, "'%s' changes nothing: the base has %s already", c->name, c->sets[0]) : 0;
+	return same ? yaml_err(r->y, at, r->e, "'%s' changes nothing: the base has %s already", c->name, c->sets[0])
+	            : 0;
 }
 
 static int read_pays(struct reader *r, const struct ynode *n, struct ablate_change *c)
@@ -241,7 +242,8 @@ static int read_changes(struct reader *r, const struct ynode *root)
 	const struct ynode *n = ynode_get(root, "changes");
 
 	if (!n)
-		return yaml_err(r->y, root, r->e, "an ablation has 'changes', a list: [{name: more L2, set: {l2.size: 64 MiB}}]");
+		return yaml_err(r->y, root, r->e,
+		                "an ablation has 'changes', a list: [{name: more L2, set: {l2.size: 64 MiB}}]");
 	if (n->kind != YNODE_SEQ || !n->n)
 		return yaml_err(r->y, n, r->e, "'changes' is empty: write [{name: more L2, set: {l2.size: 64 MiB}}]");
 	if (n->n > ABLATE_CHANGES)
@@ -296,8 +298,8 @@ static int read_base(struct reader *r, const struct ynode *root)
 		return yaml_err(r->y, set ? set : root, r->e, "%s", why.msg);
 	r->base_hash = cfg_hash(m->raw);
 	if (machine_runs(&m->cfg) != MACHINE_COMMANDS)
-		yaml_err(r->y, ynode_get(root, "base"), r->e, "'%s' is a machine of kind %s: an NPU is ablated", r->config,
-		         machine_kind_name((enum machine_kind)m->cfg.kind));
+		yaml_err(r->y, ynode_get(root, "base"), r->e, "'%s' is a machine of kind %s: an NPU is ablated",
+		         r->config, machine_kind_name((enum machine_kind)m->cfg.kind));
 	machine_conf_free(m);
 	return r->e->kind ? -1 : 0;
 }
@@ -311,15 +313,18 @@ static int read_root(struct reader *r)
 
 	if (!n)
 		return yaml_err(r->y, root, r->e, "this is no ablation: it has no 'ablation: 1'");
-	if (yaml_only_keys(r->y, root, keys, COUNT(keys), r->e) < 0 || yaml_u64(r->y, n, 0, UINT64_MAX, &version, r->e) < 0)
+	if (yaml_only_keys(r->y, root, keys, COUNT(keys), r->e) < 0 ||
+	    yaml_u64(r->y, n, 0, UINT64_MAX, &version, r->e) < 0)
 		return -1;
 	if (version != 1)
-		return yaml_err(r->y, n, r->e, "this build reads ablations of version 1, not %llu", (unsigned long long)version);
+		return yaml_err(r->y, n, r->e, "this build reads ablations of version 1, not %llu",
+		                (unsigned long long)version);
 	if (text_in(r, root, "start", &start) < 0)
 		return -1;
 	if (start && (run_start_parse(start, &r->x->start, r->e) < 0 || r->x->start == RUN_RESIDENT)) {
 		err_clear(r->e);
-		return yaml_err(r->y, ynode_get(root, "start"), r->e, "unknown start '%s': it is steady or cold", start);
+		return yaml_err(r->y, ynode_get(root, "start"), r->e, "unknown start '%s': it is steady or cold",
+		                start);
 	}
 	return read_base(r, root) < 0 || read_workloads(r, root) < 0 ? -1 : read_changes(r, root);
 }

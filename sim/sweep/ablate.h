@@ -34,7 +34,7 @@
 
 struct ablate_workload {
 	const char *name;
-	const char *trace, *range;                     /* or: */
+	const char *trace, *range; /* or: */
 	const char *model, *phase, *quant, *kv;
 	uint64_t batch, context, tokens;
 	bool only;

@@ -64,8 +64,7 @@ static int plan(struct plan *p, size_t workload, struct ablate_result *out)
 {
 	const size_t n = p->x->n_changes, none = n;
 
-	if (add(p, 0, 0, none, &out->base) < 0 ||
-	    (whole(p->x, workload) && add(p, 0, n, none, &out->all) < 0))
+	if (add(p, 0, 0, none, &out->base) < 0 || (whole(p->x, workload) && add(p, 0, n, none, &out->all) < 0))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (asked(p->x, workload, i) && (add(p, i, i + 1, none, &out->alone[i]) < 0 ||
@@ -167,7 +166,8 @@ enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_r
 
 const char *ablate_verdict_name(enum ablate_verdict v)
 {
-	static const char *const names[] = { "not modelled", "not run", "cannot be", "right", "nothing", "wrong", "together" };
+	static const char *const names[] = { "not modelled", "not run", "cannot be", "right",
+		                             "nothing",      "wrong",   "together" };
 
 	return names[v];
 }

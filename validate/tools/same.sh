@@ -90,7 +90,7 @@ compare config explain
 compare man
 for shell in bash zsh fish; do compare completion $shell; done
 if [ "${QUICK-}" != 1 ]; then
-	for study in configs/studies/*.yaml; do
+	for study in $(grep -l "^sweep:" configs/studies/*.yaml); do
 		compare sweep "$study" --format csv
 	done
 fi

@@ -46,3 +46,24 @@ try compare 0 1 -r "$TMP/s.db" --sweep 2
 try compare 0 -r "$TMP/s.db" --sweep 1
 try compare 0 x -r "$TMP/s.db" --sweep 1
 try compare 0 1 -r "$TMP/r.db" --sweep 0
+echo "runs have names: what was changed of the machine's file, and of several whatever tells them apart"
+rm -f "$TMP"/n.db*
+named() { quiet run -c $CONFIG -o "$TMP/n.db" --fidelity analytic "$@"; }
+named -t "$TMP/t.db" --range decode_step_1
+named -t "$TMP/t.db" --range decode_step_1 --set 'l2.size=512 MiB' --set cores=32
+named -t "$TMP/t.db" --range decode_step_1 --set cores=32 --set gemv.units=2 --set gemv.lanes=16 --set matrix.rows=16 --set dma.stages=8
+named -m llama-3.2-1b
+named -t "$TMP/t.db" --range decode_step_1 --start cold
+names() { "$NPUSIM" compare "$@" -r "$TMP/n.db" | sed -n '/^[a-z]* *total_us/,/^$/p' | sed '1,2d; s/^ *\([0-9]*\)  *[0-9.]*  *[0-9.]*  *[0-9.]*  /\1 /'; }
+names
+names 1 2
+names 1 5
+names 1 4
+"$NPUSIM" compare 1 2 -r "$TMP/n.db" | sed -n '/^in what/,/^$/p'
+# Of a file that is gone, against the first of that name.
+cp $CONFIG "$TMP/mine.yaml"
+quiet run -c "$TMP/mine.yaml" -m llama-3.2-1b --fidelity analytic -o "$TMP/m.db"
+quiet run -c "$TMP/mine.yaml" -m llama-3.2-1b --fidelity analytic -o "$TMP/m.db" --set cores=32
+rm "$TMP/mine.yaml"
+"$NPUSIM" compare -r "$TMP/m.db" --format csv | sed 's/.*,//'
+"$NPUSIM" plot breakdown 1 2 -r "$TMP/n.db" --script | grep -o "title 'dsocr[^']*us'" | sed 's/[0-9.]* us/N us/'

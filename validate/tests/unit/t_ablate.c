@@ -67,7 +67,8 @@ TEST(each_change_has_its_worth_alone_and_to_all)
 	struct str s = STR_INIT;
 	struct bed b;
 
-	load(&b, "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: lanes, set: {gemv.lanes: 128}}\n");
+	load(&b,
+	     "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: lanes, set: {gemv.lanes: 128}}\n");
 	ask(&b, 1);
 	CHECK(fabs(ablate_alone(&b.r, 0) - 0.5) < 0.03);
 	CHECK(fabs(ablate_missed(&b.r, 0) - 1.0) < 0.06);
@@ -105,9 +106,10 @@ TEST(what_pays_with_the_others_alone_is_said_to)
 {
 	struct bed b;
 
-	load(&b, "set: {gemv.lanes: 1, gemv.units: 1, matrix.units: 0, vector.units: 1, vector.lanes: 1, cores: 40,"
-	         " dram.fixed_bandwidth: 110 GB/s}\n"
-	         "changes:\n- {name: lanes, set: {gemv.lanes: 8}}\n- {name: wide, set: {dram.fixed_bandwidth: 800 GB/s}}\n");
+	load(&b,
+	     "set: {gemv.lanes: 1, gemv.units: 1, matrix.units: 0, vector.units: 1, vector.lanes: 1, cores: 40,"
+	     " dram.fixed_bandwidth: 110 GB/s}\n"
+	     "changes:\n- {name: lanes, set: {gemv.lanes: 8}}\n- {name: wide, set: {dram.fixed_bandwidth: 800 GB/s}}\n");
 	ask(&b, 1);
 	CHECK(ablate_missed(&b.r, 1) > 0.5);
 	CHECK(ablate_missed(&b.r, 0) > 0.5);
@@ -119,7 +121,8 @@ TEST(what_is_not_modelled_is_never_judged)
 	struct str s = STR_INIT;
 	struct bed b;
 
-	load(&b, "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: links, not_modelled: one chip}\n");
+	load(&b,
+	     "changes:\n- {name: wide, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: links, not_modelled: one chip}\n");
 	ask(&b, 1);
 	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_NOT_MODELLED);
 	CHECK_STR(why(&b, 1, &s), "one chip");
@@ -130,8 +133,9 @@ TEST(what_is_not_modelled_is_never_judged)
 
 TEST(workers_do_not_change_the_answer)
 {
-	static const char changes[] = "changes:\n- {name: a, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: b, set: {cores: 8}}\n"
-	                              "- {name: c, set: {gemv.lanes: 32}}\n";
+	static const char changes[] =
+		"changes:\n- {name: a, set: {dram.fixed_bandwidth: 200 GB/s}}\n- {name: b, set: {cores: 8}}\n"
+		"- {name: c, set: {gemv.lanes: 32}}\n";
 	struct bed b, c;
 
 	load(&b, changes);
@@ -190,7 +194,8 @@ static void workloads_say(const char *workloads, const char *part)
 	char text[2048], path[512];
 
 	put("m.yaml", MACHINE);
-	snprintf(text, sizeof text, "ablation: 1\nbase: m.yaml\n%s\nchanges: [{name: a, set: {cores: 8}}]\n", workloads);
+	snprintf(text, sizeof text, "ablation: 1\nbase: m.yaml\n%s\nchanges: [{name: a, set: {cores: 8}}]\n",
+	         workloads);
 	put("a.yaml", text);
 	CHECK(ablate_load(test_path(path, sizeof path, "a.yaml"), &e) == NULL);
 	CHECK_HAS(e.msg, part);
@@ -213,4 +218,5 @@ TEST(a_workload_that_is_none_has_its_line)
 
 SUITE(t_ablate, T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
       T(what_pays_with_the_others_alone_is_said_to), T(what_is_not_modelled_is_never_judged),
-      T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line), T(a_workload_that_is_none_has_its_line));
+      T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line),
+      T(a_workload_that_is_none_has_its_line));
