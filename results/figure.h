@@ -81,6 +81,21 @@
 	       .place = 170, .help = "multiply-adds at the peak of the fastest unit for their formats") \
 	NUMBER(pins_ps, ROW, FIGURE_US, .json = "pins_us", .part = FIGURE_REST, .name = "pins_us", \
 	       .place = 180, .help = "DRAM's bytes at the peak of its pins") \
+	NUMBER(tokens, ROW, FIGURE_COUNT, .json = "tokens", .part = FIGURE_REST, .name = "new_tokens", \
+	       .place = 190, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "new tokens of all sequences, of all the workload's steps") \
+	NUMBER(workload_steps, ROW, FIGURE_COUNT, .json = "workload_steps", .part = FIGURE_REST, .name = "workload_steps", \
+	       .place = 200, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "steps that the workload is made of") \
+	NUMBER(fused_ps, ROW, FIGURE_US, .json = "fused_us", .part = FIGURE_REST, .name = "fused_us", \
+	       .place = 210, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "of the GPU that it is set beside, fused and under a graph") \
+	NUMBER(spread_ppm, ROW, FIGURE_COUNT, .json = "spread_ppm", .part = FIGURE_REST, .name = "spread_ppm", \
+	       .place = 220, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "how sure the time is: of its logarithm, on either side, four times in five") \
+	NUMBER(fused_spread_ppm, ROW, FIGURE_COUNT, .json = "fused_spread_ppm", .part = FIGURE_REST, .name = "fused_spread_ppm", \
+	       .place = 230, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "the same of fused_ps over the time") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */
@@ -90,6 +105,7 @@
 #define FIGURE_MHZ      .unit = "MHz", .raw = "kHz", .per = 1e3
 #define FIGURE_BYTES    .unit = "B", .raw = "B", .per = 1
 #define FIGURE_COUNT    .unit = "", .raw = "", .per = 1
+#define FIGURE_OF_RUNS  "it is said of single runs (npusim run)"
 #define FIGURE_NO_POWER "sweeps have no power and area model yet"
 
 /* The numbers of a run; a struct that has FIGURE_MEMBERS has each as a member of its own, and all of them together as

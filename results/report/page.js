@@ -106,7 +106,13 @@ const base = (path) => path.slice(path.lastIndexOf('/') + 1);
 
 /* --- charts ------------------------------------------------------------------------------------------------ */
 
-const WIDTH = 960;
+/* A chart is as wide as the page allows: what stands beside its bars (names, figures, a legend) has `beside` of it. On a phone
+ * names stand above their bars, and legends above charts. */
+const WIDE = 960;
+const NARROW = document.documentElement.clientWidth < 700;
+const ROOM = Math.min(WIDE, document.documentElement.clientWidth - (NARROW ? 62 : 80));
+const room = (beside, narrow) =>
+	NARROW ? Math.max(120, ROOM - (narrow === undefined ? 92 : narrow)) : ROOM - beside;
 const color = (i) => (i < 12 ? `var(--c${i + 1})` : 'var(--other)');
 
 const CONFIG = {
@@ -122,7 +128,7 @@ const CONFIG = {
 		titleFontSize: 12,
 		titleFontWeight: 'normal',
 		titlePadding: 8,
-		labelLimit: 260,
+		labelLimit: NARROW ? 84 : 260,
 		labelFlush: false,
 	},
 	legend: {
@@ -133,7 +139,8 @@ const CONFIG = {
 		titleFontWeight: 'normal',
 		symbolSize: 90,
 		symbolOpacity: 1,
-		labelLimit: 260,
+		labelLimit: NARROW ? 150 : 260,
+		...(NARROW ? { orient: 'top', direction: 'horizontal', columns: 2 } : {}),
 	},
 	header: { labelColor: 'var(--ink)', labelFontSize: 13, titleColor: 'var(--soft)', titleFontWeight: 'normal' },
 	title: { color: 'var(--ink)', fontSize: 13, fontWeight: 'normal', anchor: 'start' },
@@ -190,6 +197,11 @@ function tips(rows) {
 	return rows.map(([field, title]) => ({ field, title, type: 'nominal' }));
 }
 
+/* The same of those rows that say something of any of the points. */
+function tipsOf(points, rows) {
+	return tips(rows.filter(([field]) => points.some((p) => p[field] && p[field] !== '–')));
+}
+
 /* A layer of text over lines and points: once as an outline in the card's colour, and once as it is. */
 function haloed(layer, width) {
 	const outline = { stroke: 'var(--card)', strokeWidth: width, strokeJoin: 'round' };
@@ -213,24 +225,41 @@ function trust(lines) {
 	return box;
 }
 
-/* A row a run, and above them what was measured, where all are of one workload. */
+/* What runs are called in a chart: as much of each name as it takes to tell them apart. */
+function labelsOf(names, most) {
+	for (let n = most; n < 400; n += 10) {
+		const cut = names.map((x) => short(x, n));
+		if (new Set(cut).size === new Set(names).size) return cut;
+	}
+	return names;
+}
+
+/* A row a run, and above them what was measured and what the same GPU fused would take; all are of one workload. */
 function overviewRows(runs) {
-	const first = runs[0];
-	const rows = runs.map((r) => ({
-		label:
-			`run ${r.id} on ${short(r.name, 40)}` +
-			(runs.some((x) => x.from !== r.from) ? `, ${base(r.from)}` : ''),
+	const first = runs[0],
+		several = runs.some((x) => x.from !== first.from),
+		names = labelsOf(
+			runs.map((r) => r.within + (several ? `, ${base(r.from)}` : '')),
+			NARROW ? 44 : 40,
+		);
+	const rows = runs.map((r, i) => ({
+		label: names[i],
 		what: 'simulated',
 		us: r.total_us,
 		text: us(r.total_us),
 		roof: r.roofline_us,
 		rooft: us(r.roofline_us),
 	}));
-	if (!runs.every((r) => r.workload_id === first.workload_id && r.from === first.from)) return rows;
 	const measured = [
 		['measured, GPU kernels', first.kernels_us],
 		['measured, copies and sets too', first.measured_us],
-	].map(([label, time]) => ({
+		[
+			`${first.kernels_us > 0 ? 'that GPU' : 'an H200'} fused and graphed (simulated)`,
+			first.fused_us,
+		],
+	]
+		.filter(([, time]) => time > 0)
+		.map(([label, time]) => ({
 		label,
 		what: 'measured',
 		us: time,
@@ -264,22 +293,27 @@ function overviewBars() {
 	};
 }
 
-/* Runs over one workload beside each other, when there are several. */
-function overview(runs) {
+/* Names above their bars, where there is no room beside them. */
+const namesAbove = NARROW
+	? { labelAlign: 'left', labelPadding: -4, labelOffset: -19, labelLimit: ROOM - 10, domain: false, ticks: false }
+	: {};
+
+/* Runs over one workload beside each other; two workloads never share a chart. */
+function overview(runs, at) {
 	const rows = overviewRows(runs);
 	return card(
-		'Runs side by side',
+		workloadText(runs[0]),
 		'Time of each; the tick is the run’s roofline, below which physics lets nothing go.',
-		chart('overview', {
-			width: WIDTH - 330,
-			height: { step: 30 },
+		chart(at ? 'overview' + at : 'overview', {
+			width: room(330, 96),
+			height: { step: NARROW ? 46 : 30 },
 			data: { values: rows },
 			encoding: {
 				y: {
 					field: 'label',
 					type: 'nominal',
 					scale: { domain: rows.map((r) => r.label) },
-					axis: { title: null, labelLimit: 240 },
+					axis: { title: null, labelLimit: 240, ...namesAbove },
 				},
 			},
 			layer: [
@@ -316,6 +350,17 @@ function showFooter(program) {
 	);
 }
 
+/* Runs in lists of one workload each, in the order of their first ones. */
+function byWorkload(runs) {
+	const lists = new Map();
+	for (const r of runs) {
+		const key = `${r.from} ${r.workload_id}`;
+		if (!lists.has(key)) lists.set(key, []);
+		lists.get(key).push(r);
+	}
+	return [...lists.values()];
+}
+
 function show() {
 	const data = JSON.parse(document.getElementById('data').textContent);
 	const main = document.querySelector('main'),
@@ -330,9 +375,9 @@ function show() {
 	};
 
 	document.querySelector('h1').textContent = document.title;
-	if (data.runs.length > 1) section('runs', 'All runs', [overview(data.runs)]);
+	if (data.runs.length > 1) section('runs', 'All runs', byWorkload(data.runs).map(overview));
 	data.sweeps.forEach((s, i) => section('sweep' + i, `Sweep ${base(s.name)}`, showSweep(s, 'sweep' + i)));
-	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id} on ${r.name}`, showRun(r, 'run' + i)));
+	data.runs.forEach((r, i) => section('run' + i, `Run ${r.id}: ${r.called}`, showRun(r, 'run' + i)));
 	if (nav.children.length < 2) nav.remove();
 
 	showFooter(data.program);

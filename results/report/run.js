@@ -86,6 +86,13 @@ function measuredTiles(r) {
 					`${kernels}with copies and sets ${us(r.measured_us)}, ${ratio(r.modelled_us)}`,
 				)
 			: null,
+		r.fused_us !== null
+			? tile(
+					us(r.fused_us),
+					r.kernels_us > 0 ? 'that GPU fused and graphed, simulated' : 'an H200 fused and graphed, simulated',
+					`${ratio(r.fused_us)} the simulated time`,
+				)
+			: null,
 		r.wall_us !== null
 			? tile(
 					us(r.wall_us),
@@ -180,7 +187,7 @@ function kindRows(kinds, measured) {
 		rows.push({
 			what: 'simulated',
 			us: k.us,
-			text: num(k.us) + (measured && k.us > 0 ? `  (${ratio})` : ''),
+			text: num(k.us) + (measured && k.us > 0 && !NARROW ? `  (${ratio})` : ''),
 			...common,
 		});
 	}
@@ -224,7 +231,7 @@ function kindsChart(r, id) {
 					'measured over simulated: above 1× this machine is the faster.'
 			: 'Simulated time; the workload has no measured times.',
 		chart(id + '-kinds', {
-			width: WIDTH - 240,
+			width: room(240, 140),
 			height: { step: measured ? 15 : 22 },
 			data: { values: kindRows(kinds, measured) },
 			encoding: {
@@ -280,7 +287,7 @@ function stallBars(rows, names) {
 			color: {
 				field: 'resource',
 				type: 'nominal',
-				legend: { title: null, orient: 'top', columns: 12 },
+				legend: { title: null, orient: 'top', columns: NARROW ? 3 : 12 },
 				scale: { domain: names, range: names.map((n, i) => color(i)) },
 			},
 			tooltip: tips([
@@ -316,7 +323,7 @@ function stallsChart(r, id) {
 		'Every picosecond of a run is put down to one resource; the shares of each kind of op, its time ' +
 			'on the right.',
 		chart(id + '-stalls', {
-			width: WIDTH - 280,
+			width: room(280, 150),
 			height: { step: 24 },
 			encoding: {
 				y: namesDown(
@@ -332,7 +339,7 @@ function stallsChart(r, id) {
 				{
 					data: { values: totals },
 					mark: { type: 'text', align: 'left', fontSize: 11, color: 'var(--soft)' },
-					encoding: { x: { value: WIDTH - 280 + 8 }, text: { field: 'text' } },
+					encoding: { x: { value: room(280, 150) + 8 }, text: { field: 'text' } },
 				},
 			],
 		}),
@@ -365,7 +372,7 @@ function limitRows(r) {
 
 function limitBars(rows, per, id) {
 	return chart(id + '-limits', {
-		width: WIDTH - 240,
+		width: room(330, 190),
 		height: { step: 20 },
 		data: { values: rows },
 		encoding: {
@@ -502,13 +509,29 @@ function warningsCard(r) {
 	return card('Warnings', null, list);
 }
 
+/* What a person repeats of it. */
+function verdictBox(r) {
+	if (!r.verdict.length) return null;
+	const box = el('div', 'verdict');
+	r.verdict.forEach((line, i) => box.append(el(i === 0 ? 'b' : 'span', '', line)));
+	return box;
+}
+
+/* The machine in a few rows. */
+function machineCard(r) {
+	if (!r.machine.length) return null;
+	return card('The machine', null, facts(r.machine));
+}
+
 function showRun(r, id) {
 	const ops = opsOf(r);
 	return [
+		verdictBox(r),
 		runTiles(r),
 		warningsCard(r),
 		trust(r.trust),
 		el('section', 'card', runFacts(r)),
+		machineCard(r),
 		kindsChart(r, id),
 		stallsChart(r, id),
 		limitsChart(r, id),

@@ -28,7 +28,7 @@ function rooflineFrame(points, slopes, flats) {
 		x1: Math.pow(10, Math.ceil(Math.log10(Math.max(x1 * 2, (2 * top) / slopes[0].peak)))),
 		y0: Math.pow(10, Math.floor(Math.log10(y0 / 1.5))),
 		y1: Math.pow(10, Math.ceil(Math.log10(top * 1.5))),
-		width: WIDTH - 210,
+		width: room(210),
 		height: 420,
 	};
 }
@@ -126,7 +126,8 @@ function rooflineOps(points, scale) {
 					values: scale.domain.filter((k) => points.some((p) => p.kind === k)),
 				},
 			},
-			tooltip: tips(
+			tooltip: tipsOf(
+				points,
 				OP_TIPS.concat([
 					['t_x', 'intensity'],
 					['t_y', 'reaches'],
@@ -242,8 +243,8 @@ function scatterOps(points, scale) {
 		encoding: {
 			x: { field: 'x' },
 			y: { field: 'y' },
-			color: { field: 'kind', type: 'nominal', scale, legend: { title: 'kind', offset: 90 } },
-			tooltip: tips(OP_TIPS.concat([['t_ratio', 'measured / simulated']])),
+			color: { field: 'kind', type: 'nominal', scale, legend: { title: 'kind', offset: NARROW ? 4 : 90 } },
+			tooltip: tipsOf(points, OP_TIPS.concat([['t_ratio', 'measured / simulated']])),
 		},
 	};
 }
@@ -280,7 +281,7 @@ function scatterChart(r, ops, id) {
 		'Simulated against measured, op by op',
 		scatterWords(r, ops),
 		chart(id + '-scatter', {
-			width: WIDTH - 290,
+			width: room(290, 170),
 			height: 400,
 			encoding: { x: log('measured on the GPU (µs)', x0, x1), y: log('simulated (µs)', y0, y1) },
 			layer: [...speedLayers(speedLines(x0, x1, y0, y1)), scatterOps(points, kindScale(r))],

@@ -152,7 +152,7 @@ function parallelSpec(s, points, scales) {
 	};
 	const y = { field: 'v', type: 'quantitative', scale: { domain: [0, 1] }, axis: null };
 	return {
-		width: WIDTH - 230,
+		width: room(230),
 		height: 340,
 		padding: { left: 30, right: 10, top: 5, bottom: 5 },
 		params: [{ name: 'chosen', value: null }],
@@ -256,7 +256,7 @@ function tornadoChart(s, single, id) {
 			single.map((t) => s.axes[t.a].key),
 		);
 	return chart(id + '-tornado', {
-		width: WIDTH - 240,
+		width: room(240),
 		height: { step: 40 },
 		encoding: { y },
 		layer: [
@@ -307,7 +307,7 @@ function shareBars(pairs) {
 function sharesChart(s, pairs, id) {
 	const rows = shareRows(s);
 	return chart(id + '-shares', {
-		width: WIDTH - 330,
+		width: room(330),
 		height: { step: 26 },
 		data: { values: rows },
 		encoding: {

@@ -181,7 +181,7 @@ function frontSpec(s, points, x) {
 	const c = frontColor(s, points),
 		rows = frontRows(s, points, x, c);
 	return {
-		width: WIDTH - 230,
+		width: room(230),
 		height: 400,
 		data: { values: rows },
 		layer: [].concat(

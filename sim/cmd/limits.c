@@ -1,6 +1,6 @@
 /* limits.c - npusim limits: what more of each part would buy, and what less of it would cost. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cmd/run.h"
+#include "sim/cmd/run_verdict.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +29,20 @@ static void on_progress(void *arg, size_t done, size_t of)
 static const char *fidelity_name(enum run_fidelity f)
 {
 	return f == RUN_ANALYTIC ? "analytic" : "event";
+}
+
+/* As npusim run keeps it, so that both store one run. */
+static void keep_verdict(const struct run_report *r, struct run_result *x)
+{
+	struct beside *b = beside_new(r->trace);
+	struct err none = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct verdict v;
+
+	if (b && a && run_verdict_make(r, b, NULL, a, &v, &none) == 0)
+		run_verdict_keep(&v, &x->figures);
+	arena_free(a);
+	beside_free(b);
 }
 
 /* The design itself as a run, as `npusim run` would store it, with what was found about it. */
@@ -65,6 +79,7 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
 	} else if (c && run_stream(q->stream, c, &how, t->arena, &result, e) == 0) {
 		says_run(&c->cfg, &result, &says);
+		keep_verdict(&r, &result);
 		if (run_store(&r, db, 0, t->arena, e) == 0)
 			rc = res_put_limits(db, r.stored, &l, e);
 	}

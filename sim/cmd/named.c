@@ -9,8 +9,9 @@ static struct machine_conf *machine_of(const struct res_run *r)
 {
 	struct err none = ERR_INIT;
 
-	return r->config_text ? machine_conf_parse(r->config_text, strlen(r->config_text), r->config_name, NULL, 0, &none)
-	                      : NULL;
+	return r->config_text
+	               ? machine_conf_parse(r->config_text, strlen(r->config_text), r->config_name, NULL, 0, &none)
+	               : NULL;
 }
 
 static struct machine_conf *file_of(const struct res_run *r)
@@ -96,7 +97,9 @@ static struct apart apart_of(const struct res_stored *const *runs, size_t n)
 
 		x.workload |= runs[i]->workload_id != runs[0]->workload_id;
 		x.start |= strcmp(a->start, b->start) != 0;
-		x.fidelity |= strcmp(a->fidelity, b->fidelity) != 0;
+		for (size_t k = 0; k < i; k++) /* a GPU has one */
+			x.fidelity |= strcmp(runs[k]->run.config_name, b->config_name) == 0 &&
+			              strcmp(runs[k]->run.fidelity, b->fidelity) != 0;
 		x.seed |= a->seed != b->seed;
 		x.reuse |= a->reuse_ppm != b->reuse_ppm;
 	}

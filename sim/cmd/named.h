@@ -20,6 +20,7 @@ struct named_keys {
 	const char **keys;
 	const char **values; /* [key * runs + run] */
 };
-int named_differ(const struct res_stored *const *runs, size_t n, struct arena *a, struct named_keys *out, struct err *e);
+int named_differ(const struct res_stored *const *runs, size_t n, struct arena *a, struct named_keys *out,
+                 struct err *e);
 
 #endif

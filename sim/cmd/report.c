@@ -10,6 +10,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/version.h"
+#include "sim/cmd/named.h"
 #include "sim/ui/outfile.h"
 
 #define SHOWN_MAX   8                 /* runs and sweeps of a file, without being asked for */
@@ -36,14 +37,15 @@ static int number(const char *text, const char *what, int64_t *out, struct err *
 	return 0;
 }
 
-static int put_run(struct out_json *j, const char *path, struct resdb *db, int64_t id, struct err *e)
+static int put_run(struct out_json *j, const char *path, const char *const called[2], struct resdb *db, int64_t id,
+                   struct err *e)
 {
 	struct arena *a = arena_new(PAGE_MEMORY);
 	struct res_stored r;
 	int rc = a ? res_get(db, id, a, &r, e) : err_set(e, ERR_NOMEM, "no memory for the report");
 
 	if (rc == 0)
-		rc = report_run(j, path, &r, e);
+		rc = report_run(j, path, called[0], called[1], &r, e);
 	arena_free(a);
 	return rc;
 }
@@ -64,25 +66,78 @@ struct page {
 	size_t shown;    /* runs and sweeps */
 };
 
-static int put_runs(struct page *p, const char *path, struct resdb *db, struct err *e)
-{
-	const struct options *o = p->o;
-	struct res_stored *all;
-	int64_t id;
+/* The runs of a file that are shown: those that were asked for, or all. */
+struct chosen {
+	const struct res_stored **v;
+	const char **names, **within; /* among all of them, and among those of one workload */
 	size_t n;
-	int rc = 0;
+};
 
-	for (int i = 0; rc == 0 && i < o->runs.n; i++, p->shown++)
-		if ((rc = number(o->runs.v[i], "run", &id, e)) == 0)
-			rc = put_run(&p->j, path, db, id, e);
-	if (o->runs.n || o->sweeps.n)
-		return rc;
+/* Those of one workload at a time. */
+static int name_within(const struct page *p, struct chosen *c, struct err *e)
+{
+	const struct res_stored **v = arena_array(p->a, c->n + 1, sizeof *v);
+	const char **names = arena_array(p->a, c->n + 1, sizeof *names);
+
+	if (!v || !names)
+		return err_nomem(e, "for the report");
+	for (size_t i = 0; i < c->n; i++) {
+		size_t n = 0, at = 0;
+
+		for (size_t k = 0; k < c->n; k++)
+			if (c->v[k]->workload_id == c->v[i]->workload_id) {
+				at = k == i ? n : at;
+				v[n++] = c->v[k];
+			}
+		if (named_runs(v, n, p->a, names, e) < 0)
+			return -1;
+		c->within[i] = names[at];
+	}
+	return 0;
+}
+
+static int choose(const struct page *p, const char *path, struct resdb *db, struct chosen *c, struct err *e)
+{
+	const struct opt_list *asked = &p->o->runs;
+	struct res_stored *all;
+	size_t n, most;
+
 	if (res_list(db, p->a, &all, &n, e) < 0)
 		return -1;
-	if (n > SHOWN_MAX)
+	if (!asked->n && n > SHOWN_MAX)
 		return too_many(path, n, "run", "npusim compare -r R.db lists them", e);
-	for (size_t i = 0; rc == 0 && i < n; i++, p->shown++)
-		rc = put_run(&p->j, path, db, all[i].run.id, e);
+	most = asked->n ? (size_t)asked->n : n;
+	c->v = arena_array(p->a, most + 1, sizeof *c->v);
+	c->names = arena_array(p->a, most + 1, sizeof *c->names);
+	c->within = arena_array(p->a, most + 1, sizeof *c->within);
+	if (!c->v || !c->names || !c->within)
+		return err_nomem(e, "for the report");
+	for (size_t i = 0; i < most; i++) {
+		struct res_stored absent;
+		size_t k = i;
+		int64_t id;
+
+		if (asked->n && number(asked->v[i], "run", &id, e) < 0)
+			return -1;
+		for (k = asked->n ? 0 : i; asked->n && k < n && all[k].run.id != id;)
+			k++;
+		if (k == n)
+			return res_get(db, id, p->a, &absent, e) < 0 ? -1 : 0; /* it says which there are */
+		c->v[c->n++] = &all[k];
+	}
+	return named_runs(c->v, c->n, p->a, c->names, e) < 0 ? -1 : name_within(p, c, e);
+}
+
+static int put_runs(struct page *p, const char *path, struct resdb *db, struct err *e)
+{
+	struct chosen c = { .n = 0 };
+	int rc;
+
+	if (!p->o->runs.n && p->o->sweeps.n)
+		return 0;
+	rc = choose(p, path, db, &c, e);
+	for (size_t i = 0; rc == 0 && i < c.n; i++, p->shown++)
+		rc = put_run(&p->j, path, (const char *const[]){ c.names[i], c.within[i] }, db, c.v[i]->run.id, e);
 	return rc;
 }
 

@@ -14,7 +14,9 @@
 #define REPORT_POINTS 3000 /* drawn of a sweep; a chart of more is neither quick nor readable */
 
 /* A stored run, or sweep, as one more object of the open array. */
-int report_run(struct out_json *j, const char *from, const struct res_stored *r, struct err *e);
+/* `called`: its name among all that are shown, `within` among those of its workload. */
+int report_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
+               struct err *e);
 int report_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e);
 
 #endif

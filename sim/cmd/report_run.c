@@ -5,7 +5,7 @@
 #include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
 #include "sim/cmd/report.h"
-#include "sim/cmd/run.h"
+#include "sim/cmd/run_verdict.h"
 #include "sim/profile/roof.h"
 #include "sim/sweep/limits.h"
 
@@ -49,11 +49,18 @@ static void unit_roofs(struct out_json *j, const struct machine_cfg *c, double h
 
 static void npu_roofs(struct out_json *j, const struct machine_cfg *c)
 {
+	static const struct {
+		enum res r;
+		const char *name;
+	} levels[] = {
+		{ RES_DRAM, "DRAM" }, { RES_L2, "L2" }, { RES_KV, "KV buffer" }, { RES_L1, "L1" }, { RES_DMA, "DMA" }
+	};
 	const double hz = (double)c->clock * 1e3;
+	uint64_t peak[RES_COUNT];
 
-	roof(j, "DRAM", "bytes", (double)dram_peak(&c->mem.dram));
-	if (c->mem.l2.size)
-		roof(j, "L2", "bytes", (double)l2_bandwidth(&c->mem.l2, c->clock));
+	machine_peaks(c, peak);
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		roof(j, levels[i].name, "bytes", (double)peak[levels[i].r]);
 	unit_roofs(j, c, hz);
 }
 
@@ -66,6 +73,78 @@ static void gpu_roofs(struct out_json *j, const struct machine_cfg *c)
 	roof(j, "L2", "bytes", (double)c->gpu.common.l2_rate);
 	roof(j, "tensor cores, bf16", "flops", r.flops[ROOF_BF16]);
 	roof(j, "fp32", "flops", r.flops[ROOF_FP32]);
+}
+
+/* --- the machine in rows ------------------------------------------------------------------------------------- */
+
+static void machine_row(struct out_json *j, const char *what, struct str *text)
+{
+	if (text->len) {
+		out_json_open(j, NULL, '[');
+		out_json_text(j, NULL, what);
+		out_json_text(j, NULL, str_c(text));
+		out_json_close(j, ']');
+	}
+	j->to->failed |= text->failed;
+	str_clear(text);
+}
+
+static void add_rate(struct str *s, uint64_t bytes_per_s)
+{
+	str_addf(s, bytes_per_s >= UINT64_C(1000000000000) ? "%.4g TB/s" : "%.4g GB/s",
+	         (double)bytes_per_s / (bytes_per_s >= UINT64_C(1000000000000) ? 1e12 : 1e9));
+}
+
+static void unit_rows(struct out_json *j, const struct machine_cfg *c, struct str *s)
+{
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		const struct unit_env u = machine_unit(c, (enum unit)i);
+
+		if (!c->unit[i].units)
+			continue;
+		str_addf(s, "%" PRIu32 " a core", c->unit[i].units);
+		if (unit_table[i]->peak)
+			str_addf(s, ", together %.4g TFLOP/s at 16 bits",
+			         2e3 * (double)c->clock * (double)unit_table[i]->peak(&u, DT_BF16, DT_BF16) / 1e12);
+		machine_row(j, unit_table[i]->label, s);
+	}
+}
+
+static void memory_rows(struct out_json *j, const struct machine_cfg *c, struct str *s)
+{
+	str_add_bytes(s, sram_size(&c->sram));
+	str_add(s, " a core");
+	machine_row(j, "SRAM", s);
+	if (c->mem.kv_buffer.size) {
+		str_add_bytes(s, c->mem.kv_buffer.size);
+		machine_row(j, "KV buffer", s);
+	}
+}
+
+/* What a person asks first of a machine; put in order, from the outside in. */
+static void put_machine(struct out_json *j, const struct machine_conf *m)
+{
+	const struct machine_cfg *c = m ? &m->cfg : NULL;
+	struct str s = STR_INIT;
+
+	out_json_open(j, "machine", '[');
+	if (c) {
+		str_addf(&s, "%" PRIu32 " at %.4g GHz", c->cores, (double)c->clock / 1e6);
+		machine_row(j, "cores", &s);
+		if (machine_runs(c) == MACHINE_COMMANDS) {
+			unit_rows(j, c, &s);
+			memory_rows(j, c, &s);
+		}
+		if (c->mem.l2.size) {
+			str_add_bytes(&s, c->mem.l2.size);
+			machine_row(j, "L2", &s);
+		}
+		str_addf(&s, "%s, ", c->mem.dram.kind);
+		add_rate(&s, dram_peak(&c->mem.dram));
+		machine_row(j, "DRAM", &s);
+	}
+	out_json_close(j, ']');
+	str_free(&s);
 }
 
 /* A configuration that another build wrote may not be readable: the run is shown without its roofs then. */
@@ -82,6 +161,7 @@ static bool put_roofs(struct out_json *j, const struct res_run *r)
 	else if (c)
 		npu_roofs(j, &c->cfg);
 	out_json_close(j, ']');
+	put_machine(j, c);
 	machine_conf_free(c);
 	return launches;
 }
@@ -351,7 +431,29 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 	out_json_u64(j, "flops", x->flops);
 }
 
-int report_run(struct out_json *j, const char *from, const struct res_stored *r, struct err *e)
+static void put_verdict(struct out_json *j, const struct res_stored *r)
+{
+	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct verdict v;
+	int n;
+
+	run_verdict_stored(r, &v);
+	n = run_verdict_text(&v, lines);
+	out_json_open(j, "verdict", '[');
+	for (int i = 0; i < n; i++)
+		out_json_text(j, NULL, str_c(&lines[i]));
+	out_json_close(j, ']');
+	for (int i = 0; i < VERDICT_LINES; i++)
+		str_free(&lines[i]);
+	if (v.fused_ps)
+		out_json_real(j, "fused_us", cmd_ps_us(v.fused_ps));
+	else
+		out_json_null(j, "fused_us");
+	out_json_u64(j, "steps", v.steps);
+}
+
+int report_run(struct out_json *j, const char *from, const char *called, const char *within, const struct res_stored *r,
+               struct err *e)
 {
 	struct run_made made = { .launches = false };
 	struct str trust = STR_INIT;
@@ -359,6 +461,9 @@ int report_run(struct out_json *j, const char *from, const struct res_stored *r,
 
 	out_json_open(j, NULL, '{');
 	put_head(j, from, r);
+	out_json_text(j, "called", called);
+	out_json_text(j, "within", within);
+	put_verdict(j, r);
 	put_totals(j, r);
 	made.launches = put_roofs(j, &r->run);
 	out_json_bool(j, "gpu", made.launches);

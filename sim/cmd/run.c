@@ -253,7 +253,7 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 
 /* What is said first of it, and beside what. A run is one without it, too. */
 static void judge(struct run_report *r, const struct options *o, const struct run_opts *how, struct inputs *in,
-                  struct verdict *v)
+                  struct run_result *x, struct verdict *v)
 {
 	const struct limits_question q = { .config = o->config,
 		                           .sets = o->sets.v,
@@ -265,8 +265,10 @@ static void judge(struct run_report *r, const struct options *o, const struct ru
 	struct err none = ERR_INIT;
 
 	r->beside = in->beside = beside_new(in->model.model || r->given ? NULL : &in->trace.trace);
-	if (in->beside && run_verdict_make(r, in->beside, buys ? &q : NULL, in->trace.arena, v, &none) == 0)
+	if (in->beside && run_verdict_make(r, in->beside, buys ? &q : NULL, in->trace.arena, v, &none) == 0) {
+		run_verdict_keep(v, &x->figures);
 		r->verdict = v;
+	}
 }
 
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
@@ -306,7 +308,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	if (o->program && write_program(o->program, &in.stream, result.map, e) < 0)
 		goto out;
 	what_ran(&r, o, &in, &result, &says);
-	judge(&r, o, how, &in, &verdict);
+	judge(&r, o, how, &in, &result, &verdict);
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;
 	if (in.db)

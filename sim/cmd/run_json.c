@@ -186,7 +186,7 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
 	if (r->verdict)
-		run_verdict_json(&j, r, r->verdict);
+		run_verdict_json(&j, r->verdict);
 	figure_json(&j, FIGURE_HEAD, &x->figures, &m);
 	out_json_text(&j, "config_hash", hash);
 	out_json_text(&j, "fidelity", r->result->engine->fidelity);

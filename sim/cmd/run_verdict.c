@@ -42,14 +42,12 @@ static void amounts(const struct run_report *r, struct verdict *v)
 	v->us = v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
 }
 
-static void held_by(const struct run_report *r, struct verdict *v)
+static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
 {
-	const struct run_result *x = r->result;
-
-	v->held = run_largest(x->stall_ps);
-	v->held_share = run_use(x->stall_ps[v->held], x->total_ps);
-	v->full = x->peak_ps[v->held] ? v->held : run_largest(x->peak_ps);
-	v->full_share = run_use(v->full == RES_DRAM ? x->pins_ps : x->peak_ps[v->full], x->total_ps);
+	v->held = run_largest(stall);
+	v->held_share = run_use(stall[v->held], x->total_ps);
+	v->full = peak[v->held] ? v->held : run_largest(peak);
+	v->full_share = run_use(v->full == RES_DRAM ? x->pins_ps : peak[v->full], x->total_ps);
 	v->mfu = run_use(x->macs_ps, x->total_ps);
 	v->bandwidth = run_use(x->pins_ps, x->total_ps);
 }
@@ -125,9 +123,9 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
 
-	*out = (struct verdict){ .device = b->device };
+	*out = (struct verdict){ .machine = r->conf->cfg.name, .device = b->device };
 	amounts(r, out);
-	held_by(r, out);
+	hold_of(r->result->stall_ps, r->result->peak_ps, &r->result->figures, out);
 	if (!out->us)
 		return 0;
 	if (!run_unmeasured(r)) {
@@ -142,6 +140,70 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 		return -1;
 	out->buys = q != NULL;
 	return q ? buy_best(q, r->conf, r->result, a, &out->buy, e) : 0;
+}
+
+/* --- kept ------------------------------------------------------------------------------------------------------------ */
+
+#define MILLIONTHS 1e6
+
+void run_verdict_keep(const struct verdict *v, struct figures *x)
+{
+	x->tokens = v->tokens;
+	x->workload_steps = v->steps;
+	x->fused_ps = v->fused_ps;
+	x->spread_ppm = v->sure ? (uint64_t)(v->spread * MILLIONTHS + 0.5) : 0;
+	x->fused_spread_ppm = v->sure ? (uint64_t)(v->fused_spread * MILLIONTHS + 0.5) : 0;
+}
+
+/* A resource of a stored run; 0: this build has none of that name. */
+static bool resource_named(const char *name, enum res *out)
+{
+	for (int k = 0; k < RES_COUNT; k++)
+		if (strcmp(res_name((enum res)k), name) == 0) {
+			*out = (enum res)k;
+			return true;
+		}
+	return false;
+}
+
+static void stored_hold(const struct res_run *r, struct verdict *v)
+{
+	ps_t stall[RES_COUNT] = { 0 }, peak[RES_COUNT] = { 0 };
+	enum res k;
+
+	for (size_t i = 0; i < r->n_resources; i++)
+		if (resource_named(r->resources[i].name, &k)) {
+			stall[k] = r->resources[i].stall_ps;
+			peak[k] = r->resources[i].peak_ps;
+		}
+	hold_of(stall, peak, &r->figures, v);
+}
+
+void run_verdict_stored(const struct res_stored *r, struct verdict *out)
+{
+	const struct res_run *x = &r->run;
+	const struct res_workload *w = &r->workload;
+	const double total = cmd_ps_us(x->total_ps);
+	uint64_t carried = 0;
+
+	*out = (struct verdict){ .machine = x->config_name, .device = "" };
+	out->tokens = x->tokens;
+	out->old = !x->workload_steps;
+	out->steps = x->workload_steps ? x->workload_steps : 1;
+	out->carried = w->measured_ns ? (double)w->opaque_ns / (double)w->measured_ns : 0;
+	out->us = out->carried > MOSTLY_CARRIED ? 0 : total / (double)out->steps;
+	stored_hold(x, out);
+	if (!out->us)
+		return;
+	for (size_t i = 0; i < w->n_ops; i++)
+		carried += x->ops && x->ops[i].carried;
+	out->kernels = !carried && w->kernel_ns ? cmd_us((int64_t)w->kernel_ns) / total : 0;
+	out->wall = !carried && w->wall_ns > 0 ? cmd_us(w->wall_ns) / total : 0;
+	out->fused_ps = x->fused_ps;
+	out->fused = cmd_ps_us(x->fused_ps) / total;
+	out->sure = x->spread_ppm != 0;
+	out->spread = (double)x->spread_ppm / MILLIONTHS;
+	out->fused_spread = (double)x->fused_spread_ppm / MILLIONTHS;
 }
 
 /* --- words --------------------------------------------------------------------------------------------------------------- */
@@ -172,7 +234,7 @@ static struct interval around(double x, double spread)
 	return (struct interval){ x * exp(-spread), x * exp(spread) };
 }
 
-static void say_time(const struct run_report *r, const struct verdict *v, struct str *s)
+static void say_time(const struct verdict *v, struct str *s)
 {
 	const uint64_t each = v->tokens / v->steps;
 
@@ -192,9 +254,9 @@ static void say_time(const struct run_report *r, const struct verdict *v, struct
 	}
 	add_time(s, v->us);
 	if (v->tokens)
-		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", r->conf->cfg.name);
+		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", v->machine);
 	else
-		str_addf(s, " on %s; how many tokens that makes is not known", r->conf->cfg.name);
+		str_addf(s, " on %s%s", v->machine, v->old ? "" : "; how many tokens that makes is not known");
 	if (v->steps > 1)
 		str_addf(s, ", mean of %" PRIu64, v->steps);
 }
@@ -213,7 +275,7 @@ static void add_ratios(struct str *s, double x, double spread)
 
 static void say_ratios(const struct verdict *v, struct str *s)
 {
-	const char *of = v->device[0] ? v->device : "H200";
+	const char *of = v->device[0] ? v->device : v->kernels > 0 ? "measured GPU" : "H200";
 
 	if (v->kernels > 0) {
 		add_ratio(s, v->kernels);
@@ -223,10 +285,12 @@ static void say_ratios(const struct verdict *v, struct str *s)
 			add_ratio(s, v->wall);
 			str_add(s, " its wall");
 		}
-		str_add(s, "; ");
 	} else {
-		str_add(s, "nothing measured; ");
+		str_add(s, "nothing measured");
 	}
+	if (v->old)
+		return;
+	str_add(s, "; ");
 	if (v->fused > 0) {
 		add_ratio(s, v->fused);
 		if (v->sure)
@@ -267,7 +331,7 @@ static void say_buy(const struct verdict *v, struct str *s)
 		str_add(s, "next: no single amount more would save anything ('npusim limits' tries all)");
 }
 
-int run_verdict_text(const struct run_report *r, const struct verdict *v, struct str lines[VERDICT_LINES])
+int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 {
 	int n = 0;
 
@@ -276,7 +340,7 @@ int run_verdict_text(const struct run_report *r, const struct verdict *v, struct
 		         100 * v->carried);
 		return n;
 	}
-	say_time(r, v, &lines[n++]);
+	say_time(v, &lines[n++]);
 	say_ratios(v, &lines[n++]);
 	say_held(v, &lines[n++]);
 	if (v->buys)
@@ -339,10 +403,10 @@ static void buy_json(struct out_json *j, const struct verdict *v)
 	out_json_close(j, '}');
 }
 
-void run_verdict_json(struct out_json *j, const struct run_report *r, const struct verdict *v)
+void run_verdict_json(struct out_json *j, const struct verdict *v)
 {
 	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
-	const int n = run_verdict_text(r, v, lines);
+	const int n = run_verdict_text(v, lines);
 
 	out_json_open(j, "verdict", '[');
 	for (int i = 0; i < n; i++)

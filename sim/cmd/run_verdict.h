@@ -20,6 +20,7 @@ struct interval {
 };
 
 struct verdict {
+	const char *machine;
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
 	double carried;         /* of the measured time, the part that no rule knows */
@@ -35,6 +36,7 @@ struct verdict {
 	enum res full;       /* the resource that is nearest to its peak: `held`, or where that has none the fullest */
 	double full_share;   /* how near: 0 to 1 */
 	double mfu, bandwidth; /* 0 to 1 */
+	bool old;              /* of a build that kept neither tokens nor the GPU fused */
 	bool buys;             /* it was asked what to buy */
 	struct buy buy;
 };
@@ -42,9 +44,13 @@ struct verdict {
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
 int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q,
                      struct arena *a, struct verdict *out, struct err *e);
+/* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
+ * measured and what to buy next are not kept. */
+void run_verdict_keep(const struct verdict *v, struct figures *x);
+void run_verdict_stored(const struct res_stored *r, struct verdict *out);
 /* The lines; returns how many. */
-int run_verdict_text(const struct run_report *r, const struct verdict *v, struct str lines[VERDICT_LINES]);
-void run_verdict_json(struct out_json *j, const struct run_report *r, const struct verdict *v);
+int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES]);
+void run_verdict_json(struct out_json *j, const struct verdict *v);
 /* New tokens of all sequences of the stream's steps, as its attention says; 0: it does not. */
 uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps);
 

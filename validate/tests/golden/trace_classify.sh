@@ -19,7 +19,7 @@ try trace classify "$TMP/t.db" --margin 0.5
 echo "and beside what others show:"
 "$NPUSIM" trace top "$TMP/t.db" --range decode_step_1 | sed -n '1p;/^counted/,/^(/p'
 "$NPUSIM" trace ops "$TMP/t.db" --range decode_step_1 | sed -n '1p;/^bytes of DRAM/,$p'
-"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --ops 0 | sed -n '/^workload/p;/^bytes of DRAM/,$p'
+"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --all --ops 0 | sed -n '/^workload/p;/^bytes of DRAM/,$p'
 "$NPUSIM" trace top "$TMP/t.db" --range decode_step_1 --format json | sed -n '/"counted"/,/}/p' | head -n 4
 try trace classify "$TMP/t.db" -c $CONFIG
 try trace classify "$TMP/t.db" --range decode_step_7

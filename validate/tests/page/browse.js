@@ -389,7 +389,8 @@ async function checkHostile(browser, dir) {
 	/* What is pointed at is text too. */
 	await page.evaluate(() => document.getElementById('overview').scrollIntoView({ block: 'center' }));
 	const bar = await page.evaluate(() => {
-		const r = document.querySelector('#overview .mark-rect path').getBoundingClientRect();
+		const all = [...document.querySelectorAll('#overview .mark-rect path[aria-roledescription="bar"]')];
+		const r = all[all.length - 1].getBoundingClientRect();
 		return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
 	});
 	await page.mouse.move(bar.x, bar.y);
@@ -398,6 +399,70 @@ async function checkHostile(browser, dir) {
 	check('and no element', await page.evaluate(() => document.images.length === 0 && window.owned === undefined));
 	checkSilent('hostile', p);
 	await p.close();
+}
+
+/* --- widths ------------------------------------------------------------------------------------------------ */
+
+/* Nothing is wider than the page, no chart than its card, and bars are as long as they are: on a phone, a laptop, a wall. */
+async function checkWidth(browser, dir, name, width, colorScheme) {
+	const p = await open(browser, path.join(dir, name + '.html'), {
+			colorScheme,
+			viewport: { width, height: 900 },
+		}),
+		what = `${name}.html at ${width} px, ${colorScheme}:`,
+		seen = await p.page.evaluate(() => {
+			const right = (e) => e.getBoundingClientRect().right;
+			return {
+				page: document.documentElement.scrollWidth - window.innerWidth,
+				clipped: [...document.querySelectorAll('.chart svg')]
+					.filter((s) => s.closest('.card') && right(s) > right(s.closest('.card')) + 1)
+					.map((s) => s.closest('.chart').id),
+				sideways: [...document.querySelectorAll('.card, .tile, .verdict, h2')]
+					.filter((e) => right(e) > window.innerWidth + 1)
+					.map((e) => e.textContent.slice(0, 30)),
+			};
+		});
+
+	if (name === 'run') {
+		check(`${what} it is no wider than the window`, seen.page <= 0, seen.page);
+		check(`${what} no chart is clipped`, seen.clipped.length === 0, seen.clipped);
+	}
+	check(`${what} no card lies sideways`, seen.sideways.length === 0, seen.sideways);
+	checkSilent(what, p);
+	await p.close();
+}
+
+/* The verdict stands first, and bars of one chart are as long as their times. */
+async function checkVerdict(browser, dir) {
+	const p = await open(browser, path.join(dir, 'run.html'), { viewport: { width: 390, height: 900 } }),
+		seen = await p.page.evaluate(() => ({
+			first: document.querySelector('#run0').nextElementSibling.className,
+			lines: document.querySelectorAll('#run0 + .verdict > *').length,
+			text: document.querySelector('#run0 + .verdict').textContent,
+			bars: [...document.querySelectorAll('#overview .mark-rect path[aria-roledescription="bar"]')].map(
+				(b) => b.getBoundingClientRect().width,
+			),
+			data: JSON.parse(document.getElementById('data').textContent).runs.map((r) => r.total_us),
+		})),
+		n = seen.data.length,
+		own = seen.bars.slice(-n);
+
+	check('the verdict stands first', seen.first === 'verdict', seen.first);
+	check('it has at most four lines', seen.lines >= 2 && seen.lines <= 4, seen.lines);
+	check('it says tokens a second', /tokens\/s/.test(seen.text), seen.text);
+	check(
+		'bars on a phone are as long as their times',
+		own.length === n && Math.abs(own[0] / own[n - 1] - seen.data[0] / seen.data[n - 1]) < 0.02,
+		[own, seen.data],
+	);
+	await p.close();
+}
+
+async function checkWidths(browser, dir) {
+	await checkVerdict(browser, dir);
+	for (const scheme of ['light', 'dark'])
+		for (const width of [390, 1280, 1920])
+			for (const name of ['run', 'sweep']) await checkWidth(browser, dir, name, width, scheme);
 }
 
 /* --- pictures ---------------------------------------------------------------------------------------------- */
@@ -450,6 +515,7 @@ async function shots(browser, dir) {
 		await checkRun(browser, dir);
 		await checkSweep(browser, dir);
 		await checkHostile(browser, dir);
+		await checkWidths(browser, dir);
 		console.log(`${passed} passed, ${failed} failed`);
 	}
 	await browser.close();
