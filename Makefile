@@ -55,10 +55,10 @@ FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       figure_out score_out ops_table named \
-      beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_table run_trust \
+      beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
       ablate ablate_show ablate_page limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
-      compare_points export man completion \
+      compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside \

@@ -123,6 +123,7 @@ static void overview(struct str *out)
 	list(cmd_table, "", out);
 	str_add(out, "\n"
 	             "  npusim help COMMAND    what a command does, its options, and examples to type\n"
+	             "  npusim help sweep-file the language of a sweep file\n"
 	             "  npusim config explain  every parameter of a machine: 'npusim config explain l2.size'\n"
 	             "  npusim man | man -l -  all of it on one page; 'npusim completion bash' for the TAB key\n"
 	             "  npusim --version       which build this is\n\n"
@@ -192,6 +193,8 @@ static int dispatch(const struct cmd *table, const struct cmd *group, int argc, 
 	if (argc == 0)
 		return err_set(e, ERR_USAGE, "'npusim %s' needs a command: 'npusim help %s' lists them", group->name,
 		               group->name);
+	if (!group && help && argc == 1 && cmd_topic(argv[0], out))
+		return 0;
 	if (!(c = find(table, argv[0])))
 		return unknown(table, group ? group->name : "", argv[0], e);
 	if (c->sub)

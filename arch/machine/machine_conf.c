@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/path.h"
 
@@ -232,9 +233,32 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 
 /* --- from files -------------------------------------------------------------------------------------------- */
 
+/* "dsocr" is configs/npu/dsocr.yaml, where no file of that name is here. */
+static bool find_shipped(const char *name, char *path, unsigned size)
+{
+	static const char *const folders[] = { "npu", "gpu" };
+	char relative[CFG_STR_MAX + 32];
+
+	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		struct err none = ERR_INIT;
+
+		snprintf(relative, sizeof relative, "configs/%s/%s.yaml", folders[i], name);
+		if (path_data(relative, path, size, &none) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
 {
-	struct yaml *y = yaml_load(path, e);
+	char shipped[sizeof((struct machine_conf *)0)->path];
+	struct yaml *y;
+
+	if (find_shipped(path, shipped, sizeof shipped))
+		path = shipped;
+	y = yaml_load(path, e);
 
 	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
 }

@@ -44,6 +44,9 @@ int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out
 #define CMD_ASK_MAN      "--help=man"
 #define CMD_ASK_COMPLETE "--help=complete"
 
+/* What 'npusim help' knows beside commands, such as "sweep-file"; false: it is no topic. */
+bool cmd_topic(const char *name, struct str *out);
+
 /* opt_parse for a command: 0 go on, 1 help was asked for and is in `out`, -1 error. */
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e);
 /* Notes on stderr what a capture lacks; nothing where it is whole, and for other profiles. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "arch/power/tech.h"
 #include "sim/base/hash.h"
@@ -395,6 +396,73 @@ static struct cfg *schema_of(const struct opt_list *keys, struct machine_cfg *de
 	return machine_schema(defaults, 0, e);
 }
 
+/* --- by word ----------------------------------------------------------------------------------------------- */
+
+static bool has_word(const char *text, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (; *text; text++)
+		if (strncasecmp(text, word, n) == 0)
+			return true;
+	return false;
+}
+
+static bool about(const struct cfg_row *r, const char *word)
+{
+	return has_word(r->key, word) || has_word(r->field->help, word);
+}
+
+/* All parameters of `c` whose name or help has each of the words; how many. `t` NULL: they are only counted. */
+static size_t words_in(const struct cfg *c, const struct opt_list *words, struct out_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		const struct cfg_row r = cfg_at(c, i);
+		bool all = true;
+
+		for (int k = 0; k < words->n; k++)
+			all &= about(&r, words->v[k]);
+		if (!all)
+			continue;
+		n++;
+		if (!t)
+			continue;
+		out_text(t, r.key);
+		out_text(t, r.field->def);
+		out_text(t, r.field->help);
+	}
+	return n;
+}
+
+/* Where a word is no key: the keys that it is about, of the first kind of machine that has some. False: there are none. */
+static bool explain_words(const struct cfg *own, const struct opt_list *words, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = { { "key", OUT_TEXT, 0 },
+		                               { "default", OUT_TEXT, 0 },
+		                               { "help", OUT_TEXT, 0 } };
+	bool found = false;
+
+	for (int k = own ? -1 : 0; k < (own ? 0 : MACHINE_KINDS) && !found; k++) {
+		struct machine_cfg defaults;
+		struct err none = ERR_INIT;
+		struct cfg *schema = own ? NULL : machine_schema(&defaults, (enum machine_kind)k, &none);
+		const struct cfg *c = own ? own : schema;
+		struct out_table *t;
+
+		if (c && words_in(c, words, NULL)) {
+			found = true;
+			t = out_table_new(cols, 3, "parameters about that; 'npusim config explain KEY' has all of one");
+			words_in(c, words, t);
+			out_table_write(t, f, out);
+			out_table_free(t);
+		}
+		cfg_free(schema);
+	}
+	return found;
+}
+
 static int explain(const char *path, const struct opt_list *keys, enum out_format f, struct str *out, struct err *e)
 {
 	struct machine_cfg defaults;
@@ -403,7 +471,10 @@ static int explain(const char *path, const struct opt_list *keys, enum out_forma
 	const struct cfg *c = path ? (conf ? conf->raw : NULL) : own;
 	int rc = c ? check_keys(c, keys, e) : -1;
 
-	if (rc == 0 && f == OUT_TABLE && keys->n) {
+	if (rc < 0 && c && explain_words(path ? c : NULL, keys, f, out)) {
+		err_clear(e);
+		rc = 0;
+	} else if (rc == 0 && f == OUT_TABLE && keys->n) {
 		bool first = true;
 
 		for (size_t i = 0; i < cfg_count(c); i++) {
@@ -434,12 +505,14 @@ static int explain_cmd(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END, .arg = OPT_ARGS_WORDS },
 	};
 	const struct opt_cmd cmd = {
-		"npusim config explain [KEY | SECTION]... [-c FILE]",
+		"npusim config explain [KEY | SECTION | WORD]... [-c FILE]",
 		"What parameters there are: without a name all of them, one line each; with a key or a section all that is"
-		" known of it, including where the number comes from. Keys are what --set takes.",
+		" known of it, including where the number comes from; with another word those whose name or help has it. Keys are"
+		" what --set takes.",
 		"npusim config explain\n"
 		"npusim config explain l2.size gemv\n"
 		"npusim config explain gpu sm\n"
+		"npusim config explain bandwidth\n"
 		"npusim config explain dram -c configs/npu/dsocr.yaml\n",
 		opts,
 		0,

@@ -413,7 +413,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },
 		{ 0, "explain-fusion", OPT_FLAG, &o.explain_fusion, NULL,
-		  "list the chains of ops that the fusion engine joins, and what each saves" },
+		  "what the fusion engine joins, by pattern, and what it does not join, by reason; with --all each chain, too" },
 		{ 0, "explain-map", OPT_TEXT, &o.explain_map, "OP",
 		  "tell how the command of this op (a number or a name of 'npusim trace ops') was chosen: the way that was"
 		  " taken, its two best rivals, and what each would take" },

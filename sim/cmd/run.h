@@ -87,7 +87,10 @@ void run_table(const struct run_report *r, struct str *out); /* for people: the 
 void run_brief(const struct run_report *r, struct str *out); /* the first page: 40 lines of 80 columns */
 void run_verdict(const struct run_report *r, struct str *out);
 void run_asked(const struct run_report *r,
-               struct str *out);                           /* what options asked for: ops, fusions, a mapping, files */
+               struct str *out); /* what options asked for: ops, fusions, a mapping, files */
+/* What was joined by pattern, and what was not by reason. */
+void run_fusion_table(const struct run_report *r, struct str *out);
+void run_fusion_json(struct out_json *j, const struct run_report *r);
 void run_csv(const struct run_report *r, struct str *out); /* the ops */
 void run_json(const struct run_report *r, struct str *out);
 

@@ -80,6 +80,26 @@ static void assumed(const struct run_report *r, struct str *to)
 		         r->reuse_given ? "--expert-reuse" : "assumed, top-k over experts");
 }
 
+/* What --rewrite found; how many bytes it spares stands with --all. */
+static void rewritten(const struct run_report *r, struct str *out)
+{
+	struct str t = STR_INIT;
+
+	for (size_t i = 0; r->rewritten && i < r->rewritten->list.n; i++) {
+		const struct rewrite_done *d = &r->rewritten->done[i];
+
+		str_clear(&t);
+		str_addf(&t, "%s: ", d->how->name);
+		if (d->changed || d->removed || d->kept)
+			str_addf(&t, "%zu ops changed, %zu gone", (size_t)d->changed, (size_t)d->removed);
+		else
+			str_addf(&t, "nothing to rewrite: %s", d->how->none);
+		said(out, i ? "" : "rewritten", str_c(&t));
+	}
+	out->failed |= t.failed;
+	str_free(&t);
+}
+
 static void facts(const struct run_report *r, struct str *out)
 {
 	struct str t = STR_INIT;
@@ -92,6 +112,7 @@ static void facts(const struct run_report *r, struct str *out)
 	str_clear(&t);
 	workload(r, &t);
 	said(out, "workload", str_c(&t));
+	rewritten(r, out);
 	if (ops_listed_all(r->stream))
 		said(out, "table", "of ops: each waits for the row before it and has operands of its own");
 	if (strcmp(r->trace->tool, "replay") == 0)

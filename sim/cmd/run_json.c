@@ -217,8 +217,10 @@ void run_json(const struct run_report *r, struct str *out)
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		op(&j, r, i);
 	out_json_close(&j, ']');
-	if (r->explain_fusion)
+	if (r->explain_fusion) {
 		fusions(&j, r);
+		run_fusion_json(&j, r);
+	}
 	if (r->told)
 		run_mapping_json(&j, r);
 	stats(&j, x);

@@ -601,7 +601,7 @@ void run_asked(const struct run_report *r, struct str *out)
 	if (r->top)
 		top_ops(r, out);
 	if (r->explain_fusion)
-		fusions(r, out);
+		run_fusion_table(r, out);
 	if (r->told)
 		run_mapping_table(r, out);
 	written(r, out);
@@ -626,8 +626,10 @@ void run_table(const struct run_report *r, struct str *out)
 	traffic(r, out);
 	energy(r, out);
 	utilisation(r, out);
-	if (r->explain_fusion)
+	if (r->explain_fusion) {
+		run_fusion_table(r, out);
 		fusions(r, out);
+	}
 	if (r->told)
 		run_mapping_table(r, out);
 	written(r, out);

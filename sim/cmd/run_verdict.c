@@ -102,7 +102,7 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 	struct peer p;
 	int rc = -1;
 
-	if (!b->gpu || !b->kernels || ops_listed_all(r->stream))
+	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
 		return 0;
 	if (!(memo = run_memo_new(e)))
 		return -1;

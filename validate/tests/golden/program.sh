@@ -1,7 +1,7 @@
 # A tile program as text: by hand, written and read again in the same time, and refused with its line.
 . validate/tests/golden/common
 
-try run -c $CONFIG --program-in workloads/programs/mlp.txt --ops 0
+try run -c $CONFIG --program-in workloads/programs/mlp.txt --all --ops 0
 # Each way: what is written of a measured step takes, read again, the time that it took.
 for how in "--fidelity event" "--fidelity analytic --start cold"; do
 	# shellcheck disable=SC2086

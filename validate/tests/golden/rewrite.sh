@@ -3,7 +3,7 @@
 
 step=traces/h200/kineto_dsocr_b1_c1024.json.gz
 of="-c $CONFIG -t $step --range decode_step_1 --fidelity analytic --ops 0"
-try run $of --rewrite kv-append,native-bf16 -o "$TMP/r.db" 2>&1 | sed -n '1,/^start/p; /^simulated  /p; /^measured, /p'
+try run $of --rewrite kv-append,native-bf16 --all -o "$TMP/r.db" 2>&1 | sed -n '1p; /^machine/,/^start/p; /^simulated  /p; /^measured, /p'
 "$NPUSIM" run $of --rewrite kv-append --format json | sed -n '/"rewrites"/,/]/p'
 "$NPUSIM" export "$TMP/r.db" runs | cut -d, -f 1-8
 # Nothing to rewrite: it is the run that it was, and stored as that one.
