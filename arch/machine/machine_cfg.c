@@ -106,6 +106,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(activations, activations_schema)
 	SECTION(kv, kv_precision_schema)
 	SECTION(mapping, mapping_schema)
+	SECTION(attention, attention_schema)
 	{ NULL, NULL, 0 }
 };
 

@@ -6,6 +6,7 @@
 #define NPUSIM_ARCH_MACHINE_MACHINE_CFG_H
 
 #include "arch/gpu/gpu_cfg.h"
+#include "arch/machine/machine_attention.h"
 #include "arch/mem/memory.h"
 #include "arch/npu/core.h"
 #include "arch/npu/cp.h"
@@ -65,6 +66,7 @@ struct machine_cfg {
 	struct memory_cfg mem;
 	struct precision_cfg weights, activations, kv; /* narrower than traced */
 	struct mapping_cfg mapping;
+	struct attention_cfg attention;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 

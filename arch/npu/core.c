@@ -285,6 +285,7 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
 		ps_t span = last_tile ? i->span_last : i->span;
 
+		sync = i->code == ISA_SYNC ? 0 : sync;
 		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)))
 			continue;
 		if (t < c->unit_free[i->unit])

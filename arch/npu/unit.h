@@ -68,7 +68,8 @@ struct unit_job {
 	uint32_t passes;            /* over the data */
 	uint32_t alu, sfu, convert; /* steps an element */
 	bool divides;               /* its ALU step is a divide */
-	uint64_t bytes;             /* through SRAM */
+	bool in_part;   /* product: an array loads no more than is used of it, whatever it does by default */
+	uint64_t bytes; /* through SRAM */
 };
 
 /* A product's parts, one a core (arch/npu/spread.h). */

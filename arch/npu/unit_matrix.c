@@ -105,8 +105,8 @@ static uint64_t depth(const struct unit_env *u)
 /* A product as the array sees it: what lies along its rows and columns, what streams, and what of it may be spread. */
 struct folds {
 	uint64_t along_rows, along_cols, stream; /* stream: cycles of it in one fold, undivided */
-	bool rows_are_k, stream_is_k;
-	uint64_t partial; /* cycles that adding a second partial sum of all outputs takes */
+	bool rows_are_k, stream_is_k, whole;     /* whole: an array's rows and columns are all loaded */
+	uint64_t partial;                        /* cycles that adding a second partial sum of all outputs takes */
 };
 
 static struct folds folds_of(const struct unit_env *u, const struct unit_job *j)
@@ -141,8 +141,8 @@ static void keep(struct best *best, uint64_t cycles, uint64_t fill)
 /* Folds of rows x cols on one array, `stream` cycles each; `extra` on top. No more of the array is used than there is to
  * hold, in folds of equal size; where rows take longer to load than the stream, somewhat more and smaller ones may be
  * fewer cycles. */
-static void one_array(const struct matrix_cfg *c, uint64_t rows, uint64_t cols, uint64_t stream, uint64_t extra,
-                      struct best *best)
+static void one_array(const struct matrix_cfg *c, bool whole, uint64_t rows, uint64_t cols, uint64_t stream,
+                      uint64_t extra, struct best *best)
 {
 	const uint64_t fewest = div_up(rows, c->rows), col_folds = div_up(cols, c->cols), w = div_up(cols, col_folds);
 
@@ -151,7 +151,7 @@ static void one_array(const struct matrix_cfg *c, uint64_t rows, uint64_t cols, 
 		return;
 	}
 	stream = round_up(stream, c->group);
-	if (c->whole_folds) {
+	if (whole) {
 		keep(best, fewest * col_folds * ps_max(stream, div_up(c->rows, c->shift)) + extra, c->rows + c->cols);
 		return;
 	}
@@ -170,8 +170,8 @@ static void share(const struct unit_env *u, const struct folds *f, uint64_t by_r
 {
 	const uint64_t parts = (f->rows_are_k ? by_rows : 1) * (f->stream_is_k ? by_stream : 1);
 
-	one_array(cfg(u), div_up(f->along_rows, by_rows), div_up(f->along_cols, by_cols), div_up(f->stream, by_stream),
-	          log2_up(parts) * f->partial, best);
+	one_array(cfg(u), f->whole, div_up(f->along_rows, by_rows), div_up(f->along_cols, by_cols),
+	          div_up(f->stream, by_stream), log2_up(parts) * f->partial, best);
 }
 
 static uint64_t worked(const struct matrix_cfg *c, uint64_t cycles)
@@ -191,6 +191,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	if (j->work != UNIT_PRODUCT)
 		return false;
 	f = folds_of(u, j);
+	f.whole = cfg(u)->whole_folds && !j->in_part;
 	feed = div_up(dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(j->with ? j->with : DT_BF16, j->m * j->k),
 	              sram_rate(u->sram, u->cores));
 	for (uint64_t by_rows = 1; by_rows <= arrays; by_rows *= 2) {

@@ -64,19 +64,19 @@ int ops_listed_file(const char *path, struct err *e)
 
 /* --- notes -------------------------------------------------------------------------------------------------------- */
 
-/* What both engines run is flash attention, each head of keys and values once for its queries, keys split where that fills
- * the machine. */
+/* What a GPU's engine runs is flash attention, each head of keys and values once for its queries, keys split where that
+ * fills the machine; an NPU's mapper does each (sim/map/map_attention.c). */
 static bool is_modelled(enum op_attn a)
 {
 	return a != OP_ATTN_MATERIALISED && a != OP_ATTN_PER_HEAD;
 }
 
-void ops_listed_note(const struct op_stream *s)
+void ops_listed_note(const struct op_stream *s, enum machine_runs runs)
 {
 	uint64_t n[OP_ATTNS] = { 0 };
 	struct str what = STR_INIT;
 
-	for (size_t i = 0; i < s->n_ops; i++)
+	for (size_t i = 0; runs == MACHINE_LAUNCHES && i < s->n_ops; i++)
 		n[s->ops[i].algorithm] += s->ops[i].listed && s->ops[i].kind == OP_ATTENTION;
 	for (int a = 0; a < OP_ATTNS; a++)
 		if (n[a] && !is_modelled((enum op_attn)a))

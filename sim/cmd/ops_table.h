@@ -2,6 +2,7 @@
 #ifndef NPUSIM_SIM_CMD_OPS_TABLE_H
 #define NPUSIM_SIM_CMD_OPS_TABLE_H
 
+#include "arch/machine/machine_cfg.h"
 #include "sim/cmd/cmd.h"
 #include "workloads/op.h"
 
@@ -11,8 +12,8 @@ bool ops_listed_unmeasured(const struct op *o);
 size_t ops_listed_without_time(const struct op_stream *s);
 /* A profile or a trace database: does it hold tables of ops alone? -1: it cannot be read. */
 int ops_listed_file(const char *path, struct err *e);
-/* One line where an algorithm that a row names is not modelled. */
-void ops_listed_note(const struct op_stream *s); /* on stderr */
+/* One line on stderr where an algorithm that a row names is not modelled: on a GPU, whose kernels are a library's. */
+void ops_listed_note(const struct op_stream *s, enum machine_runs runs);
 
 /* `trace ops` of a table: each row's formats, work and bytes, how many operations a byte, and what was measured. */
 void ops_listed_write(const struct op_stream *s, const struct trace *t, enum out_format f, struct str *out);

@@ -147,7 +147,7 @@ static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 		return -1;
 	if ((o->model.batch || context) && asked_at(in, o, context, e) < 0)
 		return -1;
-	ops_listed_note(&in->stream);
+	ops_listed_note(&in->stream, machine_runs(&in->conf->cfg));
 	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
 	               ? rows_have_kernels(&in->stream, in->conf, e)
 	               : 0;

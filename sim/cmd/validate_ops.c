@@ -42,7 +42,7 @@ static int read_table(struct tables *t, const char *path, struct err *e)
 		               machine_runs(&t->conf->cfg) == MACHINE_COMMANDS
 		                       ? "an NPU is held against those, each row alone"
 		                       : "validate it apart from such tables");
-	ops_listed_note(s);
+	ops_listed_note(s, machine_runs(&t->conf->cfg));
 	return machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES ? rows_have_kernels(s, t->conf, e) : 0;
 }
 

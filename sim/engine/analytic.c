@@ -368,6 +368,7 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 		const bool last = when == ISA_TILE && tile + 1 == x->c->tiles;
 		const ps_t span = last ? i->span_last : i->span;
 
+		sync = i->code == ISA_SYNC ? 0 : sync;
 		if (when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r))
 			continue;
 		at = server_book(&a->unit[i->unit], at, sync + span).end + i->latency;

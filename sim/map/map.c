@@ -251,6 +251,19 @@ static int emit_blocks(struct builder *b, const struct mapper *m, struct map_dra
 	return too_small(m, &m->s->ops[op], e);
 }
 
+/* An attention as a table names it, in the parts it then has; the first is drafted. */
+static int emit_named(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
+                      const uint32_t *last_cmd, struct err *e)
+{
+	const struct fuse_group alone = { op, 1, NULL };
+
+	for (uint64_t k = 0; k == 0 || map_attention(m, &m->s->ops[op], k, d); k++)
+		if (map_bound_commands(&m->s->ops[op], d, k + 1, e) < 0 ||
+		    emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
+			return -1;
+	return 0;
+}
+
 static uint64_t memory_bytes(const struct map_draft *d)
 {
 	uint64_t n = 0;
@@ -273,7 +286,10 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
 		return 0;
 	}
-	if (map_group(m, op, 1, d)) {
+	if (map_attention(m, o, 0, d)) {
+		if (emit_named(b, m, d, op, last_cmd, e) < 0)
+			return -1;
+	} else if (map_group(m, op, 1, d)) {
 		if (map_bound_commands(o, d, 1, e) < 0 || emit(b, m, d, &alone, last_cmd, false, e) < 0)
 			return -1;
 	} else if (o->kind != OP_GEMM && o->kind != OP_ATTENTION) {
@@ -491,7 +507,8 @@ bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 {
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
 	return SAME(clock) && SAME(cores) && SAME(core) && SAME(dispatch) && SAME(dma) && SAME(sram) && SAME(unit) &&
-	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mapping) && SAME(mem);
+	       SAME(fusion) && SAME(weights) && SAME(activations) && SAME(kv) && SAME(mapping) && SAME(attention) &&
+	       SAME(mem);
 #undef SAME
 }
 

@@ -51,6 +51,8 @@ struct map_math {
 /* Math of an op when `part` of `parts` of it is done at once (rounded up); the first is what the rest serves. */
 #define MAP_MATHS 4
 int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS]);
+/* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
+struct map_math map_fastest(const struct mapper *m, const struct unit_job *j);
 /* `vectors` rows of activations times `rows` x `cols` weights, on the unit that is fastest. */
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols);
 /* Narrow weights of a product that its unit cannot take as they are; false: it can. */
@@ -200,6 +202,13 @@ double map_moved(const struct map_draft *d, const struct isa_insn *x);
 int map_floor(const struct mapper *m, struct map_floor *out, struct err *e); /* map_floor.c */
 /* map_bound.c: the same of what was chosen for an op, so many commands like this one. */
 int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e);
+
+/* map_attention.c: an attention as a row of a table says it is done (op.algorithm): part `k` of it, the whole command at 0.
+ * False: no such part, or at 0 that the mapper chooses. */
+bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_draft *d);
+/* map_tile.c: the move of an operand, appended to the draft. */
+struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
+                          enum isa_when when);
 
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
 struct map_block {

@@ -73,8 +73,7 @@ static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct ma
 	return false;
 }
 
-/* The fastest of the units that can do it, the first of equals; a last resort where there is no other. */
-static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
+struct map_math map_fastest(const struct mapper *m, const struct unit_job *j)
 {
 	const int only = j->work == UNIT_PRODUCT ? (int)m->c->mapping.unit - 1 : -1;
 	struct map_math best = { .plan.span = PS_NEVER };
@@ -82,14 +81,22 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 
 	if (only >= 0 && can(m, only, j, &p))
 		return (struct map_math){ (enum unit)only, p };
-	if (j->work == UNIT_PRODUCT && m->c->mapping.policy == MAPPING_COPY_FIRST && by_lanes(m, j, &best))
-		return best;
 	for (int last_resort = 0; last_resort < 2 && best.plan.span == PS_NEVER; last_resort++)
 		for (int i = 0; i < UNIT_COUNT; i++)
 			if (unit_table[i]->last_resort == last_resort && can(m, i, j, &p) &&
 			    (best.plan.span == PS_NEVER || p.span + p.exchange < best.plan.span + best.plan.exchange))
 				best = (struct map_math){ (enum unit)i, p };
 	return best;
+}
+
+static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
+{
+	struct map_math best;
+
+	if (j->work == UNIT_PRODUCT && !m->c->mapping.unit && m->c->mapping.policy == MAPPING_COPY_FIRST &&
+	    by_lanes(m, j, &best))
+		return best;
+	return map_fastest(m, j);
 }
 
 static struct map_math best_for(const struct mapper *m, const struct unit_job *j)

@@ -44,8 +44,8 @@ static bool loaded(const struct map_draft *d, const struct op_operand *x)
 	return false;
 }
 
-static void move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
-                 enum isa_when when)
+struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
+                          enum isa_when when)
 {
 	const struct op_tensor *t = &m->s->tensors[x->tensor];
 	struct isa_insn *i = map_add(d);
@@ -68,6 +68,7 @@ static void move(const struct mapper *m, struct map_draft *d, const struct op *o
 	i->pinned = !x->write && m->pinned[x->tensor];
 	if (m->kept[x->tensor])
 		*(x->write ? &i->dst : &i->src) = ISA_SRAM;
+	return i;
 }
 
 /* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */
@@ -120,7 +121,7 @@ static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, u
 		/* An intermediate that nobody outside reads never leaves the fusion buffer. */
 		if (stores && read_in(m, o->id + 1, end, x->tensor) && m->last_read[x->tensor] < end)
 			continue;
-		move(m, d, o, x, in_tiles(m, o, i, cuts) ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
+		map_move(m, d, o, x, in_tiles(m, o, i, cuts) ? ISA_TILE : stores ? ISA_POST : ISA_PRE);
 	}
 }
 

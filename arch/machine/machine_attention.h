@@ -1,0 +1,24 @@
+/* machine_attention.h - what attention costs a machine beside its bytes and multiply-adds, where a table names the algorithm.
+ *
+ * sim/map/map_attention.c does an attention as the table says; what its kernels wait for is a device's and its framework's
+ * own, so it stands in the machine's file. All default to nothing: then only bytes, products and a softmax's steps count. */
+#ifndef NPUSIM_ARCH_MACHINE_MACHINE_ATTENTION_H
+#define NPUSIM_ARCH_MACHINE_MACHINE_ATTENTION_H
+
+#include "sim/base/cfg.h"
+#include "sim/base/clock.h"
+
+struct attention_cfg {
+	uint32_t softmax;    /* vector steps of a score that a running softmax takes */
+	uint32_t rows, keys; /* scores are kept in registers of so many rows and keys, whole */
+	ps_t head;           /* per_head: a query head's two products and softmax wait for each other */
+	ps_t step;           /* per_head, grouped: a step of the kernel's grid, one a KV head (and block of queries) */
+	uint32_t queries;    /* grouped: queries a block; 0: all, as the mapper streams keys */
+	uint32_t unpack;     /* grouped: vector steps of a value of K or V out of its page */
+	ps_t move;           /* grouped: rows of queries that move at once */
+	ps_t start;          /* grouped: before the first block */
+};
+
+extern const struct cfg_field attention_schema[];
+
+#endif

@@ -1,0 +1,502 @@
+/* map_attention.c - attention done the way a table names (the column `algorithm`), whatever would be fastest.
+ *
+ *     per_head      a grid over batch and KV heads, and in each step over the group's query heads: K and V of a KV head
+ *                   come once, Q and O tile by tile; scores never leave the chip. Under mapping.policy copy_first operands
+ *                   that exceed SRAM come and go in blocks of heads, copied whole, which nothing overlaps.
+ *     grouped       a grid over KV heads and blocks of attention.queries: each block takes the keys that it may see past
+ *                   all query heads of its group, in tiles of dma.tile, and reads them anew.
+ *     materialised  scores of all heads are written. What half of SRAM holds of all of it stays there (one loop over
+ *                   heads); else product, softmax and product are commands of their own and scores pass memory.
+ * The others (flash, split_kv, mla, none) and a grouped one without attention.queries stream keys past all queries, as the
+ * mapper chooses (map_tile.c). Only rows of a table are done by name: what a GPU's kernel was says nothing of an NPU.
+ *
+ * In a step the two products of a head share the arrays, the softmax has the vector unit, and K and V leave SRAM a row a
+ * cycle for one array a core (per_head): the slowest of them paces the loop. What the kernel waits for beside that is
+ * attention.* (machine_attention.h). Under a causal mask grouped skips what no query of a block sees, the others compute
+ * all of it. All blocks count as the mean one.
+ * Leaves out: masks other than causal; lengths that differ within a batch; page tables. */
+#include "sim/map/map_int.h"
+
+enum { Q, K, V, O, OPERANDS };
+#define HELD_BUFFERS  2
+#define ROWS          512 /* of queries that are computed at once, so that products overlap with softmax */
+#define LESS_IN_PLACE 2 /* steps that a softmax saves where all scores are there: no running maximum, no rescaling */
+
+struct attn {
+	const struct mapper *m;
+	const struct op *op;
+	const struct attention_cfg *c;
+	const struct op_operand *io[OPERANDS];
+	uint64_t bytes[OPERANDS];
+	uint64_t heads, group; /* KV heads of the batch, query heads each */
+	uint64_t q, keys, dim, v_dim;
+};
+
+static uint64_t at_least_1(uint64_t n)
+{
+	return n ? n : 1;
+}
+
+/* Q, K, V in, O out, and nothing else. */
+static bool operands(struct attn *a)
+{
+	uint32_t reads = 0;
+
+	for (uint32_t i = 0; i < a->op->n_operands; i++) {
+		const struct op_operand *x = &a->m->s->operands[a->op->first_operand + i];
+		const uint32_t which = x->write ? O : reads++;
+
+		if (which > O || a->io[which])
+			return false;
+		a->io[which] = x;
+		a->bytes[which] = map_stored_bytes(a->m, x->tensor, x->touched);
+	}
+	for (int i = Q; i < OPERANDS; i++)
+		if (!a->io[i] || !a->bytes[i])
+			return false;
+	return true;
+}
+
+static bool attn_of(const struct mapper *m, const struct op *o, struct attn *a)
+{
+	const struct op_shape *s = &o->shape;
+
+	*a = (struct attn){ .m = m, .op = o, .c = &m->c->attention };
+	a->heads = at_least_1(s->batch) * at_least_1(s->kv_heads);
+	a->group = at_least_1(s->heads / at_least_1(s->kv_heads));
+	a->q = s->q_len, a->keys = s->kv_len;
+	a->dim = s->head_dim, a->v_dim = s->v_dim ? s->v_dim : s->head_dim;
+	return o->kind == OP_ATTENTION && o->listed && a->q && a->keys && a->dim && operands(a);
+}
+
+/* --- moves -------------------------------------------------------------------------------------------------------- */
+
+/* An operand tile by tile: `one` of `of` parts at a time, how far a round of each loop goes on, and through which it stays. */
+struct tiled {
+	uint64_t one, of;
+	uint32_t step[ISA_LOOPS];
+	uint8_t stays;
+};
+
+static void tile(struct map_draft *d, struct isa_insn *i, const struct tiled *t)
+{
+	i->tile_bytes = map_rows_bytes(i->bytes, t->one, t->of);
+	i->stays = t->stays;
+	for (int l = 0; l < ISA_LOOPS; l++)
+		i->step[l] = t->step[l];
+	if (t->stays)
+		d->fixed_bytes += HELD_BUFFERS * i->tile_bytes;
+	else
+		d->slot_bytes += i->tile_bytes;
+}
+
+static struct isa_insn *move(const struct attn *a, struct map_draft *d, int which, const struct tiled *t)
+{
+	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], ISA_TILE);
+
+	tile(d, i, t);
+	return i;
+}
+
+static uint64_t scores_bytes(const struct attn *a)
+{
+	return a->heads * a->group *
+	       dtype_bytes(a->op->dtype, round_up(a->q, a->c->rows) * round_up(a->keys, a->c->keys));
+}
+
+/* Scores, which no tensor of the stream is: behind all of them. */
+static void move_scores(const struct attn *a, struct map_draft *d, bool store, const struct tiled *t)
+{
+	const struct op_operand *x = a->io[store ? O : Q];
+	struct isa_insn *i = map_move(a->m, d, a->op, x, ISA_TILE);
+
+	i->offset = round_up(a->m->s->addr_end, 4096) - a->m->s->tensors[x->tensor].addr;
+	i->bytes = scores_bytes(a);
+	i->early = i->pinned = false;
+	*(store ? &i->dst : &i->src) = ISA_MEM;
+	tile(d, i, t);
+}
+
+static uint64_t all_bytes(const struct attn *a)
+{
+	return a->bytes[Q] + a->bytes[K] + a->bytes[V] + a->bytes[O];
+}
+
+/* KV heads that move together: an even part of them, in tiles of dma.tile where each has so many bytes. */
+static uint64_t heads_together(const struct attn *a, uint64_t bytes)
+{
+	uint64_t n = ps_min(a->heads, a->m->c->dma.tile / at_least_1(bytes));
+
+	while (n > 1 && a->heads % n)
+		n--;
+	return at_least_1(n);
+}
+
+/* --- math --------------------------------------------------------------------------------------------------------- */
+
+/* Math of a tile; nothing that takes no time. */
+static void put(const struct attn *a, struct map_draft *d, enum res unit, const struct unit_plan *p, uint8_t stays)
+{
+	struct isa_insn *i;
+
+	if (!p->span)
+		return;
+	i = map_add(d);
+	i->code = (uint8_t)p->code;
+	i->when = ISA_TILE;
+	i->unit = (uint8_t)unit;
+	i->src = i->dst = ISA_SRAM;
+	i->dtype = (uint8_t)a->op->dtype;
+	i->op = a->op->id;
+	i->span = i->span_last = p->span;
+	i->latency = p->latency;
+	i->work = i->work_last = p->work;
+	i->stays = stays;
+}
+
+/* The first of a tile: it synchronises itself, so the engine's own wait between tiles (dma.sync) is not. */
+static void put_wait(const struct attn *a, struct map_draft *d, enum res unit, ps_t span, uint8_t stays)
+{
+	put(a, d, unit, &(struct unit_plan){ .span = at_least_1(span), .code = ISA_SYNC }, stays);
+}
+
+enum { SCORES = 1, VALUES = 2 };
+
+/* Rows of queries against keys: `times` heads, one of the two products or both. */
+struct work_piece {
+	int which;
+	uint64_t times, rows, keys;
+	bool in_part; /* arrays load what is used of them */
+	ps_t least;   /* it takes */
+};
+
+static struct map_math product(const struct attn *a, uint64_t m, uint64_t n, uint64_t k, bool in_part)
+{
+	struct unit_job j = map_job(a->m, a->op);
+
+	j.m = m, j.n = n, j.k = k;
+	j.in_part = in_part;
+	return map_fastest(a->m, &j);
+}
+
+/* The unit that multiplies queries and keys. */
+static enum res arrays(const struct attn *a)
+{
+	return unit_table[product(a, a->q, a->keys, a->dim, false).unit]->res;
+}
+
+/* Several heads: one after the other on all arrays, or each on one. */
+static struct map_math product_times(const struct attn *a, const struct work_piece *w, uint64_t n, uint64_t k)
+{
+	struct map_math x = product(a, w->rows, n, k, w->in_part);
+	const struct unit_env *all = &a->m->unit[x.unit];
+	union unit_cfg one_array = *all->cfg;
+	struct unit_env one = *all;
+	struct unit_job j = map_job(a->m, a->op);
+	struct unit_plan p;
+
+	one_array.units = one.cores = 1;
+	one.cfg = &one_array;
+	j.m = w->rows, j.n = n, j.k = k;
+	j.in_part = w->in_part;
+	x.plan.span *= w->times;
+	x.plan.work *= w->times;
+	if (w->times > 1 && unit_table[x.unit]->plan(&one, &j, &p))
+		x.plan.span = ps_min(x.plan.span, p.span * div_up(w->times, unit_arrays(all)));
+	return x;
+}
+
+/* The arrays go on from tile to tile: what fills them is the kernel's wait (attention.head), or hidden. */
+static void put_products(const struct attn *a, struct map_draft *d, const struct work_piece *w)
+{
+	const struct map_math qk = product_times(a, w, w->keys, a->dim), pv = product_times(a, w, a->v_dim, w->keys);
+	struct unit_plan p = w->which & SCORES ? qk.plan : pv.plan;
+	struct map_math narrow;
+
+	if (w->which == (SCORES | VALUES)) {
+		p.span += pv.plan.span;
+		p.work += pv.plan.work;
+	}
+	p.span = ps_max(p.span, w->least);
+	p.latency = 0;
+	if (map_dequant(a->m, a->op, qk.unit, w->times * w->keys * (a->dim + a->v_dim), &narrow))
+		put(a, d, unit_table[narrow.unit]->res, &narrow.plan, 0);
+	put(a, d, unit_table[qk.unit]->res, &p, 0);
+	d->why = p.why;
+}
+
+/* Steps of every score on the vector unit, and `more` of its time. */
+static void put_softmax(const struct attn *a, struct map_draft *d, const struct work_piece *w, uint32_t steps,
+                        ps_t more)
+{
+	struct unit_job j = { .work = UNIT_MAP,
+		              .elems = w->times * round_up(w->rows, a->c->rows) * round_up(w->keys, a->c->keys),
+		              .alu = steps ? steps : 1,
+		              .sfu = 1 };
+	struct map_math x = map_fastest(a->m, &j);
+
+	x.plan.span += more;
+	put(a, d, unit_table[x.unit]->res, &x.plan, 0);
+}
+
+/* What bounds a query head of a group, where K and V of the group leave SRAM a row a cycle for one array a core, and come
+ * no faster than memory brings them. */
+static ps_t fed(const struct attn *a)
+{
+	const uint64_t cycles = div_up(2 * a->keys, a->m->c->cores),
+		       bytes = (a->bytes[Q] + a->bytes[K] + a->bytes[V]) / a->heads;
+
+	return ps_max(clock_span(cycles, a->m->c->clock), clock_transfer(bytes, a->m->dram_rate)) / a->group;
+}
+
+/* --- the whole of a part ------------------------------------------------------------------------------------------ */
+
+/* Whether SRAM holds two tiles of it. */
+static bool finish(const struct attn *a, struct map_draft *d, uint64_t n0, uint64_t n1, uint64_t n2)
+{
+	struct map_flow f = { .slot = d->slot_bytes, .held = d->fixed_bytes };
+
+	if (n0 * n1 * n2 > UINT32_MAX >> 8)
+		return false;
+	d->trips[0] = (uint32_t)n0, d->trips[1] = (uint32_t)n1, d->trips[2] = (uint32_t)n2;
+	d->tiles = d->trips[0] * d->trips[1] * d->trips[2];
+	f.tiles = d->tiles;
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+
+		if (x->code == ISA_LOAD || x->code == ISA_STORE) {
+			*(x->when == ISA_PRE ? &f.pre_bytes : x->when == ISA_POST ? &f.post_bytes : &f.near_bytes) +=
+				x->when == ISA_TILE ? (uint64_t)map_moved(d, x) : x->bytes;
+			f.first_bytes += x->when == ISA_TILE && x->code == ISA_LOAD ? x->tile_bytes : 0;
+		} else if (x->when == ISA_TILE) {
+			f.math = ps_max(f.math, x->span);
+		}
+	}
+	f.far_bytes = f.near_bytes;
+	d->predicted = map_predict(a->m, &f);
+	return !d->overflow && d->fixed_bytes + 2 * d->slot_bytes <= a->m->sram;
+}
+
+/* Some heads' operands together, each of them in blocks of rows; or of one head keys in so many tiles, where SRAM does not
+ * hold all of it. */
+struct by_head {
+	uint64_t together, rows, tiles;
+	bool there; /* operands are on chip when it begins */
+};
+
+/* What a head is paced by: its wait once, then piece by piece. */
+static void put_head(const struct attn *a, const struct by_head *h, struct map_draft *d)
+{
+	const uint64_t pieces = div_up(a->q, h->rows) * h->tiles;
+	const ps_t least = fed(a);
+	const struct work_piece w = { SCORES | VALUES, 1,    h->rows, div_up(a->keys, h->tiles),
+		                      true,            (least > a->c->head ? least - a->c->head : 0) / pieces };
+
+	put_wait(a, d, arrays(a), a->c->head + a->c->step / a->group, 1 << 2);
+	put_products(a, d, &w);
+	put_softmax(a, d, &w, a->c->softmax, 0);
+}
+
+static bool heads_tiled(const struct attn *a, const struct by_head *h, struct map_draft *d)
+{
+	const uint32_t g = (uint32_t)a->group, t = (uint32_t)h->tiles;
+	const uint64_t n = a->heads / h->together;
+	const struct tiled whole = { 1, n, { 1, 0, 0 }, 1 << 1 | 1 << 2 }, kv = { 1, a->heads * h->tiles, { t, 0, 1 }, 0 },
+			   qo = { 1, a->heads * g, { g, 1, 0 }, 1 << 2 },
+			   out = { 1, a->heads * g, { (uint32_t)h->together * g, 1, 0 }, 1 << 2 };
+
+	*d = (struct map_draft){ .n = 0 };
+	for (int i = Q; i <= V; i++) {
+		struct isa_insn *x = move(a, d, i, h->tiles == 1 ? &whole : i == Q ? &qo : &kv);
+
+		x->bytes = h->there ? 0 : x->bytes;
+	}
+	put_head(a, h, d);
+	move(a, d, O, h->tiles == 1 ? &out : &qo);
+	return h->tiles == 1 ? finish(a, d, n, h->together * g, div_up(a->q, h->rows)) : finish(a, d, a->heads, g, t);
+}
+
+/* --- per_head ----------------------------------------------------------------------------------------------------- */
+
+/* A part of an operand, [from, from + n) of all KV heads. */
+static void copy_of(const struct attn *a, struct map_draft *d, int which, uint64_t from, uint64_t n)
+{
+	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], which == O ? ISA_POST : ISA_PRE);
+
+	i->offset += i->bytes / a->heads * from;
+	i->bytes = i->bytes / a->heads * n;
+	d->fixed_bytes += i->bytes;
+}
+
+/* Under copy_first, KV heads that are copied on chip together; all: they are there. */
+static uint64_t copied(const struct attn *a)
+{
+	const uint64_t all = all_bytes(a), most = a->m->sram / at_least_1(all / a->heads + 1);
+
+	if (all <= a->m->sram || a->bytes[Q] + a->bytes[O] <= a->m->sram / 2 || !most)
+		return a->heads;
+	return div_up(a->heads, div_up(a->heads, most));
+}
+
+static bool in_copies(const struct attn *a, uint64_t each, uint64_t k, struct map_draft *d)
+{
+	const uint64_t from = k * each, n = from < a->heads ? ps_min(each, a->heads - from) : 0;
+	const struct by_head h = { n, ps_min(a->q, ROWS), 1, true };
+
+	*d = (struct map_draft){ .n = 0 };
+	for (int i = Q; n && i <= V; i++)
+		copy_of(a, d, i, from, n);
+	put_head(a, &h, d);
+	if (n)
+		copy_of(a, d, O, from, n);
+	return n && finish(a, d, n, a->group, div_up(a->q, h.rows));
+}
+
+static bool per_head(const struct attn *a, uint64_t k, struct map_draft *d)
+{
+	const bool copy = a->m->c->mapping.policy == MAPPING_COPY_FIRST;
+	struct by_head h = { heads_together(a, all_bytes(a) / a->heads), ps_min(a->q, ROWS), 1,
+		             copy && all_bytes(a) <= a->m->sram };
+
+	if (copy && copied(a) < a->heads)
+		return in_copies(a, copied(a), k, d);
+	if (k || heads_tiled(a, &h, d))
+		return !k;
+	for (h.together = 1, h.rows = a->q; h.tiles <= a->keys; h.tiles *= 2)
+		if (heads_tiled(a, &h, d))
+			return true;
+	return false;
+}
+
+/* --- grouped ------------------------------------------------------------------------------------------------------ */
+
+/* Of the blocks of queries, the keys that one sees in the mean. */
+static uint64_t keys_seen(const struct attn *a, uint64_t block, uint64_t blocks)
+{
+	uint64_t sum = 0;
+
+	if (!a->op->shape.causal || a->keys < a->q)
+		return a->keys;
+	for (uint64_t i = 1; i <= blocks; i++)
+		sum += ps_min(a->keys, a->keys - a->q + i * block);
+	return div_up(sum, blocks);
+}
+
+static uint64_t power_of_2(uint64_t n)
+{
+	return UINT64_C(1) << log2_up(n);
+}
+
+/* Query rows of a block as the arrays take them: heads in a power of two, rows in whole registers where they are many. */
+static uint64_t block_rows(const struct attn *a, uint64_t block)
+{
+	const uint64_t rows = block * power_of_2(a->group);
+
+	return block > 1 ? round_up(rows, a->c->keys) : rows;
+}
+
+static ps_t unpacked(const struct attn *a, uint64_t keys)
+{
+	const struct unit_job j = { .work = UNIT_MAP, .elems = keys * (a->dim + a->v_dim), .alu = a->c->unpack };
+
+	return a->c->unpack ? map_fastest(a->m, &j).plan.span : 0;
+}
+
+/* Blocks of queries of some heads whose keys come together, or of one whose keys come in tiles. */
+static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t together, uint64_t tiles, struct map_draft *d)
+{
+	const uint64_t blocks = div_up(a->q, block), seen = keys_seen(a, block, blocks), keys = div_up(seen, tiles),
+		       apart = at_least_1(a->keys / keys), n = a->heads / together,
+		       moves = block * (power_of_2(a->group) == a->group ? 1 : a->group);
+	const struct tiled kv = { together * keys, a->heads * a->keys, { (uint32_t)apart, 0, tiles > 1 }, 0 },
+			   qo = { 1, n * blocks, { (uint32_t)blocks, 1, 0 }, 1 << 2 };
+	const struct work_piece w = { SCORES | VALUES, together, block_rows(a, block), round_up(keys, a->c->keys),
+		                      false,           0 };
+
+	*d = (struct map_draft){ .n = 0 };
+	if (a->c->start) {
+		put_wait(a, d, RES_VECTOR, a->c->start, 0);
+		d->insn[0].when = ISA_PRE;
+	}
+	move(a, d, Q, &qo);
+	move(a, d, K, &kv);
+	move(a, d, V, &kv);
+	put_wait(a, d, RES_VECTOR, together * (a->c->step + moves * a->c->move), 1 << 2);
+	put_softmax(a, d, &w, (a->c->softmax + 1) / 2, together * unpacked(a, w.keys));
+	put_products(a, d, &w);
+	move(a, d, O, &qo);
+	return finish(a, d, n, blocks, tiles);
+}
+
+static bool grouped(const struct attn *a, uint64_t k, struct map_draft *d)
+{
+	const uint64_t block = ps_min(a->q, a->c->queries), bytes = (a->bytes[K] + a->bytes[V]) / a->heads;
+	uint64_t tiles = at_least_1(div_up(bytes, a->m->c->dma.tile));
+
+	if (k == 0 && tiles == 1 && grouped_tiled(a, block, heads_together(a, bytes), 1, d))
+		return true;
+	for (; k == 0 && tiles <= a->keys; tiles *= 2)
+		if (grouped_tiled(a, block, 1, tiles, d))
+			return true;
+	return false;
+}
+
+/* --- materialised ------------------------------------------------------------------------------------------------- */
+
+/* Some heads at a time: product, softmax and product of them one after the other, or as three commands between which
+ * scores come and go. */
+static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k, struct map_draft *d)
+{
+	const uint64_t bytes = all_bytes(a) + (through_memory ? 2 * scores_bytes(a) : 0),
+		       together = heads_together(a, bytes / a->heads / (through_memory ? 2 : 1)), n = a->heads / together;
+	const uint32_t steps = a->c->softmax > LESS_IN_PLACE ? a->c->softmax - LESS_IN_PLACE : 1;
+	const bool first = !through_memory || k == 0, last = !through_memory || k == 2, soft = !through_memory || k == 1;
+	const struct tiled t = { 1, n, { 1, 0, 0 }, 0 };
+	const struct work_piece w = { (first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, a->keys,
+		                      false, 0 };
+
+	*d = (struct map_draft){ .why = "softmax" };
+	if (first)
+		move(a, d, Q, &t), move(a, d, K, &t);
+	else
+		move_scores(a, d, false, &t);
+	if (last)
+		move(a, d, V, &t);
+	put_wait(a, d, w.which ? arrays(a) : RES_VECTOR, 0, 0);
+	if (w.which)
+		put_products(a, d, &w);
+	if (soft)
+		put_softmax(a, d, &w, steps, 0);
+	if (last)
+		move(a, d, O, &t);
+	else
+		move_scores(a, d, true, &t);
+	return finish(a, d, n, 1, 1);
+}
+
+static bool materialised(const struct attn *a, uint64_t k, struct map_draft *d)
+{
+	const struct mapping_cfg *c = &a->m->c->mapping;
+	const uint64_t room = c->policy == MAPPING_COPY_FIRST ? ps_min(c->stream, a->m->sram) : a->m->sram / 2;
+	const bool through_memory = all_bytes(a) + scores_bytes(a) > room;
+
+	return k <= (through_memory ? 2 : 0) && heads_at_once(a, through_memory, k, d);
+}
+
+bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_draft *d)
+{
+	struct attn a;
+
+	if (!attn_of(m, o, &a))
+		return false;
+	switch (o->algorithm) {
+	case OP_ATTN_PER_HEAD:
+		return per_head(&a, k, d);
+	case OP_ATTN_GROUPED:
+		return a.c->queries && grouped(&a, k, d);
+	case OP_ATTN_MATERIALISED:
+		return materialised(&a, k, d);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,201 @@
+/* t_map_attention.c - attention as a row of a table names it: what moves, how many loops there are, what waits cost. */
+#include "sim/engine/run.h"
+#include "sim/lower/lower.h"
+#include "sim/map/map.h"
+#include "traces/read/ops_csv.h"
+#include "validate/tests/runbed.h"
+#include "validate/tests/tracebed.h"
+
+#define HEADER  "op,batch,heads,kv_heads,q_len,kv_len,head_dim,causal,algorithm\n"
+#define MACHINE "cores: 1\nsram: {size: 8 MiB}\ndma: {tile: 64 KiB, stages: 3}\nl2: {size: 0 B}\nkv_buffer: {size: 0 B}\n" \
+	"dram: {kind: hbm3-6400, capacity: 16 GiB}\n"
+
+struct table {
+	struct bed b;
+	struct rules *r;
+	struct op_stream s;
+	struct machine_conf *c;
+	struct run_result x;
+};
+
+/* One row on the machine, with up to two values changed. */
+static void up(struct table *t, const char *row, const char *const sets[2], enum run_fidelity f)
+{
+	const struct run_opts how = { .start = RUN_COLD, .fidelity = f, .seed = 1 };
+	struct lower_stats st;
+	struct input *in;
+	char text[256];
+
+	memset(t, 0, sizeof *t);
+	snprintf(text, sizeof text, HEADER "attention,%s\n", row);
+	bed_open(&t->b, ":memory:", DB_WRITE);
+	in = input_mem(text, strlen(text), "ops.csv", &t->b.e);
+	CHECK_OK(ops_csv_import(t->b.db, in, NULL, NULL, &t->b.st, &t->b.e), t->b.e);
+	input_free(in);
+	bed_load(&t->b, NULL);
+	t->r = rules_load(NULL, &t->b.e);
+	CHECK_OK(t->r ? lower_trace(&t->b.t, t->r, t->b.a, &t->s, &st, &t->b.e) : -1, t->b.e);
+	t->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, (sets[0] != NULL) + (sets[0] && sets[1]), &t->b.e);
+	CHECK_OK(t->c ? 0 : -1, t->b.e);
+	CHECK_OK(run_stream(&t->s, t->c, &how, t->b.a, &t->x, &t->b.e), t->b.e);
+}
+
+static void down(struct table *t)
+{
+	machine_conf_free(t->c);
+	rules_free(t->r);
+	bed_close(&t->b);
+}
+
+static bool near(double got, double want, double by)
+{
+	return got - want < by && want - got < by;
+}
+
+static ps_t took(const char *row, const char *a, const char *b, enum run_fidelity f)
+{
+	const char *const sets[2] = { a, b };
+	struct table t;
+	ps_t total;
+
+	up(&t, row, sets, f);
+	total = t.x.total_ps;
+	CHECK(total >= t.x.roofline_ps);
+	down(&t);
+	return total;
+}
+
+static const char *const none[2] = { NULL, NULL };
+
+/* --- what moves --------------------------------------------------------------------------------------------------- */
+
+TEST(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head)
+{
+	for (int f = 0; f < 2; f++) {
+		struct table t;
+
+		up(&t, "4,8,2,128,256,64,0,per_head", none, (enum run_fidelity)f);
+		CHECK_U64(t.x.map->prog.n_cmds, 1);
+		CHECK_U64(t.x.map->prog.cmds[0].tiles, 4 * 8);
+		CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 2 * 64 * (4 * 8 * 128 + 2 * 4 * 2 * 256));
+		CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), 2 * 64 * 4 * 8 * 128);
+		down(&t);
+	}
+}
+
+TEST(scores_of_all_heads_stay_on_chip_or_are_written_and_read)
+{
+	const uint64_t io = 2 * 64 * 16 * 256, scores = UINT64_C(2) * 16 * 256 * 256;
+	const char *const small[2] = { "sram.size=1 MiB", NULL };
+	struct table t;
+
+	up(&t, "1,16,16,256,256,64,0,materialised", none, RUN_EVENT);
+	CHECK_U64(t.x.map->prog.n_cmds, 1);
+	CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), io);
+	down(&t);
+	up(&t, "1,16,16,256,256,64,0,materialised", small, RUN_EVENT);
+	CHECK_U64(t.x.map->prog.n_cmds, 3);
+	CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), io + 2 * scores);
+	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 3 * io + 2 * scores);
+	down(&t);
+}
+
+/* 512 queries in blocks of 128 see 1024, 1152, 1280 and 1408 keys of 1408 behind a causal mask: 1216 in the mean. */
+TEST(blocks_of_queries_read_the_keys_that_they_see_anew)
+{
+	const char *const blocks[2] = { "attention.queries=128", NULL };
+	const uint64_t q = 2 * 128 * 8 * 512, a_key = 2 * 2 * 128 * 2;
+	struct table t;
+
+	up(&t, "1,8,2,512,1408,128,1,grouped", blocks, RUN_EVENT);
+	CHECK(runbed_stat(&t.x, "dram.read_bytes") >= q + 4 * 1216 * a_key);
+	CHECK(runbed_stat(&t.x, "dram.read_bytes") <= q + 4 * 1216 * a_key * 102 / 100);
+	CHECK_U64(runbed_stat(&t.x, "dram.write_bytes"), q);
+	down(&t);
+	up(&t, "1,8,2,512,1408,128,0,grouped", blocks, RUN_EVENT);
+	CHECK(runbed_stat(&t.x, "dram.read_bytes") >= q + 4 * 1408 * a_key);
+	down(&t);
+	up(&t, "1,8,2,512,1408,128,0,grouped", none, RUN_EVENT); /* all queries at once */
+	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), q + 1408 * a_key);
+	down(&t);
+}
+
+/* A head whose keys are more than SRAM holds goes key tile by key tile. */
+TEST(keys_of_one_head_that_sram_does_not_hold_come_in_tiles)
+{
+	const char *const small[2] = { "sram.size=256 KiB", NULL };
+	struct table t;
+
+	up(&t, "1,2,2,1,8192,128,0,per_head", small, RUN_EVENT);
+	CHECK(t.x.map->prog.cmds[0].trips[2] > 1);
+	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 2 * 128 * (2 + 2 * 2 * 8192));
+	down(&t);
+}
+
+/* --- under copy_first --------------------------------------------------------------------------------------------- */
+
+TEST(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks)
+{
+	const char *const policy[2] = { "mapping.policy=copy_first", NULL },
+			  *const small[2] = { "mapping.policy=copy_first", "sram.size=1 MiB" };
+	const uint64_t all = UINT64_C(3) * 2 * 64 * 16 * 256;
+	struct table t;
+
+	up(&t, "1,16,16,256,256,64,0,per_head", policy, RUN_EVENT);
+	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), 0);
+	down(&t);
+	up(&t, "1,16,16,256,256,64,0,per_head", small, RUN_EVENT);
+	CHECK(t.x.map->prog.n_cmds > 1);
+	CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), all);
+	for (size_t i = 1; i < t.x.map->prog.n_cmds; i++)
+		CHECK(t.x.map->prog.cmds[i].chained);
+	down(&t);
+}
+
+/* --- what waits cost ---------------------------------------------------------------------------------------------- */
+
+/* 32 query heads of 8 KV heads wait 32 and 8 times. */
+TEST(waits_of_heads_and_of_steps_count_as_often_as_there_are)
+{
+	static const char row[] = "4,8,2,64,64,64,0,per_head";
+
+	for (int f = 0; f < 2; f++) {
+		const enum run_fidelity how = (enum run_fidelity)f;
+		const ps_t base = took(row, "attention.head=20 us", NULL, how);
+
+		CHECK(near((double)took(row, "attention.head=30 us", NULL, how), (double)(base + 32 * 10 * PS_US), 1e6));
+printf("%f %f\n",(double)took(row, "attention.head=20 us", "attention.step=10 us", how),(double)(base + 8 * 10 * PS_US));
+		CHECK(near((double)took(row, "attention.head=20 us", "attention.step=10 us", how),
+		           (double)(base + 8 * 10 * PS_US), 1e6));
+	}
+}
+
+TEST(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head)
+{
+	static const char even[] = "1,8,2,128,128,64,0,grouped", odd[] = "1,6,2,128,128,64,0,grouped";
+	const char *blocks = "attention.queries=128";
+	const ps_t base = took(even, blocks, NULL, RUN_EVENT), base_odd = took(odd, blocks, NULL, RUN_EVENT);
+
+	CHECK(near((double)took(even, blocks, "attention.start=50 us", RUN_EVENT), (double)(base + 50 * PS_US), 2e6));
+	CHECK(near((double)(took(even, blocks, "attention.move=1 us", RUN_EVENT) - base), 256e6, 5e6));
+	CHECK(near((double)(took(odd, blocks, "attention.move=1 us", RUN_EVENT) - base_odd), 768e6, 5e6));
+}
+
+/* --- what names nothing ------------------------------------------------------------------------------------------- */
+
+TEST(flash_split_and_no_name_are_the_mappers_own)
+{
+	static const char *const names[] = { "flash", "split_kv", "" };
+	ps_t time[3];
+
+	for (int i = 0; i < 3; i++) {
+		char row[64];
+
+		snprintf(row, sizeof row, "2,8,2,64,512,64,0,%s", names[i]);
+		time[i] = took(row, "attention.head=20 us", "attention.queries=16", RUN_EVENT);
+	}
+	CHECK_U64(time[0], time[2]);
+	CHECK_U64(time[1], time[2]);
+}
+
+SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head), T(scores_of_all_heads_stay_on_chip_or_are_written_and_read), T(blocks_of_queries_read_the_keys_that_they_see_anew), T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles), T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks), T(waits_of_heads_and_of_steps_count_as_often_as_there_are), T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head), T(flash_split_and_no_name_are_the_mappers_own));
