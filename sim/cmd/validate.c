@@ -12,6 +12,7 @@
 #include "sim/cmd/score_out.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
+#include "validate/score/blocks.h"
 
 struct options {
 	struct gpu_options gpu;
@@ -370,6 +371,8 @@ static int of_tables(const struct options *o, struct err *e)
 
 	if (!o->gpu.traces.n || o->profile.path)
 		return 0;
+	if (!cmd_is_database(o->gpu.traces.v[0]) && (rc = blocks_file(o->gpu.traces.v[0], e)) != 0)
+		return rc;
 	if ((rc = ops_listed_file(o->gpu.traces.v[0], e)) != 0)
 		return rc;
 	if (!(c = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e)))
@@ -485,7 +488,8 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		"npusim validate (-c MACHINE.yaml -t T.db [-t T.db]... | --totals FILE) [options]",
 		"Holds a machine against what was measured. Of a table of ops (CSV whose header begins"
 		" with 'op,') each row runs alone, on an NPU or a GPU: errors by kind of op and by rows of"
-		" a product, beside those of a plain roofline, and the worst rows. Of profiles of a GPU:"
+		" a product, beside those of a plain roofline, and the worst rows. So does each row of a table of blocks"
+		" (header 'block,': ffn_gated or ffn_erf, rows, hidden, inter, measured_us), products as one program. Of profiles of a GPU:"
 		" holds its model against kernels that were measured on it: errors by "
 		"class, by size, by what the model"
 		" says bounds a kernel, and the worst samples with the parts of their time. A "

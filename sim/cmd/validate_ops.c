@@ -13,6 +13,7 @@
 #include "sim/engine/engine.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
+#include "validate/score/blocks.h"
 #include "validate/score/rows.h"
 
 struct tables {
@@ -21,6 +22,11 @@ struct tables {
 	struct cmd_trace *traces;
 	struct op_stream *streams;
 	size_t n;
+	struct blocks {
+		struct block_row *v;
+		size_t n;
+	} * blocks;
+	size_t n_blocks;
 	struct arena *arena;
 	struct rows rows;
 };
@@ -46,6 +52,29 @@ static int read_table(struct tables *t, const char *path, struct err *e)
 	return machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES ? rows_have_kernels(s, t->conf, e) : 0;
 }
 
+/* Of blocks: a GPU's kernels for them are not modelled. */
+static int read_blocks(struct tables *t, const char *path, struct err *e)
+{
+	struct blocks *b = &t->blocks[t->n_blocks];
+
+	if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
+		return err_set(e, ERR_IO, "'%s' is a table of blocks, which only an NPU is held against", path);
+	if (blocks_read(path, t->arena, &b->v, &b->n, e) < 0)
+		return -1;
+	t->n_blocks++;
+	return 0;
+}
+
+static int read_one(struct tables *t, const char *path, size_t *most, struct err *e)
+{
+	const int block = cmd_is_database(path) ? 0 : blocks_file(path, e);
+
+	if (block < 0 || (block ? read_blocks(t, path, e) : read_table(t, path, e)) < 0)
+		return -1;
+	*most += block ? t->blocks[t->n_blocks - 1].n : t->streams[t->n - 1].n_ops;
+	return 0;
+}
+
 static int read_all(struct tables *t, const struct gpu_options *g, struct err *e)
 {
 	size_t most = 0;
@@ -54,13 +83,12 @@ static int read_all(struct tables *t, const struct gpu_options *g, struct err *e
 		return -1;
 	t->traces = calloc((size_t)g->traces.n + 1, sizeof *t->traces);
 	t->streams = calloc((size_t)g->traces.n + 1, sizeof *t->streams);
-	if (!t->traces || !t->streams || !(t->arena = arena_new(CMD_TRACE_MEMORY)))
+	t->blocks = calloc((size_t)g->traces.n + 1, sizeof *t->blocks);
+	if (!t->traces || !t->streams || !t->blocks || !(t->arena = arena_new(CMD_TRACE_MEMORY)))
 		return err_nomem(e, "for tables");
-	for (int i = 0; i < g->traces.n; i++) {
-		if (read_table(t, g->traces.v[i], e) < 0)
+	for (int i = 0; i < g->traces.n; i++)
+		if (read_one(t, g->traces.v[i], &most, e) < 0)
 			return -1;
-		most += t->streams[i].n_ops;
-	}
 	return rows_new(&t->rows, most, t->arena, e);
 }
 
@@ -71,6 +99,9 @@ static int run_all(struct tables *t, const struct validate_ops *o, struct err *e
 	for (size_t i = 0; i < t->n; i++)
 		if (rows_add(&t->rows, &t->streams[i], t->conf, &how, o->split, t->arena, e) < 0)
 			return -1;
+	for (size_t i = 0; i < t->n_blocks; i++)
+		if (rows_add_blocks(&t->rows, t->blocks[i].v, t->blocks[i].n, t->conf, &how, o->split, e) < 0)
+			return -1;
 	return t->rows.sim.all.n ? 0 : err_set(e, ERR_BOUND, "no row with a measured time ('measured_us') to validate");
 }
 
@@ -80,6 +111,7 @@ static void tables_free(struct tables *t)
 		cmd_trace_free(&t->traces[i]);
 	free(t->traces);
 	free(t->streams);
+	free(t->blocks);
 	arena_free(t->arena);
 	rules_free(t->rules);
 	machine_conf_free(t->conf);
@@ -214,7 +246,7 @@ static void head(const struct tables *t, const struct validate_ops *o, struct st
 static int print_table(const struct tables *t, const struct validate_ops *o, struct str *out, struct err *e)
 {
 	struct out_table *classes = score_table("kind", "error by kind of op, percent of the measured time"),
-			 *rows = score_table("rows", "products by their rows");
+			 *rows = score_table("rows", t->n_blocks ? "by their rows" : "products by their rows");
 	const struct place *p = places(&t->rows, t->arena, e);
 	struct scores c, g, all;
 	int rc = -1;

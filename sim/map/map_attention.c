@@ -20,7 +20,7 @@
 enum { Q, K, V, O, OPERANDS };
 #define HELD_BUFFERS  2
 #define ROWS          512 /* of queries that are computed at once, so that products overlap with softmax */
-#define LESS_IN_PLACE 2 /* steps that a softmax saves where all scores are there: no running maximum, no rescaling */
+#define LESS_IN_PLACE 2   /* steps that a softmax saves where all scores are there: no running maximum, no rescaling */
 
 struct attn {
 	const struct mapper *m;
@@ -265,7 +265,9 @@ static bool finish(const struct attn *a, struct map_draft *d, uint64_t n0, uint6
 		const struct isa_insn *x = &d->insn[i];
 
 		if (x->code == ISA_LOAD || x->code == ISA_STORE) {
-			*(x->when == ISA_PRE ? &f.pre_bytes : x->when == ISA_POST ? &f.post_bytes : &f.near_bytes) +=
+			*(x->when == ISA_PRE    ? &f.pre_bytes
+			  : x->when == ISA_POST ? &f.post_bytes
+			                        : &f.near_bytes) +=
 				x->when == ISA_TILE ? (uint64_t)map_moved(d, x) : x->bytes;
 			f.first_bytes += x->when == ISA_TILE && x->code == ISA_LOAD ? x->tile_bytes : 0;
 		} else if (x->when == ISA_TILE) {
@@ -289,8 +291,10 @@ static void put_head(const struct attn *a, const struct by_head *h, struct map_d
 {
 	const uint64_t pieces = div_up(a->q, h->rows) * h->tiles;
 	const ps_t least = fed(a);
-	const struct work_piece w = { SCORES | VALUES, 1,    h->rows, div_up(a->keys, h->tiles),
-		                      true,            (least > a->c->head ? least - a->c->head : 0) / pieces };
+	const struct work_piece w = {
+		SCORES | VALUES,           1,    h->rows,
+		div_up(a->keys, h->tiles), true, (least > a->c->head ? least - a->c->head : 0) / pieces
+	};
 
 	put_wait(a, d, arrays(a), a->c->head + a->c->step / a->group, 1 << 2);
 	put_products(a, d, &w);
@@ -301,7 +305,8 @@ static bool heads_tiled(const struct attn *a, const struct by_head *h, struct ma
 {
 	const uint32_t g = (uint32_t)a->group, t = (uint32_t)h->tiles;
 	const uint64_t n = a->heads / h->together;
-	const struct tiled whole = { 1, n, { 1, 0, 0 }, 1 << 1 | 1 << 2 }, kv = { 1, a->heads * h->tiles, { t, 0, 1 }, 0 },
+	const struct tiled whole = { 1, n, { 1, 0, 0 }, 1 << 1 | 1 << 2 },
+			   kv = { 1, a->heads * h->tiles, { t, 0, 1 }, 0 },
 			   qo = { 1, a->heads * g, { g, 1, 0 }, 1 << 2 },
 			   out = { 1, a->heads * g, { (uint32_t)h->together * g, 1, 0 }, 1 << 2 };
 
@@ -448,12 +453,15 @@ static bool grouped(const struct attn *a, uint64_t k, struct map_draft *d)
 static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k, struct map_draft *d)
 {
 	const uint64_t bytes = all_bytes(a) + (through_memory ? 2 * scores_bytes(a) : 0),
-		       together = heads_together(a, bytes / a->heads / (through_memory ? 2 : 1)), n = a->heads / together;
+		       together = heads_together(a, bytes / a->heads / (through_memory ? 2 : 1)),
+		       n = a->heads / together;
 	const uint32_t steps = a->c->softmax > LESS_IN_PLACE ? a->c->softmax - LESS_IN_PLACE : 1;
-	const bool first = !through_memory || k == 0, last = !through_memory || k == 2, soft = !through_memory || k == 1;
+	const bool first = !through_memory || k == 0, last = !through_memory || k == 2,
+		   soft = !through_memory || k == 1;
 	const struct tiled t = { 1, n, { 1, 0, 0 }, 0 };
-	const struct work_piece w = { (first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, a->keys,
-		                      false, 0 };
+	const struct work_piece w = {
+		(first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, a->keys, false, 0
+	};
 
 	*d = (struct map_draft){ .why = "softmax" };
 	if (first)

@@ -83,6 +83,9 @@ ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint6
 
 /* map_keep.c: which results stay in SRAM. Fills `kept`, takes their room off `sram`. */
 int map_keep(struct mapper *m, struct err *e);
+/* map_keep_copied.c: the same under copy_first: what a product makes stays where it fits beside mapping.stream and what the
+ * products that follow copy, if products alone read it; nothing moves it then. */
+int map_keep_copied(struct mapper *m, struct err *e);
 
 /* map_spread.c: where the mapper says which core has what (arch/npu/spread.h). */
 /* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */

@@ -51,6 +51,8 @@ int map_keep(struct mapper *m, struct err *e)
 	m->kept_bytes = 0;
 	if (!leaves || !bad || !m->kept)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	if (m->c->mapping.policy == MAPPING_COPY_FIRST)
+		return map_keep_copied(m, e);
 	if (find_bad(m, bad, e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < s->n_ops && most; i++) {

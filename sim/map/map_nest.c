@@ -48,6 +48,7 @@ struct product {
 	const struct mapper *m;
 	const struct op *op;
 	struct isa_insn *move[OPERANDS];
+	struct isa_insn *beside; /* copy_first: what is joined to C value by value comes as C goes; or NULL */
 	uint64_t size[DIMS];
 	uint64_t others;      /* SRAM that the rest of the group holds */
 	bool c_stays;         /* what follows in the group wants all of C at once */
@@ -137,7 +138,7 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 	else if (kept)
 		x->held += 2 * x->lies[i];
 	else
-		x->slot += x->lies[i];
+		x->slot += (i == C && p->beside ? 2 : 1) * x->lies[i];
 }
 
 /* Sums in fp32, while k goes on and while cores exchange theirs. */
@@ -196,8 +197,11 @@ static void score(const struct product *p, struct nest *x)
 		bytes += ported;
 		if (x->moves[i] == 1) {
 			*(i == C ? &f.post_bytes : &f.pre_bytes) += ported;
+			f.pre_bytes += i == C && p->beside ? p->beside->bytes : 0;
 			continue;
 		}
+		f.near_bytes += i == C && p->beside ? p->beside->bytes : 0;
+		f.far_bytes += i == C && p->beside ? p->beside->bytes : 0;
 		f.first_bytes += i == C || !once ? 0 : x->lies[i];
 		f.last_bytes += i == C ? x->lies[i] : 0;
 		if (x->resident[i] && i != C && x->stays[i] & 1) {
@@ -371,11 +375,23 @@ static bool one_loop(const struct nest *x)
 	return x->trips[M] == x->tiles || x->trips[N] == x->tiles || x->trips[K] == x->tiles;
 }
 
+/* A function of the results, value by value, on their way out of the arrays, which wait for it. */
+static ps_t on_the_way(const struct product *p)
+{
+	struct unit_job j = { .work = UNIT_MAP, .elems = p->size[M] * p->size[N] };
+
+	if (p->op->cost == OP_COST_MOVE)
+		return 0;
+	work_cost(p->op->cost, 1, &j.alu, &j.sfu);
+	j.alu += p->op->shape.arity > 1 ? p->op->shape.arity - 1 : 0;
+	return map_fastest(p->m, &j).plan.span;
+}
+
 static void put_math(struct map_draft *d, const struct product *p, const struct nest *x)
 {
 	struct isa_insn *i = map_add(d);
 	uint64_t work;
-	const ps_t span = all_spans(p, x, &work);
+	const ps_t more = on_the_way(p) / x->tiles, span = all_spans(p, x, &work);
 
 	i->code = (uint8_t)x->math.plan.code;
 	i->when = ISA_TILE;
@@ -385,6 +401,7 @@ static void put_math(struct map_draft *d, const struct product *p, const struct 
 	i->op = p->op->id;
 	i->span = one_loop(x) ? x->math.plan.span : span / x->tiles;
 	i->span_last = span - i->span * (x->tiles - 1);
+	i->span += more, i->span_last += more;
 	i->latency = x->math.plan.latency;
 	map_put_parts(i, &x->math.plan);
 	i->work = one_loop(x) ? x->math.plan.work : work / x->tiles;
@@ -419,6 +436,13 @@ static uint64_t values(const struct product *p, const struct nest *x, int operan
 	return n;
 }
 
+/* What is copied whole comes ahead of its product only where the blocks' room holds it. */
+static void fetched_ahead(const struct product *p, const struct nest *x)
+{
+	if (x->copied >= 0 && p->move[x->copied]->bytes >= p->m->c->mapping.stream)
+		p->move[x->copied]->early = false;
+}
+
 static void commit(struct map_draft *d, const struct product *p, const struct nest *x)
 {
 	const uint64_t *const of[2] = { x->tile, p->size };
@@ -429,6 +453,11 @@ static void commit(struct map_draft *d, const struct product *p, const struct ne
 			place(p->move[i], x, i);
 			map_spread_move(p->m, p->move[i], &x->math.plan.split, i, of[x->moves[i] == 1]);
 		}
+	if (p->beside) {
+		place(p->beside, x, C);
+		p->beside->when = p->beside->when == ISA_POST ? ISA_PRE : p->beside->when;
+	}
+	fetched_ahead(p, x);
 	if (map_convert(p->m, p->op, values(p, x, A), &before))
 		put_before(d, p, x, A, &before);
 	if (map_dequant(p->m, p->op, x->math.unit, values(p, x, B), &before))
@@ -459,6 +488,7 @@ static void rest_of(struct product *p, const struct map_draft *d)
 
 		for (int k = 0; k < OPERANDS; k++)
 			own |= p->move[k] == x;
+		own |= p->beside == x;
 		if (own && x->when != ISA_TILE)
 			p->others -= x->bytes;
 		if (own)
@@ -468,6 +498,19 @@ static void rest_of(struct product *p, const struct map_draft *d)
 		else
 			*(x->when == ISA_POST ? &p->rest.after : &p->rest.before) += x->span;
 	}
+}
+
+/* The load of an operand with as many values as the result. */
+static struct isa_insn *beside(const struct mapper *m, struct map_draft *d, const struct op *o,
+                               const struct op_operand *x)
+{
+	if (m->c->mapping.policy != MAPPING_COPY_FIRST ||
+	    m->s->tensors[x->tensor].bytes != dtype_bytes(o->out_dtype, o->shape.m * o->shape.n))
+		return NULL;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].op == o->id && d->insn[i].tensor == x->tensor && d->insn[i].code == ISA_LOAD)
+			return &d->insn[i];
+	return NULL;
 }
 
 static struct product product_of(const struct mapper *m, struct map_draft *d, const struct op *o)
@@ -480,8 +523,10 @@ static struct product product_of(const struct mapper *m, struct map_draft *d, co
 		const int which = x->write ? C : reads == 0 ? A : B;
 
 		reads += !x->write;
-		if (reads > 2 && !x->write)
+		if (reads > 2 && !x->write) {
+			p.beside = beside(m, d, o, x);
 			continue;
+		}
 		for (uint32_t i = 0; i < d->n; i++)
 			if (d->insn[i].op == o->id && d->insn[i].tensor == x->tensor &&
 			    d->insn[i].code == (x->write ? ISA_STORE : ISA_LOAD))

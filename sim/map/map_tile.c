@@ -114,7 +114,8 @@ static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, u
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = operand(m, o, i);
 
-		if (x->write != stores || x->touched == 0)
+		if (x->write != stores || x->touched == 0 ||
+		    (m->kept[x->tensor] && m->c->mapping.policy == MAPPING_COPY_FIRST))
 			continue;
 		if (!stores && (written_in(m, first, o->id, x->tensor) || loaded(d, x)))
 			continue;

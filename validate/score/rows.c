@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
+#include "validate/score/blocks.h"
 
 /* --- one row alone ------------------------------------------------------------------------------------------------ */
 
@@ -68,11 +69,14 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 }
 
 /* Products by rows, as far apart as they behave: one, a batch of decode, some, those that any array is full of. */
+static const char *group_of(uint64_t rows)
+{
+	return rows == 1 ? "1" : rows <= 64 ? "2-64" : rows <= 512 ? "65-512" : "more";
+}
+
 static const char *rows_of(const struct op *o)
 {
-	if (o->kind != OP_GEMM)
-		return "";
-	return o->shape.m == 1 ? "1" : o->shape.m <= 64 ? "2-64" : o->shape.m <= 512 ? "65-512" : "more";
+	return o->kind == OP_GEMM ? group_of(o->shape.m) : "";
 }
 
 static uint64_t hash_of(const struct op_stream *s, const struct op *o)
@@ -251,6 +255,45 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 		if (rc == 0 && x.measured_ns && s->ops[i].measured_fj && (split < 0 || split == (int)x.split) &&
 		    machine_runs(&conf->cfg) == MACHINE_LAUNCHES && conf->cfg.gpu.power.idle)
 			rc = add_energy(r, one, &x, conf, &mine, a, e);
+	}
+	run_memo_free(mine.memo);
+	return rc;
+}
+
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
+
+static struct sample sample_of_block(const struct block_row *b)
+{
+	const uint64_t h = hash_u64(hash_u64(hash_u64(hash_str(HASH_INIT, b->kind), b->rows), b->hidden), b->inter);
+
+	return (struct sample){ .name = b->name,
+		                .cls = b->kind,
+		                .group = group_of(b->rows),
+		                .measured_ns = b->measured_ns,
+		                .low_ns = b->measured_ns,
+		                .high_ns = b->measured_ns,
+		                .reps = 1,
+		                .n_ops = (uint32_t)b->stream.n_ops,
+		                .launch = UINT32_MAX,
+		                .split = cases_split(h),
+		                .hash = h };
+}
+
+int rows_add_blocks(struct rows *r, const struct block_row *b, size_t n, const struct machine_conf *conf,
+                    const struct run_opts *how, int split, struct err *e)
+{
+	struct run_opts mine = *how;
+	int rc = 0;
+
+	if (!(mine.memo = run_memo_new(e)))
+		return -1;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct sample x = sample_of_block(&b[i]);
+
+		if (!x.measured_ns)
+			r->unmeasured++;
+		else if (split < 0 || split == (int)x.split)
+			rc = add_row(r, &b[i].stream, &x, conf, &mine, e);
 	}
 	run_memo_free(mine.memo);
 	return rc;

@@ -6,8 +6,9 @@
 #include "validate/tests/runbed.h"
 #include "validate/tests/tracebed.h"
 
-#define HEADER  "op,batch,heads,kv_heads,q_len,kv_len,head_dim,causal,algorithm\n"
-#define MACHINE "cores: 1\nsram: {size: 8 MiB}\ndma: {tile: 64 KiB, stages: 3}\nl2: {size: 0 B}\nkv_buffer: {size: 0 B}\n" \
+#define HEADER "op,batch,heads,kv_heads,q_len,kv_len,head_dim,causal,algorithm\n"
+#define MACHINE \
+	"cores: 1\nsram: {size: 8 MiB}\ndma: {tile: 64 KiB, stages: 3}\nl2: {size: 0 B}\nkv_buffer: {size: 0 B}\n" \
 	"dram: {kind: hbm3-6400, capacity: 16 GiB}\n"
 
 struct table {
@@ -35,7 +36,8 @@ static void up(struct table *t, const char *row, const char *const sets[2], enum
 	bed_load(&t->b, NULL);
 	t->r = rules_load(NULL, &t->b.e);
 	CHECK_OK(t->r ? lower_trace(&t->b.t, t->r, t->b.a, &t->s, &st, &t->b.e) : -1, t->b.e);
-	t->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, (sets[0] != NULL) + (sets[0] && sets[1]), &t->b.e);
+	t->c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", sets, (sets[0] != NULL) + (sets[0] && sets[1]),
+	                          &t->b.e);
 	CHECK_OK(t->c ? 0 : -1, t->b.e);
 	CHECK_OK(run_stream(&t->s, t->c, &how, t->b.a, &t->x, &t->b.e), t->b.e);
 }
@@ -136,8 +138,9 @@ TEST(keys_of_one_head_that_sram_does_not_hold_come_in_tiles)
 
 TEST(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks)
 {
-	const char *const policy[2] = { "mapping.policy=copy_first", NULL },
-			  *const small[2] = { "mapping.policy=copy_first", "sram.size=1 MiB" };
+	const char *const policy[2] = { "mapping.policy=copy_first", NULL }, *const small[2] = {
+		"mapping.policy=copy_first", "sram.size=1 MiB"
+	};
 	const uint64_t all = UINT64_C(3) * 2 * 64 * 16 * 256;
 	struct table t;
 
@@ -163,8 +166,10 @@ TEST(waits_of_heads_and_of_steps_count_as_often_as_there_are)
 		const enum run_fidelity how = (enum run_fidelity)f;
 		const ps_t base = took(row, "attention.head=20 us", NULL, how);
 
-		CHECK(near((double)took(row, "attention.head=30 us", NULL, how), (double)(base + 32 * 10 * PS_US), 1e6));
-printf("%f %f\n",(double)took(row, "attention.head=20 us", "attention.step=10 us", how),(double)(base + 8 * 10 * PS_US));
+		CHECK(near((double)took(row, "attention.head=30 us", NULL, how), (double)(base + 32 * 10 * PS_US),
+		           1e6));
+		printf("%f %f\n", (double)took(row, "attention.head=20 us", "attention.step=10 us", how),
+		       (double)(base + 8 * 10 * PS_US));
 		CHECK(near((double)took(row, "attention.head=20 us", "attention.step=10 us", how),
 		           (double)(base + 8 * 10 * PS_US), 1e6));
 	}
@@ -198,4 +203,10 @@ TEST(flash_split_and_no_name_are_the_mappers_own)
 	CHECK_U64(time[1], time[2]);
 }
 
-SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head), T(scores_of_all_heads_stay_on_chip_or_are_written_and_read), T(blocks_of_queries_read_the_keys_that_they_see_anew), T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles), T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks), T(waits_of_heads_and_of_steps_count_as_often_as_there_are), T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head), T(flash_split_and_no_name_are_the_mappers_own));
+SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head),
+      T(scores_of_all_heads_stay_on_chip_or_are_written_and_read),
+      T(blocks_of_queries_read_the_keys_that_they_see_anew), T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles),
+      T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks),
+      T(waits_of_heads_and_of_steps_count_as_often_as_there_are),
+      T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head),
+      T(flash_split_and_no_name_are_the_mappers_own));

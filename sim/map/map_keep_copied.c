@@ -1,0 +1,75 @@
+/* map_keep_copied.c - under mapping.policy copy_first, what stays on chip between products (map_int.h). */
+#include "sim/map/map_int.h"
+
+static const struct op_operand *operand(const struct mapper *m, const struct op *o, uint32_t i)
+{
+	return &m->s->operands[o->first_operand + i];
+}
+
+static uint64_t room_of(const struct mapper *m)
+{
+	return m->sram > m->c->mapping.stream ? m->sram - m->c->mapping.stream : 0;
+}
+
+/* What a product copies on chip whole, as map_nest_copied will: the larger of its operands that fits, but not `kept`. */
+static uint64_t copied(const struct mapper *m, const struct op *o, uint32_t kept)
+{
+	uint64_t most = 0;
+	uint32_t reads = 0;
+
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = operand(m, o, i);
+		const uint64_t bytes = map_stored_bytes(m, x->tensor, x->touched);
+
+		if (x->write || reads++ > 1 || x->tensor == kept || m->kept[x->tensor])
+			continue;
+		if (bytes <= room_of(m) && bytes > most)
+			most = bytes;
+	}
+	return most;
+}
+
+/* Between the op that makes it and the last that reads it there are products alone, one tensor at a time. */
+static bool may_stay(const struct mapper *m, uint32_t from, uint32_t tensor)
+{
+	const uint32_t to = m->last_read[tensor];
+
+	if (m->s->tensors[tensor].external || m->first_write[tensor] != from || to == UINT32_MAX || to <= from)
+		return false;
+	for (uint32_t i = from; i <= to; i++)
+		if (m->s->ops[i].kind != OP_GEMM || m->s->ops[i].shape.batch > 1)
+			return false;
+	return true;
+}
+
+static bool fits(const struct mapper *m, const uint64_t *held, uint32_t tensor, uint32_t to, uint64_t bytes)
+{
+	for (uint32_t i = m->first_write[tensor]; i <= to; i++)
+		if (bytes + held[i] + copied(m, &m->s->ops[i], tensor) > room_of(m))
+			return false;
+	return true;
+}
+
+int map_keep_copied(struct mapper *m, struct err *e)
+{
+	uint64_t *held = arena_array(m->a, m->s->n_ops + 1, sizeof *held);
+
+	if (!held)
+		return err_nomem(e, "for the mapper");
+	for (uint32_t i = 0; i < m->s->n_ops; i++)
+		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
+			const struct op_operand *x = operand(m, &m->s->ops[i], k);
+			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
+			const uint32_t last = m->last_read[x->tensor];
+
+			if (!x->write || !may_stay(m, i, x->tensor) || !fits(m, held, x->tensor, last, bytes))
+				continue;
+			m->kept[x->tensor] = 1;
+			for (uint32_t j = i; j <= last; j++) {
+				held[j] += bytes;
+				m->kept_bytes = ps_max(m->kept_bytes, held[j]);
+			}
+		}
+	m->sram -= m->kept_bytes;
+	return 0;
+}
