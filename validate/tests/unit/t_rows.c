@@ -178,10 +178,14 @@ TEST(what_no_library_has_a_kernel_for_is_told_with_its_row)
 {
 	struct table t;
 
-	without_kernel("op,m,n,k,weight_dtype\ngemm,1,64,64\ngemm,1,64,64,int4\n", "row 2 of 'ops.csv'");
-	without_kernel("op,m,n,k,weight_dtype\ngemm,1,64,64,int4\n", "a gemm of bf16 with int4 operands");
+	without_kernel("op,m,n,k,weight_dtype\ngemm,1,64,64\ngemm,1,64,64,fp32\n", "row 2 of 'ops.csv'");
+	without_kernel("op,m,n,k,weight_dtype\ngemm,1,64,64,fp32\n", "a gemm of bf16 with fp32 operands");
 	without_kernel("op,rows,cols\nscan,1,64\n", "a scan of bf16");
 	up(&t, products, H200);
+	CHECK_OK(rows_have_kernels(&t.s, t.conf, &t.b.e), t.b.e);
+	down(&t);
+	/* Narrower weights are widened on their way, and a router's choice is a kernel of engines. */
+	up(&t, "op,m,n,k,rows,cols,weight_dtype\ngemm,1,64,64,,,int4\ntopk,,,8,1,256\n", H200);
 	CHECK_OK(rows_have_kernels(&t.s, t.conf, &t.b.e), t.b.e);
 	down(&t);
 }
