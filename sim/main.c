@@ -55,6 +55,7 @@
 
 #include "sim/base/version.h"
 #include "sim/cmd/cmd.h"
+#include "sim/ui/screen.h"
 
 static cmd_fn man, completion; /* which tell of all commands */
 
@@ -234,7 +235,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL); /* "npusim ... | head" ends quietly, also below a parent that ignores it */
 	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
 		err_set(&e, ERR_NOMEM, "out of memory");
-	if ((out.len || out.failed) && out_flush(&out, stdout, &io) < 0)
+	if (out.failed || (out.len && !screen_page(&out)))
+		out_flush(&out, stdout, &io);
+	if (io.kind)
 		cmd_complain(&io);
 	if (e.kind)
 		cmd_complain(&e);

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/run_verdict.h"
+#include "sim/ui/screen.h"
 
 #define WIDTH      80
 #define LABEL      11 /* "machine    " */
@@ -47,7 +48,7 @@ void run_verdict(const struct run_report *r, struct str *out)
 	const int n = r->verdict ? run_verdict_text(r->verdict, lines) : 0;
 
 	for (int i = 0; i < n; i++)
-		str_addf(out, "%s\n", str_c(&lines[i]));
+		str_addf(out, i == 0 && screen_colour() ? "\033[1m%s\033[0m\n" : "%s\n", str_c(&lines[i]));
 	if (n)
 		str_addc(out, '\n');
 	for (int i = 0; i < VERDICT_LINES; i++) {

@@ -11,8 +11,9 @@
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
 enum reason { TWO_PRODUCTS, NOT_ADJACENT, BUFFER, TOO_LONG, SLOWER, TWO_READERS, NO_PATTERN, REASONS };
-static const char *const reason_names[REASONS] = { "two products", "not adjacent",	  "fusion.buffer", "fusion.max_ops",
-	                                           "predicted slower", "two readers", "no pattern" };
+static const char *const reason_names[REASONS] = { "two products",   "not adjacent",     "fusion.buffer",
+	                                           "fusion.max_ops", "predicted slower", "two readers",
+	                                           "no pattern" };
 static const char *const reason_texts[REASONS] = {
 	"it is a product, and the chain before it has one",
 	"nothing of what it reads was written or read by the chain before it",
@@ -235,11 +236,12 @@ static size_t patterns_of(const struct map_result *m, struct pattern *p)
 static void pattern_table(const struct map_result *m, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "pattern", OUT_TEXT, 0 },      { "chains", OUT_INT, 0 },     { "ops", OUT_INT, 0 },
-		{ "longest", OUT_INT, 0 },       { "saved_MB", OUT_REAL, 2 },  { "saved_dispatches", OUT_INT, 0 },
+		{ "pattern", OUT_TEXT, 0 },      { "chains", OUT_INT, 0 },    { "ops", OUT_INT, 0 },
+		{ "longest", OUT_INT, 0 },       { "saved_MB", OUT_REAL, 2 }, { "saved_dispatches", OUT_INT, 0 },
 		{ "predicted_us", OUT_REAL, 1 }, { "apart_us", OUT_REAL, 1 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), "what is joined, by pattern (times: the mapper's prediction)");
+	struct out_table *t =
+		out_table_new(cols, COLS(cols), "what is joined, by pattern (times: the mapper's prediction)");
 	struct pattern p[PATTERNS];
 	const size_t n = patterns_of(m, p);
 

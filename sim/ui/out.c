@@ -1,5 +1,6 @@
 /* out.c - tables in three formats, and the final write. JSON text is in out_json.c. */
 #include "sim/ui/out.h"
+#include "sim/ui/screen.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -179,6 +180,25 @@ static void pad(struct str *to, size_t n)
 		str_addc(to, ' ');
 }
 
+/* A text to so many columns, of which the last says that it goes on. */
+static void cut(struct str *s, size_t width)
+{
+	size_t at = 0, columns = 0;
+
+	while (s->p && s->p[at] && columns + 1 < width) {
+		uint32_t cp;
+		const size_t len = str_utf8(s->p + at, s->len - at, &cp);
+
+		at += len ? len : 1;
+		columns++;
+	}
+	if (!s->p || !s->p[at])
+		return;
+	s->len = at;
+	s->p[at] = '\0';
+	str_add(s, "…");
+}
+
 /* One line; `scratch` is reused. Trailing blanks are left out. */
 static void add_line(const struct out_table *t, const struct cell *cells, const size_t *widths, struct str *scratch,
                      struct str *to)
@@ -190,6 +210,10 @@ static void add_line(const struct out_table *t, const struct cell *cells, const 
 
 		str_clear(scratch);
 		w = cells ? add_cell(scratch, &cells[i], t->cols[i].digits) : add_clean(scratch, t->cols[i].name);
+		if (w > widths[i]) {
+			cut(scratch, widths[i]);
+			w = widths[i];
+		}
 		gap += i ? 2 : 0;
 		if (t->cols[i].type != OUT_TEXT) {
 			gap += widths[i] - w;
@@ -207,7 +231,68 @@ static void add_line(const struct out_table *t, const struct cell *cells, const 
 	str_addc(to, '\n');
 }
 
-static void write_table(const struct out_table *t, struct str *to)
+#define LEAST_CUT 10  /* columns: a text is not cut shorter */
+#define TELL_ROWS 100 /* of more rows not all pairs are told apart */
+
+/* Do two different texts of this column look alike at this width? */
+static bool look_alike(const struct out_table *t, size_t col, size_t width)
+{
+	const size_t cols = (size_t)t->n_cols, rows = t->n / cols;
+	struct str a = STR_INIT, b = STR_INIT;
+	bool alike = false;
+
+	for (size_t i = 0; rows <= TELL_ROWS && i < rows && !alike; i++)
+		for (size_t k = 0; k < i && !alike; k++) {
+			const struct cell *x = &t->cells[i * cols + col], *y = &t->cells[k * cols + col];
+
+			if (x->kind != CELL_TEXT || y->kind != CELL_TEXT || strcmp(x->v.text, y->v.text) == 0)
+				continue;
+			str_clear(&a);
+			str_clear(&b);
+			if (add_clean(&a, x->v.text) > width)
+				cut(&a, width);
+			if (add_clean(&b, y->v.text) > width)
+				cut(&b, width);
+			alike = strcmp(str_c(&a), str_c(&b)) == 0;
+		}
+	str_free(&a);
+	str_free(&b);
+	return alike;
+}
+
+static size_t wide_as(const size_t *widths, size_t cols)
+{
+	size_t sum = 2 * (cols - 1);
+
+	for (size_t i = 0; i < cols; i++)
+		sum += widths[i];
+	return sum;
+}
+
+/* The widest text gives a column at a time, down to what it needs. */
+static void fit(const struct out_table *t, size_t width, size_t *widths)
+{
+	const size_t cols = (size_t)t->n_cols;
+	bool *done = calloc(cols, sizeof *done);
+
+	while (done && wide_as(widths, cols) > width) {
+		size_t widest = cols;
+
+		for (size_t i = 0; i < cols; i++)
+			if (t->cols[i].type == OUT_TEXT && !done[i] && widths[i] > LEAST_CUT &&
+			    (widest == cols || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == cols)
+			break;
+		if (look_alike(t, widest, widths[widest] - 1))
+			done[widest] = true;
+		else
+			widths[widest]--;
+	}
+	free(done);
+}
+
+void out_table_fit(const struct out_table *t, size_t width, struct str *to)
 {
 	size_t *widths = calloc((size_t)t->n_cols, sizeof *widths), cols = (size_t)t->n_cols;
 	struct str scratch = STR_INIT;
@@ -226,6 +311,8 @@ static void write_table(const struct out_table *t, struct str *to)
 		if (w > widths[i % cols])
 			widths[i % cols] = w;
 	}
+	if (width)
+		fit(t, width, widths);
 	if (t->title)
 		str_addf(to, "%s\n", t->title);
 	add_line(t, NULL, widths, &scratch, to);
@@ -317,7 +404,7 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
 	}
 	assert(t->n % (size_t)t->n_cols == 0); /* whole rows */
 	if (f == OUT_TABLE)
-		write_table(t, to);
+		out_table_fit(t, screen_width(), to);
 	else if (f == OUT_CSV)
 		write_csv(t, to);
 	else

@@ -33,6 +33,9 @@ void out_real(struct out_table *t, double v);
 void out_null(struct out_table *t);
 void out_real_or_null(struct out_table *t, double v);                               /* not a number: null */
 void out_table_write(const struct out_table *t, enum out_format f, struct str *to); /* json: an array of objects */
+/* As a table no wider than `width`, 0: as wide as it is: texts are cut, the longest first, never so that two that differ in the
+ * same column look alike. On a terminal out_table_write does so at the terminal's width. */
+void out_table_fit(const struct out_table *t, size_t width, struct str *to);
 
 /* --- json -------------------------------------------------------------------------------------------------- */
 struct out_json {

@@ -48,6 +48,64 @@ TEST(a_table_is_aligned_by_characters_with_numbers_to_the_right)
 	out_table_free(t);
 }
 
+static void fitted(const struct out_table *t, size_t width, const char *want)
+{
+	struct str s = STR_INIT;
+
+	out_table_fit(t, width, &s);
+	CHECK(!s.failed);
+	CHECK_STR(str_c(&s), want);
+	str_free(&s);
+}
+
+/* The longest text gives first, numbers never, and what differs still does. */
+TEST(a_table_that_is_too_wide_is_cut_where_that_loses_least)
+{
+	static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 }, { "note", OUT_TEXT, 0 } };
+	struct out_table *t = out_table_new(cols, 3, NULL);
+
+	out_text(t, "a kernel of a long name, one");
+	out_int(t, 1234567);
+	out_text(t, "short");
+	out_text(t, "b");
+	out_int(t, 2);
+	out_text(t, "\xc3\xa4 note");
+	fitted(t, 0,
+	       "name                                n  note\n"
+	       "----------------------------  -------  ------\n"
+	       "a kernel of a long name, one  1234567  short\n"
+	       "b                                   2  \xc3\xa4 note\n");
+	fitted(t, 30,
+	       "name                 n  note\n"
+	       "-------------  -------  ------\n"
+	       "a kernel of \xe2\x80\xa6  1234567  short\n"
+	       "b                    2  \xc3\xa4 note\n");
+	/* no shorter than says something */
+	fitted(t, 5,
+	       "name              n  note\n"
+	       "----------  -------  ------\n"
+	       "a kernel \xe2\x80\xa6  1234567  short\n"
+	       "b                 2  \xc3\xa4 note\n");
+	out_table_free(t);
+}
+
+TEST(two_texts_that_differ_are_not_cut_alike)
+{
+	static const struct out_col cols[] = { { "name", OUT_TEXT, 0 }, { "n", OUT_INT, 0 } };
+	struct out_table *t = out_table_new(cols, 2, NULL);
+	struct str s = STR_INIT;
+
+	out_text(t, "the same beginning, one");
+	out_int(t, 1);
+	out_text(t, "the same beginning, two");
+	out_int(t, 2);
+	out_table_fit(t, 12, &s);
+	CHECK_HAS(str_c(&s), "the same beginning, o");
+	CHECK_HAS(str_c(&s), "the same beginning, t");
+	str_free(&s);
+	out_table_free(t);
+}
+
 TEST(csv_quotes_what_needs_it_and_tells_null_from_empty)
 {
 	struct out_table *t = sample();
@@ -265,6 +323,7 @@ TEST(no_progress_is_shown_where_no_terminal_is)
 }
 
 SUITE(t_out, T(a_table_is_aligned_by_characters_with_numbers_to_the_right),
+      T(a_table_that_is_too_wide_is_cut_where_that_loses_least), T(two_texts_that_differ_are_not_cut_alike),
       T(csv_quotes_what_needs_it_and_tells_null_from_empty), T(json_is_an_array_of_objects),
       T(no_rows_is_still_a_document), T(reals_have_nine_digits_and_no_minus_zero), T(integers_reach_their_ends),
       T(hostile_text_stays_on_its_line_and_in_its_cell), T(nested_json_is_indented_and_empty_containers_are_short),
