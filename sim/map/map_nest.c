@@ -375,12 +375,12 @@ static bool one_loop(const struct nest *x)
 	return x->trips[M] == x->tiles || x->trips[N] == x->tiles || x->trips[K] == x->tiles;
 }
 
-/* A function of the results, value by value, on their way out of the arrays, which wait for it. */
+/* Under copy_first a function of the results, value by value, on their way out of the arrays, which wait for it. */
 static ps_t on_the_way(const struct product *p)
 {
 	struct unit_job j = { .work = UNIT_MAP, .elems = p->size[M] * p->size[N] };
 
-	if (p->op->cost == OP_COST_MOVE)
+	if (p->op->cost == OP_COST_MOVE || p->m->c->mapping.policy != MAPPING_COPY_FIRST)
 		return 0;
 	work_cost(p->op->cost, 1, &j.alu, &j.sfu);
 	j.alu += p->op->shape.arity > 1 ? p->op->shape.arity - 1 : 0;

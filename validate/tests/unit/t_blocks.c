@@ -125,8 +125,10 @@ TEST(what_a_product_makes_for_the_next_stays_on_chip_where_it_fits)
 		CHECK_U64(runbed_stat(&r.x, "dram.read_bytes"), 3 * mib + 2 * mib / 2);
 		CHECK_U64(runbed_stat(&r.x, "dram.write_bytes"), mib / 2);
 		ran_down(&r);
+		/* a search keeps what a quarter of all scratchpads holds, another way */
 		run(&r, "ffn_gated,a,512,512,1024,1", "mapping.policy=search", (enum run_fidelity)f);
-		CHECK(runbed_stat(&r.x, "dram.write_bytes") >= 2 * mib + mib / 2);
+		CHECK(runbed_stat(&r.x, "dram.write_bytes") + runbed_stat(&r.x, "sram.kept_bytes") >=
+		      2 * mib + mib / 2);
 		ran_down(&r);
 	}
 }
