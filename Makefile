@@ -50,11 +50,11 @@ SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
-SCORE = sure sure_totals blocks cases tables energy_count energy_step energy energy_score rows score accuracy
+SCORE = sure sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy
 FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
-      figure_out score_out ops_table named \
+      figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
       ablate ablate_show ablate_page limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
@@ -69,7 +69,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores

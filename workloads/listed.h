@@ -93,6 +93,7 @@ struct listed_io {
 	enum dtype dtype;
 	enum quant quant;
 	uint64_t bytes; /* scales included */
+	bool scratch;   /* room that the algorithm may use: nothing of it need move */
 };
 #define LISTED_IOS 6
 struct listed_shape {

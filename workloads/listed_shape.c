@@ -19,7 +19,7 @@ static uint64_t bytes_of(const struct values *t)
 
 static void add(struct listed_shape *s, bool write, struct values t)
 {
-	s->io[s->n++] = (struct listed_io){ t.role, write, t.type->dtype, t.type->quant, bytes_of(&t) };
+	s->io[s->n++] = (struct listed_io){ t.role, write, t.type->dtype, t.type->quant, bytes_of(&t), false };
 }
 
 /* Sums are wider than narrow operands. */
@@ -59,6 +59,10 @@ static void attention(const struct listed *x, struct listed_shape *s)
 	if (x->algorithm != OP_ATTN_MLA) /* there values are a part of the keys */
 		add(s, false, (struct values){ OP_KV, x->weights, kv * v_dim, v_dim });
 	add(s, true, (struct values){ OP_ACTIVATION, result(x), q * v_dim, v_dim });
+	if (x->algorithm != OP_ATTN_MATERIALISED)
+		return;
+	add(s, true, (struct values){ OP_ACTIVATION, x->type, q * v[LISTED_KV_LEN], v[LISTED_KV_LEN] });
+	s->io[s->n - 1].scratch = true;
 }
 
 /* Elements, in rows where the table says them. */

@@ -2,7 +2,9 @@
 #include "sim/cmd/cmd.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -54,11 +56,49 @@ static void put_warnings(struct checked *to, const char *path, const struct mach
 	str_free(&text);
 }
 
-static int check_one(const char *path, const struct opt_list *sets, struct checked *to, struct err *e)
+/* The line of a value that its file gave without saying where it is from: "FILE:LINE" stands for it. 0: it said so. */
+static int line_without_source(const struct cfg_row *r, const char *path)
+{
+	const size_t n = strlen(path);
+	char *end;
+	long line;
+
+	if (!r->given || strncmp(r->source, path, n) != 0 || r->source[n] != ':')
+		return 0;
+	line = strtol(r->source + n + 1, &end, 10);
+	return *end || line <= 0 || line > INT_MAX ? 0 : (int)line;
+}
+
+/* Of a device's file every number says where it is from. */
+static int check_sources(const struct machine_conf *c, const char *path, struct err *e)
+{
+	struct str value = STR_INIT;
+
+	for (size_t i = 0; i < cfg_count(c->raw); i++) {
+		const struct cfg_row r = cfg_at(c->raw, i);
+		const enum cfg_type t = r.field->type;
+		const int line =
+			t == CFG_T_STR || t == CFG_T_ENUM || t == CFG_T_BOOL ? 0 : line_without_source(&r, path);
+
+		if (!line)
+			continue;
+		cfg_value(c->raw, i, &value);
+		err_set(e, ERR_CONFIG, "'%s' does not say where %s is from: write {value: %s, source: \"...\"}", r.key,
+		        str_c(&value), str_c(&value));
+		str_free(&value);
+		return err_at(e, path, line, 0);
+	}
+	return 0;
+}
+
+static int check_one(const char *path, const struct opt_list *sets, bool sources, struct checked *to, struct err *e)
 {
 	struct machine_conf *c = load(path, sets, e);
 	char hash[17];
 	int rc = c ? engine_of(&c->cfg, RUN_EVENT)->stats(&c->cfg, NULL, NULL, e) : -1;
+
+	if (rc == 0 && sources)
+		rc = check_sources(c, path, e);
 
 	if (rc == 0) {
 		hash_hex(cfg_hash(c->raw), hash);
@@ -73,8 +113,8 @@ static int check_one(const char *path, const struct opt_list *sets, struct check
 }
 
 /* Files are checked one by one: what is wrong with an early one must not hide what is wrong with a later one. */
-static int check_all(const struct opt_list *files, const struct opt_list *sets, enum out_format f, struct str *out,
-                     struct err *e)
+static int check_all(const struct opt_list *files, const struct opt_list *sets, bool sources, enum out_format f,
+                     struct str *out, struct err *e)
 {
 	static const struct out_col table[] = {
 		{ "file", OUT_TEXT, 0 },
@@ -93,7 +133,7 @@ static int check_all(const struct opt_list *files, const struct opt_list *sets, 
 	for (int i = 0; i < files->n; i++) {
 		struct err one = ERR_INIT;
 
-		if (check_one(files->v[i], sets, &to, &one) == 0)
+		if (check_one(files->v[i], sets, sources, &to, &one) == 0)
 			continue;
 		if (failed++)
 			cmd_complain(e);
@@ -115,9 +155,12 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct opt_list files = { NULL, 0 }, sets = { NULL, 0 };
 	const char *format = NULL;
+	bool sources = false;
 	const struct opt opts[] = {
 		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE",
 		  "change a parameter, as if the file said so; may be repeated" },
+		{ 0, "sources", OPT_FLAG, &sources, NULL,
+		  "of a file that describes a real device: every number says where it is from" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -140,7 +183,7 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = check_all(&files, &sets, f, out, e);
+		rc = check_all(&files, &sets, sources, f, out, e);
 	opt_list_free(&files);
 	opt_list_free(&sets);
 	return rc < 0 ? -1 : 0;

@@ -467,8 +467,11 @@ int report_run(struct out_json *j, const char *from, const char *called, const c
 	put_totals(j, r);
 	made.launches = put_roofs(j, &r->run);
 	out_json_bool(j, "gpu", made.launches);
-	for (size_t i = 0; i < r->workload.n_ops; i++)
+	for (size_t i = 0; i < r->workload.n_ops; i++) {
 		run_made_add(&made, r->workload.ops[i].kind, r->workload.ops[i].family, r->workload.ops[i].measured_ns);
+		run_made_part(&made, r->workload.ops[i].kind, strcmp(r->workload.ops[i].family, "gemv") == 0,
+		              r->workload.ops[i].measured_ns);
+	}
 	run_made_trust(&made, NULL, "", &trust);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;

@@ -343,8 +343,11 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 	out_json_u64(j, "failed", v->head.failed);
 	out_json_u64(j, "count", t->n);
 	out_json_text(j, "build", v->n ? v->points[0].build : NULL);
-	for (size_t i = 0; i < v->workload.n_ops; i++)
+	for (size_t i = 0; i < v->workload.n_ops; i++) {
 		run_made_add(&made, v->workload.ops[i].kind, v->workload.ops[i].family, v->workload.ops[i].measured_ns);
+		run_made_part(&made, v->workload.ops[i].kind, strcmp(v->workload.ops[i].family, "gemv") == 0,
+		              v->workload.ops[i].measured_ns);
+	}
 	run_made_trust(&made, NULL, "", &trust);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;

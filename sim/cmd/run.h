@@ -108,11 +108,15 @@ struct run_family {
 	uint64_t ns;
 };
 struct run_made {
-	bool launches; /* they are what the stored error is of (MACHINE_LAUNCHES) */
-	size_t n;
+	bool launches;                   /* they are what the stored error is of (MACHINE_LAUNCHES) */
+	const struct machine_conf *conf; /* an NPU's; NULL: not at hand */
+	size_t n, n_parts;
 	struct run_family family[RUN_FAMILIES];
+	struct run_family part[RUN_FAMILIES]; /* an NPU's classes of silicon.h, and their time */
 };
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
+/* The same for an NPU: rows of a product, 0 where they are not known. */
+void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
 /* `b` NULL: it is read for this. */
 void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out);
 

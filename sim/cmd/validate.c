@@ -8,18 +8,17 @@
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
 #include "sim/cmd/gpu_energy.h"
-#include "sim/cmd/ops_table.h"
+#include "sim/cmd/ops_rows.h"
 #include "sim/cmd/score_out.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/accuracy.h"
-#include "validate/score/blocks.h"
 
 struct options {
 	struct gpu_options gpu;
 	const char *split, *output, *format, *start, *fidelity, *totals;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
-	bool groups;
+	bool groups, twin;
 	struct opt_list energy;
 	struct validate_profile profile;
 };
@@ -363,25 +362,6 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 #define WORST     20
 #define WORST_OPS 10
 
-/* Is it such tables that are asked for? So it is where the first trace is one, and on an NPU in any case. */
-static int of_tables(const struct options *o, struct err *e)
-{
-	struct machine_conf *c;
-	int rc;
-
-	if (!o->gpu.traces.n || o->profile.path)
-		return 0;
-	if (!cmd_is_database(o->gpu.traces.v[0]) && (rc = blocks_file(o->gpu.traces.v[0], e)) != 0)
-		return rc;
-	if ((rc = ops_listed_file(o->gpu.traces.v[0], e)) != 0)
-		return rc;
-	if (!(c = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e)))
-		return -1;
-	rc = machine_runs(&c->cfg) == MACHINE_COMMANDS;
-	machine_conf_free(c);
-	return rc;
-}
-
 /* Options that say something of a GPU's kernels. */
 static int misplaced(const struct options *o, struct err *e)
 {
@@ -406,14 +386,15 @@ static int validate_tables(const struct options *o, enum out_format f, struct st
 		                                                                 : -1,
 		                    .worst = o->worst == UINT64_MAX ? WORST_OPS : o->worst,
 		                    .most = o->profile.most,
-		                    .output = o->output };
+		                    .output = o->output,
+		                    .twin = o->twin };
 
 	if (misplaced(o, e) < 0)
 		return -1;
 	if (run_start_parse(o->start ? o->start : "cold", &how.start, e) < 0 ||
 	    run_fidelity_parse(o->fidelity ? o->fidelity : "event", &how.fidelity, e) < 0)
 		return -1;
-	if (how.start == RUN_STEADY)
+	if (how.start == RUN_STEADY && !o->twin)
 		return err_set(e, ERR_USAGE, "a row alone has no steady state: '--start' is cold or resident");
 	return validate_ops(&o->gpu, &how, f, out, e);
 }
@@ -423,6 +404,9 @@ static int of_profiles(struct options *o, enum out_format f, struct str *out, st
 {
 	if (o->start || o->fidelity)
 		return err_set(e, ERR_USAGE, "'--%s' is for tables of ops", o->start ? "start" : "fidelity");
+	if (o->twin)
+		return err_set(e, ERR_USAGE, "'--twin' is of an NPU with a GPU's resources, and '%s' is a GPU",
+		               o->gpu.config);
 	if (o->worst == UINT64_MAX)
 		o->worst = WORST;
 	return o->profile.path ? validate_profile(&o->gpu, &o->profile, f, out, e) : validate(o, f, out, e);
@@ -471,6 +455,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		  "of a table of ops: each row's operands in DRAM (cold, the default), or on chip as far as they fit" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "of a table of ops: as for 'npusim run'; event by default" },
+		{ 0, "twin", OPT_FLAG, &o.twin, NULL,
+		  "an NPU with the resources of the GPU that was traced (configs/npu/h200-twin.yaml): each op of the profile"
+		  " alone, operands in DRAM or (--start steady) as the run before left them, against the GPU's kernels" },
 		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
@@ -512,9 +499,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 	if (rc == 0 && o.totals)
 		rc = of_totals(&o, out, e);
 	else if (rc == 0 && (rc = check_options(&o, &f, e)) == 0)
-		rc = (rc = of_tables(&o, e)) < 0 ? -1
-		     : rc                        ? validate_tables(&o, f, out, e)
-		                                 : of_profiles(&o, f, out, e);
+		rc = (rc = o.profile.path ? 0 : ops_rows_asked(&o.gpu, e)) < 0 ? -1
+		     : rc                                                      ? validate_tables(&o, f, out, e)
+		                                                               : of_profiles(&o, f, out, e);
 	opt_list_free(&args);
 	opt_list_free(&o.energy);
 	gpu_options_free(&o.gpu);

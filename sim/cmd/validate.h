@@ -25,6 +25,7 @@ struct validate_ops {
 	uint64_t worst;     /* rows to list */
 	double most;        /* percent of mean error; < 0: any */
 	const char *output; /* where errors are kept, for npusim run to tell; NULL: nowhere */
+	bool twin;          /* a GPU's profile, op by op */
 };
 
 int validate_ops(const struct gpu_options *o, const struct validate_ops *how, enum out_format f, struct str *out,

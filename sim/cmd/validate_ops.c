@@ -8,114 +8,11 @@
 #include "sim/base/hash.h"
 #include "sim/base/version.h"
 #include "sim/cmd/gpu_energy.h"
-#include "sim/cmd/ops_table.h"
+#include "sim/cmd/ops_rows.h"
 #include "sim/cmd/score_out.h"
 #include "sim/engine/engine.h"
 #include "sim/ui/outfile.h"
-#include "validate/score/accuracy.h"
-#include "validate/score/blocks.h"
-#include "validate/score/rows.h"
-
-struct tables {
-	struct machine_conf *conf;
-	struct rules *rules;
-	struct cmd_trace *traces;
-	struct op_stream *streams;
-	size_t n;
-	struct blocks {
-		struct block_row *v;
-		size_t n;
-	} * blocks;
-	size_t n_blocks;
-	struct arena *arena;
-	struct rows rows;
-};
-
-/* --- reading and running ------------------------------------------------------------------------------------------ */
-
-static int read_table(struct tables *t, const char *path, struct err *e)
-{
-	struct lower_stats st;
-	struct op_stream *s = &t->streams[t->n];
-
-	if (cmd_trace_load(path, NULL, &t->traces[t->n], e) < 0)
-		return -1;
-	t->n++;
-	if (lower_trace(&t->traces[t->n - 1].trace, t->rules, t->traces[t->n - 1].arena, s, &st, e) < 0)
-		return -1;
-	if (!ops_listed_all(s))
-		return err_set(e, ERR_IO, "'%s' is no table of ops (CSV whose header begins with 'op,'): %s", path,
-		               machine_runs(&t->conf->cfg) == MACHINE_COMMANDS
-		                       ? "an NPU is held against those, each row alone"
-		                       : "validate it apart from such tables");
-	ops_listed_note(s, machine_runs(&t->conf->cfg));
-	return machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES ? rows_have_kernels(s, t->conf, e) : 0;
-}
-
-/* Of blocks: a GPU's kernels for them are not modelled. */
-static int read_blocks(struct tables *t, const char *path, struct err *e)
-{
-	struct blocks *b = &t->blocks[t->n_blocks];
-
-	if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
-		return err_set(e, ERR_IO, "'%s' is a table of blocks, which only an NPU is held against", path);
-	if (blocks_read(path, t->arena, &b->v, &b->n, e) < 0)
-		return -1;
-	t->n_blocks++;
-	return 0;
-}
-
-static int read_one(struct tables *t, const char *path, size_t *most, struct err *e)
-{
-	const int block = cmd_is_database(path) ? 0 : blocks_file(path, e);
-
-	if (block < 0 || (block ? read_blocks(t, path, e) : read_table(t, path, e)) < 0)
-		return -1;
-	*most += block ? t->blocks[t->n_blocks - 1].n : t->streams[t->n - 1].n_ops;
-	return 0;
-}
-
-static int read_all(struct tables *t, const struct gpu_options *g, struct err *e)
-{
-	size_t most = 0;
-
-	if (!(t->conf = machine_conf_load(g->config, g->sets.v, g->sets.n, e)) || !(t->rules = rules_load(g->rules, e)))
-		return -1;
-	t->traces = calloc((size_t)g->traces.n + 1, sizeof *t->traces);
-	t->streams = calloc((size_t)g->traces.n + 1, sizeof *t->streams);
-	t->blocks = calloc((size_t)g->traces.n + 1, sizeof *t->blocks);
-	if (!t->traces || !t->streams || !t->blocks || !(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		return err_nomem(e, "for tables");
-	for (int i = 0; i < g->traces.n; i++)
-		if (read_one(t, g->traces.v[i], &most, e) < 0)
-			return -1;
-	return rows_new(&t->rows, most, t->arena, e);
-}
-
-static int run_all(struct tables *t, const struct validate_ops *o, struct err *e)
-{
-	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = 1 };
-
-	for (size_t i = 0; i < t->n; i++)
-		if (rows_add(&t->rows, &t->streams[i], t->conf, &how, o->split, t->arena, e) < 0)
-			return -1;
-	for (size_t i = 0; i < t->n_blocks; i++)
-		if (rows_add_blocks(&t->rows, t->blocks[i].v, t->blocks[i].n, t->conf, &how, o->split, e) < 0)
-			return -1;
-	return t->rows.sim.all.n ? 0 : err_set(e, ERR_BOUND, "no row with a measured time ('measured_us') to validate");
-}
-
-static void tables_free(struct tables *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		cmd_trace_free(&t->traces[i]);
-	free(t->traces);
-	free(t->streams);
-	free(t->blocks);
-	arena_free(t->arena);
-	rules_free(t->rules);
-	machine_conf_free(t->conf);
-}
+#include "validate/score/silicon.h"
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
@@ -233,25 +130,29 @@ static void sample_rows(const struct rows *r, const struct place *p, size_t n, c
 	out_table_free(t);
 }
 
-static void head(const struct tables *t, const struct validate_ops *o, struct str *out)
+static void head(const struct ops_rows *t, const struct validate_ops *o, struct str *out)
 {
 	str_addf(out, "%s (%s): %zu rows, each alone, %s, %s", t->conf->cfg.name, t->conf->path, t->rows.sim.all.n,
-	         o->start == RUN_COLD ? "operands in DRAM" : "operands on chip as far as they fit",
+	         o->start == RUN_COLD     ? "operands in DRAM"
+	         : o->start == RUN_STEADY ? "operands as a run before left them"
+	                                  : "operands on chip as far as they fit",
 	         engine_of(&t->conf->cfg, o->fidelity)->how);
 	if (t->rows.unmeasured)
 		str_addf(out, "; %zu without a measured time", t->rows.unmeasured);
 	str_add(out, "\n\n");
 }
 
-static int print_table(const struct tables *t, const struct validate_ops *o, struct str *out, struct err *e)
+static int print_table(const struct ops_rows *t, const struct validate_ops *o, struct str *out, struct err *e)
 {
 	struct out_table *classes = score_table("kind", "error by kind of op, percent of the measured time"),
+			 *sizes = score_table("measured", "by their measured time"),
 			 *rows = score_table("rows", t->n_blocks ? "by their rows" : "products by their rows");
 	const struct place *p = places(&t->rows, t->arena, e);
-	struct scores c, g, all;
+	struct scores c, g, all, z;
 	int rc = -1;
 
-	if (!p || score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
+	if (!p || score(&t->rows, false, SCORE_SIZE, t->arena, &z, e) < 0 ||
+	    score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
 	    score(&t->rows, true, SCORE_GROUP, t->arena, &g, e) < 0 ||
 	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) < 0)
 		goto out;
@@ -268,6 +169,10 @@ static int print_table(const struct tables *t, const struct validate_ops *o, str
 		str_addc(out, '\n');
 		out_table_write(rows, OUT_TABLE, out);
 	}
+	for (int i = 0; i < z.n; i++)
+		score_row(sizes, z.sim[i].cls, &z.sim[i], &z.roof[i]);
+	str_addc(out, '\n');
+	out_table_write(sizes, OUT_TABLE, out);
 	if (o->worst) {
 		str_addc(out, '\n');
 		sample_rows(&t->rows, p, cmd_first(o->worst, t->rows.sim.all.n), "the worst", OUT_TABLE, out);
@@ -282,6 +187,7 @@ static int print_table(const struct tables *t, const struct validate_ops *o, str
 out:
 	out_table_free(classes);
 	out_table_free(rows);
+	out_table_free(sizes);
 	return rc;
 }
 
@@ -330,14 +236,15 @@ static void json_worst(struct out_json *j, const struct rows *r, const struct pl
 	out_json_close(j, ']');
 }
 
-static int print_json(const struct tables *t, const struct validate_ops *o, struct str *out, struct err *e)
+static int print_json(const struct ops_rows *t, const struct validate_ops *o, struct str *out, struct err *e)
 {
 	const struct place *p = places(&t->rows, t->arena, e);
 	const struct gpu_energies x = { .v = (struct energy_cases *)&t->rows.energy, .n = 1 };
-	struct scores c, g, all;
+	struct scores c, g, all, z;
 	struct out_json j;
 
-	if (!p || score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
+	if (!p || score(&t->rows, false, SCORE_SIZE, t->arena, &z, e) < 0 ||
+	    score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) < 0 ||
 	    score(&t->rows, true, SCORE_GROUP, t->arena, &g, e) < 0 ||
 	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) < 0)
 		return -1;
@@ -358,6 +265,10 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 		if (group(g.sim, g.n, row_groups[i]))
 			json_part(&j, "rows", group(g.sim, g.n, row_groups[i]), group(g.roof, g.n, row_groups[i]));
 	out_json_close(&j, ']');
+	out_json_open(&j, "sizes", '[');
+	for (int i = 0; i < z.n; i++)
+		json_part(&j, "measured", &z.sim[i], &z.roof[i]);
+	out_json_close(&j, ']');
 	json_worst(&j, &t->rows, p, cmd_first(o->worst, t->rows.sim.all.n));
 	if (t->rows.energy.n && gpu_energies_json(&x, "all", &j, e) < 0)
 		return -1;
@@ -367,38 +278,33 @@ static int print_json(const struct tables *t, const struct validate_ops *o, stru
 
 /* --- kept --------------------------------------------------------------------------------------------------------- */
 
-static int store(const struct tables *t, const struct validate_ops *o, struct err *e)
+/* What `npusim run` then tells of answers of NPUs (silicon.h). */
+static int store(const struct ops_rows *t, const struct gpu_options *g, const struct validate_ops *o, struct err *e)
 {
 	struct accuracy acc = {
-		.device = t->conf->cfg.name, .config = t->conf->path, .split = o->split_name, .build = npusim_build_id()
+		.device = t->conf->cfg.name, .config = g->config, .split = o->split_name, .build = npusim_build_id()
 	};
 	struct str text = STR_INIT;
 	char model[17], digest[17];
-	struct scores c, all;
 	uint64_t h = HASH_INIT;
-	int rc = -1;
+	int rc;
 
-	for (size_t i = 0; i < t->n; i++)
-		h = hash_str(h, t->traces[i].trace.digest);
+	for (size_t i = 0; i < t->rows.sim.all.n; i++)
+		h = hash_u64(hash_u64(h, t->rows.sim.all.v[i].hash), t->rows.sim.all.v[i].measured_ns);
 	hash_hex(h, digest);
-	hash_hex(cfg_hash(t->conf->raw), model);
-	acc.model = model;
-	acc.digest = digest;
-	if (score(&t->rows, false, SCORE_CLASS, t->arena, &c, e) == 0 &&
-	    score(&t->rows, false, SCORE_ALL, t->arena, &all, e) == 0) {
-		acc.all = all.sim[0];
-		acc.classes = c.sim;
-		acc.n = (size_t)c.n;
-		accuracy_write(&acc, &text);
-		rc = outfile_write(o->output, &text, e);
-	}
+	silicon_model(t->conf, model);
+	acc.model = model, acc.digest = digest;
+	if (silicon_classes(&t->rows, t->arena, &acc, e) < 0)
+		return -1;
+	accuracy_write(&acc, &text);
+	rc = outfile_write(o->output, &text, e);
 	str_free(&text);
 	return rc;
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
-static int check_mape(const struct tables *t, const struct validate_ops *o, struct err *e)
+static int check_mape(const struct ops_rows *t, const struct validate_ops *o, struct err *e)
 {
 	struct scores all;
 
@@ -415,19 +321,18 @@ static int check_mape(const struct tables *t, const struct validate_ops *o, stru
 int validate_ops(const struct gpu_options *g, const struct validate_ops *o, enum out_format f, struct str *out,
                  struct err *e)
 {
-	struct tables t = { .conf = NULL };
-	int rc = read_all(&t, g, e);
+	struct ops_rows t = { .conf = NULL };
+	const struct ops_rows_how how = { o->start, o->fidelity, o->split, o->twin };
+	int rc = ops_rows_run(&t, g, &how, e);
 
-	if (rc == 0)
-		rc = run_all(&t, o, e);
 	if (rc == 0 && f == OUT_CSV)
 		sample_rows(&t.rows, NULL, t.rows.sim.all.n, NULL, f, out);
 	else if (rc == 0)
 		rc = f == OUT_JSON ? print_json(&t, o, out, e) : print_table(&t, o, out, e);
 	if (rc == 0 && o->output)
-		rc = store(&t, o, e);
+		rc = store(&t, g, o, e);
 	if (rc == 0)
 		rc = check_mape(&t, o, e);
-	tables_free(&t);
+	ops_rows_free(&t);
 	return rc;
 }

@@ -80,7 +80,7 @@ int lower_listed(struct lowering *w, uint32_t op)
 		if (!out->tensors[t].name)
 			return lower_nomem(w);
 		out->operands[out->n_operands++] = (struct op_operand){
-			.tensor = t, .write = io->write, .bytes = io->bytes, .touched = io->bytes
+			.tensor = t, .write = io->write, .bytes = io->bytes, .touched = io->scratch ? 0 : io->bytes
 		};
 		x->n_operands++;
 	}

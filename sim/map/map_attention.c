@@ -17,7 +17,7 @@
  * Leaves out: masks other than causal; lengths that differ within a batch; page tables. */
 #include "sim/map/map_int.h"
 
-enum { Q, K, V, O, OPERANDS };
+enum { Q, K, V, O, SCRATCH, OPERANDS };
 #define HELD_BUFFERS  2
 #define ROWS          512 /* of queries that are computed at once, so that products overlap with softmax */
 #define LESS_IN_PLACE 2   /* steps that a softmax saves where all scores are there: no running maximum, no rescaling */
@@ -37,24 +37,24 @@ static uint64_t at_least_1(uint64_t n)
 	return n ? n : 1;
 }
 
-/* Q, K, V in, O out, and nothing else. */
+/* Q, K, V in, O out; room for scores where they may be written; and nothing else. */
 static bool operands(struct attn *a)
 {
 	uint32_t reads = 0;
 
 	for (uint32_t i = 0; i < a->op->n_operands; i++) {
 		const struct op_operand *x = &a->m->s->operands[a->op->first_operand + i];
-		const uint32_t which = x->write ? O : reads++;
+		const uint32_t which = !x->write ? reads++ : x->touched ? O : SCRATCH;
 
-		if (which > O || a->io[which])
+		if ((!x->write && which > V) || a->io[which])
 			return false;
 		a->io[which] = x;
 		a->bytes[which] = map_stored_bytes(a->m, x->tensor, x->touched);
 	}
-	for (int i = Q; i < OPERANDS; i++)
+	for (int i = Q; i <= O; i++)
 		if (!a->io[i] || !a->bytes[i])
 			return false;
-	return true;
+	return a->op->algorithm != OP_ATTN_MATERIALISED || a->io[SCRATCH];
 }
 
 static bool attn_of(const struct mapper *m, const struct op *o, struct attn *a)
@@ -100,20 +100,17 @@ static struct isa_insn *move(const struct attn *a, struct map_draft *d, int whic
 
 static uint64_t scores_bytes(const struct attn *a)
 {
-	return a->heads * a->group *
-	       dtype_bytes(a->op->dtype, round_up(a->q, a->c->rows) * round_up(a->keys, a->c->keys));
+	return a->m->s->tensors[a->io[SCRATCH]->tensor].bytes;
 }
 
-/* Scores, which no tensor of the stream is: behind all of them. */
 static void move_scores(const struct attn *a, struct map_draft *d, bool store, const struct tiled *t)
 {
-	const struct op_operand *x = a->io[store ? O : Q];
-	struct isa_insn *i = map_move(a->m, d, a->op, x, ISA_TILE);
+	struct isa_insn *i = map_move(a->m, d, a->op, a->io[SCRATCH], ISA_TILE);
 
-	i->offset = round_up(a->m->s->addr_end, 4096) - a->m->s->tensors[x->tensor].addr;
+	i->code = store ? ISA_STORE : ISA_LOAD;
+	i->src = store ? ISA_SRAM : ISA_MEM;
+	i->dst = store ? ISA_MEM : ISA_SRAM;
 	i->bytes = scores_bytes(a);
-	i->early = i->pinned = false;
-	*(store ? &i->dst : &i->src) = ISA_MEM;
 	tile(d, i, t);
 }
 
@@ -185,24 +182,31 @@ static enum res arrays(const struct attn *a)
 	return unit_table[product(a, a->q, a->keys, a->dim, false).unit]->res;
 }
 
+/* A product on one array of one core; false: the unit cannot. */
+static bool on_one_array(const struct attn *a, enum unit unit, uint64_t m, uint64_t n, uint64_t k, bool in_part,
+                         struct unit_plan *out)
+{
+	struct unit_env one = a->m->unit[unit];
+	union unit_cfg cfg = *one.cfg;
+	struct unit_job j = map_job(a->m, a->op);
+
+	cfg.units = one.cores = 1;
+	one.cfg = &cfg;
+	j.m = m, j.n = n, j.k = k;
+	j.in_part = in_part;
+	return unit_table[unit]->plan(&one, &j, out);
+}
+
 /* Several heads: one after the other on all arrays, or each on one. */
 static struct map_math product_times(const struct attn *a, const struct work_piece *w, uint64_t n, uint64_t k)
 {
 	struct map_math x = product(a, w->rows, n, k, w->in_part);
-	const struct unit_env *all = &a->m->unit[x.unit];
-	union unit_cfg one_array = *all->cfg;
-	struct unit_env one = *all;
-	struct unit_job j = map_job(a->m, a->op);
 	struct unit_plan p;
 
-	one_array.units = one.cores = 1;
-	one.cfg = &one_array;
-	j.m = w->rows, j.n = n, j.k = k;
-	j.in_part = w->in_part;
 	x.plan.span *= w->times;
 	x.plan.work *= w->times;
-	if (w->times > 1 && unit_table[x.unit]->plan(&one, &j, &p))
-		x.plan.span = ps_min(x.plan.span, p.span * div_up(w->times, unit_arrays(all)));
+	if (w->times > 1 && on_one_array(a, x.unit, w->rows, n, k, w->in_part, &p))
+		x.plan.span = ps_min(x.plan.span, p.span * div_up(w->times, unit_arrays(&a->m->unit[x.unit])));
 	return x;
 }
 
@@ -239,14 +243,16 @@ static void put_softmax(const struct attn *a, struct map_draft *d, const struct 
 	put(a, d, unit_table[x.unit]->res, &x.plan, 0);
 }
 
-/* What bounds a query head of a group, where K and V of the group leave SRAM a row a cycle for one array a core, and come
- * no faster than memory brings them. */
+/* What bounds a query head of a group, where K and V of the group stream past one array a core that holds what they are
+ * multiplied with, and come no faster than memory brings them. */
 static ps_t fed(const struct attn *a)
 {
-	const uint64_t cycles = div_up(2 * a->keys, a->m->c->cores),
+	const uint64_t rows = div_up(2 * a->keys, a->m->c->cores),
 		       bytes = (a->bytes[Q] + a->bytes[K] + a->bytes[V]) / a->heads;
+	struct unit_plan p = { .span = 0 };
 
-	return ps_max(clock_span(cycles, a->m->c->clock), clock_transfer(bytes, a->m->dram_rate)) / a->group;
+	on_one_array(a, product(a, rows, 1, a->dim, true).unit, rows, 1, a->dim, true, &p);
+	return ps_max(p.span, clock_transfer(bytes, a->m->dram_rate)) / a->group;
 }
 
 /* --- the whole of a part ------------------------------------------------------------------------------------------ */
@@ -290,13 +296,15 @@ struct by_head {
 static void put_head(const struct attn *a, const struct by_head *h, struct map_draft *d)
 {
 	const uint64_t pieces = div_up(a->q, h->rows) * h->tiles;
-	const ps_t least = fed(a);
-	const struct work_piece w = {
-		SCORES | VALUES,           1,    h->rows,
-		div_up(a->keys, h->tiles), true, (least > a->c->head ? least - a->c->head : 0) / pieces
-	};
+	const ps_t least = fed(a), wait = a->c->head + a->c->step / a->group;
+	const struct work_piece w = { .which = SCORES | VALUES,
+		                      .times = 1,
+		                      .rows = h->rows,
+		                      .keys = div_up(a->keys, h->tiles),
+		                      .in_part = true,
+		                      .least = (least > wait ? least - wait : 0) / pieces };
 
-	put_wait(a, d, arrays(a), a->c->head + a->c->step / a->group, 1 << 2);
+	put_wait(a, d, arrays(a), wait, 1 << 2);
 	put_products(a, d, &w);
 	put_softmax(a, d, &w, a->c->softmax, 0);
 }

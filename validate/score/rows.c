@@ -68,6 +68,16 @@ static struct op_stream *alone(const struct op_stream *s, const struct op *was, 
 	return x;
 }
 
+/* Of a profile's ops: work that runs, whose weights no router picks. */
+static bool runs_alone(const struct op_stream *s, const struct op *o)
+{
+	bool routed = o->routed_by >= 0;
+
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		routed |= s->tensors[s->operands[o->first_operand + i].tensor].route >= 0;
+	return !routed && o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE && o->kind != OP_HOST_SYNC;
+}
+
 /* Products by rows, as far apart as they behave: one, a batch of decode, some, those that any array is full of. */
 static const char *group_of(uint64_t rows)
 {
@@ -246,7 +256,7 @@ int rows_add(struct rows *r, const struct op_stream *s, const struct machine_con
 
 		if (!x.measured_ns)
 			r->unmeasured++;
-		else if (split >= 0 && split != (int)x.split)
+		else if ((split >= 0 && split != (int)x.split) || !runs_alone(s, &s->ops[i]))
 			continue;
 		else if (!(one = alone(s, &s->ops[i], a))) /* a memo tells streams by where they lie: each stays */
 			rc = err_nomem(e, "for an op");

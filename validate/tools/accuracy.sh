@@ -1,6 +1,6 @@
 #!/bin/sh
 # accuracy.sh NPUSIM WORK - what validation finds, as the tables of validate/ACCURACY.md (between its two accuracy marks),
-# and as configs/accuracy/h200.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
+# and as configs/accuracy/h200.yaml and tpu-v6e*.yaml, which npusim run tells. WORK holds operators.db and sweep.db.
 #
 # Published tables lie in SHARED/data/public (default ../shared) and are not part of the project. Where one is absent its
 # rows are said to be missing and validate/ACCURACY.md stays as it is.
@@ -8,6 +8,7 @@ set -eu
 
 npusim=$1 work=$2
 public=${SHARED:-../shared}/data/public
+tpu=${SHARED:-../shared}/data/tpu
 page=validate/ACCURACY.md
 table=$work/accuracy.md
 missing=0
@@ -46,6 +47,61 @@ cases() {
 	rm -f "$work/$name.db"
 	"$npusim" trace import "$@" -o "$work/$name.db" >/dev/null
 	scores -c "configs/gpu/$config.yaml" -t "$work/$name.db" >"$work/$name.txt"
+}
+
+# npu_errors CONFIG LABEL START TABLE WHAT: the table's errors by kind, by rows and by measured time
+npu_errors() {
+	"$npusim" validate -c "configs/npu/$1.yaml" --start "$3" -t "$tpu/$4" --worst 0 |
+		awk -v d="$2" -v w="$5" '
+			/^error by kind/ { part = ""; on = 1 } /^(products )?by their rows/ { part = "rows: " } /^by their measured/ { part = "measured: " }
+			!on || NF < 12 || $1 ~ /^(kind|rows|measured|-)/ { next }
+			{	# a class may be several words: columns are counted from the end
+				c = $1
+				for (i = 2; i <= NF - 11; i++) c = c " " $i
+				printf "| %s | %s | %s%s | %d | %.1f | %.1f | %.1f | %+.1f | %.1f |\n", d, w, part, c, $(NF-10), $(NF-9), $(NF-8), $(NF-7), $(NF-6), $(NF-4) }'
+}
+
+# left_out CONFIG PLAN ARGUMENT...: what a fit finds, and says of folds and tables that it was not given
+left_out() {
+	config=$1 plan=$2
+	shift 2
+	"$npusim" calibrate -c "configs/npu/$config.yaml" -p "configs/calibrate/$plan.yaml" --folds 5 "$@" | tail -3
+}
+
+npus() {
+	for f in v6e_ops v6e_sdpa v6e_blocks v6e_vmem; do
+		[ -f "$tpu/$f.csv" ] || { echo "not run: $f.csv is absent" >&2; missing=1; return 0; }
+	done
+	echo
+	echo '| NPU | table | rows | n | MAPE | median | 90th percentile | bias | roofline MAPE |'
+	echo '|---|---|---|---|---|---|---|---|---|'
+	for c in tpu-v6e tpu-v6e-calibrated; do
+		label='TPU v6e, data sheet'; [ "$c" = tpu-v6e ] || label='TPU v6e, calibrated'
+		npu_errors "$c" "$label" cold v6e_ops.csv 'products and attention of models'
+		npu_errors "$c" "$label" cold v6e_sdpa.csv "a framework's attention"
+		npu_errors "$c" "$label" cold v6e_blocks.csv 'feed-forward blocks'
+		npu_errors "$c" "$label" resident v6e_vmem.csv 'products on chip'
+	done
+	echo
+	echo '| TPU v6e, calibrated: the ten worst | measured us | simulated us | error |'
+	echo '|---|---|---|---|'
+	"$npusim" validate -c configs/npu/tpu-v6e-calibrated.yaml -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" -t "$tpu/v6e_blocks.csv" \
+		--format csv | awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; printf "%.3f|%s|%.1f|%.1f|%+.1f\n", e, $1, $4, $5, $6 }' |
+		sort -t'|' -k1,1nr -k2,2 | awk -F'|' 'NR <= 10 { printf "| %s | %s | %s | %s %% |\n", $2, $3, $4, $5 }'
+	echo
+	echo '| TPU v6e, in closed form, fitted to | mean error on them | five folds | each table by a fit to the others |'
+	echo '|---|---|---|---|'
+	left_out tpu-v6e tpu-v6e -t "$tpu/v6e_ops.csv" --resident "$tpu/v6e_vmem.csv" --kind gemm | folds 'products, cold and on chip, 4 parameters'
+	left_out tpu-v6e-calibrated tpu-v6e-attention -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" --kind attention | folds 'attention, 4 parameters'
+	for c in tpu-v6e tpu-v6e-calibrated; do
+		"$npusim" validate -c "configs/npu/$c.yaml" -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" -t "$tpu/v6e_blocks.csv" --worst 0 \
+			-o "configs/accuracy/$c.yaml" >/dev/null
+	done
+}
+
+folds() {
+	awk -v w="$1" '/^mean absolute error/ { sub(/,/, "", $6); m = $6; f = $(NF - 1) } /^each table/ { l = $(NF - 1) }
+		END { printf "| %s | %s %% | %s %% | %s |\n", w, m, f, l ? l " %" : "-" }'
 }
 
 {
@@ -132,18 +188,12 @@ cases() {
 		echo "not run: decode_tps.csv is absent" >&2
 		missing=1
 	fi
+	npus
 } >"$table"
 "$npusim" validate -c configs/gpu/h200.yaml -t "$work/operators.db" -t "$work/sweep.db" --split held-out --worst 0 \
 	-o configs/accuracy/h200.yaml >/dev/null
 
-# The nearest silicon of an NPU, and how wide intervals are.
-tpu=${SHARED:-../shared}/data/tpu
-if [ -f "$tpu/v6e_ops.csv" ] && [ -f "$tpu/v6e_sdpa.csv" ]; then
-	"$npusim" validate -c configs/npu/tpu-v6e.yaml -t "$tpu/v6e_ops.csv" -t "$tpu/v6e_sdpa.csv" --worst 0 -o configs/accuracy/tpu-v6e.yaml >/dev/null 2>&1
-else
-	echo "not run: v6e_ops.csv or v6e_sdpa.csv is absent" >&2
-	missing=1
-fi
+# How wide intervals are; of an NPU by the nearest silicon's file, which npus wrote.
 sh validate/tools/totals.sh "$npusim" "$work" >configs/accuracy/totals.csv
 {
 	echo

@@ -80,6 +80,35 @@ part "the H200's operators" "$OUT/import.txt" trace import traces/h200/operators
 	{ error_head; errors h200 "$OUT/h200.txt"; errors h200 "$OUT/h200.txt" all; }
 echo
 
+# An NPU cannot be held against a GPU: it has no blocks, waves and launches, and its clock does not fall. Where it is more than
+# 20 % faster than the GPU's kernels, one of these must be why, or the NPU is too optimistic.
+echo "An NPU with the H200's resources (configs/npu/h200-twin.yaml), each op alone, over the GPU's kernels: times, and their ratio"
+part "the twin" "$OUT/twin.csv" validate -c configs/npu/h200-twin.yaml -t "$OUT/h200.db" --twin --fidelity analytic --format csv &&
+	awk -F, '
+		NR > 1 {
+			part = $4 < 20 ? "below 20 us" : "longer"
+			key = $2 (part == "longer" ? "1" : "0")
+			n[key]++; m[key] += $4; s[key] += $5; name[key] = $2; size[key] = part
+			if (!($2 in seen)) { seen[$2] = 1; order[++kinds] = $2 }
+		}
+		function why(kind, longer, ratio) {
+			if (ratio >= 0.8) return ""
+			if (!longer) return "a launch: 2 to 5 us of a kernel are no work"
+			if (kind == "gemm") return "clock: 1380 to 1750 of 1980 MHz under power; fp32 products have no tensor core"
+			if (kind == "attention") return "clock, and quantisation: 132 SMs and tiles of 64 or 128 queries"
+			if (kind ~ /^(elementwise|convert|copy|concat|gather)$/) return "results stay in the L2, written behind"
+			if (kind ~ /^(norm|softmax|reduce)$/) return "the framework: its row kernels reach a fifth to a half of the pins, no best library"
+			return "passes and dependent steps that the NPU has not: it is too optimistic here"
+		}
+		END {
+			printf "%-12s %-12s %5s %12s %12s %6s  %s\n", "kind", "measured", "n", "measured_us", "twin_us", "ratio", "faster because of"
+			for (i = 1; i <= kinds; i++) for (l = 0; l < 2; l++) {
+				key = order[i] l
+				if (n[key]) printf "%-12s %-12s %5d %12.1f %12.1f %6.2f  %s\n", name[key], size[key], n[key], m[key], s[key], s[key] / m[key], why(order[i], l, s[key] / m[key])
+			}
+		}' "$OUT/twin.csv"
+echo
+
 echo "An RTX 5090 by data sheet: kernels of a DeepSeek-OCR token, from the H200's trace of the same model (us)"
 rm -f "$OUT/dsocr.db"
 part "the H200's trace" "$OUT/import.txt" trace import traces/h200/kineto_dsocr_b1_c1024.json.gz -o "$OUT/dsocr.db" &&

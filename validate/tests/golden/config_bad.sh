@@ -13,3 +13,10 @@ done
 try config check configs/bad/missing_unit.yaml $CONFIG configs/bad/out_of_range.yaml --format csv 2>&1 | sed 's/,[0-9a-f]*$/,HASH/'
 # Published tables may disagree with themselves by rounding: a warning, and the probe runs.
 try probe dram -c configs/dram/hbm3-6400.yaml -n 4000 --channels 1 --set dram.t_rc=46ns --format csv 2>&1
+
+# Files of real devices say where each number is from.
+printf 'name: x\nkind: npu\ncores: 4\nl2: {size: {value: 1 MiB, source: "a sheet"}}\n' >"$TMP/unsourced.yaml"
+"$NPUSIM" config check --sources "$TMP/unsourced.yaml"; echo "exit $?"
+for f in configs/npu/tpu-*.yaml configs/npu/rk*.yaml configs/npu/h200-twin.yaml configs/gpu/*.yaml; do
+	"$NPUSIM" config check --sources "$f" >/dev/null || echo "$f"
+done

@@ -32,3 +32,14 @@ cat "$TMP/a.svg"
 PATH=$TMP/bin:$PATH try plot latency $small -o "$TMP/a.svg"
 cat "$TMP/a.svg"
 ls "$TMP" | grep svg
+
+# A table of ops: the worst rows are named, above equality to the left of their points, below to the right.
+cat >"$TMP/ops.csv" <<-END
+	op,name,m,n,k,measured_us
+	gemm,slow,1,1024,1024,500
+	gemm,fast,1,1024,1024,0.1
+	gemm,twice,1,1024,1024,500
+END
+echo "\$ npusim plot error of a table, its names"
+"$NPUSIM" plot error -c configs/npu/dsocr.yaml -t "$TMP/ops.csv" -o "$TMP/e.svg" --script | grep -o "^set label.*"
+"$NPUSIM" plot error -c configs/npu/dsocr.yaml -t "$TMP/ops.csv" -o "$TMP/e.svg" --start steady; echo "exit $?"

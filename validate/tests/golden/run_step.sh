@@ -58,5 +58,5 @@ awk -v total="$(field total_us "$TMP/d.json")" -v roof="$(field roofline_us "$TM
 here=$PWD
 echo "accuracy, from here and from elsewhere:"
 for place in . "$TMP"; do
-	(cd "$place" && "$NPUSIM" run -c "$here/$CONFIG" -t "$TMP/t.db" --range decode_step_1 --all --ops 0) | sed -n 's/^accuracy *//; /another build/p; /samples it was not fitted/s/, .*//p'
+	(cd "$place" && "$NPUSIM" run -c "$here/$CONFIG" -t "$TMP/t.db" --range decode_step_1 --all --ops 0) | sed -n 's/^accuracy *\(nearest NPU on silicon, [^,]*\),.*/\1/p; /another build/p; /other configurations/p; s/.*\(error on an h200\), .*/\1/p'
 done

@@ -26,3 +26,8 @@ printf 'gpu,kernel,dtype,m,n,k,time_us\nG,x,fp8_block,1,4096,4096,300\nG,x,nvfp4
 echo "a trace of another device: refused where SMs and capability tell, told where only the name does"
 try validate -c configs/gpu/rtx5090.yaml -t "$TMP/t.db"
 "$NPUSIM" validate -c configs/gpu/h100.yaml -t "$TMP/t.db" --worst 0 2>&1 >/dev/null | sed "s|$TMP|TMP|"
+
+# An NPU with a GPU's resources beside the GPU's kernels, op by op.
+"$NPUSIM" trace import traces/h200/operators/own_prefill.json.gz -o "$TMP/p.db" >/dev/null
+echo "the twin: rows of $("$NPUSIM" validate -c configs/npu/h200-twin.yaml -t "$TMP/p.db" --twin --fidelity analytic --format csv | cut -d, -f2 | sort | uniq -c | sed 's/^ *//' | tr '\n' ';')"
+"$NPUSIM" validate -c configs/gpu/h200.yaml -t "$TMP/p.db" --twin; echo "exit $?"

@@ -13,7 +13,7 @@
 
 #define HEADER "block,name,rows,hidden,inter,measured_us\n"
 #define MACHINE \
-	"cores: 1\nsram: {size: 16 MiB}\nl2: {size: 0 B}\nkv_buffer: {size: 0 B}\ngemv: {units: 0}\n" \
+	"cores: 1\nsram: {size: 16 MiB, forward: false}\nl2: {size: 0 B}\nkv_buffer: {size: 0 B}\ngemv: {units: 0}\n" \
 	"mapping: {policy: copy_first, stream: 4 MiB}\nfusion: {enabled: false}\n" \
 	"dram: {kind: hbm3-6400, capacity: 16 GiB}\n"
 

@@ -168,8 +168,6 @@ TEST(waits_of_heads_and_of_steps_count_as_often_as_there_are)
 
 		CHECK(near((double)took(row, "attention.head=30 us", NULL, how), (double)(base + 32 * 10 * PS_US),
 		           1e6));
-		printf("%f %f\n", (double)took(row, "attention.head=20 us", "attention.step=10 us", how),
-		       (double)(base + 8 * 10 * PS_US));
 		CHECK(near((double)took(row, "attention.head=20 us", "attention.step=10 us", how),
 		           (double)(base + 8 * 10 * PS_US), 1e6));
 	}
