@@ -27,7 +27,7 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       l2_none kv carry noc noc_shape memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
-NPU = sram dma fusion unit spread $(UNITS:%=unit_%) core core_explain cp
+NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 MACHINE = machine_attention machine_cfg machine_conf machine_gpu
@@ -42,7 +42,7 @@ LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast
-MAP = fuse map map_attention map_math map_keep map_keep_copied map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block
+MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block
 PROGRAM_OF = program_fields program_base program_words program_read program_make program_check program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
@@ -69,9 +69,9 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) cp machine engine peer says fuse map map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
 CONTRACT = memory
-MODEL    = run npu dram
+MODEL    = run npu pays dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed

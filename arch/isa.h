@@ -62,9 +62,9 @@ struct isa_insn {
 	uint8_t cls;              /* loads, stores: enum mem_class */
 	uint8_t dtype;            /* enum dtype */
 	bool early;               /* loads: the bytes exist before the program starts */
-	bool pinned;              /* loads: stays in SRAM across steps */
+	bool pinned;              /* loads: stays on chip across steps; math: what such a tensor needs once */
 	uint32_t op;              /* op of the stream it works for */
-	uint32_t tensor, slot;    /* loads, stores: tensor of the stream, routed pick */
+	uint32_t tensor, slot;    /* loads, stores: tensor of the stream, routed pick; pinned math: its tensor */
 	int32_t route;            /* loads: which router's picks choose the instance; -1: instance 0 */
 	uint64_t offset;          /* loads, stores: first byte within the tensor */
 	uint64_t bytes;           /* loads, stores: over all tiles */

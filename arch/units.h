@@ -13,6 +13,7 @@
 #define UNITS(X) \
 	X(GEMV,   gemv,   GEMV,   gemv) \
 	X(MATRIX, matrix, GEMM,   gemm) \
+	X(IMC,    imc,    IMC,    imc) \
 	X(VECTOR, vector, VECTOR, vector)
 /* clang-format on */
 

@@ -24,11 +24,23 @@ static const struct cfg_field top_schema[] = {
 	CFG_U32(struct precision_cfg, group, "group", "0", 0, 1 << 20, NULL, \
 	        "values that share a scale; 0: as the format has it (workloads/quant.h)", "the format's own")
 
+/* X(name, N, M) */
+#define SPARSITIES(X) \
+	X("none", 0, 0) X("1:2", 1, 2) X("1:4", 1, 4) X("2:4", 2, 4) X("1:8", 1, 8) X("2:8", 2, 8) X("4:8", 4, 8)
+#define SPARSITY_NAME(name, n, m) name,
+static const char *const sparsity_names[] = { SPARSITIES(SPARSITY_NAME) NULL };
+#undef SPARSITY_NAME
+
 static const struct cfg_field weights_schema[] = {
 	CFG_ENUM(struct precision_cfg, quant, "dtype", "as_traced", quant_names,
 	         "format the weights of products are stored in, where that is narrower than the trace's",
 	         "profile report, recommendation 6"),
-	GROUP, CFG_END
+	GROUP,
+	CFG_ENUM(
+		struct precision_cfg, sparsity, "sparsity", "none", sparsity_names,
+		"N:M: of M neighbours along k N are kept, stored with their places; a unit must be sparse to take them",
+		"none: weights as published; 2:4 as Ampere's sparse tensor cores (Mishra et al., arXiv:2104.08378)"),
+	CFG_END
 };
 
 static const struct cfg_field activations_schema[] = {
@@ -183,6 +195,26 @@ void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT])
 		peak[RES_L1] = m->l1.bandwidth * c->cores * hz;
 }
 
+const char *machine_sparsity_name(const struct machine_cfg *c)
+{
+	return sparsity_names[c->weights.sparsity];
+}
+
+struct sparsity machine_sparsity(const struct machine_cfg *c)
+{
+#define SPARSITY(name, n, m) { n, m },
+	static const struct sparsity all[] = { SPARSITIES(SPARSITY) };
+#undef SPARSITY
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		const struct unit_env u = machine_unit(c, (enum unit)i);
+
+		if (c->unit[i].units && unit_table[i]->sparse && unit_table[i]->sparse(&u))
+			return all[c->weights.sparsity];
+	}
+	return all[0];
+}
+
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 {
 	const struct noc_shape noc = noc_shape(&c->mem.noc, c->clock);
@@ -193,6 +225,8 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .cores = c->cores,
 		                  .depth = c->core.depth,
 		                  .group = c->core.thread_group,
+		                  .control = c->core.control,
+		                  .unit_latency = c->core.unit_latency,
 		                  .hop = noc.neighbour,
 		                  .across = noc.between,
 		                  .step = c->dma.setup,

@@ -18,8 +18,15 @@
 #include "workloads/quant.h"
 
 struct precision_cfg {
-	uint32_t quant; /* enum quant */
-	uint32_t group; /* 0: the format's */
+	uint32_t quant;    /* enum quant */
+	uint32_t group;    /* 0: the format's */
+	uint32_t sparsity; /* of weights: machine_sparsity has what it means */
+};
+
+/* N:M sparsity: of every `of` neighbouring weights along k at most `keep` are not 0, and only those are stored, each with
+ * its place in so many bits. `of` 0: all are. */
+struct sparsity {
+	uint8_t keep, of;
 };
 
 /* What the mapper may not choose by itself, for products; 0 leaves it the choice. */
@@ -79,6 +86,9 @@ enum machine_kind machine_kind_of(const struct yaml *y);
 struct cfg *machine_schema(struct machine_cfg *target, enum machine_kind kind, struct err *e);
 /* What each resource that moves bytes can carry, bytes/s; 0: it is not there, or moves any number (NoC). */
 void machine_peaks(const struct machine_cfg *c, uint64_t peak[RES_COUNT]);
+/* The N:M of its weights; none where no unit that it has leaves out the others: then they are stored and multiplied whole. */
+struct sparsity machine_sparsity(const struct machine_cfg *c);
+const char *machine_sparsity_name(const struct machine_cfg *c); /* as the file has it: "none", "2:4" */
 /* A unit with the machine around it; points into `c`. */
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u);
 

@@ -76,6 +76,18 @@ static int read_dram_kind(struct machine_conf *c, struct kind_file **kept, struc
 	return dram_cfg_preset(c->raw, y, yaml_root(y), e);
 }
 
+/* Scales belong to neighbours that are thinned out together. */
+static int check_sparsity(const struct machine_cfg *m, struct err *e)
+{
+	const struct sparsity s = machine_sparsity(m);
+
+	if (s.of && m->weights.group % s.of)
+		return err_set(e, ERR_CONFIG,
+		               "'weights.group' is %u, and with 'weights.sparsity' %s it must be a multiple of %u",
+		               m->weights.group, machine_sparsity_name(m), s.of);
+	return 0;
+}
+
 static int check(struct machine_conf *c, struct err *e)
 {
 	struct machine_cfg *m = &c->cfg;
@@ -85,7 +97,7 @@ static int check(struct machine_conf *c, struct err *e)
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
 		goto fail;
 	return 0;
 fail:

@@ -9,11 +9,20 @@
 
 const struct cfg_field core_schema[] = {
 	CFG_U32(struct core_cfg, depth, "depth", "8", 1, 256, NULL,
-	        "pipeline stages of the vector units, and cycles between dependent macro-ops of one batch",
+	        "pipeline stages of the vector units: thread groups that one has in flight, and cycles between "
+	        "dependent commands of one batch",
 	        "our choice: twice the 4-cycle FMA of recent GPUs"),
 	CFG_U32(struct core_cfg, thread_group, "thread_group", "32", 1, 1024, cfg_pow2,
 	        "elements one control step covers: vector work is rounded up to it",
 	        "a warp: CUDA C Programming Guide"),
+	CFG_U32(struct core_cfg, control, "control", "0", 0, 256, NULL,
+	        "cycles of issue and control that a thread group costs its vector unit beside its work; 0: none",
+	        "our choice: control hidden; a strip of a vector machine's loop takes about 15 (Hennessy and Patterson, "
+	        "Computer Architecture, T_loop)"),
+	CFG_U32(struct core_cfg, unit_latency, "unit_latency", "0", 0, 1024, NULL,
+	        "cycles from a macro-op on a thread group to one that depends on it; core.depth groups hide it; 0: hidden",
+	        "our choice: hidden; 4 in Volta's registers, 19 through its shared memory (Jia et al., "
+	        "arXiv:1804.06826)"),
 	CFG_END
 };
 
@@ -286,7 +295,8 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 		ps_t span = last_tile ? i->span_last : i->span;
 
 		sync = i->code == ISA_SYNC ? 0 : sync;
-		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)))
+		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)) ||
+		    (i->pinned && c->pinned[i->tensor]))
 			continue;
 		if (t < c->unit_free[i->unit])
 			t = c->unit_free[i->unit];

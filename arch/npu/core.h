@@ -20,6 +20,9 @@
 struct core_cfg {
 	uint32_t depth;        /* pipeline stages of the vector units; cycles between dependent macro-ops of a batch */
 	uint32_t thread_group; /* elements a control step covers */
+	uint32_t
+		control; /* cycles that a vector unit spends on a thread group beside its work (arch/npu/unit_issue.h) */
+	uint32_t unit_latency; /* cycles between dependent macro-ops on one thread group */
 };
 
 extern const struct cfg_field core_schema[];

@@ -21,6 +21,10 @@ const struct cfg_field dispatch_schema[] = {
 	CFG_U32(struct dispatch_cfg, batch, "batch", "1", 1, 256, NULL,
 	        "consecutive commands dispatched as one; inside a batch a dependent starts after core.depth cycles",
 	        "1: off, as on the GPU that was measured"),
+	CFG_BOOL(
+		struct dispatch_cfg, join, "join", "false",
+		"up to dispatch.batch independent products of the same few rows (q, k and v; gate and up) are one command",
+		"profile report, 7: fine-grained batching of small operations; off: each its own"),
 	CFG_BOOL(struct dispatch_cfg, dynamic, "dynamic", "false",
 	         "experts are chosen on the device; otherwise the host reads the picks and decides",
 	         "the traced GPU asks the host"),

@@ -2,7 +2,7 @@
  *
  * Models: a window of commands in flight; a dispatch rate (one batch every `interval`); the latency from "its
  * dependencies are met" to "its units start" (`latency`, or a few cycles inside one batch); up to `batch` small
- * commands dispatched as one; a host round trip where the host decides (or a branch on the device when
+ * commands dispatched as one, and with `join` as many independent products of the same rows in one command; a host round trip where the host decides (or a branch on the device when
  * `dynamic`, so that experts are chosen without the host); what a driver does to the rows of a product before and behind it
  * (`layout`); the doorbell that starts a run.
  * Leaves out: fetching the command stream from memory.
@@ -16,6 +16,7 @@ struct dispatch_cfg {
 	ps_t latency, interval;
 	uint64_t layout; /* values a second that the driver lays out for a product of several rows, and back; 0: none */
 	uint32_t queue, batch;
+	bool join; /* independent products of few rows are one command: sim/map/map_join.c */
 	bool dynamic;
 	ps_t branch; /* deciding on the device */
 	ps_t host;   /* a host round trip */

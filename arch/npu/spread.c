@@ -71,15 +71,17 @@ static struct unit_job part_of_job(const struct unit_job *j, const struct unit_s
 static bool plan_part(const struct spread *x, const struct unit_split *s, const struct unit_job *part,
                       struct unit_plan *p)
 {
+	const bool sparse = x->unit->sparse && x->unit->sparse(x->one);
 	const struct unit_job *j = x->job;
+	const uint64_t k = sparse ? unit_present(j, j->k) : j->k, part_k = sparse ? unit_present(j, part->k) : part->k;
 
 	if (!x->unit->plan(x->one, part, p))
 		return false;
 	p->split = *s;
 	p->exchange = spread_exchange(x->all, part->m, part->n, s->k, &p->exchange_latency);
-	p->work = j->m * j->n * j->k;
+	p->work = j->m * j->n * k;
 	p->idle = (uint32_t)(PPM - (double)p->work * PPM /
-	                                   ((double)part->m * (double)part->n * (double)part->k * x->all->cores));
+	                                   ((double)part->m * (double)part->n * (double)part_k * x->all->cores));
 	return true;
 }
 
@@ -93,7 +95,7 @@ static void try(struct spread *x, const struct unit_split *s)
 	if (!plan_part(x, s, &part, &p))
 		return;
 	bytes = dtype_bytes(part.with ? part.with : DT_BF16, part.m * part.k) +
-	        dtype_bytes(part.dtype, part.n * part.k);
+	        (part.held ? 0 : unit_present(&part, dtype_bytes(part.dtype, part.n * part.k)));
 	copied = bytes * s->m * s->n * s->k;
 	cost = ps_max(p.span, port_time(x->all, bytes)) + p.exchange + (p.latency + p.exchange_latency) / 2;
 	if (cost > x->least || (cost == x->least && copied >= x->copied))

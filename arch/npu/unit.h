@@ -41,14 +41,16 @@ struct unit_env {
 	const struct sram_cfg *sram;
 	uint64_t clock_khz;
 	uint32_t cores;
-	uint32_t depth; /* stages of the cores' pipeline */
-	uint32_t group; /* elements a control step covers */
-	ps_t hop;       /* from one core to the next */
-	ps_t across;    /* between cores farthest from each other */
-	ps_t step;      /* a transfer between cores, before its first byte */
-	bool routed;    /* what goes further than the next core goes through those between */
-	uint64_t port;  /* bytes a cycle into a core from the network, and out to it; 0: any number */
-	bool reduce;    /* the network adds up what it carries */
+	uint32_t depth;        /* stages of the cores' pipeline */
+	uint32_t group;        /* elements a control step covers */
+	uint32_t control;      /* cycles a group on top of its work */
+	uint32_t unit_latency; /* cycles between dependent macro-ops on a group */
+	ps_t hop;              /* from one core to the next */
+	ps_t across;           /* between cores farthest from each other */
+	ps_t step;             /* a transfer between cores, before its first byte */
+	bool routed;           /* what goes further than the next core goes through those between */
+	uint64_t port;         /* bytes a cycle into a core from the network, and out to it; 0: any number */
+	bool reduce;           /* the network adds up what it carries */
 };
 
 enum unit_work {
@@ -59,8 +61,17 @@ enum unit_work {
 	UNIT_DEQUANT  /* elems weights of `dtype` brought to the width of `with` */
 };
 
+/* What a map or a reduction is, for parts that are made for it. */
+enum unit_piece {
+	UNIT_ANY,
+	UNIT_ACT,     /* map: silu, gelu, tanh: an exponential and what is around it */
+	UNIT_SOFTMAX, /* reduce: running maximum and exponential, their sum, and a scaling unless the sums are online */
+	UNIT_NORM     /* reduce: moments of a row, and a scaling */
+};
+
 struct unit_job {
 	enum unit_work work;
+	enum unit_piece piece;
 	enum dtype dtype, with; /* product: of the weights, of the activations */
 	uint64_t m, n, k;
 	uint64_t elems;
@@ -68,8 +79,10 @@ struct unit_job {
 	uint32_t passes;            /* over the data */
 	uint32_t alu, sfu, convert; /* steps an element */
 	bool divides;               /* its ALU step is a divide */
-	bool in_part;   /* product: an array loads no more than is used of it, whatever it does by default */
-	uint64_t bytes; /* through SRAM */
+	bool in_part;      /* product: an array loads no more than is used of it, whatever it does by default */
+	uint64_t bytes;    /* through SRAM */
+	uint32_t keep, of; /* of so many weights along k that many are not 0; `of` 0: all may be */
+	uint32_t held;     /* 1 + the unit in which a product's weights stay; 0: they come with the job */
 };
 
 /* A product's parts, one a core (arch/npu/spread.h). */
@@ -99,10 +112,17 @@ struct unit_ops {
 	uint64_t (*peak)(const struct unit_env *u, enum dtype weight, enum dtype with);
 	/* Whether it multiplies weights that are narrower than the activations as they are. NULL: no. */
 	bool (*native)(const struct unit_env *u, enum dtype weight, enum dtype with);
+	/* Whether it leaves out weights that N:M sparsity has left out: then `of` / `keep` times its peak. NULL: no. */
+	bool (*sparse)(const struct unit_env *u);
 	/* Rows of a product that it computes at a time, all cores: one row more takes twice as long. NULL: any number. */
 	uint64_t (*grain)(const struct unit_env *u);
 	/* Of k, at 16 bits: what one array takes in at a time. NULL: any number. */
 	uint64_t (*depth)(const struct unit_env *u);
+	/* Places in which weights may stay from step to step, all cores; how many those of a product take (UINT64_MAX: it
+	 * cannot have them), and how long it takes to write them there. NULL: none stay. */
+	uint64_t (*holds)(const struct unit_env *u);
+	uint64_t (*takes)(const struct unit_env *u, const struct unit_job *j);
+	ps_t (*written)(const struct unit_env *u, const struct unit_job *j);
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };
@@ -137,6 +157,12 @@ static inline uint32_t unit_width(const struct unit_pairs *p, enum dtype weight,
 	const uint32_t w = dtype_bits(weight), a = with ? dtype_bits(with) : w;
 
 	return w >= a || unit_pair(p, w, a) ? w : a;
+}
+
+/* Of `n` weights or steps along k those that are there. */
+static inline uint64_t unit_present(const struct unit_job *j, uint64_t n)
+{
+	return j->of ? div_up(n * j->keep, j->of) : n;
 }
 
 /* Of all cores. */

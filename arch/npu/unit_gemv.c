@@ -5,7 +5,7 @@
  * all splits a smaller core would have; over cores as spread.h says. A unit holds `vectors` rows of activations: weights
  * stream past once for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and
  * so is the tree across units that a k split needs.
- * Leaves out: sparsity.
+ * Weights that N:M sparsity has left out pass SRAM as nothing; where the unit is `sparse` they are not multiplied either.
  * Closed form: m * ceil(n / R) * ceil(k / (P * lanes * macs)) cycles, R = units / P, P a power of two, or what SRAM needs
  * for ceil(m / vectors) times the weights; latency log2(lanes) + depth + log2(P). */
 #include "arch/npu/unit.h"
@@ -17,6 +17,7 @@ struct gemv_cfg {
 	uint32_t macs_8bit, macs_4bit, macs_fp32;
 	uint32_t vectors;
 	uint32_t depth; /* pipeline stages before the tree */
+	bool sparse;
 	struct unit_pairs pairs;
 };
 _Static_assert(sizeof(struct gemv_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
@@ -40,6 +41,9 @@ const struct cfg_field gemv_schema[] = {
 	CFG_U32(struct gemv_cfg, vectors, "vectors", "16", 1, 256, NULL,
 	        "rows of activations a unit holds: weights stream past once for that many", "our choice"),
 	UNIT_PAIRS_SCHEMA(struct gemv_cfg, pairs),
+	CFG_BOOL(struct gemv_cfg, sparse, "sparse", "false",
+	         "leaves out the weights that weights.sparsity has left out: each picks its activation by its place",
+	         "off: an index and a multiplexer a lane"),
 	CFG_U32(struct gemv_cfg, depth, "depth", "6", 1, 64, NULL, "pipeline stages before the reduction tree",
 	        "4-cycle FMA of recent GPUs plus operand read and write"),
 	CFG_END
@@ -48,6 +52,11 @@ const struct cfg_field gemv_schema[] = {
 static const struct gemv_cfg *cfg(const struct unit_env *u)
 {
 	return (const struct gemv_cfg *)u->cfg;
+}
+
+static bool sparse(const struct unit_env *u)
+{
+	return cfg(u)->sparse;
 }
 
 static uint64_t macs_a_cycle(const struct gemv_cfg *c, enum dtype weight, enum dtype with)
@@ -74,15 +83,16 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 {
 	const struct gemv_cfg *c = cfg(u);
 	const uint64_t units = unit_arrays(u), per_cycle = macs_a_cycle(c, j->dtype, j->with),
-		       bytes = dtype_bytes(j->dtype, j->n * j->k) * div_up(j->m, c->vectors),
+		       k = c->sparse ? unit_present(j, j->k) : j->k,
+		       bytes = unit_present(j, dtype_bytes(j->dtype, j->n * j->k)) * div_up(j->m, c->vectors),
 		       feed = div_up(bytes, sram_rate(u->sram, u->cores));
 	uint64_t best = UINT64_MAX, split = 1;
 
 	if (j->work != UNIT_PRODUCT)
 		return false;
 	/* Every split a machine with fewer units has is among the candidates: more units are never slower. */
-	for (uint64_t p = 1; p <= units && p <= j->k; p *= 2) {
-		uint64_t busy = j->m * div_up(j->n, units / p) * div_up(j->k, p * per_cycle);
+	for (uint64_t p = 1; p <= units && p <= k; p *= 2) {
+		uint64_t busy = j->m * div_up(j->n, units / p) * div_up(k, p * per_cycle);
 
 		busy = busy > feed ? busy : feed;
 		if (busy < best) {
@@ -92,7 +102,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	}
 	*out = (struct unit_plan){ .span = clock_span(best, u->clock_khz),
 		                   .latency = clock_span(log2_up(c->lanes) + log2_up(split) + c->depth, u->clock_khz),
-		                   .work = j->m * j->n * j->k,
+		                   .work = j->m * j->n * k,
 		                   .code = ISA_GEMV,
 		                   .why = split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
 	return true;
@@ -106,6 +116,7 @@ const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .plan = plan,
 	                            .peak = peak,
 	                            .native = native,
+	                            .sparse = sparse,
 	                            .grain = unit_arrays,
 	                            .busy_stat = "gemv.busy_ps",
 	                            .work_stat = "gemv.macs",

@@ -13,7 +13,9 @@
  * loaded whole (`whole_folds`).
  * The rate in the k direction is `rate_8bit` or `rate_4bit` times that of 16 bits, by the wider operand; 32-bit
  * operands pass twice. Part of an array may be used, so a larger one is never slower.
- * Leaves out: sparsity; arrays of which each takes part in several products.
+ * N:M sparsity (`sparse`): an array holds the weights that are there and picks each one's activation from its M neighbours by
+ * the place that is stored with it, so k is N of M as long; all activations still pass. Otherwise zeros are multiplied.
+ * Leaves out: arrays of which each takes part in several products.
  * Source of the one-buffer form: Samajdar et al., ISPASS 2020 (SCALE-Sim). */
 #include "arch/npu/unit.h"
 
@@ -30,6 +32,7 @@ struct matrix_cfg {
 	uint32_t group;      /* of what streams, that come together */
 	uint32_t efficiency; /* ppm: of the cycles that its folds take, those that it gets on with them */
 	bool whole_folds;    /* all of an array's rows and columns are loaded, whatever is used of them */
+	bool sparse;
 	uint32_t rate_8bit, rate_4bit;
 	struct unit_pairs pairs;
 };
@@ -58,6 +61,9 @@ const struct cfg_field matrix_schema[] = {
 	CFG_PPM(struct matrix_cfg, efficiency, "efficiency", "1", 10000, 1000000,
 	        "part of the time that an array gets on with its folds; the rest waits for registers and instructions",
 	        "1: what a sheet's peak says"),
+	CFG_BOOL(struct matrix_cfg, sparse, "sparse", "false",
+	         "leaves out the weights that weights.sparsity has left out: a fold holds as many that are there",
+	         "off; on: Ampere's sparse tensor cores (Mishra et al., arXiv:2104.08378)"),
 	CFG_U32(struct matrix_cfg, rate_8bit, "rate_8bit", "2", 1, 16, NULL,
 	        "times the 16-bit rate where the wider operand has 8 bits", "as tensor cores (H100 datasheet)"),
 	CFG_U32(struct matrix_cfg, rate_4bit, "rate_4bit", "4", 1, 16, NULL,
@@ -90,6 +96,17 @@ static bool native(const struct unit_env *u, enum dtype weight, enum dtype with)
 	return unit_pair(&cfg(u)->pairs, dtype_bits(weight), dtype_bits(with));
 }
 
+static bool sparse(const struct unit_env *u)
+{
+	return cfg(u)->sparse;
+}
+
+/* Of k, what is multiplied. */
+static uint64_t steps(const struct matrix_cfg *c, const struct unit_job *j)
+{
+	return c->sparse ? unit_present(j, j->k) : j->k;
+}
+
 static uint64_t grain(const struct unit_env *u)
 {
 	const struct matrix_cfg *c = cfg(u);
@@ -112,7 +129,7 @@ struct folds {
 static struct folds folds_of(const struct unit_env *u, const struct unit_job *j)
 {
 	const struct matrix_cfg *c = cfg(u);
-	const uint64_t k = div_up(j->k, speedup(c, j->dtype, j->with)),
+	const uint64_t k = div_up(steps(c, j), speedup(c, j->dtype, j->with)),
 		       passes = unit_width(&c->pairs, j->dtype, j->with) > 16 ? 2 : 1,
 		       partial = div_up(8 * j->m * j->n, sram_rate(u->sram, u->cores));
 
@@ -192,7 +209,8 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		return false;
 	f = folds_of(u, j);
 	f.whole = cfg(u)->whole_folds && !j->in_part;
-	feed = div_up(dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(j->with ? j->with : DT_BF16, j->m * j->k),
+	feed = div_up(unit_present(j, dtype_bytes(j->dtype, j->n * j->k)) +
+	                      dtype_bytes(j->with ? j->with : DT_BF16, j->m * j->k),
 	              sram_rate(u->sram, u->cores));
 	for (uint64_t by_rows = 1; by_rows <= arrays; by_rows *= 2) {
 		for (uint64_t by_stream = 1; by_rows * by_stream <= arrays; by_stream *= 2) {
@@ -208,7 +226,7 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	best.cycles = worked(cfg(u), best.cycles);
 	*out = (struct unit_plan){ .span = clock_span(best.cycles > feed ? best.cycles : feed, u->clock_khz),
 		                   .latency = clock_span(best.fill, u->clock_khz),
-		                   .work = j->m * j->n * j->k,
+		                   .work = j->m * j->n * steps(cfg(u), j),
 		                   .code = ISA_GEMM,
 		                   .why = why[cfg(u)->dataflow] };
 	return true;
@@ -222,6 +240,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .plan = plan,
 	                              .peak = peak,
 	                              .native = native,
+	                              .sparse = sparse,
 	                              .grain = grain,
 	                              .depth = depth,
 	                              .busy_stat = "matrix.busy_ps",

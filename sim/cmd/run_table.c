@@ -420,6 +420,8 @@ static void traffic(const struct run_report *r, struct str *out)
 	traffic_row(t, "still dirty on chip at the end", x->dirty_bytes, 0);
 	if (x->narrowed_bytes)
 		traffic_row(t, "spared by weights.dtype and kv.dtype", x->narrowed_bytes, 0);
+	if (x->map && x->map->held_bytes)
+		traffic_row(t, "of weights that stay in a unit's arrays", x->map->held_bytes, 0);
 	finish(t, out);
 }
 

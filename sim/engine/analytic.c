@@ -241,6 +241,9 @@ static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32
 {
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
 
+	for (uint32_t n = 0; n < c->n_insns; n++)
+		if (!is_move(&insns[n]) && insns[n].pinned) /* math that its tensor needed once: done before */
+			a->access[n].bytes = a->pinned[insns[n].tensor];
 	for (int when = ISA_PRE; when <= ISA_POST; when++)
 		access_phase(a, c, (enum isa_when)when, picks);
 	for (uint32_t n = 0; n < c->n_insns; n++)
@@ -369,7 +372,7 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 		const ps_t span = last ? i->span_last : i->span;
 
 		sync = i->code == ISA_SYNC ? 0 : sync;
-		if (when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r))
+		if ((when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r)) || (i->pinned && a->access[*n].bytes))
 			continue;
 		at = server_book(&a->unit[i->unit], at, sync + span).end + i->latency;
 		sync = 0;

@@ -6,7 +6,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* Bytes that may be on chip when a pass begins. */
-static uint64_t may_be_there(const struct machine_cfg *c, enum run_start start)
+static uint64_t may_be_there(const struct machine_cfg *c, enum run_start start, uint64_t kept)
 {
 	const struct memory_cfg *m = &c->mem;
 	const uint64_t caches =
@@ -16,11 +16,11 @@ static uint64_t may_be_there(const struct machine_cfg *c, enum run_start start)
 	case RUN_COLD:
 		return 0;
 	case RUN_RESIDENT:
-		return caches + sram_size(&c->sram) * c->cores;
+		return caches + kept + sram_size(&c->sram) * c->cores;
 	case RUN_STEADY:
 		break;
 	}
-	return caches + c->sram.pin * c->cores;
+	return caches + kept + c->sram.pin * c->cores;
 }
 
 /* Of the results, what must be written before a pass ends: a cache that writes back holds them, or its writes are still on
@@ -75,7 +75,8 @@ int roofline_of(const struct stat_reg *st, const struct machine_cfg *c, enum run
 		return -1;
 	machine_peaks(c, peak);
 	mapped(st, c, peak, r);
-	r->compulsory_bytes = less(reads, may_be_there(c, start)) + must_write(c, start, f->write_bytes);
+	r->compulsory_bytes =
+		less(reads, may_be_there(c, start, r->map->held_bytes)) + must_write(c, start, f->write_bytes);
 	r->floor_ps[f->math_res] = f->math_ps;
 	r->floor_ps[RES_DRAM] = clock_transfer(r->compulsory_bytes, peak[RES_DRAM]);
 	r->roofline_bound = run_largest(r->floor_ps);

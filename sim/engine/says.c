@@ -52,6 +52,15 @@ static void say_rates(const struct machine_cfg *c, struct says_list *to)
 		    gb_s(peak[RES_L2]), gb_s(peak[RES_DRAM]));
 }
 
+static void say_sparsity(const struct machine_cfg *c, struct says_list *to)
+{
+	if (c->weights.sparsity && !machine_sparsity(c).of)
+		say(to, "sparsity",
+		    "no unit takes weights of weights.sparsity %s, so they are stored and multiplied whole: matrix.sparse or"
+		    " gemv.sparse must be true, of units that are there",
+		    machine_sparsity_name(c));
+}
+
 /* There and back, on an idle machine. */
 static ps_t way(const struct machine_cfg *c)
 {
@@ -117,6 +126,7 @@ void says_machine(const struct machine_cfg *c, struct says_list *to)
 {
 	if (machine_runs(c) == MACHINE_COMMANDS) {
 		say_rates(c, to);
+		say_sparsity(c, to);
 		say_in_flight(c, to);
 	}
 	say_pins(&c->mem.dram, to);

@@ -14,7 +14,7 @@
 #include "arch/machine/machine_cfg.h"
 #include "sim/engine/run_result.h"
 
-#define SAYS_MOST (4 + UNIT_COUNT)
+#define SAYS_MOST (5 + UNIT_COUNT)
 
 struct says {
 	const char *what; /* "dma", "in_flight", ... */

@@ -264,16 +264,6 @@ static int emit_named(struct builder *b, const struct mapper *m, struct map_draf
 	return 0;
 }
 
-static uint64_t memory_bytes(const struct map_draft *d)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
-			n += d->insn[i].bytes;
-	return n;
-}
-
 /* Members one by one, for a fusion that does not fit or does not pay, and for what was never fused. */
 static int emit_single(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
@@ -302,6 +292,20 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 	return 0;
 }
 
+/* What is drafted, as one command of several ops. */
+static int emit_as_one(struct builder *b, const struct mapper *m, const struct map_draft *d,
+                       const struct map_fusion *what, uint32_t *last_cmd, struct map_result *out, struct err *e)
+{
+	const struct fuse_group g = { what->first_op, what->n_ops, what->pattern };
+
+	if (map_bound_commands(&m->s->ops[g.first], d, 1, e) < 0 || emit(b, m, d, &g, last_cmd, false, e) < 0)
+		return -1;
+	for (uint32_t k = g.first; k < g.first + g.n; k++)
+		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
+	out->fusions[out->n_fusions++] = *what;
+	return 0;
+}
+
 static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g,
                       uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
@@ -314,7 +318,7 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 	for (uint32_t k = g->first; k < g->first + g->n && fits; k++) {
 		fits = map_group(m, k, 1, d);
 		apart += d->predicted + (k > g->first ? m->c->dispatch.latency : 0);
-		apart_bytes += fits ? memory_bytes(d) : 0;
+		apart_bytes += fits ? map_memory_bytes(d) : 0;
 		out->op_work_ps[k] = fits ? d->predicted : 1;
 	}
 	fits = fits && map_group(m, g->first, g->n, d);
@@ -325,13 +329,10 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 				return -1;
 		return 0;
 	}
-	if (map_bound_commands(&m->s->ops[g->first], d, 1, e) < 0 || emit(b, m, d, g, last_cmd, false, e) < 0)
-		return -1;
-	for (uint32_t k = g->first; k < g->first + g->n; k++)
-		last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
-	out->fusions[out->n_fusions++] = (struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - memory_bytes(d),
-		                                              g->n - 1,   joined,   apart };
-	return 0;
+	return emit_as_one(b, m, d,
+	                   &(struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - map_memory_bytes(d),
+	                                         g->n - 1, joined, apart },
+	                   last_cmd, out, e);
 }
 
 static void *copy(struct arena *a, const void *p, size_t n, size_t size)
@@ -418,9 +419,11 @@ static void choose_narrow(struct mapper *m)
 			const uint32_t t = m->s->operands[o->first_operand + k].tensor;
 			const enum op_role role = m->s->tensors[t].role;
 
-			if (role == OP_WEIGHT && o->kind == OP_GEMM)
+			if (role == OP_WEIGHT && o->kind == OP_GEMM) {
 				narrow(m, t, &m->c->weights, o->shape.k);
-			else if (role == OP_KV)
+				m->format[t].sparse = m->sparse;
+			}
+			if (role == OP_KV)
 				narrow(m, t, &m->c->kv, o->kind == OP_ATTENTION ? o->shape.head_dim : 128);
 		}
 	}
@@ -439,7 +442,8 @@ static void choose_pinned(struct mapper *m)
 			const struct op_tensor *x = &m->s->tensors[t];
 			uint64_t bytes = map_stored_bytes(m, t, x->bytes);
 
-			if (x->role == OP_WEIGHT && x->route < 0 && x->external && !m->pinned[t] && bytes <= room) {
+			if (x->role == OP_WEIGHT && x->route < 0 && x->external && !m->pinned[t] && !m->held[t] &&
+			    bytes <= room) {
 				m->pinned[t] = 1;
 				room -= bytes;
 			}
@@ -570,8 +574,11 @@ static int prepare(struct mapper *m, struct err *e)
 	m->near_rate = near_rate(c);
 	m->dram_rate = dram_rate(c);
 	m->mem_latency = mem_latency(c);
+	m->sparse = machine_sparsity(c);
 	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
+	if (map_hold(m, e) < 0)
+		return -1;
 	choose_pinned(m);
 	if (map_keep(m, e) < 0)
 		return -1;
@@ -603,9 +610,15 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	for (size_t i = 0; i < n_groups; i++)
-		if (emit_group(&b, &m, d, &groups[i], last_cmd, out, e) < 0)
+	for (size_t i = 0, n; i < n_groups; i += n) {
+		struct map_fusion joined;
+
+		n = map_join(&m, &groups[i], n_groups - i, d, out->op_work_ps, &joined);
+		if ((n > 1 ? emit_as_one(&b, &m, d, &joined, last_cmd, out, e)
+		           : emit_group(&b, &m, d, &groups[i], last_cmd, out, e)) < 0)
 			goto out;
+	}
+	out->held_bytes = m.held_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
 	rc = freeze(&b, s, a, &out->prog, e);
@@ -673,5 +686,6 @@ int map_given(const struct op_stream *s, const struct machine_cfg *c, const stru
 		return -1;
 	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0)
 		return -1;
+	out->held_bytes = m.held_bytes;
 	return map_floor(&m, &out->floor, e);
 }

@@ -4,7 +4,8 @@
  * (halvings of the whole; a larger SRAM only adds candidates) and says why. It decides nothing about residency: loads
  * name tensors, and what is on chip is the machine's state. Early loads are those of bytes no op of the stream wrote.
  * Precision: weights.dtype and kv.dtype narrow what is stored and moved; the program's tensor table holds the
- * narrowed layout. Weight pinning: the first weights in program order that fit sram.pin stay in SRAM. */
+ * narrowed layout. Weight pinning: the first weights in program order that fit sram.pin stay in SRAM; those that a unit keeps
+ * in its arrays stay there (map_hold.c). */
 #ifndef NPUSIM_SIM_MAP_MAP_H
 #define NPUSIM_SIM_MAP_MAP_H
 
@@ -61,6 +62,7 @@ struct map_result {
 	uint32_t *cmd_of_op;     /* last command that works for an op; UINT32_MAX: carried (opaque) */
 	uint64_t *op_work_ps;    /* per op: its math and moves in closed form, to share out a fused command */
 	uint64_t narrowed_bytes; /* saved by weights.dtype and kv.dtype */
+	uint64_t held_bytes;     /* of weights that stay in a unit's arrays from step to step */
 	struct map_need need;
 };
 
@@ -73,6 +75,7 @@ uint64_t map_floor_reads(const struct map_floor *f, const struct isa_prog *p, co
 /* How a tensor is stored: enum quant, and values a scale. */
 struct map_format {
 	uint8_t quant;
+	struct sparsity sparse;
 	uint32_t group;
 };
 /* map_need.c; a format a tensor, NULL: all as traced. */

@@ -116,6 +116,20 @@ static struct tile {
 	return cuts == MAP_DEEP ? (struct tile){ { s->m, s->n, one } } : (struct tile){ { s->m, one, s->k } };
 }
 
+/* Of the product, and of those that are joined to it (map_join.c). */
+static void spread_moves(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
+                         const struct unit_split *s)
+{
+	map_spread_moves(m, d, main, s, tile_of(main, cuts, d->tiles).mnk);
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct op *o = &m->s->ops[d->insn[i].op];
+
+		if (d->insn[i].when == ISA_TILE && d->insn[i].code == ISA_LOAD && o->id != main->id &&
+		    map_is_product(o->kind))
+			map_spread_moves(m, d, o, s, tile_of(o, cuts, d->tiles).mnk);
+	}
+}
+
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
@@ -134,7 +148,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 		}
 	}
 	if (map_is_product(main->kind))
-		map_spread_moves(m, d, main, &math[0].plan.split, tile_of(main, cuts, tiles).mnk);
+		spread_moves(m, d, main, cuts, &math[0].plan.split);
 	if (d->fixed_bytes > m->sram || d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
 	d->predicted = map_predict_stream(m, d, tiles, math, n_math);

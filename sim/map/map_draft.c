@@ -99,3 +99,13 @@ ps_t map_spans(const struct map_draft *d, enum isa_when when)
 			t += d->insn[i].span;
 	return t;
 }
+
+uint64_t map_memory_bytes(const struct map_draft *d)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+			n += d->insn[i].bytes;
+	return n;
+}

@@ -15,7 +15,7 @@ static uint64_t per_second(uint64_t a_cycle, uint64_t khz)
 }
 
 /* Of the units that may take such a product: those of last resort where there are no others. */
-static struct peaks peaks_of(const struct mapper *m, const struct map_pair *pair)
+static struct peaks peaks_of(const struct mapper *m, const struct unit_job *j)
 {
 	struct peaks p = { 0, 0, RES_COUNT };
 
@@ -25,9 +25,10 @@ static struct peaks peaks_of(const struct mapper *m, const struct map_pair *pair
 
 			if (unit_table[i]->last_resort != last_resort || !unit_table[i]->peak || !m->unit[i].cfg->units)
 				continue;
-			rate = per_second(
-				unit_table[i]->peak(&m->unit[i], (enum dtype)pair->weight, (enum dtype)pair->with),
-				m->c->clock);
+			rate = unit_table[i]->peak(&m->unit[i], j->dtype, j->with);
+			if (j->of && unit_table[i]->sparse && unit_table[i]->sparse(&m->unit[i]))
+				rate = div_up(rate * j->of, j->keep);
+			rate = per_second(rate, m->c->clock);
 			p.all = p.all + rate < rate ? UINT64_MAX : p.all + rate;
 			if (rate > p.fastest) {
 				p.fastest = rate;
@@ -62,7 +63,7 @@ static int math(const struct mapper *m, struct map_floor *f, struct err *e)
 			const struct unit_job j = map_job(m, o);
 
 			f->op_pair[i] = (struct map_pair){ (uint8_t)j.dtype, (uint8_t)j.with };
-			p = peaks_of(m, &f->op_pair[i]);
+			p = peaks_of(m, &j);
 		}
 		if (p.fastest) {
 			f->op_math_ps[i] = clock_transfer(macs, p.fastest);

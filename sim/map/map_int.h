@@ -32,7 +32,10 @@ struct mapper {
 	const uint32_t *first_write;   /* by tensor: first op that writes it, UINT32_MAX: none */
 	const uint32_t *last_read;     /* by tensor: last op that reads it; UINT32_MAX: none */
 	uint8_t *pinned;               /* by tensor */
-	struct map_format *format;     /* by tensor */
+	uint8_t *held;                 /* by tensor: 1 + the unit in which it stays; 0: none */
+	uint64_t held_bytes;
+	struct map_format *format; /* by tensor */
+	struct sparsity sparse;    /* of weights */
 	uint64_t narrowed_bytes;
 	bool resident;                 /* as map_opts has it */
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
@@ -119,6 +122,7 @@ static inline uint64_t map_rows_bytes(uint64_t bytes, uint64_t part, uint64_t of
 }
 uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when);
 ps_t map_spans(const struct map_draft *d, enum isa_when when);
+uint64_t map_memory_bytes(const struct map_draft *d); /* of all its moves, each once */
 /* Which operands of a member are cut into tiles: none (it is fused around a product, or in a chain), what map_streams()
  * says, of a product the left one too (then tiles are pieces of k), or all, where the others do not fit. */
 enum map_tiled { MAP_WHOLE, MAP_STREAMED, MAP_DEEP, MAP_ALL };
@@ -178,6 +182,7 @@ uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a uni
 uint64_t map_depth(const struct mapper *m, int unit); /* of k, that an array takes in at a time; 1: any number */
 /* The product of an op, for any unit. */
 struct unit_job map_job(const struct mapper *m, const struct op *o);
+struct map_math map_best(const struct mapper *m, const struct unit_job *j); /* the unit that is fastest */
 
 /* map_judge.c: what a draft takes, by the judge, or by rates where there is none. */
 struct map_score {
@@ -192,6 +197,8 @@ void map_remember(const struct mapper *m, uint64_t key, const struct map_choice 
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);
+bool map_joined(const struct mapper *m, uint32_t first, uint32_t n,
+                struct map_draft *d); /* several products of it as one */
 /* A product in blocks, each a command of its own: blocks of rows that stream the weights again; of the batch too and of
  * columns, where that is not enough; these with the left operand streamed as well, in pieces of k. False: block `k` of
  * so many does not fit, or there is none. */
@@ -212,6 +219,16 @@ bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struc
 /* map_tile.c: the move of an operand, appended to the draft. */
 struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
                           enum isa_when when);
+/* map_hold.c: weights that stay in the arrays of a unit which multiplies them there. */
+int map_hold(struct mapper *m, struct err *e);                    /* chooses them */
+uint32_t map_held_by(const struct mapper *m, const struct op *o); /* 1 + the unit that keeps a product's; 0: none */
+/* Widening and writing them, the first time; the draft has the product's loads. */
+void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *o);
+uint64_t map_held_bytes(const struct mapper *m, const struct map_draft *d); /* of its loads, what SRAM need not hold */
+
+/* map_join.c: how many of the groups from here on are one command; where it is more than one that is drafted, and said. */
+uint32_t map_join(const struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
+                  uint64_t *op_work_ps, struct map_fusion *what);
 
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
 struct map_block {

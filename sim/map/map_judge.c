@@ -101,6 +101,10 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 	for (uint32_t i = first; i < first + d->n; i++) {
 		struct isa_insn *x = &t->insns[i];
 
+		if (!is_move(x) && x->pinned) { /* done in a step before, as its load */
+			x->pinned = false;
+			x->span = x->span_last = x->latency = 0;
+		}
 		if (!is_move(x))
 			continue;
 		x->tensor = 2 * n++ + (copy > 0);

@@ -1,11 +1,25 @@
 #include "arch/npu/spread.h"
 #include "sim/map/map_int.h"
 
+/* Of N:M sparse values those that are there, with their scales, and the place of each. */
+static uint64_t thinned(const struct map_format *f, uint32_t bits, uint64_t values)
+{
+	const uint64_t kept = div_up(values * f->sparse.keep, f->sparse.of),
+		       group = ps_max(1, (uint64_t)f->group * f->sparse.keep / f->sparse.of);
+
+	return (f->quant ? quant_bytes((enum quant)f->quant, kept, group) : div_up(kept * bits, 8)) +
+	       div_up(kept * log2_up(f->sparse.of), 8);
+}
+
 uint64_t map_narrowed(const struct op_tensor *t, const struct map_format *f, uint64_t bytes)
 {
 	const uint32_t bits = dtype_bits(t->dtype);
 
-	return f && f->quant && bits ? quant_bytes((enum quant)f->quant, bytes * 8 / bits, f->group) : bytes;
+	if (!f || !bits)
+		return bytes;
+	if (f->sparse.of)
+		return thinned(f, bits, bytes * 8 / bits);
+	return f->quant ? quant_bytes((enum quant)f->quant, bytes * 8 / bits, f->group) : bytes;
 }
 
 uint64_t map_stored_bytes(const struct mapper *m, uint32_t tensor, uint64_t bytes)
@@ -27,6 +41,15 @@ static enum dtype weight_dtype(const struct mapper *m, const struct op *o)
 			d = stored;
 	}
 	return d;
+}
+
+/* The sparsity of the weights that a product streams. */
+static struct sparsity sparsity_of(const struct mapper *m, const struct op *o)
+{
+	for (uint32_t i = 0; m->sparse.of && o->kind == OP_GEMM && i < o->n_operands; i++)
+		if (map_streams(m, o, i))
+			return m->format[m->s->operands[o->first_operand + i].tensor].sparse;
+	return (struct sparsity){ 0, 0 };
 }
 
 /* Format in which a product takes its activations. */
@@ -75,7 +98,7 @@ static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct ma
 
 struct map_math map_fastest(const struct mapper *m, const struct unit_job *j)
 {
-	const int only = j->work == UNIT_PRODUCT ? (int)m->c->mapping.unit - 1 : -1;
+	const int only = j->work != UNIT_PRODUCT ? -1 : j->held ? (int)j->held - 1 : (int)m->c->mapping.unit - 1;
 	struct map_math best = { .plan.span = PS_NEVER };
 	struct unit_plan p;
 
@@ -101,7 +124,8 @@ static struct map_math best_unit(const struct mapper *m, const struct unit_job *
 
 static struct map_math best_for(const struct mapper *m, const struct unit_job *j)
 {
-	const uint64_t formats = (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
+	const uint64_t formats = (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 | (uint64_t)j->held << 16 |
+	                         (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
 		       h = ((j->m * 0x9e3779b97f4a7c15 ^ j->n) * 0x9e3779b97f4a7c15 ^ j->k) * 0x9e3779b97f4a7c15 +
 	                   formats;
 	const uint32_t i = (uint32_t)(h >> 32) & (ASKED - 1);
@@ -117,12 +141,22 @@ static struct map_math best_for(const struct mapper *m, const struct unit_job *j
 
 struct unit_job map_job(const struct mapper *m, const struct op *o)
 {
+	const struct sparsity s = sparsity_of(m, o);
+
 	return (struct unit_job){ .work = UNIT_PRODUCT,
 		                  .dtype = weight_dtype(m, o),
 		                  .with = with_dtype(m, o),
 		                  .m = o->shape.m,
 		                  .n = o->shape.n,
-		                  .k = o->shape.k };
+		                  .k = o->shape.k,
+		                  .keep = s.keep,
+		                  .of = s.of,
+		                  .held = map_held_by(m, o) };
+}
+
+struct map_math map_best(const struct mapper *m, const struct unit_job *j)
+{
+	return best_unit(m, j);
 }
 
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols)
@@ -137,7 +171,9 @@ bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint6
 {
 	const enum dtype d = weight_dtype(m, o), with = with_dtype(m, o);
 	const struct unit_ops *u = unit_table[by];
+	const struct sparsity s = sparsity_of(m, o);
 
+	values = s.of ? div_up(values * s.keep, s.of) : values;
 	if (dtype_bits(d) >= dtype_bits(with) || (u->native && u->native(&m->unit[by], d, with)))
 		return false;
 	*out = best_unit(m, &(struct unit_job){ .work = UNIT_DEQUANT, .dtype = d, .with = with, .elems = values });
@@ -173,6 +209,7 @@ static int elementwise(const struct mapper *m, const struct op *o, uint64_t n, s
 
 	j.bytes = n * (dtype_bits(o->dtype) * (o->shape.arity ? o->shape.arity : 1) + dtype_bits(o->out_dtype)) / 8;
 	j.divides = o->cost == OP_COST_DIV;
+	j.piece = o->cost == OP_COST_ACT ? UNIT_ACT : UNIT_ANY;
 	work_cost(o->cost, o->shape.arity, &j.alu, &j.sfu);
 	*x = best_unit(m, &j);
 	return 1;
@@ -194,6 +231,7 @@ static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bo
 		j.work = UNIT_REDUCE;
 		j.passes = o->kind == OP_SOFTMAX ? 3 : o->kind == OP_NORM || o->kind == OP_SCAN ? 2 : 1;
 		j.sfu = o->kind == OP_SOFTMAX;
+		j.piece = o->kind == OP_SOFTMAX ? UNIT_SOFTMAX : o->kind == OP_NORM ? UNIT_NORM : UNIT_ANY;
 		j.bytes = j.rows * j.cols * dtype_bits(o->dtype) / 8;
 	}
 	*x = best_unit(m, &j);
@@ -204,9 +242,12 @@ static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bo
 static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uint64_t queries, uint64_t keys,
                                       uint64_t heads)
 {
-	struct map_math x = best_unit(
-		m, &(struct unit_job){
-			   .work = UNIT_REDUCE, .rows = rows, .cols = div_up(keys, heads), .passes = 2, .sfu = 1 });
+	struct map_math x = best_unit(m, &(struct unit_job){ .work = UNIT_REDUCE,
+	                                                     .piece = UNIT_SOFTMAX,
+	                                                     .rows = rows,
+	                                                     .cols = div_up(keys, heads),
+	                                                     .passes = 2,
+	                                                     .sfu = 1 });
 
 	x.plan.code = ISA_SFU;
 	x.plan.work = queries * keys * 3;
@@ -241,7 +282,7 @@ int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool la
 	case OP_GEMM:
 		n = share((s->batch ? s->batch : 1) * s->n, parts, last);
 		out[0] = map_product(m, o, s->m, n, s->k);
-		return 1 + map_dequant(m, o, out[0].unit, n * s->k, &out[1]);
+		return 1 + (!map_held_by(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
 	case OP_ATTENTION:
 		n = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
 		return attention(m, o, share(n, parts, last), out);

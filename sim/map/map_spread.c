@@ -67,7 +67,7 @@ void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct 
 		}
 		if (i->share && i->when == ISA_TILE)
 			d->slot_bytes += i->share * m->c->cores - bytes;
-		else if (i->share)
+		else if (i->share && !(i->code == ISA_LOAD && m->held[i->tensor])) /* those lie in a unit's arrays */
 			d->fixed_bytes += i->share * m->c->cores - bytes;
 	}
 }

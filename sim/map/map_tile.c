@@ -65,7 +65,7 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 	i->offset = map_stored_bytes(m, x->tensor, x->offset);
 	i->bytes = map_stored_bytes(m, x->tensor, x->touched);
 	i->early = !x->write && t->external && m->first_write[x->tensor] >= o->id;
-	i->pinned = !x->write && m->pinned[x->tensor];
+	i->pinned = !x->write && (m->pinned[x->tensor] || m->held[x->tensor]);
 	if (m->kept[x->tensor])
 		*(x->write ? &i->dst : &i->src) = ISA_SRAM;
 	return i;
@@ -104,6 +104,8 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 
 static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enum map_tiled cuts)
 {
+	if (m->held[operand(m, o, i)->tensor])
+		return false;
 	return cuts == MAP_ALL || (cuts != MAP_WHOLE && map_streams(m, o, i)) || (cuts == MAP_DEEP && i == 0);
 }
 
@@ -152,17 +154,27 @@ static bool used_behind(const struct mapper *m, const struct op *main, uint32_t 
 	return false;
 }
 
+static uint32_t products(const struct mapper *m, uint32_t first, uint32_t end)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = first; k < end; k++)
+		n += map_is_product(m->s->ops[k].kind);
+	return n;
+}
+
+/* Where products are joined, `main` is the first with the columns of all; the others are streamed with it. */
 static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main, enum map_tiled cuts,
                   const struct map_block *b, struct map_draft *d)
 {
-	uint32_t end = first + n;
+	const uint32_t end = first + n, together = n > 1 ? products(m, first, end) : 0;
 
 	d->n = 0;
 	d->tiles = 0;
 	memset(d->trips, 0, sizeof d->trips);
 	d->overflow = false;
 	d->why = n > 1 ? "chain in the fusion engine" : "moved by the DMA";
-	if (n > 1) {
+	if (n > 1 && n != together) {
 		struct isa_insn *i = map_add(d);
 
 		i->code = ISA_FUSED_BEGIN;
@@ -173,9 +185,11 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	}
 	for (uint32_t k = first; k < end; k++) {
 		const struct op *o = main && k == main->id ? main : &m->s->ops[k];
+		const bool streamed = o == main || (together > 1 && map_is_product(o->kind));
 
-		moves(m, d, first, end, o, o == main ? cuts : MAP_WHOLE, false);
-		if (o != main)
+		moves(m, d, first, end, o, streamed ? cuts : MAP_WHOLE, false);
+		map_put_held(m, d, o);
+		if (!streamed)
 			map_put_math(m, d, o, MAP_WHOLE, main && k < main->id ? ISA_PRE : ISA_POST, 1);
 	}
 	for (uint32_t k = first; k < end; k++) {
@@ -186,9 +200,10 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	if (b)
 		map_block_moves(m, main, b, d);
 	d->fixed_bytes = map_bytes(d, ISA_LOAD, ISA_PRE) + map_bytes(d, ISA_STORE, ISA_POST) +
-	                 (n > 1 ? intermediates(m, first, end) : 0);
+	                 (n > 1 ? intermediates(m, first, end) : 0) - map_held_bytes(m, d);
 	if (main) {
-		const bool may_nest = main->kind == OP_GEMM && main->shape.batch <= 1 && cuts == MAP_STREAMED;
+		const bool may_nest = main->kind == OP_GEMM && main->shape.batch <= 1 && cuts == MAP_STREAMED &&
+		                      !map_held_by(m, main) && together < 2;
 		const struct map_how how = { cuts, may_nest, may_nest && used_behind(m, main, end) };
 
 		return map_choose(m, d, main, &how) && !d->overflow;
@@ -211,6 +226,15 @@ bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_dr
 	 * be in SRAM at once: all of it is cut then. */
 	return n == 1 && !map_is_product(m->s->ops[first].kind) &&
 	       draft(m, first, 1, &m->s->ops[first], MAP_ALL, NULL, d);
+}
+
+bool map_joined(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d)
+{
+	struct op all = m->s->ops[first];
+
+	for (uint32_t k = first + 1; k < first + n; k++)
+		all.shape.n += m->s->ops[k].kind == OP_GEMM ? m->s->ops[k].shape.n : 0;
+	return draft(m, first, n, &all, MAP_STREAMED, NULL, d);
 }
 
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d)

@@ -391,6 +391,19 @@ static int read_code(struct program_reader *r, struct isa_insn *i)
 	return 0;
 }
 
+/* Math that is done once is so for weights that are loaded once, before it. */
+static int find_pinned(struct program_reader *r, const struct isa_cmd *c, struct isa_insn *i)
+{
+	const struct isa_insn *all = r->insns.v;
+
+	for (uint32_t n = c->first_insn; n < c->first_insn + c->n_insns; n++)
+		if (all[n].code == ISA_LOAD && all[n].pinned && all[n].op == i->op && &all[n] != i) {
+			i->tensor = all[n].tensor;
+			return 0;
+		}
+	return fault(r, 0, "pinned math stands behind a pinned load of its op, for whose tensor it is done once");
+}
+
 static int read_insn(struct program_reader *r)
 {
 	struct isa_cmd *c = last_cmd(r);
@@ -420,7 +433,7 @@ static int read_insn(struct program_reader *r)
 		if (!(given >> f & 1))
 			program_field_copy(&program_insn_fields[f], i, &base);
 	}
-	return 0;
+	return i->pinned && !program_is_move(i) ? find_pinned(r, c, i) : 0;
 }
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */

@@ -24,6 +24,10 @@ struct amount {
 static const struct amount before_units[] = {
 	{ "clock", false, ON_CHIP },
 	{ "cores", false, R(SRAM) | R(DMA) | R(LATENCY) | ANY_UNIT },
+	{ "core.depth", false, R(VECTOR) | CONTROL },
+	{ "core.thread_group", false, R(VECTOR) },
+	{ "core.control", true, R(VECTOR) },
+	{ "core.unit_latency", true, R(VECTOR) },
 	{ "dispatch.latency", true, CONTROL },
 	{ "dispatch.interval", true, R(DISPATCH) },
 	{ "dispatch.queue", false, CONTROL },
@@ -48,6 +52,7 @@ static const struct amount after_units[] = {
 	{ "fusion.buffer", false, R(FUSION) | R(L2) | FEWER_BYTES },
 	{ "fusion.max_ops", false, R(FUSION) | CONTROL },
 	{ "l1.size", false, R(L1) | R(L2) | R(NOC) },
+	{ "l1.victim", false, R(L1) | R(L2) | R(NOC) },
 	{ "noc.latency", true, R(NOC) | R(LATENCY) },
 	{ "kv_buffer.size", false, FEWER_BYTES | R(L2) },
 	{ "kv_buffer.bandwidth", false, R(KV) },
@@ -73,11 +78,13 @@ struct choice {
 };
 static const struct choice choices[] = {
 	{ "dispatch.dynamic", NULL, R(HOST) | CONTROL },
+	{ "dispatch.join", NULL, CONTROL | FEWER_BYTES | R(L2) },
 	{ "fusion.enabled", NULL, R(FUSION) | R(L2) | CONTROL | FEWER_BYTES },
 	{ "kv_buffer.spill", NULL, R(KV) | FEWER_BYTES },
 	{ "l2.policy", NULL, FEWER_BYTES },
 	{ "l2.hash", NULL, FEWER_BYTES },
 	{ "l2.write_back", NULL, FEWER_BYTES },
+	{ "weights.sparsity", "none 2:4", FEWER_BYTES | R(L2) | R(DMA) | R(SRAM) | ANY_UNIT },
 	/* One of eight bits and one of four: others of a size differ in their scales alone. */
 	{ "weights.dtype", "as_traced fp8_e4m3 int4", FEWER_BYTES | R(L2) | R(DMA) | R(SRAM) | ANY_UNIT },
 	{ "activations.dtype", "as_traced fp8_e4m3", FEWER_BYTES | R(L2) | R(DMA) | R(SRAM) | ANY_UNIT },
@@ -187,6 +194,22 @@ static bool idle_dram(const struct machine_conf *c, const char *key)
 	return strcmp(key, "dram.fixed_latency") != 0;
 }
 
+/* Whether a unit would leave out what sparse weights leave out. */
+static bool takes_sparse(const struct machine_conf *c)
+{
+	struct machine_cfg as = c->cfg;
+
+	as.weights.sparsity = 1;
+	return machine_sparsity(&as).of;
+}
+
+static bool idle_sparse(const struct machine_conf *c, const char *key)
+{
+	const char *dot = strchr(key, '.');
+
+	return dot && strcmp(dot, ".sparse") == 0 && !c->cfg.weights.sparsity;
+}
+
 static bool idle(const struct maker *m, const char *key)
 {
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -196,6 +219,12 @@ static bool idle(const struct maker *m, const char *key)
 	for (int u = 0; u < UNIT_COUNT; u++)
 		if (in_section(key, unit_table[u]->name, strlen(unit_table[u]->name)) && !m->c->cfg.unit[u].units)
 			return true;
+	if (idle_sparse(m->c, key))
+		return true;
+	if (strcmp(key, "weights.sparsity") == 0)
+		return !takes_sparse(m->c);
+	if (strcmp(key, "dispatch.join") == 0)
+		return m->c->cfg.dispatch.batch == 1;
 	return (in_section(key, "fusion", 6) && !m->c->cfg.fusion.enabled && strcmp(key, "fusion.enabled") != 0) ||
 	       (strcmp(key, "dispatch.branch") == 0 && !m->c->cfg.dispatch.dynamic) ||
 	       (strcmp(key, "dispatch.host") == 0 && m->c->cfg.dispatch.dynamic) || idle_dram(m->c, key);

@@ -17,21 +17,35 @@ void runbed_random(struct runbed *b, struct rng *r)
 	synth_machine(r, &b->yaml);
 }
 
-void runbed_traced(struct runbed *b, const char *trace, const char *range)
+static void load(struct runbed *b, enum trace_format f, const char *path, const char *range)
 {
-	char path[512];
 	struct trace t;
 	struct lower_stats st;
 	struct trace_import_stats is;
 
 	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
 	CHECK((b->db = tracedb_open(":memory:", DB_WRITE, &b->e)) != NULL);
-	CHECK_OK(format_import(b->db, FORMAT_KINETO, path, NULL, NULL, &is, &b->e), b->e);
+	CHECK_OK(format_import(b->db, f, path, NULL, NULL, &is, &b->e), b->e);
 	CHECK_OK(tracedb_load(b->db, range, b->a, &t, &b->e), b->e);
 	CHECK((b->rules = rules_load(NULL, &b->e)) != NULL);
 	CHECK_OK(lower_trace(&t, b->rules, b->a, &b->traced, &st, &b->e), b->e);
 	b->s = &b->traced;
+}
+
+void runbed_traced(struct runbed *b, const char *trace, const char *range)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/traces/h200/%s.json.gz", test_root(), trace);
+	load(b, FORMAT_KINETO, path, range);
+}
+
+void runbed_ops(struct runbed *b, const char *table)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/workloads/ops/pays/%s", test_root(), table);
+	load(b, FORMAT_OPS, path, NULL);
 }
 
 void runbed_down(struct runbed *b)

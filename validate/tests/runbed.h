@@ -21,6 +21,8 @@ struct runbed {
 void runbed_random(struct runbed *b, struct rng *r);
 /* Of traces/h200/TRACE.json.gz, `range` of it or NULL. */
 void runbed_traced(struct runbed *b, const char *trace, const char *range);
+/* Of workloads/ops/pays/TABLE. */
+void runbed_ops(struct runbed *b, const char *table);
 void runbed_down(struct runbed *b);
 /* The stream on `config`, or on the bed's own machine where that is NULL; false when that machine cannot be built or holds no
  * tile. */

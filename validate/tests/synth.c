@@ -185,18 +185,29 @@ static struct op_stream *empty(struct arena *a)
 	return s;
 }
 
-struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k)
+struct op_stream *synth_products(struct arena *a, uint64_t m, uint64_t k, const uint64_t *n, uint32_t count, bool chain)
 {
 	struct maker mk = { .a = a, .s = empty(a), .at = 4096 };
-	uint32_t x = tensor(&mk, OP_CONSTANT, m * k, 1, -1), w = tensor(&mk, OP_WEIGHT, n * k, 1, -1);
-	struct op *o = op(&mk, OP_GEMM, 0);
+	uint32_t x = tensor(&mk, OP_CONSTANT, m * k, 1, -1);
 
-	o->shape = (struct op_shape){ .batch = 1, .m = m, .n = n, .k = k };
-	use(&mk, o, x, false, 0);
-	use(&mk, o, w, false, 0);
-	use(&mk, o, tensor(&mk, OP_ACTIVATION, m * n, 1, -1), true, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t w = tensor(&mk, OP_WEIGHT, n[i] * k, 1, -1);
+		struct op *o = op(&mk, OP_GEMM, 0);
+		uint32_t y;
+
+		o->shape = (struct op_shape){ .batch = 1, .m = m, .n = n[i], .k = k };
+		use(&mk, o, x, false, 0);
+		use(&mk, o, w, false, 0);
+		use(&mk, o, y = tensor(&mk, OP_ACTIVATION, m * n[i], 1, -1), true, 0);
+		x = chain ? y : x;
+	}
 	mk.s->addr_end = mk.at;
 	return mk.s;
+}
+
+struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k)
+{
+	return synth_products(a, m, k, &n, 1, false);
 }
 
 static uint64_t of_magnitude(struct rng *r, uint64_t least, int doublings)

@@ -12,6 +12,9 @@
 struct op_stream *synth_step(struct rng *r, struct arena *a, int layers, bool experts);
 /* One product: m rows of k times a k x n weight. */
 struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_t k);
+/* Several of as many columns each, of the same rows, or of a chain each of what the one before makes (then n[i] is k). */
+struct op_stream *synth_products(struct arena *a, uint64_t m, uint64_t k, const uint64_t *n, uint32_t count,
+                                 bool chain);
 /* A single op of random sizes: mostly a product, else attention of one query, a row operation, a map. */
 struct op_stream *synth_op(struct rng *r, struct arena *a);
 /* YAML of a random machine that can run it. */

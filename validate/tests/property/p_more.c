@@ -28,6 +28,8 @@ static const char *const more[][2] = {
 	{ "dram.channels=4", "dram.channels=8" },
 	{ "dram.latency_scale=1.5", "dram.latency_scale=1" },
 	{ "dispatch.latency=400 ns", "dispatch.latency=100 ns" },
+	{ "core.control=8", "core.control=1" },
+	{ "l1.size=64 KiB", "l1.size=1 MiB" },
 };
 #define MORE (sizeof more / sizeof *more)
 
@@ -92,7 +94,7 @@ static struct tally pairs(const char *name, enum run_fidelity f, int rounds)
 
 TEST(more_of_anything_is_never_slower_in_closed_form)
 {
-	const struct tally t = pairs("closed form", RUN_ANALYTIC, 1500);
+	const struct tally t = pairs("closed form", RUN_ANALYTIC, 2500);
 
 	CHECK(t.tried > 1000 || getenv("NPUSIM_PAIRS"));
 	CHECK(t.slower * 1000 <= t.tried * 20);
@@ -100,7 +102,7 @@ TEST(more_of_anything_is_never_slower_in_closed_form)
 
 TEST(more_of_anything_is_never_slower_in_events)
 {
-	const struct tally t = pairs("events", RUN_EVENT, 400);
+	const struct tally t = pairs("events", RUN_EVENT, 500);
 
 	CHECK(t.tried > 300 || getenv("NPUSIM_PAIRS"));
 	CHECK(t.slower * 1000 <= t.tried * 35);

@@ -4,6 +4,7 @@
 #include "sim/engine/run.h"
 #include "sim/lower/lower.h"
 #include "validate/tests/mktrace.h"
+#include "validate/tests/synth.h"
 
 #define MACHINE \
 	"cores: 4\nsram: {size: 64 KiB}\ndma: {tile: 16 KiB}\nl2: {size: 4 MiB}\n" \
@@ -49,6 +50,14 @@ static int run(struct bed *b, const char *set, enum run_fidelity fidelity)
 	CHECK_OK(b->c ? 0 : -1, b->e);
 	CHECK_OK(lower_trace(&b->m.t, b->r, b->m.a, &b->s, &b->st, &b->e), b->e);
 	return run_stream(&b->s, b->c, &o, b->m.a, &b->x, &b->e);
+}
+
+static uint64_t stat(const struct bed *b, const char *name)
+{
+	for (size_t i = 0; i < b->x.n_stats; i++)
+		if (strcmp(b->x.stats[i].name, name) == 0)
+			return b->x.stats[i].value;
+	return 0;
 }
 
 /* Bytes that the program loads from a tensor, or stores to it, all within it. */
@@ -236,6 +245,140 @@ TEST(what_is_stored_narrower_needs_less_memory)
 	CHECK_OK(run(&b, "dram.capacity=1 MiB", RUN_ANALYTIC), b.e);
 	/* Half a byte each, and a 16-bit scale for 128 of them. */
 	CHECK_U64(b.x.map->need.weights, 1024 * 1024 / 2 + 1024 * 1024 / 128 * 2);
+	bed_down(&b);
+}
+
+/* 1,024 x 1,024 weights, 2 of 4: 524,288 with 2 bits each for their places. As they are 2 bytes each; as int4 half a byte,
+ * and scales are of 64 that are there. */
+TEST(thinned_weights_are_stored_with_their_places)
+{
+	static const struct {
+		const char *machine;
+		uint64_t bytes, macs;
+	} cases[] = {
+		{ "weights: {sparsity: 2:4}\nmatrix: {sparse: true}\ngemv: {units: 0}\n", 524288 * 2 + 524288 / 4,
+		  524288 },
+		{ "weights: {sparsity: 1:8}\nmatrix: {sparse: true}\ngemv: {units: 0}\n", 131072 * 2 + 131072 * 3 / 8,
+		  131072 },
+		{ "weights: {dtype: int4, sparsity: 2:4}\nmatrix: {sparse: true}\ngemv: {units: 0}\n",
+		  524288 / 2 + 524288 / 64 * 2 + 524288 / 4, 524288 },
+		/* nobody takes them: whole */
+		{ "weights: {sparsity: 2:4}\n", 1048576 * 2, 1048576 },
+		{ "weights: {sparsity: 2:4}\nmatrix: {sparse: true, units: 0}\n", 1048576 * 2, 1048576 },
+		/* the matrix unit does, and the product is the GEMV unit's: expanded on the way there */
+		{ "weights: {sparsity: 2:4}\nmatrix: {sparse: true, rows: 4, cols: 4}\n", 524288 * 2 + 524288 / 4,
+		  1048576 },
+		{ "weights: {sparsity: 2:4}\nmatrix: {units: 0}\ngemv: {sparse: true}\n", 524288 * 2 + 524288 / 4,
+		  524288 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (enum run_fidelity f = RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+			struct bed b;
+
+			bed_up(&b);
+			b.machine = cases[i].machine;
+			mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+			CHECK_OK(run(&b, NULL, f), b.e);
+			CHECK_U64(b.x.map->need.weights, cases[i].bytes);
+			CHECK_U64(stat(&b, "matrix.macs") + stat(&b, "gemv.macs"), cases[i].macs);
+			CHECK(b.x.dram_read_bytes >= cases[i].bytes && b.x.dram_read_bytes < cases[i].bytes + 8192);
+			CHECK(b.x.roofline_ps <= b.x.total_ps);
+			bed_down(&b);
+		}
+}
+
+/* A product twice, with weights of its own each. Arrays of 256 x 256 bits hold 256 x 16 bf16 weights: 4 x 64 for each
+ * product. 256 of them keep the first's weights, 512 both; what is kept is loaded whole and written once. */
+TEST(weights_that_fit_the_arrays_of_a_unit_stay_there)
+{
+	static const struct {
+		const char *machine;
+		uint32_t held;
+	} cases[] = {
+		{ "cores: 1\nimc: {units: 255, rows: 256, cols: 256}\n", 0 },
+		{ "cores: 1\nimc: {units: 511, rows: 256, cols: 256}\n", 1 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", 2 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256, keep: false}\n", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct bed b;
+		uint32_t loads = 0, writes = 0;
+
+		bed_up(&b);
+		b.machine = cases[i].machine;
+		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+		CHECK_OK(run(&b, NULL, RUN_ANALYTIC), b.e);
+		for (size_t k = 0; k < b.x.map->prog.n_insns; k++) {
+			const struct isa_insn *x = &b.x.map->prog.insns[k];
+
+			loads += x->pinned && x->code == ISA_LOAD && x->when == ISA_PRE && x->bytes == 2 << 20;
+			writes += x->pinned && x->code == ISA_IMC && x->when == ISA_PRE && x->unit == RES_IMC;
+		}
+		CHECK_U64(loads, cases[i].held);
+		CHECK_U64(writes, cases[i].held);
+		CHECK_U64(b.x.map->held_bytes, cases[i].held * (UINT64_C(2) << 20));
+		bed_down(&b);
+	}
+}
+
+static uint64_t commands(struct bed *b, struct op_stream *s, const char *set)
+{
+	const char *sets[] = { "dispatch.join=true", "dispatch.batch=3", set };
+	const struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = RUN_EVENT };
+
+	err_clear(&b->e);
+	machine_conf_free(b->c);
+	b->c = machine_conf_parse(LARGE, strlen(LARGE), "m", sets, set ? 3 : 2, &b->e);
+	CHECK_OK(b->c ? 0 : -1, b->e);
+	CHECK_OK(run_stream(s, b->c, &o, b->m.a, &b->x, &b->e), b->e);
+	return b->x.map->prog.n_cmds;
+}
+
+/* q, k and v: 1,024 + 256 + 256 columns of 1,024: the rows once, every weight and result whole, all multiply-adds, as one
+ * loop. */
+TEST(products_of_the_same_few_rows_are_one_command)
+{
+	static const uint64_t n[] = { 1024, 256, 256 };
+	uint64_t loads = 0, stores = 0, macs = 0;
+	struct bed b;
+
+	bed_up(&b);
+	CHECK_U64(commands(&b, synth_products(b.m.a, 1, 1024, n, 3, false), NULL), 1);
+	for (size_t i = 0; i < b.x.map->prog.n_insns; i++) {
+		const struct isa_insn *x = &b.x.map->prog.insns[i];
+
+		loads += x->code == ISA_LOAD ? x->bytes : 0;
+		stores += x->code == ISA_STORE ? x->bytes : 0;
+		if (x->code == ISA_GEMV || x->code == ISA_GEMM)
+			macs += x->work * (b.x.map->prog.cmds[0].tiles - 1) + x->work_last;
+		CHECK(x->code != ISA_FUSED_BEGIN);
+	}
+	CHECK_U64(loads, 1024 * 2 + 1536 * 1024 * 2);
+	CHECK_U64(stores, 1536 * 2);
+	CHECK_U64(macs, 1536 * 1024);
+	CHECK_U64(stat(&b, "dma.read_bytes"), loads + 63 * 2048); /* the rows go to each of 64 cores */
+	CHECK_U64(stat(&b, "dma.write_bytes"), stores);
+	CHECK_STR(b.x.map->prog.cmds[0].pattern, "joined");
+	bed_down(&b);
+}
+
+TEST(products_are_joined_no_further_than_they_may)
+{
+	static const uint64_t n[] = { 1024, 1024, 1024, 1024 };
+	struct bed b;
+
+	bed_up(&b);
+	/* dispatch.batch of them at the most */
+	CHECK_U64(commands(&b, synth_products(b.m.a, 1, 1024, n, 4, false), NULL), 2);
+	CHECK_U64(commands(&b, synth_products(b.m.a, 16, 1024, n, 3, false), NULL), 1);
+	/* of more rows, or one after the other, or not asked for: each its own */
+	CHECK_U64(commands(&b, synth_products(b.m.a, 17, 1024, n, 3, false), NULL), 3);
+	CHECK_U64(commands(&b, synth_products(b.m.a, 1, 1024, n, 3, true), NULL), 3);
+	CHECK_U64(commands(&b, synth_products(b.m.a, 1, 1024, n, 3, false), "dispatch.join=false"), 3);
+	CHECK_U64(commands(&b, synth_products(b.m.a, 1, 1024, n, 3, false), "dispatch.batch=1"), 3);
 	bed_down(&b);
 }
 
@@ -464,7 +607,9 @@ SUITE(t_map, T(every_block_of_a_product_is_done), T(what_is_larger_than_the_scra
       T(a_command_that_moves_nothing_may_be_the_first), T(a_gpu_of_one_sm_runs_what_a_library_would_launch_in_clusters),
       T(an_op_that_no_machine_could_do_is_refused_at_once),
       T(a_workload_that_does_not_fit_the_memory_is_refused_with_what_it_needs),
-      T(what_is_stored_narrower_needs_less_memory), T(memory_is_needed_for_what_is_alive_at_once),
+      T(what_is_stored_narrower_needs_less_memory), T(thinned_weights_are_stored_with_their_places),
+      T(weights_that_fit_the_arrays_of_a_unit_stay_there), T(products_of_the_same_few_rows_are_one_command),
+      T(products_are_joined_no_further_than_they_may), T(memory_is_needed_for_what_is_alive_at_once),
       T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more),
       T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both),
       T(copy_first_copies_the_larger_operand_that_fits_and_streams_the_rest),

@@ -358,6 +358,8 @@ TEST(programs_that_cannot_be_run)
 	refused(W "command tiles=1000000 trips=1x1000x1000\n tile load w step=0x9000000x9000000\n", 4, "lead out of");
 	refused("tensor w bytes=1GiB external\ncommand tiles=10000 trips=1x1x10000\n tile load w by=1GiB\n", 4,
 	        "again and again");
+	refused(W "op copy c elems=4\n reads w\ncommand ops=0\n pre load w\n pre vector vector pinned span=5\n", 7,
+	        "stands behind a pinned load");
 	refused(W "command\n pre load w route=0\n", 4, "router 0 makes no pick 0");
 	refused("command tiles=1048577\n", 2, "are more than");
 	refused("command tiles=7 trips=1x2x3\n", 2, "are not 7 tiles");

@@ -99,6 +99,8 @@ TEST(each_thing_that_cannot_work_has_its_line)
 		{ "sram.size=4 KiB", "in_flight", "256 KiB in flight (all of SRAM)", "sram.size must grow" },
 		{ "dram.pin_mbps=7000", "pin_rate", "7000 Mbit/s a pin are beyond hbm3, which has 6400",
 		  "dram.channels" },
+		{ "weights.sparsity=2:4", "sparsity", "no unit takes weights of weights.sparsity 2:4",
+		  "matrix.sparse" },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -83,6 +83,22 @@ TEST(k_is_split_as_far_as_it_pays)
 	CHECK_STR(one_row(&b, 8, 128).why, "gemv, rows over units");
 }
 
+/* 64 rows over 4 units, 128 of k of which 2 of 4 are there: 2 cycles of 32 lanes each instead of 4. */
+TEST(weights_that_are_left_out_take_no_lanes)
+{
+	const struct unit_job j = {
+		.work = UNIT_PRODUCT, .dtype = DT_BF16, .with = DT_BF16, .m = 1, .n = 64, .k = 128, .keep = 2, .of = 4
+	};
+	struct unitbed b;
+
+	up(&b, 4, 32, "sparse: true\n");
+	CHECK_U64(unitbed_plan(&b, &j).span, 16 * 2 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).work, 64 * 64);
+	up(&b, 4, 32, "");
+	CHECK_U64(unitbed_plan(&b, &j).span, 16 * 4 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).work, 64 * 128);
+}
+
 /* 4 units a core, 8 cores, one row of 4,096: 32 ways of 128, 4 cycles; of 5 levels 3 are between cores, a hop each. */
 TEST(a_split_over_cores_pays_a_hop_a_level)
 {
@@ -209,7 +225,8 @@ TEST(more_units_lanes_or_cores_are_never_slower)
 
 SUITE(t_unit_gemv, T(rows_spread_over_units_and_tree_and_depth_are_latency),
       T(k_is_split_when_rows_are_fewer_than_units), T(every_row_of_activations_takes_the_units_once_more),
-      T(k_is_split_as_far_as_it_pays), T(a_split_over_cores_pays_a_hop_a_level), T(each_pair_of_formats_has_its_cycles),
+      T(k_is_split_as_far_as_it_pays), T(weights_that_are_left_out_take_no_lanes),
+      T(a_split_over_cores_pays_a_hop_a_level), T(each_pair_of_formats_has_its_cycles),
       T(the_wider_operand_sets_the_rate), T(a_pair_that_the_unit_names_runs_at_the_weights_rate),
       T(a_narrow_scratchpad_holds_it_back_and_weights_stream_once_for_the_rows_it_holds), T(only_products_are_its_work),
       T(more_units_lanes_or_cores_are_never_slower));

@@ -173,6 +173,44 @@ TEST(the_wider_operand_sets_the_rate_and_the_peak_is_kept)
 	CHECK_U64(product(&b, DT_INT4, DT_BF16, 128, 64, 256).span, 128 * PS_NS);
 }
 
+/* 2 of 4 along k: 1,280 of k are 640 that are there, 5 folds of 128 instead of 10; of those multiply-adds half are done. A unit
+ * that is not sparse multiplies the zeros. */
+TEST(weights_that_are_left_out_take_no_rows)
+{
+	const struct unit_job j = { .work = UNIT_PRODUCT,
+		                    .dtype = DT_BF16,
+		                    .with = DT_BF16,
+		                    .m = 200,
+		                    .n = 128,
+		                    .k = 1280,
+		                    .keep = 2,
+		                    .of = 4 };
+	static const char *const flows[] = { "ws", "os", "is" };
+
+	for (int i = 0; i < 3; i++) {
+		struct unitbed b;
+		char more[60];
+
+		snprintf(more, sizeof more, "dataflow: %s\nsparse: true\n", flows[i]);
+		up(&b, 1, 128, 128, more);
+		CHECK(b.ops->sparse(&b.env));
+		CHECK_U64(unitbed_plan(&b, &j).span, cycles(&b, 200, 128, 640) * PS_NS);
+		CHECK_U64(unitbed_plan(&b, &j).work, 200 * 128 * 640);
+		*strchr(more, '\n') = 0;
+		up(&b, 1, 128, 128, more);
+		CHECK(!b.ops->sparse(&b.env));
+		CHECK_U64(unitbed_plan(&b, &j).span, cycles(&b, 200, 128, 1280) * PS_NS);
+		CHECK_U64(unitbed_plan(&b, &j).work, 200 * 128 * 1280);
+	}
+	/* 1 of 8, and a k that is no multiple: 1,283 of k are 161 */
+	struct unitbed b;
+	struct unit_job odd = j;
+
+	odd.keep = 1, odd.of = 8, odd.k = 1283;
+	up(&b, 1, 128, 128, "sparse: true\n");
+	CHECK_U64(unitbed_plan(&b, &odd).work, 200 * 128 * 161);
+}
+
 TEST(equal_macs_in_other_shapes_take_what_their_folds_take)
 {
 	static const struct {
@@ -218,5 +256,6 @@ SUITE(t_unit_matrix, T(shapes_that_are_no_powers_of_two), T(a_short_stream_waits
       T(with_one_buffer_it_takes_scale_sims_cycles),
       T(a_whole_array_is_loaded_some_rows_a_cycle_and_the_stream_comes_in_groups), T(outputs_stay_and_k_streams),
       T(activations_stay_and_weights_stream), T(arrays_share_columns_then_the_stream_and_partial_sums_of_k_are_paid),
-      T(the_wider_operand_sets_the_rate_and_the_peak_is_kept), T(equal_macs_in_other_shapes_take_what_their_folds_take),
+      T(the_wider_operand_sets_the_rate_and_the_peak_is_kept), T(weights_that_are_left_out_take_no_rows),
+      T(equal_macs_in_other_shapes_take_what_their_folds_take),
       T(a_larger_array_is_never_slower_and_none_beats_its_peak));

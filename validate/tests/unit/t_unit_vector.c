@@ -111,6 +111,70 @@ TEST(a_short_row_is_reduced_on_one_core)
 	CHECK_U64(p.latency, (5 + 2 + 8) * PS_NS);
 }
 
+static void up_parts(struct unitbed *b, uint32_t act, uint32_t norm)
+{
+	char yaml[120];
+
+	snprintf(yaml, sizeof yaml, "units: 4\nlanes: 32\nsfu: 4\nconverters: 16\nact: %u\nnorm: %u\n", act, norm);
+	unitbed_up(b, UNIT_VECTOR, vector_schema, yaml);
+}
+
+/* 1,280 elements of four ALU steps and a special function: 1280 / 16 SFU = 80 cycles; 4 x 16 activation lanes take 20. */
+TEST(an_activation_unit_takes_an_element_in_one_step)
+{
+	const struct unit_job silu = { .work = UNIT_MAP, .piece = UNIT_ACT, .elems = 1280, .alu = 4, .sfu = 1 };
+	struct unit_job other = silu;
+	struct unitbed b;
+
+	up_parts(&b, 0, 0);
+	CHECK_U64(unitbed_plan(&b, &silu).span, 80 * PS_NS);
+	up_parts(&b, 16, 0);
+	CHECK_U64(unitbed_plan(&b, &silu).span, 20 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &silu).work, 5 * 1280);
+	CHECK_STR(unitbed_plan(&b, &silu).why, "activation unit, one pass");
+	/* an exponential alone is none of its */
+	other.piece = UNIT_ANY;
+	CHECK_U64(unitbed_plan(&b, &other).span, 80 * PS_NS);
+	/* and where it is slower than the lanes, these do it: 4 x 2 lanes would take 160 */
+	up_parts(&b, 2, 0);
+	CHECK_U64(unitbed_plan(&b, &silu).span, 80 * PS_NS);
+}
+
+/* 64 rows of 1,280 on one core: three passes of 640 cycles, or 64 x 1280 / 16 SFU = 5,120; with 4 x 16 activation lanes one
+ * pass of 1,280 and the scaling's 640. Online, as in attention, there is none to scale. */
+TEST(a_softmaxs_exponentials_and_sums_are_one_pass)
+{
+	struct unit_job j = {
+		.work = UNIT_REDUCE, .piece = UNIT_SOFTMAX, .rows = 64, .cols = 1280, .passes = 3, .sfu = 1
+	};
+	struct unitbed b;
+
+	up_parts(&b, 0, 16);
+	CHECK_U64(unitbed_plan(&b, &j).span, 5120 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).latency, 3 * (5 + 2 + 8) * PS_NS);
+	up_parts(&b, 16, 0);
+	CHECK_U64(unitbed_plan(&b, &j).span, (1280 + 640) * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).latency, 2 * (5 + 2 + 8) * PS_NS);
+	j.passes = 2;
+	CHECK_U64(unitbed_plan(&b, &j).span, 1280 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).latency, (5 + 2 + 8) * PS_NS);
+}
+
+/* Two passes of 64 x 1280 / 128 lanes; 4 x 64 norm lanes have one of 320 cycles, and one tree. */
+TEST(a_norm_unit_has_one_pass_and_one_tree)
+{
+	const struct unit_job j = { .work = UNIT_REDUCE, .piece = UNIT_NORM, .rows = 64, .cols = 1280, .passes = 2 };
+	struct unitbed b;
+
+	up_parts(&b, 16, 0);
+	CHECK_U64(unitbed_plan(&b, &j).span, 1280 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).latency, 2 * (5 + 2 + 8) * PS_NS);
+	up_parts(&b, 0, 64);
+	CHECK_U64(unitbed_plan(&b, &j).span, 320 * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).latency, (5 + 2 + 8) * PS_NS);
+	CHECK_U64(unitbed_plan(&b, &j).work, 2 * 64 * 1280);
+}
+
 static ps_t all_of(struct unit_plan p)
 {
 	return p.span + p.latency;
@@ -143,4 +207,6 @@ SUITE(t_unit_vector, T(a_map_takes_its_slowest_pipe_and_the_pipeline_is_latency)
       T(narrow_weights_are_dequantised_by_their_own_width),
       T(each_format_is_dequantised_at_its_own_rate_and_the_pipeline_is_latency),
       T(a_product_on_the_lanes_takes_two_steps_a_mac), T(elements_go_in_whole_thread_groups),
-      T(a_short_row_is_reduced_on_one_core), T(more_cores_never_slow_a_reduction_a_map_or_a_sort));
+      T(a_short_row_is_reduced_on_one_core), T(an_activation_unit_takes_an_element_in_one_step),
+      T(a_softmaxs_exponentials_and_sums_are_one_pass), T(a_norm_unit_has_one_pass_and_one_tree),
+      T(more_cores_never_slow_a_reduction_a_map_or_a_sort));

@@ -1,0 +1,112 @@
+/* map_join.c - hardware batching: independent products of few rows that multiply the same activations, as one command.
+ *
+ * With dispatch.join, products that follow each other in the stream (with what is fused behind each) become one command if
+ * they read the same rows, at most MOST_ROWS of them, none reads what another makes, and their formats are one: q, k and v;
+ * an expert's gate and up. Up to dispatch.batch of them. The command is dispatched once, loads the rows once, streams all
+ * weights past in one loop whose tiles have a part of each, and computes them as one product of all their columns; a gate's
+ * and an up's results meet on chip. It is taken where its closed form is shorter than theirs after one another.
+ * Leaves out: products that something else stands between, as experts with their down products; rows that are alike but
+ * stand in different places. */
+#include "sim/map/map_int.h"
+
+#define MOST_ROWS 16
+
+static const struct op_operand *operand(const struct mapper *m, const struct op *o, uint32_t i)
+{
+	return &m->s->operands[o->first_operand + i];
+}
+
+/* The rows or the weights of a product: its first or second read. */
+static const struct op_operand *read_of(const struct mapper *m, const struct op *o, uint32_t nth)
+{
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		if (!operand(m, o, i)->write && nth-- == 0)
+			return operand(m, o, i);
+	return NULL;
+}
+
+static bool may_join(const struct mapper *m, const struct op *o)
+{
+	return o->kind == OP_GEMM && o->shape.m <= MOST_ROWS && o->shape.batch <= 1 && read_of(m, o, 1) &&
+	       !map_held_by(m, o);
+}
+
+/* Whether any op of [first, end) writes what `o` reads. */
+static bool waits_for(const struct mapper *m, const struct op *o, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++)
+			for (uint32_t r = 0; r < o->n_operands; r++)
+				if (operand(m, &m->s->ops[i], k)->write && !operand(m, o, r)->write &&
+				    operand(m, &m->s->ops[i], k)->tensor == operand(m, o, r)->tensor)
+					return true;
+	return false;
+}
+
+static bool alike(const struct mapper *m, const struct op *a, const struct op *b)
+{
+	const struct op_operand *x = read_of(m, a, 0), *y = read_of(m, b, 0);
+	const struct unit_job p = map_job(m, a), q = map_job(m, b);
+
+	return x->tensor == y->tensor && x->offset == y->offset && x->touched == y->touched && x->slot == y->slot &&
+	       p.m == q.m && p.k == q.k && p.dtype == q.dtype && p.with == q.with && p.keep == q.keep && p.of == q.of &&
+	       a->dtype == b->dtype && a->routed_by == b->routed_by;
+}
+
+/* The same weights twice would be loaded once. */
+static bool own_weights(const struct mapper *m, const struct op *o, const struct fuse_group *groups, uint32_t n)
+{
+	const struct op_operand *w = read_of(m, o, 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct op_operand *x = read_of(m, &m->s->ops[groups[i].first], 1);
+
+		if (x->tensor == w->tensor && x->slot == w->slot)
+			return false;
+	}
+	return true;
+}
+
+/* How many groups from here on might be one. */
+static uint32_t candidates(const struct mapper *m, const struct fuse_group *groups, size_t n_groups)
+{
+	const struct op *first = &m->s->ops[groups[0].first];
+	uint32_t n = 1;
+
+	if (!m->c->dispatch.join || !may_join(m, first))
+		return 1;
+	for (; n < n_groups && n < m->c->dispatch.batch; n++) {
+		const struct op *o = &m->s->ops[groups[n].first];
+
+		if (!may_join(m, o) || !alike(m, first, o) || !own_weights(m, o, groups, n) ||
+		    waits_for(m, o, groups[0].first, groups[n].first))
+			break;
+	}
+	return n;
+}
+
+uint32_t map_join(const struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
+                  uint64_t *op_work_ps, struct map_fusion *what)
+{
+	const uint32_t n = candidates(m, groups, n_groups);
+	const struct fuse_group *last = &groups[n - 1];
+	const uint32_t ops = last->first + last->n - groups[0].first;
+	uint64_t apart_bytes = 0;
+	ps_t apart = 0;
+
+	if (n == 1)
+		return 1;
+	for (uint32_t k = groups[0].first; k < groups[0].first + ops; k++)
+		op_work_ps[k] = map_group(m, k, 1, d) ? d->predicted : 1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!map_group(m, groups[i].first, groups[i].n, d))
+			return 1;
+		apart += d->predicted;
+		apart_bytes += map_memory_bytes(d);
+	}
+	if (!map_joined(m, groups[0].first, ops, d) || d->predicted >= apart)
+		return 1;
+	*what = (struct map_fusion){ "joined", groups[0].first, ops,  apart_bytes - map_memory_bytes(d),
+		                     n - 1,    d->predicted,    apart };
+	return n;
+}
