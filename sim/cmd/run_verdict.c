@@ -77,7 +77,7 @@ static double spread_of(const struct run_report *r, const struct beside *b)
 	}
 	if (gpu)
 		return b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name);
-	return fmax(b->sure.quantile, SURE_NORMAL) * sure_spread_npu(&b->sure, &s, s.all > 0 ? strange / s.all : 0);
+	return fmax(b->sure.npu_quantile, SURE_NORMAL) * sure_spread_npu(&b->sure, &s, s.all > 0 ? strange / s.all : 0);
 }
 
 /* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */

@@ -15,7 +15,7 @@
 
 struct options {
 	struct gpu_options gpu;
-	const char *split, *output, *format, *start, *fidelity, *totals;
+	const char *split, *output, *format, *start, *fidelity, *totals, *npu_totals;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
 	bool groups, twin;
@@ -419,7 +419,7 @@ static int of_totals(const struct options *o, struct str *out, struct err *e)
 
 	if (o->gpu.config || o->gpu.traces.n || o->gpu.tables.n || o->energy.n || o->profile.path)
 		return err_set(e, ERR_USAGE, "'--totals' is asked alone: its steps are run and measured already");
-	return cmd_format(o->format, &f, e) < 0 ? -1 : validate_totals(o->totals, o->output, f, out, e);
+	return cmd_format(o->format, &f, e) < 0 ? -1 : validate_totals(o->totals, o->npu_totals, o->output, f, out, e);
 }
 
 int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
@@ -465,6 +465,8 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "totals", OPT_READ, &o.totals, "FILE",
 		  "whole steps, simulated and measured (configs/accuracy/totals.csv), alone: how many of them the 80 % intervals of"
 		  " 'npusim run' hold, also found without the total's device and without its model; with -o the intervals are kept" },
+		{ 0, "npu-totals", OPT_READ, &o.npu_totals, "FILE",
+		  "with --totals: such totals of the nearest silicon of an NPU, for the width of an NPU's intervals" },
 		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
 		  "keep the errors there, for 'npusim run' to tell:"
 		  " configs/accuracy/DEVICE.yaml" },

@@ -31,7 +31,8 @@ struct validate_ops {
 int validate_ops(const struct gpu_options *o, const struct validate_ops *how, enum out_format f, struct str *out,
                  struct err *e);
 
-/* Whole steps, simulated and measured (configs/accuracy/totals.csv); `output` NULL: no intervals are kept. */
-int validate_totals(const char *path, const char *output, enum out_format f, struct str *out, struct err *e);
+/* Whole steps, simulated and measured (configs/accuracy/totals.csv), and such totals of an NPU, NULL: what was found of them stays; `output` NULL: no intervals are kept. */
+int validate_totals(const char *path, const char *npu, const char *output, enum out_format f, struct str *out,
+                    struct err *e);
 
 #endif

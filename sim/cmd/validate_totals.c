@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/version.h"
 #include "sim/ui/outfile.h"
 #include "validate/score/sure.h"
@@ -16,7 +17,10 @@
 
 struct totals {
 	struct arena *a;
-	struct accuracy acc;
+	struct accuracy acc, silicon;
+	struct sure_total *npu;
+	size_t n_npu;
+	double npu_quantile;
 	struct sure_total *v;
 	size_t n;
 };
@@ -46,6 +50,12 @@ static void cover(const struct totals *x, enum out_format f, struct str *out)
 	cover_row(t, "all", x, SURE_ALL, NULL);
 	cover_row(t, "all but the total's device", x, SURE_DEVICE, NULL);
 	cover_row(t, "all but the total's model", x, SURE_MODEL, NULL);
+	if (x->n_npu) {
+		const struct totals npu = { .v = x->npu, .n = x->n_npu };
+
+		cover_row(t, "an NPU's, all", &npu, SURE_ALL, NULL);
+		cover_row(t, "an NPU's, all but the total itself", &npu, SURE_MODEL, NULL);
+	}
 	out_table_write(t, f, out);
 	out_table_free(t);
 }
@@ -93,8 +103,8 @@ static int store(const struct totals *x, const char *path, struct err *e)
 	str_addf(
 		&s,
 		"# Written by npusim validate --totals: how wide the intervals of npusim run are (validate/score/sure.h).\n"
-		"build: %s\nquantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
-		npusim_build_id(), sure_quantile(x->v, x->n, NULL, NULL), x->n, ELSEWHERE, NPU_FILE);
+		"build: %s\nquantile: %.4f\nnpu_quantile: %.4f\ntotals: %zu\nelsewhere: %d\nnpu: %s\nheld: \"",
+		npusim_build_id(), sure_quantile(x->v, x->n, NULL, NULL), x->npu_quantile, x->n, ELSEWHERE, NPU_FILE);
 	for (size_t i = 0; i < x->n; i++)
 		if (first_of_device(x, i)) {
 			str_addf(&s, "%s%s", any ? " " : "", x->v[i].device);
@@ -106,7 +116,25 @@ static int store(const struct totals *x, const char *path, struct err *e)
 	return rc;
 }
 
-static int read(struct totals *x, const char *path, struct err *e)
+/* Of an NPU: from its totals, else what stands in the file. */
+static int read_npu(struct totals *x, const char *path, struct err *e)
+{
+	struct sure now;
+	char file[512];
+
+	if (!path) {
+		x->npu_quantile = sure_load(x->a, &now, e) > 0 ? now.npu_quantile : SURE_NORMAL;
+		return e->kind ? -1 : 0;
+	}
+	if (path_data(NPU_FILE, file, sizeof file, e) < 0 || accuracy_load(file, x->a, &x->silicon, e) < 0 ||
+	    sure_totals(path, x->a, &x->npu, &x->n_npu, e) < 0)
+		return -1;
+	sure_judge(x->npu, x->n_npu, &x->silicon);
+	x->npu_quantile = sure_quantile(x->npu, x->n_npu, NULL, NULL);
+	return 0;
+}
+
+static int read(struct totals *x, const char *path, const char *npu, struct err *e)
 {
 	int rc;
 
@@ -118,13 +146,14 @@ static int read(struct totals *x, const char *path, struct err *e)
 	if (sure_totals(path, x->a, &x->v, &x->n, e) < 0)
 		return -1;
 	sure_judge(x->v, x->n, &x->acc);
-	return 0;
+	return read_npu(x, npu, e);
 }
 
-int validate_totals(const char *path, const char *output, enum out_format f, struct str *out, struct err *e)
+int validate_totals(const char *path, const char *npu, const char *output, enum out_format f, struct str *out,
+                    struct err *e)
 {
 	struct totals x = { .n = 0 };
-	int rc = read(&x, path, e);
+	int rc = read(&x, path, npu, e);
 
 	if (rc == 0) {
 		cover(&x, f, out);

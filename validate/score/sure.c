@@ -45,8 +45,8 @@ static int read_file(const struct yaml *y, struct arena *a, struct sure *out, st
 	double totals;
 
 	if (number(y, "quantile", &out->quantile, e) < 0 || number(y, "elsewhere", &out->elsewhere, e) < 0 ||
-	    number(y, "totals", &totals, e) < 0 || text(y, "held", a, &out->held, e) < 0 ||
-	    text(y, "npu", a, &out->npu, e) < 0)
+	    number(y, "npu_quantile", &out->npu_quantile, e) < 0 || number(y, "totals", &totals, e) < 0 ||
+	    text(y, "held", a, &out->held, e) < 0 || text(y, "npu", a, &out->npu, e) < 0)
 		return -1;
 	out->totals = (size_t)totals;
 	return 0;

@@ -9,7 +9,8 @@
  * level's quantile of |ln(simulated / measured)| over spread. Few totals are no evidence, so SURE_PRIOR more stand beside them
  * with what a normal error would give.
  * A described NPU has the errors of the nearest silicon, a TPU v6e from its data sheet, by kind of op. What was waited for
- * parts that no silicon was held against (GEMV units, dispatch, KV buffer, NoC, latency ...) may be off by half as well. No total of it is
+ * parts that no silicon was held against (GEMV units, dispatch, KV buffer, NoC, latency ...) may be off by half as well. How many
+ * spreads wide is found on whole feed-forward blocks that ran on that silicon. No total is
  * narrower than that silicon's best class, nor fewer spreads wide than a normal error's.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
@@ -26,8 +27,9 @@
 
 /* What intervals are made by: configs/accuracy/intervals.yaml, which `npusim validate --totals` writes. */
 struct sure {
-	double quantile;  /* spreads on either side */
-	double elsewhere; /* times the spread, on a GPU that was not held */
+	double quantile;     /* spreads on either side: of a GPU, */
+	double npu_quantile; /* and of an NPU, whose totals are whole blocks of layers on the nearest silicon */
+	double elsewhere;    /* times the spread, on a GPU that was not held */
 	size_t totals;
 	const char *held; /* devices with traces of their own, a blank between */
 	const char *npu;  /* the nearest silicon's file: "configs/accuracy/tpu-v6e.yaml" */

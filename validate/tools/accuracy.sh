@@ -195,11 +195,22 @@ folds() {
 
 # How wide intervals are; of an NPU by the nearest silicon's file, which npus wrote.
 sh validate/tools/totals.sh "$npusim" "$work" >configs/accuracy/totals.csv
+# Whole feed-forward blocks, each of which is its products but for a little.
+blocks=
+if [ -f "$tpu/v6e_blocks.csv" ]; then
+	"$npusim" validate -c configs/npu/tpu-v6e.yaml -t "$tpu/v6e_blocks.csv" --format csv 2>/dev/null |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "device,model,step,way,measured_us,simulated_us,classes"; next }
+			{ printf "tpu-v6e,%s,%s,block,%s,%s,gemm:1\n", $1, $1, $at["measured_us"], $at["simulated_us"] }' >"$work/blocks.csv"
+	blocks="--npu-totals $work/blocks.csv"
+else
+	echo "not run: v6e_blocks.csv is absent" >&2
+	missing=1
+fi
 {
 	echo
 	echo '| intervals found on | totals | held by their 80 % intervals | half width, median |'
 	echo '|---|---|---|---|'
-	"$npusim" validate --totals configs/accuracy/totals.csv -o configs/accuracy/intervals.yaml --format csv |
+	"$npusim" validate --totals configs/accuracy/totals.csv $blocks -o configs/accuracy/intervals.yaml --format csv |
 		awk -F, 'NR > 1 { printf "| %s | %d | %d (%.0f %%) | %.1f %% |\n", $1, $2, $3, $4, $5 }'
 } >>"$table"
 cat "$table"

@@ -142,6 +142,7 @@ TEST(the_committed_intervals_are_those_of_the_committed_totals)
 	CHECK(sure_load(x.a, &sure, &e) == 1);
 	CHECK(fabs(sure.quantile - sure_quantile(x.v, x.n, NULL, NULL)) < 1e-3);
 	CHECK_U64(sure.totals, x.n);
+	CHECK(sure.npu_quantile > 0.5 && sure.npu_quantile < 5);
 	arena_free(x.a);
 }
 
