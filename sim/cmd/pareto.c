@@ -27,10 +27,34 @@ static bool is_axis(const struct study *t, int goal)
 	return false;
 }
 
+/* A column of the sweep that is no objective stands beside them. */
+static bool is_own(const struct study *t, size_t column)
+{
+	const struct sweep_column *c = &t->v.s->columns[column];
+
+	for (int g = 0; g < t->n_goals; g++)
+		if (strcmp(t->goals[g].name, c->name) == 0)
+			return false;
+	return c->goal == SWEEP_COLUMN;
+}
+
+/* Values of the sweep's own columns, by column; NULL: it is none. */
+static int own_values(struct study *t, struct expr_value ***out, struct err *e)
+{
+	const struct sweep *s = t->v.s;
+
+	if (!(*out = arena_array(t->v.a, s->n_columns + 1, sizeof **out)))
+		return err_nomem(e, "for the table");
+	for (size_t c = 0; c < s->n_columns; c++)
+		if (is_own(t, c) && sweep_view_values(&t->v, s->columns[c].x, &(*out)[c], e) < 0)
+			return -1;
+	return 0;
+}
+
 static struct out_table *table_of(const struct study *t, const char *last)
 {
 	const struct sweep *s = t->v.s;
-	struct out_col *cols = arena_array(t->v.a, s->n_axes + (size_t)t->n_goals + 2, sizeof *cols);
+	struct out_col *cols = arena_array(t->v.a, s->n_axes + s->n_columns + (size_t)t->n_goals + 2, sizeof *cols);
 	int n = 0;
 
 	if (!cols)
@@ -41,12 +65,15 @@ static struct out_table *table_of(const struct study *t, const char *last)
 	for (int g = 0; g < t->n_goals; g++)
 		if (!is_axis(t, g))
 			cols[n++] = (struct out_col){ t->goals[g].name, OUT_REAL, 3 };
+	for (size_t c = 0; c < s->n_columns; c++)
+		if (is_own(t, c))
+			cols[n++] = (struct out_col){ s->columns[c].name, OUT_REAL, 3 };
 	if (last)
 		cols[n++] = (struct out_col){ last, OUT_TEXT, 0 };
 	return out_table_new(cols, n, NULL);
 }
 
-static void put_point(const struct study *t, size_t i, struct out_table *table)
+static void put_point(const struct study *t, struct expr_value *const *own, size_t i, struct out_table *table)
 {
 	out_int(table, (int64_t)t->v.points[i].point);
 	for (size_t k = 0; k < t->v.s->n_axes; k++)
@@ -54,6 +81,49 @@ static void put_point(const struct study *t, size_t i, struct out_table *table)
 	for (int g = 0; g < t->n_goals; g++)
 		if (!is_axis(t, g))
 			out_real(table, t->goals[g].values[i].number);
+	for (size_t c = 0; c < t->v.s->n_columns; c++)
+		if (own[c] && own[c][i].type == EXPR_NUMBER)
+			out_real(table, own[c][i].number);
+		else if (own[c])
+			out_null(table);
+}
+
+/* --- ends of axes ------------------------------------------------------------------------------------------ */
+
+/* The best among points whose axis has not the value that the best of all has there. */
+static double best_elsewhere(const struct study *t, size_t axis, double value)
+{
+	double best = INFINITY;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v.points[t->points[i]].values[axis].number != value)
+			best = fmin(best, study_cost(t, 0, t->points[i]));
+	return best;
+}
+
+/* Says where the best design lies on the end of what was tried and the axis matters: what lies beyond nobody knows. */
+static void say_ends(const struct study *t, struct str *out)
+{
+	const size_t at = t->n ? t->points[0] : 0;
+	const double best = t->n ? study_cost(t, 0, at) : 0;
+	bool said = false;
+
+	for (size_t k = 0; t->n && k < t->v.s->n_axes; k++) {
+		const struct res_value *v = &t->v.points[at].values[k];
+		double low = v->number, high = v->number;
+
+		for (size_t i = 0; v->is_number && i < t->n; i++) {
+			low = fmin(low, t->v.points[t->points[i]].values[k].number);
+			high = fmax(high, t->v.points[t->points[i]].values[k].number);
+		}
+		if (!v->is_number || low == high || (v->number != low && v->number != high) ||
+		    strcmp(t->goals[0].name, t->v.s->axes[k].key) == 0 ||
+		    best_elsewhere(t, k, v->number) - best <= 1e-3 * fabs(best))
+			continue;
+		str_addf(out, "%s%s is best at %s, the end of what was tried: %s may be better still\n",
+		         said ? "" : "\n", t->v.s->axes[k].key, v->text, v->number == high ? "more" : "less");
+		said = true;
+	}
 }
 
 /* --- pareto ------------------------------------------------------------------------------------------------ */
@@ -70,6 +140,7 @@ static int open_study(struct study *t, struct resdb **db, const char *path, cons
 static int pareto(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct out_table *table = NULL;
+	struct expr_value **own;
 	struct study t;
 	size_t all, mid;
 	struct resdb *db;
@@ -78,7 +149,7 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 	if (rc < 0)
 		goto out;
 	all = t.n;
-	if ((rc = study_keep_front(&t, e)) < 0)
+	if ((rc = study_keep_front(&t, e)) < 0 || (rc = own_values(&t, &own, e)) < 0)
 		goto out;
 	if (!(table = table_of(&t, "note"))) {
 		rc = err_nomem(e, "for the front");
@@ -87,7 +158,7 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 	study_sort(&t);
 	mid = study_knee(&t);
 	for (size_t i = 0; i < t.n; i++) {
-		put_point(&t, t.points[i], table);
+		put_point(&t, own, t.points[i], table);
 		out_text(table, t.n_goals > 1 && i == mid ? "knee" : NULL);
 	}
 	if (f == OUT_TABLE)
@@ -108,18 +179,23 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 	struct out_table *table = NULL;
 	struct study t;
 	struct resdb *db;
+	struct expr_value **own;
 	int rc = open_study(&t, &db, path, o, e);
 
+	if (rc == 0)
+		rc = own_values(&t, &own, e);
 	if (rc == 0 && !(table = table_of(&t, NULL)))
 		rc = err_nomem(e, "for the table");
 	if (rc == 0) {
 		study_sort(&t);
 		for (size_t i = 0; i < t.n && i < o->n; i++)
-			put_point(&t, t.points[i], table);
+			put_point(&t, own, t.points[i], table);
 		if (f == OUT_TABLE)
 			str_addf(out, "%s %s first, of %zu points\n\n", t.goals[0].more ? "most" : "least",
 			         t.goals[0].name, t.n);
 		out_table_write(table, f, out);
+		if (f == OUT_TABLE)
+			say_ends(&t, out);
 	}
 	out_table_free(table);
 	study_free(&t);

@@ -197,7 +197,8 @@ static void totals(const struct run_report *r, struct str *out)
 	if (answer) {
 		row(t, "simulated", total, total, r->verdict->steps > 1 ? "all steps together" : "");
 		if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
-			row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps), total, "the rest is copies, sets");
+			row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps), total,
+			    "the rest is copies, sets");
 		str_addf(&note, "bound by %s", res_name(x->roofline_bound));
 		row(t, "roofline", cmd_ps_us(x->roofline_ps), total, str_c(&note));
 	}

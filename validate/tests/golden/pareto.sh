@@ -28,3 +28,17 @@ try pareto "$TMP/r.db" --minimize 1/0
 try pareto "$TMP/r.db" --sweep 9
 try sensitivity "$TMP/r.db" --of latancy_us
 try best "$TMP/absent.db"
+echo "a sweep's own columns stand beside its objectives, and an optimum on the end of an axis is said"
+cat >"$TMP/e.yaml" <<EOF
+sweep: 1
+base: $CONFIG
+trace: $TRACE
+range: decode_step_1
+fidelity: analytic
+axes: {dram.channels: [32, 48, 64], dispatch.queue: [63, 64], vector.div_cycles: [1, 8]}
+columns: {half: dram.channels / 2}
+EOF
+quiet sweep "$TMP/e.yaml" -o "$TMP/e.db"
+"$NPUSIM" best "$TMP/e.db" -n 1 --format csv | cut -d, -f1-2,6
+"$NPUSIM" best "$TMP/e.db" -n 1 | grep ' is best at '
+"$NPUSIM" best "$TMP/e.db" -n 1 --minimize 'abs(dram.channels - 48)' | grep ' is best at ' || echo "in the middle: nothing is said"
