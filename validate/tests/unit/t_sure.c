@@ -51,7 +51,7 @@ TEST(what_was_never_held_may_be_off_by_half_and_few_samples_say_little)
 
 TEST(more_classes_than_there_is_room_for_lose_no_time)
 {
-	static char names[100][8];
+	static char names[100][16];
 	struct sure_shares s = { .n = 0 };
 
 	for (int i = 0; i < 100; i++) {
