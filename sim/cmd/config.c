@@ -487,6 +487,9 @@ static bool explain_words(const struct cfg *own, const struct opt_list *words, e
 		                               { "help", OUT_TEXT, 0 } };
 	bool found = false;
 
+	for (int k = 0; k < words->n; k++)
+		if (strchr(words->v[k], '.'))
+			return false; /* a key, mistyped */
 	for (int k = own ? -1 : 0; k < (own ? 0 : MACHINE_KINDS) && !found; k++) {
 		struct machine_cfg defaults;
 		struct err none = ERR_INIT;
