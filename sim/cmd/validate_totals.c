@@ -53,8 +53,8 @@ static void cover(const struct totals *x, enum out_format f, struct str *out)
 	if (x->n_npu) {
 		const struct totals npu = { .v = x->npu, .n = x->n_npu };
 
-		cover_row(t, "an NPU's, all", &npu, SURE_ALL, NULL);
-		cover_row(t, "an NPU's, all but the total itself", &npu, SURE_MODEL, NULL);
+		cover_row(t, "an NPU's", &npu, SURE_ALL, NULL);
+		cover_row(t, "an NPU's but the total itself", &npu, SURE_MODEL, NULL);
 	}
 	out_table_write(t, f, out);
 	out_table_free(t);
