@@ -565,6 +565,18 @@ int yaml_str(const struct yaml *y, const struct ynode *n, const char **out, stru
 	return 0;
 }
 
+int yaml_root_text(const struct yaml *y, const char *key, struct arena *a, const char **out, struct err *e)
+{
+	const struct ynode *n = ynode_get(yaml_root(y), key);
+	const char *s;
+
+	if (!n)
+		return yaml_err(y, yaml_root(y), e, "'%s' is missing", key);
+	if (yaml_str(y, n, &s, e) < 0)
+		return -1;
+	return (*out = arena_strdup(a, s)) ? 0 : err_nomem(e, NULL);
+}
+
 int yaml_u64(const struct yaml *y, const struct ynode *n, uint64_t min, uint64_t max, uint64_t *out, struct err *e)
 {
 	const char *s;

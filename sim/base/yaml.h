@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 
 #define YAML_MAX_NODES 100000
@@ -44,6 +45,8 @@ const struct ynode *ynode_get(const struct ynode *map, const char *key); /* NULL
 int yaml_err(const struct yaml *y, const struct ynode *at, struct err *e, const char *fmt, ...) ERR_FMT(4, 5);
 /* Typed access; a wrong kind or text is a placed error. */
 int yaml_str(const struct yaml *y, const struct ynode *n, const char **out, struct err *e);
+/* What stands under a key of the whole file, copied into `a`; an error where it is missing. */
+int yaml_root_text(const struct yaml *y, const char *key, struct arena *a, const char **out, struct err *e);
 int yaml_u64(const struct yaml *y, const struct ynode *n, uint64_t min, uint64_t max, uint64_t *out, struct err *e);
 int yaml_bool(const struct yaml *y, const struct ynode *n, bool *out, struct err *e);
 /* Refuses keys outside the list, naming the nearest right one. */

@@ -116,28 +116,6 @@ static void workload_table(const struct ablate_view *v, size_t w, struct str *ou
 	str_addc(out, '\n');
 }
 
-/* In lines as wide as the page, those after the first set in. */
-static void wrapped(struct str *out, const char *text)
-{
-	size_t at = 0;
-
-	while (*text) {
-		const size_t word = strcspn(text, " ");
-
-		if (at && at + 1 + word > WIDTH) {
-			str_add(out, "\n    ");
-			at = 4;
-		} else if (at) {
-			str_addc(out, ' ');
-			at++;
-		}
-		str_addn(out, text, word);
-		at += word;
-		text += word + strspn(text + word, " ");
-	}
-	str_addc(out, '\n');
-}
-
 /* A sentence for each change, about the workload where it shows. */
 static void sentences(const struct ablate_view *v, struct str *out)
 {
@@ -157,7 +135,7 @@ static void sentences(const struct ablate_view *v, struct str *out)
 			         ablate_verdict_name(ablate_judge(v->x, &v->results[w], i)));
 			ablate_why(v->x, &v->results[w], i, &s);
 		}
-		wrapped(out, str_c(&s));
+		out_wrap(str_c(&s), 0, 4, WIDTH, out);
 	}
 	out->failed |= s.failed;
 	str_free(&s);

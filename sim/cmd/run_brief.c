@@ -22,24 +22,8 @@
 /* A label, and a text in lines as wide as the page, broken at blanks. */
 static void said(struct str *out, const char *label, const char *text)
 {
-	size_t at = LABEL;
-
 	str_addf(out, "%-*s", LABEL, label);
-	while (*text) {
-		const size_t word = strcspn(text, " ");
-
-		if (at > LABEL && at + 1 + word > WIDTH) {
-			str_addf(out, "\n%*s", LABEL, "");
-			at = LABEL;
-		} else if (at > LABEL) {
-			str_addc(out, ' ');
-			at++;
-		}
-		str_addn(out, text, word);
-		at += word;
-		text += word + strspn(text + word, " ");
-	}
-	str_addc(out, '\n');
+	out_wrap(text, LABEL, LABEL, WIDTH, out);
 }
 
 void run_verdict(const struct run_report *r, struct str *out)

@@ -26,27 +26,10 @@ static const char *const reason_texts[REASONS] = {
 
 /* --- the stream -------------------------------------------------------------------------------------------- */
 
-static bool is_product(enum op_kind k)
-{
-	return k == OP_GEMM || k == OP_ATTENTION;
-}
-
 /* What a pattern of ours could name. */
 static bool may_join(const struct op *o)
 {
-	switch (o->kind) {
-	case OP_GEMM:
-	case OP_ATTENTION:
-	case OP_ELEMENTWISE:
-	case OP_CONVERT:
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_ROPE:
-		return true;
-	default:
-		return false;
-	}
+	return fuse_is_product(o->kind) || fuse_is_vector(o->kind);
 }
 
 struct chain {
@@ -119,7 +102,7 @@ static uint64_t written(const struct op_stream *s, const struct chain *c)
 static bool has_product(const struct op_stream *s, const struct chain *c)
 {
 	for (uint32_t i = c->first; i < c->first + c->n; i++)
-		if (is_product(s->ops[i].kind))
+		if (fuse_is_product(s->ops[i].kind))
 			return true;
 	return false;
 }
@@ -136,7 +119,7 @@ static enum reason reason_of(const struct run_report *r, const struct chain *c, 
 
 	if (group[op] == group[op - 1])
 		return SLOWER;
-	if (is_product(o->kind) && has_product(s, &before))
+	if (fuse_is_product(o->kind) && has_product(s, &before))
 		return TWO_PRODUCTS;
 	if (!connected(s, &before, o))
 		return NOT_ADJACENT;

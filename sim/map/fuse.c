@@ -29,7 +29,7 @@ struct fuse_patterns {
 	size_t n;
 };
 
-static bool is_vector(enum op_kind k)
+bool fuse_is_vector(enum op_kind k)
 {
 	switch (k) {
 	case OP_ELEMENTWISE:
@@ -44,7 +44,7 @@ static bool is_vector(enum op_kind k)
 	}
 }
 
-static bool is_product(enum op_kind k)
+bool fuse_is_product(enum op_kind k)
 {
 	return k == OP_GEMM || k == OP_ATTENTION;
 }
@@ -183,7 +183,7 @@ struct finder {
 
 static bool fits_step(const struct step *st, const struct op *o)
 {
-	if (st->kind < 0 ? !is_vector(o->kind) : o->kind != (enum op_kind)st->kind)
+	if (st->kind < 0 ? !fuse_is_vector(o->kind) : o->kind != (enum op_kind)st->kind)
 		return false;
 	if (!st->fn)
 		return true;
@@ -217,7 +217,7 @@ static bool may_join(const struct finder *f, uint32_t end)
 	if (end - f->first > f->c->max_ops)
 		return false;
 	for (uint32_t m = f->first; m < end; m++)
-		products += is_product(f->s->ops[m].kind);
+		products += fuse_is_product(f->s->ops[m].kind);
 	if (products > 1)
 		return false;
 	if (end - 1 == f->first)

@@ -18,6 +18,10 @@ struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e); /* a 
 struct fuse_patterns *fuse_patterns_parse(const char *text, size_t n, const char *name, struct err *e);
 void fuse_patterns_free(struct fuse_patterns *p);
 
+/* Kinds that a pattern can name as its product, or around one. */
+bool fuse_is_product(enum op_kind k);
+bool fuse_is_vector(enum op_kind k);
+
 /* Ops [first, first + n) of the stream form one group; n = 1: not fused, pattern NULL. */
 struct fuse_group {
 	uint32_t first, n;

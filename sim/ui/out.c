@@ -420,3 +420,25 @@ int out_flush(const struct str *s, FILE *f, struct err *e)
 		return err_sys(e, ERR_IO, errno ? errno : EIO, "cannot write the output");
 	return 0;
 }
+
+void out_wrap(const char *text, size_t at, size_t indent, size_t width, struct str *to)
+{
+	bool fresh = true;
+
+	while (*text) {
+		const size_t word = strcspn(text, " ");
+
+		if (!fresh && at + 1 + word > width) {
+			str_addf(to, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (!fresh) {
+			str_addc(to, ' ');
+			at++;
+		}
+		str_addn(to, text, word);
+		at += word;
+		fresh = false;
+		text += word + strspn(text + word, " ");
+	}
+	str_addc(to, '\n');
+}

@@ -37,6 +37,9 @@ void out_table_write(const struct out_table *t, enum out_format f, struct str *t
  * same column look alike. On a terminal out_table_write does so at the terminal's width. */
 void out_table_fit(const struct out_table *t, size_t width, struct str *to);
 
+/* Words in lines of `width`: the first goes on at column `at`, those below begin at `indent`. Ends the last line. */
+void out_wrap(const char *text, size_t at, size_t indent, size_t width, struct str *to);
+
 /* --- json -------------------------------------------------------------------------------------------------- */
 struct out_json {
 	struct str *to;

@@ -43,25 +43,14 @@ static int score(const struct yaml *y, const struct ynode *n, struct score *s, s
 	return 0;
 }
 
-static int text(const struct yaml *y, struct arena *a, const char *key, const char **out, struct err *e)
-{
-	const struct ynode *n = ynode_get(yaml_root(y), key);
-	const char *s;
-
-	if (!n)
-		return yaml_err(y, yaml_root(y), e, "'%s' is missing", key);
-	if (yaml_str(y, n, &s, e) < 0)
-		return -1;
-	return (*out = arena_strdup(a, s)) ? 0 : err_nomem(e, NULL);
-}
-
 static int read_file(const struct yaml *y, struct arena *a, struct accuracy *out, struct err *e)
 {
 	const struct ynode *all = ynode_get(yaml_root(y), "all"), *list = ynode_get(yaml_root(y), "classes");
 
-	if (text(y, a, "device", &out->device, e) < 0 || text(y, a, "config", &out->config, e) < 0 ||
-	    text(y, a, "split", &out->split, e) < 0 || text(y, a, "build", &out->build, e) < 0 ||
-	    text(y, a, "model", &out->model, e) < 0 || text(y, a, "digest", &out->digest, e) < 0)
+	if (yaml_root_text(y, "device", a, &out->device, e) < 0 ||
+	    yaml_root_text(y, "config", a, &out->config, e) < 0 || yaml_root_text(y, "split", a, &out->split, e) < 0 ||
+	    yaml_root_text(y, "build", a, &out->build, e) < 0 || yaml_root_text(y, "model", a, &out->model, e) < 0 ||
+	    yaml_root_text(y, "digest", a, &out->digest, e) < 0)
 		return -1;
 	if (!all || !list || list->kind != YNODE_SEQ || list->n > MAX_CLASSES)
 		return yaml_err(y, yaml_root(y), e, "an accuracy file has 'all' and 'classes', a list of at most %d",

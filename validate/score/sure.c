@@ -28,25 +28,13 @@ static int number(const struct yaml *y, const char *key, double *out, struct err
 	return *end || end == s || !(*out > 0 && *out < 1e6) ? yaml_err(y, n, e, "'%s' is no positive number", s) : 0;
 }
 
-static int text(const struct yaml *y, const char *key, struct arena *a, const char **out, struct err *e)
-{
-	const struct ynode *n = ynode_get(yaml_root(y), key);
-	const char *s;
-
-	if (!n)
-		return yaml_err(y, yaml_root(y), e, "'%s' is missing", key);
-	if (yaml_str(y, n, &s, e) < 0)
-		return -1;
-	return (*out = arena_strdup(a, s)) ? 0 : err_nomem(e, NULL);
-}
-
 static int read_file(const struct yaml *y, struct arena *a, struct sure *out, struct err *e)
 {
 	double totals;
 
 	if (number(y, "quantile", &out->quantile, e) < 0 || number(y, "elsewhere", &out->elsewhere, e) < 0 ||
 	    number(y, "npu_quantile", &out->npu_quantile, e) < 0 || number(y, "totals", &totals, e) < 0 ||
-	    text(y, "held", a, &out->held, e) < 0 || text(y, "npu", a, &out->npu, e) < 0)
+	    yaml_root_text(y, "held", a, &out->held, e) < 0 || yaml_root_text(y, "npu", a, &out->npu, e) < 0)
 		return -1;
 	out->totals = (size_t)totals;
 	return 0;
