@@ -11,7 +11,7 @@
 #include "sim/cmd/study.h"
 
 struct options {
-	struct opt_list less, more;
+	struct opt_list less, more, where;
 	const char *of, *format;
 	uint64_t sweep, n;
 };
@@ -130,9 +130,11 @@ static void say_ends(const struct study *t, struct str *out)
 
 static int open_study(struct study *t, struct resdb **db, const char *path, const struct options *o, struct err *e)
 {
+	const struct study_ask ask = { (int64_t)o->sweep, o->less, o->more, o->where };
+
 	memset(t, 0, sizeof *t);
 	*db = res_open(path, DB_READ, e);
-	if (!*db || study_open(t, *db, (int64_t)o->sweep, &o->less, &o->more, e) < 0)
+	if (!*db || study_open(t, *db, &ask, e) < 0)
 		return -1;
 	return study_some(t, e);
 }
@@ -280,6 +282,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, 
 	opt_list_free(&args);
 	opt_list_free(&o->less);
 	opt_list_free(&o->more);
+	opt_list_free(&o->where);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -289,7 +292,8 @@ static int command(const struct opt_cmd *cmd, struct options *o, study_fn *run, 
 		0, "maximize", OPT_LIST, &o.more, "EXPR", "the same, where more is better" \
 	}
 #define COMMON_OPTS \
-	{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
+	{ 0, "where", OPT_LIST, &o.where, "EXPR", SWEEP_WHERE_HELP }, \
+		{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" }, \
 	{ \
 		0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP \
 	}
@@ -299,7 +303,7 @@ int cmd_pareto(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .n = 0 };
 	const struct opt opts[] = { GOAL_OPTS, COMMON_OPTS, { .type = OPT_END } };
 	const struct opt_cmd cmd = {
-		"npusim pareto R.db [--minimize EXPR]... [--maximize EXPR]...",
+		"npusim pareto R.db [--minimize EXPR]... [--maximize EXPR]... [--where EXPR]...",
 		"The designs of a stored sweep that no other beats in every objective at once, best in the first "
 		"objective first."
 		" The knee is the one nearest to the best of all objectives, each scaled to the span of the front.",
@@ -321,10 +325,11 @@ int cmd_best(int argc, char **argv, struct str *out, struct err *e)
 		                    COMMON_OPTS,
 		                    { .type = OPT_END } };
 	const struct opt_cmd cmd = {
-		"npusim best R.db [-n N] [--minimize EXPR | --maximize EXPR]",
+		"npusim best R.db [-n N] [--minimize EXPR | --maximize EXPR] [--where EXPR]...",
 		"The best designs of a stored sweep by its first objective, among those that meet its constraints.",
 		"npusim best /tmp/sweep.db -n 5\n"
-		"npusim best /tmp/sweep.db --maximize 'l2.hit_bytes / l2.read_bytes'\n",
+		"npusim best /tmp/sweep.db --maximize 'l2.hit_bytes / l2.read_bytes'\n"
+		"npusim best /tmp/sweep.db --where 'l2.size <= 128 MiB' --where 'cores == 32'\n",
 		opts,
 		1,
 		1
@@ -339,7 +344,7 @@ int cmd_sensitivity(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = { { 0, "of", OPT_TEXT, &o.of, "EXPR", "of what; latency_us by default" },
 		                    COMMON_OPTS,
 		                    { .type = OPT_END } };
-	const struct opt_cmd cmd = { "npusim sensitivity R.db [--of EXPR]",
+	const struct opt_cmd cmd = { "npusim sensitivity R.db [--of EXPR] [--where EXPR]...",
 		                     "What matters in a stored sweep: for every axis the share of the variance that "
 		                     "its means explain, with its least and"
 		                     " largest mean, and for every two axes what they explain together beyond each "

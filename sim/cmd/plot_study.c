@@ -9,7 +9,7 @@
 #include "sim/cmd/study.h"
 
 struct options {
-	struct opt_list less, more;
+	struct opt_list less, more, where;
 	const char *of, *title;
 	uint64_t sweep;
 	struct picture_to plot;
@@ -109,15 +109,15 @@ typedef struct plot *chart_fn(struct study *t, const struct options *o, struct e
 static int draw(const char *path, const struct options *o, chart_fn *chart, struct str *out, struct err *e)
 {
 	const char *name = o->of;
-	const struct opt_list of = { &name, name ? 1 : 0 };
+	const struct study_ask ask = { (int64_t)o->sweep, name ? (struct opt_list){ &name, 1 } : o->less, o->more,
+		                       o->where };
 	struct resdb *db = res_open(path, DB_READ, e);
 	struct plot *p = NULL;
 	struct study t;
 	int rc = -1;
 
 	memset(&t, 0, sizeof t);
-	if (db && study_open(&t, db, (int64_t)o->sweep, name ? &of : &o->less, &o->more, e) == 0 &&
-	    study_some(&t, e) == 0)
+	if (db && study_open(&t, db, &ask, e) == 0 && study_some(&t, e) == 0)
 		p = chart(&t, o, e);
 	if (p)
 		rc = picture_put(&o->plot, p, out, e);
@@ -137,11 +137,13 @@ static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart
 	opt_list_free(&args);
 	opt_list_free(&o->less);
 	opt_list_free(&o->more);
+	opt_list_free(&o->where);
 	return rc < 0 ? -1 : 0;
 }
 
 #define SWEEP_OPTS \
-	{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" }, \
+	{ 0, "where", OPT_LIST, &o.where, "EXPR", SWEEP_WHERE_HELP }, \
+		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" }, \
 	{ \
 		0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" \
 	}
@@ -157,15 +159,17 @@ int cmd_plot_pareto(int argc, char **argv, struct str *out, struct err *e)
 		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { "npusim plot pareto R.db [--minimize EXPR]... [--maximize EXPR]... -o FILE",
-		                     "Draws the points of a stored sweep by its first two objectives, with the front "
-		                     "that no point beats and "
-		                     "its knee."
-		                     " Needs gnuplot.",
-		                     "npusim plot pareto /tmp/sweep.db -o /tmp/front.svg\n",
-		                     opts,
-		                     1,
-		                     1 };
+	const struct opt_cmd cmd = {
+		"npusim plot pareto R.db [--minimize EXPR]... [--maximize EXPR]... [--where EXPR]... -o FILE",
+		"Draws the points of a stored sweep by its first two objectives, with the front "
+		"that no point beats and "
+		"its knee."
+		" Needs gnuplot.",
+		"npusim plot pareto /tmp/sweep.db -o /tmp/front.svg\n",
+		opts,
+		1,
+		1
+	};
 
 	return command(&cmd, &o, front, argc, argv, out, e);
 }
@@ -179,7 +183,7 @@ int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
 		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { "npusim plot tornado R.db [--of EXPR] -o FILE",
+	const struct opt_cmd cmd = { "npusim plot tornado R.db [--of EXPR] [--where EXPR]... -o FILE",
 		                     "Draws what matters in a stored sweep: for every axis how far its best and its "
 		                     "worst value lie from the "
 		                     "mean of all"

@@ -1,7 +1,8 @@
 /* plot_sweep.c - npusim plot sweep: stored points as lines over one axis.
  *
  * One line for every y, or for every value of --by. What differs between the points of one line other than by x would
- * be drawn over each other, so it is refused: the axis is named, and --where can pick one of its values. */
+ * be drawn over each other, so it is refused: the axis is named, and --where can pick one of its values. Conditions of
+ * several --where must all hold. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 #define LOG_FROM   8 /* a span of so many times its least is read better in octaves */
 
 struct options {
-	const char *x, *y, *by, *where, *title, *x_label, *y_label;
-	struct opt_list marks;
+	const char *x, *y, *by, *title, *x_label, *y_label;
+	struct opt_list where, marks;
 	bool percent, linear;
 	uint64_t sweep;
 	struct picture_to plot;
@@ -96,18 +97,12 @@ static int read_y(struct drawing *d, struct err *e)
 
 static int choose_points(struct drawing *d, struct err *e)
 {
-	struct expr_value *where = NULL;
-	struct expr *x;
 	bool any = false;
 
-	if (!(d->drawn = arena_array(d->v.a, d->v.n ? d->v.n : 1, sizeof *d->drawn)))
-		return err_nomem(e, "for the picture");
-	if (d->o->where &&
-	    (new_expr(d, d->o->where, "--where", &x, e) < 0 || sweep_view_values(&d->v, x, &where, e) < 0))
+	if (sweep_view_where(&d->v, &d->o->where, &d->drawn, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->v.n; i++) {
-		d->drawn[i] =
-			!d->v.points[i].failed && (!where || (where[i].type == EXPR_NUMBER && where[i].number != 0));
+		d->drawn[i] &= !d->v.points[i].failed;
 		any |= d->drawn[i];
 	}
 	return any ? 0 : err_set(e, ERR_IO, "there is no point to draw");
@@ -318,7 +313,7 @@ static struct plot *chart(struct drawing *d, struct err *e)
 	scale_x(d);
 	label_x(d, x, sizeof x);
 	snprintf(under, sizeof under, "%s%s%s%s", d->v.head.base_path, o->by ? "; a line for each " : "",
-	         o->by ? o->by : "", o->where ? "; a part of the points" : "");
+	         o->by ? o->by : "", o->where.n ? "; a part of the points" : "");
 	p = plot_new(o->title ? o->title : d->v.head.name, under);
 	plot_axis(p, PLOT_X,
 	          d->bytes && d->octaves ? PLOT_BYTES
@@ -371,7 +366,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		  "what is drawn: names and expressions over results, parameters and the"
 		  " sweep's columns; latency_us by default" },
 		{ 0, "by", OPT_TEXT, &o.by, "KEY", "a line for each value of this axis" },
-		{ 0, "where", OPT_TEXT, &o.where, "EXPR", "only points for which this holds" },
+		{ 0, "where", OPT_LIST, &o.where, "EXPR", SWEEP_WHERE_HELP },
 		{ 0, "percent", OPT_FLAG, &o.percent, NULL,
 		  "values in percent of the largest of their name, to see several of"
 		  " different units together; names that end in _pct are percents already" },
@@ -386,7 +381,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim plot sweep R.db --x KEY [--y EXPR,...] [--by KEY] [--where EXPR] -o FILE",
+		"npusim plot sweep R.db --x KEY [--y EXPR,...] [--by KEY] [--where EXPR]... -o FILE",
 		"Draws the points of a stored sweep as lines over one of its axes. Needs gnuplot.",
 		"npusim plot sweep /tmp/sweep.db --x l2.size --y latency_us --by kv_buffer.size -o /tmp/l2.svg\n"
 		"npusim plot sweep /tmp/sweep.db --x l2.size --y latency_us,dram_bytes,l2_hit_pct --percent"
@@ -407,6 +402,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 			rc = draw(&o, args.v[0], out, e);
 	}
 	opt_list_free(&args);
+	opt_list_free(&o.where);
 	opt_list_free(&o.marks);
 	return rc < 0 ? -1 : 0;
 }

@@ -411,8 +411,7 @@ static int put_results(struct out_json *j, struct study *t, struct err *e)
 int report_sweep(struct out_json *j, const char *from, struct resdb *db, int64_t id, struct err *e)
 {
 	struct study t;
-	const struct opt_list none = { NULL, 0 };
-	int rc = study_open(&t, db, id, &none, &none, e);
+	int rc = study_open(&t, db, &(struct study_ask){ .sweep = id }, e);
 
 	if (rc == 0) {
 		out_json_open(j, NULL, '{');

@@ -41,19 +41,19 @@ static int add_goals(struct study *t, const struct opt_list *less, const struct 
 	return t->n_goals ? 0 : add_goal(t, "latency_us", NULL, false, e);
 }
 
-int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct opt_list *less,
-               const struct opt_list *more, struct err *e)
+int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, struct err *e)
 {
-	bool *feasible;
+	bool *feasible, *wanted;
 
 	memset(t, 0, sizeof *t);
-	if (sweep_view_open(&t->v, db, sweep, e) < 0 || add_goals(t, less, more, e) < 0 ||
-	    sweep_view_feasible(&t->v, &feasible, e) < 0)
+	t->narrowed = ask->where.n > 0;
+	if (sweep_view_open(&t->v, db, ask->sweep, e) < 0 || add_goals(t, &ask->less, &ask->more, e) < 0 ||
+	    sweep_view_feasible(&t->v, &feasible, e) < 0 || sweep_view_where(&t->v, &ask->where, &wanted, e) < 0)
 		return -1;
 	if (!(t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points)))
 		return err_nomem(e, "for the points");
 	for (size_t i = 0; i < t->v.n; i++) {
-		bool known = feasible[i];
+		bool known = feasible[i] && wanted[i];
 
 		for (int g = 0; g < t->n_goals; g++)
 			known &= t->goals[g].values[i].type == EXPR_NUMBER;
@@ -68,7 +68,8 @@ int study_some(const struct study *t, struct err *e)
 	if (t->n)
 		return 0;
 	return err_set(e, ERR_IO,
-	               "no point of this sweep is done, meets its constraints and has a value for every objective");
+	               "no point of this sweep is done, meets its constraints%s and has a value for every objective",
+	               t->narrowed ? " and every --where" : "");
 }
 
 void study_free(struct study *t)

@@ -1,7 +1,7 @@
 /* study.h - what a stored sweep says about its designs: objectives, the front, its knee, the effects of axes.
  *
- * Only points that are done, meet the sweep's constraints and have a value for every objective count. Everything is
- * worked out in the order of the points, so that the answer is the same on every host. */
+ * Only points that are done, meet the sweep's constraints and every --where, and have a value for every objective
+ * count. Everything is worked out in the order of the points, so that the answer is the same on every host. */
 #ifndef NPUSIM_SIM_CMD_STUDY_H
 #define NPUSIM_SIM_CMD_STUDY_H
 
@@ -20,12 +20,17 @@ struct study {
 	struct study_goal goals[STUDY_GOALS];
 	int n_goals;
 	size_t *points, n; /* of the view's points, those that count, in order */
+	bool narrowed;     /* some --where was asked for */
 };
 
-/* `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's own, and
- * latency_us where it has none. That no point counts is no error here. */
-int study_open(struct study *t, struct resdb *db, int64_t sweep, const struct opt_list *less,
-               const struct opt_list *more, struct err *e);
+/* What is asked. `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's
+ * own, and latency_us where it has none. Points for which not all of `where` hold do not count. */
+struct study_ask {
+	int64_t sweep;
+	struct opt_list less, more, where;
+};
+/* That no point counts is no error here. */
+int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, struct err *e);
 void study_free(struct study *t);
 /* An error when no point counts. */
 int study_some(const struct study *t, struct err *e);

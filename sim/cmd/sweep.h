@@ -25,6 +25,9 @@ struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_poin
 int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **out, struct err *e);
 /* Whether each point meets all constraints; a failed point does not. */
 int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e);
+/* Whether each point meets all of these conditions of the command line, each a --where of its own. */
+int sweep_view_where(struct sweep_view *v, const struct opt_list *where, bool **out, struct err *e);
+#define SWEEP_WHERE_HELP "only points for which this holds; of several, for which all hold"
 
 /* After a wide sweep at analytic fidelity: which of its points to run again with events (by point, in v's arena; *n of
  * them), and how far the two are apart. */

@@ -94,6 +94,18 @@ int sweep_view_values(struct sweep_view *v, struct expr *x, struct expr_value **
 	return 0;
 }
 
+/* Leaves in `ok` the points for which the condition holds. */
+static int keep(struct sweep_view *v, struct expr *condition, bool *ok, struct err *e)
+{
+	struct expr_value *values;
+
+	if (sweep_view_values(v, condition, &values, e) < 0)
+		return -1;
+	for (size_t i = 0; i < v->n; i++)
+		ok[i] &= values[i].type == EXPR_NUMBER && values[i].number != 0;
+	return 0;
+}
+
 int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e)
 {
 	bool *ok = arena_array(v->a, v->n ? v->n : 1, sizeof *ok);
@@ -102,13 +114,28 @@ int sweep_view_feasible(struct sweep_view *v, bool **out, struct err *e)
 		return err_nomem(e, "for the stored points");
 	for (size_t i = 0; i < v->n; i++)
 		ok[i] = !v->points[i].failed;
-	for (size_t k = 0; k < v->s->n_constraints; k++) {
-		struct expr_value *values;
-
-		if (sweep_view_values(v, v->s->constraints[k], &values, e) < 0)
+	for (size_t k = 0; k < v->s->n_constraints; k++)
+		if (keep(v, v->s->constraints[k], ok, e) < 0)
 			return -1;
-		for (size_t i = 0; i < v->n; i++)
-			ok[i] &= values[i].type == EXPR_NUMBER && values[i].number != 0;
+	*out = ok;
+	return 0;
+}
+
+int sweep_view_where(struct sweep_view *v, const struct opt_list *where, bool **out, struct err *e)
+{
+	bool *ok = arena_array(v->a, v->n ? v->n : 1, sizeof *ok);
+
+	if (!ok)
+		return err_nomem(e, "for the stored points");
+	for (size_t i = 0; i < v->n; i++)
+		ok[i] = true;
+	for (int k = 0; k < where->n; k++) {
+		struct expr *x = expr_new(v->s->exprs, where->v[k], sweep_find, v->s, e);
+
+		if (!x && e->kind == ERR_CONFIG)
+			e->kind = ERR_USAGE;
+		if (!x || keep(v, x, ok, e) < 0)
+			return err_add(e, "reading option '--where'");
 	}
 	*out = ok;
 	return 0;

@@ -23,6 +23,12 @@ sed 's/^constraints.*//' "$TMP/s.yaml" >"$TMP/all.yaml"
 quiet sweep "$TMP/all.yaml" -o "$TMP/r.db"
 try sensitivity "$TMP/r.db" --of 'mib + cores'
 try sensitivity "$TMP/r.db" --of '(mib - 96) * (cores - 112 / 3)' --format csv | cut -d, -f1,2
+echo "of several --where all hold"
+try best "$TMP/r.db" --where 'cores > 16' --where 'l2.size < 128 MiB'
+try best "$TMP/r.db" --where 'cores > 16' --where 'cores < 32'
+try pareto "$TMP/r.db" --where 'cores != 16' --format csv
+try sensitivity "$TMP/r.db" --of 'mib + cores' --where 'cores == 16'
+try best "$TMP/r.db" --where 'coars > 16'
 try pareto "$TMP/r.db" --minimize energy_uj
 try pareto "$TMP/r.db" --minimize 1/0
 try pareto "$TMP/r.db" --sweep 9

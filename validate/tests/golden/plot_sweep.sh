@@ -26,7 +26,12 @@ plot --x l2.size --y chip_mib
 plot --x l2.size --y chip_mip --by l2.policy
 plot --x l2.size --y 'chip_mib +' --by l2.policy
 plot --x l2.size --by l2.polcy
+echo "of several --where all hold: 256 MiB of lru alone is drawn"
+"$NPUSIM" plot sweep "$TMP/r.db" --x l2.size --y chip_mib --where "l2.policy == 'lru'" --where 'l2.size > 64 MiB' \
+	--where 'l2.size < 1 GiB' --script | sed -n '/^\$/,/^END$/p'
 plot --x l2.size --where 'l2.size > 4 GiB' --by l2.policy
+plot --x l2.size --where 'l2.size > 64 MiB' --where 'l2.size < 64 MiB' --by l2.policy
+plot --x l2.size --where "l2.policy == 'lru'" --where 'l2.sise > 0'
 plot --x l2.size --by l2.policy --mark 'x=here'
 plot --x l2.size --by l2.policy --mark 'l2.size=here'
 plot --x l2.size --by l2.policy --sweep 7
