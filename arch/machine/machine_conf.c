@@ -1,7 +1,9 @@
 #include "arch/machine/machine_conf.h"
 
 #include "arch/gpu/gpu_power.h"
+#include "arch/machine/machine_shipped.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,22 +247,16 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 
 /* --- from files -------------------------------------------------------------------------------------------- */
 
-/* "dsocr" is configs/npu/dsocr.yaml, where no file of that name is here. */
-static bool find_shipped(const char *name, char *path, unsigned size)
+/* The file, or why not; of one that is not there with the machine that may be meant. */
+static struct yaml *load_file(const char *path, struct err *e)
 {
-	static const char *const folders[] = { "npu", "gpu" };
-	char relative[CFG_STR_MAX + 32];
+	char near[CFG_STR_MAX];
 
-	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		struct err none = ERR_INIT;
-
-		snprintf(relative, sizeof relative, "configs/%s/%s.yaml", folders[i], name);
-		if (path_data(relative, path, size, &none) == 0)
-			return true;
+	if (access(path, F_OK) < 0 && errno == ENOENT && machine_shipped_near(path, near, sizeof near)) {
+		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
+		return NULL;
 	}
-	return false;
+	return yaml_load(path, e);
 }
 
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
@@ -268,10 +264,9 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 	char shipped[sizeof((struct machine_conf *)0)->path];
 	struct yaml *y;
 
-	if (find_shipped(path, shipped, sizeof shipped))
+	if (machine_shipped(path, shipped, sizeof shipped))
 		path = shipped;
-	y = yaml_load(path, e);
-
+	y = load_file(path, e);
 	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
 }
 

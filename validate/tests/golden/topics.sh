@@ -7,6 +7,11 @@ echo "a machine that comes with npusim, by its name alone; a file of that name g
 (cd "$TMP" && printf 'name: mine\nkind: npu\n' >dsocr && "$NPUSIM" config show dsocr | grep '^name')
 try run -c dsocrr -m llama-3.2-1b
 try run -c ../npu/dsocr -m llama-3.2-1b
+try config show dscor
+try config show h20O
+try config show edge.yaml
+try config show configs/npu/dscor.yaml
+try config show nothing-alike
 echo "parameters by a word"
 "$NPUSIM" config explain victim | cut -c1-60
 "$NPUSIM" config explain bandwidth --format csv | cut -d, -f1 | grep -c bandwidth

@@ -1,0 +1,102 @@
+/* machine_shipped.c - the folders of machines in the data folders. */
+#define _POSIX_C_SOURCE 200809L /* glob, access */
+#include "arch/machine/machine_shipped.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/cfg.h"
+#include "sim/base/path.h"
+#include "sim/base/str.h"
+
+#define ENDING ".yaml"
+
+static const char *const folders[] = { "configs/npu", "configs/gpu" };
+#define FOLDERS (sizeof folders / sizeof *folders)
+
+bool machine_shipped(const char *name, char *path, unsigned size)
+{
+	char relative[CFG_STR_MAX + 32];
+
+	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+		return false;
+	for (size_t i = 0; i < FOLDERS; i++) {
+		struct err none = ERR_INIT;
+
+		snprintf(relative, sizeof relative, "%s/%s" ENDING, folders[i], name);
+		if (path_data(relative, path, size, &none) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- the nearest ------------------------------------------------------------------------------------------- */
+
+static bool ends(const char *text, size_t n, const char *end)
+{
+	const size_t k = strlen(end);
+
+	return n >= k && memcmp(text + n - k, end, k) == 0;
+}
+
+/* What is between folder and ending, where the folder is one of ours or there is none. */
+static bool word_of(const char *missing, char *word, size_t size)
+{
+	const char *slash = strrchr(missing, '/'), *last = slash ? slash + 1 : missing;
+	size_t n = strlen(last);
+	bool ours = !slash;
+
+	for (size_t i = 0; slash && i < FOLDERS; i++)
+		ours |= ends(missing, (size_t)(slash - missing), folders[i]);
+	if (ends(last, n, ENDING))
+		n -= strlen(ENDING);
+	if (!ours || !n || n >= size)
+		return false;
+	memcpy(word, last, n);
+	word[n] = '\0';
+	return true;
+}
+
+/* The nearest of one folder, in the order of names, so that of two as near it is the same one everywhere. */
+static bool near_in(const char *folder, const char *word, char *name, size_t size)
+{
+	char pattern[1024];
+	struct err none = ERR_INIT;
+	const char **names, *near = NULL;
+	glob_t g;
+
+	if (path_data(folder, pattern, sizeof pattern - sizeof "/*" ENDING, &none) < 0)
+		return false;
+	strcat(pattern, "/*" ENDING);
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return false;
+	if ((names = calloc(g.gl_pathc, sizeof *names))) {
+		for (size_t i = 0; i < g.gl_pathc; i++) {
+			names[i] = strrchr(g.gl_pathv[i], '/') + 1;
+			g.gl_pathv[i][strlen(g.gl_pathv[i]) - strlen(ENDING)] = '\0';
+		}
+		if ((near = str_nearest(word, names, g.gl_pathc)))
+			snprintf(name, size, "%s", near);
+	}
+	free(names);
+	globfree(&g);
+	return near;
+}
+
+bool machine_shipped_near(const char *missing, char *name, unsigned size)
+{
+	char word[CFG_STR_MAX], found[FOLDERS][CFG_STR_MAX];
+	const char *names[FOLDERS], *near;
+
+	if (!word_of(missing, word, sizeof word))
+		return false;
+	for (size_t i = 0; i < FOLDERS; i++)
+		names[i] = near_in(folders[i], word, found[i], sizeof found[i]) ? found[i] : NULL;
+	if (!(near = str_nearest(word, names, FOLDERS)))
+		return false;
+	snprintf(name, size, "%s", near);
+	return true;
+}

@@ -1,0 +1,14 @@
+/* machine_shipped.h - the machines that come with npusim, by name: "dsocr" is configs/npu/dsocr.yaml, "h200" configs/gpu/h200.yaml. */
+#ifndef NPUSIM_ARCH_MACHINE_MACHINE_SHIPPED_H
+#define NPUSIM_ARCH_MACHINE_MACHINE_SHIPPED_H
+
+#include <stdbool.h>
+
+/* The file of a plain name, without folder and ending, where no file of that name is here. */
+bool machine_shipped(const char *name, char *path, unsigned size);
+
+/* Of a file that is not there, the machine that may be meant: the nearest name to it, or to its last part where it has
+ * the ending or lies in configs/npu or configs/gpu. Other folders are the user's own: nothing here is near. */
+bool machine_shipped_near(const char *missing, char *name, unsigned size);
+
+#endif
