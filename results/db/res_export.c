@@ -1,11 +1,13 @@
 #include "results/db/res_export.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "results/db/res_int.h"
 
 #define PIECE (1 << 20)
+#define POINT 1 /* which column of points is their number */
 
 const char *const res_export_names[] = { "points",        "values", "stats",    "kinds",  "resources",
 	                                 "sweeps",        "runs",   "ops",      "stalls", "run-stats",
@@ -70,6 +72,41 @@ static void field(struct str *to, struct sqlite3_stmt *s, int i)
 	}
 }
 
+/* --- further columns of points ----------------------------------------------------------------------------- */
+
+static bool stands_there(struct sqlite3_stmt *s, const char *name)
+{
+	for (int i = 0; i < db_cols(s); i++)
+		if (strcmp(db_col_name(s, i), name) == 0)
+			return true;
+	return false;
+}
+
+static void more_heads(struct str *to, struct sqlite3_stmt *s, const struct res_export_more *m)
+{
+	for (size_t c = 0; m && c < m->n; c++)
+		if (!stands_there(s, m->names[c])) {
+			str_addc(to, ',');
+			quoted(to, m->names[c]);
+		}
+}
+
+/* Of the row that is read; *at is where the one before stood: both rise. */
+static void more_fields(struct str *to, struct sqlite3_stmt *s, const struct res_export_more *m, size_t *at)
+{
+	const uint64_t point = m ? (uint64_t)db_col_i64(s, POINT) : 0;
+
+	while (m && *at < m->n_points && m->points[*at] < point)
+		++*at;
+	for (size_t c = 0; m && c < m->n; c++) {
+		if (stands_there(s, m->names[c]))
+			continue;
+		str_addc(to, ',');
+		if (*at < m->n_points && m->points[*at] == point && !isnan(m->values[c][*at]))
+			str_addf(to, "%.15g", m->values[c][*at]);
+	}
+}
+
 /* --- points: a column an axis ------------------------------------------------------------------------------ */
 
 static int last_sweep(struct db *db, int64_t *sweep, struct err *e)
@@ -128,19 +165,23 @@ static int points_query(struct db *db, int64_t sweep, struct str *sql, struct er
 static int rows_out(struct db *db, struct sqlite3_stmt *s, const struct res_export *x, struct str *text, size_t *rows,
                     struct err *e)
 {
+	const struct res_export_more *more = strcmp(x->what, res_export_names[0]) == 0 ? x->more : NULL;
 	const int n = db_cols(s);
+	size_t at = 0;
 	int rc;
 
 	for (int i = 0; i < n; i++) {
 		str_add(text, i ? "," : "");
 		quoted(text, db_col_name(s, i));
 	}
+	more_heads(text, s, more);
 	str_addc(text, '\n');
 	while ((rc = db_step(db, s, e)) == 1) {
 		for (int i = 0; i < n; i++) {
 			str_add(text, i ? "," : "");
 			field(text, s, i);
 		}
+		more_fields(text, s, more, &at);
 		str_addc(text, '\n');
 		++*rows;
 		if (text->failed)

@@ -136,9 +136,62 @@ static int fastest_first(const void *a, const void *b)
 	return x->again->point < y->again->point ? -1 : x->again->point > y->again->point;
 }
 
-static void print_pairs(const struct sweep *s, const struct pair *p, size_t n, uint64_t rows, enum out_format f,
-                        struct out_table *t, struct str *out)
+static const struct out_col figures[] = { { "analytic_us", OUT_REAL, 3 },
+	                                  { "event_us", OUT_REAL, 3 },
+	                                  { "apart_pct", OUT_REAL, 3 },
+	                                  { "roofline_us", OUT_REAL, 3 } };
+#define SHOWN_FIGURES (sizeof figures / sizeof *figures)
+
+/* A table and what stands in it of the sweep's own columns: by column values by point, NULL where a figure or an axis of
+ * that name stands there, and everywhere in a table for people, which has no room for them. */
+struct pairs_table {
+	struct out_table *t;
+	struct expr_value **own;
+};
+
+static int new_table(struct sweep_view *v, bool wide, struct pairs_table *x, struct err *e)
 {
+	const struct sweep *s = v->s;
+	struct out_col *cols = arena_array(v->a, 1 + s->n_axes + SHOWN_FIGURES + s->n_columns, sizeof *cols);
+	size_t n = 0;
+
+	x->own = arena_array(v->a, s->n_columns + 1, sizeof *x->own);
+	if (!cols || !x->own)
+		return err_nomem(e, "for the table");
+	cols[n++] = (struct out_col){ "point", OUT_INT, 0 };
+	for (size_t i = 0; i < s->n_axes; i++)
+		cols[n++] = (struct out_col){ s->axes[i].key, OUT_TEXT, 0 };
+	for (size_t i = 0; i < SHOWN_FIGURES; i++)
+		cols[n++] = figures[i];
+	for (size_t c = 0; wide && c < s->n_columns; c++) {
+		bool there = false;
+
+		for (size_t i = 0; i < n; i++)
+			there |= strcmp(cols[i].name, s->columns[c].name) == 0;
+		if (!there && sweep_view_values(v, s->columns[c].x, &x->own[c], e) < 0)
+			return -1;
+		if (!there)
+			cols[n++] = (struct out_col){ s->columns[c].name, OUT_REAL, 3 };
+	}
+	x->t = out_table_new(cols, (int)n, NULL);
+	return x->t ? 0 : err_nomem(e, "for the table");
+}
+
+static void put_own(const struct sweep_view *v, size_t point, const struct pairs_table *x)
+{
+	for (size_t c = 0; c < v->s->n_columns; c++)
+		if (x->own[c] && x->own[c][point].type == EXPR_NUMBER)
+			out_real(x->t, x->own[c][point].number);
+		else if (x->own[c])
+			out_null(x->t);
+}
+
+static void print_pairs(const struct sweep_view *v, const struct pair *p, size_t n, uint64_t rows, enum out_format f,
+                        const struct pairs_table *to, struct str *out)
+{
+	const struct sweep *s = v->s;
+	struct out_table *t = to->t;
+
 	for (size_t i = 0; i < n && (f != OUT_TABLE || i < rows); i++) {
 		double a = (double)p[i].wide->total_ps, x = (double)p[i].again->total_ps;
 
@@ -149,6 +202,7 @@ static void print_pairs(const struct sweep *s, const struct pair *p, size_t n, u
 		out_real(t, x / 1e6);
 		out_real(t, x > 0 ? 100 * (a - x) / x : 0);
 		out_real(t, (double)p[i].again->roofline_ps / 1e6);
+		put_own(v, (size_t)(p[i].again - v->points), to);
 	}
 	out_table_write(t, f, out);
 }
@@ -156,25 +210,15 @@ static void print_pairs(const struct sweep *s, const struct pair *p, size_t n, u
 int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum out_format f, uint64_t rows,
                       struct str *out, struct err *e)
 {
-	const struct sweep *s = again->s;
-	struct out_col *cols = arena_array(again->a, s->n_axes + 5, sizeof *cols);
+	struct pairs_table t = { NULL, NULL };
 	struct pair *p = arena_array(again->a, again->n + 1, sizeof *p);
 	double *apart = arena_array(again->a, again->n + 1, sizeof *apart);
-	struct out_table *t = NULL;
 	size_t n = 0, least = 0;
 
-	if (cols) {
-		cols[0] = (struct out_col){ "point", OUT_INT, 0 };
-		for (size_t i = 0; i < s->n_axes; i++)
-			cols[i + 1] = (struct out_col){ s->axes[i].key, OUT_TEXT, 0 };
-		cols[s->n_axes + 1] = (struct out_col){ "analytic_us", OUT_REAL, 3 };
-		cols[s->n_axes + 2] = (struct out_col){ "event_us", OUT_REAL, 3 };
-		cols[s->n_axes + 3] = (struct out_col){ "apart_pct", OUT_REAL, 3 };
-		cols[s->n_axes + 4] = (struct out_col){ "roofline_us", OUT_REAL, 3 };
-		t = out_table_new(cols, (int)s->n_axes + 5, NULL);
-	}
-	if (!t || !p || !apart)
-		return err_set(e, ERR_NOMEM, "out of memory for the table");
+	if (!p || !apart)
+		return err_nomem(e, "for the table");
+	if (new_table(again, f != OUT_TABLE, &t, e) < 0)
+		return -1;
 	for (size_t i = 0; i < again->n; i++) {
 		const struct res_point *x = &again->points[i], *w = find(wide, x->point);
 
@@ -187,8 +231,8 @@ int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum ou
 	}
 	qsort(p, n, sizeof *p, fastest_first);
 	qsort(apart, n, sizeof *apart, by_size);
-	print_pairs(s, p, n, rows, f, t, out);
-	out_table_free(t);
+	print_pairs(again, p, n, rows, f, &t, out);
+	out_table_free(t.t);
 	if (n == 0)
 		return 0;
 	for (size_t i = 1; i < n; i++)
