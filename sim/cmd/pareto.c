@@ -134,9 +134,7 @@ static int open_study(struct study *t, struct resdb **db, const char *path, cons
 
 	memset(t, 0, sizeof *t);
 	*db = res_open(path, DB_READ, e);
-	if (!*db || study_open(t, *db, &ask, e) < 0)
-		return -1;
-	return study_some(t, e);
+	return *db ? study_open(t, *db, &ask, e) : -1;
 }
 
 static int pareto(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
@@ -148,7 +146,7 @@ static int pareto(const char *path, struct options *o, enum out_format f, struct
 	struct resdb *db;
 	int rc = open_study(&t, &db, path, o, e);
 
-	if (rc < 0)
+	if (rc < 0 || (rc = study_some(&t, e)) < 0)
 		goto out;
 	all = t.n;
 	if ((rc = study_keep_front(&t, e)) < 0 || (rc = own_values(&t, &own, e)) < 0)
@@ -184,7 +182,7 @@ static int best(const char *path, struct options *o, enum out_format f, struct s
 	struct expr_value **own;
 	int rc = open_study(&t, &db, path, o, e);
 
-	if (rc == 0)
+	if (rc == 0 && (rc = study_some(&t, e)) == 0)
 		rc = own_values(&t, &own, e);
 	if (rc == 0 && !(table = table_of(&t, NULL)))
 		rc = err_nomem(e, "for the table");
@@ -229,6 +227,18 @@ static void put_term(const struct study *t, const struct study_term *x, struct o
 	out_text(table, x->at_high);
 }
 
+/* And how many of the points miss a constraint: best and pareto leave those out. */
+static void say_over(const struct study *t, const char *of, struct str *out)
+{
+	const size_t missed = t->n_all - t->n;
+
+	str_addf(out, "%s over %zu points: which axis explains how much of its variance, alone and two together\n", of,
+	         t->n_all);
+	if (missed)
+		str_addf(out, "%zu of them miss%s a constraint\n", missed, missed == 1 ? "es" : "");
+	str_addc(out, '\n');
+}
+
 static int sensitivity(const char *path, struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = { { "axis", OUT_TEXT, 0 },       { "variance_pct", OUT_REAL, 2 },
@@ -250,14 +260,13 @@ static int sensitivity(const char *path, struct options *o, enum out_format f, s
 	o->less = (struct opt_list){ NULL, 0 };
 	if (rc == 0 && !table)
 		rc = err_nomem(e, "for the effects");
+	if (rc == 0)
+		rc = study_any(&t, e);
 	if (rc == 0 && (rc = study_effects(&t, &terms, &n, &mean, e)) == 0) {
 		for (size_t i = 0; i < n; i++)
 			put_term(&t, &terms[i], table);
 		if (f == OUT_TABLE)
-			str_addf(out,
-			         "%s over %zu points: which axis explains how much of its variance, alone and two "
-			         "together\n\n",
-			         o->of, t.n);
+			say_over(&t, o->of, out);
 		out_table_write(table, f, out);
 	}
 	out_table_free(table);
@@ -344,17 +353,19 @@ int cmd_sensitivity(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = { { 0, "of", OPT_TEXT, &o.of, "EXPR", "of what; latency_us by default" },
 		                    COMMON_OPTS,
 		                    { .type = OPT_END } };
-	const struct opt_cmd cmd = { "npusim sensitivity R.db [--of EXPR] [--where EXPR]...",
-		                     "What matters in a stored sweep: for every axis the share of the variance that "
-		                     "its means explain, with its least and"
-		                     " largest mean, and for every two axes what they explain together beyond each "
-		                     "alone. The shares add up only on a"
-		                     " whole grid; on a part of one they are a hint.",
-		                     "npusim sensitivity /tmp/sweep.db\n"
-		                     "npusim sensitivity /tmp/sweep.db --of dram_bytes --format csv\n",
-		                     opts,
-		                     1,
-		                     1 };
+	const struct opt_cmd cmd = {
+		"npusim sensitivity R.db [--of EXPR] [--where EXPR]...",
+		"What matters in a stored sweep: for every axis the share of the variance that "
+		"its means explain, with its least and"
+		" largest mean, and for every two axes what they explain together beyond each "
+		"alone. Points that miss a constraint of the sweep count too, for the shares add up only on a"
+		" whole grid; on a part of one, as --where makes it, they are a hint.",
+		"npusim sensitivity /tmp/sweep.db\n"
+		"npusim sensitivity /tmp/sweep.db --of dram_bytes --format csv\n",
+		opts,
+		1,
+		1
+	};
 
 	return command(&cmd, &o, sensitivity, argc, argv, out, e);
 }

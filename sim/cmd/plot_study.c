@@ -36,6 +36,8 @@ static struct plot *front(struct study *t, const struct options *o, struct err *
 	char under[200];
 	struct plot *p;
 
+	if (study_some(t, e) < 0)
+		return NULL;
 	if (t->n_goals < 2) {
 		err_set(e, ERR_USAGE, "a front takes two objectives, and '%s' is the only one: --minimize EXPR",
 		        t->goals[0].name);
@@ -74,10 +76,10 @@ static struct plot *tornado(struct study *t, const struct options *o, struct err
 	double mean;
 	int least, most;
 
-	if (study_effects(t, &terms, &n, &mean, e) < 0)
+	if (study_any(t, e) < 0 || study_effects(t, &terms, &n, &mean, e) < 0)
 		return NULL;
 	snprintf(under, sizeof under, "means over %zu points by the values of one axis, from the mean of all: %.6g",
-	         t->n, mean);
+	         t->n_all, mean);
 	p = new_chart(t, o, under);
 	plot_axis(p, PLOT_X, PLOT_LINEAR, o->of);
 	least = plot_series(p, PLOT_BARS, PLOT_BLUE, "least mean");
@@ -117,7 +119,7 @@ static int draw(const char *path, const struct options *o, chart_fn *chart, stru
 	int rc = -1;
 
 	memset(&t, 0, sizeof t);
-	if (db && study_open(&t, db, &ask, e) == 0 && study_some(&t, e) == 0)
+	if (db && study_open(&t, db, &ask, e) == 0)
 		p = chart(&t, o, e);
 	if (p)
 		rc = picture_put(&o->plot, p, out, e);
@@ -183,16 +185,18 @@ int cmd_plot_tornado(int argc, char **argv, struct str *out, struct err *e)
 		PICTURE_OPTS(&o.plot),
 		{ .type = OPT_END },
 	};
-	const struct opt_cmd cmd = { "npusim plot tornado R.db [--of EXPR] [--where EXPR]... -o FILE",
-		                     "Draws what matters in a stored sweep: for every axis how far its best and its "
-		                     "worst value lie from the "
-		                     "mean of all"
-		                     " points, most of the variance first. Needs gnuplot.",
-		                     "npusim plot tornado /tmp/sweep.db -o /tmp/tornado.svg\n"
-		                     "npusim plot tornado /tmp/sweep.db --of dram_bytes -o /tmp/tornado.png\n",
-		                     opts,
-		                     1,
-		                     1 };
+	const struct opt_cmd cmd = {
+		"npusim plot tornado R.db [--of EXPR] [--where EXPR]... -o FILE",
+		"Draws what matters in a stored sweep: for every axis how far its best and its "
+		"worst value lie from the "
+		"mean of all"
+		" points (also of those that miss a constraint), most of the variance first. Needs gnuplot.",
+		"npusim plot tornado /tmp/sweep.db -o /tmp/tornado.svg\n"
+		"npusim plot tornado /tmp/sweep.db --of dram_bytes -o /tmp/tornado.png\n",
+		opts,
+		1,
+		1
+	};
 
 	return command(&cmd, &o, tornado, argc, argv, out, e);
 }

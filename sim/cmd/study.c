@@ -50,11 +50,15 @@ int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, s
 	if (sweep_view_open(&t->v, db, ask->sweep, e) < 0 || add_goals(t, &ask->less, &ask->more, e) < 0 ||
 	    sweep_view_feasible(&t->v, &feasible, e) < 0 || sweep_view_where(&t->v, &ask->where, &wanted, e) < 0)
 		return -1;
-	if (!(t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points)))
+	t->points = arena_array(t->v.a, t->v.n + 1, sizeof *t->points);
+	t->all = arena_array(t->v.a, t->v.n + 1, sizeof *t->all);
+	if (!t->points || !t->all)
 		return err_nomem(e, "for the points");
 	for (size_t i = 0; i < t->v.n; i++) {
 		bool known = feasible[i] && wanted[i];
 
+		if (wanted[i] && !t->v.points[i].failed && t->goals[0].values[i].type == EXPR_NUMBER)
+			t->all[t->n_all++] = i;
 		for (int g = 0; g < t->n_goals; g++)
 			known &= t->goals[g].values[i].type == EXPR_NUMBER;
 		if (known)
@@ -70,6 +74,14 @@ int study_some(const struct study *t, struct err *e)
 	return err_set(e, ERR_IO,
 	               "no point of this sweep is done, meets its constraints%s and has a value for every objective",
 	               t->narrowed ? " and every --where" : "");
+}
+
+int study_any(const struct study *t, struct err *e)
+{
+	if (t->n_all)
+		return 0;
+	return err_set(e, ERR_IO, "no point of this sweep is done%s and has a value for '%s'",
+	               t->narrowed ? ", meets every --where" : "", t->goals[0].name);
 }
 
 void study_free(struct study *t)
@@ -224,10 +236,10 @@ static int between(const struct study *t, struct study_term *x, double mean, dou
 	*out = 0;
 	x->low = INFINITY;
 	x->high = -INFINITY;
-	for (size_t i = 0; sum && n && i < t->n; i++) {
-		size_t cell = place_of(t, t->points[i], x->a) * nb + (nb > 1 ? place_of(t, t->points[i], x->b) : 0);
+	for (size_t i = 0; sum && n && i < t->n_all; i++) {
+		size_t cell = place_of(t, t->all[i], x->a) * nb + (nb > 1 ? place_of(t, t->all[i], x->b) : 0);
 
-		sum[cell] += t->goals[0].values[t->points[i]].number;
+		sum[cell] += t->goals[0].values[t->all[i]].number;
 		n[cell]++;
 	}
 	for (size_t c = 0; sum && n && c < na * nb; c++) {
@@ -276,10 +288,10 @@ int study_effects(struct study *t, struct study_term **out, size_t *n, double *m
 
 	if (!terms || !alone)
 		return err_nomem(e, "for the effects");
-	for (size_t i = 0; i < t->n; i++)
-		mean += t->goals[0].values[t->points[i]].number / (double)t->n;
-	for (size_t i = 0; i < t->n; i++) {
-		double d = t->goals[0].values[t->points[i]].number - mean;
+	for (size_t i = 0; i < t->n_all; i++)
+		mean += t->goals[0].values[t->all[i]].number / (double)t->n_all;
+	for (size_t i = 0; i < t->n_all; i++) {
+		double d = t->goals[0].values[t->all[i]].number - mean;
 
 		total += d * d;
 	}

@@ -1,7 +1,7 @@
 /* study.h - what a stored sweep says about its designs: objectives, the front, its knee, the effects of axes.
  *
  * Only points that are done, meet the sweep's constraints and every --where, and have a value for every objective
- * count. Everything is worked out in the order of the points, so that the answer is the same on every host. */
+ * count; for the effects of axes also those that miss a constraint. Everything is worked out in the order of the points, so that the answer is the same on every host. */
 #ifndef NPUSIM_SIM_CMD_STUDY_H
 #define NPUSIM_SIM_CMD_STUDY_H
 
@@ -20,7 +20,10 @@ struct study {
 	struct study_goal goals[STUDY_GOALS];
 	int n_goals;
 	size_t *points, n; /* of the view's points, those that count, in order */
-	bool narrowed;     /* some --where was asked for */
+	/* Of those that are done, meet every --where and have a value for the first objective, all: a constraint cuts a grid,
+	 * and of what is left the axes no longer explain their own. */
+	size_t *all, n_all;
+	bool narrowed; /* some --where was asked for */
 };
 
 /* What is asked. `sweep` 0: the last of the file. Without `less` (to minimise) and `more` the objectives are the sweep's
@@ -32,8 +35,9 @@ struct study_ask {
 /* That no point counts is no error here. */
 int study_open(struct study *t, struct resdb *db, const struct study_ask *ask, struct err *e);
 void study_free(struct study *t);
-/* An error when no point counts. */
+/* An error when no point counts; the same for effects, which ask no constraint. */
 int study_some(const struct study *t, struct err *e);
+int study_any(const struct study *t, struct err *e);
 
 /* Smaller is better, whichever way the goal goes. */
 double study_cost(const struct study *t, int goal, size_t point);
@@ -45,7 +49,7 @@ int study_keep_front(struct study *t, struct err *e);
  * of a front it is the knee. */
 size_t study_knee(const struct study *t);
 
-/* One axis (b == a), or two together: what share of the variance of the first objective its means explain. Of two, what
+/* Over t->all. One axis (b == a), or two together: what share of the variance of the first objective its means explain. Of two, what
  * they explain beyond each alone. `at_low` is the axis' value with the least mean, or the part of its range where it is
  * continuous. */
 struct study_term {

@@ -19,6 +19,13 @@ try pareto "$TMP/r.db" --minimize mib --maximize cores --minimize 'abs(cores - 3
 try best "$TMP/r.db" -n 3
 try best "$TMP/r.db" --maximize cores --format json -n 1
 try sensitivity "$TMP/r.db" --of 'mib + cores'
+echo "points that miss a constraint count for what matters, also where none meets it"
+sed 's/^constraints.*/constraints: [latency_us < 1]/' "$TMP/s.yaml" >"$TMP/none.yaml"
+"$NPUSIM" sweep "$TMP/none.yaml" -o "$TMP/n.db" >"$TMP/quiet.out" 2>&1
+try sensitivity "$TMP/n.db" --of 'mib + cores'
+"$NPUSIM" plot tornado "$TMP/n.db" --of 'mib + cores' --script | grep -o 'means over [0-9]* points'
+try sensitivity "$TMP/n.db" --where "cores < 0"
+try best "$TMP/n.db"
 sed 's/^constraints.*//' "$TMP/s.yaml" >"$TMP/all.yaml"
 quiet sweep "$TMP/all.yaml" -o "$TMP/r.db"
 try sensitivity "$TMP/r.db" --of 'mib + cores'
