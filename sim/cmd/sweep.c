@@ -175,11 +175,18 @@ static double seconds_a_point(const struct sweep *s, const struct sweep_job *job
 	return (double)(now_ns() - began) / 1e9;
 }
 
-static void announce(const struct sweep *s, const struct sweep_job *job, size_t to_run)
+/* How long it will take, where no progress line says so: beside its figure another would only differ. */
+static void foretell(const struct sweep *s, const struct sweep_job *job, size_t to_run)
 {
-	double each = seconds_a_point(s, job);
-	unsigned workers = job->jobs < to_run ? job->jobs : (unsigned)to_run;
+	const double each = seconds_a_point(s, job);
+	const unsigned workers = job->jobs < to_run ? job->jobs : (unsigned)to_run;
 
+	fprintf(stderr, ", about %.3g s on %u worker%s (%.0f ms a point)", each * (double)to_run / workers, workers,
+	        workers == 1 ? "" : "s", each * 1e3);
+}
+
+static void announce(const struct sweep *s, const struct sweep_job *job, size_t to_run, bool dry)
+{
 	if (s->sample == SWEEP_GUIDED)
 		fprintf(stderr, "npusim: a search of %" PRIu64 " points, %zu at a time", s->sample_n, s->generation);
 	else
@@ -198,8 +205,9 @@ static void announce(const struct sweep *s, const struct sweep_job *job, size_t 
 	if (job->shards > 1)
 		fprintf(stderr, ", shard %" PRIu64 " of %" PRIu64, job->shard, job->shards);
 	if (to_run)
-		fprintf(stderr, "; %zu to run, about %.3g s on %u worker%s (%.0f ms a point)", to_run,
-		        each * (double)to_run / workers, workers, workers == 1 ? "" : "s", each * 1e3);
+		fprintf(stderr, "; %zu to run", to_run);
+	if (to_run && (dry || !progress_shown()))
+		foretell(s, job, to_run);
 	fprintf(stderr, "\n");
 }
 
@@ -350,7 +358,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
 	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.stream);
-	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job));
+	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job), o->dry);
 	if (o->dry) {
 		list_points(s, f, out);
 		goto out;

@@ -357,6 +357,8 @@ static int run_all(struct crew *c, struct resdb *db, struct sweep_done *d, struc
 			break;
 		}
 	}
+	if (rc == 0 && c->n_todo && job->progress)
+		job->progress(job->arg, 0, c->n_todo);
 	while (rc == 0 && d->ran < c->n_todo) {
 		for (unsigned i = 0; rc == 0 && i < c->n; i++)
 			rc = hand_out(c, &c->w[i], e);

@@ -24,12 +24,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-struct progress *progress_new(const char *label, const char *unit, uint64_t total)
+bool progress_shown(void)
 {
 	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+struct progress *progress_new(const char *label, const char *unit, uint64_t total)
+{
 	struct progress *p;
 
-	if (!isatty(STDERR_FILENO) || !term || strcmp(term, "dumb") == 0)
+	if (!progress_shown())
 		return NULL;
 	if (!(p = calloc(1, sizeof *p)))
 		return NULL; /* nothing is shown; the work is not the worse for it */
@@ -40,23 +46,39 @@ struct progress *progress_new(const char *label, const char *unit, uint64_t tota
 	return p;
 }
 
+/* "12/s", "3.1 s each": whichever is no fraction. */
+static void print_rate(double per_s)
+{
+	if (per_s >= 1)
+		fprintf(stderr, ", %.0f/s", per_s);
+	else
+		fprintf(stderr, ", %.1f s each", 1 / per_s);
+}
+
+static void print_left(double seconds)
+{
+	const unsigned long long s = seconds < 1e9 ? (unsigned long long)seconds : 1000000000;
+
+	fprintf(stderr, ", %llu:%02llu left", s / 60, s % 60);
+}
+
 void progress_set(struct progress *p, uint64_t done)
 {
-	uint64_t now, left_s;
+	const uint64_t now = p ? now_ns() : 0;
 	double per_s;
 
-	if (!p || (now = now_ns()) - p->shown_ns < INTERVAL_NS)
+	if (!p || (done && now - p->shown_ns < INTERVAL_NS))
 		return;
 	p->shown_ns = now;
-	per_s = (double)done * 1e9 / (double)(now - p->start_ns);
-	if (!p->total || done > p->total) {
-		fprintf(stderr, WIPE "%s: %llu %s, %.0f/s", p->label, (unsigned long long)done, p->unit, per_s);
-	} else {
-		left_s = per_s > 0 ? (uint64_t)((double)(p->total - done) / per_s) : 0;
-		fprintf(stderr, WIPE "%s: %llu of %llu %s, %.0f/s, %llu:%02llu left", p->label,
-		        (unsigned long long)done, (unsigned long long)p->total, p->unit, per_s,
-		        (unsigned long long)(left_s / 60), (unsigned long long)(left_s % 60));
-	}
+	per_s = now > p->start_ns ? (double)done * 1e9 / (double)(now - p->start_ns) : 0;
+	fprintf(stderr, WIPE "%s: %llu", p->label, (unsigned long long)done);
+	if (p->total && done <= p->total)
+		fprintf(stderr, " of %llu", (unsigned long long)p->total);
+	fprintf(stderr, " %s", p->unit);
+	if (per_s > 0)
+		print_rate(per_s);
+	if (per_s > 0 && p->total && done <= p->total)
+		print_left((double)(p->total - done) / per_s);
 	fflush(stderr);
 }
 

@@ -31,3 +31,18 @@ PAGER="sed s/^/paged:/" terminal 80 100 "$run" | grep -c '^paged:'
 NPUSIM_PAGER= PAGER="sed s/^/paged:/" terminal 80 10 "$run" | grep -c '^paged:'
 PAGER="sed s/^/paged:/" "$NPUSIM" trace top "$TMP/t.db" | grep -c '^paged:'
 PAGER="head -n 1" terminal 80 10 "$run" | wc -l
+echo "how long a sweep takes is foretold once: by its line on a terminal, ahead of it elsewhere"
+cat >"$TMP/s.yaml" <<EOF
+sweep: 1
+base: $CONFIG
+trace: $TMP/t.db
+range: decode_step_1
+axes: {dram.channels: [16, 32, 48, 64], l2.size: [64 MiB, 128 MiB, 256 MiB]}
+EOF
+sweep="$NPUSIM sweep -j 1 $TMP/s.yaml"
+terminal 80 24 "$sweep" | sed "s/$(printf '\033\[K')/\n/g" >"$TMP/line"
+grep ' points; ' "$TMP/line"
+grep -x 'sweep: 0 of 12 points' "$TMP/line"
+grep -q '^sweep: [0-9]* of 12 points, [0-9.]*\(/s\| s each\), [0-9]*:[0-9][0-9] left$' "$TMP/line" && echo "and what is left"
+$sweep 2>&1 >"$TMP/table" | sed 's/about .*/about/'
+terminal 80 24 "$sweep --dry-run" | sed -n 's/.*\(npusim: .* about\) .*/\1/p'
