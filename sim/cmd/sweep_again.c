@@ -242,7 +242,7 @@ int sweep_print_again(struct sweep_view *wide, struct sweep_view *again, enum ou
 	        "npusim: %zu of %zu points again with events: they are %.3f %% apart in the median, %.3f %% at p90, "
 	        "%.3f %% at"
 	        " most; the fastest is point %" PRIu64 " (analytic: point %" PRIu64 ")\n",
-	        n, wide->n, apart[n / 2], apart[(n - 1) * 9 / 10], apart[n - 1], p[0].again->point,
+	        n, wide->n, apart[n / 2], apart[div_up(9 * n, 10) - 1], apart[n - 1], p[0].again->point,
 	        p[least].again->point);
 	return 0;
 }
