@@ -170,6 +170,15 @@ struct op_stream {
 };
 
 const char *op_kind_name(enum op_kind k); /* "gemm", ... */
+static inline bool op_is_product(enum op_kind k)
+{
+	return k == OP_GEMM || k == OP_ATTENTION;
+}
+/* What no rule knows and what other devices take part in is carried along: nothing here computes it. */
+static inline bool op_is_simulated(enum op_kind k)
+{
+	return k != OP_OPAQUE && k != OP_COLLECTIVE;
+}
 const char *op_role_name(enum op_role r);
 const char *op_cost_name(enum op_cost c);
 const char *op_reduce_name(enum op_reduce r);

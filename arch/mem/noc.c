@@ -58,10 +58,7 @@ static void wake(struct noc *n)
 
 static void count(struct noc *n, const struct mem_req *r)
 {
-	uint64_t load;
-
 	n->requests++;
-	n->busy_ps += noc_span(&n->shape, n->cores, r, &load);
 	if (r->between)
 		n->core_bytes += r->bytes;
 	else if (r->write)
@@ -104,6 +101,7 @@ static ps_t carried(struct noc *n, struct carry *l, struct mem_req *r, ps_t at)
 {
 	const ps_t span = noc_span(&n->shape, n->cores, r, &r->noc_load);
 
+	n->busy_ps += span;
 	return span ? carry_pass(l, mem_urgency(r), at, span) : at;
 }
 
@@ -132,7 +130,9 @@ static bool take(struct comp *c, struct mem_req *r)
 	struct noc *n = (struct noc *)c;
 	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
 	struct target *t = &n->to[to];
-	struct carry *down = n->shape.one_way ? &n->up : &n->down, before;
+	struct carry *down = n->shape.one_way ? &n->up : &n->down;
+	ps_t before[sizeof down->free_at / sizeof *down->free_at];
+	const uint64_t busy = n->busy_ps;
 	struct hop *h;
 
 	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
@@ -141,11 +141,12 @@ static bool take(struct comp *c, struct mem_req *r)
 	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
 		goto refuse;
 	h = begin(n, r);
-	before = *down;
+	memcpy(before, down->free_at, sizeof before);
 	if (r->write)
 		h->rq.not_before = carried(n, down, r, h->rq.not_before);
 	if (!comp_send(t->comp, &h->rq)) {
-		memcpy(down->free_at, before.free_at, sizeof before.free_at);
+		memcpy(down->free_at, before, sizeof before);
+		n->busy_ps = busy;
 		t->refused = true;
 		undo(n, h);
 		goto refuse;
@@ -188,6 +189,7 @@ static void reply(struct comp *c, struct mem_req *q)
 	r->hit_bytes = q->hit_bytes;
 	r->dram_bytes = q->dram_bytes;
 	span = r->write ? 0 : noc_span(&n->shape, n->cores, r, &r->noc_load);
+	n->busy_ps += span;
 	if (!span) {
 		evq_push(c->env.q, &h->ev, evq_now(c->env.q) + n->shape.latency);
 		return;

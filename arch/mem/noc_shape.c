@@ -121,16 +121,15 @@ struct noc_shape noc_shape(const struct noc_cfg *c, uint64_t clock_khz)
 
 ps_t noc_span(const struct noc_shape *s, uint32_t cores, const struct mem_req *r, uint64_t *load)
 {
-	const uint64_t rate = r->between ? s->cores
-	                      : r->write ? s->down
-	                                 : s->up,
-		       copies = r->copies > 1 ? s->multicast ? least(r->copies, s->tree) : r->copies : 1,
-		       links = r->bytes * copies, share = r->share ? r->share : div_up(r->bytes, cores);
+	uint64_t rate, links, share;
 	ps_t span, port;
 
 	*load = 0;
 	if (!s->port)
 		return 0;
+	rate = r->between ? s->cores : r->write ? s->down : s->up;
+	links = r->bytes * (r->copies > 1 ? s->multicast ? least(r->copies, s->tree) : r->copies : 1);
+	share = r->share ? r->share : div_up(r->bytes, cores);
 	span = clock_transfer(links, rate);
 	port = clock_transfer(share, s->port);
 	*load = port > span ? share * (rate / s->port) : links;

@@ -58,7 +58,7 @@ struct spread {
 	uint64_t copied;
 };
 
-static struct unit_job part_of_job(const struct unit_job *j, const struct unit_split *s)
+struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s)
 {
 	struct unit_job part = *j;
 
@@ -87,7 +87,7 @@ static bool plan_part(const struct spread *x, const struct unit_split *s, const 
 
 static void try(struct spread *x, const struct unit_split *s)
 {
-	const struct unit_job part = part_of_job(x->job, s);
+	const struct unit_job part = spread_part(x->job, s);
 	struct unit_plan p;
 	uint64_t bytes, copied;
 	ps_t cost;
@@ -120,7 +120,7 @@ static void product(struct spread *x)
 		}
 }
 
-static struct unit_env one_core(const struct unit_env *u)
+struct unit_env spread_core(const struct unit_env *u)
 {
 	struct unit_env one = *u;
 
@@ -130,7 +130,7 @@ static struct unit_env one_core(const struct unit_env *u)
 
 bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
-	const struct unit_env one = one_core(u);
+	const struct unit_env one = spread_core(u);
 	struct spread x = { unit, u, &one, j, out, PS_NEVER, UINT64_MAX };
 
 	if (j->work != UNIT_PRODUCT)
@@ -142,9 +142,9 @@ bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const st
 bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                const struct unit_split *s, struct unit_plan *out)
 {
-	const struct unit_env one = one_core(u);
+	const struct unit_env one = spread_core(u);
 	const struct spread x = { unit, u, &one, j, out, 0, 0 };
-	const struct unit_job part = part_of_job(j, s);
+	const struct unit_job part = spread_part(j, s);
 
 	return plan_part(&x, s, &part, out);
 }

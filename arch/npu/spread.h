@@ -21,6 +21,9 @@
 /* False: the unit cannot do such a job. Work other than products is the unit's own to spread. */
 bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                  struct unit_plan *out);
+/* A core's part of a cut product, and a core as a machine of its own. */
+struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s);
+struct unit_env spread_core(const struct unit_env *u);
 /* A product that is cut already, as another like it. */
 bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                const struct unit_split *s, struct unit_plan *out);

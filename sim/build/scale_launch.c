@@ -151,7 +151,7 @@ void scale_launches(struct scaling *x)
 			n++;
 			if (as_it_was(x, o))
 				continue;
-			if (o->kind == OP_GEMM || o->kind == OP_ATTENTION) {
+			if (op_is_product(o->kind)) {
 				one(l, o->kind == OP_GEMM ? b_rows[B_PRODUCT].kernel : l->name);
 				break;
 			}

@@ -29,7 +29,7 @@ static const char *const reason_texts[REASONS] = {
 /* What a pattern of ours could name. */
 static bool may_join(const struct op *o)
 {
-	return fuse_is_product(o->kind) || fuse_is_vector(o->kind);
+	return op_is_product(o->kind) || fuse_is_vector(o->kind);
 }
 
 struct chain {
@@ -102,7 +102,7 @@ static uint64_t written(const struct op_stream *s, const struct chain *c)
 static bool has_product(const struct op_stream *s, const struct chain *c)
 {
 	for (uint32_t i = c->first; i < c->first + c->n; i++)
-		if (fuse_is_product(s->ops[i].kind))
+		if (op_is_product(s->ops[i].kind))
 			return true;
 	return false;
 }
@@ -119,7 +119,7 @@ static enum reason reason_of(const struct run_report *r, const struct chain *c, 
 
 	if (group[op] == group[op - 1])
 		return SLOWER;
-	if (fuse_is_product(o->kind) && has_product(s, &before))
+	if (op_is_product(o->kind) && has_product(s, &before))
 		return TWO_PRODUCTS;
 	if (!connected(s, &before, o))
 		return NOT_ADJACENT;

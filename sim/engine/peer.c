@@ -135,18 +135,13 @@ static uint64_t bytes_of(const struct op_stream *s, const struct op *o)
 	return n;
 }
 
-static bool is_product(const struct op *o)
-{
-	return o->kind == OP_GEMM || o->kind == OP_ATTENTION;
-}
-
 /* The op whose kernel does the chain. */
 static uint32_t head_of(const struct op_stream *s, const struct fuse_group *g)
 {
 	uint32_t head = g->first;
 
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		if (is_product(&s->ops[i]))
+		if (op_is_product(s->ops[i].kind))
 			return i;
 		if (bytes_of(s, &s->ops[i]) > bytes_of(s, &s->ops[head]))
 			head = i;

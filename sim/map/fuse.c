@@ -44,11 +44,6 @@ bool fuse_is_vector(enum op_kind k)
 	}
 }
 
-bool fuse_is_product(enum op_kind k)
-{
-	return k == OP_GEMM || k == OP_ATTENTION;
-}
-
 static const char *reduce_name(enum op_reduce r)
 {
 	static const char *const names[] = { "sum", "mean", "max", "argmax", "norm" };
@@ -217,7 +212,7 @@ static bool may_join(const struct finder *f, uint32_t end)
 	if (end - f->first > f->c->max_ops)
 		return false;
 	for (uint32_t m = f->first; m < end; m++)
-		products += fuse_is_product(f->s->ops[m].kind);
+		products += op_is_product(f->s->ops[m].kind);
 	if (products > 1)
 		return false;
 	if (end - 1 == f->first)

@@ -18,8 +18,7 @@ struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e); /* a 
 struct fuse_patterns *fuse_patterns_parse(const char *text, size_t n, const char *name, struct err *e);
 void fuse_patterns_free(struct fuse_patterns *p);
 
-/* Kinds that a pattern can name as its product, or around one. */
-bool fuse_is_product(enum op_kind k);
+/* Kinds that a pattern can name around a product. */
 bool fuse_is_vector(enum op_kind k);
 
 /* Ops [first, first + n) of the stream form one group; n = 1: not fused, pattern NULL. */

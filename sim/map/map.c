@@ -271,7 +271,7 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 	const struct fuse_group alone = { op, 1, NULL };
 	const struct op *o = &m->s->ops[op];
 
-	if (o->kind == OP_OPAQUE || o->kind == OP_COLLECTIVE) {
+	if (!op_is_simulated(o->kind)) {
 		out->cmd_of_op[op] = NO_CMD;
 		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
 		return 0;

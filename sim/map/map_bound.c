@@ -35,7 +35,7 @@ int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_
 	const double seconds = macs_per_s > 0 ? (double)w.macs / macs_per_s : 0;
 	uint64_t bytes;
 
-	if (o->kind == OP_OPAQUE || o->kind == OP_COLLECTIVE)
+	if (!op_is_simulated(o->kind))
 		return 0;
 	if (__builtin_add_overflow(w.read_bytes, w.write_bytes, &bytes))
 		bytes = UINT64_MAX;

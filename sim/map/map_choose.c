@@ -56,7 +56,7 @@ static int granules(const struct mapper *m, const struct op *main, uint64_t out[
 	struct map_math x[MAP_MATHS];
 
 	out[0] = out[1] = 1;
-	if (!map_is_product(main->kind))
+	if (!op_is_product(main->kind))
 		return 1;
 	map_math(m, main, 1, false, x);
 	out[0] = ps_max(1, map_grain(m, x[0].unit));
@@ -98,7 +98,7 @@ static uint64_t full_tile(const struct op *main, enum map_tiled cuts, uint64_t b
 {
 	const uint64_t rows = max_tiles_of(main, cuts), one = div_up(rows, tiles);
 
-	if (!map_is_product(main->kind))
+	if (!op_is_product(main->kind))
 		return div_up(bytes, tiles);
 	return map_rows_bytes(bytes, one, rows);
 }
@@ -125,7 +125,7 @@ static void spread_moves(const struct mapper *m, struct map_draft *d, const stru
 		const struct op *o = &m->s->ops[d->insn[i].op];
 
 		if (d->insn[i].when == ISA_TILE && d->insn[i].code == ISA_LOAD && o->id != main->id &&
-		    map_is_product(o->kind))
+		    op_is_product(o->kind))
 			map_spread_moves(m, d, o, s, tile_of(o, cuts, d->tiles).mnk);
 	}
 }
@@ -147,7 +147,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 			d->slot_bytes += y->tile_bytes;
 		}
 	}
-	if (map_is_product(main->kind))
+	if (op_is_product(main->kind))
 		spread_moves(m, d, main, cuts, &math[0].plan.split);
 	if (d->fixed_bytes > m->sram || d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
@@ -180,7 +180,7 @@ static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const st
 	struct map_math x[MAP_MATHS];
 	struct map_draft t;
 
-	if (!map_is_product(main->kind))
+	if (!op_is_product(main->kind))
 		return d->fixed_bytes;
 	map_draft_copy(&t, d);
 	map_math(m, main, 1, false, x);
@@ -194,7 +194,7 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 {
 	const uint64_t stream = map_bytes(d, ISA_LOAD, ISA_TILE) + map_bytes(d, ISA_STORE, ISA_TILE),
 		       max_tiles = max_tiles_of(main, cuts);
-	const bool product = map_is_product(main->kind) && cuts != MAP_DEEP;
+	const bool product = op_is_product(main->kind) && cuts != MAP_DEEP;
 	const uint64_t held = ps_min(m->sram, held_bytes(m, d, main, cuts)), room = m->sram - held;
 	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)), room / 2 };
 	uint64_t grains[GRAINS];

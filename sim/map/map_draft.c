@@ -74,7 +74,7 @@ void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *
 		if (when == ISA_TILE && k == 0)
 			d->why = full[k].plan.why;
 	}
-	if (n && map_is_product(o->kind)) {
+	if (n && op_is_product(o->kind)) {
 		map_put_exchange(d, o, &full[0], cuts == MAP_DEEP ? ISA_POST : when, 1, 0);
 		map_put_combine(m, d, o, &full[0]);
 	}

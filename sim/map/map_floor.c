@@ -38,11 +38,6 @@ static struct peaks peaks_of(const struct mapper *m, const struct unit_job *j)
 	return p;
 }
 
-static bool simulated(const struct op *o)
-{
-	return o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE;
-}
-
 /* Products that depend on each other follow each other, those that do not may be on all units at once: the time is the
  * longest chain at the fastest unit's peak, or all of them at the peak of all units together. */
 static int math(const struct mapper *m, struct map_floor *f, struct err *e)
@@ -56,7 +51,7 @@ static int math(const struct mapper *m, struct map_floor *f, struct err *e)
 		return err_set(e, ERR_NOMEM, "out of memory for the roofline");
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
-		const uint64_t macs = map_is_product(o->kind) ? work_of(s, o).macs : 0;
+		const uint64_t macs = op_is_product(o->kind) ? work_of(s, o).macs : 0;
 		struct peaks p = { 0, 0, RES_COUNT };
 
 		if (macs) {
@@ -72,7 +67,7 @@ static int math(const struct mapper *m, struct map_floor *f, struct err *e)
 			f->macs_ps += f->op_math_ps[i];
 		}
 		/* What depends on an op that is not simulated waits for the command before that one. */
-		for (uint32_t k = 0; k < o->n_deps && simulated(o); k++)
+		for (uint32_t k = 0; k < o->n_deps && op_is_simulated(o->kind); k++)
 			chain[i] = ps_max(chain[i], chain[s->deps[o->first_dep + k]]);
 		chain[i] += f->op_math_ps[i];
 		f->math_ps = ps_max(f->math_ps, chain[i]);
@@ -124,7 +119,7 @@ static int bytes(const struct mapper *m, struct map_floor *f, struct err *e)
 	if (!read_end || !write_end || !f->routed)
 		return err_set(e, ERR_NOMEM, "out of memory for the roofline");
 	for (uint32_t i = 0; i < s->n_ops; i++)
-		for (uint32_t k = 0; k < s->ops[i].n_operands && simulated(&s->ops[i]); k++) {
+		for (uint32_t k = 0; k < s->ops[i].n_operands && op_is_simulated(s->ops[i].kind); k++) {
 			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
 			const struct map_touch t = touch_of(m, &s->ops[i], x);
 

@@ -54,25 +54,6 @@ static bool few_rows(const struct mapper *m, const struct op *o, const struct un
 	return dtype_bytes(o->dtype, j->m * (j->n + j->k)) <= m->sram / BESIDE;
 }
 
-/* One core's part of it, which it keeps. */
-static struct unit_job part_of(const struct unit_job *j, const struct unit_split *s)
-{
-	struct unit_job part = *j;
-
-	part.m = div_up(part.m, s->m);
-	part.n = div_up(part.n, s->n);
-	part.k = div_up(part.k, s->k);
-	return part;
-}
-
-static struct unit_env one_core(const struct mapper *m, int unit)
-{
-	struct unit_env u = m->unit[unit];
-
-	u.cores = 1;
-	return u;
-}
-
 /* Whether the unit is done with them sooner than any other is with them on their way; `p`: how. */
 static bool pays(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, struct unit_plan *p)
 {
@@ -101,7 +82,7 @@ static uint64_t fetch_rate(const struct mapper *m)
 static void hold_in(struct mapper *m, int unit, const uint8_t *other)
 {
 	const struct unit_ops *u = unit_table[unit];
-	const struct unit_env one = one_core(m, unit);
+	const struct unit_env one = spread_core(&m->unit[unit]);
 	const uint64_t rate = fetch_rate(m);
 	uint64_t room = u->holds && m->unit[unit].cfg->units ? u->holds(&one) : 0;
 
@@ -118,7 +99,7 @@ static void hold_in(struct mapper *m, int unit, const uint8_t *other)
 		bytes = map_stored_bytes(m, x->tensor, x->touched);
 		if (!few_rows(m, o, &j) || !pays(m, unit, &j, clock_transfer(bytes, rate), &p))
 			continue;
-		part = part_of(&j, &p.split);
+		part = spread_part(&j, &p.split);
 		if (u->takes(&one, &part) > room)
 			continue;
 		m->held[x->tensor] = (uint8_t)(1 + unit);
@@ -170,13 +151,13 @@ void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *
 
 	if (!by)
 		return;
-	one = one_core(m, (int)unit);
+	one = spread_core(&m->unit[unit]);
 	j = map_job(m, o);
 	if (map_dequant(m, o, unit, j.n * j.k, &wider))
 		put_once(d, o, weights_of(m, o)->tensor, wider.unit, wider.plan.code, &wider.plan);
 	if (!spread_plan(unit_table[unit], &m->unit[unit], &j, &how))
 		return;
-	j = part_of(&j, &how.split);
+	j = spread_part(&j, &how.split);
 	write.span = unit_table[unit]->written(&one, &j);
 	put_once(d, o, weights_of(m, o)->tensor, unit, how.code, &write);
 }

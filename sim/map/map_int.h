@@ -44,6 +44,11 @@ struct mapper {
 	struct map_tell *tell;
 };
 
+static inline const struct op_operand *map_operand(const struct mapper *m, const struct op *o, uint32_t i)
+{
+	return &m->s->operands[o->first_operand + i];
+}
+
 struct map_asked *map_asked_new(struct arena *a);
 /* map_math.c: what a unit needs for (a fraction of) an op. */
 struct map_math {
@@ -175,7 +180,6 @@ struct map_how {
 	enum map_tiled cuts;
 	bool may_nest, c_stays;
 };
-bool map_is_product(enum op_kind k);
 /* Makes the draft's main op a loop; false: SRAM does not hold two tiles of it. */
 bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how);
 uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a unit computes at a time; 0: none */

@@ -11,17 +11,12 @@
 
 #define MOST_ROWS 16
 
-static const struct op_operand *operand(const struct mapper *m, const struct op *o, uint32_t i)
-{
-	return &m->s->operands[o->first_operand + i];
-}
-
 /* The rows or the weights of a product: its first or second read. */
 static const struct op_operand *read_of(const struct mapper *m, const struct op *o, uint32_t nth)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++)
-		if (!operand(m, o, i)->write && nth-- == 0)
-			return operand(m, o, i);
+		if (!map_operand(m, o, i)->write && nth-- == 0)
+			return map_operand(m, o, i);
 	return NULL;
 }
 
@@ -37,8 +32,8 @@ static bool waits_for(const struct mapper *m, const struct op *o, uint32_t first
 	for (uint32_t i = first; i < end; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++)
 			for (uint32_t r = 0; r < o->n_operands; r++)
-				if (operand(m, &m->s->ops[i], k)->write && !operand(m, o, r)->write &&
-				    operand(m, &m->s->ops[i], k)->tensor == operand(m, o, r)->tensor)
+				if (map_operand(m, &m->s->ops[i], k)->write && !map_operand(m, o, r)->write &&
+				    map_operand(m, &m->s->ops[i], k)->tensor == map_operand(m, o, r)->tensor)
 					return true;
 	return false;
 }

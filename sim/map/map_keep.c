@@ -8,11 +8,6 @@
 
 #define SHARE 4 /* of all scratchpads, a part of so many at the most */
 
-static bool simulated(const struct op *o)
-{
-	return o->kind != OP_OPAQUE && o->kind != OP_COLLECTIVE;
-}
-
 /* Tensors that more than one op writes, or one that is not simulated touches, cannot stay. */
 static int find_bad(const struct mapper *m, uint8_t *bad, struct err *e)
 {
@@ -25,7 +20,7 @@ static int find_bad(const struct mapper *m, uint8_t *bad, struct err *e)
 		for (uint32_t k = 0; k < s->ops[i].n_operands; k++) {
 			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
 
-			if (!simulated(&s->ops[i]) || (x->write && written[x->tensor]))
+			if (!op_is_simulated(s->ops[i].kind) || (x->write && written[x->tensor]))
 				bad[x->tensor] = 1;
 			written[x->tensor] |= x->write;
 		}

@@ -1,11 +1,6 @@
 /* map_keep_copied.c - under mapping.policy copy_first, what stays on chip between products (map_int.h). */
 #include "sim/map/map_int.h"
 
-static const struct op_operand *operand(const struct mapper *m, const struct op *o, uint32_t i)
-{
-	return &m->s->operands[o->first_operand + i];
-}
-
 static uint64_t room_of(const struct mapper *m)
 {
 	return m->sram > m->c->mapping.stream ? m->sram - m->c->mapping.stream : 0;
@@ -18,7 +13,7 @@ static uint64_t copied(const struct mapper *m, const struct op *o, uint32_t kept
 	uint32_t reads = 0;
 
 	for (uint32_t i = 0; i < o->n_operands; i++) {
-		const struct op_operand *x = operand(m, o, i);
+		const struct op_operand *x = map_operand(m, o, i);
 		const uint64_t bytes = map_stored_bytes(m, x->tensor, x->touched);
 
 		if (x->write || reads++ > 1 || x->tensor == kept || m->kept[x->tensor])
@@ -58,7 +53,7 @@ int map_keep_copied(struct mapper *m, struct err *e)
 		return err_nomem(e, "for the mapper");
 	for (uint32_t i = 0; i < m->s->n_ops; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
-			const struct op_operand *x = operand(m, &m->s->ops[i], k);
+			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
 			const uint32_t last = m->last_read[x->tensor];
 

@@ -15,10 +15,10 @@ void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct un
 {
 	const uint64_t bytes = i->when == ISA_TILE ? i->tile_bytes : i->bytes,
 		       share = spread_share(s, (enum spread_operand)operand, mnk, bytes);
+	const uint32_t copies = spread_copies(s, (enum spread_operand)operand);
 
-	i->copies = i->code == ISA_LOAD ? spread_copies(s, (enum spread_operand)operand) : 0;
-	if (i->copies == 1)
-		i->copies = 0; /* one name for it */
+	/* One core has one name: 0. */
+	i->copies = i->code == ISA_LOAD && copies > 1 ? copies : 0;
 	i->share = share * m->c->cores > bytes ? share : 0;
 }
 
@@ -58,13 +58,11 @@ void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct 
 		    (i->code == ISA_STORE && o->kind == OP_ATTENTION))
 			continue;
 		operand = operand_of(m, o, i);
-		if (operand == SPREAD_A && groups > 1) { /* of n's parts, each wants the rows of its own groups alone */
+		if (operand == SPREAD_A) /* of n's parts, each wants the rows of its own groups alone */
 			own.n = (uint32_t)div_up(s->n, groups);
-			map_spread_move(m, i, &own, operand, mnk);
-			i->share = i->share ? div_up(i->share, ps_min(groups, s->n)) : 0;
-		} else {
-			map_spread_move(m, i, &own, operand, mnk);
-		}
+		map_spread_move(m, i, &own, operand, mnk);
+		if (operand == SPREAD_A)
+			i->share = div_up(i->share, ps_min(groups, s->n));
 		if (i->share && i->when == ISA_TILE)
 			d->slot_bytes += i->share * m->c->cores - bytes;
 		else if (i->share && !(i->code == ISA_LOAD && m->held[i->tensor])) /* those lie in a unit's arrays */

@@ -2,21 +2,11 @@
 
 #include <string.h>
 
-bool map_is_product(enum op_kind k)
-{
-	return k == OP_GEMM || k == OP_ATTENTION;
-}
-
-static const struct op_operand *operand(const struct mapper *m, const struct op *o, uint32_t i)
-{
-	return &m->s->operands[o->first_operand + i];
-}
-
 static bool written_in(const struct mapper *m, uint32_t first, uint32_t end, uint32_t tensor)
 {
 	for (uint32_t i = first; i < end; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
-			const struct op_operand *x = operand(m, &m->s->ops[i], k);
+			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 
 			if (x->write && x->tensor == tensor)
 				return true;
@@ -28,7 +18,7 @@ static bool read_in(const struct mapper *m, uint32_t first, uint32_t end, uint32
 {
 	for (uint32_t i = first; i < end; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
-			const struct op_operand *x = operand(m, &m->s->ops[i], k);
+			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 
 			if (!x->write && x->tensor == tensor)
 				return true;
@@ -74,15 +64,15 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 /* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 {
-	const struct op_operand *x = operand(m, o, i);
+	const struct op_operand *x = map_operand(m, o, i);
 	uint32_t nth = 0;
 	uint64_t most = 0;
 
 	for (uint32_t k = 0; k < o->n_operands; k++) {
-		if (k < i && !operand(m, o, k)->write)
+		if (k < i && !map_operand(m, o, k)->write)
 			nth++;
-		if (operand(m, o, k)->touched > most)
-			most = operand(m, o, k)->touched;
+		if (map_operand(m, o, k)->touched > most)
+			most = map_operand(m, o, k)->touched;
 	}
 	switch (o->kind) {
 	case OP_GEMM:
@@ -104,7 +94,7 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 
 static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enum map_tiled cuts)
 {
-	if (m->held[operand(m, o, i)->tensor])
+	if (m->held[map_operand(m, o, i)->tensor])
 		return false;
 	return cuts == MAP_ALL || (cuts != MAP_WHOLE && map_streams(m, o, i)) || (cuts == MAP_DEEP && i == 0);
 }
@@ -114,7 +104,7 @@ static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, u
                   enum map_tiled cuts, bool stores)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
-		const struct op_operand *x = operand(m, o, i);
+		const struct op_operand *x = map_operand(m, o, i);
 
 		if (x->write != stores || x->touched == 0 ||
 		    (m->kept[x->tensor] && m->c->mapping.policy == MAPPING_COPY_FIRST))
@@ -134,7 +124,7 @@ static uint64_t intermediates(const struct mapper *m, uint32_t first, uint32_t e
 
 	for (uint32_t i = first; i < end; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
-			const struct op_operand *x = operand(m, &m->s->ops[i], k);
+			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 
 			if (x->write && read_in(m, i + 1, end, x->tensor))
 				n += x->touched;
@@ -146,7 +136,7 @@ static uint64_t intermediates(const struct mapper *m, uint32_t first, uint32_t e
 static bool used_behind(const struct mapper *m, const struct op *main, uint32_t end)
 {
 	for (uint32_t i = 0; i < main->n_operands; i++) {
-		const struct op_operand *x = operand(m, main, i);
+		const struct op_operand *x = map_operand(m, main, i);
 
 		if (x->write && read_in(m, main->id + 1, end, x->tensor))
 			return true;
@@ -159,7 +149,7 @@ static uint32_t products(const struct mapper *m, uint32_t first, uint32_t end)
 	uint32_t n = 0;
 
 	for (uint32_t k = first; k < end; k++)
-		n += map_is_product(m->s->ops[k].kind);
+		n += op_is_product(m->s->ops[k].kind);
 	return n;
 }
 
@@ -185,7 +175,7 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	}
 	for (uint32_t k = first; k < end; k++) {
 		const struct op *o = main && k == main->id ? main : &m->s->ops[k];
-		const bool streamed = o == main || (together > 1 && map_is_product(o->kind));
+		const bool streamed = o == main || (together > 1 && op_is_product(o->kind));
 
 		moves(m, d, first, end, o, streamed ? cuts : MAP_WHOLE, false);
 		map_put_held(m, d, o);
@@ -218,13 +208,13 @@ bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_dr
 	const struct op *main = NULL;
 
 	for (uint32_t k = first; k < first + n && !main; k++)
-		if ((n == 1 && m->s->ops[k].kind != OP_HOST_SYNC) || map_is_product(m->s->ops[k].kind))
+		if ((n == 1 && m->s->ops[k].kind != OP_HOST_SYNC) || op_is_product(m->s->ops[k].kind))
 			main = &m->s->ops[k];
 	if (draft(m, first, n, main, MAP_STREAMED, NULL, d))
 		return true;
 	/* A sum over an inner dimension makes almost as much as it reads, a sort more, and what the host reads need not
 	 * be in SRAM at once: all of it is cut then. */
-	return n == 1 && !map_is_product(m->s->ops[first].kind) &&
+	return n == 1 && !op_is_product(m->s->ops[first].kind) &&
 	       draft(m, first, 1, &m->s->ops[first], MAP_ALL, NULL, d);
 }
 
