@@ -42,7 +42,7 @@ LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower
 BUILT = build build_stream build_ops build_kernel build_attention build_latent build_linear build_mlp build_experts build_ggml build_vision scale scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast
-MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block
+MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join map_beside map_spread map_need map_floor map_bound map_draft map_predict map_judge map_nest map_choose map_tile map_block
 PROGRAM_OF = program_fields program_base program_words program_read program_make program_check program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
@@ -69,7 +69,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores

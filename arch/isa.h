@@ -10,7 +10,7 @@
  * The tile loop is a nest of up to three (isa_cmd.trips, outermost first). Which of an operand's tiles comes next is the
  * sum of the loops' indices times isa_insn.step. Through the rounds of the loops in isa_insn.stays a tile stays: a load
  * moves in the first of them only, a store in the last, and math that serves an operand as often as the operand moves.
- * A command runs on all cores. Where its tiles are not spread evenly over them, a move says what the fullest core has and
+ * A command runs on all cores; ops side by side, on a group each, are one. Where its tiles are not spread evenly over them, a move says what the fullest core has and
  * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
  * of partial sums between cores, on the network; it comes when what they add up to is stored.
  * What a command stores to ISA_SRAM stays there and moves nothing; a load from ISA_SRAM fetches it from the cores that
@@ -88,6 +88,7 @@ struct isa_cmd {
 	uint32_t tiles;             /* trip count of the loop; 0: no loop */
 	uint32_t trips[ISA_LOOPS];  /* of each loop of the nest, their product is `tiles`; 0: one loop over them */
 	uint32_t batch;             /* dispatched together with the others of this number */
+	uint32_t dispatches;        /* that it takes, as several side by side; 0: one */
 	int32_t routed_by;          /* command whose decision names the experts its early loads need; -1 */
 	bool sync;                  /* ends in a host round trip, or in a branch on the device */
 	bool chained;               /* a further pass of the command before it: no dispatch of its own */
@@ -157,6 +158,11 @@ static inline uint64_t isa_share(const struct isa_insn *i, uint64_t bytes)
 	const uint64_t full = i->when == ISA_TILE ? i->tile_bytes : i->bytes;
 
 	return i->share && bytes < full ? (uint64_t)((double)i->share * (double)bytes / (double)full) + 1 : i->share;
+}
+
+static inline uint32_t isa_dispatches(const struct isa_cmd *c)
+{
+	return c->dispatches ? c->dispatches : 1;
 }
 
 const char *isa_code_name(enum isa_code c);

@@ -91,6 +91,11 @@ static const struct cfg_field mapping_schema[] = {
 	         "operands of a product m x k, k x n (weights), m x n that stay in SRAM whole", "the search"),
 	CFG_ENUM(struct mapping_cfg, unit, "unit", "any", mapping_units, "the unit that does products, if it can",
 	         "the search"),
+	CFG_BOOL(
+		struct mapping_cfg, side_by_side, "side_by_side", "true",
+		"independent products that are alike (experts, k and v) run at once, each on a group of the cores, where "
+		"that is predicted to be faster; off: one after the other on all cores",
+		"our choice: as kernels of several streams share a GPU's SMs"),
 	CFG_END
 };
 

@@ -207,11 +207,11 @@ static void pump(struct cp *c)
 			return;
 		}
 		if (!k->chained && (cmd + 1 == c->p->n_cmds || c->p->cmds[cmd + 1].batch != k->batch))
-			c->issue_at = now + c->cfg.interval;
+			c->issue_at = now + isa_dispatches(k) * c->cfg.interval;
 		if (k->sync && !c->cfg.dynamic)
 			c->decider = cmd;
 		c->next++;
-		c->dispatched++;
+		c->dispatched += isa_dispatches(k);
 		c->results[cmd].dispatched = now;
 		watch_level(c->env.watch, WATCH_COMMANDS, now, c->next - c->frontier);
 		if (c->issue_at > now)

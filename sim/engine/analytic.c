@@ -559,8 +559,8 @@ static ps_t dispatch(struct analytic *a, uint32_t k, const struct cp_result *res
 	if (k >= d->queue)
 		at = ps_max(at, results[k - d->queue].retired);
 	if (!c->chained && (k + 1 == a->p->n_cmds || a->p->cmds[k + 1].batch != c->batch))
-		a->issue_at = at + d->interval;
-	a->commands++;
+		a->issue_at = at + isa_dispatches(c) * d->interval;
+	a->commands += isa_dispatches(c);
 	return at;
 }
 

@@ -104,14 +104,21 @@ static int32_t route_of(const struct mapper *m, const uint32_t *last_cmd, const 
 	return -1;
 }
 
+/* Groups of ops that are one command: one, or several side by side. */
+struct lot {
+	const struct fuse_group *const *g;
+	uint32_t n;
+};
+
 /* What the next command waits for. */
-static int find_deps(struct builder *b, const struct mapper *m, const struct fuse_group *g, const uint32_t *last_cmd,
+static int find_deps(struct builder *b, const struct mapper *m, const struct lot *l, const uint32_t *last_cmd,
                      bool sync, bool chained, struct err *e)
 {
 	if (chained)
 		return add_dep(b, (uint32_t)b->n_cmds - 1, e);
-	if (group_deps(b, m->s, last_cmd, g->first, g->n, e) < 0)
-		return -1;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (group_deps(b, m->s, last_cmd, l->g[i]->first, l->g[i]->n, e) < 0)
+			return -1;
 	/* The host waits for the whole stream: everything since its last decision that nobody else waits for. */
 	for (uint32_t k = b->since_sync; sync && k < b->n_cmds; k++)
 		if (!b->has_succ[k] && add_dep(b, k, e) < 0)
@@ -148,39 +155,42 @@ static uint64_t laid_out(const struct mapper *m, const struct fuse_group *g)
 	return n;
 }
 
-/* The draft becomes a command that does the group's ops; a chained one goes on with what the one before has left. */
-static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct fuse_group *g,
-                const uint32_t *last_cmd, bool chained, struct err *e)
+/* The draft becomes a command that does the ops of all groups; a chained one goes on with what the one before has left. */
+static int emit_lot(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct lot *l,
+                    const uint32_t *last_cmd, bool chained, struct err *e)
 {
+	const struct fuse_group *g = l->g[0];
 	const bool sync = g->n == 1 && m->s->ops[g->first].kind == OP_HOST_SYNC;
+	const uint32_t ops = l->n * g->n; /* those side by side are alike */
 	struct isa_cmd *c;
 	size_t deps = b->n_deps;
 
 	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
 	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
-	    grow((void **)&b->members, &b->cap_members, b->n_members + g->n, sizeof *b->members, e) < 0 ||
+	    grow((void **)&b->members, &b->cap_members, b->n_members + ops, sizeof *b->members, e) < 0 ||
 	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
-	    find_deps(b, m, g, last_cmd, sync, chained, e) < 0)
+	    find_deps(b, m, l, last_cmd, sync, chained, e) < 0)
 		return -1;
-	if (!chained && b->in_batch == m->c->dispatch.batch)
+	if (!chained && b->in_batch && b->in_batch + l->n > m->c->dispatch.batch)
 		new_batch(b);
-	b->in_batch += !chained;
+	b->in_batch += chained ? 0 : l->n;
 	c = &b->cmds[b->n_cmds];
 	*c = (struct isa_cmd){
 		.first_insn = (uint32_t)b->n_insns,
 		.n_insns = d->n,
 		.first_dep = (uint32_t)deps,
 		.first_op = (uint32_t)b->n_members,
-		.n_ops = g->n,
+		.n_ops = ops,
 		.tiles = d->tiles,
 		.trips = { d->trips[0], d->trips[1], d->trips[2] },
 		.batch = b->batch,
+		.dispatches = d->dispatches,
 		.routed_by = route_of(m, last_cmd, g),
 		.sync = sync,
 		.chained = chained,
 		.slot_bytes = d->slot_bytes,
 		.fixed_bytes = d->fixed_bytes,
-		.laid_out = laid_out(m, g),
+		.laid_out = laid_out(m, g) * l->n,
 		.pattern = g->pattern,
 		.why = d->why,
 	};
@@ -189,14 +199,21 @@ static int emit(struct builder *b, const struct mapper *m, const struct map_draf
 		b->has_succ[b->deps[deps + i]] = 1;
 	b->has_succ[b->n_cmds] = 0;
 	add_insns(b, d);
-	for (uint32_t k = 0; k < g->n; k++)
-		b->members[b->n_members++] = g->first + k;
+	for (uint32_t i = 0; i < l->n; i++)
+		for (uint32_t k = 0; k < g->n; k++)
+			b->members[b->n_members++] = l->g[i]->first + k;
 	b->n_cmds++;
 	if (sync) {
 		b->since_sync = (uint32_t)b->n_cmds - 1;
 		new_batch(b);
 	}
 	return 0;
+}
+
+static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct fuse_group *g,
+                const uint32_t *last_cmd, bool chained, struct err *e)
+{
+	return emit_lot(b, m, d, &(struct lot){ &g, 1 }, last_cmd, chained, e);
 }
 
 static int too_small(const struct mapper *m, const struct op *o, struct err *e)
@@ -306,6 +323,24 @@ static int emit_as_one(struct builder *b, const struct mapper *m, const struct m
 	return 0;
 }
 
+/* What is drafted, as one command of groups side by side. */
+static int emit_beside(struct builder *b, const struct mapper *m, const struct map_draft *d,
+                       const struct fuse_group *groups, const struct map_beside_set *w, uint32_t *last_cmd,
+                       struct map_result *out, struct err *e)
+{
+	const struct fuse_group *all[MAP_BESIDE];
+
+	for (uint32_t i = 0; i < w->n; i++)
+		all[i] = &groups[w->group[i]];
+	if (map_bound_commands(&m->s->ops[all[0]->first], d, 1, e) < 0 ||
+	    emit_lot(b, m, d, &(struct lot){ all, w->n }, last_cmd, false, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < w->n; i++)
+		for (uint32_t k = all[i]->first; k < all[i]->first + all[i]->n; k++)
+			last_cmd[k] = out->cmd_of_op[k] = (uint32_t)b->n_cmds - 1;
+	return 0;
+}
+
 static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g,
                       uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
@@ -333,6 +368,31 @@ static int emit_group(struct builder *b, const struct mapper *m, struct map_draf
 	                   &(struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - map_memory_bytes(d),
 	                                         g->n - 1, joined, apart },
 	                   last_cmd, out, e);
+}
+
+static int emit_groups(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *groups,
+                       size_t n_groups, uint32_t *last_cmd, struct map_result *out, struct err *e)
+{
+	struct map_beside *beside = map_beside_new(m, groups, n_groups);
+
+	if (!beside)
+		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	for (size_t i = 0, n = 1; i < n_groups; i += n, n = 1) {
+		const size_t left = map_beside_left(beside, i);
+		struct map_beside_set set;
+		struct map_fusion joined;
+		int done = 0;
+
+		if (left && (n = map_join(m, &groups[i], left, d, out->op_work_ps, &joined)) > 1)
+			done = emit_as_one(b, m, d, &joined, last_cmd, out, e);
+		else if (left && map_beside(m, beside, i, &set, d, out->op_work_ps))
+			done = emit_beside(b, m, d, groups, &set, last_cmd, out, e);
+		else if (left)
+			done = emit_group(b, m, d, &groups[i], last_cmd, out, e);
+		if (done < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static void *copy(struct arena *a, const void *p, size_t n, size_t size)
@@ -610,14 +670,8 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	for (size_t i = 0, n; i < n_groups; i += n) {
-		struct map_fusion joined;
-
-		n = map_join(&m, &groups[i], n_groups - i, d, out->op_work_ps, &joined);
-		if ((n > 1 ? emit_as_one(&b, &m, d, &joined, last_cmd, out, e)
-		           : emit_group(&b, &m, d, &groups[i], last_cmd, out, e)) < 0)
-			goto out;
-	}
+	if (emit_groups(&b, &m, d, groups, n_groups, last_cmd, out, e) < 0)
+		goto out;
 	out->held_bytes = m.held_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);

@@ -88,7 +88,7 @@ int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e);
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
 /* Who knows what a program takes on the machine that it is mapped for. */
-#define MAP_JUDGED 4 /* commands of it at the most */
+#define MAP_JUDGED 33 /* commands of it at the most */
 struct map_judge {
 	/* When each command ends; false: it cannot be run. */
 	bool (*ends)(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED]);

@@ -25,6 +25,7 @@ void map_draft_copy(struct map_draft *to, const struct map_draft *from)
 	to->predicted = from->predicted;
 	to->overflow = from->overflow;
 	to->why = from->why;
+	to->dispatches = from->dispatches;
 	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
 }
 

@@ -6,7 +6,8 @@
 #include "sim/map/map.h"
 #include "workloads/work.h"
 
-#define MAP_INSNS 160
+#define MAP_INSNS  160
+#define MAP_BESIDE 16 /* groups of ops that go side by side at the most */
 
 /* One op or fused group while it is turned into a command. */
 struct map_draft {
@@ -14,6 +15,7 @@ struct map_draft {
 	uint32_t n;
 	uint32_t tiles, trips[ISA_LOOPS];
 	uint64_t slot_bytes, fixed_bytes;
+	uint32_t dispatches;
 	ps_t predicted; /* closed form, from start of loads to last store */
 	const char *why;
 	bool overflow; /* more instructions than fit: the group is taken apart */
@@ -194,6 +196,8 @@ struct map_score {
 	double worth; /* less is better */
 };
 struct map_score map_judged(const struct mapper *m, const struct map_draft *d);
+/* The same of so many that wait for the same and for nobody of them: a round, and one more behind it. With a judge only. */
+struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n);
 struct map_trial *map_trial_new(struct arena *a);
 uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
 bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);
@@ -233,6 +237,18 @@ uint64_t map_held_bytes(const struct mapper *m, const struct map_draft *d); /* o
 /* map_join.c: how many of the groups from here on are one command; where it is more than one that is drafted, and said. */
 uint32_t map_join(const struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
                   uint64_t *op_work_ps, struct map_fusion *what);
+
+/* map_beside.c: which groups of ops are one command, each on cores of its own. */
+struct map_beside;
+struct map_beside_set {
+	uint32_t group[MAP_BESIDE], n;
+};
+struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups);
+/* How many from here on are not mapped yet, one behind the other; 0: this one is, with one before it. */
+size_t map_beside_left(const struct map_beside *b, size_t group);
+/* Takes group `i`; true: with those that go beside it, as the command that is drafted. */
+bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
+                uint64_t *op_work_ps);
 
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
 struct map_block {

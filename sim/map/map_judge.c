@@ -13,16 +13,19 @@
 #include "sim/map/map_int.h"
 
 #define COPIES  3
+#define ROUNDS  2
 #define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
 #define CROWDED 4                   /* an operand that takes more than such a part of the L2 */
 #define MOVES   16                  /* a command with more is not judged */
 #define LIKE_IT 128                 /* choices remembered; must be a power of two */
 
 struct map_trial {
-	struct isa_cmd cmds[1 + COPIES];
+	struct isa_cmd cmds[1 + ROUNDS * MAP_BESIDE];
 	struct isa_insn insns[MOVES + COPIES * MAP_INSNS];
-	uint32_t deps[COPIES];
-	struct isa_tensor tensors[2 * MOVES];
+	uint32_t deps[MAP_BESIDE + MAP_BESIDE * MAP_BESIDE];
+	struct isa_tensor tensors[MAP_INSNS];
+	struct isa_insn of[MAP_INSNS]; /* of a round: the move that a tensor is of */
+	uint32_t n_tensors;
 	struct isa_prog prog;
 	uint64_t end; /* of the addresses given out */
 	struct {
@@ -50,6 +53,20 @@ static bool from_memory(const struct mapper *m, const struct isa_insn *x)
 	return x->early || (x->src == ISA_MEM && x->bytes > m->c->mem.l2.size / CROWDED);
 }
 
+/* What a command loads that the one before has made. */
+static struct isa_insn written(const struct isa_insn *x, uint32_t tensor)
+{
+	return (struct isa_insn){ .code = ISA_STORE,
+		                  .when = ISA_POST,
+		                  .unit = RES_DMA,
+		                  .src = ISA_SRAM,
+		                  .dst = ISA_MEM,
+		                  .cls = x->cls,
+		                  .tensor = tensor,
+		                  .route = -1,
+		                  .bytes = x->bytes };
+}
+
 /* The moves' tensors: what lies in memory is each copy's own. */
 static bool lay_out(const struct mapper *m, struct map_trial *t, const struct map_draft *d)
 {
@@ -68,36 +85,16 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 		if (x->code == ISA_LOAD && from_memory(m, x))
 			t->tensors[2 * n + 1] = place(t, x->bytes);
 		else if (x->code == ISA_LOAD)
-			t->insns[t->cmds[0].n_insns++] = (struct isa_insn){ .code = ISA_STORE,
-				                                            .when = ISA_POST,
-				                                            .unit = RES_DMA,
-				                                            .src = ISA_SRAM,
-				                                            .dst = ISA_MEM,
-				                                            .cls = x->cls,
-				                                            .tensor = 2 * n,
-				                                            .route = -1,
-				                                            .bytes = x->bytes };
+			t->insns[t->cmds[0].n_insns++] = written(x, 2 * n);
 		n++;
 	}
 	return true;
 }
 
-static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t copy, uint32_t first)
+/* A draft's command, its instructions from `first` on; which tensors they move is to be said. */
+static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, uint32_t first)
 {
-	struct isa_cmd *c = &t->cmds[1 + copy];
-	uint32_t n = 0;
-
-	*c = (struct isa_cmd){ .first_insn = first,
-		               .n_insns = d->n,
-		               .first_dep = copy,
-		               .n_deps = 1,
-		               .tiles = d->tiles,
-		               .routed_by = -1,
-		               .slot_bytes = d->slot_bytes,
-		               .fixed_bytes = d->fixed_bytes };
-	memcpy(c->trips, d->trips, sizeof c->trips);
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
-	t->deps[copy] = copy;
 	for (uint32_t i = first; i < first + d->n; i++) {
 		struct isa_insn *x = &t->insns[i];
 
@@ -107,11 +104,32 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 		}
 		if (!is_move(x))
 			continue;
-		x->tensor = 2 * n++ + (copy > 0);
 		x->offset = 0;
 		x->route = -1;
 		x->bytes = x->pinned ? 0 : x->bytes;
 	}
+	return (struct isa_cmd){ .first_insn = first,
+		                 .n_insns = d->n,
+		                 .tiles = d->tiles,
+		                 .trips = { d->trips[0], d->trips[1], d->trips[2] },
+		                 .routed_by = -1,
+		                 .dispatches = d->dispatches,
+		                 .slot_bytes = d->slot_bytes,
+		                 .fixed_bytes = d->fixed_bytes };
+}
+
+static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t copy, uint32_t first)
+{
+	struct isa_cmd *c = &t->cmds[1 + copy];
+	uint32_t n = 0;
+
+	*c = command(t, d, first);
+	c->first_dep = copy;
+	c->n_deps = 1;
+	t->deps[copy] = copy;
+	for (uint32_t i = first; i < first + d->n; i++)
+		if (is_move(&t->insns[i]))
+			t->insns[i].tensor = 2 * n++ + (copy > 0);
 }
 
 struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
@@ -143,6 +161,89 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 	return (struct map_score){ cold / 2, warm, (double)cold * (double)warm };
 }
 
+/* The number of what a move moves, among all that a round does; UINT32_MAX: there are too many. */
+static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const struct isa_insn *x)
+{
+	for (uint32_t i = 0; i < t->n_tensors; i++)
+		if (t->of[i].tensor == x->tensor && t->of[i].slot == x->slot && t->of[i].offset == x->offset)
+			return i;
+	if (t->n_tensors == MAP_INSNS)
+		return UINT32_MAX;
+	t->of[t->n_tensors] = *x;
+	t->tensors[t->n_tensors] = place(t, x->bytes);
+	if (x->code == ISA_LOAD && !from_memory(m, x)) {
+		if (t->cmds[0].n_insns == MOVES)
+			return UINT32_MAX;
+		t->insns[t->cmds[0].n_insns++] = written(x, t->n_tensors);
+	}
+	return t->n_tensors++;
+}
+
+/* Numbers a round's moves; false: there are too many of them, or of instructions. */
+static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_draft *const *d, uint32_t n)
+{
+	uint32_t insns = 0;
+
+	t->end = t->n_tensors = 0;
+	t->cmds[0] = (struct isa_cmd){ .n_insns = 0, .routed_by = -1 };
+	for (uint32_t k = 0; k < n; k++) {
+		insns += d[k]->n;
+		for (uint32_t i = 0; i < d[k]->n; i++)
+			if (is_move(&d[k]->insn[i]) && tensor_of(m, t, &d[k]->insn[i]) == UINT32_MAX)
+				return false;
+	}
+	return ROUNDS * insns <= COPIES * MAP_INSNS;
+}
+
+/* One more command, that waits for all of the round before. */
+static void add_to_round(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t k, uint32_t n,
+                         uint32_t *insns, uint32_t *deps)
+{
+	struct isa_cmd *c = &t->cmds[1 + k];
+	uint32_t at = *insns;
+
+	*c = command(t, d, at);
+	c->first_dep = *deps;
+	c->n_deps = k < n ? 1 : n;
+	for (uint32_t i = 0; i < c->n_deps; i++)
+		t->deps[(*deps)++] = k < n ? 0 : 1 + i;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (is_move(&d->insn[i]))
+			t->insns[at + i].tensor = tensor_of(m, t, &d->insn[i]);
+	*insns += d->n;
+}
+
+struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n)
+{
+	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY };
+	struct map_trial *t = m->trial;
+	uint32_t insns, deps = 0;
+	ps_t end[MAP_JUDGED], cold = 0, warm = 0;
+
+	if (!lay_round(m, t, d, n))
+		return never;
+	insns = t->cmds[0].n_insns;
+	for (uint32_t k = 0; k < ROUNDS * n; k++)
+		add_to_round(m, t, d[k % n], k, n, &insns, &deps);
+	t->prog = (struct isa_prog){ .cmds = t->cmds,
+		                     .n_cmds = 1 + ROUNDS * n,
+		                     .insns = t->insns,
+		                     .n_insns = insns,
+		                     .deps = t->deps,
+		                     .tensors = t->tensors,
+		                     .n_tensors = t->n_tensors,
+		                     .kept_bytes = m->kept_bytes,
+		                     .max_tile_moves = MAP_INSNS };
+	if (!m->judge->ends(m->judge->self, &t->prog, end))
+		return never;
+	for (uint32_t k = 1; k <= n; k++) {
+		cold = ps_max(cold, end[k] - end[0]);
+		warm = ps_max(warm, end[n + k]);
+	}
+	warm -= end[0] + cold;
+	return (struct map_score){ cold, warm, (double)cold * (double)warm };
+}
+
 struct map_trial *map_trial_new(struct arena *a)
 {
 	return arena_alloc(a, sizeof(struct map_trial));
@@ -169,7 +270,7 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
 	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim);
-	h = hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes);
+	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), m->c->cores);
 	return h ? h : 1;
 }
 

@@ -178,6 +178,7 @@ const struct program_field program_command_fields[] = {
 	BYTES(struct isa_cmd, "held", fixed_bytes),
 	U64(struct isa_cmd, "laid_out", laid_out),
 	U32(struct isa_cmd, "batch", batch),
+	U32(struct isa_cmd, "dispatches", dispatches),
 	I32(struct isa_cmd, "routed", routed_by),
 	FLAG(struct isa_cmd, "decides", sync),
 	FLAG(struct isa_cmd, "chained", chained),

@@ -72,19 +72,40 @@ static int read_list(struct program_reader *r, const struct program_word *w, str
 	return 0;
 }
 
-/* "3" or "3-7". */
-static int read_span(struct program_reader *r, const struct program_word *w, uint64_t end, uint32_t *first, uint32_t *n)
+/* "3" or "3-7", one of a list; where it ends, NULL: it is none of these. */
+static const char *span_of(const char *at, unsigned long *first, unsigned long *last)
 {
-	unsigned long a = 0, b = 0;
 	int used = 0, all = 0;
 
-	if (sscanf(w->text, "%9lu%n-%9lu%n", &a, &used, &b, &all) < 1 || w->text[all ? all : used])
-		return fault(r, w->col, "'%s' is no op and no range of them: ops=3 or ops=3-7", w->text);
-	b = all ? b : a;
-	if (b < a || b >= end)
-		return fault(r, w->col, "'ops=%s' names ops that are not there: there are %" PRIu64, w->text, end);
-	*first = (uint32_t)a;
-	*n = (uint32_t)(b - a + 1);
+	if (sscanf(at, "%9lu%n-%9lu%n", first, &used, last, &all) < 1)
+		return NULL;
+	*last = all ? *last : *first;
+	at += all ? all : used;
+	return *last < *first || (*at && *at != ',') ? NULL : at;
+}
+
+/* The ops a command does, in order: "3", "3-7", "3-4,9-10". */
+static int read_ops(struct program_reader *r, const struct program_word *w, struct isa_cmd *c)
+{
+	const char *at = w->text - 1;
+	unsigned long first, last, next = 0;
+
+	do {
+		if (!(at = span_of(at + 1, &first, &last)) || first < next)
+			return fault(
+				r, w->col,
+				"'%s' is no op and no range of them, or not in order: ops=3, ops=3-7 or ops=3-4,9-10",
+				w->text);
+		if (last >= r->ops.n)
+			return fault(r, w->col, "'ops=%s' names ops that are not there: there are %zu", w->text,
+			             r->ops.n);
+		if (c->n_ops + last - first + 1 > MOST_OPS)
+			return fault(r, w->col, "a command does %d ops at the most", MOST_OPS);
+		c->n_ops += (uint32_t)(last - first + 1);
+		for (next = first; next <= last; next++)
+			if (push_number(r, &r->members, (uint32_t)next) < 0)
+				return -1;
+	} while (*at == ',');
 	return 0;
 }
 
@@ -316,28 +337,18 @@ static struct isa_cmd *last_cmd(const struct program_reader *r)
 static int command_ops(struct program_reader *r, struct isa_cmd *c, const struct program_word *ops)
 {
 	char name[32];
-	uint32_t first = 0;
 
 	if (!ops && !r->implied)
 		return fault(r, 0, "the program has ops: a command says which it does, ops=0 or ops=0-2");
 	if (ops && r->implied)
 		return fault(r, ops->col, "the program has no ops: each command is one");
-	if (r->implied) {
-		snprintf(name, sizeof name, "command %zu", r->cmds.n - 1);
-		if (!push_op(r, OP_ELEMENTWISE, name))
-			return -1;
-		first = (uint32_t)r->ops.n - 1;
-		c->n_ops = 1;
-	} else if (read_span(r, ops, r->ops.n, &first, &c->n_ops) < 0) {
-		return -1;
-	}
-	if (c->n_ops > MOST_OPS)
-		return fault(r, ops->col, "a command does %d ops at the most", MOST_OPS);
 	c->first_op = (uint32_t)r->members.n;
-	for (uint32_t i = 0; i < c->n_ops; i++)
-		if (push_number(r, &r->members, first + i) < 0)
-			return -1;
-	return 0;
+	c->n_ops = 0;
+	if (!r->implied)
+		return read_ops(r, ops, c);
+	snprintf(name, sizeof name, "command %zu", r->cmds.n - 1);
+	c->n_ops = 1;
+	return push_op(r, OP_ELEMENTWISE, name) ? push_number(r, &r->members, (uint32_t)r->ops.n - 1) : -1;
 }
 
 static int read_command(struct program_reader *r)
@@ -404,14 +415,28 @@ static int find_pinned(struct program_reader *r, const struct isa_cmd *c, struct
 	return fault(r, 0, "pinned math stands behind a pinned load of its op, for whose tensor it is done once");
 }
 
+/* Its ops are in order. */
+static bool does(const struct program_reader *r, const struct isa_cmd *c, uint32_t op)
+{
+	const uint32_t *ops = (const uint32_t *)r->members.v + c->first_op;
+	uint32_t from = 0, to = c->n_ops;
+
+	while (from + 1 < to) {
+		const uint32_t mid = from + (to - from) / 2;
+
+		*(ops[mid] <= op ? &from : &to) = mid;
+	}
+	return ops[from] == op;
+}
+
 static int read_insn(struct program_reader *r)
 {
 	struct isa_cmd *c = last_cmd(r);
 	const struct program_op *ops = r->ops.v;
 	const struct op_tensor *t;
+	const uint32_t *members;
 	struct isa_insn *i;
 	uint64_t given;
-	uint32_t first;
 
 	if (!c)
 		return fault(r, 0, "'%s' stands below a command", r->words.w[0].text);
@@ -419,16 +444,17 @@ static int read_insn(struct program_reader *r)
 		return fault(r, 0, "a command has %d instructions at the most", MOST_INSNS);
 	if (!(i = program_push(r, &r->insns, sizeof *i)) || push_number(r, &r->insn_line, (uint32_t)r->line) < 0)
 		return -1;
-	i->op = first = ((const uint32_t *)r->members.v)[c->first_op];
+	members = (const uint32_t *)r->members.v + c->first_op;
+	i->op = *members;
 	i->when = *r->words.w[0].text == 't' ? ISA_TILE : r->words.w[0].text[1] == 'r' ? ISA_PRE : ISA_POST;
 	if (read_code(r, i) < 0 || read_fields(r, 3, program_insn_fields, i, &given, NULL, NULL) < 0)
 		return -1;
-	if (i->op - first >= c->n_ops)
+	if (!does(r, c, i->op))
 		return fault(r, 0, "it works for op %u, which is none of its command's", i->op);
 	c->n_insns++;
 	t = program_is_move(i) ? &program_tensors(r)[i->tensor] : NULL;
 	for (int f = 0; program_insn_fields[f].key; f++) {
-		const struct isa_insn base = program_insn_base(i, c, first, &ops[i->op].op, t);
+		const struct isa_insn base = program_insn_base(i, c, *members, &ops[i->op].op, t);
 
 		if (!(given >> f & 1))
 			program_field_copy(&program_insn_fields[f], i, &base);

@@ -152,6 +152,18 @@ static void put_insn(const struct writer *w, const struct isa_cmd *c, const stru
 	str_addc(out, '\n');
 }
 
+/* "0-2", or of several that are done side by side "0-1,5-6". */
+static void put_ops_of(const uint32_t *ops, uint32_t n, struct str *out)
+{
+	for (uint32_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && ops[to] == ops[to - 1] + 1; to++)
+			;
+		str_addf(out, "%s%" PRIu32, i ? "," : "", ops[i]);
+		if (to > i + 1)
+			str_addf(out, "-%" PRIu32, ops[to - 1]);
+	}
+}
+
 static void put_command(const struct writer *w, size_t k)
 {
 	const struct op_stream *s = w->s;
@@ -163,9 +175,8 @@ static void put_command(const struct writer *w, size_t k)
 
 	str_addf(out, "# command %zu: ", k);
 	program_text_write(s->ops[first].name ? s->ops[first].name : "", out);
-	str_addf(out, "\ncommand ops=%" PRIu32, first);
-	if (c->n_ops > 1)
-		str_addf(out, "-%" PRIu32, first + c->n_ops - 1);
+	str_add(out, "\ncommand ops=");
+	put_ops_of(p->members + c->first_op, c->n_ops, out);
 	program_fields_write(program_command_fields, c, &base, out);
 	put_list("after", p->deps + c->first_dep, c->n_deps, out);
 	str_addc(out, '\n');

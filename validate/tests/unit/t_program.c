@@ -327,6 +327,10 @@ TEST(lines_that_cannot_be_read)
 	refused("op copy x elems=4\ncommand\n", 3, "says which it does");
 	refused("op copy x elems=4\ncommand ops=1\n", 3, "there are 1");
 	refused("op copy x elems=4\ncommand ops=0-\n", 3, "is no op and no range");
+	refused("op copy x elems=4\nop copy y elems=4\ncommand ops=1,0\n", 4, "not in order");
+	refused("op copy x elems=4\nop copy y elems=4\ncommand ops=0,0\n", 4, "not in order");
+	refused("op copy x elems=4\nop copy y elems=4\ncommand ops=0,\n", 4, "is no op and no range");
+	refused("op copy x elems=4\nop copy y elems=4\ncommand ops=0,5\n", 4, "there are 2");
 	refused("op copy x elems=4\ncommand ops=0\nop copy y elems=4\n", 4, "before the first command");
 	refused("route experts=4 top=5\n", 2, "picks 1 or more of its experts");
 }

@@ -1,0 +1,424 @@
+/* map_beside.c - independent products that are alike, side by side on disjoint groups of cores.
+ *
+ * Experts of one layer, k and v, gates and ups: each may be too small to fill all cores, and none waits for another. S of
+ * them become one command in which each has a group of cores / S cores, planned as on a machine of so many cores. Equal
+ * groups are one class: math takes as long as one group's, and is done S times; what is loaded for one goes to its group's
+ * ports alone, and what all of them read is loaded once for all. It is dispatched as S commands are, and it ends when all
+ * do.
+ * Alike are groups of ops (with what is fused behind their product) of the same kinds, shapes, formats and places of
+ * operands. They need not follow each other: one may be done earlier when all it waits for was (op.h has true, anti and
+ * output dependences). What it makes then does not stay in SRAM, as its room is only known from its place in the program.
+ * It is done where the judge finds it clearly faster than one after the other on all cores in one of two states, operands in
+ * DRAM and where a round before left them, slower in neither, and moving no more bytes: smaller groups of cores have smaller
+ * tiles, and what they read again and again a crowded L2 may not hold. Where DRAM feeds them it seldom is.
+ * Leaves out: groups of cores of unequal sizes; products that are not alike; an op that some other begins with. */
+#include <string.h>
+
+#include "sim/base/hash.h"
+#include "sim/map/map_int.h"
+
+#define JOINED    256 /* dispatch.batch at its most */
+#define AHEAD     192  /* groups of ops looked at for siblings of one */
+#define CLEARLY   0.02 /* as ways of one product are told apart (map_choose.c) */
+#define DECISIONS 64  /* remembered; must be a power of two */
+
+/* How many of so many alike go side by side; 1: none. */
+struct decision {
+	uint64_t key;
+	uint32_t of, by;
+};
+
+struct map_beside {
+	const struct fuse_group *groups;
+	size_t n_groups;
+	uint64_t *key;       /* by group: what it is; 0: of no such kind */
+	uint8_t *done;       /* by group: mapped already */
+	uint32_t *group_of;  /* by op */
+	const uint8_t *kept; /* as map_keep found it */
+	struct mapper *part[MAP_BESIDE + 1];
+	struct map_draft *one; /* of a group on its cores */
+	struct map_draft *all[MAP_BESIDE];
+	struct decision made[DECISIONS];
+};
+
+/* --- what is alike ----------------------------------------------------------------------------------------- */
+
+/* A word at a time: a step has thousands of operands. */
+static uint64_t and_u64(uint64_t h, uint64_t v)
+{
+	return hash_mix(h * UINT64_C(0x9e3779b97f4a7c15) + v);
+}
+
+static uint64_t operand_key(const struct mapper *m, const struct op *o, const struct op_operand *x, uint64_t h)
+{
+	const struct op_tensor *t = &m->s->tensors[x->tensor];
+	const bool early = t->external && m->first_write[x->tensor] >= o->id;
+
+	h = and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
+	                        (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
+	                        (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
+	h = and_u64(h, m->last_read[x->tensor] != UINT32_MAX);
+	return and_u64(and_u64(h, x->bytes), x->touched);
+}
+
+static uint64_t op_key(const struct mapper *m, const struct op *o, uint64_t h)
+{
+	const struct op_shape *s = &o->shape;
+
+	h = and_u64(h, (uint64_t)o->kind | (uint64_t)o->dtype << 8 | (uint64_t)o->out_dtype << 16 |
+	                        (uint64_t)o->acc_dtype << 24 | (uint64_t)o->cost << 32 | (uint64_t)o->reduce << 40 |
+	                        (uint64_t)o->n_operands << 48);
+	h = and_u64(and_u64(and_u64(and_u64(h, s->batch), s->m), s->n), s->k);
+	h = and_u64(and_u64(and_u64(and_u64(h, s->elems), s->rows), s->cols), s->arity);
+	h = and_u64(h, (uint64_t)(uint32_t)o->routed_by);
+	if (o->fn)
+		h = hash_bytes(h, o->fn, strlen(o->fn));
+	for (uint32_t i = 0; i < o->n_operands; i++)
+		h = operand_key(m, o, map_operand(m, o, i), h);
+	return h;
+}
+
+/* 0: no group that may be one of several. Rows of a table are each alone. */
+static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
+{
+	uint64_t h = and_u64(HASH_INIT, g->n);
+	uint32_t products = 0;
+
+	for (uint32_t k = g->first; k < g->first + g->n; k++)
+		products += m->s->ops[k].kind == OP_GEMM;
+	for (uint32_t k = g->first; k < g->first + g->n && products == 1; k++) {
+		const struct op *o = &m->s->ops[k];
+
+		if (o->listed || o->kind == OP_ATTENTION || (o->kind == OP_GEMM && (o->shape.batch > 1 || map_held_by(m, o))))
+			return 0;
+		h = op_key(m, o, h);
+	}
+	return products == 1 ? h | 1 : 0;
+}
+
+struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups)
+{
+	struct map_beside *b = arena_alloc(m->a, sizeof *b);
+	uint8_t *kept = arena_alloc(m->a, m->s->n_tensors + 1);
+
+	if (!b || !kept || !(b->key = arena_array(m->a, n_groups + 1, sizeof *b->key)) ||
+	    !(b->done = arena_alloc(m->a, n_groups + 1)) ||
+	    !(b->group_of = arena_array(m->a, m->s->n_ops + 1, sizeof *b->group_of)) ||
+	    !(b->one = arena_alloc(m->a, sizeof *b->one)))
+		return NULL;
+	memcpy(kept, m->kept, m->s->n_tensors);
+	b->kept = kept;
+	b->groups = groups;
+	b->n_groups = n_groups;
+	for (size_t i = 0; i < n_groups; i++) {
+		b->key[i] = group_key(m, &groups[i]);
+		for (uint32_t k = groups[i].first; k < groups[i].first + groups[i].n; k++)
+			b->group_of[k] = (uint32_t)i;
+	}
+	return b;
+}
+
+size_t map_beside_left(const struct map_beside *b, size_t group)
+{
+	size_t n = 0;
+
+	while (n < JOINED && group + n < b->n_groups && !b->done[group + n])
+		n++;
+	return n;
+}
+
+/* Whether group `j` could be done where `i` is: all that it waits for was done before. */
+static bool may_come(const struct mapper *m, const struct map_beside *b, size_t i, size_t j)
+{
+	const struct fuse_group *g = &b->groups[j];
+
+	for (uint32_t k = g->first; k < g->first + g->n; k++)
+		for (uint32_t n = 0; n < m->s->ops[k].n_deps; n++) {
+			const uint32_t by = m->s->deps[m->s->ops[k].first_dep + n], of = b->group_of[by];
+
+			if (by < g->first && of >= i && !b->done[of])
+				return false;
+		}
+	return true;
+}
+
+static bool is_barrier(const struct mapper *m, const struct fuse_group *g)
+{
+	const enum op_kind k = m->s->ops[g->first].kind;
+
+	return k == OP_HOST_SYNC || !op_is_simulated(k);
+}
+
+/* Group `i` and those like it, in order; `apart`: something else stands between them. */
+static void siblings(const struct mapper *m, const struct map_beside *b, size_t i, struct map_beside_set *out,
+                     bool *apart)
+{
+	const size_t end = i + AHEAD < b->n_groups ? i + AHEAD : b->n_groups;
+
+	for (size_t j = i; j < end && out->n < MAP_BESIDE && !is_barrier(m, &b->groups[j]); j++) {
+		if (b->done[j] || b->key[j] != b->key[i] || !may_come(m, b, i, j))
+			continue;
+		*apart = *apart || (out->n && out->group[out->n - 1] + 1 != j);
+		out->group[out->n++] = (uint32_t)j;
+	}
+}
+
+/* What they make stays in SRAM as it did, or does not. */
+static void stay(const struct mapper *m, const struct map_beside *b, const uint32_t *which, uint32_t n, bool as_it_did)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fuse_group *g = &b->groups[which[i]];
+
+		for (uint32_t k = g->first; k < g->first + g->n; k++)
+			for (uint32_t x = 0; x < m->s->ops[k].n_operands; x++) {
+				const struct op_operand *w = map_operand(m, &m->s->ops[k], x);
+
+				if (w->write)
+					m->kept[w->tensor] = as_it_did ? b->kept[w->tensor] : 0;
+			}
+	}
+}
+
+/* --- a group of cores -------------------------------------------------------------------------------------- */
+
+/* The machine that each of `n` has; NULL: out of memory. */
+static const struct mapper *part_of(const struct mapper *m, struct map_beside *b, uint32_t n)
+{
+	struct mapper *p = b->part[n];
+	struct machine_cfg *c;
+
+	if (p)
+		return p;
+	if (!(p = arena_alloc(m->a, sizeof *p)) || !(c = arena_alloc(m->a, sizeof *c)))
+		return NULL;
+	*p = *m;
+	*c = *m->c;
+	c->cores = m->c->cores / n;
+	p->c = c;
+	p->sram = m->sram / m->c->cores * c->cores;
+	p->near_rate = m->near_rate / n;
+	p->dram_rate = m->dram_rate / n;
+	p->judge = NULL; /* its machine is the whole one */
+	p->tell = NULL;
+	for (int i = 0; i < UNIT_COUNT; i++)
+		p->unit[i] = machine_unit(c, (enum unit)i);
+	if (!(p->asked = map_asked_new(m->a)))
+		return NULL;
+	return b->part[n] = p;
+}
+
+static bool is_move(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD || i->code == ISA_STORE;
+}
+
+/* Whether two of the same place do the same, of whatever tensor. */
+static bool same_step(const struct isa_insn *a, const struct isa_insn *b)
+{
+	return a->code == b->code && a->when == b->when && a->unit == b->unit && a->src == b->src && a->dst == b->dst &&
+	       a->cls == b->cls && a->early == b->early && a->pinned == b->pinned && a->bytes == b->bytes &&
+	       a->tile_bytes == b->tile_bytes && a->stays == b->stays && a->copies == b->copies &&
+	       a->share == b->share && a->span == b->span && a->span_last == b->span_last && a->work == b->work &&
+	       memcmp(a->step, b->step, sizeof a->step) == 0;
+}
+
+static bool same_bytes(const struct isa_insn *a, const struct isa_insn *b)
+{
+	return a->tensor == b->tensor && a->slot == b->slot && a->route == b->route && a->offset == b->offset;
+}
+
+/* What the fullest core of `cores` has of a move. */
+static uint64_t share_of(const struct isa_insn *i, uint64_t cores)
+{
+	return i->share ? i->share : div_up(i->when == ISA_TILE && i->tile_bytes ? i->tile_bytes : i->bytes, cores);
+}
+
+/* Of `by` groups on `cores` each, `wanted` want the move's bytes: those go to their ports at once, and of a server that
+ * stands for all ports to as large a part. */
+static void put_move(struct map_draft *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
+                     uint32_t of)
+{
+	struct isa_insn *to = map_add(out);
+
+	*to = *x;
+	if (wanted > 1)
+		to->copies = (x->copies ? x->copies : 1) * wanted;
+	if (wanted > 1 || x->share || cores * by != of)
+		to->share = div_up(share_of(x, cores) * wanted, by);
+}
+
+static void put_math(const struct mapper *m, struct map_draft *out, const struct isa_insn *x, uint32_t by)
+{
+	const uint64_t busy = (uint64_t)(1000000 - x->idle) * (m->c->cores / by) * by / m->c->cores;
+	struct isa_insn *to = map_add(out);
+
+	*to = *x;
+	to->work *= by;
+	to->work_last *= by;
+	to->idle = (uint32_t)(1000000 - busy);
+}
+
+/* The i-th step of all as one; false: they are not alike. */
+static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_t by, uint32_t i, struct map_draft *out)
+{
+	const struct isa_insn *first = &d[0]->insn[i];
+
+	for (uint32_t k = 1; k < by; k++)
+		if (!same_step(&d[k]->insn[i], first))
+			return false;
+	if (!is_move(first)) {
+		put_math(m, out, first, by);
+		return !first->pinned;
+	}
+	for (uint32_t k = 0; k < by; k++) {
+		const struct isa_insn *x = &d[k]->insn[i];
+		uint32_t wanted = 1;
+		bool before = false;
+
+		for (uint32_t j = 0; j < by && x->code == ISA_LOAD; j++) {
+			before = before || (j < k && same_bytes(&d[j]->insn[i], x));
+			wanted += j > k && same_bytes(&d[j]->insn[i], x);
+		}
+		if (!before)
+			put_move(out, x, wanted, by, m->c->cores / by, m->c->cores);
+	}
+	return !out->overflow;
+}
+
+static bool lay_beside(const struct mapper *m, struct map_draft *const *d, uint32_t by, struct map_draft *out)
+{
+	map_draft_copy(out, d[0]);
+	out->n = 0;
+	for (uint32_t k = 1; k < by; k++)
+		if (d[k]->n != d[0]->n || d[k]->tiles != d[0]->tiles ||
+		    memcmp(d[k]->trips, d[0]->trips, sizeof d[k]->trips) != 0)
+			return false;
+	for (uint32_t i = 0; i < d[0]->n; i++)
+		if (!lay_step(m, d, by, i, out))
+			return false;
+	return true;
+}
+
+/* SRAM is counted as if all cores were as full. */
+static uint64_t gang(const struct mapper *m, uint64_t bytes, uint32_t n)
+{
+	const uint32_t cores = m->c->cores / n;
+
+	return div_up(bytes, cores) * m->c->cores;
+}
+
+/* The groups `which` as one command; false: they cannot be. */
+static bool together(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n,
+                     struct map_draft *out)
+{
+	const struct mapper *p = part_of(m, b, n);
+
+	if (!p || m->c->cores < n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all)))
+			return false;
+		if (!map_group(p, b->groups[which[i]].first, b->groups[which[i]].n, b->all[i]))
+			return false;
+	}
+	if (!lay_beside(m, b->all, n, out))
+		return false;
+	out->slot_bytes = gang(m, b->all[0]->slot_bytes, n);
+	out->fixed_bytes = gang(m, b->all[0]->fixed_bytes, n);
+	return out->fixed_bytes <= m->sram && out->slot_bytes * (out->tiles > 1 ? 2 : 1) <= m->sram - out->fixed_bytes;
+}
+
+/* --- whether it pays --------------------------------------------------------------------------------------- */
+
+/* Whether `n` of one take no longer than as many of the other, in both states: which of them a run is in nobody knows. */
+static bool no_later(const struct map_score *a, uint32_t n, const struct map_score *b, uint32_t of)
+{
+	return (double)a->cold * of <= (double)b->cold * n && (double)a->warm * of <= (double)b->warm * n;
+}
+
+/* Bytes that the moves of so many commands move, in all rounds. */
+static double moved(struct map_draft *const *d, uint32_t n)
+{
+	double bytes = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < d[k]->n; i++)
+			bytes += is_move(&d[k]->insn[i]) ? map_moved(d[k], &d[k]->insn[i]) : 0;
+	return bytes;
+}
+
+/* How many of `n` alike go side by side, 1: none. */
+static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n, bool far)
+{
+	struct map_score apart, beside;
+	double least, bytes;
+	uint32_t best = 1;
+
+	stay(m, b, which, n, true);
+	for (uint32_t i = 0; i < n; i++)
+		if ((!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all))) ||
+		    !map_group(m, b->groups[which[i]].first, b->groups[which[i]].n, b->all[i]))
+			return 1;
+	apart = map_judged_round(m, b->all, n);
+	bytes = moved(b->all, n);
+	stay(m, b, which, n, !far);
+	least = (1 - CLEARLY) * apart.worth / n / n;
+	for (uint32_t by = n; by > 1; by = by > 2 ? (by + 1) / 2 : 1) {
+		const struct map_draft *one = b->one;
+
+		if (m->c->cores < by || !together(m, b, which, by, b->one))
+			continue;
+		if (moved((struct map_draft *const *)&one, 1) * n > bytes * by)
+			continue;
+		beside = map_judged_round(m, (struct map_draft *const *)&one, 1);
+		if (beside.worth / by / by >= least || !no_later(&beside, by, &apart, n))
+			continue;
+		least = beside.worth / by / by;
+		best = by;
+	}
+	return best;
+}
+
+/* What was decided for more of them holds for fewer, if these are enough. */
+static uint32_t remembered(const struct mapper *m, struct map_beside *b, const struct map_beside_set *s, bool apart)
+{
+	const uint64_t key = hash_u64(b->key[s->group[0]], apart);
+	struct decision *d = &b->made[hash_mix(key) & (DECISIONS - 1)];
+
+	if (d->key != key || s->n > d->of || s->n < d->by)
+		*d = (struct decision){ key, s->n, decide(m, b, s->group, s->n, apart) };
+	return d->by;
+}
+
+bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
+                uint64_t *op_work_ps)
+{
+	bool apart = false;
+	uint32_t by;
+
+	out->n = 0;
+	if (m->judge && !m->s->cases && m->c->mapping.side_by_side && m->c->cores > 1 && b->key[i] &&
+	    m->c->mapping.policy != MAPPING_COPY_FIRST && !map_fixed(m))
+		siblings(m, b, i, out, &apart);
+	b->done[i] = 1;
+	if (out->n < 2)
+		return false;
+	stay(m, b, out->group, out->n, !apart);
+	by = remembered(m, b, out, apart);
+	if (by < 2 || !together(m, b, out->group, by, d)) {
+		stay(m, b, out->group, out->n, true);
+		return false;
+	}
+	stay(m, b, out->group + by, out->n - by, true);
+	out->n = by;
+	d->dispatches = (uint32_t)div_up(by, m->c->dispatch.batch);
+	d->why = arena_printf(m->a, "%u side by side, %u cores each: %s", by, m->c->cores / by, d->why);
+	for (uint32_t k = 0; k < by; k++) {
+		const struct fuse_group *g = &b->groups[out->group[k]];
+
+		b->done[out->group[k]] = 1;
+		for (uint32_t o = g->first; o < g->first + g->n; o++)
+			op_work_ps[o] = b->all[k]->predicted ? b->all[k]->predicted : 1;
+	}
+	return true;
+}
