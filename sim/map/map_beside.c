@@ -17,10 +17,10 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
-#define JOINED    256 /* dispatch.batch at its most */
+#define JOINED    256  /* dispatch.batch at its most */
 #define AHEAD     192  /* groups of ops looked at for siblings of one */
 #define CLEARLY   0.02 /* as ways of one product are told apart (map_choose.c) */
-#define DECISIONS 64  /* remembered; must be a power of two */
+#define DECISIONS 64   /* remembered; must be a power of two */
 
 /* How many of so many alike go side by side; 1: none. */
 struct decision {
@@ -55,8 +55,8 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 	const bool early = t->external && m->first_write[x->tensor] >= o->id;
 
 	h = and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
-	                        (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
-	                        (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
+	                       (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
+	                       (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
 	h = and_u64(h, m->last_read[x->tensor] != UINT32_MAX);
 	return and_u64(and_u64(h, x->bytes), x->touched);
 }
@@ -66,8 +66,8 @@ static uint64_t op_key(const struct mapper *m, const struct op *o, uint64_t h)
 	const struct op_shape *s = &o->shape;
 
 	h = and_u64(h, (uint64_t)o->kind | (uint64_t)o->dtype << 8 | (uint64_t)o->out_dtype << 16 |
-	                        (uint64_t)o->acc_dtype << 24 | (uint64_t)o->cost << 32 | (uint64_t)o->reduce << 40 |
-	                        (uint64_t)o->n_operands << 48);
+	                       (uint64_t)o->acc_dtype << 24 | (uint64_t)o->cost << 32 | (uint64_t)o->reduce << 40 |
+	                       (uint64_t)o->n_operands << 48);
 	h = and_u64(and_u64(and_u64(and_u64(h, s->batch), s->m), s->n), s->k);
 	h = and_u64(and_u64(and_u64(and_u64(h, s->elems), s->rows), s->cols), s->arity);
 	h = and_u64(h, (uint64_t)(uint32_t)o->routed_by);
@@ -89,7 +89,8 @@ static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
 	for (uint32_t k = g->first; k < g->first + g->n && products == 1; k++) {
 		const struct op *o = &m->s->ops[k];
 
-		if (o->listed || o->kind == OP_ATTENTION || (o->kind == OP_GEMM && (o->shape.batch > 1 || map_held_by(m, o))))
+		if (o->listed || o->kind == OP_ATTENTION ||
+		    (o->kind == OP_GEMM && (o->shape.batch > 1 || map_held_by(m, o))))
 			return 0;
 		h = op_key(m, o, h);
 	}
