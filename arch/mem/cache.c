@@ -44,6 +44,12 @@ static uint64_t look_next(const struct cache *l, struct look *x, uint64_t chunk)
 	return c ? c->valid : 0;
 }
 
+/* Of the next n chunks so many are not here, before one that may be; goes behind them. */
+static uint64_t look_past(const struct cache *l, struct look *x, uint64_t n)
+{
+	return n && x->plain ? cache_tags_absent(l->tags[0], &x->p, n) : 0;
+}
+
 /* Whether a read would need sectors that are not here. */
 static bool would_miss(const struct cache *l, const struct mem_req *r)
 {
@@ -169,9 +175,13 @@ uint64_t cache_resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 
 	while (at < end) {
 		uint32_t lo = (uint32_t)(at % l->per_chunk);
-		uint64_t n = ps_min(l->per_chunk - lo, end - at), here;
+		uint64_t n = ps_min(l->per_chunk - lo, end - at), here, past;
 		uint64_t from = at << l->shift, to = (at + n) << l->shift;
 
+		if (!below && lo == 0 && (past = look_past(l, &x, (end - at) / l->per_chunk))) {
+			at += past * l->per_chunk;
+			continue;
+		}
 		here = look_next(l, &x, at / l->per_chunk) & memq_mask(lo, n);
 		/* Whole chunks are here or not; of others, and at the ends of the range, sector by sector. */
 		if (from >= addr && to <= addr + bytes && (here == memq_mask(lo, n) || (!here && !below))) {

@@ -14,8 +14,10 @@
  * here, so every set has work, and what a stream pushes out is equally old in all sets.
  * A store that holds nothing is all zeroes, and a set is made when the first chunk comes into it: a large cache costs the
  * host what is touched of it (sim/base/pages.h). So tags are kept plus one, as a place has them, and 0 is none.
+ * Of every 64 neighbouring sets and every tag it is known how many chunks are here (several share a count, by hash): where
+ * that is none, a stream over new bytes comes in without its sets being searched, and a question about them is answered.
  * Invariants: I1 a chunk is in at most one way; I2 where there are KV ways, a chunk brought in by KV is in one, and any
- * other is not; I3 what is pinned stays until the reset. */
+ * other is not; I3 what is pinned stays until the reset; I4 a count is never less than the chunks it stands for. */
 #ifndef NPUSIM_ARCH_MEM_CACHE_TAGS_H
 #define NPUSIM_ARCH_MEM_CACHE_TAGS_H
 
@@ -68,6 +70,29 @@ bool cache_tags_pins(const struct cache_tags *t, struct cache_place p, uint8_t c
  * (tag, masks) and its number in *old_chunk, if old->valid. */
 struct cache_chunk *cache_tags_insert(struct cache_tags *t, struct cache_place *p, uint8_t cls, struct cache_chunk *old,
                                       uint64_t *old_chunk);
+/* What a stream pushed out: sectors that were clean, and a chunk that was not, if old.dirty. */
+struct cache_pushed {
+	uint64_t sectors;
+	struct cache_chunk old;
+	uint64_t old_chunk;
+};
+
+/* The same for chunks one after the other, all of them as *as is, from *p on, which goes behind them: at most n, until one
+ * is there already, or after the first that pushes out dirty sectors. Returns how many came, with share 1. */
+uint64_t cache_tags_stream(struct cache_tags *t, struct cache_place *p, uint64_t n, uint8_t cls,
+                           const struct cache_chunk *as, struct cache_pushed *out);
+/* Fills that may still bring some of what is here: one that is waited for, one that is over, and one met of which neither
+ * is known; 0: none. */
+struct cache_fills {
+	uint32_t waited, over, met;
+};
+
+/* Uses of chunks one after the other from *p on, which goes behind them: at most n, until one lacks some of `mask` or may
+ * wait for f->met. Returns how many were used. With share 1. */
+uint64_t cache_tags_reuse(struct cache_tags *t, struct cache_place *p, uint64_t n, uint64_t mask,
+                          struct cache_fills *f);
+/* How many of at most n chunks, before the first that is there, are absent; *p goes behind them. With share 1. */
+uint64_t cache_tags_absent(const struct cache_tags *t, struct cache_place *p, uint64_t n);
 void cache_tags_drop(struct cache_tags *t, struct cache_place p); /* a chunk that is there is no more */
 
 #endif

@@ -385,6 +385,72 @@ static bool write_through(struct cache *l, struct memslot *s, struct cache_place
 	return true;
 }
 
+/* Of at most n whole chunks those that are read and here, until one is not. */
+static uint64_t reuse(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t n)
+{
+	struct cache_fills fills = { .met = 0 };
+	uint64_t used = 0;
+
+	for (;;) {
+		used += cache_tags_reuse(l->tags[0], p, n - used, l->full, &fills);
+		if (!fills.met)
+			break;
+		if (memslots_depend(l->slots, s, fills.met)) /* I6 */
+			fills.waited = fills.met;
+		else
+			fills.over = fills.met;
+	}
+	l->hit_bytes += (used * l->per_chunk) << l->shift;
+	s->rq->hit_bytes += (used * l->per_chunk) << l->shift;
+	return used;
+}
+
+/* The request for what `s` misses, if it ends where `chunk` begins and one more like it may come in: joined to its last
+ * run, and with room for what it pushes out. */
+static struct memq_sub *joins(const struct cache *l, const struct memslot *s, uint64_t chunk)
+{
+	struct memq_sub *ask = s->ask;
+	const struct mem_run *last = ask && ask->rq.n_runs ? &ask->runs[ask->rq.n_runs - 1] : NULL;
+
+	if (s->rq->no_keep || l->seen || l->victim || !last || !s->fill || !has_room(l, ask) ||
+	    !(l->k.private || has_room(l, l->post)))
+		return NULL;
+	return last->addr + last->bytes == (chunk * l->per_chunk) << l->shift ? ask : NULL;
+}
+
+/* Of at most n whole chunks those that are read, absent and kept, behind one that was just asked for: they come in as
+ * touch() would bring them, one by one, but ask and count together. */
+static uint64_t stream(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t n)
+{
+	const struct cache_chunk fresh = { .valid = l->full, .fill = s->fill };
+	struct memq_sub *ask = joins(l, s, chunk);
+	struct cache_pushed out;
+	uint64_t came, bytes;
+
+	if (!ask)
+		return 0;
+	came = cache_tags_stream(l->tags[0], p, n, s->rq->cls, &fresh, &out);
+	bytes = (came * l->per_chunk) << l->shift;
+	l->evicted_bytes += out.sectors << l->shift;
+	l->resident_bytes += bytes - (out.sectors << l->shift);
+	if (out.old.dirty)
+		evict(l, 0, out.old, out.old_chunk);
+	ask->runs[ask->rq.n_runs - 1].bytes += bytes;
+	ask->rq.bytes += bytes;
+	l->fill_bytes += bytes;
+	l->came += bytes;
+	l->miss_bytes += bytes;
+	return came;
+}
+
+/* The same for whole chunks that are read from a cache of one partition, whatever of it goes for many at once. */
+static uint64_t many(struct cache *l, struct memslot *s, struct cache_place *p, uint64_t chunk, uint64_t n)
+{
+	uint64_t done = n && !s->rq->write ? reuse(l, s, p, n) : 0;
+
+	return n && !s->rq->write && !done ? stream(l, s, p, chunk, n) : done;
+}
+
 /* The bytes of `r` between two sectors go below as they are: not in whole sectors, which would touch others' bytes. */
 static void pass_on(struct cache *l, struct memslot *s, const struct mem_run *r, uint64_t sector, uint64_t n)
 {
@@ -412,8 +478,13 @@ void cache_walk(struct cache *l, struct memslot *s)
 
 		while (at < end) {
 			uint32_t lo = (uint32_t)(at % l->per_chunk);
-			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n);
+			uint64_t n = ps_min(l->per_chunk - lo, end - at), mask = memq_mask(lo, n), done;
 
+			if (whole && lo == 0 && (done = many(l, s, &p, chunk, (end - at) / l->per_chunk))) {
+				at += done * l->per_chunk;
+				chunk += done;
+				continue;
+			}
 			if (whole)
 				cache_tags_ahead(l->tags[0], &p);
 			if (through ? !write_through(l, s, &p, chunk, mask)

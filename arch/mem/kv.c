@@ -48,6 +48,7 @@ struct kv {
 	struct chunk *chunk; /* in the order in which they were taken in */
 	uint32_t *table;     /* their places in `chunk` plus one, 0: none; open addressing, at most half full */
 	uint64_t table_mask, table_max, chunks, chunks_max;
+	uint64_t lowest, highest; /* of the numbers of its chunks */
 	struct memslots *slots;
 	struct memq *down;
 	struct memq_wait wait;
@@ -144,6 +145,8 @@ static struct chunk *take_in(struct kv *k, uint64_t number)
 	if (2 * k->chunks > k->table_mask && k->table_mask + 1 < k->table_max)
 		grow(k);
 	*c = (struct chunk){ .number = number };
+	k->lowest = k->chunks && k->lowest < number ? k->lowest : number;
+	k->highest = k->chunks && k->highest > number ? k->highest : number;
 	k->table[place_of(k, number)] = (uint32_t)++k->chunks;
 	return c;
 }
@@ -199,6 +202,31 @@ static bool write_chunk(struct kv *k, struct memslot *s, uint64_t number, uint32
 	return true;
 }
 
+/* Lines from `line` on that spill together, behind some that have just been asked for: it is full, and none of their
+ * chunks is among its own. They are asked for as one by one; returns how many. */
+static uint64_t spill(struct kv *k, struct memslot *s, uint64_t line, uint64_t end)
+{
+	struct mem_req *ask = s->ask ? &s->ask->rq : NULL;
+	struct mem_run *last = ask && ask->n_runs ? &s->ask->runs[ask->n_runs - 1] : NULL;
+	uint64_t bytes;
+
+	if (!last || ask->no_keep || ask->n_runs + MASK_RUNS > MEMQ_RUNS || k->chunks < k->chunks_max ||
+	    last->addr + last->bytes != line * KV_LINE)
+		return 0;
+	if (k->chunks && line / LINES < k->lowest)
+		end = ps_min(end, k->lowest * LINES);
+	else if (k->chunks && line / LINES <= k->highest)
+		return 0;
+	bytes = (end - line) * KV_LINE;
+	last->bytes += bytes;
+	ask->bytes += bytes;
+	if (s->rq->write)
+		k->spill_write_bytes += bytes;
+	else
+		k->spill_read_bytes += bytes;
+	return end - line;
+}
+
 static void walk(struct kv *k, struct memslot *s)
 {
 	k->parked = NULL;
@@ -219,6 +247,7 @@ static void walk(struct kv *k, struct memslot *s)
 				return;
 			}
 			line += n;
+			line += line < end ? spill(k, s, line, end) : 0;
 		}
 	}
 	if (s->ask)

@@ -135,6 +135,28 @@ TEST(a_request_across_the_last_room_is_part_kept_and_part_spilled)
 	dev_down(&d);
 }
 
+TEST(what_spills_around_what_is_held_is_asked_for_in_one_piece_each)
+{
+	struct dev d;
+	struct bed_ask a;
+
+	for (int write = 0; write < 2; write++) {
+		dev_up(&d, SMALL);
+		bed_write(&d.b, d.kv, 100 * KV_CHUNK, 4 * KV_CHUNK); /* it is full */
+		bed_ask1(&d.b, &a, 90 * KV_CHUNK + 128, 30 * KV_CHUNK, write);
+		bed_stream(&d.b, d.kv, &a, 1, 1);
+		CHECK_U64(a.rq.hit_bytes, 4 * KV_CHUNK);
+		CHECK_U64(st(&d, write ? "spill_write_bytes" : "spill_read_bytes"), 26 * KV_CHUNK);
+		CHECK_U64(d.b.below.n_log, 2);
+		CHECK_U64(d.b.below.log[0].addr, 90 * KV_CHUNK + 128);
+		CHECK_U64(d.b.below.log[0].bytes, 10 * KV_CHUNK - 128);
+		CHECK_U64(d.b.below.log[1].addr, 104 * KV_CHUNK);
+		CHECK_U64(d.b.below.log[1].bytes, 16 * KV_CHUNK + 128);
+		check_bytes(&d);
+		dev_down(&d);
+	}
+}
+
 TEST(a_second_reader_waits_for_the_first_ones_bytes)
 {
 	struct dev d;
@@ -198,5 +220,6 @@ TEST(sizes_are_whole_chunks)
 SUITE(t_kv, T(the_first_read_fetches_and_later_ones_do_not), T(writes_stay),
       T(what_does_not_fit_spills_and_what_is_pinned_stays), T(a_large_buffer_finds_what_it_took_in_before_it_grew),
       T(a_request_across_the_last_room_is_part_kept_and_part_spilled),
+      T(what_spills_around_what_is_held_is_asked_for_in_one_piece_each),
       T(a_second_reader_waits_for_the_first_ones_bytes), T(over_an_l2_nothing_is_held_twice),
       T(reset_forgets_what_was_pinned), T(sizes_are_whole_chunks));
