@@ -106,8 +106,11 @@ static void facts(const struct run_report *r, struct str *out)
 	assumed(r, &t);
 	if (t.len)
 		said(out, "experts", str_c(&t));
-	if (r->not_validated)
-		said(out, "unknown", r->not_validated);
+	if (r->not_validated) {
+		str_clear(&t);
+		str_addf(&t, "not validated, on no machine: %s", r->not_validated);
+		said(out, "unknown", str_c(&t));
+	}
 	for (size_t i = 0; i < r->says->n && i < WARNS_MOST; i++)
 		said(out, i ? "" : "warning", r->says->v[i].text);
 	str_addc(out, '\n');

@@ -26,6 +26,7 @@ totals -c configs/gpu/h200.yaml -m qwen2-0.5b --context 1024
 totals -c configs/gpu/gb200.yaml -m deepseek-r1-nvfp4-v2 --batch 16 --layers 4 --experts 32
 
 "$NPUSIM" run -c configs/gpu/h200.yaml -m deepseek-ocr --phase vision --style eager --all --ops 0 | sed -n '/^unknown/p; /^simulated  /p'
+"$NPUSIM" run -c configs/gpu/h200.yaml -m deepseek-ocr --phase vision --style eager | sed -n '/^unknown/p'
 
 totals -c configs/gpu/rtx5090.yaml -m deepseek-ocr --phase vision --style eager --image 640 --batch 6
 try run -c $CONFIG -m deepseek-ocr --phase vision --image 650 2>&1
