@@ -1,134 +1,18 @@
 /* build_experts.c - a router and its experts, in the three styles.
  *
  * A stream does not say which experts a step picks, only how many different ones (a route); the run draws them. Slot s of
- * a route works on its share of the picked rows: so many, or one more; or, where picks are skewed, its expert's share. */
-#include <math.h>
-
+ * a route works on its share of the picked rows (build_picks.h). */
 #include "sim/build/build_int.h"
+#include "sim/build/build_picks.h"
 
 struct moe {
-	uint32_t experts, hit;  /* on this chip; different ones picked */
-	uint64_t tokens, picks; /* picks: rows of all experts here together */
-	const uint64_t *first;  /* of each slot's rows, and behind the last; NULL: even */
+	uint32_t experts; /* on this chip */
+	uint64_t tokens;
+	struct build_picks picked;
 	uint32_t route;
 	uint32_t weights; /* of the picks */
 	uint32_t gate, up, down;
 };
-
-/* 1 - (1 - top / experts)^tokens of them, to the nearest. */
-uint32_t build_experts_hit(uint32_t experts, uint32_t top, uint64_t tokens)
-{
-	double miss = 1, base;
-
-	if (!experts || top >= experts)
-		return experts;
-	base = 1 - (double)top / experts;
-	for (uint64_t n = tokens; n; n /= 2) {
-		miss *= n & 1 ? base : 1;
-		base *= base;
-	}
-	return (uint32_t)((1 - miss) * experts + 0.5);
-}
-
-static uint64_t rows_of(const struct moe *x, uint32_t slot)
-{
-	if (x->first)
-		return x->first[slot + 1] - x->first[slot];
-	return x->picks / x->hit + (slot < x->picks % x->hit);
-}
-
-static uint64_t first_row(const struct moe *x, uint32_t slot)
-{
-	const uint64_t more = x->picks % x->hit;
-
-	if (x->first)
-		return x->first[slot];
-	return x->picks / x->hit * slot + (slot < more ? slot : more);
-}
-
-/* --- picks that are skewed ------------------------------------------------------------------------------------------- */
-
-/* Chances that a token picks each expert, the likeliest first: as (i + 1)^-skew, none above 1, `top` together. */
-static void chances(double *p, uint32_t experts, uint32_t top, double skew)
-{
-	uint32_t sure = 0;
-
-	for (uint32_t i = 0; i < experts; i++)
-		p[i] = pow(i + 1, -skew);
-	for (;;) {
-		double sum = 0, scale;
-
-		for (uint32_t i = sure; i < experts; i++)
-			sum += p[i];
-		scale = (top - sure) / sum;
-		if (sure == top || p[sure] * scale <= 1) {
-			for (uint32_t i = sure; i < experts; i++)
-				p[i] *= scale;
-			return;
-		}
-		p[sure++] = 1;
-	}
-}
-
-static uint32_t hit_of(const double *p, uint32_t n, uint64_t tokens)
-{
-	double hit = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		hit += 1 - pow(1 - p[i], (double)tokens);
-	return (uint32_t)(hit + 0.5);
-}
-
-/* Each slot has a row, and the others by its expert's chance, at most one a token. */
-static uint64_t *shares(struct arena *a, const struct moe *x, const double *p)
-{
-	uint64_t *first = arena_array(a, x->hit + 1u, sizeof *first), left = x->picks;
-	double sum = 0;
-
-	if (!first)
-		return NULL;
-	for (uint32_t s = 0; s < x->hit; s++)
-		sum += p[s];
-	first[0] = 0;
-	for (uint32_t s = 0; s < x->hit; s++) {
-		const uint32_t behind = x->hit - s - 1;
-		const double share = sum > 0 ? (double)left * p[s] / sum : 0;
-		uint64_t n = (uint64_t)(share + 0.5);
-
-		n = n < 1 ? 1 : n;
-		n = n > x->tokens ? x->tokens : n;
-		n = n + behind > left ? left - behind : n;
-		n = behind ? n : left;
-		first[s + 1] = first[s] + n;
-		left -= n;
-		sum -= p[s];
-	}
-	return first;
-}
-
-/* A chip with some of the experts has likely and unlikely ones alike. */
-static void skew(struct builder *b, struct moe *x)
-{
-	const struct model_moe *m = &b->m->moe;
-	double *p = arena_array(b->a, m->experts, sizeof *p), picks = 0;
-
-	if (!p) {
-		b->failed = true;
-		return;
-	}
-	chances(p, m->experts, m->top, b->h->skew / 1000.0);
-	for (uint32_t i = 0; i < x->experts; i++)
-		picks += p[i] = p[(uint64_t)i * m->experts / x->experts];
-	picks *= (double)x->tokens;
-	if (x->experts < m->experts)
-		x->picks = picks < 1 ? 1 : (uint64_t)(picks + 0.5);
-	x->hit = hit_of(p, x->experts, x->tokens);
-	x->hit = x->hit < 1 ? 1 : x->hit > x->picks ? (uint32_t)x->picks : x->hit;
-	while (x->hit * x->tokens < x->picks)
-		x->hit++;
-	x->first = shares(b->a, x, p);
-	b->failed |= !x->first;
-}
 
 /* Weights of all experts as one tensor; a route's pick says which instance. */
 static uint32_t expert_weight(struct builder *b, enum scheme_class c, uint64_t n, uint64_t k, uint32_t experts,
@@ -143,14 +27,9 @@ static struct moe moe_of(struct builder *b)
 {
 	const struct model_moe *m = &b->m->moe;
 	struct moe x = { .experts = b->h->experts ? b->h->experts : m->experts, .tokens = b->rows };
+	const struct build_router r = { m->experts, m->top, x.experts, b->h->skew };
 
-	x.picks = (b->rows * m->top * x.experts + m->experts / 2) / m->experts;
-	x.picks = x.picks ? x.picks : 1;
-	x.hit = build_experts_hit(m->experts, m->top, b->rows);
-	x.hit = (uint32_t)(((uint64_t)x.hit * x.experts + m->experts / 2) / m->experts);
-	x.hit = x.hit < 1 ? 1 : x.hit > x.picks ? (uint32_t)x.picks : x.hit;
-	if (b->h->skew)
-		skew(b, &x);
+	b->failed |= build_picks_make(b->a, &r, b->rows, &x.picked) < 0;
 	return x;
 }
 
@@ -241,7 +120,7 @@ static uint32_t top(struct builder *b, struct moe *x, uint32_t p, enum bop what)
 		         what == B_TOPK ? "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, false>"
 		                        : b_rows[what].kernel,
 		         grid, 64, 1, 32);
-	x->route = b_route(b, x->experts, x->hit);
+	x->route = b_route(b, x->experts, x->picked.hit);
 	if (!b->failed)
 		b->s->routes[x->route].topk_op = (uint32_t)b->s->n_ops - 1;
 	return index;
@@ -252,7 +131,7 @@ static uint32_t top(struct builder *b, struct moe *x, uint32_t p, enum bop what)
 static uint32_t expert_product(struct builder *b, const struct moe *x, uint32_t slot, struct part in, uint32_t w,
                                uint64_t n, uint64_t k)
 {
-	const uint64_t rows = rows_of(x, slot);
+	const uint64_t rows = build_picks_rows(&x->picked, slot);
 	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
 	struct op *o = b_op(b, B_PRODUCT, math, b->m->dtype);
 	uint32_t y;
@@ -271,8 +150,8 @@ static uint32_t expert_product(struct builder *b, const struct moe *x, uint32_t 
 static uint32_t expert(struct builder *b, const struct moe *x, uint32_t slot, uint32_t gathered)
 {
 	const struct model *m = b->m;
-	const uint64_t inter = m->moe.inter, rows = rows_of(x, slot), hidden = m->hidden;
-	const struct part in = b_lines(b, gathered, hidden, first_row(x, slot), rows);
+	const uint64_t inter = m->moe.inter, rows = build_picks_rows(&x->picked, slot), hidden = m->hidden;
+	const struct part in = b_lines(b, gathered, hidden, build_picks_first(&x->picked, slot), rows);
 	uint32_t gate, up, y;
 
 	gate = expert_product(b, x, slot, in, x->gate, inter, hidden);
@@ -293,16 +172,16 @@ static void weights_apart(struct builder *b, struct moe *x)
 
 static uint32_t one_by_one(struct builder *b, const struct moe *x, uint32_t gathered)
 {
-	struct part *outs = arena_array(b->a, x->hit, sizeof *outs);
-	const uint64_t n = x->picks * b->m->hidden;
+	struct part *outs = arena_array(b->a, x->picked.hit, sizeof *outs);
+	const uint64_t n = x->picked.rows * b->m->hidden;
 
 	if (!outs) {
 		b->failed = true;
 		return 0;
 	}
-	for (uint32_t s = 0; s < x->hit && !b->failed; s++)
+	for (uint32_t s = 0; s < x->picked.hit && !b->failed; s++)
 		outs[s] = all_of(expert(b, x, s, gathered));
-	return b_concat(b, b->m->dtype, n, false, outs, x->hit, NO_TENSOR);
+	return b_concat(b, b->m->dtype, n, false, outs, x->picked.hit, NO_TENSOR);
 }
 
 /* --- eager ----------------------------------------------------------------------------------------------------------- */
@@ -372,10 +251,10 @@ static uint32_t sorted(struct builder *b, const struct moe *x, uint32_t index, u
 	b_read(b, all_of(values));
 	b_write(b, all_of(keys));
 	b_write(b, all_of(values));
-	if (n <= 32)
+	if (n <= K_SORT_SHORT)
 		b_launch(b, "void at::native::bitonicSortKVInPlace<-2, -1, 16, 16, long, long>", grid, 16, 1, 40);
 	else
-		b_launch(b, "void at::native::radixSortKVInPlace<-2, -1, 64, 32, long, long>", grid, 64, 1, 220);
+		b_launch(b, K_SORT_LONG, grid, K_SORT_LONG_THREADS, 1, K_SORT_LONG_REGISTERS);
 	*picks = keys;
 	return b_each1(b, B_DIV_FLOOR, n, false, all_of(values));
 }
@@ -412,7 +291,7 @@ static void host_reads(struct builder *b, const struct moe *x, uint32_t sums)
 static uint32_t scattered_sum(struct builder *b, const struct moe *x, uint32_t y, uint32_t picks)
 {
 	const enum dtype d = b->m->dtype;
-	const uint64_t hidden = b->m->hidden, n = x->picks * hidden,
+	const uint64_t hidden = b->m->hidden, n = x->picked.rows * hidden,
 		       grid[3] = { (x->tokens * hidden + 511) / 512, 1, 1 };
 	uint32_t put, f;
 
@@ -442,7 +321,7 @@ static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 
 	sums = tokens_of_experts(b, x, index);
 	order = sorted(b, x, index, &picks);
-	order = gather(b, in, order, x->picks);
+	order = gather(b, in, order, x->picked.rows);
 	host_reads(b, x, sums);
 	weights_apart(b, x);
 	return scattered_sum(b, x, one_by_one(b, x, order), picks);
@@ -454,19 +333,19 @@ static uint32_t eager_experts(struct builder *b, struct moe *x, uint32_t in)
 static uint32_t grouped(struct builder *b, const struct moe *x, uint32_t in, uint32_t w, uint64_t n, uint64_t k)
 {
 	const enum dtype math = scheme_math(b->h->quant, SCHEME_EXPERT, b->m->dtype);
-	const uint64_t m = (x->picks + x->hit - 1) / x->hit;
+	const uint64_t m = (x->picked.rows + x->picked.hit - 1) / x->picked.hit;
 	const struct part rows = b_quantised(b, all_of(in), math, b_tensor(b, in)->bytes * 8 / dtype_bits(b->m->dtype));
 	struct op *o = b_op(b, B_GROUPED, math, b->m->dtype);
 	uint64_t grid[3] = { 0, 1, 1 };
 	uint32_t y;
 
-	for (uint32_t s = 0; s < x->hit; s++)
-		grid[0] += (rows_of(x, s) + 15) / 16 * ((n + 63) / 64);
+	for (uint32_t s = 0; s < x->picked.hit; s++)
+		grid[0] += (build_picks_rows(&x->picked, s) + 15) / 16 * ((n + 63) / 64);
 
-	o->shape = (struct op_shape){ .batch = x->hit, .m = m, .n = n, .k = k, .strided = true };
-	y = b_make(b, b->m->dtype, x->picks * n);
+	o->shape = (struct op_shape){ .batch = x->picked.hit, .m = m, .n = n, .k = k, .strided = true };
+	y = b_make(b, b->m->dtype, x->picked.rows * n);
 	b_read(b, rows);
-	for (uint32_t s = 0; s < x->hit; s++)
+	for (uint32_t s = 0; s < x->picked.hit; s++)
 		b_read(b, (struct part){ .tensor = w, .slot = s });
 	b_write(b, all_of(y));
 	routed(b, x);
@@ -495,7 +374,7 @@ static uint32_t sum_of_picks(struct builder *b, const struct moe *x, uint32_t y,
 static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
 {
 	const struct model *m = b->m;
-	const uint64_t inter = m->moe.inter, n = x->picks * inter;
+	const uint64_t inter = m->moe.inter, n = x->picked.rows * inter;
 	uint32_t w13, w2, y, act;
 
 	top(b, x, scores(b, in, x->tokens), B_GATE_TOPK);
@@ -506,7 +385,7 @@ static uint32_t fused_experts(struct builder *b, struct moe *x, uint32_t in)
 	act = b_make(b, m->dtype, n);
 	b_read(b, all_of(y));
 	b_write(b, all_of(act));
-	k_rows(b, b_rows[B_ACT_MUL].kernel, x->picks, inter);
+	k_rows(b, b_rows[B_ACT_MUL].kernel, x->picked.rows, inter);
 	return sum_of_picks(b, x, grouped(b, x, act, w2, m->hidden, inter), B_COMBINE);
 }
 
@@ -516,8 +395,8 @@ static uint32_t npu_experts(struct builder *b, struct moe *x, uint32_t in)
 	uint32_t rows = in;
 
 	top(b, x, probabilities(b, scores(b, in, x->tokens), x->tokens), B_TOPK);
-	if (x->picks > x->tokens || x->tokens > 1) {
-		const uint64_t n = x->picks * b->m->hidden;
+	if (x->picked.rows > x->tokens || x->tokens > 1) {
+		const uint64_t n = x->picked.rows * b->m->hidden;
 
 		b_op(b, B_GATHER, b->m->dtype, b->m->dtype)->shape = (struct op_shape){ .elems = n };
 		rows = b_make(b, b->m->dtype, n);

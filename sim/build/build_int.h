@@ -111,6 +111,10 @@ uint32_t b_norm(struct builder *b, struct part x, uint64_t rows, uint64_t cols, 
 uint32_t b_layer_norm(struct builder *b, uint32_t x, uint64_t rows, uint64_t cols, const char *name);
 
 /* build_kernel.c: launches as the framework or the engine makes them. */
+#define K_SORT_SHORT          32 /* values of a row that one network sorts */
+#define K_SORT_LONG           "void at::native::radixSortKVInPlace<-2, -1, 64, 32, long, long>"
+#define K_SORT_LONG_THREADS   64
+#define K_SORT_LONG_REGISTERS 220
 void k_each(struct builder *b, enum bop what, uint64_t elems, enum dtype in, enum dtype out, bool wide);
 void k_reduce(struct builder *b, enum bop what, uint64_t rows, uint64_t cols);
 void k_reduce_shape(uint64_t rows, uint64_t cols, uint64_t grid[3], uint32_t block[2]);

@@ -29,13 +29,13 @@ static int attended(const struct op *o, struct scale_step *was, struct err *e)
 			" sequences: which of them another batch or context changes is not known (windows are not"
 			" described)",
 			was->context + 1, x->kv_len, was->batch, x->batch);
-	*was = (struct scale_step){ x->batch, x->kv_len - 1 };
+	*was = (struct scale_step){ x->batch, x->kv_len - 1, 0 };
 	return 0;
 }
 
 static int what_it_was(const struct op_stream *s, struct scale_step *was, struct err *e)
 {
-	*was = (struct scale_step){ 0, 0 };
+	*was = (struct scale_step){ 0, 0, 0 };
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *o = &s->ops[i];
 
@@ -62,16 +62,21 @@ static int what_it_was(const struct op_stream *s, struct scale_step *was, struct
 
 /* --- amounts ------------------------------------------------------------------------------------------------------------ */
 
-/* n of the old batch in the new one. */
-static uint64_t times(struct scaling *x, uint64_t n)
+static struct scale_ratio batches(const struct scaling *x)
+{
+	return (struct scale_ratio){ x->to.batch, x->was.batch };
+}
+
+/* n of what there was in what there is. */
+static uint64_t times(struct scaling *x, struct scale_ratio r, uint64_t n)
 {
 	uint64_t v;
 
-	if (__builtin_mul_overflow(n, x->to.batch, &v) || v % x->was.batch || v > UINT64_C(1) << 56) {
+	if (__builtin_mul_overflow(n, r.to, &v) || v % r.was || v > UINT64_C(1) << 56) {
 		x->bad = true;
 		return 0;
 	}
-	return v / x->was.batch;
+	return v / r.was;
 }
 
 /* --- caches ------------------------------------------------------------------------------------------------------------- */
@@ -147,7 +152,7 @@ static int scale_tensors(struct scaling *x, struct err *e)
 		if (t->role == OP_KV && scale_cache(x, i, e) < 0)
 			return -1;
 		if (t->role == OP_ACTIVATION || t->role == OP_INDEX)
-			t->bytes = times(x, t->bytes);
+			t->bytes = times(x, x->of_tensor[i], t->bytes);
 		if (x->bad)
 			return err_set(e, ERR_CONFIG,
 			               "the %" PRIu64 " bytes of '%s' are not those of %" PRIu64 " equal sequences",
@@ -189,7 +194,7 @@ static void rows_of_table(struct scaling *x, const struct op *o, struct op_opera
 
 	if ((o->kind != OP_EMBED && o->kind != OP_GATHER) || p->touched >= all)
 		return;
-	more = times(x, p->touched);
+	more = times(x, batches(x), p->touched);
 	p->touched = more < all ? more : all;
 	p->bytes = p->bytes > p->touched ? p->bytes : p->touched;
 }
@@ -204,9 +209,14 @@ static int scale_operand(struct scaling *x, const struct op *o, struct op_operan
 		rows_of_table(x, o, p);
 		return 0;
 	}
+	if (x->final[p - x->s->operands])
+		return p->bytes <= t->bytes && p->offset <= t->bytes - p->bytes
+		               ? 0
+		               : err_set(e, ERR_CONFIG, "op %u ('%s') reads rows that '%s' has not", o->id, o->name,
+		                         t->name);
 	/* A view of some columns: the rows that come or go are as far apart as those that are there. */
 	p->bytes = p->bytes + t->bytes - was->bytes;
-	p->touched = times(x, p->touched);
+	p->touched = times(x, x->of_tensor[p->tensor], p->touched);
 	if (x->bad || p->touched > p->bytes || p->bytes > t->bytes || p->offset > t->bytes - p->bytes)
 		return err_set(e, ERR_CONFIG, "what op %u ('%s') touches of '%s' is not the same of each sequence",
 		               o->id, o->name, t->name);
@@ -215,11 +225,17 @@ static int scale_operand(struct scaling *x, const struct op *o, struct op_operan
 
 /* --- ops ---------------------------------------------------------------------------------------------------------------- */
 
+/* Weights, or what was made of weights alone. */
 static bool has_weights(const struct scaling *x, const struct op *o)
 {
-	for (uint32_t i = 0; i < o->n_operands; i++)
-		if (x->s->tensors[x->s->operands[o->first_operand + i].tensor].role == OP_WEIGHT)
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *p = &x->s->operands[o->first_operand + i];
+		const struct scale_ratio r = x->of_tensor[p->tensor];
+
+		if (x->s->tensors[p->tensor].role == OP_WEIGHT ||
+		    (!p->write && scale_stays(r) && !scale_stays(x->of_op[o->id].by)))
 			return true;
+	}
 	return false;
 }
 
@@ -240,6 +256,7 @@ static bool moves_cache(const struct scaling *x, const struct op *o, uint64_t *e
 
 static int scale_op(struct scaling *x, struct op *o, struct err *e)
 {
+	const struct scale_op how = x->of_op[o->id];
 	struct op_shape *s = &o->shape;
 	uint64_t elems;
 
@@ -248,14 +265,17 @@ static int scale_op(struct scaling *x, struct op *o, struct err *e)
 		s->kv_len = x->to.context + 1;
 	} else if (o->kind == OP_GEMM) {
 		if (has_weights(x, o))
-			s->m = times(x, s->m);
+			s->m = times(x, how.by, s->m);
 		else
-			s->batch = times(x, s->batch ? s->batch : 1);
+			s->batch = times(x, how.by, s->batch ? s->batch : 1);
 	} else if (s->elems && moves_cache(x, o, &elems)) {
 		s->elems = elems;
 	} else {
-		s->elems = times(x, s->elems);
-		s->rows = times(x, s->rows);
+		s->elems = times(x, how.by, s->elems);
+		if (how.cols)
+			s->cols = times(x, how.by, s->cols);
+		else
+			s->rows = times(x, how.by, s->rows);
 	}
 	if (o->kind == OP_SOFTMAX && s->cols == x->was.context + 1 && x->to.context != x->was.context)
 		return err_set(e, ERR_CONFIG, "op %u ('%s') is attention written out: its context cannot be changed",
@@ -292,6 +312,24 @@ static void *copy(struct arena *a, const void *v, size_t n, size_t size)
 	return to;
 }
 
+/* Everything follows the batch, where no experts' ops are others. */
+static int plainly(struct scaling *x, struct err *e)
+{
+	const struct op_stream *f = x->from;
+
+	x->of_tensor = arena_array(x->a, f->n_tensors + 1, sizeof *x->of_tensor);
+	x->of_op = arena_array(x->a, f->n_ops + 1, sizeof *x->of_op);
+	x->final = arena_array(x->a, f->n_operands + 1, sizeof *x->final);
+	if (!x->of_tensor || !x->of_op || !x->final)
+		return err_nomem(e, "for the ops of another batch");
+	memset(x->final, 0, (f->n_operands + 1) * sizeof *x->final);
+	for (size_t i = 0; i < f->n_tensors; i++)
+		x->of_tensor[i] = batches(x);
+	for (size_t i = 0; i < f->n_ops; i++)
+		x->of_op[i] = (struct scale_op){ .by = batches(x) };
+	return 0;
+}
+
 static int tables(struct scaling *x, struct err *e)
 {
 	const struct op_stream *f = x->from;
@@ -324,10 +362,10 @@ static void kept_names(struct scaling *x)
 static int digest(struct scaling *x, struct err *e)
 {
 	char hash[17];
+	uint64_t h = hash_str(HASH_INIT, x->from->digest ? x->from->digest : "");
 
-	hash_hex(hash_u64(hash_u64(hash_str(HASH_INIT, x->from->digest ? x->from->digest : ""), x->to.batch),
-	                  x->to.context),
-	         hash);
+	h = hash_u64(hash_u64(h, x->to.batch), x->to.context);
+	hash_hex(x->to.skew ? hash_u64(h, x->to.skew) : h, hash);
 	x->s->digest = arena_printf(x->a, "scaled:%s", hash);
 	return x->s->digest ? 0 : err_nomem(e, "for the ops of another batch");
 }
@@ -341,13 +379,13 @@ int scale_stream(const struct op_stream *from, struct scale_step to, struct aren
 	if (what_it_was(from, was, e) < 0)
 		return -1;
 	x.was = *was;
-	x.to = (struct scale_step){ to.batch ? to.batch : was->batch, to.context ? to.context : was->context };
-	if (x.to.batch != was->batch && from->n_routes)
+	x.to = (struct scale_step){ to.batch ? to.batch : was->batch, to.context ? to.context : was->context, to.skew };
+	if (to.skew && (!from->n_routes || x.to.batch == was->batch))
 		return err_set(e, ERR_CONFIG,
-		               "the step picks experts, whose products are ops of their own: a batch of %" PRIu64
-		               " picks others and more, so a trace cannot be asked at it; a model can ('-m')",
-		               x.to.batch);
-	if (tables(&x, e) < 0)
+		               from->n_routes ? "'--skew' is how a batch other than the measured one picks its experts"
+		                              : "the step picks no experts, for option '--skew'");
+	if ((from->n_routes && x.to.batch != was->batch ? scale_experts(&x, e) : plainly(&x, e)) < 0 ||
+	    tables(&x, e) < 0)
 		return -1;
 	rows_of_caches(&x);
 	if (scale_tensors(&x, e) < 0 || scale_ops(&x, e) < 0)

@@ -7,9 +7,11 @@
  * What is not touched by the change keeps the launches it was measured with, and attention over more keys its CTAs. Nothing of the result is measured.
  * Held against two measured steps of one model at batch 1 and 16: validate/tests/unit/t_scale.c.
  *
+ * Experts: those that a batch is expected to pick, each in ops as those measured (scale_experts.c).
+ *
  * Refused (ERR_CONFIG): steps without attention, prompts, layers that look at different lengths (windows), tables of ops, ops
- * known by their time alone, caches that are no whole rows of keys or values; with experts another batch, as each expert's
- * products are ops of their own and a larger batch picks more of them; and attention written out, where the context changes. */
+ * known by their time alone, caches that are no whole rows of keys or values; another batch where experts are not groups of
+ * ops one after the other; and attention written out, where the context changes. */
 #ifndef NPUSIM_SIM_BUILD_SCALE_H
 #define NPUSIM_SIM_BUILD_SCALE_H
 
@@ -19,6 +21,7 @@
 
 struct scale_step {
 	uint64_t batch, context; /* sequences; tokens in the cache before the step */
+	uint32_t skew;           /* of another batch's picks, as in build.h; thousandths, 0: even */
 };
 
 /* `to`: 0 is as it was. `was` says what that is. The tables of `out` live in `a`, names and weights in `from` too. */

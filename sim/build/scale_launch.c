@@ -16,6 +16,14 @@ static uint32_t ctas(uint64_t elems, uint64_t share)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* CTAs of rows that follow as the op does. */
+static uint32_t as_many(const struct scaling *x, const struct op *o, uint32_t was)
+{
+	const struct scale_op how = x->of_op[o->id];
+
+	return how.cols ? was : ctas(was * how.by.to, how.by.was);
+}
+
 /* Elements of a CTA of PyTorch's elementwise kernels; 0: another kernel. */
 static uint64_t share_of(const char *name)
 {
@@ -64,7 +72,7 @@ static void flat(struct scaling *x, const struct op *o, struct op_launch *l)
 	if (share)
 		l->grid[0] = ctas(o->shape.elems, share);
 	else if (l->grid[0] > 1 && o->kind != OP_EMBED)
-		l->grid[0] = ctas((uint64_t)l->grid[0] * x->to.batch, x->was.batch);
+		l->grid[0] = as_many(x, o, l->grid[0]);
 }
 
 static void concat(const struct scaling *x, const struct op *o, struct op_launch *l)
@@ -72,6 +80,8 @@ static void concat(const struct scaling *x, const struct op *o, struct op_launch
 	const uint32_t most = CATS_OF_AN_SM * (x->s->sms ? x->s->sms : SMS_UNKNOWN);
 	uint64_t member = 0;
 
+	if (l->grid[1] > 1) /* one a member */
+		l->grid[1] = o->shape.arity;
 	if (!strstr(l->name, "_vectorized"))
 		return;
 	for (uint32_t i = 0; i < o->n_operands; i++) {
@@ -85,26 +95,52 @@ static void concat(const struct scaling *x, const struct op *o, struct op_launch
 		l->grid[0] = most;
 }
 
+/* A contiguous row's reduction by PyTorch's rule; any other has as many CTAs more as it has rows. */
+static void reduce(const struct scaling *x, const struct op *o, struct op_launch *l)
+{
+	const struct op_shape *was = &x->from->ops[o->id].shape;
+	uint64_t grid[3];
+	uint32_t block[2];
+
+	k_reduce_shape(was->rows, was->cols, grid, block);
+	if (grid[0] != l->grid[0] || block[0] != l->block[0] || block[1] != l->block[1]) {
+		l->grid[0] = as_many(x, o, l->grid[0]);
+		return;
+	}
+	k_reduce_shape(o->shape.rows, o->shape.cols, grid, l->block);
+	l->grid[0] = ctas(grid[0], 1);
+}
+
+/* Short rows are sorted in a network, longer ones by digits. */
+static void sort(const struct scaling *x, const struct op *o, struct op_launch *l)
+{
+	l->grid[0] = as_many(x, o, l->grid[0]);
+	if (o->shape.cols > K_SORT_SHORT && x->from->ops[o->id].shape.cols <= K_SORT_SHORT) {
+		l->name = K_SORT_LONG;
+		l->block[0] = K_SORT_LONG_THREADS;
+		l->registers = K_SORT_LONG_REGISTERS;
+	}
+}
+
 static void lay_out(struct scaling *x, const struct op *o, struct op_launch *l)
 {
-	uint64_t grid[3];
-
 	if (!l->block[0])
 		return;
 	switch (o->kind) {
 	case OP_REDUCE:
-		k_reduce_shape(o->shape.rows, o->shape.cols, grid, l->block);
-		l->grid[0] = ctas(grid[0], 1);
+		reduce(x, o, l);
 		break;
 	case OP_CONCAT:
 		concat(x, o, l);
 		break;
+	case OP_SORT:
+		sort(x, o, l);
+		break;
 	case OP_NORM:
 	case OP_SOFTMAX:
 	case OP_TOPK:
-	case OP_SORT:
 	case OP_SCAN: /* a CTA a row, or some rows */
-		l->grid[0] = ctas((uint64_t)l->grid[0] * x->to.batch, x->was.batch);
+		l->grid[0] = as_many(x, o, l->grid[0]);
 		break;
 	default:
 		flat(x, o, l);

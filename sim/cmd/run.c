@@ -95,7 +95,7 @@ static void inputs_free(struct inputs *in)
 /* The stream in place of what was measured, and what it is called. */
 static int asked_at(struct inputs *in, const struct options *o, uint64_t context, struct err *e)
 {
-	const struct scale_step to = { o->model.batch, context };
+	struct scale_step to = { .batch = o->model.batch, .context = context };
 	struct trace *t = &in->trace.trace;
 	struct op_stream out;
 	struct scale_step was;
@@ -104,15 +104,17 @@ static int asked_at(struct inputs *in, const struct options *o, uint64_t context
 		return err_set(e, ERR_USAGE,
 		               "a batch is %d at most and a context %" PRIu64 ", for a trace at another one",
 		               BUILD_MAX_BATCH, BUILD_MAX_TOKENS);
+	if (workload_skew(o->model.skew, &to.skew, e) < 0)
+		return -1;
 	if (scale_stream(&in->stream, to, in->trace.arena, &out, &was, e) < 0)
 		return err_add(e, "asking '%s' at another batch or context", o->trace);
 	in->stream = out;
 	in->scaled_tokens = to.batch ? to.batch : was.batch;
-	t->range = arena_printf(in->trace.arena,
-	                        "%s%sat batch %" PRIu64 ", %" PRIu64 " tokens in the cache (measured at %" PRIu64
-	                        ", %" PRIu64 ")",
-	                        t->range ? t->range : "", t->range ? " " : "", in->scaled_tokens,
-	                        context ? context : was.context, was.batch, was.context);
+	t->range = arena_printf(
+		in->trace.arena,
+		"%s%sat batch %" PRIu64 ", %" PRIu64 " tokens in the cache%s%s (measured at %" PRIu64 ", %" PRIu64 ")",
+		t->range ? t->range : "", t->range ? " " : "", in->scaled_tokens, context ? context : was.context,
+		to.skew ? ", picks skewed by " : "", to.skew ? o->model.skew : "", was.batch, was.context);
 	t->digest = in->stream.digest;
 	t->wall_ns = -1;
 	return t->range ? 0 : err_nomem(e, "for a trace");

@@ -72,6 +72,8 @@ int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, s
 void workload_free(struct workload *w);
 /* A trace or a model, and no option that is of the other; `rebatch`: a trace too may be asked at another batch. */
 int workload_check(const struct workload_opts *o, const char *trace, const char *range, bool rebatch, struct err *e);
+/* "0.8", in thousandths; *out stays where there is none. */
+int workload_skew(const char *s, uint32_t *out, struct err *e);
 /* What of a model's ops was never held against a measured figure, on any machine or, of a GPU, on this kind; NULL: all were. */
 const char *workload_unknown(const struct model *m, const struct build_how *how, bool gpu);
 /* An option of a workload that makes no sense without '-m', in the user's words; NULL: there is none. */

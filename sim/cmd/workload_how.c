@@ -37,8 +37,7 @@ static int in_range(uint64_t v, uint64_t most, const char *option, struct err *e
 	                           option);
 }
 
-/* "0.8": at most three digits behind the point. */
-static int skew(const char *s, uint32_t *out, struct err *e)
+int workload_skew(const char *s, uint32_t *out, struct err *e)
 {
 	uint32_t v = 0, unit = 1000;
 	const char *p = s;
@@ -74,7 +73,7 @@ static int numbers(const struct workload_opts *o, struct build_how *how, struct 
 	how->layers = (uint32_t)o->layers;
 	how->experts = (uint32_t)o->experts;
 	how->image = (uint32_t)o->image;
-	return skew(o->skew, &how->skew, e);
+	return workload_skew(o->skew, &how->skew, e);
 }
 
 /* The model's own scheme, or that of its checkpoint. */
@@ -128,8 +127,8 @@ const char *workload_stray(const struct workload_opts *o)
 	       : o->style   ? "--style"
 	       : o->layers  ? "--layers"
 	       : o->experts ? "--experts"
-	       : o->skew    ? "--skew"
 	       : o->image   ? "--image"
+	       : o->skew    ? "--skew"
 	       : o->batch   ? "--batch"
 	                    : NULL;
 }
@@ -147,7 +146,8 @@ int workload_check(const struct workload_opts *o, const char *trace, const char 
 		return err_set(e, ERR_USAGE, "options '-t' and '-m' are two workloads: give one");
 	if (trace && !rebatch && !stray && o->context)
 		stray = "--context";
-	if (trace && stray && !(rebatch && strcmp(stray, "--batch") == 0))
+	if (trace && stray &&
+	    !(rebatch && (strcmp(stray, "--batch") == 0 || (o->batch && strcmp(stray, "--skew") == 0))))
 		return err_set(e, ERR_USAGE, "option '%s' is of a model (-m MODEL), and the workload here is a trace",
 		               stray);
 	if (o->model && range)

@@ -119,10 +119,18 @@ static void step(struct pair *x)
 	uint8_t cls = classes[rng_below(&x->rng, 3)];
 
 	switch (rng_below(&x->rng, 4)) {
-	case 0: reuse(x, chunk, n, (struct cache_fills){ .waited = 1, .over = 2 }); break;
-	case 1: absent(x, chunk, n); break;
-	case 2: drop(x, chunk); break;
-	default: stream(x, chunk, n, cls, &as); break;
+	case 0:
+		reuse(x, chunk, n, (struct cache_fills){ .waited = 1, .over = 2 });
+		break;
+	case 1:
+		absent(x, chunk, n);
+		break;
+	case 2:
+		drop(x, chunk);
+		break;
+	default:
+		stream(x, chunk, n, cls, &as);
+		break;
 	}
 }
 
