@@ -20,7 +20,7 @@ BASE = err arena pages str hash rng clock \
        evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile
 WORKLOADS = dtype quant op work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
-POWER = energy tech
+POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       dram_cmd_table dram_cmd_dev dram_cmd_pick dram_cmd_queue dram_cmd dram_fixed dram \
       cache_tags cache_tags_run cache_lru cache_rrip cache_srrip cache_drrip cache_kv_aware cache_seen cache_walk cache l1 l2 \
@@ -30,7 +30,7 @@ UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
-MACHINE = machine_attention machine_cfg machine_conf machine_gpu machine_shipped
+MACHINE = machine_attention machine_die machine_cfg machine_area machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
@@ -56,7 +56,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
-      ablate ablate_show ablate_page limits limits_show compare config config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
+      ablate ablate_show ablate_page limits limits_show compare config config_area config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
@@ -69,7 +69,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores
@@ -249,7 +249,7 @@ $B/.commit: FORCE
 
 # What a GPU's time is computed by, from the trace's ops on: an error found with other sources is not this build's. A file
 # of these folders is in it by itself; `make gpu-model` holds what they include, and prints the list.
-GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/power/*.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
+GPU_MODEL = $(sort $(wildcard arch/gpu/*.[ch] arch/mem/*.[ch] arch/comp.[ch] arch/power/energy.[ch] arch/machine/machine_gpu.[ch] workloads/*.[ch] sim/lower/*.[ch] \
                               $(foreach g,clock evq hash,sim/base/$g.[ch]) configs/kernels/*.yaml configs/rules/*.yaml))
 $B/.gpu_model: FORCE
 	@$(call write_if_changed,"$$(cat $(GPU_MODEL) | cksum | tr ' ' -)")

@@ -124,6 +124,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(kv, kv_precision_schema)
 	SECTION(mapping, mapping_schema)
 	SECTION(attention, attention_schema)
+	SECTION(die, die_schema)
 	{ NULL, NULL, 0 }
 };
 
@@ -134,6 +135,7 @@ static const struct cfg_section gpu_sections[] = {
 	MEM_SECTION(noc, noc_schema)
 	MEM_SECTION(l2, l2_schema)
 	MEM_SECTION(dram, dram_schema)
+	SECTION(die, die_schema)
 	{ NULL, NULL, 0 }
 };
 /* clang-format on */

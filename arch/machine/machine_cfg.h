@@ -7,6 +7,7 @@
 
 #include "arch/gpu/gpu_cfg.h"
 #include "arch/machine/machine_attention.h"
+#include "arch/machine/machine_die.h"
 #include "arch/mem/memory.h"
 #include "arch/npu/core.h"
 #include "arch/npu/cp.h"
@@ -75,6 +76,7 @@ struct machine_cfg {
 	struct precision_cfg weights, activations, kv; /* narrower than traced */
 	struct mapping_cfg mapping;
 	struct attention_cfg attention;
+	struct die_cfg die;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 

@@ -99,7 +99,7 @@ static int check(struct machine_conf *c, struct err *e)
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+	    check_sparsity(m, e) < 0 || die_cfg_check(&m->die, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
 		goto fail;
 	return 0;
 fail:

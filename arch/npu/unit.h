@@ -17,6 +17,7 @@
 
 #include "arch/isa.h"
 #include "arch/npu/sram.h"
+#include "arch/power/area.h"
 #include "arch/res.h"
 #include "sim/base/cfg.h"
 #include "sim/base/stat.h"
@@ -123,6 +124,8 @@ struct unit_ops {
 	uint64_t (*holds)(const struct unit_env *u);
 	uint64_t (*takes)(const struct unit_env *u, const struct unit_job *j);
 	ps_t (*written)(const struct unit_env *u, const struct unit_job *j);
+	/* What it takes of a die, all cores; without it nothing. */
+	struct area_part (*area)(const struct unit_env *u, const struct tech *t);
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };
@@ -163,6 +166,15 @@ static inline uint32_t unit_width(const struct unit_pairs *p, enum dtype weight,
 static inline uint64_t unit_present(const struct unit_job *j, uint64_t n)
 {
 	return j->of ? div_up(n * j->keep, j->of) : n;
+}
+
+/* Transistors of a multiply-add of 16 bits that does so many of 8 or of 4 bits in their place: its multiplier is one of 8, or
+ * two of 4. */
+static inline uint64_t unit_mac(const struct tech *t, uint64_t of_8, uint64_t of_4)
+{
+	const uint64_t whole = of_8 > 1 ? of_8 : 1, half = of_4 > 2 * whole ? of_4 - 2 * whole : 0;
+
+	return t->die.mac.bf16 + (whole - 1) * t->die.mac.int8 + half * t->die.mac.int8 / 2;
 }
 
 /* Of all cores. */

@@ -108,6 +108,18 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	return true;
 }
 
+/* A lane is as large as its 32-bit or its 16-bit multiply-adds, and what narrower ones take beside the latter. */
+static struct area_part area(const struct unit_env *u, const struct tech *t)
+{
+	const struct gemv_cfg *c = cfg(u);
+	const uint64_t wide = c->macs_fp32 * t->die.mac.fp32, each = c->macs_bf16,
+		       more = each * unit_mac(t, div_up(c->macs_8bit, each), div_up(c->macs_4bit, each)) -
+	                      each * t->die.mac.bf16,
+		       lane = (wide > each * t->die.mac.bf16 ? wide : each * t->die.mac.bf16) + more;
+
+	return (struct area_part){ .logic = area_logic(t, unit_arrays(u) * c->lanes * lane) };
+}
+
 static const char *const knobs[] = { "units", "lanes", NULL };
 
 const struct unit_ops gemv_unit = { .name = "gemv",
@@ -118,6 +130,7 @@ const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .native = native,
 	                            .sparse = sparse,
 	                            .grain = unit_arrays,
+	                            .area = area,
 	                            .busy_stat = "gemv.busy_ps",
 	                            .work_stat = "gemv.macs",
 	                            .knobs = knobs };

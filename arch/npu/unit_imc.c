@@ -19,6 +19,7 @@
  * share cycles. Sources of the shape: Chih et al., ISSCC 2021 (digital, bit-serial); Valavi et al., JSSC 2019, and Jia et
  * al., JSSC 2020 (columns that share an ADC). */
 #include "arch/npu/unit.h"
+#include "arch/power/energy.h"
 
 struct imc_cfg {
 	uint32_t units, rows, cols; /* arrays a core; 0: absent */
@@ -213,6 +214,15 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	return true;
 }
 
+/* A bit's cells have its multiplier and its part of the adder tree with them. */
+static struct area_part area(const struct unit_env *u, const struct tech *t)
+{
+	const struct imc_cfg *c = cfg(u);
+
+	return (struct area_part){ .sram = energy_events(unit_arrays(u) * c->rows * c->cols * c->cell_bits,
+		                                         t->sram.cell, t->die.sram.imc) };
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", "active", "input_bits", "write", NULL };
 
 const struct unit_ops imc_unit = { .name = "imc",
@@ -226,6 +236,7 @@ const struct unit_ops imc_unit = { .name = "imc",
 	                           .holds = holds,
 	                           .takes = takes,
 	                           .written = written,
+	                           .area = area,
 	                           .busy_stat = "imc.busy_ps",
 	                           .work_stat = "imc.macs",
 	                           .knobs = knobs };

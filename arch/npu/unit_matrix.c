@@ -232,6 +232,14 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 	return true;
 }
 
+static struct area_part area(const struct unit_env *u, const struct tech *t)
+{
+	const struct matrix_cfg *c = cfg(u);
+
+	return (struct area_part){ .logic = area_logic(t, unit_arrays(u) * c->rows * c->cols *
+		                                                  unit_mac(t, c->rate_8bit, c->rate_4bit)) };
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", NULL };
 
 const struct unit_ops matrix_unit = { .name = "matrix",
@@ -243,6 +251,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .sparse = sparse,
 	                              .grain = grain,
 	                              .depth = depth,
+	                              .area = area,
 	                              .busy_stat = "matrix.busy_ps",
 	                              .work_stat = "matrix.macs",
 	                              .knobs = knobs };

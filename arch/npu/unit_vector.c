@@ -295,6 +295,18 @@ static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype wit
 	return div_up(unit_arrays(u) * cfg(u)->lanes, 2);
 }
 
+static struct area_part area(const struct unit_env *u, const struct tech *t)
+{
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t fma = t->die.lane.fp32, sfu = t->die.lane.sfu,
+		       widen = c->dequant_8bit > c->dequant_4bit ? c->dequant_8bit : c->dequant_4bit,
+		       unit = c->lanes * (fma + t->die.lane.int32 + t->die.lane.registers) + c->sfu * sfu +
+	                      (c->converters + widen) * t->die.lane.convert + c->sorter * t->die.lane.compare +
+	                      c->act * (sfu + 2 * fma) + c->norm * 2 * fma;
+
+	return (struct area_part){ .logic = area_logic(t, unit_arrays(u) * unit) };
+}
+
 static const char *const knobs[] = { "units", "lanes", "sfu", "converters", "act", "norm", NULL };
 
 const struct unit_ops vector_unit = { .name = "vector",
@@ -303,6 +315,7 @@ const struct unit_ops vector_unit = { .name = "vector",
 	                              .last_resort = true,
 	                              .plan = plan,
 	                              .peak = peak,
+	                              .area = area,
 	                              .busy_stat = "vector.busy_ps",
 	                              .work_stat = "vector.steps",
 	                              .knobs = knobs };

@@ -23,8 +23,9 @@ static const struct cfg_field top_rows[] = {
 	CFG_END
 };
 
-#define FJ(S, m, help)  CFG_ENERGY(S, m, #m, "0 fJ", 0, MOST, NULL, help, UNKNOWN)
-#define NM2(S, m, help) CFG_AREA(S, m, #m, "0 nm2", 0, UINT64_C(1000000) * MOST, NULL, help, UNKNOWN)
+#define FJ(S, m, help)               CFG_ENERGY(S, m, #m, "0 fJ", 0, MOST, NULL, help, UNKNOWN)
+#define TRANSISTORS(S, m, key, help) CFG_U64(S, m, key, "0", 0, MOST, NULL, help, UNKNOWN)
+#define NM2(S, m, help)              CFG_AREA(S, m, #m, "0 nm2", 0, UINT64_C(1000000) * MOST, NULL, help, UNKNOWN)
 
 static const struct cfg_field arithmetic_rows[] = { FJ(struct tech_arithmetic, int8_multiply,
 	                                               "an 8-bit integer multiplication"),
@@ -48,7 +49,53 @@ static const struct cfg_field dram_rows[] = {
 static const struct cfg_field link_rows[] = {
 	FJ(struct tech_link, bit, "a bit"), NM2(struct tech_link, phy, "the PHY ..."),
 	CFG_U32(struct tech_link, width, "width", "0", 0, 1u << 20, NULL, "... of so many bits or lanes", UNKNOWN),
+	TRANSISTORS(struct tech_link, controller, "controller", "transistors of the controller behind that width"),
 	CFG_END
+};
+static const struct cfg_field leakage_rows[] = {
+	CFG_POWER(struct tech_leakage, logic, "logic", "0 W", 0, MOST, NULL, "leakage of a mm2 of logic", UNKNOWN),
+	CFG_POWER(struct tech_leakage, sram, "sram", "0 W", 0, MOST, NULL, "leakage of a mm2 of SRAM", UNKNOWN), CFG_END
+};
+static const struct cfg_field clock_rows[] = { CFG_PPM(struct tech_clock, share, "share", "0", 0, 1000000,
+	                                               "of a block's dynamic power, what its clock takes", UNKNOWN),
+	                                       CFG_END };
+
+#define CELLS(m, key, help) CFG_PPM(struct tech_die, m, key, "0", 0, 100000000, help, UNKNOWN)
+static const struct cfg_field mac_rows[] = {
+	TRANSISTORS(struct tech_die, mac.bf16, "bf16", "a multiply-add of 16 bits, summed in 32, in an array"),
+	TRANSISTORS(struct tech_die, mac.int8, "int8", "one of 8 bits"),
+	TRANSISTORS(struct tech_die, mac.fp32, "fp32", "one of 32 bits"), CFG_END
+};
+static const struct cfg_field lane_rows[] = {
+	TRANSISTORS(struct tech_die, lane.fp32, "fp32", "an fp32 multiply-add of a lane"),
+	TRANSISTORS(struct tech_die, lane.fp64, "fp64", "an fp64 multiply-add of a lane"),
+	TRANSISTORS(struct tech_die, lane.int32, "int32", "32-bit integer arithmetic of a lane"),
+	TRANSISTORS(struct tech_die, lane.sfu, "sfu", "a special-function lane"),
+	TRANSISTORS(struct tech_die, lane.convert, "convert", "a converter, a value a cycle"),
+	TRANSISTORS(struct tech_die, lane.compare, "compare", "a compare-exchange of a sorter"),
+	TRANSISTORS(struct tech_die, lane.registers, "registers", "a vector lane's registers"),
+	CFG_END
+};
+static const struct cfg_field control_rows[] = {
+	TRANSISTORS(struct tech_die, control.simt, "simt", "a quarter of an SM, beside arithmetic, registers and SRAM"),
+	TRANSISTORS(struct tech_die, control.core, "core", "an NPU core's sequencer"),
+	TRANSISTORS(struct tech_die, control.command, "command", "an NPU's command processor"),
+	TRANSISTORS(struct tech_die, control.ray, "ray", "a ray-tracing core, one an SM"), CFG_END
+};
+static const struct cfg_field bits_rows[] = {
+	CELLS(sram.cells, "cells", "cells that a bit of a buffer takes, decoders, repair and routing with it"),
+	CELLS(sram.port, "port", "of them, what another port takes more"),
+	CELLS(sram.imc, "imc", "cells that a bit of an in-memory array takes, with its multiplier and adder tree"),
+	TRANSISTORS(struct tech_die, sram.crossing, "crossing", "a bit of a bank's port, to and from who asks"),
+	TRANSISTORS(struct tech_die, sram.bank, "bank", "a cache's bank of 64 B a cycle: tags, misses, atomics"),
+	CFG_END
+};
+static const struct cfg_field noc_rows[] = {
+	TRANSISTORS(struct tech_die, noc.crossbar, "crossbar", "a port of 64 B a cycle of a crossbar"),
+	TRANSISTORS(struct tech_die, noc.router, "router", "a router of 64 B a cycle of a ring or mesh"), CFG_END
+};
+static const struct cfg_field share_rows[] = {
+	CFG_PPM(struct tech_die, share.blank, "blank", "0", 0, 900000, "of a die that is no block", UNKNOWN), CFG_END
 };
 
 #define AT(name, rows, member) \
@@ -59,6 +106,8 @@ static const struct cfg_section node_sections[] = { { "", top_rows, 0 },
 	                                            AT("arithmetic", arithmetic_rows, arithmetic),
 	                                            AT("sram", sram_rows, sram),
 	                                            AT("logic", logic_rows, logic),
+	                                            AT("leakage", leakage_rows, leakage),
+	                                            AT("clock", clock_rows, clock),
 	                                            { NULL, NULL, 0 } };
 #define X(n) AT(#n, dram_rows, dram[TECH_DRAM_##n]),
 static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0 } };
@@ -66,6 +115,11 @@ static const struct cfg_section dram_sections[] = { TECH_DRAMS(X){ NULL, NULL, 0
 #define X(n) AT(#n, link_rows, link[TECH_LINK_##n]),
 static const struct cfg_section link_sections[] = { TECH_LINKS(X){ NULL, NULL, 0 } };
 #undef X
+static const struct cfg_section die_sections[] = {
+	AT("mac", mac_rows, die),   AT("lane", lane_rows, die), AT("control", control_rows, die),
+	AT("sram", bits_rows, die), AT("noc", noc_rows, die),   AT("share", share_rows, die),
+	{ NULL, NULL, 0 }
+};
 
 /* --- points --------------------------------------------------------------------------------------------------- */
 
@@ -119,25 +173,47 @@ static int read_points(struct tech *t, const struct yaml *y, struct err *e)
 
 /* --- a node ------------------------------------------------------------------------------------------------------ */
 
+/* How another node's constant comes to this one's: times or over a factor, or as it is. */
+struct scaling {
+	const char *how;
+	uint64_t factor;
+	bool over;
+};
+
+static struct scaling scaling_of(const struct tech *t, const struct cfg_row *r)
+{
+	const bool cells = strncmp(r->field->key, "sram", 4) == 0;
+	const uint64_t density = cells ? t->sram_density : t->density;
+
+	if (strcmp(r->key, "sram.cell") == 0)
+		return (struct scaling){ "over sram_density", t->sram_density, true };
+	switch (r->field->type) {
+	case CFG_T_ENERGY:
+		return (struct scaling){ "times power", t->power, false };
+	case CFG_T_AREA:
+		return (struct scaling){ "over density", t->density, true };
+	case CFG_T_POWER: /* of a square millimetre */
+		return (struct scaling){ cells ? "times power and sram_density" : "times power and density",
+			                 energy_scale(t->power, density), false };
+	default:
+		return (struct scaling){ "as it is", ENERGY_ONE, false };
+	}
+}
+
 /* What another node has, by the factors between the two; the text says so. */
 static void take(struct tech *t, const struct tech *from)
 {
 	for (size_t i = 0; i < cfg_count(t->node); i++) {
 		const struct cfg_row r = cfg_at(t->node, i);
-		const enum cfg_type type = r.field->type;
-		const bool cell = strcmp(r.key, "sram.cell") == 0;
-		const uint32_t factor = type == CFG_T_ENERGY ? t->power : cell ? t->sram_density : t->density;
+		const struct scaling s = scaling_of(t, &r);
 		uint64_t v;
 
-		if (r.given || (type != CFG_T_ENERGY && type != CFG_T_AREA) || !(v = cfg_raw(from->node, i)))
+		if (r.given || !*r.section || !(v = cfg_raw(from->node, i)))
 			continue;
-		v = type == CFG_T_ENERGY ? energy_scale(v, factor) : v * ENERGY_ONE / factor;
+		v = s.over ? v * ENERGY_ONE / s.factor : energy_scale(v, s.factor);
 		cfg_set_raw(t->node, i, v,
-		            arena_printf(t->arena, "%s's, %s %.6g: %s", from->name,
-		                         type == CFG_T_ENERGY ? "times power"
-		                         : cell               ? "over sram_density"
-		                                              : "over density",
-		                         (double)factor / 1e6, cfg_at(from->node, i).source));
+		            arena_printf(t->arena, "%s's, %s %.6g: %s", from->name, s.how, (double)s.factor / 1e6,
+		                         cfg_at(from->node, i).source));
 	}
 	if (!t->n_points) {
 		memcpy(t->points, from->points, sizeof t->points);
@@ -223,7 +299,8 @@ struct tech *tech_load(const char *node, struct err *e)
 	struct tech *t = load_node(node, 0, e);
 
 	if (t && (t->drams = load_rows("configs/tech/dram.yaml", dram_sections, t, e)) &&
-	    (t->links = load_rows("configs/tech/link.yaml", link_sections, t, e)))
+	    (t->links = load_rows("configs/tech/link.yaml", link_sections, t, e)) &&
+	    (t->dies = load_rows("configs/tech/die.yaml", die_sections, t, e)))
 		return t;
 	tech_free(t);
 	return NULL;
@@ -236,6 +313,7 @@ void tech_free(struct tech *t)
 	cfg_free(t->node);
 	cfg_free(t->drams);
 	cfg_free(t->links);
+	cfg_free(t->dies);
 	arena_free(t->arena);
 	free(t);
 }

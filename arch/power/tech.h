@@ -2,7 +2,8 @@
  *
  * A node is a file, configs/tech/NAME.yaml. It gives constants of its own, or names another node (`from`) and the published
  * factors between the two: what it does not give is that node's, energies times `power`, areas over `density` (logic) or
- * `sram_density` (cells). DRAM and links have a file each, a section a kind. Every constant is a row of sim/base/cfg.h, so
+ * `sram_density` (cells), leakage of a square millimetre times power and density. DRAM and links have a file each, a section
+ * a kind; what blocks are made of in any node has one too (die.yaml). Every constant is a row of sim/base/cfg.h, so
  * that a fault is told with its place and `npusim config tech` shows where each number is from.
  * A constant of 0 is not known. Energies are at the node's nominal voltage; `points` say what share of it a clock needs,
  * between them in proportion.
@@ -21,7 +22,7 @@
 #define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(ddr4)
 #define TECH_LINKS(X) \
 	X(nvlink_c2c) X(serdes_112g) X(ucie_standard) X(ucie_advanced) X(hbm3_interface) \
-	X(hbm2e_phy) X(ddr5_phy) X(pcie5_phy) X(pcie4_phy) X(nvlink3_phy) X(nvlink4_phy)
+	X(hbm2e_phy) X(ddr5_phy) X(gddr6_phy) X(pcie5_phy) X(pcie4_phy) X(nvlink3_phy) X(nvlink4_phy)
 /* clang-format on */
 
 enum tech_dram_kind {
@@ -47,13 +48,43 @@ struct tech_sram {
 struct tech_logic {
 	uint64_t transistor; /* nm2, mean of logic */
 };
+/* A square millimetre that is powered at the nominal voltage, hot as when it works. */
+struct tech_leakage {
+	uint64_t logic, sram; /* uW */
+};
+struct tech_clock {
+	uint32_t share; /* millionths: of a block's dynamic power, what its clock takes */
+};
+/* What blocks are made of, in any node: transistors, and cells of a bit (millionths). */
+struct tech_die {
+	struct {
+		uint64_t bf16, int8, fp32; /* a multiply-add in an array, with its registers */
+	} mac;
+	struct {
+		uint64_t fp32, fp64, int32, sfu, convert, compare, registers; /* a lane's */
+	} lane;
+	struct {
+		uint64_t simt, core, command, ray; /* a quarter of an SM; a core; a machine; a ray-tracing core */
+	} control;
+	struct {
+		uint32_t cells, port, imc; /* cells a bit; of them more for another port; cells a bit that multiplies */
+		uint64_t crossing, bank;   /* a bit of a bank's port; a cache's bank of 64 B a cycle */
+	} sram;
+	struct {
+		uint64_t crossbar, router; /* a port of 64 B a cycle */
+	} noc;
+	struct {
+		uint32_t blank; /* of a die that is no block */
+	} share;
+};
 struct tech_dram {
 	uint64_t access, io, board; /* fJ a bit: the device, its pins, and with controller and path as boards show it */
 };
 struct tech_link {
-	uint64_t bit;   /* fJ */
-	uint64_t phy;   /* nm2 ... */
-	uint32_t width; /* ... of so many bits or lanes */
+	uint64_t bit;        /* fJ */
+	uint64_t phy;        /* nm2 ... */
+	uint32_t width;      /* ... of so many bits or lanes */
+	uint64_t controller; /* transistors behind that width */
 };
 
 #define TECH_POINTS 16
@@ -65,6 +96,8 @@ struct tech {
 	struct tech_arithmetic arithmetic;
 	struct tech_sram sram;
 	struct tech_logic logic;
+	struct tech_leakage leakage;
+	struct tech_clock clock;
 	struct {
 		uint64_t clock;   /* kHz */
 		uint32_t voltage; /* millionths of the nominal one */
@@ -72,7 +105,8 @@ struct tech {
 	size_t n_points;
 	struct tech_dram dram[TECH_DRAM_KINDS];
 	struct tech_link link[TECH_LINK_KINDS];
-	struct cfg *node, *drams, *links; /* the rows, for whoever walks them */
+	struct tech_die die;
+	struct cfg *node, *drams, *links, *dies; /* the rows, for whoever walks them */
 	struct arena *arena;
 };
 

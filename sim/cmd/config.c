@@ -22,6 +22,7 @@ const struct cmd cmd_config_table[] = {
 	{ "diff", diff_cmd, NULL, "the parameters in which two machines differ" },
 	{ "peaks", cmd_config_peaks, NULL,
 	  "what a machine multiplies at most by format, and the ridges of its roofline" },
+	{ "area", cmd_config_area, NULL, "what a machine's blocks take of its die" },
 	{ "tech", tech_cmd, NULL, "energy and area of a process, of DRAM and of links, with their sources" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -711,6 +712,7 @@ static int tech_print(const char *node, enum out_format f, struct str *out, stru
 	tech_points(x, t);
 	tech_rows(x->drams, "dram.", t);
 	tech_rows(x->links, "link.", t);
+	tech_rows(x->dies, "die.", t);
 	out_table_write(t, f, out);
 	out_table_free(t);
 	tech_free(x);

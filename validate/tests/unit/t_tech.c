@@ -21,7 +21,7 @@ TEST(a_node_has_what_it_gives_and_the_rest_by_the_published_factors)
 	CHECK_U64(n7->arithmetic.fp32_multiply, 1310);
 	CHECK_U64(n5->arithmetic.fp32_multiply, 917); /* 0.7 times */
 	CHECK_U64(n5->sram.cell, 21000);              /* its own, not 27000 / 1.2857 */
-	CHECK_U64(n5->logic.transistor, n7->logic.transistor * 1000000 / 1840000);
+	CHECK_U64(n5->logic.transistor, n7->logic.transistor * 1000000 / 1518000);
 	CHECK(n16->arithmetic.fp32_multiply > 2 * n7->arithmetic.fp32_multiply);
 	CHECK(n16->logic.transistor > 2 * n7->logic.transistor);
 	tech_free(n7);
@@ -35,9 +35,9 @@ TEST(every_constant_that_is_known_says_where_it_is_from)
 
 	for (size_t k = 0; k < 4; k++) {
 		struct tech *t = load(nodes[k]);
-		const struct cfg *all[] = { t->node, t->drams, t->links };
+		const struct cfg *all[] = { t->node, t->drams, t->links, t->dies };
 
-		for (size_t c = 0; c < 3; c++)
+		for (size_t c = 0; c < 4; c++)
 			for (size_t i = 0; i < cfg_count(all[c]); i++) {
 				const struct cfg_row r = cfg_at(all[c], i);
 

@@ -1,0 +1,227 @@
+#include "arch/machine/machine_area.h"
+
+#include <string.h>
+
+#include "arch/power/energy.h"
+
+#define NOC_PORT 64 /* bytes a cycle of the ports and banks that configs/tech/die.yaml has */
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	return energy_events(a, b, ENERGY_ONE);
+}
+
+static uint64_t or_else(uint64_t built, uint64_t used)
+{
+	return built ? built : used;
+}
+
+/* Ports or banks of so many bytes a cycle, of what is known for 64. */
+static uint64_t logic_of_ports(const struct tech *t, uint64_t ports, uint64_t bytes, uint64_t each)
+{
+	return area_logic(t, times(times(ports, bytes), each) / NOC_PORT);
+}
+
+/* --- around the cores ---------------------------------------------------------------------------------------------- */
+
+static uint64_t cores_of(const struct machine_cfg *c)
+{
+	return or_else(c->die.cores, c->cores);
+}
+
+static struct area_part l2_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct l2_cfg *l2 = &c->mem.l2;
+	const uint64_t size = or_else(c->die.l2, l2->size);
+	struct area_part out = { 0, 0, 0 };
+
+	if (!size)
+		return out;
+	out.sram = area_sram(t, size + l2->victim, 1);
+	/* Banks of the parts that are switched off are there, too. */
+	out.logic = logic_of_ports(t, l2->size ? times(l2->banks, size) / l2->size : l2->banks, l2->bank_width,
+	                           t->die.sram.bank);
+	return out;
+}
+
+static struct area_part noc_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct noc_cfg *n = &c->mem.noc;
+	const bool routed = n->kind == NOC_RING || n->kind == NOC_MESH;
+	const uint64_t ports = n->kind == NOC_IDEAL ? cores_of(c) : cores_of(c) + n->stops,
+		       port = n->kind == NOC_IDEAL ? times(c->dma.engines, c->dma.width) : n->port;
+
+	if (ports == 1)
+		return (struct area_part){ 0, 0, 0 };
+	return (struct area_part){
+		.logic = logic_of_ports(t, ports, port, routed ? t->die.noc.router : t->die.noc.crossbar)
+	};
+}
+
+static struct area_part kv_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct kv_cfg *kv = &c->mem.kv_buffer;
+	struct area_part out = { 0, 0, 0 };
+
+	if (!kv->size)
+		return out;
+	out.sram = area_sram(t, kv->size, 1);
+	out.logic = area_logic(t, area_crossing(t, 8 * (kv->bandwidth / 1000 / (c->clock ? c->clock : 1))));
+	return out;
+}
+
+static enum tech_link_kind phy_of_kind(const char *dram)
+{
+	return strncmp(dram, "hbm", 3) == 0    ? TECH_LINK_hbm2e_phy
+	       : strncmp(dram, "gddr", 4) == 0 ? TECH_LINK_gddr6_phy
+					       : TECH_LINK_ddr5_phy;
+}
+
+static struct area_part phy(const struct tech *t, uint32_t which, uint64_t width)
+{
+	if (which < DIE_PHYS)
+		return (struct area_part){ 0, 0, 0 };
+	return area_phy(t, (enum tech_link_kind)(which - DIE_PHYS), width);
+}
+
+static struct area_part dram_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct dram_cfg *d = &c->mem.dram;
+	const uint64_t bits = or_else(c->die.memory_bits, times(times(d->channels, d->pseudo_channels), d->width_bits));
+
+	if (c->die.memory != DIE_PHY_AUTO)
+		return phy(t, c->die.memory, bits);
+	if (dram_is_fixed(d))
+		return (struct area_part){ 0, 0, 0 };
+	return area_phy(t, phy_of_kind(d->kind), bits);
+}
+
+/* --- an NPU ---------------------------------------------------------------------------------------------------------- */
+
+static struct area_part sram_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct sram_cfg *s = &c->sram;
+	const uint64_t cores = cores_of(c), bits = times(times(s->banks, s->ports), 8 * s->bank_width);
+
+	return (struct area_part){ .sram = area_sram(t, times(cores, s->size), s->ports),
+		                   .logic = area_logic(t, area_crossing(t, times(cores, bits))) };
+}
+
+static struct area_part l1_of(const struct machine_cfg *c, const struct tech *t)
+{
+	const struct l1_cfg *l1 = &c->mem.l1;
+	const uint64_t cores = cores_of(c);
+	struct area_part out = { 0, 0, 0 };
+
+	if (!l1->size)
+		return out;
+	out.sram = area_sram(t, times(cores, l1->size + l1->victim), 1);
+	out.logic = area_logic(t, area_crossing(t, times(cores, 8 * l1->bandwidth)));
+	return out;
+}
+
+static void units_of(const struct machine_cfg *c, const struct tech *t, struct area *out)
+{
+#define BLOCK(id, name, code, insn) AREA_##name,
+	static const enum area_block block[UNIT_COUNT] = { UNITS(BLOCK) };
+#undef BLOCK
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		struct unit_env u = machine_unit(c, (enum unit)i);
+		const struct unit_ops *ops = unit_table[i];
+
+		u.cores = (uint32_t)cores_of(c);
+		if (c->unit[i].units && ops->area)
+			out->block[block[i]] = ops->area(&u, t);
+	}
+}
+
+static void npu(const struct machine_cfg *c, const struct tech *t, struct area *out)
+{
+	const uint64_t cores = cores_of(c);
+
+	units_of(c, t, out);
+	out->block[AREA_sram] = sram_of(c, t);
+	out->block[AREA_l1] = l1_of(c, t);
+	out->block[AREA_control].logic = area_logic(t, times(cores, t->die.control.core) + t->die.control.command);
+	if (c->fusion.enabled)
+		out->block[AREA_fusion].sram = area_sram(t, c->fusion.buffer, 1);
+	out->block[AREA_dma].logic =
+		logic_of_ports(t, times(cores, c->dma.engines), c->dma.width, t->die.noc.router);
+	out->block[AREA_kv] = kv_of(c, t);
+}
+
+/* --- a GPU ----------------------------------------------------------------------------------------------------------- */
+
+#define SM_QUARTER 32 /* lanes */
+#define SM_L1_BITS 1024
+#define REGISTER   4 /* bytes */
+
+/* Rates are those that are reached, a little less than the lanes there are. */
+static uint64_t lanes_of(const struct machine_cfg *c)
+{
+	return round_up(c->gpu.common.flop_fp32 / 2, SM_QUARTER);
+}
+
+static uint64_t over(uint64_t a, uint64_t b)
+{
+	return b ? div_up(a, b) : 0;
+}
+
+static uint64_t tensor_transistors(const struct gpu_common_cfg *g, const struct tech *t)
+{
+	return times(g->flop_bf16 / 2,
+	             unit_mac(t, over(g->flop_fp8, g->flop_bf16), over(g->flop_fp4, g->flop_bf16)));
+}
+
+/* Half of the lanes add and multiply integers, too. */
+static uint64_t lane_transistors(const struct machine_cfg *c, const struct tech *t)
+{
+	const uint64_t lanes = lanes_of(c);
+
+	return lanes * t->die.lane.fp32 + lanes / 2 * t->die.lane.int32 + c->gpu.common.sfu * t->die.lane.sfu +
+	       c->die.fp64 * t->die.lane.fp64;
+}
+
+static void gpu(const struct machine_cfg *c, const struct tech *t, struct area *out)
+{
+	const uint64_t sms = cores_of(c), l1 = c->gpu.rows.l1 > c->gpu.sm.smem ? c->gpu.rows.l1 : c->gpu.sm.smem,
+		       control = lanes_of(c) / SM_QUARTER * t->die.control.simt +
+		                 (c->die.graphics ? t->die.control.ray : 0);
+
+	out->block[AREA_matrix].logic = area_logic(t, times(sms, tensor_transistors(&c->gpu.common, t)));
+	out->block[AREA_vector].logic = area_logic(t, times(sms, lane_transistors(c, t)));
+	out->block[AREA_registers].sram = area_sram(t, times(sms, c->gpu.sm.registers * REGISTER), 2);
+	out->block[AREA_sram] = (struct area_part){ .sram = area_sram(t, times(sms, l1), 1),
+		                                    .logic = area_logic(t, area_crossing(t, sms * SM_L1_BITS)) };
+	out->block[AREA_control].logic = area_logic(t, times(sms, control));
+}
+
+/* --- the die ------------------------------------------------------------------------------------------------------- */
+
+static void repeat(struct area *a, uint64_t n)
+{
+	for (int b = 0; b < AREA_COUNT; b++)
+		a->block[b] = (struct area_part){ times(a->block[b].logic, n), times(a->block[b].sram, n),
+			                          times(a->block[b].phy, n) };
+}
+
+void machine_area(const struct machine_cfg *c, const struct tech *t, struct area *out)
+{
+	const struct die_cfg *d = &c->die;
+	const struct area_part links = phy(t, d->link, d->links), host = phy(t, d->host, d->lanes);
+
+	memset(out, 0, sizeof *out);
+	if (machine_runs(c) == MACHINE_LAUNCHES)
+		gpu(c, t, out);
+	else
+		npu(c, t, out);
+	out->block[AREA_noc] = noc_of(c, t);
+	out->block[AREA_l2] = l2_of(c, t);
+	out->block[AREA_dram] = dram_of(c, t);
+	repeat(out, d->machines);
+	area_add(&out->block[AREA_link], &links);
+	area_add(&out->block[AREA_link], &host);
+	out->block[AREA_other] = (struct area_part){ .logic = d->other, .sram = area_sram(t, d->sram, 1) };
+	area_fill(out, t);
+}

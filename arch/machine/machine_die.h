@@ -1,0 +1,34 @@
+/* machine_die.h - what of a machine's die no block of it says: the process, and what is built beside what is used.
+ *
+ * A product's die has more than its users see: cores and cache that are switched off, pins of a stack that is not there,
+ * links, another machine of the same kind. None of it changes a time. */
+#ifndef NPUSIM_ARCH_MACHINE_MACHINE_DIE_H
+#define NPUSIM_ARCH_MACHINE_MACHINE_DIE_H
+
+#include "arch/power/tech.h"
+
+/* PHYs by their row of configs/tech/link.yaml; the two first stand before those. */
+enum die_phy { DIE_PHY_NONE, DIE_PHY_AUTO, DIE_PHYS };
+
+struct die_cfg {
+	char node[CFG_STR_MAX]; /* configs/tech/NODE.yaml, or a path; "none": no area is known */
+	uint32_t machines;      /* of this kind, on the die or dies */
+	uint32_t cores;         /* built; 0: those of the machine */
+	uint32_t fp64;          /* lanes of double precision a core */
+	uint64_t l2, sram;      /* built (0: the machine's); further SRAM that no block of the machine is */
+	uint32_t memory;        /* PHY of DRAM: enum die_phy, or DIE_PHYS + enum tech_link_kind */
+	uint32_t memory_bits;   /* 0: of the machine's channels */
+	uint32_t link, host;    /* PHY, as memory */
+	uint32_t links, lanes;  /* how many of each */
+	bool graphics;          /* a ray-tracing core in each core */
+	uint64_t other;         /* nm2 of what else is known to be there */
+};
+
+extern const struct cfg_field die_schema[];
+
+/* That there is such a node; `c` is nobody's yet. */
+int die_cfg_check(const struct die_cfg *c, struct err *e);
+/* A machine that says no node has no area. */
+bool die_known(const struct die_cfg *c);
+
+#endif

@@ -1,0 +1,178 @@
+/* What blocks take of a die: the sum of its parts, more for more, by the constants of the node. */
+#include <stdio.h>
+
+#include "arch/machine/machine_area.h"
+#include "arch/machine/machine_conf.h"
+#include "validate/tests/test.h"
+
+static struct tech *load(const char *node)
+{
+	struct err e = ERR_INIT;
+	struct tech *t = tech_load(node, &e);
+
+	CHECK_OK(t ? 0 : -1, e);
+	return t;
+}
+
+static struct area of(const char *machine, const char *const *sets, int n)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_load(machine, sets, n, &e);
+	struct area a = { 0 };
+	struct tech *t;
+
+	CHECK_OK(c ? 0 : -1, e);
+	t = load(c->cfg.die.node);
+	machine_area(&c->cfg, t, &a);
+	tech_free(t);
+	machine_conf_free(c);
+	return a;
+}
+
+static uint64_t die(const char *machine, const char *set)
+{
+	const struct area a = of(machine, &set, set ? 1 : 0);
+
+	return area_die(&a);
+}
+
+TEST(sram_takes_its_cells_and_more_for_a_port)
+{
+	struct tech *t = load("n7");
+	const uint64_t one = area_sram(t, 1 << 20, 1);
+
+	/* 2^23 bits of 27,000 nm2 times 3.81; times 1.41 */
+	CHECK_U64(one, (uint64_t)(8 << 20) * 27000 / 100 * 381);
+	CHECK_U64(area_sram(t, 1 << 20, 2), one + one * 41 / 100);
+	CHECK_U64(area_sram(t, 0, 2), 0);
+	tech_free(t);
+}
+
+TEST(a_phy_is_by_pin_and_does_not_shrink_but_its_controller)
+{
+	struct tech *n7 = load("n7"), *n4 = load("n4");
+	const struct area_part a = area_phy(n7, TECH_LINK_hbm2e_phy, 1024),
+			       b = area_phy(n7, TECH_LINK_hbm2e_phy, 2048),
+			       c = area_phy(n4, TECH_LINK_hbm2e_phy, 1024);
+
+	CHECK_U64(a.phy, UINT64_C(10450000000000));
+	CHECK_U64(b.phy, 2 * a.phy);
+	CHECK_U64(c.phy, a.phy);
+	CHECK(c.logic < a.logic && c.logic > a.logic / 2);
+	CHECK_U64(area_of(&b), 2 * area_of(&a));
+	tech_free(n7);
+	tech_free(n4);
+}
+
+TEST(an_array_is_its_multiply_adds_wherever_they_stand)
+{
+	const char *const sets[] = { "matrix.rows=128", "matrix.cols=128", "cores=1", "matrix.units=4", "die.node=n7",
+		                     "matrix.rate_8bit=1", "matrix.rate_4bit=1" };
+	const struct area a = of("dsocr", sets, 7);
+
+	/* TPU v4i's four arrays: 11 % of 400 mm2. */
+	CHECK(a.block[AREA_matrix].logic / 1000000000 == 44000 || a.block[AREA_matrix].logic / 1000000000 == 43999);
+}
+
+TEST(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none)
+{
+	static const char *const machines[] = { "dsocr", "edge", "imc-256m", "tpu-v4", "h200", "rtx5090" };
+
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		const struct area a = of(machines[i], NULL, 0);
+		uint64_t sum = 0;
+
+		for (int b = 0; b < AREA_COUNT; b++)
+			if (b != AREA_blank)
+				sum += a.block[b].logic + a.block[b].sram + a.block[b].phy;
+		CHECK_U64(area_die(&a), sum + a.block[AREA_blank].logic);
+		CHECK_U64(a.block[AREA_blank].logic / (area_die(&a) / 100000), 20999);
+	}
+}
+
+TEST(no_amount_that_goes_up_makes_a_die_smaller)
+{
+	static const struct {
+		const char *machine, *less, *more;
+	} v[] = {
+		{ "dsocr", "cores=32", "cores=64" },
+		{ "dsocr", "sram.size=128 KiB", "sram.size=256 KiB" },
+		{ "dsocr", "sram.ports=1", "sram.ports=2" },
+		{ "dsocr", "sram.banks=16", "sram.banks=64" },
+		{ "dsocr", "sram.bank_width=16 B", "sram.bank_width=64 B" },
+		{ "dsocr", "l2.size=64 MiB", "l2.size=192 MiB" },
+		{ "dsocr", "l2.banks=32", "l2.banks=64" },
+		{ "dsocr", "kv_buffer.size=0 B", "kv_buffer.size=32 MiB" },
+		{ "dsocr", "kv_buffer.bandwidth=1 TB/s", "kv_buffer.bandwidth=9 TB/s" },
+		{ "dsocr", "matrix.rows=16", "matrix.rows=32" },
+		{ "dsocr", "matrix.rate_8bit=1", "matrix.rate_8bit=4" },
+		{ "dsocr", "matrix.rate_4bit=2", "matrix.rate_4bit=8" },
+		{ "dsocr", "gemv.macs_8bit=1", "gemv.macs_8bit=4" },
+		{ "dsocr", "gemv.macs_4bit=4", "gemv.macs_4bit=16" },
+		{ "dsocr", "gemv.lanes=16", "gemv.lanes=32" },
+		{ "dsocr", "vector.lanes=16", "vector.lanes=32" },
+		{ "dsocr", "vector.sfu=2", "vector.sfu=16" },
+		{ "dsocr", "vector.act=0", "vector.act=4" },
+		{ "dsocr", "vector.norm=0", "vector.norm=4" },
+		{ "dsocr", "vector.sorter=0", "vector.sorter=8" },
+		{ "dsocr", "dram.channels=16", "dram.channels=64" },
+		{ "dsocr", "dma.engines=1", "dma.engines=2" },
+		{ "dsocr", "fusion.buffer=0 B", "fusion.buffer=4 MiB" },
+		{ "dsocr", "l1.size=0 B", "l1.size=64 KiB" },
+		{ "dsocr", "die.machines=1", "die.machines=2" },
+		{ "dsocr", "die.sram=0 B", "die.sram=1 MiB" },
+		{ "dsocr", "die.host=none", "die.host=pcie5_phy" },
+		{ "dsocr", "die.memory=none", "die.memory=ddr5_phy" },
+		{ "dsocr", "die.node=n5", "die.node=n7" },
+		{ "dsocr", "die.node=n7", "die.node=n16" },
+		{ "dsocr", "die.node=n4", "die.node=n5" },
+		{ "imc-256m", "imc.rows=128", "imc.rows=256" },
+		{ "h200", "die.cores=132", "die.cores=144" },
+		{ "h200", "die.fp64=0", "die.fp64=64" },
+		{ "h200", "die.l2=60 MiB", "die.l2=120 MiB" },
+		{ "h200", "die.graphics=false", "die.graphics=true" },
+		{ "h200", "gpu.flop_bf16=2048", "gpu.flop_bf16=4096" },
+		{ "h200", "gpu.flop_fp32=128", "gpu.flop_fp32=256" },
+		{ "h200", "sm.registers=32768", "sm.registers=65536" },
+	};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		if (die(v[i].machine, v[i].less) >= die(v[i].machine, v[i].more)) {
+			printf("%s: %s is not under %s\n", v[i].machine, v[i].less, v[i].more);
+			CHECK(false);
+		}
+}
+
+TEST(leakage_of_a_square_millimetre_goes_with_power_and_density)
+{
+	struct tech *n7 = load("n7"), *n5 = load("n5");
+
+	CHECK_U64(n7->leakage.logic, 111000);
+	CHECK_U64(n5->leakage.logic, 111000ULL * 7 * 1518 / 10000);
+	CHECK_U64(n5->leakage.sram / 100, 1745); /* 194 mW times 0.7 times 1.2857 */
+	CHECK_U64(n5->clock.share, n7->clock.share);
+	tech_free(n7);
+	tech_free(n5);
+}
+
+static void refused(const char *set, const char *part)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_load("dsocr", &set, 1, &e);
+
+	CHECK(!c && e.kind == ERR_CONFIG);
+	CHECK_HAS(e.msg, part);
+	machine_conf_free(c);
+}
+
+TEST(a_node_that_is_not_there_is_told_when_the_machine_is_read)
+{
+	refused("die.node=n6", "there are n16, n7, n5 and n4");
+	refused("die.host=pcie9", "pcie5_phy");
+	refused("die.machines=0", "1 to 4096");
+}
+
+SUITE(t_area, T(sram_takes_its_cells_and_more_for_a_port), T(a_phy_is_by_pin_and_does_not_shrink_but_its_controller),
+      T(an_array_is_its_multiply_adds_wherever_they_stand), T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none),
+      T(no_amount_that_goes_up_makes_a_die_smaller), T(leakage_of_a_square_millimetre_goes_with_power_and_density),
+      T(a_node_that_is_not_there_is_told_when_the_machine_is_read));
