@@ -36,7 +36,8 @@
 	     .help = "energy over simulated time") \
 	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .json = "clock_mhz", .part = FIGURE_HEAD, \
 	       .zero = FIGURE_NULL, .help = "that a modelled board runs at, a cap of its power considered") \
-	MADE(NULL, .unit = "mm2", .name = "area_mm2", .missing = FIGURE_NO_POWER, .help = "of the machine") \
+	NUMBER(area_nm2, ROW, FIGURE_MM2, .json = "area_mm2", .part = FIGURE_HEAD, .name = "area_mm2", .place = 240, \
+	       .zero = FIGURE_NULL, .early = true, .help = "of the machine's die, or dies (npusim config area); it takes no run") \
 	NUMBER(roofline_ps, COLUMN, FIGURE_US, .json = "roofline_us", .part = FIGURE_HEAD, .name = "roofline_us", .place = 20, \
 	       .brief = true, .help = "time that no run can be under, however it is mapped: necessary work at its peak") \
 	NUMBER(mapped_ps, ROW, FIGURE_US, .json = "mapped_us", .part = FIGURE_HEAD, .name = "mapped_us", .place = 130, \
@@ -102,11 +103,12 @@
 
 #define FIGURE_US       .unit = "us", .raw = "ps", .per = 1e6
 #define FIGURE_UJ       .unit = "uJ", .raw = "fJ", .per = 1e9
+#define FIGURE_MM2      .unit = "mm2", .raw = "nm2", .per = 1e12
 #define FIGURE_MHZ      .unit = "MHz", .raw = "kHz", .per = 1e3
 #define FIGURE_BYTES    .unit = "B", .raw = "B", .per = 1
 #define FIGURE_COUNT    .unit = "", .raw = "", .per = 1
 #define FIGURE_OF_RUNS  "it is said of single runs (npusim run)"
-#define FIGURE_NO_POWER "sweeps have no power and area model yet"
+#define FIGURE_NO_POWER "sweeps have no power model yet"
 
 /* The numbers of a run; a struct that has FIGURE_MEMBERS has each as a member of its own, and all of them together as
  * `figures`. */
@@ -156,6 +158,7 @@ struct figure {
 	const char *missing; /* why sweeps do not know it: no column, refused in expressions; null where it is 0 */
 	int place;           /* among the columns of npusim sweep, with gaps for newcomers; 0: none */
 	bool brief;          /* also where that prints for people */
+	bool early;          /* the machine has it before anything runs */
 	const char *help;
 	enum figure_kept kept;
 	const char *member; /* of struct figures, and where it is kept; NULL: made */

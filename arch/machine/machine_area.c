@@ -53,9 +53,8 @@ static struct area_part noc_of(const struct machine_cfg *c, const struct tech *t
 
 	if (ports == 1)
 		return (struct area_part){ 0, 0, 0 };
-	return (struct area_part){
-		.logic = logic_of_ports(t, ports, port, routed ? t->die.noc.router : t->die.noc.crossbar)
-	};
+	return (struct area_part){ .logic = logic_of_ports(t, ports, port,
+		                                           routed ? t->die.noc.router : t->die.noc.crossbar) };
 }
 
 static struct area_part kv_of(const struct machine_cfg *c, const struct tech *t)
@@ -74,7 +73,7 @@ static enum tech_link_kind phy_of_kind(const char *dram)
 {
 	return strncmp(dram, "hbm", 3) == 0    ? TECH_LINK_hbm2e_phy
 	       : strncmp(dram, "gddr", 4) == 0 ? TECH_LINK_gddr6_phy
-					       : TECH_LINK_ddr5_phy;
+	                                       : TECH_LINK_ddr5_phy;
 }
 
 static struct area_part phy(const struct tech *t, uint32_t which, uint64_t width)
@@ -146,8 +145,7 @@ static void npu(const struct machine_cfg *c, const struct tech *t, struct area *
 	out->block[AREA_control].logic = area_logic(t, times(cores, t->die.control.core) + t->die.control.command);
 	if (c->fusion.enabled)
 		out->block[AREA_fusion].sram = area_sram(t, c->fusion.buffer, 1);
-	out->block[AREA_dma].logic =
-		logic_of_ports(t, times(cores, c->dma.engines), c->dma.width, t->die.noc.router);
+	out->block[AREA_dma].logic = logic_of_ports(t, times(cores, c->dma.engines), c->dma.width, t->die.noc.router);
 	out->block[AREA_kv] = kv_of(c, t);
 }
 
@@ -170,8 +168,7 @@ static uint64_t over(uint64_t a, uint64_t b)
 
 static uint64_t tensor_transistors(const struct gpu_common_cfg *g, const struct tech *t)
 {
-	return times(g->flop_bf16 / 2,
-	             unit_mac(t, over(g->flop_fp8, g->flop_bf16), over(g->flop_fp4, g->flop_bf16)));
+	return times(g->flop_bf16 / 2, unit_mac(t, over(g->flop_fp8, g->flop_bf16), over(g->flop_fp4, g->flop_bf16)));
 }
 
 /* Half of the lanes add and multiply integers, too. */
@@ -187,7 +184,7 @@ static void gpu(const struct machine_cfg *c, const struct tech *t, struct area *
 {
 	const uint64_t sms = cores_of(c), l1 = c->gpu.rows.l1 > c->gpu.sm.smem ? c->gpu.rows.l1 : c->gpu.sm.smem,
 		       control = lanes_of(c) / SM_QUARTER * t->die.control.simt +
-		                 (c->die.graphics ? t->die.control.ray : 0);
+	                         (c->die.graphics ? t->die.control.ray : 0);
 
 	out->block[AREA_matrix].logic = area_logic(t, times(sms, tensor_transistors(&c->gpu.common, t)));
 	out->block[AREA_vector].logic = area_logic(t, times(sms, lane_transistors(c, t)));

@@ -1,7 +1,9 @@
 #include "arch/machine/machine_conf.h"
 
 #include "arch/gpu/gpu_power.h"
+#include "arch/machine/machine_area.h"
 #include "arch/machine/machine_shipped.h"
+#include "arch/machine/machine_techs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -90,7 +92,22 @@ static int check_sparsity(const struct machine_cfg *m, struct err *e)
 	return 0;
 }
 
-static int check(struct machine_conf *c, struct err *e)
+/* A die's area takes no run: it is known as soon as the machine is. */
+static int measure(struct machine_cfg *m, struct machine_techs **techs, struct err *e)
+{
+	const struct tech *t;
+	struct area a;
+
+	if (!die_known(&m->die))
+		return 0;
+	if (!(t = machine_tech(techs, m->die.node, e)))
+		return err_add(e, "reading 'die.node'");
+	machine_area(m, t, &a);
+	m->die.area = area_die(&a);
+	return 0;
+}
+
+static int check(struct machine_conf *c, struct machine_techs **techs, struct err *e)
 {
 	struct machine_cfg *m = &c->cfg;
 
@@ -99,7 +116,7 @@ static int check(struct machine_conf *c, struct err *e)
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    check_sparsity(m, e) < 0 || die_cfg_check(&m->die, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0)
+	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || measure(m, techs, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -141,7 +158,7 @@ static struct machine_conf *conf_read_file(const struct yaml *y, const char *nam
 
 /* `kept` NULL: the kind of DRAM is filled in already. */
 static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
-                       struct err *e)
+                       struct machine_techs **techs, struct err *e)
 {
 	const uint32_t kind = c->cfg.kind;
 
@@ -151,7 +168,7 @@ static int conf_finish(struct machine_conf *c, const char *const *sets, int n_se
 	if (c->cfg.kind != kind)
 		return err_set(e, ERR_CONFIG,
 		               "'kind' decides which parameters there are: only the file itself can say it");
-	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, e);
+	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, techs, e);
 }
 
 static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
@@ -159,12 +176,14 @@ static struct machine_conf *conf_read(struct yaml *y, const char *name, const ch
 {
 	struct machine_conf *c = conf_read_file(y, name, e);
 	struct kind_file *kept = NULL;
+	struct machine_techs *techs = NULL;
 
-	if (c && conf_finish(c, sets, n_sets, &kept, e) < 0) {
+	if (c && conf_finish(c, sets, n_sets, &kept, &techs, e) < 0) {
 		machine_conf_free(c);
 		c = NULL;
 	}
 	free_kinds(kept);
+	machine_techs_free(techs);
 	yaml_free(y);
 	return c;
 }
@@ -175,6 +194,7 @@ struct machine_base {
 	struct machine_conf *c;    /* before assignments */
 	struct machine_conf *dram; /* the same with its kind of DRAM filled in; NULL: not made yet, or it cannot be */
 	struct kind_file *kinds;
+	struct machine_techs *techs;
 };
 
 struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
@@ -200,6 +220,7 @@ void machine_base_free(struct machine_base *b)
 	machine_conf_free(b->dram);
 	machine_conf_free(b->c);
 	free_kinds(b->kinds);
+	machine_techs_free(b->techs);
 	free(b);
 }
 
@@ -239,7 +260,7 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 	const struct machine_conf *filled = with_dram(b, sets, n_sets);
 	struct machine_conf *c = conf_copy(filled ? filled : b->c, e);
 
-	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->kinds, e) == 0)
+	if (!c || conf_finish(c, sets, n_sets, filled ? NULL : &b->kinds, &b->techs, e) == 0)
 		return c;
 	machine_conf_free(c);
 	return NULL;

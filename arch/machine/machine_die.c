@@ -41,26 +41,3 @@ bool die_known(const struct die_cfg *c)
 {
 	return strcmp(c->node, "none") != 0;
 }
-
-/* Those that come with npusim are there. */
-static bool shipped(const char *node)
-{
-	static const char *const names[] = { "n16", "n7", "n5", "n4" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(node, names[i]) == 0)
-			return true;
-	return false;
-}
-
-int die_cfg_check(const struct die_cfg *c, struct err *e)
-{
-	struct tech *t;
-
-	if (!die_known(c) || shipped(c->node))
-		return 0;
-	if (!(t = tech_load(c->node, e)))
-		return err_add(e, "'die.node: %s'", c->node);
-	tech_free(t);
-	return 0;
-}

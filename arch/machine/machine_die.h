@@ -22,12 +22,11 @@ struct die_cfg {
 	uint32_t links, lanes;  /* how many of each */
 	bool graphics;          /* a ray-tracing core in each core */
 	uint64_t other;         /* nm2 of what else is known to be there */
+	uint64_t area;          /* nm2 of the whole, when the machine is read; 0: not known. Not a row */
 };
 
 extern const struct cfg_field die_schema[];
 
-/* That there is such a node; `c` is nobody's yet. */
-int die_cfg_check(const struct die_cfg *c, struct err *e);
 /* A machine that says no node has no area. */
 bool die_known(const struct die_cfg *c);
 

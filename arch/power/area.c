@@ -30,7 +30,8 @@ uint64_t area_sram(const struct tech *t, uint64_t bytes, uint32_t ports)
 {
 	const uint64_t cells = energy_events(energy_events(bytes, 8, ENERGY_ONE), t->sram.cell, t->die.sram.cells);
 
-	return energy_add(cells, energy_events(ports ? ports - 1 : 0, energy_scale(cells, t->die.sram.port), ENERGY_ONE));
+	return energy_add(cells,
+	                  energy_events(ports ? ports - 1 : 0, energy_scale(cells, t->die.sram.port), ENERGY_ONE));
 }
 
 uint64_t area_crossing(const struct tech *t, uint64_t bits)

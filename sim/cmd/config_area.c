@@ -58,7 +58,7 @@ static int areas(const struct opt_list *files, const struct opt_list *sets, enum
                  struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 },   { "block", OUT_TEXT, 0 },    { "mm2", OUT_REAL, 2 },
+		{ "machine", OUT_TEXT, 0 },   { "block", OUT_TEXT, 0 },     { "mm2", OUT_REAL, 2 },
 		{ "share_pct", OUT_REAL, 1 }, { "logic_mm2", OUT_REAL, 2 }, { "sram_mm2", OUT_REAL, 2 },
 		{ "phy_mm2", OUT_REAL, 2 },   { "what", OUT_TEXT, 0 },
 	};

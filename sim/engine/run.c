@@ -13,5 +13,8 @@ int run_stream(const struct op_stream *s, const struct machine_conf *conf, const
 	out->config_hash = cfg_hash(conf->raw);
 	if (!(out->ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *out->ops)))
 		return err_set(e, ERR_NOMEM, "out of memory for results");
-	return out->engine->run(conf, o, a, out, e);
+	if (out->engine->run(conf, o, a, out, e) < 0)
+		return -1;
+	out->area_nm2 = conf->cfg.die.area;
+	return 0;
 }

@@ -131,14 +131,20 @@ int sweep_find(void *arg, const char *name, struct err *e)
 	return id < 0 ? unknown(s, name, false, e) : id;
 }
 
+/* A figure that a machine has before anything runs. */
+static bool is_early(int id)
+{
+	return id >= AT_FIGURE && id < AT_STALL && figure_table[id - AT_FIGURE].early;
+}
+
 int sweep_find_config(void *arg, const char *name, struct err *e)
 {
 	const struct sweep *s = arg;
-	int id = find_key(s, name);
+	int id = find_key(s, name), result = id < 0 ? find_result(s, name) : -1;
 
-	if (id >= 0)
-		return id;
-	if (find_result(s, name) >= 0)
+	if (id >= 0 || is_early(result))
+		return id >= 0 ? id : result;
+	if (result >= 0)
 		return err_set(e, ERR_CONFIG,
 		               "'%s' is a result, and 'where' is asked before anything runs: put it under"
 		               " 'constraints'",
@@ -221,6 +227,8 @@ static struct expr_value value(void *arg, int id)
 
 	if (id < AT_FIGURE)
 		return value_of_key(row, id);
+	if (is_early(id) && row->conf)
+		return row->conf->cfg.die.area ? number((double)row->conf->cfg.die.area / AREA_MM2) : v;
 	if (!p || p->failed)
 		return v;
 	if (id < AT_STALL)
@@ -294,7 +302,7 @@ bool sweep_needs_conf(const struct sweep *s, const struct expr *x)
 	size_t n = expr_ids(x, &ids);
 
 	for (size_t i = 0; i < n; i++) {
-		if (ids[i] < AT_FIGURE && !axis_of(s, ids[i]))
+		if (is_early(ids[i]) || (ids[i] < AT_FIGURE && !axis_of(s, ids[i])))
 			return true;
 		if (ids[i] >= AT_COLUMN && sweep_needs_conf(s, s->columns[ids[i] - AT_COLUMN].x))
 			return true;

@@ -24,6 +24,7 @@ static struct area of(const char *machine, const char *const *sets, int n)
 	CHECK_OK(c ? 0 : -1, e);
 	t = load(c->cfg.die.node);
 	machine_area(&c->cfg, t, &a);
+	CHECK_U64(c->cfg.die.area, area_die(&a));
 	tech_free(t);
 	machine_conf_free(c);
 	return a;
@@ -51,8 +52,7 @@ TEST(sram_takes_its_cells_and_more_for_a_port)
 TEST(a_phy_is_by_pin_and_does_not_shrink_but_its_controller)
 {
 	struct tech *n7 = load("n7"), *n4 = load("n4");
-	const struct area_part a = area_phy(n7, TECH_LINK_hbm2e_phy, 1024),
-			       b = area_phy(n7, TECH_LINK_hbm2e_phy, 2048),
+	const struct area_part a = area_phy(n7, TECH_LINK_hbm2e_phy, 1024), b = area_phy(n7, TECH_LINK_hbm2e_phy, 2048),
 			       c = area_phy(n4, TECH_LINK_hbm2e_phy, 1024);
 
 	CHECK_U64(a.phy, UINT64_C(10450000000000));
@@ -66,8 +66,8 @@ TEST(a_phy_is_by_pin_and_does_not_shrink_but_its_controller)
 
 TEST(an_array_is_its_multiply_adds_wherever_they_stand)
 {
-	const char *const sets[] = { "matrix.rows=128", "matrix.cols=128", "cores=1", "matrix.units=4", "die.node=n7",
-		                     "matrix.rate_8bit=1", "matrix.rate_4bit=1" };
+	const char *const sets[] = { "matrix.rows=128", "matrix.cols=128",    "cores=1",           "matrix.units=4",
+		                     "die.node=n7",     "matrix.rate_8bit=1", "matrix.rate_4bit=1" };
 	const struct area a = of("dsocr", sets, 7);
 
 	/* TPU v4i's four arrays: 11 % of 400 mm2. */
@@ -173,6 +173,7 @@ TEST(a_node_that_is_not_there_is_told_when_the_machine_is_read)
 }
 
 SUITE(t_area, T(sram_takes_its_cells_and_more_for_a_port), T(a_phy_is_by_pin_and_does_not_shrink_but_its_controller),
-      T(an_array_is_its_multiply_adds_wherever_they_stand), T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none),
-      T(no_amount_that_goes_up_makes_a_die_smaller), T(leakage_of_a_square_millimetre_goes_with_power_and_density),
+      T(an_array_is_its_multiply_adds_wherever_they_stand),
+      T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none), T(no_amount_that_goes_up_makes_a_die_smaller),
+      T(leakage_of_a_square_millimetre_goes_with_power_and_density),
       T(a_node_that_is_not_there_is_told_when_the_machine_is_read));
