@@ -33,11 +33,19 @@ void map_draft_copy(struct map_draft *to, const struct map_draft *from)
 static int deep_math(const struct mapper *m, const struct op *o, uint64_t tiles, bool last,
                      struct map_math out[MAP_MATHS])
 {
+	const uint64_t each = div_up(o->shape.k, tiles), before = each * (tiles - 1);
+	struct map_math full[MAP_MATHS];
 	struct op part = *o;
-	uint64_t each = div_up(o->shape.k, tiles), before = each * (tiles - 1);
+	int n;
 
+	part.shape.k = each;
+	n = map_math(m, &part, 1, false, full);
 	part.shape.k = !last ? each : o->shape.k > before ? o->shape.k - before : 1;
-	return map_math(m, &part, 1, last, out);
+	map_math(m, &part, 1, false, out);
+	if (n && o->kind == OP_GEMM)
+		out[0] = map_product_as(m, &part, &full[0], part.shape.m,
+		                        (part.shape.batch ? part.shape.batch : 1) * part.shape.n, part.shape.k);
+	return n;
 }
 
 /* Math of a tile: a part of the columns or the elements, or of a product that is cut deep, of k. */

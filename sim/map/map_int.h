@@ -65,6 +65,9 @@ int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool la
 struct map_math map_fastest(const struct mapper *m, const struct unit_job *j);
 /* `vectors` rows of activations times `rows` x `cols` weights, on the unit that is fastest. */
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols);
+/* On the unit of `full`, and cut as that: what is left of it. */
+struct map_math map_product_as(const struct mapper *m, const struct op *o, const struct map_math *full,
+                               uint64_t vectors, uint64_t rows, uint64_t cols);
 /* Narrow weights of a product that its unit cannot take as they are; false: it can. */
 bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint64_t values, struct map_math *out);
 /* Activations into the format that products take; false: they have it. */

@@ -167,6 +167,26 @@ struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t
 	return best_for(m, &j);
 }
 
+struct map_math map_product_as(const struct mapper *m, const struct op *o, const struct map_math *full,
+                               uint64_t vectors, uint64_t rows, uint64_t cols)
+{
+	struct unit_job j = map_job(m, o);
+	struct map_math x = *full;
+
+	j.m = vectors, j.n = rows, j.k = cols;
+	spread_as(unit_table[x.unit], &m->unit[x.unit], &j, &full->plan.split, &x.plan);
+	return x;
+}
+
+/* So many columns; of a last tile on the unit of a full one, and cut as that. */
+static struct map_math columns(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows,
+                               uint64_t full_rows, uint64_t cols)
+{
+	const struct map_math full = map_product(m, o, vectors, full_rows, cols);
+
+	return rows == full_rows ? full : map_product_as(m, o, &full, vectors, rows, cols);
+}
+
 bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint64_t values, struct map_math *out)
 {
 	const enum dtype d = weight_dtype(m, o), with = with_dtype(m, o);
@@ -256,7 +276,7 @@ static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uin
 }
 
 /* Keys and values of a tile against all queries of their head: scores, softmax, and what narrow ones cost before. */
-static int attention(const struct mapper *m, const struct op *o, uint64_t keys, struct map_math *out)
+static int attention(const struct mapper *m, const struct op *o, uint64_t keys, uint64_t full, struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
 	const uint64_t batch = s->batch ? s->batch : 1, kv_heads = s->kv_heads ? s->kv_heads : 1,
@@ -264,8 +284,8 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 	struct map_math pv;
 	int n = 0;
 
-	out[n] = map_product(m, o, s->q_len * group, keys, s->head_dim);
-	pv = map_product(m, o, s->q_len * group, keys, vdim);
+	out[n] = columns(m, o, s->q_len * group, keys, full, s->head_dim);
+	pv = columns(m, o, s->q_len * group, keys, full, vdim);
 	out[n].plan.span += pv.plan.span;
 	out[n].plan.latency += pv.plan.latency; /* its partial sums are of keys: added up once, at the end */
 	out[n++].plan.work += pv.plan.work;
@@ -276,16 +296,17 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS])
 {
 	const struct op_shape *s = &o->shape;
-	uint64_t n;
+	uint64_t all, n;
 
 	switch (o->kind) {
 	case OP_GEMM:
-		n = share((s->batch ? s->batch : 1) * s->n, parts, last);
-		out[0] = map_product(m, o, s->m, n, s->k);
+		all = (s->batch ? s->batch : 1) * s->n;
+		n = share(all, parts, last);
+		out[0] = columns(m, o, s->m, n, share(all, parts, false), s->k);
 		return 1 + (!map_held_by(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
 	case OP_ATTENTION:
-		n = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
-		return attention(m, o, share(n, parts, last), out);
+		all = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
+		return attention(m, o, share(all, parts, last), share(all, parts, false), out);
 	case OP_ELEMENTWISE:
 	case OP_CONVERT:
 	case OP_ROPE:
