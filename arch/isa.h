@@ -10,6 +10,9 @@
  * The tile loop is a nest of up to three (isa_cmd.trips, outermost first). Which of an operand's tiles comes next is the
  * sum of the loops' indices times isa_insn.step. Through the rounds of the loops in isa_insn.stays a tile stays: a load
  * moves in the first of them only, a store in the last, and math that serves an operand as often as the operand moves.
+ * Without edges all tiles are full but the last, which takes the rest. Where loops of a nest end in a smaller round, what
+ * differs then stands in a table (struct isa_edges): of each move and each piece of math, by which of the loops are in
+ * their last round. Tiles of a move lie one behind the other, in the order of the loops.
  * A command runs on all cores; ops side by side, on a group each, are one. Where its tiles are not spread evenly over them, a move says what the fullest core has and
  * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
  * of partial sums between cores, on the network; it comes when what they add up to is stored.
@@ -72,6 +75,7 @@ struct isa_insn {
 	uint32_t step[ISA_LOOPS]; /* TILE loads and stores: tiles of it that a round of each loop goes on by */
 	uint8_t stays;            /* loops, a bit each, in whose other rounds it does not move */
 	uint32_t copies;          /* loads: cores that each byte goes to; 0: one */
+	uint32_t edges;           /* 1 + its place in isa_prog.edges; 0: all tiles are full but the last */
 	uint64_t share;           /* moves: the most that one core has of a full tile; 0: all as much */
 	struct isa_shape shape;
 	uint32_t parts[ISA_LOOPS]; /* products: of m, n and k, one a core; 0: not cut */
@@ -79,6 +83,20 @@ struct isa_insn {
 	ps_t span, span_last;      /* math: busy time of its unit, a full tile and the last */
 	ps_t latency;              /* math: from there to its last result; the unit goes on meanwhile */
 	uint64_t work, work_last;  /* math: MACs or element steps, for rooflines and statistics */
+};
+
+/* A tile of a nest, full or at an edge: what isa_insn says of a full one. */
+struct isa_edge {
+	uint64_t bytes, share;     /* moves */
+	uint64_t round[ISA_LOOPS]; /* moves: bytes that lie in a round of each loop before it */
+	ps_t span, latency;        /* math */
+	uint64_t work;
+};
+
+/* An instruction's tiles by which of these loops are in their last round, a bit each; [0]: full. */
+struct isa_edges {
+	uint8_t loops;
+	struct isa_edge at[1 << ISA_LOOPS];
 };
 
 struct isa_cmd {
@@ -109,6 +127,8 @@ struct isa_prog {
 	size_t n_cmds;
 	const struct isa_insn *insns;
 	size_t n_insns;
+	const struct isa_edges *edges;
+	size_t n_edges;
 	const uint32_t *deps, *members;
 	const struct isa_tensor *tensors;
 	size_t n_tensors;
@@ -141,7 +161,43 @@ static inline bool isa_moves_in(const struct isa_cmd *c, const struct isa_insn *
 	return true;
 }
 
-/* First byte of its tile, within the part of the tensor that it moves. */
+/* Of the loops in `of`, those in the last of several rounds. */
+static inline unsigned isa_edge_at(const struct isa_cmd *c, const struct isa_rounds *r, unsigned of)
+{
+	unsigned at = 0;
+
+	for (int l = 0; l < ISA_LOOPS; l++)
+		at |= (unsigned)(r->at[l] && r->at[l] + 1 == c->trips[l]) << l;
+	return at & of;
+}
+
+/* Of an instruction that has edges. */
+static inline const struct isa_edge *isa_edge_of(const struct isa_prog *p, const struct isa_cmd *c,
+                                                 const struct isa_insn *i, const struct isa_rounds *r)
+{
+	const struct isa_edges *e = &p->edges[i->edges - 1];
+
+	return &e->at[isa_edge_at(c, r, e->loops)];
+}
+
+/* One tile of a move: its place within the part of the tensor that it moves, its bytes, what the fullest core has of them
+ * (0: all as much). Outside the loop: all of it. */
+struct isa_piece {
+	uint64_t from, bytes, share;
+};
+
+/* Of a tile that has fewer bytes than it would. */
+static inline uint64_t isa_share(uint64_t share, uint64_t bytes, uint64_t full)
+{
+	return share && bytes < full ? (uint64_t)((double)share * (double)bytes / (double)full) + 1 : share;
+}
+
+/* First byte of a tile: where it has edges, and where it has none. */
+static inline uint64_t isa_edge_from(const struct isa_edge *e, const struct isa_rounds *r)
+{
+	return r->at[0] * e->round[0] + r->at[1] * e->round[1] + r->at[2] * e->round[2];
+}
+
 static inline uint64_t isa_tile_from(const struct isa_insn *i, const struct isa_rounds *r)
 {
 	uint64_t index = r->at[0];
@@ -152,18 +208,45 @@ static inline uint64_t isa_tile_from(const struct isa_insn *i, const struct isa_
 	return i->tile_bytes * index;
 }
 
-/* What the fullest core has of so many bytes of a move; 0: all have as much. */
-static inline uint64_t isa_share(const struct isa_insn *i, uint64_t bytes)
+static inline struct isa_piece isa_piece_of(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
+                                            const struct isa_rounds *r)
 {
-	const uint64_t full = i->when == ISA_TILE ? i->tile_bytes : i->bytes;
+	if (i->when != ISA_TILE)
+		return (struct isa_piece){ 0, i->bytes, i->share };
+	if (i->edges) {
+		const struct isa_edge *e = isa_edge_of(p, c, i, r);
 
-	return i->share && bytes < full ? (uint64_t)((double)i->share * (double)bytes / (double)full) + 1 : i->share;
+		return (struct isa_piece){ isa_edge_from(e, r), e->bytes, e->share };
+	}
+	return (struct isa_piece){ isa_tile_from(i, r), i->tile_bytes, i->share };
 }
 
 static inline uint32_t isa_dispatches(const struct isa_cmd *c)
 {
 	return c->dispatches ? c->dispatches : 1;
 }
+
+/* One turn of math. */
+struct isa_turn {
+	ps_t span, latency;
+	uint64_t work;
+};
+
+static inline struct isa_turn isa_turn_of(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
+                                          const struct isa_rounds *r, bool last)
+{
+	if (i->edges) {
+		const struct isa_edge *e = isa_edge_of(p, c, i, r);
+
+		return (struct isa_turn){ e->span, e->latency, e->work };
+	}
+	return (struct isa_turn){ last ? i->span_last : i->span, i->latency, last ? i->work_last : i->work };
+}
+
+/* Bytes of all tiles of a move, once each; finds isa_edge.round by the way. */
+uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, struct isa_edges *e);
+/* What math takes in all turns of its command; without edges as if it stayed through none of the loops. */
+struct isa_turn isa_turns(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i);
 
 const char *isa_code_name(enum isa_code c);
 

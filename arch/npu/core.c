@@ -204,15 +204,17 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 {
 	struct core *c = k->core;
 	const struct isa_insn *i = &c->prog->insns[insn];
-	const bool tiled = i->when == ISA_TILE;
 	const struct isa_rounds r = isa_rounds_of(k->c, tile);
-	uint64_t from = tiled ? isa_tile_from(i, &r) : 0, bytes = i->bytes - (from < i->bytes ? from : i->bytes);
+	struct isa_piece y;
+	uint64_t bytes;
 	struct dma_xfer *x;
 
-	if (tiled && !isa_moves_in(k->c, i, &r))
+	if (i->when == ISA_TILE && !isa_moves_in(k->c, i, &r))
 		return false;
-	if (tiled && bytes > i->tile_bytes)
-		bytes = i->tile_bytes;
+	y = isa_piece_of(c->prog, k->c, i, &r);
+	bytes = y.from < i->bytes ? i->bytes - y.from : 0;
+	if (bytes > y.bytes)
+		bytes = y.bytes;
 	if (bytes == 0)
 		return false;
 	if (i->pinned && c->pinned[i->tensor]) {
@@ -224,11 +226,11 @@ static bool submit(struct core_cmd *k, uint32_t insn, uint32_t tile)
 		return false;
 	}
 	x = take_xfer(c);
-	x->run.addr = address(c, i) + from;
+	x->run.addr = address(c, i) + y.from;
 	x->run.bytes = bytes;
 	x->req.write = i->code == ISA_STORE;
 	x->req.copies = i->copies;
-	x->req.share = isa_share(i, bytes);
+	x->req.share = isa_share(y.share, bytes, y.bytes);
 	x->req.between = i->src == ISA_SRAM && i->code == ISA_LOAD;
 	x->req.cls = i->cls;
 	x->req.urgency = &k->urgency[i->when == ISA_TILE && i->code == ISA_LOAD];
@@ -292,7 +294,7 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
-		ps_t span = last_tile ? i->span_last : i->span;
+		struct isa_turn x;
 
 		sync = i->code == ISA_SYNC ? 0 : sync;
 		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)) ||
@@ -302,13 +304,14 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 			t = c->unit_free[i->unit];
 		t += sync;
 		sync = 0;
-		watch_busy(c->env.watch, i->unit, t, t + span, k->idx);
-		t += span;
+		x = isa_turn_of(c->prog, k->c, i, &r, last_tile);
+		watch_busy(c->env.watch, i->unit, t, t + x.span, k->idx);
+		t += x.span;
 		c->unit_free[i->unit] = t;
-		t += i->latency;
-		c->unit_busy[i->unit] += span;
-		c->unit_work[i->unit] += last_tile ? i->work_last : i->work;
-		k->acc.busy[i->unit] += span;
+		t += x.latency;
+		c->unit_busy[i->unit] += x.span;
+		c->unit_work[i->unit] += x.work;
+		k->acc.busy[i->unit] += x.span;
 	}
 	return t;
 }

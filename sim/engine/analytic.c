@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EDGES (1u << ISA_LOOPS)
+
 struct release {
 	ps_t when;
 	uint64_t bytes;
@@ -21,8 +23,9 @@ struct analytic {
 	struct transfer *transfer; /* of their transfers, all but the last of a loop */
 	struct access *again;      /* of what moves once more, after its first time */
 	struct transfer *transfer_again;
-	uint32_t *order; /* a command's instructions by phase and sort */
-	ps_t *done;      /* by command */
+	struct transfer *at_edge; /* by instruction, of those with uneven tiles, first and again, by edge */
+	uint32_t *order;          /* a command's instructions by phase and sort */
+	ps_t *done;               /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
 	uint64_t room, sram, used; /* room: with what stays between commands */
 	bool times_only;
@@ -83,11 +86,12 @@ static void drop_program(struct analytic *a)
 	free(a->transfer);
 	free(a->again);
 	free(a->transfer_again);
+	free(a->at_edge);
 	free(a->order);
 	free(a->done);
 	a->pinned = NULL;
 	a->access = a->again = NULL;
-	a->transfer = a->transfer_again = NULL;
+	a->transfer = a->transfer_again = a->at_edge = NULL;
 	a->order = NULL;
 	a->done = NULL;
 }
@@ -101,6 +105,8 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 	a->sram = a->room - p->kept_bytes;
 	for (size_t i = 0; i < p->n_cmds; i++)
 		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
+	if (p->n_edges && !(a->at_edge = malloc(most * 2 * EDGES * sizeof *a->at_edge)))
+		return err_set(e, ERR_NOMEM, "out of memory for a program in closed form");
 	if (!(a->pinned = calloc(p->n_tensors + 1, 1)) || !(a->access = calloc(most, sizeof *a->access)) ||
 	    !(a->transfer = calloc(most, sizeof *a->transfer)) || !(a->again = calloc(most, sizeof *a->again)) ||
 	    !(a->transfer_again = calloc(most, sizeof *a->transfer_again)) ||
@@ -174,12 +180,7 @@ static bool is_move(const struct isa_insn *i)
 	return i->code == ISA_LOAD || i->code == ISA_STORE;
 }
 
-/* Moves of a TILE instruction that its tensor's part has, and how often the whole of it moves. */
-static uint64_t distinct(const struct isa_insn *i)
-{
-	return i->tile_bytes ? div_up(i->bytes, i->tile_bytes) : 1;
-}
-
+/* How often the whole of it moves: in every round of a loop that it neither goes on with nor stays through. */
 static uint64_t rounds(const struct isa_cmd *c, const struct isa_insn *i)
 {
 	uint64_t n = 1;
@@ -187,8 +188,8 @@ static uint64_t rounds(const struct isa_cmd *c, const struct isa_insn *i)
 	if (i->when != ISA_TILE || c->tiles == 0 || !c->trips[0])
 		return 1;
 	for (int l = 0; l < ISA_LOOPS; l++)
-		n *= i->stays >> l & 1 ? 1 : c->trips[l];
-	return div_up(n, distinct(i));
+		n *= i->stays >> l & 1 || i->step[l] ? 1 : c->trips[l];
+	return n;
 }
 
 static bool moves_nothing(struct analytic *a, const struct isa_cmd *c, const struct isa_insn *i)
@@ -368,17 +369,17 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 	EACH(n, x, when, MATH)
 	{
 		const struct isa_insn *i = &x->insns[*n];
-		const bool last = when == ISA_TILE && tile + 1 == x->c->tiles;
-		const ps_t span = last ? i->span_last : i->span;
+		struct isa_turn y;
 
 		sync = i->code == ISA_SYNC ? 0 : sync;
 		if ((when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r)) || (i->pinned && a->access[*n].bytes))
 			continue;
-		at = server_book(&a->unit[i->unit], at, sync + span).end + i->latency;
+		y = isa_turn_of(a->p, x->c, i, &r, when == ISA_TILE && tile + 1 == x->c->tiles);
+		at = server_book(&a->unit[i->unit], at, sync + y.span).end + y.latency;
 		sync = 0;
-		a->unit_busy[i->unit] += span;
-		a->unit_work[i->unit] += last ? i->work_last : i->work;
-		x->acc->busy[i->unit] += span;
+		a->unit_busy[i->unit] += y.span;
+		a->unit_work[i->unit] += y.work;
+		x->acc->busy[i->unit] += y.span;
 	}
 	return at;
 }
@@ -398,6 +399,23 @@ static ps_t may_load(const struct flight *x, enum isa_when when)
 			at = ps_min(x->decided, x->ready);
 	}
 	return at;
+}
+
+/* The transfer of a tile of a command's nth instruction, which has edges. */
+static struct transfer *at_edge(const struct analytic *a, uint32_t n, bool again, unsigned edge)
+{
+	return &a->at_edge[((size_t)n * 2 + again) * EDGES + edge];
+}
+
+/* The same of the tile at hand; where that begins. */
+static const struct transfer *uneven(const struct analytic *a, const struct flight *x, uint32_t n,
+                                     const struct isa_rounds *r, bool again, uint64_t *from)
+{
+	const struct isa_edges *e = &a->p->edges[x->insns[n].edges - 1];
+	const unsigned edge = isa_edge_at(x->c, r, e->loops);
+
+	*from = isa_edge_from(&e->at[edge], r);
+	return at_edge(a, n, again, edge);
 }
 
 static bool moved_before(const struct isa_insn *i, const struct isa_rounds *r)
@@ -423,16 +441,20 @@ static inline ps_t move(struct analytic *a, const struct flight *x, enum isa_whe
 		const bool again = tiled && a->again[*n].bytes && moved_before(i, &r);
 		const struct access *access = again ? &a->again[*n] : &a->access[*n];
 		const struct transfer *t = again ? &a->transfer_again[*n] : &a->transfer[*n];
-		const uint64_t from = tiled ? isa_tile_from(i, &r) : 0;
+		uint64_t from = tiled ? isa_tile_from(i, &r) : 0;
 		const ps_t mine = sort == LOADS && !i->early ? ps_max(at, x->ready) : at;
 		struct transfer last;
 		ps_t done;
 
+		if (i->edges)
+			t = uneven(a, x, *n, &r, again, &from);
 		if (access->bytes <= from || (tiled && !isa_moves_in(x->c, i, &r)))
 			continue;
 		if (access->bytes - from < t->bytes) {
+			const struct isa_piece y = isa_piece_of(a->p, x->c, i, &r);
+
 			last = hierarchy_transfer(&a->mem, access, access->bytes - from,
-			                          isa_share(i, access->bytes - from));
+			                          isa_share(y.share, access->bytes - from, y.bytes));
 			t = &last;
 		}
 		done = hierarchy_move(&a->mem, access, t, mine, mine >= x->ready, s);
@@ -529,6 +551,17 @@ static uint64_t tile_of(const struct isa_insn *i, uint64_t bytes)
 	return i->when == ISA_TILE && i->tile_bytes < bytes ? i->tile_bytes : bytes;
 }
 
+static void find_at_edges(struct analytic *a, const struct isa_cmd *c, uint32_t n, const struct access *access,
+                          bool again)
+{
+	const struct isa_edges *e = &a->p->edges[a->p->insns[c->first_insn + n].edges - 1];
+
+	for (unsigned edge = 0; edge < EDGES; edge++)
+		if (!(edge & ~(unsigned)e->loops))
+			*at_edge(a, n, again, edge) = hierarchy_transfer(
+				&a->mem, access, ps_min(e->at[edge].bytes, access->bytes), e->at[edge].share);
+}
+
 /* The first transfer of each of the command's moves; returns what they fetch from DRAM. */
 static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 {
@@ -542,9 +575,13 @@ static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 			continue;
 		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes), x->share);
 		n += access->write ? 0 : access->dram;
+		if (x->edges)
+			find_at_edges(a, c, i, access, false);
 		if (a->again[i].bytes == 0)
 			continue;
 		a->transfer_again[i] = hierarchy_transfer(&a->mem, &a->again[i], tile_of(x, access->bytes), x->share);
+		if (x->edges)
+			find_at_edges(a, c, i, &a->again[i], true);
 		n += access->write ? 0 : (rounds(c, x) - 1) * a->again[i].dram;
 	}
 	return n;

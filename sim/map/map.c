@@ -14,6 +14,8 @@ struct builder {
 	size_t n_cmds, cap_cmds;
 	struct isa_insn *insns;
 	size_t n_insns, cap_insns;
+	struct isa_edges *edges;
+	size_t n_edges, cap_edges;
 	uint32_t *deps;
 	size_t n_deps, cap_deps;
 	uint32_t *members;
@@ -132,6 +134,11 @@ static void add_insns(struct builder *b, const struct map_draft *d)
 
 	if (d->n) /* the first may have none, and then there is no array */
 		memcpy(b->insns + b->n_insns, d->insn, d->n * sizeof *d->insn);
+	for (uint32_t i = 0; i < d->n && d->n_edges; i++)
+		if (d->insn[i].edges) {
+			b->edges[b->n_edges] = d->edges[d->insn[i].edges - 1];
+			b->insns[b->n_insns + i].edges = (uint32_t)++b->n_edges;
+		}
 	b->n_insns += d->n;
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
@@ -167,6 +174,7 @@ static int emit_lot(struct builder *b, const struct mapper *m, const struct map_
 
 	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
 	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
+	    grow((void **)&b->edges, &b->cap_edges, b->n_edges + d->n_edges, sizeof *b->edges, e) < 0 ||
 	    grow((void **)&b->members, &b->cap_members, b->n_members + ops, sizeof *b->members, e) < 0 ||
 	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
 	    find_deps(b, m, l, last_cmd, sync, chained, e) < 0)
@@ -440,9 +448,10 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 
 	p->cmds = copy(a, b->cmds, b->n_cmds, sizeof *b->cmds);
 	p->insns = copy(a, b->insns, b->n_insns, sizeof *b->insns);
+	p->edges = copy(a, b->edges, b->n_edges, sizeof *b->edges);
 	p->deps = copy(a, b->deps, b->n_deps, sizeof *b->deps);
 	p->members = copy(a, b->members, b->n_members, sizeof *b->members);
-	if (!t || !p->cmds || !p->insns || !p->deps || !p->members)
+	if (!t || !p->cmds || !p->insns || !p->edges || !p->deps || !p->members)
 		return err_set(e, ERR_NOMEM, "out of memory for the tile program");
 	for (size_t i = 0; i < s->n_tensors; i++)
 		t[i] = (struct isa_tensor){ s->tensors[i].addr, s->tensors[i].stride, s->tensors[i].instances };
@@ -450,6 +459,7 @@ static int freeze(struct builder *b, const struct op_stream *s, struct arena *a,
 	p->n_tensors = s->n_tensors;
 	p->n_cmds = b->n_cmds;
 	p->n_insns = b->n_insns;
+	p->n_edges = b->n_edges;
 	p->max_tile_moves = b->moves ? b->moves : 1;
 	return add_succ(p, a, e);
 }
@@ -681,6 +691,7 @@ out:
 	free(d);
 	free(b.cmds);
 	free(b.insns);
+	free(b.edges);
 	free(b.deps);
 	free(b.members);
 	free(b.has_succ);

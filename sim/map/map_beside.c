@@ -11,7 +11,7 @@
  * It is done where the judge finds it clearly faster than one after the other on all cores in one of two states, operands in
  * DRAM and where a round before left them, slower in neither, and moving no more bytes: smaller groups of cores have smaller
  * tiles, and what they read again and again a crowded L2 may not hold. Where DRAM feeds them it seldom is.
- * Leaves out: groups of cores of unequal sizes; products that are not alike; an op that some other begins with. */
+ * Leaves out: groups of cores of unequal sizes; uneven tiles (map_edge.c) that some but not all want; products that are not alike; an op that some other begins with. */
 #include <string.h>
 
 #include "sim/base/hash.h"
@@ -248,6 +248,31 @@ static void put_move(struct map_draft *out, const struct isa_insn *x, uint32_t w
 		to->share = div_up(share_of(x, cores) * wanted, by);
 }
 
+/* Smaller tiles of the same: out's are the first group's, once for all of a step. */
+static void put_edges(struct map_draft *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
+                      uint32_t of)
+{
+	struct isa_edges *e = x->edges ? &out->edges[x->edges - 1] : NULL;
+
+	for (unsigned at = 0; e && at < 1u << ISA_LOOPS; at++) {
+		struct isa_edge *y = &e->at[at];
+
+		y->work *= by;
+		if (is_move(x) && (wanted > 1 || y->share || cores * by != of))
+			y->share = div_up((y->share ? y->share : div_up(y->bytes, cores)) * wanted, by);
+	}
+}
+
+/* Whether the kth has the same smaller tiles as the first. */
+static bool same_edges(struct map_draft *const *d, uint32_t k, uint32_t i)
+{
+	const uint32_t x = d[0]->insn[i].edges, y = d[k]->insn[i].edges;
+
+	return x == y &&
+	       (!x || (d[0]->edges[x - 1].loops == d[k]->edges[y - 1].loops &&
+	               memcmp(d[0]->edges[x - 1].at, d[k]->edges[y - 1].at, sizeof d[0]->edges[x - 1].at) == 0));
+}
+
 static void put_math(const struct mapper *m, struct map_draft *out, const struct isa_insn *x, uint32_t by)
 {
 	const uint64_t busy = (uint64_t)(1000000 - x->idle) * (m->c->cores / by) * by / m->c->cores;
@@ -263,12 +288,14 @@ static void put_math(const struct mapper *m, struct map_draft *out, const struct
 static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_t by, uint32_t i, struct map_draft *out)
 {
 	const struct isa_insn *first = &d[0]->insn[i];
+	uint32_t all = 0; /* how many want each move's bytes; 0: not known yet */
 
 	for (uint32_t k = 1; k < by; k++)
-		if (!same_step(&d[k]->insn[i], first))
+		if (!same_step(&d[k]->insn[i], first) || !same_edges(d, k, i))
 			return false;
 	if (!is_move(first)) {
 		put_math(m, out, first, by);
+		put_edges(out, first, 1, by, m->c->cores / by, m->c->cores);
 		return !first->pinned;
 	}
 	for (uint32_t k = 0; k < by; k++) {
@@ -280,9 +307,14 @@ static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_
 			before = before || (j < k && same_bytes(&d[j]->insn[i], x));
 			wanted += j > k && same_bytes(&d[j]->insn[i], x);
 		}
-		if (!before)
-			put_move(out, x, wanted, by, m->c->cores / by, m->c->cores);
+		if (before)
+			continue;
+		if (all && all != wanted && first->edges) /* a table is of one share */
+			return false;
+		all = wanted;
+		put_move(out, x, wanted, by, m->c->cores / by, m->c->cores);
 	}
+	put_edges(out, first, all, by, m->c->cores / by, m->c->cores);
 	return !out->overflow;
 }
 

@@ -27,6 +27,8 @@ void map_draft_copy(struct map_draft *to, const struct map_draft *from)
 	to->why = from->why;
 	to->dispatches = from->dispatches;
 	memcpy(to->insn, from->insn, from->n * sizeof *from->insn);
+	to->n_edges = from->n_edges;
+	memcpy(to->edges, from->edges, from->n_edges * sizeof *from->edges);
 }
 
 /* Math of one of the pieces of k that a product is cut into. */

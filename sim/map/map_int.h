@@ -8,11 +8,14 @@
 
 #define MAP_INSNS  160
 #define MAP_BESIDE 16 /* groups of ops that go side by side at the most */
+#define MAP_EDGES  24 /* moves and math of one product */
 
 /* One op or fused group while it is turned into a command. */
 struct map_draft {
 	struct isa_insn insn[MAP_INSNS];
 	uint32_t n;
+	struct isa_edges edges[MAP_EDGES];
+	uint32_t n_edges;
 	uint32_t tiles, trips[ISA_LOOPS];
 	uint64_t slot_bytes, fixed_bytes;
 	uint32_t dispatches;
@@ -109,6 +112,9 @@ void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct 
                       const uint64_t mnk[3]);
 void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct unit_split *s, int operand,
                      const uint64_t mnk[3]);
+/* The most that one core has of so many bytes, of an operand of a product of `mnk`; 0: all as much. */
+uint64_t map_share(const struct mapper *m, const struct unit_split *s, int operand, const uint64_t mnk[3],
+                   uint64_t bytes);
 static inline void map_put_parts(struct isa_insn *i, const struct unit_plan *p)
 {
 	i->parts[0] = p->split.m;
@@ -116,9 +122,9 @@ static inline void map_put_parts(struct isa_insn *i, const struct unit_plan *p)
 	i->parts[2] = p->split.k;
 	i->idle = p->idle;
 }
-/* What cores owe each other of `times` tiles' partial sums; nothing where k is not split. */
-void map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
-                      uint64_t times, uint8_t stays);
+/* What cores owe each other of `times` tiles' partial sums; NULL: nothing, as k is not split. */
+struct isa_insn *map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
+                                  uint64_t times, uint8_t stays);
 /* And of attention's, where several cores share a head. */
 void map_put_combine(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_math *x);
 
@@ -168,6 +174,23 @@ static inline bool map_fixed(const struct mapper *m)
 
 	return c->loops > MAPPING_STREAM || c->tile_m || c->tile_n || c->tile_k || c->stays;
 }
+
+/* map_edge.c: where a product's m, n and k end in smaller tiles. */
+struct map_grid {
+	uint64_t size[MAP_DIMS], tile[MAP_DIMS], trips[MAP_DIMS];
+	uint8_t loop[MAP_DIMS];
+};
+/* m, n and k of the tile that is in the last round of these dimensions, a bit each. */
+void map_edge_size(const struct map_grid *g, unsigned last, uint64_t mnk[MAP_DIMS]);
+/* Dimensions in which tiles are not all alike, a bit each. */
+unsigned map_edge_dims(const struct map_grid *g);
+/* A table for an instruction that has tiles in the dimensions `of`: all as the full one is. NULL: they are all alike. */
+struct isa_edges *map_edges(struct map_draft *d, struct isa_insn *i, const struct map_grid *g, unsigned of);
+/* Where tiles in the last round of these dimensions stand in it. */
+struct isa_edge *map_edge(struct isa_edges *e, const struct map_grid *g, unsigned last);
+/* A move of an operand that has its place in the loop; `d` has its trips. */
+void map_edge_move(const struct mapper *m, struct map_draft *d, struct isa_insn *i, const struct map_grid *g,
+                   const struct unit_split *s, int operand);
 
 /* map_choose.c: a way to do a command. */
 struct map_choice {

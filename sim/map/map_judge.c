@@ -17,6 +17,7 @@
 #define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
 #define CROWDED 4                   /* an operand that takes more than such a part of the L2 */
 #define MOVES   16                  /* a command with more is not judged */
+#define EDGES   128                 /* tables of them, of a round that is judged */
 #define LIKE_IT 128                 /* choices remembered; must be a power of two */
 
 struct map_trial {
@@ -24,6 +25,8 @@ struct map_trial {
 	struct isa_insn insns[MOVES + COPIES * MAP_INSNS];
 	uint32_t deps[MAP_BESIDE + MAP_BESIDE * MAP_BESIDE];
 	struct isa_tensor tensors[MAP_INSNS];
+	struct isa_edges edges[EDGES]; /* of a round's drafts, and where each draft's begin */
+	uint32_t edges_at[MAP_BESIDE], n_edges;
 	struct isa_insn of[MAP_INSNS]; /* of a round: the move that a tensor is of */
 	uint32_t n_tensors;
 	struct isa_prog prog;
@@ -91,13 +94,15 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 	return true;
 }
 
-/* A draft's command, its instructions from `first` on; which tensors they move is to be said. */
-static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, uint32_t first)
+/* A draft's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
+ * said. */
+static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, uint32_t first, uint32_t edges)
 {
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
 	for (uint32_t i = first; i < first + d->n; i++) {
 		struct isa_insn *x = &t->insns[i];
 
+		x->edges += x->edges ? edges : 0;
 		if (!is_move(x) && x->pinned) { /* done in a step before, as its load */
 			x->pinned = false;
 			x->span = x->span_last = x->latency = 0;
@@ -123,7 +128,7 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 	struct isa_cmd *c = &t->cmds[1 + copy];
 	uint32_t n = 0;
 
-	*c = command(t, d, first);
+	*c = command(t, d, first, 0);
 	c->first_dep = copy;
 	c->n_deps = 1;
 	t->deps[copy] = copy;
@@ -149,6 +154,8 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .n_cmds = 1 + COPIES,
 		                     .insns = t->insns,
 		                     .n_insns = t->cmds[0].n_insns + COPIES * d->n,
+		                     .edges = d->edges,
+		                     .n_edges = d->n_edges,
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
@@ -179,15 +186,27 @@ static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const str
 	return t->n_tensors++;
 }
 
+static bool lay_edges(struct map_trial *t, const struct map_draft *d, uint32_t k)
+{
+	if (t->n_edges + d->n_edges > sizeof t->edges / sizeof *t->edges)
+		return false;
+	memcpy(t->edges + t->n_edges, d->edges, d->n_edges * sizeof *d->edges);
+	t->edges_at[k] = t->n_edges;
+	t->n_edges += d->n_edges;
+	return true;
+}
+
 /* Numbers a round's moves; false: there are too many of them, or of instructions. */
 static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_draft *const *d, uint32_t n)
 {
 	uint32_t insns = 0;
 
-	t->end = t->n_tensors = 0;
+	t->end = t->n_tensors = t->n_edges = 0;
 	t->cmds[0] = (struct isa_cmd){ .n_insns = 0, .routed_by = -1 };
 	for (uint32_t k = 0; k < n; k++) {
 		insns += d[k]->n;
+		if (!lay_edges(t, d[k], k))
+			return false;
 		for (uint32_t i = 0; i < d[k]->n; i++)
 			if (is_move(&d[k]->insn[i]) && tensor_of(m, t, &d[k]->insn[i]) == UINT32_MAX)
 				return false;
@@ -202,7 +221,7 @@ static void add_to_round(const struct mapper *m, struct map_trial *t, const stru
 	struct isa_cmd *c = &t->cmds[1 + k];
 	uint32_t at = *insns;
 
-	*c = command(t, d, at);
+	*c = command(t, d, at, t->edges_at[k % n]);
 	c->first_dep = *deps;
 	c->n_deps = k < n ? 1 : n;
 	for (uint32_t i = 0; i < c->n_deps; i++)
@@ -229,6 +248,8 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 		                     .n_cmds = 1 + ROUNDS * n,
 		                     .insns = t->insns,
 		                     .n_insns = insns,
+		                     .edges = t->edges,
+		                     .n_edges = t->n_edges,
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = t->n_tensors,

@@ -8,11 +8,11 @@
  * each order and of each set that stays are sorted out, and the best few of those go to the judge. Tile sizes come from the shape and the units' grains alone, so larger
  * memories only add combinations.
  * By `mapping.policy: copy_first` none of this: map_nest_copied (map_int.h) does what a compiler would.
- * Leaves out: partial sums that leave SRAM; tiles of uneven size where several dimensions are cut (a tile is the mean;
- * what all of them do is exact). */
+ * Where a dimension ends in a smaller tile, what that moves and takes is its own (map_edge.c).
+ * Leaves out: partial sums that leave SRAM. */
 #include <string.h>
 
-#include "sim/map/map_int.h"
+#include "sim/map/map_nest.h"
 
 #define MAX_CUTS      40 /* ways to cut a dimension */
 #define LEAST_ROWS    64 /* of a tile, where m is cut */
@@ -29,47 +29,11 @@
 #define HELD_COST     16 /* all of SRAM is worth so much of the time */
 #define IMPERFECT     32 /* a part of what moves beside math is in its way, however well they overlap */
 
-enum { A, B, C, OPERANDS };
-enum { M, N, K, DIMS };
-_Static_assert(DIMS == MAP_DIMS && OPERANDS == MAP_DIMS, "as map_int.h has them");
-
 /* Orders of loops times what stays: of each the best is kept. */
 #define KINDS (2 << OPERANDS)
 
-static const bool has[OPERANDS][DIMS] = {
-	[A] = { [M] = true, [K] = true }, [B] = { [N] = true, [K] = true }, [C] = { [M] = true, [N] = true }
-};
-
 /* Orders of the loops; the second is another only where m and n are both cut. */
 static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
-
-/* The product, and what of it moves: NULL where it comes out of the group or stays in it. */
-struct product {
-	const struct mapper *m;
-	const struct op *op;
-	struct isa_insn *move[OPERANDS];
-	struct isa_insn *beside; /* copy_first: what is joined to C value by value comes as C goes; or NULL */
-	uint64_t size[DIMS];
-	uint64_t others;      /* SRAM that the rest of the group holds */
-	bool c_stays;         /* what follows in the group wants all of C at once */
-	uint32_t finer;       /* tiles may be so many times smaller than is worth a transfer elsewhere */
-	uint32_t slots;       /* tiles that SRAM has to hold at once */
-	struct map_flow rest; /* what the group does besides */
-};
-
-struct nest {
-	uint64_t tile[DIMS], trips[DIMS];
-	uint8_t loop[DIMS];      /* dimensions, outermost first */
-	bool resident[OPERANDS]; /* each of its tiles moves once and stays; C: stored after the loop, whole */
-	int8_t copied;           /* the operand that is there whole before the loop; -1: none */
-	uint64_t tiles, moves[OPERANDS], bytes[OPERANDS]; /* how often it moves, how much then */
-	uint64_t again[OPERANDS];                         /* how often all of it does */
-	uint64_t lies[OPERANDS];                          /* SRAM that so much takes, over all cores */
-	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
-	uint64_t slot, held;
-	struct map_math math; /* of a full tile */
-	ps_t predicted, rank; /* rank: and as much worse as it moves more */
-};
 
 static void set_tiles(const struct product *p, struct nest *x, const uint64_t tile[DIMS])
 {
@@ -85,15 +49,15 @@ static int n_orders(const struct nest *x)
 	return x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
 }
 
-/* Where one dimension of an operand is cut, the last tile takes the rest; where two are, a tile is the mean. */
-static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i, uint64_t distinct)
+/* Of a full tile, or of all of it. */
+static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i, bool whole)
 {
-	const uint64_t bytes = p->move[i] ? p->move[i]->bytes : 0;
+	uint64_t bytes = p->move[i] ? p->move[i]->bytes : 0;
 
-	for (int d = 0; d < DIMS; d++)
-		if (distinct > 1 && has[i][d] && x->trips[d] == distinct)
-			return map_rows_bytes(bytes, x->tile[d], p->size[d]);
-	return div_up(bytes, distinct);
+	for (int d = 0; d < DIMS && !whole; d++)
+		if (has[i][d])
+			bytes = map_rows_bytes(bytes, x->tile[d], p->size[d]);
+	return bytes;
 }
 
 /* SRAM that so much of an operand takes: of a tile, or of all of it. */
@@ -129,7 +93,7 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 		distinct = again = 1;
 	x->moves[i] = distinct * again;
 	x->again[i] = again;
-	x->bytes[i] = tile_bytes(p, x, i, distinct);
+	x->bytes[i] = tile_bytes(p, x, i, x->moves[i] == 1);
 	x->lies[i] = lies(p, x, i, x->moves[i] == 1, x->bytes[i]);
 	if (x->resident[i] || x->moves[i] == 1)
 		x->held += p->move[i] ? lies(p, x, i, x->moves[i] == 1, p->move[i]->bytes) : 0;
@@ -320,162 +284,6 @@ static bool search(const struct product *p, struct nest best[KINDS])
 	return found;
 }
 
-/* What all tiles compute: those at the edges are smaller. */
-static ps_t all_spans(const struct product *p, const struct nest *x, uint64_t *work)
-{
-	const struct unit_env *u = &p->m->unit[x->math.unit];
-	struct unit_job j = map_job(p->m, p->op);
-	ps_t t = 0;
-
-	*work = 0;
-	for (int edge = 0; edge < 1 << DIMS; edge++) {
-		uint64_t times = 1, size[DIMS];
-		struct unit_plan plan;
-
-		for (int d = 0; d < DIMS; d++) {
-			const uint64_t full = p->size[d] / x->tile[d], rest = p->size[d] % x->tile[d];
-
-			size[d] = edge >> d & 1 ? rest : x->tile[d];
-			times *= edge >> d & 1 ? rest != 0 : full;
-		}
-		if (!times)
-			continue;
-		j.m = size[M], j.n = size[N], j.k = size[K];
-		if (!spread_as(unit_table[x->math.unit], u, &j, &x->math.plan.split, &plan))
-			continue;
-		t += times * plan.span;
-		*work += times * plan.work;
-	}
-	return t;
-}
-
-/* A move of the product becomes a part of the loop, or stays before or behind it. */
-static void place(struct isa_insn *i, const struct nest *x, int operand)
-{
-	uint32_t step = 1;
-
-	if (x->moves[operand] == 1) {
-		i->when = operand == C ? ISA_POST : ISA_PRE;
-		return;
-	}
-	i->when = ISA_TILE;
-	i->tile_bytes = x->bytes[operand];
-	i->stays = x->stays[operand];
-	for (int l = DIMS - 1; l >= 0; l--) {
-		const int d = x->loop[l];
-
-		i->step[l] = has[operand][d] ? step : 0;
-		step *= has[operand][d] ? (uint32_t)x->trips[d] : 1;
-	}
-}
-
-/* Then all tiles but the last are full. */
-static bool one_loop(const struct nest *x)
-{
-	return x->trips[M] == x->tiles || x->trips[N] == x->tiles || x->trips[K] == x->tiles;
-}
-
-/* Under copy_first a function of the results, value by value, on their way out of the arrays, which wait for it. */
-static ps_t on_the_way(const struct product *p)
-{
-	struct unit_job j = { .work = UNIT_MAP, .elems = p->size[M] * p->size[N] };
-
-	if (p->op->cost == OP_COST_MOVE || p->m->c->mapping.policy != MAPPING_COPY_FIRST)
-		return 0;
-	work_cost(p->op->cost, 1, &j.alu, &j.sfu);
-	j.alu += p->op->shape.arity > 1 ? p->op->shape.arity - 1 : 0;
-	return map_fastest(p->m, &j).plan.span;
-}
-
-static void put_math(struct map_draft *d, const struct product *p, const struct nest *x)
-{
-	struct isa_insn *i = map_add(d);
-	uint64_t work;
-	const ps_t more = on_the_way(p) / x->tiles, span = all_spans(p, x, &work);
-
-	i->code = (uint8_t)x->math.plan.code;
-	i->when = ISA_TILE;
-	i->unit = (uint8_t)unit_table[x->math.unit]->res;
-	i->src = i->dst = ISA_SRAM;
-	i->dtype = (uint8_t)p->op->dtype;
-	i->op = p->op->id;
-	i->span = one_loop(x) ? x->math.plan.span : span / x->tiles;
-	i->span_last = span - i->span * (x->tiles - 1);
-	i->span += more, i->span_last += more;
-	i->latency = x->math.plan.latency;
-	map_put_parts(i, &x->math.plan);
-	i->work = one_loop(x) ? x->math.plan.work : work / x->tiles;
-	i->work_last = work - i->work * (x->tiles - 1);
-	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
-}
-
-/* What comes before the product's own math: as often as the operand it is done to moves. */
-static void put_before(struct map_draft *d, const struct product *p, const struct nest *x, int operand,
-                       const struct map_math *y)
-{
-	struct isa_insn *i = map_add(d);
-
-	i->code = (uint8_t)y->plan.code;
-	i->when = x->moves[operand] == 1 ? ISA_PRE : ISA_TILE;
-	i->stays = x->stays[operand];
-	i->unit = (uint8_t)unit_table[y->unit]->res;
-	i->src = i->dst = ISA_SRAM;
-	i->dtype = (uint8_t)p->op->dtype;
-	i->op = p->op->id;
-	i->span = i->span_last = y->plan.span;
-	i->latency = y->plan.latency;
-	i->work = i->work_last = y->plan.work;
-}
-
-static uint64_t values(const struct product *p, const struct nest *x, int operand)
-{
-	uint64_t n = 1;
-
-	for (int d = 0; d < DIMS; d++)
-		n *= !has[operand][d] ? 1 : x->moves[operand] == 1 ? p->size[d] : x->tile[d];
-	return n;
-}
-
-/* What is copied whole comes ahead of its product only where the blocks' room holds it. */
-static void fetched_ahead(const struct product *p, const struct nest *x)
-{
-	if (x->copied >= 0 && p->move[x->copied]->bytes >= p->m->c->mapping.stream)
-		p->move[x->copied]->early = false;
-}
-
-static void commit(struct map_draft *d, const struct product *p, const struct nest *x)
-{
-	const uint64_t *const of[2] = { x->tile, p->size };
-	struct map_math before;
-
-	for (int i = 0; i < OPERANDS; i++)
-		if (p->move[i]) {
-			place(p->move[i], x, i);
-			map_spread_move(p->m, p->move[i], &x->math.plan.split, i, of[x->moves[i] == 1]);
-		}
-	if (p->beside) {
-		place(p->beside, x, C);
-		p->beside->when = p->beside->when == ISA_POST ? ISA_PRE : p->beside->when;
-	}
-	fetched_ahead(p, x);
-	if (map_convert(p->m, p->op, values(p, x, A), &before))
-		put_before(d, p, x, A, &before);
-	if (map_dequant(p->m, p->op, x->math.unit, values(p, x, B), &before))
-		put_before(d, p, x, B, &before);
-	put_math(d, p, x);
-	if (x->moves[C] == 1)
-		map_put_exchange(d, p->op, &x->math, ISA_POST, x->trips[M] * x->trips[N], 0);
-	else
-		map_put_exchange(d, p->op, &x->math, ISA_TILE, 1, x->stays[C]);
-	d->why = x->math.plan.why;
-	d->tiles = (uint32_t)x->tiles;
-	for (int l = 0; l < DIMS; l++)
-		d->trips[l] = (uint32_t)x->trips[x->loop[l]];
-	d->slot_bytes = x->slot;
-	d->fixed_bytes = x->held + p->others;
-	d->predicted = x->predicted;
-}
-
 /* The product's own moves are the search's to place; what else the group moves and computes stays as it is. */
 static void rest_of(struct product *p, const struct map_draft *d)
 {
@@ -604,7 +412,7 @@ bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op 
 	x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
 	schedule(&p, &x);
 	score(&p, &x);
-	commit(d, &p, &x);
+	map_nest_put(d, &p, &x);
 	return true;
 }
 

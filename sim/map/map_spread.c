@@ -10,16 +10,22 @@ uint64_t map_gang(const struct mapper *m, const struct unit_split *s, int operan
 	return s->m ? spread_share(s, (enum spread_operand)operand, mnk, bytes) * m->c->cores : bytes;
 }
 
+uint64_t map_share(const struct mapper *m, const struct unit_split *s, int operand, const uint64_t mnk[3],
+                   uint64_t bytes)
+{
+	const uint64_t share = s->m ? spread_share(s, (enum spread_operand)operand, mnk, bytes) : 0;
+
+	return share * m->c->cores > bytes ? share : 0;
+}
+
 void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct unit_split *s, int operand,
                      const uint64_t mnk[3])
 {
-	const uint64_t bytes = i->when == ISA_TILE ? i->tile_bytes : i->bytes,
-		       share = spread_share(s, (enum spread_operand)operand, mnk, bytes);
 	const uint32_t copies = spread_copies(s, (enum spread_operand)operand);
 
 	/* One core has one name: 0. */
 	i->copies = i->code == ISA_LOAD && copies > 1 ? copies : 0;
-	i->share = share * m->c->cores > bytes ? share : 0;
+	i->share = map_share(m, s, operand, mnk, i->when == ISA_TILE ? i->tile_bytes : i->bytes);
 }
 
 /* Left operands that columns are divided among. */
@@ -70,7 +76,8 @@ void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct 
 	}
 }
 
-static void put(struct map_draft *d, const struct op *o, enum isa_when when, uint8_t stays, ps_t span, ps_t latency)
+static struct isa_insn *put(struct map_draft *d, const struct op *o, enum isa_when when, uint8_t stays, ps_t span,
+                            ps_t latency)
 {
 	struct isa_insn *i = map_add(d);
 
@@ -83,13 +90,15 @@ static void put(struct map_draft *d, const struct op *o, enum isa_when when, uin
 	i->stays = stays;
 	i->span = i->span_last = span;
 	i->latency = latency;
+	return i;
 }
 
-void map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
-                      uint64_t times, uint8_t stays)
+struct isa_insn *map_put_exchange(struct map_draft *d, const struct op *o, const struct map_math *x, enum isa_when when,
+                                  uint64_t times, uint8_t stays)
 {
-	if (x->plan.split.k > 1)
-		put(d, o, when, stays, x->plan.exchange * times, x->plan.exchange_latency);
+	if (x->plan.split.k < 2)
+		return NULL;
+	return put(d, o, when, stays, x->plan.exchange * times, x->plan.exchange_latency);
 }
 
 /* Cores that share a head's keys each have a sum of values, a largest score and a sum of weights for each of its rows. */

@@ -159,7 +159,7 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 {
 	const uint32_t end = first + n, together = n > 1 ? products(m, first, end) : 0;
 
-	d->n = 0;
+	d->n = d->n_edges = 0;
 	d->tiles = d->dispatches = 0;
 	memset(d->trips, 0, sizeof d->trips);
 	d->overflow = false;

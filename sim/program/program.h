@@ -13,6 +13,7 @@
  *   command ops=0-2 tiles=8 slot=61440 held=2560 after=0,1    what is dispatched (arch/isa.h), numbered from 0
  *       pre | tile | post load | store NAME bytes=...         its instructions: moves,
  *       pre | tile | post CODE UNIT span=... work=...         and math on a unit
+ *           edge 13 by=...                                    where the first and third loop of a nest end
  *
  * workloads/programs/README.md has every field. A name or number has to be given before it is used. A program without ops has one for each command, made of what that
  * moves and computes. All that is known of a field stands in one row of program_fields.c, which both ways walk.

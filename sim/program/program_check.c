@@ -237,17 +237,17 @@ static int has_unit(const struct check *k, const struct isa_insn *i, uint32_t li
 static int check_math(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
 {
 	const uint64_t rounds = i->when == ISA_TILE ? c->tiles : 1;
+	const struct isa_edge most = program_edge_most(k->p, i);
 	uint64_t span, work;
 
 	if (has_unit(k, i, line) < 0)
 		return -1;
 	if (i->idle > 1000000)
 		return at(k, line, "'idle' is in millionths: at most 1000000");
-	if (__builtin_mul_overflow(i->span > i->span_last ? i->span : i->span_last, rounds, &span) ||
-	    span > MOST_SPAN || i->latency > MOST_SPAN)
+	if (__builtin_mul_overflow(most.span, rounds, &span) || span > MOST_SPAN || most.latency > MOST_SPAN)
 		return at(k, line, "its unit is busy for more than 1000 s: such a command is not simulated");
-	if (__builtin_mul_overflow(i->work > i->work_last ? i->work : i->work_last, rounds, &work) || work > MOST_ALL ||
-	    (k->work += work) > MOST_ALL || (k->span += span + i->latency * rounds) > MOST_ALL)
+	if (__builtin_mul_overflow(most.work, rounds, &work) || work > MOST_ALL || (k->work += work) > MOST_ALL ||
+	    (k->span += span + most.latency * rounds) > MOST_ALL)
 		return at(k, line, "the program's times or steps are more than a counter holds");
 	return 0;
 }
@@ -293,6 +293,8 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 {
 	const struct isa_insn *i = &k->p->insns[n];
 	const uint32_t line = k->l->insn[n];
+	const char *why = NULL;
+	char text[128];
 
 	if (i->when == ISA_TILE && !c->tiles)
 		return at(k, line, "its command has no tiles: give 'tiles'");
@@ -300,6 +302,10 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 		return at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
 	if (i->stays && !c->trips[0])
 		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");
+	if (i->edges)
+		why = program_edges_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
+	if (why)
+		return at(k, line, "%s", why);
 	return program_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);
 }
 

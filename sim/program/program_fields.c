@@ -215,6 +215,15 @@ const struct program_field program_insn_fields[] = {
 	U64(struct isa_insn, "last_work", work_last),
 	END
 };
+
+const struct program_field program_edge_fields[] = {
+	BYTES(struct isa_edge, "by", bytes),
+	BYTES(struct isa_edge, "share", share),
+	TIME(struct isa_edge, "span", span),
+	TIME(struct isa_edge, "latency", latency),
+	U64(struct isa_edge, "work", work),
+	END
+};
 /* clang-format on */
 
 int program_field_of(const struct program_field *table, const char *key)

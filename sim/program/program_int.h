@@ -42,7 +42,7 @@ struct program_field {
 
 extern const struct program_names program_codes, program_units, program_kinds;
 extern const struct program_field program_route_fields[], program_tensor_fields[], program_op_fields[],
-	program_operand_fields[], program_command_fields[], program_insn_fields[];
+	program_operand_fields[], program_command_fields[], program_insn_fields[], program_edge_fields[];
 
 /* A word of a line. */
 struct program_word {
@@ -105,7 +105,8 @@ struct program_reader {
 	struct err *e;
 	int line;
 	bool begun;
-	struct program_table routes, tensors, ops, operands, op_deps, cmds, insns, deps, members;
+	struct program_table routes, tensors, ops, operands, op_deps, cmds, insns, edges, deps, members;
+	struct program_table edges_given; /* of each table of edges, a bit each */
 	struct program_table tensor_line, op_line, cmd_line, insn_line;
 	uint32_t *names; /* tensors by name: open addressing, index + 1 */
 	size_t n_names;
@@ -119,6 +120,19 @@ static inline struct op_tensor *program_tensors(const struct program_reader *r)
 	return r->tensors.v;
 }
 
+/* program_read.c */
+int program_fault(struct program_reader *r, int col, const char *fmt, ...) ERR_FMT(3, 4);
+/* The words from `from` on, but for `after` and `ops`, which are left in *after and *ops where the line may have them. */
+int program_read_fields(struct program_reader *r, int from, const struct program_field *table, void *obj,
+                        uint64_t *given, const struct program_word **after, const struct program_word **ops);
+/* program_edge.c: tiles of a nest that are smaller. */
+int program_read_edge(struct program_reader *r);
+void program_write_edges(const struct isa_prog *p, const struct isa_insn *i, struct str *out);
+/* NULL, or what of them cannot be: for a text that has room for a number and the names of loops. */
+const char *program_edges_fault(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
+                                uint32_t given, char *text, size_t n);
+struct isa_edge program_edge_most(const struct isa_prog *p, const struct isa_insn *i); /* of math, in any tile */
+
 /* program_make.c */
 int program_no_memory(struct program_reader *r);
 void *program_push(struct program_reader *r, struct program_table *t, size_t size); /* zeroed; NULL: no memory */
@@ -129,6 +143,7 @@ int program_make(struct program_reader *r, const struct machine_cfg *c, const ch
 struct program_lines {
 	const char *file;
 	uint32_t *tensor, *op, *cmd, *insn;
+	uint32_t *edges_given; /* no line */
 };
 int program_check(const struct op_stream *s, const struct isa_prog *p, const struct machine_cfg *c,
                   const struct program_lines *l, struct arena *a, struct err *e);

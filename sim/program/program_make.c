@@ -32,6 +32,7 @@ void *program_push(struct program_reader *r, struct program_table *t, size_t siz
 /* An op of a program that has none: what its command moves and computes. */
 static int imply_op(struct program_reader *r, size_t k)
 {
+	const struct isa_prog p = { .edges = r->edges.v };
 	const struct isa_cmd *c = (const struct isa_cmd *)r->cmds.v + k;
 	struct program_op *x = (struct program_op *)r->ops.v + k;
 	const struct isa_insn *insns = (const struct isa_insn *)r->insns.v + c->first_insn;
@@ -40,15 +41,15 @@ static int imply_op(struct program_reader *r, size_t k)
 	x->op.first_operand = (uint32_t)r->operands.n;
 	for (uint32_t i = 0; i < c->n_insns; i++) {
 		const struct isa_insn *n = &insns[i];
-		const uint64_t rounds = n->when == ISA_TILE && c->tiles ? c->tiles - 1 : 0;
 		struct op_operand *y;
 
 		if (!program_is_move(n)) {
 			const bool product = n->code == ISA_GEMV || n->code == ISA_GEMM;
+			const struct isa_turn all = isa_turns(&p, c, n);
 
 			/* Held against what may be in program_check.c, before anyone asks. */
-			*(product ? &macs : &steps) += rounds * n->work + n->work_last;
-			x->share += rounds * n->span + n->span_last;
+			*(product ? &macs : &steps) += all.work;
+			x->share += all.span;
 			continue;
 		}
 		if (!(y = program_push(r, &r->operands, sizeof *y)))
@@ -124,16 +125,34 @@ static int make_stream(struct program_reader *r, const char *text, size_t n, str
 	return 0;
 }
 
+/* Where tiles of different sizes lie. */
+static void place_edges(struct program_reader *r)
+{
+	const struct isa_insn *insns = r->insns.v;
+	struct isa_edges *edges = r->edges.v;
+
+	for (size_t k = 0; k < r->cmds.n; k++) {
+		const struct isa_cmd *c = (const struct isa_cmd *)r->cmds.v + k;
+
+		for (uint32_t i = c->first_insn; i < c->first_insn + c->n_insns; i++)
+			if (insns[i].edges && program_is_move(&insns[i]))
+				isa_edges_place(c, &insns[i], &edges[insns[i].edges - 1]);
+	}
+}
+
 int program_make(struct program_reader *r, const struct machine_cfg *c, const char *text, size_t n, struct program *out)
 {
 	struct isa_prog p = { .cmds = r->cmds.v,
 		              .n_cmds = r->cmds.n,
 		              .insns = r->insns.v,
 		              .n_insns = r->insns.n,
+		              .edges = r->edges.v,
+		              .n_edges = r->edges.n,
 		              .deps = r->deps.v,
 		              .members = r->members.v,
 		              .kept_bytes = r->kept };
-	const struct program_lines l = { r->file, r->tensor_line.v, r->op_line.v, r->cmd_line.v, r->insn_line.v };
+	const struct program_lines l = { r->file,       r->tensor_line.v, r->op_line.v,
+		                         r->cmd_line.v, r->insn_line.v,   r->edges_given.v };
 	uint64_t *shares, end;
 
 	place_tensors(r, &end);
@@ -142,5 +161,6 @@ int program_make(struct program_reader *r, const struct machine_cfg *c, const ch
 	out->stream.addr_end = end;
 	if (program_check(&out->stream, &p, c, &l, r->a, r->e) < 0)
 		return -1;
+	place_edges(r);
 	return map_given(&out->stream, c, &p, shares, r->a, &out->map, r->e);
 }

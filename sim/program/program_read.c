@@ -13,8 +13,7 @@
 #define MOST_OPS   4096
 #define MOST_INSNS 4096 /* of a command: all its transfers of a tile may be in flight at once */
 
-static int fault(struct program_reader *r, int col, const char *fmt, ...) ERR_FMT(3, 4);
-static int fault(struct program_reader *r, int col, const char *fmt, ...)
+int program_fault(struct program_reader *r, int col, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -40,7 +39,8 @@ static int push_number(struct program_reader *r, struct program_table *t, uint32
 static const char *about(struct program_reader *r, int n, const char *what)
 {
 	if (r->words.n <= n || r->words.w[n].key) {
-		fault(r, r->words.n > n ? r->words.w[n].col : 0, "'%s' is followed by %s", r->words.w[0].text, what);
+		program_fault(r, r->words.n > n ? r->words.w[n].col : 0, "'%s' is followed by %s", r->words.w[0].text,
+		              what);
 		return NULL;
 	}
 	return r->words.w[n].text;
@@ -61,11 +61,11 @@ static int read_list(struct program_reader *r, const struct program_word *w, str
 		for (; *at >= '0' && *at <= '9'; at++)
 			n = n < end ? 10 * n + (uint64_t)(*at - '0') : n;
 		if (at == from || (*at && *at != ','))
-			return fault(r, w->col, "'%s' is no list of numbers: %s=0,3", w->text, w->key);
+			return program_fault(r, w->col, "'%s' is no list of numbers: %s=0,3", w->text, w->key);
 		if (n >= end)
-			return fault(r, w->col,
-			             "'%s' names a %s that is not before this one: there are %" PRIu64 " so far",
-			             w->key, what, end);
+			return program_fault(
+				r, w->col, "'%s' names a %s that is not before this one: there are %" PRIu64 " so far",
+				w->key, what, end);
 		if (push_number(r, t, (uint32_t)n) < 0)
 			return -1;
 	} while (*at++ == ',');
@@ -92,15 +92,15 @@ static int read_ops(struct program_reader *r, const struct program_word *w, stru
 
 	do {
 		if (!(at = span_of(at + 1, &first, &last)) || first < next)
-			return fault(
+			return program_fault(
 				r, w->col,
 				"'%s' is no op and no range of them, or not in order: ops=3, ops=3-7 or ops=3-4,9-10",
 				w->text);
 		if (last >= r->ops.n)
-			return fault(r, w->col, "'ops=%s' names ops that are not there: there are %zu", w->text,
-			             r->ops.n);
+			return program_fault(r, w->col, "'ops=%s' names ops that are not there: there are %zu", w->text,
+			                     r->ops.n);
 		if (c->n_ops + last - first + 1 > MOST_OPS)
-			return fault(r, w->col, "a command does %d ops at the most", MOST_OPS);
+			return program_fault(r, w->col, "a command does %d ops at the most", MOST_OPS);
 		c->n_ops += (uint32_t)(last - first + 1);
 		for (next = first; next <= last; next++)
 			if (push_number(r, &r->members, (uint32_t)next) < 0)
@@ -113,8 +113,9 @@ static int unknown_word(struct program_reader *r, const struct program_field *ta
 {
 	const char *key = w->key ? w->key : w->text, *near = program_field_near(table, key);
 
-	return near ? fault(r, w->col, "'%s' of '%s' is unknown: did you mean '%s'?", key, r->words.w[0].text, near)
-	            : fault(r, w->col, "'%s' of '%s' is unknown", key, r->words.w[0].text);
+	return near ? program_fault(r, w->col, "'%s' of '%s' is unknown: did you mean '%s'?", key, r->words.w[0].text,
+	                            near)
+	            : program_fault(r, w->col, "'%s' of '%s' is unknown", key, r->words.w[0].text);
 }
 
 static int set_field(struct program_reader *r, const struct program_field *f, const struct program_word *w, void *obj)
@@ -122,21 +123,21 @@ static int set_field(struct program_reader *r, const struct program_field *f, co
 	const char *why, *near, *text = w->text;
 
 	if ((f->type == PROGRAM_FLAG) != !w->key)
-		return fault(r, w->col, f->type == PROGRAM_FLAG ? "'%s' takes no value" : "'%s' has no value", f->key);
+		return program_fault(r, w->col, f->type == PROGRAM_FLAG ? "'%s' takes no value" : "'%s' has no value",
+		                     f->key);
 	if (f->type == PROGRAM_TEXT && !(text = arena_strdup(r->a, text)))
 		return program_no_memory(r);
 	if (!(why = program_field_set(f, obj, text)))
 		return 0;
 	near = f->names ? program_name_near(f->names, text) : NULL;
 	if (near)
-		return fault(r, w->col, "unknown %s '%s': did you mean '%s'?", f->names->what, text, near);
-	return f->names ? fault(r, w->col, "unknown %s '%s'", f->names->what, text)
-	                : fault(r, w->col, "%s: '%.80s' %s", f->key, text, why);
+		return program_fault(r, w->col, "unknown %s '%s': did you mean '%s'?", f->names->what, text, near);
+	return f->names ? program_fault(r, w->col, "unknown %s '%s'", f->names->what, text)
+	                : program_fault(r, w->col, "%s: '%.80s' %s", f->key, text, why);
 }
 
-/* The words from `from` on, but for `after` and `ops`, which are left in *after and *ops where the line may have them. */
-static int read_fields(struct program_reader *r, int from, const struct program_field *table, void *obj,
-                       uint64_t *given, const struct program_word **after, const struct program_word **ops)
+int program_read_fields(struct program_reader *r, int from, const struct program_field *table, void *obj,
+                        uint64_t *given, const struct program_word **after, const struct program_word **ops)
 {
 	*given = 0;
 	for (int i = from; i < r->words.n; i++) {
@@ -147,7 +148,7 @@ static int read_fields(struct program_reader *r, int from, const struct program_
 		       : w->key && ops && strcmp(w->key, "ops") == 0   ? ops
 		                                                       : NULL;
 		if (kept ? *kept != NULL : k >= 0 && *given >> k & 1)
-			return fault(r, w->col, "'%s' is given twice", w->key ? w->key : w->text);
+			return program_fault(r, w->col, "'%s' is given twice", w->key ? w->key : w->text);
 		if (kept) {
 			*kept = w;
 			continue;
@@ -197,7 +198,7 @@ static int find_tensor(struct program_reader *r, int word, uint32_t *out)
 		return -1;
 	at = r->n_names ? name_slot(r, r->names, r->n_names, name) : NULL;
 	if (!at || !*at)
-		return fault(r, r->words.w[word].col, "there is no tensor '%.100s' above", name);
+		return program_fault(r, r->words.w[word].col, "there is no tensor '%.100s' above", name);
 	*out = *at - 1;
 	return 0;
 }
@@ -212,7 +213,7 @@ static int read_tensor(struct program_reader *r)
 	if (!name)
 		return -1;
 	if (!*name)
-		return fault(r, r->words.w[1].col, "a tensor's name is empty");
+		return program_fault(r, r->words.w[1].col, "a tensor's name is empty");
 	if (!(t = program_push(r, &r->tensors, sizeof *t)) || push_number(r, &r->tensor_line, (uint32_t)r->line) < 0)
 		return -1;
 	*t = base;
@@ -221,9 +222,9 @@ static int read_tensor(struct program_reader *r)
 	if (grow_names(r) < 0)
 		return -1;
 	if (*(at = name_slot(r, r->names, r->n_names, name)))
-		return fault(r, r->words.w[1].col, "there is a tensor '%.100s' already", name);
+		return program_fault(r, r->words.w[1].col, "there is a tensor '%.100s' already", name);
 	*at = (uint32_t)r->tensors.n;
-	return read_fields(r, 2, program_tensor_fields, t, &given, NULL, NULL);
+	return program_read_fields(r, 2, program_tensor_fields, t, &given, NULL, NULL);
 }
 
 static int read_route(struct program_reader *r)
@@ -234,12 +235,12 @@ static int read_route(struct program_reader *r)
 	if (!x)
 		return -1;
 	*x = (struct op_route){ .layer = -1, .topk_op = NONE, .sync_op = NONE };
-	if (read_fields(r, 1, program_route_fields, x, &given, NULL, NULL) < 0)
+	if (program_read_fields(r, 1, program_route_fields, x, &given, NULL, NULL) < 0)
 		return -1;
 	if (!x->top || x->top > x->experts || x->experts > MOST_LIST)
-		return fault(r, 0,
-		             "a router picks 1 or more of its experts: experts=64 top=6, and %u experts at the most",
-		             MOST_LIST);
+		return program_fault(
+			r, 0, "a router picks 1 or more of its experts: experts=64 top=6, and %u experts at the most",
+			MOST_LIST);
 	return 0;
 }
 
@@ -282,13 +283,13 @@ static int read_op(struct program_reader *r)
 		return -1;
 	if ((k = program_name_find(&program_kinds, kind)) < 0) {
 		near = program_name_near(&program_kinds, kind);
-		return fault(r, r->words.w[1].col, "unknown kind of op '%.40s'%s%s%s", kind,
-		             near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+		return program_fault(r, r->words.w[1].col, "unknown kind of op '%.40s'%s%s%s", kind,
+		                     near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	if (r->cmds.n)
-		return fault(r, 0, "ops stand before the first command");
+		return program_fault(r, 0, "ops stand before the first command");
 	if (!(x = push_op(r, (enum op_kind)k, name)) ||
-	    read_fields(r, 3, program_op_fields, x, &given, &after, NULL) < 0)
+	    program_read_fields(r, 3, program_op_fields, x, &given, &after, NULL) < 0)
 		return -1;
 	for (int f = 0; program_op_fields[f].key; f++)
 		if (!(given >> f & 1)) {
@@ -310,13 +311,13 @@ static int read_operand(struct program_reader *r)
 	uint64_t given;
 
 	if (!o || r->cmds.n)
-		return fault(r, 0, "'%s' stands below an op", r->words.w[0].text);
+		return program_fault(r, 0, "'%s' stands below an op", r->words.w[0].text);
 	if (find_tensor(r, 1, &tensor) < 0 || !(x = program_push(r, &r->operands, sizeof *x)))
 		return -1;
 	x->tensor = tensor;
 	x->write = strcmp(r->words.w[0].text, "writes") == 0;
 	o->op.n_operands++;
-	if (read_fields(r, 2, program_operand_fields, x, &given, NULL, NULL) < 0)
+	if (program_read_fields(r, 2, program_operand_fields, x, &given, NULL, NULL) < 0)
 		return -1;
 	for (int f = 0; program_operand_fields[f].key; f++) {
 		base = program_operand_base(x, &program_tensors(r)[tensor]);
@@ -339,9 +340,9 @@ static int command_ops(struct program_reader *r, struct isa_cmd *c, const struct
 	char name[32];
 
 	if (!ops && !r->implied)
-		return fault(r, 0, "the program has ops: a command says which it does, ops=0 or ops=0-2");
+		return program_fault(r, 0, "the program has ops: a command says which it does, ops=0 or ops=0-2");
 	if (ops && r->implied)
-		return fault(r, ops->col, "the program has no ops: each command is one");
+		return program_fault(r, ops->col, "the program has no ops: each command is one");
 	c->first_op = (uint32_t)r->members.n;
 	c->n_ops = 0;
 	if (!r->implied)
@@ -364,7 +365,8 @@ static int read_command(struct program_reader *r)
 		return -1;
 	base = program_command_base(before ? c - 1 : NULL);
 	*c = base;
-	if (read_fields(r, 1, program_command_fields, c, &given, &after, &ops) < 0 || command_ops(r, c, ops) < 0)
+	if (program_read_fields(r, 1, program_command_fields, c, &given, &after, &ops) < 0 ||
+	    command_ops(r, c, ops) < 0)
 		return -1;
 	c->first_insn = (uint32_t)r->insns.n;
 	c->first_dep = (uint32_t)r->deps.n;
@@ -384,8 +386,8 @@ static int read_code(struct program_reader *r, struct isa_insn *i)
 		return -1;
 	if ((k = program_name_find(&program_codes, code)) < 0) {
 		near = program_name_near(&program_codes, code);
-		return fault(r, r->words.w[1].col, "unknown instruction '%.40s'%s%s%s", code,
-		             near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+		return program_fault(r, r->words.w[1].col, "unknown instruction '%.40s'%s%s%s", code,
+		                     near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	i->code = (uint8_t)k;
 	i->unit = RES_DMA;
@@ -395,8 +397,8 @@ static int read_code(struct program_reader *r, struct isa_insn *i)
 		return -1;
 	if ((k = program_name_find(&program_units, unit)) < 0) {
 		near = program_name_near(&program_units, unit);
-		return fault(r, r->words.w[2].col, "unknown unit '%.40s'%s%s%s", unit, near ? ": did you mean '" : "",
-		             near ? near : "", near ? "'?" : "");
+		return program_fault(r, r->words.w[2].col, "unknown unit '%.40s'%s%s%s", unit,
+		                     near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	i->unit = (uint8_t)k;
 	return 0;
@@ -412,7 +414,8 @@ static int find_pinned(struct program_reader *r, const struct isa_cmd *c, struct
 			i->tensor = all[n].tensor;
 			return 0;
 		}
-	return fault(r, 0, "pinned math stands behind a pinned load of its op, for whose tensor it is done once");
+	return program_fault(r, 0,
+	                     "pinned math stands behind a pinned load of its op, for whose tensor it is done once");
 }
 
 /* Its ops are in order. */
@@ -439,18 +442,18 @@ static int read_insn(struct program_reader *r)
 	uint64_t given;
 
 	if (!c)
-		return fault(r, 0, "'%s' stands below a command", r->words.w[0].text);
+		return program_fault(r, 0, "'%s' stands below a command", r->words.w[0].text);
 	if (c->n_insns == MOST_INSNS)
-		return fault(r, 0, "a command has %d instructions at the most", MOST_INSNS);
+		return program_fault(r, 0, "a command has %d instructions at the most", MOST_INSNS);
 	if (!(i = program_push(r, &r->insns, sizeof *i)) || push_number(r, &r->insn_line, (uint32_t)r->line) < 0)
 		return -1;
 	members = (const uint32_t *)r->members.v + c->first_op;
 	i->op = *members;
 	i->when = *r->words.w[0].text == 't' ? ISA_TILE : r->words.w[0].text[1] == 'r' ? ISA_PRE : ISA_POST;
-	if (read_code(r, i) < 0 || read_fields(r, 3, program_insn_fields, i, &given, NULL, NULL) < 0)
+	if (read_code(r, i) < 0 || program_read_fields(r, 3, program_insn_fields, i, &given, NULL, NULL) < 0)
 		return -1;
 	if (!does(r, c, i->op))
-		return fault(r, 0, "it works for op %u, which is none of its command's", i->op);
+		return program_fault(r, 0, "it works for op %u, which is none of its command's", i->op);
 	c->n_insns++;
 	t = program_is_move(i) ? &program_tensors(r)[i->tensor] : NULL;
 	for (int f = 0; program_insn_fields[f].key; f++) {
@@ -471,10 +474,10 @@ static int read_version(struct program_reader *r)
 	if (!version)
 		return -1;
 	if (r->begun)
-		return fault(r, 0, "'program' stands once, in the first line");
+		return program_fault(r, 0, "'program' stands once, in the first line");
 	if (strcmp(version, "1") != 0 || r->words.n > 2)
-		return fault(r, r->words.w[1].col, "this build reads programs of version %d: program %d",
-		             PROGRAM_VERSION, PROGRAM_VERSION);
+		return program_fault(r, r->words.w[1].col, "this build reads programs of version %d: program %d",
+		                     PROGRAM_VERSION, PROGRAM_VERSION);
 	r->begun = true;
 	return 0;
 }
@@ -489,9 +492,9 @@ static int read_keeps(struct program_reader *r)
 	if (!bytes)
 		return -1;
 	if (r->kept || r->words.n > 2)
-		return fault(r, 0, "'keeps' stands once, with one number");
+		return program_fault(r, 0, "'keeps' stands once, with one number");
 	if ((why = program_field_set(&f, r, bytes)))
-		return fault(r, r->words.w[1].col, "keeps: '%.80s' %s", bytes, why);
+		return program_fault(r, r->words.w[1].col, "keeps: '%.80s' %s", bytes, why);
 	return 0;
 }
 
@@ -499,9 +502,10 @@ static const struct line {
 	const char *word;
 	int (*read)(struct program_reader *r);
 } lines[] = {
-	{ "program", read_version }, { "route", read_route },    { "tensor", read_tensor },   { "op", read_op },
-	{ "reads", read_operand },   { "writes", read_operand }, { "command", read_command }, { "pre", read_insn },
-	{ "tile", read_insn },       { "post", read_insn },      { "keeps", read_keeps },
+	{ "program", read_version }, { "route", read_route },   { "tensor", read_tensor },
+	{ "op", read_op },           { "reads", read_operand }, { "writes", read_operand },
+	{ "command", read_command }, { "pre", read_insn },      { "tile", read_insn },
+	{ "post", read_insn },       { "keeps", read_keeps },   { "edge", program_read_edge },
 };
 #define LINES (sizeof lines / sizeof *lines)
 
@@ -512,23 +516,24 @@ static int unknown_line(struct program_reader *r)
 	for (size_t i = 0; i < LINES; i++)
 		names[i] = lines[i].word;
 	near = str_nearest(r->words.w[0].text, names, LINES);
-	return near ? fault(r, r->words.w[0].col, "unknown word '%.40s': did you mean '%s'?", r->words.w[0].text, near)
-	            : fault(r, r->words.w[0].col,
-	                    "unknown word '%.40s': a line begins with program, keeps, route, tensor, op, reads,"
-	                    " writes, command, pre, tile or post",
-	                    r->words.w[0].text);
+	return near ? program_fault(r, r->words.w[0].col, "unknown word '%.40s': did you mean '%s'?",
+	                            r->words.w[0].text, near)
+	            : program_fault(r, r->words.w[0].col,
+	                            "unknown word '%.40s': a line begins with program, keeps, route, tensor, op, reads,"
+	                            " writes, command, pre, tile, post or edge",
+	                            r->words.w[0].text);
 }
 
 static int read_line(struct program_reader *r, char *line)
 {
 	r->line++;
 	if (program_split(&r->words, line) < 0)
-		return fault(r, r->words.col, "%s", r->words.why);
+		return program_fault(r, r->words.col, "%s", r->words.why);
 	if (!r->words.n)
 		return 0;
 	if (!r->begun && (r->words.w[0].key || strcmp(r->words.w[0].text, "program") != 0))
-		return fault(r, r->words.w[0].col, "this is no program: its first line is 'program %d'",
-		             PROGRAM_VERSION);
+		return program_fault(r, r->words.w[0].col, "this is no program: its first line is 'program %d'",
+		                     PROGRAM_VERSION);
 	for (size_t i = 0; i < LINES && !r->words.w[0].key; i++)
 		if (strcmp(lines[i].word, r->words.w[0].text) == 0)
 			return lines[i].read(r);
@@ -559,7 +564,7 @@ static int read_lines(struct program_reader *r, char *text, size_t n)
 		next = stop + 1;
 		if (zero && zero < stop) {
 			r->line++;
-			return fault(r, (int)(zero - at) + 1, "a zero byte in a program");
+			return program_fault(r, (int)(zero - at) + 1, "a zero byte in a program");
 		}
 		if (stop > at && stop[-1] == '\r')
 			stop[-1] = 0;
@@ -569,7 +574,7 @@ static int read_lines(struct program_reader *r, char *text, size_t n)
 	}
 	r->line = r->line ? r->line : 1;
 	if (!r->begun)
-		return fault(r, 0, "this is no program: its first line is 'program %d'", PROGRAM_VERSION);
+		return program_fault(r, 0, "this is no program: its first line is 'program %d'", PROGRAM_VERSION);
 	return 0;
 }
 
@@ -586,7 +591,8 @@ static int begin(struct program_reader *r)
 		{ &r->insns, sizeof(struct isa_insn) },  { &r->deps, sizeof(uint32_t) },
 		{ &r->members, sizeof(uint32_t) },       { &r->tensor_line, sizeof(uint32_t) },
 		{ &r->op_line, sizeof(uint32_t) },       { &r->cmd_line, sizeof(uint32_t) },
-		{ &r->insn_line, sizeof(uint32_t) },
+		{ &r->insn_line, sizeof(uint32_t) },     { &r->edges, sizeof(struct isa_edges) },
+		{ &r->edges_given, sizeof(uint32_t) },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -150,6 +150,7 @@ static void put_insn(const struct writer *w, const struct isa_cmd *c, const stru
 		str_add(out, res_name((enum res)i->unit));
 	program_fields_write(program_insn_fields, i, &base, out);
 	str_addc(out, '\n');
+	program_write_edges(&w->m->prog, i, out);
 }
 
 /* "0-2", or of several that are done side by side "0-1,5-6". */

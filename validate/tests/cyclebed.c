@@ -402,12 +402,13 @@ static void step_tiles(struct bed *b, struct command *x)
 				s->stores_left += ask(b, x, C, &box, t, true);
 			b->last_event = b->now;
 		}
-		if (s->stage == STORING && !s->stores_left && t == x->next_free) {
+		if (s->stage == STORING && !s->stores_left) {
 			s->stage = FREE;
 			b->used -= x->c->slot_bytes;
-			x->next_free++;
 		}
 	}
+	while (x->next_free < x->next_math && buffer_of(b, x, x->next_free)->stage == FREE)
+		x->next_free++;
 }
 
 static void step_command(struct bed *b, struct command *x)

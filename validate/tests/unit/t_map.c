@@ -427,7 +427,7 @@ static uint64_t macs(const struct bed *b)
 			const struct isa_insn *x = &p->insns[p->cmds[k].first_insn + i];
 
 			if (x->code == ISA_GEMM)
-				n += x->work * (p->cmds[k].tiles - 1) + x->work_last;
+				n += isa_turns(p, &p->cmds[k], x).work;
 		}
 	return n;
 }

@@ -7,6 +7,7 @@
 #include "sim/program/program_int.h"
 #include "traces/text/input.h"
 #include "validate/tests/runbed.h"
+#include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
 /* --- there and back ---------------------------------------------------------------------------------------------- */
@@ -53,7 +54,8 @@ static void same_run(const struct run_result *x, const struct run_result *y)
 }
 
 /* False: the machine cannot run the stream. */
-static bool there_and_back(const struct op_stream *s, const struct machine_conf *c, struct arena *a, struct run_opts o)
+static bool there_and_back(const struct op_stream *s, const struct machine_conf *c, struct arena *a, struct run_opts o,
+                           size_t *uneven)
 {
 	struct run_result x, y;
 	struct str text = STR_INIT, again = STR_INIT;
@@ -73,6 +75,12 @@ static bool there_and_back(const struct op_stream *s, const struct machine_conf 
 	CHECK_U64(p.map.prog.n_insns, x.map->prog.n_insns);
 	for (size_t i = 0; i < p.map.prog.n_insns; i++)
 		CHECK(memcmp(&p.map.prog.insns[i], &x.map->prog.insns[i], sizeof *p.map.prog.insns) == 0);
+	CHECK_U64(p.map.prog.n_edges, x.map->prog.n_edges);
+	for (size_t i = 0; i < p.map.prog.n_edges; i++) {
+		CHECK_U64(p.map.prog.edges[i].loops, x.map->prog.edges[i].loops);
+		CHECK(memcmp(p.map.prog.edges[i].at, x.map->prog.edges[i].at, sizeof p.map.prog.edges[i].at) == 0);
+	}
+	*uneven += x.map->prog.n_edges;
 	o.program = &p.map;
 	CHECK_OK(run_stream(&p.stream, c, &o, a, &y, &e), e);
 	same_run(&x, &y);
@@ -85,6 +93,7 @@ TEST(a_measured_step_takes_the_same_time_as_it_was_written)
 {
 	static const char *const machines[] = { "dsocr", "edge", "tpu-v6e" };
 	struct runbed b;
+	size_t uneven = 0;
 
 	runbed_traced(&b, "kineto_dsocr_b1_c1024", "decode_step_1");
 	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
@@ -94,9 +103,10 @@ TEST(a_measured_step_takes_the_same_time_as_it_was_written)
 		snprintf(path, sizeof path, "%s/configs/npu/%s.yaml", test_root(), machines[i]);
 		c = machine_conf_load(path, NULL, 0, &b.e);
 		CHECK_OK(c ? 0 : -1, b.e);
-		CHECK(there_and_back(b.s, c, b.a, (struct run_opts){ .seed = 1 }));
+		CHECK(there_and_back(b.s, c, b.a, (struct run_opts){ .seed = 1 }, &uneven));
 		CHECK(there_and_back(b.s, c, b.a,
-		                     (struct run_opts){ .seed = 3, .fidelity = RUN_ANALYTIC, .start = RUN_COLD }));
+		                     (struct run_opts){ .seed = 3, .fidelity = RUN_ANALYTIC, .start = RUN_COLD },
+		                     &uneven));
 		machine_conf_free(c);
 	}
 	runbed_down(&b);
@@ -104,6 +114,7 @@ TEST(a_measured_step_takes_the_same_time_as_it_was_written)
 
 TEST(random_steps_on_random_machines_do_too)
 {
+	size_t uneven = 0;
 	int ran = 0;
 
 	for (uint64_t seed = 0; seed < 40; seed++) {
@@ -117,11 +128,31 @@ TEST(random_steps_on_random_machines_do_too)
 		ran += there_and_back(b.s, c, b.a,
 		                      (struct run_opts){ .seed = seed,
 		                                         .start = (enum run_start)(seed % 3),
-		                                         .fidelity = seed & 1 ? RUN_ANALYTIC : RUN_EVENT });
+		                                         .fidelity = seed & 1 ? RUN_ANALYTIC : RUN_EVENT },
+		                      &uneven);
 		machine_conf_free(c);
 		runbed_down(&b);
 	}
 	CHECK(ran > 20);
+}
+
+/* Nests whose loops end in smaller rounds, of moves and math, of sums that two cores exchange, of weights made wider first. */
+TEST(so_do_products_that_no_tile_divides)
+{
+	struct machine_conf *c = machine("cores: 2\nsram: {size: 8 KiB}\ngemv: {units: 0}\nmatrix: {rows: 4, cols: 4}\n"
+	                                 "dma: {tile: 1 KiB}\nl2: {size: 0 B}\nweights: {dtype: int4}\n");
+	size_t uneven = 0;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		struct arena *a = arena_new(0);
+
+		CHECK(there_and_back(synth_product(a, 60 + 7 * i, 101 + i, 150 + 11 * i), c, a,
+		                     (struct run_opts){ .seed = 1, .fidelity = i & 1 ? RUN_ANALYTIC : RUN_EVENT },
+		                     &uneven));
+		arena_free(a);
+	}
+	CHECK(uneven > 50);
+	machine_conf_free(c);
 }
 
 /* --- by hand ------------------------------------------------------------------------------------------------------ */
@@ -179,6 +210,48 @@ TEST(times_by_hand)
 		time_of("command tiles=6 trips=1x2x3\n tile gemv gemv span=10ns\n tile vector vector span=100ns stays=3\n",
 	                "clock: 1 GHz\ncores: 1\ndma: {sync: 0 ps}\n"),
 		start + 210 * PS_NS);
+}
+
+/* A nest of 2 x 2 x 3 that ends in smaller rounds of the first and third loop. In each of the second loop's two rounds: two
+ * full tiles of 300 bytes and 100 ns, one of 100 and 30 where the third loop ends, two of 90 and 60 where the first does,
+ * one of 30 and 10 where both do: 300 + 300 + 100 + 90 + 90 + 30 bytes are all of the tensor, twice. */
+#define UNEVEN(bytes, edge) \
+	"tensor w bytes=" bytes " external\ncommand tiles=12 trips=2x2x3 slot=300\n" \
+	" tile load w by=300 step=3x0x1\n  edge 1 by=90\n" edge "  edge 3 by=100\n" \
+	" tile gemv gemv span=100ns work=300\n  edge 1 span=60ns work=90\n  edge 3 span=30ns latency=5ns work=100\n" \
+	"  edge 13 span=10ns latency=0 work=30\n"
+
+TEST(tiles_where_loops_end_are_as_small_as_they_are_said_to_be)
+{
+	static const char
+		*const yaml = "clock: 1 GHz\ncores: 1\nl2: {size: 0 B}\ndma: {sync: 0 ps}\n",
+		       *const math = "command tiles=12 trips=2x2x3\n tile gemv gemv span=100ns\n  edge 1 span=60ns\n"
+				     "  edge 3 span=30ns latency=5ns\n  edge 13 span=10ns\n";
+	struct machine_conf *c = machine(yaml);
+	struct arena *a = arena_new(0);
+	struct program p;
+	struct err e = ERR_INIT;
+	size_t uneven = 0;
+
+	CHECK_U64(time_of(math, yaml), 2 * PS_US + 350 * PS_NS + 2 * (2 * 100 + 30 + 2 * 60 + 10) * PS_NS);
+	CHECK_OK(read_program("program 1\n" UNEVEN("910", "  edge 13 by=30\n"), &c->cfg, a, &p, &e), e);
+	CHECK_U64(p.stream.ops[0].shape.k, 2 * 910); /* the work of all tiles */
+	for (int f = RUN_EVENT; f <= RUN_ANALYTIC; f++) {
+		struct run_opts o = {
+			.seed = 1, .start = RUN_COLD, .fidelity = (enum run_fidelity)f, .program = &p.map
+		};
+		struct run_result x;
+
+		CHECK_OK(run_stream(&p.stream, c, &o, a, &x, &e), e);
+		CHECK_U64(runbed_stat(&x, "dma.read_bytes"), 2 * 910);
+		CHECK_U64(runbed_stat(&x, "dma.transfers"), 12);
+		CHECK_U64(runbed_stat(&x, "gemv.busy_ps"), 2 * 360 * PS_NS);
+		CHECK_U64(runbed_stat(&x, "gemv.macs"), 2 * 910);
+	}
+	CHECK(there_and_back(&p.stream, c, a, (struct run_opts){ .seed = 1, .program = &p.map }, &uneven));
+	CHECK_U64(uneven, 2);
+	arena_free(a);
+	machine_conf_free(c);
 }
 
 TEST(an_op_of_a_program_without_ops_is_what_its_command_does)
@@ -392,6 +465,28 @@ TEST(programs_that_cannot_be_run)
 	refused("op copy c elems=4\ncommand ops=0\n pre gemv gemv op=1\n", 4, "which is none of its command's");
 }
 
+TEST(edges_that_cannot_be)
+{
+	refused("edge 1 by=3\n", 2, "stands below an instruction in a nest");
+	refused(W "command tiles=4\n tile load w\n  edge 1 by=3\n", 5, "in a nest of loops ('trips')");
+#define NEST W "command tiles=4 trips=2x1x2\n tile load w by=16 step=2x0x1\n"
+	refused(NEST "  edge by=3\n", 5, "followed by the loops that end");
+	refused(NEST "  edge 4 by=3\n", 5, "names no loops");
+	refused(NEST "  edge 1 by=3\n  edge 1 by=3\n", 6, "edge 1 is given twice");
+	refused(NEST "  edge 1 bye=3\n", 5, "did you mean 'by'");
+	refused(NEST "  edge 1 by=17\n", 4, "edge 1 is no part of a full tile");
+	refused(NEST "  edge 1 by=16 span=3\n", 4, "edge 1 is no part of a full tile");
+	refused(NEST "  edge 1 by=4\n  edge 3 by=4\n", 4, "where loops 13 end is not said: give 'edge 13'");
+	refused(NEST "  edge 2 by=4\n", 4, "no edge where loop 2 ends");
+	refused(UNEVEN("911", "  edge 13 by=30\n"), 4, "its tiles have 910 bytes, and 911 are to be moved");
+	refused(UNEVEN("910", ""), 4, "where loops 13 end is not said");
+	refused("command tiles=4 trips=2x1x2\n tile gemv gemv span=4\n  edge 1 span=2000000ms\n", 3,
+	        "busy for more than 1000 s");
+	refused("command tiles=4 trips=2x1x2\n tile gemv gemv span=4\n  edge 1 by=4\n", 3, "is no part of a full tile");
+	refused("command tiles=4 trips=2x1x2\n tile gemv gemv span=4 stays=1\n  edge 1 span=4\n", 3,
+	        "no edge where loop 1 ends");
+}
+
 TEST(what_is_not_text_is_refused)
 {
 	static const char zero[] = "program 1\ntensor x\0 bytes=4\n";
@@ -464,7 +559,8 @@ TEST(every_field_is_explained)
 {
 	static const struct program_field *const tables[] = { program_route_fields,   program_tensor_fields,
 		                                              program_op_fields,      program_operand_fields,
-		                                              program_command_fields, program_insn_fields };
+		                                              program_command_fields, program_insn_fields,
+		                                              program_edge_fields };
 	struct str text = STR_INIT;
 	char path[512], part[4096], key[64];
 	size_t n;
@@ -485,7 +581,8 @@ TEST(every_field_is_explained)
 }
 
 SUITE(t_program, T(every_field_is_explained), T(a_measured_step_takes_the_same_time_as_it_was_written),
-      T(random_steps_on_random_machines_do_too), T(times_by_hand),
+      T(random_steps_on_random_machines_do_too), T(so_do_products_that_no_tile_divides), T(times_by_hand),
+      T(tiles_where_loops_end_are_as_small_as_they_are_said_to_be), T(edges_that_cannot_be),
       T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
       T(lines_that_cannot_be_read), T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
       T(memory_that_runs_out_is_an_error_wherever_it_does), T(the_example_by_hand_runs));
