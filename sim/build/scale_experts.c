@@ -17,8 +17,8 @@
 /* A router's experts: groups of `len` ops from op `first` on. */
 struct groups {
 	uint32_t route, first, len, n;
-	uint32_t own;         /* tensors that each group writes */
-	uint64_t *was;        /* of each slot's rows the first, and behind the last */
+	uint32_t own;  /* tensors that each group writes */
+	uint64_t *was; /* of each slot's rows the first, and behind the last */
 	struct build_picks to;
 	uint32_t *made; /* [slot][own]: the new step's tensors */
 };
@@ -40,10 +40,11 @@ struct widening {
 
 static int unknown(const struct op *o, const char *what, struct err *e)
 {
-	return err_set(e, ERR_CONFIG,
-	               "op %u ('%s') %s: only experts that run one after the other, each in ops of its own, can be asked at"
-	               " another batch; a model can ('-m')",
-	               o->id, o->name, what);
+	return err_set(
+		e, ERR_CONFIG,
+		"op %u ('%s') %s: only experts that run one after the other, each in ops of its own, can be asked at"
+		" another batch; a model can ('-m')",
+		o->id, o->name, what);
 }
 
 /* --- which ops are whose ----------------------------------------------------------------------------------------------- */
@@ -77,8 +78,10 @@ static int find_groups(const struct op_stream *s, struct groups *g, struct err *
 		slots = slot_of(s, &s->ops[i]) >= slots ? slot_of(s, &s->ops[i]) + 1 : slots;
 	}
 	if (g->first == NOBODY || r->topk_op >= s->n_ops)
-		return err_set(e, ERR_CONFIG, "router %u has no experts' products, or none that picks them: a batch of"
-		               " others cannot be made of it", g->route);
+		return err_set(e, ERR_CONFIG,
+		               "router %u has no experts' products, or none that picks them: a batch of"
+		               " others cannot be made of it",
+		               g->route);
 	if ((last - g->first + 1) % slots)
 		return unknown(&s->ops[last], "ends experts that do not have the same ops each", e);
 	g->n = slots;
@@ -96,7 +99,8 @@ static int same_group(const struct op_stream *s, struct groups *g, uint32_t k, s
 			return unknown(o, "is no op of the router's first expert", e);
 		if (o->routed_by < 0)
 			continue;
-		if (o->kind != OP_GEMM || !o->shape.m || slot_of(s, o) != k || (j && o->shape.m != s->ops[o->id - j].shape.m))
+		if (o->kind != OP_GEMM || !o->shape.m || slot_of(s, o) != k ||
+		    (j && o->shape.m != s->ops[o->id - j].shape.m))
 			return unknown(o, "is no product of one expert's rows", e);
 	}
 	g->was[k + 1] = g->was[k] + s->ops[g->first + k * g->len].shape.m;

@@ -622,7 +622,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->format = arena_array(m->a, n, sizeof *m->format);
 	m->trial = map_trial_new(m->a);
 	m->asked = map_asked_new(m->a);
-	if (!m->trial || !m->asked || !first_write || !last_read || !m->pinned || !m->format)
+	m->few = map_few_new(m->a);
+	if (!m->trial || !m->asked || !m->few || !first_write || !last_read || !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;

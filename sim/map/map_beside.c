@@ -203,7 +203,7 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 	p->tell = NULL;
 	for (int i = 0; i < UNIT_COUNT; i++)
 		p->unit[i] = machine_unit(c, (enum unit)i);
-	if (!(p->asked = map_asked_new(m->a)))
+	if (!(p->asked = map_asked_new(m->a)) || !(p->few = map_few_new(m->a)))
 		return NULL;
 	return b->part[n] = p;
 }

@@ -262,6 +262,16 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 static bool take(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
                  const struct map_choice *c)
 {
+	const struct map_choice all = { .nest = c->nest, .tiles = c->tiles, .loops = c->loops };
+
+	if (c->cores) {
+		const uint32_t before = d->n;
+
+		if (!map_few(m, c->cores) || !take(map_few(m, c->cores), d, main, how, &all))
+			return false;
+		map_few_idle(m, d, before, c->cores);
+		return true;
+	}
 	if (c->nest)
 		return map_nest_take(m, d, main, &c->loops);
 	if (!cut_into(m, d, main, how->cuts, c->tiles))
@@ -351,6 +361,39 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 	return found || (w.n == 1 && !told);
 }
 
+/* The best way on all cores, or on fewer. */
+static bool best_of_all(const struct mapper *m, const struct map_draft *d, const struct op *main,
+                        const struct map_how *how, struct map_choice *best)
+{
+	struct map_choice c;
+	struct map_draft t;
+	uint32_t cores[MAP_FEWER];
+	struct map_score x;
+	double least;
+	int n;
+
+	if (!best_way(m, d, main, how, best))
+		return false;
+	map_draft_copy(&t, d);
+	if (!m->judge || !take(m, &t, main, how, best) || !(n = map_few_cores(m, &t, cores)))
+		return true;
+	least = (1 - CLEARLY) * map_judged(m, &t).worth;
+	for (int i = 0; i < n; i++) {
+		const struct mapper *few = map_few(m, cores[i]);
+
+		map_draft_copy(&t, d);
+		if (!few || !best_way(few, d, main, how, &c) || !take(few, &t, main, how, &c))
+			continue;
+		x = map_judged(m, &t);
+		if (x.worth >= least)
+			continue;
+		least = x.worth;
+		*best = c;
+		best->cores = cores[i];
+	}
+	return true;
+}
+
 bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how)
 {
 	const uint64_t key = map_key(m, d, main, how);
@@ -359,7 +402,7 @@ bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *ma
 	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
 		return true;
 	if ((m->tell && m->tell->op == main->id) || !map_recall(m, key, &c)) {
-		if (!best_way(m, d, main, how, &c))
+		if (!best_of_all(m, d, main, how, &c))
 			return false;
 		map_remember(m, key, &c);
 	}

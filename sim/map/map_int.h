@@ -46,6 +46,7 @@ struct mapper {
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
 	struct map_asked *asked;
+	struct map_few *few;
 	struct map_tell *tell;
 };
 
@@ -55,6 +56,15 @@ static inline const struct op_operand *map_operand(const struct mapper *m, const
 }
 
 struct map_asked *map_asked_new(struct arena *a);
+/* map_few.c: a command on a part of the cores: the rest idle. */
+#define MAP_FEWER 2
+struct map_few *map_few_new(struct arena *a);
+/* Numbers of cores worth a try where all of them wait for each other, as this draft's do; how many there are. */
+int map_few_cores(const struct mapper *m, const struct map_draft *d, uint32_t out[MAP_FEWER]);
+/* The mapper of a machine with its SRAM and ports, of which so many cores compute; NULL: out of memory. */
+const struct mapper *map_few(const struct mapper *m, uint32_t cores);
+/* Of what was drafted from there on: the others wait, too. */
+void map_few_idle(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores);
 /* map_math.c: what a unit needs for (a fraction of) an op. */
 struct map_math {
 	enum unit unit;
@@ -194,6 +204,7 @@ void map_edge_move(const struct mapper *m, struct map_draft *d, struct isa_insn 
 
 /* map_choose.c: a way to do a command. */
 struct map_choice {
+	uint32_t cores; /* that it uses; 0: all */
 	bool nest;
 	uint64_t tiles; /* streamed: trip count */
 	struct map_nest loops;

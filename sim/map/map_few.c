@@ -1,0 +1,77 @@
+/* map_few.c - a command on a part of the cores.
+ *
+ * Cores that share what is small wait for the fullest of them, exchange sums, and each wants its copy of what all read: more of
+ * them can be slower than fewer. So that more cores only add candidates, a product whose cores wait or exchange is tried on
+ * fewer of them, too: on the next two numbers below theirs that are a power of two or three times one, as 8 and 6 of 10. A
+ * machine of 6 cores has what one of 10 then does on 6.
+ * Leaves out: what the others could do meanwhile (map_beside.c); other numbers of cores. */
+#include "sim/map/map_int.h"
+
+#define WAITS 1000 /* ppm that cores wait for the fullest, worth a try */
+
+struct map_few {
+	struct mapper on[MAP_FEWER];
+	uint32_t cores[MAP_FEWER]; /* 0: not made yet */
+};
+
+struct map_few *map_few_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct map_few));
+}
+
+static bool wait_for_each_other(const struct map_draft *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_SEND || (d->insn[i].parts[0] && d->insn[i].idle > WAITS))
+			return true;
+	return false;
+}
+
+/* The next number below that is a power of two or three times one; 0: none. */
+static uint32_t below(uint32_t cores)
+{
+	uint32_t best = 0;
+
+	for (uint32_t n = 1; n < cores; n *= 2)
+		best = n / 2 * 3 < cores && n / 2 * 3 > n ? n / 2 * 3 : n;
+	return best;
+}
+
+int map_few_cores(const struct mapper *m, const struct map_draft *d, uint32_t out[MAP_FEWER])
+{
+	uint32_t cores = m->c->cores;
+	int n = 0;
+
+	if (!wait_for_each_other(d))
+		return 0;
+	while (n < MAP_FEWER && (cores = below(cores)))
+		out[n++] = cores;
+	return n;
+}
+
+const struct mapper *map_few(const struct mapper *m, uint32_t cores)
+{
+	struct map_few *f = m->few;
+	int i = 0;
+
+	for (; i < MAP_FEWER && f->cores[i]; i++)
+		if (f->cores[i] == cores)
+			return &f->on[i];
+	if (i == MAP_FEWER)
+		return NULL;
+	f->on[i] = *m;
+	if (!(f->on[i].asked = map_asked_new(m->a)))
+		return NULL;
+	for (int u = 0; u < UNIT_COUNT; u++)
+		f->on[i].unit[u].cores = cores;
+	f->cores[i] = cores;
+	return &f->on[i];
+}
+
+void map_few_idle(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores)
+{
+	for (uint32_t i = from; i < d->n; i++)
+		if (d->insn[i].parts[0])
+			d->insn[i].idle =
+				(uint32_t)(1000000 - (uint64_t)(1000000 - d->insn[i].idle) * cores / m->c->cores);
+}
