@@ -128,6 +128,16 @@ static int find_deps(struct builder *b, const struct mapper *m, const struct lot
 	return 0;
 }
 
+/* Instructions that have tiles of their own at the edges; those of products side by side may share a table in the draft. */
+static size_t uneven(const struct map_draft *d)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < d->n && d->n_edges; i++)
+		n += d->insn[i].edges > 0;
+	return n;
+}
+
 static void add_insns(struct builder *b, const struct map_draft *d)
 {
 	uint32_t moves[3] = { 0, 0, 0 };
@@ -174,7 +184,7 @@ static int emit_lot(struct builder *b, const struct mapper *m, const struct map_
 
 	if (grow((void **)&b->cmds, &b->cap_cmds, b->n_cmds + 1, sizeof *b->cmds, e) < 0 ||
 	    grow((void **)&b->insns, &b->cap_insns, b->n_insns + d->n, sizeof *b->insns, e) < 0 ||
-	    grow((void **)&b->edges, &b->cap_edges, b->n_edges + d->n_edges, sizeof *b->edges, e) < 0 ||
+	    grow((void **)&b->edges, &b->cap_edges, b->n_edges + uneven(d), sizeof *b->edges, e) < 0 ||
 	    grow((void **)&b->members, &b->cap_members, b->n_members + ops, sizeof *b->members, e) < 0 ||
 	    grow((void **)&b->has_succ, &b->cap_succ, b->n_cmds + 1, 1, e) < 0 ||
 	    find_deps(b, m, l, last_cmd, sync, chained, e) < 0)

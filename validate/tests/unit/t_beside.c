@@ -111,6 +111,26 @@ TEST(what_all_read_is_loaded_once_and_the_rest_by_each)
 	bed_down(&b);
 }
 
+/* Tiles that do not divide m, n and k: each group's are as small at the edges as one's alone, and all of them counted. */
+TEST(so_are_tiles_that_are_smaller_at_the_edges)
+{
+	static const uint64_t m[] = { 90, 100, 150, 70 }, n[] = { 150, 90, 100, 330 };
+	uint32_t uneven = 0;
+
+	for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+		for (int f = 0; f < 2; f++) {
+			struct bed b;
+
+			bed_up(&b, m[i], 333, n[i], 4, false);
+			run(&b, "sram.size=40 KiB", f ? RUN_ANALYTIC : RUN_EVENT);
+			uneven += beside(&b) && b.x.map->prog.n_edges;
+			CHECK_U64(runbed_stat(&b.x, "matrix.macs"), 4 * m[i] * n[i] * 333);
+			CHECK_U64(runbed_stat(&b.x, "dma.write_bytes"), 4 * m[i] * n[i] * 2);
+			bed_down(&b);
+		}
+	CHECK(uneven > 1);
+}
+
 TEST(one_that_waits_for_another_is_never_beside_it)
 {
 	struct bed b;
@@ -169,6 +189,6 @@ TEST(any_step_is_done_whole_and_in_order)
 	CHECK(found > 0);
 }
 
-SUITE(t_beside, T(products_that_fill_one_core_run_on_a_core_each), T(what_all_read_is_loaded_once_and_the_rest_by_each),
-      T(one_that_waits_for_another_is_never_beside_it), T(products_that_wait_for_memory_stay_one_behind_the_other),
-      T(any_step_is_done_whole_and_in_order));
+SUITE(t_beside, T(so_are_tiles_that_are_smaller_at_the_edges), T(products_that_fill_one_core_run_on_a_core_each),
+      T(what_all_read_is_loaded_once_and_the_rest_by_each), T(one_that_waits_for_another_is_never_beside_it),
+      T(products_that_wait_for_memory_stay_one_behind_the_other), T(any_step_is_done_whole_and_in_order));
