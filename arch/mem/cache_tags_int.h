@@ -3,6 +3,7 @@
 #define NPUSIM_ARCH_MEM_CACHE_TAGS_INT_H
 
 #include <assert.h>
+#include <string.h>
 
 #include "arch/comp.h"
 #include "arch/mem/cache_tags.h"
@@ -44,9 +45,16 @@ static inline uint32_t *held_of(const struct cache_tags *t, uint64_t set, uint64
 	return &t->held[x >> (64 - t->held_bits)];
 }
 
-static inline uint64_t *sigs_of(const struct cache_tags *t, uint64_t set)
+/* Signatures of eight ways, way 8 i in the lowest byte on every host. */
+static inline uint64_t sigs_of(const unsigned char *meta, uint32_t i)
 {
-	return (uint64_t *)(void *)(t->meta + set * t->meta_bytes);
+	uint64_t x;
+
+	memcpy(&x, meta + 8 * (size_t)i, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	return x;
 }
 
 static inline uint8_t *state_of(const struct cache_tags *t, uint64_t set, const struct part *part)
@@ -82,17 +90,18 @@ static inline void pass(const struct cache_tags *t, struct cache_place *p, uint6
 }
 
 /* A byte of the tag, so that one word tells which of eight ways may hold it. */
-static inline uint64_t sig(uint64_t tag)
+static inline unsigned char sig(uint64_t tag)
 {
-	return (tag * GOLDEN) >> 56;
+	return (unsigned char)((tag * GOLDEN) >> 56);
 }
 
 static inline uint32_t find(const struct cache_tags *t, struct cache_place p)
 {
-	const uint64_t *sigs = sigs_of(t, p.set), want = sig(p.tag) * ONES;
+	const unsigned char *meta = t->meta + p.set * t->meta_bytes;
+	const uint64_t want = sig(p.tag) * ONES;
 
 	for (uint32_t i = 0; i < t->words; i++) {
-		uint64_t x = sigs[i] ^ want, zero = (x - ONES) & ~x & (ONES << 7);
+		uint64_t x = sigs_of(meta, i) ^ want, zero = (x - ONES) & ~x & (ONES << 7);
 
 		/* A byte above a zero byte may look like one: the tag decides. */
 		for (; zero; zero &= zero - 1) {
@@ -129,14 +138,6 @@ static inline const struct part *part_for(const struct cache_tags *t, uint8_t cl
 	return &t->part[cls == MEM_KV && t->part[KV].ways ? KV : REST];
 }
 
-static inline void sign(unsigned char *meta, uint32_t way, uint64_t mark)
-{
-	uint64_t *word = (uint64_t *)(void *)meta + way / 8;
-	unsigned shift = way % 8 * 8;
-
-	*word = (*word & ~(UINT64_C(0xff) << shift)) | mark << shift;
-}
-
 /* The policies' state of a set nothing was put into so far. */
 static inline void make_set(const struct cache_tags *t, unsigned char *meta)
 {
@@ -148,7 +149,7 @@ static inline void make_set(const struct cache_tags *t, unsigned char *meta)
 
 /* The way its set gives a chunk, which stands in the set's signatures from now on; what was there is still in it. */
 static inline struct cache_chunk *make_room(struct cache_tags *t, const struct part *part, struct cache_place *p,
-                                            uint64_t mark)
+                                            unsigned char mark)
 {
 	unsigned char *meta = t->meta + p->set * t->meta_bytes;
 
@@ -159,7 +160,7 @@ static inline struct cache_chunk *make_room(struct cache_tags *t, const struct p
 		p->way = part->first + meta[part->at]++;
 	else
 		p->way = part->first + t->policy->replace(meta + part->at, part->ways, &t->use);
-	sign(meta, p->way, mark);
+	meta[p->way] = mark;
 	return entry(t, p->set, p->way);
 }
 

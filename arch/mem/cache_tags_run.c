@@ -32,7 +32,8 @@ static inline void count_left(const struct cache_tags *t, uint64_t set, struct l
 static uint64_t turn_sets(const struct cache_tags *t, struct cache_place *p, uint64_t n, const struct part *part,
                           const struct cache_chunk *fresh, uint64_t old)
 {
-	const uint64_t sets = t->sets, first = part->first, valid = fresh->valid, mark = sig(fresh->tag);
+	const uint64_t sets = t->sets, first = part->first, valid = fresh->valid;
+	const unsigned char mark = sig(fresh->tag);
 	const size_t stride = t->meta_bytes, at = part->at;
 	const uint32_t ways = part->ways;
 	unsigned char *meta = t->meta + p->set * stride;
@@ -46,7 +47,7 @@ static uint64_t turn_sets(const struct cache_tags *t, struct cache_place *p, uin
 		if (c->tag != old || c->valid != valid || c->dirty)
 			break;
 		cache_lru_turn(meta + at, ways);
-		sign(meta, (uint32_t)last, mark);
+		meta[last] = mark;
 		*c = *fresh;
 		way = last;
 	}
