@@ -78,9 +78,9 @@ static enum tech_link_kind phy_of_kind(const char *dram)
 
 static struct area_part phy(const struct tech *t, uint32_t which, uint64_t width)
 {
-	if (which < DIE_PHYS)
+	if (which == DIE_PHY_NONE)
 		return (struct area_part){ 0, 0, 0 };
-	return area_phy(t, (enum tech_link_kind)(which - DIE_PHYS), width);
+	return area_phy(t, (enum tech_link_kind)(which - 1), width);
 }
 
 static struct area_part dram_of(const struct machine_cfg *c, const struct tech *t)
@@ -88,8 +88,8 @@ static struct area_part dram_of(const struct machine_cfg *c, const struct tech *
 	const struct dram_cfg *d = &c->mem.dram;
 	const uint64_t bits = or_else(c->die.memory_bits, times(times(d->channels, d->pseudo_channels), d->width_bits));
 
-	if (c->die.memory != DIE_PHY_AUTO)
-		return phy(t, c->die.memory, bits);
+	if (c->die.memory != DIE_MEMORY_AUTO)
+		return phy(t, c->die.memory - 1, bits);
 	if (dram_is_fixed(d))
 		return (struct area_part){ 0, 0, 0 };
 	return area_phy(t, phy_of_kind(d->kind), bits);

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #define PHY_NAME(name) #name,
-static const char *const phy_names[] = { "none", "auto", TECH_LINKS(PHY_NAME) NULL };
+static const char *const phy_names[] = { "none", TECH_LINKS(PHY_NAME) NULL };
+static const char *const memory_names[] = { "auto", "none", TECH_LINKS(PHY_NAME) NULL };
 #undef PHY_NAME
 
 #define BUILT 1u << 20
@@ -21,7 +22,7 @@ const struct cfg_field die_schema[] = {
 	          "L2 built, parts switched off included; 0: l2.size", "all of it is used"),
 	CFG_BYTES(struct die_cfg, sram, "sram", "0", 0, UINT64_C(1) << 40, NULL,
 	          "further SRAM on the die that is no block of the machine's description", "none"),
-	CFG_ENUM(struct die_cfg, memory, "memory", "auto", phy_names,
+	CFG_ENUM(struct die_cfg, memory, "memory", "auto", memory_names,
 	         "PHY of the DRAM, a row of configs/tech/link.yaml; auto: by dram.kind; none: on another die",
 	         "by dram.kind"),
 	CFG_U32(struct die_cfg, memory_bits, "memory_bits", "0", 0, BUILT, NULL,

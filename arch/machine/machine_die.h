@@ -7,8 +7,8 @@
 
 #include "arch/power/tech.h"
 
-/* PHYs by their row of configs/tech/link.yaml; the two first stand before those. */
-enum die_phy { DIE_PHY_NONE, DIE_PHY_AUTO, DIE_PHYS };
+/* A PHY: DIE_PHY_NONE, or 1 + enum tech_link_kind. A memory's: DIE_MEMORY_AUTO, or 1 + that. */
+enum { DIE_PHY_NONE, DIE_MEMORY_AUTO = 0 };
 
 struct die_cfg {
 	char node[CFG_STR_MAX]; /* configs/tech/NODE.yaml, or a path; "none": no area is known */
@@ -16,9 +16,9 @@ struct die_cfg {
 	uint32_t cores;         /* built; 0: those of the machine */
 	uint32_t fp64;          /* lanes of double precision a core */
 	uint64_t l2, sram;      /* built (0: the machine's); further SRAM that no block of the machine is */
-	uint32_t memory;        /* PHY of DRAM: enum die_phy, or DIE_PHYS + enum tech_link_kind */
+	uint32_t memory;        /* PHY of DRAM */
 	uint32_t memory_bits;   /* 0: of the machine's channels */
-	uint32_t link, host;    /* PHY, as memory */
+	uint32_t link, host;    /* PHYs */
 	uint32_t links, lanes;  /* how many of each */
 	bool graphics;          /* a ray-tracing core in each core */
 	uint64_t other;         /* nm2 of what else is known to be there */

@@ -27,14 +27,16 @@ static const struct cfg_field top_rows[] = {
 #define TRANSISTORS(S, m, key, help) CFG_U64(S, m, key, "0", 0, MOST, NULL, help, UNKNOWN)
 #define NM2(S, m, help)              CFG_AREA(S, m, #m, "0 nm2", 0, UINT64_C(1000000) * MOST, NULL, help, UNKNOWN)
 
-static const struct cfg_field arithmetic_rows[] = { FJ(struct tech_arithmetic, int8_multiply,
-	                                               "an 8-bit integer multiplication"),
-	                                            FJ(struct tech_arithmetic, int32_add, "a 32-bit integer addition"),
-	                                            FJ(struct tech_arithmetic, bf16_multiply, "a bf16 multiplication"),
-	                                            FJ(struct tech_arithmetic, fp16_multiply, "an fp16 multiplication"),
-	                                            FJ(struct tech_arithmetic, fp32_add, "an fp32 addition"),
-	                                            FJ(struct tech_arithmetic, fp32_multiply, "an fp32 multiplication"),
-	                                            CFG_END };
+static const struct cfg_field arithmetic_rows[] = {
+	FJ(struct tech_arithmetic, int8_multiply, "an 8-bit integer multiplication"),
+	FJ(struct tech_arithmetic, int32_add, "a 32-bit integer addition"),
+	FJ(struct tech_arithmetic, bf16_multiply, "a bf16 multiplication"),
+	FJ(struct tech_arithmetic, fp16_multiply, "an fp16 multiplication"),
+	FJ(struct tech_arithmetic, fp32_add, "an fp32 addition"),
+	FJ(struct tech_arithmetic, fp32_multiply, "an fp32 multiplication"),
+	FJ(struct tech_arithmetic, flip_flop, "a bit of a register, clocked"),
+	CFG_END
+};
 static const struct cfg_field sram_rows[] = { FJ(struct tech_sram, access_8k, "64 bits of an SRAM of 8 KiB"),
 	                                      FJ(struct tech_sram, access_32k, "64 bits of an SRAM of 32 KiB"),
 	                                      FJ(struct tech_sram, access_1m, "64 bits of an SRAM of 1 MiB"),
@@ -52,6 +54,7 @@ static const struct cfg_field link_rows[] = {
 	TRANSISTORS(struct tech_link, controller, "controller", "transistors of the controller behind that width"),
 	CFG_END
 };
+static const struct cfg_field wire_rows[] = { FJ(struct tech_wire, bit, "a bit over a millimetre"), CFG_END };
 static const struct cfg_field leakage_rows[] = {
 	CFG_POWER(struct tech_leakage, logic, "logic", "0 W", 0, MOST, NULL, "leakage of a mm2 of logic", UNKNOWN),
 	CFG_POWER(struct tech_leakage, sram, "sram", "0 W", 0, MOST, NULL, "leakage of a mm2 of SRAM", UNKNOWN), CFG_END
@@ -106,6 +109,7 @@ static const struct cfg_section node_sections[] = { { "", top_rows, 0 },
 	                                            AT("arithmetic", arithmetic_rows, arithmetic),
 	                                            AT("sram", sram_rows, sram),
 	                                            AT("logic", logic_rows, logic),
+	                                            AT("wire", wire_rows, wire),
 	                                            AT("leakage", leakage_rows, leakage),
 	                                            AT("clock", clock_rows, clock),
 	                                            { NULL, NULL, 0 } };
@@ -233,7 +237,7 @@ static int path_of(const char *node, char *out, unsigned size, struct err *e)
 		return err_set(e, ERR_CONFIG, "'%.40s' is no node's name", node);
 	snprintf(relative, sizeof relative, "configs/tech/%s.yaml", node);
 	if (path_data(relative, out, size, e) < 0)
-		return err_add(e, "looking for the node '%s' (there are n16, n7, n5 and n4)", node);
+		return err_add(e, "looking for the node '%s' (there are n16, n8, n7, n5 and n4)", node);
 	return 0;
 }
 
@@ -342,6 +346,21 @@ uint64_t tech_mac(const struct tech *t, enum dtype a, enum dtype b)
 	default:
 		return 0;
 	}
+}
+
+int tech_dram_kind(const char *name)
+{
+	static const char *const names[] = {
+#define X(kind) #kind,
+		TECH_DRAMS(X)
+#undef X
+	};
+	const size_t n = strcspn(name, "-");
+
+	for (int i = 0; i < TECH_DRAM_KINDS; i++)
+		if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0)
+			return i;
+	return -1;
 }
 
 /* Integers: r with r * r <= v. */

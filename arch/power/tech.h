@@ -19,7 +19,7 @@
 
 /* X(name): kinds of DRAM and links there are constants of; a new one is a word here and a section of the file. */
 /* clang-format off */
-#define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(ddr4)
+#define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(gddr7) X(ddr4)
 #define TECH_LINKS(X) \
 	X(nvlink_c2c) X(serdes_112g) X(ucie_standard) X(ucie_advanced) X(hbm3_interface) \
 	X(hbm2e_phy) X(ddr5_phy) X(gddr6_phy) X(pcie5_phy) X(pcie4_phy) X(nvlink3_phy) X(nvlink4_phy)
@@ -39,7 +39,7 @@ enum tech_link_kind {
 };
 
 struct tech_arithmetic {
-	uint64_t int8_multiply, int32_add, bf16_multiply, fp16_multiply, fp32_add, fp32_multiply; /* fJ */
+	uint64_t int8_multiply, int32_add, bf16_multiply, fp16_multiply, fp32_add, fp32_multiply, flip_flop; /* fJ */
 };
 struct tech_sram {
 	uint64_t access_8k, access_32k, access_1m; /* fJ for 64 bits, by the macro's size */
@@ -47,6 +47,9 @@ struct tech_sram {
 };
 struct tech_logic {
 	uint64_t transistor; /* nm2, mean of logic */
+};
+struct tech_wire {
+	uint64_t bit; /* fJ a millimetre */
 };
 /* A square millimetre that is powered at the nominal voltage, hot as when it works. */
 struct tech_leakage {
@@ -96,6 +99,7 @@ struct tech {
 	struct tech_arithmetic arithmetic;
 	struct tech_sram sram;
 	struct tech_logic logic;
+	struct tech_wire wire;
 	struct tech_leakage leakage;
 	struct tech_clock clock;
 	struct {
@@ -116,6 +120,8 @@ void tech_free(struct tech *t);
 
 /* A multiply-add of two operands, accumulated in 32 bits; 0: not known of these formats. */
 uint64_t tech_mac(const struct tech *t, enum dtype a, enum dtype b);
+/* Of a kind of DRAM as machines name it, "hbm3-6400"; -1: there are no constants of it. */
+int tech_dram_kind(const char *name);
 /* A byte of an SRAM macro of so many bytes, read or written: between the three sizes by the root of the size. */
 uint64_t tech_sram_byte(const struct tech *t, uint64_t size);
 /* Millionths of the nominal voltage that a clock needs; 0: no points. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/machine/machine_peak.h"
 #include "arch/npu/unit.h"
 #include "sim/cmd/cmd.h"
 #include "sim/engine/engine.h"
@@ -38,7 +39,47 @@ static void put_source(const struct machine_conf *c, const char *key, struct out
 	str_free(&by);
 }
 
-static void put_peak(const struct machine_conf *c, const struct peak *p, double read, struct out_table *t)
+/* What its rates are a square millimetre and a watt of; not a number: not known. */
+struct cost {
+	double mm2, watts;
+};
+
+static int cost_of(const struct machine_cfg *c, struct cost *out, struct err *e)
+{
+	struct machine_peak p;
+	struct tech *t;
+	struct area a;
+	uint64_t uw;
+
+	*out = (struct cost){ NAN, NAN };
+	if (!die_known(&c->die))
+		return 0;
+	if (!(t = tech_load(c->die.node, e)))
+		return -1;
+	machine_area(c, t, &a);
+	machine_peak(c, t, &a, &p);
+	tech_free(t);
+	out->mm2 = (double)area_die(&a) / AREA_MM2;
+	if ((uw = machine_peak_sum(&p)))
+		out->watts = (double)uw / 1e6;
+	return 0;
+}
+
+static void put_costs(const struct machine_conf *c, double flops, const struct cost *of, struct out_table *t)
+{
+	/* Several machines share a die. */
+	const double n = c->cfg.die.machines, pins = n * (double)dram_peak(&c->cfg.mem.dram);
+
+	out_real_or_null(t, of->mm2);
+	out_real_or_null(t, of->watts);
+	out_real_or_null(t, n * flops / 1e12 / of->mm2);
+	out_real_or_null(t, n * flops / 1e12 / of->watts);
+	out_real_or_null(t, pins / 1e9 / of->mm2);
+	out_real_or_null(t, pins / 1e9 / of->watts);
+}
+
+static void put_peak(const struct machine_conf *c, const struct peak *p, double read, const struct cost *of,
+                     struct out_table *t)
 {
 	const double pins = (double)dram_peak(&c->cfg.mem.dram);
 
@@ -48,10 +89,11 @@ static void put_peak(const struct machine_conf *c, const struct peak *p, double 
 	out_real_or_null(t, p->flops / 1e12);
 	out_real_or_null(t, p->flops / pins);
 	out_real_or_null(t, p->flops / read);
+	put_costs(c, p->flops, of, t);
 	put_source(c, p->key, t);
 }
 
-static void of_gpu(const struct machine_conf *c, struct out_table *t)
+static void of_gpu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
 {
 	static const char *const operands[ROOF_PIPES] = { "fp32", "tf32", "bf16, fp16", "8 bits", "fp4" };
 	struct roof r;
@@ -62,7 +104,7 @@ static void of_gpu(const struct machine_conf *c, struct out_table *t)
 		struct peak p = { operands[i], i == ROOF_FP32 ? "cores" : "tensor cores", r.flops[i], "" };
 
 		snprintf(p.key, sizeof p.key, "gpu.flop_%s", roof_pipe_name((enum roof_pipe)i));
-		put_peak(c, &p, r.effective, t);
+		put_peak(c, &p, r.effective, of, t);
 	}
 }
 
@@ -110,7 +152,7 @@ static struct peak fastest(const struct machine_conf *conf, enum dtype weight, e
 	return best;
 }
 
-static void of_npu(const struct machine_conf *c, struct out_table *t)
+static void of_npu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
 {
 	static const struct {
 		enum dtype weight, with;
@@ -127,7 +169,7 @@ static void of_npu(const struct machine_conf *c, struct out_table *t)
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		const struct peak p = fastest(c, pairs[i].weight, pairs[i].with, pairs[i].operands);
 
-		put_peak(c, &p, (double)dram_peak(&c->cfg.mem.dram), t);
+		put_peak(c, &p, (double)dram_peak(&c->cfg.mem.dram), of, t);
 	}
 }
 
@@ -135,22 +177,25 @@ static int peaks(const struct opt_list *files, const struct opt_list *sets, enum
                  struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 }, { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
-		{ "tflops", OUT_REAL, 1 },  { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
-		{ "by", OUT_TEXT, 0 },      { "source", OUT_TEXT, 0 },
+		{ "machine", OUT_TEXT, 0 },  { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
+		{ "tflops", OUT_REAL, 1 },   { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
+		{ "area_mm2", OUT_REAL, 0 }, { "peak_w", OUT_REAL, 0 },   { "tflops_mm2", OUT_REAL, 3 },
+		{ "tflops_w", OUT_REAL, 3 }, { "gbs_mm2", OUT_REAL, 2 },  { "gbs_w", OUT_REAL, 2 },
+		{ "by", OUT_TEXT, 0 },       { "source", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COUNT(cols), NULL);
 	int rc = 0;
 
 	for (int i = 0; i < files->n && rc == 0; i++) {
 		struct machine_conf *c = machine_conf_load(files->v[i], sets->v, sets->n, e);
+		struct cost of;
 
-		if (!c)
+		if (!c || cost_of(&c->cfg, &of, e) < 0)
 			rc = -1;
 		else if (machine_runs(&c->cfg) == MACHINE_LAUNCHES)
-			of_gpu(c, t);
+			of_gpu(c, &of, t);
 		else
-			of_npu(c, t);
+			of_npu(c, &of, t);
 		machine_conf_free(c);
 	}
 	if (rc == 0)
@@ -173,7 +218,8 @@ int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 		"What a machine multiplies at most, by the formats of the operands: the fastest unit, TFLOP/s (a"
 		" multiply-add counts two), and the ridge, FLOP a byte above which memory no longer holds it back: over the"
 		" bandwidth of the pins (ridge) and over what a stream was measured to read (ridge_read; of an NPU the pins"
-		" too). Scales of nvfp4 and mxfp4 are bytes, and multiply for nothing. An empty cell: nothing multiplies"
+		" too), area and what all of it takes at full rate at once, which no run does (area_mm2, peak_w: 'npusim config"
+		" area'; arch/machine/machine_peak.h), and the peak and the pins' GB/s a mm2 and a watt of that. Scales of nvfp4 and mxfp4 are bytes, and multiply for nothing. An empty cell: nothing multiplies"
 		" them as they are.",
 		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
 		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",

@@ -3,6 +3,7 @@
 
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_peak.h"
 #include "validate/tests/test.h"
 
 static struct tech *load(const char *node)
@@ -155,6 +156,87 @@ TEST(leakage_of_a_square_millimetre_goes_with_power_and_density)
 	tech_free(n5);
 }
 
+/* Nothing of configs/tech was found on one of these but TPU v4's nearest kin; GA100 gave an SM's control and the network. */
+static const struct published {
+	const char *machine;
+	double mm2, watts; /* 0: a card that is held far below what its die takes */
+} published[] = {
+	{ "h200", 814, 700 },      /* GH100, NVIDIA H100 white paper; board, H200 data sheet */
+	{ "h100", 814, 700 },      /* the same; H100 data sheet */
+	{ "rtx5090", 750, 575 },   /* GB202, NVIDIA RTX Blackwell whitepaper */
+	{ "tpu-v4", 600, 192 },    /* at most; measured maximum, ISCA 2023, table 4: no TDP was published */
+	{ "a100", 826, 400 },      /* GA100, NVIDIA A100 whitepaper; 80 GB SXM data sheet */
+	{ "rtx4090", 608.4, 450 }, /* AD102, NVIDIA Ada whitepaper */
+	{ "l40s", 608.4, 0 },      { "l4", 294.5, 0 }, /* AD104 */
+	{ "a10", 628.4, 0 },                           /* GA102, NVIDIA Ampere GA102 whitepaper */
+	{ "b200", 0, 1000 },                           /* HGX B200 data sheet */
+};
+
+static bool within(const char *machine, const char *what, double got, double want, double percent)
+{
+	const double error = 100 * (got / want - 1);
+
+	if (error <= percent && -error <= percent)
+		return true;
+	printf("%s: %s of %.0f where %.0f is published, %+.1f %%\n", machine, what, got, want, error);
+	return false;
+}
+
+TEST(dies_are_within_a_quarter_of_published_ones_and_boards_within_a_fifth)
+{
+	for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+		const struct published *p = &published[i];
+		struct err e = ERR_INIT;
+		struct machine_conf *c = machine_conf_load(p->machine, NULL, 0, &e);
+		struct machine_peak peak;
+		struct area a;
+		struct tech *t;
+
+		CHECK_OK(c ? 0 : -1, e);
+		t = load(c->cfg.die.node);
+		machine_area(&c->cfg, t, &a);
+		machine_peak(&c->cfg, t, &a, &peak);
+		CHECK(!p->mm2 || within(p->machine, "a die", (double)area_die(&a) / AREA_MM2, p->mm2, 25));
+		CHECK(!p->watts || within(p->machine, "a board", (double)machine_peak_sum(&peak) / 1e6, p->watts, 20));
+		tech_free(t);
+		machine_conf_free(c);
+	}
+}
+
+TEST(a_peak_is_not_known_where_the_memory_is_not_and_rises_with_what_there_is)
+{
+	static const char *const sets[][2] = { { "cores=32", "cores=64" },
+		                               { "clock=1 GHz", "clock=1.4 GHz" },
+		                               { "matrix.rows=16", "matrix.rows=32" },
+		                               { "dram.channels=16", "dram.channels=48" },
+		                               { "l2.banks=32", "l2.banks=64" },
+		                               { "die.node=n4", "die.node=n5" } };
+	struct tech *n5 = load("n5"), *n4 = load("n4");
+
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+		uint64_t sum[2];
+
+		for (int k = 0; k < 2; k++) {
+			struct err e = ERR_INIT;
+			struct machine_conf *c = machine_conf_load("dsocr", &sets[i][k], 1, &e);
+			const struct tech *t = strcmp(c->cfg.die.node, "n4") == 0 ? n4 : n5;
+			struct machine_peak p;
+			struct area a;
+
+			machine_area(&c->cfg, t, &a);
+			machine_peak(&c->cfg, t, &a, &p);
+			sum[k] = machine_peak_sum(&p);
+			CHECK_U64(sum[k], p.leakage + p.units + p.caches + p.dram);
+			p.dram = 0;
+			CHECK_U64(machine_peak_sum(&p), 0);
+			machine_conf_free(c);
+		}
+		CHECK(sum[0] && sum[0] < sum[1]);
+	}
+	tech_free(n5);
+	tech_free(n4);
+}
+
 static void refused(const char *set, const char *part)
 {
 	struct err e = ERR_INIT;
@@ -167,7 +249,7 @@ static void refused(const char *set, const char *part)
 
 TEST(a_node_that_is_not_there_is_told_when_the_machine_is_read)
 {
-	refused("die.node=n6", "there are n16, n7, n5 and n4");
+	refused("die.node=n6", "there are n16, n8, n7, n5 and n4");
 	refused("die.host=pcie9", "pcie5_phy");
 	refused("die.machines=0", "1 to 4096");
 }
@@ -176,4 +258,6 @@ SUITE(t_area, T(sram_takes_its_cells_and_more_for_a_port), T(a_phy_is_by_pin_and
       T(an_array_is_its_multiply_adds_wherever_they_stand),
       T(a_die_is_the_sum_of_its_blocks_and_the_share_that_is_none), T(no_amount_that_goes_up_makes_a_die_smaller),
       T(leakage_of_a_square_millimetre_goes_with_power_and_density),
-      T(a_node_that_is_not_there_is_told_when_the_machine_is_read));
+      T(a_node_that_is_not_there_is_told_when_the_machine_is_read),
+      T(dies_are_within_a_quarter_of_published_ones_and_boards_within_a_fifth),
+      T(a_peak_is_not_known_where_the_memory_is_not_and_rises_with_what_there_is));

@@ -31,9 +31,9 @@ TEST(a_node_has_what_it_gives_and_the_rest_by_the_published_factors)
 
 TEST(every_constant_that_is_known_says_where_it_is_from)
 {
-	static const char *const nodes[] = { "n16", "n7", "n5", "n4" };
+	static const char *const nodes[] = { "n16", "n8", "n7", "n5", "n4" };
 
-	for (size_t k = 0; k < 4; k++) {
+	for (size_t k = 0; k < 5; k++) {
 		struct tech *t = load(nodes[k]);
 		const struct cfg *all[] = { t->node, t->drams, t->links, t->dies };
 
@@ -120,7 +120,7 @@ TEST(mistakes_are_placed)
 	struct err e = ERR_INIT;
 
 	CHECK(!tech_load("n6", &e));
-	CHECK_HAS(e.msg, "looking for the node 'n6' (there are n16, n7, n5 and n4)");
+	CHECK_HAS(e.msg, "looking for the node 'n6' (there are n16, n8, n7, n5 and n4)");
 	refused("tech: x\npoints:\n- {clock: 1 GHz}\n", "'1 GHz' without a voltage");
 	refused("tech: x\npoints:\n- {voltage: 0.8}\n", "a point has a clock");
 	refused("tech: x\npoints: 5\n", "'points' is a list");
