@@ -9,7 +9,9 @@
 
 const char *build_phase_name(enum build_phase p)
 {
-	return p == BUILD_VISION ? "vision" : p == BUILD_PREFILL ? "prefill" : "decode";
+	static const char *const names[] = { "decode", "prefill", "vision", "step" };
+
+	return names[p];
 }
 
 const char *build_style_name(enum build_style s)
@@ -21,7 +23,13 @@ const char *build_style_name(enum build_style s)
 
 uint64_t build_tokens(const struct build_how *h)
 {
-	return h->phase == BUILD_VISION ? 0 : h->batch * h->tokens;
+	uint64_t n = 0;
+
+	if (h->phase != BUILD_STEP)
+		return h->phase == BUILD_VISION ? 0 : h->batch * h->tokens;
+	for (uint32_t i = 0; i < h->n_groups; i++)
+		n += h->groups[i].batch * h->groups[i].tokens;
+	return n;
 }
 
 /* --- can it be built ------------------------------------------------------------------------------------------------ */
@@ -52,15 +60,42 @@ static int check_vision(const struct model *m, const struct build_how *h, struct
 	return check_image(m, h->image, e);
 }
 
+static int check_length(const struct model *m, uint64_t context, uint64_t tokens, struct err *e)
+{
+	if (!m->context || context + tokens <= m->context)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "%" PRIu64 " tokens of context and %" PRIu64
+	               " new ones are more than the %u that model '%s' takes",
+	               context, tokens, m->context, m->name);
+}
+
+static int check_groups(const struct model *m, const struct build_how *h, struct err *e)
+{
+	if (h->style != BUILD_FUSED && h->style != BUILD_NPU)
+		return err_set(e, ERR_USAGE,
+		               "style %s has no steps of several requests: those have styles fused and npu",
+		               build_style_name(h->style));
+	for (uint32_t i = 0; i < h->n_groups; i++) {
+		const struct build_group *g = &h->groups[i];
+
+		if (!g->batch || !g->tokens || g->batch > BUILD_MAX_BATCH || g->tokens > BUILD_MAX_TOKENS ||
+		    g->context > BUILD_MAX_TOKENS)
+			return err_set(e, ERR_USAGE,
+			               "a group of %u sequences of %" PRIu64 " new tokens is no part of a step",
+			               g->batch, g->tokens);
+		if (check_length(m, g->context, g->tokens, e) < 0)
+			return -1;
+	}
+	return h->n_groups ? 0 : err_set(e, ERR_USAGE, "a step without a sequence");
+}
+
 static int check_bounds(const struct model *m, const struct build_how *h, struct err *e)
 {
 	if (h->image)
 		return err_set(e, ERR_USAGE, "option '--image' is of the encoders: '--phase vision'");
-	if (m->context && h->context + h->tokens > m->context)
-		return err_set(e, ERR_USAGE,
-		               "%" PRIu64 " tokens of context and %" PRIu64
-		               " new ones are more than the %u that model '%s' takes",
-		               h->context, h->tokens, m->context, m->name);
+	if (h->phase == BUILD_STEP ? check_groups(m, h, e) < 0 : check_length(m, h->context, h->tokens, e) < 0)
+		return -1;
 	if (h->layers > m->layers)
 		return err_set(e, ERR_USAGE, "'--layers %u' is more than the %u layers of model '%s'", h->layers,
 		               m->layers, m->name);
@@ -148,7 +183,8 @@ static void layer(struct builder *b, struct stream *x, uint32_t i)
 /* Cosine and sine of this step's positions: made once, as Llama's code makes them, or there as a table. */
 static void rope_tables(struct builder *b)
 {
-	const uint64_t n = b->phase == OP_DECODE ? b->h->batch : b->q_len, rotary = b->m->rotary, all = n * rotary;
+	const uint64_t n = b->phase == OP_DECODE || b->h->phase == BUILD_STEP ? b->rows : b->q_len,
+		       rotary = b->m->rotary, all = n * rotary;
 	const enum dtype d = b->m->dtype;
 	uint32_t f, inverse;
 	struct part twice[2];
@@ -169,6 +205,35 @@ static void rope_tables(struct builder *b)
 	f = b_concat(b, DT_FP32, all, false, twice, 2, NO_TENSOR);
 	b->cos = b_to(b, all_of(b_each1(b, B_COS, all, false, all_of(f))), d, all);
 	b->sin = b_to(b, all_of(b_each1(b, B_SIN, all, false, all_of(f))), d, all);
+}
+
+static uint64_t blocks(const struct build_how *h, uint64_t tokens)
+{
+	return (tokens + h->block - 1) / h->block;
+}
+
+/* One for all layers and groups: where each block of each sequence is. */
+static void block_table(struct builder *b)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; b->h->block && i < b->n_groups; i++)
+		n += b->groups[i].batch * blocks(b->h, b->groups[i].context + b->done + b->groups[i].tokens);
+	if (n)
+		b->table = b_there(b, OP_INDEX, DT_INT8, n * b->h->entry, 1, "blocks");
+}
+
+void b_read_table(struct builder *b)
+{
+	struct part p = { .tensor = b->table };
+
+	if (!b->h->block)
+		return;
+	for (uint32_t i = 0; i < b->group; i++)
+		p.offset += b->groups[i].batch * blocks(b->h, b->groups[i].context + b->done + b->groups[i].tokens);
+	p.offset *= b->h->entry;
+	p.bytes = b->batch * blocks(b->h, b->kv_len) * b->h->entry;
+	b_read(b, p);
 }
 
 static uint32_t embedded(struct builder *b)
@@ -199,10 +264,20 @@ static uint32_t embedded(struct builder *b)
 	return y;
 }
 
+/* A step's are taken to be its last rows, wherever they are: as many bytes. */
+static uint64_t logits(const struct builder *b)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < b->n_groups; i++)
+		n += b->groups[i].batch * (b->groups[i].prompt ? 1 : b->groups[i].tokens);
+	return n;
+}
+
 static void head(struct builder *b, struct stream *x)
 {
 	const struct model *m = b->m;
-	const uint64_t rows = b->h->batch, n = rows * m->vocab;
+	const uint64_t rows = logits(b), n = rows * m->vocab;
 	uint32_t y = normed(b, x, "norm");
 	struct part last = b_lines(b, y, m->hidden, b->rows - rows, rows);
 
@@ -225,6 +300,7 @@ static void step(struct builder *b)
 	b->layer = -1;
 	x.sum = embedded(b);
 	rope_tables(b);
+	block_table(b);
 	if (b->m->arch->scaled_embed)
 		x.sum = b_each1(b, B_SCALE, b->rows * b->m->hidden, false, all_of(x.sum));
 	for (uint32_t i = 0; i < layers && !b->failed; i++) {
@@ -241,17 +317,68 @@ static void step(struct builder *b)
 		head(b, &x);
 }
 
+void b_use_group(struct builder *b, uint32_t group)
+{
+	const struct build_group *g = &b->groups[group];
+
+	b->group = group;
+	b->first_row = 0;
+	for (uint32_t i = 0; i < group; i++)
+		b->first_row += b->groups[i].batch * b->groups[i].tokens;
+	b->batch = g->batch;
+	b->q_len = g->tokens;
+	b->group_rows = b->batch * b->q_len;
+	b->old_len = g->context + b->done;
+	b->kv_len = b->old_len + b->q_len;
+	b->room = b->h->phase == BUILD_STEP ? b->kv_len : b->h->context + b->h->tokens;
+	b->phase = g->prompt ? OP_PREFILL : OP_DECODE;
+}
+
+const char *b_group_name(struct builder *b, const char *name)
+{
+	const char *own = b->n_groups > 1 ? arena_printf(b->a, "%s.group%u", name, b->group) : name;
+
+	b->failed |= !own;
+	return own ? own : name;
+}
+
+struct part b_of_group(struct builder *b, struct part p)
+{
+	const uint64_t all = b_tensor(b, p.tensor)->bytes, row = all / b->rows;
+	uint64_t of_row;
+
+	if (b->n_groups == 1)
+		return p;
+	of_row = (p.touched ? p.touched : p.bytes ? p.bytes : all - p.offset) / b->rows;
+	p.offset += row * b->first_row;
+	p.bytes = row * (b->group_rows - 1) + of_row;
+	p.touched = of_row * b->group_rows;
+	return p;
+}
+
+static void groups_of(struct builder *b)
+{
+	const struct build_how *h = b->h;
+
+	b->whole = (struct build_group){ .batch = h->batch,
+		                         .tokens = h->phase == BUILD_DECODE ? 1 : h->tokens,
+		                         .context = h->context,
+		                         .prompt = h->phase != BUILD_DECODE };
+	b->groups = h->phase == BUILD_STEP ? h->groups : &b->whole;
+	b->n_groups = h->phase == BUILD_STEP ? h->n_groups : 1;
+	for (uint32_t i = 0; i < b->n_groups; i++)
+		b->rows += b->groups[i].batch * b->groups[i].tokens;
+}
+
 static int text(struct builder *b)
 {
 	const bool decode = b->h->phase == BUILD_DECODE;
 	const uint64_t steps = decode ? b->h->tokens : 1;
 
-	b->phase = decode ? OP_DECODE : OP_PREFILL;
-	b->q_len = decode ? 1 : b->h->tokens;
-	b->rows = b->h->batch * b->q_len;
+	groups_of(b);
 	for (uint64_t i = 0; i < steps && !b->failed; i++) {
-		b->old_len = b->h->context + i;
-		b->kv_len = b->old_len + b->q_len;
+		b->done = i;
+		b_use_group(b, 0);
 		b->next_outside = b->next_grown = 0;
 		step(b);
 		b->again = true;

@@ -2,7 +2,10 @@
  *
  * A stream is one phase: `decode` adds one token to each of `batch` sequences of `context` tokens, `tokens` times over;
  * `prefill` takes `tokens` new tokens a sequence behind `context` cached ones; `vision` encodes `batch` pictures of the
- * model's size. Its ops know their tensors, so nothing is inferred. Five styles:
+ * model's size; `step` is a server's: groups of sequences side by side, some with a token or a few to check, some with a
+ * piece of a prompt. All groups' rows go through products, norms and experts together; each group has its own part of the
+ * cache and its own attention, as engines launch it, and as many rows of logits as it asks for: all of tokens that are
+ * checked, the last of a prompt's piece. Only styles fused and npu have it. Its ops know their tensors, so nothing is inferred. Five styles:
  *   eager   the kernels a framework launches, one op each: norms and rope written out, caches grown by concatenation,
  *           experts one after the other. What we traced on an H200 (traces/h200) is the truth for these.
  *   fused   those of an inference engine: q, k and v one product, gate and up one, norm with the residual before it, rope,
@@ -21,7 +24,10 @@
  * route is even all the same.
  * `layers`, `experts`: how many of them are on this chip; embedding and head are on every chip.
  *
- * Leaves out: sampling but for the largest logit (eager), prompts of several lengths, dropout, MTP layers. */
+ * Paged caches (`block`): attention reads `entry` bytes for each block of each sequence it looks at, once a layer.
+ *
+ * Leaves out: sampling but for the largest logit (eager), dropout, MTP layers; within a group lengths are one: of sequences of several, the
+ * mean has the same rows, keys, bytes and operations, but not the imbalance of the longest. */
 #ifndef NPUSIM_SIM_BUILD_BUILD_H
 #define NPUSIM_SIM_BUILD_BUILD_H
 
@@ -32,13 +38,20 @@
 #include "workloads/model/scheme.h"
 #include "workloads/op.h"
 
-enum build_phase { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION };
+enum build_phase { BUILD_DECODE, BUILD_PREFILL, BUILD_VISION, BUILD_STEP };
 enum build_style { BUILD_EAGER, BUILD_FUSED, BUILD_NPU, BUILD_LLAMACPP, BUILD_RKLLM, BUILD_LLAMACPP_FA };
 
 #define BUILD_MAX_BATCH  65536
 #define BUILD_MAX_TOKENS (UINT64_C(1) << 24)
 #define BUILD_MAX_IMAGE  8192
 #define BUILD_MAX_OPS    2000000
+
+/* Sequences of a step that are alike: each has `tokens` new ones behind `context` cached ones. */
+struct build_group {
+	uint32_t batch;
+	uint64_t tokens, context;
+	bool prompt; /* a piece of one: only its last token asks for logits, and a latent is expanded */
+};
 
 struct build_how {
 	enum build_phase phase;
@@ -47,9 +60,12 @@ struct build_how {
 	uint64_t context, tokens;
 	const struct scheme *quant;
 	enum dtype kv;
-	uint32_t layers, experts; /* on this chip; 0: all */
-	uint32_t skew;            /* of the picks, thousandths; 0: even */
-	uint32_t image;           /* pixels of a picture's side; 0: the encoder's own */
+	uint32_t layers, experts;         /* on this chip; 0: all */
+	uint32_t skew;                    /* of the picks, thousandths; 0: even */
+	uint32_t image;                   /* pixels of a picture's side; 0: the encoder's own */
+	const struct build_group *groups; /* of a step, whose batch, context and tokens above are not looked at */
+	uint32_t n_groups;
+	uint32_t block, entry; /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
 };
 
 const char *build_phase_name(enum build_phase p);

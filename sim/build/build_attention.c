@@ -82,7 +82,7 @@ uint32_t b_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim)
 static uint32_t grown(struct builder *b, struct part fresh, uint64_t row, uint64_t old_len, const char *name)
 {
 	const enum dtype kv = b->h->kv;
-	const uint64_t batch = b->h->batch;
+	const uint64_t batch = b->batch;
 	struct part members[2];
 	uint32_t to, old;
 
@@ -100,25 +100,25 @@ static uint32_t grown(struct builder *b, struct part fresh, uint64_t row, uint64
 static uint32_t cache_of(struct builder *b, uint64_t row, uint64_t room, const char *name, struct part *to)
 {
 	const enum dtype kv = b->h->kv;
-	const uint64_t batch = b->h->batch, cap = room < b->q_len ? b->q_len : room;
+	const uint64_t batch = b->batch, cap = room < b->q_len ? b->q_len : room;
 	const uint64_t from = b->old_len < cap - b->q_len ? b->old_len : cap - b->q_len;
-	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * cap * row), 1, name);
+	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * cap * row), 1, b_group_name(b, name));
 
 	*to = (struct part){ .tensor = cache, .offset = b_bytes(kv, from * row) };
 	to->bytes = b_bytes(kv, ((batch - 1) * cap + b->q_len) * row);
-	to->touched = b_bytes(kv, b->rows * row);
+	to->touched = b_bytes(kv, b->group_rows * row);
 	return cache;
 }
 
 /* Written in place, behind what is there: `n` of keys and values by one op. */
 static void write_rows(struct builder *b, const struct part *fresh, const struct part *to, int n, uint64_t row)
 {
-	b_op(b, B_CACHE, b->m->dtype, b->h->kv)->shape = (struct op_shape){ .elems = n * b->rows * row };
+	b_op(b, B_CACHE, b->m->dtype, b->h->kv)->shape = (struct op_shape){ .elems = n * b->group_rows * row };
 	for (int i = 0; i < n; i++)
 		b_read(b, fresh[i]);
 	for (int i = 0; i < n; i++)
 		b_write(b, to[i]);
-	k_flat(b, b_rows[B_CACHE].kernel, n * b->rows * row, n * row, 256);
+	k_flat(b, b_rows[B_CACHE].kernel, n * b->group_rows * row, n * row, 256);
 }
 
 /* Keys and values into their caches: an engine's kernel does both. */
@@ -165,7 +165,7 @@ static struct part looked_at(struct builder *b, uint32_t cache, const struct att
 uint32_t b_attend(struct builder *b, struct attend x)
 {
 	const enum dtype own = b->m->dtype, kv = b_tensor(b, x.k)->dtype;
-	const uint32_t y = b_make(b, own, x.batch * x.q_len * x.heads * x.v_dim);
+	const uint32_t y = x.into != NO_TENSOR ? x.into : b_make(b, own, x.batch * x.q_len * x.heads * x.v_dim);
 	struct op *o = b_op(b, B_ATTENTION, dtype_bits(kv) == 8 ? kv : own, own);
 
 	o->shape = (struct op_shape){ .batch = x.batch,
@@ -178,11 +178,12 @@ uint32_t b_attend(struct builder *b, struct attend x)
 		                      .causal = x.causal && x.q_len > 1,
 		                      .paged = b->h->style == BUILD_FUSED };
 	o->algorithm = x.q_len == 1 && b->h->style == BUILD_FUSED ? OP_ATTN_SPLIT_KV : OP_ATTN_FLASH;
-	b_read(b, all_of(x.q));
+	b_read(b, b_of_group(b, all_of(x.q)));
 	b_read(b, looked_at(b, x.k, &x, x.dim));
 	if (x.v != x.k)
 		b_read(b, looked_at(b, x.v, &x, x.v_dim));
-	b_write(b, all_of(y));
+	b_read_table(b);
+	b_write(b, b_of_group(b, all_of(y)));
 	if (x.q_len > 64)
 		prompt_launch(b, &x);
 	else
@@ -309,20 +310,30 @@ static void windowed(const struct builder *b, uint32_t layer, struct attend *x)
 	x->causal = false;
 }
 
-/* Queries, keys and values where attention looks for them. */
+/* What a layer keeps of a group's sequences: no more than its window. */
+struct reach {
+	uint64_t old, room;
+};
+
+static struct reach reach_of(const struct builder *b, uint32_t layer)
+{
+	const uint64_t window = b->m->window;
+
+	if (b->m->layer[layer] != MODEL_SLIDING)
+		return (struct reach){ b->old_len, b->room };
+	return (struct reach){ b->old_len > window - 1 ? window - 1 : b->old_len, b->room > window ? window : b->room };
+}
+
+/* Queries, keys and values of all groups. */
 static struct qkv prepared(struct builder *b, uint32_t x, uint32_t layer, struct model_heads h, struct attend *a)
 {
 	const struct model *m = b->m;
 	const bool shared = m->k_is_v && m->layer[layer] == MODEL_FULL;
 	const bool join = b->h->style == BUILD_FUSED || (eager(b) && m->arch->joined);
-	const uint64_t row = (uint64_t)h.kv_heads * h.dim, all = b->h->context + b->h->tokens;
-	const bool sliding = m->layer[layer] == MODEL_SLIDING;
-	const uint64_t old = sliding && b->old_len > m->window - 1 ? m->window - 1 : b->old_len;
-	const uint64_t room = sliding && all > m->window ? m->window : all;
 	struct qkv p;
 
 	if (b->h->style == BUILD_RKLLM)
-		return each_with_its_product(b, x, h, shared, room, a);
+		return each_with_its_product(b, x, h, shared, reach_of(b, layer).room, a);
 	p = join ? joined_products(b, x, h, shared) : products(b, x, h, shared);
 	head_norms(b, &p, h);
 	if (b->h->style == BUILD_FUSED) {
@@ -331,32 +342,50 @@ static struct qkv prepared(struct builder *b, uint32_t x, uint32_t layer, struct
 		a->q = b_rope(b, p.q, h.heads, h.dim);
 		a->k = b_rope(b, p.k, h.kv_heads, h.dim);
 	}
-	if (eager(b)) {
-		a->k = grown(b, all_of(a->k), row, old, "k_old");
-		a->v = grown(b, p.v, row, old, "v_old");
-	} else {
-		written(b, all_of(a->k), p.v, row, room, a);
-	}
 	return p;
+}
+
+/* This group's attention over its cache, into which its rows of `k` and `v` go before. */
+static uint32_t attend_group(struct builder *b, uint32_t layer, struct part k, struct part v, struct attend a)
+{
+	const uint64_t row = (uint64_t)a.kv_heads * a.dim;
+	const struct reach r = reach_of(b, layer);
+
+	a.batch = b->batch;
+	a.q_len = b->q_len;
+	a.kv_len = b->kv_len;
+	if (eager(b)) {
+		a.k = grown(b, k, row, r.old, "k_old");
+		a.v = grown(b, v, row, r.old, "v_old");
+	} else if (b->h->style != BUILD_RKLLM) {
+		written(b, b_of_group(b, k), b_of_group(b, v), row, r.room, &a);
+	}
+	windowed(b, layer, &a);
+	return b_attend(b, a);
 }
 
 uint32_t b_attention(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const struct model *m = b->m;
 	const struct model_heads h = model_heads_of(m, layer);
-	struct attend a = { .batch = b->h->batch,
-		            .heads = h.heads,
+	struct attend a = { .heads = h.heads,
 		            .kv_heads = h.kv_heads,
-		            .q_len = b->q_len,
-		            .kv_len = b->kv_len,
 		            .dim = h.dim,
 		            .v_dim = h.v_dim,
-		            .causal = true };
+		            .causal = true,
+		            .into = NO_TENSOR };
 	const struct qkv p = prepared(b, x, layer, h, &a);
-	uint32_t y;
+	const struct part k = all_of(a.k);
+	uint32_t y = NO_TENSOR;
 
-	windowed(b, layer, &a);
-	y = gated(b, &p, b_attend(b, a));
+	if (b->n_groups > 1)
+		a.into = b_make(b, m->dtype, b->rows * h.heads * h.v_dim);
+	for (uint32_t g = 0; g < b->n_groups; g++) {
+		b_use_group(b, g);
+		y = attend_group(b, layer, k, p.v, a);
+	}
+	b_use_group(b, 0);
+	y = gated(b, &p, y);
 	return b_product(b, all_of(y),
 	                 (struct gemm){ SCHEME_OUT, b->rows, m->hidden, (uint64_t)h.heads * h.v_dim,
 	                                bias(b, m->out_bias, m->hidden, "o.bias"), "o", 0 });

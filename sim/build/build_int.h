@@ -32,8 +32,15 @@ struct builder {
 
 	int32_t layer;
 	enum op_phase phase;
-	uint64_t rows, q_len, kv_len,
-		old_len; /* tokens of this step, a sequence's new ones, all it looks at, those before */
+	uint64_t rows;            /* tokens of this step */
+	struct build_group whole; /* what is no step of groups: one */
+	const struct build_group *groups;
+	uint32_t n_groups, group;
+	uint64_t done;                  /* steps before this one: each group's context is longer by so many */
+	uint64_t first_row, group_rows; /* of the group's */
+	uint64_t batch, q_len, kv_len, old_len,
+		room;   /* its sequences; one's new tokens, all it looks at, those before; of all steps */
+	uint32_t table; /* of a paged cache's blocks */
 	uint32_t *outside, n_outside, cap_outside, next_outside; /* tensors that steps share, in order */
 	bool again;                                              /* this is not the first step: they are there */
 	uint32_t *grown, n_grown, cap_grown, next_grown;         /* caches as the step before left them */
@@ -46,6 +53,13 @@ struct part {
 	uint64_t offset, bytes, touched; /* touched 0: as bytes */
 	uint32_t slot;
 };
+
+/* build.c: from here on a group's batch and lengths hold. */
+void b_use_group(struct builder *b, uint32_t group);
+/* A tensor's name, of groups beside each other the group's own. */
+const char *b_group_name(struct builder *b, const char *name);
+/* The group's rows of what has all rows of the step. */
+struct part b_of_group(struct builder *b, struct part p);
 
 static inline struct part all_of(uint32_t tensor)
 {
@@ -138,11 +152,14 @@ int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e
 uint32_t b_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim);
 /* Attention of this step's queries over k and v. */
 struct attend {
-	uint32_t q, k, v;
+	uint32_t q, k, v; /* q: of all groups */
 	uint64_t batch, heads, kv_heads, q_len, kv_len, dim, v_dim;
 	bool causal;
+	uint32_t into; /* of all groups' rows; NO_TENSOR: it makes its own */
 };
 uint32_t b_attend(struct builder *b, struct attend x);
+/* What attention looks up before it finds the group's keys; nothing where they are one piece. */
+void b_read_table(struct builder *b);
 
 /* build_name.c: what people call the ops */
 int b_names(struct builder *b);

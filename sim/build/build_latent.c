@@ -39,7 +39,7 @@ static uint32_t turned_queries(struct builder *b, uint32_t q)
 }
 
 /* A product for each head: w is heads x n x k. */
-static uint32_t each_head(struct builder *b, struct part x, uint64_t n, uint64_t k, const char *name)
+static uint32_t each_head(struct builder *b, struct part x, uint64_t n, uint64_t k, const char *name, uint32_t into)
 {
 	const enum dtype d = b->m->dtype;
 	const uint64_t heads = b->m->heads;
@@ -48,11 +48,11 @@ static uint32_t each_head(struct builder *b, struct part x, uint64_t n, uint64_t
 	struct op *o = b_op(b, B_PRODUCT, d, d);
 	uint32_t y;
 
-	o->shape = (struct op_shape){ .batch = heads, .m = b->rows, .n = n, .k = k, .strided = true };
-	y = b_make(b, d, b->rows * heads * n);
+	o->shape = (struct op_shape){ .batch = heads, .m = b->group_rows, .n = n, .k = k, .strided = true };
+	y = into != NO_TENSOR ? into : b_make(b, d, b->group_rows * heads * n);
 	b_read(b, x);
 	b_read(b, all_of(w));
-	b_write(b, all_of(y));
+	b_write(b, into != NO_TENSOR ? b_of_group(b, all_of(y)) : all_of(y));
 	k_unknown(b, b_rows[B_PRODUCT].kernel);
 	return y;
 }
@@ -62,32 +62,32 @@ static uint32_t latent_cache(struct builder *b, uint32_t latent, uint32_t rope)
 {
 	const struct model_mla *l = &b->m->mla;
 	const enum dtype kv = b->h->kv;
-	const uint64_t row = l->kv_rank + l->rope, batch = b->h->batch, room = b->h->context + b->h->tokens;
-	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * room * row), 1, "latent");
+	const uint64_t row = l->kv_rank + l->rope, batch = b->batch, room = b->room;
+	const uint32_t cache = b_there(b, OP_KV, kv, b_bytes(kv, batch * room * row), 1, b_group_name(b, "latent"));
 	struct part to = { .tensor = cache, .offset = b_bytes(kv, b->old_len * row) };
 
 	to.bytes = b_bytes(kv, ((batch - 1) * room + b->q_len) * row);
-	to.touched = b_bytes(kv, b->rows * row);
-	b_op(b, B_CACHE, b->m->dtype, kv)->shape = (struct op_shape){ .elems = b->rows * row };
-	b_read(b, all_of(latent));
-	b_read(b, all_of(rope));
+	to.touched = b_bytes(kv, b->group_rows * row);
+	b_op(b, B_CACHE, b->m->dtype, kv)->shape = (struct op_shape){ .elems = b->group_rows * row };
+	b_read(b, b_of_group(b, all_of(latent)));
+	b_read(b, b_of_group(b, all_of(rope)));
 	b_write(b, to);
-	k_flat(b, "vllm::concat_and_cache_mla_kernel", b->rows * row, row, 256);
+	k_flat(b, "vllm::concat_and_cache_mla_kernel", b->group_rows * row, row, 256);
 	return cache;
 }
 
-static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_t cache)
+static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_t cache, uint32_t into)
 {
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const enum dtype d = m->dtype;
-	const uint64_t heads = m->heads, batch = b->h->batch, row = l->kv_rank + l->rope;
-	struct part still = all_of(q), seen = all_of(cache);
+	const uint64_t heads = m->heads, batch = b->batch, row = l->kv_rank + l->rope;
+	struct part still = b_of_group(b, all_of(q)), seen = all_of(cache);
 	uint32_t y, q_latent;
 	struct op *o;
 
-	still.touched = b_bytes(d, b->rows * heads * l->nope);
-	q_latent = each_head(b, still, l->kv_rank, l->nope, "k_b");
+	still.touched = b_bytes(d, b->group_rows * heads * l->nope);
+	q_latent = each_head(b, still, l->kv_rank, l->nope, "k_b", NO_TENSOR);
 	seen.touched = b_bytes(b->h->kv, batch * b->kv_len * row);
 	o = b_op(b, B_LATENT, dtype_bits(b->h->kv) == 8 ? b->h->kv : d, d);
 	o->shape = (struct op_shape){ .batch = batch,
@@ -100,42 +100,44 @@ static uint32_t absorbed(struct builder *b, uint32_t q, uint32_t q_rope, uint32_
 		                      .causal = b->q_len > 1,
 		                      .paged = b->h->style == BUILD_FUSED };
 	o->algorithm = OP_ATTN_MLA;
-	y = b_make(b, d, b->rows * heads * l->kv_rank);
+	y = b_make(b, d, b->group_rows * heads * l->kv_rank);
 	b_read(b, all_of(q_latent));
-	b_read(b, all_of(q_rope));
+	b_read(b, b_of_group(b, all_of(q_rope)));
 	b_read(b, seen);
+	b_read_table(b);
 	b_write(b, all_of(y));
 	k_unknown(b, b_rows[B_LATENT].kernel);
-	return each_head(b, all_of(y), l->v, l->kv_rank, "v_b");
+	return each_head(b, all_of(y), l->v, l->kv_rank, "v_b", into);
 }
 
 /* Keys and values of all heads from the latent of `rows` tokens. */
-static struct attend expanded(struct builder *b, uint32_t q, uint32_t latent, uint64_t rows)
+static struct attend expanded(struct builder *b, uint32_t q, struct part latent, uint64_t rows)
 {
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const uint64_t heads = m->heads;
-	const uint32_t kv = b_product(b, all_of(latent),
-	                              product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
+	const uint32_t kv =
+		b_product(b, latent, product(SCHEME_ATTENTION, rows, heads * (l->nope + l->v), l->kv_rank, "kv_b"));
 
 	return (struct attend){ .q = q,
 		                .k = kv,
 		                .v = kv,
-		                .batch = b->h->batch,
+		                .batch = b->batch,
 		                .heads = heads,
 		                .kv_heads = heads,
 		                .q_len = b->q_len,
 		                .kv_len = b->kv_len,
 		                .dim = l->nope + l->rope,
 		                .v_dim = l->v,
-		                .causal = true };
+		                .causal = true,
+		                .into = NO_TENSOR };
 }
 
 /* What the framework's code keeps: keys with their rotated part repeated for each head, and values. */
 static uint32_t kept(struct builder *b, struct part fresh, uint64_t row, const char *name)
 {
 	const enum dtype kv = b->h->kv;
-	const uint64_t batch = b->h->batch;
+	const uint64_t batch = b->batch;
 	struct part members[2];
 	uint32_t to;
 
@@ -153,7 +155,7 @@ static uint32_t eager_attention(struct builder *b, uint32_t q, uint32_t latent, 
 {
 	const struct model_mla *l = &b->m->mla;
 	const uint64_t heads = b->m->heads, n = b->rows * heads;
-	struct attend a = expanded(b, q, latent, b->rows);
+	struct attend a = expanded(b, q, all_of(latent), b->rows);
 	struct part k = b_columns(b, a.k, n, l->nope + l->v, 0, l->nope),
 		    v = b_columns(b, a.k, n, l->nope + l->v, l->nope, l->v);
 	const struct part members[2] = { k, all_of(rope) };
@@ -164,27 +166,46 @@ static uint32_t eager_attention(struct builder *b, uint32_t q, uint32_t latent, 
 	return b_attend(b, a);
 }
 
+/* A group's tokens into its cache, and its attention over that. */
+static uint32_t attend_group(struct builder *b, uint32_t q, uint32_t turned, uint32_t latent, uint32_t rope,
+                             uint32_t into)
+{
+	const uint32_t cache = latent_cache(b, latent, rope);
+	struct attend a;
+
+	if (b->phase == OP_DECODE)
+		return absorbed(b, q, turned, cache, into);
+	a = expanded(b, q, b->old_len ? all_of(cache) : b_of_group(b, all_of(latent)), b->batch * b->kv_len);
+	a.into = into;
+	return b_attend(b, a);
+}
+
+static uint32_t attended(struct builder *b, uint32_t q, uint32_t latent, uint32_t rope)
+{
+	const uint32_t turned = turned_queries(b, q);
+	uint32_t y = NO_TENSOR, into = NO_TENSOR;
+
+	if (b->n_groups > 1)
+		into = b_make(b, b->m->dtype, b->rows * b->m->heads * b->m->mla.v);
+	for (uint32_t g = 0; g < b->n_groups; g++) {
+		b_use_group(b, g);
+		y = attend_group(b, q, turned, latent, rope, into);
+	}
+	b_use_group(b, 0);
+	return y;
+}
+
 uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
 {
 	const struct model *m = b->m;
 	const struct model_mla *l = &m->mla;
 	const uint64_t row = l->kv_rank + l->rope;
-	uint32_t q = queries(b, x), down, latent, rope, cache, y;
+	uint32_t q = queries(b, x), down, latent, rope, y;
 
 	(void)layer; /* all are alike */
 	down = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
 	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
 	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
-	if (eager(b)) {
-		y = eager_attention(b, turned_queries(b, q), latent, rope);
-	} else {
-		const uint32_t turned = turned_queries(b, q);
-
-		cache = latent_cache(b, latent, rope);
-		if (b->phase == OP_DECODE)
-			y = absorbed(b, q, turned, cache);
-		else
-			y = b_attend(b, expanded(b, q, b->old_len ? cache : latent, b->h->batch * b->kv_len));
-	}
+	y = eager(b) ? eager_attention(b, turned_queries(b, q), latent, rope) : attended(b, q, latent, rope);
 	return b_product(b, all_of(y), product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
 }

@@ -6,10 +6,19 @@
  * Source: S. Yang et al., Gated Delta Networks (arXiv 2412.06464); modeling_qwen3_next.py of transformers. */
 #include "sim/build/build_int.h"
 
+static uint64_t sequences(const struct builder *b)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < b->n_groups; i++)
+		n += b->groups[i].batch;
+	return n;
+}
+
 static uint32_t convolved(struct builder *b, uint32_t x, uint64_t width)
 {
 	const struct model *m = b->m;
-	const uint64_t n = b->rows * width, kept = (uint64_t)b->h->batch * width * (m->linear.conv - 1);
+	const uint64_t n = b->rows * width, kept = sequences(b) * width * (m->linear.conv - 1);
 	const uint32_t w = b_vector(b, width * m->linear.conv, "conv");
 	const uint32_t state = b_there(b, OP_KV, m->dtype, b_bytes(m->dtype, kept), 1, "conv_state");
 	uint32_t y;
@@ -25,23 +34,36 @@ static uint32_t convolved(struct builder *b, uint32_t x, uint64_t width)
 	return y;
 }
 
-static uint32_t recurrence(struct builder *b, uint32_t qkv, uint32_t gates)
+/* The group's sequences, each with its state. */
+static void recurrence_of(struct builder *b, uint32_t qkv, uint32_t gates, uint32_t *y)
 {
 	const struct model_linear *l = &b->m->linear;
-	const uint64_t heads = (uint64_t)b->h->batch * l->v_heads, grid[3] = { (l->v_dim + 7) / 8, heads, 1 };
-	const uint32_t state = b_there(b, OP_KV, DT_FP32, b_bytes(DT_FP32, heads * l->k_dim * l->v_dim), 1, "state");
-	struct op *o = b_op(b, B_STATE, DT_FP32, b->m->dtype);
-	uint32_t y;
+	const uint64_t heads = b->batch * l->v_heads, grid[3] = { (l->v_dim + 7) / 8, heads, 1 };
+	const uint32_t state =
+		b_there(b, OP_KV, DT_FP32, b_bytes(DT_FP32, heads * l->k_dim * l->v_dim), 1, b_group_name(b, "state"));
 
-	o->shape = (struct op_shape){ .batch = heads, .m = 3 * b->q_len, .n = l->v_dim, .k = l->k_dim };
-	y = b_make(b, b->m->dtype, b->rows * l->v_heads * l->v_dim);
-	b_read(b, all_of(qkv));
-	b_read(b, all_of(gates));
+	b_op(b, B_STATE, DT_FP32, b->m->dtype)->shape =
+		(struct op_shape){ .batch = heads, .m = 3 * b->q_len, .n = l->v_dim, .k = l->k_dim };
+	if (*y == NO_TENSOR)
+		*y = b_make(b, b->m->dtype, b->rows * l->v_heads * l->v_dim);
+	b_read(b, b_of_group(b, all_of(qkv)));
+	b_read(b, b_of_group(b, all_of(gates)));
 	b_read(b, all_of(state));
-	b_write(b, all_of(y));
+	b_write(b, b_of_group(b, all_of(*y)));
 	b_write(b, all_of(state));
 	if (!for_npu(b))
 		b_launch(b, b_rows[B_STATE].kernel, grid, 32, 1, 128);
+}
+
+static uint32_t recurrence(struct builder *b, uint32_t qkv, uint32_t gates)
+{
+	uint32_t y = NO_TENSOR;
+
+	for (uint32_t g = 0; g < b->n_groups; g++) {
+		b_use_group(b, g);
+		recurrence_of(b, qkv, gates, &y);
+	}
+	b_use_group(b, 0);
 	return y;
 }
 
