@@ -46,6 +46,7 @@ MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join
 PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
          pass roofline says engine_event engine_analytic engine_gpu engine run
+SERVE = arrive arrive_make sched cost steps latency
 SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
@@ -69,7 +70,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build step scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure sweep limits ablate res plot timeline
+           occupancy gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores
@@ -77,7 +78,7 @@ PROPERTY = memory run more step analytic sweep gpu cycle cores
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay ops program
+FUZZ     = yaml kineto csv nsys capture replay ops program requests
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
@@ -87,7 +88,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLO
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(SWEEP:%=sim/sweep/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
           $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)

@@ -84,6 +84,11 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 	return 0;
 }
 
+void run_memo_forget(struct run_memo *m)
+{
+	m->stream = NULL;
+}
+
 int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
                   struct arena *a, struct err *e)
 {

@@ -1,0 +1,320 @@
+/* arrive.c - tables of requests. */
+#include "sim/serve/arrive.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/text/csv.h"
+#include "traces/text/decimal.h"
+
+#define ABSENT (-1)
+
+enum column { AT_S, AT_MS, AT_DATE, PROMPT, OUTPUT, ID, COLUMNS };
+
+/* Names of a column; those of one column are alike in meaning. */
+static const struct {
+	const char *name;
+	enum column column;
+} names[] = {
+	{ "arrival_s", AT_S }, { "arrival_ms", AT_MS },     { "TIMESTAMP", AT_DATE },      { "prompt", PROMPT },
+	{ "output", OUTPUT },  { "ContextTokens", PROMPT }, { "GeneratedTokens", OUTPUT }, { "id", ID },
+};
+#define NAMES (sizeof names / sizeof *names)
+
+struct table {
+	struct csv *csv;
+	const char *file;
+	int at[COLUMNS]; /* which field; ABSENT */
+	size_t cap;
+	struct arrivals *out;
+};
+
+static int fail(const struct table *t, size_t field, struct err *e)
+{
+	return err_at(e, t->file, (int)csv_line(t->csv), csv_column(t->csv, field));
+}
+
+static const char *trimmed(const char *s, char *buf, size_t size)
+{
+	size_t n;
+
+	while (*s == ' ' || *s == '\t')
+		s++;
+	n = strlen(s);
+	while (n && (s[n - 1] == ' ' || s[n - 1] == '\t'))
+		n--;
+	if (n >= size)
+		n = size - 1;
+	memcpy(buf, s, n);
+	buf[n] = 0;
+	return buf;
+}
+
+/* --- the header ------------------------------------------------------------------------------------------------------- */
+
+static int unknown(const struct table *t, size_t field, const char *name, struct err *e)
+{
+	const char *all[NAMES], *near;
+
+	for (size_t i = 0; i < NAMES; i++)
+		all[i] = names[i].name;
+	near = str_nearest(name, all, NAMES);
+	err_set(e, ERR_IO,
+	        "unknown column '%.60s'%s%s%s: a list of requests has arrival_s or arrival_ms, prompt, output and id",
+	        name, near ? ", for '" : "", near ? near : "", near ? "' perhaps" : "");
+	return fail(t, field, e);
+}
+
+static int column(struct table *t, size_t field, struct err *e)
+{
+	char name[64];
+
+	trimmed(csv_field(t->csv, field), name, sizeof name);
+	for (size_t i = 0; i < NAMES; i++) {
+		int *at = &t->at[names[i].column];
+
+		if (strcmp(name, names[i].name) != 0)
+			continue;
+		if (*at != ABSENT) {
+			err_set(e, ERR_IO, "column '%s' is there twice", name);
+			return fail(t, field, e);
+		}
+		*at = (int)field;
+		return 0;
+	}
+	return unknown(t, field, name, e);
+}
+
+static int header(struct table *t, struct err *e)
+{
+	const int row = csv_row(t->csv, e);
+	int times = 0;
+
+	if (row < 0)
+		return -1;
+	if (row == 0) {
+		err_set(e, ERR_IO, "a list of requests is empty: its header is 'arrival_s,prompt,output'");
+		return err_at(e, t->file, 1, 1);
+	}
+	for (size_t i = 0; i < csv_count(t->csv); i++)
+		if (column(t, i, e) < 0)
+			return -1;
+	for (int c = AT_S; c <= AT_DATE; c++)
+		times += t->at[c] != ABSENT;
+	if (t->at[PROMPT] == ABSENT || t->at[OUTPUT] == ABSENT)
+		err_set(e, ERR_IO,
+		        "column '%s' is missing: the header of a list of requests is 'arrival_s,prompt,output'",
+		        t->at[PROMPT] == ABSENT ? "prompt" : "output");
+	else if (times > 1)
+		err_set(e, ERR_IO, "two columns say when a request arrives: give arrival_s or arrival_ms");
+	return e->kind ? fail(t, 0, e) : 0;
+}
+
+/* --- cells ------------------------------------------------------------------------------------------------------------- */
+
+static int tokens(const struct table *t, enum column c, const char *what, uint32_t *out, struct err *e)
+{
+	const size_t field = (size_t)t->at[c];
+	char text[64];
+	int64_t v;
+	int rc;
+
+	trimmed(csv_field(t->csv, field), text, sizeof text);
+	rc = decimal_scaled(text, strlen(text), 0, &v);
+	if (rc == 0 && v >= 1 && v <= ARRIVE_TOKENS && strspn(text, "0123456789") == strlen(text)) {
+		*out = (uint32_t)v;
+		return 0;
+	}
+	err_set(e, ERR_IO, "%s of '%.40s' tokens: it is a whole number from 1 to %u", what, text, ARRIVE_TOKENS);
+	return fail(t, field, e);
+}
+
+/* "1234": n digits. */
+static bool digits(const char **s, int n, int64_t *out)
+{
+	*out = 0;
+	for (int i = 0; i < n; i++, (*s)++) {
+		if (**s < '0' || **s > '9')
+			return false;
+		*out = *out * 10 + (**s - '0');
+	}
+	return true;
+}
+
+static bool mark(const char **s, const char *of)
+{
+	if (!**s || !strchr(of, **s))
+		return false;
+	(*s)++;
+	return true;
+}
+
+/* Days since 1970-03-01 minus a constant: only differences count. H. Hinnant, chrono-compatible low-level date algorithms. */
+static int64_t days(int64_t y, int64_t m, int64_t d)
+{
+	const int64_t year = m > 2 ? y : y - 1, month = m > 2 ? m - 3 : m + 9;
+
+	return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + d;
+}
+
+/* "2023-11-16 18:15:46.6805900", to ps of a day and days; a T in place of the space, a Z behind. */
+static bool date(const char *s, int64_t *day, int64_t *ps)
+{
+	int64_t y, mo, d, h, mi, sec, part = 0, unit = INT64_C(1000000000000);
+
+	if (!digits(&s, 4, &y) || !mark(&s, "-") || !digits(&s, 2, &mo) || !mark(&s, "-") || !digits(&s, 2, &d) ||
+	    !mark(&s, " T") || !digits(&s, 2, &h) || !mark(&s, ":") || !digits(&s, 2, &mi) || !mark(&s, ":") ||
+	    !digits(&s, 2, &sec) || mo < 1 || mo > 12 || d < 1 || d > 31 || h > 23 || mi > 59 || sec > 60)
+		return false;
+	if (mark(&s, "."))
+		for (; *s >= '0' && *s <= '9'; s++)
+			part += (*s - '0') * (unit /= 10);
+	mark(&s, "Z");
+	*day = days(y, mo, d);
+	*ps = (h * 3600 + mi * 60 + sec) * INT64_C(1000000000000) + part;
+	return *s == 0;
+}
+
+/* Read as they are; what a list's times count from is known at its end. */
+struct moment {
+	int64_t day, ps;
+};
+
+static int moment(const struct table *t, struct moment *out, struct err *e)
+{
+	const enum column c = t->at[AT_S] != ABSENT ? AT_S : t->at[AT_MS] != ABSENT ? AT_MS : AT_DATE;
+	const size_t field = (size_t)t->at[c];
+	char text[64];
+	bool good;
+
+	*out = (struct moment){ 0, 0 };
+	if (t->at[c] == ABSENT)
+		return 0;
+	trimmed(csv_field(t->csv, field), text, sizeof text);
+	good = c == AT_DATE ? date(text, &out->day, &out->ps)
+	                    : decimal_scaled(text, strlen(text), c == AT_S ? 12 : 9, &out->ps) == 0 && out->ps >= 0;
+	if (good && (uint64_t)out->ps <= ARRIVE_LATEST)
+		return 0;
+	err_set(e, ERR_IO,
+	        c == AT_DATE ? "'%.40s' is no date and time like 2023-11-16 18:15:46.68"
+	                     : "an arrival at '%.40s': it is a number from 0 to 30 days",
+	        text);
+	return fail(t, field, e);
+}
+
+static int room(struct table *t, struct err *e)
+{
+	const size_t want = t->cap ? 2 * t->cap : 256;
+	struct arrival *more;
+
+	if (t->out->n < t->cap)
+		return 0;
+	if (t->out->n >= ARRIVE_MOST) {
+		err_set(e, ERR_IO, "more than %d requests", ARRIVE_MOST);
+		return fail(t, 0, e);
+	}
+	if (!(more = realloc(t->out->v, want * sizeof *more)))
+		return err_nomem(e, "for a list of requests");
+	t->out->v = more;
+	t->cap = want;
+	return 0;
+}
+
+/* `day`: of the first row. */
+static int row(struct table *t, int64_t *day, struct err *e)
+{
+	struct arrival *a;
+	struct moment m;
+
+	if (room(t, e) < 0 || moment(t, &m, e) < 0)
+		return -1;
+	a = &t->out->v[t->out->n];
+	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0)
+		return -1;
+	if (!t->out->n)
+		*day = m.day;
+	if (m.day < *day || m.day - *day > 30) {
+		err_set(e, ERR_IO,
+		        "it arrives %s: requests of one list are within 30 days, on or after the first one's",
+		        m.day < *day ? "on a day before the first one" : "more than 30 days later");
+		return fail(t, 0, e);
+	}
+	a->at = (uint64_t)m.ps + (uint64_t)(m.day - *day) * 86400 * 1000 * PS_MS;
+	a->line = (uint32_t)csv_line(t->csv);
+	t->out->n++;
+	return 0;
+}
+
+/* Lines are those of a file, so they tell rows of one moment apart. */
+static int by_time(const void *x, const void *y)
+{
+	const struct arrival *a = x, *b = y;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static bool blank(const struct csv *c)
+{
+	return csv_count(c) == 1 && !*csv_field(c, 0);
+}
+
+static int rows(struct table *t, struct err *e)
+{
+	int64_t day = 0;
+	int more;
+
+	while ((more = csv_row(t->csv, e)) > 0) {
+		if (blank(t->csv))
+			continue;
+		if (row(t, &day, e) < 0)
+			return -1;
+	}
+	if (more < 0)
+		return -1;
+	if (!t->out->n) {
+		err_set(e, ERR_IO, "a list of requests has no rows");
+		return err_at(e, t->file, 1, 1);
+	}
+	return 0;
+}
+
+int arrive_read(struct input *in, struct arrivals *out, struct err *e)
+{
+	struct table t = { .csv = csv_new(in, e), .file = input_name(in), .out = out };
+	int rc = -1;
+
+	*out = (struct arrivals){ NULL, 0 };
+	if (!t.csv)
+		return -1;
+	for (int i = 0; i < COLUMNS; i++)
+		t.at[i] = ABSENT;
+	if (header(&t, e) == 0 && rows(&t, e) == 0) {
+		qsort(out->v, out->n, sizeof *out->v, by_time);
+		for (size_t i = out->n; i-- > 0;)
+			out->v[i].at -= t.at[AT_DATE] != ABSENT ? out->v[0].at : 0;
+		rc = 0;
+	}
+	csv_free(t.csv);
+	if (rc < 0)
+		arrive_free(out);
+	return rc;
+}
+
+void arrive_write(const struct arrivals *a, struct str *out)
+{
+	const uint64_t second = UINT64_C(1000000000000);
+
+	str_add(out, "arrival_s,prompt,output\n");
+	for (size_t i = 0; i < a->n; i++)
+		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u\n", a->v[i].at / second, a->v[i].at % second,
+		         a->v[i].prompt, a->v[i].output);
+}
+
+void arrive_free(struct arrivals *a)
+{
+	free(a->v);
+	*a = (struct arrivals){ NULL, 0 };
+}

@@ -1,0 +1,63 @@
+/* arrive.h - what is asked of a server: requests by the time they arrive, read from a table or drawn.
+ *
+ * A table is CSV with a header, columns in any order: `arrival_s` or `arrival_ms` (decimal, from any zero; left out, all are
+ * there at once), `prompt` and `output` (tokens, 1 on), `id` (for people). The names of published traces of Azure's
+ * services are taken too: TIMESTAMP (a date and time), ContextTokens, GeneratedTokens. Anything else in the header, a cell
+ * that is no such number, and a table without rows are refused with file, line and column; the file may be hostile.
+ * Drawn lists are the same on every host: no function of the C library's mathematics is used.
+ * Units: ps from the first arrival's zero; tokens. After reading or drawing the list is in order of arrival, those of one moment in the
+ * table's order. Leaves out: several turns of one conversation, shared prefixes, requests that are given up. */
+#ifndef NPUSIM_SIM_SERVE_ARRIVE_H
+#define NPUSIM_SIM_SERVE_ARRIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+#include "traces/text/input.h"
+
+#define ARRIVE_MOST   1000000 /* requests */
+#define ARRIVE_TOKENS (1u << 24)
+#define ARRIVE_LATEST (UINT64_C(30) * 86400 * 1000 * PS_MS)
+
+struct arrival {
+	ps_t at;
+	uint32_t prompt, output;
+	uint32_t line; /* of the table; of a drawn list its number from 1 */
+};
+
+struct arrivals {
+	struct arrival *v;
+	size_t n;
+};
+
+/* How long prompts and outputs are. */
+enum arrive_shape { ARRIVE_FIXED, ARRIVE_UNIFORM, ARRIVE_EXP, ARRIVE_LOGNORMAL };
+struct arrive_length {
+	enum arrive_shape shape;
+	uint32_t a, b; /* fixed: a; uniform: from a to b; exp: mean a; lognormal: median a, sigma b thousandths */
+};
+/* "512", "uniform:128:1024", "exp:512", "lognormal:512:0.8"; `option` for the error, which is ERR_USAGE. */
+int arrive_length_parse(const char *text, const char *option, struct arrive_length *out, struct err *e);
+/* "4/s", "0.5/s", "30/min" to the mean time between arrivals. */
+int arrive_rate_parse(const char *text, ps_t *gap, struct err *e);
+
+enum arrive_when { ARRIVE_POISSON, ARRIVE_CONSTANT, ARRIVE_AT_ONCE };
+struct arrive_plan {
+	size_t n;
+	enum arrive_when when;
+	ps_t gap; /* in the mean */
+	struct arrive_length prompt, output;
+	uint32_t
+		context; /* what a model takes: prompts are cut to fit it with an output of one, outputs to fit with their prompt; 0: any */
+	uint64_t seed;
+};
+
+int arrive_read(struct input *in, struct arrivals *out, struct err *e);
+int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e);
+void arrive_write(const struct arrivals *a, struct str *out); /* a table that reads back alike */
+void arrive_free(struct arrivals *a);
+
+#endif

@@ -1,0 +1,90 @@
+#include "sim/serve/latency.h"
+
+#include <stdlib.h>
+
+const char *latency_name(enum latency_of l)
+{
+	static const char *const names[] = { "ttft", "tpot", "total", "queue" };
+
+	return names[l];
+}
+
+ps_t latency_one(enum latency_of l, const struct arrival *a, const struct sched_request *r)
+{
+	switch (l) {
+	case LATENCY_TTFT:
+		return r->first - a->at;
+	case LATENCY_TPOT:
+		return a->output > 1 ? (r->last - r->first) / (a->output - 1) : PS_NEVER;
+	case LATENCY_TOTAL:
+		return r->last - a->at;
+	case LATENCY_QUEUE:
+		return r->begun - a->at;
+	case LATENCIES:
+		break;
+	}
+	return PS_NEVER;
+}
+
+static int by_value(const void *x, const void *y)
+{
+	const ps_t a = *(const ps_t *)x, b = *(const ps_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static ps_t rank(const ps_t *v, size_t n, unsigned percent)
+{
+	const size_t r = (n * percent + 99) / 100;
+
+	return v[r ? r - 1 : 0];
+}
+
+static void stat(ps_t *v, size_t n, struct latency_stat *out)
+{
+	sched_u128 sum = 0;
+
+	*out = (struct latency_stat){ .n = n };
+	if (!n)
+		return;
+	qsort(v, n, sizeof *v, by_value);
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	out->mean = (ps_t)(sum / n);
+	out->p50 = rank(v, n, 50);
+	out->p90 = rank(v, n, 90);
+	out->p95 = rank(v, n, 95);
+	out->p99 = rank(v, n, 99);
+	out->max = v[n - 1];
+}
+
+int latency_sum(const struct arrivals *a, const struct sched_result *r, struct latency *out, struct err *e)
+{
+	ps_t *v = calloc(a->n ? a->n : 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "for latencies");
+	for (int l = 0; l < LATENCIES; l++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < a->n; i++)
+			if ((v[n] = latency_one((enum latency_of)l, &a->v[i], &r->v[i])) != PS_NEVER)
+				n++;
+		stat(v, n, &out->of[l]);
+	}
+	free(v);
+	return 0;
+}
+
+size_t latency_within(const struct arrivals *a, const struct sched_result *r, ps_t ttft, ps_t tpot)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const ps_t one = latency_one(LATENCY_TPOT, &a->v[i], &r->v[i]);
+
+		n += (!ttft || latency_one(LATENCY_TTFT, &a->v[i], &r->v[i]) <= ttft) &&
+		     (!tpot || one == PS_NEVER || one <= tpot);
+	}
+	return n;
+}

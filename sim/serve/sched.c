@@ -1,0 +1,455 @@
+#include "sim/serve/sched.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/hash.h"
+#include "sim/serve/pager.h"
+
+enum state { WAITS, FILLS, DECODES, DONE };
+
+struct seq {
+	enum state state;
+	uint32_t cached, made; /* tokens in the cache, tokens produced */
+	uint32_t fill;         /* tokens to be in the cache before it decodes */
+	bool away;             /* its blocks are with the host */
+	uint64_t blocks;
+};
+
+struct sched {
+	const struct sched_policy *p;
+	const struct arrivals *a;
+	struct sched_result *r;
+	struct pager pager;
+	struct seq *seqs;
+	uint32_t *running, n_running; /* in the order in which they were let in */
+	uint32_t *back, n_back;       /* gave up their blocks; the last one first */
+	uint32_t *deciding, n_deciding, *filling;
+	struct sched_piece *pieces;
+	struct sched_step step;
+	uint64_t rows;      /* of the step so far */
+	uint64_t moved;     /* bytes to the host and back in it */
+	bool gave_up;       /* somebody did */
+	size_t next, asked; /* the next that never ran; the next that has not arrived */
+	ps_t now;
+	uint64_t in_system;
+};
+
+/* --- time ------------------------------------------------------------------------------------------------------------ */
+
+static void integrate(struct sched *s, ps_t to)
+{
+	const ps_t t = to - s->now;
+
+	s->r->in_system += (sched_u128)t * s->in_system;
+	s->r->waiting += (sched_u128)t * (s->in_system - s->n_running);
+	s->r->running += (sched_u128)t * s->n_running;
+	s->r->blocks_ps += (sched_u128)t * s->pager.used;
+	s->now = to;
+}
+
+/* Who arrives on the way is in the system from that moment on. */
+static void advance(struct sched *s, ps_t to)
+{
+	for (; s->asked < s->a->n && s->a->v[s->asked].at <= to; s->asked++, s->in_system++)
+		integrate(s, ps_max(s->now, s->a->v[s->asked].at));
+	integrate(s, to);
+}
+
+/* --- giving up -------------------------------------------------------------------------------------------------------- */
+
+static void give_up(struct sched *s)
+{
+	const uint32_t i = s->running[--s->n_running];
+	struct seq *q = &s->seqs[i];
+
+	s->gave_up = true;
+	s->r->preemptions++;
+	s->r->v[i].preempted++;
+	if (s->p->preempt == SCHED_SWAP) {
+		q->away = true;
+		s->moved += q->blocks * s->p->block_bytes;
+	} else {
+		s->r->recomputed += q->cached;
+		q->fill = s->a->v[i].prompt + q->made;
+		q->cached = 0;
+		q->state = WAITS;
+	}
+	pager_drop(&s->pager, &q->blocks);
+	s->back[s->n_back++] = i;
+}
+
+static uint64_t most_of(const struct sched *s, uint32_t i)
+{
+	return (uint64_t)s->a->v[i].prompt + s->a->v[i].output;
+}
+
+/* --- a step's sequences ------------------------------------------------------------------------------------------------ */
+
+/* All that decode, each with blocks for what it may produce; those let in last give up theirs for it. */
+static void decoding(struct sched *s)
+{
+	const uint32_t rows = 1 + s->p->draft;
+
+	for (uint32_t k = 0; k < s->n_running; k++) {
+		const uint32_t i = s->running[k];
+		struct seq *q = &s->seqs[i];
+		uint64_t want = q->cached + rows;
+
+		if (q->state != DECODES)
+			continue;
+		if (want > most_of(s, i))
+			want = most_of(s, i);
+		while (k < s->n_running && !pager_grow(&s->pager, &q->blocks, want))
+			give_up(s);
+		if (k == s->n_running)
+			break;
+		s->deciding[s->n_deciding++] = i;
+		s->step.context_sum += q->cached;
+		s->rows += rows;
+	}
+	s->step.seqs = s->n_deciding;
+}
+
+static void piece(struct sched *s, uint32_t i, uint32_t tokens)
+{
+	const uint32_t n = s->step.n_pieces++;
+
+	s->pieces[n] = (struct sched_piece){ tokens, s->seqs[i].cached };
+	s->filling[n] = i;
+	s->step.prompt_tokens += tokens;
+	s->rows += tokens;
+}
+
+/* How much of a prompt this step still has room for. One that is computed whole and longer than any step has one alone. */
+static uint32_t room_for(const struct sched *s, uint32_t tokens)
+{
+	uint64_t left = s->p->max_tokens > s->rows ? s->p->max_tokens - s->rows : 0;
+
+	if (!s->p->chunk)
+		return tokens <= left || !s->rows ? tokens : 0;
+	if (left > s->p->chunk - s->step.prompt_tokens)
+		left = s->p->chunk - s->step.prompt_tokens;
+	return tokens < left ? tokens : (uint32_t)left;
+}
+
+static void begun_prompts(struct sched *s)
+{
+	for (uint32_t k = 0; k < s->n_running; k++) {
+		const uint32_t i = s->running[k];
+		const struct seq *q = &s->seqs[i];
+		const uint32_t n = q->state == FILLS ? room_for(s, q->fill - q->cached) : 0;
+
+		if (n)
+			piece(s, i, n);
+	}
+}
+
+/* --- letting in --------------------------------------------------------------------------------------------------------- */
+
+static bool anybody(const struct sched *s)
+{
+	return s->n_back || s->next < s->asked;
+}
+
+/* Blocks for what is in its cache or is to be, and one token more. */
+static bool reserve(struct sched *s, uint32_t i)
+{
+	struct seq *q = &s->seqs[i];
+	const uint64_t most = most_of(s, i), now = q->away && q->state == DECODES ? q->cached : q->fill;
+	const uint64_t want = s->p->reserve_all || now + 1 > most ? most : now + 1;
+
+	return pager_grow(&s->pager, &q->blocks, want);
+}
+
+/* The first that waits, unless it does not fit. */
+static bool let_in(struct sched *s)
+{
+	const uint32_t i = s->n_back ? s->back[s->n_back - 1] : (uint32_t)s->next;
+	struct seq *q = &s->seqs[i];
+	uint32_t n;
+
+	if (s->n_running == s->p->max_batch)
+		return false;
+	if (!s->n_back)
+		q->fill = s->a->v[i].prompt;
+	n = q->away ? 0 : room_for(s, q->fill - q->cached);
+	if ((!n && !q->away) || !reserve(s, i))
+		return false;
+	if (s->n_back)
+		s->n_back--;
+	else
+		s->r->v[s->next++].begun = s->now;
+	s->running[s->n_running++] = i;
+	if (q->away) { /* it goes on in the next step */
+		s->moved += pager_blocks(&s->pager, q->cached) * s->p->block_bytes;
+		q->away = false;
+		return true;
+	}
+	q->state = FILLS;
+	piece(s, i, n);
+	return true;
+}
+
+static void new_prompts(struct sched *s)
+{
+	while (!s->gave_up && anybody(s) && let_in(s))
+		continue;
+}
+
+/* Prompts whole: theirs alone where there is one that fits. */
+static void make_step(struct sched *s)
+{
+	s->step = (struct sched_step){ .pieces = s->pieces };
+	s->rows = s->moved = s->n_deciding = 0;
+	s->gave_up = false;
+	if (!s->p->chunk) {
+		begun_prompts(s);
+		new_prompts(s);
+		if (!s->step.n_pieces)
+			decoding(s);
+		return;
+	}
+	decoding(s);
+	begun_prompts(s);
+	new_prompts(s);
+}
+
+/* --- what a step brings --------------------------------------------------------------------------------------------------- */
+
+static uint32_t accepted(const struct sched *s, uint32_t i, uint32_t step)
+{
+	uint64_t h = hash_mix(hash_u64(hash_u64(hash_u64(HASH_INIT, s->p->seed), i), step));
+	uint32_t n = 0;
+
+	for (; n < s->p->draft; n++) {
+		h = hash_mix(h + UINT64_C(0x9e3779b97f4a7c15));
+		if ((h >> 32) * 1000000 >> 32 >= s->p->accept_ppm)
+			break;
+	}
+	return n;
+}
+
+static void leave(struct sched *s, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (s->running[k] != i)
+		k++;
+	memmove(&s->running[k], &s->running[k + 1], (s->n_running - k - 1) * sizeof *s->running);
+	s->n_running--;
+	s->in_system--;
+	pager_drop(&s->pager, &s->seqs[i].blocks);
+	s->seqs[i].state = DONE;
+	s->r->v[i].last = s->now;
+}
+
+static void produce(struct sched *s, uint32_t i, uint32_t n)
+{
+	struct seq *q = &s->seqs[i];
+
+	if (!q->made)
+		s->r->v[i].first = s->now;
+	q->made += n;
+	s->r->made += n;
+	q->state = DECODES;
+	assert(q->cached + 1 == s->a->v[i].prompt + q->made); /* I3 */
+	if (q->made == s->a->v[i].output)
+		leave(s, i);
+}
+
+static void decoded(struct sched *s, uint32_t i)
+{
+	struct seq *q = &s->seqs[i];
+	const uint32_t left = s->a->v[i].output - q->made, right = accepted(s, i, s->r->v[i].steps);
+	const uint32_t n = right + 1 < left ? right + 1 : left;
+
+	s->r->v[i].steps++;
+	s->r->checked += s->p->draft;
+	s->r->accepted += right;
+	q->cached += n;
+	produce(s, i, n);
+}
+
+static void filled(struct sched *s, uint32_t i, uint32_t tokens)
+{
+	struct seq *q = &s->seqs[i];
+
+	q->cached += tokens;
+	s->r->prompt_tokens += tokens;
+	if (q->cached == q->fill)
+		produce(s, i, 1);
+}
+
+static void count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running, struct sched_tick *t)
+{
+	struct sched_result *r = s->r;
+
+	r->steps++;
+	r->decode_steps += s->step.seqs && !s->step.n_pieces;
+	r->prompt_steps += !s->step.seqs && s->step.n_pieces;
+	r->mixed_steps += s->step.seqs && s->step.n_pieces;
+	r->seqs_sum += s->step.seqs + s->step.n_pieces;
+	if (running > r->batch_peak)
+		r->batch_peak = running;
+	*t = (struct sched_tick){ .start = start,
+		                  .time = s->now - start,
+		                  .seqs = s->step.seqs,
+		                  .n_pieces = s->step.n_pieces,
+		                  .running = running,
+		                  .waiting = (uint32_t)(s->in_system - running),
+		                  .prompt_tokens = s->step.prompt_tokens,
+		                  .blocks = blocks };
+}
+
+/* The step's time, the moves' and the host's, one after the other. */
+static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err *e)
+{
+	struct sched_cost c = { 0, 0 };
+	const bool any = s->step.seqs || s->step.n_pieces;
+	ps_t t;
+
+	if (any && cost(ctx, &s->step, &c, e) < 0)
+		return -1;
+	t = c.time + (any ? s->p->overhead : 0);
+	if (s->moved)
+		t += clock_transfer(s->moved, s->p->swap_rate);
+	s->r->swapped_bytes += s->moved;
+	s->r->energy_fj += c.energy_fj;
+	s->r->busy += t;
+	s->r->worked += c.time;
+	if (t > UINT64_MAX / 2 - s->now)
+		return err_set(e, ERR_BOUND, "the requests take more than 100 days to serve");
+	advance(s, s->now + t);
+	return 0;
+}
+
+static int one_step(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
+{
+	const uint64_t made = s->r->made;
+	const ps_t start = s->now;
+	struct sched_tick t;
+
+	make_step(s);
+	assert(s->pager.used <= s->pager.capacity); /* I1 */
+	if (take_time(s, cost, ctx, e) < 0)
+		return -1;
+	if (s->step.seqs || s->step.n_pieces)
+		count(s, start, s->pager.used, s->n_running, &t);
+	for (uint32_t k = 0; k < s->step.n_pieces; k++)
+		filled(s, s->filling[k], s->pieces[k].tokens);
+	for (uint32_t k = 0; k < s->n_deciding; k++)
+		decoded(s, s->deciding[k]);
+	if (seen && (s->step.seqs || s->step.n_pieces)) {
+		t.made = s->r->made - made;
+		seen(ctx, &s->step, &t);
+	}
+	return 0;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------------------- */
+
+static bool tables(struct sched *s, size_t n)
+{
+	const size_t most = n < s->p->max_batch ? n : s->p->max_batch;
+
+	s->seqs = calloc(n, sizeof *s->seqs);
+	s->running = calloc(most + 1, sizeof *s->running);
+	s->back = calloc(most + 1, sizeof *s->back);
+	s->deciding = calloc(most + 1, sizeof *s->deciding);
+	s->filling = calloc(most + 1, sizeof *s->filling);
+	s->pieces = calloc(most + 1, sizeof *s->pieces);
+	s->r->v = calloc(n, sizeof *s->r->v);
+	return s->seqs && s->running && s->back && s->deciding && s->filling && s->pieces && s->r->v;
+}
+
+static int serve(struct sched *s, sched_cost_fn *cost, sched_seen_fn *seen, void *ctx, struct err *e)
+{
+	advance(s, 0);
+	while (s->in_system || s->asked < s->a->n) {
+		if (!s->in_system)
+			advance(s, s->a->v[s->asked].at);
+		if (one_step(s, cost, seen, ctx, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int sched_run(const struct sched_policy *p, const struct arrivals *a, sched_cost_fn *cost, sched_seen_fn *seen,
+              void *ctx, struct sched_result *out, struct err *e)
+{
+	struct sched s = { .p = p, .a = a, .r = out, .pager = { .block = p->block, .capacity = p->blocks } };
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	out->n = a->n;
+	rc = tables(&s, a->n) ? serve(&s, cost, seen, ctx, e) : err_nomem(e, "for requests");
+	out->end = s.now;
+	out->blocks_peak = s.pager.peak;
+	assert(rc < 0 || s.pager.used == 0);
+	free(s.seqs);
+	free(s.running);
+	free(s.back);
+	free(s.deciding);
+	free(s.filling);
+	free(s.pieces);
+	return rc;
+}
+
+void sched_free(struct sched_result *r)
+{
+	free(r->v);
+	r->v = NULL;
+}
+
+/* --- whether it can be ------------------------------------------------------------------------------------------------------ */
+
+static int check_policy(const struct sched_policy *p, struct err *e)
+{
+	const uint64_t rows = (uint64_t)p->max_batch * (1 + p->draft);
+
+	if (p->block & (p->block - 1) || !p->block)
+		return err_set(e, ERR_USAGE, "a block of %u tokens is no power of two", p->block);
+	if (p->accept_ppm > 1000000)
+		return err_set(e, ERR_USAGE, "a chance of acceptance lies between 0 and 1");
+	if (p->max_tokens < rows)
+		return err_set(e, ERR_USAGE,
+		               "a step of %u tokens does not hold %u sequences of %u each: '--max-tokens %" PRIu64
+		               "' or more, or '--max-batch %u' or less",
+		               p->max_tokens, p->max_batch, 1 + p->draft, rows,
+		               p->max_tokens / (1 + p->draft) ? p->max_tokens / (1 + p->draft) : 1);
+	return 0;
+}
+
+static int refuse(const struct arrival *a, const char *file, struct err *e)
+{
+	return file ? err_at(e, file, (int)a->line, 1) : err_add(e, "drawing request %u", a->line);
+}
+
+int sched_check(const struct sched_policy *p, const struct arrivals *a, uint32_t context, const char *file,
+                struct err *e)
+{
+	if (check_policy(p, e) < 0)
+		return -1;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct arrival *x = &a->v[i];
+		const uint64_t tokens = (uint64_t)x->prompt + x->output, blocks = (tokens + p->block - 1) / p->block;
+
+		if (context && tokens > context) {
+			err_set(e, ERR_IO,
+			        "a prompt of %u and an output of %u tokens are more than the %u that the model takes",
+			        x->prompt, x->output, context);
+			return refuse(x, file, e);
+		}
+		if (blocks > p->blocks) {
+			err_set(e, ERR_IO,
+			        "a prompt of %u and an output of %u tokens need %" PRIu64
+			        " blocks of %u, and the memory has room for %" PRIu64,
+			        x->prompt, x->output, blocks, p->block, p->blocks);
+			return refuse(x, file, e);
+		}
+	}
+	return 0;
+}

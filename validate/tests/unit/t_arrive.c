@@ -1,0 +1,192 @@
+/* t_arrive.c - lists of requests: as they are read, what is refused with which place, and what is drawn. */
+#include "sim/serve/arrive.h"
+
+#include <string.h>
+
+#include "validate/tests/test.h"
+
+static int read_text(const char *text, struct arrivals *a, struct err *e)
+{
+	struct input *in = input_mem(text, strlen(text), "r.csv", e);
+	const int rc = arrive_read(in, a, e);
+
+	input_free(in);
+	return rc;
+}
+
+TEST(columns_come_in_any_order_and_rows_by_time)
+{
+	struct err e = ERR_INIT;
+	struct arrivals a;
+
+	CHECK_OK(read_text("output,id,arrival_s,prompt\n7,a,1.5,100\n8,b,0.000000000001,200\n\n9,c,1.5,300\n", &a, &e), e);
+	CHECK_U64(a.n, 3);
+	CHECK_U64(a.v[0].at, 1);
+	CHECK_U64(a.v[0].output, 8);
+	CHECK_U64(a.v[1].at, UINT64_C(1500000000000));
+	CHECK_U64(a.v[1].prompt, 100);
+	CHECK_U64(a.v[2].prompt, 300);
+	CHECK_U64(a.v[2].line, 5);
+	arrive_free(&a);
+	CHECK_OK(read_text("prompt,output\n1,2\n3,4\n", &a, &e), e);
+	CHECK_U64(a.v[1].at, 0);
+	arrive_free(&a);
+	CHECK_OK(read_text("arrival_ms,prompt,output\n2.5,1,2\n", &a, &e), e);
+	CHECK_U64(a.v[0].at, UINT64_C(2500000000));
+	arrive_free(&a);
+}
+
+/* The head of a published trace, and a night between two rows of it. */
+TEST(a_trace_of_azure_s_is_read_as_it_is)
+{
+	struct err e = ERR_INIT;
+	struct arrivals a;
+
+	CHECK_OK(read_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 23:59:59.5000000,374,44\n"
+	                   "2023-11-17 00:00:01.2500000,396,109\n2024-03-01T00:00:00Z,1,1\n",
+	                   &a, &e) < 0
+	                 ? 0
+	                 : -1,
+	         e);
+	CHECK_HAS(e.msg, "more than 30 days");
+	err_clear(&e);
+	CHECK_OK(read_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2024-02-28 23:59:59.5000000,374,44\n"
+	                   "2024-03-01 00:00:01.2500000,396,109\n",
+	                   &a, &e),
+	         e);
+	CHECK_U64(a.v[0].at, 0);
+	CHECK_U64(a.v[1].at, UINT64_C(86401750000000000)); /* 2024 has a 29th of February */
+	CHECK_U64(a.v[1].prompt, 396);
+	arrive_free(&a);
+}
+
+/* What is said, and where. */
+static void refused(const char *text, int line, int col, const char *why)
+{
+	struct err e = ERR_INIT;
+	struct arrivals a;
+
+	CHECK(read_text(text, &a, &e) < 0);
+	CHECK_HAS(e.msg, why);
+	CHECK_U64(e.line, line);
+	CHECK_U64(e.col, col);
+	CHECK_STR(e.file, "r.csv");
+	CHECK(e.kind == ERR_IO && a.v == NULL);
+}
+
+TEST(what_is_no_list_of_requests_is_refused_where_it_is_not)
+{
+	refused("arrival_s,prompt,output\n0,5,5\n1,-5,5\n", 3, 3, "a prompt of '-5' tokens");
+	refused("arrival_s,prompt,output\n0,5,0\n", 2, 5, "an output of '0' tokens");
+	refused("arrival_s,prompt,output\n0,5.5,1\n", 2, 3, "whole number from 1");
+	refused("arrival_s,prompt,output\n0,1e3,1\n", 2, 3, "whole number from 1");
+	refused("arrival_s,prompt,output\n0,99999999999999999999,1\n", 2, 3, "whole number from 1");
+	refused("arrival_s,prompt,output\n-0.5,5,5\n", 2, 1, "from 0 to 30 days");
+	refused("arrival_s,prompt,output\nnan,5,5\n", 2, 1, "from 0 to 30 days");
+	refused("arrival_s,prompt,output\n3e6,5,5\n", 2, 1, "from 0 to 30 days");
+	refused("arrival_s,prompt,outptu\n", 1, 18, "for 'output' perhaps");
+	refused("arrival_s,prompt,prompt\n", 1, 18, "there twice");
+	refused("arrival_s,prompt\n0,1\n", 1, 1, "'output' is missing");
+	refused("arrival_s,arrival_ms,prompt,output\n", 1, 1, "two columns");
+	refused("arrival_s,prompt,output\n", 1, 1, "no rows");
+	refused("", 1, 1, "empty");
+	refused("arrival_s,prompt,output\n0,5\n", 2, 4, "an output of '' tokens");
+	refused("TIMESTAMP,prompt,output\nyesterday,5,5\n", 2, 1, "no date and time");
+	refused("TIMESTAMP,prompt,output\n2023-11-16 10:00:00,5,5\n2023-11-15 10:00:00,5,5\n", 3, 1, "before the first one");
+}
+
+TEST(a_list_that_is_written_reads_back_alike)
+{
+	const struct arrive_plan p = { .n = 300,
+		                       .when = ARRIVE_POISSON,
+		                       .gap = 123456789012,
+		                       .prompt = { ARRIVE_LOGNORMAL, 300, 900 },
+		                       .output = { ARRIVE_EXP, 80, 0 },
+		                       .context = 1000,
+		                       .seed = 7 };
+	struct err e = ERR_INIT;
+	struct arrivals a, b;
+	struct str text = STR_INIT;
+
+	CHECK_OK(arrive_make(&p, &a, &e), e);
+	arrive_write(&a, &text);
+	CHECK_OK(read_text(str_c(&text), &b, &e), e);
+	CHECK_U64(a.n, b.n);
+	for (size_t i = 0; i < a.n; i++) {
+		CHECK(a.v[i].at == b.v[i].at && a.v[i].prompt == b.v[i].prompt && a.v[i].output == b.v[i].output);
+		CHECK(a.v[i].prompt >= 1 && a.v[i].output >= 1 && a.v[i].prompt + a.v[i].output <= 1000);
+	}
+	str_free(&text);
+	arrive_free(&a);
+	arrive_free(&b);
+}
+
+static double mean(const struct arrivals *a, bool prompts)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		sum += prompts ? a->v[i].prompt : a->v[i].output;
+	return sum / (double)a->n;
+}
+
+/* Means and spreads of what is drawn: 20,000 draws are within 2 %. */
+TEST(draws_have_the_means_that_were_asked_for)
+{
+	struct arrive_plan p = { .n = 20000,
+		                 .when = ARRIVE_POISSON,
+		                 .gap = PS_MS,
+		                 .prompt = { ARRIVE_EXP, 500, 0 },
+		                 .output = { ARRIVE_UNIFORM, 100, 200 },
+		                 .seed = 1 };
+	struct err e = ERR_INIT;
+	struct arrivals a;
+	size_t above = 0, early = 0;
+
+	CHECK_OK(arrive_make(&p, &a, &e), e);
+	CHECK(mean(&a, true) > 490 && mean(&a, true) < 510);
+	CHECK(mean(&a, false) > 149 && mean(&a, false) < 151);
+	CHECK(a.v[a.n - 1].at > 19600 * PS_MS && a.v[a.n - 1].at < 20400 * PS_MS);
+	for (size_t i = 1; i < a.n; i++) /* of Poisson arrivals 1 - 1/e of the gaps are below their mean */
+		early += a.v[i].at - a.v[i - 1].at < PS_MS;
+	CHECK(early > 12400 && early < 12900);
+	arrive_free(&a);
+	p.prompt = (struct arrive_length){ ARRIVE_LOGNORMAL, 512, 800 };
+	p.when = ARRIVE_CONSTANT;
+	CHECK_OK(arrive_make(&p, &a, &e), e);
+	for (size_t i = 0; i < a.n; i++) /* of normal draws 15.87 % lie above one deviation: 512 e^0.8 = 1,139.5 */
+		above += a.v[i].prompt > 1139;
+	CHECK(above > 3000 && above < 3350);
+	CHECK_U64(a.v[10].at, 10 * PS_MS);
+	arrive_free(&a);
+}
+
+TEST(lengths_and_rates_are_words)
+{
+	static const char *const bad[] = { "0", "-1", "5.5", "uniform:5", "uniform:9:5", "exp:", "lognormal:5:5", "norm:5:5", "1:2", "" };
+	struct err e = ERR_INIT;
+	struct arrive_length l;
+	ps_t gap;
+
+	CHECK_OK(arrive_length_parse("lognormal:512:0.8", "prompt", &l, &e), e);
+	CHECK(l.shape == ARRIVE_LOGNORMAL && l.a == 512 && l.b == 800);
+	CHECK_OK(arrive_length_parse("512", "prompt", &l, &e), e);
+	CHECK(l.shape == ARRIVE_FIXED && l.a == 512);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		CHECK(arrive_length_parse(bad[i], "prompt", &l, &e) < 0);
+		CHECK_HAS(e.msg, "option '--prompt'");
+		err_clear(&e);
+	}
+	CHECK_OK(arrive_rate_parse("4/s", &gap, &e), e);
+	CHECK_U64(gap, UINT64_C(250000000000));
+	CHECK_OK(arrive_rate_parse("30/min", &gap, &e), e);
+	CHECK_U64(gap, UINT64_C(2000000000000));
+	CHECK(arrive_rate_parse("4", &gap, &e) < 0);
+	CHECK_HAS(e.msg, "4/s");
+	err_clear(&e);
+	CHECK(arrive_rate_parse("0.000001/min", &gap, &e) < 0);
+}
+
+SUITE(t_arrive, T(columns_come_in_any_order_and_rows_by_time), T(a_trace_of_azure_s_is_read_as_it_is),
+      T(what_is_no_list_of_requests_is_refused_where_it_is_not), T(a_list_that_is_written_reads_back_alike),
+      T(draws_have_the_means_that_were_asked_for), T(lengths_and_rates_are_words));

@@ -1,0 +1,442 @@
+/* t_sched.c - serving by closed forms, and what holds of every run: over a machine whose steps' times are a formula. */
+#include "sim/serve/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/serve/cost.h"
+#include "sim/serve/latency.h"
+#include "validate/tests/test.h"
+
+#define MS PS_MS
+
+/* 5 ms, 100 us a sequence, 1 us a thousand cached tokens, 20 us a token of a prompt; it looks on as it goes. */
+struct toy {
+	const struct sched_policy *p;
+	uint64_t steps, most_blocks;
+	bool alone; /* no step has prompts and others */
+};
+
+static ps_t toy_time(const struct sched_step *s)
+{
+	return 5 * MS + s->seqs * 100 * PS_US + s->context_sum * PS_NS + s->prompt_tokens * 20 * PS_US;
+}
+
+static int toy_cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	*out = (struct sched_cost){ toy_time(s), s->seqs + s->prompt_tokens };
+	return 0;
+}
+
+static void toy_seen(void *ctx, const struct sched_step *s, const struct sched_tick *t)
+{
+	struct toy *x = ctx;
+	uint64_t tokens = 0;
+
+	x->steps++;
+	if (t->blocks > x->most_blocks)
+		x->most_blocks = t->blocks;
+	CHECK(t->blocks <= x->p->blocks);
+	CHECK(s->seqs + s->n_pieces <= x->p->max_batch && s->seqs + s->n_pieces > 0);
+	for (uint32_t i = 0; i < s->n_pieces; i++)
+		tokens += s->pieces[i].tokens;
+	CHECK_U64(tokens, s->prompt_tokens);
+	CHECK(!x->p->chunk || tokens <= x->p->chunk);
+	CHECK(!x->p->chunk || s->seqs * (1 + x->p->draft) + tokens <= x->p->max_tokens);
+	x->alone = x->alone && !(s->seqs && s->n_pieces);
+}
+
+static struct sched_policy usual(void)
+{
+	return (struct sched_policy){
+		.max_batch = 16, .max_tokens = 2048, .chunk = 512, .block = 16, .blocks = 100000, .block_bytes = 1 << 20, .swap_rate = 32000000000
+	};
+}
+
+struct served {
+	struct arrivals a;
+	struct sched_result r;
+	struct toy toy;
+};
+
+/* What holds of every run. */
+static void invariants(const struct sched_policy *p, const struct served *x)
+{
+	sched_u128 in_system = 0, waits = 0;
+	uint64_t outputs = 0, prompts = 0;
+
+	for (size_t i = 0; i < x->a.n; i++) {
+		const struct arrival *a = &x->a.v[i];
+		const struct sched_request *r = &x->r.v[i];
+
+		CHECK(a->at <= r->begun && r->begun < r->first && r->first <= r->last && r->last <= x->r.end);
+		in_system += r->last - a->at;
+		waits += r->begun - a->at;
+		outputs += a->output;
+		prompts += a->prompt;
+	}
+	CHECK(x->r.in_system == in_system); /* Little's law, on the record */
+	CHECK(x->r.preemptions || x->r.waiting == waits);
+	CHECK(x->r.in_system == x->r.waiting + x->r.running);
+	CHECK_U64(x->r.made, outputs);
+	if (p->preempt == SCHED_SWAP || !x->r.preemptions)
+		CHECK_U64(x->r.prompt_tokens, prompts);
+	else
+		CHECK(x->r.prompt_tokens > prompts);
+	CHECK(x->r.blocks_peak <= p->blocks);
+	CHECK(x->r.blocks_peak >= x->toy.most_blocks);
+	CHECK(x->r.blocks_peak == x->toy.most_blocks || x->r.preemptions); /* one grows, then another gives up */
+	CHECK_U64(x->r.steps, x->toy.steps);
+	CHECK_U64(x->r.steps, x->r.decode_steps + x->r.prompt_steps + x->r.mixed_steps);
+	CHECK(x->r.worked <= x->r.busy && x->r.busy <= x->r.end);
+	CHECK(!p->reserve_all || !x->r.preemptions);
+}
+
+static void serve(const struct sched_policy *p, const struct arrive_plan *plan, struct served *x)
+{
+	struct err e = ERR_INIT;
+
+	*x = (struct served){ .toy = { .p = p, .alone = true } };
+	CHECK_OK(arrive_make(plan, &x->a, &e), e);
+	CHECK_OK(sched_check(p, &x->a, 0, NULL, &e), e);
+	CHECK_OK(sched_run(p, &x->a, toy_cost, toy_seen, &x->toy, &x->r, &e), e);
+	invariants(p, x);
+}
+
+static void drop(struct served *x)
+{
+	arrive_free(&x->a);
+	sched_free(&x->r);
+}
+
+static struct arrive_plan plan(size_t n, ps_t gap, uint32_t prompt, uint32_t output)
+{
+	return (struct arrive_plan){ .n = n,
+		                     .when = gap ? ARRIVE_CONSTANT : ARRIVE_AT_ONCE,
+		                     .gap = gap,
+		                     .prompt = { ARRIVE_FIXED, prompt, 0 },
+		                     .output = { ARRIVE_FIXED, output, 0 } };
+}
+
+/* --- closed forms ------------------------------------------------------------------------------------------------------- */
+
+/* Nobody meets another: two chunks, then a step a token over a cache that grows by one. */
+TEST(slow_arrivals_take_what_one_request_takes)
+{
+	const struct sched_policy p = usual();
+	const struct arrive_plan s = plan(5, 100000 * MS, 700, 11);
+	const ps_t first = 2 * 5 * MS + 700 * 20 * PS_US, ten = 10 * (5 * MS + 100 * PS_US) + (10 * 700 + 45) * PS_NS;
+	struct served x;
+
+	serve(&p, &s, &x);
+	for (size_t i = 0; i < 5; i++) {
+		CHECK_U64(latency_one(LATENCY_TTFT, &x.a.v[i], &x.r.v[i]), first);
+		CHECK_U64(latency_one(LATENCY_TPOT, &x.a.v[i], &x.r.v[i]), ten / 10);
+		CHECK_U64(latency_one(LATENCY_TOTAL, &x.a.v[i], &x.r.v[i]), first + ten);
+		CHECK_U64(latency_one(LATENCY_QUEUE, &x.a.v[i], &x.r.v[i]), 0);
+		CHECK_U64(x.r.v[i].steps, 10);
+	}
+	CHECK_U64(x.r.steps, 5 * 12);
+	CHECK_U64(x.r.mixed_steps, 0);
+	drop(&x);
+}
+
+/* All are there, outputs are long: a full batch a step. What is off is the filling and the draining. */
+TEST(a_full_server_makes_a_batch_a_step)
+{
+	const struct sched_policy p = usual();
+	const struct arrive_plan s = plan(320, 0, 16, 1000);
+	const double step = (double)(5 * MS + 16 * 100 * PS_US + (uint64_t)16 * 516 * PS_NS);
+	struct served x;
+	double ratio;
+
+	serve(&p, &s, &x);
+	ratio = (double)x.r.made / (double)x.r.end / (16 / step);
+	CHECK(ratio > 0.98 && ratio <= 1.001);
+	CHECK_U64(x.r.batch_peak, 16);
+	drop(&x);
+}
+
+/* By arrival, not by length. */
+TEST(nobody_overtakes)
+{
+	struct sched_policy p = usual();
+	struct arrive_plan s = plan(200, 3 * MS, 1, 50);
+	struct served x;
+
+	p.blocks = 200;
+	s.prompt = (struct arrive_length){ ARRIVE_UNIFORM, 1, 2000 };
+	serve(&p, &s, &x);
+	for (size_t i = 1; i < x.a.n; i++)
+		CHECK(x.r.v[i - 1].begun <= x.r.v[i].begun);
+	drop(&x);
+}
+
+TEST(prompts_that_are_computed_whole_have_steps_of_their_own)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(50, 20 * MS, 3000, 30);
+	struct served whole, chunked;
+
+	serve(&p, &s, &chunked);
+	p.chunk = 0;
+	serve(&p, &s, &whole);
+	CHECK(whole.toy.alone && !chunked.toy.alone);
+	CHECK_U64(whole.r.mixed_steps, 0);
+	CHECK_U64(whole.r.prompt_steps, 50); /* each longer than a step: one alone */
+	drop(&whole);
+	drop(&chunked);
+}
+
+/* --- memory ---------------------------------------------------------------------------------------------------------------- */
+
+/* Eight of 200 + 400 tokens grow to 304 blocks, where there are 120. */
+TEST(who_came_last_gives_up_its_blocks)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(8, 0, 200, 400);
+	struct served again, moved, reserved, roomy;
+
+	serve(&p, &s, &roomy);
+	CHECK_U64(roomy.r.preemptions, 0);
+	CHECK_U64(roomy.r.blocks_peak, 8 * 38 - 8 * 0);
+	p.blocks = 120;
+	serve(&p, &s, &again);
+	CHECK(again.r.preemptions > 0 && again.r.recomputed > 0 && again.r.swapped_bytes == 0);
+	CHECK_U64(again.r.v[0].preempted, 0);
+	CHECK_U64(again.r.prompt_tokens, 8 * 200 + again.r.recomputed + again.r.preemptions); /* and the newest token of each */
+	p.preempt = SCHED_SWAP;
+	serve(&p, &s, &moved);
+	CHECK(moved.r.preemptions > 0 && moved.r.recomputed == 0 && moved.r.swapped_bytes > 0);
+	CHECK(moved.r.busy > moved.r.worked);
+	p.reserve_all = true;
+	serve(&p, &s, &reserved);
+	CHECK_U64(reserved.r.preemptions, 0);
+	CHECK_U64(reserved.r.batch_peak, 3); /* 38 blocks each */
+	CHECK(roomy.r.end <= again.r.end && roomy.r.end <= moved.r.end && roomy.r.end <= reserved.r.end);
+	drop(&roomy);
+	drop(&again);
+	drop(&moved);
+	drop(&reserved);
+}
+
+/* --- speculation ------------------------------------------------------------------------------------------------------------ */
+
+static ps_t with_accept(uint32_t ppm, const struct arrive_plan *s, uint32_t batch, double *tokens)
+{
+	struct sched_policy p = usual();
+	struct served x;
+	ps_t end;
+
+	p.max_batch = batch;
+	p.draft = 4;
+	p.accept_ppm = ppm;
+	p.seed = 3;
+	serve(&p, s, &x);
+	*tokens = (double)(x.r.accepted + x.r.checked / 4) / (double)(x.r.checked / 4);
+	end = x.r.end;
+	drop(&x);
+	return end;
+}
+
+/* 1 + a + a^2 + a^3 + a^4 tokens a step; never slower with more of them. */
+TEST(more_acceptance_is_never_slower)
+{
+	const struct arrive_plan alone = plan(40, 100000 * MS, 100, 300), full = plan(300, 0, 100, 300);
+	ps_t before[2] = { PS_NEVER, PS_NEVER };
+
+	for (uint32_t ppm = 0; ppm <= 1000000; ppm += 50000) {
+		const double a = ppm / 1e6, want = 1 + a + a * a + a * a * a + a * a * a * a;
+		double tokens;
+		ps_t end = with_accept(ppm, &alone, 1, &tokens);
+
+		CHECK(end <= before[0]);
+		CHECK(tokens > 0.97 * want && tokens < 1.03 * want);
+		before[0] = end;
+		end = with_accept(ppm, &full, 16, &tokens);
+		CHECK(end <= before[1]);
+		before[1] = end;
+	}
+}
+
+/* --- any policy, any list ----------------------------------------------------------------------------------------------------- */
+
+static void any(struct rng *r)
+{
+	struct sched_policy p = usual();
+	struct arrive_plan s = plan(1 + rng_below(r, 120), 0, 1, 1);
+	struct served x;
+
+	s.when = (enum arrive_when)rng_below(r, 3);
+	s.gap = 1 + rng_below(r, 40 * MS);
+	s.prompt = (struct arrive_length){ ARRIVE_UNIFORM, 1, 1 + (uint32_t)rng_below(r, 900) };
+	s.output = (struct arrive_length){ ARRIVE_UNIFORM, 1, 1 + (uint32_t)rng_below(r, 200) };
+	s.seed = rng_u64(r);
+	p.block = 1u << rng_below(r, 7);
+	p.blocks = (1100 + p.block) / p.block + rng_below(r, 3000 / p.block + 1);
+	p.max_batch = 1 + (uint32_t)rng_below(r, 40);
+	p.draft = rng_below(r, 2) ? (uint32_t)rng_below(r, 6) : 0;
+	p.accept_ppm = (uint32_t)rng_below(r, 1000001);
+	p.chunk = rng_below(r, 4) ? 1 + (uint32_t)rng_below(r, 600) : 0;
+	p.max_tokens = p.max_batch * (1 + p.draft) + (uint32_t)rng_below(r, 300);
+	p.preempt = (enum sched_preempt)rng_below(r, 2);
+	p.reserve_all = rng_below(r, 3) == 0;
+	p.overhead = rng_below(r, 2) * MS;
+	p.seed = s.seed;
+	serve(&p, &s, &x);
+	drop(&x);
+}
+
+TEST(what_holds_of_every_run_holds_of_any)
+{
+	struct rng r;
+
+	rng_seed(&r, 1, "sched");
+	for (int i = 0; i < 400; i++)
+		any(&r);
+}
+
+TEST(what_cannot_be_served_is_said_before)
+{
+	struct arrival one = { 0, 1000, 200, 7 };
+	struct arrivals a = { &one, 1 };
+	struct sched_policy p = usual();
+	struct err e = ERR_INIT;
+
+	CHECK_OK(sched_check(&p, &a, 1200, "r.csv", &e), e);
+	CHECK(sched_check(&p, &a, 1199, "r.csv", &e) < 0);
+	CHECK_HAS(e.msg, "more than the 1199 that the model takes");
+	CHECK_U64(e.line, 7);
+	CHECK_STR(e.file, "r.csv");
+	err_clear(&e);
+	p.blocks = 74;
+	CHECK(sched_check(&p, &a, 0, "r.csv", &e) < 0);
+	CHECK_HAS(e.msg, "need 75 blocks of 16");
+	err_clear(&e);
+	p.draft = 200;
+	CHECK(sched_check(&p, &a, 0, NULL, &e) < 0);
+	CHECK_HAS(e.msg, "does not hold 16 sequences of 201");
+}
+
+/* --- latency -------------------------------------------------------------------------------------------------------------------- */
+
+TEST(percentiles_are_values_that_were_seen)
+{
+	struct arrival a[200];
+	struct sched_request r[200];
+	const struct arrivals list = { a, 200 };
+	const struct sched_result result = { .v = r, .n = 200 };
+	struct err e = ERR_INIT;
+	struct latency l;
+
+	for (uint32_t i = 0; i < 200; i++) { /* 1 to 200 ms to the first token, 2 ms a token after it; one in two has no other */
+		a[i] = (struct arrival){ i, 1, i % 2 ? 11 : 1, i };
+		r[i] = (struct sched_request){ .begun = i, .first = i + (200 - i) * MS, .last = i + (200 - i) * MS };
+		r[i].last += i % 2 ? 20 * MS : 0;
+	}
+	CHECK_OK(latency_sum(&list, &result, &l, &e), e);
+	CHECK_U64(l.of[LATENCY_TTFT].p50, 100 * MS);
+	CHECK_U64(l.of[LATENCY_TTFT].p95, 190 * MS);
+	CHECK_U64(l.of[LATENCY_TTFT].p99, 198 * MS);
+	CHECK_U64(l.of[LATENCY_TTFT].max, 200 * MS);
+	CHECK_U64(l.of[LATENCY_TTFT].mean, 100 * MS + MS / 2);
+	CHECK_U64(l.of[LATENCY_TPOT].n, 100);
+	CHECK_U64(l.of[LATENCY_TPOT].p50, 2 * MS);
+	CHECK_U64(l.of[LATENCY_QUEUE].max, 0);
+	CHECK_U64(latency_within(&list, &result, 50 * MS, 0), 50);
+	CHECK_U64(latency_within(&list, &result, 50 * MS, MS), 25);
+}
+
+/* --- the table of costs ------------------------------------------------------------------------------------------------------------ */
+
+struct counter {
+	uint64_t points, calls;
+	bool exact;
+};
+
+/* A machine that is linear but for attention of a prompt: pairs of query and key. */
+static int machine(void *ctx, const struct cost_point *p, size_t n, struct cost_seen *out, struct err *e)
+{
+	struct counter *c = ctx;
+
+	(void)e;
+	c->calls++;
+	for (size_t i = 0; i < n; i++) {
+		struct cost_seen *x = &out[i];
+
+		c->points++;
+		*x = (struct cost_seen){ .time = 1000000 + 1000 * (uint64_t)p[i].seqs * p[i].queries + p[i].seqs * p[i].context };
+		for (uint32_t k = 0; k < p[i].n_pieces; k++) {
+			x->time += 1000 * (uint64_t)p[i].pieces[k].tokens;
+			x->attention += 10 * (uint64_t)p[i].pieces[k].tokens * p[i].pieces[k].context;
+		}
+		x->time += x->attention;
+		x->energy_fj = 2 * x->time;
+		x->attention_fj = 2 * x->attention;
+	}
+	return 0;
+}
+
+/* Of what is linear in batch, context, tokens of prompts and pairs nothing is lost; each point is simulated once. */
+TEST(steps_between_points_are_on_the_lines_between_them)
+{
+	struct err e = ERR_INIT;
+	struct counter c = { 0, 0, false };
+	struct cost_table *t = cost_new(3, false, machine, &c, &e);
+	struct rng r;
+	uint64_t before;
+
+	rng_seed(&r, 1, "cost");
+	for (int i = 0; i < 3000; i++) {
+		struct sched_piece piece[3];
+		struct sched_step s = { .seqs = (uint32_t)rng_below(&r, 60), .pieces = piece, .n_pieces = (uint32_t)rng_below(&r, 4) };
+		struct sched_cost got, want;
+		struct cost_point p = { s.seqs, 3, 0, piece, s.n_pieces };
+		struct cost_seen x;
+
+		p.context = rng_below(&r, 5000);
+		s.context_sum = p.context * s.seqs;
+		for (uint32_t k = 0; k < s.n_pieces; k++) {
+			piece[k] = (struct sched_piece){ 1 + (uint32_t)rng_below(&r, 300), (uint32_t)rng_below(&r, 3000) };
+			s.prompt_tokens += piece[k].tokens;
+		}
+		if (!s.seqs && !s.n_pieces)
+			continue;
+		CHECK_OK(cost_of(t, &s, &got, &e), e);
+		before = c.points;
+		machine(&c, &p, 1, &x, &e);
+		c.points = before;
+		want = (struct sched_cost){ x.time, x.energy_fj };
+		CHECK(got.time + 20 > want.time && got.time < want.time + 20); /* divisions round down, once a line */
+		CHECK(got.energy_fj + 40 > want.energy_fj && got.energy_fj < want.energy_fj + 40);
+	}
+	CHECK_U64(c.points, cost_simulated(t));
+	CHECK(c.points < 400);
+	cost_free(t);
+}
+
+TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
+{
+	struct err e = ERR_INIT;
+	struct counter c = { 0, 0, true };
+	struct cost_table *t = cost_new(1, true, machine, &c, &e);
+	struct sched_cost x;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		const struct sched_step s = { .seqs = 4, .context_sum = 4 * (i % 50) };
+
+		CHECK_OK(cost_of(t, &s, &x, &e), e);
+		CHECK_U64(x.time, 1000000 + 4000 + 4 * (i % 50));
+	}
+	CHECK_U64(c.points, 50);
+	cost_free(t);
+}
+
+SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
+      T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
+      T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any), T(what_cannot_be_served_is_said_before),
+      T(percentiles_are_values_that_were_seen), T(steps_between_points_are_on_the_lines_between_them),
+      T(an_exact_table_simulates_what_differs_and_nothing_twice));

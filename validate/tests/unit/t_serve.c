@@ -1,0 +1,244 @@
+/* t_serve.c - a server's steps on machines: held against runs of the phases that they are made of. */
+#include "sim/engine/run.h"
+#include "sim/serve/latency.h"
+#include "sim/serve/steps.h"
+#include "validate/tests/test.h"
+#include "workloads/model/count.h"
+
+struct bed {
+	struct machine_conf *conf;
+	struct model *m;
+	struct build_how how;
+	struct run_opts run;
+	struct steps *s;
+	struct cost_table *t;
+	struct err e;
+};
+
+static void open(struct bed *b, const char *machine, const char *model, uint32_t block, uint32_t jobs)
+{
+	*b = (struct bed){ .e = ERR_INIT };
+	b->conf = machine_conf_load(machine, NULL, 0, &b->e);
+	CHECK_OK(b->conf ? 0 : -1, b->e);
+	b->m = model_load(model, &b->e);
+	CHECK_OK(b->m ? 0 : -1, b->e);
+	b->how = (struct build_how){ .style = machine_runs(&b->conf->cfg) == MACHINE_LAUNCHES ? BUILD_FUSED : BUILD_NPU,
+		                     .kv = b->m->dtype,
+		                     .quant = scheme_find("bf16", &b->e) };
+	b->run = (struct run_opts){ .start = b->how.style == BUILD_FUSED ? RUN_COLD : RUN_STEADY, .fidelity = RUN_ANALYTIC, .seed = 1 };
+	b->s = steps_new(b->conf, b->m, &b->how, block, &b->run, jobs, &b->e);
+	b->t = cost_new(1, false, steps_simulate, b->s, &b->e);
+	CHECK_OK(b->s && b->t ? 0 : -1, b->e);
+}
+
+static void shut(struct bed *b)
+{
+	cost_free(b->t);
+	steps_free(b->s);
+	model_free(b->m);
+	machine_conf_free(b->conf);
+}
+
+/* A phase as npusim run takes it. */
+static ps_t phase(struct bed *b, enum build_phase p, uint32_t batch, uint64_t context, uint64_t tokens)
+{
+	struct build_how how = b->how;
+	struct arena *a = arena_new(0);
+	struct run_result r;
+	struct op_stream s;
+	ps_t t;
+
+	how.phase = p;
+	how.batch = batch;
+	how.context = context;
+	how.tokens = tokens;
+	CHECK_OK(build_stream(b->m, &how, a, &s, &b->e), b->e);
+	CHECK_OK(run_stream(&s, b->conf, &b->run, a, &r, &b->e), b->e);
+	t = r.total_ps;
+	arena_free(a);
+	return t;
+}
+
+static ps_t step(struct bed *b, bool exact, uint32_t seqs, uint64_t context, uint32_t tokens)
+{
+	const struct sched_piece piece = { tokens, 0 };
+	const struct sched_step s = { seqs, context * seqs, &piece, tokens ? 1 : 0, tokens };
+	struct sched_cost c;
+
+	CHECK_OK((exact ? cost_exact : cost_of)(b->t, &s, &c, &b->e), b->e);
+	return c.time;
+}
+
+static bool near(ps_t a, ps_t b, double part)
+{
+	const double r = (double)a / (double)b;
+
+	return r > 1 - part && r < 1 + part;
+}
+
+/* Without blocks a step of one group is that phase to the picosecond. */
+TEST(points_of_the_grid_are_runs)
+{
+	struct bed b;
+
+	open(&b, "dsocr", "llama-3.2-1b", 0, 1);
+	CHECK_U64(step(&b, false, 1, 1024, 0), phase(&b, BUILD_DECODE, 1, 1024, 1));
+	CHECK_U64(step(&b, false, 16, 512, 0), phase(&b, BUILD_DECODE, 16, 512, 1));
+	CHECK_U64(step(&b, false, 0, 0, 256), phase(&b, BUILD_PREFILL, 1, 0, 256));
+	shut(&b);
+}
+
+static int cost(void *ctx, const struct sched_step *s, struct sched_cost *out, struct err *e)
+{
+	struct bed *b = ctx;
+
+	return cost_of(b->t, s, out, e);
+}
+
+static void serve(struct bed *b, const struct arrive_plan *plan, struct arrivals *a, struct sched_result *r)
+{
+	const struct sched_policy p = {
+		.max_batch = 8, .max_tokens = 2048, .chunk = 512, .block = 16, .blocks = 10000, .swap_rate = 1
+	};
+
+	CHECK_OK(arrive_make(plan, a, &b->e), b->e);
+	CHECK_OK(sched_run(&p, a, cost, NULL, b, r, &b->e), b->e);
+}
+
+/* Requests that never meet, and a server that is full: over real steps what t_sched shows over a formula. */
+TEST(slow_arrivals_and_a_full_server_by_closed_forms)
+{
+	const struct arrive_length prompt = { ARRIVE_FIXED, 512, 0 }, two = { ARRIVE_FIXED, 2, 0 }, many = { ARRIVE_FIXED, 1025, 0 };
+	const struct arrive_plan slow = { .n = 3, .when = ARRIVE_CONSTANT, .gap = 100000 * PS_MS, .prompt = prompt, .output = two };
+	const struct arrive_plan full = { .n = 32, .when = ARRIVE_AT_ONCE, .prompt = prompt, .output = many };
+	struct sched_result r;
+	struct arrivals a;
+	struct bed b;
+	double batches;
+
+	open(&b, "dsocr", "llama-3.2-1b", 0, 1);
+	serve(&b, &slow, &a, &r);
+	CHECK_U64(latency_one(LATENCY_TTFT, &a.v[2], &r.v[2]), phase(&b, BUILD_PREFILL, 1, 0, 512));
+	CHECK_U64(latency_one(LATENCY_TPOT, &a.v[2], &r.v[2]), phase(&b, BUILD_DECODE, 1, 512, 1));
+	sched_free(&r);
+	arrive_free(&a);
+	serve(&b, &full, &a, &r);
+	batches = (double)r.made / (double)r.end / (8 / (double)phase(&b, BUILD_DECODE, 8, 1024, 1));
+	CHECK(batches > 0.95 && batches < 1); /* 32 prompts besides: 4 % */
+	sched_free(&r);
+	arrive_free(&a);
+	shut(&b);
+}
+
+/* How far the lines between points are off, on both kinds of machine. */
+static void decoding_between(const char *machine, double most)
+{
+	static const uint32_t batch[] = { 1, 3, 9, 13, 27 };
+	static const uint64_t context[] = { 200, 700, 1300, 3001 };
+	struct bed b;
+
+	open(&b, machine, "deepseek-ocr", 16, 2);
+	for (size_t i = 0; i < sizeof batch / sizeof *batch; i++)
+		for (size_t k = i % 2; k < sizeof context / sizeof *context; k += 2)
+			CHECK(near(step(&b, false, batch[i], context[k], 0), step(&b, true, batch[i], context[k], 0), most));
+	shut(&b);
+}
+
+TEST(decode_steps_between_points_are_within_two_percent)
+{
+	decoding_between("dsocr", 0.02);
+	decoding_between("rtx5090", 0.02);
+}
+
+/* Pieces of two prompts behind their beginnings beside what decodes; round sizes of chunks are closer than odd ones. */
+TEST(steps_with_prompts_are_within_three_percent)
+{
+	static const struct sched_piece one[] = { { 384, 512 } }, two[] = { { 120, 900 }, { 264, 0 } };
+	const struct sched_step s[] = { { 7, 7 * 600, one, 1, 384 }, { 6, 6 * 1000, two, 2, 384 } };
+	struct sched_cost c, exact;
+	struct bed b;
+
+	for (int gpu = 0; gpu < 2; gpu++) {
+		open(&b, gpu ? "rtx5090" : "dsocr", "deepseek-ocr", 16, 2);
+		for (int i = 0; i < 2; i++) {
+			CHECK_OK(cost_of(b.t, &s[i], &c, &b.e), b.e);
+			CHECK_OK(cost_exact(b.t, &s[i], &exact, &b.e), b.e);
+			CHECK(near(c.time, exact.time, 0.03));
+		}
+		shut(&b);
+	}
+}
+
+/* Two of the layers tell what all take: against all of them run. */
+TEST(layers_that_are_alike_are_counted)
+{
+	static const char *const models[] = { "llama-3.2-1b", "deepseek-ocr" };
+	struct bed b;
+
+	for (int i = 0; i < 2; i++) {
+		open(&b, "h200", models[i], 0, 1);
+		CHECK(near(step(&b, true, 8, 1024, 0), phase(&b, BUILD_DECODE, 8, 1024, 1), 0.003));
+		CHECK(near(step(&b, true, 0, 0, 512), phase(&b, BUILD_PREFILL, 1, 0, 512), 0.003));
+		shut(&b);
+	}
+}
+
+TEST(workers_change_nothing)
+{
+	struct sched_cost x[2];
+	struct bed b;
+
+	for (int i = 0; i < 2; i++) {
+		static const struct sched_piece piece = { 100, 300 };
+		const struct sched_step s = { 5, 5 * 333, &piece, 1, 100 };
+
+		open(&b, "dsocr", "deepseek-ocr", 16, i ? 3 : 1);
+		CHECK_OK(cost_of(b.t, &s, &x[i], &b.e), b.e);
+		shut(&b);
+	}
+	CHECK_U64(x[0].time, x[1].time);
+	CHECK_U64(x[0].energy_fj, x[1].energy_fj);
+}
+
+/* Smaller blocks have more entries and descriptors, and are never faster, but for where a larger table shifts what lies behind it. */
+TEST(blocks_cost_their_entries)
+{
+	static const char *const machines[] = { "dsocr", "rtx5090" };
+	struct bed b;
+
+	for (int i = 0; i < 2; i++) {
+		ps_t before = 0;
+
+		for (uint32_t block = 256; block; block /= 16) {
+			ps_t t;
+
+			open(&b, machines[i], "deepseek-ocr", block, 1);
+			t = step(&b, true, 8, 1024, 0);
+			CHECK(t + t / 10000 >= before);
+			before = t;
+			shut(&b);
+		}
+	}
+}
+
+TEST(memory_is_what_the_model_counts)
+{
+	static const char *const machines[] = { "dsocr", "rtx5090" };
+	struct steps_memory m;
+	struct bed b;
+
+	for (int i = 0; i < 2; i++) {
+		open(&b, machines[i], "llama-3.1-8b", 16, 1);
+		CHECK_OK(steps_memory(b.s, 64, 1, 512, &m, &b.e), b.e);
+		CHECK_U64(m.weights, model_weight_bytes(b.m, b.how.quant));
+		CHECK_U64(m.token, model_kv_bytes(b.m, b.how.kv));
+		CHECK_U64(m.sequence, 0);
+		CHECK(m.rest > 0 && m.rest < UINT64_C(1) << 30);
+		shut(&b);
+	}
+}
+
+SUITE(t_serve, T(points_of_the_grid_are_runs), T(slow_arrivals_and_a_full_server_by_closed_forms),
+      T(decode_steps_between_points_are_within_two_percent), T(steps_with_prompts_are_within_three_percent),
+      T(layers_that_are_alike_are_counted), T(workers_change_nothing), T(blocks_cost_their_entries),
+      T(memory_is_what_the_model_counts));
