@@ -57,7 +57,7 @@ PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem pro
 CMD = cmd \
       figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
-      ablate ablate_show ablate_page limits limits_show compare config config_area config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
+      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
@@ -469,7 +469,7 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
-SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops
+SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests
 DOC = $(PREFIX)/share/doc/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1

@@ -32,6 +32,7 @@
  *   sim/map            from an op stream to a tile program
  *   sim/program        a tile program as text, there and back
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
+ *   sim/serve          requests that arrive over time: what each step works for, and what it takes
  *   sim/sweep          many designs; one parameter a step further
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
  *
@@ -61,6 +62,7 @@ static cmd_fn man, completion; /* which tell of all commands */
 
 static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
+	{ "serve", cmd_serve, NULL, "requests that arrive over time: TTFT, TPOT, throughput, memory" },
 	{ "ablate", cmd_ablate, NULL, "named changes to a machine: each alone, all together, all but one" },
 	{ "limits", cmd_limits, NULL, "what more of each part buys, and what less of it costs" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },

@@ -25,7 +25,8 @@ struct cmd {
 	const char *help;
 };
 
-cmd_fn cmd_run, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate, cmd_calibrate;
+cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
+	cmd_calibrate;
 cmd_fn cmd_export;
 extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
