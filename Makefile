@@ -420,7 +420,7 @@ NVCC = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/
 CUDA_ARCH = 90
 CUDA = $(BUILD)/cuda
 CUDA_PROGRAMS = device micro_latency micro_partition micro_launch micro_stream micro_pipe micro_wgmma micro_bulk micro_graph ref_gemv ref_decode \
-	ref_rows ref_move ref_small ref_attention lib_gemm lib_matmul lib_tiles lib_ampere capture
+	ref_rows ref_move ref_small ref_attention ref_tiled lib_gemm lib_matmul lib_tiles lib_ampere capture
 CUDA_ROOT = $(patsubst %/bin/nvcc,%,$(NVCC))
 # Times by activity record need CUPTI, which not every toolkit brings.
 CUPTI = $(wildcard $(CUDA_ROOT)/include/cupti.h)
