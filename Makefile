@@ -30,6 +30,7 @@ UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
 NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
+TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
 MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_techs machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
@@ -62,7 +63,7 @@ CMD = cmd \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
-      probe probe_mem probe_beside \
+      probe probe_mem probe_beside probe_kernel probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
@@ -70,7 +71,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build step scale rewrite program \
-           occupancy gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run more step analytic sweep gpu cycle cores
@@ -85,7 +86,7 @@ ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
 
 # A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
 LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
-          $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(MACHINE:%=arch/machine/%.c) \
+          $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
           $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(SWEEP:%=sim/sweep/%.c) \
@@ -469,7 +470,7 @@ PC_LINES = 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/npusim' 'libdir=$${
 	'Name: npusim' 'Description: cycle-approximate NPU architecture simulator' 'Version: $(VERSION)' \
 	'Requires: yaml-0.1 sqlite3 yajl zlib nlopt' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lnpusim -lm'
 HEADER_DIRS = $(sort $(dir $(LIB_SRC)) traces/)
-SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests
+SHARED = configs traces/h200 traces/rtx5090 workloads/models workloads/ops workloads/requests workloads/kernels
 DOC = $(PREFIX)/share/doc/npusim
 DOCUMENTED = README.md LICENSE arch configs results sim traces validate workloads
 MAN1 = $(PREFIX)/share/man/man1

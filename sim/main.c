@@ -24,6 +24,7 @@
  *   arch/power         what events and time cost in energy
  *   arch/npu           an NPU's blocks: command processor, cores, units, DMA, scratchpad
  *   arch/gpu           what only a GPU needs: kernels in closed form, launches, the host
+ *   arch/tiled         GPU kernels that are described, not traced: what an SM holds of one, its time and bound
  *   arch/machine       a machine as plain data, and read from YAML
  *
  *   sim/lower          from a trace to an op stream

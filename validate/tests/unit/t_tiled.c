@@ -1,0 +1,344 @@
+/* t_tiled.c - kernels described without a trace: what an SM holds, what a tile costs, which descriptions are none. */
+#include "arch/machine/machine_conf.h"
+#include "arch/machine/machine_gpu.h"
+#include "arch/tiled/tiled.h"
+#include "arch/tiled/tiled_shipped.h"
+#include "sim/base/rng.h"
+#include "validate/tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ATTENTION "kernel: k\nproblem: {heads: 8, q_len: 512, head_dim: 64}\n"
+#define MANY      "kernel: k\nproblem: {batch: 16, heads: 16, q_len: 2048, head_dim: 64}\n"
+
+struct bed {
+	struct machine_conf *conf;
+	struct gpu gpu;
+	struct tiled *t;
+	struct err e;
+};
+
+static void up(struct bed *b, const char *device)
+{
+	*b = (struct bed){ .e = ERR_INIT };
+	b->conf = machine_conf_load(device, NULL, 0, &b->e);
+	CHECK(b->conf);
+	b->gpu = machine_gpu(&b->conf->cfg);
+}
+
+static void down(struct bed *b)
+{
+	tiled_free(b->t);
+	machine_conf_free(b->conf);
+}
+
+static void describe(struct bed *b, const char *text)
+{
+	tiled_free(b->t);
+	b->t = tiled_parse(text, strlen(text), "k.yaml", &b->e);
+	CHECK(b->t && tiled_check(b->t, &b->gpu, "device", &b->e) == 0);
+}
+
+static struct tiled_time timed(struct bed *b, const char *text)
+{
+	describe(b, text);
+	return tiled_time(&b->t->k, &b->gpu, NULL);
+}
+
+static ps_t total(struct bed *b, const char *text)
+{
+	return timed(b, text).total;
+}
+
+/* 128 threads of 255 registers: 65536 / (128 * 256) = 2 blocks, and an L4's 99 KiB hold two of 48. */
+TEST(an_sm_holds_what_its_tightest_limit_leaves)
+{
+	struct bed b;
+	struct tiled_time t;
+
+	up(&b, "l4");
+	t = timed(&b, ATTENTION "registers: 255\nshared: 48 KiB\nswizzle: yes\n");
+	CHECK_U64(t.occupancy.ctas, 2);
+	CHECK_STR(t.occupancy.limit, "registers");
+	t = timed(&b, ATTENTION "shared: 50 KiB\nswizzle: yes\n");
+	CHECK_U64(t.occupancy.ctas, 1);
+	CHECK_STR(t.occupancy.limit, "shared memory");
+	t = timed(&b, ATTENTION "warps: 16\ntile: {m: 256, n: 16}\nregisters: 32\nshared: 40 KiB\nswizzle: yes\n");
+	CHECK_U64(t.occupancy.ctas, 2);
+	t = timed(&b, ATTENTION "warps: 1\ntile: {m: 16, n: 8}\nswizzle: yes\n");
+	CHECK_U64(t.occupancy.ctas, 20); /* of 4 KiB and 1 for the system, of 100 */
+	down(&b);
+}
+
+/* Eight rows of 16 bytes: rows of 128 bytes all begin in one bank, of 144 in eight, of 160 in four. */
+TEST(padding_by_8_halves_parts_rows_and_by_16_only_half_of_them)
+{
+	CHECK_U64(tiled_conflict(32, 8, 4), 800);
+	CHECK_U64(tiled_conflict(36, 8, 4), 100);
+	CHECK_U64(tiled_conflict(40, 8, 4), 200);
+	CHECK_U64(tiled_conflict(33, 32, 1), 100);
+	CHECK_U64(tiled_conflict(32, 32, 1), 3200);
+}
+
+TEST(a_tile_needs_what_lies_in_shared_memory)
+{
+	struct bed b;
+
+	up(&b, "h100");
+	/* Queries, two stages of keys and values, in halves. */
+	describe(&b, ATTENTION "stages: 2\nswizzle: yes\n");
+	CHECK_U64(tiled_needs(&b.t->k), (64 + 4 * 64) * 64 * 2);
+	/* Phase 4.X as published: 88 KB with scores and results in fp32, and a maximum and a sum a row beside them. */
+	describe(&b, ATTENTION "warps: 8\nstages: 2\npadding: 16\nmath: wmma\nvalues: scalar\n");
+	CHECK_U64(tiled_needs(&b.t->k), (64 + 4 * 64) * 80 * 2 + 64 * 80 * 4 + 64 * 64 * 4 + 2 * 64 * 4);
+	down(&b);
+}
+
+TEST(flops_of_a_causal_mask_are_those_it_leaves)
+{
+	struct bed b;
+
+	up(&b, "h100");
+	describe(&b, "kernel: k\nproblem: {heads: 2, q_len: 128, head_dim: 64, causal: yes}\nswizzle: yes\n");
+	CHECK_U64(tiled_flops(&b.t->k), UINT64_C(2) * (128 * 129 / 2) * 128 * 2);
+	describe(&b,
+	         "kernel: k\nproblem: {heads: 2, q_len: 64, kv_len: 128, head_dim: 64, causal: yes}\nswizzle: yes\n");
+	CHECK_U64(tiled_flops(&b.t->k), UINT64_C(2) * (64 * 64 + 64 * 65 / 2) * 128 * 2);
+	describe(&b, "kernel: k\nproblem: {op: gemm, m: 3, n: 5, k: 7}\nmath: scalar\n");
+	CHECK_U64(tiled_flops(&b.t->k), 2 * 3 * 5 * 7);
+	down(&b);
+}
+
+/* With scores in registers the description is a traced launch's counts, and its time that launch's. */
+TEST(scores_in_registers_take_what_a_traced_launch_takes)
+{
+	const struct op op = { .kind = OP_ATTENTION,
+		               .dtype = DT_FP16,
+		               .out_dtype = DT_FP16,
+		               .n_launches = 1,
+		               .shape = { .batch = 1,
+		                          .heads = 8,
+		                          .kv_heads = 8,
+		                          .q_len = 512,
+		                          .kv_len = 512,
+		                          .head_dim = 64,
+		                          .v_dim = 64 } };
+	const struct op_launch at = { .grid = { 4, 8, 1 },
+		                      .block = { 256, 1, 1 },
+		                      .cluster = { 1, 1, 1 },
+		                      .registers = 120,
+		                      .smem_dynamic = 49152 };
+	const struct gpu_launch l = {
+		.op = &op,
+		.at = &at,
+		.count = 1,
+		.kernel = { .form = KERNEL_FLASH, .tile_n = 128, .tile_k = 64, .stages = 2, .asynchronous = 1 },
+		.mem = { .read = 3 << 19, .read_hit = 3 << 19, .write = 1 << 19 }
+	};
+	struct bed b;
+
+	up(&b, "h200");
+	CHECK_U64(
+		total(&b, ATTENTION
+	              "warps: 8\ntile: {m: 128, n: 64}\nstages: 2\ncopy: async\nregisters: 120\nshared: 48 KiB\nswizzle: yes\n"),
+		gpu_time(&b.gpu, &l).total);
+	down(&b);
+}
+
+/* 132 SMs, one block each: the next block is another round. */
+TEST(one_block_more_than_fit_at_once_is_a_round_more)
+{
+	static const char text[] =
+		"kernel: k\nproblem: {heads: %d, q_len: 64, kv_len: 4096, head_dim: 64}\nmath: wmma\npadding: 8\nshared: 200 KiB\n";
+	char some[256], more[256];
+	struct bed b;
+	ps_t one, two;
+
+	up(&b, "h100");
+	snprintf(some, sizeof some, text, 132);
+	snprintf(more, sizeof more, text, 133);
+	one = total(&b, some);
+	two = total(&b, more);
+	CHECK(two > one * 19 / 10 && two < one * 21 / 10);
+	down(&b);
+}
+
+TEST(what_a_kernel_is_spared_never_makes_it_slower)
+{
+	static const char *const faster[][2] = {
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\n", MANY "math: wmma\nwarps: 8\n" },
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\n",
+		  MANY "math: wmma\nwarps: 8\npadding: 8\nvalues: scalar\n" },
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\n",
+		  MANY "math: wmma\nwarps: 8\npadding: 8\nexchange: atomics\n" },
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\ncopy: async\n", MANY "math: wmma\nwarps: 8\npadding: 8\n" },
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\n", MANY "math: wmma\nwarps: 8\npadding: 8\ncopy_bytes: 2\n" },
+		{ MANY "math: wmma\nwarps: 8\npadding: 8\n",
+		  MANY "math: wmma\nwarps: 8\npadding: 8\nsoftmax: {lanes: 1, rows: 1}\n" },
+		{ MANY "math: mma\nswizzle: yes\n", MANY "math: mma\n" },
+		{ MANY "math: mma\nswizzle: yes\nstages: 2\ncopy: async\n",
+		  MANY "math: mma\nswizzle: yes\nstages: 2\n" },
+		{ MANY "math: wgmma\nwarps: 8\ntile: {m: 128, n: 128}\ncopy: bulk\n",
+		  MANY "math: mma\nwarps: 8\ntile: {m: 128, n: 128}\ncopy: async\nswizzle: yes\n" },
+	};
+	struct bed b;
+
+	up(&b, "h100");
+	for (size_t i = 0; i < sizeof faster / sizeof *faster; i++)
+		CHECK(total(&b, faster[i][0]) < total(&b, faster[i][1]));
+	down(&b);
+}
+
+/* validate/tests/unit cannot run an H100: these are traces/h100/micro/tiled.csv's, 8 heads of 512, in us. */
+TEST(measured_kernels_of_an_h100_are_near_their_descriptions)
+{
+	static const struct {
+		double us;
+		const char *text;
+	} rows[] = {
+		{ 223.44, ATTENTION "math: scalar\ntile: {m: 32, n: 32}\npadding: 8\n" },
+		{ 55.268, ATTENTION "math: wmma\nwarps: 8\npadding: 8\n" },
+		{ 89.312, ATTENTION "math: wmma\nwarps: 8\n" },
+		{ 152.08, ATTENTION "math: wmma\nwarps: 8\npadding: 8\nexchange: atomics\n" },
+		{ 109.48, ATTENTION "math: wmma\nvalues: scalar\nwarps: 8\npadding: 16\nstages: 2\ncopy_bytes: 2\n" },
+		{ 516.97, ATTENTION "math: wmma\nshare: warp\npadding: 8\nsoftmax: {lanes: 1, rows: 1}\n" },
+		{ 124.28, ATTENTION
+		  "math: wmma\nshare: warp\npadding: 8\nsoftmax: {lanes: 16}\nstages: 2\ncopy: async\nproducer_warps: 1\n" },
+	};
+	struct bed b;
+
+	up(&b, "h100");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const double r = (double)total(&b, rows[i].text) / 1e6 / rows[i].us;
+
+		CHECK(r > 0.75 && r < 1.33);
+	}
+	down(&b);
+}
+
+/* The two published series: their order, and each within a factor of two. */
+TEST(published_kernels_are_in_their_order)
+{
+	static const char *const series[] = { "l4-v5",   "l4-v3",        "l4-v6a",      "l4-v7a",
+		                              "l4-sdpa", "h100-library", "h100-phase4", "h100-phase4x" };
+	double before = 1e30;
+
+	for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
+		struct bed b;
+		char path[1024];
+		struct tiled_time t;
+
+		up(&b, strncmp(series[i], "l4", 2) == 0 ? "l4" : "h100");
+		CHECK(tiled_find(series[i], path, sizeof path, &b.e) == 0);
+		CHECK((b.t = tiled_load(path, &b.e)) && tiled_check(b.t, &b.gpu, "device", &b.e) == 0);
+		CHECK_STR(b.t->k.device, b.conf->cfg.name);
+		t = tiled_time(&b.t->k, &b.gpu, NULL);
+		before = strcmp(series[i], "h100-library") == 0 ? 1e30 : before;
+		CHECK((double)t.total < before);
+		CHECK((double)t.total < 2 * (double)b.t->k.published && 2 * (double)t.total > (double)b.t->k.published);
+		before = (double)t.total;
+		down(&b);
+	}
+}
+
+struct fault {
+	int line;
+	const char *text, *says;
+};
+
+static void refused(const char *device, const struct fault *f)
+{
+	struct bed b;
+
+	up(&b, device);
+	b.t = tiled_parse(f->text, strlen(f->text), "k.yaml", &b.e);
+	CHECK(!b.t || tiled_check(b.t, &b.gpu, device, &b.e) < 0);
+	CHECK(b.e.kind == ERR_CONFIG);
+	CHECK_STR(b.e.file, "k.yaml");
+	CHECK_U64(b.e.line, f->line);
+	if (!strstr(b.e.msg, f->says))
+		CHECK_STR(b.e.msg, f->says);
+	down(&b);
+}
+
+TEST(a_kernel_that_cannot_be_is_refused_with_its_line)
+{
+	static const struct fault faults[] = {
+		{ 3, ATTENTION "shared: 240 KiB\n", "240.0 KiB of shared memory, an SM of 'h100' has 227.0 KiB" },
+		{ 3, ATTENTION "tile: {m: 64, n: 1024}\n", "an SM of 'h100' has 227.0 KiB" },
+		{ 3, ATTENTION "shared: 10 KiB\n", "the tiles alone take 24576" },
+		{ 3, ATTENTION "registers: 256\n", "256" },
+		{ 4, ATTENTION "warps: 16\nregisters: 255\ntile: {m: 256}\n", "65536" },
+		{ 3, ATTENTION "tile: {m: 40}\n", "a tile of 40 rows is no multiple of 64: 4 warps of 16 rows each" },
+		{ 3, ATTENTION "tile: {n: 12}\nmath: wmma\n", "a tile of 12 columns is no multiple of 16" },
+		{ 3, ATTENTION "warps: 6\nmath: wgmma\ntile: {m: 128}\n", "groups of 4 warps" },
+		{ 3, ATTENTION "math: tensor\n", "tensor" },
+		{ 3, ATTENTION "values: scalar\n", "scores stay in registers" },
+		{ 4, ATTENTION "copy: async\ncopy_bytes: 2\n", "cp.async copies 4, 8 or 16 bytes" },
+		{ 3, ATTENTION "warps: 32\nproducer_warps: 1\nmath: scalar\n", "1024" },
+		{ 3, ATTENTION "stages: 0\n", "stages" },
+		{ 2, "kernel: k\nproblem: {q_len: 512, head_dim: 64}\n", "no size 'heads'" },
+		{ 2, "kernel: k\nproblem: {op: gemm, m: 1, n: 1, k: 16, heads: 3}\n", "'heads' is of attention" },
+		{ 2, "kernel: k\nproblem: {heads: 6, kv_heads: 4, q_len: 1, head_dim: 64}\n",
+		  "do not share 4 KV heads" },
+		{ 3, ATTENTION "softmax: {lanes: 32, rows: 2}\n", "more than a warp has" },
+		{ 3, ATTENTION "stagse: 2\n", "stages" },
+	};
+	static const struct fault on_l4[] = {
+		{ 3, ATTENTION "math: wgmma\ntile: {m: 128}\n", "wgmma is of compute capability 9.0" },
+		{ 3, ATTENTION "copy: bulk\nswizzle: yes\n", "compute capability 9.0 on" },
+	};
+
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		refused("h100", &faults[i]);
+	for (size_t i = 0; i < sizeof on_l4 / sizeof *on_l4; i++)
+		refused("l4", &on_l4[i]);
+}
+
+/* No time below what the tensor cores, or the fp32 units, take at the least; no time of nothing. */
+TEST(no_described_kernel_beats_its_pipes)
+{
+	static const char *const maths[] = { "scalar", "wmma", "mma", "wgmma" };
+	static const char *const devices[] = { "h100", "l4" };
+	struct rng r;
+	int ran = 0;
+
+	rng_seed(&r, 19, "tiled");
+	for (int i = 0; i < 400; i++) {
+		struct bed b;
+		char text[512];
+
+		up(&b, devices[i % 2]);
+		snprintf(
+			text, sizeof text,
+			"kernel: k\nproblem: {heads: %u, q_len: %u, kv_len: %u, head_dim: %u, causal: %s}\ntile: {m: %u, n: %u}\nwarps: %u\n"
+			"stages: %u\nmath: %s\ncopy: %s\npadding: %u\n",
+			1 + (unsigned)rng_below(&r, 64), 1 + (unsigned)rng_below(&r, 3000),
+			1 + (unsigned)rng_below(&r, 3000), 16u << rng_below(&r, 4), rng_below(&r, 2) ? "yes" : "no",
+			16u << rng_below(&r, 4), 16u << rng_below(&r, 4), 1u << rng_below(&r, 4),
+			1 + (unsigned)rng_below(&r, 3), maths[rng_below(&r, 4)], rng_below(&r, 2) ? "async" : "plain",
+			8 * (unsigned)rng_below(&r, 3));
+		if ((b.t = tiled_parse(text, strlen(text), "k.yaml", &b.e)) &&
+		    tiled_check(b.t, &b.gpu, "device", &b.e) == 0) {
+			const struct tiled_time t = tiled_time(&b.t->k, &b.gpu, NULL);
+			const double peak = (b.t->k.math == TILED_SCALAR ? 256.0 : b.gpu.c->flop_bf16) * b.gpu.sms *
+			                    (double)b.gpu.clock * 1e3;
+
+			CHECK((double)t.total / 1e12 > (double)tiled_flops(&b.t->k) / peak);
+			CHECK(t.occupancy.ctas > 0 && t.bound[0] && t.total < UINT64_C(1) << 60);
+			ran++;
+		} else {
+			CHECK(b.e.kind == ERR_CONFIG && b.e.line > 0);
+		}
+		down(&b);
+	}
+	CHECK(ran > 80);
+}
+
+SUITE(t_tiled, T(an_sm_holds_what_its_tightest_limit_leaves),
+      T(padding_by_8_halves_parts_rows_and_by_16_only_half_of_them), T(a_tile_needs_what_lies_in_shared_memory),
+      T(flops_of_a_causal_mask_are_those_it_leaves), T(scores_in_registers_take_what_a_traced_launch_takes),
+      T(one_block_more_than_fit_at_once_is_a_round_more), T(what_a_kernel_is_spared_never_makes_it_slower),
+      T(measured_kernels_of_an_h100_are_near_their_descriptions), T(published_kernels_are_in_their_order),
+      T(a_kernel_that_cannot_be_is_refused_with_its_line), T(no_described_kernel_beats_its_pipes));
