@@ -22,8 +22,9 @@
 /* clang-format off */
 #define FIGURES(NUMBER, MADE) \
 	NUMBER(total_ps, COLUMN, FIGURE_US, .json = "total_us", .part = FIGURE_HEAD, .name = "latency_us", .also = "total_us", \
-	       .place = 10, .brief = true, .help = "simulated time, all but ops that no rule knows") \
+	       .place = 10, .brief = true, .zero = FIGURE_NULL, .help = "simulated time, all but ops that no rule knows") \
 	NUMBER(cycles, COLUMN, FIGURE_COUNT, .json = "cycles", .part = FIGURE_HEAD, .name = "cycles", .place = 90, \
+	       .zero = FIGURE_NULL, \
 	       .help = "of the machine's clock in that time") \
 	MADE(figure_dram_bytes, FIGURE_BYTES, .json = "dram_bytes", .part = FIGURE_HEAD, .name = "dram_bytes", .place = 50, \
 	     .brief = true, .help = "read from DRAM and written to it") \

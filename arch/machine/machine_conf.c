@@ -156,9 +156,7 @@ static struct machine_conf *conf_read_file(const struct yaml *y, const char *nam
 	return NULL;
 }
 
-/* `kept` NULL: the kind of DRAM is filled in already. */
-static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
-                       struct machine_techs **techs, struct err *e)
+static int assign(struct machine_conf *c, const char *const *sets, int n_sets, struct err *e)
 {
 	const uint32_t kind = c->cfg.kind;
 
@@ -168,6 +166,15 @@ static int conf_finish(struct machine_conf *c, const char *const *sets, int n_se
 	if (c->cfg.kind != kind)
 		return err_set(e, ERR_CONFIG,
 		               "'kind' decides which parameters there are: only the file itself can say it");
+	return 0;
+}
+
+/* `kept` NULL: the kind of DRAM is filled in already. */
+static int conf_finish(struct machine_conf *c, const char *const *sets, int n_sets, struct kind_file **kept,
+                       struct machine_techs **techs, struct err *e)
+{
+	if (assign(c, sets, n_sets, e) < 0)
+		return -1;
 	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, techs, e);
 }
 
@@ -197,20 +204,27 @@ struct machine_base {
 	struct machine_techs *techs;
 };
 
-struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+/* Frees `y`. */
+static struct machine_base *base_of(struct yaml *y, const char *name, struct err *e)
 {
 	struct machine_base *b = calloc(1, sizeof *b);
-	struct yaml *y = b ? yaml_parse(text, n, name, e) : NULL;
 
 	if (!b)
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
-	if (y)
+	else
 		b->c = conf_read_file(y, name, e);
 	yaml_free(y);
 	if (b && b->c)
 		return b;
 	machine_base_free(b);
 	return NULL;
+}
+
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+{
+	struct yaml *y = yaml_parse(text, n, name, e);
+
+	return y ? base_of(y, name, e) : NULL;
 }
 
 void machine_base_free(struct machine_base *b)
@@ -280,15 +294,32 @@ static struct yaml *load_file(const char *path, struct err *e)
 	return yaml_load(path, e);
 }
 
+/* Also of a machine that comes with npusim; `found` is its file then, else the path as it is. */
+static struct yaml *load_named(const char **path, char *found, unsigned size, struct err *e)
+{
+	if (machine_shipped(*path, found, size))
+		*path = found;
+	return load_file(*path, e);
+}
+
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
 {
-	char shipped[sizeof((struct machine_conf *)0)->path];
-	struct yaml *y;
+	char found[sizeof((struct machine_conf *)0)->path];
+	struct yaml *y = load_named(&path, found, sizeof found, e);
 
-	if (machine_shipped(path, shipped, sizeof shipped))
-		path = shipped;
-	y = load_file(path, e);
 	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
+}
+
+struct machine_base *machine_base_load(const char *path, const char *const *sets, int n_sets, struct err *e)
+{
+	char found[sizeof((struct machine_conf *)0)->path];
+	struct yaml *y = load_named(&path, found, sizeof found, e);
+	struct machine_base *b = y ? base_of(y, path, e) : NULL;
+
+	if (!b || assign(b->c, sets, n_sets, e) == 0)
+		return b;
+	machine_base_free(b);
+	return NULL;
 }
 
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,

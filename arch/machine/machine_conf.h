@@ -23,6 +23,8 @@ void machine_conf_free(struct machine_conf *c);
 struct machine_base;
 struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e);
 void machine_base_free(struct machine_base *b);
+/* The same of a file, found as machine_conf_load finds it; `sets` are in force before those of each machine. */
+struct machine_base *machine_base_load(const char *path, const char *const *sets, int n_sets, struct err *e);
 /* What machine_conf_parse makes of the text and these assignments. */
 struct machine_conf *machine_base_conf(struct machine_base *b, const char *const *sets, int n_sets, struct err *e);
 

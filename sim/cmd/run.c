@@ -69,7 +69,8 @@ static void write_report(const struct run_report *r, enum out_format f, struct s
 /* Everything the user may have got wrong is read before the simulation starts, the results file first of all. */
 struct inputs {
 	struct resdb *db;
-	struct machine_conf *conf;
+	struct machine_base *machines;
+	struct machine_conf *conf; /* of them, as they are */
 	struct rules *rules;
 	struct cmd_trace trace;
 	struct workload model; /* its model NULL: the workload is a trace */
@@ -87,6 +88,7 @@ static void inputs_free(struct inputs *in)
 	beside_free(in->beside);
 	res_free(in->db);
 	machine_conf_free(in->conf);
+	machine_base_free(in->machines);
 	rules_free(in->rules);
 	cmd_trace_free(&in->trace);
 	workload_free(&in->model);
@@ -194,7 +196,8 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	memset(in, 0, sizeof *in);
 	if (o->rewrite && rewrite_parse(o->rewrite, &in->rewritten.list, e) < 0)
 		return err_add(e, "reading option '--rewrite'");
-	if (!(in->conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e)))
+	if (!(in->machines = machine_base_load(o->config, o->sets.v, o->sets.n, e)) ||
+	    !(in->conf = machine_base_conf(in->machines, NULL, 0, e)))
 		return -1;
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
@@ -257,12 +260,14 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 static void judge(struct run_report *r, const struct options *o, const struct run_opts *how, struct inputs *in,
                   struct run_result *x, struct verdict *v)
 {
-	const struct limits_question q = { .config = o->config,
-		                           .sets = o->sets.v,
-		                           .n_sets = o->sets.n,
-		                           .stream = &in->stream,
-		                           .run = *how,
-		                           .step_ppm = 1000000 };
+	const struct buy_question q = { .q = { .config = o->config,
+		                               .sets = o->sets.v,
+		                               .n_sets = o->sets.n,
+		                               .stream = &in->stream,
+		                               .run = *how,
+		                               .step_ppm = 1000000 },
+		                        .machines = in->machines,
+		                        .conf = in->conf };
 	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
 	struct err none = ERR_INIT;
 

@@ -117,8 +117,8 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 	return rc;
 }
 
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q,
-                     struct arena *a, struct verdict *out, struct err *e)
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct buy_question *q, struct arena *a,
+                     struct verdict *out, struct err *e)
 {
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
@@ -139,7 +139,7 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 	if (fused(r, b, a, out, e) < 0)
 		return -1;
 	out->buys = q != NULL;
-	return q ? buy_best(q, r->conf, r->result, a, &out->buy, e) : 0;
+	return q ? buy_best(q, r->result, a, &out->buy, e) : 0;
 }
 
 /* --- kept ------------------------------------------------------------------------------------------------------------ */

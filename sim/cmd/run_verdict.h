@@ -42,8 +42,8 @@ struct verdict {
 };
 
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct limits_question *q,
-                     struct arena *a, struct verdict *out, struct err *e);
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct buy_question *q, struct arena *a,
+                     struct verdict *out, struct err *e);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
  * measured and what to buy next are not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);

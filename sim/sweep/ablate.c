@@ -52,21 +52,6 @@ static int need(struct reader *r, const struct ynode *map, const char *key, cons
 
 /* --- assignments --------------------------------------------------------------------------------------------------- */
 
-/* With the base's own before them. */
-static struct machine_conf *conf_of(struct reader *r, const char *const *sets, size_t n, struct err *e)
-{
-	const size_t own = r->x->n_sets;
-	const char **all = arena_array(r->a, own + n + 1, sizeof *all);
-
-	if (!all) {
-		err_nomem(e, NULL);
-		return NULL;
-	}
-	for (size_t i = 0; i < own + n; i++)
-		all[i] = i < own ? r->x->sets[i] : sets[i - own];
-	return machine_conf_load(r->config, all, (int)(own + n), e);
-}
-
 /* A mapping of keys to values as a list of KEY=VALUE; each is tried alone first, so that a fault has its line. */
 static int sets_in(struct reader *r, const struct ynode *n, const char *const **out, size_t *n_out)
 {
@@ -78,7 +63,7 @@ static int sets_in(struct reader *r, const struct ynode *n, const char *const **
 	if (!(sets = arena_array(r->a, n->n + 1, sizeof *sets)))
 		return err_nomem(r->e, NULL);
 	for (size_t i = 0; i < n->n; i++) {
-		struct machine_conf *base = conf_of(r, NULL, 0, r->e);
+		struct machine_conf *base = machine_base_conf(r->x->machines, NULL, 0, r->e);
 		struct err why = ERR_INIT;
 		const char *key, *value;
 
@@ -169,7 +154,7 @@ static const char *const change_keys[] = { "name", "says", "set", "not_modelled"
 static int check_change(struct reader *r, const struct ynode *at, const struct ablate_change *c)
 {
 	struct err why = ERR_INIT;
-	struct machine_conf *m = conf_of(r, c->sets, c->n_sets, &why);
+	struct machine_conf *m = machine_base_conf(r->x->machines, c->sets, (int)c->n_sets, &why);
 	const bool same = m && cfg_hash(m->raw) == r->base_hash;
 
 	machine_conf_free(m);
@@ -273,6 +258,28 @@ static const char *find(struct reader *r, const char *name)
 	return name;
 }
 
+/* The machine with `set`, if there is one: read alone first, so that what is wrong with the file has its own line. */
+static int read_machines(struct reader *r, const struct ynode *root)
+{
+	const struct ynode *set = ynode_get(root, "set");
+	const char *const *sets;
+	struct err why = ERR_INIT;
+	size_t n;
+
+	if (!(r->x->machines = machine_base_load(r->config, NULL, 0, &why)))
+		return yaml_err(r->y, ynode_get(root, "base"), r->e, "%s", why.msg);
+	if (!set)
+		return 0;
+	if (sets_in(r, set, &sets, &n) < 0)
+		return -1;
+	machine_base_free(r->x->machines);
+	r->x->sets = sets;
+	r->x->n_sets = n;
+	if ((r->x->machines = machine_base_load(r->config, sets, (int)n, &why)))
+		return 0;
+	return yaml_err(r->y, set, r->e, "%s", why.msg);
+}
+
 static int read_base(struct reader *r, const struct ynode *root)
 {
 	const struct ynode *set = ynode_get(root, "set");
@@ -282,20 +289,10 @@ static int read_base(struct reader *r, const struct ynode *root)
 	if (need(r, root, "base", "an ablation", &r->x->base) < 0)
 		return -1;
 	r->config = r->x->base = find(r, r->x->base);
-	if (!(m = machine_conf_load(r->config, NULL, 0, &why)))
-		return yaml_err(r->y, ynode_get(root, "base"), r->e, "%s", why.msg);
-	machine_conf_free(m);
-	if (set) {
-		const char *const *sets;
-		size_t n;
-
-		if (sets_in(r, set, &sets, &n) < 0)
-			return -1;
-		r->x->sets = sets;
-		r->x->n_sets = n;
-	}
-	if (!(m = conf_of(r, NULL, 0, &why)))
-		return yaml_err(r->y, set ? set : root, r->e, "%s", why.msg);
+	if (read_machines(r, root) < 0)
+		return -1;
+	if (!(m = machine_base_conf(r->x->machines, NULL, 0, &why)))
+		return yaml_err(r->y, set ? set : ynode_get(root, "base"), r->e, "%s", why.msg);
 	r->base_hash = cfg_hash(m->raw);
 	if (machine_runs(&m->cfg) != MACHINE_COMMANDS)
 		yaml_err(r->y, ynode_get(root, "base"), r->e, "'%s' is a machine of kind %s: an NPU is ablated",
@@ -354,6 +351,7 @@ void ablate_free(struct ablation *x)
 {
 	if (!x)
 		return;
+	machine_base_free(x->machines);
 	arena_free(x->a);
 	free(x);
 }

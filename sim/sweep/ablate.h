@@ -53,6 +53,7 @@ struct ablation {
 	const char *path, *base;
 	const char *const *sets;
 	size_t n_sets;
+	struct machine_base *machines; /* the base with them: what the changes are made to */
 	enum run_start start;
 	struct ablate_workload *workloads;
 	size_t n_workloads;

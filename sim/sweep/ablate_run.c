@@ -103,7 +103,7 @@ int ablate_run(const struct ablation *x, size_t workload, const struct op_stream
 		                           .jobs = how->jobs,
 		                           .progress = how->progress,
 		                           .arg = how->arg };
-	const struct limits_job job = { &q, how->fidelity, 0, runs };
+	const struct limits_job job = { &q, x->machines, how->fidelity, 0, runs };
 	const struct limits_row **rows = arena_array(a, runs + 1, sizeof *rows);
 	struct limits_seen *seen = calloc(runs + 1, sizeof *seen);
 	struct plan p = { .x = x, .a = a, .rows = { .a = a }, .to = arena_array(a, runs + 1, sizeof *p.to), .e = e };

@@ -9,8 +9,7 @@
 #include "sim/sweep/limits_int.h"
 
 struct asked {
-	const struct limits_question *q;
-	const struct machine_conf *c;
+	const struct buy_question *from;
 	const struct run_result *x;
 	struct arena *a;
 };
@@ -28,15 +27,15 @@ static ps_t held(const struct asked *k, const struct machine_conf *c)
 	struct rng rng;
 	ps_t took = 0;
 
-	if (!res || !p->n_cmds || picks_new(&picks, k->q->stream, k->a, &ignored) < 0 ||
+	if (!res || !p->n_cmds || picks_new(&picks, k->from->q.stream, k->a, &ignored) < 0 ||
 	    !(m = analytic_new(&c->cfg, p, &ignored)))
 		return 0;
 	analytic_times_only(m);
-	rng_seed(&rng, k->q->run.seed, "experts");
-	picks_first(&picks, k->q->stream, &rng, k->x->reuse_ppm);
-	if (k->q->run.start != RUN_COLD) {
+	rng_seed(&rng, k->from->q.run.seed, "experts");
+	picks_first(&picks, k->from->q.stream, &rng, k->x->reuse_ppm);
+	if (k->from->q.run.start != RUN_COLD) {
 		analytic_warm(m, (const uint32_t *const *)picks.now);
-		picks_next(&picks, k->q->stream, &rng, k->x->reuse_ppm);
+		picks_next(&picks, k->from->q.stream, &rng, k->x->reuse_ppm);
 	}
 	if (analytic_step(m, (const uint32_t *const *)picks.now, res, &ignored) == 0)
 		took = res[p->n_cmds - 1].retired;
@@ -57,19 +56,10 @@ static bool keeps_the_program(const char *key)
 
 static ps_t try_row(const struct asked *k, const struct limits_row *row)
 {
-	const size_t own = (size_t)k->q->n_sets;
-	const char **sets = arena_array(k->a, own + row->n_sets + 1, sizeof *sets);
 	struct err ignored = ERR_INIT;
-	struct machine_conf *c;
-	ps_t took;
+	struct machine_conf *c = machine_base_conf(k->from->machines, row->sets, (int)row->n_sets, &ignored);
+	const ps_t took = c ? held(k, c) : 0;
 
-	if (!sets)
-		return 0;
-	for (size_t i = 0; i < own + row->n_sets; i++)
-		sets[i] = i < own ? k->q->sets[i] : row->sets[i - own];
-	if (!(c = machine_conf_load(k->q->config, sets, (int)(own + row->n_sets), &ignored)))
-		return 0;
-	took = held(k, c);
 	machine_conf_free(c);
 	return took;
 }
@@ -153,7 +143,7 @@ static size_t candidates(const struct machine_conf *c, const struct limits_rows 
 /* The best of those that keep the program: run on it. */
 static ps_t best_run(const struct asked *k, const struct candidate *v, size_t n, struct buy *out)
 {
-	const ps_t base = held(k, k->c);
+	const ps_t base = held(k, k->from->conf);
 	ps_t best = 0;
 
 	for (size_t i = 0; base && i < n && i < BUY_TRIES && v[i].bound > best; i++) {
@@ -168,10 +158,9 @@ static ps_t best_run(const struct asked *k, const struct candidate *v, size_t n,
 	return best;
 }
 
-int buy_best(const struct limits_question *q, const struct machine_conf *c, const struct run_result *x, struct arena *a,
-             struct buy *out, struct err *e)
+int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buy *out, struct err *e)
 {
-	const struct asked k = { .q = q, .c = c, .x = x, .a = a };
+	const struct asked k = { .from = q, .x = x, .a = a };
 	struct limits_rows rows = { .a = a };
 	struct candidate *v;
 	ps_t best;
@@ -179,11 +168,11 @@ int buy_best(const struct limits_question *q, const struct machine_conf *c, cons
 	*out = (struct buy){ .key = NULL };
 	if (!x->map || !x->total_ps)
 		return 0;
-	if (limits_moves(q, c, &rows, e) < 0)
+	if (limits_moves(&q->q, q->conf, &rows, e) < 0)
 		return -1;
 	if (!(v = arena_array(a, rows.n + 1, sizeof *v)))
 		return err_nomem(e, NULL);
-	best = best_run(&k, v, candidates(c, &rows, x, v), out);
+	best = best_run(&k, v, candidates(q->conf, &rows, x, v), out);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct limits_row *row = &rows.v[i];
 

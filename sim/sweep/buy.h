@@ -20,8 +20,14 @@ struct buy {
 	bool at_most;                 /* or as a bound that no run was made of */
 };
 
-/* `q` as for limits_run: its config and sets are what `c` was made of; `x` is the run of q->stream on it. */
-int buy_best(const struct limits_question *q, const struct machine_conf *c, const struct run_result *x, struct arena *a,
-             struct buy *out, struct err *e);
+/* Of a machine and a workload. */
+struct buy_question {
+	struct limits_question q;        /* as for limits_run */
+	struct machine_base *machines;   /* of its config and sets, */
+	const struct machine_conf *conf; /* and what they make as they are */
+};
+
+/* `x` is the run of the workload on the machine. */
+int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buy *out, struct err *e);
 
 #endif

@@ -99,6 +99,7 @@ static void sort_rows(struct limits_result *r, uint32_t ppm)
 
 struct asked {
 	const struct limits_question *q;
+	struct machine_base *machines;
 	struct limits_result *out;
 	struct limits_rows rows;
 	struct arena *a;
@@ -110,7 +111,7 @@ struct asked {
 static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_row **rows, size_t n,
                     struct limits_seen *seen)
 {
-	const struct limits_job job = { x->q, fidelity, x->done, x->done + n };
+	const struct limits_job job = { x->q, x->machines, fidelity, x->done, x->done + n };
 
 	x->done += n;
 	return limits_crew_run(&job, (const struct limits_row *const *)rows, n, seen, x->e);
@@ -239,26 +240,36 @@ static int ask_events(struct asked *x)
 	return 0;
 }
 
-int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
+static int ask(struct asked *x)
 {
-	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
-	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e };
+	struct machine_conf *c = machine_base_conf(x->machines, NULL, 0, x->e);
 	int rc = -1;
 
-	memset(out, 0, sizeof *out);
 	if (!c)
 		return -1;
 	if (machine_runs(&c->cfg) != MACHINE_COMMANDS)
-		err_set(e, ERR_CONFIG, "'%s' is a machine of kind %s: limits are asked of an NPU", q->config,
+		err_set(x->e, ERR_CONFIG, "'%s' is a machine of kind %s: limits are asked of an NPU", x->q->config,
 		        machine_kind_name((enum machine_kind)c->cfg.kind));
-	else if (ask_base(&x, c) == 0 && ask_singles(&x, c) == 0)
-		rc = ask_pairs(&x);
+	else if (ask_base(x, c) == 0 && ask_singles(x, c) == 0)
+		rc = ask_pairs(x);
 	machine_conf_free(c);
-	out->rows = x.rows.v;
-	out->n = x.rows.n;
-	if (rc == 0) {
-		sort_rows(out, q->step_ppm);
-		rc = ask_events(&x);
-	}
+	x->out->rows = x->rows.v;
+	x->out->n = x->rows.n;
+	if (rc < 0)
+		return -1;
+	sort_rows(x->out, x->q->step_ppm);
+	return ask_events(x);
+}
+
+int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)
+{
+	struct asked x = { .q = q, .out = out, .rows = { .a = a }, .a = a, .e = e };
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	if (!(x.machines = machine_base_load(q->config, q->sets, q->n_sets, e)))
+		return -1;
+	rc = ask(&x);
+	machine_base_free(x.machines);
 	return rc;
 }

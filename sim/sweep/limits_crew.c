@@ -40,22 +40,13 @@ static void simulate(const struct limits_job *job, const struct machine_conf *c,
 int limits_crew_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
                     struct limits_seen *seen)
 {
-	const size_t own = (size_t)job->q->n_sets;
-	const char **all = calloc(own + n_sets + 1, sizeof *all);
-	struct machine_conf *c = NULL;
 	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_base_conf(job->machines, sets, (int)n_sets, &e);
 
 	memset(seen, 0, sizeof *seen);
-	if (!all) {
-		err_nomem(&e, NULL);
-	} else {
-		for (size_t i = 0; i < own + n_sets; i++)
-			all[i] = i < own ? job->q->sets[i] : sets[i - own];
-		if ((c = machine_conf_load(job->q->config, all, (int)(own + n_sets), &e)))
-			simulate(job, c, memo, seen, &e);
-	}
+	if (c)
+		simulate(job, c, memo, seen, &e);
 	machine_conf_free(c);
-	free(all);
 	seen->kind = (uint32_t)e.kind;
 	snprintf(seen->why, sizeof seen->why, "%.639s", e.msg);
 	return e.kind ? -1 : 0;

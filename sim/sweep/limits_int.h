@@ -22,6 +22,7 @@ int limits_pairs(const struct limits_question *q, const struct limits_result *r,
 
 struct limits_job {
 	const struct limits_question *q;
+	struct machine_base *machines; /* of q's config and sets: what the rows' machines are made of */
 	enum run_fidelity fidelity;
 	size_t done, of; /* for progress: before these rows, and with them */
 };

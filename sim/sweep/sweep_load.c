@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/machine/machine_shipped.h"
 #include "sim/base/path.h"
 #include "sim/sweep/sweep_int.h"
 
@@ -307,6 +308,21 @@ static int read_rest(struct sweep *s, struct err *e)
 	                                                                                                        : 0;
 }
 
+/* The machine's file, or that of one that comes with npusim by its name. */
+static const char *find_base(const struct sweep *s, struct err *e)
+{
+	char found[1024];
+	const char *path;
+
+	if (machine_shipped(s->base, found, sizeof found))
+		return arena_strdup(s->a, found);
+	if (!(path = find_file(s, s->base, e)) && machine_shipped_near(s->base, found, sizeof found)) {
+		err_clear(e);
+		err_set(e, ERR_IO, "there is no machine '%s'; did you mean '%s'?", s->base, found);
+	}
+	return path;
+}
+
 /* Files that the sweep names: what is missing is said at its place. */
 static int read_files(struct sweep *s, struct err *e)
 {
@@ -314,8 +330,7 @@ static int read_files(struct sweep *s, struct err *e)
 	struct err why = ERR_INIT;
 	const char *path;
 
-	if (!s->base_text &&
-	    (!(path = find_file(s, s->base, &why)) || !(s->base_text = read_text(path, false, s->a, &why))))
+	if (!s->base_text && (!(path = find_base(s, &why)) || !(s->base_text = read_text(path, false, s->a, &why))))
 		return yaml_err(s->y, ynode_get(root, "base"), e, "%s", why.msg);
 	if (s->trace && (path = find_file(s, s->trace, &why)))
 		s->trace = path;

@@ -584,6 +584,32 @@ TEST(a_base_makes_the_machines_that_the_text_makes)
 	machine_base_free(b);
 }
 
+/* The assignments a base is read with come before those of each machine, a kind of DRAM among them. */
+TEST(a_base_of_a_file_has_its_own_assignments_first)
+{
+	static const char *const own[] = { "cores=8", "dram.kind=hbm2-2000", "l2.ways=8" };
+	static const char *const all[] = { "cores=8", "dram.kind=hbm2-2000", "l2.ways=8", "l2.ways=16",
+		                           "dram.channels=4" };
+	static const char *const kind[] = { "kind=gpu" };
+	struct err e = ERR_INIT, why = ERR_INIT;
+	struct machine_base *b = machine_base_load("dsocr", own, 3, &e);
+	struct machine_conf *x, *y;
+
+	CHECK_OK(b ? 0 : -1, e);
+	for (int more = 0; more <= 2; more += 2) {
+		x = machine_base_conf(b, all + 3, more, &e);
+		y = machine_conf_load("configs/npu/dsocr.yaml", all, 3 + more, &e);
+		CHECK_OK(x && y ? 0 : -1, e);
+		CHECK_U64(cfg_hash(x->raw), cfg_hash(y->raw));
+		CHECK(memcmp(&x->cfg, &y->cfg, sizeof x->cfg) == 0);
+		machine_conf_free(x);
+		machine_conf_free(y);
+	}
+	machine_base_free(b);
+	CHECK(!machine_base_load("dsocr", kind, 1, &why));
+	CHECK(why.kind == ERR_CONFIG);
+}
+
 /* --- failures ---------------------------------------------------------------------------------------------- */
 
 TEST(points_that_cannot_be_built_are_rows_with_their_reason)
@@ -745,5 +771,6 @@ SUITE(p_sweep, T(rows_do_not_depend_on_workers), T(four_shards_merged_are_the_wh
       T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same),
       T(a_search_with_points_to_spare_ends_with_all_there_are),
       T(a_program_is_taken_again_only_where_nothing_in_it_changes), T(a_base_makes_the_machines_that_the_text_makes),
-      T(points_that_cannot_be_built_are_rows_with_their_reason), T(workers_that_die_over_every_point_leave_a_row_each),
-      T(two_sweeps_into_one_file_wait_for_each_other), T(shards_of_different_builds_mix_only_when_told));
+      T(a_base_of_a_file_has_its_own_assignments_first), T(points_that_cannot_be_built_are_rows_with_their_reason),
+      T(workers_that_die_over_every_point_leave_a_row_each), T(two_sweeps_into_one_file_wait_for_each_other),
+      T(shards_of_different_builds_mix_only_when_told));
