@@ -60,6 +60,7 @@ CMD = cmd \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
       serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_peaks workloads workload_how workload_build rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
+      answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
@@ -361,6 +362,14 @@ report-shots: all ## pictures of its charts anew, into results/examples
 
 validate: all ## the models against better ones and against real devices; tables and plots in build/validate
 	$(Q)NPUSIM='$(CURDIR)/$B/npusim' OUT='$(BUILD)/validate' sh validate/tools/validate.sh
+
+.PHONY: studies
+STUDIES = report-tables report-npu review-facts software-recommendations gb200-roofline l4-attention h100-attention \
+          batching kv-cache quantisation fusion gqa context-scaling
+studies: all ## the questions of configs/studies answered: pages in results/studies, claims with verdicts in validate/CLAIMS.md
+	$(Q)mkdir -p results/studies
+	$(Q)$B/npusim study $(STUDIES:%=configs/studies/%.yaml) --pages results/studies --markdown validate/CLAIMS.md >$B/studies.txt
+	@sed -n '3p' validate/CLAIMS.md
 
 .PHONY: kills
 KILLS = 100 1

@@ -59,12 +59,13 @@
 #include "sim/cmd/cmd.h"
 #include "sim/ui/screen.h"
 
-static cmd_fn man, completion; /* which tell of all commands */
+static cmd_fn man, completion, study; /* which tell of all commands, or run them */
 
 static const struct cmd cmd_table[] = {
 	{ "run", cmd_run, NULL, "replay a trace on a machine: time, what bounds it, traffic" },
 	{ "serve", cmd_serve, NULL, "requests that arrive over time: TTFT, TPOT, throughput, memory" },
 	{ "ablate", cmd_ablate, NULL, "named changes to a machine: each alone, all together, all but one" },
+	{ "study", study, NULL, "a question: commands, figures of theirs, and claims held against those" },
 	{ "limits", cmd_limits, NULL, "what more of each part buys, and what less of it costs" },
 	{ "sweep", cmd_sweep, NULL, "one workload on many designs: grids and samples of parameters" },
 	{ "merge", cmd_merge, NULL, "join results databases, such as the shards of a sweep" },
@@ -94,6 +95,11 @@ static int man(int argc, char **argv, struct str *out, struct err *e)
 static int completion(int argc, char **argv, struct str *out, struct err *e)
 {
 	return cmd_completion(cmd_table, argc, argv, out, e);
+}
+
+static int study(int argc, char **argv, struct str *out, struct err *e)
+{
+	return cmd_study(cmd_table, argc, argv, out, e);
 }
 
 static const struct cmd *find(const struct cmd *table, const char *name)

@@ -136,8 +136,12 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 	}
 	out->sure = b->has_sure;
 	out->spread = out->sure ? spread_of(r, b) : 0;
-	if (fused(r, b, a, out, e) < 0)
-		return -1;
+	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
+	if (fused(r, b, a, out, e) < 0) {
+		if (e->kind == ERR_NOMEM)
+			return -1;
+		err_clear(e);
+	}
 	out->buys = q != NULL;
 	return q ? buy_best(q, r->result, a, &out->buy, e) : 0;
 }

@@ -1,0 +1,30 @@
+# The committed studies: their files hold together, quick ones say what validate/CLAIMS.md says, and the roofline's figures are those of
+# pencil and paper.
+. validate/tests/golden/common
+studies=$(grep -l '^study: 1' configs/studies/*.yaml)
+# shellcheck disable=SC2086
+"$NPUSIM" study --dry-run $studies >"$TMP/commands" && echo "all studies can be read: $(echo "$studies" | wc -l) of $(grep -c '^## ' validate/CLAIMS.md) in CLAIMS.md"
+awk '/^\| [0-9]+ \|/ { n++; if (match($0, /\*\*(right|in part|wrong|cannot be asked)\*\*/)) v[substr($0, RSTART + 2, RLENGTH - 4)]++
+		if (!/`npusim / && !/cannot be asked/) bare++ }
+	END { printf "%d claims: %d right, %d in part, %d wrong, %d cannot be asked\n", n, v["right"], v["in part"], v["wrong"], v["cannot be asked"] > head
+		print (n >= 60 ? "at least 60" : "fewer than 60"), (bare < n / 10 ? "and nearly all with a command" : "and too many without a command") }' head="$TMP/count" validate/CLAIMS.md
+[ "$(cat "$TMP/count")" = "$(sed -n '3s/\. `npusim.*//p' validate/CLAIMS.md)" ] && echo "its head counts them" || cat "$TMP/count"
+for s in report-tables l4-attention h100-attention; do
+	"$NPUSIM" study configs/studies/$s.yaml --markdown "$TMP/c.md" --page "$TMP/$s.html" >/dev/null
+	sed -n 's/^| [0-9]* |/|/p' "$TMP/c.md" >"$TMP/rows"
+	sed -n 's/^| [0-9]* |/|/p' validate/CLAIMS.md >"$TMP/all"
+	echo "$s: $(wc -l <"$TMP/rows") claims, not as in CLAIMS.md: $(grep -vcxFf "$TMP/all" "$TMP/rows")"
+	cmp "$TMP/$s.html" results/studies/$s.html
+done
+# Each product of the roofline page: 2 m n k over activations and results of 2 bytes and weights of 4 bits with a byte of scale for
+# 16; in 8 bits with a scale of 2 bytes for 128.
+"$NPUSIM" trace ops workloads/ops/gb200-roofline.csv --format csv >"$TMP/ops.csv"
+awk -F, 'NR == FNR { if ($1 == "gemm") { m[$2] = $3; n[$2] = $4; k[$2] = $5; b[$2] = $6 ? $6 : 1; w[$2] = $17; d[$2] = $16 } next }
+	FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ x = $at["name"] }
+	x in m { act = d[x] == "fp8_e4m3" ? 1 + 2 / 128 : 2; weight = w[x] == "nvfp4" ? 0.5 + 1 / 16 : act
+		bytes = b[x] * (m[x] * k[x] * act + k[x] * n[x] * weight + m[x] * n[x] * 2)
+		hand = 2 * b[x] * m[x] * n[x] * k[x] / bytes
+		if (hand / $at["flop_per_byte"] - 1 > 1e-5 || hand / $at["flop_per_byte"] - 1 < -1e-5) print x, hand, $at["flop_per_byte"]
+		count++; if (x ~ / b1$/ && hand >= 4) above++; if (x ~ / b128$/ && hand >= (act < 2 ? 562.5 : w[x] == "nvfp4" ? 1125 : 281.25)) above++ }
+	END { printf "%d products by hand, %d of decode above their ridge\n", count, above }' workloads/ops/gb200-roofline.csv "$TMP/ops.csv"

@@ -1,0 +1,51 @@
+# A study: commands run, figures taken, claims judged; what it may not run, and each fault of a file at its place.
+. validate/tests/golden/common
+cat >"$TMP/s.yaml" <<'Y'
+study: 1
+title: Does a larger batch pay?
+question: Of Llama 3.2 1B in decode, by the closed form.
+answer: "Sixteen sequences are {dec.b16.gain; 1} times the tokens: {dec.b1.tok; 0} to {dec.b16.tok; 0} a second."
+runs:
+- name: dec
+  command: run -c dsocr -m llama-3.2-1b --batch {b} --fidelity analytic
+  for: {b: [1, 16]}
+  table: A decode step
+  take: {tok: {at: tokens_per_s, as: tokens/s, digits: 0, bar: yes}, bound: {at: roofline_bound, as: bound},
+         norms: "by_kind[kind=norm].us", ops: "ops[*].#", all: "by_kind[*].ops"}
+  make: {gain: {is: tok / first.tok, as: gain, digits: 1}}
+- name: big
+  command: run -c edge -m llama-3.1-70b
+  may_fail: yes
+  table: A model that does not fit
+  take: {tok: {at: tokens_per_s, as: tokens/s}}
+claims:
+- {says: ten times the tokens, at: a report, right: dec.b16.gain >= 10, why: "{dec.b16.gain; 1} times, bound by {dec.b16.bound}"}
+- {says: sixteen times the tokens, right: dec.b16.gain >= 16, in_part: dec.b16.gain > 8, why: "{dec.b16.gain; 1} times"}
+- {says: <b>slower</b> | with `it`, right: dec.b16.tok < dec.b1.tok, why: "{dec.b1.ops} ops of {dec.b1.all}"}
+- {says: cheaper, cannot: prices are no part of it}
+Y
+try study "$TMP/s.yaml" --page "$TMP/p.html" --markdown "$TMP/c.md"
+cat "$TMP/c.md"
+try study "$TMP/s.yaml" --format csv -j 1
+"$NPUSIM" study "$TMP/s.yaml" --format json | grep -E '"(name|verdict|failed|gain)"'
+echo "of strangers, unescaped on the page: $(grep -c '<b>slower' "$TMP/p.html"); paths of this machine: $(grep -c "$TMP" "$TMP/p.html" "$TMP/c.md" | cut -d: -f2 | tr '\n' ' ')"
+bad() { # SED: the file with one thing changed
+	sed "$1" "$TMP/s.yaml" >"$TMP/b.yaml"
+	try study "$TMP/b.yaml"
+}
+bad 's/^study: 1/study: 2/'
+bad 's/^title:/titel:/'
+bad 's/run -c dsocr/trace record/'
+bad 's/--fidelity analytic/-o x.db/'
+bad "s/--fidelity analytic/--set 'a/"
+bad 's/--batch {b}/--batch {c}/'
+bad 's/b: \[1, 16\]/b: [1, 1]/'
+bad 's/  may_fail: yes//'
+bad 's/at: roofline_bound/at: roofline_bind/'
+bad 's/kind=norm/kind=nrom/; s/sixteen times the tokens, right: dec.b16.gain/of norms, right: dec.b16.norms/'
+bad 's/right: dec.b16.gain >= 10/right: dec.b17.gain >= 10/'
+bad 's/right: dec.b16.gain >= 10/right: dec.b16.gian >= 10/'
+bad 's/why: "{dec.b16.gain; 1} times"/why: "{dec.b16.gain +}"/'
+bad 's/, right: dec.b16.gain >= 10//'
+bad 's/tok \/ first.tok/tok \/ first.tick/'
+try study "$TMP/absent.yaml"
