@@ -66,7 +66,7 @@ static uint64_t gpu_units(const struct machine_cfg *c, const struct tech *t)
 		       lanes = round_up(g->flop_fp32 / 2, 32), /* what is reached is a little less */
 		fma = rate_power(product(c->cores * lanes, hz), tech_mac(t, DT_FP32, DT_FP32) + FMA_BYTES * byte),
 		       tensor = rate_power(product(c->cores * (uint64_t)(g->flop_bf16 / 2), hz),
-		                           tech_mac(t, DT_BF16, DT_BF16) + TENSOR_BYTES_10 * byte / 10);
+	                                   tech_mac(t, DT_BF16, DT_BF16) + TENSOR_BYTES_10 * byte / 10);
 
 	return fma > tensor ? fma : tensor;
 }

@@ -71,15 +71,15 @@ struct answer_group {
 /* One command with what it said. */
 struct answer_run {
 	const struct answer_group *group;
-	const char *label;                 /* "dec.rtx5090.b16" */
-	const char *command;               /* behind npusim */
-	const char *values[ANSWER_KEYS];   /* of the loops */
-	const char *shown[ANSWER_KEYS];    /* the values, or what they are called */
-	const char **paths;                /* by the group's figures, with the loops' values */
-	struct expr_value *figures;        /* by the group's */
-	size_t same;                       /* an earlier run of the same command, whose output serves; its own number: none */
-	const char *failed;                /* why; NULL: it did not */
-	size_t first;                      /* the run that first.FIGURE means */
+	const char *label;               /* "dec.rtx5090.b16" */
+	const char *command;             /* behind npusim */
+	const char *values[ANSWER_KEYS]; /* of the loops */
+	const char *shown[ANSWER_KEYS];  /* the values, or what they are called */
+	const char **paths;              /* by the group's figures, with the loops' values */
+	struct expr_value *figures;      /* by the group's */
+	size_t same;        /* an earlier run of the same command, whose output serves; its own number: none */
+	const char *failed; /* why; NULL: it did not */
+	size_t first;       /* the run that first.FIGURE means */
 };
 
 enum answer_verdict { ANSWER_RIGHT, ANSWER_PART, ANSWER_WRONG, ANSWER_CANNOT, ANSWER_VERDICTS };

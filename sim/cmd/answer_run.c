@@ -18,9 +18,12 @@
 /* --- what may run -------------------------------------------------------------------------------------------------- */
 
 /* A study may come from a stranger: it reads, and writes nothing. */
-static const char *const readers[] = { "run", "limits", "ablate", "workload", "config", "trace", "validate", "probe", "serve" };
+static const char *const readers[] = { "run",   "limits",   "ablate", "workload", "config",
+	                               "trace", "validate", "probe",  "serve" };
 static const char *const not_of_trace[] = { "import", "record", "export" };
-static const char *const writers[] = { "-o", "--output", "--page", "--timeline", "--program", "--format", "-h", "--help" };
+static const char *const writers[] = {
+	"-o", "--output", "--page", "--timeline", "--program", "--format", "-h", "--help"
+};
 
 static bool among(const char *word, const char *const *list, size_t n)
 {
@@ -45,13 +48,15 @@ int answer_may_run(const char *const *words, size_t n, struct err *e)
 {
 	if (!n || !among(words[0], readers, COUNT(readers)) ||
 	    (n > 1 && strcmp(words[0], "trace") == 0 && among(words[1], not_of_trace, COUNT(not_of_trace))))
-		return err_set(e, ERR_CONFIG,
-		               "a study runs no 'npusim %s%s%s': it has commands that read, such as run, limits, ablate, trace ops"
-		               " and config peaks",
-		               n ? words[0] : "", n > 1 ? " " : "", n > 1 ? words[1] : "");
+		return err_set(
+			e, ERR_CONFIG,
+			"a study runs no 'npusim %s%s%s': it has commands that read, such as run, limits, ablate, trace ops"
+			" and config peaks",
+			n ? words[0] : "", n > 1 ? " " : "", n > 1 ? words[1] : "");
 	for (size_t i = 1; i < n; i++)
 		if (writes(words[i]))
-			return err_set(e, ERR_CONFIG, "a study's commands go without '%s': it writes nothing but its own page",
+			return err_set(e, ERR_CONFIG,
+			               "a study's commands go without '%s': it writes nothing but its own page",
 			               words[i]);
 	return 0;
 }
@@ -124,7 +129,8 @@ static _Noreturn void child(const struct cmd *all, const char **words, size_t n,
 	argv[n - first + 1] = json;
 	argv[n - first + 2] = NULL;
 	if (!c || !c->run)
-		err_set(&e, ERR_USAGE, "there is no command 'npusim %s%s%s'", words[0], n > 1 ? " " : "", n > 1 ? words[1] : "");
+		err_set(&e, ERR_USAGE, "there is no command 'npusim %s%s%s'", words[0], n > 1 ? " " : "",
+		        n > 1 ? words[1] : "");
 	else
 		c->run((int)(n - first + 2), argv, &out, &e);
 	code = e.kind == ERR_BOUND ? 0 : err_exit_code(&e);

@@ -55,8 +55,8 @@ static void claim_text(const struct answer *x, const struct answer_claim *c, str
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s: \"%s\"%s%s%s", answer_verdict_name(c->verdict), c->says, c->at ? " (" : "", c->at ? c->at : "",
-	         c->at ? ")" : "");
+	str_addf(&s, "%s: \"%s\"%s%s%s", answer_verdict_name(c->verdict), c->says, c->at ? " (" : "",
+	         c->at ? c->at : "", c->at ? ")" : "");
 	out_wrap(str_c(&s), 0, 2, WIDTH, out);
 	str_add(out, "  ");
 	out_wrap(c->cannot ? c->cannot : c->why, 2, 2, WIDTH, out);

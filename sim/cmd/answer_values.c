@@ -123,8 +123,8 @@ static int take_path(struct answer *x, yajl_val root, struct answer_run *u, size
 
 	walk(root, u->paths[figure], &f);
 	if (f.missing && !f.n)
-		return yaml_err(x->y, fig->place, e, "what the command says has no '%.*s', for '%s'", (int)f.missing_len,
-		                f.missing, u->paths[figure]);
+		return yaml_err(x->y, fig->place, e, "what the command says has no '%.*s', for '%s'",
+		                (int)f.missing_len, f.missing, u->paths[figure]);
 	*out = (struct expr_value){ .type = EXPR_NULL };
 	if (f.text && f.n == 1) {
 		out->type = EXPR_TEXT;
@@ -182,8 +182,8 @@ static int find(void *arg, const char *name, struct err *e)
 		return err_set(e, ERR_CONFIG, "'%s' has no figure '%s'", u->label, dot + 1);
 	}
 	near = dot ? str_nearest(name, labels, s->x->n_runs) : NULL;
-	return err_set(e, ERR_CONFIG, "'%s' is no figure: it is RUN.FIGURE%s%s%s", name, near ? ", such as those of '" : "",
-	               near ? near : "", near ? "'" : "");
+	return err_set(e, ERR_CONFIG, "'%s' is no figure: it is RUN.FIGURE%s%s%s", name,
+	               near ? ", such as those of '" : "", near ? near : "", near ? "'" : "");
 }
 
 static struct expr_value value(void *arg, int id)
@@ -206,7 +206,8 @@ static int evaluate(struct answer *x, const char *text, struct scope *s, struct 
 	if (s->check)
 		return 0;
 	/* A name alone may be a text, which the result of an expression is not. */
-	if (expr_ids(p, &ids) == 1 && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(text)) {
+	if (expr_ids(p, &ids) == 1 &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(text)) {
 		*out = value(s, ids[0]);
 		return 0;
 	}
@@ -334,7 +335,8 @@ static const char *filled(struct answer *x, const struct ynode *place, const cha
 
 /* --- verdicts ------------------------------------------------------------------------------------------------------ */
 
-static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes, struct err *e)
+static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes,
+                 struct err *e)
 {
 	struct expr_value v;
 	struct err why = ERR_INIT;

@@ -32,7 +32,6 @@ static const char head[] =
 	"@media print{body{max-width:none;font-size:11px}article{background:none}}\n"
 	"</style>\n";
 
-
 /* --- text ---------------------------------------------------------------------------------------------------------- */
 
 void plain_page_text(struct str *out, const char *text)

@@ -269,7 +269,7 @@ static bool take(const struct mapper *m, struct map_draft *d, const struct op *m
 
 		if (!map_few(m, c->cores) || !take(map_few(m, c->cores), d, main, how, &all))
 			return false;
-		map_few_idle(m, d, before, c->cores);
+		map_few_wait(m, d, before, c->cores);
 		return true;
 	}
 	if (c->nest)
@@ -361,6 +361,25 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 	return found || (w.n == 1 && !told);
 }
 
+/* The way on fewer cores that was chosen, before those on all of them. */
+static void tell_few(const struct mapper *m, const struct map_draft *d, const struct op *main,
+                     const struct map_how *how, const struct map_choice *c)
+{
+	struct map_tell *to = m->tell;
+	struct map_score x;
+	struct map_draft t;
+
+	map_draft_copy(&t, d);
+	if (!take(m, &t, main, how, c))
+		return;
+	x = map_judged(m, &t);
+	for (int i = 0; i < to->n; i++)
+		to->way[i].chosen = false;
+	to->n -= to->n == MAP_TOLD;
+	tell(to, &t, main, c, &x);
+	best_first(to, to->n - 1);
+}
+
 /* The best way on all cores, or on fewer. */
 static bool best_of_all(const struct mapper *m, const struct map_draft *d, const struct op *main,
                         const struct map_how *how, struct map_choice *best)
@@ -391,6 +410,8 @@ static bool best_of_all(const struct mapper *m, const struct map_draft *d, const
 		*best = c;
 		best->cores = cores[i];
 	}
+	if (best->cores && m->tell && m->tell->op == main->id)
+		tell_few(m, d, main, how, best);
 	return true;
 }
 

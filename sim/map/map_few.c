@@ -60,6 +60,7 @@ const struct mapper *map_few(const struct mapper *m, uint32_t cores)
 	if (i == MAP_FEWER)
 		return NULL;
 	f->on[i] = *m;
+	f->on[i].tell = NULL; /* what it finds is told once it is chosen */
 	if (!(f->on[i].asked = map_asked_new(m->a)))
 		return NULL;
 	for (int u = 0; u < UNIT_COUNT; u++)
@@ -68,8 +69,9 @@ const struct mapper *map_few(const struct mapper *m, uint32_t cores)
 	return &f->on[i];
 }
 
-void map_few_idle(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores)
+void map_few_wait(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores)
 {
+	d->why = arena_printf(m->a, "%s, on %u of %u cores", d->why, cores, m->c->cores);
 	for (uint32_t i = from; i < d->n; i++)
 		if (d->insn[i].parts[0])
 			d->insn[i].idle =

@@ -64,7 +64,7 @@ int map_few_cores(const struct mapper *m, const struct map_draft *d, uint32_t ou
 /* The mapper of a machine with its SRAM and ports, of which so many cores compute; NULL: out of memory. */
 const struct mapper *map_few(const struct mapper *m, uint32_t cores);
 /* Of what was drafted from there on: the others wait, too. */
-void map_few_idle(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores);
+void map_few_wait(const struct mapper *m, struct map_draft *d, uint32_t from, uint32_t cores);
 /* map_math.c: what a unit needs for (a fraction of) an op. */
 struct map_math {
 	enum unit unit;

@@ -19,7 +19,8 @@ TEST(columns_come_in_any_order_and_rows_by_time)
 	struct err e = ERR_INIT;
 	struct arrivals a;
 
-	CHECK_OK(read_text("output,id,arrival_s,prompt\n7,a,1.5,100\n8,b,0.000000000001,200\n\n9,c,1.5,300\n", &a, &e), e);
+	CHECK_OK(read_text("output,id,arrival_s,prompt\n7,a,1.5,100\n8,b,0.000000000001,200\n\n9,c,1.5,300\n", &a, &e),
+	         e);
 	CHECK_U64(a.n, 3);
 	CHECK_U64(a.v[0].at, 1);
 	CHECK_U64(a.v[0].output, 8);
@@ -92,7 +93,8 @@ TEST(what_is_no_list_of_requests_is_refused_where_it_is_not)
 	refused("", 1, 1, "empty");
 	refused("arrival_s,prompt,output\n0,5\n", 2, 4, "an output of '' tokens");
 	refused("TIMESTAMP,prompt,output\nyesterday,5,5\n", 2, 1, "no date and time");
-	refused("TIMESTAMP,prompt,output\n2023-11-16 10:00:00,5,5\n2023-11-15 10:00:00,5,5\n", 3, 1, "before the first one");
+	refused("TIMESTAMP,prompt,output\n2023-11-16 10:00:00,5,5\n2023-11-15 10:00:00,5,5\n", 3, 1,
+	        "before the first one");
 }
 
 TEST(a_list_that_is_written_reads_back_alike)
@@ -163,7 +165,9 @@ TEST(draws_have_the_means_that_were_asked_for)
 
 TEST(lengths_and_rates_are_words)
 {
-	static const char *const bad[] = { "0", "-1", "5.5", "uniform:5", "uniform:9:5", "exp:", "lognormal:5:5", "norm:5:5", "1:2", "" };
+	static const char *const bad[] = { "0",           "-1",   "5.5",           "uniform:5",
+		                           "uniform:9:5", "exp:", "lognormal:5:5", "norm:5:5",
+		                           "1:2",         "" };
 	struct err e = ERR_INIT;
 	struct arrive_length l;
 	ps_t gap;

@@ -123,7 +123,7 @@ TEST(what_is_not_known_is_null_and_what_does_not_apply_is_not_there)
 	struct str got = STR_INIT;
 
 	json_of(&x, &none, &got);
-	CHECK_HAS(str_c(&got), "\"total_us\": 0");
+	CHECK_HAS(str_c(&got), "\"total_us\": null"); /* of no op, or where most was carried */
 	CHECK_HAS(str_c(&got), "\"energy_uj\": null");
 	CHECK_HAS(str_c(&got), "\"measured_wall_us\": null");
 	CHECK_HAS(str_c(&got), "\"speedup_kernels\": null");

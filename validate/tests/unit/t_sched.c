@@ -51,9 +51,13 @@ static void toy_seen(void *ctx, const struct sched_step *s, const struct sched_t
 
 static struct sched_policy usual(void)
 {
-	return (struct sched_policy){
-		.max_batch = 16, .max_tokens = 2048, .chunk = 512, .block = 16, .blocks = 100000, .block_bytes = 1 << 20, .swap_rate = 32000000000
-	};
+	return (struct sched_policy){ .max_batch = 16,
+		                      .max_tokens = 2048,
+		                      .chunk = 512,
+		                      .block = 16,
+		                      .blocks = 100000,
+		                      .block_bytes = 1 << 20,
+		                      .swap_rate = 32000000000 };
 }
 
 struct served {
@@ -207,7 +211,8 @@ TEST(who_came_last_gives_up_its_blocks)
 	serve(&p, &s, &again);
 	CHECK(again.r.preemptions > 0 && again.r.recomputed > 0 && again.r.swapped_bytes == 0);
 	CHECK_U64(again.r.v[0].preempted, 0);
-	CHECK_U64(again.r.prompt_tokens, 8 * 200 + again.r.recomputed + again.r.preemptions); /* and the newest token of each */
+	CHECK_U64(again.r.prompt_tokens,
+	          8 * 200 + again.r.recomputed + again.r.preemptions); /* and the newest token of each */
 	p.preempt = SCHED_SWAP;
 	serve(&p, &s, &moved);
 	CHECK(moved.r.preemptions > 0 && moved.r.recomputed == 0 && moved.r.swapped_bytes > 0);
@@ -332,7 +337,8 @@ TEST(percentiles_are_values_that_were_seen)
 	struct err e = ERR_INIT;
 	struct latency l;
 
-	for (uint32_t i = 0; i < 200; i++) { /* 1 to 200 ms to the first token, 2 ms a token after it; one in two has no other */
+	for (uint32_t i = 0; i < 200;
+	     i++) { /* 1 to 200 ms to the first token, 2 ms a token after it; one in two has no other */
 		a[i] = (struct arrival){ i, 1, i % 2 ? 11 : 1, i };
 		r[i] = (struct sched_request){ .begun = i, .first = i + (200 - i) * MS, .last = i + (200 - i) * MS };
 		r[i].last += i % 2 ? 20 * MS : 0;
@@ -368,7 +374,8 @@ static int machine(void *ctx, const struct cost_point *p, size_t n, struct cost_
 		struct cost_seen *x = &out[i];
 
 		c->points++;
-		*x = (struct cost_seen){ .time = 1000000 + 1000 * (uint64_t)p[i].seqs * p[i].queries + p[i].seqs * p[i].context };
+		*x = (struct cost_seen){ .time = 1000000 + 1000 * (uint64_t)p[i].seqs * p[i].queries +
+			                         p[i].seqs * p[i].context };
 		for (uint32_t k = 0; k < p[i].n_pieces; k++) {
 			x->time += 1000 * (uint64_t)p[i].pieces[k].tokens;
 			x->attention += 10 * (uint64_t)p[i].pieces[k].tokens * p[i].pieces[k].context;
@@ -392,7 +399,9 @@ TEST(steps_between_points_are_on_the_lines_between_them)
 	rng_seed(&r, 1, "cost");
 	for (int i = 0; i < 3000; i++) {
 		struct sched_piece piece[3];
-		struct sched_step s = { .seqs = (uint32_t)rng_below(&r, 60), .pieces = piece, .n_pieces = (uint32_t)rng_below(&r, 4) };
+		struct sched_step s = { .seqs = (uint32_t)rng_below(&r, 60),
+			                .pieces = piece,
+			                .n_pieces = (uint32_t)rng_below(&r, 4) };
 		struct sched_cost got, want;
 		struct cost_point p = { s.seqs, 3, 0, piece, s.n_pieces };
 		struct cost_seen x;
@@ -400,7 +409,8 @@ TEST(steps_between_points_are_on_the_lines_between_them)
 		p.context = rng_below(&r, 5000);
 		s.context_sum = p.context * s.seqs;
 		for (uint32_t k = 0; k < s.n_pieces; k++) {
-			piece[k] = (struct sched_piece){ 1 + (uint32_t)rng_below(&r, 300), (uint32_t)rng_below(&r, 3000) };
+			piece[k] =
+				(struct sched_piece){ 1 + (uint32_t)rng_below(&r, 300), (uint32_t)rng_below(&r, 3000) };
 			s.prompt_tokens += piece[k].tokens;
 		}
 		if (!s.seqs && !s.n_pieces)
@@ -437,6 +447,7 @@ TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
 
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
-      T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any), T(what_cannot_be_served_is_said_before),
-      T(percentiles_are_values_that_were_seen), T(steps_between_points_are_on_the_lines_between_them),
+      T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any),
+      T(what_cannot_be_served_is_said_before), T(percentiles_are_values_that_were_seen),
+      T(steps_between_points_are_on_the_lines_between_them),
       T(an_exact_table_simulates_what_differs_and_nothing_twice));

@@ -25,7 +25,9 @@ static void open(struct bed *b, const char *machine, const char *model, uint32_t
 	b->how = (struct build_how){ .style = machine_runs(&b->conf->cfg) == MACHINE_LAUNCHES ? BUILD_FUSED : BUILD_NPU,
 		                     .kv = b->m->dtype,
 		                     .quant = scheme_find("bf16", &b->e) };
-	b->run = (struct run_opts){ .start = b->how.style == BUILD_FUSED ? RUN_COLD : RUN_STEADY, .fidelity = RUN_ANALYTIC, .seed = 1 };
+	b->run = (struct run_opts){ .start = b->how.style == BUILD_FUSED ? RUN_COLD : RUN_STEADY,
+		                    .fidelity = RUN_ANALYTIC,
+		                    .seed = 1 };
 	b->s = steps_new(b->conf, b->m, &b->how, block, &b->run, jobs, &b->e);
 	b->t = cost_new(1, false, steps_simulate, b->s, &b->e);
 	CHECK_OK(b->s && b->t ? 0 : -1, b->e);
@@ -108,8 +110,11 @@ static void serve(struct bed *b, const struct arrive_plan *plan, struct arrivals
 /* Requests that never meet, and a server that is full: over real steps what t_sched shows over a formula. */
 TEST(slow_arrivals_and_a_full_server_by_closed_forms)
 {
-	const struct arrive_length prompt = { ARRIVE_FIXED, 512, 0 }, two = { ARRIVE_FIXED, 2, 0 }, many = { ARRIVE_FIXED, 1025, 0 };
-	const struct arrive_plan slow = { .n = 3, .when = ARRIVE_CONSTANT, .gap = 100000 * PS_MS, .prompt = prompt, .output = two };
+	const struct arrive_length prompt = { ARRIVE_FIXED, 512, 0 }, two = { ARRIVE_FIXED, 2, 0 },
+				   many = { ARRIVE_FIXED, 1025, 0 };
+	const struct arrive_plan slow = {
+		.n = 3, .when = ARRIVE_CONSTANT, .gap = 100000 * PS_MS, .prompt = prompt, .output = two
+	};
 	const struct arrive_plan full = { .n = 32, .when = ARRIVE_AT_ONCE, .prompt = prompt, .output = many };
 	struct sched_result r;
 	struct arrivals a;
@@ -140,7 +145,8 @@ static void decoding_between(const char *machine, double most)
 	open(&b, machine, "deepseek-ocr", 16, 2);
 	for (size_t i = 0; i < sizeof batch / sizeof *batch; i++)
 		for (size_t k = i % 2; k < sizeof context / sizeof *context; k += 2)
-			CHECK(near(step(&b, false, batch[i], context[k], 0), step(&b, true, batch[i], context[k], 0), most));
+			CHECK(near(step(&b, false, batch[i], context[k], 0), step(&b, true, batch[i], context[k], 0),
+			           most));
 	shut(&b);
 }
 
