@@ -350,9 +350,7 @@ static bool of_weights_alone(const struct widening *w, const struct op *o)
 /* Between a router and its experts: the picks' sums by expert, read by the host, and the picks in order. */
 static void along_columns(struct widening *w, const struct op_route *r, const struct groups *g)
 {
-	const uint32_t end = r->sync_op < w->s->n_ops ? r->sync_op : r->topk_op;
-
-	for (uint32_t i = r->topk_op; i <= end; i++) {
+	for (uint32_t i = r->topk_op; i < w->s->n_ops && w->s->ops[i].routed_by < 0; i++) {
 		struct op *o = &w->s->ops[i];
 
 		if (o->kind == OP_REDUCE && o->shape.rows == r->experts && o->shape.cols == w->x->was.batch) {
