@@ -16,6 +16,11 @@ const struct cfg_field sram_schema[] = {
 	CFG_BYTES(struct sram_cfg, pin, "pin", "0", 0, UINT64_C(1) << 32, NULL,
 	          "part of one core's scratchpad set aside for weights that stay across decode steps",
 	          "off by default: a choice of the design under study"),
+	CFG_BOOL(
+		struct sram_cfg, pad, "pad", "true",
+		"rows of weights that a unit reads by columns (gemv.rows_over_lanes) lie padded where they would meet few "
+		"banks and that is slower",
+		"what programmers of banked scratchpads do: CUDA C Programming Guide, shared memory"),
 	CFG_BOOL(struct sram_cfg, forward, "forward", "true",
 	         "what an op makes stays in scratchpads for who reads it next, where there is room",
 	         "our choice: as compilers for scratchpads do; off: all of it goes by way of the L2"),
@@ -40,6 +45,26 @@ uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores)
 	uint64_t crossings = (uint64_t)c->banks * c->ports * c->bank_width * cores;
 
 	return crossings > 2 ? crossings / 2 : 1;
+}
+
+uint32_t sram_banks_met(const struct sram_cfg *c, uint64_t stride)
+{
+	const uint64_t all = c->banks * c->bank_width, step = stride & (0 - stride); /* both powers of two */
+
+	return step <= c->bank_width ? c->banks : step >= all ? 1 : (uint32_t)(all / step);
+}
+
+/* Where columns meet few banks a row has an even number of words, and one more makes it odd. */
+uint64_t sram_pad(const struct sram_cfg *c, uint64_t stride)
+{
+	return sram_banks_met(c, stride) == c->banks ? 0 : c->bank_width;
+}
+
+uint64_t sram_column_cycles(const struct sram_cfg *c, uint32_t cores, uint64_t bytes, uint64_t stride)
+{
+	const uint64_t met = sram_banks_met(c, stride), rate = 2 * sram_rate(c, cores) * met; /* of one crossing */
+
+	return bytes * (met + c->banks) / rate + (bytes * (met + c->banks) % rate != 0);
 }
 
 void sram_init(struct sram *s, const struct sram_cfg *c, uint32_t cores)

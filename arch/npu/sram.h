@@ -10,7 +10,13 @@
  * With `forward`, what an op makes stays in the scratchpads of the cores that made it until its last reader has it, where a
  * quarter of all scratchpads has room for all that lives at once; readers fetch it from there over the network. What has
  * no room goes the way of all else: out to the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_keep.c).
- * Leaves out: strides that meet few banks, compute inside the array.
+ * Who reads down a column of rows that lie one behind the other takes words a row apart. Where a power of two divides that
+ * stride they lie in few banks, and those alone serve them: rows of `stride` bytes meet
+ * min(banks, banks x width / (the largest power of two in stride)) of the banks. Filling goes along rows and meets them all.
+ * A row padded to an odd number of words meets all banks (sram_pad), for room that nothing else has; the mapper counts it.
+ * Only units that say they read so do: GEMV units with a row a lane (gemv.rows_over_lanes). (Rau, Pseudo-randomly
+ * interleaved memory, ISCA 1991, has the classic case; padding as in the CUDA C Programming Guide, shared memory.)
+ * Leaves out: compute inside the array, addresses that are hashed over banks.
  * Invariant: I1 allocated + pinned <= size, always. */
 #ifndef NPUSIM_ARCH_NPU_SRAM_H
 #define NPUSIM_ARCH_NPU_SRAM_H
@@ -25,6 +31,7 @@ struct sram_cfg {
 	uint64_t bank_width; /* bytes a cycle and port */
 	uint32_t ports;      /* of a bank */
 	uint64_t pin;        /* a core: set aside for pinned weights */
+	bool pad;            /* rows that are read by columns are padded where that is faster */
 	bool forward;        /* results stay for who reads them next, where there is room */
 	uint64_t from_l1;    /* a core, on top of size: the shared part of its L1; not a row: l1_shared() */
 };
@@ -34,6 +41,12 @@ extern const struct cfg_field sram_schema[];
 int sram_cfg_check(const struct sram_cfg *c, struct err *e);
 uint64_t sram_size(const struct sram_cfg *c);                 /* a core, the pinned part included */
 uint64_t sram_rate(const struct sram_cfg *c, uint32_t cores); /* bytes of tiles a cycle, all cores */
+/* Banks that words so many bytes apart lie in. */
+uint32_t sram_banks_met(const struct sram_cfg *c, uint64_t stride);
+/* Bytes to put behind each row so that its columns meet all banks; 0: they do. */
+uint64_t sram_pad(const struct sram_cfg *c, uint64_t stride);
+/* Cycles to fill so many bytes by rows and read them by columns, all cores. */
+uint64_t sram_column_cycles(const struct sram_cfg *c, uint32_t cores, uint64_t bytes, uint64_t stride);
 
 struct sram {
 	uint64_t size, used, pinned, peak;

@@ -99,6 +99,7 @@ struct unit_plan {
 	const char *why; /* how it goes about it, for people */
 	struct unit_split split;
 	ps_t exchange, exchange_latency; /* of partial sums between cores: time of a core's port, and hops */
+	uint64_t pad;                    /* product: SRAM behind each row of weights that the layout wants */
 	uint32_t idle;                   /* ppm of all cores' time that they wait for the fullest */
 };
 

@@ -6,8 +6,11 @@
  * stream past once for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and
  * so is the tree across units that a k split needs.
  * Weights that N:M sparsity has left out pass SRAM as nothing; where the unit is `sparse` they are not multiplied either.
+ * With `rows_over_lanes` each lane has an output row of its own and there is no tree: lanes then read down the columns of
+ * weights that lie by rows, and where a row's bytes meet few banks (sram.h) SRAM is that much slower, or rows are padded.
  * Closed form: m * ceil(n / R) * ceil(k / (P * lanes * macs)) cycles, R = units / P, P a power of two, or what SRAM needs
- * for ceil(m / vectors) times the weights; latency log2(lanes) + depth + log2(P). */
+ * for ceil(m / vectors) times the weights; latency log2(lanes) + depth + log2(P). Rows over lanes: R = units / P * lanes,
+ * macs for lanes * macs, and no log2(lanes). */
 #include "arch/npu/unit.h"
 
 struct gemv_cfg {
@@ -17,7 +20,7 @@ struct gemv_cfg {
 	uint32_t macs_8bit, macs_4bit, macs_fp32;
 	uint32_t vectors;
 	uint32_t depth; /* pipeline stages before the tree */
-	bool sparse;
+	bool sparse, rows_over_lanes;
 	struct unit_pairs pairs;
 };
 _Static_assert(sizeof(struct gemv_cfg) <= UNIT_CFG_BYTES, "a unit's section has its room");
@@ -44,6 +47,9 @@ const struct cfg_field gemv_schema[] = {
 	CFG_BOOL(struct gemv_cfg, sparse, "sparse", "false",
 	         "leaves out the weights that weights.sparsity has left out: each picks its activation by its place",
 	         "off: an index and a multiplexer a lane"),
+	CFG_BOOL(struct gemv_cfg, rows_over_lanes, "rows_over_lanes", "false",
+	         "each lane has an output row of its own, instead of a part of k and a tree over the lanes",
+	         "off: lanes along k read weights as they lie"),
 	CFG_U32(struct gemv_cfg, depth, "depth", "6", 1, 64, NULL, "pipeline stages before the reduction tree",
 	        "4-cycle FMA of recent GPUs plus operand read and write"),
 	CFG_END
@@ -78,21 +84,65 @@ static bool native(const struct unit_env *u, enum dtype weight, enum dtype with)
 	return unit_pair(&cfg(u)->pairs, dtype_bits(weight), dtype_bits(with));
 }
 
+#define LITTLE 8 /* padding takes at most such a part of a row */
+
+struct gemv_work {
+	uint64_t m, n, k, rows, per_cycle, units; /* rows at once of a unit; multiply-adds a cycle of each */
+};
+
+/* With k over so many units. */
+static uint64_t busy_of(const struct gemv_work *w, uint64_t split)
+{
+	return w->m * div_up(w->n, w->units / split * w->rows) * div_up(w->k, split * w->per_cycle);
+}
+
+static uint64_t least_busy(const struct gemv_work *w)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint64_t p = 1; p <= w->units && p <= w->k; p *= 2)
+		least = busy_of(w, p) < least ? busy_of(w, p) : least;
+	return least;
+}
+
+/* Cycles that SRAM needs for the weights. Rows over lanes read them by columns: `pad` is what rows are padded by where that
+ * is little, and the units would wait else. */
+static uint64_t feed_of(const struct unit_env *u, const struct unit_job *j, const struct gemv_work *w, uint64_t *pad)
+{
+	const uint64_t bytes = unit_present(j, dtype_bytes(j->dtype, j->n * j->k)) * div_up(j->m, cfg(u)->vectors),
+		       row = unit_present(j, dtype_bytes(j->dtype, j->k)),
+		       along = div_up(bytes, sram_rate(u->sram, u->cores));
+	uint64_t across;
+
+	*pad = 0;
+	if (!cfg(u)->rows_over_lanes)
+		return along;
+	across = sram_column_cycles(u->sram, u->cores, bytes, row);
+	if (!u->sram->pad || sram_pad(u->sram, row) * LITTLE > row || across <= least_busy(w))
+		return across;
+	*pad = sram_pad(u->sram, row);
+	return along;
+}
+
 /* The split of k whose busy time is least, and among those that stream the same, the one of least latency. */
 static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
 	const struct gemv_cfg *c = cfg(u);
-	const uint64_t units = unit_arrays(u), per_cycle = macs_a_cycle(c, j->dtype, j->with),
-		       k = c->sparse ? unit_present(j, j->k) : j->k,
-		       bytes = unit_present(j, dtype_bytes(j->dtype, j->n * j->k)) * div_up(j->m, c->vectors),
-		       feed = div_up(bytes, sram_rate(u->sram, u->cores));
-	uint64_t best = UINT64_MAX, split = 1;
+	const uint64_t rows = c->rows_over_lanes ? c->lanes : 1;
+	const struct gemv_work w = { .m = j->m,
+		                     .n = j->n,
+		                     .k = c->sparse ? unit_present(j, j->k) : j->k,
+		                     .rows = rows,
+		                     .per_cycle = macs_a_cycle(c, j->dtype, j->with) / rows,
+		                     .units = unit_arrays(u) };
+	uint64_t best = UINT64_MAX, split = 1, pad, feed;
 
 	if (j->work != UNIT_PRODUCT)
 		return false;
+	feed = feed_of(u, j, &w, &pad);
 	/* Every split a machine with fewer units has is among the candidates: more units are never slower. */
-	for (uint64_t p = 1; p <= units && p <= k; p *= 2) {
-		uint64_t busy = j->m * div_up(j->n, units / p) * div_up(k, p * per_cycle);
+	for (uint64_t p = 1; p <= w.units && p <= w.k; p *= 2) {
+		uint64_t busy = busy_of(&w, p);
 
 		busy = busy > feed ? busy : feed;
 		if (busy < best) {
@@ -101,10 +151,15 @@ static bool plan(const struct unit_env *u, const struct unit_job *j, struct unit
 		}
 	}
 	*out = (struct unit_plan){ .span = clock_span(best, u->clock_khz),
-		                   .latency = clock_span(log2_up(c->lanes) + log2_up(split) + c->depth, u->clock_khz),
-		                   .work = j->m * j->n * k,
+		                   .latency = clock_span(log2_up(c->lanes / rows) + log2_up(split) + c->depth,
+		                                         u->clock_khz),
+		                   .work = j->m * j->n * w.k,
 		                   .code = ISA_GEMV,
-		                   .why = split > 1 ? "gemv, k split over units" : "gemv, rows over units" };
+		                   .pad = pad,
+		                   .why = pad                  ? "gemv, rows over lanes, padded"
+		                          : c->rows_over_lanes ? "gemv, rows over lanes"
+		                          : split > 1          ? "gemv, k split over units"
+		                                               : "gemv, rows over units" };
 	return true;
 }
 

@@ -130,6 +130,14 @@ static void spread_moves(const struct mapper *m, struct map_draft *d, const stru
 	}
 }
 
+/* Of an attention's keys and values, or a product's weights. */
+static uint64_t padding(const struct op *main, enum map_tiled cuts, uint64_t tiles, const struct unit_plan *p)
+{
+	if (!op_is_product(main->kind))
+		return 0;
+	return map_padding(p, tile_of(main, cuts, tiles).mnk[1]) * (main->kind == OP_ATTENTION ? 2 : 1);
+}
+
 /* False: not even one tile fits. */
 static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
@@ -149,6 +157,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 	}
 	if (op_is_product(main->kind))
 		spread_moves(m, d, main, cuts, &math[0].plan.split);
+	d->slot_bytes += padding(main, cuts, tiles, &math[0].plan);
 	if (d->fixed_bytes > m->sram || d->slot_bytes > m->sram - d->fixed_bytes)
 		return false;
 	d->predicted = map_predict_stream(m, d, tiles, math, n_math);

@@ -117,6 +117,8 @@ int map_keep_copied(struct mapper *m, struct err *e);
 /* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */
 uint64_t map_gang(const struct mapper *m, const struct unit_split *s, int operand, const uint64_t mnk[3],
                   uint64_t bytes);
+/* SRAM that so many rows of weights take beside their bytes, where the unit wants them padded. */
+uint64_t map_padding(const struct unit_plan *p, uint64_t rows);
 /* Gives a drafted op's moves their shares, by the split of its tile: `m`, `n` and `k` of it; counts SRAM accordingly. */
 void map_spread_moves(const struct mapper *m, struct map_draft *d, const struct op *o, const struct unit_split *s,
                       const uint64_t mnk[3]);

@@ -63,7 +63,12 @@ static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i,
 /* SRAM that so much of an operand takes: of a tile, or of all of it. */
 static uint64_t lies(const struct product *p, const struct nest *x, int i, bool whole, uint64_t bytes)
 {
-	return bytes ? map_gang(p->m, &x->math.plan.split, i, whole ? p->size : x->tile, bytes) : 0;
+	const uint64_t rows = whole ? p->size[N] * x->trips[K] : x->tile[N];
+
+	if (!bytes)
+		return 0;
+	return map_gang(p->m, &x->math.plan.split, i, whole ? p->size : x->tile, bytes) +
+	       (i == B ? map_padding(&x->math.plan, rows) : 0);
 }
 
 /* A tile of an operand stays while loops that are not its own go on inside of its own; a resident one always. */
@@ -229,6 +234,7 @@ static void orders(const struct product *p, struct nest *x, struct nest best[KIN
 	bool planned = false;
 
 	x->math.plan.split = (struct unit_split){ 0, 0, 0 };
+	x->math.plan.pad = 0;
 	for (int l = 0; l < n_orders(x); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
 			if (is_other(p, x, l, stay))

@@ -18,6 +18,12 @@ uint64_t map_share(const struct mapper *m, const struct unit_split *s, int opera
 	return share * m->c->cores > bytes ? share : 0;
 }
 
+/* Each core pads the rows it has; parts of k and copies for parts of m are rows of their own. */
+uint64_t map_padding(const struct unit_plan *p, uint64_t rows)
+{
+	return p->pad * rows * ps_max(1, p->split.m) * ps_max(1, p->split.k);
+}
+
 void map_spread_move(const struct mapper *m, struct isa_insn *i, const struct unit_split *s, int operand,
                      const uint64_t mnk[3])
 {

@@ -76,6 +76,14 @@ static const struct row {
 	  "dispatch.join=true",
 	  { NULL, 0, 0 },
 	  { "deepseek-v2-lite", 0, -9 } },
+	/* lanes with a row each read columns of weights whose rows meet few banks; with many rows of activations nobody waits for
+	 * that, and nothing is padded */
+	{ "dsocr",
+	  { "gemv.rows_over_lanes=true", "matrix.units=0" },
+	  "sram.pad=false",
+	  "sram.pad=true",
+	  { "gemv-decode.csv", 39, 91 },
+	  { "gemm-prompt.csv", 0, 0 } },
 	{ "imc-256m",
 	  { NULL },
 	  "imc.keep=false",

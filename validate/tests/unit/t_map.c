@@ -446,6 +446,29 @@ TEST(tiles_compute_the_product_and_no_more)
 	bed_down(&b);
 }
 
+/* GEMV units with a row a lane, alone: rows of 2,048 bytes lie in one bank, and a word of 16 behind each takes its room in a
+ * tile; without padding there is none. */
+TEST(padding_takes_room_in_a_tile)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct isa_prog *p;
+		struct bed b;
+
+		bed_up(&b);
+		b.machine = i ? "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\nsram: {pad: false}\n"
+		              : "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\n";
+		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,2048]");
+		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
+		p = &b.x.map->prog;
+		for (size_t k = 0; k < p->n_insns; k++)
+			if (p->insns[k].code == ISA_LOAD && p->insns[k].when == ISA_TILE)
+				CHECK_U64(p->cmds[0].slot_bytes,
+				          p->insns[k].tile_bytes + (i ? 0 : p->insns[k].tile_bytes / 2048 * 16));
+		CHECK(p->cmds[0].tiles > 1);
+		bed_down(&b);
+	}
+}
+
 /* Checks that tiles of the weights are as many bytes as the columns computed of them; returns such tiles. */
 static uint32_t check_tiles(const struct bed *b, uint64_t k)
 {
@@ -611,6 +634,6 @@ SUITE(t_map, T(every_block_of_a_product_is_done), T(what_is_larger_than_the_scra
       T(weights_that_fit_the_arrays_of_a_unit_stay_there), T(products_of_the_same_few_rows_are_one_command),
       T(products_are_joined_no_further_than_they_may), T(memory_is_needed_for_what_is_alive_at_once),
       T(cases_of_a_benchmark_bring_their_own_and_take_it_away), T(tiles_compute_the_product_and_no_more),
-      T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both),
+      T(padding_takes_room_in_a_tile), T(a_tile_moves_what_it_computes_and_the_last_takes_the_rest_of_both),
       T(copy_first_copies_the_larger_operand_that_fits_and_streams_the_rest),
       T(copy_first_multiplies_on_lanes_what_they_do_as_fast_as_memory_delivers), T(tiles_of_a_nest_wait_to_be_started));

@@ -179,6 +179,39 @@ TEST(a_narrow_scratchpad_holds_it_back_and_weights_stream_once_for_the_rows_it_h
 	CHECK_U64(product(&b, DT_BF16, DT_BF16, 5, 64, 128).span, 2048 * PS_NS);
 }
 
+/* 4 units of 32 lanes. Along k: 32 rows each, 1,280 / 32 cycles a row, a tree of 5 levels. A row a lane: 128 rows at once,
+ * 1,280 cycles and no tree. SRAM of 32 banks of 16 bytes: the weights' 327,680 bytes pass along rows in 640 cycles, which
+ * nobody waits for; rows of 2,560 bytes lie in one bank, and down their columns it takes 320 + 320 x 32. Padded by a word
+ * they lie in all. 1,288 values are 2,576 bytes: nothing to pad. Short rows are not padded: 16 bytes to each 64 is much. */
+TEST(lanes_with_a_row_each_read_columns_and_padded_rows_meet_all_banks)
+{
+	struct unitbed b;
+	struct unit_plan p;
+
+	up(&b, 4, 32, "rows_over_lanes: true\n");
+	b.sram = (struct sram_cfg){ .size = 1 << 20, .banks = 32, .bank_width = 16, .ports = 2, .pad = true };
+	p = product(&b, DT_BF16, DT_BF16, 1, 128, 1280);
+	CHECK_U64(p.span, 1280 * PS_NS);
+	CHECK_U64(p.latency, 6 * PS_NS);
+	CHECK_U64(p.pad, 16);
+	b.sram.pad = false;
+	p = product(&b, DT_BF16, DT_BF16, 1, 128, 1280);
+	CHECK_U64(p.span, (320 + 320 * 32) * PS_NS);
+	CHECK_U64(p.pad, 0);
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 1, 128, 1288).span, 1288 * PS_NS);
+	b.sram.pad = true;
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 1, 128, 1288).pad, 0);
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 1, 1024, 32).pad, 0);
+	/* Sixteen rows of activations hide it: nobody waits, nothing is padded. */
+	CHECK_U64(product(&b, DT_BF16, DT_BF16, 16, 128, 1280).pad, 0);
+	up(&b, 4, 32, "");
+	b.sram = (struct sram_cfg){ .size = 1 << 20, .banks = 32, .bank_width = 16, .ports = 2, .pad = true };
+	p = product(&b, DT_BF16, DT_BF16, 1, 128, 1280);
+	CHECK_U64(p.span, 1280 * PS_NS);
+	CHECK_U64(p.latency, 11 * PS_NS);
+	CHECK_U64(p.pad, 0);
+}
+
 TEST(only_products_are_its_work)
 {
 	struct unitbed b;
@@ -223,10 +256,11 @@ TEST(more_units_lanes_or_cores_are_never_slower)
 	}
 }
 
-SUITE(t_unit_gemv, T(rows_spread_over_units_and_tree_and_depth_are_latency),
-      T(k_is_split_when_rows_are_fewer_than_units), T(every_row_of_activations_takes_the_units_once_more),
-      T(k_is_split_as_far_as_it_pays), T(weights_that_are_left_out_take_no_lanes),
-      T(a_split_over_cores_pays_a_hop_a_level), T(each_pair_of_formats_has_its_cycles),
-      T(the_wider_operand_sets_the_rate), T(a_pair_that_the_unit_names_runs_at_the_weights_rate),
+SUITE(t_unit_gemv, T(lanes_with_a_row_each_read_columns_and_padded_rows_meet_all_banks),
+      T(rows_spread_over_units_and_tree_and_depth_are_latency), T(k_is_split_when_rows_are_fewer_than_units),
+      T(every_row_of_activations_takes_the_units_once_more), T(k_is_split_as_far_as_it_pays),
+      T(weights_that_are_left_out_take_no_lanes), T(a_split_over_cores_pays_a_hop_a_level),
+      T(each_pair_of_formats_has_its_cycles), T(the_wider_operand_sets_the_rate),
+      T(a_pair_that_the_unit_names_runs_at_the_weights_rate),
       T(a_narrow_scratchpad_holds_it_back_and_weights_stream_once_for_the_rows_it_holds), T(only_products_are_its_work),
       T(more_units_lanes_or_cores_are_never_slower));
