@@ -80,7 +80,7 @@ PROPERTY = memory run more step analytic sweep gpu cycle cores
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay ops program requests
+FUZZ     = yaml kineto csv nsys capture replay ops program requests tiled
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c

@@ -222,6 +222,26 @@ static int sized(const struct tiled *t, const char *key, uint64_t v, struct err 
 	return v ? 0 : FAULT("problem", key, "the problem has no size '%s'", key);
 }
 
+/* Beyond these no time is a number of ours; the largest attention of a million tokens is far below. */
+static int size_check(const struct tiled *t, struct err *e)
+{
+	const struct tiled_kernel *k = &t->k;
+	const struct tiled_problem *p = &k->problem;
+	const bool gemm = p->op == TILED_GEMM;
+	const double rows = gemm ? (double)p->batch * p->m : (double)p->batch * p->heads * p->q_len,
+		     columns = gemm ? p->n : p->kv_len, deep = gemm ? p->k : (double)p->head_dim + p->v_dim;
+	const double blocks =
+		rows / k->tile.m * (gemm ? columns / k->tile.n : 1) + (gemm ? 0 : (double)p->batch * p->heads);
+	const double steps = blocks * (1 + (gemm ? (double)p->k / k->tile.k : columns / k->tile.n));
+
+	if (2 * rows * columns * deep > 1e16 || rows * columns > 1e13 || steps > 1e12 || blocks > 1e9 ||
+	    (k->calls.launches &&
+	     (double)k->calls.launches * (rows / (k->calls.rows ? k->calls.rows : 1) + rows) > 1e9))
+		return FAULT(NULL, "problem",
+		             "the problem is too large: up to 10^16 operations, 10^9 blocks and 10^12 steps of theirs");
+	return 0;
+}
+
 static int problem_check(struct tiled *t, struct err *e)
 {
 	struct tiled_problem *p = &t->k.problem;
@@ -350,7 +370,7 @@ static int check(struct tiled *t, struct err *e)
 		return FAULT(NULL, "kernel", "the kernel has no name: 'kernel: NAME'");
 	if (k->values == SAME)
 		k->values = k->math;
-	if (problem_check(t, e) < 0)
+	if (problem_check(t, e) < 0 || size_check(t, e) < 0)
 		return -1;
 	if (k->calls.launches)
 		return k->problem.op == TILED_ATTENTION

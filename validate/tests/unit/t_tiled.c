@@ -284,6 +284,10 @@ TEST(a_kernel_that_cannot_be_is_refused_with_its_line)
 		  "do not share 4 KV heads" },
 		{ 3, ATTENTION "softmax: {lanes: 32, rows: 2}\n", "more than a warp has" },
 		{ 3, ATTENTION "stagse: 2\n", "stages" },
+		{ 2, "kernel: k\nproblem: {batch: 65536, heads: 4000000, q_len: 4000000, head_dim: 64}\n",
+		  "too large" },
+		{ 2, "kernel: k\nproblem: {op: gemm, m: 4000000, n: 4000000, k: 16}\ntile: {m: 16, n: 8, k: 16}\n",
+		  "too large" },
 	};
 	static const struct fault on_l4[] = {
 		{ 3, ATTENTION "math: wgmma\ntile: {m: 128}\n", "wgmma is of compute capability 9.0" },
