@@ -109,8 +109,28 @@ static int check_bounds(const struct model *m, const struct build_how *h, struct
 	return 0;
 }
 
+static int check_attend(const struct model *m, const struct build_how *h, struct err *e)
+{
+	if (h->attend == ATTEND_OWN)
+		return 0;
+	if (build_is_ggml(h->style))
+		return err_set(e, ERR_USAGE, "style %s does attention its own way, for option '--attention'",
+		               build_style_name(h->style));
+	if (h->phase == BUILD_VISION)
+		return err_set(e, ERR_USAGE, "option '--attention' is of the decoder, not of its encoders");
+	if (h->attend == ATTEND_MLA && !m->mla.kv_rank)
+		return err_set(
+			e, ERR_USAGE,
+			"attention 'mla' is over a latent, and model '%s' caches keys and values: flash, split_kv or"
+			" materialised",
+			m->name);
+	return 0;
+}
+
 int build_check(const struct model *m, const struct build_how *h, struct err *e)
 {
+	if (check_attend(m, h, e) < 0)
+		return -1;
 	if (m->arch->not_described)
 		return err_set(e, ERR_CONFIG, "the layers of model '%s' are not described: %s", m->name,
 		               m->arch->not_described);

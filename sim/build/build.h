@@ -34,6 +34,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/str.h"
+#include "sim/build/attend.h"
 #include "workloads/model/model.h"
 #include "workloads/model/scheme.h"
 #include "workloads/op.h"
@@ -65,7 +66,8 @@ struct build_how {
 	uint32_t image;                   /* pixels of a picture's side; 0: the encoder's own */
 	const struct build_group *groups; /* of a step, whose batch, context and tokens above are not looked at */
 	uint32_t n_groups;
-	uint32_t block, entry; /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
+	uint32_t block, entry;  /* tokens of a block of a paged cache, bytes of its entry; 0: the cache is one piece */
+	enum attend_way attend; /* attention's algorithm; ATTEND_OWN: as the style has it */
 };
 
 const char *build_phase_name(enum build_phase p);

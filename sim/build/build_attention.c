@@ -1,4 +1,4 @@
-/* build_attention.c - attention of heads: products, norms of heads, rope, the cache, attention itself. */
+/* build_attention.c - attention of heads: products, norms of heads, rope, the cache. */
 #include "sim/build/build_int.h"
 
 /* Queries, keys and values of this step's tokens, each a part of some tensor. */
@@ -135,60 +135,6 @@ static void written(struct builder *b, struct part k, struct part v, uint64_t ro
 	}
 	write_rows(b, &fresh[0], &to[0], 1, row);
 	write_rows(b, &fresh[1], &to[1], 1, row);
-}
-
-/* --- attention itself ---------------------------------------------------------------------------------------------- */
-
-/* Of a prompt: cuDNN's kernel as an H200 runs it, 128 queries a CTA (traces/h200). */
-static void prompt_launch(struct builder *b, const struct attend *x)
-{
-	const uint64_t grid[3] = { (x->q_len + 127) / 128 * x->heads * x->batch, 1, 1 };
-
-	if (!for_npu(b))
-		b_launch(
-			b,
-			"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0",
-			grid, 384, 1, 168);
-}
-
-/* What of a cache is looked at: of one with room for more, the part that is filled. */
-static struct part looked_at(struct builder *b, uint32_t cache, const struct attend *x, uint64_t dim)
-{
-	struct part p = all_of(cache);
-	const uint64_t want = b_bytes(b_tensor(b, cache)->dtype, x->batch * x->kv_len * x->kv_heads * dim);
-
-	if (want < b_tensor(b, cache)->bytes)
-		p.touched = want;
-	return p;
-}
-
-uint32_t b_attend(struct builder *b, struct attend x)
-{
-	const enum dtype own = b->m->dtype, kv = b_tensor(b, x.k)->dtype;
-	const uint32_t y = x.into != NO_TENSOR ? x.into : b_make(b, own, x.batch * x.q_len * x.heads * x.v_dim);
-	struct op *o = b_op(b, B_ATTENTION, dtype_bits(kv) == 8 ? kv : own, own);
-
-	o->shape = (struct op_shape){ .batch = x.batch,
-		                      .heads = x.heads,
-		                      .kv_heads = x.kv_heads,
-		                      .q_len = x.q_len,
-		                      .kv_len = x.kv_len,
-		                      .head_dim = x.dim,
-		                      .v_dim = x.v_dim,
-		                      .causal = x.causal && x.q_len > 1,
-		                      .paged = b->h->style == BUILD_FUSED };
-	o->algorithm = x.q_len == 1 && b->h->style == BUILD_FUSED ? OP_ATTN_SPLIT_KV : OP_ATTN_FLASH;
-	b_read(b, b_of_group(b, all_of(x.q)));
-	b_read(b, looked_at(b, x.k, &x, x.dim));
-	if (x.v != x.k)
-		b_read(b, looked_at(b, x.v, &x, x.v_dim));
-	b_read_table(b);
-	b_write(b, b_of_group(b, all_of(y)));
-	if (x.q_len > 64)
-		prompt_launch(b, &x);
-	else
-		k_unknown(b, b_rows[B_ATTENTION].kernel);
-	return y;
 }
 
 /* --- a layer's ------------------------------------------------------------------------------------------------------ */

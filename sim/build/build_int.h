@@ -150,7 +150,7 @@ void b_ggml_head(struct builder *b, uint32_t x);
 int b_ggml_check(const struct model *m, const struct build_how *h, struct err *e);
 /* Rotates `heads` heads of each row, all or the first `rotary` dimensions. */
 uint32_t b_rope(struct builder *b, struct part x, uint64_t heads, uint64_t dim);
-/* Attention of this step's queries over k and v. */
+/* build_attend.c: attention of this step's queries over k and v, which are one where values are a part of the keys. */
 struct attend {
 	uint32_t q, k, v; /* q: of all groups */
 	uint64_t batch, heads, kv_heads, q_len, kv_len, dim, v_dim;

@@ -2,7 +2,8 @@
  *
  * eager keeps keys and values of all heads, as the framework's own code does. Engines keep the latent and the rotating
  * part. A decode step multiplies it as it is (absorbed): what would make keys of it goes into the queries, what would make
- * values into the result. A prompt expands the latent of its own tokens, and those cached before. */
+ * values into the result. A prompt expands the latent of its own tokens, and those cached before. Asked for by name, mla is
+ * absorbed in either, and every other algorithm is over the expanded latent. */
 #include "sim/build/build_int.h"
 
 static struct gemm product(enum scheme_class c, uint64_t m, uint64_t n, uint64_t k, const char *name)
@@ -173,7 +174,7 @@ static uint32_t attend_group(struct builder *b, uint32_t q, uint32_t turned, uin
 	const uint32_t cache = latent_cache(b, latent, rope);
 	struct attend a;
 
-	if (b->phase == OP_DECODE)
+	if (b->h->attend == ATTEND_OWN ? b->phase == OP_DECODE : b->h->attend == ATTEND_MLA)
 		return absorbed(b, q, turned, cache, into);
 	a = expanded(b, q, b->old_len ? all_of(cache) : b_of_group(b, all_of(latent)), b->batch * b->kv_len);
 	a.into = into;
@@ -206,6 +207,7 @@ uint32_t b_latent(struct builder *b, uint32_t x, uint32_t layer)
 	down = b_product(b, all_of(x), product(SCHEME_ATTENTION, b->rows, row, m->hidden, "kv_a"));
 	latent = b_norm(b, b_columns(b, down, b->rows, row, 0, l->kv_rank), b->rows, l->kv_rank, "kv_a.norm");
 	rope = b_rope(b, b_columns(b, down, b->rows, row, l->kv_rank, l->rope), 1, l->rope);
-	y = eager(b) ? eager_attention(b, turned_queries(b, q), latent, rope) : attended(b, q, latent, rope);
+	y = eager(b) && b->h->attend != ATTEND_MLA ? eager_attention(b, turned_queries(b, q), latent, rope)
+	                                           : attended(b, q, latent, rope);
 	return b_product(b, all_of(y), product(SCHEME_OUT, b->rows, m->hidden, (uint64_t)m->heads * l->v, "o"));
 }

@@ -54,6 +54,7 @@ static struct workload_opts opts_of(const struct sweep_model *m)
 		                       .quant = *m->quant ? m->quant : NULL,
 		                       .kv = *m->kv ? m->kv : NULL,
 		                       .style = *m->style ? m->style : NULL,
+		                       .attention = *m->attention ? m->attention : NULL,
 		                       .batch = m->batch,
 		                       .context = m->context,
 		                       .tokens = m->tokens,

@@ -7,7 +7,7 @@
 
 /* As given on the command line; NULL and 0: the default. */
 struct workload_opts {
-	const char *model, *phase, *quant, *kv, *style, *skew;
+	const char *model, *phase, *quant, *kv, *style, *attention, *skew;
 	uint64_t batch, context, tokens, layers, experts, image;
 };
 
@@ -29,6 +29,10 @@ struct workload_opts {
 	"which ops: eager, the kernels a framework launches; fused, those of an inference engine; npu, what the mapper takes best;" \
 	" llamacpp, those of llama.cpp of May 2024, llamacpp_fa of 2025 with -fa (one sequence, decode); rkllm, those of Rockchip's runtime, where all rides with products." \
 	" npu by default, and fused on a GPU's configuration"
+#define WORKLOAD_ATTENTION_HELP \
+	"the algorithm of attention: flash, tiles of keys past blocks of queries; split_kv, keys in parts that a combine joins;" \
+	" materialised, scores in memory; mla, over the cached latent of a model that has one. By default as the style has it;" \
+	" 'npusim workload attend' has operations, bytes and buffers of each"
 #define WORKLOAD_LAYERS_HELP  "so many of the model's layers are on this chip; all by default"
 #define WORKLOAD_EXPERTS_HELP "so many of each layer's experts are on this chip; all by default"
 #define WORKLOAD_IMAGE_HELP \
@@ -48,6 +52,7 @@ struct workload_opts {
 		{ 0, "quant", OPT_TEXT, &(w).quant, "SCHEME", WORKLOAD_QUANT_HELP }, \
 		{ 0, "kv", OPT_TEXT, &(w).kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP }, \
 		{ 0, "style", OPT_TEXT, &(w).style, "eager|fused|npu|llamacpp|llamacpp_fa|rkllm", WORKLOAD_STYLE_HELP }, \
+		{ 0, "attention", OPT_TEXT, &(w).attention, "flash|split_kv|materialised|mla", WORKLOAD_ATTENTION_HELP }, \
 		{ 0, "layers", OPT_COUNT, &(w).layers, "N", WORKLOAD_LAYERS_HELP }, \
 		{ 0, "experts", OPT_COUNT, &(w).experts, "N", WORKLOAD_EXPERTS_HELP }, \
 		{ 0, "image", OPT_COUNT, &(w).image, "PIXELS", WORKLOAD_IMAGE_HELP }, \
@@ -81,6 +86,6 @@ const char *workload_stray(const struct workload_opts *o);
 /* "decode, batch 1, 1024 tokens in the cache, bf16, fused" */
 void workload_text(const struct build_how *how, struct str *out);
 
-cmd_fn cmd_workload_build;
+cmd_fn cmd_workload_build, cmd_workload_attend;
 
 #endif

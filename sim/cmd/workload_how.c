@@ -99,14 +99,20 @@ int workload_how(const struct model *m, const struct workload_opts *o, enum buil
 	static const char *const phases[] = { "decode", "prefill", "vision" }, *const styles[] = {
 		"eager", "fused", "npu", "llamacpp", "rkllm", "llamacpp_fa"
 	};
-	int phase, as;
+	const char *ways[ATTENDS - 1];
+	int phase, as, way;
+
+	for (int i = ATTEND_OWN + 1; i < ATTENDS; i++)
+		ways[i - 1] = attend_name((enum attend_way)i);
 
 	if (choice(o->phase, "phase", phases, COUNT(phases), BUILD_DECODE, &phase, e) < 0 ||
-	    choice(o->style, "style", styles, COUNT(styles), (int)style, &as, e) < 0)
+	    choice(o->style, "style", styles, COUNT(styles), (int)style, &as, e) < 0 ||
+	    choice(o->attention, "attention", ways, COUNT(ways), ATTEND_OWN - 1, &way, e) < 0)
 		return -1;
 	memset(how, 0, sizeof *how);
 	how->phase = (enum build_phase)phase;
 	how->style = (enum build_style)as;
+	how->attend = (enum attend_way)(way + 1);
 	return numbers(o, how, e) < 0 || scheme(m, o, how, e) < 0 ? -1 : 0;
 }
 
@@ -120,17 +126,18 @@ int workload_stream(const struct workload_opts *o, enum build_style style, struc
 
 const char *workload_stray(const struct workload_opts *o)
 {
-	return o->phase     ? "--phase"
-	       : o->tokens  ? "--tokens"
-	       : o->quant   ? "--quant"
-	       : o->kv      ? "--kv"
-	       : o->style   ? "--style"
-	       : o->layers  ? "--layers"
-	       : o->experts ? "--experts"
-	       : o->image   ? "--image"
-	       : o->skew    ? "--skew"
-	       : o->batch   ? "--batch"
-	                    : NULL;
+	return o->phase       ? "--phase"
+	       : o->tokens    ? "--tokens"
+	       : o->quant     ? "--quant"
+	       : o->kv        ? "--kv"
+	       : o->style     ? "--style"
+	       : o->attention ? "--attention"
+	       : o->layers    ? "--layers"
+	       : o->experts   ? "--experts"
+	       : o->image     ? "--image"
+	       : o->skew      ? "--skew"
+	       : o->batch     ? "--batch"
+	                      : NULL;
 }
 
 int workload_check(const struct workload_opts *o, const char *trace, const char *range, bool rebatch, struct err *e)
@@ -190,6 +197,8 @@ void workload_text(const struct build_how *how, struct str *out)
 	if (how->phase != BUILD_VISION)
 		str_addf(out, "%" PRIu64 " tokens in the cache, ", how->context);
 	str_addf(out, "%s, cache in %s, %s", how->quant->name, dtype_name(how->kv), build_style_name(how->style));
+	if (how->attend)
+		str_addf(out, ", attention %s", attend_name(how->attend));
 	if (how->layers)
 		str_addf(out, ", %u layers on this chip", how->layers);
 	if (how->experts)

@@ -4,7 +4,7 @@
  *   sweep: 1                        the format's version
  *   base: configs/npu/dsocr.yaml    the machine that the points change
  *   trace: FILE                     the workload: a trace database, or a profile that is imported on the way, or else
- *   workload: {name: MODEL, phase, batch, context, tokens, quant, kv, style, layers, experts}    a model by its
+ *   workload: {name: MODEL, phase, batch, context, tokens, quant, kv, style, attention, layers, experts}    a model by its
  *                                   description, as the options of `npusim run -m`; each may be an axis: model.batch
  *   range, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   rewrite: NAME,NAME              of a trace, as its option --rewrite
@@ -45,7 +45,7 @@
 
 /* `workload:` of the file; texts may be empty and numbers 0: the default. */
 struct sweep_model {
-	cfg_text name, phase, quant, kv, style;
+	cfg_text name, phase, quant, kv, style, attention;
 	uint32_t batch, layers, experts;
 	uint64_t context, tokens;
 };

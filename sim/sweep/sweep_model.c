@@ -14,6 +14,7 @@ static const struct cfg_field rows[] = {
 	CFG_STR(M, quant, "quant", "", "how weights are stored ('npusim workload list --quant'); empty: as the model comes", "the model"),
 	CFG_STR(M, kv, "kv", "", "format of the KV cache; empty: as the model's activations", "the model"),
 	CFG_STR(M, style, "style", "", "eager, fused, npu, llamacpp, llamacpp_fa or rkllm; empty: npu, on a GPU fused", "our choice"),
+	CFG_STR(M, attention, "attention", "", "flash, split_kv, materialised or mla; empty: as the style has it", "our choice"),
 	CFG_U32(M, batch, "batch", "1", 1, 65536, NULL, "sequences side by side", "our choice"),
 	CFG_U64(M, context, "context", "0", 0, 1u << 24, NULL, "tokens in the cache before; 0: 1024 for decode, else none", "our choice"),
 	CFG_U64(M, tokens, "tokens", "0", 0, 1u << 24, NULL, "new tokens of each sequence; 0: 1 for decode, else 512", "our choice"),
