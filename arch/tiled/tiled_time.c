@@ -110,9 +110,10 @@ static void by_form(const struct tiled_kernel *k, const struct gpu *g, const str
 		               .algorithm = OP_ATTN_FLASH,
 		               .n_launches = 1 };
 	const uint64_t down = gemm ? div_up(shape.n, k->tile.n) : div_up(shape.q_len, k->tile.m), grid = t->blocks;
-	/* The form of wgmma's attention has blocks that go round an SM one at a time. */
-	const bool around = !gemm && k->math == TILED_WGMMA, stays = k->persistent || around;
-	const uint64_t busy = around && grid > g->sms ? g->sms : t->grid;
+	/* Forms of wgmma have blocks that go round an SM, whatever is asked, attention's one at a time; those of mma count
+	 * rounds themselves. */
+	const bool stays = k->math == TILED_WGMMA;
+	const uint64_t slots = (uint64_t)g->sms * (gemm ? t->occupancy.ctas : 1), busy = grid < slots ? grid : slots;
 	const struct op_launch at = { .name = k->name,
 		                      .grid = { (uint32_t)(stays ? busy : down),
 		                                (uint32_t)(stays ? 1 : grid / (down ? down : 1)), 1 },

@@ -242,6 +242,31 @@ TEST(published_kernels_are_in_their_order)
 	}
 }
 
+/* Blocks that stay are spared nothing but what a block's begin takes. */
+TEST(a_grid_that_stays_has_all_of_the_work)
+{
+	static const char *const kernels[] = {
+		MANY "math: mma\nswizzle: yes\ncopy: async\nstages: 2\n",
+		MANY "math: wmma\npadding: 8\nwarps: 8\n",
+		MANY "math: wgmma\nwarps: 8\ntile: {m: 128, n: 128}\ncopy: bulk\n",
+		"kernel: k\nproblem: {op: gemm, m: 4096, n: 4096, k: 1024}\ntile: {m: 128, n: 128, k: 32}\nwarps: 8\nstages: 4\ncopy: async\nswizzle: yes\n",
+		"kernel: k\nproblem: {op: gemm, m: 4096, n: 4096, k: 1024}\ntile: {m: 128, n: 128, k: 64}\nwarps: 8\nstages: 4\ncopy: bulk\nmath: wgmma\n",
+	};
+	char text[512];
+	struct bed b;
+
+	up(&b, "h100");
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+		const ps_t comes = total(&b, kernels[i]);
+		ps_t stays;
+
+		snprintf(text, sizeof text, "%spersistent: yes\n", kernels[i]);
+		stays = total(&b, text);
+		CHECK(stays <= comes && stays > comes * 7 / 10);
+	}
+	down(&b);
+}
+
 struct fault {
 	int line;
 	const char *text, *says;
@@ -345,4 +370,5 @@ SUITE(t_tiled, T(an_sm_holds_what_its_tightest_limit_leaves),
       T(flops_of_a_causal_mask_are_those_it_leaves), T(scores_in_registers_take_what_a_traced_launch_takes),
       T(one_block_more_than_fit_at_once_is_a_round_more), T(what_a_kernel_is_spared_never_makes_it_slower),
       T(measured_kernels_of_an_h100_are_near_their_descriptions), T(published_kernels_are_in_their_order),
-      T(a_kernel_that_cannot_be_is_refused_with_its_line), T(no_described_kernel_beats_its_pipes));
+      T(a_grid_that_stays_has_all_of_the_work), T(a_kernel_that_cannot_be_is_refused_with_its_line),
+      T(no_described_kernel_beats_its_pipes));
