@@ -55,6 +55,11 @@ static void energy(struct out_table *t, bool any, const struct ablate_run *r)
 		out_null(t);
 }
 
+static void area(struct out_table *t, const struct ablate_run *r)
+{
+	out_real_or_null(t, r->area_nm2 ? (double)r->area_nm2 / 1e12 : 0.0 / 0.0);
+}
+
 static void change_row(struct out_table *t, const struct ablate_view *v, size_t w, size_t i, bool any_energy)
 {
 	const struct ablate_result *r = &v->results[w];
@@ -64,6 +69,7 @@ static void change_row(struct out_table *t, const struct ablate_view *v, size_t 
 	out_text(t, ablate_verdict_name(judged));
 	cells(t, v, w, &r->alone[i]);
 	energy(t, any_energy, &r->alone[i]);
+	area(t, &r->alone[i]);
 	if (judged == ABLATE_REFUSED)
 		out_null(t);
 	else
@@ -81,6 +87,7 @@ static void whole_row(struct out_table *t, const struct ablate_view *v, size_t w
 	out_text(t, r->refused ? "cannot be" : "");
 	cells(t, v, w, r);
 	energy(t, any_energy, r);
+	area(t, r);
 	if (r->refused)
 		out_null(t);
 	else
@@ -92,7 +99,7 @@ static void workload_table(const struct ablate_view *v, size_t w, struct str *ou
 {
 	const struct ablate_result *r = &v->results[w];
 	const bool watts = r->base.energy_fj != 0;
-	struct out_col cols[8] = { { "change", OUT_TEXT, 0 },
+	struct out_col cols[9] = { { "change", OUT_TEXT, 0 },
 		                   { "alone", OUT_TEXT, 0 },
 		                   { "us", OUT_REAL, 1 },
 		                   { "tokens/s", OUT_REAL, 1 },
@@ -102,6 +109,7 @@ static void workload_table(const struct ablate_view *v, size_t w, struct str *ou
 
 	if (watts)
 		cols[n++] = (struct out_col){ "uJ", OUT_REAL, 1 };
+	cols[n++] = (struct out_col){ "mm2", OUT_REAL, 0 };
 	cols[n++] = (struct out_col){ "saves_pct", OUT_REAL, 1 };
 	cols[n++] = (struct out_col){ "missed_pct", OUT_REAL, 1 };
 	t = out_table_new(cols, n, v->x->workloads[w].name);
@@ -159,8 +167,8 @@ void ablate_csv(const struct ablate_view *v, struct str *out)
 	static const struct out_col cols[] = {
 		{ "workload", OUT_TEXT, 0 },  { "change", OUT_TEXT, 0 },   { "verdict", OUT_TEXT, 0 },
 		{ "us", OUT_REAL, 3 },        { "tokens_s", OUT_REAL, 3 }, { "dram_mb", OUT_REAL, 3 },
-		{ "energy_uj", OUT_REAL, 3 }, { "saves", OUT_REAL, 5 },    { "missed", OUT_REAL, 5 },
-		{ "why", OUT_TEXT, 0 },
+		{ "energy_uj", OUT_REAL, 3 }, { "area_mm2", OUT_REAL, 2 }, { "saves", OUT_REAL, 5 },
+		{ "missed", OUT_REAL, 5 },    { "why", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	struct str why = STR_INIT;
@@ -177,6 +185,7 @@ void ablate_csv(const struct ablate_view *v, struct str *out)
 			out_text(t, ablate_verdict_name(ablate_judge(v->x, r, i)));
 			cells(t, v, w, &r->alone[i]);
 			energy(t, true, &r->alone[i]);
+			area(t, &r->alone[i]);
 			out_real_or_null(t, ran ? ablate_alone(r, i) : 0.0 / 0.0);
 			out_real_or_null(t,
 			                 r->without[i].run && !r->without[i].refused ? ablate_missed(r, i) : 0.0 / 0.0);
@@ -213,6 +222,10 @@ static void run_json(struct out_json *j, const char *key, const struct ablate_vi
 			out_json_real(j, "energy_uj", (double)r->energy_fj / 1e9);
 		else
 			out_json_null(j, "energy_uj");
+		if (r->area_nm2)
+			out_json_real(j, "area_mm2", (double)r->area_nm2 / 1e12);
+		else
+			out_json_null(j, "area_mm2");
 	}
 	out_json_close(j, '}');
 }

@@ -69,7 +69,7 @@ void ablate_free(struct ablation *x);
 struct ablate_run {
 	bool run; /* asked for */
 	ps_t total_ps, stall_ps[RES_COUNT];
-	uint64_t dram_bytes, energy_fj;
+	uint64_t dram_bytes, energy_fj, area_nm2;
 	const char *refused; /* why the machine cannot be, or cannot do the work; NULL: it was run */
 };
 struct ablate_result {

@@ -83,7 +83,8 @@ static int take(const struct plan *p, const struct limits_seen *seen)
 		*r = (struct ablate_run){ .run = true,
 			                  .total_ps = seen[i].total_ps,
 			                  .dram_bytes = seen[i].dram_bytes,
-			                  .energy_fj = seen[i].energy_fj };
+			                  .energy_fj = seen[i].energy_fj,
+			                  .area_nm2 = seen[i].area_nm2 };
 		memcpy(r->stall_ps, seen[i].stall_ps, sizeof r->stall_ps);
 		if (seen[i].kind && !(r->refused = arena_strdup(p->a, seen[i].why)))
 			return err_nomem(p->e, "for an ablation");

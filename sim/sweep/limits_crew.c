@@ -32,6 +32,7 @@ static void simulate(const struct limits_job *job, const struct machine_conf *c,
 		seen->bound = (uint32_t)x.roofline_bound;
 		seen->dram_bytes = x.dram_read_bytes + x.dram_write_bytes;
 		seen->energy_fj = x.energy_fj;
+		seen->area_nm2 = x.area_nm2;
 		memcpy(seen->stall_ps, x.stall_ps, sizeof seen->stall_ps);
 	}
 	arena_free(a);

@@ -30,9 +30,9 @@ struct limits_job {
 struct limits_seen {
 	uint64_t row;
 	ps_t total_ps, stall_ps[RES_COUNT];
-	uint64_t dram_bytes, energy_fj; /* energy 0: the machine's power is not modelled */
-	uint32_t bound;                 /* enum res: the roofline's */
-	uint32_t kind;                  /* enum err_kind of what went wrong */
+	uint64_t dram_bytes, energy_fj, area_nm2; /* 0: the machine's power, its process is not known */
+	uint32_t bound;                           /* enum res: the roofline's */
+	uint32_t kind;                            /* enum err_kind of what went wrong */
 	char why[640];
 };
 /* Runs each row; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
