@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
 #include "sim/cmd/report.h"
@@ -121,6 +122,33 @@ static void memory_rows(struct out_json *j, const struct machine_cfg *c, struct 
 	}
 }
 
+#define SMALL 100 /* a block's part of the die, below which it is not named */
+
+/* The die and its larger blocks. A process that is not there any more, or is not known: nothing. */
+static void die_rows(struct out_json *j, const struct machine_cfg *c, struct str *s)
+{
+	struct err ignored = ERR_INIT;
+	struct tech *t = die_known(&c->die) ? tech_load(c->die.node, &ignored) : NULL;
+	struct area a;
+	uint64_t die;
+
+	if (!t)
+		return;
+	machine_area(c, t, &a);
+	die = area_die(&a);
+	str_addf(s, "%.0f mm2 in %s", (double)die / AREA_MM2, c->die.node);
+	machine_row(j, "die", s);
+	for (int b = 0; b < AREA_COUNT; b++) {
+		const uint64_t part = area_of(&a.block[b]);
+
+		if (part >= die / SMALL)
+			str_addf(s, "%s%s %.0f mm2", s->len ? ", " : "", area_name((enum area_block)b),
+			         (double)part / AREA_MM2);
+	}
+	machine_row(j, "its blocks", s);
+	tech_free(t);
+}
+
 /* What a person asks first of a machine; put in order, from the outside in. */
 static void put_machine(struct out_json *j, const struct machine_conf *m)
 {
@@ -142,6 +170,7 @@ static void put_machine(struct out_json *j, const struct machine_conf *m)
 		str_addf(&s, "%s, ", c->mem.dram.kind);
 		add_rate(&s, dram_peak(&c->mem.dram));
 		machine_row(j, "DRAM", &s);
+		die_rows(j, c, &s);
 	}
 	out_json_close(j, ']');
 	str_free(&s);
