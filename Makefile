@@ -27,11 +27,11 @@ MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
       l2_none kv carry noc noc_shape memory memory_alone
 # A compute unit is a row of arch/units.h, a file and a test, all of its name.
 UNITS := $(shell sed -n 's/^.X.[A-Z0-9]*, *\([a-z0-9_]*\),.*/\1/p' arch/units.h)
-NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) core core_explain cp
+NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) npu_power core core_explain cp
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
-MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_techs machine_conf machine_gpu machine_shipped
+MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read
@@ -46,7 +46,7 @@ REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join map_beside map_few map_spread map_need map_floor map_bound map_draft map_edge map_predict map_judge map_nest map_nest_put map_choose map_tile map_block
 PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
-         pass roofline says engine_event engine_analytic engine_gpu engine run
+         pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
 SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
@@ -57,7 +57,7 @@ FIT = fit fit_plan fit_energy
 PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
 CMD = cmd \
       figure_out score_out ops_table ops_rows named \
-      beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_fusion run_table run_trust \
+      beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
       serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
@@ -72,10 +72,10 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run more step analytic sweep gpu cycle cores
+PROPERTY = memory run energy more step analytic sweep gpu cycle cores
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.

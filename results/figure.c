@@ -72,6 +72,13 @@ static struct figure_value figure_power(const struct figures *x, const struct fi
 		                      .x = x->total_ps ? (double)x->energy_fj / (double)x->total_ps / 1e3 : 0 };
 }
 
+static struct figure_value figure_edp(const struct figures *x, const struct figure_measured *m)
+{
+	(void)m;
+	return (struct figure_value){ .known = x->energy_fj != 0,
+		                      .x = (double)x->energy_fj / 1e9 * ((double)x->total_ps / 1e6) };
+}
+
 static struct figure_value ratio(double v)
 {
 	return (struct figure_value){ .known = v > 0, .x = v };

@@ -31,8 +31,9 @@
 	NUMBER(flops, COLUMN, FIGURE_COUNT, .json = "flops", .part = FIGURE_HEAD, .name = "flops", .place = 80, \
 	       .help = "operations that the ops ask for") \
 	NUMBER(energy_fj, ROW, FIGURE_UJ, .json = "energy_uj", .part = FIGURE_HEAD, .name = "energy_uj", .place = 120, \
-	       .zero = FIGURE_NULL, .missing = FIGURE_NO_POWER, \
-	       .help = "that the machine takes, where its power is modelled") \
+	       .zero = FIGURE_NULL, .help = "that the machine takes, where its power is modelled") \
+	MADE(figure_edp, .unit = "uJ us", .name = "edp", .place = 122, .zero = FIGURE_NULL, \
+	     .help = "energy times simulated time") \
 	MADE(figure_power, .unit = "W", .json = "power_w", .part = FIGURE_HEAD, .zero = FIGURE_NULL, \
 	     .help = "energy over simulated time") \
 	NUMBER(clock_khz, DROPPED, FIGURE_MHZ, .json = "clock_mhz", .part = FIGURE_HEAD, \
@@ -60,6 +61,8 @@
 	       .help = "the same, launched one by one; 0: no host is modelled") \
 	NUMBER(energy_eager_fj, DROPPED, FIGURE_UJ, .json = "energy_eager_uj", .part = FIGURE_WALL, .zero = FIGURE_ABSENT, \
 	       .help = "of the board in wall_eager_us: it waits for its host") \
+	NUMBER(energy_period_fj, ROW, FIGURE_UJ, .json = "energy_period_uj", .part = FIGURE_WALL, .name = "energy_period_uj", .place = 124, \
+	       .zero = FIGURE_ABSENT, .help = "until power.latency_target: the run, then a machine that waits at its lowest clock") \
 	NUMBER(steps, DROPPED, FIGURE_COUNT, .json = "passes", .part = FIGURE_EFFORT, .help = "times the workload was run") \
 	NUMBER(events, COLUMN, FIGURE_COUNT, .json = "events", .part = FIGURE_EFFORT, .name = "events", .place = 100, \
 	       .help = "served in the measured pass") \
@@ -102,14 +105,13 @@
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */
 
-#define FIGURE_US       .unit = "us", .raw = "ps", .per = 1e6
-#define FIGURE_UJ       .unit = "uJ", .raw = "fJ", .per = 1e9
-#define FIGURE_MM2      .unit = "mm2", .raw = "nm2", .per = 1e12
-#define FIGURE_MHZ      .unit = "MHz", .raw = "kHz", .per = 1e3
-#define FIGURE_BYTES    .unit = "B", .raw = "B", .per = 1
-#define FIGURE_COUNT    .unit = "", .raw = "", .per = 1
-#define FIGURE_OF_RUNS  "it is said of single runs (npusim run)"
-#define FIGURE_NO_POWER "sweeps have no power model yet"
+#define FIGURE_US      .unit = "us", .raw = "ps", .per = 1e6
+#define FIGURE_UJ      .unit = "uJ", .raw = "fJ", .per = 1e9
+#define FIGURE_MM2     .unit = "mm2", .raw = "nm2", .per = 1e12
+#define FIGURE_MHZ     .unit = "MHz", .raw = "kHz", .per = 1e3
+#define FIGURE_BYTES   .unit = "B", .raw = "B", .per = 1
+#define FIGURE_COUNT   .unit = "", .raw = "", .per = 1
+#define FIGURE_OF_RUNS "it is said of single runs (npusim run)"
 
 /* The numbers of a run; a struct that has FIGURE_MEMBERS has each as a member of its own, and all of them together as
  * `figures`. */

@@ -125,6 +125,7 @@ static const struct cfg_section npu_sections[] = {
 	SECTION(mapping, mapping_schema)
 	SECTION(attention, attention_schema)
 	SECTION(die, die_schema)
+	SECTION(power, npu_power_schema)
 	{ NULL, NULL, 0 }
 };
 

@@ -13,6 +13,7 @@
 #include "arch/npu/cp.h"
 #include "arch/npu/dma.h"
 #include "arch/npu/fusion.h"
+#include "arch/npu/npu_power.h"
 #include "arch/npu/sram.h"
 #include "arch/npu/unit.h"
 #include "sim/base/cfg.h"
@@ -77,6 +78,7 @@ struct machine_cfg {
 	struct mapping_cfg mapping;
 	struct attention_cfg attention;
 	struct die_cfg die;
+	struct npu_power_cfg power;
 	struct gpu_cfg gpu; /* kind: gpu; `cores` are its SMs. The NPU's blocks are there with their defaults. */
 };
 

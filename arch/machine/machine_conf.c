@@ -2,6 +2,7 @@
 
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_area.h"
+#include "arch/machine/machine_power.h"
 #include "arch/machine/machine_shipped.h"
 #include "arch/machine/machine_techs.h"
 
@@ -116,7 +117,8 @@ static int check(struct machine_conf *c, struct machine_techs **techs, struct er
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || measure(m, techs, e) < 0)
+	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || measure(m, techs, e) < 0 ||
+	    machine_power_fill(m, NULL, techs, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -328,6 +330,15 @@ struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *
 	struct yaml *y = yaml_parse(text, n, name, e);
 
 	return y ? conf_read(y, name, sets, n_sets, e) : NULL;
+}
+
+int machine_conf_explain(struct machine_conf *c, struct err *e)
+{
+	struct machine_techs *techs = NULL;
+	const int rc = machine_power_fill(&c->cfg, c->raw, &techs, e);
+
+	machine_techs_free(techs);
+	return rc;
 }
 
 void machine_conf_free(struct machine_conf *c)

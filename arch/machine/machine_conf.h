@@ -18,6 +18,8 @@ struct machine_conf *machine_conf_load(const char *path, const char *const *sets
 /* The same over text in memory; `name` stands in errors. */
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
                                         int n_sets, struct err *e);
+/* Rows that follow from others and from tables get the values they come to, with their sources: for people to see. */
+int machine_conf_explain(struct machine_conf *c, struct err *e);
 void machine_conf_free(struct machine_conf *c);
 /* One text that many machines are made of: it, and each DRAM kind, is read once. Its machines must not outlive it. */
 struct machine_base;

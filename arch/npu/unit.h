@@ -103,6 +103,11 @@ struct unit_plan {
 	uint32_t idle;                   /* ppm of all cores' time that they wait for the fullest */
 };
 
+/* Multiply-adds that a unit does with a value of each kind once it has it from the scratchpad; 0: all that there are. */
+struct unit_reuse {
+	uint64_t weights, activations, sums;
+};
+
 struct unit_ops {
 	const char *name;  /* section, and prefix of statistics */
 	const char *label; /* in sentences: "GEMV units, 16 bits" */
@@ -127,6 +132,7 @@ struct unit_ops {
 	ps_t (*written)(const struct unit_env *u, const struct unit_job *j);
 	/* What it takes of a die, all cores; without it nothing. */
 	struct area_part (*area)(const struct unit_env *u, const struct tech *t);
+	void (*reuse)(const struct unit_env *u, struct unit_reuse *out); /* NULL: all of each */
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };

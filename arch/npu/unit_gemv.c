@@ -175,6 +175,12 @@ static struct area_part area(const struct unit_env *u, const struct tech *t)
 	return (struct area_part){ .logic = area_logic(t, unit_arrays(u) * c->lanes * lane) };
 }
 
+/* Activations lie in the unit, sums grow in its lanes. */
+static void reuse(const struct unit_env *u, struct unit_reuse *out)
+{
+	*out = (struct unit_reuse){ .weights = cfg(u)->vectors };
+}
+
 static const char *const knobs[] = { "units", "lanes", NULL };
 
 const struct unit_ops gemv_unit = { .name = "gemv",
@@ -186,6 +192,7 @@ const struct unit_ops gemv_unit = { .name = "gemv",
 	                            .sparse = sparse,
 	                            .grain = unit_arrays,
 	                            .area = area,
+	                            .reuse = reuse,
 	                            .busy_stat = "gemv.busy_ps",
 	                            .work_stat = "gemv.macs",
 	                            .knobs = knobs };

@@ -223,6 +223,14 @@ static struct area_part area(const struct unit_env *u, const struct tech *t)
 		                                         t->sram.cell, t->die.sram.imc) };
 }
 
+/* Weights are where they are multiplied. */
+static void reuse(const struct unit_env *u, struct unit_reuse *out)
+{
+	const uint64_t n = across(cfg(u), DT_INT8, DT_INT8);
+
+	*out = (struct unit_reuse){ .activations = n ? n : 1, .sums = cfg(u)->rows };
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", "active", "input_bits", "write", NULL };
 
 const struct unit_ops imc_unit = { .name = "imc",
@@ -237,6 +245,7 @@ const struct unit_ops imc_unit = { .name = "imc",
 	                           .takes = takes,
 	                           .written = written,
 	                           .area = area,
+	                           .reuse = reuse,
 	                           .busy_stat = "imc.busy_ps",
 	                           .work_stat = "imc.macs",
 	                           .knobs = knobs };

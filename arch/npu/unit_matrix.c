@@ -240,6 +240,17 @@ static struct area_part area(const struct unit_env *u, const struct tech *t)
 		                                                  unit_mac(t, c->rate_8bit, c->rate_4bit)) };
 }
 
+/* What is held is there for all that streams; what streams, for the array's other side; sums leave it at the end of its rows,
+ * but where they are what is held. */
+static void reuse(const struct unit_env *u, struct unit_reuse *out)
+{
+	const struct matrix_cfg *c = cfg(u);
+
+	*out = c->dataflow == OS   ? (struct unit_reuse){ .weights = c->rows, .activations = c->cols }
+	       : c->dataflow == IS ? (struct unit_reuse){ .weights = c->cols, .sums = c->rows }
+	                           : (struct unit_reuse){ .activations = c->cols, .sums = c->rows };
+}
+
 static const char *const knobs[] = { "units", "rows", "cols", NULL };
 
 const struct unit_ops matrix_unit = { .name = "matrix",
@@ -252,6 +263,7 @@ const struct unit_ops matrix_unit = { .name = "matrix",
 	                              .grain = grain,
 	                              .depth = depth,
 	                              .area = area,
+	                              .reuse = reuse,
 	                              .busy_stat = "matrix.busy_ps",
 	                              .work_stat = "matrix.macs",
 	                              .knobs = knobs };

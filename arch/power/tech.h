@@ -19,7 +19,7 @@
 
 /* X(name): kinds of DRAM and links there are constants of; a new one is a word here and a section of the file. */
 /* clang-format off */
-#define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(gddr7) X(ddr4)
+#define TECH_DRAMS(X) X(hbm2) X(hbm2e) X(hbm3) X(hbm3e) X(gddr5) X(gddr6) X(gddr7) X(ddr4) X(lpddr5) X(lpddr5x)
 #define TECH_LINKS(X) \
 	X(nvlink_c2c) X(serdes_112g) X(ucie_standard) X(ucie_advanced) X(hbm3_interface) \
 	X(hbm2e_phy) X(ddr5_phy) X(gddr6_phy) X(pcie5_phy) X(pcie4_phy) X(nvlink3_phy) X(nvlink4_phy)

@@ -518,6 +518,8 @@ static int explain(const char *path, const struct opt_list *keys, enum out_forma
 	const struct cfg *c = path ? (conf ? conf->raw : NULL) : own;
 	int rc = c ? check_keys(c, keys, e) : -1;
 
+	if (rc == 0 && conf)
+		rc = machine_conf_explain(conf, e);
 	if (rc < 0 && c && explain_words(path ? c : NULL, keys, f, out)) {
 		err_clear(e);
 		rc = 0;

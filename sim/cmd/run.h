@@ -86,6 +86,8 @@ static inline bool run_unmeasured(const struct run_report *r)
 void run_table(const struct run_report *r, struct str *out); /* for people: the first page, or all of it */
 void run_brief(const struct run_report *r, struct str *out); /* the first page: 40 lines of 80 columns */
 void run_verdict(const struct run_report *r, struct str *out);
+void run_energy_line(const struct run_report *r, struct str *s); /* of the first page; nothing where none is modelled */
+void run_energy_table(const struct run_report *r, struct str *out); /* by block */
 void run_asked(const struct run_report *r,
                struct str *out); /* what options asked for: ops, fusions, a mapping, files */
 /* What was joined by pattern, and what was not by reason. */

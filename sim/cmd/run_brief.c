@@ -113,6 +113,10 @@ static void facts(const struct run_report *r, struct str *out)
 	}
 	for (size_t i = 0; i < r->says->n && i < WARNS_MOST; i++)
 		said(out, i ? "" : "warning", r->says->v[i].text);
+	str_clear(&t);
+	run_energy_line(r, &t);
+	if (t.len)
+		said(out, "energy", str_c(&t));
 	str_addc(out, '\n');
 	out->failed |= t.failed;
 	str_free(&t);

@@ -283,6 +283,10 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_real(t, run_use(o->macs_ps, o->us_ps));
 		out_real(t, run_use(o->pins_ps, o->us_ps));
 	}
+	if (r->result->energy && !o->carried)
+		out_real(t, (double)o->energy_fj / 1e9);
+	else
+		out_null(t);
 }
 
 void run_csv(const struct run_report *r, struct str *out)
@@ -296,6 +300,7 @@ void run_csv(const struct run_report *r, struct str *out)
 		{ "l2_bytes", OUT_INT, 0 },     { "flops", OUT_INT, 0 },
 		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
 		{ "mfu", OUT_REAL, 3 },         { "bandwidth_use", OUT_REAL, 3 },
+		{ "energy_uj", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str text = STR_INIT;

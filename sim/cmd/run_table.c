@@ -187,57 +187,6 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	str_free(&note);
 }
 
-/* --- energy ------------------------------------------------------------------------------------------------ */
-
-static void energy_row(struct out_table *t, const char *what, double uj, const struct run_result *x, const char *note)
-{
-	const double all = (double)x->energy_fj / 1e9, us = cmd_ps_us(x->total_ps);
-
-	out_text(t, what);
-	out_real(t, uj);
-	out_real(t, us > 0 ? uj / us : 0);
-	out_real(t, cmd_pct(uj, all));
-	out_text(t, note);
-}
-
-/* By block, in the order of the rows; what each did stands in the JSON. */
-static void energy(const struct run_report *r, struct str *out)
-{
-	static const struct out_col cols[] = {
-		{ "energy", OUT_TEXT, 0 },    { "uJ", OUT_REAL, 1 },   { "W", OUT_REAL, 1 },
-		{ "share_pct", OUT_REAL, 1 }, { "note", OUT_TEXT, 0 },
-	};
-	const struct run_result *x = r->result;
-	struct out_table *t;
-	struct str note = STR_INIT;
-
-	if (!x->energy)
-		return;
-	t = out_table_new(cols, COLS(cols), "energy by block, kernels one behind the other");
-	for (size_t i = 0; i < x->n_energy; i++) {
-		const char *block = x->energy[i].row->block;
-		bool first = true;
-		uint64_t fj = 0;
-
-		for (size_t k = 0; k < x->n_energy; k++)
-			if (strcmp(x->energy[k].row->block, block) == 0) {
-				first &= k >= i;
-				fj += x->energy[k].fj;
-			}
-		if (first && fj)
-			energy_row(t, block, (double)fj / 1e9, x, i ? "" : "waits, at its clock");
-	}
-	str_addf(&note, "at %.0f MHz%s", (double)x->clock_khz / 1e3,
-	         x->clock_khz < r->conf->cfg.clock ? ", which the cap of its power leaves" : "");
-	energy_row(t, "all", (double)x->energy_fj / 1e9, x, str_c(&note));
-	finish(t, out);
-	str_clear(&note);
-	if (x->wall_eager_ps)
-		str_addf(out, "launched one by one the board takes %.1f uJ, %.1f W over the step's wall time\n\n",
-		         (double)x->energy_eager_fj / 1e9, (double)x->energy_eager_fj / (double)x->wall_eager_ps / 1e3);
-	str_free(&note);
-}
-
 /* --- kinds ------------------------------------------------------------------------------------------------- */
 
 /* "dram 81 %, dispatch 12 %, ...": what the time of a kind's ops was waited for, down to 5 %. */
@@ -314,10 +263,12 @@ static void top_ops(const struct run_report *r, struct str *out)
 		{ "kind", OUT_TEXT, 0 },      { "us", OUT_REAL, 3 },          { "limit_us", OUT_REAL, 3 },
 		{ "mfu_pct", OUT_REAL, 1 },   { "bw_pct", OUT_REAL, 1 },      { "bound", OUT_TEXT, 0 },
 		{ "of it_pct", OUT_REAL, 1 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
+		{ "uJ", OUT_REAL, 1 },
 	};
 	const size_t n = r->stream->n_ops;
+	const bool power = r->result->energy != NULL; /* without a model of it no column */
 	struct ranked *rank = calloc(n ? n : 1, sizeof *rank);
-	struct out_table *t = out_table_new(cols, COLS(cols), "ops that take longest");
+	struct out_table *t = out_table_new(cols, COLS(cols) - !power, "ops that take longest");
 	size_t shown = 0;
 
 	if (!rank)
@@ -351,6 +302,8 @@ static void top_ops(const struct run_report *r, struct str *out)
 		else
 			out_real(t, cmd_us((int64_t)o->measured_ns));
 		out_text(t, run_pattern(r->result, x));
+		if (power)
+			out_real(t, (double)x->energy_fj / 1e9);
 	}
 	finish(t, out);
 	free(rank);
@@ -626,7 +579,7 @@ void run_table(const struct run_report *r, struct str *out)
 		top_ops(r, out);
 	bounds(r, out);
 	traffic(r, out);
-	energy(r, out);
+	run_energy_table(r, out);
 	utilisation(r, out);
 	if (r->explain_fusion) {
 		run_fusion_table(r, out);

@@ -4,6 +4,8 @@
 
 #include "arch/watch.h"
 #include "sim/engine/judge.h"
+#include "sim/engine/pass_clock.h"
+#include "sim/engine/pass_energy.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/roofline.h"
 #include "sim/engine/run_memo.h"
@@ -13,6 +15,7 @@
 struct built {
 	const struct pass_ops *ops;
 	void *m;
+	uint64_t top; /* the full clock */
 };
 
 /* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
@@ -191,6 +194,8 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 	give_to_ops(c, res, began, r);
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		r->flops += r->ops[i].flops;
+	if (pass_energy(c, g->top, st, o->start, a, r, e) < 0)
+		return -1;
 	return keep_stats(st, a, r, e);
 }
 
@@ -260,29 +265,72 @@ static int hold(struct map_result *m, const struct op_stream *s, const struct ma
 	return 0;
 }
 
+/* A mapped program, to be run at one clock or several. */
+struct job {
+	const struct pass_ops *ops;
+	const struct machine_conf *conf;
+	const struct run_opts *o;
+	const struct map_result *m;
+	const struct run_result *asked;
+};
+
+/* `r` has what does not depend on the clock, and its ops. */
+static int run_at(const struct job *j, uint64_t khz, const struct run_opts *o, struct arena *a, struct run_result *r,
+                  struct err *e)
+{
+	struct map_result slowed = *j->m;
+	struct machine_cfg c = j->conf->cfg;
+	struct built g = { j->ops, NULL, c.clock };
+	struct picks picks;
+	int rc;
+
+	c.clock = khz;
+	r->map = &slowed;
+	if (pass_slowed(&j->m->prog, g.top, khz, a, &slowed.prog, e) < 0 || picks_new(&picks, r->stream, a, e) < 0 ||
+	    !(g.m = j->ops->make(&c, &slowed.prog, e)))
+		return -1;
+	rc = measure(&g, &c, &picks, o, a, r, e);
+	j->ops->free(g.m);
+	r->map = j->m;
+	return rc;
+}
+
+/* One of several: nobody looks on, and nothing of it is kept. */
+static int try_at(void *self, uint64_t khz, struct run_result *r, struct err *e)
+{
+	const struct job *j = self;
+	struct run_opts o = *j->o;
+	struct arena *a = arena_new(0);
+	int rc = -1;
+
+	*r = *j->asked;
+	o.watch = NULL;
+	if (!a || !(r->ops = arena_array(a, r->stream->n_ops + 1, sizeof *r->ops)))
+		err_set(e, ERR_NOMEM, "out of memory for results");
+	else
+		rc = run_at(j, khz, &o, a, r, e);
+	arena_free(a);
+	return rc;
+}
+
 int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const struct run_opts *o, struct arena *a,
              struct run_result *out, struct err *e)
 {
 	struct map_result *m = arena_alloc(a, sizeof *m);
-	struct built g = { ops, NULL };
-	struct picks picks;
-	int rc;
+	struct job j = { ops, conf, o, m, out };
+	uint64_t khz;
 
 	if (!m)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
-	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0 ||
-	    picks_new(&picks, out->stream, a, e) < 0)
+	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0)
 		return -1;
 	if (o->start == RUN_RESIDENT && hold(m, out->stream, &conf->cfg, a, e) < 0)
 		return -1;
-	out->map = m;
 	out->narrowed_bytes = m->narrowed_bytes;
-	if (!(g.m = ops->make(&conf->cfg, &m->prog, e)))
+	if (!(khz = pass_clock(&conf->cfg, try_at, &j, e)))
 		return -1;
-	rc = measure(&g, &conf->cfg, &picks, o, a, out, e);
-	ops->free(g.m);
-	return rc;
+	return run_at(&j, khz, o, a, out, e);
 }
 
 int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, stat_each_fn *each, void *arg, struct err *e)

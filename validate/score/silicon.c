@@ -73,6 +73,13 @@ int silicon_classes(const struct rows *r, struct arena *a, struct accuracy *out,
 	return 0;
 }
 
+/* Energies change no time; what chooses the clock does. */
+static bool changes_time(const char *key)
+{
+	return (!str_prefix(key, "power.") && !str_prefix(key, "die.")) || strcmp(key, "power.cap") == 0 ||
+	       strcmp(key, "power.mode") == 0 || strcmp(key, "power.latency_target") == 0;
+}
+
 /* What the file says; a parameter that it does not know, with its default, is none of it. */
 void silicon_model(const struct machine_conf *conf, char out[17])
 {
@@ -81,7 +88,7 @@ void silicon_model(const struct machine_conf *conf, char out[17])
 	for (size_t i = 0; i < cfg_count(conf->raw); i++) {
 		const struct cfg_row r = cfg_at(conf->raw, i);
 
-		h = r.given ? hash_u64(hash_str(h, r.key), cfg_raw(conf->raw, i)) : h;
+		h = r.given && changes_time(r.key) ? hash_u64(hash_str(h, r.key), cfg_raw(conf->raw, i)) : h;
 	}
 	hash_hex(h, out);
 }

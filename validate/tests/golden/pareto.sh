@@ -36,7 +36,7 @@ try best "$TMP/r.db" --where 'cores > 16' --where 'cores < 32'
 try pareto "$TMP/r.db" --where 'cores != 16' --format csv
 try sensitivity "$TMP/r.db" --of 'mib + cores' --where 'cores == 16'
 try best "$TMP/r.db" --where 'coars > 16'
-try pareto "$TMP/r.db" --minimize energy_uj
+try pareto "$TMP/r.db" --minimize energy_nj
 try pareto "$TMP/r.db" --minimize 1/0
 try pareto "$TMP/r.db" --sweep 9
 try sensitivity "$TMP/r.db" --of latancy_us

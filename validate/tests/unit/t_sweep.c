@@ -242,7 +242,6 @@ TEST(mistakes_in_expressions_are_placed)
 	refused(AXES "constraints: latency < 3\n", 4, "unknown name 'latency'");
 	refused(AXES "constraints: latency_uss < 3\n", 4, "did you mean 'latency_us'");
 	refused(AXES "constraints: [cores > 1, cores < 2, latency_us < 9]\n", 4, "can meet the constraints");
-	refused(AXES "objectives: energy_uj\n", 4, "no power model");
 	refused(AXES "where: area_mm2 < 1\n", 4, "leaves no point");
 	refused(AXES "constraints: [area_mm2 < 1, latency_us < 9]\n", 4, "can meet the constraints");
 	refused(AXES "objectives: [{name: x}]\n", 4, "one of 'minimize' and 'maximize'");

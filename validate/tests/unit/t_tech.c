@@ -85,7 +85,7 @@ TEST(voltage_goes_with_the_clock_between_points)
 	CHECK_U64(tech_voltage(t, 3000000), 1000000);
 	CHECK_U64(tech_voltage(t, 1), 628400);
 	CHECK_U64(tech_voltage(t, 1162500), 814200); /* half way */
-	CHECK_U64(tech_voltage(n7, 1000000), 0);
+	CHECK_U64(tech_voltage(n7, 1162500), 814200);
 	tech_free(t);
 	tech_free(n7);
 }
