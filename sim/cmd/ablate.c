@@ -255,7 +255,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		"    says: 128 to 256 MB instead of 50\n"
 		"    set: {l2.size: 192 MiB}\n"
 		"    mechanism: what is read again is still on chip\n"
-		"    expects: faster\n"
+		"    expects: faster         # or no slower, or less energy\n"
 		"    pays: decode\n"
 		"  - {name: links, not_modelled: a machine is one chip}",
 		"npusim ablate configs/studies/npu-recommendations.yaml\n"

@@ -14,8 +14,10 @@ static const char *class_of(enum ablate_verdict v)
 }
 
 /* What a verdict means of a claim, in words. */
-static const char *words_of(enum ablate_verdict v, bool no_slower)
+static const char *words_of(enum ablate_verdict v, enum ablate_expects expects)
 {
+	const bool no_slower = expects == ABLATE_NO_SLOWER;
+
 	switch (v) {
 	case ABLATE_RIGHT:
 		return no_slower ? "right: it is not missed" : "right: it pays";
@@ -76,6 +78,7 @@ static void machine_row(struct str *out, const struct ablate_view *v, size_t w, 
 	number_cell(out, "time", "us", known ? cmd_ps_us(r->total_ps) : 0);
 	number_cell(out, "tokens/s", "", known ? ablate_rate(v, w, r) : 0);
 	number_cell(out, "DRAM", "MB", known ? (double)r->dram_bytes / 1e6 : 0);
+	number_cell(out, "energy", "mJ", known ? (double)r->energy_fj / 1e12 : 0);
 	percent_cell(out, "saves", known && r != base, known ? 1 - (double)r->total_ps / (double)base->total_ps : 0,
 	             true);
 	str_add(out, "</tr>\n");
@@ -85,7 +88,7 @@ static void machines(const struct ablate_view *v, struct str *out)
 {
 	str_add(out,
 	        "<table class=\"stack\"><thead><tr><th>workload<th>machine<th class=\"n\">time<th class=\"n\">tokens/s"
-	        "<th class=\"n\">DRAM<th class=\"n\">saves</tr></thead>\n<tbody>\n");
+	        "<th class=\"n\">DRAM<th class=\"n\">energy<th class=\"n\">saves</tr></thead>\n<tbody>\n");
 	for (size_t w = 0; w < v->x->n_workloads; w++) {
 		if (v->x->workloads[w].only)
 			continue;
@@ -111,7 +114,7 @@ static void change_row(const struct ablate_view *v, size_t w, size_t i, struct s
 	plain_page_close_cell(out);
 	plain_page_open_cell(out, "the claim is", "");
 	str_addf(out, "<span class=\"v %s\">", class_of(judged));
-	plain_page_text(out, words_of(judged, v->x->changes[i].no_slower));
+	plain_page_text(out, words_of(judged, v->x->changes[i].expects));
 	str_add(out, "</span>");
 	plain_page_close_cell(out);
 	percent_cell(out, "saves alone", !r->alone[i].refused, ablate_alone(r, i), true);
@@ -145,7 +148,10 @@ static void change(const struct ablate_view *v, size_t i, struct str *out)
 		str_add(out, k ? " " : "");
 		plain_page_element(out, "code", "", c->sets[k]);
 	}
-	str_addf(out, " &middot; claimed to be %s</p>\n", c->no_slower ? "no slower" : "faster");
+	str_addf(out, " &middot; claimed %s</p>\n",
+	         c->expects == ABLATE_LESS_ENERGY ? "to take less energy"
+	         : c->expects == ABLATE_NO_SLOWER ? "to be no slower"
+	                                          : "to be faster");
 	str_add(out,
 	        "<table class=\"stack\"><thead><tr><th>workload<th>the claim is<th class=\"n\">saves alone<th class=\"n\">"
 	        "missed by all<th>why</tr></thead>\n<tbody>\n");

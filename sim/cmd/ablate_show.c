@@ -261,7 +261,7 @@ static void listed(struct out_json *j, const struct ablate_change *c)
 	out_json_text(j, "name", c->name);
 	out_json_text(j, "says", c->says);
 	out_json_text(j, "mechanism", c->mechanism);
-	out_json_text(j, "expects", c->not_modelled ? NULL : c->no_slower ? "no slower" : "faster");
+	out_json_text(j, "expects", c->not_modelled ? NULL : ablate_expects_name(c->expects));
 	out_json_text(j, "not_modelled", c->not_modelled);
 	out_json_open(j, "set", '[');
 	for (size_t k = 0; k < c->n_sets; k++)

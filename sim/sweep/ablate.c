@@ -148,7 +148,8 @@ static int read_workloads(struct reader *r, const struct ynode *root)
 
 /* --- changes ------------------------------------------------------------------------------------------------------- */
 
-static const char *const change_keys[] = { "name", "says", "set", "not_modelled", "mechanism", "expects", "pays" };
+static const char *const change_keys[] = { "name",      "says",    "set",   "not_modelled",
+	                                   "mechanism", "expects", "apart", "pays" };
 
 /* That it changes the base, and that the machine can be. */
 static int check_change(struct reader *r, const struct ynode *at, const struct ablate_change *c)
@@ -193,22 +194,25 @@ static int read_expects(struct reader *r, const struct ynode *n, struct ablate_c
 		return 0;
 	if (yaml_str(r->y, n, &s, r->e) < 0)
 		return -1;
-	c->no_slower = strcmp(s, "no slower") == 0;
-	return c->no_slower || strcmp(s, "faster") == 0
-	               ? 0
-	               : yaml_err(r->y, n, r->e, "'%s' is not expected of a change: faster or no slower", s);
+	for (int i = ABLATE_FASTER; i <= ABLATE_LESS_ENERGY; i++)
+		if (strcmp(s, ablate_expects_name((enum ablate_expects)i)) == 0) {
+			c->expects = (enum ablate_expects)i;
+			return 0;
+		}
+	return yaml_err(r->y, n, r->e, "'%s' is not expected of a change: faster, no slower or less energy", s);
 }
 
 static int read_change(struct reader *r, const struct ynode *n, struct ablate_change *c)
 {
-	const struct ynode *set = ynode_get(n, "set");
+	const struct ynode *set = ynode_get(n, "set"), *apart = ynode_get(n, "apart");
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a change is a mapping: {name: NAME, set: {l2.size: 64 MiB}}");
 	if (yaml_only_keys(r->y, n, change_keys, COUNT(change_keys), r->e) < 0 ||
 	    need(r, n, "name", "a change", &c->name) < 0 || text_in(r, n, "says", &c->says) < 0 ||
 	    text_in(r, n, "not_modelled", &c->not_modelled) < 0 || text_in(r, n, "mechanism", &c->mechanism) < 0 ||
-	    read_expects(r, ynode_get(n, "expects"), c) < 0 || read_pays(r, ynode_get(n, "pays"), c) < 0)
+	    read_expects(r, ynode_get(n, "expects"), c) < 0 || read_pays(r, ynode_get(n, "pays"), c) < 0 ||
+	    (apart && yaml_bool(r->y, apart, &c->apart, r->e) < 0))
 		return -1;
 	for (const struct ablate_change *o = r->x->changes; o < c; o++)
 		if (strcmp(o->name, c->name) == 0)

@@ -13,8 +13,10 @@
  *     set: {KEY: VALUE, ...}             the change; or
  *     not_modelled: TEXT                 why there is none: such a change is listed and never judged
  *     mechanism: TEXT                    how it works, in a sentence
- *     expects: faster | no slower        what is claimed of the time: that it falls (the default), or that the part is
- *                                        not missed
+ *     expects: faster | no slower | less energy
+ *                                        what is claimed: that the time falls (the default), that the part is not missed, or
+ *                                        that a run takes fewer joules, whatever its time
+ *     apart: true                        a way to run the machine and no part of it: judged alone, in no run of all
  *     pays: NAME                         a workload in which the mechanism shows; may be left out
  *
  * What a change is worth alone and what it is worth to a machine with all the others differ where two changes serve the same thing
@@ -40,12 +42,15 @@ struct ablate_workload {
 	bool only;
 };
 
+enum ablate_expects { ABLATE_FASTER, ABLATE_NO_SLOWER, ABLATE_LESS_ENERGY };
+
 struct ablate_change {
 	const char *name, *says, *mechanism, *not_modelled;
 	const char *const *sets; /* KEY=VALUE */
 	size_t n_sets;
-	bool no_slower; /* it is claimed that the part is not missed */
-	int pays;       /* the workload; -1: none is named */
+	enum ablate_expects expects;
+	bool apart;
+	int pays; /* the workload; -1: none is named */
 };
 
 struct ablation {
@@ -97,12 +102,13 @@ enum ablate_verdict {
 	ABLATE_NOT_RUN,      /* on this workload */
 	ABLATE_REFUSED,      /* the machine cannot be built so, or cannot do the work */
 	ABLATE_RIGHT,        /* as claimed */
-	ABLATE_NOTHING,      /* claimed to be faster, and less than one would notice */
-	ABLATE_WRONG,        /* slower */
+	ABLATE_NOTHING,      /* claimed to be faster or to take less, and less than one would notice */
+	ABLATE_WRONG,        /* slower, or more */
 	ABLATE_TOGETHER      /* alone it does nothing, and all together would miss it */
 };
 enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_result *r, size_t change);
 const char *ablate_verdict_name(enum ablate_verdict v);
+const char *ablate_expects_name(enum ablate_expects x); /* as a file has it */
 /* A sentence: by how much, and what is waited for less or more. */
 void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out);
 

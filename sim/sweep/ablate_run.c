@@ -5,7 +5,7 @@
 #include "sim/sweep/ablate.h"
 #include "sim/sweep/limits_int.h"
 
-#define NOTICED 0.005 /* of the base's time: less than that nobody would notice */
+#define NOTICED 0.005 /* of the base's time, or energy: less than that nobody would notice */
 #define SPARED  0.01  /* of it: a part that costs no more than this to be without is not missed */
 #define WORTH   0.02  /* of it: a wait that changed by less is no reason */
 
@@ -24,12 +24,18 @@ static bool whole(const struct ablation *x, size_t workload)
 	return !x->workloads[workload].only && x->n_run > 1;
 }
 
+/* Whether there is a run of all the others. */
+static bool in_whole(const struct ablation *x, size_t workload, size_t change)
+{
+	return whole(x, workload) && !x->changes[change].apart;
+}
+
 size_t ablate_runs(const struct ablation *x, size_t workload)
 {
 	size_t n = 1 + whole(x, workload);
 
 	for (size_t i = 0; i < x->n_changes; i++)
-		n += asked(x, workload, i) * (size_t)(1 + whole(x, workload));
+		n += asked(x, workload, i) * (size_t)(1 + in_whole(x, workload, i));
 	return n;
 }
 
@@ -41,7 +47,7 @@ struct plan {
 	struct err *e;
 };
 
-/* A row of the changes [from, to) without `but`. */
+/* A row of the changes [from, to) without `but`; of several without those that stand apart. */
 static int add(struct plan *p, size_t from, size_t to, size_t but, struct ablate_run *answer)
 {
 	struct limits_row *row = limits_rows_add(&p->rows);
@@ -53,7 +59,8 @@ static int add(struct plan *p, size_t from, size_t to, size_t but, struct ablate
 	if (!row || !(sets = arena_array(p->a, n + 1, sizeof *sets)))
 		return err_nomem(p->e, "for an ablation");
 	for (size_t i = from; i < to; i++)
-		for (size_t k = 0; i != but && k < p->x->changes[i].n_sets; k++)
+		for (size_t k = 0;
+		     i != but && !(p->x->changes[i].apart && to - from > 1) && k < p->x->changes[i].n_sets; k++)
 			sets[row->n_sets++] = p->x->changes[i].sets[k];
 	row->sets = sets;
 	p->to[p->rows.n - 1] = answer;
@@ -67,8 +74,9 @@ static int plan(struct plan *p, size_t workload, struct ablate_result *out)
 	if (add(p, 0, 0, none, &out->base) < 0 || (whole(p->x, workload) && add(p, 0, n, none, &out->all) < 0))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (asked(p->x, workload, i) && (add(p, i, i + 1, none, &out->alone[i]) < 0 ||
-		                                 (whole(p->x, workload) && add(p, 0, n, i, &out->without[i]) < 0)))
+		if (asked(p->x, workload, i) &&
+		    (add(p, i, i + 1, none, &out->alone[i]) < 0 ||
+		     (in_whole(p->x, workload, i) && add(p, 0, n, i, &out->without[i]) < 0)))
 			return -1;
 	return 0;
 }
@@ -147,10 +155,36 @@ double ablate_missed(const struct ablate_result *r, size_t change)
 	return ran(x) && ran(&r->all) ? (double)x->total_ps / (double)r->all.total_ps - 1 : 0;
 }
 
+static double fewer_joules(const struct ablate_run *than, const struct ablate_run *x)
+{
+	return ran(x) && ran(than) && than->energy_fj ? 1 - (double)x->energy_fj / (double)than->energy_fj : 0;
+}
+
+/* What of a change is claimed: time, or joules. */
+static double worth_alone(const struct ablation *x, const struct ablate_result *r, size_t change)
+{
+	return x->changes[change].expects == ABLATE_LESS_ENERGY ? fewer_joules(&r->base, &r->alone[change])
+	                                                        : ablate_alone(r, change);
+}
+
+static double worth_missed(const struct ablation *x, const struct ablate_result *r, size_t change)
+{
+	return x->changes[change].expects == ABLATE_LESS_ENERGY ? -fewer_joules(&r->all, &r->without[change])
+	                                                        : ablate_missed(r, change);
+}
+
+const char *ablate_expects_name(enum ablate_expects x)
+{
+	static const char *const names[] = { "faster", "no slower", "less energy" };
+
+	return names[x];
+}
+
 enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_result *r, size_t change)
 {
 	const struct ablate_change *c = &x->changes[change];
-	const double alone = ablate_alone(r, change), missed = ablate_missed(r, change);
+	const double alone = worth_alone(x, r, change), missed = worth_missed(x, r, change);
+	const bool spared = c->expects == ABLATE_NO_SLOWER;
 
 	if (c->not_modelled)
 		return ABLATE_NOT_MODELLED;
@@ -158,9 +192,9 @@ enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_r
 		return ABLATE_NOT_RUN;
 	if (r->alone[change].refused)
 		return ABLATE_REFUSED;
-	if (c->no_slower ? alone >= -SPARED : alone > NOTICED)
+	if (spared ? alone >= -SPARED : alone > NOTICED)
 		return ABLATE_RIGHT;
-	if (!c->no_slower && missed > NOTICED)
+	if (!spared && missed > NOTICED)
 		return ABLATE_TOGETHER;
 	return alone < -NOTICED ? ABLATE_WRONG : ABLATE_NOTHING;
 }
@@ -207,6 +241,22 @@ static void bytes(const struct ablate_run *a, const struct ablate_run *b, struct
 		str_addf(out, ", DRAM bytes %+.0f %%", by);
 }
 
+static void joules_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
+{
+	const double alone = worth_alone(x, r, change), missed = worth_missed(x, r, change);
+
+	if (alone > NOTICED || alone < -NOTICED)
+		str_addf(out, "%s %.1f %% of the energy (%.4g to %.4g mJ), time %+.1f %%",
+		         alone > 0 ? "saves" : "costs", alone > 0 ? 100 * alone : -100 * alone,
+		         (double)r->base.energy_fj / 1e12, (double)r->alone[change].energy_fj / 1e12,
+		         -100 * ablate_alone(r, change));
+	else
+		str_add(out, "alone it changes no energy one would notice");
+	if (missed > NOTICED || missed < -NOTICED)
+		str_addf(out, "; without it all the others take %.1f %% %s energy",
+		         missed > 0 ? 100 * missed : -100 * missed, missed > 0 ? "more" : "less");
+}
+
 void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
 {
 	const enum ablate_verdict v = ablate_judge(x, r, change);
@@ -218,6 +268,10 @@ void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t 
 	}
 	if (v == ABLATE_REFUSED) {
 		str_add(out, r->alone[change].refused);
+		return;
+	}
+	if (x->changes[change].expects == ABLATE_LESS_ENERGY) {
+		joules_why(x, r, change, out);
 		return;
 	}
 	if (alone > NOTICED)

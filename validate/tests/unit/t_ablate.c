@@ -116,6 +116,29 @@ TEST(what_pays_with_the_others_alone_is_said_to)
 	down(&b);
 }
 
+/* Of who claims joules the time is not asked, and what stands apart is in no run of all. */
+TEST(a_claim_of_energy_is_judged_by_joules)
+{
+	struct str s = STR_INIT;
+	struct bed b;
+
+	load(&b, "set: {power.dram_read: 50 pJ, power.clock_gating: false}\n"
+	         "changes:\n- {name: gated, set: {power.clock_gating: true}, expects: less energy}\n"
+	         "- {name: slow, set: {clock: 200 MHz}, expects: less energy, apart: true}\n"
+	         "- {name: dear, set: {power.dram_read: 90 pJ}, expects: less energy}\n");
+	ask(&b, 1);
+	CHECK_U64(ablate_runs(b.x, 0), 7); /* base, all, three alone, all but gated and all but dear */
+	CHECK_U64(ablate_judge(b.x, &b.r, 0), ABLATE_RIGHT);
+	CHECK_U64(ablate_judge(b.x, &b.r, 2), ABLATE_WRONG);
+	CHECK_HAS(why(&b, 0, &s), "of the energy");
+	CHECK(!b.r.without[1].run);
+	CHECK(b.r.alone[1].total_ps > b.r.base.total_ps && b.r.all.total_ps == b.r.base.total_ps);
+	CHECK(b.r.alone[1].energy_fj < b.r.base.energy_fj);
+	CHECK_U64(ablate_judge(b.x, &b.r, 1), ABLATE_RIGHT);
+	str_free(&s);
+	down(&b);
+}
+
 TEST(what_is_not_modelled_is_never_judged)
 {
 	struct str s = STR_INIT;
@@ -181,7 +204,7 @@ TEST(a_file_that_is_none_has_its_line)
 	says("changes:\n- {name: a, not_modelled: x}\n", "nothing to run", 7);
 	says("changes:\n- {name: a, set: {cores: 8}}\n- {name: a, set: {cores: 4}}\n", "two changes are called 'a'", 8);
 	says("changes:\n- {name: a, set: {cores: 8}, pays: v}\n", "is no workload of this file", 7);
-	says("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster or no slower", 7);
+	says("changes:\n- {name: a, set: {cores: 8}, expects: miracles}\n", "faster, no slower or less energy", 7);
 	says("changes:\n- {name: a, sets: {cores: 8}}\n", "'set'", 7);
 	says("changes: [1]\n", "a change is a mapping", 6);
 	says("set: {kind: gpu}\nchanges:\n- {name: a, set: {cores: 8}}\n", "kind", 6);
@@ -217,6 +240,6 @@ TEST(a_workload_that_is_none_has_its_line)
 }
 
 SUITE(t_ablate, T(each_change_has_its_worth_alone_and_to_all), T(what_costs_is_wrong_unless_it_is_not_missed),
-      T(what_pays_with_the_others_alone_is_said_to), T(what_is_not_modelled_is_never_judged),
-      T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line),
+      T(what_pays_with_the_others_alone_is_said_to), T(a_claim_of_energy_is_judged_by_joules),
+      T(what_is_not_modelled_is_never_judged), T(workers_do_not_change_the_answer), T(a_file_that_is_none_has_its_line),
       T(a_workload_that_is_none_has_its_line));
