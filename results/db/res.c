@@ -144,6 +144,20 @@ static const char *const migrations[] = {
 	" / case when l.step > 0 then l.step / l.per_ppm * 1e6 else 1 end as gain, l.refused,"
 	" coalesce(l.fidelity, r.fidelity) as fidelity, coalesce(l.base_ps, r.total_ps) / 1e6 as base_us"
 	" from run_limit l join run r on r.id = l.run;",
+
+	/* from 7 to 8: energy of ops, and by block */
+	"alter table op_result add column energy_fj integer;"
+	"drop view v_ops;"
+	"create view v_ops as select o.run, o.op, s.name, s.kind, s.family, s.layer, o.span_ps / 1e6 as us,"
+	" o.start_ps / 1e6 as start_us, o.limit_ps / 1e6 as limit_us, o.bound, o.dram_bytes, o.mem_bytes, o.flops,"
+	" s.measured_ns / 1e3 as measured_us,"
+	" case when o.span_ps > 0 then min(o.macs_ps, o.span_ps) * 1.0 / o.span_ps end as mfu,"
+	" case when o.span_ps > 0 then min(o.pins_ps, o.span_ps) * 1.0 / o.span_ps end as bandwidth_use,"
+	" o.energy_fj / 1e9 as energy_uj"
+	" from op_result o join run r on r.id = o.run join op_stream s on s.workload = r.workload and s.op = o.op;"
+	"create table run_energy(run integer not null references run, place integer not null, block text not null,"
+	" name text not null, fj integer not null, primary key(run, place)) without rowid;"
+	"create view v_energy as select run, block, name, fj / 1e9 as energy_uj from run_energy;",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -240,6 +254,7 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 			h = hash_u64(h, numbers[k]);
 		for (uint32_t k = 0; k < o->n_stalls; k++)
 			h = hash_u64(res_hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
+		h = o->energy_fj ? hash_u64(h, o->energy_fj) : h;
 	}
 	for (size_t i = 0; i < r->n_resources; i++)
 		h = hash_u64(hash_u64(res_hash_text(h, r->resources[i].name), r->resources[i].stall_ps),
@@ -406,7 +421,7 @@ static int put_stalls(struct db *db, int64_t run, int64_t op, const struct res_o
 static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
-		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?,?,?)", e);
+		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?,?,?,?)", e);
 		const struct res_op *o = &r->ops[i];
 
 		if (!s)
@@ -426,6 +441,8 @@ static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct e
 			db_bind_i64(s, 10, (int64_t)o->macs_ps);
 			db_bind_i64(s, 11, (int64_t)o->pins_ps);
 		}
+		if (o->energy_fj)
+			db_bind_i64(s, 12, (int64_t)o->energy_fj);
 		if (db_run(db, s, e) < 0 || put_stalls(db, run, (int64_t)i, o, e) < 0)
 			return -1;
 	}
@@ -499,6 +516,24 @@ static int put_warnings(struct db *db, int64_t run, const struct res_run *r, str
 	return 0;
 }
 
+static int put_energy(struct db *db, int64_t run, const struct res_run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n_energy; i++) {
+		struct sqlite3_stmt *s = db_stmt(db, "insert into run_energy values(?,?,?,?,?)", e);
+
+		if (!s)
+			return -1;
+		db_bind_i64(s, 1, run);
+		db_bind_i64(s, 2, (int64_t)i);
+		db_bind_text(s, 3, r->energy[i].block);
+		db_bind_text(s, 4, r->energy[i].name);
+		db_bind_i64(s, 5, (int64_t)r->energy[i].fj);
+		if (db_run(db, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* 1: it was there already. */
 static int put_run(struct db *db, const struct res_workload *w, const struct res_run *run, int64_t *id, struct err *e)
 {
@@ -516,7 +551,7 @@ static int put_run(struct db *db, const struct res_workload *w, const struct res
 		return *id < 0 ? -1 : 1;
 	if ((config = put_config(db, run, e)) < 0 || (*id = put_head(db, run, config, workload, identity, e)) < 0 ||
 	    put_ops(db, *id, run, e) < 0 || put_resources(db, *id, run, e) < 0 || put_stats(db, *id, run, e) < 0 ||
-	    put_warnings(db, *id, run, e) < 0)
+	    put_warnings(db, *id, run, e) < 0 || put_energy(db, *id, run, e) < 0)
 		return -1;
 	return 0;
 }

@@ -21,7 +21,7 @@
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 7           /* user_version that this build writes */
+#define RES_SCHEMA 8           /* user_version that this build writes */
 
 struct resdb;
 
@@ -63,6 +63,7 @@ struct res_op {
 	const struct res_stall *stalls; /* nonzero ones */
 	bool used;                      /* these two are known; what was stored by schema 5 has none */
 	ps_t macs_ps, pins_ps;          /* its multiply-adds and its DRAM bytes at their peak */
+	uint64_t energy_fj;             /* 0: not known */
 };
 
 struct res_resource {
@@ -95,6 +96,12 @@ struct res_warning {
 	const char *what, *text;
 };
 
+/* A part of the run's energy; all of them sum to it. */
+struct res_energy {
+	const char *block, *name;
+	uint64_t fj;
+};
+
 struct res_run {
 	int64_t id; /* res_get and res_list */
 	const char *config_name, *config_path, *config_text, *build, *start, *fidelity;
@@ -109,6 +116,8 @@ struct res_run {
 	const struct res_stat *stats;
 	const struct res_warning *warnings;
 	size_t n_warnings;
+	const struct res_energy *energy;
+	size_t n_energy;          /* 0: its power was not modelled */
 	struct res_limits limits; /* res_get; n 0: 'npusim limits' stored none */
 };
 

@@ -11,7 +11,7 @@
 
 const char *const res_export_names[] = { "points",        "values", "stats",    "kinds",  "resources",
 	                                 "sweeps",        "runs",   "ops",      "stalls", "run-stats",
-	                                 "run-resources", "limits", "warnings", NULL };
+	                                 "run-resources", "limits", "warnings", "energy", NULL };
 
 /* In the order of the names; those with ?1 are of sweeps, all of them where it is 0. Points are made below. */
 static const char *const queries[] = {
@@ -28,6 +28,7 @@ static const char *const queries[] = {
 	"select * from v_run_resources order by run, name",
 	"select * from v_limits order by run, key",
 	"select * from v_warnings order by run, what, text",
+	"select * from v_energy order by run, block, name",
 };
 
 static int place_of(const char *what, int *place, struct err *e)

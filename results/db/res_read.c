@@ -146,7 +146,8 @@ static int take_op(struct res_reader *r, struct sqlite3_stmt *s, void *row, void
 		                                 .flops = res_u64(s, 7),
 		                                 .used = !db_col_null(s, 8),
 		                                 .macs_ps = res_u64(s, 8),
-		                                 .pins_ps = res_u64(s, 9) };
+		                                 .pins_ps = res_u64(s, 9),
+		                                 .energy_fj = res_u64(s, 10) };
 	return next_op(r, s, ctx);
 }
 
@@ -172,10 +173,12 @@ static int take_stall(struct res_reader *r, struct sqlite3_stmt *s, void *row, v
 
 static int read_ops(struct res_reader *r, struct res_stored *out)
 {
-	static const struct res_rows ops = { "select count(*) from op_result where run = ?",
-		                             "select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
-		                             " flops, macs_ps, pins_ps from op_result where run = ? order by op",
-		                             sizeof(struct res_op), take_op };
+	static const struct res_rows ops = {
+		"select count(*) from op_result where run = ?",
+		"select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
+		" flops, macs_ps, pins_ps, energy_fj from op_result where run = ? order by op",
+		sizeof(struct res_op), take_op
+	};
 	static const struct res_rows stalls = { "select count(*) from op_stall where run = ?",
 		                                "select op, resource, ppm from op_stall where run = ?"
 		                                " order by op, resource",
@@ -287,6 +290,27 @@ static int read_warnings(struct res_reader *r, struct res_stored *out)
 	return 0;
 }
 
+static int take_energy(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
+{
+	(void)ctx;
+	*(struct res_energy *)row = (struct res_energy){ res_text(r, s, 0), res_text(r, s, 1), res_u64(s, 2) };
+	return 0;
+}
+
+static int read_energy(struct res_reader *r, struct res_stored *out)
+{
+	static const struct res_rows energy = { "select count(*) from run_energy where run = ?",
+		                                "select block, name, fj from run_energy where run = ? order by place",
+		                                sizeof(struct res_energy), take_energy };
+	struct res_found all;
+
+	if (res_read_rows(r, &energy, out->run.id, NULL, &all) < 0)
+		return -1;
+	out->run.energy = all.v;
+	out->run.n_energy = all.n;
+	return 0;
+}
+
 static int unknown_run(struct res_reader *r, int64_t id)
 {
 	struct sqlite3_stmt *s = db_stmt(r->db, "select count(*), min(id), max(id) from run", r->e);
@@ -315,7 +339,7 @@ static int get(struct res_reader *r, int64_t id, struct res_stored *out)
 	if (db_run(r->db, s, r->e) < 0)
 		return -1;
 	return read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_sums(r, out) < 0 || read_limits(r, out) < 0 ||
-	                       read_warnings(r, out) < 0
+	                       read_warnings(r, out) < 0 || read_energy(r, out) < 0
 	               ? -1
 	               : 0;
 }

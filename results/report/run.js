@@ -346,6 +346,68 @@ function stallsChart(r, id) {
 	);
 }
 
+/* --- energy ------------------------------------------------------------------------------------------------ */
+
+const joules = (uj) => (uj >= 1e6 ? num(uj / 1e6) + ' J' : uj >= 1e3 ? num(uj / 1e3) + ' mJ' : num(uj) + ' µJ');
+
+/* Blocks, the largest first, each with its parts as text. */
+function energyBlocks(r) {
+	const all = r.energy.reduce((sum, x) => sum + x.uj, 0),
+		names = [...new Set(r.energy.map((x) => x.block))];
+	return names
+		.map((block) => {
+			const parts = r.energy.filter((x) => x.block === block).sort((a, b) => b.uj - a.uj),
+				uj = parts.reduce((sum, x) => sum + x.uj, 0);
+			return {
+				block,
+				uj,
+				text: `${joules(uj)}, ${pct((100 * uj) / all)}`,
+				t_watts: `${num(uj / r.total_us)} W`,
+				t_parts: parts.map((x) => `${x.name} ${joules(x.uj)}`).join(', '),
+			};
+		})
+		.sort((a, b) => b.uj - a.uj);
+}
+
+function energyChart(r, id) {
+	if (!r.energy.length) return null;
+	const rows = energyBlocks(r),
+		all = rows.reduce((sum, x) => sum + x.uj, 0);
+	return card(
+		'Where the energy went',
+		`${joules(all)}, ${num(all / r.total_us)} W in the mean, by block; what each did is in the tooltip.`,
+		chart(id + '-energy', {
+			width: room(280, 150),
+			height: { step: 20 },
+			data: { values: rows },
+			encoding: {
+				y: namesDown(
+					'block',
+					rows.map((x) => x.block),
+				),
+			},
+			layer: [
+				{
+					mark: { type: 'bar', color: 'var(--simulated)' },
+					encoding: {
+						x: { field: 'uj', type: 'quantitative', axis: { title: 'energy (µJ)', tickCount: 6 } },
+						tooltip: tips([
+							['block', 'block'],
+							['text', 'energy'],
+							['t_watts', 'power'],
+							['t_parts', 'parts'],
+						]),
+					},
+				},
+				{
+					mark: BESIDE_BAR,
+					encoding: { x: { field: 'uj', type: 'quantitative' }, text: { field: 'text' } },
+				},
+			],
+		}),
+	);
+}
+
 /* --- limits ------------------------------------------------------------------------------------------------ */
 
 const gainText = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`);
@@ -534,6 +596,7 @@ function showRun(r, id) {
 		machineCard(r),
 		kindsChart(r, id),
 		stallsChart(r, id),
+		energyChart(r, id),
 		limitsChart(r, id),
 		rooflineChart(r, ops, id),
 		scatterChart(r, ops, id),

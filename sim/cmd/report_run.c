@@ -348,6 +348,15 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 		out_json_close(j, '}');
 	}
 	out_json_close(j, ']');
+	out_json_open(j, "energy", '[');
+	for (size_t k = 0; k < r->run.n_energy; k++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "block", r->run.energy[k].block);
+		out_json_text(j, "name", r->run.energy[k].name);
+		out_json_real(j, "uj", (double)r->run.energy[k].fj / 1e9);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
 }
 
 /* --- limits ------------------------------------------------------------------------------------------------ */

@@ -61,6 +61,7 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 			                  .dram_bytes = o->dram_bytes,
 			                  .mem_bytes = o->mem_bytes,
 			                  .flops = o->flops,
+			                  .energy_fj = o->energy_fj,
 			                  .stalls = stalls };
 		for (int k = 0; k < RES_COUNT; k++)
 			if (o->stall_ppm[k]) {
@@ -105,6 +106,21 @@ static int convert_warnings(const struct says_list *l, struct arena *a, struct r
 	return 0;
 }
 
+/* Parts that took nothing are left out. */
+static int convert_energy(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_energy *v = arena_array(a, x->n_energy + 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "to store the run");
+	for (size_t i = 0; i < x->n_energy; i++)
+		if (x->energy[i].fj)
+			v[run->n_energy++] =
+				(struct res_energy){ x->energy[i].row->block, x->energy[i].row->name, x->energy[i].fj };
+	run->energy = v;
+	return 0;
+}
+
 int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
 {
 	const struct run_result *x = r->result;
@@ -130,7 +146,8 @@ int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct a
 	if (text.failed)
 		err_nomem(e, "to store the run");
 	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
-	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->says, a, &run, e) == 0)
+	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->says, a, &run, e) == 0 &&
+	         convert_energy(x, a, &run, e) == 0)
 		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
 	if (rc < 0)
 		r->stored = 0;

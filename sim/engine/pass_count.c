@@ -95,25 +95,35 @@ static enum npu_format format_of(const struct machine_cfg *c, const struct op *o
 	return dtype_bits(d) <= 8 ? NPU_fp8 : NPU_fp32;
 }
 
-static void add(struct npu_activity *x, int event, uint64_t n)
+/* Where a unit's events go: the run's sums, and what they cost the op they are of. */
+struct counting {
+	const struct machine_cfg *c;
+	struct npu_activity *x;
+	uint64_t *fj; /* of the op */
+};
+
+static void add(const struct counting *to, int event, uint64_t n)
 {
-	x->n[event] = energy_add(x->n[event], n);
+	to->x->n[event] = energy_add(to->x->n[event], n);
+	*to->fj = energy_add(*to->fj, energy_events(n, to->c->power.used.cost[npu_event_cost(event)], ENERGY_ONE));
 }
 
 /* A vector unit's steps by pipe, as the op has them. */
 static void count_steps(const struct op_stream *s, const struct op *o, enum isa_code code, uint64_t n,
-                        struct npu_activity *x)
+                        const struct counting *to)
 {
-	const struct work w = work_of(s, o);
-	const uint64_t all = energy_add(w.alu, w.sfu);
-	const uint64_t special = all ? (uint64_t)((double)n * (double)w.sfu / (double)all) : 0;
+	struct work w;
+	uint64_t all, special;
 
 	if (code == ISA_CONVERT || code == ISA_SORT) {
-		add(x, code == ISA_SORT ? NPU_EVENT_compare : NPU_EVENT_convert, n);
+		add(to, code == ISA_SORT ? NPU_EVENT_compare : NPU_EVENT_convert, n);
 		return;
 	}
-	add(x, NPU_EVENT_sfu, special);
-	add(x, NPU_EVENT_alu, n - special);
+	w = work_of(s, o);
+	all = energy_add(w.alu, w.sfu);
+	special = all ? (uint64_t)((double)n * (double)w.sfu / (double)all) : 0;
+	add(to, NPU_EVENT_sfu, special);
+	add(to, NPU_EVENT_alu, n - special);
 }
 
 static uint64_t at_most(uint64_t reuse, uint64_t dim)
@@ -141,18 +151,7 @@ static uint64_t operand_bytes(const struct machine_cfg *c, const struct op *o, i
 	       (r.sums && r.sums < k ? 2 * sums : sums);
 }
 
-static uint64_t cost_of(const struct npu_power_cfg *p, const struct npu_activity *x)
-{
-	uint64_t fj = 0;
-
-	for (int i = 0; i <= NPU_EVENT_sram_value; i++)
-		if (x->n[i])
-			fj = energy_add(fj, energy_events(x->n[i], p->used.cost[npu_event_cost(i)], ENERGY_ONE));
-	return fj;
-}
-
-static void count_insn(const struct machine_cfg *c, const struct op_stream *s, const struct isa_insn *i, uint64_t n,
-                       struct npu_activity *x)
+static void count_insn(const struct op_stream *s, const struct isa_insn *i, uint64_t n, const struct counting *to)
 {
 	const struct op *o = &s->ops[i->op];
 	const int unit = unit_of(i);
@@ -160,29 +159,15 @@ static void count_insn(const struct machine_cfg *c, const struct op_stream *s, c
 	if (unit < 0 || !n)
 		return;
 	if (unit_table[unit]->last_resort && (i->code != ISA_VECTOR || o->kind != OP_GEMM)) {
-		count_steps(s, o, (enum isa_code)i->code, n, x);
+		count_steps(s, o, (enum isa_code)i->code, n, to);
 		return;
 	}
-	add(x, NPU_MACS(unit, format_of(c, o)), n);
-	add(x, NPU_EVENT_sram_operand, operand_bytes(c, o, unit, n));
+	add(to, NPU_MACS(unit, format_of(to->c, o)), n);
+	add(to, NPU_EVENT_sram_operand, operand_bytes(to->c, o, unit, n));
 }
 
-/* Values of ops that are no products pass the scratchpad once each way, fused or not. */
-static void count_values(const struct op_stream *s, const struct op *o, struct npu_activity *x)
-{
-	const struct work w = work_of(s, o);
-
-	if (!op_is_product(o->kind))
-		add(x, NPU_EVENT_sram_value, energy_add(w.read_bytes, w.write_bytes));
-}
-
-static void merge(struct npu_activity *to, const struct npu_activity *x)
-{
-	for (int i = 0; i <= NPU_EVENT_sram_value; i++)
-		to->n[i] = energy_add(to->n[i], x->n[i]);
-}
-
-/* Math that a tensor which stays needs once was done in an earlier pass, but of the first one. */
+/* Math that a tensor which stays needs once was done in an earlier pass, but of the first one. Values of ops that are no
+ * products pass the scratchpad once each way, fused or not. */
 static void count_units(const struct machine_cfg *c, enum run_start start, const struct run_result *r,
                         struct npu_activity *out, uint64_t *op_fj)
 {
@@ -192,23 +177,20 @@ static void count_units(const struct machine_cfg *c, enum run_start start, const
 	for (size_t k = 0; k < p->n_cmds; k++)
 		for (uint32_t n = 0; n < p->cmds[k].n_insns; n++) {
 			const struct isa_insn *i = &p->insns[p->cmds[k].first_insn + n];
-			struct npu_activity x = { { 0 }, { 0 } };
 
-			if (i->code == ISA_LOAD || i->code == ISA_STORE || i->op >= s->n_ops ||
-			    (i->pinned && start != RUN_COLD))
-				continue;
-			count_insn(c, s, i, work_of_insn(p, &p->cmds[k], i), &x);
-			merge(out, &x);
-			op_fj[i->op] = energy_add(op_fj[i->op], cost_of(&c->power, &x));
+			if (i->code != ISA_LOAD && i->code != ISA_STORE && i->op < s->n_ops &&
+			    (!i->pinned || start == RUN_COLD))
+				count_insn(s, i, work_of_insn(p, &p->cmds[k], i),
+				           &(struct counting){ c, out, &op_fj[i->op] });
 		}
 	for (size_t i = 0; i < s->n_ops; i++) {
-		struct npu_activity x = { { 0 }, { 0 } };
+		struct work w;
 
-		if (r->map->cmd_of_op[i] == UINT32_MAX)
+		if (r->map->cmd_of_op[i] == UINT32_MAX || op_is_product(s->ops[i].kind))
 			continue;
-		count_values(s, &s->ops[i], &x);
-		merge(out, &x);
-		op_fj[i] = energy_add(op_fj[i], cost_of(&c->power, &x));
+		w = work_of(s, &s->ops[i]);
+		add(&(struct counting){ c, out, &op_fj[i] }, NPU_EVENT_sram_value,
+		    energy_add(w.read_bytes, w.write_bytes));
 	}
 }
 

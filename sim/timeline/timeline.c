@@ -14,7 +14,8 @@
 enum { BYTES_READ, BYTES_WRITTEN, BYTES_BOTH };
 #define SERIES_OF(r)    ((size_t)(r)*2)
 #define SERIES_LEVEL(l) ((size_t)RES_COUNT * 2 + (size_t)(l))
-#define SERIES_ALL      ((size_t)RES_COUNT * 2 + WATCH_LEVELS)
+#define SERIES_POWER    ((size_t)RES_COUNT * 2 + WATCH_LEVELS)
+#define SERIES_ALL      (SERIES_POWER + 1)
 
 /* A thread of spans. The last one is held back, as the next may go on where it ends. */
 struct lane {
@@ -209,6 +210,8 @@ static void put_op(struct timeline *t, const struct op *o, const struct run_op *
 	out_json_u64(&j, "limit_ps", x->limit_ps);
 	out_json_u64(&j, "dram_bytes", x->dram_bytes);
 	out_json_u64(&j, "flops", x->flops);
+	if (t->r->energy)
+		out_json_u64(&j, "energy_fj", x->energy_fj);
 	out_json_u64(&j, "measured_ns", o->measured_ns);
 	out_json_open(&j, "stall_ppm", '{');
 	for (int k = 0; k < RES_COUNT; k++)
@@ -314,6 +317,8 @@ static int put_ops(struct timeline *t, struct err *e)
 			if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
 				series_add(&t->series, SERIES_OF(RES_DRAM), x->start_ps, x->start_ps + x->us_ps,
 				           x->dram_bytes);
+			if (t->r->energy)
+				series_add(&t->series, SERIES_POWER, x->start_ps, x->start_ps + x->us_ps, x->energy_fj);
 			if (t->r->launch_ps)
 				put_launches(t, o, x->start_ps);
 		}
@@ -370,7 +375,8 @@ static bool used(const struct timeline *t, size_t k, size_t n)
 
 static int put_counters(struct timeline *t, struct err *e)
 {
-	static const char *const both[] = { "read GB/s", "write GB/s" }, *const mean[] = { "GB/s" };
+	static const char *const both[] = { "read GB/s", "write GB/s" }, *const mean[] = { "GB/s" },
+				 *const watts[] = { "W" };
 	static const struct {
 		const char *name, *key;
 	} levels[WATCH_LEVELS] = {
@@ -395,7 +401,8 @@ static int put_counters(struct timeline *t, struct err *e)
 		if (used(t, SERIES_LEVEL(l), 1) &&
 		    put_counter(t, levels[l].name, &levels[l].key, SERIES_LEVEL(l), 1, 1, e) < 0)
 			return -1;
-	return 0;
+	/* Femtojoules in a picosecond are mW. */
+	return used(t, SERIES_POWER, 1) ? put_counter(t, "power, mean of each op", watts, SERIES_POWER, 1, 1e-3, e) : 0;
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------- */

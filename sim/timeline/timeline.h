@@ -4,7 +4,7 @@
  * for, caches and memory with the times they were busy, and counters. Another is the GPU that was measured, its kernels
  * by stream, from the start of the range on; an arrow leads from each op to its kernels. With events everything is
  * there; in closed form there are no units to look at, only ops; on a GPU ops, kernels, and DRAM's bytes as the mean over
- * each op.
+ * each op. Where power is modelled it is a counter, too: the mean over each op, of which all sum to the run's energy.
  *
  * It looks on (arch/watch.h) during the measured pass alone, from its start at 0. Spans go to the file as they end, those
  * of a thread that follow each other for the same command as one; `busy_ps` has their time to the picosecond, and they

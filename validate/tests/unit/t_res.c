@@ -18,13 +18,14 @@ static const struct res_work_op work_ops[N_OPS] = {
 };
 static const struct res_stall stalls[] = { { "dram", 750000 }, { "gemv", 250000 }, { "vector", 1000000 } };
 static const struct res_op ops[N_OPS] = {
-	{ false, 4000000, 0, 3500000, "dram", 80, 88, 64, 2, stalls, true, 12, 3400000 },
-	{ false, 1000, 4000000, 900, "vector", 0, 16, 12, 1, stalls + 2, false, 0, 0 },
+	{ false, 4000000, 0, 3500000, "dram", 80, 88, 64, 2, stalls, true, 12, 3400000, 77000 },
+	{ false, 1000, 4000000, 900, "vector", 0, 16, 12, 1, stalls + 2, false, 0, 0, 0 },
 	{ .carried = true },
 };
 static const struct res_resource resources[] = { { "dram", 3000000, 3600000 }, { "vector", 1001000, 900 } };
 static const struct res_warning warnings[] = { { "dma", "the DMA carries 1 GB/s, DRAM 2" },
 	                                       { "l2", "and the L2, too" } };
+static const struct res_energy energy[] = { { "chip", "leakage", 50000 }, { "dram", "dram_read", 27000 } };
 static const struct res_stat stats[] = { { "dram.read_bytes", "bytes", 80, false },
 	                                 { "l2.dirty_bytes", "bytes", 8, true } };
 
@@ -70,6 +71,8 @@ static struct res_run run(void)
 		                 .n_stats = 2,
 		                 .warnings = warnings,
 		                 .n_warnings = 2,
+		                 .energy = energy,
+		                 .n_energy = 2,
 		                 .ops = ops,
 		                 .resources = resources,
 		                 .stats = stats };
@@ -185,6 +188,12 @@ TEST(what_is_stored_reads_back)
 	CHECK_U64(s.run.n_warnings, 2);
 	CHECK_STR(s.run.warnings[0].what, "dma");
 	CHECK_STR(s.run.warnings[1].text, "and the L2, too");
+	CHECK_U64(s.run.n_energy, 2);
+	CHECK_STR(s.run.energy[1].block, "dram");
+	CHECK_STR(s.run.energy[1].name, "dram_read");
+	CHECK_U64(s.run.energy[0].fj, 50000);
+	CHECK_U64(s.run.ops[0].energy_fj, 77000);
+	CHECK_U64(s.run.ops[1].energy_fj, 0);
 	CHECK_STR(s.run.ops[0].bound, "dram");
 	CHECK(s.run.ops[2].bound == NULL);
 	CHECK_STR(s.run.ops[0].stalls[1].resource, "gemv");

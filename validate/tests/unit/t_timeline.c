@@ -251,6 +251,9 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 		         bytes[i].write);
 		CHECK(i || most <= pins * (1 + 1e-8));
 	}
+	/* A watt for a nanosecond is a million femtojoules. */
+	if (b->r.energy)
+		close_to(1e6 * integral(b, "power, mean of each op", "W", &most), b->r.energy_fj, "energy");
 	integral(b, "commands in flight", "commands", &most);
 	CHECK(most > 0 && most <= c->dispatch.queue);
 	integral(b, "DMA descriptors in flight", "descriptors", &most);
