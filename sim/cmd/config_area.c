@@ -1,7 +1,6 @@
 /* config_area.c - npusim config area: what a machine's blocks take of its die. */
 #include "arch/machine/machine_area.h"
-#include "arch/machine/machine_conf.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/config_rows.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -47,73 +46,42 @@ static void put_machine(struct out_table *t, const struct machine_cfg *c, const 
 	put_row(t, c->name, "die", &sum, die, all, c->die.node);
 }
 
-static int area_one(const char *path, const struct opt_list *sets, struct out_table *t, struct err *e)
+static int put(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e)
 {
-	struct machine_conf *c = machine_conf_load(path, sets->v, sets->n, e);
-	struct tech *tech = NULL;
+	struct tech *tech;
 	struct area a;
-	int rc = -1;
 
-	if (c && !die_known(&c->cfg.die))
-		err_set(e, ERR_CONFIG, "%s: 'die.node' is none: say the process, n5 for one", path);
-	else if (c && (tech = tech_load(c->cfg.die.node, e))) {
-		machine_area(&c->cfg, tech, &a);
-		put_machine(t, &c->cfg, tech, &a);
-		rc = 0;
-	}
+	if (!die_known(&c->cfg.die))
+		return err_set(e, ERR_CONFIG, "%s: 'die.node' is none: say the process, n5 for one", path);
+	if (!(tech = tech_load(c->cfg.die.node, e)))
+		return -1;
+	machine_area(&c->cfg, tech, &a);
+	put_machine(t, &c->cfg, tech, &a);
 	tech_free(tech);
-	machine_conf_free(c);
-	return rc;
+	return 0;
 }
 
-static int areas(const struct opt_list *files, const struct opt_list *sets, enum out_format f, struct str *out,
-                 struct err *e)
+int cmd_config_area(int argc, char **argv, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
 		{ "machine", OUT_TEXT, 0 },   { "block", OUT_TEXT, 0 },     { "mm2", OUT_REAL, 2 },
 		{ "share_pct", OUT_REAL, 1 }, { "logic_mm2", OUT_REAL, 2 }, { "sram_mm2", OUT_REAL, 2 },
 		{ "phy_mm2", OUT_REAL, 2 },   { "leak_w", OUT_REAL, 2 },    { "what", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, COUNT(cols), NULL);
-	int rc = 0;
-
-	for (int i = 0; i < files->n && rc == 0; i++)
-		rc = area_one(files->v[i], sets, t, e);
-	if (rc == 0)
-		out_table_write(t, f, out);
-	out_table_free(t);
-	return rc;
-}
-
-int cmd_config_area(int argc, char **argv, struct str *out, struct err *e)
-{
-	struct opt_list files = { NULL, 0 }, sets = { NULL, 0 };
-	const char *format = NULL;
-	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter of the machines; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END },
-	};
-	const struct opt_cmd cmd = {
+	static const struct config_rows rows = {
 		"npusim config area CONFIG...",
 		"What a machine's blocks take of its die in the process that die.node names, and the die: the sum and the share"
-		" that is no block, and what they leak at the nominal voltage (leak_w). Logic by transistors, SRAM by bytes and ports, PHYs by pin; 'npusim config tech NODE'"
-		" prints each constant with its source, and 'npusim config explain die' what a file may say of a die: cores"
-		" and cache that are built and switched off, links, the host. No run is needed, so area_mm2 is known of every"
-		" point of a sweep.",
+		" that is no block, and what they leak at the nominal voltage (leak_w). Logic by transistors, SRAM by bytes and"
+		" ports, PHYs by pin; 'npusim config tech NODE' prints each constant with its source, and 'npusim config explain"
+		" die' what a file may say of a die: cores and cache that are built and switched off, links, the host. No run is"
+		" needed, so area_mm2 is known of every point of a sweep.",
 		"npusim config area configs/npu/dsocr.yaml\n"
 		"npusim config area dsocr --set die.node=n7 --set 'l2.size=64 MiB'\n"
 		"npusim config area configs/gpu/h200.yaml configs/npu/tpu-v4.yaml --format csv\n",
-		opts,
-		1,
-		-1
+		cols,
+		COUNT(cols),
+		put
 	};
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = areas(&files, &sets, f, out, e);
-	opt_list_free(&files);
-	opt_list_free(&sets);
-	return rc < 0 ? -1 : 0;
+	return config_rows(&rows, argc, argv, out, e);
 }

@@ -6,7 +6,7 @@
 
 #include "arch/machine/machine_peak.h"
 #include "arch/npu/unit.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/config_rows.h"
 #include "sim/engine/engine.h"
 #include "sim/profile/roof.h"
 
@@ -173,8 +173,21 @@ static void of_npu(const struct machine_conf *c, const struct cost *of, struct o
 	}
 }
 
-static int peaks(const struct opt_list *files, const struct opt_list *sets, enum out_format f, struct str *out,
-                 struct err *e)
+static int put(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e)
+{
+	struct cost of;
+
+	(void)path;
+	if (cost_of(&c->cfg, &of, e) < 0)
+		return -1;
+	if (machine_runs(&c->cfg) == MACHINE_LAUNCHES)
+		of_gpu(c, &of, t);
+	else
+		of_npu(c, &of, t);
+	return 0;
+}
+
+int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
 		{ "machine", OUT_TEXT, 0 },  { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
@@ -183,37 +196,7 @@ static int peaks(const struct opt_list *files, const struct opt_list *sets, enum
 		{ "tflops_w", OUT_REAL, 3 }, { "gbs_mm2", OUT_REAL, 2 },  { "gbs_w", OUT_REAL, 2 },
 		{ "by", OUT_TEXT, 0 },       { "source", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, COUNT(cols), NULL);
-	int rc = 0;
-
-	for (int i = 0; i < files->n && rc == 0; i++) {
-		struct machine_conf *c = machine_conf_load(files->v[i], sets->v, sets->n, e);
-		struct cost of;
-
-		if (!c || cost_of(&c->cfg, &of, e) < 0)
-			rc = -1;
-		else if (machine_runs(&c->cfg) == MACHINE_LAUNCHES)
-			of_gpu(c, &of, t);
-		else
-			of_npu(c, &of, t);
-		machine_conf_free(c);
-	}
-	if (rc == 0)
-		out_table_write(t, f, out);
-	out_table_free(t);
-	return rc;
-}
-
-int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
-{
-	struct opt_list files = { NULL, 0 }, sets = { NULL, 0 };
-	const char *format = NULL;
-	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter of the machines; may be repeated" },
-		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
-		{ .type = OPT_END },
-	};
-	const struct opt_cmd cmd = {
+	static const struct config_rows rows = {
 		"npusim config peaks CONFIG...",
 		"What a machine multiplies at most, by the formats of the operands: the fastest unit, TFLOP/s (a"
 		" multiply-add counts two), and the ridge, FLOP a byte above which memory no longer holds it back: over the"
@@ -223,16 +206,10 @@ int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 		" them as they are.",
 		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
 		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",
-		opts,
-		1,
-		-1
+		cols,
+		COUNT(cols),
+		put
 	};
-	enum out_format f;
-	int rc = cmd_parse(&cmd, argc, argv, &files, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = peaks(&files, &sets, f, out, e);
-	opt_list_free(&files);
-	opt_list_free(&sets);
-	return rc < 0 ? -1 : 0;
+	return config_rows(&rows, argc, argv, out, e);
 }
