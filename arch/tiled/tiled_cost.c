@@ -1,10 +1,11 @@
 /* tiled_cost.c - a tile of a kernel whose scores and results go through shared memory, in cycles.
  *
- * Fitted: the numbers below, on 117 of 216 measurements of such kernels on an H100 (traces/h100/micro/tiled.csv: every
- * switch of a description alone, on two shapes), those whose description has an even hash; mean error there 13 %, on the
- * 99 others 14 % (npusim probe kernel --beside). FMA_MEMORY alone is counted: a load from shared memory is 29 cycles
- * (arXiv:2402.13499, table of latencies), then the add and the store. None belongs to one kernel or one device: they are cycles of an SM, and
- * an L4's are taken to be an H100's. Conflicts are counted from strides, not fitted. */
+ * Fitted: the numbers below, on 117 of 228 measurements of such kernels on an H100 (traces/h100/micro/tiled.csv: every
+ * switch of a description alone, on two shapes), those whose description has an even checksum; mean error there 13 %, on
+ * the 111 others 13 % (npusim probe kernel --beside). FMA_MEMORY alone is counted: a load from shared memory is 29 cycles
+ * (arXiv:2402.13499, table of latencies), then the add and the store; 12 of the others have it. None belongs to one kernel
+ * or one device: they are cycles of an SM, and an L4's are taken to be an H100's. Conflicts are counted from strides, not
+ * fitted. */
 #include "arch/tiled/tiled.h"
 
 #include "sim/base/clock.h"

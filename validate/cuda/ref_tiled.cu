@@ -59,11 +59,11 @@ template <class A> static void one(struct bench *b, const struct bufs *m, const 
 	CK(cudaFuncGetAttributes(&a, kernel));
 	CK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, kernel, A::THREADS, A::SMEM));
 	std::string p = bench_fmt("heads=%d;len=%d;d=64;share=%s;tile=%dx%d;warps=%d;producers=%d;padding=%d;math=%s;values=%s;lanes=%d;rows=%d;"
-	                          "exchange=%s;stages=%d;copy=%s;bytes=%d;regs=%d;spill=%zu;smem=%d;ctas_per_sm=%d",
+	                          "exchange=%s;stages=%d;copy=%s;bytes=%d%s;regs=%d;spill=%zu;smem=%d;ctas_per_sm=%d",
 	                          s->heads, s->len, A::BLOCK ? "block" : "warp", A::BM, A::BN, A::WARPS, A::PRODUCERS, A::PAD,
 	                          A::QK == TILED_WMMA ? "wmma" : "scalar", A::PV == TILED_WMMA ? "wmma" : "scalar", A::LANES, A::ROWS,
 	                          A::EXCHANGE == TILED_ATOMICS ? "atomics" : "shuffle", A::STAGES, A::ASYNC ? "async" : "plain", A::BYTES,
-	                          a.numRegs, a.localSizeBytes, A::SMEM, ctas);
+	                          A::MEMORY ? ";sum=memory" : "", a.numRegs, a.localSizeBytes, A::SMEM, ctas);
 	auto go = [&] { kernel<<<dim3(s->len / A::BM, s->heads), A::THREADS, A::SMEM, b->s>>>(m->q, m->k, m->v, m->out, s->len, 0.125f); };
 	CK(cudaMemsetAsync(m->out, 0xff, (size_t)s->heads * s->len * 128, b->s));
 	go();
@@ -84,8 +84,8 @@ template <class A> static void one(struct bench *b, const struct bufs *m, const 
 }
 
 template <bool BLOCK, int BM, int BN, int W, int PAD, tiled_math QK, tiled_math PV, int LANES, int ROWS, tiled_exchange X = TILED_SHUFFLE,
-          int ST = 1, bool ASYNC = false, int BYTES = 16, int PRODUCERS = 0>
-using as = tiled_as<BLOCK, BM, BN, W, PAD, QK, PV, LANES, ROWS, X, ST, ASYNC, BYTES, PRODUCERS>;
+          int ST = 1, bool ASYNC = false, int BYTES = 16, int PRODUCERS = 0, bool MEMORY = false>
+using as = tiled_as<BLOCK, BM, BN, W, PAD, QK, PV, LANES, ROWS, X, ST, ASYNC, BYTES, PRODUCERS, MEMORY>;
 
 /* Padding and products, for a tile and a number of warps. */
 template <int BM, int BN, int W> static void block(struct bench *b, const struct bufs *m, const struct shape *s, const std::vector<double> &ref)
@@ -136,6 +136,19 @@ template <int BN, int PAD> static void warp(struct bench *b, const struct bufs *
 	one<as<false, 64, BN, 4, PAD, T, T, 16, 2, TILED_SHUFFLE, 1, true>>(b, m, s, ref);
 }
 
+/* Sums of P V in shared memory. */
+static void memory(struct bench *b, const struct bufs *m, const struct shape *s, const std::vector<double> &ref)
+{
+	constexpr tiled_math S = TILED_SCALAR, T = TILED_WMMA;
+	constexpr tiled_exchange X = TILED_SHUFFLE;
+	one<as<true, 32, 32, 4, 8, S, S, 32, 1, X, 1, false, 16, 0, true>>(b, m, s, ref);
+	one<as<true, 64, 64, 8, 8, T, S, 32, 1, X, 1, false, 16, 0, true>>(b, m, s, ref);
+	one<as<false, 64, 64, 4, 8, S, S, 1, 1, X, 1, false, 16, 0, true>>(b, m, s, ref);
+	one<as<false, 64, 64, 4, 8, T, S, 1, 1, X, 1, false, 16, 0, true>>(b, m, s, ref);
+	one<as<false, 64, 64, 4, 8, S, S, 16, 2, X, 1, false, 16, 0, true>>(b, m, s, ref);
+	one<as<false, 64, 64, 4, 8, T, S, 16, 2, X, 1, false, 16, 0, true>>(b, m, s, ref);
+}
+
 int main(int argc, char **argv)
 {
 	struct shape const shapes[] = { { 8, 512 }, { 256, 2048 } };
@@ -152,6 +165,7 @@ int main(int argc, char **argv)
 		std::vector<double> ref = want(&m, &s);
 		block<32, 32, 4>(&b, &m, &s, ref), block<64, 64, 4>(&b, &m, &s, ref), block<64, 64, 8>(&b, &m, &s, ref);
 		warp<64, 8>(&b, &m, &s, ref), warp<64, 0>(&b, &m, &s, ref), warp<32, 8>(&b, &m, &s, ref);
+		memory(&b, &m, &s, ref);
 	}
 	return bench_close(&b);
 }

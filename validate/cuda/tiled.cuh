@@ -3,7 +3,7 @@
  * What attention.cuh does not do, each as a switch: products by single threads or by wmma 16x16x16, apart for Q K^T and P V;
  * a softmax whose row is a warp's, some lanes' or one lane's, joined by shuffles or by atomics on shared memory; rows padded
  * by so many elements; tiles copied 2 or 16 bytes a thread, plain or by cp.async, one or two stages, by all warps or by one
- * of their own. Two ways to share the work:
+ * of their own; P V by threads summed in registers or in shared memory. Two ways to share the work:
  *   block  all warps compute the BM x BN scores, meet, take rows in turn, meet, multiply by V
  *   warp   a warp has 16 rows of its own and goes through the tile 16 keys at a time: product, softmax, product
  * Sizes are whole tiles; no mask. */
@@ -17,9 +17,9 @@ enum tiled_math { TILED_SCALAR, TILED_WMMA };
 enum tiled_exchange { TILED_SHUFFLE, TILED_ATOMICS };
 
 template <bool BLOCK_, int BM_, int BN_, int WARPS_, int PAD_, tiled_math QK_, tiled_math PV_, int LANES_, int ROWS_,
-          tiled_exchange EXCHANGE_, int STAGES_, bool ASYNC_, int BYTES_, int PRODUCERS_>
+          tiled_exchange EXCHANGE_, int STAGES_, bool ASYNC_, int BYTES_, int PRODUCERS_, bool MEMORY_>
 struct tiled_as {
-	static constexpr bool BLOCK = BLOCK_, ASYNC = ASYNC_;
+	static constexpr bool BLOCK = BLOCK_, ASYNC = ASYNC_, MEMORY = MEMORY_; /* MEMORY: P V adds up there, key by key */
 	static constexpr int D = 64, BM = BM_, BN = BN_, WARPS = WARPS_, PAD = PAD_, LANES = LANES_, ROWS = ROWS_, STAGES = STAGES_,
 	                     BYTES = BYTES_, PRODUCERS = PRODUCERS_, THREADS = 32 * (WARPS + PRODUCERS), LD = D + PAD,
 	                     COLS = BLOCK ? BN : 16, HEIGHT = BLOCK ? BM : 16; /* of the scores that lie in shared memory */
@@ -149,8 +149,12 @@ template <class A, int N> __device__ __forceinline__ void tiled_values(float *o,
 			int m = i / A::D, d = i % A::D;
 			float x = 0;
 			for (int n = 0; n < A::COLS; n++)
-				x += s[m * A::COLS + n] * __half2float(v[n * A::LD + d]);
-			o[m * A::LD + d] += x;
+				if constexpr (A::MEMORY)
+					((volatile float *)o)[m * A::LD + d] += s[m * A::COLS + n] * __half2float(v[n * A::LD + d]);
+				else
+					x += s[m * A::COLS + n] * __half2float(v[n * A::LD + d]);
+			if constexpr (!A::MEMORY)
+				o[m * A::LD + d] += x;
 		}
 	} else for (int t = thread / 32; t < N / 16 * (A::D / 16); t += threads / 32) {
 		int m = t / (A::D / 16) * 16, d = t % (A::D / 16) * 16;
