@@ -21,9 +21,8 @@
 static const char *const readers[] = { "run",   "limits",   "ablate", "workload", "config",
 	                               "trace", "validate", "probe",  "serve" };
 static const char *const not_of_trace[] = { "import", "record", "export" };
-static const char *const writers[] = {
-	"-o", "--output", "--page", "--timeline", "--program", "--format", "-h", "--help"
-};
+static const char *const writers[] = { "-o",       "--output", "--page", "--timeline", "--program", "--write-requests",
+	                               "--format", "-h",       "--help" };
 
 static bool among(const char *word, const char *const *list, size_t n)
 {
@@ -33,8 +32,10 @@ static bool among(const char *word, const char *const *list, size_t n)
 	return false;
 }
 
-static bool writes(const char *word)
+static bool writes(const char *command, const char *word)
 {
+	if (strcmp(command, "serve") == 0 && str_prefix(word, "--output"))
+		return false; /* a length there */
 	for (size_t i = 0; i < COUNT(writers); i++) {
 		const size_t n = strlen(writers[i]);
 
@@ -54,7 +55,7 @@ int answer_may_run(const char *const *words, size_t n, struct err *e)
 			" and config peaks",
 			n ? words[0] : "", n > 1 ? " " : "", n > 1 ? words[1] : "");
 	for (size_t i = 1; i < n; i++)
-		if (writes(words[i]))
+		if (writes(words[0], words[i]))
 			return err_set(e, ERR_CONFIG,
 			               "a study's commands go without '%s': it writes nothing but its own page",
 			               words[i]);

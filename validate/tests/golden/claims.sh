@@ -17,14 +17,14 @@ for s in report-tables l4-attention h100-attention; do
 	cmp "$TMP/$s.html" results/studies/$s.html
 done
 # Each product of the roofline page: 2 m n k over activations and results of 2 bytes and weights of 4 bits with a byte of scale for
-# 16; in 8 bits with a scale of 2 bytes for 128.
+# 16; in 8 bits a scale of 2 bytes for each row and column.
 "$NPUSIM" trace ops workloads/ops/gb200-roofline.csv --format csv >"$TMP/ops.csv"
 awk -F, 'NR == FNR { if ($1 == "gemm") { m[$2] = $3; n[$2] = $4; k[$2] = $5; b[$2] = $6 ? $6 : 1; w[$2] = $17; d[$2] = $16 } next }
 	FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ x = $at["name"] }
-	x in m { act = d[x] == "fp8_e4m3" ? 1 + 2 / 128 : 2; weight = w[x] == "nvfp4" ? 0.5 + 1 / 16 : act
-		bytes = b[x] * (m[x] * k[x] * act + k[x] * n[x] * weight + m[x] * n[x] * 2)
+	x in m { act = d[x] == "fp8_e4m3" ? 1 : 2; weight = w[x] == "nvfp4" ? 0.5 + 1 / 16 : act
+		bytes = b[x] * (m[x] * k[x] * act + k[x] * n[x] * weight + m[x] * n[x] * 2 + (act == 1 ? 2 * (m[x] + n[x]) : 0))
 		hand = 2 * b[x] * m[x] * n[x] * k[x] / bytes
 		if (hand / $at["flop_per_byte"] - 1 > 1e-5 || hand / $at["flop_per_byte"] - 1 < -1e-5) print x, hand, $at["flop_per_byte"]
-		count++; if (x ~ / b1$/ && hand >= 4) above++; if (x ~ / b128$/ && hand >= (act < 2 ? 562.5 : w[x] == "nvfp4" ? 1125 : 281.25)) above++ }
+		count++; if (x ~ / b1$/ && hand >= 4) above++; if (x ~ / b128$/ && hand >= (act == 1 ? 562.5 : w[x] == "nvfp4" ? 1125 : 281.25)) above++ }
 	END { printf "%d products by hand, %d of decode above their ridge\n", count, above }' workloads/ops/gb200-roofline.csv "$TMP/ops.csv"

@@ -7,7 +7,7 @@ question: Of Llama 3.2 1B in decode, by the closed form.
 answer: "Sixteen sequences are {dec.b16.gain; 1} times the tokens: {dec.b1.tok; 0} to {dec.b16.tok; 0} a second."
 runs:
 - name: dec
-  command: run -c dsocr -m llama-3.2-1b --batch {b} --fidelity analytic
+  command: run -c rtx5090 -m llama-3.2-1b --batch {b} --fidelity analytic
   for: {b: [1, 16]}
   table: A decode step
   take: {tok: {at: tokens_per_s, as: tokens/s, digits: 0, bar: yes}, bound: {at: roofline_bound, as: bound},
@@ -35,7 +35,7 @@ bad() { # SED: the file with one thing changed
 }
 bad 's/^study: 1/study: 2/'
 bad 's/^title:/titel:/'
-bad 's/run -c dsocr/trace record/'
+bad 's/run -c rtx5090/trace record/'
 bad 's/--fidelity analytic/-o x.db/'
 bad "s/--fidelity analytic/--set 'a/"
 bad 's/--batch {b}/--batch {c}/'

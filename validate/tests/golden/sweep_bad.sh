@@ -33,7 +33,7 @@ printf 'sweep: 2\n' >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
 printf 'sweep: 1\n%s\n' "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
 printf 'sweep: 1\nbase: absent.yaml\n%s\n' "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
 printf 'sweep: 1\nbase: dsorc\n%s\n' "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
-printf 'sweep: 1\nbase: dsocr\n%s\n' "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml" -t "$TMP/t.db" --dry-run
+printf 'sweep: 1\nbase: dsocr\n%s\n' "$good" >"$TMP/s.yaml"; "$NPUSIM" sweep "$TMP/s.yaml" -t "$TMP/t.db" --dry-run 2>/dev/null
 printf 'sweep: 1\nbase: %s\n%s\n' $CONFIG "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
 printf 'sweep: 1\nbase: %s\ntrace: absent.gz\n%s\n' $CONFIG "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml"
 printf 'sweep: 1\nbase: %s\nrange: decode_step_9\n%s\n' $CONFIG "$good" >"$TMP/s.yaml"; try sweep "$TMP/s.yaml" -t "$TMP/t.db"
