@@ -217,6 +217,25 @@ static void log_ends(struct view *w, enum plot_axis a, enum plot_scale scale)
 		w->to[a] = 2 * w->from[a];
 }
 
+#define NOTE_CHARACTER 0.0115 /* of the chart's width, as wide as a note's character at most is */
+#define NOTE_MOST      0.6    /* of it, that a note may take */
+
+/* How far the axis must go for the notes behind bars to be seen whole. */
+static double end_of_notes(const struct plot *p, double from, double to)
+{
+	double end = to;
+
+	for (int i = 0; i < p->n_series; i++)
+		for (int k = 0; k < p->s[i].n && p->s[i].kind == PLOT_BARS; k++) {
+			const struct plot_point *v = &p->s[i].v[k];
+			const double takes = v->note ? NOTE_CHARACTER * (width_of(v->note) + 2) : 0;
+
+			if (v->note && point_drawable(p, &p->s[i], v))
+				end = fmax(end, from + (v->x - from) / (1 - fmin(takes, NOTE_MOST)));
+		}
+	return end;
+}
+
 static int look(const struct plot *p, struct view *w, struct err *e)
 {
 	struct span x[2] = { { 0, 0, false }, { 0, 0, false } };
@@ -257,7 +276,9 @@ static int look(const struct plot *p, struct view *w, struct err *e)
 		if (w->log[a] && !(w->from[a] > 0))
 			return err_set(e, ERR_IO, "a logarithmic axis begins above 0");
 		if (notes && a == PLOT_X)
-			w->to[a] = w->log[a] ? 3 * w->to[a] : w->to[a] + (w->to[a] - w->from[a]) * 0.12;
+			w->to[a] = w->log[a] ? 3 * w->to[a]
+			                     : fmax(w->to[a] + (w->to[a] - w->from[a]) * 0.12,
+			                            end_of_notes(p, w->from[a], w->to[a]));
 		if (!(w->from[a] < w->to[a]))
 			w->to[a] = w->from[a] + (w->from[a] != 0 ? fabs(w->from[a]) : 1);
 		if (!w->log[a])

@@ -17,7 +17,10 @@ struct options {
 
 static struct plot *new_chart(const struct study *t, const struct options *o, const char *under)
 {
-	return plot_new(o->title ? o->title : t->v.head.name, under);
+	char name[SWEEP_NAME_MAX];
+
+	sweep_stem(t->v.head.name, name);
+	return plot_new(o->title ? o->title : name, under);
 }
 
 /* --- the front --------------------------------------------------------------------------------------------- */
@@ -29,11 +32,22 @@ static void put_points(struct plot *p, const struct study *t, int series, const 
 		plot_xy(p, series, t->goals[1].values[points[i]].number, t->goals[0].values[points[i]].number);
 }
 
+/* " (energy_uj not drawn)": a front of three objectives, seen along the third. */
+static void not_drawn(const struct study *t, char *text, size_t size)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (int i = 2; i < t->n_goals && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%.24s%s", i == 2 ? " (" : ", ", t->goals[i].name,
+		                      i + 1 == t->n_goals ? " not drawn)" : "");
+}
+
 static struct plot *front(struct study *t, const struct options *o, struct err *e)
 {
 	const size_t n = t->n;
 	size_t *all = arena_array(t->v.a, n, sizeof *all), knee;
-	char under[200];
+	char under[400], hidden[160];
 	struct plot *p;
 
 	if (study_some(t, e) < 0)
@@ -52,8 +66,10 @@ static struct plot *front(struct study *t, const struct options *o, struct err *
 		return NULL;
 	study_sort(t);
 	knee = t->points[study_knee(t)];
-	snprintf(under, sizeof under, "%zu of %zu points that no other beats; knee: point %" PRIu64 ", %.6g and %.6g",
-	         t->n, n, t->v.points[knee].point, t->goals[1].values[knee].number, t->goals[0].values[knee].number);
+	not_drawn(t, hidden, sizeof hidden);
+	snprintf(under, sizeof under, "%zu of %zu points that no other beats%s; knee: point %" PRIu64 ", %.6g and %.6g",
+	         t->n, n, hidden, t->v.points[knee].point, t->goals[1].values[knee].number,
+	         t->goals[0].values[knee].number);
 	p = new_chart(t, o, under);
 	plot_axis(p, PLOT_X, PLOT_LINEAR, t->goals[1].name);
 	plot_axis(p, PLOT_Y, PLOT_LINEAR, t->goals[0].name);
@@ -145,7 +161,7 @@ static int command(const struct opt_cmd *cmd, struct options *o, chart_fn *chart
 
 #define SWEEP_OPTS \
 	{ 0, "where", OPT_LIST, &o.where, "EXPR", SWEEP_WHERE_HELP }, \
-		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" }, \
+		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the name of the sweep's file" }, \
 	{ \
 		0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" \
 	}

@@ -307,14 +307,16 @@ static int add_marks(struct drawing *d, struct plot *p, struct err *e)
 static struct plot *chart(struct drawing *d, struct err *e)
 {
 	const struct options *o = d->o;
-	char x[160], under[400];
+	char x[160], under[400], base[SWEEP_NAME_MAX], name[SWEEP_NAME_MAX];
 	struct plot *p;
 
 	scale_x(d);
 	label_x(d, x, sizeof x);
-	snprintf(under, sizeof under, "%s%s%s%s", d->v.head.base_path, o->by ? "; a line for each " : "",
-	         o->by ? o->by : "", o->where.n ? "; a part of the points" : "");
-	p = plot_new(o->title ? o->title : d->v.head.name, under);
+	sweep_stem(d->v.head.base_path, base);
+	sweep_stem(d->v.head.name, name);
+	snprintf(under, sizeof under, "%s%s%s%s", base, o->by ? "; a line for each " : "", o->by ? o->by : "",
+	         o->where.n ? "; a part of the points" : "");
+	p = plot_new(o->title ? o->title : name, under);
 	plot_axis(p, PLOT_X,
 	          d->bytes && d->octaves ? PLOT_BYTES
 	          : d->octaves           ? PLOT_LOG
@@ -373,7 +375,7 @@ int cmd_plot_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "linear", OPT_FLAG, &o.linear, NULL, "a linear x, also where it spans several octaves" },
 		{ 0, "mark", OPT_LIST, &o.marks, "X=TEXT",
 		  "a dashed line at this place of x, with its text; may be repeated" },
-		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the sweep's file" },
+		{ 0, "title", OPT_TEXT, &o.title, "TEXT", "instead of the name of the sweep's file" },
 		{ 0, "xlabel", OPT_TEXT, &o.x_label, "TEXT", "instead of the axis' key" },
 		{ 0, "ylabel", OPT_TEXT, &o.y_label, "TEXT", "instead of the value's name" },
 		{ 0, "sweep", OPT_COUNT, &o.sweep, "N", "which of the file's sweeps; the last by default" },

@@ -17,6 +17,9 @@ struct sweep_view {
 /* `id` 0: the last sweep of the file. */
 int sweep_view_open(struct sweep_view *v, struct resdb *db, int64_t id, struct err *e);
 void sweep_view_free(struct sweep_view *v);
+/* "l2-size" of "configs/studies/l2-size.yaml": what a picture is called. */
+#define SWEEP_NAME_MAX 200
+void sweep_stem(const char *path, char name[SWEEP_NAME_MAX]);
 /* The machine of a stored point, from the base and the point's settings. */
 struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_point *p, struct err *e);
 

@@ -1,5 +1,6 @@
 /* sweep_view.c - stored points, and what expressions make of them. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/cmd/sweep.h"
@@ -46,6 +47,13 @@ void sweep_view_free(struct sweep_view *v)
 	sweep_free(v->s);
 	arena_free(v->a);
 	memset(v, 0, sizeof *v);
+}
+
+void sweep_stem(const char *path, char name[SWEEP_NAME_MAX])
+{
+	const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
+
+	snprintf(name, SWEEP_NAME_MAX, "%.*s", (int)(dot && dot > from ? (size_t)(dot - from) : strlen(from)), from);
 }
 
 struct machine_conf *sweep_view_conf(struct sweep_view *v, const struct res_point *p, struct err *e)
