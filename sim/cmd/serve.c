@@ -196,6 +196,7 @@ static int served(struct serve_run *r, struct err *e)
 	if (!(r->watch = serve_watch_new(r->o->timeline, r->o->check, e)))
 		return -1;
 	rc = sched_run(&r->policy, &r->arrivals, step_cost, step_seen, r, &r->result, e);
+	r->simulated = cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
 	if (serve_watch_close(r->watch, rc, e) < 0 || serve_watch_check(r->watch, r->own.cost, r->check, e) < 0)
 		return -1;
 	energy(r);

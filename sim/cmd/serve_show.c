@@ -38,11 +38,6 @@ static const char *fidelity(const struct serve_run *r)
 	return engine_of(&r->conf->cfg, r->how.fidelity)->fidelity;
 }
 
-static size_t simulated(const struct serve_run *r)
-{
-	return cost_simulated(r->own.cost) + (r->draft.cost ? cost_simulated(r->draft.cost) : 0);
-}
-
 static uint64_t asked_tokens(const struct serve_run *r, bool prompts)
 {
 	uint64_t n = 0;
@@ -199,7 +194,7 @@ static void trust(const struct serve_run *r, struct str *out)
 {
 	static const char *const kinds[SERVE_KINDS] = { "that only decode", "with prompts" };
 
-	str_addf(out, "steps    %zu simulated (%s), the others lie between them", simulated(r), fidelity(r));
+	str_addf(out, "steps    %zu simulated (%s), the others lie between them", r->simulated, fidelity(r));
 	for (int k = 0; k < SERVE_KINDS; k++)
 		if (r->check[k].n)
 			str_addf(out,
@@ -311,7 +306,7 @@ static void json_steps(struct out_json *j, const struct serve_run *r)
 	out_json_u64(j, "mixed", x->mixed_steps);
 	out_json_real(j, "mean_batch", mean_batch(x));
 	out_json_u64(j, "batch_peak", x->batch_peak);
-	out_json_u64(j, "simulated", simulated(r));
+	out_json_u64(j, "simulated", r->simulated);
 	json_check(j, "decode_check", &r->check[SERVE_DECODE]);
 	json_check(j, "prompt_check", &r->check[SERVE_PROMPTS]);
 	out_json_close(j, '}');

@@ -11,7 +11,7 @@
  * The mean context has the bytes and operations of the true ones, as attention to a cache is linear in it. Not in it: the
  * longest sequence among many; that machines take odd numbers of rows worse than round ones; that a step's parts may be more, or less, than their
  * sum. How far that is off is measured, not promised: cost_exact simulates the step as it is. On dsocr with llama-3.1-8b steps that only decode are
- * 0.06 % off in the mean and 0.3 % at most, those with prompts 2 % and 11 %, a few of them in a hundred.
+ * 0.06 % off in the mean and 0.3 % at most, those with prompts, a few in a hundred, 1 to 4 % and 11 %.
  * Who simulates gets all points that are missing at a time, and may do so side by side. Arithmetic is of integers, so results do not depend on
  * who does. Energy goes the same way as time. */
 #ifndef NPUSIM_SIM_SERVE_COST_H

@@ -16,8 +16,8 @@
  *
  * Pure: time and energy of a step are asked of `cost`; nothing is read, written or printed. Time is integer ps.
  * Invariants: I1 blocks in use never exceed the capacity; I2 every token of every output is produced once; I3 while a sequence decodes its cache holds its
- * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in it (Little's law), of
- * those that wait the sum of their waits.
+ * prompt and all but the newest of its tokens; I4 the time-integral of requests in the system is the sum of their times in
+ * it (Little's law), and where nobody gives up blocks that of those that wait the sum of their times in the queue.
  * Leaves out: priorities, prefix caching, requests that are given up, several machines, the time to pick tokens from
  * logits. */
 #ifndef NPUSIM_SIM_SERVE_SCHED_H
