@@ -270,11 +270,9 @@ static int fill_rest(const struct filling *f)
 	const uint64_t byte = p->l2 ? p->l2 : p->sram;
 
 	if (FILL(f, command, 64 * (byte + p->noc + p->sram),
-	         "our estimate: its descriptor of 64 B from the L2 into a core") < 0 ||
-	    FILL(f, transfer, 64 * 2 * p->sram, "our estimate: its descriptor of 64 B, written and read") < 0)
+	         "our estimate: its descriptor of 64 B from the L2 into a core") < 0)
 		return -1;
-	return FILL(f, link, 8 * f->t->link[TECH_LINK_serdes_112g].bit,
-	            "a SerDes of 112 Gb/s (configs/tech/link.yaml)");
+	return FILL(f, transfer, 64 * 2 * p->sram, "our estimate: its descriptor of 64 B, written and read");
 }
 
 static void keep_points(const struct filling *f)

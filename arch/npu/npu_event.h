@@ -34,7 +34,6 @@
 	X(dram_write, byte, 0, "written to DRAM") \
 	X(activate, row, 0, "of DRAM opened") \
 	X(refresh, byte, 0, "of DRAM refreshed") \
-	X(link, byte, 0, "between chips") \
 	X(command, command, 1, "dispatched") \
 	X(transfer, transfer, 1, "of a DMA engine: its descriptor")
 
@@ -64,7 +63,6 @@
 	X(dram_write, dram, dram_write, "written") \
 	X(activate, dram, activate, "rows opened") \
 	X(refresh, dram, refresh, "refreshed, whether anything runs or not") \
-	X(link, link, link, "to and from other chips") \
 	X(command, dispatch, command, "commands") \
 	X(transfer, dispatch, transfer, "DMA transfers")
 

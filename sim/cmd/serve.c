@@ -9,6 +9,7 @@
 
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
+#include "sim/engine/pass_energy.h"
 #include "sim/engine/run_result.h"
 #include "sim/ui/outfile.h"
 
@@ -158,14 +159,13 @@ static void energy(struct serve_run *r)
 {
 	const struct gpu g = machine_gpu(&r->conf->cfg);
 	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
+	uint64_t ms; /* of waiting, fJ */
 
 	r->joules = r->idle_joules = NAN;
 	if (!r->result.energy_fj)
 		return;
-	r->idle_joules = 0;
-	if (gpu && gpu_power_known(&g))
-		r->idle_joules = (double)gpu_energy_idle(&g, PS_MS) / 1e15 *
-		                 (double)(r->result.end - r->result.worked) / (double)PS_MS;
+	ms = !gpu ? pass_energy_waiting(&r->conf->cfg, PS_MS) : gpu_power_known(&g) ? gpu_energy_idle(&g, PS_MS) : 0;
+	r->idle_joules = (double)ms / 1e15 * (double)(r->result.end - r->result.worked) / (double)PS_MS;
 	r->joules = (double)r->result.energy_fj / 1e15 + r->idle_joules;
 }
 

@@ -72,18 +72,19 @@ static void rows(const struct npu_energy *x, const uint64_t *work, struct run_re
 		share_out(r, (enum by)b, work, by[b]);
 }
 
-/* Until the time that it has is over it waits at its lowest clock. */
-static uint64_t rest_of(const struct machine_cfg *c, uint64_t top, ps_t rest)
+uint64_t pass_energy_waiting(const struct machine_cfg *c, ps_t t)
 {
 	struct machine_cfg slow = *c;
 	struct npu_activity did;
 	struct npu_energy x;
 	uint64_t fj = 0;
 
+	if (!npu_power_known(&c->power))
+		return 0;
 	if (c->power.n_points && c->power.points[0].clock < slow.clock)
 		slow.clock = c->power.points[0].clock;
-	pass_count_idle(&slow, rest, &did);
-	npu_energy_of(&c->power, slow.clock, top, &did, rest, &x);
+	pass_count_idle(&slow, t, &did);
+	npu_energy_of(&c->power, slow.clock, c->clock, &did, t, &x);
 	for (int i = 0; i < NPU_ENERGIES; i++)
 		fj = energy_add(fj, x.part[i]);
 	return fj;
@@ -92,6 +93,7 @@ static uint64_t rest_of(const struct machine_cfg *c, uint64_t top, ps_t rest)
 int pass_energy(const struct machine_cfg *c, uint64_t top, const struct stat_reg *st, enum run_start start,
                 struct arena *a, struct run_result *r, struct err *e)
 {
+	struct machine_cfg full = *c;
 	struct npu_activity did;
 	struct npu_energy x;
 	uint64_t *work;
@@ -106,7 +108,10 @@ int pass_energy(const struct machine_cfg *c, uint64_t top, const struct stat_reg
 	npu_energy_of(&c->power, c->clock, top, &did, r->total_ps, &x);
 	rows(&x, work, r);
 	r->clock_khz = c->clock;
+	full.clock = top;
+	/* Until the time that it has is over it waits. */
 	if (c->power.latency_target > r->total_ps)
-		r->energy_period_fj = energy_add(r->energy_fj, rest_of(c, top, c->power.latency_target - r->total_ps));
+		r->energy_period_fj =
+			energy_add(r->energy_fj, pass_energy_waiting(&full, c->power.latency_target - r->total_ps));
 	return 0;
 }

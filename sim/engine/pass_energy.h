@@ -13,5 +13,7 @@
 /* Fills r->energy, energy_fj and those of its ops; with no model of power nothing. `top`: the machine's full clock. */
 int pass_energy(const struct machine_cfg *c, uint64_t top, const struct stat_reg *st, enum run_start start,
                 struct arena *a, struct run_result *r, struct err *e);
+/* What a machine takes in that time with nothing to do, at its lowest clock; 0: its power is not modelled. */
+uint64_t pass_energy_waiting(const struct machine_cfg *c, ps_t t);
 
 #endif

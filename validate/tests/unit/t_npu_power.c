@@ -1,5 +1,6 @@
 /* What an NPU's run takes: one product by arithmetic that stands here, costs that come of a node, and what is refused. */
 #include "arch/machine/machine_power.h"
+#include "sim/engine/pass_energy.h"
 #include "sim/engine/run.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -183,6 +184,21 @@ TEST(voltage_goes_with_the_clock_between_the_nodes_points)
 	bed_down(&b);
 }
 
+TEST(what_waits_does_so_at_its_lowest_clock)
+{
+	struct bed b;
+
+	bed_up(&b, TOY COSTS);
+	/* a millisecond at 345 MHz, whose voltage is 0.6284 of the nominal one, its square 0.394886: 1 mJ of leakage times
+	 * that, 2 mJ of the clock times that and 345 / 1980, together 0.068805, and 4 mJ of DRAM */
+	CHECK_U64(pass_energy_waiting(&b.conf->cfg, PS_MS),
+	          UINT64_C(394886000000) + UINT64_C(137610000000) + UINT64_C(4000000000000));
+	bed_down(&b);
+	bed_up(&b, TOY);
+	CHECK_U64(pass_energy_waiting(&b.conf->cfg, PS_MS), 0);
+	bed_down(&b);
+}
+
 static void refused(const char *text, const char *said)
 {
 	struct err e = ERR_INIT;
@@ -205,4 +221,5 @@ TEST(what_cannot_be_is_one_line)
 
 SUITE(t_npu_power, T(a_product_takes_what_a_hand_computes), T(units_that_wait_are_clocked_where_nothing_gates_them),
       T(without_energies_nothing_is_told_and_nothing_changes), T(a_node_gives_what_nobody_did),
-      T(voltage_goes_with_the_clock_between_the_nodes_points), T(what_cannot_be_is_one_line));
+      T(voltage_goes_with_the_clock_between_the_nodes_points), T(what_waits_does_so_at_its_lowest_clock),
+      T(what_cannot_be_is_one_line));
