@@ -205,7 +205,7 @@ static int settings_table(const struct sweep_view *v, const struct res_point *co
 	cols[width++] = (struct out_col){ "latency_us", OUT_REAL, 3 };
 	cols[width++] = (struct out_col){ "roofline_us", OUT_REAL, 3 };
 	cols[width++] = (struct out_col){ "roofline", OUT_TEXT, 0 };
-	cols[width++] = (struct out_col){ "dram_bytes", OUT_INT, 0 };
+	cols[width++] = (struct out_col){ "dram_bytes", OUT_BYTES, 0 };
 	o = out_table_new(cols, width, NULL);
 	for (int k = 0; k < n; k++) {
 		out_int(o, (int64_t)p[k]->point);

@@ -1,5 +1,7 @@
 #include "sim/cmd/figure_out.h"
 
+#include <string.h>
+
 #define US_DIGITS 3 /* in tables: to a ns */
 
 void figure_json(struct out_json *j, enum figure_part part, const struct figures *x, const struct figure_measured *m)
@@ -25,7 +27,11 @@ struct out_col figure_col(const struct figure *f)
 {
 	const bool whole = f->per == 1;
 
-	return (struct out_col){ f->name, whole ? OUT_INT : OUT_REAL, whole ? 0 : US_DIGITS };
+	return (struct out_col){ f->name,
+		                 strcmp(f->unit, "B") == 0 ? OUT_BYTES
+		                 : whole                   ? OUT_INT
+		                                           : OUT_REAL,
+		                 whole ? 0 : US_DIGITS };
 }
 
 void figure_cell(struct out_table *t, const struct figure *f, bool result, const struct figures *x)

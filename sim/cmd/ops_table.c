@@ -143,10 +143,10 @@ static void real_or_null(struct out_table *t, double v)
 void ops_listed_write(const struct op_stream *s, const struct trace *t, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },           { "kind", OUT_TEXT, 0 },        { "name", OUT_TEXT, 0 },
-		{ "dtype", OUT_TEXT, 0 },       { "weights", OUT_TEXT, 0 },     { "flops", OUT_INT, 0 },
-		{ "read_bytes", OUT_INT, 0 },   { "write_bytes", OUT_INT, 0 },  { "flop_per_byte", OUT_REAL, 3 },
-		{ "measured_us", OUT_REAL, 3 }, { "measured_uj", OUT_REAL, 3 }, { "measured_mhz", OUT_REAL, 1 },
+		{ "id", OUT_INT, 0 },           { "kind", OUT_TEXT, 0 },         { "name", OUT_TEXT, 0 },
+		{ "dtype", OUT_TEXT, 0 },       { "weights", OUT_TEXT, 0 },      { "flops", OUT_INT, 0 },
+		{ "read_bytes", OUT_BYTES, 0 }, { "write_bytes", OUT_BYTES, 0 }, { "flop_per_byte", OUT_REAL, 3 },
+		{ "measured_us", OUT_REAL, 3 }, { "measured_uj", OUT_REAL, 3 },  { "measured_mhz", OUT_REAL, 1 },
 	};
 	struct out_table *table = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 

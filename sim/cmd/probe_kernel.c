@@ -228,10 +228,10 @@ static void occupancy_row(struct out_table *t, const struct held *h)
 }
 
 static const struct out_col occupancy_cols[] = {
-	{ "kernel", OUT_TEXT, 0 },        { "device", OUT_TEXT, 0 },      { "threads", OUT_INT, 0 },
-	{ "registers", OUT_INT, 0 },      { "shared_bytes", OUT_INT, 0 }, { "by_threads", OUT_INT, 0 },
-	{ "by_registers", OUT_INT, 0 },   { "by_shared", OUT_INT, 0 },    { "by_blocks", OUT_INT, 0 },
-	{ "per_sm", OUT_INT, 0 },         { "limit", OUT_TEXT, 0 },       { "warps", OUT_INT, 0 },
+	{ "kernel", OUT_TEXT, 0 },        { "device", OUT_TEXT, 0 },        { "threads", OUT_INT, 0 },
+	{ "registers", OUT_INT, 0 },      { "shared_bytes", OUT_BYTES, 0 }, { "by_threads", OUT_INT, 0 },
+	{ "by_registers", OUT_INT, 0 },   { "by_shared", OUT_INT, 0 },      { "by_blocks", OUT_INT, 0 },
+	{ "per_sm", OUT_INT, 0 },         { "limit", OUT_TEXT, 0 },         { "warps", OUT_INT, 0 },
 	{ "occupancy_pct", OUT_REAL, 1 },
 };
 

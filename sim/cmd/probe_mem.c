@@ -27,7 +27,7 @@ static void json_real(struct out_json *j, const char *key, double v)
 static void table(const struct probe_mem_point *x, int n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "what", OUT_TEXT, 0 },   { "ws_bytes", OUT_INT, 0 },    { "hit", OUT_REAL, 3 },
+		{ "what", OUT_TEXT, 0 },   { "ws_bytes", OUT_BYTES, 0 },  { "hit", OUT_REAL, 3 },
 		{ "gbps", OUT_REAL, 1 },   { "efficiency", OUT_REAL, 3 }, { "mean_ns", OUT_REAL, 1 },
 		{ "p99_ns", OUT_REAL, 1 }, { "hit_ns", OUT_REAL, 1 },     { "miss_ns", OUT_REAL, 1 },
 	};

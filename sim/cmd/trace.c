@@ -106,8 +106,8 @@ static int files(struct tracedb *t, struct row *r, struct err *e)
 }
 
 static const struct out_col device_cols[] = {
-	{ "device", OUT_INT, 0 },      { "name", OUT_TEXT, 0 },     { "compute", OUT_TEXT, 0 },
-	{ "sms", OUT_INT, 0 },         { "mem_bytes", OUT_INT, 0 }, { "smem_per_sm", OUT_INT, 0 },
+	{ "device", OUT_INT, 0 },      { "name", OUT_TEXT, 0 },       { "compute", OUT_TEXT, 0 },
+	{ "sms", OUT_INT, 0 },         { "mem_bytes", OUT_BYTES, 0 }, { "smem_per_sm", OUT_BYTES, 0 },
 	{ "regs_per_sm", OUT_INT, 0 },
 };
 

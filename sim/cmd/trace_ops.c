@@ -186,9 +186,9 @@ static void write_json(const struct op_stream *s, const struct lower_stats *st, 
 static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },        { "ops", OUT_INT, 0 },        { "launches", OUT_INT, 0 },
-		{ "measured_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_INT, 0 },
-		{ "write_bytes", OUT_INT, 0 },  { "flops", OUT_INT, 0 },
+		{ "kind", OUT_TEXT, 0 },         { "ops", OUT_INT, 0 },        { "launches", OUT_INT, 0 },
+		{ "measured_us", OUT_REAL, 3 },  { "share_pct", OUT_REAL, 2 }, { "read_bytes", OUT_BYTES, 0 },
+		{ "write_bytes", OUT_BYTES, 0 }, { "flops", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	int order[OP_KINDS], n = order_kinds(sums, order);
@@ -212,8 +212,9 @@ static void write_kinds(const struct op_stream *s, const struct kind_sum *sums, 
 static void write_counted(const struct kind_sum *sums, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },        { "ops", OUT_INT, 0 },           { "measured_us", OUT_REAL, 3 },
-		{ "needed_bytes", OUT_INT, 0 }, { "counted_bytes", OUT_INT, 0 }, { "counted/needed", OUT_REAL, 3 },
+		{ "kind", OUT_TEXT, 0 },           { "ops", OUT_INT, 0 },
+		{ "measured_us", OUT_REAL, 3 },    { "needed_bytes", OUT_BYTES, 0 },
+		{ "counted_bytes", OUT_BYTES, 0 }, { "counted/needed", OUT_REAL, 3 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols,
 	                                    "bytes of DRAM that Nsight Compute counted, and what the same ops need"
@@ -242,10 +243,10 @@ static void write_counted(const struct kind_sum *sums, struct str *out)
 static void write_ops(const struct op_stream *s, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },         { "layer", OUT_INT, 0 },       { "kind", OUT_TEXT, 0 },
-		{ "name", OUT_TEXT, 0 },      { "rule", OUT_TEXT, 0 },       { "us", OUT_REAL, 3 },
-		{ "read_bytes", OUT_INT, 0 }, { "write_bytes", OUT_INT, 0 }, { "flops", OUT_INT, 0 },
-		{ "deps", OUT_TEXT, 0 },      { "link", OUT_TEXT, 0 },
+		{ "id", OUT_INT, 0 },           { "layer", OUT_INT, 0 },         { "kind", OUT_TEXT, 0 },
+		{ "name", OUT_TEXT, 0 },        { "rule", OUT_TEXT, 0 },         { "us", OUT_REAL, 3 },
+		{ "read_bytes", OUT_BYTES, 0 }, { "write_bytes", OUT_BYTES, 0 }, { "flops", OUT_INT, 0 },
+		{ "deps", OUT_TEXT, 0 },        { "link", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str deps = STR_INIT;

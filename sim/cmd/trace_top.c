@@ -167,7 +167,7 @@ static void write_copies(const struct classify *c, struct str *out)
 		{ "copies and sets", OUT_TEXT, 0 },
 		{ "count", OUT_INT, 0 },
 		{ "total_us", OUT_REAL, 3 },
-		{ "bytes", OUT_INT, 0 },
+		{ "bytes", OUT_BYTES, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 

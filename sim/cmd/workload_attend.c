@@ -77,10 +77,14 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 		                                 { "written_mb", OUT_REAL, 3 }, { "flop_a_byte", OUT_REAL, 2 },
 		                                 { "buffer_mb", OUT_REAL, 3 },  { "on_chip_kb", OUT_REAL, 1 },
 		                                 { "what", OUT_TEXT, 0 } };
-	static const struct out_col plain[] = { { "algorithm", OUT_TEXT, 0 },    { "ops", OUT_INT, 0 },
-		                                { "flop", OUT_INT, 0 },          { "read_bytes", OUT_INT, 0 },
-		                                { "written_bytes", OUT_INT, 0 }, { "flop_a_byte", OUT_REAL, 2 },
-		                                { "buffer_bytes", OUT_INT, 0 },  { "on_chip_bytes", OUT_INT, 0 },
+	static const struct out_col plain[] = { { "algorithm", OUT_TEXT, 0 },
+		                                { "ops", OUT_INT, 0 },
+		                                { "flop", OUT_INT, 0 },
+		                                { "read_bytes", OUT_BYTES, 0 },
+		                                { "written_bytes", OUT_BYTES, 0 },
+		                                { "flop_a_byte", OUT_REAL, 2 },
+		                                { "buffer_bytes", OUT_BYTES, 0 },
+		                                { "on_chip_bytes", OUT_BYTES, 0 },
 		                                { "what", OUT_TEXT, 0 } };
 	const bool table = f == OUT_TABLE;
 	const uint32_t layer = full_layer(m);

@@ -36,8 +36,9 @@ static void row(struct out_table *t, const char *kind, const struct sums *x)
 static void kinds(const struct op_stream *s, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "kind", OUT_TEXT, 0 },       { "ops", OUT_INT, 0 },          { "read_bytes", OUT_INT, 0 },
-		{ "write_bytes", OUT_INT, 0 }, { "weight_bytes", OUT_INT, 0 }, { "kv_bytes", OUT_INT, 0 },
+		{ "kind", OUT_TEXT, 0 },          { "ops", OUT_INT, 0 },
+		{ "read_bytes", OUT_BYTES, 0 },   { "write_bytes", OUT_BYTES, 0 },
+		{ "weight_bytes", OUT_BYTES, 0 }, { "kv_bytes", OUT_BYTES, 0 },
 		{ "flops", OUT_INT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);

@@ -150,7 +150,7 @@ static size_t add_clean(struct str *to, const char *text)
 	return width;
 }
 
-static size_t add_cell(struct str *to, const struct cell *c, int digits)
+static size_t add_cell(struct str *to, const struct cell *c, const struct out_col *col)
 {
 	size_t at = to->len;
 
@@ -161,13 +161,16 @@ static size_t add_cell(struct str *to, const struct cell *c, int digits)
 	case CELL_TEXT:
 		return add_clean(to, c->v.text);
 	case CELL_INT:
-		str_addf(to, "%" PRId64, c->v.i);
+		if (col->type == OUT_BYTES && c->v.i >= 0)
+			str_add_bytes(to, (uint64_t)c->v.i);
+		else
+			str_addf(to, "%" PRId64, c->v.i);
 		break;
 	case CELL_REAL:
-		str_addf(to, "%.*f", digits, c->v.r);
+		str_addf(to, "%.*f", col->digits, c->v.r);
 		if (!to->failed && to->p[at] == '-' && !strpbrk(to->p + at, "123456789")) { /* -0.00 */
 			to->len = at;
-			str_addf(to, "%.*f", digits, 0.0);
+			str_addf(to, "%.*f", col->digits, 0.0);
 		}
 		break;
 	}
@@ -209,7 +212,7 @@ static void add_line(const struct out_table *t, const struct cell *cells, const 
 		size_t w;
 
 		str_clear(scratch);
-		w = cells ? add_cell(scratch, &cells[i], t->cols[i].digits) : add_clean(scratch, t->cols[i].name);
+		w = cells ? add_cell(scratch, &cells[i], &t->cols[i]) : add_clean(scratch, t->cols[i].name);
 		if (w > widths[i]) {
 			cut(scratch, widths[i]);
 			w = widths[i];
@@ -307,7 +310,7 @@ void out_table_fit(const struct out_table *t, size_t width, struct str *to)
 		size_t w;
 
 		str_clear(&scratch);
-		w = add_cell(&scratch, &t->cells[i], t->cols[i % cols].digits);
+		w = add_cell(&scratch, &t->cells[i], &t->cols[i % cols]);
 		if (w > widths[i % cols])
 			widths[i % cols] = w;
 	}

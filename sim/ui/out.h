@@ -17,7 +17,7 @@ enum out_format { OUT_TABLE, OUT_CSV, OUT_JSON };
 int out_format_parse(const char *name, enum out_format *f, struct err *e); /* ERR_USAGE */
 
 /* --- tables ------------------------------------------------------------------------------------------------ */
-enum out_type { OUT_TEXT, OUT_INT, OUT_REAL };
+enum out_type { OUT_TEXT, OUT_INT, OUT_REAL, OUT_BYTES }; /* bytes: whole, in tables as people say them: 8.13 MiB */
 struct out_col {
 	const char *name;
 	enum out_type type;

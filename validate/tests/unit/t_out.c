@@ -48,6 +48,22 @@ TEST(a_table_is_aligned_by_characters_with_numbers_to_the_right)
 	out_table_free(t);
 }
 
+TEST(bytes_are_said_in_units_in_a_table_and_counted_elsewhere)
+{
+	static const struct out_col two[] = { { "op", OUT_TEXT, 0 }, { "bytes", OUT_BYTES, 0 } };
+	struct out_table *t = out_table_new(two, 2, NULL);
+
+	out_text(t, "a");
+	out_int(t, 8529920);
+	out_text(t, "b");
+	out_int(t, 96);
+	out_text(t, "c");
+	out_null(t);
+	written(t, OUT_TABLE, "op      bytes\n--  ---------\na   8.135 MiB\nb        96 B\nc           -\n");
+	written(t, OUT_CSV, "op,bytes\na,8529920\nb,96\nc,\n");
+	out_table_free(t);
+}
+
 static void fitted(const struct out_table *t, size_t width, const char *want)
 {
 	struct str s = STR_INIT;
@@ -323,6 +339,7 @@ TEST(no_progress_is_shown_where_no_terminal_is)
 }
 
 SUITE(t_out, T(a_table_is_aligned_by_characters_with_numbers_to_the_right),
+      T(bytes_are_said_in_units_in_a_table_and_counted_elsewhere),
       T(a_table_that_is_too_wide_is_cut_where_that_loses_least), T(two_texts_that_differ_are_not_cut_alike),
       T(csv_quotes_what_needs_it_and_tells_null_from_empty), T(json_is_an_array_of_objects),
       T(no_rows_is_still_a_document), T(reals_have_nine_digits_and_no_minus_zero), T(integers_reach_their_ends),
