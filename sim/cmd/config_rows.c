@@ -1,7 +1,7 @@
 #include "sim/cmd/config_rows.h"
 
-static int all(const struct config_rows *r, const struct opt_list *files, const struct opt_list *sets, enum out_format f,
-               struct str *out, struct err *e)
+static int all(const struct config_rows *r, const struct opt_list *files, const struct opt_list *sets,
+               enum out_format f, struct str *out, struct err *e)
 {
 	struct out_table *t = out_table_new(r->cols, r->n_cols, NULL);
 	int rc = 0;

@@ -389,7 +389,7 @@ static void tell_few(const struct mapper *m, const struct map_draft *d, const st
 	best_first(to, to->n - 1);
 }
 
-/* The best way on all cores, or on fewer. */
+/* The best way, on all cores or on fewer. */
 static bool best_of_all(const struct mapper *m, const struct map_draft *d, const struct op *main,
                         const struct map_how *how, struct map_choice *best)
 {
@@ -405,18 +405,17 @@ static bool best_of_all(const struct mapper *m, const struct map_draft *d, const
 	map_draft_copy(&t, d);
 	if (!m->judge || !take(m, &t, main, how, best) || !(n = map_few_cores(m, &t, cores)))
 		return true;
+	c = *best;
 	least = (1 - CLEARLY) * map_judged(m, &t).worth;
 	for (int i = 0; i < n; i++) {
-		const struct mapper *few = map_few(m, cores[i]);
-
+		c.cores = cores[i];
 		map_draft_copy(&t, d);
-		if (!few || !best_way(few, d, main, how, &c) || !take(few, &t, main, how, &c))
+		if (!take(m, &t, main, how, &c))
 			continue;
 		x = map_judged(m, &t);
 		if (x.worth >= least)
 			continue;
 		least = x.worth;
-		*best = c;
 		best->cores = cores[i];
 	}
 	if (best->cores && m->tell && m->tell->op == main->id)

@@ -1,9 +1,9 @@
 /* map_few.c - a command on a part of the cores.
  *
  * Cores that share what is small wait for the fullest of them, exchange sums, and each wants its copy of what all read: more of
- * them can be slower than fewer. So that more cores only add candidates, a product whose cores wait or exchange is tried on
- * fewer of them, too: on the next two numbers below theirs that are a power of two or three times one, as 8 and 6 of 10. A
- * machine of 6 cores has what one of 10 then does on 6.
+ * them can be slower than fewer. So that more cores add candidates, a product whose cores wait or exchange is tried on fewer of
+ * them, too, in the tiles that were best for all: on the next two numbers below theirs that are a power of two or three times
+ * one, as 8 and 6 of 10. A search of its own for each would take three times as long, and hardly find more.
  * Leaves out: what the others could do meanwhile (map_beside.c); other numbers of cores. */
 #include "sim/map/map_int.h"
 
