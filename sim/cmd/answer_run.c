@@ -136,6 +136,7 @@ static _Noreturn void child(const struct cmd *all, const char **words, size_t n,
 		c->run((int)(n - first + 2), argv, &out, &e);
 	code = e.kind == ERR_BOUND ? 0 : err_exit_code(&e);
 	fputs(code ? e.msg : str_c(&out), to);
+	str_free(&out);
 	_exit(fflush(to) == 0 ? code : 4);
 }
 

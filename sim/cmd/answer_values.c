@@ -282,7 +282,7 @@ void answer_number(const struct expr_value *v, int digits, struct str *out)
 	if (digits < 0) /* whole, or four in all */
 		digits = v->number == floor(v->number) ? 0 : (int)fmax(0, fmin(9, 3 - floor(log10(fabs(v->number)))));
 	snprintf(text, sizeof text, "%.*f", digits, v->number);
-	grouped(text, out);
+	grouped(text + (*text == '-' && !strpbrk(text, "123456789")), out); /* -0.0 */
 }
 
 /* "{EXPR; N}" of which `n` characters stand between the braces. */
