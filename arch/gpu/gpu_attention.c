@@ -115,13 +115,14 @@ static void many_queries(const struct gpu *g, const struct gpu_launch *l, struct
 	const struct gpu_attention_cfg *p = &g->cfg->attention;
 	const struct op_shape *s = &l->op->shape;
 	uint32_t q = l->kernel.tile_m, k = l->kernel.tile_k;
-	uint64_t ctas = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
-		 heads = s->heads * (s->batch ? s->batch : 1);
+	const uint64_t grid = (uint64_t)l->at->grid[0] * l->at->grid[1] * l->at->grid[2],
+		       ctas = grid < g->sms ? grid : g->sms, heads = s->heads * (s->batch ? s->batch : 1);
 	uint64_t blocks = div_up(s->q_len, q) * heads, past = s->kv_len > s->q_len ? s->kv_len - s->q_len : 0,
 		 tiles = 0, own = 0;
 	ps_t math, softmax, tile;
 
-	/* The last block's CTA has the most: blocks go round, those of all heads before the next queries. */
+	/* The last block's CTA has the most: blocks go round, those of all heads before the next queries. A grid of a CTA a
+	 * block goes round the SMs likewise, one on each. */
 	for (uint64_t b = blocks; b > 0; b = b > ctas ? b - ctas : 0, own++) {
 		uint64_t end = s->causal ? past + ((b - 1) / heads + 1) * q : s->kv_len;
 
