@@ -396,7 +396,7 @@ static int emit_groups(struct builder *b, const struct mapper *m, struct map_dra
 	if (!beside)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0, n = 1; i < n_groups; i += n, n = 1) {
-		const size_t left = map_beside_left(beside, i);
+		const size_t left = map_beside_left(beside, i, m->c->dispatch.join ? m->c->dispatch.batch : 1);
 		struct map_beside_set set;
 		struct map_fusion joined;
 		int done = 0;

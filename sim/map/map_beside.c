@@ -7,20 +7,21 @@
  * do.
  * Alike are groups of ops (with what is fused behind their product) of the same kinds, shapes, formats and places of
  * operands. They need not follow each other: one may be done earlier when all it waits for was (op.h has true, anti and
- * output dependences). What it makes then does not stay in SRAM, as its room is only known from its place in the program.
+ * output dependences). Not where what it makes stays in SRAM: its room there is known for its place in the program.
  * It is done where the judge finds it clearly faster than one after the other on all cores in one of two states, operands in
- * DRAM and where a round before left them, slower in neither, and moving no more bytes: smaller groups of cores have smaller
- * tiles, and what they read again and again a crowded L2 may not hold. Where DRAM feeds them it seldom is.
- * Leaves out: groups of cores of unequal sizes; uneven tiles (map_edge.c) that some but not all want; products that are not alike; an op that some other begins with. */
+ * DRAM and where a round before left them, slower in neither, moving no more bytes (smaller groups of cores have smaller tiles,
+ * and what they read again and again a crowded L2 may not hold), and leaving half of SRAM to what is fetched ahead. Where DRAM
+ * feeds them it seldom is.
+ * Leaves out: groups of cores of unequal sizes; uneven tiles (map_edge.c) that some but not all want; products that are not
+ * alike. */
 #include <string.h>
 
 #include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
-#define JOINED    256  /* dispatch.batch at its most */
-#define AHEAD     192  /* groups of ops looked at for siblings of one */
-#define CLEARLY   0.02 /* as ways of one product are told apart (map_choose.c) */
-#define DECISIONS 64   /* remembered; must be a power of two */
+#define AHEAD     192 /* groups of ops looked at for siblings of one */
+#define CLEARLY   0.1 /* of the product of both times: a round stands for a run in which others are fetched ahead, too */
+#define DECISIONS 256 /* remembered; must be a power of two */
 
 /* How many of so many alike go side by side; 1: none. */
 struct decision {
@@ -31,10 +32,9 @@ struct decision {
 struct map_beside {
 	const struct fuse_group *groups;
 	size_t n_groups;
-	uint64_t *key;       /* by group: what it is; 0: of no such kind */
-	uint8_t *done;       /* by group: mapped already */
-	uint32_t *group_of;  /* by op */
-	const uint8_t *kept; /* as map_keep found it */
+	uint64_t *key;      /* by group: what it is; 0: of no such kind */
+	uint8_t *done;      /* by group: mapped already */
+	uint32_t *group_of; /* by op */
 	struct mapper *part[MAP_BESIDE + 1];
 	struct map_draft *one; /* of a group on its cores */
 	struct map_draft *all[MAP_BESIDE];
@@ -100,15 +100,12 @@ static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
 struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups)
 {
 	struct map_beside *b = arena_alloc(m->a, sizeof *b);
-	uint8_t *kept = arena_alloc(m->a, m->s->n_tensors + 1);
 
-	if (!b || !kept || !(b->key = arena_array(m->a, n_groups + 1, sizeof *b->key)) ||
+	if (!b || !(b->key = arena_array(m->a, n_groups + 1, sizeof *b->key)) ||
 	    !(b->done = arena_alloc(m->a, n_groups + 1)) ||
 	    !(b->group_of = arena_array(m->a, m->s->n_ops + 1, sizeof *b->group_of)) ||
 	    !(b->one = arena_alloc(m->a, sizeof *b->one)))
 		return NULL;
-	memcpy(kept, m->kept, m->s->n_tensors);
-	b->kept = kept;
 	b->groups = groups;
 	b->n_groups = n_groups;
 	for (size_t i = 0; i < n_groups; i++) {
@@ -119,11 +116,11 @@ struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_grou
 	return b;
 }
 
-size_t map_beside_left(const struct map_beside *b, size_t group)
+size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most)
 {
 	size_t n = 0;
 
-	while (n < JOINED && group + n < b->n_groups && !b->done[group + n])
+	while (n < most && group + n < b->n_groups && !b->done[group + n])
 		n++;
 	return n;
 }
@@ -164,20 +161,17 @@ static void siblings(const struct mapper *m, const struct map_beside *b, size_t 
 	}
 }
 
-/* What they make stays in SRAM as it did, or does not. */
-static void stay(const struct mapper *m, const struct map_beside *b, const uint32_t *which, uint32_t n, bool as_it_did)
+/* Whether something that a group makes stays in SRAM. */
+static bool stays(const struct mapper *m, const struct fuse_group *g)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fuse_group *g = &b->groups[which[i]];
+	for (uint32_t k = g->first; k < g->first + g->n; k++)
+		for (uint32_t x = 0; x < m->s->ops[k].n_operands; x++) {
+			const struct op_operand *w = map_operand(m, &m->s->ops[k], x);
 
-		for (uint32_t k = g->first; k < g->first + g->n; k++)
-			for (uint32_t x = 0; x < m->s->ops[k].n_operands; x++) {
-				const struct op_operand *w = map_operand(m, &m->s->ops[k], x);
-
-				if (w->write)
-					m->kept[w->tensor] = as_it_did ? b->kept[w->tensor] : 0;
-			}
-	}
+			if (w->write && m->kept[w->tensor])
+				return true;
+		}
+	return false;
 }
 
 /* --- a group of cores -------------------------------------------------------------------------------------- */
@@ -340,6 +334,14 @@ static uint64_t gang(const struct mapper *m, uint64_t bytes, uint32_t n)
 	return div_up(bytes, cores) * m->c->cores;
 }
 
+/* The i-th of `which` alone on a mapper's machine. */
+static bool draft_of(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t i)
+{
+	if (!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all)))
+		return false;
+	return map_group(m, b->groups[which[i]].first, b->groups[which[i]].n, b->all[i]);
+}
+
 /* The groups `which` as one command; false: they cannot be. */
 static bool together(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n,
                      struct map_draft *out)
@@ -348,12 +350,9 @@ static bool together(const struct mapper *m, struct map_beside *b, const uint32_
 
 	if (!p || m->c->cores < n)
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all)))
+	for (uint32_t i = 0; i < n; i++)
+		if (!draft_of(p, b, which, i))
 			return false;
-		if (!map_group(p, b->groups[which[i]].first, b->groups[which[i]].n, b->all[i]))
-			return false;
-	}
 	if (!lay_beside(m, b->all, n, out))
 		return false;
 	out->slot_bytes = gang(m, b->all[0]->slot_bytes, n);
@@ -380,28 +379,35 @@ static double moved(struct map_draft *const *d, uint32_t n)
 	return bytes;
 }
 
+/* SRAM that it takes while its tiles follow each other. */
+static uint64_t room(const struct map_draft *d)
+{
+	return d->fixed_bytes + (d->tiles > 1 ? 2 : 1) * d->slot_bytes;
+}
+
 /* How many of `n` alike go side by side, 1: none. */
-static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n, bool far)
+static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n)
 {
 	struct map_score apart, beside;
 	double least, bytes;
+	uint64_t most;
 	uint32_t best = 1;
 
-	stay(m, b, which, n, true);
-	for (uint32_t i = 0; i < n; i++)
-		if ((!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all))) ||
-		    !map_group(m, b->groups[which[i]].first, b->groups[which[i]].n, b->all[i]))
+	if (!draft_of(m, b, which, 0) || map_hidden(m, b->all[0]))
+		return 1;
+	for (uint32_t i = 1; i < n; i++)
+		if (!draft_of(m, b, which, i))
 			return 1;
 	apart = map_judged_round(m, b->all, n);
 	bytes = moved(b->all, n);
-	stay(m, b, which, n, !far);
+	most = ps_max(m->sram / 2, room(b->all[0]));
 	least = (1 - CLEARLY) * apart.worth / n / n;
 	for (uint32_t by = n; by > 1; by = by > 2 ? (by + 1) / 2 : 1) {
 		const struct map_draft *one = b->one;
 
 		if (m->c->cores < by || !together(m, b, which, by, b->one))
 			continue;
-		if (moved((struct map_draft *const *)&one, 1) * n > bytes * by)
+		if (moved((struct map_draft *const *)&one, 1) * n > bytes * by || room(one) > most)
 			continue;
 		beside = map_judged_round(m, (struct map_draft *const *)&one, 1);
 		if (beside.worth / by / by >= least || !no_later(&beside, by, &apart, n))
@@ -413,13 +419,13 @@ static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint3
 }
 
 /* What was decided for more of them holds for fewer, if these are enough. */
-static uint32_t remembered(const struct mapper *m, struct map_beside *b, const struct map_beside_set *s, bool apart)
+static uint32_t remembered(const struct mapper *m, struct map_beside *b, const struct map_beside_set *s)
 {
-	const uint64_t key = hash_u64(b->key[s->group[0]], apart);
+	const uint64_t key = b->key[s->group[0]];
 	struct decision *d = &b->made[hash_mix(key) & (DECISIONS - 1)];
 
 	if (d->key != key || s->n > d->of || s->n < d->by)
-		*d = (struct decision){ key, s->n, decide(m, b, s->group, s->n, apart) };
+		*d = (struct decision){ key, s->n, decide(m, b, s->group, s->n) };
 	return d->by;
 }
 
@@ -434,15 +440,11 @@ bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct m
 	    m->c->mapping.policy != MAPPING_COPY_FIRST && !map_fixed(m))
 		siblings(m, b, i, out, &apart);
 	b->done[i] = 1;
-	if (out->n < 2)
+	if (out->n < 2 || (apart && stays(m, &b->groups[i])))
 		return false;
-	stay(m, b, out->group, out->n, !apart);
-	by = remembered(m, b, out, apart);
-	if (by < 2 || !together(m, b, out->group, by, d)) {
-		stay(m, b, out->group, out->n, true);
+	by = remembered(m, b, out);
+	if (by < 2 || !together(m, b, out->group, by, d))
 		return false;
-	}
-	stay(m, b, out->group + by, out->n - by, true);
 	out->n = by;
 	d->dispatches = (uint32_t)div_up(by, m->c->dispatch.batch);
 	d->why = arena_printf(m->a, "%u side by side, %u cores each: %s", by, m->c->cores / by, d->why);

@@ -120,3 +120,11 @@ uint64_t map_memory_bytes(const struct map_draft *d)
 			n += d->insn[i].bytes;
 	return n;
 }
+
+bool map_hidden(const struct mapper *m, const struct map_draft *d)
+{
+	const double math = (double)map_spans(d, ISA_PRE) + (double)map_spans(d, ISA_TILE) * d->tiles +
+	                    (double)map_spans(d, ISA_POST);
+
+	return math < (double)clock_transfer(map_memory_bytes(d), m->near_rate);
+}

@@ -2,12 +2,12 @@
  *
  * Cores that share what is small wait for the fullest of them, exchange sums, and each wants its copy of what all read: more of
  * them can be slower than fewer. So that more cores add candidates, a product whose cores wait or exchange is tried on fewer of
- * them, too, in the tiles that were best for all: on the next two numbers below theirs that are a power of two or three times
- * one, as 8 and 6 of 10. A search of its own for each would take three times as long, and hardly find more.
+ * them, too, in the tiles that were best for all: on the next number below theirs that is a power of two or three times one, as
+ * 8 of 10. A search of its own would take twice as long and hardly find more, nor would numbers further below.
  * Leaves out: what the others could do meanwhile (map_beside.c); other numbers of cores. */
 #include "sim/map/map_int.h"
 
-#define WAITS 1000 /* ppm that cores wait for the fullest, worth a try */
+#define WAITS 20000 /* ppm that cores wait for the fullest, worth a try */
 
 struct map_few {
 	struct mapper on[MAP_FEWER];
@@ -19,10 +19,12 @@ struct map_few *map_few_new(struct arena *a)
 	return arena_alloc(a, sizeof(struct map_few));
 }
 
-static bool wait_for_each_other(const struct map_draft *d)
+static bool wait_for_each_other(const struct mapper *m, const struct map_draft *d)
 {
+	const bool hidden = map_hidden(m, d);
+
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_SEND || (d->insn[i].parts[0] && d->insn[i].idle > WAITS))
+		if (d->insn[i].code == ISA_SEND || (!hidden && d->insn[i].parts[0] && d->insn[i].idle > WAITS))
 			return true;
 	return false;
 }
@@ -42,7 +44,7 @@ int map_few_cores(const struct mapper *m, const struct map_draft *d, uint32_t ou
 	uint32_t cores = m->c->cores;
 	int n = 0;
 
-	if (!wait_for_each_other(d))
+	if (!wait_for_each_other(m, d))
 		return 0;
 	while (n < MAP_FEWER && (cores = below(cores)))
 		out[n++] = cores;

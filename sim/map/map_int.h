@@ -57,7 +57,7 @@ static inline const struct op_operand *map_operand(const struct mapper *m, const
 
 struct map_asked *map_asked_new(struct arena *a);
 /* map_few.c: a command on a part of the cores: the rest idle. */
-#define MAP_FEWER 2
+#define MAP_FEWER 1
 struct map_few *map_few_new(struct arena *a);
 /* Numbers of cores worth a try where all of them wait for each other, as this draft's do; how many there are. */
 int map_few_cores(const struct mapper *m, const struct map_draft *d, uint32_t out[MAP_FEWER]);
@@ -151,6 +151,8 @@ static inline uint64_t map_rows_bytes(uint64_t bytes, uint64_t part, uint64_t of
 uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when);
 ps_t map_spans(const struct map_draft *d, enum isa_when when);
 uint64_t map_memory_bytes(const struct map_draft *d); /* of all its moves, each once */
+/* Its math takes less than its bytes from the L2 do: however it is spread, what is waited for stays. */
+bool map_hidden(const struct mapper *m, const struct map_draft *d);
 /* Which operands of a member are cut into tiles: none (it is fused around a product, or in a chain), what map_streams()
  * says, of a product the left one too (then tiles are pieces of k), or all, where the others do not fit. */
 enum map_tiled { MAP_WHOLE, MAP_STREAMED, MAP_DEEP, MAP_ALL };
@@ -283,8 +285,8 @@ struct map_beside_set {
 	uint32_t group[MAP_BESIDE], n;
 };
 struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups);
-/* How many from here on are not mapped yet, one behind the other; 0: this one is, with one before it. */
-size_t map_beside_left(const struct map_beside *b, size_t group);
+/* How many from here on, `most` at the most, are not mapped yet; 0: this one is, with one before it. */
+size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most);
 /* Takes group `i`; true: with those that go beside it, as the command that is drafted. */
 bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
                 uint64_t *op_work_ps);

@@ -18,7 +18,7 @@
 #define CROWDED 4                   /* an operand that takes more than such a part of the L2 */
 #define MOVES   16                  /* a command with more is not judged */
 #define EDGES   128                 /* tables of them, of a round that is judged */
-#define LIKE_IT 128                 /* choices remembered; must be a power of two */
+#define LIKE_IT 512                 /* choices remembered; must be a power of two */
 
 struct map_trial {
 	struct isa_cmd cmds[1 + ROUNDS * MAP_BESIDE];
