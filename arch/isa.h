@@ -137,6 +137,12 @@ struct isa_prog {
 	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };
 
+/* A load or a store; all else is math, or tells of fusion. */
+static inline bool isa_is_move(const struct isa_insn *i)
+{
+	return i->code == ISA_LOAD || i->code == ISA_STORE;
+}
+
 /* The round each loop is in; a command without a nest has one loop, over all its tiles. */
 struct isa_rounds {
 	uint32_t at[ISA_LOOPS];

@@ -1,6 +1,7 @@
 #include "arch/machine/machine_peak.h"
 
 #include "arch/power/energy.h"
+#include "sim/base/root.h"
 
 #define BANK 8192 /* bytes of a register file's */
 #define MIB  (UINT64_C(1) << 20)
@@ -73,20 +74,9 @@ static uint64_t gpu_units(const struct machine_cfg *c, const struct tech *t)
 
 /* --- caches and DRAM ------------------------------------------------------------------------------------------------- */
 
-/* Nanometres: r with r * r <= v. */
-static uint64_t side_of(uint64_t v)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit /= 2)
-		if ((r + bit) * (r + bit) <= v)
-			r += bit;
-	return r;
-}
-
 static uint64_t caches(const struct machine_cfg *c, const struct tech *t, const struct area *a)
 {
-	const uint64_t way = side_of(area_die(a) / c->die.machines) * 2 / 3,
+	const uint64_t way = root_down(area_die(a) / c->die.machines) * 2 / 3,
 		       byte = tech_sram_byte(t, MIB) + 8 * t->wire.bit * (way / 1000) / 1000;
 	uint64_t rate = c->mem.l2.size ? l2_bandwidth(&c->mem.l2, c->clock) : 0;
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/root.h"
+
 #define MILLION   ENERGY_ONE
 #define MIB       (UINT64_C(1) << 20)
 #define HUNDREDTH UINT64_C(10000000000) /* of a mm2, nm2 */
@@ -142,16 +144,6 @@ static int fill_arrays(const struct filling *f)
 	return FILL(f, l2, of_bank(f, l2 ? bank[3] : 0, 1), how, f->node, (unsigned long long)bank[3] / 1024);
 }
 
-static uint64_t root(uint64_t v)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit /= 2)
-		if ((r + bit) * (r + bit) <= v)
-			r += bit;
-	return r;
-}
-
 static uint32_t columns_of(const struct machine_cfg *c)
 {
 	uint32_t n = c->mem.noc.columns ? c->mem.noc.columns : 1;
@@ -178,8 +170,8 @@ static int fill_network(const struct filling *f)
 {
 	const struct machine_cfg *c = f->c;
 	const bool routed = c->mem.noc.kind == NOC_RING || c->mem.noc.kind == NOC_MESH;
-	const uint64_t side = root(f->area * 10000), /* micrometres */
-		way = routed ? side / ps_max(1, root(c->cores)) : side * 2 / 3;
+	const uint64_t side = root_down(f->area * 10000), /* micrometres */
+		way = routed ? side / ps_max(1, root_down(c->cores)) : side * 2 / 3;
 
 	return FILL(f, noc, 8 * c->power.wire * way / 1000, "%.1f mm of power.wire, on a chip of %.0f mm2",
 	            (double)way / 1000, (double)f->area / 100);

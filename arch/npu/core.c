@@ -146,11 +146,6 @@ static void count_move(struct core *c, struct core_move *m, const struct dma_xfe
 		*m = (struct core_move){ x->t_issue, x->t_done };
 }
 
-static bool is_move(const struct isa_insn *i)
-{
-	return i->code == ISA_LOAD || i->code == ISA_STORE;
-}
-
 static struct core_cmd *cmd_of(struct core *c, uint32_t idx)
 {
 	return &c->cmds[idx % c->window];
@@ -297,7 +292,7 @@ static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
 		struct isa_turn x;
 
 		sync = i->code == ISA_SYNC ? 0 : sync;
-		if (is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)) ||
+		if (isa_is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)) ||
 		    (i->pinned && c->pinned[i->tensor]))
 			continue;
 		if (t < c->unit_free[i->unit])
@@ -324,7 +319,7 @@ static const struct isa_insn *main_math(const struct core_cmd *k, enum isa_when 
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &k->core->prog->insns[k->c->first_insn + n];
 
-		if (!is_move(i) && i->when == when && (!best || i->span >= best->span))
+		if (!isa_is_move(i) && i->when == when && (!best || i->span >= best->span))
 			best = i;
 	}
 	return best;

@@ -6,6 +6,7 @@
 
 #include "arch/power/energy.h"
 #include "sim/base/path.h"
+#include "sim/base/root.h"
 #include "sim/base/yaml.h"
 
 #define UNKNOWN "not known: no source found"
@@ -363,21 +364,10 @@ int tech_dram_kind(const char *name)
 	return -1;
 }
 
-/* Integers: r with r * r <= v. */
-static uint64_t root(uint64_t v)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit /= 2)
-		if ((r + bit) * (r + bit) <= v)
-			r += bit;
-	return r;
-}
-
 uint64_t tech_sram_byte(const struct tech *t, uint64_t size)
 {
-	const uint64_t at[] = { root(8 << 10), root(32 << 10), root(1 << 20) },
-		       cost[] = { t->sram.access_8k, t->sram.access_32k, t->sram.access_1m }, x = root(size);
+	const uint64_t at[] = { root_down(8 << 10), root_down(32 << 10), root_down(1 << 20) },
+		       cost[] = { t->sram.access_8k, t->sram.access_32k, t->sram.access_1m }, x = root_down(size);
 	size_t i = x > at[1];
 
 	if (!cost[0] || !cost[1] || !cost[2])

@@ -175,11 +175,6 @@ bool analytic_pinned(const struct analytic *a, uint32_t tensor)
 
 /* --- what is where ----------------------------------------------------------------------------------------- */
 
-static bool is_move(const struct isa_insn *i)
-{
-	return i->code == ISA_LOAD || i->code == ISA_STORE;
-}
-
 /* How often the whole of it moves: in every round of a loop that it neither goes on with nor stays through. */
 static uint64_t rounds(const struct isa_cmd *c, const struct isa_insn *i)
 {
@@ -223,7 +218,7 @@ static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_w
 	for (uint32_t n = 0; n < c->n_insns; n++) {
 		const struct isa_insn *i = &insns[n];
 
-		if (!is_move(i) || i->when != when)
+		if (!isa_is_move(i) || i->when != when)
 			continue;
 		a->access[n] = a->again[n] = (struct access){ 0 };
 		if (moves_nothing(a, c, i))
@@ -233,7 +228,7 @@ static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_w
 	}
 	for (uint64_t round = 1; round < most; round++)
 		for (uint32_t n = 0; n < c->n_insns; n++)
-			if (is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes &&
+			if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes &&
 			    rounds(c, &insns[n]) > round)
 				a->again[n] = access_of(a, &insns[n], picks);
 }
@@ -243,7 +238,7 @@ static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
 
 	for (uint32_t n = 0; n < c->n_insns; n++)
-		if (!is_move(&insns[n]) && insns[n].pinned) /* math that its tensor needed once: done before */
+		if (!isa_is_move(&insns[n]) && insns[n].pinned) /* math that its tensor needed once: done before */
 			a->access[n].bytes = a->pinned[insns[n].tensor];
 	for (int when = ISA_PRE; when <= ISA_POST; when++)
 		access_phase(a, c, (enum isa_when)when, picks);
@@ -571,7 +566,7 @@ static uint64_t find_transfers(struct analytic *a, const struct isa_cmd *c)
 		const struct isa_insn *x = &a->p->insns[c->first_insn + i];
 		const struct access *access = &a->access[i];
 
-		if (!is_move(x) || access->bytes == 0)
+		if (!isa_is_move(x) || access->bytes == 0)
 			continue;
 		a->transfer[i] = hierarchy_transfer(&a->mem, access, tile_of(x, access->bytes), x->share);
 		n += access->write ? 0 : access->dram;

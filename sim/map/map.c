@@ -151,7 +151,7 @@ static void add_insns(struct builder *b, const struct map_draft *d)
 		}
 	b->n_insns += d->n;
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+		if (isa_is_move(&d->insn[i]))
 			moves[d->insn[i].when]++;
 	for (int w = 0; w < 3; w++)
 		if (moves[w] > b->moves)
@@ -719,7 +719,7 @@ static uint32_t most_moves(const struct isa_prog *p)
 		for (uint32_t i = 0; i < p->cmds[k].n_insns; i++) {
 			const struct isa_insn *x = &p->insns[p->cmds[k].first_insn + i];
 
-			moves[x->when] += x->code == ISA_LOAD || x->code == ISA_STORE;
+			moves[x->when] += isa_is_move(x);
 			most = moves[x->when] > most ? moves[x->when] : most;
 		}
 	}

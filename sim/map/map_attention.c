@@ -270,7 +270,7 @@ static bool finish(const struct attn *a, struct map_draft *d, uint64_t n0, uint6
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct isa_insn *x = &d->insn[i];
 
-		if (x->code == ISA_LOAD || x->code == ISA_STORE) {
+		if (isa_is_move(x)) {
 			*(x->when == ISA_PRE    ? &f.pre_bytes
 			  : x->when == ISA_POST ? &f.post_bytes
 			                        : &f.near_bytes) +=

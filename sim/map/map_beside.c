@@ -193,18 +193,13 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 	p->sram = m->sram / m->c->cores * c->cores;
 	p->near_rate = m->near_rate / n;
 	p->dram_rate = m->dram_rate / n;
-	p->judge = NULL; /* its machine is the whole one */
+	p->judge = NULL; /* its machine is the whole one; so no way on fewer cores is looked for */
 	p->tell = NULL;
 	for (int i = 0; i < UNIT_COUNT; i++)
 		p->unit[i] = machine_unit(c, (enum unit)i);
-	if (!(p->asked = map_asked_new(m->a)) || !(p->few = map_few_new(m->a)))
+	if (!(p->asked = map_asked_new(m->a)))
 		return NULL;
 	return b->part[n] = p;
-}
-
-static bool is_move(const struct isa_insn *i)
-{
-	return i->code == ISA_LOAD || i->code == ISA_STORE;
 }
 
 /* Whether two of the same place do the same, of whatever tensor. */
@@ -252,7 +247,7 @@ static void put_edges(struct map_draft *out, const struct isa_insn *x, uint32_t 
 		struct isa_edge *y = &e->at[at];
 
 		y->work *= by;
-		if (is_move(x) && (wanted > 1 || y->share || cores * by != of))
+		if (isa_is_move(x) && (wanted > 1 || y->share || cores * by != of))
 			y->share = div_up((y->share ? y->share : div_up(y->bytes, cores)) * wanted, by);
 	}
 }
@@ -287,7 +282,7 @@ static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_
 	for (uint32_t k = 1; k < by; k++)
 		if (!same_step(&d[k]->insn[i], first) || !same_edges(d, k, i))
 			return false;
-	if (!is_move(first)) {
+	if (!isa_is_move(first)) {
 		put_math(m, out, first, by);
 		put_edges(out, first, 1, by, m->c->cores / by, m->c->cores);
 		return !first->pinned;
@@ -375,7 +370,7 @@ static double moved(struct map_draft *const *d, uint32_t n)
 
 	for (uint32_t k = 0; k < n; k++)
 		for (uint32_t i = 0; i < d[k]->n; i++)
-			bytes += is_move(&d[k]->insn[i]) ? map_moved(d[k], &d[k]->insn[i]) : 0;
+			bytes += isa_is_move(&d[k]->insn[i]) ? map_moved(d[k], &d[k]->insn[i]) : 0;
 	return bytes;
 }
 

@@ -61,7 +61,7 @@ int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t c
 	double moved = 0, seconds = (double)d->predicted * (double)commands / 1e12;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+		if (isa_is_move(&d->insn[i]))
 			moved += map_moved(d, &d->insn[i]) * (double)commands;
 	if (moved > (double)MOST_MOVED)
 		return too_many_bytes(o, "in tiles that fit 'sram.size' moves", (uint64_t)moved, MOST_MOVED, e);

@@ -299,7 +299,7 @@ static void tell(struct map_tell *to, const struct map_draft *d, const struct op
 	double moved = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+		if (isa_is_move(&d->insn[i]))
 			moved += map_moved(d, &d->insn[i]);
 	*t = (struct map_told){ .why = d->why,
 		                .nest = c->nest,

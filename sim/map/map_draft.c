@@ -106,7 +106,7 @@ ps_t map_spans(const struct map_draft *d, enum isa_when when)
 	ps_t t = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code != ISA_LOAD && d->insn[i].code != ISA_STORE && d->insn[i].when == when)
+		if (!isa_is_move(&d->insn[i]) && d->insn[i].when == when)
 			t += d->insn[i].span;
 	return t;
 }
@@ -116,7 +116,7 @@ uint64_t map_memory_bytes(const struct map_draft *d)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD || d->insn[i].code == ISA_STORE)
+		if (isa_is_move(&d->insn[i]))
 			n += d->insn[i].bytes;
 	return n;
 }

@@ -37,11 +37,6 @@ struct map_trial {
 	} made[LIKE_IT];
 };
 
-static bool is_move(const struct isa_insn *i)
-{
-	return i->code == ISA_LOAD || i->code == ISA_STORE;
-}
-
 static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
 {
 	const struct isa_tensor x = { t->end, 0, 1 };
@@ -80,7 +75,7 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct isa_insn *x = &d->insn[i];
 
-		if (!is_move(x))
+		if (!isa_is_move(x))
 			continue;
 		if (n == MOVES)
 			return false;
@@ -103,11 +98,11 @@ static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, ui
 		struct isa_insn *x = &t->insns[i];
 
 		x->edges += x->edges ? edges : 0;
-		if (!is_move(x) && x->pinned) { /* done in a step before, as its load */
+		if (!isa_is_move(x) && x->pinned) { /* done in a step before, as its load */
 			x->pinned = false;
 			x->span = x->span_last = x->latency = 0;
 		}
-		if (!is_move(x))
+		if (!isa_is_move(x))
 			continue;
 		x->offset = 0;
 		x->route = -1;
@@ -133,7 +128,7 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 	c->n_deps = 1;
 	t->deps[copy] = copy;
 	for (uint32_t i = first; i < first + d->n; i++)
-		if (is_move(&t->insns[i]))
+		if (isa_is_move(&t->insns[i]))
 			t->insns[i].tensor = 2 * n++ + (copy > 0);
 }
 
@@ -208,7 +203,7 @@ static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_dr
 		if (!lay_edges(t, d[k], k))
 			return false;
 		for (uint32_t i = 0; i < d[k]->n; i++)
-			if (is_move(&d[k]->insn[i]) && tensor_of(m, t, &d[k]->insn[i]) == UINT32_MAX)
+			if (isa_is_move(&d[k]->insn[i]) && tensor_of(m, t, &d[k]->insn[i]) == UINT32_MAX)
 				return false;
 	}
 	return ROUNDS * insns <= COPIES * MAP_INSNS;
@@ -227,7 +222,7 @@ static void add_to_round(const struct mapper *m, struct map_trial *t, const stru
 	for (uint32_t i = 0; i < c->n_deps; i++)
 		t->deps[(*deps)++] = k < n ? 0 : 1 + i;
 	for (uint32_t i = 0; i < d->n; i++)
-		if (is_move(&d->insn[i]))
+		if (isa_is_move(&d->insn[i]))
 			t->insns[at + i].tensor = tensor_of(m, t, &d->insn[i]);
 	*insns += d->n;
 }

@@ -306,7 +306,7 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 		why = program_edges_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
 	if (why)
 		return at(k, line, "%s", why);
-	return program_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);
+	return isa_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);
 }
 
 int program_check(const struct op_stream *s, const struct isa_prog *p, const struct machine_cfg *c,

@@ -83,13 +83,13 @@ void program_write_edges(const struct isa_prog *p, const struct isa_insn *i, str
 /* Whether the instruction has an edge where this loop ends. */
 static bool ends(const struct isa_cmd *c, const struct isa_insn *i, int loop)
 {
-	return c->trips[loop] > 1 && !(i->stays >> loop & 1) && (!program_is_move(i) || i->step[loop]);
+	return c->trips[loop] > 1 && !(i->stays >> loop & 1) && (!isa_is_move(i) || i->step[loop]);
 }
 
 /* A move has smaller tiles, and math has times. */
 static bool fits(const struct isa_insn *i, const struct isa_edge *x)
 {
-	if (program_is_move(i))
+	if (isa_is_move(i))
 		return x->bytes <= i->tile_bytes && x->share <= x->bytes && !x->span && !x->latency && !x->work;
 	return !x->bytes && !x->share;
 }
@@ -119,7 +119,7 @@ const char *program_edges_fault(const struct isa_prog *p, const struct isa_cmd *
 		if (!(given >> at & 1) || !fits(i, &e.at[at]))
 			return text;
 	}
-	all = program_is_move(i) && i->tile_bytes <= UINT64_C(1) << 40 ? isa_edges_place(c, i, &e) : i->bytes;
+	all = isa_is_move(i) && i->tile_bytes <= UINT64_C(1) << 40 ? isa_edges_place(c, i, &e) : i->bytes;
 	if (all >= i->bytes)
 		return NULL;
 	snprintf(text, n, "its tiles have %" PRIu64 " bytes, and %" PRIu64 " are to be moved", all, i->bytes);

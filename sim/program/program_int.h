@@ -87,11 +87,6 @@ struct isa_cmd program_command_base(const struct isa_cmd *before);
 struct isa_insn program_insn_base(const struct isa_insn *x, const struct isa_cmd *c, uint32_t first, const struct op *o,
                                   const struct op_tensor *t);
 
-static inline bool program_is_move(const struct isa_insn *i)
-{
-	return i->code == ISA_LOAD || i->code == ISA_STORE;
-}
-
 /* A growing table in the arena. */
 struct program_table {
 	void *v;

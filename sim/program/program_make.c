@@ -43,7 +43,7 @@ static int imply_op(struct program_reader *r, size_t k)
 		const struct isa_insn *n = &insns[i];
 		struct op_operand *y;
 
-		if (!program_is_move(n)) {
+		if (!isa_is_move(n)) {
 			const bool product = n->code == ISA_GEMV || n->code == ISA_GEMM;
 			const struct isa_turn all = isa_turns(&p, c, n);
 
@@ -135,7 +135,7 @@ static void place_edges(struct program_reader *r)
 		const struct isa_cmd *c = (const struct isa_cmd *)r->cmds.v + k;
 
 		for (uint32_t i = c->first_insn; i < c->first_insn + c->n_insns; i++)
-			if (insns[i].edges && program_is_move(&insns[i]))
+			if (insns[i].edges && isa_is_move(&insns[i]))
 				isa_edges_place(c, &insns[i], &edges[insns[i].edges - 1]);
 	}
 }

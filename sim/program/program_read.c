@@ -391,7 +391,7 @@ static int read_code(struct program_reader *r, struct isa_insn *i)
 	}
 	i->code = (uint8_t)k;
 	i->unit = RES_DMA;
-	if (program_is_move(i))
+	if (isa_is_move(i))
 		return find_tensor(r, 2, &i->tensor);
 	if (!(unit = about(r, 2, "an instruction and the unit that runs it: tile gemv gemv")))
 		return -1;
@@ -455,14 +455,14 @@ static int read_insn(struct program_reader *r)
 	if (!does(r, c, i->op))
 		return program_fault(r, 0, "it works for op %u, which is none of its command's", i->op);
 	c->n_insns++;
-	t = program_is_move(i) ? &program_tensors(r)[i->tensor] : NULL;
+	t = isa_is_move(i) ? &program_tensors(r)[i->tensor] : NULL;
 	for (int f = 0; program_insn_fields[f].key; f++) {
 		const struct isa_insn base = program_insn_base(i, c, *members, &ops[i->op].op, t);
 
 		if (!(given >> f & 1))
 			program_field_copy(&program_insn_fields[f], i, &base);
 	}
-	return i->pinned && !program_is_move(i) ? find_pinned(r, c, i) : 0;
+	return i->pinned && !isa_is_move(i) ? find_pinned(r, c, i) : 0;
 }
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */

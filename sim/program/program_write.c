@@ -139,7 +139,7 @@ static void put_insn(const struct writer *w, const struct isa_cmd *c, const stru
 	const struct op_stream *s = w->s;
 	struct str *out = w->out;
 	static const char *const when[] = { [ISA_PRE] = "pre", [ISA_TILE] = "tile", [ISA_POST] = "post" };
-	const bool move = program_is_move(i);
+	const bool move = isa_is_move(i);
 	const struct isa_insn base = program_insn_base(i, c, w->m->prog.members[c->first_op], &s->ops[i->op],
 	                                               move ? &s->tensors[i->tensor] : NULL);
 

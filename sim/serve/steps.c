@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/record.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 
@@ -218,27 +219,9 @@ static _Noreturn void work(struct steps *s, const struct cost_point *p, size_t n
 
 		x.good = one(s, &p[i], &x.cost, &none) == 0;
 		err_clear(&none);
-		while (write(fd, &x, sizeof x) < 0 && errno == EINTR)
-			continue;
+		record_send(fd, &x, sizeof x);
 	}
 	_exit(0);
-}
-
-/* One record; false at the end of all. A write of its size is whole or not at all. */
-static bool receive(int fd, struct seen *to)
-{
-	size_t got = 0;
-
-	while (got < sizeof *to) {
-		const ssize_t k = read(fd, (char *)to + got, sizeof *to - got);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		got += (size_t)k;
-	}
-	return true;
 }
 
 static void hire(struct steps *s, const struct cost_point *p, size_t n, uint32_t jobs, struct cost_seen *out,
@@ -257,7 +240,7 @@ static void hire(struct steps *s, const struct cost_point *p, size_t n, uint32_t
 			work(s, p, n, hired, jobs, fds[1]);
 		}
 	close(fds[1]);
-	while (receive(fds[0], &x))
+	while (record_receive(fds[0], &x, sizeof x))
 		if (x.good && x.which < n) {
 			out[x.which] = x.cost;
 			done[x.which] = true;

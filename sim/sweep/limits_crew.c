@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/record.h"
 #include "sim/engine/run_memo.h"
 #include "sim/sweep/limits_int.h"
 
@@ -53,15 +54,6 @@ int limits_crew_one(const struct limits_job *job, const char *const *sets, size_
 	return e.kind ? -1 : 0;
 }
 
-static bool send(int fd, const struct limits_seen *seen)
-{
-	ssize_t k;
-
-	while ((k = write(fd, seen, sizeof *seen)) < 0 && errno == EINTR)
-		continue;
-	return k == (ssize_t)sizeof *seen;
-}
-
 /* What the parent has buffered and registered is the parent's; without a reader the signal of the pipe ends it. */
 static _Noreturn void work(const struct limits_job *job, const struct limits_row *const *rows, size_t n, size_t first,
                            size_t stride, int fd)
@@ -73,27 +65,10 @@ static _Noreturn void work(const struct limits_job *job, const struct limits_row
 	for (size_t i = first; i < n; i += stride) {
 		limits_crew_one(job, rows[i]->sets, rows[i]->n_sets, memo, &seen);
 		seen.row = i;
-		if (!send(fd, &seen))
+		if (!record_send(fd, &seen, sizeof seen))
 			break;
 	}
 	_exit(0);
-}
-
-/* One record; false at the end of all. */
-static bool receive(int fd, struct limits_seen *to)
-{
-	size_t got = 0;
-
-	while (got < sizeof *to) {
-		ssize_t k = read(fd, (char *)to + got, sizeof *to - got);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		got += (size_t)k;
-	}
-	return true;
 }
 
 static void tell(const struct limits_job *job, size_t done)
@@ -130,7 +105,7 @@ static int forked(const struct limits_job *job, const struct limits_row *const *
 			work(job, rows, n, hired, jobs, fds[1]);
 		}
 	close(fds[1]);
-	while (receive(fds[0], &one))
+	while (record_receive(fds[0], &one, sizeof one))
 		if (one.row < n) {
 			seen[one.row] = one;
 			tell(job, ++done);
