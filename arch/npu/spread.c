@@ -1,5 +1,7 @@
 #include "arch/npu/spread.h"
 
+#include <string.h>
+
 #define PPM 1000000
 
 static uint64_t part_of(uint64_t bytes, uint64_t size, uint32_t parts)
@@ -53,9 +55,13 @@ struct spread {
 	const struct unit_ops *unit;
 	const struct unit_env *all, *one; /* the machine's cores, and one of them */
 	const struct unit_job *job;
-	struct unit_plan *best;
-	ps_t least;
-	uint64_t copied;
+	uint64_t macs; /* a cycle of one core, at the most */
+	ps_t most;
+	struct spread_memo *memo; /* or NULL */
+	int n;
+	struct unit_plan best[SPREAD_WAYS];
+	ps_t cost[SPREAD_WAYS];
+	uint64_t copied[SPREAD_WAYS];
 };
 
 struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s)
@@ -68,6 +74,26 @@ struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s
 	return part;
 }
 
+static bool core_plan(const struct spread *x, const struct unit_job *part, struct unit_plan *p)
+{
+	const uint64_t how = (uint64_t)(uintptr_t)x->unit ^ (uint64_t)part->of << 32 ^ (uint64_t)part->keep << 40 ^
+	                     (uint64_t)part->held << 48 ^ (uint64_t)part->dtype << 52 ^ (uint64_t)part->with << 58,
+		       h = ((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) *
+	                   0x9e3779b97f4a7c15 + how;
+	struct spread_known *y = x->memo ? &x->memo->at[h >> 32 & (SPREAD_KNOWN - 1)] : NULL;
+
+	if (y && y->how == how && y->m == part->m && y->n == part->n && y->k == part->k) {
+		*p = y->plan;
+		return y->can;
+	}
+	if (!y)
+		return x->unit->plan(x->one, part, p);
+	y->how = how, y->m = part->m, y->n = part->n, y->k = part->k;
+	y->can = x->unit->plan(x->one, part, &y->plan);
+	*p = y->plan;
+	return y->can;
+}
+
 static bool plan_part(const struct spread *x, const struct unit_split *s, const struct unit_job *part,
                       struct unit_plan *p)
 {
@@ -75,7 +101,7 @@ static bool plan_part(const struct spread *x, const struct unit_split *s, const 
 	const struct unit_job *j = x->job;
 	const uint64_t k = sparse ? unit_present(j, j->k) : j->k, part_k = sparse ? unit_present(j, part->k) : part->k;
 
-	if (!x->unit->plan(x->one, part, p))
+	if (!core_plan(x, part, p))
 		return false;
 	p->split = *s;
 	p->exchange = spread_exchange(x->all, part->m, part->n, s->k, &p->exchange_latency);
@@ -85,39 +111,135 @@ static bool plan_part(const struct spread *x, const struct unit_split *s, const 
 	return true;
 }
 
+#define HARDLY 8 /* longer, by an eighth */
+
+static ps_t most_of(const struct spread *x)
+{
+	return x->n ? ps_min(x->most, x->cost[0] + x->cost[0] / HARDLY) : x->most;
+}
+
+/* One more of those of which none takes less and copies less; of too many the one that takes longest goes. */
+static void keep(struct spread *x, const struct unit_plan *p, ps_t cost, uint64_t copied)
+{
+	int at = 0, end = 0;
+
+	while (at < x->n && (x->cost[at] < cost || (x->cost[at] == cost && x->copied[at] <= copied)))
+		if (x->copied[at++] <= copied)
+			return;
+	if (at == SPREAD_WAYS)
+		return;
+	x->n -= x->n == SPREAD_WAYS;
+	for (int i = x->n++; i > at; i--) {
+		x->best[i] = x->best[i - 1];
+		x->cost[i] = x->cost[i - 1];
+		x->copied[i] = x->copied[i - 1];
+	}
+	x->best[at] = *p;
+	x->cost[at] = cost;
+	x->copied[at] = copied;
+	for (int i = 0; i < x->n; i++) {
+		if (x->cost[i] > most_of(x) || (i > at && x->copied[i] >= copied))
+			continue;
+		x->best[end] = x->best[i];
+		x->cost[end] = x->cost[i];
+		x->copied[end++] = x->copied[i];
+	}
+	x->n = end;
+}
+
 static void try(struct spread *x, const struct unit_split *s)
 {
 	const struct unit_job part = spread_part(x->job, s);
+	const uint64_t bytes = dtype_bytes(part.with ? part.with : DT_BF16, part.m * part.k) +
+	                       (part.held ? 0 : unit_present(&part, dtype_bytes(part.dtype, part.n * part.k)));
+	const ps_t port = port_time(x->all, bytes);
 	struct unit_plan p;
-	uint64_t bytes, copied;
 	ps_t cost;
 
-	if (!plan_part(x, s, &part, &p))
+	if (port > most_of(x) || !plan_part(x, s, &part, &p))
 		return;
-	bytes = dtype_bytes(part.with ? part.with : DT_BF16, part.m * part.k) +
-	        (part.held ? 0 : unit_present(&part, dtype_bytes(part.dtype, part.n * part.k)));
-	copied = bytes * s->m * s->n * s->k;
-	cost = ps_max(p.span, port_time(x->all, bytes)) + p.exchange + (p.latency + p.exchange_latency) / 2;
-	if (cost > x->least || (cost == x->least && copied >= x->copied))
+	cost = ps_max(p.span, port) + p.exchange + (p.latency + p.exchange_latency) / 2;
+	if (cost <= most_of(x))
+		keep(x, &p, cost, bytes * s->m * s->n * s->k);
+}
+
+/* The next of 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... */
+static uint32_t next_part(uint32_t n)
+{
+	return n + (n < 4 ? 1 : 1u << (29 - __builtin_clz(n)));
+}
+
+static uint32_t part_below(uint32_t most)
+{
+	const uint32_t step = most < 4 ? 1 : 1u << (29 - __builtin_clz(most));
+
+	return most / step * step;
+}
+
+/* All cuts, and the multiply-adds that the fullest core has by each. */
+#define MAX_SPLITS 768
+struct splits {
+	struct unit_split at[MAX_SPLITS];
+	uint64_t macs[MAX_SPLITS];
+	uint32_t n, first; /* first: of the fewest */
+};
+
+static void add_split(struct splits *s, const struct unit_job *j, uint32_t m, uint32_t n, uint32_t k, uint64_t mk)
+{
+	const uint64_t macs = mk * div_up(j->n, n);
+
+	if (s->n == MAX_SPLITS)
 		return;
-	x->least = cost;
-	x->copied = copied;
-	*x->best = p;
+	s->at[s->n] = (struct unit_split){ m, n, k };
+	s->macs[s->n] = macs;
+	s->first = macs < s->macs[s->first] ? s->n : s->first;
+	s->n++;
+}
+
+static void find_splits(const struct spread *x, struct splits *s)
+{
+	const struct unit_job *j = x->job;
+	const uint32_t cores = x->all->cores;
+
+	s->n = s->first = 0;
+	for (uint32_t k = 1; k <= cores && k <= j->k; k *= 2)
+		for (uint32_t m = 1; m <= cores / k && (m == 1 || m <= j->m); m = next_part(m)) {
+			const uint32_t left = cores / k / m, most = left < j->n ? left : (uint32_t)j->n,
+				       below = part_below(most);
+			const uint64_t mk = div_up(j->m, m) * div_up(j->k, k);
+
+			add_split(s, j, m, most, k, mk);
+			if (below < most)
+				add_split(s, j, m, below, k, mk);
+			if (below > 1)
+				add_split(s, j, m, below / 2, k, mk);
+		}
+}
+
+/* Multiply-adds that one core does in so long. */
+static double macs_in(const struct spread *x, ps_t t)
+{
+	const double macs = (double)t * (double)x->all->clock_khz / 1e9 * (double)x->macs;
+
+	return x->macs ? x->job->of ? macs * x->job->of / x->job->keep : macs : 1e300;
 }
 
 static void product(struct spread *x)
 {
-	const uint32_t cores = x->all->cores;
+	struct splits s;
+	double most;
 
-	for (uint32_t k = 1; k <= cores && k <= x->job->k; k *= 2)
-		for (uint32_t m = 1; m <= cores / k && (m == 1 || m / 2 < x->job->m); m *= 2) {
-			const uint32_t left = cores / k / m, most = left < x->job->n ? left : (uint32_t)x->job->n,
-				       below = most ? 1u << (31 - __builtin_clz(most)) : 0;
-
-			try(x, &(struct unit_split){ m, most, k });
-			if (below < most)
-				try(x, &(struct unit_split){ m, below, k });
-		}
+	find_splits(x, &s);
+	if (!s.n || (double)s.macs[s.first] > macs_in(x, x->most))
+		return;
+	try(x, &s.at[s.first]);
+	most = macs_in(x, most_of(x));
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (i == s.first || (double)s.macs[i] > most)
+			continue;
+		try(x, &s.at[i]);
+		most = macs_in(x, most_of(x));
+	}
 }
 
 struct unit_env spread_core(const struct unit_env *u)
@@ -128,22 +250,36 @@ struct unit_env spread_core(const struct unit_env *u)
 	return one;
 }
 
-bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                ps_t most, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
 {
 	const struct unit_env one = spread_core(u);
-	struct spread x = { unit, u, &one, j, out, PS_NEVER, UINT64_MAX };
+	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .most = most };
+
+	x.macs = unit->peak ? unit->peak(&one, j->dtype, j->with) : 0;
+	x.memo = memo;
+	product(&x);
+	memcpy(out, x.best, (size_t)x.n * sizeof *out);
+	return x.n;
+}
+
+bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+{
+	struct unit_plan ways[SPREAD_WAYS];
 
 	if (j->work != UNIT_PRODUCT)
 		return unit->plan(u, j, out);
-	product(&x);
-	return x.least < PS_NEVER;
+	if (!spread_ways(unit, u, j, PS_NEVER - 1, NULL, ways))
+		return false;
+	*out = ways[0];
+	return true;
 }
 
 bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                const struct unit_split *s, struct unit_plan *out)
 {
 	const struct unit_env one = spread_core(u);
-	const struct spread x = { unit, u, &one, j, out, 0, 0 };
+	const struct spread x = { .unit = unit, .all = u, .one = &one, .job = j };
 	const struct unit_job part = spread_part(j, s);
 
 	return plan_part(&x, s, &part, out);

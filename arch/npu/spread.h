@@ -9,7 +9,9 @@
  * sends all it has.
  * Of all cuts the one of least time is taken: the longer of what a core computes and what comes in at its port, the exchange,
  * and half of what is waited for at the end, as products that follow each other hide it. Among equals the one that copies
- * least. Cuts of m and k are powers of two; n takes the cores that are left, or the power of two below.
+ * least. Cuts of k are powers of two, of m 1, 3, 5 and 7 times those, and n takes the cores that are left: for given parts of
+ * m and k more cores are never slower, so a machine of more cores has no slower cut. n also takes the largest of m's kind, and
+ * half as many: fewer copies.
  * Leaves out: adding up, which keeps pace with the port; who is whose neighbour: groups of a power of two lie together.
  * Source of the exchange: Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH,
  * IJHPCA 19 (2005). */
@@ -21,6 +23,22 @@
 /* False: the unit cannot do such a job. Work other than products is the unit's own to spread. */
 bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                  struct unit_plan *out);
+/* What one core takes for parts that were asked for: a search asks for the same again and again. Of one machine; all zeros
+ * at first. */
+#define SPREAD_KNOWN 16384 /* must be a power of two */
+struct spread_memo {
+	struct spread_known {
+		uint64_t how, m, n, k;
+		struct unit_plan plan;
+		bool can;
+	} at[SPREAD_KNOWN];
+};
+
+/* The cuts of which no other takes less time and copies fewer bytes, of those that take hardly longer than the fastest and
+ * no longer than `most`; the fastest first. `memo` may be NULL. */
+#define SPREAD_WAYS 5
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                ps_t most, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS]);
 /* A core's part of a cut product, and a core as a machine of its own. */
 struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s);
 struct unit_env spread_core(const struct unit_env *u);

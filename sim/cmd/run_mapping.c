@@ -126,6 +126,7 @@ void run_mapping_json(struct out_json *j, const struct run_report *r)
 		out_json_u64(j, "tile_bytes", w->slot_bytes);
 		out_json_u64(j, "held_bytes", w->held_bytes);
 		out_json_u64(j, "moved_bytes", w->moved_bytes);
+		out_json_real(j, "form_us", cmd_ps_us(w->form));
 		out_json_real(j, "cold_us", cmd_ps_us(w->cold));
 		out_json_real(j, "warm_us", cmd_ps_us(w->warm));
 		out_json_close(j, '}');

@@ -158,6 +158,15 @@ void analytic_times_only(struct analytic *a)
 	a->times_only = true;
 }
 
+void analytic_dram(const struct analytic *a, double *read, double *write, ps_t *latency)
+{
+	const double one = (double)(UINT64_C(1) << SERVER_FRACTION);
+
+	*read = (double)a->mem.dram_server.per_byte / one;
+	*write = (double)a->mem.write_per_byte / one;
+	*latency = a->mem.dram_latency;
+}
+
 struct stat_reg *analytic_stats(struct analytic *a)
 {
 	return a->stats;
@@ -209,11 +218,49 @@ static struct access access_of(struct analytic *a, const struct isa_insn *i, con
 	return hierarchy_access(&a->mem, i, addr);
 }
 
+/* The innermost loop that repeats a move: it goes over no dimension of the operand, and its tiles do not stay through it. */
+static int repeats(const struct isa_cmd *c, const struct isa_insn *i)
+{
+	for (int l = ISA_LOOPS - 1; l >= 0; l--)
+		if (c->trips[l] > 1 && !i->step[l] && !(i->stays >> l & 1))
+			return l;
+	return -1;
+}
+
+/* Distinct bytes that pass the levels in one round of a loop: a tile's of each operand that does not stay through it, as often
+ * as loops inside go on to another. */
+static uint64_t passing(const struct isa_prog *p, const struct isa_cmd *c, int loop)
+{
+	uint64_t all = 0;
+
+	for (uint32_t n = 0; n < c->n_insns; n++) {
+		const struct isa_insn *i = &p->insns[c->first_insn + n];
+		uint64_t bytes = i->tile_bytes;
+
+		if (!isa_is_move(i) || i->when != ISA_TILE || i->stays >> loop & 1 || i->src == i->dst)
+			continue;
+		for (int l = loop + 1; l < ISA_LOOPS; l++)
+			bytes *= i->step[l] ? c->trips[l] : 1;
+		all += ps_min(bytes, i->bytes);
+	}
+	return all;
+}
+
+/* The bytes of one more round of a move, of so many: what passes between two uses of a tile tells what of it is lost. */
+static void access_again(struct analytic *a, const struct isa_cmd *c, uint32_t n, uint64_t more,
+                         const uint32_t *const *picks)
+{
+	const struct isa_insn *i = &a->p->insns[c->first_insn + n];
+	const struct isa_tensor *t = &a->p->tensors[i->tensor];
+	const uint64_t addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
+
+	a->again[n] = hierarchy_again(&a->mem, i, addr, more, passing(a->p, c, repeats(c, i)));
+}
+
 /* Finds the bytes of a phase's moves, in the order they are made: the whole of each, then of those that move again. */
 static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_when when, const uint32_t *const *picks)
 {
 	const struct isa_insn *insns = &a->p->insns[c->first_insn];
-	uint64_t most = 1;
 
 	for (uint32_t n = 0; n < c->n_insns; n++) {
 		const struct isa_insn *i = &insns[n];
@@ -221,16 +268,12 @@ static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_w
 		if (!isa_is_move(i) || i->when != when)
 			continue;
 		a->access[n] = a->again[n] = (struct access){ 0 };
-		if (moves_nothing(a, c, i))
-			continue;
-		a->access[n] = access_of(a, i, picks);
-		most = ps_max(most, rounds(c, i));
+		if (!moves_nothing(a, c, i))
+			a->access[n] = access_of(a, i, picks);
 	}
-	for (uint64_t round = 1; round < most; round++)
-		for (uint32_t n = 0; n < c->n_insns; n++)
-			if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes &&
-			    rounds(c, &insns[n]) > round)
-				a->again[n] = access_of(a, &insns[n], picks);
+	for (uint32_t n = 0; n < c->n_insns && when == ISA_TILE; n++)
+		if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes && rounds(c, &insns[n]) > 1)
+			access_again(a, c, n, rounds(c, &insns[n]) - 1, picks);
 }
 
 static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)

@@ -383,6 +383,54 @@ struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, ui
 	return a;
 }
 
+/* Of so many bytes that are used in turn, what the shared part of the L2 loses before it is asked for again. */
+static uint64_t lost(const struct hierarchy *h, uint64_t between, uint64_t bytes)
+{
+	const double s = (double)residency_capacity(h->l2[PART_REST]), over = (double)between - s;
+
+	if (over <= 0)
+		return 0;
+	return over * h->c->mem.l2.ways >= s ? bytes : (uint64_t)((double)bytes * over * h->c->mem.l2.ways / s);
+}
+
+/* Levels of which the formula does not know what they keep. */
+static bool by_contents(const struct hierarchy *h, const struct isa_insn *i)
+{
+	return !h->l2[PART_REST] || h->l1 || h->seen || (i->cls == MEM_KV && (h->kv || h->l2[PART_KV])) ||
+	       (i->cls == MEM_WEIGHT && h->l2[PART_PIN]) || i->code == ISA_STORE || i->src == ISA_SRAM;
+}
+
+struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uint64_t addr, uint64_t times,
+                              uint64_t between)
+{
+	struct hierarchy_counts before = h->n, *n = &h->n;
+	struct access a = hierarchy_access(h, i, addr);
+	const uint64_t asked = n->l2_read - before.l2_read, back = n->l2_back - before.l2_back;
+	uint64_t miss;
+
+	if (by_contents(h, i)) {
+		for (uint64_t k = 1; k < times; k++)
+			a = hierarchy_access(h, i, addr);
+		return a;
+	}
+	/* Contents are as after the last time; of the counts only what had to go is kept. */
+	miss = lost(h, between, asked);
+	before.l2_back += back;
+	before.dram_write += back;
+	before.dma_read += times * (n->dma_read - before.dma_read);
+	before.noc_up += times * (n->noc_up - before.noc_up);
+	before.noc_copied += times * (n->noc_copied - before.noc_copied);
+	before.l2_read += times * asked;
+	before.l2_hit += times * (asked - miss);
+	before.l2_miss += times * miss;
+	before.l2_fill += times * miss;
+	before.dram_read += times * miss;
+	*n = before;
+	a.dram = miss;
+	a.writeback = back / times;
+	return a;
+}
+
 uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv)
 {
 	uint64_t n = kv && h->kv ? residency_here(h->kv, addr, bytes) : 0,

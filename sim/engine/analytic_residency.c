@@ -415,6 +415,11 @@ void residency_drop(struct residency *r, uint64_t addr, uint64_t bytes)
 	}
 }
 
+uint64_t residency_capacity(const struct residency *r)
+{
+	return r->capacity * r->chunk;
+}
+
 uint64_t residency_dirty(const struct residency *r)
 {
 	return r->dirty << r->chunk_shift;

@@ -35,6 +35,7 @@ void residency_clear(struct residency *r);
 struct residency_found residency_touch(struct residency *r, uint64_t addr, uint64_t bytes, enum residency_use use);
 uint64_t residency_here(const struct residency *r, uint64_t addr, uint64_t bytes); /* bytes; changes nothing */
 void residency_drop(struct residency *r, uint64_t addr, uint64_t bytes); /* whole chunks that lie in the range leave */
+uint64_t residency_capacity(const struct residency *r);                  /* bytes */
 uint64_t residency_dirty(const struct residency *r);                     /* bytes */
 uint64_t residency_bytes(const struct residency *r);
 

@@ -202,7 +202,7 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 static int map(const struct op_stream *s, const struct machine_cfg *c, const struct run_opts *how, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	struct map_opts o = { .resident = how->start == RUN_RESIDENT };
+	struct map_opts o = { .start = how->start == RUN_RESIDENT ? MAP_RESIDENT : how->start == RUN_COLD ? MAP_COLD : MAP_STEADY };
 	struct run_memo *own;
 	int rc;
 
@@ -211,7 +211,7 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, const str
 		return 0;
 	}
 	if (how->memo)
-		return run_memo_map(how->memo, s, c, o.resident, out, e);
+		return run_memo_map(how->memo, s, c, o.start, out, e);
 	if (!(own = run_memo_new(e)))
 		return -1;
 	rc = run_memo_patterns(own, &c->fusion, &o.patterns, e);

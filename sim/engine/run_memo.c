@@ -14,7 +14,7 @@ struct run_memo {
 	/* The last mapping, when `stream` is not NULL. */
 	struct arena *a;
 	const struct op_stream *stream;
-	bool resident;
+	enum map_start start;
 	struct machine_cfg cfg;
 	struct map_result map;
 };
@@ -66,18 +66,18 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 	return 0;
 }
 
-int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
                  struct map_result *out, struct err *e)
 {
-	struct map_opts o = { .resident = resident };
+	struct map_opts o = { .start = start };
 
-	if (m->stream != s || m->resident != resident || !map_same(&m->cfg, c)) {
+	if (m->stream != s || m->start != start || !map_same(&m->cfg, c)) {
 		m->stream = NULL;
 		arena_reset(m->a);
 		if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0 || judge_map(s, c, &o, m->a, &m->map, e) < 0)
 			return -1;
 		m->stream = s;
-		m->resident = resident;
+		m->start = start;
 		m->cfg = *c;
 	}
 	*out = m->map;

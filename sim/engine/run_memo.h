@@ -18,8 +18,8 @@ void run_memo_free(struct run_memo *m);
 const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e);
 /* Those that the machine names; NULL in *out where it does not fuse. */
 int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const struct fuse_patterns **out, struct err *e);
-/* The stream as this machine's program, with the patterns it names; `resident`: as map_opts has it. */
-int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+/* The stream as this machine's program, with the patterns it names; `start`: as map_opts has it. */
+int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
                  struct map_result *out, struct err *e);
 /* Before another stream may lie where the last one lay. */
 void run_memo_forget(struct run_memo *m);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/map/map_int.h"
+#include "sim/map/map_cost.h"
 
 #define NO_CMD     UINT32_MAX
 #define MAX_BLOCKS 65536
@@ -621,6 +621,34 @@ static int check_work(const struct mapper *m, struct err *e)
 	return 0;
 }
 
+/* How much of so many bytes that a pass uses is gone from the L2 before the next one asks again: all of it goes by in one order,
+ * and of sets of w ways a working set F beyond the capacity S loses (F - S) w / S. */
+static double gone(const struct mapper *m, double bytes)
+{
+	const double s = (double)m->c->mem.l2.size, over = bytes > s ? bytes - s : 0;
+
+	if (m->start == MAP_COLD || s <= 0)
+		return 1;
+	return over * m->c->mem.l2.ways >= s ? 1 : over * m->c->mem.l2.ways / s;
+}
+
+/* Whose choice changes from step to step, all of it may be asked for before the same is again. */
+static void find_far(struct mapper *m, const struct map_floor *f)
+{
+	double all = (double)f->read_bytes + (double)f->write_bytes, other = all, over;
+
+	for (size_t i = 0; i < f->n_routed; i++)
+		all += (double)f->routed[i].touched;
+	for (uint32_t i = 0; i < m->s->n_tensors; i++)
+		if (m->s->tensors[i].route >= 0)
+			other += (double)map_stored_bytes(m, i, m->s->tensors[i].bytes) * m->s->tensors[i].instances;
+	m->alone = m->s->n_ops == 1;
+	m->far[0] = gone(m, all);
+	m->far[1] = gone(m, other);
+	over = all > (double)m->c->mem.l2.size ? all - (double)m->c->mem.l2.size : 0;
+	m->back = over <= 0 ? 0 : m->start == MAP_COLD ? over / all : 1;
+}
+
 static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
@@ -633,7 +661,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->trial = map_trial_new(m->a);
 	m->asked = map_asked_new(m->a);
 	m->few = map_few_new(m->a);
-	if (!m->trial || !m->asked || !m->few || !first_write || !last_read || !m->pinned || !m->format)
+	m->memo = arena_alloc(m->a, sizeof *m->memo);
+	if (!m->memo || !m->trial || !m->asked || !m->few || !first_write || !last_read || !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -669,7 +698,8 @@ static int prepare(struct mapper *m, struct err *e)
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell, .resident = o->resident };
+	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell, .start = o->start };
+	struct map_levels levels;
 	struct builder b = { 0 };
 	struct map_draft *d = malloc(sizeof *d);
 	struct fuse_group *groups = NULL;
@@ -687,6 +717,9 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 || map_floor(&m, &out->floor, e) < 0 ||
 	    fuse_stream(s, &c->fusion, o->patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
+	find_far(&m, &out->floor);
+	map_levels(&m, &levels);
+	m.levels = &levels;
 	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;

@@ -87,11 +87,19 @@ int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e);
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
+/* DRAM as a stream of large pieces sees it: ps a byte, and a latency. */
+struct map_dram {
+	double read, write;
+	ps_t latency;
+};
+
 /* Who knows what a program takes on the machine that it is mapped for. */
 #define MAP_JUDGED 33 /* commands of it at the most */
 struct map_judge {
-	/* When each command ends; false: it cannot be run. */
-	bool (*ends)(void *self, const struct isa_prog *p, ps_t out[MAP_JUDGED]);
+	/* When each command ends; false: it cannot be run. `warm`: with what a pass before leaves on chip. */
+	bool (*ends)(void *self, const struct isa_prog *p, bool warm, ps_t out[MAP_JUDGED]);
+	/* What its DRAM does with a stream; false: that is not known. */
+	bool (*dram)(void *self, struct map_dram *out);
 	void *self;
 };
 
@@ -105,22 +113,26 @@ struct map_told {
 	uint32_t tiles;
 	uint64_t slot_bytes, held_bytes; /* SRAM of a tile in flight, and from beginning to end */
 	uint64_t moved_bytes;            /* loads and stores, again and again */
+	ps_t form;                       /* by the cost model of the search (map_cost.h) */
 	ps_t cold, warm;                 /* by the judge, each beside another; without one both by rates */
 };
 
 /* Asks how an op's command was chosen: all ways that were tried, the best first. */
-#define MAP_TOLD 16
+#define MAP_TOLD 20
 struct map_tell {
 	uint32_t op;
 	struct map_told way[MAP_TOLD];
 	int n; /* 0: there was nothing to choose, as for ops that are only moved */
 };
 
+/* Where operands are as the program begins: where a pass before has left them, in DRAM, or in SRAM as far as they fit. */
+enum map_start { MAP_STEADY, MAP_COLD, MAP_RESIDENT };
+
 struct map_opts {
 	const struct fuse_patterns *patterns; /* NULL: nothing is fused */
 	const struct map_judge *judge;        /* NULL: ways to do a command are compared by rates alone */
 	struct map_tell *tell;                /* NULL: nobody asks */
-	bool resident;                        /* operands are on chip before the program, as far as they fit */
+	enum map_start start;
 };
 
 /* The same of a program that somebody else made of the stream: commands, instructions, dependences and members are given;

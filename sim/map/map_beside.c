@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/map/map_int.h"
+#include "sim/map/map_cost.h"
 
 #define AHEAD     192 /* groups of ops looked at for siblings of one */
 #define CLEARLY   0.1 /* of the product of both times: a round stands for a run in which others are fetched ahead, too */
@@ -180,6 +180,7 @@ static bool stays(const struct mapper *m, const struct fuse_group *g)
 static const struct mapper *part_of(const struct mapper *m, struct map_beside *b, uint32_t n)
 {
 	struct mapper *p = b->part[n];
+	struct map_levels *levels;
 	struct machine_cfg *c;
 
 	if (p)
@@ -191,8 +192,13 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 	c->cores = m->c->cores / n;
 	p->c = c;
 	p->sram = m->sram / m->c->cores * c->cores;
+	if (!(levels = arena_alloc(m->a, sizeof *levels)))
+		return NULL;
 	p->near_rate = m->near_rate / n;
 	p->dram_rate = m->dram_rate / n;
+	map_levels(p, levels);
+	levels->dram *= n, levels->dram_write *= n, levels->l2 *= n;
+	p->levels = levels;
 	p->judge = NULL; /* its machine is the whole one; so no way on fewer cores is looked for */
 	p->tell = NULL;
 	for (int i = 0; i < UNIT_COUNT; i++)

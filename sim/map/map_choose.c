@@ -1,9 +1,8 @@
 /* map_choose.c - the ways to do a command, and the best of them.
  *
  * A product can be streamed: its weights pass once, in tiles of whole grains of one unit or another, with all else loaded
- * before and stored behind. Or its loops form a nest (map_nest.c). Every way that SRAM holds is judged (map_judge.c) and
- * the shortest wins; of those that hardly differ the first, so that a machine that is a little other is not mapped quite
- * otherwise. Commands that look the same are chosen for once. */
+ * before and stored behind. Or its loops form a nest: the best few by the cost model (map_search.c). Each of them is judged
+ * (map_judge.c) and the shortest wins. Commands that look the same are chosen for once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +12,6 @@
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
 #define MOST_LARGER    4    /* times dma.tile */
-#define HARDLY         4    /* by a quarter */
-#define CLEARLY        0.02 /* two percent of one of two times, or one of both */
 
 static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 {
@@ -164,17 +161,6 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 	return true;
 }
 
-/* Bytes of a product beside the weights that stream: activations and results. */
-static uint64_t beside(const struct map_draft *d, const struct op *main)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].op == main->id && d->insn[i].when != ISA_TILE)
-			n += d->insn[i].bytes;
-	return n;
-}
-
 static void add_way(struct map_ways *w, const struct map_choice *c)
 {
 	for (int i = 0; i < w->n; i++)
@@ -218,32 +204,6 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 	}
 }
 
-static ps_t longest(const struct map_math *x, int n)
-{
-	ps_t t = 0;
-
-	for (int i = 0; i < n; i++)
-		t = ps_max(t, x[i].plan.span);
-	return t;
-}
-
-/* Whether one of the ways to stream keeps a unit hardly longer than the product in one piece would: where there is nothing
- * but weights, no order of loops does better then. Rates do not come into it. */
-static bool suits_unit(const struct mapper *m, const struct op *main, const struct map_how *how,
-                       const struct map_ways *w)
-{
-	struct map_math x[MAP_MATHS];
-	const ps_t whole = longest(x, map_math(m, main, 1, false, x));
-
-	for (int i = 0; i < w->n; i++) {
-		const uint64_t tiles = w->way[i].tiles;
-
-		if (longest(x, map_tile_math(m, main, how->cuts, tiles, false, x)) * tiles <= whole + whole / HARDLY)
-			return true;
-	}
-	return false;
-}
-
 /* All that SRAM has room for. */
 static void find_ways(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
                       struct map_ways *w)
@@ -260,8 +220,7 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 	}
 	if (t->fixed_bytes < m->sram && !(how->may_nest && map_fixed(m)))
 		stream_ways(m, t, main, how->cuts, w);
-	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM) ||
-	    (w->n && beside(t, main) <= m->c->dma.tile && suits_unit(m, main, how, w)))
+	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM))
 		return;
 	n = map_nests(m, t, main, how->c_stays, w->n ? 2 : 1, nests);
 	for (int i = 0; i < n; i++)
@@ -308,6 +267,7 @@ static void tell(struct map_tell *to, const struct map_draft *d, const struct op
 		                .slot_bytes = d->slot_bytes,
 		                .held_bytes = d->fixed_bytes,
 		                .moved_bytes = (uint64_t)moved,
+		                .form = d->predicted,
 		                .cold = x->cold,
 		                .warm = x->warm };
 	for (int i = 0; c->nest && i < MAP_DIMS; i++) {
@@ -358,7 +318,7 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 		x = map_judged(m, &t);
 		if (told)
 			tell(m->tell, &t, main, &w.way[i], &x);
-		if (!found || x.worth < (1 - CLEARLY) * least) {
+		if (!found || x.worth < least) {
 			found = true;
 			chosen = told ? m->tell->n - 1 : 0;
 			least = x.worth;
@@ -406,7 +366,7 @@ static bool best_of_all(const struct mapper *m, const struct map_draft *d, const
 	if (!m->judge || !take(m, &t, main, how, best) || !(n = map_few_cores(m, &t, cores)))
 		return true;
 	c = *best;
-	least = (1 - CLEARLY) * map_judged(m, &t).worth;
+	least = map_judged(m, &t).worth;
 	for (int i = 0; i < n; i++) {
 		c.cores = cores[i];
 		map_draft_copy(&t, d);

@@ -24,6 +24,8 @@ struct map_draft {
 	bool overflow; /* more instructions than fit: the group is taken apart */
 };
 
+struct map_levels;
+
 struct mapper {
 	const struct op_stream *s;
 	const struct machine_cfg *c;
@@ -42,10 +44,16 @@ struct mapper {
 	struct map_format *format; /* by tensor */
 	struct sparsity sparse;    /* of weights */
 	uint64_t narrowed_bytes;
-	bool resident;                 /* as map_opts has it */
+	enum map_start start;          /* as map_opts has it */
+	double far[2];                 /* of what is there before the stream, the part that is in DRAM when it is asked for; [1]:
+	                                * of what a router chooses */
+	double back;                   /* of results, the part that leaves the L2 within a pass */
+	bool alone;                    /* the stream is one op */
+	const struct map_levels *levels;
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
 	struct map_asked *asked;
+	struct spread_memo *memo;
 	struct map_few *few;
 	struct map_tell *tell;
 };
@@ -53,6 +61,11 @@ struct mapper {
 static inline const struct op_operand *map_operand(const struct mapper *m, const struct op *o, uint32_t i)
 {
 	return &m->s->operands[o->first_operand + i];
+}
+
+static inline double map_far(const struct mapper *m, const struct isa_insn *x)
+{
+	return m->far[x->route >= 0];
 }
 
 struct map_asked *map_asked_new(struct arena *a);
@@ -78,6 +91,11 @@ int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool la
 struct map_math map_fastest(const struct mapper *m, const struct unit_job *j);
 /* `vectors` rows of activations times `rows` x `cols` weights, on the unit that is fastest. */
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols);
+/* Ways to do a tile: units (`only` that one; -1: all but those of last resort), and cuts over cores, of those that take no
+ * longer than `most`. */
+#define MAP_SPREADS (3 * SPREAD_WAYS)
+int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols, int only,
+                 ps_t most, struct map_math out[MAP_SPREADS]);
 /* On the unit of `full`, and cut as that: what is left of it. */
 struct map_math map_product_as(const struct mapper *m, const struct op *o, const struct map_math *full,
                                uint64_t vectors, uint64_t rows, uint64_t cols);
@@ -164,15 +182,19 @@ void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *
 
 /* map_nest.c: loops of a product, outermost first. */
 #define MAP_DIMS  3 /* m, n, k; and operands: A[m,k], B[k,n], C[m,n] */
-#define MAP_NESTS 6
+#define MAP_NESTS 10
 struct map_nest {
 	uint64_t tile[MAP_DIMS];
 	uint8_t loop[MAP_DIMS];  /* dimensions */
 	bool resident[MAP_DIMS]; /* operands of which each tile moves once and stays; C: stored after the loop, whole */
 	int8_t copied;           /* the operand that is there whole before the loop; -1: none */
+	enum unit unit;          /* that computes, */
+	struct unit_split split; /* cut so; m 0: as the fastest */
+	ps_t predicted;
 };
-/* The best by rates of those of which SRAM holds two tiles, or `slots` if there is none; of a product whose moves are in
- * the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
+#define MAP_MOST_TILES (1u << 20)
+/* map_search.c: the best by the cost model of those of which SRAM holds two tiles, or `slots` if there is none; of a product
+ * whose moves are in the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS]);
 /* What a compiler does by `mapping.policy: copy_first`: of the operands that fit beside mapping.stream the larger is copied

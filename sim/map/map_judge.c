@@ -132,17 +132,67 @@ static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t co
 			t->insns[i].tensor = 2 * n++ + (copy > 0);
 }
 
+/* The first of copies as a program of its own: cold, and as a pass before has left its operands. */
+static bool judged_alone(const struct mapper *m, struct map_trial *t, const struct map_draft *d, struct map_score *out)
+{
+	ps_t end[MAP_JUDGED];
+	uint32_t n = 0;
+
+	t->cmds[0] = command(t, d, 0, 0);
+	for (uint32_t i = 0; i < d->n; i++)
+		if (isa_is_move(&t->insns[i]))
+			t->insns[i].tensor = 2 * n++;
+	t->prog = (struct isa_prog){ .cmds = t->cmds,
+		                     .n_cmds = 1,
+		                     .insns = t->insns,
+		                     .n_insns = d->n,
+		                     .edges = d->edges,
+		                     .n_edges = d->n_edges,
+		                     .deps = t->deps,
+		                     .tensors = t->tensors,
+		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
+		                     .kept_bytes = m->kept_bytes,
+		                     .max_tile_moves = MOVES };
+	for (int warm = 0; warm < 2; warm++) {
+		if (!m->judge->ends(m->judge->self, &t->prog, warm, end))
+			return false;
+		*(warm ? &out->warm : &out->cold) = end[0];
+	}
+	return true;
+}
+
+/* In the state that the stream is in, as far as that is known. */
+static double worth(const struct mapper *m, const struct map_draft *d, const struct map_score *x)
+{
+	double far = 0, all = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->insn[i].code == ISA_LOAD && d->insn[i].early) {
+			far += (double)d->insn[i].bytes * map_far(m, &d->insn[i]);
+			all += (double)d->insn[i].bytes;
+		}
+	far = all > 0 ? far / all : m->far[0];
+	return far * (double)x->cold + (1 - far) * (double)x->warm;
+}
+
 struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 {
 	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY },
 			       by_rates = { d->predicted, d->predicted, (double)d->predicted };
 	struct map_trial *t = m->trial;
-	ps_t end[MAP_JUDGED], cold, warm;
+	struct map_score out;
+	ps_t end[MAP_JUDGED];
 
 	if (d->overflow)
 		return never;
 	if (!m->judge || !lay_out(m, t, d))
 		return by_rates;
+	if (m->alone) {
+		if (!judged_alone(m, t, d, &out))
+			return never;
+		out.worth = worth(m, d, &out);
+		return out;
+	}
 	for (uint32_t i = 0; i < COPIES; i++)
 		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
@@ -156,11 +206,11 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
 		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MOVES };
-	if (!m->judge->ends(m->judge->self, &t->prog, end))
+	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
 		return never;
-	cold = end[2] - end[0];
-	warm = end[3] - end[2];
-	return (struct map_score){ cold / 2, warm, (double)cold * (double)warm };
+	out = (struct map_score){ .cold = (end[2] - end[0]) / 2, .warm = end[3] - end[2] };
+	out.worth = worth(m, d, &out);
+	return out;
 }
 
 /* The number of what a move moves, among all that a round does; UINT32_MAX: there are too many. */
@@ -250,7 +300,7 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 		                     .n_tensors = t->n_tensors,
 		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MAP_INSNS };
-	if (!m->judge->ends(m->judge->self, &t->prog, end))
+	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
 		return never;
 	for (uint32_t k = 1; k <= n; k++) {
 		cold = ps_max(cold, end[k] - end[0]);

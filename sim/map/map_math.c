@@ -86,7 +86,7 @@ static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct ma
 	const enum dtype with = j->with ? j->with : j->dtype;
 	const uint64_t bytes = dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(with, j->m * (j->n + j->k));
 
-	for (int i = 0; i < UNIT_COUNT && !m->resident; i++) {
+	for (int i = 0; i < UNIT_COUNT && m->start != MAP_RESIDENT; i++) {
 		out->unit = (enum unit)i;
 		if (unit_table[i]->last_resort && can(m, i, j, &out->plan) &&
 		    out->plan.span <= clock_transfer(bytes, m->dram_rate))
@@ -165,6 +165,26 @@ struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t
 
 	j.m = vectors, j.n = rows, j.k = cols;
 	return best_for(m, &j);
+}
+
+int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols, int only,
+                 ps_t most, struct map_math out[MAP_SPREADS])
+{
+	struct unit_job j = map_job(m, o);
+	int n = 0;
+
+	j.m = vectors, j.n = rows, j.k = cols;
+	for (int i = 0; i < UNIT_COUNT && n + SPREAD_WAYS <= MAP_SPREADS; i++) {
+		struct unit_plan p[SPREAD_WAYS];
+		int ways;
+
+		if (!m->unit[i].cfg->units || (only < 0 ? unit_table[i]->last_resort : i != only))
+			continue;
+		ways = spread_ways(unit_table[i], &m->unit[i], &j, most, m->memo, p);
+		for (int k = 0; k < ways; k++)
+			out[n++] = (struct map_math){ (enum unit)i, p[k] };
+	}
+	return n;
 }
 
 struct map_math map_product_as(const struct mapper *m, const struct op *o, const struct map_math *full,

@@ -4,10 +4,8 @@
  * the inner loops do not change stays: A while n goes by, or B while m does, and the sums of C while k does. An operand
  * of one tile moves once, before the loop or after it; the others move whenever their tile changes. Whatever moves more
  * than once and stays for several tiles has two buffers.
- * Every combination that SRAM holds is scored by rates (map_predict), with what its tiles move and compute; the best of
- * each order and of each set that stays are sorted out, and the best few of those go to the judge. Tile sizes come from the shape and the units' grains alone, so larger
- * memories only add combinations.
- * By `mapping.policy: copy_first` none of this: map_nest_copied (map_int.h) does what a compiler would.
+ * Which of them are looked at is map_search.c's; this file says what a nest moves, and the SRAM that it takes.
+ * By `mapping.policy: copy_first` none is searched for: map_nest_copied (map_int.h) does what a compiler would.
  * Where a dimension ends in a smaller tile, what that moves and takes is its own (map_edge.c).
  * Leaves out: partial sums that leave SRAM. */
 #include <string.h>
@@ -15,27 +13,13 @@
 #include "sim/map/map_nest.h"
 
 #define MAX_CUTS      40 /* ways to cut a dimension */
-#define LEAST_ROWS    64 /* of a tile, where m is cut */
-#define LEAST_K       256
-#define LEAST_K_MANY  64 /* where cores share what tiles of k bring */
-#define FEW_ROWS      4
-#define FINER         8 /* times smaller, where SRAM is too small for these */
-#define LEAST_DEEP    32
-#define LEAST_COLS    32
-#define LEAST_PARTS   8
 #define LEAST_BLOCK_M 128 /* of copy_first */
 #define LEAST_BLOCK   256
-#define MOST_TILES    (1u << 20)
-#define HELD_COST     16 /* all of SRAM is worth so much of the time */
-#define IMPERFECT     32 /* a part of what moves beside math is in its way, however well they overlap */
-
-/* Orders of loops times what stays: of each the best is kept. */
-#define KINDS (2 << OPERANDS)
 
 /* Orders of the loops; the second is another only where m and n are both cut. */
 static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
 
-static void set_tiles(const struct product *p, struct nest *x, const uint64_t tile[DIMS])
+void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS])
 {
 	for (int d = 0; d < DIMS; d++) {
 		x->tile[d] = tile[d];
@@ -119,7 +103,7 @@ static uint64_t sums(const struct nest *x)
 	return x->trips[K] > 1 ? 2 * bytes : parts > 1 ? bytes : 0;
 }
 
-static void schedule(const struct product *p, struct nest *x)
+void map_nest_schedule(const struct product *p, struct nest *x)
 {
 	x->slot = 0;
 	x->held = sums(x);
@@ -127,27 +111,36 @@ static void schedule(const struct product *p, struct nest *x)
 		schedule_one(p, x, i);
 }
 
-static bool held(const struct product *p, const struct nest *x)
+bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots)
 {
-	return x->tiles <= MOST_TILES && x->held + p->others + p->slots * x->slot <= p->m->sram;
+	return x->tiles <= MAP_MOST_TILES && x->held + p->others + slots * x->slot <= p->m->sram;
 }
 
-/* Whether SRAM holds it, and each tile is worth a transfer: half of what streams, or an eighth of all. */
-static bool fits(const struct product *p, const struct nest *x)
+void map_nest_plan_edges(const struct product *p, struct nest *x)
 {
-	if (!held(p, x))
-		return false;
-	for (int i = 0; i < OPERANDS && !map_fixed(p->m); i++)
-		if (p->move[i] && x->moves[i] > 1 &&
-		    x->lies[i] < ps_min(p->m->c->dma.tile / 2, p->move[i]->bytes / LEAST_PARTS) / p->finer)
-			return false;
-	return true;
+	unsigned uneven = 0;
+
+	for (int d = 0; d < DIMS; d++)
+		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	for (unsigned at = 0; at < 1u << DIMS; at++) {
+		uint64_t size[DIMS];
+		struct map_math y = x->math;
+
+		if (at & ~uneven)
+			continue;
+		for (int d = 0; d < DIMS; d++)
+			size[d] = at >> d & 1 ? p->size[d] - x->tile[d] * (x->trips[d] - 1) : x->tile[d];
+		if (at)
+			y = map_product_as(p->m, p->op, &x->math, size[M], size[N], size[K]);
+		x->at[at].span = y.plan.span;
+		x->at[at].exchange = y.plan.exchange;
+	}
 }
 
 static void score(const struct product *p, struct nest *x)
 {
 	struct map_flow f = p->rest;
-	uint64_t all = 0, bytes = 0;
+	uint64_t all = 0;
 
 	f.tiles = x->tiles;
 	f.nest = true;
@@ -159,11 +152,10 @@ static void score(const struct product *p, struct nest *x)
 	for (int i = 0; i < OPERANDS; i++)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
-		const uint64_t once = p->move[i] && !(p->m->resident && i != C) ? p->move[i]->bytes : 0,
+		const uint64_t once = p->move[i] && !(p->m->start == MAP_RESIDENT && i != C) ? p->move[i]->bytes : 0,
 			       moved = x->again[i] * once, again = moved - once,
 			       ported = x->bytes[i] ? moved / x->bytes[i] * x->lies[i] : 0;
 
-		bytes += ported;
 		if (x->moves[i] == 1) {
 			*(i == C ? &f.post_bytes : &f.pre_bytes) += ported;
 			f.pre_bytes += i == C && p->beside ? p->beside->bytes : 0;
@@ -182,112 +174,7 @@ static void score(const struct product *p, struct nest *x)
 		/* What moves again comes from the L2, if all of the product lies there, and results stay there. */
 		f.far_bytes += all > p->m->c->mem.l2.size ? once + again : i == C ? 0 : once;
 	}
-	x->predicted = x->rank = map_predict(p->m, &f);
-	/* It may as well all lie in the L2, and SRAM that it holds is no other command's to run ahead in. */
-	f.far_bytes = f.early_bytes = 0;
-	x->rank += map_predict(p->m, &f) + clock_transfer(bytes, p->m->near_rate) / IMPERFECT;
-	x->rank += x->rank / HELD_COST * (x->held + 2 * x->slot) / p->m->sram;
-}
-
-/* Tiles of a dimension: in 1, 1.5, 2, 3, 4, ... parts of whole grains, the last `least` or more; or what is fixed. */
-static int cuts(uint64_t size, uint64_t grain, uint64_t least, uint64_t fixed, uint64_t out[MAX_CUTS])
-{
-	int n = 0;
-
-	out[n++] = fixed ? ps_min(size, fixed) : size;
-	if (fixed)
-		return n;
-	for (uint64_t parts = 2; n < MAX_CUTS && size > 1; parts += parts & (parts - 1) ? parts / 3 : parts / 2) {
-		uint64_t tile = round_up(div_up(size, parts), grain);
-
-		if (tile < least)
-			break;
-		if (tile < out[n - 1])
-			out[n++] = tile;
-		if (tile <= grain)
-			break;
-	}
-	return n;
-}
-
-static void keep(const struct nest *x, struct nest *best)
-{
-	if (!best->tiles || x->rank < best->rank)
-		*best = *x;
-}
-
-/* Whether the configuration wants another order of loops, or other operands to stay: as far as that makes a difference. */
-static bool is_other(const struct product *p, const struct nest *x, int order, int stay)
-{
-	const struct mapping_cfg *fixed = &p->m->c->mapping;
-	const int matters = (x->trips[N] > 1) << A | (x->trips[M] > 1) << B | 1 << C;
-
-	if (fixed->loops > MAPPING_STREAM && x->trips[M] > 1 && x->trips[N] > 1 &&
-	    order != (int)fixed->loops - MAPPING_MNK)
-		return true;
-	return fixed->stays && ((stay ^ (int)(fixed->stays - 1)) & matters);
-}
-
-/* All orders of one cut, and all that may stay, on the unit that computes its tile fastest. */
-static void orders(const struct product *p, struct nest *x, struct nest best[KINDS])
-{
-	bool planned = false;
-
-	x->math.plan.split = (struct unit_split){ 0, 0, 0 };
-	x->math.plan.pad = 0;
-	for (int l = 0; l < n_orders(x); l++)
-		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
-			if (is_other(p, x, l, stay))
-				continue;
-			if ((p->c_stays && !(stay >> C & 1)) || (stay >> A & 1 && x->trips[N] == 1) ||
-			    (stay >> B & 1 && x->trips[M] == 1))
-				continue;
-			memcpy(x->loop, loops[l], sizeof x->loop);
-			for (int i = 0; i < OPERANDS; i++)
-				x->resident[i] = stay >> i & 1;
-			schedule(p, x);
-			if (!planned && held(p, x)) { /* what cores share takes more */
-				x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
-				planned = true;
-				schedule(p, x);
-			}
-			if (!planned || !fits(p, x))
-				continue;
-			score(p, x);
-			keep(x, &best[l << OPERANDS | stay]);
-		}
-}
-
-/* Columns come in whole grains of the unit that is fastest for all of it, or in any multiple of a small number; of a small
- * unit's grain, so that the last tile is hardly smaller. */
-static bool search(const struct product *p, struct nest best[KINDS])
-{
-	const struct mapping_cfg *fixed = &p->m->c->mapping;
-	const int unit = (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit;
-	const uint64_t own = map_grain(p->m, unit), deep = ps_max(LEAST_DEEP, map_depth(p->m, unit)),
-		       grains[] = { own ? ps_min(own, LEAST_COLS) : LEAST_COLS, own };
-	const uint64_t least_k = p->m->c->cores > 1 && p->size[M] > FEW_ROWS ? LEAST_K_MANY : LEAST_K;
-	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
-	const int n_m = cuts(p->size[M], 8, LEAST_ROWS / p->finer, fixed->tile_m, ms),
-		  n_k = cuts(p->size[K], p->finer > 1 ? LEAST_DEEP : deep, least_k / p->finer, fixed->tile_k, ks);
-	struct nest x = { .copied = -1 };
-	bool found = false;
-
-	for (int i = 0; i < KINDS; i++)
-		best[i].tiles = 0;
-	for (int g = 0; g < (own > LEAST_COLS ? 2 : 1); g++) {
-		const int n_n = cuts(p->size[N], grains[g], 1, fixed->tile_n, ns);
-
-		for (int i = 0; i < n_m; i++)
-			for (int j = 0; j < n_n; j++)
-				for (int k = 0; k < n_k; k++) {
-					set_tiles(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
-					orders(p, &x, best);
-				}
-	}
-	for (int i = 0; i < KINDS; i++)
-		found |= best[i].tiles > 0;
-	return found;
+	x->predicted = map_predict(p->m, &f);
 }
 
 /* The product's own moves are the search's to place; what else the group moves and computes stays as it is. */
@@ -327,7 +214,37 @@ static struct isa_insn *beside(const struct mapper *m, struct map_draft *d, cons
 	return NULL;
 }
 
-static struct product product_of(const struct mapper *m, struct map_draft *d, const struct op *o)
+#define CROWDED 4 /* what was just made may be gone from an L2 of which it takes more than such a part */
+
+/* Where operands are as the command begins, and what is done to them first. */
+static void where(struct product *p)
+{
+	const struct mapper *m = p->m;
+	const uint64_t l2 = m->c->mem.l2.size;
+	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
+	const double values = 1 << 20;
+	struct map_math y;
+
+	for (int i = 0; i < OPERANDS; i++) {
+		const struct isa_insn *x = p->move[i];
+
+		if (!x)
+			continue;
+		p->free[i] = x->pinned || (i == C && x->dst == ISA_SRAM);
+		if (m->start == MAP_RESIDENT && !p->free[i] && x->bytes <= room) {
+			p->free[i] = true;
+			room -= x->bytes;
+		}
+		p->far[i] = i == C ? m->back : x->early ? map_far(m, x) : x->src == ISA_MEM && x->bytes > l2 / CROWDED ? 1 : 0;
+	}
+	if (p->move[A] && map_convert(m, p->op, (uint64_t)values, &y))
+		p->before[A] = (double)y.plan.span / values * (double)(p->size[M] * p->size[K]) / (double)p->move[A]->bytes;
+	if (p->move[B] && map_dequant(m, p->op, map_product(m, p->op, p->size[M], p->size[N], p->size[K]).unit,
+	                              (uint64_t)values, &y))
+		p->before[B] = (double)y.plan.span / values * (double)(p->size[N] * p->size[K]) / (double)p->move[B]->bytes;
+}
+
+struct product map_nest_product(const struct mapper *m, struct map_draft *d, const struct op *o)
 {
 	struct product p = { .m = m, .op = o, .size = { o->shape.m, o->shape.n, o->shape.k } };
 	uint32_t reads = 0;
@@ -349,75 +266,27 @@ static struct product product_of(const struct mapper *m, struct map_draft *d, co
 	if (p.move[A] == p.move[B]) /* a tensor times itself */
 		p.move[B] = NULL;
 	rest_of(&p, d);
+	where(&p);
 	return p;
-}
-
-/* What moves once may as well be called resident. */
-static bool same(const struct nest *a, const struct nest *b)
-{
-	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
-	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
-	       a->slot == b->slot && a->held == b->held;
-}
-
-static struct map_nest what_of(const struct nest *x)
-{
-	struct map_nest n;
-
-	memcpy(n.tile, x->tile, sizeof n.tile);
-	memcpy(n.loop, x->loop, sizeof n.loop);
-	memcpy(n.resident, x->resident, sizeof n.resident);
-	n.copied = x->copied;
-	return n;
-}
-
-int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
-              struct map_nest out[MAP_NESTS])
-{
-	struct map_draft own;
-	struct product p;
-	struct nest best[KINDS];
-	int n = 0;
-
-	map_draft_copy(&own, d);
-	p = product_of(m, &own, o);
-	p.c_stays = c_stays;
-	/* Two smaller tiles in flight before one alone. */
-	for (p.slots = 2, p.finer = 1; !search(&p, best); p.finer = p.finer > 1 ? 1 : FINER) {
-		if (p.finer > 1 && p.slots == slots)
-			return 0;
-		p.slots -= p.finer > 1;
-	}
-	while (n < MAP_NESTS) {
-		struct nest *first = NULL;
-
-		for (int i = 0; i < KINDS; i++)
-			if (best[i].tiles && (!first || best[i].rank < first->rank))
-				first = &best[i];
-		if (!first)
-			break;
-		out[n] = what_of(first);
-		for (int i = 0; i < KINDS; i++)
-			if (&best[i] != first && same(&best[i], first))
-				best[i].tiles = 0;
-		first->tiles = 0;
-		n++;
-	}
-	return n;
 }
 
 bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n)
 {
-	struct product p = product_of(m, d, o);
+	struct product p = map_nest_product(m, d, o);
 	struct nest x;
 
-	set_tiles(&p, &x, n->tile);
+	map_nest_cut(&p, &x, n->tile);
 	memcpy(x.loop, n->loop, sizeof x.loop);
 	memcpy(x.resident, n->resident, sizeof x.resident);
 	x.copied = n->copied;
-	x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
-	schedule(&p, &x);
-	score(&p, &x);
+	if (n->split.m) {
+		x.math = (struct map_math){ .unit = n->unit, .plan.split = n->split };
+		x.math = map_product_as(m, o, &x.math, x.tile[M], x.tile[N], x.tile[K]);
+	} else {
+		x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
+	}
+	map_nest_schedule(&p, &x);
+	x.predicted = n->predicted;
 	map_nest_put(d, &p, &x);
 	return true;
 }
@@ -455,8 +324,8 @@ static void copied_orders(const struct product *p, struct nest *x, struct nest *
 	x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
 	for (int l = 0; l < n_orders(x); l++) {
 		memcpy(x->loop, loops[l], sizeof x->loop);
-		schedule(p, x);
-		if (x->tiles > MOST_TILES || x->held - whole + 2 * x->slot > p->m->c->mapping.stream ||
+		map_nest_schedule(p, x);
+		if (x->tiles > MAP_MOST_TILES || x->held - whole + 2 * x->slot > p->m->c->mapping.stream ||
 		    x->held + p->others + 2 * x->slot > p->m->sram)
 			continue;
 		score(p, x);
@@ -477,10 +346,20 @@ static struct nest best_copied(const struct product *p)
 	for (int i = 0; i < n_m; i++)
 		for (int j = 0; j < n_n; j++)
 			for (int k = 0; k < n_k; k++) {
-				set_tiles(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
+				map_nest_cut(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
 				copied_orders(p, &x, &best);
 			}
 	return best;
+}
+
+static struct map_nest what_of(const struct nest *x)
+{
+	struct map_nest n = { .copied = x->copied, .predicted = x->predicted };
+
+	memcpy(n.tile, x->tile, sizeof n.tile);
+	memcpy(n.loop, x->loop, sizeof n.loop);
+	memcpy(n.resident, x->resident, sizeof n.resident);
+	return n;
 }
 
 bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
@@ -490,7 +369,7 @@ bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const st
 	struct nest best;
 
 	map_draft_copy(&own, d);
-	p = product_of(m, &own, o);
+	p = map_nest_product(m, &own, o);
 	best = best_copied(&p);
 	*out = what_of(&best);
 	return best.tiles > 0;

@@ -22,9 +22,11 @@ struct product {
 	uint64_t size[DIMS];
 	uint64_t others;      /* SRAM that the rest of the group holds */
 	bool c_stays;         /* what follows in the group wants all of C at once */
-	uint32_t finer;       /* tiles may be so many times smaller than is worth a transfer elsewhere */
-	uint32_t slots;       /* tiles that SRAM has to hold at once */
 	struct map_flow rest; /* what the group does besides */
+	/* By operand: it is in SRAM as the command begins; the part of it that is in DRAM then; of C, the part that has to leave
+	 * the L2 meanwhile; and what is done to it before the product, ps a byte. */
+	bool free[OPERANDS];
+	double far[OPERANDS], before[OPERANDS];
 };
 
 struct nest {
@@ -38,8 +40,22 @@ struct nest {
 	uint8_t stays[OPERANDS];                          /* isa_insn.stays */
 	uint64_t slot, held;
 	struct map_math math; /* of a full tile */
-	ps_t predicted, rank; /* rank: and as much worse as it moves more */
+	struct {
+		ps_t span, exchange;
+	} at[1 << DIMS]; /* of tiles in which dimensions end, a bit each; [0]: full */
+	ps_t predicted;
 };
+
+/* map_nest.c: a drafted product: which of the draft's moves are its own, and the rest. */
+struct product map_nest_product(const struct mapper *m, struct map_draft *d, const struct op *o);
+/* Sets tiles, trips and their number. */
+void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS]);
+/* What moves when, and the SRAM that it takes; loop, resident, copied and math are set. */
+void map_nest_schedule(const struct product *p, struct nest *x);
+/* Whether SRAM holds so many of its tiles at once. */
+bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots);
+/* Math of a full tile is set: of the smaller ones, too. */
+void map_nest_plan_edges(const struct product *p, struct nest *x);
 
 /* map_nest_put.c: the draft does it so. */
 void map_nest_put(struct map_draft *d, const struct product *p, const struct nest *x);

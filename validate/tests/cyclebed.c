@@ -133,6 +133,11 @@ static void understand(struct bed *b, struct command *x, const struct isa_cmd *c
 		x->tile[N] = x->all.n[N];
 		x->tile[K] = div_up(b->size[K], c->tiles);
 	}
+	if (c->trips[0] && x->move[A]->when != ISA_TILE && x->move[B]->when != ISA_TILE &&
+	    c->trips[0] != div_up(x->all.n[M], x->tile[M])) { /* both are there before the loop: only trips tell the order */
+		x->loop[0] = N;
+		x->loop[1] = M;
+	}
 	for (int l = 0; l < ISA_LOOPS && c->trips[0]; l++)
 		CHECK_U64(c->trips[l], div_up(x->all.n[x->loop[l]], x->tile[x->loop[l]]));
 }

@@ -1,0 +1,487 @@
+#include "sim/map/map_cost.h"
+
+#include <string.h>
+
+enum server { DRAM, L2, UP, DOWN, DMA, SWAP, BESIDE, UNIT, SERVERS };
+
+/* A run of tiles. */
+struct seg {
+	double time, n;
+	double lead, first, turn;                     /* of its first tile: pace; of it, the units' part; longest in SRAM */
+	double v[SERVERS], idle[SERVERS], head[SERVERS]; /* busy, all of it; idle in its last tiles; busy with the first */
+};
+
+/* What of an operand one tile of a class moves. */
+struct piece {
+	double bytes, l2, net, dma;
+};
+
+struct eval {
+	const struct product *p;
+	const struct map_levels *l;
+	const struct nest *x;
+	struct piece piece[OPERANDS][1 << DIMS]; /* by the dimensions that are in their last round */
+	unsigned dims[OPERANDS], uneven;
+	double fresh[OPERANDS], again[OPERANDS]; /* the part of what moves that misses: the first time, and later */
+	double back;                             /* DRAM's time for write-backs, a tile */
+	double places;                           /* tiles in flight */
+	double deep;                             /* of them, those that matter: no more than there are */
+};
+
+static double more(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double less(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* --- the machine ------------------------------------------------------------------------------------------- */
+
+static double per_byte(uint64_t bytes_per_s)
+{
+	return bytes_per_s ? 1e12 / (double)bytes_per_s : 0;
+}
+
+void map_levels(const struct mapper *m, struct map_levels *l)
+{
+	const struct machine_cfg *c = m->c;
+	struct map_dram d = { per_byte(dram_peak(&c->mem.dram)), per_byte(dram_peak(&c->mem.dram)),
+		              dram_unloaded(&c->mem.dram, DRAM_ROW_EMPTY) };
+	double behind;
+
+	if (m->judge && m->judge->dram)
+		m->judge->dram(m->judge->self, &d);
+	*l = (struct map_levels){ .dram = d.read,
+		                  .dram_write = d.write,
+		                  .dma = per_byte(dma_rate(&c->dma, c->cores) * c->clock * 1000),
+		                  .sync = (double)c->dma.sync,
+		                  .launch = (double)c->dispatch.launch,
+		                  .wait = (double)dispatch_wait(&c->dispatch, &(struct isa_cmd){ .n_ops = 1 }),
+		                  .cache = c->mem.l2.size,
+		                  .ways = ps_max(1, c->mem.l2.ways),
+		                  .sram = m->sram,
+		                  .stages = c->dma.stages,
+		                  .outstanding = c->dma.outstanding,
+		                  .cores = c->cores,
+		                  .noc = noc_shape(&c->mem.noc, c->clock) };
+	behind = (double)(c->dma.setup + 2 * l->noc.latency);
+	if (c->mem.l2.size) {
+		l->l2 = per_byte(l2_bandwidth(&c->mem.l2, c->clock));
+		behind += (double)(c->mem.l2.latency + (c->mem.l2.partitions > 1 ? c->mem.l2.far_latency : 0));
+	}
+	l->hit = l->store = behind;
+	l->miss = (double)(d.latency + (c->mem.l2.size ? c->mem.l2.miss_latency : 0));
+	if (!c->mem.l2.size)
+		l->store += l->miss;
+}
+
+/* --- bytes ------------------------------------------------------------------------------------------------- */
+
+/* Of a working set of so many bytes, the part that is lost before it is used again. */
+static double lost(const struct map_levels *l, double bytes)
+{
+	const double s = (double)l->cache;
+
+	if (!l->cache)
+		return 1;
+	return bytes <= s ? 0 : less(1, (bytes - s) * (double)l->ways / s);
+}
+
+static double whole(const struct product *p, int i)
+{
+	return p->move[i] ? (double)p->move[i]->bytes : 0;
+}
+
+/* Distinct bytes of an operand that pass in one round of a loop; what stays through it or moves once passes none. */
+static double passing(const struct product *p, const struct nest *x, int i, int loop)
+{
+	double n = (double)x->bytes[i];
+
+	if (!p->move[i] || x->moves[i] == 1 || x->stays[i] >> loop & 1)
+		return 0;
+	for (int l = loop + 1; l < DIMS; l++)
+		n *= has[i][x->loop[l]] ? (double)x->trips[x->loop[l]] : 1;
+	return less(n, whole(p, i));
+}
+
+/* Between two uses of a tile of an operand that does not stay lies one round of the innermost loop that repeats it. */
+static double lost_again(const struct product *p, const struct map_levels *l, const struct nest *x, int i)
+{
+	for (int n = DIMS - 1; n >= 0; n--) {
+		double between = 0;
+
+		if (has[i][x->loop[n]] || x->trips[x->loop[n]] == 1 || x->stays[i] >> n & 1)
+			continue;
+		for (int y = 0; y < OPERANDS; y++)
+			between += passing(p, x, y, n);
+		return lost(l, between);
+	}
+	return 0;
+}
+
+static struct piece piece_of(const struct product *p, const struct map_levels *l, const struct nest *x, int i,
+                             const uint64_t tile[DIMS], uint64_t bytes)
+{
+	const struct unit_split *s = &x->math.plan.split;
+	const uint32_t copies = i == C || !s->m ? 1 : spread_copies(s, (enum spread_operand)i);
+	const uint64_t share = map_share(p->m, s, i, tile, bytes);
+	struct mem_req r = { .bytes = bytes, .copies = copies > 1 ? copies : 0, .share = share, .write = i == C };
+	uint64_t load;
+
+	return (struct piece){ .bytes = (double)bytes,
+		               .l2 = (double)bytes * l->l2,
+		               .net = (double)noc_span(&l->noc, l->cores, &r, &load),
+		               .dma = (double)(share ? share * l->cores : bytes) * l->dma };
+}
+
+static void pieces(struct eval *e, int i)
+{
+	const struct product *p = e->p;
+	const struct nest *x = e->x;
+	const bool once = x->moves[i] == 1;
+	uint64_t tile[DIMS];
+
+	if (once) {
+		e->piece[i][0] = piece_of(p, e->l, x, i, p->size, p->move[i]->bytes);
+		return;
+	}
+	e->piece[i][0] = piece_of(p, e->l, x, i, x->tile, x->bytes[i]);
+	for (unsigned at = 1; at < 1u << DIMS; at++) {
+		uint64_t bytes = p->move[i]->bytes;
+
+		if (at & ~(e->uneven & e->dims[i]))
+			continue;
+		for (int d = 0; d < DIMS; d++) {
+			tile[d] = at >> d & 1 ? p->size[d] - x->tile[d] * (x->trips[d] - 1) : x->tile[d];
+			if (has[i][d])
+				bytes = map_rows_bytes(bytes, tile[d], p->size[d]);
+		}
+		e->piece[i][at] = piece_of(p, e->l, x, i, tile, bytes);
+	}
+}
+
+static void prepare(struct eval *e)
+{
+	const struct product *p = e->p;
+	const struct nest *x = e->x;
+	uint64_t loads = 0, room;
+
+	for (int d = 0; d < DIMS; d++)
+		e->uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	for (int i = 0; i < OPERANDS; i++) {
+		e->dims[i] = (unsigned)(has[i][M] << M | has[i][N] << N | has[i][K] << K);
+		if (!p->move[i] || p->free[i])
+			continue;
+		pieces(e, i);
+		e->fresh[i] = e->l->cache ? p->far[i] : 1;
+		e->again[i] = more(lost_again(p, e->l, x, i), 0);
+		loads += i != C && x->moves[i] > 1;
+	}
+	if (e->l->cache && p->move[C] && !p->free[C])
+		e->back = whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
+	room = e->l->sram - x->held - p->others;
+	e->places = x->slot ? (double)(room / x->slot) : (double)e->l->stages;
+	e->places = less(e->places, (double)e->l->stages);
+	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));
+	e->deep = less(e->places, (double)x->tiles) - 1;
+}
+
+/* --- a class of tiles -------------------------------------------------------------------------------------- */
+
+/* Dimensions in the last of several rounds. */
+static unsigned edge_of(const struct nest *x, unsigned last)
+{
+	unsigned at = 0;
+
+	for (int l = 0; l < DIMS; l++)
+		at |= (last >> l & 1u && x->trips[x->loop[l]] > 1 ? 1u : 0u) << x->loop[l];
+	return at;
+}
+
+/* Whether a tile of an operand was moved before: a loop that repeats it is not in its first round. */
+static bool repeated(const struct nest *x, int i, unsigned first)
+{
+	for (int l = 0; l < DIMS; l++)
+		if (!has[i][x->loop[l]] && !(x->stays[i] >> l & 1) && !(first >> l & 1))
+			return true;
+	return false;
+}
+
+/* Loads of the class; returns when the last is there. */
+static double load(const struct eval *e, unsigned first, unsigned at, struct seg *s)
+{
+	double far = 0, any = 0;
+
+	for (int i = A; i <= B; i++) {
+		const struct piece *q = &e->piece[i][at & e->dims[i]];
+		double miss;
+
+		if (!e->p->move[i] || e->p->free[i] || e->x->moves[i] == 1 || (e->x->stays[i] & ~first))
+			continue;
+		miss = repeated(e->x, i, first) ? e->again[i] : e->fresh[i];
+		s->v[DRAM] += miss * q->bytes * e->l->dram;
+		s->v[L2] += q->l2;
+		s->v[UP] += q->net;
+		s->v[DMA] += q->dma;
+		s->v[BESIDE] += e->p->before[i] * q->bytes;
+		far = more(far, miss > 0 ? e->l->miss : 0);
+		any = e->l->hit;
+	}
+	return any + far + more(more(s->v[DRAM], s->v[L2]), more(s->v[UP], s->v[DMA]));
+}
+
+static int down_of(const struct map_levels *l)
+{
+	return l->noc.one_way ? UP : DOWN;
+}
+
+/* The store of the class, and what cores exchange before; returns what the two take. */
+static double store(const struct eval *e, unsigned last, unsigned at, struct seg *s)
+{
+	const struct piece *q = &e->piece[C][at & e->dims[C]];
+	double t;
+
+	if (e->x->moves[C] == 1 || (e->x->stays[C] & ~last))
+		return 0;
+	t = e->x->at[at & e->dims[C]].exchange;
+	s->v[SWAP] += t;
+	if (!e->p->move[C] || e->p->free[C])
+		return t;
+	s->v[down_of(e->l)] += q->net;
+	s->v[DMA] += q->dma;
+	if (e->l->cache)
+		s->v[L2] += q->l2;
+	else
+		s->v[DRAM] += q->bytes * e->l->dram_write;
+	return t + (double)e->x->math.plan.exchange_latency + e->l->store + more(q->net, more(q->dma, q->l2));
+}
+
+static double fullest(const double v[SERVERS])
+{
+	double most = 0;
+
+	for (int r = 0; r < SERVERS; r++)
+		most = more(most, v[r]);
+	return most;
+}
+
+/* What servers are idle in the last of so many tiles, as far as the tiles that fit let them run ahead. */
+static void run_ahead(const struct eval *e, double n, double latency, const double v[SERVERS], struct seg *s)
+{
+	for (int r = 0; r < SERVERS; r++)
+		s->idle[r] = more(0, less(e->deep, n) * (s->lead - v[r]) - latency);
+}
+
+static struct seg tile(const struct eval *e, unsigned first, unsigned last)
+{
+	const unsigned at = edge_of(e->x, last) & e->uneven;
+	struct seg s = { .n = 1 };
+	double turn = load(e, first, at, &s), math = (double)e->x->at[at].span + (first == 7u ? 0 : e->l->sync);
+
+	s.v[DRAM] += e->back;
+	s.v[UNIT] = math;
+	turn += s.v[BESIDE] + math + (double)e->x->math.plan.latency;
+	turn += store(e, last, edge_of(e->x, last) & e->uneven, &s);
+	s.lead = fullest(s.v);
+	if ((double)e->x->tiles > e->places)
+		s.lead = more(s.lead, turn / e->places);
+	s.first = s.v[UNIT] + s.v[BESIDE];
+	s.turn = turn;
+	s.time = s.lead;
+	memcpy(s.head, s.v, sizeof s.head);
+	run_ahead(e, 1, e->l->hit, s.v, &s);
+	return s;
+}
+
+/* --- runs of tiles ----------------------------------------------------------------------------------------- */
+
+static struct seg join(const struct eval *e, const struct seg *x, const struct seg *y)
+{
+	struct seg s = *x;
+	double lead = y->first;
+
+	for (int r = 0; r < SERVERS; r++)
+		lead = more(lead, y->head[r] - x->idle[r]);
+	s.n += y->n;
+	s.turn = more(x->turn, y->turn);
+	s.time = x->time + y->time - more(0, y->lead - lead);
+	for (int r = 0; r < SERVERS; r++) {
+		s.v[r] = x->v[r] + y->v[r];
+		s.time = more(s.time, s.v[r]);
+		s.idle[r] = y->idle[r];
+		if (y->n < e->deep)
+			s.idle[r] += x->idle[r] * (e->deep - y->n) / e->deep;
+	}
+	return s;
+}
+
+/* The slowest tile of each period may be what every tile that takes its place waits for: of q tiles, whole periods and no
+ * fewer than there are places, all but these follow it at the units' pace. */
+static double slowest(const struct eval *e, const struct seg *x, double n)
+{
+	double q = x->n;
+
+	if ((double)e->x->tiles <= e->places)
+		return 0;
+	if (q < e->places)
+		q *= (double)div_up((uint64_t)e->places, (uint64_t)q);
+	return n * x->n / q * (x->turn + (q - e->places) * x->v[UNIT] / x->n);
+}
+
+static struct seg repeat(const struct eval *e, const struct seg *x, double n)
+{
+	struct seg s = *x;
+
+	if (n < 2)
+		return s;
+	s.n = n * x->n;
+	if (x->n < 2) {
+		s.time = n * x->time;
+		run_ahead(e, n, e->l->hit, x->v, &s);
+	} else {
+		const struct seg two = join(e, x, x);
+
+		s.time = more(x->time + (n - 1) * (two.time - x->time), slowest(e, x, n));
+		memcpy(s.idle, two.idle, sizeof s.idle);
+	}
+	for (int r = 0; r < SERVERS; r++) {
+		s.v[r] = n * x->v[r];
+		s.time = more(s.time, s.v[r]);
+	}
+	return s;
+}
+
+/* All rounds of a loop and of those inside; masks of the loops around it that are in their first or last round. */
+static struct seg loop(const struct eval *e, int at, unsigned first, unsigned last)
+{
+	const unsigned bit = 1u << at;
+	struct seg s, y;
+	uint64_t trips;
+
+	if (at == DIMS)
+		return tile(e, first, last);
+	trips = e->x->trips[e->x->loop[at]];
+	if (trips == 1)
+		return loop(e, at + 1, first | bit, last | bit);
+	s = loop(e, at + 1, first | bit, last);
+	if (trips > 2) {
+		y = loop(e, at + 1, first, last);
+		y = repeat(e, &y, (double)(trips - 2));
+		s = join(e, &s, &y);
+	}
+	y = loop(e, at + 1, first, last | bit);
+	return join(e, &s, &y);
+}
+
+/* --- the ends ---------------------------------------------------------------------------------------------- */
+
+/* What is loaded before the loop; returns the latency of the first load, if there is any. */
+static double before(const struct eval *e, struct seg *s)
+{
+	const double other = (double)e->p->rest.pre_bytes;
+	double latency = other > 0 ? e->l->hit : 0, far = 0;
+
+	s->v[L2] += other * e->l->l2;
+	s->v[DMA] += other * e->l->dma;
+	for (int i = A; i <= B; i++) {
+		const struct piece *q = &e->piece[i][0];
+
+		if (!e->p->move[i] || e->p->free[i])
+			continue;
+		latency = e->l->hit;
+		far = more(far, e->fresh[i] > 0 ? e->l->miss : 0);
+		if (e->x->moves[i] > 1)
+			continue;
+		s->v[DRAM] += e->fresh[i] * q->bytes * e->l->dram;
+		s->v[L2] += q->l2;
+		s->v[UP] += q->net;
+		s->v[DMA] += q->dma;
+		s->first += e->p->before[i] * q->bytes;
+	}
+	return latency + far;
+}
+
+/* What follows the last tile. */
+static double behind(const struct eval *e, struct seg *s)
+{
+	const struct nest *x = e->x;
+	const double other = (double)e->p->rest.post_bytes;
+	const unsigned at = e->uneven & e->dims[C];
+	const struct piece *q = &e->piece[C][x->moves[C] == 1 ? 0 : at];
+	double t = (double)x->math.plan.latency + (double)e->p->rest.after, move = 0;
+
+	if (x->math.plan.split.k > 1) {
+		const double swaps = x->moves[C] == 1 ? (double)(x->trips[M] * x->trips[N]) : 1,
+			     swap = swaps * x->at[x->moves[C] == 1 ? 0 : at].exchange;
+
+		t += swap + (double)x->math.plan.exchange_latency;
+		s->v[SWAP] += x->moves[C] == 1 ? swap : 0;
+	}
+	if (other > 0)
+		move = more(other * e->l->dma, other * e->l->l2);
+	if (e->p->move[C] && !e->p->free[C]) {
+		const double far = e->l->cache ? 0 : q->bytes * e->l->dram_write;
+
+		move += more(more(q->net, q->dma), more(q->l2, far));
+		if (x->moves[C] == 1) {
+			s->v[down_of(e->l)] += q->net;
+			s->v[DMA] += q->dma;
+			s->v[e->l->cache ? L2 : DRAM] += e->l->cache ? q->l2 : far;
+		}
+	}
+	return move > 0 ? t + e->l->store + move : t;
+}
+
+/* From dispatch to the first math. */
+static double wait_of(const struct product *p, const struct map_levels *l)
+{
+	const uint64_t values = p->size[M] > 1 && p->m->c->dispatch.layout ? p->size[M] * (p->size[K] + p->size[N]) : 0;
+
+	return l->wait + (double)dispatch_wait(&p->m->c->dispatch, &(struct isa_cmd){ .laid_out = values }) -
+	       (double)dispatch_wait(&p->m->c->dispatch, &(struct isa_cmd){ .laid_out = 0 });
+}
+
+struct map_cost map_cost(const struct product *p, const struct map_levels *l, const struct nest *x)
+{
+	struct eval e = { .p = p, .l = l, .x = x };
+	struct seg pre = { .n = 0 }, s;
+	struct map_cost out = { 0, 0 };
+	double start = 0, latency, end;
+
+	prepare(&e);
+	s = loop(&e, 0, 0, 0);
+	latency = before(&e, &pre);
+	for (int r = 0; r < SERVERS; r++)
+		start = more(start, r == UNIT || r == BESIDE ? 0 : pre.v[r] + s.head[r]);
+	end = behind(&e, &pre);
+	start += latency;
+	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first + (s.time - s.lead) + end;
+	for (int r = 0; r < SERVERS; r++)
+		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
+	for (int i = 0; i < OPERANDS; i++)
+		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * whole(p, i) : 0;
+	return out;
+}
+
+double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
+{
+	double math = (double)x->math.plan.span, dram = 0, near = 0, first = 0, ends = l->launch;
+
+	for (int d = 0; d < DIMS; d++)
+		math *= (double)(x->trips[d] - (x->trips[d] > 1 && p->size[d] % x->tile[d] ? 1 : 0));
+	for (int i = A; i <= B; i++) {
+		double tile = p->free[i] ? 0 : whole(p, i);
+
+		dram += tile * (l->cache ? p->far[i] : 1) * l->dram;
+		near += tile * more(l->dma, l->l2);
+		for (int d = 0; d < DIMS; d++)
+			tile *= has[i][d] ? (double)x->tile[d] / (double)p->size[d] : 1;
+		first += tile * more(l->dma, l->l2);
+	}
+	ends += (near > 0 ? l->hit : 0) + (dram > 0 ? l->miss : 0) + (double)x->math.plan.latency +
+	        (p->move[C] && !p->free[C] ? l->store : 0);
+	return ends + more(first + math, more(dram, near));
+}

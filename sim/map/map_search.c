@@ -1,0 +1,417 @@
+/* map_search.c - the mapspace of a product, and the best of it by the cost model (map_cost.h).
+ *
+ * A candidate is a tile (m, n and k), an order of the loops, the operands that stay in SRAM, a unit and a cut over cores. Tiles
+ * come from the shape alone: whole, powers of two and three times those, and parts in whole grains (tiles_of); orders and
+ * what stays are all there are; cuts over cores are spread.h's. The only filter is what SRAM holds, so that a larger machine's
+ * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile, cheap ones first, sort out what cannot be
+ * better than the best so far by more than PRUNED.
+ * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/map/map_cost.h"
+
+#define MAX_TILES_OF 64
+#define LEAST        8
+#define GRAIN_MOST   128
+#define PARTS_MOST   64
+#define PRUNED       0.005 /* of the best: what a candidate has to gain to be looked at */
+#define WORTH_KEEPING 1.15 /* times the best, for the judge */
+#define KINDS        (2 << OPERANDS)
+#define BEST         3 /* kept of each order and each set that stays */
+#define MOST_JUDGED  (1u << 17) /* tiles of all that go to the judge, who walks over them */
+
+static const uint8_t orders[][DIMS] = { { M, N, K }, { N, M, K } };
+
+struct search {
+	const struct product *p;
+	const struct map_levels *l;
+	struct kept {
+		struct nest nest;
+		double time, moved;
+	} best[KINDS][BEST]; /* nest.tiles 0: none; the best first */
+	double least;
+	double fastest, all, near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
+	double ends;               /* latency of the first load and of the last store */
+	uint32_t slots;
+	int only; /* the unit that computes; -1: any that is no last resort */
+};
+
+/* --- tiles ------------------------------------------------------------------------------------------------- */
+
+static int add_tile(uint64_t tile, uint64_t size, uint64_t *out, int n)
+{
+	if (tile < 1 || tile > size || n == MAX_TILES_OF)
+		return n;
+	for (int i = 0; i < n; i++)
+		if (out[i] == tile)
+			return n;
+	out[n] = tile;
+	return n + 1;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Of a dimension: the whole, 2^i and 3 x 2^i from LEAST on, and parts of it in whole grains; of k, which no result has, the
+ * parts alone. */
+static int tiles_of(uint64_t size, bool powers, uint64_t fixed, uint64_t out[MAX_TILES_OF])
+{
+	int n = add_tile(size, size, out, 0);
+
+	if (fixed) {
+		out[0] = ps_min(size, fixed);
+		return 1;
+	}
+	for (uint64_t t = LEAST; powers && t < size; t *= 2) {
+		n = add_tile(t, size, out, n);
+		n = add_tile(t / 2 * 3, size, out, n);
+	}
+	for (uint64_t parts = 2; parts <= PARTS_MOST;
+	     parts += parts < 8 ? 1 : parts & (parts - 1) ? parts / 3 : parts / 2) {
+		const uint64_t one = div_up(size, parts);
+		uint64_t grain = LEAST;
+
+		while (grain < GRAIN_MOST && grain * 16 <= one)
+			grain *= 2;
+		if (one < LEAST)
+			break;
+		n = add_tile(round_up(one, grain), size, out, n);
+	}
+	qsort(out, (size_t)n, sizeof *out, larger_first);
+	return n;
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------ */
+
+static bool moves(const struct product *p, int i)
+{
+	return p->move[i] && !p->free[i];
+}
+
+/* How often all of A or B moves at the least: once, if it may lie in SRAM whole or no loop inside its own repeats it. */
+static double again(const struct search *s, const struct nest *x, int i, bool inner)
+{
+	const uint64_t bytes = s->p->move[i]->bytes;
+
+	return bytes <= s->p->m->sram || (inner && x->trips[K] == 1) ? 1 : (double)x->trips[i == A ? N : M];
+}
+
+/* Bytes that are loaded, in the better order. */
+static double loaded(const struct search *s, const struct nest *x)
+{
+	double least = 1e300;
+
+	for (int order = 0; order < 2; order++) {
+		double n = 0;
+
+		for (int i = A; i <= B; i++)
+			if (moves(s->p, i))
+				n += (double)s->p->move[i]->bytes * again(s, x, i, order == i);
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
+/* Of the first tile. */
+static double loaded_first(const struct search *s, const struct nest *x)
+{
+	double n = 0;
+
+	for (int i = A; i <= B; i++)
+		if (moves(s->p, i)) {
+			double tile = (double)s->p->move[i]->bytes;
+
+			for (int d = 0; d < DIMS; d++)
+				tile *= has[i][d] ? (double)x->tile[d] / (double)s->p->size[d] : 1;
+			n += tile;
+		}
+	return n;
+}
+
+/* Little's law: each tile of B that moves by itself has a place in SRAM from its request until it is multiplied. */
+static double in_flight(const struct search *s, const struct nest *x)
+{
+	const double tiles = (double)(x->trips[N] * x->trips[K]),
+		     places = (double)ps_min(s->l->stages, s->l->outstanding);
+	double one = s->fastest;
+
+	if (!moves(s->p, B) || tiles <= places || (x->trips[M] > 1 && s->p->move[B]->bytes <= s->p->m->c->dma.tile))
+		return 0;
+	for (int d = 0; d < DIMS; d++)
+		one *= (double)s->p->size[d] / (double)x->trips[d];
+	return tiles / places * (s->l->hit + one) + (double)s->p->move[B]->bytes * s->near / places - s->ends;
+}
+
+/* What no mapping with such tiles is under, whatever unit, cut, order and what stays: all math behind the first tile's loads,
+ * and all loads before the last tile's math. */
+static double tile_bound(const struct search *s, const struct nest *x)
+{
+	const struct product *p = s->p;
+	double last = s->fastest, all = s->fastest, t;
+
+	for (int d = 0; d < DIMS; d++) {
+		last *= (double)(p->size[d] - x->tile[d] * (x->trips[d] - 1));
+		all *= (double)p->size[d];
+	}
+	all += loaded_first(s, x) * s->near;
+	t = loaded(s, x) * s->near;
+	t = (t > s->all ? t : s->all) + last;
+	t = t > all ? t : all;
+	all = in_flight(s, x);
+	return s->ends + (t > all ? t : all);
+}
+
+/* --- the search -------------------------------------------------------------------------------------------- */
+
+/* Whether the configuration wants another order of loops, or other operands to stay: as far as that makes a difference. */
+static bool is_other(const struct product *p, const struct nest *x, int order, int stay)
+{
+	const struct mapping_cfg *fixed = &p->m->c->mapping;
+	const int matters = (x->trips[N] > 1) << A | (x->trips[M] > 1) << B | 1 << C;
+
+	if (fixed->loops > MAPPING_STREAM && x->trips[M] > 1 && x->trips[N] > 1 &&
+	    order != (int)fixed->loops - MAPPING_MNK)
+		return true;
+	return fixed->stays && ((stay ^ (int)(fixed->stays - 1)) & matters);
+}
+
+static bool better(const struct kept *a, const struct kept *b)
+{
+	return !b->nest.tiles || a->time < b->time || (a->time == b->time && a->moved < b->moved);
+}
+
+static void keep(struct search *s, const struct nest *x, int kind)
+{
+	const struct map_cost c = map_cost(s->p, s->l, x);
+	struct kept y = { .nest = *x, .time = c.time, .moved = c.moved }, *best = s->best[kind];
+
+	y.nest.predicted = (ps_t)c.time;
+	for (int i = 0; i < BEST; i++) {
+		struct kept other = best[i];
+
+		if (!better(&y, &other))
+			continue;
+		best[i] = y;
+		if (memcmp(y.nest.tile, other.nest.tile, sizeof y.nest.tile) == 0)
+			break; /* the same on another unit, or cut otherwise */
+		y = other;
+	}
+	s->least = c.time < s->least ? c.time : s->least;
+}
+
+/* All orders of a cut on a unit, and all that may stay. */
+static void all_orders(struct search *s, struct nest *x)
+{
+	const int n_orders = x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
+	bool edges = false;
+
+	for (int l = 0; l < n_orders; l++)
+		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
+			const int kind = l << OPERANDS | stay;
+
+			if (is_other(s->p, x, l, stay) || (s->p->c_stays && !(stay >> C & 1)) ||
+			    (stay >> A & 1 && x->trips[N] == 1) || (stay >> B & 1 && x->trips[M] == 1))
+				continue;
+			memcpy(x->loop, orders[l], sizeof x->loop);
+			for (int i = 0; i < OPERANDS; i++)
+				x->resident[i] = stay >> i & 1;
+			map_nest_schedule(s->p, x);
+			if (!map_nest_fits(s->p, x, s->slots))
+				continue;
+			if (!edges)
+				map_nest_plan_edges(s->p, x);
+			edges = true;
+			keep(s, x, kind);
+		}
+}
+
+/* Whether a tile of each operand fits at all, spread evenly. */
+static bool may_fit(const struct search *s, const struct nest *x)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < OPERANDS; i++) {
+		uint64_t b = s->p->move[i] && !s->p->free[i] ? s->p->move[i]->bytes : 0;
+
+		for (int d = 0; d < DIMS; d++)
+			if (has[i][d])
+				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
+		bytes += b;
+	}
+	return bytes + s->p->others <= s->p->m->sram;
+}
+
+/* Of a tile's math; longer, all of them together would take longer than the best. */
+static ps_t most_of_tile(const struct search *s, const struct nest *x)
+{
+	double full = 1, t;
+
+	for (int d = 0; d < DIMS; d++)
+		full *= (double)(x->trips[d] - (x->trips[d] > 1 && s->p->size[d] % x->tile[d] ? 1 : 0));
+	t = s->least / full;
+	return t < 1e17 ? (ps_t)t : PS_NEVER - 1;
+}
+
+static void one_tile(struct search *s, const uint64_t tile[DIMS])
+{
+	struct nest x = { .copied = -1 };
+	struct map_math ways[MAP_SPREADS];
+	int n;
+
+	map_nest_cut(s->p, &x, tile);
+	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x) >= (1 - PRUNED) * s->least)
+		return;
+	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, most_of_tile(s, &x), ways);
+	for (int i = 0; i < n; i++) {
+		x.math = ways[i];
+		if (map_cost_bound(s->p, s->l, &x) < (1 - PRUNED) * s->least)
+			all_orders(s, &x);
+	}
+}
+
+/* A power of two parts, or the whole: a coarse net, thrown first. */
+static bool coarse(uint64_t tile, uint64_t size)
+{
+	const uint64_t parts = div_up(size, tile);
+
+	return (parts & (parts - 1)) == 0;
+}
+
+/* Whether math of tiles of m and n takes too long however k is cut: in pieces it takes no less than in one. */
+static bool hopeless(const struct search *s, uint64_t m, uint64_t n)
+{
+	struct nest x = { .copied = -1 };
+	struct map_math ways[MAP_SPREADS];
+
+	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, s->p->size[K] });
+	return !map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, most_of_tile(s, &x), ways);
+}
+
+static void all_tiles(struct search *s)
+{
+	const struct mapping_cfg *fixed = &s->p->m->c->mapping;
+	uint64_t ms[MAX_TILES_OF], ns[MAX_TILES_OF], ks[MAX_TILES_OF];
+	const int n_m = tiles_of(s->p->size[M], true, fixed->tile_m, ms), n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
+		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
+
+	for (int fine = 0; fine < 2; fine++)
+		for (int i = 0; i < n_m; i++)
+			for (int j = 0; j < n_n; j++) {
+				const bool net = coarse(ms[i], s->p->size[M]) && coarse(ns[j], s->p->size[N]);
+
+				if (fine ? hopeless(s, ms[i], ns[j]) : !net)
+					continue;
+				for (int k = 0; k < n_k; k++)
+					if (fine != (net && coarse(ks[k], s->p->size[K])))
+						one_tile(s, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
+			}
+}
+
+/* The fastest that any unit multiplies: ps a multiply-add, all cores. */
+static double fastest(const struct mapper *m, const struct op *o)
+{
+	const struct unit_job j = map_job(m, o);
+	double most = 0;
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		double rate = 0;
+
+		if (!unit_table[i]->peak || !m->unit[i].cfg->units)
+			continue;
+		rate = (double)unit_table[i]->peak(&m->unit[i], j.dtype, j.with) * (double)m->c->clock * 1e3;
+		if (j.of && unit_table[i]->sparse && unit_table[i]->sparse(&m->unit[i]))
+			rate = rate * j.of / j.keep;
+		most = rate > most ? rate : most;
+	}
+	return most > 0 ? 1e12 / most : 0;
+}
+
+/* Where one is fixed and can, and where there is nothing but a last resort. */
+static int only_unit(const struct product *p)
+{
+	const int unit = (int)map_product(p->m, p->op, p->size[M], p->size[N], p->size[K]).unit;
+
+	return unit_table[unit]->last_resort || (int)p->m->c->mapping.unit - 1 == unit ? unit : -1;
+}
+
+static void begin(struct search *s, const struct product *p, const struct map_levels *l, uint32_t slots)
+{
+	s->p = p;
+	s->l = l;
+	s->slots = slots;
+	s->only = only_unit(p);
+	s->least = 1e300;
+	s->fastest = fastest(p->m, p->op);
+	for (int i = 0; i < KINDS * BEST; i++)
+		s->best[i / BEST][i % BEST].nest.tiles = 0;
+	s->near = l->dma > l->l2 ? l->dma : l->l2;
+	s->all = 0;
+	s->ends = l->launch + (moves(p, C) ? l->store : 0) + (moves(p, A) || moves(p, B) ? l->hit : 0);
+	for (int i = A; i <= B; i++)
+		if (moves(p, i))
+			s->all += (double)p->move[i]->bytes * (l->cache ? p->far[i] : 1) * l->dram;
+	s->ends += s->all > 0 ? l->miss : 0;
+}
+
+/* What moves once may as well be called resident. */
+static bool same(const struct nest *a, const struct nest *b)
+{
+	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
+	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
+	       a->slot == b->slot && a->held == b->held;
+}
+
+static struct map_nest what_of(const struct nest *x)
+{
+	struct map_nest n = { .unit = x->math.unit, .split = x->math.plan.split, .predicted = x->predicted, .copied = -1 };
+
+	memcpy(n.tile, x->tile, sizeof n.tile);
+	memcpy(n.loop, x->loop, sizeof n.loop);
+	memcpy(n.resident, x->resident, sizeof n.resident);
+	return n;
+}
+
+int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
+              struct map_nest out[MAP_NESTS])
+{
+	struct map_draft own;
+	struct product p;
+	struct search s;
+	uint64_t tiles = 0;
+	int n = 0;
+
+	map_draft_copy(&own, d);
+	p = map_nest_product(m, &own, o);
+	p.c_stays = c_stays;
+	/* Two tiles in flight before one alone. */
+	for (begin(&s, &p, m->levels, 2); all_tiles(&s), s.least >= 1e300; begin(&s, &p, m->levels, s.slots - 1))
+		if (s.slots == slots)
+			return 0;
+	while (n < MAP_NESTS) {
+		struct kept *first = NULL;
+
+		for (int i = 0; i < KINDS * BEST; i++) {
+			struct kept *y = &s.best[i / BEST][i % BEST];
+
+			if (y->nest.tiles && (!first || better(y, first)))
+				first = y;
+		}
+		if (!first || first->time > WORTH_KEEPING * s.least || (n && tiles + first->nest.tiles > MOST_JUDGED))
+			break;
+		tiles += first->nest.tiles;
+		out[n++] = what_of(&first->nest);
+		for (int i = 0; i < KINDS * BEST; i++) {
+			struct kept *y = &s.best[i / BEST][i % BEST];
+
+			if (y != first && y->nest.tiles && same(&y->nest, &first->nest))
+				y->nest.tiles = 0;
+		}
+		first->nest.tiles = 0;
+	}
+	return n;
+}
