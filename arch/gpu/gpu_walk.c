@@ -14,15 +14,35 @@
 /* Attention with more queries than this has a CTA for a block of them, which sees all keys. */
 #define FEW_QUERIES 16
 
-/* Bytes of a CTA of a product: a part of the result as square as the matrix allows, the depth for its two sides. */
-static uint64_t strips(const struct op *o, uint64_t ctas)
+/* As stored: with scales, in fewer bits than they are multiplied in. Where no operand is told, as they are multiplied. */
+static uint64_t weight_bytes(const struct gpu_launch *l)
 {
+	uint64_t bytes = 0;
+	uint32_t reads = 0;
+
+	for (uint32_t i = 0; i < l->op->n_operands; i++) {
+		const struct op_operand *x = &l->stream->operands[l->op->first_operand + i];
+
+		if (!x->write && reads++)
+			bytes += x->touched;
+	}
+	return bytes ? bytes
+	             : dtype_bytes(l->op->dtype, l->op->shape.n * l->op->shape.k * ps_max(1, l->op->shape.batch));
+}
+
+/* Bytes of a CTA of a product: a part of the result as square as the matrix allows, the depth for its two sides. */
+static uint64_t strips(const struct gpu_launch *l, uint64_t ctas)
+{
+	const struct op *o = l->op;
 	const struct op_shape *s = &o->shape;
-	uint64_t part = div_up(s->m * s->n * (s->batch ? s->batch : 1), ctas), side = gpu_isqrt(part), other;
+	const uint64_t columns = s->n * (s->batch ? s->batch : 1);
+	uint64_t part = div_up(s->m * columns, ctas), side = gpu_isqrt(part), rows, other;
 
 	side = s->m < s->n ? (side < s->m ? side : s->m) : (side < s->n ? side : s->n);
 	other = div_up(part, side ? side : 1);
-	return dtype_bytes(o->dtype, (side + other) * s->k);
+	rows = s->m < s->n ? side : other;
+	return dtype_bytes(o->dtype, rows * s->k) +
+	       div_up(weight_bytes(l) * (s->m < s->n ? other : side), columns ? columns : 1);
 }
 
 static uint64_t share(const struct gpu_launch *l, uint64_t ctas)
@@ -34,7 +54,7 @@ static uint64_t share(const struct gpu_launch *l, uint64_t ctas)
 	if (l->kernel.moves == KERNEL_MOVES_WRITES || l->kernel.moves == KERNEL_MOVES_NONE)
 		return even;
 	if (o->kind == OP_GEMM && s->m > 1)
-		own = strips(o, ctas);
+		own = strips(l, ctas);
 	if (o->kind == OP_ATTENTION && s->q_len > FEW_QUERIES)
 		own = dtype_bytes(o->dtype, s->kv_len * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim))) /
 		      (s->causal ? 2 : 1);

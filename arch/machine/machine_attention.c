@@ -1,6 +1,13 @@
 #include "arch/machine/machine_attention.h"
 
+static const char *const masked_names[] = { "skip", "compute", NULL };
+
 const struct cfg_field attention_schema[] = {
+	CFG_ENUM(
+		struct attention_cfg, masked, "masked", "skip", masked_names,
+		"what software does with blocks of scores that a causal mask hides, where the algorithm is not grouped: they "
+		"are left out, or computed and thrown away",
+		"left out, as FlashAttention does (Dao, arXiv:2307.08691, section 3.1)"),
 	CFG_U32(struct attention_cfg, softmax, "softmax", "5", 1, 256, NULL,
 	        "vector steps a score of a running softmax: per_head; two less where all scores are there (materialised), "
 	        "half of it where they have 16 bits (grouped)",

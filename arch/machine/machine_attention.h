@@ -8,7 +8,10 @@
 #include "sim/base/cfg.h"
 #include "sim/base/clock.h"
 
+enum attention_masked { ATTENTION_SKIP, ATTENTION_COMPUTE };
+
 struct attention_cfg {
+	uint32_t masked;     /* enum attention_masked: tiles that a causal mask hides; grouped always skips them */
 	uint32_t softmax;    /* vector steps of a score that a running softmax takes */
 	uint32_t rows, keys; /* scores are kept in registers of so many rows and keys, whole */
 	ps_t head;           /* per_head: a query head's two products and softmax wait for each other */

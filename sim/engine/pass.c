@@ -18,34 +18,53 @@ struct built {
 	uint64_t top; /* the full clock */
 };
 
-/* Bytes of the first touch of every tensor that exist before the pass and are not on chip at its start. */
+/* Of a tensor's instance, what the program has loaded, from its begin on, and stored. */
+struct seen {
+	uint64_t end, stored;
+};
+
+/* Bytes that a load takes, nothing before it has loaded, and nothing before it can have stored; and not on chip. */
+static uint64_t first_read(const struct built *g, const struct isa_insn *x, uint64_t addr, bool kv, struct seen *seen)
+{
+	const uint64_t last = x->offset + x->bytes, from = ps_max(x->offset, seen->end);
+	uint64_t n, own;
+
+	if (last <= from)
+		return 0;
+	seen->end = last;
+	n = last - from - g->ops->resident(g->m, addr + from, last - from, kv);
+	own = ps_min(n, seen->stored);
+	seen->stored -= own;
+	return n - own;
+}
+
+/* Bytes that exist before the pass, are loaded in it and are not on chip at its start. The same again (another pass of blocks,
+ * a table all layers share, an expert picked again) is one read. */
 static uint64_t first_reads(const struct built *g, const struct isa_prog *p, const struct op_stream *s,
                             const uint32_t *const *picks, struct arena *a, struct err *e)
 {
 	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
+	struct seen *seen;
 	uint64_t bytes = 0;
-	uint8_t *seen;
 
 	for (size_t i = 0; first && i < p->n_tensors; i++)
 		first[i + 1] = first[i] + p->tensors[i].instances;
-	if (!first || !(seen = arena_alloc(a, first[p->n_tensors] + 1))) {
+	if (!first || !(seen = arena_array(a, first[p->n_tensors] + 1, sizeof *seen))) {
 		err_set(e, ERR_NOMEM, "out of memory for what is on chip");
 		return 0;
 	}
 	for (uint32_t i = 0; i < p->n_insns; i++) {
 		const struct isa_insn *x = &p->insns[i];
 		const struct isa_tensor *t = &p->tensors[x->tensor];
-		uint32_t instance = x->code == ISA_LOAD && x->route >= 0 ? picks[x->route][x->slot] : 0;
+		const uint32_t instance = x->code == ISA_LOAD && x->route >= 0 ? picks[x->route][x->slot] : 0;
 
-		/* The same bytes again (another pass of blocks, a table all layers share, an expert picked again) are
-		 * one read. */
-		if (x->code != ISA_LOAD || !x->early || x->bytes == 0 || seen[first[x->tensor] + instance])
+		if (x->code == ISA_STORE)
+			seen[first[x->tensor]].stored += x->bytes;
+		if (x->code != ISA_LOAD || !(x->early || s->tensors[x->tensor].external) ||
+		    (x->pinned && g->ops->pinned(g->m, x->tensor)))
 			continue;
-		seen[first[x->tensor] + instance] = 1;
-		if (x->pinned && g->ops->pinned(g->m, x->tensor))
-			continue;
-		bytes += x->bytes - g->ops->resident(g->m, t->addr + x->offset + t->stride * instance, x->bytes,
-		                                     s->tensors[x->tensor].role == OP_KV);
+		bytes += first_read(g, x, t->addr + t->stride * instance, s->tensors[x->tensor].role == OP_KV,
+		                    &seen[first[x->tensor] + instance]);
 	}
 	return bytes;
 }

@@ -12,8 +12,9 @@
  *
  * In a step the two products of a head share the arrays, the softmax has the vector unit, and K and V leave SRAM a row a
  * cycle for one array a core (per_head): the slowest of them paces the loop. What the kernel waits for beside that is
- * attention.* (machine_attention.h). Under a causal mask grouped skips what no query of a block sees, the others compute
- * all of it. All blocks count as the mean one.
+ * attention.* (machine_attention.h). Under a causal mask what no query of a block sees is left out, of scores in memory, too:
+ * blocks are attention.queries (grouped) or as tall as an array (map_mask.c). Where the machine's software computes all of it
+ * (attention.masked), grouped alone leaves out. All blocks count as the mean one.
  * Leaves out: masks other than causal; lengths that differ within a batch; page tables. */
 #include "sim/map/map_int.h"
 
@@ -30,6 +31,7 @@ struct attn {
 	uint64_t bytes[OPERANDS];
 	uint64_t heads, group; /* KV heads of the batch, query heads each */
 	uint64_t q, keys, dim, v_dim;
+	bool skips; /* what a mask hides, whatever the algorithm */
 };
 
 static uint64_t at_least_1(uint64_t n)
@@ -66,6 +68,7 @@ static bool attn_of(const struct mapper *m, const struct op *o, struct attn *a)
 	a->group = at_least_1(s->heads / at_least_1(s->kv_heads));
 	a->q = s->q_len, a->keys = s->kv_len;
 	a->dim = s->head_dim, a->v_dim = s->v_dim ? s->v_dim : s->head_dim;
+	a->skips = map_mask_skips(m, o);
 	return o->kind == OP_ATTENTION && o->listed && a->q && a->keys && a->dim && operands(a);
 }
 
@@ -98,9 +101,26 @@ static struct isa_insn *move(const struct attn *a, struct map_draft *d, int whic
 	return i;
 }
 
+static struct map_math product(const struct attn *a, uint64_t m, uint64_t n, uint64_t k, bool in_part)
+{
+	struct unit_job j = map_job(a->m, a->op);
+
+	j.m = m, j.n = n, j.k = k;
+	j.in_part = in_part;
+	return map_fastest(a->m, &j);
+}
+
+/* Keys that a query is multiplied with, in the mean. */
+static uint64_t keys_seen(const struct attn *a)
+{
+	const enum unit unit = product(a, a->q, a->keys, a->dim, false).unit;
+
+	return a->skips ? div_up(map_mask_pairs(&a->op->shape, map_mask_side(a->m, unit)), a->q) : a->keys;
+}
+
 static uint64_t scores_bytes(const struct attn *a)
 {
-	return a->m->s->tensors[a->io[SCRATCH]->tensor].bytes;
+	return map_rows_bytes(a->m->s->tensors[a->io[SCRATCH]->tensor].bytes, keys_seen(a), a->keys);
 }
 
 static void move_scores(const struct attn *a, struct map_draft *d, bool store, const struct tiled *t)
@@ -166,15 +186,6 @@ struct work_piece {
 	bool in_part; /* arrays load what is used of them */
 	ps_t least;   /* it takes */
 };
-
-static struct map_math product(const struct attn *a, uint64_t m, uint64_t n, uint64_t k, bool in_part)
-{
-	struct unit_job j = map_job(a->m, a->op);
-
-	j.m = m, j.n = n, j.k = k;
-	j.in_part = in_part;
-	return map_fastest(a->m, &j);
-}
 
 /* The unit that multiplies queries and keys. */
 static enum res arrays(const struct attn *a)
@@ -247,7 +258,7 @@ static void put_softmax(const struct attn *a, struct map_draft *d, const struct 
  * multiplied with, and come no faster than memory brings them. */
 static ps_t fed(const struct attn *a)
 {
-	const uint64_t rows = div_up(2 * a->keys, a->m->c->cores),
+	const uint64_t rows = div_up(2 * keys_seen(a), a->m->c->cores),
 		       bytes = (a->bytes[Q] + a->bytes[K] + a->bytes[V]) / a->heads;
 	struct unit_plan p = { .span = 0 };
 
@@ -300,7 +311,7 @@ static void put_head(const struct attn *a, const struct by_head *h, struct map_d
 	const struct work_piece w = { .which = SCORES | VALUES,
 		                      .times = 1,
 		                      .rows = h->rows,
-		                      .keys = div_up(a->keys, h->tiles),
+		                      .keys = div_up(keys_seen(a), h->tiles),
 		                      .in_part = true,
 		                      .least = (least > wait ? least - wait : 0) / pieces };
 
@@ -384,7 +395,7 @@ static bool per_head(const struct attn *a, uint64_t k, struct map_draft *d)
 /* --- grouped ------------------------------------------------------------------------------------------------------ */
 
 /* Of the blocks of queries, the keys that one sees in the mean. */
-static uint64_t keys_seen(const struct attn *a, uint64_t block, uint64_t blocks)
+static uint64_t keys_of_block(const struct attn *a, uint64_t block, uint64_t blocks)
 {
 	uint64_t sum = 0;
 
@@ -418,7 +429,7 @@ static ps_t unpacked(const struct attn *a, uint64_t keys)
 /* Blocks of queries of some heads whose keys come together, or of one whose keys come in tiles. */
 static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t together, uint64_t tiles, struct map_draft *d)
 {
-	const uint64_t blocks = div_up(a->q, block), seen = keys_seen(a, block, blocks), keys = div_up(seen, tiles),
+	const uint64_t blocks = div_up(a->q, block), seen = keys_of_block(a, block, blocks), keys = div_up(seen, tiles),
 		       apart = at_least_1(a->keys / keys), n = a->heads / together,
 		       moves = block * (power_of_2(a->group) == a->group ? 1 : a->group);
 	const struct tiled kv = { together * keys, a->heads * a->keys, { (uint32_t)apart, 0, tiles > 1 }, 0 },
@@ -443,8 +454,9 @@ static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t togethe
 
 static bool grouped(const struct attn *a, uint64_t k, struct map_draft *d)
 {
-	const uint64_t block = ps_min(a->q, a->c->queries), bytes = (a->bytes[K] + a->bytes[V]) / a->heads;
-	uint64_t tiles = at_least_1(div_up(bytes, a->m->c->dma.tile));
+	const uint64_t block = ps_min(a->q, a->c->queries), bytes = (a->bytes[K] + a->bytes[V]) / a->heads,
+		       seen = map_rows_bytes(bytes, keys_of_block(a, block, div_up(a->q, block)), a->keys);
+	uint64_t tiles = at_least_1(div_up(seen, a->m->c->dma.tile));
 
 	if (k == 0 && tiles == 1 && grouped_tiled(a, block, heads_together(a, bytes), 1, d))
 		return true;
@@ -468,7 +480,7 @@ static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k,
 		   soft = !through_memory || k == 1;
 	const struct tiled t = { 1, n, { 1, 0, 0 }, 0 };
 	const struct work_piece w = {
-		(first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, a->keys, false, 0
+		(first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, keys_seen(a), false, 0
 	};
 
 	*d = (struct map_draft){ .why = "softmax" };
@@ -496,6 +508,9 @@ static bool materialised(const struct attn *a, uint64_t k, struct map_draft *d)
 	const uint64_t room = c->policy == MAPPING_COPY_FIRST ? ps_min(c->stream, a->m->sram) : a->m->sram / 2;
 	const bool through_memory = all_bytes(a) + scores_bytes(a) > room;
 
+	for (uint64_t part = 2; k == 0 && through_memory && part; part--) /* all of it, or none */
+		if (!heads_at_once(a, true, part, d))
+			return false;
 	return k <= (through_memory ? 2 : 0) && heads_at_once(a, through_memory, k, d);
 }
 

@@ -33,6 +33,15 @@ static void shrink(struct op *o, const struct map_block *b)
 	}
 }
 
+void map_block_keys(const struct mapper *m, struct op *o, struct map_block *b)
+{
+	b->keys = b->all_keys = o->shape.kv_len;
+	if (o->kind != OP_ATTENTION || !map_mask_skips(m, &m->s->ops[o->id]))
+		return;
+	b->keys -= b->dim[ROWS].of - (b->dim[ROWS].from + b->dim[ROWS].n);
+	o->shape.kv_len = b->keys;
+}
+
 bool map_block_take(struct op *o, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_block *b)
 {
 	uint64_t of[DIMS], parts[DIMS] = { 1, 1, 1 };
@@ -98,5 +107,7 @@ void map_block_moves(const struct mapper *m, const struct op *o, const struct ma
 			x->offset += x->bytes / b->dim[k].of * b->dim[k].from;
 			x->bytes = x->bytes / b->dim[k].of * b->dim[k].n;
 		}
+		if (map_streams(m, &m->s->ops[o->id], i) && b->keys < b->all_keys)
+			x->bytes = map_rows_bytes(x->bytes, b->keys, b->all_keys);
 	}
 }

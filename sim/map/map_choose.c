@@ -383,17 +383,30 @@ static bool best_of_all(const struct mapper *m, const struct map_draft *d, const
 	return true;
 }
 
-bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how)
+struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to)
+{
+	const uint64_t one = div_up(max_tiles_of(of, MAP_STREAMED), c->tiles);
+	struct map_choice x = *c;
+
+	x.tiles = div_up(max_tiles_of(to, MAP_STREAMED), one);
+	return x;
+}
+
+bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
+                struct map_choice *chosen)
 {
 	const uint64_t key = map_key(m, d, main, how);
 	struct map_choice c;
 
 	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
 		return true;
-	if ((m->tell && m->tell->op == main->id) || !map_recall(m, key, &c)) {
+	if (how->like) {
+		c = *how->like;
+	} else if ((m->tell && m->tell->op == main->id) || !map_recall(m, key, &c)) {
 		if (!best_of_all(m, d, main, how, &c))
 			return false;
 		map_remember(m, key, &c);
 	}
+	*chosen = c;
 	return take(m, d, main, how, &c);
 }

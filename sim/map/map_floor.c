@@ -108,29 +108,54 @@ static struct map_touch touch_of(const struct mapper *m, const struct op *o, con
 	return out;
 }
 
-/* Reads of what is there before the stream, and writes of what nothing in the stream reads. */
+/* Of the reads of a tensor, each byte once, what was there before the stream: all but what ops before had written, of which
+ * nobody knows where it lies among them. */
+struct reads {
+	uint64_t end;     /* of what was counted */
+	uint64_t written; /* before, and not yet taken off */
+};
+
+static uint64_t there_before(const struct map_touch *t, struct reads *r)
+{
+	const uint64_t n = behind(t, &r->end), own = n < r->written ? n : r->written;
+
+	r->written -= own;
+	return n - own;
+}
+
+static void touch(const struct mapper *m, const struct op *o, const struct op_operand *x, struct reads *reads,
+                  uint64_t *write_end, struct map_floor *f)
+{
+	const struct map_touch t = touch_of(m, o, x);
+
+	if (x->write) {
+		reads[x->tensor].written += t.touched;
+		if (m->last_read[x->tensor] == UINT32_MAX && t.route < 0)
+			f->write_bytes += behind(&t, &write_end[x->tensor]);
+	} else if (m->s->tensors[x->tensor].external) {
+		if (t.route < 0)
+			f->read_bytes += there_before(&t, &reads[x->tensor]);
+		else if (m->first_write[x->tensor] >= o->id)
+			f->routed[f->n_routed++] = t;
+	}
+}
+
+/* Reads of what is there before the stream, and writes of what nothing in the stream reads. An op reads before it writes. */
 static int bytes(const struct mapper *m, struct map_floor *f, struct err *e)
 {
 	const struct op_stream *s = m->s;
-	uint64_t *read_end = arena_array(m->a, s->n_tensors + 1, sizeof *read_end),
-		 *write_end = arena_array(m->a, s->n_tensors + 1, sizeof *write_end);
+	struct reads *reads = arena_array(m->a, s->n_tensors + 1, sizeof *reads);
+	uint64_t *write_end = arena_array(m->a, s->n_tensors + 1, sizeof *write_end);
 
 	f->routed = arena_array(m->a, s->n_operands + 1, sizeof *f->routed);
-	if (!read_end || !write_end || !f->routed)
+	if (!reads || !write_end || !f->routed)
 		return err_set(e, ERR_NOMEM, "out of memory for the roofline");
 	for (uint32_t i = 0; i < s->n_ops; i++)
-		for (uint32_t k = 0; k < s->ops[i].n_operands && op_is_simulated(s->ops[i].kind); k++) {
-			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
-			const struct map_touch t = touch_of(m, &s->ops[i], x);
+		for (uint32_t k = 0; k < 2 * s->ops[i].n_operands && op_is_simulated(s->ops[i].kind); k++) {
+			const struct op_operand *x = map_operand(m, &s->ops[i], k % s->ops[i].n_operands);
 
-			if (x->write && m->last_read[x->tensor] == UINT32_MAX && t.route < 0)
-				f->write_bytes += behind(&t, &write_end[x->tensor]);
-			if (x->write || !s->tensors[x->tensor].external || m->first_write[x->tensor] < i)
-				continue;
-			if (t.route < 0)
-				f->read_bytes += behind(&t, &read_end[x->tensor]);
-			else
-				f->routed[f->n_routed++] = t;
+			if (x->write == (k >= s->ops[i].n_operands))
+				touch(m, &s->ops[i], x, reads, write_end, f);
 		}
 	return 0;
 }

@@ -240,13 +240,18 @@ struct map_ways {
 	struct map_choice way[MAP_WAYS];
 	int n;
 };
-/* What it may not choose. */
+/* What it may not choose. `like`: what a command that has more keys was done by, in tiles of so many bytes as this one is;
+ * NULL: it is to be chosen. */
 struct map_how {
 	enum map_tiled cuts;
 	bool may_nest, c_stays;
+	const struct map_choice *like;
 };
-/* Makes the draft's main op a loop; false: SRAM does not hold two tiles of it. */
-bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how);
+/* Makes the draft's main op a loop, by the choice that it tells; false: SRAM does not hold two tiles of it. */
+bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
+                struct map_choice *chosen);
+/* The choice that was made for an attention `of` all keys, for the same of fewer of them: tiles are as large. */
+struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to);
 uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a unit computes at a time; 0: none */
 uint64_t map_depth(const struct mapper *m, int unit); /* of k, that an array takes in at a time; 1: any number */
 /* The product of an op, for any unit. */
@@ -287,6 +292,14 @@ int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t c
 /* map_attention.c: an attention as a row of a table says it is done (op.algorithm): part `k` of it, the whole command at 0.
  * False: no such part, or at 0 that the mapper chooses. */
 bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_draft *d);
+/* map_mask.c: whether what a causal mask hides is left out of an attention. */
+bool map_mask_skips(const struct mapper *m, const struct op *o);
+/* Pairs of a query and a key that are computed, of one head, where each of so many queries has all keys that one of them sees;
+ * of one that leaves out. */
+uint64_t map_mask_pairs(const struct op_shape *s, uint64_t block);
+uint64_t map_mask_side(const struct mapper *m, enum unit unit); /* queries a block, as a unit takes them */
+/* Makes math for all pairs math for those. */
+void map_mask(const struct mapper *m, const struct op *o, enum unit by, struct unit_plan *p);
 /* map_tile.c: the move of an operand, appended to the draft. */
 struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
                           enum isa_when when);
@@ -313,14 +326,20 @@ size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most);
 bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
                 uint64_t *op_work_ps);
 
-/* map_block.c: of a batch, rows and columns, [from, from + n) of `of`. */
+/* map_block.c: of a batch, rows and columns, [from, from + n) of `of`; of an attention's keys the first `keys` of
+ * `all_keys`, the same where none are left out. */
 struct map_block {
 	struct {
 		uint64_t from, n, of;
 	} dim[3];
+	uint64_t keys, all_keys;
+	struct map_choice made; /* how it is done */
+	bool decided;           /* that is said, not asked for */
 };
 /* Makes `o` that block of itself; false: there is no such block. */
 bool map_block_take(struct op *o, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_block *b);
+/* Leaves out the keys behind those that the last of the block's queries sees. */
+void map_block_keys(const struct mapper *m, struct op *o, struct map_block *b);
 /* Makes its loads and stores those of the block. */
 void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_draft *d);
 

@@ -335,7 +335,7 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 	}
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
-	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim);
+	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
 	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), m->c->cores);
 	return h ? h : 1;
 }

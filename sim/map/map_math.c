@@ -295,7 +295,7 @@ static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uin
 	return x;
 }
 
-/* Keys and values of a tile against all queries of their head: scores, softmax, and what narrow ones cost before. */
+/* Keys and values of a tile against all queries of their head that see them: scores, softmax, and what narrow ones cost before. */
 static int attention(const struct mapper *m, const struct op *o, uint64_t keys, uint64_t full, struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
@@ -310,6 +310,8 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 	out[n].plan.latency += pv.plan.latency; /* its partial sums are of keys: added up once, at the end */
 	out[n++].plan.work += pv.plan.work;
 	out[n++] = online_softmax(m, s->q_len * group * batch * kv_heads, s->q_len * group, keys, batch * kv_heads);
+	for (int i = 0; i < n; i++)
+		map_mask(m, o, out[0].unit, &out[i].plan);
 	return n + map_dequant(m, o, out[0].unit, keys * (s->head_dim + vdim), &out[n]);
 }
 

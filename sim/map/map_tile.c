@@ -155,7 +155,7 @@ static uint32_t products(const struct mapper *m, uint32_t first, uint32_t end)
 
 /* Where products are joined, `main` is the first with the columns of all; the others are streamed with it. */
 static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main, enum map_tiled cuts,
-                  const struct map_block *b, struct map_draft *d)
+                  struct map_block *b, struct map_draft *d)
 {
 	const uint32_t end = first + n, together = n > 1 ? products(m, first, end) : 0;
 
@@ -194,9 +194,15 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	if (main) {
 		const bool may_nest = main->kind == OP_GEMM && main->shape.batch <= 1 && cuts == MAP_STREAMED &&
 		                      !map_held_by(m, main) && together < 2;
-		const struct map_how how = { cuts, may_nest, may_nest && used_behind(m, main, end) };
+		const struct map_how how = { cuts, may_nest, may_nest && used_behind(m, main, end),
+			                     b && b->decided ? &b->made : NULL };
+		struct map_choice made;
 
-		return map_choose(m, d, main, &how) && !d->overflow;
+		if (!map_choose(m, d, main, &how, &made) || d->overflow)
+			return false;
+		if (b)
+			b->made = made;
+		return true;
 	}
 	d->slot_bytes = 0;
 	d->predicted = map_predict_stream(m, d, 0, NULL, 0);
@@ -229,10 +235,22 @@ bool map_joined(const struct mapper *m, uint32_t first, uint32_t n, struct map_d
 
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d)
 {
-	struct op part = m->s->ops[op];
-	struct map_block b;
+	const enum map_tiled cuts = cut == MAP_CUT_DEEP ? MAP_DEEP : MAP_STREAMED;
+	struct op part = m->s->ops[op], whole;
+	struct map_block b = { .decided = false };
 
 	if (!map_block_take(&part, cut, blocks, k, &b))
 		return false;
-	return draft(m, op, 1, &part, cut == MAP_CUT_DEEP ? MAP_DEEP : MAP_STREAMED, &b, d);
+	whole = part;
+	map_block_keys(m, &part, &b);
+	if (b.keys < b.all_keys) { /* all blocks are done as the one that sees all keys: one choice for all */
+		struct map_block w = b;
+
+		w.keys = w.all_keys;
+		if (!draft(m, op, 1, &whole, cuts, &w, d))
+			return false;
+		b.made = map_choice_narrowed(&w.made, &whole, &part);
+		b.decided = true;
+	}
+	return draft(m, op, 1, &part, cuts, &b, d);
 }

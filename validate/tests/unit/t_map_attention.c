@@ -201,10 +201,74 @@ TEST(flash_split_and_no_name_are_the_mappers_own)
 	CHECK_U64(time[1], time[2]);
 }
 
+/* --- masks --------------------------------------------------------------------------------------------------------- */
+
+static const char *const algorithms[] = { "", "flash", "split_kv", "per_head", "grouped", "materialised" };
+
+static ps_t masked(int algorithm, int causal, const char *set, enum run_fidelity f)
+{
+	char row[64];
+
+	snprintf(row, sizeof row, "1,16,8,1024,1024,128,%d,%s", causal, algorithms[algorithm]);
+	return took(row, "attention.queries=128", set, f);
+}
+
+TEST(what_a_causal_mask_hides_is_left_out_by_every_algorithm_or_none)
+{
+	for (int f = 0; f < 2; f++)
+		for (int i = 0; i < 6; i++) {
+			const bool grouped = strcmp(algorithms[i], "grouped") == 0;
+			const ps_t all = masked(i, 0, NULL, (enum run_fidelity)f),
+				   half = masked(i, 1, NULL, (enum run_fidelity)f),
+				   as_told = masked(i, 1, "attention.masked=compute", (enum run_fidelity)f);
+
+			if (half * 20 > all * 13 || half * 2 < all)
+				test_fail(__FILE__, __LINE__, "'%s': %llu ps of %llu", algorithms[i],
+				          (unsigned long long)half, (unsigned long long)all);
+			CHECK_U64(as_told, grouped ? half : all);
+		}
+}
+
+/* A mask that hides little: 256 queries behind 3,840 cached keys see 97 % of all pairs. */
+TEST(queries_behind_a_long_cache_see_nearly_all_of_it)
+{
+	const ps_t all = took("1,16,8,256,4096,128,0,", NULL, NULL, RUN_EVENT),
+		   seen = took("1,16,8,256,4096,128,1,", NULL, NULL, RUN_EVENT);
+
+	CHECK(seen <= all && seen * 100 >= all * 95);
+}
+
+/* Of 4,096 queries in n blocks block i sees i / n of the keys: (n + 1) / 2 times the keys are read, and as many are multiplied.
+ * All tiles of all blocks are alike. */
+TEST(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_sees)
+{
+	const char *const small[2] = { "sram.size=2 MiB", NULL };
+	const uint64_t bytes = UINT64_C(2) * 128 * 4096, pairs = UINT64_C(16) * 4096 * 4096;
+
+	for (int f = 0; f < 2; f++) {
+		struct table t;
+		uint64_t n, macs;
+
+		up(&t, "1,16,8,4096,4096,128,1,", small, (enum run_fidelity)f);
+		n = t.x.map->prog.n_cmds;
+		CHECK(n > 4);
+		CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), bytes * 16 + bytes * 8 * (n + 1));
+		macs = runbed_stat(&t.x, "matrix.macs");
+		CHECK(macs >= pairs / 2 * 2 * 128 && macs <= pairs / 100 * 56 * 2 * 128);
+		CHECK_U64(t.x.map->prog.cmds[n - 1].tiles, n * t.x.map->prog.cmds[0].tiles);
+		CHECK_U64(t.x.map->prog.cmds[n - 1].slot_bytes, t.x.map->prog.cmds[0].slot_bytes);
+		CHECK(t.x.total_ps >= t.x.roofline_ps && t.x.total_ps >= t.x.mapped_ps);
+		down(&t);
+	}
+}
+
 SUITE(t_map_attention, T(heads_in_a_loop_move_each_tensor_once_and_compute_every_query_head),
       T(scores_of_all_heads_stay_on_chip_or_are_written_and_read),
       T(blocks_of_queries_read_the_keys_that_they_see_anew), T(keys_of_one_head_that_sram_does_not_hold_come_in_tiles),
       T(what_fits_on_chip_is_there_and_what_does_not_is_copied_in_blocks),
       T(waits_of_heads_and_of_steps_count_as_often_as_there_are),
       T(a_serving_kernel_waits_at_its_start_and_moves_odd_groups_head_by_head),
-      T(flash_split_and_no_name_are_the_mappers_own));
+      T(flash_split_and_no_name_are_the_mappers_own),
+      T(what_a_causal_mask_hides_is_left_out_by_every_algorithm_or_none),
+      T(queries_behind_a_long_cache_see_nearly_all_of_it),
+      T(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_sees));

@@ -1,0 +1,120 @@
+/* p_model.c - steps of described models: what a larger batch and a longer context must cost. */
+#include "sim/build/build.h"
+#include "validate/tests/runbed.h"
+#include "validate/tests/test.h"
+
+#include <stdlib.h>
+
+#define TOLERANCE_PPM 10000
+
+struct step {
+	const char *config, *model;
+	uint32_t batch;
+	uint64_t context;
+	enum run_fidelity fidelity;
+	enum run_start start;
+};
+
+static void made(struct runbed *b, const struct step *x)
+{
+	const bool gpu = strstr(x->config, "gpu/") != NULL;
+	struct build_how how = { .style = gpu ? BUILD_FUSED : BUILD_NPU,
+		                 .batch = x->batch,
+		                 .context = x->context,
+		                 .tokens = 1,
+		                 .layers = 1 };
+	struct model *m;
+
+	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	CHECK((m = model_load(x->model, &b->e)) != NULL);
+	how.kv = m->dtype;
+	CHECK((how.quant = scheme_find(m->quant ? m->quant : "bf16", &b->e)) != NULL);
+	CHECK_OK(build_stream(m, &how, b->a, &b->traced, &b->e), b->e);
+	b->s = &b->traced;
+	model_free(m);
+}
+
+/* A layer; false: the machine does not hold it. */
+static bool run(const struct step *x, struct run_result *out)
+{
+	const struct run_opts o = { .start = x->start, .seed = 7, .fidelity = x->fidelity };
+	struct runbed b;
+	bool ran;
+
+	made(&b, x);
+	ran = runbed_run(&b, x->config, NULL, 0, &o, out);
+	runbed_down(&b); /* figures stay, what `out` points at does not */
+	return ran;
+}
+
+/* Batches of 1, 2, 4 to 256: none is done sooner than the one before. */
+static void batches(const char *config, const char *model)
+{
+	struct step x = { config, model, 1, 1024, RUN_ANALYTIC, RUN_STEADY };
+	ps_t before = 0;
+
+	for (; x.batch <= 256; x.batch *= 2) {
+		struct run_result r;
+
+		if (!run(&x, &r))
+			break;
+		if (r.total_ps < before - before / 1000000 * TOLERANCE_PPM)
+			test_fail(__FILE__, __LINE__, "%s of %s: batch %u takes %llu ps, %u took %llu", model, config,
+			          x.batch, (unsigned long long)r.total_ps, x.batch / 2, (unsigned long long)before);
+		before = r.total_ps;
+	}
+	CHECK(x.batch > 16);
+}
+
+TEST(a_larger_batch_never_takes_less_on_a_gpu)
+{
+	static const char *const configs[] = { "configs/gpu/b200.yaml", "configs/gpu/h200.yaml",
+		                               "configs/gpu/a100.yaml", "configs/gpu/rtx5090.yaml" };
+	static const char *const models[] = { "gpt-oss-120b", "qwen3-30b-a3b", "deepseek-ocr", "llama-3.1-8b" };
+
+	for (size_t i = 0; i < 4; i++)
+		for (size_t k = 0; k < 4; k++)
+			batches(configs[i], models[k]);
+}
+
+TEST(a_larger_batch_never_takes_less_on_an_npu)
+{
+	static const char *const configs[] = { "configs/npu/dsocr.yaml", "configs/npu/edge.yaml",
+		                               "configs/npu/array-128.yaml", "configs/npu/wormhole.yaml" };
+	static const char *const models[] = { "llama-3.2-1b", "deepseek-ocr" };
+
+	for (size_t i = 0; i < 4; i++)
+		for (size_t k = 0; k < 2; k++)
+			batches(configs[i], models[k]);
+}
+
+/* What was in the cache before the step is read in it, whatever the step has appended before: keys and values of all
+ * sequences, once, over the pins. */
+static void grows(enum run_start start, enum run_fidelity fidelity)
+{
+	const uint64_t more = 4096,
+		       keys_and_values = UINT64_C(2) * 8 * 64 * 2 * 16 * more; /* heads, dim, bytes, batch */
+	struct step x = { "configs/npu/dsocr.yaml", "llama-3.2-1b", 16, 1024, fidelity, start };
+	struct run_result a, b;
+
+	CHECK(run(&x, &a));
+	x.context += more;
+	CHECK(run(&x, &b));
+	CHECK_U64(b.compulsory_bytes - a.compulsory_bytes, keys_and_values);
+	CHECK(b.roofline_ps > a.roofline_ps);
+	CHECK(b.total_ps >= b.roofline_ps && b.total_ps >= b.mapped_ps);
+	if (start == RUN_COLD) /* else caches may hold some */
+		CHECK_U64(b.first_read_bytes - a.first_read_bytes, keys_and_values);
+	CHECK(b.dram_read_bytes >= b.compulsory_bytes / 1000 * 999);
+}
+
+TEST(a_roofline_grows_with_the_context_by_its_keys_and_values)
+{
+	for (enum run_start s = RUN_STEADY; s <= RUN_COLD; s++) {
+		grows(s, RUN_ANALYTIC);
+		grows(s, RUN_EVENT);
+	}
+}
+
+SUITE(p_model, T(a_larger_batch_never_takes_less_on_a_gpu), T(a_larger_batch_never_takes_less_on_an_npu),
+      T(a_roofline_grows_with_the_context_by_its_keys_and_values));
