@@ -45,7 +45,7 @@ BUILT = attend build build_stream build_ops build_kernel build_attend build_atte
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_mask map_join map_beside map_few map_spread map_need map_floor map_bound map_draft map_edge map_predict map_judge map_cost map_nest map_nest_put map_search map_choose map_tile map_block
 PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_write
-ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
+ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
 SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
@@ -72,7 +72,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic figure arrive sched serve sweep limits ablate res plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic sample figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more step analytic sweep gpu cycle cores

@@ -310,13 +310,19 @@ uint32_t cache_victim_ways(uint64_t victim, uint64_t line, uint64_t sector)
 	return chunks < 1 ? 1 : chunks < CACHE_WAYS_MAX ? (uint32_t)chunks : CACHE_WAYS_MAX;
 }
 
-/* The tags of the cache, of its victim cache and of its history, as far as there are such. */
-static int make_tags(struct cache *l, struct err *e)
+const struct cache_policy_ops *cache_policy_of(enum cache_policy policy)
 {
 	static const struct cache_policy_ops *const policies[] = {
 		[CACHE_LRU] = &cache_lru,           [CACHE_SRRIP] = &cache_srrip,       [CACHE_DRRIP] = &cache_drrip,
 		[CACHE_KV_AWARE] = &cache_kv_aware, [CACHE_STREAM_BYPASS] = &cache_lru,
 	};
+
+	return policies[policy];
+}
+
+/* The tags of the cache, of its victim cache and of its history, as far as there are such. */
+static int make_tags(struct cache *l, struct err *e)
+{
 	const struct cache_cfg *k = &l->k;
 	uint64_t chunk = cache_chunk_bytes(k->line, k->sector);
 	uint32_t victim_ways = cache_victim_ways(k->victim, k->line, k->sector);
@@ -326,11 +332,12 @@ static int make_tags(struct cache *l, struct err *e)
 		k->kv_ways,
 		k->pin_ways,
 		k->hash == CACHE_HASH_XOR,
-		policies[k->policy],
+		cache_policy_of(k->policy),
 		k->partitions,
+		1,
 	};
 	struct cache_tags_cfg victim = {
-		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru, 1,
+		k->victim / (chunk * victim_ways), victim_ways, 0, 0, main.hash, &cache_lru, 1, 1,
 	};
 
 	for (uint32_t i = 0; i < k->partitions; i++)

@@ -46,6 +46,7 @@
 #define NPUSIM_ARCH_MEM_CACHE_H
 
 #include "arch/comp.h"
+#include "arch/mem/cache_policy.h"
 
 #define CACHE_PARTITIONS_MAX 8
 
@@ -75,6 +76,7 @@ struct cache_cfg {
 };
 
 uint64_t cache_chunk_bytes(uint64_t line, uint64_t sector);
+const struct cache_policy_ops *cache_policy_of(enum cache_policy policy);
 uint32_t cache_victim_ways(uint64_t victim, uint64_t line, uint64_t sector);
 
 struct comp *cache_new(const struct comp_env *env, const struct comp_ops *ops, const struct cache_cfg *cfg,

@@ -26,10 +26,10 @@ static uint32_t replace(uint8_t *state, uint32_t ways, struct cache_use *u)
 	uint32_t way = cache_rrip_victim(state, ways);
 	enum part part = part_of(u->set);
 
-	if (part == STATIC && u->duel < DUEL_MAX)
-		u->duel++;
-	else if (part == BIMODAL && u->duel > -DUEL_MAX)
-		u->duel--;
+	if (part == STATIC)
+		u->duel = u->duel + u->weight < DUEL_MAX ? u->duel + u->weight : DUEL_MAX;
+	else if (part == BIMODAL)
+		u->duel = u->duel - u->weight > -DUEL_MAX ? u->duel - u->weight : -DUEL_MAX;
 	if (part == FOLLOWS)
 		part = u->duel > 0 ? BIMODAL : STATIC;
 	state[way] = part == BIMODAL ? cache_rrip_rarely_long(u) : RRIP_LONG;

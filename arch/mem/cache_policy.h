@@ -14,10 +14,11 @@
 /* What a policy may know of a use, and the counters all sets of a cache share. */
 struct cache_use {
 	uint64_t set;
-	uint8_t cls;   /* enum mem_class of the request */
-	bool reused;   /* a line asked for is here; else the chunk is, but with other lines only */
-	int32_t duel;  /* cache_drrip.c: which of its two rules the leaders' misses speak for */
-	uint32_t rare; /* cache_rrip.c: insertions counted, for "one in 32" */
+	uint8_t cls;    /* enum mem_class of the request */
+	bool reused;    /* a line asked for is here; else the chunk is, but with other lines only */
+	int32_t weight; /* of its set: 1, or the sets of a larger cache that it stands for */
+	int32_t duel;   /* cache_drrip.c: which of its two rules the leaders' misses speak for */
+	uint32_t rare;  /* cache_rrip.c: insertions counted, for "one in 32" */
 };
 
 struct cache_policy_ops {

@@ -30,6 +30,7 @@ struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *
 	t->hash = cfg->hash;
 	t->share = cfg->share > 1 ? cfg->share : 1;
 	t->policy = cfg->policy;
+	t->use.weight = cfg->stands_for ? (int32_t)cfg->stands_for : 1;
 	t->part[KV] = (struct part){ 0, cfg->kv_ways, at };
 	at += cfg->kv_ways ? t->policy->state_bytes(cfg->kv_ways) : 0;
 	t->part[PIN] =
@@ -62,10 +63,17 @@ void cache_tags_free(struct cache_tags *t)
 
 void cache_tags_reset(struct cache_tags *t)
 {
-	t->use = (struct cache_use){ .set = 0 };
+	t->use = (struct cache_use){ .weight = t->use.weight };
 	pages_zero(t->meta, t->sets, t->meta_bytes);
 	pages_zero(t->chunk, t->sets * t->ways, sizeof *t->chunk);
 	pages_zero(t->held, UINT64_C(1) << t->held_bits, sizeof *t->held);
+}
+
+uint64_t cache_tags_skew(uint64_t tag, uint64_t sets)
+{
+	uint64_t x = tag * GOLDEN;
+
+	return (x ^ x >> 32) % sets;
 }
 
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk)

@@ -46,13 +46,16 @@ struct cache_tags_cfg {
 	uint32_t ways, kv_ways, pin_ways;
 	bool hash;
 	const struct cache_policy_ops *policy;
-	uint32_t share; /* of so many neighbours one lives here; 0 or 1: all do */
+	uint32_t share;      /* of so many neighbours one lives here; 0 or 1: all do */
+	uint32_t stands_for; /* sets of a larger cache, each of these; 0: itself */
 };
 
 struct cache_tags;
 
 struct cache_tags *cache_tags_new(const struct cache_tags_cfg *cfg, struct err *e);
 void cache_tags_free(struct cache_tags *t);
+/* With `hash`, how far the sets of a tag's chunks are moved: the set its first chunk lies in. */
+uint64_t cache_tags_skew(uint64_t tag, uint64_t sets);
 void cache_tags_reset(struct cache_tags *t);
 struct cache_place cache_tags_place(const struct cache_tags *t, uint64_t chunk);
 void cache_tags_next(const struct cache_tags *t, struct cache_place *p); /* of the next; share 1 */

@@ -64,9 +64,7 @@ static inline uint8_t *state_of(const struct cache_tags *t, uint64_t set, const 
 
 static inline uint64_t skew_of(const struct cache_tags *t, uint64_t tag)
 {
-	uint64_t x = tag * GOLDEN;
-
-	return t->hash ? (x ^ x >> 32) % t->sets : 0;
+	return t->hash ? cache_tags_skew(tag, t->sets) : 0;
 }
 
 static inline uint64_t chunk_of(const struct cache_tags *t, uint64_t set, uint64_t entry)

@@ -10,13 +10,13 @@
  *   stores, retirement in program order, host round trips
  *
  * Whatever serves one thing at a time is a server whose time is booked (analytic_server.h), and what somebody waits for
- * may go before what was only fetched ahead. What is where comes first, by reuse distance (analytic_residency.h), whatever
- * the time: so warming up costs no time at all. How a load or store goes through the levels is in analytic_memory.h.
+ * may go before what was only fetched ahead. What is where comes first, by reuse distance (analytic_residency.h) or in some
+ * of the L2's sets (analytic_sample.h), whatever the time: so warming up costs no time at all. How a load or store goes through the levels is in analytic_memory.h.
  * DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is asked once (reads and
  * writes apart, refresh included), and a latency.
  * Leaves out, beside what those two leave out: order among transfers that are in flight together, queues that refuse
- * (l2.mshrs, dram.queue), rows that streams close on each other, the bus turning from reads to writes, l2.write_block;
- * l2.policy srrip, drrip and kv_aware behave as lru; copies in L2 partitions take a share of the capacity.
+ * (l1.mshrs, l2.mshrs, dram.queue), rows that streams close on each other, the bus turning from reads to writes, l2.write_block;
+ * copies in L2 partitions take a share of the capacity.
  * Invariants: I1 no server does more than its rate, so no run is under its roofline; I2 commands' spans sum to the run;
  * I3 bytes are conserved at every level.
  * How far it is from events is measured: validate/tests/property/p_analytic.c. */

@@ -77,22 +77,23 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	return 0;
 }
 
+static uint64_t l2_dirty(const struct hierarchy *h)
+{
+	return h->sample ? sample_dirty(h->sample) : h->l2 ? residency_dirty(h->l2) : 0;
+}
+
 /* Where dirty lines are also written earlier, while DRAM is idle (l2.write_back: eager): the part of `span` that was.
  */
 static ps_t written_early(struct hierarchy *h, ps_t at, ps_t span)
 {
 	struct server *bus = &h->dram_server;
 	ps_t early = ps_min(span, bus->idle);
-	uint64_t dirty = 0;
 
 	if (!h->c->mem.l2.write_back)
 		return 0;
 	/* Idle time of long ago counts as far as what is dirty now could have used it. */
-	if (bus->idle > span) {
-		for (int i = 0; i < PARTS; i++)
-			dirty += h->l2[i] ? residency_dirty(h->l2[i]) : 0;
-		bus->idle = ps_min(bus->idle, span + ((dirty * h->write_per_byte) >> SERVER_FRACTION));
-	}
+	if (bus->idle > span)
+		bus->idle = ps_min(bus->idle, span + ((l2_dirty(h) * h->write_per_byte) >> SERVER_FRACTION));
 	bus->idle -= early;
 	return early + server_fill(bus, 0, at, span - early);
 }
@@ -138,45 +139,37 @@ static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
 
 static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, struct err *e)
 {
-	uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line), rest, kv, pin;
-	const bool hash = c->hash == CACHE_HASH_XOR;
+	const uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line);
+	/* Every reader but the home's own has a copy of what it reads. */
+	const uint64_t size = c->size * c->partitions / (2 * c->partitions - 1);
 
 	if (!c->size)
 		return 0;
-	kv = c->size / c->ways * c->kv_ways;
-	pin = c->size / c->ways * c->weight_ways;
-	rest = c->size - kv - pin + c->victim;
-	/* Every reader but the home's own has a copy of what it reads. */
-	rest = rest * c->partitions / (2 * c->partitions - 1);
-	if (!(h->l2[PART_REST] = residency_new(rest, chunk, c->ways, hash, end, e)) ||
-	    (kv && !(h->l2[PART_KV] = residency_new(kv, chunk, c->kv_ways, hash, end, e))) ||
-	    (pin && !(h->l2[PART_PIN] = residency_new(pin, chunk, 0, false, end, e))) ||
-	    (c->policy == CACHE_STREAM_BYPASS && !(h->seen = residency_new(c->size, chunk, 1, false, end, e))))
-		return -1;
-	return 0;
+	if (sample_needed(c))
+		return (h->sample = sample_new(c, e)) ? 0 : -1;
+	h->l2 = residency_new(size, chunk, c->ways, c->hash == CACHE_HASH_XOR, end, e);
+	return h->l2 ? 0 : -1;
 }
 
 static void drop_contents(struct hierarchy *h)
 {
 	residency_free(h->l1);
-	for (int i = 0; i < PARTS; i++)
-		residency_free(h->l2[i]);
-	residency_free(h->seen);
+	residency_free(h->l2);
 	residency_free(h->kv);
-	h->l1 = h->seen = h->kv = NULL;
-	memset(h->l2, 0, sizeof h->l2);
+	sample_free(h->sample);
+	h->l1 = h->l2 = h->kv = NULL;
+	h->sample = NULL;
 }
 
 static void clear_contents(struct hierarchy *h)
 {
-	struct residency *all[] = { h->l1, h->seen, h->kv };
+	struct residency *all[] = { h->l1, h->l2, h->kv };
 
-	for (int i = 0; i < PARTS; i++)
-		if (h->l2[i])
-			residency_clear(h->l2[i]);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i])
 			residency_clear(all[i]);
+	if (h->sample)
+		sample_clear(h->sample);
 }
 
 int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e)
@@ -276,23 +269,9 @@ static uint64_t sectors(uint64_t sector, uint64_t addr, uint64_t bytes)
 static struct residency_found l2_touch(struct hierarchy *h, uint8_t cls, uint64_t addr, uint64_t bytes,
                                        enum residency_use use)
 {
-	struct residency_found f = { 0, 0, 0 }, g;
-
-	if (cls == MEM_KV && h->l2[PART_KV])
-		return residency_touch(h->l2[PART_KV], addr, bytes, use);
-	if (cls == MEM_WEIGHT && h->l2[PART_PIN]) {
-		f = residency_touch(h->l2[PART_PIN], addr, bytes, use);
-		if (f.kept >= bytes) /* the rest of a range that does not fit goes with the others, whole */
-			return f;
-	}
-	if (h->seen && cls == MEM_WEIGHT && use == RESIDENCY_READ && !residency_here(h->l2[PART_REST], addr, bytes)) {
-		if (2 * residency_here(h->seen, addr, bytes) < bytes)
-			use = RESIDENCY_PASS;
-		residency_touch(h->seen, addr, bytes, RESIDENCY_READ);
-	}
-	g = residency_touch(h->l2[PART_REST], addr, bytes, use);
-	g.hit = g.hit > f.hit ? g.hit : f.hit;
-	return g;
+	if (h->sample)
+		return sample_touch(h->sample, cls, addr, bytes, use);
+	return residency_touch(h->l2, addr, bytes, use);
 }
 
 /* `bytes` of the range are asked for. */
@@ -436,9 +415,7 @@ uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t b
 	uint64_t n = kv && h->kv ? residency_here(h->kv, addr, bytes) : 0,
 		 most = h->l1 ? residency_here(h->l1, addr, bytes) : 0;
 
-	for (int i = 0; i < PARTS; i++)
-		if (h->l2[i])
-			n += residency_here(h->l2[i], addr, bytes);
+	n += h->sample ? sample_here(h->sample, addr, bytes) : h->l2 ? residency_here(h->l2, addr, bytes) : 0;
 	n = n > most ? n : most;
 	return n < bytes ? n : bytes;
 }
@@ -649,12 +626,8 @@ int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e)
 
 void hierarchy_update_levels(struct hierarchy *h)
 {
-	h->n.l2_dirty = h->n.l2_resident = 0;
-	for (int i = 0; i < PARTS; i++)
-		if (h->l2[i]) {
-			h->n.l2_dirty += residency_dirty(h->l2[i]);
-			h->n.l2_resident += residency_bytes(h->l2[i]);
-		}
+	h->n.l2_dirty = l2_dirty(h);
+	h->n.l2_resident = h->sample ? sample_bytes(h->sample) : h->l2 ? residency_bytes(h->l2) : 0;
 	if (h->kv) {
 		h->n.kv_resident = residency_bytes(h->kv);
 		h->n.kv_dirty = residency_dirty(h->kv);

@@ -1,6 +1,6 @@
 /* analytic_memory.h - loads and stores through the memory hierarchy in closed form: a part of sim/engine/analytic.
  *
- * Two questions, in this order: what of an access is where (by contents alone, whatever the time: analytic_residency),
+ * Two questions, in this order: what of an access is where (by contents alone, whatever the time: analytic_residency, analytic_sample),
  * and when a DMA transfer of it is done (each level a server with bookings: analytic_server). What it models and leaves
  * out is at the head of analytic.h. Only analytic.c asks.
  * Units: bytes, ps; rates are times of a byte, as server.per_byte. */
@@ -9,6 +9,7 @@
 
 #include "sim/engine/analytic.h"
 #include "sim/engine/analytic_residency.h"
+#include "sim/engine/analytic_sample.h"
 #include "sim/engine/analytic_server.h"
 
 /* What a load or store asks of each level. */
@@ -39,13 +40,12 @@ struct hierarchy_counts {
 	uint64_t noc_up, noc_down, noc_copied, noc_core, noc_busy;
 };
 
-enum { PART_REST, PART_KV, PART_PIN, PARTS };
-
 /* The levels: what they hold, and their time. */
 struct hierarchy {
 	const struct machine_cfg *c;
 	uint64_t end; /* of the addresses that levels have room for; 0: there are none yet */
-	struct residency *l1, *l2[PARTS], *seen, *kv;
+	struct residency *l1, *l2, *kv;
+	struct sample *sample; /* the L2, where reuse distance does not say what stays; then `l2` is NULL */
 	struct noc_shape noc;
 	struct server l1_server, l2_server, kv_server, dram_server, dma_server, noc_server[2]; /* up, down */
 	uint64_t write_per_byte; /* DRAM time of a byte written, as server.per_byte */

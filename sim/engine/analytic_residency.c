@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "arch/mem/cache_tags.h"
 #include "sim/base/clock.h"
 
 #define BLOCKS      64                  /* of a level, about; with 128, random machines are no nearer to events */
 #define BLOCK_MAX   64                  /* chunks */
+#define BLOCKS_WAY  16                  /* of a way, at least: sets by so many, as a small level's hash moves them */
 #define INDEX_MAX   (UINT64_C(1) << 22) /* entries of the index over all addresses */
 #define NONE        0
 #define SETS_MAX    (1U << 20)
@@ -52,7 +54,7 @@ struct residency *residency_new(uint64_t capacity, uint64_t chunk, uint32_t ways
                                 struct err *e)
 {
 	struct residency *r = calloc(1, sizeof *r);
-	uint64_t wanted = capacity / BLOCKS / chunk, entries, sets;
+	uint64_t wanted = capacity / (ways > BLOCKS / BLOCKS_WAY ? BLOCKS_WAY * ways : BLOCKS) / chunk, entries, sets;
 
 	if (!r)
 		goto nomem;
@@ -124,9 +126,7 @@ struct place {
 
 static uint32_t moved_by(const struct residency *r, uint64_t tag)
 {
-	uint64_t x = tag * UINT64_C(0x9e3779b97f4a7c15);
-
-	return r->hash ? (uint32_t)((x ^ x >> 32) % r->sets) : 0;
+	return r->hash ? (uint32_t)(cache_tags_skew(tag, (uint64_t)r->sets * r->per_block) / r->per_block) : 0;
 }
 
 static struct place place_of(const struct residency *r, uint64_t number)

@@ -3,8 +3,8 @@
  * Models: capacity in chunks (what the event model's tags count), dirty chunks, and reuse distance: the block used
  * longest ago goes first, its lowest chunks first, as a stream that came that way would lose them. Sets are those of the
  * event model, a block's worth of neighbours taken as one: so what shares sets pushes each other out, and a working set
- * about the size of the level is partly lost, as there. A level that keeps (`ways` 0: KV buffer, pinned ways) takes in
- * what fits and never gives it up.
+ * about the size of the level is partly lost, as there. A level that keeps (`ways` 0: the KV buffer) takes in what fits and
+ * never gives it up. What an L2 keeps under another policy than lru, analytic_sample.h tells.
  * Leaves out: conflicts within a block; sectors of a chunk (one byte of it here is all of it here).
  * A block is one to 64 chunks, about a 64th of the level, so a touch costs the host the same at any capacity.
  * Invariant: I1 chunks held <= capacity, always. */

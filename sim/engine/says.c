@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/engine/engine.h"
+
 #define SLACK_PERCENT 2 /* of rounded data sheets */
 #define FILLED        0.5
 #define FAR_MORE      8
@@ -189,9 +191,23 @@ static void drop(struct says_list *l, const char *what)
 	l->n = n;
 }
 
+/* What else the form leaves out (engine_form_covers) has no value at which it is not there. */
+static void say_form(const struct machine_cfg *c, struct says_list *to)
+{
+	const struct l2_cfg *l2 = &c->mem.l2;
+
+	if (l2->size && (l2->policy == CACHE_DRRIP || l2->write_block))
+		say(to, "form", "%s: --fidelity event tells",
+		    l2->policy == CACHE_DRRIP
+		            ? "in closed form the duel of l2.policy drrip is fought by some of the sets and may fall otherwise"
+		            : "the closed form leaves out l2.write_block");
+}
+
 void says_run(const struct machine_cfg *c, const struct run_result *r, struct says_list *to)
 {
 	says_machine(c, to);
+	if (r->engine == &engine_analytic)
+		say_form(c, to);
 	if (r->map && kept_dram_busy(c, r))
 		drop(to, "in_flight");
 	for (int i = 0; i < UNIT_COUNT && r->map; i++) {

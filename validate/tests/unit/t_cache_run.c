@@ -169,12 +169,12 @@ TEST(many_chunks_in_a_row_are_as_many_one_by_one)
 
 TEST(lru_is_the_order_of_use_whatever_goes_in_a_row)
 {
-	walk(&(struct cache_tags_cfg){ 100, 16, 0, 0, false, &cache_lru, 1 }, STEPS);
+	walk(&(struct cache_tags_cfg){ 100, 16, 0, 0, false, &cache_lru, 1, 1 }, STEPS);
 }
 
 TEST(of_pinned_ways_each_set_decides)
 {
-	const struct cache_tags_cfg k = { 8, 4, 0, 2, false, &cache_lru, 1 };
+	const struct cache_tags_cfg k = { 8, 4, 0, 2, false, &cache_lru, 1, 1 };
 	const struct cache_chunk as = { .valid = UINT64_MAX };
 	struct cache_pushed out;
 	struct cache_place p;

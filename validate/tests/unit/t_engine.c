@@ -89,6 +89,30 @@ TEST(an_op_has_a_command_where_commands_are_run_and_none_where_launches_are)
 	arena_free(b.a);
 }
 
-SUITE(t_engine, T(every_kind_of_machine_has_one_engine_at_each_fidelity),
-      T(an_engine_names_the_statistics_its_results_have),
+TEST(what_the_closed_form_leaves_out_changes_nothing_there)
+{
+	static const struct {
+		const char *key, *set;
+	} left_out[] = { { "l1.mshrs", "l1.mshrs=1" },
+		         { "l2.mshrs", "l2.mshrs=1" },
+		         { "l2.write_block", "l2.write_block=1 MiB" } };
+	struct runbed b = { .a = arena_new(0), .e = ERR_INIT };
+	const struct run_opts o = { .start = RUN_STEADY, .seed = 1, .fidelity = RUN_ANALYTIC };
+	struct run_result as_it_is, x;
+	struct rng r;
+
+	rng_seed(&r, 3, "engine");
+	b.s = synth_step(&r, b.a, 2, false);
+	CHECK(runbed_run(&b, "configs/npu/dsocr.yaml", NULL, 0, &o, &as_it_is));
+	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+		CHECK(!engine_form_covers(left_out[i].key));
+		CHECK(runbed_run(&b, "configs/npu/dsocr.yaml", &left_out[i].set, 1, &o, &x));
+		CHECK_U64(x.total_ps, as_it_is.total_ps);
+	}
+	CHECK(!engine_form_covers("l2.policy") && engine_form_covers("l2.size") && engine_form_covers("cores"));
+	arena_free(b.a);
+}
+
+SUITE(t_engine, T(what_the_closed_form_leaves_out_changes_nothing_there),
+      T(every_kind_of_machine_has_one_engine_at_each_fidelity), T(an_engine_names_the_statistics_its_results_have),
       T(an_op_has_a_command_where_commands_are_run_and_none_where_launches_are));

@@ -131,7 +131,7 @@ TEST(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
 		uint64_t sector = sectors[i] < 128 ? sectors[i] : 128; /* a line at most */
 		uint64_t chunk = cache_chunk_bytes(128, sector), sets = 32768 / 2 / chunk;
 
-		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nsector: %llu B\n", (unsigned long long)sectors[i]);
+		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nhash: none\nsector: %llu B\n", (unsigned long long)sectors[i]);
 		dev_up(&d, yaml);
 		bed_read(&d.b, d.l2, 1000, 8);
 		CHECK_U64(d.b.below.log[0].addr, 1000 / sector * sector);
@@ -420,7 +420,7 @@ TEST(every_way_count_keeps_exactly_its_ways)
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			struct err e = ERR_INIT;
-			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p], 1 };
+			struct cache_tags_cfg k = { 5, counts[n], 0, 0, false, policies[p], 1, 1 };
 			struct cache_tags *t = cache_tags_new(&k, &e);
 			struct cache_place another;
 			struct cache_chunk old;
@@ -540,7 +540,7 @@ TEST(a_stream_pushes_out_of_partitions_what_is_as_old_everywhere)
 {
 	struct dev d;
 
-	dev_up(&d, HALVES "size: 1 MiB\n");
+	dev_up(&d, HALVES "size: 1 MiB\nhash: none\n");
 	for (uint64_t i = 0; i < 1024; i++) {
 		bed_write(&d.b, d.l2, i * CHUNK, CHUNK);
 		CHECK_U64(d.b.below.n_log, i < 256 ? 0 : i - 255);

@@ -224,6 +224,7 @@ static void l2_up(struct dev *d, struct exact *x, const char *yaml)
 	struct err e = ERR_INIT;
 
 	bed_cfg(l2_schema, &c, yaml);
+	c.hash = CACHE_HASH_NONE; /* the exact cache's sets are found by the address alone */
 	CHECK_OK(l2_cfg_check(&c, &e), e);
 	CHECK(l2_victim_ways(&c) * cache_chunk_bytes(c.line, c.sector) >= c.victim); /* fully associative */
 	*d = (struct dev){ .name = "l2" };

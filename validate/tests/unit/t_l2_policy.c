@@ -8,8 +8,9 @@
 #define KIB   UINT64_C(1024)
 #define MIB   (KIB * 1024)
 #define CHUNK (4 * KIB)
-/* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. 4 sets of 2 ways. */
-#define SMALL "size: 32 KiB\nways: 2\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
+/* 64 B a cycle at 1 GHz: 4 KiB take 64 ns. 4 sets of 2 ways, found by the address alone. */
+#define SMALL \
+	"size: 32 KiB\nways: 2\nhash: none\nbanks: 1\nbank_width: 64 B\nlatency: 20 ns\nmiss_latency: 5 ns\nmshrs: 4\n"
 
 struct dev {
 	struct bed b;
@@ -205,7 +206,7 @@ TEST(a_power_of_two_stride_meets_one_set_and_with_the_hash_all)
 		uint64_t again = 0;
 
 		/* 64 sets of 16 ways; 256 chunks 256 KiB apart: a quarter of the cache, all with the same low bits. */
-		dev_up(&d, hashed ? "size: 4 MiB\nways: 16\nhash: xor\n" : "size: 4 MiB\nways: 16\n");
+		dev_up(&d, hashed ? "size: 4 MiB\nways: 16\n" : "size: 4 MiB\nways: 16\nhash: none\n");
 		for (int round = 0; round < 2; round++)
 			for (uint64_t i = 0; i < 256; i++) {
 				uint64_t n = sweep(&d, MEM_ACTIVATION, i * 256 * KIB, CHUNK);
@@ -234,10 +235,55 @@ TEST(the_hash_keeps_every_range_as_large_as_the_cache)
 	}
 }
 
+/* Bytes that miss of a stream of so many pieces, so far apart, when it comes round the third time. */
+static uint64_t third_misses(uint64_t size, uint64_t from, uint64_t pieces, uint64_t bytes, uint64_t apart)
+{
+	struct dev d;
+	char yaml[64];
+	uint64_t hit = 0;
+
+	snprintf(yaml, sizeof yaml, "size: %llu MiB\n", (unsigned long long)(size / MIB));
+	dev_up(&d, yaml);
+	for (int round = 0; round < 3; round++) {
+		hit = 0;
+		for (uint64_t i = 0; i < pieces; i++)
+			hit += sweep(&d, MEM_WEIGHT, from + i * apart, bytes);
+	}
+	dev_down(&d);
+	return pieces * bytes - hit;
+}
+
+TEST(more_capacity_misses_no_more_of_a_stream)
+{
+	for (uint64_t bytes = 7 * MIB; bytes <= 35 * MIB; bytes += 3 * MIB + 308 * KIB) {
+		uint64_t least = bytes;
+
+		/* in eighths between powers of two */
+		for (uint64_t size = 8 * MIB; size <= 32 * MIB; size += size < 16 * MIB ? MIB : 2 * MIB) {
+			uint64_t n = third_misses(size, bytes * 5 + 44 * KIB, 1, bytes, 0);
+
+			CHECK(n <= least + bytes / 100);
+			CHECK(n == 0 || bytes + size / 16 > size); /* all fits, a way apart */
+			least = n < least ? n : least;
+		}
+	}
+}
+
+TEST(layers_a_few_ways_apart_do_not_meet_in_the_same_sets)
+{
+	/* 22 pieces of 1 MiB, 7 MiB apart: of 28 MiB, whose ways have 1.75, that is four ways exactly */
+	const uint64_t none = third_misses(28 * MIB, 0, 22, MIB, 7 * MIB),
+		       less = third_misses(24 * MIB, 0, 22, MIB, 7 * MIB);
+
+	printf("%llu MiB miss in 28 MiB, %llu in 24\n", (unsigned long long)(none / MIB),
+	       (unsigned long long)(less / MIB));
+	CHECK(none <= less && none < 11 * MIB);
+}
+
 TEST(places_are_one_to_one_with_and_without_the_hash)
 {
 	for (int hashed = 0; hashed < 2; hashed++) {
-		struct cache_tags_cfg k = { 12, 4, 0, 0, hashed, &cache_lru, 1 };
+		struct cache_tags_cfg k = { 12, 4, 0, 0, hashed, &cache_lru, 1, 1 };
 		struct err e = ERR_INIT;
 		struct cache_tags *t = cache_tags_new(&k, &e);
 		struct cache_place walk;
@@ -446,7 +492,8 @@ SUITE(t_l2_policy, T(pinned_ways_keep_the_first_weights_for_good),
       T(of_a_loop_larger_than_the_cache_drrip_keeps_a_part_where_lru_and_srrip_keep_nothing),
       T(drrip_is_srrip_where_everything_fits), T(reading_on_in_a_chunk_is_no_second_use),
       T(bypass_passes_weights_on_until_they_come_again), T(a_power_of_two_stride_meets_one_set_and_with_the_hash_all),
-      T(the_hash_keeps_every_range_as_large_as_the_cache), T(places_are_one_to_one_with_and_without_the_hash),
+      T(the_hash_keeps_every_range_as_large_as_the_cache), T(more_capacity_misses_no_more_of_a_stream),
+      T(layers_a_few_ways_apart_do_not_meet_in_the_same_sets), T(places_are_one_to_one_with_and_without_the_hash),
       T(kv_and_the_rest_never_take_each_others_ways), T(a_victim_hit_costs_what_an_l2_hit_costs_and_asks_nobody),
       T(dirty_lines_move_along_and_leave_from_the_victim_cache), T(what_the_requester_keeps_stays_where_it_is),
       T(one_set_and_its_victims_are_a_set_with_more_ways), T(bytes_on_their_way_are_waited_for_in_the_victim_cache_too),

@@ -203,7 +203,23 @@ TEST(a_run_that_keeps_dram_busy_all_the_same_is_not_told_that_it_cannot)
 	          "dma");
 }
 
-SUITE(t_says, T(a_full_resource_has_all_of_the_time_that_was_waited_for_it),
+TEST(a_run_in_closed_form_says_what_that_leaves_out)
+{
+	const char *sets[] = { "l2.policy=drrip", "l2.write_block=64 KiB" };
+
+	for (int i = 0; i < 2; i++) {
+		const struct says_list l = said_of_a_product(1, 4096, 4096, &sets[i], 1);
+
+		CHECK_U64(said(&sets[i], 1).n, 0); /* of the machine itself there is nothing to say */
+		CHECK_U64(l.n, 1);
+		CHECK_STR(l.v[0].what, "form");
+		CHECK_HAS(l.v[0].text, i ? "l2.write_block" : "l2.policy drrip");
+		CHECK_HAS(l.v[0].text, "--fidelity event");
+	}
+}
+
+SUITE(t_says, T(a_run_in_closed_form_says_what_that_leaves_out),
+      T(a_full_resource_has_all_of_the_time_that_was_waited_for_it),
       T(where_nothing_is_full_the_fullest_has_its_need_and_latency_the_rest),
       T(time_that_is_explained_already_is_nobodys), T(a_machine_that_can_work_as_written_says_nothing),
       T(each_thing_that_cannot_work_has_its_line), T(twice_what_was_missing_is_enough), T(shipped_machines_say_nothing),
