@@ -141,6 +141,7 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 	struct mem_run runs[MEMQ_RUNS];
 	uint64_t left = d->piece, bytes = 0, bursts = d->s.bursts;
 	uint32_t n = 0;
+	ps_t end;
 
 	while (left && x->run < x->n_runs && n < MEMQ_RUNS) {
 		const struct mem_run *r = &x->runs[x->run];
@@ -156,7 +157,10 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 			x->offset = 0;
 		}
 	}
-	x->end = ps_max(x->end, dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s));
+	end = dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s);
+	if (x->rq && x->end == 0)
+		x->rq->t_first = end - clock_transfer(bytes, d->t.peak);
+	x->end = ps_max(x->end, end);
 	if (d->comp.env.watch)
 		tell(d, x->write, bytes, now);
 	d->bus_end = d->s.bus_end;

@@ -74,6 +74,7 @@ static bool take(struct comp *c, struct mem_req *r)
 		x->rq = r;
 		r->t_dram = door;
 		r->t_dram_done = end;
+		r->t_first = end - span;
 		r->dram_bytes = r->write ? 0 : r->bytes;
 	}
 	evq_push(d->comp.env.q, &x->ev, end);

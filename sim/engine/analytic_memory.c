@@ -113,12 +113,14 @@ static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
 	h->posted = most / 4;
 }
 
-/* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs. */
+/* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs; from its
+ * first byte to its last. */
 static struct booking dram_take(struct hierarchy *h, ps_t at, const struct transfer *t)
 {
 	struct booking b = server_book(&h->dram_server, at, t->dram_span);
 
 	b.end = ps_max(b.end, b.start + t->dram_least) + h->dram_latency;
+	b.start += h->dram_latency;
 	return b;
 }
 
@@ -439,80 +441,94 @@ struct transfer hierarchy_transfer(const struct hierarchy *h, const struct acces
 	return t;
 }
 
-/* From the L2's door, or DRAM's where there is none, to the answer. */
-static inline ps_t l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
+static struct booking later(struct booking b, ps_t by)
 {
-	struct booking l2;
-	ps_t ready;
-
-	if (!h->c->mem.l2.size)
-		return dram_take(h, at, t).end;
-	l2 = server_book(&h->l2_server, at, t->l2_span);
-	ready = l2.end;
-	at = l2.start + h->c->mem.l2.miss_latency;
-	if (t->dram)
-		ready = ps_max(ready, dram_take(h, at, t).end);
-	if (t->writeback)
-		dram_post(h, at, t->writeback_span);
-	return ready + h->l2_latency + h->far_latency;
+	return (struct booking){ b.start + by, b.end + by };
 }
 
-static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+/* A level's own part and what came from the one below: what is here streams out from the start on, else as it comes. */
+static struct booking joined(struct booking here, struct booking below, bool all_below)
 {
-	ps_t ready = 0;
+	return (struct booking){ all_below ? ps_max(here.start, below.start) : here.start,
+		                 ps_max(here.end, below.end) };
+}
 
-	if (a->to_kv) {
-		struct booking kv = server_book(&h->kv_server, at, t->kv_span);
+/* From the L2's door, or DRAM's where there is none: when the first byte is answered, and the last. */
+static inline struct booking l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
+{
+	struct booking l2;
 
-		at = kv.start;
-		ready = kv.end;
-	}
+	if (!h->c->mem.l2.size)
+		return dram_take(h, at, t);
+	l2 = server_book(&h->l2_server, at, t->l2_span);
+	at = l2.start + h->c->mem.l2.miss_latency;
+	if (t->dram)
+		l2 = joined(l2, dram_take(h, at, t), t->dram >= t->l2);
+	if (t->writeback)
+		dram_post(h, at, t->writeback_span);
+	return later(l2, h->l2_latency + h->far_latency);
+}
+
+static inline struct booking behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+{
+	struct booking b;
+
+	if (!a->to_kv)
+		return l2_move(h, t, at);
+	b = server_book(&h->kv_server, at, t->kv_span);
 	if (t->l2)
-		ready = ps_max(ready, l2_move(h, t, at));
-	return a->to_kv ? ready + h->c->mem.kv_buffer.latency : ready;
+		b = joined(b, l2_move(h, t, b.start), t->l2 >= t->kv);
+	return later(b, h->c->mem.kv_buffer.latency);
+}
+
+/* What streams through a server as it comes: it ends no earlier than its last byte came, and begins no earlier than the
+ * first one did. */
+static struct booking streamed(struct server *s, struct booking b, ps_t span)
+{
+	const struct booking through = server_book(s, ps_max(b.start, b.end > span ? b.end - span : 0), span);
+
+	return (struct booking){ through.start, ps_max(through.end, b.end) };
 }
 
 /* Through the network and whatever is behind it, from the cores' side and back. */
-static ps_t past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+static struct booking past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
 {
 	struct server *links = &h->noc_server[a->write && !h->noc.one_way];
-	ps_t ready;
+	struct booking b;
 
 	h->n.noc_busy += t->noc_span;
-	if (a->between) {
-		at = t->noc_span ? server_book(links, at, t->noc_span).end : at;
-		return at + h->noc.between;
-	}
+	if (a->between)
+		return later(streamed(links, (struct booking){ at, at }, t->noc_span), h->noc.between);
 	if (a->write && t->noc_span)
 		at = server_book(links, at, t->noc_span).end;
-	ready = behind_noc(h, a, t, at + h->noc.latency);
-	/* What is read streams through as it comes. */
+	b = behind_noc(h, a, t, at + h->noc.latency);
 	if (!a->write && t->noc_span)
-		ready = ps_max(server_book(links, ready > t->noc_span ? ready - t->noc_span : 0, t->noc_span).end,
-		               ready);
-	return ready + h->noc.latency;
+		b = streamed(links, b, t->noc_span);
+	return later(b, h->noc.latency);
 }
 
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m)
 {
-	ps_t *slot = &h->replies[demand][h->next_reply[demand]], at, reply;
-	struct booking l1 = { 0, 0 };
+	const ps_t sent = ps_max(issue, h->replies[demand][h->next_reply[demand]]) + h->c->dma.setup;
+	const bool l1 = h->l1 && !a->between;
+	struct booking b;
 
 	h->n.dma_transfers++;
-	at = ps_max(issue, *slot) + h->c->dma.setup;
-	if (h->l1 && !a->between) {
-		l1 = server_book(&h->l1_server, at, t->l1_span);
-		at = l1.start;
+	if (l1) {
+		b = server_book(&h->l1_server, sent, t->l1_span);
+		if (t->past_l1)
+			b = joined(b, past_noc(h, a, t, b.start), t->past_l1 >= t->bytes);
+		b = later(b, h->c->mem.l1.latency);
+	} else {
+		b = past_noc(h, a, t, sent);
 	}
-	reply = t->past_l1 ? ps_max(past_noc(h, a, t, at), l1.end) : l1.end;
-	if (h->l1 && !a->between)
-		reply += h->c->mem.l1.latency;
-	*slot = reply;
+	h->replies[demand][h->next_reply[demand]] = b.end;
 	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;
-	/* Bytes stream through the engines as they arrive. */
-	at = reply > t->dma_span ? reply - t->dma_span : 0;
-	*m = (struct core_move){ issue, ps_max(server_book(&h->dma_server, at, t->dma_span).end, reply) };
+	/* What leaves goes through the engines at once, whatever its answer then takes. */
+	if (a->write)
+		b.start = sent;
+	*m = (struct core_move){ issue, streamed(&h->dma_server, b, t->dma_span).end };
 	return m->done;
 }
 
