@@ -209,6 +209,33 @@ static struct access access_of(struct analytic *a, const struct isa_insn *i, con
 	return hierarchy_access(&a->mem, i, addr);
 }
 
+/* What moves once more, over its rounds: the first of them, or one that comes to it. */
+static void add_again(struct access *sum, struct access x, uint64_t round)
+{
+	const struct access before = *sum;
+
+	*sum = x;
+	if (round == 1)
+		return;
+	sum->past_l1 += before.past_l1;
+	sum->kv += before.kv;
+	sum->past_kv += before.past_kv;
+	sum->dram += before.dram;
+	sum->writeback += before.writeback;
+}
+
+/* Each of so many rounds as their mean, rounded up: all that was counted takes its time. */
+static void mean_of(struct access *sum, uint64_t n)
+{
+	if (n < 2)
+		return;
+	sum->past_l1 = div_up(sum->past_l1, n);
+	sum->kv = div_up(sum->kv, n);
+	sum->past_kv = div_up(sum->past_kv, n);
+	sum->dram = div_up(sum->dram, n);
+	sum->writeback = div_up(sum->writeback, n);
+}
+
 /* Finds the bytes of a phase's moves, in the order they are made: the whole of each, then of those that move again. */
 static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_when when, const uint32_t *const *picks)
 {
@@ -230,7 +257,10 @@ static void access_phase(struct analytic *a, const struct isa_cmd *c, enum isa_w
 		for (uint32_t n = 0; n < c->n_insns; n++)
 			if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes &&
 			    rounds(c, &insns[n]) > round)
-				a->again[n] = access_of(a, &insns[n], picks);
+				add_again(&a->again[n], access_of(a, &insns[n], picks), round);
+	for (uint32_t n = 0; n < c->n_insns && most > 2; n++)
+		if (isa_is_move(&insns[n]) && insns[n].when == when && a->access[n].bytes)
+			mean_of(&a->again[n], rounds(c, &insns[n]) - 1);
 }
 
 static void access_all(struct analytic *a, const struct isa_cmd *c, const uint32_t *const *picks)
@@ -670,6 +700,7 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 			memset(r->acc.stall, 0, sizeof r->acc.stall);
 		front = r->retired;
 	}
+	hierarchy_over(&a->mem, front);
 	hierarchy_update_levels(&a->mem);
 	return 0;
 }

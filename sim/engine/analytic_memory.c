@@ -3,12 +3,18 @@
 
 #include "arch/mem/cache.h"
 #include "arch/mem/dram_tile.h"
+#include "arch/mem/memq.h"
 #include "sim/engine/analytic_memory.h"
 
 #define PROBE_PIECES 96
 #define PROBE_WARM   16
 #define PIECE_PS     (100 * PS_NS) /* as dram.c hands them out: a piece's pin time, and how far ahead of the bus */
 #define AHEAD_PS     (200 * PS_NS)
+
+static uint64_t l2_chunk(const struct l2_cfg *c)
+{
+	return cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line);
+}
 
 /* --- what DRAM does with a stream -------------------------------------------------------------------------- */
 
@@ -70,6 +76,7 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	h->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
 	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
 	h->posts = c->queue / 4;
+	h->post_span = (MEMQ_RUNS * l2_chunk(&h->c->mem.l2) * h->write_per_byte) >> SERVER_FRACTION;
 	h->posted_most = ((uint64_t)t.write_reach * t.units * t.burst_bytes * h->write_per_byte) >> SERVER_FRACTION;
 	h->dram_units = t.units;
 	h->dram_interleave = t.interleave;
@@ -97,10 +104,12 @@ static ps_t written_early(struct hierarchy *h, ps_t at, ps_t span)
 	return early + server_fill(bus, 0, at, span - early);
 }
 
-/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
-static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
+/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many: then who
+ * brings more waits until there is room. Returns when that is. */
+static ps_t dram_post(struct hierarchy *h, ps_t at, ps_t span)
 {
-	ps_t most = ps_max(h->posted_most, span * h->posts);
+	const ps_t most = ps_max(h->posted_most, ps_min(span, h->post_span) * h->posts);
+	ps_t over, from;
 
 	span -= written_early(h, at, span);
 	if (h->posted)
@@ -108,9 +117,11 @@ static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
 	h->posted_at = h->posted ? ps_max(h->posted_at, at) : at;
 	h->posted += span;
 	if (h->posted <= most)
-		return;
-	server_book(&h->dram_server, at, h->posted - most / 4);
+		return at;
+	over = h->posted - most;
+	from = server_book(&h->dram_server, at, h->posted - most / 4).start;
 	h->posted = most / 4;
+	return from + over;
 }
 
 /* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs; from its
@@ -140,7 +151,8 @@ static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
 
 static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, struct err *e)
 {
-	uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line), rest, kv, pin;
+	const uint64_t chunk = l2_chunk(c);
+	uint64_t rest, kv, pin;
 	const bool hash = c->hash == CACHE_HASH_XOR;
 
 	if (!c->size)
@@ -186,6 +198,7 @@ int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e)
 	const struct machine_cfg *c = h->c;
 	const struct l1_cfg *l1 = &c->mem.l1;
 
+	h->posted = h->owed = 0;
 	if (h->end >= end) {
 		clear_contents(h);
 		return 0;
@@ -251,13 +264,31 @@ void hierarchy_begin(struct hierarchy *h)
 {
 	struct server *all[SERVERS];
 
-	h->posted = h->posted_at = 0;
+	h->posted_at = 0;
 	for (int i = 0; i < SERVERS; i++)
 		server_clear(servers(h, all)[i]);
 	for (int i = 0; i < 2; i++) {
 		memset(h->replies[i], 0, h->c->dma.outstanding * sizeof **h->replies);
 		h->next_reply[i] = 0;
 	}
+}
+
+/* So much DRAM time of writes, in bytes. */
+static uint64_t written_in(const struct hierarchy *h, ps_t span)
+{
+	const uint64_t per_byte = h->write_per_byte;
+
+	return (span / per_byte << SERVER_FRACTION) + div_up(span % per_byte << SERVER_FRACTION, per_byte);
+}
+
+/* All reads are back, so what is booked beyond the end are write-backs. */
+void hierarchy_over(struct hierarchy *h, ps_t end)
+{
+	h->posted += server_busy(&h->dram_server, end, h->dram_server.end);
+	h->n.dram_write += h->owed;
+	h->owed = ps_min(written_in(h, h->posted), h->n.dram_write);
+	h->n.dram_write -= h->owed;
+	h->n.dram_posted = h->owed;
 }
 
 void hierarchy_forget(struct hierarchy *h, ps_t before)
@@ -465,7 +496,7 @@ static inline struct booking l2_move(struct hierarchy *h, const struct transfer 
 	if (t->dram)
 		l2 = joined(l2, dram_take(h, at, t), t->dram >= t->l2);
 	if (t->writeback)
-		dram_post(h, at, t->writeback_span);
+		l2.end = ps_max(l2.end, dram_post(h, at, t->writeback_span));
 	return later(l2, h->l2_latency + h->far_latency);
 }
 
@@ -560,7 +591,8 @@ int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e)
 {
 	const struct stat_row always[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &h->n.dram_read },
-		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &h->n.dram_write },
+		{ "dram.write_bytes", "B", "bytes written, when they were", STAT_COUNT, &h->n.dram_write },
+		{ "dram.posted_bytes", "B", "bytes to be written that wait", STAT_LEVEL, &h->n.dram_posted },
 		{ "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &h->n.dma_read },
 		{ "dma.write_bytes", "B", "bytes sent out of SRAM", STAT_COUNT, &h->n.dma_write },
 		{ "dma.transfers", "", "tile transfers", STAT_COUNT, &h->n.dma_transfers },
