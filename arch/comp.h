@@ -55,11 +55,13 @@ struct mem_req {
 	const uint8_t *urgency; /* enum mem_urgency, the requester's: may rise while the request waits; NULL: lowest */
 	void *tag;              /* the requester's own */
 
-	/* Written by the levels on the way, for stall accounting; the requester clears them. */
+	/* Written by the levels on the way, for stall accounting and for what streams through them; the requester clears
+	 * them. */
 	ps_t t_l1;                /* through the L1, which missed or wrote through; 0: no L1, or it hit */
 	ps_t t_arrive;            /* through the NoC, at the door of that level */
 	ps_t t_level;             /* service began at the first level that holds state (L1 if it hit, L2, KV buffer) */
 	ps_t t_dram, t_dram_done; /* handed to DRAM, and back; 0: never went there */
+	ps_t t_first;             /* of what is read, the first byte came no earlier: who replies says so */
 	uint8_t level;            /* enum res of that first level */
 	uint64_t noc_load;        /* what it was to the network, in bytes at its peak */
 	uint64_t hit_bytes;       /* found on chip */
@@ -86,6 +88,8 @@ struct comp_ops {
 	uint64_t (*resident)(const struct comp *c, uint64_t addr, uint64_t bytes);
 	/* Nothing waits here, so a posted write holds up nobody; NULL: nobody can tell. */
 	bool (*idle)(const struct comp *c);
+	/* A pass ends now: of bytes counted, those still under way count for the next one; NULL: none ever are. */
+	void (*pass_over)(struct comp *c);
 	/* Forget all contents and pending state: cold. Statistics stay. */
 	void (*reset)(struct comp *c);
 };

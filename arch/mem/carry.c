@@ -6,41 +6,61 @@ void carry_reset(struct carry *l, struct evq *q)
 {
 	l->q = q;
 	l->first = NULL;
+	l->over = 0;
 	memset(l->free_at, 0, sizeof l->free_at);
 }
 
-/* Books its time behind all that is as urgent; what is less urgent ends that much later. */
-static ps_t book(struct carry *l, uint8_t urgency, ps_t begin, ps_t span)
+/* Behind all that is as urgent. */
+static ps_t when(const struct carry *l, uint8_t urgency, ps_t begin)
 {
 	for (uint8_t u = urgency; u <= MEM_BLOCKING; u++)
 		begin = ps_max(begin, l->free_at[u]);
+	return begin;
+}
+
+/* What is less urgent and not over by then ends that much later. */
+static void book(struct carry *l, struct carry_ride *less, uint8_t urgency, ps_t begin, ps_t span)
+{
 	l->free_at[urgency] = begin + span;
 	for (uint8_t u = 0; u < urgency; u++)
 		if (l->free_at[u] > begin)
 			l->free_at[u] += span;
-	return begin;
+	for (; less; less = less->behind) {
+		const ps_t then = less->ev.when + span;
+
+		if (less->ev.when <= begin)
+			continue;
+		evq_cancel(l->q, &less->ev);
+		evq_push(l->q, &less->ev, then);
+	}
 }
 
-void carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, ps_t span)
+/* The place in the line behind all that is as urgent. */
+static struct carry_ride **behind(struct carry *l, uint8_t urgency)
 {
 	struct carry_ride **at = &l->first;
-	const uint8_t urgency = mem_urgency(rq);
-	const ps_t now = evq_now(l->q);
-	ps_t begin = now > span ? now - span : 0;
 
-	for (; *at && mem_urgency((*at)->rq) >= urgency; at = &(*at)->behind)
-		begin = ps_max(begin, (*at)->ev.when);
+	while (*at && mem_urgency((*at)->rq) >= urgency)
+		at = &(*at)->behind;
+	return at;
+}
+
+ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, ps_t first, ps_t span)
+{
+	const uint8_t urgency = mem_urgency(rq);
+	struct carry_ride **at = behind(l, urgency);
+	const ps_t now = evq_now(l->q);
+	ps_t begin = ps_max(ps_max(first, l->over), now > span ? now - span : 0);
+
+	for (const struct carry_ride *x = l->first; x != *at; x = x->behind)
+		begin = ps_max(begin, x->ev.when);
+	begin = when(l, urgency, begin);
 	r->behind = *at;
 	r->rq = rq;
 	*at = r;
-	begin = book(l, urgency, begin, span);
+	book(l, r->behind, urgency, begin, span);
 	evq_push(l->q, &r->ev, begin + span);
-	for (r = r->behind; r; r = r->behind) {
-		const ps_t then = r->ev.when + span;
-
-		evq_cancel(l->q, &r->ev);
-		evq_push(l->q, &r->ev, then);
-	}
+	return begin;
 }
 
 void carry_over(struct carry *l, struct carry_ride *r)
@@ -51,9 +71,18 @@ void carry_over(struct carry *l, struct carry_ride *r)
 	while (*at != r)
 		at = &(*at)->behind;
 	*at = r->behind;
+	l->over = evq_now(l->q);
+}
+
+ps_t carry_when(const struct carry *l, uint8_t urgency, ps_t at, ps_t span)
+{
+	return when(l, urgency, at) + span;
 }
 
 ps_t carry_pass(struct carry *l, uint8_t urgency, ps_t at, ps_t span)
 {
-	return book(l, urgency, at, span) + span;
+	const ps_t begin = when(l, urgency, at);
+
+	book(l, *behind(l, urgency), urgency, begin, span);
+	return begin + span;
 }

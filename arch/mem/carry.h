@@ -1,9 +1,10 @@
 /* carry.h - a way that carries bytes at a rate, the urgent first: DMA engines, links of the network. No block itself.
  *
  * Models: a request's bytes stream through as they arrive, so they may have begun up to their time before the last one
- * came. What is more urgent goes first, also before what is under way, which gives way and goes on later; else as they
+ * came, but never before the first one did. What is more urgent goes first, also before what is under way, which gives way and goes on later; else as they
  * came. So fetching ahead costs nobody.
- * Invariant: I1 what is carried never overlaps: it does no more than its rate. */
+ * Invariants: I1 what is carried never overlaps: it does no more than its rate; I2 nothing is carried before it can be
+ * there, so a request takes at least its time here. */
 #ifndef NPUSIM_ARCH_MEM_CARRY_H
 #define NPUSIM_ARCH_MEM_CARRY_H
 
@@ -21,12 +22,17 @@ struct carry {
 	struct evq *q;
 	struct carry_ride *first;       /* in the order they end */
 	ps_t free_at[MEM_BLOCKING + 1]; /* by urgency: when the last of it ends */
+	ps_t over;                      /* when the last ride ended: what is done gives way to nobody */
 };
 
 void carry_reset(struct carry *l, struct evq *q); /* nothing rides */
-void carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, ps_t span);
+/* All of it is there now, or from `first` on where that is to come; its first byte since `first`. Returns when that goes in,
+ * at the earliest. */
+ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, ps_t first, ps_t span);
 void carry_over(struct carry *l, struct carry_ride *r);
-/* A request that is not there yet but comes at `at`, all at once: returns when its last byte is through. */
+/* A request that is not there yet but comes at `at`, all at once, and gives way to nobody: of the most urgent. Returns when
+ * its last byte is through; carry_when: when it would be. */
+ps_t carry_when(const struct carry *l, uint8_t urgency, ps_t at, ps_t span);
 ps_t carry_pass(struct carry *l, uint8_t urgency, ps_t at, ps_t span);
 
 #endif

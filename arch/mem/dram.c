@@ -6,7 +6,9 @@
  * filled to its high mark, then down to its low mark: turning the bus pays off. Small ones share a place of that queue,
  * in order of address, as far as the channels' own write queues (`dram.write_queue`) would hold them all at its high
  * mark: a controller writes what it holds of a row together. Otherwise first come, first served. A piece's service is
- * closed form. */
+ * closed form.
+ * Written bytes count when they go out, not when they come: what is left in the write queue counts for the pass that it
+ * takes time in. */
 #include "arch/mem/dram.h"
 
 #include <assert.h>
@@ -58,6 +60,9 @@ struct dram {
 	struct dram_tile_stats s;
 	uint64_t read_bytes, write_bytes, rounding_bytes, read_requests, write_requests, refusals, refreshes, busy_ps;
 	uint64_t held_most;
+	uint64_t posted_bytes; /* in the write queue */
+	uint64_t streak;       /* written without a pause of the bus, so far */
+	uint64_t in_air;       /* handed out before the last pass was over, and not through the pins by then */
 };
 
 static bool room(const struct comp *c)
@@ -135,12 +140,29 @@ __attribute__((cold, noinline)) static void tell(const struct dram *d, bool writ
 	watch_moved(d->comp.env.watch, RES_DRAM, write, from, from + clock_transfer(bytes, d->t.peak), bytes);
 }
 
+static void land(struct dram *d)
+{
+	d->write_bytes += d->in_air;
+	d->posted_bytes -= d->in_air;
+	d->in_air = 0;
+}
+
+/* A piece that was handed out. */
+static void count_written(struct dram *d, const struct entry *x, uint64_t bytes, ps_t now)
+{
+	land(d);
+	d->write_bytes += bytes;
+	d->posted_bytes -= x->rq ? 0 : bytes;
+	d->streak = bytes + (d->bus_end > now ? d->streak : 0);
+}
+
 /* Serves up to a piece of it; true when that was its last. */
 static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 {
 	struct mem_run runs[MEMQ_RUNS];
 	uint64_t left = d->piece, bytes = 0, bursts = d->s.bursts;
 	uint32_t n = 0;
+	ps_t end;
 
 	while (left && x->run < x->n_runs && n < MEMQ_RUNS) {
 		const struct mem_run *r = &x->runs[x->run];
@@ -156,9 +178,14 @@ static bool serve_piece(struct dram *d, struct entry *x, ps_t now)
 			x->offset = 0;
 		}
 	}
-	x->end = ps_max(x->end, dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s));
+	end = dram_tile_serve(d->tile, now + d->t.t_controller, runs, n, x->write, &d->s);
+	if (x->rq && x->end == 0)
+		x->rq->t_first = end - clock_transfer(bytes, d->t.peak);
+	x->end = ps_max(x->end, end);
 	if (d->comp.env.watch)
 		tell(d, x->write, bytes, now);
+	if (x->write)
+		count_written(d, x, bytes, now);
 	d->bus_end = d->s.bus_end;
 	d->rounding_bytes += (d->s.bursts - bursts) * d->t.burst_bytes - bytes; /* I2 */
 	return x->run == x->n_runs;
@@ -254,8 +281,8 @@ static bool take(struct comp *c, struct mem_req *r)
 		return false;
 	}
 	assert(!r->posted || r->n_runs <= MEMQ_RUNS);
+	d->posted_bytes += r->posted ? r->bytes : 0;
 	if (r->posted && join(d, r, ps_max(now, r->not_before))) {
-		d->write_bytes += r->bytes;
 		d->write_requests++;
 		return true;
 	}
@@ -266,7 +293,6 @@ static bool take(struct comp *c, struct mem_req *r)
 	if (d->held > d->held_most)
 		d->held_most = d->held;
 	if (r->write) {
-		d->write_bytes += r->bytes;
 		d->write_requests++;
 	} else {
 		d->read_bytes += r->bytes;
@@ -308,6 +334,24 @@ static bool idle(const struct comp *c)
 	return !d->asked.first && !d->posted.first;
 }
 
+/* All that somebody waited for is there, so the last pieces are write-backs; they are through the pins but for what those
+ * can pass in the time that is left. */
+static void pass_over(struct comp *c)
+{
+	struct dram *d = (struct dram *)c;
+	const ps_t now = evq_now(c->env.q), left = d->bus_end > now ? d->bus_end - now : 0;
+
+	if (d->held) {
+		d->busy_ps += now - d->busy_since;
+		watch_busy(c->env.watch, RES_DRAM, d->busy_since, now, WATCH_NO_CMD);
+		d->busy_since = now;
+	}
+	land(d);
+	d->in_air = ps_min(d->streak, left * (d->t.peak / 1000000) / 1000000);
+	d->write_bytes -= d->in_air;
+	d->posted_bytes += d->in_air;
+}
+
 static void explain(const struct comp *c, struct str *out)
 {
 	const struct dram *d = (const struct dram *)c;
@@ -334,6 +378,7 @@ static void reset(struct comp *c)
 	d->asked = (struct line){ NULL, &d->asked.first };
 	d->posted = (struct line){ NULL, &d->posted.first };
 	d->n_posted = 0;
+	d->posted_bytes = d->streak = d->in_air = 0;
 	d->last = NULL;
 	d->draining = false;
 	evq_cancel(d->comp.env.q, &d->issue);
@@ -357,7 +402,8 @@ static int register_stats(struct dram *d, struct err *e)
 {
 	const struct stat_row rows[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &d->read_bytes },
-		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &d->write_bytes },
+		{ "dram.write_bytes", "B", "bytes written, when they were", STAT_COUNT, &d->write_bytes },
+		{ "dram.posted_bytes", "B", "bytes to be written that wait", STAT_LEVEL, &d->posted_bytes },
 		{ "dram.rounding_bytes", "B", "bytes moved beyond those asked: whole bursts", STAT_COUNT,
 		  &d->rounding_bytes },
 		{ "dram.read_requests", "", "tile requests that read", STAT_COUNT, &d->read_requests },
@@ -416,5 +462,6 @@ const struct comp_ops dram_ops = {
 	.send = take,
 	.explain = explain,
 	.idle = idle,
+	.pass_over = pass_over,
 	.reset = reset,
 };

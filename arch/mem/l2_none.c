@@ -54,6 +54,7 @@ static void reply(struct comp *c, struct mem_req *q)
 
 	r->t_dram = q->t_dram;
 	r->t_dram_done = q->t_dram_done;
+	r->t_first = q->t_first;
 	r->dram_bytes += q->dram_bytes;
 	l->held--;
 	memq_give(l->down, s);

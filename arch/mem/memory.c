@@ -91,6 +91,11 @@ void memory_watch(struct memory *m, const struct watch *w)
 			levels[i]->env.watch = w;
 }
 
+void memory_pass_over(struct memory *m)
+{
+	m->dram->ops->pass_over(m->dram);
+}
+
 void memory_forget(struct memory *m)
 {
 	struct comp *const levels[] = { m->l1, m->noc, m->kv, m->l2, m->dram };

@@ -108,6 +108,8 @@ struct memslot *memslots_take(struct memslots *m, struct mem_req *r)
 	s->rq = r;
 	s->run = 0;
 	s->late = 0;
+	s->first = PS_NEVER;
+	s->hit_below = 0;
 	s->line = UINT64_MAX;
 	s->walked = false;
 	s->next = NULL;
@@ -178,6 +180,12 @@ static void release_waiting(struct memslots *m, const struct memslot *on)
 	}
 }
 
+/* What is found here streams out from the start on, the rest as it comes. */
+static ps_t first_byte(const struct memslot *s)
+{
+	return s->rq->hit_bytes > s->hit_below || s->first == PS_NEVER ? s->start : ps_max(s->start, s->first);
+}
+
 static void settle(struct memslots *m, struct memslot *s)
 {
 	ready_one(m, s);
@@ -189,6 +197,7 @@ static void settle(struct memslots *m, struct memslot *s)
 			m->filling--;
 			release_waiting(m, s);
 		}
+		s->rq->t_first = first_byte(s) + m->latency + s->late;
 		evq_push(m->self->env.q, &s->ev, ps_max(evq_now(m->self->env.q), s->ready) + m->latency + s->late);
 	}
 }
@@ -202,6 +211,8 @@ void memslots_answered(struct memslots *m, struct memslot *s, const struct memq_
 	r->t_dram_done = ps_max(r->t_dram_done, sub->rq.t_dram_done);
 	r->dram_bytes += sub->rq.dram_bytes;
 	r->hit_bytes += sub->rq.hit_bytes;
+	s->hit_below += sub->rq.hit_bytes;
+	s->first = ps_min(s->first, sub->rq.t_first);
 	assert(s->asked > 0);
 	s->asked--;
 	settle(m, s);

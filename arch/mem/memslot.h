@@ -16,6 +16,8 @@ struct memslot {
 	ps_t start;           /* service began */
 	ps_t ready;           /* what is here has been read or written */
 	ps_t late;            /* its answer takes so much longer than others */
+	ps_t first;           /* the first byte came from the level below no earlier; PS_NEVER: none so far */
+	uint64_t hit_below;   /* bytes found on chip there */
 	uint32_t run;         /* where the walk stands: next run, ... */
 	uint64_t line;        /* ... and its next line; UINT64_MAX: its first */
 	struct memq_sub *ask; /* being filled with runs */

@@ -15,6 +15,7 @@ struct hop {
 	struct mem_req rq;      /* first member: a reply's request is its hop */
 	struct carry_ride ride; /* on the links back */
 	struct ev ev;           /* back at the sender */
+	ps_t way;               /* from there to it */
 	struct mem_req *up;
 	struct hop *next;
 };
@@ -96,13 +97,20 @@ static void undo(struct noc *n, struct hop *h)
 	n->spare = h;
 }
 
-/* What is written, or comes from cores, takes its time on the links before it is at the door. */
-static ps_t carried(struct noc *n, struct carry *l, struct mem_req *r, ps_t at)
+/* Bytes for cores, the first there at `first`: they take their time on the links, and then their way. */
+static void ride(struct noc *n, struct hop *h, ps_t first, ps_t way)
 {
+	struct mem_req *r = h->up;
 	const ps_t span = noc_span(&n->shape, n->cores, r, &r->noc_load);
 
 	n->busy_ps += span;
-	return span ? carry_pass(l, mem_urgency(r), at, span) : at;
+	h->way = way;
+	if (span) {
+		r->t_first = carry_put(&n->up, &h->ride, r, first, span) + way;
+	} else {
+		r->t_first = first + way;
+		evq_push(n->comp.env.q, &h->ev, ps_max(first, evq_now(n->comp.env.q)) + way);
+	}
 }
 
 /* Bytes that are nowhere but in other cores: they come from there, and no level is asked. */
@@ -121,7 +129,7 @@ static bool take_between(struct noc *n, struct mem_req *r)
 	r->level = RES_NOC;
 	r->t_arrive = r->t_level = h->rq.not_before - n->shape.latency;
 	r->hit_bytes = r->bytes;
-	evq_push(n->comp.env.q, &h->ev, carried(n, &n->up, r, r->t_arrive) + n->shape.between);
+	ride(n, h, r->t_arrive, n->shape.between);
 	return true;
 }
 
@@ -131,8 +139,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
 	struct target *t = &n->to[to];
 	struct carry *down = n->shape.one_way ? &n->up : &n->down;
-	ps_t before[sizeof down->free_at / sizeof *down->free_at];
-	const uint64_t busy = n->busy_ps;
+	ps_t at, span;
 	struct hop *h;
 
 	assert(!r->posted); /* a posted request may not be kept until the far side takes it */
@@ -141,16 +148,19 @@ static bool take(struct comp *c, struct mem_req *r)
 	if (!room(n, to) || !memq_wait_turn(&t->wait, r->from))
 		goto refuse;
 	h = begin(n, r);
-	memcpy(before, down->free_at, sizeof before);
-	if (r->write)
-		h->rq.not_before = carried(n, down, r, h->rq.not_before);
+	/* What is written takes its time on the links before it is at the door. */
+	span = r->write ? noc_span(&n->shape, n->cores, r, &r->noc_load) : 0;
+	at = h->rq.not_before;
+	if (span)
+		h->rq.not_before = carry_when(down, MEM_BLOCKING, at, span);
 	if (!comp_send(t->comp, &h->rq)) {
-		memcpy(down->free_at, before, sizeof before);
-		n->busy_ps = busy;
 		t->refused = true;
 		undo(n, h);
 		goto refuse;
 	}
+	if (span)
+		carry_pass(down, MEM_BLOCKING, at, span);
+	n->busy_ps += span;
 	r->t_arrive = h->rq.not_before;
 	n->under_way++;
 	n->kv_requests += to == TO_KV;
@@ -180,7 +190,6 @@ static void reply(struct comp *c, struct mem_req *q)
 	struct noc *n = (struct noc *)c;
 	struct hop *h = (struct hop *)q; /* rq is its first member */
 	struct mem_req *r = h->up;
-	ps_t span;
 
 	r->t_level = q->t_level;
 	r->t_dram = q->t_dram;
@@ -188,13 +197,10 @@ static void reply(struct comp *c, struct mem_req *q)
 	r->level = q->level;
 	r->hit_bytes = q->hit_bytes;
 	r->dram_bytes = q->dram_bytes;
-	span = r->write ? 0 : noc_span(&n->shape, n->cores, r, &r->noc_load);
-	n->busy_ps += span;
-	if (!span) {
+	if (r->write)
 		evq_push(c->env.q, &h->ev, evq_now(c->env.q) + n->shape.latency);
-		return;
-	}
-	carry_put(&n->up, &h->ride, r, span);
+	else
+		ride(n, h, q->t_first, n->shape.latency);
 }
 
 static void carried_up(void *owner, struct ev *ev)
@@ -203,7 +209,7 @@ static void carried_up(void *owner, struct ev *ev)
 	struct hop *h = (struct hop *)(void *)((char *)ev - offsetof(struct hop, ride));
 
 	carry_over(&n->up, &h->ride);
-	evq_push(n->comp.env.q, &h->ev, ev->when + n->shape.latency);
+	evq_push(n->comp.env.q, &h->ev, ev->when + h->way);
 }
 
 static void retry(struct comp *c, struct comp *below)

@@ -290,10 +290,7 @@ int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks,
 	while (!cp_done(c))
 		if (!evq_step(c->env.q))
 			return stuck(c, e);
-	/* Write-backs still on their way belong to this run's traffic, not to its time. */
-	while (evq_step(c->env.q))
-		;
-	return 0;
+	return 0; /* write-backs still on their way take their time in what comes next */
 }
 
 struct cp *cp_new(const struct comp_env *env, const struct dispatch_cfg *cfg, const struct dma_cfg *dma,

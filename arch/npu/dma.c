@@ -139,7 +139,8 @@ static void on_reply(struct comp *c, struct mem_req *r)
 	else
 		d->bytes_read += r->bytes * (r->copies ? r->copies : 1);
 	ev_init(&x->ride.ev, EV_REPLY, finished, x);
-	carry_put(&d->engines, &x->ride, r, span);
+	/* What leaves goes through at once, whatever its answer then takes. */
+	carry_put(&d->engines, &x->ride, r, r->write ? r->not_before : r->t_first, span);
 	pump(d);
 }
 
@@ -230,7 +231,7 @@ void dma_submit(struct dma *d, struct dma_xfer *x)
 	r->bytes = x->run.bytes;
 	r->from = &d->comp;
 	r->tag = x;
-	r->t_l1 = r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = 0;
+	r->t_l1 = r->t_arrive = r->t_level = r->t_dram = r->t_dram_done = r->t_first = 0;
 	r->hit_bytes = r->dram_bytes = 0;
 	r->level = RES_L2;
 	r->posted = r->no_keep = r->one_core = false;

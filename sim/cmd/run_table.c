@@ -166,10 +166,10 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	above(&note, res_name(run_largest(x->peak_ps)), total, cmd_ps_us(x->mapped_ps));
 	total_row(t, "mapped work at its peak", cmd_ps_us(x->mapped_ps),
 	          total > 0 ? cmd_ps_us(x->mapped_ps) / total : 0, str_c(&note));
-	total_row(t, "  multiply-adds at their peak (MFU)", cmd_ps_us(x->macs_ps), run_use(x->macs_ps, x->total_ps),
+	total_row(t, "  multiply-adds at their peak (MFU)", cmd_ps_us(x->macs_ps), run_share(x->macs_ps, x->total_ps),
 	          "on the fastest unit for their formats");
 	total_row(t, "  DRAM's bytes at its peak (bandwidth use)", cmd_ps_us(x->pins_ps),
-	          run_use(x->pins_ps, x->total_ps), "");
+	          run_share(x->pins_ps, x->total_ps), "");
 	if (run_unmeasured(r))
 		rates(r, t);
 	else

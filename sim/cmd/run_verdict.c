@@ -45,11 +45,11 @@ static void amounts(const struct run_report *r, struct verdict *v)
 static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
 {
 	v->held = run_largest(stall);
-	v->held_share = run_use(stall[v->held], x->total_ps);
+	v->held_share = run_share(stall[v->held], x->total_ps);
 	v->full = peak[v->held] ? v->held : run_largest(peak);
-	v->full_share = run_use(v->full == RES_DRAM ? x->pins_ps : peak[v->full], x->total_ps);
-	v->mfu = run_use(x->macs_ps, x->total_ps);
-	v->bandwidth = run_use(x->pins_ps, x->total_ps);
+	v->full_share = run_share(v->full == RES_DRAM ? x->pins_ps : peak[v->full], x->total_ps);
+	v->mfu = run_share(x->macs_ps, x->total_ps);
+	v->bandwidth = run_share(x->pins_ps, x->total_ps);
 }
 
 /* What an op waited for that no silicon was held against: all but DRAM and L2, which a GPU has too, and arrays, which a TPU has. */

@@ -713,6 +713,7 @@ int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_re
 			memset(r->acc.stall, 0, sizeof r->acc.stall);
 		front = r->retired;
 	}
+	hierarchy_over(&a->mem, front);
 	hierarchy_update_levels(&a->mem);
 	return 0;
 }

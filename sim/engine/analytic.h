@@ -11,7 +11,8 @@
  *
  * Whatever serves one thing at a time is a server whose time is booked (analytic_server.h), and what somebody waits for
  * may go before what was only fetched ahead. What is where comes first, by reuse distance (analytic_residency.h) or in some
- * of the L2's sets (analytic_sample.h), whatever the time: so warming up costs no time at all. How a load or store goes through the levels is in analytic_memory.h.
+ * of the L2's sets (analytic_sample.h), whatever the time: so warming up needs none, but for the write queue that a pass
+ * leaves behind (analytic_warm). How a load or store goes through the levels is in analytic_memory.h.
  * DRAM is a rate, which the tile model gives for the machine's own stream of pieces when it is asked once (reads and
  * writes apart, refresh included), and a latency.
  * Leaves out, beside what those two leave out: order among transfers that are in flight together, queues that refuse
@@ -34,7 +35,7 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e);
 void analytic_free(struct analytic *a);
 void analytic_times_only(struct analytic *a); /* for who does not ask what moves were waited for */
-/* What a pass leaves on chip, and no more. */
+/* What a pass leaves on chip, and no more: not its write queue. */
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */
 int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e);

@@ -3,12 +3,18 @@
 
 #include "arch/mem/cache.h"
 #include "arch/mem/dram_tile.h"
+#include "arch/mem/memq.h"
 #include "sim/engine/analytic_memory.h"
 
 #define PROBE_PIECES 96
 #define PROBE_WARM   16
 #define PIECE_PS     (100 * PS_NS) /* as dram.c hands them out: a piece's pin time, and how far ahead of the bus */
 #define AHEAD_PS     (200 * PS_NS)
+
+static uint64_t l2_chunk(const struct l2_cfg *c)
+{
+	return cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line);
+}
 
 /* --- what DRAM does with a stream -------------------------------------------------------------------------- */
 
@@ -70,6 +76,7 @@ static int dram_init(struct hierarchy *h, const struct dram_cfg *c, struct err *
 	h->dram_latency += t.t_controller + t.t_rp + t.t_rcd + t.t_cl;
 	/* A queue's high mark is a quarter of its places, its low mark a quarter of that. */
 	h->posts = c->queue / 4;
+	h->post_span = (MEMQ_RUNS * l2_chunk(&h->c->mem.l2) * h->write_per_byte) >> SERVER_FRACTION;
 	h->posted_most = ((uint64_t)t.write_reach * t.units * t.burst_bytes * h->write_per_byte) >> SERVER_FRACTION;
 	h->dram_units = t.units;
 	h->dram_interleave = t.interleave;
@@ -98,10 +105,12 @@ static ps_t written_early(struct hierarchy *h, ps_t at, ps_t span)
 	return early + server_fill(bus, 0, at, span - early);
 }
 
-/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many. */
-static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
+/* A transfer's write-backs. They gather; DRAM takes them when it is idle, or all but a few when they are too many: then who
+ * brings more waits until there is room. Returns when that is. */
+static ps_t dram_post(struct hierarchy *h, ps_t at, ps_t span)
 {
-	ps_t most = ps_max(h->posted_most, span * h->posts);
+	const ps_t most = ps_max(h->posted_most, ps_min(span, h->post_span) * h->posts);
+	ps_t over, from;
 
 	span -= written_early(h, at, span);
 	if (h->posted)
@@ -109,17 +118,21 @@ static void dram_post(struct hierarchy *h, ps_t at, ps_t span)
 	h->posted_at = h->posted ? ps_max(h->posted_at, at) : at;
 	h->posted += span;
 	if (h->posted <= most)
-		return;
-	server_book(&h->dram_server, at, h->posted - most / 4);
+		return at;
+	over = h->posted - most;
+	from = server_book(&h->dram_server, at, h->posted - most / 4).start;
 	h->posted = most / 4;
+	return from + over;
 }
 
-/* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs. */
+/* A read, or a write that somebody waits for: its share of the bus, and at least what the fullest channel needs; from its
+ * first byte to its last. */
 static struct booking dram_take(struct hierarchy *h, ps_t at, const struct transfer *t)
 {
 	struct booking b = server_book(&h->dram_server, at, t->dram_span);
 
 	b.end = ps_max(b.end, b.start + t->dram_least) + h->dram_latency;
+	b.start += h->dram_latency;
 	return b;
 }
 
@@ -139,7 +152,7 @@ static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
 
 static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, struct err *e)
 {
-	const uint64_t chunk = cache_chunk_bytes(c->line, c->sector < c->line ? c->sector : c->line);
+	const uint64_t chunk = l2_chunk(c);
 	/* Every reader but the home's own has a copy of what it reads. */
 	const uint64_t size = c->size * c->partitions / (2 * c->partitions - 1);
 
@@ -177,6 +190,7 @@ int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e)
 	const struct machine_cfg *c = h->c;
 	const struct l1_cfg *l1 = &c->mem.l1;
 
+	h->posted = h->owed = 0;
 	if (h->end >= end) {
 		clear_contents(h);
 		return 0;
@@ -242,13 +256,31 @@ void hierarchy_begin(struct hierarchy *h)
 {
 	struct server *all[SERVERS];
 
-	h->posted = h->posted_at = 0;
+	h->posted_at = 0;
 	for (int i = 0; i < SERVERS; i++)
 		server_clear(servers(h, all)[i]);
 	for (int i = 0; i < 2; i++) {
 		memset(h->replies[i], 0, h->c->dma.outstanding * sizeof **h->replies);
 		h->next_reply[i] = 0;
 	}
+}
+
+/* So much DRAM time of writes, in bytes. */
+static uint64_t written_in(const struct hierarchy *h, ps_t span)
+{
+	const uint64_t per_byte = h->write_per_byte;
+
+	return (span / per_byte << SERVER_FRACTION) + div_up(span % per_byte << SERVER_FRACTION, per_byte);
+}
+
+/* All reads are back, so what is booked beyond the end are write-backs. */
+void hierarchy_over(struct hierarchy *h, ps_t end)
+{
+	h->posted += server_busy(&h->dram_server, end, h->dram_server.end);
+	h->n.dram_write += h->owed;
+	h->owed = ps_min(written_in(h, h->posted), h->n.dram_write);
+	h->n.dram_write -= h->owed;
+	h->n.dram_posted = h->owed;
 }
 
 void hierarchy_forget(struct hierarchy *h, ps_t before)
@@ -362,10 +394,10 @@ struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, ui
 	return a;
 }
 
-/* Of so many bytes that are used in turn, what the shared part of the L2 loses before it is asked for again. */
+/* Of so many bytes that are used in turn, what the L2 loses before it is asked for again. */
 static uint64_t lost(const struct hierarchy *h, uint64_t between, uint64_t bytes)
 {
-	const double s = (double)residency_capacity(h->l2[PART_REST]), over = (double)between - s;
+	const double s = (double)residency_capacity(h->l2), over = (double)between - s;
 
 	if (over <= 0)
 		return 0;
@@ -375,8 +407,32 @@ static uint64_t lost(const struct hierarchy *h, uint64_t between, uint64_t bytes
 /* Levels of which the formula does not know what they keep. */
 static bool by_contents(const struct hierarchy *h, const struct isa_insn *i)
 {
-	return !h->l2[PART_REST] || h->l1 || h->seen || (i->cls == MEM_KV && (h->kv || h->l2[PART_KV])) ||
-	       (i->cls == MEM_WEIGHT && h->l2[PART_PIN]) || i->code == ISA_STORE || i->src == ISA_SRAM;
+	return !h->l2 || h->l1 || (i->cls == MEM_KV && h->kv) || i->code == ISA_STORE || i->src == ISA_SRAM;
+}
+
+/* One more round of a move. */
+static void add_round(struct access *sum, struct access x)
+{
+	const struct access before = *sum;
+
+	*sum = x;
+	sum->past_l1 += before.past_l1;
+	sum->kv += before.kv;
+	sum->past_kv += before.past_kv;
+	sum->dram += before.dram;
+	sum->writeback += before.writeback;
+}
+
+/* Each of so many rounds as their mean, rounded up: all that was counted takes its time. */
+static void mean_of(struct access *sum, uint64_t n)
+{
+	if (n < 2)
+		return;
+	sum->past_l1 = div_up(sum->past_l1, n);
+	sum->kv = div_up(sum->kv, n);
+	sum->past_kv = div_up(sum->past_kv, n);
+	sum->dram = div_up(sum->dram, n);
+	sum->writeback = div_up(sum->writeback, n);
 }
 
 struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uint64_t addr, uint64_t times,
@@ -389,7 +445,8 @@ struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uin
 
 	if (by_contents(h, i)) {
 		for (uint64_t k = 1; k < times; k++)
-			a = hierarchy_access(h, i, addr);
+			add_round(&a, hierarchy_access(h, i, addr));
+		mean_of(&a, times);
 		return a;
 	}
 	/* Contents are as after the last time; of the counts only what had to go is kept. */
@@ -406,7 +463,7 @@ struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uin
 	before.dram_read += times * miss;
 	*n = before;
 	a.dram = miss;
-	a.writeback = back / times;
+	a.writeback = div_up(back, times);
 	return a;
 }
 
@@ -464,80 +521,94 @@ struct transfer hierarchy_transfer(const struct hierarchy *h, const struct acces
 	return t;
 }
 
-/* From the L2's door, or DRAM's where there is none, to the answer. */
-static inline ps_t l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
+static struct booking later(struct booking b, ps_t by)
 {
-	struct booking l2;
-	ps_t ready;
-
-	if (!h->c->mem.l2.size)
-		return dram_take(h, at, t).end;
-	l2 = server_book(&h->l2_server, at, t->l2_span);
-	ready = l2.end;
-	at = l2.start + h->c->mem.l2.miss_latency;
-	if (t->dram)
-		ready = ps_max(ready, dram_take(h, at, t).end);
-	if (t->writeback)
-		dram_post(h, at, t->writeback_span);
-	return ready + h->l2_latency + h->far_latency;
+	return (struct booking){ b.start + by, b.end + by };
 }
 
-static inline ps_t behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+/* A level's own part and what came from the one below: what is here streams out from the start on, else as it comes. */
+static struct booking joined(struct booking here, struct booking below, bool all_below)
 {
-	ps_t ready = 0;
+	return (struct booking){ all_below ? ps_max(here.start, below.start) : here.start,
+		                 ps_max(here.end, below.end) };
+}
 
-	if (a->to_kv) {
-		struct booking kv = server_book(&h->kv_server, at, t->kv_span);
+/* From the L2's door, or DRAM's where there is none: when the first byte is answered, and the last. */
+static inline struct booking l2_move(struct hierarchy *h, const struct transfer *t, ps_t at)
+{
+	struct booking l2;
 
-		at = kv.start;
-		ready = kv.end;
-	}
+	if (!h->c->mem.l2.size)
+		return dram_take(h, at, t);
+	l2 = server_book(&h->l2_server, at, t->l2_span);
+	at = l2.start + h->c->mem.l2.miss_latency;
+	if (t->dram)
+		l2 = joined(l2, dram_take(h, at, t), t->dram >= t->l2);
+	if (t->writeback)
+		l2.end = ps_max(l2.end, dram_post(h, at, t->writeback_span));
+	return later(l2, h->l2_latency + h->far_latency);
+}
+
+static inline struct booking behind_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+{
+	struct booking b;
+
+	if (!a->to_kv)
+		return l2_move(h, t, at);
+	b = server_book(&h->kv_server, at, t->kv_span);
 	if (t->l2)
-		ready = ps_max(ready, l2_move(h, t, at));
-	return a->to_kv ? ready + h->c->mem.kv_buffer.latency : ready;
+		b = joined(b, l2_move(h, t, b.start), t->l2 >= t->kv);
+	return later(b, h->c->mem.kv_buffer.latency);
+}
+
+/* What streams through a server as it comes: it ends no earlier than its last byte came, and begins no earlier than the
+ * first one did. */
+static struct booking streamed(struct server *s, struct booking b, ps_t span)
+{
+	const struct booking through = server_book(s, ps_max(b.start, b.end > span ? b.end - span : 0), span);
+
+	return (struct booking){ through.start, ps_max(through.end, b.end) };
 }
 
 /* Through the network and whatever is behind it, from the cores' side and back. */
-static ps_t past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
+static struct booking past_noc(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t at)
 {
 	struct server *links = &h->noc_server[a->write && !h->noc.one_way];
-	ps_t ready;
+	struct booking b;
 
 	h->n.noc_busy += t->noc_span;
-	if (a->between) {
-		at = t->noc_span ? server_book(links, at, t->noc_span).end : at;
-		return at + h->noc.between;
-	}
+	if (a->between)
+		return later(streamed(links, (struct booking){ at, at }, t->noc_span), h->noc.between);
 	if (a->write && t->noc_span)
 		at = server_book(links, at, t->noc_span).end;
-	ready = behind_noc(h, a, t, at + h->noc.latency);
-	/* What is read streams through as it comes. */
+	b = behind_noc(h, a, t, at + h->noc.latency);
 	if (!a->write && t->noc_span)
-		ready = ps_max(server_book(links, ready > t->noc_span ? ready - t->noc_span : 0, t->noc_span).end,
-		               ready);
-	return ready + h->noc.latency;
+		b = streamed(links, b, t->noc_span);
+	return later(b, h->noc.latency);
 }
 
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m)
 {
-	ps_t *slot = &h->replies[demand][h->next_reply[demand]], at, reply;
-	struct booking l1 = { 0, 0 };
+	const ps_t sent = ps_max(issue, h->replies[demand][h->next_reply[demand]]) + h->c->dma.setup;
+	const bool l1 = h->l1 && !a->between;
+	struct booking b;
 
 	h->n.dma_transfers++;
-	at = ps_max(issue, *slot) + h->c->dma.setup;
-	if (h->l1 && !a->between) {
-		l1 = server_book(&h->l1_server, at, t->l1_span);
-		at = l1.start;
+	if (l1) {
+		b = server_book(&h->l1_server, sent, t->l1_span);
+		if (t->past_l1)
+			b = joined(b, past_noc(h, a, t, b.start), t->past_l1 >= t->bytes);
+		b = later(b, h->c->mem.l1.latency);
+	} else {
+		b = past_noc(h, a, t, sent);
 	}
-	reply = t->past_l1 ? ps_max(past_noc(h, a, t, at), l1.end) : l1.end;
-	if (h->l1 && !a->between)
-		reply += h->c->mem.l1.latency;
-	*slot = reply;
+	h->replies[demand][h->next_reply[demand]] = b.end;
 	h->next_reply[demand] = h->next_reply[demand] + 1 == h->c->dma.outstanding ? 0 : h->next_reply[demand] + 1;
-	/* Bytes stream through the engines as they arrive. */
-	at = reply > t->dma_span ? reply - t->dma_span : 0;
-	*m = (struct core_move){ issue, ps_max(server_book(&h->dma_server, at, t->dma_span).end, reply) };
+	/* What leaves goes through the engines at once, whatever its answer then takes. */
+	if (a->write)
+		b.start = sent;
+	*m = (struct core_move){ issue, streamed(&h->dma_server, b, t->dma_span).end };
 	return m->done;
 }
 
@@ -569,7 +640,8 @@ int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e)
 {
 	const struct stat_row always[] = {
 		{ "dram.read_bytes", "B", "bytes read, as asked", STAT_COUNT, &h->n.dram_read },
-		{ "dram.write_bytes", "B", "bytes written, as asked", STAT_COUNT, &h->n.dram_write },
+		{ "dram.write_bytes", "B", "bytes written, when they were", STAT_COUNT, &h->n.dram_write },
+		{ "dram.posted_bytes", "B", "bytes to be written that wait", STAT_LEVEL, &h->n.dram_posted },
 		{ "dma.read_bytes", "B", "bytes brought into SRAM", STAT_COUNT, &h->n.dma_read },
 		{ "dma.write_bytes", "B", "bytes sent out of SRAM", STAT_COUNT, &h->n.dma_write },
 		{ "dma.transfers", "", "tile transfers", STAT_COUNT, &h->n.dma_transfers },

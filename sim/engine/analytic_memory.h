@@ -36,7 +36,7 @@ struct hierarchy_counts {
 	uint64_t l1_read, l1_hit, l1_miss, l1_through;
 	uint64_t kv_read, kv_write, kv_hit, kv_fill, kv_spill_read, kv_spill_write, kv_resident, kv_dirty;
 	uint64_t l2_read, l2_write, l2_hit, l2_miss, l2_fill, l2_back, l2_dirty, l2_resident, l2_passed;
-	uint64_t dram_read, dram_write, dma_read, dma_write, dma_transfers;
+	uint64_t dram_read, dram_write, dram_posted, dma_read, dma_write, dma_transfers;
 	uint64_t noc_up, noc_down, noc_copied, noc_core, noc_busy;
 };
 
@@ -53,7 +53,9 @@ struct hierarchy {
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
-	uint64_t posts;                                           /* requests that may wait, however large */
+	uint64_t owed; /* bytes of what was posted when the last pass was over: counted with the next */
+	uint64_t posts;                                           /* requests that may wait */
+	ps_t post_span;                                           /* of the largest, where what it writes is apart */
 	uint64_t dram_units, dram_interleave, dram_unit_per_byte; /* the last: time of a byte on one unit's bus */
 	ps_t *replies[2]; /* when the last `outstanding` transfers were answered: [0] fetched ahead, [1] waited for */
 	uint32_t next_reply[2];
@@ -63,7 +65,8 @@ struct hierarchy {
 int hierarchy_init(struct hierarchy *h, const struct machine_cfg *c, struct err *e); /* rates; holds nothing yet */
 int hierarchy_contents(struct hierarchy *h, uint64_t end, struct err *e); /* empty levels, for addresses below `end` */
 void hierarchy_drop(struct hierarchy *h);
-void hierarchy_begin(struct hierarchy *h);               /* a pass: time starts again, contents stay */
+void hierarchy_begin(struct hierarchy *h);               /* a pass: time starts again, contents and write queue stay */
+void hierarchy_over(struct hierarchy *h, ps_t end);      /* it ended: what is written after that is the next one's */
 void hierarchy_forget(struct hierarchy *h, ps_t before); /* nothing will be booked before */
 int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e);
 void hierarchy_update_levels(struct hierarchy *h); /* brings statistics that are states up to date */

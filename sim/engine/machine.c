@@ -65,7 +65,10 @@ bool machine_done(const struct machine *m)
 int machine_step(struct machine *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *results,
                  struct err *e)
 {
-	return cp_run(m->cp, p, picks, results, e);
+	const int rc = cp_run(m->cp, p, picks, results, e);
+
+	memory_pass_over(m->mem);
+	return rc;
 }
 
 const struct machine_cfg *machine_cfg(const struct machine *m)

@@ -207,7 +207,8 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 	r->cycles = clock_cycles(r->total_ps, c->clock);
 	r->dram_read_bytes = stat_get(st, "dram.read_bytes");
 	r->dram_write_bytes = stat_get(st, "dram.write_bytes");
-	r->dirty_bytes = stat_get_or(st, "l2.dirty_bytes", 0) + stat_get_or(st, "kv_buffer.dirty_bytes", 0);
+	r->dirty_bytes = stat_get_or(st, "l2.dirty_bytes", 0) + stat_get_or(st, "kv_buffer.dirty_bytes", 0) +
+	                 stat_get(st, "dram.posted_bytes");
 	if (roofline_of(st, c, o->start, now, a, r, e) < 0)
 		return -1;
 	give_to_ops(c, res, began, r);

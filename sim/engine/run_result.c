@@ -26,6 +26,11 @@ double run_use(ps_t need, ps_t us)
 	return us ? (double)(need < us ? need : us) / (double)us : 0;
 }
 
+double run_share(ps_t need, ps_t total)
+{
+	return total ? (double)need / (double)total : 0;
+}
+
 void run_shares(const ps_t *v, enum res bound, uint32_t *ppm)
 {
 	ps_t total = 0;

@@ -90,6 +90,8 @@ enum res run_largest(const ps_t *v);
 enum res run_bound(const ps_t *stall, const ps_t *busy);
 /* Shares of an op's time in its own: `need` at the peak, 0 to 1; more of it was done while others' time ran. */
 double run_use(ps_t need, ps_t us);
+/* The same of a whole run, which has nobody else's time. */
+double run_share(ps_t need, ps_t total);
 void run_shares(const ps_t *v, enum res bound, uint32_t *ppm);
 /* As what the op's command was fused; NULL: it was not, or it has none. */
 const char *run_pattern(const struct run_result *r, const struct run_op *o);

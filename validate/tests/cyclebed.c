@@ -177,13 +177,21 @@ static void put(struct queue *q, struct transfer *x)
 	q->t[(q->head + q->n++) % MAX_MOVES] = x;
 }
 
-static struct transfer *pop(struct queue *q)
+/* Number i of the line; those before it move up. */
+static struct transfer *take_out(struct queue *q, uint32_t i)
 {
-	struct transfer *x = q->t[q->head];
+	struct transfer *x = q->t[(q->head + i) % MAX_MOVES];
 
+	for (; i > 0; i--)
+		q->t[(q->head + i) % MAX_MOVES] = q->t[(q->head + i - 1) % MAX_MOVES];
 	q->head = (q->head + 1) % MAX_MOVES;
 	q->n--;
 	return x;
+}
+
+static struct transfer *pop(struct queue *q)
+{
+	return take_out(q, 0);
 }
 
 /* The values of a tile, into SRAM or back; sums become memory's. */
@@ -239,19 +247,52 @@ static void take_up(struct bed *b)
 	}
 }
 
-/* The port carries so many bytes of the first in its queue. */
+static bool is_ready(const struct bed *b, const struct command *x)
+{
+	for (uint32_t i = 0; i < x->c->n_deps; i++)
+		if (!b->cmd[b->p->deps[x->c->first_dep + i]].done)
+			return false;
+	return b->now > 0; /* what is dispatched loads ahead first */
+}
+
+/* What a started command cannot go on without, its tiles' loads, what is loaded ahead. */
+static int urgency(const struct bed *b, const struct transfer *x)
+{
+	return !is_ready(b, x->cmd) ? 0 : x->operand == C || x->tile == NO_TILE ? 2 : 1;
+}
+
+/* The most urgent that is at the port, the first of them; none: the number of those on their way. */
+static uint32_t next_at_port(const struct bed *b)
+{
+	uint32_t best = b->port.n;
+	int most = -1;
+
+	for (uint32_t i = 0; i < b->port.n; i++) {
+		const struct transfer *x = b->port.t[(b->port.head + i) % MAX_MOVES];
+		const int u = x->at_port > b->now ? -1 : urgency(b, x);
+
+		if (u > most) {
+			most = u;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The port carries so many bytes of it. */
 static void step_port(struct bed *b)
 {
-	struct transfer *x = b->port.n ? b->port.t[b->port.head] : NULL;
+	const uint32_t i = next_at_port(b);
+	struct transfer *x = b->port.t[(b->port.head + i) % MAX_MOVES];
 
-	if (!x || x->at_port > b->now)
+	if (i == b->port.n)
 		return;
 	b->out->port_busy++;
 	x->bytes_left -= x->bytes_left < b->cfg->port_bytes ? x->bytes_left : b->cfg->port_bytes;
 	if (x->bytes_left)
 		return;
 	x->back = b->now + 1 + b->cfg->latency + b->cfg->hop;
-	put(&b->back, pop(&b->port));
+	put(&b->back, take_out(&b->port, i));
 }
 
 /* --- the sequencer ----------------------------------------------------------------------------------------------- */
@@ -267,14 +308,6 @@ static bool take(struct bed *b, uint64_t bytes)
 static struct buffer *buffer_of(struct bed *b, struct command *x, uint32_t tile)
 {
 	return &x->buffers[tile % b->cfg->stages];
-}
-
-static bool is_ready(const struct bed *b, const struct command *x)
-{
-	for (uint32_t i = 0; i < x->c->n_deps; i++)
-		if (!b->cmd[b->p->deps[x->c->first_dep + i]].done)
-			return false;
-	return b->now > 0; /* what is dispatched loads ahead first */
 }
 
 static void arrived(struct bed *b, struct transfer *x)

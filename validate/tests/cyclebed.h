@@ -5,8 +5,9 @@
  * It runs the tile program of one product in order. Loads bring the values of their tile, and no others; math multiplies
  * what is there (what was not loaded is no number of the product's), and what stores bring to memory is compared with
  * the plain product. A tile at the edge is as small as it is: in bytes, and in cycles.
- * A descriptor takes `setup` cycles, then `hop` to the port, which serves one at a time in order of request, reads and
- * writes alike, B bytes of one of them a cycle; a byte or an acknowledgement is back `latency` and `hop` later. So many
+ * A descriptor takes `setup` cycles, then `hop` to the port, which serves one at a time, B bytes of one of them a cycle,
+ * the most urgent first (results and what a command needs before its tiles; tiles of a command that has started; what loads
+ * ahead), else in order of request; a byte or an acknowledgement is back `latency` and `hop` later. So many
  * `descriptors` are under way for commands that have started, and as many for those that load ahead of their turn.
  * SRAM is given out as arch/npu/core.h says; up to `stages` tiles of a command are in it.
  * Several cores have an array each, and a part of every tile as the program cuts it (isa_insn.parts); a tile is done when the

@@ -202,9 +202,12 @@ static uint64_t stat_of(const struct bed *b, const char *name)
 	return 0;
 }
 
-static void close_to(double got, uint64_t want, const char *what)
+/* A piece of DRAM's is shown as it is handed out, up to so many ns before the pins have passed it: a pass may end between. */
+#define HANDED_OUT 300
+
+static void close_to(double got, uint64_t want, double slack, const char *what)
 {
-	if (got < (double)want * (1 - 1e-6) - 1 || got > (double)want * (1 + 1e-6) + 1)
+	if (got < (double)want * (1 - 1e-6) - 1 - slack || got > (double)want * (1 + 1e-6) + 1 + slack)
 		test_fail(__FILE__, __LINE__, "%s: %.3f, not %llu", what, got, (unsigned long long)want);
 }
 
@@ -246,14 +249,15 @@ static void check_machine(struct bed *b, const struct op_stream *s)
 	CHECK_U64(lane(b, TIMELINE_SIMULATED, TIMELINE_OPS, &n), b->r.total_ps);
 	CHECK_U64(n, s->n_ops);
 	for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-		close_to(integral(b, bytes[i].counter, "read GB/s", &most), stat_of(b, bytes[i].read), bytes[i].read);
+		close_to(integral(b, bytes[i].counter, "read GB/s", &most), stat_of(b, bytes[i].read), 0,
+		         bytes[i].read);
 		close_to(integral(b, bytes[i].counter, "write GB/s", &most), stat_of(b, bytes[i].write),
-		         bytes[i].write);
+		         i ? 0 : pins * HANDED_OUT, bytes[i].write);
 		CHECK(i || most <= pins * (1 + 1e-8));
 	}
 	/* A watt for a nanosecond is a million femtojoules. */
 	if (b->r.energy)
-		close_to(1e6 * integral(b, "power, mean of each op", "W", &most), b->r.energy_fj, "energy");
+		close_to(1e6 * integral(b, "power, mean of each op", "W", &most), b->r.energy_fj, 0, "energy");
 	integral(b, "commands in flight", "commands", &most);
 	CHECK(most > 0 && most <= c->dispatch.queue);
 	integral(b, "DMA descriptors in flight", "descriptors", &most);
