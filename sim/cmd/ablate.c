@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/base/version.h"
+#include "sim/cmd/ops_table.h"
 #include "sim/cmd/run_verdict.h"
 #include "sim/cmd/workload.h"
 #include "sim/ui/outfile.h"
@@ -39,7 +40,8 @@ static int load_trace(struct loaded *l, const struct ablate_workload *w, struct 
 	struct lower_stats st;
 
 	if (cmd_trace_load(w->trace, w->range, &l->trace, e) < 0 ||
-	    lower_trace(&l->trace.trace, rules, l->trace.arena, &l->stream, &st, e) < 0)
+	    lower_trace(&l->trace.trace, rules, l->trace.arena, &l->stream, &st, e) < 0 ||
+	    ops_some_known(&l->stream, e) < 0)
 		return -1;
 	l->tokens = run_verdict_tokens(&l->stream,
 	                               w->range || l->trace.trace.steps < 1 ? 1 : (uint64_t)l->trace.trace.steps);

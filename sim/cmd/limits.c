@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/limits_show.h"
+#include "sim/cmd/ops_table.h"
 #include "sim/cmd/workload.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"
@@ -87,9 +88,11 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	return rc;
 }
 
-static void show(const struct limits_question *q, const struct limits_result *r, enum out_format f, struct str *out)
+static void show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
+                 enum out_format f, struct str *out)
 {
-	const struct limits_view v = { r, q->config, fidelity_name(q->run.fidelity), q->step_ppm };
+	const struct limits_view v = { r, q->config, w->part.len ? str_c(&w->part) : NULL,
+		                       fidelity_name(q->run.fidelity), q->step_ppm };
 
 	if (f == OUT_JSON)
 		limits_json(&v, out);
@@ -124,8 +127,10 @@ static int read_workload(const struct options *o, struct rules *rules, struct wo
 
 	if (o->model.model)
 		return workload_read(&o->model, false, w, t, s, e);
-	return cmd_trace_load(o->trace, o->range, t, e) < 0 ? -1
-	                                                    : lower_trace(&t->trace, rules, t->arena, s, &lowered, e);
+	if (cmd_trace_load(o->trace, o->range, t, e) < 0 ||
+	    lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
+		return -1;
+	return ops_some_known(s, e);
 }
 
 static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
@@ -145,7 +150,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	q.arg = p = progress_new("limits", "runs", 0);
 	if (limits_run(&q, t.arena, &r, e) < 0)
 		goto out;
-	show(&q, &r, f, out);
+	show(&q, &w, &r, f, out);
 	rc = db ? store(db, &q, rules, &t, &r, e) : 0;
 out:
 	progress_free(p);

@@ -145,7 +145,7 @@ static void answer(const struct limits_view *v, struct str *out)
 	const struct limits_result *r = v->r;
 	const bool closed = strcmp(v->fidelity, "analytic") == 0;
 
-	str_addf(out, "%s: %.3f us %s", v->config, cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
+	str_addf(out, "%s%s%s: %.3f us %s", v->config, v->part ? ", " : "", v->part ? v->part : "", cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
 	if (r->event_ps)
 		str_addf(out, ", %.3f us with events", cmd_ps_us(r->event_ps));
 	say_waits(r, out);
@@ -424,6 +424,7 @@ void limits_json(const struct limits_view *v, struct str *out)
 	else
 		out_json_null(&j, "event_us");
 	out_json_real(&j, "per", v->step_ppm / 1e6);
+	out_json_text(&j, "part", v->part);
 	out_json_text(&j, "fidelity", v->fidelity);
 	out_json_text(&j, "roofline_bound", res_name(r->bound));
 	out_json_u64(&j, "runs", r->runs);

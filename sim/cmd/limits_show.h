@@ -7,7 +7,8 @@
 
 struct limits_view {
 	const struct limits_result *r;
-	const char *config, *fidelity; /* of the many runs */
+	const char *config, *part; /* part: "8 of 32 layers"; NULL: all of a model, or a trace */
+	const char *fidelity;      /* of the many runs */
 	uint32_t step_ppm;
 };
 void limits_table(const struct limits_view *v, struct str *out);

@@ -33,6 +33,36 @@ size_t ops_listed_without_time(const struct op_stream *s)
 	return n;
 }
 
+static size_t kernels_of(const struct op_stream *s, const struct op *o)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < o->n_launches; i++)
+		n += s->launches[o->first_launch + i].kind == TRACE_KERNEL;
+	return n;
+}
+
+bool ops_none_known(const struct op_stream *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const size_t kernels = kernels_of(s, &s->ops[i]);
+
+		if (s->ops[i].kind != OP_OPAQUE && (kernels || !s->ops[i].n_launches))
+			return false;
+		n += kernels;
+	}
+	return n > 0;
+}
+
+int ops_some_known(const struct op_stream *s, struct err *e)
+{
+	return ops_none_known(s)
+	               ? err_set(e, ERR_BOUND, "no rule knows any of the kernels; 'npusim trace ops --all' lists them")
+	               : 0;
+}
+
 static int is_table(void *arg, const struct tracedb_file *f, struct err *e)
 {
 	int *all = arg;

@@ -48,7 +48,11 @@ static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
 {
 	const struct op_stream *s = r->stream;
 
-	if (allowed || s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
+	if (allowed)
+		return 0;
+	if (ops_some_known(s, e) < 0)
+		return -1;
+	if (s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
 		return 0;
 	return err_set(e, ERR_BOUND,
 	               "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
@@ -243,6 +247,7 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 	r->not_validated = in->model.model ? workload_unknown(in->model.model, &in->model.how,
 	                                                      machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES)
 	                                   : NULL;
+	r->part = in->model.part.len ? str_c(&in->model.part) : NULL;
 	r->scaled = in->scaled_tokens != 0;
 	r->given = o->program_in != NULL;
 	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;

@@ -32,6 +32,7 @@ struct run_report {
 	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
 	bool given;                /* a program, of which nothing is measured */
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
+	const char *part;          /* of it what is on this chip: "8 of 32 layers"; NULL: all */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct run_rewritten *rewritten;
 	const struct op_stream *stream;

@@ -195,7 +195,8 @@ static void totals(const struct run_report *r, struct str *out)
 	}
 	if (!run_unmeasured(r))
 		measured(r, total, t);
-	gpu_walls(r, total, t);
+	if (answer)
+		gpu_walls(r, total, t);
 	if (answer && r->verdict->fused_ps) {
 		str_clear(&note);
 		str_addf(&note, "%s, fused, as one graph", r->verdict->device[0] ? r->verdict->device : "H200");

@@ -39,7 +39,8 @@ static void amounts(const struct run_report *r, struct verdict *v)
 	v->steps = steps > 1 ? (uint64_t)steps : 1;
 	v->tokens = r->tokens ? r->tokens : r->model ? 0 : run_verdict_tokens(r->stream, v->steps);
 	v->carried = r->stream->measured_ns ? (double)r->stream->opaque_ns / (double)r->stream->measured_ns : 0;
-	v->us = v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
+	v->unknown = ops_none_known(r->stream);
+	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
 }
 
 static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
@@ -123,7 +124,7 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
 
-	*out = (struct verdict){ .machine = r->conf->cfg.name, .device = b->device };
+	*out = (struct verdict){ .machine = r->conf->cfg.name, .device = b->device, .part = r->part };
 	amounts(r, out);
 	hold_of(r->result->stall_ps, r->result->peak_ps, &r->result->figures, out);
 	if (!out->us)
@@ -238,25 +239,36 @@ static struct interval around(double x, double spread)
 	return (struct interval){ x * exp(-spread), x * exp(spread) };
 }
 
+static void add_interval(struct str *s, const struct verdict *v, double x, void (*add)(struct str *s, double x))
+{
+	const struct interval i = around(x, v->spread);
+
+	if (!v->sure)
+		return;
+	str_add(s, " (");
+	add(s, i.low);
+	str_add(s, " to ");
+	add(s, i.high);
+	str_addc(s, ')');
+}
+
+/* A part of a model makes no token: of that the time alone is said. */
 static void say_time(const struct verdict *v, struct str *s)
 {
 	const uint64_t each = v->tokens / v->steps;
+	const double rate = (double)each * 1e6 / v->us;
 
-	if (v->tokens) {
-		const struct interval i = around((double)each * 1e6 / v->us, v->spread);
-
-		add_number(s, (double)each * 1e6 / v->us);
+	if (v->part)
+		str_addf(s, "%s: ", v->part);
+	else if (v->tokens) {
+		add_number(s, rate);
 		str_add(s, " tokens/s");
-		if (v->sure) {
-			str_add(s, " (");
-			add_number(s, i.low);
-			str_add(s, " to ");
-			add_number(s, i.high);
-			str_addc(s, ')');
-		}
+		add_interval(s, v, rate, add_number);
 		str_add(s, ": ");
 	}
 	add_time(s, v->us);
+	if (v->part)
+		add_interval(s, v, v->us, add_time);
 	if (v->tokens)
 		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", v->machine);
 	else
@@ -339,6 +351,10 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 {
 	int n = 0;
 
+	if (v->unknown) {
+		str_add(&lines[n++], "no answer: no rule knows any of its kernels ('npusim trace ops' lists them)");
+		return n;
+	}
 	if (!v->us) {
 		str_addf(&lines[n++], "no answer: %.0f %% of the measured time is in ops that no rule knows",
 		         100 * v->carried);
@@ -384,6 +400,10 @@ static void ratio_json(struct out_json *j, const char *key, double value, double
 
 static void held_json(struct out_json *j, const struct verdict *v)
 {
+	if (!v->us) {
+		out_json_null(j, "held_by");
+		return;
+	}
 	out_json_open(j, "held_by", '{');
 	out_json_text(j, "resource", res_name(v->held));
 	out_json_real(j, "share_of_time", v->held_share);
@@ -425,6 +445,7 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 	else
 		out_json_null(j, "tokens_per_s");
 	out_json_u64(j, "steps", v->steps);
+	out_json_text(j, "part", v->part);
 	if (v->us)
 		out_json_real(j, "step_us", v->us);
 	else

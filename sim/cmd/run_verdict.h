@@ -23,7 +23,9 @@ struct verdict {
 	const char *machine;
 	uint64_t tokens, steps; /* tokens of all steps together; 0: not known */
 	double us;              /* of one step; 0: too little of it is simulated */
+	const char *part;       /* "8 of 32 layers"; NULL: all of the model, or a trace */
 	double carried;         /* of the measured time, the part that no rule knows */
+	bool unknown;           /* no rule knows any of its kernels */
 	double kernels, wall;   /* times the GPU as measured; 0: not known */
 	double fused;           /* times that GPU fused and under a graph; 0: not known */
 	ps_t fused_ps;

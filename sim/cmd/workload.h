@@ -71,6 +71,7 @@ struct workload {
 	struct model *model; /* NULL: none was read */
 	struct build_how how;
 	struct str text;
+	struct str part; /* "8 of 32 layers, 16 of 64 experts": what of it is on this chip; empty: all of it */
 };
 int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, struct cmd_trace *t, struct op_stream *s,
                   struct err *e);

@@ -185,6 +185,16 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 	return NULL;
 }
 
+static void part_text(const struct model *m, const struct build_how *how, struct str *out)
+{
+	const bool layers = how->layers && how->layers < m->layers;
+
+	if (layers)
+		str_addf(out, "%u of %u layers", how->layers, m->layers);
+	if (how->experts && how->experts < m->moe.experts)
+		str_addf(out, "%s%u of %u experts", layers ? ", " : "", how->experts, m->moe.experts);
+}
+
 void workload_text(const struct build_how *how, struct str *out)
 {
 	str_addf(out, "%s, batch %u, ", build_phase_name(how->phase), how->batch);
@@ -215,18 +225,20 @@ int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, s
 	if (workload_stream(o, gpu ? BUILD_FUSED : BUILD_NPU, t->arena, &w->model, &w->how, s, e) < 0)
 		return -1;
 	workload_text(&w->how, &w->text);
+	part_text(w->model, &w->how, &w->part);
 	t->trace = (struct trace){ .path = w->model->name,
 		                   .range = str_c(&w->text),
 		                   .tool = "model",
 		                   .command = "",
 		                   .digest = s->digest,
 		                   .wall_ns = -1 };
-	return w->text.failed ? err_nomem(e, "for a workload") : 0;
+	return w->text.failed || w->part.failed ? err_nomem(e, "for a workload") : 0;
 }
 
 void workload_free(struct workload *w)
 {
 	model_free(w->model);
 	str_free(&w->text);
+	str_free(&w->part);
 	*w = (struct workload){ .model = NULL };
 }
