@@ -632,19 +632,21 @@ static double gone(const struct mapper *m, double bytes)
 	return over * m->c->mem.l2.ways >= s ? 1 : over * m->c->mem.l2.ways / s;
 }
 
-/* Whose choice changes from step to step, all of it may be asked for before the same is again. */
+/* Of what a router chooses, a step has the part that the step before had too; the rest was not asked for. */
 static void find_far(struct mapper *m, const struct map_floor *f)
 {
-	double all = (double)f->read_bytes + (double)f->write_bytes, other = all, over;
+	double all = (double)f->read_bytes + (double)f->write_bytes, picked = 0, experts = 0, over;
 
 	for (size_t i = 0; i < f->n_routed; i++)
-		all += (double)f->routed[i].touched;
+		picked += (double)f->routed[i].touched;
 	for (uint32_t i = 0; i < m->s->n_tensors; i++)
 		if (m->s->tensors[i].route >= 0)
-			other += (double)map_stored_bytes(m, i, m->s->tensors[i].bytes) * m->s->tensors[i].instances;
+			experts += (double)map_stored_bytes(m, i, m->s->tensors[i].bytes) * m->s->tensors[i].instances;
+	all += picked;
 	m->alone = m->s->n_ops == 1;
-	m->far[0] = gone(m, all);
-	m->far[1] = gone(m, other);
+	m->far[0] = m->far[1] = gone(m, all);
+	if (experts > picked && m->start != MAP_RESIDENT && m->far[1] < 1 - picked / experts)
+		m->far[1] = 1 - picked / experts;
 	over = all > (double)m->c->mem.l2.size ? all - (double)m->c->mem.l2.size : 0;
 	m->back = over <= 0 ? 0 : m->start == MAP_COLD ? over / all : 1;
 }

@@ -448,7 +448,7 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 {
 	struct eval e = { .p = p, .l = l, .x = x };
 	struct seg pre = { .n = 0 }, s;
-	struct map_cost out = { 0, 0 };
+	struct map_cost out = { .time = 0 };
 	double start = 0, latency, end;
 
 	prepare(&e);
@@ -461,6 +461,7 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first + (s.time - s.lead) + end;
 	for (int r = 0; r < SERVERS; r++)
 		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
+	out.rank = out.time + map_overhead(p->m, x->tiles);
 	for (int i = 0; i < OPERANDS; i++)
 		out.moved += p->move[i] && !p->free[i] ? (double)x->again[i] * whole(p, i) : 0;
 	return out;

@@ -33,6 +33,7 @@ void map_levels(const struct mapper *m, struct map_levels *out);
 /* What a nest takes and moves. */
 struct map_cost {
 	double time;
+	double rank;  /* the same and what neither form sees (map_overhead) */
 	double moved; /* bytes between SRAM and the levels behind it */
 };
 

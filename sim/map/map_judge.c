@@ -172,7 +172,7 @@ static double worth(const struct mapper *m, const struct map_draft *d, const str
 			all += (double)d->insn[i].bytes;
 		}
 	far = all > 0 ? far / all : m->far[0];
-	return far * (double)x->cold + (1 - far) * (double)x->warm;
+	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
 }
 
 struct map_score map_judged(const struct mapper *m, const struct map_draft *d)

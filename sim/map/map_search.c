@@ -28,7 +28,7 @@ struct search {
 	const struct map_levels *l;
 	struct kept {
 		struct nest nest;
-		double time, moved;
+		double time, moved; /* time: map_cost.rank */
 	} best[KINDS][BEST]; /* nest.tiles 0: none; the best first */
 	double least;
 	double fastest, all, near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
@@ -188,7 +188,7 @@ static bool better(const struct kept *a, const struct kept *b)
 static void keep(struct search *s, const struct nest *x, int kind)
 {
 	const struct map_cost c = map_cost(s->p, s->l, x);
-	struct kept y = { .nest = *x, .time = c.time, .moved = c.moved }, *best = s->best[kind];
+	struct kept y = { .nest = *x, .time = c.rank, .moved = c.moved }, *best = s->best[kind];
 
 	y.nest.predicted = (ps_t)c.time;
 	for (int i = 0; i < BEST; i++) {
@@ -201,7 +201,7 @@ static void keep(struct search *s, const struct nest *x, int kind)
 			break; /* the same on another unit, or cut otherwise */
 		y = other;
 	}
-	s->least = c.time < s->least ? c.time : s->least;
+	s->least = c.rank < s->least ? c.rank : s->least;
 }
 
 /* All orders of a cut on a unit, and all that may stay. */
