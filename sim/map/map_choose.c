@@ -1,8 +1,10 @@
 /* map_choose.c - the ways to do a command, and the best of them.
  *
  * A product can be streamed: its weights pass once, in tiles of whole grains of one unit or another, with all else loaded
- * before and stored behind. Or its loops form a nest: the best few by the cost model (map_search.c). Each of them is judged
- * (map_judge.c) and the shortest wins. Commands that look the same are chosen for once. */
+ * before and stored behind. Of a prompt's attention queries and results may come and go with the keys of their heads instead:
+ * they hide behind the math of others then, and take less SRAM. Or a product's loops form a nest: the best few by the cost
+ * model (map_search.c). Each way is judged (map_judge.c) and the shortest wins. Commands that look the same are chosen for
+ * once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
 #define MOST_LARGER    4    /* times dma.tile */
+#define HELD_BUFFERS   2    /* of what stays through a loop */
 
 static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 {
@@ -164,7 +167,7 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 static void add_way(struct map_ways *w, const struct map_choice *c)
 {
 	for (int i = 0; i < w->n; i++)
-		if (!w->way[i].nest && !c->nest && w->way[i].tiles == c->tiles)
+		if (!w->way[i].nest && !c->nest && w->way[i].tiles == c->tiles && w->way[i].by_head == c->by_head)
 			return;
 	w->way[w->n++] = *c;
 }
@@ -181,6 +184,51 @@ static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const st
 	map_math(m, main, 1, false, x);
 	map_spread_moves(m, &t, main, &x[0].plan.split, tile_of(main, cuts, 1).mnk);
 	return t.fixed_bytes;
+}
+
+/* Of a prompt's attention, rounds of as many heads, and of as many tiles: as many as there can be. */
+static uint64_t rounds_of_heads(const struct op *main, uint64_t tiles)
+{
+	const struct op_shape *s = &main->shape;
+	uint64_t n = ps_max(1, s->batch) * ps_max(1, s->kv_heads);
+
+	if (main->kind != OP_ATTENTION || s->q_len < 2)
+		return 1;
+	while (tiles) { /* Euclid's */
+		const uint64_t rest = n % tiles;
+
+		n = tiles;
+		tiles = rest;
+	}
+	return n;
+}
+
+/* Queries come with the first keys of their heads, and results go with the last. False: cores add up what is stored, behind the
+ * loop. */
+static bool by_head(const struct mapper *m, struct map_draft *d, const struct op *main)
+{
+	const uint32_t rounds = (uint32_t)rounds_of_heads(main, d->tiles), each = d->tiles / rounds;
+
+	d->trips[0] = rounds, d->trips[1] = each, d->trips[2] = 1;
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct isa_insn *x = &d->insn[i];
+		const uint64_t held = x->share ? x->share * m->c->cores : x->bytes;
+
+		if (x->code == ISA_SEND)
+			return false;
+		if (!isa_is_move(x))
+			continue;
+		x->step[0] = x->when == ISA_TILE ? each : 1;
+		x->step[1] = x->when == ISA_TILE;
+		if (x->when == ISA_TILE)
+			continue;
+		x->when = ISA_TILE;
+		x->stays = 1 << 1 | 1 << 2;
+		x->tile_bytes = div_up(x->bytes, rounds);
+		x->share = div_up(x->share, rounds);
+		d->fixed_bytes -= held - ps_min(held, HELD_BUFFERS * div_up(held, rounds));
+	}
+	return true;
 }
 
 /* Streamed, in tiles that suit one unit or another, and in fewer. */
@@ -200,6 +248,12 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 
 			if (tiles && div_up(stream, tiles) <= room)
 				add_way(w, &(struct map_choice){ .tiles = tiles });
+			if (!tiles || div_up(stream, tiles) > room)
+				continue;
+			/* Their ends are not hidden: in smaller tiles, too. */
+			for (uint64_t n = tiles; n <= (larger == 1 ? 2 : 1) * tiles; n += tiles)
+				if (rounds_of_heads(main, n) > 1)
+					add_way(w, &(struct map_choice){ .tiles = n, .by_head = true });
 		}
 	}
 }
@@ -230,7 +284,7 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 static bool take(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
                  const struct map_choice *c)
 {
-	const struct map_choice all = { .nest = c->nest, .tiles = c->tiles, .loops = c->loops };
+	const struct map_choice all = { .nest = c->nest, .tiles = c->tiles, .by_head = c->by_head, .loops = c->loops };
 
 	if (c->cores) {
 		const uint32_t before = d->n;
@@ -245,7 +299,7 @@ static bool take(const struct mapper *m, struct map_draft *d, const struct op *m
 	if (!cut_into(m, d, main, how->cuts, c->tiles))
 		return false;
 	map_put_math(m, d, main, how->cuts, ISA_TILE, c->tiles);
-	return true;
+	return !c->by_head || by_head(m, d, main);
 }
 
 /* One more that was tried. */
@@ -389,6 +443,7 @@ struct map_choice map_choice_narrowed(const struct map_choice *c, const struct o
 	struct map_choice x = *c;
 
 	x.tiles = div_up(max_tiles_of(to, MAP_STREAMED), one);
+	x.by_head = c->by_head && rounds_of_heads(to, x.tiles) > 1;
 	return x;
 }
 

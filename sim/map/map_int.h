@@ -233,6 +233,7 @@ struct map_choice {
 	uint32_t cores; /* that it uses; 0: all */
 	bool nest;
 	uint64_t tiles; /* streamed: trip count */
+	bool by_head;   /* streamed: queries and results of a head come and go with its keys */
 	struct map_nest loops;
 };
 #define MAP_WAYS (8 + MAP_NESTS)
