@@ -75,6 +75,8 @@ uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t b
 struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, uint64_t addr);
 /* So many bytes of it as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */
 struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share);
+/* Partial sums among cores for so long, of ports, links and the DMA engines that send them; returns when it is over. */
+ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span);
 /* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m);

@@ -141,7 +141,7 @@ static const struct contention {
 	{ \
 		what " on a mesh", set, "noc.kind=mesh", m, n, k, least, most \
 	}
-	BOTH("weights of one row", "cores=16", 1, 4096, 4096, -15000, 0),
+	BOTH("weights of one row", "cores=16", 1, 4096, 4096, -15000, 1000),
 	BOTH("weights of one row, narrow links", "noc.port=16 B", 1, 4096, 4096, -30000, 0),
 	BOTH("few rows", "cores=16", 8, 4096, 4096, -15000, 0),
 	BOTH("activations that all want, sent to each", "noc.multicast=false", 64, 4096, 4096, -10000, 10000),
