@@ -642,7 +642,8 @@ TEST(the_fixed_twin_is_a_pipe_with_a_latency)
 TEST(a_demand_passes_what_is_fetched_ahead)
 {
 	static const uint8_t blocking = MEM_BLOCKING;
-	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n", "channels: 8\n" };
+	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n",
+		                             "channels: 8\n" };
 
 	for (int i = 0; i < 2; i++) {
 		struct bed b;
@@ -671,7 +672,8 @@ TEST(a_demand_passes_what_is_fetched_ahead)
 /* A write counts when the pins have passed it: in no pass more than they can, and in the end all. */
 TEST(what_is_posted_counts_for_the_pass_it_is_written_in)
 {
-	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n", "channels: 8\n" };
+	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n",
+		                             "channels: 8\n" };
 
 	for (int i = 0; i < 2; i++) {
 		const uint64_t all = 16 * 65536;

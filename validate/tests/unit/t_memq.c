@@ -137,5 +137,6 @@ TEST(the_urgent_go_before_what_is_fetched_ahead)
 	bed_down(&b);
 }
 
-SUITE(t_memq, T(the_urgent_go_before_what_is_fetched_ahead), T(refused_senders_are_retried_in_order_once_each_as_room_comes),
+SUITE(t_memq, T(the_urgent_go_before_what_is_fetched_ahead),
+      T(refused_senders_are_retried_in_order_once_each_as_room_comes),
       T(runs_that_touch_are_joined_and_a_full_request_says_so), T(what_somebody_waits_for_goes_before_write_backs));
