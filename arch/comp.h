@@ -88,6 +88,8 @@ struct comp_ops {
 	uint64_t (*resident)(const struct comp *c, uint64_t addr, uint64_t bytes);
 	/* Nothing waits here, so a posted write holds up nobody; NULL: nobody can tell. */
 	bool (*idle)(const struct comp *c);
+	/* Every core sends and takes in for so long, from now on: returns when that is over; NULL: this is no network. */
+	ps_t (*exchange)(struct comp *c, ps_t span);
 	/* A pass ends now: of bytes counted, those still under way count for the next one; NULL: none ever are. */
 	void (*pass_over)(struct comp *c);
 	/* Forget all contents and pending state: cold. Statistics stay. */

@@ -76,6 +76,22 @@ static void put_first(struct list *l, struct memq_sub *s)
 	l->n++;
 }
 
+/* Behind all that is as urgent. */
+static void put_urgent(struct list *l, struct memq_sub *s)
+{
+	struct memq_sub **at = &l->head;
+
+	if (!l->tail || mem_urgency(&l->tail->rq) >= mem_urgency(&s->rq)) {
+		put(l, s);
+		return;
+	}
+	while (mem_urgency(&(*at)->rq) >= mem_urgency(&s->rq))
+		at = &(*at)->next;
+	s->next = *at;
+	*at = s;
+	l->n++;
+}
+
 static struct memq_sub *pop(struct list *l)
 {
 	struct memq_sub *s = l->head;
@@ -160,7 +176,7 @@ static void pump(struct memq *q)
 
 void memq_send(struct memq *q, struct memq_sub *s)
 {
-	put(&q->kept[s->use], s);
+	put_urgent(&q->kept[s->use], s);
 	pump(q);
 }
 

@@ -3,7 +3,7 @@
  * struct memq_wait keeps the promise "a refusal owes exactly one retry": refused senders wait in order, each at most
  * once; while some wait, a newcomer waits behind them. struct memq is a block's way to the level below: a fixed pool of
  * requests with room for MEMQ_RUNS runs each, for two purposes with room of their own (what somebody waits for, and
- * posted write-backs), sent in order of purpose, kept while the level below refuses.
+ * posted write-backs), sent in order of purpose and the most urgent first, kept while the level below refuses.
  * Invariants: I1 nothing is allocated after memq_new; I2 after a refusal nothing is sent until the retry. */
 #ifndef NPUSIM_ARCH_MEM_MEMQ_H
 #define NPUSIM_ARCH_MEM_MEMQ_H

@@ -172,6 +172,20 @@ refuse:
 	return false;
 }
 
+/* Both directions of the ports at once, and of the links where there are two. It gives way to nobody: math waits for it. */
+static ps_t exchange(struct comp *c, ps_t span)
+{
+	struct noc *n = (struct noc *)c;
+	const ps_t now = evq_now(c->env.q);
+	ps_t over = carry_pass(&n->up, MEM_BLOCKING, now, span);
+
+	n->busy_ps += span;
+	if (n->shape.one_way)
+		return over;
+	n->busy_ps += span;
+	return ps_max(over, carry_pass(&n->down, MEM_BLOCKING, now, span));
+}
+
 static void back(void *owner, struct ev *ev)
 {
 	struct noc *n = owner;
@@ -279,6 +293,7 @@ static const struct comp_ops noc_ops = {
 	.send = take,
 	.reply = reply,
 	.retry = retry,
+	.exchange = exchange,
 	.explain = explain,
 	.resident = resident,
 	.reset = reset,

@@ -34,11 +34,19 @@ struct seen {
 
 struct core_cmd;
 
+/* How far the math of a phase has come. */
+struct math {
+	uint32_t insn; /* of the command: the next one */
+	ps_t at;       /* what was queued so far ends */
+	ps_t sync;     /* still to be added */
+};
+
 struct slot {
 	struct core_cmd *cmd;
-	struct ev ev; /* its math ends */
+	struct ev ev; /* its math ends, or goes on */
 	uint32_t tile, loads_left, stores_left;
 	bool busy, asked_early, asked; /* in SRAM; its loads that may run ahead were submitted; all were */
+	struct math math;
 	struct core_move last;
 	struct seen since, there; /* when its moves were asked for; when its loads were there */
 };
@@ -53,7 +61,8 @@ struct core_cmd {
 	struct core_move last; /* of those outside the loop */
 	struct seen since;     /* when those were asked for */
 	struct seen before;    /* when the tile before was there; at 0: none was loaded */
-	struct ev ev;          /* math before or after the loop ends */
+	struct ev ev;          /* math before or after the loop ends, or goes on */
+	struct math math;
 	struct slot *slots;
 	struct core_account acc;
 };
@@ -277,38 +286,59 @@ static uint32_t submit_all(struct core_cmd *k, enum isa_code code, enum isa_when
 	return n_sent;
 }
 
-/* Queues the math of a phase on its units; returns when it ends. */
-static ps_t do_math(struct core_cmd *k, enum isa_when when, uint32_t tile)
+static struct math begin_math(const struct core_cmd *k, enum isa_when when, uint32_t tile)
+{
+	const bool syncs = when == ISA_TILE && tile && isa_rounds_of(k->c, tile).nest;
+
+	return (struct math){ 0, evq_now(k->core->env.q), syncs ? k->core->sync : 0 };
+}
+
+/* An instruction's turn on its unit, or on the network, which is asked when it begins: now. */
+static void do_turn(struct core_cmd *k, const struct isa_insn *i, const struct isa_turn *x, struct math *m)
+{
+	struct core *c = k->core;
+	ps_t over;
+
+	if (i->code == ISA_SEND && x->span)
+		over = dma_exchange(c->dma, x->span);
+	else
+		c->unit_free[i->unit] = over = ps_max(m->at, c->unit_free[i->unit]) + m->sync + x->span;
+	watch_busy(c->env.watch, i->unit, over - x->span, over, k->idx);
+	m->sync = 0;
+	m->at = over + x->latency;
+	c->unit_busy[i->unit] += x->span;
+	c->unit_work[i->unit] += x->work;
+	k->acc.busy[i->unit] += x->span;
+}
+
+/* Queues the math of a phase on its units, up to an exchange that begins later; false: then to be called again. */
+static bool do_math(struct core_cmd *k, enum isa_when when, uint32_t tile, struct math *m)
 {
 	struct core *c = k->core;
 	const bool last_tile = when == ISA_TILE && tile + 1 == k->c->tiles;
 	const struct isa_rounds r = isa_rounds_of(k->c, tile);
-	ps_t t = evq_now(c->env.q);
 
-	ps_t sync = when == ISA_TILE && tile && r.nest ? c->sync : 0;
-
-	for (uint32_t n = 0; n < k->c->n_insns; n++) {
-		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
+	for (; m->insn < k->c->n_insns; m->insn++) {
+		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + m->insn];
 		struct isa_turn x;
 
-		sync = i->code == ISA_SYNC ? 0 : sync;
+		m->sync = i->code == ISA_SYNC ? 0 : m->sync;
 		if (isa_is_move(i) || i->when != when || (when == ISA_TILE && !isa_moves_in(k->c, i, &r)) ||
 		    (i->pinned && c->pinned[i->tensor]))
 			continue;
-		if (t < c->unit_free[i->unit])
-			t = c->unit_free[i->unit];
-		t += sync;
-		sync = 0;
 		x = isa_turn_of(c->prog, k->c, i, &r, last_tile);
-		watch_busy(c->env.watch, i->unit, t, t + x.span, k->idx);
-		t += x.span;
-		c->unit_free[i->unit] = t;
-		t += x.latency;
-		c->unit_busy[i->unit] += x.span;
-		c->unit_work[i->unit] += x.work;
-		k->acc.busy[i->unit] += x.span;
+		if (i->code == ISA_SEND && x.span && m->at > evq_now(c->env.q))
+			return false;
+		do_turn(k, i, &x, m);
 	}
-	return t;
+	return true;
+}
+
+/* What is queued ends, or goes on, at `at`. */
+static void push_math(struct core *c, struct ev *ev, void (*then)(void *owner, struct ev *ev), void *owner, ps_t at)
+{
+	ev_init(ev, EV_WORK, then, owner);
+	evq_push(c->env.q, ev, at);
 }
 
 /* The longest math of a phase; NULL: there is none. */
@@ -370,21 +400,32 @@ static void post_over(void *owner, struct ev *ev)
 	store_results(owner);
 }
 
+static void post_math(struct core_cmd *k);
+
+static void post_goes_on(void *owner, struct ev *ev)
+{
+	(void)ev;
+	post_math(owner);
+}
+
+static void post_math(struct core_cmd *k)
+{
+	const bool over = do_math(k, ISA_POST, 0, &k->math);
+
+	if (over && k->math.at == evq_now(k->core->env.q))
+		store_results(k);
+	else
+		push_math(k->core, &k->ev, over ? post_over : post_goes_on, k, k->math.at);
+}
+
 /* Where nothing is left to compute, results leave before what SRAM then has room for is fetched ahead. */
 static void maybe_post(struct core_cmd *k)
 {
-	ps_t over;
-
 	if (!k->pre_done || k->tiles_done < k->c->tiles || k->post_begun)
 		return;
 	k->post_begun = true;
-	over = do_math(k, ISA_POST, 0);
-	if (over == evq_now(k->core->env.q)) {
-		store_results(k);
-		return;
-	}
-	ev_init(&k->ev, EV_WORK, post_over, k);
-	evq_push(k->core->env.q, &k->ev, over);
+	k->math = begin_math(k, ISA_POST, 0);
+	post_math(k);
 }
 
 static void tile_free(struct slot *s)
@@ -414,6 +455,21 @@ static void tile_over(void *owner, struct ev *ev)
 		tile_free(s);
 }
 
+static void tile_math(struct slot *s);
+
+static void tile_goes_on(void *owner, struct ev *ev)
+{
+	(void)ev;
+	tile_math(owner);
+}
+
+static void tile_math(struct slot *s)
+{
+	const bool over = do_math(s->cmd, ISA_TILE, s->tile, &s->math);
+
+	push_math(s->cmd->core, &s->ev, over ? tile_over : tile_goes_on, s, s->math.at);
+}
+
 /* Starts the math of every tile whose turn it is and whose bytes are there. */
 static void next_math(struct core_cmd *k)
 {
@@ -426,8 +482,8 @@ static void next_math(struct core_cmd *k)
 			return;
 		c->tiles++;
 		k->next_math++;
-		ev_init(&s->ev, EV_WORK, tile_over, s);
-		evq_push(c->env.q, &s->ev, do_math(k, ISA_TILE, s->tile));
+		s->math = begin_math(k, ISA_TILE, s->tile);
+		tile_math(s);
 	}
 }
 
@@ -441,11 +497,26 @@ static void pre_over(void *owner, struct ev *ev)
 	maybe_post(k);
 }
 
+static void pre_math(struct core_cmd *k);
+
+static void pre_goes_on(void *owner, struct ev *ev)
+{
+	(void)ev;
+	pre_math(owner);
+}
+
+static void pre_math(struct core_cmd *k)
+{
+	const bool over = do_math(k, ISA_PRE, 0, &k->math);
+
+	push_math(k->core, &k->ev, over ? pre_over : pre_goes_on, k, k->math.at);
+}
+
 static void pre_loaded(struct core_cmd *k)
 {
 	explain_alone(k->core, &k->acc, &k->last, &k->since);
-	ev_init(&k->ev, EV_WORK, pre_over, k);
-	evq_push(k->core->env.q, &k->ev, do_math(k, ISA_PRE, 0));
+	k->math = begin_math(k, ISA_PRE, 0);
+	pre_math(k);
 }
 
 static void moved(void *owner, struct dma_xfer *x)
@@ -656,9 +727,9 @@ void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *
 	c->written_back = written_back;
 }
 
-void core_between(struct core *c, struct comp *network)
+void core_between(struct core *c, struct comp *network, uint64_t port)
 {
-	dma_between(c->dma, network);
+	dma_between(c->dma, network, port);
 }
 
 void core_watch(struct core *c, const struct watch *w)

@@ -84,8 +84,8 @@ void core_free(struct core *c);
 /* What each resource can carry, bytes/s, and a count of bytes written to DRAM behind the cores' back (NULL: none). Without
  * it nothing is ever full. */
 void core_paced(struct core *c, const uint64_t peak[RES_COUNT], const uint64_t *written_back);
-void core_between(struct core *c,
-                  struct comp *network);                /* where cores reach each other; else where they reach memory */
+/* Where cores reach each other, else where they reach memory; bytes a cycle of its port to a core. */
+void core_between(struct core *c, struct comp *network, uint64_t port);
 void core_watch(struct core *c, const struct watch *w); /* and of the DMA */
 /* Starts a pass over the program; a machine runs one program only. picks[route][slot]: expert. */
 int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *picks, struct err *e);

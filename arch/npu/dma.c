@@ -38,6 +38,7 @@ struct dma {
 	struct comp comp; /* so that replies find us */
 	struct dma_cfg cfg;
 	struct comp *below, *between;
+	uint64_t port; /* bytes a cycle between network and core */
 	uint64_t rate; /* bytes/s */
 	struct queue demand, prefetch;
 	uint32_t in_flight[2]; /* by x->demand */
@@ -205,9 +206,34 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 	return d;
 }
 
-void dma_between(struct dma *d, struct comp *network)
+void dma_between(struct dma *d, struct comp *network, uint64_t port)
 {
 	d->between = network;
+	d->port = port;
+}
+
+ps_t dma_exchange_span(const struct dma_cfg *c, uint64_t port, ps_t span)
+{
+	const uint64_t width = dma_rate(c, 1);
+
+	return span / width * port + span % width * port / width;
+}
+
+ps_t dma_exchange(struct dma *d, ps_t span)
+{
+	const ps_t now = evq_now(d->comp.env.q), mine = dma_exchange_span(&d->cfg, d->port, span);
+	ps_t over = now + span;
+
+	if (d->between->ops->exchange)
+		over = d->between->ops->exchange(d->between, span);
+	if (mine) {
+		const ps_t sent = carry_pass(&d->engines, MEM_BLOCKING, now, mine);
+
+		watch_busy(d->comp.env.watch, RES_DMA, sent - mine, sent, WATCH_NO_CMD);
+		d->busy_ps += mine;
+		over = ps_max(over, sent);
+	}
+	return over;
 }
 
 void dma_watch(struct dma *d, const struct watch *w)

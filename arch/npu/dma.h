@@ -42,10 +42,16 @@ struct dma;
 struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint32_t cores,
                     struct err *e); /* env->below: NoC */
 void dma_free(struct dma *d);
-void dma_between(struct dma *d, struct comp *network); /* where requests between cores go; else as all others */
+/* Where requests between cores go, else as all others; bytes a cycle of its port to a core. */
+void dma_between(struct dma *d, struct comp *network, uint64_t port);
 void dma_watch(struct dma *d, const struct watch *w);
 /* run, req.write, req.cls, req.urgency, req.copies, req.share, req.between, done and owner are set */
 void dma_submit(struct dma *d, struct dma_xfer *x);
+/* The engines send partial sums to other cores, from now on, for which the cores' ports need `span`: returns when both are
+ * done. */
+ps_t dma_exchange(struct dma *d, ps_t span);
+/* What a core's engines need for what a port of `port` bytes a cycle carries in `span`. */
+ps_t dma_exchange_span(const struct dma_cfg *c, uint64_t port, ps_t span);
 void dma_explain(const struct dma *d, struct str *out);
 
 #endif

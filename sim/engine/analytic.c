@@ -413,7 +413,9 @@ static inline ps_t math(struct analytic *a, const struct flight *x, enum isa_whe
 		if ((when == ISA_TILE && i->stays && !isa_moves_in(x->c, i, &r)) || (i->pinned && a->access[*n].bytes))
 			continue;
 		y = isa_turn_of(a->p, x->c, i, &r, when == ISA_TILE && tile + 1 == x->c->tiles);
-		at = server_book(&a->unit[i->unit], at, sync + y.span).end + y.latency;
+		at = y.latency + (i->code == ISA_SEND && y.span
+		                          ? hierarchy_exchange(&a->mem, at, y.span)
+		                          : server_book(&a->unit[i->unit], at, sync + y.span).end);
 		sync = 0;
 		a->unit_busy[i->unit] += y.span;
 		a->unit_work[i->unit] += y.work;

@@ -612,6 +612,19 @@ ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct tr
 	return m->done;
 }
 
+ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span)
+{
+	const ps_t sent = dma_exchange_span(&h->c->dma, h->c->mem.noc.port, span);
+	ps_t over = server_book(&h->noc_server[0], at, span).end;
+
+	h->n.noc_busy += span;
+	if (!h->noc.one_way) {
+		h->n.noc_busy += span;
+		over = ps_max(over, server_book(&h->noc_server[1], at, span).end);
+	}
+	return ps_max(over, server_book(&h->dma_server, at, sent).end);
+}
+
 static ps_t use_of(const struct server *s, const struct core_move *m, ps_t from)
 {
 	const ps_t early = s->end < m->done ? m->done - s->end : 0;

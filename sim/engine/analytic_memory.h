@@ -53,9 +53,9 @@ struct hierarchy {
 	ps_t dram_latency, l2_latency, far_latency; /* far: to the other L2 partition */
 	/* Write-backs wait until DRAM is idle or too many wait, as in arch/mem/dram.c: DRAM time, and since when. */
 	ps_t posted, posted_at, posted_most;
-	uint64_t owed; /* bytes of what was posted when the last pass was over: counted with the next */
-	uint64_t posts;                                           /* requests that may wait */
-	ps_t post_span;                                           /* of the largest, where what it writes is apart */
+	uint64_t owed;  /* bytes of what was posted when the last pass was over: counted with the next */
+	uint64_t posts; /* requests that may wait */
+	ps_t post_span; /* of the largest, where what it writes is apart */
 	uint64_t dram_units, dram_interleave, dram_unit_per_byte; /* the last: time of a byte on one unit's bus */
 	ps_t *replies[2]; /* when the last `outstanding` transfers were answered: [0] fetched ahead, [1] waited for */
 	uint32_t next_reply[2];
@@ -79,6 +79,8 @@ struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uin
                               uint64_t between);
 /* So many bytes of it as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */
 struct transfer hierarchy_transfer(const struct hierarchy *h, const struct access *a, uint64_t bytes, uint64_t share);
+/* Partial sums among cores for so long, of ports, links and the DMA engines that send them; returns when it is over. */
+ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span);
 /* Makes the transfer, from `issue` on; returns when its last byte is through the engines. */
 ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct transfer *t, ps_t issue, bool demand,
                     struct core_move *m);

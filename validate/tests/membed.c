@@ -116,6 +116,7 @@ static bool below_send(struct comp *c, struct mem_req *r)
 	m->held++;
 	r->t_dram = r->not_before;
 	r->t_dram_done = r->not_before + m->latency;
+	r->t_first = m->at_once ? r->t_dram_done : r->not_before;
 	r->dram_bytes = r->write ? 0 : r->bytes;
 	evq_push(c->env.q, &x->ev, r->t_dram_done);
 	return true;

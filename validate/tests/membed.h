@@ -38,6 +38,7 @@ struct bed_below {
 	ps_t latency;
 	uint32_t room; /* requests it holds before it refuses; posted ones are never held */
 	bool idle;     /* what it says of itself */
+	bool at_once;  /* its bytes come together, at the end; else from the start on */
 	uint32_t held, refused, owed;
 	uint64_t read_bytes, write_bytes, reads, writes, posted;
 	struct comp *waiting;

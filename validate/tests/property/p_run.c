@@ -212,8 +212,8 @@ TEST(no_server_does_more_than_its_rate_nor_any_of_it_before_it_is_asked)
 			runbed_random(&b, &r);
 		}
 		if (runbed_run(&b, NULL, other[(size_t)i % n_other], 3, &o, &x)) {
-			CHECK(c = machine_conf_parse(b.yaml.p, b.yaml.len, "synth.yaml", other[(size_t)i % n_other],
-			                             3, &b.e));
+			CHECK(c = machine_conf_parse(b.yaml.p, b.yaml.len, "synth.yaml", other[(size_t)i % n_other], 3,
+			                             &b.e));
 			check_servers(&b, &x, &c->cfg);
 			machine_conf_free(c);
 			ran++;
@@ -407,10 +407,9 @@ MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
 
 SUITE(p_run, T(no_run_is_under_its_roofline_and_ops_sum_to_the_run),
       T(a_roofline_is_that_of_any_mapping_tiles_and_dispatch), T(no_op_alone_is_under_its_roofline_either),
-      T(no_server_does_more_than_its_rate_nor_any_of_it_before_it_is_asked),
-      T(bytes_are_conserved_at_every_level), T(an_l1_takes_its_part_and_keeps_the_physics),
-      T(the_same_run_twice_is_the_same_to_the_picosecond), T(a_unit_that_is_off_is_never_used),
-      T(two_tiles_of_a_product_fit_where_two_rows_do), T(more_gemv_units), T(more_gemv_lanes), T(more_vector_lanes),
-      T(a_larger_l2), T(a_larger_kv_buffer), T(a_larger_sram), T(more_stages), T(more_descriptors), T(faster_dispatch),
-      T(a_faster_host), T(a_deeper_window), T(fusion_on), T(a_faster_clock), T(lower_memory_latency),
-      T(deciding_on_the_device));
+      T(no_server_does_more_than_its_rate_nor_any_of_it_before_it_is_asked), T(bytes_are_conserved_at_every_level),
+      T(an_l1_takes_its_part_and_keeps_the_physics), T(the_same_run_twice_is_the_same_to_the_picosecond),
+      T(a_unit_that_is_off_is_never_used), T(two_tiles_of_a_product_fit_where_two_rows_do), T(more_gemv_units),
+      T(more_gemv_lanes), T(more_vector_lanes), T(a_larger_l2), T(a_larger_kv_buffer), T(a_larger_sram), T(more_stages),
+      T(more_descriptors), T(faster_dispatch), T(a_faster_host), T(a_deeper_window), T(fusion_on), T(a_faster_clock),
+      T(lower_memory_latency), T(deciding_on_the_device));

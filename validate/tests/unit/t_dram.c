@@ -637,7 +637,81 @@ TEST(the_fixed_twin_is_a_pipe_with_a_latency)
 	bed_down(&b);
 }
 
-SUITE(t_dram, T(row_empty_hit_and_conflict_cost_their_closed_form), T(rows_of_one_bank_follow_each_other_at_trc),
+/* Eight tiles of a megabyte, 1 us each at least, are fetched ahead; who comes behind them waits for a piece or two, and the
+ * last of them only for what passed it. */
+TEST(a_demand_passes_what_is_fetched_ahead)
+{
+	static const uint8_t blocking = MEM_BLOCKING;
+	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n",
+		                             "channels: 8\n" };
+
+	for (int i = 0; i < 2; i++) {
+		struct bed b;
+		struct dram_cfg c;
+		struct comp *d;
+		struct bed_ask a[9];
+
+		bed_up(&b);
+		bed_dram_cfg(&c, kinds[i]);
+		d = bed_make(&b, i ? &dram_ops : &dram_fixed_ops, &c, NULL);
+		for (int k = 0; k < 9; k++)
+			bed_ask1(&b, &a[k], (uint64_t)k << 20, k < 8 ? 1 << 20 : 4096, k == 8 && !i);
+		a[8].rq.urgency = &blocking;
+		bed_stream(&b, d, a, 9, 9);
+		CHECK(a[8].back - a[8].sent <= 1000 * NS);
+		CHECK(a[7].back - a[7].sent >= clock_transfer((8 << 20) + 4096, dram_peak(&c)));
+		if (!i) {
+			CHECK_U64(a[8].back - a[8].sent, 100 * NS + 4096);
+			CHECK_U64(a[7].back - a[7].sent, 100 * NS + (8 << 20) + 4096);
+		}
+		comp_free(d);
+		bed_down(&b);
+	}
+}
+
+/* A write counts when the pins have passed it: in no pass more than they can, and in the end all. */
+TEST(what_is_posted_counts_for_the_pass_it_is_written_in)
+{
+	static const char *const kinds[] = { "kind: fixed\nbandwidth: 1 TB/s\nfixed_latency: 100 ns\n",
+		                             "channels: 8\n" };
+
+	for (int i = 0; i < 2; i++) {
+		const uint64_t all = 16 * 65536;
+		struct bed b;
+		struct dram_cfg c;
+		struct comp *d;
+		struct bed_ask a[16];
+		uint64_t before = 0;
+		ps_t then = 0;
+
+		bed_up(&b);
+		bed_dram_cfg(&c, kinds[i]);
+		d = bed_make(&b, i ? &dram_ops : &dram_fixed_ops, &c, NULL);
+		for (int k = 0; k < 16; k++) {
+			bed_ask1(&b, &a[k], (uint64_t)k << 16, 65536, true);
+			a[k].rq.posted = true;
+			CHECK(comp_send(d, &a[k].rq));
+		}
+		do {
+			const ps_t now = evq_now(b.q);
+			uint64_t written;
+
+			d->ops->pass_over(d);
+			written = stat_get(b.stats, "dram.write_bytes");
+			CHECK_U64(written + stat_get(b.stats, "dram.posted_bytes"), all);
+			CHECK(clock_transfer(written, dram_peak(&c)) <= now + 1);
+			CHECK(clock_transfer(written - before, dram_peak(&c)) <= now - then + (i ? 100 * NS : 1));
+			before = written;
+			then = now;
+		} while (evq_step(b.q));
+		CHECK_U64(before, all);
+		comp_free(d);
+		bed_down(&b);
+	}
+}
+
+SUITE(t_dram, T(a_demand_passes_what_is_fetched_ahead), T(what_is_posted_counts_for_the_pass_it_is_written_in),
+      T(row_empty_hit_and_conflict_cost_their_closed_form), T(rows_of_one_bank_follow_each_other_at_trc),
       T(a_write_recovers_before_its_row_closes), T(every_kind_has_the_unloaded_times_of_its_source),
       T(the_defaults_are_the_file_hbm3_6400), T(reads_and_writes_of_one_row_pay_the_turnaround),
       T(a_small_write_pays_its_share_of_a_batch), T(activates_of_a_unit_keep_their_distance),

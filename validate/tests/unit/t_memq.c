@@ -108,5 +108,35 @@ TEST(what_somebody_waits_for_goes_before_write_backs)
 	bed_down(&b);
 }
 
-SUITE(t_memq, T(refused_senders_are_retried_in_order_once_each_as_room_comes),
+/* In order among those as urgent. */
+TEST(the_urgent_go_before_what_is_fetched_ahead)
+{
+	static const uint8_t urgency[] = { MEM_AHEAD, MEM_AHEAD, MEM_WANTED, MEM_BLOCKING, MEM_WANTED };
+	static const uint64_t order[] = { 3, 2, 4, 0, 1 };
+	struct bed b;
+	struct err e = ERR_INIT;
+	struct memq *q;
+	struct memq_sub *s;
+
+	bed_up(&b);
+	b.below.room = 0;
+	CHECK((q = memq_new(&b.from.comp, &b.below.comp, 5, 0, &e)));
+	for (uint64_t i = 0; i < 5; i++) {
+		CHECK((s = memq_take(q, MEMQ_ASK)));
+		CHECK(memq_add(s, i * 1000, 64));
+		s->rq.urgency = &urgency[i];
+		memq_send(q, s);
+	}
+	b.below.room = 9;
+	b.below.waiting = NULL;
+	memq_retry(q);
+	CHECK_U64(b.below.n_log, 5);
+	for (int i = 0; i < 5; i++)
+		CHECK_U64(b.below.log[i].addr, order[i] * 1000);
+	memq_free(q);
+	bed_down(&b);
+}
+
+SUITE(t_memq, T(the_urgent_go_before_what_is_fetched_ahead),
+      T(refused_senders_are_retried_in_order_once_each_as_room_comes),
       T(runs_that_touch_are_joined_and_a_full_request_says_so), T(what_somebody_waits_for_goes_before_write_backs));

@@ -247,6 +247,40 @@ TEST(cores_reach_each_other_without_memory)
 	bed_down(&b);
 }
 
+/* What comes all at once streams in from then on: 4,096 B to one core are 64 cycles of its port. */
+TEST(nothing_is_carried_before_it_is_there)
+{
+	struct bed b;
+	struct comp *n;
+
+	bed_up(&b);
+	n = kind_up(&b, "kind: crossbar\nlatency: 7 ns\n");
+	CHECK_U64(takes(&b, n, (struct mem_req){ .share = 16384 }, 16384), (7 + 256 + 7) * NS);
+	b.below.at_once = true;
+	CHECK_U64(takes(&b, n, (struct mem_req){ .share = 4096 }, 4096), (7 + 100 + 64 + 7) * NS);
+	comp_free(n);
+	bed_down(&b);
+}
+
+/* Every port is taken both ways, and all links of a ring are: what reads and writes need them for waits. */
+TEST(an_exchange_takes_ports_and_links_from_others)
+{
+	for (int write = 0; write < 2; write++) {
+		struct bed b;
+		struct comp *n;
+
+		bed_up(&b);
+		b.below.at_once = true;
+		n = kind_up(&b, write ? "kind: crossbar\nlatency: 7 ns\n" : "kind: ring\nlatency: 7 ns\nhop: 0\n");
+		CHECK_U64(n->ops->exchange(n, 500 * NS), evq_now(b.q) + 500 * NS);
+		CHECK_U64(n->ops->exchange(n, 500 * NS), evq_now(b.q) + 1000 * NS);
+		CHECK_U64(takes(&b, n, (struct mem_req){ .write = write }, 4096),
+		          (1000 + 8 + 7 + (write ? 100 : 0)) * NS);
+		comp_free(n);
+		bed_down(&b);
+	}
+}
+
 TEST(a_mesh_with_more_columns_than_cores_is_refused)
 {
 	struct noc_cfg c;
@@ -261,4 +295,5 @@ SUITE(t_noc, T(a_request_pays_both_ways), T(kv_goes_to_the_kv_buffer_when_there_
       T(what_the_level_behind_refuses_is_refused_and_retried), T(a_crossbar_has_a_port_a_core),
       T(multicast_spares_the_stops_not_the_ports), T(a_ring_carries_eight_links_worth),
       T(a_ring_pays_hops_and_shares_its_links), T(a_mesh_has_two_stops_a_row_and_a_middle),
-      T(cores_reach_each_other_without_memory), T(a_mesh_with_more_columns_than_cores_is_refused));
+      T(cores_reach_each_other_without_memory), T(nothing_is_carried_before_it_is_there),
+      T(an_exchange_takes_ports_and_links_from_others), T(a_mesh_with_more_columns_than_cores_is_refused));
