@@ -45,10 +45,10 @@ BUILT = attend build build_stream build_ops build_kernel build_attend build_atte
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_keep map_keep_copied map_hold map_join map_beside map_few map_spread map_need map_floor map_bound map_draft map_edge map_predict map_judge map_nest map_nest_put map_choose map_tile map_block
 PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_write
-ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server judge run_result run_memo picks \
+ENGINE = machine peer analytic analytic_memory analytic_residency analytic_server analytic_leaves_out judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+SWEEP = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress

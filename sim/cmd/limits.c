@@ -127,8 +127,7 @@ static int read_workload(const struct options *o, struct rules *rules, struct wo
 
 	if (o->model.model)
 		return workload_read(&o->model, false, w, t, s, e);
-	if (cmd_trace_load(o->trace, o->range, t, e) < 0 ||
-	    lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
+	if (cmd_trace_load(o->trace, o->range, t, e) < 0 || lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
 		return -1;
 	return ops_some_known(s, e);
 }

@@ -145,7 +145,8 @@ static void answer(const struct limits_view *v, struct str *out)
 	const struct limits_result *r = v->r;
 	const bool closed = strcmp(v->fidelity, "analytic") == 0;
 
-	str_addf(out, "%s%s%s: %.3f us %s", v->config, v->part ? ", " : "", v->part ? v->part : "", cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
+	str_addf(out, "%s%s%s: %.3f us %s", v->config, v->part ? ", " : "", v->part ? v->part : "",
+	         cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
 	if (r->event_ps)
 		str_addf(out, ", %.3f us with events", cmd_ps_us(r->event_ps));
 	say_waits(r, out);

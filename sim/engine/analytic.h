@@ -38,6 +38,8 @@ void analytic_times_only(struct analytic *a); /* for who does not ask what moves
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */
 int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e);
+/* Whether it takes no notice of a parameter; KEY or KEY=VALUE. */
+bool analytic_leaves_out(const char *set);
 struct stat_reg *analytic_stats(struct analytic *a); /* named as the event model's */
 uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv);
 bool analytic_pinned(const struct analytic *a, uint32_t tensor);
