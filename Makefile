@@ -48,7 +48,7 @@ PROGRAM_OF = program_fields program_base program_words program_edge program_read
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-SWEEP = limits buy ablate ablate_run limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+SWEEP = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress

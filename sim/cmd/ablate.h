@@ -7,11 +7,14 @@
 
 struct ablate_view {
 	const struct ablation *x;
-	const char *fidelity, *build;
+	const char *fidelity; /* of all runs; "both": each says its own */
+	const char *build;
 	struct ablate_result *results; /* by workload */
 	uint64_t *tokens;              /* of a step; 0: not known */
 };
 
+/* "in closed form": how all of it was simulated. */
+const char *ablate_how_run(const struct ablate_view *v);
 /* Tokens a second of a run of that workload; 0: not known. */
 double ablate_rate(const struct ablate_view *v, size_t workload, const struct ablate_run *r);
 void ablate_table(const struct ablate_view *v, struct str *out);

@@ -8,7 +8,9 @@
 
 static const char *class_of(enum ablate_verdict v)
 {
-	static const char *const names[] = { "none", "none", "refused", "right", "nothing", "wrong", "together" };
+	static const char *const names[] = {
+		"none", "none", "refused", "right", "nothing", "wrong", "together", "none"
+	};
 
 	return names[v];
 }
@@ -105,6 +107,7 @@ static void change_row(const struct ablate_view *v, size_t w, size_t i, struct s
 {
 	const struct ablate_result *r = &v->results[w];
 	const enum ablate_verdict judged = ablate_judge(v->x, r, i);
+	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
 	struct str why = STR_INIT;
 
 	ablate_why(v->x, r, i, &why);
@@ -117,8 +120,11 @@ static void change_row(const struct ablate_view *v, size_t w, size_t i, struct s
 	plain_page_text(out, words_of(judged, v->x->changes[i].expects));
 	str_add(out, "</span>");
 	plain_page_close_cell(out);
-	percent_cell(out, "saves alone", !r->alone[i].refused, ablate_alone(r, i), true);
-	percent_cell(out, "missed by all", r->without[i].run && !r->without[i].refused, ablate_missed(r, i), false);
+	percent_cell(out, "saves alone", alone.known, alone.value, true);
+	percent_cell(out, "missed by all", missed.known, missed.value, false);
+	plain_page_open_cell(out, "by", "");
+	str_add(out, alone.by == RUN_EVENT ? "events" : "closed form");
+	plain_page_close_cell(out);
 	plain_page_open_cell(out, "why", "why");
 	plain_page_text(out, str_c(&why));
 	plain_page_close_cell(out);
@@ -154,7 +160,7 @@ static void change(const struct ablate_view *v, size_t i, struct str *out)
 	                                          : "to be faster");
 	str_add(out,
 	        "<table class=\"stack\"><thead><tr><th>workload<th>the claim is<th class=\"n\">saves alone<th class=\"n\">"
-	        "missed by all<th>why</tr></thead>\n<tbody>\n");
+	        "missed by all<th>by<th>why</tr></thead>\n<tbody>\n");
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		if (v->results[w].alone[i].run)
 			change_row(v, w, i, out);
@@ -179,7 +185,7 @@ void ablate_page(const struct ablate_view *v, struct str *out)
 		out,
 		". <b>Saves alone</b>: of the time with none of the changes. <b>Missed by all</b>: how much longer all the"
 		" others take without it. Simulated %s; npusim %s.</p>\n",
-		strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form", v->build);
+		ablate_how_run(v), v->build);
 	machines(v, out);
 	for (size_t i = 0; i < v->x->n_changes; i++)
 		change(v, i, out);

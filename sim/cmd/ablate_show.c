@@ -1,4 +1,5 @@
 /* ablate_show.c - an ablation as tables, CSV and JSON. */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/cmd/ablate.h"
@@ -11,6 +12,13 @@ double ablate_rate(const struct ablate_view *v, size_t workload, const struct ab
 	return r->run && !r->refused && r->total_ps ? (double)v->tokens[workload] * 1e12 / (double)r->total_ps : 0;
 }
 
+const char *ablate_how_run(const struct ablate_view *v)
+{
+	return strcmp(v->fidelity, "event") == 0      ? "with events"
+	       : strcmp(v->fidelity, "analytic") == 0 ? "in closed form"
+	                                              : "in closed form, and with events where that says too little";
+}
+
 int ablate_shows(const struct ablate_view *v, size_t change)
 {
 	double most = -1e30;
@@ -19,8 +27,8 @@ int ablate_shows(const struct ablate_view *v, size_t change)
 	if (v->x->changes[change].pays >= 0)
 		return v->x->changes[change].pays;
 	for (size_t w = 0; w < v->x->n_workloads; w++)
-		if (v->results[w].alone[change].run && ablate_alone(&v->results[w], change) > most) {
-			most = ablate_alone(&v->results[w], change);
+		if (v->results[w].alone[change].run && ablate_alone(&v->results[w], change).value > most) {
+			most = ablate_alone(&v->results[w], change).value;
 			best = (int)w;
 		}
 	return best;
@@ -60,52 +68,60 @@ static void area(struct out_table *t, const struct ablate_run *r)
 	out_real_or_null(t, r->area_nm2 ? (double)r->area_nm2 / 1e12 : 0.0 / 0.0);
 }
 
+static void worth_cell(struct out_table *t, const struct ablate_worth *w, double times)
+{
+	out_real_or_null(t, w->known ? times * w->value : 0.0 / 0.0);
+}
+
+static void by_cell(struct out_table *t, const struct ablate_worth *w)
+{
+	out_text(t, !w->known ? NULL : w->by == RUN_EVENT ? "event" : "analytic");
+}
+
 static void change_row(struct out_table *t, const struct ablate_view *v, size_t w, size_t i, bool any_energy)
 {
 	const struct ablate_result *r = &v->results[w];
-	const enum ablate_verdict judged = ablate_judge(v->x, r, i);
+	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
 
 	out_text(t, v->x->changes[i].name);
-	out_text(t, ablate_verdict_name(judged));
+	out_text(t, ablate_verdict_name(ablate_judge(v->x, r, i)));
+	by_cell(t, &alone);
 	cells(t, v, w, &r->alone[i]);
 	energy(t, any_energy, &r->alone[i]);
 	area(t, &r->alone[i]);
-	if (judged == ABLATE_REFUSED)
-		out_null(t);
-	else
-		out_real(t, 100 * ablate_alone(r, i));
-	if (r->without[i].run && !r->without[i].refused && !r->all.refused)
-		out_real(t, 100 * ablate_missed(r, i));
-	else
-		out_null(t);
+	worth_cell(t, &alone, 100);
+	worth_cell(t, &missed, 100);
 }
 
+/* A machine as a whole; where it was run by both, each beside the base by the same. */
 static void whole_row(struct out_table *t, const struct ablate_view *v, size_t w, const char *name,
-                      const struct ablate_run *r, bool any_energy)
+                      const struct ablate_run *r, const struct ablate_run *base, bool any_energy)
 {
 	out_text(t, name);
 	out_text(t, r->refused ? "cannot be" : "");
+	out_text(t, r->by == RUN_EVENT ? "event" : "analytic");
 	cells(t, v, w, r);
 	energy(t, any_energy, r);
 	area(t, r);
 	if (r->refused)
 		out_null(t);
 	else
-		out_real(t, 100 * (1 - (double)r->total_ps / (double)v->results[w].base.total_ps));
+		out_real(t, 100 * (1 - (double)r->total_ps / (double)base->total_ps));
 	out_null(t);
+	if (r->form && base->form)
+		whole_row(t, v, w, name, r->form, base->form, any_energy);
 }
 
 static void workload_table(const struct ablate_view *v, size_t w, struct str *out)
 {
 	const struct ablate_result *r = &v->results[w];
 	const bool watts = r->base.energy_fj != 0;
-	struct out_col cols[9] = { { "change", OUT_TEXT, 0 },
-		                   { "alone", OUT_TEXT, 0 },
-		                   { "us", OUT_REAL, 1 },
-		                   { "tokens/s", OUT_REAL, 1 },
-		                   { "DRAM MB", OUT_REAL, 1 } };
+	struct out_col cols[10] = {
+		{ "change", OUT_TEXT, 0 }, { "alone", OUT_TEXT, 0 },    { "by", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 1 },     { "tokens/s", OUT_REAL, 1 }, { "DRAM MB", OUT_REAL, 1 }
+	};
 	struct out_table *t;
-	int n = 5;
+	int n = 6;
 
 	if (watts)
 		cols[n++] = (struct out_col){ "uJ", OUT_REAL, 1 };
@@ -113,12 +129,12 @@ static void workload_table(const struct ablate_view *v, size_t w, struct str *ou
 	cols[n++] = (struct out_col){ "saves_pct", OUT_REAL, 1 };
 	cols[n++] = (struct out_col){ "missed_pct", OUT_REAL, 1 };
 	t = out_table_new(cols, n, v->x->workloads[w].name);
-	whole_row(t, v, w, "none of them", &r->base, watts);
+	whole_row(t, v, w, "none of them", &r->base, &r->base, watts);
 	for (size_t i = 0; i < v->x->n_changes; i++)
 		if (r->alone[i].run)
 			change_row(t, v, w, i, watts);
 	if (r->all.run)
-		whole_row(t, v, w, "all together", &r->all, watts);
+		whole_row(t, v, w, "all together", &r->all, &r->base, watts);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	str_addc(out, '\n');
@@ -154,7 +170,7 @@ void ablate_table(const struct ablate_view *v, struct str *out)
 	str_addf(
 		out,
 		"%zu changes to %s, %s; saves: alone, of the time with none of them; missed: what all but it take longer\n\n",
-		v->x->n_changes, v->x->base, strcmp(v->fidelity, "event") == 0 ? "with events" : "in closed form");
+		v->x->n_changes, v->x->base, ablate_how_run(v));
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		workload_table(v, w, out);
 	sentences(v, out);
@@ -165,10 +181,11 @@ void ablate_table(const struct ablate_view *v, struct str *out)
 void ablate_csv(const struct ablate_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "workload", OUT_TEXT, 0 },  { "change", OUT_TEXT, 0 },   { "verdict", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 },        { "tokens_s", OUT_REAL, 3 }, { "dram_mb", OUT_REAL, 3 },
-		{ "energy_uj", OUT_REAL, 3 }, { "area_mm2", OUT_REAL, 2 }, { "saves", OUT_REAL, 5 },
-		{ "missed", OUT_REAL, 5 },    { "why", OUT_TEXT, 0 },
+		{ "workload", OUT_TEXT, 0 },  { "change", OUT_TEXT, 0 },      { "verdict", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 3 },        { "tokens_s", OUT_REAL, 3 },    { "dram_mb", OUT_REAL, 3 },
+		{ "energy_uj", OUT_REAL, 3 }, { "area_mm2", OUT_REAL, 2 },    { "saves", OUT_REAL, 5 },
+		{ "missed", OUT_REAL, 5 },    { "by", OUT_TEXT, 0 },          { "saves_form", OUT_REAL, 5 },
+		{ "missed_by", OUT_TEXT, 0 }, { "missed_form", OUT_REAL, 5 }, { "why", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	struct str why = STR_INIT;
@@ -176,7 +193,7 @@ void ablate_csv(const struct ablate_view *v, struct str *out)
 	for (size_t w = 0; w < v->x->n_workloads; w++)
 		for (size_t i = 0; i < v->x->n_changes; i++) {
 			const struct ablate_result *r = &v->results[w];
-			const bool ran = r->alone[i].run && !r->alone[i].refused;
+			const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
 
 			str_clear(&why);
 			ablate_why(v->x, r, i, &why);
@@ -186,9 +203,12 @@ void ablate_csv(const struct ablate_view *v, struct str *out)
 			cells(t, v, w, &r->alone[i]);
 			energy(t, true, &r->alone[i]);
 			area(t, &r->alone[i]);
-			out_real_or_null(t, ran ? ablate_alone(r, i) : 0.0 / 0.0);
-			out_real_or_null(t,
-			                 r->without[i].run && !r->without[i].refused ? ablate_missed(r, i) : 0.0 / 0.0);
+			worth_cell(t, &alone, 1);
+			worth_cell(t, &missed, 1);
+			by_cell(t, &alone);
+			out_real_or_null(t, alone.both ? alone.form : 0.0 / 0.0);
+			by_cell(t, &missed);
+			out_real_or_null(t, missed.both ? missed.form : 0.0 / 0.0);
 			out_text(t, str_c(&why));
 		}
 	out_table_write(t, OUT_CSV, out);
@@ -212,7 +232,12 @@ static void run_json(struct out_json *j, const char *key, const struct ablate_vi
 	if (r->refused) {
 		out_json_text(j, "refused", r->refused);
 	} else {
+		out_json_text(j, "fidelity", r->by == RUN_EVENT ? "event" : "analytic");
 		out_json_real(j, "us", cmd_ps_us(r->total_ps));
+		if (r->form)
+			out_json_real(j, "us_form", cmd_ps_us(r->form->total_ps));
+		else
+			out_json_null(j, "us_form");
 		if (rate > 0)
 			out_json_real(j, "tokens_per_s", rate);
 		else
@@ -230,9 +255,28 @@ static void run_json(struct out_json *j, const char *key, const struct ablate_vi
 	out_json_close(j, '}');
 }
 
+/* "saves", whose figure that is, and where events came after it the closed form's. */
+static void worth_json(struct out_json *j, const char *key, const struct ablate_worth *w)
+{
+	char name[32];
+
+	if (w->known)
+		out_json_real(j, key, w->value);
+	else
+		out_json_null(j, key);
+	snprintf(name, sizeof name, "%s_by", key);
+	out_json_text(j, name, !w->known ? NULL : w->by == RUN_EVENT ? "event" : "analytic");
+	snprintf(name, sizeof name, "%s_form", key);
+	if (w->both)
+		out_json_real(j, name, w->form);
+	else
+		out_json_null(j, name);
+}
+
 static void change_json(struct out_json *j, const struct ablate_view *v, size_t w, size_t i)
 {
 	const struct ablate_result *r = &v->results[w];
+	const struct ablate_worth alone = ablate_alone(r, i), missed = ablate_missed(r, i);
 	struct str why = STR_INIT;
 
 	ablate_why(v->x, r, i, &why);
@@ -240,14 +284,8 @@ static void change_json(struct out_json *j, const struct ablate_view *v, size_t 
 	out_json_text(j, "name", v->x->changes[i].name);
 	out_json_text(j, "verdict", ablate_verdict_name(ablate_judge(v->x, r, i)));
 	out_json_text(j, "why", str_c(&why));
-	if (r->alone[i].run && !r->alone[i].refused)
-		out_json_real(j, "saves", ablate_alone(r, i));
-	else
-		out_json_null(j, "saves");
-	if (r->without[i].run && !r->without[i].refused)
-		out_json_real(j, "missed", ablate_missed(r, i));
-	else
-		out_json_null(j, "missed");
+	worth_json(j, "saves", &alone);
+	worth_json(j, "missed", &missed);
 	run_json(j, "alone", v, w, &r->alone[i]);
 	run_json(j, "all_but_it", v, w, &r->without[i]);
 	out_json_close(j, '}');

@@ -127,8 +127,7 @@ static int read_workload(const struct options *o, struct rules *rules, struct wo
 
 	if (o->model.model)
 		return workload_read(&o->model, false, w, t, s, e);
-	if (cmd_trace_load(o->trace, o->range, t, e) < 0 ||
-	    lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
+	if (cmd_trace_load(o->trace, o->range, t, e) < 0 || lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
 		return -1;
 	return ops_some_known(s, e);
 }
@@ -206,7 +205,8 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold", "steady (default) or cold, as for 'npusim run'" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "how all of them are run: with events, or in closed form, which answers several times as fast and misses what is"
-		  " smaller than it is off. By default in closed form, and the best answers with events, too" },
+		  " smaller than it is off. By default in closed form, and with events, which then count, what is too near the design"
+		  " for it (under twice what the two are apart there) and the best: ten times as long" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", "the table that makes ops of kernels" },
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",

@@ -15,9 +15,18 @@ static double gain(const struct limits_view *v, const struct limits_row *x)
 	return 100 * limits_gain(v->r, x, v->step_ppm);
 }
 
-static double events_gain(const struct limits_result *r, const struct limits_row *x)
+static double form_gain(const struct limits_view *v, const struct limits_row *x)
 {
-	return 100 * ((double)r->event_ps - (double)x->event_ps) / (double)r->event_ps;
+	struct limits_row form = *x;
+
+	form.event_ps = 0;
+	return gain(v, &form);
+}
+
+/* Of those figures that count. */
+static double micros(const struct limits_view *v, const struct limits_row *x)
+{
+	return cmd_ps_us(limits_by_events(v->r, x) ? x->event_ps : x->total_ps);
 }
 
 /* --- the answer ---------------------------------------------------------------------------------------------------- */
@@ -58,10 +67,10 @@ static void say_change(const struct limits_row *x, struct str *out)
 	}
 }
 
-static void say_events(const struct limits_result *r, const struct limits_row *x, struct str *out)
+static void say_form(const struct limits_view *v, const struct limits_row *x, double sign, struct str *out)
 {
-	if (x->event_ps)
-		str_addf(out, " (with events %.2f %%)", events_gain(r, x));
+	if (limits_by_events(v->r, x))
+		str_addf(out, " with events (%.2f %% in closed form)", sign * form_gain(v, x));
 }
 
 static void say_best(const struct limits_view *v, enum limits_move m, const char *what, const char *none,
@@ -76,7 +85,7 @@ static void say_best(const struct limits_view *v, enum limits_move m, const char
 	}
 	say_change(x, out);
 	str_addf(out, ":%s %.2f %%", m == LIMITS_PAIR ? "\n                 together" : "", gain(v, x));
-	say_events(v->r, x, out);
+	say_form(v, x, 1, out);
 	if (m == LIMITS_PAIR)
 		str_addf(out, ", alone %.2f %% and %.2f %%", 100 * (1 - (double)x->alone_ps[0] / (double)v->r->base_ps),
 		         100 * (1 - (double)x->alone_ps[1] / (double)v->r->base_ps));
@@ -118,9 +127,8 @@ static void say_free(const struct limits_view *v, struct str *out)
 	if (r->all_free.refused)
 		str_addf(out, "%s\n", r->all_free.refused);
 	else {
-		str_addf(out, "%.2f %%", -100 * (1 - (double)r->all_free.total_ps / (double)r->base_ps));
-		if (r->all_free.event_ps)
-			str_addf(out, " (with events %.2f %%)", -events_gain(r, &r->all_free));
+		str_addf(out, "%.2f %%", -gain(v, &r->all_free));
+		say_form(v, &r->all_free, -1, out);
 		str_addc(out, '\n');
 	}
 }
@@ -145,7 +153,8 @@ static void answer(const struct limits_view *v, struct str *out)
 	const struct limits_result *r = v->r;
 	const bool closed = strcmp(v->fidelity, "analytic") == 0;
 
-	str_addf(out, "%s%s%s: %.3f us %s", v->config, v->part ? ", " : "", v->part ? v->part : "", cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
+	str_addf(out, "%s%s%s: %.3f us %s", v->config, v->part ? ", " : "", v->part ? v->part : "",
+	         cmd_ps_us(r->base_ps), closed ? "in closed form" : "with events");
 	if (r->event_ps)
 		str_addf(out, ", %.3f us with events", cmd_ps_us(r->event_ps));
 	say_waits(r, out);
@@ -153,6 +162,8 @@ static void answer(const struct limits_view *v, struct str *out)
 	if (r->event_runs)
 		str_addf(out, " and %zu with events", r->event_runs);
 	str_addf(out, ", %zu of them pairs; shares of the time saved or lost", r->pairs_tried);
+	if (r->event_ps)
+		str_add(out, ";\nby: e with events, f in closed form, ~ within error: no more than the two differ by");
 	if (v->step_ppm != 1000000)
 		str_addf(out, ", per %g %% of the parameter", v->step_ppm / 1e4);
 	str_add(out, "\n\n");
@@ -178,12 +189,32 @@ static void value_cells(const struct limits_view *v, const struct limits_row *x,
 {
 	out_text(t, x ? x->then : NULL);
 	if (x && !x->refused) {
-		out_real(t, cmd_ps_us(x->total_ps));
+		out_real(t, micros(v, x));
 		out_real(t, sign * gain(v, x));
 	} else {
 		out_null(t);
 		out_null(t);
 	}
+}
+
+static const char *by_name(const struct limits_view *v, const struct limits_row *x)
+{
+	return limits_by_events(v->r, x) ? "event" : v->fidelity;
+}
+
+static char by_letter(const struct limits_view *v, const struct limits_row *x)
+{
+	if (!x || x->refused)
+		return '-';
+	return limits_within(v->r, x) ? '~' : strcmp(by_name(v, x), "event") == 0 ? 'e' : 'f';
+}
+
+static void by_cell(const struct limits_view *v, const struct limits_row *x, const struct limits_row *other,
+                    struct out_table *t)
+{
+	const char text[] = { by_letter(v, x), other ? by_letter(v, other) : '\0', '\0' };
+
+	out_text(t, text);
 }
 
 static void amount_row(const struct limits_view *v, const struct limits_row *more, const struct limits_row *less,
@@ -193,6 +224,7 @@ static void amount_row(const struct limits_view *v, const struct limits_row *mor
 	out_text(t, more ? more->now : less->now);
 	value_cells(v, more, 1, t);
 	value_cells(v, less, -1, t);
+	by_cell(v, more, less, t);
 }
 
 /* Both ways of each amount in one row; those that can only be less come last. */
@@ -200,8 +232,8 @@ static void amounts(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "parameter", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },       { "better", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 },        { "saves_pct", OUT_REAL, 2 }, { "worse", OUT_TEXT, 0 },
-		{ "us", OUT_REAL, 3 },        { "costs_pct", OUT_REAL, 2 },
+		{ "us", OUT_REAL, 1 },        { "saves_pct", OUT_REAL, 2 }, { "worse", OUT_TEXT, 0 },
+		{ "us", OUT_REAL, 1 },        { "costs_pct", OUT_REAL, 2 }, { "by", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	const struct limits_result *r = v->r;
@@ -225,8 +257,8 @@ static void switches(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
 		{ "switch or part", OUT_TEXT, 0 }, { "now", OUT_TEXT, 0 },
-		{ "then", OUT_TEXT, 0 },           { "us", OUT_REAL, 3 },
-		{ "saves_pct", OUT_REAL, 2 },
+		{ "then", OUT_TEXT, 0 },           { "us", OUT_REAL, 1 },
+		{ "saves_pct", OUT_REAL, 2 },      { "by", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -235,6 +267,7 @@ static void switches(const struct limits_view *v, struct str *out)
 			out_text(t, v->r->rows[i].key);
 			out_text(t, v->r->rows[i].now);
 			value_cells(v, &v->r->rows[i], 1, t);
+			by_cell(v, &v->r->rows[i], NULL, t);
 		}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -243,7 +276,7 @@ static void switches(const struct limits_view *v, struct str *out)
 static void pairs(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "pair", OUT_TEXT, 0 },      { "then", OUT_TEXT, 0 },       { "us", OUT_REAL, 3 },
+		{ "pair", OUT_TEXT, 0 },      { "then", OUT_TEXT, 0 },       { "us", OUT_REAL, 1 },
 		{ "saves_pct", OUT_REAL, 2 }, { "beyond_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
@@ -298,9 +331,10 @@ void limits_table(const struct limits_view *v, struct str *out)
 void limits_csv(const struct limits_view *v, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "move", OUT_TEXT, 0 },     { "parameter", OUT_TEXT, 0 },  { "now", OUT_TEXT, 0 },
-		{ "then", OUT_TEXT, 0 },     { "step_pct", OUT_REAL, 1 },   { "total_us", OUT_REAL, 3 },
-		{ "gain_pct", OUT_REAL, 2 }, { "beyond_pct", OUT_REAL, 2 }, { "note", OUT_TEXT, 0 },
+		{ "move", OUT_TEXT, 0 },          { "parameter", OUT_TEXT, 0 },   { "now", OUT_TEXT, 0 },
+		{ "then", OUT_TEXT, 0 },          { "step_pct", OUT_REAL, 1 },    { "total_us", OUT_REAL, 3 },
+		{ "gain_pct", OUT_REAL, 2 },      { "beyond_pct", OUT_REAL, 2 },  { "by", OUT_TEXT, 0 },
+		{ "gain_form_pct", OUT_REAL, 2 }, { "within_error", OUT_INT, 0 }, { "note", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 
@@ -319,13 +353,16 @@ void limits_csv(const struct limits_view *v, struct str *out)
 			out_null(t);
 			out_null(t);
 		} else {
-			out_real(t, cmd_ps_us(x->total_ps));
+			out_real(t, micros(v, x));
 			out_real(t, gain(v, x));
 		}
 		if (x->move == LIMITS_PAIR)
 			out_real(t, 100 * limits_beyond(v->r, x));
 		else
 			out_null(t);
+		out_text(t, x->refused ? NULL : by_name(v, x));
+		out_real_or_null(t, limits_by_events(v->r, x) && !x->refused ? form_gain(v, x) : 0.0 / 0.0);
+		out_int(t, limits_within(v->r, x));
 		out_text(t, x->refused ? x->refused : "");
 	}
 	out_table_write(t, OUT_CSV, out);
@@ -348,6 +385,10 @@ static void json_times(const struct limits_view *v, const struct limits_row *x, 
 	} else {
 		out_json_real(j, "total_us", cmd_ps_us(x->total_ps));
 		out_json_real(j, "gain_pct", gain(v, x));
+		out_json_text(j, "by", by_name(v, x));
+		out_json_bool(j, "within_error", limits_within(v->r, x));
+		if (limits_by_events(v->r, x))
+			out_json_real(j, "gain_form_pct", form_gain(v, x));
 	}
 	if (x->event_ps)
 		out_json_real(j, "event_us", cmd_ps_us(x->event_ps));

@@ -20,12 +20,18 @@ const struct engine_ops *engine_of(const struct machine_cfg *c, enum run_fidelit
 	return engines[i];
 }
 
-bool engine_form_covers(const char *key)
+bool engine_form_covers(const char *set)
 {
-	static const char *const left_out[] = { "l1.mshrs", "l2.mshrs", "l2.write_block", "l2.policy", NULL };
+	/* Queues that refuse and in which order they are served, which policy keeps what, what leaves with what: analytic.h. */
+	static const char *const left_out[] = {
+		"l1.mshrs",       "l2.mshrs",         "l2.policy",        "l2.write_block",
+		"dram.queue",     "dram.read_queue",  "dram.write_queue", "dram.drain_high",
+		"dram.drain_low", "dram.write_batch", "dram.scheduler",   "dram.page",
+	};
+	const size_t n = strcspn(set, "=");
 
-	for (int i = 0; left_out[i]; i++)
-		if (strcmp(left_out[i], key) == 0)
+	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+		if (strlen(left_out[i]) == n && strncmp(left_out[i], set, n) == 0)
 			return false;
 	return true;
 }

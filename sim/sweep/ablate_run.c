@@ -1,13 +1,10 @@
-/* ablate_run.c - the runs of an ablation on one workload, side by side, and what they say of each change. */
+/* ablate_run.c - the runs of an ablation on one workload, side by side: in closed form, and of those again with events that are
+ * too near each other for that. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sweep/ablate.h"
 #include "sim/sweep/limits_int.h"
-
-#define NOTICED 0.005 /* of the base's time, or energy: less than that nobody would notice */
-#define SPARED  0.01  /* of it: a part that costs no more than this to be without is not missed */
-#define WORTH   0.02  /* of it: a wait that changed by less is no reason */
 
 /* --- which runs ---------------------------------------------------------------------------------------------------- */
 
@@ -39,16 +36,24 @@ size_t ablate_runs(const struct ablation *x, size_t workload)
 	return n;
 }
 
+/* Where a row's answer goes. */
+enum place { BASE, ALL, ALONE, WITHOUT };
+struct slot {
+	enum place place;
+	size_t change;
+	struct ablate_run *to;
+};
+
 struct plan {
 	const struct ablation *x;
 	struct arena *a;
 	struct limits_rows rows;
-	struct ablate_run **to; /* where each row's answer goes */
+	struct slot *slots; /* by row */
 	struct err *e;
 };
 
 /* A row of the changes [from, to) without `but`; of several without those that stand apart. */
-static int add(struct plan *p, size_t from, size_t to, size_t but, struct ablate_run *answer)
+static int add(struct plan *p, size_t from, size_t to, size_t but, struct slot slot)
 {
 	struct limits_row *row = limits_rows_add(&p->rows);
 	size_t n = 0;
@@ -63,7 +68,7 @@ static int add(struct plan *p, size_t from, size_t to, size_t but, struct ablate
 		     i != but && !(p->x->changes[i].apart && to - from > 1) && k < p->x->changes[i].n_sets; k++)
 			sets[row->n_sets++] = p->x->changes[i].sets[k];
 	row->sets = sets;
-	p->to[p->rows.n - 1] = answer;
+	p->slots[p->rows.n - 1] = slot;
 	return 0;
 }
 
@@ -71,33 +76,110 @@ static int plan(struct plan *p, size_t workload, struct ablate_result *out)
 {
 	const size_t n = p->x->n_changes, none = n;
 
-	if (add(p, 0, 0, none, &out->base) < 0 || (whole(p->x, workload) && add(p, 0, n, none, &out->all) < 0))
+	if (add(p, 0, 0, none, (struct slot){ BASE, none, &out->base }) < 0 ||
+	    (whole(p->x, workload) && add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (asked(p->x, workload, i) &&
-		    (add(p, i, i + 1, none, &out->alone[i]) < 0 ||
-		     (in_whole(p->x, workload, i) && add(p, 0, n, i, &out->without[i]) < 0)))
+		    (add(p, i, i + 1, none, (struct slot){ ALONE, i, &out->alone[i] }) < 0 ||
+		     (in_whole(p->x, workload, i) &&
+		      add(p, 0, n, i, (struct slot){ WITHOUT, i, &out->without[i] }) < 0)))
 			return -1;
 	return 0;
 }
 
 /* --- running ------------------------------------------------------------------------------------------------------- */
 
-static int take(const struct plan *p, const struct limits_seen *seen)
+/* What was seen of a row; the same in closed form, if that was before, stays beside it. */
+static int take(const struct plan *p, struct ablate_run *r, enum run_fidelity by, const struct limits_seen *seen)
 {
-	for (size_t i = 0; i < p->rows.n; i++) {
-		struct ablate_run *r = p->to[i];
+	struct ablate_run *form = NULL;
 
-		*r = (struct ablate_run){ .run = true,
-			                  .total_ps = seen[i].total_ps,
-			                  .dram_bytes = seen[i].dram_bytes,
-			                  .energy_fj = seen[i].energy_fj,
-			                  .area_nm2 = seen[i].area_nm2 };
-		memcpy(r->stall_ps, seen[i].stall_ps, sizeof r->stall_ps);
-		if (seen[i].kind && !(r->refused = arena_strdup(p->a, seen[i].why)))
+	if (r->run) {
+		if (!(form = arena_array(p->a, 1, sizeof *form)))
 			return err_nomem(p->e, "for an ablation");
+		*form = *r;
+	}
+	*r = (struct ablate_run){ .run = true,
+		                  .by = by,
+		                  .total_ps = seen->total_ps,
+		                  .dram_bytes = seen->dram_bytes,
+		                  .energy_fj = seen->energy_fj,
+		                  .area_nm2 = seen->area_nm2,
+		                  .form = form };
+	memcpy(r->stall_ps, seen->stall_ps, sizeof r->stall_ps);
+	if (seen->kind && !(r->refused = arena_strdup(p->a, seen->why)))
+		return err_nomem(p->e, "for an ablation");
+	return 0;
+}
+
+struct running {
+	struct plan *p;
+	struct limits_job job;
+	const struct limits_row **rows; /* of this round */
+	size_t *which;                  /* in the plan */
+	struct limits_seen *seen;
+	size_t n;
+};
+
+static void ask(struct running *g, size_t row)
+{
+	g->which[g->n] = row;
+	g->rows[g->n++] = &g->p->rows.v[row];
+}
+
+static int run_round(struct running *g)
+{
+	struct plan *p = g->p;
+
+	g->job.of = g->job.done + g->n;
+	if (g->n && limits_crew_run(&g->job, g->rows, g->n, g->seen, p->e) < 0)
+		return -1;
+	for (size_t i = 0; i < g->n; i++)
+		if (take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)
+			return -1;
+	g->job.done = g->job.of;
+	g->n = 0;
+	return 0;
+}
+
+static bool too_near(const struct plan *p, const struct ablate_result *r, const struct slot *s)
+{
+	if (s->to->refused || s->to->by == RUN_EVENT)
+		return false;
+	switch (s->place) {
+	case ALONE:
+		return ablate_unsure_alone(p->x, r, s->change);
+	case WITHOUT:
+		return ablate_unsure_missed(p->x, r, s->change);
+	default:
+		return true; /* what all is measured by, and how far the closed form is off here */
+	}
+}
+
+/* First what others are measured by, then those alone, then of the verdicts still open all but it. */
+static int run_events(struct running *g, const struct ablate_result *r)
+{
+	static const enum place last[] = { ALL, ALONE, WITHOUT };
+
+	g->job.fidelity = RUN_EVENT;
+	for (size_t k = 0; k < sizeof last / sizeof *last; k++) {
+		for (size_t i = 0; i < g->p->rows.n; i++)
+			if (g->p->slots[i].place <= last[k] && too_near(g->p, r, &g->p->slots[i]))
+				ask(g, i);
+		if (run_round(g) < 0)
+			return -1;
 	}
 	return 0;
+}
+
+static int run_plan(struct running *g, const struct ablate_how *how, const struct ablate_result *r)
+{
+	for (size_t i = 0; i < g->p->rows.n; i++)
+		ask(g, i);
+	if (run_round(g) < 0)
+		return -1;
+	return how->both && !r->base.refused ? run_events(g, r) : 0;
 }
 
 int ablate_run(const struct ablation *x, size_t workload, const struct op_stream *s, const struct ablate_how *how,
@@ -112,180 +194,25 @@ int ablate_run(const struct ablation *x, size_t workload, const struct op_stream
 		                           .jobs = how->jobs,
 		                           .progress = how->progress,
 		                           .arg = how->arg };
-	const struct limits_job job = { &q, x->machines, how->fidelity, 0, runs };
-	const struct limits_row **rows = arena_array(a, runs + 1, sizeof *rows);
-	struct limits_seen *seen = calloc(runs + 1, sizeof *seen);
-	struct plan p = { .x = x, .a = a, .rows = { .a = a }, .to = arena_array(a, runs + 1, sizeof *p.to), .e = e };
+	struct plan p = {
+		.x = x, .a = a, .rows = { .a = a }, .slots = arena_array(a, runs + 1, sizeof *p.slots), .e = e
+	};
+	struct running g = { .p = &p,
+		             .job = { &q, x->machines, how->both ? RUN_ANALYTIC : how->fidelity, 0, runs },
+		             .rows = arena_array(a, runs + 1, sizeof *g.rows),
+		             .which = arena_array(a, runs + 1, sizeof *g.which),
+		             .seen = calloc(runs + 1, sizeof *g.seen) };
 	int rc = -1;
 
 	*out = (struct ablate_result){ .alone = arena_array(a, x->n_changes + 1, sizeof *out->alone),
 		                       .without = arena_array(a, x->n_changes + 1, sizeof *out->without) };
-	if (!rows || !seen || !p.to || !out->alone || !out->without)
+	if (!g.rows || !g.which || !g.seen || !p.slots || !out->alone || !out->without)
 		err_nomem(e, "for an ablation");
-	else if (plan(&p, workload, out) == 0) {
-		for (size_t i = 0; i < p.rows.n; i++)
-			rows[i] = &p.rows.v[i];
-		rc = limits_crew_run(&job, rows, p.rows.n, seen, e) < 0 ? -1 : take(&p, seen);
-	}
-	free(seen);
+	else if (plan(&p, workload, out) == 0)
+		rc = run_plan(&g, how, out);
+	free(g.seen);
 	if (rc == 0 && out->base.refused)
 		return err_set(e, ERR_CONFIG, "the base cannot do workload '%s': %s", x->workloads[workload].name,
 		               out->base.refused);
 	return rc;
-}
-
-/* --- what they say ------------------------------------------------------------------------------------------------- */
-
-static bool ran(const struct ablate_run *r)
-{
-	return r->run && !r->refused && r->total_ps;
-}
-
-double ablate_alone(const struct ablate_result *r, size_t change)
-{
-	const struct ablate_run *x = &r->alone[change];
-
-	return ran(x) ? 1 - (double)x->total_ps / (double)r->base.total_ps : 0;
-}
-
-double ablate_missed(const struct ablate_result *r, size_t change)
-{
-	const struct ablate_run *x = &r->without[change];
-
-	return ran(x) && ran(&r->all) ? (double)x->total_ps / (double)r->all.total_ps - 1 : 0;
-}
-
-static double fewer_joules(const struct ablate_run *than, const struct ablate_run *x)
-{
-	return ran(x) && ran(than) && than->energy_fj ? 1 - (double)x->energy_fj / (double)than->energy_fj : 0;
-}
-
-/* What of a change is claimed: time, or joules. */
-static double worth_alone(const struct ablation *x, const struct ablate_result *r, size_t change)
-{
-	return x->changes[change].expects == ABLATE_LESS_ENERGY ? fewer_joules(&r->base, &r->alone[change])
-	                                                        : ablate_alone(r, change);
-}
-
-static double worth_missed(const struct ablation *x, const struct ablate_result *r, size_t change)
-{
-	return x->changes[change].expects == ABLATE_LESS_ENERGY ? -fewer_joules(&r->all, &r->without[change])
-	                                                        : ablate_missed(r, change);
-}
-
-const char *ablate_expects_name(enum ablate_expects x)
-{
-	static const char *const names[] = { "faster", "no slower", "less energy" };
-
-	return names[x];
-}
-
-enum ablate_verdict ablate_judge(const struct ablation *x, const struct ablate_result *r, size_t change)
-{
-	const struct ablate_change *c = &x->changes[change];
-	const double alone = worth_alone(x, r, change), missed = worth_missed(x, r, change);
-	const bool spared = c->expects == ABLATE_NO_SLOWER;
-
-	if (c->not_modelled)
-		return ABLATE_NOT_MODELLED;
-	if (!r->alone[change].run)
-		return ABLATE_NOT_RUN;
-	if (r->alone[change].refused)
-		return ABLATE_REFUSED;
-	if (spared ? alone >= -SPARED : alone > NOTICED)
-		return ABLATE_RIGHT;
-	if (!spared && missed > NOTICED)
-		return ABLATE_TOGETHER;
-	return alone < -NOTICED ? ABLATE_WRONG : ABLATE_NOTHING;
-}
-
-const char *ablate_verdict_name(enum ablate_verdict v)
-{
-	static const char *const names[] = { "not modelled", "not run", "cannot be", "right",
-		                             "nothing",      "wrong",   "together" };
-
-	return names[v];
-}
-
-/* The resource whose wait changed most from `a` to `b`, downwards or upwards; RES_COUNT: none by more than is worth a word. */
-static int changed(const struct ablate_run *a, const struct ablate_run *b, bool down)
-{
-	double most = WORTH * (double)a->total_ps;
-	int best = RES_COUNT;
-
-	for (int k = 0; k < RES_COUNT; k++) {
-		const double by = (double)a->stall_ps[k] - (double)b->stall_ps[k];
-
-		if ((down ? by : -by) > most) {
-			most = down ? by : -by;
-			best = k;
-		}
-	}
-	return best;
-}
-
-static void waits(const struct ablate_run *a, const struct ablate_run *b, bool down, struct str *out)
-{
-	const int k = changed(a, b, down);
-
-	if (k < RES_COUNT)
-		str_addf(out, ", %s waited for %s (%.4g to %.4g us)", down ? "less" : "more", res_name((enum res)k),
-		         (double)a->stall_ps[k] / 1e6, (double)b->stall_ps[k] / 1e6);
-}
-
-static void bytes(const struct ablate_run *a, const struct ablate_run *b, struct str *out)
-{
-	const double by = a->dram_bytes ? 100 * ((double)b->dram_bytes / (double)a->dram_bytes - 1) : 0;
-
-	if (by > 1 || by < -1)
-		str_addf(out, ", DRAM bytes %+.0f %%", by);
-}
-
-static void joules_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
-{
-	const double alone = worth_alone(x, r, change), missed = worth_missed(x, r, change);
-
-	if (alone > NOTICED || alone < -NOTICED)
-		str_addf(out, "%s %.1f %% of the energy (%.4g to %.4g mJ), time %+.1f %%",
-		         alone > 0 ? "saves" : "costs", alone > 0 ? 100 * alone : -100 * alone,
-		         (double)r->base.energy_fj / 1e12, (double)r->alone[change].energy_fj / 1e12,
-		         -100 * ablate_alone(r, change));
-	else
-		str_add(out, "alone it changes no energy one would notice");
-	if (missed > NOTICED || missed < -NOTICED)
-		str_addf(out, "; without it all the others take %.1f %% %s energy",
-		         missed > 0 ? 100 * missed : -100 * missed, missed > 0 ? "more" : "less");
-}
-
-void ablate_why(const struct ablation *x, const struct ablate_result *r, size_t change, struct str *out)
-{
-	const enum ablate_verdict v = ablate_judge(x, r, change);
-	const double alone = ablate_alone(r, change), missed = ablate_missed(r, change);
-
-	if (v == ABLATE_NOT_MODELLED || v == ABLATE_NOT_RUN) {
-		str_add(out, v == ABLATE_NOT_RUN ? "not run on this workload" : x->changes[change].not_modelled);
-		return;
-	}
-	if (v == ABLATE_REFUSED) {
-		str_add(out, r->alone[change].refused);
-		return;
-	}
-	if (x->changes[change].expects == ABLATE_LESS_ENERGY) {
-		joules_why(x, r, change, out);
-		return;
-	}
-	if (alone > NOTICED)
-		str_addf(out, "saves %.1f %%", 100 * alone);
-	else if (alone < -NOTICED)
-		str_addf(out, "costs %.1f %%", -100 * alone);
-	else
-		str_add(out, "alone it changes nothing one would notice");
-	if (alone > NOTICED || alone < -NOTICED) {
-		waits(&r->base, &r->alone[change], alone > 0, out);
-		bytes(&r->base, &r->alone[change], out);
-	}
-	if (missed > NOTICED)
-		str_addf(out, "; without it all the others take %.1f %% longer", 100 * missed);
-	else if (missed < -NOTICED)
-		str_addf(out, "; without it all the others are %.1f %% faster", -100 * missed);
 }

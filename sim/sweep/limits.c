@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine/engine.h"
 #include "sim/sweep/limits_int.h"
 
 #define PPM 1000000u
@@ -20,14 +21,52 @@ const char *limits_move_name(enum limits_move m)
 
 /* --- what rows say ------------------------------------------------------------------------------------------------- */
 
+static double part_saved(ps_t base, ps_t total)
+{
+	return base ? ((double)base - (double)total) / (double)base : 0;
+}
+
+bool limits_by_events(const struct limits_result *r, const struct limits_row *row)
+{
+	return r->event_ps && row->event_ps;
+}
+
+static double gain_of(const struct limits_result *r, const struct limits_row *row)
+{
+	return limits_by_events(r, row) ? part_saved(r->event_ps, row->event_ps)
+	                                : part_saved(r->base_ps, row->total_ps);
+}
+
 double limits_gain(const struct limits_result *r, const struct limits_row *row, uint32_t fraction_ppm)
 {
-	double gain;
+	const double gain = row->refused ? 0 : gain_of(r, row);
 
-	if (row->refused || !r->base_ps)
-		return 0;
-	gain = ((double)r->base_ps - (double)row->total_ps) / (double)r->base_ps;
 	return row->step > 0 ? gain / row->step * fraction_ppm / PPM : gain;
+}
+
+/* The closed form takes no notice of it. */
+static bool left_out(const struct limits_row *row)
+{
+	return row->n_sets == 1 && !engine_form_covers(row->sets[0]);
+}
+
+static double size_of(double x)
+{
+	return x < 0 ? -x : x;
+}
+
+static bool nothing(double gain)
+{
+	return size_of(gain) * PPM <= FREE_PPM;
+}
+
+bool limits_within(const struct limits_result *r, const struct limits_row *row)
+{
+	const double e = gain_of(r, row), f = part_saved(r->base_ps, row->total_ps);
+
+	if (row->refused || !limits_by_events(r, row) || left_out(row) || (nothing(e) && nothing(f)))
+		return false;
+	return size_of(e) <= size_of(e - f);
 }
 
 static ps_t saved(const struct limits_result *r, ps_t total)
@@ -46,14 +85,24 @@ double limits_beyond(const struct limits_result *r, const struct limits_row *pai
 
 bool limits_costs_nothing(const struct limits_result *r, const struct limits_row *row)
 {
-	return !row->refused && row->total_ps <= r->base_ps + r->base_ps / (PPM / FREE_PPM);
+	const bool form = !row->refused && row->total_ps <= r->base_ps + r->base_ps / (PPM / FREE_PPM);
+
+	if (!limits_by_events(r, row))
+		return form;
+	return (form || left_out(row)) && row->event_ps <= r->event_ps + r->event_ps / (PPM / FREE_PPM);
+}
+
+/* What is within error is worth nothing that one could tell. */
+static double surely(const struct limits_result *r, const struct limits_row *row, uint32_t ppm)
+{
+	return limits_within(r, row) ? 0 : limits_gain(r, row, ppm);
 }
 
 const struct limits_row *limits_best(const struct limits_result *r, enum limits_move m)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->rows[i].move == m)
-			return !r->rows[i].refused && r->rows[i].total_ps < r->base_ps ? &r->rows[i] : NULL;
+			return surely(r, &r->rows[i], PPM) > 0 ? &r->rows[i] : NULL;
 	return NULL;
 }
 
@@ -78,7 +127,7 @@ static bool before(const struct limits_result *r, const struct limits_row *a, co
 		return !a->refused;
 	if (a->move == LIMITS_PAIR)
 		return pair_before(r, a, b);
-	return limits_gain(r, a, ppm) > limits_gain(r, b, ppm);
+	return surely(r, a, ppm) > surely(r, b, ppm);
 }
 
 /* By insertion, the machine's order breaking ties: there are a few hundred rows, and the order must not depend on the
@@ -163,13 +212,57 @@ static int ask_base(struct asked *x, const struct machine_conf *c)
 	return rc;
 }
 
+static int run_events(struct asked *x, struct limits_row **rows, size_t n)
+{
+	struct limits_seen *seen = calloc(n + 1, sizeof *seen);
+	int rc = seen ? run_rows(x, RUN_EVENT, rows, n, seen) : err_nomem(x->e, NULL);
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		rows[i]->event_ps = seen[i].total_ps;
+		if (seen[i].kind && !(rows[i]->refused = arena_strdup(x->a, seen[i].why)))
+			rc = err_nomem(x->e, NULL);
+	}
+	x->out->event_runs += n;
+	free(seen);
+	return rc;
+}
+
+static bool too_near(const struct limits_result *r, const struct limits_row *row)
+{
+	const double off = size_of(part_saved(r->event_ps, r->base_ps));
+
+	return !row->refused && (left_out(row) || size_of(part_saved(r->base_ps, row->total_ps)) <
+	                                                  2 * (off > LIMITS_SPREAD ? off : LIMITS_SPREAD));
+}
+
+/* The base, and single changes that are too near it. */
+static int ask_near(struct asked *x)
+{
+	struct limits_row base = { .n_sets = 0 }, *one = &base, **v;
+	size_t n = 0;
+
+	if (!x->q->events)
+		return 0;
+	if (run_events(x, &one, 1) < 0)
+		return -1;
+	if (base.refused)
+		return err_set(x->e, ERR_STUCK, "%s", base.refused);
+	x->out->event_ps = base.event_ps;
+	if (!(v = arena_array(x->a, x->rows.n + 1, sizeof *v)))
+		return err_nomem(x->e, NULL);
+	for (size_t i = 0; i < x->rows.n; i++)
+		if (too_near(x->out, &x->rows.v[i]))
+			v[n++] = &x->rows.v[i];
+	return run_events(x, v, n);
+}
+
 static int ask_singles(struct asked *x, const struct machine_conf *c)
 {
 	struct limits_row **v;
 
-	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)))
+	if (limits_moves(x->q, c, &x->rows, x->e) < 0 || !(v = pointers(x, 0, NULL)) || fill(x, v, x->rows.n) < 0)
 		return -1;
-	return fill(x, v, x->rows.n);
+	return ask_near(x);
 }
 
 /* All that costs nothing alone, as one row. */
@@ -214,29 +307,27 @@ static int ask_pairs(struct asked *x)
 	return 0;
 }
 
-/* The base and the best of each kind once more, with events. */
-static int ask_events(struct asked *x)
+/* The best of each kind that were too clear for it, and all that is free together. What is best by events may not have been by
+ * the closed form: until the best was run. */
+static int ask_best(struct asked *x)
 {
-	struct limits_row base = { .n_sets = 0 }, *v[LIMITS_MOVES + 2] = { &base };
-	struct limits_seen seen[LIMITS_MOVES + 2];
-	size_t n = 1;
+	for (bool again = x->q->events; again;) {
+		struct limits_row *v[LIMITS_MOVES + 1];
+		size_t n = 0;
 
-	if (!x->q->events)
-		return 0;
-	for (int m = 0; m < LIMITS_MOVES; m++) {
-		const struct limits_row *best = limits_best(x->out, (enum limits_move)m);
+		for (int m = 0; m < LIMITS_MOVES; m++) {
+			const struct limits_row *best = limits_best(x->out, (enum limits_move)m);
 
-		if (best && m != LIMITS_LESS && m != LIMITS_REMOVE)
-			v[n++] = &x->out->rows[best - x->out->rows];
+			if (best && m != LIMITS_LESS && m != LIMITS_REMOVE && !best->event_ps)
+				v[n++] = &x->out->rows[best - x->out->rows];
+		}
+		if (x->out->n_free && !x->out->all_free.event_ps && !x->out->all_free.refused)
+			v[n++] = &x->out->all_free;
+		again = n > 0;
+		if (run_events(x, v, n) < 0)
+			return -1;
+		sort_rows(x->out, x->q->step_ppm);
 	}
-	if (x->out->n_free)
-		v[n++] = &x->out->all_free;
-	if (run_rows(x, RUN_EVENT, v, n, seen) < 0)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		v[i]->event_ps = seen[i].total_ps;
-	x->out->event_ps = base.event_ps;
-	x->out->event_runs = n;
 	return 0;
 }
 
@@ -258,7 +349,7 @@ static int ask(struct asked *x)
 	if (rc < 0)
 		return -1;
 	sort_rows(x->out, x->q->step_ppm);
-	return ask_events(x);
+	return ask_best(x);
 }
 
 int limits_run(const struct limits_question *q, struct arena *a, struct limits_result *out, struct err *e)

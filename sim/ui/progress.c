@@ -82,6 +82,12 @@ void progress_set(struct progress *p, uint64_t done)
 	fflush(stderr);
 }
 
+void progress_of(struct progress *p, uint64_t total)
+{
+	if (p)
+		p->total = total;
+}
+
 void progress_free(struct progress *p)
 {
 	if (!p)

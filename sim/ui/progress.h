@@ -11,6 +11,7 @@ struct progress;
 bool progress_shown(void);                                                          /* whether there is a line, here */
 struct progress *progress_new(const char *label, const char *unit, uint64_t total); /* total 0: unknown */
 void progress_set(struct progress *p, uint64_t done); /* 0: nothing is done yet, and is said at once */
+void progress_of(struct progress *p, uint64_t total); /* when it is known, or known to be more */
 void progress_free(struct progress *p);               /* wipes the line; NULL is fine */
 
 #endif

@@ -17,7 +17,7 @@ head -n 1 "$TMP/analytic.csv"
 "$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 -j 1 >"$TMP/one"
 "$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 -j 3 >"$TMP/three"
 cmp "$TMP/one" "$TMP/three" && echo "the same with three workers"
-sed 's/^[^:]*: [0-9.]* us in closed form, [0-9.]* us with events/MACHINE: in closed form, with events/;/^parameter/,$d;s/[0-9][0-9.]* %/N %/g;s/^[0-9]* runs/N runs/' "$TMP/one" |
+sed 's/^[^:]*: [0-9.]* us in closed form, [0-9.]* us with events/MACHINE: in closed form, with events/;/^parameter/,$d;s/[0-9][0-9.]* %/N %/g;s/^[0-9]* runs in closed form and [0-9]* with/N runs in closed form and N with/' "$TMP/one" |
 	sed -n '1,/costs nothing/p'
 awk '/not possible/ { exit } length > 100' "$TMP/one"
 # A DMA that carries little more than DRAM gives: both or none.

@@ -273,9 +273,59 @@ TEST(a_gpu_is_told_that_limits_are_asked_of_an_npu)
 	bed_down(&b);
 }
 
+/* What events and closed form do not agree about is neither bought nor free; what the closed form leaves out is by events. */
+TEST(what_is_within_error_is_neither_bought_nor_free)
+{
+	static const struct {
+		const char *set;
+		uint64_t form, event; /* ns; the base takes 100,000 by both */
+		bool within, buys, costs_nothing;
+	} rows[] = {
+		{ "cores=2", 99000, 101000, true, false, false },
+		{ "cores=2", 90000, 99000, true, false, true },
+		{ "cores=2", 97000, 96000, false, true, true },
+		{ "cores=2", 101000, 100000, true, false, false },
+		{ "cores=2", 100001, 100002, false, false, true },
+		{ "cores=2", 90000, 0, false, true, true },
+		{ "l2.mshrs=8", 100000, 97000, false, true, true },
+		{ "l2.mshrs=8", 100000, 103000, false, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct limits_row row = { .move = LIMITS_SWITCH,
+			                  .sets = &rows[i].set,
+			                  .n_sets = 1,
+			                  .total_ps = rows[i].form * 1000,
+			                  .event_ps = rows[i].event * 1000 };
+		const struct limits_result r = { .base_ps = 100000000, .event_ps = 100000000, .rows = &row, .n = 1 };
+
+		CHECK(limits_within(&r, &row) == rows[i].within);
+		CHECK((limits_best(&r, LIMITS_SWITCH) != NULL) == rows[i].buys);
+		CHECK(limits_costs_nothing(&r, &row) == rows[i].costs_nothing);
+	}
+}
+
+TEST(what_is_too_near_the_base_is_run_with_events)
+{
+	struct bed b;
+
+	bed_up(&b, EQUALS);
+	b.q.events = true;
+	b.q.pairs = 0;
+	bed_ask(&b);
+	CHECK(row(&b, LIMITS_SWITCH, "l2.policy", "drrip")->event_ps > 0);
+	CHECK(row(&b, LIMITS_LESS, "l2.mshrs", NULL)->event_ps > 0);
+	CHECK(row(&b, LIMITS_MORE, "gemv.lanes", NULL)->event_ps > 0);
+	CHECK(row(&b, LIMITS_LESS, "dram.fixed_bandwidth", NULL)->event_ps == 0); /* it doubles the time */
+	for (size_t i = 0; i < b.r.n; i++)
+		CHECK(limits_by_events(&b.r, &b.r.rows[i]) == (b.r.rows[i].event_ps > 0));
+	bed_down(&b);
+}
+
 SUITE(t_limits, T(dram_and_a_dma_of_the_same_rate_pay_only_together), T(without_pairs_asked_none_is_tried),
       T(more_stages_pay_only_with_more_sram), T(a_switch_that_pays_is_named_with_its_value),
       T(what_is_not_used_costs_nothing_to_halve_or_to_take_out),
       T(a_unit_that_is_not_there_is_tried_and_its_parts_are_not), T(a_kv_buffer_is_tried_of_the_size_of_the_cache),
       T(rows_do_not_depend_on_the_workers), T(what_a_machine_cannot_work_without_is_a_row_with_the_reason),
-      T(each_row_says_the_sets_that_make_it), T(a_gpu_is_told_that_limits_are_asked_of_an_npu));
+      T(each_row_says_the_sets_that_make_it), T(a_gpu_is_told_that_limits_are_asked_of_an_npu),
+      T(what_is_within_error_is_neither_bought_nor_free), T(what_is_too_near_the_base_is_run_with_events));
