@@ -158,13 +158,9 @@ void analytic_times_only(struct analytic *a)
 	a->times_only = true;
 }
 
-void analytic_dram(const struct analytic *a, double *read, double *write, ps_t *latency)
+const struct hierarchy *analytic_levels(const struct analytic *a)
 {
-	const double one = (double)(UINT64_C(1) << SERVER_FRACTION);
-
-	*read = (double)a->mem.dram_server.per_byte / one;
-	*write = (double)a->mem.write_per_byte / one;
-	*latency = a->mem.dram_latency;
+	return &a->mem;
 }
 
 struct stat_reg *analytic_stats(struct analytic *a)

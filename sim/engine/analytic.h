@@ -28,6 +28,7 @@
 #include "arch/npu/cp.h"
 
 struct analytic;
+struct hierarchy;
 
 /* Both are kept. */
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e);
@@ -39,8 +40,8 @@ void analytic_times_only(struct analytic *a); /* for who does not ask what moves
 void analytic_warm(struct analytic *a, const uint32_t *const *picks);
 /* A pass from time 0; results[n_cmds] is filled. */
 int analytic_step(struct analytic *a, const uint32_t *const *picks, struct cp_result *results, struct err *e);
-/* DRAM as a stream sees it: ps a byte read and written, latency of a piece. */
-void analytic_dram(const struct analytic *a, double *read, double *write, ps_t *latency);
+/* Its DRAM. */
+const struct hierarchy *analytic_levels(const struct analytic *a);
 struct stat_reg *analytic_stats(struct analytic *a); /* named as the event model's */
 uint64_t analytic_resident(const struct analytic *a, uint64_t addr, uint64_t bytes, bool kv);
 bool analytic_pinned(const struct analytic *a, uint32_t tensor);

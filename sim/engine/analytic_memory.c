@@ -148,6 +148,18 @@ static ps_t dram_least(const struct hierarchy *h, uint64_t bytes)
 	return (most * h->dram_unit_per_byte) >> SERVER_FRACTION;
 }
 
+void hierarchy_dram(const struct hierarchy *h, struct map_dram *out)
+{
+	const double one = (double)(UINT64_C(1) << SERVER_FRACTION);
+
+	*out = (struct map_dram){ .read = (double)h->dram_server.per_byte / one,
+		                  .write = (double)h->write_per_byte / one,
+		                  .unit = (double)h->dram_unit_per_byte / one,
+		                  .latency = h->dram_latency,
+		                  .interleave = h->dram_interleave,
+		                  .units = h->dram_units };
+}
+
 /* --- life cycle -------------------------------------------------------------------------------------------- */
 
 static int make_l2(struct hierarchy *h, const struct l2_cfg *c, uint64_t end, struct err *e)

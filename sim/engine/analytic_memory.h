@@ -11,6 +11,7 @@
 #include "sim/engine/analytic_residency.h"
 #include "sim/engine/analytic_sample.h"
 #include "sim/engine/analytic_server.h"
+#include "sim/map/map.h"
 
 /* What a load or store asks of each level. */
 struct access {
@@ -70,6 +71,7 @@ void hierarchy_over(struct hierarchy *h, ps_t end);      /* it ended: what is wr
 void hierarchy_forget(struct hierarchy *h, ps_t before); /* nothing will be booked before */
 int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e);
 void hierarchy_update_levels(struct hierarchy *h); /* brings statistics that are states up to date */
+void hierarchy_dram(const struct hierarchy *h, struct map_dram *out); /* for who asks before there is a program */
 uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes at each level, moves contents, counts. */
 struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, uint64_t addr);

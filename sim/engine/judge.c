@@ -1,6 +1,6 @@
 #include "sim/engine/judge.h"
 
-#include "sim/engine/analytic.h"
+#include "sim/engine/analytic_memory.h"
 
 struct judge {
 	const struct machine_cfg *c;
@@ -42,7 +42,7 @@ static bool dram(void *self, struct map_dram *out)
 
 	if (!made(j, &none, &e))
 		return false;
-	analytic_dram(j->a, &out->read, &out->write, &out->latency);
+	hierarchy_dram(analytic_levels(j->a), out);
 	return true;
 }
 

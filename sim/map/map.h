@@ -87,10 +87,12 @@ int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e);
 /* Whether the mapper cannot tell two machines apart: then it makes the same program for both, of any stream. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b);
 
-/* DRAM as a stream of large pieces sees it: ps a byte, and a latency. */
+/* DRAM as a stream of large pieces sees it: ps a byte, and a latency; and as one transfer does, which lies in pieces of
+ * `interleave` bytes on so many channels, at `unit` ps a byte each. */
 struct map_dram {
-	double read, write;
+	double read, write, unit;
 	ps_t latency;
+	uint64_t interleave, units;
 };
 
 /* Who knows what a program takes on the machine that it is mapped for. */

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum server { DRAM, L2, UP, DOWN, DMA, SWAP, BESIDE, UNIT, SERVERS };
+/* PLACES: in SRAM, for tiles in flight; nobody runs ahead of them. */
+enum server { DRAM, L2, UP, DOWN, DMA, SWAP, BESIDE, UNIT, PLACES, SERVERS };
 
 /* A run of tiles. */
 struct seg {
@@ -13,7 +14,7 @@ struct seg {
 
 /* What of an operand one tile of a class moves. */
 struct piece {
-	double bytes, l2, net, dma;
+	double bytes, l2, net, dma, least; /* least: what the fullest DRAM channel needs for all of it */
 };
 
 struct eval {
@@ -48,8 +49,9 @@ static double per_byte(uint64_t bytes_per_s)
 void map_levels(const struct mapper *m, struct map_levels *l)
 {
 	const struct machine_cfg *c = m->c;
-	struct map_dram d = { per_byte(dram_peak(&c->mem.dram)), per_byte(dram_peak(&c->mem.dram)),
-		              dram_unloaded(&c->mem.dram, DRAM_ROW_EMPTY) };
+	struct map_dram d = { .read = per_byte(dram_peak(&c->mem.dram)),
+		              .write = per_byte(dram_peak(&c->mem.dram)),
+		              .latency = dram_unloaded(&c->mem.dram, DRAM_ROW_EMPTY) };
 	double behind;
 
 	if (m->judge && m->judge->dram)
@@ -60,6 +62,9 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 		                  .sync = (double)c->dma.sync,
 		                  .launch = (double)c->dispatch.launch,
 		                  .wait = (double)dispatch_wait(&c->dispatch, &(struct isa_cmd){ .n_ops = 1 }),
+		                  .unit = d.unit,
+		                  .interleave = d.interleave,
+		                  .units = d.units,
 		                  .cache = c->mem.l2.size,
 		                  .ways = ps_max(1, c->mem.l2.ways),
 		                  .sram = m->sram,
@@ -122,6 +127,13 @@ static double lost_again(const struct product *p, const struct map_levels *l, co
 	return 0;
 }
 
+static double fullest_channel(const struct map_levels *l, uint64_t bytes)
+{
+	if (!l->units || bytes < l->interleave)
+		return l->unit * (double)bytes;
+	return l->unit * (double)(l->interleave * div_up(div_up(bytes, l->interleave), l->units));
+}
+
 static struct piece piece_of(const struct product *p, const struct map_levels *l, const struct nest *x, int i,
                              const uint64_t tile[DIMS], uint64_t bytes)
 {
@@ -133,6 +145,7 @@ static struct piece piece_of(const struct product *p, const struct map_levels *l
 
 	return (struct piece){ .bytes = (double)bytes,
 		               .l2 = (double)bytes * l->l2,
+		               .least = fullest_channel(l, bytes),
 		               .net = (double)noc_span(&l->noc, l->cores, &r, &load),
 		               .dma = (double)(share ? share * l->cores : bytes) * l->dma };
 }
@@ -213,7 +226,7 @@ static bool repeated(const struct nest *x, int i, unsigned first)
 /* Loads of the class; returns when the last is there. */
 static double load(const struct eval *e, unsigned first, unsigned at, struct seg *s)
 {
-	double far = 0, any = 0;
+	double far = 0, any = 0, least = 0;
 
 	for (int i = A; i <= B; i++) {
 		const struct piece *q = &e->piece[i][at & e->dims[i]];
@@ -228,9 +241,10 @@ static double load(const struct eval *e, unsigned first, unsigned at, struct seg
 		s->v[DMA] += q->dma;
 		s->v[BESIDE] += e->p->before[i] * q->bytes;
 		far = more(far, miss > 0 ? e->l->miss : 0);
+		least = more(least, miss * q->least);
 		any = e->l->hit;
 	}
-	return any + far + more(more(s->v[DRAM], s->v[L2]), more(s->v[UP], s->v[DMA]));
+	return any + far + more(more(more(s->v[DRAM], least), s->v[L2]), more(s->v[UP], s->v[DMA]));
 }
 
 static int down_of(const struct map_levels *l)
@@ -271,7 +285,7 @@ static double fullest(const double v[SERVERS])
 /* What servers are idle in the last of so many tiles, as far as the tiles that fit let them run ahead. */
 static void run_ahead(const struct eval *e, double n, double latency, const double v[SERVERS], struct seg *s)
 {
-	for (int r = 0; r < SERVERS; r++)
+	for (int r = 0; r < PLACES; r++)
 		s->idle[r] = more(0, less(e->deep, n) * (s->lead - v[r]) - latency);
 }
 
@@ -285,9 +299,9 @@ static struct seg tile(const struct eval *e, unsigned first, unsigned last)
 	s.v[UNIT] = math;
 	turn += s.v[BESIDE] + math + (double)e->x->math.plan.latency;
 	turn += store(e, last, edge_of(e->x, last) & e->uneven, &s);
-	s.lead = fullest(s.v);
 	if ((double)e->x->tiles > e->places)
-		s.lead = more(s.lead, turn / e->places);
+		s.v[PLACES] = turn / e->places;
+	s.lead = fullest(s.v);
 	s.first = s.v[UNIT] + s.v[BESIDE];
 	s.turn = turn;
 	s.time = s.lead;
@@ -455,11 +469,11 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 	s = loop(&e, 0, 0, 0);
 	latency = before(&e, &pre);
 	for (int r = 0; r < SERVERS; r++)
-		start = more(start, r == UNIT || r == BESIDE ? 0 : pre.v[r] + s.head[r]);
+		start = more(start, r >= BESIDE ? 0 : pre.v[r] + s.head[r]);
 	end = behind(&e, &pre);
 	start += latency;
 	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first + (s.time - s.lead) + end;
-	for (int r = 0; r < SERVERS; r++)
+	for (int r = 0; r < PLACES; r++)
 		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
 	out.rank = out.time + map_overhead(p->m, x->tiles);
 	for (int i = 0; i < OPERANDS; i++)
