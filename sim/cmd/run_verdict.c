@@ -279,14 +279,14 @@ static void say_time(const struct verdict *v, struct str *s)
 
 static void add_ratio(struct str *s, double x)
 {
-	str_addf(s, x < 0.095 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
+	str_addf(s, x < 0.95 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
 }
 
 static void add_ratios(struct str *s, double x, double spread)
 {
 	const struct interval i = around(x, spread);
 
-	str_addf(s, x < 0.095 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
+	str_addf(s, x < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
 }
 
 static void say_ratios(const struct verdict *v, struct str *s)
@@ -338,13 +338,20 @@ static void say_held(const struct verdict *v, struct str *s)
 		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
 }
 
-/* "+38 mm2, -0.4 W" */
+/* "+38", "-0.4", "+0" */
+static void add_more(struct str *s, double x, const char *unit)
+{
+	const bool none = fabs(x) < 0.05;
+
+	str_addf(s, ", %+.*f %s", none || fabs(x) >= 9.95 ? 0 : 1, none ? 0.0 : x, unit);
+}
+
 static void add_cost(struct str *s, const struct buy *b)
 {
 	if (b->has_mm2)
-		str_addf(s, ", %+.*f mm2", fabs(b->mm2) < 9.95 ? 1 : 0, b->mm2);
+		add_more(s, b->mm2, "mm2");
 	if (b->has_watts)
-		str_addf(s, ", %+.*f W", fabs(b->watts) < 9.95 ? 1 : 0, b->watts);
+		add_more(s, b->watts, "W");
 }
 
 static void say_buy(const struct buy *b, const char *label, struct str *s)

@@ -93,14 +93,6 @@ static ps_t bound_of(const struct machine_conf *c, const struct limits_row *row,
 	return capacity_bound(c, row->key, waits);
 }
 
-/* Two names of one thing, as the channels and the rate of a DRAM. */
-static bool same_thing(const struct limits_row *a, const struct limits_row *b)
-{
-	const size_t n = strcspn(a->key, ".");
-
-	return a->serves == b->serves && a->serves == 1u << RES_DRAM && strncmp(a->key, b->key, n + 1) == 0;
-}
-
 struct candidate {
 	const struct limits_row *row;
 	ps_t bound;
@@ -120,14 +112,9 @@ static size_t candidates(const struct machine_conf *c, const struct limits_rows 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < rows->n; i++) {
-		bool again = false;
-
-		for (size_t k = 0; k < n; k++)
-			again |= same_thing(v[k].row, &rows->v[i]);
-		if (rows->v[i].move == LIMITS_MORE && keeps_the_program(rows->v[i].key) && !again)
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].move == LIMITS_MORE && keeps_the_program(rows->v[i].key))
 			v[n++] = (struct candidate){ &rows->v[i], bound_of(c, &rows->v[i], x) };
-	}
 	qsort(v, n, sizeof *v, by_bound);
 	return n;
 }
@@ -203,7 +190,7 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 	if (!row || limits_crew_one(&t->job, row->sets, row->n_sets, t->memo, &s) < 0)
 		return;
 	saves = 1 - (double)s.total_ps / (double)base->total_ps;
-	if (saves <= best->saves)
+	if (saves <= best->saves || saves < BUY_LEAST)
 		return;
 	*best = (struct buy){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
 	best->has_mm2 = base->area_nm2 && s.area_nm2;

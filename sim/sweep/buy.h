@@ -16,6 +16,7 @@
 
 #define BUY_TRIES  4
 #define BUY_MAPPED 4
+#define BUY_LEAST  0.005 /* of the time: nobody would notice less */
 
 struct buy {
 	const char *key, *now, *then; /* as a user writes them; key NULL: nothing that was tried pays */
