@@ -31,7 +31,7 @@ NPU = sram dma fusion unit spread unit_issue $(UNITS:%=unit_%) npu_power core co
 GPU = occupancy host gpu_cfg gpu_math gpu_plain gpu_flow gpu_product gpu_mma gpu_attention gpu_flash gpu_stream gpu_rows \
       gpu_chain gpu_walk gpu gpu_activity gpu_power kernels gpu_traffic gpu_work gpu_geometry
 TILED = tiled_cfg tiled_cost tiled_time tiled_shipped
-MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_techs machine_power machine_conf machine_gpu machine_shipped
+MACHINE = machine_attention machine_die machine_cfg machine_area machine_peak machine_ceiling machine_techs machine_power machine_conf machine_gpu machine_shipped
 TRACE_TEXT = decimal input csv measure
 TRACE_DB = trace_args intern idmap nest tracedb tracedb_text tracedb_stat tracedb_mark tracedb_link tracedb_write tracedb_range \
            tracedb_sum tracedb_launch tracedb_group tracedb_piece tracedb_read

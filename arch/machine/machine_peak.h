@@ -7,8 +7,8 @@
  *              fp32 one, and the busier of the two
  *   caches     L2 and KV buffer at their bandwidth, over two thirds of the chip's side
  *   dram       its pins at their rate: the device, and the host's interface to it
- * No run takes that much: a board has a cap, and products do not fill DRAM. It is what data sheets' board powers are near to,
- * where a card is not held far below what its die could take.
+ * It is what data sheets' board powers are near to, where a card is not held far below what its die could take. It is no ceiling:
+ * runs are priced by other constants, which were fitted to whole boards (arch/npu/npu_power.h); that is machine_ceiling.h.
  * Leaves out: regulators' losses, fans, links, host.
  * Constants: configs/tech, none of a device of ours. */
 #ifndef NPUSIM_ARCH_MACHINE_MACHINE_PEAK_H

@@ -108,6 +108,11 @@ struct unit_reuse {
 	uint64_t weights, activations, sums;
 };
 
+/* Steps a cycle of each kind, at the most. */
+struct unit_steps {
+	uint64_t alu, sfu, convert, compare;
+};
+
 struct unit_ops {
 	const char *name;  /* section, and prefix of statistics */
 	const char *label; /* in sentences: "GEMV units, 16 bits" */
@@ -133,6 +138,7 @@ struct unit_ops {
 	/* What it takes of a die, all cores; without it nothing. */
 	struct area_part (*area)(const struct unit_env *u, const struct tech *t);
 	void (*reuse)(const struct unit_env *u, struct unit_reuse *out); /* NULL: all of each */
+	void (*steps)(const struct unit_env *u, struct unit_steps *out); /* all cores; NULL: it multiplies alone */
 	const char *busy_stat, *work_stat;
 	const char *const *knobs; /* parameters that are amounts, for `npusim limits`; ends with NULL */
 };

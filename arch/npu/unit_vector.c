@@ -295,6 +295,22 @@ static uint64_t peak(const struct unit_env *u, enum dtype weight, enum dtype wit
 	return div_up(unit_arrays(u) * cfg(u)->lanes, 2);
 }
 
+/* Steps of an element that a part made for it does in one, special functions among them: work.c counts no more of any. */
+#define OWN_STEPS 8
+#define OWN_SFU   2
+
+/* It does one job at a time: a made part works where the lanes would. */
+static void steps(const struct unit_env *u, struct unit_steps *out)
+{
+	const struct vector_cfg *c = cfg(u);
+	const uint64_t units = unit_arrays(u), own = c->act > c->norm ? c->act : c->norm;
+
+	*out = (struct unit_steps){ .alu = units * max3(c->lanes, OWN_STEPS * own, 0),
+		                    .sfu = units * max3(c->sfu, OWN_SFU * c->act, 0),
+		                    .convert = units * max3(c->converters, c->dequant_8bit, c->dequant_4bit),
+		                    .compare = units * (c->sorter ? c->sorter : c->lanes) };
+}
+
 static struct area_part area(const struct unit_env *u, const struct tech *t)
 {
 	const struct vector_cfg *c = cfg(u);
@@ -316,6 +332,7 @@ const struct unit_ops vector_unit = { .name = "vector",
 	                              .plan = plan,
 	                              .peak = peak,
 	                              .area = area,
+	                              .steps = steps,
 	                              .busy_stat = "vector.busy_ps",
 	                              .work_stat = "vector.steps",
 	                              .knobs = knobs };

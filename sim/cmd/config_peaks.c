@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/machine/machine_peak.h"
+#include "arch/machine/machine_ceiling.h"
 #include "arch/npu/unit.h"
 #include "sim/cmd/config_rows.h"
 #include "sim/engine/engine.h"
@@ -46,7 +46,6 @@ struct cost {
 
 static int cost_of(const struct machine_cfg *c, struct cost *out, struct err *e)
 {
-	struct machine_peak p;
 	struct tech *t;
 	struct area a;
 	uint64_t uw;
@@ -57,10 +56,10 @@ static int cost_of(const struct machine_cfg *c, struct cost *out, struct err *e)
 	if (!(t = tech_load(c->die.node, e)))
 		return -1;
 	machine_area(c, t, &a);
-	machine_peak(c, t, &a, &p);
+	uw = machine_ceiling(c, t, &a);
 	tech_free(t);
 	out->mm2 = (double)area_die(&a) / AREA_MM2;
-	if ((uw = machine_peak_sum(&p)))
+	if (uw)
 		out->watts = (double)uw / 1e6;
 	return 0;
 }
@@ -201,8 +200,8 @@ int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
 		"What a machine multiplies at most, by the formats of the operands: the fastest unit, TFLOP/s (a"
 		" multiply-add counts two), and the ridge, FLOP a byte above which memory no longer holds it back: over the"
 		" bandwidth of the pins (ridge) and over what a stream was measured to read (ridge_read; of an NPU the pins"
-		" too), area and what all of it takes at full rate at once, which no run does (area_mm2, peak_w: 'npusim config"
-		" area'; arch/machine/machine_peak.h), and the peak and the pins' GB/s a mm2 and a watt of that. Scales of nvfp4 and mxfp4 are bytes, and multiply for nothing. An empty cell: nothing multiplies"
+		" too), area and the power that no run takes more of: all of an NPU at full rate at once, of a GPU its board's cap"
+		" (area_mm2, peak_w: 'npusim config area'; arch/machine/machine_ceiling.h), and the peak and the pins' GB/s a mm2 and a watt of that. Scales of nvfp4 and mxfp4 are bytes, and multiply for nothing. An empty cell: nothing multiplies"
 		" them as they are.",
 		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
 		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",

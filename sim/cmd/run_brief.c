@@ -28,7 +28,7 @@ static void said(struct str *out, const char *label, const char *text)
 
 void run_verdict(const struct run_report *r, struct str *out)
 {
-	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
 	const int n = r->verdict ? run_verdict_text(r->verdict, lines) : 0;
 
 	for (int i = 0; i < n; i++)

@@ -279,14 +279,14 @@ static void say_time(const struct verdict *v, struct str *s)
 
 static void add_ratio(struct str *s, double x)
 {
-	str_addf(s, x < 9.95 ? "%.1fx" : "%.0fx", x);
+	str_addf(s, x < 0.95 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
 }
 
 static void add_ratios(struct str *s, double x, double spread)
 {
 	const struct interval i = around(x, spread);
 
-	str_addf(s, i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
+	str_addf(s, x < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
 }
 
 static void say_ratios(const struct verdict *v, struct str *s)
@@ -338,13 +338,41 @@ static void say_held(const struct verdict *v, struct str *s)
 		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
 }
 
-static void say_buy(const struct verdict *v, struct str *s)
+/* "+38", "-0.4", "+0" */
+static void add_more(struct str *s, double x, const char *unit)
 {
-	if (v->buy.key)
-		str_addf(s, "next: %s %s -> %s would save %s%.0f %% ('npusim limits' tries all)", v->buy.key,
-		         v->buy.now, v->buy.then, v->buy.at_most ? "up to " : "", 100 * v->buy.saves);
+	const bool none = fabs(x) < 0.05;
+
+	str_addf(s, ", %+.*f %s", none || fabs(x) >= 9.95 ? 0 : 1, none ? 0.0 : x, unit);
+}
+
+static void add_cost(struct str *s, const struct buy *b)
+{
+	if (b->has_mm2)
+		add_more(s, b->mm2, "mm2");
+	if (b->has_watts)
+		add_more(s, b->watts, "W");
+}
+
+static void say_buy(const struct buy *b, const char *label, struct str *s)
+{
+	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
+	add_cost(s, b);
+}
+
+/* What to have more of, and what to choose otherwise. */
+static int say_buys(const struct verdict *v, struct str *lines)
+{
+	const struct buys *b = &v->buy;
+	int n = 0;
+
+	if (!b->amount.key)
+		str_add(&lines[n++], "next: no single amount more would save anything ('npusim limits' tries all)");
 	else
-		str_add(s, "next: no single amount more would save anything ('npusim limits' tries all)");
+		say_buy(&b->amount, "next:", &lines[n++]);
+	if (b->choice.key)
+		say_buy(&b->choice, b->amount.key ? "or:  " : "but: ", &lines[n++]);
+	return n;
 }
 
 int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
@@ -364,7 +392,7 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 	say_ratios(v, &lines[n++]);
 	say_held(v, &lines[n++]);
 	if (v->buys)
-		say_buy(v, &lines[n++]);
+		n += say_buys(v, &lines[n]);
 	return n;
 }
 
@@ -412,24 +440,33 @@ static void held_json(struct out_json *j, const struct verdict *v)
 	out_json_close(j, '}');
 }
 
-static void buy_json(struct out_json *j, const struct verdict *v)
+static void cost_json(struct out_json *j, const char *key, bool known, double x)
 {
-	if (!v->buy.key) {
-		out_json_null(j, "next_buy");
+	if (known)
+		out_json_real(j, key, x);
+	else
+		out_json_null(j, key);
+}
+
+static void buy_json(struct out_json *j, const char *name, const struct buy *b)
+{
+	if (!b->key) {
+		out_json_null(j, name);
 		return;
 	}
-	out_json_open(j, "next_buy", '{');
-	out_json_text(j, "key", v->buy.key);
-	out_json_text(j, "now", v->buy.now);
-	out_json_text(j, "then", v->buy.then);
-	out_json_real(j, "saves", v->buy.saves);
-	out_json_bool(j, "at_most", v->buy.at_most);
+	out_json_open(j, name, '{');
+	out_json_text(j, "key", b->key);
+	out_json_text(j, "now", b->now);
+	out_json_text(j, "then", b->then);
+	out_json_real(j, "saves", b->saves);
+	cost_json(j, "mm2", b->has_mm2, b->mm2);
+	cost_json(j, "w", b->has_watts, b->watts);
 	out_json_close(j, '}');
 }
 
 void run_verdict_json(struct out_json *j, const struct verdict *v)
 {
-	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
 	const int n = run_verdict_text(v, lines);
 
 	out_json_open(j, "verdict", '[');
@@ -460,5 +497,6 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 	ratio_json(j, "speedup", v->kernels, v->spread, v, "kernels as measured");
 	ratio_json(j, "speedup_fused", v->fused, v->fused_spread, v, "fused under a graph (simulated)");
 	held_json(j, v);
-	buy_json(j, v);
+	buy_json(j, "next_buy", &v->buy.amount);
+	buy_json(j, "next_switch", &v->buy.choice);
 }

@@ -1,4 +1,5 @@
-/* run_verdict.h - what a person repeats of a run, in at most four lines: how fast, beside what, held by what, and what to buy next.
+/* run_verdict.h - what a person repeats of a run, in at most five lines: how fast, beside what, held by what, what to buy next, and
+ * what to choose otherwise.
  *
  * Two ratios, always both. As measured: the traced GPU's kernels over the simulated time, and its wall time over it; nothing
  * simulated is in those numerators. Fused: the same GPU with the step's ops joined and launched as one graph
@@ -13,7 +14,7 @@
 #include "sim/cmd/run.h"
 #include "sim/sweep/buy.h"
 
-#define VERDICT_LINES 4
+#define VERDICT_LINES 5
 
 struct interval {
 	double low, high;
@@ -40,7 +41,7 @@ struct verdict {
 	double mfu, bandwidth; /* 0 to 1 */
 	bool old;              /* of a build that kept neither tokens nor the GPU fused */
 	bool buys;             /* it was asked what to buy */
-	struct buy buy;
+	struct buys buy;
 };
 
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */

@@ -89,10 +89,10 @@ void run_memo_forget(struct run_memo *m)
 	m->stream = NULL;
 }
 
-int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
-                  struct arena *a, struct err *e)
+int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+                  struct map_tell *tell, struct arena *a, struct err *e)
 {
-	struct map_opts o = { .tell = tell };
+	struct map_opts o = { .tell = tell, .resident = resident };
 	struct map_result unused;
 
 	tell->n = 0;

@@ -23,8 +23,8 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
                  struct map_result *out, struct err *e);
 /* Before another stream may lie where the last one lay. */
 void run_memo_forget(struct run_memo *m);
-/* How the command of an op is chosen: tell->op. */
-int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, struct map_tell *tell,
-                  struct arena *a, struct err *e);
+/* How the command of an op is chosen: tell->op; `resident` as above. */
+int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+                  struct map_tell *tell, struct arena *a, struct err *e);
 
 #endif

@@ -152,7 +152,7 @@ static void score(const struct product *p, struct nest *x)
 	for (int i = 0; i < OPERANDS; i++)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
-		const uint64_t once = p->move[i] && !(p->m->start == MAP_RESIDENT && i != C) ? p->move[i]->bytes : 0,
+		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0,
 			       moved = x->again[i] * once, again = moved - once,
 			       ported = x->bytes[i] ? moved / x->bytes[i] * x->lies[i] : 0;
 

@@ -6,6 +6,7 @@
 #include "sim/base/rng.h"
 #include "sim/engine/analytic.h"
 #include "sim/engine/picks.h"
+#include "sim/engine/run_memo.h"
 #include "sim/sweep/limits_int.h"
 
 struct asked {
@@ -92,23 +93,6 @@ static ps_t bound_of(const struct machine_conf *c, const struct limits_row *row,
 	return capacity_bound(c, row->key, waits);
 }
 
-/* What doubling a unit, or whatever else the stream would have to be mapped anew for, can save at the most of what is waited for
- * that one thing. */
-static ps_t share_of(const struct limits_row *row, const struct run_result *x)
-{
-	const ps_t waits = row->serves & (row->serves - 1) ? 0 : x->stall_ps[__builtin_ctz(row->serves)];
-
-	return row->step > 0 ? (ps_t)((double)waits * row->step / (1 + row->step)) : 0;
-}
-
-/* Two names of one thing, as the channels and the rate of a DRAM. */
-static bool same_thing(const struct limits_row *a, const struct limits_row *b)
-{
-	const size_t n = strcspn(a->key, ".");
-
-	return a->serves == b->serves && a->serves == 1u << RES_DRAM && strncmp(a->key, b->key, n + 1) == 0;
-}
-
 struct candidate {
 	const struct limits_row *row;
 	ps_t bound;
@@ -128,58 +112,131 @@ static size_t candidates(const struct machine_conf *c, const struct limits_rows 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < rows->n; i++) {
-		bool again = false;
-
-		for (size_t k = 0; k < n; k++)
-			again |= same_thing(v[k].row, &rows->v[i]);
-		if (rows->v[i].move == LIMITS_MORE && keeps_the_program(rows->v[i].key) && !again)
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].move == LIMITS_MORE && keeps_the_program(rows->v[i].key))
 			v[n++] = (struct candidate){ &rows->v[i], bound_of(c, &rows->v[i], x) };
-	}
 	qsort(v, n, sizeof *v, by_bound);
 	return n;
 }
 
 /* The best of those that keep the program: run on it. */
-static ps_t best_run(const struct asked *k, const struct candidate *v, size_t n, struct buy *out)
+static const struct limits_row *best_kept(const struct asked *k, const struct candidate *v, size_t n)
 {
+	const struct limits_row *best = NULL;
 	const ps_t base = held(k, k->from->conf);
-	ps_t best = 0;
+	ps_t saved = 0;
 
-	for (size_t i = 0; base && i < n && i < BUY_TRIES && v[i].bound > best; i++) {
-		const struct limits_row *row = v[i].row;
-		const ps_t took = try_row(k, row);
+	for (size_t i = 0; base && i < n && i < BUY_TRIES && v[i].bound > saved; i++) {
+		const ps_t took = try_row(k, v[i].row);
 
-		if (!took || took + best >= base)
+		if (!took || took + saved >= base)
 			continue;
-		best = base - took;
-		*out = (struct buy){ row->key, row->now, row->then, (double)best / (double)base, false };
+		saved = base - took;
+		best = v[i].row;
 	}
 	return best;
 }
 
-int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buy *out, struct err *e)
+/* Those that need another mapping, by the part that so much more may save of what is waited for. */
+static size_t mapped(const struct machine_conf *c, const struct limits_rows *rows, const struct run_result *x,
+                     struct candidate *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct limits_row *row = &rows->v[i];
+		const double part = row->step / (1 + row->step);
+
+		if (row->move == LIMITS_MORE && !keeps_the_program(row->key))
+			v[n++] = (struct candidate){ row, (ps_t)((double)bound_of(c, row, x) * part) };
+	}
+	qsort(v, n, sizeof *v, by_bound);
+	return n;
+}
+
+/* Switches by what they may save, but those of which the closed form knows nothing. */
+static size_t switches(const struct machine_conf *c, const struct limits_rows *rows, const struct run_result *x,
+                       struct candidate *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].move == LIMITS_SWITCH && !analytic_leaves_out(rows->v[i].sets[0]))
+			v[n++] = (struct candidate){ &rows->v[i], bound_of(c, &rows->v[i], x) };
+	qsort(v, n, sizeof *v, by_bound);
+	return n;
+}
+
+/* --- what they do and take ------------------------------------------------------------------------------------------------ */
+
+struct trial {
+	struct limits_job job;
+	struct run_memo *memo;
+	struct limits_seen base;
+};
+
+static double watts(const struct limits_seen *s)
+{
+	return (double)energy_power(s->energy_fj, s->total_ps) / 1e6;
+}
+
+/* In full, mapped for its own machine; it stays if it saves more than what was there. */
+static void try_buy(const struct trial *t, const struct limits_row *row, struct buy *best)
+{
+	const struct limits_seen *base = &t->base;
+	struct limits_seen s;
+	double saves;
+
+	if (!row || limits_crew_one(&t->job, row->sets, row->n_sets, t->memo, &s) < 0)
+		return;
+	saves = 1 - (double)s.total_ps / (double)base->total_ps;
+	if (saves <= best->saves || saves < BUY_LEAST)
+		return;
+	*best = (struct buy){ .key = row->key, .now = row->now, .then = row->then, .saves = saves };
+	best->has_mm2 = base->area_nm2 && s.area_nm2;
+	best->has_watts = base->energy_fj && s.energy_fj;
+	if (best->has_mm2)
+		best->mm2 = ((double)s.area_nm2 - (double)base->area_nm2) / 1e12;
+	if (best->has_watts)
+		best->watts = watts(&s) - watts(base);
+}
+
+/* The first few that may save more than what was found. */
+static void try_few(const struct trial *t, const struct candidate *v, size_t n, struct buy *best)
+{
+	for (size_t i = 0; i < n && i < BUY_MAPPED; i++)
+		if ((double)v[i].bound > best->saves * (double)t->base.total_ps)
+			try_buy(t, v[i].row, best);
+}
+
+static void try_all(const struct asked *k, const struct trial *t, const struct limits_rows *rows, struct candidate *v,
+                    struct buys *out)
+{
+	const struct machine_conf *c = k->from->conf;
+
+	try_buy(t, best_kept(k, v, candidates(c, rows, k->x, v)), &out->amount);
+	try_few(t, v, mapped(c, rows, k->x, v), &out->amount);
+	try_few(t, v, switches(c, rows, k->x, v), &out->choice);
+}
+
+int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buys *out, struct err *e)
 {
 	const struct asked k = { .from = q, .x = x, .a = a };
+	struct trial t = { .job = { &q->q, q->machines, RUN_ANALYTIC, 0, 0 } };
 	struct limits_rows rows = { .a = a };
 	struct candidate *v;
-	ps_t best;
 
-	*out = (struct buy){ .key = NULL };
+	*out = (struct buys){ .amount = { .key = NULL } };
 	if (!x->map || !x->total_ps)
 		return 0;
 	if (limits_moves(&q->q, q->conf, &rows, e) < 0)
 		return -1;
 	if (!(v = arena_array(a, rows.n + 1, sizeof *v)))
 		return err_nomem(e, NULL);
-	best = best_run(&k, v, candidates(q->conf, &rows, x, v), out);
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct limits_row *row = &rows.v[i];
-
-		if (row->move != LIMITS_MORE || keeps_the_program(row->key) || share_of(row, x) <= best)
-			continue;
-		best = share_of(row, x);
-		*out = (struct buy){ row->key, row->now, row->then, (double)best / (double)x->total_ps, true };
-	}
+	if (!(t.memo = run_memo_new(e)))
+		return -1;
+	if (limits_crew_one(&t.job, NULL, 0, t.memo, &t.base) == 0 && t.base.total_ps)
+		try_all(&k, &t, &rows, v, out);
+	run_memo_free(t.memo);
 	return 0;
 }

@@ -1,23 +1,31 @@
-/* buy.h - which amount of a machine pays best to have more of, for a run that is done: a quick look, where limits.h tries all
- * there is.
+/* buy.h - what pays best for a run that is done, of amounts to have more of and of switches to take otherwise, and what it takes: a
+ * quick look, where limits.h tries all there is.
  *
  * Of memory and dispatch every `more` of limits.h (an amount doubled, a latency halved) has a bound: what the run waited for
  * what it serves, and of a capacity no more than so many bytes take over the pins. The highest bounds are tried in closed
  * form, on the program as it is mapped, until none that is left could pay more than the best found, or BUY_TRIES are done.
- * Units, cores and SRAM would need another mapping, which costs as much as the run: of those an answer is the bound alone,
- * the half of what was waited for that one thing, and says so.
- * Leaves out: switches, parts to add, pairs, less of anything, events. */
+ * Clock, units, cores and SRAM, and switches (formats of weights, activations and KV cache, fusion, dispatch ...), need another
+ * mapping: of either the BUY_MAPPED of the highest bounds are tried.
+ * What is left is run in closed form, mapped for its own machine, beside the design itself: time, area and power are of these.
+ * Leaves out: parts to add, pairs, less of anything, events, switches that the closed form does not model, what another format does
+ * to a model's answers. */
 #ifndef NPUSIM_SIM_SWEEP_BUY_H
 #define NPUSIM_SIM_SWEEP_BUY_H
 
 #include "sim/sweep/limits.h"
 
-#define BUY_TRIES 4
+#define BUY_TRIES  4
+#define BUY_MAPPED 4
+#define BUY_LEAST  0.005 /* of the time: nobody would notice less */
 
 struct buy {
 	const char *key, *now, *then; /* as a user writes them; key NULL: nothing that was tried pays */
-	double saves;                 /* of the time, 0 to 1: in closed form, */
-	bool at_most;                 /* or as a bound that no run was made of */
+	double saves;                 /* of the time, 0 to 1, in closed form */
+	bool has_mm2, has_watts;
+	double mm2, watts; /* more than now: of the die, and the mean of the run */
+};
+struct buys {
+	struct buy amount, choice;
 };
 
 /* Of a machine and a workload. */
@@ -28,6 +36,7 @@ struct buy_question {
 };
 
 /* `x` is the run of the workload on the machine. */
-int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buy *out, struct err *e);
+int buy_best(const struct buy_question *q, const struct run_result *x, struct arena *a, struct buys *out,
+             struct err *e);
 
 #endif

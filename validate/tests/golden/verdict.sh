@@ -39,13 +39,13 @@ for o in "-c $CONFIG -t $TMP/t.db --range decode_step_1" "-c configs/npu/edge.ya
 	"$NPUSIM" run $o --all >"$TMP/all"
 	awk -v o="${o#-c configs/}" 'length($0) > w { w = length($0) } END { print o ":", (NR <= 40 ? "one page" : NR " lines"), (w <= 80 ? "80 columns" : w " columns") }' "$TMP/page" | sed "s|$TMP|TMP|"
 	n=$(sed -n '/^$/q; p' "$TMP/page" | wc -l)
-	[ "$n" -le 4 ] && head -n "$n" "$TMP/all" | cmp -s - "$TMP/page" 2>/dev/null || head -n "$n" "$TMP/page" | cmp - "$TMP/all" 2>&1 | grep -v EOF
+	[ "$n" -le 5 ] && head -n "$n" "$TMP/all" | cmp -s - "$TMP/page" 2>/dev/null || head -n "$n" "$TMP/page" | cmp - "$TMP/all" 2>&1 | grep -v EOF
 done
 
-echo "what to buy is what 'limits' says, and of a unit no more than a bound:"
-"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --format json | sed -n '/"next_buy"/,/}/p' | grep -E 'key|at_most'
-"$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --pairs 0 --fidelity analytic | sed -n 's/^buys most *\([a-z._]*\).*/\1/p'
-"$NPUSIM" run -c $CONFIG -m llama-3.2-1b --phase prefill --format json | sed -n '/"next_buy"/,/}/p' | grep -E 'key|at_most'
+echo "what to buy is what 'limits' says, an amount and a switch, and what they take:"
+"$NPUSIM" run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --format json | sed -n '/"next_buy"/,/}/p; /"next_switch"/,/}/p' | grep -oE '"(key|then)".*|"(mm2|w)"'
+"$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --pairs 0 --fidelity analytic | sed -n 's/^buys most *\([a-z._]*\).*/\1/p; s/^as a switch *\([a-z._]*\).*-> \([a-z0-9]*\):.*/\1 \2/p'
+"$NPUSIM" run -c $CONFIG -m llama-3.2-1b --phase prefill --format json | sed -n '/"next_buy"/,/}/p' | grep -oE '"(mm2|w)": [0-9]' | cut -d: -f1
 
 echo "mostly not simulated: no answer"
 printf 'rules:\n- {name: p, kernel: "^nvjet_", kind: opaque, family: p, friendly: p, library: none}\nbase: pytorch-cuda\n' >"$TMP/rules.yaml"

@@ -174,7 +174,7 @@ TEST(a_mapping_may_be_told_and_fixed)
 	memo = run_memo_new(&b.e);
 	CHECK_OK(memo ? 0 : -1, b.e);
 	run(&b, s, sets, 4, RUN_COLD);
-	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, &tell, b.a, &b.e), b.e);
+	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, false, &tell, b.a, &b.e), b.e);
 	CHECK(tell.n > 1 && tell.way[0].chosen);
 	for (int i = 0; i < tell.n; i++) {
 		const struct map_told *w = &tell.way[i];
@@ -189,12 +189,34 @@ TEST(a_mapping_may_be_told_and_fixed)
 	CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
 	run(&b, s, NULL, 0, RUN_COLD);
 	tell.op = 0;
-	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, &tell, b.a, &b.e), b.e);
+	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, false, &tell, b.a, &b.e), b.e);
 	for (int i = 1; i < tell.n; i++) /* hardly any is better than what was chosen: 2 % of the product of both */
 		CHECK((double)tell.way[i].cold * (double)tell.way[i].warm >=
 		      0.98 * (double)tell.way[0].cold * (double)tell.way[0].warm);
 	run_memo_free(memo);
 	bed_down(&b);
+}
+
+/* It is the run's own mapping that is told, also where operands are on chip before. */
+TEST(a_mapping_that_is_told_is_the_one_that_ran)
+{
+	static const enum run_start starts[] = { RUN_COLD, RUN_STEADY, RUN_RESIDENT };
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		struct map_tell tell = { .op = 0 };
+		struct run_memo *memo;
+		const struct op_stream *s;
+		struct bed b;
+
+		bed_up(&b);
+		s = synth_product(b.a, 4096, 4096, 4096);
+		memo = run_memo_new(&b.e);
+		run(&b, s, NULL, 0, starts[i]);
+		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, starts[i] == RUN_RESIDENT, &tell, b.a, &b.e), b.e);
+		CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
+		run_memo_free(memo);
+		bed_down(&b);
+	}
 }
 
 TEST(a_mapping_that_cannot_be_is_refused)
@@ -381,7 +403,8 @@ SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build
       T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
       T(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work),
       T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work), T(a_mapping_may_be_told_and_fixed),
-      T(a_mapping_that_cannot_be_is_refused), T(two_machines_in_one_process_do_not_disturb_each_other),
+      T(a_mapping_that_is_told_is_the_one_that_ran), T(a_mapping_that_cannot_be_is_refused),
+      T(two_machines_in_one_process_do_not_disturb_each_other),
       T(a_roofline_is_macs_at_the_fastest_unit_or_bytes_over_the_pins),
       T(compulsory_is_each_tensor_once_as_stored_less_what_the_chip_could_keep),
       T(a_roofline_knows_formats_and_which_units_there_are), T(a_memory_that_is_never_at_its_peak_is_not_what_bounds),

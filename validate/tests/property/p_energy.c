@@ -1,4 +1,5 @@
 /* Energy of an NPU's runs: the sum of its parts, alike in both fidelities, never less for more. */
+#include "arch/machine/machine_ceiling.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
@@ -211,6 +212,111 @@ TEST(more_work_never_takes_less)
 	}
 }
 
+static uint64_t power(const struct run_result *x)
+{
+	return energy_power(x->energy_fj, x->total_ps);
+}
+
+/* --- the ceiling ------------------------------------------------------------------------------------------------- */
+
+static double ceiling(const struct machine_conf *c)
+{
+	struct err e = ERR_INIT;
+	struct tech *t = tech_load(c->cfg.die.node, &e);
+	struct area a;
+	uint64_t uw;
+
+	CHECK_OK(t ? 0 : -1, e);
+	machine_area(&c->cfg, t, &a);
+	uw = machine_ceiling(&c->cfg, t, &a);
+	tech_free(t);
+	return (double)uw;
+}
+
+/* One product, or rows without one. */
+static struct op_stream *work(struct arena *a, const uint64_t *mnk, enum dtype d)
+{
+	struct op_stream *s = synth_product(a, mnk[0], mnk[1], mnk[2]);
+
+	for (size_t i = 0; i < s->n_ops; i++)
+		s->ops[i].dtype = s->ops[i].out_dtype = d;
+	for (size_t i = 0; i < s->n_tensors; i++)
+		s->tensors[i].bytes = s->tensors[i].bytes / 2 * dtype_bits(d) / 8;
+	return s;
+}
+
+static double power_of(const struct machine_conf *c, const struct op_stream *s, struct arena *a, enum run_start start,
+                       enum run_fidelity f)
+{
+	const struct run_opts o = { .start = start, .seed = 1, .fidelity = f };
+	struct err e = ERR_INIT;
+	struct run_result x;
+
+	CHECK_OK(run_stream(s, c, &o, a, &x, &e), e);
+	return (double)power(&x);
+}
+
+/* Full arrays, one row, a few rows; in every format, whatever the format does to the rate. */
+TEST(no_product_takes_more_than_the_ceiling_of_a_shipped_machine)
+{
+	static const char *const machines[] = {
+		"array-128", "dsocr",   "edge",      "h200-twin", "imc-256m",          "rk3576", "rk3588", "tpu-v3",
+		"tpu-v4",    "tpu-v6e", "trainium1", "wormhole",  "tpu-v6e-calibrated"
+	};
+	static const enum dtype types[] = { DT_FP32, DT_BF16, DT_FP16, DT_FP8, DT_INT8, DT_INT4, DT_FP4 };
+	static const uint64_t shapes[][3] = { { 2048, 2048, 2048 }, { 1, 4096, 4096 }, { 16, 1024, 4096 } };
+	static const size_t sizes = sizeof shapes / sizeof *shapes;
+
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		struct err e = ERR_INIT;
+		struct machine_conf *c = machine_conf_load(machines[i], NULL, 0, &e);
+		double most = 0, at_most;
+
+		CHECK_OK(c ? 0 : -1, e);
+		at_most = ceiling(c);
+		for (size_t k = 0; k < sizeof types / sizeof *types * sizes * 2; k++) {
+			struct arena *a = arena_new(0);
+			const double w = power_of(c, work(a, shapes[k / 2 % sizes], types[k / 2 / sizes]), a,
+			                          k % 3 ? RUN_STEADY : RUN_COLD, k % 2 ? RUN_ANALYTIC : RUN_EVENT);
+
+			most = w > most ? w : most;
+			arena_free(a);
+		}
+		printf("%s: at most %.1f W, %.1f W seen\n", machines[i], at_most / 1e6, most / 1e6);
+		CHECK(at_most > 0 && most <= at_most);
+		machine_conf_free(c);
+	}
+}
+
+TEST(no_step_of_a_random_machine_takes_more_than_its_ceiling)
+{
+	struct rng r;
+	size_t n = 0;
+
+	rng_seed(&r, test_seed(), "energy ceiling");
+	for (int i = 0; i < 2 * ROUNDS; i++) {
+		struct runbed b;
+		struct err e = ERR_INIT;
+		struct machine_conf *c;
+
+		runbed_random(&b, &r);
+		if ((c = machine_conf_parse(b.yaml.p, b.yaml.len, "ceiling", powered, POWERED, &e))) {
+			const struct run_opts o = { .start = RUN_STEADY,
+				                    .seed = 7,
+				                    .fidelity = i % 2 ? RUN_ANALYTIC : RUN_EVENT };
+			struct run_result x;
+
+			if (run_stream(b.s, c, &o, b.a, &x, &e) == 0 && x.total_ps) {
+				CHECK((double)power(&x) <= ceiling(c));
+				n++;
+			}
+		}
+		machine_conf_free(c);
+		runbed_down(&b);
+	}
+	CHECK(n > (size_t)ROUNDS);
+}
+
 /* --- the clock --------------------------------------------------------------------------------------------------- */
 
 /* False: no clock fits, which is said. */
@@ -232,11 +338,6 @@ static bool capped(struct runbed *b, uint64_t cap, enum run_fidelity f, struct r
 		CHECK_HAS(e.msg, "'power.cap' is ");
 	machine_conf_free(c);
 	return rc == 0;
-}
-
-static uint64_t power(const struct run_result *x)
-{
-	return energy_power(x->energy_fj, x->total_ps);
 }
 
 /* I1 of pass_clock.h, and a lower cap never gives a higher clock. */
@@ -311,4 +412,6 @@ TEST(pace_keeps_its_time_at_a_lower_clock_and_less_power)
 SUITE(p_energy, T(parts_and_ops_sum_to_the_energy_to_the_last_femtojoule),
       T(what_random_machines_do_takes_as_much_in_both_fidelities), T(traced_steps_take_as_much_in_both_fidelities),
       T(what_units_do_is_counted_as_often_as_it_is_done), T(more_work_never_takes_less),
-      T(a_cap_is_kept_and_never_makes_a_run_faster), T(pace_keeps_its_time_at_a_lower_clock_and_less_power));
+      T(a_cap_is_kept_and_never_makes_a_run_faster), T(pace_keeps_its_time_at_a_lower_clock_and_less_power),
+      T(no_product_takes_more_than_the_ceiling_of_a_shipped_machine),
+      T(no_step_of_a_random_machine_takes_more_than_its_ceiling));

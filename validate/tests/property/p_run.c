@@ -405,6 +405,49 @@ MORE(a_faster_clock, "clock=800 MHz", "clock=1.2 GHz")
 MORE(lower_memory_latency, "dram.latency_scale=1.5", "dram.latency_scale=1")
 MORE(deciding_on_the_device, "dispatch.dynamic=false", "dispatch.dynamic=true")
 
+/* --- operands on chip --------------------------------------------------------------------------------------------- */
+
+static ps_t started(struct machine_conf *c, const uint64_t *mnk, enum run_start start, enum run_fidelity f)
+{
+	const struct run_opts o = { .start = start, .seed = 7, .fidelity = f };
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	struct run_result x;
+
+	CHECK_OK(run_stream(synth_product(a, mnk[0], mnk[1], mnk[2]), c, &o, a, &x, &e), e);
+	arena_free(a);
+	return x.total_ps;
+}
+
+/* The same machine with the same work, less of which comes from DRAM. */
+TEST(operands_on_chip_are_never_slower_than_in_dram)
+{
+	static const char *const machines[] = { "dsocr", "edge", "tpu-v6e", "array-128", "wormhole" };
+	static const uint64_t shapes[][3] = { { 1, 4096, 4096 },      { 64, 2048, 1024 },   { 1024, 1024, 1024 },
+		                              { 2048, 512, 8192 },    { 4096, 4096, 4096 }, { 300, 5000, 700 },
+		                              { 16384, 16384, 16384 } };
+
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		struct err e = ERR_INIT;
+		struct machine_conf *c = machine_conf_load(machines[i], NULL, 0, &e);
+
+		CHECK_OK(c ? 0 : -1, e);
+		for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+			/* events of a product that large take seconds */
+			const enum run_fidelity f = k % 2 || shapes[k][0] > 4096 ? RUN_ANALYTIC : RUN_EVENT;
+			const ps_t on_chip = started(c, shapes[k], RUN_RESIDENT, f),
+				   steady = started(c, shapes[k], RUN_STEADY, f);
+
+			if (on_chip > steady + steady / (1000000 / TOLERANCE_PPM))
+				test_fail(__FILE__, __LINE__, "%s, %llu x %llu x %llu: %llu ps on chip, %llu from DRAM",
+				          machines[i], (unsigned long long)shapes[k][0],
+				          (unsigned long long)shapes[k][1], (unsigned long long)shapes[k][2],
+				          (unsigned long long)on_chip, (unsigned long long)steady);
+		}
+		machine_conf_free(c);
+	}
+}
+
 SUITE(p_run, T(no_run_is_under_its_roofline_and_ops_sum_to_the_run),
       T(a_roofline_is_that_of_any_mapping_tiles_and_dispatch), T(no_op_alone_is_under_its_roofline_either),
       T(no_server_does_more_than_its_rate_nor_any_of_it_before_it_is_asked), T(bytes_are_conserved_at_every_level),
@@ -412,4 +455,5 @@ SUITE(p_run, T(no_run_is_under_its_roofline_and_ops_sum_to_the_run),
       T(a_unit_that_is_off_is_never_used), T(two_tiles_of_a_product_fit_where_two_rows_do), T(more_gemv_units),
       T(more_gemv_lanes), T(more_vector_lanes), T(a_larger_l2), T(a_larger_kv_buffer), T(a_larger_sram), T(more_stages),
       T(more_descriptors), T(faster_dispatch), T(a_faster_host), T(a_deeper_window), T(fusion_on), T(a_faster_clock),
-      T(lower_memory_latency), T(deciding_on_the_device));
+      T(lower_memory_latency), T(deciding_on_the_device),
+      T(operands_on_chip_are_never_slower_than_in_dram));

@@ -1,8 +1,9 @@
 /* t_limits.c - what limits finds on made-up machines whose answers are known. */
-#include "sim/sweep/limits.h"
+#include "sim/sweep/buy.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -322,10 +323,64 @@ TEST(what_is_too_near_the_base_is_run_with_events)
 	bed_down(&b);
 }
 
+/* Of a product that waits for DRAM: as limits has it, an amount and a switch, with what either takes. */
+TEST(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power)
+{
+	struct bed b;
+	struct buy_question q;
+	struct run_result x;
+	struct buys buys;
+
+	bed_up(&b, "clock: 1 GHz\ncores: 16\ndma: {tile: 64 KiB, stages: 16, width: 64 B}\nsram: {size: 256 KiB}\n"
+	           "l2: {size: 4 MiB, banks: 64}\ngemv: {units: 4, lanes: 64}\ndram: {kind: hbm3-6400, channels: 4}\n"
+	           "power: {dram: hbm3e}\n");
+	bed_ask(&b);
+	q = (struct buy_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
+	q.conf = machine_base_conf(q.machines, NULL, 0, &b.e);
+	CHECK_OK(run_stream(b.q.stream, q.conf, &b.q.run, b.a, &x, &b.e), b.e);
+	CHECK_OK(buy_best(&q, &x, b.a, &buys, &b.e), b.e);
+	CHECK(buys.amount.key && strncmp(buys.amount.key, "dram.", 5) == 0);
+	CHECK(buys.amount.has_mm2 && buys.amount.has_watts && buys.amount.watts > 0);
+	CHECK(buys.choice.key != NULL);
+	if (buys.amount.key && buys.choice.key) {
+		CHECK_STR(buys.choice.key, "weights.dtype");
+		CHECK_STR(buys.choice.then, "int4");
+		CHECK(buys.choice.saves > buys.amount.saves && buys.choice.mm2 == 0);
+		CHECK(fabs(buys.choice.saves - gain(&b, LIMITS_SWITCH, "weights.dtype", "int4")) < 1e-9);
+		CHECK(fabs(buys.amount.saves - gain(&b, LIMITS_MORE, buys.amount.key, buys.amount.then)) < 1e-9);
+	}
+	machine_conf_free((struct machine_conf *)q.conf);
+	machine_base_free(q.machines);
+	bed_down(&b);
+}
+
+/* Where the pins' rate is given, more channels share it: what counts is the rate. */
+TEST(of_two_names_of_a_memory_the_one_that_pays_is_next)
+{
+	struct bed b;
+	struct buy_question q;
+	struct run_result x;
+	struct buys buys;
+
+	bed_up(&b, "clock: 1 GHz\ncores: 16\ndma: {tile: 64 KiB, stages: 16, width: 64 B}\nsram: {size: 256 KiB}\n"
+	           "l2: {size: 4 MiB, banks: 64}\ngemv: {units: 4, lanes: 64}\n"
+	           "dram: {kind: hbm3-6400, channels: 4, bandwidth: 200 GB/s}\n");
+	q = (struct buy_question){ .q = b.q, .machines = machine_base_load(b.path, NULL, 0, &b.e) };
+	q.conf = machine_base_conf(q.machines, NULL, 0, &b.e);
+	CHECK_OK(run_stream(b.q.stream, q.conf, &b.q.run, b.a, &x, &b.e), b.e);
+	CHECK_OK(buy_best(&q, &x, b.a, &buys, &b.e), b.e);
+	CHECK(buys.amount.key && strcmp(buys.amount.key, "dram.bandwidth") == 0 && buys.amount.saves > 0.4);
+	machine_conf_free((struct machine_conf *)q.conf);
+	machine_base_free(q.machines);
+	bed_down(&b);
+}
+
 SUITE(t_limits, T(dram_and_a_dma_of_the_same_rate_pay_only_together), T(without_pairs_asked_none_is_tried),
       T(more_stages_pay_only_with_more_sram), T(a_switch_that_pays_is_named_with_its_value),
       T(what_is_not_used_costs_nothing_to_halve_or_to_take_out),
       T(a_unit_that_is_not_there_is_tried_and_its_parts_are_not), T(a_kv_buffer_is_tried_of_the_size_of_the_cache),
       T(rows_do_not_depend_on_the_workers), T(what_a_machine_cannot_work_without_is_a_row_with_the_reason),
       T(each_row_says_the_sets_that_make_it), T(a_gpu_is_told_that_limits_are_asked_of_an_npu),
-      T(what_is_within_error_is_neither_bought_nor_free), T(what_is_too_near_the_base_is_run_with_events));
+      T(what_is_within_error_is_neither_bought_nor_free), T(what_is_too_near_the_base_is_run_with_events),
+      T(what_to_buy_next_is_an_amount_and_a_switch_with_area_and_power),
+      T(of_two_names_of_a_memory_the_one_that_pays_is_next));
