@@ -17,7 +17,8 @@
  * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
  * of partial sums between cores, on the network; it comes when what they add up to is stored.
  * What a command stores to ISA_SRAM stays there and moves nothing; a load from ISA_SRAM fetches it from the cores that
- * have it. The program's `kept_bytes` hold all of that.
+ * have it. Its room is taken by the command that makes it (`keeps_bytes`), with all else that this one holds, and given back
+ * by the last that reads it (`frees_bytes`), when this one and all before it have ended: others may read it, too.
  * Loads marked `early` move bytes that exist before the program starts (weights, old KV), so they may run ahead of
  * the command's dependencies as far as SRAM and the command window allow. Math carries the time its unit needs,
  * from that unit's closed form. Levels: ISA_MEM is everything behind the NoC (KV buffer, L2, DRAM). */
@@ -112,6 +113,8 @@ struct isa_cmd {
 	bool chained;               /* a further pass of the command before it: no dispatch of its own */
 	uint64_t slot_bytes;        /* SRAM of one tile in flight */
 	uint64_t fixed_bytes;       /* SRAM held from admission to completion */
+	uint64_t keeps_bytes;       /* SRAM for what stays there behind its end; taken at its admission */
+	uint64_t frees_bytes;       /* of what commands kept: nobody behind this one reads it */
 	uint64_t laid_out;          /* values that go in and out of its products of several rows */
 	const char *pattern;        /* fusion pattern; NULL: not fused */
 	const char *why;            /* what the mapper chose: dataflow and tile, for people */
@@ -133,7 +136,6 @@ struct isa_prog {
 	const struct isa_tensor *tensors;
 	size_t n_tensors;
 	const uint32_t *succ, *first_succ; /* commands that wait for i: succ[first_succ[i] .. first_succ[i + 1]) */
-	uint64_t kept_bytes;               /* SRAM of what stays between commands, at the most */
 	uint32_t max_tile_moves;           /* most loads and stores of any one command's phase */
 };
 

@@ -77,8 +77,10 @@ struct core {
 	struct core_owner owner;
 	struct dma *dma;
 	struct sram sram;
-	uint32_t cores, window, stages, admit, newest; /* admit: the command whose turn it is to take SRAM */
-	ps_t sync;                                     /* of a tile, before its math */
+	uint32_t cores, window, stages;
+	uint32_t oldest, admit,
+		newest; /* oldest: that has not ended; admit: the command whose turn it is to take SRAM */
+	ps_t sync;      /* of a tile, before its math */
 	const struct isa_prog *prog;
 	const uint32_t *const *picks;
 	struct core_cmd *cmds;
@@ -93,7 +95,6 @@ struct core {
 	uint64_t peak[CORE_MOVERS], moved[CORE_MOVERS]; /* bytes/s; bytes */
 	const uint64_t *written_back;
 	uint64_t pinned_bytes, kept_bytes, tiles;
-	uint64_t room; /* of all scratchpads */
 	bool admitting;
 };
 
@@ -365,12 +366,21 @@ static void explain_math(struct core_cmd *k, ps_t until, enum isa_when when, enu
 static void admit(struct core *c);
 static void next_math(struct core_cmd *k);
 
+/* What nobody behind the commands that have ended reads. */
+static void free_kept(struct core *c)
+{
+	for (; c->oldest < c->newest && !cmd_of(c, c->oldest)->live; c->oldest++)
+		sram_give(&c->sram, cmd_of(c, c->oldest)->c->frees_bytes);
+}
+
 static void complete(struct core_cmd *k)
 {
 	struct core *c = k->core;
 	ps_t now = evq_now(c->env.q);
 
+	k->live = false;
 	sram_give(&c->sram, k->c->fixed_bytes);
+	free_kept(c);
 	watch_level(c->env.watch, WATCH_SRAM, now, c->sram.used);
 	for (uint32_t n = 0; n < k->c->n_insns; n++) {
 		const struct isa_insn *i = &c->prog->insns[k->c->first_insn + n];
@@ -378,7 +388,6 @@ static void complete(struct core_cmd *k)
 		if (i->pinned)
 			c->pinned[i->tensor] = 1;
 	}
-	k->live = false;
 	k->acc.end = now;
 	c->owner.done(c->owner.ctx, k->idx);
 	admit(c);
@@ -592,7 +601,7 @@ static void admit(struct core *c)
 		struct core_cmd *k = cmd_of(c, c->admit);
 
 		if (!k->fixed) {
-			if (!sram_take(&c->sram, k->c->fixed_bytes))
+			if (!sram_take(&c->sram, k->c->fixed_bytes + k->c->keeps_bytes))
 				break;
 			k->fixed = true;
 			watch_level(c->env.watch, WATCH_SRAM, evq_now(c->env.q), c->sram.used);
@@ -673,8 +682,7 @@ int core_begin(struct core *c, const struct isa_prog *p, const uint32_t *const *
 	assert(c->n_pinned == p->n_tensors); /* one program a machine: steps repeat it */
 	c->prog = p;
 	c->picks = picks;
-	c->admit = c->newest = 0;
-	c->sram.size = c->room - p->kept_bytes;
+	c->oldest = c->admit = c->newest = 0;
 	return 0;
 }
 
@@ -698,7 +706,6 @@ struct core *core_new(const struct comp_env *env, const struct dma_cfg *dma, con
 	for (uint32_t i = 0; i < window; i++)
 		c->cmds[i].slots = c->slots + (size_t)i * dma->stages;
 	sram_init(&c->sram, sram, cores);
-	c->room = c->sram.size;
 	if (!(c->dma = dma_new(env, dma, cores, e)))
 		goto fail;
 	if (unit_add_stats(env->stats, c->unit_busy, c->unit_work, e) < 0)

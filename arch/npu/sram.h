@@ -7,9 +7,10 @@
  * turns. Assumed: a tile lies over all banks and a short queue before each evens out who comes when, so what counts is
  * the port cycles taken, as in interleaved memories with buffers; our choice, and monotone: more banks, ports or width
  * are never slower. All cores' scratchpads act as one, as tiles are spread evenly.
- * With `forward`, what an op makes stays in the scratchpads of the cores that made it until its last reader has it, where a
- * quarter of all scratchpads has room for all that lives at once; readers fetch it from there over the network. What has
- * no room goes the way of all else: out to the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_keep.c).
+ * With `forward`, what an op makes stays in the scratchpads of the cores that made it until its last reader has it, where
+ * that is faster; readers fetch it from there over the network. The command that makes it takes its room and the last that
+ * reads it gives it back (arch/isa.h): commands between the two have so much less, others have not. All else goes out to
+ * the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_keep.c).
  * Who reads down a column of rows that lie one behind the other takes words a row apart. Where a power of two divides that
  * stride they lie in few banks, and those alone serve them: rows of `stride` bytes meet
  * min(banks, banks x width / (the largest power of two in stride)) of the banks. Filling goes along rows and meets them all.

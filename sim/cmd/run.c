@@ -321,6 +321,9 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		goto out;
 	what_ran(&r, o, &in, &result, &says);
 	judge(&r, o, how, &in, &result, &verdict);
+	if (o->explain_fusion && result.map && in.conf->cfg.fusion.enabled && !o->program_in &&
+	    run_apart(&r, o->config, o->sets.v, o->sets.n, how, e) < 0)
+		goto out;
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;
 	if (in.db)

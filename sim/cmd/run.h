@@ -43,6 +43,7 @@ struct run_report {
 	enum run_start start;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
+	ps_t apart_ps;                 /* the run's time with nothing joined; 0: not asked */
 	bool whole;                    /* all tables, and not the first page alone */
 	const struct beside *beside;   /* what it is set beside; NULL: unknown */
 	const struct verdict *verdict; /* what is said first; NULL: nothing */
@@ -91,6 +92,9 @@ void run_energy_line(const struct run_report *r, struct str *s); /* of the first
 void run_energy_table(const struct run_report *r, struct str *out); /* by block */
 void run_asked(const struct run_report *r,
                struct str *out); /* what options asked for: ops, fusions, a mapping, files */
+/* The same run with fusion off: `apart_ps`. */
+int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
+              struct err *e);
 /* What was joined by pattern, and what was not by reason. */
 void run_fusion_table(const struct run_report *r, struct str *out);
 void run_fusion_json(struct out_json *j, const struct run_report *r);

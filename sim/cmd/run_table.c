@@ -417,7 +417,7 @@ static void fusions(const struct run_report *r, struct str *out)
 	};
 	const struct map_result *m = r->result->map;
 	struct out_table *t =
-		out_table_new(cols, COLS(cols), "fusions (times are the mapper's prediction, which decides)");
+		out_table_new(cols, COLS(cols), "fusions (times: each alone, again and again, which decides)");
 	struct str ops = STR_INIT, chain = STR_INIT;
 
 	for (size_t i = 0; m && i < m->n_fusions; i++) {

@@ -27,12 +27,13 @@ struct analytic {
 	uint32_t *order;          /* a command's instructions by phase and sort */
 	ps_t *done;               /* by command */
 	/* SRAM: what is taken, and when it is given back, a ring by time. */
-	uint64_t room, sram, used; /* room: with what stays between commands */
+	uint64_t sram, used;
 	bool times_only;
 	struct release *releases;
 	uint32_t first, end, mask; /* first, end: taken modulo the ring's size */
 	ps_t *slot;                /* when a tile's place is free again, dma.stages of them */
 	ps_t admitted;             /* SRAM is given out in program order */
+	ps_t ended;                /* all commands so far */
 	/* The command processor. */
 	ps_t issue_at, host_at, local;
 };
@@ -102,7 +103,6 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 
 	drop_program(a);
 	a->p = p;
-	a->sram = a->room - p->kept_bytes;
 	for (size_t i = 0; i < p->n_cmds; i++)
 		most = p->cmds[i].n_insns > most ? p->cmds[i].n_insns : most;
 	if (p->n_edges && !(a->at_edge = malloc(most * 2 * EDGES * sizeof *a->at_edge)))
@@ -125,9 +125,9 @@ struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog
 		goto nomem;
 	a->c = c;
 	sram_init(&s, &c->sram, c->cores);
-	a->room = a->sram = s.size;
+	a->sram = s.size;
 	a->local = ps_min(clock_span(c->core.depth, c->clock), c->dispatch.latency);
-	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 1) + 1);
+	cap <<= log2_up((uint64_t)(c->dispatch.queue + 1) * (c->dma.stages + 2) + 1);
 	a->mask = (uint32_t)(cap - 1);
 	if (!(a->releases = calloc(cap, sizeof *a->releases)) || !(a->slot = calloc(c->dma.stages, sizeof *a->slot)))
 		goto nomem;
@@ -560,7 +560,7 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	struct core_move s;
 	ps_t at, end;
 
-	if (reserve(a, x->c->fixed_bytes, e) < 0)
+	if (reserve(a, x->c->fixed_bytes + x->c->keeps_bytes, e) < 0)
 		return -1;
 	x->acc->start = a->admitted;
 	at = ps_max(a->admitted, may_load(x, ISA_PRE));
@@ -576,6 +576,9 @@ static int run_cmd(struct analytic *a, struct flight *x, ps_t *done, struct err 
 	at = move(a, x, ISA_POST, STORES, 0, at, &s);
 	explain(a, x, &s, s.asked);
 	release(a, at, x->c->fixed_bytes);
+	a->ended = ps_max(a->ended, at);
+	if (x->c->frees_bytes)
+		release(a, a->ended, x->c->frees_bytes);
 	x->acc->end = *done = at;
 	return 0;
 }
@@ -672,7 +675,7 @@ static void begin(struct analytic *a)
 	for (int i = 0; i < RES_COUNT; i++)
 		server_clear(&a->unit[i]);
 	a->used = a->first = a->end = 0;
-	a->admitted = a->host_at = 0;
+	a->admitted = a->ended = a->host_at = 0;
 	a->issue_at = a->c->dispatch.launch;
 }
 

@@ -5,8 +5,7 @@
 
 #include "sim/map/map_cost.h"
 
-#define NO_CMD     UINT32_MAX
-#define MAX_BLOCKS 65536
+#define NO_CMD UINT32_MAX
 
 /* The program while it grows; copied into the arena at the end. */
 struct builder {
@@ -251,39 +250,21 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	return -1;
 }
 
-/* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. */
-static bool blocks_fit(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, struct map_draft *d)
-{
-	struct map_block b;
-	uint64_t k = 0;
-
-	for (struct op part = m->s->ops[op]; map_block_take(&part, cut, blocks, k, &b); part = m->s->ops[op], k++)
-		if (!map_block(m, op, cut, blocks, k, d))
-			return false;
-	return k > 0;
-}
-
-/* A product whose activations do not fit is done in blocks. */
+/* A product or an attention whose operands do not fit is done in blocks. */
 static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
                        const uint32_t *last_cmd, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
+	struct map_cutting c;
 
-	if (m->s->ops[op].kind == OP_GEMM && map_fixed(m))
+	if ((m->s->ops[op].kind == OP_GEMM && map_fixed(m)) || !map_blocks(m, op, d, &c))
 		return too_small(m, &m->s->ops[op], e);
-	for (enum map_cut cut = MAP_CUT_ROWS; cut < MAP_CUTS; cut++)
-		for (uint64_t blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
-			if (!map_block(m, op, cut, blocks, 0, d) || !blocks_fit(m, op, cut, blocks, d))
-				continue;
-			map_block(m, op, cut, blocks, 0, d);
-			if (map_bound_commands(&m->s->ops[op], d, blocks, e) < 0)
-				return -1;
-			for (uint64_t k = 0; map_block(m, op, cut, blocks, k, d); k++)
-				if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
-					return -1;
-			return 0;
-		}
-	return too_small(m, &m->s->ops[op], e);
+	if (map_bound_commands(&m->s->ops[op], d, c.blocks, e) < 0)
+		return -1;
+	for (uint64_t k = 0; map_block(m, op, c.cut, c.blocks, k, d); k++)
+		if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
+			return -1;
+	return 0;
 }
 
 /* An attention as a table names it, in the parts it then has; the first is drafted. */
@@ -300,7 +281,7 @@ static int emit_named(struct builder *b, const struct mapper *m, struct map_draf
 }
 
 /* Members one by one, for a fusion that does not fit or does not pay, and for what was never fused. */
-static int emit_single(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
+static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
@@ -311,6 +292,7 @@ static int emit_single(struct builder *b, const struct mapper *m, struct map_dra
 		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
 		return 0;
 	}
+	map_room(m, op, 1);
 	if (map_attention(m, o, 0, d)) {
 		if (emit_named(b, m, d, op, last_cmd, e) < 0)
 			return -1;
@@ -359,36 +341,20 @@ static int emit_beside(struct builder *b, const struct mapper *m, const struct m
 	return 0;
 }
 
-static int emit_group(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *g,
+static int emit_group(struct builder *b, struct mapper *m, struct map_draft *d, const struct fuse_group *g,
                       uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
-	ps_t apart = 0, joined;
-	uint64_t apart_bytes = 0;
-	bool fits = true;
+	struct map_fusion what;
 
-	if (g->n == 1)
-		return emit_single(b, m, d, g->first, last_cmd, out, e);
-	for (uint32_t k = g->first; k < g->first + g->n && fits; k++) {
-		fits = map_group(m, k, 1, d);
-		apart += d->predicted + (k > g->first ? m->c->dispatch.latency : 0);
-		apart_bytes += fits ? map_memory_bytes(d) : 0;
-		out->op_work_ps[k] = fits ? d->predicted : 1;
-	}
-	fits = fits && map_group(m, g->first, g->n, d);
-	joined = d->predicted;
-	if (!fits || joined >= apart) {
-		for (uint32_t k = g->first; k < g->first + g->n; k++)
-			if (emit_single(b, m, d, k, last_cmd, out, e) < 0)
-				return -1;
-		return 0;
-	}
-	return emit_as_one(b, m, d,
-	                   &(struct map_fusion){ g->pattern, g->first, g->n, apart_bytes - map_memory_bytes(d),
-	                                         g->n - 1, joined, apart },
-	                   last_cmd, out, e);
+	if (g->n > 1 && map_chain(m, g, d, out->op_work_ps, &what))
+		return emit_as_one(b, m, d, &what, last_cmd, out, e);
+	for (uint32_t k = g->first; k < g->first + g->n; k++)
+		if (emit_single(b, m, d, k, last_cmd, out, e) < 0)
+			return -1;
+	return 0;
 }
 
-static int emit_groups(struct builder *b, const struct mapper *m, struct map_draft *d, const struct fuse_group *groups,
+static int emit_groups(struct builder *b, struct mapper *m, struct map_draft *d, const struct fuse_group *groups,
                        size_t n_groups, uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
 	struct map_beside *beside = map_beside_new(m, groups, n_groups);
@@ -664,7 +630,10 @@ static int prepare(struct mapper *m, struct err *e)
 	m->asked = map_asked_new(m->a);
 	m->few = map_few_new(m->a);
 	m->memo = arena_alloc(m->a, sizeof *m->memo);
-	if (!m->memo || !m->trial || !m->asked || !m->few || !first_write || !last_read || !m->pinned || !m->format)
+	m->chains = map_chains_new(m->a);
+	m->cuttings = map_cuttings_new(m->a);
+	if (!m->memo || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings || !first_write || !last_read ||
+	    !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -687,12 +656,12 @@ static int prepare(struct mapper *m, struct err *e)
 	m->dram_rate = dram_rate(c);
 	m->mem_latency = mem_latency(c);
 	m->sparse = machine_sparsity(c);
-	m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
+	m->all_sram = m->room = m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	if (map_hold(m, e) < 0)
 		return -1;
 	choose_pinned(m);
-	if (map_keep(m, e) < 0)
+	if (map_keep_new(m, e) < 0)
 		return -1;
 	return check_kv(m, e);
 }
@@ -726,13 +695,14 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	if (emit_groups(&b, &m, d, groups, n_groups, last_cmd, out, e) < 0)
+	if (map_keep(&m, groups, n_groups, d, e) < 0 ||
+	    emit_groups(&b, &m, d, groups, n_groups, last_cmd, out, e) < 0 ||
+	    map_keep_put(&m, b.members, b.cmds, b.n_cmds, e) < 0)
 		goto out;
 	out->held_bytes = m.held_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
 	rc = freeze(&b, s, a, &out->prog, e);
-	out->prog.kept_bytes = m.kept_bytes;
 out:
 	free(d);
 	free(b.cmds);

@@ -43,45 +43,10 @@ struct map_beside {
 
 /* --- what is alike ----------------------------------------------------------------------------------------- */
 
-/* A word at a time: a step has thousands of operands. */
-static uint64_t and_u64(uint64_t h, uint64_t v)
-{
-	return hash_mix(h * UINT64_C(0x9e3779b97f4a7c15) + v);
-}
-
-static uint64_t operand_key(const struct mapper *m, const struct op *o, const struct op_operand *x, uint64_t h)
-{
-	const struct op_tensor *t = &m->s->tensors[x->tensor];
-	const bool early = t->external && m->first_write[x->tensor] >= o->id;
-
-	h = and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
-	                       (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
-	                       (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
-	h = and_u64(h, m->last_read[x->tensor] != UINT32_MAX);
-	return and_u64(and_u64(h, x->bytes), x->touched);
-}
-
-static uint64_t op_key(const struct mapper *m, const struct op *o, uint64_t h)
-{
-	const struct op_shape *s = &o->shape;
-
-	h = and_u64(h, (uint64_t)o->kind | (uint64_t)o->dtype << 8 | (uint64_t)o->out_dtype << 16 |
-	                       (uint64_t)o->acc_dtype << 24 | (uint64_t)o->cost << 32 | (uint64_t)o->reduce << 40 |
-	                       (uint64_t)o->n_operands << 48);
-	h = and_u64(and_u64(and_u64(and_u64(h, s->batch), s->m), s->n), s->k);
-	h = and_u64(and_u64(and_u64(and_u64(h, s->elems), s->rows), s->cols), s->arity);
-	h = and_u64(h, (uint64_t)(uint32_t)o->routed_by);
-	if (o->fn)
-		h = hash_bytes(h, o->fn, strlen(o->fn));
-	for (uint32_t i = 0; i < o->n_operands; i++)
-		h = operand_key(m, o, map_operand(m, o, i), h);
-	return h;
-}
-
 /* 0: no group that may be one of several. Rows of a table are each alone. */
 static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
 {
-	uint64_t h = and_u64(HASH_INIT, g->n);
+	uint64_t h = map_and_u64(HASH_INIT, g->n);
 	uint32_t products = 0;
 
 	for (uint32_t k = g->first; k < g->first + g->n; k++)
@@ -92,7 +57,7 @@ static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
 		if (o->listed || o->kind == OP_ATTENTION ||
 		    (o->kind == OP_GEMM && (o->shape.batch > 1 || map_held_by(m, o))))
 			return 0;
-		h = op_key(m, o, h);
+		h = map_and_u64(map_op_key(m, o, h), (uint64_t)(uint32_t)o->routed_by);
 	}
 	return products == 1 ? h | 1 : 0;
 }
@@ -183,15 +148,18 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 	struct map_levels *levels;
 	struct machine_cfg *c;
 
-	if (p)
+	if (p) {
+		p->all_sram = m->all_sram / m->c->cores * p->c->cores;
+		p->room = m->room / m->c->cores * p->c->cores; /* what there is for the ops at hand */
+		p->sram = m->sram / m->c->cores * p->c->cores;
 		return p;
+	}
 	if (!(p = arena_alloc(m->a, sizeof *p)) || !(c = arena_alloc(m->a, sizeof *c)))
 		return NULL;
 	*p = *m;
 	*c = *m->c;
 	c->cores = m->c->cores / n;
 	p->c = c;
-	p->sram = m->sram / m->c->cores * c->cores;
 	if (!(levels = arena_alloc(m->a, sizeof *levels)))
 		return NULL;
 	p->near_rate = m->near_rate / n;
@@ -205,7 +173,8 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 		p->unit[i] = machine_unit(c, (enum unit)i);
 	if (!(p->asked = map_asked_new(m->a)))
 		return NULL;
-	return b->part[n] = p;
+	b->part[n] = p;
+	return part_of(m, b, n);
 }
 
 /* Whether two of the same place do the same, of whatever tensor. */
@@ -399,7 +368,7 @@ static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint3
 	for (uint32_t i = 1; i < n; i++)
 		if (!draft_of(m, b, which, i))
 			return 1;
-	apart = map_judged_round(m, b->all, n);
+	apart = map_judged_round(m, b->all, n, &(struct map_round){ 0 });
 	bytes = moved(b->all, n);
 	most = ps_max(m->sram / 2, room(b->all[0]));
 	least = (1 - CLEARLY) * apart.worth / n / n;
@@ -410,7 +379,7 @@ static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint3
 			continue;
 		if (moved((struct map_draft *const *)&one, 1) * n > bytes * by || room(one) > most)
 			continue;
-		beside = map_judged_round(m, (struct map_draft *const *)&one, 1);
+		beside = map_judged_round(m, (struct map_draft *const *)&one, 1, &(struct map_round){ 0 });
 		if (beside.worth / by / by >= least || !no_later(&beside, by, &apart, n))
 			continue;
 		least = beside.worth / by / by;
@@ -419,10 +388,19 @@ static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint3
 	return best;
 }
 
+/* What those that follow each other make may stay: room beside all of it. */
+static void make_room(struct mapper *m, const struct map_beside *b, const struct map_beside_set *s, bool apart)
+{
+	const struct fuse_group *first = &b->groups[s->group[0]],
+				*last = apart ? first : &b->groups[s->group[s->n - 1]];
+
+	map_room(m, first->first, last->first + last->n - first->first);
+}
+
 /* What was decided for more of them holds for fewer, if these are enough. */
 static uint32_t remembered(const struct mapper *m, struct map_beside *b, const struct map_beside_set *s)
 {
-	const uint64_t key = b->key[s->group[0]];
+	const uint64_t key = map_and_u64(b->key[s->group[0]], m->sram);
 	struct decision *d = &b->made[hash_mix(key) & (DECISIONS - 1)];
 
 	if (d->key != key || s->n > d->of || s->n < d->by)
@@ -430,7 +408,7 @@ static uint32_t remembered(const struct mapper *m, struct map_beside *b, const s
 	return d->by;
 }
 
-bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
+bool map_beside(struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
                 uint64_t *op_work_ps)
 {
 	bool apart = false;
@@ -443,6 +421,7 @@ bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct m
 	b->done[i] = 1;
 	if (out->n < 2 || (apart && stays(m, &b->groups[i])))
 		return false;
+	make_room(m, b, out, apart);
 	by = remembered(m, b, out);
 	if (by < 2 || !together(m, b, out->group, by, d))
 		return false;

@@ -67,7 +67,6 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 		                  .units = d.units,
 		                  .cache = c->mem.l2.size,
 		                  .ways = ps_max(1, c->mem.l2.ways),
-		                  .sram = m->sram,
 		                  .stages = c->dma.stages,
 		                  .outstanding = c->dma.outstanding,
 		                  .cores = c->cores,
@@ -195,7 +194,7 @@ static void prepare(struct eval *e)
 	}
 	if (e->l->cache && p->move[C] && !p->free[C])
 		e->back = whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
-	room = e->l->sram - x->held - p->others;
+	room = p->m->sram - x->held - p->others;
 	e->places = x->slot ? (double)(room / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
 	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));

@@ -57,8 +57,11 @@ const struct mapper *map_few(const struct mapper *m, uint32_t cores)
 	int i = 0;
 
 	for (; i < MAP_FEWER && f->cores[i]; i++)
-		if (f->cores[i] == cores)
+		if (f->cores[i] == cores) {
+			f->on[i].room = m->room;
+			f->on[i].sram = m->sram; /* what there is for the ops at hand */
 			return &f->on[i];
+		}
 	if (i == MAP_FEWER)
 		return NULL;
 	f->on[i] = *m;

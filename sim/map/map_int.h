@@ -3,6 +3,7 @@
 #define NPUSIM_SIM_MAP_MAP_INT_H
 
 #include "arch/npu/spread.h"
+#include "sim/base/hash.h"
 #include "sim/map/map.h"
 #include "workloads/work.h"
 
@@ -33,13 +34,15 @@ struct mapper {
 	struct unit_env unit[UNIT_COUNT];
 	uint64_t near_rate, dram_rate; /* bytes/s a stream can reach: from the L2, from DRAM */
 	ps_t mem_latency;              /* of one small transfer, unloaded */
-	uint64_t sram;                 /* bytes for tiles, all cores */
-	uint8_t *kept;                 /* by tensor: stays in SRAM from its writer to its last reader */
-	uint64_t kept_bytes;           /* of these, the most at once */
-	const uint32_t *first_write;   /* by tensor: first op that writes it, UINT32_MAX: none */
-	const uint32_t *last_read;     /* by tensor: last op that reads it; UINT32_MAX: none */
-	uint8_t *pinned;               /* by tensor */
-	uint8_t *held;                 /* by tensor: 1 + the unit in which it stays; 0: none */
+	uint64_t all_sram, room,
+		sram;     /* bytes for tiles, all cores; of these, for the ops at hand; the same, rounded (map_room) */
+	uint8_t *kept;    /* by tensor: stays in SRAM from its writer to its last reader */
+	uint64_t *living; /* by op: bytes of these that live then, of its own too */
+	uint8_t *apart;   /* by the first op of a group: it is no chain, so that something may stay */
+	const uint32_t *first_write; /* by tensor: first op that writes it, UINT32_MAX: none */
+	const uint32_t *last_read;   /* by tensor: last op that reads it; UINT32_MAX: none */
+	uint8_t *pinned;             /* by tensor */
+	uint8_t *held;               /* by tensor: 1 + the unit in which it stays; 0: none */
 	uint64_t held_bytes;
 	struct map_format *format; /* by tensor */
 	struct sparsity sparse;    /* of weights */
@@ -55,6 +58,8 @@ struct mapper {
 	struct map_asked *asked;
 	struct spread_memo *memo;
 	struct map_few *few;
+	struct map_chains *chains;
+	struct map_cuttings *cuttings;
 	struct map_tell *tell;
 };
 
@@ -125,11 +130,16 @@ ps_t map_predict(const struct mapper *m, const struct map_flow *f);
 ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint64_t tiles, const struct map_math *math,
                         int n_math);
 
-/* map_keep.c: which results stay in SRAM. Fills `kept`, takes their room off `sram`. */
-int map_keep(struct mapper *m, struct err *e);
+/* map_keep.c: which results stay in SRAM. */
+int map_keep_new(struct mapper *m, struct err *e); /* none, so far */
+int map_keep(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d, struct err *e);
+void map_stays(struct mapper *m, uint32_t tensor, bool stays); /* changes that */
+void map_room(struct mapper *m, uint32_t first, uint32_t n);   /* for these ops, as one command */
+/* Says which commands take and free it. */
+int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd *cmds, size_t n_cmds, struct err *e);
 /* map_keep_copied.c: the same under copy_first: what a product makes stays where it fits beside mapping.stream and what the
  * products that follow copy, if products alone read it; nothing moves it then. */
-int map_keep_copied(struct mapper *m, struct err *e);
+void map_keep_copied(struct mapper *m);
 
 /* map_spread.c: where the mapper says which core has what (arch/npu/spread.h). */
 /* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */
@@ -272,8 +282,14 @@ struct map_score {
 	double worth; /* less is better */
 };
 struct map_score map_judged(const struct mapper *m, const struct map_draft *d);
-/* The same of so many that wait for the same and for nobody of them: a round, and one more behind it. With a judge only. */
-struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n);
+/* The same of so many that wait for the same and for nobody of them, or each for the one before: a round, and one more behind
+ * it. With a judge only. */
+struct map_round {
+	bool chain;
+	uint64_t keeps; /* SRAM that the first takes and the last frees */
+};
+struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n,
+                                  const struct map_round *how);
 struct map_trial *map_trial_new(struct arena *a);
 uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
 bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);
@@ -288,6 +304,13 @@ bool map_joined(const struct mapper *m, uint32_t first, uint32_t n,
  * so many does not fit, or there is none. */
 enum map_cut { MAP_CUT_ROWS, MAP_CUT_ALL, MAP_CUT_DEEP, MAP_CUTS };
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d);
+/* map_blocks.c: how it is cut best, `blocks` of them; drafts the first. False: it cannot be. */
+struct map_cutting {
+	enum map_cut cut;
+	uint64_t blocks;
+};
+struct map_cuttings *map_cuttings_new(struct arena *a);
+bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct map_cutting *out);
 /* Whether an operand comes, or goes, tile by tile. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
 
@@ -308,6 +331,8 @@ uint64_t map_mask_pairs(const struct op_shape *s, uint64_t block);
 uint64_t map_mask_side(const struct mapper *m, enum unit unit); /* queries a block, as a unit takes them */
 /* Makes math for all pairs math for those. */
 void map_mask(const struct mapper *m, const struct op *o, enum unit by, struct unit_plan *p);
+/* Of all SRAM, what a command takes with as many tiles on their way as it may have. */
+uint64_t map_takes(const struct mapper *m, const struct map_draft *d);
 /* map_tile.c: the move of an operand, appended to the draft. */
 struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
                           enum isa_when when);
@@ -319,8 +344,33 @@ void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *
 uint64_t map_held_bytes(const struct mapper *m, const struct map_draft *d); /* of its loads, what SRAM need not hold */
 
 /* map_join.c: how many of the groups from here on are one command; where it is more than one that is drafted, and said. */
-uint32_t map_join(const struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
+uint32_t map_join(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
                   uint64_t *op_work_ps, struct map_fusion *what);
+
+/* map_chain.c: whether ops that could be one command are. */
+struct map_ones {
+	struct map_score joined, apart;
+};
+struct map_chains *map_chains_new(struct arena *a);
+struct map_draft *const *map_members(const struct mapper *m, uint32_t n); /* drafts for members; NULL: out of memory */
+/* What these ops take, drafted as `n` commands and as one; `wait`: each waits for the one before. */
+struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
+                         const struct map_draft *one, bool wait);
+static inline ps_t map_mean(const struct map_score *x)
+{
+	return (x->cold + x->warm) / 2;
+}
+/* True: as one, which is drafted. `work`: what each is worth in it; NULL: nobody asks. */
+bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d, uint64_t *op_work_ps,
+               struct map_fusion *what);
+
+/* map_like.c: a hash of all that the mapper sees in an op. */
+uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h);
+/* A word at a time: a step has thousands of operands. */
+static inline uint64_t map_and_u64(uint64_t h, uint64_t v)
+{
+	return hash_mix(h * UINT64_C(0x9e3779b97f4a7c15) + v);
+}
 
 /* map_beside.c: which groups of ops are one command, each on cores of its own. */
 struct map_beside;
@@ -331,7 +381,7 @@ struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_grou
 /* How many from here on, `most` at the most, are not mapped yet; 0: this one is, with one before it. */
 size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most);
 /* Takes group `i`; true: with those that go beside it, as the command that is drafted. */
-bool map_beside(const struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
+bool map_beside(struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
                 uint64_t *op_work_ps);
 
 /* map_block.c: of a batch, rows and columns, [from, from + n) of `of`; of an attention's keys the first `keys` of

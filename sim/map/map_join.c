@@ -4,12 +4,13 @@
  * they read the same rows, at most MOST_ROWS of them, none reads what another makes, and their formats are one: q, k and v;
  * an expert's gate and up. Up to dispatch.batch of them. The command is dispatched once, loads the rows once, streams all
  * weights past in one loop whose tiles have a part of each, and computes them as one product of all their columns; a gate's
- * and an up's results meet on chip. It is taken where its closed form is shorter than theirs after one another.
+ * and an up's results meet on chip. It is taken where that is clearly faster (map_chain.c).
  * Leaves out: products that something else stands between, as experts with their down products; rows that are alike but
  * stand in different places. */
 #include "sim/map/map_int.h"
 
 #define MOST_ROWS 16
+#define CLEARLY   0.1 /* of the product of both times: a round stands for a run in which others are fetched ahead, too */
 
 /* The rows or the weights of a product: its first or second read. */
 static const struct op_operand *read_of(const struct mapper *m, const struct op *o, uint32_t nth)
@@ -80,28 +81,54 @@ static uint32_t candidates(const struct mapper *m, const struct fuse_group *grou
 	return n;
 }
 
-uint32_t map_join(const struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
-                  uint64_t *op_work_ps, struct map_fusion *what)
+/* Whether what stands behind the product of a group, or of one after it, reads what one before it makes. */
+static bool in_turn(const struct mapper *m, const struct fuse_group *groups, uint32_t n)
 {
-	const uint32_t n = candidates(m, groups, n_groups);
-	const struct fuse_group *last = &groups[n - 1];
-	const uint32_t ops = last->first + last->n - groups[0].first;
-	uint64_t apart_bytes = 0;
-	ps_t apart = 0;
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = groups[i].first; k < groups[i].first + groups[i].n; k++)
+			if (waits_for(m, &m->s->ops[k], groups[0].first, groups[i].first))
+				return true;
+	return false;
+}
 
-	if (n == 1)
-		return 1;
-	for (uint32_t k = groups[0].first; k < groups[0].first + ops; k++)
+/* So many groups as one, which is drafted; false: they are faster apart, or cannot be. */
+static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, struct map_draft *d,
+                 uint64_t *op_work_ps, struct map_fusion *what)
+{
+	const struct fuse_group *last = &groups[n - 1];
+	const uint32_t first = groups[0].first, ops = last->first + last->n - first;
+	struct map_draft *const *each = map_members(m, n);
+	uint64_t apart_bytes = 0;
+	struct map_ones x;
+
+	map_room(m, first, ops);
+	for (uint32_t k = first; k < first + ops; k++)
 		op_work_ps[k] = map_group(m, k, 1, d) ? d->predicted : 1;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!map_group(m, groups[i].first, groups[i].n, d))
-			return 1;
-		apart += d->predicted;
-		apart_bytes += map_memory_bytes(d);
+		if (!each || !map_group(m, groups[i].first, groups[i].n, each[i]))
+			return false;
+		apart_bytes += map_memory_bytes(each[i]);
 	}
-	if (!map_joined(m, groups[0].first, ops, d) || d->predicted >= apart)
-		return 1;
-	*what = (struct map_fusion){ "joined", groups[0].first, ops,  apart_bytes - map_memory_bytes(d),
-		                     n - 1,    d->predicted,    apart };
-	return n;
+	if (!map_joined(m, first, ops, d))
+		return false;
+	x = map_ones(m, first, ops, each, n, d, in_turn(m, groups, n));
+	*what = (struct map_fusion){ .pattern = "joined",
+		                     .first_op = first,
+		                     .n_ops = ops,
+		                     .saved_bytes = apart_bytes - map_memory_bytes(d),
+		                     .saved_dispatches = n - 1,
+		                     .predicted = map_mean(&x.joined),
+		                     .unfused = map_mean(&x.apart) };
+	return x.joined.worth < (1 - CLEARLY) * x.apart.worth;
+}
+
+uint32_t map_join(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
+                  uint64_t *op_work_ps, struct map_fusion *what)
+{
+	uint32_t n = candidates(m, groups, n_groups);
+
+	for (n = n < MAP_BESIDE ? n : MAP_BESIDE; n > 1; n--)
+		if (join(m, groups, n, d, op_work_ps, what))
+			return n;
+	return 1;
 }

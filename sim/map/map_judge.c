@@ -22,7 +22,7 @@
 
 struct map_trial {
 	struct isa_cmd cmds[1 + ROUNDS * MAP_BESIDE];
-	struct isa_insn insns[MOVES + COPIES * MAP_INSNS];
+	struct isa_insn insns[(1 + COPIES) * MAP_INSNS];
 	uint32_t deps[MAP_BESIDE + MAP_BESIDE * MAP_BESIDE];
 	struct isa_tensor tensors[MAP_INSNS];
 	struct isa_edges edges[EDGES]; /* of a round's drafts, and where each draft's begin */
@@ -65,13 +65,19 @@ static struct isa_insn written(const struct isa_insn *x, uint32_t tensor)
 		                  .bytes = x->bytes };
 }
 
+/* The first command: it makes what others find, and takes the SRAM that others' results hold. */
+static struct isa_cmd before(const struct mapper *m)
+{
+	return (struct isa_cmd){ .n_insns = 0, .routed_by = -1, .keeps_bytes = m->all_sram - m->sram };
+}
+
 /* The moves' tensors: what lies in memory is each copy's own. */
 static bool lay_out(const struct mapper *m, struct map_trial *t, const struct map_draft *d)
 {
 	uint32_t n = 0;
 
 	t->end = 0;
-	t->cmds[0] = (struct isa_cmd){ .n_insns = 0, .routed_by = -1 };
+	t->cmds[0] = before(m);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct isa_insn *x = &d->insn[i];
 
@@ -151,7 +157,6 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
-		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MOVES };
 	for (int warm = 0; warm < 2; warm++) {
 		if (!m->judge->ends(m->judge->self, &t->prog, warm, end))
@@ -204,7 +209,6 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
-		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MOVES };
 	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
 		return never;
@@ -224,7 +228,7 @@ static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const str
 	t->of[t->n_tensors] = *x;
 	t->tensors[t->n_tensors] = place(t, x->bytes);
 	if (x->code == ISA_LOAD && !from_memory(m, x)) {
-		if (t->cmds[0].n_insns == MOVES)
+		if (t->cmds[0].n_insns == MAP_INSNS)
 			return UINT32_MAX;
 		t->insns[t->cmds[0].n_insns++] = written(x, t->n_tensors);
 	}
@@ -247,7 +251,7 @@ static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_dr
 	uint32_t insns = 0;
 
 	t->end = t->n_tensors = t->n_edges = 0;
-	t->cmds[0] = (struct isa_cmd){ .n_insns = 0, .routed_by = -1 };
+	t->cmds[0] = before(m);
 	for (uint32_t k = 0; k < n; k++) {
 		insns += d[k]->n;
 		if (!lay_edges(t, d[k], k))
@@ -259,25 +263,28 @@ static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_dr
 	return ROUNDS * insns <= COPIES * MAP_INSNS;
 }
 
-/* One more command, that waits for all of the round before. */
+/* One more command, that waits for all of the round before, or for the one before. */
 static void add_to_round(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t k, uint32_t n,
-                         uint32_t *insns, uint32_t *deps)
+                         const struct map_round *how, uint32_t *insns, uint32_t *deps)
 {
 	struct isa_cmd *c = &t->cmds[1 + k];
 	uint32_t at = *insns;
 
 	*c = command(t, d, at, t->edges_at[k % n]);
 	c->first_dep = *deps;
-	c->n_deps = k < n ? 1 : n;
+	c->keeps_bytes = k % n == 0 ? how->keeps : 0;
+	c->frees_bytes = k % n == n - 1 ? how->keeps : 0;
+	c->n_deps = how->chain || k < n ? 1 : n;
 	for (uint32_t i = 0; i < c->n_deps; i++)
-		t->deps[(*deps)++] = k < n ? 0 : 1 + i;
+		t->deps[(*deps)++] = how->chain ? k : k < n ? 0 : 1 + i;
 	for (uint32_t i = 0; i < d->n; i++)
 		if (isa_is_move(&d->insn[i]))
 			t->insns[at + i].tensor = tensor_of(m, t, &d->insn[i]);
 	*insns += d->n;
 }
 
-struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n)
+struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n,
+                                  const struct map_round *how)
 {
 	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY };
 	struct map_trial *t = m->trial;
@@ -288,7 +295,7 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 		return never;
 	insns = t->cmds[0].n_insns;
 	for (uint32_t k = 0; k < ROUNDS * n; k++)
-		add_to_round(m, t, d[k % n], k, n, &insns, &deps);
+		add_to_round(m, t, d[k % n], k, n, how, &insns, &deps);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
 		                     .n_cmds = 1 + ROUNDS * n,
 		                     .insns = t->insns,
@@ -298,7 +305,6 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 		                     .deps = t->deps,
 		                     .tensors = t->tensors,
 		                     .n_tensors = t->n_tensors,
-		                     .kept_bytes = m->kept_bytes,
 		                     .max_tile_moves = MAP_INSNS };
 	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
 		return never;
@@ -337,6 +343,7 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
 	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
 	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), m->c->cores);
+	h = hash_u64(h, m->sram);
 	return h ? h : 1;
 }
 

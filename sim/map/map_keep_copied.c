@@ -37,34 +37,22 @@ static bool may_stay(const struct mapper *m, uint32_t from, uint32_t tensor)
 	return true;
 }
 
-static bool fits(const struct mapper *m, const uint64_t *held, uint32_t tensor, uint32_t to, uint64_t bytes)
+static bool fits(const struct mapper *m, uint32_t tensor, uint64_t bytes)
 {
-	for (uint32_t i = m->first_write[tensor]; i <= to; i++)
-		if (bytes + held[i] + copied(m, &m->s->ops[i], tensor) > room_of(m))
+	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
+		if (bytes + m->living[i] + copied(m, &m->s->ops[i], tensor) > room_of(m))
 			return false;
 	return true;
 }
 
-int map_keep_copied(struct mapper *m, struct err *e)
+void map_keep_copied(struct mapper *m)
 {
-	uint64_t *held = arena_array(m->a, m->s->n_ops + 1, sizeof *held);
-
-	if (!held)
-		return err_nomem(e, "for the mapper");
 	for (uint32_t i = 0; i < m->s->n_ops; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
 			const struct op_operand *x = map_operand(m, &m->s->ops[i], k);
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
-			const uint32_t last = m->last_read[x->tensor];
 
-			if (!x->write || !may_stay(m, i, x->tensor) || !fits(m, held, x->tensor, last, bytes))
-				continue;
-			m->kept[x->tensor] = 1;
-			for (uint32_t j = i; j <= last; j++) {
-				held[j] += bytes;
-				m->kept_bytes = ps_max(m->kept_bytes, held[j]);
-			}
+			if (x->write && may_stay(m, i, x->tensor) && fits(m, x->tensor, bytes))
+				map_stays(m, x->tensor, true);
 		}
-	m->sram -= m->kept_bytes;
-	return 0;
 }

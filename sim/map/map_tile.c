@@ -153,6 +153,30 @@ static uint32_t products(const struct mapper *m, uint32_t first, uint32_t end)
 	return n;
 }
 
+uint64_t map_takes(const struct mapper *m, const struct map_draft *d)
+{
+	const uint64_t most = ps_min(m->c->dma.stages, d->tiles), room = m->all_sram - d->fixed_bytes;
+
+	return d->fixed_bytes + (d->slot_bytes ? ps_min(most, room / d->slot_bytes) * d->slot_bytes : 0);
+}
+
+/* As it would be with all of SRAM, where there is room for as many tiles of that at once: what others hold of it does not
+ * matter then. */
+static bool choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
+                   struct map_choice *made)
+{
+	struct mapper all = *m;
+	struct map_draft t;
+
+	all.sram = m->all_sram;
+	map_draft_copy(&t, d);
+	if (m->sram < m->all_sram && map_choose(&all, &t, main, how, made) && map_takes(m, &t) <= m->room) {
+		map_draft_copy(d, &t);
+		return true;
+	}
+	return map_choose(m, d, main, how, made);
+}
+
 /* Where products are joined, `main` is the first with the columns of all; the others are streamed with it. */
 static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main, enum map_tiled cuts,
                   struct map_block *b, struct map_draft *d)
@@ -198,7 +222,7 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 			                     b && b->decided ? &b->made : NULL };
 		struct map_choice made;
 
-		if (!map_choose(m, d, main, &how, &made) || d->overflow)
+		if (!choose(m, d, main, &how, &made) || d->overflow)
 			return false;
 		if (b)
 			b->made = made;

@@ -5,7 +5,6 @@
  * (picoseconds) in ns, us, ms. Texts with other characters than letters, digits and ._:+- stand between double quotes.
  *
  *   program 1                                 the format's version; the first line
- *   keeps 64KiB                               SRAM of what stays there between commands (`to=sram`, `from=sram`)
  *   route experts=64 top=6                    a router, numbered from 0: picks `top` of `experts` each step
  *   tensor NAME role=weight bytes=3276800 external        what is moved; without `addr` behind the one before
  *   op KIND NAME dtype=bf16 m=1 n=1280 k=1280             what is computed, for reports and rooflines, numbered from 0

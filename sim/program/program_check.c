@@ -30,6 +30,7 @@ struct check {
 	uint8_t *kept;                    /* by tensor: stored to SRAM so far */
 	uint32_t *named;                  /* by tensor: the last command, from 1, whose ops name it */
 	uint64_t sram, span, work, moved; /* so far */
+	uint64_t held;                    /* of SRAM, by what commands have kept there */
 };
 
 static int at(const struct check *k, uint32_t line, const char *fmt, ...) ERR_FMT(3, 4);
@@ -210,9 +211,9 @@ static int check_move(struct check *k, const struct isa_cmd *c, const struct isa
 		          t->instances, t->name);
 	if (i->code == ISA_LOAD && i->src == ISA_SRAM && !k->kept[i->tensor])
 		return at(k, line, "'%s' comes from SRAM, and no command before stores it there ('to=sram')", t->name);
-	if (i->code == ISA_STORE && i->dst == ISA_SRAM && i->bytes > k->p->kept_bytes)
-		return at(k, line, "%" PRIu64 " bytes of '%s' stay in SRAM, and the program keeps %" PRIu64, i->bytes,
-		          t->name, k->p->kept_bytes);
+	if (i->code == ISA_STORE && i->dst == ISA_SRAM && i->bytes > k->held)
+		return at(k, line, "%" PRIu64 " bytes of '%s' stay in SRAM, and commands keep %" PRIu64, i->bytes,
+		          t->name, k->held);
 	k->kept[i->tensor] |= i->code == ISA_STORE && i->dst == ISA_SRAM;
 	if (i->copies > k->c->cores || i->share > (i->when == ISA_TILE ? i->tile_bytes : i->bytes))
 		return at(k, line, "a core has a part of its bytes, and there are %u cores", k->c->cores);
@@ -269,17 +270,32 @@ static int check_loops(const struct check *k, const struct isa_cmd *c, uint32_t 
 	                            c->trips[2], c->tiles);
 }
 
+/* All that is kept while it runs stands beside what it holds: the oldest command can always end. */
+static int check_sram(struct check *k, const struct isa_cmd *c, uint32_t line)
+{
+	uint64_t room;
+
+	if (c->keeps_bytes > k->sram - k->held)
+		return at(k, line, "it keeps %" PRIu64 " bytes, and the machine's SRAM has %" PRIu64 " free",
+		          c->keeps_bytes, k->sram - k->held);
+	k->held += c->keeps_bytes;
+	room = k->sram - k->held;
+	if (c->fixed_bytes > room || (c->tiles && c->slot_bytes > room - c->fixed_bytes))
+		return at(k, line,
+		          "it holds %" PRIu64 " bytes and %" PRIu64 " a tile, and the machine's SRAM has %" PRIu64,
+		          c->fixed_bytes, c->slot_bytes, room);
+	if (c->frees_bytes > k->held)
+		return at(k, line, "it frees %" PRIu64 " bytes, and commands keep %" PRIu64, c->frees_bytes, k->held);
+	return 0;
+}
+
 static int check_command(struct check *k, uint32_t n)
 {
 	const struct isa_cmd *c = &k->p->cmds[n];
 	const uint32_t line = k->l->cmd[n];
 
-	if (check_loops(k, c, line) < 0)
+	if (check_loops(k, c, line) < 0 || check_sram(k, c, line) < 0)
 		return -1;
-	if (c->fixed_bytes > k->sram || (c->tiles && c->slot_bytes > k->sram - c->fixed_bytes))
-		return at(k, line,
-		          "it holds %" PRIu64 " bytes and %" PRIu64 " a tile, and the machine's SRAM has %" PRIu64,
-		          c->fixed_bytes, c->slot_bytes, k->sram);
 	if (n && c->batch < k->p->cmds[n - 1].batch)
 		return at(k, line, "batches go on: %u follows %u", c->batch, k->p->cmds[n - 1].batch);
 	if (c->chained && !n)
@@ -320,10 +336,6 @@ int program_check(const struct op_stream *s, const struct isa_prog *p, const str
 	if (!there || !k.named || !k.kept)
 		return err_nomem(e, "for a program");
 	k.sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
-	if (p->kept_bytes > k.sram)
-		return at(&k, 1, "the program keeps %" PRIu64 " bytes, and the machine's SRAM has %" PRIu64,
-		          p->kept_bytes, k.sram);
-	k.sram -= p->kept_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		if (check_tensor(&k, i) < 0)
 			return -1;
@@ -341,6 +353,7 @@ int program_check(const struct op_stream *s, const struct isa_prog *p, const str
 		for (uint32_t i = x->first_insn; i < x->first_insn + x->n_insns; i++)
 			if (check_insn(&k, x, i) < 0)
 				return -1;
+		k.held -= x->frees_bytes;
 	}
-	return 0;
+	return k.held ? at(&k, 1, "%" PRIu64 " bytes stay in SRAM behind the last command: give 'frees'", k.held) : 0;
 }

@@ -176,6 +176,8 @@ const struct program_field program_command_fields[] = {
 	TIMES(struct isa_cmd, "trips", trips),
 	BYTES(struct isa_cmd, "slot", slot_bytes),
 	BYTES(struct isa_cmd, "held", fixed_bytes),
+	BYTES(struct isa_cmd, "keeps", keeps_bytes),
+	BYTES(struct isa_cmd, "frees", frees_bytes),
 	U64(struct isa_cmd, "laid_out", laid_out),
 	U32(struct isa_cmd, "batch", batch),
 	U32(struct isa_cmd, "dispatches", dispatches),

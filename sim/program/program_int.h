@@ -106,7 +106,6 @@ struct program_reader {
 	uint32_t *names; /* tensors by name: open addressing, index + 1 */
 	size_t n_names;
 	bool implied; /* a command's op is its own */
-	uint64_t kept;
 	struct program_words words;
 };
 

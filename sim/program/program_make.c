@@ -149,8 +149,7 @@ int program_make(struct program_reader *r, const struct machine_cfg *c, const ch
 		              .edges = r->edges.v,
 		              .n_edges = r->edges.n,
 		              .deps = r->deps.v,
-		              .members = r->members.v,
-		              .kept_bytes = r->kept };
+		              .members = r->members.v };
 	const struct program_lines l = { r->file,       r->tensor_line.v, r->op_line.v,
 		                         r->cmd_line.v, r->insn_line.v,   r->edges_given.v };
 	uint64_t *shares, end;

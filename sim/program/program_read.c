@@ -482,30 +482,13 @@ static int read_version(struct program_reader *r)
 	return 0;
 }
 
-/* SRAM of what stays between commands. */
-static int read_keeps(struct program_reader *r)
-{
-	const struct program_field f = { "keeps", PROGRAM_U64, offsetof(struct program_reader, kept), NULL,
-		                         PROGRAM_BYTES };
-	const char *bytes = about(r, 1, "bytes of SRAM that stay between commands: keeps 64KiB"), *why;
-
-	if (!bytes)
-		return -1;
-	if (r->kept || r->words.n > 2)
-		return program_fault(r, 0, "'keeps' stands once, with one number");
-	if ((why = program_field_set(&f, r, bytes)))
-		return program_fault(r, r->words.w[1].col, "keeps: '%.80s' %s", bytes, why);
-	return 0;
-}
-
 static const struct line {
 	const char *word;
 	int (*read)(struct program_reader *r);
 } lines[] = {
-	{ "program", read_version }, { "route", read_route },   { "tensor", read_tensor },
-	{ "op", read_op },           { "reads", read_operand }, { "writes", read_operand },
-	{ "command", read_command }, { "pre", read_insn },      { "tile", read_insn },
-	{ "post", read_insn },       { "keeps", read_keeps },   { "edge", program_read_edge },
+	{ "program", read_version }, { "route", read_route },    { "tensor", read_tensor },     { "op", read_op },
+	{ "reads", read_operand },   { "writes", read_operand }, { "command", read_command },   { "pre", read_insn },
+	{ "tile", read_insn },       { "post", read_insn },      { "edge", program_read_edge },
 };
 #define LINES (sizeof lines / sizeof *lines)
 
@@ -519,7 +502,7 @@ static int unknown_line(struct program_reader *r)
 	return near ? program_fault(r, r->words.w[0].col, "unknown word '%.40s': did you mean '%s'?",
 	                            r->words.w[0].text, near)
 	            : program_fault(r, r->words.w[0].col,
-	                            "unknown word '%.40s': a line begins with program, keeps, route, tensor, op, reads,"
+	                            "unknown word '%.40s': a line begins with program, route, tensor, op, reads,"
 	                            " writes, command, pre, tile, post or edge",
 	                            r->words.w[0].text);
 }

@@ -193,8 +193,6 @@ void program_write(const struct op_stream *s, const struct map_result *m, struct
 		out->failed = true;
 	} else {
 		str_add(out, head);
-		if (m->prog.kept_bytes)
-			str_addf(out, "keeps %" PRIu64 "\n", m->prog.kept_bytes);
 		put_routes(&w);
 		put_tensors(&w);
 		put_ops(&w);

@@ -455,10 +455,11 @@ TEST(programs_that_cannot_be_run)
 	refused_by("cores: 1\nfusion: {enabled: false}\n", "program 1\ncommand\n pre fused_begin fusion span=4\n", 3,
 	           "no fusion engine");
 	refused(W "command\n pre load w from=sram\n", 4, "comes from SRAM, and no command before stores it there");
-	refused("tensor y bytes=64\ncommand\n post store y to=sram\n", 4, "stay in SRAM, and the program keeps 0");
-	refused("keeps 1GiB\n", 1, "keeps 1073741824 bytes, and the machine's SRAM has");
-	refused("keeps 200KiB\ncommand held=100KiB\n", 3, "the machine's SRAM has 57344");
-	refused("keeps 64\nkeeps 64\n", 3, "stands once");
+	refused("tensor y bytes=64\ncommand\n post store y to=sram\n", 4, "stay in SRAM, and commands keep 0");
+	refused("command keeps=1GiB\n", 2, "keeps 1073741824 bytes, and the machine's SRAM has 262144 free");
+	refused("command keeps=200KiB\ncommand held=100KiB frees=200KiB\n", 3, "the machine's SRAM has 57344");
+	refused("command keeps=64 frees=65\n", 2, "frees 65 bytes, and commands keep 64");
+	refused("command keeps=64\n", 1, "64 bytes stay in SRAM behind the last command");
 	refused(W "command\n pre load w copies=2\n", 4, "there are 1 cores");
 	refused(W "command\n pre load w share=65\n", 4, "a core has a part of its bytes");
 	refused("command\n pre gemv gemv idle=1000001\n", 3, "in millionths");

@@ -1,0 +1,127 @@
+/* map_chain.c - whether what could be one command is one: a chain in the fusion engine, products that are joined.
+ *
+ * As one it is dispatched once and what members hand to each other stays on chip; but a chain does not move in tiles what it
+ * would alone, and a product in it keeps all that those behind it want. Both ways are held against each other by the judge:
+ * the commands as they follow each other, each waiting for the one before where it is a chain, in two rounds (cold and warm,
+ * map_judge.c), so that what the next fetches ahead hides behind them. Of commands that are dispatched in batches each waits in
+ * the mean for a part of a dispatch. Ops that are alike are asked about once.
+ * Without a judge, and where there are too many moves for it, rates decide. */
+#include "sim/map/map_int.h"
+
+#define DECIDED 256 /* answers remembered; must be a power of two */
+
+struct map_chains {
+	struct map_draft *member[MAP_BESIDE];
+	struct {
+		uint64_t key;
+		struct map_ones x;
+	} made[DECIDED];
+};
+
+struct map_chains *map_chains_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct map_chains));
+}
+
+struct map_draft *const *map_members(const struct mapper *m, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (!m->chains->member[k] && !(m->chains->member[k] = arena_alloc(m->a, sizeof(struct map_draft))))
+			return NULL;
+	return m->chains->member;
+}
+
+/* By rates: what they take one after the other. */
+static struct map_score by_rates(const struct mapper *m, struct map_draft *const *d, uint32_t n, bool wait)
+{
+	ps_t t = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		t += d[k]->predicted + (k && wait ? m->c->dispatch.latency : 0);
+	return (struct map_score){ t, t, (double)t * (double)t };
+}
+
+/* What waiting for their own dispatch takes so many commands, those in a batch with the one before apart. */
+static void add_dispatch(const struct mapper *m, struct map_score *x, uint32_t n)
+{
+	const ps_t local = ps_min(clock_span(m->c->core.depth, m->c->clock), m->c->dispatch.latency);
+	const ps_t wait = n * (m->c->dispatch.latency - local) / m->c->dispatch.batch;
+
+	x->cold += wait;
+	x->warm += wait;
+	x->worth = (double)x->cold * (double)x->warm;
+}
+
+static struct map_ones judged(const struct mapper *m, struct map_draft *const *d, uint32_t n,
+                              const struct map_draft *one, bool wait)
+{
+	struct map_draft *const only = (struct map_draft *)one;
+	const struct map_round how = { .chain = wait };
+	struct map_ones x = { { PS_NEVER, PS_NEVER, 0 }, { PS_NEVER, PS_NEVER, 0 } };
+
+	if (m->judge) {
+		x.apart = map_judged_round(m, d, n, &how);
+		x.joined = map_judged_round(m, &only, 1, &how);
+	}
+	if (x.apart.cold == PS_NEVER || x.joined.cold == PS_NEVER)
+		return (struct map_ones){ by_rates(m, &only, 1, wait), by_rates(m, d, n, wait) };
+	add_dispatch(m, &x.apart, n);
+	add_dispatch(m, &x.joined, 1);
+	return x;
+}
+
+struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
+                         const struct map_draft *one, bool wait)
+{
+	uint64_t key = map_and_u64(map_and_u64(HASH_INIT, m->sram), n), i;
+
+	for (uint32_t k = first; k < first + ops; k++)
+		key = map_op_key(m, &m->s->ops[k], key);
+	i = hash_mix(key) & (DECIDED - 1);
+	if (m->chains->made[i].key != key) {
+		m->chains->made[i].key = key;
+		m->chains->made[i].x = judged(m, d, n, one, wait);
+	}
+	return m->chains->made[i].x;
+}
+
+/* Each on its own and all as one, which is drafted; false: some do not fit. */
+static bool both(struct mapper *m, const struct fuse_group *g, struct map_draft *d, struct map_ones *out)
+{
+	struct map_draft *const *each = g->n <= MAP_BESIDE ? map_members(m, g->n) : NULL;
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		map_room(m, g->first + k, 1);
+		if (!each || !map_group(m, g->first + k, 1, each[k]))
+			return false;
+	}
+	map_room(m, g->first, g->n);
+	if (!map_group(m, g->first, g->n, d))
+		return false;
+	*out = map_ones(m, g->first, g->n, each, g->n, d, true);
+	return true;
+}
+
+bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d, uint64_t *op_work_ps,
+               struct map_fusion *what)
+{
+	struct map_ones x;
+	uint64_t bytes = 0;
+
+	if (m->apart[g->first] || !both(m, g, d, &x) || x.joined.worth >= x.apart.worth)
+		return false;
+	for (uint32_t k = 0; what && k < g->n; k++) {
+		bytes += map_memory_bytes(m->chains->member[k]);
+		op_work_ps[g->first + k] = m->chains->member[k]->predicted;
+	}
+	if (!what)
+		return true;
+	*what = (struct map_fusion){ .pattern = g->pattern,
+		                     .first_op = g->first,
+		                     .n_ops = g->n,
+		                     .saved_bytes = bytes - map_memory_bytes(d),
+		                     .saved_dispatches = g->n - 1,
+		                     .predicted = map_mean(&x.joined),
+		                     .unfused = map_mean(&x.apart) };
+	return true;
+}
