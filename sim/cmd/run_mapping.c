@@ -41,7 +41,7 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 	if (!(memo = run_memo_new(e)))
 		return -1;
 	tell->op = (uint32_t)id;
-	rc = run_memo_tell(memo, r->stream, &r->conf->cfg, r->start == RUN_RESIDENT, tell, a, e);
+	rc = run_memo_tell(memo, r->stream, &r->conf->cfg, run_map_start(r->start), tell, a, e);
 	run_memo_free(memo);
 	r->told = tell;
 	return rc;

@@ -222,7 +222,7 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 static int map(const struct op_stream *s, const struct machine_cfg *c, const struct run_opts *how, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	struct map_opts o = { .start = how->start == RUN_RESIDENT ? MAP_RESIDENT : how->start == RUN_COLD ? MAP_COLD : MAP_STEADY };
+	struct map_opts o = { .start = run_map_start(how->start) };
 	struct run_memo *own;
 	int rc;
 

@@ -89,10 +89,10 @@ void run_memo_forget(struct run_memo *m)
 	m->stream = NULL;
 }
 
-int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, bool resident,
+int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
                   struct map_tell *tell, struct arena *a, struct err *e)
 {
-	struct map_opts o = { .tell = tell, .resident = resident };
+	struct map_opts o = { .tell = tell, .start = start };
 	struct map_result unused;
 
 	tell->n = 0;

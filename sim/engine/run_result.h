@@ -11,6 +11,10 @@
 
 /* sim/engine/run.h says what each is. */
 enum run_start { RUN_STEADY, RUN_COLD, RUN_RESIDENT };
+static inline enum map_start run_map_start(enum run_start s)
+{
+	return s == RUN_RESIDENT ? MAP_RESIDENT : s == RUN_COLD ? MAP_COLD : MAP_STEADY;
+}
 #define RUN_STARTS 3
 enum run_fidelity { RUN_EVENT, RUN_ANALYTIC }; /* what is asked; sim/engine/engine.h: who answers */
 

@@ -5,6 +5,7 @@
 
 #include "sim/base/rng.h"
 #include "sim/engine/analytic.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/picks.h"
 #include "sim/engine/run_memo.h"
 #include "sim/sweep/limits_int.h"
@@ -161,7 +162,7 @@ static size_t switches(const struct machine_conf *c, const struct limits_rows *r
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
-		if (rows->v[i].move == LIMITS_SWITCH && !analytic_leaves_out(rows->v[i].sets[0]))
+		if (rows->v[i].move == LIMITS_SWITCH && engine_form_covers(rows->v[i].sets[0]))
 			v[n++] = (struct candidate){ &rows->v[i], bound_of(c, &rows->v[i], x) };
 	qsort(v, n, sizeof *v, by_bound);
 	return n;
