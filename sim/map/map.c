@@ -630,9 +630,10 @@ static int prepare(struct mapper *m, struct err *e)
 	m->asked = map_asked_new(m->a);
 	m->few = map_few_new(m->a);
 	m->memo = arena_alloc(m->a, sizeof *m->memo);
+	m->searched = map_searched_new(m->a);
 	m->chains = map_chains_new(m->a);
 	m->cuttings = map_cuttings_new(m->a);
-	if (!m->memo || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings || !first_write || !last_read ||
+	if (!m->memo || !m->searched || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings || !first_write || !last_read ||
 	    !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)

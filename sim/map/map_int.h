@@ -57,6 +57,7 @@ struct mapper {
 	struct map_trial *trial;
 	struct map_asked *asked;
 	struct spread_memo *memo;
+	struct map_searched *searched;
 	struct map_few *few;
 	struct map_chains *chains;
 	struct map_cuttings *cuttings;
@@ -207,6 +208,7 @@ struct map_nest {
  * whose moves are in the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS]);
+struct map_searched *map_searched_new(struct arena *a);
 /* What a compiler does by `mapping.policy: copy_first`: of the operands that fit beside mapping.stream the larger is copied
  * whole before the loop, the rest streams in double-buffered blocks of powers of two within mapping.stream, by the cut and
  * order of least time by rates. False: no block is small enough. */

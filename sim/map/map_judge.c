@@ -336,7 +336,8 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
 		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
 		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
-		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48);
+		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
+		                        (uint64_t)(x->route >= 0) << 56);
 		h = hash_u64(hash_u64(h, x->bytes), x->span);
 	}
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
@@ -347,26 +348,31 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 	return h ? h : 1;
 }
 
-static uint32_t slot_of(uint64_t key)
+#define PROBES 8
+
+static uint32_t slot_of(uint64_t key, uint32_t probe)
 {
-	return (uint32_t)hash_mix(key) & (LIKE_IT - 1);
+	return (uint32_t)(hash_mix(key) + probe) & (LIKE_IT - 1);
 }
 
 bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out)
 {
-	const uint32_t i = slot_of(key);
-
-	if (m->trial->made[i].key != key)
-		return false;
-	*out = m->trial->made[i].choice;
-	return true;
+	for (uint32_t i = 0; i < PROBES; i++)
+		if (m->trial->made[slot_of(key, i)].key == key) {
+			*out = m->trial->made[slot_of(key, i)].choice;
+			return true;
+		}
+	return false;
 }
 
-/* Of two that share a place the later is remembered. */
+/* Where all places are taken the first is forgotten. */
 void map_remember(const struct mapper *m, uint64_t key, const struct map_choice *c)
 {
-	const uint32_t i = slot_of(key);
+	uint32_t at = 0;
 
-	m->trial->made[i].key = key;
-	m->trial->made[i].choice = *c;
+	while (at < PROBES && m->trial->made[slot_of(key, at)].key && m->trial->made[slot_of(key, at)].key != key)
+		at++;
+	at = slot_of(key, at < PROBES ? at : 0);
+	m->trial->made[at].key = key;
+	m->trial->made[at].choice = *c;
 }

@@ -270,23 +270,28 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 	return p;
 }
 
+void map_nest_of(const struct product *p, const struct map_nest *n, struct nest *x)
+{
+	map_nest_cut(p, x, n->tile);
+	memcpy(x->loop, n->loop, sizeof x->loop);
+	memcpy(x->resident, n->resident, sizeof x->resident);
+	x->copied = n->copied;
+	if (n->split.m) {
+		x->math = (struct map_math){ .unit = n->unit, .plan.split = n->split };
+		x->math = map_product_as(p->m, p->op, &x->math, n->tile[M], n->tile[N], n->tile[K]);
+	} else {
+		x->math = map_product(p->m, p->op, n->tile[M], n->tile[N], n->tile[K]);
+	}
+	map_nest_schedule(p, x);
+	x->predicted = n->predicted;
+}
+
 bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n)
 {
 	struct product p = map_nest_product(m, d, o);
 	struct nest x;
 
-	map_nest_cut(&p, &x, n->tile);
-	memcpy(x.loop, n->loop, sizeof x.loop);
-	memcpy(x.resident, n->resident, sizeof x.resident);
-	x.copied = n->copied;
-	if (n->split.m) {
-		x.math = (struct map_math){ .unit = n->unit, .plan.split = n->split };
-		x.math = map_product_as(m, o, &x.math, x.tile[M], x.tile[N], x.tile[K]);
-	} else {
-		x.math = map_product(m, o, x.tile[M], x.tile[N], x.tile[K]);
-	}
-	map_nest_schedule(&p, &x);
-	x.predicted = n->predicted;
+	map_nest_of(&p, n, &x);
 	map_nest_put(d, &p, &x);
 	return true;
 }

@@ -52,6 +52,8 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS]);
 /* What moves when, and the SRAM that it takes; loop, resident, copied and math are set. */
 void map_nest_schedule(const struct product *p, struct nest *x);
+/* A nest as it was chosen, scheduled. */
+void map_nest_of(const struct product *p, const struct map_nest *n, struct nest *x);
 /* Whether SRAM holds so many of its tiles at once. */
 bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots);
 /* Math of a full tile is set: of the smaller ones, too. */

@@ -4,18 +4,19 @@
  * come from the shape alone: whole, powers of two and three times those, and parts in whole grains (tiles_of); orders and
  * what stays are all there are; cuts over cores are spread.h's. The only filter is what SRAM holds, so that a larger machine's
  * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile, cheap ones first, sort out what cannot be
- * better than the best so far by more than PRUNED.
+ * better than the best so far by more than PRUNED. A coarse net of tiles (powers of two, or a power of two parts) comes first.
  * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/hash.h"
 #include "sim/map/map_cost.h"
 
 #define MAX_TILES_OF 64
 #define LEAST        8
 #define GRAIN_MOST   128
 #define PARTS_MOST   64
-#define PRUNED       0.005 /* of the best: what a candidate has to gain to be looked at */
+#define PRUNED       0.01 /* of the best: what a candidate has to gain to be looked at */
 #define WORTH_KEEPING 1.15 /* times the best, for the judge */
 #define KINDS        (2 << OPERANDS)
 #define BEST         3 /* kept of each order and each set that stays */
@@ -274,12 +275,12 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS])
 	}
 }
 
-/* A power of two parts, or the whole: a coarse net, thrown first. */
+/* A power of two, or a power of two parts: a coarse net, thrown first. */
 static bool coarse(uint64_t tile, uint64_t size)
 {
 	const uint64_t parts = div_up(size, tile);
 
-	return (parts & (parts - 1)) == 0;
+	return (parts & (parts - 1)) == 0 || (tile & (tile - 1)) == 0;
 }
 
 /* Whether math of tiles of m and n takes too long however k is cut: in pieces it takes no less than in one. */
@@ -290,6 +291,14 @@ static bool hopeless(const struct search *s, uint64_t m, uint64_t n)
 
 	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, s->p->size[K] });
 	return !map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, most_of_tile(s, &x), ways);
+}
+
+static bool may_fit_with(const struct search *s, uint64_t m, uint64_t n, uint64_t k)
+{
+	struct nest x;
+
+	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, k });
+	return may_fit(s, &x);
 }
 
 static void all_tiles(struct search *s)
@@ -304,7 +313,8 @@ static void all_tiles(struct search *s)
 			for (int j = 0; j < n_n; j++) {
 				const bool net = coarse(ms[i], s->p->size[M]) && coarse(ns[j], s->p->size[N]);
 
-				if (fine ? hopeless(s, ms[i], ns[j]) : !net)
+				if (!may_fit_with(s, ms[i], ns[j], ks[n_k - 1]) ||
+				    (fine ? hopeless(s, ms[i], ns[j]) : !net))
 					continue;
 				for (int k = 0; k < n_k; k++)
 					if (fine != (net && coarse(ks[k], s->p->size[K])))
@@ -376,42 +386,156 @@ static struct map_nest what_of(const struct nest *x)
 	return n;
 }
 
-int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
-              struct map_nest out[MAP_NESTS])
-{
-	struct map_draft own;
-	struct product p;
-	struct search s;
-	uint64_t tiles = 0;
-	int n = 0;
+/* --- searches that were made ------------------------------------------------------------------------------------- */
 
-	map_draft_copy(&own, d);
-	p = map_nest_product(m, &own, o);
-	p.c_stays = c_stays;
-	/* Two tiles in flight before one alone. */
-	for (begin(&s, &p, m->levels, 2); all_tiles(&s), s.least >= 1e300; begin(&s, &p, m->levels, s.slots - 1))
-		if (s.slots == slots)
-			return 0;
-	while (n < MAP_NESTS) {
+#define SEARCHED 256 /* must be a power of two */
+#define PROBES   8
+struct map_searched {
+	struct found {
+		uint64_t key, room; /* SRAM that there was beside the group's own */
+		double least;       /* the best's rank */
+		struct map_nest nest[MAP_NESTS];
+		int n;
+	} at[SEARCHED];
+};
+
+struct map_searched *map_searched_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct map_searched));
+}
+
+static uint64_t hash_double(uint64_t h, double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return hash_u64(h, bits);
+}
+
+/* All that a search looks at but the SRAM; what else the group does is the same for all of its nests. */
+static uint64_t key_of(const struct product *p, uint32_t slots)
+{
+	const struct unit_job j = map_job(p->m, p->op);
+	uint64_t h = hash_u64(hash_u64(HASH_INIT, (uint64_t)(uintptr_t)p->m->levels), p->m->unit[0].cores);
+
+	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
+	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
+	for (int i = 0; i < OPERANDS; i++) {
+		h = hash_u64(hash_u64(h, p->size[i]), p->move[i] ? p->move[i]->bytes : 0);
+		h = hash_double(hash_double(hash_u64(h, p->free[i]), p->far[i]), p->before[i]);
+	}
+	return h ? h : 1;
+}
+
+/* The nests of a search, as far as SRAM holds them now; returns the least rank. */
+static double again_with(const struct product *p, const struct map_levels *l, const struct found *f, uint32_t slots,
+                         struct map_nest out[MAP_NESTS], int *n)
+{
+	double least = 1e300;
+
+	*n = 0;
+	for (int i = 0; i < f->n; i++) {
+		struct nest x;
+		double rank;
+
+		map_nest_of(p, &f->nest[i], &x);
+		if (!map_nest_fits(p, &x, slots))
+			continue;
+		map_nest_plan_edges(p, &x);
+		rank = map_cost(p, l, &x).rank;
+		least = rank < least ? rank : least;
+		out[(*n)++] = f->nest[i];
+	}
+	return least;
+}
+
+/* What was found with at least as much SRAM is as good with less, where it hardly takes longer then: of fewer candidates none
+ * is better. How many; -1: that is not known. */
+static int recall(const struct product *p, uint64_t key, uint64_t room, uint32_t slots, struct map_nest out[MAP_NESTS])
+{
+	const struct map_searched *s = p->m->searched;
+	int n;
+
+	for (int i = 0; i < PROBES; i++) {
+		const struct found *f = &s->at[(hash_mix(key) + (uint64_t)i) & (SEARCHED - 1)];
+
+		if (f->key == key && f->room >= room &&
+		    (!f->n || again_with(p, p->m->levels, f, slots, out, &n) * (1 - PRUNED) <= f->least))
+			return f->n ? n : 0;
+	}
+	return -1;
+}
+
+static struct found *place_for(struct map_searched *s, uint64_t key)
+{
+	for (int i = 0; i < PROBES; i++) {
+		struct found *f = &s->at[(hash_mix(key) + (uint64_t)i) & (SEARCHED - 1)];
+
+		if (!f->key)
+			return f;
+	}
+	return &s->at[hash_mix(key) & (SEARCHED - 1)];
+}
+
+/* The best few, as far as they are worth the judge's time. */
+static void pick(struct search *s, struct found *f)
+{
+	uint64_t tiles = 0;
+
+	f->n = 0;
+	f->least = s->least;
+	while (f->n < MAP_NESTS) {
 		struct kept *first = NULL;
 
 		for (int i = 0; i < KINDS * BEST; i++) {
-			struct kept *y = &s.best[i / BEST][i % BEST];
+			struct kept *y = &s->best[i / BEST][i % BEST];
 
 			if (y->nest.tiles && (!first || better(y, first)))
 				first = y;
 		}
-		if (!first || first->time > WORTH_KEEPING * s.least || (n && tiles + first->nest.tiles > MOST_JUDGED))
+		if (!first || first->time > WORTH_KEEPING * s->least ||
+		    (f->n && tiles + first->nest.tiles > MOST_JUDGED))
 			break;
 		tiles += first->nest.tiles;
-		out[n++] = what_of(&first->nest);
+		f->nest[f->n++] = what_of(&first->nest);
 		for (int i = 0; i < KINDS * BEST; i++) {
-			struct kept *y = &s.best[i / BEST][i % BEST];
+			struct kept *y = &s->best[i / BEST][i % BEST];
 
 			if (y != first && y->nest.tiles && same(&y->nest, &first->nest))
 				y->nest.tiles = 0;
 		}
 		first->nest.tiles = 0;
 	}
-	return n;
+}
+
+int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
+              struct map_nest out[MAP_NESTS])
+{
+	struct map_draft own;
+	struct product p;
+	struct search s;
+	struct found *f;
+	uint64_t key, room;
+	int n;
+
+	map_draft_copy(&own, d);
+	p = map_nest_product(m, &own, o);
+	p.c_stays = c_stays;
+	key = key_of(&p, slots);
+	room = m->sram > p.others ? m->sram - p.others : 0;
+	if ((n = recall(&p, key, room, slots, out)) >= 0)
+		return n;
+	/* Two tiles in flight before one alone. */
+	begin(&s, &p, m->levels, 2);
+	all_tiles(&s);
+	if (s.least >= 1e300 && slots < 2) {
+		begin(&s, &p, m->levels, 1);
+		all_tiles(&s);
+	}
+	f = place_for(m->searched, key);
+	f->key = key;
+	f->room = room;
+	pick(&s, f);
+	memcpy(out, f->nest, (size_t)f->n * sizeof *out);
+	return f->n;
 }
