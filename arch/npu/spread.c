@@ -226,9 +226,13 @@ static double macs_in(const struct spread *x, ps_t t)
 
 static void product(struct spread *x)
 {
+	const struct unit_job *j = x->job;
 	struct splits s;
 	double most;
 
+	/* However it is cut, some core has its part of all. */
+	if ((double)j->m * (double)j->n * (double)j->k / x->all->cores > macs_in(x, x->most))
+		return;
 	find_splits(x, &s);
 	if (!s.n || (double)s.macs[s.first] > macs_in(x, x->most))
 		return;

@@ -319,7 +319,7 @@ static uint64_t key_of(struct keeper *k, uint32_t tensor)
 	return h | 1;
 }
 
-static enum stay asked(struct keeper *k, uint32_t tensor)
+static enum stay decided(struct keeper *k, uint32_t tensor)
 {
 	const uint64_t key = key_of(k, tensor);
 	struct decision *d = &k->made[hash_mix(key) & (DECIDED - 1)];
@@ -327,6 +327,25 @@ static enum stay asked(struct keeper *k, uint32_t tensor)
 	if (d->key != key)
 		*d = (struct decision){ key, best(k, tensor) };
 	return d->stays;
+}
+
+/* It would leave those in its life less than half of SRAM: their tiles would be so much smaller that it hardly ever pays, and to
+ * find out takes long. */
+static bool is_too_large(const struct mapper *m, uint32_t tensor)
+{
+	const uint64_t bytes = bytes_of(m, tensor);
+
+	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
+		if (m->living[i] + bytes > m->all_sram / 2)
+			return true;
+	return false;
+}
+
+static enum stay asked(struct keeper *k, uint32_t tensor)
+{
+	if (is_too_large(k->m, tensor))
+		return LEAVES;
+	return decided(k, tensor);
 }
 
 /* Small ones stay if they are in nobody's way, and all others where that pays. */

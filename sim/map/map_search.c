@@ -4,7 +4,8 @@
  * come from the shape alone: whole, powers of two and three times those, and parts in whole grains (tiles_of); orders and
  * what stays are all there are; cuts over cores are spread.h's. The only filter is what SRAM holds, so that a larger machine's
  * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile, cheap ones first, sort out what cannot be
- * better than the best so far by more than PRUNED. A coarse net of tiles (powers of two, or a power of two parts) comes first.
+ * better than the best so far by more than PRUNED. A coarse net of tiles (powers of two, or a power of two parts) comes first, then
+ * all, those of m and n first that leave units the least to wait; it ends where PATIENCE tiles were no better.
  * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #define WORTH_KEEPING 1.15 /* times the best, for the judge */
 #define KINDS        (2 << OPERANDS)
 #define BEST         3 /* kept of each order and each set that stays */
+#define PATIENCE     1500 /* tiles that are planned in vain, those with the least math first, before the search ends */
 #define MOST_JUDGED  (1u << 17) /* tiles of all that go to the judge, who walks over them */
 
 static const uint8_t orders[][DIMS] = { { M, N, K }, { N, M, K } };
@@ -32,6 +34,7 @@ struct search {
 		double time, moved; /* time: map_cost.rank */
 	} best[KINDS][BEST]; /* nest.tiles 0: none; the best first */
 	double least;
+	uint32_t idle; /* tiles that were planned since the best was found */
 	double fastest, all, near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
 	double ends;               /* latency of the first load and of the last store */
 	uint32_t slots;
@@ -202,6 +205,8 @@ static void keep(struct search *s, const struct nest *x, int kind)
 			break; /* the same on another unit, or cut otherwise */
 		y = other;
 	}
+	if (c.rank < (1 - PRUNED) * s->least)
+		s->idle = 0;
 	s->least = c.rank < s->least ? c.rank : s->least;
 }
 
@@ -247,15 +252,15 @@ static bool may_fit(const struct search *s, const struct nest *x)
 	return bytes + s->p->others <= s->p->m->sram;
 }
 
-/* Of a tile's math; longer, all of them together would take longer than the best. */
-static ps_t most_of_tile(const struct search *s, const struct nest *x)
+/* Of a tile's math; longer, all of them together would take longer than the best, behind the first tile's loads. */
+static ps_t most_of_tile(const struct search *s, const struct nest *x, double first)
 {
 	double full = 1, t;
 
 	for (int d = 0; d < DIMS; d++)
 		full *= (double)(x->trips[d] - (x->trips[d] > 1 && s->p->size[d] % x->tile[d] ? 1 : 0));
-	t = s->least / full;
-	return t < 1e17 ? (ps_t)t : PS_NEVER - 1;
+	t = ((1 - PRUNED) * s->least - s->ends - first) / full;
+	return t < 0 ? 0 : t < 1e17 ? (ps_t)t : PS_NEVER - 1;
 }
 
 static void one_tile(struct search *s, const uint64_t tile[DIMS])
@@ -267,7 +272,9 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS])
 	map_nest_cut(s->p, &x, tile);
 	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x) >= (1 - PRUNED) * s->least)
 		return;
-	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, most_of_tile(s, &x), ways);
+	s->idle++;
+	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only,
+	                 most_of_tile(s, &x, loaded_first(s, &x) * s->near), ways);
 	for (int i = 0; i < n; i++) {
 		x.math = ways[i];
 		if (map_cost_bound(s->p, s->l, &x) < (1 - PRUNED) * s->least)
@@ -283,14 +290,32 @@ static bool coarse(uint64_t tile, uint64_t size)
 	return (parts & (parts - 1)) == 0 || (tile & (tile - 1)) == 0;
 }
 
-/* Whether math of tiles of m and n takes too long however k is cut: in pieces it takes no less than in one. */
-static bool hopeless(const struct search *s, uint64_t m, uint64_t n)
+/* Tiles of m and n, and what all math takes in them at the least, however k is cut: in pieces it takes no less than in one. */
+struct pair {
+	uint64_t m, n;
+	double math;
+};
+
+static int fewer_first(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	return (x->math > y->math) - (x->math < y->math);
+}
+
+/* PS_NEVER: it takes too long. */
+static double math_of(const struct search *s, uint64_t m, uint64_t n)
 {
 	struct nest x = { .copied = -1 };
 	struct map_math ways[MAP_SPREADS];
+	double least = 1e300;
+	int k;
 
 	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, s->p->size[K] });
-	return !map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, most_of_tile(s, &x), ways);
+	k = map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, most_of_tile(s, &x, 0), ways);
+	while (k-- > 0)
+		least = (double)ways[k].plan.span < least ? (double)ways[k].plan.span : least;
+	return least * (double)x.tiles;
 }
 
 static bool may_fit_with(const struct search *s, uint64_t m, uint64_t n, uint64_t k)
@@ -308,18 +333,27 @@ static void all_tiles(struct search *s)
 	const int n_m = tiles_of(s->p->size[M], true, fixed->tile_m, ms), n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
 		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
 
-	for (int fine = 0; fine < 2; fine++)
-		for (int i = 0; i < n_m; i++)
-			for (int j = 0; j < n_n; j++) {
-				const bool net = coarse(ms[i], s->p->size[M]) && coarse(ns[j], s->p->size[N]);
+	struct pair pairs[MAX_TILES_OF * MAX_TILES_OF];
+	int n = 0;
 
-				if (!may_fit_with(s, ms[i], ns[j], ks[n_k - 1]) ||
-				    (fine ? hopeless(s, ms[i], ns[j]) : !net))
-					continue;
-				for (int k = 0; k < n_k; k++)
-					if (fine != (net && coarse(ks[k], s->p->size[K])))
-						one_tile(s, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
+	for (int i = 0; i < n_m; i++)
+		for (int j = 0; j < n_n; j++)
+			for (int k = 0; k < n_k && coarse(ms[i], s->p->size[M]) && coarse(ns[j], s->p->size[N]); k++)
+				if (coarse(ks[k], s->p->size[K]))
+					one_tile(s, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
+	for (int i = 0; i < n_m; i++)
+		for (int j = 0; j < n_n; j++)
+			if (may_fit_with(s, ms[i], ns[j], ks[n_k - 1])) {
+				const double math = math_of(s, ms[i], ns[j]);
+
+				if (math < 1e290)
+					pairs[n++] = (struct pair){ ms[i], ns[j], math };
 			}
+	qsort(pairs, (size_t)n, sizeof *pairs, fewer_first);
+	s->idle = 0;
+	for (int i = 0; i < n && s->idle < PATIENCE; i++)
+		for (int k = 0; k < n_k; k++)
+			one_tile(s, (const uint64_t[DIMS]){ pairs[i].m, pairs[i].n, ks[k] });
 }
 
 /* The fastest that any unit multiplies: ps a multiply-add, all cores. */
