@@ -32,9 +32,10 @@ const struct cfg_field l2_schema[] = {
 	        "our choice: beyond the DMA's descriptors"),
 	CFG_ENUM(struct l2_cfg, policy, "policy", "lru", policy_names, "which chunk of a set goes",
 	         "our choice: the common one"),
-	CFG_ENUM(struct l2_cfg, hash, "hash", "xor", hash_names, "how a set is found: low address bits, or hashed too",
-	         "GPUs hash (Jia et al., arXiv:1804.06826); with low bits alone, layers that lie a few ways apart meet in "
-	         "the same sets and 1.75 GiB hold less than 1.5"),
+	CFG_ENUM(
+		struct l2_cfg, hash, "hash", "xor", hash_names, "how a set is found: low address bits, or hashed too",
+		"GPUs hash (Jia et al., arXiv:1804.06826); with low bits alone, layers that lie a few ways apart meet in "
+		"the same sets and 1.75 GiB hold less than 1.5"),
 	CFG_U32(struct l2_cfg, kv_ways, "kv_ways", "0", 0, CACHE_WAYS_MAX - 1, NULL,
 	        "ways of a set for the KV cache alone, which then uses no others; 0: all share all",
 	        "our choice: shared, as on the GPUs measured"),

@@ -79,7 +79,8 @@ static bool core_plan(const struct spread *x, const struct unit_job *part, struc
 	const uint64_t how = (uint64_t)(uintptr_t)x->unit ^ (uint64_t)part->of << 32 ^ (uint64_t)part->keep << 40 ^
 	                     (uint64_t)part->held << 48 ^ (uint64_t)part->dtype << 52 ^ (uint64_t)part->with << 58,
 		       h = ((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) *
-	                   0x9e3779b97f4a7c15 + how;
+	                           0x9e3779b97f4a7c15 +
+	                   how;
 	struct spread_known *y = x->memo ? &x->memo->at[h >> 32 & (SPREAD_KNOWN - 1)] : NULL;
 
 	if (y && y->how == how && y->m == part->m && y->n == part->n && y->k == part->k) {
@@ -254,8 +255,8 @@ struct unit_env spread_core(const struct unit_env *u)
 	return one;
 }
 
-int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-                ps_t most, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, ps_t most,
+                struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
 {
 	const struct unit_env one = spread_core(u);
 	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .most = most };

@@ -37,8 +37,8 @@ struct spread_memo {
 /* The cuts of which no other takes less time and copies fewer bytes, of those that take hardly longer than the fastest and
  * no longer than `most`; the fastest first. `memo` may be NULL. */
 #define SPREAD_WAYS 5
-int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-                ps_t most, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS]);
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, ps_t most,
+                struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS]);
 /* A core's part of a cut product, and a core as a machine of its own. */
 struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s);
 struct unit_env spread_core(const struct unit_env *u);

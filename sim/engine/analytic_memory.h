@@ -70,7 +70,7 @@ void hierarchy_begin(struct hierarchy *h);               /* a pass: time starts 
 void hierarchy_over(struct hierarchy *h, ps_t end);      /* it ended: what is written after that is the next one's */
 void hierarchy_forget(struct hierarchy *h, ps_t before); /* nothing will be booked before */
 int hierarchy_stats(struct hierarchy *h, struct stat_reg *st, struct err *e);
-void hierarchy_update_levels(struct hierarchy *h); /* brings statistics that are states up to date */
+void hierarchy_update_levels(struct hierarchy *h);                    /* brings statistics that are states up to date */
 void hierarchy_dram(const struct hierarchy *h, struct map_dram *out); /* for who asks before there is a program */
 uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes at each level, moves contents, counts. */

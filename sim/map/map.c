@@ -633,8 +633,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->searched = map_searched_new(m->a);
 	m->chains = map_chains_new(m->a);
 	m->cuttings = map_cuttings_new(m->a);
-	if (!m->memo || !m->searched || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings || !first_write || !last_read ||
-	    !m->pinned || !m->format)
+	if (!m->memo || !m->searched || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings ||
+	    !first_write || !last_read || !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;

@@ -13,8 +13,8 @@
 #define TILES_WANTED   8
 #define MIN_TILE_BYTES 16384
 #define MAX_TILES      (1u << 20)
-#define MOST_LARGER    4    /* times dma.tile */
-#define HELD_BUFFERS   2    /* of what stays through a loop */
+#define MOST_LARGER    4 /* times dma.tile */
+#define HELD_BUFFERS   2 /* of what stays through a loop */
 
 static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 {

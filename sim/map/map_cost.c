@@ -8,8 +8,9 @@ enum server { DRAM, L2, UP, DOWN, DMA, SWAP, BESIDE, UNIT, PLACES, SERVERS };
 /* A run of tiles. */
 struct seg {
 	double time, n;
-	double lead, first, turn;                     /* of its first tile: pace; of it, the units' part; longest in SRAM */
-	double v[SERVERS], idle[SERVERS], head[SERVERS]; /* busy, all of it; idle in its last tiles; busy with the first */
+	double lead, first, turn; /* of its first tile: pace; of it, the units' part; longest in SRAM */
+	double v[SERVERS], idle[SERVERS],
+		head[SERVERS]; /* busy, all of it; idle in its last tiles; busy with the first */
 };
 
 /* What of an operand one tile of a class moves. */
@@ -471,7 +472,8 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 		start = more(start, r >= BESIDE ? 0 : pre.v[r] + s.head[r]);
 	end = behind(&e, &pre);
 	start += latency;
-	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first + (s.time - s.lead) + end;
+	out.time = l->launch + more(start, wait_of(p, l)) + pre.first + (double)p->rest.before + s.first +
+	           (s.time - s.lead) + end;
 	for (int r = 0; r < PLACES; r++)
 		out.time = more(out.time, l->launch + latency + pre.v[r] + s.v[r]);
 	out.rank = out.time + map_overhead(p->m, x->tiles);

@@ -20,12 +20,12 @@
 
 /* Once a machine. */
 struct map_levels {
-	double dram, dram_write, l2, dma;  /* ps a byte; 0: there is no such level, or no such limit */
-	double hit, miss, store;           /* ps: of a load; what a miss adds; of a store, to its acknowledgement */
-	double sync, launch, wait;         /* wait: of a command's math, from its dispatch */
-	double unit;                       /* ps a byte of one DRAM channel, on which lie pieces of `interleave` bytes */
+	double dram, dram_write, l2, dma; /* ps a byte; 0: there is no such level, or no such limit */
+	double hit, miss, store;          /* ps: of a load; what a miss adds; of a store, to its acknowledgement */
+	double sync, launch, wait;        /* wait: of a command's math, from its dispatch */
+	double unit;                      /* ps a byte of one DRAM channel, on which lie pieces of `interleave` bytes */
 	uint64_t interleave, units;
-	uint64_t cache, ways;              /* of the L2 */
+	uint64_t cache, ways; /* of the L2 */
 	uint32_t stages, outstanding, cores;
 	struct noc_shape noc;
 };

@@ -47,11 +47,11 @@ struct mapper {
 	struct map_format *format; /* by tensor */
 	struct sparsity sparse;    /* of weights */
 	uint64_t narrowed_bytes;
-	enum map_start start;          /* as map_opts has it */
-	double far[2];                 /* of what is there before the stream, the part that is in DRAM when it is asked for; [1]:
+	enum map_start start; /* as map_opts has it */
+	double far[2];        /* of what is there before the stream, the part that is in DRAM when it is asked for; [1]:
 	                                * of what a router chooses */
-	double back;                   /* of results, the part that leaves the L2 within a pass */
-	bool alone;                    /* the stream is one op */
+	double back;          /* of results, the part that leaves the L2 within a pass */
+	bool alone;           /* the stream is one op */
 	const struct map_levels *levels;
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;

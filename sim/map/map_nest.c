@@ -12,7 +12,7 @@
 
 #include "sim/map/map_nest.h"
 
-#define MAX_CUTS      40 /* ways to cut a dimension */
+#define MAX_CUTS      40  /* ways to cut a dimension */
 #define LEAST_BLOCK_M 128 /* of copy_first */
 #define LEAST_BLOCK   256
 
@@ -152,9 +152,8 @@ static void score(const struct product *p, struct nest *x)
 	for (int i = 0; i < OPERANDS; i++)
 		all += p->move[i] ? p->move[i]->bytes : 0;
 	for (int i = 0; i < OPERANDS; i++) {
-		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0,
-			       moved = x->again[i] * once, again = moved - once,
-			       ported = x->bytes[i] ? moved / x->bytes[i] * x->lies[i] : 0;
+		const uint64_t once = p->move[i] ? p->move[i]->bytes : 0, moved = x->again[i] * once,
+			       again = moved - once, ported = x->bytes[i] ? moved / x->bytes[i] * x->lies[i] : 0;
 
 		if (x->moves[i] == 1) {
 			*(i == C ? &f.post_bytes : &f.pre_bytes) += ported;
@@ -235,13 +234,18 @@ static void where(struct product *p)
 			p->free[i] = true;
 			room -= x->bytes;
 		}
-		p->far[i] = i == C ? m->back : x->early ? map_far(m, x) : x->src == ISA_MEM && x->bytes > l2 / CROWDED ? 1 : 0;
+		p->far[i] = i == C                                         ? m->back
+		            : x->early                                     ? map_far(m, x)
+		            : x->src == ISA_MEM && x->bytes > l2 / CROWDED ? 1
+		                                                           : 0;
 	}
 	if (p->move[A] && map_convert(m, p->op, (uint64_t)values, &y))
-		p->before[A] = (double)y.plan.span / values * (double)(p->size[M] * p->size[K]) / (double)p->move[A]->bytes;
-	if (p->move[B] && map_dequant(m, p->op, map_product(m, p->op, p->size[M], p->size[N], p->size[K]).unit,
-	                              (uint64_t)values, &y))
-		p->before[B] = (double)y.plan.span / values * (double)(p->size[N] * p->size[K]) / (double)p->move[B]->bytes;
+		p->before[A] =
+			(double)y.plan.span / values * (double)(p->size[M] * p->size[K]) / (double)p->move[A]->bytes;
+	if (p->move[B] &&
+	    map_dequant(m, p->op, map_product(m, p->op, p->size[M], p->size[N], p->size[K]).unit, (uint64_t)values, &y))
+		p->before[B] =
+			(double)y.plan.span / values * (double)(p->size[N] * p->size[K]) / (double)p->move[B]->bytes;
 }
 
 struct product map_nest_product(const struct mapper *m, struct map_draft *d, const struct op *o)

@@ -13,16 +13,16 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_cost.h"
 
-#define MAX_TILES_OF 64
-#define LEAST        8
-#define GRAIN_MOST   128
-#define PARTS_MOST   64
-#define PRUNED       0.01 /* of the best: what a candidate has to gain to be looked at */
+#define MAX_TILES_OF  64
+#define LEAST         8
+#define GRAIN_MOST    128
+#define PARTS_MOST    64
+#define PRUNED        0.01 /* of the best: what a candidate has to gain to be looked at */
 #define WORTH_KEEPING 1.15 /* times the best, for the judge */
-#define KINDS        (2 << OPERANDS)
-#define BEST         3 /* kept of each order and each set that stays */
-#define PATIENCE     1500 /* tiles that are planned in vain, those with the least math first, before the search ends */
-#define MOST_JUDGED  (1u << 17) /* tiles of all that go to the judge, who walks over them */
+#define KINDS         (2 << OPERANDS)
+#define BEST          3    /* kept of each order and each set that stays */
+#define PATIENCE      1500 /* tiles that are planned in vain, those with the least math first, before the search ends */
+#define MOST_JUDGED   (1u << 17) /* tiles of all that go to the judge, who walks over them */
 
 static const uint8_t orders[][DIMS] = { { M, N, K }, { N, M, K } };
 
@@ -32,11 +32,12 @@ struct search {
 	struct kept {
 		struct nest nest;
 		double time, moved; /* time: map_cost.rank */
-	} best[KINDS][BEST]; /* nest.tiles 0: none; the best first */
+	} best[KINDS][BEST];        /* nest.tiles 0: none; the best first */
 	double least;
 	uint32_t idle; /* tiles that were planned since the best was found */
-	double fastest, all, near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
-	double ends;               /* latency of the first load and of the last store */
+	double fastest, all,
+		near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
+	double ends;  /* latency of the first load and of the last store */
 	uint32_t slots;
 	int only; /* the unit that computes; -1: any that is no last resort */
 };
@@ -75,8 +76,9 @@ static int tiles_of(uint64_t size, bool powers, uint64_t fixed, uint64_t out[MAX
 		n = add_tile(t, size, out, n);
 		n = add_tile(t / 2 * 3, size, out, n);
 	}
-	for (uint64_t parts = 2; parts <= PARTS_MOST;
-	     parts += parts < 8 ? 1 : parts & (parts - 1) ? parts / 3 : parts / 2) {
+	for (uint64_t parts = 2; parts <= PARTS_MOST; parts += parts < 8             ? 1
+	                                                       : parts & (parts - 1) ? parts / 3
+	                                                                             : parts / 2) {
 		const uint64_t one = div_up(size, parts);
 		uint64_t grain = LEAST;
 
@@ -330,7 +332,8 @@ static void all_tiles(struct search *s)
 {
 	const struct mapping_cfg *fixed = &s->p->m->c->mapping;
 	uint64_t ms[MAX_TILES_OF], ns[MAX_TILES_OF], ks[MAX_TILES_OF];
-	const int n_m = tiles_of(s->p->size[M], true, fixed->tile_m, ms), n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
+	const int n_m = tiles_of(s->p->size[M], true, fixed->tile_m, ms),
+		  n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
 		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
 
 	struct pair pairs[MAX_TILES_OF * MAX_TILES_OF];
@@ -412,7 +415,9 @@ static bool same(const struct nest *a, const struct nest *b)
 
 static struct map_nest what_of(const struct nest *x)
 {
-	struct map_nest n = { .unit = x->math.unit, .split = x->math.plan.split, .predicted = x->predicted, .copied = -1 };
+	struct map_nest n = {
+		.unit = x->math.unit, .split = x->math.plan.split, .predicted = x->predicted, .copied = -1
+	};
 
 	memcpy(n.tile, x->tile, sizeof n.tile);
 	memcpy(n.loop, x->loop, sizeof n.loop);

@@ -134,7 +134,8 @@ static void understand(struct bed *b, struct command *x, const struct isa_cmd *c
 		x->tile[K] = div_up(b->size[K], c->tiles);
 	}
 	if (c->trips[0] && x->move[A]->when != ISA_TILE && x->move[B]->when != ISA_TILE &&
-	    c->trips[0] != div_up(x->all.n[M], x->tile[M])) { /* both are there before the loop: only trips tell the order */
+	    c->trips[0] !=
+	            div_up(x->all.n[M], x->tile[M])) { /* both are there before the loop: only trips tell the order */
 		x->loop[0] = N;
 		x->loop[1] = M;
 	}

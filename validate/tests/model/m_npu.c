@@ -122,7 +122,8 @@ TEST(a_vector_takes_what_the_arrays_shape_says)
 			   two = takes(shapes[i].two, "dram.bandwidth=6144 GB/s", 1, n, k),
 			   must_one = folds * (2 * r + cols - 1) * 1000, must_two = (n / cols * k + r + cols) * 1000;
 
-		CHECK(one >= must_one - folds * 1000 && one <= must_one + must_one / 20); /* tiles may overlap by a cycle */
+		CHECK(one >= must_one - folds * 1000 &&
+		      one <= must_one + must_one / 20); /* tiles may overlap by a cycle */
 		CHECK(two >= n / cols * k * 1000 && two <= must_two + must_two / 20);
 		CHECK(one > two && one < before);
 		before = one;

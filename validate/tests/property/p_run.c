@@ -455,5 +455,4 @@ SUITE(p_run, T(no_run_is_under_its_roofline_and_ops_sum_to_the_run),
       T(a_unit_that_is_off_is_never_used), T(two_tiles_of_a_product_fit_where_two_rows_do), T(more_gemv_units),
       T(more_gemv_lanes), T(more_vector_lanes), T(a_larger_l2), T(a_larger_kv_buffer), T(a_larger_sram), T(more_stages),
       T(more_descriptors), T(faster_dispatch), T(a_faster_host), T(a_deeper_window), T(fusion_on), T(a_faster_clock),
-      T(lower_memory_latency), T(deciding_on_the_device),
-      T(operands_on_chip_are_never_slower_than_in_dram));
+      T(lower_memory_latency), T(deciding_on_the_device), T(operands_on_chip_are_never_slower_than_in_dram));

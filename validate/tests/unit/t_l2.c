@@ -131,7 +131,8 @@ TEST(a_miss_fetches_sectors_and_what_is_dirty_is_sectors)
 		uint64_t sector = sectors[i] < 128 ? sectors[i] : 128; /* a line at most */
 		uint64_t chunk = cache_chunk_bytes(128, sector), sets = 32768 / 2 / chunk;
 
-		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nhash: none\nsector: %llu B\n", (unsigned long long)sectors[i]);
+		snprintf(yaml, sizeof yaml, "size: 32 KiB\nways: 2\nhash: none\nsector: %llu B\n",
+		         (unsigned long long)sectors[i]);
 		dev_up(&d, yaml);
 		bed_read(&d.b, d.l2, 1000, 8);
 		CHECK_U64(d.b.below.log[0].addr, 1000 / sector * sector);

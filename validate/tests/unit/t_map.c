@@ -460,8 +460,9 @@ TEST(padding_takes_room_in_a_tile)
 		struct bed b;
 
 		bed_up(&b);
-		b.machine = i ? "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\nsram: {pad: false}\n" STREAM
-		              : "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\n" STREAM;
+		b.machine =
+			i ? "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\nsram: {pad: false}\n" STREAM
+			  : "cores: 1\nmatrix: {units: 0}\ngemv: {rows_over_lanes: true}\n" STREAM;
 		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,2048]");
 		CHECK_OK(run(&b, NULL, RUN_EVENT), b.e);
 		p = &b.x.map->prog;
