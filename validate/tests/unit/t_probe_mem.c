@@ -78,7 +78,7 @@ TEST(the_plateaus_of_the_chase_are_the_configured_latencies)
 TEST(a_victim_cache_moves_the_knee)
 {
 	struct probe_mem_point x[PROBE_MEM_POINTS];
-	int n = probe(probe_mem_latency, conf(FIXED, (const char *[]){ "l2.victim=1 MiB" }, 1),
+	int n = probe(probe_mem_latency, conf(FIXED, (const char *[]){ "l2.victim=1 MiB", "l2.hash=none" }, 2),
 	              (struct probe_mem_opts){ .samples = 500 }, x);
 
 	for (int i = 0; i < n; i++)
