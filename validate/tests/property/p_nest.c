@@ -9,10 +9,10 @@
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
-#define PRODUCTS    40
-#define MEDIAN_PPM  40000
-#define P90_PPM     150000
-#define LEAST_LONG  (10 * PS_US) /* shorter ones are latency at both ends */
+#define PRODUCTS   40
+#define MEDIAN_PPM 40000
+#define P90_PPM    150000
+#define LEAST_LONG (10 * PS_US) /* shorter ones are latency at both ends */
 
 static int by_size(const void *a, const void *b)
 {
