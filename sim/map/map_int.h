@@ -69,6 +69,13 @@ static inline const struct op_operand *map_operand(const struct mapper *m, const
 	return &m->s->operands[o->first_operand + i];
 }
 
+/* What was made just before may be gone from an L2 that hardly holds it. */
+#define MAP_CROWDED 4 /* an operand that takes more than such a part of it */
+static inline bool map_from_memory(const struct mapper *m, const struct isa_insn *x)
+{
+	return x->early || (x->src == ISA_MEM && x->bytes > m->c->mem.l2.size / MAP_CROWDED);
+}
+
 static inline double map_far(const struct mapper *m, const struct isa_insn *x)
 {
 	return m->far[x->route >= 0];

@@ -15,7 +15,6 @@
 #define COPIES  3
 #define ROUNDS  2
 #define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
-#define CROWDED 4                   /* an operand that takes more than such a part of the L2 */
 #define MOVES   16                  /* a command with more is not judged */
 #define EDGES   128                 /* tables of them, of a round that is judged */
 #define LIKE_IT 512                 /* choices remembered; must be a power of two */
@@ -43,12 +42,6 @@ static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
 
 	t->end = round_up(t->end + bytes, APART);
 	return x;
-}
-
-/* What was made just before may be gone from an L2 that hardly holds it. */
-static bool from_memory(const struct mapper *m, const struct isa_insn *x)
-{
-	return x->early || (x->src == ISA_MEM && x->bytes > m->c->mem.l2.size / CROWDED);
 }
 
 /* What a command loads that the one before has made. */
@@ -86,7 +79,7 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 		if (n == MOVES)
 			return false;
 		t->tensors[2 * n] = t->tensors[2 * n + 1] = place(t, x->bytes);
-		if (x->code == ISA_LOAD && from_memory(m, x))
+		if (x->code == ISA_LOAD && map_from_memory(m, x))
 			t->tensors[2 * n + 1] = place(t, x->bytes);
 		else if (x->code == ISA_LOAD)
 			t->insns[t->cmds[0].n_insns++] = written(x, 2 * n);
@@ -227,7 +220,7 @@ static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const str
 		return UINT32_MAX;
 	t->of[t->n_tensors] = *x;
 	t->tensors[t->n_tensors] = place(t, x->bytes);
-	if (x->code == ISA_LOAD && !from_memory(m, x)) {
+	if (x->code == ISA_LOAD && !map_from_memory(m, x)) {
 		if (t->cmds[0].n_insns == MAP_INSNS)
 			return UINT32_MAX;
 		t->insns[t->cmds[0].n_insns++] = written(x, t->n_tensors);

@@ -16,8 +16,7 @@
 #define LEAST_BLOCK_M 128 /* of copy_first */
 #define LEAST_BLOCK   256
 
-/* Orders of the loops; the second is another only where m and n are both cut. */
-static const uint8_t loops[][DIMS] = { { M, N, K }, { N, M, K } };
+const uint8_t map_nest_orders[][DIMS] = { { M, N, K }, { N, M, K } };
 
 void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS])
 {
@@ -28,7 +27,7 @@ void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[D
 	x->tiles = x->trips[M] * x->trips[N] * x->trips[K];
 }
 
-static int n_orders(const struct nest *x)
+int map_nest_n_orders(const struct nest *x)
 {
 	return x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
 }
@@ -213,13 +212,10 @@ static struct isa_insn *beside(const struct mapper *m, struct map_draft *d, cons
 	return NULL;
 }
 
-#define CROWDED 4 /* what was just made may be gone from an L2 of which it takes more than such a part */
-
 /* Where operands are as the command begins, and what is done to them first. */
 static void where(struct product *p)
 {
 	const struct mapper *m = p->m;
-	const uint64_t l2 = m->c->mem.l2.size;
 	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
 	const double values = 1 << 20;
 	struct map_math y;
@@ -234,10 +230,7 @@ static void where(struct product *p)
 			p->free[i] = true;
 			room -= x->bytes;
 		}
-		p->far[i] = i == C                                         ? m->back
-		            : x->early                                     ? map_far(m, x)
-		            : x->src == ISA_MEM && x->bytes > l2 / CROWDED ? 1
-		                                                           : 0;
+		p->far[i] = i == C ? m->back : x->early ? map_far(m, x) : map_from_memory(m, x);
 	}
 	if (p->move[A] && map_convert(m, p->op, (uint64_t)values, &y))
 		p->before[A] =
@@ -272,6 +265,16 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 	rest_of(&p, d);
 	where(&p);
 	return p;
+}
+
+struct map_nest map_nest_what(const struct nest *x)
+{
+	struct map_nest n = { .copied = x->copied, .predicted = x->predicted };
+
+	memcpy(n.tile, x->tile, sizeof n.tile);
+	memcpy(n.loop, x->loop, sizeof n.loop);
+	memcpy(n.resident, x->resident, sizeof n.resident);
+	return n;
 }
 
 void map_nest_of(const struct product *p, const struct map_nest *n, struct nest *x)
@@ -331,8 +334,8 @@ static void copied_orders(const struct product *p, struct nest *x, struct nest *
 	const uint64_t whole = x->copied < 0 ? 0 : p->move[x->copied]->bytes;
 
 	x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
-	for (int l = 0; l < n_orders(x); l++) {
-		memcpy(x->loop, loops[l], sizeof x->loop);
+	for (int l = 0; l < map_nest_n_orders(x); l++) {
+		memcpy(x->loop, map_nest_orders[l], sizeof x->loop);
 		map_nest_schedule(p, x);
 		if (x->tiles > MAP_MOST_TILES || x->held - whole + 2 * x->slot > p->m->c->mapping.stream ||
 		    x->held + p->others + 2 * x->slot > p->m->sram)
@@ -361,16 +364,6 @@ static struct nest best_copied(const struct product *p)
 	return best;
 }
 
-static struct map_nest what_of(const struct nest *x)
-{
-	struct map_nest n = { .copied = x->copied, .predicted = x->predicted };
-
-	memcpy(n.tile, x->tile, sizeof n.tile);
-	memcpy(n.loop, x->loop, sizeof n.loop);
-	memcpy(n.resident, x->resident, sizeof n.resident);
-	return n;
-}
-
 bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
 {
 	struct map_draft own;
@@ -380,6 +373,6 @@ bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const st
 	map_draft_copy(&own, d);
 	p = map_nest_product(m, &own, o);
 	best = best_copied(&p);
-	*out = what_of(&best);
+	*out = map_nest_what(&best);
 	return best.tiles > 0;
 }

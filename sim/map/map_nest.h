@@ -52,7 +52,11 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS]);
 /* What moves when, and the SRAM that it takes; loop, resident, copied and math are set. */
 void map_nest_schedule(const struct product *p, struct nest *x);
-/* A nest as it was chosen, scheduled. */
+/* Orders of the loops; the second is another only where m and n are both cut. How many are. */
+extern const uint8_t map_nest_orders[2][DIMS];
+int map_nest_n_orders(const struct nest *x);
+/* What of it is to be remembered, on the fastest unit; and a nest as it was chosen, scheduled. */
+struct map_nest map_nest_what(const struct nest *x);
 void map_nest_of(const struct product *p, const struct map_nest *n, struct nest *x);
 /* Whether SRAM holds so many of its tiles at once. */
 bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots);

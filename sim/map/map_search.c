@@ -24,8 +24,6 @@
 #define PATIENCE      1500 /* tiles that are planned in vain, those with the least math first, before the search ends */
 #define MOST_JUDGED   (1u << 17) /* tiles of all that go to the judge, who walks over them */
 
-static const uint8_t orders[][DIMS] = { { M, N, K }, { N, M, K } };
-
 struct search {
 	const struct product *p;
 	const struct map_levels *l;
@@ -215,17 +213,16 @@ static void keep(struct search *s, const struct nest *x, int kind)
 /* All orders of a cut on a unit, and all that may stay. */
 static void all_orders(struct search *s, struct nest *x)
 {
-	const int n_orders = x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
 	bool edges = false;
 
-	for (int l = 0; l < n_orders; l++)
+	for (int l = 0; l < map_nest_n_orders(x); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
 			const int kind = l << OPERANDS | stay;
 
 			if (is_other(s->p, x, l, stay) || (s->p->c_stays && !(stay >> C & 1)) ||
 			    (stay >> A & 1 && x->trips[N] == 1) || (stay >> B & 1 && x->trips[M] == 1))
 				continue;
-			memcpy(x->loop, orders[l], sizeof x->loop);
+			memcpy(x->loop, map_nest_orders[l], sizeof x->loop);
 			for (int i = 0; i < OPERANDS; i++)
 				x->resident[i] = stay >> i & 1;
 			map_nest_schedule(s->p, x);
@@ -305,7 +302,7 @@ static int fewer_first(const void *a, const void *b)
 	return (x->math > y->math) - (x->math < y->math);
 }
 
-/* PS_NEVER: it takes too long. */
+/* 1e300 and more: it takes too long. */
 static double math_of(const struct search *s, uint64_t m, uint64_t n)
 {
 	struct nest x = { .copied = -1 };
@@ -415,13 +412,10 @@ static bool same(const struct nest *a, const struct nest *b)
 
 static struct map_nest what_of(const struct nest *x)
 {
-	struct map_nest n = {
-		.unit = x->math.unit, .split = x->math.plan.split, .predicted = x->predicted, .copied = -1
-	};
+	struct map_nest n = map_nest_what(x);
 
-	memcpy(n.tile, x->tile, sizeof n.tile);
-	memcpy(n.loop, x->loop, sizeof n.loop);
-	memcpy(n.resident, x->resident, sizeof n.resident);
+	n.unit = x->math.unit;
+	n.split = x->math.plan.split;
 	return n;
 }
 
@@ -455,8 +449,10 @@ static uint64_t hash_double(uint64_t h, double x)
 static uint64_t key_of(const struct product *p, uint32_t slots)
 {
 	const struct unit_job j = map_job(p->m, p->op);
-	uint64_t h = hash_u64(hash_u64(HASH_INIT, (uint64_t)(uintptr_t)p->m->levels), p->m->unit[0].cores);
+	/* Groups of cores have levels of their own, by their number. */
+	uint64_t h = hash_u64(hash_double(HASH_INIT, p->m->levels->l2 + p->m->levels->dram), p->m->c->cores);
 
+	h = hash_u64(h, p->m->unit[0].cores);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
 	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
 	for (int i = 0; i < OPERANDS; i++) {
