@@ -51,17 +51,26 @@ ps_t spread_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uin
 	return halves;
 }
 
+/* A cut, by what it is compared. */
+struct cut {
+	struct unit_split split;
+	ps_t cost;
+	uint64_t copied;
+};
+
 struct spread {
 	const struct unit_ops *unit;
 	const struct unit_env *all, *one; /* the machine's cores, and one of them */
 	const struct unit_job *job;
-	uint64_t macs; /* a cycle of one core, at the most */
-	ps_t most;
+	struct unit_job part; /* m, n and k are a core's */
+	uint64_t how;         /* what a core's plan depends on besides those */
+	uint64_t macs;        /* a cycle of one core, at the most */
+	uint32_t a_bits, b_bits;
+	const struct spread_limits *limits;
 	struct spread_memo *memo; /* or NULL */
+	struct unit_plan plan;    /* without a memo: the last one */
 	int n;
-	struct unit_plan best[SPREAD_WAYS];
-	ps_t cost[SPREAD_WAYS];
-	uint64_t copied[SPREAD_WAYS];
+	struct cut best[SPREAD_WAYS];
 };
 
 struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s)
@@ -74,36 +83,49 @@ struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s
 	return part;
 }
 
-static bool core_plan(const struct spread *x, const struct unit_job *part, struct unit_plan *p)
+static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j)
 {
-	const uint64_t how = (uint64_t)(uintptr_t)x->unit ^ (uint64_t)part->of << 32 ^ (uint64_t)part->keep << 40 ^
-	                     (uint64_t)part->held << 48 ^ (uint64_t)part->dtype << 52 ^ (uint64_t)part->with << 58,
-		       h = ((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) *
-	                           0x9e3779b97f4a7c15 +
-	                   how;
-	struct spread_known *y = x->memo ? &x->memo->at[h >> 32 & (SPREAD_KNOWN - 1)] : NULL;
-
-	if (y && y->how == how && y->m == part->m && y->n == part->n && y->k == part->k) {
-		*p = y->plan;
-		return y->can;
-	}
-	if (!y)
-		return x->unit->plan(x->one, part, p);
-	y->how = how, y->m = part->m, y->n = part->n, y->k = part->k;
-	y->can = x->unit->plan(x->one, part, &y->plan);
-	*p = y->plan;
-	return y->can;
+	return ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^ (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^
+	       (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
 }
 
-static bool plan_part(const struct spread *x, const struct unit_split *s, const struct unit_job *part,
-                      struct unit_plan *p)
+/* Of the part at hand; NULL: the unit cannot. It stands until the next is asked for. */
+static const struct unit_plan *core_plan(struct spread *x)
+{
+	const struct unit_job *part = &x->part;
+	const uint64_t h =
+		((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) * 0x9e3779b97f4a7c15 + x->how;
+	struct spread_known *y = x->memo ? &x->memo->at[h >> 32 & (SPREAD_KNOWN - 1)] : NULL;
+
+	if (!y)
+		return x->unit->plan(x->one, part, &x->plan) ? &x->plan : NULL;
+	if (y->how != x->how || y->m != part->m || y->n != part->n || y->k != part->k) {
+		y->how = x->how, y->m = part->m, y->n = part->n, y->k = part->k;
+		y->can = x->unit->plan(x->one, part, &y->plan);
+	}
+	return y->can ? &y->plan : NULL;
+}
+
+static void take_part(struct spread *x, const struct unit_split *s)
+{
+	x->part.m = div_up(x->job->m, s->m);
+	x->part.n = div_up(x->job->n, s->n);
+	x->part.k = div_up(x->job->k, s->k);
+}
+
+/* All of a plan; false: the unit cannot. */
+static bool plan_cut(struct spread *x, const struct unit_split *s, struct unit_plan *p)
 {
 	const bool sparse = x->unit->sparse && x->unit->sparse(x->one);
-	const struct unit_job *j = x->job;
-	const uint64_t k = sparse ? unit_present(j, j->k) : j->k, part_k = sparse ? unit_present(j, part->k) : part->k;
+	const struct unit_job *j = x->job, *part = &x->part;
+	const struct unit_plan *core;
+	uint64_t k, part_k;
 
-	if (!core_plan(x, part, p))
+	take_part(x, s);
+	if (!(core = core_plan(x)))
 		return false;
+	*p = *core;
+	k = sparse ? unit_present(j, j->k) : j->k, part_k = sparse ? unit_present(j, part->k) : part->k;
 	p->split = *s;
 	p->exchange = spread_exchange(x->all, part->m, part->n, s->k, &p->exchange_latency);
 	p->work = j->m * j->n * k;
@@ -116,52 +138,56 @@ static bool plan_part(const struct spread *x, const struct unit_split *s, const 
 
 static ps_t most_of(const struct spread *x)
 {
-	return x->n ? ps_min(x->most, x->cost[0] + x->cost[0] / HARDLY) : x->most;
+	return x->n ? x->best[0].cost + x->best[0].cost / HARDLY : PS_NEVER - 1;
 }
 
 /* One more of those of which none takes less and copies less; of too many the one that takes longest goes. */
-static void keep(struct spread *x, const struct unit_plan *p, ps_t cost, uint64_t copied)
+static void keep(struct spread *x, const struct cut *c)
 {
 	int at = 0, end = 0;
 
-	while (at < x->n && (x->cost[at] < cost || (x->cost[at] == cost && x->copied[at] <= copied)))
-		if (x->copied[at++] <= copied)
+	while (at < x->n &&
+	       (x->best[at].cost < c->cost || (x->best[at].cost == c->cost && x->best[at].copied <= c->copied)))
+		if (x->best[at++].copied <= c->copied)
 			return;
 	if (at == SPREAD_WAYS)
 		return;
 	x->n -= x->n == SPREAD_WAYS;
-	for (int i = x->n++; i > at; i--) {
+	for (int i = x->n++; i > at; i--)
 		x->best[i] = x->best[i - 1];
-		x->cost[i] = x->cost[i - 1];
-		x->copied[i] = x->copied[i - 1];
-	}
-	x->best[at] = *p;
-	x->cost[at] = cost;
-	x->copied[at] = copied;
-	for (int i = 0; i < x->n; i++) {
-		if (x->cost[i] > most_of(x) || (i > at && x->copied[i] >= copied))
-			continue;
-		x->best[end] = x->best[i];
-		x->cost[end] = x->cost[i];
-		x->copied[end++] = x->copied[i];
-	}
+	x->best[at] = *c;
+	for (int i = 0; i < x->n; i++)
+		if (x->best[i].cost <= most_of(x) && (i <= at || x->best[i].copied < c->copied))
+			x->best[end++] = x->best[i];
 	x->n = end;
+}
+
+static uint64_t bytes_of(uint32_t bits, uint64_t values)
+{
+	return bits * values / 8 + (bits * values % 8 != 0);
 }
 
 static void try(struct spread *x, const struct unit_split *s)
 {
-	const struct unit_job part = spread_part(x->job, s);
-	const uint64_t bytes = dtype_bytes(part.with ? part.with : DT_BF16, part.m * part.k) +
-	                       (part.held ? 0 : unit_present(&part, dtype_bytes(part.dtype, part.n * part.k)));
-	const ps_t port = port_time(x->all, bytes);
-	struct unit_plan p;
-	ps_t cost;
+	struct cut c = { .split = *s };
+	const struct unit_plan *p;
+	ps_t exchange = 0, latency = 0, port;
+	uint64_t bytes;
 
-	if (port > most_of(x) || !plan_part(x, s, &part, &p))
+	take_part(x, s);
+	bytes = bytes_of(x->a_bits, x->part.m * x->part.k) +
+	        (x->part.held ? 0 : unit_present(&x->part, bytes_of(x->b_bits, x->part.n * x->part.k)));
+	if (bytes * x->all->cores > x->limits->room)
 		return;
-	cost = ps_max(p.span, port) + p.exchange + (p.latency + p.exchange_latency) / 2;
-	if (cost <= most_of(x))
-		keep(x, &p, cost, bytes * s->m * s->n * s->k);
+	port = port_time(x->all, bytes);
+	if (port > most_of(x) || !(p = core_plan(x)) || p->span > x->limits->span)
+		return;
+	if (s->k > 1)
+		exchange = spread_exchange(x->all, x->part.m, x->part.n, s->k, &latency);
+	c.cost = ps_max(p->span, port) + exchange + (p->latency + latency) / 2;
+	c.copied = bytes * s->m * s->n * s->k;
+	if (c.cost <= most_of(x))
+		keep(x, &c);
 }
 
 /* The next of 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... */
@@ -225,26 +251,22 @@ static double macs_in(const struct spread *x, ps_t t)
 	return x->macs ? x->job->of ? macs * x->job->of / x->job->keep : macs : 1e300;
 }
 
+/* However a product is cut, some core has its part of all; the cut by which the fullest has least comes first. */
 static void product(struct spread *x)
 {
 	const struct unit_job *j = x->job;
+	const double most = macs_in(x, x->limits->span);
 	struct splits s;
-	double most;
 
-	/* However it is cut, some core has its part of all. */
-	if ((double)j->m * (double)j->n * (double)j->k / x->all->cores > macs_in(x, x->most))
+	if ((double)j->m * (double)j->n * (double)j->k / x->all->cores > most)
 		return;
 	find_splits(x, &s);
-	if (!s.n || (double)s.macs[s.first] > macs_in(x, x->most))
+	if (!s.n || (double)s.macs[s.first] > most)
 		return;
 	try(x, &s.at[s.first]);
-	most = macs_in(x, most_of(x));
-	for (uint32_t i = 0; i < s.n; i++) {
-		if (i == s.first || (double)s.macs[i] > most)
-			continue;
-		try(x, &s.at[i]);
-		most = macs_in(x, most_of(x));
-	}
+	for (uint32_t i = 0; i < s.n; i++)
+		if (i != s.first && (double)s.macs[i] <= most && (double)s.macs[i] <= macs_in(x, most_of(x)))
+			try(x, &s.at[i]);
 }
 
 struct unit_env spread_core(const struct unit_env *u)
@@ -255,37 +277,42 @@ struct unit_env spread_core(const struct unit_env *u)
 	return one;
 }
 
-int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, ps_t most,
-                struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                const struct spread_limits *limits, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
 {
 	const struct unit_env one = spread_core(u);
-	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .most = most };
+	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .limits = limits, .memo = memo };
+	int n = 0;
 
+	x.how = how_of(unit, j);
 	x.macs = unit->peak ? unit->peak(&one, j->dtype, j->with) : 0;
-	x.memo = memo;
+	x.a_bits = dtype_bits(j->with ? j->with : DT_BF16);
+	x.b_bits = dtype_bits(j->dtype);
 	product(&x);
-	memcpy(out, x.best, (size_t)x.n * sizeof *out);
-	return x.n;
+	for (int i = 0; i < x.n; i++)
+		n += plan_cut(&x, &x.best[i].split, &out[n]);
+	return n;
 }
 
 bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
 {
+	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
 	struct unit_plan ways[SPREAD_WAYS];
 
 	if (j->work != UNIT_PRODUCT)
 		return unit->plan(u, j, out);
-	if (!spread_ways(unit, u, j, PS_NEVER - 1, NULL, ways))
+	if (!spread_ways(unit, u, j, &any, NULL, ways))
 		return false;
 	*out = ways[0];
 	return true;
 }
 
 bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-               const struct unit_split *s, struct unit_plan *out)
+               const struct unit_split *s, struct spread_memo *memo, struct unit_plan *out)
 {
 	const struct unit_env one = spread_core(u);
-	const struct spread x = { .unit = unit, .all = u, .one = &one, .job = j };
-	const struct unit_job part = spread_part(j, s);
+	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .memo = memo };
 
-	return plan_part(&x, s, &part, out);
+	x.how = how_of(unit, j);
+	return plan_cut(&x, s, out);
 }

@@ -34,17 +34,24 @@ struct spread_memo {
 	} at[SPREAD_KNOWN];
 };
 
+/* What a search can use: cuts of which a core's math takes no longer than `span`, and of which all cores, each as full as the
+ * fullest, have no more than `room` bytes of both operands. */
+struct spread_limits {
+	ps_t span;
+	uint64_t room;
+};
+
 /* The cuts of which no other takes less time and copies fewer bytes, of those that take hardly longer than the fastest and
- * no longer than `most`; the fastest first. `memo` may be NULL. */
+ * keep to `limits`; the fastest first. `memo` may be NULL. */
 #define SPREAD_WAYS 5
-int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, ps_t most,
-                struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS]);
+int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                const struct spread_limits *limits, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS]);
 /* A core's part of a cut product, and a core as a machine of its own. */
 struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s);
 struct unit_env spread_core(const struct unit_env *u);
-/* A product that is cut already, as another like it. */
+/* A product that is cut already, as another like it; `memo` may be NULL. */
 bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-               const struct unit_split *s, struct unit_plan *out);
+               const struct unit_split *s, struct spread_memo *memo, struct unit_plan *out);
 /* A core's part of the exchange of rows x cols partial sums among k cores: time of its port, and hops until the last. */
 ps_t spread_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uint32_t k, ps_t *latency);
 

@@ -482,22 +482,56 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 	return out;
 }
 
-double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
+/* All tiles' math, those at the edges as they are. */
+static double math_of(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
-	double math = (double)x->math.plan.span, dram = 0, near = 0, first = 0, ends = l->launch;
+	double t = l->sync * (double)(x->tiles - 1);
+	unsigned uneven = 0;
 
 	for (int d = 0; d < DIMS; d++)
-		math *= (double)(x->trips[d] - (x->trips[d] > 1 && p->size[d] % x->tile[d] ? 1 : 0));
-	for (int i = A; i <= B; i++) {
-		double tile = p->free[i] ? 0 : whole(p, i);
+		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	for (unsigned at = 0; at < 1u << DIMS; at++) {
+		double times = 1;
 
-		dram += tile * (l->cache ? p->far[i] : 1) * l->dram;
-		near += tile * more(l->dma, l->l2);
+		if (at & ~uneven)
+			continue;
 		for (int d = 0; d < DIMS; d++)
-			tile *= has[i][d] ? (double)x->tile[d] / (double)p->size[d] : 1;
-		first += tile * more(l->dma, l->l2);
+			times *= at >> d & 1 ? 1 : (double)(x->trips[d] - (uneven >> d & 1));
+		t += times * (double)x->at[at].span;
 	}
-	ends += (near > 0 ? l->hit : 0) + (dram > 0 ? l->miss : 0) + (double)x->math.plan.latency +
-	        (p->move[C] && !p->free[C] ? l->store : 0);
-	return ends + more(first + math, more(dram, near));
+	return t;
+}
+
+double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
+{
+	double v[SERVERS] = { 0 }, start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end;
+
+	for (int d = 0; d < K; d++)
+		sums *= (double)(p->size[d] / x->tile[d]);
+	for (int i = A; i <= B; i++) {
+		const bool once = x->moves[i] == 1;
+		double times = (double)x->again[i];
+		struct piece q;
+
+		if (!p->move[i] || p->free[i])
+			continue;
+		q = once ? piece_of(p, l, x, i, p->size, p->move[i]->bytes)
+		         : piece_of(p, l, x, i, x->tile, x->bytes[i]);
+		for (int d = 0; d < DIMS && !once; d++)
+			times *= has[i][d] ? (double)(p->size[d] / x->tile[d]) : 1;
+		latency = l->hit;
+		miss = !l->cache || p->far[i] > 0 ? l->miss : miss;
+		v[DRAM] += (l->cache ? p->far[i] : 1) * whole(p, i) * l->dram;
+		v[L2] += (double)x->again[i] * whole(p, i) * l->l2;
+		v[UP] += times * q.net;
+		v[DMA] += more(times * q.dma, (double)x->again[i] * whole(p, i) * l->dma);
+		start = more(start, more(q.l2, more(q.net, q.dma)));
+		first += once ? p->before[i] * q.bytes : 0;
+	}
+	v[SWAP] = sums * (double)x->math.plan.exchange;
+	for (int r = 0; r < SERVERS; r++)
+		most = more(most, v[r]);
+	start = more(start + latency + miss, wait_of(p, l)) + first;
+	end = (double)x->math.plan.latency + (p->move[C] && !p->free[C] ? l->store : 0);
+	return l->launch + more(latency + miss + most, start + math_of(p, l, x) + end) + map_overhead(p->m, x->tiles);
 }

@@ -41,7 +41,8 @@ struct map_cost {
 /* Plans of a nest's smaller tiles are found by the way, where `x` has none yet. `early`: of A and B, the part that lies in DRAM
  * when the command begins. */
 struct map_cost map_cost(const struct product *p, const struct map_levels *l, const struct nest *x);
-/* No nest with these tiles on this unit, cut so, takes less: whatever its order and what stays. */
+/* What map_cost() is not under, at a fraction of its price: each server's bytes, and all math behind the first loads. Of a nest
+ * that is scheduled, its smaller tiles planned. */
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x);
 
 #endif

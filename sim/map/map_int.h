@@ -104,11 +104,10 @@ int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool la
 struct map_math map_fastest(const struct mapper *m, const struct unit_job *j);
 /* `vectors` rows of activations times `rows` x `cols` weights, on the unit that is fastest. */
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols);
-/* Ways to do a tile: units (`only` that one; -1: all but those of last resort), and cuts over cores, of those that take no
- * longer than `most`. */
+/* Ways to do a tile: units (`only` that one; -1: all but those of last resort), and cuts over cores within `limits`. */
 #define MAP_SPREADS (3 * SPREAD_WAYS)
 int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols, int only,
-                 ps_t most, struct map_math out[MAP_SPREADS]);
+                 const struct spread_limits *limits, struct map_math out[MAP_SPREADS]);
 /* On the unit of `full`, and cut as that: what is left of it. */
 struct map_math map_product_as(const struct mapper *m, const struct op *o, const struct map_math *full,
                                uint64_t vectors, uint64_t rows, uint64_t cols);

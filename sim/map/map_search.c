@@ -7,6 +7,7 @@
  * better than the best so far by more than PRUNED. A coarse net of tiles (powers of two, or a power of two parts) comes first, then
  * all, those of m and n first that leave units the least to wait; it ends where PATIENCE tiles were no better.
  * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +18,11 @@
 #define LEAST         8
 #define GRAIN_MOST    128
 #define PARTS_MOST    64
-#define PRUNED        0.01 /* of the best: what a candidate has to gain to be looked at */
-#define WORTH_KEEPING 1.15 /* times the best, for the judge */
+#define WANTED        12
+#define PRUNED        0.005 /* of the best: what a candidate has to gain to be looked at */
+#define WORTH_KEEPING 1.15  /* times the best, for the judge */
 #define KINDS         (2 << OPERANDS)
-#define BEST          3    /* kept of each order and each set that stays */
-#define PATIENCE      1500 /* tiles that are planned in vain, those with the least math first, before the search ends */
+#define BEST          3          /* kept of each order and each set that stays */
 #define MOST_JUDGED   (1u << 17) /* tiles of all that go to the judge, who walks over them */
 
 struct search {
@@ -32,10 +33,11 @@ struct search {
 		double time, moved; /* time: map_cost.rank */
 	} best[KINDS][BEST];        /* nest.tiles 0: none; the best first */
 	double least;
-	uint32_t idle; /* tiles that were planned since the best was found */
+	uint32_t kept; /* for the judge, so far */
 	double fastest, all,
-		near; /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
-	double ends;  /* latency of the first load and of the last store */
+		near;     /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
+	double port, sum; /* ps a byte into all cores; and of their partial sums */
+	double ends;      /* latency of the first load and of the last store */
 	uint32_t slots;
 	int only; /* the unit that computes; -1: any that is no last resort */
 };
@@ -151,23 +153,53 @@ static double in_flight(const struct search *s, const struct nest *x)
 	return tiles / places * (s->l->hit + one) + (double)s->p->move[B]->bytes * s->near / places - s->ends;
 }
 
+/* However a tile is cut over cores, a core takes in no less than by square parts: of A and B together 2 sqrt(A B parts). Of k
+ * in parts it is less, and they exchange their sums. */
+static double taken_in(const struct search *s, const struct nest *x)
+{
+	const double a = (double)s->p->move[A]->bytes, b = (double)s->p->move[B]->bytes,
+		     sums = 4.0 * (double)s->p->size[M] * (double)s->p->size[N] * s->sum;
+	double least = 1e300;
+
+	for (uint32_t k = 1; k <= s->l->cores && k <= x->tile[K]; k *= 2)
+		for (int order = 0; order < 2; order++) {
+			const double in = 2 *
+			                  sqrt(a * again(s, x, A, order == A) * b * again(s, x, B, order == B) *
+			                       s->l->cores / k) *
+			                  s->port,
+				     swap = sums * (k - 1), most = in > swap ? in : swap;
+
+			least = most < least ? most : least;
+		}
+	return least;
+}
+
 /* What no mapping with such tiles is under, whatever unit, cut, order and what stays: all math behind the first tile's loads,
- * and all loads before the last tile's math. */
-static double tile_bound(const struct search *s, const struct nest *x)
+ * and all loads before the last tile's math. `math`: of the pair, or 0. */
+static double tile_bound(const struct search *s, const struct nest *x, double math)
 {
 	const struct product *p = s->p;
+	const double beside = s->ends + map_overhead(p->m, x->tiles);
 	double last = s->fastest, all = s->fastest, t;
 
 	for (int d = 0; d < DIMS; d++) {
 		last *= (double)(p->size[d] - x->tile[d] * (x->trips[d] - 1));
 		all *= (double)p->size[d];
 	}
-	all += loaded_first(s, x) * s->near;
+	all = (math > all ? math : all) + loaded_first(s, x) * s->near + s->l->sync * (double)(x->tiles - 1);
 	t = loaded(s, x) * s->near;
 	t = (t > s->all ? t : s->all) + last;
 	t = t > all ? t : all;
 	all = in_flight(s, x);
-	return s->ends + (t > all ? t : all);
+	t = t > all ? t : all;
+	all = moves(p, A) && moves(p, B) ? taken_in(s, x) : 0;
+	return beside + (t > all ? t : all);
+}
+
+/* What a candidate has to take less than: while there are few for the judge, hardly more than the best. */
+static double worth(const struct search *s)
+{
+	return (s->kept < WANTED ? WORTH_KEEPING : 1 - PRUNED) * s->least;
 }
 
 /* --- the search -------------------------------------------------------------------------------------------- */
@@ -195,6 +227,7 @@ static void keep(struct search *s, const struct nest *x, int kind)
 	struct kept y = { .nest = *x, .time = c.rank, .moved = c.moved }, *best = s->best[kind];
 
 	y.nest.predicted = (ps_t)c.time;
+	s->kept += c.rank < WORTH_KEEPING * s->least;
 	for (int i = 0; i < BEST; i++) {
 		struct kept other = best[i];
 
@@ -205,8 +238,6 @@ static void keep(struct search *s, const struct nest *x, int kind)
 			break; /* the same on another unit, or cut otherwise */
 		y = other;
 	}
-	if (c.rank < (1 - PRUNED) * s->least)
-		s->idle = 0;
 	s->least = c.rank < s->least ? c.rank : s->least;
 }
 
@@ -231,100 +262,152 @@ static void all_orders(struct search *s, struct nest *x)
 			if (!edges)
 				map_nest_plan_edges(s->p, x);
 			edges = true;
+			if (map_cost_bound(s->p, s->l, x) >= worth(s))
+				continue;
 			keep(s, x, kind);
 		}
 }
 
-/* Whether a tile of each operand fits at all, spread evenly. */
+/* More than one tile of an operand: there are places for two, however it stays. */
+static bool in_tiles(const struct nest *x, int i)
+{
+	for (int d = 0; d < DIMS; d++)
+		if (has[i][d] && x->trips[d] > 1)
+			return true;
+	return false;
+}
+
+/* Whether tiles of A and B fit at all, spread evenly. */
 static bool may_fit(const struct search *s, const struct nest *x)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] : 0;
 
-	for (int i = 0; i < OPERANDS; i++) {
-		uint64_t b = s->p->move[i] && !s->p->free[i] ? s->p->move[i]->bytes : 0;
+	for (int i = A; i <= B; i++) {
+		uint64_t b = moves(s->p, i) ? s->p->move[i]->bytes : 0;
 
 		for (int d = 0; d < DIMS; d++)
 			if (has[i][d])
 				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
-		bytes += b;
+		bytes += (in_tiles(x, i) ? s->slots : 1) * b;
 	}
 	return bytes + s->p->others <= s->p->m->sram;
 }
 
 /* Of a tile's math; longer, all of them together would take longer than the best, behind the first tile's loads. */
-static ps_t most_of_tile(const struct search *s, const struct nest *x, double first)
+static ps_t most_of_tile(const struct search *s, const struct nest *x, double first, double most)
 {
 	double full = 1, t;
 
 	for (int d = 0; d < DIMS; d++)
 		full *= (double)(x->trips[d] - (x->trips[d] > 1 && s->p->size[d] % x->tile[d] ? 1 : 0));
-	t = ((1 - PRUNED) * s->least - s->ends - first) / full;
+	t = (most - s->ends - map_overhead(s->p->m, x->tiles) - first) / full;
 	return t < 0 ? 0 : t < 1e17 ? (ps_t)t : PS_NEVER - 1;
 }
 
-static void one_tile(struct search *s, const uint64_t tile[DIMS])
+/* Whether SRAM may hold it: sums, and of A and B the tiles that all cores have, each as full as the fullest. */
+static bool way_may_fit(const struct search *s, const struct nest *x)
+{
+	const struct unit_split *split = &x->math.plan.split;
+	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] * ps_max(1, split->k) : 0;
+
+	for (int i = A; i <= B; i++) {
+		uint64_t b = moves(s->p, i) ? s->p->move[i]->bytes : 0;
+
+		for (int d = 0; d < DIMS; d++)
+			if (has[i][d])
+				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
+		bytes += (in_tiles(x, i) ? s->slots : 1) * map_gang(s->p->m, split, i, x->tile, b);
+	}
+	return bytes + s->p->others <= s->p->m->sram;
+}
+
+static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 {
 	struct nest x = { .copied = -1 };
 	struct map_math ways[MAP_SPREADS];
+	struct spread_limits limits = { .room = UINT64_MAX };
 	int n;
 
 	map_nest_cut(s->p, &x, tile);
-	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x) >= (1 - PRUNED) * s->least)
+	if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x) || tile_bound(s, &x, math) >= worth(s))
 		return;
-	s->idle++;
-	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only,
-	                 most_of_tile(s, &x, loaded_first(s, &x) * s->near), ways);
+	limits.span = most_of_tile(s, &x, loaded_first(s, &x) * s->near, worth(s));
+	if (moves(s->p, A) && moves(s->p, B))
+		limits.room = (s->p->m->sram - s->p->others) / (in_tiles(&x, A) && in_tiles(&x, B) ? s->slots : 1);
+	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, &limits, ways);
 	for (int i = 0; i < n; i++) {
 		x.math = ways[i];
-		if (map_cost_bound(s->p, s->l, &x) < (1 - PRUNED) * s->least)
+		if (way_may_fit(s, &x))
 			all_orders(s, &x);
 	}
 }
 
-/* A power of two, or a power of two parts: a coarse net, thrown first. */
-static bool coarse(uint64_t tile, uint64_t size)
-{
-	const uint64_t parts = div_up(size, tile);
-
-	return (parts & (parts - 1)) == 0 || (tile & (tile - 1)) == 0;
-}
-
-/* Tiles of m and n, and what all math takes in them at the least, however k is cut: in pieces it takes no less than in one. */
+/* Tiles of m and n, and what no mapping in them is under, whatever k's tile. */
 struct pair {
 	uint64_t m, n;
-	double math;
+	double math, least; /* math: of all tiles; 0: not known yet */
 };
 
-static int fewer_first(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-
-	return (x->math > y->math) - (x->math < y->math);
-}
-
-/* 1e300 and more: it takes too long. */
+/* What all math takes in tiles of m and n at the least, however k is cut: in pieces it takes no less than in one. 1e300 and
+ * more: no unit can. */
 static double math_of(const struct search *s, uint64_t m, uint64_t n)
 {
+	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
 	struct nest x = { .copied = -1 };
 	struct map_math ways[MAP_SPREADS];
-	double least = 1e300;
+	double least = 1e300, full = 1, all = 1;
 	int k;
 
 	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, s->p->size[K] });
-	k = map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, most_of_tile(s, &x, 0), ways);
+	k = map_products(s->p->m, s->p->op, m, n, s->p->size[K], s->only, &any, ways);
 	while (k-- > 0)
 		least = (double)ways[k].plan.span < least ? (double)ways[k].plan.span : least;
-	return least * (double)x.tiles;
+	for (int d = 0; d < DIMS; d++) {
+		full *= (double)(s->p->size[d] / x.tile[d]);
+		all *= (double)s->p->size[d];
+	}
+	return least * full + (all - full * (double)m * (double)n * (double)s->p->size[K]) * s->fastest;
 }
 
-static bool may_fit_with(const struct search *s, uint64_t m, uint64_t n, uint64_t k)
+static bool later(const struct pair *a, const struct pair *b)
 {
-	struct nest x;
-
-	map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ m, n, k });
-	return may_fit(s, &x);
+	return a->least > b->least || (a->least == b->least && (a->m < b->m || (a->m == b->m && a->n < b->n)));
 }
 
+/* A heap: the pair of the least bound is first. */
+static void sink(struct pair *h, int n, int i)
+{
+	const struct pair x = h[i];
+
+	for (int c = 2 * i + 1; c < n; c = 2 * i + 1) {
+		c += c + 1 < n && later(&h[c], &h[c + 1]);
+		if (!later(&x, &h[c]))
+			break;
+		h[i] = h[c];
+		i = c;
+	}
+	h[i] = x;
+}
+
+/* The least bound of all tiles of m and n; 1e300: none fits. */
+static double pair_bound(const struct search *s, const struct pair *y, const uint64_t *ks, int n_k)
+{
+	double least = 1e300;
+
+	for (int k = 0; k < n_k; k++) {
+		struct nest x = { .copied = -1 };
+		double t;
+
+		map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ y->m, y->n, ks[k] });
+		if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x))
+			continue;
+		t = tile_bound(s, &x, y->math);
+		least = t < least ? t : least;
+	}
+	return least;
+}
+
+/* Best first: a pair's bound is by peaks, then by the math of its tiles; its tiles are planned when no other's is less. */
 static void all_tiles(struct search *s)
 {
 	const struct mapping_cfg *fixed = &s->p->m->c->mapping;
@@ -332,28 +415,31 @@ static void all_tiles(struct search *s)
 	const int n_m = tiles_of(s->p->size[M], true, fixed->tile_m, ms),
 		  n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
 		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
-
-	struct pair pairs[MAX_TILES_OF * MAX_TILES_OF];
+	struct pair heap[MAX_TILES_OF * MAX_TILES_OF];
 	int n = 0;
 
 	for (int i = 0; i < n_m; i++)
-		for (int j = 0; j < n_n; j++)
-			for (int k = 0; k < n_k && coarse(ms[i], s->p->size[M]) && coarse(ns[j], s->p->size[N]); k++)
-				if (coarse(ks[k], s->p->size[K]))
-					one_tile(s, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
-	for (int i = 0; i < n_m; i++)
-		for (int j = 0; j < n_n; j++)
-			if (may_fit_with(s, ms[i], ns[j], ks[n_k - 1])) {
-				const double math = math_of(s, ms[i], ns[j]);
+		for (int j = 0; j < n_n; j++) {
+			struct pair y = { .m = ms[i], .n = ns[j] };
 
-				if (math < 1e290)
-					pairs[n++] = (struct pair){ ms[i], ns[j], math };
-			}
-	qsort(pairs, (size_t)n, sizeof *pairs, fewer_first);
-	s->idle = 0;
-	for (int i = 0; i < n && s->idle < PATIENCE; i++)
-		for (int k = 0; k < n_k; k++)
-			one_tile(s, (const uint64_t[DIMS]){ pairs[i].m, pairs[i].n, ks[k] });
+			if ((y.least = pair_bound(s, &y, ks, n_k)) < 1e290)
+				heap[n++] = y;
+		}
+	for (int i = n / 2; i-- > 0;)
+		sink(heap, n, i);
+	while (n && heap[0].least < worth(s)) {
+		struct pair *y = &heap[0];
+
+		if (!(y->math > 0)) {
+			y->math = math_of(s, y->m, y->n);
+			y->least = pair_bound(s, y, ks, n_k);
+		} else {
+			for (int k = 0; k < n_k; k++)
+				one_tile(s, (const uint64_t[DIMS]){ y->m, y->n, ks[k] }, y->math);
+			heap[0] = heap[--n];
+		}
+		sink(heap, n, 0);
+	}
 }
 
 /* The fastest that any unit multiplies: ps a multiply-add, all cores. */
@@ -375,6 +461,18 @@ static double fastest(const struct mapper *m, const struct op *o)
 	return most > 0 ? 1e12 / most : 0;
 }
 
+/* The least that any unit's last result comes behind its math. */
+static double latency(const struct mapper *m, const struct op *o, int only)
+{
+	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
+	struct map_math ways[MAP_SPREADS];
+	double least = 1e300;
+
+	for (int n = map_products(m, o, 1, 1, 1, only, &any, ways); n-- > 0;)
+		least = (double)ways[n].plan.latency < least ? (double)ways[n].plan.latency : least;
+	return least < 1e290 ? least : 0;
+}
+
 /* Where one is fixed and can, and where there is nothing but a last resort. */
 static int only_unit(const struct product *p)
 {
@@ -390,16 +488,19 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 	s->slots = slots;
 	s->only = only_unit(p);
 	s->least = 1e300;
+	s->kept = 0;
 	s->fastest = fastest(p->m, p->op);
 	for (int i = 0; i < KINDS * BEST; i++)
 		s->best[i / BEST][i % BEST].nest.tiles = 0;
 	s->near = l->dma > l->l2 ? l->dma : l->l2;
+	s->sum = p->m->unit[0].port ? 1e9 / (double)p->m->unit[0].clock_khz / (double)p->m->unit[0].port / l->cores : 0;
+	s->port = s->sum > l->dma ? s->sum : l->dma;
 	s->all = 0;
 	s->ends = l->launch + (moves(p, C) ? l->store : 0) + (moves(p, A) || moves(p, B) ? l->hit : 0);
 	for (int i = A; i <= B; i++)
 		if (moves(p, i))
 			s->all += (double)p->move[i]->bytes * (l->cache ? p->far[i] : 1) * l->dram;
-	s->ends += s->all > 0 ? l->miss : 0;
+	s->ends += (s->all > 0 ? l->miss : 0) + latency(p->m, p->op, s->only);
 }
 
 /* What moves once may as well be called resident. */
@@ -556,6 +657,7 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
 	map_draft_copy(&own, d);
 	p = map_nest_product(m, &own, o);
 	p.c_stays = c_stays;
+	p.rest = (struct map_flow){ .pre_bytes = 0 };
 	key = key_of(&p, slots);
 	room = m->sram > p.others ? m->sram - p.others : 0;
 	if ((n = recall(&p, key, room, slots, out)) >= 0)

@@ -136,7 +136,7 @@ TEST(any_cut_covers_the_product)
 			b.ops, &b.env,
 			&(struct unit_job){
 				.work = UNIT_PRODUCT, .dtype = DT_BF16, .with = DT_BF16, .m = m, .n = n, .k = k },
-			&p.split, &again));
+			&p.split, NULL, &again));
 		CHECK_U64(again.span, p.span);
 		CHECK_U64(again.idle, p.idle);
 	}
