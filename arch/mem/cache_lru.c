@@ -42,3 +42,15 @@ static void drop(uint8_t *state, uint32_t ways, uint32_t way)
 }
 
 const struct cache_policy_ops cache_lru = { "lru", state_bytes, init, hit, replace, drop };
+
+double cache_lost(double between, double capacity, uint32_t ways)
+{
+	const double lines = (between - capacity) * ways / capacity, over = lines + CACHE_UNEVEN;
+	double part = lines;
+
+	if (over <= 0)
+		return 0;
+	if (lines < CACHE_UNEVEN)
+		part = over * over / (4 * CACHE_UNEVEN);
+	return part < 1 ? part : 1;
+}

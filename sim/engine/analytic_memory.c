@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arch/mem/cache.h"
+#include "arch/mem/cache_lru.h"
 #include "arch/mem/dram_tile.h"
 #include "arch/mem/memq.h"
 #include "sim/engine/analytic_memory.h"
@@ -409,11 +410,8 @@ struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, ui
 /* Of so many bytes that are used in turn, what the L2 loses before it is asked for again. */
 static uint64_t lost(const struct hierarchy *h, uint64_t between, uint64_t bytes)
 {
-	const double s = (double)residency_capacity(h->l2), over = (double)between - s;
-
-	if (over <= 0)
-		return 0;
-	return over * h->c->mem.l2.ways >= s ? bytes : (uint64_t)((double)bytes * over * h->c->mem.l2.ways / s);
+	return (uint64_t)((double)bytes *
+	                  cache_lost((double)between, (double)residency_capacity(h->l2), h->c->mem.l2.ways));
 }
 
 /* Levels of which the formula does not know what they keep. */

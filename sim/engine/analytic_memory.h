@@ -75,8 +75,8 @@ void hierarchy_dram(const struct hierarchy *h, struct map_dram *out); /* for who
 uint64_t hierarchy_resident(const struct hierarchy *h, uint64_t addr, uint64_t bytes, bool kv);
 /* Finds the bytes at each level, moves contents, counts. */
 struct access hierarchy_access(struct hierarchy *h, const struct isa_insn *i, uint64_t addr);
-/* The same once more, and so many times: `between` distinct bytes pass the levels between two uses of a byte, and of sets of w
- * ways a working set D of a capacity S loses (D - S) w / S. Returns one time of it. */
+/* The same once more, and so many times: `between` distinct bytes pass the levels between two uses of a byte, of which
+ * cache_lost() is gone. Returns one time of it. */
 struct access hierarchy_again(struct hierarchy *h, const struct isa_insn *i, uint64_t addr, uint64_t times,
                               uint64_t between);
 /* So many bytes of it as one transfer, of which the fullest core has `share` (isa.h); moves nothing. */

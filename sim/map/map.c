@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/mem/cache_lru.h"
 #include "sim/map/map_cost.h"
 
 #define NO_CMD UINT32_MAX
@@ -587,15 +588,12 @@ static int check_work(const struct mapper *m, struct err *e)
 	return 0;
 }
 
-/* How much of so many bytes that a pass uses is gone from the L2 before the next one asks again: all of it goes by in one order,
- * and of sets of w ways a working set F beyond the capacity S loses (F - S) w / S. */
+/* How much of so many bytes that a pass uses is gone from the L2 before the next one asks again: all of it goes by in one order. */
 static double gone(const struct mapper *m, double bytes)
 {
-	const double s = (double)m->c->mem.l2.size, over = bytes > s ? bytes - s : 0;
+	const struct l2_cfg *l2 = &m->c->mem.l2;
 
-	if (m->start == MAP_COLD || s <= 0)
-		return 1;
-	return over * m->c->mem.l2.ways >= s ? 1 : over * m->c->mem.l2.ways / s;
+	return m->start == MAP_COLD || !l2->size ? 1 : cache_lost(bytes, (double)l2->size, l2->ways);
 }
 
 /* Of what a router chooses, a step has the part that the step before had too; the rest was not asked for. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "arch/mem/cache_lru.h"
+
 /* PLACES: in SRAM, for tiles in flight; nobody runs ahead of them. */
 enum server { DRAM, L2, UP, DOWN, DMA, SWAP, BESIDE, UNIT, PLACES, SERVERS };
 
@@ -88,11 +90,7 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 /* Of a working set of so many bytes, the part that is lost before it is used again. */
 static double lost(const struct map_levels *l, double bytes)
 {
-	const double s = (double)l->cache;
-
-	if (!l->cache)
-		return 1;
-	return bytes <= s ? 0 : less(1, (bytes - s) * (double)l->ways / s);
+	return l->cache ? cache_lost(bytes, (double)l->cache, (uint32_t)l->ways) : 1;
 }
 
 static double whole(const struct product *p, int i)
@@ -127,11 +125,36 @@ static double lost_again(const struct product *p, const struct map_levels *l, co
 	return 0;
 }
 
+/* The part of an operand that a pass finds in DRAM. A stream of one op follows itself: where its outermost loop reads an operand
+ * once a round, the last round of the pass before was the last to, and not all that the pass moves lies between. */
+static double fresh(const struct product *p, const struct map_levels *l, const struct nest *x, int i)
+{
+	double between = 0;
+	int n = 0;
+
+	if (!l->cache || !p->m->alone || p->m->start != MAP_STEADY || x->moves[i] == 1)
+		return l->cache ? p->far[i] : 1;
+	while (n < DIMS - 1 && x->trips[x->loop[n]] == 1)
+		n++;
+	if (has[i][x->loop[n]] || x->stays[i] >> n & 1)
+		return p->far[i];
+	for (int y = 0; y < OPERANDS; y++) /* and what moves before the loop or behind it */
+		between += x->moves[y] == 1 || x->stays[y] >> n & 1 ? whole(p, y) : passing(p, x, y, n);
+	return less(p->far[i], lost(l, between));
+}
+
 static double fullest_channel(const struct map_levels *l, uint64_t bytes)
 {
 	if (!l->units || bytes < l->interleave)
 		return l->unit * (double)bytes;
 	return l->unit * (double)(l->interleave * div_up(div_up(bytes, l->interleave), l->units));
+}
+
+double map_cost_far(const struct product *p, const struct map_levels *l, int i)
+{
+	if (!l->cache || !p->m->alone || p->m->start != MAP_STEADY)
+		return l->cache ? p->far[i] : 1;
+	return less(p->far[i], lost(l, whole(p, i)));
 }
 
 static struct piece piece_of(const struct product *p, const struct map_levels *l, const struct nest *x, int i,
@@ -189,7 +212,7 @@ static void prepare(struct eval *e)
 		if (!p->move[i] || p->free[i])
 			continue;
 		pieces(e, i);
-		e->fresh[i] = e->l->cache ? p->far[i] : 1;
+		e->fresh[i] = fresh(p, e->l, x, i);
 		e->again[i] = more(lost_again(p, e->l, x, i), 0);
 		loads += i != C && x->moves[i] > 1;
 	}
@@ -520,8 +543,8 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 		for (int d = 0; d < DIMS && !once; d++)
 			times *= has[i][d] ? (double)(p->size[d] / x->tile[d]) : 1;
 		latency = l->hit;
-		miss = !l->cache || p->far[i] > 0 ? l->miss : miss;
-		v[DRAM] += (l->cache ? p->far[i] : 1) * whole(p, i) * l->dram;
+		miss = fresh(p, l, x, i) > 0 ? l->miss : miss;
+		v[DRAM] += fresh(p, l, x, i) * whole(p, i) * l->dram;
 		v[L2] += (double)x->again[i] * whole(p, i) * l->l2;
 		v[UP] += times * q.net;
 		v[DMA] += more(times * q.dma, (double)x->again[i] * whole(p, i) * l->dma);

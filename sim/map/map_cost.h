@@ -6,7 +6,7 @@
  * many are in flight. Runs of classes are joined from the inside out: while units compute, servers run ahead by what they
  * were idle and by the tiles that fit. Then the ends: what comes before the first tile, and what follows the last.
  * Misses are by reuse distance: between two uses of an operand's tile pass the distinct bytes of one round of the innermost
- * loop that repeats it. Of sets with w ways a working set D of a cache of S loses clamp((D - S) w / S, 0, 1).
+ * loop that repeats it; what of them is lost, cache_lost() says (arch/mem/cache_lru.h).
  * Monotone by construction: for a mapping, every time is a maximum of sums of terms that no faster server, larger memory or
  * deeper queue makes longer.
  * Leaves out: the order in which transfers in flight are served, rows and turnarounds of DRAM beyond its streaming rate, L2
@@ -44,5 +44,7 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 /* What map_cost() is not under, at a fraction of its price: each server's bytes, and all math behind the first loads. Of a nest
  * that is scheduled, its smaller tiles planned. */
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x);
+/* The part of A or B that a pass finds in DRAM at the least, whatever the nest. */
+double map_cost_far(const struct product *p, const struct map_levels *l, int operand);
 
 #endif

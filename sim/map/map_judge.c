@@ -170,6 +170,8 @@ static double worth(const struct mapper *m, const struct map_draft *d, const str
 			all += (double)d->insn[i].bytes;
 		}
 	far = all > 0 ? far / all : m->far[0];
+	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was judged as */
+		far = 0;
 	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
 }
 

@@ -499,7 +499,7 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 	s->ends = l->launch + (moves(p, C) ? l->store : 0) + (moves(p, A) || moves(p, B) ? l->hit : 0);
 	for (int i = A; i <= B; i++)
 		if (moves(p, i))
-			s->all += (double)p->move[i]->bytes * (l->cache ? p->far[i] : 1) * l->dram;
+			s->all += (double)p->move[i]->bytes * map_cost_far(p, l, i) * l->dram;
 	s->ends += (s->all > 0 ? l->miss : 0) + latency(p->m, p->op, s->only);
 }
 
@@ -553,7 +553,7 @@ static uint64_t key_of(const struct product *p, uint32_t slots)
 	/* Groups of cores have levels of their own, by their number. */
 	uint64_t h = hash_u64(hash_double(HASH_INIT, p->m->levels->l2 + p->m->levels->dram), p->m->c->cores);
 
-	h = hash_u64(h, p->m->unit[0].cores);
+	h = hash_u64(h, (uint64_t)p->m->unit[0].cores << 1 | p->m->alone);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
 	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
 	for (int i = 0; i < OPERANDS; i++) {
