@@ -83,10 +83,10 @@ struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s
 	return part;
 }
 
-static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j)
+static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, const struct spread_memo *memo)
 {
-	return ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^ (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^
-	       (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
+	return (memo ? memo->machine : 0) ^ ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^
+	       (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^ (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
 }
 
 /* Of the part at hand; NULL: the unit cannot. It stands until the next is asked for. */
@@ -284,7 +284,7 @@ int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const str
 	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .limits = limits, .memo = memo };
 	int n = 0;
 
-	x.how = how_of(unit, j);
+	x.how = how_of(unit, j, memo);
 	x.macs = unit->peak ? unit->peak(&one, j->dtype, j->with) : 0;
 	x.a_bits = dtype_bits(j->with ? j->with : DT_BF16);
 	x.b_bits = dtype_bits(j->dtype);
@@ -313,6 +313,6 @@ bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const stru
 	const struct unit_env one = spread_core(u);
 	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .memo = memo };
 
-	x.how = how_of(unit, j);
+	x.how = how_of(unit, j, memo);
 	return plan_cut(&x, s, out);
 }

@@ -23,10 +23,10 @@
 /* False: the unit cannot do such a job. Work other than products is the unit's own to spread. */
 bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
                  struct unit_plan *out);
-/* What one core takes for parts that were asked for: a search asks for the same again and again. Of one machine; all zeros
- * at first. */
+/* What one core takes for parts that were asked for: a search asks for the same again and again. All zeros at first. */
 #define SPREAD_KNOWN 16384 /* must be a power of two */
 struct spread_memo {
+	uint64_t machine; /* whoever asks sets it: a hash of all that plans hang on besides the job */
 	struct spread_known {
 		uint64_t how, m, n, k;
 		struct unit_plan plan;

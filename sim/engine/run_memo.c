@@ -6,6 +6,7 @@
 
 #include "sim/base/path.h"
 #include "sim/engine/judge.h"
+#include "sim/map/map_memo.h"
 
 struct run_memo {
 	struct kernels *kernels;
@@ -17,15 +18,16 @@ struct run_memo {
 	enum map_start start;
 	struct machine_cfg cfg;
 	struct map_result map;
+	struct map_memo *found; /* of this stream, whatever the machine */
 };
 
 struct run_memo *run_memo_new(struct err *e)
 {
 	struct run_memo *m = calloc(1, sizeof *m);
 
-	if (m && (m->a = arena_new(0)))
+	if (m && (m->a = arena_new(0)) && (m->found = map_memo_new(e)))
 		return m;
-	free(m);
+	run_memo_free(m);
 	err_set(e, ERR_NOMEM, "out of memory for a run");
 	return NULL;
 }
@@ -36,6 +38,7 @@ void run_memo_free(struct run_memo *m)
 		return;
 	kernels_free(m->kernels);
 	fuse_patterns_free(m->patterns);
+	map_memo_free(m->found);
 	arena_free(m->a);
 	free(m);
 }
@@ -69,7 +72,7 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
                  struct map_result *out, struct err *e)
 {
-	struct map_opts o = { .start = start };
+	struct map_opts o = { .start = start, .memo = m->found };
 
 	if (m->stream != s || m->start != start || !map_same(&m->cfg, c)) {
 		m->stream = NULL;

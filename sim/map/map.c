@@ -627,12 +627,8 @@ static int prepare(struct mapper *m, struct err *e)
 	m->trial = map_trial_new(m->a);
 	m->asked = map_asked_new(m->a);
 	m->few = map_few_new(m->a);
-	m->memo = arena_alloc(m->a, sizeof *m->memo);
-	m->searched = map_searched_new(m->a);
-	m->chains = map_chains_new(m->a);
-	m->cuttings = map_cuttings_new(m->a);
-	if (!m->memo || !m->searched || !m->trial || !m->asked || !m->few || !m->chains || !m->cuttings ||
-	    !first_write || !last_read || !m->pinned || !m->format)
+	m->member = arena_array(m->a, MAP_BESIDE, sizeof *m->member);
+	if (!m->trial || !m->asked || !m->few || !m->member || !first_write || !last_read || !m->pinned || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -665,10 +661,20 @@ static int prepare(struct mapper *m, struct err *e)
 	return check_kv(m, e);
 }
 
+/* All that a core's part of a product hangs on: units and what is around them. */
+static uint64_t units_of(const struct machine_cfg *c)
+{
+	uint64_t h = hash_bytes(HASH_INIT, &c->clock, sizeof c->clock);
+
+	h = hash_bytes(hash_bytes(h, &c->core, sizeof c->core), &c->sram, sizeof c->sram);
+	return hash_bytes(hash_bytes(h, &c->unit, sizeof c->unit), &c->mem.noc, sizeof c->mem.noc);
+}
+
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
                struct map_result *out, struct err *e)
 {
 	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell, .start = o->start };
+	struct map_memo *own = NULL;
 	struct map_levels levels;
 	struct builder b = { 0 };
 	struct map_draft *d = malloc(sizeof *d);
@@ -684,10 +690,15 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
+	if (!(m.memo = o->memo) && !(m.memo = own = map_memo_new(e)))
+		goto out;
+	m.spread = map_memo_spread(m.memo);
+	m.spread->machine = units_of(c);
 	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 || map_floor(&m, &out->floor, e) < 0 ||
 	    fuse_stream(s, &c->fusion, o->patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
 	find_far(&m, &out->floor);
+	m.sig = map_sig_all(&m);
 	map_levels(&m, &levels);
 	m.levels = &levels;
 	if (!(out->fusions = arena_array(a, n_groups ? n_groups : 1, sizeof *out->fusions))) {
@@ -703,6 +714,7 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
 	rc = freeze(&b, s, a, &out->prog, e);
 out:
+	map_memo_free(own);
 	free(d);
 	free(b.cmds);
 	free(b.insns);

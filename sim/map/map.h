@@ -135,6 +135,7 @@ struct map_opts {
 	const struct map_judge *judge;        /* NULL: ways to do a command are compared by rates alone */
 	struct map_tell *tell;                /* NULL: nobody asks */
 	enum map_start start;
+	struct map_memo *memo; /* of streams like this one; NULL: nothing is known */
 };
 
 /* The same of a program that somebody else made of the stream: commands, instructions, dependences and members are given;

@@ -5,21 +5,8 @@
  * judge. Ops that are alike are asked about once. */
 #include "sim/map/map_int.h"
 
-#define MOST    65536
-#define MORE    4  /* times as many as need be, at the most */
-#define DECIDED 64 /* answers remembered; must be a power of two */
-
-struct map_cuttings {
-	struct {
-		uint64_t key;
-		struct map_cutting c;
-	} made[DECIDED];
-};
-
-struct map_cuttings *map_cuttings_new(struct arena *a)
-{
-	return arena_alloc(a, sizeof(struct map_cuttings));
-}
+#define MOST 65536
+#define MORE 4 /* times as many as need be, at the most */
 
 /* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. Drafts the first. */
 static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_draft *d)
@@ -66,12 +53,15 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_d
 
 bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct map_cutting *out)
 {
-	const uint64_t key = map_op_key(m, &m->s->ops[op], m->room), i = hash_mix(key) & (DECIDED - 1);
+	const uint64_t key =
+		map_op_key(m, &m->s->ops[op], map_and_u64(map_and_u64(map_sig_ops(m, op, 1), m->room), m->sram));
+	const struct map_cutting *known = map_memo_find(m->memo, MAP_MEMO_CUTS, key);
 
-	if (m->cuttings->made[i].key != key) {
-		m->cuttings->made[i].key = key;
-		m->cuttings->made[i].c = best(m, op, d);
+	if (known) {
+		*out = *known;
+	} else {
+		*out = best(m, op, d);
+		map_memo_put(m->memo, MAP_MEMO_CUTS, key, out);
 	}
-	*out = m->cuttings->made[i].c;
 	return out->blocks && map_block(m, op, out->cut, out->blocks, 0, d);
 }

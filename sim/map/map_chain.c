@@ -8,27 +8,12 @@
  * Without a judge, and where there are too many moves for it, rates decide. */
 #include "sim/map/map_int.h"
 
-#define DECIDED 256 /* answers remembered; must be a power of two */
-
-struct map_chains {
-	struct map_draft *member[MAP_BESIDE];
-	struct {
-		uint64_t key;
-		struct map_ones x;
-	} made[DECIDED];
-};
-
-struct map_chains *map_chains_new(struct arena *a)
-{
-	return arena_alloc(a, sizeof(struct map_chains));
-}
-
 struct map_draft *const *map_members(const struct mapper *m, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
-		if (!m->chains->member[k] && !(m->chains->member[k] = arena_alloc(m->a, sizeof(struct map_draft))))
+		if (!m->member[k] && !(m->member[k] = arena_alloc(m->a, sizeof **m->member)))
 			return NULL;
-	return m->chains->member;
+	return m->member;
 }
 
 /* By rates: what they take one after the other. */
@@ -73,16 +58,17 @@ static struct map_ones judged(const struct mapper *m, struct map_draft *const *d
 struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
                          const struct map_draft *one, bool wait)
 {
-	uint64_t key = map_and_u64(map_and_u64(HASH_INIT, m->sram), n), i;
+	uint64_t key = map_and_u64(map_and_u64(map_sig_ops(m, first, ops), m->sram), (uint64_t)n << 1 | wait);
+	const struct map_ones *known;
+	struct map_ones x;
 
 	for (uint32_t k = first; k < first + ops; k++)
 		key = map_op_key(m, &m->s->ops[k], key);
-	i = hash_mix(key) & (DECIDED - 1);
-	if (m->chains->made[i].key != key) {
-		m->chains->made[i].key = key;
-		m->chains->made[i].x = judged(m, d, n, one, wait);
-	}
-	return m->chains->made[i].x;
+	if ((known = map_memo_find(m->memo, MAP_MEMO_ONES, key)))
+		return *known;
+	x = judged(m, d, n, one, wait);
+	map_memo_put(m->memo, MAP_MEMO_ONES, key, &x);
+	return x;
 }
 
 /* Each on its own and all as one, which is drafted; false: some do not fit. */
@@ -111,8 +97,8 @@ bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d
 	if (m->apart[g->first] || !both(m, g, d, &x) || x.joined.worth >= x.apart.worth)
 		return false;
 	for (uint32_t k = 0; what && k < g->n; k++) {
-		bytes += map_memory_bytes(m->chains->member[k]);
-		op_work_ps[g->first + k] = m->chains->member[k]->predicted;
+		bytes += map_memory_bytes(m->member[k]);
+		op_work_ps[g->first + k] = m->member[k]->predicted;
 	}
 	if (!what)
 		return true;

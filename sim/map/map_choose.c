@@ -451,16 +451,19 @@ bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *ma
                 struct map_choice *chosen)
 {
 	const uint64_t key = map_key(m, d, main, how);
+	const struct map_choice *known = NULL;
 	struct map_choice c;
 
 	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
 		return true;
 	if (how->like) {
 		c = *how->like;
-	} else if ((m->tell && m->tell->op == main->id) || !map_recall(m, key, &c)) {
+	} else if (!(m->tell && m->tell->op == main->id) && (known = map_memo_find(m->memo, MAP_MEMO_CHOICE, key))) {
+		c = *known;
+	} else {
 		if (!best_of_all(m, d, main, how, &c))
 			return false;
-		map_remember(m, key, &c);
+		map_memo_put(m->memo, MAP_MEMO_CHOICE, key, &c);
 	}
 	*chosen = c;
 	return take(m, d, main, how, &c);

@@ -218,7 +218,7 @@ static void prepare(struct eval *e)
 	}
 	if (e->l->cache && p->move[C] && !p->free[C])
 		e->back = whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
-	room = p->m->sram - x->held - p->others;
+	room = p->room > x->held ? p->room - x->held : 0;
 	e->places = x->slot ? (double)(room / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
 	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));

@@ -5,6 +5,7 @@
 #include "arch/npu/spread.h"
 #include "sim/base/hash.h"
 #include "sim/map/map.h"
+#include "sim/map/map_memo.h"
 #include "workloads/work.h"
 
 #define MAP_INSNS  160
@@ -56,11 +57,11 @@ struct mapper {
 	const struct map_judge *judge; /* NULL: ways are compared by rates alone */
 	struct map_trial *trial;
 	struct map_asked *asked;
-	struct spread_memo *memo;
-	struct map_searched *searched;
+	struct map_memo *memo;
+	struct spread_memo *spread; /* of the memo */
+	uint64_t sig;               /* of the machine, as map_sig() has it */
 	struct map_few *few;
-	struct map_chains *chains;
-	struct map_cuttings *cuttings;
+	struct map_draft **member; /* of a chain: MAP_BESIDE of them, made when they are wanted */
 	struct map_tell *tell;
 };
 
@@ -141,7 +142,9 @@ ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint6
 int map_keep_new(struct mapper *m, struct err *e); /* none, so far */
 int map_keep(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d, struct err *e);
 void map_stays(struct mapper *m, uint32_t tensor, bool stays); /* changes that */
-void map_room(struct mapper *m, uint32_t first, uint32_t n);   /* for these ops, as one command */
+/* What is decided of one: it leaves, or it stays, and if so whether chains in its life are taken apart for it. */
+enum map_stay { MAP_LEAVES, MAP_STAYS, MAP_STAYS_APART };
+void map_room(struct mapper *m, uint32_t first, uint32_t n); /* for these ops, as one command */
 /* Says which commands take and free it. */
 int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd *cmds, size_t n_cmds, struct err *e);
 /* map_keep_copied.c: the same under copy_first: what a product makes stays where it fits beside mapping.stream and what the
@@ -210,11 +213,16 @@ struct map_nest {
 	ps_t predicted;
 };
 #define MAP_MOST_TILES (1u << 20)
+/* The best of a search. */
+struct map_found {
+	double least; /* the first's rank */
+	int n;
+	struct map_nest nest[MAP_NESTS];
+};
 /* map_search.c: the best by the cost model of those of which SRAM holds two tiles, or `slots` if there is none; of a product
  * whose moves are in the draft; 0: none. `c_stays`: nothing of what it makes may leave before all is there. */
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS]);
-struct map_searched *map_searched_new(struct arena *a);
 /* What a compiler does by `mapping.policy: copy_first`: of the operands that fit beside mapping.stream the larger is copied
  * whole before the loop, the rest streams in double-buffered blocks of powers of two within mapping.stream, by the cut and
  * order of least time by rates. False: no block is small enough. */
@@ -299,9 +307,6 @@ struct map_round {
 struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n,
                                   const struct map_round *how);
 struct map_trial *map_trial_new(struct arena *a);
-uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
-bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out);
-void map_remember(const struct mapper *m, uint64_t key, const struct map_choice *c);
 
 /* map_tile.c: loads, tiles and stores of a group. False: the group cannot be mapped as one command. */
 bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d);
@@ -317,7 +322,6 @@ struct map_cutting {
 	enum map_cut cut;
 	uint64_t blocks;
 };
-struct map_cuttings *map_cuttings_new(struct arena *a);
 bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct map_cutting *out);
 /* Whether an operand comes, or goes, tile by tile. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t operand);
@@ -359,7 +363,6 @@ uint32_t map_join(struct mapper *m, const struct fuse_group *groups, size_t n_gr
 struct map_ones {
 	struct map_score joined, apart;
 };
-struct map_chains *map_chains_new(struct arena *a);
 struct map_draft *const *map_members(const struct mapper *m, uint32_t n); /* drafts for members; NULL: out of memory */
 /* What these ops take, drafted as `n` commands and as one; `wait`: each waits for the one before. */
 struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
@@ -372,8 +375,14 @@ static inline ps_t map_mean(const struct map_score *x)
 bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d, uint64_t *op_work_ps,
                struct map_fusion *what);
 
-/* map_like.c: a hash of all that the mapper sees in an op. */
+/* map_like.c: a hash of all that the mapper sees in an op; and in a command that is to be chosen. */
 uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h);
+uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
+/* Of the machine and the stream's state, what commands with so many bytes can tell, with or without KV; all of it once, for
+ * mapper.sig. */
+uint64_t map_sig(const struct mapper *m, uint64_t bytes, bool kv);
+uint64_t map_sig_all(const struct mapper *m);
+uint64_t map_sig_ops(const struct mapper *m, uint32_t first, uint32_t n);
 /* A word at a time: a step has thousands of operands. */
 static inline uint64_t map_and_u64(uint64_t h, uint64_t v)
 {

@@ -9,15 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
-#define COPIES  3
-#define ROUNDS  2
-#define APART   (UINT64_C(1) << 16) /* operands begin at multiples of it */
-#define MOVES   16                  /* a command with more is not judged */
-#define EDGES   128                 /* tables of them, of a round that is judged */
-#define LIKE_IT 512                 /* choices remembered; must be a power of two */
+#define COPIES 3
+#define ROUNDS 2
+#define APART  (UINT64_C(1) << 16) /* operands begin at multiples of it */
+#define MOVES  16                  /* a command with more is not judged */
+#define EDGES  128                 /* tables of them, of a round that is judged */
 
 struct map_trial {
 	struct isa_cmd cmds[1 + ROUNDS * MAP_BESIDE];
@@ -30,10 +28,6 @@ struct map_trial {
 	uint32_t n_tensors;
 	struct isa_prog prog;
 	uint64_t end; /* of the addresses given out */
-	struct {
-		uint64_t key;
-		struct map_choice choice;
-	} made[LIKE_IT];
 };
 
 static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
@@ -314,60 +308,4 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 struct map_trial *map_trial_new(struct arena *a)
 {
 	return arena_alloc(a, sizeof(struct map_trial));
-}
-
-/* All that a choice looks at: sizes, what is there early, and the math around it; not which tensors they are. */
-uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how)
-{
-	const struct op_shape *s = &o->shape;
-	const struct unit_job j = map_job(m, o);
-	uint64_t h = hash_u64(hash_u64(HASH_INIT, o->kind), (uint64_t)how->cuts | (uint64_t)how->may_nest << 8 |
-	                                                            (uint64_t)how->c_stays << 9 |
-	                                                            (uint64_t)j.dtype << 16 | (uint64_t)j.with << 24);
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct isa_insn *x = &d->insn[i];
-
-		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
-		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
-		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
-		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
-		                        (uint64_t)(x->route >= 0) << 56);
-		h = hash_u64(hash_u64(h, x->bytes), x->span);
-	}
-	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
-	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
-	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
-	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), m->c->cores);
-	h = hash_u64(h, m->sram);
-	return h ? h : 1;
-}
-
-#define PROBES 8
-
-static uint32_t slot_of(uint64_t key, uint32_t probe)
-{
-	return (uint32_t)(hash_mix(key) + probe) & (LIKE_IT - 1);
-}
-
-bool map_recall(const struct mapper *m, uint64_t key, struct map_choice *out)
-{
-	for (uint32_t i = 0; i < PROBES; i++)
-		if (m->trial->made[slot_of(key, i)].key == key) {
-			*out = m->trial->made[slot_of(key, i)].choice;
-			return true;
-		}
-	return false;
-}
-
-/* Where all places are taken the first is forgotten. */
-void map_remember(const struct mapper *m, uint64_t key, const struct map_choice *c)
-{
-	uint32_t at = 0;
-
-	while (at < PROBES && m->trial->made[slot_of(key, at)].key && m->trial->made[slot_of(key, at)].key != key)
-		at++;
-	at = slot_of(key, at < PROBES ? at : 0);
-	m->trial->made[at].key = key;
-	m->trial->made[at].choice = *c;
 }

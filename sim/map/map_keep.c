@@ -15,9 +15,8 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
-#define PARTS     32  /* of all scratchpads: room is counted in them */
-#define MOST_LIFE 32  /* groups of ops: who lives longer and takes a part of SRAM is not asked about */
-#define DECIDED   256 /* answers remembered; must be a power of two */
+#define PARTS     32 /* of all scratchpads: room is counted in them */
+#define MOST_LIFE 32 /* groups of ops: who lives longer and takes a part of SRAM is not asked about */
 
 /* Tensors that more than one op writes, or one that is not simulated touches, cannot stay. */
 static int find_bad(const struct mapper *m, uint8_t *bad, struct err *e)
@@ -124,27 +123,17 @@ int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd
 
 /* --- whether it pays --------------------------------------------------------------------------------------- */
 
-/* Whether it stays, and if so whether chains in its life are taken apart for it. */
-enum stay { LEAVES, STAYS, STAYS_APART };
-
 struct keeper {
 	struct mapper *m;
 	const struct fuse_group *groups;
 	uint32_t *group_of; /* by op */
 	uint8_t *bad;       /* by tensor */
 	struct map_draft *d;
-	uint64_t *takes; /* by group, of all SRAM; 0: not known yet */
-	struct size {
-		uint64_t key, bytes;
-	} sizes[DECIDED];
+	uint64_t *takes;                    /* by group, of all SRAM; 0: not known yet */
 	struct map_draft *life[MAP_BESIDE]; /* commands of one, `n` of them */
 	uint32_t n;
 	bool joined;         /* a chain is among them */
 	uint64_t cuts, most; /* how many blocks they are of; the most SRAM that one has */
-	struct decision {
-		uint64_t key;
-		enum stay stays;
-	} made[DECIDED];
 };
 
 /* The most SRAM that a group takes where it has all of it, as one command or as several. */
@@ -165,17 +154,18 @@ static uint64_t takes(struct keeper *k, const struct fuse_group *g)
 static uint64_t takes_of(struct keeper *k, uint32_t group)
 {
 	const struct fuse_group *g = &k->groups[group];
-	struct size *s;
-	uint64_t key = g->n;
+	const uint64_t *known;
+	uint64_t key = map_and_u64(map_sig_ops(k->m, g->first, g->n), g->n);
 
 	if (k->takes[group])
 		return k->takes[group];
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
 		key = map_op_key(k->m, &k->m->s->ops[i], key);
-	s = &k->sizes[hash_mix(key) & (DECIDED - 1)];
-	if (s->key != key)
-		*s = (struct size){ key, ps_max(1, takes(k, g)) };
-	return k->takes[group] = s->bytes;
+	if ((known = map_memo_find(k->m->memo, MAP_MEMO_TAKES, key)))
+		return k->takes[group] = *known;
+	k->takes[group] = ps_max(1, takes(k, g));
+	map_memo_put(k->m->memo, MAP_MEMO_TAKES, key, &k->takes[group]);
+	return k->takes[group];
 }
 
 /* A small part of SRAM, with all that lives with it. */
@@ -278,7 +268,7 @@ static void take_apart(struct keeper *k, uint32_t tensor, bool apart)
 }
 
 /* Not where it takes other blocks: one of each was judged. */
-static enum stay best(struct keeper *k, uint32_t tensor)
+static enum map_stay best(struct keeper *k, uint32_t tensor)
 {
 	struct map_score stays, apart = { PS_NEVER, PS_NEVER, INFINITY }, leaves;
 	uint64_t cuts, cuts_apart;
@@ -294,18 +284,19 @@ static enum stay best(struct keeper *k, uint32_t tensor)
 	}
 	map_stays(k->m, tensor, false);
 	if (stays.cold == PS_NEVER && apart.cold == PS_NEVER)
-		return LEAVES;
+		return MAP_LEAVES;
 	leaves = time_of_life(k, tensor, false);
 	if (apart.worth < stays.worth && apart.worth < leaves.worth && k->cuts == cuts_apart)
-		return STAYS_APART;
-	return stays.worth < leaves.worth && k->cuts == cuts ? STAYS : LEAVES;
+		return MAP_STAYS_APART;
+	return stays.worth < leaves.worth && k->cuts == cuts ? MAP_STAYS : MAP_LEAVES;
 }
 
 /* All that the answer hangs on: its place in the ops of its life, and their room. */
 static uint64_t key_of(struct keeper *k, uint32_t tensor)
 {
 	struct mapper *m = k->m;
-	uint64_t h = HASH_INIT;
+	const uint32_t first = m->first_write[tensor];
+	uint64_t h = map_sig_ops(m, first, m->last_read[tensor] + 1 - first);
 
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++) {
 		const struct op *o = &m->s->ops[i];
@@ -319,14 +310,17 @@ static uint64_t key_of(struct keeper *k, uint32_t tensor)
 	return h | 1;
 }
 
-static enum stay decided(struct keeper *k, uint32_t tensor)
+static enum map_stay decided(struct keeper *k, uint32_t tensor)
 {
 	const uint64_t key = key_of(k, tensor);
-	struct decision *d = &k->made[hash_mix(key) & (DECIDED - 1)];
+	const enum map_stay *known = map_memo_find(k->m->memo, MAP_MEMO_STAYS, key);
+	enum map_stay stays;
 
-	if (d->key != key)
-		*d = (struct decision){ key, best(k, tensor) };
-	return d->stays;
+	if (known)
+		return *known;
+	stays = best(k, tensor);
+	map_memo_put(k->m->memo, MAP_MEMO_STAYS, key, &stays);
+	return stays;
 }
 
 /* It would leave those in its life less than half of SRAM: their tiles would be so much smaller that it hardly ever pays, and to
@@ -341,10 +335,10 @@ static bool is_too_large(const struct mapper *m, uint32_t tensor)
 	return false;
 }
 
-static enum stay asked(struct keeper *k, uint32_t tensor)
+static enum map_stay asked(struct keeper *k, uint32_t tensor)
 {
 	if (is_too_large(k->m, tensor))
-		return LEAVES;
+		return MAP_LEAVES;
 	return decided(k, tensor);
 }
 
@@ -353,7 +347,7 @@ static void decide(struct keeper *k, uint32_t tensor)
 {
 	struct mapper *m = k->m;
 	const uint32_t from = k->group_of[m->first_write[tensor]], to = k->group_of[m->last_read[tensor]];
-	enum stay stays = LEAVES;
+	enum map_stay stays = MAP_LEAVES;
 
 	if (m->kept[tensor] && is_in_nobodys_way(k, tensor))
 		return;
@@ -363,7 +357,7 @@ static void decide(struct keeper *k, uint32_t tensor)
 		stays = asked(k, tensor);
 	if (stays)
 		map_stays(m, tensor, true);
-	if (stays == STAYS_APART)
+	if (stays == MAP_STAYS_APART)
 		take_apart(k, tensor, true);
 }
 

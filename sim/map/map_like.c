@@ -1,4 +1,5 @@
-/* map_like.c - which ops are alike to the mapper: the same kind, shape, formats and places of operands, of whatever tensors. */
+/* map_like.c - which ops and commands are alike to the mapper: the same kind, shape, formats and places of operands, of whatever
+ * tensors; and which machines, as far as it can tell (map_memo.h). */
 #include <string.h>
 
 #include "sim/base/hash.h"
@@ -12,7 +13,9 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 	h = map_and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
 	                           (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
 	                           (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
-	h = map_and_u64(h, m->last_read[x->tensor] != UINT32_MAX);
+	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->held[x->tensor] << 1 |
+	                           (uint64_t)m->format[x->tensor].quant << 16 |
+	                           (uint64_t)m->format[x->tensor].group << 32);
 	return map_and_u64(map_and_u64(h, x->bytes), x->touched);
 }
 
@@ -42,4 +45,80 @@ uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h)
 	for (uint32_t i = 0; i < o->n_operands; i++)
 		h = operand_key(m, o, map_operand(m, o, i), h);
 	return h;
+}
+
+/* All that a choice looks at: sizes, what is there early, and the math around it; not which tensors they are. */
+uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how)
+{
+	const struct op_shape *s = &o->shape;
+	const struct unit_job j = map_job(m, o);
+	uint64_t h = hash_u64(hash_u64(HASH_INIT, o->kind),
+	                      (uint64_t)how->cuts | (uint64_t)how->may_nest << 8 | (uint64_t)how->c_stays << 9 |
+	                              (uint64_t)j.dtype << 16 | (uint64_t)j.with << 24 | (uint64_t)j.held << 32 |
+	                              (uint64_t)j.keep << 48 | (uint64_t)j.of << 56);
+	uint64_t bytes = 0;
+	bool kv = false;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct isa_insn *x = &d->insn[i];
+
+		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
+		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
+		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
+		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
+		                        (uint64_t)(x->route >= 0) << 56);
+		h = hash_u64(hash_u64(h, x->bytes), x->span);
+		bytes += isa_is_move(x) ? x->bytes : 0;
+		kv |= x->cls == MEM_KV;
+	}
+	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
+	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
+	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
+	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), map_sig(m, bytes, kv));
+	h = hash_u64(hash_u64(h, m->sram), m->room);
+	return h ? h : 1;
+}
+
+/* Fields alone: what fills a struct between them may differ, and costs a search at the worst. */
+uint64_t map_sig_all(const struct mapper *m)
+{
+	const struct machine_cfg *c = m->c;
+	struct memory_cfg mem;
+	uint64_t h = HASH_INIT;
+
+	memcpy(&mem, &c->mem, sizeof mem);
+	mem.l2.size = mem.kv_buffer.size = 0;
+#define AND(x) (h = hash_bytes(h, &(x), sizeof(x)))
+	AND(c->clock), AND(c->core), AND(c->dispatch), AND(c->dma), AND(c->sram), AND(c->unit), AND(c->fusion);
+	AND(c->weights), AND(c->activations), AND(c->kv), AND(c->mapping), AND(c->attention), AND(mem);
+	AND(m->far), AND(m->back);
+#undef AND
+	return hash_u64(h, (uint64_t)m->start << 1 | m->alone);
+}
+
+#define PLENTY 4         /* times what is moved, */
+#define BESIDE (1 << 20) /* and what lies between */
+
+/* Where all that is moved takes a small part of the L2, nothing leaves it before it is used again. */
+uint64_t map_sig(const struct mapper *m, uint64_t bytes, bool kv)
+{
+	const uint64_t l2 = m->c->mem.l2.size, crowded = bytes > (l2 - ps_min(l2, BESIDE)) / PLENTY ? l2 : 1;
+	uint64_t h = map_and_u64(map_and_u64(m->sig, crowded), kv ? m->c->mem.kv_buffer.size : 0);
+
+	return map_and_u64(map_and_u64(h, (uint64_t)m->c->cores << 32 | m->unit[0].cores), m->judge != NULL);
+}
+
+uint64_t map_sig_ops(const struct mapper *m, uint32_t first, uint32_t n)
+{
+	uint64_t bytes = 0;
+	bool kv = false;
+
+	for (uint32_t k = first; k < first + n; k++)
+		for (uint32_t i = 0; i < m->s->ops[k].n_operands; i++) {
+			const struct op_operand *x = map_operand(m, &m->s->ops[k], i);
+
+			bytes += x->bytes > x->touched ? x->bytes : x->touched;
+			kv |= m->s->tensors[x->tensor].role == OP_KV;
+		}
+	return map_sig(m, bytes, kv);
 }

@@ -180,7 +180,7 @@ int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, u
 
 		if (!m->unit[i].cfg->units || (only < 0 ? unit_table[i]->last_resort : i != only))
 			continue;
-		ways = spread_ways(unit_table[i], &m->unit[i], &j, limits, m->memo, p);
+		ways = spread_ways(unit_table[i], &m->unit[i], &j, limits, m->spread, p);
 		for (int k = 0; k < ways; k++)
 			out[n++] = (struct map_math){ (enum unit)i, p[k] };
 	}
@@ -194,7 +194,7 @@ struct map_math map_product_as(const struct mapper *m, const struct op *o, const
 	struct map_math x = *full;
 
 	j.m = vectors, j.n = rows, j.k = cols;
-	spread_as(unit_table[x.unit], &m->unit[x.unit], &j, &full->plan.split, m->memo, &x.plan);
+	spread_as(unit_table[x.unit], &m->unit[x.unit], &j, &full->plan.split, m->spread, &x.plan);
 	return x;
 }
 

@@ -112,7 +112,7 @@ void map_nest_schedule(const struct product *p, struct nest *x)
 
 bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots)
 {
-	return x->tiles <= MAP_MOST_TILES && x->held + p->others + slots * x->slot <= p->m->sram;
+	return x->tiles <= MAP_MOST_TILES && x->held + slots * x->slot <= p->room;
 }
 
 void map_nest_plan_edges(const struct product *p, struct nest *x)
@@ -263,6 +263,7 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 	if (p.move[A] == p.move[B]) /* a tensor times itself */
 		p.move[B] = NULL;
 	rest_of(&p, d);
+	p.room = m->sram > p.others ? m->sram - p.others : 0;
 	where(&p);
 	return p;
 }

@@ -20,9 +20,9 @@ struct product {
 	struct isa_insn *move[OPERANDS];
 	struct isa_insn *beside; /* copy_first: what is joined to C value by value comes as C goes; or NULL */
 	uint64_t size[DIMS];
-	uint64_t others;      /* SRAM that the rest of the group holds */
-	bool c_stays;         /* what follows in the group wants all of C at once */
-	struct map_flow rest; /* what the group does besides */
+	uint64_t others, room; /* SRAM that the rest of the group holds; what there is beside it */
+	bool c_stays;          /* what follows in the group wants all of C at once */
+	struct map_flow rest;  /* what the group does besides */
 	/* By operand: it is in SRAM as the command begins; the part of it that is in DRAM then; of C, the part that has to leave
 	 * the L2 meanwhile; and what is done to it before the product, ps a byte. */
 	bool free[OPERANDS];

@@ -25,7 +25,8 @@ static struct unit_plan plan_edge(const struct product *p, const struct nest *x,
 
 	map_edge_size(g, last, size);
 	j.m = size[M], j.n = size[N], j.k = size[K];
-	if (!spread_as(unit_table[x->math.unit], &p->m->unit[x->math.unit], &j, &x->math.plan.split, p->m->memo, &plan))
+	if (!spread_as(unit_table[x->math.unit], &p->m->unit[x->math.unit], &j, &x->math.plan.split, p->m->spread,
+	               &plan))
 		return x->math.plan;
 	return plan;
 }

@@ -104,7 +104,7 @@ static double again(const struct search *s, const struct nest *x, int i, bool in
 {
 	const uint64_t bytes = s->p->move[i]->bytes;
 
-	return bytes <= s->p->m->sram || (inner && x->trips[K] == 1) ? 1 : (double)x->trips[i == A ? N : M];
+	return bytes <= s->p->room || (inner && x->trips[K] == 1) ? 1 : (double)x->trips[i == A ? N : M];
 }
 
 /* Bytes that are loaded, in the better order. */
@@ -290,7 +290,7 @@ static bool may_fit(const struct search *s, const struct nest *x)
 				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
 		bytes += (in_tiles(x, i) ? s->slots : 1) * b;
 	}
-	return bytes + s->p->others <= s->p->m->sram;
+	return bytes <= s->p->room;
 }
 
 /* Of a tile's math; longer, all of them together would take longer than the best, behind the first tile's loads. */
@@ -318,7 +318,7 @@ static bool way_may_fit(const struct search *s, const struct nest *x)
 				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
 		bytes += (in_tiles(x, i) ? s->slots : 1) * map_gang(s->p->m, split, i, x->tile, b);
 	}
-	return bytes + s->p->others <= s->p->m->sram;
+	return bytes <= s->p->room;
 }
 
 static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
@@ -333,7 +333,7 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 		return;
 	limits.span = most_of_tile(s, &x, loaded_first(s, &x) * s->near, worth(s));
 	if (moves(s->p, A) && moves(s->p, B))
-		limits.room = (s->p->m->sram - s->p->others) / (in_tiles(&x, A) && in_tiles(&x, B) ? s->slots : 1);
+		limits.room = s->p->room / (in_tiles(&x, A) && in_tiles(&x, B) ? s->slots : 1);
 	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, &limits, ways);
 	for (int i = 0; i < n; i++) {
 		x.math = ways[i];
@@ -522,22 +522,6 @@ static struct map_nest what_of(const struct nest *x)
 
 /* --- searches that were made ------------------------------------------------------------------------------------- */
 
-#define SEARCHED 256 /* must be a power of two */
-#define PROBES   8
-struct map_searched {
-	struct found {
-		uint64_t key, room; /* SRAM that there was beside the group's own */
-		double least;       /* the best's rank */
-		struct map_nest nest[MAP_NESTS];
-		int n;
-	} at[SEARCHED];
-};
-
-struct map_searched *map_searched_new(struct arena *a)
-{
-	return arena_alloc(a, sizeof(struct map_searched));
-}
-
 static uint64_t hash_double(uint64_t h, double x)
 {
 	uint64_t bits;
@@ -546,14 +530,17 @@ static uint64_t hash_double(uint64_t h, double x)
 	return hash_u64(h, bits);
 }
 
-/* All that a search looks at but the SRAM; what else the group does is the same for all of its nests. */
+/* All that a search looks at; what else the group does is the same for all of its nests. */
 static uint64_t key_of(const struct product *p, uint32_t slots)
 {
 	const struct unit_job j = map_job(p->m, p->op);
-	/* Groups of cores have levels of their own, by their number. */
-	uint64_t h = hash_u64(hash_double(HASH_INIT, p->m->levels->l2 + p->m->levels->dram), p->m->c->cores);
+	uint64_t bytes = 0, h;
 
-	h = hash_u64(h, (uint64_t)p->m->unit[0].cores << 1 | p->m->alone);
+	for (int i = 0; i < OPERANDS; i++)
+		bytes += p->move[i] ? p->move[i]->bytes : 0;
+	h = hash_u64(map_sig(p->m, bytes, false), p->room);
+	/* Groups of cores have levels of their own. */
+	h = hash_double(h, p->m->levels->l2 + p->m->levels->dram);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
 	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
 	for (int i = 0; i < OPERANDS; i++) {
@@ -563,58 +550,8 @@ static uint64_t key_of(const struct product *p, uint32_t slots)
 	return h ? h : 1;
 }
 
-/* The nests of a search, as far as SRAM holds them now; returns the least rank. */
-static double again_with(const struct product *p, const struct map_levels *l, const struct found *f, uint32_t slots,
-                         struct map_nest out[MAP_NESTS], int *n)
-{
-	double least = 1e300;
-
-	*n = 0;
-	for (int i = 0; i < f->n; i++) {
-		struct nest x;
-		double rank;
-
-		map_nest_of(p, &f->nest[i], &x);
-		if (!map_nest_fits(p, &x, slots))
-			continue;
-		map_nest_plan_edges(p, &x);
-		rank = map_cost(p, l, &x).rank;
-		least = rank < least ? rank : least;
-		out[(*n)++] = f->nest[i];
-	}
-	return least;
-}
-
-/* What was found with at least as much SRAM is as good with less, where it hardly takes longer then: of fewer candidates none
- * is better. How many; -1: that is not known. */
-static int recall(const struct product *p, uint64_t key, uint64_t room, uint32_t slots, struct map_nest out[MAP_NESTS])
-{
-	const struct map_searched *s = p->m->searched;
-	int n;
-
-	for (int i = 0; i < PROBES; i++) {
-		const struct found *f = &s->at[(hash_mix(key) + (uint64_t)i) & (SEARCHED - 1)];
-
-		if (f->key == key && f->room >= room &&
-		    (!f->n || again_with(p, p->m->levels, f, slots, out, &n) * (1 - PRUNED) <= f->least))
-			return f->n ? n : 0;
-	}
-	return -1;
-}
-
-static struct found *place_for(struct map_searched *s, uint64_t key)
-{
-	for (int i = 0; i < PROBES; i++) {
-		struct found *f = &s->at[(hash_mix(key) + (uint64_t)i) & (SEARCHED - 1)];
-
-		if (!f->key)
-			return f;
-	}
-	return &s->at[hash_mix(key) & (SEARCHED - 1)];
-}
-
 /* The best few, as far as they are worth the judge's time. */
-static void pick(struct search *s, struct found *f)
+static void pick(struct search *s, struct map_found *f)
 {
 	uint64_t tiles = 0;
 
@@ -644,35 +581,68 @@ static void pick(struct search *s, struct found *f)
 	}
 }
 
+/* The best that the product's room holds. Two tiles in flight before one alone. */
+static struct map_found searched(const struct product *p, uint32_t slots)
+{
+	const uint64_t key = key_of(p, slots);
+	const struct map_found *known = map_memo_find(p->m->memo, MAP_MEMO_FOUND, key);
+	struct map_found f;
+	struct search s;
+
+	if (known)
+		return *known;
+	begin(&s, p, p->m->levels, 2);
+	all_tiles(&s);
+	if (s.least >= 1e300 && slots < 2) {
+		begin(&s, p, p->m->levels, 1);
+		all_tiles(&s);
+	}
+	pick(&s, &f);
+	map_memo_put(p->m->memo, MAP_MEMO_FOUND, key, &f);
+	return f;
+}
+
+/* Those that less room holds; false: they take longer then, or there is none. */
+static bool as_good(const struct product *p, uint32_t slots, struct map_found *f)
+{
+	double least = 1e300;
+	int n = 0;
+
+	for (int i = 0; i < f->n; i++) {
+		struct nest x;
+		double rank;
+
+		map_nest_of(p, &f->nest[i], &x);
+		if (!map_nest_fits(p, &x, slots))
+			continue;
+		map_nest_plan_edges(p, &x);
+		rank = map_cost(p, p->m->levels, &x).rank;
+		least = rank < least ? rank : least;
+		f->nest[n++] = f->nest[i];
+	}
+	f->n = n;
+	return least * (1 - PRUNED) <= f->least;
+}
+
 int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS])
 {
 	struct map_draft own;
+	struct map_found f;
 	struct product p;
-	struct search s;
-	struct found *f;
-	uint64_t key, room;
-	int n;
+	uint64_t room;
 
 	map_draft_copy(&own, d);
 	p = map_nest_product(m, &own, o);
 	p.c_stays = c_stays;
 	p.rest = (struct map_flow){ .pre_bytes = 0 };
-	key = key_of(&p, slots);
-	room = m->sram > p.others ? m->sram - p.others : 0;
-	if ((n = recall(&p, key, room, slots, out)) >= 0)
-		return n;
-	/* Two tiles in flight before one alone. */
-	begin(&s, &p, m->levels, 2);
-	all_tiles(&s);
-	if (s.least >= 1e300 && slots < 2) {
-		begin(&s, &p, m->levels, 1);
-		all_tiles(&s);
-	}
-	f = place_for(m->searched, key);
-	f->key = key;
-	f->room = room;
-	pick(&s, f);
-	memcpy(out, f->nest, (size_t)f->n * sizeof *out);
-	return f->n;
+	/* What is best with all of SRAM is so with less, where it hardly takes longer then: of fewer candidates none is better. */
+	room = p.room;
+	p.room = m->all_sram;
+	f = searched(&p, slots);
+	p.room = room;
+	if (room < m->all_sram && !as_good(&p, slots, &f))
+		f = searched(&p, slots);
+	memcpy(out, f.nest, (size_t)f.n * sizeof *out);
+	return f.n;
 }
