@@ -294,14 +294,15 @@ int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const str
 	return n;
 }
 
-bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j, struct unit_plan *out)
+bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                 struct spread_memo *memo, struct unit_plan *out)
 {
 	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
 	struct unit_plan ways[SPREAD_WAYS];
 
 	if (j->work != UNIT_PRODUCT)
 		return unit->plan(u, j, out);
-	if (!spread_ways(unit, u, j, &any, NULL, ways))
+	if (!spread_ways(unit, u, j, &any, memo, ways))
 		return false;
 	*out = ways[0];
 	return true;

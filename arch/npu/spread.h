@@ -20,9 +20,6 @@
 
 #include "arch/npu/unit.h"
 
-/* False: the unit cannot do such a job. Work other than products is the unit's own to spread. */
-bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-                 struct unit_plan *out);
 /* What one core takes for parts that were asked for: a search asks for the same again and again. All zeros at first. */
 #define SPREAD_KNOWN 16384 /* must be a power of two */
 struct spread_memo {
@@ -34,6 +31,9 @@ struct spread_memo {
 	} at[SPREAD_KNOWN];
 };
 
+/* False: the unit cannot do such a job. Work other than products is the unit's own to spread. `memo` may be NULL. */
+bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                 struct spread_memo *memo, struct unit_plan *out);
 /* What a search can use: cuts of which a core's math takes no longer than `span`, and of which all cores, each as full as the
  * fullest, have no more than `room` bytes of both operands. */
 struct spread_limits {

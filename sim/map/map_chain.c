@@ -55,15 +55,22 @@ static struct map_ones judged(const struct mapper *m, struct map_draft *const *d
 	return x;
 }
 
-struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
-                         const struct map_draft *one, bool wait)
+static uint64_t key_of(const struct mapper *m, uint32_t first, uint32_t ops, uint32_t n, bool wait)
 {
 	uint64_t key = map_and_u64(map_and_u64(map_sig_ops(m, first, ops), m->sram), (uint64_t)n << 1 | wait);
-	const struct map_ones *known;
-	struct map_ones x;
 
 	for (uint32_t k = first; k < first + ops; k++)
 		key = map_op_key(m, &m->s->ops[k], key);
+	return key;
+}
+
+struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
+                         const struct map_draft *one, bool wait)
+{
+	const uint64_t key = key_of(m, first, ops, n, wait);
+	const struct map_ones *known;
+	struct map_ones x;
+
 	if ((known = map_memo_find(m->memo, MAP_MEMO_ONES, key)))
 		return *known;
 	x = judged(m, d, n, one, wait);
@@ -88,13 +95,25 @@ static bool both(struct mapper *m, const struct fuse_group *g, struct map_draft 
 	return true;
 }
 
+/* What was found out before needs no drafts of its members: NULL where it was not. */
+static const struct map_ones *known(struct mapper *m, const struct fuse_group *g)
+{
+	map_room(m, g->first, g->n);
+	return map_memo_find(m->memo, MAP_MEMO_ONES, key_of(m, g->first, g->n, g->n, true));
+}
+
 bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d, uint64_t *op_work_ps,
                struct map_fusion *what)
 {
+	const struct map_ones *found;
 	struct map_ones x;
 	uint64_t bytes = 0;
 
-	if (m->apart[g->first] || !both(m, g, d, &x) || x.joined.worth >= x.apart.worth)
+	if (m->apart[g->first] || ((found = known(m, g)) && found->joined.worth >= found->apart.worth))
+		return false;
+	if (found && !what)
+		return map_group(m, g->first, g->n, d);
+	if (!both(m, g, d, &x) || x.joined.worth >= x.apart.worth)
 		return false;
 	for (uint32_t k = 0; what && k < g->n; k++) {
 		bytes += map_memory_bytes(m->member[k]);

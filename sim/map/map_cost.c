@@ -199,14 +199,22 @@ static void pieces(struct eval *e, int i)
 	}
 }
 
+static unsigned uneven_of(const struct product *p, const struct nest *x)
+{
+	unsigned uneven = 0;
+
+	for (int d = 0; d < DIMS; d++)
+		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	return uneven;
+}
+
 static void prepare(struct eval *e)
 {
 	const struct product *p = e->p;
 	const struct nest *x = e->x;
 	uint64_t loads = 0, room;
 
-	for (int d = 0; d < DIMS; d++)
-		e->uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	e->uneven = uneven_of(p, x);
 	for (int i = 0; i < OPERANDS; i++) {
 		e->dims[i] = (unsigned)(has[i][M] << M | has[i][N] << N | has[i][K] << K);
 		if (!p->move[i] || p->free[i])
@@ -506,13 +514,10 @@ struct map_cost map_cost(const struct product *p, const struct map_levels *l, co
 }
 
 /* All tiles' math, those at the edges as they are. */
-static double math_of(const struct product *p, const struct map_levels *l, const struct nest *x)
+static double math_of(const struct map_levels *l, const struct nest *x, unsigned uneven)
 {
 	double t = l->sync * (double)(x->tiles - 1);
-	unsigned uneven = 0;
 
-	for (int d = 0; d < DIMS; d++)
-		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
 	for (unsigned at = 0; at < 1u << DIMS; at++) {
 		double times = 1;
 
@@ -527,6 +532,7 @@ static double math_of(const struct product *p, const struct map_levels *l, const
 
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
+	const unsigned uneven = uneven_of(p, x);
 	double v[SERVERS] = { 0 }, start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end;
 
 	for (int d = 0; d < K; d++)
@@ -551,10 +557,11 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 		start = more(start, more(q.l2, more(q.net, q.dma)));
 		first += once ? p->before[i] * q.bytes : 0;
 	}
-	v[SWAP] = sums * (double)x->math.plan.exchange;
-	for (int r = 0; r < SERVERS; r++)
+	for (int r = 0; r < SWAP; r++)
 		most = more(most, v[r]);
 	start = more(start + latency + miss, wait_of(p, l)) + first;
 	end = (double)x->math.plan.latency + (p->move[C] && !p->free[C] ? l->store : 0);
-	return l->launch + more(latency + miss + most, start + math_of(p, l, x) + end) + map_overhead(p->m, x->tiles);
+	most = more(most + (double)x->at[uneven].span + end, sums * (double)x->math.plan.exchange);
+	return l->launch + more(latency + miss + most, start + math_of(l, x, uneven) + end) +
+	       map_overhead(p->m, x->tiles);
 }

@@ -61,7 +61,7 @@ static bool pays(const struct mapper *m, int unit, const struct unit_job *j, ps_
 	struct map_math other;
 
 	stays.held = 1 + (uint32_t)unit;
-	if (!spread_plan(unit_table[unit], &m->unit[unit], &stays, p))
+	if (!spread_plan(unit_table[unit], &m->unit[unit], &stays, m->spread, p))
 		return false;
 	other = map_best(m, j);
 	return p->span + p->exchange <= ps_max(other.plan.span + other.plan.exchange, fetched);
@@ -155,7 +155,7 @@ void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *
 	j = map_job(m, o);
 	if (map_dequant(m, o, unit, j.n * j.k, &wider))
 		put_once(d, o, weights_of(m, o)->tensor, wider.unit, wider.plan.code, &wider.plan);
-	if (!spread_plan(unit_table[unit], &m->unit[unit], &j, &how))
+	if (!spread_plan(unit_table[unit], &m->unit[unit], &j, m->spread, &how))
 		return;
 	j = spread_part(&j, &how.split);
 	write.span = unit_table[unit]->written(&one, &j);

@@ -62,7 +62,7 @@ static enum dtype with_dtype(const struct mapper *m, const struct op *o)
 
 static bool can(const struct mapper *m, int unit, const struct unit_job *j, struct unit_plan *out)
 {
-	return m->unit[unit].cfg->units && spread_plan(unit_table[unit], &m->unit[unit], j, out);
+	return m->unit[unit].cfg->units && spread_plan(unit_table[unit], &m->unit[unit], j, m->spread, out);
 }
 
 /* Products that were asked for, and the answers: a search asks for the same tiles again and again. */

@@ -511,12 +511,13 @@ static bool same(const struct nest *a, const struct nest *b)
 	       a->slot == b->slot && a->held == b->held;
 }
 
-static struct map_nest what_of(const struct nest *x)
+static struct map_nest what_of(const struct nest *x, double rank)
 {
 	struct map_nest n = map_nest_what(x);
 
 	n.unit = x->math.unit;
 	n.split = x->math.plan.split;
+	n.rank = rank;
 	return n;
 }
 
@@ -570,7 +571,7 @@ static void pick(struct search *s, struct map_found *f)
 		    (f->n && tiles + first->nest.tiles > MOST_JUDGED))
 			break;
 		tiles += first->nest.tiles;
-		f->nest[f->n++] = what_of(&first->nest);
+		f->nest[f->n++] = what_of(&first->nest, first->time);
 		for (int i = 0; i < KINDS * BEST; i++) {
 			struct kept *y = &s->best[i / BEST][i % BEST];
 

@@ -41,7 +41,7 @@ static inline struct unit_plan unitbed_plan(const struct unitbed *b, const struc
 {
 	struct unit_plan p;
 
-	CHECK(spread_plan(b->ops, &b->env, j, &p));
+	CHECK(spread_plan(b->ops, &b->env, j, NULL, &p));
 	return p;
 }
 
