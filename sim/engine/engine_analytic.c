@@ -4,6 +4,7 @@
 #include "sim/engine/pass.h"
 
 #define WRITES_FEW 100 /* a part of what is read that takes no time to speak of */
+#define LAST       16
 
 static void *make(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
 {
@@ -20,15 +21,26 @@ static struct stat_reg *stats_of(void *m)
 	return analytic_stats(m);
 }
 
-/* Whether a pass may begin behind a write queue of the one before that matters. */
+static void count(const struct isa_prog *p, const struct isa_cmd *c, uint64_t *read, uint64_t *written)
+{
+	for (uint32_t i = c->first_insn; i < c->first_insn + c->n_insns; i++) {
+		const struct isa_insn *x = &p->insns[i];
+
+		*read += x->code == ISA_LOAD ? x->bytes : 0;
+		*written += x->code == ISA_STORE && x->dst != ISA_SRAM ? x->bytes : 0;
+	}
+}
+
+/* Whether a pass may begin behind a write queue of the one before that matters: its last commands, which move a LAST-th of all,
+ * write much. What was written before them has gone out since. */
 static bool writes_much(const struct isa_prog *p)
 {
-	uint64_t read = 0, written = 0;
+	uint64_t all = 0, read = 0, written = 0;
 
-	for (size_t i = 0; i < p->n_insns; i++) {
-		read += p->insns[i].code == ISA_LOAD ? p->insns[i].bytes : 0;
-		written += p->insns[i].code == ISA_STORE && p->insns[i].dst != ISA_SRAM ? p->insns[i].bytes : 0;
-	}
+	for (size_t k = 0; k < p->n_cmds; k++)
+		count(p, &p->cmds[k], &all, &all);
+	for (size_t k = p->n_cmds; k-- > 0 && read + written < all / LAST;)
+		count(p, &p->cmds[k], &read, &written);
 	return written > read / WRITES_FEW;
 }
 
