@@ -75,7 +75,7 @@ UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path new
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic sample figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores
+PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.
