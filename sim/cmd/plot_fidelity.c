@@ -78,10 +78,17 @@ static void say_apart(const char *what, const struct apart *a, struct str *out)
 static int write_table(const char *path, const struct probe_forced *x, size_t n, struct err *e)
 {
 	static const struct out_col cols[] = {
-		{ "machine", OUT_TEXT, 0 },  { "set", OUT_TEXT, 0 },     { "m", OUT_INT, 0 },
-		{ "n", OUT_INT, 0 },         { "k", OUT_INT, 0 },        { "dtype", OUT_TEXT, 0 },
-		{ "weight_dtype", OUT_TEXT, 0 }, { "start", OUT_TEXT, 0 }, { "event_us", OUT_REAL, 3 },
-		{ "form_us", OUT_REAL, 3 },  { "off_pct", OUT_REAL, 2 },
+		{ "machine", OUT_TEXT, 0 },
+		{ "set", OUT_TEXT, 0 },
+		{ "m", OUT_INT, 0 },
+		{ "n", OUT_INT, 0 },
+		{ "k", OUT_INT, 0 },
+		{ "dtype", OUT_TEXT, 0 },
+		{ "weight_dtype", OUT_TEXT, 0 },
+		{ "start", OUT_TEXT, 0 },
+		{ "event_us", OUT_REAL, 3 },
+		{ "form_us", OUT_REAL, 3 },
+		{ "off_pct", OUT_REAL, 2 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
 	struct str text = STR_INIT;
@@ -115,7 +122,7 @@ static int write_table(const char *path, const struct probe_forced *x, size_t n,
 /* --- the picture ------------------------------------------------------------------------------------------------------- */
 
 struct frame {
-	double from, to; /* decades of us */
+	double from, to;  /* decades of us */
 	double low, high; /* percent */
 };
 
@@ -202,8 +209,8 @@ static int run(const struct options *o, struct str *out, struct err *e)
 	double *room = a ? arena_array(a, n, sizeof *room) : NULL;
 	bool *named = a ? arena_array(a, n, sizeof *named) : NULL;
 	struct progress *bar = progress_new("fidelity", "mappings", n);
-	int rc = x && room && named ? probe_forced(o->seed, n, a, x, on_progress, bar, e)
-	                            : err_nomem(e, "for mappings");
+	int rc =
+		x && room && named ? probe_forced(o->seed, n, a, x, on_progress, bar, e) : err_nomem(e, "for mappings");
 
 	progress_free(bar);
 	if (rc == 0 && o->table)

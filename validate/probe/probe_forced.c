@@ -106,9 +106,9 @@ static void draw_mapping(struct maker *k, struct probe_forced *x)
 
 static int stream_of(struct maker *k, const struct probe_forced *x, struct arena *a, struct op_stream *s)
 {
-	const char *text = arena_printf(
-		a, "op,m,n,k,dtype,weight_dtype\ngemm,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", x->m, x->n, x->k,
-		x->dtype, x->weights);
+	const char *text =
+		arena_printf(a, "op,m,n,k,dtype,weight_dtype\ngemm,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s\n", x->m,
+	                     x->n, x->k, x->dtype, x->weights);
 	struct tracedb *db = text ? tracedb_open(":memory:", DB_WRITE, k->e) : NULL;
 	struct input *in = db ? input_mem(text, strlen(text), "a product", k->e) : NULL;
 	struct trace_import_stats imported;
@@ -116,8 +116,7 @@ static int stream_of(struct maker *k, const struct probe_forced *x, struct arena
 	struct trace t;
 	int rc = text ? -1 : err_nomem(k->e, "for a product");
 
-	if (in && ops_csv_import(db, in, NULL, NULL, &imported, k->e) == 0 &&
-	    tracedb_load(db, NULL, a, &t, k->e) == 0)
+	if (in && ops_csv_import(db, in, NULL, NULL, &imported, k->e) == 0 && tracedb_load(db, NULL, a, &t, k->e) == 0)
 		rc = lower_trace(&t, k->rules, a, s, &lowered, k->e);
 	input_free(in);
 	tracedb_free(db);
