@@ -54,7 +54,7 @@ TIMELINE = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 SCORE = sure sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy
 FIT = fit fit_plan fit_energy
-PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve
+PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CMD = cmd \
       figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
@@ -65,17 +65,17 @@ CMD = cmd \
       report report_run report_sweep report_curves \
       gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside probe_kernel probe_kernel_beside \
-      plot picture plot_breakdown plot_error plot_latency plot_sweep plot_study \
+      plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_ops \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve analytic sample figure arrive sched serve sweep limits ablate res plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure arrive sched serve sweep limits ablate res plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
-PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores
+PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at.

@@ -33,6 +33,26 @@ bool machine_shipped(const char *name, char *path, unsigned size)
 	return false;
 }
 
+int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct err *e)
+{
+	char pattern[1024];
+	bool all;
+	glob_t g;
+
+	if (path_data(folders[0], pattern, sizeof pattern - sizeof "/*" ENDING, e) < 0)
+		return -1;
+	strcat(pattern, "/*" ENDING);
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return err_set(e, ERR_IO, "no file is like '%s'", pattern);
+	*paths = arena_array(a, g.gl_pathc, sizeof **paths);
+	*n = 0;
+	while (*paths && *n < g.gl_pathc && ((*paths)[*n] = arena_strdup(a, g.gl_pathv[*n])))
+		++*n;
+	all = *n == g.gl_pathc;
+	globfree(&g);
+	return all ? 0 : err_nomem(e, "for names of machines");
+}
+
 /* --- the nearest ------------------------------------------------------------------------------------------- */
 
 static bool ends(const char *text, size_t n, const char *end)

@@ -3,9 +3,16 @@
 #define NPUSIM_ARCH_MACHINE_MACHINE_SHIPPED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 /* The file of a plain name, without folder and ending, where no file of that name is here. */
 bool machine_shipped(const char *name, char *path, unsigned size);
+
+/* Files of the NPUs that come with npusim, in the order of their names. */
+int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct err *e);
 
 /* Of a file that is not there, the machine that may be meant: the nearest name to it, or to its last part where it has
  * the ending or lies in configs/npu or configs/gpu. Other folders are the user's own: nothing here is near. */

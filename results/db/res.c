@@ -158,6 +158,15 @@ static const char *const migrations[] = {
 	"create table run_energy(run integer not null references run, place integer not null, block text not null,"
 	" name text not null, fj integer not null, primary key(run, place)) without rowid;"
 	"create view v_energy as select run, block, name, fj / 1e9 as energy_uj from run_energy;",
+
+	/* from 8 to 9: each limit as it was judged, by its own fidelity, and whether that says anything */
+	"alter table run_limit add column within integer not null default 0;"
+	"drop view v_limits;"
+	"create view v_limits as select l.run, l.move, l.key, l.now, l.next, l.step, l.total_ps / 1e6 as latency_us,"
+	" l.per_ppm / 1e6 as per, (coalesce(l.base_ps, r.total_ps) - l.total_ps) * 1.0 / coalesce(l.base_ps, r.total_ps)"
+	" / case when l.step > 0 then l.step / l.per_ppm * 1e6 else 1 end as gain, l.within as within_error, l.refused,"
+	" coalesce(l.fidelity, r.fidelity) as fidelity, coalesce(l.base_ps, r.total_ps) / 1e6 as base_us"
+	" from run_limit l join run r on r.id = l.run;",
 };
 
 _Static_assert(sizeof migrations / sizeof *migrations == RES_SCHEMA, "a migration for every version");
@@ -588,7 +597,7 @@ static int put_limits(struct db *db, int64_t run, const struct res_limits *l, st
 	for (size_t i = 0; i < l->n; i++) {
 		const struct res_limit *x = &l->rows[i];
 
-		if (!(s = db_stmt(db, "insert into run_limit values(?,?,?,?,?,?,?,?,?,?,?,?)", e)))
+		if (!(s = db_stmt(db, "insert into run_limit values(?,?,?,?,?,?,?,?,?,?,?,?,?)", e)))
 			return -1;
 		db_bind_i64(s, 1, run);
 		db_bind_i64(s, 2, (int64_t)i);
@@ -601,9 +610,10 @@ static int put_limits(struct db *db, int64_t run, const struct res_limits *l, st
 			db_bind_i64(s, 8, (int64_t)x->total_ps);
 		db_bind_text(s, 9, x->refused);
 		db_bind_text(s, 10, x->move);
-		if (l->base_ps)
-			db_bind_i64(s, 11, (int64_t)l->base_ps);
-		db_bind_text(s, 12, l->fidelity);
+		if (x->base_ps)
+			db_bind_i64(s, 11, (int64_t)x->base_ps);
+		db_bind_text(s, 12, x->fidelity);
+		db_bind_i64(s, 13, x->within);
 		if (db_run(db, s, e) < 0)
 			return -1;
 	}

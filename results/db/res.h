@@ -21,7 +21,7 @@
 #include "sim/base/err.h"
 
 #define RES_APP_ID 0x6e726573u /* "nres" */
-#define RES_SCHEMA 8           /* user_version that this build writes */
+#define RES_SCHEMA 9           /* user_version that this build writes */
 
 struct resdb;
 
@@ -79,16 +79,17 @@ struct res_stat {
 /* One change of the run's machine (sim/sweep/limits.h); `per_ppm` in res_limits scales gains of rows with a step. */
 struct res_limit {
 	const char *key, *now, *then, *move;
-	double step; /* 0: taken as it is */
-	ps_t total_ps;
-	const char *refused; /* why the machine cannot be built so; NULL: it was run */
+	double step;          /* 0: taken as it is */
+	ps_t total_ps;        /* of the run that judged it */
+	ps_t base_ps;         /* what that is held against; 0: the run's */
+	const char *fidelity; /* of both; NULL: the run's */
+	bool within;          /* error: no more than the two fidelities differ by, and so nothing that one could tell */
+	const char *refused;  /* why the machine cannot be built so; NULL: it was run */
 };
 struct res_limits {
 	uint32_t per_ppm;
 	size_t n;
-	const struct res_limit *rows;
-	ps_t base_ps;         /* what their times are held against; 0: the run's */
-	const char *fidelity; /* of their times; NULL: the run's */
+	const struct res_limit *rows; /* as they were judged: by move, the greatest sure gain first */
 };
 
 /* What the machine, or the run, cannot do (sim/engine/says.h): a line for people. */

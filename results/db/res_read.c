@@ -245,10 +245,11 @@ static int take_limit(struct res_reader *r, struct sqlite3_stmt *s, void *row, v
 		                                       .step = db_col_f64(s, 3),
 		                                       .total_ps = res_u64(s, 5),
 		                                       .refused = res_text(r, s, 6),
-		                                       .move = res_text(r, s, 7) };
+		                                       .move = res_text(r, s, 7),
+		                                       .base_ps = res_u64(s, 8),
+		                                       .fidelity = res_text(r, s, 9),
+		                                       .within = res_u64(s, 10) != 0 };
 	l->per_ppm = (uint32_t)res_u64(s, 4);
-	l->base_ps = res_u64(s, 8);
-	l->fidelity = res_text(r, s, 9);
 	return 0;
 }
 
@@ -256,7 +257,7 @@ static int read_limits(struct res_reader *r, struct res_stored *out)
 {
 	static const struct res_rows limits = {
 		"select count(*) from run_limit where run = ?",
-		"select key, now, next, step, per_ppm, total_ps, refused, move, base_ps, fidelity"
+		"select key, now, next, step, per_ppm, total_ps, refused, move, base_ps, fidelity, within"
 		" from run_limit where run = ? order by place",
 		sizeof(struct res_limit), take_limit
 	};

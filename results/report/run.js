@@ -411,14 +411,15 @@ function energyChart(r, id) {
 /* --- limits ------------------------------------------------------------------------------------------------ */
 
 const gainText = (x) => (x.gain === null ? '–' : `${(100 * x.gain).toFixed(2)} %`);
+const byText = (x) => (x.gain === null ? '–' : `${x.by === 'analytic' ? 'closed form' : 'events'}${x.within_error ? ', within error' : ''}`);
 
 /* A choice or a part has several rows: its value tells them apart. */
 const limitName = (r, x) => (r.limits.rows.some((y) => y !== x && y.key === x.key) || x.move !== 'more' ? `${x.key} ${x.then}` : x.key);
 
-/* What saves time, all moves together; gains too small to see are in the table only. */
+/* What surely saves time, all moves together; gains too small to see or to tell are in the table only. */
 function limitRows(r) {
 	return r.limits.rows
-		.filter((x) => x.move !== 'less' && x.gain !== null && Math.abs(x.gain) >= 5e-4)
+		.filter((x) => x.move !== 'less' && x.gain !== null && !x.within_error && Math.abs(x.gain) >= 5e-4)
 		.sort((a, b) => b.gain - a.gain)
 		.map((x) => ({
 			key: limitName(r, x),
@@ -428,6 +429,7 @@ function limitRows(r) {
 			t_now: x.now,
 			t_then: x.then,
 			t_us: us(x.us),
+			t_by: byText(x),
 			t_step: x.step ? pct(100 * x.step) : '–',
 		}));
 }
@@ -459,6 +461,7 @@ function limitBars(rows, per, id) {
 						['t_step', 'step'],
 						['t_us', 'time'],
 						['text', `saved per ${per}`],
+						['t_by', 'judged by'],
 					]),
 				},
 			},
@@ -480,6 +483,7 @@ function limitTable(r, per) {
 			{ title: 'step' },
 			{ title: 'time µs' },
 			{ title: per === '100 %' ? 'saved' : `saved per ${per}` },
+			{ title: 'judged by', text: true },
 			{ title: 'note', text: true, long: true },
 		],
 		r.limits.rows.map((x) => [
@@ -490,6 +494,7 @@ function limitTable(r, per) {
 			x.step ? pct(100 * x.step) : '–',
 			x.us === null ? '–' : num(x.us),
 			gainText(x),
+			byText(x),
 			x.refused || '',
 		]),
 	);
@@ -501,8 +506,8 @@ function limitsChart(r, id) {
 		rows = limitRows(r);
 	return card(
 		'What more of each part buys, and what less costs',
-		`The same run with one thing changed (${r.limits.fidelity === 'analytic' ? 'closed form' : 'events'}): how much of the time that saves. Amounts ` +
-			`are moved both ways, scaled to ${per} (of a latency: less is more); choices, parts and pairs are as they stand.`,
+		'The same run with one thing changed: how much of the time that saves, against the same design by the fidelity that judged it. ' +
+			`Amounts are moved both ways, scaled to ${per} (of a latency: less is more); choices, parts and pairs are as they stand.`,
 		rows.length ? limitBars(rows, per, id) : null,
 		el('div', 'scroll', limitTable(r, per)),
 	);

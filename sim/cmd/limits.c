@@ -46,12 +46,30 @@ static void keep_verdict(const struct run_report *r, struct run_result *x)
 	beside_free(b);
 }
 
+/* As it was judged: by events where they were asked, and then against the base with events. */
+static struct res_limit judged(const struct limits_question *q, const struct limits_result *r,
+                               const struct limits_row *x)
+{
+	const bool events = limits_by_events(r, x);
+
+	return (struct res_limit){ .key = x->key,
+		                   .now = x->now,
+		                   .then = x->then,
+		                   .move = limits_move_name(x->move),
+		                   .step = x->step,
+		                   .total_ps = events ? x->event_ps : x->total_ps,
+		                   .base_ps = events ? r->event_ps : r->base_ps,
+		                   .fidelity = fidelity_name(events ? RUN_EVENT : q->run.fidelity),
+		                   .within = limits_within(r, x),
+		                   .refused = x->refused };
+}
+
 /* The design itself as a run, as `npusim run` would store it, with what was found about it. */
 static int store(struct resdb *db, const struct limits_question *q, const struct rules *rules,
                  const struct cmd_trace *t, const struct limits_result *x, struct err *e)
 {
 	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
-	const struct res_limits l = { q->step_ppm, x->n, rows, x->base_ps, fidelity_name(q->run.fidelity) };
+	const struct res_limits l = { q->step_ppm, x->n, rows };
 	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
 	struct says_list says = { .n = 0 };
 	struct run_opts how = q->run;
@@ -69,13 +87,7 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	memset(&result, 0, sizeof result);
 	how.fidelity = q->events ? RUN_EVENT : q->run.fidelity;
 	for (size_t i = 0; rows && i < x->n; i++)
-		rows[i] = (struct res_limit){ .key = x->rows[i].key,
-			                      .now = x->rows[i].now,
-			                      .then = x->rows[i].then,
-			                      .move = limits_move_name(x->rows[i].move),
-			                      .step = x->rows[i].step,
-			                      .total_ps = x->rows[i].total_ps,
-			                      .refused = x->rows[i].refused };
+		rows[i] = judged(q, x, &x->rows[i]);
 	if (!rows) {
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
 	} else if (c && run_stream(q->stream, c, &how, t->arena, &result, e) == 0) {

@@ -6,6 +6,7 @@ const struct cmd cmd_plot_table[] = {
 	{ "hist", cmd_plot_hist, NULL, "how a metric is distributed over the kernels of a trace" },
 	{ "breakdown", cmd_plot_breakdown, NULL, "time by kind of op: measured against simulated" },
 	{ "error", cmd_plot_error, NULL, "kernel times of a GPU: simulated against measured" },
+	{ "fidelity", cmd_plot_fidelity, NULL, "closed form beside events, at mappings that nobody chose" },
 	{ "latency", cmd_plot_latency, NULL, "a machine's pointer chase over growing working sets" },
 	{ "sweep", cmd_plot_sweep, NULL, "the points of a sweep over one of its axes" },
 	{ "pareto", cmd_plot_pareto, NULL, "the front of a sweep, and its knee" },

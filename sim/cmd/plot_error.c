@@ -129,38 +129,23 @@ static int by_off(const void *a, const void *b)
 	return p != q ? (p < q ? 1 : -1) : strcmp((*x)->name, (*y)->name);
 }
 
-/* Texts of a chart in decades of both axes, which are alike: kept inside of it and apart from each other. */
-struct names {
-	double from, to; /* of the axes */
-	double x[NAMED], y[NAMED], end[NAMED];
-	int n;
-};
-
-#define CHAR_WIDTH  0.0175 /* of an axis */
-#define LINE_HEIGHT 0.04
-
-static void place_name(struct names *t, struct plot *p, const struct sample *x, const char *text)
+/* In decades of both axes, which are alike; on the side away from the diagonal. */
+static void place_name(struct picture_names *t, double from, double to, struct plot *p, const struct sample *s,
+                       const char *text)
 {
-	const double all = t->to - t->from, width = CHAR_WIDTH * all * (double)strlen(text);
-	double at = log10(cmd_us((int64_t)x->measured_ns)), y = log10(cmd_ps_us(x->time.total));
+	const double across = log10(cmd_us((int64_t)s->measured_ns)), up = log10(cmd_ps_us(s->time.total));
+	double x = (across - from) / (to - from), y = (up - from) / (to - from);
 
-	/* On the side away from the diagonal. */
-	at = y > at ? fmax(t->from, at - width - CHAR_WIDTH * all) : fmin(at, t->to - width);
-	for (int i = 0; i < t->n; i++)
-		if (fabs(t->y[i] - y) < LINE_HEIGHT * all && t->x[i] < at + width && at < t->end[i]) {
-			y = t->y[i] - LINE_HEIGHT * all;
-			i = -1; /* anew: the place below may be another's */
-		}
-	t->x[t->n] = at, t->y[t->n] = y, t->end[t->n] = at + width;
-	t->n++;
-	plot_text(p, pow(10, at), pow(10, y), text);
+	picture_place(t, text, up > across, &x, &y);
+	plot_text(p, pow(10, from + x * (to - from)), pow(10, from + y * (to - from)), text);
 }
 
 /* The rows furthest off, by name, beside their points. */
 static int name_worst(struct plot *p, const struct cases *c, struct arena *a, struct err *e)
 {
 	const struct sample **at = arena_array(a, c->n + 1, sizeof *at);
-	struct names t = { .from = INFINITY, .to = -INFINITY };
+	struct picture_names t = { .n = 0 };
+	double from = INFINITY, to = -INFINITY;
 	char text[128];
 
 	if (!at)
@@ -169,14 +154,14 @@ static int name_worst(struct plot *p, const struct cases *c, struct arena *a, st
 		const double m = log10(cmd_us((int64_t)c->v[i].measured_ns)), s = log10(cmd_ps_us(c->v[i].time.total));
 
 		at[i] = &c->v[i];
-		t.from = floor(fmin(t.from, fmin(m, s)));
-		t.to = ceil(fmax(t.to, fmax(m, s)));
+		from = floor(fmin(from, fmin(m, s)));
+		to = ceil(fmax(to, fmax(m, s)));
 	}
 	qsort(at, c->n, sizeof *at, by_off);
 	for (size_t i = 0; i < NAMED && i < c->n; i++) {
 		snprintf(text, sizeof text, "%.60s %+.0f %%", at[i]->name,
 		         100 * ((double)at[i]->time.total / 1e3 / (double)at[i]->measured_ns - 1));
-		place_name(&t, p, at[i], text);
+		place_name(&t, from, to, p, at[i], text);
 	}
 	return 0;
 }

@@ -365,7 +365,6 @@ static void put_kinds(struct out_json *j, const struct res_stored *r)
 static void put_limits(struct out_json *j, const struct res_run *r)
 {
 	const struct res_limits *l = &r->limits;
-	const struct limits_result base = { .base_ps = l->base_ps ? l->base_ps : r->total_ps };
 
 	if (l->n == 0) {
 		out_json_null(j, "limits");
@@ -373,10 +372,10 @@ static void put_limits(struct out_json *j, const struct res_run *r)
 	}
 	out_json_open(j, "limits", '{');
 	out_json_real(j, "per", l->per_ppm / 1e6);
-	out_json_text(j, "fidelity", l->fidelity ? l->fidelity : r->fidelity);
 	out_json_open(j, "rows", '[');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct res_limit *x = &l->rows[i];
+		const struct limits_result base = { .base_ps = x->base_ps ? x->base_ps : r->total_ps };
 		const struct limits_row row = { .step = x->step, .total_ps = x->total_ps, .refused = x->refused };
 
 		out_json_open(j, NULL, '{');
@@ -391,6 +390,8 @@ static void put_limits(struct out_json *j, const struct res_run *r)
 		} else {
 			out_json_real(j, "us", cmd_ps_us(x->total_ps));
 			out_json_real(j, "gain", limits_gain(&base, &row, l->per_ppm));
+			out_json_text(j, "by", x->fidelity ? x->fidelity : r->fidelity);
+			out_json_bool(j, "within_error", x->within);
 		}
 		out_json_text(j, "refused", x->refused);
 		out_json_close(j, '}');

@@ -48,6 +48,29 @@ void runbed_ops(struct runbed *b, const char *table)
 	load(b, FORMAT_OPS, path, NULL);
 }
 
+void runbed_table(struct runbed *b, const char *text)
+{
+	char path[512];
+	FILE *f = fopen(test_path(path, sizeof path, "ops.csv"), "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+	load(b, FORMAT_OPS, path, NULL);
+}
+
+void runbed_model(struct runbed *b, const char *model, const struct build_how *how)
+{
+	struct build_how as = *how;
+	struct model *m;
+
+	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
+	CHECK((m = model_load(model, &b->e)) != NULL);
+	as.kv = as.kv ? as.kv : m->dtype;
+	CHECK(as.quant || (as.quant = scheme_find(m->quant ? m->quant : "bf16", &b->e)) != NULL);
+	CHECK_OK(build_stream(m, &as, b->a, &b->traced, &b->e), b->e);
+	b->s = &b->traced;
+	model_free(m);
+}
+
 void runbed_down(struct runbed *b)
 {
 	rules_free(b->rules);

@@ -4,6 +4,7 @@
 #define NPUSIM_TESTS_RUNBED_H
 
 #include "sim/base/rng.h"
+#include "sim/build/build.h"
 #include "sim/engine/run.h"
 #include "traces/db/tracedb.h"
 #include "workloads/rules.h"
@@ -23,6 +24,10 @@ void runbed_random(struct runbed *b, struct rng *r);
 void runbed_traced(struct runbed *b, const char *trace, const char *range);
 /* Of workloads/ops/pays/TABLE. */
 void runbed_ops(struct runbed *b, const char *table);
+/* Of a table of ops as text: "op,m,n,k\ngemm,1,64,64\n". */
+void runbed_table(struct runbed *b, const char *text);
+/* Of a model by its name: formats that `how` leaves open are the model's own. */
+void runbed_model(struct runbed *b, const char *model, const struct build_how *how);
 void runbed_down(struct runbed *b);
 /* The stream on `config`, or on the bed's own machine where that is NULL; false when that machine cannot be built or holds no
  * tile. */

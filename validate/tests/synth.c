@@ -210,7 +210,7 @@ struct op_stream *synth_product(struct arena *a, uint64_t m, uint64_t n, uint64_
 	return synth_products(a, m, k, &n, 1, false);
 }
 
-static uint64_t of_magnitude(struct rng *r, uint64_t least, int doublings)
+uint64_t synth_size(struct rng *r, uint64_t least, int doublings)
 {
 	const uint64_t n = least << rng_below(r, (uint64_t)doublings);
 
@@ -220,12 +220,12 @@ static uint64_t of_magnitude(struct rng *r, uint64_t least, int doublings)
 struct op_stream *synth_op(struct rng *r, struct arena *a)
 {
 	struct maker m = { .a = a, .s = empty(a), .at = 4096 };
-	const uint64_t sort = rng_below(r, 10), rows_ = of_magnitude(r, 1, 10), cols = of_magnitude(r, 64, 6);
+	const uint64_t sort = rng_below(r, 10), rows_ = synth_size(r, 1, 10), cols = synth_size(r, 64, 6);
 
 	if (sort < 6)
-		return synth_product(a, of_magnitude(r, 1, 11), of_magnitude(r, 64, 6), of_magnitude(r, 64, 6));
+		return synth_product(a, synth_size(r, 1, 11), synth_size(r, 64, 6), synth_size(r, 64, 6));
 	if (sort < 8) {
-		const uint64_t heads = of_magnitude(r, 1, 5), len = of_magnitude(r, 32, 7), d = 32 << rng_below(r, 3);
+		const uint64_t heads = synth_size(r, 1, 5), len = synth_size(r, 32, 7), d = 32 << rng_below(r, 3);
 
 		attend(&m, heads, len, d, tensor(&m, OP_CONSTANT, heads * d, 1, -1),
 		       tensor(&m, OP_KV, heads * len * d, 1, -1), tensor(&m, OP_KV, heads * len * d, 1, -1));

@@ -17,6 +17,8 @@ struct op_stream *synth_products(struct arena *a, uint64_t m, uint64_t k, const 
                                  bool chain);
 /* A single op of random sizes: mostly a product, else attention of one query, a row operation, a map. */
 struct op_stream *synth_op(struct rng *r, struct arena *a);
+/* A size: at least `least`, evenly over so many doublings of it, and any number in each. */
+uint64_t synth_size(struct rng *r, uint64_t least, int doublings);
 /* YAML of a random machine that can run it. */
 void synth_machine(struct rng *r, struct str *yaml);
 

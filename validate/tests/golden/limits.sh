@@ -26,10 +26,18 @@ awk -F, '$2 == "dma.width" && $1 == "more" { a = $7 } $2 == "dma.width + dram.ch
 	END { print "wider alone under 5 %:", (a < 5), "and with DRAM over 40 %:", (both > 40), "beyond both alone over 15 %:", (beyond > 15) }' "$TMP/narrow.csv"
 # Stored: with the run that 'run' stores, and as a report has it.
 quiet run -c $CONFIG -t "$TMP/t.db" --range decode_step_1 -o "$TMP/r.db"
-quiet limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --pairs 0 -o "$TMP/r.db"
+"$NPUSIM" limits -c $CONFIG -t "$TMP/t.db" --range decode_step_1 --pairs 0 --format csv -o "$TMP/r.db" >"$TMP/judged.csv" || echo "exit $?"
 [ "$("$NPUSIM" export "$TMP/r.db" runs | wc -l)" = 2 ] && echo "the run is there once"
 "$NPUSIM" export "$TMP/r.db" limits >"$TMP/limits.csv"
 head -n 1 "$TMP/limits.csv"
+# As they were judged: the gain that was printed, by whom, and whether it says anything.
+awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) at[FILENAME, $i] = i; next }
+	FILENAME ~ /judged/ { k = $at[FILENAME, "move"] "," $at[FILENAME, "parameter"] "," $at[FILENAME, "then"]
+		gain[k] = $at[FILENAME, "gain_pct"]; by[k] = $at[FILENAME, "by"]; within[k] = $at[FILENAME, "within_error"]; next }
+	{ k = $at[FILENAME, "move"] "," $at[FILENAME, "key"] "," $at[FILENAME, "next"]; off = 100 * $at[FILENAME, "gain"] - gain[k]
+		if (gain[k] != "" && (off > 0.006 || off < -0.006 || $at[FILENAME, "fidelity"] != by[k] || $at[FILENAME, "within_error"] != within[k])) print "stored otherwise:", $0
+		seen += gain[k] != "" }
+	END { if (seen < 50) print "only", seen, "rows were compared" }' "$TMP/judged.csv" "$TMP/limits.csv"
 cut -d, -f2,3,5 "$TMP/limits.csv" | sed 1s/key/parameter/\;1s/next/then/ | sort | cmp - "$TMP/analytic.rows" && echo "all of them are stored"
 awk -F, '{ print $(NF - 1) }' "$TMP/limits.csv" | sort -u
 awk -F, '$2 == "more" && $9 > most { most = $9; key = $3 } END { print key, (most > 0.4 && most < 0.5) }' "$TMP/limits.csv"

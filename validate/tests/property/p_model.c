@@ -1,5 +1,4 @@
 /* p_model.c - steps of described models: what a larger batch and a longer context must cost. */
-#include "sim/build/build.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 
@@ -18,20 +17,13 @@ struct step {
 static void made(struct runbed *b, const struct step *x)
 {
 	const bool gpu = strstr(x->config, "gpu/") != NULL;
-	struct build_how how = { .style = gpu ? BUILD_FUSED : BUILD_NPU,
-		                 .batch = x->batch,
-		                 .context = x->context,
-		                 .tokens = 1,
-		                 .layers = 1 };
-	struct model *m;
+	const struct build_how how = { .style = gpu ? BUILD_FUSED : BUILD_NPU,
+		                       .batch = x->batch,
+		                       .context = x->context,
+		                       .tokens = 1,
+		                       .layers = 1 };
 
-	*b = (struct runbed){ .a = arena_new(0), .yaml = STR_INIT, .e = ERR_INIT };
-	CHECK((m = model_load(x->model, &b->e)) != NULL);
-	how.kv = m->dtype;
-	CHECK((how.quant = scheme_find(m->quant ? m->quant : "bf16", &b->e)) != NULL);
-	CHECK_OK(build_stream(m, &how, b->a, &b->traced, &b->e), b->e);
-	b->s = &b->traced;
-	model_free(m);
+	runbed_model(b, x->model, &how);
 }
 
 /* A layer; false: the machine does not hold it. */

@@ -277,28 +277,32 @@ static void check_limits(const struct res_stored *s, const struct res_limits *wa
 
 	CHECK_U64(l->n, want->n);
 	CHECK_U64(l->per_ppm, want->per_ppm);
-	CHECK_U64(l->base_ps, want->base_ps);
-	CHECK(!l->fidelity == !want->fidelity);
-	CHECK_STR(l->fidelity ? l->fidelity : "", want->fidelity ? want->fidelity : "");
 	for (size_t i = 0; i < want->n; i++) {
+		const char *by = l->rows[i].fidelity, *want_by = want->rows[i].fidelity;
+
 		CHECK_STR(l->rows[i].key, want->rows[i].key);
 		CHECK_STR(l->rows[i].now, want->rows[i].now);
 		CHECK_STR(l->rows[i].then, want->rows[i].then);
 		CHECK_STR(l->rows[i].move, want->rows[i].move);
 		CHECK(l->rows[i].step == want->rows[i].step);
 		CHECK_U64(l->rows[i].total_ps, want->rows[i].total_ps);
+		CHECK_U64(l->rows[i].base_ps, want->rows[i].base_ps);
+		CHECK(!by == !want_by);
+		CHECK_STR(by ? by : "", want_by ? want_by : "");
+		CHECK(l->rows[i].within == want->rows[i].within);
 		CHECK((l->rows[i].refused != NULL) == (want->rows[i].refused != NULL));
 	}
 }
 
 TEST(limits_stay_with_their_run_and_go_with_it_into_another_file)
 {
-	static const struct res_limit rows[] = { { "dram.channels", "48", "53", "more", 0.104, 3900000, NULL },
-		                                 { "l2.size", "4 MiB", "5 MiB", "more", 0.25, 0,
-		                                   "no whole number of sets" },
-		                                 { "a + b", "1 + 2", "2 + 4", "pair", 0, 3000000, NULL } };
-	const struct res_limits first = { 100000, 3, rows, 4100000, "analytic" }, second = { 500000, 1, rows, 0, NULL },
-				none = { 0, 0, NULL, 0, NULL };
+	static const struct res_limit rows[] = {
+		{ "dram.channels", "48", "53", "more", 0.104, 3900000, 4100000, "analytic", false, NULL },
+		{ "clock", "1 GHz", "2 GHz", "more", 1, 3950000, 4000000, "event", true, NULL },
+		{ "l2.size", "4 MiB", "5 MiB", "more", 0.25, 0, 4100000, "analytic", false, "no whole number of sets" },
+		{ "a + b", "1 + 2", "2 + 4", "pair", 0, 3000000, 0, NULL, false, NULL },
+	};
+	const struct res_limits first = { 100000, 4, rows }, second = { 500000, 1, rows + 3 }, none = { 0, 0, NULL };
 	struct res_merged m = { 0, 0, 0, 0, 0 };
 	struct res_workload w = workload();
 	struct res_run r = run();
