@@ -346,35 +346,6 @@ static void best_first(struct map_tell *t, int chosen)
 	qsort(t->way, (size_t)t->n, sizeof *t->way, by_time);
 }
 
-/* How far the search's ranks are from what the judge has said so far, of nests. */
-struct trust {
-	int n;
-	double least, most; /* the judge's over the search's */
-};
-
-#define TRUSTED 3     /* nests that are judged whatever the search says */
-#define GAIN    0.005 /* for less nobody is judged */
-
-static void hear(struct trust *t, const struct map_choice *c, const struct map_score *x)
-{
-	const double by = x->worth / c->loops.rank;
-
-	if (!c->nest || !(c->loops.rank > 0))
-		return;
-	t->least = t->n && t->least < by ? t->least : by;
-	t->most = t->n && t->most > by ? t->most : by;
-	t->n++;
-}
-
-/* Where the judge agrees with the search, one that ranks behind is not judged: as much as the two may differ, and as much again,
- * it would not gain enough. */
-static bool is_worth_judging(const struct trust *t, const struct map_choice *c, double best)
-{
-	if (!c->nest || t->n < TRUSTED)
-		return true;
-	return c->loops.rank * t->least * (1 - (t->most - t->least) / t->most) < best * (1 - GAIN);
-}
-
 /* False: there is none. */
 static bool best_way(const struct mapper *m, const struct map_draft *d, const struct op *main,
                      const struct map_how *how, struct map_choice *best)
@@ -382,7 +353,6 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 	struct map_ways w;
 	struct map_draft t;
 	const bool told = m->tell && m->tell->op == main->id;
-	struct trust trust = { .n = 0 };
 	double least = 0;
 	bool found = false;
 	int chosen = 0;
@@ -396,13 +366,10 @@ static bool best_way(const struct mapper *m, const struct map_draft *d, const st
 	for (int i = 0; (w.n > 1 || told) && i < w.n; i++) {
 		struct map_score x;
 
-		if (!told && found && !m->alone && !is_worth_judging(&trust, &w.way[i], least))
-			continue;
 		map_draft_copy(&t, d);
 		if (!take(m, &t, main, how, &w.way[i]))
 			continue;
 		x = map_judged(m, &t);
-		hear(&trust, &w.way[i], &x);
 		if (told)
 			tell(m->tell, &t, main, &w.way[i], &x);
 		if (!found || x.worth < least) {

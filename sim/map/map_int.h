@@ -211,7 +211,6 @@ struct map_nest {
 	enum unit unit;          /* that computes, */
 	struct unit_split split; /* cut so; m 0: as the fastest */
 	ps_t predicted;
-	double rank; /* by which the search compares it */
 };
 #define MAP_MOST_TILES (1u << 20)
 /* The best of a search. */

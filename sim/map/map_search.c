@@ -234,7 +234,7 @@ static void keep(struct search *s, const struct nest *x, int kind)
 		if (!better(&y, &other))
 			continue;
 		best[i] = y;
-		if (memcmp(y.nest.tile, other.nest.tile, sizeof y.nest.tile) == 0)
+		if (!other.nest.tiles || memcmp(y.nest.tile, other.nest.tile, sizeof y.nest.tile) == 0)
 			break; /* the same on another unit, or cut otherwise */
 		y = other;
 	}
@@ -511,13 +511,12 @@ static bool same(const struct nest *a, const struct nest *b)
 	       a->slot == b->slot && a->held == b->held;
 }
 
-static struct map_nest what_of(const struct nest *x, double rank)
+static struct map_nest what_of(const struct nest *x)
 {
 	struct map_nest n = map_nest_what(x);
 
 	n.unit = x->math.unit;
 	n.split = x->math.plan.split;
-	n.rank = rank;
 	return n;
 }
 
@@ -571,7 +570,7 @@ static void pick(struct search *s, struct map_found *f)
 		    (f->n && tiles + first->nest.tiles > MOST_JUDGED))
 			break;
 		tiles += first->nest.tiles;
-		f->nest[f->n++] = what_of(&first->nest, first->time);
+		f->nest[f->n++] = what_of(&first->nest);
 		for (int i = 0; i < KINDS * BEST; i++) {
 			struct kept *y = &s->best[i / BEST][i % BEST];
 
