@@ -74,6 +74,32 @@ static void row(struct out_table *t, const struct map_told *w, struct str *text)
 	out_real(t, cmd_ps_us(w->warm));
 }
 
+/* How far the chosen nest is behind the first by the cost model; false: it is none, or nothing was searched. */
+static bool gap_of(const struct map_tell *t, double *gap)
+{
+	ps_t least = 0;
+
+	for (int i = 0; i < t->n; i++)
+		if (t->way[i].nest && (!least || t->way[i].form < least))
+			least = t->way[i].form;
+	if (!t->space || !t->n || !t->way[0].chosen || !t->way[0].nest || !least)
+		return false;
+	*gap = (double)t->way[0].form / (double)least - 1;
+	return true;
+}
+
+static void add_gap(const struct map_tell *t, struct str *out)
+{
+	double gap;
+
+	if (!gap_of(t, &gap))
+		return;
+	str_addf(out,
+	         "by the cost model the chosen takes %.3f us, %.1f %% more than the first of %" PRIu64
+	         " tiles of m, n and k;\nno mapping of them takes less than %.3f us\n",
+	         cmd_ps_us(t->way[0].form), 100 * gap, t->space, cmd_ps_us(t->bound));
+}
+
 void run_mapping_table(const struct run_report *r, struct str *out)
 {
 	static const struct out_col cols[] = {
@@ -100,6 +126,7 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 		row(t, &r->told->way[i], &text);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
+	add_gap(r->told, out);
 	str_addc(out, '\n');
 	out->failed |= title.failed || text.failed;
 	str_free(&title);
@@ -108,8 +135,15 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 
 void run_mapping_json(struct out_json *j, const struct run_report *r)
 {
+	double gap;
+
 	out_json_open(j, "mapping", '{');
 	out_json_int(j, "op", r->told->op);
+	if (gap_of(r->told, &gap)) {
+		out_json_real(j, "map_gap", gap);
+		out_json_real(j, "map_bound_us", cmd_ps_us(r->told->bound));
+		out_json_u64(j, "map_space", r->told->space);
+	}
 	out_json_open(j, "ways", '[');
 	for (int i = 0; i < r->told->n; i++) {
 		const struct map_told *w = &r->told->way[i];

@@ -125,6 +125,9 @@ struct map_tell {
 	uint32_t op;
 	struct map_told way[MAP_TOLD];
 	int n; /* 0: there was nothing to choose, as for ops that are only moved */
+	/* Of a product's mapspace: how many tiles of m, n and k are in it; what none of its mappings is under. 0: no search. */
+	uint64_t space;
+	ps_t bound;
 };
 
 /* Where operands are as the program begins: where a pass before has left them, in DRAM, or in SRAM as far as they fit. */

@@ -215,7 +215,8 @@ struct map_nest {
 #define MAP_MOST_TILES (1u << 20)
 /* The best of a search. */
 struct map_found {
-	double least; /* the first's rank */
+	double least, bound; /* the first's rank; what no candidate is under */
+	uint64_t space;      /* tiles of m, n and k that SRAM may hold */
 	int n;
 	struct map_nest nest[MAP_NESTS];
 };

@@ -268,6 +268,11 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 	return p;
 }
 
+ps_t map_nest_beside(const struct product *p)
+{
+	return p->rest.before + p->rest.after + map_move_time(p->m, p->rest.pre_bytes + p->rest.post_bytes);
+}
+
 struct map_nest map_nest_what(const struct nest *x)
 {
 	struct map_nest n = { .copied = x->copied, .predicted = x->predicted };

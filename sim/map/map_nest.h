@@ -63,6 +63,9 @@ bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots
 /* Math of a full tile is set: of the smaller ones, too. */
 void map_nest_plan_edges(const struct product *p, struct nest *x);
 
+/* What the group does besides takes, one after the other with the product. */
+ps_t map_nest_beside(const struct product *p);
+
 /* map_nest_put.c: the draft does it so. */
 void map_nest_put(struct map_draft *d, const struct product *p, const struct nest *x);
 

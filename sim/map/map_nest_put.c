@@ -230,6 +230,5 @@ void map_nest_put(struct map_draft *d, const struct product *p, const struct nes
 	d->why = x->math.plan.why;
 	d->slot_bytes = x->slot;
 	d->fixed_bytes = x->held + p->others;
-	d->predicted = x->predicted + p->rest.before + p->rest.after +
-	               map_move_time(p->m, p->rest.pre_bytes + p->rest.post_bytes);
+	d->predicted = x->predicted + map_nest_beside(p);
 }

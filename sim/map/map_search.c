@@ -33,7 +33,9 @@ struct search {
 		double time, moved; /* time: map_cost.rank */
 	} best[KINDS][BEST];        /* nest.tiles 0: none; the best first */
 	double least;
-	uint32_t kept; /* for the judge, so far */
+	double bound;   /* what no candidate is under */
+	uint64_t space; /* tiles of m, n and k that may fit */
+	uint32_t kept;  /* for the judge, so far */
 	double fastest, all,
 		near;     /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
 	double port, sum; /* ps a byte into all cores; and of their partial sums */
@@ -390,7 +392,7 @@ static void sink(struct pair *h, int n, int i)
 }
 
 /* The least bound of all tiles of m and n; 1e300: none fits. */
-static double pair_bound(const struct search *s, const struct pair *y, const uint64_t *ks, int n_k)
+static double pair_bound(const struct search *s, const struct pair *y, const uint64_t *ks, int n_k, uint64_t *fit)
 {
 	double least = 1e300;
 
@@ -403,6 +405,7 @@ static double pair_bound(const struct search *s, const struct pair *y, const uin
 			continue;
 		t = tile_bound(s, &x, y->math);
 		least = t < least ? t : least;
+		++*fit;
 	}
 	return least;
 }
@@ -416,23 +419,25 @@ static void all_tiles(struct search *s)
 		  n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
 		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
 	struct pair heap[MAX_TILES_OF * MAX_TILES_OF];
+	uint64_t again = 0;
 	int n = 0;
 
 	for (int i = 0; i < n_m; i++)
 		for (int j = 0; j < n_n; j++) {
 			struct pair y = { .m = ms[i], .n = ns[j] };
 
-			if ((y.least = pair_bound(s, &y, ks, n_k)) < 1e290)
+			if ((y.least = pair_bound(s, &y, ks, n_k, &s->space)) < 1e290)
 				heap[n++] = y;
 		}
 	for (int i = n / 2; i-- > 0;)
 		sink(heap, n, i);
+	s->bound = n ? heap[0].least : 0;
 	while (n && heap[0].least < worth(s)) {
 		struct pair *y = &heap[0];
 
 		if (!(y->math > 0)) {
 			y->math = math_of(s, y->m, y->n);
-			y->least = pair_bound(s, y, ks, n_k);
+			y->least = pair_bound(s, y, ks, n_k, &again);
 		} else {
 			for (int k = 0; k < n_k; k++)
 				one_tile(s, (const uint64_t[DIMS]){ y->m, y->n, ks[k] }, y->math);
@@ -489,6 +494,7 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 	s->only = only_unit(p);
 	s->least = 1e300;
 	s->kept = 0;
+	s->space = 0;
 	s->fastest = fastest(p->m, p->op);
 	for (int i = 0; i < KINDS * BEST; i++)
 		s->best[i / BEST][i % BEST].nest.tiles = 0;
@@ -557,6 +563,8 @@ static void pick(struct search *s, struct map_found *f)
 
 	f->n = 0;
 	f->least = s->least;
+	f->bound = s->bound;
+	f->space = s->space;
 	while (f->n < MAP_NESTS) {
 		struct kept *first = NULL;
 
@@ -631,10 +639,12 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
 	struct map_found f;
 	struct product p;
 	uint64_t room;
+	ps_t beside;
 
 	map_draft_copy(&own, d);
 	p = map_nest_product(m, &own, o);
 	p.c_stays = c_stays;
+	beside = map_nest_beside(&p);
 	p.rest = (struct map_flow){ .pre_bytes = 0 };
 	/* What is best with all of SRAM is so with less, where it hardly takes longer then: of fewer candidates none is better. */
 	room = p.room;
@@ -644,5 +654,9 @@ int map_nests(const struct mapper *m, const struct map_draft *d, const struct op
 	if (room < m->all_sram && !as_good(&p, slots, &f))
 		f = searched(&p, slots);
 	memcpy(out, f.nest, (size_t)f.n * sizeof *out);
+	if (m->tell && m->tell->op == o->id) {
+		m->tell->space = f.space;
+		m->tell->bound = (ps_t)f.bound + beside;
+	}
 	return f.n;
 }
