@@ -6,7 +6,8 @@ void carry_reset(struct carry *l, struct evq *q)
 {
 	l->q = q;
 	l->first = NULL;
-	l->over = 0;
+	l->newest = 0;
+	memset(l->gap, 0, sizeof l->gap);
 	memset(l->free_at, 0, sizeof l->free_at);
 }
 
@@ -45,22 +46,50 @@ static struct carry_ride **behind(struct carry *l, uint8_t urgency)
 	return at;
 }
 
+/* Nothing rides, and nothing did since the last of all ended. */
+static void was_idle(struct carry *l, ps_t until)
+{
+	const ps_t from = when(l, 0, 0);
+
+	if (from >= until)
+		return;
+	l->newest = (l->newest + 1) & (CARRY_GAPS - 1);
+	l->gap[l->newest] = (struct carry_gap){ from, until };
+}
+
+/* How much of `span` the way had time for since `first`; that is taken. */
+static ps_t used_since(struct carry *l, ps_t first, ps_t span)
+{
+	ps_t used = 0;
+
+	for (uint32_t i = 1; i <= CARRY_GAPS && used < span; i++) {
+		struct carry_gap *g = &l->gap[(l->newest + i) & (CARRY_GAPS - 1)];
+		const ps_t from = ps_max(g->from, first), time = g->to > from ? ps_min(g->to - from, span - used) : 0;
+
+		used += time;
+		g->from = time ? from + time : g->from;
+	}
+	return used;
+}
+
 ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, ps_t first, ps_t span)
 {
 	const uint8_t urgency = mem_urgency(rq);
 	struct carry_ride **at = behind(l, urgency);
 	const ps_t now = evq_now(l->q);
-	ps_t begin = ps_max(ps_max(first, l->over), now > span ? now - span : 0);
+	ps_t begin = ps_max(first, now), rest;
 
+	was_idle(l, now);
+	rest = span - used_since(l, first, span);
 	for (const struct carry_ride *x = l->first; x != *at; x = x->behind)
 		begin = ps_max(begin, x->ev.when);
 	begin = when(l, urgency, begin);
 	r->behind = *at;
 	r->rq = rq;
 	*at = r;
-	book(l, r->behind, urgency, begin, span);
-	evq_push(l->q, &r->ev, begin + span);
-	return begin;
+	book(l, r->behind, urgency, begin, rest);
+	evq_push(l->q, &r->ev, begin + rest);
+	return begin + rest - span > first && begin + rest > span ? begin + rest - span : first;
 }
 
 void carry_over(struct carry *l, struct carry_ride *r)
@@ -71,7 +100,6 @@ void carry_over(struct carry *l, struct carry_ride *r)
 	while (*at != r)
 		at = &(*at)->behind;
 	*at = r->behind;
-	l->over = evq_now(l->q);
 }
 
 ps_t carry_when(const struct carry *l, uint8_t urgency, ps_t at, ps_t span)
@@ -83,6 +111,7 @@ ps_t carry_pass(struct carry *l, uint8_t urgency, ps_t at, ps_t span)
 {
 	const ps_t begin = when(l, urgency, at);
 
+	was_idle(l, evq_now(l->q));
 	book(l, *behind(l, urgency), urgency, begin, span);
 	return begin + span;
 }
