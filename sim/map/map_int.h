@@ -313,7 +313,7 @@ bool map_joined(const struct mapper *m, uint32_t first, uint32_t n,
  * so many does not fit, or there is none. */
 enum map_cut { MAP_CUT_ROWS, MAP_CUT_ALL, MAP_CUT_DEEP, MAP_CUTS };
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d);
-/* map_blocks.c: how it is cut best, `blocks` of them; drafts the first. False: it cannot be. */
+/* map_blocks.c: how an op alone is done best, in so many blocks or whole (1); drafts the first. False: it cannot be. */
 struct map_cutting {
 	enum map_cut cut;
 	uint64_t blocks;

@@ -47,21 +47,24 @@ static bool run(const struct step *x, struct run_result *out)
 	return ran;
 }
 
-/* Batches of 1, 2, 4 to 256: none is done sooner than the one before. */
-static void batches(const char *config, const char *model)
+/* Batches of 1, 2, 4 to 256, and those of one less: none is done sooner than one before. */
+static void batches(const char *config, const char *model, bool odd)
 {
 	struct step x = { config, model, 1, 1024, RUN_ANALYTIC, RUN_STEADY };
+	uint32_t most = 0;
 	ps_t before = 0;
 
-	for (; x.batch <= 256; x.batch *= 2) {
+	for (uint32_t i = odd ? 2 : 1; i < 18; i += odd ? 1 : 2) {
 		struct run_result r;
 
+		x.batch = (1u << i / 2) - !(i % 2); /* 1, 2, 3, 4, 7, 8 */
 		if (!run(&x, &r))
 			break;
 		if (r.total_ps < before - before / 1000000 * TOLERANCE_PPM)
 			test_fail(__FILE__, __LINE__, "%s of %s: batch %u takes %llu ps, %u took %llu", model, config,
-			          x.batch, (unsigned long long)r.total_ps, x.batch / 2, (unsigned long long)before);
-		before = r.total_ps;
+			          x.batch, (unsigned long long)r.total_ps, most, (unsigned long long)before);
+		most = r.total_ps > before ? x.batch : most;
+		before = ps_max(before, r.total_ps);
 	}
 	CHECK(x.batch > 16);
 }
@@ -74,7 +77,7 @@ TEST(a_larger_batch_never_takes_less_on_a_gpu)
 
 	for (size_t i = 0; i < 4; i++)
 		for (size_t k = 0; k < 4; k++)
-			batches(configs[i], models[k]);
+			batches(configs[i], models[k], false);
 }
 
 TEST(a_larger_batch_never_takes_less_on_an_npu)
@@ -85,7 +88,7 @@ TEST(a_larger_batch_never_takes_less_on_an_npu)
 
 	for (size_t i = 0; i < 4; i++)
 		for (size_t k = 0; k < 2; k++)
-			batches(configs[i], models[k]);
+			batches(configs[i], models[k], true);
 }
 
 /* What was in the cache before the step is read in it, whatever the step has appended before: keys and values of all
