@@ -148,6 +148,10 @@ int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd
 /* map_keep_copied.c: the same under copy_first: what a product makes stays where it fits beside mapping.stream and what the
  * products that follow copy, if products alone read it; nothing moves it then. */
 void map_keep_copied(struct mapper *m);
+/* The largest operand that copy_first copies whole where there is so much SRAM: what the blocks leave of it, and no more than a
+ * device that follows that rule was seen to. A larger machine has the same program then: a copy that nothing hides may take longer
+ * than its operand in blocks, and TPUs do it none the less (validate/ACCURACY.md). */
+uint64_t map_copy_room(const struct mapper *m, uint64_t sram);
 
 /* map_spread.c: where the mapper says which core has what (arch/npu/spread.h). */
 /* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */
