@@ -75,7 +75,7 @@ static const struct cfg_field mapping_schema[] = {
 	CFG_BYTES(
 		struct mapping_cfg, stream, "stream", "32 MiB", 1024, UINT64_C(1) << 40, NULL,
 		"copy_first: on-chip memory for the blocks that stream, two buffers each; what is copied whole has the "
-		"rest",
+		"rest, three times as much at the most",
 		"our choice: a quarter of a TPU's 128 MiB"),
 	CFG_ENUM(
 		struct mapping_cfg, loops, "loops", "any", mapping_loops,

@@ -166,41 +166,46 @@ void cache_explain(const struct comp *c, struct str *out)
 		str_addf(out, ", waiting for %s", below);
 }
 
+/* Of [from, to), what the level below holds, if this one asks it. */
+static uint64_t below_holds(const struct cache *l, uint64_t from, uint64_t to)
+{
+	const struct comp *below = l->k.private ? l->comp.env.below : NULL;
+
+	return to > from && below && below->ops->resident ? below->ops->resident(below, from, to - from) : 0;
+}
+
+/* The level below is asked for what lies between two pieces that are here, in one question. */
 uint64_t cache_resident(const struct comp *c, uint64_t addr, uint64_t bytes)
 {
 	const struct cache *l = (const struct cache *)c;
-	struct comp *below = l->k.private ? c->env.below : NULL;
 	uint64_t at = cache_first(l, addr), end = cache_end(l, &(struct mem_run){ addr, bytes }), found = 0;
+	uint64_t known = addr; /* what lies before is counted */
 	struct look x = look_from(l, at / l->per_chunk);
 
 	while (at < end) {
 		uint32_t lo = (uint32_t)(at % l->per_chunk);
 		uint64_t n = ps_min(l->per_chunk - lo, end - at), here, past;
-		uint64_t from = at << l->shift, to = (at + n) << l->shift;
 
-		if (!below && lo == 0 && (past = look_past(l, &x, (end - at) / l->per_chunk))) {
+		if (lo == 0 && (past = look_past(l, &x, (end - at) / l->per_chunk))) {
 			at += past * l->per_chunk;
 			continue;
 		}
 		here = look_next(l, &x, at / l->per_chunk) & memq_mask(lo, n);
 		/* Whole chunks are here or not; of others, and at the ends of the range, sector by sector. */
-		if (from >= addr && to <= addr + bytes && (here == memq_mask(lo, n) || (!here && !below))) {
-			found += cache_bytes(l, here);
-		} else {
-			for (uint64_t i = at; i < at + n; i++) {
-				uint64_t lo_byte = i << l->shift, hi_byte = (i + 1) << l->shift;
+		for (uint64_t i = at, step; here && i < at + n; i += step) {
+			uint64_t from = i << l->shift, to;
 
-				lo_byte = lo_byte > addr ? lo_byte : addr;
-				hi_byte = hi_byte < addr + bytes ? hi_byte : addr + bytes;
-				if (here >> i % l->per_chunk & 1)
-					found += hi_byte - lo_byte;
-				else if (below && below->ops->resident)
-					found += below->ops->resident(below, lo_byte, hi_byte - lo_byte);
-			}
+			step = here == memq_mask(lo, n) ? n : 1;
+			to = (i + step) << l->shift;
+			from = ps_max(from, addr), to = ps_min(to, addr + bytes);
+			if (!(here >> i % l->per_chunk & 1))
+				continue;
+			found += below_holds(l, known, from) + (to - from);
+			known = to;
 		}
 		at += n;
 	}
-	return found;
+	return found + below_holds(l, known, addr + bytes);
 }
 
 void cache_reset(struct comp *c)

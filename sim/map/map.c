@@ -251,18 +251,17 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 	return -1;
 }
 
-/* A product or an attention whose operands do not fit is done in blocks. */
+/* As it is drafted; or in blocks, of which the first is. */
 static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
-                       const uint32_t *last_cmd, struct err *e)
+                       const struct map_cutting *c, const uint32_t *last_cmd, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
-	struct map_cutting c;
 
-	if ((m->s->ops[op].kind == OP_GEMM && map_fixed(m)) || !map_blocks(m, op, d, &c))
-		return too_small(m, &m->s->ops[op], e);
-	if (map_bound_commands(&m->s->ops[op], d, c.blocks, e) < 0)
+	if (map_bound_commands(&m->s->ops[op], d, c->blocks, e) < 0)
 		return -1;
-	for (uint64_t k = 0; map_block(m, op, c.cut, c.blocks, k, d); k++)
+	if (c->blocks == 1)
+		return emit(b, m, d, &alone, last_cmd, false, e);
+	for (uint64_t k = 0; map_block(m, op, c->cut, c->blocks, k, d); k++)
 		if (emit(b, m, d, &alone, last_cmd, k > 0, e) < 0)
 			return -1;
 	return 0;
@@ -285,8 +284,8 @@ static int emit_named(struct builder *b, const struct mapper *m, struct map_draf
 static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
 {
-	const struct fuse_group alone = { op, 1, NULL };
 	const struct op *o = &m->s->ops[op];
+	struct map_cutting c;
 
 	if (!op_is_simulated(o->kind)) {
 		out->cmd_of_op[op] = NO_CMD;
@@ -297,12 +296,9 @@ static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d,
 	if (map_attention(m, o, 0, d)) {
 		if (emit_named(b, m, d, op, last_cmd, e) < 0)
 			return -1;
-	} else if (map_group(m, op, 1, d)) {
-		if (map_bound_commands(o, d, 1, e) < 0 || emit(b, m, d, &alone, last_cmd, false, e) < 0)
-			return -1;
-	} else if (o->kind != OP_GEMM && o->kind != OP_ATTENTION) {
+	} else if (!map_blocks(m, op, d, &c)) {
 		return too_small(m, o, e);
-	} else if (emit_blocks(b, m, d, op, last_cmd, e) < 0) {
+	} else if (emit_blocks(b, m, d, op, &c, last_cmd, e) < 0) {
 		return -1;
 	}
 	last_cmd[op] = out->cmd_of_op[op] = (uint32_t)b->n_cmds - 1;

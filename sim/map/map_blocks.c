@@ -1,12 +1,17 @@
-/* map_blocks.c - an op whose operands do not fit is done in blocks, each a command: how it is cut (map_block.c).
+/* map_blocks.c - how a product or an attention alone is cut into blocks, each a command (map_block.c), or done whole.
  *
- * The first way is the fewest blocks of the first cut that leaves every block a way to be done. More of them move operands
- * again more often, but have more room to fetch the next one's ahead: so twice and four times as many are held against it by the
- * judge. Ops that are alike are asked about once. */
+ * What SRAM does not hold must be cut: the first way is the fewest blocks of the first cut that leaves every block a way to be
+ * done. More of them move operands again more often, but have more room to fetch the next one's ahead: so twice and four times
+ * as many are held against it by the judge. So is, of what streams past operands that are held whole (an attention's queries
+ * and results), one command against two and four where these operands take more than a part of SRAM: what streams would pass
+ * through the little that they leave. Ops that are alike are asked about once. */
+#include <math.h>
+
 #include "sim/map/map_int.h"
 
-#define MOST 65536
-#define MORE 4 /* times as many as need be, at the most */
+#define MOST  65536
+#define MORE  4 /* times as many as need be, at the most */
+#define TIGHT 4 /* part of SRAM that may be held beside what streams before a cut is looked at */
 
 /* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. Drafts the first. */
 static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_draft *d)
@@ -32,6 +37,38 @@ static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map
 	return (struct map_cutting){ MAP_CUTS, 0 };
 }
 
+/* What all of its commands take. Under a mask they grow with the keys that they see, and the last may be smaller: so the first,
+ * the last and the one before it are judged. Of an op on its own the first alone waits for what nothing hides. Drafts the first. */
+static double all_of(const struct mapper *m, uint32_t op, const struct map_cutting *c, uint64_t n, struct map_draft *d)
+{
+	struct mapper others = *m;
+	double last = 0, full;
+
+	others.alone = false;
+	if (n > 1 && map_block(m, op, c->cut, c->blocks, n - 1, d))
+		last = map_judged(&others, d).worth;
+	if (!map_block(m, op, c->cut, c->blocks, 0, d))
+		return INFINITY;
+	full = map_judged(&others, d).worth;
+	if (n > 2 && map_mask_skips(m, &m->s->ops[op]) && map_block(m, op, c->cut, c->blocks, n - 2, d))
+		full = (full + map_judged(&others, d).worth) / 2;
+	map_block(m, op, c->cut, c->blocks, 0, d);
+	if (m->alone)
+		last += map_judged(m, d).worth - map_judged(&others, d).worth;
+	return full * (double)(n > 1 ? n - 1 : 1) + last;
+}
+
+/* Blocks that an op has if it is cut so. */
+static uint64_t number(const struct mapper *m, uint32_t op, const struct map_cutting *c)
+{
+	struct map_block b;
+	uint64_t k = 0;
+
+	for (struct op part = m->s->ops[op]; map_block_take(&part, c->cut, c->blocks, k, &b); part = m->s->ops[op])
+		k++;
+	return k;
+}
+
 static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_draft *d)
 {
 	struct map_cutting least = fewest(m, op, d), c = least;
@@ -39,9 +76,9 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_d
 
 	if (!c.blocks || !m->judge)
 		return least;
-	worth = map_judged(m, d).worth * (double)c.blocks * (double)c.blocks;
+	worth = all_of(m, op, &c, number(m, op, &c), d);
 	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most && fits(m, op, &c, d);) {
-		const double all = map_judged(m, d).worth * (double)c.blocks * (double)c.blocks;
+		const double all = all_of(m, op, &c, number(m, op, &c), d);
 
 		if (all < worth) {
 			worth = all;
@@ -51,17 +88,55 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_d
 	return least;
 }
 
+/* Whether it may pay to cut what can be done whole: its operands that do not stream take much of SRAM. A product alone has nests
+ * for that. */
+static bool is_tight(const struct mapper *m, uint32_t op, const struct map_draft *d)
+{
+	const struct op *o = &m->s->ops[op];
+
+	return m->judge && m->c->mapping.policy == MAPPING_SEARCH && d->fixed_bytes > m->sram / TIGHT &&
+	       (o->kind == OP_ATTENTION || (o->kind == OP_GEMM && o->shape.batch > 1));
+}
+
+/* The whole is drafted. */
+static struct map_cutting against(const struct mapper *m, uint32_t op, struct map_draft *d)
+{
+	const struct map_cutting whole = { MAP_CUT_ROWS, 1 };
+	struct map_cutting least = whole;
+	double worth = map_judged(m, d).worth;
+
+	for (struct map_cutting c = { MAP_CUT_ROWS, 2 }; c.cut < MAP_CUT_DEEP; c.cut++)
+		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2) {
+			const uint64_t n = number(m, op, &c);
+			const double all = n > 1 && fits(m, op, &c, d) ? all_of(m, op, &c, n, d) : INFINITY;
+
+			if (all < worth) {
+				worth = all;
+				least = c;
+			}
+		}
+	return least;
+}
+
 bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct map_cutting *out)
 {
-	const uint64_t key =
-		map_op_key(m, &m->s->ops[op], map_and_u64(map_and_u64(map_sig_ops(m, op, 1), m->room), m->sram));
-	const struct map_cutting *known = map_memo_find(m->memo, MAP_MEMO_CUTS, key);
+	const bool whole = map_group(m, op, 1, d);
+	const struct map_cutting *known;
+	uint64_t key;
 
-	if (known) {
+	*out = (struct map_cutting){ MAP_CUT_ROWS, 1 };
+	if (whole && !is_tight(m, op, d))
+		return true;
+	if (!op_is_product(m->s->ops[op].kind) || (m->s->ops[op].kind == OP_GEMM && map_fixed(m)))
+		return whole;
+	key = map_op_key(m, &m->s->ops[op], map_and_u64(map_and_u64(map_sig_ops(m, op, 1), m->room), m->sram));
+	if ((known = map_memo_find(m->memo, MAP_MEMO_CUTS, key))) {
 		*out = *known;
 	} else {
-		*out = best(m, op, d);
+		*out = whole ? against(m, op, d) : best(m, op, d);
 		map_memo_put(m->memo, MAP_MEMO_CUTS, key, out);
 	}
+	if (whole && out->blocks == 1)
+		return map_group(m, op, 1, d);
 	return out->blocks && map_block(m, op, out->cut, out->blocks, 0, d);
 }

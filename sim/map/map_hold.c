@@ -1,10 +1,12 @@
 /* map_hold.c - weights that stay where they are multiplied (unit_ops.holds): which, and what their first step has more.
  *
- * In program order, weights of products take the places of a unit that keeps them, as long as there are any and only where
- * the unit, with them there, is done before the others are with theirs fetched: a prompt's product may be the matrix
- * unit's. Only what nothing but products streams, that no router chooses, and of which there is one.
+ * Weights of products take the places of a unit that keeps them, as long as there are any and only where the unit, with them
+ * there, is done before the others are with theirs fetched: a prompt's product may be the matrix unit's. Those come first that
+ * save most time a place, and of the same in program order. Only what nothing but products streams, that no router chooses, and of which there is one.
  * A kept weight is loaded once, before the product, widened if its unit needs that, and written; later steps do none of it
  * (isa_insn.pinned, of loads and of math). */
+#include <stdlib.h>
+
 #include "sim/map/map_int.h"
 
 /* The operand of a product that is its weights; NULL: it has none. */
@@ -54,17 +56,17 @@ static bool few_rows(const struct mapper *m, const struct op *o, const struct un
 	return dtype_bytes(o->dtype, j->m * (j->n + j->k)) <= m->sram / BESIDE;
 }
 
-/* Whether the unit is done with them sooner than any other is with them on their way; `p`: how. */
-static bool pays(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, struct unit_plan *p)
+/* What it saves that the unit has them there; negative: any other is sooner done with them on their way. `p`: how it is done. */
+static double saves(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, struct unit_plan *p)
 {
 	struct unit_job stays = *j;
 	struct map_math other;
 
 	stays.held = 1 + (uint32_t)unit;
 	if (!spread_plan(unit_table[unit], &m->unit[unit], &stays, m->spread, p))
-		return false;
+		return -1;
 	other = map_best(m, j);
-	return p->span + p->exchange <= ps_max(other.plan.span + other.plan.exchange, fetched);
+	return (double)ps_max(other.plan.span + other.plan.exchange, fetched) - (double)(p->span + p->exchange);
 }
 
 /* Where weights that do not stay come from: all of them from the L2, if it holds them. */
@@ -78,34 +80,68 @@ static uint64_t fetch_rate(const struct mapper *m)
 	return all > m->c->mem.l2.size ? m->dram_rate : m->near_rate;
 }
 
-/* Every core's places are as full as the fullest's. */
-static void hold_in(struct mapper *m, int unit, const uint8_t *other)
+/* Weights that may take places. */
+struct worth {
+	uint32_t op, tensor;
+	uint64_t bytes, takes;
+	double saves; /* a place */
+};
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct worth *x = a, *y = b;
+
+	return x->saves != y->saves ? (x->saves < y->saves ? 1 : -1) : (x->op > y->op) - (x->op < y->op);
+}
+
+/* What the op's weights would take and save; false: they may not stay, or it does not pay. Every core's places are as full as the
+ * fullest's. */
+static bool worth_of(const struct mapper *m, int unit, const uint8_t *other, const struct op *o, struct worth *out)
+{
+	const struct unit_env one = spread_core(&m->unit[unit]);
+	const struct op_operand *x = weights_of(m, o);
+	struct unit_job j, part;
+	struct unit_plan p;
+
+	if (!x || other[x->tensor] || m->held[x->tensor] || !may_stay(&m->s->tensors[x->tensor]))
+		return false;
+	*out = (struct worth){ .op = o->id, .tensor = x->tensor };
+	out->bytes = map_stored_bytes(m, x->tensor, x->touched);
+	j = map_job(m, o);
+	if (!few_rows(m, o, &j))
+		return false;
+	out->saves = saves(m, unit, &j, clock_transfer(out->bytes, fetch_rate(m)), &p);
+	if (out->saves < 0)
+		return false;
+	part = spread_part(&j, &p.split);
+	out->takes = unit_table[unit]->takes(&one, &part);
+	out->saves /= (double)ps_max(1, out->takes);
+	return true;
+}
+
+static int hold_in(struct mapper *m, int unit, const uint8_t *other, struct err *e)
 {
 	const struct unit_ops *u = unit_table[unit];
 	const struct unit_env one = spread_core(&m->unit[unit]);
-	const uint64_t rate = fetch_rate(m);
 	uint64_t room = u->holds && m->unit[unit].cfg->units ? u->holds(&one) : 0;
+	struct worth *all = room ? arena_array(m->a, m->s->n_ops + 1, sizeof *all) : NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < m->s->n_ops && room; i++) {
-		const struct op *o = &m->s->ops[i];
-		const struct op_operand *x = weights_of(m, o);
-		struct unit_job j, part;
-		struct unit_plan p;
-		uint64_t bytes;
-
-		if (!x || other[x->tensor] || m->held[x->tensor] || !may_stay(&m->s->tensors[x->tensor]))
+	if (!room)
+		return 0;
+	if (!all)
+		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
+	for (size_t i = 0; i < m->s->n_ops; i++)
+		n += worth_of(m, unit, other, &m->s->ops[i], &all[n]);
+	qsort(all, n, sizeof *all, by_worth);
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].takes > room || m->held[all[i].tensor]) /* by another op */
 			continue;
-		j = map_job(m, o);
-		bytes = map_stored_bytes(m, x->tensor, x->touched);
-		if (!few_rows(m, o, &j) || !pays(m, unit, &j, clock_transfer(bytes, rate), &p))
-			continue;
-		part = spread_part(&j, &p.split);
-		if (u->takes(&one, &part) > room)
-			continue;
-		m->held[x->tensor] = (uint8_t)(1 + unit);
-		m->held_bytes += bytes;
-		room -= u->takes(&one, &part);
+		m->held[all[i].tensor] = (uint8_t)(1 + unit);
+		m->held_bytes += all[i].bytes;
+		room -= all[i].takes;
 	}
+	return 0;
 }
 
 int map_hold(struct mapper *m, struct err *e)
@@ -117,7 +153,8 @@ int map_hold(struct mapper *m, struct err *e)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	find_others(m, other);
 	for (int i = 0; i < UNIT_COUNT; i++)
-		hold_in(m, i, other);
+		if (hold_in(m, i, other, e) < 0)
+			return -1;
 	return 0;
 }
 

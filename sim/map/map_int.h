@@ -150,6 +150,10 @@ int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd
 /* map_keep_copied.c: the same under copy_first: what a product makes stays where it fits beside mapping.stream and what the
  * products that follow copy, if products alone read it; nothing moves it then. */
 void map_keep_copied(struct mapper *m);
+/* The largest operand that copy_first copies whole where there is so much SRAM: what the blocks leave of it, and no more than a
+ * device that follows that rule was seen to. A larger machine has the same program then: a copy that nothing hides may take longer
+ * than its operand in blocks, and TPUs do it none the less (validate/ACCURACY.md). */
+uint64_t map_copy_room(const struct mapper *m, uint64_t sram);
 
 /* map_spread.c: where the mapper says which core has what (arch/npu/spread.h). */
 /* Bytes that cores hold of `bytes` of an operand of a product of `mnk`, all counted as if as full as the fullest. */
@@ -318,7 +322,7 @@ bool map_joined(const struct mapper *m, uint32_t first, uint32_t n,
  * so many does not fit, or there is none. */
 enum map_cut { MAP_CUT_ROWS, MAP_CUT_ALL, MAP_CUT_DEEP, MAP_CUTS };
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d);
-/* map_blocks.c: how it is cut best, `blocks` of them; drafts the first. False: it cannot be. */
+/* map_blocks.c: how an op alone is done best, in so many blocks or whole (1); drafts the first. False: it cannot be. */
 struct map_cutting {
 	enum map_cut cut;
 	uint64_t blocks;

@@ -213,8 +213,7 @@ static bool add_op(struct keeper *k, uint32_t op)
 	if (!(d = next(k)))
 		return false;
 	map_room(k->m, op, 1);
-	if (!map_attention(k->m, o, 0, d) && !map_group(k->m, op, 1, d) &&
-	    (!op_is_product(o->kind) || map_fixed(k->m) || !map_blocks(k->m, op, d, &c)))
+	if (!map_attention(k->m, o, 0, d) && !map_blocks(k->m, op, d, &c))
 		return false;
 	k->cuts = map_and_u64(k->cuts, c.blocks * MAP_CUTS + c.cut);
 	k->most = ps_max(k->most, k->m->sram);

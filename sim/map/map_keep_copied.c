@@ -1,6 +1,16 @@
 /* map_keep_copied.c - under mapping.policy copy_first, what stays on chip between products (map_int.h). */
 #include "sim/map/map_int.h"
 
+#define COPIED 3 /* times what streams: of a TPU's memory, where blocks have a quarter, the rest */
+
+uint64_t map_copy_room(const struct mapper *m, uint64_t sram)
+{
+	const uint64_t stream = m->c->mapping.stream;
+
+	return ps_min(sram > stream ? sram - stream : 0, COPIED * stream);
+}
+
+/* For all that stays: more than a product would copy. */
 static uint64_t room_of(const struct mapper *m)
 {
 	return m->sram > m->c->mapping.stream ? m->sram - m->c->mapping.stream : 0;
@@ -18,7 +28,7 @@ static uint64_t copied(const struct mapper *m, const struct op *o, uint32_t kept
 
 		if (x->write || reads++ > 1 || x->tensor == kept || m->kept[x->tensor])
 			continue;
-		if (bytes <= room_of(m) && bytes > most)
+		if (bytes <= map_copy_room(m, m->sram) && bytes > most)
 			most = bytes;
 	}
 	return most;

@@ -322,10 +322,10 @@ static int powers(uint64_t size, uint64_t least, uint64_t out[MAX_CUTS])
 	return n;
 }
 
-/* The larger of the operands that fit beside what streams; -1: none does. */
+/* The larger of the operands that are copied where they fit; -1: none does. */
 static int copied_whole(const struct product *p)
 {
-	const uint64_t stream = p->m->c->mapping.stream, room = p->m->sram > stream ? p->m->sram - stream : 0;
+	const uint64_t room = map_copy_room(p->m, p->m->sram);
 	int which = -1;
 
 	for (int i = A; i <= B; i++)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #define TOLERANCE_PPM 10000
+/* How many of so many machines, or models: the first of them in the quick form. */
+#define OF(n) ((size_t)(getenv("NPUSIM_TEST_QUICK") ? 1 : (n)))
 
 struct step {
 	const char *config, *model;
@@ -12,6 +14,8 @@ struct step {
 	uint64_t context;
 	enum run_fidelity fidelity;
 	enum run_start start;
+	uint64_t prompt;  /* tokens; 0: a decode step */
+	const char *more; /* KEY=VALUE, or NULL */
 };
 
 static void made(struct runbed *b, const struct step *x)
@@ -19,8 +23,9 @@ static void made(struct runbed *b, const struct step *x)
 	const bool gpu = strstr(x->config, "gpu/") != NULL;
 	const struct build_how how = { .style = gpu ? BUILD_FUSED : BUILD_NPU,
 		                       .batch = x->batch,
+		                       .phase = x->prompt ? BUILD_PREFILL : BUILD_DECODE,
 		                       .context = x->context,
-		                       .tokens = 1,
+		                       .tokens = x->prompt ? x->prompt : 1,
 		                       .layers = 1 };
 
 	runbed_model(b, x->model, &how);
@@ -34,26 +39,29 @@ static bool run(const struct step *x, struct run_result *out)
 	bool ran;
 
 	made(&b, x);
-	ran = runbed_run(&b, x->config, NULL, 0, &o, out);
+	ran = runbed_run(&b, x->config, &x->more, x->more != NULL, &o, out);
 	runbed_down(&b); /* figures stay, what `out` points at does not */
 	return ran;
 }
 
-/* Batches of 1, 2, 4 to 256: none is done sooner than the one before. */
-static void batches(const char *config, const char *model)
+/* Batches of 1, 2, 4 to 256, and those of one less: none is done sooner than one before. */
+static void batches(const char *config, const char *model, bool odd)
 {
-	struct step x = { config, model, 1, 1024, RUN_ANALYTIC, RUN_STEADY };
+	struct step x = { config, model, 1, 1024, RUN_ANALYTIC, RUN_STEADY, 0, NULL };
+	uint32_t most = 0;
 	ps_t before = 0;
 
-	for (; x.batch <= 256; x.batch *= 2) {
+	for (uint32_t i = odd ? 2 : 1; i < 18; i += odd ? 1 : 2) {
 		struct run_result r;
 
+		x.batch = (1u << i / 2) - !(i % 2); /* 1, 2, 3, 4, 7, 8 */
 		if (!run(&x, &r))
 			break;
 		if (r.total_ps < before - before / 1000000 * TOLERANCE_PPM)
 			test_fail(__FILE__, __LINE__, "%s of %s: batch %u takes %llu ps, %u took %llu", model, config,
-			          x.batch, (unsigned long long)r.total_ps, x.batch / 2, (unsigned long long)before);
-		before = r.total_ps;
+			          x.batch, (unsigned long long)r.total_ps, most, (unsigned long long)before);
+		most = r.total_ps > before ? x.batch : most;
+		before = ps_max(before, r.total_ps);
 	}
 	CHECK(x.batch > 16);
 }
@@ -64,20 +72,48 @@ TEST(a_larger_batch_never_takes_less_on_a_gpu)
 		                               "configs/gpu/a100.yaml", "configs/gpu/rtx5090.yaml" };
 	static const char *const models[] = { "gpt-oss-120b", "qwen3-30b-a3b", "deepseek-ocr", "llama-3.1-8b" };
 
-	for (size_t i = 0; i < 4; i++)
-		for (size_t k = 0; k < 4; k++)
-			batches(configs[i], models[k]);
+	for (size_t i = 0; i < OF(4); i++)
+		for (size_t k = 0; k < OF(4); k++)
+			batches(configs[i], models[k], false);
 }
 
 TEST(a_larger_batch_never_takes_less_on_an_npu)
 {
-	static const char *const configs[] = { "configs/npu/dsocr.yaml", "configs/npu/edge.yaml",
+	static const char *const configs[] = { "configs/npu/edge.yaml", "configs/npu/dsocr.yaml",
 		                               "configs/npu/array-128.yaml", "configs/npu/wormhole.yaml" };
 	static const char *const models[] = { "llama-3.2-1b", "deepseek-ocr" };
 
-	for (size_t i = 0; i < 4; i++)
-		for (size_t k = 0; k < 2; k++)
-			batches(configs[i], models[k]);
+	for (size_t i = 0; i < OF(4); i++)
+		for (size_t k = 0; k < OF(2); k++)
+			batches(configs[i], models[k], true);
+}
+
+/* Of a compiler's rule, too, which copies what fits: two, four and eight times a TPU's memory. */
+TEST(more_sram_never_slows_a_prompt_by_a_compilers_rule)
+{
+	static const char *const configs[] = { "configs/npu/tpu-v3.yaml", "configs/npu/tpu-v4.yaml",
+		                               "configs/npu/tpu-v6e.yaml" };
+	static const char *const models[] = { "llama-3.2-1b", "llama-3.1-8b" };
+	static const uint64_t mib[] = { 16, 16, 128 };
+
+	for (size_t i = 0; i < OF(3); i++)
+		for (size_t k = 0; k < OF(2); k++) {
+			ps_t least = PS_NEVER;
+
+			for (uint64_t times = 1; times <= 8; times *= 2) {
+				char more[32];
+				struct step x = { configs[i], models[k], 1, 0, RUN_ANALYTIC, RUN_STEADY, 512, more };
+				struct run_result r;
+
+				snprintf(more, sizeof more, "sram.size=%llu MiB", (unsigned long long)(mib[i] * times));
+				CHECK(run(&x, &r));
+				if (least != PS_NEVER && r.total_ps > least + least / 1000000 * TOLERANCE_PPM)
+					test_fail(__FILE__, __LINE__, "%s of %s: %llu ps with %s, %llu with less",
+					          models[k], configs[i], (unsigned long long)r.total_ps, more,
+					          (unsigned long long)least);
+				least = ps_min(least, r.total_ps);
+			}
+		}
 }
 
 /* What was in the cache before the step is read in it, whatever the step has appended before: keys and values of all
@@ -86,7 +122,7 @@ static void grows(enum run_start start, enum run_fidelity fidelity)
 {
 	const uint64_t more = 4096,
 		       keys_and_values = UINT64_C(2) * 8 * 64 * 2 * 16 * more; /* heads, dim, bytes, batch */
-	struct step x = { "configs/npu/dsocr.yaml", "llama-3.2-1b", 16, 1024, fidelity, start };
+	struct step x = { "configs/npu/dsocr.yaml", "llama-3.2-1b", 16, 1024, fidelity, start, 0, NULL };
 	struct run_result a, b;
 
 	CHECK(run(&x, &a));
@@ -109,4 +145,5 @@ TEST(a_roofline_grows_with_the_context_by_its_keys_and_values)
 }
 
 SUITE(p_model, T(a_larger_batch_never_takes_less_on_a_gpu), T(a_larger_batch_never_takes_less_on_an_npu),
+      T(more_sram_never_slows_a_prompt_by_a_compilers_rule),
       T(a_roofline_grows_with_the_context_by_its_keys_and_values));
