@@ -128,8 +128,8 @@ static struct map_math best_product(const struct mapper *m, const struct unit_jo
 
 static struct map_math best_for(const struct mapper *m, const struct unit_job *j, bool waits)
 {
-	const uint64_t formats = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 | (uint64_t)j->held << 16 |
-	                         (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
+	const uint64_t formats = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 |
+	                         (uint64_t)j->held << 16 | (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
 		       h = ((j->m * 0x9e3779b97f4a7c15 ^ j->n) * 0x9e3779b97f4a7c15 ^ j->k) * 0x9e3779b97f4a7c15 +
 	                   formats;
 	const uint32_t i = (uint32_t)(h >> 32) & (ASKED - 1);
@@ -236,11 +236,11 @@ bool map_convert(const struct mapper *m, const struct op *o, uint64_t values, st
 	if (with_dtype(m, o) == o->dtype)
 		return false;
 	*out = map_fastest(m, &(struct unit_job){ .work = UNIT_MAP,
-	                                        .elems = values,
-	                                        .alu = 2, /* the largest of a group, a multiply */
-	                                        .convert = 1,
-	                                        .bytes = dtype_bytes(o->dtype, values) +
-	                                                 dtype_bytes(with_dtype(m, o), values) });
+	                                          .elems = values,
+	                                          .alu = 2, /* the largest of a group, a multiply */
+	                                          .convert = 1,
+	                                          .bytes = dtype_bytes(o->dtype, values) +
+	                                                   dtype_bytes(with_dtype(m, o), values) });
 	return true;
 }
 
@@ -294,11 +294,11 @@ static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uin
                                       uint64_t heads)
 {
 	struct map_math x = map_fastest(m, &(struct unit_job){ .work = UNIT_REDUCE,
-	                                                     .piece = UNIT_SOFTMAX,
-	                                                     .rows = rows,
-	                                                     .cols = div_up(keys, heads),
-	                                                     .passes = 2,
-	                                                     .sfu = 1 });
+	                                                       .piece = UNIT_SOFTMAX,
+	                                                       .rows = rows,
+	                                                       .cols = div_up(keys, heads),
+	                                                       .passes = 2,
+	                                                       .sfu = 1 });
 
 	x.plan.code = ISA_SFU;
 	x.plan.work = queries * keys * 3;

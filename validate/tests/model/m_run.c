@@ -212,7 +212,7 @@ TEST(a_mapping_that_is_told_is_the_one_that_ran)
 		s = synth_product(b.a, 4096, 4096, 4096);
 		memo = run_memo_new(&b.e);
 		run(&b, s, NULL, 0, starts[i]);
-		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, starts[i] == RUN_RESIDENT, &tell, b.a, &b.e), b.e);
+		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, run_map_start(starts[i]), &tell, b.a, &b.e), b.e);
 		CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
 		run_memo_free(memo);
 		bed_down(&b);
