@@ -223,6 +223,12 @@ struct sparsity machine_sparsity(const struct machine_cfg *c)
 	return all[0];
 }
 
+/* What leaves a core leaves through its DMA engines: an ideal network has ports as wide as those. */
+uint64_t machine_core_port(const struct machine_cfg *c)
+{
+	return c->mem.noc.kind == NOC_IDEAL ? dma_rate(&c->dma, 1) : c->mem.noc.port;
+}
+
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 {
 	const struct noc_shape noc = noc_shape(&c->mem.noc, c->clock);
@@ -239,6 +245,6 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .across = noc.between,
 		                  .step = c->dma.setup,
 		                  .routed = noc.routed,
-		                  .port = noc.port ? c->mem.noc.port : 0,
+		                  .port = machine_core_port(c),
 		                  .reduce = c->mem.noc.reduce };
 }

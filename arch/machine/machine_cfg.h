@@ -96,5 +96,6 @@ struct sparsity machine_sparsity(const struct machine_cfg *c);
 const char *machine_sparsity_name(const struct machine_cfg *c); /* as the file has it: "none", "2:4" */
 /* A unit with the machine around it; points into `c`. */
 struct unit_env machine_unit(const struct machine_cfg *c, enum unit u);
+uint64_t machine_core_port(const struct machine_cfg *c); /* bytes a cycle, each way */
 
 #endif

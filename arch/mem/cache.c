@@ -86,15 +86,11 @@ bool cache_send(struct comp *c, struct mem_req *r)
 	for (uint32_t i = 0; i < r->n_runs; i++)
 		bytes += (cache_end(l, &r->runs[i]) - cache_first(l, r->runs[i].addr)) << l->shift;
 	span = clock_transfer(bytes, l->k.bandwidth);
-	s->start = ps_max(arrive, l->free_at);
-	s->ready = l->free_at = s->start + span;
+	memslots_serve(l->slots, s, arrive, span);
 	if (l->k.private)
 		r->t_arrive = arrive; /* no network before it */
-	r->t_level = s->start;
 	r->level = (uint8_t)l->k.level;
 	l->busy_ps += span;
-	watch_busy(c->env.watch, l->k.level, s->start, s->ready, WATCH_NO_CMD);
-	watch_moved(c->env.watch, l->k.level, r->write, s->start, s->ready, bytes);
 	if (!l->k.private)
 		watch_level(c->env.watch, WATCH_L2, evq_now(c->env.q), memslots_held(l->slots));
 	l->requests++;
@@ -140,10 +136,23 @@ void cache_retry(struct comp *c, struct comp *below)
 	go_on(l);
 }
 
-static void freed(struct comp *c)
+/* What its banks gave way for is known now. */
+__attribute__((cold, noinline)) static void tell(const struct cache *l, const struct mem_req *r, ps_t from, ps_t to)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < r->n_runs; i++)
+		bytes += (cache_end(l, &r->runs[i]) - cache_first(l, r->runs[i].addr)) << l->shift;
+	watch_busy(l->comp.env.watch, l->k.level, from, to, WATCH_NO_CMD);
+	watch_moved(l->comp.env.watch, l->k.level, r->write, from, to, bytes);
+}
+
+static void freed(struct comp *c, const struct mem_req *r, ps_t from, ps_t to)
 {
 	struct cache *l = (struct cache *)c;
 
+	if (c->env.watch)
+		tell(l, r, from, to);
 	if (!l->k.private)
 		watch_level(c->env.watch, WATCH_L2, evq_now(c->env.q), memslots_held(l->slots));
 	memq_wait_wake(&l->wait, c, room);
@@ -223,7 +232,6 @@ void cache_reset(struct comp *c)
 	memq_wait_reset(&l->wait);
 	l->parked = NULL;
 	l->post = NULL;
-	l->free_at = 0;
 	l->aged_first = l->aged_n = l->came = 0;
 	l->dirty_bytes = l->resident_bytes = l->copy_bytes = 0;
 }

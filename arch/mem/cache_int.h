@@ -29,7 +29,6 @@ struct cache {
 	unsigned shift;     /* log2 of a sector's bytes */
 	uint32_t per_chunk; /* sectors of a chunk: 32 or 64 */
 	uint64_t full;      /* mask of them all */
-	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, miss_bytes, fill_bytes, writeback_bytes, through_bytes;
 	uint64_t evicted_bytes, dirty_bytes, dropped_bytes, victim_hit_bytes, bypassed_bytes, resident_bytes;
 	uint64_t eager_bytes, requests, refusals, busy_ps, copy_bytes, copy_hit_bytes, far_bytes;

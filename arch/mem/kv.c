@@ -54,7 +54,6 @@ struct kv {
 	struct memq_wait wait;
 	struct memslot *parked; /* its walk waits for a request to the level below */
 	uint64_t bandwidth;
-	ps_t free_at;
 	uint64_t read_bytes, write_bytes, hit_bytes, fill_bytes, spill_read_bytes, spill_write_bytes, resident_bytes;
 	uint64_t dirty_bytes, requests, refusals, busy_ps;
 };
@@ -272,13 +271,9 @@ static bool take(struct comp *c, struct mem_req *r)
 	for (uint32_t i = 0; i < r->n_runs; i++)
 		bytes += (end_line(&r->runs[i]) - r->runs[i].addr / KV_LINE) * KV_LINE;
 	span = clock_transfer(bytes, k->bandwidth); /* what spills passes through too */
-	s->start = ps_max(ps_max(evq_now(c->env.q), r->not_before), k->free_at);
-	s->ready = k->free_at = s->start + span;
-	r->t_level = s->start;
+	memslots_serve(k->slots, s, ps_max(evq_now(c->env.q), r->not_before), span);
 	r->level = RES_KV;
 	k->busy_ps += span;
-	watch_busy(c->env.watch, RES_KV, s->start, s->ready, WATCH_NO_CMD);
-	watch_moved(c->env.watch, RES_KV, r->write, s->start, s->ready, bytes);
 	k->requests++;
 	if (r->write)
 		k->write_bytes += bytes;
@@ -314,10 +309,23 @@ static void retry(struct comp *c, struct comp *below)
 	go_on(k);
 }
 
-static void freed(struct comp *c)
+/* What it gave way for is known now. */
+__attribute__((cold, noinline)) static void tell(const struct kv *k, const struct mem_req *r, ps_t from, ps_t to)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < r->n_runs; i++)
+		bytes += (end_line(&r->runs[i]) - r->runs[i].addr / KV_LINE) * KV_LINE;
+	watch_busy(k->comp.env.watch, RES_KV, from, to, WATCH_NO_CMD);
+	watch_moved(k->comp.env.watch, RES_KV, r->write, from, to, bytes);
+}
+
+static void freed(struct comp *c, const struct mem_req *r, ps_t from, ps_t to)
 {
 	struct kv *k = (struct kv *)c;
 
+	if (c->env.watch)
+		tell(k, r, from, to);
 	memq_wait_wake(&k->wait, c, room);
 }
 
@@ -360,7 +368,6 @@ static void reset(struct comp *c)
 	memq_wait_reset(&k->wait);
 	k->parked = NULL;
 	k->chunks = 0;
-	k->free_at = 0;
 	k->resident_bytes = k->dirty_bytes = 0;
 }
 

@@ -10,8 +10,9 @@ struct memslots {
 	uint64_t *deps; /* of all slots */
 	uint32_t n, words, held, filling;
 	ps_t latency;
-	void (*freed)(struct comp *self);
-	struct memslot **waiting; /* slots with deps > 0, in no order that matters */
+	void (*freed)(struct comp *self, const struct mem_req *r, ps_t from, ps_t to);
+	ps_t free_at[MEM_BLOCKING + 1]; /* by urgency: when the last of it is served */
+	struct memslot **waiting;       /* slots with deps > 0, in no order that matters */
 	uint32_t n_waiting;
 	struct memslot *settled; /* answered next; only within settle() */
 };
@@ -26,11 +27,12 @@ static void answer(void *owner, struct ev *ev)
 	s->next = m->spare;
 	m->spare = s;
 	m->held--;
-	m->freed(m->self);
+	m->freed(m->self, r, s->ready - s->span, s->ready);
 	r->from->ops->reply(r->from, r); /* I1 */
 }
 
-struct memslots *memslots_new(struct comp *self, uint32_t n, ps_t latency, void (*freed)(struct comp *self),
+struct memslots *memslots_new(struct comp *self, uint32_t n, ps_t latency,
+                              void (*freed)(struct comp *self, const struct mem_req *r, ps_t from, ps_t to),
                               struct err *e)
 {
 	struct memslots *m = calloc(1, sizeof *m);
@@ -71,6 +73,7 @@ void memslots_reset(struct memslots *m)
 {
 	m->spare = m->settled = NULL;
 	m->held = m->filling = m->n_waiting = 0;
+	memset(m->free_at, 0, sizeof m->free_at);
 	memset(m->deps, 0, (size_t)m->n * m->words * sizeof *m->deps);
 	for (uint32_t i = m->n; i-- > 0;) {
 		struct memslot *s = &m->slots[i];
@@ -115,6 +118,53 @@ struct memslot *memslots_take(struct memslots *m, struct mem_req *r)
 	s->next = NULL;
 	assert(!s->ask && !s->fill && !s->asked && !s->deps);
 	return s;
+}
+
+/* It is served that much later, and so are its first byte and its answer. */
+static void give_way(struct memslots *m, struct memslot *s, ps_t begin, ps_t span)
+{
+	const ps_t when = s->ev.when + span;
+
+	s->ready += span;
+	if (s->start >= begin) {
+		s->start += span;
+		s->rq->t_level += span;
+		s->rq->t_first += span;
+	}
+	if (ev_idle(&s->ev))
+		return;
+	evq_cancel(m->self->env.q, &s->ev);
+	evq_push(m->self->env.q, &s->ev, when);
+}
+
+/* Those of them that are served by then are not in its way, nor is it in theirs. */
+static void pass_others(struct memslots *m, const struct memslot *own, uint8_t urgency, ps_t *begin, ps_t span)
+{
+	for (uint32_t i = 0; i < m->n; i++) /* some may have become more urgent since they came */
+		if (m->slots[i].rq && &m->slots[i] != own && mem_urgency(m->slots[i].rq) >= urgency)
+			*begin = ps_max(*begin, m->slots[i].ready);
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->slots[i].rq && &m->slots[i] != own && mem_urgency(m->slots[i].rq) < urgency &&
+		    m->slots[i].ready > *begin)
+			give_way(m, &m->slots[i], *begin, span);
+}
+
+void memslots_serve(struct memslots *m, struct memslot *s, ps_t at, ps_t span)
+{
+	const uint8_t urgency = mem_urgency(s->rq);
+	ps_t less = 0;
+
+	for (uint8_t u = 0; u <= MEM_BLOCKING; u++)
+		*(u < urgency ? &less : &at) = ps_max(u < urgency ? less : at, m->free_at[u]);
+	if (less > at)
+		pass_others(m, s, urgency, &at, span);
+	m->free_at[urgency] = at + span;
+	for (uint8_t u = 0; u < urgency; u++)
+		if (m->free_at[u] > at)
+			m->free_at[u] += span;
+	s->span = span;
+	s->start = s->rq->t_level = at;
+	s->ready = at + span;
 }
 
 /* Ids name their slot and do not repeat for billions of fills: a stale one in a chunk matches nobody. */

@@ -9,7 +9,8 @@
  * port needs and what the links between need: that is the class of links its bytes share, and it queues there, the urgent
  * first (carry.h). Addresses are interleaved, so all stops serve a request alike. What several cores want leaves the
  * stop once where there is `multicast`, else once for each. A tile is there when the farthest core has it.
- * Cores that exchange partial sums (comp_ops.exchange) take their ports, and the links, from all else meanwhile.
+ * Cores that exchange partial sums (comp_ops.exchange) take their ports, and the links, from all else meanwhile; of an ideal
+ * network, whose ports are of any width, only the engines that send them (npu/dma.h) are taken.
  * What the level behind refuses, it refuses, and retries the sender when that level does.
  * Leaves out: which link of a class is the fullest for one request, adaptive routes, flits and virtual channels.
  * Closed forms of capacity (cut arguments): Dally and Towles, Principles and Practices of Interconnection Networks, 2004,

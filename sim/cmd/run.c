@@ -412,7 +412,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
 		  " second time is measured; cold: the first time is measured, with nothing on chip; resident: steady, and"
-		  " operands lie in SRAM, as far as they fit" },
+		  " operands lie in SRAM, as far as they fit, and nothing waits to be written" },
 		{ 0, "expert-reuse", OPT_PPM, &o.reuse_ppm, "P",
 		  "probability that an expert which the step before"
 		  " picked is picked again. A trace does not say which experts a step picks; by default they are"

@@ -115,6 +115,11 @@ int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e
 	return hierarchy_contents(&a->mem, end_of(p), e);
 }
 
+void analytic_bytes(struct analytic *a, const struct isa_prog *p)
+{
+	a->p = p;
+}
+
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e)
 {
 	struct analytic *a = calloc(1, sizeof *a);
@@ -225,15 +230,16 @@ static int repeats(const struct isa_cmd *c, const struct isa_insn *i)
 
 /* Distinct bytes that pass the levels in one round of a loop: a tile's of each operand that does not stay through it, as often
  * as loops inside go on to another. */
-static uint64_t passing(const struct isa_prog *p, const struct isa_cmd *c, int loop)
+static uint64_t passing(const struct analytic *a, const struct isa_cmd *c, int loop)
 {
 	uint64_t all = 0;
 
 	for (uint32_t n = 0; n < c->n_insns; n++) {
-		const struct isa_insn *i = &p->insns[c->first_insn + n];
+		const struct isa_insn *i = &a->p->insns[c->first_insn + n];
 		uint64_t bytes = i->tile_bytes;
 
-		if (!isa_is_move(i) || i->when != ISA_TILE || i->stays >> loop & 1 || i->src == i->dst)
+		if (!isa_is_move(i) || i->when != ISA_TILE || i->stays >> loop & 1 || i->src == i->dst ||
+		    (i->pinned && a->pinned[i->tensor]))
 			continue;
 		for (int l = loop + 1; l < ISA_LOOPS; l++)
 			bytes *= i->step[l] ? c->trips[l] : 1;
@@ -250,7 +256,7 @@ static void access_again(struct analytic *a, const struct isa_cmd *c, uint32_t n
 	const struct isa_tensor *t = &a->p->tensors[i->tensor];
 	const uint64_t addr = t->addr + i->offset + (i->route >= 0 ? t->stride * picks[i->route][i->slot] : 0);
 
-	a->again[n] = hierarchy_again(&a->mem, i, addr, more, passing(a->p, c, repeats(c, i)));
+	a->again[n] = hierarchy_again(&a->mem, i, addr, more, passing(a, c, repeats(c, i)));
 }
 
 /* Finds the bytes of a phase's moves, in the order they are made: the whole of each, then of those that move again. */

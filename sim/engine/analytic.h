@@ -34,6 +34,8 @@ struct hierarchy;
 struct analytic *analytic_new(const struct machine_cfg *c, const struct isa_prog *p, struct err *e);
 /* Another program on the same machine, as if nothing had run: what is on chip is forgotten, statistics go on. */
 int analytic_program(struct analytic *a, const struct isa_prog *p, struct err *e);
+/* The same program, of which moves may be of other bytes: what is on chip stays. */
+void analytic_bytes(struct analytic *a, const struct isa_prog *p);
 void analytic_free(struct analytic *a);
 void analytic_times_only(struct analytic *a); /* for who does not ask what moves were waited for */
 /* What a pass leaves on chip, and no more: not its write queue. */

@@ -624,9 +624,12 @@ ps_t hierarchy_move(struct hierarchy *h, const struct access *a, const struct tr
 
 ps_t hierarchy_exchange(struct hierarchy *h, ps_t at, ps_t span)
 {
-	const ps_t sent = dma_exchange_span(&h->c->dma, h->c->mem.noc.port, span);
-	ps_t over = server_book(&h->noc_server[0], at, span).end;
+	const ps_t sent = dma_exchange_span(&h->c->dma, machine_core_port(h->c), span);
+	ps_t over;
 
+	if (!h->noc.port) /* any number of bytes: the cores' engines alone are in the way */
+		return ps_max(at + span, server_book(&h->dma_server, at, sent).end);
+	over = server_book(&h->noc_server[0], at, span).end;
 	h->n.noc_busy += span;
 	if (!h->noc.one_way) {
 		h->n.noc_busy += span;

@@ -46,6 +46,7 @@ static bool writes_much(const struct isa_prog *p)
 
 static int warm(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
 {
+	analytic_bytes(m, p);
 	if (writes_much(p))
 		return analytic_step(m, picks, res, e);
 	analytic_warm(m, picks);
@@ -54,7 +55,7 @@ static int warm(void *m, const struct isa_prog *p, const uint32_t *const *picks,
 
 static int step(void *m, const struct isa_prog *p, const uint32_t *const *picks, struct cp_result *res, struct err *e)
 {
-	(void)p;
+	analytic_bytes(m, p);
 	return analytic_step(m, picks, res, e);
 }
 

@@ -168,6 +168,35 @@ static int keep_stats(struct stat_reg *st, struct arena *a, struct run_result *r
 	return 0;
 }
 
+/* The program without what it stores. */
+static int without_stores(const struct isa_prog *p, struct arena *a, struct isa_prog *out, struct err *e)
+{
+	struct isa_insn *insns = arena_array(a, p->n_insns + 1, sizeof *insns);
+
+	*out = *p;
+	if (!insns)
+		return err_set(e, ERR_NOMEM, "out of memory for a program");
+	if (p->n_insns)
+		memcpy(insns, p->insns, p->n_insns * sizeof *insns);
+	for (size_t i = 0; i < p->n_insns; i++)
+		if (insns[i].code == ISA_STORE)
+			insns[i].bytes = 0;
+	out->insns = insns;
+	return 0;
+}
+
+/* The pass before the one that is measured. Where that one is to begin with operands on chip, and no more, it stores nothing: its
+ * results would be owed to DRAM, and to write them is not what is measured. */
+static int warm_up(const struct built *g, const struct isa_prog *p, enum run_start start, const uint32_t *const *picks,
+                   struct cp_result *res, struct arena *a, struct err *e)
+{
+	struct isa_prog quiet = *p;
+
+	if (start == RUN_RESIDENT && without_stores(p, a, &quiet, e) < 0)
+		return -1;
+	return g->ops->warm(g->m, &quiet, picks, res, e) < 0 ? err_add(e, "warming up") : 0;
+}
+
 static int measure(const struct built *g, const struct machine_cfg *c, struct picks *picks, const struct run_opts *o,
                    struct arena *a, struct run_result *r, struct err *e)
 {
@@ -184,8 +213,8 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 	rng_seed(&rng, o->seed, "experts");
 	picks_first(picks, r->stream, &rng, r->reuse_ppm);
 	if (o->start != RUN_COLD) {
-		if (g->ops->warm(g->m, p, now, res, e) < 0)
-			return err_add(e, "warming up");
+		if (warm_up(g, p, o->start, now, res, a, e) < 0)
+			return -1;
 		picks_next(picks, r->stream, &rng, r->reuse_ppm);
 		r->steps++;
 	}
@@ -263,21 +292,26 @@ static int hold(struct map_result *m, const struct op_stream *s, const struct ma
 	struct isa_insn *insns = arena_array(a, p->n_insns + 1, sizeof *insns); /* a memo keeps the program as it is */
 	enum { UNSEEN, HELD, LEFT };
 	uint8_t *state = arena_alloc(a, p->n_tensors + 1);
+	uint64_t *bytes =
+		arena_array(a, p->n_tensors + 1, sizeof *bytes); /* as they are stored, as far as they are moved */
 
-	if (!insns || !state)
+	if (!insns || !state || !bytes)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	if (p->n_insns)
 		memcpy(insns, p->insns, p->n_insns * sizeof *insns);
 	leave_results(p, c, state, LEFT);
+	for (size_t i = 0; i < p->n_insns; i++)
+		if (isa_is_move(&insns[i]))
+			bytes[insns[i].tensor] = ps_max(bytes[insns[i].tensor], insns[i].offset + insns[i].bytes);
 	for (size_t i = 0; i < p->n_insns; i++) {
 		struct isa_insn *x = &insns[i];
-		const struct op_tensor *t = &s->tensors[x->tensor];
+		const uint64_t all = bytes[x->tensor];
 
-		if (x->code != ISA_LOAD && x->code != ISA_STORE)
+		if (!isa_is_move(x))
 			continue;
 		if (state[x->tensor] == UNSEEN) {
-			state[x->tensor] = t->instances == 1 && t->bytes <= room ? HELD : LEFT;
-			room -= state[x->tensor] == HELD ? t->bytes : 0;
+			state[x->tensor] = s->tensors[x->tensor].instances == 1 && all <= room ? HELD : LEFT;
+			room -= state[x->tensor] == HELD ? all : 0;
 		}
 		x->pinned = x->pinned || state[x->tensor] == HELD;
 	}

@@ -17,6 +17,7 @@ struct pass_ops {
 	void *(*make)(const struct machine_cfg *c, const struct isa_prog *p, struct err *e); /* keeps both */
 	void (*free)(void *m);
 	struct stat_reg *(*stats)(void *m);
+	/* Of the program that the machine is for, but for the bytes that its moves are of. */
 	pass_fn *warm; /* for what it leaves on chip: `res` may stay as it is */
 	pass_fn *step; /* res[n_cmds] is filled */
 	uint64_t (*resident)(const void *m, uint64_t addr, uint64_t bytes, bool kv);

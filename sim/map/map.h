@@ -120,7 +120,7 @@ struct map_told {
 };
 
 /* Asks how an op's command was chosen: all ways that were tried, the best first. */
-#define MAP_TOLD 20
+#define MAP_TOLD 30
 struct map_tell {
 	uint32_t op;
 	struct map_told way[MAP_TOLD];

@@ -258,27 +258,45 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 	}
 }
 
+/* At a start with operands on chip also what is best where they come from memory: it is no slower then, and where an operand
+ * has no room on chip it may be better. */
+static void add_nests(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
+                      struct map_ways *w)
+{
+	const uint32_t slots = w->n ? 2 : 1;
+	struct map_nest nests[MAP_NESTS];
+	struct mapper far = *m;
+	int n = map_nests(m, t, main, how->c_stays, slots, nests);
+
+	for (int i = 0; i < n; i++)
+		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+	if (m->start != MAP_RESIDENT)
+		return;
+	far.start = MAP_COLD;
+	far.far[0] = far.far[1] = 1;
+	n = map_nests(&far, t, main, how->c_stays, slots, nests);
+	for (int i = 0; i < n; i++)
+		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+}
+
 /* All that SRAM has room for. */
 static void find_ways(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
                       struct map_ways *w)
 {
-	struct map_nest nests[MAP_NESTS];
-	int n;
+	struct map_nest copied;
 
 	w->n = 0;
 	if (how->may_nest && m->c->mapping.policy == MAPPING_COPY_FIRST && !map_fixed(m) &&
 	    !unit_table[map_product(m, main, main->shape.m, main->shape.n, main->shape.k).unit]->last_resort &&
-	    map_nest_copied(m, t, main, &nests[0])) {
-		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[0] });
+	    map_nest_copied(m, t, main, &copied)) {
+		add_way(w, &(struct map_choice){ .nest = true, .loops = copied });
 		return;
 	}
 	if (t->fixed_bytes < m->sram && !(how->may_nest && map_fixed(m)))
 		stream_ways(m, t, main, how->cuts, w);
 	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM))
 		return;
-	n = map_nests(m, t, main, how->c_stays, w->n ? 2 : 1, nests);
-	for (int i = 0; i < n; i++)
-		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+	add_nests(m, t, main, how, w);
 }
 
 static bool take(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,

@@ -267,7 +267,7 @@ struct map_choice {
 	bool by_head;   /* streamed: queries and results of a head come and go with its keys */
 	struct map_nest loops;
 };
-#define MAP_WAYS (8 + MAP_NESTS)
+#define MAP_WAYS (8 + 2 * MAP_NESTS)
 struct map_ways {
 	struct map_choice way[MAP_WAYS];
 	int n;

@@ -82,10 +82,26 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 	return true;
 }
 
+/* At a start with operands on chip, whether a move is of what lies there: as it comes, as long as there is room. */
+static bool lies_there(const struct mapper *m, const struct isa_insn *x, uint64_t *room)
+{
+	const struct op_tensor *t = &m->s->tensors[x->tensor];
+
+	if (m->start != MAP_RESIDENT || x->pinned || t->instances > 1 || x->bytes > *room ||
+	    (x->code == ISA_STORE && m->c->mapping.policy == MAPPING_COPY_FIRST &&
+	     m->last_read[x->tensor] == UINT32_MAX))
+		return false;
+	*room -= x->bytes;
+	return true;
+}
+
 /* A draft's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
  * said. */
-static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, uint32_t first, uint32_t edges)
+static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t first,
+                              uint32_t edges)
 {
+	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
+
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
 	for (uint32_t i = first; i < first + d->n; i++) {
 		struct isa_insn *x = &t->insns[i];
@@ -97,6 +113,7 @@ static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, ui
 		}
 		if (!isa_is_move(x))
 			continue;
+		x->pinned = x->pinned || lies_there(m, x, &room);
 		x->offset = 0;
 		x->route = -1;
 		x->bytes = x->pinned ? 0 : x->bytes;
@@ -111,12 +128,13 @@ static struct isa_cmd command(struct map_trial *t, const struct map_draft *d, ui
 		                 .fixed_bytes = d->fixed_bytes };
 }
 
-static void add_copy(struct map_trial *t, const struct map_draft *d, uint32_t copy, uint32_t first)
+static void add_copy(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t copy,
+                     uint32_t first)
 {
 	struct isa_cmd *c = &t->cmds[1 + copy];
 	uint32_t n = 0;
 
-	*c = command(t, d, first, 0);
+	*c = command(m, t, d, first, 0);
 	c->first_dep = copy;
 	c->n_deps = 1;
 	t->deps[copy] = copy;
@@ -131,7 +149,7 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 	ps_t end[MAP_JUDGED];
 	uint32_t n = 0;
 
-	t->cmds[0] = command(t, d, 0, 0);
+	t->cmds[0] = command(m, t, d, 0, 0);
 	for (uint32_t i = 0; i < d->n; i++)
 		if (isa_is_move(&t->insns[i]))
 			t->insns[i].tensor = 2 * n++;
@@ -153,17 +171,19 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 	return true;
 }
 
-/* In the state that the stream is in, as far as that is known. */
+/* In the state that the stream is in, as far as that is known. Where all lies in SRAM nothing is owed from a pass before. */
 static double worth(const struct mapper *m, const struct map_draft *d, const struct map_score *x)
 {
+	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
 	double far = 0, all = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD && d->insn[i].early) {
+		if (isa_is_move(&d->insn[i]) && !lies_there(m, &d->insn[i], &room) && d->insn[i].code == ISA_LOAD &&
+		    d->insn[i].early) {
 			far += (double)d->insn[i].bytes * map_far(m, &d->insn[i]);
 			all += (double)d->insn[i].bytes;
 		}
-	far = all > 0 ? far / all : m->far[0];
+	far = all > 0 ? far / all : m->start == MAP_RESIDENT ? 1 : m->far[0];
 	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was judged as */
 		far = 0;
 	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
@@ -188,7 +208,7 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		return out;
 	}
 	for (uint32_t i = 0; i < COPIES; i++)
-		add_copy(t, d, i, t->cmds[0].n_insns + i * d->n);
+		add_copy(m, t, d, i, t->cmds[0].n_insns + i * d->n);
 	t->prog = (struct isa_prog){ .cmds = t->cmds,
 		                     .n_cmds = 1 + COPIES,
 		                     .insns = t->insns,
@@ -259,7 +279,7 @@ static void add_to_round(const struct mapper *m, struct map_trial *t, const stru
 	struct isa_cmd *c = &t->cmds[1 + k];
 	uint32_t at = *insns;
 
-	*c = command(t, d, at, t->edges_at[k % n]);
+	*c = command(m, t, d, at, t->edges_at[k % n]);
 	c->first_dep = *deps;
 	c->keeps_bytes = k % n == 0 ? how->keeps : 0;
 	c->frees_bytes = k % n == n - 1 ? how->keeps : 0;

@@ -79,23 +79,6 @@ struct map_asked *map_asked_new(struct arena *a)
 	return arena_alloc(a, sizeof(struct map_asked));
 }
 
-/* Where a unit of last resort multiplies as fast as memory delivers: the compiler's choice by `copy_first`, as nothing has
- * to be held in arrays first. */
-static bool by_lanes(const struct mapper *m, const struct unit_job *j, struct map_math *out)
-{
-	const enum dtype with = j->with ? j->with : j->dtype;
-	const uint64_t bytes = dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(with, j->m * (j->n + j->k));
-
-	for (int i = 0; i < UNIT_COUNT && m->start != MAP_RESIDENT; i++) {
-		out->unit = (enum unit)i;
-		if (unit_table[i]->last_resort && can(m, i, j, &out->plan) &&
-		    out->plan.span <= clock_transfer(bytes, m->dram_rate))
-			return true;
-	}
-	out->plan.span = PS_NEVER;
-	return false;
-}
-
 struct map_math map_fastest(const struct mapper *m, const struct unit_job *j)
 {
 	const int only = j->work != UNIT_PRODUCT ? -1 : j->held ? (int)j->held - 1 : (int)m->c->mapping.unit - 1;
@@ -112,20 +95,41 @@ struct map_math map_fastest(const struct mapper *m, const struct unit_job *j)
 	return best;
 }
 
-static struct map_math best_unit(const struct mapper *m, const struct unit_job *j)
+/* Where a unit of last resort multiplies as fast as memory delivers: the compiler's choice by `copy_first`, as nothing has
+ * to be held in arrays first. Weights on chip are not waited for: then where it is done before `best`, its last result too. */
+static bool by_lanes(const struct mapper *m, const struct unit_job *j, bool waits, const struct map_math *best,
+                     struct map_math *out)
 {
-	struct map_math best;
+	const enum dtype with = j->with ? j->with : j->dtype;
+	const uint64_t bytes = dtype_bytes(j->dtype, j->n * j->k) + dtype_bytes(with, j->m * (j->n + j->k));
+	const ps_t least = best->plan.span == PS_NEVER ? PS_NEVER : best->plan.span + best->plan.latency;
 
-	if (j->work == UNIT_PRODUCT && !m->c->mapping.unit && m->c->mapping.policy == MAPPING_COPY_FIRST &&
-	    by_lanes(m, j, &best))
-		return best;
-	return map_fastest(m, j);
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		out->unit = (enum unit)i;
+		if (!unit_table[i]->last_resort || !can(m, i, j, &out->plan))
+			continue;
+		if (waits ? out->plan.span <= clock_transfer(bytes, m->dram_rate)
+		          : out->plan.span + out->plan.latency <= least)
+			return true;
+	}
+	return false;
 }
 
-static struct map_math best_for(const struct mapper *m, const struct unit_job *j)
+/* `waits`: for weights from memory. */
+static struct map_math best_product(const struct mapper *m, const struct unit_job *j, bool waits)
 {
-	const uint64_t formats = (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 | (uint64_t)j->held << 16 |
-	                         (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
+	const struct map_math best = map_fastest(m, j);
+	struct map_math lanes;
+
+	if (!m->c->mapping.unit && m->c->mapping.policy == MAPPING_COPY_FIRST && by_lanes(m, j, waits, &best, &lanes))
+		return lanes;
+	return best;
+}
+
+static struct map_math best_for(const struct mapper *m, const struct unit_job *j, bool waits)
+{
+	const uint64_t formats = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 |
+	                         (uint64_t)j->held << 16 | (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
 		       h = ((j->m * 0x9e3779b97f4a7c15 ^ j->n) * 0x9e3779b97f4a7c15 ^ j->k) * 0x9e3779b97f4a7c15 +
 	                   formats;
 	const uint32_t i = (uint32_t)(h >> 32) & (ASKED - 1);
@@ -134,7 +138,7 @@ static struct map_math best_for(const struct mapper *m, const struct unit_job *j
 	    m->asked->at[i].k != j->k) {
 		m->asked->at[i].m = j->m, m->asked->at[i].n = j->n, m->asked->at[i].k = j->k;
 		m->asked->at[i].formats = formats;
-		m->asked->at[i].best = best_unit(m, j);
+		m->asked->at[i].best = best_product(m, j, waits);
 	}
 	return m->asked->at[i].best;
 }
@@ -154,17 +158,24 @@ struct unit_job map_job(const struct mapper *m, const struct op *o)
 		                  .held = map_held_by(m, o) };
 }
 
+/* Whether weights of so many values come from memory: at a start with operands on chip those that it has no room for. */
+static bool waits_for(const struct mapper *m, const struct unit_job *j, uint64_t values)
+{
+	return m->start != MAP_RESIDENT || dtype_bytes(j->dtype, values) > sram_size(&m->c->sram) * m->c->cores;
+}
+
 struct map_math map_best(const struct mapper *m, const struct unit_job *j)
 {
-	return best_unit(m, j);
+	return j->work == UNIT_PRODUCT ? best_product(m, j, waits_for(m, j, j->n * j->k)) : map_fastest(m, j);
 }
 
 struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols)
 {
 	struct unit_job j = map_job(m, o);
+	const bool waits = waits_for(m, &j, j.n * j.k);
 
 	j.m = vectors, j.n = rows, j.k = cols;
-	return best_for(m, &j);
+	return best_for(m, &j, waits);
 }
 
 int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols, int only,
@@ -216,7 +227,7 @@ bool map_dequant(const struct mapper *m, const struct op *o, enum unit by, uint6
 	values = s.of ? div_up(values * s.keep, s.of) : values;
 	if (dtype_bits(d) >= dtype_bits(with) || (u->native && u->native(&m->unit[by], d, with)))
 		return false;
-	*out = best_unit(m, &(struct unit_job){ .work = UNIT_DEQUANT, .dtype = d, .with = with, .elems = values });
+	*out = map_fastest(m, &(struct unit_job){ .work = UNIT_DEQUANT, .dtype = d, .with = with, .elems = values });
 	return true;
 }
 
@@ -224,12 +235,12 @@ bool map_convert(const struct mapper *m, const struct op *o, uint64_t values, st
 {
 	if (with_dtype(m, o) == o->dtype)
 		return false;
-	*out = best_unit(m, &(struct unit_job){ .work = UNIT_MAP,
-	                                        .elems = values,
-	                                        .alu = 2, /* the largest of a group, a multiply */
-	                                        .convert = 1,
-	                                        .bytes = dtype_bytes(o->dtype, values) +
-	                                                 dtype_bytes(with_dtype(m, o), values) });
+	*out = map_fastest(m, &(struct unit_job){ .work = UNIT_MAP,
+	                                          .elems = values,
+	                                          .alu = 2, /* the largest of a group, a multiply */
+	                                          .convert = 1,
+	                                          .bytes = dtype_bytes(o->dtype, values) +
+	                                                   dtype_bytes(with_dtype(m, o), values) });
 	return true;
 }
 
@@ -251,7 +262,7 @@ static int elementwise(const struct mapper *m, const struct op *o, uint64_t n, s
 	j.divides = o->cost == OP_COST_DIV;
 	j.piece = o->cost == OP_COST_ACT ? UNIT_ACT : UNIT_ANY;
 	work_cost(o->cost, o->shape.arity, &j.alu, &j.sfu);
-	*x = best_unit(m, &j);
+	*x = map_fastest(m, &j);
 	return 1;
 }
 
@@ -274,7 +285,7 @@ static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bo
 		j.piece = o->kind == OP_SOFTMAX ? UNIT_SOFTMAX : o->kind == OP_NORM ? UNIT_NORM : UNIT_ANY;
 		j.bytes = j.rows * j.cols * dtype_bits(o->dtype) / 8;
 	}
-	*x = best_unit(m, &j);
+	*x = map_fastest(m, &j);
 	return 1;
 }
 
@@ -282,12 +293,12 @@ static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bo
 static struct map_math online_softmax(const struct mapper *m, uint64_t rows, uint64_t queries, uint64_t keys,
                                       uint64_t heads)
 {
-	struct map_math x = best_unit(m, &(struct unit_job){ .work = UNIT_REDUCE,
-	                                                     .piece = UNIT_SOFTMAX,
-	                                                     .rows = rows,
-	                                                     .cols = div_up(keys, heads),
-	                                                     .passes = 2,
-	                                                     .sfu = 1 });
+	struct map_math x = map_fastest(m, &(struct unit_job){ .work = UNIT_REDUCE,
+	                                                       .piece = UNIT_SOFTMAX,
+	                                                       .rows = rows,
+	                                                       .cols = div_up(keys, heads),
+	                                                       .passes = 2,
+	                                                       .sfu = 1 });
 
 	x.plan.code = ISA_SFU;
 	x.plan.work = queries * keys * 3;

@@ -65,6 +65,7 @@ struct bed {
 	struct systolic *array[CYCLEBED_CORES];
 	struct command *cmd;
 	uint64_t size[DIMS], used, now;
+	uint64_t swapped;             /* when cores have sent all that they were to */
 	int32_t *memory[2], *sram[2]; /* A as m rows of k, B as n rows of k */
 	int64_t *sums, *stored;
 	struct queue waited, ahead, port, back;
@@ -408,15 +409,39 @@ static void multiply(struct bed *b, struct command *x, uint32_t tile, struct buf
 	}
 }
 
-/* Whether all cores have done their part, and exchanged their sums where that is due now. */
-static bool is_computed(const struct bed *b, const struct command *x, struct buffer *s, const struct isa_rounds *r)
+/* Cores send each other their partial sums of so many tiles from now on: when all are there. */
+static uint64_t swap(struct bed *b, const struct command *x, const struct box *o, uint64_t tiles)
 {
+	const uint32_t *parts = x->math->parts;
+	const uint64_t sums = div_up(o->n[M], parts[0]) * div_up(o->n[N], parts[1]),
+		       sent = div_up(4 * sums, parts[2]) * (parts[2] - 1);
+
+	b->swapped = (b->swapped > b->now ? b->swapped : b->now) + tiles * div_up(sent, b->cfg->swap_bytes);
+	return b->swapped + b->cfg->exchange;
+}
+
+/* Of all its tiles, behind the last. */
+static uint64_t swap_all(struct bed *b, const struct command *x)
+{
+	const bool nest = x->c->trips[0] > 0;
+	const struct box full = { .n = { x->tile[M], x->tile[N], x->tile[K] } };
+
+	return nest ? swap(b, x, &full, div_up(x->all.n[M], x->tile[M]) * div_up(x->all.n[N], x->tile[N]))
+	            : swap(b, x, &x->all, 1);
+}
+
+/* Whether all cores have done their part, and exchanged their sums where that is due now. */
+static bool is_computed(struct bed *b, const struct command *x, struct buffer *s, uint32_t tile)
+{
+	const struct isa_rounds r = isa_rounds_of(x->c, tile);
+	const struct box o = box_of(x, tile);
+
 	for (uint32_t i = 0; i < s->n_jobs; i++)
 		if (s->job[i].outs_left)
 			return false;
-	if (!x->send || x->send->when != ISA_TILE || !isa_moves_in(x->c, x->send, r))
+	if (!x->send || x->send->when != ISA_TILE || !isa_moves_in(x->c, x->send, &r))
 		return true;
-	s->summed = s->summed ? s->summed : b->now + b->cfg->exchange;
+	s->summed = s->summed ? s->summed : swap(b, x, &o, 1);
 	return b->now >= s->summed;
 }
 
@@ -435,7 +460,7 @@ static void step_tiles(struct bed *b, struct command *x)
 		const struct isa_rounds r = isa_rounds_of(x->c, t);
 		const struct box box = box_of(x, t);
 
-		if (s->stage == MATH && is_computed(b, x, s, &r)) {
+		if (s->stage == MATH && is_computed(b, x, s, t)) {
 			s->stage = STORING;
 			if (x->move[C]->when == ISA_TILE && isa_moves_in(x->c, x->move[C], &r))
 				s->stores_left += ask(b, x, C, &box, t, true);
@@ -458,7 +483,7 @@ static void step_command(struct bed *b, struct command *x)
 	if (x->next_free < x->c->tiles)
 		return;
 	if (x->send && x->send->when == ISA_POST && !x->summed)
-		x->summed = b->now + b->cfg->exchange;
+		x->summed = swap_all(b, x);
 	if (b->now < x->summed)
 		return;
 	if (!x->post_asked && x->move[C]->when == ISA_POST)

@@ -11,7 +11,8 @@
  * `descriptors` are under way for commands that have started, and as many for those that load ahead of their turn.
  * SRAM is given out as arch/npu/core.h says; up to `stages` tiles of a command are in it.
  * Several cores have an array each, and a part of every tile as the program cuts it (isa_insn.parts); a tile is done when the
- * last of them is. Partial sums of parts of k are together so many cycles later as the exchange takes.
+ * last of them is. Partial sums of parts of k are together when each core has sent its halves of them, `swap_bytes` a cycle,
+ * one tile's behind another's, and `exchange` cycles later.
  * Leaves out: dispatch (it takes no time), anything but products of one op, caches, other units, ports of cores (what comes in
  * for several comes in for all of them at once). */
 #ifndef NPUSIM_TESTS_CYCLEBED_H
@@ -27,7 +28,7 @@ struct cyclebed_cfg {
 	struct systolic_cfg array;
 	uint32_t port_bytes, latency, setup, hop; /* cycles */
 	uint32_t stages, descriptors, cores;
-	uint32_t exchange; /* cycles */
+	uint32_t exchange, swap_bytes; /* cycles; a cycle, out of a core and into it */
 	uint64_t sram;
 };
 

@@ -197,6 +197,45 @@ TEST(a_mapping_may_be_told_and_fixed)
 	bed_down(&b);
 }
 
+static uint64_t stat_of(const struct run_result *x, const char *name)
+{
+	for (size_t i = 0; i < x->n_stats; i++)
+		if (strcmp(x->stats[i].name, name) == 0)
+			return x->stats[i].value;
+	return 0;
+}
+
+/* Partial sums leave a core through its DMA engines, on an ideal network too: these are busy with them beside what they move. */
+TEST(sums_take_the_engines_of_an_ideal_network)
+{
+	for (int f = 0; f < 2; f++) {
+		struct run_opts o = { .start = RUN_COLD, .seed = 1, .fidelity = f ? RUN_ANALYTIC : RUN_EVENT };
+		const struct op_stream *s;
+		uint64_t port, sums;
+		struct bed b;
+
+		bed_up(&b);
+		s = synth_product(b.a, 256, 64, 16384);
+		b.c = machine_conf_parse(MACHINE, strlen(MACHINE), "m", NULL, 0, &b.e);
+		CHECK_OK(b.c ? 0 : -1, b.e);
+		port = b.c->cfg.dma.engines * b.c->cfg.dma.width;
+		CHECK_U64(machine_core_port(&b.c->cfg), port);
+		CHECK_U64(machine_unit(&b.c->cfg, UNIT_MATRIX).port, port);
+		CHECK_OK(run_stream(s, b.c, &o, b.a, &b.x, &b.e), b.e);
+		sums = stat_of(&b.x, "noc.exchange_ps");
+		/* of 256 x 64 sums of 4 bytes, over 64 cores, each has at least a 64th to send */
+		CHECK(sums >= clock_span(256 * 64 * 4 / 64 / port, b.c->cfg.clock));
+		if (!f) {
+			const uint64_t moved = stat_of(&b.x, "dma.read_bytes") + stat_of(&b.x, "dma.write_bytes");
+
+			CHECK(stat_of(&b.x, "dma.busy_ps") >=
+			      sums + clock_transfer(moved, dma_rate(&b.c->cfg.dma, 64) * b.c->cfg.clock * 1000) - 1000);
+		}
+		CHECK_U64(stat_of(&b.x, "noc.busy_ps"), 0);
+		bed_down(&b);
+	}
+}
+
 /* It is the run's own mapping that is told, also where operands are on chip before. */
 TEST(a_mapping_that_is_told_is_the_one_that_ran)
 {
@@ -212,7 +251,7 @@ TEST(a_mapping_that_is_told_is_the_one_that_ran)
 		s = synth_product(b.a, 4096, 4096, 4096);
 		memo = run_memo_new(&b.e);
 		run(&b, s, NULL, 0, starts[i]);
-		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, starts[i] == RUN_RESIDENT, &tell, b.a, &b.e), b.e);
+		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, run_map_start(starts[i]), &tell, b.a, &b.e), b.e);
 		CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
 		run_memo_free(memo);
 		bed_down(&b);
@@ -403,8 +442,8 @@ SUITE(m_run, T(limits_say_that_a_product_from_dram_wants_bandwidth_and_can_build
       T(many_rows_go_to_the_matrix_units_and_one_row_to_the_gemv_units),
       T(a_product_too_large_for_sram_is_done_in_tiles_with_all_its_work),
       T(sram_smaller_than_one_element_is_a_configuration_that_cannot_work), T(a_mapping_may_be_told_and_fixed),
-      T(a_mapping_that_is_told_is_the_one_that_ran), T(a_mapping_that_cannot_be_is_refused),
-      T(two_machines_in_one_process_do_not_disturb_each_other),
+      T(sums_take_the_engines_of_an_ideal_network), T(a_mapping_that_is_told_is_the_one_that_ran),
+      T(a_mapping_that_cannot_be_is_refused), T(two_machines_in_one_process_do_not_disturb_each_other),
       T(a_roofline_is_macs_at_the_fastest_unit_or_bytes_over_the_pins),
       T(compulsory_is_each_tensor_once_as_stored_less_what_the_chip_could_keep),
       T(a_roofline_knows_formats_and_which_units_there_are), T(a_memory_that_is_never_at_its_peak_is_not_what_bounds),

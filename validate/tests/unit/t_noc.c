@@ -281,6 +281,22 @@ TEST(an_exchange_takes_ports_and_links_from_others)
 	}
 }
 
+/* An ideal one carries any number of bytes: only the cores' own engines (arch/npu/dma) are in the way. */
+TEST(an_ideal_network_is_nobodys_to_take)
+{
+	struct bed b;
+	struct comp *n;
+
+	bed_up(&b);
+	b.below.at_once = true;
+	n = kind_up(&b, "kind: ideal\nlatency: 7 ns\n");
+	CHECK_U64(n->ops->exchange(n, 500 * NS), evq_now(b.q) + 500 * NS);
+	CHECK_U64(n->ops->exchange(n, 500 * NS), evq_now(b.q) + 500 * NS);
+	CHECK_U64(takes(&b, n, (struct mem_req){ .write = false }, 4096), (7 + 100 + 7) * NS);
+	comp_free(n);
+	bed_down(&b);
+}
+
 TEST(a_mesh_with_more_columns_than_cores_is_refused)
 {
 	struct noc_cfg c;
@@ -296,4 +312,5 @@ SUITE(t_noc, T(a_request_pays_both_ways), T(kv_goes_to_the_kv_buffer_when_there_
       T(multicast_spares_the_stops_not_the_ports), T(a_ring_carries_eight_links_worth),
       T(a_ring_pays_hops_and_shares_its_links), T(a_mesh_has_two_stops_a_row_and_a_middle),
       T(cores_reach_each_other_without_memory), T(nothing_is_carried_before_it_is_there),
-      T(an_exchange_takes_ports_and_links_from_others), T(a_mesh_with_more_columns_than_cores_is_refused));
+      T(an_exchange_takes_ports_and_links_from_others), T(an_ideal_network_is_nobodys_to_take),
+      T(a_mesh_with_more_columns_than_cores_is_refused));
