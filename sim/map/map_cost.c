@@ -61,6 +61,7 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 		m->judge->dram(m->judge->self, &d);
 	*l = (struct map_levels){ .dram = d.read,
 		                  .dram_write = d.write,
+		                  .swap = (double)machine_core_port(c) / (double)dma_rate(&c->dma, 1),
 		                  .dma = per_byte(dma_rate(&c->dma, c->cores) * c->clock * 1000),
 		                  .sync = (double)c->dma.sync,
 		                  .launch = (double)c->dispatch.launch,
@@ -283,6 +284,18 @@ static int down_of(const struct map_levels *l)
 	return l->noc.one_way ? UP : DOWN;
 }
 
+/* Cores swap partial sums: their engines, and ports and links both ways, carry nothing else meanwhile. */
+static void swap(const struct map_levels *l, double t, double v[SERVERS])
+{
+	v[SWAP] += t;
+	v[DMA] += t * l->swap;
+	if (!l->noc.port)
+		return;
+	v[UP] += t;
+	if (!l->noc.one_way)
+		v[DOWN] += t;
+}
+
 /* The store of the class, and what cores exchange before; returns what the two take. */
 static double store(const struct eval *e, unsigned last, unsigned at, struct seg *s)
 {
@@ -292,7 +305,7 @@ static double store(const struct eval *e, unsigned last, unsigned at, struct seg
 	if (e->x->moves[C] == 1 || (e->x->stays[C] & ~last))
 		return 0;
 	t = e->x->at[at & e->dims[C]].exchange;
-	s->v[SWAP] += t;
+	swap(e->l, t, s->v);
 	if (!e->p->move[C] || e->p->free[C])
 		return t;
 	s->v[down_of(e->l)] += q->net;
@@ -460,10 +473,11 @@ static double behind(const struct eval *e, struct seg *s)
 
 	if (x->math.plan.split.k > 1) {
 		const double swaps = x->moves[C] == 1 ? (double)(x->trips[M] * x->trips[N]) : 1,
-			     swap = swaps * x->at[x->moves[C] == 1 ? 0 : at].exchange;
+			     t_swap = swaps * (double)x->at[x->moves[C] == 1 ? 0 : at].exchange;
 
-		t += swap + (double)x->math.plan.exchange_latency;
-		s->v[SWAP] += x->moves[C] == 1 ? swap : 0;
+		t += t_swap + (double)x->math.plan.exchange_latency;
+		if (x->moves[C] == 1)
+			swap(e->l, t_swap, s->v);
 	}
 	if (other > 0)
 		move = more(other * e->l->dma, other * e->l->l2);
@@ -557,11 +571,11 @@ double map_cost_bound(const struct product *p, const struct map_levels *l, const
 		start = more(start, more(q.l2, more(q.net, q.dma)));
 		first += once ? p->before[i] * q.bytes : 0;
 	}
-	for (int r = 0; r < SWAP; r++)
+	swap(l, sums * (double)x->math.plan.exchange, v);
+	for (int r = 0; r < BESIDE; r++)
 		most = more(most, v[r]);
 	start = more(start + latency + miss, wait_of(p, l)) + first;
 	end = (double)x->math.plan.latency + (p->move[C] && !p->free[C] ? l->store : 0);
-	most = more(most + (double)x->at[uneven].span + end, sums * (double)x->math.plan.exchange);
 	return l->launch + more(latency + miss + most, start + math_of(l, x, uneven) + end) +
 	       map_overhead(p->m, x->tiles);
 }

@@ -22,6 +22,7 @@
 struct map_levels {
 	double dram, dram_write, l2, dma; /* ps a byte; 0: there is no such level, or no such limit */
 	double hit, miss, store;          /* ps: of a load; what a miss adds; of a store, to its acknowledgement */
+	double swap;                      /* of the time that a core's port has partial sums, its engines' */
 	double sync, launch, wait;        /* wait: of a command's math, from its dispatch */
 	double unit;                      /* ps a byte of one DRAM channel, on which lie pieces of `interleave` bytes */
 	uint64_t interleave, units;

@@ -165,11 +165,11 @@ static double taken_in(const struct search *s, const struct nest *x)
 
 	for (uint32_t k = 1; k <= s->l->cores && k <= x->tile[K]; k *= 2)
 		for (int order = 0; order < 2; order++) {
-			const double in = 2 *
-			                  sqrt(a * again(s, x, A, order == A) * b * again(s, x, B, order == B) *
-			                       s->l->cores / k) *
-			                  s->port,
-				     swap = sums * (k - 1), most = in > swap ? in : swap;
+			const double in = 2 * sqrt(a * again(s, x, A, order == A) * b * again(s, x, B, order == B) *
+			                           s->l->cores / k),
+				     swap = sums * (k - 1), ports = in * s->port + (s->l->noc.port ? swap : 0),
+				     engines = in * s->l->dma + swap * s->l->swap,
+				     most = ports > engines ? ports : engines;
 
 			least = most < least ? most : least;
 		}
@@ -500,7 +500,7 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 		s->best[i / BEST][i % BEST].nest.tiles = 0;
 	s->near = l->dma > l->l2 ? l->dma : l->l2;
 	s->sum = p->m->unit[0].port ? 1e9 / (double)p->m->unit[0].clock_khz / (double)p->m->unit[0].port / l->cores : 0;
-	s->port = s->sum > l->dma ? s->sum : l->dma;
+	s->port = l->noc.port ? s->sum : 0;
 	s->all = 0;
 	s->ends = l->launch + (moves(p, C) ? l->store : 0) + (moves(p, A) || moves(p, B) ? l->hit : 0);
 	for (int i = A; i <= B; i++)
