@@ -461,7 +461,12 @@ struct map_choice map_choice_narrowed(const struct map_choice *c, const struct o
 	struct map_choice x = *c;
 
 	x.tiles = div_up(max_tiles_of(to, MAP_STREAMED), one);
-	x.by_head = c->by_head && rounds_of_heads(to, x.tiles) > 1;
+	if (c->by_head) { /* in as many rounds, each of the tiles that its keys make */
+		const uint64_t rounds = rounds_of_heads(of, c->tiles);
+
+		x.tiles = rounds * div_up(c->tiles / rounds * to->shape.kv_len, of->shape.kv_len);
+		x.by_head = rounds_of_heads(to, x.tiles) > 1;
+	}
 	return x;
 }
 
