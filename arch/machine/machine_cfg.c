@@ -245,6 +245,7 @@ struct unit_env machine_unit(const struct machine_cfg *c, enum unit u)
 		                  .across = noc.between,
 		                  .step = c->dma.setup,
 		                  .routed = noc.routed,
-		                  .port = machine_core_port(c),
+		                  .port = noc.port ? c->mem.noc.port : 0,
+		                  .swap = machine_core_port(c),
 		                  .reduce = c->mem.noc.reduce };
 }

@@ -26,9 +26,9 @@ uint64_t spread_share(const struct unit_split *s, enum spread_operand o, const u
 	return o == SPREAD_C ? div_up(bytes, s->k) : part_of(bytes, mnk[2], s->k);
 }
 
-static ps_t port_time(const struct unit_env *u, uint64_t bytes)
+static ps_t time_at(const struct unit_env *u, uint64_t rate, uint64_t bytes)
 {
-	return u->port ? clock_span(div_up(bytes, u->port), u->clock_khz) : 0;
+	return rate ? clock_span(div_up(bytes, rate), u->clock_khz) : 0;
 }
 
 /* Halves are swapped with a core 1, 2, 4, ... further on: in log2(k) steps, of k - 1 hops together where those are on the
@@ -37,8 +37,8 @@ ps_t spread_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uin
 {
 	const uint64_t partial = 4 * rows * cols;
 	const uint32_t steps = log2_up(k);
-	const ps_t hops = (u->routed ? k - 1 : steps) * u->hop, halves = port_time(u, div_up(partial, k) * (k - 1)),
-		   whole = port_time(u, partial);
+	const ps_t hops = (u->routed ? k - 1 : steps) * u->hop,
+		   halves = time_at(u, u->swap, div_up(partial, k) * (k - 1)), whole = time_at(u, u->swap, partial);
 
 	*latency = 0;
 	if (k == 1)
@@ -179,7 +179,7 @@ static void try(struct spread *x, const struct unit_split *s)
 	        (x->part.held ? 0 : unit_present(&x->part, bytes_of(x->b_bits, x->part.n * x->part.k)));
 	if (bytes * x->all->cores > x->limits->room)
 		return;
-	port = port_time(x->all, bytes);
+	port = time_at(x->all, x->all->port, bytes);
 	if (port > most_of(x) || !(p = core_plan(x)) || p->span > x->limits->span)
 		return;
 	if (s->k > 1)

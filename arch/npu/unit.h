@@ -50,9 +50,9 @@ struct unit_env {
 	ps_t across;           /* between cores farthest from each other */
 	ps_t step;             /* a transfer between cores, before its first byte */
 	bool routed;           /* what goes further than the next core goes through those between */
-	uint64_t
-		port; /* bytes a cycle into a core from the network, and out to it: an ideal one's are its DMA engines'; 0: any number */
-	bool reduce; /* the network adds up what it carries */
+	uint64_t port;         /* bytes a cycle into a core from the network, and out to it; 0: any number */
+	uint64_t swap;         /* the same of partial sums: an ideal network's ports are the DMA engines' */
+	bool reduce;           /* the network adds up what it carries */
 };
 
 enum unit_work {

@@ -611,6 +611,25 @@ static void find_far(struct mapper *m, const struct map_floor *f)
 	m->back = over <= 0 ? 0 : m->start == MAP_COLD ? over / all : 1;
 }
 
+/* At a start with operands on chip, what lies in SRAM: as the program comes to it, as long as there is room (sim/engine/pass.c does
+ * so). Results that nothing reads leave where a compiler copies operands first. */
+static void find_lying(struct mapper *m)
+{
+	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
+
+	for (uint32_t i = 0; m->start == MAP_RESIDENT && i < m->s->n_ops; i++)
+		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &m->s->operands[m->s->ops[i].first_operand + k];
+			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
+
+			if (m->lies[x->tensor] || m->s->tensors[x->tensor].instances > 1 || bytes > room ||
+			    (m->c->mapping.policy == MAPPING_COPY_FIRST && m->last_read[x->tensor] == UINT32_MAX))
+				continue;
+			m->lies[x->tensor] = 1;
+			room -= bytes;
+		}
+}
+
 static int prepare(struct mapper *m, struct err *e)
 {
 	const struct machine_cfg *c = m->c;
@@ -619,12 +638,14 @@ static int prepare(struct mapper *m, struct err *e)
 		 *last_read = arena_array(m->a, n, sizeof *last_read);
 
 	m->pinned = arena_alloc(m->a, n);
+	m->lies = arena_alloc(m->a, n);
 	m->format = arena_array(m->a, n, sizeof *m->format);
 	m->trial = map_trial_new(m->a);
 	m->asked = map_asked_new(m->a);
 	m->few = map_few_new(m->a);
 	m->member = arena_array(m->a, MAP_BESIDE, sizeof *m->member);
-	if (!m->trial || !m->asked || !m->few || !m->member || !first_write || !last_read || !m->pinned || !m->format)
+	if (!m->trial || !m->asked || !m->few || !m->member || !first_write || !last_read || !m->pinned || !m->lies ||
+	    !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -649,6 +670,7 @@ static int prepare(struct mapper *m, struct err *e)
 	m->sparse = machine_sparsity(c);
 	m->all_sram = m->room = m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
+	find_lying(m);
 	if (map_hold(m, e) < 0)
 		return -1;
 	choose_pinned(m);

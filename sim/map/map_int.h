@@ -43,6 +43,7 @@ struct mapper {
 	const uint32_t *first_write; /* by tensor: first op that writes it, UINT32_MAX: none */
 	const uint32_t *last_read;   /* by tensor: last op that reads it; UINT32_MAX: none */
 	uint8_t *pinned;             /* by tensor */
+	uint8_t *lies;               /* by tensor: in SRAM before the program begins (MAP_RESIDENT) */
 	uint8_t *held;               /* by tensor: 1 + the unit in which it stays; 0: none */
 	uint64_t held_bytes;
 	struct map_format *format; /* by tensor */

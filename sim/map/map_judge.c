@@ -82,26 +82,11 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 	return true;
 }
 
-/* At a start with operands on chip, whether a move is of what lies there: as it comes, as long as there is room. */
-static bool lies_there(const struct mapper *m, const struct isa_insn *x, uint64_t *room)
-{
-	const struct op_tensor *t = &m->s->tensors[x->tensor];
-
-	if (m->start != MAP_RESIDENT || x->pinned || t->instances > 1 || x->bytes > *room ||
-	    (x->code == ISA_STORE && m->c->mapping.policy == MAPPING_COPY_FIRST &&
-	     m->last_read[x->tensor] == UINT32_MAX))
-		return false;
-	*room -= x->bytes;
-	return true;
-}
-
 /* A draft's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
  * said. */
 static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t first,
                               uint32_t edges)
 {
-	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
-
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
 	for (uint32_t i = first; i < first + d->n; i++) {
 		struct isa_insn *x = &t->insns[i];
@@ -113,7 +98,7 @@ static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const
 		}
 		if (!isa_is_move(x))
 			continue;
-		x->pinned = x->pinned || lies_there(m, x, &room);
+		x->pinned = x->pinned || m->lies[x->tensor];
 		x->offset = 0;
 		x->route = -1;
 		x->bytes = x->pinned ? 0 : x->bytes;
@@ -174,12 +159,10 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 /* In the state that the stream is in, as far as that is known. Where all lies in SRAM nothing is owed from a pass before. */
 static double worth(const struct mapper *m, const struct map_draft *d, const struct map_score *x)
 {
-	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
 	double far = 0, all = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (isa_is_move(&d->insn[i]) && !lies_there(m, &d->insn[i], &room) && d->insn[i].code == ISA_LOAD &&
-		    d->insn[i].early) {
+		if (d->insn[i].code == ISA_LOAD && d->insn[i].early && !m->lies[d->insn[i].tensor]) {
 			far += (double)d->insn[i].bytes * map_far(m, &d->insn[i]);
 			all += (double)d->insn[i].bytes;
 		}

@@ -12,7 +12,8 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 
 	h = map_and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
 	                           (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
-	                           (uint64_t)t->role << 8 | (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
+	                           (uint64_t)m->lies[x->tensor] << 5 | (uint64_t)t->role << 8 |
+	                           (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
 	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->held[x->tensor] << 1 |
 	                           (uint64_t)m->format[x->tensor].quant << 16 |
 	                           (uint64_t)m->format[x->tensor].group << 32);
@@ -63,7 +64,8 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 		const struct isa_insn *x = &d->insn[i];
 
 		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
-		                        (uint64_t)x->early << 24 | (uint64_t)x->pinned << 25 |
+		                        (uint64_t)x->early << 24 |
+		                        (uint64_t)(x->pinned || (isa_is_move(x) && m->lies[x->tensor])) << 25 |
 		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
 		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
 		                        (uint64_t)(x->route >= 0) << 56);

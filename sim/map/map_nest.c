@@ -216,7 +216,6 @@ static struct isa_insn *beside(const struct mapper *m, struct map_draft *d, cons
 static void where(struct product *p)
 {
 	const struct mapper *m = p->m;
-	uint64_t room = sram_size(&m->c->sram) * m->c->cores;
 	const double values = 1 << 20;
 	struct map_math y;
 
@@ -225,11 +224,8 @@ static void where(struct product *p)
 
 		if (!x)
 			continue;
-		p->free[i] = x->pinned || (i == C && x->dst == ISA_SRAM);
-		if (m->start == MAP_RESIDENT && !p->free[i] && x->bytes <= room) {
-			p->free[i] = true;
-			room -= x->bytes;
-		}
+		p->free[i] =
+			x->pinned || (i == C && x->dst == ISA_SRAM) || (m->start == MAP_RESIDENT && m->lies[x->tensor]);
 		p->far[i] = i == C ? m->back : x->early ? map_far(m, x) : map_from_memory(m, x);
 	}
 	if (p->move[A] && map_convert(m, p->op, (uint64_t)values, &y))

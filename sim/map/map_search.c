@@ -486,6 +486,12 @@ static int only_unit(const struct product *p)
 	return unit_table[unit]->last_resort || (int)p->m->c->mapping.unit - 1 == unit ? unit : -1;
 }
 
+/* ps a byte. */
+static double per_core(const struct unit_env *u, uint64_t bytes_a_cycle)
+{
+	return bytes_a_cycle ? 1e9 / (double)u->clock_khz / (double)bytes_a_cycle : 0;
+}
+
 static void begin(struct search *s, const struct product *p, const struct map_levels *l, uint32_t slots)
 {
 	s->p = p;
@@ -499,8 +505,8 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 	for (int i = 0; i < KINDS * BEST; i++)
 		s->best[i / BEST][i % BEST].nest.tiles = 0;
 	s->near = l->dma > l->l2 ? l->dma : l->l2;
-	s->sum = p->m->unit[0].port ? 1e9 / (double)p->m->unit[0].clock_khz / (double)p->m->unit[0].port / l->cores : 0;
-	s->port = l->noc.port ? s->sum : 0;
+	s->sum = per_core(&p->m->unit[0], p->m->unit[0].swap) / l->cores;
+	s->port = per_core(&p->m->unit[0], p->m->unit[0].port) / l->cores;
 	s->all = 0;
 	s->ends = l->launch + (moves(p, C) ? l->store : 0) + (moves(p, A) || moves(p, B) ? l->hit : 0);
 	for (int i = A; i <= B; i++)

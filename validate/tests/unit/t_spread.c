@@ -69,7 +69,7 @@ TEST(a_split_of_k_pays_its_exchange)
 	CHECK_U64(p.span, 16 * PS_NS);
 	CHECK_U64(p.exchange, 0); /* a port of any width */
 	CHECK_U64(p.exchange_latency, (3 + 1) * PS_NS);
-	b.env.port = 64;
+	b.env.port = b.env.swap = 64;
 	CHECK_U64(spread_exchange(&b.env, 1, 1, 2, &p.exchange_latency), 1 * PS_NS);
 	CHECK_U64(spread_exchange(&b.env, 8, 16, 2, &p.exchange_latency), 4 * PS_NS); /* 256 of 512 B */
 }
@@ -84,7 +84,7 @@ TEST(partial_sums_are_swapped_in_halves)
 	up(&b, 8);
 	b.env.hop = 2 * PS_NS;
 	b.env.step = 5 * PS_NS;
-	b.env.port = 64;
+	b.env.port = b.env.swap = 64;
 	CHECK_U64(spread_exchange(&b.env, 8, 16, 8, &latency), 7 * PS_NS);
 	CHECK_U64(latency, (3 * 5 + 3 * 2) * PS_NS);
 	b.env.routed = true;
