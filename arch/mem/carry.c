@@ -80,7 +80,7 @@ ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, 
 	ps_t begin = ps_max(first, now), rest;
 
 	was_idle(l, now);
-	rest = span - used_since(l, first, span);
+	rest = span - used_since(l, ps_max(first, now > span ? now - span : 0), span);
 	for (const struct carry_ride *x = l->first; x != *at; x = x->behind)
 		begin = ps_max(begin, x->ev.when);
 	begin = when(l, urgency, begin);

@@ -9,9 +9,10 @@
 
 #include "sim/map/map_int.h"
 
-#define MOST  65536
-#define MORE  4 /* times as many as need be, at the most */
-#define TIGHT 4 /* part of SRAM that may be held beside what streams before a cut is looked at */
+#define MOST   65536
+#define MORE   4   /* times as many as need be, at the most */
+#define UNSURE 1.1 /* a few of a cut's blocks are judged, and what is whole is judged whole */
+#define TIGHT  4   /* part of SRAM that may be held beside what streams before a cut is looked at */
 
 /* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. Drafts the first. */
 static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_draft *d)
@@ -108,7 +109,7 @@ static struct map_cutting against(const struct mapper *m, uint32_t op, struct ma
 	for (struct map_cutting c = { MAP_CUT_ROWS, 2 }; c.cut < MAP_CUT_DEEP; c.cut++)
 		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2) {
 			const uint64_t n = number(m, op, &c);
-			const double all = n > 1 && fits(m, op, &c, d) ? all_of(m, op, &c, n, d) : INFINITY;
+			const double all = n > 1 && fits(m, op, &c, d) ? UNSURE * all_of(m, op, &c, n, d) : INFINITY;
 
 			if (all < worth) {
 				worth = all;

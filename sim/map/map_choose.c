@@ -455,18 +455,15 @@ static bool best_of_all(const struct mapper *m, const struct map_draft *d, const
 	return true;
 }
 
-struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to)
+struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to,
+                                      bool as_rounds)
 {
-	const uint64_t one = div_up(max_tiles_of(of, MAP_STREAMED), c->tiles);
+	const uint64_t one = div_up(max_tiles_of(of, MAP_STREAMED), c->tiles), rounds = rounds_of_heads(of, c->tiles),
+		       each = c->tiles / rounds * to->shape.kv_len;
 	struct map_choice x = *c;
 
-	x.tiles = div_up(max_tiles_of(to, MAP_STREAMED), one);
-	if (c->by_head) { /* in as many rounds, each of the tiles that its keys make */
-		const uint64_t rounds = rounds_of_heads(of, c->tiles);
-
-		x.tiles = rounds * div_up(c->tiles / rounds * to->shape.kv_len, of->shape.kv_len);
-		x.by_head = rounds_of_heads(to, x.tiles) > 1;
-	}
+	x.tiles = as_rounds ? rounds * div_up(each, of->shape.kv_len) : div_up(max_tiles_of(to, MAP_STREAMED), one);
+	x.by_head = c->by_head && rounds_of_heads(to, x.tiles) > 1;
 	return x;
 }
 

@@ -283,8 +283,10 @@ struct map_how {
 /* Makes the draft's main op a loop, by the choice that it tells; false: SRAM does not hold two tiles of it. */
 bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
                 struct map_choice *chosen);
-/* The choice that was made for an attention `of` all keys, for the same of fewer of them: tiles are as large. */
-struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to);
+/* The choice that was made for an attention `of` all keys, for the same of fewer of them: in tiles as large, or as many rounds of
+ * heads. */
+struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to,
+                                      bool as_rounds);
 uint64_t map_grain(const struct mapper *m, int unit); /* rows of a product a unit computes at a time; 0: none */
 uint64_t map_depth(const struct mapper *m, int unit); /* of k, that an array takes in at a time; 1: any number */
 /* The product of an op, for any unit. */

@@ -1,5 +1,6 @@
 #include "sim/map/map_int.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool written_in(const struct mapper *m, uint32_t first, uint32_t end, uint32_t tensor)
@@ -257,6 +258,25 @@ bool map_joined(const struct mapper *m, uint32_t first, uint32_t n, struct map_d
 	return draft(m, first, n, &all, MAP_STREAMED, NULL, d);
 }
 
+/* A block as b->made has it, or as `other`: what the judge takes less for. */
+static bool narrowed(const struct mapper *m, const struct op *part, enum map_tiled cuts, struct map_block *b,
+                     struct map_choice other, struct map_draft *d)
+{
+	const struct map_choice made = b->made;
+	struct mapper among = *m; /* others of its kind */
+	double worth = INFINITY;
+	bool can;
+
+	among.alone = false;
+	if ((can = draft(m, part->id, 1, part, cuts, b, d)))
+		worth = map_judged(&among, d).worth;
+	b->made = other;
+	if (draft(m, part->id, 1, part, cuts, b, d) && (!can || map_judged(&among, d).worth < worth))
+		return true;
+	b->made = made;
+	return can && draft(m, part->id, 1, part, cuts, b, d);
+}
+
 bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d)
 {
 	const enum map_tiled cuts = cut == MAP_CUT_DEEP ? MAP_DEEP : MAP_STREAMED;
@@ -273,8 +293,10 @@ bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t b
 		w.keys = w.all_keys;
 		if (!draft(m, op, 1, &whole, cuts, &w, d))
 			return false;
-		b.made = map_choice_narrowed(&w.made, &whole, &part);
 		b.decided = true;
+		b.made = map_choice_narrowed(&w.made, &whole, &part, false);
+		if (w.made.by_head && m->judge)
+			return narrowed(m, &part, cuts, &b, map_choice_narrowed(&w.made, &whole, &part, true), d);
 	}
 	return draft(m, op, 1, &part, cuts, &b, d);
 }

@@ -220,7 +220,7 @@ TEST(sums_take_the_engines_of_an_ideal_network)
 		CHECK_OK(b.c ? 0 : -1, b.e);
 		port = b.c->cfg.dma.engines * b.c->cfg.dma.width;
 		CHECK_U64(machine_core_port(&b.c->cfg), port);
-		CHECK_U64(machine_unit(&b.c->cfg, UNIT_MATRIX).port, port);
+		CHECK_U64(machine_unit(&b.c->cfg, UNIT_MATRIX).swap, port);
 		CHECK_OK(run_stream(s, b.c, &o, b.a, &b.x, &b.e), b.e);
 		sums = stat_of(&b.x, "noc.exchange_ps");
 		/* of 256 x 64 sums of 4 bytes, over 64 cores, each has at least a 64th to send */

@@ -239,7 +239,7 @@ TEST(queries_behind_a_long_cache_see_nearly_all_of_it)
 }
 
 /* Of 4,096 queries in n blocks block i sees i / n of the keys: (n + 1) / 2 times the keys are read, and as many are multiplied.
- * All tiles of all blocks are alike. */
+ * Tiles of the first are no larger: a head of it may have fewer keys than one of the last's. */
 TEST(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_sees)
 {
 	const char *const small[2] = { "sram.size=2 MiB", NULL };
@@ -255,8 +255,8 @@ TEST(a_block_of_queries_loads_and_multiplies_only_the_keys_that_its_last_one_see
 		CHECK_U64(runbed_stat(&t.x, "dram.read_bytes"), bytes * 16 + bytes * 8 * (n + 1));
 		macs = runbed_stat(&t.x, "matrix.macs");
 		CHECK(macs >= pairs / 2 * 2 * 128 && macs <= pairs / 100 * 56 * 2 * 128);
-		CHECK_U64(t.x.map->prog.cmds[n - 1].tiles, n * t.x.map->prog.cmds[0].tiles);
-		CHECK_U64(t.x.map->prog.cmds[n - 1].slot_bytes, t.x.map->prog.cmds[0].slot_bytes);
+		CHECK(t.x.map->prog.cmds[n - 1].tiles <= n * t.x.map->prog.cmds[0].tiles);
+		CHECK(t.x.map->prog.cmds[n - 1].slot_bytes >= t.x.map->prog.cmds[0].slot_bytes);
 		CHECK(t.x.total_ps >= t.x.roofline_ps && t.x.total_ps >= t.x.mapped_ps);
 		down(&t);
 	}

@@ -106,7 +106,7 @@ TEST(a_narrow_port_wants_square_parts)
 	struct unit_plan p;
 
 	up(&b, 16);
-	b.env.port = 2;
+	b.env.port = b.env.swap = 2;
 	p = product(&b, 64, 64, 32);
 	CHECK_U64(p.split.m, 4);
 	CHECK_U64(p.split.n, 4);
@@ -125,7 +125,7 @@ TEST(any_cut_covers_the_product)
 		struct unit_plan p, again;
 
 		up(&b, 1 + (uint32_t)rng_below(&r, 200));
-		b.env.port = rng_below(&r, 2) * 64;
+		b.env.port = b.env.swap = rng_below(&r, 2) * 64;
 		p = product(&b, m, n, k);
 		CHECK((uint64_t)p.split.m * p.split.n * p.split.k <= b.env.cores);
 		CHECK(p.split.m > 0 && p.split.n > 0 && p.split.k > 0 && p.split.n <= n && p.split.k <= k);
