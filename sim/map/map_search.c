@@ -3,10 +3,11 @@
  * A candidate is a tile (m, n and k), an order of the loops, the operands that stay in SRAM, a unit and a cut over cores. Tiles
  * come from the shape alone: whole, powers of two and three times those, and parts in whole grains (tiles_of); orders and
  * what stays are all there are; cuts over cores are spread.h's. The only filter is what SRAM holds, so that a larger machine's
- * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile, cheap ones first, sort out what cannot be
- * better than the best so far by more than PRUNED. A coarse net of tiles (powers of two, or a power of two parts) comes first, then
- * all, those of m and n first that leave units the least to wait; it ends where PATIENCE tiles were no better.
- * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
+ * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile say where to look first: for pairs of m and n by
+ * peaks, then by the math of their tiles; the search ends where no pair's bound is less than the best by more than PRUNED.
+ * What may be in a tile is bounded again, cheap bounds first, before it is planned, before it is cut and before it is evaluated.
+ * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -145,7 +145,7 @@ TEST(products_take_what_other_simulators_say)
 
 	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
 		CHECK(apart_ppm(peers[i].ns * 1000, takes("array-128", NULL, peers[i].m, peers[i].n, peers[i].k)) <=
-		      60000);
+		      30000);
 }
 
 SUITE(m_npu, T(a_unit_that_a_product_does_not_use_changes_nothing), T(arrays_of_equal_macs_take_about_as_long),

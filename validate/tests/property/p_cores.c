@@ -147,12 +147,12 @@ static const struct contention {
 	BOTH("activations that all want, sent to each", "noc.multicast=false", 64, 4096, 4096, -10000, 10000),
 	BOTH("activations that all want, sent once", "noc.multicast=true", 64, 4096, 4096, -10000, 10000),
 	/* what no core waits for in closed form: stores, sums and the next tiles take turns on the links with events */
-	BOTH("square parts", "cores=16", 1024, 1024, 1024, -100000, 5000),
+	BOTH("square parts", "cores=16", 1024, 1024, 1024, -30000, 5000),
 	BOTH("a deep product whose sums are exchanged", "cores=64", 1, 16, 16384, -110000, 15000),
 	BOTH("the same, added up on the way", "noc.reduce=true", 1, 16, 16384, -110000, 15000),
 	BOTH("one stop for all", "noc.stops=1", 16, 2048, 2048, -30000, 1000),
 	BOTH("results as large as operands", "cores=16", 4096, 2048, 64, -140000, 30000),
-	BOTH("few descriptors", "dma.outstanding=2", 1, 4096, 4096, -50000, 2000),
+	BOTH("few descriptors", "dma.outstanding=2", 1, 4096, 4096, -50000, 1000),
 	BOTH("more rows than a core has SRAM for", "sram.size=64 KiB", 512, 2048, 2048, -60000, 60000),
 };
 

@@ -11,8 +11,8 @@
  * just after a refresh instead of just before it, or a working set at the edge of an LRU cache, can cost a few percent
  * (Graham's anomalies). Here the bound is on how often and how far; the worst is printed. */
 #define TOLERANCE_PPM 5000
-#define WORST_PPM     80000 /* 7 % of one machine: ways are judged in a row of their like, and run among others */
-#define MAY_EXCEED    8     /* of 60 machines */
+#define WORST_PPM     70000 /* 6.5 % of one machine: ways are judged in a row of their like, and run among others */
+#define MAY_EXCEED    6     /* of 60 machines */
 
 /* Runs the stream on the machine with some values changed; false when that machine cannot be built. */
 static bool run(struct runbed *b, const char *const *sets, int n_sets, enum run_start start, struct run_result *out)
