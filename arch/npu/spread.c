@@ -86,7 +86,8 @@ struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s
 static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, const struct spread_memo *memo)
 {
 	return (memo ? memo->machine : 0) ^ ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^
-	       (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^ (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
+	       (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^ (uint64_t)j->in_part << 47 ^
+	       (uint64_t)j->dtype << 52 ^ (uint64_t)j->with << 58;
 }
 
 /* Of the part at hand; NULL: the unit cannot. It stands until the next is asked for. */

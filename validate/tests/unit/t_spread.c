@@ -142,6 +142,32 @@ TEST(any_cut_covers_the_product)
 	}
 }
 
+/* What is remembered of one job is not told of another: an array that loads all of itself, and one that loads what is used. */
+TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
+{
+	static struct spread_memo memo;
+	struct unitbed b;
+
+	unitbed_up(&b, UNIT_MATRIX, matrix_schema, "units: 1\nrows: 128\ncols: 128\nwhole_folds: true\n");
+	b.env.cores = 4;
+	for (int i = 0; i < 8; i++) {
+		const struct unit_job j = { .work = UNIT_PRODUCT,
+			                    .dtype = i & 2 ? DT_INT8 : DT_BF16,
+			                    .with = DT_BF16,
+			                    .m = 8,
+			                    .n = 72,
+			                    .k = 40,
+			                    .in_part = i & 1 };
+		struct unit_plan fresh, known;
+
+		CHECK(spread_plan(b.ops, &b.env, &j, NULL, &fresh));
+		CHECK(spread_plan(b.ops, &b.env, &j, &memo, &known));
+		CHECK_U64(known.span, fresh.span);
+		CHECK_U64(known.latency, fresh.latency);
+		CHECK_U64(known.split.n, fresh.split.n);
+	}
+}
+
 SUITE(t_spread, T(the_fuller_of_two_cores_sets_the_time), T(what_cores_share_goes_to_each_of_them),
       T(a_split_of_k_pays_its_exchange), T(partial_sums_are_swapped_in_halves), T(a_narrow_port_wants_square_parts),
-      T(any_cut_covers_the_product));
+      T(any_cut_covers_the_product), T(a_plan_that_is_remembered_is_the_one_that_would_be_made));
