@@ -78,8 +78,8 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_d
 	if (!c.blocks || !m->judge)
 		return least;
 	worth = all_of(m, op, &c, number(m, op, &c), d);
-	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most && fits(m, op, &c, d);) {
-		const double all = all_of(m, op, &c, number(m, op, &c), d);
+	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;) {
+		const double all = fits(m, op, &c, d) ? all_of(m, op, &c, number(m, op, &c), d) : INFINITY;
 
 		if (all < worth) {
 			worth = all;
