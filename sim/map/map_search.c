@@ -6,8 +6,7 @@
  * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile say where to look first: for pairs of m and n by
  * peaks, then by the math of their tiles; the search ends where no pair's bound is less than the best by more than PRUNED.
  * What may be in a tile is bounded again, cheap bounds first, before it is planned, before it is cut and before it is evaluated.
- * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge.
- */
+ * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #define LEAST         8
 #define GRAIN_MOST    128
 #define PARTS_MOST    64
-#define WANTED        12
+#define WANTED        12    /* for the judge: until there are so many, who is WORTH_KEEPING is looked at */
 #define PRUNED        0.005 /* of the best: what a candidate has to gain to be looked at */
 #define WORTH_KEEPING 1.15  /* times the best, for the judge */
 #define KINDS         (2 << OPERANDS)
