@@ -130,7 +130,7 @@ bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct
 		return true;
 	if (!op_is_product(m->s->ops[op].kind) || (m->s->ops[op].kind == OP_GEMM && map_fixed(m)))
 		return whole;
-	key = map_op_key(m, &m->s->ops[op], map_and_u64(map_and_u64(map_sig_ops(m, op, 1), m->room), m->sram));
+	key = map_and_u64(map_and_u64(map_ops_key(m, op, 1), m->room), m->sram) | 1;
 	if ((known = map_memo_find(m->memo, MAP_MEMO_CUTS, key))) {
 		*out = *known;
 	} else {

@@ -57,11 +57,9 @@ static struct map_ones judged(const struct mapper *m, struct map_draft *const *d
 
 static uint64_t key_of(const struct mapper *m, uint32_t first, uint32_t ops, uint32_t n, bool wait)
 {
-	uint64_t key = map_and_u64(map_and_u64(map_sig_ops(m, first, ops), m->sram), (uint64_t)n << 1 | wait);
+	const uint64_t key = map_and_u64(map_and_u64(map_ops_key(m, first, ops), m->sram), m->room);
 
-	for (uint32_t k = first; k < first + ops; k++)
-		key = map_op_key(m, &m->s->ops[k], key);
-	return key;
+	return map_and_u64(key, (uint64_t)n << 1 | wait) | 1;
 }
 
 struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,

@@ -390,7 +390,8 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
  * mapper.sig. */
 uint64_t map_sig(const struct mapper *m, uint64_t bytes, bool kv);
 uint64_t map_sig_all(const struct mapper *m);
-uint64_t map_sig_ops(const struct mapper *m, uint32_t first, uint32_t n);
+/* Of ops that follow each other, with what they are to each other, on this machine. */
+uint64_t map_ops_key(const struct mapper *m, uint32_t first, uint32_t n);
 /* A word at a time: a step has thousands of operands. */
 static inline uint64_t map_and_u64(uint64_t h, uint64_t v)
 {

@@ -155,12 +155,11 @@ static uint64_t takes_of(struct keeper *k, uint32_t group)
 {
 	const struct fuse_group *g = &k->groups[group];
 	const uint64_t *known;
-	uint64_t key = map_and_u64(map_sig_ops(k->m, g->first, g->n), g->n);
+	uint64_t key;
 
 	if (k->takes[group])
 		return k->takes[group];
-	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		key = map_op_key(k->m, &k->m->s->ops[i], key);
+	key = map_ops_key(k->m, g->first, g->n);
 	if ((known = map_memo_find(k->m->memo, MAP_MEMO_TAKES, key)))
 		return k->takes[group] = *known;
 	k->takes[group] = ps_max(1, takes(k, g));
@@ -290,19 +289,19 @@ static enum map_stay best(struct keeper *k, uint32_t tensor)
 	return stays.worth < leaves.worth && k->cuts == cuts ? MAP_STAYS : MAP_LEAVES;
 }
 
-/* All that the answer hangs on: its place in the ops of its life, and their room. */
-static uint64_t key_of(struct keeper *k, uint32_t tensor)
+/* All that the answer hangs on: the groups of its life, its place in them, and their room. */
+static uint64_t key_of(const struct keeper *k, uint32_t tensor)
 {
-	struct mapper *m = k->m;
-	const uint32_t first = m->first_write[tensor];
-	uint64_t h = map_sig_ops(m, first, m->last_read[tensor] + 1 - first);
+	const struct mapper *m = k->m;
+	const uint32_t from = k->group_of[m->first_write[tensor]], to = k->group_of[m->last_read[tensor]];
+	const uint32_t first = k->groups[from].first, end = k->groups[to].first + k->groups[to].n;
+	uint64_t h = map_ops_key(m, first, end - first);
 
-	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct op *o = &m->s->ops[i];
 
-		h = map_op_key(m, o, h);
-		h = map_and_u64(h, div_up(m->living[i], grain(m)) << 1 | m->apart[k->groups[k->group_of[i]].first]);
-		h = map_and_u64(h, k->group_of[i] - k->group_of[m->first_write[tensor]]);
+		h = map_and_u64(h, m->living[i] << 1 | m->apart[k->groups[k->group_of[i]].first]);
+		h = map_and_u64(h, k->group_of[i] - from);
 		for (uint32_t n = 0; n < o->n_operands; n++)
 			h = map_and_u64(h, map_operand(m, o, n)->tensor == tensor);
 	}

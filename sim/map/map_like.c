@@ -110,17 +110,38 @@ uint64_t map_sig(const struct mapper *m, uint64_t bytes, bool kv)
 	return map_and_u64(map_and_u64(h, (uint64_t)m->c->cores << 32 | m->unit[0].cores), m->judge != NULL);
 }
 
-uint64_t map_sig_ops(const struct mapper *m, uint32_t first, uint32_t n)
+/* What operands of so many ops are to each other: which were there before, and which an op behind them reads. */
+static uint64_t tied_key(const struct mapper *m, uint32_t first, uint32_t n, uint64_t h)
 {
-	uint64_t bytes = 0;
+	const uint32_t from = m->s->ops[first].first_operand, end = first + n;
+
+	for (uint32_t k = first; k < end; k++)
+		for (uint32_t i = 0; i < m->s->ops[k].n_operands; i++) {
+			const struct op_operand *x = map_operand(m, &m->s->ops[k], i), *same = &m->s->operands[from];
+			const uint32_t last = m->last_read[x->tensor];
+
+			while (same < x && (same->tensor != x->tensor || same->slot != x->slot))
+				same++;
+			h = map_and_u64(h, (uint64_t)(same - &m->s->operands[from]) << 1 |
+			                           (last != UINT32_MAX && last >= end));
+			h = map_and_u64(h, x->offset - same->offset);
+		}
+	return h;
+}
+
+uint64_t map_ops_key(const struct mapper *m, uint32_t first, uint32_t n)
+{
+	uint64_t bytes = 0, h = HASH_INIT;
 	bool kv = false;
 
-	for (uint32_t k = first; k < first + n; k++)
+	for (uint32_t k = first; k < first + n; k++) {
 		for (uint32_t i = 0; i < m->s->ops[k].n_operands; i++) {
 			const struct op_operand *x = map_operand(m, &m->s->ops[k], i);
 
 			bytes += x->bytes > x->touched ? x->bytes : x->touched;
 			kv |= m->s->tensors[x->tensor].role == OP_KV;
 		}
-	return map_sig(m, bytes, kv);
+		h = map_op_key(m, &m->s->ops[k], h);
+	}
+	return tied_key(m, first, n, map_and_u64(h, map_sig(m, bytes, kv))) | 1;
 }

@@ -1,9 +1,11 @@
 /* p_sweep.c - a sweep's rows are the same however it is run: workers, shards, kills, others at the same file. */
 #define _POSIX_C_SOURCE 200809L
 #include "arch/watch.h"
+#include "sim/engine/run_memo.h"
 #include "sim/program/program.h"
 #include "sim/sweep/sweep.h"
 #include "sim/sweep/sweep_int.h"
+#include "validate/tests/runbed.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
@@ -549,6 +551,58 @@ TEST(a_program_is_taken_again_only_where_nothing_in_it_changes)
 	arena_free(a);
 }
 
+/* What the mapper found out for machines before hangs on nothing but what its keys say: each machine's run is the one it has
+ * alone. Prompts, whose results stay, whose chains join and whose products are cut. */
+TEST(a_machine_gives_what_it_gives_alone_whatever_was_mapped_before)
+{
+	static const struct {
+		const char *model;
+		uint32_t layers, tokens, most; /* and up to so many tokens more */
+	} prompts[] = { { "deepseek-ocr", 0, 300, 1 },
+		        { "deepseek-ocr", 4, 20, 400 },
+		        { "tinyllama-1.1b", 3, 20, 400 } };
+	static const char *const sizes[][5] = {
+		{ "l2.size=4 MiB", "l2.size=16 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=768 MiB" },
+		{ "kv_buffer.size=0", "kv_buffer.size=8 MiB", "kv_buffer.size=32 MiB", "kv_buffer.size=0",
+		  "kv_buffer.size=64 MiB" },
+		{ "sram.pin=64 KiB", "sram.pin=64 KiB", "sram.pin=0", "sram.pin=64 KiB", "sram.pin=0" },
+	};
+	enum { AXES = sizeof sizes / sizeof *sizes };
+	const int rounds = getenv("NPUSIM_TEST_QUICK") ? 2 : 6;
+	struct rng r;
+
+	rng_seed(&r, test_seed(), "before");
+	for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) {
+		const struct build_how how = { .phase = BUILD_PREFILL,
+			                       .style = BUILD_NPU,
+			                       .batch = 1,
+			                       .layers = prompts[i].layers,
+			                       .tokens = prompts[i].tokens + rng_below(&r, prompts[i].most) };
+		struct run_opts alone = { .start = RUN_STEADY, .seed = 7, .fidelity = RUN_ANALYTIC }, among = alone;
+		struct err e = ERR_INIT;
+		struct runbed b;
+
+		runbed_model(&b, prompts[i].model, &how);
+		among.memo = run_memo_new(&e);
+		CHECK_OK(among.memo ? 0 : -1, e);
+		for (int k = 0; k < rounds; k++) {
+			const char *sets[AXES];
+			struct run_result x, y;
+
+			for (int n = 0; n < AXES; n++)
+				sets[n] = sizes[n][rng_below(&r, 5)];
+			CHECK(runbed_run(&b, "configs/npu/dsocr.yaml", sets, AXES, &among, &x));
+			CHECK(runbed_run(&b, "configs/npu/dsocr.yaml", sets, AXES, &alone, &y));
+			if (x.total_ps != y.total_ps || x.dram_read_bytes != y.dram_read_bytes)
+				test_fail(__FILE__, __LINE__, "%s: %llu ps among others, %llu alone: %s %s %s",
+				          prompts[i].model, (unsigned long long)x.total_ps,
+				          (unsigned long long)y.total_ps, sets[0], sets[1], sets[2]);
+		}
+		run_memo_free(among.memo);
+		runbed_down(&b);
+	}
+}
+
 /* A machine made of a base that others were made of before is the one that its text and assignments give. */
 TEST(a_base_makes_the_machines_that_the_text_makes)
 {
@@ -770,7 +824,8 @@ SUITE(p_sweep, T(rows_do_not_depend_on_workers), T(four_shards_merged_are_the_wh
       T(a_search_does_not_depend_on_workers_and_meets_no_point_twice),
       T(a_search_killed_at_ten_moments_goes_on_and_ends_the_same),
       T(a_search_with_points_to_spare_ends_with_all_there_are),
-      T(a_program_is_taken_again_only_where_nothing_in_it_changes), T(a_base_makes_the_machines_that_the_text_makes),
-      T(a_base_of_a_file_has_its_own_assignments_first), T(points_that_cannot_be_built_are_rows_with_their_reason),
-      T(workers_that_die_over_every_point_leave_a_row_each), T(two_sweeps_into_one_file_wait_for_each_other),
-      T(shards_of_different_builds_mix_only_when_told));
+      T(a_program_is_taken_again_only_where_nothing_in_it_changes),
+      T(a_machine_gives_what_it_gives_alone_whatever_was_mapped_before),
+      T(a_base_makes_the_machines_that_the_text_makes), T(a_base_of_a_file_has_its_own_assignments_first),
+      T(points_that_cannot_be_built_are_rows_with_their_reason), T(workers_that_die_over_every_point_leave_a_row_each),
+      T(two_sweeps_into_one_file_wait_for_each_other), T(shards_of_different_builds_mix_only_when_told));
