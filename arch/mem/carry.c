@@ -77,7 +77,7 @@ ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, 
 	const uint8_t urgency = mem_urgency(rq);
 	struct carry_ride **at = behind(l, urgency);
 	const ps_t now = evq_now(l->q);
-	ps_t begin = ps_max(first, now), rest;
+	ps_t begin = ps_max(first, now), rest, end;
 
 	was_idle(l, now);
 	rest = span - used_since(l, ps_max(first, now > span ? now - span : 0), span);
@@ -87,9 +87,10 @@ ps_t carry_put(struct carry *l, struct carry_ride *r, const struct mem_req *rq, 
 	r->behind = *at;
 	r->rq = rq;
 	*at = r;
+	end = begin + rest;
 	book(l, r->behind, urgency, begin, rest);
-	evq_push(l->q, &r->ev, begin + rest);
-	return begin + rest - span > first && begin + rest > span ? begin + rest - span : first;
+	evq_push(l->q, &r->ev, end);
+	return ps_max(first, end > span ? end - span : 0);
 }
 
 void carry_over(struct carry *l, struct carry_ride *r)

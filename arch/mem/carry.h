@@ -1,8 +1,8 @@
 /* carry.h - a way that carries bytes at a rate, the urgent first: DMA engines, links of the network. No block itself.
  *
  * Models: a request's bytes stream through as they arrive: those that came before the last one are through already, as far as
- * the way was idle since the first one came, and in their own time at the most. What is more urgent goes first, also before what is under way, which gives way and goes on later; else as they
- * came. So fetching ahead costs nobody.
+ * the way was idle since the first one came, and in their own time at the most. What is more urgent goes first, also before
+ * what is under way, which gives way and goes on later; else as they came. So fetching ahead costs nobody.
  * Invariants: I1 what is carried never overlaps: it does no more than its rate; I2 nothing is carried before it can be
  * there, so a request takes at least its time here. */
 #ifndef NPUSIM_ARCH_MEM_CARRY_H

@@ -1,8 +1,9 @@
-/* run_memo.h - what runs after each other need not do twice: the files of tables, and the mapping of the last machine.
+/* run_memo.h - what runs after each other need not do twice: the files of tables, the mapping of the last machine, and what
+ * the mapper found out for all of them (map_memo.h).
  *
  * Nothing in a result depends on it: a table is read as it is, and a program is taken again only for the same stream and
- * a machine whose parameters the mapper cannot tell apart (map_same). So in a sweep over cache sizes the stream is mapped
- * once. One memo is for one process and for runs one after another; what it hands out lives until the next call of the
+ * a machine whose parameters the mapper cannot tell apart (map_same). What the mapper found out stands by keys that hold all
+ * that it hangs on, whatever the stream, so run_memo_forget() leaves it. One memo is for one process and for runs one after another; what it hands out lives until the next call of the
  * same function, or with it. */
 #ifndef NPUSIM_SIM_ENGINE_RUN_MEMO_H
 #define NPUSIM_SIM_ENGINE_RUN_MEMO_H

@@ -14,18 +14,16 @@
 #define UNSURE 1.1 /* a few of a cut's blocks are judged, and what is whole is judged whole */
 #define TIGHT  4   /* part of SRAM that may be held beside what streams before a cut is looked at */
 
-/* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. Drafts the first. */
+/* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. */
 static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_draft *d)
 {
 	struct map_block b;
 	uint64_t k = 0;
 
-	if (!map_block(m, op, c->cut, c->blocks, 0, d))
-		return false;
 	for (struct op part = m->s->ops[op]; map_block_take(&part, c->cut, c->blocks, k, &b); part = m->s->ops[op], k++)
 		if (!map_block(m, op, c->cut, c->blocks, k, d))
 			return false;
-	return k > 0 && map_block(m, op, c->cut, c->blocks, 0, d);
+	return k > 0;
 }
 
 /* Blocks 0: none. */
@@ -39,24 +37,23 @@ static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map
 }
 
 /* What all of its commands take. Under a mask they grow with the keys that they see, and the last may be smaller: so the first,
- * the last and the one before it are judged. Of an op on its own the first alone waits for what nothing hides. Drafts the first. */
+ * the last and the one before it are judged. Of an op on its own the first alone waits for what nothing hides. */
 static double all_of(const struct mapper *m, uint32_t op, const struct map_cutting *c, uint64_t n, struct map_draft *d)
 {
 	struct mapper others = *m;
-	double last = 0, full;
+	double first, full, ends = 0;
 
 	others.alone = false;
-	if (n > 1 && map_block(m, op, c->cut, c->blocks, n - 1, d))
-		last = map_judged(&others, d).worth;
 	if (!map_block(m, op, c->cut, c->blocks, 0, d))
 		return INFINITY;
-	full = map_judged(&others, d).worth;
-	if (n > 2 && map_mask_skips(m, &m->s->ops[op]) && map_block(m, op, c->cut, c->blocks, n - 2, d))
-		full = (full + map_judged(&others, d).worth) / 2;
-	map_block(m, op, c->cut, c->blocks, 0, d);
+	first = full = map_judged(&others, d).worth;
 	if (m->alone)
-		last += map_judged(m, d).worth - map_judged(&others, d).worth;
-	return full * (double)(n > 1 ? n - 1 : 1) + last;
+		ends = map_judged(m, d).worth - first;
+	if (n > 1 && map_block(m, op, c->cut, c->blocks, n - 1, d))
+		ends += map_judged(&others, d).worth;
+	if (n > 2 && map_mask_skips(m, &m->s->ops[op]) && map_block(m, op, c->cut, c->blocks, n - 2, d))
+		full = (first + map_judged(&others, d).worth) / 2;
+	return full * (double)(n > 1 ? n - 1 : 1) + ends;
 }
 
 /* Blocks that an op has if it is cut so. */

@@ -126,6 +126,12 @@ static double lost_again(const struct product *p, const struct map_levels *l, co
 	return 0;
 }
 
+/* And what it left in the L2 is what it finds. */
+static bool follows_itself(const struct product *p, const struct map_levels *l)
+{
+	return l->cache && p->m->alone && p->m->start == MAP_STEADY;
+}
+
 /* The part of an operand that a pass finds in DRAM. A stream of one op follows itself: where its outermost loop reads an operand
  * once a round, the last round of the pass before was the last to, and not all that the pass moves lies between. */
 static double fresh(const struct product *p, const struct map_levels *l, const struct nest *x, int i)
@@ -133,7 +139,7 @@ static double fresh(const struct product *p, const struct map_levels *l, const s
 	double between = 0;
 	int n = 0;
 
-	if (!l->cache || !p->m->alone || p->m->start != MAP_STEADY || x->moves[i] == 1)
+	if (!follows_itself(p, l) || x->moves[i] == 1)
 		return l->cache ? p->far[i] : 1;
 	while (n < DIMS - 1 && x->trips[x->loop[n]] == 1)
 		n++;
@@ -153,7 +159,7 @@ static double fullest_channel(const struct map_levels *l, uint64_t bytes)
 
 double map_cost_far(const struct product *p, const struct map_levels *l, int i)
 {
-	if (!l->cache || !p->m->alone || p->m->start != MAP_STEADY)
+	if (!follows_itself(p, l))
 		return l->cache ? p->far[i] : 1;
 	return less(p->far[i], lost(l, whole(p, i)));
 }
@@ -187,26 +193,12 @@ static void pieces(struct eval *e, int i)
 	}
 	e->piece[i][0] = piece_of(p, e->l, x, i, x->tile, x->bytes[i]);
 	for (unsigned at = 1; at < 1u << DIMS; at++) {
-		uint64_t bytes = p->move[i]->bytes;
-
 		if (at & ~(e->uneven & e->dims[i]))
 			continue;
-		for (int d = 0; d < DIMS; d++) {
+		for (int d = 0; d < DIMS; d++)
 			tile[d] = at >> d & 1 ? p->size[d] - x->tile[d] * (x->trips[d] - 1) : x->tile[d];
-			if (has[i][d])
-				bytes = map_rows_bytes(bytes, tile[d], p->size[d]);
-		}
-		e->piece[i][at] = piece_of(p, e->l, x, i, tile, bytes);
+		e->piece[i][at] = piece_of(p, e->l, x, i, tile, map_nest_bytes(p, i, tile));
 	}
-}
-
-static unsigned uneven_of(const struct product *p, const struct nest *x)
-{
-	unsigned uneven = 0;
-
-	for (int d = 0; d < DIMS; d++)
-		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
-	return uneven;
 }
 
 static void prepare(struct eval *e)
@@ -215,7 +207,7 @@ static void prepare(struct eval *e)
 	const struct nest *x = e->x;
 	uint64_t loads = 0, room;
 
-	e->uneven = uneven_of(p, x);
+	e->uneven = map_nest_uneven(p, x);
 	for (int i = 0; i < OPERANDS; i++) {
 		e->dims[i] = (unsigned)(has[i][M] << M | has[i][N] << N | has[i][K] << K);
 		if (!p->move[i] || p->free[i])
@@ -546,7 +538,7 @@ static double math_of(const struct map_levels *l, const struct nest *x, unsigned
 
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x)
 {
-	const unsigned uneven = uneven_of(p, x);
+	const unsigned uneven = map_nest_uneven(p, x);
 	double v[SERVERS] = { 0 }, start = 0, most = 0, latency = 0, miss = 0, sums = 1, first = 0, end;
 
 	for (int d = 0; d < K; d++)

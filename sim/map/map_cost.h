@@ -42,8 +42,8 @@ struct map_cost {
 /* Plans of a nest's smaller tiles are found by the way, where `x` has none yet. `early`: of A and B, the part that lies in DRAM
  * when the command begins. */
 struct map_cost map_cost(const struct product *p, const struct map_levels *l, const struct nest *x);
-/* What map_cost() is not under, at a fraction of its price: each server's bytes before the last tile's math, and all math behind the first loads. Of a nest
- * that is scheduled, its smaller tiles planned. */
+/* What map_cost() is not under, at a fraction of its price: each server's bytes before the last tile's math, and all math
+ * behind the first loads. Of a nest that is scheduled, its smaller tiles planned. */
 double map_cost_bound(const struct product *p, const struct map_levels *l, const struct nest *x);
 /* The part of A or B that a pass finds in DRAM at the least, whatever the nest. */
 double map_cost_far(const struct product *p, const struct map_levels *l, int operand);

@@ -32,14 +32,22 @@ int map_nest_n_orders(const struct nest *x)
 	return x->trips[M] > 1 && x->trips[N] > 1 ? 2 : 1;
 }
 
-/* Of a full tile, or of all of it. */
-static uint64_t tile_bytes(const struct product *p, const struct nest *x, int i, bool whole)
+unsigned map_nest_uneven(const struct product *p, const struct nest *x)
 {
-	uint64_t bytes = p->move[i] ? p->move[i]->bytes : 0;
+	unsigned uneven = 0;
 
-	for (int d = 0; d < DIMS && !whole; d++)
-		if (has[i][d])
-			bytes = map_rows_bytes(bytes, x->tile[d], p->size[d]);
+	for (int d = 0; d < DIMS; d++)
+		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
+	return uneven;
+}
+
+uint64_t map_nest_bytes(const struct product *p, int operand, const uint64_t tile[DIMS])
+{
+	uint64_t bytes = p->move[operand] ? p->move[operand]->bytes : 0;
+
+	for (int d = 0; d < DIMS && bytes; d++)
+		if (has[operand][d])
+			bytes = map_rows_bytes(bytes, tile[d], p->size[d]);
 	return bytes;
 }
 
@@ -81,7 +89,7 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 		distinct = again = 1;
 	x->moves[i] = distinct * again;
 	x->again[i] = again;
-	x->bytes[i] = tile_bytes(p, x, i, x->moves[i] == 1);
+	x->bytes[i] = map_nest_bytes(p, i, x->moves[i] == 1 ? p->size : x->tile);
 	x->lies[i] = lies(p, x, i, x->moves[i] == 1, x->bytes[i]);
 	if (x->resident[i] || x->moves[i] == 1)
 		x->held += p->move[i] ? lies(p, x, i, x->moves[i] == 1, p->move[i]->bytes) : 0;
@@ -117,10 +125,8 @@ bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots
 
 void map_nest_plan_edges(const struct product *p, struct nest *x)
 {
-	unsigned uneven = 0;
+	const unsigned uneven = map_nest_uneven(p, x);
 
-	for (int d = 0; d < DIMS; d++)
-		uneven |= (unsigned)(x->trips[d] > 1 && p->size[d] % x->tile[d] != 0) << d;
 	for (unsigned at = 0; at < 1u << DIMS; at++) {
 		uint64_t size[DIMS];
 		struct map_math y = x->math;

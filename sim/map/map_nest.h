@@ -50,6 +50,10 @@ struct nest {
 struct product map_nest_product(const struct mapper *m, struct map_draft *d, const struct op *o);
 /* Sets tiles, trips and their number. */
 void map_nest_cut(const struct product *p, struct nest *x, const uint64_t tile[DIMS]);
+/* Dimensions that end in a smaller tile, a bit each. */
+unsigned map_nest_uneven(const struct product *p, const struct nest *x);
+/* Bytes of an operand's tile of that size: its part in each of its dimensions, rounded up. */
+uint64_t map_nest_bytes(const struct product *p, int operand, const uint64_t tile[DIMS]);
 /* What moves when, and the SRAM that it takes; loop, resident, copied and math are set. */
 void map_nest_schedule(const struct product *p, struct nest *x);
 /* Orders of the loops; the second is another only where m and n are both cut. How many are. */

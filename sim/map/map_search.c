@@ -279,18 +279,17 @@ static bool in_tiles(const struct nest *x, int i)
 	return false;
 }
 
-/* Whether tiles of A and B fit at all, spread evenly. */
+/* Whether SRAM may hold it: sums, and of A and B the tiles that all cores have, each as full as the fullest; spread evenly while
+ * it is not cut. */
 static bool may_fit(const struct search *s, const struct nest *x)
 {
-	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] : 0;
+	const struct unit_split *split = &x->math.plan.split;
+	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] * ps_max(1, split->k) : 0;
 
 	for (int i = A; i <= B; i++) {
-		uint64_t b = moves(s->p, i) ? s->p->move[i]->bytes : 0;
+		const uint64_t b = moves(s->p, i) ? map_nest_bytes(s->p, i, x->tile) : 0;
 
-		for (int d = 0; d < DIMS; d++)
-			if (has[i][d])
-				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
-		bytes += (in_tiles(x, i) ? s->slots : 1) * b;
+		bytes += (in_tiles(x, i) ? s->slots : 1) * map_gang(s->p->m, split, i, x->tile, b);
 	}
 	return bytes <= s->p->room;
 }
@@ -304,23 +303,6 @@ static ps_t most_of_tile(const struct search *s, const struct nest *x, double fi
 		full *= (double)(x->trips[d] - (x->trips[d] > 1 && s->p->size[d] % x->tile[d] ? 1 : 0));
 	t = (most - s->ends - map_overhead(s->p->m, x->tiles) - first) / full;
 	return t < 0 ? 0 : t < 1e17 ? (ps_t)t : PS_NEVER - 1;
-}
-
-/* Whether SRAM may hold it: sums, and of A and B the tiles that all cores have, each as full as the fullest. */
-static bool way_may_fit(const struct search *s, const struct nest *x)
-{
-	const struct unit_split *split = &x->math.plan.split;
-	uint64_t bytes = x->trips[K] > 1 ? 8 * x->tile[M] * x->tile[N] * ps_max(1, split->k) : 0;
-
-	for (int i = A; i <= B; i++) {
-		uint64_t b = moves(s->p, i) ? s->p->move[i]->bytes : 0;
-
-		for (int d = 0; d < DIMS; d++)
-			if (has[i][d])
-				b = map_rows_bytes(b, x->tile[d], s->p->size[d]);
-		bytes += (in_tiles(x, i) ? s->slots : 1) * map_gang(s->p->m, split, i, x->tile, b);
-	}
-	return bytes <= s->p->room;
 }
 
 static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
@@ -339,7 +321,7 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, &limits, ways);
 	for (int i = 0; i < n; i++) {
 		x.math = ways[i];
-		if (way_may_fit(s, &x))
+		if (may_fit(s, &x))
 			all_orders(s, &x);
 	}
 }
@@ -348,6 +330,7 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 struct pair {
 	uint64_t m, n;
 	double math, least; /* math: of all tiles; 0: not known yet */
+	uint64_t fit;       /* of k's tiles, so many with which they may fit */
 };
 
 /* What all math takes in tiles of m and n at the least, however k is cut: in pieces it takes no less than in one. 1e300 and
@@ -391,11 +374,11 @@ static void sink(struct pair *h, int n, int i)
 	h[i] = x;
 }
 
-/* The least bound of all tiles of m and n; 1e300: none fits. */
-static double pair_bound(const struct search *s, const struct pair *y, const uint64_t *ks, int n_k, uint64_t *fit)
+/* The least bound of all tiles of m and n. */
+static void bound_pair(const struct search *s, struct pair *y, const uint64_t *ks, int n_k)
 {
-	double least = 1e300;
-
+	y->least = 1e300;
+	y->fit = 0;
 	for (int k = 0; k < n_k; k++) {
 		struct nest x = { .copied = -1 };
 		double t;
@@ -404,10 +387,9 @@ static double pair_bound(const struct search *s, const struct pair *y, const uin
 		if (x.tiles > MAP_MOST_TILES || !may_fit(s, &x))
 			continue;
 		t = tile_bound(s, &x, y->math);
-		least = t < least ? t : least;
-		++*fit;
+		y->least = t < y->least ? t : y->least;
+		y->fit++;
 	}
-	return least;
 }
 
 /* Best first: a pair's bound is by peaks, then by the math of its tiles; its tiles are planned when no other's is less. */
@@ -419,14 +401,15 @@ static void all_tiles(struct search *s)
 		  n_n = tiles_of(s->p->size[N], true, fixed->tile_n, ns),
 		  n_k = tiles_of(s->p->size[K], false, fixed->tile_k, ks);
 	struct pair heap[MAX_TILES_OF * MAX_TILES_OF];
-	uint64_t again = 0;
 	int n = 0;
 
 	for (int i = 0; i < n_m; i++)
 		for (int j = 0; j < n_n; j++) {
 			struct pair y = { .m = ms[i], .n = ns[j] };
 
-			if ((y.least = pair_bound(s, &y, ks, n_k, &s->space)) < 1e290)
+			bound_pair(s, &y, ks, n_k);
+			s->space += y.fit;
+			if (y.fit)
 				heap[n++] = y;
 		}
 	for (int i = n / 2; i-- > 0;)
@@ -437,7 +420,7 @@ static void all_tiles(struct search *s)
 
 		if (!(y->math > 0)) {
 			y->math = math_of(s, y->m, y->n);
-			y->least = pair_bound(s, y, ks, n_k, &again);
+			bound_pair(s, y, ks, n_k);
 		} else {
 			for (int k = 0; k < n_k; k++)
 				one_tile(s, (const uint64_t[DIMS]){ y->m, y->n, ks[k] }, y->math);

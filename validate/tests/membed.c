@@ -276,3 +276,21 @@ ps_t bed_write(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes)
 {
 	return one(b, to, addr, bytes, true);
 }
+
+void bed_urgent_first(struct bed *b, struct comp *level, uint64_t chunk)
+{
+	static const uint8_t urgency[] = { MEM_AHEAD, MEM_AHEAD, MEM_BLOCKING, MEM_WANTED };
+	static const ps_t back[] = { 64 + 4 + 20, 128 + 4 + 20, 2 + 20, 2 + 2 + 20 };
+	struct bed_ask a[4];
+
+	for (uint64_t i = 0; i < 2; i++)
+		bed_read(b, level, i * chunk, chunk);
+	for (uint64_t i = 0; i < 4; i++) {
+		bed_ask1(b, &a[i], (i % 2) * chunk, i < 2 ? chunk : 128, false);
+		a[i].rq.urgency = &urgency[i];
+	}
+	bed_stream(b, level, a, 4, 4);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_U64(a[i].back - a[i].sent, back[i] * PS_NS);
+	CHECK(a[0].rq.t_level >= a[0].sent && a[1].rq.t_level >= a[1].sent + 64 * PS_NS);
+}

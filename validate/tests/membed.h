@@ -78,5 +78,8 @@ ps_t bed_read(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes);
 ps_t bed_write(struct bed *b, struct comp *to, uint64_t addr, uint64_t bytes);
 /* All of them through a window; returns when the last reply came. Checks that each got exactly one. */
 ps_t bed_stream(struct bed *b, struct comp *to, struct bed_ask *asks, size_t n, size_t window);
+/* Of a level of 64 B a ns behind 20 ns, and 4 ns more for a chunk: what is waited for goes before what is fetched ahead, and what
+ * gives way is done that much later. */
+void bed_urgent_first(struct bed *b, struct comp *level, uint64_t chunk);
 
 #endif

@@ -217,25 +217,12 @@ TEST(sizes_are_whole_chunks)
 	CHECK_HAS(e.msg, "kv_buffer.size");
 }
 
-/* What is waited for goes before what is fetched ahead, and what gives way is done that much later. */
 TEST(what_is_waited_for_is_served_first)
 {
-	static const uint8_t urgency[] = { MEM_AHEAD, MEM_AHEAD, MEM_BLOCKING, MEM_WANTED };
-	static const ps_t back[] = { 64 + 4 + 20, 128 + 4 + 20, 2 + 20, 2 + 2 + 20 };
-	struct bed_ask a[4];
 	struct dev d;
 
 	dev_up(&d, SMALL);
-	for (uint64_t i = 0; i < 2; i++)
-		bed_read(&d.b, d.kv, i * KV_CHUNK, KV_CHUNK);
-	for (uint64_t i = 0; i < 4; i++) {
-		bed_ask1(&d.b, &a[i], (i % 2) * KV_CHUNK, i < 2 ? KV_CHUNK : 128, false);
-		a[i].rq.urgency = &urgency[i];
-	}
-	bed_stream(&d.b, d.kv, a, 4, 4);
-	for (size_t i = 0; i < 4; i++)
-		CHECK_U64(a[i].back - a[i].sent, back[i] * NS);
-	CHECK(a[0].rq.t_level >= a[0].sent && a[1].rq.t_level >= a[1].sent + 64 * NS);
+	bed_urgent_first(&d.b, d.kv, KV_CHUNK);
 	dev_down(&d);
 }
 
