@@ -230,6 +230,13 @@ static void find_splits(const struct spread *x, struct splits *s)
 	const uint32_t cores = x->all->cores;
 
 	s->n = s->first = 0;
+	if (j->held && j->held_as.n) {
+		const uint32_t m = (uint32_t)ps_min(ps_max(1, j->held_as.m), j->m),
+			       n = (uint32_t)ps_min(j->held_as.n, j->n), k = (uint32_t)ps_min(j->held_as.k, j->k);
+
+		add_split(s, j, m, n, k, div_up(j->m, m) * div_up(j->k, k));
+		return;
+	}
 	for (uint32_t k = 1; k <= cores && k <= j->k; k *= 2)
 		for (uint32_t m = 1; m <= cores / k && (m == 1 || m <= j->m); m = next_part(m)) {
 			const uint32_t left = cores / k / m, most = left < j->n ? left : (uint32_t)j->n,

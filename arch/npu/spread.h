@@ -11,7 +11,7 @@
  * and half of what is waited for at the end, as products that follow each other hide it. Among equals the one that copies
  * least. Cuts of k are powers of two, of m 1, 3, 5 and 7 times those, and n takes the cores that are left: for given parts of
  * m and k more cores are never slower, so a machine of more cores has no slower cut. n also takes the largest of m's kind, and
- * half as many: fewer copies.
+ * half as many: fewer copies. Weights that stay in a unit's arrays are cut as they lie there (unit_job.held_as).
  * Leaves out: adding up, which keeps pace with the port; who is whose neighbour: groups of a power of two lie together.
  * Source of the exchange: Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH,
  * IJHPCA 19 (2005). */

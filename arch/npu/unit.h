@@ -71,6 +71,11 @@ enum unit_piece {
 	UNIT_NORM     /* reduce: moments of a row, and a scaling */
 };
 
+/* A product's parts, one a core (arch/npu/spread.h). */
+struct unit_split {
+	uint32_t m, n, k;
+};
+
 struct unit_job {
 	enum unit_work work;
 	enum unit_piece piece;
@@ -81,15 +86,11 @@ struct unit_job {
 	uint32_t passes;            /* over the data */
 	uint32_t alu, sfu, convert; /* steps an element */
 	bool divides;               /* its ALU step is a divide */
-	bool in_part;      /* product: an array loads no more than is used of it, whatever it does by default */
-	uint64_t bytes;    /* through SRAM */
-	uint32_t keep, of; /* of so many weights along k that many are not 0; `of` 0: all may be */
-	uint32_t held;     /* 1 + the unit in which a product's weights stay; 0: they come with the job */
-};
-
-/* A product's parts, one a core (arch/npu/spread.h). */
-struct unit_split {
-	uint32_t m, n, k;
+	bool in_part;              /* product: an array loads no more than is used of it, whatever it does by default */
+	uint64_t bytes;            /* through SRAM */
+	uint32_t keep, of;         /* of so many weights along k that many are not 0; `of` 0: all may be */
+	uint32_t held;             /* 1 + the unit in which a product's weights stay; 0: they come with the job */
+	struct unit_split held_as; /* how those that stay are cut over the cores; n 0: as is fastest */
 };
 
 struct unit_plan {

@@ -231,6 +231,24 @@ static bool by_head(const struct mapper *m, struct map_draft *d, const struct op
 	return true;
 }
 
+#define FEWEST 2 /* numbers of rounds that are tried */
+
+/* Of a product whose weights stay where they are multiplied nothing comes tile by tile: the fewest rounds that SRAM has room for,
+ * for what cores have of rows and results hangs on how wide one is. */
+static void held_ways(const struct mapper *m, const struct map_draft *d, const struct op *main, enum map_tiled cuts,
+                      uint64_t most, struct map_ways *w)
+{
+	struct map_draft t;
+
+	for (uint64_t n = 1, found = 0; n <= most && found < FEWEST; n *= 2) {
+		map_draft_copy(&t, d);
+		if (!cut_into(m, &t, main, cuts, n))
+			continue;
+		add_way(w, &(struct map_choice){ .tiles = n });
+		found++;
+	}
+}
+
 /* Streamed, in tiles that suit one unit or another, and in fewer. */
 static void stream_ways(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
                         struct map_ways *w)
@@ -242,6 +260,10 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)), room / 2 };
 	uint64_t grains[GRAINS];
 
+	if (op_is_product(main->kind) && !stream) {
+		held_ways(m, d, main, cuts, max_tiles, w);
+		return;
+	}
 	for (int n = granules(m, main, grains), i = 0; i < n; i++) {
 		for (uint64_t larger = 1; larger <= (product && i == 0 ? MOST_LARGER : 1); larger *= 2) {
 			const uint64_t tiles = trips(m, &x, product, grains[i], larger);

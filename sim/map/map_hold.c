@@ -2,7 +2,8 @@
  *
  * Weights of products take the places of a unit that keeps them, as long as there are any and only where the unit, with them
  * there, is done before the others are with theirs fetched: a prompt's product may be the matrix unit's. Those come first that
- * save most time a place, and of the same in program order. Only what nothing but products streams, that no router chooses, and of which there is one.
+ * save most time a place, and of the same in program order. They lie as is fastest or as takes fewest places for what it
+ * saves, whichever saves more in all. Only what nothing but products streams, that no router chooses, and of which there is one.
  * A kept weight is loaded once, before the product, widened if its unit needs that, and written; later steps do none of it
  * (isa_insn.pinned, of loads and of math). */
 #include <stdlib.h>
@@ -28,6 +29,11 @@ uint32_t map_held_by(const struct mapper *m, const struct op *o)
 	return x ? m->held[x->tensor] : 0;
 }
 
+struct unit_split map_held_as(const struct mapper *m, const struct op *o)
+{
+	return map_held_by(m, o) ? m->held_as[weights_of(m, o)->tensor] : (struct unit_split){ 0, 0, 0 };
+}
+
 /* By tensor: whether something else than a product of one batch streams it. */
 static void find_others(const struct mapper *m, uint8_t *other)
 {
@@ -49,24 +55,12 @@ static bool may_stay(const struct op_tensor *t)
 	return t->route < 0 && t->external && t->instances == 1;
 }
 
-/* What a held product multiplies and makes is in SRAM whole: where that is much, others stream it and are sooner done. */
-#define BESIDE 4 /* of all scratchpads, a part of so many at the most */
-static bool few_rows(const struct mapper *m, const struct op *o, const struct unit_job *j)
+/* Any other unit is done with them, fetched on their way, after so long. */
+static ps_t elsewhere(const struct mapper *m, const struct unit_job *j, ps_t fetched)
 {
-	return dtype_bytes(o->dtype, j->m * (j->n + j->k)) <= m->sram / BESIDE;
-}
+	const struct map_math other = map_best(m, j);
 
-/* What it saves that the unit has them there; negative: any other is sooner done with them on their way. `p`: how it is done. */
-static double saves(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, struct unit_plan *p)
-{
-	struct unit_job stays = *j;
-	struct map_math other;
-
-	stays.held = 1 + (uint32_t)unit;
-	if (!spread_plan(unit_table[unit], &m->unit[unit], &stays, m->spread, p))
-		return -1;
-	other = map_best(m, j);
-	return (double)ps_max(other.plan.span + other.plan.exchange, fetched) - (double)(p->span + p->exchange);
+	return ps_max(other.plan.span + other.plan.exchange, fetched);
 }
 
 /* Where weights that do not stay come from: all of them from the L2, if it holds them. */
@@ -85,6 +79,7 @@ struct worth {
 	uint32_t op, tensor;
 	uint64_t bytes, takes;
 	double saves; /* a place */
+	struct unit_split split;
 };
 
 static int by_worth(const void *a, const void *b)
@@ -94,29 +89,85 @@ static int by_worth(const void *a, const void *b)
 	return x->saves != y->saves ? (x->saves < y->saves ? 1 : -1) : (x->op > y->op) - (x->op < y->op);
 }
 
-/* What the op's weights would take and save; false: they may not stay, or it does not pay. Every core's places are as full as the
- * fullest's. */
-static bool worth_of(const struct mapper *m, int unit, const uint8_t *other, const struct op *o, struct worth *out)
+/* What they take and save, cut so, if that is the best so far. Every core's places are as full as the fullest's. A pass that has
+ * to fetch and write them first pays for that, too. */
+static void lie_so(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, ps_t without,
+                   struct worth *best)
 {
 	const struct unit_env one = spread_core(&m->unit[unit]);
-	const struct op_operand *x = weights_of(m, o);
-	struct unit_job j, part;
+	struct unit_job part;
 	struct unit_plan p;
+	uint64_t takes;
+	double saves;
+	ps_t with;
+
+	if (!spread_plan(unit_table[unit], &m->unit[unit], j, m->spread, &p))
+		return;
+	part = spread_part(j, &p.split);
+	takes = unit_table[unit]->takes(&one, &part);
+	with = p.span + p.exchange + (m->start == MAP_COLD ? fetched + unit_table[unit]->written(&one, &part) : 0);
+	saves = ((double)without - (double)with) / (double)ps_max(1, takes);
+	if (saves < 0 || (best->takes && saves <= best->saves))
+		return;
+	best->saves = saves;
+	best->takes = takes;
+	best->split = p.split;
+}
+
+/* What the op's weights would take and save; false: they may not stay, or it does not pay. They lie as is fastest, or, where places
+ * are scarce, as saves most a place: in more parts of k, that fill rows which a few columns leave empty. */
+static bool worth_of(const struct mapper *m, int unit, const uint8_t *other, const struct op *o, bool scarce,
+                     struct worth *out)
+{
+	const struct op_operand *x = weights_of(m, o);
+	struct unit_job j;
+	ps_t fetched, without;
 
 	if (!x || other[x->tensor] || m->held[x->tensor] || !may_stay(&m->s->tensors[x->tensor]))
 		return false;
 	*out = (struct worth){ .op = o->id, .tensor = x->tensor };
 	out->bytes = map_stored_bytes(m, x->tensor, x->touched);
 	j = map_job(m, o);
-	if (!few_rows(m, o, &j))
-		return false;
-	out->saves = saves(m, unit, &j, clock_transfer(out->bytes, fetch_rate(m)), &p);
-	if (out->saves < 0)
-		return false;
-	part = spread_part(&j, &p.split);
-	out->takes = unit_table[unit]->takes(&one, &part);
-	out->saves /= (double)ps_max(1, out->takes);
-	return true;
+	fetched = clock_transfer(out->bytes, fetch_rate(m));
+	without = elsewhere(m, &j, fetched);
+	j.held = 1 + (uint32_t)unit;
+	lie_so(m, unit, &j, fetched, without, out);
+	for (uint32_t k = 1; scarce && k <= m->c->cores && k <= j.k; k *= 2) {
+		j.held_as = (struct unit_split){ 1, (uint32_t)ps_min(j.n, m->c->cores / k), k };
+		lie_so(m, unit, &j, fetched, without, out);
+	}
+	return out->takes > 0;
+}
+
+/* All that may stay in a unit, the most worth a place first. */
+struct wishes {
+	struct worth *v;
+	size_t n;
+};
+
+static int find_wishes(const struct mapper *m, int unit, const uint8_t *other, bool scarce, struct wishes *w,
+                       struct err *e)
+{
+	w->n = 0;
+	if (!(w->v = arena_array(m->a, m->s->n_ops + 1, sizeof *w->v)))
+		return err_nomem(e, "for the mapper");
+	for (size_t i = 0; i < m->s->n_ops; i++)
+		w->n += worth_of(m, unit, other, &m->s->ops[i], scarce, &w->v[w->n]);
+	qsort(w->v, w->n, sizeof *w->v, by_worth);
+	return 0;
+}
+
+/* What those save that have places, `room` of them. */
+static double saved(const struct wishes *w, uint64_t room)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].takes <= room) {
+			sum += w->v[i].saves * (double)w->v[i].takes;
+			room -= w->v[i].takes;
+		}
+	return sum;
 }
 
 static int hold_in(struct mapper *m, int unit, const uint8_t *other, struct err *e)
@@ -124,22 +175,23 @@ static int hold_in(struct mapper *m, int unit, const uint8_t *other, struct err 
 	const struct unit_ops *u = unit_table[unit];
 	const struct unit_env one = spread_core(&m->unit[unit]);
 	uint64_t room = u->holds && m->unit[unit].cfg->units ? u->holds(&one) : 0;
-	struct worth *all = room ? arena_array(m->a, m->s->n_ops + 1, sizeof *all) : NULL;
-	size_t n = 0;
+	struct wishes fast, tight, *w = &fast;
 
 	if (!room)
 		return 0;
-	if (!all)
-		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
-	for (size_t i = 0; i < m->s->n_ops; i++)
-		n += worth_of(m, unit, other, &m->s->ops[i], &all[n]);
-	qsort(all, n, sizeof *all, by_worth);
-	for (size_t i = 0; i < n; i++) {
-		if (all[i].takes > room || m->held[all[i].tensor]) /* by another op */
+	if (find_wishes(m, unit, other, false, &fast, e) < 0 || find_wishes(m, unit, other, true, &tight, e) < 0)
+		return -1;
+	if (saved(&tight, room) > saved(&fast, room))
+		w = &tight;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct worth *x = &w->v[i];
+
+		if (x->takes > room || m->held[x->tensor]) /* by another op */
 			continue;
-		m->held[all[i].tensor] = (uint8_t)(1 + unit);
-		m->held_bytes += all[i].bytes;
-		room -= all[i].takes;
+		m->held[x->tensor] = (uint8_t)(1 + unit);
+		m->held_as[x->tensor] = x->split;
+		m->held_bytes += x->bytes;
+		room -= x->takes;
 	}
 	return 0;
 }
@@ -149,7 +201,8 @@ int map_hold(struct mapper *m, struct err *e)
 	uint8_t *other = arena_alloc(m->a, m->s->n_tensors + 1);
 
 	m->held = arena_alloc(m->a, m->s->n_tensors + 1);
-	if (!other || !m->held)
+	m->held_as = arena_array(m->a, m->s->n_tensors + 1, sizeof *m->held_as);
+	if (!other || !m->held || !m->held_as)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	find_others(m, other);
 	for (int i = 0; i < UNIT_COUNT; i++)

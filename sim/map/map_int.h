@@ -45,6 +45,7 @@ struct mapper {
 	uint8_t *pinned;             /* by tensor */
 	uint8_t *lies;               /* by tensor: in SRAM before the program begins (MAP_RESIDENT) */
 	uint8_t *held;               /* by tensor: 1 + the unit in which it stays; 0: none */
+	struct unit_split *held_as;  /* by tensor: how it is cut over the cores there */
 	uint64_t held_bytes;
 	struct map_format *format; /* by tensor */
 	struct sparsity sparse;    /* of weights */
@@ -359,6 +360,7 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 /* map_hold.c: weights that stay in the arrays of a unit which multiplies them there. */
 int map_hold(struct mapper *m, struct err *e);                    /* chooses them */
 uint32_t map_held_by(const struct mapper *m, const struct op *o); /* 1 + the unit that keeps a product's; 0: none */
+struct unit_split map_held_as(const struct mapper *m, const struct op *o); /* unit_job.held_as */
 /* Widening and writing them, the first time; the draft has the product's loads. */
 void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *o);
 uint64_t map_held_bytes(const struct mapper *m, const struct map_draft *d); /* of its loads, what SRAM need not hold */
@@ -384,6 +386,7 @@ bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d
                struct map_fusion *what);
 
 /* map_like.c: a hash of all that the mapper sees in an op; and in a command that is to be chosen. */
+uint64_t map_split_key(const struct unit_split *s);
 uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h);
 uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how);
 /* Of the machine and the stream's state, what commands with so many bytes can tell, with or without KV; all of it once, for

@@ -5,6 +5,11 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_int.h"
 
+uint64_t map_split_key(const struct unit_split *s)
+{
+	return (uint64_t)s->m << 48 ^ (uint64_t)s->n << 24 ^ s->k;
+}
+
 static uint64_t operand_key(const struct mapper *m, const struct op *o, const struct op_operand *x, uint64_t h)
 {
 	const struct op_tensor *t = &m->s->tensors[x->tensor];
@@ -17,6 +22,8 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->held[x->tensor] << 1 |
 	                           (uint64_t)m->format[x->tensor].quant << 16 |
 	                           (uint64_t)m->format[x->tensor].group << 32);
+	if (m->held[x->tensor])
+		h = map_and_u64(h, map_split_key(&m->held_as[x->tensor]));
 	return map_and_u64(map_and_u64(h, x->bytes), x->touched);
 }
 
@@ -73,6 +80,7 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 		bytes += isa_is_move(x) ? x->bytes : 0;
 		kv |= x->cls == MEM_KV;
 	}
+	h = hash_u64(h, map_split_key(&j.held_as));
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
 	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);

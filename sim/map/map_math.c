@@ -128,8 +128,10 @@ static struct map_math best_product(const struct mapper *m, const struct unit_jo
 
 static struct map_math best_for(const struct mapper *m, const struct unit_job *j, bool waits)
 {
-	const uint64_t formats = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 |
-	                         (uint64_t)j->held << 16 | (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1 | 1,
+	const uint64_t cut = map_split_key(&j->held_as) * 0x9e3779b97f4a7c15,
+		       kind = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 |
+	                      (uint64_t)j->held << 16 | (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1,
+		       formats = (kind ^ cut) | 1,
 		       h = ((j->m * 0x9e3779b97f4a7c15 ^ j->n) * 0x9e3779b97f4a7c15 ^ j->k) * 0x9e3779b97f4a7c15 +
 	                   formats;
 	const uint32_t i = (uint32_t)(h >> 32) & (ASKED - 1);
@@ -155,7 +157,8 @@ struct unit_job map_job(const struct mapper *m, const struct op *o)
 		                  .k = o->shape.k,
 		                  .keep = s.keep,
 		                  .of = s.of,
-		                  .held = map_held_by(m, o) };
+		                  .held = map_held_by(m, o),
+		                  .held_as = map_held_as(m, o) };
 }
 
 /* Whether weights of so many values come from memory: at a start with operands on chip those that it has no room for. */

@@ -18,7 +18,7 @@
 #define LEAST         8
 #define GRAIN_MOST    128
 #define PARTS_MOST    64
-#define WANTED        12    /* for the judge: until there are so many, who is WORTH_KEEPING is looked at */
+#define WANTED        5     /* for the judge: until there are so many, who is WORTH_KEEPING is looked at */
 #define PRUNED        0.005 /* of the best: what a candidate has to gain to be looked at */
 #define WORTH_KEEPING 1.15  /* times the best, for the judge */
 #define KINDS         (2 << OPERANDS)
@@ -243,10 +243,27 @@ static void keep(struct search *s, const struct nest *x, int kind)
 	s->least = c.rank < s->least ? c.rank : s->least;
 }
 
-/* All orders of a cut on a unit, and all that may stay. */
+/* What moves once may as well be called resident. */
+static bool same(const struct nest *a, const struct nest *b)
+{
+	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
+	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
+	       a->slot == b->slot && a->held == b->held;
+}
+
+static bool was_seen(const struct nest *seen, int n, const struct nest *x)
+{
+	for (int i = 0; i < n; i++)
+		if (same(&seen[i], x))
+			return true;
+	return false;
+}
+
+/* All orders of a cut on a unit, and all that may stay; of those that come to the same the first. */
 static void all_orders(struct search *s, struct nest *x)
 {
-	bool edges = false;
+	struct nest seen[KINDS];
+	int n = 0;
 
 	for (int l = 0; l < map_nest_n_orders(x); l++)
 		for (int stay = 0; stay < 1 << OPERANDS; stay++) {
@@ -259,11 +276,11 @@ static void all_orders(struct search *s, struct nest *x)
 			for (int i = 0; i < OPERANDS; i++)
 				x->resident[i] = stay >> i & 1;
 			map_nest_schedule(s->p, x);
-			if (!map_nest_fits(s->p, x, s->slots))
+			if (!map_nest_fits(s->p, x, s->slots) || was_seen(seen, n, x))
 				continue;
-			if (!edges)
+			if (!n)
 				map_nest_plan_edges(s->p, x);
-			edges = true;
+			seen[n++] = *x;
 			if (map_cost_bound(s->p, s->l, x) >= worth(s))
 				continue;
 			keep(s, x, kind);
@@ -498,14 +515,6 @@ static void begin(struct search *s, const struct product *p, const struct map_le
 	s->ends += (s->all > 0 ? l->miss : 0) + latency(p->m, p->op, s->only);
 }
 
-/* What moves once may as well be called resident. */
-static bool same(const struct nest *a, const struct nest *b)
-{
-	return a->tiles == b->tiles && memcmp(a->tile, b->tile, sizeof a->tile) == 0 &&
-	       memcmp(a->loop, b->loop, sizeof a->loop) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0 &&
-	       a->slot == b->slot && a->held == b->held;
-}
-
 static struct map_nest what_of(const struct nest *x)
 {
 	struct map_nest n = map_nest_what(x);
@@ -538,6 +547,7 @@ static uint64_t key_of(const struct product *p, uint32_t slots)
 	h = hash_double(h, p->m->levels->l2 + p->m->levels->dram);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
 	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
+	h = hash_u64(h, map_split_key(&j.held_as));
 	for (int i = 0; i < OPERANDS; i++) {
 		h = hash_u64(hash_u64(h, p->size[i]), p->move[i] ? p->move[i]->bytes : 0);
 		h = hash_double(hash_double(hash_u64(h, p->free[i]), p->far[i]), p->before[i]);
