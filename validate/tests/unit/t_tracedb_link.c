@@ -156,6 +156,8 @@ TEST(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out)
 	            "update launch set op = 2 where id = 2; pragma user_version = 2");
 	bed_close(&b);
 	bed_open(&b, path, DB_WRITE);
+	CHECK_OK(db_begin(b.db->db, &b.e), b.e);
+	CHECK_OK(db_commit(b.db->db, &b.e), b.e);
 	bed_load(&b, NULL);
 	check(&b, 0, "one", TRACE_LINK_ID);
 	check(&b, 1, "none", TRACE_LINK_NONE);
