@@ -1,7 +1,8 @@
 /* db.c - opening, migrating and using one SQLite file.
  *
  * Opening writes nothing. The schema comes with the first transaction, and with its rows or not at all: nobody sees a new
- * file without tables that it should have, and what fails leaves an old file old. */
+ * file without tables that it should have, and what fails leaves an old file old. Who reads an old file reads a copy of it
+ * that is brought up to date. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "sim/base/db.h"
 
@@ -354,12 +355,7 @@ static int check_schema(struct db *d, int64_t *version, struct err *e)
 	if (*version < 1 || tables == 0)
 		return err_set(e, ERR_IO, "'%s' is damaged: its schema is of version %lld and it has %lld tables",
 		               d->path, (long long)*version, (long long)tables);
-	if (*version > d->n_migrations)
-		return newer(d, *version, e);
-	if (d->read_only && *version < d->n_migrations)
-		return err_set(e, ERR_IO, "'%s' has schema %lld of %d: any command that writes to it updates it",
-		               d->path, (long long)*version, d->n_migrations);
-	return 0;
+	return *version > d->n_migrations ? newer(d, *version, e) : 0;
 }
 
 /* The steps that are missing, inside the caller's transaction; another process may have taken them meanwhile. */
@@ -384,6 +380,41 @@ static int migrate(struct db *d, struct err *e)
 	return 0;
 }
 
+/* All pages of the file as they are now, into a database of ours alone; what does not fit SQLite's cache waits in a file
+ * without a name. */
+static int copy_out(struct db *d)
+{
+	sqlite3 *file = d->h;
+	sqlite3_backup *b;
+	int rc;
+
+	d->h = NULL;
+	rc = open_handle(d, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (rc == SQLITE_OK) {
+		b = sqlite3_backup_init(d->h, "main", file, "main");
+		rc = b ? sqlite3_backup_step(b, -1) : code_of(d);
+		sqlite3_backup_finish(b);
+	}
+	sqlite3_close(file);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* An old file is read as what it will be when it is next written to. */
+static int read_old(struct db *d, struct err *e)
+{
+	int rc = copy_out(d);
+
+	if (rc != SQLITE_OK || is_changed(d))
+		return fail(d, rc, "read", e);
+	d->still = false;
+	if ((rc = sqlite3_exec(d->h, "BEGIN", NULL, NULL, NULL)) != SQLITE_OK)
+		return fail(d, rc, "read", e);
+	if (migrate(d, e) < 0)
+		return -1;
+	rc = sqlite3_exec(d->h, "COMMIT; PRAGMA query_only = ON", NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : fail(d, rc, "read", e);
+}
+
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
                    int n_migrations, struct err *e)
 {
@@ -401,8 +432,11 @@ struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const c
 	d->n_migrations = n_migrations;
 	if (open_file(d, e) < 0 || check_schema(d, &version, e) < 0)
 		goto fail;
-	if (d->read_only)
+	if (d->read_only) {
+		if (version < n_migrations && read_old(d, e) < 0)
+			goto fail;
 		return d;
+	}
 	sqlite3_exec(d->h, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
 	d->behind = version < n_migrations;
 	/* One in memory is nobody else's, and may be read before anything is written to it. */

@@ -3,8 +3,8 @@
  * WAL where the file system allows it, foreign keys on, a busy timeout of 10 s (two writers wait for each other),
  * the schema's version in user_version. Opened for reading, a file and its folder stay as they are: nothing is made
  * beside it, also for a user who may write there; but what a writer left in its WAL is brought in by whoever may. A file of
- * an older schema is updated by the first transaction that is committed: what fails leaves the file as it was, and a new
- * one has its whole schema or nothing. A file that is not a database, is read-only, or was
+ * an older schema is read as if it had been updated, which the first transaction that is committed does: what fails leaves
+ * the file as it was, and a new one has its whole schema or nothing. A file that is not a database, is read-only, or was
  * written by a newer build is a clear ERR_IO. Every SQLite error becomes one err line with the path. A handle must not be used by two threads at once, nor on the other side of a fork. Binding to a place that the statement does
  * not have is a bug and aborts. */
 #ifndef NPUSIM_SIM_BASE_DB_H

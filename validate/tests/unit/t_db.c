@@ -257,6 +257,27 @@ TEST(an_empty_file_is_made_a_database_for_writing_only)
 	db_free(open_ok(path, DB_READ, 2));
 }
 
+TEST(an_older_file_is_read_as_if_it_were_new_and_stays_as_it_is)
+{
+	static char before[65536], after[65536];
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1);
+	size_t n;
+
+	CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('old')", &e), e);
+	db_free(d);
+	n = read_file(path, before, sizeof before);
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t WHERE extra IS NULL"), 2);
+	CHECK(db_exec(d, "DELETE FROM t", &e) == -1);
+	CHECK_HAS(e.msg, "read-only");
+	CHECK(!is_there(path, "-shm") && !is_there(path, "-wal"));
+	db_free(d);
+	CHECK_U64(read_file(path, after, sizeof after), n);
+	CHECK(memcmp(before, after, n) == 0);
+}
+
 TEST(an_older_file_is_brought_up_to_date_once_by_the_first_write_that_succeeds)
 {
 	static char before[65536], after[65536];
@@ -612,6 +633,10 @@ TEST(a_failing_migration_leaves_the_file_as_it_was)
 
 	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1));
 	n = read_file(path, before, sizeof before);
+	CHECK(!db_open(path, DB_READ, ID_A, broken, 2, &e));
+	CHECK_HAS(e.msg, "cannot read");
+	CHECK_HAS(e.msg, "no such table: absent, while bringing its schema to version 2");
+	err_clear(&e);
 	d = db_open(path, DB_WRITE, ID_A, broken, 2, &e);
 	CHECK_OK(d ? 0 : -1, e);
 	for (int i = 0; i < 2; i++) {
@@ -713,7 +738,7 @@ SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_bes
       T(a_writer_whose_rows_a_reader_keeps_out_of_the_file_says_so),
       T(a_new_file_has_nothing_until_its_first_transaction_is_committed),
       T(a_file_that_is_written_while_it_is_read_is_no_result), T(an_empty_file_is_made_a_database_for_writing_only),
-
+      T(an_older_file_is_read_as_if_it_were_new_and_stays_as_it_is),
       T(an_older_file_is_brought_up_to_date_once_by_the_first_write_that_succeeds),
       T(what_became_newer_since_it_was_opened_is_not_written_to),
       T(a_file_of_ours_without_a_version_is_damaged_for_readers_and_writers),
