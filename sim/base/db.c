@@ -1,6 +1,6 @@
 /* db.c - opening, migrating and using one SQLite file.
  *
- * Opening writes nothing. The schema comes with the first transaction, and with its rows or not at all: nobody sees a new
+ * Opening changes nothing. The schema comes with the first transaction, and with its rows or not at all: nobody sees a new
  * file without tables that it should have, and what fails leaves an old file old. Who reads an old file reads a copy of it
  * that is brought up to date. */
 #define _POSIX_C_SOURCE 200809L /* stat */
@@ -283,6 +283,8 @@ static int open_file(struct db *d, struct err *e)
 	if (stat(d->path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return err_sys(e, ERR_IO, EISDIR, "cannot open '%s'", d->path);
+		if (!S_ISREG(st.st_mode)) /* SQLite writes to it, and finds only later that nothing was kept */
+			return err_set(e, ERR_IO, "cannot open '%s': it is a device or a pipe, and no file", d->path);
 	} else if (strcmp(d->path, ":memory:") != 0 && (d->read_only || errno != ENOENT)) {
 		return err_sys(e, ERR_IO, errno, "cannot open '%s'", d->path);
 	}
@@ -415,6 +417,20 @@ static int read_old(struct db *d, struct err *e)
 	return rc == SQLITE_OK ? 0 : fail(d, rc, "read", e);
 }
 
+/* A file that cannot be written, or a disk without room for the schema alone, is found before hours of work and not after:
+ * all is written as it will be, and taken back. */
+static int try_writing(struct db *d, struct err *e)
+{
+	int rc;
+
+	if (db_begin(d, e) < 0)
+		return -1;
+	if ((rc = sqlite3_db_cacheflush(d->h)) != SQLITE_OK)
+		fail(d, rc, "write", e);
+	db_rollback(d);
+	return rc == SQLITE_OK ? 0 : -1;
+}
+
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
                    int n_migrations, struct err *e)
 {
@@ -439,9 +455,13 @@ struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const c
 	}
 	sqlite3_exec(d->h, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
 	d->behind = version < n_migrations;
-	/* One in memory is nobody else's, and may be read before anything is written to it. */
-	if (d->behind && strcmp(path, ":memory:") == 0 && (db_begin(d, e) < 0 || db_commit(d, e) < 0))
+	if (d->behind && strcmp(path, ":memory:") == 0) {
+		/* It is nobody else's, and may be read before anything is written to it. */
+		if (db_begin(d, e) < 0 || db_commit(d, e) < 0)
+			goto fail;
+	} else if (d->behind && version == 0 && try_writing(d, e) < 0) {
 		goto fail;
+	}
 	return d;
 fail:
 	db_free(d);

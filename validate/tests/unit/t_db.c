@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L /* fork, nanosleep */
 #include "sim/base/db.h"
 
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -245,6 +247,21 @@ TEST(a_new_file_has_nothing_until_its_first_transaction_is_committed)
 	CHECK(!db_is_blank(d));
 	CHECK_U64(rows_in_copy(path), 1);
 	db_free(d);
+}
+
+TEST(what_cannot_be_written_is_found_when_it_is_opened)
+{
+	struct rlimit was, small;
+	char path[400];
+
+	open_fails("/dev/null", DB_WRITE, "it is a device or a pipe, and no file");
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(getrlimit(RLIMIT_FSIZE, &was) == 0);
+	small = was;
+	small.rlim_cur = 8192; /* less than the schema: a disk that is full */
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	open_fails(test_path(path, sizeof path, "a.db"), DB_WRITE, "reading or writing the file failed");
+	CHECK(setrlimit(RLIMIT_FSIZE, &was) == 0);
 }
 
 TEST(an_empty_file_is_made_a_database_for_writing_only)
@@ -737,7 +754,8 @@ SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_bes
       T(what_a_writer_stored_is_in_the_file_itself_whoever_reads_it_meanwhile),
       T(a_writer_whose_rows_a_reader_keeps_out_of_the_file_says_so),
       T(a_new_file_has_nothing_until_its_first_transaction_is_committed),
-      T(a_file_that_is_written_while_it_is_read_is_no_result), T(an_empty_file_is_made_a_database_for_writing_only),
+      T(what_cannot_be_written_is_found_when_it_is_opened), T(a_file_that_is_written_while_it_is_read_is_no_result),
+      T(an_empty_file_is_made_a_database_for_writing_only),
       T(an_older_file_is_read_as_if_it_were_new_and_stays_as_it_is),
       T(an_older_file_is_brought_up_to_date_once_by_the_first_write_that_succeeds),
       T(what_became_newer_since_it_was_opened_is_not_written_to),
