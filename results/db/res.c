@@ -199,11 +199,17 @@ struct resdb *res_open(const char *path, enum db_mode mode, struct err *e)
 /* Another process may have stored something in our file meanwhile. */
 static bool is_empty(struct db *db)
 {
+	static const char rows[] = "select (select count(*) from run) + (select count(*) from sweep)";
 	struct err ignored = ERR_INIT;
-	struct sqlite3_stmt *s =
-		db_stmt(db, "select (select count(*) from run) + (select count(*) from sweep)", &ignored);
+	struct sqlite3_stmt *s;
+	bool empty;
 
-	return s && db_step(db, s, &ignored) == 1 && db_col_i64(s, 0) == 0;
+	if (db_is_blank(db))
+		return true;
+	s = db_stmt_once(db, rows, &ignored);
+	empty = s && db_step(db, s, &ignored) == 1 && db_col_i64(s, 0) == 0;
+	db_stmt_free(s);
+	return empty;
 }
 
 void res_free(struct resdb *r)
@@ -223,6 +229,14 @@ void res_free(struct resdb *r)
 	free(r->stat_ids);
 	free(r->created);
 	free(r);
+}
+
+int res_close(struct resdb *r, int rc, struct err *e)
+{
+	if (rc == 0 && r && db_checkpoint(r->db, e) < 0)
+		rc = -1;
+	res_free(r);
+	return rc;
 }
 
 /* --- identity ---------------------------------------------------------------------------------------------- */

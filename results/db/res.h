@@ -28,6 +28,9 @@ struct resdb;
 /* Opening for writing makes the file; a file made by this handle goes again when nothing was stored in it. */
 struct resdb *res_open(const char *path, enum db_mode mode, struct err *e);
 void res_free(struct resdb *r);
+/* How a writer ends well: as res_free, and `rc`, but -1 where it was 0 and what is stored is not in the file itself yet.
+ * NULL is fine. */
+int res_close(struct resdb *r, int rc, struct err *e);
 
 /* One op of a workload: what it is and what it took where it was measured. */
 struct res_work_op {

@@ -23,7 +23,7 @@ static int check_builds(struct resdb *into, int64_t there, struct resdb *from, c
 
 	for (size_t i = 1; i < n && !other; i++)
 		other = strcmp(b[i].build, b->build) != 0 ? b[i].build : NULL;
-	if (n && !other) {
+	if (n && there && !other) {
 		if (res_other_build(into, there, b->build, mem, &other, e) < 0)
 			return -1;
 		first = into;

@@ -1,7 +1,8 @@
 /* db.c - opening, migrating and using one SQLite file.
  *
- * Everything that can refuse a file (not a database, another application's, a newer schema) is asked before the
- * first write, so a failed open leaves the file as it was. */
+ * Opening changes nothing. The schema comes with the first transaction, and with its rows or not at all: nobody sees a new
+ * file without tables that it should have, and what fails leaves an old file old. Who reads an old file reads a copy of it
+ * that is brought up to date. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "sim/base/db.h"
 
@@ -18,12 +19,22 @@
 
 #define BUSY_MS 10000
 
+static const char *const beside_it[] = { "", "-wal", "-shm",
+	                                 "-journal" }; /* the file, and what SQLite keeps beside it */
+
 struct db {
 	sqlite3 *h;
 	char *path;
 	bool read_only;
 	bool still; /* it is read as a file that does not change, from `was` on */
 	struct stat was;
+	/* What the schema is made of, for a file whose own is older, or that has none yet. */
+	uint32_t app_id;
+	const char *const *migrations;
+	int n_migrations;
+	bool behind;   /* no statement of the caller's fits the file yet */
+	bool migrated; /* inside the transaction that is open: a rollback takes it back */
+	bool settled;  /* its journal is as we want it, or cannot be */
 	struct cached {
 		const char *sql;
 		sqlite3_stmt *stmt;
@@ -94,10 +105,20 @@ static int fail_locked_out(const struct db *d, const char *doing, struct err *e)
 	return rc;
 }
 
+static bool is_changed(const struct db *d)
+{
+	struct stat st;
+
+	return d->still && (stat(d->path, &st) != 0 || st.st_ino != d->was.st_ino || st.st_size != d->was.st_size ||
+	                    st.st_mtim.tv_sec != d->was.st_mtim.tv_sec || st.st_mtim.tv_nsec != d->was.st_mtim.tv_nsec);
+}
+
 static int fail(struct db *d, int code, const char *doing, struct err *e)
 {
 	const char *why = plain_reason(code);
 
+	if (is_changed(d)) /* the failure may be of a file half written */
+		return err_set(e, ERR_IO, "'%s' was written to while it was read: try again", d->path);
 	if (!d->read_only && ((code & 0xff) == SQLITE_READONLY || (code & 0xff) == SQLITE_CANTOPEN) &&
 	    fail_locked_out(d, doing, e) < 0)
 		return -1;
@@ -213,29 +234,41 @@ static int open_still(struct db *d)
 	return open_as(d, "?immutable=1");
 }
 
-static bool is_changed(const struct db *d)
+/* Whether its WAL or journal may be brought into it: it, all that is beside it and its folder can be written. */
+static bool may_write(const struct db *d)
 {
-	struct stat st;
+	const char *slash = strrchr(d->path, '/');
+	const size_t folder = slash ? (size_t)(slash - d->path) + 1 : 0;
+	struct str s = STR_INIT;
+	bool may = true;
 
-	return d->still && (stat(d->path, &st) != 0 || st.st_ino != d->was.st_ino || st.st_size != d->was.st_size ||
-	                    st.st_mtim.tv_sec != d->was.st_mtim.tv_sec || st.st_mtim.tv_nsec != d->was.st_mtim.tv_nsec);
+	for (size_t i = 0; may && i < sizeof beside_it / sizeof *beside_it; i++) {
+		str_clear(&s);
+		str_addf(&s, "%s%s", d->path, beside_it[i]);
+		may = !s.failed && (access(str_c(&s), W_OK) == 0 || (*beside_it[i] && errno == ENOENT));
+	}
+	str_clear(&s);
+	str_addf(&s, "%.*s", (int)folder, d->path);
+	may = may && !s.failed && access(folder ? str_c(&s) : ".", W_OK) == 0;
+	str_free(&s);
+	return may;
 }
 
-/* Reading leaves nothing behind: no file is made, of those that are there none is changed. */
+/* Reading makes no file and changes none, but for what waits beside the file: left by a writer that was killed, or that ended
+ * while others were reading. Whoever may brings it in, and the last to close cleans up. */
 static int open_reading(struct db *d)
 {
 	const int64_t wal = beside(d, "-wal"), shm = beside(d, "-shm");
 	int rc;
 
+	if ((wal >= 0 || beside(d, "-journal") > 0) && may_write(d)) {
+		rc = open_handle(d, d->path, SQLITE_OPEN_READWRITE);
+		return rc == SQLITE_OK ? sqlite3_exec(d->h, "PRAGMA query_only = ON", NULL, NULL, NULL) : rc;
+	}
 	if (!is_wal(d))
 		return open_handle(d, d->path, SQLITE_OPEN_READONLY);
 	if (wal < 0 || (wal == 0 && shm < 0))
 		return open_still(d);
-	if (shm <
-	    0) { /* a WAL that lost its shared memory: whoever may write the file brings it in, and closing cleans up */
-		rc = open_handle(d, d->path, SQLITE_OPEN_READWRITE);
-		return rc == SQLITE_OK ? sqlite3_exec(d->h, "PRAGMA query_only = ON", NULL, NULL, NULL) : rc;
-	}
 	rc = open_as(d, "?readonly_shm=1");
 	if (((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) && wal == 0)
 		rc = open_still(d);
@@ -250,6 +283,8 @@ static int open_file(struct db *d, struct err *e)
 	if (stat(d->path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return err_sys(e, ERR_IO, EISDIR, "cannot open '%s'", d->path);
+		if (!S_ISREG(st.st_mode)) /* SQLite writes to it, and finds only later that nothing was kept */
+			return err_set(e, ERR_IO, "cannot open '%s': it is a device or a pipe, and no file", d->path);
 	} else if (strcmp(d->path, ":memory:") != 0 && (d->read_only || errno != ENOENT)) {
 		return err_sys(e, ERR_IO, errno, "cannot open '%s'", d->path);
 	}
@@ -292,8 +327,14 @@ static int read_schema(struct db *d, int64_t *id, int64_t *version, int64_t *tab
 	return rc;
 }
 
+static int newer(const struct db *d, int64_t version, struct err *e)
+{
+	return err_set(e, ERR_IO, "'%s' was written by a newer npusim (schema %lld, this build knows %d)", d->path,
+	               (long long)version, d->n_migrations);
+}
+
 /* Whether the file is ours, and how old; changes nothing. */
-static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t *version, struct err *e)
+static int check_schema(struct db *d, int64_t *version, struct err *e)
 {
 	int64_t id = 0, tables = 0;
 	int rc = read_schema(d, &id, version, &tables);
@@ -301,14 +342,14 @@ static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t
 
 	if (rc != SQLITE_OK)
 		return fail(d, rc, "read", e);
-	if ((id == 0 || (uint32_t)id == app_id) && *version == 0 && tables == 0) {
+	if ((id == 0 || (uint32_t)id == d->app_id) && *version == 0 && tables == 0) {
 		if (d->read_only)
 			return err_set(e, ERR_IO, "cannot read '%s': the database is empty", d->path);
 		return 0;
 	}
-	if ((uint32_t)id != app_id) {
+	if ((uint32_t)id != d->app_id) {
 		id_text((uint32_t)id, is);
-		id_text(app_id, due);
+		id_text(d->app_id, due);
 		return err_set(e, ERR_IO, "'%s' is another kind of database (its id is '%s', not '%s')", d->path, is,
 		               due);
 	}
@@ -316,37 +357,78 @@ static int check_schema(struct db *d, uint32_t app_id, int n_migrations, int64_t
 	if (*version < 1 || tables == 0)
 		return err_set(e, ERR_IO, "'%s' is damaged: its schema is of version %lld and it has %lld tables",
 		               d->path, (long long)*version, (long long)tables);
-	if (*version > n_migrations)
-		return err_set(e, ERR_IO, "'%s' was written by a newer npusim (schema %lld, this build knows %d)",
-		               d->path, (long long)*version, n_migrations);
-	if (d->read_only && *version < n_migrations)
-		return err_set(e, ERR_IO, "'%s' has schema %lld of %d: any command that writes to it updates it",
-		               d->path, (long long)*version, n_migrations);
+	return *version > d->n_migrations ? newer(d, *version, e) : 0;
+}
+
+/* The steps that are missing, inside the caller's transaction; another process may have taken them meanwhile. */
+static int migrate(struct db *d, struct err *e)
+{
+	char pragmas[96];
+	int64_t version = 0, to;
+	int rc = pragma_int(d, "PRAGMA user_version", &version);
+
+	if (rc == SQLITE_OK && version > d->n_migrations)
+		return newer(d, version, e);
+	for (to = version; rc == SQLITE_OK && to < d->n_migrations; to++)
+		rc = sqlite3_exec(d->h, d->migrations[to], NULL, NULL, NULL);
+	if (rc != SQLITE_OK) {
+		fail(d, rc, d->read_only ? "read" : "write", e);
+		return err_add(e, "bringing its schema to version %lld", (long long)to);
+	}
+	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %ld; PRAGMA user_version = %d",
+	         (long)(int32_t)d->app_id, d->n_migrations);
+	if (version < d->n_migrations && (rc = sqlite3_exec(d->h, pragmas, NULL, NULL, NULL)) != SQLITE_OK)
+		return fail(d, rc, "write", e);
 	return 0;
 }
 
-/* One step in one transaction; another process may have taken it while this one waited for the lock. */
-static int migrate_step(struct db *d, uint32_t app_id, const char *sql, int64_t to, struct err *e)
+/* All pages of the file as they are now, into a database of ours alone; what does not fit SQLite's cache waits in a file
+ * without a name. */
+static int copy_out(struct db *d)
 {
-	char pragmas[96];
-	int64_t version = 0;
+	sqlite3 *file = d->h;
+	sqlite3_backup *b;
 	int rc;
 
-	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %ld; PRAGMA user_version = %lld",
-	         (long)(int32_t)app_id, (long long)to);
-	if ((rc = sqlite3_exec(d->h, "BEGIN IMMEDIATE", NULL, NULL, NULL)) != SQLITE_OK)
-		return fail(d, rc, "write", e);
-	rc = pragma_int(d, "PRAGMA user_version", &version);
-	if (rc == SQLITE_OK && version < to && (rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL)) == SQLITE_OK)
-		rc = sqlite3_exec(d->h, pragmas, NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(d->h, "COMMIT", NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		return 0;
-	fail(d, rc, "write", e);
-	err_add(e, "bringing its schema to version %lld", (long long)to);
+	d->h = NULL;
+	rc = open_handle(d, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (rc == SQLITE_OK) {
+		b = sqlite3_backup_init(d->h, "main", file, "main");
+		rc = b ? sqlite3_backup_step(b, -1) : code_of(d);
+		sqlite3_backup_finish(b);
+	}
+	sqlite3_close(file);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* An old file is read as what it will be when it is next written to. */
+static int read_old(struct db *d, struct err *e)
+{
+	int rc = copy_out(d);
+
+	if (rc != SQLITE_OK || is_changed(d))
+		return fail(d, rc, "read", e);
+	d->still = false;
+	if ((rc = sqlite3_exec(d->h, "BEGIN", NULL, NULL, NULL)) != SQLITE_OK)
+		return fail(d, rc, "read", e);
+	if (migrate(d, e) < 0)
+		return -1;
+	rc = sqlite3_exec(d->h, "COMMIT; PRAGMA query_only = ON", NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : fail(d, rc, "read", e);
+}
+
+/* A file that cannot be written, or a disk without room for the schema alone, is found before hours of work and not after:
+ * all is written as it will be, and taken back. */
+static int try_writing(struct db *d, struct err *e)
+{
+	int rc;
+
+	if (db_begin(d, e) < 0)
+		return -1;
+	if ((rc = sqlite3_db_cacheflush(d->h)) != SQLITE_OK)
+		fail(d, rc, "write", e);
 	db_rollback(d);
-	return -1;
+	return rc == SQLITE_OK ? 0 : -1;
 }
 
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
@@ -361,16 +443,25 @@ struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const c
 	}
 	strcpy(d->path, path);
 	d->read_only = mode == DB_READ;
-	if (open_file(d, e) < 0 || check_schema(d, app_id, n_migrations, &version, e) < 0)
+	d->app_id = app_id;
+	d->migrations = migrations;
+	d->n_migrations = n_migrations;
+	if (open_file(d, e) < 0 || check_schema(d, &version, e) < 0)
 		goto fail;
-	if (d->read_only)
-		return d;
-	/* Where the file system has no shared memory the journal stays as it is: slower, and still correct. */
-	sqlite3_exec(d->h, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-	sqlite3_exec(d->h, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
-	for (int i = (int)version; i < n_migrations; i++)
-		if (migrate_step(d, app_id, migrations[i], i + 1, e) < 0)
+	if (d->read_only) {
+		if (version < n_migrations && read_old(d, e) < 0)
 			goto fail;
+		return d;
+	}
+	sqlite3_exec(d->h, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+	d->behind = version < n_migrations;
+	if (d->behind && strcmp(path, ":memory:") == 0) {
+		/* It is nobody else's, and may be read before anything is written to it. */
+		if (db_begin(d, e) < 0 || db_commit(d, e) < 0)
+			goto fail;
+	} else if (d->behind && version == 0 && try_writing(d, e) < 0) {
+		goto fail;
+	}
 	return d;
 fail:
 	db_free(d);
@@ -400,13 +491,12 @@ bool db_absent(const char *path)
 
 void db_remove(const char *path)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
 	struct str s = STR_INIT;
 
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+	for (size_t i = 0; i < sizeof beside_it / sizeof *beside_it; i++) {
 		str_clear(&s);
 		str_add(&s, path);
-		str_add(&s, suffixes[i]);
+		str_add(&s, beside_it[i]);
 		if (!s.failed)
 			unlink(str_c(&s));
 	}
@@ -430,19 +520,51 @@ int db_exec(struct db *d, const char *sql, struct err *e)
 int db_begin(struct db *d, struct err *e)
 {
 	assert(sqlite3_get_autocommit(d->h)); /* transactions do not nest */
-	return db_exec(d, "BEGIN IMMEDIATE", e);
+	if (db_exec(d, "BEGIN IMMEDIATE", e) < 0)
+		return -1;
+	if (d->behind) {
+		if (migrate(d, e) < 0) {
+			db_rollback(d);
+			return -1;
+		}
+		d->migrated = true;
+		d->behind = false;
+	}
+	return 0;
+}
+
+/* After the first transaction, which so changes nothing but in one step. Where the file system has no shared memory the
+ * journal stays as it is: slower, and still correct. */
+static void settle(struct db *d)
+{
+	if (!d->settled)
+		sqlite3_exec(d->h, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	d->settled = true;
 }
 
 int db_commit(struct db *d, struct err *e)
 {
 	assert(!sqlite3_get_autocommit(d->h));
-	return db_exec(d, "COMMIT", e);
+	if (db_exec(d, "COMMIT", e) < 0)
+		return -1;
+	d->migrated = false;
+	settle(d);
+	return 0;
 }
 
 void db_rollback(struct db *d)
 {
 	if (!sqlite3_get_autocommit(d->h)) /* some errors have rolled back already */
 		sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+	d->behind = d->behind || d->migrated;
+	d->migrated = false;
+}
+
+bool db_is_blank(struct db *d)
+{
+	int64_t version = 0;
+
+	return pragma_int(d, "PRAGMA user_version", &version) == SQLITE_OK && version == 0;
 }
 
 int64_t db_last_id(struct db *d)
@@ -452,8 +574,14 @@ int64_t db_last_id(struct db *d)
 
 int db_checkpoint(struct db *d, struct err *e)
 {
-	int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	const int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
 
+	if ((rc & 0xff) == SQLITE_BUSY)
+		return err_set(
+			e, ERR_IO,
+			"cannot bring what is stored into '%s': another process has been reading an older state of"
+			" it for %d s; it is in '%s-wal', and the next command on '%s' brings it in",
+			d->path, BUSY_MS / 1000, d->path, d->path);
 	return rc == SQLITE_OK ? 0 : fail(d, rc, "write", e);
 }
 
@@ -477,6 +605,7 @@ sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e)
 	const char *tail;
 	int rc;
 
+	assert(!d->behind); /* a writer's first statement is inside a transaction */
 	if (c) {
 		sqlite3_reset(c->stmt);
 		sqlite3_clear_bindings(c->stmt);
@@ -538,10 +667,10 @@ int db_step(struct db *d, sqlite3_stmt *s, struct err *e)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	if (is_changed(d)) /* then rows, or the failure, may be of a file half written */
-		rc = err_set(e, ERR_IO, "'%s' was written to while it was read: try again", d->path);
-	else if (rc != SQLITE_DONE)
+	if (rc != SQLITE_DONE || is_changed(d)) { /* then the rows may be of a file half written, too */
 		fail(d, code_of(d), doing_stmt(s), e);
+		rc = SQLITE_ERROR;
+	}
 	sqlite3_reset(s);
 	return rc == SQLITE_DONE ? 0 : -1;
 }

@@ -2,9 +2,10 @@
  *
  * WAL where the file system allows it, foreign keys on, a busy timeout of 10 s (two writers wait for each other),
  * the schema's version in user_version. Opened for reading, a file and its folder stay as they are: nothing is made
- * beside it, also for a user who may write there. A file that is not a database, is read-only, or was written by a newer
- * build is a clear ERR_IO; nothing stored is touched by a failed open. Every SQLite error becomes one err line
- * with the path. A handle must not be used by two threads at once, nor on the other side of a fork. Binding to a place that the statement does
+ * beside it, also for a user who may write there; but what a writer left in its WAL is brought in by whoever may. A file of
+ * an older schema is read as if it had been updated, which the first transaction that is committed does: what fails leaves
+ * the file as it was, and a new one has its whole schema or nothing. A file that is not a database, is read-only, or was
+ * written by a newer build is a clear ERR_IO. Every SQLite error becomes one err line with the path. A handle must not be used by two threads at once, nor on the other side of a fork. Binding to a place that the statement does
  * not have is a bug and aborts. */
 #ifndef NPUSIM_SIM_BASE_DB_H
 #define NPUSIM_SIM_BASE_DB_H
@@ -18,7 +19,8 @@
 struct db;
 struct sqlite3_stmt;
 
-/* migrations[i] brings user_version i to i + 1; `app_id` is checked so that a trace is not opened as results. */
+/* migrations[i] brings user_version i to i + 1, and lives as long as the handle; `app_id` is checked so that a trace is not
+ * opened as results. What is opened for writing is first used by db_begin, reading included. */
 struct db *db_open(const char *path, enum db_mode mode, uint32_t app_id, const char *const *migrations,
                    int n_migrations, struct err *e);
 void db_free(struct db *d);       /* rolls back an open transaction */
@@ -30,7 +32,9 @@ int db_begin(struct db *d, struct err *e); /* BEGIN IMMEDIATE */
 int db_commit(struct db *d, struct err *e);
 void db_rollback(struct db *d);
 int64_t db_last_id(struct db *d);
-int db_checkpoint(struct db *d, struct err *e); /* fold the WAL into the file */
+/* When it returns 0 all that is committed is in the file itself, so that a copy of it has all, whoever reads it meanwhile. */
+int db_checkpoint(struct db *d, struct err *e);
+bool db_is_blank(struct db *d); /* nobody has committed anything to it yet */
 
 /* A prepared statement, cached by its text for the life of the db (give string literals). It comes reset, unbound. */
 struct sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e);

@@ -165,7 +165,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	rc = db ? store(db, &q, rules, &t, &r, e) : 0;
 out:
 	progress_free(p);
-	res_free(db);
+	rc = res_close(db, rc, e);
 	cmd_trace_free(&t);
 	workload_free(&w);
 	rules_free(rules);

@@ -326,8 +326,10 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		goto out;
 	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
 		goto out;
-	if (in.db)
-		run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored);
+	if (in.db) {
+		res_close(in.db, run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored), &not_stored);
+		in.db = NULL;
+	}
 	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
 	if (not_stored.kind)
 		*e = not_stored;

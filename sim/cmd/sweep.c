@@ -501,7 +501,7 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 			rc = run(&o, s, db, f, out, e);
 	}
 	sweep_free(s);
-	res_free(db);
+	rc = res_close(db, rc, e);
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }
@@ -553,8 +553,7 @@ static int merge(const struct opt_list *args, bool mixed, enum out_format f, str
 		out_table_write(t, f, out);
 out:
 	out_table_free(t);
-	res_free(into);
-	return rc;
+	return res_close(into, rc, e);
 }
 
 int cmd_merge(int argc, char **argv, struct str *out, struct err *e)

@@ -186,8 +186,7 @@ static int import_all(const struct options *o, const struct opt_list *files, enu
 	if (rc == 0)
 		out_table_write(rows, f, out);
 	out_table_free(rows);
-	tracedb_free(t);
-	return rc;
+	return tracedb_close(t, rc, e);
 }
 
 int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)

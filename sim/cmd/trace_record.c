@@ -198,7 +198,7 @@ static int import_all(struct run *r, struct out_table *rows, struct err *e)
 		free(found[i]);
 	}
 	free(found);
-	tracedb_free(t);
+	rc = tracedb_close(t, rc, e);
 	if (rc < 0)
 		return err_add(e, "importing what is in '%s'", str_c(&r->dir));
 	rmdir(str_c(&r->dir)); /* what else the program put there stays */

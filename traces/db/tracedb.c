@@ -146,9 +146,15 @@ fail:
 static bool is_empty(struct db *db)
 {
 	struct err e = ERR_INIT;
-	struct sqlite3_stmt *s = db_stmt(db, "select count(*) from source", &e);
+	struct sqlite3_stmt *s;
+	bool empty;
 
-	return s && db_step(db, s, &e) == 1 && db_col_i64(s, 0) == 0;
+	if (db_is_blank(db))
+		return true;
+	s = db_stmt_once(db, "select count(*) from source", &e);
+	empty = s && db_step(db, s, &e) == 1 && db_col_i64(s, 0) == 0;
+	db_stmt_free(s);
+	return empty;
 }
 
 void tracedb_free(struct tracedb *t)
@@ -171,4 +177,12 @@ void tracedb_free(struct tracedb *t)
 	str_free(&t->text);
 	str_free(&t->clean);
 	free(t);
+}
+
+int tracedb_close(struct tracedb *t, int rc, struct err *e)
+{
+	if (rc == 0 && t && db_checkpoint(t->db, e) < 0)
+		rc = -1;
+	tracedb_free(t);
+	return rc;
 }

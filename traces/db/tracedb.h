@@ -23,6 +23,9 @@ struct tracedb;
 struct tracedb *tracedb_open(const char *path, enum db_mode mode, struct err *e);
 /* Removes the file again when this handle created it and nothing was imported. NULL is fine. */
 void tracedb_free(struct tracedb *t);
+/* How a writer ends well: as tracedb_free, and `rc`, but -1 where it was 0 and what is stored is not in the file itself
+ * yet. */
+int tracedb_close(struct tracedb *t, int rc, struct err *e);
 
 /* --- writing: begin, put in any order, finish (links ops, parents and launches, counts) or abort --------------- */
 struct trace_import {

@@ -53,6 +53,10 @@ int tracedb_stat_prepare(struct tracedb *t, struct err *e);
 int tracedb_stat_link(struct tracedb *t, int64_t last_launch, struct err *e);
 int tracedb_stat_load(struct tracedb *t, struct arena *a, struct trace *out, struct err *e);
 
+/* tracedb_range.c: as tracedb_set_wall, inside the caller's transaction. */
+int tracedb_put_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns,
+                     struct err *e);
+
 /* tracedb_link.c: joins what was put - parents, waits, launches with calls and ops, graphs, ranges. */
 int tracedb_link(struct tracedb *t, struct err *e);
 

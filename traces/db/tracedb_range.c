@@ -139,7 +139,6 @@ static int find_source(struct tracedb *t, const char *file, bool fresh, int64_t 
 	                                 " or (select count(*) from source) = 1",
 	                                 e);
 
-	assert(!t->importing);
 	if (!s)
 		return -1;
 	db_bind_i64(s, 1, fresh);
@@ -176,7 +175,7 @@ static int lacks_range(struct tracedb *t, const char *file, int64_t source, cons
 	               *best ? "did you mean" : "the first of its ranges is", *best ? best : first);
 }
 
-int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns, struct err *e)
+int tracedb_put_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
 	                                 "update range set wall_ns = ?1 where on_device = 0 and (source = ?3 or ?3 = 0)"
@@ -193,6 +192,17 @@ int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char
 	if (db_run(t->db, s, e) < 0 || db_number(t->db, db_stmt(t->db, "select changes()", e), &n, e) < 0)
 		return -1;
 	return n ? 0 : lacks_range(t, file, source, range, e);
+}
+
+int tracedb_set_wall(struct tracedb *t, const char *file, bool fresh, const char *range, int64_t wall_ns, struct err *e)
+{
+	assert(!t->importing);
+	if (db_begin(t->db, e) < 0)
+		return -1;
+	if (tracedb_put_wall(t, file, fresh, range, wall_ns, e) == 0 && db_commit(t->db, e) == 0)
+		return 0;
+	db_rollback(t->db);
+	return -1;
 }
 
 void tracedb_expect_wall(struct tracedb *t, const char *range, int64_t wall_ns)
@@ -233,16 +243,16 @@ static int put_walls(struct tracedb *t, int64_t source, int64_t wall_ns, struct 
 int tracedb_set_step_walls(struct tracedb *t, const char *file, bool fresh, int64_t wall_ns, struct err *e)
 {
 	int64_t source;
+	int rc;
 
-	assert(wall_ns >= 0);
-	if (find_source(t, file, fresh, &source, e) < 0)
-		return -1;
-	if (!source)
-		return 1;
+	assert(wall_ns >= 0 && !t->importing);
 	if (db_begin(t->db, e) < 0)
 		return -1;
-	if (put_walls(t, source, wall_ns, e) == 0 && db_commit(t->db, e) == 0)
+	rc = find_source(t, file, fresh, &source, e);
+	if (rc == 0 && !source)
+		rc = 1;
+	if (rc == 0 && (rc = put_walls(t, source, wall_ns, e)) == 0 && (rc = db_commit(t->db, e)) == 0)
 		return 0;
 	db_rollback(t->db);
-	return -1;
+	return rc;
 }

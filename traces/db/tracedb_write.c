@@ -34,18 +34,14 @@ static int prepare(struct tracedb *t, struct err *e)
 	return 0;
 }
 
-/* A file that is new and still empty is removed when the import fails, so nothing has to survive a crash: no WAL to
- * copy from, no waiting for the disk. Failing to switch costs time only. */
+/* A file that is new and still empty is removed when the import fails, so nothing has to survive a crash: no waiting for
+ * the disk. Failing to switch costs time only. */
 static void set_pace(struct tracedb *t, bool fast)
 {
 	struct err ignored = ERR_INIT;
 
-	if (db_exec(t->db,
-	            fast ? "pragma journal_mode = delete; pragma synchronous = off"
-	                 : "pragma journal_mode = wal; pragma synchronous = normal",
-	            &ignored) == 0 &&
-	    fast)
-		t->fast = true;
+	if (db_exec(t->db, fast ? "pragma synchronous = off" : "pragma synchronous = normal", &ignored) == 0)
+		t->fast = fast;
 }
 
 static void end_import(struct tracedb *t)
@@ -54,7 +50,6 @@ static void end_import(struct tracedb *t)
 
 	if (t->fast)
 		set_pace(t, false);
-	t->fast = false;
 	t->importing = false;
 	intern_forget(t->names); /* after a rollback the rows are gone */
 	intern_forget(t->args);
@@ -148,7 +143,7 @@ int tracedb_finish(struct tracedb *t, const struct trace_import *src, struct tra
 {
 	assert(t->importing);
 	if (close_source(t, src, e) < 0 || tracedb_link(t, e) < 0 || db_exec(t->db, TRACEDB_UNSTAGE, e) < 0 ||
-	    (t->wall_range && tracedb_set_wall(t, src->file, true, t->wall_range, t->wall_ns, e) < 0) ||
+	    (t->wall_range && tracedb_put_wall(t, src->file, true, t->wall_range, t->wall_ns, e) < 0) ||
 	    db_commit(t->db, e) < 0)
 		return -1;
 	end_import(t);

@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L /* fork, nanosleep */
 #include "sim/base/db.h"
 
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,12 +21,13 @@ static const char *const migrations[] = {
 	"ALTER TABLE t ADD COLUMN extra INTEGER; INSERT INTO t (name, x) VALUES ('from v2', 0.5);",
 };
 
+/* For writing: with a first transaction, which is what makes a schema. */
 static struct db *open_ok(const char *path, enum db_mode mode, int n)
 {
 	struct err e = ERR_INIT;
 	struct db *d = db_open(path, mode, ID_A, migrations, n, &e);
 
-	if (!d)
+	if (!d || (mode == DB_WRITE && (db_begin(d, &e) < 0 || db_commit(d, &e) < 0)))
 		test_fail(__FILE__, __LINE__, "%s", e.msg);
 	return d;
 }
@@ -108,8 +111,32 @@ TEST(reading_leaves_nothing_beside_the_file)
 	CHECK(!is_there(path, "-shm") && !is_there(path, "-wal"));
 }
 
-/* A writer that was killed leaves a WAL and shared memory. They are read, and stay as they are. */
-TEST(what_waits_in_the_wal_of_a_killed_writer_is_read)
+/* What cp makes of it, without what lies beside it. */
+static void copy_of(const char *path, char copy[400])
+{
+	static char all[1 << 20];
+	size_t n = read_file(path, all, sizeof all);
+
+	CHECK(n < sizeof all);
+	write_file(test_path(copy, 400, "copy.db"), all, n);
+}
+
+/* Rows of t in the file by itself. */
+static int64_t rows_in_copy(const char *path)
+{
+	char copy[400];
+	struct db *d;
+	int64_t n;
+
+	copy_of(path, copy);
+	d = open_ok(copy, DB_READ, 2);
+	n = query(d, "SELECT count(*) FROM t");
+	db_free(d);
+	return n;
+}
+
+/* A writer that was killed leaves a WAL and shared memory. Who reads it and may write brings it in. */
+TEST(what_waits_in_the_wal_of_a_killed_writer_is_read_and_brought_in)
 {
 	char path[400], name[420];
 	struct err e = ERR_INIT;
@@ -117,23 +144,68 @@ TEST(what_waits_in_the_wal_of_a_killed_writer_is_read)
 	struct db *d;
 
 	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2));
-	if ((child = fork()) == 0) {
-		d = open_ok(path, DB_WRITE, 2);
-		CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('late')", &e), e);
-		_exit(0);
-	}
-	CHECK(waitpid(child, NULL, 0) == child);
 	for (int lost = 0; lost < 2; lost++) { /* also when the shared memory was not kept */
-		CHECK(is_there(path, "-wal") && is_there(path, "-shm") == !lost);
-		d = open_ok(path, DB_READ, 2);
-		CHECK_U64(query(d, "SELECT count(*) FROM t"), 2);
-		db_free(d);
-		CHECK(is_there(path, "-shm") == !lost);
+		if ((child = fork()) == 0) {
+			d = open_ok(path, DB_WRITE, 2);
+			CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES (NULL)", &e), e);
+			_exit(0);
+		}
+		CHECK(waitpid(child, NULL, 0) == child);
+		CHECK(is_there(path, "-wal") && is_there(path, "-shm"));
+		CHECK_U64(rows_in_copy(path), 1 + lost);
 		snprintf(name, sizeof name, "%s-shm", path);
-		unlink(name);
+		CHECK(!lost || unlink(name) == 0);
+		d = open_ok(path, DB_READ, 2);
+		CHECK_U64(query(d, "SELECT count(*) FROM t"), 2 + lost);
+		CHECK(db_exec(d, "DELETE FROM t", &e) == -1);
+		err_clear(&e);
+		db_free(d);
+		CHECK(!is_there(path, "-wal") && !is_there(path, "-shm"));
+		CHECK_U64(rows_in_copy(path), 2 + lost);
 	}
-	CHECK(!is_there(path, "-wal")); /* brought in */
-	db_free(open_ok(path, DB_WRITE, 2));
+}
+
+/* The writer is not the last to close: it has to see to its rows itself. */
+TEST(what_a_writer_stored_is_in_the_file_itself_whoever_reads_it_meanwhile)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d, *w;
+
+	w = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	CHECK_OK(db_exec(w, "INSERT INTO t (name) VALUES ('late')", &e), e);
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 2);
+	CHECK_OK(db_checkpoint(w, &e), e);
+	db_free(w);
+	CHECK_U64(rows_in_copy(path), 2);
+	db_free(d);
+	CHECK_U64(rows_in_copy(path), 2);
+	CHECK(!is_there(path, "-wal") && !is_there(path, "-shm")); /* the last to close cleans up */
+}
+
+TEST(a_writer_whose_rows_a_reader_keeps_out_of_the_file_says_so)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d, *w;
+
+	w = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
+	CHECK_OK(db_exec(w, "INSERT INTO t (name) VALUES ('one')", &e), e);
+	d = open_ok(path, DB_READ, 2);
+	CHECK_OK(db_exec(d, "BEGIN", &e), e);
+	CHECK_U64(query(d, "SELECT count(*) FROM t"), 2);
+	CHECK_OK(db_exec(w, "INSERT INTO t (name) VALUES ('two')", &e), e);
+	sqlite3_busy_timeout(sqlite3_db_handle(db_stmt(w, "SELECT 1", &e)), 20);
+	CHECK(db_checkpoint(w, &e) == -1 && e.kind == ERR_IO);
+	CHECK_HAS(e.msg, "another process has been reading an older state");
+	CHECK_HAS(e.msg, path);
+	err_clear(&e);
+	db_rollback(d);
+	CHECK_OK(db_checkpoint(w, &e), e);
+	CHECK_U64(rows_in_copy(path), 3);
+	db_free(w);
+	db_free(d);
 }
 
 TEST(a_file_that_is_written_while_it_is_read_is_no_result)
@@ -154,6 +226,44 @@ TEST(a_file_that_is_written_while_it_is_read_is_no_result)
 	db_free(d);
 }
 
+/* Schema and first rows come in one step, so that a reader finds all tables or none. */
+TEST(a_new_file_has_nothing_until_its_first_transaction_is_committed)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d = db_open(test_path(path, sizeof path, "a.db"), DB_WRITE, ID_A, migrations, 2, &e);
+
+	CHECK_OK(d ? 0 : -1, e);
+	for (int i = 0; i < 2; i++) {
+		CHECK(db_is_blank(d));
+		open_fails(path, DB_READ, "the database is empty");
+		CHECK_OK(db_begin(d, &e), e);
+		CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
+		open_fails(path, DB_READ, "the database is empty");
+		if (i == 0)
+			db_rollback(d);
+	}
+	CHECK_OK(db_commit(d, &e), e);
+	CHECK(!db_is_blank(d));
+	CHECK_U64(rows_in_copy(path), 1);
+	db_free(d);
+}
+
+TEST(what_cannot_be_written_is_found_when_it_is_opened)
+{
+	struct rlimit was, small;
+	char path[400];
+
+	open_fails("/dev/null", DB_WRITE, "it is a device or a pipe, and no file");
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(getrlimit(RLIMIT_FSIZE, &was) == 0);
+	small = was;
+	small.rlim_cur = 8192; /* less than the schema: a disk that is full */
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	open_fails(test_path(path, sizeof path, "a.db"), DB_WRITE, "reading or writing the file failed");
+	CHECK(setrlimit(RLIMIT_FSIZE, &was) == 0);
+}
+
 TEST(an_empty_file_is_made_a_database_for_writing_only)
 {
 	char path[400];
@@ -164,20 +274,73 @@ TEST(an_empty_file_is_made_a_database_for_writing_only)
 	db_free(open_ok(path, DB_READ, 2));
 }
 
-TEST(an_older_file_is_brought_up_to_date_once)
+TEST(an_older_file_is_read_as_if_it_were_new_and_stays_as_it_is)
 {
+	static char before[65536], after[65536];
 	char path[400];
+	struct err e = ERR_INIT;
 	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1);
+	size_t n;
 
-	CHECK_U64(query(d, "PRAGMA user_version"), 1);
+	CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('old')", &e), e);
 	db_free(d);
-	open_fails(path, DB_READ, "has schema 1 of 2");
+	n = read_file(path, before, sizeof before);
+	d = open_ok(path, DB_READ, 2);
+	CHECK_U64(query(d, "SELECT count(*) FROM t WHERE extra IS NULL"), 2);
+	CHECK(db_exec(d, "DELETE FROM t", &e) == -1);
+	CHECK_HAS(e.msg, "read-only");
+	CHECK(!is_there(path, "-shm") && !is_there(path, "-wal"));
+	db_free(d);
+	CHECK_U64(read_file(path, after, sizeof after), n);
+	CHECK(memcmp(before, after, n) == 0);
+}
+
+TEST(an_older_file_is_brought_up_to_date_once_by_the_first_write_that_succeeds)
+{
+	static char before[65536], after[65536];
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *d;
+	size_t n;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1));
+	n = read_file(path, before, sizeof before);
+	for (int written = 0; written < 2; written++) {
+		d = db_open(path, DB_WRITE, ID_A, migrations, 2, &e);
+		CHECK_OK(d ? 0 : -1, e);
+		if (written) {
+			CHECK_OK(db_begin(d, &e), e);
+			CHECK_OK(db_exec(d, "INSERT INTO t (extra) VALUES (7)", &e), e);
+			CHECK_U64(query(d, "SELECT count(*) FROM t"), 2);
+		}
+		db_free(d); /* which rolls back */
+		CHECK_U64(read_file(path, after, sizeof after), n);
+		CHECK(memcmp(before, after, n) == 0);
+	}
 	for (int i = 0; i < 2; i++) {
 		d = open_ok(path, DB_WRITE, 2);
 		CHECK_U64(query(d, "PRAGMA user_version"), 2);
 		CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
 		db_free(d);
 	}
+}
+
+/* Between opening a file and the first write to it a newer program may have had it. */
+TEST(what_became_newer_since_it_was_opened_is_not_written_to)
+{
+	char path[400];
+	struct err e = ERR_INIT;
+	struct db *old, *d;
+
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1));
+	old = db_open(path, DB_WRITE, ID_A, migrations, 2, &e);
+	CHECK_OK(old ? 0 : -1, e);
+	d = open_ok(path, DB_WRITE, 2);
+	CHECK_OK(db_exec(d, "PRAGMA user_version = 3", &e), e);
+	db_free(d);
+	CHECK(db_begin(old, &e) == -1);
+	CHECK_HAS(e.msg, "was written by a newer npusim (schema 3, this build knows 2)");
+	db_free(old);
 }
 
 TEST(a_file_of_ours_without_a_version_is_damaged_for_readers_and_writers)
@@ -236,7 +399,7 @@ TEST(another_kind_of_database_is_refused_and_not_touched)
 	sqlite3 *h = NULL;
 	size_t n;
 
-	CHECK(d);
+	CHECK_OK(d && db_begin(d, &e) == 0 ? db_commit(d, &e) : -1, e);
 	db_free(d);
 	n = read_file(path, before, sizeof before);
 	open_fails(path, DB_WRITE, "is another kind of database (its id is 'NPUB', not 'NPUA')");
@@ -452,11 +615,15 @@ TEST(eight_processes_may_create_the_same_file_at_once)
 
 		CHECK(pid >= 0);
 		if (pid == 0) {
+			int rc = -1;
+
 			d = db_open(path, DB_WRITE, ID_A, migrations, 2, &e);
-			if (!d)
+			if (d && (rc = db_begin(d, &e)) == 0)
+				rc = db_commit(d, &e);
+			if (rc < 0)
 				fprintf(stderr, "%s\n", e.msg);
 			db_free(d);
-			_exit(d ? 0 : 1);
+			_exit(rc == 0 ? 0 : 1);
 		}
 	}
 	for (int i = 0; i < 8; i++) {
@@ -471,22 +638,32 @@ TEST(eight_processes_may_create_the_same_file_at_once)
 	db_free(d);
 }
 
-TEST(a_failing_migration_leaves_the_version_before_it)
+TEST(a_failing_migration_leaves_the_file_as_it_was)
 {
 	static const char *const broken[] = { "CREATE TABLE t (id INTEGER)",
 		                              "CREATE TABLE u (a); INSERT INTO absent VALUES (1)" };
+	static char before[65536], after[65536];
 	char path[400];
 	struct err e = ERR_INIT;
 	struct db *d;
+	size_t n;
 
-	CHECK(!db_open(test_path(path, sizeof path, "a.db"), DB_WRITE, ID_A, broken, 2, &e));
+	db_free(open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 1));
+	n = read_file(path, before, sizeof before);
+	CHECK(!db_open(path, DB_READ, ID_A, broken, 2, &e));
+	CHECK_HAS(e.msg, "cannot read");
 	CHECK_HAS(e.msg, "no such table: absent, while bringing its schema to version 2");
 	err_clear(&e);
-	d = db_open(path, DB_WRITE, ID_A, broken, 1, &e);
-	CHECK(d);
-	CHECK_U64(query(d, "PRAGMA user_version"), 1);
-	CHECK_U64(query(d, "SELECT count(*) FROM sqlite_master WHERE name = 'u'"), 0);
+	d = db_open(path, DB_WRITE, ID_A, broken, 2, &e);
+	CHECK_OK(d ? 0 : -1, e);
+	for (int i = 0; i < 2; i++) {
+		CHECK(db_begin(d, &e) == -1);
+		CHECK_HAS(e.msg, "no such table: absent, while bringing its schema to version 2");
+		err_clear(&e);
+	}
 	db_free(d);
+	CHECK_U64(read_file(path, after, sizeof after), n);
+	CHECK(memcmp(before, after, n) == 0);
 }
 
 TEST(an_open_transaction_is_rolled_back_by_free)
@@ -572,24 +749,16 @@ TEST(faults_in_sql_and_constraints_are_reported_with_the_path)
 	db_free(d);
 }
 
-TEST(checkpoint_folds_everything_into_the_file)
-{
-	char path[400], wal[410];
-	struct db *d = open_ok(test_path(path, sizeof path, "a.db"), DB_WRITE, 2);
-	struct err e = ERR_INIT;
-	struct stat st;
-
-	CHECK_OK(db_exec(d, "INSERT INTO t (name) VALUES ('x')", &e), e);
-	CHECK_OK(db_checkpoint(d, &e), e);
-	snprintf(wal, sizeof wal, "%s-wal", path);
-	CHECK(stat(wal, &st) != 0 || st.st_size == 0);
-	db_free(d);
-	CHECK(stat(wal, &st) != 0);
-}
-
 SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_beside_the_file),
-      T(what_waits_in_the_wal_of_a_killed_writer_is_read), T(a_file_that_is_written_while_it_is_read_is_no_result),
-      T(an_empty_file_is_made_a_database_for_writing_only), T(an_older_file_is_brought_up_to_date_once),
+      T(what_waits_in_the_wal_of_a_killed_writer_is_read_and_brought_in),
+      T(what_a_writer_stored_is_in_the_file_itself_whoever_reads_it_meanwhile),
+      T(a_writer_whose_rows_a_reader_keeps_out_of_the_file_says_so),
+      T(a_new_file_has_nothing_until_its_first_transaction_is_committed),
+      T(what_cannot_be_written_is_found_when_it_is_opened), T(a_file_that_is_written_while_it_is_read_is_no_result),
+      T(an_empty_file_is_made_a_database_for_writing_only),
+      T(an_older_file_is_read_as_if_it_were_new_and_stays_as_it_is),
+      T(an_older_file_is_brought_up_to_date_once_by_the_first_write_that_succeeds),
+      T(what_became_newer_since_it_was_opened_is_not_written_to),
       T(a_file_of_ours_without_a_version_is_damaged_for_readers_and_writers),
       T(a_file_that_has_nothing_but_our_id_is_empty), T(a_newer_file_is_refused_and_not_touched),
       T(another_kind_of_database_is_refused_and_not_touched), T(what_is_no_database_is_refused_and_not_touched),
@@ -597,6 +766,6 @@ SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_bes
       T(a_file_without_write_permission_is_refused_for_writing), T(a_finished_file_in_a_read_only_folder_can_be_read),
       T(a_full_disk_is_one_error_and_the_rest_stays), T(a_lock_held_by_another_is_waited_for),
       T(a_lock_that_stays_is_an_error), T(eight_processes_may_create_the_same_file_at_once),
-      T(a_failing_migration_leaves_the_version_before_it), T(an_open_transaction_is_rolled_back_by_free),
+      T(a_failing_migration_leaves_the_file_as_it_was), T(an_open_transaction_is_rolled_back_by_free),
       T(values_come_back_as_they_were_bound), T(a_statement_is_prepared_once_and_comes_reset_and_unbound),
-      T(faults_in_sql_and_constraints_are_reported_with_the_path), T(checkpoint_folds_everything_into_the_file));
+      T(faults_in_sql_and_constraints_are_reported_with_the_path));

@@ -292,7 +292,8 @@ TEST(a_database_without_kernels_says_what_it_is)
 	        "its 2 graph launches were recorded as wholes");
 	refused("create view CUPTI_ACTIVITY_KIND_KERNEL as select 1 as start", "no export of Nsight Systems");
 	bed_open(&b, test_path(path, sizeof path, "ours.db"), DB_WRITE);
-	CHECK_OK(db_checkpoint(b.db->db, &b.e), b.e);
+	CHECK_OK(db_begin(b.db->db, &b.e), b.e);
+	CHECK_OK(db_commit(b.db->db, &b.e), b.e);
 	bed_open(&c, ":memory:", DB_WRITE);
 	CHECK(format_import(c.db, FORMAT_AUTO, path, NULL, NULL, &c.st, &c.e) == -1);
 	CHECK_HAS(c.e.msg, "is a trace database of npusim itself");

@@ -341,10 +341,8 @@ TEST(an_unknown_run_says_which_there_are)
 	struct err e = ERR_INIT;
 	struct res_stored s;
 	struct resdb *db;
-	char path[512];
 
-	test_path(path, sizeof path, "r.db");
-	db = open_db(path, DB_WRITE);
+	db = open_db(":memory:", DB_WRITE);
 	CHECK(res_get(db, 1, a, &s, &e) == -1);
 	CHECK_HAS(e.msg, "it holds none");
 	put(db, &w, &r, false);
@@ -388,13 +386,11 @@ TEST(a_refused_run_leaves_nothing_behind)
 	struct err e = ERR_INIT;
 	struct res_stored *all;
 	struct resdb *db;
-	char path[512];
 	bool again;
 	int64_t id;
 	size_t n;
 
-	test_path(path, sizeof path, "r.db");
-	db = open_db(path, DB_WRITE);
+	db = open_db(":memory:", DB_WRITE);
 	memcpy(bad, ops, sizeof bad);
 	bad[1].stalls = twice;
 	bad[1].n_stalls = 2;
@@ -451,6 +447,8 @@ TEST(a_trace_database_is_not_taken_for_results)
 
 	test_path(path, sizeof path, "t.db");
 	CHECK((d = db_open(path, DB_WRITE, 0x6e747263u, other, 1, &e)) != NULL);
+	CHECK_OK(db_begin(d, &e), e);
+	CHECK_OK(db_commit(d, &e), e);
 	db_free(d);
 	refused(path, DB_WRITE, "another kind of database");
 	refused(path, DB_READ, "another kind of database");

@@ -1,5 +1,5 @@
 /* t_tracedb_link.c - which framework op a launch is of: by an id that an op around its call bears out, by nesting, or
- * none; and what becomes of the links of an older database. */
+ * none. */
 #include "sim/base/rng.h"
 #include "validate/tests/tracebed.h"
 
@@ -140,30 +140,6 @@ TEST(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted)
 	}
 }
 
-TEST(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out)
-{
-	char path[1024];
-	struct bed b;
-
-	bed_up(&b, test_path(path, sizeof path, "t.db"));
-	op(&b, "one", 1, 0, 100, 1);
-	op(&b, "two", 1, 200, 100, 2);
-	launch(&b, 1, 50, 1, 1);
-	launch(&b, 1, 60, 2, 1);
-	launch(&b, 0, -1, 3, 2);
-	finish(&b);
-	bed_run(&b, "drop view kernel; create view kernel as select 1; alter table launch drop column link;"
-	            "update launch set op = 2 where id = 2; pragma user_version = 2");
-	bed_close(&b);
-	bed_open(&b, path, DB_WRITE);
-	bed_load(&b, NULL);
-	check(&b, 0, "one", TRACE_LINK_ID);
-	check(&b, 1, "none", TRACE_LINK_NONE);
-	check(&b, 2, "two", TRACE_LINK_ID);
-	CHECK_U64(bed_ask(&b, "select sum(link) from kernel"), 2);
-	bed_close(&b);
-}
-
 TEST(ranges_within_ranges_have_what_lies_in_each)
 {
 	struct rng r;
@@ -193,5 +169,4 @@ TEST(ranges_within_ranges_have_what_lies_in_each)
 SUITE(t_tracedb_link, T(an_id_counts_where_its_op_is_around_the_call_on_its_thread_and_in_time),
       T(without_ids_it_is_the_innermost_op_around_the_call),
       T(an_id_that_cannot_be_tried_counts_until_another_of_the_file_is_refuted),
-      T(an_older_database_loses_the_links_that_no_op_around_the_call_bears_out),
       T(ranges_within_ranges_have_what_lies_in_each));

@@ -1,0 +1,13 @@
+alter table op_result add column energy_fj integer;
+drop view v_ops;
+create view v_ops as select o.run, o.op, s.name, s.kind, s.family, s.layer, o.span_ps / 1e6 as us, o.start_ps / 1e6 as
+	start_us, o.limit_ps / 1e6 as limit_us, o.bound, o.dram_bytes, o.mem_bytes, o.flops, s.measured_ns / 1e3 as
+	measured_us, case when o.span_ps > 0 then min(o.macs_ps, o.span_ps) * 1.0 / o.span_ps end as mfu, case when o.span_ps
+	> 0 then min(o.pins_ps, o.span_ps) * 1.0 / o.span_ps end as bandwidth_use, o.energy_fj / 1e9 as energy_uj from
+	op_result o join run r on r.id = o.run join op_stream s on s.workload = r.workload and s.op = o.op;
+create table run_energy(run integer not null references run, place integer not null, block text not null, name text
+	not null, fj integer not null, primary key(run, place)) without rowid;
+create view v_energy as select run, block, name, fj / 1e9 as energy_uj from run_energy;
+update op_result set energy_fj = 77000 where op = 0;
+insert into run_energy values(1, 0, 'chip', 'leakage', 77000);
+pragma user_version = 8;
