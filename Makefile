@@ -78,9 +78,11 @@ MODEL    = run npu pays dram
 PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
-# Of the commands, what suites look at.
+# Of the commands, what suites look at, and fuzz targets.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay ops program requests tiled
+SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
+SEEN_beside = probe_kernel_beside gpu cmd
+FUZZ     = yaml kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
@@ -175,10 +177,11 @@ $B/npusim-test: $(TEST_OBJ) $B/libnpusim.a
 
 # In profile fuzz libFuzzer brings main(); else it is the standalone mutator.
 FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
+$(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(SEEN_$f:%=$B/sim/cmd/%.o)))
 $(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
+	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $(filter %.o,$^) $B/libnpusim.a $(OUR_LIBS)
 
 $B/rusage: $B/$T/bench/rusage.o
 	$(say) LD $@

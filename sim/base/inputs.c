@@ -17,11 +17,12 @@ struct input_id {
 static struct inputs {
 	atomic_size_t n;
 	struct input_id v[MOST];
-} *inputs;
+} * inputs;
 
 void inputs_start(void)
 {
-	void *p = inputs ? inputs : mmap(NULL, sizeof *inputs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p =
+		inputs ? inputs : mmap(NULL, sizeof *inputs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	inputs = p == MAP_FAILED ? NULL : p;
 }

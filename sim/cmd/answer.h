@@ -109,6 +109,7 @@ struct answer {
 
 /* What is wrong with the file, with commands out of `all`; nothing runs. */
 struct answer *answer_load(const char *path, const struct cmd *all, struct err *e);
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e);
 void answer_free(struct answer *x);
 /* That every expression can be read, and every figure that it names is taken. */
 int answer_check(struct answer *x, struct err *e);

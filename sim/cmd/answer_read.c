@@ -395,17 +395,35 @@ static int read_root(struct reader *r)
 	return 0;
 }
 
-struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+/* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
+static struct answer *read_answer(struct yaml *y, const char *path, const struct cmd *all, struct err *e)
 {
-	struct answer *x = calloc(1, sizeof *x);
+	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
 	struct reader r = { x, all, e };
 
-	if (!x || !(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
+	if (!x) {
+		yaml_free(y);
+		if (y)
+			err_nomem(e, NULL);
+		return NULL;
+	}
+	x->y = y;
+	if (!(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
 		err_nomem(e, NULL);
-	else if ((x->exprs = exprs_new(e)) && (x->y = yaml_load(path, e)) && read_root(&r) == 0)
+	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
 		return x;
 	answer_free(x);
 	return NULL;
+}
+
+struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_load(path, e), path, all, e);
+}
+
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_parse(text, n, name, e), name, all, e);
 }
 
 void answer_free(struct answer *x)

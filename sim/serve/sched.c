@@ -410,6 +410,15 @@ static int check_policy(const struct sched_policy *p, struct err *e)
 {
 	const uint64_t rows = (uint64_t)p->max_batch * (1 + p->draft);
 
+	if (!p->max_batch || p->max_batch > SCHED_BATCH)
+		return err_set(e, ERR_USAGE, "a batch of %u: it is 1 to %u", p->max_batch, SCHED_BATCH);
+	if (p->draft > SCHED_DRAFT)
+		return err_set(e, ERR_USAGE, "%u drafted tokens are more than %u", p->draft, SCHED_DRAFT);
+	if (p->max_tokens > ARRIVE_TOKENS || p->chunk > ARRIVE_TOKENS)
+		return err_set(e, ERR_USAGE, "a step of %u tokens, %u of prompts: it is %u at most", p->max_tokens,
+		               p->chunk, ARRIVE_TOKENS);
+	if (p->preempt == SCHED_SWAP && !p->swap_rate)
+		return err_set(e, ERR_USAGE, "nothing is swapped at 0 B/s");
 	if (p->block & (p->block - 1) || !p->block)
 		return err_set(e, ERR_USAGE, "a block of %u tokens is no power of two", p->block);
 	if (p->accept_ppm > 1000000)

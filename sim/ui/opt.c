@@ -227,7 +227,7 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 	}
 	if (check_count(cmd, args, had, e) < 0)
 		return -1;
-	return opt_check_files(cmd, args->v + had, args->n - had, NULL, 0, e);
+	return opt_check_files(cmd, args->v ? args->v + had : NULL, args->n - had, NULL, 0, e);
 }
 
 /* --- help -------------------------------------------------------------------------------------------------- */
