@@ -13,13 +13,16 @@ static void ask(const struct kernels *k)
 		"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn",
 		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int, float)",
 		"flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>>",
-		"k_64x128_coop", "", "4294967296x99999999999999999999"
+		"k_64x128_coop",
+		"",
+		"4294967296x99999999999999999999"
 	};
 	static const char *const rules[] = { NULL, "gemm", "" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
-			const struct kernel a = kernels_match(k, names[i], rules[r]), b = kernels_match(k, names[i], rules[r]);
+			const struct kernel a = kernels_match(k, names[i], rules[r]),
+					    b = kernels_match(k, names[i], rules[r]);
 
 			assert(a.form < KERNEL_FORMS && a.name && strcmp(a.name, b.name) == 0 && a.form == b.form);
 		}

@@ -21,7 +21,8 @@ static void count(const struct model *m)
 	size_t n;
 
 	model_params_of(m, &p);
-	assert(p.total == p.embed + p.head + p.attention + p.mlp + p.experts + p.shared + p.router + p.norms + p.vision);
+	assert(p.total ==
+	       p.embed + p.head + p.attention + p.mlp + p.experts + p.shared + p.router + p.norms + p.vision);
 	assert(p.active <= p.total);
 	schemes = scheme_table(&n);
 	for (size_t i = 0; i < n; i++)
@@ -59,10 +60,14 @@ static void build_all(const struct model *m)
 	if (!quant)
 		return;
 	for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
-		struct build_how h = {
-			.style = styles[i], .batch = 1, .context = 65, .tokens = 1, .quant = quant, .kv = m->dtype,
-			.layers = m->layers < 2 ? m->layers : 2, .experts = m->moe.experts > 8 ? 8 : 0
-		};
+		struct build_how h = { .style = styles[i],
+			               .batch = 1,
+			               .context = 65,
+			               .tokens = 1,
+			               .quant = quant,
+			               .kv = m->dtype,
+			               .layers = m->layers < 2 ? m->layers : 2,
+			               .experts = m->moe.experts > 8 ? 8 : 0 };
 
 		for (size_t k = 0; k < sizeof phases / sizeof *phases; k++) {
 			h.phase = phases[k];

@@ -43,9 +43,8 @@ static const struct cmd commands[] = { { "look", look, NULL, "" },
 
 static void print(struct answer *x)
 {
-	static void (*const how[])(const struct answers *,
-	                           struct str *) = { answer_commands, answer_table, answer_csv, answer_json,
-		                                     answer_markdown };
+	static void (*const how[])(const struct answers *, struct str *) = { answer_commands, answer_table, answer_csv,
+		                                                             answer_json, answer_markdown };
 	const struct answers s = { &x, 1 };
 	struct str out = STR_INIT;
 
@@ -84,7 +83,8 @@ static void judge(struct answer *x, const char *said)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const char small[] = "{\"us\": 12.5, \"bound\": \"dram\", \"ops\": [{\"kind\": \"gemm\", \"us\": 3}, {\"us\": null}]}";
+	static const char small[] =
+		"{\"us\": 12.5, \"bound\": \"dram\", \"ops\": [{\"kind\": \"gemm\", \"us\": 3}, {\"us\": null}]}";
 	struct err e = ERR_INIT;
 	char *text = malloc(n + 1), *mark, *said;
 	struct answer *x;
