@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile record
+       evq stat inputs yaml re cfg cfg_value cfg_yaml db expr path version temp newfile record
 WORKLOADS = dtype quant op work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
@@ -70,7 +70,7 @@ CMD = cmd \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena pages str hash_rng clock evq stat yaml cfg db expr path newfile out opt \
+UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant work model lower build attend step scale rewrite program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
@@ -78,9 +78,11 @@ MODEL    = run npu pays dram
 PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
-# Of the commands, what suites look at.
+# Of the commands, what suites look at, and fuzz targets.
 SEEN     = figure_out
-FUZZ     = yaml kineto csv nsys capture replay ops program requests tiled
+SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
+SEEN_beside = probe_kernel_beside gpu cmd
+FUZZ     = yaml kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
@@ -175,10 +177,11 @@ $B/npusim-test: $(TEST_OBJ) $B/libnpusim.a
 
 # In profile fuzz libFuzzer brings main(); else it is the standalone mutator.
 FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
+$(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(SEEN_$f:%=$B/sim/cmd/%.o)))
 $(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(OUR_LIBS)
+	$(Q)$(CC) $(OUR_CFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $(filter %.o,$^) $B/libnpusim.a $(OUR_LIBS)
 
 $B/rusage: $B/$T/bench/rusage.o
 	$(say) LD $@

@@ -55,6 +55,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/inputs.h"
 #include "sim/base/version.h"
 #include "sim/cmd/cmd.h"
 #include "sim/ui/screen.h"
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
 
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	signal(SIGPIPE, SIG_DFL); /* "npusim ... | head" ends quietly, also below a parent that ignores it */
+	inputs_start();
 	if (start(argc, argv, &out, &e) < 0 && e.kind == ERR_NONE)
 		err_set(&e, ERR_NOMEM, "out of memory");
 	if (out.failed || (out.len && !screen_page(&out)))

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/inputs.h"
 #include "sim/base/str.h"
 
 #define BUSY_MS 10000
@@ -174,6 +175,8 @@ static int open_handle(struct db *d, const char *name, int flags)
 		rc = configure(d);
 	if (rc == SQLITE_OK)
 		rc = pragma_int(d, "PRAGMA schema_version", &unused); /* the first read of the file itself */
+	if (rc == SQLITE_OK)
+		inputs_add_path(d->path);
 	return rc;
 }
 

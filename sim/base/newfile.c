@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/inputs.h"
+
 #define LINKS_MAX 40
 #define PATH_MOST 4096
 
@@ -163,10 +165,21 @@ int newfile_open(struct newfile *n, const char *path, struct err *e)
 	return refused(path, why, e);
 }
 
+/* It may have been read since it was opened. */
+static bool was_read(const char *to)
+{
+	struct stat st;
+
+	return stat(to, &st) == 0 && inputs_has(&st);
+}
+
 int newfile_close(struct newfile *n, int rc, struct err *e)
 {
 	int why = 0;
 
+	if (rc == 0 && !n->direct && n->fd >= 0 && was_read(str_c(&n->to)))
+		rc = err_set(e, ERR_USAGE, "'%s' would be written over, and it was read: give the output another name",
+		             n->path);
 	if (n->direct) {
 		why = close(n->fd) == 0 ? 0 : errno;
 	} else if (n->fd >= 0 && rc == 0) {

@@ -3,7 +3,7 @@
  * A plain file, or a name that is free, gets what was written when all of it is there, and until then keeps what it
  * holds: it is written beside and renamed (temp.h). Symbolic links are followed to the file they lead to. Devices and
  * pipes are written to, and so is the file that is our own standard output or error; a folder or a socket is refused.
- * A file that is replaced keeps its mode. */
+ * A file that is replaced keeps its mode. What the command has read is not replaced (inputs.h). */
 #ifndef NPUSIM_SIM_BASE_NEWFILE_H
 #define NPUSIM_SIM_BASE_NEWFILE_H
 

@@ -15,6 +15,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/hash.h"
+#include "sim/base/inputs.h"
 #include "sim/base/str.h"
 
 #define ARENA_LIMIT ((size_t)64 << 20)
@@ -503,6 +504,7 @@ struct yaml *yaml_load(const char *path, struct err *e)
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
 		return NULL;
 	}
+	inputs_add(f);
 	if (!(buf = malloc(YAML_MAX_BYTES + 1))) {
 		fail_nomem(e, path);
 		goto out;

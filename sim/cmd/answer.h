@@ -28,7 +28,7 @@
  * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
  * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
  * always follows from figures.
- * Commands run side by side, as processes, and only such that read: what they may not is in answer_run.c. */
+ * Commands run side by side, as processes, and only such that write no file, by what their own tables say. */
 #ifndef NPUSIM_SIM_CMD_ANSWER_H
 #define NPUSIM_SIM_CMD_ANSWER_H
 
@@ -77,6 +77,9 @@ struct answer_run {
 	const char *shown[ANSWER_KEYS];  /* the values, or what they are called */
 	const char **paths;              /* by the group's figures, with the loops' values */
 	struct expr_value *figures;      /* by the group's */
+	const struct ynode *place;
+	const struct opt_file *files; /* that it names, all read */
+	size_t n_files;
 	size_t same;        /* an earlier run of the same command, whose output serves; its own number: none */
 	const char *failed; /* why; NULL: it did not */
 	size_t first;       /* the run that first.FIGURE means */
@@ -104,15 +107,16 @@ struct answer {
 	size_t counted[ANSWER_VERDICTS];
 };
 
-/* What is wrong with the file; nothing runs. */
-struct answer *answer_load(const char *path, struct err *e);
+/* What is wrong with the file, with commands out of `all`; nothing runs. */
+struct answer *answer_load(const char *path, const struct cmd *all, struct err *e);
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e);
 void answer_free(struct answer *x);
 /* That every expression can be read, and every figure that it names is taken. */
 int answer_check(struct answer *x, struct err *e);
 /* Runs the commands of `all`, `jobs` at a time, and takes their figures. */
 int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct err *e);
-/* Refuses what no study may run; `words` are the command's. */
-int answer_may_run(const char *const *words, size_t n, struct err *e);
+/* Refuses what no study may run; `words` are the command's. Adds what it reads to `files`, as CMD_ASK_FILES tells it. */
+int answer_may_run(const struct cmd *all, const char *const *words, size_t n, struct str *files, struct err *e);
 /* A command's words, quotes heeded. NULL: out of memory, or a quote that is not closed, said in `e`. */
 const char **answer_words(struct arena *a, const char *command, size_t *n, struct err *e);
 /* The figures of a run, of its JSON. */

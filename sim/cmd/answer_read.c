@@ -9,6 +9,7 @@
 
 struct reader {
 	struct answer *x;
+	const struct cmd *all;
 	struct err *e;
 };
 
@@ -238,15 +239,38 @@ static int fill_paths(struct reader *r, struct answer_run *u)
 	return 0;
 }
 
-static int check_command(struct reader *r, const struct ynode *at, const struct answer_run *u)
+/* What the command reads; `said` by it. */
+static int set_files(struct reader *r, const struct str *said, struct answer_run *u)
+{
+	const char *end = str_c(said) + said->len;
+	struct opt_file *v;
+	char *by = arena_printf(r->x->a, "%s:%d", r->x->path, u->place->line);
+
+	for (const char *p = str_c(said); p < end; p += strlen(p) + 1)
+		u->n_files++;
+	if (!by || !(u->files = v = arena_array(r->x->a, u->n_files + 1, sizeof *v)))
+		return err_nomem(r->e, NULL);
+	for (const char *p = str_c(said); p < end; p += strlen(p) + 1, v++) {
+		*v = (struct opt_file){ *p == 's' ? OPT_SETS : OPT_READ, arena_strdup(r->x->a, p + 1), NULL, by };
+		if (!v->text)
+			return err_nomem(r->e, NULL);
+	}
+	return 0;
+}
+
+static int check_command(struct reader *r, struct answer_run *u)
 {
 	struct err why = ERR_INIT;
+	struct str files = STR_INIT;
 	const char **words;
 	size_t n;
+	int rc = -1;
 
-	if ((words = answer_words(r->x->a, u->command, &n, &why)) && answer_may_run(words, n, &why) == 0)
-		return 0;
-	return yaml_err(r->x->y, at, r->e, "%s", why.msg);
+	if ((words = answer_words(r->x->a, u->command, &n, &why)) &&
+	    answer_may_run(r->all, words, n, &files, &why) == 0)
+		rc = set_files(r, &files, u);
+	str_free(&files);
+	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : rc;
 }
 
 static int add_run(struct reader *r, const struct ynode *at, struct answer_group *g, const size_t *which)
@@ -254,7 +278,7 @@ static int add_run(struct reader *r, const struct ynode *at, struct answer_group
 	struct answer_run *u = &r->x->runs[r->x->n_runs];
 	struct str label = STR_INIT;
 
-	*u = (struct answer_run){ .group = g, .same = r->x->n_runs };
+	*u = (struct answer_run){ .group = g, .place = at, .same = r->x->n_runs };
 	u->first = r->x->n_runs - (g->n_loops ? which[g->n_loops - 1] : 0);
 	str_add(&label, g->name);
 	for (size_t k = 0; k < g->n_loops; k++) {
@@ -266,7 +290,7 @@ static int add_run(struct reader *r, const struct ynode *at, struct answer_group
 	str_free(&label);
 	if (!u->label || !(u->figures = arena_array(r->x->a, g->n_figures + 1, sizeof *u->figures)))
 		return err_nomem(r->e, NULL);
-	if (!(u->command = substitute(r, at, u, g->command)) || check_command(r, at, u) < 0 || fill_paths(r, u) < 0)
+	if (!(u->command = substitute(r, at, u, g->command)) || check_command(r, u) < 0 || fill_paths(r, u) < 0)
 		return -1;
 	for (size_t i = r->x->n_runs; i-- > 0;)
 		if (strcmp(r->x->runs[i].command, u->command) == 0)
@@ -371,17 +395,35 @@ static int read_root(struct reader *r)
 	return 0;
 }
 
-struct answer *answer_load(const char *path, struct err *e)
+/* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
+static struct answer *read_answer(struct yaml *y, const char *path, const struct cmd *all, struct err *e)
 {
-	struct answer *x = calloc(1, sizeof *x);
-	struct reader r = { x, e };
+	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
+	struct reader r = { x, all, e };
 
-	if (!x || !(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
+	if (!x) {
+		yaml_free(y);
+		if (y)
+			err_nomem(e, NULL);
+		return NULL;
+	}
+	x->y = y;
+	if (!(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
 		err_nomem(e, NULL);
-	else if ((x->exprs = exprs_new(e)) && (x->y = yaml_load(path, e)) && read_root(&r) == 0)
+	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
 		return x;
 	answer_free(x);
 	return NULL;
+}
+
+struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_load(path, e), path, all, e);
+}
+
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_parse(text, n, name, e), name, all, e);
 }
 
 void answer_free(struct answer *x)

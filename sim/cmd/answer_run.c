@@ -13,52 +13,66 @@
 
 #define WORDS_MAX  64
 #define OUTPUT_MAX ((size_t)64 << 20)
-#define COUNT(v)   (sizeof(v) / sizeof *(v))
 
 /* --- what may run -------------------------------------------------------------------------------------------------- */
 
-/* A study may come from a stranger: it reads, and writes nothing. */
-static const char *const readers[] = { "run",   "limits",   "ablate", "workload", "config",
-	                               "trace", "validate", "probe",  "serve" };
-static const char *const not_of_trace[] = { "import", "record", "export" };
-static const char *const writers[] = { "-o",       "--output", "--page", "--timeline", "--program", "--write-requests",
-	                               "--format", "-h",       "--help" };
-
-static bool among(const char *word, const char *const *list, size_t n)
+static const struct cmd *find(const struct cmd *table, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(word, list[i]) == 0)
-			return true;
-	return false;
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
 }
 
-static bool writes(const char *command, const char *word)
-{
-	if (strcmp(command, "serve") == 0 && str_prefix(word, "--output"))
-		return false; /* a length there */
-	for (size_t i = 0; i < COUNT(writers); i++) {
-		const size_t n = strlen(writers[i]);
+/* The command with what is put before and behind its words: as main would find it, in JSON. NULL: there is none. */
+struct line {
+	const struct cmd *c;
+	char *argv[WORDS_MAX + 4];
+	int argc;
+};
 
-		if (strncmp(word, writers[i], n) == 0 && (writers[i][1] != '-' || !word[n] || word[n] == '='))
-			return true;
+static void set_line(struct line *l, const struct cmd *all, char *ask, const char *const *words, size_t n)
+{
+	static char format[] = "--format", json[] = "json", none[] = "";
+	size_t first = 1;
+
+	*l = (struct line){ .c = n ? find(all, words[0]) : NULL };
+	if (l->c && l->c->sub) {
+		l->c = n > 1 ? find(l->c->sub, words[1]) : NULL;
+		first = 2;
 	}
-	return false;
+	l->argv[l->argc++] = l->c ? (char *)(uintptr_t)l->c->name : none;
+	if (ask)
+		l->argv[l->argc++] = ask;
+	for (size_t i = first; i < n; i++)
+		l->argv[l->argc++] = (char *)(uintptr_t)words[i];
+	l->argv[l->argc++] = format;
+	l->argv[l->argc++] = json;
 }
 
-int answer_may_run(const char *const *words, size_t n, struct err *e)
+/* A study may come from a stranger: it reads, and writes nothing. What a command would write its own table says. */
+int answer_may_run(const struct cmd *all, const char *const *words, size_t n, struct str *files, struct err *e)
 {
-	if (!n || !among(words[0], readers, COUNT(readers)) ||
-	    (n > 1 && strcmp(words[0], "trace") == 0 && among(words[1], not_of_trace, COUNT(not_of_trace))))
-		return err_set(
-			e, ERR_CONFIG,
-			"a study runs no 'npusim %s%s%s': it has commands that read, such as run, limits, ablate, trace ops"
-			" and config peaks",
-			n ? words[0] : "", n > 1 ? " " : "", n > 1 ? words[1] : "");
-	for (size_t i = 1; i < n; i++)
-		if (writes(words[0], words[i]))
-			return err_set(e, ERR_CONFIG,
-			               "a study's commands go without '%s': it writes nothing but its own page",
-			               words[i]);
+	char ask[] = CMD_ASK_FILES;
+	struct err why = ERR_INIT;
+	const size_t had = files->len;
+	struct line l;
+
+	set_line(&l, all, ask, words, n);
+	if (!l.c)
+		return err_set(e, ERR_CONFIG, "there is no command 'npusim %s%s%s'", n ? words[0] : "",
+		               n > 1 ? " " : "", n > 1 ? words[1] : "");
+	if (strcmp(words[0], "study") == 0)
+		return err_set(e, ERR_CONFIG, "a study runs no study, which might be itself");
+	if (l.c->run(l.argc, l.argv, files, &why) < 0)
+		return err_set(e, ERR_CONFIG, "npusim %s, with the '--format json' that a study adds: %s", l.c->name,
+		               why.msg);
+	if (files->failed)
+		return err_nomem(e, NULL);
+	for (const char *p = str_c(files) + had; p < str_c(files) + files->len; p += strlen(p) + 1)
+		if (*p == 'w')
+			return err_set(e, ERR_CONFIG, "a study's commands write nothing, and this one would write '%s'",
+			               p + 1);
 	return 0;
 }
 
@@ -100,40 +114,19 @@ const char **answer_words(struct arena *a, const char *command, size_t *n, struc
 
 /* --- a child ------------------------------------------------------------------------------------------------------- */
 
-static const struct cmd *find(const struct cmd *table, const char *name)
-{
-	for (; table->name; table++)
-		if (strcmp(table->name, name) == 0)
-			return table;
-	return NULL;
-}
-
 /* As main does, in JSON; what went wrong goes where the output would. */
 static _Noreturn void child(const struct cmd *all, const char **words, size_t n, FILE *to)
 {
-	static char format[] = "--format", json[] = "json";
-	char *argv[WORDS_MAX + 3];
-	const struct cmd *c = find(all, words[0]);
 	struct err e = ERR_INIT;
 	struct str out = STR_INIT;
 	const int null = open("/dev/null", O_WRONLY);
-	size_t first = c && c->sub ? 1 : 0;
+	struct line l;
 	int code;
 
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	if (first)
-		c = n > 1 ? find(c->sub, words[1]) : NULL;
-	for (size_t i = first; i < n; i++)
-		argv[i - first] = (char *)(uintptr_t)words[i];
-	argv[n - first] = format;
-	argv[n - first + 1] = json;
-	argv[n - first + 2] = NULL;
-	if (!c || !c->run)
-		err_set(&e, ERR_USAGE, "there is no command 'npusim %s%s%s'", words[0], n > 1 ? " " : "",
-		        n > 1 ? words[1] : "");
-	else
-		c->run((int)(n - first + 2), argv, &out, &e);
+	set_line(&l, all, NULL, words, n);
+	l.c->run(l.argc, l.argv, &out, &e);
 	code = e.kind == ERR_BOUND ? 0 : err_exit_code(&e);
 	fputs(code ? e.msg : str_c(&out), to);
 	str_free(&out);

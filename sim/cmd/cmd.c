@@ -8,6 +8,28 @@
 #include "traces/read/format.h"
 #include "workloads/rules.h"
 
+static int tell_file(void *arg, const struct opt_file *f, struct err *e)
+{
+	struct str *out = arg;
+
+	(void)e;
+	str_addc(out, f->type == OPT_WRITE ? 'w' : f->type == OPT_SETS ? 's' : 'r');
+	str_addn(out, f->text, strlen(f->text) + 1);
+	return 0;
+}
+
+static int tell_files(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out,
+                      struct err *e)
+{
+	int rc = opt_parse(cmd, argc, argv, args, e);
+
+	if (rc == 1)
+		return err_set(e, ERR_USAGE, "help is asked for");
+	if (rc == 0)
+		rc = opt_each_file(cmd, args->v, args->n, tell_file, out, e);
+	return rc < 0 ? -1 : 1;
+}
+
 int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
 	int rc;
@@ -20,6 +42,8 @@ int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 		opt_complete(cmd, argc - 2, argv + 2, out);
 		return 1;
 	}
+	if (argc > 1 && strcmp(argv[1], CMD_ASK_FILES) == 0)
+		return tell_files(cmd, argc - 1, argv + 1, args, out, e);
 	if ((rc = opt_parse(cmd, argc, argv, args, e)) == 1)
 		opt_help(cmd, out);
 	return rc;

@@ -45,6 +45,9 @@ int cmd_completion(const struct cmd *all, int argc, char **argv, struct str *out
  * words that follow (opt.h). It answers in `out` and does nothing else. */
 #define CMD_ASK_MAN      "--help=man"
 #define CMD_ASK_COMPLETE "--help=complete"
+/* And for the files that the words which follow name: 'r', 'w' or 's' (read, written, a KEY=VALUE), the text and a NUL, each. The
+ * words are checked as if the command were run. */
+#define CMD_ASK_FILES "--help=files"
 
 /* What 'npusim help' knows beside commands, such as "sweep-file"; false: it is no topic. */
 bool cmd_topic(const char *name, struct str *out);

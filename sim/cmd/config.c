@@ -158,7 +158,7 @@ static int check_cmd(int argc, char **argv, struct str *out, struct err *e)
 	const char *format = NULL;
 	bool sources = false;
 	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE",
+		{ 's', "set", OPT_SETS, &sets, "KEY=VALUE",
 		  "change a parameter, as if the file said so; may be repeated" },
 		{ 0, "sources", OPT_FLAG, &sources, NULL,
 		  "of a file that describes a real device: every number says where it is from" },
@@ -252,7 +252,7 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	struct opt_list args = { NULL, 0 }, sets = { NULL, 0 };
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
+		{ 's', "set", OPT_SETS, &sets, "KEY=VALUE", "change a parameter first; may be repeated" },
 		{ 0, "format", OPT_TEXT, &format, "yaml|csv|json",
 		  "yaml, the default, reads back to the same machine; csv and"
 		  " json have a row a parameter and say which were given, and by whom" },

@@ -23,7 +23,7 @@ int config_rows(const struct config_rows *r, int argc, char **argv, struct str *
 	struct opt_list files = { NULL, 0 }, sets = { NULL, 0 };
 	const char *format = NULL;
 	const struct opt opts[] = {
-		{ 's', "set", OPT_LIST, &sets, "KEY=VALUE", "change a parameter of the machines; may be repeated" },
+		{ 's', "set", OPT_SETS, &sets, "KEY=VALUE", "change a parameter of the machines; may be repeated" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

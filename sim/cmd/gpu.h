@@ -23,7 +23,7 @@ struct gpu_options {
 		  "T.db", \
 		  "what was measured on it: trace databases that 'npusim trace" \
 		  " import' made; may be repeated" }, \
-		{ 's', "set", OPT_LIST, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \
+		{ 's', "set", OPT_SETS, &(o).sets, "KEY=VALUE", "change a parameter of the GPU; may be repeated" }, \
 		{ 0, "rules", OPT_READ, &(o).rules, "FILE", "the table that makes ops of kernels" }, \
 		{ 0, "kernels", OPT_READ, &(o).kernels, "FILE", "the table of kernel templates" }, \
 	{ \

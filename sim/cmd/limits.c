@@ -205,7 +205,7 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
 		WORKLOAD_ROWS(o.model),
 		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS", WORKLOAD_CONTEXT_HELP },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",
 		  "how much more of each, and how much less by the same factor: 100 % by default, twice and half. Counts and"

@@ -386,7 +386,7 @@ static int dram_cmd_fn(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "tiles", OPT_FLAG, &a.tiles, NULL,
 		  "instead: streams of tiles, the tile path beside the command path" },
 		{ 'n', "bursts", OPT_COUNT, &a.bursts, "N", "how many (default: 40 refresh intervals of them)" },
-		{ 's', "set", OPT_LIST, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
+		{ 's', "set", OPT_SETS, &a.sets, "KEY=VALUE", "change a parameter of the memory; may be repeated" },
 		{ 0, "reference", OPT_READ, &a.reference, "FILE", "instead: every row of a file of measurements" },
 		{ 0, "format", OPT_TEXT, &a.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },

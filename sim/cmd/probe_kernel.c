@@ -366,7 +366,7 @@ int cmd_probe_kernel(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the GPU; by default the one a kernel was published for" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
 		{ 0, "beside", OPT_READ, &o.beside, "FILE",
 		  "instead: measured kernels beside their descriptions: traces/h100/micro/tiled.csv, or a trace of our attention"
 		  " kernels with asynchronous copy on and off" },
@@ -409,7 +409,7 @@ int cmd_probe_occupancy(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the GPU; by default the one a kernel was published for" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the GPU first; may be repeated" },
 		{ 0, "threads", OPT_COUNT, &o.threads, "N", "instead of a file: threads of a block" },
 		{ 0, "registers", OPT_COUNT, &o.registers, "N", "with --threads: registers of each" },
 		{ 0, "shared", OPT_TEXT, &o.shared, "BYTES", "with --threads: shared memory of a block, as '70 KiB'" },

@@ -404,24 +404,33 @@ static bool is_rows(struct input *in)
 	return n > 12 && strncmp(head, "name,params,", 12) == 0;
 }
 
+int probe_kernel_table(struct input *in, const struct machine_conf *c, enum out_format f, struct str *out,
+                       struct err *e)
+{
+	const struct gpu g = machine_gpu(&c->cfg);
+	struct rows r = { NULL, 0, 0 };
+	const int rc = described(in, &g, &r, e);
+
+	if (rc == 0)
+		print(&r, c->cfg.name, input_name(in), false, f, out);
+	rows_done(&r);
+	return rc;
+}
+
 int probe_kernel_beside(const char *config, const struct opt_list *sets, const char *file, enum out_format f,
                         struct str *out, struct err *e)
 {
 	struct machine_conf *c = machine_conf_load(config, sets->v, sets->n, e);
 	struct input *in = c ? input_open(file, e) : NULL;
 	struct rows r = { NULL, 0, 0 };
-	struct gpu g;
-	bool table;
 	int rc = -1;
 
 	if (in && machine_runs(&c->cfg) != MACHINE_LAUNCHES) {
 		err_set(e, ERR_CONFIG, "'%s' describes no GPU ('kind: gpu'): the kernels are of one", config);
-	} else if (in) {
-		table = is_rows(in);
-		g = machine_gpu(&c->cfg);
-		rc = table ? described(in, &g, &r, e) : traced(config, sets, file, &r, e);
-		if (rc == 0)
-			print(&r, c->cfg.name, file, !table, f, out);
+	} else if (in && is_rows(in)) {
+		rc = probe_kernel_table(in, c, f, out, e);
+	} else if (in && (rc = traced(config, sets, file, &r, e)) == 0) {
+		print(&r, c->cfg.name, file, true, f, out);
 	}
 	rows_done(&r);
 	input_free(in);

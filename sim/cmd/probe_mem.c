@@ -154,7 +154,7 @@ static int command(const struct probe_cmd *p, int argc, char **argv, struct str 
 	struct options o = { .seed = 1 };
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "largest", OPT_TEXT, &o.largest, "BYTES",
 		  "the last working set; by default eight times the caches" },

@@ -6,6 +6,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "sim/cmd/rates.h"
 #include "traces/text/csv.h"
@@ -77,7 +78,6 @@ static int read_list(struct reading *x, int list)
 {
 	const struct ynode *all = ynode_get(yaml_root(x->r->map), lists[list].list);
 	char why[128];
-	int rc;
 
 	if (!all || all->kind != YNODE_SEQ || all->n > ENTRIES_MAX)
 		return yaml_err(x->r->map, all ? all : yaml_root(x->r->map), x->e,
@@ -87,11 +87,9 @@ static int read_list(struct reading *x, int list)
 
 		if (check_entry(x, list, all->vals[i]) < 0)
 			return -1;
-		if ((rc = regcomp(&t->re, rates_text(all->vals[i], "is"), REG_EXTENDED)) != 0) {
-			regerror(rc, &t->re, why, sizeof why);
+		if (re_compile(&t->re, rates_text(all->vals[i], "is"), 0, why, sizeof why) < 0)
 			return yaml_err(x->r->map, ynode_get(all->vals[i], "is"), x->e, "no regular expression: %s",
 			                why);
-		}
 		t->at = all->vals[i];
 		x->n[list]++;
 	}

@@ -410,7 +410,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  WORKLOAD_CONTEXT_HELP
 		  "; of a replay or a measured decode step, in place of what it had (and '--batch' in place of its"
 		  " batch)" },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
 		  " second time is measured; cold: the first time is measured, with nothing on chip; resident: steady, and"

@@ -389,7 +389,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		                .share_ppm = SHARE };
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 'm', "model", OPT_TEXT, &o.model.model, "MODEL", WORKLOAD_MODEL_HELP },
+		{ 'm', "model", OPT_READ, &o.model.model, "MODEL", WORKLOAD_MODEL_HELP },
 		{ 'r', "requests", OPT_READ, &o.requests, "REQUESTS.csv",
 		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens" },
 		{ 0, "rate", OPT_TEXT, &o.rate, "RATE", "draw requests: so many arrive, 4/s or 30/min" },
@@ -425,7 +425,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		  "speculate: each step checks K drafted tokens of each sequence; none by default" },
 		{ 0, "accept", OPT_PPM, &o.accept_ppm, "P",
 		  "the chance that a drafted token is right where those before it are" },
-		{ 0, "draft-model", OPT_TEXT, &o.draft_model, "MODEL",
+		{ 0, "draft-model", OPT_READ, &o.draft_model, "MODEL",
 		  "who drafts, on the same machine: a step of its own for each token" },
 		{ 0, "draft-share", OPT_PPM, &o.draft_ppm, "SHARE",
 		  "what a drafted token costs of a step without speculation, in place of a model: 0 (default) where drafts are looked up"
@@ -441,7 +441,7 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "layers", OPT_COUNT, &o.model.layers, "N", WORKLOAD_LAYERS_HELP },
 		{ 0, "experts", OPT_COUNT, &o.model.experts, "N", WORKLOAD_EXPERTS_HELP },
 		{ 0, "skew", OPT_TEXT, &o.model.skew, "S", WORKLOAD_SKEW_HELP },
-		{ 's', "set", OPT_LIST, &o.sets, "KEY=VALUE",
+		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
 		  "how steps are simulated: in closed form (default), or with events, which takes several times as long" },

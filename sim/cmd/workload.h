@@ -43,7 +43,7 @@ struct workload_opts {
 
 /* The rows of an option table. */
 #define WORKLOAD_ROWS(w) \
-	{ 'm', "model", OPT_TEXT, &(w).model, "MODEL", WORKLOAD_MODEL_HELP }, \
+	{ 'm', "model", OPT_READ, &(w).model, "MODEL", WORKLOAD_MODEL_HELP }, \
 		{ 0, "phase", OPT_TEXT, &(w).phase, "decode|prefill|vision", WORKLOAD_PHASE_HELP }, \
 		WORKLOAD_SHAPE_ROWS(w)
 #define WORKLOAD_SHAPE_ROWS(w) \

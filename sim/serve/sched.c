@@ -309,19 +309,19 @@ static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err
 {
 	struct sched_cost c = { 0, 0 };
 	const bool any = s->step.seqs || s->step.n_pieces;
+	const ps_t moves = s->moved ? clock_transfer(s->moved, s->p->swap_rate) : 0, most = UINT64_MAX / 8;
 	ps_t t;
 
 	if (any && cost(ctx, &s->step, &c, e) < 0)
 		return -1;
-	t = c.time + (any ? s->p->overhead : 0);
-	if (s->moved)
-		t += clock_transfer(s->moved, s->p->swap_rate);
+	/* Each is far from the end of all time, so their sum is, too. */
+	if (moves > most || c.time > most || s->p->overhead > most || s->now > 4 * most)
+		return err_set(e, ERR_BOUND, "the requests take more than 100 days to serve");
+	t = c.time + (any ? s->p->overhead : 0) + moves;
 	s->r->swapped_bytes += s->moved;
 	s->r->energy_fj += c.energy_fj;
 	s->r->busy += t;
 	s->r->worked += c.time;
-	if (t > UINT64_MAX / 2 - s->now)
-		return err_set(e, ERR_BOUND, "the requests take more than 100 days to serve");
 	advance(s, s->now + t);
 	return 0;
 }
@@ -410,6 +410,18 @@ static int check_policy(const struct sched_policy *p, struct err *e)
 {
 	const uint64_t rows = (uint64_t)p->max_batch * (1 + p->draft);
 
+	if (!p->max_batch || p->max_batch > SCHED_BATCH)
+		return err_set(e, ERR_USAGE, "a batch of %u: it is 1 to %u", p->max_batch, SCHED_BATCH);
+	if (p->draft > SCHED_DRAFT)
+		return err_set(e, ERR_USAGE, "%u drafted tokens are more than %u", p->draft, SCHED_DRAFT);
+	if (p->max_tokens > ARRIVE_TOKENS || p->chunk > ARRIVE_TOKENS)
+		return err_set(e, ERR_USAGE, "a step of %u tokens, %u of prompts: it is %u at most", p->max_tokens,
+		               p->chunk, ARRIVE_TOKENS);
+	if (p->block_bytes && p->blocks > UINT64_MAX / 8 / p->block_bytes)
+		return err_set(e, ERR_USAGE, "%" PRIu64 " blocks of %" PRIu64 " bytes are beyond any memory", p->blocks,
+		               p->block_bytes);
+	if (p->preempt == SCHED_SWAP && !p->swap_rate)
+		return err_set(e, ERR_USAGE, "nothing is swapped at 0 B/s");
 	if (p->block & (p->block - 1) || !p->block)
 		return err_set(e, ERR_USAGE, "a block of %u tokens is no power of two", p->block);
 	if (p->accept_ppm > 1000000)

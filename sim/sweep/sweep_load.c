@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/machine/machine_shipped.h"
+#include "sim/base/inputs.h"
 #include "sim/base/path.h"
 #include "sim/sweep/sweep_int.h"
 
@@ -24,6 +25,7 @@ static const char *read_text(const char *path, bool optional, struct arena *a, s
 			err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
 		return NULL;
 	}
+	inputs_add(f);
 	while ((n = fread(part, 1, sizeof part, f)) > 0 && text.len <= YAML_MAX_BYTES)
 		str_addn(&text, part, n);
 	if (ferror(f))

@@ -1,4 +1,4 @@
-/* inner.c - the keys that name files, through files within files. */
+/* inner.c - the keys that name files, and where such names lead. */
 #define _POSIX_C_SOURCE 200809L /* stat, S_ISREG */
 #include "sim/ui/inner.h"
 
@@ -6,36 +6,44 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/base/newfile.h"
+#include "arch/machine/machine_shipped.h"
+#include "arch/tiled/tiled_shipped.h"
 #include "sim/base/path.h"
 #include "sim/base/yaml.h"
+#include "workloads/model/model.h"
 
-#define FILES_MAX 64 /* looked into: a file may name itself, and often */
 #define PATH_SIZE 4096
 
-/* A value of `key` names a file, with this before and behind. */
+/* A value of `key`, in the mapping under the key `within` or anywhere, names a file with this before and behind, or one that
+ * comes with npusim. */
+typedef bool shipped_fn(const char *name, char *path, unsigned size);
 static const struct named {
-	const char *key, *before, *behind;
+	const char *within, *key, *before, *behind;
+	shipped_fn *shipped;
 } names[] = {
-	{ "base", "", "" }, /* a sweep's machine */
-	{ "trace", "", "" },
-	{ "rules", "", "" },
-	{ "file", "", "" }, /* a replay's table, and what it takes its order from */
-	{ "csv", "", "" },  /* what a plan has measured */
-	{ "base", "", ".yaml" },
-	{ "base", "configs/rules/", ".yaml" },
-	{ "kind", "configs/dram/", ".yaml" },
-	{ "patterns", "configs/fusion/", ".yaml" },
+	{ NULL, "base", "", "", machine_shipped }, /* a sweep's machine */
+	{ NULL, "config", "", "", machine_shipped },
+	{ NULL, "trace", "", "", NULL },
+	{ NULL, "rules", "", "", NULL },
+	{ NULL, "model", "", "", model_shipped }, /* of an ablation */
+	{ "workload", "name", "", "", model_shipped },
+	{ NULL, "file", "", "", NULL }, /* a replay's table, and what it takes its order from */
+	{ NULL, "csv", "", "", NULL },  /* what a plan has measured */
+	{ NULL, "node", "", "", NULL },
+	{ NULL, "from", "", "", NULL },
+	{ NULL, "base", "", ".yaml", NULL },
+	{ NULL, "base", "configs/rules/", ".yaml", NULL },
+	{ NULL, "kind", "configs/dram/", ".yaml", NULL },
+	{ NULL, "node", "configs/tech/", ".yaml", NULL },
+	{ NULL, "from", "configs/tech/", ".yaml", NULL }, /* a node's constants are scaled from those */
+	{ NULL, "patterns", "configs/fusion/", ".yaml", NULL },
 };
 
 struct search {
-	const char *other;
-	struct str *by;
-	int *left; /* files that may still be looked into */
-	const struct yaml *y;
+	const char *file; /* what names it; NULL: the command line */
+	inner_fn *fn;
+	void *arg;
 };
-
-static bool in_file(struct search *s, const char *file);
 
 static bool is_plain(const char *path)
 {
@@ -45,89 +53,96 @@ static bool is_plain(const char *path)
 }
 
 /* The places where readers look, in their order. */
-static bool found(const struct search *s, int place, const char *name, char out[PATH_SIZE])
+static bool found(const struct search *s, const struct named *n, int place, const char *name, char out[PATH_SIZE])
 {
 	struct err none = ERR_INIT;
 
 	if (place == 0)
-		return path_beside(yaml_name(s->y), name, out, PATH_SIZE) == 0;
+		return s->file && path_beside(s->file, name, out, PATH_SIZE) == 0;
 	if (place == 1)
-		return (size_t)snprintf(out, PATH_SIZE, "%s", name) < PATH_SIZE && is_plain(out);
-	return name[0] != '/' && path_data(name, out, PATH_SIZE, &none) == 0;
+		return (size_t)snprintf(out, PATH_SIZE, "%s", name) < PATH_SIZE;
+	if (place == 2)
+		return name[0] != '/' && path_data(name, out, PATH_SIZE, &none) == 0;
+	return n->shipped && n->shipped(name, out, PATH_SIZE);
 }
 
-static bool in_path(struct search *s, const char *path, const struct ynode *value)
+static bool is_of(const struct named *n, const char *within, const char *key)
 {
-	if (!newfile_same(path, s->other))
-		return in_file(s, path);
-	str_clear(s->by);
-	str_addf(s->by, "%s:%d", yaml_name(s->y), value->line);
-	return true;
+	return strcmp(n->key, key) == 0 && (!n->within || (within && strcmp(n->within, within) == 0));
 }
 
-static bool in_value(struct search *s, const struct named *n, const struct ynode *value)
+static int in_value(const struct search *s, const char *within, const char *key, const char *value, const char *by)
 {
 	char path[PATH_SIZE];
 	struct str name = STR_INIT;
-	bool is = false;
+	int rc = 0;
 
-	str_addf(&name, "%s%s%s", n->before, value->text, n->behind);
-	for (int place = 0; place < 3 && !is && !name.failed; place++)
-		is = found(s, place, str_c(&name), path) && in_path(s, path, value);
+	for (const struct named *n = names; n < names + sizeof names / sizeof *names; n++) {
+		if (!is_of(n, within, key))
+			continue;
+		str_clear(&name);
+		str_addf(&name, "%s%s%s", n->before, value, n->behind);
+		for (int place = 0; place < 4 && rc == 0 && !name.failed; place++)
+			if (found(s, n, place, str_c(&name), path) && is_plain(path))
+				rc = s->fn(s->arg, path, by);
+	}
 	str_free(&name);
-	return is;
+	return rc;
 }
 
-static bool in_node(struct search *s, const struct ynode *n)
+static int in_node(const struct search *s, const char *within, const struct ynode *n)
 {
-	for (size_t i = 0; i < n->n; i++) {
+	struct str by = STR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n->n; i++) {
 		const struct ynode *v = n->vals[i], *given = ynode_get(v, "value");
 
 		given = given ? given : v; /* of {value: X, source: ...} */
-		for (size_t k = 0; n->keys && given->kind == YNODE_SCALAR && k < sizeof names / sizeof *names; k++)
-			if (strcmp(n->keys[i]->text, names[k].key) == 0 && in_value(s, &names[k], given))
-				return true;
-		if (in_node(s, v))
-			return true;
+		if (n->keys && given->kind == YNODE_SCALAR) {
+			str_clear(&by);
+			str_addf(&by, "%s:%d", s->file, given->line);
+			rc = in_value(s, within, n->keys[i]->text, given->text, str_c(&by));
+		}
+		if (rc == 0)
+			rc = in_node(s, n->keys ? n->keys[i]->text : within, v);
 	}
-	return false;
+	str_free(&by);
+	return rc;
 }
 
-static bool in_file(struct search *s, const char *file)
+int inner_files(const char *file, inner_fn *fn, void *arg)
 {
+	const struct search s = { file, fn, arg };
 	struct err none = ERR_INIT;
-	struct search inner = *s;
-	struct yaml *y;
-	bool is;
+	struct yaml *y = is_plain(file) ? yaml_load(file, &none) : NULL;
+	int rc = y ? in_node(&s, NULL, yaml_root(y)) : 0;
 
-	if (*s->left == 0 || !is_plain(file))
-		return false;
-	--*s->left;
-	if (!(y = yaml_load(file, &none)))
-		return false;
-	inner.y = y;
-	is = in_node(&inner, yaml_root(y));
 	yaml_free(y);
-	return is;
+	return rc;
 }
 
-bool inner_names(const char *file, const char *other, struct str *by)
+int inner_of_set(const char *set, inner_fn *fn, void *arg)
 {
-	int left = FILES_MAX;
-	struct search s = { other, by, &left, NULL };
+	const struct search s = { NULL, fn, arg };
+	const char *eq = strchr(set, '=');
+	struct str key = STR_INIT;
+	const char *last;
+	int rc = 0;
 
-	return is_plain(other) && in_file(&s, file);
+	if (eq) {
+		str_addn(&key, set, (size_t)(eq - set));
+		last = strrchr(str_c(&key), '.');
+		rc = in_value(&s, NULL, last ? last + 1 : str_c(&key), eq + 1, set);
+	}
+	str_free(&key);
+	return rc;
 }
 
-bool inner_default(const char *other)
+bool inner_shipped(const char *name, char *path, unsigned size)
 {
-	static const char *const tables[] = { "configs/rules/pytorch-cuda.yaml", "configs/kernels/cuda.yaml",
-		                              "configs/cases/operators.yaml" };
 	struct err none = ERR_INIT;
-	char path[PATH_SIZE];
 
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++, err_clear(&none))
-		if (path_data(tables[i], path, sizeof path, &none) == 0 && newfile_same(path, other))
-			return true;
-	return false;
+	return machine_shipped(name, path, size) || model_shipped(name, path, size) ||
+	       (tiled_find(name, path, size, &none) == 0 && strcmp(path, name) != 0);
 }

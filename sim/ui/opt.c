@@ -105,6 +105,16 @@ struct parsing {
 	uint64_t seen; /* options that had a value, a bit a row */
 };
 
+static bool is_text(enum opt_type t)
+{
+	return t == OPT_TEXT || t == OPT_READ || t == OPT_WRITE || t == OPT_FOLDER;
+}
+
+static bool is_list(enum opt_type t)
+{
+	return t == OPT_LIST || t == OPT_READS || t == OPT_SETS;
+}
+
 /* A value is taken once: which of two was meant nobody knows. */
 static int set(struct parsing *p, const struct opt *o, const char *shown, const char *value, struct err *e)
 {
@@ -115,14 +125,14 @@ static int set(struct parsing *p, const struct opt *o, const char *shown, const 
 		*(bool *)o->to = true;
 		return 0;
 	}
-	if (o->type == OPT_LIST || o->type == OPT_READS)
+	if (is_list(o->type))
 		return list_add(o->to, value, e);
 	if (p->seen & bit)
 		return err_set(e, ERR_USAGE, "option '%s' is given twice", shown);
 	p->seen |= bit;
 	if (!*value)
 		return err_set(e, ERR_USAGE, "option '%s' has an empty value", shown);
-	if (o->type != OPT_TEXT && o->type != OPT_READ && o->type != OPT_WRITE)
+	if (!is_text(o->type))
 		return set_number(o, shown, value, e);
 	*(const char **)o->to = value;
 	return 0;
@@ -217,7 +227,7 @@ int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list 
 	}
 	if (check_count(cmd, args, had, e) < 0)
 		return -1;
-	return opt_check_files(cmd, args->v + had, args->n - had, e);
+	return opt_check_files(cmd, args->v ? args->v + had : NULL, args->n - had, NULL, 0, e);
 }
 
 /* --- help -------------------------------------------------------------------------------------------------- */
@@ -265,8 +275,7 @@ static void left_column(const struct opt *o, struct str *out)
 	else
 		str_addf(out, "      --%s", o->name);
 	if (o->type != OPT_FLAG)
-		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE",
-		         o->type == OPT_LIST || o->type == OPT_READS ? "..." : "");
+		str_addf(out, " %s%s", o->arg ? o->arg : "VALUE", is_list(o->type) ? "..." : "");
 }
 
 static void help_row(const struct opt *o, size_t width, struct str *out)

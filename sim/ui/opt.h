@@ -9,7 +9,9 @@
 #include "sim/base/str.h"
 
 /* OPT_COUNT: a number from 1 on. All but flags and lists are given once, and not empty.
- * Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, OPT_WRITE is an output. */
+ * Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, also by the name of one that
+ * comes with npusim; OPT_WRITE is an output, and OPT_FOLDER holds outputs whose names the command makes. OPT_SETS is a list of
+ * KEY=VALUE, whose value may name a file as it may in a machine's. */
 enum opt_type {
 	OPT_END,
 	OPT_FLAG,
@@ -21,7 +23,9 @@ enum opt_type {
 	OPT_PS,
 	OPT_READ,
 	OPT_READS,
-	OPT_WRITE
+	OPT_SETS,
+	OPT_WRITE,
+	OPT_FOLDER
 };
 
 struct opt_list {
@@ -60,9 +64,21 @@ struct opt_cmd {
 int opt_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct err *e);
 void opt_help(const struct opt_cmd *cmd, struct str *out);
 
-/* After the words are in their places: every output against every input and every other output, whatever their paths
- * (newfile_same), and what those inputs name (inner.h). `args` are the n arguments. */
-int opt_check_files(const struct opt_cmd *cmd, const char *const *args, int n, struct err *e);
+/* A file that a command line names, or that is named there by a KEY=VALUE (OPT_SETS); by which option, NULL: an argument. */
+struct opt_file {
+	enum opt_type type; /* OPT_READ, OPT_WRITE, OPT_SETS */
+	const char *text, *option;
+	const char *by; /* where it is named, when that is not the command line */
+};
+typedef int opt_file_fn(void *arg, const struct opt_file *f, struct err *e);
+
+/* After the words are in their places: calls back with each file until that returns other than 0. `args` are the n
+ * arguments. */
+int opt_each_file(const struct opt_cmd *cmd, const char *const *args, int n, opt_file_fn *fn, void *arg, struct err *e);
+/* Every output against every input and every other output, whatever their paths (newfile_same), and what those inputs name
+ * (inner.h); with `n_more` files that the line does not name itself. */
+int opt_check_files(const struct opt_cmd *cmd, const char *const *args, int n, const struct opt_file *more,
+                    size_t n_more, struct err *e);
 
 /* The command as a subsection of a manual page, in man(7) macros. Text from elsewhere goes there by opt_roff, which
  * escapes what roff would take for its own. */

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "sim/base/inputs.h"
 #include "sim/base/str.h"
 #include "sim/base/temp.h"
 #include "traces/read/nsys.h"
@@ -56,6 +57,7 @@ static int open_immutable(struct nsys *n, const char *path, struct err *e)
 		return err_nomem(e, NULL);
 	if (rc != SQLITE_OK)
 		return fail(n, e);
+	inputs_add_path(path);
 	/* It may come from anywhere: its schema must not run functions of its choice, nor a value fill the memory. */
 	sqlite3_db_config(n->h, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
 	sqlite3_db_config(n->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);

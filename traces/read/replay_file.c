@@ -6,6 +6,7 @@
 
 #include "sim/base/cfg.h"
 #include "sim/base/path.h"
+#include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "traces/read/replay.h"
 #include "traces/read/replay_int.h"
@@ -52,7 +53,6 @@ static int expression(struct replay *r, const struct ynode *map, const char *key
 	const struct ynode *n = ynode_get(map, key);
 	const char *s;
 	char why[128];
-	int rc;
 
 	*out = NULL;
 	if (!n)
@@ -63,8 +63,7 @@ static int expression(struct replay *r, const struct ynode *map, const char *key
 		return yaml_err(r->y, n, e, "more than %zu regular expressions", r->n_res);
 	if (!(*out = malloc(sizeof **out)))
 		return err_nomem(e, "for the replay");
-	if ((rc = regcomp(*out, s, REG_EXTENDED | REG_NOSUB)) != 0) {
-		regerror(rc, *out, why, sizeof why);
+	if (re_compile(*out, s, REG_NOSUB, why, sizeof why) < 0) {
 		free(*out);
 		*out = NULL;
 		return yaml_err(r->y, n, e, "'%s' is not a regular expression: %s", s, why);

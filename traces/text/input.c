@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "sim/base/hash.h"
+#include "sim/base/inputs.h"
 
 struct input {
 	char *name;
@@ -50,6 +51,7 @@ struct input *input_open(const char *path, struct err *e)
 		goto fail;
 	}
 	in->size = (uint64_t)st.st_size;
+	inputs_add(in->f);
 	return in;
 fail:
 	input_free(in);

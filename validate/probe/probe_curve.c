@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/inputs.h"
+
 #define LINE_LENGTH 4096
 #define FIELDS_MAX  12
 
@@ -154,6 +156,7 @@ static int open_table(struct table *t, const char *path, struct err *e)
 	t->path = path;
 	if (!(t->f = fopen(path, "r")))
 		return err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
+	inputs_add(t->f);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/inputs.h"
 #include "sim/base/path.h"
 
 #define COLUMNS_MAX    40
@@ -166,6 +167,7 @@ int probe_ref_load(struct probe_ref *f, const char *path, struct err *e)
 	memset(f, 0, sizeof *f);
 	if (!in)
 		return err_set(e, ERR_IO, "cannot open '%s'", path);
+	inputs_add(in);
 	rc = read_rows(f, in, path, e);
 	fclose(in);
 	if (rc < 0)

@@ -8,6 +8,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "sim/base/yaml.h"
 
@@ -59,6 +60,7 @@ static int read_case(const struct yaml *y, const struct ynode *n, struct cases_r
 	struct case_rule *r = &out->v[out->n];
 	const struct ynode *at;
 	const char *text;
+	char why[128];
 
 	if (n->kind != YNODE_MAP || !ynode_get(n, "kind") || !ynode_get(n, "rotates"))
 		return yaml_err(y, n, e,
@@ -66,8 +68,8 @@ static int read_case(const struct yaml *y, const struct ynode *n, struct cases_r
 	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 ||
 	    yaml_str(y, ynode_get(n, "kind"), &text, e) < 0)
 		return -1;
-	if (regcomp(&r->kind, text, REG_EXTENDED | REG_NOSUB) != 0)
-		return yaml_err(y, ynode_get(n, "kind"), e, "'%s' is not a regular expression", text);
+	if (re_compile(&r->kind, text, REG_NOSUB, why, sizeof why) < 0)
+		return yaml_err(y, ynode_get(n, "kind"), e, "'%s' is not a regular expression: %s", text, why);
 	out->n++;
 	r->copies = r->times = 1;
 	if (read_rotates(y, ynode_get(n, "rotates"), r, e) < 0 ||

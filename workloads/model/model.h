@@ -101,6 +101,8 @@ struct model *model_load(const char *name_or_path, struct err *e);
 struct model *model_parse(const char *text, size_t n, const char *name, struct err *e);
 void model_free(struct model *m);
 
+/* The file of a shipped one, where no file of that name is here. */
+bool model_shipped(const char *name, char *path, unsigned size);
 /* Names of the shipped ones, sorted, into `out`; whoever called frees each and the array. */
 int model_list(char ***out, size_t *n, struct err *e);
 void model_list_free(char **names, size_t n);

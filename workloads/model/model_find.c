@@ -109,15 +109,27 @@ static int unknown(const char *name, struct err *e)
 	return -1;
 }
 
+static bool find(const char *name, char *path, unsigned size)
+{
+	char relative[512];
+	struct err none = ERR_INIT;
+
+	return snprintf(relative, sizeof relative, FOLDER "/%s" SUFFIX, name) < (int)sizeof relative &&
+	       path_data(relative, path, size, &none) == 0;
+}
+
+bool model_shipped(const char *name, char *path, unsigned size)
+{
+	return *name && is_name(name) && access(name, R_OK) != 0 && find(name, path, size);
+}
+
 struct model *model_load(const char *name, struct err *e)
 {
-	char relative[512], path[1024];
-	struct err none = ERR_INIT;
+	char path[1024];
 
 	if (!is_name(name) || access(name, R_OK) == 0)
 		return model_read_file(name, e);
-	if (snprintf(relative, sizeof relative, FOLDER "/%s" SUFFIX, name) >= (int)sizeof relative ||
-	    path_data(relative, path, sizeof path, &none) < 0) {
+	if (!find(name, path, sizeof path)) {
 		unknown(name, e);
 		return NULL;
 	}

@@ -35,6 +35,30 @@ try sweep "$TMP/s.yaml" -o "$TMP/c.yaml"
 try sweep "$TMP/s.yaml" -o "$TMP/t.db"
 try run -c $CONFIG -t "$TMP/rtx/dsocr.yaml" --timeline "$TMP/rtx/dsocr_decode.csv"
 try trace export "$TMP/rtx/dsocr.yaml" -o "$TMP/h200/$(basename $TRACE)"
+cp workloads/models/llama-3.2-1b.yaml "$TMP/m.yaml"
+cat >"$TMP/study.yaml" <<'Y'
+study: 1
+title: A study
+runs:
+- name: r
+  command: serve -c {c} -m TMP/m.yaml --draft 2 --accept 0.5 --draft-model TMP/d.yaml --number 2 --rate 1/s
+  for: {c: [TMP/c.yaml]}
+  take: {n: requests}
+claims:
+- {says: all, right: r.TMP.n > 1, why: two}
+Y
+sed -i "s|{c: .*|{c: {here: $TMP/c.yaml}}|; s|TMP/|$TMP/|g; s|r.TMP|r.here|" "$TMP/study.yaml"
+cp "$TMP/m.yaml" "$TMP/d.yaml"
+cp "$TMP/study.yaml" "$TMP/study.html"
+try run -c "$TMP/c.yaml" -m "$TMP/m.yaml" --timeline "$TMP/m.yaml"
+try serve -c "$TMP/c.yaml" -m "$TMP/m.yaml" --rate 1/s --timeline "$TMP/m.yaml"
+try serve -c "$TMP/c.yaml" -m llama-3.2-1b --rate 1/s --draft 2 --accept 0.5 --draft-model "$TMP/m.yaml" --write-requests "$TMP/m.yaml"
+try study "$TMP/study.yaml" --page "$TMP/hard.yaml"
+try study "$TMP/study.yaml" --markdown "$TMP/d.yaml"
+try study "$TMP/study.html" --pages "$TMP"
+cmp workloads/models/llama-3.2-1b.yaml "$TMP/m.yaml"
+cmp workloads/models/llama-3.2-1b.yaml "$TMP/d.yaml"
+cmp "$TMP/study.yaml" "$TMP/study.html"
 cmp traces/rtx5090/dsocr_decode.csv "$TMP/rtx/dsocr_decode.csv"
 cmp $TRACE "$TMP/h200/$(basename $TRACE)"
 mkdir -p "$TMP/data/traces/h200/micro"
@@ -44,6 +68,11 @@ export NPUSIM_DATA="$TMP/data"
 try calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t "$TMP/t.db" -o "$TMP/data/traces/h200/micro/latency.csv"
 step --program "$TMP/data/configs/rules/pytorch-cuda.yaml"
 step --program "$TMP/data/configs/dram/hbm3-6400.yaml"
+step --program "$TMP/data/configs/tech/dram.yaml"
+cp -r workloads "$TMP/data"
+try run -c dsocr -m llama-3.2-1b --fidelity analytic --timeline "$TMP/data/configs/npu/dsocr.yaml"
+try run -c edge -m llama-3.2-1b --fidelity analytic --timeline "$TMP/data/workloads/models/llama-3.2-1b.yaml"
+diff -r workloads "$TMP/data/workloads"
 diff -r configs "$TMP/data/configs"
 unset NPUSIM_DATA
 [ -e "$TMP/new" ] && echo "something was written"

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/inputs.h"
 #include "validate/tests/test.h"
 
 static int files(void)
@@ -132,6 +133,53 @@ TEST(a_link_leads_to_the_file_and_a_pipe_stays_one)
 	CHECK_U64(files(), 3);
 }
 
+static void read_in_a_child(const char *path)
+{
+	pid_t child = fork();
+	FILE *f;
+
+	if (child == 0) {
+		if ((f = fopen(path, "r")))
+			inputs_add(f);
+		_exit(!f);
+	}
+	CHECK(waitpid(child, NULL, 0) == child);
+}
+
+/* In a process of its own: the record is for good. */
+static int overwrite_what_was_read(void)
+{
+	struct err e = ERR_INIT;
+	struct newfile n;
+	char path[400], other[400];
+	struct stat st;
+
+	put(test_path(path, sizeof path, "a"), "kept");
+	inputs_start();
+	put(test_path(other, sizeof other, "b"), "old");
+	CHECK_OK(newfile_open(&n, path, &e), e);
+	read_in_a_child(path);
+	CHECK(newfile_close(&n, 0, &e) == -1 && e.kind == ERR_USAGE);
+	CHECK_HAS(e.msg, "a' would be written over, and it was read");
+	CHECK_STR(get(path), "kept");
+	CHECK_U64(files(), 2);
+	put(other, "new");
+	inputs_add_path(other);
+	CHECK(stat(other, &st) == 0 && inputs_has(&st));
+	CHECK(stat(test_tmp(), &st) == 0 && !inputs_has(&st));
+	return 0;
+}
+
+TEST(what_was_read_is_not_written_over)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(overwrite_what_was_read());
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 SUITE(t_newfile, T(what_was_there_stays_until_all_is_written),
       T(a_killed_maker_leaves_nothing_once_another_makes_a_file), T(what_somebody_is_making_is_left_alone),
-      T(a_link_leads_to_the_file_and_a_pipe_stays_one));
+      T(a_link_leads_to_the_file_and_a_pipe_stays_one), T(what_was_read_is_not_written_over));

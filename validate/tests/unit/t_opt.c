@@ -1,5 +1,9 @@
 /* t_opt.c - every spelling of an option, every fault, and the help text. */
+#define _POSIX_C_SOURCE 200809L /* setenv, mkdir */
 #include "sim/ui/opt.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "sim/base/clock.h"
 #include "validate/tests/test.h"
@@ -310,8 +314,9 @@ TEST(a_manual_page_escapes_what_roff_takes_for_its_own)
 static int files(const char *end, const char *line, struct err *e)
 {
 	static const char *in, *out, *more;
-	struct opt_list many = { NULL, 0 }, args = { NULL, 0 };
-	const struct opt table[] = { { 'i', "in", OPT_READ, &in, "FILE", "read" },
+	struct opt_list many = { NULL, 0 }, sets = { NULL, 0 }, args = { NULL, 0 };
+	const struct opt table[] = { { 's', "set", OPT_SETS, &sets, "KEY=VALUE", "may name one" },
+		                     { 'i', "in", OPT_READ, &in, "FILE", "read" },
 		                     { 'm', "many", OPT_READS, &many, "FILE", "read" },
 		                     { 'n', "name", OPT_TEXT, &more, "NAME", "no file" },
 		                     { 'o', "out", OPT_WRITE, &out, "FILE", "written" },
@@ -327,6 +332,7 @@ static int files(const char *end, const char *line, struct err *e)
 		argv[argc++] = p;
 	rc = opt_parse(&c, argc, argv, &args, e);
 	opt_list_free(&many);
+	opt_list_free(&sets);
 	opt_list_free(&args);
 	return rc;
 }
@@ -401,6 +407,9 @@ TEST(what_an_input_names_is_not_written_over)
 		{ "rules.yaml", "base: first\nrules: []\n" },
 		{ "first.yaml", "rules: []\n" },
 		{ "over.yaml", "sweep: 1\nbase: sweep.yaml\n" },
+		{ "of.yaml", "sweep: 1\nworkload:\n  name: m.yaml\n" },
+		{ "changes.yaml", "ablation: 1\nworkloads:\n- {name: x, model: m.yaml}\n" },
+		{ "m.yaml", "name: other\n" },
 		{ "self.yaml", "l:\n- {base: self.yaml, file: self.yaml}\n- {base: self.yaml, csv: self.yaml}\n" },
 		{ "t.db", "" },
 		{ "table.csv", "" },
@@ -421,10 +430,42 @@ TEST(what_an_input_names_is_not_written_over)
 	names("rules.yaml", "first.yaml", "rules.yaml:1'");
 	names("over.yaml", "machine.yaml", "sweep.yaml:2'");
 	names("p.json", "other", "p.json:1'");
+	names("of.yaml", "m.yaml", "of.yaml:3'");
+	names("changes.yaml", "m.yaml", "changes.yaml:3'");
+	names("m.yaml", "other", NULL);
 	names("machine.yaml", "other", NULL); /* a name, and no file's */
 	names("self.yaml", "other", NULL);
 	names("sweep.yaml", "new", NULL);
 	names("absent.yaml", "other", NULL);
+}
+
+/* A data folder with a machine, a model, a kernel and a kind of DRAM, each named by its name alone. */
+TEST(what_goes_by_its_name_is_not_written_over)
+{
+	static const struct {
+		const char *file, *line;
+	} named[] = {
+		{ "configs/npu/own.yaml", "-i own" },         { "workloads/models/own-1b.yaml", "other -m own-1b" },
+		{ "workloads/kernels/gemm.yaml", "gemm" },    { "configs/dram/own3.yaml", "-s dram.kind=own3" },
+		{ "configs/tech/n3.yaml", "-s die.node=n3" },
+	};
+	static const char *const folders[] = { "configs",   "configs/npu",      "configs/dram",     "configs/tech",
+		                               "workloads", "workloads/models", "workloads/kernels" };
+	char path[400], line[900];
+	struct err e;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		CHECK(mkdir(test_path(path, sizeof path, folders[i]), 0700) == 0);
+	CHECK(setenv("NPUSIM_DATA", test_tmp(), 1) == 0);
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+		write_file(named[i].file, "", path);
+		snprintf(line, sizeof line, "-o %s %s", path, named[i].line);
+		CHECK(files(OPT_ARGS_READ, line, &e) == -1 && e.kind == ERR_USAGE);
+		CHECK_HAS(e.msg, "would be written over");
+		snprintf(line, sizeof line, "-o %s.new %s", path, named[i].line);
+		CHECK_OK(files(OPT_ARGS_READ, line, &e), e);
+	}
+	CHECK(unsetenv("NPUSIM_DATA") == 0);
 }
 
 SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_the_defaults), T(a_list_grows_in_order),
@@ -433,4 +474,4 @@ SUITE(t_opt, T(every_spelling_reaches_its_destination), T(nothing_given_leaves_t
       T(flags_may_be_given_again), T(too_few_arguments_show_the_usage), T(help_is_aligned_and_wrapped),
       T(a_very_long_option_gets_a_line_of_its_own), T(completion_follows_the_table),
       T(a_manual_page_escapes_what_roff_takes_for_its_own), T(no_file_is_both_read_and_written),
-      T(what_an_input_names_is_not_written_over));
+      T(what_an_input_names_is_not_written_over), T(what_goes_by_its_name_is_not_written_over));

@@ -321,9 +321,70 @@ TEST(what_cannot_be_served_is_said_before)
 	CHECK(sched_check(&p, &a, 0, "r.csv", &e) < 0);
 	CHECK_HAS(e.msg, "need 75 blocks of 16");
 	err_clear(&e);
-	p.draft = 200;
+	p.draft = 50;
+	p.max_tokens = 800;
 	CHECK(sched_check(&p, &a, 0, NULL, &e) < 0);
-	CHECK_HAS(e.msg, "does not hold 16 sequences of 201");
+	CHECK_HAS(e.msg, "does not hold 16 sequences of 51");
+}
+
+static void refused(struct sched_policy p, const char *part)
+{
+	struct arrival one = { 0, 10, 20, 1 };
+	const struct arrivals a = { &one, 1 };
+	struct err e = ERR_INIT;
+
+	CHECK(sched_check(&p, &a, 0, NULL, &e) < 0 && e.kind == ERR_USAGE);
+	CHECK_HAS(e.msg, part);
+}
+
+/* A move of all time and a step beside it were a moment, added up. */
+TEST(what_swaps_until_the_end_of_time_is_told)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(8, 0, 100, 200);
+	struct sched_result r = { .v = NULL };
+	struct arrivals a;
+	struct err e = ERR_INIT;
+
+	p.preempt = SCHED_SWAP;
+	p.swap_rate = 1;
+	p.block_bytes = 1 << 30;
+	p.blocks = 40;
+	CHECK_OK(arrive_make(&s, &a, &e), e);
+	CHECK_OK(sched_check(&p, &a, 0, NULL, &e), e);
+	CHECK(sched_run(&p, &a, toy_cost, NULL, NULL, &r, &e) < 0 && e.kind == ERR_BOUND);
+	CHECK_HAS(e.msg, "more than 100 days");
+	sched_free(&r);
+	arrive_free(&a);
+}
+
+TEST(a_policy_that_cannot_be_is_refused)
+{
+	struct sched_policy p = usual();
+
+	p.max_batch = 0;
+	refused(p, "a batch of 0");
+	p.max_batch = SCHED_BATCH + 1;
+	refused(p, "a batch of 65537");
+	p = usual();
+	p.draft = SCHED_DRAFT + 1;
+	refused(p, "65 drafted tokens");
+	p = usual();
+	p.chunk = ARRIVE_TOKENS + 1;
+	refused(p, "of prompts: it is");
+	p = usual();
+	p.preempt = SCHED_SWAP;
+	p.swap_rate = 0;
+	refused(p, "nothing is swapped");
+	p = usual();
+	p.block_bytes = UINT64_MAX / p.blocks;
+	refused(p, "beyond any memory");
+	p = usual();
+	p.accept_ppm = 1000001;
+	refused(p, "between 0 and 1");
+	p = usual();
+	p.block = 12;
+	refused(p, "no power of two");
 }
 
 /* --- latency -------------------------------------------------------------------------------------------------------------------- */
@@ -448,6 +509,7 @@ TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
       T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any),
-      T(what_cannot_be_served_is_said_before), T(percentiles_are_values_that_were_seen),
+      T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
+      T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),
       T(steps_between_points_are_on_the_lines_between_them),
       T(an_exact_table_simulates_what_differs_and_nothing_twice));

@@ -1,0 +1,108 @@
+/* f_study.c - any bytes as a study: read, its figures taken of what commands might say, judged and printed in every way.
+ *
+ * What follows a line "%" is what each command says; without one it is a small object. The commands are two of our own, which
+ * nobody runs: a study only asks them for the files that they name. None of those is written, whatever the study says. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/answer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static const char *written;
+
+static int look(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct opt_list args = { NULL, 0 }, sets = { NULL, 0 };
+	const char *format = NULL, *config = NULL;
+	bool all = false;
+	const struct opt opts[] = { { 'c', "config", OPT_READ, &config, "FILE", "read" },
+		                    { 'a', "all", OPT_FLAG, &all, NULL, "more" },
+		                    { 's', "set", OPT_SETS, &sets, "KEY=VALUE", "a parameter" },
+		                    { 'o', "output", OPT_WRITE, &written, "FILE", "written" },
+		                    { 0, "format", OPT_TEXT, &format, "json", "how" },
+		                    { .type = OPT_END } };
+	const struct opt_cmd cmd = { "look [FILE]", NULL, NULL, opts, 0, 1 };
+	int rc;
+
+	written = NULL;
+	rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+	assert(rc); /* it is asked, and never run */
+	opt_list_free(&args);
+	opt_list_free(&sets);
+	return rc < 0 ? -1 : 0;
+}
+
+static const struct cmd group[] = { { "at", look, NULL, "" }, { NULL, NULL, NULL, NULL } };
+static const struct cmd commands[] = { { "look", look, NULL, "" },
+	                               { "study", look, NULL, "" },
+	                               { "trace", NULL, group, "" },
+	                               { NULL, NULL, NULL, NULL } };
+
+static void print(struct answer *x)
+{
+	static void (*const how[])(const struct answers *, struct str *) = { answer_commands, answer_table, answer_csv,
+		                                                             answer_json, answer_markdown };
+	const struct answers s = { &x, 1 };
+	struct str out = STR_INIT;
+
+	for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+		how[i](&s, &out);
+		assert(out.len && !out.failed);
+		str_clear(&out);
+	}
+	answer_page(x, &out);
+	assert(out.len && !out.failed);
+	str_free(&out);
+}
+
+static int take(struct answer *x, const char *said, struct err *e)
+{
+	for (size_t i = 0; i < x->n_runs; i++)
+		if (answer_take(x, i, said, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void judge(struct answer *x, const char *said)
+{
+	struct err e = ERR_INIT;
+	size_t judged = 0;
+
+	if (answer_check(x, &e) < 0 || take(x, said, &e) < 0 || answer_judge(x, &e) < 0) {
+		assert(e.kind != ERR_NONE && e.msg[0]);
+		return;
+	}
+	for (size_t i = 0; i < ANSWER_VERDICTS; i++)
+		judged += x->counted[i];
+	assert(judged == x->n_claims && judged > 0);
+	print(x);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static const char small[] =
+		"{\"us\": 12.5, \"bound\": \"dram\", \"ops\": [{\"kind\": \"gemm\", \"us\": 3}, {\"us\": null}]}";
+	struct err e = ERR_INIT;
+	char *text = malloc(n + 1), *mark, *said;
+	struct answer *x;
+
+	if (!text)
+		abort();
+	if (n)
+		memcpy(text, bytes, n);
+	text[n] = '\0';
+	mark = strstr(text, "\n%\n");
+	said = mark ? mark + 3 : NULL;
+	x = answer_parse(text, mark ? (size_t)(mark - text) + 1 : n, "fuzz", commands, &e);
+	assert(!x || !written);
+	if (x)
+		judge(x, said ? said : small);
+	else
+		assert(e.kind != ERR_NONE && e.msg[0]);
+	answer_free(x);
+	free(text);
+	return 0;
+}
