@@ -105,10 +105,9 @@ static int check_math(const struct least *k, const struct isa_insn *i, uint32_t 
 	uint64_t rate;
 
 	if (!u)
-		return i->work || i->work_last
-		               ? at(k, line, "'work' is what a compute unit does, and '%s' is none",
-		                    res_name((enum res)i->unit))
-		               : 0;
+		return i->work || i->work_last ? at(k, line, "'work' is what a compute unit does, and '%s' is none",
+		                                    res_name((enum res)i->unit))
+		                               : 0;
 	rate = rate_of(k, i, u, id);
 	if (check_turn(k, line, u, rate, i->work, i->span) < 0 ||
 	    check_turn(k, line, u, rate, i->work_last, i->span_last) < 0)
@@ -206,9 +205,7 @@ static int check_products(const struct least *k)
 static uint32_t bits_of(const struct least *k, const struct op_tensor *t)
 {
 	const struct machine_cfg *c = k->w->c;
-	const enum quant q = (enum quant)(t->role == OP_WEIGHT ? c->weights.quant
-	                                  : t->role == OP_KV   ? c->kv.quant
-	                                                       : 0);
+	const enum quant q = (enum quant)(t->role == OP_WEIGHT ? c->weights.quant : t->role == OP_KV ? c->kv.quant : 0);
 	const uint32_t as = dtype_bits(t->dtype), to = dtype_bits(quant_dtype(q));
 
 	return to && to < as ? to : as;
@@ -307,9 +304,9 @@ static int check_bytes(const struct least *k)
 				most = &k->bytes[to];
 		if (!most->moved && moved < most->n)
 			return at(k, k->w->l->op[most->op],
-			          "op %u %s %" PRIu64 " bytes of '%s', and its commands %s %" PRIu64 " of them", most->op,
-			          most->store ? "writes" : "reads", most->n, k->w->s->tensors[most->tensor].name,
-			          most->store ? "store" : "load", moved);
+			          "op %u %s %" PRIu64 " bytes of '%s', and its commands %s %" PRIu64 " of them",
+			          most->op, most->store ? "writes" : "reads", most->n,
+			          k->w->s->tensors[most->tensor].name, most->store ? "store" : "load", moved);
 	}
 	return 0;
 }
@@ -395,8 +392,8 @@ static int check_command(const struct least *k, uint32_t n)
 		most = UINT64_MAX;
 	return macs <= most ? 0
 	                    : at(k, k->w->l->cmd[n],
-	                         "%" PRIu64 " multiply-adds of the %" PRIu64
-	                         " values that it loads: there are %" PRIu64 " pairs of them",
+	                         "%" PRIu64 " multiply-adds of the %" PRIu64 " values that it loads: there are %" PRIu64
+	                         " pairs of them",
 	                         macs, values, most);
 }
 
