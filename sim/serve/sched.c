@@ -321,7 +321,11 @@ static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err
 	s->r->busy += t;
 	s->r->worked += c.time;
 	if (t > UINT64_MAX / 2 - s->now)
-		return err_set(e, ERR_BOUND, "the requests take more than 100 days to serve");
+		return err_set(
+			e, ERR_USAGE,
+			"the requests take more than 100 days to serve; blocks of %.3g GB that go to the host and back"
+			" at %.3g GB/s are among them",
+			(double)s->r->swapped_bytes / 1e9, (double)s->p->swap_rate / 1e9);
 	advance(s, s->now + t);
 	return 0;
 }
