@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat yaml cfg cfg_value cfg_yaml db expr path version temp newfile record
+       evq stat yaml yaml_json cfg cfg_value cfg_yaml db expr path version temp newfile record
 WORKLOADS = dtype quant op work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
