@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml re cfg cfg_value cfg_yaml db expr path version temp newfile record
+       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile record
 WORKLOADS = dtype quant op work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
@@ -44,7 +44,7 @@ BUILT = attend build build_stream build_ops build_kernel build_attend build_atte
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_keep map_keep_copied map_like map_chain map_hold map_mask map_join map_beside map_few map_spread map_need map_floor map_bound map_draft map_edge map_predict map_judge map_memo map_cost map_nest map_nest_put map_search map_choose map_tile map_block map_blocks
-PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_write
+PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_least program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency

@@ -150,6 +150,12 @@ static bool take_digit(uint64_t *v, char c)
 	return true;
 }
 
+/* "7", "0.7" and ".7" are numbers. */
+static bool begins(const char *s)
+{
+	return is_digit(*s) || (*s == '.' && is_digit(s[1]));
+}
+
 static enum scan scan(const char *s, struct number *n)
 {
 	const char *end, *last;
@@ -159,9 +165,9 @@ static enum scan scan(const char *s, struct number *n)
 		s++;
 	if (!*s)
 		return SCAN_EMPTY;
-	if (*s == '-' && is_digit(s[1]))
+	if (*s == '-' && begins(s + 1))
 		return SCAN_NEGATIVE;
-	if (!is_digit(*s))
+	if (!begins(s))
 		return SCAN_BAD;
 	n->text = s;
 	for (; is_digit(*s); s++)

@@ -53,8 +53,6 @@ static const char *plain_reason(int code)
 		return "it is not a database";
 	case SQLITE_CORRUPT:
 		return "the database is damaged";
-	case SQLITE_FULL:
-		return "the disk is full";
 	case SQLITE_READONLY:
 		return "the file or its folder is read-only";
 	case SQLITE_BUSY:
@@ -74,6 +72,12 @@ static const char *plain_reason(int code)
 	default:
 		return NULL;
 	}
+}
+
+/* What the system says of it, in the words that any file that cannot be written has; 0: it says nothing. */
+static int system_reason(const struct db *d, int code)
+{
+	return (code & 0xff) == SQLITE_FULL ? ENOSPC : (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(d->h) : 0;
 }
 
 /* What another user's reading left beside it, with a build that did. */
@@ -125,6 +129,8 @@ static int fail(struct db *d, int code, const char *doing, struct err *e)
 		return -1;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return err_set(e, ERR_NOMEM, "no memory for database '%s'", d->path);
+	if (system_reason(d, code))
+		return err_sys(e, ERR_IO, system_reason(d, code), "cannot %s '%s'", doing, d->path);
 	return err_set(e, ERR_IO, "cannot %s '%s': %s", doing, d->path, why ? why : sqlite3_errmsg(d->h));
 }
 
@@ -286,8 +292,9 @@ static int open_file(struct db *d, struct err *e)
 	if (stat(d->path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return err_sys(e, ERR_IO, EISDIR, "cannot open '%s'", d->path);
-		if (!S_ISREG(st.st_mode)) /* SQLite writes to it, and finds only later that nothing was kept */
-			return err_set(e, ERR_IO, "cannot open '%s': it is a device or a pipe, and no file", d->path);
+		if (!S_ISREG(st.st_mode)) /* SQLite would keep a journal beside it */
+			return err_set(e, ERR_IO, "cannot open '%s': a database is a plain file, and this is none",
+			               d->path);
 	} else if (strcmp(d->path, ":memory:") != 0 && (d->read_only || errno != ENOENT)) {
 		return err_sys(e, ERR_IO, errno, "cannot open '%s'", d->path);
 	}

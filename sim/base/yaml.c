@@ -1,4 +1,4 @@
-/* yaml.c - builds the tree from libyaml's events, without recursion.
+/* yaml.c - builds the tree from libyaml's events, or of what is JSON from yajl's, without recursion.
  *
  * Nodes whose parent is still open wait on one stack; a collection's end moves its children from the stack into the
  * arena. `count` is the number of nodes with every alias expanded: an alias adds the size of what it names, which
@@ -17,6 +17,7 @@
 #include "sim/base/hash.h"
 #include "sim/base/inputs.h"
 #include "sim/base/str.h"
+#include "sim/base/yaml_json.h"
 
 #define ARENA_LIMIT ((size_t)64 << 20)
 #define BOM         "\xef\xbb\xbf"
@@ -413,6 +414,19 @@ static int on_event(struct builder *b, const yaml_event_t *ev)
 	}
 }
 
+static int on_json(void *b, const yaml_event_t *ev)
+{
+	return on_event(b, ev);
+}
+
+static int build_json(struct builder *b)
+{
+	bool nomem;
+	const int rc = yaml_json_events(b->y->text, b->y->len, on_json, b, &nomem);
+
+	return nomem ? fail_nomem(b->e, b->y->name) : rc;
+}
+
 static int build(struct builder *b)
 {
 	int rc = 0;
@@ -442,7 +456,7 @@ static int parse_into(struct yaml *y, struct err *e)
 		return fail_nomem(e, y->name);
 	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b.parser, (const unsigned char *)y->text, y->len);
-	if (build(&b) < 0)
+	if ((yaml_json_is(y->text, y->len) ? build_json(&b) : build(&b)) < 0)
 		goto out;
 	/* nothing at all, or nothing but comments: a map without keys */
 	if (!b.root || (b.root->kind == YNODE_SCALAR && !b.root->quoted && !b.root->text[0])) {

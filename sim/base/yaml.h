@@ -1,4 +1,4 @@
-/* yaml.h - a YAML file as a tree of nodes that know their place, over libyaml.
+/* yaml.h - a YAML file as a tree of nodes that know their place, over libyaml; of a file that is JSON, over yajl.
  *
  * Leaves out: tags, multiple documents, merge keys. Anchors and aliases work, but the expanded tree is bounded
  * (YAML_MAX_NODES), so an alias bomb is an error; so are duplicate keys, files over YAML_MAX_BYTES, NUL bytes and

@@ -402,7 +402,8 @@ static int text(struct builder *b)
 		b->next_outside = b->next_grown = 0;
 		step(b);
 		b->again = true;
-		if (b->s->n_ops > BUILD_MAX_OPS)
+		/* No later step has fewer than the first: what will be too many is not built first. */
+		if (b->s->n_ops > BUILD_MAX_OPS || (!i && b->s->n_ops > BUILD_MAX_OPS / steps))
 			return err_set(b->e, ERR_USAGE, "%" PRIu64 " steps are more than %d ops: ask for fewer tokens",
 			               steps, BUILD_MAX_OPS);
 	}

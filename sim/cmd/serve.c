@@ -51,7 +51,7 @@ static int step_cost(void *ctx, const struct sched_step *s, struct sched_cost *o
 {
 	struct serve_run *r = ctx;
 
-	if (cost_of(r->own.cost, s, out, e) < 0)
+	if (serve_watch_failed(r->watch, e) < 0 || cost_of(r->own.cost, s, out, e) < 0)
 		return -1;
 	return r->draft.cost ? drafted(r, s, out, e) : 0;
 }

@@ -55,6 +55,8 @@ struct serve_run {
 /* serve_watch.c: looks on, keeps some steps, and writes a timeline where one is asked for. */
 struct serve_watch *serve_watch_new(const char *timeline, uint64_t samples, struct err *e);
 void serve_watch_step(struct serve_watch *w, const struct sched_step *s, const struct sched_tick *t);
+/* Whether its timeline can no longer be written: nobody need go on then. */
+int serve_watch_failed(const struct serve_watch *w, struct err *e);
 int serve_watch_close(struct serve_watch *w, int rc, struct err *e); /* the timeline, whole or not at all */
 void serve_watch_free(struct serve_watch *w);
 /* The steps kept, simulated as they are. */

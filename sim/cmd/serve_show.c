@@ -213,6 +213,14 @@ static void within(const struct serve_run *r, struct str *out)
 		         r->result.n, 100 * (double)n / (double)r->result.n, per_second(n, r->result.end));
 }
 
+/* Drawn lengths have tails that no model takes. */
+static void cut(const struct serve_run *r, struct str *out)
+{
+	if (r->arrivals.prompts_cut || r->arrivals.outputs_cut)
+		str_addf(out, "cut      %zu prompts and %zu outputs, to the %u tokens that the model takes of both\n",
+		         r->arrivals.prompts_cut, r->arrivals.outputs_cut, r->own.w.model->context);
+}
+
 void serve_table(const struct serve_run *r, struct str *out)
 {
 	verdict(r, out);
@@ -220,6 +228,7 @@ void serve_table(const struct serve_run *r, struct str *out)
 	figures(r, out);
 	told(r, out);
 	within(r, out);
+	cut(r, out);
 	trust(r, out);
 }
 
@@ -319,6 +328,8 @@ static void json_load(struct out_json *j, const struct serve_run *r)
 	out_json_u64(j, "requests", x->n);
 	out_json_u64(j, "prompt_tokens", asked_tokens(r, true));
 	out_json_u64(j, "output_tokens", x->made);
+	out_json_u64(j, "prompts_cut", r->arrivals.prompts_cut);
+	out_json_u64(j, "outputs_cut", r->arrivals.outputs_cut);
 	out_json_real(j, "seconds", seconds(x->end));
 	out_json_real(j, "busy_seconds", seconds(x->busy));
 	out_json_real(j, "tokens_per_s", per_second(x->made, x->end));
@@ -367,8 +378,10 @@ void serve_csv(const struct serve_run *r, struct str *out)
 		{ "arrival_s", OUT_REAL, 0 }, { "prompt", OUT_INT, 0 },   { "output", OUT_INT, 0 },
 		{ "queue_ms", OUT_REAL, 0 },  { "ttft_ms", OUT_REAL, 0 }, { "tpot_ms", OUT_REAL, 0 },
 		{ "total_ms", OUT_REAL, 0 },  { "steps", OUT_INT, 0 },    { "preempted", OUT_INT, 0 },
+		{ "id", OUT_TEXT, 0 },
 	};
-	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	const bool ids = r->arrivals.ids.len; /* as the list has them */
+	struct out_table *t = out_table_new(cols, COLS(cols) - !ids, NULL);
 
 	for (size_t i = 0; i < r->arrivals.n; i++) {
 		const struct arrival *a = &r->arrivals.v[i];
@@ -384,6 +397,8 @@ void serve_csv(const struct serve_run *r, struct str *out)
 		out_real(t, ms(latency_one(LATENCY_TOTAL, a, x)));
 		out_int(t, x->steps);
 		out_int(t, x->preempted);
+		if (ids)
+			out_text(t, arrive_id(&r->arrivals, i));
 	}
 	out_table_write(t, OUT_CSV, out);
 	out_table_free(t);

@@ -54,7 +54,7 @@ struct serve_watch *serve_watch_new(const char *timeline, uint64_t samples, stru
 		return NULL;
 	}
 	if ((w->timeline = timeline != NULL)) {
-		chrome_begin(&w->c, &w->file);
+		chrome_begin(&w->c, &w->file, "ask for fewer requests, with '--number' or in a shorter list");
 		name_all(w);
 	}
 	return w;
@@ -163,15 +163,19 @@ void serve_watch_step(struct serve_watch *w, const struct sched_step *s, const s
 	w->failed = chrome_flush(&w->c, &w->e) < 0;
 }
 
+int serve_watch_failed(const struct serve_watch *w, struct err *e)
+{
+	if (w->failed)
+		*e = w->e;
+	return w->failed ? -1 : 0;
+}
+
 int serve_watch_close(struct serve_watch *w, int rc, struct err *e)
 {
 	if (!w->timeline)
 		return rc;
 	w->timeline = false;
-	if (rc == 0 && w->failed) {
-		*e = w->e;
-		rc = -1;
-	}
+	rc = rc == 0 ? serve_watch_failed(w, e) : rc;
 	if (rc == 0)
 		chrome_end(&w->c);
 	return outfile_close(&w->file, rc, e);

@@ -330,7 +330,7 @@ static int write_piece(void *arg, const struct trace *piece, struct err *e)
 		if (x->csv)
 			str_add(&x->file.text, CSV_HEAD);
 		else
-			chrome_begin(&x->t.c, &x->file);
+			chrome_begin(&x->t.c, &x->file, "take a part of the trace, one step say, with '--range'");
 	}
 	x->n += piece->n_launches;
 	return x->csv ? put_rows(&x->file, piece, e) : put_piece(&x->t, piece, e);

@@ -16,10 +16,11 @@
  *
  * workloads/programs/README.md has every field. A name or number has to be given before it is used. A program without ops has one for each command, made of what that
  * moves and computes. All that is known of a field stands in one row of program_fields.c, which both ways walk.
- * What is read is held against what the machine has and against itself: references, sizes, ranges, units, SRAM, order.
+ * What is read is held against what the machine has and against itself: references, sizes, ranges, units, SRAM, order; and
+ * against what cannot be: units faster than their peak, ops of which less is done or moved than they ask for.
  * The same program on the same machine takes the same time, to the picosecond.
  * Leaves out: launches and what was measured, so nothing is compared; spans are the mapper's for the machine that it mapped
- * for, and stay what they are on another. */
+ * for, and stay what they are on another, which refuses them where it is slower. */
 #ifndef NPUSIM_SIM_PROGRAM_PROGRAM_H
 #define NPUSIM_SIM_PROGRAM_PROGRAM_H
 

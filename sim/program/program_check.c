@@ -144,11 +144,52 @@ static int check_operand(const struct check *k, const struct op *o, const struct
 	return 0;
 }
 
+/* The first size that an op of its kind has and of which this one has none; NULL: it has of all. */
+static const char *none_of(const struct op *o)
+{
+	const struct op_shape *s = &o->shape;
+
+	switch (o->kind) {
+	case OP_GEMM:
+		return !s->batch ? "batch" : !s->m ? "m" : !s->n ? "n" : !s->k ? "k" : NULL;
+	case OP_ATTENTION:
+		return !s->heads      ? "heads"
+		       : !s->q_len    ? "q_len"
+		       : !s->kv_len   ? "kv_len"
+		       : !s->head_dim ? "head_dim"
+		                      : NULL;
+	case OP_REDUCE:
+	case OP_SOFTMAX:
+	case OP_NORM:
+	case OP_TOPK:
+	case OP_SORT:
+	case OP_SCAN:
+		return !s->rows ? "rows" : !s->cols ? "cols" : NULL;
+	case OP_ELEMENTWISE:
+	case OP_CONVERT:
+	case OP_ROPE:
+	case OP_COPY:
+	case OP_CONCAT:
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_EMBED:
+		return !s->elems ? "elems" : NULL;
+	case OP_COLLECTIVE:
+	case OP_HOST_SYNC:
+	case OP_OPAQUE:
+	case OP_KINDS:
+		break;
+	}
+	return NULL;
+}
+
 static int check_op(const struct check *k, const struct op *o, uint8_t *there)
 {
 	const struct op_operand *x = k->s->operands + o->first_operand;
 	const uint32_t line = k->l->op[o->id];
 
+	if (none_of(o))
+		return at(k, line, "op %u has a shape of 0: give '%s'", o->id, none_of(o));
 	if (o->routed_by >= 0 && (size_t)o->routed_by >= k->s->n_routes)
 		return at(k, line, "op %u is routed by router %d, and there are %zu", o->id, (int)o->routed_by,
 		          k->s->n_routes);
@@ -175,6 +216,27 @@ static void mark_tensors(const struct check *k, uint32_t n)
 	}
 }
 
+/* Of the tiles that its loops come to, those from the first on without a gap: the last begins where none is behind it. */
+static uint64_t tiles_reached(const struct isa_cmd *c, const struct isa_insn *i)
+{
+	uint64_t last = 0;
+	bool taken[ISA_LOOPS] = { false };
+
+	if (!c->trips[0])
+		return c->tiles;
+	for (int n = 0, l; n < ISA_LOOPS; n++) { /* the smallest step that is left */
+		l = -1;
+		for (int k = 0; k < ISA_LOOPS; k++)
+			if (!taken[k] && (l < 0 || i->step[k] < i->step[l]))
+				l = k;
+		taken[l] = true;
+		if (i->step[l] > last + 1)
+			break;
+		last += (uint64_t)i->step[l] * (c->trips[l] - 1);
+	}
+	return last + 1;
+}
+
 /* The furthest of its tiles begins within what multiplication holds; what it moves in all rounds is bounded. */
 static int check_tiles(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
 {
@@ -189,6 +251,9 @@ static int check_tiles(struct check *k, const struct isa_cmd *c, const struct is
 		return at(k, line, "it moves %" PRIu64 " bytes in tiles of none: give 'by'", i->bytes);
 	if (__builtin_mul_overflow(i->tile_bytes, index, &far) || i->tile_bytes > MOST_BYTES || index > UINT32_MAX)
 		return at(k, line, "the steps of its tiles lead out of every tensor");
+	if (i->when == ISA_TILE && !i->edges && i->tile_bytes * tiles_reached(c, i) < i->bytes)
+		return at(k, line, "its tiles have %" PRIu64 " bytes, and %" PRIu64 " are to be moved",
+		          i->tile_bytes * tiles_reached(c, i), i->bytes);
 	if (moved > MOST_MOVED || (k->moved += moved) > MOST_ALL)
 		return at(k, line, "it moves more than 4 TiB, again and again: such a command is not simulated");
 	return 0;
@@ -314,7 +379,9 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 
 	if (i->when == ISA_TILE && !c->tiles)
 		return at(k, line, "its command has no tiles: give 'tiles'");
-	if (i->when != ISA_TILE && (i->stays || i->tile_bytes || i->step[0] || i->step[1] || i->step[2]))
+	/* Math that the mapper puts before the loop for an operand that is there whole says what that stays through. */
+	if (i->when != ISA_TILE &&
+	    ((i->stays && isa_is_move(i)) || i->tile_bytes || i->step[0] || i->step[1] || i->step[2]))
 		return at(k, line, "'by', 'step' and 'stays' are of what stands in the loop");
 	if (i->stays && !c->trips[0])
 		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");

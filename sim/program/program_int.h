@@ -102,6 +102,7 @@ struct program_reader {
 	bool begun;
 	struct program_table routes, tensors, ops, operands, op_deps, cmds, insns, edges, deps, members;
 	struct program_table edges_given; /* of each table of edges, a bit each */
+	struct program_table placed;      /* by tensor, a bool: its address is given */
 	struct program_table tensor_line, op_line, cmd_line, insn_line;
 	uint32_t *names; /* tensors by name: open addressing, index + 1 */
 	size_t n_names;
@@ -141,5 +142,16 @@ struct program_lines {
 };
 int program_check(const struct op_stream *s, const struct isa_prog *p, const struct machine_cfg *c,
                   const struct program_lines *l, struct arena *a, struct err *e);
+
+/* program_least.c: of what was checked and is a program now, whether it does what its ops ask for, and no sooner than units
+ * can. */
+struct program_whole {
+	const struct op_stream *s;
+	const struct map_result *map;
+	const struct machine_cfg *c;
+	const struct program_lines *l;
+	bool implied; /* it has no ops of its own */
+};
+int program_least(const struct program_whole *w, struct arena *a, struct err *e);
 
 #endif

@@ -44,8 +44,13 @@ static int imply_op(struct program_reader *r, size_t k)
 		struct op_operand *y;
 
 		if (!isa_is_move(n)) {
-			const bool product = n->code == ISA_GEMV || n->code == ISA_GEMM;
+			const bool product = n->code == ISA_GEMV || n->code == ISA_GEMM || n->code == ISA_IMC;
 			const struct isa_turn all = isa_turns(&p, c, n);
+			const uint32_t bits = product ? dtype_bits((enum dtype)n->dtype) : 0;
+
+			/* Its rate is that of its own format: the op has the narrowest. */
+			if (bits && bits < dtype_bits(x->op.dtype))
+				x->op.dtype = x->op.out_dtype = (enum dtype)n->dtype;
 
 			/* Held against what may be in program_check.c, before anyone asks. */
 			*(product ? &macs : &steps) += all.work;
@@ -80,15 +85,17 @@ static int imply_ops(struct program_reader *r)
 	return 0;
 }
 
-/* Behind the one before, where nothing is said. */
+/* Behind the one before, where nothing is said: no number stands for that, as any may be said. */
 static void place_tensors(struct program_reader *r, uint64_t *end)
 {
+	const bool *placed = r->placed.v;
+
 	*end = 256;
 	for (size_t i = 0; i < r->tensors.n; i++) {
 		struct op_tensor *t = &program_tensors(r)[i];
 		uint64_t to;
 
-		if (t->addr == UINT64_MAX)
+		if (!placed[i])
 			t->addr = (*end + 255) / 256 * 256;
 		if (t->instances > 1 && !t->stride)
 			t->stride = t->bytes;
@@ -161,5 +168,7 @@ int program_make(struct program_reader *r, const struct machine_cfg *c, const ch
 	if (program_check(&out->stream, &p, c, &l, r->a, r->e) < 0)
 		return -1;
 	place_edges(r);
-	return map_given(&out->stream, c, &p, shares, r->a, &out->map, r->e);
+	if (map_given(&out->stream, c, &p, shares, r->a, &out->map, r->e) < 0)
+		return -1;
+	return program_least(&(struct program_whole){ &out->stream, &out->map, c, &l, r->implied }, r->a, r->e);
 }

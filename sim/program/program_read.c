@@ -209,12 +209,14 @@ static int read_tensor(struct program_reader *r)
 	struct op_tensor *t, base = program_tensor_base();
 	uint64_t given;
 	uint32_t *at;
+	bool *placed;
 
 	if (!name)
 		return -1;
 	if (!*name)
 		return program_fault(r, r->words.w[1].col, "a tensor's name is empty");
-	if (!(t = program_push(r, &r->tensors, sizeof *t)) || push_number(r, &r->tensor_line, (uint32_t)r->line) < 0)
+	if (!(t = program_push(r, &r->tensors, sizeof *t)) || push_number(r, &r->tensor_line, (uint32_t)r->line) < 0 ||
+	    !(placed = program_push(r, &r->placed, sizeof *placed)))
 		return -1;
 	*t = base;
 	if (!(t->name = arena_strdup(r->a, name)))
@@ -224,7 +226,10 @@ static int read_tensor(struct program_reader *r)
 	if (*(at = name_slot(r, r->names, r->n_names, name)))
 		return program_fault(r, r->words.w[1].col, "there is a tensor '%.100s' already", name);
 	*at = (uint32_t)r->tensors.n;
-	return program_read_fields(r, 2, program_tensor_fields, t, &given, NULL, NULL);
+	if (program_read_fields(r, 2, program_tensor_fields, t, &given, NULL, NULL) < 0)
+		return -1;
+	*placed = given >> program_field_of(program_tensor_fields, "addr") & 1;
+	return 0;
 }
 
 static int read_route(struct program_reader *r)
@@ -432,6 +437,12 @@ static bool does(const struct program_reader *r, const struct isa_cmd *c, uint32
 	return ops[from] == op;
 }
 
+/* An attention's tile has several shapes, and the mapper says none of them: 1x0x0. */
+static bool no_shape(const struct isa_shape *s, enum op_kind kind)
+{
+	return !s->m || (kind != OP_ATTENTION && (!s->rows || !s->cols));
+}
+
 static int read_insn(struct program_reader *r)
 {
 	struct isa_cmd *c = last_cmd(r);
@@ -454,6 +465,8 @@ static int read_insn(struct program_reader *r)
 		return -1;
 	if (!does(r, c, i->op))
 		return program_fault(r, 0, "it works for op %u, which is none of its command's", i->op);
+	if (given >> program_field_of(program_insn_fields, "shape") & 1 && no_shape(&i->shape, ops[i->op].op.kind))
+		return program_fault(r, 0, "'shape' has a 0: m, rows and columns of a tile are 1 or more");
 	c->n_insns++;
 	t = isa_is_move(i) ? &program_tensors(r)[i->tensor] : NULL;
 	for (int f = 0; program_insn_fields[f].key; f++) {
@@ -575,7 +588,7 @@ static int begin(struct program_reader *r)
 		{ &r->members, sizeof(uint32_t) },       { &r->tensor_line, sizeof(uint32_t) },
 		{ &r->op_line, sizeof(uint32_t) },       { &r->cmd_line, sizeof(uint32_t) },
 		{ &r->insn_line, sizeof(uint32_t) },     { &r->edges, sizeof(struct isa_edges) },
-		{ &r->edges_given, sizeof(uint32_t) },
+		{ &r->edges_given, sizeof(uint32_t) },   { &r->placed, sizeof(bool) },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

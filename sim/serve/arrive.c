@@ -26,6 +26,7 @@ struct table {
 	struct csv *csv;
 	const char *file;
 	int at[COLUMNS]; /* which field; ABSENT */
+	size_t columns;
 	size_t cap;
 	struct arrivals *out;
 };
@@ -97,7 +98,8 @@ static int header(struct table *t, struct err *e)
 		err_set(e, ERR_IO, "a list of requests is empty: its header is 'arrival_s,prompt,output'");
 		return err_at(e, t->file, 1, 1);
 	}
-	for (size_t i = 0; i < csv_count(t->csv); i++)
+	t->columns = csv_count(t->csv);
+	for (size_t i = 0; i < t->columns; i++)
 		if (column(t, i, e) < 0)
 			return -1;
 	for (int c = AT_S; c <= AT_DATE; c++)
@@ -221,15 +223,38 @@ static int room(struct table *t, struct err *e)
 	return 0;
 }
 
+static int keep_id(struct table *t, struct arrival *a, struct err *e)
+{
+	const char *id = csv_field(t->csv, (size_t)t->at[ID]);
+	struct str *all = &t->out->ids;
+
+	if (all->len > UINT32_MAX - CSV_ROW_MAX) {
+		err_set(e, ERR_IO, "the ids of a list of requests have 4 GiB at the most");
+		return fail(t, (size_t)t->at[ID], e);
+	}
+	if (!all->len)
+		str_addc(all, 0);
+	a->id = *id ? (uint32_t)all->len : 0;
+	if (*id)
+		str_addn(all, id, strlen(id) + 1);
+	return all->failed ? err_nomem(e, "for a list of requests") : 0;
+}
+
 /* `day`: of the first row. */
 static int row(struct table *t, int64_t *day, struct err *e)
 {
+	const size_t cells = csv_count(t->csv);
 	struct arrival *a;
 	struct moment m;
 
+	if (cells > t->columns) {
+		err_set(e, ERR_IO, "a row of %zu cells under %zu columns", cells, t->columns);
+		return fail(t, t->columns, e);
+	}
 	if (room(t, e) < 0 || moment(t, &m, e) < 0)
 		return -1;
 	a = &t->out->v[t->out->n];
+	a->id = 0;
 	if (tokens(t, PROMPT, "a prompt", &a->prompt, e) < 0 || tokens(t, OUTPUT, "an output", &a->output, e) < 0)
 		return -1;
 	if (!t->out->n)
@@ -243,7 +268,7 @@ static int row(struct table *t, int64_t *day, struct err *e)
 	a->at = (uint64_t)m.ps + (uint64_t)(m.day - *day) * 86400 * 1000 * PS_MS;
 	a->line = (uint32_t)csv_line(t->csv);
 	t->out->n++;
-	return 0;
+	return t->at[ID] == ABSENT ? 0 : keep_id(t, a, e);
 }
 
 /* Lines are those of a file, so they tell rows of one moment apart. */
@@ -286,7 +311,7 @@ int arrive_read(struct input *in, struct arrivals *out, struct err *e)
 	struct table t = { .csv = csv_new(in, e), .file = input_name(in), .out = out };
 	int rc = -1;
 
-	*out = (struct arrivals){ NULL, 0 };
+	*out = (struct arrivals)ARRIVALS_INIT;
 	if (!t.csv)
 		return -1;
 	for (int i = 0; i < COLUMNS; i++)
@@ -303,18 +328,36 @@ int arrive_read(struct input *in, struct arrivals *out, struct err *e)
 	return rc;
 }
 
+static void put_id(const char *id, struct str *out)
+{
+	str_add(out, ",\"");
+	for (; *id; id++)
+		str_addf(out, *id == '"' ? "\"\"" : "%c", *id);
+	str_addc(out, '"');
+}
+
 void arrive_write(const struct arrivals *a, struct str *out)
 {
 	const uint64_t second = UINT64_C(1000000000000);
 
-	str_add(out, "arrival_s,prompt,output\n");
-	for (size_t i = 0; i < a->n; i++)
-		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u\n", a->v[i].at / second, a->v[i].at % second,
+	str_add(out, a->ids.len ? "arrival_s,prompt,output,id\n" : "arrival_s,prompt,output\n");
+	for (size_t i = 0; i < a->n; i++) {
+		str_addf(out, "%" PRIu64 ".%012" PRIu64 ",%u,%u", a->v[i].at / second, a->v[i].at % second,
 		         a->v[i].prompt, a->v[i].output);
+		if (a->ids.len)
+			put_id(arrive_id(a, i), out);
+		str_addc(out, '\n');
+	}
+}
+
+const char *arrive_id(const struct arrivals *a, size_t i)
+{
+	return a->ids.len ? str_c(&a->ids) + a->v[i].id : "";
 }
 
 void arrive_free(struct arrivals *a)
 {
 	free(a->v);
-	*a = (struct arrivals){ NULL, 0 };
+	str_free(&a->ids);
+	*a = (struct arrivals)ARRIVALS_INIT;
 }

@@ -1,9 +1,9 @@
 /* arrive.h - what is asked of a server: requests by the time they arrive, read from a table or drawn.
  *
  * A table is CSV with a header, columns in any order: `arrival_s` or `arrival_ms` (decimal, from any zero; left out, all are
- * there at once), `prompt` and `output` (tokens, 1 on), `id` (for people). The names of published traces of Azure's
+ * there at once), `prompt` and `output` (tokens, 1 on), `id` (for people: any text, and it goes where its request goes). The names of published traces of Azure's
  * services are taken too: TIMESTAMP (a date and time), ContextTokens, GeneratedTokens. Anything else in the header, a cell
- * that is no such number, and a table without rows are refused with file, line and column; the file may be hostile.
+ * that is no such number or under no column, and a table without rows are refused with file, line and column; the file may be hostile.
  * Drawn lists are the same on every host: no function of the C library's mathematics is used.
  * Units: ps from the first arrival's zero; tokens. After reading or drawing the list is in order of arrival, those of one moment in the
  * table's order. Leaves out: several turns of one conversation, shared prefixes, requests that are given up. */
@@ -26,12 +26,19 @@ struct arrival {
 	ps_t at;
 	uint32_t prompt, output;
 	uint32_t line; /* of the table; of a drawn list its number from 1 */
+	uint32_t id;   /* where its text begins among the list's; 0: it has none */
 };
 
 struct arrivals {
 	struct arrival *v;
 	size_t n;
+	struct str ids; /* each ends with a zero; the first is empty. Without a column of them there is none */
+	size_t prompts_cut, outputs_cut; /* drawn ones, that were longer than a model takes */
 };
+#define ARRIVALS_INIT \
+	{ \
+		NULL, 0, STR_INIT, 0, 0 \
+	}
 
 /* How long prompts and outputs are. */
 enum arrive_shape { ARRIVE_FIXED, ARRIVE_UNIFORM, ARRIVE_EXP, ARRIVE_LOGNORMAL };
@@ -50,14 +57,16 @@ struct arrive_plan {
 	enum arrive_when when;
 	ps_t gap; /* in the mean */
 	struct arrive_length prompt, output;
-	uint32_t
-		context; /* what a model takes: prompts are cut to fit it with an output of one, outputs to fit with their prompt; 0: any */
+	/* What a model takes; 0: any. A length that is always too long is refused, and of others what is drawn longer is cut: prompts
+	 * to fit with an output of one, outputs to fit with their prompt. */
+	uint32_t context;
 	uint64_t seed;
 };
 
 int arrive_read(struct input *in, struct arrivals *out, struct err *e);
 int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e);
 void arrive_write(const struct arrivals *a, struct str *out); /* a table that reads back alike */
+const char *arrive_id(const struct arrivals *a, size_t i);    /* "" where it has none */
 void arrive_free(struct arrivals *a);
 
 #endif

@@ -88,14 +88,35 @@ static uint32_t length(const struct arrive_length *l, struct rng *r)
 	return x < 1 ? 1 : x > ARRIVE_TOKENS ? ARRIVE_TOKENS : (uint32_t)x;
 }
 
-static void cut(struct arrival *a, uint32_t context)
+static void cut(struct arrival *a, uint32_t context, struct arrivals *of)
 {
 	if (!context)
 		return;
-	if (a->prompt > context - 1)
+	if (a->prompt > context - 1) {
 		a->prompt = context - 1;
-	if (a->output > context - a->prompt)
+		of->prompts_cut++;
+	}
+	if (a->output > context - a->prompt) {
 		a->output = context - a->prompt;
+		of->outputs_cut++;
+	}
+}
+
+/* The shortest that may be drawn. */
+static uint32_t least(const struct arrive_length *l)
+{
+	return l->shape == ARRIVE_FIXED || l->shape == ARRIVE_UNIFORM ? l->a : 1;
+}
+
+static int check_lengths(const struct arrive_plan *p, struct err *e)
+{
+	const uint32_t prompt = least(&p->prompt), output = least(&p->output);
+
+	if (!p->context || (uint64_t)prompt + output <= p->context)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "a prompt of %u and an output of %u tokens are more than the %u that the model takes", prompt,
+	               output, p->context);
 }
 
 int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e)
@@ -103,9 +124,12 @@ int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e
 	struct rng times, prompts, outputs;
 	double at = 0;
 
-	*out = (struct arrivals){ calloc(p->n ? p->n : 1, sizeof *out->v), p->n };
-	if (!out->v)
+	*out = (struct arrivals)ARRIVALS_INIT;
+	if (check_lengths(p, e) < 0)
+		return -1;
+	if (!(out->v = calloc(p->n ? p->n : 1, sizeof *out->v)))
 		return err_nomem(e, "for a list of requests");
+	out->n = p->n;
 	rng_seed(&times, p->seed, "arrivals");
 	rng_seed(&prompts, p->seed, "prompts");
 	rng_seed(&outputs, p->seed, "outputs");
@@ -119,7 +143,7 @@ int arrive_make(const struct arrive_plan *p, struct arrivals *out, struct err *e
 		                                   : 0;
 		a->prompt = length(&p->prompt, &prompts);
 		a->output = length(&p->output, &outputs);
-		cut(a, p->context);
+		cut(a, p->context, out);
 		if (at > (double)ARRIVE_LATEST) {
 			arrive_free(out);
 			return err_set(e, ERR_USAGE, "%zu requests at that rate take more than 30 days to arrive",

@@ -304,6 +304,18 @@ static void count(struct sched *s, ps_t start, uint64_t blocks, uint32_t running
 		                  .blocks = blocks };
 }
 
+static int too_long(const struct sched *s, struct err *e)
+{
+	const double swapped = (double)(s->r->swapped_bytes + s->moved);
+
+	if (!s->p->swap_rate || swapped == 0)
+		return err_set(e, ERR_USAGE, "the requests take more than 100 days to serve");
+	return err_set(e, ERR_USAGE,
+	               "the requests take more than 100 days to serve; blocks of %.3g GB that go to the host and back at "
+	               "%.3g GB/s are among them",
+	               swapped / 1e9, (double)s->p->swap_rate / 1e9);
+}
+
 /* The step's time, the moves' and the host's, one after the other. */
 static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err *e)
 {
@@ -316,7 +328,7 @@ static int take_time(struct sched *s, sched_cost_fn *cost, void *ctx, struct err
 		return -1;
 	/* Each is far from the end of all time, so their sum is, too. */
 	if (moves > most || c.time > most || s->p->overhead > most || s->now > 4 * most)
-		return err_set(e, ERR_BOUND, "the requests take more than 100 days to serve");
+		return too_long(s, e);
 	t = c.time + (any ? s->p->overhead : 0) + moves;
 	s->r->swapped_bytes += s->moved;
 	s->r->energy_fj += c.energy_fj;

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-void chrome_begin(struct chrome *c, struct outfile *o)
+void chrome_begin(struct chrome *c, struct outfile *o, const char *advice)
 {
-	*c = (struct chrome){ .o = o, .most = CHROME_MOST };
+	*c = (struct chrome){ .o = o, .most = CHROME_MOST, .advice = advice };
 	str_add(&o->text, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
 }
 
@@ -24,10 +24,7 @@ int chrome_flush(struct chrome *c, struct err *e)
 	if (c->bytes <= c->most)
 		return 0;
 	str_add_bytes(&most, c->most);
-	err_set(e, ERR_IO,
-	        "the timeline grows beyond %s, which no viewer shows: take a part of the trace, one step say, with"
-	        " '--range'",
-	        str_c(&most));
+	err_set(e, ERR_IO, "the timeline grows beyond %s, which no viewer shows: %s", str_c(&most), c->advice);
 	str_free(&most);
 	return -1;
 }

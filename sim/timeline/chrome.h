@@ -18,9 +18,11 @@ struct chrome {
 	struct outfile *o;
 	bool any;
 	uint64_t bytes, most; /* written; more is an error */
+	const char *advice;
 };
 
-void chrome_begin(struct chrome *c, struct outfile *o);
+/* `advice`: what makes it smaller, in words of who writes it: "take a part of the trace with '--range'". It must live as long. */
+void chrome_begin(struct chrome *c, struct outfile *o, const char *advice);
 void chrome_end(struct chrome *c); /* the file is to be closed then */
 /* Now and then, for large timelines; -1: it cannot be written, or is too large for anything that could show it. */
 int chrome_flush(struct chrome *c, struct err *e);

@@ -450,7 +450,9 @@ struct timeline *timeline_open(const char *path, const struct op_stream *s, cons
 		free(t);
 		return NULL;
 	}
-	chrome_begin(&t->c, &t->file);
+	chrome_begin(&t->c, &t->file,
+	             "take a part of the work, one step of a trace with '--range' or some layers of a model with"
+	             " '--layers'");
 	return t;
 }
 

@@ -55,8 +55,6 @@ int decimal_scaled(const char *text, size_t n, int shift, int64_t *out)
 	for (whole = p; p < end && *p >= '0' && *p <= '9'; p++)
 		;
 	n_whole = (size_t)(p - whole);
-	if (n_whole == 0)
-		return -1;
 	if (p < end && *p == '.') {
 		for (frac = ++p; p < end && *p >= '0' && *p <= '9'; p++)
 			;
@@ -64,6 +62,8 @@ int decimal_scaled(const char *text, size_t n, int shift, int64_t *out)
 		if (n_frac == 0)
 			return -1;
 	}
+	if (n_whole + n_frac == 0)
+		return -1;
 	if (p < end && (*p == 'e' || *p == 'E') && (p++, !exponent(&p, end, &exp)))
 		return -1;
 	if (p != end)

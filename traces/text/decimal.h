@@ -8,7 +8,7 @@
 
 #define DECIMAL_US_TO_NS 3
 
-/* The number in `text` (JSON's grammar; n bytes) times ten to the `shift`, rounded half away from zero.
+/* The number in `text` (JSON's grammar, and '.5' is 0.5; n bytes) times ten to the `shift`, rounded half away from zero.
  * 0 done, -1 no number, -2 out of int64_t. */
 int decimal_scaled(const char *text, size_t n, int shift, int64_t *out);
 

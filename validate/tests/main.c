@@ -309,7 +309,8 @@ static bool start(void)
 	h.in_process = no_fork && *no_fork && strcmp(no_fork, "0") != 0;
 	h.timeout_s = s && atoi(s) > 0 ? (unsigned)atoi(s) : TIMEOUT_S;
 	snprintf(h.dir, sizeof h.dir, "%.200s/npusim-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (mkdtemp(h.dir) && chmod(h.dir, 0711) == 0) /* a test may go on as another user */
+	/* A test may go on as another user. None finds its files where it was called from, or leaves some there. */
+	if (mkdtemp(h.dir) && chmod(h.dir, 0711) == 0 && chdir(h.dir) == 0 && getcwd(h.dir, sizeof h.dir))
 		return true;
 	fprintf(stderr, "tests: cannot make '%s': %s\n", h.dir, strerror(errno));
 	return false;
@@ -331,7 +332,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	for (const struct suite *s = suites; s->name; s++)
 		run_suite(s, n, filters);
-	rmdir(h.dir);
+	if (chdir("/") != 0 || rmdir(h.dir) != 0)
+		fprintf(stderr, "tests: cannot remove '%s': %s\n", h.dir, strerror(errno));
 	if (h.passed + h.failed + h.skipped == 0) {
 		printf("no test has such a name\n");
 		h.failed++;

@@ -652,7 +652,7 @@ TEST(a_base_of_a_file_has_its_own_assignments_first)
 	CHECK_OK(b ? 0 : -1, e);
 	for (int more = 0; more <= 2; more += 2) {
 		x = machine_base_conf(b, all + 3, more, &e);
-		y = machine_conf_load("configs/npu/dsocr.yaml", all, 3 + more, &e);
+		y = machine_conf_load("dsocr", all, 3 + more, &e);
 		CHECK_OK(x && y ? 0 : -1, e);
 		CHECK_U64(cfg_hash(x->raw), cfg_hash(y->raw));
 		CHECK(memcmp(&x->cfg, &y->cfg, sizeof x->cfg) == 0);

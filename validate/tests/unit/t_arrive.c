@@ -92,6 +92,7 @@ TEST(what_is_no_list_of_requests_is_refused_where_it_is_not)
 	refused("arrival_s,prompt,output\n", 1, 1, "no rows");
 	refused("", 1, 1, "empty");
 	refused("arrival_s,prompt,output\n0,5\n", 2, 4, "an output of '' tokens");
+	refused("arrival_s,prompt,output\n0,5,5\n1,5,5,zzz,y\n", 3, 7, "a row of 5 cells under 3 columns");
 	refused("TIMESTAMP,prompt,output\nyesterday,5,5\n", 2, 1, "no date and time");
 	refused("TIMESTAMP,prompt,output\n2023-11-16 10:00:00,5,5\n2023-11-15 10:00:00,5,5\n", 3, 1,
 	        "before the first one");
@@ -121,6 +122,51 @@ TEST(a_list_that_is_written_reads_back_alike)
 	str_free(&text);
 	arrive_free(&a);
 	arrive_free(&b);
+}
+
+TEST(ids_go_with_their_requests)
+{
+	struct err e = ERR_INIT;
+	struct arrivals a, b;
+	struct str text = STR_INIT;
+
+	CHECK_OK(read_text("id,arrival_s,prompt,output\nlate,2,10,5\n\"a \"\"b\"\",c\",1,7,8\n,3,5,5\n", &a, &e), e);
+	arrive_write(&a, &text);
+	CHECK_OK(read_text(str_c(&text), &b, &e), e);
+	CHECK_STR(arrive_id(&b, 0), "a \"b\",c");
+	CHECK_STR(arrive_id(&b, 1), "late");
+	CHECK_STR(arrive_id(&b, 2), "");
+	str_free(&text);
+	arrive_free(&a);
+	arrive_free(&b);
+	CHECK_OK(read_text("prompt,output\n1,2\n", &a, &e), e);
+	CHECK_STR(arrive_id(&a, 0), "");
+	arrive_free(&a);
+}
+
+/* A length that is always too long is refused; tails of others are cut, and counted. */
+TEST(what_a_model_does_not_take_is_said)
+{
+	struct arrive_plan p = { .n = 100,
+		                 .prompt = { ARRIVE_FIXED, 64, 0 },
+		                 .output = { ARRIVE_FIXED, 937, 0 },
+		                 .context = 1000,
+		                 .seed = 1 };
+	struct err e = ERR_INIT;
+	struct arrivals a;
+
+	CHECK(arrive_make(&p, &a, &e) == -1 && e.kind == ERR_USAGE);
+	CHECK_HAS(e.msg, "a prompt of 64 and an output of 937 tokens are more than the 1000");
+	arrive_free(&a);
+	e = (struct err)ERR_INIT;
+	p.output.a = 936;
+	CHECK_OK(arrive_make(&p, &a, &e), e);
+	CHECK(a.prompts_cut == 0 && a.outputs_cut == 0);
+	arrive_free(&a);
+	p.prompt = (struct arrive_length){ ARRIVE_UNIFORM, 64, 1063 };
+	CHECK_OK(arrive_make(&p, &a, &e), e);
+	CHECK(a.prompts_cut > 0 && a.prompts_cut < 30 && a.outputs_cut > 80);
+	arrive_free(&a);
 }
 
 static double mean(const struct arrivals *a, bool prompts)
@@ -193,4 +239,5 @@ TEST(lengths_and_rates_are_words)
 
 SUITE(t_arrive, T(columns_come_in_any_order_and_rows_by_time), T(a_trace_of_azure_s_is_read_as_it_is),
       T(what_is_no_list_of_requests_is_refused_where_it_is_not), T(a_list_that_is_written_reads_back_alike),
-      T(draws_have_the_means_that_were_asked_for), T(lengths_and_rates_are_words));
+      T(ids_go_with_their_requests), T(what_a_model_does_not_take_is_said), T(draws_have_the_means_that_were_asked_for),
+      T(lengths_and_rates_are_words));

@@ -611,6 +611,21 @@ TEST(clip_is_the_captured_encoder_to_the_byte)
 	drop(&x);
 }
 
+/* Not built first: 16 MiB are little more than a step takes, and all that were allowed took 2 GB. */
+TEST(too_many_steps_are_refused_after_the_first)
+{
+	struct built x;
+	struct op_stream s;
+	struct arena *small = arena_new(16 << 20);
+
+	take(&x, "llama-3.2-1b");
+	x.how.tokens = 100000;
+	CHECK(build_stream(x.m, &x.how, small, &s, &x.e) == -1 && x.e.kind == ERR_USAGE);
+	CHECK_HAS(x.e.msg, "100000 steps are more than 2000000 ops: ask for fewer tokens");
+	arena_free(small);
+	drop(&x);
+}
+
 TEST(memory_that_runs_out_is_an_error)
 {
 	struct err e = ERR_INIT;
@@ -636,7 +651,7 @@ SUITE(t_build, T(a_decode_step_does_what_the_closed_form_says), T(rockchip_s_run
       T(a_chip_has_its_share_of_experts_and_of_their_picks), T(a_picture_s_side_is_asked_for),
       T(llama_cpp_s_graphs_of_two_years), T(tokens_one_after_the_other_share_weights_and_a_cache_that_grows),
       T(every_shipped_model_builds_in_every_style_and_phase_or_says_why_not),
-      T(what_cannot_be_built_is_refused_with_its_bound), T(memory_that_runs_out_is_an_error),
-      T(an_encoder_of_pictures_reads_its_weights_and_is_whole), T(clip_is_the_captured_encoder_to_the_byte),
-      T(an_eager_step_is_the_captured_one_to_the_byte),
+      T(what_cannot_be_built_is_refused_with_its_bound), T(too_many_steps_are_refused_after_the_first),
+      T(memory_that_runs_out_is_an_error), T(an_encoder_of_pictures_reads_its_weights_and_is_whole),
+      T(clip_is_the_captured_encoder_to_the_byte), T(an_eager_step_is_the_captured_one_to_the_byte),
       T(an_eager_step_with_experts_is_the_captured_one_and_its_rope_tables));

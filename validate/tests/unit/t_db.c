@@ -466,6 +466,11 @@ TEST(absent_files_and_folders_are_named_plainly)
 	open_fails(test_path(path, sizeof path, "no/such/folder.db"), DB_WRITE, "cannot open");
 	open_fails(test_tmp(), DB_WRITE, "is a directory");
 	open_fails(test_tmp(), DB_READ, "is a directory");
+	/* A device keeps no database: SQLite left a journal beside it. */
+	open_fails("/dev/null", DB_WRITE, "a database is a plain file");
+	CHECK(mkfifo(test_path(path, sizeof path, "pipe"), 0600) == 0);
+	open_fails(path, DB_WRITE, "a database is a plain file");
+	CHECK(access(test_path(path, sizeof path, "pipe-journal"), F_OK) != 0);
 }
 
 TEST(reading_never_writes)
@@ -548,7 +553,7 @@ TEST(a_full_disk_is_one_error_and_the_rest_stays)
 	for (int i = 0; i < 100 && rc == 0; i++)
 		rc = db_exec(d, "INSERT INTO t (name) VALUES (hex(randomblob(2000)))", &e);
 	CHECK(rc == -1 && e.kind == ERR_IO);
-	CHECK_HAS(e.msg, "the disk is full");
+	CHECK_HAS(e.msg, "no space left on device");
 	db_rollback(d);
 	CHECK_U64(query(d, "SELECT count(*) FROM t"), 1);
 	db_free(d);

@@ -88,6 +88,7 @@ TEST(microseconds_become_nanoseconds_without_a_double)
 	CHECK_U64(us("2"), 2000);
 	CHECK_U64(us("0.0004"), 0);
 	CHECK_U64(us("0.0005"), 1);
+	CHECK_U64(us(".7"), 700);
 	CHECK_U64(us("1.9999"), 2000);
 	CHECK_U64(us("1.5e3"), 1500000);
 	CHECK_U64(us("12345E-4"), 1235);
@@ -99,7 +100,7 @@ TEST(microseconds_become_nanoseconds_without_a_double)
 TEST(a_number_that_does_not_fit_or_is_none_is_told_apart)
 {
 	static const char *const wide[] = { "1e999", "9223372036854775.808", "99999999999999999999", "-1e30" };
-	static const char *const none[] = { "", "-", ".5", "1.", "1e", "1e+", "0x10", "nan", "1 " };
+	static const char *const none[] = { "", "-", ".", "-.", ".e1", "1.", "1e", "1e+", "0x10", "nan", "1 " };
 	int64_t v;
 
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)

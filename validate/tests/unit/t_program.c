@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "arch/machine/machine_shipped.h"
 #include "sim/engine/engine.h"
 #include "sim/program/program_int.h"
 #include "traces/text/input.h"
@@ -155,6 +156,65 @@ TEST(so_do_products_that_no_tile_divides)
 	machine_conf_free(c);
 }
 
+/* A model's step as it is mapped for a machine is no faster than that machine, to the reader. */
+static void taken(const char *config, const char *const *sets, int n, const char *model, const struct build_how *how)
+{
+	struct runbed b;
+	struct machine_conf *c;
+	struct run_opts o = { .seed = 1, .fidelity = RUN_ANALYTIC };
+	struct run_result x;
+	struct str text = STR_INIT;
+	struct program p;
+
+	runbed_model(&b, model, how);
+	CHECK((c = machine_conf_load(config, sets, n, &b.e)) != NULL);
+	CHECK_OK(run_stream(b.s, c, &o, b.a, &x, &b.e), b.e);
+	program_write(b.s, x.map, &text);
+	if (read_program(str_c(&text), &c->cfg, b.a, &p, &b.e) < 0)
+		test_fail(__FILE__, __LINE__, "%s, %s: %d: %s", config, model, b.e.line, b.e.msg);
+	str_free(&text);
+	machine_conf_free(c);
+	runbed_down(&b);
+}
+
+/* Grouped, over a latent, of routed experts: a token each of two sequences, and a prompt. */
+static const char *const families[] = { "llama-3.2-1b", "deepseek-v2-lite", "gpt-oss-20b" };
+static const struct build_how hows[] = {
+	{ .phase = BUILD_DECODE, .style = BUILD_NPU, .batch = 2, .context = 512, .tokens = 1, .layers = 2 },
+	{ .phase = BUILD_PREFILL, .style = BUILD_NPU, .batch = 1, .tokens = 256, .layers = 2 }
+};
+
+TEST(what_is_mapped_for_any_machine_is_taken)
+{
+	struct arena *a = arena_new(0);
+	struct err e = ERR_INIT;
+	const char **machines;
+	size_t n;
+
+	CHECK_OK(machine_shipped_npus(a, &machines, &n, &e), e);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < 3; k++)
+			taken(machines[i], NULL, 0, families[k], &hows[(i + k) % 2]);
+	arena_free(a);
+}
+
+/* Weights and caches that are stored narrower, thinner, that stay in SRAM or in arrays; attention in blocks of queries. */
+TEST(so_is_what_a_machine_narrows_and_holds)
+{
+	static const char *const sets[][3] = { { "weights.dtype=int4", "kv.dtype=int8", "gemv.w4a16=true" },
+		                               { "weights.sparsity=2:4", "matrix.sparse=true", "gemv.sparse=true" },
+		                               { "weights.dtype=nvfp4", "weights.sparsity=2:4", "matrix.sparse=true" },
+		                               { "sram.pin=64 KiB", "fusion.enabled=false", "sram.forward=false" },
+		                               { "imc.units=64", "weights.dtype=int8", "activations.dtype=int8" },
+		                               { "sram.size=96 KiB", "attention.masked=compute", "l2.size=0 B" } };
+	char config[512];
+
+	snprintf(config, sizeof config, "%s/configs/npu/dsocr.yaml", test_root());
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		for (size_t k = 0; k < 2; k++)
+			taken(config, sets[i], 3, families[k], &hows[(i + k) % 2]);
+}
+
 /* --- by hand ------------------------------------------------------------------------------------------------------ */
 
 /* A doorbell of 2 us, 350 ns from what a command waits for to its units, 20 ns between two dispatches. */
@@ -302,9 +362,13 @@ TEST(any_name_goes_there_and_back)
 	struct op_operand x[3] = { { .tensor = 0, .bytes = 64, .touched = 64 },
 		                   { .tensor = 1, .write = true, .bytes = 64, .touched = 64 },
 		                   { .tensor = 2, .write = true, .bytes = 64, .touched = 64 } };
-	struct op o = {
-		.kind = OP_COPY, .name = name, .family = name, .fn = name, .layer = -1, .routed_by = -1, .n_operands = 3
-	};
+	struct op o = { .kind = OP_OPAQUE,
+		        .name = name,
+		        .family = name,
+		        .fn = name,
+		        .layer = -1,
+		        .routed_by = -1,
+		        .n_operands = 3 };
 	struct op_stream s = { .ops = &o, .n_ops = 1, .tensors = t, .n_tensors = 3, .operands = x, .n_operands = 3 };
 	struct map_result m = { .op_work_ps = &(uint64_t){ 1 } };
 	struct str text = STR_INIT;
@@ -415,6 +479,14 @@ TEST(programs_that_cannot_be_run)
 	refused("tensor x bytes=4 instances=0\n", 2, "0 instances");
 	refused("tensor x bytes=4 instances=2 stride=3\n", 2, "lie over each other");
 	refused("tensor x bytes=4 addr=17592186044416\n", 2, "behind 2^44");
+	refused("tensor x bytes=4 addr=18446744073709551615\n", 2, "behind 2^44");
+	refused("op gemm p m=0 n=4 k=4\n", 2, "op 0 has a shape of 0: give 'm'");
+	refused("op gemm p n=4\n", 2, "give 'k'");
+	refused("op attention p heads=4 q_len=1 kv_len=0 head_dim=64\n", 2, "give 'kv_len'");
+	refused("op softmax p rows=4 cols=0\n", 2, "give 'cols'");
+	refused("op copy c elems=0\n", 2, "give 'elems'");
+	refused("command\n pre gemv gemv shape=1x0x4 span=4\n", 3, "'shape' has a 0");
+	refused("command\n pre gemv gemv shape=0x0x0 span=4\n", 3, "'shape' has a 0");
 	refused("tensor x bytes=4 route=0\n", 2, "of router 0, and there are 0");
 	refused("route experts=4 top=2\ntensor x bytes=4 instances=3 route=0\n", 3, "3 instances for the 4 experts");
 	refused(W "tensor x bytes=4 addr=300 external\n", 3, "overlap, and both are external");
@@ -466,6 +538,99 @@ TEST(programs_that_cannot_be_run)
 	refused("op copy c elems=4\ncommand ops=0\n pre gemv gemv op=1\n", 4, "which is none of its command's");
 }
 
+/* A core of 4 GEMV units of 32 multiply-adds at 1 GHz does 128 a cycle of 1 ns; its 4 vector units do 128 ALU, 16 special and 128
+ * converting steps. */
+TEST(no_unit_is_faster_than_its_peak)
+{
+	const ps_t start = 2 * PS_US + 350 * PS_NS;
+
+	refused("command\n pre gemv gemv work=1000000000000 span=1\n", 3,
+	        "1000000000000 multiply-adds keep the machine's GEMV units busy for 7812500000000 ps at the least");
+	refused(W "command\n pre load w\n pre gemv gemv work=1024 span=7999\n", 5, "8000 ps at the least");
+	CHECK_U64(
+		time_of("tensor w bytes=512 external\ncommand\n pre load w from=mem\n pre gemv gemv work=1024 span=8000\n",
+	                hand) >= start + 8000,
+		1);
+	/* Eight bits take half as long. */
+	refused(W "command\n pre load w\n pre gemv gemv work=1024 span=3999 dtype=int8\n", 5, "4000 ps at the least");
+	refused("command\n pre sfu vector work=2720 span=9999\n", 3,
+	        "2720 steps keep the machine's vector units busy for 10000");
+	refused("command\n pre sort vector work=1280 span=9999\n", 3, "busy for 10000 ps");
+	CHECK_U64(time_of("command\n pre sfu vector work=2720 span=10000\n", hand), start + 10000);
+	/* Each kind of tile. */
+	refused(W "command tiles=4\n tile load w\n tile gemv gemv work=128 span=1000 last_work=128 last_span=999\n", 5,
+	        "1000 ps at the least");
+	refused("tensor w bytes=2KiB external\ncommand tiles=4 trips=2x1x2\n tile load w by=512 step=2x0x1\n"
+	        " tile gemv gemv work=256 span=2000\n  edge 1 work=128 span=999\n",
+	        5, "128 multiply-adds");
+	refused("command\n pre send noc work=1 span=5\n", 3, "'noc' is none");
+}
+
+TEST(a_program_does_what_its_ops_ask_for)
+{
+#define PRODUCT \
+	"tensor x bytes=64 external\ntensor w role=weight bytes=16KiB external\ntensor y bytes=512\n" \
+	"op gemm p n=256 k=32\n reads x\n reads w\n writes y\n"
+#define MATH  " pre gemv gemv work=8192 span=64000\n"
+#define STORE " post store y\n"
+	struct machine_conf *c = machine(hand);
+	struct arena *a = arena_new(0);
+	struct program p;
+	struct err e = ERR_INIT;
+
+	CHECK_OK(read_program("program 1\n" PRODUCT "command ops=0\n pre load x\n pre load w\n" MATH STORE, &c->cfg, a,
+	                      &p, &e),
+	         e);
+	refused(PRODUCT "command ops=0\n pre load x\n pre load w\n pre gemv gemv work=8191 span=64000\n" STORE, 5,
+	        "op 0 takes 8192 multiply-adds, and its commands do 8191");
+	refused(PRODUCT "command ops=0\n pre load x\n pre load w bytes=16\n" MATH STORE, 5,
+	        "op 0 reads 16384 bytes of 'w', and its commands load 16 of them");
+	refused(PRODUCT "command ops=0\n pre load x\n" MATH STORE, 5, "load 0 of them");
+	refused(PRODUCT "command ops=0\n pre load x\n pre load w\n" MATH " post store y bytes=8\n", 5,
+	        "op 0 writes 512 bytes of 'y', and its commands store 8 of them");
+	refused(PRODUCT "op copy q elems=4\ncommand ops=1\n", 5, "no command does op 0");
+	/* In two commands, a half each. */
+	CHECK_OK(
+		read_program(
+			"program 1\n" PRODUCT
+			"command ops=0\n pre load x\n pre load w bytes=8KiB\n pre gemv gemv work=4096 span=32000\n post store y bytes=256\n"
+			"command ops=0\n pre load x\n pre load w offset=8KiB\n pre gemv gemv work=4096 span=32000\n post store y offset=256\n",
+			&c->cfg, a, &p, &e),
+		e);
+	/* Four bits of sixteen, as the machine stores weights. */
+	refused_by("clock: 1 GHz\ncores: 1\nweights: {dtype: int4}\n",
+	           "program 1\n" PRODUCT "command ops=0\n pre load x\n pre load w bytes=4095\n" MATH STORE, 5,
+	           "reads 4096 bytes");
+	arena_free(a);
+	machine_conf_free(c);
+}
+
+TEST(a_program_without_ops_loads_what_it_multiplies)
+{
+#define XW "tensor x bytes=64 external\ntensor w role=weight bytes=16KiB external\n"
+	refused(XW "command\n pre load x\n pre load w bytes=16\n pre gemv gemv shape=1x256x32 work=8192 span=64000\n",
+	        7, "a tile multiplies 8192 weights, and its command loads 40 values in all");
+	refused(XW "command\n pre load x\n pre load w bytes=16\n pre gemv gemv work=8192 span=64000\n", 4,
+	        "8192 multiply-adds of the 40 values that it loads: there are 400 pairs");
+	refused(XW "command\n pre load x\n pre load w\n pre gemv gemv shape=1x256x32 work=1 span=1000\n", 7,
+	        "a tile of its shape takes 8192 multiply-adds, and 'work' is 1");
+	refused(XW "command\n pre load x\n pre load w\n pre gemv gemv shape=1x256x32 work=8193 span=65000\n", 7,
+	        "and 'work' is 8193");
+	CHECK_U64(time_of(XW "command\n pre load x\n pre load w\n pre gemv gemv shape=1x256x32 work=8192 span=64000\n",
+	                  hand) > 0,
+	          1);
+}
+
+/* Tiles that do not come to the end of what they move leave the rest where it is. */
+TEST(tiles_move_all_of_it)
+{
+	refused(W "command tiles=16\n tile load w by=1\n", 4, "its tiles have 16 bytes, and 64 are to be moved");
+	refused(W "command tiles=4 trips=2x1x2\n tile load w by=16\n", 4, "its tiles have 16 bytes");
+	refused(W "command tiles=4 trips=2x1x2\n tile load w by=16 step=3x0x1\n", 4, "its tiles have 32 bytes");
+	refused(W "command tiles=4 trips=2x1x2\n tile load w by=16 step=1x0x1\n", 4, "its tiles have 48 bytes");
+	CHECK_U64(time_of(W "command tiles=4 trips=2x1x2 slot=64\n tile load w by=16 step=1x0x2\n", hand) > 0, 1);
+}
+
 TEST(edges_that_cannot_be)
 {
 	refused("edge 1 by=3\n", 2, "stands below an instruction in a nest");
@@ -507,8 +672,9 @@ TEST(what_is_not_text_is_refused)
 
 TEST(memory_that_runs_out_is_an_error_wherever_it_does)
 {
-	static const char text[] = "program 1\nroute experts=4 top=2\ntensor w bytes=64 instances=4 route=0 external\n"
-				   "op gemm p n=4 k=4\n reads w\ncommand ops=0\n pre load w\n pre gemv gemv span=4\n";
+	static const char text[] =
+		"program 1\nroute experts=4 top=2\ntensor w bytes=64 instances=4 route=0 external\n"
+		"op gemm p n=4 k=4\n reads w\ncommand ops=0\n pre load w\n pre gemv gemv work=16 span=4\n";
 	struct machine_conf *c = machine(hand);
 	size_t failures = 0, limit = 0;
 	struct err e;
@@ -585,5 +751,8 @@ SUITE(t_program, T(every_field_is_explained), T(a_measured_step_takes_the_same_t
       T(random_steps_on_random_machines_do_too), T(so_do_products_that_no_tile_divides), T(times_by_hand),
       T(tiles_where_loops_end_are_as_small_as_they_are_said_to_be), T(edges_that_cannot_be),
       T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
-      T(lines_that_cannot_be_read), T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
+      T(what_is_mapped_for_any_machine_is_taken), T(so_is_what_a_machine_narrows_and_holds),
+      T(no_unit_is_faster_than_its_peak), T(a_program_does_what_its_ops_ask_for),
+      T(a_program_without_ops_loads_what_it_multiplies), T(tiles_move_all_of_it), T(lines_that_cannot_be_read),
+      T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
       T(memory_that_runs_out_is_an_error_wherever_it_does), T(the_example_by_hand_runs));

@@ -304,10 +304,29 @@ TEST(what_holds_of_every_run_holds_of_any)
 		any(&r);
 }
 
+/* Nobody gave a bound that does not hold: what was asked for has no end. */
+TEST(what_takes_longer_than_a_clock_holds_is_asked_wrongly)
+{
+	struct sched_policy p = usual();
+	const struct arrive_plan s = plan(8, 0, 200, 400);
+	struct served x = { .toy = { .p = &p, .alone = true } };
+	struct err e = ERR_INIT;
+
+	p.blocks = 120;
+	p.block_bytes = 1 << 20;
+	p.preempt = SCHED_SWAP;
+	p.swap_rate = 1;
+	CHECK_OK(arrive_make(&s, &x.a, &e), e);
+	CHECK(sched_run(&p, &x.a, toy_cost, toy_seen, &x.toy, &x.r, &e) == -1 && e.kind == ERR_USAGE);
+	CHECK_HAS(e.msg, "more than 100 days to serve");
+	CHECK_HAS(e.msg, "at 1e-09 GB/s");
+	drop(&x);
+}
+
 TEST(what_cannot_be_served_is_said_before)
 {
-	struct arrival one = { 0, 1000, 200, 7 };
-	struct arrivals a = { &one, 1 };
+	struct arrival one = { .prompt = 1000, .output = 200, .line = 7 };
+	struct arrivals a = { .v = &one, .n = 1 };
 	struct sched_policy p = usual();
 	struct err e = ERR_INIT;
 
@@ -352,7 +371,7 @@ TEST(what_swaps_until_the_end_of_time_is_told)
 	p.blocks = 40;
 	CHECK_OK(arrive_make(&s, &a, &e), e);
 	CHECK_OK(sched_check(&p, &a, 0, NULL, &e), e);
-	CHECK(sched_run(&p, &a, toy_cost, NULL, NULL, &r, &e) < 0 && e.kind == ERR_BOUND);
+	CHECK(sched_run(&p, &a, toy_cost, NULL, NULL, &r, &e) < 0 && e.kind == ERR_USAGE);
 	CHECK_HAS(e.msg, "more than 100 days");
 	sched_free(&r);
 	arrive_free(&a);
@@ -393,14 +412,14 @@ TEST(percentiles_are_values_that_were_seen)
 {
 	struct arrival a[200];
 	struct sched_request r[200];
-	const struct arrivals list = { a, 200 };
+	const struct arrivals list = { .v = a, .n = 200 };
 	const struct sched_result result = { .v = r, .n = 200 };
 	struct err e = ERR_INIT;
 	struct latency l;
 
 	for (uint32_t i = 0; i < 200;
 	     i++) { /* 1 to 200 ms to the first token, 2 ms a token after it; one in two has no other */
-		a[i] = (struct arrival){ i, 1, i % 2 ? 11 : 1, i };
+		a[i] = (struct arrival){ .at = i, .prompt = 1, .output = i % 2 ? 11 : 1, .line = i };
 		r[i] = (struct sched_request){ .begun = i, .first = i + (200 - i) * MS, .last = i + (200 - i) * MS };
 		r[i].last += i % 2 ? 20 * MS : 0;
 	}
@@ -509,7 +528,7 @@ TEST(an_exact_table_simulates_what_differs_and_nothing_twice)
 SUITE(t_sched, T(slow_arrivals_take_what_one_request_takes), T(a_full_server_makes_a_batch_a_step), T(nobody_overtakes),
       T(prompts_that_are_computed_whole_have_steps_of_their_own), T(who_came_last_gives_up_its_blocks),
       T(more_acceptance_is_never_slower), T(what_holds_of_every_run_holds_of_any),
-      T(what_cannot_be_served_is_said_before), T(what_swaps_until_the_end_of_time_is_told),
-      T(a_policy_that_cannot_be_is_refused), T(percentiles_are_values_that_were_seen),
-      T(steps_between_points_are_on_the_lines_between_them),
+      T(what_takes_longer_than_a_clock_holds_is_asked_wrongly), T(what_cannot_be_served_is_said_before),
+      T(what_swaps_until_the_end_of_time_is_told), T(a_policy_that_cannot_be_is_refused),
+      T(percentiles_are_values_that_were_seen), T(steps_between_points_are_on_the_lines_between_them),
       T(an_exact_table_simulates_what_differs_and_nothing_twice));

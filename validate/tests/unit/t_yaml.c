@@ -381,6 +381,35 @@ TEST(random_bytes_never_crash_the_reader)
 	}
 }
 
+/* JSON is YAML but for these: a pair of surrogates, a key of more than 1024 characters, a tab before a value. */
+TEST(json_is_read_as_json)
+{
+	struct str text = STR_INIT, key = STR_INIT;
+	const struct ynode *r;
+	struct yaml *y;
+
+	for (int i = 0; i < 3000; i++)
+		str_addc(&key, 'k');
+	str_addf(&text, "{\n\t\"face\": \"\\ud83d\\ude00\", \"\\u00e4\": [1e5,\ttrue, null,\n \"3\"],\n  \"%s\": {}}\n",
+	         str_c(&key));
+	y = parse(str_c(&text));
+	r = yaml_root(y);
+	CHECK_U64(r->n, 3);
+	CHECK_STR(ynode_get(r, "face")->text, "\xf0\x9f\x98\x80");
+	CHECK(ynode_get(r, "face")->quoted && ynode_get(r, "face")->line == 2 && ynode_get(r, "face")->col == 10);
+	CHECK_STR(r->keys[1]->text, "\xc3\xa4");
+	CHECK(r->vals[1]->kind == YNODE_SEQ && r->vals[1]->n == 4 && r->vals[1]->col == 36);
+	CHECK_STR(r->vals[1]->vals[0]->text, "1e5");
+	CHECK_STR(r->vals[1]->vals[1]->text, "true");
+	CHECK(!r->vals[1]->vals[2]->quoted && r->vals[1]->vals[3]->quoted);
+	CHECK(r->vals[1]->vals[3]->line == 3 && r->vals[1]->vals[3]->col == 2);
+	CHECK_STR(r->keys[2]->text, str_c(&key));
+	CHECK(r->keys[2]->line == 4 && r->keys[2]->col == 3 && r->vals[2]->kind == YNODE_MAP);
+	yaml_free(y);
+	str_free(&text);
+	str_free(&key);
+}
+
 SUITE(t_yaml, T(nodes_know_kind_text_order_and_place), T(an_empty_file_is_an_empty_map),
       T(a_missing_value_is_an_empty_plain_scalar), T(getting_from_what_is_no_map_is_null),
       T(an_alias_is_the_node_it_names), T(windows_line_ends_and_a_byte_order_mark_are_fine),
@@ -391,4 +420,5 @@ SUITE(t_yaml, T(nodes_know_kind_text_order_and_place), T(an_empty_file_is_an_emp
       T(size_is_bounded_in_bytes_values_and_anchors), T(a_file_cut_anywhere_is_read_or_refused_and_nothing_else),
       T(files_that_cannot_be_read_are_io_errors), T(a_file_is_loaded_under_its_path), T(an_endless_file_is_refused),
       T(whole_numbers_are_read_within_their_range), T(booleans_are_words),
-      T(only_known_keys_pass_and_the_nearest_is_named), T(random_bytes_never_crash_the_reader));
+      T(only_known_keys_pass_and_the_nearest_is_named), T(json_is_read_as_json),
+      T(random_bytes_never_crash_the_reader));
