@@ -54,8 +54,8 @@ static int range_of(const struct yaml *y, const struct ynode *at, const char *pa
 
 	if (!n)
 		return yaml_err(y, at, e, "'%s' is missing", part);
-	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 ||
-	    bound_of(y, n, "low", &out->low, e) < 0 || bound_of(y, n, "high", &out->high, e) < 0)
+	if (yaml_only_keys(y, n, keys, sizeof keys / sizeof *keys, e) < 0 || bound_of(y, n, "low", &out->low, e) < 0 ||
+	    bound_of(y, n, "high", &out->high, e) < 0)
 		return -1;
 	return out->low <= 1 && out->high >= 1 ? 0 : yaml_err(y, n, e, "1, what is simulated, is not in the interval");
 }
