@@ -97,10 +97,28 @@
 	       .help = "of the GPU that it is set beside, fused and under a graph") \
 	NUMBER(spread_ppm, ROW, FIGURE_COUNT, .json = "spread_ppm", .part = FIGURE_REST, .name = "spread_ppm", \
 	       .place = 220, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
-	       .help = "how sure the time is: of its logarithm, on either side, four times in five") \
+	       .help = "how sure the time is: of its logarithm, upwards, four times in five") \
+	NUMBER(spread_down_ppm, ROW, FIGURE_COUNT, .json = "spread_down_ppm", .part = FIGURE_REST, .name = "spread_down_ppm", \
+	       .place = 222, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "the same downwards; 0: as upwards") \
+	NUMBER(sure_from, ROW, FIGURE_COUNT, .json = "sure_from", .part = FIGURE_REST, .name = "sure_from", \
+	       .place = 224, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "an NPU's interval is by 1: silicon of its family, 2: what that was fitted to, 3: other families") \
 	NUMBER(fused_spread_ppm, ROW, FIGURE_COUNT, .json = "fused_spread_ppm", .part = FIGURE_REST, .name = "fused_spread_ppm", \
 	       .place = 230, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
-	       .help = "the same of fused_ps over the time") \
+	       .help = "the same of fused_ps over the time, upwards") \
+	NUMBER(fused_down_ppm, ROW, FIGURE_COUNT, .json = "fused_down_ppm", .part = FIGURE_REST, .name = "fused_down_ppm", \
+	       .place = 232, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "the same downwards; 0: as upwards") \
+	NUMBER(part_layers, ROW, FIGURE_COUNT, .json = "part_layers", .part = FIGURE_REST, .name = "part_layers", \
+	       .place = 250, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "of a model's layers, those that ran; 0: all") \
+	NUMBER(part_of_layers, ROW, FIGURE_COUNT, .json = "part_of_layers", .part = FIGURE_REST, .name = "part_of_layers", \
+	       .place = 252, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "how many it has, where a part of them ran") \
+	NUMBER(part_experts, ROW, FIGURE_COUNT, .json = "part_experts", .part = FIGURE_REST, .name = "part_experts", \
+	       .place = 254, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "of a layer's experts, those that are there; 0: all") \
+	NUMBER(part_of_experts, ROW, FIGURE_COUNT, .json = "part_of_experts", .part = FIGURE_REST, .name = "part_of_experts", \
+	       .place = 256, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, .help = "how many it has, where a part of them is") \
+	NUMBER(unknown_kernels, ROW, FIGURE_COUNT, .json = "unknown_kernels", .part = FIGURE_REST, .name = "unknown_kernels", \
+	       .place = 258, .zero = FIGURE_ABSENT, .missing = FIGURE_OF_RUNS, \
+	       .help = "names of kernels, where no rule knows any of them: there is no answer then") \
 	NUMBER(narrowed_bytes, DROPPED, FIGURE_BYTES, .json = "narrowed_bytes", .part = FIGURE_REST, \
 	       .help = "spared by weights.dtype and kv.dtype")
 /* clang-format on */

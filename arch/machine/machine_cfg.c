@@ -9,16 +9,27 @@ static const char *const kind_names[] = { MACHINE_KIND_ROWS(NAME) NULL };
 static const char *const quant_names[] = { QUANTS(QUANT_NAME) NULL };
 #undef QUANT_NAME
 
-static const struct cfg_field top_schema[] = {
-	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"),
-	CFG_ENUM(struct machine_cfg, kind, "kind", "npu", kind_names, "which kind of machine this is", "our choice"),
-	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL, "clock of cores, NoC and L2",
-	         "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"),
-	CFG_U32(struct machine_cfg, cores, "cores", "64", 1, 4096, NULL,
-	        "cores; every core has the units and the scratchpad of the sections below",
-	        "profile report, recommendation 7: 60 to 80 instead of an H100's 132 SMs"),
+/* clang-format off */
+#define TOP_ROWS \
+	CFG_STR(struct machine_cfg, name, "name", "npu", "what reports call this machine", "our choice"), \
+	CFG_ENUM(struct machine_cfg, kind, "kind", "npu", kind_names, "which kind of machine this is", "our choice"), \
+	CFG_FREQ(struct machine_cfg, clock, "clock", "1.4 GHz", 1000, 10000000, NULL, "clock of cores, NoC and L2", \
+	         "our choice: between mobile NPUs (about 1 GHz) and GPUs (1.98 GHz, H200 boost)"), \
+	CFG_U32(struct machine_cfg, cores, "cores", "64", 1, 4096, NULL, \
+	        "cores; every core has the units and the scratchpad of the sections below", \
+	        "profile report, recommendation 7: 60 to 80 instead of an H100's 132 SMs")
+/* clang-format on */
+
+static const struct cfg_field npu_top_schema[] = {
+	TOP_ROWS,
+	CFG_STR(struct machine_cfg, family, "family", MACHINE_NO_FAMILY,
+	        "chips of one maker and way of working, as tpu; rows of its silicon say how sure a run is"
+	        " (configs/accuracy), and a family without any has the wide interval of families that were new once",
+	        "our choice: a design is of no family that exists"),
 	CFG_END
 };
+static const struct cfg_field gpu_top_schema[] = { TOP_ROWS, CFG_END };
+#undef TOP_ROWS
 
 #define GROUP \
 	CFG_U32(struct precision_cfg, group, "group", "0", 0, 1 << 20, NULL, \
@@ -107,7 +118,7 @@ static const struct cfg_field mapping_schema[] = {
 #define UNIT_SECTION(id, name, code, insn) AT(#name, name##_schema, unit[UNIT_##id])
 
 static const struct cfg_section npu_sections[] = {
-	{ "", top_schema, 0 },
+	{ "", npu_top_schema, 0 },
 	SECTION(core, core_schema)
 	SECTION(dispatch, dispatch_schema)
 	SECTION(dma, dma_schema)
@@ -130,7 +141,7 @@ static const struct cfg_section npu_sections[] = {
 };
 
 static const struct cfg_section gpu_sections[] = {
-	{ "", top_schema, 0 },
+	{ "", gpu_top_schema, 0 },
 	GPU_SECTIONS(GPU_SECTION)
 	SECTION(dma, dma_schema)
 	MEM_SECTION(noc, noc_schema)

@@ -62,10 +62,14 @@ enum machine_kind {
 /* clang-format on */
 enum machine_runs { MACHINE_COMMANDS, MACHINE_LAUNCHES };
 
+/* Of a machine that is of no family, or does not say. */
+#define MACHINE_NO_FAMILY "none"
+
 struct machine_cfg {
 	char name[CFG_STR_MAX];
-	uint32_t kind;  /* enum machine_kind: only tables look at it */
-	uint64_t clock; /* kHz */
+	char family[CFG_STR_MAX]; /* NPUs: which silicon's rows say how sure an answer is */
+	uint32_t kind;            /* enum machine_kind: only tables look at it */
+	uint64_t clock;           /* kHz */
 	uint32_t cores;
 	struct core_cfg core;
 	struct dispatch_cfg dispatch;

@@ -35,7 +35,7 @@ static const char *fidelity_name(enum run_fidelity f)
 /* As npusim run keeps it, so that both store one run. */
 static void keep_verdict(const struct run_report *r, struct run_result *x)
 {
-	struct beside *b = beside_new(r->trace);
+	struct beside *b = beside_new(r->model ? NULL : r->trace);
 	struct err none = ERR_INIT;
 	struct arena *a = arena_new(0);
 	struct verdict v;
@@ -65,7 +65,7 @@ static struct res_limit judged(const struct limits_question *q, const struct lim
 }
 
 /* The design itself as a run, as `npusim run` would store it, with what was found about it. */
-static int store(struct resdb *db, const struct limits_question *q, const struct rules *rules,
+static int store(struct resdb *db, const struct limits_question *q, const struct rules *rules, const struct workload *w,
                  const struct cmd_trace *t, const struct limits_result *x, struct err *e)
 {
 	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
@@ -77,6 +77,9 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	struct run_report r = { .conf = c,
 		                .says = &says,
 		                .trace = &t->trace,
+		                .model = w->model,
+		                .part = workload_part(w),
+		                .tokens = w->model ? build_tokens(&w->how) : 0,
 		                .stream = q->stream,
 		                .result = &result,
 		                .start = q->run.start,
@@ -103,15 +106,20 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 static void show(const struct limits_question *q, const struct workload *w, const struct limits_result *r,
                  enum out_format f, struct str *out)
 {
-	const struct limits_view v = { r, q->config, w->part.len ? str_c(&w->part) : NULL,
-		                       fidelity_name(q->run.fidelity), q->step_ppm };
+	const struct workload_part part = workload_part(w);
+	struct str text = STR_INIT;
+	struct limits_view v = { r, q->config, NULL, fidelity_name(q->run.fidelity), q->step_ppm };
 
+	workload_part_text(&part, &text);
+	v.part = text.len ? str_c(&text) : NULL;
 	if (f == OUT_JSON)
 		limits_json(&v, out);
 	else if (f == OUT_CSV)
 		limits_csv(&v, out);
 	else
 		limits_table(&v, out);
+	out->failed |= text.failed;
+	str_free(&text);
 }
 
 static struct limits_question question(const struct options *o, const struct op_stream *s)
@@ -162,7 +170,7 @@ static int limits(const struct options *o, enum out_format f, struct str *out, s
 	if (limits_run(&q, t.arena, &r, e) < 0)
 		goto out;
 	show(&q, &w, &r, f, out);
-	rc = db ? store(db, &q, rules, &t, &r, e) : 0;
+	rc = db ? store(db, &q, rules, &w, &t, &r, e) : 0;
 out:
 	progress_free(p);
 	rc = res_close(db, rc, e);

@@ -472,7 +472,7 @@ static void put_totals(struct out_json *j, const struct res_stored *r)
 
 static void put_verdict(struct out_json *j, const struct res_stored *r)
 {
-	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str lines[VERDICT_LINES] = VERDICT_INIT;
 	struct verdict v;
 	int n;
 

@@ -247,7 +247,7 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 	r->not_validated = in->model.model ? workload_unknown(in->model.model, &in->model.how,
 	                                                      machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES)
 	                                   : NULL;
-	r->part = in->model.part.len ? str_c(&in->model.part) : NULL;
+	r->part = workload_part(&in->model);
 	r->scaled = in->scaled_tokens != 0;
 	r->given = o->program_in != NULL;
 	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;

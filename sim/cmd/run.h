@@ -6,7 +6,7 @@
 #define NPUSIM_SIM_CMD_RUN_H
 
 #include "results/db/res.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/workload.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
@@ -32,7 +32,7 @@ struct run_report {
 	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
 	bool given;                /* a program, of which nothing is measured */
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
-	const char *part;          /* of it what is on this chip: "8 of 32 layers"; NULL: all */
+	struct workload_part part; /* of it what is on this chip */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct run_rewritten *rewritten;
 	const struct op_stream *stream;
@@ -65,7 +65,9 @@ struct run_sum {
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
 /* Kinds that occur, most simulated time first (then measured); returns how many. */
 int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
-/* New tokens over simulated time; 0: not known. */
+/* New tokens that the run makes: by its verdict where there is one. 0: not known, or a part of a model, which makes none. */
+uint64_t run_tokens(const struct run_report *r);
+/* Those over simulated time; 0: not known. */
 double run_tokens_per_s(const struct run_report *r);
 struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all);
 

@@ -28,7 +28,7 @@ static void said(struct str *out, const char *label, const char *text)
 
 void run_verdict(const struct run_report *r, struct str *out)
 {
-	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str lines[VERDICT_LINES] = VERDICT_INIT;
 	const int n = r->verdict ? run_verdict_text(r->verdict, lines) : 0;
 
 	for (int i = 0; i < n; i++)
@@ -98,6 +98,11 @@ static void facts(const struct run_report *r, struct str *out)
 	workload(r, &t);
 	said(out, "workload", str_c(&t));
 	rewritten(r, out);
+	str_clear(&t);
+	if (r->verdict)
+		run_verdict_classes(r->verdict, &t);
+	if (t.len)
+		said(out, "interval", str_c(&t));
 	if (ops_listed_all(r->stream))
 		said(out, "table", "of ops: each waits for the row before it and has operands of its own");
 	if (strcmp(r->trace->tool, "replay") == 0)

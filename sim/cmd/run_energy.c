@@ -24,7 +24,7 @@ static void joules(struct str *s, double uj)
 
 static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
 {
-	const uint64_t tokens = r->verdict ? r->verdict->tokens : r->tokens;
+	const uint64_t tokens = run_tokens(r);
 
 	joules(s, (double)fj / 1e9 / (double)(tokens ? tokens : 1));
 	str_add(s, tokens ? " a token" : "");
@@ -33,7 +33,7 @@ static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
 void run_energy_line(const struct run_report *r, struct str *s)
 {
 	const struct run_result *x = r->result;
-	const uint64_t tokens = r->verdict ? r->verdict->tokens : r->tokens;
+	const uint64_t tokens = run_tokens(r);
 
 	if (!x->energy || !x->energy_fj || !x->total_ps)
 		return;

@@ -244,7 +244,7 @@ void run_json(const struct run_report *r, struct str *out)
 
 /* --- csv --------------------------------------------------------------------------------------------------- */
 
-static void csv_op(struct out_table *t, const struct run_report *r, size_t i, struct str *text)
+static void csv_op(struct out_table *t, const struct run_report *r, size_t i, const char *part, struct str *text)
 {
 	const struct run_op *o = &r->result->ops[i];
 	const struct op *of = &r->stream->ops[i];
@@ -287,6 +287,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, st
 		out_real(t, (double)o->energy_fj / 1e9);
 	else
 		out_null(t);
+	out_text(t, part);
 }
 
 void run_csv(const struct run_report *r, struct str *out)
@@ -300,15 +301,17 @@ void run_csv(const struct run_report *r, struct str *out)
 		{ "l2_bytes", OUT_INT, 0 },     { "flops", OUT_INT, 0 },
 		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
 		{ "mfu", OUT_REAL, 3 },         { "bandwidth_use", OUT_REAL, 3 },
-		{ "energy_uj", OUT_REAL, 3 },
+		{ "energy_uj", OUT_REAL, 3 },   { "part", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
-	struct str text = STR_INIT;
+	struct str text = STR_INIT, part = STR_INIT;
 
+	workload_part_text(&r->part, &part);
 	for (size_t i = 0; i < r->stream->n_ops; i++)
-		csv_op(t, r, i, &text);
+		csv_op(t, r, i, part.len ? str_c(&part) : NULL, &text);
 	out_table_write(t, OUT_CSV, out);
-	out->failed |= text.failed;
+	out->failed |= text.failed | part.failed;
 	str_free(&text);
+	str_free(&part);
 	out_table_free(t);
 }

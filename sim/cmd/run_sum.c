@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/cmd/ops_table.h"
+#include "sim/cmd/run_verdict.h"
 
 static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 {
@@ -78,7 +79,14 @@ struct figure_measured run_measured(const struct run_report *r, const struct run
 		                         r->stream->wall_ns };
 }
 
+uint64_t run_tokens(const struct run_report *r)
+{
+	if (workload_is_part(&r->part) || (r->verdict && !r->verdict->us))
+		return 0;
+	return r->verdict ? r->verdict->tokens : r->tokens;
+}
+
 double run_tokens_per_s(const struct run_report *r)
 {
-	return r->result->total_ps ? (double)r->tokens * 1e12 / (double)r->result->total_ps : 0;
+	return r->result->total_ps ? (double)run_tokens(r) * 1e12 / (double)r->result->total_ps : 0;
 }

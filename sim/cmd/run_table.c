@@ -25,6 +25,18 @@ static double mib(uint64_t bytes)
 
 /* --- head and totals --------------------------------------------------------------------------------------- */
 
+static void interval(const struct run_report *r, struct str *out)
+{
+	struct str s = STR_INIT;
+
+	if (r->verdict)
+		run_verdict_classes(r->verdict, &s);
+	if (s.len)
+		str_addf(out, "interval   %s\n", str_c(&s));
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
 static void head(const struct run_report *r, struct str *out)
 {
 	const struct run_result *x = r->result;
@@ -80,6 +92,7 @@ static void head(const struct run_report *r, struct str *out)
 	str_addf(out, "%" PRIu64 " cycles\n", x->cycles);
 	if (r->not_validated)
 		str_addf(out, "unknown    not validated, on no machine: %s\n", r->not_validated);
+	interval(r, out);
 	str_add(out, "accuracy   ");
 	run_trust(r, "           ", out);
 	for (size_t i = 0; i < r->says->n; i++)
@@ -123,7 +136,7 @@ static void measured(const struct run_report *r, const struct figure_measured *m
 /* A model's new tokens in the time of its step. */
 static void rates(const struct run_report *r, struct out_table *t)
 {
-	if (!r->tokens || !r->result->total_ps)
+	if (!run_tokens(r) || !r->result->total_ps)
 		return;
 	out_text(t, "tokens a second");
 	out_real(t, run_tokens_per_s(r));

@@ -40,6 +40,8 @@ static void amounts(const struct run_report *r, struct verdict *v)
 	v->tokens = r->tokens ? r->tokens : r->model ? 0 : run_verdict_tokens(r->stream, v->steps);
 	v->carried = r->stream->measured_ns ? (double)r->stream->opaque_ns / (double)r->stream->measured_ns : 0;
 	v->unknown = ops_none_known(r->stream);
+	if (v->unknown)
+		v->kinds = ops_unknown_names(r->stream, &v->longest);
 	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
 }
 
@@ -59,26 +61,82 @@ static double not_held(const struct run_op *x)
 	return 1 - (double)(x->stall_ppm[RES_DRAM] + x->stall_ppm[RES_L2] + x->stall_ppm[RES_MATRIX]) / 1e6;
 }
 
-/* Of the simulated time, on either side of its logarithm. */
-static double spread_of(const struct run_report *r, const struct beside *b)
+static struct sure_range either_side(double spread)
 {
-	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
+	return (struct sure_range){ exp(-spread), exp(spread) };
+}
+
+static struct sure_range gpu_range(const struct run_report *r, const struct beside *b)
+{
 	struct sure_shares s = { .n = 0 };
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (!r->result->ops[i].carried)
+			sure_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].us_ps);
+	return either_side(b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name));
+}
+
+/* By rows of its family's silicon. */
+static struct sure_range held_range(const struct run_report *r, const struct beside *b, const struct accuracy *rows)
+{
+	struct sure_shares s = { .n = 0 };
+	struct sure own = b->sure;
 	double strange = 0;
 
+	own.silicon = *rows;
 	for (size_t i = 0; i < r->stream->n_ops; i++) {
 		const struct op *o = &r->stream->ops[i];
 		const struct run_op *x = &r->result->ops[i];
 
 		if (x->carried)
 			continue;
-		sure_add(&s, gpu ? o->family : op_kind_name(o->kind), (double)x->us_ps);
-		if (accuracy_of(&b->sure.silicon, op_kind_name(o->kind)))
+		sure_add(&s, op_kind_name(o->kind), (double)x->us_ps);
+		if (accuracy_of(rows, op_kind_name(o->kind)))
 			strange += (double)x->us_ps * not_held(x);
 	}
-	if (gpu)
-		return b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name);
-	return fmax(b->sure.npu_quantile, SURE_NORMAL) * sure_spread_npu(&b->sure, &s, s.all > 0 ? strange / s.all : 0);
+	return either_side(fmax(own.npu_quantile, SURE_NORMAL) *
+	                   sure_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
+}
+
+static struct sure_range foreign_range(const struct run_report *r, const struct sure_family *f, struct verdict *v)
+{
+	double time[SURE_PARTS] = { 0 }, all = 0;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (!r->result->ops[i].carried) {
+			time[sure_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].us_ps;
+			all += (double)r->result->ops[i].us_ps;
+		}
+	for (int p = 0; p < SURE_PARTS; p++) {
+		v->range[p] = f->range[p];
+		v->share[p] = all > 0 ? time[p] / all : 0;
+	}
+	return sure_range_of(f, time);
+}
+
+/* How wide the simulated time's interval is, and what says so. */
+static void how_sure(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v)
+{
+	struct err none = ERR_INIT;
+	struct sure_family f;
+
+	if (machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES) {
+		v->sure = b->has_sure;
+		v->time = v->sure ? gpu_range(r, b) : v->time;
+		return;
+	}
+	if (sure_family_of(r->conf, a, &f, &none) < 0 || (f.from == SURE_ROWS && !b->has_sure))
+		return;
+	v->sure = true;
+	v->from = f.from;
+	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
+	v->time = f.from == SURE_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
+}
+
+/* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
+static struct sure_range over(struct sure_range t, double spread)
+{
+	return (struct sure_range){ exp(-hypot(log(t.high), spread)), exp(hypot(log(t.low), spread)) };
 }
 
 /* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */
@@ -111,7 +169,7 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
 		v->fused_ps = p.graph_ps;
 		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
-		v->fused_spread = v->sure ? hypot(v->spread, fused_spread(r, b, &p)) : 0;
+		v->fused_range = v->sure && b->has_sure ? over(v->time, fused_spread(r, b, &p)) : v->fused_range;
 		rc = 0;
 	}
 	run_memo_free(memo);
@@ -124,7 +182,13 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
 
-	*out = (struct verdict){ .machine = r->conf->cfg.name, .device = b->device, .part = r->part };
+	*out = (struct verdict){ .machine = r->conf->cfg.name,
+		                 .device = b->device,
+		                 .part = r->part,
+		                 .longest = "",
+		                 .family = "",
+		                 .time = { 1, 1 },
+		                 .fused_range = { 1, 1 } };
 	amounts(r, out);
 	hold_of(r->result->stall_ps, r->result->peak_ps, &r->result->figures, out);
 	if (!out->us)
@@ -135,8 +199,7 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 		out->kernels = figure_ratio_kernels(&r->result->figures, &m);
 		out->wall = figure_ratio_wall(&r->result->figures, &m);
 	}
-	out->sure = b->has_sure;
-	out->spread = out->sure ? spread_of(r, b) : 0;
+	how_sure(r, b, a, out);
 	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
 	if (fused(r, b, a, out, e) < 0) {
 		if (e->kind == ERR_NOMEM)
@@ -151,13 +214,39 @@ int run_verdict_make(const struct run_report *r, const struct beside *b, const s
 
 #define MILLIONTHS 1e6
 
+static uint64_t millionths(double x)
+{
+	return (uint64_t)(x * MILLIONTHS + 0.5);
+}
+
+/* Downwards where that is otherwise than upwards, to the millionth. */
+static void keep_range(struct sure_range r, uint64_t *up, uint64_t *down)
+{
+	*up = millionths(log(r.high));
+	*down = millionths(-log(r.low));
+	*down = *down == *up ? 0 : *down;
+}
+
 void run_verdict_keep(const struct verdict *v, struct figures *x)
 {
-	x->tokens = v->tokens;
+	x->tokens = workload_is_part(&v->part) ? 0 : v->tokens;
 	x->workload_steps = v->steps;
+	x->part_layers = v->part.layers;
+	x->part_of_layers = v->part.of_layers;
+	x->part_experts = v->part.experts;
+	x->part_of_experts = v->part.of_experts;
+	x->unknown_kernels = v->kinds;
 	x->fused_ps = v->fused_ps;
-	x->spread_ppm = v->sure ? (uint64_t)(v->spread * MILLIONTHS + 0.5) : 0;
-	x->fused_spread_ppm = v->sure ? (uint64_t)(v->fused_spread * MILLIONTHS + 0.5) : 0;
+	if (!v->sure)
+		return;
+	x->sure_from = v->from;
+	keep_range(v->time, &x->spread_ppm, &x->spread_down_ppm);
+	keep_range(v->fused_range, &x->fused_spread_ppm, &x->fused_down_ppm);
+}
+
+static struct sure_range kept_range(uint64_t up, uint64_t down)
+{
+	return (struct sure_range){ exp(-(double)(down ? down : up) / MILLIONTHS), exp((double)up / MILLIONTHS) };
 }
 
 /* A resource of a stored run; 0: this build has none of that name. */
@@ -191,12 +280,18 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	const double total = cmd_ps_us(x->total_ps);
 	uint64_t carried = 0;
 
-	*out = (struct verdict){ .machine = x->config_name, .device = "" };
+	*out = (struct verdict){ .machine = x->config_name,
+		                 .device = "",
+		                 .longest = "",
+		                 .family = "",
+		                 .part = { x->part_layers, x->part_of_layers, x->part_experts, x->part_of_experts },
+		                 .unknown = x->unknown_kernels != 0,
+		                 .kinds = x->unknown_kernels };
 	out->tokens = x->tokens;
 	out->old = !x->workload_steps;
 	out->steps = x->workload_steps ? x->workload_steps : 1;
 	out->carried = w->measured_ns ? (double)w->opaque_ns / (double)w->measured_ns : 0;
-	out->us = out->carried > MOSTLY_CARRIED ? 0 : total / (double)out->steps;
+	out->us = out->unknown || out->carried > MOSTLY_CARRIED ? 0 : total / (double)out->steps;
 	stored_hold(x, out);
 	if (!out->us)
 		return;
@@ -207,8 +302,9 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 	out->fused_ps = x->fused_ps;
 	out->fused = cmd_ps_us(x->fused_ps) / total;
 	out->sure = x->spread_ppm != 0;
-	out->spread = (double)x->spread_ppm / MILLIONTHS;
-	out->fused_spread = (double)x->fused_spread_ppm / MILLIONTHS;
+	out->from = x->sure_from < SURE_FROMS ? (enum sure_from)x->sure_from : SURE_UNSAID;
+	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
+	out->fused_range = kept_range(x->fused_spread_ppm, x->fused_down_ppm);
 }
 
 /* --- words --------------------------------------------------------------------------------------------------------------- */
@@ -234,15 +330,20 @@ static void add_time(struct str *s, double us)
 	str_add(s, us < 10000 ? " us" : " ms");
 }
 
-static struct interval around(double x, double spread)
+static struct sure_range around(double x, struct sure_range r)
 {
-	return (struct interval){ x * exp(-spread), x * exp(spread) };
+	return (struct sure_range){ x * r.low, x * r.high };
 }
 
-static void add_interval(struct str *s, const struct verdict *v, double x, void (*add)(struct str *s, double x))
+/* Of what is so much over the time. */
+static struct sure_range per(struct sure_range time)
 {
-	const struct interval i = around(x, v->spread);
+	return (struct sure_range){ 1 / time.high, 1 / time.low };
+}
 
+static void add_interval(struct str *s, const struct verdict *v, struct sure_range i,
+                         void (*add)(struct str *s, double x))
+{
 	if (!v->sure)
 		return;
 	str_add(s, " (");
@@ -257,19 +358,23 @@ static void say_time(const struct verdict *v, struct str *s)
 {
 	const uint64_t each = v->tokens / v->steps;
 	const double rate = (double)each * 1e6 / v->us;
+	const bool part = workload_is_part(&v->part);
 
-	if (v->part)
-		str_addf(s, "%s: ", v->part);
-	else if (v->tokens) {
+	if (part) {
+		workload_part_text(&v->part, s);
+		str_add(s, ": ");
+	} else if (v->tokens) {
 		add_number(s, rate);
 		str_add(s, " tokens/s");
-		add_interval(s, v, rate, add_number);
+		add_interval(s, v, around(rate, per(v->time)), add_number);
 		str_add(s, ": ");
 	}
 	add_time(s, v->us);
-	if (v->part)
-		add_interval(s, v, v->us, add_time);
-	if (v->tokens)
+	if (part || !v->tokens)
+		add_interval(s, v, around(v->us, v->time), add_time);
+	if (part)
+		str_addf(s, " of a step on %s", v->machine);
+	else if (v->tokens)
 		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", v->machine);
 	else
 		str_addf(s, " on %s%s", v->machine, v->old ? "" : "; how many tokens that makes is not known");
@@ -282,11 +387,11 @@ static void add_ratio(struct str *s, double x)
 	str_addf(s, x < 0.95 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
 }
 
-static void add_ratios(struct str *s, double x, double spread)
+static void add_ratios(struct str *s, double x, struct sure_range r)
 {
-	const struct interval i = around(x, spread);
+	const struct sure_range i = around(x, r);
 
-	str_addf(s, x < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
+	str_addf(s, i.low < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
 }
 
 static void say_ratios(const struct verdict *v, struct str *s)
@@ -310,7 +415,7 @@ static void say_ratios(const struct verdict *v, struct str *s)
 	if (v->fused > 0) {
 		add_ratio(s, v->fused);
 		if (v->sure)
-			add_ratios(s, v->fused, v->fused_spread);
+			add_ratios(s, v->fused, v->fused_range);
 		str_addf(s, v->kernels > 0 ? " it fused, graphed" : " an %s fused and graphed, simulated", of);
 	} else {
 		str_addf(s, "no model of %s to set beside it", v->device[0] ? v->device : "such a GPU");
@@ -375,20 +480,40 @@ static int say_buys(const struct verdict *v, struct str *lines)
 	return n;
 }
 
+/* What the interval rests on, where that is no silicon of the machine's family. */
+static const char *const sure_words[SURE_FROMS] = {
+	[SURE_FITTED] = "its family's numbers were fitted to published rates: none was held back",
+	[SURE_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
+};
+
+/* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
+static int say_unknown(const struct verdict *v, struct str *lines)
+{
+	if (v->longest[0])
+		str_addf(&lines[0], "no answer: no rule knows any of its kernels: %.40s%s%s", v->longest,
+		         strlen(v->longest) > 40 ? "..." : "", v->kinds > 1 ? ", " : "");
+	else
+		str_add(&lines[0], "no answer: no rule knows any of its kernels");
+	if (v->longest[0] && v->kinds > 1)
+		str_addf(&lines[0], "%" PRIu64 " more", v->kinds - 1);
+	str_add(&lines[1], "next: 'npusim trace ops --all' lists them; --rules FILE takes rules that know them");
+	return 2;
+}
+
 int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 {
 	int n = 0;
 
-	if (v->unknown) {
-		str_add(&lines[n++], "no answer: no rule knows any of its kernels ('npusim trace ops' lists them)");
-		return n;
-	}
+	if (v->unknown)
+		return say_unknown(v, lines);
 	if (!v->us) {
 		str_addf(&lines[n++], "no answer: %.0f %% of the measured time is in ops that no rule knows",
 		         100 * v->carried);
 		return n;
 	}
 	say_time(v, &lines[n++]);
+	if (v->sure && sure_words[v->from])
+		str_add(&lines[n++], sure_words[v->from]);
 	say_ratios(v, &lines[n++]);
 	say_held(v, &lines[n++]);
 	if (v->buys)
@@ -396,9 +521,29 @@ int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
 	return n;
 }
 
+void run_verdict_classes(const struct verdict *v, struct str *s)
+{
+	static const char *const words[SURE_PARTS] = { "decode", "prefill", "attention of a prompt" };
+	bool any = false;
+
+	for (int p = 0; p < SURE_PARTS && v->sure && sure_words[v->from]; p++) {
+		if (v->share[p] < 0.005)
+			continue;
+		str_add(s, any ? ", " : "time: ");
+		str_addf(s, "%.3g to %.3g", v->range[p].low, v->range[p].high);
+		str_addf(s, any ? " (%s" : " of what is simulated (%s", words[p]);
+		str_addf(s, v->share[p] < 0.995 ? ", %.0f %% of it)" : ")", 100 * v->share[p]);
+		any = true;
+	}
+	if (any && v->from == SURE_OTHERS && !v->family[0])
+		str_add(s, "; it names no family (key 'family')");
+	else if (any && v->from == SURE_OTHERS)
+		str_addf(s, "; configs/accuracy has no rows of '%s'", v->family);
+}
+
 /* --- json ---------------------------------------------------------------------------------------------------------------- */
 
-static void interval_json(struct out_json *j, const struct verdict *v, struct interval i)
+static void interval_json(struct out_json *j, const struct verdict *v, struct sure_range i)
 {
 	if (v->sure) {
 		out_json_real(j, "low", i.low);
@@ -409,7 +554,7 @@ static void interval_json(struct out_json *j, const struct verdict *v, struct in
 	}
 }
 
-static void ratio_json(struct out_json *j, const char *key, double value, double spread, const struct verdict *v,
+static void ratio_json(struct out_json *j, const char *key, double value, struct sure_range r, const struct verdict *v,
                        const char *how)
 {
 	char of[128];
@@ -421,7 +566,7 @@ static void ratio_json(struct out_json *j, const char *key, double value, double
 	snprintf(of, sizeof of, "%s, %s", v->device[0] ? v->device : "H200", how);
 	out_json_open(j, key, '{');
 	out_json_real(j, "value", value);
-	interval_json(j, v, around(value, spread));
+	interval_json(j, v, around(value, r));
 	out_json_text(j, "of", of);
 	out_json_close(j, '}');
 }
@@ -464,9 +609,41 @@ static void buy_json(struct out_json *j, const char *name, const struct buy *b)
 	out_json_close(j, '}');
 }
 
+static void part_json(struct out_json *j, const struct workload_part *p)
+{
+	struct str s = STR_INIT;
+
+	workload_part_text(p, &s);
+	out_json_text(j, "part", s.len ? str_c(&s) : NULL);
+	j->to->failed |= s.failed;
+	str_free(&s);
+}
+
+/* What an NPU's interval rests on; of classes that are not its family's rows, each. */
+static void from_json(struct out_json *j, const struct verdict *v)
+{
+	static const char *const from[SURE_FROMS] = { [SURE_ROWS] = "silicon of its family",
+		                                      [SURE_FITTED] = "rates its family was fitted to",
+		                                      [SURE_OTHERS] = "other families" };
+
+	out_json_text(j, "from", v->sure ? from[v->from] : NULL);
+	if (!sure_words[v->from])
+		return;
+	out_json_open(j, "classes", '[');
+	for (int p = 0; p < SURE_PARTS; p++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "class", sure_part_name((enum sure_part)p));
+		out_json_real(j, "low", v->range[p].low);
+		out_json_real(j, "high", v->range[p].high);
+		out_json_real(j, "share_of_time", v->share[p]);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
 void run_verdict_json(struct out_json *j, const struct verdict *v)
 {
-	struct str lines[VERDICT_LINES] = { STR_INIT, STR_INIT, STR_INIT, STR_INIT, STR_INIT };
+	struct str lines[VERDICT_LINES] = VERDICT_INIT;
 	const int n = run_verdict_text(v, lines);
 
 	out_json_open(j, "verdict", '[');
@@ -477,12 +654,12 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 		j->to->failed |= lines[i].failed;
 		str_free(&lines[i]);
 	}
-	if (v->us && v->tokens)
+	if (v->us && v->tokens && !workload_is_part(&v->part))
 		out_json_real(j, "tokens_per_s", (double)v->tokens / (double)v->steps * 1e6 / v->us);
 	else
 		out_json_null(j, "tokens_per_s");
 	out_json_u64(j, "steps", v->steps);
-	out_json_text(j, "part", v->part);
+	part_json(j, &v->part);
 	if (v->us)
 		out_json_real(j, "step_us", v->us);
 	else
@@ -490,12 +667,13 @@ void run_verdict_json(struct out_json *j, const struct verdict *v)
 	if (v->us) {
 		out_json_open(j, "interval", '{');
 		out_json_real(j, "level", SURE_LEVEL);
-		interval_json(j, v, around(v->us, v->spread));
+		interval_json(j, v, around(v->us, v->time));
 		out_json_text(j, "of", "step_us");
+		from_json(j, v);
 		out_json_close(j, '}');
 	}
-	ratio_json(j, "speedup", v->kernels, v->spread, v, "kernels as measured");
-	ratio_json(j, "speedup_fused", v->fused, v->fused_spread, v, "fused under a graph (simulated)");
+	ratio_json(j, "speedup", v->kernels, per(v->time), v, "kernels as measured");
+	ratio_json(j, "speedup_fused", v->fused, v->fused_range, v, "fused under a graph (simulated)");
 	held_json(j, v);
 	buy_json(j, "next_buy", &v->buy.amount);
 	buy_json(j, "next_switch", &v->buy.choice);

@@ -54,21 +54,41 @@ static void pair(struct str *out, const char *what, ps_t a, ps_t b, const char *
 	str_addf(out, "%s %.4g ms, one in a hundred above %.4g%s", what, ms(a), ms(b), end);
 }
 
+/* Some of a model's layers or experts make no tokens: there is no rate of what passes them. */
+static bool makes_tokens(const struct serve_run *r)
+{
+	const struct workload_part p = workload_part(&r->own.w);
+
+	return !workload_is_part(&p);
+}
+
 static void verdict(const struct serve_run *r, struct str *out)
 {
 	const struct sched_result *x = &r->result;
 	const struct latency_stat *t = &r->latency.of[LATENCY_TTFT], *o = &r->latency.of[LATENCY_TPOT];
+	const struct workload_part part = workload_part(&r->own.w);
 
-	str_addf(out, "%.5g tokens/s, %.4g requests/s: %s on %s, %zu requests in %.4g s\n", per_second(x->made, x->end),
-	         per_second(x->n, x->end), r->own.w.model->name, r->conf->cfg.name, x->n, seconds(x->end));
-	pair(out, "first token after", t->p50, t->p99, o->n ? "; " : "\n");
+	if (makes_tokens(r)) {
+		str_addf(out, "%.5g tokens/s, %.4g requests/s: ", per_second(x->made, x->end),
+		         per_second(x->n, x->end));
+	} else {
+		workload_part_text(&part, out);
+		str_add(out, ", which make no tokens alone: ");
+	}
+	str_addf(out, "%s on %s, %zu requests in %.4g s\n", r->own.w.model->name, r->conf->cfg.name, x->n,
+	         seconds(x->end));
+	pair(out, makes_tokens(r) ? "first token after" : "through these for a first token after", t->p50, t->p99,
+	     o->n ? "; " : "\n");
 	if (o->n)
 		pair(out, "each one more", o->p50, o->p99, "\n");
-	if (!isnan(r->joules))
-		str_addf(out, "%.4g J, %.4g J a token, %.4g W in the mean\n", r->joules, r->joules / (double)x->made,
-		         r->joules / seconds(x->end));
-	else
+	if (!isnan(r->joules)) {
+		str_addf(out, "%.4g J, ", r->joules);
+		if (makes_tokens(r))
+			str_addf(out, "%.4g J a token, ", r->joules / (double)x->made);
+		str_addf(out, "%.4g W in the mean\n", r->joules / seconds(x->end));
+	} else {
 		str_add(out, "joules: not known, as no power of this machine is modelled\n");
+	}
 	str_addc(out, '\n');
 }
 
@@ -113,8 +133,10 @@ static void load(const struct serve_run *r, struct out_table *t)
 	const struct sched_result *x = &r->result;
 
 	line(t, "busy", x->end ? 100 * (double)x->busy / (double)x->end : 0, "%", "of the time a step ran");
-	line(t, "output", per_second(x->made, x->end), "tokens/s", "");
-	line(t, "prompts", per_second(x->prompt_tokens, x->end), "tokens/s", "computed");
+	if (makes_tokens(r)) {
+		line(t, "output", per_second(x->made, x->end), "tokens/s", "");
+		line(t, "prompts", per_second(x->prompt_tokens, x->end), "tokens/s", "computed");
+	}
 	line(t, "in the system", mean_of(x->in_system, x->end), "requests", "in the mean");
 	line(t, "waiting", mean_of(x->waiting, x->end), "requests", "in the mean");
 	line(t, "batch", mean_batch(x), "sequences", "a step, in the mean");
@@ -321,10 +343,30 @@ static void json_steps(struct out_json *j, const struct serve_run *r)
 	out_json_close(j, '}');
 }
 
+static void json_part(struct out_json *j, const struct serve_run *r)
+{
+	const struct workload_part part = workload_part(&r->own.w);
+	struct str s = STR_INIT;
+
+	workload_part_text(&part, &s);
+	out_json_text(j, "part", s.len ? str_c(&s) : NULL);
+	j->to->failed |= s.failed;
+	str_free(&s);
+}
+
+static void json_rate(struct out_json *j, const struct serve_run *r, const char *key, double x)
+{
+	if (makes_tokens(r))
+		out_json_real(j, key, x);
+	else
+		out_json_null(j, key);
+}
+
 static void json_load(struct out_json *j, const struct serve_run *r)
 {
 	const struct sched_result *x = &r->result;
 
+	json_part(j, r);
 	out_json_u64(j, "requests", x->n);
 	out_json_u64(j, "prompt_tokens", asked_tokens(r, true));
 	out_json_u64(j, "output_tokens", x->made);
@@ -332,9 +374,9 @@ static void json_load(struct out_json *j, const struct serve_run *r)
 	out_json_u64(j, "outputs_cut", r->arrivals.outputs_cut);
 	out_json_real(j, "seconds", seconds(x->end));
 	out_json_real(j, "busy_seconds", seconds(x->busy));
-	out_json_real(j, "tokens_per_s", per_second(x->made, x->end));
-	out_json_real(j, "prompt_tokens_per_s", per_second(x->prompt_tokens, x->end));
-	out_json_real(j, "requests_per_s", per_second(x->n, x->end));
+	json_rate(j, r, "tokens_per_s", per_second(x->made, x->end));
+	json_rate(j, r, "prompt_tokens_per_s", per_second(x->prompt_tokens, x->end));
+	json_rate(j, r, "requests_per_s", per_second(x->n, x->end));
 	for (int i = 0; i < LATENCIES; i++) {
 		char key[32];
 
@@ -346,7 +388,7 @@ static void json_load(struct out_json *j, const struct serve_run *r)
 	out_json_u64(j, "within_bounds", latency_within(&r->arrivals, x, r->o->slo_ttft, r->o->slo_tpot));
 	out_json_real(j, "joules", r->joules);
 	out_json_real(j, "idle_joules", r->idle_joules);
-	out_json_real(j, "joules_per_token", r->joules / (double)x->made);
+	json_rate(j, r, "joules_per_token", r->joules / (double)x->made);
 	out_json_real(j, "power_w", r->joules / seconds(x->end));
 }
 

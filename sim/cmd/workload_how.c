@@ -185,14 +185,32 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 	return NULL;
 }
 
-static void part_text(const struct model *m, const struct build_how *how, struct str *out)
+struct workload_part workload_part(const struct workload *w)
 {
-	const bool layers = how->layers && how->layers < m->layers;
+	struct workload_part p = { .layers = 0 };
 
-	if (layers)
-		str_addf(out, "%u of %u layers", how->layers, m->layers);
-	if (how->experts && how->experts < m->moe.experts)
-		str_addf(out, "%s%u of %u experts", layers ? ", " : "", how->experts, m->moe.experts);
+	if (w->model && w->how.layers && w->how.layers < w->model->layers) {
+		p.layers = w->how.layers;
+		p.of_layers = w->model->layers;
+	}
+	if (w->model && w->how.experts && w->how.experts < w->model->moe.experts) {
+		p.experts = w->how.experts;
+		p.of_experts = w->model->moe.experts;
+	}
+	return p;
+}
+
+bool workload_is_part(const struct workload_part *p)
+{
+	return p->layers || p->experts;
+}
+
+void workload_part_text(const struct workload_part *p, struct str *out)
+{
+	if (p->layers)
+		str_addf(out, "%" PRIu64 " of %" PRIu64 " layers", p->layers, p->of_layers);
+	if (p->experts)
+		str_addf(out, "%s%" PRIu64 " of %" PRIu64 " experts", p->layers ? ", " : "", p->experts, p->of_experts);
 }
 
 void workload_text(const struct build_how *how, struct str *out)
@@ -225,20 +243,18 @@ int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, s
 	if (workload_stream(o, gpu ? BUILD_FUSED : BUILD_NPU, t->arena, &w->model, &w->how, s, e) < 0)
 		return -1;
 	workload_text(&w->how, &w->text);
-	part_text(w->model, &w->how, &w->part);
 	t->trace = (struct trace){ .path = w->model->name,
 		                   .range = str_c(&w->text),
 		                   .tool = "model",
 		                   .command = "",
 		                   .digest = s->digest,
 		                   .wall_ns = -1 };
-	return w->text.failed || w->part.failed ? err_nomem(e, "for a workload") : 0;
+	return w->text.failed ? err_nomem(e, "for a workload") : 0;
 }
 
 void workload_free(struct workload *w)
 {
 	model_free(w->model);
 	str_free(&w->text);
-	str_free(&w->part);
 	*w = (struct workload){ .model = NULL };
 }

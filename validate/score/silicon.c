@@ -73,9 +73,11 @@ int silicon_classes(const struct rows *r, struct arena *a, struct accuracy *out,
 	return 0;
 }
 
-/* Energies change no time; what chooses the clock does. */
+/* Energies change no time, nor does what a machine is called kin to; what chooses the clock does. */
 static bool changes_time(const char *key)
 {
+	if (strcmp(key, "family") == 0)
+		return false;
 	return (!str_prefix(key, "power.") && !str_prefix(key, "die.")) || strcmp(key, "power.cap") == 0 ||
 	       strcmp(key, "power.mode") == 0 || strcmp(key, "power.latency_target") == 0;
 }
@@ -186,7 +188,9 @@ static size_t devices(const char *folder, char names[MOST][128])
 	return n;
 }
 
-int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e)
+/* `family` NULL: of any. */
+static int nearest(const struct machine_conf *mine, const char *family, struct arena *a, struct silicon *out,
+                   struct err *e)
 {
 	struct err none = ERR_INIT;
 	char names[MOST][128], folder[512];
@@ -205,7 +209,9 @@ int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct sil
 			return -1;
 		}
 		far = mine && s.conf ? apart(&mine->cfg, &s.conf->cfg) : (double)i;
-		if (far < least || !found) {
+		if (family && (!s.conf || strcmp(s.conf->cfg.family, family) != 0)) {
+			silicon_free(&s);
+		} else if (far < least || !found) {
 			silicon_free(out);
 			*out = s;
 			least = far;
@@ -215,4 +221,15 @@ int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct sil
 		}
 	}
 	return found;
+}
+
+int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e)
+{
+	return nearest(mine, NULL, a, out, e);
+}
+
+int silicon_of_family(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e)
+{
+	memset(out, 0, sizeof *out);
+	return strcmp(mine->cfg.family, MACHINE_NO_FAMILY) == 0 ? 0 : nearest(mine, mine->cfg.family, a, out, e);
 }

@@ -8,17 +8,21 @@
  * How many spreads an interval is wide is found on whole steps that no fit has seen (configs/accuracy/totals.csv): the
  * level's quantile of |ln(simulated / measured)| over spread. Few totals are no evidence, so SURE_PRIOR more stand beside them
  * with what a normal error would give.
- * A described NPU has the errors of the nearest silicon, a TPU v6e from its data sheet, by kind of op. What was waited for
- * parts that no silicon was held against (GEMV units, dispatch, KV buffer, NoC, latency ...) may be off by half as well. How many
- * spreads wide is found on whole feed-forward blocks that ran on that silicon. No total is
+ * A described NPU has the errors of silicon of its own family (silicon.h), a TPU's those of a v6e by its data sheet, by kind of
+ * op. What was waited for parts that no silicon was held against (GEMV units, dispatch, KV buffer, NoC, latency ...) may be off by
+ * half as well. How many spreads wide is found on whole feed-forward blocks that ran on that silicon. No total is
  * narrower than that silicon's best class, nor fewer spreads wide than a normal error's.
+ * Where no rows of its family are kept, nothing is known of it but how far off other families were when they were new: ranges by
+ * class of op (configs/accuracy/families.yaml), weighted by share of time. They hold what was never held, too.
  * A GPU whose configuration was not held against its own traces has `elsewhere` times the spread.
  * Leaves out: errors of the workload (which experts, which shapes), of measuring, what a designer leaves out of a machine.
  * Coverage, also with a device and with a model left out: validate/tests/unit/t_sure.c, validate/ACCURACY.md. */
 #ifndef NPUSIM_VALIDATE_SCORE_SURE_H
 #define NPUSIM_VALIDATE_SCORE_SURE_H
 
+#include "arch/machine/machine_conf.h"
 #include "validate/score/accuracy.h"
+#include "workloads/op.h"
 
 #define SURE_LEVEL  0.8
 #define SURE_NORMAL 1.2815516 /* spreads of a normal error that hold SURE_LEVEL */
@@ -55,6 +59,34 @@ double sure_spread(const struct accuracy *acc, const struct sure_shares *s);
 double sure_spread_npu(const struct sure *s, const struct sure_shares *shares, double strange);
 double sure_spread_gpu(const struct sure *s, const struct accuracy *acc, const struct sure_shares *shares,
                        const char *device);
+
+/* --- families of NPUs ---------------------------------------------------------------------------------------------------- */
+
+enum sure_part { SURE_DECODE, SURE_PREFILL, SURE_ATTENTION, SURE_PARTS };
+const char *sure_part_name(enum sure_part p);
+/* Rows say it of products, the step they are in of all else. */
+enum sure_part sure_part_of(const struct op *o);
+
+/* True time over simulated. */
+struct sure_range {
+	double low, high;
+};
+/* What an NPU's interval is made by; kept with runs, so the numbers stay. */
+enum sure_from {
+	SURE_UNSAID,
+	SURE_ROWS,   /* rows of its family's silicon */
+	SURE_FITTED, /* what its family's numbers were found on: nothing was held back */
+	SURE_OTHERS, /* other families: this one was never met */
+	SURE_FROMS
+};
+struct sure_family {
+	enum sure_from from;
+	struct accuracy rows;                /* SURE_ROWS */
+	struct sure_range range[SURE_PARTS]; /* of the others */
+};
+int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_family *out, struct err *e);
+/* Of a total with these times in each part. */
+struct sure_range sure_range_of(const struct sure_family *f, const double time[SURE_PARTS]);
 
 /* Whole steps, simulated and measured. */
 struct sure_total {

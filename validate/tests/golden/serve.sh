@@ -56,4 +56,4 @@ echo "a GPU tells joules, and their sum with what it waits"
 awk -v j="$(number joules "$TMP/g")" -v i="$(number idle_joules "$TMP/g")" -v w="$(number power_w "$TMP/g")" 'BEGIN { print (j > i && i > 0 && w > 50 && w < 700) }'
 
 echo "for people"
-"$NPUSIM" serve -c $CONFIG -m llama-3.1-8b --layers 2 -r workloads/requests/chat.csv --slo-ttft '2000 ms' --slo-tpot '100 ms' | sed -e '/^joules/d; / J a token/d' -e 's/[0-9][0-9.e+,]*/#/g' -e 's/  */ /g' -e 's/--*/-/g'
+"$NPUSIM" serve -c $CONFIG -m qwen2-0.5b -r workloads/requests/chat.csv --slo-ttft '2000 ms' --slo-tpot '100 ms' | sed -e '/^joules/d; / J a token/d' -e 's/[0-9][0-9.e+,]*/#/g' -e 's/  */ /g' -e 's/--*/-/g'

@@ -62,13 +62,13 @@ static void put(const char *dir, const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* A device of so many matrix units, with its two files. */
+/* A device of so many matrix units, with its two files; its family is its name. */
 static void device(const char *dir, const char *name, int units)
 {
 	char text[1024], file[64], config[64];
 
 	snprintf(config, sizeof config, "%s.yaml", name);
-	snprintf(text, sizeof text, "cores: 1\nmatrix: {units: %d}\ngemv: {units: 0}\n", units);
+	snprintf(text, sizeof text, "family: %s\ncores: 1\nmatrix: {units: %d}\ngemv: {units: 0}\n", name, units);
 	put(dir, config, text);
 	snprintf(text, sizeof text,
 	         "device: %s\nconfig: %s/%s\nsplit: all\nbuild: b\nmodel: m\ndigest: d\n"
@@ -79,6 +79,22 @@ static void device(const char *dir, const char *name, int units)
 	put(dir, file, text);
 	snprintf(file, sizeof file, "configs/accuracy/%s-calibrated.yaml", name);
 	put(dir, file, text);
+}
+
+static void of_family_is(const char *machine, const char *device_name)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_parse(machine, strlen(machine), "m", NULL, 0, &e);
+	struct arena *a = arena_new(0);
+	struct silicon s;
+
+	CHECK_OK(c ? 0 : -1, e);
+	CHECK(silicon_of_family(c, a, &s, &e) == (device_name != NULL));
+	if (device_name)
+		CHECK_STR(s.sheet.device, device_name);
+	silicon_free(&s);
+	machine_conf_free(c);
+	arena_free(a);
 }
 
 static void nearest_is(const char *machine, const char *device_name)
@@ -114,6 +130,11 @@ TEST(the_nearest_device_is_the_one_least_apart)
 	nearest_is("cores: 1\nmatrix: {units: 2}\ngemv: {units: 0}\n", "small");
 	nearest_is("cores: 1\nmatrix: {units: 48}\ngemv: {units: 0}\n", "large");
 	nearest_is(NULL, "large");
+	/* A family's silicon is its own, however near another's is. */
+	of_family_is("family: large\ncores: 1\nmatrix: {units: 1}\ngemv: {units: 0}\n", "large");
+	of_family_is("family: small\ncores: 1\nmatrix: {units: 64}\ngemv: {units: 0}\n", "small");
+	of_family_is("family: other\ncores: 1\nmatrix: {units: 64}\ngemv: {units: 0}\n", NULL);
+	of_family_is("cores: 1\nmatrix: {units: 64}\ngemv: {units: 0}\n", NULL);
 	CHECK((was ? setenv("NPUSIM_DATA", keep, 1) : unsetenv("NPUSIM_DATA")) == 0);
 }
 

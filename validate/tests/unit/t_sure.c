@@ -5,7 +5,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool near(double a, double b)
 {
@@ -93,6 +95,112 @@ TEST(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure)
 	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h100"), 0.12533141));
 	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "h20"), 3 * 0.12533141));
 	CHECK(near(sure_spread_gpu(&sure, &acc, &s, "a100"), 3 * 0.12533141));
+}
+
+/* --- families ------------------------------------------------------------------------------------------------------------ */
+
+static struct sure_family family_of(const char *text, struct arena *a)
+{
+	struct err e = ERR_INIT;
+	struct machine_conf *c = machine_conf_parse(text, strlen(text), "m", NULL, 0, &e);
+	struct sure_family f = { .from = SURE_UNSAID };
+
+	CHECK_OK(c ? 0 : -1, e);
+	CHECK_OK(sure_family_of(c, a, &f, &e), e);
+	machine_conf_free(c);
+	return f;
+}
+
+TEST(an_interval_rests_on_silicon_of_the_machines_own_family_alone)
+{
+	struct arena *a = arena_new(0);
+	struct sure_family tpu = family_of("family: tpu\n", a), rk = family_of("family: rockchip\n", a);
+
+	CHECK_U64(tpu.from, SURE_ROWS);
+	CHECK_STR(tpu.rows.device, "tpu-v6e");
+	CHECK_U64(rk.from, SURE_FITTED);
+	CHECK(rk.range[SURE_DECODE].high < 2);
+	/* A TPU's rows say nothing of these, whatever they are like. */
+	CHECK_U64(family_of("family: tenstorrent\n", a).from, SURE_OTHERS);
+	CHECK_U64(family_of("family: tpus\n", a).from, SURE_OTHERS);
+	CHECK_U64(family_of("name: mine\n", a).from, SURE_OTHERS);
+	CHECK_U64(family_of("name: tpu-v6e\n", a).from, SURE_OTHERS);
+	arena_free(a);
+}
+
+TEST(classes_of_another_familys_interval_are_weighted_by_time)
+{
+	struct arena *a = arena_new(0);
+	const struct sure_family f = family_of("name: mine\n", a);
+	const double decode[SURE_PARTS] = { 3, 0, 0 }, mixed[SURE_PARTS] = { 0, 3, 1 };
+	struct sure_range r = sure_range_of(&f, decode);
+
+	CHECK(near(r.low, 0.9) && near(r.high, 5.6));
+	r = sure_range_of(&f, mixed);
+	CHECK(near(r.low, 0.75 * 0.7 + 0.25 * 0.5) && near(r.high, 0.75 * 2.1 + 0.25 * 16));
+	arena_free(a);
+}
+
+TEST(rows_say_what_a_product_is_and_its_step_all_else)
+{
+	const struct op one = { .kind = OP_GEMM, .phase = OP_PREFILL, .shape.m = 1 },
+			batch = { .kind = OP_GEMM, .phase = OP_DECODE, .shape.m = 64 },
+			many = { .kind = OP_GEMM, .phase = OP_DECODE, .shape.m = 65 },
+			step = { .kind = OP_ATTENTION, .phase = OP_DECODE, .shape.q_len = 1 },
+			prompt = { .kind = OP_ATTENTION, .phase = OP_PREFILL, .shape.q_len = 512 },
+			norm = { .kind = OP_NORM, .phase = OP_PREFILL }, add = { .kind = OP_ELEMENTWISE };
+
+	CHECK_U64(sure_part_of(&one), SURE_DECODE);
+	CHECK_U64(sure_part_of(&batch), SURE_DECODE);
+	CHECK_U64(sure_part_of(&many), SURE_PREFILL);
+	CHECK_U64(sure_part_of(&step), SURE_DECODE);
+	CHECK_U64(sure_part_of(&prompt), SURE_ATTENTION);
+	CHECK_U64(sure_part_of(&norm), SURE_PREFILL);
+	CHECK_U64(sure_part_of(&add), SURE_DECODE);
+}
+
+/* In a data folder of the test's own, which has no rows of any silicon. */
+static void families_say(const char *text, const char *part)
+{
+	char sub[600], keep[512];
+	const char *was = getenv("NPUSIM_DATA");
+	struct machine_conf *c;
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new(0);
+	struct sure_family out;
+	FILE *f;
+
+	snprintf(keep, sizeof keep, "%s", was ? was : "");
+	snprintf(sub, sizeof sub, "%s/configs", test_tmp());
+	mkdir(sub, 0777);
+	snprintf(sub, sizeof sub, "%s/configs/accuracy", test_tmp());
+	mkdir(sub, 0777);
+	snprintf(sub, sizeof sub, "%s/configs/accuracy/families.yaml", test_tmp());
+	f = fopen(sub, "w");
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+	CHECK((c = machine_conf_parse("kind: npu\n", 10, "m", NULL, 0, &e)) != NULL);
+	CHECK(setenv("NPUSIM_DATA", test_tmp(), 1) == 0);
+	CHECK(sure_family_of(c, a, &out, &e) < 0);
+	CHECK((was ? setenv("NPUSIM_DATA", keep, 1) : unsetenv("NPUSIM_DATA")) == 0);
+	CHECK_HAS(e.msg, part);
+	machine_conf_free(c);
+	arena_free(a);
+}
+
+TEST(a_file_of_families_that_is_none_says_why)
+{
+#define CLASSES "  prefill: {low: 0.7, high: 2.1}\n  attention: {low: 0.5, high: 16}\n"
+	families_say("families: {}\n", "'others' is missing");
+	families_say("others:\n  decode: {low: 0.9, high: 5.6}\n" CLASSES, "'from' is missing");
+	families_say("others:\n  from: hearsay\n  decode: {low: 0.9, high: 5.6}\n" CLASSES, "'hearsay'");
+	families_say("others:\n  from: other families\n" CLASSES, "'decode' is missing");
+	families_say("others:\n  from: other families\n  decode: {low: 0.9}\n" CLASSES, "'high' is missing");
+	families_say("others:\n  from: other families\n  decode: {low: 1.9, high: 5.6}\n" CLASSES,
+	             "is not in the interval");
+	families_say("others:\n  from: other families\n  decode: {low: 0, high: 5.6}\n" CLASSES,
+	             "'0' is no positive number");
+	families_say("others:\n  from: other families\n  decod: {low: 0.9, high: 5.6}\n" CLASSES, "decod");
+#undef CLASSES
 }
 
 /* --- the committed steps ------------------------------------------------------------------------------------------------- */
@@ -200,6 +308,8 @@ SUITE(t_sure, T(errors_go_together_within_a_class_and_apart_between_classes),
       T(what_was_never_held_may_be_off_by_half_and_few_samples_say_little),
       T(more_classes_than_there_is_room_for_lose_no_time), T(a_described_npu_is_no_surer_than_its_nearest_silicon),
       T(a_gpu_that_was_not_held_against_its_own_traces_is_less_sure),
-      T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
+      T(an_interval_rests_on_silicon_of_the_machines_own_family_alone),
+      T(classes_of_another_familys_interval_are_weighted_by_time), T(rows_say_what_a_product_is_and_its_step_all_else),
+      T(a_file_of_families_that_is_none_says_why), T(intervals_hold_four_of_five_committed_totals_whoever_is_left_out),
       T(the_committed_intervals_are_those_of_the_committed_totals), T(what_is_left_out_is_not_looked_at),
       T(a_table_of_totals_that_is_none_has_its_line));
