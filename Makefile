@@ -331,7 +331,7 @@ endif
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-test: deps-check ## for the loop of a day: the suites and golden texts of this build
+test: deps-check ## for the loop of a day: the suites and golden texts of the release build
 	$(Q)$(SUBMAKE) PROFILE=release all test-program
 	$(Q)$(CHECK) test
 
