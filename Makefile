@@ -153,7 +153,7 @@ PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
 TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cmd/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
-.PHONY: all demo check validate bench bench-update fuzz layers calls picture links sources headers deps deps-dev deps-check distcheck golden
+.PHONY: all demo test check validate bench bench-update fuzz layers calls picture links sources headers deps deps-dev deps-check distcheck golden
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
@@ -330,11 +330,15 @@ ifneq ($(DEPS),ok)
 	@$(DEPS_SH) need
 endif
 
-##> Checks; check and distcheck end with a line "N passed, N failed"
+##> Checks; test, check and distcheck end with a line "N passed, N failed"
 CHECK = env BUILD='$(BUILD)' PREFIX='$(PREFIX)' LISTED='$(LISTED)' FORMATTED='$(FORMATTED)' GPU_MODEL='$(GPU_MODEL)' FUZZ='$(FUZZ)' MAKE_COMMAND='$(MAKE_COMMAND)' CC='$(CC)' \
         REPORT='$(REPORT)' V='$(V)' sh validate/tools/check.sh
 
-check: deps-check ## all suites in release and asan with -Werror, golden, kills, fuzz smoke, layers, calls, links, format, sources, headers, install
+test: deps-check ## for the loop of a day: the suites and golden texts of the release build
+	$(Q)$(SUBMAKE) PROFILE=release all test-program
+	$(Q)$(CHECK) test
+
+check: deps-check ## all suites in release, units in asan, with -Werror, golden, kills, fuzz smoke, layers, calls, links, format, sources, headers, install
 	@$(DEPS_SH) docs
 	@$(DEPS_SH) cluster
 	@$(DEPS_SH) browser || :
@@ -518,4 +522,4 @@ clean: ## remove build/
 
 help: ## this list
 	@awk -F':.*## ' '/^##>/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
-	@printf '\nVariables: PROFILE=release|debug|asan|tsan|cov  CC=...  V=1 (show commands)  WERROR=1  FUZZ_SECONDS=60\n'
+	@printf '\nVariables: PROFILE=release|debug|asan|tsan|cov  CC=...  V=1 (show commands)  WERROR=1  FUZZ_SECONDS=60\n           NPUSIM_TEST_SIZE=short|usual|long (samples of random suites)\n'

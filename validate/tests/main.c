@@ -1,9 +1,9 @@
 /* main.c - runs the suites listed in suites.inc, which the Makefile writes: one line SUITE_ROW(name) each.
  *
- *     tests [-l] [FILTER]...      a filter is a part of "suite.test"
+ *     tests [-l] [-j N] [FILTER]...      a filter is a part of "suite.test", or ^ and how that begins
  *
- * A test runs in a child of its own process group; what it prints is shown only when it fails, and its folder and
- * whatever it left running go with it. */
+ * A test runs in a child of its own process group, N of them side by side (as many as there are processors); what it
+ * prints is shown only when it fails, and its folder and whatever it left running go with it. */
 #define _XOPEN_SOURCE 700 /* fork, nftw, mkdtemp, setitimer */
 #include "validate/tests/test.h"
 
@@ -26,6 +26,7 @@
 #define TIMEOUT_S    120 /* of processor time */
 #define WAIT         4   /* times that by the clock: a busy host is no fault, a test that waits for ever is one */
 #define OUTPUT_SHOWN 16384
+#define JOBS_MOST    256
 
 #define SUITE_ROW(name) extern const struct test name##_tests[];
 #include "suites.inc"
@@ -43,6 +44,21 @@ static const struct suite {
 
 enum verdict { PASSED, FAILED, SKIPPED };
 
+/* What has ended of a suite, by verdict; and how many of it are running. */
+struct tally {
+	int count[3], running;
+	bool begun; /* all of its tests have */
+};
+
+/* A test that is running. */
+struct job {
+	const struct suite *s;
+	const struct test *t;
+	pid_t pid;
+	FILE *out;
+	char tmp[300];
+};
+
 /* The harness is a main program, and the test functions take no argument: this is its one piece of state. */
 static struct {
 	char dir[256], tmp[300];
@@ -50,6 +66,10 @@ static struct {
 	jmp_buf back; /* of the in-process mode, as is the code */
 	int code;
 	unsigned timeout_s;
+	enum test_size size;
+	struct tally of[sizeof suites / sizeof *suites];
+	struct job jobs[JOBS_MOST];
+	int most, running;
 	int passed, failed, skipped;
 } h;
 
@@ -124,6 +144,11 @@ uint64_t test_seed(void)
 	return seed && *seed ? strtoull(seed, NULL, 0) : UINT64_C(20240607);
 }
 
+int test_rounds(int few, int usual, int many)
+{
+	return h.size == TEST_SHORT ? few : h.size == TEST_LONG ? many : usual;
+}
+
 bool test_aborts(void (*fn)(void))
 {
 	int status = 0;
@@ -175,16 +200,15 @@ static void limit_time(void)
 	alarm(WAIT * h.timeout_s);
 }
 
-/* The child's exit code, or 128 + the signal that ended it. */
-static int run_forked(const struct test *t, FILE *out)
+/* -1: no child could be made. */
+static pid_t begin_forked(const struct test *t, FILE *out)
 {
-	pid_t pid, got;
-	int status;
+	pid_t pid;
 
 	fflush(NULL);
 	if ((pid = fork()) < 0) {
 		fprintf(out, "cannot fork: %s\n", strerror(errno));
-		return EXIT_FAILURE;
+		return -1;
 	}
 	if (pid == 0) {
 		setpgid(0, 0);
@@ -194,13 +218,7 @@ static int run_forked(const struct test *t, FILE *out)
 		t->fn();
 		exit(EXIT_SUCCESS); /* not _exit: the leak checker and the coverage writer work here */
 	}
-	do {
-		got = waitpid(pid, &status, 0);
-	} while (got < 0 && errno == EINTR);
-	kill(-pid, SIGKILL); /* what the test started and did not end */
-	if (got < 0)
-		return EXIT_FAILURE;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return pid;
 }
 
 static void show(FILE *out, const char *before)
@@ -221,37 +239,93 @@ static void show(FILE *out, const char *before)
 		putchar('\n');
 }
 
-static enum verdict run_test(const struct suite *s, const struct test *t)
+/* `code`: what the test exited with, or 128 + the signal that ended it. */
+static enum verdict judge(const struct job *j, int code)
 {
-	FILE *out = h.in_process ? NULL : tmpfile();
-	enum verdict v;
-	int code;
+	const enum verdict v = code == 0 ? PASSED : code == EXIT_SKIP ? SKIPPED : FAILED;
+	const char *suite = j->s->name, *test = j->t->name;
 
-	snprintf(h.tmp, sizeof h.tmp, "%s/%.40s", h.dir, s->name);
-	if (!h.in_process && !out) {
-		printf("FAIL %s.%s\n    cannot make a temporary file\n", s->name, t->name);
-		return FAILED;
-	}
-	code = h.in_process ? run_here(t) : run_forked(t, out);
-	v = code == 0 ? PASSED : code == EXIT_SKIP ? SKIPPED : FAILED;
 	if (v == SKIPPED)
-		printf("skip %s.%s\n", s->name, t->name);
+		printf("skip %s.%s\n", suite, test);
 	else if (code == 128 + SIGPROF)
-		printf("FAIL %s.%s: still running after %u s of processor time\n", s->name, t->name, h.timeout_s);
+		printf("FAIL %s.%s: still running after %u s of processor time\n", suite, test, h.timeout_s);
 	else if (code == 128 + SIGALRM)
-		printf("FAIL %s.%s: still running after %u s\n", s->name, t->name, WAIT * h.timeout_s);
+		printf("FAIL %s.%s: still running after %u s\n", suite, test, WAIT * h.timeout_s);
 	else if (code > 128)
-		printf("FAIL %s.%s: ended by signal %d (%s)\n", s->name, t->name, code - 128, strsignal(code - 128));
+		printf("FAIL %s.%s: ended by signal %d (%s)\n", suite, test, code - 128, strsignal(code - 128));
 	else if (v == FAILED)
-		printf("FAIL %s.%s\n", s->name, t->name);
-	if (out) {
-		if (v != PASSED)
-			show(out, "    ");
-		fclose(out);
-	}
-	remove_tree(h.tmp);
-	fflush(stdout);
+		printf("FAIL %s.%s\n", suite, test);
+	if (j->out && v != PASSED)
+		show(j->out, "    ");
 	return v;
+}
+
+static void say_suite(const struct suite *s)
+{
+	const struct tally *t = &h.of[s - suites];
+
+	if (!t->begun || t->running || t->count[PASSED] + t->count[FAILED] + t->count[SKIPPED] == 0)
+		return;
+	printf("%-20s %4d ok", s->name, t->count[PASSED]);
+	if (t->count[FAILED])
+		printf(", %d FAILED", t->count[FAILED]);
+	if (t->count[SKIPPED])
+		printf(", %d skipped", t->count[SKIPPED]);
+	putchar('\n');
+}
+
+static void ended(struct job *j, int code)
+{
+	struct tally *t = &h.of[j->s - suites];
+
+	t->count[judge(j, code)]++;
+	t->running--;
+	say_suite(j->s);
+	fflush(stdout);
+	if (j->out)
+		fclose(j->out);
+	remove_tree(j->tmp);
+	*j = h.jobs[--h.running];
+}
+
+/* For one of the tests that are running, and all that it started. */
+static void await(void)
+{
+	int status;
+	pid_t got;
+
+	do {
+		got = waitpid(-1, &status, 0);
+	} while (got < 0 && errno == EINTR);
+	for (int i = 0; i < h.running; i++)
+		if (got < 0 || h.jobs[i].pid == got) {
+			kill(-h.jobs[i].pid, SIGKILL); /* what the test started and did not end */
+			ended(&h.jobs[i], got < 0               ? EXIT_FAILURE
+			                  : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+			                                        : WEXITSTATUS(status));
+			return;
+		}
+}
+
+static void begin(const struct suite *s, const struct test *t)
+{
+	struct job *j;
+
+	while (h.running == h.most)
+		await();
+	j = &h.jobs[h.running++];
+	*j = (struct job){ .s = s, .t = t, .out = h.in_process ? NULL : tmpfile() };
+	h.of[s - suites].running++;
+	snprintf(h.tmp, sizeof h.tmp, "%s/%.30s.%zu", h.dir, s->name, (size_t)(t - s->tests));
+	memcpy(j->tmp, h.tmp, sizeof j->tmp);
+	if (h.in_process) {
+		ended(j, run_here(t));
+	} else if (!j->out) {
+		printf("%s.%s: cannot make a temporary file\n", s->name, t->name);
+		ended(j, EXIT_FAILURE);
+	} else if ((j->pid = begin_forked(t, j->out)) < 0) {
+		ended(j, EXIT_FAILURE);
+	}
 }
 
 static bool wanted(const struct suite *s, const struct test *t, int n, char **filters)
@@ -260,37 +334,41 @@ static bool wanted(const struct suite *s, const struct test *t, int n, char **fi
 
 	snprintf(name, sizeof name, "%s.%s", s->name, t->name);
 	for (int i = 0; i < n; i++)
-		if (strstr(name, filters[i]))
+		if (filters[i][0] == '^' ? strncmp(name, filters[i] + 1, strlen(filters[i] + 1)) == 0
+		                         : strstr(name, filters[i]) != NULL)
 			return true;
 	return n == 0;
 }
 
 static void run_suite(const struct suite *s, int n, char **filters)
 {
-	int count[3] = { 0, 0, 0 };
+	struct tally *all = &h.of[s - suites];
 
-	if (!s->tests[0].name) {
-		if (n == 0) {
-			printf("FAIL %s: the suite has no tests\n", s->name);
-			h.failed++;
-		}
-		return;
+	if (!s->tests[0].name && n == 0) {
+		printf("FAIL %s: the suite has no tests\n", s->name);
+		h.failed++;
 	}
 	for (const struct test *t = s->tests; t->name; t++)
 		if (wanted(s, t, n, filters))
-			count[run_test(s, t)]++;
-	h.passed += count[PASSED];
-	h.failed += count[FAILED];
-	h.skipped += count[SKIPPED];
-	if (count[PASSED] + count[FAILED] + count[SKIPPED] == 0)
-		return;
-	printf("%-20s %4d ok", s->name, count[PASSED]);
-	if (count[FAILED])
-		printf(", %d FAILED", count[FAILED]);
-	if (count[SKIPPED])
-		printf(", %d skipped", count[SKIPPED]);
-	putchar('\n');
+			begin(s, t);
+	all->begun = true;
+	say_suite(s);
 	fflush(stdout);
+}
+
+static void run_all(int n, char **filters)
+{
+	for (const struct suite *s = suites; s->name; s++)
+		run_suite(s, n, filters);
+	while (h.running)
+		await();
+	for (const struct suite *s = suites; s->name; s++) {
+		const struct tally *t = &h.of[s - suites];
+
+		h.passed += t->count[PASSED];
+		h.failed += t->count[FAILED];
+		h.skipped += t->count[SKIPPED];
+	}
 }
 
 static int list(int n, char **filters)
@@ -302,12 +380,43 @@ static int list(int n, char **filters)
 	return EXIT_SUCCESS;
 }
 
-static bool start(void)
+/* As many tests side by side as there are processors, or as `-j N` says; in this process one after another. */
+static bool set_jobs(const char *given)
+{
+	const long n = given ? strtol(given, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (given && n < 1) {
+		fprintf(stderr, "tests: '-j %s': it is a number of tests side by side, 1 or more\n", given);
+		return false;
+	}
+	h.most = h.in_process || n < 1 ? 1 : n < JOBS_MOST ? (int)n : JOBS_MOST;
+	return true;
+}
+
+static bool set_size(const char *given)
+{
+	static const char *const names[] = { [TEST_SHORT] = "short", [TEST_USUAL] = "usual", [TEST_LONG] = "long" };
+
+	h.size = TEST_USUAL;
+	for (int i = 0; given && *given && i < 3; i++)
+		if (strcmp(names[i], given) == 0) {
+			h.size = (enum test_size)i;
+			return true;
+		}
+	if (!given || !*given)
+		return true;
+	fprintf(stderr, "tests: NPUSIM_TEST_SIZE is '%s': it is short, usual or long\n", given);
+	return false;
+}
+
+static bool start(const char *jobs)
 {
 	const char *tmp = getenv("TMPDIR"), *no_fork = getenv("NPUSIM_TEST_NOFORK"), *s = getenv("NPUSIM_TEST_TIMEOUT");
 
 	h.in_process = no_fork && *no_fork && strcmp(no_fork, "0") != 0;
 	h.timeout_s = s && atoi(s) > 0 ? (unsigned)atoi(s) : TIMEOUT_S;
+	if (!set_jobs(jobs) || !set_size(getenv("NPUSIM_TEST_SIZE")))
+		return false;
 	snprintf(h.dir, sizeof h.dir, "%.200s/npusim-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* A test may go on as another user. None finds its files where it was called from, or leaves some there. */
 	if (mkdtemp(h.dir) && chmod(h.dir, 0711) == 0 && chdir(h.dir) == 0 && getcwd(h.dir, sizeof h.dir))
@@ -318,22 +427,29 @@ static bool start(void)
 
 int main(int argc, char **argv)
 {
-	bool listing = argc > 1 && strcmp(argv[1], "-l") == 0;
-	int n = argc - 1 - listing;
-	char **filters = argv + 1 + listing;
+	const char *jobs = NULL;
+	bool listing = false;
+	int n, opt;
+	char **filters;
 
+	while ((opt = getopt(argc, argv, "lj:")) >= 0) {
+		listing = listing || opt == 'l';
+		jobs = opt == 'j' ? optarg : jobs;
+		if (opt == '?') {
+			fprintf(stderr, "usage: %s [-l] [-j N] [FILTER]...\n", argv[0]);
+			return 2;
+		}
+	}
+	n = argc - optind;
+	filters = argv + optind;
 	if (listing)
 		return list(n, filters);
-	if (n && filters[0][0] == '-') {
-		fprintf(stderr, "usage: %s [-l] [FILTER]...\n", argv[0]);
+	if (!start(jobs))
 		return 2;
-	}
-	if (!start())
-		return EXIT_FAILURE;
-	for (const struct suite *s = suites; s->name; s++)
-		run_suite(s, n, filters);
+	run_all(n, filters);
 	if (chdir("/") != 0 || rmdir(h.dir) != 0)
-		fprintf(stderr, "tests: cannot remove '%s': %s\n", h.dir, strerror(errno));
+		fprintf(stderr, "tests: cannot remove '%s': %s
+", h.dir, strerror(errno));
 	if (h.passed + h.failed + h.skipped == 0) {
 		printf("no test has such a name\n");
 		h.failed++;

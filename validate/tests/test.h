@@ -32,6 +32,10 @@ const char *test_root(void);        /* the source tree: fixtures are below it */
 bool test_aborts(void (*fn)(void)); /* does it end its process by abort()? It is called in a child, without stderr */
 uint64_t test_seed(void);           /* of property tests: NPUSIM_SEED or a fixed number */
 
+/* How much random tests try: NPUSIM_TEST_SIZE, short (sanitizers, which take many times as long), usual, or long. */
+enum test_size { TEST_SHORT, TEST_USUAL, TEST_LONG };
+int test_rounds(int few, int usual, int many);
+
 /* clang-format off */
 #define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, "%s", #cond); } while (0)
 #define CHECK_U64(got, want) do { uint64_t g_ = (uint64_t)(got), w_ = (uint64_t)(want); \

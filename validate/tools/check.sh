@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh check | dist COMPILER/PROFILE... - runs every test step over programs the Makefile has built, two or more at
+# check.sh test | check | dist COMPILER/PROFILE... - runs every test step over programs the Makefile has built, two or more at
 # a time, one line a step as it ends, and the whole log of a step that failed. The last line is the sum over all steps,
 # "N passed, N failed"; a step that prints no such line of its own counts as one test. Any failure exits 1.
 #
@@ -18,15 +18,18 @@ export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allo
 export NPUSIM_TEST_TIMEOUT="${NPUSIM_TEST_TIMEOUT:-1800}"
 
 # ThreadSanitizer wants address-space randomisation out of its way on some kernels. It costs some twenty times the
-# normal time, for programs of one thread, and AddressSanitizer some five: heavy tests in their quick form. The release's
-# suites do all rounds.
+# normal time, for programs of one thread, and AddressSanitizer some five: random tests in their short form. Of the release
+# NPUSIM_TEST_SIZE says how many samples they draw; before a release (dist) all. In `check` AddressSanitizer has what it is
+# for, readers and every module by its unit and contract suites: the others are physics, over the same code once more.
 suites() { # PROGRAM
 	case $1 in
-	*/asan/*) NPUSIM_TEST_QUICK=1 "$@" ;;
+	*/check/asan/*) NPUSIM_TEST_SIZE=short "$@" ^t_ ^c_ ;;
+	*/asan/*) NPUSIM_TEST_SIZE=short "$@" ;;
 	*/tsan/*)
 		if setarch -R true 2>/dev/null; then set -- setarch -R "$1"; fi
-		NPUSIM_TEST_QUICK=1 "$@"
+		NPUSIM_TEST_SIZE=short "$@"
 		;;
+	*/dist/*/release/*) NPUSIM_TEST_SIZE=${NPUSIM_TEST_SIZE:-long} "$@" ;;
 	*) "$@" ;;
 	esac
 }
@@ -86,8 +89,8 @@ run_step() {
 	kills:*) MOMENTS=changes sh validate/tools/kills.sh "$BUILD/${1#kills:}/npusim" "$BUILD/${1#kills:}/dies.so" 18 1 ;;
 	fuzz:*) sh validate/tools/fuzz.sh --smoke "${1#fuzz:}" ;;
 	memcheck:*)
-		# The quick form of heavy tests: one under valgrind costs some fifty times its normal time.
-		NPUSIM_TEST_NOFORK=1 NPUSIM_TEST_QUICK=1 valgrind -q --error-exitcode=9 --leak-check=full \
+		# One under valgrind costs some fifty times its normal time.
+		NPUSIM_TEST_NOFORK=1 NPUSIM_TEST_SIZE=short valgrind -q --error-exitcode=9 --leak-check=full \
 			--errors-for-leak-kinds=definite,indirect,possible --track-fds=no "$BUILD/${1#memcheck:}/npusim-test"
 		;;
 	*) echo "no such step: $1"; return 1 ;;
@@ -119,6 +122,10 @@ fi
 
 mode=${1-}
 case $mode in
+test)
+	LOGS=$BUILD/test/logs
+	steps="suites:release golden:release"
+	;;
 check)
 	LOGS=$BUILD/check/logs
 	# The long ones first, so that no core waits for them at the end.
@@ -143,7 +150,7 @@ dist)
 	done
 	steps="$steps $golden headers format sources layers layers-can-fail $calls calls-can-fail gpu-model gpu-model-can-fail links links-can-fail"
 	;;
-*) echo "usage: check.sh check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
+*) echo "usage: check.sh test | check | dist COMPILER/PROFILE..." >&2; exit 2 ;;
 esac
 export LOGS
 

@@ -22,19 +22,18 @@ awk '
 		print "modelled:", n, "with a mechanism:", mechanisms, "not modelled:", absent, "of", bullets
 	}' $STUDY "$TMP/a.csv"
 grep -c '<article>' "$TMP/a.html"
-set -- --fidelity analytic -w 'DeepSeek-OCR decode' -w 'mixture of experts' -w 'Llama-1B decode'
-"$NPUSIM" ablate $STUDY "$@" --format json >"$TMP/a.json"
+set -- --fidelity analytic -w 'DeepSeek-OCR decode' -w 'Llama-1B decode'
 "$NPUSIM" ablate $STUDY "$@" --format csv >"$TMP/some.csv"
 grep -Fvxf "$TMP/a.csv" "$TMP/some.csv" # its rows are those of the whole
-"$NPUSIM" ablate $STUDY "$@" --format csv | cmp - "$TMP/some.csv" && echo "the same to the byte"
-"$NPUSIM" ablate $STUDY "$@" --format csv -j 1 | cmp - "$TMP/some.csv" && echo "and with one worker"
+"$NPUSIM" ablate $STUDY "$@" --format csv -j 1 | cmp - "$TMP/some.csv" && echo "with one worker the same to the byte"
+"$NPUSIM" ablate $STUDY --fidelity analytic -w 'DeepSeek-OCR decode' --format json >"$TMP/a.json"
 for j in 1 3; do
 	"$NPUSIM" ablate $STUDY -w 'small model' -w '4-bit decode' -j $j --format csv >"$TMP/both.$j"
 done
 cmp "$TMP/both.1" "$TMP/both.3" && echo "and where some are run with events"
 head -n 1 "$TMP/both.1"
 awk -F, '$4 != "" { n[$11]++ } END { print "by events:", (n["event"] > 0), "and in closed form:", (n["analytic"] > 0) }' "$TMP/both.1"
-awk -F'[:,]' '/"tokens_per_s"/ { n++ } END { print "tokens a second of every run:", (n > 100) }' "$TMP/a.json"
+awk -F'[:,]' '/"tokens_per_s"/ { n++ } END { print "tokens a second of every run:", (n > 30) }' "$TMP/a.json"
 
 cat >"$TMP/m.yaml" <<'END'
 name: m

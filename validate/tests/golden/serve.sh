@@ -6,7 +6,7 @@ within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { print (a != "" && b > 0 &&
 # of KIND (ttft_ms) and FIGURE (p50) in FILE
 latency() { sed -n "/\"$1\": {/,/}/s/^ *\"$2\": \([0-9.]*\),*\$/\1/p" "$3" | head -n 1; }
 MODEL=llama-3.2-1b
-serve() { "$NPUSIM" serve -c $CONFIG -m $MODEL --format json --check 2 "$@"; }
+serve() { "$NPUSIM" serve -c ${MACHINE-$CONFIG} -m $MODEL --format json --check 2 "$@"; }
 phase() { "$NPUSIM" run -c $CONFIG -m $MODEL --fidelity analytic --format json "$@"; }
 
 echo "a thousand requests that hardly meet: what one request takes, and blocks' descriptors"
@@ -26,7 +26,9 @@ awk -v n="$(number in_system_mean "$TMP/full")" -v r="$(number requests_per_s "$
 	'BEGIN { x = n / (r * w / 1000); print "Little: " (x > 0.999999 && x < 1.000001 ? "requests in the system are arrivals times their time in it" : x) }'
 
 echo "workers and a table change nothing"
-MIXED="--layers 2 --rate 80/s --number 150 --prompt lognormal:300:0.8 --output exp:60 --seed 4"
+# What follows is the scheduler's, whatever the machine: one whose steps are mapped in a fifth of the time.
+MACHINE=configs/npu/edge.yaml
+MIXED="--layers 2 --rate 20/s --number 100 --prompt lognormal:200:0.6 --output exp:60 --seed 4"
 serve $MIXED -j 1 >"$TMP/1"
 serve $MIXED -j 3 >"$TMP/3"
 cmp "$TMP/1" "$TMP/3" && echo "the same to the byte"
@@ -34,22 +36,21 @@ serve $MIXED --write-requests "$TMP/list.csv" --timeline "$TMP/t.json" >"$TMP/w"
 cmp "$TMP/1" "$TMP/w" && echo "looking on changes nothing"
 serve --layers 2 -r "$TMP/list.csv" --seed 4 >"$TMP/r"
 cmp "$TMP/1" "$TMP/r" && echo "the list read back is the list drawn"
-"$NPUSIM" serve -c $CONFIG -m $MODEL $MIXED --format csv | awk -F, 'NR == 1 { print } NR > 1 { n++; out += $3; bad += $5 < $4 || $7 < $5 } END { print n " rows, " bad " of them out of order" }'
+"$NPUSIM" serve -c $MACHINE -m $MODEL $MIXED --format csv | awk -F, 'NR == 1 { print } NR > 1 { n++; out += $3; bad += $5 < $4 || $7 < $5 } END { print n " rows, " bad " of them out of order" }'
 grep -c '"ph": *"X"' "$TMP/t.json" | awk -v n="$(number all "$TMP/w")" '{ print "the timeline has every step: " ($1 == n) }'
 
 echo "memory that is short: blocks never above what there is, every token once"
 for how in "--preempt recompute" "--preempt swap" "--reserve all"; do
-	serve $MIXED --kv-memory '10 MiB' $how >"$TMP/k"
+	serve $MIXED --kv-memory '5 MiB' $how >"$TMP/k"
 	awk -v how="$how" -v p="$(number blocks_peak "$TMP/k")" -v n="$(number blocks "$TMP/k")" -v t="$(number output_tokens "$TMP/k")" -v w="$(number output_tokens "$TMP/1")" \
 		-v g="$(number preemptions "$TMP/k")" 'BEGIN { print how ": within " (p <= n) ", tokens " (t == w) ", somebody gave up " (g > 0) }'
 done
 
 echo "more acceptance is never slower"
-for a in 0 0.3 0.6 0.9 1; do serve $MIXED --draft 3 --accept $a >"$TMP/a"; number seconds "$TMP/a"; done |
+for a in 0 0.6 1; do serve $MIXED --draft 3 --accept $a >"$TMP/accept.$a"; number seconds "$TMP/accept.$a"; done |
 	awk 'NR > 1 && $1 > last { print "slower" } { last = $1 } END { print NR " rates" }'
 serve $MIXED --draft 3 --accept 0.6 --draft-share 0.1 >"$TMP/share"
-serve $MIXED --draft 3 --accept 0.6 >"$TMP/free"
-awk -v a="$(number busy_seconds "$TMP/free")" -v b="$(number busy_seconds "$TMP/share")" 'BEGIN { print "drafts that cost something take longer: " (b > a) }'
+awk -v a="$(number busy_seconds "$TMP/accept.0.6")" -v b="$(number busy_seconds "$TMP/share")" 'BEGIN { print "drafts that cost something take longer: " (b > a) }'
 
 echo "a GPU tells joules, and their sum with what it waits"
 "$NPUSIM" serve -c configs/gpu/h200.yaml -m $MODEL --rate 2/s --number 20 --prompt 64 --output 16 --format json --check 0 >"$TMP/g"

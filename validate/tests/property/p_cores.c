@@ -7,10 +7,9 @@
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 
-#define QUICK         (getenv("NPUSIM_TEST_QUICK") != NULL)
 #define TOLERANCE_PPM 5000
 #define RING_PPM      20000
-#define OPS           (QUICK ? 60 : 300)
+#define OPS           test_rounds(60, 120, 300)
 #define DSOCR         "configs/npu/dsocr.yaml"
 
 static ps_t total(struct runbed *b, const char *config, const char *const *sets, int n, enum run_start start,
@@ -32,7 +31,7 @@ TEST(more_cores_never_slow_a_decode_step)
 	struct runbed b;
 
 	runbed_traced(&b, "kineto_dsocr_b1_c1024", "decode_step_1");
-	for (size_t k = 0; k < (QUICK ? 1 : 4); k++) {
+	for (size_t k = 0; k < (size_t)test_rounds(1, 4, 4); k++) {
 		ps_t least = PS_NEVER;
 
 		for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
@@ -98,7 +97,7 @@ TEST(bytes_on_every_link_add_up_in_both_fidelities)
 	struct rng r;
 
 	rng_seed(&r, test_seed(), "links");
-	for (int i = 0; i < (QUICK ? 10 : 60); i++) {
+	for (int i = 0; i < test_rounds(10, 30, 60); i++) {
 		struct run_result x[2];
 		struct runbed b;
 		int ran = 0;

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define QUICK         (getenv("NPUSIM_TEST_QUICK") != NULL)
 #define TOLERANCE_PPM 10000  /* of more and less, by which runs differ in what refreshes and queues happen to meet */
 #define COPIED_PPM    100000 /* mapping.policy copy_first: a compiler's blocks of powers of two, taken as they are */
 #define APART_PPM     150000 /* closed form from events */
@@ -299,7 +298,8 @@ static void draw(struct doubt *d, question *q, bool more_too, bool listed_only)
 		runbed_down(&more.b);
 }
 
-/* `known`: of a hundred, those that stand against physics today; each sample says why. */
+/* `known`: of a hundred, those that stand against physics today; each sample says why. So a sample is asked whole: in a part
+ * of it one of these is more than its share. */
 struct sample {
 	const char *name;
 	int rounds;
@@ -310,7 +310,7 @@ struct sample {
 static void doubted(const struct sample *s, question *q)
 {
 	const char *wanted = getenv("NPUSIM_PAIRS");
-	const int rounds = wanted ? atoi(wanted) : QUICK ? (s->rounds + 9) / 10 : s->rounds;
+	const int rounds = wanted ? atoi(wanted) : test_rounds((s->rounds + 9) / 10, s->rounds, s->rounds);
 	struct err e = ERR_INIT;
 	struct doubt d = { .memo = run_memo_new(&e) };
 
@@ -429,7 +429,7 @@ static int by_size(const void *a, const void *b)
 TEST(the_closed_form_is_near_events_at_mappings_that_are_forced)
 {
 	const char *wanted = getenv("NPUSIM_PAIRS");
-	const size_t n = wanted ? (size_t)atoi(wanted) : QUICK ? 100 : 400;
+	const size_t n = wanted ? (size_t)atoi(wanted) : (size_t)test_rounds(100, 200, 400);
 	struct arena *a = arena_new(0);
 	struct probe_forced *x = arena_array(a, n, sizeof *x);
 	double *off = arena_array(a, n, sizeof *off);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROUNDS    (getenv("NPUSIM_TEST_QUICK") ? 10 : 60)
+#define ROUNDS    test_rounds(10, 30, 60)
 #define APART_PPM 20000
 
 static const char *const powered[] = { "die.node=n7", "power.dram=hbm3e", "power.clock_gating=false" };

@@ -12,14 +12,14 @@
 #include "validate/tests/test.h"
 #include "workloads/work.h"
 
-#define QUICK   (getenv("NPUSIM_TEST_QUICK") != NULL)
-#define DEVICES (QUICK ? 3 : 25)
+#define DEVICES test_rounds(3, 25, 25)
 
 static const char *const traces[] = { "kineto_dsocr_b1_c1024", "operators/train_0000", "operators/train_0200",
 	                              "operators/train_0360",  "operators/train_0400", "operators/train_0520",
 	                              "operators/train2_0120", "operators/train2_0240" };
 #define TRACES \
-	(QUICK ? 2 : sizeof traces / sizeof *traces) /* to walk the caches for one takes longer than all devices */
+	(size_t) test_rounds( \
+		2, 3, sizeof traces / sizeof *traces) /* to walk the caches for one takes longer than all devices */
 
 struct bed {
 	struct runbed in;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define ROUNDS        (getenv("NPUSIM_TEST_QUICK") ? 8 : 60)
+#define ROUNDS        test_rounds(8, 20, 60)
 #define TOLERANCE_PPM 5000
 
 /* The oldest command can always end: all that is kept stands beside what it holds. */
@@ -97,7 +97,7 @@ static const char *const few[] = { "dsocr", "edge", NULL };
 
 static const char *const *machines(void)
 {
-	return getenv("NPUSIM_TEST_QUICK") ? few : shipped;
+	return test_rounds(0, 0, 1) ? shipped : few;
 }
 
 TEST(what_stays_in_sram_never_costs_more_than_it_saves)

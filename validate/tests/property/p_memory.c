@@ -7,7 +7,7 @@
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 
-#define ROUNDS (getenv("NPUSIM_TEST_QUICK") ? 20 : 60) /* 18 improvements, each at least once */
+#define ROUNDS test_rounds(20, 40, 60) /* 18 improvements, each at least once */
 
 static const char *const kinds[] = { "hbm2-2000",   "hbm3-6400", "hbm4-8000", "gddr6-14000", "gddr7-28000",
 	                             "lpddr5-6400", "ddr5-4800", "ddr5-6400", "ddr4-3200",   "ddr4-2400" };

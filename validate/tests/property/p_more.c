@@ -1,6 +1,6 @@
 /* Single ops on random machines: more of anything is hardly ever slower, whatever the mapper makes of it; and on the machines
- * that come with npusim, operands on chip never are. NPUSIM_PAIRS says how many are tried (10,000 take a minute) and prints
- * each that is; a suite tries a sample.
+ * that come with npusim, operands on chip never are. NPUSIM_PAIRS says how many are tried (10,000 take two minutes) and
+ * prints each that is; a suite tries a sample.
  * What is left: a wider array that is no bottleneck drains longer (1 to 2 %); the judge looks at three copies in two
  * states, a run is in one; in events a refresh, or a line of a full cache, that comes at another moment. */
 #include "validate/tests/runbed.h"
@@ -95,17 +95,19 @@ static struct tally pairs(const char *name, enum run_fidelity f, int rounds)
 
 TEST(more_of_anything_is_never_slower_in_closed_form)
 {
-	const struct tally t = pairs("closed form", RUN_ANALYTIC, 2500);
+	const int rounds = test_rounds(100, 400, 2500);
+	const struct tally t = pairs("closed form", RUN_ANALYTIC, rounds);
 
-	CHECK(t.tried > 1000 || getenv("NPUSIM_PAIRS"));
+	CHECK(t.tried * 5 > rounds * 2 || getenv("NPUSIM_PAIRS"));
 	CHECK(t.slower * 1000 <= t.tried * 20);
 }
 
 TEST(more_of_anything_is_never_slower_in_events)
 {
-	const struct tally t = pairs("events", RUN_EVENT, 500);
+	const int rounds = test_rounds(60, 200, 500);
+	const struct tally t = pairs("events", RUN_EVENT, rounds);
 
-	CHECK(t.tried > 300 || getenv("NPUSIM_PAIRS"));
+	CHECK(t.tried * 5 > rounds * 2 || getenv("NPUSIM_PAIRS"));
 	CHECK(t.slower * 1000 <= t.tried * 35);
 }
 
@@ -178,7 +180,7 @@ TEST(operands_on_chip_are_never_slower)
 		struct rng r;
 
 		rng_seed(&r, test_seed(), "on chip");
-		for (int i = 0; i < (wanted ? atoi(wanted) : 60); i++)
+		for (int i = 0; i < (wanted ? atoi(wanted) : test_rounds(15, 30, 60)); i++)
 			try_on_chip(&r, f, &t);
 		printf("%s: %d of %d products with operands on chip slower by more than 0.5 %%, the worst by %llu ppm\n",
 		       f == RUN_EVENT ? "events" : "closed form", t.slower, t.tried, (unsigned long long)t.worst);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 /* The quick form (valgrind): of a ladder its ends, and of the machines the first. */
-#define QUICK         (getenv("NPUSIM_TEST_QUICK") != NULL)
 #define TOLERANCE_PPM 5000
 #define L2_PPM        15000 /* where copied KV is written back, its rows meet other reads'; the bytes are the same */
 #define DSOCR         "configs/npu/dsocr.yaml"
@@ -48,7 +47,8 @@ static void ladder(struct runbed *b, const char *config, ps_t tolerance_ppm, con
 	for (; *sets; sets++) {
 		ps_t now;
 
-		if (QUICK && before != PS_NEVER && sets[1])
+		/* Its two ends, where all steps of it take too long. */
+		if (!test_rounds(0, 0, 1) && before != PS_NEVER && sets[1])
 			continue;
 		now = total(b, config, *sets);
 		if (before != PS_NEVER && now > before + before / 1000000 * tolerance_ppm)
@@ -67,7 +67,7 @@ TEST(more_of_any_resource_never_slows_the_step)
 	struct runbed b;
 
 	bed_up(&b);
-	for (int i = 0; i < (QUICK ? 1 : 2); i++) {
+	for (int i = 0; i < test_rounds(1, 2, 2); i++) {
 		const char *config = configs[i];
 
 		L2_LADDER("l2.size=1 MiB", "l2.size=8 MiB", "l2.size=64 MiB", "l2.size=192 MiB", "l2.size=512 MiB",
@@ -111,7 +111,7 @@ TEST(every_l2_policy_hash_and_partition_stays_above_the_roofline)
 				               "l2.weight_ways=6" };
 
 			snprintf(policy, sizeof policy, "l2.policy=%s", policies[k]);
-			for (int n = 1; n <= 5; n++) {
+			for (int n = 1; n <= 5; n += test_rounds(4, 4, 1)) {
 				struct run_result x;
 
 				run(&b, configs[i], sets, n, RUN_STEADY, &x);

@@ -568,7 +568,7 @@ TEST(a_machine_gives_what_it_gives_alone_whatever_was_mapped_before)
 		{ "sram.pin=64 KiB", "sram.pin=64 KiB", "sram.pin=0", "sram.pin=64 KiB", "sram.pin=0" },
 	};
 	enum { AXES = sizeof sizes / sizeof *sizes };
-	const int rounds = getenv("NPUSIM_TEST_QUICK") ? 2 : 6;
+	const int rounds = test_rounds(2, 2, 6);
 	struct rng r;
 
 	rng_seed(&r, test_seed(), "before");

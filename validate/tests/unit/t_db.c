@@ -254,7 +254,7 @@ TEST(what_cannot_be_written_is_found_when_it_is_opened)
 	struct rlimit was, small;
 	char path[400];
 
-	open_fails("/dev/null", DB_WRITE, "it is a device or a pipe, and no file");
+	open_fails("/dev/null", DB_WRITE, "a database is a plain file, and this is none");
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK(getrlimit(RLIMIT_FSIZE, &was) == 0);
 	small = was;
