@@ -18,17 +18,35 @@
 #define OP_FLAT_KERNEL "void at::native::vectorized_elementwise_kernel<4>"
 
 /* Operands: dimensions from the outermost on, the last along a row of values. */
-#define OP_READS(role, ...)            { .is = OP_##role, .dims = { __VA_ARGS__ } }
-#define OP_READS_WHEN(when_, role, ...) { .is = OP_##role, .when = OP_##when_, .dims = { __VA_ARGS__ } }
+#define OP_READS(role, ...) \
+	{ \
+		.is = OP_##role, .dims = { __VA_ARGS__ } \
+	}
+#define OP_READS_WHEN(when_, role, ...) \
+	{ \
+		.is = OP_##role, .when = OP_##when_, .dims = { __VA_ARGS__ } \
+	}
 #define OP_STREAMS(when_, role, ...) \
-	{ .is = OP_##role, .when = OP_##when_, .streams = true, .dims = { __VA_ARGS__ } }
-#define OP_WRITES(role, ...)           { .is = OP_##role, .write = true, .dims = { __VA_ARGS__ } }
+	{ \
+		.is = OP_##role, .when = OP_##when_, .streams = true, .dims = { __VA_ARGS__ } \
+	}
+#define OP_WRITES(role, ...) \
+	{ \
+		.is = OP_##role, .write = true, .dims = { __VA_ARGS__ } \
+	}
 #define OP_SCRATCH(when_, role, ...) \
-	{ .is = OP_##role, .when = OP_##when_, .write = true, .scratch = true, .dims = { __VA_ARGS__ } }
-#define OP_GRID  OP_DIM_ROWS, OP_DIM_COLS
-#define OP_FLAT  { OP_READS_WHEN(EACH, ACTIVATION, OP_DIM_ELEMS), OP_WRITES(ACTIVATION, OP_DIM_ELEMS) }
+	{ \
+		.is = OP_##role, .when = OP_##when_, .write = true, .scratch = true, .dims = { __VA_ARGS__ } \
+	}
+#define OP_GRID OP_DIM_ROWS, OP_DIM_COLS
+#define OP_FLAT \
+	{ \
+		OP_READS_WHEN(EACH, ACTIVATION, OP_DIM_ELEMS), OP_WRITES(ACTIVATION, OP_DIM_ELEMS) \
+	}
 #define OP_PICKS(table) \
-	{ OP_READS(table, OP_GRID), OP_READS(INDEX, OP_DIM_ROWS), OP_WRITES(ACTIVATION, OP_GRID) }
+	{ \
+		OP_READS(table, OP_GRID), OP_READS(INDEX, OP_DIM_ROWS), OP_WRITES(ACTIVATION, OP_GRID) \
+	}
 
 /* clang-format off */
 #define OP_KIND_ROWS(X) \
@@ -154,20 +172,20 @@ struct op_traits {
 	uint32_t reduces; /* dimensions of operands that the result has not: a bit each */
 	enum op_runs runs;
 	enum op_variant variant;
-	enum op_indexed indexed;  /* rows that lie anywhere are read, or written */
-	bool vector;              /* "vector" in a fusion pattern */
-	bool pointwise;           /* a value of the result is made of those at its place alone */
-	bool converts;            /* changes the format of each value */
-	bool whole_rows;          /* a row is done in one piece */
-	bool ends_part;           /* a layer's part begins with it: what a router picked for is over */
-	bool exp;                 /* needs an exponential of each value */
-	uint8_t passes;           /* over its rows */
+	enum op_indexed indexed;   /* rows that lie anywhere are read, or written */
+	bool vector;               /* "vector" in a fusion pattern */
+	bool pointwise;            /* a value of the result is made of those at its place alone */
+	bool converts;             /* changes the format of each value */
+	bool whole_rows;           /* a row is done in one piece */
+	bool ends_part;            /* a layer's part begins with it: what a router picked for is over */
+	bool exp;                  /* needs an exponential of each value */
+	uint8_t passes;            /* over its rows */
 	struct op_steps each, row; /* of an element, and of a row beside */
-	const char *unlisted;     /* why a table of ops cannot have it; NULL: it can */
-	const char *text;         /* what an op is called, see op_text; NULL: as its dimensions say */
-	const char *text_kv;      /* where it writes keys or values; NULL: as `text` */
-	const char *weight;       /* what an unnamed weight of it is called; NULL: a gain */
-	const char *kernel;       /* PyTorch's, for a GPU where nobody says which; NULL: none is known */
+	const char *unlisted;      /* why a table of ops cannot have it; NULL: it can */
+	const char *text;          /* what an op is called, see op_text; NULL: as its dimensions say */
+	const char *text_kv;       /* where it writes keys or values; NULL: as `text` */
+	const char *weight;        /* what an unnamed weight of it is called; NULL: a gain */
+	const char *kernel;        /* PyTorch's, for a GPU where nobody says which; NULL: none is known */
 	struct op_traits_operand operands[OP_OPERANDS]; /* reads first; empty: only traces and builders say */
 };
 

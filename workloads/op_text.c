@@ -90,7 +90,7 @@ static const struct {
 	const char *word;
 	void (*put)(const struct op *o, struct writing *w);
 } words[] = {
-	{ "{what}", put_what }, { "{elems}", put_elems }, { "{rows}", put_rows },   { "{top}", put_top },
+	{ "{what}", put_what },   { "{elems}", put_elems }, { "{rows}", put_rows },   { "{top}", put_top },
 	{ "{dtype}", put_dtype }, { "{out}", put_out },     { "{bytes}", put_bytes },
 };
 #define WORDS (sizeof words / sizeof *words)
