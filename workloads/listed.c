@@ -69,15 +69,6 @@ static const struct listed_kind kinds[] = {
 
 #define CONVERT_TO "convert:"
 
-/* Kinds of op that a table does not list, and why. */
-static const struct {
-	const char *op, *why;
-} refused[] = {
-	{ "collective", "several chips are not modelled" },
-	{ "host_sync", "a table has no host" },
-	{ "opaque", "a row says what is computed" },
-};
-
 /* What others call them. */
 static const char *const elsewhere[][2] = {
 	{ "matmul", "gemm" },           { "mm", "gemm" },          { "bmm", "gemm" },
@@ -200,9 +191,10 @@ static int unknown_op(const char *text, struct err *e)
 
 static int op_cell(struct listed *x, const char *text, struct err *e)
 {
-	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		if (strncmp(text, refused[i].op, strlen(refused[i].op)) == 0)
-			return err_set(e, ERR_IO, "'%s' is no op of a table: %s", refused[i].op, refused[i].why);
+	for (int k = 0; k < OP_KINDS; k++)
+		if (op_traits[k].unlisted && str_prefix(text, op_traits[k].name))
+			return err_set(e, ERR_IO, "'%s' is no op of a table: %s", op_traits[k].name,
+			               op_traits[k].unlisted);
 	if (strcmp(text, "convert") == 0)
 		return err_set(e, ERR_IO, "'convert' says to which format: 'convert:fp8'");
 	if (str_prefix(text, CONVERT_TO) && type_cell(text + strlen(CONVERT_TO), &x->to, e) < 0)
@@ -412,6 +404,18 @@ int listed_finish(struct listed *x, enum listed_column *at, struct err *e)
 const char *listed_op_name(const struct listed *x)
 {
 	return x->kind->op;
+}
+
+void listed_kind_name(const struct op *o, char *to, size_t size)
+{
+	const char *kind = op_kind_name(o->kind), *variant = op_variant_name(o);
+	const size_t n = strlen(kind);
+	bool known = op_traits[o->kind].variant == OP_VARIANT_FORMAT;
+
+	for (size_t i = 0; i < KINDS && !known; i++)
+		known = kinds[i].is.kind == o->kind && str_prefix(kinds[i].op, kind) && kinds[i].op[n] == ':' &&
+		        strcmp(kinds[i].op + n + 1, variant) == 0;
+	snprintf(to, size, "%s%s%s", kind, known ? ":" : "", known ? variant : "");
 }
 
 static struct trace_arg *add_arg(struct listed_room *room, uint32_t *n, enum listed_column c)

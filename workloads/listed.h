@@ -86,6 +86,10 @@ const struct listed_meaning *listed_meaning(size_t i);
 int listed_meaning_of(const struct trace_launch *l);
 const char *listed_op_name(const struct listed *x); /* "gemm", "elementwise:silu", "convert:fp8" */
 
+/* How a table names an op: by its kind, and by what tells it apart where a row may say that. Functions without a name of
+ * their own cost what the commonest of their kind does. */
+void listed_kind_name(const struct op *o, char *to, size_t size);
+
 /* What the row computes. */
 struct listed_io {
 	enum op_role role;

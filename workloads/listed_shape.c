@@ -1,153 +1,135 @@
-/* listed_shape.c - what a listed op reads and writes. */
+/* listed_shape.c - what a listed op reads and writes: the operands of its kind (workloads/op_kinds.h), in the row's sizes. */
+#include <string.h>
+
 #include "workloads/listed_int.h"
 #include "workloads/shape.h"
 
-/* A tensor's values, along rows of `row`. */
+/* Values along rows of `row`. */
 struct values {
-	enum op_role role;
-	const struct listed_type *type;
 	uint64_t n, row;
 };
 
-static uint64_t bytes_of(const struct values *t)
+static uint64_t bytes_of(const struct listed_type *type, const struct values *t)
 {
-	const uint32_t group = quant_group(t->type->quant);
+	const uint32_t group = quant_group(type->quant);
 
-	return t->type->quant == QUANT_AS_TRACED ? dtype_bytes(t->type->dtype, t->n)
-	                                         : quant_bytes(t->type->quant, t->n, group ? group : t->row);
+	return type->quant == QUANT_AS_TRACED ? dtype_bytes(type->dtype, t->n)
+	                                      : quant_bytes(type->quant, t->n, group ? group : t->row);
 }
 
-static void add(struct listed_shape *s, bool write, struct values t)
+/* Elements, where the table says them; else rows of cols. */
+static uint64_t elements(const struct listed *x)
 {
-	s->io[s->n++] = (struct listed_io){ t.role, write, t.type->dtype, t.type->quant, bytes_of(&t), false };
+	return x->v[LISTED_ELEMENTS] ? x->v[LISTED_ELEMENTS] : x->v[LISTED_ROWS] * x->v[LISTED_COLS];
+}
+
+static uint64_t *member(struct op_shape *s, enum op_dim d)
+{
+	uint64_t *const of[OP_DIM_COUNT] = {
+		[OP_DIM_BATCH] = &s->batch, [OP_DIM_M] = &s->m,           [OP_DIM_N] = &s->n,
+		[OP_DIM_K] = &s->k,         [OP_DIM_HEADS] = &s->heads,   [OP_DIM_KV_HEADS] = &s->kv_heads,
+		[OP_DIM_Q_LEN] = &s->q_len, [OP_DIM_KV_LEN] = &s->kv_len, [OP_DIM_HEAD_DIM] = &s->head_dim,
+		[OP_DIM_V_DIM] = &s->v_dim, [OP_DIM_ELEMS] = &s->elems,   [OP_DIM_ROWS] = &s->rows,
+		[OP_DIM_COLS] = &s->cols,   [OP_DIM_TOP] = &s->top,
+	};
+
+	return of[d];
+}
+
+/* Where an op has no dimension of its own for a batch, there are as many more elements or rows. */
+static uint64_t size_of(const struct listed *x, enum op_dim d)
+{
+	static const enum listed_column column[OP_DIM_COUNT] = {
+		[OP_DIM_BATCH] = LISTED_BATCH, [OP_DIM_M] = LISTED_M,           [OP_DIM_N] = LISTED_N,
+		[OP_DIM_K] = LISTED_K,         [OP_DIM_HEADS] = LISTED_HEADS,   [OP_DIM_KV_HEADS] = LISTED_KV_HEADS,
+		[OP_DIM_Q_LEN] = LISTED_Q_LEN, [OP_DIM_KV_LEN] = LISTED_KV_LEN, [OP_DIM_HEAD_DIM] = LISTED_HEAD_DIM,
+		[OP_DIM_V_DIM] = LISTED_V_DIM, [OP_DIM_COLS] = LISTED_COLS,     [OP_DIM_TOP] = LISTED_K,
+	};
+
+	return d == OP_DIM_ELEMS  ? x->v[LISTED_BATCH] * elements(x)
+	       : d == OP_DIM_ROWS ? x->v[LISTED_BATCH] * x->v[LISTED_ROWS]
+	                          : x->v[column[d]];
+}
+
+/* A row of elements is the table's, or all of them. */
+static struct values values_of(const struct listed *x, const struct op_traits_operand *p)
+{
+	struct values t = { 1, 1 };
+
+	for (size_t i = 0; i < sizeof p->dims && p->dims[i]; i++)
+		t.n *= t.row = size_of(x, (enum op_dim)p->dims[i]);
+	if (p->dims[0] == OP_DIM_ELEMS)
+		t.row = x->v[LISTED_COLS] ? x->v[LISTED_COLS] : elements(x);
+	return t;
+}
+
+/* How many of an operand there are. */
+static uint32_t how_many(const struct listed *x, const struct op_traits_operand *p)
+{
+	switch (p->when) {
+	case OP_EACH:
+	case OP_PARTS:
+		return x->kind->arity;
+	case OP_UNLESS_LATENT:
+		return x->algorithm != OP_ATTN_MLA;
+	case OP_IF_MATERIALISED:
+		return x->algorithm == OP_ATTN_MATERIALISED;
+	case OP_IF_BIASED:
+		return strcmp(x->kind->is.fn, "layer_norm") == 0;
+	case OP_ALWAYS:
+		break;
+	}
+	return 1;
 }
 
 /* Sums are wider than narrow operands. */
-static const struct listed_type *result(const struct listed *x)
+static const struct listed_type *type_of(const struct listed *x, const struct op_traits_operand *p, enum op_role role)
 {
-	return dtype_bits(x->type->dtype) < 16 ? listed_bf16() : x->type;
+	if (role == OP_INDEX)
+		return listed_index_type();
+	if (role == OP_WEIGHT || role == OP_KV)
+		return x->weights;
+	if (!p->write || p->scratch)
+		return x->type;
+	if (op_is_product(x->kind->is.kind) && dtype_bits(x->type->dtype) < 16)
+		return listed_bf16();
+	return x->to ? x->to : x->type;
 }
 
-static void product(const struct listed *x, struct listed_shape *s)
+static void add(struct listed_shape *s, const struct listed *x, const struct op_traits_operand *p)
 {
-	const uint64_t *v = x->v, m = v[LISTED_M], n = v[LISTED_N], k = v[LISTED_K], b = v[LISTED_BATCH];
+	const uint32_t n = how_many(x, p);
+	const bool index = p->write && x->kind->is.kind == OP_REDUCE && x->kind->is.reduce == OP_RED_ARGMAX;
+	const enum op_role role = index ? OP_INDEX : p->is;
+	const struct listed_type *type = type_of(x, p, role);
+	const struct values all = values_of(x, p);
 
-	s->s.batch = b, s->s.m = m, s->s.n = n, s->s.k = k;
-	s->out_dtype = result(x)->dtype;
-	add(s, false, (struct values){ OP_ACTIVATION, x->type, b * m * k, k });
-	add(s, false, (struct values){ OP_WEIGHT, x->weights, b * n * k, k });
-	add(s, true, (struct values){ OP_ACTIVATION, result(x), b * m * n, n });
-}
+	if (p->write && s->out_dtype == DT_NONE)
+		s->out_dtype = type->dtype;
+	for (uint32_t i = 0; i < n; i++) {
+		struct values t = all;
 
-static void attention(const struct listed *x, struct listed_shape *s)
-{
-	const uint64_t *v = x->v, d = v[LISTED_HEAD_DIM], v_dim = v[LISTED_V_DIM];
-	const uint64_t q = v[LISTED_BATCH] * v[LISTED_HEADS] * v[LISTED_Q_LEN],
-		       kv = v[LISTED_BATCH] * v[LISTED_KV_HEADS] * v[LISTED_KV_LEN];
-
-	s->s = (struct op_shape){ .batch = v[LISTED_BATCH],
-		                  .heads = v[LISTED_HEADS],
-		                  .kv_heads = v[LISTED_KV_HEADS],
-		                  .q_len = v[LISTED_Q_LEN],
-		                  .kv_len = v[LISTED_KV_LEN],
-		                  .head_dim = d,
-		                  .v_dim = v_dim,
-		                  .causal = v[LISTED_CAUSAL] != 0 };
-	s->out_dtype = result(x)->dtype;
-	add(s, false, (struct values){ OP_ACTIVATION, x->type, q * d, d });
-	add(s, false, (struct values){ OP_KV, x->weights, kv * d, d });
-	if (x->algorithm != OP_ATTN_MLA) /* there values are a part of the keys */
-		add(s, false, (struct values){ OP_KV, x->weights, kv * v_dim, v_dim });
-	add(s, true, (struct values){ OP_ACTIVATION, result(x), q * v_dim, v_dim });
-	if (x->algorithm != OP_ATTN_MATERIALISED)
-		return;
-	add(s, true, (struct values){ OP_ACTIVATION, x->type, q * v[LISTED_KV_LEN], v[LISTED_KV_LEN] });
-	s->io[s->n - 1].scratch = true;
-}
-
-/* Elements, in rows where the table says them. */
-static uint64_t elements(const struct listed *x, uint64_t *row)
-{
-	const uint64_t *v = x->v;
-
-	*row = v[LISTED_COLS] ? v[LISTED_COLS] : v[LISTED_ELEMENTS];
-	return v[LISTED_BATCH] * (v[LISTED_ELEMENTS] ? v[LISTED_ELEMENTS] : v[LISTED_ROWS] * v[LISTED_COLS]);
-}
-
-static void elementwise(const struct listed *x, struct listed_shape *s)
-{
-	const struct listed_type *to = x->to ? x->to : x->type;
-	uint64_t row, n = elements(x, &row);
-	const bool halves = x->kind->is.kind == OP_CONCAT && n > 1;
-
-	s->s.elems = n;
-	s->s.arity = x->kind->arity;
-	s->out_dtype = to->dtype;
-	for (uint32_t i = 0; i < x->kind->arity; i++)
-		add(s, false, (struct values){ OP_ACTIVATION, x->type, !halves ? n : i ? n - n / 2 : n / 2, row });
-	add(s, true, (struct values){ OP_ACTIVATION, to, n, row });
-}
-
-/* Rows from anywhere, and where they are. */
-static void picked(const struct listed *x, struct listed_shape *s)
-{
-	const uint64_t rows = x->v[LISTED_BATCH] * x->v[LISTED_ROWS], cols = x->v[LISTED_COLS];
-	const bool embed = x->kind->is.kind == OP_EMBED;
-
-	s->s.elems = rows * cols;
-	s->s.rows = rows, s->s.cols = cols;
-	s->out_dtype = x->type->dtype;
-	add(s, false,
-	    (struct values){ embed ? OP_WEIGHT : OP_ACTIVATION, embed ? x->weights : x->type, rows * cols, cols });
-	add(s, false, (struct values){ OP_INDEX, listed_index_type(), rows, rows });
-	add(s, true, (struct values){ OP_ACTIVATION, x->type, rows * cols, cols });
-}
-
-static void along_rows(const struct listed *x, struct listed_shape *s)
-{
-	const uint64_t rows = x->v[LISTED_BATCH] * x->v[LISTED_ROWS], cols = x->v[LISTED_COLS], top = x->v[LISTED_K];
-	const struct listed_meaning *u = &x->kind->is;
-	const bool index = u->kind == OP_REDUCE && u->reduce == OP_RED_ARGMAX, one = u->kind == OP_REDUCE;
-	const uint64_t out = one ? rows : u->kind == OP_TOPK ? rows * top : rows * cols;
-	const struct listed_type *to = index ? listed_index_type() : x->type;
-
-	s->s.rows = rows, s->s.cols = cols;
-	s->s.top = u->kind == OP_TOPK ? top : 0;
-	s->out_dtype = to->dtype;
-	add(s, false, (struct values){ OP_ACTIVATION, x->type, rows * cols, cols });
-	for (int i = 0; u->kind == OP_NORM && i < 1 + (u->fn[0] == 'l'); i++) /* a layer norm's bias too */
-		add(s, false, (struct values){ OP_WEIGHT, x->weights, cols, cols });
-	add(s, true, (struct values){ index ? OP_INDEX : OP_ACTIVATION, to, out, one ? rows : out / rows });
-	if (u->kind == OP_TOPK || u->kind == OP_SORT)
-		add(s, true, (struct values){ OP_INDEX, listed_index_type(), out, out / rows });
+		if (p->when == OP_PARTS && all.n >= n)
+			t.n = all.n / n + (i + 1 == n ? all.n % n : 0);
+		s->io[s->n++] =
+			(struct listed_io){ role, p->write, type->dtype, type->quant, bytes_of(type, &t), p->scratch };
+	}
+	for (size_t i = 0; i < sizeof p->dims && p->dims[i]; i++)
+		*member(&s->s, (enum op_dim)p->dims[i]) = size_of(x, (enum op_dim)p->dims[i]);
+	if (p->when == OP_EACH || p->when == OP_PARTS)
+		s->s.arity = n;
 }
 
 void listed_shape(const struct listed *x, struct listed_shape *out)
 {
+	const struct op_traits *t = &op_traits[x->kind->is.kind];
+
 	*out = (struct listed_shape){ .dtype = x->type->dtype };
-	switch (x->kind->is.kind) {
-	case OP_GEMM:
-		product(x, out);
-		return;
-	case OP_ATTENTION:
-		attention(x, out);
-		return;
-	case OP_GATHER:
-	case OP_SCATTER:
-	case OP_EMBED:
-		picked(x, out);
-		return;
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_TOPK:
-	case OP_SORT:
-	case OP_SCAN:
-		along_rows(x, out);
-		return;
-	default:
-		elementwise(x, out);
-	}
+	for (size_t i = 0; i < OP_OPERANDS && t->operands[i].dims[0]; i++)
+		add(out, x, &t->operands[i]);
+	out->s.causal = t->dims == OP_DIMS_ATTENTION && x->v[LISTED_CAUSAL];
+	if (t->indexed)
+		out->s.elems = out->s.rows * out->s.cols;
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
@@ -174,14 +156,16 @@ bool listed_fits(const struct listed *x)
 		       pairs[] = { b, v[LISTED_HEADS], v[LISTED_Q_LEN], v[LISTED_KV_LEN], 2 * d },
 		       grid[] = { b, v[LISTED_ROWS], v[LISTED_COLS] }, elems[] = { b, v[LISTED_ELEMENTS] };
 
-	switch (x->kind->is.kind) {
-	case OP_GEMM:
+	switch (op_traits[x->kind->is.kind].dims) {
+	case OP_DIMS_PRODUCT:
 		return within(SHAPE_MAX_ELEMS, left, 3) && within(SHAPE_MAX_ELEMS, right, 3) &&
 		       within(SHAPE_MAX_ELEMS, out, 3) && within(SHAPE_MAX_MACS, macs, 4);
-	case OP_ATTENTION:
+	case OP_DIMS_ATTENTION:
 		return within(SHAPE_MAX_ELEMS, q, 4) && within(SHAPE_MAX_ELEMS, kv, 4) &&
 		       within(SHAPE_MAX_MACS, pairs, 5);
-	default:
-		return within(SHAPE_MAX_ELEMS, grid, 3) && within(SHAPE_MAX_ELEMS, elems, 2);
+	case OP_DIMS_ELEMS:
+	case OP_DIMS_ROWS:
+		break;
 	}
+	return within(SHAPE_MAX_ELEMS, grid, 3) && within(SHAPE_MAX_ELEMS, elems, 2);
 }

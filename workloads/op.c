@@ -1,31 +1,14 @@
-/* op.c - names of what op.h enumerates. */
+/* op.c - the table of kinds, and names of what op.h enumerates. */
 #include "workloads/op.h"
+
+/* clang-format off */
+#define ROW(id, name_, work, job, piece, ...) [OP_##id] = { .name = #name_, __VA_ARGS__ },
+const struct op_traits op_traits[OP_KINDS] = { OP_KIND_ROWS(ROW) };
+/* clang-format on */
 
 const char *op_kind_name(enum op_kind k)
 {
-	static const char *const names[OP_KINDS] = {
-		[OP_GEMM] = "gemm",
-		[OP_ATTENTION] = "attention",
-		[OP_ELEMENTWISE] = "elementwise",
-		[OP_CONVERT] = "convert",
-		[OP_REDUCE] = "reduce",
-		[OP_SOFTMAX] = "softmax",
-		[OP_NORM] = "norm",
-		[OP_COPY] = "copy",
-		[OP_CONCAT] = "concat",
-		[OP_GATHER] = "gather",
-		[OP_SCATTER] = "scatter",
-		[OP_TOPK] = "topk",
-		[OP_SORT] = "sort",
-		[OP_SCAN] = "scan",
-		[OP_EMBED] = "embed",
-		[OP_ROPE] = "rope",
-		[OP_COLLECTIVE] = "collective",
-		[OP_HOST_SYNC] = "host_sync",
-		[OP_OPAQUE] = "opaque",
-	};
-
-	return (unsigned)k < OP_KINDS ? names[k] : "?";
+	return (unsigned)k < OP_KINDS ? op_traits[k].name : "?";
 }
 
 const char *op_role_name(enum op_role r)
@@ -72,4 +55,17 @@ const char *op_attn_name(enum op_attn a)
 const char *op_phase_name(enum op_phase p)
 {
 	return p == OP_PREFILL ? "prefill" : "decode";
+}
+
+const char *op_variant_name(const struct op *o)
+{
+	switch (op_traits[o->kind].variant) {
+	case OP_VARIANT_REDUCE:
+		return op_reduce_name(o->reduce);
+	case OP_VARIANT_FORMAT:
+		return dtype_name(o->out_dtype);
+	case OP_VARIANT_FN:
+		break;
+	}
+	return o->fn ? o->fn : "";
 }

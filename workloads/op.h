@@ -11,30 +11,8 @@
 #include <stdint.h>
 
 #include "workloads/dtype.h"
+#include "workloads/op_kinds.h"
 #include "workloads/quant.h"
-
-enum op_kind {
-	OP_GEMM, /* c[b,m,n] = a[b,m,k] x w[b,k,n]; m = 1 is a GEMV */
-	OP_ATTENTION,
-	OP_ELEMENTWISE,
-	OP_CONVERT, /* dtype change, element by element */
-	OP_REDUCE,  /* rows x cols -> rows; arg-max too */
-	OP_SOFTMAX,
-	OP_NORM,
-	OP_COPY, /* device copies and sets */
-	OP_CONCAT,
-	OP_GATHER,
-	OP_SCATTER,
-	OP_TOPK,
-	OP_SORT,
-	OP_SCAN,
-	OP_EMBED,
-	OP_ROPE,
-	OP_COLLECTIVE,
-	OP_HOST_SYNC, /* the host reads a device value and decides: all before is done, nothing after is known */
-	OP_OPAQUE,    /* shapes or family unknown: measured time is carried, outside every bound */
-	OP_KINDS
-};
 
 /* What an element costs on a vector unit. */
 enum op_cost {
@@ -60,8 +38,6 @@ enum op_attn {
 	OP_ATTNS
 };
 enum op_phase { OP_DECODE, OP_PREFILL };
-
-enum op_role { OP_WEIGHT, OP_ACTIVATION, OP_KV, OP_INDEX, OP_CONSTANT };
 
 /* Shapes by kind; unused members are 0. */
 struct op_shape {
@@ -169,20 +145,14 @@ struct op_stream {
 	uint32_t sms, capability; /* of the device that was traced; compute capability times 10; 0 unknown */
 };
 
-const char *op_kind_name(enum op_kind k); /* "gemm", ... */
-static inline bool op_is_product(enum op_kind k)
-{
-	return k == OP_GEMM || k == OP_ATTENTION;
-}
-/* What no rule knows and what other devices take part in is carried along: nothing here computes it. */
-static inline bool op_is_simulated(enum op_kind k)
-{
-	return k != OP_OPAQUE && k != OP_COLLECTIVE;
-}
 const char *op_role_name(enum op_role r);
 const char *op_cost_name(enum op_cost c);
 const char *op_reduce_name(enum op_reduce r);
 const char *op_attn_name(enum op_attn a);
 const char *op_phase_name(enum op_phase p);
+/* What tells it from others of its kind: a function, a reduction, a format; "" where nothing does. */
+const char *op_variant_name(const struct op *o);
+/* What a person calls an op that has no name: "gemv 1280x896", "softmax 10x512", as op_traits says. */
+void op_text(const struct op_stream *s, const struct op *o, char *to, size_t size);
 
 #endif

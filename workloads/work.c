@@ -78,8 +78,23 @@ static void count_vector(struct work *w, uint64_t elems, uint64_t alu, uint64_t 
 	w->sfu = add(w->sfu, mul(elems, sfu));
 }
 
-static void count_attention(struct work *w, const struct op_shape *s)
+static uint64_t grid(const struct op_shape *s)
 {
+	return mul(s->rows, s->cols);
+}
+
+/* --- by the names that op_kinds.h has them under -------------------------------------------------------------------- */
+
+static void count_product(struct work *w, const struct op *o)
+{
+	const struct op_shape *s = &o->shape;
+
+	w->macs = mul(mul(s->batch, s->m), mul(s->n, s->k));
+}
+
+static void count_attention(struct work *w, const struct op *o)
+{
+	const struct op_shape *s = &o->shape;
 	uint64_t heads = mul(s->batch, s->heads), pairs = mul(heads, work_attention_pairs(s));
 
 	w->macs = mul(pairs, add(s->head_dim, s->v_dim));
@@ -87,80 +102,77 @@ static void count_attention(struct work *w, const struct op_shape *s)
 	count_vector(w, mul(heads, mul(s->q_len, s->v_dim)), 1, 0);
 }
 
-static void count_reduce(struct work *w, const struct op_shape *s, enum op_reduce how)
+/* As many as the kind's row says. */
+static void count_steps(struct work *w, const struct op *o)
 {
-	count_vector(w, mul(s->rows, s->cols), how == OP_RED_ARGMAX || how == OP_RED_NORM ? 2 : 1, 0);
-	if (how == OP_RED_MEAN)
-		count_vector(w, s->rows, 1, 0);
-	if (how == OP_RED_NORM)
-		count_vector(w, s->rows, 0, 1);
+	const struct op_traits *t = &op_traits[o->kind];
+
+	count_vector(w, t->dims == OP_DIMS_ROWS ? grid(&o->shape) : o->shape.elems, t->each.alu, t->each.sfu);
+	count_vector(w, o->shape.rows, t->row.alu, t->row.sfu);
 }
 
-static void count(struct work *w, const struct op *o)
+static void count_cost(struct work *w, const struct op *o)
 {
-	const struct op_shape *s = &o->shape;
-	uint64_t grid = mul(s->rows, s->cols);
 	uint32_t alu, sfu;
 
-	switch (o->kind) {
-	case OP_GEMM:
-		w->macs = mul(mul(s->batch, s->m), mul(s->n, s->k));
-		break;
-	case OP_ATTENTION:
-		count_attention(w, s);
-		break;
-	case OP_ELEMENTWISE:
-		work_cost(o->cost, s->arity, &alu, &sfu);
-		count_vector(w, s->elems, alu, sfu);
-		break;
-	case OP_ROPE:
-		count_vector(w, s->elems, 3, 0);
-		break;
-	case OP_REDUCE:
-		count_reduce(w, s, o->reduce);
-		break;
-	case OP_SOFTMAX:
-		count_vector(w, grid, 4, 1);
-		count_vector(w, s->rows, 0, 1);
-		break;
-	case OP_NORM:
-		count_vector(w, grid, o->fn && strcmp(o->fn, "layer_norm") == 0 ? 6 : 4, 0);
-		count_vector(w, s->rows, 1, 1);
-		break;
-	case OP_TOPK:
-		count_vector(w, s->rows, work_topk_steps(s->cols, s->top), 0);
-		break;
-	case OP_SORT:
-		count_vector(w, s->rows, work_sort_steps(s->cols), 0);
-		break;
-	case OP_SCAN:
-		count_vector(w, grid, 1, 0);
-		break;
-	case OP_COLLECTIVE:
-		if (o->fn && strstr(o->fn, "reduce")) /* all_reduce, reduce_scatter; gathers only move */
-			count_vector(w, s->elems, 1, 0);
-		break;
-	case OP_CONVERT:
-	case OP_COPY:
-	case OP_CONCAT:
-	case OP_GATHER:
-	case OP_SCATTER:
-	case OP_EMBED:
-	case OP_HOST_SYNC:
-	case OP_OPAQUE:
-	case OP_KINDS:
-		break;
-	}
-	w->flops = add(mul(w->macs, 2), add(w->alu, w->sfu));
-	if (o->kind == OP_OPAQUE)
-		w->flops = o->opaque_flops;
+	work_cost(o->cost, o->shape.arity, &alu, &sfu);
+	count_vector(w, o->shape.elems, alu, sfu);
 }
+
+static void count_reduce(struct work *w, const struct op *o)
+{
+	const enum op_reduce how = o->reduce;
+
+	count_vector(w, grid(&o->shape), how == OP_RED_ARGMAX || how == OP_RED_NORM ? 2 : 1, 0);
+	if (how == OP_RED_MEAN)
+		count_vector(w, o->shape.rows, 1, 0);
+	if (how == OP_RED_NORM)
+		count_vector(w, o->shape.rows, 0, 1);
+}
+
+static void count_norm(struct work *w, const struct op *o)
+{
+	count_vector(w, grid(&o->shape), o->fn && strcmp(o->fn, "layer_norm") == 0 ? 6 : 4, 0);
+	count_vector(w, o->shape.rows, 1, 1);
+}
+
+static void count_topk(struct work *w, const struct op *o)
+{
+	count_vector(w, o->shape.rows, work_topk_steps(o->shape.cols, o->shape.top), 0);
+}
+
+static void count_sort(struct work *w, const struct op *o)
+{
+	count_vector(w, o->shape.rows, work_sort_steps(o->shape.cols), 0);
+}
+
+static void count_collective(struct work *w, const struct op *o)
+{
+	if (o->fn && strstr(o->fn, "reduce")) /* all_reduce, reduce_scatter; gathers only move */
+		count_vector(w, o->shape.elems, 1, 0);
+}
+
+/* What counters said of a kernel that no rule knows. */
+static void count_counted(struct work *w, const struct op *o)
+{
+	w->flops = o->opaque_flops;
+	w->read_bytes = o->n_operands ? 0 : o->opaque_bytes;
+}
+
+static void count_none(struct work *w, const struct op *o)
+{
+	(void)w, (void)o;
+}
+
+#define COUNT(id, name, work, ...) [OP_##id] = count_##work,
+static void (*const counts[OP_KINDS])(struct work *w, const struct op *o) = { OP_KIND_ROWS(COUNT) };
 
 struct work work_of(const struct op_stream *s, const struct op *o)
 {
 	struct work w = { 0 };
 
-	count(&w, o);
+	counts[o->kind](&w, o);
+	w.flops = add(w.flops, add(mul(w.macs, 2), add(w.alu, w.sfu)));
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &s->operands[o->first_operand + i];
 		enum op_role role;
@@ -173,7 +185,5 @@ struct work work_of(const struct op_stream *s, const struct op *o)
 		role = s->tensors[x->tensor].role;
 		w.role_read_bytes[role] = add(w.role_read_bytes[role], x->touched);
 	}
-	if (o->kind == OP_OPAQUE && !o->n_operands)
-		w.read_bytes = o->opaque_bytes;
 	return w;
 }

@@ -44,7 +44,7 @@ struct gpu_time gpu_time(const struct gpu *g, const struct gpu_launch *l)
 	else if (t.memory >= t.chain && t.memory >= t.pipe)
 		t.bound = l->mem.read - l->mem.read_hit + l->mem.write_back ? RES_DRAM : RES_L2;
 	else if (t.pipe >= t.chain)
-		t.bound = l->op->kind == OP_GEMM || l->op->kind == OP_ATTENTION ? RES_MATRIX : RES_VECTOR;
+		t.bound = op_is_product(l->op->kind) ? RES_MATRIX : RES_VECTOR;
 	else
 		t.bound = RES_DEPENDENCY;
 	return t;

@@ -130,7 +130,7 @@ static uint64_t elements(const struct gpu_launch *l)
 	const struct op_shape *s = &l->op->shape;
 	const uint64_t n = s->elems > s->rows * s->cols ? s->elems : s->rows * s->cols;
 
-	if (l->op->kind == OP_GEMM)
+	if (op_traits[l->op->kind].dims == OP_DIMS_PRODUCT)
 		return s->m * s->n * (s->batch ? s->batch : 1);
 	return n;
 }

@@ -603,7 +603,7 @@ static void elementwise(const struct kernels *k, const struct op *o, struct geom
 	}
 	put(out, k, o,
 	    o->shape.strided ? "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast>"
-	                     : "void at::native::vectorized_elementwise_kernel<4>",
+	                     : op_traits[o->kind].kernel,
 	    (struct grid){ div_up(o->shape.elems, 512), 1, 1, 128 });
 	out->at[0].registers = 32;
 }
@@ -614,10 +614,7 @@ static void rows(const struct kernels *k, const struct op *o, struct geometry *o
 	uint64_t threads = round_up(div_up(o->shape.cols, 4), 32);
 
 	out->n = 0;
-	put(out, k, o,
-	    o->kind == OP_SOFTMAX ? "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>"
-	    : o->kind == OP_NORM  ? "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel"
-	                          : "void at::native::reduce_kernel<512, 1>",
+	put(out, k, o, op_traits[o->kind].kernel,
 	    (struct grid){ o->shape.rows ? o->shape.rows : 1, 1, 1,
 	                   (uint32_t)(threads < 32    ? 32
 	                              : threads > 512 ? 512
@@ -634,38 +631,32 @@ static void top(const struct kernels *k, const struct op *o, struct geometry *ou
 	if (o->shape.cols <= 512)
 		put(out, k, o, "vllm::moe::topkGatingSoftmax", (struct grid){ div_up(n, 4), 1, 1, 128 });
 	else
-		put(out, k, o, "void at::native::sbtopk::gatherTopK", (struct grid){ n, 1, 1, 1024 });
+		put(out, k, o, op_traits[o->kind].kernel, (struct grid){ n, 1, 1, 1024 });
 	out->at[0].registers = 32;
 }
 
 bool gpu_geometry_of(const struct gpu *g, const struct kernels *k, const struct op_stream *s, const struct op *o,
                      struct geometry *out)
 {
-	switch (o->kind) {
-	case OP_GEMM:
+	const struct op_traits *t = &op_traits[o->kind];
+
+	switch (t->dims) {
+	case OP_DIMS_PRODUCT:
 		return dtype_bits(o->dtype) <= 16 && products(g, k, s, o, out);
-	case OP_ATTENTION:
+	case OP_DIMS_ATTENTION:
 		return attention(g, k, s, o, out);
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-		rows(k, o, out);
-		return true;
-	case OP_TOPK:
-		top(k, o, out);
-		return true;
-	case OP_ELEMENTWISE:
-	case OP_CONVERT:
-	case OP_COPY:
-	case OP_CONCAT:
-	case OP_GATHER:
-	case OP_ROPE:
-	case OP_EMBED:
-		elementwise(k, o, out);
-		return true;
-	default:
-		return false;
+	case OP_DIMS_ROWS:
+		if (t->kernel && t->whole_rows)
+			top(k, o, out);
+		else if (t->kernel)
+			rows(k, o, out);
+		break;
+	case OP_DIMS_ELEMS:
+		if (t->kernel)
+			elementwise(k, o, out);
+		break;
 	}
+	return t->kernel != NULL;
 }
 
 /* --- what it does not multiply ------------------------------------------------------------------------------------ */
@@ -709,7 +700,7 @@ static bool anew(const struct kernels *k, const struct op_stream *s, const struc
 		return o->kind != OP_OPAQUE && o->kind != OP_HOST_SYNC;
 	if (o->kind != OP_OPAQUE && any_unknown(s, o))
 		return true;
-	if ((o->kind != OP_GEMM && o->kind != OP_ATTENTION) || own)
+	if (!op_is_product(o->kind) || own)
 		return false;
 	for (uint32_t i = 0; i < o->n_launches; i++) {
 		enum kernel_form f = kernels_match(k, s->launches[o->first_launch + i].name, o->rule).form;

@@ -53,7 +53,7 @@ static uint64_t share(const struct gpu_launch *l, uint64_t ctas)
 
 	if (l->kernel.moves == KERNEL_MOVES_WRITES || l->kernel.moves == KERNEL_MOVES_NONE)
 		return even;
-	if (o->kind == OP_GEMM && s->m > 1)
+	if (op_traits[o->kind].dims == OP_DIMS_PRODUCT && s->m > 1)
 		own = strips(l, ctas);
 	if (o->kind == OP_ATTENTION && s->q_len > FEW_QUERIES)
 		own = dtype_bytes(o->dtype, s->kv_len * (s->head_dim + (s->v_dim ? s->v_dim : s->head_dim))) /

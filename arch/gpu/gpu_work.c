@@ -88,7 +88,7 @@ static uint64_t threads_of(const struct op_launch *a)
 static bool beside(const struct op_stream *s, const struct op *o, uint32_t nth)
 {
 	const struct op_launch *at = &s->launches[o->first_launch];
-	bool first = o->kind == OP_GEMM || o->kind == OP_ATTENTION;
+	bool first = op_is_product(o->kind);
 
 	for (uint32_t n = 0; n < o->n_launches; n++)
 		if (first ? n < nth && at[n].kind == TRACE_KERNEL : threads_of(&at[n]) > threads_of(&at[nth]))

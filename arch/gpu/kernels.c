@@ -383,7 +383,9 @@ struct kernel kernels_match(const struct kernels *k, const char *kernel, const c
 /* Tokens of an op: rows of a product, queries of an attention; of other ops any number. */
 static uint64_t tokens(const struct op *o)
 {
-	return o->kind == OP_GEMM ? o->shape.m : o->kind == OP_ATTENTION ? o->shape.q_len : 0;
+	const enum op_dims d = op_traits[o->kind].dims;
+
+	return d == OP_DIMS_PRODUCT ? o->shape.m : d == OP_DIMS_ATTENTION ? o->shape.q_len : 0;
 }
 
 struct kernel kernels_default(const struct kernels *k, const struct op *o, bool beside)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/build/build.h"
+#include "workloads/listed.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -17,7 +18,7 @@ struct cells {
 /* Format of what a product multiplies by, or attention looks at, where it is not the operands'. */
 static const char *stored_as(const struct op_stream *s, const struct op *o)
 {
-	const enum op_role role = o->kind == OP_GEMM ? OP_WEIGHT : OP_KV;
+	const enum op_role role = op_traits[o->kind].operands[1].is;
 
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = &s->operands[o->first_operand + i];
@@ -43,35 +44,6 @@ static uint64_t indexed(const struct op_stream *s, const struct op *o)
 	return 1;
 }
 
-/* Functions that a table has a name for; others cost what an addition does. */
-static bool known_function(const char *fn)
-{
-	static const char *const names[] = { "add",  "mul", "neg",     "div",  "rsqrt", "sin",         "cos",
-		                             "tanh", "pow", "sigmoid", "silu", "gelu",  "silu_and_mul" };
-
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (strcmp(fn, names[i]) == 0)
-			return true;
-	return false;
-}
-
-static void name_op(const struct op *o, char *to, size_t size)
-{
-	const char *kind = op_kind_name(o->kind);
-	struct str s = STR_INIT;
-
-	str_add(&s, kind);
-	if (o->kind == OP_CONVERT)
-		str_addf(&s, ":%s", dtype_name(o->out_dtype));
-	else if (o->kind == OP_REDUCE)
-		str_addf(&s, ":%s", op_reduce_name(o->reduce));
-	else if (o->kind == OP_NORM || (o->kind == OP_ELEMENTWISE && known_function(o->fn)))
-		str_addf(&s, ":%s", o->fn);
-	strncpy(to, str_c(&s), size - 1);
-	to[size - 1] = '\0';
-	str_free(&s);
-}
-
 static void attention(const struct op_stream *s, const struct op *o, struct cells *c)
 {
 	const struct op_shape *x = &o->shape;
@@ -89,22 +61,23 @@ static void attention(const struct op_stream *s, const struct op *o, struct cell
 
 static struct cells cells_of(const struct op_stream *s, const struct op *o)
 {
+	const struct op_traits *t = &op_traits[o->kind];
 	const struct op_shape *x = &o->shape;
 	struct cells c = { .batch = x->batch > 1 ? x->batch : 0, .causal = "", .algorithm = "", .weights = "" };
 
-	name_op(o, c.op, sizeof c.op);
-	if (o->kind == OP_GEMM) {
+	listed_kind_name(o, c.op, sizeof c.op);
+	if (t->dims == OP_DIMS_PRODUCT) {
 		c.m = x->m, c.n = x->n, c.k = x->k;
 		c.weights = stored_as(s, o);
-	} else if (o->kind == OP_ATTENTION) {
+	} else if (t->dims == OP_DIMS_ATTENTION) {
 		attention(s, o, &c);
-	} else if (o->kind == OP_GATHER || o->kind == OP_SCATTER || o->kind == OP_EMBED) {
+	} else if (t->indexed) {
 		c.rows = indexed(s, o);
 		c.cols = x->elems / c.rows;
-	} else if (x->rows) {
+	} else if (t->dims == OP_DIMS_ROWS) {
 		c.rows = x->rows;
 		c.cols = x->cols;
-		c.k = o->kind == OP_TOPK ? x->top : 0;
+		c.k = x->top;
 	} else {
 		c.elems = x->elems;
 	}
@@ -152,6 +125,6 @@ void build_table(const struct op_stream *s, struct str *out)
 	        "op,name,m,n,k,batch,heads,kv_heads,q_len,kv_len,head_dim,v_dim,causal,algorithm,rows,cols,elements,dtype,"
 	        "weight_dtype\n");
 	for (size_t i = 0; i < s->n_ops; i++)
-		if (s->ops[i].kind != OP_HOST_SYNC)
+		if (!op_traits[s->ops[i].kind].unlisted)
 			row(s, &s->ops[i], out);
 }

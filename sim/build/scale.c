@@ -192,7 +192,7 @@ static void rows_of_table(struct scaling *x, const struct op *o, struct op_opera
 	const uint64_t all = x->s->tensors[p->tensor].bytes - p->offset;
 	uint64_t more;
 
-	if ((o->kind != OP_EMBED && o->kind != OP_GATHER) || p->touched >= all)
+	if (op_traits[o->kind].indexed != OP_INDEXED_READ || p->touched >= all)
 		return;
 	more = times(x, batches(x), p->touched);
 	p->touched = more < all ? more : all;
@@ -257,13 +257,14 @@ static bool moves_cache(const struct scaling *x, const struct op *o, uint64_t *e
 static int scale_op(struct scaling *x, struct op *o, struct err *e)
 {
 	const struct scale_op how = x->of_op[o->id];
+	const enum op_dims dims = op_traits[o->kind].dims;
 	struct op_shape *s = &o->shape;
 	uint64_t elems;
 
-	if (o->kind == OP_ATTENTION) {
+	if (dims == OP_DIMS_ATTENTION) {
 		s->batch = x->to.batch;
 		s->kv_len = x->to.context + 1;
-	} else if (o->kind == OP_GEMM) {
+	} else if (dims == OP_DIMS_PRODUCT) {
 		if (has_weights(x, o))
 			s->m = times(x, how.by, s->m);
 		else

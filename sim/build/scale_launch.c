@@ -126,25 +126,16 @@ static void lay_out(struct scaling *x, const struct op *o, struct op_launch *l)
 {
 	if (!l->block[0])
 		return;
-	switch (o->kind) {
-	case OP_REDUCE:
+	if (o->kind == OP_REDUCE)
 		reduce(x, o, l);
-		break;
-	case OP_CONCAT:
+	else if (o->kind == OP_CONCAT)
 		concat(x, o, l);
-		break;
-	case OP_SORT:
+	else if (o->kind == OP_SORT)
 		sort(x, o, l);
-		break;
-	case OP_NORM:
-	case OP_SOFTMAX:
-	case OP_TOPK:
-	case OP_SCAN: /* a CTA a row, or some rows */
+	else if (op_traits[o->kind].dims == OP_DIMS_ROWS) /* a CTA a row, or some rows */
 		l->grid[0] = as_many(x, o, l->grid[0]);
-		break;
-	default:
+	else
 		flat(x, o, l);
-	}
 }
 
 /* Attention over more keys has the same CTAs, each with more to do. */

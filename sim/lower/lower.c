@@ -351,8 +351,8 @@ static void set_phases(struct lowering *w)
 		     end++) {
 			const struct op *o = &s->ops[end];
 
-			if ((o->kind == OP_GEMM && o->shape.m > DECODE_MAX_M) ||
-			    (o->kind == OP_ATTENTION && o->shape.q_len > 1))
+			/* Each has the one where the other has nothing. */
+			if (op_is_product(o->kind) && (o->shape.m > DECODE_MAX_M || o->shape.q_len > 1))
 				phase = OP_PREFILL;
 		}
 		for (uint32_t j = i; j < end; j++)

@@ -99,6 +99,12 @@ struct lowering {
 	uint32_t region;            /* tensors pass: the first region that is not behind yet */
 };
 
+/* Attention and MLP end here: the next begins with a norm, or with the mean of one that is written out. */
+static inline bool lower_ends_part(const struct op *o)
+{
+	return op_traits[o->kind].ends_part || (o->kind == OP_REDUCE && o->reduce == OP_RED_MEAN);
+}
+
 static inline int lower_nomem(struct lowering *w)
 {
 	return err_set(w->e, ERR_NOMEM, "out of memory while lowering");

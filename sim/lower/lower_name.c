@@ -5,8 +5,7 @@
 #include "sim/lower/lower_int.h"
 
 #define NAME_MAX_CHARS 64
-
-typedef unsigned long long ull;
+#define ALONE          UINT32_MAX
 
 /* Numbers given out within one layer, and outside the layers at index 0. */
 struct counts {
@@ -42,6 +41,15 @@ static void short_kernel(const char *name, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), name);
 }
 
+/* Of what no rule knows the shape of: its rule's name for it, or the kernel's. */
+static void opaque_text(const struct lop *l, char *buf, size_t size)
+{
+	char kernel[NAME_MAX_CHARS];
+
+	short_kernel(l->main->name ? l->main->name : "", kernel, sizeof kernel);
+	snprintf(buf, size, "%s", l->rule ? l->rule->friendly : kernel);
+}
+
 /* "aten::mul_" is mul. */
 static const char *op_fn(struct lowering *w, const struct lop *l)
 {
@@ -60,95 +68,6 @@ static const char *op_fn(struct lowering *w, const struct lop *l)
 	return arena_strndup(w->a, base, n);
 }
 
-static bool writes_kv(const struct op_stream *s, const struct op *o)
-{
-	for (uint32_t i = 0; i < o->n_operands; i++) {
-		const struct op_operand *x = &s->operands[o->first_operand + i];
-
-		if (x->write && s->tensors[x->tensor].role == OP_KV)
-			return true;
-	}
-	return false;
-}
-
-static void describe_product(const struct op *o, char *buf, size_t size)
-{
-	const struct op_shape *p = &o->shape;
-
-	if (p->batch > 1)
-		snprintf(buf, size, "bmm %llux%llux%llux%llu", (ull)p->batch, (ull)p->m, (ull)p->k, (ull)p->n);
-	else if (p->m == 1)
-		snprintf(buf, size, "gemv %llux%llu", (ull)p->k, (ull)p->n);
-	else
-		snprintf(buf, size, "%s %llux%llux%llu", strcmp(o->family, "conv") == 0 ? "conv" : "gemm", (ull)p->m,
-		         (ull)p->k, (ull)p->n);
-}
-
-static void describe_attention(const struct op_shape *p, char *buf, size_t size)
-{
-	int n = snprintf(buf, size, "attention %llux%llu kv %llu", (ull)p->heads, (ull)p->head_dim, (ull)p->kv_len);
-
-	if (p->q_len > 1 && n > 0 && (size_t)n < size)
-		n += snprintf(buf + n, size - (size_t)n, " q %llu", (ull)p->q_len);
-	if (p->batch > 1 && n > 0 && (size_t)n < size)
-		snprintf(buf + n, size - (size_t)n, " batch %llu", (ull)p->batch);
-}
-
-static void describe(const struct op_stream *s, const struct op *o, const struct lop *l, char *buf, size_t size)
-{
-	const struct op_shape *p = &o->shape;
-	const char *what = *o->fn ? o->fn : op_kind_name(o->kind);
-	char kernel[NAME_MAX_CHARS];
-
-	switch (o->kind) {
-	case OP_GEMM:
-		describe_product(o, buf, size);
-		return;
-	case OP_ATTENTION:
-		describe_attention(p, buf, size);
-		return;
-	case OP_CONVERT:
-		snprintf(buf, size, "%s to %s %llu", dtype_name(o->dtype), dtype_name(o->out_dtype), (ull)p->elems);
-		return;
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_SCAN:
-	case OP_SORT:
-		if (p->rows > 1)
-			snprintf(buf, size, "%s %llux%llu", what, (ull)p->rows, (ull)p->cols);
-		else
-			snprintf(buf, size, "%s %llu", what, (ull)p->cols);
-		return;
-	case OP_TOPK:
-		if (p->rows > 1)
-			snprintf(buf, size, "topk %llu of %llux%llu", (ull)p->top, (ull)p->rows, (ull)p->cols);
-		else
-			snprintf(buf, size, "topk %llu of %llu", (ull)p->top, (ull)p->cols);
-		return;
-	case OP_CONCAT:
-		snprintf(buf, size, writes_kv(s, o) ? "concat kv %llu" : "concat %llu", (ull)p->elems);
-		return;
-	case OP_HOST_SYNC:
-		snprintf(buf, size, "host read %llu B", (ull)dtype_bytes(o->dtype, p->elems));
-		return;
-	case OP_OPAQUE:
-		short_kernel(l->main->name ? l->main->name : "", kernel, sizeof kernel);
-		snprintf(buf, size, "%s", l->rule ? l->rule->friendly : kernel);
-		return;
-	case OP_ELEMENTWISE:
-	case OP_COPY:
-	case OP_GATHER:
-	case OP_SCATTER:
-	case OP_EMBED:
-	case OP_ROPE:
-	case OP_COLLECTIVE:
-	case OP_KINDS:
-		break;
-	}
-	snprintf(buf, size, "%s %llu", what, (ull)p->elems);
-}
-
 /* --- tensors ------------------------------------------------------------------------------------------------------ */
 
 static struct counts *counts_of(struct naming *g, int32_t layer)
@@ -156,10 +75,11 @@ static struct counts *counts_of(struct naming *g, int32_t layer)
 	return &g->by_layer[layer + 1];
 }
 
-static int give(struct naming *g, uint32_t tensor, const char *fmt, uint32_t n)
+/* Its name, and which one it is: ALONE where there is no other. */
+static int give(struct naming *g, uint32_t tensor, const char *what, uint32_t n)
 {
 	struct op_tensor *t = &g->w->out->tensors[tensor];
-	char step[24] = "", layer[24] = "", tail[NAME_MAX_CHARS];
+	char step[24] = "", layer[24] = "", number[12] = "";
 
 	if (t->name)
 		return 0;
@@ -168,8 +88,9 @@ static int give(struct naming *g, uint32_t tensor, const char *fmt, uint32_t n)
 		snprintf(step, sizeof step, g->w->cases ? "case%u." : "step%u.", g->step);
 	if (t->layer >= 0)
 		snprintf(layer, sizeof layer, "layer%d.", t->layer);
-	snprintf(tail, sizeof tail, fmt, n);
-	t->name = arena_printf(g->w->a, "%s%s%s", step, layer, tail);
+	if (n != ALONE)
+		snprintf(number, sizeof number, "%u", n);
+	t->name = arena_printf(g->w->a, "%s%s%s%s", step, layer, what, number);
 	return t->name ? 0 : lower_nomem(g->w);
 }
 
@@ -207,19 +128,19 @@ static int name_caches(struct naming *g)
 	for (size_t i = 0; i < s->n_ops; i++)
 		for (uint32_t j = 0; j < s->ops[i].n_operands; j++) {
 			uint32_t t = s->operands[s->ops[i].first_operand + j].tensor;
-			const char *fmt = which[t] == 1 ? "k" : "v";
+			const char *what = which[t] == 1 ? "k" : "v";
 
 			g->step = g->w->lops[i].step;
 			if (s->tensors[t].role != OP_KV || s->tensors[t].name)
 				continue;
 			if (!which[t]) {
-				if (give(g, t, "kv%u", counts_of(g, s->tensors[t].layer)->kvs++) < 0)
+				if (give(g, t, "kv", counts_of(g, s->tensors[t].layer)->kvs++) < 0)
 					return -1;
 				continue;
 			}
 			if (s->tensors[t].external)
-				fmt = which[t] == 1 ? "k_old" : "v_old";
-			if (give(g, t, fmt, 0) < 0)
+				what = which[t] == 1 ? "k_old" : "v_old";
+			if (give(g, t, what, ALONE) < 0)
 				return -1;
 		}
 	return 0;
@@ -229,7 +150,7 @@ static int name_tensor(struct naming *g, const struct op *o, const struct op_ope
 {
 	struct op_tensor *t = &g->w->out->tensors[x->tensor];
 	struct counts *c = counts_of(g, t->layer);
-	bool vector = o->kind != OP_GEMM && o->kind != OP_CONVERT;
+	const char *weight = op_traits[o->kind].weight;
 
 	if (t->name)
 		return 0;
@@ -240,19 +161,17 @@ static int name_tensor(struct naming *g, const struct op *o, const struct op_ope
 	switch (t->role) {
 	case OP_WEIGHT:
 		if (t->route >= 0)
-			return give(g, x->tensor, "expert.w%u", c->experts++);
-		if (o->kind == OP_EMBED || o->kind == OP_GATHER)
-			return give(g, x->tensor, "embed.w%u", c->weights++);
-		return vector ? give(g, x->tensor, "gain%u", c->params++) : give(g, x->tensor, "w%u", c->weights++);
+			return give(g, x->tensor, "expert.w", c->experts++);
+		return weight ? give(g, x->tensor, weight, c->weights++) : give(g, x->tensor, "gain", c->params++);
 	case OP_CONSTANT:
-		return give(g, x->tensor, "table%u", g->constants++);
+		return give(g, x->tensor, "table", g->constants++);
 	case OP_INDEX:
-		return give(g, x->tensor, "index%u", g->indices++);
+		return give(g, x->tensor, "index", g->indices++);
 	case OP_ACTIVATION:
 	case OP_KV:
 		break;
 	}
-	return give(g, x->tensor, "input%u", g->inputs++);
+	return give(g, x->tensor, "input", g->inputs++);
 }
 
 /* The name that a row of a table gives itself: a row without one was stored with its op's. NULL: none. */
@@ -285,7 +204,10 @@ int lower_names(struct lowering *w)
 		if (o->kind != OP_OPAQUE && !(o->fn = op_fn(w, &w->lops[i])))
 			return lower_nomem(w);
 		if (!(o->name = listed_name(w, &w->lops[i]))) {
-			describe(s, o, &w->lops[i], buf, sizeof buf);
+			if (w->lops[i].opaque)
+				opaque_text(&w->lops[i], buf, sizeof buf);
+			else
+				op_text(s, o, buf, sizeof buf);
 			o->name = arena_strdup(w->a, buf);
 		}
 		if (!o->name)

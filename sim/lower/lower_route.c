@@ -19,8 +19,7 @@ static bool closes(const struct lowering *w, uint32_t op)
 	const struct lop *o = &w->lops[op];
 	const struct op *x = &w->out->ops[op];
 
-	return (o->rule && o->rule->closes_routed) || x->kind == OP_ATTENTION || x->kind == OP_NORM ||
-	       (x->kind == OP_REDUCE && x->reduce == OP_RED_MEAN);
+	return (o->rule && o->rule->closes_routed) || lower_ends_part(x);
 }
 
 /* Shortest period of the products' weight shapes: gate, up, down again for every expert visited. A period that makes

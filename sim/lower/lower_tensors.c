@@ -439,7 +439,6 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 {
 	struct lop *o = &w->lops[op];
 	enum op_kind kind = w->out->ops[op].kind;
-	bool passes = kind == OP_CONVERT || kind == OP_COPY || kind == OP_ELEMENTWISE;
 	struct region *r = region_of(w, op);
 
 	for (uint32_t i = 0; i < o->n_out; i++) {
@@ -462,7 +461,8 @@ static int write_outputs(struct lowering *w, uint32_t op, const struct refs *ref
 		w->vals[v].temporary = o->rule->temporary;
 		w->vals[v].residual = kind == OP_EMBED || (kind == OP_ELEMENTWISE && sums_alike(o, io));
 		w->vals[v].left = kind == OP_GEMM ? refs->tensor[0] : NO_TENSOR;
-		w->vals[v].from_external = passes && o->n_in && w->out->tensors[refs->tensor[0]].external;
+		w->vals[v].from_external =
+			op_traits[kind].pointwise && o->n_in && w->out->tensors[refs->tensor[0]].external;
 		if (kind == OP_GATHER && r && !is_int(io->dtype))
 			r->input = refs->val[0], r->gathered = v;
 	}
@@ -544,7 +544,7 @@ static int lower_op(struct lowering *w, uint32_t op)
 		if (o->in[i].dtype == DT_BF16 || o->in[i].dtype == DT_FP16 || o->in[i].dtype == DT_FP32 ||
 		    o->in[i].dtype == DT_FP64)
 			w->last_of_size[dtype_bytes(o->in[i].dtype, 1)] = o->in[i].dtype;
-	if (x->kind == OP_ATTENTION || x->kind == OP_NORM || (x->kind == OP_REDUCE && x->reduce == OP_RED_MEAN))
+	if (lower_ends_part(x))
 		w->shared_in = NO_VAL;
 	return 0;
 }

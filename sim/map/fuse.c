@@ -31,24 +31,7 @@ struct fuse_patterns {
 
 bool fuse_is_vector(enum op_kind k)
 {
-	switch (k) {
-	case OP_ELEMENTWISE:
-	case OP_CONVERT:
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_ROPE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static const char *reduce_name(enum op_reduce r)
-{
-	static const char *const names[] = { "sum", "mean", "max", "argmax", "norm" };
-
-	return names[r];
+	return op_traits[k].vector;
 }
 
 static int read_step(const struct yaml *y, const struct ynode *n, struct arena *a, struct step *s, struct err *e)
@@ -87,7 +70,7 @@ static int read_step(const struct yaml *y, const struct ynode *n, struct arena *
 		if (s->kind < 0)
 			return yaml_err(y, n, e, "'%s' is not a kind of op%s%s%s", kind, near ? "; did you mean '" : "",
 			                near ? near : "", near ? "'?" : "");
-		if (s->kind == OP_HOST_SYNC || s->kind == OP_OPAQUE || s->kind == OP_COLLECTIVE)
+		if (op_traits[s->kind].runs != OP_RUNS_HERE)
 			return yaml_err(y, n, e, "'%s' cannot be fused", kind);
 	}
 	return 0;
@@ -182,7 +165,9 @@ static bool fits_step(const struct step *st, const struct op *o)
 		return false;
 	if (!st->fn)
 		return true;
-	return strcmp(st->fn, o->kind == OP_REDUCE ? reduce_name(o->reduce) : o->fn ? o->fn : "") == 0;
+	if (op_traits[o->kind].variant == OP_VARIANT_REDUCE)
+		return strcmp(st->fn, op_reduce_name(o->reduce)) == 0;
+	return strcmp(st->fn, o->fn ? o->fn : "") == 0;
 }
 
 /* Reads what a member wrote, or shares an input with one. */

@@ -456,7 +456,7 @@ static void choose_narrow(struct mapper *m)
 	for (size_t i = 0; i < m->s->n_ops; i++) {
 		const struct op *o = &m->s->ops[i];
 
-		if (o->kind != OP_GEMM && o->kind != OP_ATTENTION && o->kind != OP_CONCAT)
+		if (!op_is_product(o->kind) && o->kind != OP_CONCAT)
 			continue;
 		for (uint32_t k = 0; k < o->n_operands; k++) {
 			const uint32_t t = m->s->operands[o->first_operand + k].tensor;

@@ -107,9 +107,7 @@ static bool may_come(const struct mapper *m, const struct map_beside *b, size_t 
 
 static bool is_barrier(const struct mapper *m, const struct fuse_group *g)
 {
-	const enum op_kind k = m->s->ops[g->first].kind;
-
-	return k == OP_HOST_SYNC || !op_is_simulated(k);
+	return op_traits[m->s->ops[g->first].kind].runs != OP_RUNS_HERE;
 }
 
 /* Group `i` and those like it, in order; `apart`: something else stands between them. */

@@ -7,12 +7,17 @@ static uint64_t at_least_1(uint64_t n)
 	return n ? n : 1;
 }
 
+static bool has_mnk(const struct op *o)
+{
+	return op_traits[o->kind].dims == OP_DIMS_PRODUCT;
+}
+
 /* A product's columns are its weights'; attention's are its heads, which have their own keys and values. */
 static void dims_of(const struct op *o, uint64_t of[DIMS])
 {
 	of[BATCH] = at_least_1(o->shape.batch);
-	of[ROWS] = o->kind == OP_GEMM ? o->shape.m : o->shape.q_len;
-	of[COLS] = o->kind == OP_GEMM ? o->shape.n : at_least_1(o->shape.kv_heads);
+	of[ROWS] = has_mnk(o) ? o->shape.m : o->shape.q_len;
+	of[COLS] = has_mnk(o) ? o->shape.n : at_least_1(o->shape.kv_heads);
 }
 
 static void shrink(struct op *o, const struct map_block *b)
@@ -21,7 +26,7 @@ static void shrink(struct op *o, const struct map_block *b)
 
 	if (b->dim[BATCH].of > 1)
 		s->batch = b->dim[BATCH].n;
-	if (o->kind == OP_GEMM) {
+	if (has_mnk(o)) {
 		s->m = b->dim[ROWS].n;
 		s->n = b->dim[COLS].n;
 		return;
@@ -73,7 +78,7 @@ bool map_block_take(struct op *o, enum map_cut cut, uint64_t blocks, uint64_t k,
 /* Whether an operand is as large as it would be with one for each of the batch; else it is one for all. */
 static bool one_each(const struct op *o, const struct op_operand *x, uint64_t batch, enum dtype d)
 {
-	return o->kind != OP_GEMM || x->touched >= batch * dtype_bytes(d, o->shape.k * o->shape.n);
+	return !has_mnk(o) || x->touched >= batch * dtype_bytes(d, o->shape.k * o->shape.n);
 }
 
 /* Which dimensions an operand has. */

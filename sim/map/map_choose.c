@@ -18,20 +18,16 @@
 
 static uint64_t max_tiles_of(const struct op *o, enum map_tiled cuts)
 {
-	switch (o->kind) {
-	case OP_GEMM:
-		if (cuts == MAP_DEEP)
-			return o->shape.k;
+	const struct op_traits *t = &op_traits[o->kind];
+
+	if (t->dims == OP_DIMS_PRODUCT && cuts == MAP_DEEP)
+		return o->shape.k;
+	if (t->dims == OP_DIMS_PRODUCT)
 		return (o->shape.batch ? o->shape.batch : 1) * o->shape.n;
-	case OP_ATTENTION:
+	if (t->dims == OP_DIMS_ATTENTION)
 		return (o->shape.batch ? o->shape.batch : 1) * (o->shape.kv_heads ? o->shape.kv_heads : 1) *
 		       o->shape.kv_len;
-	case OP_SORT:
-	case OP_TOPK:
-		return o->shape.rows ? o->shape.rows : 1; /* a row is sorted in one piece */
-	default:
-		return MAX_TILES;
-	}
+	return !t->whole_rows ? MAX_TILES : o->shape.rows ? o->shape.rows : 1;
 }
 
 uint64_t map_depth(const struct mapper *m, int unit)

@@ -257,9 +257,10 @@ static uint64_t share(uint64_t total, uint64_t parts, bool last)
 	return total > one * (parts - 1) ? total - one * (parts - 1) : 1;
 }
 
-static int elementwise(const struct mapper *m, const struct op *o, uint64_t n, struct map_math *x)
+static int job_map(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
 {
-	struct unit_job j = { .work = UNIT_MAP, .elems = n, .convert = o->kind == OP_CONVERT };
+	const uint64_t n = share(o->shape.elems ? o->shape.elems : 1, parts, last);
+	struct unit_job j = { .work = UNIT_MAP, .elems = n, .convert = op_traits[o->kind].converts };
 
 	j.bytes = n * (dtype_bits(o->dtype) * (o->shape.arity ? o->shape.arity : 1) + dtype_bits(o->out_dtype)) / 8;
 	j.divides = o->cost == OP_COST_DIV;
@@ -269,7 +270,11 @@ static int elementwise(const struct mapper *m, const struct op *o, uint64_t n, s
 	return 1;
 }
 
-static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
+#define PIECE(id, name, work, job, piece, ...) [OP_##id] = UNIT_##piece,
+static const enum unit_piece pieces[OP_KINDS] = { OP_KIND_ROWS(PIECE) };
+#undef PIECE
+
+static struct unit_job rows_of(const struct op *o, uint64_t parts, bool last)
 {
 	struct unit_job j = { .rows = o->shape.rows ? o->shape.rows : 1, .cols = o->shape.cols ? o->shape.cols : 1 };
 
@@ -278,16 +283,29 @@ static int row_op(const struct mapper *m, const struct op *o, uint64_t parts, bo
 		j.rows = share(j.rows, parts, last);
 	else
 		j.cols = div_up(share(j.rows * j.cols, parts, last), j.rows);
-	if (o->kind == OP_SORT || o->kind == OP_TOPK) {
-		j.work = UNIT_SORT;
-		j.top = o->kind == OP_TOPK ? (o->shape.top ? o->shape.top : 1) : 0;
-	} else {
-		j.work = UNIT_REDUCE;
-		j.passes = o->kind == OP_SOFTMAX ? 3 : o->kind == OP_NORM || o->kind == OP_SCAN ? 2 : 1;
-		j.sfu = o->kind == OP_SOFTMAX;
-		j.piece = o->kind == OP_SOFTMAX ? UNIT_SOFTMAX : o->kind == OP_NORM ? UNIT_NORM : UNIT_ANY;
-		j.bytes = j.rows * j.cols * dtype_bits(o->dtype) / 8;
-	}
+	return j;
+}
+
+static int job_rows(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
+{
+	const struct op_traits *t = &op_traits[o->kind];
+	struct unit_job j = rows_of(o, parts, last);
+
+	j.work = UNIT_REDUCE;
+	j.passes = t->passes;
+	j.sfu = t->exp;
+	j.piece = pieces[o->kind];
+	j.bytes = j.rows * j.cols * dtype_bits(o->dtype) / 8;
+	*x = map_fastest(m, &j);
+	return 1;
+}
+
+static int job_sort(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *x)
+{
+	struct unit_job j = rows_of(o, parts, last);
+
+	j.work = UNIT_SORT;
+	j.top = !op_traits[o->kind].reduces ? 0 : o->shape.top ? o->shape.top : 1;
 	*x = map_fastest(m, &j);
 	return 1;
 }
@@ -329,41 +347,36 @@ static int attention(const struct mapper *m, const struct op *o, uint64_t keys, 
 	return n + map_dequant(m, o, out[0].unit, keys * (s->head_dim + vdim), &out[n]);
 }
 
-int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS])
+static int job_product(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *out)
 {
 	const struct op_shape *s = &o->shape;
-	uint64_t all, n;
+	const uint64_t all = (s->batch ? s->batch : 1) * s->n, n = share(all, parts, last);
 
-	switch (o->kind) {
-	case OP_GEMM:
-		all = (s->batch ? s->batch : 1) * s->n;
-		n = share(all, parts, last);
-		out[0] = columns(m, o, s->m, n, share(all, parts, false), s->k);
-		return 1 + (!map_held_by(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
-	case OP_ATTENTION:
-		all = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
-		return attention(m, o, share(all, parts, last), share(all, parts, false), out);
-	case OP_ELEMENTWISE:
-	case OP_CONVERT:
-	case OP_ROPE:
-		return elementwise(m, o, share(s->elems ? s->elems : 1, parts, last), out);
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_TOPK:
-	case OP_SORT:
-	case OP_SCAN:
-		return row_op(m, o, parts, last, out);
-	case OP_COPY:
-	case OP_CONCAT:
-	case OP_GATHER:
-	case OP_SCATTER:
-	case OP_EMBED:
-	case OP_COLLECTIVE:
-	case OP_HOST_SYNC:
-	case OP_OPAQUE:
-	case OP_KINDS:
-		return 0; /* moved by the DMA alone, or not simulated */
-	}
+	out[0] = columns(m, o, s->m, n, share(all, parts, false), s->k);
+	return 1 + (!map_held_by(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
+}
+
+static int job_attention(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *out)
+{
+	const struct op_shape *s = &o->shape;
+	const uint64_t all = (s->batch ? s->batch : 1) * (s->kv_heads ? s->kv_heads : 1) * s->kv_len;
+
+	return attention(m, o, share(all, parts, last), share(all, parts, false), out);
+}
+
+/* Moved by the DMA alone, or not simulated. */
+static int job_none(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *out)
+{
+	(void)m, (void)o, (void)parts, (void)last, (void)out;
 	return 0;
+}
+
+#define JOB(id, name, work, job, ...) [OP_##id] = job_##job,
+static int (*const jobs[OP_KINDS])(const struct mapper *m, const struct op *o, uint64_t parts, bool last,
+                                   struct map_math *out) = { OP_KIND_ROWS(JOB) };
+#undef JOB
+
+int map_math(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math out[MAP_MATHS])
+{
+	return jobs[o->kind](m, o, parts, last, out);
 }

@@ -65,6 +65,7 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 /* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 {
+	const struct op_traits *t = &op_traits[o->kind];
 	const struct op_operand *x = map_operand(m, o, i);
 	uint32_t nth = 0;
 	uint64_t most = 0;
@@ -75,22 +76,10 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 		if (map_operand(m, o, k)->touched > most)
 			most = map_operand(m, o, k)->touched;
 	}
-	switch (o->kind) {
-	case OP_GEMM:
-		return !x->write && nth == 1;
-	case OP_ATTENTION:
-		return !x->write && (nth == 1 || nth == 2);
-	case OP_REDUCE:
-	case OP_SOFTMAX:
-	case OP_NORM:
-	case OP_TOPK:
-	case OP_SORT:
-	case OP_SCAN:
-		return x->touched * 8 >= most &&
-		       (!x->write || o->kind == OP_SOFTMAX || o->kind == OP_NORM || o->kind == OP_SCAN);
-	default:
-		return x->touched * 8 >= most;
-	}
+	if (op_is_product(o->kind))
+		return !x->write && nth < OP_OPERANDS && t->operands[nth].streams;
+	/* What sums over a row, or does one in one piece, has its result when it has read all of it. */
+	return x->touched * 8 >= most && (!x->write || !(t->reduces || t->whole_rows));
 }
 
 static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enum map_tiled cuts)

@@ -97,7 +97,7 @@ static void by_op(struct launch *b, const struct op_stream *s, const struct op *
 		return;
 	b->s.bytes = share * ((double)w.read_bytes + (double)w.write_bytes);
 	b->flops = share * (double)w.flops;
-	b->pipe = o->kind == OP_GEMM || o->kind == OP_ATTENTION ? roof_pipe_of(o->dtype) : ROOF_FP32;
+	b->pipe = op_is_product(o->kind) ? roof_pipe_of(o->dtype) : ROOF_FP32;
 }
 
 static struct launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)

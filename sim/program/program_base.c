@@ -21,7 +21,7 @@ struct program_op program_op_base(const struct program_op *x)
 
 	o.op.out_dtype = x->op.dtype;
 	o.op.acc_dtype = dtype_accumulates(x->op.dtype);
-	if (x->op.kind == OP_GEMM)
+	if (op_traits[x->op.kind].dims == OP_DIMS_PRODUCT)
 		o.op.shape.batch = o.op.shape.m = 1;
 	return o;
 }

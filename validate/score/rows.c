@@ -75,7 +75,7 @@ static bool runs_alone(const struct op_stream *s, const struct op *o)
 
 	for (uint32_t i = 0; i < o->n_operands; i++)
 		routed |= s->tensors[s->operands[o->first_operand + i].tensor].route >= 0;
-	return !routed && op_is_simulated(o->kind) && o->kind != OP_HOST_SYNC;
+	return !routed && op_traits[o->kind].runs == OP_RUNS_HERE;
 }
 
 /* Products by rows, as far apart as they behave: one, a batch of decode, some, those that any array is full of. */

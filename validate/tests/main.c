@@ -448,8 +448,7 @@ int main(int argc, char **argv)
 		return 2;
 	run_all(n, filters);
 	if (chdir("/") != 0 || rmdir(h.dir) != 0)
-		fprintf(stderr, "tests: cannot remove '%s': %s
-", h.dir, strerror(errno));
+		fprintf(stderr, "tests: cannot remove '%s': %s\n", h.dir, strerror(errno));
 	if (h.passed + h.failed + h.skipped == 0) {
 		printf("no test has such a name\n");
 		h.failed++;
