@@ -5,6 +5,7 @@
 
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "workloads/rules_int.h"
 #include "workloads/shape.h"
@@ -107,17 +108,14 @@ static void find_words(struct rules_re *x, const char *pattern)
 static int regex(struct loading *g, const struct ynode *n, regex_t *re, int flags, const char **text)
 {
 	char why[128];
-	int rc;
 
 	if (yaml_str(g->y, n, text, g->e) < 0)
 		return -1;
 	if (strlen(*text) > MAX_REGEX)
 		return yaml_err(g->y, n, g->e, "a regular expression of more than %d characters", MAX_REGEX);
-	if ((rc = regcomp(re, *text, REG_EXTENDED | flags)) != 0) {
-		regerror(rc, re, why, sizeof why);
-		return yaml_err(g->y, n, g->e, "'%s' is not a regular expression: %s", *text, why);
-	}
-	return 0;
+	if (re_compile(re, *text, flags, why, sizeof why) == 0)
+		return 0;
+	return yaml_err(g->y, n, g->e, "'%s' is not a regular expression: %s", *text, why);
 }
 
 static int read_re(struct loading *g, const struct ynode *map, const char *key, struct rules_re *x)

@@ -8,6 +8,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/hash.h"
 #include "sim/base/path.h"
+#include "sim/base/re.h"
 #include "sim/base/str.h"
 #include "sim/base/yaml.h"
 
@@ -111,13 +112,11 @@ static int regex(struct reading *g, const struct ynode *n, regex_t *re)
 {
 	const char *text;
 	char why[128];
-	int rc;
 
 	if (yaml_str(g->y, n, &text, g->e) < 0)
 		return -1;
-	if ((rc = regcomp(re, text, REG_EXTENDED)) == 0)
+	if (re_compile(re, text, 0, why, sizeof why) == 0)
 		return 0;
-	regerror(rc, re, why, sizeof why);
 	return yaml_err(g->y, n, g->e, "'%s' is not a regular expression: %s", text, why);
 }
 

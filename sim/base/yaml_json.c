@@ -7,7 +7,7 @@
 struct json {
 	yajl_handle h;
 	const char *text;
-	size_t n, at; /* behind the token before */
+	size_t n, at;                 /* behind the token before */
 	size_t line, column, counted; /* of the byte up to which lines were counted, from 0 */
 	int (*fn)(void *ctx, const yaml_event_t *ev);
 	void *ctx;

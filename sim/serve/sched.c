@@ -310,10 +310,11 @@ static int too_long(const struct sched *s, struct err *e)
 
 	if (!s->p->swap_rate || swapped == 0)
 		return err_set(e, ERR_USAGE, "the requests take more than 100 days to serve");
-	return err_set(e, ERR_USAGE,
-	               "the requests take more than 100 days to serve; blocks of %.3g GB that go to the host and back at "
-	               "%.3g GB/s are among them",
-	               swapped / 1e9, (double)s->p->swap_rate / 1e9);
+	return err_set(
+		e, ERR_USAGE,
+		"the requests take more than 100 days to serve; blocks of %.3g GB that go to the host and back at "
+		"%.3g GB/s are among them",
+		swapped / 1e9, (double)s->p->swap_rate / 1e9);
 }
 
 /* The step's time, the moves' and the host's, one after the other. */

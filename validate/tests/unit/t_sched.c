@@ -348,8 +348,8 @@ TEST(what_cannot_be_served_is_said_before)
 
 static void refused(struct sched_policy p, const char *part)
 {
-	struct arrival one = { 0, 10, 20, 1 };
-	const struct arrivals a = { &one, 1 };
+	struct arrival one = { .prompt = 10, .output = 20, .line = 1 };
+	const struct arrivals a = { .v = &one, .n = 1 };
 	struct err e = ERR_INIT;
 
 	CHECK(sched_check(&p, &a, 0, NULL, &e) < 0 && e.kind == ERR_USAGE);
