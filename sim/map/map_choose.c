@@ -310,7 +310,7 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 		add_way(w, &(struct map_choice){ .nest = true, .loops = copied });
 		return;
 	}
-	if (t->fixed_bytes < m->sram && !(how->may_nest && map_fixed(m)))
+	if (t->fixed_bytes <= m->sram && !(how->may_nest && map_fixed(m)))
 		stream_ways(m, t, main, how->cuts, w);
 	if (!how->may_nest || (w->n && m->c->mapping.loops == MAPPING_STREAM))
 		return;
@@ -492,8 +492,6 @@ bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *ma
 	const struct map_choice *known = NULL;
 	struct map_choice c;
 
-	if (d->fixed_bytes == m->sram && !map_bytes(d, ISA_LOAD, ISA_TILE) && !map_bytes(d, ISA_STORE, ISA_TILE))
-		return true;
 	if (how->like) {
 		c = *how->like;
 	} else if (!(m->tell && m->tell->op == main->id) && (known = map_memo_find(m->memo, MAP_MEMO_CHOICE, key))) {

@@ -89,8 +89,8 @@ static int by_worth(const void *a, const void *b)
 	return x->saves != y->saves ? (x->saves < y->saves ? 1 : -1) : (x->op > y->op) - (x->op < y->op);
 }
 
-/* What they take and save, cut so, if that is the best so far. Every core's places are as full as the fullest's. A pass that has
- * to fetch and write them first pays for that, too. */
+/* What they take and save, cut so, if that is the best so far. Every core's places are as full as the fullest's. An op alone
+ * that begins cold is done once, and pays for writing them, too; a stream that begins so is the first of many. */
 static void lie_so(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, ps_t without,
                    struct worth *best)
 {
@@ -105,7 +105,9 @@ static void lie_so(const struct mapper *m, int unit, const struct unit_job *j, p
 		return;
 	part = spread_part(j, &p.split);
 	takes = unit_table[unit]->takes(&one, &part);
-	with = p.span + p.exchange + (m->start == MAP_COLD ? fetched + unit_table[unit]->written(&one, &part) : 0);
+	with = p.span + p.exchange;
+	if (m->start == MAP_COLD && m->s->n_ops == 1)
+		with += fetched + unit_table[unit]->written(&one, &part);
 	saves = ((double)without - (double)with) / (double)ps_max(1, takes);
 	if (saves < 0 || (best->takes && saves <= best->saves))
 		return;

@@ -294,20 +294,21 @@ TEST(thinned_weights_are_stored_with_their_places)
 }
 
 /* A product twice, with weights of its own each. Arrays of 256 x 256 bits hold 256 x 16 bf16 weights: 4 x 64 for each
- * product. 256 of them keep the first's weights, 512 both; what is kept is loaded whole and written once, which a pass that
- * comes once does not repay. */
+ * product. 256 of them keep the first's weights, 512 both; what is kept is loaded whole and written once, which a product that
+ * is done once does not repay. */
 TEST(weights_that_fit_the_arrays_of_a_unit_stay_there)
 {
 	static const struct {
 		const char *machine;
 		enum run_start start;
-		uint32_t held;
+		uint32_t products, held;
 	} cases[] = {
-		{ "cores: 1\nimc: {units: 255, rows: 256, cols: 256}\n", RUN_STEADY, 0 },
-		{ "cores: 1\nimc: {units: 511, rows: 256, cols: 256}\n", RUN_STEADY, 1 },
-		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", RUN_STEADY, 2 },
-		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", RUN_COLD, 0 },
-		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256, keep: false}\n", RUN_STEADY, 0 },
+		{ "cores: 1\nimc: {units: 255, rows: 256, cols: 256}\n", RUN_STEADY, 2, 0 },
+		{ "cores: 1\nimc: {units: 511, rows: 256, cols: 256}\n", RUN_STEADY, 2, 1 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", RUN_STEADY, 2, 2 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", RUN_COLD, 2, 2 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256}\n", RUN_COLD, 1, 0 },
+		{ "cores: 4\nimc: {units: 128, rows: 256, cols: 256, keep: false}\n", RUN_STEADY, 2, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -316,8 +317,8 @@ TEST(weights_that_fit_the_arrays_of_a_unit_stay_there)
 
 		bed_up(&b);
 		b.machine = cases[i].machine;
-		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
-		mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
+		for (uint32_t k = 0; k < cases[i].products; k++)
+			mk_kernel(&b.m, MM, "bf16[1,1024] bf16[1024,1024]");
 		CHECK_OK(run_from(&b, cases[i].start, NULL, RUN_ANALYTIC), b.e);
 		for (size_t k = 0; k < b.x.map->prog.n_insns; k++) {
 			const struct isa_insn *x = &b.x.map->prog.insns[k];
