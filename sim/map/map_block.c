@@ -94,18 +94,42 @@ static bool has_dim(const struct mapper *m, const struct op *o, uint32_t i, int 
 	return o->kind == OP_ATTENTION || i != 0;
 }
 
+/* Of weights that are an operand each of the batch, those of other blocks. */
+static bool is_of_others(const struct mapper *m, const struct op *o, uint32_t i, const struct map_block *b)
+{
+	const struct op *whole = &m->s->ops[o->id];
+	uint64_t all = 0, before = 0;
+
+	if (!has_mnk(o) || !map_streams(m, whole, i))
+		return false;
+	for (uint32_t k = 0; k < o->n_operands; k++) {
+		all += map_streams(m, whole, k);
+		before += k < i && map_streams(m, whole, k);
+	}
+	return all > 1 && all == b->dim[BATCH].of &&
+	       (before < b->dim[BATCH].from || before >= b->dim[BATCH].from + b->dim[BATCH].n);
+}
+
 void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_draft *d)
 {
+	uint32_t kept = 0;
+
 	for (uint32_t n = 0; n < d->n; n++) {
-		struct isa_insn *x = &d->insn[n];
+		struct isa_insn *x = &d->insn[kept];
 		uint32_t i = 0;
 
+		*x = d->insn[n];
+		kept++;
 		if (x->code != ISA_LOAD && x->code != ISA_STORE)
 			continue;
 		while (m->s->operands[o->first_operand + i].tensor != x->tensor ||
 		       m->s->operands[o->first_operand + i].write != (x->code == ISA_STORE) ||
 		       m->s->operands[o->first_operand + i].slot != x->slot)
 			i++;
+		if (is_of_others(m, o, i, b)) {
+			kept--;
+			continue;
+		}
 		for (int k = 0; k < DIMS; k++) {
 			if (b->dim[k].of < 2 || !has_dim(m, o, i, k, b->dim[k].of))
 				continue;
@@ -115,4 +139,5 @@ void map_block_moves(const struct mapper *m, const struct op *o, const struct ma
 		if (map_streams(m, &m->s->ops[o->id], i) && b->keys < b->all_keys)
 			x->bytes = map_rows_bytes(x->bytes, b->keys, b->all_keys);
 	}
+	d->n = kept;
 }

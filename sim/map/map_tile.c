@@ -62,7 +62,8 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 	return i;
 }
 
-/* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. */
+/* What is streamed tile by tile: a product's weights, attention's keys and values, the large operands of the rest. Weights that a
+ * router picks are an operand each, of one tensor. */
 bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 {
 	const struct op_traits *t = &op_traits[o->kind];
@@ -72,7 +73,7 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 
 	for (uint32_t k = 0; k < o->n_operands; k++) {
 		if (k < i && !map_operand(m, o, k)->write)
-			nth++;
+			nth += nth != 1 || map_operand(m, o, k)->tensor != x->tensor;
 		if (map_operand(m, o, k)->touched > most)
 			most = map_operand(m, o, k)->touched;
 	}

@@ -198,6 +198,20 @@ TEST(what_is_mapped_for_any_machine_is_taken)
 	arena_free(a);
 }
 
+/* One product of the batch of picks, whose weights are an operand each: in blocks each command has those of its picks alone. */
+TEST(so_are_experts_as_one_product)
+{
+	const struct build_how how = {
+		.phase = BUILD_DECODE, .style = BUILD_FUSED, .batch = 1, .context = 512, .tokens = 1, .layers = 2
+	};
+	static const char *const sets[] = { "sram.size=1 MiB", "sram.size=128 KiB" };
+	char config[512];
+
+	snprintf(config, sizeof config, "%s/configs/npu/dsocr.yaml", test_root());
+	for (size_t i = 0; i < 2; i++)
+		taken(config, &sets[i], 1, "deepseek-ocr", &how);
+}
+
 /* Weights and caches that are stored narrower, thinner, that stay in SRAM or in arrays; attention in blocks of queries. */
 TEST(so_is_what_a_machine_narrows_and_holds)
 {
@@ -751,8 +765,9 @@ SUITE(t_program, T(every_field_is_explained), T(a_measured_step_takes_the_same_t
       T(random_steps_on_random_machines_do_too), T(so_do_products_that_no_tile_divides), T(times_by_hand),
       T(tiles_where_loops_end_are_as_small_as_they_are_said_to_be), T(edges_that_cannot_be),
       T(an_op_of_a_program_without_ops_is_what_its_command_does), T(any_name_goes_there_and_back),
-      T(what_is_mapped_for_any_machine_is_taken), T(so_is_what_a_machine_narrows_and_holds),
-      T(no_unit_is_faster_than_its_peak), T(a_program_does_what_its_ops_ask_for),
-      T(a_program_without_ops_loads_what_it_multiplies), T(tiles_move_all_of_it), T(lines_that_cannot_be_read),
-      T(programs_that_cannot_be_run), T(what_is_not_text_is_refused),
-      T(memory_that_runs_out_is_an_error_wherever_it_does), T(the_example_by_hand_runs));
+      T(what_is_mapped_for_any_machine_is_taken), T(so_are_experts_as_one_product),
+      T(so_is_what_a_machine_narrows_and_holds), T(no_unit_is_faster_than_its_peak),
+      T(a_program_does_what_its_ops_ask_for), T(a_program_without_ops_loads_what_it_multiplies),
+      T(tiles_move_all_of_it), T(lines_that_cannot_be_read), T(programs_that_cannot_be_run),
+      T(what_is_not_text_is_refused), T(memory_that_runs_out_is_an_error_wherever_it_does),
+      T(the_example_by_hand_runs));
