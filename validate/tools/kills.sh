@@ -239,23 +239,28 @@ for case in $cases; do
 	[ "${MOMENTS-}" = changes ] && [ "$(cat "$work/want/$case.changes")" = 0 ] || killed="${killed-} $case"
 done
 cases=$killed
-passed=0 failed=0 done=0
+passed=0 failed=0 missed=0 done=0
 n_cases=$(echo $cases | wc -w)
 while [ $done -lt "$n" ]; do
 	# Each case meets both ways to die, one after the other.
 	case=$(echo $cases | cut -d ' ' -f $((done % n_cases + 1)))
-	bad=no
-	if kill_once $done; then
+	bad=no how=
+	done=$((done + 1))
+	if kill_once $((done - 1)); then
 		after_kill
 		# shellcheck disable=SC2046
 		"$npusim" $(words "$case") >"$work/out" 2>"$work/err"
 		after_rerun $?
+	elif [ "$(cat "$work/want/$case.changes")" = 0 ]; then
+		# A few milliseconds, and no change of a file to die at: on a busy host it may have ended each time.
+		missed=$((missed + 1))
+		continue
 	else
 		fail "was not killed"
 	fi
 	[ "$bad" = yes ] && failed=$((failed + 1)) || passed=$((passed + 1))
 	[ "${V-}" != 1 ] || [ "$bad" = yes ] || echo "$case, $how: ok"
-	done=$((done + 1))
 done
+[ "$missed" = 0 ] || echo "$missed times a command that changes no file had ended before it was killed"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
