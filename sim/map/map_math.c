@@ -96,7 +96,7 @@ struct map_math map_fastest(const struct mapper *m, const struct unit_job *j)
 }
 
 /* Where a unit of last resort multiplies as fast as memory delivers: the compiler's choice by `copy_first`, as nothing has
- * to be held in arrays first. Weights on chip are not waited for: then where it is done before `best`, its last result too. */
+ * to be held in arrays first; and where it is done before `best`, its last result too. */
 static bool by_lanes(const struct mapper *m, const struct unit_job *j, bool waits, const struct map_math *best,
                      struct map_math *out)
 {
@@ -108,8 +108,8 @@ static bool by_lanes(const struct mapper *m, const struct unit_job *j, bool wait
 		out->unit = (enum unit)i;
 		if (!unit_table[i]->last_resort || !can(m, i, j, &out->plan))
 			continue;
-		if (waits ? out->plan.span <= clock_transfer(bytes, m->dram_rate)
-		          : out->plan.span + out->plan.latency <= least)
+		if (out->plan.span + out->plan.latency <= least ||
+		    (waits && out->plan.span <= clock_transfer(bytes, m->dram_rate)))
 			return true;
 	}
 	return false;
