@@ -287,7 +287,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 	if (!rank)
 		out->failed = true;
 	for (size_t i = 0; rank && i < n; i++)
-		rank[i] = (struct ranked){ r->result->ops[i].us_ps, (uint32_t)i };
+		rank[i] = (struct ranked){ r->result->ops[i].span_ps, (uint32_t)i };
 	if (rank)
 		qsort(rank, n, sizeof *rank, by_time);
 	for (size_t i = 0; rank && i < n && shown < r->top; i++) {
@@ -304,10 +304,10 @@ static void top_ops(const struct run_report *r, struct str *out)
 			out_null(t);
 		out_text(t, o->name);
 		out_text(t, op_kind_name(o->kind));
-		out_real(t, cmd_ps_us(x->us_ps));
+		out_real(t, cmd_ps_us(x->span_ps));
 		out_real(t, cmd_ps_us(x->limit_ps));
-		out_real(t, 100 * run_use(x->macs_ps, x->us_ps));
-		out_real(t, 100 * run_use(x->pins_ps, x->us_ps));
+		out_real(t, 100 * op_figure_use(x->macs_ps, x->span_ps));
+		out_real(t, 100 * op_figure_use(x->pins_ps, x->span_ps));
 		out_text(t, res_name(x->bound));
 		out_real(t, x->stall_ppm[x->bound] / 1e4);
 		if (run_unmeasured(r) || ops_listed_unmeasured(o))
