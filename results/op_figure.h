@@ -1,7 +1,7 @@
 /* op_figure.h - the scalars of an op of a run, a row each, as results/figure.h has those of the run.
  *
  * What knows them one by one is made of these rows, or walks them: the members of a run's op and of a stored one, the
- * columns that a results file keeps, the ops in npusim run's JSON and CSV, on the report's page, in a timeline. So a new
+ * columns that a results file keeps, the ops in npusim run's tables, JSON and CSV, on the report's page, in a timeline. So a new
  * figure is one row and the line of the engine that sets its member. Rows stand in the order in which all of those show
  * them.
  *
@@ -19,16 +19,18 @@
 /* clang-format off */
 #define OP_FIGURES(NUMBER, MADE) \
 	NUMBER(span_ps, COLUMN, FIGURE_US, .name = "us", .json = OP_TIME, .csv = OP_TIME, .page = OP_TIME, .blank = true, \
-	       .timeline = "busy_ps", .help = "what it added to the run; all ops sum to the total") \
+	       .table = OP_TIME, .title = "us", .digits = 3, .timeline = "busy_ps", .help = "what it added to the run; all ops sum to the total") \
 	NUMBER(start_ps, COLUMN, FIGURE_US, .name = "start_us", .json = OP_TIME, .csv = OP_TIME, \
 	       .help = "when the run's front reached it") \
 	NUMBER(limit_ps, COLUMN, FIGURE_US, .name = "limit_us", .json = OP_LIMIT, .csv = OP_LIMIT, .page = OP_LIMIT, \
-	       .timeline = "limit_ps", \
+	       .table = OP_TIME, .title = "limit_us", .digits = 3, .timeline = "limit_ps", \
 	       .help = "of span_ps, the most that its fullest resource can have been busy for it") \
 	MADE(op_figure_mfu, .unit = "", .name = "mfu", .needs = OP_KNOWN_USE, .json = OP_LIMIT, .csv = OP_REST, .page = OP_REST, \
-	     .blank = true, .help = "of its time, what its multiply-adds need at the peak of the fastest unit for their formats") \
+	     .blank = true, .table = OP_TIME, .title = "mfu_pct", .digits = 1, .percent = true, \
+	     .help = "of its time, what its multiply-adds need at the peak of the fastest unit for their formats") \
 	MADE(op_figure_bandwidth_use, .unit = "", .name = "bandwidth_use", .needs = OP_KNOWN_USE, .json = OP_LIMIT, .csv = OP_REST, \
-	     .page = OP_REST, .blank = true, .help = "of its time, what its DRAM bytes need at the peak of the pins") \
+	     .page = OP_REST, .blank = true, .table = OP_TIME, .title = "bw_pct", .digits = 1, .percent = true, \
+	     .help = "of its time, what its DRAM bytes need at the peak of the pins") \
 	NUMBER(macs_ps, COLUMN, FIGURE_US, .needs = OP_KNOWN_USE, \
 	       .help = "its multiply-adds at the peak of the fastest unit for its formats") \
 	NUMBER(pins_ps, COLUMN, FIGURE_US, .needs = OP_KNOWN_USE, .help = "its DRAM bytes at the pins' peak") \
@@ -39,7 +41,8 @@
 	NUMBER(flops, COLUMN, FIGURE_COUNT, .name = "flops", .json = OP_WORK, .csv = OP_WORK, .page = OP_WORK, \
 	       .timeline = "flops", .help = "operations that it asks for") \
 	NUMBER(energy_fj, COLUMN, FIGURE_UJ, .name = "energy_uj", .needs = OP_KNOWN_POWER, .zero = FIGURE_NULL, .json = OP_REST, \
-	       .csv = OP_REST, .timeline = "energy_fj", .help = "that the machine takes for it, where its power is modelled")
+	       .csv = OP_REST, .table = OP_REST, .title = "uJ", .digits = 1, .timeline = "energy_fj", \
+	       .help = "that the machine takes for it, where its power is modelled")
 /* clang-format on */
 
 /* The numbers of an op, as FIGURE_MEMBERS has those of a run. */
@@ -62,6 +65,7 @@ enum op_known { OP_KNOWN_RUN = 1, OP_KNOWN_USE = 2, OP_KNOWN_POWER = 4 };
 /* Where in an output, by the texts between its figures:
  *   JSON   OP_TIME bound OP_LIMIT stalls OP_WORK OP_REST measured_us ...
  *   CSV    OP_TIME bound OP_LIMIT stalls OP_WORK measured_us fused OP_REST part
+ *   table  OP_TIME bound measured_us "fused as" OP_REST, a column where the run knows it
  *   page   OP_TIME measured_us OP_LIMIT bound OP_WORK bound_share OP_REST */
 enum op_part { OP_NOWHERE, OP_TIME, OP_LIMIT, OP_WORK, OP_REST };
 
@@ -72,6 +76,10 @@ struct op_figure {
 	const char *on_page; /* another name there; NULL: the same */
 	enum op_part json, csv, page;
 	bool blank;             /* on the page null where it is not known, or a share of no time; else 0 */
+	enum op_part table;     /* of npusim run's table of ops, for people */
+	const char *title;      /* of its column there */
+	int digits;             /* there, after the point */
+	bool percent;           /* there in hundredths */
 	const char *timeline;   /* what its number is called among an op's arguments there; NULL: not there */
 	const char *unit, *raw; /* of its value; of the number, whose value is number / per */
 	double per;

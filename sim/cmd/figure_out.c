@@ -81,6 +81,24 @@ void op_figure_csv(struct out_table *t, enum op_part part, const struct op_figur
 			cell(t, op_figure_known(f, known), op_figure_value(f, x, known));
 }
 
+void op_figure_table_cols(enum op_part part, unsigned known, struct out_col *cols, int *n)
+{
+	for (const struct op_figure *f = op_figure_table; f->help; f++)
+		if (f->table == part && op_figure_known(f, known))
+			cols[(*n)++] = (struct out_col){ f->title, f->per == 1 ? OUT_INT : OUT_REAL, f->digits };
+}
+
+void op_figure_table_cells(struct out_table *t, enum op_part part, const struct op_figures *x, unsigned known)
+{
+	for (const struct op_figure *f = op_figure_table; f->help; f++)
+		if (f->table == part && op_figure_known(f, known)) {
+			struct figure_value v = op_figure_value(f, x, known);
+
+			v.x *= f->percent ? 100 : 1;
+			cell(t, true, v);
+		}
+}
+
 void op_figure_page_names(struct out_json *j, enum op_part part)
 {
 	for (const struct op_figure *f = op_figure_table; f->help; f++)

@@ -16,6 +16,9 @@ void op_figure_json(struct out_json *j, enum op_part part, const struct op_figur
 /* Columns of one part to the end of `cols`, which has *n and room for OP_FIGURE_ROWS more. */
 void op_figure_csv_cols(enum op_part part, struct out_col *cols, int *n);
 void op_figure_csv(struct out_table *t, enum op_part part, const struct op_figures *x, unsigned known);
+/* The same of the table for people, of what a run knows; every op there knows it, too. */
+void op_figure_table_cols(enum op_part part, unsigned known, struct out_col *cols, int *n);
+void op_figure_table_cells(struct out_table *t, enum op_part part, const struct op_figures *x, unsigned known);
 /* Names, and an op's values, for the report's page. */
 void op_figure_page_names(struct out_json *j, enum op_part part);
 void op_figure_page(struct out_json *j, enum op_part part, const struct op_figures *x, unsigned known);

@@ -86,7 +86,8 @@ enum res run_largest(const ps_t *v);
 /* The one definition of what bounds an op, which tables, JSON, page and timeline show: the resource that most of its time
  * was waited for (`stall`); of an op that cost no time, the one it keeps busy longest. */
 enum res run_bound(const ps_t *stall, const ps_t *busy);
-/* What op_figure_value may take as known of an op: OP_KNOWN_*. */
+/* What is known of the ops of a run, and of one of them: OP_KNOWN_*. */
+unsigned run_known(const struct run_result *r);
 unsigned run_op_known(const struct run_result *r, const struct run_op *o);
 /* What was needed at a peak as a share of a whole run, which has nobody else's time. */
 double run_share(ps_t need, ps_t total);

@@ -1,5 +1,5 @@
-/* t_op_figure.c - a figure of an op is one row: whatever the table has is in the JSON, in CSV, on the page and in a results
- * file, each time with the same value. No figure is named here. */
+/* t_op_figure.c - a figure of an op is one row: whatever the table has is in the JSON, in CSV, in tables, on the page and
+ * in a results file, each time with the same value. No figure is named here. */
 #include "results/op_figure.h"
 
 #include <string.h>
@@ -43,6 +43,7 @@ TEST(no_two_figures_of_an_op_share_a_name)
 			check_apart(f->name, g->name);
 			check_apart(f->on_page ? f->on_page : f->name, g->on_page ? g->on_page : g->name);
 			check_apart(f->timeline, g->timeline);
+			check_apart(f->title, g->title);
 			check_apart(f->member, g->member);
 		}
 }
@@ -58,6 +59,8 @@ TEST(a_row_of_an_op_is_whole)
 		CHECK(!f->name == (!f->json && !f->csv && !f->page));
 		CHECK(!f->on_page || f->page);
 		CHECK(!f->timeline || f->member);
+		CHECK(!f->title == (f->table == OP_NOWHERE) &&
+		      (f->table == OP_NOWHERE || f->table == OP_TIME || f->table == OP_REST));
 	}
 	CHECK_U64(n, OP_FIGURE_ROWS);
 }
@@ -144,6 +147,50 @@ TEST(the_csv_of_an_op_has_a_column_a_figure_and_nothing_where_it_is_carried)
 	str_free(&got);
 	str_free(&want);
 	str_free(&value);
+}
+
+/* A table for people has a column where the run knows it, and as many cells. */
+static void check_table(unsigned known)
+{
+	const struct op_figures x = numbers();
+	struct out_col cols[OP_FIGURE_ROWS];
+	struct str got = STR_INIT, want = STR_INIT;
+	struct out_table *t;
+	int n = 0;
+
+	for (int part = OP_TIME; part <= OP_REST; part++)
+		for (const struct op_figure *f = op_figure_table; f->help; f++)
+			if ((int)f->table == part && op_figure_known(f, known))
+				str_addf(&want, "%s%s", want.len ? "," : "", f->title);
+	for (int part = OP_TIME; part <= OP_REST; part++)
+		for (const struct op_figure *f = op_figure_table; f->help; f++) {
+			const struct figure_value v = op_figure_value(f, &x, known);
+
+			if ((int)f->table != part || !op_figure_known(f, known))
+				continue;
+			str_addc(&want, f == op_figure_table ? '\n' : ',');
+			if (v.whole)
+				str_addf(&want, "%llu", (unsigned long long)v.n);
+			else
+				str_addf(&want, "%.9g", f->percent ? v.x * 100 : v.x);
+		}
+	str_addc(&want, '\n');
+	for (int part = OP_TIME; part <= OP_REST; part++)
+		op_figure_table_cols((enum op_part)part, known, cols, &n);
+	t = out_table_new(cols, n, NULL);
+	for (int part = OP_TIME; part <= OP_REST; part++)
+		op_figure_table_cells(t, (enum op_part)part, &x, known);
+	out_table_write(t, OUT_CSV, &got);
+	CHECK_STR(str_c(&got), str_c(&want));
+	out_table_free(t);
+	str_free(&got);
+	str_free(&want);
+}
+
+TEST(a_table_of_ops_has_a_column_where_the_run_knows_the_figure)
+{
+	check_table(ALL_KNOWN);
+	check_table(OP_KNOWN_RUN | OP_KNOWN_USE);
 }
 
 static void add_item(struct str *to, const char *text)
@@ -365,6 +412,7 @@ TEST(a_figure_that_is_kept_as_a_row_goes_to_its_op)
 
 SUITE(t_op_figure, T(no_two_figures_of_an_op_share_a_name), T(a_row_of_an_op_is_whole),
       T(the_json_of_an_op_has_every_figure_and_null_where_one_is_not_known),
-      T(the_csv_of_an_op_has_a_column_a_figure_and_nothing_where_it_is_carried), T(the_page_has_a_value_for_every_name),
+      T(the_csv_of_an_op_has_a_column_a_figure_and_nothing_where_it_is_carried),
+      T(a_table_of_ops_has_a_column_where_the_run_knows_the_figure), T(the_page_has_a_value_for_every_name),
       T(a_share_is_known_of_an_op_that_took_time), T(an_ops_figures_read_back_with_what_is_known_of_them),
       T(a_run_that_differs_in_one_figure_of_one_op_is_another), T(a_figure_that_is_kept_as_a_row_goes_to_its_op));
