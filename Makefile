@@ -72,7 +72,7 @@ CMD = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile out opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant op work model lower build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
@@ -87,8 +87,8 @@ FUZZ     = yaml kineto csv nsys capture replay ops program requests serve study 
 # Sources that other rules or other machines build.
 ELSEWHERE = traces/capture/capture.c validate/tests/dies.c
 
-# A folder a line, from the ground up; arch/isa, arch/res and results/figure are plain data that all of them share.
-LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
+# A folder a line, from the ground up; arch/isa, arch/res, results/figure and op_figure are plain data that all of them share.
+LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/op_figure.c $(WORKLOADS:%=workloads/%.c) $(MODEL_OF:%=workloads/model/%.c) \
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \

@@ -269,15 +269,12 @@ static uint64_t hash_results(uint64_t h, const struct res_run *r)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
 		const struct res_op *o = &r->ops[i];
-		const uint64_t numbers[] = { o->carried,    o->span_ps,   o->start_ps, o->limit_ps,
-			                     o->dram_bytes, o->mem_bytes, o->flops,    o->n_stalls };
 
-		h = res_hash_text(h, o->bound);
-		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-			h = hash_u64(h, numbers[k]);
+		h = hash_u64(res_hash_text(h, o->bound), o->carried);
+		h = hash_u64(res_hash_op(h, &o->figures), o->n_stalls);
 		for (uint32_t k = 0; k < o->n_stalls; k++)
 			h = hash_u64(res_hash_text(h, o->stalls[k].resource), o->stalls[k].ppm);
-		h = o->energy_fj ? hash_u64(h, o->energy_fj) : h;
+		h = res_hash_op_late(h, &o->figures);
 	}
 	for (size_t i = 0; i < r->n_resources; i++)
 		h = hash_u64(hash_u64(res_hash_text(h, r->resources[i].name), r->resources[i].stall_ps),
@@ -444,28 +441,17 @@ static int put_stalls(struct db *db, int64_t run, int64_t op, const struct res_o
 static int put_ops(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n_ops; i++) {
-		struct sqlite3_stmt *s = db_stmt(db, "insert into op_result values(?,?,?,?,?,?,?,?,?,?,?,?)", e);
+		static const char row[] =
+			"insert into op_result(run, op, bound" RES_OP_COLUMNS ") values(?,?,?" RES_OP_MARKS ")";
+		struct sqlite3_stmt *s = db_stmt(db, row, e);
 		const struct res_op *o = &r->ops[i];
 
 		if (!s)
 			return -1;
 		db_bind_i64(s, 1, run);
 		db_bind_i64(s, 2, (int64_t)i);
-		if (!o->carried) {
-			db_bind_i64(s, 3, (int64_t)o->span_ps);
-			db_bind_i64(s, 4, (int64_t)o->start_ps);
-			db_bind_i64(s, 5, (int64_t)o->limit_ps);
-			db_bind_text(s, 6, o->bound);
-			db_bind_i64(s, 7, (int64_t)o->dram_bytes);
-			db_bind_i64(s, 8, (int64_t)o->mem_bytes);
-			db_bind_i64(s, 9, (int64_t)o->flops);
-		}
-		if (o->used) {
-			db_bind_i64(s, 10, (int64_t)o->macs_ps);
-			db_bind_i64(s, 11, (int64_t)o->pins_ps);
-		}
-		if (o->energy_fj)
-			db_bind_i64(s, 12, (int64_t)o->energy_fj);
+		db_bind_text(s, 3, o->bound);
+		res_bind_op(s, 4, o);
 		if (db_run(db, s, e) < 0 || put_stalls(db, run, (int64_t)i, o, e) < 0)
 			return -1;
 	}
@@ -505,7 +491,7 @@ static int put_stat(struct db *db, int64_t run, size_t place, const struct res_s
 	return db_run(db, s, e);
 }
 
-/* The figures that are rows come after the statistics. */
+/* The figures that are rows come after the statistics: the run's, then its ops'. */
 static int put_stats(struct db *db, int64_t run, const struct res_run *r, struct err *e)
 {
 	size_t place = 0;
@@ -519,6 +505,14 @@ static int put_stats(struct db *db, int64_t run, const struct res_run *r, struct
 		if (put_stat(db, run, place++, &v, e) < 0)
 			return -1;
 	}
+	for (const struct op_figure *f = op_figure_table; f->help; f++)
+		for (size_t i = 0; i < r->n_ops; i++) {
+			char name[RES_OP_ROW_NAME];
+			struct res_stat v;
+
+			if (res_op_row(f, &r->ops[i], i, name, &v) && put_stat(db, run, place++, &v, e) < 0)
+				return -1;
+		}
 	return 0;
 }
 

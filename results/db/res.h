@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/figure.h"
+#include "results/op_figure.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/db_mode.h"
@@ -58,15 +58,12 @@ struct res_stall {
 
 /* What the run made of op i of the workload. */
 struct res_op {
-	bool carried; /* opaque: its times and bytes are 0 */
-	ps_t span_ps, start_ps, limit_ps;
+	bool carried;      /* opaque: its times and bytes are 0 */
+	unsigned known;    /* OP_KNOWN_*: what was stored by schema 5 has no OP_KNOWN_USE */
+	OP_FIGURE_MEMBERS; /* those that a file keeps are read back */
 	const char *bound; /* NULL when carried */
-	uint64_t dram_bytes, mem_bytes, flops;
 	uint32_t n_stalls;
 	const struct res_stall *stalls; /* nonzero ones */
-	bool used;                      /* these two are known; what was stored by schema 5 has none */
-	ps_t macs_ps, pins_ps;          /* its multiply-adds and its DRAM bytes at their peak */
-	uint64_t energy_fj;             /* 0: not known */
 };
 
 struct res_resource {

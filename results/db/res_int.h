@@ -45,6 +45,10 @@ int64_t res_find(struct db *db, struct sqlite3_stmt *s, struct err *e);
 #define RES_MARK_DROPPED              ""
 #define RES_NO_COLUMN(...)            ""
 
+/* The same of op_result. */
+#define RES_OP_COLUMNS OP_FIGURES(RES_COLUMN, RES_NO_COLUMN)
+#define RES_OP_MARKS   OP_FIGURES(RES_MARK, RES_NO_COLUMN)
+
 /* From place i on; the place after them. */
 int res_bind_figures(struct sqlite3_stmt *s, int i, const struct figures *x);
 int res_read_figures(struct sqlite3_stmt *s, int i, struct figures *x);
@@ -54,6 +58,18 @@ const struct figure *res_next_row(const struct figure *f, const struct figures *
 struct res_stat res_row_of(const struct figure *f, const struct figures *x);
 /* Is this statistic a figure's row? It is in *x then. */
 bool res_take_row(const struct res_stat *v, struct figures *x);
+/* Figures of an op, from place i on; what is not known is null. Reading says what is known, and whether it is carried. */
+void res_bind_op(struct sqlite3_stmt *s, int i, const struct res_op *o);
+void res_read_op(struct sqlite3_stmt *s, int i, struct res_op *o);
+/* The row of an op's figure that is kept as one and has something to keep; `name` is where its name lies. */
+#define RES_OP_ROW_NAME 80
+bool res_op_row(const struct op_figure *f, const struct res_op *o, size_t op, char name[RES_OP_ROW_NAME],
+                struct res_stat *out);
+/* Is this statistic one, of a figure of `table`? It is in ops[n] then. */
+bool res_take_op_row(const struct op_figure *table, const struct res_stat *v, struct res_op *ops, size_t n);
+/* Of an identity: what every op has, and what some have since, so that runs stored before keep theirs. */
+uint64_t res_hash_op(uint64_t h, const struct op_figures *x);
+uint64_t res_hash_op_late(uint64_t h, const struct op_figures *x);
 
 /* --- reading, res_rows.c --------------------------------------------------------------------------------- */
 

@@ -136,30 +136,22 @@ static int read_work_ops(struct res_reader *r, struct res_stored *out)
 
 static int take_op(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
 {
-	*(struct res_op *)row = (struct res_op){ .carried = db_col_null(s, 1),
-		                                 .span_ps = res_u64(s, 1),
-		                                 .start_ps = res_u64(s, 2),
-		                                 .limit_ps = res_u64(s, 3),
-		                                 .bound = res_text(r, s, 4),
-		                                 .dram_bytes = res_u64(s, 5),
-		                                 .mem_bytes = res_u64(s, 6),
-		                                 .flops = res_u64(s, 7),
-		                                 .used = !db_col_null(s, 8),
-		                                 .macs_ps = res_u64(s, 8),
-		                                 .pins_ps = res_u64(s, 9),
-		                                 .energy_fj = res_u64(s, 10) };
+	struct res_op *o = row;
+
+	*o = (struct res_op){ .bound = res_text(r, s, 1) };
+	res_read_op(s, 2, o);
 	return next_op(r, s, ctx);
 }
 
-/* A run's ops, of which the stalls are. */
-struct stalled {
-	const struct res_stored *of;
+/* A run, and its ops, of which the stalls and some figures are. */
+struct with_ops {
+	struct res_stored *of;
 	struct res_op *ops;
 };
 
 static int take_stall(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
 {
-	const struct stalled *x = ctx;
+	const struct with_ops *x = ctx;
 	const uint64_t op = res_u64(s, 0);
 	struct res_stall *v = row;
 
@@ -171,27 +163,25 @@ static int take_stall(struct res_reader *r, struct sqlite3_stmt *s, void *row, v
 	return 0;
 }
 
-static int read_ops(struct res_reader *r, struct res_stored *out)
+static int read_ops(struct res_reader *r, struct with_ops *x)
 {
-	static const struct res_rows ops = {
-		"select count(*) from op_result where run = ?",
-		"select op, span_ps, start_ps, limit_ps, bound, dram_bytes, mem_bytes,"
-		" flops, macs_ps, pins_ps, energy_fj from op_result where run = ? order by op",
-		sizeof(struct res_op), take_op
-	};
+	static const struct res_rows ops = { "select count(*) from op_result where run = ?",
+		                             "select op, bound" RES_OP_COLUMNS
+		                             " from op_result where run = ? order by op",
+		                             sizeof(struct res_op), take_op };
 	static const struct res_rows stalls = { "select count(*) from op_stall where run = ?",
 		                                "select op, resource, ppm from op_stall where run = ?"
 		                                " order by op, resource",
 		                                sizeof(struct res_stall), take_stall };
+	struct res_run *run = &x->of->run;
 	struct res_found all, rest;
-	struct stalled x = { out, NULL };
 
-	if (read_ops_of(r, &ops, out->run.id, out, &all) < 0)
+	if (read_ops_of(r, &ops, run->id, x->of, &all) < 0)
 		return -1;
-	x.ops = all.v;
-	out->run.ops = all.v;
-	out->run.n_ops = all.n;
-	return res_read_rows(r, &stalls, out->run.id, &x, &rest);
+	x->ops = all.v;
+	run->ops = all.v;
+	run->n_ops = all.n;
+	return res_read_rows(r, &stalls, run->id, x, &rest);
 }
 
 static int take_resource(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
@@ -204,16 +194,17 @@ static int take_resource(struct res_reader *r, struct sqlite3_stmt *s, void *row
 /* The figures among them come last. */
 static int take_stat(struct res_reader *r, struct sqlite3_stmt *s, void *row, void *ctx)
 {
-	struct res_run *run = ctx;
+	const struct with_ops *x = ctx;
+	struct res_run *run = &x->of->run;
 	struct res_stat *v = row;
 
 	*v = (struct res_stat){ res_text(r, s, 0), res_text(r, s, 1), res_u64(s, 2), db_col_i64(s, 3) != 0 };
-	if (v->name && !res_take_row(v, &run->figures))
+	if (v->name && !res_take_row(v, &run->figures) && !res_take_op_row(op_figure_table, v, x->ops, run->n_ops))
 		run->n_stats++;
 	return 0;
 }
 
-static int read_sums(struct res_reader *r, struct res_stored *out)
+static int read_sums(struct res_reader *r, struct with_ops *x)
 {
 	static const struct res_rows resources = { "select count(*) from resource where run = ?",
 		                                   "select name, stall_ps, peak_ps from resource where run = ?"
@@ -223,15 +214,16 @@ static int read_sums(struct res_reader *r, struct res_stored *out)
 		                               "select name, unit, value, level from stat where run = ?"
 		                               " order by place",
 		                               sizeof(struct res_stat), take_stat };
+	struct res_run *run = &x->of->run;
 	struct res_found all;
 
-	if (res_read_rows(r, &resources, out->run.id, NULL, &all) < 0)
+	if (res_read_rows(r, &resources, run->id, NULL, &all) < 0)
 		return -1;
-	out->run.resources = all.v;
-	out->run.n_resources = all.n;
-	if (res_read_rows(r, &stats, out->run.id, &out->run, &all) < 0)
+	run->resources = all.v;
+	run->n_resources = all.n;
+	if (res_read_rows(r, &stats, run->id, x, &all) < 0)
 		return -1;
-	out->run.stats = all.v;
+	run->stats = all.v;
 	return 0;
 }
 
@@ -330,6 +322,7 @@ static int unknown_run(struct res_reader *r, int64_t id)
 static int get(struct res_reader *r, int64_t id, struct res_stored *out)
 {
 	struct sqlite3_stmt *s = res_query(r, HEAD " where r.id = ?", id);
+	struct with_ops x = { out, NULL };
 	int rc;
 
 	if (!s || (rc = db_step(r->db, s, r->e)) < 0)
@@ -339,7 +332,7 @@ static int get(struct res_reader *r, int64_t id, struct res_stored *out)
 	read_head(r, s, out);
 	if (db_run(r->db, s, r->e) < 0)
 		return -1;
-	return read_work_ops(r, out) < 0 || read_ops(r, out) < 0 || read_sums(r, out) < 0 || read_limits(r, out) < 0 ||
+	return read_work_ops(r, out) < 0 || read_ops(r, &x) < 0 || read_sums(r, &x) < 0 || read_limits(r, out) < 0 ||
 	                       read_warnings(r, out) < 0 || read_energy(r, out) < 0
 	               ? -1
 	               : 0;

@@ -5,6 +5,7 @@
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
+#include "sim/cmd/figure_out.h"
 #include "sim/cmd/report.h"
 #include "sim/cmd/run_verdict.h"
 #include "sim/profile/roof.h"
@@ -197,10 +198,6 @@ static bool put_roofs(struct out_json *j, const struct res_run *r)
 
 /* --- ops --------------------------------------------------------------------------------------------------- */
 
-static const char *const op_columns[] = { "name",        "kind",        "family", "layer",        "us",
-	                                  "measured_us", "limit_us",    "bound",  "dram_bytes",   "mem_bytes",
-	                                  "flops",       "bound_share", "mfu",    "bandwidth_use" };
-
 /* Of its time, what was waited for that bounds it. */
 static double bound_share(const struct res_op *o)
 {
@@ -210,14 +207,6 @@ static double bound_share(const struct res_op *o)
 	return 0;
 }
 
-static void put_use(struct out_json *j, const struct res_op *o, ps_t need)
-{
-	if (o->carried || !o->used || !o->span_ps)
-		out_json_null(j, NULL);
-	else
-		out_json_real(j, NULL, run_use(need, o->span_ps));
-}
-
 static void put_op(struct out_json *j, const struct res_work_op *w, const struct res_op *o)
 {
 	out_json_open(j, NULL, '[');
@@ -225,28 +214,36 @@ static void put_op(struct out_json *j, const struct res_work_op *w, const struct
 	out_json_text(j, NULL, w->kind);
 	out_json_text(j, NULL, w->family);
 	out_json_int(j, NULL, w->layer);
-	if (o->carried)
-		out_json_null(j, NULL);
-	else
-		out_json_real(j, NULL, cmd_ps_us(o->span_ps));
+	op_figure_page(j, OP_TIME, &o->figures, o->known);
 	out_json_real(j, NULL, cmd_us((int64_t)w->measured_ns));
-	out_json_real(j, NULL, cmd_ps_us(o->limit_ps));
+	op_figure_page(j, OP_LIMIT, &o->figures, o->known);
 	out_json_text(j, NULL, o->bound);
-	out_json_u64(j, NULL, o->dram_bytes);
-	out_json_u64(j, NULL, o->mem_bytes);
-	out_json_u64(j, NULL, o->flops);
+	op_figure_page(j, OP_WORK, &o->figures, o->known);
 	out_json_real(j, NULL, bound_share(o));
-	put_use(j, o, o->macs_ps);
-	put_use(j, o, o->pins_ps);
+	op_figure_page(j, OP_REST, &o->figures, o->known);
+	out_json_close(j, ']');
+}
+
+static void put_op_columns(struct out_json *j)
+{
+	static const char *const first[] = { "name", "kind", "family", "layer" };
+
+	out_json_open(j, "op_columns", '[');
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		out_json_text(j, NULL, first[i]);
+	op_figure_page_names(j, OP_TIME);
+	out_json_text(j, NULL, "measured_us");
+	op_figure_page_names(j, OP_LIMIT);
+	out_json_text(j, NULL, "bound");
+	op_figure_page_names(j, OP_WORK);
+	out_json_text(j, NULL, "bound_share");
+	op_figure_page_names(j, OP_REST);
 	out_json_close(j, ']');
 }
 
 static void put_ops(struct out_json *j, const struct res_stored *r)
 {
-	out_json_open(j, "op_columns", '[');
-	for (size_t i = 0; i < sizeof op_columns / sizeof *op_columns; i++)
-		out_json_text(j, NULL, op_columns[i]);
-	out_json_close(j, ']');
+	put_op_columns(j);
 	out_json_open(j, "ops", '[');
 	for (size_t i = 0; i < r->workload.n_ops; i++)
 		put_op(j, &r->workload.ops[i], &r->run.ops[i]);

@@ -173,7 +173,7 @@ static void tally(const struct run_report *r, struct tally t[REASONS])
 			continue;
 		x = &t[reason_of(r, c, group, i)];
 		x->ops++;
-		x->us_ps += r->result->ops[i].us_ps;
+		x->us_ps += r->result->ops[i].span_ps;
 		x->example = x->example ? x->example : o->name;
 	}
 	free(c);

@@ -33,40 +33,18 @@ static void op(struct out_json *j, const struct run_report *r, size_t i)
 {
 	const struct run_op *o = &r->result->ops[i];
 	const struct op *of = &r->stream->ops[i];
+	const unsigned known = run_op_known(r->result, o);
 
 	out_json_open(j, NULL, '{');
 	out_json_int(j, "id", of->id);
 	out_json_text(j, "name", of->name);
 	out_json_text(j, "kind", op_kind_name(of->kind));
-	if (o->carried) {
-		out_json_null(j, "us");
-		out_json_null(j, "start_us");
-		out_json_null(j, "bound");
-		out_json_null(j, "limit_us");
-		out_json_null(j, "mfu");
-		out_json_null(j, "bandwidth_use");
-	} else {
-		out_json_real(j, "us", cmd_ps_us(o->us_ps));
-		out_json_real(j, "start_us", cmd_ps_us(o->start_ps));
-		out_json_text(j, "bound", res_name(o->bound));
-		out_json_real(j, "limit_us", cmd_ps_us(o->limit_ps));
-		out_json_real(j, "mfu", run_use(o->macs_ps, o->us_ps));
-		out_json_real(j, "bandwidth_use", run_use(o->pins_ps, o->us_ps));
-	}
+	op_figure_json(j, OP_TIME, &o->figures, known);
+	out_json_text(j, "bound", o->carried ? NULL : res_name(o->bound));
+	op_figure_json(j, OP_LIMIT, &o->figures, known);
 	stalls(j, o);
-	if (o->carried) {
-		out_json_null(j, "dram_bytes");
-		out_json_null(j, "l2_bytes");
-		out_json_null(j, "flops");
-	} else {
-		out_json_u64(j, "dram_bytes", o->dram_bytes);
-		out_json_u64(j, "l2_bytes", o->mem_bytes);
-		out_json_u64(j, "flops", o->flops);
-	}
-	if (r->result->energy && !o->carried)
-		out_json_real(j, "energy_uj", (double)o->energy_fj / 1e9);
-	else
-		out_json_null(j, "energy_uj");
+	op_figure_json(j, OP_WORK, &o->figures, known);
+	op_figure_json(j, OP_REST, &o->figures, known);
 	measured_us(j, run_unmeasured(r) || ops_listed_unmeasured(of), of->measured_ns);
 	if (r->counted && r->counted->ns[of->id])
 		out_json_real(j, "measured_dram_bytes", r->counted->bytes[of->id]);
@@ -248,6 +226,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, co
 {
 	const struct run_op *o = &r->result->ops[i];
 	const struct op *of = &r->stream->ops[i];
+	const unsigned known = run_op_known(r->result, o);
 
 	str_clear(text);
 	for (int k = 0; k < RES_COUNT && !o->carried; k++)
@@ -258,52 +237,47 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, co
 	out_text(t, of->name);
 	out_text(t, op_kind_name(of->kind));
 	out_int(t, of->layer);
-	if (o->carried) {
-		for (int k = 0; k < 8; k++)
-			out_null(t);
-	} else {
-		out_real(t, cmd_ps_us(o->us_ps));
-		out_real(t, cmd_ps_us(o->start_ps));
-		out_text(t, res_name(o->bound));
-		out_real(t, cmd_ps_us(o->limit_ps));
-		out_text(t, str_c(text));
-		out_int(t, (int64_t)o->dram_bytes);
-		out_int(t, (int64_t)o->mem_bytes);
-		out_int(t, (int64_t)o->flops);
-	}
+	op_figure_csv(t, OP_TIME, &o->figures, known);
+	out_text(t, o->carried ? NULL : res_name(o->bound));
+	op_figure_csv(t, OP_LIMIT, &o->figures, known);
+	out_text(t, o->carried ? NULL : str_c(text));
+	op_figure_csv(t, OP_WORK, &o->figures, known);
 	if (run_unmeasured(r) || ops_listed_unmeasured(of))
 		out_null(t);
 	else
 		out_real(t, cmd_us((int64_t)of->measured_ns));
 	out_text(t, run_pattern(r->result, o));
-	if (o->carried) {
-		out_null(t);
-		out_null(t);
-	} else {
-		out_real(t, run_use(o->macs_ps, o->us_ps));
-		out_real(t, run_use(o->pins_ps, o->us_ps));
-	}
-	if (r->result->energy && !o->carried)
-		out_real(t, (double)o->energy_fj / 1e9);
-	else
-		out_null(t);
+	op_figure_csv(t, OP_REST, &o->figures, known);
 	out_text(t, part);
+}
+
+/* Texts, with the parts of the figures after them. */
+static struct out_table *csv_table(void)
+{
+	static const struct {
+		struct out_col col;
+		enum op_part then;
+	} texts[] = {
+		{ { "id", OUT_INT, 0 }, OP_NOWHERE },           { { "name", OUT_TEXT, 0 }, OP_NOWHERE },
+		{ { "kind", OUT_TEXT, 0 }, OP_NOWHERE },        { { "layer", OUT_INT, 0 }, OP_TIME },
+		{ { "bound", OUT_TEXT, 0 }, OP_LIMIT },         { { "stalls", OUT_TEXT, 0 }, OP_WORK },
+		{ { "measured_us", OUT_REAL, 3 }, OP_NOWHERE }, { { "fused", OUT_TEXT, 0 }, OP_REST },
+		{ { "part", OUT_TEXT, 0 }, OP_NOWHERE },
+	};
+	struct out_col cols[sizeof texts / sizeof *texts + OP_FIGURE_ROWS];
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		cols[n++] = texts[i].col;
+		if (texts[i].then != OP_NOWHERE)
+			op_figure_csv_cols(texts[i].then, cols, &n);
+	}
+	return out_table_new(cols, n, NULL);
 }
 
 void run_csv(const struct run_report *r, struct str *out)
 {
-	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },           { "name", OUT_TEXT, 0 },
-		{ "kind", OUT_TEXT, 0 },        { "layer", OUT_INT, 0 },
-		{ "us", OUT_REAL, 3 },          { "start_us", OUT_REAL, 3 },
-		{ "bound", OUT_TEXT, 0 },       { "limit_us", OUT_REAL, 3 },
-		{ "stalls", OUT_TEXT, 0 },      { "dram_bytes", OUT_INT, 0 },
-		{ "l2_bytes", OUT_INT, 0 },     { "flops", OUT_INT, 0 },
-		{ "measured_us", OUT_REAL, 3 }, { "fused", OUT_TEXT, 0 },
-		{ "mfu", OUT_REAL, 3 },         { "bandwidth_use", OUT_REAL, 3 },
-		{ "energy_uj", OUT_REAL, 3 },   { "part", OUT_TEXT, 0 },
-	};
-	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	struct out_table *t = csv_table();
 	struct str text = STR_INIT, part = STR_INIT;
 
 	workload_part_text(&r->part, &part);

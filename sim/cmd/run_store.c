@@ -51,17 +51,9 @@ static int convert_ops(const struct run_result *x, struct arena *a, struct res_r
 		ops[i].carried = o->carried;
 		if (o->carried)
 			continue;
-		ops[i] = (struct res_op){ .span_ps = o->us_ps,
-			                  .start_ps = o->start_ps,
-			                  .limit_ps = o->limit_ps,
-			                  .used = true,
-			                  .macs_ps = o->macs_ps,
-			                  .pins_ps = o->pins_ps,
+		ops[i] = (struct res_op){ .known = run_op_known(x, o),
+			                  .figures = o->figures,
 			                  .bound = res_name(o->bound),
-			                  .dram_bytes = o->dram_bytes,
-			                  .mem_bytes = o->mem_bytes,
-			                  .flops = o->flops,
-			                  .energy_fj = o->energy_fj,
 			                  .stalls = stalls };
 		for (int k = 0; k < RES_COUNT; k++)
 			if (o->stall_ppm[k]) {

@@ -27,12 +27,12 @@ static void add_op(struct run_sum *k, const struct op *op, const struct run_op *
 		return;
 	}
 	k->kernel_ns += kernels;
-	k->span_ps += r->us_ps;
+	k->span_ps += r->span_ps;
 	k->limit_ps += r->limit_ps;
-	k->macs_ps += ps_min(r->macs_ps, r->us_ps);
-	k->pins_ps += ps_min(r->pins_ps, r->us_ps);
+	k->macs_ps += ps_min(r->macs_ps, r->span_ps);
+	k->pins_ps += ps_min(r->pins_ps, r->span_ps);
 	for (int x = 0; x < RES_COUNT; x++)
-		k->stall_ps[x] += (double)r->us_ps * r->stall_ppm[x] / 1e6;
+		k->stall_ps[x] += (double)r->span_ps * r->stall_ppm[x] / 1e6;
 }
 
 void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all)

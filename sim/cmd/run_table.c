@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
+#include "sim/cmd/figure_out.h"
 #include "sim/cmd/ops_table.h"
 #include "sim/cmd/run_verdict.h"
 
@@ -269,25 +270,41 @@ static int by_time(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* Without a model of power it has no column of energy. */
+static struct out_table *top_table(unsigned known)
+{
+	static const struct out_col first[] = {
+		{ "id", OUT_INT, 0 }, { "layer", OUT_INT, 0 }, { "op", OUT_TEXT, 0 }, { "kind", OUT_TEXT, 0 }
+	};
+	static const struct out_col then[] = {
+		{ "bound", OUT_TEXT, 0 },
+		{ "of it_pct", OUT_REAL, 1 },
+		{ "measured_us", OUT_REAL, 3 },
+		{ "fused as", OUT_TEXT, 0 },
+	};
+	struct out_col cols[COLS(first) + COLS(then) + OP_FIGURE_ROWS];
+	int n = COLS(first);
+
+	memcpy(cols, first, sizeof first);
+	op_figure_table_cols(OP_TIME, known, cols, &n);
+	memcpy(cols + n, then, sizeof then);
+	n += (int)COLS(then);
+	op_figure_table_cols(OP_REST, known, cols, &n);
+	return out_table_new(cols, n, "ops that take longest");
+}
+
 static void top_ops(const struct run_report *r, struct str *out)
 {
-	static const struct out_col cols[] = {
-		{ "id", OUT_INT, 0 },         { "layer", OUT_INT, 0 },        { "op", OUT_TEXT, 0 },
-		{ "kind", OUT_TEXT, 0 },      { "us", OUT_REAL, 3 },          { "limit_us", OUT_REAL, 3 },
-		{ "mfu_pct", OUT_REAL, 1 },   { "bw_pct", OUT_REAL, 1 },      { "bound", OUT_TEXT, 0 },
-		{ "of it_pct", OUT_REAL, 1 }, { "measured_us", OUT_REAL, 3 }, { "fused as", OUT_TEXT, 0 },
-		{ "uJ", OUT_REAL, 1 },
-	};
 	const size_t n = r->stream->n_ops;
-	const bool power = r->result->energy != NULL; /* without a model of it no column */
+	const unsigned known = run_known(r->result);
 	struct ranked *rank = calloc(n ? n : 1, sizeof *rank);
-	struct out_table *t = out_table_new(cols, COLS(cols) - !power, "ops that take longest");
+	struct out_table *t = top_table(known);
 	size_t shown = 0;
 
 	if (!rank)
 		out->failed = true;
 	for (size_t i = 0; rank && i < n; i++)
-		rank[i] = (struct ranked){ r->result->ops[i].us_ps, (uint32_t)i };
+		rank[i] = (struct ranked){ r->result->ops[i].span_ps, (uint32_t)i };
 	if (rank)
 		qsort(rank, n, sizeof *rank, by_time);
 	for (size_t i = 0; rank && i < n && shown < r->top; i++) {
@@ -304,10 +321,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 			out_null(t);
 		out_text(t, o->name);
 		out_text(t, op_kind_name(o->kind));
-		out_real(t, cmd_ps_us(x->us_ps));
-		out_real(t, cmd_ps_us(x->limit_ps));
-		out_real(t, 100 * run_use(x->macs_ps, x->us_ps));
-		out_real(t, 100 * run_use(x->pins_ps, x->us_ps));
+		op_figure_table_cells(t, OP_TIME, &x->figures, known);
 		out_text(t, res_name(x->bound));
 		out_real(t, x->stall_ppm[x->bound] / 1e4);
 		if (run_unmeasured(r) || ops_listed_unmeasured(o))
@@ -315,8 +329,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		else
 			out_real(t, cmd_us((int64_t)o->measured_ns));
 		out_text(t, run_pattern(r->result, x));
-		if (power)
-			out_real(t, (double)x->energy_fj / 1e9);
+		op_figure_table_cells(t, OP_REST, &x->figures, known);
 	}
 	finish(t, out);
 	free(rank);

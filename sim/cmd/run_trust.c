@@ -196,7 +196,7 @@ static uint64_t weight(const struct run_report *r, size_t i)
 {
 	const uint64_t ns = r->stream->ops[i].measured_ns;
 
-	return ns || !r->result ? ns : r->result->ops[i].us_ps / PS_NS;
+	return ns || !r->result ? ns : r->result->ops[i].span_ps / PS_NS;
 }
 
 void run_trust(const struct run_report *r, const char *indent, struct str *out)

@@ -72,7 +72,7 @@ static struct sure_range gpu_range(const struct run_report *r, const struct besi
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if (!r->result->ops[i].carried)
-			sure_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].us_ps);
+			sure_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].span_ps);
 	return either_side(b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name));
 }
 
@@ -90,9 +90,9 @@ static struct sure_range held_range(const struct run_report *r, const struct bes
 
 		if (x->carried)
 			continue;
-		sure_add(&s, op_kind_name(o->kind), (double)x->us_ps);
+		sure_add(&s, op_kind_name(o->kind), (double)x->span_ps);
 		if (accuracy_of(rows, op_kind_name(o->kind)))
-			strange += (double)x->us_ps * not_held(x);
+			strange += (double)x->span_ps * not_held(x);
 	}
 	return either_side(fmax(own.npu_quantile, SURE_NORMAL) *
 	                   sure_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
@@ -104,8 +104,8 @@ static struct sure_range foreign_range(const struct run_report *r, const struct 
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if (!r->result->ops[i].carried) {
-			time[sure_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].us_ps;
-			all += (double)r->result->ops[i].us_ps;
+			time[sure_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].span_ps;
+			all += (double)r->result->ops[i].span_ps;
 		}
 	for (int p = 0; p < SURE_PARTS; p++) {
 		v->range[p] = f->range[p];

@@ -115,7 +115,7 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 		const struct gpu_launch *l = &w->launches[o->first_launch + n];
 		struct gpu_time t = gpu_time(g, l);
 
-		x->us_ps += t.total;
+		x->span_ps += t.total;
 		if (work)
 			launch_energy(g, &work[o->first_launch + n], t.total, x, r);
 		took[o->first_launch + n] = t.total;
@@ -132,7 +132,7 @@ static void op_result(const struct gpu *g, const struct gpu_work *w, const struc
 	run_shares(stall, x->bound, x->stall_ppm);
 	x->flops = work_of(w->stream, o).flops;
 	r->flops += x->flops;
-	r->total_ps += x->us_ps;
+	r->total_ps += x->span_ps;
 	r->energy_fj = energy_add(r->energy_fj, x->energy_fj);
 	for (int k = 0; k < RES_COUNT; k++)
 		r->stall_ps[k] += stall[k];

@@ -135,10 +135,10 @@ static void give_to_ops(const struct machine_cfg *c, const struct cp_result *res
 				 dl = dram_weights;
 			ps_t took;
 
-			if (!o->us_ps && !o->start_ps)
+			if (!o->span_ps && !o->start_ps)
 				o->start_ps = at;
 			took = part(w, &weights, &span);
-			o->us_ps += took;
+			o->span_ps += took;
 			at += took;
 			o->limit_ps += part(w, &wl, &limit);
 			o->mem_bytes += part(dw, &dram_weights, &mem);

@@ -26,7 +26,7 @@ static enum by by_of(int row)
 static uint64_t weight(const struct run_op *o, enum by by, uint64_t work)
 {
 	const uint64_t w[BYS] = {
-		[BY_WORK] = work, [BY_BYTES] = o->mem_bytes, [BY_DRAM] = o->dram_bytes, [BY_TIME] = o->us_ps
+		[BY_WORK] = work, [BY_BYTES] = o->mem_bytes, [BY_DRAM] = o->dram_bytes, [BY_TIME] = o->span_ps
 	};
 
 	return o->carried ? 0 : w[by];

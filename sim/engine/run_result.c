@@ -21,9 +21,14 @@ enum res run_bound(const ps_t *stall, const ps_t *busy)
 	return stall[most] ? most : run_largest(busy);
 }
 
-double run_use(ps_t need, ps_t us)
+unsigned run_known(const struct run_result *r)
 {
-	return us ? (double)(need < us ? need : us) / (double)us : 0;
+	return OP_KNOWN_RUN | OP_KNOWN_USE | (r->energy ? OP_KNOWN_POWER : 0);
+}
+
+unsigned run_op_known(const struct run_result *r, const struct run_op *o)
+{
+	return o->carried ? 0 : run_known(r);
 }
 
 double run_share(ps_t need, ps_t total)

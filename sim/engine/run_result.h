@@ -4,7 +4,7 @@
 
 #include "arch/power/energy.h"
 #include "arch/res.h"
-#include "results/figure.h"
+#include "results/op_figure.h"
 #include "sim/base/arena.h"
 #include "sim/map/map.h"
 #include "workloads/op.h"
@@ -38,16 +38,10 @@ struct run_opts {
 
 /* One op of the stream. A fused command's time is shared out by its members' own work. */
 struct run_op {
-	ps_t us_ps;    /* what it added to the run; all ops sum to the total */
-	ps_t start_ps; /* when the run's front reached it */
-	ps_t limit_ps; /* of that, the most that its fullest resource can have been busy for it; <= us_ps */
-	ps_t macs_ps;  /* its multiply-adds at the peak of the fastest unit for its formats */
-	ps_t pins_ps;  /* its DRAM bytes at the pins' peak */
+	OP_FIGURE_MEMBERS; /* span_ps and all the others */
 	enum res bound;
 	uint32_t stall_ppm[RES_COUNT]; /* sum to 1,000,000 */
-	uint64_t dram_bytes, mem_bytes, flops;
-	uint64_t energy_fj; /* where the machine has a model of power */
-	uint32_t cmd;       /* of the program; RUN_NO_CMD: carried, or there is no program */
+	uint32_t cmd;                  /* of the program; RUN_NO_CMD: carried, or there is no program */
 	bool carried;
 };
 
@@ -92,9 +86,10 @@ enum res run_largest(const ps_t *v);
 /* The one definition of what bounds an op, which tables, JSON, page and timeline show: the resource that most of its time
  * was waited for (`stall`); of an op that cost no time, the one it keeps busy longest. */
 enum res run_bound(const ps_t *stall, const ps_t *busy);
-/* Shares of an op's time in its own: `need` at the peak, 0 to 1; more of it was done while others' time ran. */
-double run_use(ps_t need, ps_t us);
-/* The same of a whole run, which has nobody else's time. */
+/* What is known of the ops of a run, and of one of them: OP_KNOWN_*. */
+unsigned run_known(const struct run_result *r);
+unsigned run_op_known(const struct run_result *r, const struct run_op *o);
+/* What was needed at a peak as a share of a whole run, which has nobody else's time. */
 double run_share(ps_t need, ps_t total);
 void run_shares(const ps_t *v, enum res bound, uint32_t *ppm);
 /* As what the op's command was fused; NULL: it was not, or it has none. */

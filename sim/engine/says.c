@@ -176,7 +176,7 @@ static bool kept_dram_busy(const struct machine_cfg *c, const struct run_result 
 
 	for (size_t i = 0; i < r->stream->n_ops; i++)
 		if ((double)r->ops[i].dram_bytes > FAR_MORE * in_flight &&
-		    run_use(r->ops[i].pins_ps, r->ops[i].us_ps) > FILLED)
+		    op_figure_use(r->ops[i].pins_ps, r->ops[i].span_ps) > FILLED)
 			return true;
 	return false;
 }

@@ -133,7 +133,7 @@ static void attention(const struct op_stream *x, const struct run_result *r, str
 {
 	for (size_t i = 0; i < x->n_ops; i++)
 		if (x->ops[i].kind == OP_ATTENTION && x->ops[i].phase == OP_PREFILL) {
-			out->attention += r->ops[i].us_ps;
+			out->attention += r->ops[i].span_ps;
 			out->attention_fj += r->ops[i].energy_fj;
 		}
 }

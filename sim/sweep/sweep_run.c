@@ -31,7 +31,7 @@ static int add_kinds(const struct run_result *x, struct arena *a, struct res_poi
 		const struct run_op *o = &x->ops[i];
 
 		k->ops++;
-		k->span_ps += o->us_ps;
+		k->span_ps += o->span_ps;
 		k->limit_ps += o->limit_ps;
 		k->dram_bytes += o->dram_bytes;
 		k->mem_bytes += o->mem_bytes;

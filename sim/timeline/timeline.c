@@ -199,19 +199,16 @@ static void put_op(struct timeline *t, const struct op *o, const struct run_op *
 	struct out_json j;
 
 	chrome_open_event(&t->c, &j, "X", o->name, TIMELINE_SIMULATED, TIMELINE_OPS);
-	chrome_span(&j, op_kind_name(o->kind), from, ns_of(x->start_ps + x->us_ps) - from);
+	chrome_span(&j, op_kind_name(o->kind), from, ns_of(x->start_ps + x->span_ps) - from);
 	out_json_open(&j, "args", '{');
 	out_json_u64(&j, "op", o->id);
 	out_json_text(&j, "kind", op_kind_name(o->kind));
 	if (o->layer >= 0)
 		out_json_int(&j, "layer", o->layer);
 	out_json_text(&j, "bound", res_name(x->bound));
-	out_json_u64(&j, "busy_ps", x->us_ps);
-	out_json_u64(&j, "limit_ps", x->limit_ps);
-	out_json_u64(&j, "dram_bytes", x->dram_bytes);
-	out_json_u64(&j, "flops", x->flops);
-	if (t->r->energy)
-		out_json_u64(&j, "energy_fj", x->energy_fj);
+	for (const struct op_figure *f = op_figure_table; f->help; f++)
+		if (f->timeline && op_figure_known(f, run_op_known(t->r, x)))
+			out_json_u64(&j, f->timeline, op_figure_number(f, &x->figures));
 	out_json_u64(&j, "measured_ns", o->measured_ns);
 	out_json_open(&j, "stall_ppm", '{');
 	for (int k = 0; k < RES_COUNT; k++)
@@ -270,7 +267,7 @@ static void put_arrow(struct timeline *t, const struct op *o, const struct run_o
 	const int64_t at = ns_of(x->start_ps);
 	const bool measured_first = measured_at < at;
 
-	if (ns_of(x->start_ps + x->us_ps) == at)
+	if (ns_of(x->start_ps + x->span_ps) == at)
 		return; /* nothing for it to end at */
 	chrome_arrow(&t->c, measured_first ? "f" : "s", "op", o->id, TIMELINE_SIMULATED, TIMELINE_OPS, at);
 	chrome_arrow(&t->c, measured_first ? "s" : "f", "op", o->id, TIMELINE_MEASURED, tid, measured_at);
@@ -312,13 +309,14 @@ static int put_ops(struct timeline *t, struct err *e)
 
 		if (!x->carried) {
 			put_op(t, o, x);
-			t->end = ps_max(t->end, x->start_ps + x->us_ps);
+			t->end = ps_max(t->end, x->start_ps + x->span_ps);
 			/* Launches follow each other. Commands fetch ahead: what an op waits for is not when it came. */
 			if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
-				series_add(&t->series, SERIES_OF(RES_DRAM), x->start_ps, x->start_ps + x->us_ps,
+				series_add(&t->series, SERIES_OF(RES_DRAM), x->start_ps, x->start_ps + x->span_ps,
 				           x->dram_bytes);
 			if (t->r->energy)
-				series_add(&t->series, SERIES_POWER, x->start_ps, x->start_ps + x->us_ps, x->energy_fj);
+				series_add(&t->series, SERIES_POWER, x->start_ps, x->start_ps + x->span_ps,
+				           x->energy_fj);
 			if (t->r->launch_ps)
 				put_launches(t, o, x->start_ps);
 		}

@@ -31,8 +31,8 @@ static void check_physics(const struct runbed *b, const struct run_result *x)
 	for (size_t k = 0; k < b->s->n_ops; k++) {
 		uint32_t ppm = 0;
 
-		CHECK(x->ops[k].limit_ps <= x->ops[k].us_ps);
-		sum += x->ops[k].us_ps;
+		CHECK(x->ops[k].limit_ps <= x->ops[k].span_ps);
+		sum += x->ops[k].span_ps;
 		for (int n = 0; n < RES_COUNT; n++)
 			ppm += x->ops[k].stall_ppm[n];
 		CHECK_U64(ppm, 1000000);

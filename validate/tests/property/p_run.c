@@ -42,7 +42,7 @@ TEST(no_run_is_under_its_roofline_and_ops_sum_to_the_run)
 			for (size_t k = 0; k < b.s->n_ops; k++) {
 				uint32_t ppm = 0;
 
-				sum += x.ops[k].us_ps;
+				sum += x.ops[k].span_ps;
 				for (int n = 0; n < RES_COUNT; n++)
 					ppm += x.ops[k].stall_ppm[n];
 				CHECK_U64(ppm, 1000000);
@@ -71,8 +71,8 @@ static void check_below(const struct runbed *b, const struct run_result *x)
 	for (size_t k = 0; k < b->s->n_ops; k++) {
 		const struct run_op *o = &x->ops[k];
 
-		CHECK(o->carried || o->limit_ps <= o->us_ps);
-		if (o->us_ps) /* the one definition: the largest of its stalls */
+		CHECK(o->carried || o->limit_ps <= o->span_ps);
+		if (o->span_ps) /* the one definition: the largest of its stalls */
 			for (int r = 0; r < RES_COUNT; r++)
 				CHECK(o->stall_ppm[r] <= o->stall_ppm[o->bound] + RES_COUNT);
 	}

@@ -44,7 +44,7 @@ static void same_run(const struct run_result *x, const struct run_result *y)
 	for (int r = 0; r < RES_COUNT; r++)
 		CHECK_U64(x->stall_ps[r], y->stall_ps[r]);
 	for (size_t i = 0; i < x->stream->n_ops; i++) {
-		CHECK_U64(x->ops[i].us_ps, y->ops[i].us_ps);
+		CHECK_U64(x->ops[i].span_ps, y->ops[i].span_ps);
 		CHECK(x->ops[i].bound == y->ops[i].bound);
 	}
 	CHECK_U64(x->n_stats, y->n_stats);

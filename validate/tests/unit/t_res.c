@@ -18,8 +18,27 @@ static const struct res_work_op work_ops[N_OPS] = {
 };
 static const struct res_stall stalls[] = { { "dram", 750000 }, { "gemv", 250000 }, { "vector", 1000000 } };
 static const struct res_op ops[N_OPS] = {
-	{ false, 4000000, 0, 3500000, "dram", 80, 88, 64, 2, stalls, true, 12, 3400000, 77000 },
-	{ false, 1000, 4000000, 900, "vector", 0, 16, 12, 1, stalls + 2, false, 0, 0, 0 },
+	{ .known = OP_KNOWN_RUN | OP_KNOWN_USE | OP_KNOWN_POWER,
+	  .span_ps = 4000000,
+	  .limit_ps = 3500000,
+	  .dram_bytes = 80,
+	  .mem_bytes = 88,
+	  .flops = 64,
+	  .macs_ps = 12,
+	  .pins_ps = 3400000,
+	  .energy_fj = 77000,
+	  .bound = "dram",
+	  .n_stalls = 2,
+	  .stalls = stalls },
+	{ .known = OP_KNOWN_RUN,
+	  .span_ps = 1000,
+	  .start_ps = 4000000,
+	  .limit_ps = 900,
+	  .mem_bytes = 16,
+	  .flops = 12,
+	  .bound = "vector",
+	  .n_stalls = 1,
+	  .stalls = stalls + 2 },
 	{ .carried = true },
 };
 static const struct res_resource resources[] = { { "dram", 3000000, 3600000 }, { "vector", 1001000, 900 } };
@@ -181,7 +200,7 @@ TEST(what_is_stored_reads_back)
 		CHECK_U64(s.run.ops[i].dram_bytes, ops[i].dram_bytes);
 		CHECK_U64(s.run.ops[i].mem_bytes, ops[i].mem_bytes);
 		CHECK_U64(s.run.ops[i].n_stalls, ops[i].n_stalls);
-		CHECK(s.run.ops[i].used == ops[i].used);
+		CHECK_U64(s.run.ops[i].known, ops[i].known);
 		CHECK_U64(s.run.ops[i].macs_ps, ops[i].macs_ps);
 		CHECK_U64(s.run.ops[i].pins_ps, ops[i].pins_ps);
 	}

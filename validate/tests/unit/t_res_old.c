@@ -62,7 +62,7 @@ static void check_run(struct resdb *db, int schema, struct arena *a)
 	CHECK(s.run.ops[1].carried);
 	CHECK_U64(s.run.n_resources, 1);
 	CHECK_U64(s.run.n_stats, 1);
-	CHECK(s.run.ops[0].used == (schema >= 6));
+	CHECK(!(s.run.ops[0].known & OP_KNOWN_USE) == (schema < 6));
 	CHECK_U64(s.run.ops[0].pins_ps, schema >= 6 ? 3400000 : 0);
 	CHECK_U64(s.run.ops[0].energy_fj, schema >= 8 ? 77000 : 0);
 	CHECK_U64(s.run.n_energy, schema >= 8);
