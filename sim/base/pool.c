@@ -25,7 +25,7 @@ struct head {
 
 struct worker {
 	pid_t pid;
-	int fd; /* -1: there is no such worker */
+	int fd;           /* -1: there is no such worker */
 	bool busy, again; /* again: another died over its job */
 	size_t job;
 	unsigned did;
@@ -42,12 +42,12 @@ struct pool {
 	struct pool_how how;
 	struct worker *w;
 	struct pollfd *fds;
-	unsigned n;          /* workers there are, or were and are replaced when needed */
-	struct str job;      /* as bytes */
-	struct str result;   /* without workers */
-	char *frame;         /* of a result that came, with a byte more for its end */
+	unsigned n;        /* workers there are, or were and are replaced when needed */
+	struct str job;    /* as bytes */
+	struct str result; /* without workers */
+	char *frame;       /* of a result that came, with a byte more for its end */
 	size_t cap;
-	void *state;         /* without workers */
+	void *state; /* without workers */
 	bool started;
 };
 

@@ -21,11 +21,12 @@
 
 /* What a worker does. */
 struct pool_how {
-	unsigned workers; /* at most, POOL_WORKERS at the very most; 0: none, jobs are done here */
-	unsigned each;    /* jobs until a worker is replaced by a new one; 0: it stays */
-	size_t frame_max; /* bytes of a job or of a result */
-	void *(*start)(void *arg);      /* what a worker has for all of its jobs; may be NULL */
-	void (*end)(void *arg, void *state); /* frees that where no process ends with it: without workers; may be NULL */
+	unsigned workers;          /* at most, POOL_WORKERS at the very most; 0: none, jobs are done here */
+	unsigned each;             /* jobs until a worker is replaced by a new one; 0: it stays */
+	size_t frame_max;          /* bytes of a job or of a result */
+	void *(*start)(void *arg); /* what a worker has for all of its jobs; may be NULL */
+	void (*end)(void *arg,
+	            void *state); /* frees that where no process ends with it: without workers; may be NULL */
 	void (*work)(void *arg, void *state, const char *job, size_t n, struct str *result);
 	void *arg;
 };

@@ -31,7 +31,7 @@ static void simulate(const struct limits_job *job, const struct machine_conf *c,
 }
 
 int limits_run_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
-                    struct limits_seen *seen)
+                   struct limits_seen *seen)
 {
 	struct err e = ERR_INIT;
 	struct machine_conf *c = machine_base_conf(job->machines, sets, (int)n_sets, &e);
