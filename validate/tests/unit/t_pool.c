@@ -30,7 +30,7 @@ struct bed {
 	char lost[200][64];
 	bool died[200];
 	int fail_at, stop_at; /* results; 0: never */
-	int asks_left;                /* until it is stopped; 0: it is not */
+	int asks_left;        /* until it is stopped; 0: it is not */
 	char once[512];       /* a file that the first of two workers removes */
 	struct err e;
 };
