@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile record
+       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile pool
 WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
@@ -48,7 +48,7 @@ PROGRAM_OF = program_fields program_base program_words program_edge program_read
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-SWEEP = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_crew sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+SWEEP = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
 TIMELINE = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
@@ -70,7 +70,7 @@ CMD = cmd \
       bound trace_classify trace_roofline trace_hist trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
-UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile out opt \
+UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant op work model lower build attend step scale rewrite program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory

@@ -1,13 +1,11 @@
-/* answer_run.c - the commands of a study: which it may run, and each in a process of its own whose output comes back in a file. */
+/* answer_run.c - the commands of a study: which it may run, and each in a process of its own. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/pool.h"
 #include "sim/cmd/answer.h"
 #include "sim/ui/progress.h"
 
@@ -112,133 +110,127 @@ const char **answer_words(struct arena *a, const char *command, size_t *n, struc
 	}
 }
 
-/* --- a child ------------------------------------------------------------------------------------------------------- */
+/* --- a command, in a process of its own ---------------------------------------------------------------------------- */
 
-/* As main does, in JSON; what went wrong goes where the output would. */
-static _Noreturn void child(const struct cmd *all, const char **words, size_t n, FILE *to)
+struct batch {
+	struct answer *x;
+	const struct cmd *all;
+	const size_t *runs; /* one of each command */
+	struct progress *progress;
+};
+
+/* What a command says beside its output is for nobody. */
+static void *start(void *arg)
 {
-	struct err e = ERR_INIT;
-	struct str out = STR_INIT;
 	const int null = open("/dev/null", O_WRONLY);
-	struct line l;
-	int code;
 
+	(void)arg;
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	set_line(&l, all, NULL, words, n);
-	l.c->run(l.argc, l.argv, &out, &e);
+	return NULL;
+}
+
+static void job(void *arg, size_t i, struct str *to)
+{
+	const struct batch *b = arg;
+
+	str_add(to, b->x->runs[b->runs[i]].command);
+}
+
+/* As main does, in JSON. The answer's first byte is the exit code; what went wrong stands where the output would. */
+static void work(void *arg, void *state, const char *command, size_t n_bytes, struct str *result)
+{
+	const struct batch *b = arg;
+	struct err e = ERR_INIT;
+	struct str out = STR_INIT;
+	struct arena *a = arena_new(0);
+	const char **words;
+	struct line l;
+	size_t n;
+	int code;
+
+	(void)state, (void)n_bytes;
+	if (!a) {
+		err_nomem(&e, NULL);
+	} else if ((words = answer_words(a, command, &n, &e))) {
+		set_line(&l, b->all, NULL, words, n);
+		l.c->run(l.argc, l.argv, &out, &e);
+	}
 	code = e.kind == ERR_BOUND ? 0 : err_exit_code(&e);
-	fputs(code ? e.msg : str_c(&out), to);
+	str_addc(result, (char)code);
+	str_add(result, code ? e.msg : str_c(&out));
+	result->failed |= out.failed;
 	str_free(&out);
-	_exit(fflush(to) == 0 ? code : 4);
+	arena_free(a);
 }
 
 /* --- all of them --------------------------------------------------------------------------------------------------- */
 
-struct job {
-	pid_t pid;
-	FILE *out;
-	size_t run;
-};
-
-static int start(struct answer *x, const struct cmd *all, size_t run, struct job *j, struct err *e)
-{
-	size_t n;
-	const char **words = answer_words(x->a, x->runs[run].command, &n, e);
-
-	if (!words)
-		return -1;
-	*j = (struct job){ .run = run, .out = tmpfile() };
-	if (!j->out)
-		return err_sys(e, ERR_IO, errno, "cannot make a file for what a command says");
-	if ((j->pid = fork()) == 0)
-		child(all, words, n, j->out);
-	if (j->pid > 0)
-		return 0;
-	fclose(j->out);
-	return err_sys(e, ERR_IO, errno, "cannot start a command");
-}
-
-static int read_all(FILE *f, struct str *to, struct err *e)
-{
-	char part[16384];
-	size_t n;
-
-	rewind(f);
-	while ((n = fread(part, 1, sizeof part, f)) > 0 && to->len <= OUTPUT_MAX)
-		str_addn(to, part, n);
-	if (to->len > OUTPUT_MAX)
-		return err_set(e, ERR_BOUND, "it says more than %zu MiB", OUTPUT_MAX >> 20);
-	return to->failed ? err_nomem(e, NULL) : 0;
-}
-
 /* What a command said, for every run of that command. */
-static int serve(struct answer *x, size_t run, const struct str *said, bool failed, struct err *e)
+static int serve(struct answer *x, size_t run, const char *said, bool failed, struct err *e)
 {
 	for (size_t i = run; i < x->n_runs; i++) {
 		struct answer_run *u = &x->runs[i];
 
 		if (u->same != run)
 			continue;
-		if (failed && !(u->failed = arena_strdup(x->a, said->len ? str_c(said) : "it died")))
+		if (failed && !(u->failed = arena_strdup(x->a, *said ? said : "it died")))
 			return err_nomem(e, NULL);
 		if (failed && !u->group->may_fail)
 			return err_set(e, ERR_CONFIG, "npusim %s: %s", u->command, u->failed);
-		if (!failed && answer_take(x, i, str_c(said), e) < 0)
+		if (!failed && answer_take(x, i, said, e) < 0)
 			return err_add(e, "taking figures of 'npusim %s'", u->command);
 	}
 	return 0;
 }
 
-static int finish(struct answer *x, struct job *j, struct err *e)
+static int take(void *arg, size_t i, const struct pool_result *r, struct err *e)
 {
-	struct str said = STR_INIT;
-	int status, rc;
+	const struct batch *b = arg;
 
-	while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	rc = read_all(j->out, &said, e);
-	fclose(j->out);
-	if (rc == 0)
-		rc = serve(x, j->run, &said, !WIFEXITED(status) || WEXITSTATUS(status), e);
-	str_free(&said);
-	return rc;
+	if (r->lost && !r->died)
+		return err_set(e, ERR_BOUND, "it says more than %zu MiB", OUTPUT_MAX >> 20);
+	if (r->lost)
+		return serve(b->x, b->runs[i], "", true, e);
+	return serve(b->x, b->runs[i], r->bytes + 1, r->bytes[0] != 0, e);
 }
 
-static int run_all(struct answer *x, const struct cmd *all, unsigned jobs, struct progress *p, struct err *e)
+static int tell(void *arg, size_t done, struct err *e)
 {
-	struct job running[ANSWER_JOBS];
-	size_t n = 0, next = 0, done = 0;
-	int rc = 0;
+	const struct batch *b = arg;
 
-	while (n || (rc == 0 && next < x->n_runs)) {
-		struct err ignored = ERR_INIT;
-
-		while (next < x->n_runs && x->runs[next].same != next)
-			next++;
-		if (rc == 0 && n < jobs && next < x->n_runs) {
-			if (start(x, all, next, &running[n], e) < 0)
-				rc = -1;
-			else
-				n++;
-			next++;
-			continue;
-		}
-		if (!n)
-			break;
-		if (finish(x, &running[0], rc < 0 ? &ignored : e) < 0)
-			rc = -1;
-		memmove(running, running + 1, --n * sizeof *running);
-		progress_set(p, ++done);
-	}
-	return rc;
+	(void)e;
+	progress_set(b->progress, done);
+	return 0;
 }
 
+/* Taken in their order, so that of several that fail it is the first that says why. */
 int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct err *e)
 {
-	struct progress *p = progress_new("study", "commands", x->n_runs);
-	const int rc = run_all(x, all, jobs < 1 ? 1 : jobs > ANSWER_JOBS ? ANSWER_JOBS : jobs, p, e);
+	size_t *runs = calloc(x->n_runs + 1, sizeof *runs), n = 0;
+	struct batch b = { x, all, runs, NULL };
+	const struct pool_how how = { .workers = jobs < 1             ? 1
+		                                 : jobs < ANSWER_JOBS ? jobs
+		                                                      : ANSWER_JOBS,
+		                      .each = 1, /* a command leaves nothing to the next */
+		                      .frame_max = OUTPUT_MAX + 1,
+		                      .start = start,
+		                      .work = work,
+		                      .arg = &b };
+	struct pool_batch batch = { .ordered = true, .job = job, .result = take, .progress = tell, .arg = &b };
+	struct pool *pool = NULL;
+	int rc;
 
-	progress_free(p);
+	if (!runs)
+		return err_nomem(e, NULL);
+	for (size_t i = 0; i < x->n_runs; i++)
+		if (x->runs[i].same == i)
+			runs[n++] = i;
+	batch.n = n;
+	b.progress = progress_new("study", "commands", n);
+	rc = (pool = pool_new(&how, e)) ? pool_run(pool, &batch, e) : -1;
+	pool_free(pool);
+	progress_free(b.progress);
+	free(runs);
 	return rc;
 }

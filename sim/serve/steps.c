@@ -1,19 +1,16 @@
-#define _POSIX_C_SOURCE 200809L
 #include "sim/serve/steps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "sim/base/record.h"
+#include "sim/base/pool.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 
 #define GPU_ENTRY  4
 #define DESCRIPTOR 64
-#define MORE       2 /* layers */
+#define FRAME_MAX  ((size_t)1 << 20) /* bytes of a point with its pieces */
+#define MORE       2                 /* layers */
 
 struct steps {
 	struct machine_conf conf; /* but for its capacity as the machine's */
@@ -21,6 +18,7 @@ struct steps {
 	struct build_how how;
 	struct run_opts run;
 	struct run_memo *memo;
+	struct pool *pool; /* NULL: nobody was needed yet */
 	uint32_t jobs, first_alike;
 	bool gpu;
 };
@@ -71,6 +69,7 @@ void steps_free(struct steps *s)
 {
 	if (!s)
 		return;
+	pool_free(s->pool);
 	run_memo_free(s->memo);
 	free(s->model);
 	free(s);
@@ -204,71 +203,87 @@ static int one(struct steps *s, const struct cost_point *p, struct cost_seen *ou
 
 /* --- several side by side -------------------------------------------------------------------------------------------------- */
 
+struct batch {
+	const struct cost_point *points;
+	struct cost_seen *out;
+	bool *done;
+};
+
+/* A worker's answer; not good: the calling process finds out why. */
 struct seen {
-	size_t which;
 	struct cost_seen cost;
 	bool good;
 };
 
-static _Noreturn void work(struct steps *s, const struct cost_point *p, size_t n, size_t first, size_t stride, int fd)
+/* A point as bytes: itself, its pieces behind it. */
+static void point_of(void *arg, size_t i, struct str *to)
 {
-	struct err none = ERR_INIT;
+	const struct batch *b = arg;
+	struct cost_point p = b->points[i];
 
-	for (size_t i = first; i < n; i += stride) {
-		struct seen x = { .which = i };
-
-		x.good = one(s, &p[i], &x.cost, &none) == 0;
-		err_clear(&none);
-		record_send(fd, &x, sizeof x);
-	}
-	_exit(0);
+	p.pieces = NULL;
+	str_addn(to, (const char *)&p, sizeof p);
+	str_addn(to, (const char *)b->points[i].pieces, p.n_pieces * sizeof *p.pieces);
 }
 
-static void hire(struct steps *s, const struct cost_point *p, size_t n, uint32_t jobs, struct cost_seen *out,
-                 bool *done)
+static void work(void *arg, void *state, const char *job, size_t n, struct str *result)
 {
-	pid_t pids[STEPS_JOBS];
-	uint32_t hired = 0;
+	struct err none = ERR_INIT;
+	struct cost_point p;
 	struct seen x;
-	int fds[2];
 
-	if (pipe(fds) < 0)
-		return;
-	for (; hired < jobs && (pids[hired] = fork()) >= 0; hired++)
-		if (pids[hired] == 0) {
-			close(fds[0]);
-			work(s, p, n, hired, jobs, fds[1]);
-		}
-	close(fds[1]);
-	while (record_receive(fds[0], &x, sizeof x))
-		if (x.good && x.which < n) {
-			out[x.which] = x.cost;
-			done[x.which] = true;
-		}
-	close(fds[0]);
-	for (uint32_t i = 0; i < hired; i++)
-		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
-			continue;
+	(void)state, (void)n;
+	memset(&x, 0, sizeof x);
+	memcpy(&p, job, sizeof p);
+	p.pieces = (const struct sched_piece *)(const void *)(job + sizeof p);
+	x.good = one(arg, &p, &x.cost, &none) == 0;
+	str_addn(result, (const char *)&x, sizeof x);
+}
+
+static int seen(void *arg, size_t i, const struct pool_result *r, struct err *e)
+{
+	struct batch *b = arg;
+	struct seen x;
+
+	(void)e;
+	if (r->lost)
+		return 0;
+	memcpy(&x, r->bytes, sizeof x);
+	b->done[i] = x.good;
+	if (x.good)
+		b->out[i] = x.cost;
+	return 0;
+}
+
+/* Workers have what was found out here so far, and keep what they find out: where there are some, a single point is theirs, too. */
+static void hire(struct steps *s, struct batch *b, size_t n)
+{
+	const struct pool_how how = {
+		.workers = s->jobs < STEPS_JOBS ? s->jobs : STEPS_JOBS, .frame_max = FRAME_MAX, .work = work, .arg = s
+	};
+	const struct pool_batch batch = { .n = n, .job = point_of, .result = seen, .arg = b };
+	struct err none = ERR_INIT;
+
+	if (s->jobs > 1 && n > 1 && !s->pool)
+		s->pool = pool_new(&how, &none);
+	if (s->pool)
+		pool_run(s->pool, &batch, &none);
 }
 
 /* What a worker could not do, or did not live to do, is done here: then whatever it was happens to the command itself. */
 int steps_simulate(void *ctx, const struct cost_point *p, size_t n, struct cost_seen *out, struct err *e)
 {
 	struct steps *s = ctx;
-	uint32_t jobs = s->jobs < n ? s->jobs : (uint32_t)n;
-	bool *done = calloc(n ? n : 1, sizeof *done);
+	struct batch b = { p, out, calloc(n ? n : 1, sizeof *b.done) };
 	int rc = 0;
 
-	if (!done)
+	if (!b.done)
 		return err_nomem(e, "for the steps of a server");
-	if (jobs > STEPS_JOBS)
-		jobs = STEPS_JOBS;
-	if (jobs > 1)
-		hire(s, p, n, jobs, out, done);
+	hire(s, &b, n);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		if (!done[i])
+		if (!b.done[i])
 			rc = one(s, &p[i], &out[i], e);
-	free(done);
+	free(b.done);
 	return rc;
 }
 

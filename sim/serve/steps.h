@@ -7,7 +7,7 @@
  * tile takes dma.setup of an engine, all engines at once, hidden by nothing. Not in it: rows of DRAM that blocks smaller than a row break up.
  * On a GPU below its cap of power layers that are alike are run some times, and counted as often as they are: within 0.3 %
  * (t_serve).
- * Workers are processes; what they answer does not depend on how many there are. */
+ * Workers are processes (sim/base/pool.h) that stay for all steps; what they answer does not depend on how many there are. */
 #ifndef NPUSIM_SIM_SERVE_STEPS_H
 #define NPUSIM_SIM_SERVE_STEPS_H
 

@@ -133,7 +133,7 @@ static int run_round(struct running *g)
 	struct plan *p = g->p;
 
 	g->job.of = g->job.done + g->n;
-	if (g->n && limits_crew_run(&g->job, g->rows, g->n, g->seen, p->e) < 0)
+	if (g->n && limits_run_rows(&g->job, g->rows, g->n, g->seen, p->e) < 0)
 		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		if (take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)

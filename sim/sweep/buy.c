@@ -188,7 +188,7 @@ static void try_buy(const struct trial *t, const struct limits_row *row, struct 
 	struct limits_seen s;
 	double saves;
 
-	if (!row || limits_crew_one(&t->job, row->sets, row->n_sets, t->memo, &s) < 0)
+	if (!row || limits_run_one(&t->job, row->sets, row->n_sets, t->memo, &s) < 0)
 		return;
 	saves = 1 - (double)s.total_ps / (double)base->total_ps;
 	if (saves <= best->saves || saves < BUY_LEAST)
@@ -236,7 +236,7 @@ int buy_best(const struct buy_question *q, const struct run_result *x, struct ar
 		return err_nomem(e, NULL);
 	if (!(t.memo = run_memo_new(e)))
 		return -1;
-	if (limits_crew_one(&t.job, NULL, 0, t.memo, &t.base) == 0 && t.base.total_ps)
+	if (limits_run_one(&t.job, NULL, 0, t.memo, &t.base) == 0 && t.base.total_ps)
 		try_all(&k, &t, &rows, v, out);
 	run_memo_free(t.memo);
 	return 0;

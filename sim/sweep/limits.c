@@ -163,7 +163,7 @@ static int run_rows(struct asked *x, enum run_fidelity fidelity, struct limits_r
 	const struct limits_job job = { x->q, x->machines, fidelity, x->done, x->done + n };
 
 	x->done += n;
-	return limits_crew_run(&job, (const struct limits_row *const *)rows, n, seen, x->e);
+	return limits_run_rows(&job, (const struct limits_row *const *)rows, n, seen, x->e);
 }
 
 static int fill(struct asked *x, struct limits_row **rows, size_t n)

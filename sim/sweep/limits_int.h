@@ -18,7 +18,7 @@ int limits_moves(const struct limits_question *q, const struct machine_conf *c, 
 /* Pairs of the `n` rows worth a try, best chance first, no more than q->pairs; they have been run. */
 int limits_pairs(const struct limits_question *q, const struct limits_result *r, struct limits_rows *to, struct err *e);
 
-/* --- running (limits_crew.c) --------------------------------------------------------------------------------------- */
+/* --- running (limits_run.c) --------------------------------------------------------------------------------------- */
 
 struct limits_job {
 	const struct limits_question *q;
@@ -28,7 +28,6 @@ struct limits_job {
 };
 /* What one row's run answered. */
 struct limits_seen {
-	uint64_t row;
 	ps_t total_ps, stall_ps[RES_COUNT];
 	uint64_t dram_bytes, energy_fj, area_nm2; /* 0: the machine's power, its process is not known */
 	uint32_t bound;                           /* enum res: the roofline's */
@@ -37,10 +36,10 @@ struct limits_seen {
 };
 /* Runs each row; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
  * that cannot be built or cannot work. */
-int limits_crew_run(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+int limits_run_rows(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
                     struct limits_seen *seen, struct err *e);
 /* The design itself, or with these sets over it. */
-int limits_crew_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
-                    struct limits_seen *seen);
+int limits_run_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
+                   struct limits_seen *seen);
 
 #endif

@@ -25,7 +25,7 @@
  * row with the reason. Values of a range are rounded so that machines can be built of them: bytes to 1/64 of the power
  * of two below, others in logarithmic steps to three digits, powers of two where the key wants one.
  *
- * Running: workers are forked after the workload was lowered and share it; each gets one point at a time and sends
+ * Running: workers (sim/base/pool.h) are forked after the workload was lowered and share it; each gets one point at a time and sends
  * its row back; the calling process alone writes SQLite, as rows come in. So kill -9 at any moment loses at most the
  * points in flight, and no row depends on the number of workers or on order. A worker that dies (out of memory, killed)
  * is replaced, and its point tried once more; if that one dies as well the row says so, and the next run tries again.

@@ -1,20 +1,13 @@
 /* sweep_run.c - workers that simulate, one process that stores. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "sim/base/pool.h"
 #include "sim/base/version.h"
 #include "sim/engine/run_memo.h"
 #include "sim/sweep/sweep_int.h"
 
-#define JOBS_MAX  512
-#define FRAME_MAX (UINT64_C(64) << 20)
+#define FRAME_MAX ((size_t)64 << 20)
 #define BATCH     256 /* rows a transaction, where many come at once */
 
 /* --- one point --------------------------------------------------------------------------------------------- */
@@ -124,173 +117,60 @@ void sweep_point(const struct sweep *s, const struct sweep_job *job, size_t poin
 		*out = failed_point(s, point, arena_strdup(a, e.kind ? e.msg : "out of memory"));
 }
 
-/* --- a worker ---------------------------------------------------------------------------------------------- */
-
-static bool read_all(int fd, void *to, size_t n)
-{
-	while (n) {
-		ssize_t k = recv(fd, to, n, 0);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		to = (char *)to + k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
-static bool write_all(int fd, const void *from, size_t n)
-{
-	while (n) {
-		ssize_t k = send(fd, from, n, MSG_NOSIGNAL);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		from = (const char *)from + k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
-/* Ends when the parent does: its socket is closed then, in whatever way it went. */
-static _Noreturn void work(int fd, const struct sweep *s, const struct sweep_job *job)
-{
-	struct str bytes = STR_INIT;
-	struct err none = ERR_INIT;
-	struct sweep_job mine = *job;
-	uint64_t point, n;
-
-	mine.how.memo = run_memo_new(&none); /* without it every point is one by itself */
-	while (read_all(fd, &point, sizeof point)) {
-		struct arena *a = arena_new(0);
-		struct res_point p = failed_point(s, (size_t)point, "out of memory");
-
-		if (a)
-			sweep_point(s, &mine, (size_t)point, a, &p);
-		str_clear(&bytes);
-		sweep_pack(&p, &bytes);
-		n = bytes.len;
-		arena_free(a);
-		if (bytes.failed || !write_all(fd, &n, sizeof n) || !write_all(fd, bytes.p, bytes.len))
-			break;
-	}
-	_exit(0); /* what the parent has buffered and registered is the parent's */
-}
-
-struct worker {
-	pid_t pid;
-	int fd;
-	bool busy, again; /* again: another process died over its point */
-	uint64_t point;
-};
+/* --- workers ----------------------------------------------------------------------------------------------- */
 
 struct crew {
 	const struct sweep *s;
 	const struct sweep_job *job;
-	struct worker w[JOBS_MAX];
-	unsigned n;
-	size_t *todo, n_todo, next; /* points to run, in order; the first not handed out */
+	size_t *todo, n_todo; /* points to run, in order */
+	struct resdb *db;
+	struct sweep_done *d;
+	struct arena *a; /* of the rows that came together: */
+	struct res_point rows[POOL_WORKERS];
+	size_t n_rows;
 };
 
-static int hire(struct crew *c, struct worker *w, struct err *e)
+/* Workers are made for this sweep's points, and know them by number. */
+static void job_of(void *arg, size_t i, struct str *to)
 {
-	int fds[2];
+	const struct crew *c = arg;
+	const uint64_t point = c->todo[i];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
-		return err_sys(e, ERR_IO, errno, "cannot make a worker");
-	if ((w->pid = fork()) < 0) {
-		close(fds[0]);
-		close(fds[1]);
-		return err_sys(e, ERR_IO, errno, "cannot make a worker");
-	}
-	if (w->pid == 0) {
-		/* A worker that held another's socket would keep it alive after the parent's end. */
-		for (unsigned i = 0; i < c->n; i++)
-			if (c->w[i].fd >= 0)
-				close(c->w[i].fd);
-		close(fds[0]);
-		work(fds[1], c->s, c->job);
-	}
-	close(fds[1]);
-	w->fd = fds[0];
-	w->busy = false;
-	return 0;
+	str_addn(to, (const char *)&point, sizeof point);
 }
 
-/* Closing the socket ends an idle worker; one that is at work when the sweep fails is not waited for. */
-static int let_go(struct worker *w, bool now)
+/* Without it every point is one by itself. */
+static void *start(void *arg)
 {
-	int status = 0;
+	struct err none = ERR_INIT;
 
-	if (w->fd < 0)
-		return 0;
-	close(w->fd);
-	w->fd = -1;
-	if (now)
-		kill(w->pid, SIGKILL);
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status;
+	(void)arg;
+	return run_memo_new(&none);
 }
 
-/* One that died without work is replaced once: the next point tells why, if there is a reason. */
-static int give(struct crew *c, struct worker *w, struct err *e)
+static void end(void *arg, void *memo)
 {
-	if (!write_all(w->fd, &w->point, sizeof w->point)) {
-		let_go(w, true);
-		if (hire(c, w, e) < 0)
-			return -1;
-		if (!write_all(w->fd, &w->point, sizeof w->point))
-			return err_set(e, ERR_IO, "a worker ends as soon as it is made");
-	}
-	w->busy = true;
-	return 0;
+	(void)arg;
+	run_memo_free(memo);
 }
 
-static int hand_out(struct crew *c, struct worker *w, struct err *e)
+static void work(void *arg, void *memo, const char *job, size_t n, struct str *result)
 {
-	if (w->busy || c->next == c->n_todo)
-		return 0;
-	w->point = c->todo[c->next];
-	w->again = false;
-	if (give(c, w, e) < 0)
-		return -1;
-	c->next++;
-	return 0;
-}
+	const struct crew *c = arg;
+	struct sweep_job mine = *c->job;
+	struct arena *a = arena_new(0);
+	struct res_point p;
+	uint64_t point;
 
-/* The row of the point a worker was at: 0. When it died over it, another gets the point once more: 1, there is no row yet.
- * When that one died too, the row says so. */
-static int take_row(struct crew *c, struct worker *w, struct arena *a, struct res_point *out, struct err *e)
-{
-	uint64_t n;
-	char *bytes;
-	int status;
-
-	if (read_all(w->fd, &n, sizeof n) && n <= FRAME_MAX) {
-		if (!(bytes = arena_alloc(a, (size_t)n)))
-			return sweep_no_memory(e);
-		if (read_all(w->fd, bytes, (size_t)n) && sweep_unpack(bytes, (size_t)n, a, out) == 0 &&
-		    out->point == w->point) {
-			w->busy = false;
-			return 0;
-		}
-	}
-	status = let_go(w, true);
-	if (hire(c, w, e) < 0)
-		return -1;
-	if (!w->again) {
-		w->again = true;
-		return give(c, w, e) < 0 ? -1 : 1;
-	}
-	*out = failed_point(c->s, (size_t)w->point,
-	                    arena_printf(a, RES_DIED " twice: %s",
-	                                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early"));
-	return out->reason ? 0 : sweep_no_memory(e);
+	(void)n;
+	memcpy(&point, job, sizeof point);
+	mine.how.memo = memo;
+	if (a)
+		sweep_point(c->s, &mine, (size_t)point, a, &p);
+	else
+		p = failed_point(c->s, (size_t)point, "out of memory");
+	sweep_pack(&p, result);
+	arena_free(a);
 }
 
 /* --- the writer -------------------------------------------------------------------------------------------- */
@@ -308,68 +188,66 @@ static int add_values(const struct sweep *s, struct res_point *p, struct arena *
 	return 0;
 }
 
-/* Waits for rows, stores all that came as one transaction. */
-static int collect(struct crew *c, struct resdb *db, int64_t id, struct arena *a, size_t *done, struct err *e)
+/* One at a time of each worker, so there are never more rows than workers. */
+static int take_row(void *arg, size_t i, const struct pool_result *r, struct err *e)
 {
-	struct pollfd fds[JOBS_MAX];
-	struct res_point rows[JOBS_MAX];
-	size_t n = 0;
+	struct crew *c = arg;
+	struct res_point *row = &c->rows[c->n_rows];
 
-	for (unsigned i = 0; i < c->n; i++)
-		fds[i] = (struct pollfd){ c->w[i].busy ? c->w[i].fd : -1, POLLIN, 0 };
-	while (poll(fds, c->n, -1) < 0)
-		if (errno != EINTR)
-			return err_sys(e, ERR_IO, errno, "cannot wait for the workers");
-	for (unsigned i = 0; i < c->n; i++) {
-		int rc;
-
-		if (!fds[i].revents)
-			continue;
-		if ((rc = take_row(c, &c->w[i], a, &rows[n], e)) == 1)
-			continue;
-		/* It gets its next point first, to simulate while the rows are written. */
-		if (rc < 0 || add_values(c->s, &rows[n++], a, e) < 0 || hand_out(c, &c->w[i], e) < 0)
-			return -1;
+	if (r->lost) {
+		*row = failed_point(c->s, c->todo[i],
+		                    arena_printf(c->a, "%s%s", r->died ? RES_DIED " twice: " : "", r->lost));
+		if (!row->reason)
+			return sweep_no_memory(e);
+	} else if (sweep_unpack(r->bytes, r->n, c->a, row) < 0) {
+		return sweep_no_memory(e);
 	}
-	for (size_t i = 0; c->job->row && i < n; i++)
-		c->job->row(c->job->row_arg, &rows[i]);
-	if (n && res_put_points(db, id, rows, n, c->s->n_axes, e) < 0)
+	c->n_rows++;
+	return add_values(c->s, row, c->a, e);
+}
+
+/* Stores all rows that came together as one transaction. */
+static int put_rows(void *arg, size_t done, struct err *e)
+{
+	struct crew *c = arg;
+	const struct sweep_job *job = c->job;
+
+	for (size_t i = 0; job->row && i < c->n_rows; i++)
+		job->row(job->row_arg, &c->rows[i]);
+	if (res_put_points(c->db, c->d->id, c->rows, c->n_rows, c->s->n_axes, e) < 0)
 		return -1;
-	*done += n;
+	c->d->ran = done;
+	c->n_rows = 0;
+	arena_reset(c->a);
+	if (job->progress)
+		job->progress(job->arg, done, c->n_todo);
 	return 0;
 }
 
-static int run_all(struct crew *c, struct resdb *db, struct sweep_done *d, struct err *e)
+static int run_all(struct crew *c, struct err *e)
 {
 	const struct sweep_job *job = c->job;
-	struct arena *a = arena_new(0);
-	int rc = a ? 0 : sweep_no_memory(e);
+	const struct pool_how how = { .workers = job->jobs ? job->jobs : 1, /* a point may kill who runs it */
+		                      .frame_max = FRAME_MAX,
+		                      .start = start,
+		                      .end = end,
+		                      .work = work,
+		                      .arg = c };
+	const struct pool_batch batch = {
+		.n = c->n_todo, .job = job_of, .result = take_row, .progress = put_rows, .arg = c
+	};
+	struct pool *pool = NULL;
+	int rc;
 
-	/* A worker is forked before the next one, so hiring stops where the system does, and the rest do the work. */
-	for (unsigned want = job->jobs < c->n_todo ? job->jobs : (unsigned)c->n_todo; rc == 0 && c->n < want; c->n++) {
-		struct err why = ERR_INIT;
-
-		if (hire(c, &c->w[c->n], &why) < 0) {
-			if (c->n)
-				break;
-			*e = why;
-			rc = -1;
-			break;
-		}
-	}
-	if (rc == 0 && c->n_todo && job->progress)
+	if (!c->n_todo)
+		return 0;
+	if (job->progress)
 		job->progress(job->arg, 0, c->n_todo);
-	while (rc == 0 && d->ran < c->n_todo) {
-		for (unsigned i = 0; rc == 0 && i < c->n; i++)
-			rc = hand_out(c, &c->w[i], e);
-		arena_reset(a);
-		rc = rc < 0 ? rc : collect(c, db, d->id, a, &d->ran, e);
-		if (rc == 0 && job->progress)
-			job->progress(job->arg, d->ran, c->n_todo);
-	}
-	for (unsigned i = 0; i < c->n; i++)
-		let_go(&c->w[i], rc < 0);
-	arena_free(a);
+	if (!(c->a = arena_new(0)))
+		return sweep_no_memory(e);
+	rc = (pool = pool_new(&how, e)) ? pool_run(pool, &batch, e) : -1;
+	pool_free(pool);
+	arena_free(c->a);
 	return rc;
 }
 
@@ -496,6 +374,8 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 	}
 	c->s = s;
 	c->job = job;
+	c->db = db;
+	c->d = d;
 	if (put_sweep(s, job, db, &head, e) < 0 || res_get_status(db, &head, status, e) < 0)
 		goto out;
 	d->id = head.id;
@@ -508,7 +388,7 @@ int sweep_run(const struct sweep *s, const struct sweep_job *job, struct resdb *
 	}
 	d->there = d->mine - c->n_todo;
 	if (put_refused(c, db, d, e) == 0 && adopt(c, db, d, e) == 0)
-		rc = run_all(c, db, d, e);
+		rc = run_all(c, e);
 out:
 	if (c)
 		free(c->todo);
