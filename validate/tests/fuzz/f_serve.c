@@ -137,7 +137,7 @@ static void serve(const struct asked *x, const struct arrivals *a)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct err e = ERR_INIT;
-	struct arrivals a = { NULL, 0 };
+	struct arrivals a = { .v = NULL };
 	char *text = malloc(n + 1), *table;
 	struct asked x;
 	int rc;
