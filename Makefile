@@ -48,14 +48,13 @@ PROGRAM_OF = program_fields program_base program_words program_edge program_read
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-SWEEP = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
-TIMELINE = chrome series timeline
+REPORT_OF = chrome series timeline
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
-SCORE = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy
-FIT = fit fit_plan fit_energy
-PROBE = probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
-CMD = cmd \
+ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
+              fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
+CLI = cmd \
       figure_out score_out ops_table ops_rows named \
       beside run run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
       serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
@@ -92,10 +91,10 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(SWEEP:%=sim/sweep/%.c) \
-          $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
-          $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
-PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
+          $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
+          $(ACCURACY_OF:%=sim/accuracy/%.c)
+PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)
 SUITES = $(UNIT:%=t_%) $(CONTRACT:%=c_%) $(MODEL:%=m_%) $(PROPERTY:%=p_%)
 T = validate/tests
 SUITE_SRC = $(UNIT:%=$T/unit/t_%.c) $(CONTRACT:%=$T/contract/c_%.c) $(MODEL:%=$T/model/m_%.c) \
@@ -150,7 +149,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(PARALLEL) DEPS=ok REPORT='$(REPORT)'
 
 LIB_OBJ = $(LIB_SRC:%.c=$B/%.o)
 PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$B/%.o) $B/results/report/embed.o
-TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cmd/%.o)
+TEST_OBJ = $(TEST_SRC:%.c=$B/%.o) $(SEEN:%=$B/sim/cli/%.o)
 FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 
 .PHONY: all demo test check validate bench bench-update fuzz layers calls picture links sources headers deps deps-dev deps-check distcheck golden
@@ -177,7 +176,7 @@ $B/npusim-test: $(TEST_OBJ) $B/libnpusim.a
 
 # In profile fuzz libFuzzer brings main(); else it is the standalone mutator.
 FUZZ_MAIN = $(if $(filter fuzz,$(PROFILE)),,$B/$T/fuzz/standalone.o)
-$(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(SEEN_$f:%=$B/sim/cmd/%.o)))
+$(foreach f,$(FUZZ),$(eval $B/fuzz/$f: $(SEEN_$f:%=$B/sim/cli/%.o)))
 $(FUZZ_BIN): $B/fuzz/%: $B/$T/fuzz/f_%.o $(FUZZ_MAIN) $B/libnpusim.a
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)

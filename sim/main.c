@@ -34,16 +34,13 @@
  *   sim/program        a tile program as text, there and back
  *   sim/engine         from a program to a run: by events, in closed form, on a GPU's model
  *   sim/serve          requests that arrive over time: what each step works for, and what it takes
- *   sim/sweep          many designs; one parameter a step further
+ *   sim/study          many designs; one parameter a step further
  *   sim/profile        a trace looked at: families, classes, rooflines, counters, reports reviewed
- *
- *   validate/score     how far a model is off
- *   validate/probe     microbenchmarks on a simulated memory
- *   validate/fit       a GPU's parameters from measurements
+ *   sim/accuracy       how far a model is off, and how sure a total is; microbenchmarks on a simulated memory; fits
  *
  *   sim/ui             options, tables, files: how the command line talks
- *   sim/timeline       a run over time, for Perfetto
- *   sim/cmd            one command a file
+ *   sim/report         a run over time, for Perfetto
+ *   sim/cli            one command a file
  *   sim                this file: the table of commands
  *
  *   validate/tests     unit, contract, model, property, fuzz, golden, page, bench
@@ -57,7 +54,7 @@
 
 #include "sim/base/inputs.h"
 #include "sim/base/version.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cli/cmd.h"
 #include "sim/ui/screen.h"
 
 static cmd_fn man, completion, study; /* which tell of all commands, or run them */

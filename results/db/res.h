@@ -76,7 +76,7 @@ struct res_stat {
 	bool level;
 };
 
-/* One change of the run's machine (sim/sweep/limits.h); `per_ppm` in res_limits scales gains of rows with a step. */
+/* One change of the run's machine (sim/study/limits.h); `per_ppm` in res_limits scales gains of rows with a step. */
 struct res_limit {
 	const char *key, *now, *then, *move;
 	double step;          /* 0: taken as it is */

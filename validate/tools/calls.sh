@@ -50,7 +50,7 @@ self_test() {
 	dir=$work/tree
 	objects=$work/objects
 	mkdir -p "$dir/sim" "$dir/arch/mem" "$dir/traces" "$objects/sim" "$objects/arch/mem" "$objects/traces"
-	printf '0 base sim/err sim/str\n3 mem arch/mem/*\n3 traces traces/*\n5 cli sim/cmd\n' >"$work/rules"
+	printf '0 base sim/err sim/str\n3 mem arch/mem/*\n3 traces traces/*\n5 cli sim/cli\n' >"$work/rules"
 	failures=0
 	object() { # NAME TEXT
 		printf '%s\n' "$2" >"$dir/$1.c"
@@ -68,11 +68,11 @@ self_test() {
 	object arch/mem/dram 'int str(void), dram_map(void); int dram(void) { return str() + dram_map(); }'
 	object arch/mem/dram_map 'int dram(void); int dram_map(void) { return dram(); }'
 	object arch/mem/l2 'int dram(void); int l2(void) { return dram(); }'
-	object sim/cmd 'int l2(void); extern int str_n; int cmd(void) { return l2() + str_n; }'
+	object sim/cli 'int l2(void); extern int str_n; int cmd(void) { return l2() + str_n; }'
 	check "$work/rules" "$objects" "$dir" || { echo "calls: a good tree fails" >&2; failures=1; }
 	V=1 check "$work/rules" "$objects" "$dir" 2>&1 | grep -q 'arch/mem/dram_map.c -> arch/mem/dram.c' ||
 		{ echo "calls: V=1 prints no circle inside a module" >&2; failures=$((failures + 1)); }
-	expect sim/err 'int cmd(void); int err(void) { return cmd(); }' 'sim/err.c: L0 base uses cmd of sim/cmd.c, which is L5 cli'
+	expect sim/err 'int cmd(void); int err(void) { return cmd(); }' 'sim/err.c: L0 base uses cmd of sim/cli.c, which is L5 cli'
 	expect traces/kineto 'int l2(void); int kineto(void) { return l2(); }' 'L3 traces uses l2 of arch/mem/l2.c, which is L3 mem'
 	expect arch/mem/dram_map 'int l2(void); int dram_map(void) { return l2(); }' 'arch/mem/dram -> arch/mem/l2  arch/mem/dram_map.c uses l2'
 	[ "$failures" = 0 ]

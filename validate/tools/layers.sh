@@ -130,16 +130,16 @@ picture() { # text|dot RULES ROOT
 
 self_test() {
 	dir=$(mktemp -d)
-	mkdir -p "$dir/sim/base" "$dir/sim/cmd" "$dir/arch/mem" "$dir/traces/db" "$dir/traces/read"
+	mkdir -p "$dir/sim/base" "$dir/sim/cli" "$dir/arch/mem" "$dir/traces/db" "$dir/traces/read"
 	cat >"$dir/rules" <<'RULES'
 0 base sim/base/*
 3 mem arch/mem/*
 3 traces traces/**
-5 cmd sim/cmd/cmd
+5 cmd sim/cli/cmd
 only <sqlite3.h> sim/base/db.c
 only "sim/base/db.h" sim/base/db traces/db/*
 RULES
-	for f in sim/base/err sim/base/str sim/base/db arch/mem/dram arch/mem/l2 sim/cmd/cmd; do : >"$dir/$f.h"; done
+	for f in sim/base/err sim/base/str sim/base/db arch/mem/dram arch/mem/l2 sim/cli/cmd; do : >"$dir/$f.h"; done
 	printf '#include "sim/base/err.h"\n#include "arch/mem/dram.h"\n' >"$dir/arch/mem/l2.c"
 	printf '#include <sqlite3.h>\n#include "db.h"\n' >"$dir/sim/base/db.c"
 	echo '#include "sim/base/db.h"' >"$dir/traces/db/rows.c"
@@ -153,12 +153,12 @@ RULES
 		fi
 		rm "$dir/$1"
 	}
-	expect sim/base/err.c '#include "sim/cmd/cmd.h"' 'sim/base/err.c:1: L0 base includes "sim/cmd/cmd.h", which is L5 cmd'
+	expect sim/base/err.c '#include "sim/cli/cmd.h"' 'sim/base/err.c:1: L0 base includes "sim/cli/cmd.h", which is L5 cmd'
 	expect traces/read/kineto.c '# include "arch/mem/dram.h"' 'L3 traces includes "arch/mem/dram.h", which is L3 mem'
 	expect arch/mem/dram.c '#include <sqlite3.h>' 'arch/mem/dram.c:1: <sqlite3.h>'
 	expect traces/read/nsys.c '#include "sim/base/db.h"' 'traces/read/nsys.c:1: "sim/base/db.h" is not for this file'
 	expect sim/base/str.c '#include "db.h"' 'sim/base/str.c:1: "sim/base/db.h" is not for this file'
-	expect sim/cmd/run.c '' 'sim/cmd/run.c: no row'
+	expect sim/cli/run.c '' 'sim/cli/run.c: no row'
 	expect arch/mem/noc.c '#include "sim/gone.h"' 'which no row'
 	# A circle may be closed by a part of the module, and by a name without its folder.
 	expect arch/mem/dram_map.c '#include "l2.h"' 'arch/mem/dram -> arch/mem/l2  arch/mem/dram_map.c:1'

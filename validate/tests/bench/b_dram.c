@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/probe/probe_dram_ref.h"
+#include "sim/accuracy/probe_dram_ref.h"
 
 int main(int argc, char **argv)
 {

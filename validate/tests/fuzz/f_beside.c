@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/cmd/probe_kernel.h"
+#include "sim/cli/probe_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd/answer.h"
+#include "sim/cli/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -21,7 +21,7 @@ echo "exit $?"
 echo "exit $?"
 echo "every key of a sweep file is in its help"
 "$NPUSIM" help sweep-file >"$TMP/help"
-for f in sim/sweep/sweep_load.c sim/sweep/sweep_axis.c sim/sweep/sweep_expr.c; do
+for f in sim/study/sweep_load.c sim/study/sweep_axis.c sim/study/sweep_expr.c; do
 	sed -n '/static const char \*const keys\[\] = {/,/};/p' $f | grep -o '"[a-z_]*"' | tr -d '"'
 done | sort -u | while read -r key; do grep -qw -- "$key" "$TMP/help" || echo "missing: $key"; done
 sed -n '/^an example/,$p' "$TMP/help" | sed '1d; s/^  //' >"$TMP/example.yaml"

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "validate/probe/probe_dram_ref.h"
-#include "validate/probe/probe_dram_tiles.h"
+#include "sim/accuracy/probe_dram_ref.h"
+#include "sim/accuracy/probe_dram_tiles.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

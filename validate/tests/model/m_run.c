@@ -1,7 +1,7 @@
 /* Closed forms bound the simulation: one product on a machine lies between what it must cost and what it may. */
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
-#include "sim/sweep/limits.h"
+#include "sim/study/limits.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

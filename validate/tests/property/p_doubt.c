@@ -5,8 +5,8 @@
  * NPUSIM_PAIRS says how many workloads each question is asked about; a suite asks about a sample. What stands against physics
  * is printed as the commands that show it. */
 #include "arch/machine/machine_shipped.h"
+#include "sim/accuracy/probe_forced.h"
 #include "sim/engine/run_memo.h"
-#include "validate/probe/probe_forced.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"

@@ -1,5 +1,5 @@
 /* t_ablate.c - named changes on made-up machines whose answers are known, what is said of each, and files that are none. */
-#include "sim/sweep/ablate.h"
+#include "sim/study/ablate.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

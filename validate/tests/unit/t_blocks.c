@@ -1,13 +1,13 @@
 /* t_blocks.c - tables of blocks: what is read, each way in which one is wrong, and what a block keeps on chip. */
-#include "validate/score/blocks.h"
+#include "sim/accuracy/blocks.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/accuracy/rows.h"
 #include "sim/engine/run.h"
 #include "sim/map/map.h"
-#include "validate/score/rows.h"
 #include "validate/tests/runbed.h"
 #include "validate/tests/test.h"
 

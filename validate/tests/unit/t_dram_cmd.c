@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "arch/mem/dram_cmd.h"
-#include "validate/probe/probe_dram_ref.h"
+#include "sim/accuracy/probe_dram_ref.h"
 #include "validate/tests/membed.h"
 #include "validate/tests/test.h"
 

@@ -3,8 +3,8 @@
 
 #include "arch/machine/machine_conf.h"
 #include "arch/machine/machine_gpu.h"
-#include "validate/fit/fit_energy.h"
-#include "validate/score/energy.h"
+#include "sim/accuracy/energy.h"
+#include "sim/accuracy/fit_energy.h"
 #include "validate/tests/test.h"
 
 #define HEADER "kind,shape,watts,us,sm_mhz,work_ops,work_bytes\n"

@@ -7,8 +7,8 @@
 #include "results/db/res_export.h"
 #include "results/db/res_sweep.h"
 #include "sim/base/str.h"
-#include "sim/cmd/figure_out.h"
-#include "sim/sweep/sweep_int.h"
+#include "sim/cli/figure_out.h"
+#include "sim/study/sweep_int.h"
 #include "validate/tests/test.h"
 
 static const struct figure_measured measured = { 5000, 7000, 4000, 11000 };

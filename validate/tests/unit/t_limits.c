@@ -1,5 +1,5 @@
 /* t_limits.c - what limits finds on made-up machines whose answers are known. */
-#include "sim/sweep/buy.h"
+#include "sim/study/buy.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

@@ -1,5 +1,5 @@
 /* t_probe_curve.c - measured curves in their three shapes, what is wrong in one, and errors to the digit. */
-#include "validate/probe/probe_curve.h"
+#include "sim/accuracy/probe_curve.h"
 #include "validate/tests/test.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -1,5 +1,5 @@
 /* t_probe_forced.c - mappings that are forced: what is drawn is what runs, and one seed gives one sample. */
-#include "validate/probe/probe_forced.h"
+#include "sim/accuracy/probe_forced.h"
 
 #include "arch/machine/machine_conf.h"
 #include "validate/tests/runbed.h"

@@ -1,7 +1,7 @@
 /* t_probe_mem.c - the probes measure what was configured: plateaus to the picosecond over a memory of fixed latency,
  * and what must hold over a real one. */
 #include "arch/machine/machine_conf.h"
-#include "validate/probe/probe_mem.h"
+#include "sim/accuracy/probe_mem.h"
 #include "validate/tests/test.h"
 
 #define KIB UINT64_C(1024)

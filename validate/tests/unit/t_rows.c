@@ -1,10 +1,10 @@
 /* t_rows.c - rows of tables of ops held against an engine: each alone, by the clock of a machine where it can be counted. */
-#include "validate/score/rows.h"
+#include "sim/accuracy/rows.h"
 
+#include "sim/accuracy/score.h"
 #include "sim/engine/run.h"
 #include "sim/lower/lower.h"
 #include "traces/read/ops_csv.h"
-#include "validate/score/score.h"
 #include "validate/tests/tracebed.h"
 
 struct table {

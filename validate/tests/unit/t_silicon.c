@@ -1,5 +1,5 @@
 /* t_silicon.c - what NPUs on silicon say of an answer: the classes, the file, the device nearest to a machine. */
-#include "validate/score/silicon.h"
+#include "sim/accuracy/silicon.h"
 
 #include <stdlib.h>
 #include <string.h>

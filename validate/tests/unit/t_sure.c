@@ -1,6 +1,6 @@
 /* t_sure.c - intervals: what they are made of, and that the committed whole steps lie in four of five of them, whoever is left
  * out. */
-#include "validate/score/sure.h"
+#include "sim/accuracy/sure.h"
 #include "validate/tests/test.h"
 
 #include <math.h>

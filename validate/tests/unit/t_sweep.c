@@ -1,5 +1,5 @@
 /* t_sweep.c - sweep files: which points they make, what they say of a mistake, what expressions see. */
-#include "sim/sweep/sweep.h"
+#include "sim/study/sweep.h"
 
 #include <stdlib.h>
 

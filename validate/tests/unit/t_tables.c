@@ -4,8 +4,8 @@
 
 #include "arch/gpu/gpu_geometry.h"
 #include "arch/machine/machine_conf.h"
-#include "validate/score/score.h"
-#include "validate/score/tables.h"
+#include "sim/accuracy/score.h"
+#include "sim/accuracy/tables.h"
 
 #include "arch/machine/machine_gpu.h"
 #include "validate/tests/test.h"

@@ -1,14 +1,14 @@
 /* t_timeline.c - a run's timeline against the run: spans that are apart and sum to its statistics, counters that
  * integrate to its bytes, and a run that does not mind being looked at. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
-#include "sim/timeline/timeline.h"
+#include "sim/report/timeline.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-#include "sim/timeline/chrome.h"
-#include "sim/timeline/series.h"
+#include "sim/report/chrome.h"
+#include "sim/report/series.h"
 #include "validate/tests/synth.h"
 #include "validate/tests/test.h"
 

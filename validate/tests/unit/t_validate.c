@@ -1,9 +1,9 @@
 /* Samples of a trace, how a benchmark's rotation decides what is warm, scores, the fit and the accuracy file. */
 #include <stdio.h>
 
-#include "validate/fit/fit.h"
-#include "validate/score/accuracy.h"
-#include "validate/score/cases.h"
+#include "sim/accuracy/accuracy.h"
+#include "sim/accuracy/cases.h"
+#include "sim/accuracy/fit.h"
 
 #include "arch/machine/machine_gpu.h"
 #include "validate/tests/mktrace.h"

@@ -1,0 +1,127 @@
+#include "sim/accuracy/sure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/path.h"
+#include "sim/base/yaml.h"
+
+#define FILE_NAME      "configs/accuracy/intervals.yaml"
+#define MEAN_TO_SPREAD 1.2533141 /* of a normal error: root of half of pi */
+#define FEW            5         /* samples: fewer say less of a class than all of them together */
+
+/* --- the file ------------------------------------------------------------------------------------------------------------ */
+
+static int number(const struct yaml *y, const char *key, double *out, struct err *e)
+{
+	const struct ynode *n = ynode_get(yaml_root(y), key);
+	const char *s;
+	char *end;
+
+	if (!n)
+		return yaml_err(y, yaml_root(y), e, "'%s' is missing", key);
+	if (yaml_str(y, n, &s, e) < 0)
+		return -1;
+	*out = strtod(s, &end);
+	return *end || end == s || !(*out > 0 && *out < 1e6) ? yaml_err(y, n, e, "'%s' is no positive number", s) : 0;
+}
+
+static int read_file(const struct yaml *y, struct arena *a, struct sure *out, struct err *e)
+{
+	double totals;
+
+	if (number(y, "quantile", &out->quantile, e) < 0 || number(y, "elsewhere", &out->elsewhere, e) < 0 ||
+	    number(y, "npu_quantile", &out->npu_quantile, e) < 0 || number(y, "totals", &totals, e) < 0 ||
+	    yaml_root_text(y, "held", a, &out->held, e) < 0 || yaml_root_text(y, "npu", a, &out->npu, e) < 0)
+		return -1;
+	out->totals = (size_t)totals;
+	return 0;
+}
+
+int sure_load(struct arena *a, struct sure *out, struct err *e)
+{
+	struct err none = ERR_INIT;
+	char path[512];
+	struct yaml *y;
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	if (path_data(FILE_NAME, path, sizeof path, &none) < 0 || access(path, R_OK) != 0)
+		return 0;
+	if (!(y = yaml_load(path, e)))
+		return -1;
+	rc = read_file(y, a, out, e);
+	yaml_free(y);
+	if (rc < 0 || path_data(out->npu, path, sizeof path, e) < 0)
+		return -1;
+	return accuracy_load(path, a, &out->silicon, e) < 0 ? -1 : 1;
+}
+
+/* --- spreads ------------------------------------------------------------------------------------------------------------- */
+
+void sure_add(struct sure_shares *s, const char *cls, double time)
+{
+	size_t i = 0;
+
+	while (i < s->n && strcmp(s->v[i].cls, cls) != 0)
+		i++;
+	if (i == SURE_CLASSES)
+		i--; /* the last takes what does not fit */
+	if (i == s->n) {
+		s->v[s->n].cls = cls;
+		s->v[s->n++].time = 0;
+	}
+	s->v[i].time += time;
+	s->all += time;
+}
+
+static double class_spread(const struct accuracy *acc, const char *cls)
+{
+	const struct score *s = accuracy_of(acc, cls);
+	double mean;
+
+	if (!s)
+		return SURE_UNHELD;
+	mean = s->n < FEW && s->mape < acc->all.mape ? acc->all.mape : s->mape;
+	return MEAN_TO_SPREAD * mean / 100;
+}
+
+double sure_spread(const struct accuracy *acc, const struct sure_shares *s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->n && s->all > 0; i++) {
+		const double x = s->v[i].time / s->all * class_spread(acc, s->v[i].cls);
+
+		sum += x * x;
+	}
+	return sqrt(sum);
+}
+
+double sure_spread_npu(const struct sure *s, const struct sure_shares *shares, double strange)
+{
+	const double x = hypot(sure_spread(&s->silicon, shares), SURE_UNHELD * strange);
+	double least = SURE_UNHELD;
+
+	for (size_t i = 0; i < s->silicon.n; i++)
+		least = fmin(least, class_spread(&s->silicon, s->silicon.classes[i].cls));
+	return fmax(x, least);
+}
+
+static bool held(const struct sure *s, const char *device)
+{
+	const size_t n = strlen(device);
+
+	for (const char *p = s->held; *p; p += strcspn(p, " "), p += *p == ' ')
+		if (strncmp(p, device, n) == 0 && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+double sure_spread_gpu(const struct sure *s, const struct accuracy *acc, const struct sure_shares *shares,
+                       const char *device)
+{
+	return sure_spread(acc, shares) * (held(s, device) ? 1 : s->elsewhere);
+}

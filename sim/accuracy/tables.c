@@ -1,0 +1,555 @@
+#include "sim/accuracy/tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/gpu/gpu_geometry.h"
+#include "arch/machine/machine_gpu.h"
+#include "sim/base/hash.h"
+#include "traces/text/csv.h"
+#include "traces/text/decimal.h"
+
+#define COPIES 6                   /* of weights, and calls in a graph */
+#define MANY   3                   /* times the L2: nothing of it is found again */
+#define NODE   (380 * PS_NS)       /* a node of a graph of a process that has captured many (arch/gpu/host.c) */
+#define PAGE   (UINT64_C(2) << 20) /* of device memory */
+#define PAGES  UINT64_C(32768)
+
+/* --- rows ---------------------------------------------------------------------------------------------------- */
+
+enum column {
+	GPU,
+	KERNEL,
+	DTYPE,
+	M,
+	N,
+	K,
+	KV_DTYPE,
+	BATCH,
+	HEADS,
+	KV_HEADS,
+	DIM,
+	WINDOW,
+	KV_LEN,
+	SHAPE,
+	SOURCE,
+	TIME,
+	COLUMNS
+};
+
+static const char *const names[COLUMNS] = {
+	"gpu",      "kernel",         "dtype",      "m",         "n",
+	"k",        "kv_cache_dtype", "batch_size", "num_heads", "num_key_value_heads",
+	"head_dim", "window_size",    "kv_len",     "shape",     "source",
+	"time_us",
+};
+
+struct table {
+	struct csv *csv;
+	const char *name;
+	int at[COLUMNS]; /* -1: not in this table */
+	const struct machine_cfg *m;
+	struct gpu gpu;
+	const struct kernels *k;
+	const struct tables_opts *o;
+	struct tables_stats *st;
+	struct cases *out;
+	struct arena *a;
+	struct gpu_traffic *traffic;
+	size_t room, op_room, launch_room;
+	struct {
+		uint64_t bytes, small, copies, hit;
+	} last; /* what was found of weights of that size */
+};
+
+static const char *text(const struct table *t, enum column c)
+{
+	return t->at[c] < 0 ? "" : csv_field(t->csv, (size_t)t->at[c]);
+}
+
+static int refuse(const struct table *t, const char *what, const char *value, struct err *e)
+{
+	return err_set(e, ERR_IO, "%s:%llu: %s '%s'", t->name, (unsigned long long)csv_line(t->csv), what, value);
+}
+
+static int number(const struct table *t, enum column c, uint64_t most, uint64_t *out, struct err *e)
+{
+	const char *s = text(t, c);
+	char *end;
+
+	*out = strtoull(s, &end, 10);
+	if (end == s || *end || *s == '-' || *out > most)
+		return err_set(e, ERR_IO, "%s:%llu: '%s' is '%s', not a whole number up to %llu", t->name,
+		               (unsigned long long)csv_line(t->csv), names[c], s, (unsigned long long)most);
+	return 0;
+}
+
+static int header(struct table *t, struct err *e)
+{
+	static const enum column products[] = { GPU, KERNEL, DTYPE, M, N, K, TIME },
+				 attention[] = { GPU, KERNEL, KV_DTYPE, BATCH, HEADS, KV_HEADS, DIM, KV_LEN, TIME },
+				 collection[] = { GPU, KERNEL, SHAPE, DTYPE, SOURCE, TIME };
+	const enum column *must = products;
+	size_t n = sizeof products / sizeof *products;
+	int rc = csv_row(t->csv, e);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return err_set(e, ERR_IO, "%s: is empty: a header is due", t->name);
+	for (int c = 0; c < COLUMNS; c++) {
+		t->at[c] = -1;
+		for (size_t i = 0; i < csv_count(t->csv); i++)
+			if (strcmp(csv_field(t->csv, i), names[c]) == 0)
+				t->at[c] = (int)i;
+	}
+	if (t->at[KV_LEN] >= 0)
+		must = attention, n = sizeof attention / sizeof *attention;
+	else if (t->at[SHAPE] >= 0)
+		must = collection, n = sizeof collection / sizeof *collection;
+	for (size_t i = 0; i < n; i++)
+		if (t->at[must[i]] < 0)
+			return err_set(e, ERR_IO, "%s:1: no column '%s': this is no table of kernel times", t->name,
+			               names[must[i]]);
+	return 0;
+}
+
+static enum dtype dtype_of(const char *s)
+{
+	return strcmp(s, "bfloat16") == 0 || strcmp(s, "bf16") == 0 ? DT_BF16
+	       : strcmp(s, "float16") == 0                          ? DT_FP16
+	       : strcmp(s, "fp8") == 0                              ? DT_FP8
+	       : strcmp(s, "nvfp4") == 0                            ? DT_FP4
+	                                                            : DT_NONE;
+}
+
+/* --- ops ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t tensor(struct op_stream *s, const char *name, enum op_role role, enum dtype d, uint64_t bytes,
+                       bool external)
+{
+	struct op_tensor *x = &s->tensors[s->n_tensors];
+
+	*x = (struct op_tensor){ .name = name,
+		                 .role = role,
+		                 .dtype = d,
+		                 .bytes = bytes,
+		                 .addr = s->addr_end,
+		                 .instances = 1,
+		                 .layer = -1,
+		                 .route = -1,
+		                 .external = external };
+	s->addr_end = round_up(s->addr_end + bytes, 4096);
+	return (uint32_t)s->n_tensors++;
+}
+
+static void operand(struct op_stream *s, struct op *o, uint32_t t, bool write)
+{
+	uint64_t bytes = s->tensors[t].bytes;
+
+	s->operands[s->n_operands++] =
+		(struct op_operand){ .tensor = t, .write = write, .bytes = bytes, .touched = bytes };
+	o->n_operands++;
+}
+
+static struct op *add_op(struct op_stream *s, enum op_kind kind, const char *name, const char *family, enum dtype d)
+{
+	struct op *o = &s->ops[s->n_ops];
+
+	*o = (struct op){ .id = (uint32_t)s->n_ops,
+		          .kind = kind,
+		          .name = name,
+		          .family = family,
+		          .rule = "table",
+		          .layer = -1,
+		          .dtype = d,
+		          .out_dtype = DT_BF16,
+		          .acc_dtype = DT_FP32,
+		          .fn = "",
+		          .first_operand = (uint32_t)s->n_operands,
+		          .first_launch = (uint32_t)s->n_launches,
+		          .routed_by = -1 };
+	s->n_ops++;
+	return o;
+}
+
+/* The op's launches by the library's rules; what their bytes are is told by the caller. */
+static bool lay_out(struct table *t, struct op *o)
+{
+	struct op_stream *s = &t->out->stream;
+	struct geometry x;
+
+	if (!gpu_geometry_of(&t->gpu, t->k, s, o, &x))
+		return false;
+	o->n_launches = x.n;
+	for (uint32_t i = 0; i < x.n; i++) {
+		s->launches[s->n_launches] = x.at[i];
+		t->out->work.launches[s->n_launches] = (struct gpu_launch){ .stream = s,
+			                                                    .op = o,
+			                                                    .at = &s->launches[s->n_launches],
+			                                                    .kernel = x.kernel[i],
+			                                                    .nth = i,
+			                                                    .count = x.n };
+		s->n_launches++;
+	}
+	t->out->work.n = s->n_launches;
+	return true;
+}
+
+/* --- what is found in the L2 --------------------------------------------------------------------------------- */
+
+/* Memory is mapped by pages, which lie where the allocator put them: sets of an L2 fill unevenly. */
+static int move_pages(struct table *t, uint64_t at, uint64_t bytes, struct gpu_mem *m, struct err *e)
+{
+	for (uint64_t done = 0; done < bytes; done += PAGE) {
+		uint64_t n = bytes - done < PAGE ? bytes - done : PAGE;
+
+		if (gpu_traffic_move(t->traffic, hash_mix(HASH_INIT + (at + done) / PAGE) % PAGES * PAGE, n, false, m,
+		                     e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Of `bytes` that are read once each turn, `copies` of them in turn, each beside `small` bytes that all turns share. */
+static int found(struct table *t, uint64_t bytes, uint64_t small, uint64_t copies, uint64_t *hit, struct err *e)
+{
+	uint64_t apart = round_up(bytes, PAGE);
+	struct gpu_mem m = { 0 }, other = { 0 };
+
+	*hit = 0;
+	if (bytes > MANY * t->m->mem.l2.size / copies)
+		return 0;
+	if (t->last.bytes == bytes && t->last.small == small && t->last.copies == copies)
+		return *hit = t->last.hit, 0;
+	gpu_traffic_forget(t->traffic);
+	for (uint64_t i = 0; i < 2 * copies; i++) {
+		if (i == copies) /* the second round counts */
+			memset(&m, 0, sizeof m);
+		if (move_pages(t, i % copies * apart, bytes, &m, e) < 0 ||
+		    move_pages(t, copies * apart, small, &other, e) < 0)
+			return -1;
+	}
+	t->last.bytes = bytes;
+	t->last.small = small;
+	t->last.copies = copies;
+	*hit = t->last.hit = m.read_hit / copies;
+	return 0;
+}
+
+/* Weights (or keys and values) as the L2 has them; tokens and results were there a call ago, and are still if a call's
+ * bytes leave them room. */
+static int move(struct table *t, struct op *o, uint64_t large, uint64_t copies, struct err *e)
+{
+	const struct op_stream *s = &t->out->stream;
+	struct gpu_mem m = { 0 };
+	uint64_t hit, small;
+
+	for (uint32_t i = 0; i < o->n_operands; i++) {
+		const struct op_operand *x = &s->operands[o->first_operand + i];
+
+		*(x->write ? &m.write : &m.read) += x->touched;
+	}
+	small = m.read - large;
+	if (large && found(t, large, small + m.write, copies, &hit, e) < 0)
+		return -1;
+	m.read_hit = (large ? hit : 0) + (large + small + m.write < t->m->mem.l2.size ? small : 0);
+	for (uint32_t i = 0; i < o->n_launches; i++) {
+		struct gpu_launch *l = &t->out->work.launches[o->first_launch + i];
+
+		if (l->kernel.moves == KERNEL_MOVES_ALL || l->kernel.moves == KERNEL_MOVES_READS)
+			l->mem.read = m.read, l->mem.read_hit = m.read_hit;
+		if (l->kernel.moves == KERNEL_MOVES_ALL || l->kernel.moves == KERNEL_MOVES_WRITES)
+			l->mem.write = m.write;
+	}
+	return 0;
+}
+
+/* --- samples ------------------------------------------------------------------------------------------------- */
+
+static int time_ns(const struct table *t, uint64_t *ns, struct err *e)
+{
+	int64_t v;
+
+	if (decimal_scaled(text(t, TIME), strlen(text(t, TIME)), DECIMAL_US_TO_NS, &v) < 0 || v <= 0)
+		return refuse(t, "'time_us' is no time:", text(t, TIME), e);
+	*ns = (uint64_t)v;
+	return 0;
+}
+
+static int grow(struct table *t, struct err *e)
+{
+	struct cases *c = t->out;
+	struct op_stream *s = &c->stream;
+
+	/* Rows are counted before they are read: all arrays have their size. */
+	if (c->n + 1 > t->room || s->n_ops + 4 > t->op_room || s->n_launches + 5 > t->launch_room)
+		return err_set(e, ERR_IO, "%s: grew while it was read", t->name);
+	return 0;
+}
+
+static void add_sample(struct table *t, const char *name, const char *cls, uint32_t first_op, uint64_t ns,
+                       uint64_t calls)
+{
+	struct cases *c = t->out;
+	struct sample *x = &c->v[c->n++];
+	const struct op *first = &c->stream.ops[first_op];
+	const struct host_cfg *h = &t->m->gpu.host;
+	uint64_t nodes = c->stream.n_launches - first->first_launch;
+
+	*x = (struct sample){ .name = name,
+		              .cls = cls,
+		              .group = arena_strdup(t->a, text(t, GPU)),
+		              .measured_ns = ns,
+		              .low_ns = ns,
+		              .high_ns = ns,
+		              .reps = 1,
+		              .first_op = first_op,
+		              .n_ops = (uint32_t)c->stream.n_ops - first_op,
+		              .launch = UINT32_MAX,
+		              .split = SAMPLE_HELD_OUT,
+		              .hash = hash_str(HASH_INIT, name),
+		              .around = h->graph_launch / calls + nodes * (NODE > h->record ? NODE - h->record : 0) };
+}
+
+/* Takes back what a row without a rule has added. */
+static int drop(struct table *t, size_t ops, size_t operands, size_t tensors, size_t launches)
+{
+	struct op_stream *s = &t->out->stream;
+
+	s->n_ops = ops;
+	s->n_operands = operands;
+	s->n_tensors = tensors;
+	s->n_launches = t->out->work.n = launches;
+	t->st->no_rule++;
+	return 0;
+}
+
+static int copy(struct table *t, const char *name, const char *cls, uint64_t elems, bool strided, struct err *e)
+{
+	struct op_stream *s = &t->out->stream;
+	struct op *o = add_op(s, OP_COPY, name, cls, DT_BF16);
+
+	o->shape.elems = elems;
+	o->shape.strided = strided;
+	operand(s, o, tensor(s, "from", OP_ACTIVATION, DT_BF16, 2 * elems, true), false);
+	operand(s, o, tensor(s, "to", OP_ACTIVATION, DT_BF16, 2 * elems, true), true);
+	lay_out(t, o);
+	return move(t, o, 0, 1, e);
+}
+
+/* nvfp4 has a scale of 8 bits for 16 values. */
+static uint64_t stored(enum dtype d, uint64_t values)
+{
+	return dtype_bytes(d, values) + (d == DT_FP4 ? values / 16 : 0);
+}
+
+static int product_row(struct table *t, const char *type, uint64_t m, uint64_t n, uint64_t k, struct err *e)
+{
+	struct op_stream *s = &t->out->stream;
+	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches;
+	enum dtype d = dtype_of(type);
+	uint64_t ns, weights = stored(d, n * k);
+	uint64_t copies = d == DT_FP4 ? 1 : COPIES;
+	const char *cls = arena_printf(t->a, "gemm %s%s", type, m == 1 ? ", 1 row" : "");
+	const char *name = arena_printf(t->a, "%s M=%llu N=%llu K=%llu", type, (unsigned long long)m,
+	                                (unsigned long long)n, (unsigned long long)k);
+	uint32_t x, y;
+	struct op *o;
+
+	if (time_ns(t, &ns, e) < 0 || grow(t, e) < 0)
+		return -1;
+	if (d == DT_NONE)
+		return refuse(t, "unknown type", type, e);
+	x = tensor(s, "x", OP_ACTIVATION, DT_BF16, 2 * m * k, true);
+	if (d != DT_BF16 && d != DT_FP16) { /* the tokens are quantised first */
+		y = tensor(s, "quantised", OP_ACTIVATION, d, stored(d, m * k), false);
+		o = add_op(s, OP_CONVERT, name, cls, DT_BF16);
+		o->out_dtype = d;
+		o->shape.elems = m * k;
+		o->shape.arity = 1;
+		operand(s, o, x, false);
+		operand(s, o, y, true);
+		if (!lay_out(t, o))
+			return drop(t, ops, operands, tensors, launches);
+		if (move(t, o, 0, 1, e) < 0)
+			return -1;
+		/* What runs beside one row and no other is not known: as long as a copy (one of four rows shows it). */
+		if (m == 1 && d == DT_FP8 && copy(t, name, cls, k, false, e) < 0)
+			return -1;
+		x = y;
+	}
+	o = add_op(s, OP_GEMM, name, cls, d);
+	o->shape = (struct op_shape){ .batch = 1, .m = m, .n = n, .k = k };
+	operand(s, o, x, false);
+	operand(s, o, tensor(s, "w", OP_WEIGHT, d, weights, true), false);
+	operand(s, o, tensor(s, "y", OP_ACTIVATION, DT_BF16, 2 * m * n, false), true);
+	if (!lay_out(t, o))
+		return drop(t, ops, operands, tensors, launches);
+	if (move(t, o, weights, copies, e) < 0)
+		return -1;
+	add_sample(t, name, cls, (uint32_t)ops, ns, copies);
+	t->st->read++;
+	return 0;
+}
+
+static int attention_row(struct table *t, const char *kernel, const char *kv_type, const struct op_shape *shape,
+                         uint64_t window, struct err *e)
+{
+	struct op_stream *s = &t->out->stream;
+	size_t ops = s->n_ops, operands = s->n_operands, tensors = s->n_tensors, launches = s->n_launches;
+	enum dtype d = dtype_of(kv_type);
+	uint64_t ns, kv, rows = shape->batch, q = 2 * rows * shape->heads * shape->head_dim;
+	const char *cls = arena_printf(t->a, "attention %s", kernel);
+	const char *name = arena_printf(t->a, "B=%llu h=%llu kv_h=%llu d=%llu kv=%llu%s", (unsigned long long)rows,
+	                                (unsigned long long)shape->heads, (unsigned long long)shape->kv_heads,
+	                                (unsigned long long)shape->head_dim, (unsigned long long)shape->kv_len,
+	                                window ? " window" : "");
+	/* Queries of heads that share keys become rows of a tile: a copy there and back, but where the strides say it.
+	 */
+	const bool flash = strncmp(kernel, "vllm_flash_attn", 15) == 0;
+	const bool regroups = flash && !window && shape->heads > shape->kv_heads && shape->kv_heads > 1 && rows > 1;
+	struct op *o;
+
+	if (time_ns(t, &ns, e) < 0 || grow(t, e) < 0)
+		return -1;
+	if (d == DT_NONE)
+		return refuse(t, "unknown type", kv_type, e);
+	if ((strcmp(kernel, "vllm_flash_attn") == 0 &&
+	     copy(t, name, cls, 2 * rows * shape->kv_heads * shape->head_dim, false, e) < 0) ||
+	    (regroups && copy(t, name, cls, q / 2, true, e) < 0))
+		return -1;
+	o = add_op(s, OP_ATTENTION, name, cls, d);
+	o->shape = *shape;
+	if (window && window < shape->kv_len)
+		o->shape.kv_len = window;
+	o->shape.paged = true;
+	o->algorithm = flash ? OP_ATTN_FLASH : OP_ATTN_SPLIT_KV;
+	if (flash && window) /* then heads stay apart */
+		o->shape.kv_heads = o->shape.heads;
+	kv = 2 * dtype_bytes(d, rows * shape->kv_heads * shape->head_dim * o->shape.kv_len);
+	operand(s, o, tensor(s, "q", OP_ACTIVATION, DT_BF16, q, true), false);
+	operand(s, o, tensor(s, "kv", OP_KV, d, kv, true), false);
+	operand(s, o, tensor(s, "out", OP_ACTIVATION, DT_BF16, q, false), true);
+	if (!lay_out(t, o))
+		return drop(t, ops, operands, tensors, launches);
+	if (move(t, o, kv, 1, e) < 0 || (regroups && copy(t, name, cls, q / 2, true, e) < 0))
+		return -1;
+	add_sample(t, name, cls, (uint32_t)ops, ns, 1);
+	t->st->read++;
+	return 0;
+}
+
+/* "M=1 N=512 K=2048" or "B=8 kv=1024 h32 kv8 d128" */
+static int collected(struct table *t, struct err *e)
+{
+	const char *kernel = text(t, KERNEL), *shape = text(t, SHAPE);
+	unsigned long long m, n, k, b, kv, h, kvh, d;
+
+	if (!strstr(text(t, SOURCE), "aiconfigurator"))
+		return 0;
+	if (strncmp(kernel, "GEMM ", 5) == 0 && sscanf(shape, "M=%llu N=%llu K=%llu", &m, &n, &k) == 3) {
+		if (strcmp(text(t, DTYPE), "fp8_block") == 0)
+			return t->st->host_bound++, 0;
+		return product_row(t, text(t, DTYPE), m, n, k, e);
+	}
+	if (strncmp(kernel, "decode attention ", 17) == 0 &&
+	    sscanf(shape, "B=%llu kv=%llu h%llu kv%llu d%llu", &b, &kv, &h, &kvh, &d) == 5) {
+		struct op_shape s = {
+			.batch = b, .heads = h, .kv_heads = kvh, .q_len = 1, .kv_len = kv, .head_dim = d, .v_dim = d
+		};
+
+		return attention_row(t, arena_strdup(t->a, kernel + 17), text(t, DTYPE), &s, 0, e);
+	}
+	return 0;
+}
+
+static int row(struct table *t, struct err *e)
+{
+	uint64_t h = HASH_INIT;
+
+	t->st->rows++;
+	for (size_t i = 0; i + 1 < csv_count(t->csv); i++) /* the time is last, and not what decides */
+		h = hash_str(h, csv_field(t->csv, i));
+	if (t->o->gpu && strcmp(text(t, GPU), t->o->gpu) != 0)
+		return 0;
+	if (t->o->every > 1 && (hash_mix(h) % t->o->every != 0) != t->o->others)
+		return 0;
+	if (t->at[SHAPE] >= 0)
+		return collected(t, e);
+	if (t->at[KV_LEN] >= 0) {
+		struct op_shape s = { .q_len = 1 };
+		uint64_t window = 0;
+
+		if (number(t, BATCH, 1 << 20, &s.batch, e) < 0 || number(t, HEADS, 1 << 16, &s.heads, e) < 0 ||
+		    number(t, KV_HEADS, 1 << 16, &s.kv_heads, e) < 0 || number(t, DIM, 1 << 16, &s.head_dim, e) < 0 ||
+		    number(t, KV_LEN, 1 << 28, &s.kv_len, e) < 0 ||
+		    (t->at[WINDOW] >= 0 && number(t, WINDOW, 1 << 28, &window, e) < 0))
+			return -1;
+		s.v_dim = s.head_dim;
+		return attention_row(t, arena_strdup(t->a, text(t, KERNEL)), text(t, KV_DTYPE), &s, window, e);
+	} else {
+		uint64_t m, n, k;
+
+		if (strcmp(text(t, DTYPE), "fp8_block") == 0)
+			return t->st->host_bound++, 0;
+		if (number(t, M, 1 << 24, &m, e) < 0 || number(t, N, 1 << 24, &n, e) < 0 ||
+		    number(t, K, 1 << 24, &k, e) < 0)
+			return -1;
+		return product_row(t, arena_strdup(t->a, text(t, DTYPE)), m, n, k, e);
+	}
+}
+
+/* --- a file -------------------------------------------------------------------------------------------------- */
+
+int tables_read(struct input *in, const struct tables_device *d, const struct tables_opts *o, struct arena *a,
+                struct cases *out, struct tables_stats *st, struct err *e)
+{
+	const struct machine_cfg *m = d->machine;
+	struct table t = { .name = input_name(in),
+		           .m = m,
+		           .gpu = machine_gpu(m),
+		           .k = d->kernels,
+		           .o = o,
+		           .st = st,
+		           .out = out,
+		           .a = a };
+	struct op_stream *s = &out->stream;
+	size_t n;
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	memset(st, 0, sizeof *st);
+	if (csv_count_rows(in, &n, e) < 0)
+		return -1;
+	out->arena = a;
+	out->path = t.name;
+	out->of_cases = true;
+	t.room = n + 1;
+	t.op_room = 4 * t.room;
+	t.launch_room = 5 * t.room + 4;
+	s->source = t.name;
+	s->ops = arena_array(a, t.op_room, sizeof *s->ops);
+	s->tensors = arena_array(a, 10 * t.room, sizeof *s->tensors);
+	s->operands = arena_array(a, 10 * t.room, sizeof *s->operands);
+	s->launches = arena_array(a, t.launch_room, sizeof *s->launches);
+	out->work.stream = s;
+	out->work.launches = arena_array(a, t.launch_room, sizeof *out->work.launches);
+	out->v = arena_array(a, t.room, sizeof *out->v);
+	if (!s->ops || !s->tensors || !s->operands || !s->launches || !out->work.launches || !out->v)
+		return err_set(e, ERR_NOMEM, "out of memory for %zu rows", n);
+	if (!(t.csv = csv_new(in, e)) || !(t.traffic = gpu_traffic_new(&m->mem, m->clock, e)) || header(&t, e) < 0)
+		goto out;
+	while ((rc = csv_row(t.csv, e)) > 0)
+		if (row(&t, e) < 0) {
+			rc = -1;
+			goto out;
+		}
+	if (rc == 0)
+		cases_time(out, &t.gpu);
+out:
+	gpu_traffic_free(t.traffic);
+	csv_free(t.csv);
+	return rc;
+}

@@ -1,0 +1,287 @@
+/* ablate.c - npusim ablate: a machine and named changes, each alone, all together, all but one, on each workload of a file. */
+#define _POSIX_C_SOURCE 200809L /* sysconf */
+#include "sim/cli/ablate.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/version.h"
+#include "sim/cli/ops_table.h"
+#include "sim/cli/run_verdict.h"
+#include "sim/cli/workload.h"
+#include "sim/ui/outfile.h"
+#include "sim/ui/progress.h"
+#include "workloads/rules.h"
+
+struct options {
+	const char *file, *fidelity, *page, *rules, *format;
+	struct opt_list workloads;
+	uint64_t seed, jobs;
+};
+
+/* --- workloads ----------------------------------------------------------------------------------------------------- */
+
+/* One that is loaded. */
+struct loaded {
+	struct cmd_trace trace;
+	struct workload model;
+	struct op_stream stream;
+	uint64_t tokens;
+};
+
+static void loaded_free(struct loaded *l)
+{
+	cmd_trace_free(&l->trace);
+	workload_free(&l->model);
+}
+
+static int load_trace(struct loaded *l, const struct ablate_workload *w, struct rules *rules, struct err *e)
+{
+	struct lower_stats st;
+
+	if (cmd_trace_load(w->trace, w->range, &l->trace, e) < 0 ||
+	    lower_trace(&l->trace.trace, rules, l->trace.arena, &l->stream, &st, e) < 0 ||
+	    ops_some_known(&l->stream, e) < 0)
+		return -1;
+	l->tokens = run_verdict_tokens(&l->stream,
+	                               w->range || l->trace.trace.steps < 1 ? 1 : (uint64_t)l->trace.trace.steps);
+	return 0;
+}
+
+static int load_model(struct loaded *l, const struct ablate_workload *w, struct err *e)
+{
+	const struct workload_opts o = { .model = w->model,
+		                         .phase = w->phase,
+		                         .quant = w->quant,
+		                         .kv = w->kv,
+		                         .batch = w->batch,
+		                         .context = w->context,
+		                         .tokens = w->tokens };
+
+	if (workload_read(&o, false, &l->model, &l->trace, &l->stream, e) < 0)
+		return -1;
+	l->tokens = build_tokens(&l->model.how);
+	return 0;
+}
+
+static int load(struct loaded *l, const struct ablate_workload *w, struct rules *rules, struct err *e)
+{
+	memset(l, 0, sizeof *l);
+	if ((w->trace ? load_trace(l, w, rules, e) : load_model(l, w, e)) == 0)
+		return 0;
+	return err_add(e, "reading workload '%s'", w->name);
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------- */
+
+struct running {
+	struct progress *p;
+	size_t before, after; /* runs of the workloads before this one and after it, as far as they are known */
+	size_t here;          /* of this one */
+};
+
+static void on_progress(void *arg, size_t done, size_t of)
+{
+	struct running *r = arg;
+
+	r->here = of;
+	progress_of(r->p, r->before + of + r->after);
+	progress_set(r->p, r->before + done);
+}
+
+static size_t all_runs(const struct ablation *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n_workloads; i++)
+		n += ablate_runs(x, i);
+	return n;
+}
+
+static int run_all(const struct options *o, struct ablate_view *v, struct rules *rules, struct err *e)
+{
+	const struct ablation *x = v->x;
+	struct running r = { .p = progress_new("ablate", "runs", all_runs(x)), .after = all_runs(x) };
+	struct ablate_how how = { .both = !o->fidelity,
+		                  .fidelity =
+		                          o->fidelity && strcmp(o->fidelity, "event") == 0 ? RUN_EVENT : RUN_ANALYTIC,
+		                  .seed = o->seed,
+		                  .jobs = (unsigned)o->jobs,
+		                  .progress = on_progress,
+		                  .arg = &r };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < x->n_workloads; i++) {
+		struct loaded l;
+
+		r.after -= ablate_runs(x, i);
+		rc = load(&l, &x->workloads[i], rules, e);
+		if (rc == 0)
+			rc = ablate_run(x, i, &l.stream, &how, x->a, &v->results[i], e);
+		v->tokens[i] = l.tokens;
+		loaded_free(&l);
+		r.before += r.here;
+	}
+	progress_free(r.p);
+	return rc;
+}
+
+static int write_page(const struct ablate_view *v, const char *path, struct err *e)
+{
+	struct str page = STR_INIT;
+	int rc;
+
+	ablate_page(v, &page);
+	rc = outfile_write(path, &page, e);
+	str_free(&page);
+	return rc;
+}
+
+static void print(const struct ablate_view *v, enum out_format f, struct str *out)
+{
+	if (f == OUT_JSON)
+		ablate_json(v, out);
+	else if (f == OUT_CSV)
+		ablate_csv(v, out);
+	else
+		ablate_table(v, out);
+}
+
+/* Only the workloads that were asked for, in the file's order; changes keep those they name. */
+static int choose(struct ablation *x, const struct opt_list *names, struct err *e)
+{
+	const char *known[ABLATE_WORKLOADS], *near;
+	size_t kept = 0;
+	int to[ABLATE_WORKLOADS];
+
+	for (size_t i = 0; i < x->n_workloads; i++)
+		known[i] = x->workloads[i].name;
+	for (int k = 0; k < names->n; k++) {
+		size_t i = 0;
+
+		while (i < x->n_workloads && strcmp(known[i], names->v[k]) != 0)
+			i++;
+		if (i < x->n_workloads)
+			continue;
+		near = str_nearest(names->v[k], known, x->n_workloads);
+		return err_set(e, ERR_USAGE, "'%s' has no workload '%s'%s%s%s", x->path, names->v[k],
+		               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+	for (size_t i = 0; i < x->n_workloads; i++) {
+		bool wanted = names->n == 0;
+
+		for (int k = 0; k < names->n; k++)
+			wanted |= strcmp(known[i], names->v[k]) == 0;
+		to[i] = wanted ? (int)kept : -1;
+		if (wanted)
+			x->workloads[kept++] = x->workloads[i];
+	}
+	x->n_workloads = kept;
+	for (size_t i = 0; i < x->n_changes; i++)
+		if (x->changes[i].pays >= 0)
+			x->changes[i].pays = to[x->changes[i].pays];
+	return 0;
+}
+
+static int ablate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct ablation *x = ablate_load(o->file, e);
+	struct rules *rules = x ? rules_load(o->rules, e) : NULL;
+	struct ablate_view v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
+	int rc = -1;
+
+	if (!rules || choose(x, &o->workloads, e) < 0)
+		goto out;
+	v.results = arena_array(x->a, x->n_workloads + 1, sizeof *v.results);
+	v.tokens = arena_array(x->a, x->n_workloads + 1, sizeof *v.tokens);
+	if (!v.results || !v.tokens)
+		err_nomem(e, "for an ablation");
+	else
+		rc = run_all(o, &v, rules, e);
+	if (rc == 0)
+		print(&v, f, out);
+	if (rc == 0 && o->page)
+		rc = write_page(&v, o->page, e);
+out:
+	rules_free(rules);
+	ablate_free(x);
+	return rc;
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------- */
+
+static int check_options(struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (args->n == 0)
+		return err_set(e, ERR_USAGE, "the ablation is missing: npusim ablate FILE.yaml");
+	o->file = args->v[0];
+	if (o->fidelity && strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
+		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
+	if (o->jobs == 0)
+		o->jobs = cpus < 1 ? 1 : cpus < ABLATE_JOBS ? (uint64_t)cpus : ABLATE_JOBS;
+	if (o->jobs > ABLATE_JOBS)
+		return err_set(e, ERR_USAGE, "more than %d workers, for option '--jobs'", ABLATE_JOBS);
+	return cmd_format(o->format, f, e);
+}
+
+int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .seed = 1 };
+	const struct opt opts[] = {
+		{ 'w', "workload", OPT_LIST, &o.workloads, "NAME", "only this workload of the file; may be repeated" },
+		{ 0, "page", OPT_WRITE, &o.page, "FILE.html",
+		  "write a page there, for any browser: of each change whether it is as claimed on each workload, by how much and"
+		  " why" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",
+		  "how all of them are run, and judged by that alone; analytic, the closed form, takes seconds. By default in closed"
+		  " form, and again with events, which take a hundred times as long, where that is too near the base: under"
+		  " twice what the two are apart there" },
+		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
+		  "workers; as many as there are processors by default. The answer does not depend on it" },
+		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
+		{ 0, "rules", OPT_READ, &o.rules, "FILE", "the table that makes ops of kernels" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim ablate FILE.yaml [options]",
+		"What each of a list of changes is worth: a machine is run without them, with each alone, with all of them, and with"
+		" all but each. The file names the machine, the changes with the keys they set and what is claimed of them, and the"
+		" workloads. For each change: time, tokens a second, DRAM bytes, and a sentence. 'right' is a change that does as"
+		" claimed on that workload, 'together' one that alone does nothing and that all together would miss, 'nothing' and"
+		" 'wrong' say so of this workload alone. 'within error' is no verdict: what it does is no more than events and closed"
+		" form differ by, and both are told. A change that npusim has no model for is listed as 'not modelled' and never"
+		" judged.\n\n"
+		"A file:\n"
+		"  ablation: 1\n"
+		"  base: configs/npu/dsocr.yaml\n"
+		"  set: {l2.size: 48 MiB}\n"
+		"  workloads:\n"
+		"  - {name: decode, model: llama-3.2-1b, context: 1024}\n"
+		"  changes:\n"
+		"  - name: a larger L2\n"
+		"    says: 128 to 256 MB instead of 50\n"
+		"    set: {l2.size: 192 MiB}\n"
+		"    mechanism: what is read again is still on chip\n"
+		"    expects: faster         # or no slower, or less energy\n"
+		"    pays: decode\n"
+		"  - {name: links, not_modelled: a machine is one chip}",
+		"npusim ablate configs/studies/npu-recommendations.yaml\n"
+		"npusim ablate configs/studies/npu-recommendations.yaml --page /tmp/recommendations.html\n"
+		"npusim ablate configs/studies/npu-recommendations.yaml -w 'DeepSeek-OCR decode' --format csv\n",
+		opts,
+		1,
+		1
+	};
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = check_options(&o, &args, &f, e)) == 0)
+		rc = ablate(&o, f, out, e);
+	opt_list_free(&args);
+	opt_list_free(&o.workloads);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,215 @@
+/* answer.c - npusim study: commands run, figures taken, claims held against them. */
+#define _POSIX_C_SOURCE 200809L /* sysconf */
+#include "sim/cli/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/ui/outfile.h"
+
+struct options {
+	const char *page, *pages, *markdown, *format;
+	uint64_t jobs;
+	bool dry;
+};
+
+static int write_page(const char *path, const struct answer *x, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	answer_page(x, &text);
+	rc = outfile_write(path, &text, e);
+	str_free(&text);
+	return rc;
+}
+
+/* A study's page in a folder; NULL: out of memory. */
+static char *page_in(const char *folder, const struct answer *x)
+{
+	size_t n;
+	const char *stem = answer_stem(x, &n);
+
+	return arena_printf(x->a, "%s/%.*s.html", folder, (int)n, stem);
+}
+
+static int write_pages(const char *folder, const struct answers *s, struct err *e)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		char *path = page_in(folder, s->v[i]);
+
+		if (!path)
+			return err_nomem(e, NULL);
+		if (write_page(path, s->v[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_markdown(const char *path, const struct answers *s, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	answer_markdown(s, &text);
+	rc = outfile_write(path, &text, e);
+	str_free(&text);
+	return rc;
+}
+
+static int write_files(const struct options *o, const struct answers *s, struct err *e)
+{
+	if ((o->page && write_page(o->page, s->v[0], e) < 0) || (o->pages && write_pages(o->pages, s, e) < 0))
+		return -1;
+	return o->markdown ? write_markdown(o->markdown, s, e) : 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------------------- */
+
+struct files {
+	struct opt_file *v;
+	size_t n, cap;
+};
+
+static int add_file(struct files *f, const struct opt_file *x, struct err *e)
+{
+	struct opt_file *more;
+
+	for (size_t i = 0; i < f->n; i++) /* many commands, few files */
+		if (x->type != OPT_WRITE && f->v[i].type == x->type && strcmp(f->v[i].text, x->text) == 0)
+			return 0;
+	if (f->n == f->cap) {
+		if (!(more = realloc(f->v, (2 * f->cap + 64) * sizeof *more)))
+			return err_nomem(e, "for the names of files");
+		f->v = more;
+		f->cap = 2 * f->cap + 64;
+	}
+	f->v[f->n++] = *x;
+	return 0;
+}
+
+static int add_files(struct files *f, const struct answer *x, const char *folder, struct err *e)
+{
+	struct opt_file page = { OPT_WRITE, folder ? page_in(folder, x) : NULL, "pages", NULL };
+
+	for (size_t i = 0; i < x->n_runs; i++)
+		for (size_t k = 0; k < x->runs[i].n_files; k++)
+			if (add_file(f, &x->runs[i].files[k], e) < 0)
+				return -1;
+	if (!folder)
+		return 0;
+	return page.text ? add_file(f, &page, e) : err_nomem(e, NULL);
+}
+
+/* Pages and claims against all that commands read. */
+static int check_files(const struct opt_cmd *cmd, const struct opt_list *args, const struct options *o,
+                       const struct answers *s, struct err *e)
+{
+	struct files f = { NULL, 0, 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->n; i++)
+		rc = add_files(&f, s->v[i], o->pages, e);
+	if (rc == 0)
+		rc = opt_check_files(cmd, args->v, args->n, f.v, f.n, e);
+	free(f.v);
+	return rc;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------- */
+
+/* All files are read before the first command runs. */
+static int run_all(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
+                   const struct cmd *all, struct answers *s, struct err *e)
+{
+	while (s->n < (size_t)files->n) {
+		struct answer *x = answer_load(files->v[s->n], all, e);
+
+		if (!x)
+			return -1;
+		s->v[s->n++] = x;
+		if (answer_check(x, e) < 0)
+			return -1;
+	}
+	if (check_files(cmd, files, o, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n && !o->dry; i++)
+		if (answer_run(s->v[i], all, (unsigned)o->jobs, e) < 0 || answer_judge(s->v[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int study(const struct opt_cmd *cmd, const struct opt_list *files, const struct options *o,
+                 const struct cmd *all, struct str *out, struct err *e)
+{
+	static void (*const print[])(const struct answers *, struct str *) = { answer_table, answer_csv, answer_json };
+	struct answers s = { calloc((size_t)files->n + 1, sizeof *s.v), 0 };
+	enum out_format f;
+	int rc = -1;
+
+	if (!s.v)
+		err_nomem(e, NULL);
+	else if (o->page && files->n > 1)
+		err_set(e, ERR_USAGE, "'--page' is of one study: of several, '--pages FOLDER'");
+	else if (cmd_format(o->format, &f, e) == 0 && run_all(cmd, files, o, all, &s, e) == 0) {
+		if (o->dry)
+			answer_commands(&s, out);
+		else
+			print[f](&s, out);
+		rc = o->dry ? 0 : write_files(o, &s, e);
+	}
+	for (size_t i = 0; i < s.n; i++)
+		answer_free(s.v[i]);
+	free(s.v);
+	return rc;
+}
+
+int cmd_study(const struct cmd *all, int argc, char **argv, struct str *out, struct err *e)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct options o = { .jobs = cpus < 1 ? 1 : cpus < ANSWER_JOBS ? (uint64_t)cpus : ANSWER_JOBS };
+	const struct opt opts[] = {
+		{ 0, "page", OPT_WRITE, &o.page, "FILE.html", "write a page there, for any browser" },
+		{ 0, "pages", OPT_FOLDER, &o.pages, "FOLDER", "write a page of each study into this folder" },
+		{ 0, "markdown", OPT_WRITE, &o.markdown, "FILE.md", "write the claims there, a row each" },
+		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "read the files and list the commands; nothing runs" },
+		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
+		  "commands side by side; as many as there are processors by default. The answer does not depend on it" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the claims alone" },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim study FILE.yaml... [--page FILE.html] [--markdown FILE.md]",
+		"A question answered: the commands of a file are run, figures are taken of what they say, and each claim of the"
+		" file is held against them. A claim is right, right in part, or wrong by an expression over figures; one that"
+		" cannot be asked says why. Commands write no file.\n\n"
+		"A file:\n"
+		"  study: 1\n"
+		"  title: Does a larger batch pay?\n"
+		"  runs:\n"
+		"  - name: dec\n"
+		"    command: run -c dsocr -m llama-3.2-1b --batch {b}\n"
+		"    for: {b: [1, 16]}\n"
+		"    table: A decode step\n"
+		"    take: {tok: {at: tokens_per_s, as: tokens/s, digits: 0}}\n"
+		"    make: {gain: {is: tok / first.tok, as: gain, digits: 1}}\n"
+		"  claims:\n"
+		"  - says: sixteen sequences are ten times the tokens\n"
+		"    right: dec.b16.gain >= 10\n"
+		"    why: \"{dec.b16.gain; 1} times\"",
+		"npusim study configs/studies/batching.yaml\n"
+		"npusim study configs/studies/gb200-roofline.yaml --page /tmp/gb200.html\n"
+		"npusim study configs/studies/batching.yaml configs/studies/gqa.yaml --markdown /tmp/claims.md\n",
+		opts,
+		1,
+		64
+	};
+	struct opt_list args = { NULL, 0 };
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0)
+		rc = study(&cmd, &args, &o, all, out, e);
+	opt_list_free(&args);
+	return rc < 0 ? -1 : 0;
+}

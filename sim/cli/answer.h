@@ -1,0 +1,144 @@
+/* answer.h - a study: a question, commands of npusim, the figures taken of what they say, and claims held against those.
+ *
+ *   study: 1
+ *   title: TEXT
+ *   question: TEXT                      what is asked
+ *   answer: TEXT                        in a few sentences, with figures: see below
+ *   runs: a list of
+ *     name: NAME                        of the figures: NAME.FIGURE, or NAME.LABEL.LABEL.FIGURE where there is a `for`
+ *     command: TEXT                     as it is typed behind npusim, without --format; {KEY} is the value of a `for`
+ *     for: {KEY: [VALUE, ...], ...}     the command is run for every combination. The label of a value is itself, with _ for
+ *                                       what no name may have, and its key before it where it begins with a digit: b16.
+ *                                       {KEY: {LABEL: VALUE, ...}} gives labels of one's own, which tables then show
+ *     may_fail: yes                     a command that fails is a row without figures; else the study fails with it
+ *     table: TEXT                       the heading of its table; without it there is none
+ *     take: {FIGURE: PATH, ...} or {FIGURE: {at: PATH, as: HEAD, digits: N, times: X, bar: yes}, ...}
+ *                                       of the command's JSON, where {KEY} is as above; with `as` it is a column
+ *     make: {FIGURE: {is: EXPR, as: HEAD, digits: N, bar: yes}, ...}
+ *                                       of those, by their short names; first.FIGURE is that of the last key's first value
+ *   claims: a list of
+ *     says: TEXT                        whose figures are as printed
+ *     at: TEXT                          where it stands
+ *     right: EXPR                       true: the claim is right; else
+ *     in_part: EXPR                     true: it is right in part; else it is wrong
+ *     cannot: TEXT                      in place of both: why it cannot be asked here
+ *     why: TEXT                         the arithmetic, with figures
+ *   In `answer`, `why` and `table`, {EXPR} is a figure of four digits, {EXPR; 1} one with one decimal.
+ *
+ * A PATH is names with dots between; NAME[3], NAME[key=value,key=value] and NAME[*] choose of a list, where several are added
+ * up, and # at the end counts them. Expressions are those of expr.h; one that has no value is an error, so that a verdict
+ * always follows from figures.
+ * Commands run side by side, as processes, and only such that write no file, by what their own tables say. */
+#ifndef NPUSIM_SIM_CLI_ANSWER_H
+#define NPUSIM_SIM_CLI_ANSWER_H
+
+#include "sim/base/expr.h"
+#include "sim/base/yaml.h"
+#include "sim/cli/cmd.h"
+
+#define ANSWER_RUNS    1000
+#define ANSWER_KEYS    4
+#define ANSWER_FIGURES 40
+#define ANSWER_CLAIMS  400
+#define ANSWER_JOBS    64
+
+struct answer_figure {
+	const char *name;
+	const char *path; /* of the JSON; or: */
+	const char *is;   /* an expression */
+	const char *as;   /* its column; NULL: none */
+	const struct ynode *place;
+	double times;
+	int digits; /* decimals; -1: four digits in all */
+	bool bar;
+};
+
+struct answer_loop {
+	const char *key;
+	const char **values, **shown, **labels;
+	size_t n;
+};
+
+struct answer_group {
+	const char *name, *command, *table;
+	bool may_fail;
+	struct answer_loop loops[ANSWER_KEYS];
+	size_t n_loops, first, n; /* runs */
+	struct answer_figure *figures;
+	size_t n_figures;
+};
+
+/* One command with what it said. */
+struct answer_run {
+	const struct answer_group *group;
+	const char *label;               /* "dec.rtx5090.b16" */
+	const char *command;             /* behind npusim */
+	const char *values[ANSWER_KEYS]; /* of the loops */
+	const char *shown[ANSWER_KEYS];  /* the values, or what they are called */
+	const char **paths;              /* by the group's figures, with the loops' values */
+	struct expr_value *figures;      /* by the group's */
+	const struct ynode *place;
+	const struct opt_file *files; /* that it names, all read */
+	size_t n_files;
+	size_t same;        /* an earlier run of the same command, whose output serves; its own number: none */
+	const char *failed; /* why; NULL: it did not */
+	size_t first;       /* the run that first.FIGURE means */
+};
+
+enum answer_verdict { ANSWER_RIGHT, ANSWER_PART, ANSWER_WRONG, ANSWER_CANNOT, ANSWER_VERDICTS };
+struct answer_claim {
+	const char *says, *at, *right, *in_part, *cannot, *why; /* why: with its figures, once it is judged */
+	const struct ynode *place;
+	enum answer_verdict verdict;
+	size_t *runs, n_runs; /* whose figures it is of, each command once */
+};
+
+struct answer {
+	struct arena *a;
+	struct yaml *y;
+	struct exprs *exprs;
+	const char *path, *title, *question, *answer;
+	struct answer_group *groups;
+	size_t n_groups;
+	struct answer_run *runs;
+	size_t n_runs;
+	struct answer_claim *claims;
+	size_t n_claims;
+	size_t counted[ANSWER_VERDICTS];
+};
+
+/* What is wrong with the file, with commands out of `all`; nothing runs. */
+struct answer *answer_load(const char *path, const struct cmd *all, struct err *e);
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e);
+void answer_free(struct answer *x);
+/* That every expression can be read, and every figure that it names is taken. */
+int answer_check(struct answer *x, struct err *e);
+/* Runs the commands of `all`, `jobs` at a time, and takes their figures. */
+int answer_run(struct answer *x, const struct cmd *all, unsigned jobs, struct err *e);
+/* Refuses what no study may run; `words` are the command's. Adds what it reads to `files`, as CMD_ASK_FILES tells it. */
+int answer_may_run(const struct cmd *all, const char *const *words, size_t n, struct str *files, struct err *e);
+/* A command's words, quotes heeded. NULL: out of memory, or a quote that is not closed, said in `e`. */
+const char **answer_words(struct arena *a, const char *command, size_t *n, struct err *e);
+/* The figures of a run, of its JSON. */
+int answer_take(struct answer *x, size_t run, const char *json, struct err *e);
+/* Verdicts, and texts with their figures. */
+int answer_judge(struct answer *x, struct err *e);
+const char *answer_verdict_name(enum answer_verdict v);
+/* A figure as it is printed: "1,234", "0.5", "dram", "-". */
+void answer_number(const struct expr_value *v, int digits, struct str *out);
+
+/* Studies that were judged. */
+struct answers {
+	struct answer **v;
+	size_t n;
+};
+void answer_commands(const struct answers *s, struct str *out); /* what would run */
+void answer_table(const struct answers *s, struct str *out);
+void answer_csv(const struct answers *s, struct str *out);
+void answer_json(const struct answers *s, struct str *out); /* of one an object, of several an array */
+void answer_markdown(const struct answers *s, struct str *out);
+void answer_page(const struct answer *x, struct str *out);
+/* "batching" of "configs/studies/batching.yaml". */
+const char *answer_stem(const struct answer *x, size_t *n);
+
+#endif

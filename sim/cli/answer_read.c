@@ -1,0 +1,437 @@
+/* answer_read.c - the file of a study, with every fault at its place. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cli/answer.h"
+
+#define COUNT(v) (sizeof(v) / sizeof *(v))
+
+struct reader {
+	struct answer *x;
+	const struct cmd *all;
+	struct err *e;
+};
+
+/* --- texts --------------------------------------------------------------------------------------------------------- */
+
+static int text_in(struct reader *r, const struct ynode *map, const char *key, const char **out)
+{
+	const struct ynode *n = ynode_get(map, key);
+
+	if (!n)
+		return 0;
+	if (yaml_str(r->x->y, n, out, r->e) < 0)
+		return -1;
+	return **out ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is empty", key);
+}
+
+static int need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
+{
+	if (text_in(r, map, key, out) < 0)
+		return -1;
+	return *out ? 0 : yaml_err(r->x->y, map, r->e, "%s has no '%s'", what, key);
+}
+
+static bool is_name(const char *s)
+{
+	if (!isalpha((unsigned char)*s))
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_')
+			return false;
+	return true;
+}
+
+static int number_in(struct reader *r, const struct ynode *map, const char *key, double *out)
+{
+	const struct ynode *n = ynode_get(map, key);
+	const char *s;
+	char *end;
+
+	if (!n)
+		return 0;
+	if (yaml_str(r->x->y, n, &s, r->e) < 0)
+		return -1;
+	*out = strtod(s, &end);
+	return end != s && !*end ? 0 : yaml_err(r->x->y, n, r->e, "'%s' is no number", s);
+}
+
+/* A list under a key; NULL: there is none, or it is wrong, as `e` says. */
+static const struct ynode *list(struct reader *r, const struct ynode *root, const char *key, size_t most)
+{
+	const struct ynode *n = ynode_get(root, key);
+
+	if (!n) {
+		yaml_err(r->x->y, root, r->e, "a study has '%s', a list", key);
+		return NULL;
+	}
+	if (n->kind == YNODE_SEQ && n->n && n->n <= most)
+		return n;
+	yaml_err(r->x->y, n, r->e, "'%s' is a list of 1 to %zu", key, most);
+	return NULL;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------- */
+
+static int read_digits(struct reader *r, const struct ynode *n, struct answer_figure *f)
+{
+	double digits = -1;
+
+	f->times = 1;
+	if (number_in(r, n, "digits", &digits) < 0 || number_in(r, n, "times", &f->times) < 0)
+		return -1;
+	if (!(digits >= -1 && digits <= 9))
+		return yaml_err(r->x->y, ynode_get(n, "digits"), r->e, "decimals are 0 to 9");
+	f->digits = (int)digits;
+	return 0;
+}
+
+static int read_figure(struct reader *r, const struct ynode *n, bool taken, struct answer_figure *f)
+{
+	static const char *const taken_keys[] = { "at", "as", "digits", "times", "bar" };
+	static const char *const made_keys[] = { "is", "as", "digits", "bar" };
+	const struct ynode *bar = ynode_get(n, "bar");
+
+	if (n->kind == YNODE_SCALAR) {
+		*f = (struct answer_figure){ .name = f->name, .place = n, .times = 1, .digits = -1 };
+		return yaml_str(r->x->y, n, taken ? &f->path : &f->is, r->e);
+	}
+	f->place = n;
+	if (yaml_only_keys(r->x->y, n, taken ? taken_keys : made_keys, taken ? 5 : 4, r->e) < 0 ||
+	    need(r, n, taken ? "at" : "is", "a figure", taken ? &f->path : &f->is) < 0 ||
+	    text_in(r, n, "as", &f->as) < 0 || read_digits(r, n, f) < 0)
+		return -1;
+	return bar ? yaml_bool(r->x->y, bar, &f->bar, r->e) : 0;
+}
+
+static int read_figures(struct reader *r, const struct ynode *map, const char *key, struct answer_group *g)
+{
+	const struct ynode *n = ynode_get(map, key);
+	const bool taken = strcmp(key, "take") == 0;
+
+	if (!n)
+		return taken ? yaml_err(r->x->y, map, r->e, "'%s' takes no figure: 'take: {us: total_us}'", g->name)
+		             : 0;
+	if (n->kind != YNODE_MAP || !n->n)
+		return yaml_err(r->x->y, n, r->e, "'%s' is a mapping of figures", key);
+	for (size_t i = 0; i < n->n; i++) {
+		struct answer_figure *f = &g->figures[g->n_figures];
+
+		if (g->n_figures == ANSWER_FIGURES)
+			return yaml_err(r->x->y, n->keys[i], r->e, "more than %d figures", ANSWER_FIGURES);
+		if (yaml_str(r->x->y, n->keys[i], &f->name, r->e) < 0)
+			return -1;
+		if (!is_name(f->name))
+			return yaml_err(r->x->y, n->keys[i], r->e, "'%s' is no name: letters, digits and _", f->name);
+		for (size_t k = 0; k < g->n_figures; k++)
+			if (strcmp(g->figures[k].name, f->name) == 0)
+				return yaml_err(r->x->y, n->keys[i], r->e, "two figures are called '%s'", f->name);
+		if (read_figure(r, n->vals[i], taken, f) < 0)
+			return -1;
+		g->n_figures++;
+	}
+	return 0;
+}
+
+/* --- combinations -------------------------------------------------------------------------------------------------- */
+
+static const char *label_of(struct reader *r, const char *key, const char *value)
+{
+	char *s = arena_printf(r->x->a, "%s%s", isdigit((unsigned char)*value) ? key : "", value);
+
+	for (char *c = s; c && *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	return s;
+}
+
+/* A value of a list, or a pair of a mapping. */
+static int read_value(struct reader *r, const struct ynode *n, struct answer_loop *l, size_t i)
+{
+	const bool named = n->kind == YNODE_MAP;
+	const char *name;
+
+	if (yaml_str(r->x->y, n->vals[i], &l->values[i], r->e) < 0 ||
+	    (named && yaml_str(r->x->y, n->keys[i], &name, r->e) < 0))
+		return -1;
+	l->shown[i] = named ? name : l->values[i];
+	if (!(l->labels[i] = label_of(r, l->key, l->shown[i])))
+		return err_nomem(r->e, NULL);
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(l->labels[k], l->labels[i]) == 0)
+			return yaml_err(r->x->y, n->vals[i], r->e, "two values are called '%s'", l->labels[k]);
+	return 0;
+}
+
+static int read_loop(struct reader *r, const struct ynode *key, const struct ynode *n, struct answer_loop *l)
+{
+	if (yaml_str(r->x->y, key, &l->key, r->e) < 0)
+		return -1;
+	if (!is_name(l->key) || n->kind == YNODE_SCALAR || !n->n)
+		return yaml_err(r->x->y, key, r->e, "'for' is a mapping of names to lists: {batch: [1, 16]}");
+	if (!(l->values = arena_array(r->x->a, n->n, sizeof *l->values)) ||
+	    !(l->labels = arena_array(r->x->a, n->n, sizeof *l->labels)) ||
+	    !(l->shown = arena_array(r->x->a, n->n, sizeof *l->shown)))
+		return err_nomem(r->e, NULL);
+	for (; l->n < n->n; l->n++)
+		if (read_value(r, n, l, l->n) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_loops(struct reader *r, const struct ynode *n, struct answer_group *g)
+{
+	if (!n)
+		return 0;
+	if (n->kind != YNODE_MAP || !n->n || n->n > ANSWER_KEYS)
+		return yaml_err(r->x->y, n, r->e, "'for' is a mapping of one to %d names to lists: {batch: [1, 16]}",
+		                ANSWER_KEYS);
+	for (size_t i = 0; i < n->n; i++) {
+		if (read_loop(r, n->keys[i], n->vals[i], &g->loops[i]) < 0)
+			return -1;
+		g->n_loops++;
+	}
+	return 0;
+}
+
+/* A text with the values in it: a command, a path. */
+static const char *substitute(struct reader *r, const struct ynode *at, const struct answer_run *u, const char *text)
+{
+	const struct answer_group *g = u->group;
+	struct str s = STR_INIT;
+	const char *copy = NULL;
+
+	while (*text) {
+		const char *end = *text == '{' ? strchr(text, '}') : NULL;
+		const size_t n = end ? (size_t)(end - text - 1) : 0;
+		size_t k = 0;
+
+		if (!end) {
+			str_addc(&s, *text++);
+			continue;
+		}
+		while (k < g->n_loops && (strlen(g->loops[k].key) != n || strncmp(g->loops[k].key, text + 1, n) != 0))
+			k++;
+		if (k == g->n_loops) {
+			yaml_err(r->x->y, at, r->e, "'%.*s' is no key of 'for'", (int)n, text + 1);
+			goto out;
+		}
+		str_add(&s, u->values[k]);
+		text = end + 1;
+	}
+	if (s.failed || !(copy = arena_strdup(r->x->a, str_c(&s))))
+		err_nomem(r->e, NULL);
+out:
+	str_free(&s);
+	return copy;
+}
+
+static int fill_paths(struct reader *r, struct answer_run *u)
+{
+	const struct answer_group *g = u->group;
+
+	if (!(u->paths = arena_array(r->x->a, g->n_figures + 1, sizeof *u->paths)))
+		return err_nomem(r->e, NULL);
+	for (size_t i = 0; i < g->n_figures; i++)
+		if (g->figures[i].path && !(u->paths[i] = substitute(r, g->figures[i].place, u, g->figures[i].path)))
+			return -1;
+	return 0;
+}
+
+/* What the command reads; `said` by it. */
+static int set_files(struct reader *r, const struct str *said, struct answer_run *u)
+{
+	const char *end = str_c(said) + said->len;
+	struct opt_file *v;
+	char *by = arena_printf(r->x->a, "%s:%d", r->x->path, u->place->line);
+
+	for (const char *p = str_c(said); p < end; p += strlen(p) + 1)
+		u->n_files++;
+	if (!by || !(u->files = v = arena_array(r->x->a, u->n_files + 1, sizeof *v)))
+		return err_nomem(r->e, NULL);
+	for (const char *p = str_c(said); p < end; p += strlen(p) + 1, v++) {
+		*v = (struct opt_file){ *p == 's' ? OPT_SETS : OPT_READ, arena_strdup(r->x->a, p + 1), NULL, by };
+		if (!v->text)
+			return err_nomem(r->e, NULL);
+	}
+	return 0;
+}
+
+static int check_command(struct reader *r, struct answer_run *u)
+{
+	struct err why = ERR_INIT;
+	struct str files = STR_INIT;
+	const char **words;
+	size_t n;
+	int rc = -1;
+
+	if ((words = answer_words(r->x->a, u->command, &n, &why)) &&
+	    answer_may_run(r->all, words, n, &files, &why) == 0)
+		rc = set_files(r, &files, u);
+	str_free(&files);
+	return why.kind ? yaml_err(r->x->y, u->place, r->e, "%s", why.msg) : rc;
+}
+
+static int add_run(struct reader *r, const struct ynode *at, struct answer_group *g, const size_t *which)
+{
+	struct answer_run *u = &r->x->runs[r->x->n_runs];
+	struct str label = STR_INIT;
+
+	*u = (struct answer_run){ .group = g, .place = at, .same = r->x->n_runs };
+	u->first = r->x->n_runs - (g->n_loops ? which[g->n_loops - 1] : 0);
+	str_add(&label, g->name);
+	for (size_t k = 0; k < g->n_loops; k++) {
+		u->values[k] = g->loops[k].values[which[k]];
+		u->shown[k] = g->loops[k].shown[which[k]];
+		str_addf(&label, ".%s", g->loops[k].labels[which[k]]);
+	}
+	u->label = label.failed ? NULL : arena_strdup(r->x->a, str_c(&label));
+	str_free(&label);
+	if (!u->label || !(u->figures = arena_array(r->x->a, g->n_figures + 1, sizeof *u->figures)))
+		return err_nomem(r->e, NULL);
+	if (!(u->command = substitute(r, at, u, g->command)) || check_command(r, u) < 0 || fill_paths(r, u) < 0)
+		return -1;
+	for (size_t i = r->x->n_runs; i-- > 0;)
+		if (strcmp(r->x->runs[i].command, u->command) == 0)
+			u->same = i;
+	r->x->n_runs++;
+	g->n++;
+	return 0;
+}
+
+/* Every combination, the last key's values fastest. */
+static int add_runs(struct reader *r, const struct ynode *at, struct answer_group *g)
+{
+	size_t which[ANSWER_KEYS] = { 0 }, k;
+
+	g->first = r->x->n_runs;
+	for (;;) {
+		if (r->x->n_runs == ANSWER_RUNS)
+			return yaml_err(r->x->y, at, r->e, "more than %d commands", ANSWER_RUNS);
+		if (add_run(r, at, g, which) < 0)
+			return -1;
+		for (k = g->n_loops; k > 0 && ++which[k - 1] == g->loops[k - 1].n; k--)
+			which[k - 1] = 0;
+		if (k == 0)
+			return 0;
+	}
+}
+
+static int read_group(struct reader *r, const struct ynode *n, struct answer_group *g)
+{
+	static const char *const keys[] = { "name", "command", "for", "may_fail", "table", "take", "make" };
+	const struct ynode *may_fail = ynode_get(n, "may_fail");
+
+	if (n->kind != YNODE_MAP)
+		return yaml_err(r->x->y, n, r->e, "a run is a mapping: {name: NAME, command: TEXT, take: {...}}");
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "name", "a run", &g->name) < 0 ||
+	    need(r, n, "command", "a run", &g->command) < 0 || text_in(r, n, "table", &g->table) < 0 ||
+	    (may_fail && yaml_bool(r->x->y, may_fail, &g->may_fail, r->e) < 0))
+		return -1;
+	if (!is_name(g->name) || strcmp(g->name, "first") == 0)
+		return yaml_err(r->x->y, ynode_get(n, "name"), r->e, "'%s' is no name: letters, digits and _", g->name);
+	for (const struct answer_group *o = r->x->groups; o < g; o++)
+		if (strcmp(o->name, g->name) == 0)
+			return yaml_err(r->x->y, ynode_get(n, "name"), r->e, "two runs are called '%s'", g->name);
+	if (!(g->figures = arena_array(r->x->a, ANSWER_FIGURES, sizeof *g->figures)))
+		return err_nomem(r->e, NULL);
+	if (read_figures(r, n, "take", g) < 0 || read_figures(r, n, "make", g) < 0 ||
+	    read_loops(r, ynode_get(n, "for"), g) < 0)
+		return -1;
+	return add_runs(r, ynode_get(n, "command"), g);
+}
+
+/* --- claims -------------------------------------------------------------------------------------------------------- */
+
+static int read_claim(struct reader *r, const struct ynode *n, struct answer_claim *c)
+{
+	static const char *const keys[] = { "says", "at", "right", "in_part", "cannot", "why" };
+
+	if (n->kind != YNODE_MAP)
+		return yaml_err(r->x->y, n, r->e, "a claim is a mapping: {says: TEXT, right: EXPR, why: TEXT}");
+	c->place = n;
+	if (yaml_only_keys(r->x->y, n, keys, COUNT(keys), r->e) < 0 || need(r, n, "says", "a claim", &c->says) < 0 ||
+	    text_in(r, n, "at", &c->at) < 0 || text_in(r, n, "right", &c->right) < 0 ||
+	    text_in(r, n, "in_part", &c->in_part) < 0 || text_in(r, n, "cannot", &c->cannot) < 0 ||
+	    text_in(r, n, "why", &c->why) < 0)
+		return -1;
+	if (!c->right == !c->cannot)
+		return yaml_err(r->x->y, n, r->e, "a claim has 'right', an expression, or 'cannot', a reason");
+	if (c->cannot && (c->in_part || c->why))
+		return yaml_err(r->x->y, n, r->e, "a claim that cannot be asked has its reason alone");
+	return c->right && !c->why ? yaml_err(r->x->y, n, r->e, "this claim has no 'why'") : 0;
+}
+
+static int read_root(struct reader *r)
+{
+	static const char *const keys[] = { "study", "title", "question", "answer", "runs", "claims" };
+	const struct ynode *root = yaml_root(r->x->y), *n = ynode_get(root, "study"), *runs, *claims;
+	uint64_t version;
+
+	if (!n)
+		return yaml_err(r->x->y, root, r->e, "this is no study: it has no 'study: 1'");
+	if (yaml_only_keys(r->x->y, root, keys, COUNT(keys), r->e) < 0 ||
+	    yaml_u64(r->x->y, n, 0, UINT64_MAX, &version, r->e) < 0)
+		return -1;
+	if (version != 1)
+		return yaml_err(r->x->y, n, r->e, "this build reads studies of version 1, not %llu",
+		                (unsigned long long)version);
+	if (need(r, root, "title", "a study", &r->x->title) < 0 || text_in(r, root, "question", &r->x->question) < 0 ||
+	    text_in(r, root, "answer", &r->x->answer) < 0 || !(runs = list(r, root, "runs", ANSWER_RUNS)) ||
+	    !(claims = list(r, root, "claims", ANSWER_CLAIMS)))
+		return -1;
+	r->x->groups = arena_array(r->x->a, runs->n, sizeof *r->x->groups);
+	r->x->runs = arena_array(r->x->a, ANSWER_RUNS, sizeof *r->x->runs);
+	r->x->claims = arena_array(r->x->a, claims->n, sizeof *r->x->claims);
+	if (!r->x->groups || !r->x->runs || !r->x->claims)
+		return err_nomem(r->e, NULL);
+	for (; r->x->n_groups < runs->n; r->x->n_groups++)
+		if (read_group(r, runs->vals[r->x->n_groups], &r->x->groups[r->x->n_groups]) < 0)
+			return -1;
+	for (; r->x->n_claims < claims->n; r->x->n_claims++)
+		if (read_claim(r, claims->vals[r->x->n_claims], &r->x->claims[r->x->n_claims]) < 0)
+			return -1;
+	return 0;
+}
+
+/* `y` is the answer's from here on; NULL: it could not be read, as `e` says. */
+static struct answer *read_answer(struct yaml *y, const char *path, const struct cmd *all, struct err *e)
+{
+	struct answer *x = y ? calloc(1, sizeof *x) : NULL;
+	struct reader r = { x, all, e };
+
+	if (!x) {
+		yaml_free(y);
+		if (y)
+			err_nomem(e, NULL);
+		return NULL;
+	}
+	x->y = y;
+	if (!(x->a = arena_new(0)) || !(x->path = arena_strdup(x->a, path)))
+		err_nomem(e, NULL);
+	else if ((x->exprs = exprs_new(e)) && read_root(&r) == 0)
+		return x;
+	answer_free(x);
+	return NULL;
+}
+
+struct answer *answer_load(const char *path, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_load(path, e), path, all, e);
+}
+
+struct answer *answer_parse(const char *text, size_t n, const char *name, const struct cmd *all, struct err *e)
+{
+	return read_answer(yaml_parse(text, n, name, e), name, all, e);
+}
+
+void answer_free(struct answer *x)
+{
+	if (!x)
+		return;
+	exprs_free(x->exprs);
+	yaml_free(x->y);
+	arena_free(x->a);
+	free(x);
+}

@@ -1,0 +1,439 @@
+/* answer_values.c - figures by path out of a command's JSON, expressions over them, and texts that they stand in. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_tree.h>
+
+#include "sim/cli/answer.h"
+
+/* --- a path -------------------------------------------------------------------------------------------------------- */
+
+struct found {
+	double sum;
+	size_t n;
+	const char *text;
+	const char *missing; /* a name that no object has */
+	size_t missing_len;
+};
+
+static void leaf(yajl_val v, struct found *f)
+{
+	if (YAJL_IS_NUMBER(v))
+		f->sum += strtod(YAJL_GET_NUMBER(v), NULL);
+	else if (YAJL_IS_TRUE(v) || YAJL_IS_FALSE(v))
+		f->sum += YAJL_IS_TRUE(v);
+	else if (YAJL_IS_STRING(v))
+		f->text = YAJL_GET_STRING(v);
+	else
+		return;
+	f->n++;
+}
+
+static yajl_val member(yajl_val object, const char *name, size_t n)
+{
+	if (!YAJL_IS_OBJECT(object))
+		return NULL;
+	for (size_t i = 0; i < object->u.object.len; i++)
+		if (strlen(object->u.object.keys[i]) == n && strncmp(object->u.object.keys[i], name, n) == 0)
+			return object->u.object.values[i];
+	return NULL;
+}
+
+static bool equals(yajl_val v, const char *text, size_t n)
+{
+	char number[64];
+
+	if (v && YAJL_IS_STRING(v))
+		return strlen(v->u.string) == n && strncmp(v->u.string, text, n) == 0;
+	if (!v || !YAJL_IS_NUMBER(v) || n >= sizeof number)
+		return false;
+	memcpy(number, text, n);
+	number[n] = '\0';
+	return strtod(YAJL_GET_NUMBER(v), NULL) == strtod(number, NULL);
+}
+
+/* Where a value ends: at the next comma, or behind the quote that closes it. */
+static const char *value_end(const char *from, const char *end)
+{
+	const char *stop = from < end && *from == '\'' ? memchr(from + 1, '\'', (size_t)(end - from - 1)) : NULL;
+
+	if (stop)
+		return stop + 1;
+	stop = memchr(from, ',', (size_t)(end - from));
+	return stop ? stop : end;
+}
+
+/* "kind=gemm,layer=0" of an element; a value with a comma stands in quotes. */
+static bool chosen(yajl_val v, size_t index, const char *how, const char *end)
+{
+	if (*how == '*')
+		return true;
+	if (isdigit((unsigned char)*how))
+		return strtoul(how, NULL, 10) == index;
+	while (how < end) {
+		const char *is = memchr(how, '=', (size_t)(end - how)), *stop;
+		size_t quoted;
+
+		if (!is)
+			return false;
+		stop = value_end(is + 1, end);
+		quoted = stop - is > 2 && is[1] == '\'' && stop[-1] == '\'';
+		if (!equals(member(v, how, (size_t)(is - how)), is + 1 + quoted, (size_t)(stop - is - 1) - 2 * quoted))
+			return false;
+		how = stop + (stop < end);
+	}
+	return true;
+}
+
+static void walk(yajl_val v, const char *path, struct found *f)
+{
+	const char *end;
+
+	path += *path == '.';
+	if (!*path) {
+		leaf(v, f);
+	} else if (*path == '#') {
+		f->sum++;
+		f->n++;
+	} else if (*path == '[') {
+		end = strchr(path, ']');
+		for (size_t i = 0; end && YAJL_IS_ARRAY(v) && i < v->u.array.len; i++)
+			if (chosen(v->u.array.values[i], i, path + 1, end))
+				walk(v->u.array.values[i], end + 1, f);
+	} else {
+		const size_t n = strcspn(path, ".[");
+		yajl_val next = member(v, path, n);
+
+		if (next) {
+			walk(next, path + n, f);
+		} else if (!YAJL_IS_NULL(v)) {
+			f->missing = path;
+			f->missing_len = n;
+		}
+	}
+}
+
+static int take_path(struct answer *x, yajl_val root, struct answer_run *u, size_t figure, struct err *e)
+{
+	const struct answer_figure *fig = &u->group->figures[figure];
+	struct expr_value *out = &u->figures[figure];
+	struct found f = { .n = 0 };
+
+	walk(root, u->paths[figure], &f);
+	if (f.missing && !f.n)
+		return yaml_err(x->y, fig->place, e, "what the command says has no '%.*s', for '%s'",
+		                (int)f.missing_len, f.missing, u->paths[figure]);
+	*out = (struct expr_value){ .type = EXPR_NULL };
+	if (f.text && f.n == 1) {
+		out->type = EXPR_TEXT;
+		if (!(out->text = arena_strdup(x->a, f.text)))
+			return err_nomem(e, NULL);
+	} else if (f.n || strchr(u->paths[figure], '#')) {
+		out->type = EXPR_NUMBER;
+		out->number = f.sum * fig->times;
+	}
+	return 0;
+}
+
+/* --- names --------------------------------------------------------------------------------------------------------- */
+
+/* Whose short names count; run NO_RUN: none. Ids are a run's times ANSWER_FIGURES and a figure. */
+#define NO_RUN SIZE_MAX
+struct scope {
+	const struct answer *x;
+	size_t run;
+	bool check; /* expressions are read, and have no value yet */
+	bool used[ANSWER_RUNS];
+};
+
+static int figure_named(const struct answer_group *g, const char *name)
+{
+	for (size_t i = 0; i < g->n_figures; i++)
+		if (strcmp(g->figures[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int find(void *arg, const char *name, struct err *e)
+{
+	struct scope *s = arg;
+	const char *dot = strrchr(name, '.'), *near;
+	const bool first = strncmp(name, "first.", 6) == 0;
+	const char *labels[ANSWER_RUNS];
+	int f;
+
+	if (s->run != NO_RUN && (!dot || first)) {
+		const struct answer_run *u = &s->x->runs[s->run];
+
+		if ((f = figure_named(u->group, first ? name + 6 : name)) >= 0)
+			return (int)(first ? u->first : s->run) * ANSWER_FIGURES + f;
+		return err_set(e, ERR_CONFIG, "'%s' is no figure of '%s'", name, u->group->name);
+	}
+	for (size_t i = 0; dot && i < s->x->n_runs; i++) {
+		const struct answer_run *u = &s->x->runs[i];
+
+		labels[i] = u->label;
+		if (strlen(u->label) != (size_t)(dot - name) || strncmp(u->label, name, (size_t)(dot - name)) != 0)
+			continue;
+		if ((f = figure_named(u->group, dot + 1)) >= 0)
+			return (int)i * ANSWER_FIGURES + f;
+		return err_set(e, ERR_CONFIG, "'%s' has no figure '%s'", u->label, dot + 1);
+	}
+	near = dot ? str_nearest(name, labels, s->x->n_runs) : NULL;
+	return err_set(e, ERR_CONFIG, "'%s' is no figure: it is RUN.FIGURE%s%s%s", name,
+	               near ? ", such as those of '" : "", near ? near : "", near ? "'" : "");
+}
+
+static struct expr_value value(void *arg, int id)
+{
+	struct scope *s = arg;
+	const size_t run = (size_t)id / ANSWER_FIGURES;
+
+	s->used[run] = true;
+	return s->x->runs[run].figures[(size_t)id % ANSWER_FIGURES];
+}
+
+static int evaluate(struct answer *x, const char *text, struct scope *s, struct expr_value *out, struct err *e)
+{
+	struct expr *p = expr_new(x->exprs, text, find, s, e);
+	const int *ids;
+
+	*out = (struct expr_value){ .type = EXPR_NUMBER };
+	if (!p)
+		return -1;
+	if (s->check)
+		return 0;
+	/* A name alone may be a text, which the result of an expression is not. */
+	if (expr_ids(p, &ids) == 1 &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(text)) {
+		*out = value(s, ids[0]);
+		return 0;
+	}
+	return expr_eval(p, value, s, out, e);
+}
+
+/* --- figures of a run ---------------------------------------------------------------------------------------------- */
+
+int answer_take(struct answer *x, size_t run, const char *json, struct err *e)
+{
+	struct answer_run *u = &x->runs[run];
+	char why[256];
+	yajl_val root = yajl_tree_parse(json, why, sizeof why);
+	int rc = 0;
+
+	if (!root)
+		return err_set(e, ERR_IO, "it says no JSON: %.80s", why);
+	for (size_t i = 0; rc == 0 && i < u->group->n_figures; i++)
+		if (u->group->figures[i].path)
+			rc = take_path(x, root, u, i, e);
+	yajl_tree_free(root);
+	return rc;
+}
+
+/* Those that are made of others, in the order of the runs. */
+static int make_figures(struct answer *x, struct scope *s, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	for (size_t i = 0; i < x->n_runs; i++) {
+		const struct answer_run *u = &x->runs[i];
+
+		s->run = i;
+		for (size_t k = 0; k < u->group->n_figures; k++) {
+			const struct answer_figure *f = &u->group->figures[k];
+
+			if (!f->is)
+				continue;
+			if (evaluate(x, f->is, s, &u->figures[k], &why) < 0)
+				return yaml_err(x->y, f->place, e, "%s", why.msg);
+		}
+	}
+	s->run = NO_RUN;
+	return 0;
+}
+
+/* --- numbers and texts --------------------------------------------------------------------------------------------- */
+
+static void grouped(const char *digits, struct str *out)
+{
+	const size_t sign = *digits == '-', n = strcspn(digits + sign, ".") + sign;
+
+	for (size_t i = 0; digits[i]; i++) {
+		if (i > sign && i < n && (n - i) % 3 == 0)
+			str_addc(out, ',');
+		str_addc(out, digits[i]);
+	}
+}
+
+void answer_number(const struct expr_value *v, int digits, struct str *out)
+{
+	char text[400];
+
+	if (v->type == EXPR_TEXT) {
+		str_add(out, v->text);
+		return;
+	}
+	if (v->type != EXPR_NUMBER) {
+		str_add(out, "-");
+		return;
+	}
+	if (digits < 0) /* whole, or four in all */
+		digits = v->number == floor(v->number) ? 0 : (int)fmax(0, fmin(9, 3 - floor(log10(fabs(v->number)))));
+	snprintf(text, sizeof text, "%.*f", digits, v->number);
+	grouped(text + (*text == '-' && !strpbrk(text, "123456789")), out); /* -0.0 */
+}
+
+/* "{EXPR; N}" of which `n` characters stand between the braces. */
+static int figure_in(struct answer *x, const char *text, size_t n, struct scope *s, struct str *out, struct err *e)
+{
+	char *expr = arena_strndup(x->a, text, n), *semicolon = expr ? strrchr(expr, ';') : NULL;
+	struct expr_value v;
+	int digits = -1;
+
+	if (!expr)
+		return err_nomem(e, NULL);
+	if (semicolon) {
+		digits = atoi(semicolon + 1);
+		*semicolon = '\0';
+	}
+	if (evaluate(x, expr, s, &v, e) < 0)
+		return -1;
+	if (v.type == EXPR_NULL)
+		return err_set(e, ERR_CONFIG, "'%s' has no value", expr);
+	answer_number(&v, digits < 0 || digits > 9 ? -1 : digits, out);
+	return 0;
+}
+
+/* The text with its figures. */
+static const char *filled(struct answer *x, const struct ynode *place, const char *text, struct scope *s, struct err *e)
+{
+	struct str out = STR_INIT;
+	const char *copy = NULL;
+	struct err why = ERR_INIT;
+
+	for (; *text; text++) {
+		const char *end = *text == '{' ? strchr(text, '}') : NULL;
+
+		if (!end) {
+			str_addc(&out, *text);
+			continue;
+		}
+		if (figure_in(x, text + 1, (size_t)(end - text - 1), s, &out, &why) < 0) {
+			yaml_err(x->y, place, e, "%s", why.msg);
+			str_free(&out);
+			return NULL;
+		}
+		text = end;
+	}
+	if (out.failed || !(copy = arena_strdup(x->a, str_c(&out))))
+		err_nomem(e, NULL);
+	str_free(&out);
+	return copy;
+}
+
+/* --- verdicts ------------------------------------------------------------------------------------------------------ */
+
+static int holds(struct answer *x, const struct answer_claim *c, const char *text, struct scope *s, bool *yes,
+                 struct err *e)
+{
+	struct expr_value v;
+	struct err why = ERR_INIT;
+
+	if (evaluate(x, text, s, &v, &why) < 0)
+		return yaml_err(x->y, c->place, e, "%s", why.msg);
+	if (v.type != EXPR_NUMBER)
+		return yaml_err(x->y, c->place, e, "'%s' has no value", text);
+	*yes = v.number != 0;
+	return 0;
+}
+
+static int list_runs(struct answer *x, struct answer_claim *c, const struct scope *s, struct err *e)
+{
+	if (!(c->runs = arena_array(x->a, x->n_runs + 1, sizeof *c->runs)))
+		return err_nomem(e, NULL);
+	for (size_t i = 0; i < x->n_runs; i++) {
+		bool again = !s->used[i];
+
+		for (size_t k = 0; k < c->n_runs; k++)
+			again |= x->runs[c->runs[k]].same == x->runs[i].same;
+		if (!again)
+			c->runs[c->n_runs++] = i;
+	}
+	return 0;
+}
+
+static int judge(struct answer *x, struct answer_claim *c, struct scope *s, struct err *e)
+{
+	bool yes = false;
+
+	memset(s->used, 0, sizeof s->used);
+	c->verdict = ANSWER_CANNOT;
+	if (c->cannot)
+		return 0;
+	if (holds(x, c, c->right, s, &yes, e) < 0)
+		return -1;
+	c->verdict = yes ? ANSWER_RIGHT : ANSWER_WRONG;
+	if (!yes && c->in_part) {
+		if (holds(x, c, c->in_part, s, &yes, e) < 0)
+			return -1;
+		c->verdict = yes ? ANSWER_PART : ANSWER_WRONG;
+	}
+	if (!(c->why = filled(x, c->place, c->why, s, e)))
+		return -1;
+	return list_runs(x, c, s, e);
+}
+
+static struct scope *scope_of(struct answer *x, bool check, struct err *e)
+{
+	struct scope *s = arena_alloc(x->a, sizeof *s);
+
+	if (!s) {
+		err_nomem(e, NULL);
+		return NULL;
+	}
+	*s = (struct scope){ .x = x, .run = NO_RUN, .check = check };
+	return s;
+}
+
+int answer_check(struct answer *x, struct err *e)
+{
+	struct scope *s = scope_of(x, true, e);
+	bool ignored;
+
+	if (!s || make_figures(x, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->n_claims; i++) {
+		const struct answer_claim *c = &x->claims[i];
+
+		if ((c->right && holds(x, c, c->right, s, &ignored, e) < 0) ||
+		    (c->in_part && holds(x, c, c->in_part, s, &ignored, e) < 0) ||
+		    (c->why && !filled(x, c->place, c->why, s, e)))
+			return -1;
+	}
+	return x->answer && !filled(x, yaml_root(x->y), x->answer, s, e) ? -1 : 0;
+}
+
+int answer_judge(struct answer *x, struct err *e)
+{
+	struct scope *s = scope_of(x, false, e);
+
+	if (!s || make_figures(x, s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->n_claims; i++) {
+		if (judge(x, &x->claims[i], s, e) < 0)
+			return -1;
+		x->counted[x->claims[i].verdict]++;
+	}
+	if (x->answer && !(x->answer = filled(x, yaml_root(x->y), x->answer, s, e)))
+		return -1;
+	return 0;
+}
+
+const char *answer_verdict_name(enum answer_verdict v)
+{
+	static const char *const names[] = { "right", "in part", "wrong", "cannot be asked" };
+
+	return names[v];
+}

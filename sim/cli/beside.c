@@ -1,0 +1,86 @@
+#include "sim/cli/beside.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/path.h"
+
+#define NAME_MOST 20
+
+/* As its configuration is called, "H200"; else the driver's name without the maker's. */
+static void name_device(const struct trace *t, const struct machine_conf *gpu, char *out, size_t size)
+{
+	static const char *const makers[] = { "NVIDIA ", "GeForce ", "Tesla " };
+	const char *name = t && t->n_devices && t->devices[0].name ? t->devices[0].name : "";
+
+	for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+		if (strncmp(name, makers[i], strlen(makers[i])) == 0)
+			name += strlen(makers[i]);
+	snprintf(out, size, "%.*s", NAME_MOST, gpu && *name ? gpu->cfg.name : name);
+	for (char *c = out; gpu && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+}
+
+/* A kernel table and GPU configuration like those the file was made with? */
+static bool same_model(const struct beside *b)
+{
+	char model[17];
+
+	if (!b->kernels || !b->held)
+		return false;
+	accuracy_model(cfg_hash(b->held->raw), kernels_hash(b->kernels), model);
+	return strcmp(model, b->accuracy.model) == 0;
+}
+
+static struct machine_conf *load(const char *path)
+{
+	struct err none = ERR_INIT;
+
+	return machine_conf_load(path, NULL, 0, &none);
+}
+
+/* Configurations are named as from the top of the data, wherever one stands. */
+static void load_gpus(struct beside *b, const struct trace *t)
+{
+	char held[512] = "", traced[512] = "";
+	struct err none = ERR_INIT;
+
+	if (b->known && path_data(b->accuracy.config, held, sizeof held, &none) == 0)
+		b->held = load(held);
+	if (!t || !t->n_devices)
+		b->gpu = b->held;
+	else if (peer_config(t->devices[0].name, traced, sizeof traced) == 0)
+		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(traced);
+}
+
+struct beside *beside_new(const struct trace *t)
+{
+	struct beside *b = calloc(1, sizeof *b);
+	struct err none = ERR_INIT;
+
+	if (!b || !(b->arena = arena_new(0))) {
+		beside_free(b);
+		return NULL;
+	}
+	b->kernels = kernels_load(NULL, &none);
+	b->known = accuracy_load(NULL, b->arena, &b->accuracy, &none) > 0;
+	b->has_sure = b->known && sure_load(b->arena, &b->sure, &none) > 0;
+	load_gpus(b, t);
+	name_device(t, b->gpu, b->device, sizeof b->device);
+	b->same_model = b->known && same_model(b);
+	return b;
+}
+
+void beside_free(struct beside *b)
+{
+	if (!b)
+		return;
+	kernels_free(b->kernels);
+	if (b->gpu != b->held)
+		machine_conf_free(b->gpu);
+	machine_conf_free(b->held);
+	arena_free(b->arena);
+	free(b);
+}

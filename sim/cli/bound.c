@@ -1,0 +1,131 @@
+/* bound.c - reading a trace with its counters and peaks, and saying by which rule it was classified. */
+#include "sim/cli/bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int number(const char *text, const char *option, double least, double most, double *v, struct err *e)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*v = strtod(text, &end);
+	if (*end || end == text || !(*v >= least && *v <= most))
+		return err_set(e, ERR_USAGE, "'%s' is no number from %g to %g, for option '--%s'", text, least, most,
+		               option);
+	return 0;
+}
+
+struct reading {
+	struct bound_input *in;
+	const struct bound_options *o;
+	struct roof_rule rule;
+	struct bound_build *build;
+};
+
+/* Which device's peaks count is known when the trace's are. */
+static int begin(struct reading *r, const struct trace *t, struct err *e)
+{
+	struct bound_input *in = r->in;
+	struct roof roof;
+	const struct bound_criteria by = { in->rules, in->t.counters, &roof, &r->rule };
+
+	if ((r->o->peak ? roof_parse(r->o->peak, &roof, e) : roof_load(r->o->config, t, &roof, e)) < 0)
+		return -1;
+	r->build = bound_begin(&by, in->t.arena, &in->b, e);
+	return r->build ? 0 : -1;
+}
+
+static int add_piece(void *arg, const struct trace *piece, struct err *e)
+{
+	struct reading *r = arg;
+
+	return !r->build && begin(r, piece, e) < 0 ? -1 : bound_add(r->build, piece, e);
+}
+
+int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
+{
+	struct reading r = { .in = in, .o = o, .rule = ROOF_RULE };
+	int rc = -1;
+
+	memset(in, 0, sizeof *in);
+	if (o->peak && o->config)
+		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
+	if (number(o->margin, "margin", 1, 100, &r.rule.margin, e) == 0 &&
+	    number(o->low, "low", 0, 100, &r.rule.low, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
+	    (r.build || begin(&r, &in->t.trace, e) == 0))
+		rc = bound_end(r.build, &in->t.trace, e);
+	bound_free(r.build);
+	return rc;
+}
+
+void bound_input_free(struct bound_input *in)
+{
+	cmd_trace_free(&in->t);
+	rules_free(in->rules);
+}
+
+/* fp4 only of devices that have it. */
+static void print_pipe(enum roof_pipe p, double v, struct str *out)
+{
+	if (isnan(v) && p == ROOF_FP4)
+		return;
+	str_addf(out, "%s %s ", p ? "," : "", roof_pipe_name(p));
+	if (isnan(v))
+		str_addc(out, '-');
+	else
+		str_addf(out, "%.1f", v);
+}
+
+void bound_print_rule(const struct bound *b, struct str *out)
+{
+	const struct roof *r = &b->roof;
+
+	str_addf(out, "peaks of %s: %.0f GB/s at the pins, %.0f GB/s effective;", r->name, r->bandwidth / 1e9,
+	         r->effective / 1e9);
+	for (int i = 0; i < ROOF_PIPES; i++)
+		print_pipe((enum roof_pipe)i, r->flops[i] / 1e12, out);
+	str_add(out, " TFLOP/s\nridge, peak over effective bandwidth:");
+	for (int i = 0; i < ROOF_PIPES; i++)
+		print_pipe((enum roof_pipe)i, roof_ridge(r, (enum roof_pipe)i), out);
+	str_addf(out,
+	         " FLOP/byte\n"
+	         "rule: latency-bound  both use less than %g %% of their peaks\n"
+	         "      memory-bound   intensity below the ridge, and memory used at least %g times as much as math\n"
+	         "      compute-bound  intensity at or above it, and math used at least %g times as much as memory\n"
+	         "      balanced       the rest; unknown: neither counters nor shapes\n",
+	         b->rule.low, b->rule.margin, b->rule.margin);
+	str_addf(out,
+	         "by counters: %.2f %% of the kernel time; the rest by what the ops need, operands once each, over the"
+	         " measured time\n",
+	         cmd_pct((double)b->counted_ns, (double)b->ns));
+}
+
+void bound_json_rule(const struct bound *b, struct out_json *j)
+{
+	const struct roof *r = &b->roof;
+
+	out_json_open(j, "peaks", '{');
+	out_json_text(j, "config", r->name);
+	out_json_real(j, "gbps", r->bandwidth / 1e9);
+	out_json_real(j, "effective_gbps", r->effective / 1e9);
+	for (int i = 0; i < ROOF_PIPES; i++)
+		out_json_real(j, roof_pipe_name((enum roof_pipe)i), r->flops[i] / 1e12);
+	out_json_close(j, '}');
+	out_json_open(j, "ridges", '{');
+	for (int i = 0; i < ROOF_PIPES; i++)
+		out_json_real(j, roof_pipe_name((enum roof_pipe)i), roof_ridge(r, (enum roof_pipe)i));
+	out_json_close(j, '}');
+	out_json_open(j, "rule", '{');
+	out_json_real(j, "low_pct", b->rule.low);
+	out_json_real(j, "margin", b->rule.margin);
+	out_json_text(j, "latency-bound", "memory and math below low_pct");
+	out_json_text(j, "memory-bound", "intensity below the ridge and memory at least margin times math");
+	out_json_text(j, "compute-bound", "intensity at or above the ridge and math at least margin times memory");
+	out_json_text(j, "balanced", "neither clearly higher");
+	out_json_close(j, '}');
+	out_json_real(j, "counted_pct", cmd_pct((double)b->counted_ns, (double)b->ns));
+}

@@ -1,0 +1,307 @@
+/* calibrate.c - npusim calibrate: a GPU's parameters from what was measured on it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/accuracy/fit.h"
+#include "sim/cli/calibrate.h"
+#include "sim/cli/gpu.h"
+#include "sim/cli/gpu_energy.h"
+#include "sim/ui/outfile.h"
+#include "sim/ui/progress.h"
+
+struct options {
+	struct gpu_options gpu;
+	const char *plan, *output, *format, *kind, *fidelity;
+	struct opt_list energy, resident;
+	uint64_t folds;
+	bool check;
+};
+
+/* --- the report ----------------------------------------------------------------------------------------------------
+ */
+
+static void value_text(enum cfg_type t, uint64_t v, struct str *out)
+{
+	str_clear(out);
+	if (t == CFG_T_U32 || t == CFG_T_U64)
+		str_addf(out, "%llu", (unsigned long long)v);
+	else
+		cfg_format_value(t, v, out);
+}
+
+void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },       { "before", OUT_TEXT, 0 },
+		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 },   { "folds_high", OUT_TEXT, 0 },
+		{ "samples", OUT_INT, 0 },    { "sensitivity", OUT_REAL, 2 }, { "from", OUT_TEXT, 0 },
+	};
+	struct out_table *t =
+		out_table_new(cols, sizeof cols / sizeof *cols,
+	                      "parameters (sensitivity: points of mean error of the samples it is searched"
+	                      " with, when it is 10 % off)");
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < p->n_measured; i++) {
+		const struct fit_measured *m = &p->measured[i];
+		enum cfg_type type = cfg_at(c, m->row).field->type;
+
+		out_text(t, cfg_at(c, m->row).key);
+		value_text(type, m->value, &s);
+		out_text(t, str_c(&s));
+		value_text(type, m->given, &s);
+		out_text(t, str_c(&s));
+		out_text(t, "measured");
+		for (int k = 0; k < 4; k++)
+			out_null(t);
+		out_text(t, m->name);
+	}
+	for (size_t i = 0; i < p->n_fit; i++) {
+		const struct fit_param *x = &p->fit[i];
+		enum cfg_type type = x->of_kernel ? CFG_T_U32 : cfg_at(c, x->row).field->type;
+
+		out_text(t, x->name);
+		value_text(type, x->value, &s);
+		out_text(t, str_c(&s));
+		value_text(type, x->given, &s);
+		out_text(t, str_c(&s));
+		out_text(t, x->of_kernel ? "fitted, template" : "fitted");
+		value_text(type, x->low, &s);
+		out_text(t, str_c(&s));
+		value_text(type, x->high, &s);
+		out_text(t, str_c(&s));
+		out_int(t, (int64_t)x->samples);
+		out_real(t, x->sensitivity);
+		out_text(t, x->reason);
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+	str_free(&s);
+}
+
+/* Values that the configuration and the kernel table did not have before. */
+int calibrate_changed(const struct fit_plan *p, struct err *e)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < p->n_measured; i++)
+		n += p->measured[i].value != p->measured[i].given;
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (p->fit[i].value != p->fit[i].given) {
+			n++;
+			first = first ? first : p->fit[i].name;
+		}
+	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given%s%s", n, first ? ", the first is " : "",
+	                   first ? first : "")
+	         : 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------
+ */
+
+static void quoted(struct str *out, const char *s)
+{
+	str_add(out, "\"");
+	for (; *s; s++)
+		str_addf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	str_add(out, "\"");
+}
+
+/* Every value the configuration gives, with its source; a section a block. */
+void calibrate_config_text(const struct cfg *c, struct str *out)
+{
+	const char *section = "";
+	struct str v = STR_INIT;
+
+	str_addf(
+		out,
+		"# Written by npusim calibrate: what it measured or fitted, and what the file it started from gave.\n");
+	for (size_t i = 0; i < cfg_count(c); i++) {
+		struct cfg_row r = cfg_at(c, i);
+
+		if (!r.given)
+			continue;
+		if (strcmp(section, r.section) != 0)
+			str_addf(out, "\n%s:\n", r.section);
+		section = r.section;
+		str_clear(&v);
+		cfg_value(c, i, &v);
+		str_addf(out, "%s%s: {value: %s, source: ", *section ? "  " : "", r.field->key, str_c(&v));
+		quoted(out, r.source);
+		str_add(out, "}\n");
+	}
+	str_free(&v);
+}
+
+static int write_config(const struct options *o, const struct fit_plan *p, const struct machine_conf *conf,
+                        const struct fit_report *r, struct err *e)
+{
+	char source[160];
+	struct str out = STR_INIT;
+	int rc;
+
+	snprintf(source, sizeof source,
+	         "fitted by npusim calibrate, %zu samples of the fitted split, with %zu parameters", r->samples,
+	         p->n_fit);
+	for (size_t i = 0; i < p->n_fit; i++)
+		if (!p->fit[i].of_kernel)
+			cfg_set_raw(conf->raw, p->fit[i].row, p->fit[i].value, source);
+	calibrate_config_text(conf->raw, &out);
+	rc = outfile_write(o->output, &out, e);
+	str_free(&out);
+	return rc;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------
+ */
+
+static void tell(void *arg, double part)
+{
+	progress_set(arg, (uint64_t)(part * 1000));
+}
+
+static int calibrate(const struct options *o, enum out_format f, struct str *out, struct err *e)
+{
+	struct gpu_inputs in;
+	struct fit_plan *p = NULL;
+	struct fit_data data = { .folds = (unsigned)o->folds, .progress = tell };
+	struct fit_report r;
+	struct progress *bar = NULL;
+	int rc = -1;
+
+	if (gpu_inputs_read(&in, &o->gpu, e) < 0 || !(p = fit_plan_load(o->plan, in.conf, in.kernels, e)))
+		goto out;
+	data.sets = in.sets;
+	data.n_sets = in.n;
+	data.arg = bar = progress_new("calibrating", "", 1000);
+	if (fit_run(p, in.conf, &data, &r, e) < 0)
+		goto out;
+	calibrate_parameters(p, in.conf->raw, f, out);
+	if (f == OUT_TABLE)
+		str_addf(out,
+		         "\n%zu samples of the fitted split, %zu fitted parameters in %zu searches, %u evaluations\n"
+		         "mean absolute error on them %.2f %%, cross-validated in %u folds %.2f %%\n",
+		         r.samples, p->n_fit, r.searches, r.evaluations, r.mape, (unsigned)o->folds, r.cv_mape);
+	rc = o->output ? write_config(o, p, in.conf, &r, e) : 0;
+	if (rc == 0 && o->check)
+		rc = calibrate_changed(p, e);
+out:
+	progress_free(bar);
+	fit_plan_free(p);
+	gpu_inputs_free(&in);
+	return rc;
+}
+
+/* Whether it is a machine that runs commands; then its tables of ops are what it is fitted to. */
+static int calibrate_npu(const struct options *o, enum out_format f, struct str *out, bool *is, struct err *e)
+{
+	struct machine_conf *conf = machine_conf_load(o->gpu.config, o->gpu.sets.v, o->gpu.sets.n, e);
+	struct calibrate_rows r = { .plan = o->plan,
+		                    .output = o->output,
+		                    .rules = o->gpu.rules,
+		                    .kind = o->kind,
+		                    .tables = &o->gpu.traces,
+		                    .resident = &o->resident,
+		                    .folds = o->folds,
+		                    .check = o->check };
+	int rc = conf ? 0 : -1;
+
+	*is = conf && machine_runs(&conf->cfg) == MACHINE_COMMANDS;
+	if (rc == 0)
+		rc = run_fidelity_parse(o->fidelity ? o->fidelity : "analytic", &r.fidelity, e);
+	if (rc < 0)
+		goto out;
+	if (*is && !o->plan)
+		rc = err_set(e, ERR_USAGE, "the plan is missing: -p PLAN.yaml, configs/calibrate/tpu-v6e.yaml say");
+	else if (*is && o->gpu.traces.n + o->resident.n == 0)
+		rc = err_set(e, ERR_USAGE, "the tables are missing: -t OPS.csv, with a column measured_us");
+	else if (*is)
+		rc = calibrate_rows(&r, conf, f, out, e);
+	else if (o->resident.n || o->kind || o->fidelity)
+		rc = err_set(e, ERR_USAGE, "%s is of an NPU's tables of ops, and '%s' is no NPU",
+		             o->kind       ? "--kind"
+		             : o->fidelity ? "--fidelity"
+		                           : "--resident",
+		             o->gpu.config);
+out:
+	machine_conf_free(conf);
+	return rc;
+}
+
+int cmd_calibrate(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .folds = 5 };
+	const struct opt opts[] = {
+		GPU_OPTIONS(o.gpu),
+		{ 'p', "plan", OPT_READ, &o.plan, "FILE",
+		  "which parameters a microbenchmark measured, and which are fitted" },
+		GPU_ENERGY_OPTION(o.energy,
+		                  "measured board energy (CSV: kind, shape, watts, us, sm_mhz): sets what the board's"
+		                  " events cost (power.*) instead of times; the first is of this device, others of"
+		                  " boards of its model; may be repeated"),
+		{ 0, "resident", OPT_READS, &o.resident, "OPS.csv",
+		  "an NPU's: a table of ops measured with operands on chip before each; may be repeated" },
+		{ 0, "kind", OPT_TEXT, &o.kind, "KIND", "an NPU's: only rows of this kind of op count (gemm)" },
+		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "analytic|event",
+		  "an NPU's: in closed form (the default) or with events, which takes ten times as long" },
+		{ 0, "folds", OPT_U64, &o.folds, "K", "parts of a cross-validation; 5 by default, 0 for none" },
+		{ 'o', "output", OPT_WRITE, &o.output, "FILE",
+		  "write the configuration with the calibrated values there" },
+		{ 0, "check", OPT_FLAG, &o.check, NULL, "exit 1 when a value differs from the one the files gave" },
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = {
+		"npusim calibrate -c CONFIG.yaml {-p PLAN.yaml -t T.db|OPS.csv... | --energy FILE...} [-o FITTED.yaml]",
+		"Sets a device's parameters from what was measured on it. Microbenchmarks set what they measure; the few "
+		"others are"
+		" fitted to the fitted split of the traces' samples (the held-out split is never looked at), with"
+		" cross-validation. The report says of every parameter how it was found, over which interval the folds "
+		"put"
+		" it, and how much the error depends on it. An NPU is fitted to all rows of tables of ops, each run alone"
+		" in closed form; what it then is off on a table that it was not fitted to stands below.",
+		"npusim calibrate -c configs/gpu/h200.yaml -p configs/calibrate/h200.yaml -t /tmp/micro.db -o "
+		"/tmp/h200.yaml\n"
+		"npusim calibrate -c configs/npu/tpu-v6e.yaml -p configs/calibrate/tpu-v6e.yaml -t ops.csv -o "
+		"/tmp/tpu.yaml\n"
+		"npusim calibrate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv -o /tmp/h200.yaml\n",
+		opts,
+		0,
+		0
+	};
+	struct opt_list args = { NULL, 0 };
+	enum out_format f;
+	bool npu = false;
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && !o.energy.n && o.gpu.config && (rc = cmd_format(o.format, &f, e)) == 0)
+		rc = o.folds > 20 ? err_set(e, ERR_USAGE, "at most 20 folds") : calibrate_npu(&o, f, out, &npu, e);
+	if (npu || rc != 0)
+		goto out;
+	if (rc == 0 && o.energy.n && (o.plan || o.gpu.traces.n))
+		rc = err_set(e, ERR_USAGE, "--energy sets costs and -p with -t times: one after the other");
+	if (rc == 0 && o.energy.n && !o.gpu.config)
+		rc = err_set(e, ERR_USAGE, "the device is missing: -c GPU.yaml, configs/gpu/h200.yaml say");
+	if (rc == 0 && (o.energy.n || (rc = gpu_options_check(&o.gpu, e)) == 0) &&
+	    (rc = cmd_format(o.format, &f, e)) == 0) {
+		if (o.folds > 20)
+			rc = err_set(e, ERR_USAGE, "at most 20 folds");
+		else if (o.energy.n)
+			rc = calibrate_energy(&(struct calibrate_energy){ o.gpu.config, o.gpu.kernels, o.output,
+			                                                  &o.gpu.sets, &o.energy, o.folds, o.check },
+			                      f, out, e);
+		else if (!o.plan)
+			rc = err_set(e, ERR_USAGE,
+			             "the plan is missing: -p PLAN.yaml, configs/calibrate/h200.yaml say");
+		else
+			rc = calibrate(&o, f, out, e);
+	}
+out:
+	opt_list_free(&args);
+	gpu_options_free(&o.gpu);
+	opt_list_free(&o.energy);
+	opt_list_free(&o.resident);
+	return rc < 0 ? -1 : 0;
+}

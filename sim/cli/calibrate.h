@@ -1,0 +1,38 @@
+/* calibrate.h - the parts of npusim calibrate. */
+#ifndef NPUSIM_SIM_CLI_CALIBRATE_H
+#define NPUSIM_SIM_CLI_CALIBRATE_H
+
+#include "sim/accuracy/fit.h"
+#include "sim/base/cfg.h"
+#include "sim/cli/cmd.h"
+#include "sim/engine/run_result.h"
+
+struct calibrate_energy {
+	const char *config, *kernels, *output;
+	const struct opt_list *sets, *tables; /* --set; --energy, the device's own first */
+	uint64_t folds;
+	bool check;
+};
+
+int calibrate_energy(const struct calibrate_energy *o, enum out_format f, struct str *out, struct err *e);
+
+/* An NPU, by tables of ops: with operands in DRAM, and on chip. */
+struct calibrate_rows {
+	const char *plan, *output, *rules, *kind; /* kind: of the rows that count; NULL: all */
+	const struct opt_list *tables, *resident;
+	uint64_t folds;
+	enum run_fidelity fidelity;
+	bool check;
+};
+
+int calibrate_rows(const struct calibrate_rows *o, struct machine_conf *conf, enum out_format f, struct str *out,
+                   struct err *e);
+
+/* What was measured and fitted, as a table; and an error where a value is not the one that was given. */
+void calibrate_parameters(const struct fit_plan *p, const struct cfg *c, enum out_format f, struct str *out);
+int calibrate_changed(const struct fit_plan *p, struct err *e);
+
+/* A configuration as calibrate writes it: every value it gives, with its source. */
+void calibrate_config_text(const struct cfg *c, struct str *out);
+
+#endif

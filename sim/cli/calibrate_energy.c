@@ -1,0 +1,153 @@
+/* calibrate_energy.c - npusim calibrate --energy: what a board's events cost, from measured energy. */
+#include "sim/cli/calibrate.h"
+
+#include <stdio.h>
+
+#include "sim/accuracy/fit_energy.h"
+#include "sim/cli/gpu_energy.h"
+#include "sim/ui/outfile.h"
+
+static void cost_row(struct out_table *t, const struct cfg *c, const struct fit_energy_cost *x, const char *how)
+{
+	const enum cfg_type type = cfg_at(c, x->row).field->type;
+	struct str s = STR_INIT;
+	const uint64_t v[] = { x->value, x->given, x->low, x->high };
+
+	out_text(t, cfg_at(c, x->row).key);
+	for (int i = 0; i < 4; i++) {
+		str_clear(&s);
+		if (i > 1 && v[2] > v[3]) {
+			out_null(t);
+			continue;
+		}
+		cfg_format_value(type, v[i], &s);
+		out_text(t, str_c(&s));
+		if (i == 1)
+			out_text(t, how);
+	}
+	out_int(t, (int64_t)x->cases);
+	out_text(t, cfg_at(c, x->row).field->help);
+	str_free(&s);
+}
+
+static void parameters(const struct cfg *c, const struct fit_energy *f, enum out_format format, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "parameter", OUT_TEXT, 0 }, { "value", OUT_TEXT, 0 },     { "before", OUT_TEXT, 0 },
+		{ "how", OUT_TEXT, 0 },       { "folds_low", OUT_TEXT, 0 }, { "folds_high", OUT_TEXT, 0 },
+		{ "cases", OUT_INT, 0 },      { "of", OUT_TEXT, 0 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, "what a board's events cost");
+	struct fit_energy_cost idle = f->idle, low = f->idle_low;
+
+	idle.low = low.low = 1;
+	idle.high = low.high = 0;
+	cost_row(t, c, &idle, "measured");
+	cost_row(t, c, &low, "measured, by the shape");
+	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
+		cost_row(t, c, &f->cost[k], "fitted");
+	out_table_write(t, format, out);
+	out_table_free(t);
+}
+
+/* Each table's own error, as the boards differ. */
+static int of_each(const struct gpu_energies *x, struct arena *a, struct str *out, struct err *e)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		struct energy_score *s;
+		const int n = energy_score(&x->v[i], 1, NULL, a, &s, e);
+
+		if (n < 0)
+			return -1;
+		str_addf(out, "%s'%s': %zu cases, %.2f %% off in the mean, 90th percentile %.2f %%, bias %+.2f %%\n",
+		         i ? "" : "\n", x->v[i].path, s[n - 1].n, s[n - 1].mape, s[n - 1].p90_ape, s[n - 1].bias);
+	}
+	return 0;
+}
+
+static void boards(const struct gpu_energies *x, const struct fit_energy *f, struct str *out)
+{
+	for (size_t i = 1; i < x->n; i++)
+		str_addf(out, "\n'%s' is of another board: its core takes %.3f times as much, its DRAM %.3f times\n",
+		         x->v[i].path, f->scale[i].core, f->scale[i].dram);
+}
+
+/* Costs that the configuration did not have before. */
+static int changed(const struct cfg *c, const struct fit_energy *f, struct err *e)
+{
+	const struct fit_energy_cost *first = NULL, *all[FIT_ENERGY_COSTS + 2] = { &f->idle, &f->idle_low };
+	size_t n = 0;
+
+	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
+		all[k + 2] = &f->cost[k];
+	for (size_t k = 0; k < FIT_ENERGY_COSTS + 2; k++)
+		if (all[k]->value != all[k]->given) {
+			first = first ? first : all[k];
+			n++;
+		}
+	return n ? err_set(e, ERR_BOUND, "%zu values differ from those given, the first is %s", n,
+	                   cfg_at(c, first->row).key)
+	         : 0;
+}
+
+static int write_config(const char *path, struct machine_conf *conf, const struct fit_energy *f, struct err *e)
+{
+	static const char idle[] = "measured: rows 'idle' of the energy table",
+			  low[] = "idle, by the shape over clocks that an H100 has (arch/gpu/gpu_power.c)";
+	char source[200];
+	struct str out = STR_INIT;
+	int rc;
+
+	snprintf(source, sizeof source, "fitted by npusim calibrate --energy, %zu cases, with %d costs", f->n,
+	         FIT_ENERGY_COSTS);
+	cfg_set_raw(conf->raw, f->idle.row, f->idle.value, idle);
+	cfg_set_raw(conf->raw, f->idle_low.row, f->idle_low.value, low);
+	for (size_t k = 0; k < FIT_ENERGY_COSTS; k++)
+		cfg_set_raw(conf->raw, f->cost[k].row, f->cost[k].value, source);
+	calibrate_config_text(conf->raw, &out);
+	rc = outfile_write(path, &out, e);
+	str_free(&out);
+	return rc;
+}
+
+int calibrate_energy(const struct calibrate_energy *o, enum out_format format, struct str *out, struct err *e)
+{
+	struct machine_conf *conf = machine_conf_load(o->config, o->sets->v, o->sets->n, e);
+	struct kernels *k = conf ? kernels_load(o->kernels, e) : NULL;
+	struct arena *a = arena_new(0);
+	struct gpu_energies x = { .n = 0 };
+	struct fit_energy f;
+	char note[128];
+	int rc = -1;
+
+	if (!k || !a)
+		goto out;
+	if (machine_runs(&conf->cfg) != MACHINE_LAUNCHES) {
+		err_set(e, ERR_CONFIG, "'%s' describes no GPU ('kind: gpu')", o->config);
+		goto out;
+	}
+	if (gpu_energies_read(&x, o->tables, conf, k, e) < 0 ||
+	    fit_energy_run(conf, x.v, x.n, (unsigned)o->folds, a, &f, e) < 0)
+		goto out;
+	parameters(conf->raw, &f, format, out);
+	if (format == OUT_TABLE) {
+		boards(&x, &f, out);
+		snprintf(note, sizeof note, "error of energy by class, percent, at the measured times and clocks: %s",
+		         o->folds ? "each case by a fit without its fold" : "of the cases fitted");
+		str_add(out, "\n");
+		if ((rc = gpu_energies_table(&x, "all", 20, note, out, e)) == 0 && x.n > 1)
+			rc = of_each(&x, a, out, e);
+	} else {
+		rc = 0;
+	}
+	if (rc == 0 && o->output)
+		rc = write_config(o->output, conf, &f, e);
+	if (rc == 0 && o->check)
+		rc = changed(conf->raw, &f, e);
+out:
+	gpu_energies_free(&x);
+	arena_free(a);
+	kernels_free(k);
+	machine_conf_free(conf);
+	return rc;
+}

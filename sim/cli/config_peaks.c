@@ -1,0 +1,214 @@
+/* config_peaks.c - npusim config peaks: what a machine multiplies at most by format, and at how many operations a byte of
+ * memory that is reached. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/machine/machine_ceiling.h"
+#include "arch/npu/unit.h"
+#include "sim/cli/config_rows.h"
+#include "sim/engine/engine.h"
+#include "sim/profile/roof.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* A peak, and the parameter that says it; NULL where none does alone. */
+struct peak {
+	const char *operands, *unit;
+	double flops; /* a second; not a number: the machine does not multiply them */
+	char key[64];
+};
+
+static void put_source(const struct machine_conf *c, const char *key, struct out_table *t)
+{
+	struct err none = ERR_INIT;
+	struct str by = STR_INIT;
+	struct cfg_row r;
+	size_t i;
+
+	if (!*key || cfg_find(c->raw, key, &i, &none) < 0) {
+		out_null(t);
+		out_null(t);
+		return;
+	}
+	r = cfg_at(c->raw, i);
+	str_addf(&by, "%s ", key);
+	cfg_value(c->raw, i, &by);
+	out_text(t, str_c(&by));
+	out_text(t, r.given ? r.source : r.field->source);
+	str_free(&by);
+}
+
+/* What its rates are a square millimetre and a watt of; not a number: not known. */
+struct cost {
+	double mm2, watts;
+};
+
+static int cost_of(const struct machine_cfg *c, struct cost *out, struct err *e)
+{
+	struct tech *t;
+	struct area a;
+	uint64_t uw;
+
+	*out = (struct cost){ NAN, NAN };
+	if (!die_known(&c->die))
+		return 0;
+	if (!(t = tech_load(c->die.node, e)))
+		return -1;
+	machine_area(c, t, &a);
+	uw = machine_ceiling(c, t, &a);
+	tech_free(t);
+	out->mm2 = (double)area_die(&a) / AREA_MM2;
+	if (uw)
+		out->watts = (double)uw / 1e6;
+	return 0;
+}
+
+static void put_costs(const struct machine_conf *c, double flops, const struct cost *of, struct out_table *t)
+{
+	/* Several machines share a die. */
+	const double n = c->cfg.die.machines, pins = n * (double)dram_peak(&c->cfg.mem.dram);
+
+	out_real_or_null(t, of->mm2);
+	out_real_or_null(t, of->watts);
+	out_real_or_null(t, n * flops / 1e12 / of->mm2);
+	out_real_or_null(t, n * flops / 1e12 / of->watts);
+	out_real_or_null(t, pins / 1e9 / of->mm2);
+	out_real_or_null(t, pins / 1e9 / of->watts);
+}
+
+static void put_peak(const struct machine_conf *c, const struct peak *p, double read, const struct cost *of,
+                     struct out_table *t)
+{
+	const double pins = (double)dram_peak(&c->cfg.mem.dram);
+
+	out_text(t, c->cfg.name);
+	out_text(t, p->operands);
+	out_text(t, p->unit);
+	out_real_or_null(t, p->flops / 1e12);
+	out_real_or_null(t, p->flops / pins);
+	out_real_or_null(t, p->flops / read);
+	put_costs(c, p->flops, of, t);
+	put_source(c, p->key, t);
+}
+
+static void of_gpu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
+{
+	static const char *const operands[ROOF_PIPES] = { "fp32", "tf32", "bf16, fp16", "8 bits", "fp4" };
+	struct roof r;
+
+	memset(&r, 0, sizeof r);
+	roof_of(&c->cfg, &r);
+	for (int i = ROOF_PIPES - 1; i >= 0; i--) {
+		struct peak p = { operands[i], i == ROOF_FP32 ? "cores" : "tensor cores", r.flops[i], "" };
+
+		snprintf(p.key, sizeof p.key, "gpu.flop_%s", roof_pipe_name((enum roof_pipe)i));
+		put_peak(c, &p, r.effective, of, t);
+	}
+}
+
+static uint32_t bits_of(enum dtype weight, enum dtype with)
+{
+	return dtype_bits(with) > 8 ? dtype_bits(weight) : dtype_bits(with);
+}
+
+/* Arrays say how many times faster narrow operands are, lanes how many of them they multiply. */
+static void name_rate(const struct machine_conf *c, const char *unit, uint32_t bits, char *key, size_t size)
+{
+	static const char *const forms[] = { "%s.rate_%ubit", "%s.macs_%ubit" };
+	struct err none = ERR_INIT;
+	size_t at;
+
+	for (size_t i = 0; i < COUNT(forms) && bits < 16; i++) {
+		snprintf(key, size, forms[i], unit, bits);
+		if (cfg_find(c->raw, key, &at, &none) == 0)
+			return;
+		none = (struct err)ERR_INIT;
+	}
+	snprintf(key, size, "%s.units", unit);
+}
+
+/* The fastest unit for weights and activations of these formats. */
+static struct peak fastest(const struct machine_conf *conf, enum dtype weight, enum dtype with, const char *operands)
+{
+	const struct machine_cfg *c = &conf->cfg;
+	struct peak best = { operands, "none", NAN, "" };
+	uint64_t most = 0;
+
+	for (int i = 0; i < UNIT_COUNT; i++) {
+		const struct unit_ops *u = unit_table[i];
+		const struct unit_env env = machine_unit(c, (enum unit)i);
+		const uint64_t macs = u->peak && c->unit[i].units ? u->peak(&env, weight, with) : 0;
+
+		if (macs <= most)
+			continue;
+		most = macs;
+		best.unit = u->label;
+		best.flops = 2.0 * (double)macs * (double)c->clock * 1e3;
+		name_rate(conf, u->name, macs > u->peak(&env, DT_BF16, DT_BF16) ? bits_of(weight, with) : 16, best.key,
+		          sizeof best.key);
+	}
+	return best;
+}
+
+static void of_npu(const struct machine_conf *c, const struct cost *of, struct out_table *t)
+{
+	static const struct {
+		enum dtype weight, with;
+		const char *operands;
+	} pairs[] = {
+		{ DT_FP4, DT_FP4, "fp4" },
+		{ DT_INT4, DT_INT8, "4-bit weights, int8" },
+		{ DT_INT4, DT_BF16, "4-bit weights, 16 bits" },
+		{ DT_FP8, DT_FP8, "8 bits" },
+		{ DT_FP8, DT_BF16, "8-bit weights, 16 bits" },
+		{ DT_BF16, DT_BF16, "bf16, fp16" },
+	};
+
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		const struct peak p = fastest(c, pairs[i].weight, pairs[i].with, pairs[i].operands);
+
+		put_peak(c, &p, (double)dram_peak(&c->cfg.mem.dram), of, t);
+	}
+}
+
+static int put(const char *path, const struct machine_conf *c, struct out_table *t, struct err *e)
+{
+	struct cost of;
+
+	(void)path;
+	if (cost_of(&c->cfg, &of, e) < 0)
+		return -1;
+	if (machine_runs(&c->cfg) == MACHINE_LAUNCHES)
+		of_gpu(c, &of, t);
+	else
+		of_npu(c, &of, t);
+	return 0;
+}
+
+int cmd_config_peaks(int argc, char **argv, struct str *out, struct err *e)
+{
+	static const struct out_col cols[] = {
+		{ "machine", OUT_TEXT, 0 },  { "operands", OUT_TEXT, 0 }, { "unit", OUT_TEXT, 0 },
+		{ "tflops", OUT_REAL, 1 },   { "ridge", OUT_REAL, 1 },    { "ridge_read", OUT_REAL, 1 },
+		{ "area_mm2", OUT_REAL, 0 }, { "peak_w", OUT_REAL, 0 },   { "tflops_mm2", OUT_REAL, 3 },
+		{ "tflops_w", OUT_REAL, 3 }, { "gbs_mm2", OUT_REAL, 2 },  { "gbs_w", OUT_REAL, 2 },
+		{ "by", OUT_TEXT, 0 },       { "source", OUT_TEXT, 0 },
+	};
+	static const struct config_rows rows = {
+		"npusim config peaks CONFIG...",
+		"What a machine multiplies at most, by the formats of the operands: the fastest unit, TFLOP/s (a"
+		" multiply-add counts two), and the ridge, FLOP a byte above which memory no longer holds it back: over the"
+		" bandwidth of the pins (ridge) and over what a stream was measured to read (ridge_read; of an NPU the pins"
+		" too), area and the power that no run takes more of: all of an NPU at full rate at once, of a GPU its board's cap"
+		" (area_mm2, peak_w: 'npusim config area'; arch/machine/machine_ceiling.h), and the peak and the pins' GB/s a mm2 and a watt of that. Scales of nvfp4 and mxfp4 are bytes, and multiply for nothing. An empty cell: nothing multiplies"
+		" them as they are.",
+		"npusim config peaks configs/gpu/gb200.yaml configs/gpu/rtx5090.yaml\n"
+		"npusim config peaks configs/npu/dsocr.yaml --set matrix.rate_4bit=8 --format csv\n",
+		cols,
+		COUNT(cols),
+		put
+	};
+
+	return config_rows(&rows, argc, argv, out, e);
+}

@@ -1,0 +1,115 @@
+#include "sim/cli/ops_rows.h"
+
+#include <stdlib.h>
+
+#include "sim/accuracy/blocks.h"
+#include "sim/cli/ops_table.h"
+
+static int read_table(struct ops_rows *t, const char *path, bool twin, struct err *e)
+{
+	struct lower_stats st;
+	struct op_stream *s = &t->streams[t->n];
+
+	if (cmd_trace_load(path, NULL, &t->traces[t->n], e) < 0)
+		return -1;
+	t->n++;
+	if (lower_trace(&t->traces[t->n - 1].trace, t->rules, t->traces[t->n - 1].arena, s, &st, e) < 0)
+		return -1;
+	if (twin && machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
+		return err_set(e, ERR_USAGE, "'--twin' is of an NPU with a GPU's resources, and '%s' is a GPU",
+		               t->conf->path);
+	if (twin)
+		return 0;
+	if (!ops_listed_all(s))
+		return err_set(e, ERR_IO, "'%s' is no table of ops (CSV whose header begins with 'op,'): %s", path,
+		               machine_runs(&t->conf->cfg) == MACHINE_COMMANDS
+		                       ? "an NPU is held against those, each row alone"
+		                       : "validate it apart from such tables");
+	ops_listed_note(s, machine_runs(&t->conf->cfg));
+	return machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES ? rows_have_kernels(s, t->conf, e) : 0;
+}
+
+/* Of blocks: a GPU's kernels for them are not modelled. */
+static int read_blocks(struct ops_rows *t, const char *path, struct err *e)
+{
+	struct ops_blocks *b = &t->blocks[t->n_blocks];
+
+	if (machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
+		return err_set(e, ERR_IO, "'%s' is a table of blocks, which only an NPU is held against", path);
+	if (blocks_read(path, t->arena, &b->v, &b->n, e) < 0)
+		return -1;
+	t->n_blocks++;
+	return 0;
+}
+
+static int read_one(struct ops_rows *t, const char *path, bool twin, size_t *most, struct err *e)
+{
+	const int block = cmd_is_database(path) ? 0 : blocks_file(path, e);
+
+	if (block < 0 || (block ? read_blocks(t, path, e) : read_table(t, path, twin, e)) < 0)
+		return -1;
+	*most += block ? t->blocks[t->n_blocks - 1].n : t->streams[t->n - 1].n_ops;
+	return 0;
+}
+
+static int read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, struct err *e)
+{
+	size_t most = 0;
+
+	if (!(t->conf = machine_conf_load(g->config, g->sets.v, g->sets.n, e)) || !(t->rules = rules_load(g->rules, e)))
+		return -1;
+	t->traces = calloc((size_t)g->traces.n + 1, sizeof *t->traces);
+	t->streams = calloc((size_t)g->traces.n + 1, sizeof *t->streams);
+	t->blocks = calloc((size_t)g->traces.n + 1, sizeof *t->blocks);
+	if (!t->traces || !t->streams || !t->blocks || !(t->arena = arena_new(CMD_TRACE_MEMORY)))
+		return err_nomem(e, "for tables");
+	for (int i = 0; i < g->traces.n; i++)
+		if (read_one(t, g->traces.v[i], twin, &most, e) < 0)
+			return -1;
+	return rows_new(&t->rows, most, t->arena, e);
+}
+
+int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct ops_rows_how *o, struct err *e)
+{
+	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = 1 };
+
+	if (read_all(t, g, o->twin, e) < 0)
+		return -1;
+	for (size_t i = 0; i < t->n; i++)
+		if (rows_add(&t->rows, &t->streams[i], t->conf, &how, o->split, t->arena, e) < 0)
+			return -1;
+	for (size_t i = 0; i < t->n_blocks; i++)
+		if (rows_add_blocks(&t->rows, t->blocks[i].v, t->blocks[i].n, t->conf, &how, o->split, e) < 0)
+			return -1;
+	return t->rows.sim.all.n ? 0 : err_set(e, ERR_BOUND, "no row with a measured time ('measured_us') to validate");
+}
+
+void ops_rows_free(struct ops_rows *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		cmd_trace_free(&t->traces[i]);
+	free(t->traces);
+	free(t->streams);
+	free(t->blocks);
+	arena_free(t->arena);
+	rules_free(t->rules);
+	machine_conf_free(t->conf);
+}
+
+int ops_rows_asked(const struct gpu_options *g, struct err *e)
+{
+	struct machine_conf *c;
+	int rc;
+
+	if (!g->traces.n)
+		return 0;
+	if (!cmd_is_database(g->traces.v[0]) && (rc = blocks_file(g->traces.v[0], e)) != 0)
+		return rc;
+	if ((rc = ops_listed_file(g->traces.v[0], e)) != 0)
+		return rc;
+	if (!(c = machine_conf_load(g->config, g->sets.v, g->sets.n, e)))
+		return -1;
+	rc = machine_runs(&c->cfg) == MACHINE_COMMANDS;
+	machine_conf_free(c);
+	return rc;
+}

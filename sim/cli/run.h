@@ -1,0 +1,132 @@
+/* run.h - what the files of npusim run share: one run with all that is said about it.
+ *
+ * Ratios: `kernels` sets the measured kernel time against the simulated total, `wall` the wall time measured without
+ * a profiler. Carried (opaque) time is in neither side of either. Spans recorded under a profiler enter nothing. */
+#ifndef NPUSIM_SIM_CLI_RUN_H
+#define NPUSIM_SIM_CLI_RUN_H
+
+#include "results/db/res.h"
+#include "sim/cli/workload.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/run.h"
+#include "sim/engine/run_memo.h"
+#include "sim/engine/says.h"
+#include "sim/lower/lower.h"
+#include "sim/rewrite/rewrite.h"
+#include "sim/ui/out.h"
+#include "workloads/model/model.h"
+
+/* What --rewrite asks for, and what was done. */
+struct run_rewritten {
+	struct rewrite_list list; /* n 0: nothing is asked for */
+	struct rewrite_done done[REWRITES_MAX];
+};
+
+struct beside;
+struct verdict;
+
+struct run_report {
+	const struct machine_conf *conf;
+	const struct trace *trace;
+	const struct model *model; /* NULL: the workload is a trace */
+	const char *not_validated; /* what of it was never held against a measurement; NULL: nothing that we know of */
+	bool given;                /* a program, of which nothing is measured */
+	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
+	struct workload_part part; /* of it what is on this chip */
+	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
+	const struct run_rewritten *rewritten;
+	const struct op_stream *stream;
+	const struct lower_stats *lowered;
+	const struct run_result *result;
+	const struct says_list *says;
+	const struct counted_ops *counted; /* NULL: Nsight Compute counted nothing */
+	enum run_start start;
+	uint64_t seed, rules_hash;
+	bool reuse_given, explain_fusion;
+	ps_t apart_ps;                 /* the run's time with nothing joined; 0: not asked */
+	bool whole;                    /* all tables, and not the first page alone */
+	const struct beside *beside;   /* what it is set beside; NULL: unknown */
+	const struct verdict *verdict; /* what is said first; NULL: nothing */
+	uint64_t top;                  /* ops in the table */
+	const char *results_path;      /* NULL: not stored */
+	const char *timeline_path;     /* NULL: none was written */
+	int64_t stored;                /* number of the run there; 0: not stored */
+	bool stored_again;             /* it was there already */
+	const struct map_tell *told;   /* how an op was mapped; NULL: nobody asked */
+};
+
+/* Sums over the ops of one kind, or over all that are modelled. */
+struct run_sum {
+	uint64_t ops, carried, measured_ns, kernel_ns, carried_ns;
+	uint64_t unmeasured; /* rows of a table of ops that say no time: where there are any, no ratio is one */
+	ps_t span_ps, limit_ps, macs_ps, pins_ps;
+	double stall_ps[RES_COUNT]; /* what the ops' time was waited for; sums to span_ps */
+};
+void run_sum_ops(const struct run_report *r, struct run_sum kinds[OP_KINDS], struct run_sum *all);
+/* Kinds that occur, most simulated time first (then measured); returns how many. */
+int run_order_kinds(const struct run_sum kinds[OP_KINDS], int order[OP_KINDS]);
+/* New tokens that the run makes: by its verdict where there is one. 0: not known, or a part of a model, which makes none. */
+uint64_t run_tokens(const struct run_report *r);
+/* Those over simulated time; 0: not known. */
+double run_tokens_per_s(const struct run_report *r);
+struct figure_measured run_measured(const struct run_report *r, const struct run_sum *all);
+
+/* Asks how the op of that number or name is mapped: r->told, which lives in `a`. */
+int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e);
+void run_mapping_table(const struct run_report *r, struct str *out);
+void run_mapping_json(struct out_json *j, const struct run_report *r);
+
+/* `s` and what `t` calls it become those of the rewritten stream. */
+int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
+void run_rewrite_table(const struct run_report *r, struct str *out);
+void run_rewrite_json(struct out_json *j, const struct run_report *r);
+
+/* A model, a program, or a trace at another batch: there is nothing to compare with. */
+static inline bool run_unmeasured(const struct run_report *r)
+{
+	return r->model || r->given || r->scaled;
+}
+
+void run_table(const struct run_report *r, struct str *out); /* for people: the first page, or all of it */
+void run_brief(const struct run_report *r, struct str *out); /* the first page: 40 lines of 80 columns */
+void run_verdict(const struct run_report *r, struct str *out);
+void run_energy_line(const struct run_report *r, struct str *s); /* of the first page; nothing where none is modelled */
+void run_energy_table(const struct run_report *r, struct str *out); /* by block */
+void run_asked(const struct run_report *r,
+               struct str *out); /* what options asked for: ops, fusions, a mapping, files */
+/* The same run with fusion off: `apart_ps`. */
+int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
+              struct err *e);
+/* What was joined by pattern, and what was not by reason. */
+void run_fusion_table(const struct run_report *r, struct str *out);
+void run_fusion_json(struct out_json *j, const struct run_report *r);
+void run_csv(const struct run_report *r, struct str *out); /* the ops */
+void run_json(const struct run_report *r, struct str *out);
+
+/* A workload, and a run, as results.db keeps them; everything lives in `a` or in what is given. */
+int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
+                 struct res_workload *w, struct err *e);
+int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e);
+
+/* How far the answer may be trusted, as text of a few lines; those after the first begin with `indent`. */
+void run_trust(const struct run_report *r, const char *indent, struct str *out);
+/* The same of what is not at hand as a run: measured time by family of op, added op by op. */
+#define RUN_FAMILIES 64
+struct run_family {
+	const char *name;
+	uint64_t ns;
+};
+struct run_made {
+	bool launches;                   /* they are what the stored error is of (MACHINE_LAUNCHES) */
+	const struct machine_conf *conf; /* an NPU's; NULL: not at hand */
+	size_t n, n_parts;
+	struct run_family family[RUN_FAMILIES];
+	struct run_family part[RUN_FAMILIES]; /* an NPU's classes of silicon.h, and their time */
+};
+void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
+/* The same for an NPU: rows of a product, 0 where they are not known. */
+void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
+/* `b` NULL: it is read for this. */
+void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out);
+
+#endif

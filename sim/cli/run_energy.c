@@ -1,0 +1,138 @@
+/* run_energy.c - what a run takes, for people: a line of the first page, and the table by block of --all. One for all
+ * machines: each names its rows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/cli/run.h"
+#include "sim/cli/run_verdict.h"
+
+#define COLS(a)  (sizeof(a) / sizeof *(a))
+#define SHOWN_OF 20 /* a part of a block is named from one of so many of it on */
+
+/* --- a line ------------------------------------------------------------------------------------------------------ */
+
+/* Three digits, whatever the size. */
+static void joules(struct str *s, double uj)
+{
+	if (uj < 1e3)
+		str_addf(s, "%.3g uJ", uj);
+	else if (uj < 999.5e3)
+		str_addf(s, "%.3g mJ", uj / 1e3);
+	else
+		str_addf(s, uj < 999.5e6 ? "%.3g J" : "%.0f J", uj / 1e6);
+}
+
+static void each_token(const struct run_report *r, uint64_t fj, struct str *s)
+{
+	const uint64_t tokens = run_tokens(r);
+
+	joules(s, (double)fj / 1e9 / (double)(tokens ? tokens : 1));
+	str_add(s, tokens ? " a token" : "");
+}
+
+void run_energy_line(const struct run_report *r, struct str *s)
+{
+	const struct run_result *x = r->result;
+	const uint64_t tokens = run_tokens(r);
+
+	if (!x->energy || !x->energy_fj || !x->total_ps)
+		return;
+	each_token(r, x->energy_fj, s);
+	if (tokens)
+		str_addf(s, ", %.3g tokens a joule", (double)tokens * 1e15 / (double)x->energy_fj);
+	str_addf(s, "; %.3g W in the mean, at %.0f MHz", (double)x->energy_fj / (double)x->total_ps / 1e3,
+	         (double)x->clock_khz / 1e3);
+	if (x->clock_khz < r->conf->cfg.clock)
+		str_addf(s, " of %.0f", (double)r->conf->cfg.clock / 1e3);
+	if (x->energy_period_fj) {
+		str_add(s, "; until power.latency_target ");
+		each_token(r, x->energy_period_fj, s);
+	}
+	if (x->energy_eager_fj) {
+		str_add(s, "; launched one by one ");
+		each_token(r, x->energy_eager_fj, s);
+	}
+}
+
+/* --- by block ---------------------------------------------------------------------------------------------------- */
+
+static void row(struct out_table *t, const char *what, uint64_t fj, const struct run_result *x, const char *note)
+{
+	const double uj = (double)fj / 1e9, us = cmd_ps_us(x->total_ps);
+
+	out_text(t, what);
+	out_real(t, uj);
+	out_real(t, us > 0 ? uj / us : 0);
+	out_real(t, cmd_pct(uj, (double)x->energy_fj / 1e9));
+	out_text(t, note);
+}
+
+/* "dram_read 95 %, standby 3 %, ...": its parts, the largest first. */
+static void parts(const struct run_result *x, const char *block, uint64_t all, struct str *to)
+{
+	uint64_t told = 0; /* a bit a row */
+
+	str_clear(to);
+	for (;;) {
+		const struct run_energy *best = NULL;
+
+		for (size_t i = 0; i < x->n_energy && i < 64; i++)
+			if (strcmp(x->energy[i].row->block, block) == 0 && !(told >> i & 1) &&
+			    (!best || x->energy[i].fj > best->fj))
+				best = &x->energy[i];
+		if (!best || best->fj < all / SHOWN_OF || !best->fj)
+			return;
+		told |= UINT64_C(1) << (best - x->energy);
+		str_addf(to, "%s%s %.0f %%", to->len ? ", " : "", best->row->name,
+		         cmd_pct((double)best->fj, (double)all));
+	}
+}
+
+static void blocks(const struct run_result *x, struct out_table *t)
+{
+	struct str note = STR_INIT;
+
+	for (size_t i = 0; i < x->n_energy; i++) {
+		const char *block = x->energy[i].row->block;
+		bool first = true;
+		uint64_t fj = 0;
+
+		for (size_t k = 0; k < x->n_energy; k++)
+			if (strcmp(x->energy[k].row->block, block) == 0) {
+				first &= k >= i;
+				fj = energy_add(fj, x->energy[k].fj);
+			}
+		if (!first || !fj)
+			continue;
+		parts(x, block, fj, &note);
+		row(t, block, fj, x, str_c(&note));
+	}
+	str_free(&note);
+}
+
+void run_energy_table(const struct run_report *r, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "energy", OUT_TEXT, 0 },    { "uJ", OUT_REAL, 1 },   { "W", OUT_REAL, 1 },
+		{ "share_pct", OUT_REAL, 1 }, { "note", OUT_TEXT, 0 },
+	};
+	const struct run_result *x = r->result;
+	struct out_table *t;
+	struct str note = STR_INIT;
+
+	if (!x->energy)
+		return;
+	t = out_table_new(cols, COLS(cols),
+	                  x->map ? "energy by block" : "energy by block, kernels one behind the other");
+	blocks(x, t);
+	str_addf(&note, "at %.0f MHz%s", (double)x->clock_khz / 1e3,
+	         x->clock_khz < r->conf->cfg.clock ? ", which the cap of its power leaves" : "");
+	row(t, "all", x->energy_fj, x, str_c(&note));
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	str_addc(out, '\n');
+	if (x->wall_eager_ps)
+		str_addf(out, "launched one by one the board takes %.1f uJ, %.1f W over the step's wall time\n\n",
+		         (double)x->energy_eager_fj / 1e9, (double)x->energy_eager_fj / (double)x->wall_eager_ps / 1e3);
+	str_free(&note);
+}

@@ -1,0 +1,352 @@
+/* run_fusion.c - what the fusion engine joined, by pattern, and what it did not join, by reason.
+ *
+ * A reason is told of each op that could be a part of a chain (a product, or what is done element by element or row by row) and
+ * does not ride with the op before it. The first that holds counts, in the order of the table below. */
+#include "sim/cli/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLS(a) (sizeof(a) / sizeof *(a))
+
+enum reason { TWO_PRODUCTS, NOT_ADJACENT, BUFFER, TOO_LONG, SLOWER, TWO_READERS, NO_PATTERN, REASONS };
+static const char *const reason_names[REASONS] = { "two products",   "not adjacent",     "fusion.buffer",
+	                                           "fusion.max_ops", "predicted slower", "two readers",
+	                                           "no pattern" };
+static const char *const reason_texts[REASONS] = {
+	"it is a product, and the chain before it has one",
+	"nothing of what it reads was written or read by the chain before it",
+	"the chain's intermediates with it are larger",
+	"the chain would be longer",
+	"a pattern has it, and the mapper predicts it to be faster alone",
+	"what it reads is read by others behind it as well",
+	"no pattern goes on with it",
+};
+
+/* --- the stream -------------------------------------------------------------------------------------------- */
+
+/* What a pattern of ours could name. */
+static bool may_join(const struct op *o)
+{
+	return op_is_product(o->kind) || fuse_is_vector(o->kind);
+}
+
+struct chain {
+	uint32_t first, n;
+};
+
+/* By op: the chain that runs as one command, of one op where it is alone. */
+static struct chain *chains_of(const struct run_report *r)
+{
+	const struct map_result *m = r->result->map;
+	struct chain *c = calloc(r->stream->n_ops + 1, sizeof *c);
+
+	for (uint32_t i = 0; c && i < r->stream->n_ops; i++)
+		c[i] = (struct chain){ i, 1 };
+	for (size_t i = 0; c && i < m->n_fusions; i++)
+		for (uint32_t k = 0; k < m->fusions[i].n_ops; k++)
+			c[m->fusions[i].first_op + k] = (struct chain){ m->fusions[i].first_op, m->fusions[i].n_ops };
+	return c;
+}
+
+static bool touches(const struct op_stream *s, const struct op *o, uint32_t tensor)
+{
+	for (uint32_t k = 0; k < o->n_operands; k++)
+		if (s->operands[o->first_operand + k].tensor == tensor)
+			return true;
+	return false;
+}
+
+static bool connected(const struct op_stream *s, const struct chain *c, const struct op *o)
+{
+	for (uint32_t k = 0; k < o->n_operands; k++) {
+		const struct op_operand *x = &s->operands[o->first_operand + k];
+
+		for (uint32_t i = c->first; !x->write && i < c->first + c->n; i++)
+			if (touches(s, &s->ops[i], x->tensor))
+				return true;
+	}
+	return false;
+}
+
+/* Is something that the chain wrote and `o` reads read again behind it? */
+static bool read_again(const struct op_stream *s, const struct chain *c, const struct op *o)
+{
+	for (uint32_t i = c->first; i < c->first + c->n; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
+
+			if (!x->write || !touches(s, o, x->tensor))
+				continue;
+			for (uint32_t j = o->id + 1; j < s->n_ops && j < o->id + 64; j++)
+				if (touches(s, &s->ops[j], x->tensor))
+					return true;
+		}
+	return false;
+}
+
+static uint64_t written(const struct op_stream *s, const struct chain *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = c->first; i < c->first + c->n; i++)
+		for (uint32_t k = 0; k < s->ops[i].n_operands; k++) {
+			const struct op_operand *x = &s->operands[s->ops[i].first_operand + k];
+
+			n += x->write ? x->touched : 0;
+		}
+	return n;
+}
+
+static bool has_product(const struct op_stream *s, const struct chain *c)
+{
+	for (uint32_t i = c->first; i < c->first + c->n; i++)
+		if (op_is_product(s->ops[i].kind))
+			return true;
+	return false;
+}
+
+/* --- reasons ----------------------------------------------------------------------------------------------- */
+
+/* `group`: by op, the first op of what the patterns would have joined. */
+static enum reason reason_of(const struct run_report *r, const struct chain *c, const uint32_t *group, uint32_t op)
+{
+	const struct op_stream *s = r->stream;
+	const struct fusion_cfg *f = &r->conf->cfg.fusion;
+	const struct op *o = &s->ops[op];
+	const struct chain before = c[op - 1];
+
+	if (group[op] == group[op - 1])
+		return SLOWER;
+	if (op_is_product(o->kind) && has_product(s, &before))
+		return TWO_PRODUCTS;
+	if (!connected(s, &before, o))
+		return NOT_ADJACENT;
+	if (written(s, &before) > f->buffer)
+		return BUFFER;
+	if (before.n >= f->max_ops)
+		return TOO_LONG;
+	return read_again(s, &before, o) ? TWO_READERS : NO_PATTERN;
+}
+
+struct tally {
+	size_t ops;
+	ps_t us_ps;
+	const char *example;
+};
+
+/* What the patterns alone would join; NULL without memory or where nothing is fused. */
+static uint32_t *groups_of(const struct run_report *r, struct arena *a)
+{
+	struct err none = ERR_INIT;
+	struct run_memo *memo = run_memo_new(&none);
+	uint32_t *first = arena_array(a, r->stream->n_ops + 1, sizeof *first);
+	const struct fuse_patterns *p = NULL;
+	struct fuse_group *g;
+	size_t n;
+
+	if (!memo || !first || run_memo_patterns(memo, &r->conf->cfg.fusion, &p, &none) < 0 ||
+	    fuse_stream(r->stream, &r->conf->cfg.fusion, p, a, &g, &n, &none) < 0) {
+		run_memo_free(memo);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < g[i].n; k++)
+			first[g[i].first + k] = g[i].first;
+	run_memo_free(memo);
+	return first;
+}
+
+static void tally(const struct run_report *r, struct tally t[REASONS])
+{
+	struct arena *a = arena_new(0);
+	uint32_t *group = a ? groups_of(r, a) : NULL;
+	struct chain *c = chains_of(r);
+
+	memset(t, 0, REASONS * sizeof *t);
+	for (uint32_t i = 1; group && c && i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+		struct tally *x;
+
+		if (c[i].first == c[i - 1].first || !may_join(o) || !may_join(&r->stream->ops[i - 1]))
+			continue;
+		x = &t[reason_of(r, c, group, i)];
+		x->ops++;
+		x->us_ps += r->result->ops[i].span_ps;
+		x->example = x->example ? x->example : o->name;
+	}
+	free(c);
+	arena_free(a);
+}
+
+/* --- by pattern -------------------------------------------------------------------------------------------- */
+
+struct pattern {
+	const char *name;
+	size_t chains, ops, longest, dispatches;
+	uint64_t bytes;
+	ps_t fused, apart;
+};
+
+#define PATTERNS 64
+
+static size_t patterns_of(const struct map_result *m, struct pattern *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_fusions; i++) {
+		const struct map_fusion *f = &m->fusions[i];
+		size_t k = 0;
+
+		while (k < n && strcmp(p[k].name, f->pattern) != 0)
+			k++;
+		if (k == PATTERNS)
+			continue;
+		if (k == n)
+			p[n++] = (struct pattern){ .name = f->pattern };
+		p[k].chains++;
+		p[k].ops += f->n_ops;
+		p[k].longest = f->n_ops > p[k].longest ? f->n_ops : p[k].longest;
+		p[k].dispatches += f->saved_dispatches;
+		p[k].bytes += f->saved_bytes;
+		p[k].fused += f->predicted;
+		p[k].apart += f->unfused;
+	}
+	return n;
+}
+
+static void pattern_table(const struct map_result *m, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "pattern", OUT_TEXT, 0 },      { "chains", OUT_INT, 0 },    { "ops", OUT_INT, 0 },
+		{ "longest", OUT_INT, 0 },       { "saved_MB", OUT_REAL, 2 }, { "saved_dispatches", OUT_INT, 0 },
+		{ "predicted_us", OUT_REAL, 1 }, { "apart_us", OUT_REAL, 1 },
+	};
+	struct out_table *t = out_table_new(cols, COLS(cols),
+	                                    "what is joined, by pattern (times: each chain alone, again and again)");
+	struct pattern p[PATTERNS];
+	const size_t n = patterns_of(m, p);
+
+	for (size_t i = 0; i < n; i++) {
+		out_text(t, p[i].name);
+		out_int(t, (int64_t)p[i].chains);
+		out_int(t, (int64_t)p[i].ops);
+		out_int(t, (int64_t)p[i].longest);
+		out_real(t, (double)p[i].bytes / 1e6);
+		out_int(t, (int64_t)p[i].dispatches);
+		out_real(t, cmd_ps_us(p[i].fused));
+		out_real(t, cmd_ps_us(p[i].apart));
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	str_addc(out, '\n');
+}
+
+static void reason_table(const struct run_report *r, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "not joined", OUT_TEXT, 0 }, { "ops", OUT_INT, 0 }, { "us", OUT_REAL, 1 }, { "because", OUT_TEXT, 0 }
+	};
+	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
+	struct tally x[REASONS];
+
+	tally(r, x);
+	for (int i = 0; i < REASONS; i++) {
+		if (!x[i].ops)
+			continue;
+		out_text(t, reason_names[i]);
+		out_int(t, (int64_t)x[i].ops);
+		out_real(t, cmd_ps_us(x[i].us_ps));
+		out_text(t, reason_texts[i]);
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+	str_addc(out, '\n');
+}
+
+int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
+              struct err *e)
+{
+	const char **with = calloc((size_t)n_sets + 1, sizeof *with);
+	struct machine_conf *conf = NULL;
+	struct arena *a = arena_new(0);
+	struct run_result x = { 0 };
+	int rc = -1;
+
+	if (!with || !a) {
+		err_nomem(e, "for a run with nothing joined");
+		goto out;
+	}
+	for (int i = 0; i < n_sets; i++)
+		with[i] = sets[i];
+	with[n_sets] = "fusion.enabled=false";
+	if (!(conf = machine_conf_load(config, with, n_sets + 1, e)) || run_stream(r->stream, conf, how, a, &x, e) < 0)
+		goto out;
+	r->apart_ps = x.total_ps;
+	rc = 0;
+out:
+	machine_conf_free(conf);
+	arena_free(a);
+	free(with);
+	return rc;
+}
+
+/* What a chain takes alone may hide behind what others fetch. */
+static void in_the_run(const struct run_report *r, struct str *out)
+{
+	if (r->apart_ps)
+		str_addf(out, "the run takes %.3f us so, and %.3f us with nothing joined (fusion.enabled=false)\n\n",
+		         cmd_ps_us(r->result->total_ps), cmd_ps_us(r->apart_ps));
+}
+
+void run_fusion_table(const struct run_report *r, struct str *out)
+{
+	if (!r->result->map)
+		return;
+	if (!r->conf->cfg.fusion.enabled) {
+		str_add(out, "nothing is joined: fusion.enabled is false\n\n");
+		return;
+	}
+	pattern_table(r->result->map, out);
+	in_the_run(r, out);
+	reason_table(r, out);
+}
+
+void run_fusion_json(struct out_json *j, const struct run_report *r)
+{
+	struct pattern p[PATTERNS];
+	struct tally x[REASONS];
+	size_t n;
+
+	if (!r->result->map)
+		return;
+	n = patterns_of(r->result->map, p);
+	out_json_open(j, "fusion_patterns", '[');
+	for (size_t i = 0; i < n; i++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "pattern", p[i].name);
+		out_json_u64(j, "chains", p[i].chains);
+		out_json_u64(j, "ops", p[i].ops);
+		out_json_u64(j, "saved_bytes", p[i].bytes);
+		out_json_u64(j, "saved_dispatches", p[i].dispatches);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+	if (r->apart_ps)
+		out_json_real(j, "apart_us", cmd_ps_us(r->apart_ps));
+	out_json_open(j, "not_fused", '[');
+	if (r->conf->cfg.fusion.enabled)
+		tally(r, x);
+	for (int i = 0; r->conf->cfg.fusion.enabled && i < REASONS; i++) {
+		if (!x[i].ops)
+			continue;
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "reason", reason_names[i]);
+		out_json_u64(j, "ops", x[i].ops);
+		out_json_real(j, "us", cmd_ps_us(x[i].us_ps));
+		out_json_text(j, "example", x[i].example);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}

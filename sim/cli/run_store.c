@@ -1,0 +1,148 @@
+/* run_store.c - a run as the results database keeps it. */
+#include "sim/cli/run.h"
+
+#include "sim/base/version.h"
+#include "workloads/work.h"
+
+int run_workload(const struct op_stream *s, const struct trace *t, uint64_t rules_hash, struct arena *a,
+                 struct res_workload *w, struct err *e)
+{
+	struct res_work_op *ops = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *ops);
+
+	if (!ops)
+		return err_nomem(e, "to store the run");
+	*w = (struct res_workload){ s->source,      t->digest,    t->range,   rules_hash, s->kernel_ns,
+		                    s->measured_ns, s->opaque_ns, s->wall_ns, s->n_ops,   ops };
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *o = &s->ops[i];
+		const struct work work = work_of(s, o);
+
+		ops[i] = (struct res_work_op){ o->name,
+			                       op_kind_name(o->kind),
+			                       o->family,
+			                       o->rule,
+			                       o->layer,
+			                       o->n_launches,
+			                       o->n_launches ? s->launches[o->first_launch].trace_id : -1,
+			                       o->measured_ns,
+			                       work.read_bytes,
+			                       work.write_bytes,
+			                       work.flops };
+	}
+	return 0;
+}
+
+static int convert_ops(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+{
+	const size_t n = x->stream->n_ops;
+	struct res_op *ops = arena_array(a, n ? n : 1, sizeof *ops);
+	struct res_stall *stalls;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < RES_COUNT && !x->ops[i].carried; k++)
+			used += x->ops[i].stall_ppm[k] != 0;
+	stalls = arena_array(a, used ? used : 1, sizeof *stalls);
+	if (!ops || !stalls)
+		return err_nomem(e, "to store the run");
+	for (size_t i = 0; i < n; i++) {
+		const struct run_op *o = &x->ops[i];
+
+		ops[i].carried = o->carried;
+		if (o->carried)
+			continue;
+		ops[i] = (struct res_op){ .known = run_op_known(x, o),
+			                  .figures = o->figures,
+			                  .bound = res_name(o->bound),
+			                  .stalls = stalls };
+		for (int k = 0; k < RES_COUNT; k++)
+			if (o->stall_ppm[k]) {
+				*stalls++ = (struct res_stall){ res_name((enum res)k), o->stall_ppm[k] };
+				ops[i].n_stalls++;
+			}
+	}
+	run->ops = ops;
+	run->n_ops = n;
+	return 0;
+}
+
+static int convert_sums(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_resource *res = arena_array(a, RES_COUNT, sizeof *res);
+	struct res_stat *stats = arena_array(a, x->n_stats ? x->n_stats : 1, sizeof *stats);
+
+	if (!res || !stats)
+		return err_nomem(e, "to store the run");
+	for (int k = 0; k < RES_COUNT; k++)
+		res[k] = (struct res_resource){ res_name((enum res)k), x->stall_ps[k], x->peak_ps[k] };
+	for (size_t i = 0; i < x->n_stats; i++)
+		stats[i] =
+			(struct res_stat){ x->stats[i].name, x->stats[i].unit, x->stats[i].value, x->stats[i].level };
+	run->resources = res;
+	run->n_resources = RES_COUNT;
+	run->stats = stats;
+	run->n_stats = x->n_stats;
+	return 0;
+}
+
+static int convert_warnings(const struct says_list *l, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_warning *v = arena_array(a, l->n + 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "to store the run");
+	for (size_t i = 0; i < l->n; i++)
+		v[i] = (struct res_warning){ l->v[i].what, l->v[i].text };
+	run->warnings = v;
+	run->n_warnings = l->n;
+	return 0;
+}
+
+/* Parts that took nothing are left out. */
+static int convert_energy(const struct run_result *x, struct arena *a, struct res_run *run, struct err *e)
+{
+	struct res_energy *v = arena_array(a, x->n_energy + 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "to store the run");
+	for (size_t i = 0; i < x->n_energy; i++)
+		if (x->energy[i].fj)
+			v[run->n_energy++] =
+				(struct res_energy){ x->energy[i].row->block, x->energy[i].row->name, x->energy[i].fj };
+	run->energy = v;
+	return 0;
+}
+
+int run_store(struct run_report *r, struct resdb *db, uint64_t host_ns, struct arena *a, struct err *e)
+{
+	const struct run_result *x = r->result;
+	struct str text = STR_INIT;
+	struct res_workload w;
+	struct res_run run = {
+		.config_name = r->conf->cfg.name,
+		.config_path = r->conf->path,
+		.build = npusim_build_id(),
+		.start = run_start_name(r->start),
+		.fidelity = x->engine->fidelity,
+		.config_hash = x->config_hash,
+		.seed = r->seed,
+		.reuse_ppm = x->reuse_ppm,
+		.host_ns = host_ns,
+		.figures = x->figures,
+		.roofline_bound = res_name(x->roofline_bound),
+	};
+	int rc = -1;
+
+	cfg_dump(r->conf->raw, &text);
+	run.config_text = str_c(&text);
+	if (text.failed)
+		err_nomem(e, "to store the run");
+	else if (run_workload(r->stream, r->trace, r->rules_hash, a, &w, e) == 0 && convert_ops(x, a, &run, e) == 0 &&
+	         convert_sums(x, a, &run, e) == 0 && convert_warnings(r->says, a, &run, e) == 0 &&
+	         convert_energy(x, a, &run, e) == 0)
+		rc = res_put_run(db, &w, &run, &r->stored, &r->stored_again, e);
+	if (rc < 0)
+		r->stored = 0;
+	str_free(&text);
+	return rc;
+}

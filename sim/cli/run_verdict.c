@@ -1,0 +1,680 @@
+/* run_verdict.c - what is said first of a run: the figures, and their words. */
+#include "sim/cli/run_verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cli/ops_table.h"
+
+#define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
+
+/* --- figures ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t run_verdict_tokens(const struct op_stream *s, uint64_t steps)
+{
+	uint64_t tokens = 0;
+
+	if (ops_listed_all(s))
+		return 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op_shape *x = &s->ops[i].shape;
+		const uint64_t n = x->batch * x->q_len;
+
+		if (s->ops[i].kind != OP_ATTENTION)
+			continue;
+		if (!n || (tokens && n != tokens))
+			return 0;
+		tokens = n;
+	}
+	return tokens * steps;
+}
+
+/* A model's step knows its tokens, and a trace at another batch its sequences. */
+static void amounts(const struct run_report *r, struct verdict *v)
+{
+	const int64_t steps = r->trace->range || r->model || r->scaled ? 1 : r->trace->steps;
+
+	v->steps = steps > 1 ? (uint64_t)steps : 1;
+	v->tokens = r->tokens ? r->tokens : r->model ? 0 : run_verdict_tokens(r->stream, v->steps);
+	v->carried = r->stream->measured_ns ? (double)r->stream->opaque_ns / (double)r->stream->measured_ns : 0;
+	v->unknown = ops_none_known(r->stream);
+	if (v->unknown)
+		v->kinds = ops_unknown_names(r->stream, &v->longest);
+	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
+}
+
+static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
+{
+	v->held = run_largest(stall);
+	v->held_share = run_share(stall[v->held], x->total_ps);
+	v->full = peak[v->held] ? v->held : run_largest(peak);
+	v->full_share = run_share(v->full == RES_DRAM ? x->pins_ps : peak[v->full], x->total_ps);
+	v->mfu = run_share(x->macs_ps, x->total_ps);
+	v->bandwidth = run_share(x->pins_ps, x->total_ps);
+}
+
+/* What an op waited for that no silicon was held against: all but DRAM and L2, which a GPU has too, and arrays, which a TPU has. */
+static double not_held(const struct run_op *x)
+{
+	return 1 - (double)(x->stall_ppm[RES_DRAM] + x->stall_ppm[RES_L2] + x->stall_ppm[RES_MATRIX]) / 1e6;
+}
+
+static struct sure_range either_side(double spread)
+{
+	return (struct sure_range){ exp(-spread), exp(spread) };
+}
+
+static struct sure_range gpu_range(const struct run_report *r, const struct beside *b)
+{
+	struct sure_shares s = { .n = 0 };
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (!r->result->ops[i].carried)
+			sure_add(&s, r->stream->ops[i].family, (double)r->result->ops[i].span_ps);
+	return either_side(b->sure.quantile * sure_spread_gpu(&b->sure, &b->accuracy, &s, r->conf->cfg.name));
+}
+
+/* By rows of its family's silicon. */
+static struct sure_range held_range(const struct run_report *r, const struct beside *b, const struct accuracy *rows)
+{
+	struct sure_shares s = { .n = 0 };
+	struct sure own = b->sure;
+	double strange = 0;
+
+	own.silicon = *rows;
+	for (size_t i = 0; i < r->stream->n_ops; i++) {
+		const struct op *o = &r->stream->ops[i];
+		const struct run_op *x = &r->result->ops[i];
+
+		if (x->carried)
+			continue;
+		sure_add(&s, op_kind_name(o->kind), (double)x->span_ps);
+		if (accuracy_of(rows, op_kind_name(o->kind)))
+			strange += (double)x->span_ps * not_held(x);
+	}
+	return either_side(fmax(own.npu_quantile, SURE_NORMAL) *
+	                   sure_spread_npu(&own, &s, s.all > 0 ? strange / s.all : 0));
+}
+
+static struct sure_range foreign_range(const struct run_report *r, const struct sure_family *f, struct verdict *v)
+{
+	double time[SURE_PARTS] = { 0 }, all = 0;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (!r->result->ops[i].carried) {
+			time[sure_part_of(&r->stream->ops[i])] += (double)r->result->ops[i].span_ps;
+			all += (double)r->result->ops[i].span_ps;
+		}
+	for (int p = 0; p < SURE_PARTS; p++) {
+		v->range[p] = f->range[p];
+		v->share[p] = all > 0 ? time[p] / all : 0;
+	}
+	return sure_range_of(f, time);
+}
+
+/* How wide the simulated time's interval is, and what says so. */
+static void how_sure(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v)
+{
+	struct err none = ERR_INIT;
+	struct sure_family f;
+
+	if (machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES) {
+		v->sure = b->has_sure;
+		v->time = v->sure ? gpu_range(r, b) : v->time;
+		return;
+	}
+	if (sure_family_of(r->conf, a, &f, &none) < 0 || (f.from == SURE_ROWS && !b->has_sure))
+		return;
+	v->sure = true;
+	v->from = f.from;
+	v->family = strcmp(r->conf->cfg.family, MACHINE_NO_FAMILY) == 0 ? "" : r->conf->cfg.family;
+	v->time = f.from == SURE_ROWS ? held_range(r, b, &f.rows) : foreign_range(r, &f, v);
+}
+
+/* Of a ratio whose denominator's true value is within `t` of what it is taken for, and its numerator's within a spread. */
+static struct sure_range over(struct sure_range t, double spread)
+{
+	return (struct sure_range){ exp(-hypot(log(t.high), spread)), exp(hypot(log(t.low), spread)) };
+}
+
+/* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */
+static double fused_spread(const struct run_report *r, const struct beside *b, const struct peer *p)
+{
+	const double spared = p->kernels_ps ? (double)p->joined * (double)p->least_ps / (double)p->kernels_ps : 0;
+	struct sure_shares s = { .n = 0 };
+	double x;
+
+	for (size_t i = 0; i < r->stream->n_ops; i++)
+		if (p->op_ps[i])
+			sure_add(&s, r->stream->ops[i].family, (double)p->op_ps[i]);
+	x = sure_spread_gpu(&b->sure, &b->accuracy, &s, b->gpu->cfg.name);
+	return b->sure.quantile * hypot(x, SURE_UNHELD * spared);
+}
+
+static int fused(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v, struct err *e)
+{
+	const struct fusion_cfg how = { .enabled = true, .patterns = "default" };
+	const struct fuse_patterns *patterns;
+	struct run_memo *memo;
+	struct peer p;
+	int rc = -1;
+
+	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
+		return 0;
+	if (!(memo = run_memo_new(e)))
+		return -1;
+	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
+	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
+		v->fused_ps = p.graph_ps;
+		v->fused = r->result->total_ps ? (double)p.graph_ps / (double)r->result->total_ps : 0;
+		v->fused_range = v->sure && b->has_sure ? over(v->time, fused_spread(r, b, &p)) : v->fused_range;
+		rc = 0;
+	}
+	run_memo_free(memo);
+	return rc;
+}
+
+int run_verdict_make(const struct run_report *r, const struct beside *b, const struct buy_question *q, struct arena *a,
+                     struct verdict *out, struct err *e)
+{
+	struct run_sum kinds[OP_KINDS], all;
+	struct figure_measured m;
+
+	*out = (struct verdict){ .machine = r->conf->cfg.name,
+		                 .device = b->device,
+		                 .part = r->part,
+		                 .longest = "",
+		                 .family = "",
+		                 .time = { 1, 1 },
+		                 .fused_range = { 1, 1 } };
+	amounts(r, out);
+	hold_of(r->result->stall_ps, r->result->peak_ps, &r->result->figures, out);
+	if (!out->us)
+		return 0;
+	if (!run_unmeasured(r)) {
+		run_sum_ops(r, kinds, &all);
+		m = run_measured(r, &all);
+		out->kernels = figure_ratio_kernels(&r->result->figures, &m);
+		out->wall = figure_ratio_wall(&r->result->figures, &m);
+	}
+	how_sure(r, b, a, out);
+	/* A GPU that has no kernels of the kind, as an H200 of fp4 ones, is not set beside it. */
+	if (fused(r, b, a, out, e) < 0) {
+		if (e->kind == ERR_NOMEM)
+			return -1;
+		err_clear(e);
+	}
+	out->buys = q != NULL;
+	return q ? buy_best(q, r->result, a, &out->buy, e) : 0;
+}
+
+/* --- kept ------------------------------------------------------------------------------------------------------------ */
+
+#define MILLIONTHS 1e6
+
+static uint64_t millionths(double x)
+{
+	return (uint64_t)(x * MILLIONTHS + 0.5);
+}
+
+/* Downwards where that is otherwise than upwards, to the millionth. */
+static void keep_range(struct sure_range r, uint64_t *up, uint64_t *down)
+{
+	*up = millionths(log(r.high));
+	*down = millionths(-log(r.low));
+	*down = *down == *up ? 0 : *down;
+}
+
+void run_verdict_keep(const struct verdict *v, struct figures *x)
+{
+	x->tokens = workload_is_part(&v->part) ? 0 : v->tokens;
+	x->workload_steps = v->steps;
+	x->part_layers = v->part.layers;
+	x->part_of_layers = v->part.of_layers;
+	x->part_experts = v->part.experts;
+	x->part_of_experts = v->part.of_experts;
+	x->unknown_kernels = v->kinds;
+	x->fused_ps = v->fused_ps;
+	if (!v->sure)
+		return;
+	x->sure_from = v->from;
+	keep_range(v->time, &x->spread_ppm, &x->spread_down_ppm);
+	keep_range(v->fused_range, &x->fused_spread_ppm, &x->fused_down_ppm);
+}
+
+static struct sure_range kept_range(uint64_t up, uint64_t down)
+{
+	return (struct sure_range){ exp(-(double)(down ? down : up) / MILLIONTHS), exp((double)up / MILLIONTHS) };
+}
+
+/* A resource of a stored run; 0: this build has none of that name. */
+static bool resource_named(const char *name, enum res *out)
+{
+	for (int k = 0; k < RES_COUNT; k++)
+		if (strcmp(res_name((enum res)k), name) == 0) {
+			*out = (enum res)k;
+			return true;
+		}
+	return false;
+}
+
+static void stored_hold(const struct res_run *r, struct verdict *v)
+{
+	ps_t stall[RES_COUNT] = { 0 }, peak[RES_COUNT] = { 0 };
+	enum res k;
+
+	for (size_t i = 0; i < r->n_resources; i++)
+		if (resource_named(r->resources[i].name, &k)) {
+			stall[k] = r->resources[i].stall_ps;
+			peak[k] = r->resources[i].peak_ps;
+		}
+	hold_of(stall, peak, &r->figures, v);
+}
+
+void run_verdict_stored(const struct res_stored *r, struct verdict *out)
+{
+	const struct res_run *x = &r->run;
+	const struct res_workload *w = &r->workload;
+	const double total = cmd_ps_us(x->total_ps);
+	uint64_t carried = 0;
+
+	*out = (struct verdict){ .machine = x->config_name,
+		                 .device = "",
+		                 .longest = "",
+		                 .family = "",
+		                 .part = { x->part_layers, x->part_of_layers, x->part_experts, x->part_of_experts },
+		                 .unknown = x->unknown_kernels != 0,
+		                 .kinds = x->unknown_kernels };
+	out->tokens = x->tokens;
+	out->old = !x->workload_steps;
+	out->steps = x->workload_steps ? x->workload_steps : 1;
+	out->carried = w->measured_ns ? (double)w->opaque_ns / (double)w->measured_ns : 0;
+	out->us = out->unknown || out->carried > MOSTLY_CARRIED ? 0 : total / (double)out->steps;
+	stored_hold(x, out);
+	if (!out->us)
+		return;
+	for (size_t i = 0; i < w->n_ops; i++)
+		carried += x->ops && x->ops[i].carried;
+	out->kernels = !carried && w->kernel_ns ? cmd_us((int64_t)w->kernel_ns) / total : 0;
+	out->wall = !carried && w->wall_ns > 0 ? cmd_us(w->wall_ns) / total : 0;
+	out->fused_ps = x->fused_ps;
+	out->fused = cmd_ps_us(x->fused_ps) / total;
+	out->sure = x->spread_ppm != 0;
+	out->from = x->sure_from < SURE_FROMS ? (enum sure_from)x->sure_from : SURE_UNSAID;
+	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);
+	out->fused_range = kept_range(x->fused_spread_ppm, x->fused_down_ppm);
+}
+
+/* --- words --------------------------------------------------------------------------------------------------------------- */
+
+/* 1,641; below a hundred with two digits behind the point, or as many as it takes. */
+static void add_number(struct str *s, double x)
+{
+	char digits[32];
+	size_t n;
+
+	if (x < 100) {
+		str_addf(s, "%.3g", x);
+		return;
+	}
+	n = (size_t)snprintf(digits, sizeof digits, "%.0f", x);
+	for (size_t i = 0; i < n; i++)
+		str_addf(s, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void add_time(struct str *s, double us)
+{
+	add_number(s, us < 10000 ? us : us / 1000);
+	str_add(s, us < 10000 ? " us" : " ms");
+}
+
+static struct sure_range around(double x, struct sure_range r)
+{
+	return (struct sure_range){ x * r.low, x * r.high };
+}
+
+/* Of what is so much over the time. */
+static struct sure_range per(struct sure_range time)
+{
+	return (struct sure_range){ 1 / time.high, 1 / time.low };
+}
+
+static void add_interval(struct str *s, const struct verdict *v, struct sure_range i,
+                         void (*add)(struct str *s, double x))
+{
+	if (!v->sure)
+		return;
+	str_add(s, " (");
+	add(s, i.low);
+	str_add(s, " to ");
+	add(s, i.high);
+	str_addc(s, ')');
+}
+
+/* A part of a model makes no token: of that the time alone is said. */
+static void say_time(const struct verdict *v, struct str *s)
+{
+	const uint64_t each = v->tokens / v->steps;
+	const double rate = (double)each * 1e6 / v->us;
+	const bool part = workload_is_part(&v->part);
+
+	if (part) {
+		workload_part_text(&v->part, s);
+		str_add(s, ": ");
+	} else if (v->tokens) {
+		add_number(s, rate);
+		str_add(s, " tokens/s");
+		add_interval(s, v, around(rate, per(v->time)), add_number);
+		str_add(s, ": ");
+	}
+	add_time(s, v->us);
+	if (part || !v->tokens)
+		add_interval(s, v, around(v->us, v->time), add_time);
+	if (part)
+		str_addf(s, " of a step on %s", v->machine);
+	else if (v->tokens)
+		str_addf(s, " a step of %" PRIu64 " token%s on %s", each, each == 1 ? "" : "s", v->machine);
+	else
+		str_addf(s, " on %s%s", v->machine, v->old ? "" : "; how many tokens that makes is not known");
+	if (v->steps > 1)
+		str_addf(s, ", mean of %" PRIu64, v->steps);
+}
+
+static void add_ratio(struct str *s, double x)
+{
+	str_addf(s, x < 0.95 ? "%.2gx" : x < 9.95 ? "%.1fx" : "%.0fx", x);
+}
+
+static void add_ratios(struct str *s, double x, struct sure_range r)
+{
+	const struct sure_range i = around(x, r);
+
+	str_addf(s, i.low < 0.95 ? " (%.2g-%.2g)" : i.high < 9.95 ? " (%.1f-%.1f)" : " (%.0f-%.0f)", i.low, i.high);
+}
+
+static void say_ratios(const struct verdict *v, struct str *s)
+{
+	const char *of = v->device[0] ? v->device : v->kernels > 0 ? "measured GPU" : "H200";
+
+	if (v->kernels > 0) {
+		add_ratio(s, v->kernels);
+		str_addf(s, " the %s's kernels", of);
+		if (v->wall > 0) {
+			str_add(s, ", ");
+			add_ratio(s, v->wall);
+			str_add(s, " its wall");
+		}
+	} else {
+		str_add(s, "nothing measured");
+	}
+	if (v->old)
+		return;
+	str_add(s, "; ");
+	if (v->fused > 0) {
+		add_ratio(s, v->fused);
+		if (v->sure)
+			add_ratios(s, v->fused, v->fused_range);
+		str_addf(s, v->kernels > 0 ? " it fused, graphed" : " an %s fused and graphed, simulated", of);
+	} else {
+		str_addf(s, "no model of %s to set beside it", v->device[0] ? v->device : "such a GPU");
+	}
+}
+
+static const char *in_words(enum res r)
+{
+	static const char *const words[RES_COUNT] = {
+		[RES_DRAM] = "DRAM bandwidth",          [RES_L2] = "L2 bandwidth", [RES_L1] = "L1 bandwidth",
+		[RES_KV] = "the KV buffer's bandwidth", [RES_SRAM] = "SRAM",       [RES_NOC] = "the NoC's bandwidth",
+		[RES_DMA] = "the DMA's bandwidth",      [RES_HOST] = "the host"
+	};
+
+	return words[r] ? words[r] : res_name(r);
+}
+
+static void say_held(const struct verdict *v, struct str *s)
+{
+	str_addf(s, "held by %s %.0f %% of the time, ", in_words(v->held), 100 * v->held_share);
+	if (v->full != v->held)
+		str_addf(s, "%s ", res_name(v->full));
+	str_addf(s, "at %.0f %% of its peak; MFU %.2g %%", 100 * v->full_share, 100 * v->mfu);
+	if (v->full != RES_DRAM)
+		str_addf(s, ", DRAM %.0f %%", 100 * v->bandwidth);
+}
+
+/* "+38", "-0.4", "+0" */
+static void add_more(struct str *s, double x, const char *unit)
+{
+	const bool none = fabs(x) < 0.05;
+
+	str_addf(s, ", %+.*f %s", none || fabs(x) >= 9.95 ? 0 : 1, none ? 0.0 : x, unit);
+}
+
+static void add_cost(struct str *s, const struct buy *b)
+{
+	if (b->has_mm2)
+		add_more(s, b->mm2, "mm2");
+	if (b->has_watts)
+		add_more(s, b->watts, "W");
+}
+
+static void say_buy(const struct buy *b, const char *label, struct str *s)
+{
+	str_addf(s, "%s %s %s -> %s saves %.0f %%", label, b->key, b->now, b->then, 100 * b->saves);
+	add_cost(s, b);
+}
+
+/* What to have more of, and what to choose otherwise. */
+static int say_buys(const struct verdict *v, struct str *lines)
+{
+	const struct buys *b = &v->buy;
+	int n = 0;
+
+	if (!b->amount.key)
+		str_add(&lines[n++], "next: no single amount more would save anything ('npusim limits' tries all)");
+	else
+		say_buy(&b->amount, "next:", &lines[n++]);
+	if (b->choice.key)
+		say_buy(&b->choice, b->amount.key ? "or:  " : "but: ", &lines[n++]);
+	return n;
+}
+
+/* What the interval rests on, where that is no silicon of the machine's family. */
+static const char *const sure_words[SURE_FROMS] = {
+	[SURE_FITTED] = "its family's numbers were fitted to published rates: none was held back",
+	[SURE_OTHERS] = "no silicon of this family was met; give ten rows to 'npusim calibrate'",
+};
+
+/* Which kernels, and what helps: a run's are at hand, of a stored one how many. */
+static int say_unknown(const struct verdict *v, struct str *lines)
+{
+	if (v->longest[0])
+		str_addf(&lines[0], "no answer: no rule knows any of its kernels: %.40s%s%s", v->longest,
+		         strlen(v->longest) > 40 ? "..." : "", v->kinds > 1 ? ", " : "");
+	else
+		str_add(&lines[0], "no answer: no rule knows any of its kernels");
+	if (v->longest[0] && v->kinds > 1)
+		str_addf(&lines[0], "%" PRIu64 " more", v->kinds - 1);
+	str_add(&lines[1], "next: 'npusim trace ops --all' lists them; --rules FILE takes rules that know them");
+	return 2;
+}
+
+int run_verdict_text(const struct verdict *v, struct str lines[VERDICT_LINES])
+{
+	int n = 0;
+
+	if (v->unknown)
+		return say_unknown(v, lines);
+	if (!v->us) {
+		str_addf(&lines[n++], "no answer: %.0f %% of the measured time is in ops that no rule knows",
+		         100 * v->carried);
+		return n;
+	}
+	say_time(v, &lines[n++]);
+	if (v->sure && sure_words[v->from])
+		str_add(&lines[n++], sure_words[v->from]);
+	say_ratios(v, &lines[n++]);
+	say_held(v, &lines[n++]);
+	if (v->buys)
+		n += say_buys(v, &lines[n]);
+	return n;
+}
+
+void run_verdict_classes(const struct verdict *v, struct str *s)
+{
+	static const char *const words[SURE_PARTS] = { "decode", "prefill", "attention of a prompt" };
+	bool any = false;
+
+	for (int p = 0; p < SURE_PARTS && v->sure && sure_words[v->from]; p++) {
+		if (v->share[p] < 0.005)
+			continue;
+		str_add(s, any ? ", " : "time: ");
+		str_addf(s, "%.3g to %.3g", v->range[p].low, v->range[p].high);
+		str_addf(s, any ? " (%s" : " of what is simulated (%s", words[p]);
+		str_addf(s, v->share[p] < 0.995 ? ", %.0f %% of it)" : ")", 100 * v->share[p]);
+		any = true;
+	}
+	if (any && v->from == SURE_OTHERS && !v->family[0])
+		str_add(s, "; it names no family (key 'family')");
+	else if (any && v->from == SURE_OTHERS)
+		str_addf(s, "; configs/accuracy has no rows of '%s'", v->family);
+}
+
+/* --- json ---------------------------------------------------------------------------------------------------------------- */
+
+static void interval_json(struct out_json *j, const struct verdict *v, struct sure_range i)
+{
+	if (v->sure) {
+		out_json_real(j, "low", i.low);
+		out_json_real(j, "high", i.high);
+	} else {
+		out_json_null(j, "low");
+		out_json_null(j, "high");
+	}
+}
+
+static void ratio_json(struct out_json *j, const char *key, double value, struct sure_range r, const struct verdict *v,
+                       const char *how)
+{
+	char of[128];
+
+	if (value <= 0) {
+		out_json_null(j, key);
+		return;
+	}
+	snprintf(of, sizeof of, "%s, %s", v->device[0] ? v->device : "H200", how);
+	out_json_open(j, key, '{');
+	out_json_real(j, "value", value);
+	interval_json(j, v, around(value, r));
+	out_json_text(j, "of", of);
+	out_json_close(j, '}');
+}
+
+static void held_json(struct out_json *j, const struct verdict *v)
+{
+	if (!v->us) {
+		out_json_null(j, "held_by");
+		return;
+	}
+	out_json_open(j, "held_by", '{');
+	out_json_text(j, "resource", res_name(v->held));
+	out_json_real(j, "share_of_time", v->held_share);
+	out_json_text(j, "fullest", res_name(v->full));
+	out_json_real(j, "of_its_peak", v->full_share);
+	out_json_close(j, '}');
+}
+
+static void cost_json(struct out_json *j, const char *key, bool known, double x)
+{
+	if (known)
+		out_json_real(j, key, x);
+	else
+		out_json_null(j, key);
+}
+
+static void buy_json(struct out_json *j, const char *name, const struct buy *b)
+{
+	if (!b->key) {
+		out_json_null(j, name);
+		return;
+	}
+	out_json_open(j, name, '{');
+	out_json_text(j, "key", b->key);
+	out_json_text(j, "now", b->now);
+	out_json_text(j, "then", b->then);
+	out_json_real(j, "saves", b->saves);
+	cost_json(j, "mm2", b->has_mm2, b->mm2);
+	cost_json(j, "w", b->has_watts, b->watts);
+	out_json_close(j, '}');
+}
+
+static void part_json(struct out_json *j, const struct workload_part *p)
+{
+	struct str s = STR_INIT;
+
+	workload_part_text(p, &s);
+	out_json_text(j, "part", s.len ? str_c(&s) : NULL);
+	j->to->failed |= s.failed;
+	str_free(&s);
+}
+
+/* What an NPU's interval rests on; of classes that are not its family's rows, each. */
+static void from_json(struct out_json *j, const struct verdict *v)
+{
+	static const char *const from[SURE_FROMS] = { [SURE_ROWS] = "silicon of its family",
+		                                      [SURE_FITTED] = "rates its family was fitted to",
+		                                      [SURE_OTHERS] = "other families" };
+
+	out_json_text(j, "from", v->sure ? from[v->from] : NULL);
+	if (!sure_words[v->from])
+		return;
+	out_json_open(j, "classes", '[');
+	for (int p = 0; p < SURE_PARTS; p++) {
+		out_json_open(j, NULL, '{');
+		out_json_text(j, "class", sure_part_name((enum sure_part)p));
+		out_json_real(j, "low", v->range[p].low);
+		out_json_real(j, "high", v->range[p].high);
+		out_json_real(j, "share_of_time", v->share[p]);
+		out_json_close(j, '}');
+	}
+	out_json_close(j, ']');
+}
+
+void run_verdict_json(struct out_json *j, const struct verdict *v)
+{
+	struct str lines[VERDICT_LINES] = VERDICT_INIT;
+	const int n = run_verdict_text(v, lines);
+
+	out_json_open(j, "verdict", '[');
+	for (int i = 0; i < n; i++)
+		out_json_text(j, NULL, str_c(&lines[i]));
+	out_json_close(j, ']');
+	for (int i = 0; i < VERDICT_LINES; i++) {
+		j->to->failed |= lines[i].failed;
+		str_free(&lines[i]);
+	}
+	if (v->us && v->tokens && !workload_is_part(&v->part))
+		out_json_real(j, "tokens_per_s", (double)v->tokens / (double)v->steps * 1e6 / v->us);
+	else
+		out_json_null(j, "tokens_per_s");
+	out_json_u64(j, "steps", v->steps);
+	part_json(j, &v->part);
+	if (v->us)
+		out_json_real(j, "step_us", v->us);
+	else
+		out_json_null(j, "step_us");
+	if (v->us) {
+		out_json_open(j, "interval", '{');
+		out_json_real(j, "level", SURE_LEVEL);
+		interval_json(j, v, around(v->us, v->time));
+		out_json_text(j, "of", "step_us");
+		from_json(j, v);
+		out_json_close(j, '}');
+	}
+	ratio_json(j, "speedup", v->kernels, per(v->time), v, "kernels as measured");
+	ratio_json(j, "speedup_fused", v->fused, v->fused_range, v, "fused under a graph (simulated)");
+	held_json(j, v);
+	buy_json(j, "next_buy", &v->buy.amount);
+	buy_json(j, "next_switch", &v->buy.choice);
+}

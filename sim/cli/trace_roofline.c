@@ -1,0 +1,310 @@
+/* trace_roofline.c - npusim trace roofline and npusim plot roofline: kernels against their device's roofs. */
+#include "sim/cli/bound.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cli/picture.h"
+#include "sim/cli/plot.h"
+
+struct options {
+	struct bound_options b;
+	const char *format;
+	uint64_t n;
+	bool normalised;
+	struct picture_to plot;
+};
+
+/* Where a kernel stands; false: it does no arithmetic that is known, or its pipe's peak is not, and has no place. */
+struct spot {
+	double ai, flops, roof;
+};
+static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct spot *s)
+{
+	const double peak = b->roof.flops[k->pipe];
+
+	*s = (struct spot){ NAN, NAN, NAN };
+	if (!(k->flops > 0) || !(k->bytes > 0) || !(k->time > 0))
+		return false;
+	s->ai = k->flops / k->bytes;
+	s->flops = k->flops / k->time;
+	if (isnan(peak))
+		return false;
+	s->roof = fmin(peak, s->ai * b->roof.effective);
+	return true;
+}
+
+/* --- printing ---------------------------------------------------------------------------------------------- */
+
+static void write_table(const struct bound *b, size_t n, enum out_format f, struct str *out)
+{
+	static const struct out_col cols[] = {
+		{ "rank", OUT_INT, 0 },         { "friendly", OUT_TEXT, 0 },      { "class", OUT_TEXT, 0 },
+		{ "count", OUT_INT, 0 },        { "total_us", OUT_REAL, 3 },      { "pipe", OUT_TEXT, 0 },
+		{ "ai", OUT_REAL, 3 },          { "gflops", OUT_REAL, 1 },        { "roof_gflops", OUT_REAL, 1 },
+		{ "of_roof_pct", OUT_REAL, 2 }, { "ai_over_ridge", OUT_REAL, 5 }, { "of_peak_pct", OUT_REAL, 3 },
+	};
+	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bound_kernel *k = &b->kernels[i];
+		struct spot s;
+
+		spot_of(b, k, &s);
+		out_int(t, (int64_t)i + 1);
+		out_text(t, k->friendly);
+		out_text(t, roof_class_name(k->class));
+		out_int(t, (int64_t)k->count);
+		out_real(t, cmd_us((int64_t)k->ns));
+		out_text(t, roof_pipe_name(k->pipe));
+		out_real_or_null(t, s.ai);
+		out_real_or_null(t, s.flops / 1e9);
+		out_real_or_null(t, s.roof / 1e9);
+		out_real_or_null(t, 100 * s.flops / s.roof);
+		out_real_or_null(t, s.ai / roof_ridge(&b->roof, k->pipe));
+		out_real_or_null(t, 100 * s.flops / b->roof.flops[k->pipe]);
+	}
+	out_table_write(t, f, out);
+	out_table_free(t);
+}
+
+static void write_json(const struct trace *t, const struct bound *b, size_t n, struct str *out)
+{
+	struct out_json j;
+
+	out_json_init(&j, out);
+	out_json_open(&j, NULL, '{');
+	out_json_text(&j, "range", t->range);
+	out_json_u64(&j, "kernel_count", b->count);
+	bound_json_rule(b, &j);
+	out_json_open(&j, "points", '[');
+	for (size_t i = 0; i < n; i++) {
+		const struct bound_kernel *k = &b->kernels[i];
+		struct spot s;
+
+		spot_of(b, k, &s);
+		out_json_open(&j, NULL, '{');
+		out_json_int(&j, "rank", (int64_t)i + 1);
+		out_json_text(&j, "name", k->name);
+		out_json_text(&j, "friendly", k->friendly);
+		out_json_text(&j, "class", roof_class_name(k->class));
+		out_json_text(&j, "pipe", roof_pipe_name(k->pipe));
+		out_json_u64(&j, "count", k->count);
+		out_json_real(&j, "total_us", cmd_us((int64_t)k->ns));
+		out_json_real(&j, "ai", s.ai);
+		out_json_real(&j, "gflops", s.flops / 1e9);
+		out_json_real(&j, "roof_gflops", s.roof / 1e9);
+		out_json_real(&j, "ai_over_ridge", s.ai / roof_ridge(&b->roof, k->pipe));
+		out_json_real(&j, "of_peak", s.flops / b->roof.flops[k->pipe]);
+		out_json_close(&j, '}');
+	}
+	out_json_close(&j, ']');
+	out_json_close(&j, '}');
+}
+
+static uint64_t placed_ns(const struct bound *b)
+{
+	uint64_t ns = 0;
+	struct spot s;
+
+	for (size_t i = 0; i < b->n_kernels; i++)
+		ns += spot_of(b, &b->kernels[i], &s) ? b->kernels[i].ns : 0;
+	return ns;
+}
+
+/* --- drawing ----------------------------------------------------------------------------------------------- */
+
+struct ends {
+	double from, to;
+	bool pipes[ROOF_PIPES];
+};
+
+/* Of the intensities, or of them over the ridge, with the ridges of the pipes in use. */
+static struct ends look(const struct bound *b, bool normalised)
+{
+	struct ends x = { normalised ? 1 : INFINITY, normalised ? 1 : 0, { false } };
+	struct spot s;
+
+	for (size_t i = 0; i < b->n_kernels; i++) {
+		const enum roof_pipe p = b->kernels[i].pipe;
+		const double ridge = roof_ridge(&b->roof, p);
+
+		if (!spot_of(b, &b->kernels[i], &s))
+			continue;
+		x.pipes[p] = true;
+		s.ai = normalised ? s.ai / ridge : s.ai;
+		x.from = fmin(x.from, fmin(s.ai, normalised ? 1 : ridge));
+		x.to = fmax(x.to, fmax(s.ai, normalised ? 1 : ridge));
+	}
+	x.from /= 2;
+	x.to *= 3;
+	return x;
+}
+
+static void roofs(const struct bound *b, const struct ends *x, struct plot *p)
+{
+	double highest = 0;
+	char text[80];
+	int s;
+
+	for (int i = 0; i < ROOF_PIPES; i++) {
+		if (!x->pipes[i])
+			continue;
+		snprintf(text, sizeof text, "%s %.4g TFLOP/s", roof_pipe_name((enum roof_pipe)i),
+		         b->roof.flops[i] / 1e12);
+		s = plot_series(p, PLOT_LINE, PLOT_BLACK, text);
+		plot_xy(p, s, roof_ridge(&b->roof, (enum roof_pipe)i), b->roof.flops[i] / 1e12);
+		plot_xy(p, s, x->to, b->roof.flops[i] / 1e12);
+		highest = fmax(highest, roof_ridge(&b->roof, (enum roof_pipe)i));
+	}
+	s = plot_series(p, PLOT_LINE, PLOT_BLACK, NULL);
+	plot_xy(p, s, x->from, x->from * b->roof.effective / 1e12);
+	plot_xy(p, s, highest, highest * b->roof.effective / 1e12);
+}
+
+static struct plot *chart(const struct trace *t, const struct bound *b, bool normalised)
+{
+	static const enum plot_colour colours[ROOF_CLASSES] = { PLOT_BLUE, PLOT_RED, PLOT_GREEN, PLOT_ORANGE,
+		                                                PLOT_GREY };
+	const struct ends x = look(b, normalised);
+	int series[ROOF_CLASSES], line;
+	uint64_t most = b->n_kernels ? b->kernels[0].ns : 1;
+	char text[200];
+	struct plot *p;
+	struct spot s;
+
+	snprintf(text, sizeof text, "%.32s%s%s, %.0f GB/s; a point a kernel name, area and shares by time",
+	         t->range ? t->range : "", t->range ? ", " : "", b->roof.name, b->roof.effective / 1e9);
+	p = plot_new(normalised ? "Roofline, normalised to each pipe's peak and ridge" : "Roofline", text);
+	plot_axis(p, PLOT_X, PLOT_LOG, normalised ? "intensity over the ridge" : "intensity (FLOP/byte)");
+	plot_axis(p, PLOT_Y, PLOT_LOG, normalised ? "FLOP/s over the peak" : "TFLOP/s");
+	plot_range(p, PLOT_X, x.from, x.to);
+	if (normalised) {
+		line = plot_series(p, PLOT_LINE, PLOT_BLACK, "peak");
+		plot_xy(p, line, x.from, x.from);
+		plot_xy(p, line, 1, 1);
+		plot_xy(p, line, x.to, 1);
+	} else {
+		roofs(b, &x, p);
+	}
+	for (int i = 0; i < ROOF_CLASSES; i++) {
+		snprintf(text, sizeof text, "%s %.1f %%", roof_class_name((enum roof_class)i),
+		         cmd_pct((double)b->class_ns[i], (double)b->ns));
+		series[i] = b->class_ns[i] ? plot_series(p, PLOT_BUBBLES, colours[i], text) : -1;
+	}
+	for (size_t i = 0; i < b->n_kernels; i++) {
+		const struct bound_kernel *k = &b->kernels[i];
+		const double ridge = roof_ridge(&b->roof, k->pipe), peak = b->roof.flops[k->pipe];
+
+		if (spot_of(b, k, &s))
+			plot_sized(p, series[k->class], normalised ? s.ai / ridge : s.ai,
+			           normalised ? s.flops / peak : s.flops / 1e12, (double)k->ns / (double)most);
+	}
+	return p;
+}
+
+/* --- the commands ------------------------------------------------------------------------------------------ */
+
+static int roofline(const char *path, const struct options *o, struct str *out, struct err *e)
+{
+	struct bound_input in = { .rules = NULL };
+	enum out_format f;
+	int rc = -1;
+	size_t n;
+
+	if (cmd_format(o->format, &f, e) == 0 && (rc = bound_input_read(&in, path, &o->b, e)) == 0) {
+		n = cmd_first(o->n, in.b.n_kernels);
+		if (f == OUT_JSON)
+			write_json(&in.t.trace, &in.b, n, out);
+		else if (f == OUT_TABLE) {
+			bound_print_rule(&in.b, out);
+			str_addf(out,
+			         "kernels with operations and bytes that are known, and so a place: %.2f %% of the "
+			         "kernel"
+			         " time\n\n",
+			         cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
+		}
+		if (f != OUT_JSON)
+			write_table(&in.b, n, f, out);
+	}
+	bound_input_free(&in);
+	return rc;
+}
+
+static int draw(const char *path, const struct options *o, struct str *out, struct err *e)
+{
+	struct bound_input in = { .rules = NULL };
+	int rc = bound_input_read(&in, path, &o->b, e);
+
+	if (rc == 0 && placed_ns(&in.b) == 0)
+		rc = err_set(e, ERR_IO,
+		             "of no kernel in '%s' operations and bytes are known: import a PyTorch profile with"
+		             " shapes, or counters of Nsight Compute",
+		             path);
+	if (rc == 0)
+		rc = picture_put(&o->plot, chart(&in.t.trace, &in.b, o->normalised), out, e);
+	bound_input_free(&in);
+	return rc;
+}
+
+int cmd_trace_roofline(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .n = UINT64_MAX };
+	const struct opt opts[] = {
+		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels with most time; all of them by default" },
+		BOUND_OPTS(&o.b),
+		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = { "npusim trace roofline T.db [-n N] [--range NAME] [-c GPU.yaml]",
+		                     "Where each kernel stands under its device's roofline: operations a byte, "
+		                     "operations a second, and the roof there,"
+		                     " which is the lower of its pipe's peak and the effective bandwidth times the "
+		                     "intensity. Classes, peaks and the"
+		                     " rule are those of 'npusim trace classify'. 'npusim plot roofline' draws it.",
+		                     "npusim trace roofline -n 10 /tmp/t.db --range decode_step_1\n"
+		                     "npusim trace roofline /tmp/t.db --format csv\n",
+		                     opts,
+		                     1,
+		                     1 };
+	struct opt_list args = { NULL, 0 };
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0)
+		rc = roofline(args.v[0], &o, out, e);
+	opt_list_free(&args);
+	return rc < 0 ? -1 : 0;
+}
+
+int cmd_plot_roofline(int argc, char **argv, struct str *out, struct err *e)
+{
+	struct options o = { .n = 0 };
+	const struct opt opts[] = {
+		{ 0, "normalised", OPT_FLAG, &o.normalised, NULL,
+		  "each kernel against the peak and the ridge of its own pipe:"
+		  " one roof for all" },
+		BOUND_OPTS(&o.b),
+		PICTURE_OPTS(&o.plot),
+		{ .type = OPT_END },
+	};
+	const struct opt_cmd cmd = { "npusim plot roofline T.db -o FILE [--normalised] [--range NAME] [-c GPU.yaml]",
+		                     "Draws what 'npusim trace roofline' prints: kernels by intensity and operations a "
+		                     "second, coloured by class, with"
+		                     " areas by time, under the compute roofs (horizontal) and the bandwidth roof "
+		                     "(diagonal), both axes logarithmic."
+		                     " Needs gnuplot.",
+		                     "npusim plot roofline /tmp/t.db --range decode_step_1 -o /tmp/roofline.svg\n"
+		                     "npusim plot roofline /tmp/t.db --normalised -o /tmp/normalised.png\n",
+		                     opts,
+		                     1,
+		                     1 };
+	struct opt_list args = { NULL, 0 };
+	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
+
+	if (rc == 0 && (rc = picture_check(&o.plot, e)) == 0)
+		rc = draw(args.v[0], &o, out, e);
+	opt_list_free(&args);
+	return rc < 0 ? -1 : 0;
+}

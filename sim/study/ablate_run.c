@@ -1,0 +1,218 @@
+/* ablate_run.c - the runs of an ablation on one workload, side by side: in closed form, and of those again with events that are
+ * too near each other for that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/study/ablate.h"
+#include "sim/study/limits_int.h"
+
+/* --- which runs ---------------------------------------------------------------------------------------------------- */
+
+/* Where the workload is for some changes alone, it is for those that name it. */
+static bool asked(const struct ablation *x, size_t workload, size_t change)
+{
+	const struct ablate_change *c = &x->changes[change];
+
+	return !c->not_modelled && (!x->workloads[workload].only || c->pays == (int)workload);
+}
+
+static bool whole(const struct ablation *x, size_t workload)
+{
+	return !x->workloads[workload].only && x->n_run > 1;
+}
+
+/* Whether there is a run of all the others. */
+static bool in_whole(const struct ablation *x, size_t workload, size_t change)
+{
+	return whole(x, workload) && !x->changes[change].apart;
+}
+
+size_t ablate_runs(const struct ablation *x, size_t workload)
+{
+	size_t n = 1 + whole(x, workload);
+
+	for (size_t i = 0; i < x->n_changes; i++)
+		n += asked(x, workload, i) * (size_t)(1 + in_whole(x, workload, i));
+	return n;
+}
+
+/* Where a row's answer goes. */
+enum place { BASE, ALL, ALONE, WITHOUT };
+struct slot {
+	enum place place;
+	size_t change;
+	struct ablate_run *to;
+};
+
+struct plan {
+	const struct ablation *x;
+	struct arena *a;
+	struct limits_rows rows;
+	struct slot *slots; /* by row */
+	struct err *e;
+};
+
+/* A row of the changes [from, to) without `but`; of several without those that stand apart. */
+static int add(struct plan *p, size_t from, size_t to, size_t but, struct slot slot)
+{
+	struct limits_row *row = limits_rows_add(&p->rows);
+	size_t n = 0;
+	const char **sets;
+
+	for (size_t i = from; i < to; i++)
+		n += p->x->changes[i].n_sets;
+	if (!row || !(sets = arena_array(p->a, n + 1, sizeof *sets)))
+		return err_nomem(p->e, "for an ablation");
+	for (size_t i = from; i < to; i++)
+		for (size_t k = 0;
+		     i != but && !(p->x->changes[i].apart && to - from > 1) && k < p->x->changes[i].n_sets; k++)
+			sets[row->n_sets++] = p->x->changes[i].sets[k];
+	row->sets = sets;
+	p->slots[p->rows.n - 1] = slot;
+	return 0;
+}
+
+static int plan(struct plan *p, size_t workload, struct ablate_result *out)
+{
+	const size_t n = p->x->n_changes, none = n;
+
+	if (add(p, 0, 0, none, (struct slot){ BASE, none, &out->base }) < 0 ||
+	    (whole(p->x, workload) && add(p, 0, n, none, (struct slot){ ALL, none, &out->all }) < 0))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (asked(p->x, workload, i) &&
+		    (add(p, i, i + 1, none, (struct slot){ ALONE, i, &out->alone[i] }) < 0 ||
+		     (in_whole(p->x, workload, i) &&
+		      add(p, 0, n, i, (struct slot){ WITHOUT, i, &out->without[i] }) < 0)))
+			return -1;
+	return 0;
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------- */
+
+/* What was seen of a row; the same in closed form, if that was before, stays beside it. */
+static int take(const struct plan *p, struct ablate_run *r, enum run_fidelity by, const struct limits_seen *seen)
+{
+	struct ablate_run *form = NULL;
+
+	if (r->run) {
+		if (!(form = arena_array(p->a, 1, sizeof *form)))
+			return err_nomem(p->e, "for an ablation");
+		*form = *r;
+	}
+	*r = (struct ablate_run){ .run = true,
+		                  .by = by,
+		                  .total_ps = seen->total_ps,
+		                  .dram_bytes = seen->dram_bytes,
+		                  .energy_fj = seen->energy_fj,
+		                  .area_nm2 = seen->area_nm2,
+		                  .form = form };
+	memcpy(r->stall_ps, seen->stall_ps, sizeof r->stall_ps);
+	if (seen->kind && !(r->refused = arena_strdup(p->a, seen->why)))
+		return err_nomem(p->e, "for an ablation");
+	return 0;
+}
+
+struct running {
+	struct plan *p;
+	struct limits_job job;
+	const struct limits_row **rows; /* of this round */
+	size_t *which;                  /* in the plan */
+	struct limits_seen *seen;
+	size_t n;
+};
+
+static void ask(struct running *g, size_t row)
+{
+	g->which[g->n] = row;
+	g->rows[g->n++] = &g->p->rows.v[row];
+}
+
+static int run_round(struct running *g)
+{
+	struct plan *p = g->p;
+
+	g->job.of = g->job.done + g->n;
+	if (g->n && limits_run_rows(&g->job, g->rows, g->n, g->seen, p->e) < 0)
+		return -1;
+	for (size_t i = 0; i < g->n; i++)
+		if (take(p, p->slots[g->which[i]].to, g->job.fidelity, &g->seen[i]) < 0)
+			return -1;
+	g->job.done = g->job.of;
+	g->n = 0;
+	return 0;
+}
+
+static bool too_near(const struct plan *p, const struct ablate_result *r, const struct slot *s)
+{
+	if (s->to->refused || s->to->by == RUN_EVENT)
+		return false;
+	switch (s->place) {
+	case ALONE:
+		return ablate_unsure_alone(p->x, r, s->change);
+	case WITHOUT:
+		return ablate_unsure_missed(p->x, r, s->change);
+	default:
+		return true; /* what all is measured by, and how far the closed form is off here */
+	}
+}
+
+/* First what others are measured by, then those alone, then of the verdicts still open all but it. */
+static int run_events(struct running *g, const struct ablate_result *r)
+{
+	static const enum place last[] = { ALL, ALONE, WITHOUT };
+
+	g->job.fidelity = RUN_EVENT;
+	for (size_t k = 0; k < sizeof last / sizeof *last; k++) {
+		for (size_t i = 0; i < g->p->rows.n; i++)
+			if (g->p->slots[i].place <= last[k] && too_near(g->p, r, &g->p->slots[i]))
+				ask(g, i);
+		if (run_round(g) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int run_plan(struct running *g, const struct ablate_how *how, const struct ablate_result *r)
+{
+	for (size_t i = 0; i < g->p->rows.n; i++)
+		ask(g, i);
+	if (run_round(g) < 0)
+		return -1;
+	return how->both && !r->base.refused ? run_events(g, r) : 0;
+}
+
+int ablate_run(const struct ablation *x, size_t workload, const struct op_stream *s, const struct ablate_how *how,
+               struct arena *a, struct ablate_result *out, struct err *e)
+{
+	const size_t runs = ablate_runs(x, workload);
+	const struct limits_question q = { .config = x->base,
+		                           .sets = x->sets,
+		                           .n_sets = (int)x->n_sets,
+		                           .stream = s,
+		                           .run = { .start = x->start, .seed = how->seed },
+		                           .jobs = how->jobs,
+		                           .progress = how->progress,
+		                           .arg = how->arg };
+	struct plan p = {
+		.x = x, .a = a, .rows = { .a = a }, .slots = arena_array(a, runs + 1, sizeof *p.slots), .e = e
+	};
+	struct running g = { .p = &p,
+		             .job = { &q, x->machines, how->both ? RUN_ANALYTIC : how->fidelity, 0, runs },
+		             .rows = arena_array(a, runs + 1, sizeof *g.rows),
+		             .which = arena_array(a, runs + 1, sizeof *g.which),
+		             .seen = calloc(runs + 1, sizeof *g.seen) };
+	int rc = -1;
+
+	*out = (struct ablate_result){ .alone = arena_array(a, x->n_changes + 1, sizeof *out->alone),
+		                       .without = arena_array(a, x->n_changes + 1, sizeof *out->without) };
+	if (!g.rows || !g.which || !g.seen || !p.slots || !out->alone || !out->without)
+		err_nomem(e, "for an ablation");
+	else if (plan(&p, workload, out) == 0)
+		rc = run_plan(&g, how, out);
+	free(g.seen);
+	if (rc == 0 && out->base.refused)
+		return err_set(e, ERR_CONFIG, "the base cannot do workload '%s': %s", x->workloads[workload].name,
+		               out->base.refused);
+	return rc;
+}

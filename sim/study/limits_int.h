@@ -1,0 +1,45 @@
+/* limits_int.h - what the parts of limits share: the rows to try, and the workers that run them. */
+#ifndef NPUSIM_SIM_STUDY_LIMITS_INT_H
+#define NPUSIM_SIM_STUDY_LIMITS_INT_H
+
+#include "sim/study/limits.h"
+
+/* --- what to try (limits_moves.c, limits_pairs.c) ---------------------------------------------------------------- */
+
+struct limits_rows {
+	struct arena *a;
+	struct limits_row *v;
+	size_t n, cap;
+};
+/* One more row, all zero; NULL: out of memory. */
+struct limits_row *limits_rows_add(struct limits_rows *to);
+/* All single changes of the machine, in the order of its parameters. */
+int limits_moves(const struct limits_question *q, const struct machine_conf *c, struct limits_rows *to, struct err *e);
+/* Pairs of the `n` rows worth a try, best chance first, no more than q->pairs; they have been run. */
+int limits_pairs(const struct limits_question *q, const struct limits_result *r, struct limits_rows *to, struct err *e);
+
+/* --- running (limits_run.c) --------------------------------------------------------------------------------------- */
+
+struct limits_job {
+	const struct limits_question *q;
+	struct machine_base *machines; /* of q's config and sets: what the rows' machines are made of */
+	enum run_fidelity fidelity;
+	size_t done, of; /* for progress: before these rows, and with them */
+};
+/* What one row's run answered. */
+struct limits_seen {
+	ps_t total_ps, stall_ps[RES_COUNT];
+	uint64_t dram_bytes, energy_fj, area_nm2; /* 0: the machine's power, its process is not known */
+	uint32_t bound;                           /* enum res: the roofline's */
+	uint32_t kind;                            /* enum err_kind of what went wrong */
+	char why[640];
+};
+/* Runs each row; seen[i] is row i's. Fails for what is not the machine's fault; kind ERR_CONFIG or ERR_STUCK is a machine
+ * that cannot be built or cannot work. */
+int limits_run_rows(const struct limits_job *job, const struct limits_row *const *rows, size_t n,
+                    struct limits_seen *seen, struct err *e);
+/* The design itself, or with these sets over it. */
+int limits_run_one(const struct limits_job *job, const char *const *sets, size_t n_sets, struct run_memo *memo,
+                   struct limits_seen *seen);
+
+#endif
