@@ -17,7 +17,7 @@ static bool goes_on(const struct isa_cmd *c, const struct isa_insn *i, int loop)
 }
 
 /* Bytes of all tiles of the loops from `loop` on, in such rounds of those outside. */
-static uint64_t inside(const struct isa_cmd *c, const struct isa_insn *i, const struct isa_edges *e, int loop,
+static uint64_t inside(const struct isa_cmd *c, const struct isa_insn *i, const struct isa_remainders *e, int loop,
                        unsigned outside)
 {
 	if (loop == ISA_LOOPS)
@@ -28,7 +28,7 @@ static uint64_t inside(const struct isa_cmd *c, const struct isa_insn *i, const 
 	       inside(c, i, e, loop + 1, outside | 1u << loop);
 }
 
-uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, struct isa_edges *e)
+uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, struct isa_remainders *e)
 {
 	for (unsigned at = 0; at < 1 << ISA_LOOPS; at++)
 		for (int l = 0; l < ISA_LOOPS; l++)
@@ -51,7 +51,7 @@ static uint64_t times(const struct isa_cmd *c, const struct isa_insn *i, unsigne
 
 struct isa_turn isa_turns(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i)
 {
-	const struct isa_edges *e = i->edges ? &p->edges[i->edges - 1] : NULL;
+	const struct isa_remainders *e = i->edges ? &p->edges[i->edges - 1] : NULL;
 	const uint64_t full = i->when == ISA_TILE && c->tiles ? c->tiles - 1 : 0;
 	struct isa_turn all = { 0, 0, 0 };
 

@@ -11,7 +11,7 @@
  * sum of the loops' indices times isa_insn.step. Through the rounds of the loops in isa_insn.stays a tile stays: a load
  * moves in the first of them only, a store in the last, and math that serves an operand as often as the operand moves.
  * Without edges all tiles are full but the last, which takes the rest. Where loops of a nest end in a smaller round, what
- * differs then stands in a table (struct isa_edges): of each move and each piece of math, by which of the loops are in
+ * differs then stands in a table (struct isa_remainders): of each move and each piece of math, by which of the loops are in
  * their last round. Tiles of a move lie one behind the other, in the order of the loops.
  * A command runs on all cores; ops side by side, on a group each, are one. Where its tiles are not spread evenly over them, a move says what the fullest core has and
  * how many want the same bytes; SRAM is counted as if all cores were as full (slot_bytes, fixed_bytes). SEND is the exchange
@@ -87,7 +87,7 @@ struct isa_insn {
 };
 
 /* A tile of a nest, full or at an edge: what isa_insn says of a full one. */
-struct isa_edge {
+struct isa_remainder {
 	uint64_t bytes, share;     /* moves */
 	uint64_t round[ISA_LOOPS]; /* moves: bytes that lie in a round of each loop before it */
 	ps_t span, latency;        /* math */
@@ -95,9 +95,9 @@ struct isa_edge {
 };
 
 /* An instruction's tiles by which of these loops are in their last round, a bit each; [0]: full. */
-struct isa_edges {
+struct isa_remainders {
 	uint8_t loops;
-	struct isa_edge at[1 << ISA_LOOPS];
+	struct isa_remainder at[1 << ISA_LOOPS];
 };
 
 struct isa_cmd {
@@ -130,7 +130,7 @@ struct isa_prog {
 	size_t n_cmds;
 	const struct isa_insn *insns;
 	size_t n_insns;
-	const struct isa_edges *edges;
+	const struct isa_remainders *edges;
 	size_t n_edges;
 	const uint32_t *deps, *members;
 	const struct isa_tensor *tensors;
@@ -180,10 +180,10 @@ static inline unsigned isa_edge_at(const struct isa_cmd *c, const struct isa_rou
 }
 
 /* Of an instruction that has edges. */
-static inline const struct isa_edge *isa_edge_of(const struct isa_prog *p, const struct isa_cmd *c,
-                                                 const struct isa_insn *i, const struct isa_rounds *r)
+static inline const struct isa_remainder *isa_edge_of(const struct isa_prog *p, const struct isa_cmd *c,
+                                                      const struct isa_insn *i, const struct isa_rounds *r)
 {
-	const struct isa_edges *e = &p->edges[i->edges - 1];
+	const struct isa_remainders *e = &p->edges[i->edges - 1];
 
 	return &e->at[isa_edge_at(c, r, e->loops)];
 }
@@ -201,7 +201,7 @@ static inline uint64_t isa_share(uint64_t share, uint64_t bytes, uint64_t full)
 }
 
 /* First byte of a tile: where it has edges, and where it has none. */
-static inline uint64_t isa_edge_from(const struct isa_edge *e, const struct isa_rounds *r)
+static inline uint64_t isa_edge_from(const struct isa_remainder *e, const struct isa_rounds *r)
 {
 	return r->at[0] * e->round[0] + r->at[1] * e->round[1] + r->at[2] * e->round[2];
 }
@@ -222,7 +222,7 @@ static inline struct isa_piece isa_piece_of(const struct isa_prog *p, const stru
 	if (i->when != ISA_TILE)
 		return (struct isa_piece){ 0, i->bytes, i->share };
 	if (i->edges) {
-		const struct isa_edge *e = isa_edge_of(p, c, i, r);
+		const struct isa_remainder *e = isa_edge_of(p, c, i, r);
 
 		return (struct isa_piece){ isa_edge_from(e, r), e->bytes, e->share };
 	}
@@ -244,15 +244,15 @@ static inline struct isa_turn isa_turn_of(const struct isa_prog *p, const struct
                                           const struct isa_rounds *r, bool last)
 {
 	if (i->edges) {
-		const struct isa_edge *e = isa_edge_of(p, c, i, r);
+		const struct isa_remainder *e = isa_edge_of(p, c, i, r);
 
 		return (struct isa_turn){ e->span, e->latency, e->work };
 	}
 	return (struct isa_turn){ last ? i->span_last : i->span, i->latency, last ? i->work_last : i->work };
 }
 
-/* Bytes of all tiles of a move, once each; finds isa_edge.round by the way. */
-uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, struct isa_edges *e);
+/* Bytes of all tiles of a move, once each; finds isa_remainder.round by the way. */
+uint64_t isa_edges_place(const struct isa_cmd *c, const struct isa_insn *i, struct isa_remainders *e);
 /* What math takes in all turns of its command; without edges as if it stayed through none of the loops. */
 struct isa_turn isa_turns(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i);
 

@@ -1,17 +1,17 @@
 /* dram_fixed.c - the trivial twin of DRAM: one pipe of `fixed_bandwidth` and a latency. No banks, no refresh, no
- * turnaround: what it takes longer than this, a run owes to the real one. What somebody waits for goes first (carry.h), by
+ * turnaround: what it takes longer than this, a run owes to the real one. What somebody waits for goes first (bw_server.h), by
  * bytes where the real one does by pieces. */
 #include <stdlib.h>
 
-#include "arch/mem/carry.h"
+#include "arch/mem/bw_server.h"
 #include "arch/mem/dram.h"
 #include "arch/mem/memq.h"
 #include "arch/watch.h"
 
 struct entry {
-	struct carry_ride ride; /* in the pipe: its event comes the latency later */
-	struct mem_req *rq;     /* NULL: posted */
-	struct entry *next;     /* spare */
+	struct bw_server_job ride; /* in the pipe: its event comes the latency later */
+	struct mem_req *rq;        /* NULL: posted */
+	struct entry *next;        /* spare */
 	uint64_t bytes;
 	bool write;
 };
@@ -22,7 +22,7 @@ struct dram_fixed {
 	struct comp comp;
 	uint64_t bandwidth;
 	ps_t latency;
-	struct carry pipe;
+	struct bw_server pipe;
 	struct entry *entries, *spare;
 	uint32_t queue, held;
 	struct memq_wait wait;
@@ -43,7 +43,7 @@ static void finished(void *owner, struct ev *ev)
 	struct mem_req *r = x->rq;
 	const ps_t end = ev->when - d->latency, span = clock_transfer(x->bytes, d->bandwidth);
 
-	carry_over(&d->pipe, &x->ride);
+	bw_server_over(&d->pipe, &x->ride);
 	watch_busy(d->comp.env.watch, RES_DRAM, end - span, end, WATCH_NO_CMD);
 	watch_moved(d->comp.env.watch, RES_DRAM, x->write, end - span, end, x->bytes);
 	x->next = d->spare;
@@ -84,7 +84,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	x->bytes = r->bytes;
 	x->write = r->write;
 	/* All of them are as much later as the latency, so none is in another's way for it. */
-	first = carry_put(&d->pipe, &x->ride, x->rq ? x->rq : &posted, door + d->latency, span);
+	first = bw_server_put(&d->pipe, &x->ride, x->rq ? x->rq : &posted, door + d->latency, span);
 	if (x->rq) {
 		r->t_dram = door;
 		r->t_first = first;
@@ -102,7 +102,7 @@ static void pass_over(struct comp *c)
 	d->write_bytes += d->posted_bytes;
 	d->busy_ps += d->posted_ps;
 	d->posted_bytes = d->posted_ps = 0;
-	for (const struct carry_ride *r = d->pipe.first; r; r = r->behind) {
+	for (const struct bw_server_job *r = d->pipe.first; r; r = r->behind) {
 		const struct entry *x = (const struct entry *)r;
 		const ps_t span = clock_transfer(x->bytes, d->bandwidth), end = r->ev.when - d->latency,
 			   left = ps_min(span, end > now ? end - now : 0);
@@ -134,7 +134,7 @@ static void reset(struct comp *c)
 	}
 	d->held = 0;
 	d->posted_bytes = d->posted_ps = 0;
-	carry_reset(&d->pipe, c->env.q);
+	bw_server_reset(&d->pipe, c->env.q);
 	memq_wait_reset(&d->wait);
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/mem/carry.h"
+#include "arch/mem/bw_server.h"
 #include "arch/mem/memq.h"
 #include "arch/mem/noc.h"
 
@@ -12,10 +12,10 @@ enum { TO_L2, TO_KV, TARGETS };
 
 /* A request on its way: what the level behind sees, and whose it is. */
 struct hop {
-	struct mem_req rq;      /* first member: a reply's request is its hop */
-	struct carry_ride ride; /* on the links back */
-	struct ev ev;           /* back at the sender */
-	ps_t way;               /* from there to it */
+	struct mem_req rq;         /* first member: a reply's request is its hop */
+	struct bw_server_job ride; /* on the links back */
+	struct ev ev;              /* back at the sender */
+	ps_t way;                  /* from there to it */
 	struct mem_req *up;
 	struct hop *next;
 };
@@ -32,7 +32,7 @@ struct noc {
 	struct hop *hops, *spare;
 	uint32_t under_way, cores;
 	struct noc_shape shape;
-	struct carry up, down; /* where directions share their links both go up */
+	struct bw_server up, down; /* where directions share their links both go up */
 	uint64_t requests, kv_requests, down_bytes, up_bytes, copied_bytes, core_bytes, busy_ps, refusals;
 };
 
@@ -106,7 +106,7 @@ static void ride(struct noc *n, struct hop *h, ps_t first, ps_t way)
 	n->busy_ps += span;
 	h->way = way;
 	if (span) {
-		r->t_first = carry_put(&n->up, &h->ride, r, first, span) + way;
+		r->t_first = bw_server_put(&n->up, &h->ride, r, first, span) + way;
 	} else {
 		r->t_first = first + way;
 		evq_push(n->comp.env.q, &h->ev, ps_max(first, evq_now(n->comp.env.q)) + way);
@@ -138,7 +138,7 @@ static bool take(struct comp *c, struct mem_req *r)
 	struct noc *n = (struct noc *)c;
 	int to = r->cls == MEM_KV && n->to[TO_KV].comp ? TO_KV : TO_L2;
 	struct target *t = &n->to[to];
-	struct carry *down = n->shape.one_way ? &n->up : &n->down;
+	struct bw_server *down = n->shape.one_way ? &n->up : &n->down;
 	ps_t at, span;
 	struct hop *h;
 
@@ -152,14 +152,14 @@ static bool take(struct comp *c, struct mem_req *r)
 	span = r->write ? noc_span(&n->shape, n->cores, r, &r->noc_load) : 0;
 	at = h->rq.not_before;
 	if (span)
-		h->rq.not_before = carry_when(down, MEM_BLOCKING, at, span);
+		h->rq.not_before = bw_server_when(down, MEM_BLOCKING, at, span);
 	if (!comp_send(t->comp, &h->rq)) {
 		t->refused = true;
 		undo(n, h);
 		goto refuse;
 	}
 	if (span)
-		carry_pass(down, MEM_BLOCKING, at, span);
+		bw_server_pass(down, MEM_BLOCKING, at, span);
 	n->busy_ps += span;
 	r->t_arrive = h->rq.not_before;
 	n->under_way++;
@@ -181,12 +181,12 @@ static ps_t exchange(struct comp *c, ps_t span)
 
 	if (!n->shape.port) /* any number of bytes: the cores' engines alone are in the way */
 		return now + span;
-	over = carry_pass(&n->up, MEM_BLOCKING, now, span);
+	over = bw_server_pass(&n->up, MEM_BLOCKING, now, span);
 	n->busy_ps += span;
 	if (n->shape.one_way)
 		return over;
 	n->busy_ps += span;
-	return ps_max(over, carry_pass(&n->down, MEM_BLOCKING, now, span));
+	return ps_max(over, bw_server_pass(&n->down, MEM_BLOCKING, now, span));
 }
 
 static void back(void *owner, struct ev *ev)
@@ -225,7 +225,7 @@ static void carried_up(void *owner, struct ev *ev)
 	struct noc *n = owner;
 	struct hop *h = (struct hop *)(void *)((char *)ev - offsetof(struct hop, ride));
 
-	carry_over(&n->up, &h->ride);
+	bw_server_over(&n->up, &h->ride);
 	evq_push(n->comp.env.q, &h->ev, ev->when + h->way);
 }
 
@@ -272,8 +272,8 @@ static void reset(struct comp *c)
 		n->spare = &n->hops[i];
 	}
 	n->under_way = 0;
-	carry_reset(&n->up, c->env.q);
-	carry_reset(&n->down, c->env.q);
+	bw_server_reset(&n->up, c->env.q);
+	bw_server_reset(&n->down, c->env.q);
 	for (int i = 0; i < TARGETS; i++) {
 		memq_wait_reset(&n->to[i].wait);
 		n->to[i].refused = false;

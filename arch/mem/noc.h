@@ -7,7 +7,7 @@
  *     mesh      rows x columns of cores, stops along its left and right edge, X before Y
  * A request is a tile's bytes for many cores at once (mem_req.copies, share). It takes the longer of what the fullest core's
  * port needs and what the links between need: that is the class of links its bytes share, and it queues there, the urgent
- * first (carry.h). Addresses are interleaved, so all stops serve a request alike. What several cores want leaves the
+ * first (bw_server.h). Addresses are interleaved, so all stops serve a request alike. What several cores want leaves the
  * stop once where there is `multicast`, else once for each. A tile is there when the farthest core has it.
  * Cores that exchange partial sums (comp_ops.exchange) take their ports, and the links, from all else meanwhile; of an ideal
  * network, whose ports are of any width, only the engines that send them (npu/dma.h) are taken.

@@ -1,6 +1,6 @@
 /* core.h - the cores: run dispatched commands tile by tile.
  *
- * Models: all cores as one gang: a command's tiles are cut into a part a core by the mapper (arch/npu/spread.h), equal
+ * Models: all cores as one gang: a command's tiles are cut into a part a core by the mapper (arch/npu/partition.h), equal
  * cores are one class, and the class with the most to do sets the time (so are groups of cores that do ops side by side); so an event is a tile, not a core's share, and
  * costs the same for any number of cores.
  * SRAM is given out in program order: a command may take SRAM only when every command before it has taken all it

@@ -16,7 +16,7 @@ struct dispatch_cfg {
 	ps_t latency, interval;
 	uint64_t layout; /* values a second that the driver lays out for a product of several rows, and back; 0: none */
 	uint32_t queue, batch;
-	bool join; /* independent products of few rows are one command: sim/map/map_join.c */
+	bool join; /* independent products of few rows are one command: sim/map/map_horizontal.c */
 	bool dynamic;
 	ps_t branch; /* deciding on the device */
 	ps_t host;   /* a host round trip */

@@ -44,7 +44,7 @@ struct dma {
 	uint32_t in_flight[2]; /* by x->demand */
 	uint32_t cores;
 	bool refused; /* the NoC owes us a retry */
-	struct carry engines;
+	struct bw_server engines;
 	uint64_t bytes_read, bytes_written, busy_ps, transfers;
 };
 
@@ -111,7 +111,7 @@ static void finished(void *owner, struct ev *ev)
 	struct dma_xfer *x = owner;
 	struct dma *d = x->dma;
 
-	carry_over(&d->engines, &x->ride);
+	bw_server_over(&d->engines, &x->ride);
 	x->t_done = ev->when;
 	if (d->comp.env.watch) {
 		const ps_t from = ev->when - clock_transfer(load(d, &x->req), d->rate);
@@ -141,7 +141,7 @@ static void on_reply(struct comp *c, struct mem_req *r)
 		d->bytes_read += r->bytes * (r->copies ? r->copies : 1);
 	ev_init(&x->ride.ev, EV_REPLY, finished, x);
 	/* What leaves goes through at once, whatever its answer then takes. */
-	carry_put(&d->engines, &x->ride, r, r->write ? r->not_before : r->t_first, span);
+	bw_server_put(&d->engines, &x->ride, r, r->write ? r->not_before : r->t_first, span);
 	pump(d);
 }
 
@@ -197,7 +197,7 @@ struct dma *dma_new(const struct comp_env *env, const struct dma_cfg *cfg, uint3
 	d->cfg = *cfg;
 	d->below = d->between = env->below;
 	d->cores = cores;
-	carry_reset(&d->engines, env->q);
+	bw_server_reset(&d->engines, env->q);
 	d->rate = dma_rate(cfg, cores) * env->clock_khz * 1000;
 	if (register_stats(d, e) < 0) {
 		dma_free(d);
@@ -227,7 +227,7 @@ ps_t dma_exchange(struct dma *d, ps_t span)
 	if (d->between->ops->exchange)
 		over = d->between->ops->exchange(d->between, span);
 	if (mine) {
-		const ps_t sent = carry_pass(&d->engines, MEM_BLOCKING, now, mine);
+		const ps_t sent = bw_server_pass(&d->engines, MEM_BLOCKING, now, mine);
 
 		watch_busy(d->comp.env.watch, RES_DMA, sent - mine, sent, WATCH_NO_CMD);
 		d->busy_ps += mine;

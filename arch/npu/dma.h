@@ -1,6 +1,6 @@
 /* dma.h - DMA: moves tiles between SRAM and the levels behind the NoC.
  *
- * Models: engines a core and their width (arch/mem/carry.h: a transfer streams through while its bytes arrive, and
+ * Models: engines a core and their width (arch/mem/bw_server.h: a transfer streams through while its bytes arrive, and
  * takes as long as the core with the largest share of it needs), descriptors in flight, set-up time of a descriptor. What a started command waits for (urgent) goes before what is fetched ahead, in
  * the queue, in the engines (a prefetch under way gives way and goes on later) and, by the request's flag, further
  * down, so that fetching ahead costs nobody. Back-pressure from the NoC is honoured.
@@ -9,7 +9,7 @@
 #ifndef NPUSIM_ARCH_NPU_DMA_H
 #define NPUSIM_ARCH_NPU_DMA_H
 
-#include "arch/mem/carry.h"
+#include "arch/mem/bw_server.h"
 
 struct dma_cfg {
 	uint32_t engines;     /* a core */
@@ -28,7 +28,7 @@ uint64_t dma_rate(const struct dma_cfg *c, uint32_t cores); /* bytes a cycle, ch
 struct dma_xfer {
 	struct mem_req req;
 	struct mem_run run;
-	struct carry_ride ride; /* in the engines, while its bytes stream */
+	struct bw_server_job ride; /* in the engines, while its bytes stream */
 	struct dma *dma;
 	struct dma_xfer *next;
 	void (*done)(void *owner, struct dma_xfer *x);

@@ -10,7 +10,7 @@
  * With `forward`, what an op makes stays in the scratchpads of the cores that made it until its last reader has it, where
  * that is faster; readers fetch it from there over the network. The command that makes it takes its room and the last that
  * reads it gives it back (arch/isa.h): commands between the two have so much less, others have not. All else goes out to
- * the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_keep.c).
+ * the L2 or DRAM and in again (a spill). The mapper decides (sim/map/map_reuse.c).
  * Who reads down a column of rows that lie one behind the other takes words a row apart. Where a power of two divides that
  * stride they lie in few banks, and those alone serve them: rows of `stride` bytes meet
  * min(banks, banks x width / (the largest power of two in stride)) of the banks. Filling goes along rows and meets them all.

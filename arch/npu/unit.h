@@ -2,7 +2,7 @@
  *
  * A unit is a closed form: a job goes in, and out come the time its arrays are busy, how long after that the last result
  * is there, and the work they do. Jobs follow each other without a gap: what fills and drains a pipeline is latency and
- * no busy time. Every core has the same units. A product is planned for one core's part of it, which spread.h cuts out;
+ * no busy time. Every core has the same units. A product is planned for one core's part of it, which partition.h cuts out;
  * all else a unit spreads over `unit_env.cores` itself.
  * The rate of a product is a function of both operands' formats: the wider one sets it, and narrower weights are brought
  * to that width first (UNIT_DEQUANT, on whatever unit does it), unless the unit says that it multiplies the pair.
@@ -71,7 +71,7 @@ enum unit_piece {
 	UNIT_NORM     /* reduce: moments of a row, and a scaling */
 };
 
-/* A product's parts, one a core (arch/npu/spread.h). */
+/* A product's parts, one a core (arch/npu/partition.h). */
 struct unit_split {
 	uint32_t m, n, k;
 };
@@ -86,11 +86,11 @@ struct unit_job {
 	uint32_t passes;            /* over the data */
 	uint32_t alu, sfu, convert; /* steps an element */
 	bool divides;               /* its ALU step is a divide */
-	bool in_part;              /* product: an array loads no more than is used of it, whatever it does by default */
-	uint64_t bytes;            /* through SRAM */
-	uint32_t keep, of;         /* of so many weights along k that many are not 0; `of` 0: all may be */
-	uint32_t held;             /* 1 + the unit in which a product's weights stay; 0: they come with the job */
-	struct unit_split held_as; /* how those that stay are cut over the cores; n 0: as is fastest */
+	bool in_part;      /* product: an array loads no more than is used of it, whatever it does by default */
+	uint64_t bytes;    /* through SRAM */
+	uint32_t keep, of; /* of so many weights along k that many are not 0; `of` 0: all may be */
+	uint32_t held;     /* 1 + the unit in which a product's weights stay; 0: they come with the job */
+	struct unit_split stationary_split; /* how those that stay are cut over the cores; n 0: as is fastest */
 };
 
 struct unit_plan {

@@ -2,7 +2,7 @@
  *
  * Models: `units` a core, each with `lanes` lanes of so many multiply-adds a cycle (by the wider operand's bits), output
  * rows spread over a core's units, or the reduction spread over several of them (k split): whichever is faster, among
- * all splits a smaller core would have; over cores as spread.h says. A unit holds `vectors` rows of activations: weights
+ * all splits a smaller core would have; over cores as partition.h says. A unit holds `vectors` rows of activations: weights
  * stream past once for that many. Products follow each other without a gap; reduction tree and pipeline are latency, and
  * so is the tree across units that a k split needs.
  * Weights that N:M sparsity has left out pass SRAM as nothing; where the unit is `sparse` they are not multiplied either.

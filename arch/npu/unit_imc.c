@@ -7,10 +7,10 @@
  * Before it multiplies, an array is written, `write` rows a cycle, and other weights take its place: every command does so
  * again, unless the array was written while it multiplied (`write_beside`), and unless its weights stay.
  * What stays: with `keep`, weights that fit the arrays of the cores are written once and are there in every later step; no
- * byte of them is moved or written then (sim/map/map_hold.c chooses which). A product's lie over as many arrays as make it
+ * byte of them is moved or written then (sim/map/map_stationary.c chooses which). A product's lie over as many arrays as make it
  * soonest done, with others' above, below and beside them.
  * Weights that do not fit are spread over all arrays, in rounds; where there are more arrays than they need, copies of them
- * share the rows of activations. Sums along k of several arrays pass SRAM, as a matrix unit's do; over cores as spread.h says.
+ * share the rows of activations. Sums along k of several arrays pass SRAM, as a matrix unit's do; over cores as partition.h says.
  * The rate is that of bits: weights narrower than activations are widened before they are written, unless the unit
  * multiplies the pair. Floating formats pass by their bits, aligned on the way (Tu et al., ISSCC 2022, ReDCIM).
  * Leaves out: noise and the resolution of ADCs; gaps between weights that stay; several tiles of a small k in one array

@@ -7,7 +7,7 @@
  * With two weight buffers a fold's operand shifts in, a row a cycle, while the fold before streams: a fold costs the
  * longer of the two, and filling and draining the array is latency, once however many folds follow each other. With one
  * buffer nothing overlaps: a fold costs 2 rows + cols + what streams - 2, as SCALE-Sim counts it, and latency is none.
- * Folds are spread over a core's arrays (and over cores, spread.h): along the dimensions of what is held, along what streams (each array
+ * Folds are spread over a core's arrays (and over cores, partition.h): along the dimensions of what is held, along what streams (each array
  * has a part of the stream and all of its folds), or along k, whose partial sums then pass SRAM; the fewest cycles win.
  * More rows than one may shift in a cycle (`shift`), what streams may come in groups (`group`), and an array may always be
  * loaded whole (`whole_folds`).

@@ -57,7 +57,7 @@ int energy_step(const struct machine_cfg *m, const struct kernels *k, const stru
 		.phase = BUILD_DECODE, .style = BUILD_EAGER, .batch = (uint32_t)s->batch, .tokens = 1
 	};
 	struct op_stream stream, laid;
-	struct map_need need;
+	struct map_footprint need;
 	struct gpu_work w;
 	int rc = -1;
 
@@ -70,7 +70,7 @@ int energy_step(const struct machine_cfg *m, const struct kernels *k, const stru
 	if (!own)
 		err_nomem(e, "for a step");
 	else if ((how.quant = scheme_find("bf16", e)) && build_stream(model, &how, own, &stream, e) == 0 &&
-	         map_need(&stream, NULL, own, &need, e) == 0 && map_fits(&need, &m->mem.dram, e) == 0 &&
+	         map_footprint(&stream, NULL, own, &need, e) == 0 && map_capacity_check(&need, &m->mem.dram, e) == 0 &&
 	         gpu_geometry_work(&g, k, &stream, own, &laid, &w, e) == 0 && gpu_work_run(&w, true, t, e) == 0)
 		rc = count(c, &g, &w, s, a, e);
 	arena_free(own);

@@ -52,7 +52,7 @@ struct run_report {
 	const char *timeline_path;     /* NULL: none was written */
 	int64_t stored;                /* number of the run there; 0: not stored */
 	bool stored_again;             /* it was there already */
-	const struct map_tell *told;   /* how an op was mapped; NULL: nobody asked */
+	const struct map_log *told;    /* how an op was mapped; NULL: nobody asked */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */

@@ -26,7 +26,7 @@ static int64_t op_of(const struct op_stream *s, const char *text)
 int run_mapping(struct run_report *r, const char *op, struct arena *a, struct err *e)
 {
 	const int64_t id = op_of(r->stream, op);
-	struct map_tell *tell = arena_alloc(a, sizeof *tell);
+	struct map_log *tell = arena_alloc(a, sizeof *tell);
 	struct run_memo *memo;
 	int rc;
 
@@ -54,7 +54,7 @@ static void name_of(const struct run_report *r, struct str *out)
 	str_addf(out, "op %" PRIu32 " (%s)", o->id, o->name ? o->name : op_kind_name(o->kind));
 }
 
-static void row(struct out_table *t, const struct map_told *w, struct str *text)
+static void row(struct out_table *t, const struct map_log_entry *w, struct str *text)
 {
 	out_text(t, w->chosen ? "chosen" : "rival");
 	out_text(t, w->why);
@@ -75,20 +75,20 @@ static void row(struct out_table *t, const struct map_told *w, struct str *text)
 }
 
 /* How far the chosen nest is behind the first by the cost model; false: it is none, or nothing was searched. */
-static bool gap_of(const struct map_tell *t, double *gap)
+static bool gap_of(const struct map_log *t, double *gap)
 {
 	ps_t least = 0;
 
 	for (int i = 0; i < t->n; i++)
-		if (t->way[i].nest && (!least || t->way[i].form < least))
-			least = t->way[i].form;
-	if (!t->space || !t->n || !t->way[0].chosen || !t->way[0].nest || !least)
+		if (t->entry[i].nest && (!least || t->entry[i].form < least))
+			least = t->entry[i].form;
+	if (!t->space || !t->n || !t->entry[0].chosen || !t->entry[0].nest || !least)
 		return false;
-	*gap = (double)t->way[0].form / (double)least - 1;
+	*gap = (double)t->entry[0].form / (double)least - 1;
 	return true;
 }
 
-static void add_gap(const struct map_tell *t, struct str *out)
+static void add_gap(const struct map_log *t, struct str *out)
 {
 	double gap;
 
@@ -97,7 +97,7 @@ static void add_gap(const struct map_tell *t, struct str *out)
 	str_addf(out,
 	         "by the cost model the chosen takes %.3f us, %.1f %% more than the first of %" PRIu64
 	         " tiles of m, n and k;\nno mapping of them takes less than %.3f us\n",
-	         cmd_ps_us(t->way[0].form), 100 * gap, t->space, cmd_ps_us(t->bound));
+	         cmd_ps_us(t->entry[0].form), 100 * gap, t->space, cmd_ps_us(t->bound));
 }
 
 void run_mapping_table(const struct run_report *r, struct str *out)
@@ -123,7 +123,7 @@ void run_mapping_table(const struct run_report *r, struct str *out)
 	         r->told->n);
 	t = out_table_new(cols, sizeof cols / sizeof *cols, str_c(&title));
 	for (int i = 0; i < r->told->n && i <= RIVALS; i++)
-		row(t, &r->told->way[i], &text);
+		row(t, &r->told->entry[i], &text);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	add_gap(r->told, out);
@@ -146,7 +146,7 @@ void run_mapping_json(struct out_json *j, const struct run_report *r)
 	}
 	out_json_open(j, "ways", '[');
 	for (int i = 0; i < r->told->n; i++) {
-		const struct map_told *w = &r->told->way[i];
+		const struct map_log_entry *w = &r->told->entry[i];
 
 		out_json_open(j, NULL, '{');
 		out_json_bool(j, "chosen", w->chosen);

@@ -453,7 +453,7 @@ static struct transfer *at_edge(const struct analytic *a, uint32_t n, bool again
 static const struct transfer *uneven(const struct analytic *a, const struct flight *x, uint32_t n,
                                      const struct isa_rounds *r, bool again, uint64_t *from)
 {
-	const struct isa_edges *e = &a->p->edges[x->insns[n].edges - 1];
+	const struct isa_remainders *e = &a->p->edges[x->insns[n].edges - 1];
 	const unsigned edge = isa_edge_at(x->c, r, e->loops);
 
 	*from = isa_edge_from(&e->at[edge], r);
@@ -599,7 +599,7 @@ static uint64_t tile_of(const struct isa_insn *i, uint64_t bytes)
 static void find_at_edges(struct analytic *a, const struct isa_cmd *c, uint32_t n, const struct access *access,
                           bool again)
 {
-	const struct isa_edges *e = &a->p->edges[a->p->insns[c->first_insn + n].edges - 1];
+	const struct isa_remainders *e = &a->p->edges[a->p->insns[c->first_insn + n].edges - 1];
 
 	for (unsigned edge = 0; edge < EDGES; edge++)
 		if (!(edge & ~(unsigned)e->loops))

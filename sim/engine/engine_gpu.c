@@ -221,7 +221,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 	struct run_memo *own = o->memo ? NULL : run_memo_new(e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
-	struct map_need need;
+	struct map_footprint need;
 	struct gpu_work w;
 	struct op_stream x;
 	const struct gpu_activity *work;
@@ -230,8 +230,9 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
 
 	out->steps = o->start != RUN_COLD ? 2 : 1;
 	out->reuse_ppm = picks_reuse(out->stream);
-	if (!t || check_work(&g, out->stream, e) < 0 || map_need(out->stream, NULL, a, &need, e) < 0 ||
-	    map_fits(&need, &conf->cfg.mem.dram, e) < 0 || launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
+	if (!t || check_work(&g, out->stream, e) < 0 || map_footprint(out->stream, NULL, a, &need, e) < 0 ||
+	    map_capacity_check(&need, &conf->cfg.mem.dram, e) < 0 ||
+	    launches(&g, kernels, out->stream, a, &x, &w, e) < 0)
 		goto out;
 	if (!(took = arena_array(a, x.n_launches + 1, sizeof *took))) {
 		err_set(e, ERR_NOMEM, "out of memory for results");

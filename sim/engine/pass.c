@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "arch/watch.h"
-#include "sim/engine/judge.h"
+#include "sim/engine/evaluator.h"
 #include "sim/engine/pass_clock.h"
 #include "sim/engine/pass_energy.h"
 #include "sim/engine/picks.h"
@@ -265,7 +265,7 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, const str
 		return -1;
 	rc = run_memo_patterns(own, &c->fusion, &o.patterns, e);
 	if (rc == 0)
-		rc = judge_map(s, c, &o, a, out, e);
+		rc = evaluator_map(s, c, &o, a, out, e);
 	run_memo_free(own);
 	return rc;
 }
@@ -377,7 +377,7 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	if (!m)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
-	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_fits(&m->need, &conf->cfg.mem.dram, e) < 0)
+	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_capacity_check(&m->need, &conf->cfg.mem.dram, e) < 0)
 		return -1;
 	if (o->start == RUN_RESIDENT && hold(m, out->stream, &conf->cfg, a, e) < 0)
 		return -1;

@@ -10,7 +10,7 @@ static ps_t slower(ps_t t, uint64_t full, uint64_t khz)
 	return (ps_t)((double)t * (double)full / (double)khz + 0.5);
 }
 
-static void slow_edges(struct isa_edges *e, uint64_t full, uint64_t khz)
+static void slow_edges(struct isa_remainders *e, uint64_t full, uint64_t khz)
 {
 	for (int i = 0; i < 1 << ISA_LOOPS; i++) {
 		e->at[i].span = slower(e->at[i].span, full, khz);
@@ -22,7 +22,7 @@ int pass_slowed(const struct isa_prog *p, uint64_t full, uint64_t khz, struct ar
                 struct err *e)
 {
 	struct isa_insn *insns;
-	struct isa_edges *edges;
+	struct isa_remainders *edges;
 
 	*out = *p;
 	if (khz == full || !p->n_insns)

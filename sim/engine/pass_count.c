@@ -38,7 +38,7 @@ static struct turns turns_of(const struct isa_cmd *c, const struct isa_insn *i)
 /* Of a nest whose last rounds are smaller: each loop is in its last of several rounds, or in one of the others. */
 static uint64_t edged_work(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i)
 {
-	const struct isa_edges *e = &p->edges[i->edges - 1];
+	const struct isa_remainders *e = &p->edges[i->edges - 1];
 	const bool ends = i->code == ISA_SEND;
 	uint64_t work = 0;
 

@@ -67,8 +67,8 @@ static void mapped(const struct stat_reg *st, const struct machine_cfg *c, const
 int roofline_of(const struct stat_reg *st, const struct machine_cfg *c, enum run_start start,
                 const uint32_t *const *picks, struct arena *a, struct run_result *r, struct err *e)
 {
-	const struct map_floor *f = &r->map->floor;
-	const uint64_t reads = map_floor_reads(f, &r->map->prog, picks, a, e);
+	const struct map_lower_bound *f = &r->map->floor;
+	const uint64_t reads = map_lower_bound_reads(f, &r->map->prog, picks, a, e);
 	uint64_t peak[RES_COUNT];
 
 	if (e->kind)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/engine/judge.h"
+#include "sim/engine/evaluator.h"
 #include "sim/map/map_memo.h"
 
 struct run_memo {
@@ -77,7 +77,8 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 	if (m->stream != s || m->start != start || !map_same(&m->cfg, c)) {
 		m->stream = NULL;
 		arena_reset(m->a);
-		if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0 || judge_map(s, c, &o, m->a, &m->map, e) < 0)
+		if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0 ||
+		    evaluator_map(s, c, &o, m->a, &m->map, e) < 0)
 			return -1;
 		m->stream = s;
 		m->start = start;
@@ -93,13 +94,13 @@ void run_memo_forget(struct run_memo *m)
 }
 
 int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
-                  struct map_tell *tell, struct arena *a, struct err *e)
+                  struct map_log *tell, struct arena *a, struct err *e)
 {
-	struct map_opts o = { .tell = tell, .start = start };
+	struct map_opts o = { .log = tell, .start = start };
 	struct map_result unused;
 
 	tell->n = 0;
 	if (run_memo_patterns(m, &c->fusion, &o.patterns, e) < 0)
 		return -1;
-	return judge_map(s, c, &o, a, &unused, e);
+	return evaluator_map(s, c, &o, a, &unused, e);
 }

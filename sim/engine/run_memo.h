@@ -26,6 +26,6 @@ int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct mac
 void run_memo_forget(struct run_memo *m);
 /* How the command of an op is chosen: tell->op; `resident` as above. */
 int run_memo_tell(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
-                  struct map_tell *tell, struct arena *a, struct err *e);
+                  struct map_log *tell, struct arena *a, struct err *e);
 
 #endif

@@ -14,7 +14,7 @@ struct builder {
 	size_t n_cmds, cap_cmds;
 	struct isa_insn *insns;
 	size_t n_insns, cap_insns;
-	struct isa_edges *edges;
+	struct isa_remainders *edges;
 	size_t n_edges, cap_edges;
 	uint32_t *deps;
 	size_t n_deps, cap_deps;
@@ -128,8 +128,8 @@ static int find_deps(struct builder *b, const struct mapper *m, const struct lot
 	return 0;
 }
 
-/* Instructions that have tiles of their own at the edges; those of products side by side may share a table in the draft. */
-static size_t uneven(const struct map_draft *d)
+/* Instructions that have tiles of their own at the edges; those of products side by side may share a table in the candidate. */
+static size_t uneven(const struct map_candidate *d)
 {
 	size_t n = 0;
 
@@ -138,7 +138,7 @@ static size_t uneven(const struct map_draft *d)
 	return n;
 }
 
-static void add_insns(struct builder *b, const struct map_draft *d)
+static void add_insns(struct builder *b, const struct map_candidate *d)
 {
 	uint32_t moves[3] = { 0, 0, 0 };
 
@@ -173,7 +173,7 @@ static uint64_t laid_out(const struct mapper *m, const struct fuse_group *g)
 }
 
 /* The draft becomes a command that does the ops of all groups; a chained one goes on with what the one before has left. */
-static int emit_lot(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct lot *l,
+static int emit_lot(struct builder *b, const struct mapper *m, const struct map_candidate *d, const struct lot *l,
                     const uint32_t *last_cmd, bool chained, struct err *e)
 {
 	const struct fuse_group *g = l->g[0];
@@ -228,7 +228,7 @@ static int emit_lot(struct builder *b, const struct mapper *m, const struct map_
 	return 0;
 }
 
-static int emit(struct builder *b, const struct mapper *m, const struct map_draft *d, const struct fuse_group *g,
+static int emit(struct builder *b, const struct mapper *m, const struct map_candidate *d, const struct fuse_group *g,
                 const uint32_t *last_cmd, bool chained, struct err *e)
 {
 	return emit_lot(b, m, d, &(struct lot){ &g, 1 }, last_cmd, chained, e);
@@ -252,7 +252,7 @@ static int too_small(const struct mapper *m, const struct op *o, struct err *e)
 }
 
 /* As it is drafted; or in blocks, of which the first is. */
-static int emit_blocks(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
+static int emit_blocks(struct builder *b, const struct mapper *m, struct map_candidate *d, uint32_t op,
                        const struct map_cutting *c, const uint32_t *last_cmd, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
@@ -268,7 +268,7 @@ static int emit_blocks(struct builder *b, const struct mapper *m, struct map_dra
 }
 
 /* An attention as a table names it, in the parts it then has; the first is drafted. */
-static int emit_named(struct builder *b, const struct mapper *m, struct map_draft *d, uint32_t op,
+static int emit_named(struct builder *b, const struct mapper *m, struct map_candidate *d, uint32_t op,
                       const uint32_t *last_cmd, struct err *e)
 {
 	const struct fuse_group alone = { op, 1, NULL };
@@ -281,7 +281,7 @@ static int emit_named(struct builder *b, const struct mapper *m, struct map_draf
 }
 
 /* Members one by one, for a fusion that does not fit or does not pay, and for what was never fused. */
-static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d, uint32_t op, uint32_t *last_cmd,
+static int emit_single(struct builder *b, struct mapper *m, struct map_candidate *d, uint32_t op, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
 {
 	const struct op *o = &m->s->ops[op];
@@ -292,7 +292,7 @@ static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d,
 		last_cmd[op] = b->n_cmds ? (uint32_t)b->n_cmds - 1 : NO_CMD;
 		return 0;
 	}
-	map_room(m, op, 1);
+	map_capacity(m, op, 1);
 	if (map_attention(m, o, 0, d)) {
 		if (emit_named(b, m, d, op, last_cmd, e) < 0)
 			return -1;
@@ -307,7 +307,7 @@ static int emit_single(struct builder *b, struct mapper *m, struct map_draft *d,
 }
 
 /* What is drafted, as one command of several ops. */
-static int emit_as_one(struct builder *b, const struct mapper *m, const struct map_draft *d,
+static int emit_as_one(struct builder *b, const struct mapper *m, const struct map_candidate *d,
                        const struct map_fusion *what, uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
 	const struct fuse_group g = { what->first_op, what->n_ops, what->pattern };
@@ -321,11 +321,11 @@ static int emit_as_one(struct builder *b, const struct mapper *m, const struct m
 }
 
 /* What is drafted, as one command of groups side by side. */
-static int emit_beside(struct builder *b, const struct mapper *m, const struct map_draft *d,
-                       const struct fuse_group *groups, const struct map_beside_set *w, uint32_t *last_cmd,
+static int emit_beside(struct builder *b, const struct mapper *m, const struct map_candidate *d,
+                       const struct fuse_group *groups, const struct map_coschedule_set *w, uint32_t *last_cmd,
                        struct map_result *out, struct err *e)
 {
-	const struct fuse_group *all[MAP_BESIDE];
+	const struct fuse_group *all[MAP_COSCHEDULED];
 
 	for (uint32_t i = 0; i < w->n; i++)
 		all[i] = &groups[w->group[i]];
@@ -338,7 +338,7 @@ static int emit_beside(struct builder *b, const struct mapper *m, const struct m
 	return 0;
 }
 
-static int emit_group(struct builder *b, struct mapper *m, struct map_draft *d, const struct fuse_group *g,
+static int emit_group(struct builder *b, struct mapper *m, struct map_candidate *d, const struct fuse_group *g,
                       uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
 	struct map_fusion what;
@@ -351,22 +351,22 @@ static int emit_group(struct builder *b, struct mapper *m, struct map_draft *d, 
 	return 0;
 }
 
-static int emit_groups(struct builder *b, struct mapper *m, struct map_draft *d, const struct fuse_group *groups,
+static int emit_groups(struct builder *b, struct mapper *m, struct map_candidate *d, const struct fuse_group *groups,
                        size_t n_groups, uint32_t *last_cmd, struct map_result *out, struct err *e)
 {
-	struct map_beside *beside = map_beside_new(m, groups, n_groups);
+	struct map_coschedule *beside = map_coschedule_new(m, groups, n_groups);
 
 	if (!beside)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0, n = 1; i < n_groups; i += n, n = 1) {
-		const size_t left = map_beside_left(beside, i, m->c->dispatch.join ? m->c->dispatch.batch : 1);
-		struct map_beside_set set;
+		const size_t left = map_coschedule_left(beside, i, m->c->dispatch.join ? m->c->dispatch.batch : 1);
+		struct map_coschedule_set set;
 		struct map_fusion joined;
 		int done = 0;
 
-		if (left && (n = map_join(m, &groups[i], left, d, out->op_work_ps, &joined)) > 1)
+		if (left && (n = map_horizontal(m, &groups[i], left, d, out->op_work_ps, &joined)) > 1)
 			done = emit_as_one(b, m, d, &joined, last_cmd, out, e);
-		else if (left && map_beside(m, beside, i, &set, d, out->op_work_ps))
+		else if (left && map_coschedule(m, beside, i, &set, d, out->op_work_ps))
 			done = emit_beside(b, m, d, groups, &set, last_cmd, out, e);
 		else if (left)
 			done = emit_group(b, m, d, &groups[i], last_cmd, out, e);
@@ -485,7 +485,7 @@ static void choose_pinned(struct mapper *m)
 			const struct op_tensor *x = &m->s->tensors[t];
 			uint64_t bytes = map_stored_bytes(m, t, x->bytes);
 
-			if (x->role == OP_WEIGHT && x->route < 0 && x->external && !m->pinned[t] && !m->held[t] &&
+			if (x->role == OP_WEIGHT && x->route < 0 && x->external && !m->pinned[t] && !m->stationary[t] &&
 			    bytes <= room) {
 				m->pinned[t] = 1;
 				room -= bytes;
@@ -549,7 +549,7 @@ static ps_t mem_latency(const struct machine_cfg *c)
 	       (c->mem.l2.size ? c->mem.l2.latency + c->mem.l2.miss_latency : 0);
 }
 
-/* All that the mapper and its judge read of a machine. Unused bytes of a section may differ: then the answer is no. */
+/* All that the mapper and its evaluator read of a machine. Unused bytes of a section may differ: then the answer is no. */
 bool map_same(const struct machine_cfg *a, const struct machine_cfg *b)
 {
 #define SAME(m) (memcmp(&a->m, &b->m, sizeof a->m) == 0)
@@ -593,7 +593,7 @@ static double gone(const struct mapper *m, double bytes)
 }
 
 /* Of what a router chooses, a step has the part that the step before had too; the rest was not asked for. */
-static void find_far(struct mapper *m, const struct map_floor *f)
+static void find_far(struct mapper *m, const struct map_lower_bound *f)
 {
 	double all = (double)f->read_bytes + (double)f->write_bytes, picked = 0, experts = 0, over;
 
@@ -622,10 +622,10 @@ static void find_lying(struct mapper *m)
 			const struct op_operand *x = &m->s->operands[m->s->ops[i].first_operand + k];
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
 
-			if (m->lies[x->tensor] || m->s->tensors[x->tensor].instances > 1 || bytes > room ||
+			if (m->resident[x->tensor] || m->s->tensors[x->tensor].instances > 1 || bytes > room ||
 			    (m->c->mapping.policy == MAPPING_COPY_FIRST && m->last_read[x->tensor] == UINT32_MAX))
 				continue;
-			m->lies[x->tensor] = 1;
+			m->resident[x->tensor] = 1;
 			room -= bytes;
 		}
 }
@@ -638,14 +638,14 @@ static int prepare(struct mapper *m, struct err *e)
 		 *last_read = arena_array(m->a, n, sizeof *last_read);
 
 	m->pinned = arena_alloc(m->a, n);
-	m->lies = arena_alloc(m->a, n);
+	m->resident = arena_alloc(m->a, n);
 	m->format = arena_array(m->a, n, sizeof *m->format);
-	m->trial = map_trial_new(m->a);
+	m->trial = map_evaluation_new(m->a);
 	m->asked = map_asked_new(m->a);
-	m->few = map_few_new(m->a);
-	m->member = arena_array(m->a, MAP_BESIDE, sizeof *m->member);
-	if (!m->trial || !m->asked || !m->few || !m->member || !first_write || !last_read || !m->pinned || !m->lies ||
-	    !m->format)
+	m->few = map_subset_new(m->a);
+	m->member = arena_array(m->a, MAP_COSCHEDULED, sizeof *m->member);
+	if (!m->trial || !m->asked || !m->few || !m->member || !first_write || !last_read || !m->pinned ||
+	    !m->resident || !m->format)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	for (size_t i = 0; i < n; i++)
 		first_write[i] = last_read[i] = UINT32_MAX;
@@ -668,13 +668,13 @@ static int prepare(struct mapper *m, struct err *e)
 	m->dram_rate = dram_rate(c);
 	m->mem_latency = mem_latency(c);
 	m->sparse = machine_sparsity(c);
-	m->all_sram = m->room = m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
+	m->all_sram = m->capacity = m->sram = (sram_size(&c->sram) - c->sram.pin) * c->cores;
 	choose_narrow(m);
 	find_lying(m);
-	if (map_hold(m, e) < 0)
+	if (map_stationary(m, e) < 0)
 		return -1;
 	choose_pinned(m);
-	if (map_keep_new(m, e) < 0)
+	if (map_reuse_new(m, e) < 0)
 		return -1;
 	return check_kv(m, e);
 }
@@ -691,11 +691,11 @@ static uint64_t units_of(const struct machine_cfg *c)
 int map_stream(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
                struct map_result *out, struct err *e)
 {
-	struct mapper m = { .s = s, .c = c, .a = a, .judge = o->judge, .tell = o->tell, .start = o->start };
+	struct mapper m = { .s = s, .c = c, .a = a, .evaluator = o->evaluator, .log = o->log, .start = o->start };
 	struct map_memo *own = NULL;
 	struct map_levels levels;
 	struct builder b = { 0 };
-	struct map_draft *d = malloc(sizeof *d);
+	struct map_candidate *d = malloc(sizeof *d);
 	struct fuse_group *groups = NULL;
 	size_t n_groups = 0;
 	uint32_t *last_cmd = arena_array(a, s->n_ops ? s->n_ops : 1, sizeof *last_cmd);
@@ -712,7 +712,8 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		goto out;
 	m.spread = map_memo_spread(m.memo);
 	m.spread->machine = units_of(c);
-	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0 || map_floor(&m, &out->floor, e) < 0 ||
+	if (prepare(&m, e) < 0 || map_footprint(s, m.format, a, &out->need, e) < 0 ||
+	    map_lower_bound(&m, &out->floor, e) < 0 ||
 	    fuse_stream(s, &c->fusion, o->patterns, a, &groups, &n_groups, e) < 0)
 		goto out;
 	find_far(&m, &out->floor);
@@ -723,11 +724,11 @@ int map_stream(const struct op_stream *s, const struct machine_cfg *c, const str
 		err_set(e, ERR_NOMEM, "out of memory for the mapper");
 		goto out;
 	}
-	if (map_keep(&m, groups, n_groups, d, e) < 0 ||
+	if (map_reuse(&m, groups, n_groups, d, e) < 0 ||
 	    emit_groups(&b, &m, d, groups, n_groups, last_cmd, out, e) < 0 ||
-	    map_keep_put(&m, b.members, b.cmds, b.n_cmds, e) < 0)
+	    map_reuse_emit(&m, b.members, b.cmds, b.n_cmds, e) < 0)
 		goto out;
-	out->held_bytes = m.held_bytes;
+	out->held_bytes = m.stationary_bytes;
 	for (uint32_t i = 0; i < s->n_tensors; i++)
 		out->narrowed_bytes += s->tensors[i].bytes - map_stored_bytes(&m, i, s->tensors[i].bytes);
 	rc = freeze(&b, s, a, &out->prog, e);
@@ -794,8 +795,8 @@ int map_given(const struct op_stream *s, const struct machine_cfg *c, const stru
 	out->prog = *p;
 	if (given_program(out, s, shares, a, e) < 0)
 		return -1;
-	if (prepare(&m, e) < 0 || map_need(s, m.format, a, &out->need, e) < 0)
+	if (prepare(&m, e) < 0 || map_footprint(s, m.format, a, &out->need, e) < 0)
 		return -1;
-	out->held_bytes = m.held_bytes;
-	return map_floor(&m, &out->floor, e);
+	out->held_bytes = m.stationary_bytes;
+	return map_lower_bound(&m, &out->floor, e);
 }

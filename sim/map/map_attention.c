@@ -81,7 +81,7 @@ struct tiled {
 	uint8_t stays;
 };
 
-static void tile(struct map_draft *d, struct isa_insn *i, const struct tiled *t)
+static void tile(struct map_candidate *d, struct isa_insn *i, const struct tiled *t)
 {
 	i->tile_bytes = map_rows_bytes(i->bytes, t->one, t->of);
 	i->stays = t->stays;
@@ -93,7 +93,7 @@ static void tile(struct map_draft *d, struct isa_insn *i, const struct tiled *t)
 		d->slot_bytes += i->tile_bytes;
 }
 
-static struct isa_insn *move(const struct attn *a, struct map_draft *d, int which, const struct tiled *t)
+static struct isa_insn *move(const struct attn *a, struct map_candidate *d, int which, const struct tiled *t)
 {
 	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], ISA_TILE);
 
@@ -123,7 +123,7 @@ static uint64_t scores_bytes(const struct attn *a)
 	return map_rows_bytes(a->m->s->tensors[a->io[SCRATCH]->tensor].bytes, keys_seen(a), a->keys);
 }
 
-static void move_scores(const struct attn *a, struct map_draft *d, bool store, const struct tiled *t)
+static void move_scores(const struct attn *a, struct map_candidate *d, bool store, const struct tiled *t)
 {
 	struct isa_insn *i = map_move(a->m, d, a->op, a->io[SCRATCH], ISA_TILE);
 
@@ -152,7 +152,7 @@ static uint64_t heads_together(const struct attn *a, uint64_t bytes)
 /* --- math --------------------------------------------------------------------------------------------------------- */
 
 /* Math of a tile; nothing that takes no time. */
-static void put(const struct attn *a, struct map_draft *d, enum res unit, const struct unit_plan *p, uint8_t stays)
+static void put(const struct attn *a, struct map_candidate *d, enum res unit, const struct unit_plan *p, uint8_t stays)
 {
 	struct isa_insn *i;
 
@@ -172,7 +172,7 @@ static void put(const struct attn *a, struct map_draft *d, enum res unit, const 
 }
 
 /* The first of a tile: it synchronises itself, so the engine's own wait between tiles (dma.sync) is not. */
-static void put_wait(const struct attn *a, struct map_draft *d, enum res unit, ps_t span, uint8_t stays)
+static void put_wait(const struct attn *a, struct map_candidate *d, enum res unit, ps_t span, uint8_t stays)
 {
 	put(a, d, unit, &(struct unit_plan){ .span = at_least_1(span), .code = ISA_SYNC }, stays);
 }
@@ -222,7 +222,7 @@ static struct map_math product_times(const struct attn *a, const struct work_pie
 }
 
 /* The arrays go on from tile to tile: what fills them is the kernel's wait (attention.head), or hidden. */
-static void put_products(const struct attn *a, struct map_draft *d, const struct work_piece *w)
+static void put_products(const struct attn *a, struct map_candidate *d, const struct work_piece *w)
 {
 	const struct map_math qk = product_times(a, w, w->keys, a->dim), pv = product_times(a, w, a->v_dim, w->keys);
 	struct unit_plan p = w->which & SCORES ? qk.plan : pv.plan;
@@ -241,7 +241,7 @@ static void put_products(const struct attn *a, struct map_draft *d, const struct
 }
 
 /* Steps of every score on the vector unit, and `more` of its time. */
-static void put_softmax(const struct attn *a, struct map_draft *d, const struct work_piece *w, uint32_t steps,
+static void put_softmax(const struct attn *a, struct map_candidate *d, const struct work_piece *w, uint32_t steps,
                         ps_t more)
 {
 	struct unit_job j = { .work = UNIT_MAP,
@@ -269,7 +269,7 @@ static ps_t fed(const struct attn *a)
 /* --- the whole of a part ------------------------------------------------------------------------------------------ */
 
 /* Whether SRAM holds two tiles of it. */
-static bool finish(const struct attn *a, struct map_draft *d, uint64_t n0, uint64_t n1, uint64_t n2)
+static bool finish(const struct attn *a, struct map_candidate *d, uint64_t n0, uint64_t n1, uint64_t n2)
 {
 	struct map_flow f = { .slot = d->slot_bytes, .held = d->fixed_bytes };
 
@@ -304,7 +304,7 @@ struct by_head {
 };
 
 /* What a head is paced by: its wait once, then piece by piece. */
-static void put_head(const struct attn *a, const struct by_head *h, struct map_draft *d)
+static void put_head(const struct attn *a, const struct by_head *h, struct map_candidate *d)
 {
 	const uint64_t pieces = div_up(a->q, h->rows) * h->tiles;
 	const ps_t least = fed(a), wait = a->c->head + a->c->step / a->group;
@@ -320,7 +320,7 @@ static void put_head(const struct attn *a, const struct by_head *h, struct map_d
 	put_softmax(a, d, &w, a->c->softmax, 0);
 }
 
-static bool heads_tiled(const struct attn *a, const struct by_head *h, struct map_draft *d)
+static bool heads_tiled(const struct attn *a, const struct by_head *h, struct map_candidate *d)
 {
 	const uint32_t g = (uint32_t)a->group, t = (uint32_t)h->tiles;
 	const uint64_t n = a->heads / h->together;
@@ -329,7 +329,7 @@ static bool heads_tiled(const struct attn *a, const struct by_head *h, struct ma
 			   qo = { 1, a->heads * g, { g, 1, 0 }, 1 << 2 },
 			   out = { 1, a->heads * g, { (uint32_t)h->together * g, 1, 0 }, 1 << 2 };
 
-	*d = (struct map_draft){ .n = 0 };
+	*d = (struct map_candidate){ .n = 0 };
 	for (int i = Q; i <= V; i++) {
 		struct isa_insn *x = move(a, d, i, h->tiles == 1 ? &whole : i == Q ? &qo : &kv);
 
@@ -343,7 +343,7 @@ static bool heads_tiled(const struct attn *a, const struct by_head *h, struct ma
 /* --- per_head ----------------------------------------------------------------------------------------------------- */
 
 /* A part of an operand, [from, from + n) of all KV heads. */
-static void copy_of(const struct attn *a, struct map_draft *d, int which, uint64_t from, uint64_t n)
+static void copy_of(const struct attn *a, struct map_candidate *d, int which, uint64_t from, uint64_t n)
 {
 	struct isa_insn *i = map_move(a->m, d, a->op, a->io[which], which == O ? ISA_POST : ISA_PRE);
 
@@ -362,12 +362,12 @@ static uint64_t copied(const struct attn *a)
 	return div_up(a->heads, div_up(a->heads, most));
 }
 
-static bool in_copies(const struct attn *a, uint64_t each, uint64_t k, struct map_draft *d)
+static bool in_copies(const struct attn *a, uint64_t each, uint64_t k, struct map_candidate *d)
 {
 	const uint64_t from = k * each, n = from < a->heads ? ps_min(each, a->heads - from) : 0;
 	const struct by_head h = { n, ps_min(a->q, ROWS), 1, true };
 
-	*d = (struct map_draft){ .n = 0 };
+	*d = (struct map_candidate){ .n = 0 };
 	for (int i = Q; n && i <= V; i++)
 		copy_of(a, d, i, from, n);
 	put_head(a, &h, d);
@@ -376,7 +376,7 @@ static bool in_copies(const struct attn *a, uint64_t each, uint64_t k, struct ma
 	return n && finish(a, d, n, a->group, div_up(a->q, h.rows));
 }
 
-static bool per_head(const struct attn *a, uint64_t k, struct map_draft *d)
+static bool per_head(const struct attn *a, uint64_t k, struct map_candidate *d)
 {
 	const bool copy = a->m->c->mapping.policy == MAPPING_COPY_FIRST;
 	struct by_head h = { heads_together(a, all_bytes(a) / a->heads), ps_min(a->q, ROWS), 1,
@@ -427,7 +427,8 @@ static ps_t unpacked(const struct attn *a, uint64_t keys)
 }
 
 /* Blocks of queries of some heads whose keys come together, or of one whose keys come in tiles. */
-static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t together, uint64_t tiles, struct map_draft *d)
+static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t together, uint64_t tiles,
+                          struct map_candidate *d)
 {
 	const uint64_t blocks = div_up(a->q, block), seen = keys_of_block(a, block, blocks), keys = div_up(seen, tiles),
 		       apart = at_least_1(a->keys / keys), n = a->heads / together,
@@ -437,7 +438,7 @@ static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t togethe
 	const struct work_piece w = { SCORES | VALUES, together, block_rows(a, block), round_up(keys, a->c->keys),
 		                      false,           0 };
 
-	*d = (struct map_draft){ .n = 0 };
+	*d = (struct map_candidate){ .n = 0 };
 	if (a->c->start) {
 		put_wait(a, d, RES_VECTOR, a->c->start, 0);
 		d->insn[0].when = ISA_PRE;
@@ -452,7 +453,7 @@ static bool grouped_tiled(const struct attn *a, uint64_t block, uint64_t togethe
 	return finish(a, d, n, blocks, tiles);
 }
 
-static bool grouped(const struct attn *a, uint64_t k, struct map_draft *d)
+static bool grouped(const struct attn *a, uint64_t k, struct map_candidate *d)
 {
 	const uint64_t block = ps_min(a->q, a->c->queries), bytes = (a->bytes[K] + a->bytes[V]) / a->heads,
 		       seen = map_rows_bytes(bytes, keys_of_block(a, block, div_up(a->q, block)), a->keys);
@@ -470,7 +471,7 @@ static bool grouped(const struct attn *a, uint64_t k, struct map_draft *d)
 
 /* Some heads at a time: product, softmax and product of them one after the other, or as three commands between which
  * scores come and go. */
-static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k, struct map_draft *d)
+static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k, struct map_candidate *d)
 {
 	const uint64_t bytes = all_bytes(a) + (through_memory ? 2 * scores_bytes(a) : 0),
 		       together = heads_together(a, bytes / a->heads / (through_memory ? 2 : 1)),
@@ -483,7 +484,7 @@ static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k,
 		(first ? SCORES : 0) | (last ? VALUES : 0), together * a->group, a->q, keys_seen(a), false, 0
 	};
 
-	*d = (struct map_draft){ .why = "softmax" };
+	*d = (struct map_candidate){ .why = "softmax" };
 	if (first)
 		move(a, d, Q, &t), move(a, d, K, &t);
 	else
@@ -502,7 +503,7 @@ static bool heads_at_once(const struct attn *a, bool through_memory, uint64_t k,
 	return finish(a, d, n, 1, 1);
 }
 
-static bool materialised(const struct attn *a, uint64_t k, struct map_draft *d)
+static bool materialised(const struct attn *a, uint64_t k, struct map_candidate *d)
 {
 	const struct mapping_cfg *c = &a->m->c->mapping;
 	const uint64_t room = c->policy == MAPPING_COPY_FIRST ? ps_min(c->stream, a->m->sram) : a->m->sram / 2;
@@ -514,7 +515,7 @@ static bool materialised(const struct attn *a, uint64_t k, struct map_draft *d)
 	return k <= (through_memory ? 2 : 0) && heads_at_once(a, through_memory, k, d);
 }
 
-bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_draft *d)
+bool map_attention(const struct mapper *m, const struct op *o, uint64_t k, struct map_candidate *d)
 {
 	struct attn a;
 

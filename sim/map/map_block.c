@@ -110,7 +110,7 @@ static bool is_of_others(const struct mapper *m, const struct op *o, uint32_t i,
 	       (before < b->dim[BATCH].from || before >= b->dim[BATCH].from + b->dim[BATCH].n);
 }
 
-void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_draft *d)
+void map_block_moves(const struct mapper *m, const struct op *o, const struct map_block *b, struct map_candidate *d)
 {
 	uint32_t kept = 0;
 

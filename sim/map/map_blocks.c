@@ -2,7 +2,7 @@
  *
  * What SRAM does not hold must be cut: the first way is the fewest blocks of the first cut that leaves every block a way to be
  * done. More of them move operands again more often, but have more room to fetch the next one's ahead: so twice and four times
- * as many are held against it by the judge. So is, of what streams past operands that are held whole (an attention's queries
+ * as many are held against it by the evaluator. So is, of what streams past operands that are held whole (an attention's queries
  * and results), one command against two and four where these operands take more than a part of SRAM: what streams would pass
  * through the little that they leave. Ops that are alike are asked about once. */
 #include <math.h>
@@ -11,11 +11,11 @@
 
 #define MOST   65536
 #define MORE   4   /* times as many as need be, at the most */
-#define UNSURE 1.1 /* a few of a cut's blocks are judged, and what is whole is judged whole */
+#define UNSURE 1.1 /* a few of a cut's blocks are evaluated, and what is whole is evaluated whole */
 #define TIGHT  4   /* part of SRAM that may be held beside what streams before a cut is looked at */
 
 /* Whether each of the blocks fits: the last may have no way where the larger ones before it have one. */
-static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_draft *d)
+static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *c, struct map_candidate *d)
 {
 	struct map_block b;
 	uint64_t k = 0;
@@ -27,7 +27,7 @@ static bool fits(const struct mapper *m, uint32_t op, const struct map_cutting *
 }
 
 /* Blocks 0: none. */
-static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map_draft *d)
+static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map_candidate *d)
 {
 	for (struct map_cutting c = { MAP_CUT_ROWS, 0 }; c.cut < MAP_CUTS; c.cut++)
 		for (c.blocks = 2; c.blocks <= MOST; c.blocks *= 2)
@@ -37,8 +37,9 @@ static struct map_cutting fewest(const struct mapper *m, uint32_t op, struct map
 }
 
 /* What all of its commands take. Under a mask they grow with the keys that they see, and the last may be smaller: so the first,
- * the last and the one before it are judged. Of an op on its own the first alone waits for what nothing hides. */
-static double all_of(const struct mapper *m, uint32_t op, const struct map_cutting *c, uint64_t n, struct map_draft *d)
+ * the last and the one before it are evaluated. Of an op on its own the first alone waits for what nothing hides. */
+static double all_of(const struct mapper *m, uint32_t op, const struct map_cutting *c, uint64_t n,
+                     struct map_candidate *d)
 {
 	struct mapper others = *m;
 	double first, full, ends = 0;
@@ -46,13 +47,13 @@ static double all_of(const struct mapper *m, uint32_t op, const struct map_cutti
 	others.alone = false;
 	if (!map_block(m, op, c->cut, c->blocks, 0, d))
 		return INFINITY;
-	first = full = map_judged(&others, d).worth;
+	first = full = map_evaluate(&others, d).worth;
 	if (m->alone)
-		ends = map_judged(m, d).worth - first;
+		ends = map_evaluate(m, d).worth - first;
 	if (n > 1 && map_block(m, op, c->cut, c->blocks, n - 1, d))
-		ends += map_judged(&others, d).worth;
+		ends += map_evaluate(&others, d).worth;
 	if (n > 2 && map_mask_skips(m, &m->s->ops[op]) && map_block(m, op, c->cut, c->blocks, n - 2, d))
-		full = (first + map_judged(&others, d).worth) / 2;
+		full = (first + map_evaluate(&others, d).worth) / 2;
 	return full * (double)(n > 1 ? n - 1 : 1) + ends;
 }
 
@@ -67,12 +68,12 @@ static uint64_t number(const struct mapper *m, uint32_t op, const struct map_cut
 	return k;
 }
 
-static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_draft *d)
+static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_candidate *d)
 {
 	struct map_cutting least = fewest(m, op, d), c = least;
 	double worth;
 
-	if (!c.blocks || !m->judge)
+	if (!c.blocks || !m->evaluator)
 		return least;
 	worth = all_of(m, op, &c, number(m, op, &c), d);
 	for (uint64_t most = ps_min(MOST, c.blocks * MORE); (c.blocks *= 2) <= most;) {
@@ -88,20 +89,20 @@ static struct map_cutting best(const struct mapper *m, uint32_t op, struct map_d
 
 /* Whether it may pay to cut what can be done whole: its operands that do not stream take much of SRAM. A product alone has nests
  * for that. */
-static bool is_tight(const struct mapper *m, uint32_t op, const struct map_draft *d)
+static bool is_tight(const struct mapper *m, uint32_t op, const struct map_candidate *d)
 {
 	const struct op *o = &m->s->ops[op];
 
-	return m->judge && m->c->mapping.policy == MAPPING_SEARCH && d->fixed_bytes > m->sram / TIGHT &&
+	return m->evaluator && m->c->mapping.policy == MAPPING_SEARCH && d->fixed_bytes > m->sram / TIGHT &&
 	       (o->kind == OP_ATTENTION || (o->kind == OP_GEMM && o->shape.batch > 1));
 }
 
 /* The whole is drafted. */
-static struct map_cutting against(const struct mapper *m, uint32_t op, struct map_draft *d)
+static struct map_cutting against(const struct mapper *m, uint32_t op, struct map_candidate *d)
 {
 	const struct map_cutting whole = { MAP_CUT_ROWS, 1 };
 	struct map_cutting least = whole;
-	double worth = map_judged(m, d).worth;
+	double worth = map_evaluate(m, d).worth;
 
 	for (struct map_cutting c = { MAP_CUT_ROWS, 2 }; c.cut < MAP_CUT_DEEP; c.cut++)
 		for (c.blocks = 2; c.blocks <= MORE; c.blocks *= 2) {
@@ -116,7 +117,7 @@ static struct map_cutting against(const struct mapper *m, uint32_t op, struct ma
 	return least;
 }
 
-bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct map_cutting *out)
+bool map_blocks(const struct mapper *m, uint32_t op, struct map_candidate *d, struct map_cutting *out)
 {
 	const bool whole = map_group(m, op, 1, d);
 	const struct map_cutting *known;
@@ -127,7 +128,7 @@ bool map_blocks(const struct mapper *m, uint32_t op, struct map_draft *d, struct
 		return true;
 	if (!op_is_product(m->s->ops[op].kind) || (m->s->ops[op].kind == OP_GEMM && map_fixed(m)))
 		return whole;
-	key = map_and_u64(map_and_u64(map_ops_key(m, op, 1), m->room), m->sram) | 1;
+	key = map_and_u64(map_and_u64(map_ops_key(m, op, 1), m->capacity), m->sram) | 1;
 	if ((known = map_memo_find(m->memo, MAP_MEMO_CUTS, key))) {
 		*out = *known;
 	} else {

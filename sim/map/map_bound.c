@@ -45,7 +45,7 @@ int map_bound_op(const struct op_stream *s, const struct op *o, double macs_per_
 }
 
 /* What moves in tiles moves again in the rounds of loops that it does not stay through. */
-double map_moved(const struct map_draft *d, const struct isa_insn *x)
+double map_moved(const struct map_candidate *d, const struct isa_insn *x)
 {
 	double n = (double)x->tile_bytes;
 
@@ -56,7 +56,7 @@ double map_moved(const struct map_draft *d, const struct isa_insn *x)
 	return n;
 }
 
-int map_bound_commands(const struct op *o, const struct map_draft *d, uint64_t commands, struct err *e)
+int map_bound_commands(const struct op *o, const struct map_candidate *d, uint64_t commands, struct err *e)
 {
 	double moved = 0, seconds = (double)d->predicted * (double)commands / 1e12;
 

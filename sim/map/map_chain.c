@@ -1,14 +1,14 @@
 /* map_chain.c - whether what could be one command is one: a chain in the fusion engine, products that are joined.
  *
  * As one it is dispatched once and what members hand to each other stays on chip; but a chain does not move in tiles what it
- * would alone, and a product in it keeps all that those behind it want. Both ways are held against each other by the judge:
+ * would alone, and a product in it keeps all that those behind it want. Both ways are held against each other by the evaluator:
  * the commands as they follow each other, each waiting for the one before where it is a chain, in two rounds (cold and warm,
- * map_judge.c), so that what the next fetches ahead hides behind them. Of commands that are dispatched in batches each waits in
+ * map_evaluate.c), so that what the next fetches ahead hides behind them. Of commands that are dispatched in batches each waits in
  * the mean for a part of a dispatch. Ops that are alike are asked about once.
- * Without a judge, and where there are too many moves for it, rates decide. */
+ * Without an evaluator, and where there are too many moves for it, rates decide. */
 #include "sim/map/map_int.h"
 
-struct map_draft *const *map_members(const struct mapper *m, uint32_t n)
+struct map_candidate *const *map_members(const struct mapper *m, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
 		if (!m->member[k] && !(m->member[k] = arena_alloc(m->a, sizeof **m->member)))
@@ -17,7 +17,7 @@ struct map_draft *const *map_members(const struct mapper *m, uint32_t n)
 }
 
 /* By rates: what they take one after the other. */
-static struct map_score by_rates(const struct mapper *m, struct map_draft *const *d, uint32_t n, bool wait)
+static struct map_score by_rates(const struct mapper *m, struct map_candidate *const *d, uint32_t n, bool wait)
 {
 	ps_t t = 0;
 
@@ -37,16 +37,16 @@ static void add_dispatch(const struct mapper *m, struct map_score *x, uint32_t n
 	x->worth = (double)x->cold * (double)x->warm;
 }
 
-static struct map_ones judged(const struct mapper *m, struct map_draft *const *d, uint32_t n,
-                              const struct map_draft *one, bool wait)
+static struct map_ones evaluated(const struct mapper *m, struct map_candidate *const *d, uint32_t n,
+                                 const struct map_candidate *one, bool wait)
 {
-	struct map_draft *const only = (struct map_draft *)one;
+	struct map_candidate *const only = (struct map_candidate *)one;
 	const struct map_round how = { .chain = wait };
 	struct map_ones x = { { PS_NEVER, PS_NEVER, 0 }, { PS_NEVER, PS_NEVER, 0 } };
 
-	if (m->judge) {
-		x.apart = map_judged_round(m, d, n, &how);
-		x.joined = map_judged_round(m, &only, 1, &how);
+	if (m->evaluator) {
+		x.apart = map_evaluate_round(m, d, n, &how);
+		x.joined = map_evaluate_round(m, &only, 1, &how);
 	}
 	if (x.apart.cold == PS_NEVER || x.joined.cold == PS_NEVER)
 		return (struct map_ones){ by_rates(m, &only, 1, wait), by_rates(m, d, n, wait) };
@@ -57,13 +57,13 @@ static struct map_ones judged(const struct mapper *m, struct map_draft *const *d
 
 static uint64_t key_of(const struct mapper *m, uint32_t first, uint32_t ops, uint32_t n, bool wait)
 {
-	const uint64_t key = map_and_u64(map_and_u64(map_ops_key(m, first, ops), m->sram), m->room);
+	const uint64_t key = map_and_u64(map_and_u64(map_ops_key(m, first, ops), m->sram), m->capacity);
 
 	return map_and_u64(key, (uint64_t)n << 1 | wait) | 1;
 }
 
-struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_draft *const *d, uint32_t n,
-                         const struct map_draft *one, bool wait)
+struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, struct map_candidate *const *d,
+                         uint32_t n, const struct map_candidate *one, bool wait)
 {
 	const uint64_t key = key_of(m, first, ops, n, wait);
 	const struct map_ones *known;
@@ -71,22 +71,22 @@ struct map_ones map_ones(const struct mapper *m, uint32_t first, uint32_t ops, s
 
 	if ((known = map_memo_find(m->memo, MAP_MEMO_ONES, key)))
 		return *known;
-	x = judged(m, d, n, one, wait);
+	x = evaluated(m, d, n, one, wait);
 	map_memo_put(m->memo, MAP_MEMO_ONES, key, &x);
 	return x;
 }
 
 /* Each on its own and all as one, which is drafted; false: some do not fit. */
-static bool both(struct mapper *m, const struct fuse_group *g, struct map_draft *d, struct map_ones *out)
+static bool both(struct mapper *m, const struct fuse_group *g, struct map_candidate *d, struct map_ones *out)
 {
-	struct map_draft *const *each = g->n <= MAP_BESIDE ? map_members(m, g->n) : NULL;
+	struct map_candidate *const *each = g->n <= MAP_COSCHEDULED ? map_members(m, g->n) : NULL;
 
 	for (uint32_t k = 0; k < g->n; k++) {
-		map_room(m, g->first + k, 1);
+		map_capacity(m, g->first + k, 1);
 		if (!each || !map_group(m, g->first + k, 1, each[k]))
 			return false;
 	}
-	map_room(m, g->first, g->n);
+	map_capacity(m, g->first, g->n);
 	if (!map_group(m, g->first, g->n, d))
 		return false;
 	*out = map_ones(m, g->first, g->n, each, g->n, d, true);
@@ -96,11 +96,11 @@ static bool both(struct mapper *m, const struct fuse_group *g, struct map_draft 
 /* What was found out before needs no drafts of its members: NULL where it was not. */
 static const struct map_ones *known(struct mapper *m, const struct fuse_group *g)
 {
-	map_room(m, g->first, g->n);
+	map_capacity(m, g->first, g->n);
 	return map_memo_find(m->memo, MAP_MEMO_ONES, key_of(m, g->first, g->n, g->n, true));
 }
 
-bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_draft *d, uint64_t *op_work_ps,
+bool map_chain(struct mapper *m, const struct fuse_group *g, struct map_candidate *d, uint64_t *op_work_ps,
                struct map_fusion *what)
 {
 	const struct map_ones *found;

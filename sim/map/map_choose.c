@@ -3,7 +3,7 @@
  * A product can be streamed: its weights pass once, in tiles of whole grains of one unit or another, with all else loaded
  * before and stored behind. Of a prompt's attention queries and results may come and go with the keys of their heads instead:
  * they hide behind the math of others then, and take less SRAM. Or a product's loops form a nest: the best few by the cost
- * model (map_search.c). Each way is judged (map_judge.c) and the shortest wins. Commands that look the same are chosen for
+ * model (map_search.c). Each way is evaluated (map_evaluate.c) and the shortest wins. Commands that look the same are chosen for
  * once. */
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +59,9 @@ static int granules(const struct mapper *m, const struct op *main, uint64_t out[
 	return out[0] > 1 ? GRAINS : 1;
 }
 
-/* What is to be cut into tiles: bytes that stream, into how many parts at the most, and room for one of two. */
+/* What is to be cut into tiles: bytes that stream, into how many parts at the most, and capacity for one of two. */
 struct cut {
-	uint64_t stream, max_tiles, row_bytes, room;
+	uint64_t stream, max_tiles, row_bytes, capacity;
 };
 
 /* The trip count: tiles of dma.tile, or TILES_WANTED pieces where that is more, so that loads hide behind math; fewer
@@ -72,19 +72,19 @@ static uint64_t trips(const struct mapper *m, const struct cut *x, bool product,
 	uint64_t rows, tiles = ps_max(ps_min(TILES_WANTED / larger, x->stream / MIN_TILE_BYTES + 1),
 	                              div_up(x->stream, m->c->dma.tile * larger));
 
-	if (x->stream > tiles * x->room)
-		tiles = x->room ? div_up(x->stream, x->room) : x->stream;
+	if (x->stream > tiles * x->capacity)
+		tiles = x->capacity ? div_up(x->stream, x->capacity) : x->stream;
 	if (tiles > x->max_tiles)
 		tiles = x->max_tiles;
 	if (!product)
 		return tiles;
 	/* Whole granules a tile: rounded up where that leaves enough tiles to overlap and two fit, else down. */
 	rows = round_up(div_up(x->max_tiles, tiles), grain);
-	if (div_up(x->max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || x->row_bytes * rows > x->room)
-		rows = ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes) / grain * grain;
+	if (div_up(x->max_tiles, rows) * 2 < ps_min(tiles, TILES_WANTED) || x->row_bytes * rows > x->capacity)
+		rows = ps_min(div_up(x->max_tiles, tiles), x->capacity / x->row_bytes) / grain * grain;
 	/* Where not even one granule fits: whole rows still, or tiles would compute more of them than there are. */
 	if (!rows)
-		rows = ps_max(1, ps_min(div_up(x->max_tiles, tiles), x->room / x->row_bytes));
+		rows = ps_max(1, ps_min(div_up(x->max_tiles, tiles), x->capacity / x->row_bytes));
 	return div_up(x->max_tiles, rows);
 }
 
@@ -112,17 +112,17 @@ static struct tile {
 	return cuts == MAP_DEEP ? (struct tile){ { s->m, s->n, one } } : (struct tile){ { s->m, one, s->k } };
 }
 
-/* Of the product, and of those that are joined to it (map_join.c). */
-static void spread_moves(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
+/* Of the product, and of those that are joined to it (map_horizontal.c). */
+static void spread_moves(const struct mapper *m, struct map_candidate *d, const struct op *main, enum map_tiled cuts,
                          const struct unit_split *s)
 {
-	map_spread_moves(m, d, main, s, tile_of(main, cuts, d->tiles).mnk);
+	map_partition_moves(m, d, main, s, tile_of(main, cuts, d->tiles).mnk);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct op *o = &m->s->ops[d->insn[i].op];
 
 		if (d->insn[i].when == ISA_TILE && d->insn[i].code == ISA_LOAD && o->id != main->id &&
 		    op_is_product(o->kind))
-			map_spread_moves(m, d, o, s, tile_of(o, cuts, d->tiles).mnk);
+			map_partition_moves(m, d, o, s, tile_of(o, cuts, d->tiles).mnk);
 	}
 }
 
@@ -135,7 +135,7 @@ static uint64_t padding(const struct op *main, enum map_tiled cuts, uint64_t til
 }
 
 /* False: not even one tile fits. */
-static bool cut_into(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
+static bool cut_into(const struct mapper *m, struct map_candidate *d, const struct op *main, enum map_tiled cuts,
                      uint64_t tiles)
 {
 	struct map_math math[MAP_MATHS];
@@ -160,25 +160,26 @@ static bool cut_into(const struct mapper *m, struct map_draft *d, const struct o
 	return true;
 }
 
-static void add_way(struct map_ways *w, const struct map_choice *c)
+static void add_way(struct map_schedules *w, const struct map_schedule *c)
 {
 	for (int i = 0; i < w->n; i++)
-		if (!w->way[i].nest && !c->nest && w->way[i].tiles == c->tiles && w->way[i].by_head == c->by_head)
+		if (!w->schedule[i].nest && !c->nest && w->schedule[i].tiles == c->tiles &&
+		    w->schedule[i].by_head == c->by_head)
 			return;
-	w->way[w->n++] = *c;
+	w->schedule[w->n++] = *c;
 }
 
 /* SRAM of what does not stream, as a product in one piece has it in its cores. */
-static uint64_t held_bytes(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts)
+static uint64_t held_bytes(const struct mapper *m, struct map_candidate *d, const struct op *main, enum map_tiled cuts)
 {
 	struct map_math x[MAP_MATHS];
-	struct map_draft t;
+	struct map_candidate t;
 
 	if (!op_is_product(main->kind))
 		return d->fixed_bytes;
-	map_draft_copy(&t, d);
+	map_candidate_copy(&t, d);
 	map_math(m, main, 1, false, x);
-	map_spread_moves(m, &t, main, &x[0].plan.split, tile_of(main, cuts, 1).mnk);
+	map_partition_moves(m, &t, main, &x[0].plan.split, tile_of(main, cuts, 1).mnk);
 	return t.fixed_bytes;
 }
 
@@ -201,7 +202,7 @@ static uint64_t rounds_of_heads(const struct op *main, uint64_t tiles)
 
 /* Queries come with the first keys of their heads, and results go with the last. False: cores add up what is stored, behind the
  * loop. */
-static bool by_head(const struct mapper *m, struct map_draft *d, const struct op *main)
+static bool by_head(const struct mapper *m, struct map_candidate *d, const struct op *main)
 {
 	const uint32_t rounds = (uint32_t)rounds_of_heads(main, d->tiles), each = d->tiles / rounds;
 
@@ -229,31 +230,31 @@ static bool by_head(const struct mapper *m, struct map_draft *d, const struct op
 
 #define FEWEST 2 /* numbers of rounds that are tried */
 
-/* Of a product whose weights stay where they are multiplied nothing comes tile by tile: the fewest rounds that SRAM has room for,
+/* Of a product whose weights stay where they are multiplied nothing comes tile by tile: the fewest rounds that SRAM has capacity for,
  * for what cores have of rows and results hangs on how wide one is. */
-static void held_ways(const struct mapper *m, const struct map_draft *d, const struct op *main, enum map_tiled cuts,
-                      uint64_t most, struct map_ways *w)
+static void held_ways(const struct mapper *m, const struct map_candidate *d, const struct op *main, enum map_tiled cuts,
+                      uint64_t most, struct map_schedules *w)
 {
-	struct map_draft t;
+	struct map_candidate t;
 
 	for (uint64_t n = 1, found = 0; n <= most && found < FEWEST; n *= 2) {
-		map_draft_copy(&t, d);
+		map_candidate_copy(&t, d);
 		if (!cut_into(m, &t, main, cuts, n))
 			continue;
-		add_way(w, &(struct map_choice){ .tiles = n });
+		add_way(w, &(struct map_schedule){ .tiles = n });
 		found++;
 	}
 }
 
 /* Streamed, in tiles that suit one unit or another, and in fewer. */
-static void stream_ways(const struct mapper *m, struct map_draft *d, const struct op *main, enum map_tiled cuts,
-                        struct map_ways *w)
+static void stream_ways(const struct mapper *m, struct map_candidate *d, const struct op *main, enum map_tiled cuts,
+                        struct map_schedules *w)
 {
 	const uint64_t stream = map_bytes(d, ISA_LOAD, ISA_TILE) + map_bytes(d, ISA_STORE, ISA_TILE),
 		       max_tiles = max_tiles_of(main, cuts);
 	const bool product = op_is_product(main->kind) && cuts != MAP_DEEP;
-	const uint64_t held = ps_min(m->sram, held_bytes(m, d, main, cuts)), room = m->sram - held;
-	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)), room / 2 };
+	const uint64_t held = ps_min(m->sram, held_bytes(m, d, main, cuts)), capacity = m->sram - held;
+	const struct cut x = { stream, max_tiles, ps_max(1, div_up(stream, max_tiles)), capacity / 2 };
 	uint64_t grains[GRAINS];
 
 	if (op_is_product(main->kind) && !stream) {
@@ -264,22 +265,22 @@ static void stream_ways(const struct mapper *m, struct map_draft *d, const struc
 		for (uint64_t larger = 1; larger <= (product && i == 0 ? MOST_LARGER : 1); larger *= 2) {
 			const uint64_t tiles = trips(m, &x, product, grains[i], larger);
 
-			if (tiles && div_up(stream, tiles) <= room)
-				add_way(w, &(struct map_choice){ .tiles = tiles });
-			if (!tiles || div_up(stream, tiles) > room)
+			if (tiles && div_up(stream, tiles) <= capacity)
+				add_way(w, &(struct map_schedule){ .tiles = tiles });
+			if (!tiles || div_up(stream, tiles) > capacity)
 				continue;
 			/* Their ends are not hidden: in smaller tiles, too. */
 			for (uint64_t n = tiles; n <= (larger == 1 ? 2 : 1) * tiles; n += tiles)
 				if (rounds_of_heads(main, n) > 1)
-					add_way(w, &(struct map_choice){ .tiles = n, .by_head = true });
+					add_way(w, &(struct map_schedule){ .tiles = n, .by_head = true });
 		}
 	}
 }
 
 /* At a start with operands on chip also what is best where they come from memory: it is no slower then, and where an operand
- * has no room on chip it may be better. */
-static void add_nests(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
-                      struct map_ways *w)
+ * has no capacity on chip it may be better. */
+static void add_nests(const struct mapper *m, struct map_candidate *t, const struct op *main,
+                      const struct map_constraints *how, struct map_schedules *w)
 {
 	const uint32_t slots = w->n ? 2 : 1;
 	struct map_nest nests[MAP_NESTS];
@@ -287,27 +288,27 @@ static void add_nests(const struct mapper *m, struct map_draft *t, const struct 
 	int n = map_nests(m, t, main, how->c_stays, slots, nests);
 
 	for (int i = 0; i < n; i++)
-		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+		add_way(w, &(struct map_schedule){ .nest = true, .loops = nests[i] });
 	if (m->start != MAP_RESIDENT)
 		return;
 	far.start = MAP_COLD;
 	far.far[0] = far.far[1] = 1;
 	n = map_nests(&far, t, main, how->c_stays, slots, nests);
 	for (int i = 0; i < n; i++)
-		add_way(w, &(struct map_choice){ .nest = true, .loops = nests[i] });
+		add_way(w, &(struct map_schedule){ .nest = true, .loops = nests[i] });
 }
 
-/* All that SRAM has room for. */
-static void find_ways(const struct mapper *m, struct map_draft *t, const struct op *main, const struct map_how *how,
-                      struct map_ways *w)
+/* All that SRAM has capacity for. */
+static void find_ways(const struct mapper *m, struct map_candidate *t, const struct op *main,
+                      const struct map_constraints *how, struct map_schedules *w)
 {
 	struct map_nest copied;
 
 	w->n = 0;
 	if (how->may_nest && m->c->mapping.policy == MAPPING_COPY_FIRST && !map_fixed(m) &&
 	    !unit_table[map_product(m, main, main->shape.m, main->shape.n, main->shape.k).unit]->last_resort &&
-	    map_nest_copied(m, t, main, &copied)) {
-		add_way(w, &(struct map_choice){ .nest = true, .loops = copied });
+	    map_nest_preloaded(m, t, main, &copied)) {
+		add_way(w, &(struct map_schedule){ .nest = true, .loops = copied });
 		return;
 	}
 	if (t->fixed_bytes <= m->sram && !(how->may_nest && map_fixed(m)))
@@ -317,32 +318,34 @@ static void find_ways(const struct mapper *m, struct map_draft *t, const struct 
 	add_nests(m, t, main, how, w);
 }
 
-static bool take(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
-                 const struct map_choice *c)
+static bool take(const struct mapper *m, struct map_candidate *d, const struct op *main,
+                 const struct map_constraints *how, const struct map_schedule *c)
 {
-	const struct map_choice all = { .nest = c->nest, .tiles = c->tiles, .by_head = c->by_head, .loops = c->loops };
+	const struct map_schedule all = {
+		.nest = c->nest, .tiles = c->tiles, .by_head = c->by_head, .loops = c->loops
+	};
 
 	if (c->cores) {
 		const uint32_t before = d->n;
 
-		if (!map_few(m, c->cores) || !take(map_few(m, c->cores), d, main, how, &all))
+		if (!map_subset(m, c->cores) || !take(map_subset(m, c->cores), d, main, how, &all))
 			return false;
-		map_few_wait(m, d, before, c->cores);
+		map_subset_idle(m, d, before, c->cores);
 		return true;
 	}
 	if (c->nest)
 		return map_nest_take(m, d, main, &c->loops);
 	if (!cut_into(m, d, main, how->cuts, c->tiles))
 		return false;
-	map_put_math(m, d, main, how->cuts, ISA_TILE, c->tiles);
+	map_emit_math(m, d, main, how->cuts, ISA_TILE, c->tiles);
 	return !c->by_head || by_head(m, d, main);
 }
 
 /* One more that was tried. */
-static void tell(struct map_tell *to, const struct map_draft *d, const struct op *main, const struct map_choice *c,
-                 const struct map_score *x)
+static void log_schedule(struct map_log *to, const struct map_candidate *d, const struct op *main,
+                         const struct map_schedule *c, const struct map_score *x)
 {
-	struct map_told *t = &to->way[to->n++];
+	struct map_log_entry *t = &to->entry[to->n++];
 	const uint64_t m = main->kind == OP_ATTENTION ? main->shape.q_len : main->shape.m,
 		       n = main->kind == OP_ATTENTION ? main->shape.kv_len : main->shape.n;
 	double moved = 0;
@@ -350,16 +353,16 @@ static void tell(struct map_tell *to, const struct map_draft *d, const struct op
 	for (uint32_t i = 0; i < d->n; i++)
 		if (isa_is_move(&d->insn[i]))
 			moved += map_moved(d, &d->insn[i]);
-	*t = (struct map_told){ .why = d->why,
-		                .nest = c->nest,
-		                .tile = { m, c->nest ? 0 : div_up(n, c->tiles), main->shape.k },
-		                .tiles = d->tiles,
-		                .slot_bytes = d->slot_bytes,
-		                .held_bytes = d->fixed_bytes,
-		                .moved_bytes = (uint64_t)moved,
-		                .form = d->predicted,
-		                .cold = x->cold,
-		                .warm = x->warm };
+	*t = (struct map_log_entry){ .why = d->why,
+		                     .nest = c->nest,
+		                     .tile = { m, c->nest ? 0 : div_up(n, c->tiles), main->shape.k },
+		                     .tiles = d->tiles,
+		                     .slot_bytes = d->slot_bytes,
+		                     .held_bytes = d->fixed_bytes,
+		                     .moved_bytes = (uint64_t)moved,
+		                     .form = d->predicted,
+		                     .cold = x->cold,
+		                     .warm = x->warm };
 	for (int i = 0; c->nest && i < MAP_DIMS; i++) {
 		t->tile[i] = c->loops.tile[i];
 		t->order[i] = "mnk"[c->loops.loop[i]];
@@ -370,131 +373,131 @@ static void tell(struct map_tell *to, const struct map_draft *d, const struct op
 
 static int by_time(const void *a, const void *b)
 {
-	const struct map_told *x = a, *y = b;
+	const struct map_log_entry *x = a, *y = b;
 	const double p = (double)x->cold * (double)x->warm, q = (double)y->cold * (double)y->warm;
 
 	return x->chosen != y->chosen ? (x->chosen ? -1 : 1) : (p > q) - (p < q);
 }
 
-static void best_first(struct map_tell *t, int chosen)
+static void best_first(struct map_log *t, int chosen)
 {
-	t->way[chosen].chosen = true;
-	qsort(t->way, (size_t)t->n, sizeof *t->way, by_time);
+	t->entry[chosen].chosen = true;
+	qsort(t->entry, (size_t)t->n, sizeof *t->entry, by_time);
 }
 
 /* False: there is none. */
-static bool best_way(const struct mapper *m, const struct map_draft *d, const struct op *main,
-                     const struct map_how *how, struct map_choice *best)
+static bool best_way(const struct mapper *m, const struct map_candidate *d, const struct op *main,
+                     const struct map_constraints *how, struct map_schedule *best)
 {
-	struct map_ways w;
-	struct map_draft t;
-	const bool told = m->tell && m->tell->op == main->id;
+	struct map_schedules w;
+	struct map_candidate t;
+	const bool logged = m->log && m->log->op == main->id;
 	double least = 0;
 	bool found = false;
 	int chosen = 0;
 
-	if (told)
-		m->tell->n = 0;
-	map_draft_copy(&t, d);
+	if (logged)
+		m->log->n = 0;
+	map_candidate_copy(&t, d);
 	find_ways(m, &t, main, how, &w);
-	if (w.n == 1 && !told)
-		*best = w.way[0];
-	for (int i = 0; (w.n > 1 || told) && i < w.n; i++) {
+	if (w.n == 1 && !logged)
+		*best = w.schedule[0];
+	for (int i = 0; (w.n > 1 || logged) && i < w.n; i++) {
 		struct map_score x;
 
-		map_draft_copy(&t, d);
-		if (!take(m, &t, main, how, &w.way[i]))
+		map_candidate_copy(&t, d);
+		if (!take(m, &t, main, how, &w.schedule[i]))
 			continue;
-		x = map_judged(m, &t);
-		if (told)
-			tell(m->tell, &t, main, &w.way[i], &x);
+		x = map_evaluate(m, &t);
+		if (logged)
+			log_schedule(m->log, &t, main, &w.schedule[i], &x);
 		if (!found || x.worth < least) {
 			found = true;
-			chosen = told ? m->tell->n - 1 : 0;
+			chosen = logged ? m->log->n - 1 : 0;
 			least = x.worth;
-			*best = w.way[i];
+			*best = w.schedule[i];
 		}
 	}
-	if (told && found)
-		best_first(m->tell, chosen);
-	return found || (w.n == 1 && !told);
+	if (logged && found)
+		best_first(m->log, chosen);
+	return found || (w.n == 1 && !logged);
 }
 
 /* The way on fewer cores that was chosen, before those on all of them. */
-static void tell_few(const struct mapper *m, const struct map_draft *d, const struct op *main,
-                     const struct map_how *how, const struct map_choice *c)
+static void log_subset(const struct mapper *m, const struct map_candidate *d, const struct op *main,
+                       const struct map_constraints *how, const struct map_schedule *c)
 {
-	struct map_tell *to = m->tell;
+	struct map_log *to = m->log;
 	struct map_score x;
-	struct map_draft t;
+	struct map_candidate t;
 
-	map_draft_copy(&t, d);
+	map_candidate_copy(&t, d);
 	if (!take(m, &t, main, how, c))
 		return;
-	x = map_judged(m, &t);
+	x = map_evaluate(m, &t);
 	for (int i = 0; i < to->n; i++)
-		to->way[i].chosen = false;
-	to->n -= to->n == MAP_TOLD;
-	tell(to, &t, main, c, &x);
+		to->entry[i].chosen = false;
+	to->n -= to->n == MAP_LOG_ENTRIES;
+	log_schedule(to, &t, main, c, &x);
 	best_first(to, to->n - 1);
 }
 
 /* The best way, on all cores or on fewer. */
-static bool best_of_all(const struct mapper *m, const struct map_draft *d, const struct op *main,
-                        const struct map_how *how, struct map_choice *best)
+static bool best_of_all(const struct mapper *m, const struct map_candidate *d, const struct op *main,
+                        const struct map_constraints *how, struct map_schedule *best)
 {
-	struct map_choice c;
-	struct map_draft t;
-	uint32_t cores[MAP_FEWER];
+	struct map_schedule c;
+	struct map_candidate t;
+	uint32_t cores[MAP_SUBSETS];
 	struct map_score x;
 	double least;
 	int n;
 
 	if (!best_way(m, d, main, how, best))
 		return false;
-	map_draft_copy(&t, d);
-	if (!m->judge || !take(m, &t, main, how, best) || !(n = map_few_cores(m, &t, cores)))
+	map_candidate_copy(&t, d);
+	if (!m->evaluator || !take(m, &t, main, how, best) || !(n = map_subset_cores(m, &t, cores)))
 		return true;
 	c = *best;
-	least = map_judged(m, &t).worth;
+	least = map_evaluate(m, &t).worth;
 	for (int i = 0; i < n; i++) {
 		c.cores = cores[i];
-		map_draft_copy(&t, d);
+		map_candidate_copy(&t, d);
 		if (!take(m, &t, main, how, &c))
 			continue;
-		x = map_judged(m, &t);
+		x = map_evaluate(m, &t);
 		if (x.worth >= least)
 			continue;
 		least = x.worth;
 		best->cores = cores[i];
 	}
-	if (best->cores && m->tell && m->tell->op == main->id)
-		tell_few(m, d, main, how, best);
+	if (best->cores && m->log && m->log->op == main->id)
+		log_subset(m, d, main, how, best);
 	return true;
 }
 
-struct map_choice map_choice_narrowed(const struct map_choice *c, const struct op *of, const struct op *to,
-                                      bool as_rounds)
+struct map_schedule map_schedule_narrowed(const struct map_schedule *c, const struct op *of, const struct op *to,
+                                          bool as_rounds)
 {
 	const uint64_t one = div_up(max_tiles_of(of, MAP_STREAMED), c->tiles), rounds = rounds_of_heads(of, c->tiles),
 		       each = c->tiles / rounds * to->shape.kv_len;
-	struct map_choice x = *c;
+	struct map_schedule x = *c;
 
 	x.tiles = as_rounds ? rounds * div_up(each, of->shape.kv_len) : div_up(max_tiles_of(to, MAP_STREAMED), one);
 	x.by_head = c->by_head && rounds_of_heads(to, x.tiles) > 1;
 	return x;
 }
 
-bool map_choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
-                struct map_choice *chosen)
+bool map_choose(const struct mapper *m, struct map_candidate *d, const struct op *main,
+                const struct map_constraints *how, struct map_schedule *chosen)
 {
 	const uint64_t key = map_key(m, d, main, how);
-	const struct map_choice *known = NULL;
-	struct map_choice c;
+	const struct map_schedule *known = NULL;
+	struct map_schedule c;
 
 	if (how->like) {
 		c = *how->like;
-	} else if (!(m->tell && m->tell->op == main->id) && (known = map_memo_find(m->memo, MAP_MEMO_CHOICE, key))) {
+	} else if (!(m->log && m->log->op == main->id) && (known = map_memo_find(m->memo, MAP_MEMO_CHOICE, key))) {
 		c = *known;
 	} else {
 		if (!best_of_all(m, d, main, how, &c))

@@ -57,8 +57,8 @@ void map_levels(const struct mapper *m, struct map_levels *l)
 		              .latency = dram_unloaded(&c->mem.dram, DRAM_ROW_EMPTY) };
 	double behind;
 
-	if (m->judge && m->judge->dram)
-		m->judge->dram(m->judge->self, &d);
+	if (m->evaluator && m->evaluator->dram)
+		m->evaluator->dram(m->evaluator->self, &d);
 	*l = (struct map_levels){ .dram = d.read,
 		                  .dram_write = d.write,
 		                  .swap = (double)machine_core_port(c) / (double)dma_rate(&c->dma, 1),
@@ -168,7 +168,7 @@ static struct piece piece_of(const struct product *p, const struct map_levels *l
                              const uint64_t tile[DIMS], uint64_t bytes)
 {
 	const struct unit_split *s = &x->math.plan.split;
-	const uint32_t copies = i == C || !s->m ? 1 : spread_copies(s, (enum spread_operand)i);
+	const uint32_t copies = i == C || !s->m ? 1 : partition_copies(s, (enum partition_operand)i);
 	const uint64_t share = map_share(p->m, s, i, tile, bytes);
 	struct mem_req r = { .bytes = bytes, .copies = copies > 1 ? copies : 0, .share = share, .write = i == C };
 	uint64_t load;
@@ -205,7 +205,7 @@ static void prepare(struct eval *e)
 {
 	const struct product *p = e->p;
 	const struct nest *x = e->x;
-	uint64_t loads = 0, room;
+	uint64_t loads = 0, capacity;
 
 	e->uneven = map_nest_uneven(p, x);
 	for (int i = 0; i < OPERANDS; i++) {
@@ -219,8 +219,8 @@ static void prepare(struct eval *e)
 	}
 	if (e->l->cache && p->move[C] && !p->free[C])
 		e->back = whole(p, C) * p->far[C] * e->l->dram_write / (double)x->tiles;
-	room = p->room > x->held ? p->room - x->held : 0;
-	e->places = x->slot ? (double)(room / x->slot) : (double)e->l->stages;
+	capacity = p->capacity > x->held ? p->capacity - x->held : 0;
+	e->places = x->slot ? (double)(capacity / x->slot) : (double)e->l->stages;
 	e->places = less(e->places, (double)e->l->stages);
 	e->places = more(1, less(e->places, (double)(e->l->outstanding / ps_max(1, loads))));
 	e->deep = less(e->places, (double)x->tiles) - 1;

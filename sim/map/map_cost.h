@@ -10,7 +10,7 @@
  * Monotone by construction: for a mapping, every time is a maximum of sums of terms that no faster server, larger memory or
  * deeper queue makes longer.
  * Leaves out: the order in which transfers in flight are served, rows and turnarounds of DRAM beyond its streaming rate, L2
- * sets that several operands crowd, what other commands do meanwhile (map_judge.c).
+ * sets that several operands crowd, what other commands do meanwhile (map_evaluate.c).
  * Units: ps as doubles (sums and maxima in a fixed order: the same on any host), bytes.
  * How far it is from events: validate/tests/property/p_nest.c. */
 #ifndef NPUSIM_SIM_MAP_MAP_COST_H

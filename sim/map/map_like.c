@@ -16,14 +16,14 @@ static uint64_t operand_key(const struct mapper *m, const struct op *o, const st
 	const bool early = t->external && m->first_write[x->tensor] >= o->id;
 
 	h = map_and_u64(h, (uint64_t)x->write | (uint64_t)early << 1 | (uint64_t)m->pinned[x->tensor] << 2 |
-	                           (uint64_t)m->kept[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
-	                           (uint64_t)m->lies[x->tensor] << 5 | (uint64_t)t->role << 8 |
+	                           (uint64_t)m->reused[x->tensor] << 3 | (uint64_t)(t->route >= 0) << 4 |
+	                           (uint64_t)m->resident[x->tensor] << 5 | (uint64_t)t->role << 8 |
 	                           (uint64_t)t->dtype << 16 | (uint64_t)t->quant << 24);
-	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->held[x->tensor] << 1 |
+	h = map_and_u64(h, (uint64_t)(m->last_read[x->tensor] != UINT32_MAX) | (uint64_t)m->stationary[x->tensor] << 1 |
 	                           (uint64_t)m->format[x->tensor].quant << 16 |
 	                           (uint64_t)m->format[x->tensor].group << 32);
-	if (m->held[x->tensor])
-		h = map_and_u64(h, map_split_key(&m->held_as[x->tensor]));
+	if (m->stationary[x->tensor])
+		h = map_and_u64(h, map_split_key(&m->stationary_split[x->tensor]));
 	return map_and_u64(map_and_u64(h, x->bytes), x->touched);
 }
 
@@ -56,7 +56,8 @@ uint64_t map_op_key(const struct mapper *m, const struct op *o, uint64_t h)
 }
 
 /* All that a choice looks at: sizes, what is there early, and the math around it; not which tensors they are. */
-uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct op *o, const struct map_how *how)
+uint64_t map_key(const struct mapper *m, const struct map_candidate *d, const struct op *o,
+                 const struct map_constraints *how)
 {
 	const struct op_shape *s = &o->shape;
 	const struct unit_job j = map_job(m, o);
@@ -72,7 +73,7 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 
 		h = hash_u64(h, (uint64_t)x->code | (uint64_t)x->when << 8 | (uint64_t)x->cls << 16 |
 		                        (uint64_t)x->early << 24 |
-		                        (uint64_t)(x->pinned || (isa_is_move(x) && m->lies[x->tensor])) << 25 |
+		                        (uint64_t)(x->pinned || (isa_is_move(x) && m->resident[x->tensor])) << 25 |
 		                        (uint64_t)(x->op == o->id) << 26 | (uint64_t)x->dtype << 32 |
 		                        (uint64_t)x->src << 40 | (uint64_t)x->dst << 48 |
 		                        (uint64_t)(x->route >= 0) << 56);
@@ -80,12 +81,12 @@ uint64_t map_key(const struct mapper *m, const struct map_draft *d, const struct
 		bytes += isa_is_move(x) ? x->bytes : 0;
 		kv |= x->cls == MEM_KV;
 	}
-	h = hash_u64(h, map_split_key(&j.held_as));
+	h = hash_u64(h, map_split_key(&j.stationary_split));
 	h = hash_u64(hash_u64(hash_u64(h, s->m), s->n), s->k);
 	h = hash_u64(hash_u64(hash_u64(h, s->batch), s->heads), s->kv_heads);
 	h = hash_u64(hash_u64(hash_u64(h, s->q_len), s->kv_len), s->head_dim << 1 | s->causal);
 	h = hash_u64(hash_u64(hash_u64(h, s->v_dim), d->fixed_bytes), map_sig(m, bytes, kv));
-	h = hash_u64(hash_u64(h, m->sram), m->room);
+	h = hash_u64(hash_u64(h, m->sram), m->capacity);
 	return h ? h : 1;
 }
 
@@ -115,7 +116,7 @@ uint64_t map_sig(const struct mapper *m, uint64_t bytes, bool kv)
 	const uint64_t l2 = m->c->mem.l2.size, crowded = bytes > (l2 - ps_min(l2, BESIDE)) / PLENTY ? l2 : 1;
 	uint64_t h = map_and_u64(map_and_u64(m->sig, crowded), kv ? m->c->mem.kv_buffer.size : 0);
 
-	return map_and_u64(map_and_u64(h, (uint64_t)m->c->cores << 32 | m->unit[0].cores), m->judge != NULL);
+	return map_and_u64(map_and_u64(h, (uint64_t)m->c->cores << 32 | m->unit[0].cores), m->evaluator != NULL);
 }
 
 /* What operands of so many ops are to each other: which were there before, and which an op behind them reads. */

@@ -1,4 +1,4 @@
-#include "arch/npu/spread.h"
+#include "arch/npu/partition.h"
 #include "sim/map/map_int.h"
 
 /* Of N:M sparse values those that are there, with their scales, and the place of each. */
@@ -62,7 +62,7 @@ static enum dtype with_dtype(const struct mapper *m, const struct op *o)
 
 static bool can(const struct mapper *m, int unit, const struct unit_job *j, struct unit_plan *out)
 {
-	return m->unit[unit].cfg->units && spread_plan(unit_table[unit], &m->unit[unit], j, m->spread, out);
+	return m->unit[unit].cfg->units && partition_plan(unit_table[unit], &m->unit[unit], j, m->spread, out);
 }
 
 /* Products that were asked for, and the answers: a search asks for the same tiles again and again. */
@@ -128,7 +128,7 @@ static struct map_math best_product(const struct mapper *m, const struct unit_jo
 
 static struct map_math best_for(const struct mapper *m, const struct unit_job *j, bool waits)
 {
-	const uint64_t cut = map_split_key(&j->held_as) * 0x9e3779b97f4a7c15,
+	const uint64_t cut = map_split_key(&j->stationary_split) * 0x9e3779b97f4a7c15,
 		       kind = (uint64_t)waits << 63 | (uint64_t)j->of << 32 | (uint64_t)j->keep << 24 |
 	                      (uint64_t)j->held << 16 | (uint64_t)j->dtype << 8 | (uint64_t)j->with << 1,
 		       formats = (kind ^ cut) | 1,
@@ -157,8 +157,8 @@ struct unit_job map_job(const struct mapper *m, const struct op *o)
 		                  .k = o->shape.k,
 		                  .keep = s.keep,
 		                  .of = s.of,
-		                  .held = map_held_by(m, o),
-		                  .held_as = map_held_as(m, o) };
+		                  .held = map_stationary_unit(m, o),
+		                  .stationary_split = map_stationary_split(m, o) };
 }
 
 /* Whether weights of so many values come from memory: at a start with operands on chip those that it has no room for. */
@@ -182,19 +182,19 @@ struct map_math map_product(const struct mapper *m, const struct op *o, uint64_t
 }
 
 int map_products(const struct mapper *m, const struct op *o, uint64_t vectors, uint64_t rows, uint64_t cols, int only,
-                 const struct spread_limits *limits, struct map_math out[MAP_SPREADS])
+                 const struct partition_limits *limits, struct map_math out[MAP_PARTITIONS])
 {
 	struct unit_job j = map_job(m, o);
 	int n = 0;
 
 	j.m = vectors, j.n = rows, j.k = cols;
-	for (int i = 0; i < UNIT_COUNT && n + SPREAD_WAYS <= MAP_SPREADS; i++) {
-		struct unit_plan p[SPREAD_WAYS];
+	for (int i = 0; i < UNIT_COUNT && n + PARTITION_WAYS <= MAP_PARTITIONS; i++) {
+		struct unit_plan p[PARTITION_WAYS];
 		int ways;
 
 		if (!m->unit[i].cfg->units || (only < 0 ? unit_table[i]->last_resort : i != only))
 			continue;
-		ways = spread_ways(unit_table[i], &m->unit[i], &j, limits, m->spread, p);
+		ways = partition_ways(unit_table[i], &m->unit[i], &j, limits, m->spread, p);
 		for (int k = 0; k < ways; k++)
 			out[n++] = (struct map_math){ (enum unit)i, p[k] };
 	}
@@ -208,7 +208,7 @@ struct map_math map_product_as(const struct mapper *m, const struct op *o, const
 	struct map_math x = *full;
 
 	j.m = vectors, j.n = rows, j.k = cols;
-	spread_as(unit_table[x.unit], &m->unit[x.unit], &j, &full->plan.split, m->spread, &x.plan);
+	partition_as(unit_table[x.unit], &m->unit[x.unit], &j, &full->plan.split, m->spread, &x.plan);
 	return x;
 }
 
@@ -353,7 +353,7 @@ static int job_product(const struct mapper *m, const struct op *o, uint64_t part
 	const uint64_t all = (s->batch ? s->batch : 1) * s->n, n = share(all, parts, last);
 
 	out[0] = columns(m, o, s->m, n, share(all, parts, false), s->k);
-	return 1 + (!map_held_by(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
+	return 1 + (!map_stationary_unit(m, o) && map_dequant(m, o, out[0].unit, n * s->k, &out[1]));
 }
 
 static int job_attention(const struct mapper *m, const struct op *o, uint64_t parts, bool last, struct map_math *out)

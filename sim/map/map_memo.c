@@ -10,13 +10,13 @@
 #define PROBES 8
 
 static const size_t bytes_of[MAP_MEMO_KINDS] = {
-	[MAP_MEMO_CHOICE] = sizeof(struct map_choice), [MAP_MEMO_FOUND] = sizeof(struct map_found),
-	[MAP_MEMO_ONES] = sizeof(struct map_ones),     [MAP_MEMO_CUTS] = sizeof(struct map_cutting),
-	[MAP_MEMO_STAYS] = sizeof(enum map_stay),      [MAP_MEMO_TAKES] = sizeof(uint64_t),
+	[MAP_MEMO_CHOICE] = sizeof(struct map_schedule),  [MAP_MEMO_FOUND] = sizeof(struct map_found),
+	[MAP_MEMO_ONES] = sizeof(struct map_ones),        [MAP_MEMO_CUTS] = sizeof(struct map_cutting),
+	[MAP_MEMO_STAYS] = sizeof(enum map_reuse_choice), [MAP_MEMO_TAKES] = sizeof(uint64_t),
 };
 
 struct map_memo {
-	struct spread_memo spread;
+	struct partition_memo spread;
 	uint64_t key[MAP_MEMO_KINDS][PLACES]; /* 0: nothing here */
 	uint8_t *answers[MAP_MEMO_KINDS];
 };
@@ -42,7 +42,7 @@ void map_memo_free(struct map_memo *m)
 	free(m);
 }
 
-struct spread_memo *map_memo_spread(struct map_memo *m)
+struct partition_memo *map_memo_spread(struct map_memo *m)
 {
 	return &m->spread;
 }

@@ -15,20 +15,20 @@
 #include "sim/base/err.h"
 
 struct map_memo;
-struct spread_memo;
+struct partition_memo;
 
 struct map_memo *map_memo_new(struct err *e);
 void map_memo_free(struct map_memo *m);
 /* What a core takes for parts of products: of the machine's units and scratchpads alone. */
-struct spread_memo *map_memo_spread(struct map_memo *m);
+struct partition_memo *map_memo_spread(struct map_memo *m);
 
 enum map_memo_kind {
-	MAP_MEMO_CHOICE, /* struct map_choice: a way to do a command (map_choose.c) */
+	MAP_MEMO_CHOICE, /* struct map_schedule: a way to do a command (map_choose.c) */
 	MAP_MEMO_FOUND,  /* struct map_found: the best nests of a product (map_search.c) */
 	MAP_MEMO_ONES,   /* struct map_ones: commands apart and joined (map_chain.c) */
 	MAP_MEMO_CUTS,   /* struct map_cutting: into how many blocks (map_blocks.c) */
-	MAP_MEMO_STAYS,  /* enum map_stay: whether a result stays in SRAM (map_keep.c) */
-	MAP_MEMO_TAKES,  /* uint64_t: the most SRAM that ops take (map_keep.c) */
+	MAP_MEMO_STAYS,  /* enum map_reuse_choice: whether a result stays in SRAM (map_reuse.c) */
+	MAP_MEMO_TAKES,  /* uint64_t: the most SRAM that ops take (map_reuse.c) */
 	MAP_MEMO_KINDS
 };
 /* The answer to `key`; NULL: it is not known. It stands until the next is put. */

@@ -5,8 +5,8 @@
  * of one tile moves once, before the loop or after it; the others move whenever their tile changes. Whatever moves more
  * than once and stays for several tiles has two buffers.
  * Which of them are looked at is map_search.c's; this file says what a nest moves, and the SRAM that it takes.
- * By `mapping.policy: copy_first` none is searched for: map_nest_copied (map_int.h) does what a compiler would.
- * Where a dimension ends in a smaller tile, what that moves and takes is its own (map_edge.c).
+ * By `mapping.policy: copy_first` none is searched for: map_nest_preloaded (map_int.h) does what a compiler would.
+ * Where a dimension ends in a smaller tile, what that moves and takes is its own (map_remainder.c).
  * Leaves out: partial sums that leave SRAM. */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static uint64_t lies(const struct product *p, const struct nest *x, int i, bool 
 
 	if (!bytes)
 		return 0;
-	return map_gang(p->m, &x->math.plan.split, i, whole ? p->size : x->tile, bytes) +
+	return map_partition_bytes(p->m, &x->math.plan.split, i, whole ? p->size : x->tile, bytes) +
 	       (i == B ? map_padding(&x->math.plan, rows) : 0);
 }
 
@@ -85,7 +85,7 @@ static void schedule_one(const struct product *p, struct nest *x, int i)
 	/* All of C leaves at once, and what is small and stays comes so. */
 	if (x->resident[i] && p->move[i] && (i == C || p->move[i]->bytes <= p->m->c->dma.tile))
 		distinct = again = 1;
-	if (x->copied == i)
+	if (x->preloaded == i)
 		distinct = again = 1;
 	x->moves[i] = distinct * again;
 	x->again[i] = again;
@@ -120,7 +120,7 @@ void map_nest_schedule(const struct product *p, struct nest *x)
 
 bool map_nest_fits(const struct product *p, const struct nest *x, uint32_t slots)
 {
-	return x->tiles <= MAP_MOST_TILES && x->held + slots * x->slot <= p->room;
+	return x->tiles <= MAP_MOST_TILES && x->held + slots * x->slot <= p->capacity;
 }
 
 void map_nest_plan_edges(const struct product *p, struct nest *x)
@@ -182,7 +182,7 @@ static void score(const struct product *p, struct nest *x)
 }
 
 /* The product's own moves are the search's to place; what else the group moves and computes stays as it is. */
-static void rest_of(struct product *p, const struct map_draft *d)
+static void rest_of(struct product *p, const struct map_candidate *d)
 {
 	p->rest = (struct map_flow){ .pre_bytes = 0 };
 	p->others = d->fixed_bytes;
@@ -206,7 +206,7 @@ static void rest_of(struct product *p, const struct map_draft *d)
 }
 
 /* The load of an operand with as many values as the result. */
-static struct isa_insn *beside(const struct mapper *m, struct map_draft *d, const struct op *o,
+static struct isa_insn *beside(const struct mapper *m, struct map_candidate *d, const struct op *o,
                                const struct op_operand *x)
 {
 	if (m->c->mapping.policy != MAPPING_COPY_FIRST ||
@@ -230,8 +230,8 @@ static void where(struct product *p)
 
 		if (!x)
 			continue;
-		p->free[i] =
-			x->pinned || (i == C && x->dst == ISA_SRAM) || (m->start == MAP_RESIDENT && m->lies[x->tensor]);
+		p->free[i] = x->pinned || (i == C && x->dst == ISA_SRAM) ||
+		             (m->start == MAP_RESIDENT && m->resident[x->tensor]);
 		p->far[i] = i == C ? m->back : x->early ? map_far(m, x) : map_from_memory(m, x);
 	}
 	if (p->move[A] && map_convert(m, p->op, (uint64_t)values, &y))
@@ -243,7 +243,7 @@ static void where(struct product *p)
 			(double)y.plan.span / values * (double)(p->size[N] * p->size[K]) / (double)p->move[B]->bytes;
 }
 
-struct product map_nest_product(const struct mapper *m, struct map_draft *d, const struct op *o)
+struct product map_nest_product(const struct mapper *m, struct map_candidate *d, const struct op *o)
 {
 	struct product p = { .m = m, .op = o, .size = { o->shape.m, o->shape.n, o->shape.k } };
 	uint32_t reads = 0;
@@ -265,7 +265,7 @@ struct product map_nest_product(const struct mapper *m, struct map_draft *d, con
 	if (p.move[A] == p.move[B]) /* a tensor times itself */
 		p.move[B] = NULL;
 	rest_of(&p, d);
-	p.room = m->sram > p.others ? m->sram - p.others : 0;
+	p.capacity = m->sram > p.others ? m->sram - p.others : 0;
 	where(&p);
 	return p;
 }
@@ -277,7 +277,7 @@ ps_t map_nest_beside(const struct product *p)
 
 struct map_nest map_nest_what(const struct nest *x)
 {
-	struct map_nest n = { .copied = x->copied, .predicted = x->predicted };
+	struct map_nest n = { .preloaded = x->preloaded, .predicted = x->predicted };
 
 	memcpy(n.tile, x->tile, sizeof n.tile);
 	memcpy(n.loop, x->loop, sizeof n.loop);
@@ -290,7 +290,7 @@ void map_nest_of(const struct product *p, const struct map_nest *n, struct nest 
 	map_nest_cut(p, x, n->tile);
 	memcpy(x->loop, n->loop, sizeof x->loop);
 	memcpy(x->resident, n->resident, sizeof x->resident);
-	x->copied = n->copied;
+	x->preloaded = n->preloaded;
 	if (n->split.m) {
 		x->math = (struct map_math){ .unit = n->unit, .plan.split = n->split };
 		x->math = map_product_as(p->m, p->op, &x->math, n->tile[M], n->tile[N], n->tile[K]);
@@ -301,13 +301,13 @@ void map_nest_of(const struct product *p, const struct map_nest *n, struct nest 
 	x->predicted = n->predicted;
 }
 
-bool map_nest_take(const struct mapper *m, struct map_draft *d, const struct op *o, const struct map_nest *n)
+bool map_nest_take(const struct mapper *m, struct map_candidate *d, const struct op *o, const struct map_nest *n)
 {
 	struct product p = map_nest_product(m, d, o);
 	struct nest x;
 
 	map_nest_of(&p, n, &x);
-	map_nest_put(d, &p, &x);
+	map_nest_emit(d, &p, &x);
 	return true;
 }
 
@@ -325,21 +325,22 @@ static int powers(uint64_t size, uint64_t least, uint64_t out[MAX_CUTS])
 }
 
 /* The larger of the operands that are copied where they fit; -1: none does. */
-static int copied_whole(const struct product *p)
+static int preloaded_operand(const struct product *p)
 {
-	const uint64_t room = map_copy_room(p->m, p->m->sram);
+	const uint64_t capacity = map_preload_capacity(p->m, p->m->sram);
 	int which = -1;
 
 	for (int i = A; i <= B; i++)
-		if (p->move[i] && p->move[i]->bytes <= room && (which < 0 || p->move[i]->bytes > p->move[which]->bytes))
+		if (p->move[i] && p->move[i]->bytes <= capacity &&
+		    (which < 0 || p->move[i]->bytes > p->move[which]->bytes))
 			which = i;
 	return which;
 }
 
 /* Both orders of the loops of one cut; what streams and the sums stay within their budget. */
-static void copied_orders(const struct product *p, struct nest *x, struct nest *best)
+static void preloaded_orders(const struct product *p, struct nest *x, struct nest *best)
 {
-	const uint64_t whole = x->copied < 0 ? 0 : p->move[x->copied]->bytes;
+	const uint64_t whole = x->preloaded < 0 ? 0 : p->move[x->preloaded]->bytes;
 
 	x->math = map_product(p->m, p->op, x->tile[M], x->tile[N], x->tile[K]);
 	for (int l = 0; l < map_nest_n_orders(x); l++) {
@@ -354,33 +355,33 @@ static void copied_orders(const struct product *p, struct nest *x, struct nest *
 	}
 }
 
-static struct nest best_copied(const struct product *p)
+static struct nest best_preloaded(const struct product *p)
 {
-	struct nest x = { .copied = (int8_t)copied_whole(p) }, best = { .tiles = 0 };
+	struct nest x = { .preloaded = (int8_t)preloaded_operand(p) }, best = { .tiles = 0 };
 	uint64_t ms[MAX_CUTS], ns[MAX_CUTS], ks[MAX_CUTS];
 	const int n_m = powers(p->size[M], LEAST_BLOCK_M, ms), n_n = powers(p->size[N], LEAST_BLOCK, ns),
 		  n_k = powers(p->size[K], LEAST_BLOCK, ks);
 
-	if (x.copied >= 0)
-		x.resident[x.copied] = true;
+	if (x.preloaded >= 0)
+		x.resident[x.preloaded] = true;
 	for (int i = 0; i < n_m; i++)
 		for (int j = 0; j < n_n; j++)
 			for (int k = 0; k < n_k; k++) {
 				map_nest_cut(p, &x, (const uint64_t[DIMS]){ ms[i], ns[j], ks[k] });
-				copied_orders(p, &x, &best);
+				preloaded_orders(p, &x, &best);
 			}
 	return best;
 }
 
-bool map_nest_copied(const struct mapper *m, const struct map_draft *d, const struct op *o, struct map_nest *out)
+bool map_nest_preloaded(const struct mapper *m, const struct map_candidate *d, const struct op *o, struct map_nest *out)
 {
-	struct map_draft own;
+	struct map_candidate own;
 	struct product p;
 	struct nest best;
 
-	map_draft_copy(&own, d);
+	map_candidate_copy(&own, d);
 	p = map_nest_product(m, &own, o);
-	best = best_copied(&p);
+	best = best_preloaded(&p);
 	*out = map_nest_what(&best);
 	return best.tiles > 0;
 }

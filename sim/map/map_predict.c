@@ -1,5 +1,5 @@
 /* map_predict.c - what a command takes by rates alone: the measure by which ways to do it are sorted out before any is
- * judged (map_judge.c). */
+ * evaluated (map_evaluate.c). */
 #include "sim/map/map_int.h"
 
 ps_t map_move_time(const struct mapper *m, uint64_t bytes)
@@ -37,8 +37,8 @@ ps_t map_predict(const struct mapper *m, const struct map_flow *f)
 	return t + f->after + map_move_time(m, f->last_bytes + f->post_bytes);
 }
 
-/* What a draft does outside of its product's loop. */
-static struct map_flow flow_of(const struct map_draft *d)
+/* What a candidate does outside of its product's loop. */
+static struct map_flow flow_of(const struct map_candidate *d)
 {
 	return (struct map_flow){ .pre_bytes = map_bytes(d, ISA_LOAD, ISA_PRE),
 		                  .post_bytes = map_bytes(d, ISA_STORE, ISA_POST),
@@ -47,8 +47,8 @@ static struct map_flow flow_of(const struct map_draft *d)
 }
 
 /* A loop that streams operands past a unit. */
-ps_t map_predict_stream(const struct mapper *m, const struct map_draft *d, uint64_t tiles, const struct map_math *math,
-                        int n_math)
+ps_t map_predict_stream(const struct mapper *m, const struct map_candidate *d, uint64_t tiles,
+                        const struct map_math *math, int n_math)
 {
 	struct map_flow f = flow_of(d);
 

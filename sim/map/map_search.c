@@ -2,11 +2,11 @@
  *
  * A candidate is a tile (m, n and k), an order of the loops, the operands that stay in SRAM, a unit and a cut over cores. Tiles
  * come from the shape alone: whole, powers of two and three times those, and parts in whole grains (tiles_of); orders and
- * what stays are all there are; cuts over cores are spread.h's. The only filter is what SRAM holds, so that a larger machine's
+ * what stays are all there are; cuts over cores are partition.h's. The only filter is what SRAM holds, so that a larger machine's
  * mapspace holds a smaller one's. Bounds that hold for all mappings of a tile say where to look first: for pairs of m and n by
  * peaks, then by the math of their tiles; the search ends where no pair's bound is less than the best by more than PRUNED.
  * What may be in a tile is bounded again, cheap bounds first, before it is planned, before it is cut and before it is evaluated.
- * Of each order and each set of operands that stay the best is kept, and the best few of those go to the judge. */
+ * Of each order and each set of operands that stay the best is kept, and the best few of those go to the evaluator. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 #include "sim/base/hash.h"
 #include "sim/map/map_cost.h"
 
-#define MAX_TILES_OF  64
-#define LEAST         8
-#define GRAIN_MOST    128
-#define PARTS_MOST    64
-#define WANTED        5     /* for the judge: until there are so many, who is WORTH_KEEPING is looked at */
-#define PRUNED        0.005 /* of the best: what a candidate has to gain to be looked at */
-#define WORTH_KEEPING 1.15  /* times the best, for the judge */
-#define KINDS         (2 << OPERANDS)
-#define BEST          3          /* kept of each order and each set that stays */
-#define MOST_JUDGED   (1u << 17) /* tiles of all that go to the judge, who walks over them */
+#define MAX_TILES_OF   64
+#define LEAST          8
+#define GRAIN_MOST     128
+#define PARTS_MOST     64
+#define WANTED         5     /* for the evaluator: until there are so many, who is WORTH_KEEPING is looked at */
+#define PRUNED         0.005 /* of the best: what a candidate has to gain to be looked at */
+#define WORTH_KEEPING  1.15  /* times the best, for the evaluator */
+#define KINDS          (2 << OPERANDS)
+#define BEST           3          /* kept of each order and each set that stays */
+#define MOST_EVALUATED (1u << 17) /* tiles of all that go to the evaluator, who walks over them */
 
 struct search {
 	const struct product *p;
@@ -35,7 +35,7 @@ struct search {
 	double least;
 	double bound;   /* what no candidate is under */
 	uint64_t space; /* tiles of m, n and k that may fit */
-	uint32_t kept;  /* for the judge, so far */
+	uint32_t kept;  /* for the evaluator, so far */
 	double fastest, all,
 		near;     /* ps: a multiply-add on the fastest unit; all that is in DRAM once; a byte into SRAM */
 	double port, sum; /* ps a byte into all cores; and of their partial sums */
@@ -106,7 +106,7 @@ static double again(const struct search *s, const struct nest *x, int i, bool in
 {
 	const uint64_t bytes = s->p->move[i]->bytes;
 
-	return bytes <= s->p->room || (inner && x->trips[K] == 1) ? 1 : (double)x->trips[i == A ? N : M];
+	return bytes <= s->p->capacity || (inner && x->trips[K] == 1) ? 1 : (double)x->trips[i == A ? N : M];
 }
 
 /* Bytes that are loaded, in the better order. */
@@ -198,7 +198,7 @@ static double tile_bound(const struct search *s, const struct nest *x, double ma
 	return beside + (t > all ? t : all);
 }
 
-/* What a candidate has to take less than: while there are few for the judge, hardly more than the best. */
+/* What a candidate has to take less than: while there are few for the evaluator, hardly more than the best. */
 static double worth(const struct search *s)
 {
 	return (s->kept < WANTED ? WORTH_KEEPING : 1 - PRUNED) * s->least;
@@ -306,9 +306,9 @@ static bool may_fit(const struct search *s, const struct nest *x)
 	for (int i = A; i <= B; i++) {
 		const uint64_t b = moves(s->p, i) ? map_nest_bytes(s->p, i, x->tile) : 0;
 
-		bytes += (in_tiles(x, i) ? s->slots : 1) * map_gang(s->p->m, split, i, x->tile, b);
+		bytes += (in_tiles(x, i) ? s->slots : 1) * map_partition_bytes(s->p->m, split, i, x->tile, b);
 	}
-	return bytes <= s->p->room;
+	return bytes <= s->p->capacity;
 }
 
 /* Of a tile's math; longer, all of them together would take longer than the best, behind the first tile's loads. */
@@ -324,9 +324,9 @@ static ps_t most_of_tile(const struct search *s, const struct nest *x, double fi
 
 static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 {
-	struct nest x = { .copied = -1 };
-	struct map_math ways[MAP_SPREADS];
-	struct spread_limits limits = { .room = UINT64_MAX };
+	struct nest x = { .preloaded = -1 };
+	struct map_math ways[MAP_PARTITIONS];
+	struct partition_limits limits = { .capacity = UINT64_MAX };
 	int n;
 
 	map_nest_cut(s->p, &x, tile);
@@ -334,7 +334,7 @@ static void one_tile(struct search *s, const uint64_t tile[DIMS], double math)
 		return;
 	limits.span = most_of_tile(s, &x, loaded_first(s, &x) * s->near, worth(s));
 	if (moves(s->p, A) && moves(s->p, B))
-		limits.room = s->p->room / (in_tiles(&x, A) && in_tiles(&x, B) ? s->slots : 1);
+		limits.capacity = s->p->capacity / (in_tiles(&x, A) && in_tiles(&x, B) ? s->slots : 1);
 	n = map_products(s->p->m, s->p->op, tile[M], tile[N], tile[K], s->only, &limits, ways);
 	for (int i = 0; i < n; i++) {
 		x.math = ways[i];
@@ -354,9 +354,9 @@ struct pair {
  * more: no unit can. */
 static double math_of(const struct search *s, uint64_t m, uint64_t n)
 {
-	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
-	struct nest x = { .copied = -1 };
-	struct map_math ways[MAP_SPREADS];
+	const struct partition_limits any = { PS_NEVER - 1, UINT64_MAX };
+	struct nest x = { .preloaded = -1 };
+	struct map_math ways[MAP_PARTITIONS];
 	double least = 1e300, full = 1, all = 1;
 	int k;
 
@@ -397,7 +397,7 @@ static void bound_pair(const struct search *s, struct pair *y, const uint64_t *k
 	y->least = 1e300;
 	y->fit = 0;
 	for (int k = 0; k < n_k; k++) {
-		struct nest x = { .copied = -1 };
+		struct nest x = { .preloaded = -1 };
 		double t;
 
 		map_nest_cut(s->p, &x, (const uint64_t[DIMS]){ y->m, y->n, ks[k] });
@@ -469,8 +469,8 @@ static double fastest(const struct mapper *m, const struct op *o)
 /* The least that any unit's last result comes behind its math. */
 static double latency(const struct mapper *m, const struct op *o, int only)
 {
-	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
-	struct map_math ways[MAP_SPREADS];
+	const struct partition_limits any = { PS_NEVER - 1, UINT64_MAX };
+	struct map_math ways[MAP_PARTITIONS];
 	double least = 1e300;
 
 	for (int n = map_products(m, o, 1, 1, 1, only, &any, ways); n-- > 0;)
@@ -542,12 +542,12 @@ static uint64_t key_of(const struct product *p, uint32_t slots)
 
 	for (int i = 0; i < OPERANDS; i++)
 		bytes += p->move[i] ? p->move[i]->bytes : 0;
-	h = hash_u64(map_sig(p->m, bytes, false), p->room);
+	h = hash_u64(map_sig(p->m, bytes, false), p->capacity);
 	/* Groups of cores have levels of their own. */
 	h = hash_double(h, p->m->levels->l2 + p->m->levels->dram);
 	h = hash_u64(h, (uint64_t)j.dtype | (uint64_t)j.with << 8 | (uint64_t)j.keep << 16 | (uint64_t)j.of << 24 |
 	                        (uint64_t)j.held << 32 | (uint64_t)p->c_stays << 40 | (uint64_t)slots << 48);
-	h = hash_u64(h, map_split_key(&j.held_as));
+	h = hash_u64(h, map_split_key(&j.stationary_split));
 	for (int i = 0; i < OPERANDS; i++) {
 		h = hash_u64(hash_u64(h, p->size[i]), p->move[i] ? p->move[i]->bytes : 0);
 		h = hash_double(hash_double(hash_u64(h, p->free[i]), p->far[i]), p->before[i]);
@@ -555,7 +555,7 @@ static uint64_t key_of(const struct product *p, uint32_t slots)
 	return h ? h : 1;
 }
 
-/* The best few, as far as they are worth the judge's time. */
+/* The best few, as far as they are worth the evaluator's time. */
 static void pick(struct search *s, struct map_found *f)
 {
 	uint64_t tiles = 0;
@@ -574,7 +574,7 @@ static void pick(struct search *s, struct map_found *f)
 				first = y;
 		}
 		if (!first || first->time > WORTH_KEEPING * s->least ||
-		    (f->n && tiles + first->nest.tiles > MOST_JUDGED))
+		    (f->n && tiles + first->nest.tiles > MOST_EVALUATED))
 			break;
 		tiles += first->nest.tiles;
 		f->nest[f->n++] = what_of(&first->nest);
@@ -588,7 +588,7 @@ static void pick(struct search *s, struct map_found *f)
 	}
 }
 
-/* The best that the product's room holds. Two tiles in flight before one alone. */
+/* The best that fits the product's capacity. Two tiles in flight before one alone. */
 static struct map_found searched(const struct product *p, uint32_t slots)
 {
 	const uint64_t key = key_of(p, slots);
@@ -609,7 +609,7 @@ static struct map_found searched(const struct product *p, uint32_t slots)
 	return f;
 }
 
-/* Those that less room holds; false: they take longer then, or there is none. */
+/* Those that a smaller capacity holds; false: they take longer then, or there is none. */
 static bool as_good(const struct product *p, uint32_t slots, struct map_found *f)
 {
 	double least = 1e300;
@@ -631,31 +631,31 @@ static bool as_good(const struct product *p, uint32_t slots, struct map_found *f
 	return least * (1 - PRUNED) <= f->least;
 }
 
-int map_nests(const struct mapper *m, const struct map_draft *d, const struct op *o, bool c_stays, uint32_t slots,
+int map_nests(const struct mapper *m, const struct map_candidate *d, const struct op *o, bool c_stays, uint32_t slots,
               struct map_nest out[MAP_NESTS])
 {
-	struct map_draft own;
+	struct map_candidate own;
 	struct map_found f;
 	struct product p;
-	uint64_t room;
+	uint64_t capacity;
 	ps_t beside;
 
-	map_draft_copy(&own, d);
+	map_candidate_copy(&own, d);
 	p = map_nest_product(m, &own, o);
 	p.c_stays = c_stays;
 	beside = map_nest_beside(&p);
 	p.rest = (struct map_flow){ .pre_bytes = 0 };
 	/* What is best with all of SRAM is so with less, where it hardly takes longer then: of fewer candidates none is better. */
-	room = p.room;
-	p.room = m->all_sram;
+	capacity = p.capacity;
+	p.capacity = m->all_sram;
 	f = searched(&p, slots);
-	p.room = room;
-	if (room < m->all_sram && !as_good(&p, slots, &f))
+	p.capacity = capacity;
+	if (capacity < m->all_sram && !as_good(&p, slots, &f))
 		f = searched(&p, slots);
 	memcpy(out, f.nest, (size_t)f.n * sizeof *out);
-	if (m->tell && m->tell->op == o->id) {
-		m->tell->space = f.space;
-		m->tell->bound = (ps_t)f.bound + beside;
+	if (m->log && m->log->op == o->id) {
+		m->log->space = f.space;
+		m->log->bound = (ps_t)f.bound + beside;
 	}
 	return f.n;
 }

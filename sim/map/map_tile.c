@@ -27,7 +27,7 @@ static bool read_in(const struct mapper *m, uint32_t first, uint32_t end, uint32
 	return false;
 }
 
-static bool loaded(const struct map_draft *d, const struct op_operand *x)
+static bool loaded(const struct map_candidate *d, const struct op_operand *x)
 {
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->insn[i].code == ISA_LOAD && d->insn[i].tensor == x->tensor && d->insn[i].slot == x->slot)
@@ -35,8 +35,8 @@ static bool loaded(const struct map_draft *d, const struct op_operand *x)
 	return false;
 }
 
-struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const struct op *o, const struct op_operand *x,
-                          enum isa_when when)
+struct isa_insn *map_move(const struct mapper *m, struct map_candidate *d, const struct op *o,
+                          const struct op_operand *x, enum isa_when when)
 {
 	const struct op_tensor *t = &m->s->tensors[x->tensor];
 	struct isa_insn *i = map_add(d);
@@ -56,8 +56,8 @@ struct isa_insn *map_move(const struct mapper *m, struct map_draft *d, const str
 	i->offset = map_stored_bytes(m, x->tensor, x->offset);
 	i->bytes = map_stored_bytes(m, x->tensor, x->touched);
 	i->early = !x->write && t->external && m->first_write[x->tensor] >= o->id;
-	i->pinned = !x->write && (m->pinned[x->tensor] || m->held[x->tensor]);
-	if (m->kept[x->tensor])
+	i->pinned = !x->write && (m->pinned[x->tensor] || m->stationary[x->tensor]);
+	if (m->reused[x->tensor])
 		*(x->write ? &i->dst : &i->src) = ISA_SRAM;
 	return i;
 }
@@ -85,20 +85,20 @@ bool map_streams(const struct mapper *m, const struct op *o, uint32_t i)
 
 static bool in_tiles(const struct mapper *m, const struct op *o, uint32_t i, enum map_tiled cuts)
 {
-	if (m->held[map_operand(m, o, i)->tensor])
+	if (m->stationary[map_operand(m, o, i)->tensor])
 		return false;
 	return cuts == MAP_ALL || (cuts != MAP_WHOLE && map_streams(m, o, i)) || (cuts == MAP_DEEP && i == 0);
 }
 
 /* Loads and stores of one member. */
-static void moves(const struct mapper *m, struct map_draft *d, uint32_t first, uint32_t end, const struct op *o,
+static void moves(const struct mapper *m, struct map_candidate *d, uint32_t first, uint32_t end, const struct op *o,
                   enum map_tiled cuts, bool stores)
 {
 	for (uint32_t i = 0; i < o->n_operands; i++) {
 		const struct op_operand *x = map_operand(m, o, i);
 
 		if (x->write != stores || x->touched == 0 ||
-		    (m->kept[x->tensor] && m->c->mapping.policy == MAPPING_COPY_FIRST))
+		    (m->reused[x->tensor] && m->c->mapping.policy == MAPPING_COPY_FIRST))
 			continue;
 		if (!stores && (written_in(m, first, o->id, x->tensor) || loaded(d, x)))
 			continue;
@@ -144,7 +144,7 @@ static uint32_t products(const struct mapper *m, uint32_t first, uint32_t end)
 	return n;
 }
 
-uint64_t map_takes(const struct mapper *m, const struct map_draft *d)
+uint64_t map_takes(const struct mapper *m, const struct map_candidate *d)
 {
 	const uint64_t most = ps_min(m->c->dma.stages, d->tiles), room = m->all_sram - d->fixed_bytes;
 
@@ -153,24 +153,24 @@ uint64_t map_takes(const struct mapper *m, const struct map_draft *d)
 
 /* As it would be with all of SRAM, where there is room for as many tiles of that at once: what others hold of it does not
  * matter then. */
-static bool choose(const struct mapper *m, struct map_draft *d, const struct op *main, const struct map_how *how,
-                   struct map_choice *made)
+static bool choose(const struct mapper *m, struct map_candidate *d, const struct op *main,
+                   const struct map_constraints *how, struct map_schedule *made)
 {
 	struct mapper all = *m;
-	struct map_draft t;
+	struct map_candidate t;
 
 	all.sram = m->all_sram;
-	map_draft_copy(&t, d);
-	if (m->sram < m->all_sram && map_choose(&all, &t, main, how, made) && map_takes(m, &t) <= m->room) {
-		map_draft_copy(d, &t);
+	map_candidate_copy(&t, d);
+	if (m->sram < m->all_sram && map_choose(&all, &t, main, how, made) && map_takes(m, &t) <= m->capacity) {
+		map_candidate_copy(d, &t);
 		return true;
 	}
 	return map_choose(m, d, main, how, made);
 }
 
 /* Where products are joined, `main` is the first with the columns of all; the others are streamed with it. */
-static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main, enum map_tiled cuts,
-                  struct map_block *b, struct map_draft *d)
+static bool make_candidate(const struct mapper *m, uint32_t first, uint32_t n, const struct op *main,
+                           enum map_tiled cuts, struct map_block *b, struct map_candidate *d)
 {
 	const uint32_t end = first + n, together = n > 1 ? products(m, first, end) : 0;
 
@@ -193,9 +193,9 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 		const bool streamed = o == main || (together > 1 && op_is_product(o->kind));
 
 		moves(m, d, first, end, o, streamed ? cuts : MAP_WHOLE, false);
-		map_put_held(m, d, o);
+		map_emit_stationary(m, d, o);
 		if (!streamed)
-			map_put_math(m, d, o, MAP_WHOLE, main && k < main->id ? ISA_PRE : ISA_POST, 1);
+			map_emit_math(m, d, o, MAP_WHOLE, main && k < main->id ? ISA_PRE : ISA_POST, 1);
 	}
 	for (uint32_t k = first; k < end; k++) {
 		const struct op *o = main && k == main->id ? main : &m->s->ops[k];
@@ -205,13 +205,13 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	if (b)
 		map_block_moves(m, main, b, d);
 	d->fixed_bytes = map_bytes(d, ISA_LOAD, ISA_PRE) + map_bytes(d, ISA_STORE, ISA_POST) +
-	                 (n > 1 ? intermediates(m, first, end) : 0) - map_held_bytes(m, d);
+	                 (n > 1 ? intermediates(m, first, end) : 0) - map_stationary_bytes(m, d);
 	if (main) {
 		const bool may_nest = main->kind == OP_GEMM && main->shape.batch <= 1 && cuts == MAP_STREAMED &&
-		                      !map_held_by(m, main) && together < 2;
-		const struct map_how how = { cuts, may_nest, may_nest && used_behind(m, main, end),
-			                     b && b->decided ? &b->made : NULL };
-		struct map_choice made;
+		                      !map_stationary_unit(m, main) && together < 2;
+		const struct map_constraints how = { cuts, may_nest, may_nest && used_behind(m, main, end),
+			                             b && b->decided ? &b->made : NULL };
+		struct map_schedule made;
 
 		if (!choose(m, d, main, &how, &made) || d->overflow)
 			return false;
@@ -224,50 +224,51 @@ static bool draft(const struct mapper *m, uint32_t first, uint32_t n, const stru
 	return d->fixed_bytes <= m->sram && !d->overflow;
 }
 
-bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d)
+bool map_group(const struct mapper *m, uint32_t first, uint32_t n, struct map_candidate *d)
 {
 	const struct op *main = NULL;
 
 	for (uint32_t k = first; k < first + n && !main; k++)
 		if ((n == 1 && m->s->ops[k].kind != OP_HOST_SYNC) || op_is_product(m->s->ops[k].kind))
 			main = &m->s->ops[k];
-	if (draft(m, first, n, main, MAP_STREAMED, NULL, d))
+	if (make_candidate(m, first, n, main, MAP_STREAMED, NULL, d))
 		return true;
 	/* A sum over an inner dimension makes almost as much as it reads, a sort more, and what the host reads need not
 	 * be in SRAM at once: all of it is cut then. */
 	return n == 1 && !op_is_product(m->s->ops[first].kind) &&
-	       draft(m, first, 1, &m->s->ops[first], MAP_ALL, NULL, d);
+	       make_candidate(m, first, 1, &m->s->ops[first], MAP_ALL, NULL, d);
 }
 
-bool map_joined(const struct mapper *m, uint32_t first, uint32_t n, struct map_draft *d)
+bool map_horizontal_command(const struct mapper *m, uint32_t first, uint32_t n, struct map_candidate *d)
 {
 	struct op all = m->s->ops[first];
 
 	for (uint32_t k = first + 1; k < first + n; k++)
 		all.shape.n += m->s->ops[k].kind == OP_GEMM ? m->s->ops[k].shape.n : 0;
-	return draft(m, first, n, &all, MAP_STREAMED, NULL, d);
+	return make_candidate(m, first, n, &all, MAP_STREAMED, NULL, d);
 }
 
-/* A block as b->made has it, or as `other`: what the judge takes less for. */
+/* A block as b->made has it, or as `other`: what the evaluator takes less for. */
 static bool narrowed(const struct mapper *m, const struct op *part, enum map_tiled cuts, struct map_block *b,
-                     struct map_choice other, struct map_draft *d)
+                     struct map_schedule other, struct map_candidate *d)
 {
-	const struct map_choice made = b->made;
+	const struct map_schedule made = b->made;
 	struct mapper among = *m; /* others of its kind */
 	double worth = INFINITY;
 	bool can;
 
 	among.alone = false;
-	if ((can = draft(m, part->id, 1, part, cuts, b, d)))
-		worth = map_judged(&among, d).worth;
+	if ((can = make_candidate(m, part->id, 1, part, cuts, b, d)))
+		worth = map_evaluate(&among, d).worth;
 	b->made = other;
-	if (draft(m, part->id, 1, part, cuts, b, d) && (!can || map_judged(&among, d).worth < worth))
+	if (make_candidate(m, part->id, 1, part, cuts, b, d) && (!can || map_evaluate(&among, d).worth < worth))
 		return true;
 	b->made = made;
-	return can && draft(m, part->id, 1, part, cuts, b, d);
+	return can && make_candidate(m, part->id, 1, part, cuts, b, d);
 }
 
-bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k, struct map_draft *d)
+bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t blocks, uint64_t k,
+               struct map_candidate *d)
 {
 	const enum map_tiled cuts = cut == MAP_CUT_DEEP ? MAP_DEEP : MAP_STREAMED;
 	struct op part = m->s->ops[op], whole;
@@ -281,12 +282,12 @@ bool map_block(const struct mapper *m, uint32_t op, enum map_cut cut, uint64_t b
 		struct map_block w = b;
 
 		w.keys = w.all_keys;
-		if (!draft(m, op, 1, &whole, cuts, &w, d))
+		if (!make_candidate(m, op, 1, &whole, cuts, &w, d))
 			return false;
 		b.decided = true;
-		b.made = map_choice_narrowed(&w.made, &whole, &part, false);
-		if (w.made.by_head && m->judge)
-			return narrowed(m, &part, cuts, &b, map_choice_narrowed(&w.made, &whole, &part, true), d);
+		b.made = map_schedule_narrowed(&w.made, &whole, &part, false);
+		if (w.made.by_head && m->evaluator)
+			return narrowed(m, &part, cuts, &b, map_schedule_narrowed(&w.made, &whole, &part, true), d);
 	}
-	return draft(m, op, 1, &part, cuts, &b, d);
+	return make_candidate(m, op, 1, &part, cuts, &b, d);
 }

@@ -303,7 +303,7 @@ static int has_unit(const struct check *k, const struct isa_insn *i, uint32_t li
 static int check_math(struct check *k, const struct isa_cmd *c, const struct isa_insn *i, uint32_t line)
 {
 	const uint64_t rounds = i->when == ISA_TILE ? c->tiles : 1;
-	const struct isa_edge most = program_edge_most(k->p, i);
+	const struct isa_remainder most = program_remainder_most(k->p, i);
 	uint64_t span, work;
 
 	if (has_unit(k, i, line) < 0)
@@ -386,7 +386,7 @@ static int check_insn(struct check *k, const struct isa_cmd *c, uint32_t n)
 	if (i->stays && !c->trips[0])
 		return at(k, line, "'stays' names loops of its command's nest, which has none: give 'trips'");
 	if (i->edges)
-		why = program_edges_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
+		why = program_remainders_fault(k->p, c, i, k->l->edges_given[i->edges - 1], text, sizeof text);
 	if (why)
 		return at(k, line, "%s", why);
 	return isa_is_move(i) ? check_move(k, c, i, line) : check_math(k, c, i, line);

@@ -218,12 +218,12 @@ const struct program_field program_insn_fields[] = {
 	END
 };
 
-const struct program_field program_edge_fields[] = {
-	BYTES(struct isa_edge, "by", bytes),
-	BYTES(struct isa_edge, "share", share),
-	TIME(struct isa_edge, "span", span),
-	TIME(struct isa_edge, "latency", latency),
-	U64(struct isa_edge, "work", work),
+const struct program_field program_remainder_fields[] = {
+	BYTES(struct isa_remainder, "by", bytes),
+	BYTES(struct isa_remainder, "share", share),
+	TIME(struct isa_remainder, "span", span),
+	TIME(struct isa_remainder, "latency", latency),
+	U64(struct isa_remainder, "work", work),
 	END
 };
 /* clang-format on */

@@ -42,7 +42,7 @@ struct program_field {
 
 extern const struct program_names program_codes, program_units, program_kinds;
 extern const struct program_field program_route_fields[], program_tensor_fields[], program_op_fields[],
-	program_operand_fields[], program_command_fields[], program_insn_fields[], program_edge_fields[];
+	program_operand_fields[], program_command_fields[], program_insn_fields[], program_remainder_fields[];
 
 /* A word of a line. */
 struct program_word {
@@ -120,13 +120,14 @@ int program_fault(struct program_reader *r, int col, const char *fmt, ...) ERR_F
 /* The words from `from` on, but for `after` and `ops`, which are left in *after and *ops where the line may have them. */
 int program_read_fields(struct program_reader *r, int from, const struct program_field *table, void *obj,
                         uint64_t *given, const struct program_word **after, const struct program_word **ops);
-/* program_edge.c: tiles of a nest that are smaller. */
+/* program_remainder.c: tiles of a nest that are smaller. */
 int program_read_edge(struct program_reader *r);
 void program_write_edges(const struct isa_prog *p, const struct isa_insn *i, struct str *out);
 /* NULL, or what of them cannot be: for a text that has room for a number and the names of loops. */
-const char *program_edges_fault(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
-                                uint32_t given, char *text, size_t n);
-struct isa_edge program_edge_most(const struct isa_prog *p, const struct isa_insn *i); /* of math, in any tile */
+const char *program_remainders_fault(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
+                                     uint32_t given, char *text, size_t n);
+struct isa_remainder program_remainder_most(const struct isa_prog *p,
+                                            const struct isa_insn *i); /* of math, in any tile */
 
 /* program_make.c */
 int program_no_memory(struct program_reader *r);

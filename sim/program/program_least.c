@@ -99,7 +99,7 @@ static int check_turn(const struct least *k, uint32_t line, const struct unit_op
 
 static int check_math(const struct least *k, const struct isa_insn *i, uint32_t line)
 {
-	const struct isa_edges *e = i->edges ? &k->w->map->prog.edges[i->edges - 1] : NULL;
+	const struct isa_remainders *e = i->edges ? &k->w->map->prog.edges[i->edges - 1] : NULL;
 	enum unit id = UNIT_COUNT;
 	const struct unit_ops *u = unit_of(i, &id);
 	uint64_t rate;

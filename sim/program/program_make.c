@@ -136,7 +136,7 @@ static int make_stream(struct program_reader *r, const char *text, size_t n, str
 static void place_edges(struct program_reader *r)
 {
 	const struct isa_insn *insns = r->insns.v;
-	struct isa_edges *edges = r->edges.v;
+	struct isa_remainders *edges = r->edges.v;
 
 	for (size_t k = 0; k < r->cmds.n; k++) {
 		const struct isa_cmd *c = (const struct isa_cmd *)r->cmds.v + k;

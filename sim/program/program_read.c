@@ -587,7 +587,7 @@ static int begin(struct program_reader *r)
 		{ &r->insns, sizeof(struct isa_insn) },  { &r->deps, sizeof(uint32_t) },
 		{ &r->members, sizeof(uint32_t) },       { &r->tensor_line, sizeof(uint32_t) },
 		{ &r->op_line, sizeof(uint32_t) },       { &r->cmd_line, sizeof(uint32_t) },
-		{ &r->insn_line, sizeof(uint32_t) },     { &r->edges, sizeof(struct isa_edges) },
+		{ &r->insn_line, sizeof(uint32_t) },     { &r->edges, sizeof(struct isa_remainders) },
 		{ &r->edges_given, sizeof(uint32_t) },   { &r->placed, sizeof(bool) },
 	};
 

@@ -290,7 +290,7 @@ int steps_simulate(void *ctx, const struct cost_point *p, size_t n, struct cost_
 /* --- memory ------------------------------------------------------------------------------------------------------------------- */
 
 /* As this machine stores it. */
-static int need(struct steps *s, const struct cost_point *p, struct map_need *out, struct err *e)
+static int need(struct steps *s, const struct cost_point *p, struct map_footprint *out, struct err *e)
 {
 	struct arena *a = arena_new(0);
 	struct op_stream x;
@@ -302,7 +302,7 @@ static int need(struct steps *s, const struct cost_point *p, struct map_need *ou
 	run_memo_forget(s->memo);
 	if (built(s, p, 0, a, &x, e) == 0) {
 		if (s->gpu) {
-			rc = map_need(&x, NULL, a, out, e);
+			rc = map_footprint(&x, NULL, a, out, e);
 		} else if ((rc = run_memo_map(s->memo, &x, &s->conf.cfg, false, &m, e)) == 0) {
 			*out = m.need;
 		}
@@ -319,7 +319,7 @@ int steps_memory(struct steps *s, uint32_t seqs, uint32_t queries, uint32_t toke
 	const struct cost_point p[3] = { { 1, 1, SHORT - 1, NULL, 0 },
 		                         { 1, 1, LONG - 1, NULL, 0 },
 		                         { seqs, queries, 1, &piece, tokens ? 1 : 0 } };
-	struct map_need n[3];
+	struct map_footprint n[3];
 
 	for (int i = 0; i < 3; i++)
 		if (need(s, &p[i], &n[i], e) < 0)

@@ -2,7 +2,7 @@
 #ifndef NPUSIM_TEST_UNITBED_H
 #define NPUSIM_TEST_UNITBED_H
 
-#include "arch/npu/spread.h"
+#include "arch/npu/partition.h"
 #include "sim/base/yaml.h"
 #include "validate/tests/test.h"
 
@@ -41,7 +41,7 @@ static inline struct unit_plan unitbed_plan(const struct unitbed *b, const struc
 {
 	struct unit_plan p;
 
-	CHECK(spread_plan(b->ops, &b->env, j, NULL, &p));
+	CHECK(partition_plan(b->ops, &b->env, j, NULL, &p));
 	return p;
 }
 

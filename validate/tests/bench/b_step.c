@@ -8,7 +8,7 @@
 
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/analytic.h"
-#include "sim/engine/judge.h"
+#include "sim/engine/evaluator.h"
 #include "sim/lower/lower.h"
 #include "sim/map/map.h"
 #include "traces/db/tracedb.h"
@@ -76,8 +76,8 @@ int main(int argc, char **argv)
 	if (arena && (c = machine_conf_load(argv[1], NULL, 0, &e)) && (db = tracedb_open(":memory:", DB_WRITE, &e)) &&
 	    (rules = rules_load(NULL, &e)) && (patterns = fuse_patterns_load("configs/fusion/default.yaml", &e)) &&
 	    load(argv[2], argv[3], rules, db, arena, &s, &e) == 0 &&
-	    judge_map(&s, &c->cfg, &(struct map_opts){ .patterns = c->cfg.fusion.enabled ? patterns : NULL }, arena,
-	              &map, &e) == 0 &&
+	    evaluator_map(&s, &c->cfg, &(struct map_opts){ .patterns = c->cfg.fusion.enabled ? patterns : NULL }, arena,
+	                  &map, &e) == 0 &&
 	    (a = analytic_new(&c->cfg, &map.prog, &e)) && (picks = first_experts(&s, arena)) &&
 	    (res = arena_array(arena, map.prog.n_cmds + 1, sizeof *res)) &&
 	    time_steps(a, (const uint32_t *const *)picks, res, strtol(argv[4], NULL, 10), &e) == 0)

@@ -166,7 +166,7 @@ TEST(a_mapping_may_be_told_and_fixed)
 		                            "mapping.unit=matrix" };
 	const struct op_stream *s;
 	struct run_memo *memo;
-	struct map_tell tell = { .op = 0 };
+	struct map_log tell = { .op = 0 };
 	struct bed b;
 
 	bed_up(&b);
@@ -175,9 +175,9 @@ TEST(a_mapping_may_be_told_and_fixed)
 	CHECK_OK(memo ? 0 : -1, b.e);
 	run(&b, s, sets, 4, RUN_COLD);
 	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, MAP_COLD, &tell, b.a, &b.e), b.e);
-	CHECK(tell.n > 0 && tell.way[0].chosen);
+	CHECK(tell.n > 0 && tell.entry[0].chosen);
 	for (int i = 0; i < tell.n; i++) {
-		const struct map_told *w = &tell.way[i];
+		const struct map_log_entry *w = &tell.entry[i];
 
 		CHECK(w->nest && w->tile[2] == 512 && strncmp(w->why, "systolic", 8) == 0);
 		CHECK(strcmp(w->stays, "a") == 0 ||
@@ -186,13 +186,13 @@ TEST(a_mapping_may_be_told_and_fixed)
 		/* Each operand at least once; A, which stays, no more than that. */
 		CHECK(w->moved_bytes >= (UINT64_C(512) * 4096 + UINT64_C(4096) * 4096 + UINT64_C(512) * 4096) * 2);
 	}
-	CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
+	CHECK_U64(tell.entry[0].tiles, b.x.map->prog.cmds[0].tiles);
 	run(&b, s, NULL, 0, RUN_COLD);
 	tell.op = 0;
 	CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, false, &tell, b.a, &b.e), b.e);
 	for (int i = 1; i < tell.n; i++) /* hardly any is better than what was chosen: 2 % of the product of both */
-		CHECK((double)tell.way[i].cold * (double)tell.way[i].warm >=
-		      0.98 * (double)tell.way[0].cold * (double)tell.way[0].warm);
+		CHECK((double)tell.entry[i].cold * (double)tell.entry[i].warm >=
+		      0.98 * (double)tell.entry[0].cold * (double)tell.entry[0].warm);
 	run_memo_free(memo);
 	bed_down(&b);
 }
@@ -242,7 +242,7 @@ TEST(a_mapping_that_is_told_is_the_one_that_ran)
 	static const enum run_start starts[] = { RUN_COLD, RUN_STEADY, RUN_RESIDENT };
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		struct map_tell tell = { .op = 0 };
+		struct map_log tell = { .op = 0 };
 		struct run_memo *memo;
 		const struct op_stream *s;
 		struct bed b;
@@ -252,7 +252,7 @@ TEST(a_mapping_that_is_told_is_the_one_that_ran)
 		memo = run_memo_new(&b.e);
 		run(&b, s, NULL, 0, starts[i]);
 		CHECK_OK(run_memo_tell(memo, s, &b.c->cfg, run_map_start(starts[i]), &tell, b.a, &b.e), b.e);
-		CHECK_U64(tell.way[0].tiles, b.x.map->prog.cmds[0].tiles);
+		CHECK_U64(tell.entry[0].tiles, b.x.map->prog.cmds[0].tiles);
 		run_memo_free(memo);
 		bed_down(&b);
 	}

@@ -35,8 +35,8 @@ static bool apart(const char *machine, struct rng *r, uint64_t *ppm)
 	struct arena *a = arena_new(0);
 	struct machine_conf *c = machine_conf_load(machine, NULL, 0, &e);
 	struct run_memo *memo = run_memo_new(&e);
-	struct map_tell tell = { .op = 0 };
-	const struct map_told *w = &tell.way[0];
+	struct map_log tell = { .op = 0 };
+	const struct map_log_entry *w = &tell.entry[0];
 	bool longer = false;
 
 	CHECK_OK(c && memo ? 0 : -1, e);

@@ -738,10 +738,10 @@ TEST(the_example_by_hand_runs)
 /* A field that is new has a line for who writes by hand. */
 TEST(every_field_is_explained)
 {
-	static const struct program_field *const tables[] = { program_route_fields,   program_tensor_fields,
-		                                              program_op_fields,      program_operand_fields,
-		                                              program_command_fields, program_insn_fields,
-		                                              program_edge_fields };
+	static const struct program_field *const tables[] = { program_route_fields,    program_tensor_fields,
+		                                              program_op_fields,       program_operand_fields,
+		                                              program_command_fields,  program_insn_fields,
+		                                              program_remainder_fields };
 	struct str text = STR_INIT;
 	char path[512], part[4096], key[64];
 	size_t n;

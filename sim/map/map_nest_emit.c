@@ -1,5 +1,5 @@
-/* map_nest_put.c - a product's nest as instructions: its moves in the loop, before or behind it, what is done to operands
- * before, its math, and what cores exchange; each with its smaller tiles (map_edge.c). */
+/* map_nest_emit.c - a product's nest as instructions: its moves in the loop, before or behind it, what is done to operands
+ * before, its math, and what cores exchange; each with its smaller tiles (map_remainder.c). */
 #include <string.h>
 
 #include "sim/map/map_nest.h"
@@ -23,10 +23,10 @@ static struct unit_plan plan_edge(const struct product *p, const struct nest *x,
 	struct unit_plan plan;
 	uint64_t size[DIMS];
 
-	map_edge_size(g, last, size);
+	map_remainder_size(g, last, size);
 	j.m = size[M], j.n = size[N], j.k = size[K];
-	if (!spread_as(unit_table[x->math.unit], &p->m->unit[x->math.unit], &j, &x->math.plan.split, p->m->spread,
-	               &plan))
+	if (!partition_as(unit_table[x->math.unit], &p->m->unit[x->math.unit], &j, &x->math.plan.split, p->m->spread,
+	                  &plan))
 		return x->math.plan;
 	return plan;
 }
@@ -66,7 +66,7 @@ static ps_t on_the_way(const struct product *p)
 /* All dimensions that are not all alike in it, one by one of their sets. */
 #define EACH_EDGE(last, g, of) \
 	for (unsigned last = 0; last < 1 << DIMS; last++) \
-		if (!(last & ~(map_edge_dims(g) & (of))))
+		if (!(last & ~(map_remainder_dims(g) & (of))))
 
 enum { ALL_DIMS = 1 << M | 1 << N | 1 << K };
 
@@ -75,13 +75,13 @@ static unsigned dims_of(int operand)
 	return (unsigned)(has[operand][M] << M | has[operand][N] << N | has[operand][K] << K);
 }
 
-static void put_math(struct map_draft *d, const struct product *p, const struct nest *x)
+static void put_math(struct map_candidate *d, const struct product *p, const struct nest *x)
 {
 	const struct map_grid g = grid_of(p, x);
 	struct isa_insn *i = map_add(d);
 	const ps_t more = on_the_way(p) / x->tiles;
-	const struct unit_plan last = map_edge_dims(&g) ? plan_edge(p, x, &g, ALL_DIMS) : x->math.plan;
-	struct isa_edges *e;
+	const struct unit_plan last = map_remainder_dims(&g) ? plan_edge(p, x, &g, ALL_DIMS) : x->math.plan;
+	struct isa_remainders *e;
 
 	i->code = (uint8_t)x->math.plan.code;
 	i->when = ISA_TILE;
@@ -92,16 +92,16 @@ static void put_math(struct map_draft *d, const struct product *p, const struct 
 	i->span = x->math.plan.span + more;
 	i->span_last = last.span + more;
 	i->latency = x->math.plan.latency;
-	map_put_parts(i, &x->math.plan);
+	map_emit_parts(i, &x->math.plan);
 	i->work = x->math.plan.work;
 	i->work_last = last.work;
 	i->shape = (struct isa_shape){ x->tile[M], x->tile[N], x->tile[K] };
-	if (!(e = map_edges(d, i, &g, ALL_DIMS)))
+	if (!(e = map_remainders(d, i, &g, ALL_DIMS)))
 		return;
 	EACH_EDGE(at, &g, ALL_DIMS)
 	{
 		const struct unit_plan plan = at ? plan_edge(p, x, &g, at) : x->math.plan;
-		struct isa_edge *y = map_edge(e, &g, at);
+		struct isa_remainder *y = map_remainder(e, &g, at);
 
 		y->span = plan.span + more;
 		y->latency = plan.latency;
@@ -125,10 +125,10 @@ static bool before(const struct product *p, const struct nest *x, int operand, u
 }
 
 /* As often as the operand it is done to moves. */
-static void put_before(struct map_draft *d, const struct product *p, const struct nest *x, int operand)
+static void put_before(struct map_candidate *d, const struct product *p, const struct nest *x, int operand)
 {
 	const struct map_grid g = grid_of(p, x);
-	struct isa_edges *e;
+	struct isa_remainders *e;
 	struct isa_insn *i;
 	struct map_math y;
 
@@ -145,34 +145,34 @@ static void put_before(struct map_draft *d, const struct product *p, const struc
 	i->span = i->span_last = y.plan.span;
 	i->latency = y.plan.latency;
 	i->work = i->work_last = y.plan.work;
-	if (!(e = map_edges(d, i, &g, dims_of(operand))))
+	if (!(e = map_remainders(d, i, &g, dims_of(operand))))
 		return;
 	EACH_EDGE(at, &g, dims_of(operand))
 	{
 		uint64_t tile[DIMS];
 
-		map_edge_size(&g, at, tile);
+		map_remainder_size(&g, at, tile);
 		before(p, x, operand, values(p, x, operand, tile), &y);
-		*map_edge(e, &g, at) =
-			(struct isa_edge){ .span = y.plan.span, .latency = y.plan.latency, .work = y.plan.work };
+		*map_remainder(e, &g, at) =
+			(struct isa_remainder){ .span = y.plan.span, .latency = y.plan.latency, .work = y.plan.work };
 	}
 }
 
 /* Partial sums: of all tiles behind the loop, or of each when it leaves. */
-static void put_exchange(struct map_draft *d, const struct product *p, const struct nest *x)
+static void put_exchange(struct map_candidate *d, const struct product *p, const struct nest *x)
 {
 	const struct map_grid g = grid_of(p, x);
 	const bool post = x->moves[C] == 1;
-	struct isa_insn *i = map_put_exchange(d, p->op, &x->math, post ? ISA_POST : ISA_TILE,
-	                                      post ? x->trips[M] * x->trips[N] : 1, post ? 0 : x->stays[C]);
-	struct isa_edges *e = i ? map_edges(d, i, &g, dims_of(C)) : NULL;
+	struct isa_insn *i = map_emit_exchange(d, p->op, &x->math, post ? ISA_POST : ISA_TILE,
+	                                       post ? x->trips[M] * x->trips[N] : 1, post ? 0 : x->stays[C]);
+	struct isa_remainders *e = i ? map_remainders(d, i, &g, dims_of(C)) : NULL;
 
 	if (!e)
 		return;
 	EACH_EDGE(at, &g, dims_of(C))
 	{
 		const struct unit_plan plan = plan_edge(p, x, &g, at);
-		struct isa_edge *y = map_edge(e, &g, at);
+		struct isa_remainder *y = map_remainder(e, &g, at);
 
 		y->span = plan.exchange;
 		y->latency = plan.exchange_latency;
@@ -182,12 +182,12 @@ static void put_exchange(struct map_draft *d, const struct product *p, const str
 /* What is copied whole comes ahead of its product only where the blocks' room holds it. */
 static void fetched_ahead(const struct product *p, const struct nest *x)
 {
-	if (x->copied >= 0 && p->move[x->copied]->bytes >= p->m->c->mapping.stream)
-		p->move[x->copied]->early = false;
+	if (x->preloaded >= 0 && p->move[x->preloaded]->bytes >= p->m->c->mapping.stream)
+		p->move[x->preloaded]->early = false;
 }
 
 /* A move's place, its cores' parts, and its smaller tiles. */
-static void place_operand(struct map_draft *d, const struct product *p, const struct nest *x, int operand)
+static void place_operand(struct map_candidate *d, const struct product *p, const struct nest *x, int operand)
 {
 	const uint64_t *const of[2] = { x->tile, p->size };
 	const struct unit_split *split = &x->math.plan.split;
@@ -197,12 +197,12 @@ static void place_operand(struct map_draft *d, const struct product *p, const st
 	if (!i)
 		return;
 	place(i, x, operand);
-	map_spread_move(p->m, i, split, operand, of[x->moves[operand] == 1]);
-	map_edge_move(p->m, d, i, &g, split, operand);
+	map_partition_move(p->m, i, split, operand, of[x->moves[operand] == 1]);
+	map_remainder_move(p->m, d, i, &g, split, operand);
 }
 
 /* What is joined to C value by value: cores share it as they do all else that is not the product's. */
-static void place_beside(struct map_draft *d, const struct product *p, const struct nest *x)
+static void place_beside(struct map_candidate *d, const struct product *p, const struct nest *x)
 {
 	static const struct unit_split none = { 0, 0, 0 };
 	const struct map_grid g = grid_of(p, x);
@@ -211,10 +211,10 @@ static void place_beside(struct map_draft *d, const struct product *p, const str
 		return;
 	place(p->beside, x, C);
 	p->beside->when = p->beside->when == ISA_POST ? ISA_PRE : p->beside->when;
-	map_edge_move(p->m, d, p->beside, &g, &none, C);
+	map_remainder_move(p->m, d, p->beside, &g, &none, C);
 }
 
-void map_nest_put(struct map_draft *d, const struct product *p, const struct nest *x)
+void map_nest_emit(struct map_candidate *d, const struct product *p, const struct nest *x)
 {
 	d->tiles = (uint32_t)x->tiles;
 	for (int l = 0; l < DIMS; l++)

@@ -1,4 +1,4 @@
-/* map_beside.c - independent products that are alike, side by side on disjoint groups of cores.
+/* map_coschedule.c - independent products that are alike, side by side on disjoint groups of cores.
  *
  * Experts of one layer, k and v, gates and ups: each may be too small to fill all cores, and none waits for another. S of
  * them become one command in which each has a group of cores / S cores, planned as on a machine of so many cores. Equal
@@ -8,11 +8,11 @@
  * Alike are groups of ops (with what is fused behind their product) of the same kinds, shapes, formats and places of
  * operands. They need not follow each other: one may be done earlier when all it waits for was (op.h has true, anti and
  * output dependences). Not where what it makes stays in SRAM: its room there is known for its place in the program.
- * It is done where the judge finds it clearly faster than one after the other on all cores in one of two states, operands in
+ * It is done where the evaluator finds it clearly faster than one after the other on all cores in one of two states, operands in
  * DRAM and where a round before left them, slower in neither, moving no more bytes (smaller groups of cores have smaller tiles,
  * and what they read again and again a crowded L2 may not hold), and leaving half of SRAM to what is fetched ahead. Where DRAM
  * feeds them it seldom is.
- * Leaves out: groups of cores of unequal sizes; uneven tiles (map_edge.c) that some but not all want; products that are not
+ * Leaves out: groups of cores of unequal sizes; uneven tiles (map_remainder.c) that some but not all want; products that are not
  * alike. */
 #include <string.h>
 
@@ -29,15 +29,15 @@ struct decision {
 	uint32_t of, by;
 };
 
-struct map_beside {
+struct map_coschedule {
 	const struct fuse_group *groups;
 	size_t n_groups;
 	uint64_t *key;      /* by group: what it is; 0: of no such kind */
 	uint8_t *done;      /* by group: mapped already */
 	uint32_t *group_of; /* by op */
-	struct mapper *part[MAP_BESIDE + 1];
-	struct map_draft *one; /* of a group on its cores */
-	struct map_draft *all[MAP_BESIDE];
+	struct mapper *part[MAP_COSCHEDULED + 1];
+	struct map_candidate *one; /* of a group on its cores */
+	struct map_candidate *all[MAP_COSCHEDULED];
 	struct decision made[DECISIONS];
 };
 
@@ -55,16 +55,16 @@ static uint64_t group_key(const struct mapper *m, const struct fuse_group *g)
 		const struct op *o = &m->s->ops[k];
 
 		if (o->listed || o->kind == OP_ATTENTION ||
-		    (o->kind == OP_GEMM && (o->shape.batch > 1 || map_held_by(m, o))))
+		    (o->kind == OP_GEMM && (o->shape.batch > 1 || map_stationary_unit(m, o))))
 			return 0;
 		h = map_and_u64(map_op_key(m, o, h), (uint64_t)(uint32_t)o->routed_by);
 	}
 	return products == 1 ? h | 1 : 0;
 }
 
-struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups)
+struct map_coschedule *map_coschedule_new(const struct mapper *m, const struct fuse_group *groups, size_t n_groups)
 {
-	struct map_beside *b = arena_alloc(m->a, sizeof *b);
+	struct map_coschedule *b = arena_alloc(m->a, sizeof *b);
 
 	if (!b || !(b->key = arena_array(m->a, n_groups + 1, sizeof *b->key)) ||
 	    !(b->done = arena_alloc(m->a, n_groups + 1)) ||
@@ -81,7 +81,7 @@ struct map_beside *map_beside_new(const struct mapper *m, const struct fuse_grou
 	return b;
 }
 
-size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most)
+size_t map_coschedule_left(const struct map_coschedule *b, size_t group, uint32_t most)
 {
 	size_t n = 0;
 
@@ -91,7 +91,7 @@ size_t map_beside_left(const struct map_beside *b, size_t group, uint32_t most)
 }
 
 /* Whether group `j` could be done where `i` is: all that it waits for was done before. */
-static bool may_come(const struct mapper *m, const struct map_beside *b, size_t i, size_t j)
+static bool may_come(const struct mapper *m, const struct map_coschedule *b, size_t i, size_t j)
 {
 	const struct fuse_group *g = &b->groups[j];
 
@@ -111,12 +111,12 @@ static bool is_barrier(const struct mapper *m, const struct fuse_group *g)
 }
 
 /* Group `i` and those like it, in order; `apart`: something else stands between them. */
-static void siblings(const struct mapper *m, const struct map_beside *b, size_t i, struct map_beside_set *out,
+static void siblings(const struct mapper *m, const struct map_coschedule *b, size_t i, struct map_coschedule_set *out,
                      bool *apart)
 {
 	const size_t end = i + AHEAD < b->n_groups ? i + AHEAD : b->n_groups;
 
-	for (size_t j = i; j < end && out->n < MAP_BESIDE && !is_barrier(m, &b->groups[j]); j++) {
+	for (size_t j = i; j < end && out->n < MAP_COSCHEDULED && !is_barrier(m, &b->groups[j]); j++) {
 		if (b->done[j] || b->key[j] != b->key[i] || !may_come(m, b, i, j))
 			continue;
 		*apart = *apart || (out->n && out->group[out->n - 1] + 1 != j);
@@ -131,7 +131,7 @@ static bool stays(const struct mapper *m, const struct fuse_group *g)
 		for (uint32_t x = 0; x < m->s->ops[k].n_operands; x++) {
 			const struct op_operand *w = map_operand(m, &m->s->ops[k], x);
 
-			if (w->write && m->kept[w->tensor])
+			if (w->write && m->reused[w->tensor])
 				return true;
 		}
 	return false;
@@ -140,7 +140,7 @@ static bool stays(const struct mapper *m, const struct fuse_group *g)
 /* --- a group of cores -------------------------------------------------------------------------------------- */
 
 /* The machine that each of `n` has; NULL: out of memory. */
-static const struct mapper *part_of(const struct mapper *m, struct map_beside *b, uint32_t n)
+static const struct mapper *part_of(const struct mapper *m, struct map_coschedule *b, uint32_t n)
 {
 	struct mapper *p = b->part[n];
 	struct map_levels *levels;
@@ -148,7 +148,7 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 
 	if (p) {
 		p->all_sram = m->all_sram / m->c->cores * p->c->cores;
-		p->room = m->room / m->c->cores * p->c->cores; /* what there is for the ops at hand */
+		p->capacity = m->capacity / m->c->cores * p->c->cores; /* what there is for the ops at hand */
 		p->sram = m->sram / m->c->cores * p->c->cores;
 		return p;
 	}
@@ -165,8 +165,8 @@ static const struct mapper *part_of(const struct mapper *m, struct map_beside *b
 	map_levels(p, levels);
 	levels->dram *= n, levels->dram_write *= n, levels->l2 *= n;
 	p->levels = levels;
-	p->judge = NULL; /* its machine is the whole one; so no way on fewer cores is looked for */
-	p->tell = NULL;
+	p->evaluator = NULL; /* its machine is the whole one; so no way on fewer cores is looked for */
+	p->log = NULL;
 	for (int i = 0; i < UNIT_COUNT; i++)
 		p->unit[i] = machine_unit(c, (enum unit)i);
 	if (!(p->asked = map_asked_new(m->a)))
@@ -198,7 +198,7 @@ static uint64_t share_of(const struct isa_insn *i, uint64_t cores)
 
 /* Of `by` groups on `cores` each, `wanted` want the move's bytes: those go to their ports at once, and of a server that
  * stands for all ports to as large a part. */
-static void put_move(struct map_draft *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
+static void put_move(struct map_candidate *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
                      uint32_t of)
 {
 	struct isa_insn *to = map_add(out);
@@ -211,13 +211,13 @@ static void put_move(struct map_draft *out, const struct isa_insn *x, uint32_t w
 }
 
 /* Smaller tiles of the same: out's are the first group's, once for all of a step. */
-static void put_edges(struct map_draft *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
+static void put_edges(struct map_candidate *out, const struct isa_insn *x, uint32_t wanted, uint32_t by, uint32_t cores,
                       uint32_t of)
 {
-	struct isa_edges *e = x->edges ? &out->edges[x->edges - 1] : NULL;
+	struct isa_remainders *e = x->edges ? &out->edges[x->edges - 1] : NULL;
 
 	for (unsigned at = 0; e && at < 1u << ISA_LOOPS; at++) {
-		struct isa_edge *y = &e->at[at];
+		struct isa_remainder *y = &e->at[at];
 
 		y->work *= by;
 		if (isa_is_move(x) && (wanted > 1 || y->share || cores * by != of))
@@ -226,7 +226,7 @@ static void put_edges(struct map_draft *out, const struct isa_insn *x, uint32_t 
 }
 
 /* Whether the kth has the same smaller tiles as the first. */
-static bool same_edges(struct map_draft *const *d, uint32_t k, uint32_t i)
+static bool same_edges(struct map_candidate *const *d, uint32_t k, uint32_t i)
 {
 	const uint32_t x = d[0]->insn[i].edges, y = d[k]->insn[i].edges;
 
@@ -235,7 +235,7 @@ static bool same_edges(struct map_draft *const *d, uint32_t k, uint32_t i)
 	               memcmp(d[0]->edges[x - 1].at, d[k]->edges[y - 1].at, sizeof d[0]->edges[x - 1].at) == 0));
 }
 
-static void put_math(const struct mapper *m, struct map_draft *out, const struct isa_insn *x, uint32_t by)
+static void put_math(const struct mapper *m, struct map_candidate *out, const struct isa_insn *x, uint32_t by)
 {
 	const uint64_t busy = (uint64_t)(1000000 - x->idle) * (m->c->cores / by) * by / m->c->cores;
 	struct isa_insn *to = map_add(out);
@@ -247,7 +247,8 @@ static void put_math(const struct mapper *m, struct map_draft *out, const struct
 }
 
 /* The i-th step of all as one; false: they are not alike. */
-static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_t by, uint32_t i, struct map_draft *out)
+static bool lay_step(const struct mapper *m, struct map_candidate *const *d, uint32_t by, uint32_t i,
+                     struct map_candidate *out)
 {
 	const struct isa_insn *first = &d[0]->insn[i];
 	uint32_t all = 0; /* how many want each move's bytes; 0: not known yet */
@@ -280,9 +281,9 @@ static bool lay_step(const struct mapper *m, struct map_draft *const *d, uint32_
 	return !out->overflow;
 }
 
-static bool lay_beside(const struct mapper *m, struct map_draft *const *d, uint32_t by, struct map_draft *out)
+static bool lay_beside(const struct mapper *m, struct map_candidate *const *d, uint32_t by, struct map_candidate *out)
 {
-	map_draft_copy(out, d[0]);
+	map_candidate_copy(out, d[0]);
 	out->n = 0;
 	for (uint32_t k = 1; k < by; k++)
 		if (d[k]->n != d[0]->n || d[k]->tiles != d[0]->tiles ||
@@ -303,7 +304,7 @@ static uint64_t gang(const struct mapper *m, uint64_t bytes, uint32_t n)
 }
 
 /* The i-th of `which` alone on a mapper's machine. */
-static bool draft_of(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t i)
+static bool candidate_of(const struct mapper *m, struct map_coschedule *b, const uint32_t *which, uint32_t i)
 {
 	if (!b->all[i] && !(b->all[i] = arena_alloc(m->a, sizeof **b->all)))
 		return false;
@@ -311,15 +312,15 @@ static bool draft_of(const struct mapper *m, struct map_beside *b, const uint32_
 }
 
 /* The groups `which` as one command; false: they cannot be. */
-static bool together(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n,
-                     struct map_draft *out)
+static bool together(const struct mapper *m, struct map_coschedule *b, const uint32_t *which, uint32_t n,
+                     struct map_candidate *out)
 {
 	const struct mapper *p = part_of(m, b, n);
 
 	if (!p || m->c->cores < n)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!draft_of(p, b, which, i))
+		if (!candidate_of(p, b, which, i))
 			return false;
 	if (!lay_beside(m, b->all, n, out))
 		return false;
@@ -337,7 +338,7 @@ static bool no_later(const struct map_score *a, uint32_t n, const struct map_sco
 }
 
 /* Bytes that the moves of so many commands move, in all rounds. */
-static double moved(struct map_draft *const *d, uint32_t n)
+static double moved(struct map_candidate *const *d, uint32_t n)
 {
 	double bytes = 0;
 
@@ -348,36 +349,36 @@ static double moved(struct map_draft *const *d, uint32_t n)
 }
 
 /* SRAM that it takes while its tiles follow each other. */
-static uint64_t room(const struct map_draft *d)
+static uint64_t room(const struct map_candidate *d)
 {
 	return d->fixed_bytes + (d->tiles > 1 ? 2 : 1) * d->slot_bytes;
 }
 
 /* How many of `n` alike go side by side, 1: none. */
-static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint32_t *which, uint32_t n)
+static uint32_t decide(const struct mapper *m, struct map_coschedule *b, const uint32_t *which, uint32_t n)
 {
 	struct map_score apart, beside;
 	double least, bytes;
 	uint64_t most;
 	uint32_t best = 1;
 
-	if (!draft_of(m, b, which, 0) || map_hidden(m, b->all[0]))
+	if (!candidate_of(m, b, which, 0) || map_hidden(m, b->all[0]))
 		return 1;
 	for (uint32_t i = 1; i < n; i++)
-		if (!draft_of(m, b, which, i))
+		if (!candidate_of(m, b, which, i))
 			return 1;
-	apart = map_judged_round(m, b->all, n, &(struct map_round){ 0 });
+	apart = map_evaluate_round(m, b->all, n, &(struct map_round){ 0 });
 	bytes = moved(b->all, n);
 	most = ps_max(m->sram / 2, room(b->all[0]));
 	least = (1 - CLEARLY) * apart.worth / n / n;
 	for (uint32_t by = n; by > 1; by = by > 2 ? (by + 1) / 2 : 1) {
-		const struct map_draft *one = b->one;
+		const struct map_candidate *one = b->one;
 
 		if (m->c->cores < by || !together(m, b, which, by, b->one))
 			continue;
-		if (moved((struct map_draft *const *)&one, 1) * n > bytes * by || room(one) > most)
+		if (moved((struct map_candidate *const *)&one, 1) * n > bytes * by || room(one) > most)
 			continue;
-		beside = map_judged_round(m, (struct map_draft *const *)&one, 1, &(struct map_round){ 0 });
+		beside = map_evaluate_round(m, (struct map_candidate *const *)&one, 1, &(struct map_round){ 0 });
 		if (beside.worth / by / by >= least || !no_later(&beside, by, &apart, n))
 			continue;
 		least = beside.worth / by / by;
@@ -387,16 +388,16 @@ static uint32_t decide(const struct mapper *m, struct map_beside *b, const uint3
 }
 
 /* What those that follow each other make may stay: room beside all of it. */
-static void make_room(struct mapper *m, const struct map_beside *b, const struct map_beside_set *s, bool apart)
+static void make_room(struct mapper *m, const struct map_coschedule *b, const struct map_coschedule_set *s, bool apart)
 {
 	const struct fuse_group *first = &b->groups[s->group[0]],
 				*last = apart ? first : &b->groups[s->group[s->n - 1]];
 
-	map_room(m, first->first, last->first + last->n - first->first);
+	map_capacity(m, first->first, last->first + last->n - first->first);
 }
 
 /* What was decided for more of them holds for fewer, if these are enough. */
-static uint32_t remembered(const struct mapper *m, struct map_beside *b, const struct map_beside_set *s)
+static uint32_t remembered(const struct mapper *m, struct map_coschedule *b, const struct map_coschedule_set *s)
 {
 	const uint64_t key = map_and_u64(b->key[s->group[0]], m->sram);
 	struct decision *d = &b->made[hash_mix(key) & (DECISIONS - 1)];
@@ -406,14 +407,14 @@ static uint32_t remembered(const struct mapper *m, struct map_beside *b, const s
 	return d->by;
 }
 
-bool map_beside(struct mapper *m, struct map_beside *b, size_t i, struct map_beside_set *out, struct map_draft *d,
-                uint64_t *op_work_ps)
+bool map_coschedule(struct mapper *m, struct map_coschedule *b, size_t i, struct map_coschedule_set *out,
+                    struct map_candidate *d, uint64_t *op_work_ps)
 {
 	bool apart = false;
 	uint32_t by;
 
 	out->n = 0;
-	if (m->judge && !m->s->cases && m->c->mapping.side_by_side && m->c->cores > 1 && b->key[i] &&
+	if (m->evaluator && !m->s->cases && m->c->mapping.side_by_side && m->c->cores > 1 && b->key[i] &&
 	    m->c->mapping.policy != MAPPING_COPY_FIRST && !map_fixed(m))
 		siblings(m, b, i, out, &apart);
 	b->done[i] = 1;

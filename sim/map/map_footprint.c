@@ -23,16 +23,16 @@ static struct life *lives(const struct op_stream *s, struct arena *a)
 	return l;
 }
 
-static void add(struct map_need *n, enum op_role role, uint64_t bytes)
+static void add(struct map_footprint *n, enum op_role role, uint64_t bytes)
 {
 	n->bytes += bytes;
 	*(role == OP_WEIGHT ? &n->weights : role == OP_KV ? &n->kv : &n->rest) += bytes;
 }
 
-int map_need(const struct op_stream *s, const struct map_format *formats, struct arena *a, struct map_need *out,
-             struct err *e)
+int map_footprint(const struct op_stream *s, const struct map_format *formats, struct arena *a,
+                  struct map_footprint *out, struct err *e)
 {
-	struct map_need *step = arena_array(a, s->n_ops + 1, sizeof *step), now = { 0 };
+	struct map_footprint *step = arena_array(a, s->n_ops + 1, sizeof *step), now = { 0 };
 	struct life *life = lives(s, a);
 
 	*out = now;
@@ -60,7 +60,7 @@ int map_need(const struct op_stream *s, const struct map_format *formats, struct
 	return 0;
 }
 
-int map_fits(const struct map_need *n, const struct dram_cfg *c, struct err *e)
+int map_capacity_check(const struct map_footprint *n, const struct dram_cfg *c, struct err *e)
 {
 	const uint64_t of[] = { n->bytes, n->weights, n->kv, n->rest };
 	struct str need[4] = { STR_INIT }, there = STR_INIT;

@@ -1,4 +1,4 @@
-/* t_spread.c - products over cores, by hand: uneven tiles, what is shared, partial sums, and who waits. */
+/* t_partition.c - products over cores, by hand: uneven tiles, what is shared, partial sums, and who waits. */
 #include "sim/base/rng.h"
 #include "validate/tests/unitbed.h"
 
@@ -39,19 +39,19 @@ TEST(what_cores_share_goes_to_each_of_them)
 	const uint64_t mnk[] = { 1, 7, 64 };
 	const struct unit_split columns = { 1, 2, 1 }, rows = { 4, 1, 1 }, depth = { 1, 1, 2 };
 
-	CHECK_U64(spread_copies(&columns, SPREAD_A), 2);
-	CHECK_U64(spread_copies(&columns, SPREAD_B), 1);
-	CHECK_U64(spread_share(&columns, SPREAD_A, mnk, 128), 128);
-	CHECK_U64(spread_share(&columns, SPREAD_B, mnk, 896), 512);
-	CHECK_U64(spread_share(&columns, SPREAD_C, mnk, 14), 8);
+	CHECK_U64(partition_copies(&columns, PARTITION_A), 2);
+	CHECK_U64(partition_copies(&columns, PARTITION_B), 1);
+	CHECK_U64(partition_share(&columns, PARTITION_A, mnk, 128), 128);
+	CHECK_U64(partition_share(&columns, PARTITION_B, mnk, 896), 512);
+	CHECK_U64(partition_share(&columns, PARTITION_C, mnk, 14), 8);
 	/* ten rows over four cores: three, three, three and one; all of them want all weights */
-	CHECK_U64(spread_copies(&rows, SPREAD_B), 4);
-	CHECK_U64(spread_share(&rows, SPREAD_A, (const uint64_t[]){ 10, 8, 64 }, 1280), 384);
-	CHECK_U64(spread_share(&rows, SPREAD_B, (const uint64_t[]){ 10, 8, 64 }, 1024), 1024);
+	CHECK_U64(partition_copies(&rows, PARTITION_B), 4);
+	CHECK_U64(partition_share(&rows, PARTITION_A, (const uint64_t[]){ 10, 8, 64 }, 1280), 384);
+	CHECK_U64(partition_share(&rows, PARTITION_B, (const uint64_t[]){ 10, 8, 64 }, 1024), 1024);
 	/* halves of k: each has half of both, and in the end half of the sums */
-	CHECK_U64(spread_share(&depth, SPREAD_A, mnk, 128), 64);
-	CHECK_U64(spread_share(&depth, SPREAD_B, mnk, 896), 448);
-	CHECK_U64(spread_share(&depth, SPREAD_C, mnk, 28), 14);
+	CHECK_U64(partition_share(&depth, PARTITION_A, mnk, 128), 64);
+	CHECK_U64(partition_share(&depth, PARTITION_B, mnk, 896), 448);
+	CHECK_U64(partition_share(&depth, PARTITION_C, mnk, 28), 14);
 }
 
 /* One column of 1,024: a core takes 32 cycles, two take 16 each and swap halves of four bytes: two bytes over a port of one
@@ -70,8 +70,8 @@ TEST(a_split_of_k_pays_its_exchange)
 	CHECK_U64(p.exchange, 0); /* a port of any width */
 	CHECK_U64(p.exchange_latency, (3 + 1) * PS_NS);
 	b.env.port = b.env.swap = 64;
-	CHECK_U64(spread_exchange(&b.env, 1, 1, 2, &p.exchange_latency), 1 * PS_NS);
-	CHECK_U64(spread_exchange(&b.env, 8, 16, 2, &p.exchange_latency), 4 * PS_NS); /* 256 of 512 B */
+	CHECK_U64(partition_exchange(&b.env, 1, 1, 2, &p.exchange_latency), 1 * PS_NS);
+	CHECK_U64(partition_exchange(&b.env, 8, 16, 2, &p.exchange_latency), 4 * PS_NS); /* 256 of 512 B */
 }
 
 /* Eight cores with 512 B of partial sums each: in three steps 256, 128 and 64 B, 7 cycles of a port of 64 B; hops are 1, 1
@@ -85,16 +85,16 @@ TEST(partial_sums_are_swapped_in_halves)
 	b.env.hop = 2 * PS_NS;
 	b.env.step = 5 * PS_NS;
 	b.env.port = b.env.swap = 64;
-	CHECK_U64(spread_exchange(&b.env, 8, 16, 8, &latency), 7 * PS_NS);
+	CHECK_U64(partition_exchange(&b.env, 8, 16, 8, &latency), 7 * PS_NS);
 	CHECK_U64(latency, (3 * 5 + 3 * 2) * PS_NS);
 	b.env.routed = true;
-	CHECK_U64(spread_exchange(&b.env, 8, 16, 8, &latency), 7 * PS_NS);
+	CHECK_U64(partition_exchange(&b.env, 8, 16, 8, &latency), 7 * PS_NS);
 	CHECK_U64(latency, (3 * 5 + 7 * 2) * PS_NS);
 	/* a network that adds up takes all 512 B of each, 8 cycles, and one set-up */
 	b.env.reduce = true;
-	CHECK_U64(spread_exchange(&b.env, 8, 16, 8, &latency), 8 * PS_NS);
+	CHECK_U64(partition_exchange(&b.env, 8, 16, 8, &latency), 8 * PS_NS);
 	CHECK_U64(latency, (5 + 7 * 2) * PS_NS);
-	CHECK_U64(spread_exchange(&b.env, 8, 16, 1, &latency), 0);
+	CHECK_U64(partition_exchange(&b.env, 8, 16, 1, &latency), 0);
 	CHECK_U64(latency, 0);
 }
 
@@ -132,7 +132,7 @@ TEST(any_cut_covers_the_product)
 		CHECK(p.span >= clock_span(m * n * k / b.ops->peak(&b.env, DT_BF16, DT_BF16), b.env.clock_khz));
 		CHECK(p.idle < 1000000);
 		CHECK_U64(p.work, m * n * k);
-		CHECK(spread_as(
+		CHECK(partition_as(
 			b.ops, &b.env,
 			&(struct unit_job){
 				.work = UNIT_PRODUCT, .dtype = DT_BF16, .with = DT_BF16, .m = m, .n = n, .k = k },
@@ -145,7 +145,7 @@ TEST(any_cut_covers_the_product)
 /* What is remembered of one job is not told of another: an array that loads all of itself, and one that loads what is used. */
 TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
 {
-	static struct spread_memo memo;
+	static struct partition_memo memo;
 	struct unitbed b;
 
 	unitbed_up(&b, UNIT_MATRIX, matrix_schema, "units: 1\nrows: 128\ncols: 128\nwhole_folds: true\n");
@@ -160,14 +160,14 @@ TEST(a_plan_that_is_remembered_is_the_one_that_would_be_made)
 			                    .in_part = i & 1 };
 		struct unit_plan fresh, known;
 
-		CHECK(spread_plan(b.ops, &b.env, &j, NULL, &fresh));
-		CHECK(spread_plan(b.ops, &b.env, &j, &memo, &known));
+		CHECK(partition_plan(b.ops, &b.env, &j, NULL, &fresh));
+		CHECK(partition_plan(b.ops, &b.env, &j, &memo, &known));
 		CHECK_U64(known.span, fresh.span);
 		CHECK_U64(known.latency, fresh.latency);
 		CHECK_U64(known.split.n, fresh.split.n);
 	}
 }
 
-SUITE(t_spread, T(the_fuller_of_two_cores_sets_the_time), T(what_cores_share_goes_to_each_of_them),
+SUITE(t_partition, T(the_fuller_of_two_cores_sets_the_time), T(what_cores_share_goes_to_each_of_them),
       T(a_split_of_k_pays_its_exchange), T(partial_sums_are_swapped_in_halves), T(a_narrow_port_wants_square_parts),
       T(any_cut_covers_the_product), T(a_plan_that_is_remembered_is_the_one_that_would_be_made));

@@ -1,4 +1,4 @@
-#include "arch/npu/spread.h"
+#include "arch/npu/partition.h"
 
 #include <string.h>
 
@@ -11,19 +11,19 @@ static uint64_t part_of(uint64_t bytes, uint64_t size, uint32_t parts)
 	return size > rows ? bytes / size * rows + div_up(bytes % size * rows, size) : bytes;
 }
 
-uint32_t spread_copies(const struct unit_split *s, enum spread_operand o)
+uint32_t partition_copies(const struct unit_split *s, enum partition_operand o)
 {
-	return o == SPREAD_A ? s->n : o == SPREAD_B ? s->m : 1;
+	return o == PARTITION_A ? s->n : o == PARTITION_B ? s->m : 1;
 }
 
 /* Of C each has its own part in the end, also of the sums over parts of k. */
-uint64_t spread_share(const struct unit_split *s, enum spread_operand o, const uint64_t mnk[3], uint64_t bytes)
+uint64_t partition_share(const struct unit_split *s, enum partition_operand o, const uint64_t mnk[3], uint64_t bytes)
 {
-	if (o != SPREAD_B)
+	if (o != PARTITION_B)
 		bytes = part_of(bytes, mnk[0], s->m);
-	if (o != SPREAD_A)
+	if (o != PARTITION_A)
 		bytes = part_of(bytes, mnk[1], s->n);
-	return o == SPREAD_C ? div_up(bytes, s->k) : part_of(bytes, mnk[2], s->k);
+	return o == PARTITION_C ? div_up(bytes, s->k) : part_of(bytes, mnk[2], s->k);
 }
 
 static ps_t time_at(const struct unit_env *u, uint64_t rate, uint64_t bytes)
@@ -33,7 +33,7 @@ static ps_t time_at(const struct unit_env *u, uint64_t rate, uint64_t bytes)
 
 /* Halves are swapped with a core 1, 2, 4, ... further on: in log2(k) steps, of k - 1 hops together where those are on the
  * way. The network needs one step, and all of the partial sums. */
-ps_t spread_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uint32_t k, ps_t *latency)
+ps_t partition_exchange(const struct unit_env *u, uint64_t rows, uint64_t cols, uint32_t k, ps_t *latency)
 {
 	const uint64_t partial = 4 * rows * cols;
 	const uint32_t steps = log2_up(k);
@@ -66,14 +66,14 @@ struct spread {
 	uint64_t how;         /* what a core's plan depends on besides those */
 	uint64_t macs;        /* a cycle of one core, at the most */
 	uint32_t a_bits, b_bits;
-	const struct spread_limits *limits;
-	struct spread_memo *memo; /* or NULL */
-	struct unit_plan plan;    /* without a memo: the last one */
+	const struct partition_limits *limits;
+	struct partition_memo *memo; /* or NULL */
+	struct unit_plan plan;       /* without a memo: the last one */
 	int n;
-	struct cut best[SPREAD_WAYS];
+	struct cut best[PARTITION_WAYS];
 };
 
-struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s)
+struct unit_job partition_part(const struct unit_job *j, const struct unit_split *s)
 {
 	struct unit_job part = *j;
 
@@ -83,7 +83,7 @@ struct unit_job spread_part(const struct unit_job *j, const struct unit_split *s
 	return part;
 }
 
-static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, const struct spread_memo *memo)
+static uint64_t how_of(const struct unit_ops *unit, const struct unit_job *j, const struct partition_memo *memo)
 {
 	return (memo ? memo->machine : 0) ^ ((uint64_t)unit->res + 1) ^ (uint64_t)j->of << 32 ^
 	       (uint64_t)j->keep << 40 ^ (uint64_t)j->held << 48 ^ (uint64_t)j->in_part << 47 ^
@@ -96,7 +96,7 @@ static const struct unit_plan *core_plan(struct spread *x)
 	const struct unit_job *part = &x->part;
 	const uint64_t h =
 		((part->m * 0x9e3779b97f4a7c15 ^ part->n) * 0x9e3779b97f4a7c15 ^ part->k) * 0x9e3779b97f4a7c15 + x->how;
-	struct spread_known *y = x->memo ? &x->memo->at[h >> 32 & (SPREAD_KNOWN - 1)] : NULL;
+	struct partition_known *y = x->memo ? &x->memo->at[h >> 32 & (PARTITION_KNOWN - 1)] : NULL;
 
 	if (!y)
 		return x->unit->plan(x->one, part, &x->plan) ? &x->plan : NULL;
@@ -128,7 +128,7 @@ static bool plan_cut(struct spread *x, const struct unit_split *s, struct unit_p
 	*p = *core;
 	k = sparse ? unit_present(j, j->k) : j->k, part_k = sparse ? unit_present(j, part->k) : part->k;
 	p->split = *s;
-	p->exchange = spread_exchange(x->all, part->m, part->n, s->k, &p->exchange_latency);
+	p->exchange = partition_exchange(x->all, part->m, part->n, s->k, &p->exchange_latency);
 	p->work = j->m * j->n * k;
 	p->idle = (uint32_t)(PPM - (double)p->work * PPM /
 	                                   ((double)part->m * (double)part->n * (double)part_k * x->all->cores));
@@ -151,9 +151,9 @@ static void keep(struct spread *x, const struct cut *c)
 	       (x->best[at].cost < c->cost || (x->best[at].cost == c->cost && x->best[at].copied <= c->copied)))
 		if (x->best[at++].copied <= c->copied)
 			return;
-	if (at == SPREAD_WAYS)
+	if (at == PARTITION_WAYS)
 		return;
-	x->n -= x->n == SPREAD_WAYS;
+	x->n -= x->n == PARTITION_WAYS;
 	for (int i = x->n++; i > at; i--)
 		x->best[i] = x->best[i - 1];
 	x->best[at] = *c;
@@ -178,13 +178,13 @@ static void try(struct spread *x, const struct unit_split *s)
 	take_part(x, s);
 	bytes = bytes_of(x->a_bits, x->part.m * x->part.k) +
 	        (x->part.held ? 0 : unit_present(&x->part, bytes_of(x->b_bits, x->part.n * x->part.k)));
-	if (bytes * x->all->cores > x->limits->room)
+	if (bytes * x->all->cores > x->limits->capacity)
 		return;
 	port = time_at(x->all, x->all->port, bytes);
 	if (port > most_of(x) || !(p = core_plan(x)) || p->span > x->limits->span)
 		return;
 	if (s->k > 1)
-		exchange = spread_exchange(x->all, x->part.m, x->part.n, s->k, &latency);
+		exchange = partition_exchange(x->all, x->part.m, x->part.n, s->k, &latency);
 	c.cost = ps_max(p->span, port) + exchange + (p->latency + latency) / 2;
 	c.copied = bytes * s->m * s->n * s->k;
 	if (c.cost <= most_of(x))
@@ -230,9 +230,10 @@ static void find_splits(const struct spread *x, struct splits *s)
 	const uint32_t cores = x->all->cores;
 
 	s->n = s->first = 0;
-	if (j->held && j->held_as.n) {
-		const uint32_t m = (uint32_t)ps_min(ps_max(1, j->held_as.m), j->m),
-			       n = (uint32_t)ps_min(j->held_as.n, j->n), k = (uint32_t)ps_min(j->held_as.k, j->k);
+	if (j->held && j->stationary_split.n) {
+		const uint32_t m = (uint32_t)ps_min(ps_max(1, j->stationary_split.m), j->m),
+			       n = (uint32_t)ps_min(j->stationary_split.n, j->n),
+			       k = (uint32_t)ps_min(j->stationary_split.k, j->k);
 
 		add_split(s, j, m, n, k, div_up(j->m, m) * div_up(j->k, k));
 		return;
@@ -277,7 +278,7 @@ static void product(struct spread *x)
 			try(x, &s.at[i]);
 }
 
-struct unit_env spread_core(const struct unit_env *u)
+struct unit_env partition_core(const struct unit_env *u)
 {
 	struct unit_env one = *u;
 
@@ -285,10 +286,11 @@ struct unit_env spread_core(const struct unit_env *u)
 	return one;
 }
 
-int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-                const struct spread_limits *limits, struct spread_memo *memo, struct unit_plan out[SPREAD_WAYS])
+int partition_ways(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                   const struct partition_limits *limits, struct partition_memo *memo,
+                   struct unit_plan out[PARTITION_WAYS])
 {
-	const struct unit_env one = spread_core(u);
+	const struct unit_env one = partition_core(u);
 	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .limits = limits, .memo = memo };
 	int n = 0;
 
@@ -302,24 +304,24 @@ int spread_ways(const struct unit_ops *unit, const struct unit_env *u, const str
 	return n;
 }
 
-bool spread_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-                 struct spread_memo *memo, struct unit_plan *out)
+bool partition_plan(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                    struct partition_memo *memo, struct unit_plan *out)
 {
-	const struct spread_limits any = { PS_NEVER - 1, UINT64_MAX };
-	struct unit_plan ways[SPREAD_WAYS];
+	const struct partition_limits any = { PS_NEVER - 1, UINT64_MAX };
+	struct unit_plan ways[PARTITION_WAYS];
 
 	if (j->work != UNIT_PRODUCT)
 		return unit->plan(u, j, out);
-	if (!spread_ways(unit, u, j, &any, memo, ways))
+	if (!partition_ways(unit, u, j, &any, memo, ways))
 		return false;
 	*out = ways[0];
 	return true;
 }
 
-bool spread_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
-               const struct unit_split *s, struct spread_memo *memo, struct unit_plan *out)
+bool partition_as(const struct unit_ops *unit, const struct unit_env *u, const struct unit_job *j,
+                  const struct unit_split *s, struct partition_memo *memo, struct unit_plan *out)
 {
-	const struct unit_env one = spread_core(u);
+	const struct unit_env one = partition_core(u);
 	struct spread x = { .unit = unit, .all = u, .one = &one, .job = j, .part = *j, .memo = memo };
 
 	x.how = how_of(unit, j, memo);

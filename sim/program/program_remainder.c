@@ -1,4 +1,4 @@
-/* program_edge.c - tiles of a nest that are smaller, as text: below an instruction a line for each set of loops that end
+/* program_remainder.c - tiles of a nest that are smaller, as text: below an instruction a line for each set of loops that end
  * together, with what then differs from a full tile. All sets of those loops are said, or none. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,20 +9,20 @@
 
 static const struct program_field loops_field = { "edge", PROGRAM_LOOPS, 0, NULL, PROGRAM_PLAIN };
 
-static struct isa_edge full_tile(const struct isa_insn *i)
+static struct isa_remainder full_tile(const struct isa_insn *i)
 {
-	return (struct isa_edge){
+	return (struct isa_remainder){
 		.bytes = i->tile_bytes, .share = i->share, .span = i->span, .latency = i->latency, .work = i->work
 	};
 }
 
 /* The instruction's table; a new one has full tiles only. */
-static struct isa_edges *edges_of(struct program_reader *r, struct isa_insn *i)
+static struct isa_remainders *edges_of(struct program_reader *r, struct isa_insn *i)
 {
-	struct isa_edges *e;
+	struct isa_remainders *e;
 
 	if (i->edges)
-		return (struct isa_edges *)r->edges.v + i->edges - 1;
+		return (struct isa_remainders *)r->edges.v + i->edges - 1;
 	if (!(e = program_push(r, &r->edges, sizeof *e)) || !program_push(r, &r->edges_given, sizeof(uint32_t)))
 		return NULL;
 	for (unsigned at = 0; at < EDGES; at++)
@@ -36,7 +36,7 @@ int program_read_edge(struct program_reader *r)
 	struct isa_cmd *c = r->cmds.n ? (struct isa_cmd *)r->cmds.v + r->cmds.n - 1 : NULL;
 	struct isa_insn *i = c && c->n_insns ? (struct isa_insn *)r->insns.v + r->insns.n - 1 : NULL;
 	const struct program_word *w = &r->words.w[1];
-	struct isa_edges *e;
+	struct isa_remainders *e;
 	const char *why;
 	uint8_t loops;
 	uint64_t given;
@@ -55,7 +55,7 @@ int program_read_edge(struct program_reader *r)
 		return program_fault(r, w->col, "edge %s is given twice", w->text);
 	*said |= 1u << loops;
 	e->loops |= loops;
-	return program_read_fields(r, 2, program_edge_fields, &e->at[loops], &given, NULL, NULL);
+	return program_read_fields(r, 2, program_remainder_fields, &e->at[loops], &given, NULL, NULL);
 }
 
 static void put_loops(unsigned loops, struct str *out)
@@ -67,15 +67,15 @@ static void put_loops(unsigned loops, struct str *out)
 
 void program_write_edges(const struct isa_prog *p, const struct isa_insn *i, struct str *out)
 {
-	const struct isa_edges *e = i->edges ? &p->edges[i->edges - 1] : NULL;
-	const struct isa_edge full = full_tile(i);
+	const struct isa_remainders *e = i->edges ? &p->edges[i->edges - 1] : NULL;
+	const struct isa_remainder full = full_tile(i);
 
 	for (unsigned at = 1; e && at < EDGES; at++) {
 		if (at & ~(unsigned)e->loops)
 			continue;
 		str_add(out, "        edge ");
 		put_loops(at, out);
-		program_fields_write(program_edge_fields, &e->at[at], &full, out);
+		program_fields_write(program_remainder_fields, &e->at[at], &full, out);
 		str_addc(out, '\n');
 	}
 }
@@ -87,17 +87,17 @@ static bool ends(const struct isa_cmd *c, const struct isa_insn *i, int loop)
 }
 
 /* A move has smaller tiles, and math has times. */
-static bool fits(const struct isa_insn *i, const struct isa_edge *x)
+static bool fits(const struct isa_insn *i, const struct isa_remainder *x)
 {
 	if (isa_is_move(i))
 		return x->bytes <= i->tile_bytes && x->share <= x->bytes && !x->span && !x->latency && !x->work;
 	return !x->bytes && !x->share;
 }
 
-const char *program_edges_fault(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
-                                uint32_t given, char *text, size_t n)
+const char *program_remainders_fault(const struct isa_prog *p, const struct isa_cmd *c, const struct isa_insn *i,
+                                     uint32_t given, char *text, size_t n)
 {
-	struct isa_edges e = p->edges[i->edges - 1];
+	struct isa_remainders e = p->edges[i->edges - 1];
 	struct str loops = STR_INIT;
 	uint64_t all;
 
@@ -131,14 +131,14 @@ static ps_t larger(ps_t a, ps_t b)
 	return a > b ? a : b;
 }
 
-struct isa_edge program_edge_most(const struct isa_prog *p, const struct isa_insn *i)
+struct isa_remainder program_remainder_most(const struct isa_prog *p, const struct isa_insn *i)
 {
-	struct isa_edge most = full_tile(i);
+	struct isa_remainder most = full_tile(i);
 
 	most.span = larger(i->span, i->span_last);
 	most.work = larger(i->work, i->work_last);
 	for (unsigned at = 1; i->edges && at < EDGES; at++) {
-		const struct isa_edge *x = &p->edges[i->edges - 1].at[at];
+		const struct isa_remainder *x = &p->edges[i->edges - 1].at[at];
 
 		most.span = larger(most.span, x->span);
 		most.latency = larger(most.latency, x->latency);

@@ -1,9 +1,9 @@
-/* map_draft.c - a command while it is drafted: its instructions, and what of them is summed up. */
+/* map_candidate.c - a command while it is drafted: its instructions, and what of them is summed up. */
 #include <string.h>
 
 #include "sim/map/map_int.h"
 
-struct isa_insn *map_add(struct map_draft *d)
+struct isa_insn *map_add(struct map_candidate *d)
 {
 	static const struct isa_insn none = { 0 };
 
@@ -15,7 +15,7 @@ struct isa_insn *map_add(struct map_draft *d)
 	return &d->insn[d->n++];
 }
 
-void map_draft_copy(struct map_draft *to, const struct map_draft *from)
+void map_candidate_copy(struct map_candidate *to, const struct map_candidate *from)
 {
 	to->n = from->n;
 	to->tiles = from->tiles;
@@ -57,8 +57,8 @@ int map_tile_math(const struct mapper *m, const struct op *o, enum map_tiled cut
 	return cuts == MAP_DEEP ? deep_math(m, o, tiles, last, out) : map_math(m, o, tiles, last, out);
 }
 
-void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *o, enum map_tiled cuts,
-                  enum isa_when when, uint64_t tiles)
+void map_emit_math(const struct mapper *m, struct map_candidate *d, const struct op *o, enum map_tiled cuts,
+                   enum isa_when when, uint64_t tiles)
 {
 	struct map_math full[MAP_MATHS], last[MAP_MATHS];
 	int n = map_tile_math(m, o, cuts, tiles, false, full);
@@ -81,17 +81,17 @@ void map_put_math(const struct mapper *m, struct map_draft *d, const struct op *
 		i->shape = o->kind == OP_GEMM ? (struct isa_shape){ o->shape.m, div_up(o->shape.n, tiles), o->shape.k }
 		           : o->shape.elems   ? (struct isa_shape){ 1, 1, div_up(o->shape.elems, tiles) }
 		                              : (struct isa_shape){ 1, o->shape.rows, o->shape.cols };
-		map_put_parts(i, &full[k].plan);
+		map_emit_parts(i, &full[k].plan);
 		if (when == ISA_TILE && k == 0)
 			d->why = full[k].plan.why;
 	}
 	if (n && op_is_product(o->kind)) {
-		map_put_exchange(d, o, &full[0], cuts == MAP_DEEP ? ISA_POST : when, 1, 0);
-		map_put_combine(m, d, o, &full[0]);
+		map_emit_exchange(d, o, &full[0], cuts == MAP_DEEP ? ISA_POST : when, 1, 0);
+		map_emit_combine(m, d, o, &full[0]);
 	}
 }
 
-uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when when)
+uint64_t map_bytes(const struct map_candidate *d, enum isa_code code, enum isa_when when)
 {
 	uint64_t n = 0;
 
@@ -101,7 +101,7 @@ uint64_t map_bytes(const struct map_draft *d, enum isa_code code, enum isa_when 
 	return n;
 }
 
-ps_t map_spans(const struct map_draft *d, enum isa_when when)
+ps_t map_spans(const struct map_candidate *d, enum isa_when when)
 {
 	ps_t t = 0;
 
@@ -111,7 +111,7 @@ ps_t map_spans(const struct map_draft *d, enum isa_when when)
 	return t;
 }
 
-uint64_t map_memory_bytes(const struct map_draft *d)
+uint64_t map_memory_bytes(const struct map_candidate *d)
 {
 	uint64_t n = 0;
 
@@ -121,7 +121,7 @@ uint64_t map_memory_bytes(const struct map_draft *d)
 	return n;
 }
 
-bool map_hidden(const struct mapper *m, const struct map_draft *d)
+bool map_hidden(const struct mapper *m, const struct map_candidate *d)
 {
 	const double math = (double)map_spans(d, ISA_PRE) + (double)map_spans(d, ISA_TILE) * d->tiles +
 	                    (double)map_spans(d, ISA_POST);

@@ -1,14 +1,14 @@
-#include "sim/engine/judge.h"
+#include "sim/engine/evaluator.h"
 
 #include "sim/engine/analytic_memory.h"
 
-struct judge {
+struct evaluator {
 	const struct machine_cfg *c;
 	struct analytic *a; /* NULL: not asked yet */
-	struct cp_result results[MAP_JUDGED];
+	struct cp_result results[MAP_EVALUATED];
 };
 
-static bool made(struct judge *j, const struct isa_prog *p, struct err *e)
+static bool made(struct evaluator *j, const struct isa_prog *p, struct err *e)
 {
 	if (j->a)
 		return true;
@@ -18,9 +18,9 @@ static bool made(struct judge *j, const struct isa_prog *p, struct err *e)
 	return true;
 }
 
-static bool ends(void *self, const struct isa_prog *p, bool warm, ps_t out[MAP_JUDGED])
+static bool ends(void *self, const struct isa_prog *p, bool warm, ps_t out[MAP_EVALUATED])
 {
-	struct judge *j = self;
+	struct evaluator *j = self;
 	struct err e = ERR_INIT;
 
 	if (!made(j, p, &e) || analytic_program(j->a, p, &e) < 0)
@@ -37,7 +37,7 @@ static bool ends(void *self, const struct isa_prog *p, bool warm, ps_t out[MAP_J
 static bool dram(void *self, struct map_dram *out)
 {
 	static const struct isa_prog none = { .n_cmds = 0 };
-	struct judge *j = self;
+	struct evaluator *j = self;
 	struct err e = ERR_INIT;
 
 	if (!made(j, &none, &e))
@@ -46,16 +46,16 @@ static bool dram(void *self, struct map_dram *out)
 	return true;
 }
 
-int judge_map(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
-              struct map_result *out, struct err *e)
+int evaluator_map(const struct op_stream *s, const struct machine_cfg *c, const struct map_opts *o, struct arena *a,
+                  struct map_result *out, struct err *e)
 {
-	struct judge j = { .c = c };
-	const struct map_judge asked = { ends, dram, &j };
-	struct map_opts judged = *o;
+	struct evaluator j = { .c = c };
+	const struct map_evaluator asked = { ends, dram, &j };
+	struct map_opts evaluated = *o;
 	int rc;
 
-	judged.judge = &asked;
-	rc = map_stream(s, c, &judged, a, out, e);
+	evaluated.evaluator = &asked;
+	rc = map_stream(s, c, &evaluated, a, out, e);
 	analytic_free(j.a);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* map_hold.c - weights that stay where they are multiplied (unit_ops.holds): which, and what their first step has more.
+/* map_stationary.c - weights that stay where they are multiplied (unit_ops.holds): which, and what their first step has more.
  *
  * Weights of products take the places of a unit that keeps them, as long as there are any and only where the unit, with them
  * there, is done before the others are with theirs fetched: a prompt's product may be the matrix unit's. Those come first that
@@ -22,16 +22,17 @@ static const struct op_operand *weights_of(const struct mapper *m, const struct 
 	return NULL;
 }
 
-uint32_t map_held_by(const struct mapper *m, const struct op *o)
+uint32_t map_stationary_unit(const struct mapper *m, const struct op *o)
 {
-	const struct op_operand *x = m->held_bytes ? weights_of(m, o) : NULL;
+	const struct op_operand *x = m->stationary_bytes ? weights_of(m, o) : NULL;
 
-	return x ? m->held[x->tensor] : 0;
+	return x ? m->stationary[x->tensor] : 0;
 }
 
-struct unit_split map_held_as(const struct mapper *m, const struct op *o)
+struct unit_split map_stationary_split(const struct mapper *m, const struct op *o)
 {
-	return map_held_by(m, o) ? m->held_as[weights_of(m, o)->tensor] : (struct unit_split){ 0, 0, 0 };
+	return map_stationary_unit(m, o) ? m->stationary_split[weights_of(m, o)->tensor]
+	                                 : (struct unit_split){ 0, 0, 0 };
 }
 
 /* By tensor: whether something else than a product of one batch streams it. */
@@ -94,16 +95,16 @@ static int by_worth(const void *a, const void *b)
 static void lie_so(const struct mapper *m, int unit, const struct unit_job *j, ps_t fetched, ps_t without,
                    struct worth *best)
 {
-	const struct unit_env one = spread_core(&m->unit[unit]);
+	const struct unit_env one = partition_core(&m->unit[unit]);
 	struct unit_job part;
 	struct unit_plan p;
 	uint64_t takes;
 	double saves;
 	ps_t with;
 
-	if (!spread_plan(unit_table[unit], &m->unit[unit], j, m->spread, &p))
+	if (!partition_plan(unit_table[unit], &m->unit[unit], j, m->spread, &p))
 		return;
-	part = spread_part(j, &p.split);
+	part = partition_part(j, &p.split);
 	takes = unit_table[unit]->takes(&one, &part);
 	with = p.span + p.exchange;
 	if (m->start == MAP_COLD && m->s->n_ops == 1)
@@ -125,7 +126,7 @@ static bool worth_of(const struct mapper *m, int unit, const uint8_t *other, con
 	struct unit_job j;
 	ps_t fetched, without;
 
-	if (!x || other[x->tensor] || m->held[x->tensor] || !may_stay(&m->s->tensors[x->tensor]))
+	if (!x || other[x->tensor] || m->stationary[x->tensor] || !may_stay(&m->s->tensors[x->tensor]))
 		return false;
 	*out = (struct worth){ .op = o->id, .tensor = x->tensor };
 	out->bytes = map_stored_bytes(m, x->tensor, x->touched);
@@ -135,7 +136,7 @@ static bool worth_of(const struct mapper *m, int unit, const uint8_t *other, con
 	j.held = 1 + (uint32_t)unit;
 	lie_so(m, unit, &j, fetched, without, out);
 	for (uint32_t k = 1; scarce && k <= m->c->cores && k <= j.k; k *= 2) {
-		j.held_as = (struct unit_split){ 1, (uint32_t)ps_min(j.n, m->c->cores / k), k };
+		j.stationary_split = (struct unit_split){ 1, (uint32_t)ps_min(j.n, m->c->cores / k), k };
 		lie_so(m, unit, &j, fetched, without, out);
 	}
 	return out->takes > 0;
@@ -175,7 +176,7 @@ static double saved(const struct wishes *w, uint64_t room)
 static int hold_in(struct mapper *m, int unit, const uint8_t *other, struct err *e)
 {
 	const struct unit_ops *u = unit_table[unit];
-	const struct unit_env one = spread_core(&m->unit[unit]);
+	const struct unit_env one = partition_core(&m->unit[unit]);
 	uint64_t room = u->holds && m->unit[unit].cfg->units ? u->holds(&one) : 0;
 	struct wishes fast, tight, *w = &fast;
 
@@ -188,23 +189,23 @@ static int hold_in(struct mapper *m, int unit, const uint8_t *other, struct err 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct worth *x = &w->v[i];
 
-		if (x->takes > room || m->held[x->tensor]) /* by another op */
+		if (x->takes > room || m->stationary[x->tensor]) /* by another op */
 			continue;
-		m->held[x->tensor] = (uint8_t)(1 + unit);
-		m->held_as[x->tensor] = x->split;
-		m->held_bytes += x->bytes;
+		m->stationary[x->tensor] = (uint8_t)(1 + unit);
+		m->stationary_split[x->tensor] = x->split;
+		m->stationary_bytes += x->bytes;
 		room -= x->takes;
 	}
 	return 0;
 }
 
-int map_hold(struct mapper *m, struct err *e)
+int map_stationary(struct mapper *m, struct err *e)
 {
 	uint8_t *other = arena_alloc(m->a, m->s->n_tensors + 1);
 
-	m->held = arena_alloc(m->a, m->s->n_tensors + 1);
-	m->held_as = arena_array(m->a, m->s->n_tensors + 1, sizeof *m->held_as);
-	if (!other || !m->held || !m->held_as)
+	m->stationary = arena_alloc(m->a, m->s->n_tensors + 1);
+	m->stationary_split = arena_array(m->a, m->s->n_tensors + 1, sizeof *m->stationary_split);
+	if (!other || !m->stationary || !m->stationary_split)
 		return err_set(e, ERR_NOMEM, "out of memory for the mapper");
 	find_others(m, other);
 	for (int i = 0; i < UNIT_COUNT; i++)
@@ -213,7 +214,7 @@ int map_hold(struct mapper *m, struct err *e)
 	return 0;
 }
 
-static void put_once(struct map_draft *d, const struct op *o, uint32_t tensor, enum unit unit, enum isa_code code,
+static void put_once(struct map_candidate *d, const struct op *o, uint32_t tensor, enum unit unit, enum isa_code code,
                      const struct unit_plan *p)
 {
 	struct isa_insn *i = map_add(d);
@@ -232,9 +233,9 @@ static void put_once(struct map_draft *d, const struct op *o, uint32_t tensor, e
 	i->shape = (struct isa_shape){ 1, o->shape.n, o->shape.k };
 }
 
-void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *o)
+void map_emit_stationary(const struct mapper *m, struct map_candidate *d, const struct op *o)
 {
-	const uint32_t by = map_held_by(m, o);
+	const uint32_t by = map_stationary_unit(m, o);
 	const enum unit unit = (enum unit)(by - 1);
 	struct unit_plan write = { .span = 0 }, how;
 	struct unit_env one;
@@ -243,23 +244,23 @@ void map_put_held(const struct mapper *m, struct map_draft *d, const struct op *
 
 	if (!by)
 		return;
-	one = spread_core(&m->unit[unit]);
+	one = partition_core(&m->unit[unit]);
 	j = map_job(m, o);
 	if (map_dequant(m, o, unit, j.n * j.k, &wider))
 		put_once(d, o, weights_of(m, o)->tensor, wider.unit, wider.plan.code, &wider.plan);
-	if (!spread_plan(unit_table[unit], &m->unit[unit], &j, m->spread, &how))
+	if (!partition_plan(unit_table[unit], &m->unit[unit], &j, m->spread, &how))
 		return;
-	j = spread_part(&j, &how.split);
+	j = partition_part(&j, &how.split);
 	write.span = unit_table[unit]->written(&one, &j);
 	put_once(d, o, weights_of(m, o)->tensor, unit, how.code, &write);
 }
 
-uint64_t map_held_bytes(const struct mapper *m, const struct map_draft *d)
+uint64_t map_stationary_bytes(const struct mapper *m, const struct map_candidate *d)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < d->n && m->held_bytes; i++)
-		if (d->insn[i].code == ISA_LOAD && m->held[d->insn[i].tensor])
+	for (uint32_t i = 0; i < d->n && m->stationary_bytes; i++)
+		if (d->insn[i].code == ISA_LOAD && m->stationary[d->insn[i].tensor])
 			n += d->insn[i].bytes;
 	return n;
 }

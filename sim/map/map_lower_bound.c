@@ -40,7 +40,7 @@ static struct peaks peaks_of(const struct mapper *m, const struct unit_job *j)
 
 /* Products that depend on each other follow each other, those that do not may be on all units at once: the time is the
  * longest chain at the fastest unit's peak, or all of them at the peak of all units together. */
-static int math(const struct mapper *m, struct map_floor *f, struct err *e)
+static int math(const struct mapper *m, struct map_lower_bound *f, struct err *e)
 {
 	const struct op_stream *s = m->s;
 	ps_t *chain = arena_array(m->a, s->n_ops + 1, sizeof *chain), by_res[RES_COUNT] = { 0 }, together = 0;
@@ -124,7 +124,7 @@ static uint64_t there_before(const struct map_touch *t, struct reads *r)
 }
 
 static void touch(const struct mapper *m, const struct op *o, const struct op_operand *x, struct reads *reads,
-                  uint64_t *write_end, struct map_floor *f)
+                  uint64_t *write_end, struct map_lower_bound *f)
 {
 	const struct map_touch t = touch_of(m, o, x);
 
@@ -141,7 +141,7 @@ static void touch(const struct mapper *m, const struct op *o, const struct op_op
 }
 
 /* Reads of what is there before the stream, and writes of what nothing in the stream reads. An op reads before it writes. */
-static int bytes(const struct mapper *m, struct map_floor *f, struct err *e)
+static int bytes(const struct mapper *m, struct map_lower_bound *f, struct err *e)
 {
 	const struct op_stream *s = m->s;
 	struct reads *reads = arena_array(m->a, s->n_tensors + 1, sizeof *reads);
@@ -160,8 +160,8 @@ static int bytes(const struct mapper *m, struct map_floor *f, struct err *e)
 	return 0;
 }
 
-uint64_t map_floor_reads(const struct map_floor *f, const struct isa_prog *p, const uint32_t *const *picks,
-                         struct arena *a, struct err *e)
+uint64_t map_lower_bound_reads(const struct map_lower_bound *f, const struct isa_prog *p, const uint32_t *const *picks,
+                               struct arena *a, struct err *e)
 {
 	size_t *first = arena_array(a, p->n_tensors + 1, sizeof *first); /* of a tensor's instances */
 	uint64_t n = f->read_bytes, *end;
@@ -182,8 +182,8 @@ uint64_t map_floor_reads(const struct map_floor *f, const struct isa_prog *p, co
 	return n;
 }
 
-int map_floor(const struct mapper *m, struct map_floor *out, struct err *e)
+int map_lower_bound(const struct mapper *m, struct map_lower_bound *out, struct err *e)
 {
-	*out = (struct map_floor){ .math_ps = 0 };
+	*out = (struct map_lower_bound){ .math_ps = 0 };
 	return math(m, out, e) < 0 || bytes(m, out, e) < 0 ? -1 : 0;
 }

@@ -1,15 +1,15 @@
-/* map_keep.c - results that stay in SRAM for who reads them, where that pays (arch/npu/sram.h, `forward`).
+/* map_reuse.c - results that stay in SRAM for who reads them, where that pays (arch/npu/sram.h, `forward`).
  *
  * A tensor may stay that the program makes in one op, whole, and reads later: not weights, KV or what a router chooses,
  * and not what nothing reads, which is the program's result. It takes its bytes from its writer to its last reader, and the
  * commands in that life, and no others, have so much less room for their tiles.
  * What takes a small part of SRAM (one of PARTS, with all that lives with it) stays where nobody in its life would take
  * that, having all of SRAM to itself. All else is asked about in program order: the groups of ops in its life are mapped with
- * and without it, chains among them joined and apart, and judged as they follow each other (map_judge.c); it stays where that is
- * faster. Equal lives are judged once. Room that is searched for is counted in the same parts, so that who has about as
+ * and without it, chains among them joined and apart, and evaluated as they follow each other (map_evaluate.c); it stays where that is
+ * faster. Equal lives are evaluated once. Room that is searched for is counted in the same parts, so that who has about as
  * much is searched for once (map_tile.c).
  * Leaves out: a part of a tensor; staying for some of its readers; what others, behind its life, fetch ahead; lives of more than
- * MOST_LIFE groups or MAP_BESIDE commands; in how many blocks an op is done, where that changes. */
+ * MOST_LIFE groups or MAP_COSCHEDULED commands; in how many blocks an op is done, where that changes. */
 #include <math.h>
 
 #include "sim/base/hash.h"
@@ -52,11 +52,11 @@ static uint64_t bytes_of(const struct mapper *m, uint32_t tensor)
 	return map_stored_bytes(m, tensor, m->s->tensors[tensor].bytes);
 }
 
-void map_stays(struct mapper *m, uint32_t tensor, bool stays)
+void map_reuse_set(struct mapper *m, uint32_t tensor, bool stays)
 {
 	const uint64_t bytes = bytes_of(m, tensor);
 
-	m->kept[tensor] = stays;
+	m->reused[tensor] = stays;
 	for (uint32_t i = m->first_write[tensor]; i <= m->last_read[tensor]; i++)
 		m->living[i] += stays ? bytes : -bytes;
 }
@@ -69,7 +69,7 @@ static uint64_t kept_of(const struct mapper *m, uint32_t k, uint32_t end)
 	for (uint32_t i = 0; i < m->s->ops[k].n_operands; i++) {
 		const struct op_operand *x = map_operand(m, &m->s->ops[k], i);
 
-		if (x->write && m->kept[x->tensor] && m->last_read[x->tensor] >= end)
+		if (x->write && m->reused[x->tensor] && m->last_read[x->tensor] >= end)
 			n += bytes_of(m, x->tensor);
 	}
 	return n;
@@ -80,17 +80,17 @@ static uint64_t grain(const struct mapper *m)
 	return m->c->mapping.policy == MAPPING_COPY_FIRST ? 1 : ps_max(1, m->all_sram / PARTS);
 }
 
-void map_room(struct mapper *m, uint32_t first, uint32_t n)
+void map_capacity(struct mapper *m, uint32_t first, uint32_t n)
 {
 	uint64_t held = m->living[first] - kept_of(m, first, first) + kept_of(m, first, first + n);
 
 	for (uint32_t k = first + 1; k < first + n; k++)
 		held += kept_of(m, k, first + n);
-	m->room = m->all_sram - ps_min(m->all_sram, held);
+	m->capacity = m->all_sram - ps_min(m->all_sram, held);
 	m->sram = m->all_sram - ps_min(m->all_sram, round_up(held, grain(m)));
 }
 
-int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd *cmds, size_t n_cmds, struct err *e)
+int map_reuse_emit(const struct mapper *m, const uint32_t *members, struct isa_cmd *cmds, size_t n_cmds, struct err *e)
 {
 	struct {
 		uint32_t writer, reader;
@@ -114,7 +114,7 @@ int map_keep_put(const struct mapper *m, const uint32_t *members, struct isa_cmd
 			}
 		}
 	for (uint32_t i = 0; i < m->s->n_tensors; i++)
-		if (m->kept[i] && by[i].writer != by[i].reader) { /* else it never leaves a command */
+		if (m->reused[i] && by[i].writer != by[i].reader) { /* else it never leaves a command */
 			cmds[by[i].writer].keeps_bytes += bytes_of(m, i);
 			cmds[by[i].reader].frees_bytes += bytes_of(m, i);
 		}
@@ -128,9 +128,9 @@ struct keeper {
 	const struct fuse_group *groups;
 	uint32_t *group_of; /* by op */
 	uint8_t *bad;       /* by tensor */
-	struct map_draft *d;
-	uint64_t *takes;                    /* by group, of all SRAM; 0: not known yet */
-	struct map_draft *life[MAP_BESIDE]; /* commands of one, `n` of them */
+	struct map_candidate *d;
+	uint64_t *takes;                             /* by group, of all SRAM; 0: not known yet */
+	struct map_candidate *life[MAP_COSCHEDULED]; /* commands of one, `n` of them */
 	uint32_t n;
 	bool joined;         /* a chain is among them */
 	uint64_t cuts, most; /* how many blocks they are of; the most SRAM that one has */
@@ -142,7 +142,7 @@ static uint64_t takes(struct keeper *k, const struct fuse_group *g)
 	struct mapper *m = k->m;
 	uint64_t most = 0;
 
-	m->room = m->sram = m->all_sram;
+	m->capacity = m->sram = m->all_sram;
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
 		if (op_is_simulated(m->s->ops[i].kind))
 			most = ps_max(most, map_group(m, i, 1, k->d) ? map_takes(m, k->d) : m->all_sram);
@@ -190,11 +190,11 @@ static bool is_in_nobodys_way(struct keeper *k, uint32_t tensor)
 }
 
 /* One more command of its life. */
-static struct map_draft *next(struct keeper *k)
+static struct map_candidate *next(struct keeper *k)
 {
-	struct map_draft **d = &k->life[k->n];
+	struct map_candidate **d = &k->life[k->n];
 
-	if (k->n == MAP_BESIDE || (!*d && !(*d = arena_alloc(k->m->a, sizeof **d))))
+	if (k->n == MAP_COSCHEDULED || (!*d && !(*d = arena_alloc(k->m->a, sizeof **d))))
 		return NULL;
 	k->n++;
 	return *d;
@@ -204,14 +204,14 @@ static struct map_draft *next(struct keeper *k)
 static bool add_op(struct keeper *k, uint32_t op)
 {
 	const struct op *o = &k->m->s->ops[op];
-	struct map_draft *d;
+	struct map_candidate *d;
 	struct map_cutting c = { MAP_CUTS, 0 };
 
 	if (!op_is_simulated(o->kind))
 		return true;
 	if (!(d = next(k)))
 		return false;
-	map_room(k->m, op, 1);
+	map_capacity(k->m, op, 1);
 	if (!map_attention(k->m, o, 0, d) && !map_blocks(k->m, op, d, &c))
 		return false;
 	k->cuts = map_and_u64(k->cuts, c.blocks * MAP_CUTS + c.cut);
@@ -221,7 +221,7 @@ static bool add_op(struct keeper *k, uint32_t op)
 
 static bool add_group(struct keeper *k, const struct fuse_group *g)
 {
-	struct map_draft *d;
+	struct map_candidate *d;
 
 	if (g->n > 1) {
 		if (!(d = next(k)))
@@ -253,7 +253,7 @@ static struct map_score time_of_life(struct keeper *k, uint32_t tensor, bool sta
 		if (!add_group(k, &k->groups[g]))
 			return never;
 	k->m->sram = ps_min(k->m->all_sram, k->most + how.keeps);
-	return map_judged_round(k->m, k->life, k->n, &how);
+	return map_evaluate_round(k->m, k->life, k->n, &how);
 }
 
 /* Groups of its life that are chains may be joined, or not. */
@@ -265,13 +265,13 @@ static void take_apart(struct keeper *k, uint32_t tensor, bool apart)
 		m->apart[k->groups[g].first] = apart;
 }
 
-/* Not where it takes other blocks: one of each was judged. */
-static enum map_stay best(struct keeper *k, uint32_t tensor)
+/* Not where it takes other blocks: one of each was evaluated. */
+static enum map_reuse_choice best(struct keeper *k, uint32_t tensor)
 {
 	struct map_score stays, apart = { PS_NEVER, PS_NEVER, INFINITY }, leaves;
 	uint64_t cuts, cuts_apart;
 
-	map_stays(k->m, tensor, true);
+	map_reuse_set(k->m, tensor, true);
 	stays = time_of_life(k, tensor, true);
 	cuts = cuts_apart = k->cuts;
 	if (k->joined) {
@@ -280,13 +280,13 @@ static enum map_stay best(struct keeper *k, uint32_t tensor)
 		cuts_apart = k->cuts;
 		take_apart(k, tensor, false);
 	}
-	map_stays(k->m, tensor, false);
+	map_reuse_set(k->m, tensor, false);
 	if (stays.cold == PS_NEVER && apart.cold == PS_NEVER)
-		return MAP_LEAVES;
+		return MAP_NOT_REUSED;
 	leaves = time_of_life(k, tensor, false);
 	if (apart.worth < stays.worth && apart.worth < leaves.worth && k->cuts == cuts_apart)
-		return MAP_STAYS_APART;
-	return stays.worth < leaves.worth && k->cuts == cuts ? MAP_STAYS : MAP_LEAVES;
+		return MAP_REUSED_APART;
+	return stays.worth < leaves.worth && k->cuts == cuts ? MAP_REUSED : MAP_NOT_REUSED;
 }
 
 /* All that the answer hangs on: the groups of its life, its place in them, and their room. */
@@ -308,11 +308,11 @@ static uint64_t key_of(const struct keeper *k, uint32_t tensor)
 	return h | 1;
 }
 
-static enum map_stay decided(struct keeper *k, uint32_t tensor)
+static enum map_reuse_choice decided(struct keeper *k, uint32_t tensor)
 {
 	const uint64_t key = key_of(k, tensor);
-	const enum map_stay *known = map_memo_find(k->m->memo, MAP_MEMO_STAYS, key);
-	enum map_stay stays;
+	const enum map_reuse_choice *known = map_memo_find(k->m->memo, MAP_MEMO_STAYS, key);
+	enum map_reuse_choice stays;
 
 	if (known)
 		return *known;
@@ -333,10 +333,10 @@ static bool is_too_large(const struct mapper *m, uint32_t tensor)
 	return false;
 }
 
-static enum map_stay asked(struct keeper *k, uint32_t tensor)
+static enum map_reuse_choice asked(struct keeper *k, uint32_t tensor)
 {
 	if (is_too_large(k->m, tensor))
-		return MAP_LEAVES;
+		return MAP_NOT_REUSED;
 	return decided(k, tensor);
 }
 
@@ -345,17 +345,17 @@ static void decide(struct keeper *k, uint32_t tensor)
 {
 	struct mapper *m = k->m;
 	const uint32_t from = k->group_of[m->first_write[tensor]], to = k->group_of[m->last_read[tensor]];
-	enum map_stay stays = MAP_LEAVES;
+	enum map_reuse_choice stays = MAP_NOT_REUSED;
 
-	if (m->kept[tensor] && is_in_nobodys_way(k, tensor))
+	if (m->reused[tensor] && is_in_nobodys_way(k, tensor))
 		return;
-	if (m->kept[tensor])
-		map_stays(m, tensor, false);
-	if (m->judge && to - from < MOST_LIFE)
+	if (m->reused[tensor])
+		map_reuse_set(m, tensor, false);
+	if (m->evaluator && to - from < MOST_LIFE)
 		stays = asked(k, tensor);
 	if (stays)
-		map_stays(m, tensor, true);
-	if (stays == MAP_STAYS_APART)
+		map_reuse_set(m, tensor, true);
+	if (stays == MAP_REUSED_APART)
 		take_apart(k, tensor, true);
 }
 
@@ -376,25 +376,26 @@ static void each(struct keeper *k, void (*f)(struct keeper *k, uint32_t tensor))
 static void keep_small(struct keeper *k, uint32_t tensor)
 {
 	if (is_small(k->m, tensor))
-		map_stays(k->m, tensor, true);
+		map_reuse_set(k->m, tensor, true);
 }
 
-int map_keep_new(struct mapper *m, struct err *e)
+int map_reuse_new(struct mapper *m, struct err *e)
 {
-	m->kept = arena_alloc(m->a, m->s->n_tensors + 1);
+	m->reused = arena_alloc(m->a, m->s->n_tensors + 1);
 	m->living = arena_array(m->a, m->s->n_ops + 1, sizeof *m->living);
 	m->apart = arena_alloc(m->a, m->s->n_ops + 1);
-	if (!m->kept || !m->living || !m->apart)
+	if (!m->reused || !m->living || !m->apart)
 		return err_nomem(e, "for the mapper");
 	return 0;
 }
 
-int map_keep(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d, struct err *e)
+int map_reuse(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_candidate *d,
+              struct err *e)
 {
 	struct keeper *k;
 
 	if (m->c->mapping.policy == MAPPING_COPY_FIRST) {
-		map_keep_copied(m);
+		map_reuse_preloaded(m);
 		return 0;
 	}
 	if (!m->c->sram.forward)

@@ -1,6 +1,6 @@
-/* map_judge.c - what a command takes on its machine, by the judge; and what was chosen for a command like it.
+/* map_evaluate.c - what a command takes on its machine, by the evaluator; and what was chosen for a command like it.
  *
- * A command is judged beside others of its kind, one after the other: what the next fetches ahead while one computes is
+ * A command is evaluated beside others of its kind, one after the other: what the next fetches ahead while one computes is
  * part of what a mapping is worth, and so is the SRAM that it leaves. Operands that the program makes were just written, and
  * lie in the L2 if they take a small part of it.
  * Those that were there before (weights, KV) lie in DRAM for the first and the second; the third has those of the second
@@ -14,23 +14,23 @@
 #define COPIES 3
 #define ROUNDS 2
 #define APART  (UINT64_C(1) << 16) /* operands begin at multiples of it */
-#define MOVES  16                  /* a command with more is not judged */
-#define EDGES  128                 /* tables of them, of a round that is judged */
+#define MOVES  16                  /* a command with more is not evaluated */
+#define EDGES  128                 /* tables of them, of a round that is evaluated */
 
-struct map_trial {
-	struct isa_cmd cmds[1 + ROUNDS * MAP_BESIDE];
+struct map_evaluation {
+	struct isa_cmd cmds[1 + ROUNDS * MAP_COSCHEDULED];
 	struct isa_insn insns[(1 + COPIES) * MAP_INSNS];
-	uint32_t deps[MAP_BESIDE + MAP_BESIDE * MAP_BESIDE];
+	uint32_t deps[MAP_COSCHEDULED + MAP_COSCHEDULED * MAP_COSCHEDULED];
 	struct isa_tensor tensors[MAP_INSNS];
-	struct isa_edges edges[EDGES]; /* of a round's drafts, and where each draft's begin */
-	uint32_t edges_at[MAP_BESIDE], n_edges;
+	struct isa_remainders edges[EDGES]; /* of a round's drafts, and where each candidate's begin */
+	uint32_t edges_at[MAP_COSCHEDULED], n_edges;
 	struct isa_insn of[MAP_INSNS]; /* of a round: the move that a tensor is of */
 	uint32_t n_tensors;
 	struct isa_prog prog;
 	uint64_t end; /* of the addresses given out */
 };
 
-static struct isa_tensor place(struct map_trial *t, uint64_t bytes)
+static struct isa_tensor place(struct map_evaluation *t, uint64_t bytes)
 {
 	const struct isa_tensor x = { t->end, 0, 1 };
 
@@ -59,7 +59,7 @@ static struct isa_cmd before(const struct mapper *m)
 }
 
 /* The moves' tensors: what lies in memory is each copy's own. */
-static bool lay_out(const struct mapper *m, struct map_trial *t, const struct map_draft *d)
+static bool lay_out(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d)
 {
 	uint32_t n = 0;
 
@@ -82,10 +82,10 @@ static bool lay_out(const struct mapper *m, struct map_trial *t, const struct ma
 	return true;
 }
 
-/* A draft's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
+/* A candidate's command, its instructions from `first` on and its tables of edges from `edges`; which tensors they move is to be
  * said. */
-static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t first,
-                              uint32_t edges)
+static struct isa_cmd command(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d,
+                              uint32_t first, uint32_t edges)
 {
 	memcpy(&t->insns[first], d->insn, d->n * sizeof *d->insn);
 	for (uint32_t i = first; i < first + d->n; i++) {
@@ -98,7 +98,7 @@ static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const
 		}
 		if (!isa_is_move(x))
 			continue;
-		x->pinned = x->pinned || m->lies[x->tensor];
+		x->pinned = x->pinned || m->resident[x->tensor];
 		x->offset = 0;
 		x->route = -1;
 		x->bytes = x->pinned ? 0 : x->bytes;
@@ -113,7 +113,7 @@ static struct isa_cmd command(const struct mapper *m, struct map_trial *t, const
 		                 .fixed_bytes = d->fixed_bytes };
 }
 
-static void add_copy(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t copy,
+static void add_copy(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d, uint32_t copy,
                      uint32_t first)
 {
 	struct isa_cmd *c = &t->cmds[1 + copy];
@@ -129,9 +129,10 @@ static void add_copy(const struct mapper *m, struct map_trial *t, const struct m
 }
 
 /* The first of copies as a program of its own: cold, and as a pass before has left its operands. */
-static bool judged_alone(const struct mapper *m, struct map_trial *t, const struct map_draft *d, struct map_score *out)
+static bool judged_alone(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d,
+                         struct map_score *out)
 {
-	ps_t end[MAP_JUDGED];
+	ps_t end[MAP_EVALUATED];
 	uint32_t n = 0;
 
 	t->cmds[0] = command(m, t, d, 0, 0);
@@ -149,7 +150,7 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
 		                     .max_tile_moves = MOVES };
 	for (int warm = 0; warm < 2; warm++) {
-		if (!m->judge->ends(m->judge->self, &t->prog, warm, end))
+		if (!m->evaluator->ends(m->evaluator->self, &t->prog, warm, end))
 			return false;
 		*(warm ? &out->warm : &out->cold) = end[0];
 	}
@@ -157,32 +158,32 @@ static bool judged_alone(const struct mapper *m, struct map_trial *t, const stru
 }
 
 /* In the state that the stream is in, as far as that is known. Where all lies in SRAM nothing is owed from a pass before. */
-static double worth(const struct mapper *m, const struct map_draft *d, const struct map_score *x)
+static double worth(const struct mapper *m, const struct map_candidate *d, const struct map_score *x)
 {
 	double far = 0, all = 0;
 
 	for (uint32_t i = 0; i < d->n; i++)
-		if (d->insn[i].code == ISA_LOAD && d->insn[i].early && !m->lies[d->insn[i].tensor]) {
+		if (d->insn[i].code == ISA_LOAD && d->insn[i].early && !m->resident[d->insn[i].tensor]) {
 			far += (double)d->insn[i].bytes * map_far(m, &d->insn[i]);
 			all += (double)d->insn[i].bytes;
 		}
 	far = all > 0 ? far / all : m->start == MAP_RESIDENT ? 1 : m->far[0];
-	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was judged as */
+	if (m->alone && m->start == MAP_STEADY) /* it follows itself, which is what `warm` was evaluated as */
 		far = 0;
 	return far * (double)x->cold + (1 - far) * (double)x->warm + map_overhead(m, d->tiles);
 }
 
-struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
+struct map_score map_evaluate(const struct mapper *m, const struct map_candidate *d)
 {
 	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY },
 			       by_rates = { d->predicted, d->predicted, (double)d->predicted };
-	struct map_trial *t = m->trial;
+	struct map_evaluation *t = m->trial;
 	struct map_score out;
-	ps_t end[MAP_JUDGED];
+	ps_t end[MAP_EVALUATED];
 
 	if (d->overflow)
 		return never;
-	if (!m->judge || !lay_out(m, t, d))
+	if (!m->evaluator || !lay_out(m, t, d))
 		return by_rates;
 	if (m->alone) {
 		if (!judged_alone(m, t, d, &out))
@@ -202,7 +203,7 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 		                     .tensors = t->tensors,
 		                     .n_tensors = sizeof t->tensors / sizeof *t->tensors,
 		                     .max_tile_moves = MOVES };
-	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
+	if (!m->evaluator->ends(m->evaluator->self, &t->prog, false, end))
 		return never;
 	out = (struct map_score){ .cold = (end[2] - end[0]) / 2, .warm = end[3] - end[2] };
 	out.worth = worth(m, d, &out);
@@ -210,7 +211,7 @@ struct map_score map_judged(const struct mapper *m, const struct map_draft *d)
 }
 
 /* The number of what a move moves, among all that a round does; UINT32_MAX: there are too many. */
-static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const struct isa_insn *x)
+static uint32_t tensor_of(const struct mapper *m, struct map_evaluation *t, const struct isa_insn *x)
 {
 	for (uint32_t i = 0; i < t->n_tensors; i++)
 		if (t->of[i].tensor == x->tensor && t->of[i].slot == x->slot && t->of[i].offset == x->offset)
@@ -227,7 +228,7 @@ static uint32_t tensor_of(const struct mapper *m, struct map_trial *t, const str
 	return t->n_tensors++;
 }
 
-static bool lay_edges(struct map_trial *t, const struct map_draft *d, uint32_t k)
+static bool lay_edges(struct map_evaluation *t, const struct map_candidate *d, uint32_t k)
 {
 	if (t->n_edges + d->n_edges > sizeof t->edges / sizeof *t->edges)
 		return false;
@@ -238,7 +239,7 @@ static bool lay_edges(struct map_trial *t, const struct map_draft *d, uint32_t k
 }
 
 /* Numbers a round's moves; false: there are too many of them, or of instructions. */
-static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_draft *const *d, uint32_t n)
+static bool lay_round(const struct mapper *m, struct map_evaluation *t, struct map_candidate *const *d, uint32_t n)
 {
 	uint32_t insns = 0;
 
@@ -256,8 +257,8 @@ static bool lay_round(const struct mapper *m, struct map_trial *t, struct map_dr
 }
 
 /* One more command, that waits for all of the round before, or for the one before. */
-static void add_to_round(const struct mapper *m, struct map_trial *t, const struct map_draft *d, uint32_t k, uint32_t n,
-                         const struct map_round *how, uint32_t *insns, uint32_t *deps)
+static void add_to_round(const struct mapper *m, struct map_evaluation *t, const struct map_candidate *d, uint32_t k,
+                         uint32_t n, const struct map_round *how, uint32_t *insns, uint32_t *deps)
 {
 	struct isa_cmd *c = &t->cmds[1 + k];
 	uint32_t at = *insns;
@@ -275,13 +276,13 @@ static void add_to_round(const struct mapper *m, struct map_trial *t, const stru
 	*insns += d->n;
 }
 
-struct map_score map_judged_round(const struct mapper *m, struct map_draft *const *d, uint32_t n,
-                                  const struct map_round *how)
+struct map_score map_evaluate_round(const struct mapper *m, struct map_candidate *const *d, uint32_t n,
+                                    const struct map_round *how)
 {
 	const struct map_score never = { PS_NEVER, PS_NEVER, INFINITY };
-	struct map_trial *t = m->trial;
+	struct map_evaluation *t = m->trial;
 	uint32_t insns, deps = 0;
-	ps_t end[MAP_JUDGED], cold = 0, warm = 0;
+	ps_t end[MAP_EVALUATED], cold = 0, warm = 0;
 
 	if (!lay_round(m, t, d, n))
 		return never;
@@ -298,7 +299,7 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 		                     .tensors = t->tensors,
 		                     .n_tensors = t->n_tensors,
 		                     .max_tile_moves = MAP_INSNS };
-	if (!m->judge->ends(m->judge->self, &t->prog, false, end))
+	if (!m->evaluator->ends(m->evaluator->self, &t->prog, false, end))
 		return never;
 	for (uint32_t k = 1; k <= n; k++) {
 		cold = ps_max(cold, end[k] - end[0]);
@@ -308,7 +309,7 @@ struct map_score map_judged_round(const struct mapper *m, struct map_draft *cons
 	return (struct map_score){ cold, warm, (double)cold * (double)warm };
 }
 
-struct map_trial *map_trial_new(struct arena *a)
+struct map_evaluation *map_evaluation_new(struct arena *a)
 {
-	return arena_alloc(a, sizeof(struct map_trial));
+	return arena_alloc(a, sizeof(struct map_evaluation));
 }

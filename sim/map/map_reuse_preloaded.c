@@ -1,9 +1,9 @@
-/* map_keep_copied.c - under mapping.policy copy_first, what stays on chip between products (map_int.h). */
+/* map_reuse_preloaded.c - under mapping.policy copy_first, what stays on chip between products (map_int.h). */
 #include "sim/map/map_int.h"
 
 #define COPIED 3 /* times what streams: of a TPU's memory, where blocks have a quarter, the rest */
 
-uint64_t map_copy_room(const struct mapper *m, uint64_t sram)
+uint64_t map_preload_capacity(const struct mapper *m, uint64_t sram)
 {
 	const uint64_t stream = m->c->mapping.stream;
 
@@ -16,7 +16,7 @@ static uint64_t room_of(const struct mapper *m)
 	return m->sram > m->c->mapping.stream ? m->sram - m->c->mapping.stream : 0;
 }
 
-/* What a product copies on chip whole, as map_nest_copied will: the larger of its operands that fits, but not `kept`. */
+/* What a product copies on chip whole, as map_nest_preloaded will: the larger of its operands that fits, but not `kept`. */
 static uint64_t copied(const struct mapper *m, const struct op *o, uint32_t kept)
 {
 	uint64_t most = 0;
@@ -26,9 +26,9 @@ static uint64_t copied(const struct mapper *m, const struct op *o, uint32_t kept
 		const struct op_operand *x = map_operand(m, o, i);
 		const uint64_t bytes = map_stored_bytes(m, x->tensor, x->touched);
 
-		if (x->write || reads++ > 1 || x->tensor == kept || m->kept[x->tensor])
+		if (x->write || reads++ > 1 || x->tensor == kept || m->reused[x->tensor])
 			continue;
-		if (bytes <= map_copy_room(m, m->sram) && bytes > most)
+		if (bytes <= map_preload_capacity(m, m->sram) && bytes > most)
 			most = bytes;
 	}
 	return most;
@@ -55,7 +55,7 @@ static bool fits(const struct mapper *m, uint32_t tensor, uint64_t bytes)
 	return true;
 }
 
-void map_keep_copied(struct mapper *m)
+void map_reuse_preloaded(struct mapper *m)
 {
 	for (uint32_t i = 0; i < m->s->n_ops; i++)
 		for (uint32_t k = 0; k < m->s->ops[i].n_operands; k++) {
@@ -63,6 +63,6 @@ void map_keep_copied(struct mapper *m)
 			const uint64_t bytes = map_stored_bytes(m, x->tensor, m->s->tensors[x->tensor].bytes);
 
 			if (x->write && may_stay(m, i, x->tensor) && fits(m, x->tensor, bytes))
-				map_stays(m, x->tensor, true);
+				map_reuse_set(m, x->tensor, true);
 		}
 }

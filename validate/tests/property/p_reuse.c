@@ -1,4 +1,4 @@
-/* p_keep.c - what stays in SRAM and what is joined: room for whoever runs meanwhile, and never a loss (sim/map/map_keep.c,
+/* p_reuse.c - what stays in SRAM and what is joined: room for whoever runs meanwhile, and never a loss (sim/map/map_reuse.c,
  * map_chain.c). */
 #include "sim/build/build.h"
 #include "validate/tests/runbed.h"
@@ -113,5 +113,5 @@ TEST(what_is_joined_is_no_slower_than_apart)
 	on_is_never_slower("dispatch.join=false", "dispatch.join=true", RUN_ANALYTIC, few);
 }
 
-SUITE(p_keep, T(what_stays_leaves_room_for_whoever_runs_meanwhile),
+SUITE(p_reuse, T(what_stays_leaves_room_for_whoever_runs_meanwhile),
       T(what_stays_in_sram_never_costs_more_than_it_saves), T(what_is_joined_is_no_slower_than_apart));

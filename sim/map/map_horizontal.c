@@ -1,4 +1,4 @@
-/* map_join.c - hardware batching: independent products of few rows that multiply the same activations, as one command.
+/* map_horizontal.c - hardware batching: independent products of few rows that multiply the same activations, as one command.
  *
  * With dispatch.join, products that follow each other in the stream (with what is fused behind each) become one command if
  * they read the same rows, at most MOST_ROWS of them, none reads what another makes, and their formats are one: q, k and v;
@@ -24,7 +24,7 @@ static const struct op_operand *read_of(const struct mapper *m, const struct op 
 static bool may_join(const struct mapper *m, const struct op *o)
 {
 	return o->kind == OP_GEMM && o->shape.m <= MOST_ROWS && o->shape.batch <= 1 && read_of(m, o, 1) &&
-	       !map_held_by(m, o);
+	       !map_stationary_unit(m, o);
 }
 
 /* Whether any op of [first, end) writes what `o` reads. */
@@ -92,16 +92,16 @@ static bool in_turn(const struct mapper *m, const struct fuse_group *groups, uin
 }
 
 /* So many groups as one, which is drafted; false: they are faster apart, or cannot be. */
-static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, struct map_draft *d,
+static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, struct map_candidate *d,
                  uint64_t *op_work_ps, struct map_fusion *what)
 {
 	const struct fuse_group *last = &groups[n - 1];
 	const uint32_t first = groups[0].first, ops = last->first + last->n - first;
-	struct map_draft *const *each = map_members(m, n);
+	struct map_candidate *const *each = map_members(m, n);
 	uint64_t apart_bytes = 0;
 	struct map_ones x;
 
-	map_room(m, first, ops);
+	map_capacity(m, first, ops);
 	for (uint32_t k = first; k < first + ops; k++)
 		op_work_ps[k] = map_group(m, k, 1, d) ? d->predicted : 1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, 
 			return false;
 		apart_bytes += map_memory_bytes(each[i]);
 	}
-	if (!map_joined(m, first, ops, d))
+	if (!map_horizontal_command(m, first, ops, d))
 		return false;
 	x = map_ones(m, first, ops, each, n, d, in_turn(m, groups, n));
 	*what = (struct map_fusion){ .pattern = "joined",
@@ -122,12 +122,12 @@ static bool join(struct mapper *m, const struct fuse_group *groups, uint32_t n, 
 	return x.joined.worth < (1 - CLEARLY) * x.apart.worth;
 }
 
-uint32_t map_join(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_draft *d,
-                  uint64_t *op_work_ps, struct map_fusion *what)
+uint32_t map_horizontal(struct mapper *m, const struct fuse_group *groups, size_t n_groups, struct map_candidate *d,
+                        uint64_t *op_work_ps, struct map_fusion *what)
 {
 	uint32_t n = candidates(m, groups, n_groups);
 
-	for (n = n < MAP_BESIDE ? n : MAP_BESIDE; n > 1; n--)
+	for (n = n < MAP_COSCHEDULED ? n : MAP_COSCHEDULED; n > 1; n--)
 		if (join(m, groups, n, d, op_work_ps, what))
 			return n;
 	return 1;
