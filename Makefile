@@ -40,6 +40,7 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
+ALIGN = align align_name align_lay align_size align_walk align_args
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
 REWRITE = rewrite rewrite_kv rewrite_cast
@@ -92,7 +93,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(SWEEP:%=sim/sweep/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(SWEEP:%=sim/sweep/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(TIMELINE:%=sim/timeline/%.c) $(UI:%=sim/ui/%.c) \
           $(SCORE:%=validate/score/%.c) $(FIT:%=validate/fit/%.c) $(PROBE:%=validate/probe/%.c)
 PROGRAM_SRC = sim/main.c $(CMD:%=sim/cmd/%.c)
