@@ -59,7 +59,11 @@ bool align_is_table(const struct align *al, size_t launch); /* a product of fp32
 int align_places(struct align *al, struct form f);
 int align_lay(struct align *al, uint32_t *cost);
 
-/* align_size.c */
+/* align_size.c. A concatenation by vectors: bytes of the long member a CTA copies (128 threads of 16), and how many CTAs an SM
+ * gets at the most, behind which its grid tells no more (Shape.cu of PyTorch 2.11). */
+#define ALIGN_CAT_CTA     2048
+#define ALIGN_CAT_CTAS_SM 32
+bool align_concat_capped(const struct align *al, const struct trace_launch *l);
 void align_batch(struct align *al);
 void align_keys(struct align *al);
 

@@ -12,7 +12,6 @@
 
 #define MOST_ROWS  4096
 #define ONE_VOTE   5040 /* divisible by what is usual */
-#define CAT_CTA    2048 /* bytes of a member: 128 threads of 16 (Shape.cu, CatArrayBatchedCopy_vectorized) */
 #define TIMES_STEP 4    /* a copy of the cache is larger than any tensor of the step by this, or is not looked at */
 
 static void vote(uint64_t *votes, uint64_t lo, uint64_t hi)
@@ -96,15 +95,22 @@ static void of_copy(const struct align *al, const struct kname *k, struct model_
 		narrow(b, k->lo / row + 1, k->hi / row);
 }
 
+bool align_concat_capped(const struct align *al, const struct trace_launch *l)
+{
+	return al->t->n_devices && al->t->devices[0].sms > 0 &&
+	       l->grid[0] == (uint64_t)al->t->devices[0].sms * ALIGN_CAT_CTAS_SM;
+}
+
 static void of_concat(struct align *al, const struct trace_launch *l, struct model_heads h, struct bounds *b)
 {
 	const uint64_t row = al->batch * h.kv_heads * h.dim * dtype_bits(al->m->dtype) / 8,
-		       bytes = l->grid[0] * (uint64_t)CAT_CTA;
+		       bytes = l->grid[0] * (uint64_t)ALIGN_CAT_CTA;
 
 	if (!strstr(l->name, "_vectorized") || bytes < TIMES_STEP * row)
 		return;
 	al->grows = true;
-	narrow(b, (bytes - CAT_CTA) / row + 2, bytes / row + 1); /* the long member is what was there before */
+	if (!align_concat_capped(al, l))
+		narrow(b, (bytes - ALIGN_CAT_CTA) / row + 2, bytes / row + 1); /* the long member is what was there before */
 }
 
 static bool sees_all(const struct model *m, uint32_t layer)

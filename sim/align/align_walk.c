@@ -9,6 +9,7 @@
 #include "sim/base/str.h"
 
 #define VALUES 64
+#define LATELY 12
 #define MAX_ND 5
 
 struct val {
@@ -66,13 +67,23 @@ static bool within(const struct kname *k, uint64_t n)
 	return !k->hi || (n > k->lo && n <= k->hi);
 }
 
-/* The newest of a type whose size the grid allows; DT_NONE: any type. `not`: this one not. */
-static struct val *find(struct walk *w, const struct kname *k, enum dtype type, const struct val *not )
+static bool in_attention(const struct walk *w)
+{
+	return w->begun &&
+	       (w->last == AT_Q || w->last == AT_K || w->last == AT_V || w->last == AT_QKV || w->last == AT_SCORES);
+}
+
+/* The newest of a type whose size the grid allows, of those lately made the newest that nothing read yet: a key's head
+ * waits while the query's is rotated. */
+static struct val *find(struct walk *w, const struct kname *k, enum dtype type)
 {
 	struct val *v;
 
+	for (uint32_t i = 0; in_attention(w) && i < LATELY && (v = newest(w, i)) != NULL; i++)
+		if (!v->read && v->type == type && within(k, v->elems))
+			return v;
 	for (uint32_t i = 0; (v = newest(w, i)) != NULL; i++)
-		if (v != not && (type == DT_NONE || v->type == type) && within(k, v->elems))
+		if (v->type == type && within(k, v->elems))
 			return v;
 	return NULL;
 }
@@ -93,12 +104,6 @@ static uint64_t keys(const struct walk *w)
 	const uint64_t n = w->al->keys;
 
 	return m->window && m->layer[w->layer] == MODEL_SLIDING && n > m->window ? m->window : n;
-}
-
-static bool in_attention(const struct walk *w)
-{
-	return w->begun &&
-	       (w->last == AT_Q || w->last == AT_K || w->last == AT_V || w->last == AT_QKV || w->last == AT_SCORES);
 }
 
 /* --- sizes of the model ------------------------------------------------------------------------------------------ */
@@ -190,7 +195,7 @@ static struct val first_operand(struct walk *w, const struct kname *k, enum dtyp
 	*is = NULL;
 	if (halves && half_of(w, k, &x))
 		return x;
-	if ((*is = find(w, k, type, NULL)) != NULL)
+	if ((*is = find(w, k, type)) != NULL)
 		return **is;
 	if (half_of(w, k, &x))
 		return x;
@@ -329,12 +334,14 @@ static bool repeats_cache(struct walk *w, const struct kname *k, struct putting 
 	return true;
 }
 
-static struct val cast_from(struct walk *w, const struct kname *k, bool table_next)
+static uint64_t table_rows(const struct walk *w, size_t launch);
+
+static struct val cast_from(struct walk *w, size_t launch, const struct kname *k)
 {
 	struct val *v, x;
 
-	if (table_next) {
-		const uint64_t dims[3] = { rows(w), 1, 1 };
+	if (launch + 1 < w->al->t->n_launches && align_is_table(w->al, launch + 1)) {
+		const uint64_t dims[3] = { table_rows(w, launch), 1, 1 };
 
 		return make(DT_INT64, 3, dims);
 	}
@@ -350,13 +357,13 @@ static struct val cast_from(struct walk *w, const struct kname *k, bool table_ne
 	return x;
 }
 
-static void copies(struct walk *w, const struct kname *k, bool table_next, struct putting *p)
+static void copies(struct walk *w, size_t launch, const struct kname *k, struct putting *p)
 {
 	struct val x, *is;
 
 	if (!k->casts && repeats_cache(w, k, p))
 		return;
-	x = k->casts ? cast_from(w, k, table_next) : first_operand(w, k, k->type, &is);
+	x = k->casts ? cast_from(w, launch, k) : first_operand(w, k, k->type, &is);
 	align_tensor(p, 0, k->type, x.nd, x.dims);
 	align_tensor(p, 1, k->casts ? x.type : k->type, x.nd, x.dims);
 	align_scalar(p, 2, "False");
@@ -373,45 +380,57 @@ static void list(struct putting *p, enum dtype d, int32_t nd, const uint64_t *a,
 		p->args[i].list = (int32_t)i;
 }
 
-/* Halves that were rotated; what rotates and the rest of a head; the same twice; the cache and its new row. */
-static void concat(struct walk *w, const struct kname *k, struct putting *p)
+/* Does the long member have the cache's size, as far as the grid tells? */
+static bool grows_cache(const struct walk *w, const struct trace_launch *l)
 {
 	const struct model_heads h = heads(w);
-	struct val *v = find(w, k, k->type, NULL);
+	const uint64_t row = rows(w) * h.kv_heads * h.dim * dtype_bits(w->al->m->dtype) / 8, old = keys(w) - 1;
+
+	return !strstr(l->name, "_vectorized") || align_concat_capped(w->al, l) ||
+	       (old * row > (l->grid[0] - 1) * (uint64_t)ALIGN_CAT_CTA && old * row <= l->grid[0] * (uint64_t)ALIGN_CAT_CTA);
+}
+
+/* Halves that were rotated; what rotates and the rest of a head, which may be nothing; the same twice; the cache and its
+ * new row. */
+static void concat(struct walk *w, const struct kname *k, const struct trace_launch *l, struct putting *p)
+{
+	const struct model_heads h = heads(w);
+	struct kname any = *k;
+	struct val *v;
 	uint64_t a[MAX_ND] = { 0 }, b[MAX_ND], out[MAX_ND];
-	int32_t nd = v ? v->nd : 4;
 	const char *along = "-1";
+	int32_t nd;
 
-	if (v)
-		memcpy(a, v->dims, sizeof a);
-	memcpy(b, a, sizeof b);
-	if (in_attention(w) && (!v || (v->nd == 4 && v->dims[3] == h.dim && strcmp(v->fn, "neg") != 0))) {
-		const uint64_t old[4] = { rows(w), h.kv_heads, keys(w) ? keys(w) - 1 : 0, h.dim },
-			       row[4] = { rows(w), h.kv_heads, 1, h.dim };
-
-		nd = 4;
-		memcpy(a, old, sizeof old);
-		memcpy(b, row, sizeof row);
-		along = "2";
-		memcpy(out, a, sizeof out);
-		out[2] = keys(w);
-	} else if (in_attention(w) && v->nd == 4 && 2 * v->dims[3] > w->al->m->rotary && v->dims[3] < h.dim &&
-	           v->dims[3] == w->al->m->rotary) {
-		b[3] = h.dim - v->dims[3];
-		memcpy(out, a, sizeof out);
-		out[3] = h.dim;
-	} else if (v && nd) {
-		memcpy(out, a, sizeof out);
-		if (w->tables && nd == 3 && !w->begun && a[2] == 1) { /* frequencies by position, before they are turned */
-			a[2] = b[2] = a[1];
-			a[1] = b[1] = 1;
-			memcpy(out, a, sizeof out);
-		}
-		out[nd - 1] = 2 * a[nd - 1];
-	} else {
+	any.hi = 0;
+	v = find(w, &any, k->type);
+	if (!v || !v->nd) {
 		w->by_grid = true;
 		w->why = "what it joins is not known";
 		return;
+	}
+	nd = v->nd;
+	memcpy(a, v->dims, sizeof a);
+	memcpy(b, a, sizeof b);
+	memcpy(out, a, sizeof out);
+	v->read = true;
+	if (in_attention(w) && nd == 4 && a[3] == h.dim && strcmp(v->fn, "neg") != 0) {
+		if (grows_cache(w, l)) {
+			const uint64_t old[4] = { rows(w), h.kv_heads, keys(w) - 1, h.dim },
+				       row[4] = { rows(w), h.kv_heads, 1, h.dim };
+
+			memcpy(a, old, sizeof old);
+			memcpy(b, row, sizeof row);
+			memcpy(out, old, sizeof old);
+			out[2] = keys(w);
+			along = "2";
+		} else {
+			b[3] = 0;
+		}
+	} else if (in_attention(w) && nd == 4 && a[3] == w->al->m->rotary && a[3] < h.dim && strcmp(v->fn, "neg") != 0) {
+		b[3] = h.dim - a[3];
+		out[3] = h.dim;
+	} else {
+		out[nd - 1] *= 2;
 	}
 	list(p, k->type, nd, a, b);
 	align_scalar(p, 1, along);
@@ -425,7 +444,7 @@ static void reduces(struct walk *w, const struct kname *k, struct putting *p)
 	struct val *v, x;
 
 	any.hi = 0;
-	v = find(w, &any, k->type, NULL);
+	v = find(w, &any, k->type);
 	if (!v || !v->nd) {
 		w->by_grid = true;
 		w->why = "what it sums up is not known";
@@ -455,7 +474,7 @@ static void norms(struct walk *w, const struct kname *k, const struct trace_laun
 		w->why = "its rows are not the step's";
 		return;
 	}
-	v = find(w, &any, k->type, NULL);
+	v = find(w, &any, k->type);
 	align_tensor(p, 0, k->type, 2, dims);
 	align_scalar(p, 1, "");
 	align_tensor(p, 2, k->type, 1, &cols);
@@ -550,15 +569,53 @@ static void fills(struct walk *w, const struct kname *k, struct putting *p)
 	push(w, x);
 }
 
-/* The product of positions and frequencies. */
-static void table_product(struct walk *w, struct putting *p)
+/* Are a rotary table's rows the sequences' own, or are all at one position? Its cosines have as many results. */
+static uint64_t table_rows(const struct walk *w, size_t launch)
 {
-	const uint64_t half = w->al->m->rotary / 2, left[3] = { rows(w), half, 1 }, right[3] = { rows(w), 1, 1 };
+	const struct align *al = w->al;
+	const uint64_t width = al->m->rotary;
+
+	for (size_t i = launch; i < launch + 8 && i < al->t->n_launches; i++)
+		if (al->names[i].op && strcmp(al->names[i].op, "aten::cos") == 0) {
+			const bool one = within(&al->names[i], width), all = within(&al->names[i], width * rows(w));
+
+			if (one != all)
+				return one ? 1 : rows(w);
+		}
+	for (size_t i = launch; i < launch + 3 && i < al->t->n_launches; i++)
+		if (align_is_table(al, i))
+			return al->t->launches[i].grid[2] == rows(w) || al->t->launches[i].grid[1] == rows(w) ? rows(w) : 1;
+	return rows(w);
+}
+
+/* The product of positions and frequencies. */
+static void table_product(struct walk *w, size_t launch, struct putting *p)
+{
+	const uint64_t n = table_rows(w, launch), half = w->al->m->rotary / 2, left[3] = { n, half, 1 },
+		       right[3] = { n, 1, 1 }, out[3] = { n, 1, half };
 
 	align_tensor(p, 0, DT_FP32, 3, left);
 	align_tensor(p, 1, DT_FP32, 3, right);
-	w->tables = true;
-	push(w, make(DT_FP32, 3, left));
+	w->tables = n > 1;
+	push(w, make(DT_FP32, 3, out));
+}
+
+/* The same where it is written as a product element by element. */
+static bool table_outer(struct walk *w, const struct kname *k, struct putting *p)
+{
+	const uint64_t half = w->al->m->rotary / 2;
+	const struct val *v = newest(w, 0);
+	uint64_t left[3] = { 0, 1, 1 }, out[3] = { 0, 1, half };
+
+	if (w->begun || k->flat || k->type != DT_FP32 || k->inputs != 2 || !v || v->type != DT_FP32 ||
+	    strcmp(v->fn, "convert") != 0 || v->elems > rows(w) || !half || !within(k, v->elems * half))
+		return false;
+	left[0] = out[0] = v->elems;
+	align_tensor(p, 0, DT_FP32, 3, left);
+	align_tensor(p, 1, DT_FP32, 1, &half);
+	w->tables = v->elems > 1;
+	push(w, make(DT_FP32, 3, out));
+	return true;
 }
 
 /* --- engines' own kernels ---------------------------------------------------------------------------------------- */
@@ -671,11 +728,13 @@ static void push_product(struct walk *w, const struct place *x)
 	}
 }
 
-static int product(struct walk *w, const struct place *x, struct putting *p)
+static int product(struct walk *w, const struct place *x, const char *kernel, struct putting *p)
 {
 	const struct align *al = w->al;
 	const struct model_heads h = heads(w);
 	const enum dtype d = al->m->dtype;
+	/* cuBLAS says so in the name where the product itself adds it. */
+	const bool bias = x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
 	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, all = b * h.heads, l = keys(w),
 		       q[3] = { all, 1, h.dim }, k[3] = { all, h.dim, l }, s[3] = { all, 1, l },
 		       v[3] = { all, l, h.v_dim }, scores[4] = { b, h.heads, 1, l }, out[4] = { b, h.heads, 1, h.v_dim };
@@ -687,11 +746,11 @@ static int product(struct walk *w, const struct place *x, struct putting *p)
 		push(w, x->role == AT_SCORES ? make(d, 4, scores) : make(d, 4, out));
 		return 0;
 	}
-	p->op->name = x->bias ? "aten::addmm" : "aten::mm";
-	if (x->bias)
+	p->op->name = bias ? "aten::addmm" : "aten::mm";
+	if (bias)
 		align_tensor(p, 0, d, 1, &x->n);
-	align_tensor(p, x->bias, d, 2, left);
-	align_tensor(p, 1 + x->bias, d, 2, right);
+	align_tensor(p, bias, d, 2, left);
+	align_tensor(p, 1 + bias, d, 2, right);
 	push_product(w, x);
 	return 0;
 }
@@ -709,6 +768,8 @@ static int attends(struct walk *w, struct putting *p)
 	align_tensor(p, 2, d, 4, v);
 	if (made && strcmp(made->fn, "where") == 0)
 		align_tensor(p, 3, d, 4, mask);
+	for (uint32_t i = 0; (made = newest(w, i)) != NULL; i++)
+		made->read = made->read || made->nd == 4;
 	push(w, make(d, 4, q));
 	return 0;
 }
@@ -721,7 +782,7 @@ static int anchor(struct walk *w, size_t launch)
 	w->begun = true;
 	w->layer = x->layer;
 	if (align_op(w->al, "aten::scaled_dot_product_attention", &p) < 0 ||
-	    (x->role == AT_ATTEND ? attends(w, &p) : product(w, x, &p)) < 0)
+	    (x->role == AT_ATTEND ? attends(w, &p) : product(w, x, w->al->t->launches[launch].name, &p)) < 0)
 		return -1;
 	w->last = x->role;
 	if (x->role == AT_ATTEND || x->role == AT_VALUES)
@@ -745,13 +806,15 @@ static void between(struct walk *w, size_t launch, struct putting *p)
 	const struct trace_launch *l = &al->t->launches[launch];
 
 	if (align_is_table(al, launch))
-		p->op->name = "aten::bmm", table_product(w, p);
-	else if (reader_is(k, "elementwise"))
+		p->op->name = "aten::bmm", table_product(w, launch, p);
+	else if (reader_is(k, "elementwise") && !table_outer(w, k, p))
 		elementwise(w, k, p);
+	else if (p->n)
+		return;
 	else if (reader_is(k, "copy"))
-		copies(w, k, launch + 1 < al->t->n_launches && align_is_table(al, launch + 1), p);
+		copies(w, launch, k, p);
 	else if (reader_is(k, "concat"))
-		concat(w, k, p);
+		concat(w, k, l, p);
 	else if (reader_is(k, "reduce"))
 		reduces(w, k, p);
 	else if (reader_is(k, "norm"))
@@ -842,13 +905,17 @@ static int one(struct walk *w, size_t i)
 	return 0;
 }
 
-/* A set right before a product clears its counters. */
+/* A set right before a product, or a reduction over several CTAs, clears its counters. */
 static void join_sets(struct align *al)
 {
 	for (size_t i = 0; i + 1 < al->t->n_launches; i++) {
 		struct trace_launch *l = &al->t->launches[i];
 
-		if (l->kind == TRACE_MEMSET && !l->op && al->at[i + 1] != NO_PLACE)
+		const struct rule *next = al->names[i + 1].rule;
+
+		if (l->kind == TRACE_MEMSET && !l->op &&
+		    (al->at[i + 1] != NO_PLACE ||
+		     (next && next->kind == OP_REDUCE && al->t->launches[i + 1].grid[1] > 1)))
 			l->op = al->t->launches[i + 1].op;
 	}
 }
