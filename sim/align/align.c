@@ -5,10 +5,24 @@
 
 #include "sim/align/align_int.h"
 
+static uint32_t thousandths(uint64_t part, uint64_t all)
+{
+	return all ? (uint32_t)(part * 1000 / all) : 0;
+}
+
+uint32_t align_share(const struct align_report *r)
+{
+	const uint32_t count = thousandths(r->aligned, r->launches), time = thousandths(r->aligned_ns, r->ns),
+		       places = thousandths(r->products, r->products + r->empty_places);
+	const uint32_t least = count < time ? count : time;
+
+	return least < places ? least : places;
+}
+
 bool align_enough(const struct align_report *r)
 {
-	return r->launches && r->aligned * 100 >= r->launches * ALIGN_LEAST_PCT &&
-	       r->aligned_ns * 100 >= r->ns * ALIGN_LEAST_PCT;
+	return align_share(r) >= 10 * ALIGN_LEAST_PCT && r->tiles >= 10 * ALIGN_TILES_PCT &&
+	       (r->logits_agree || !r->logits_differ);
 }
 
 static int describable(const struct model *m, struct err *e)
@@ -66,7 +80,9 @@ int align_trace(struct trace *t, const struct model *m, const struct align_how *
 	align_batch(&al);
 	if (!al.batch)
 		return err_set(e, ERR_USAGE,
-		               "no kernel's grid tells how many sequences ran side by side: say it, by '--batch'");
+		               "no number of sequences of '%s' agrees with the grids of its kernels: if it is this model,"
+		               " say how many, by '--batch'",
+		               m->name);
 	if (align_lay(&al, &cost) < 0)
 		return -1;
 	align_keys(&al);

@@ -32,7 +32,8 @@
 #include "workloads/model/model.h"
 #include "workloads/rules.h"
 
-#define ALIGN_LEAST_PCT 95 /* of the launches and of their time; below it nothing is said */
+#define ALIGN_LEAST_PCT 95 /* of the launches, of their time, and of the places of the model's steps */
+#define ALIGN_TILES_PCT 75 /* of the products whose name has tiles, so many must make up their grid */
 #define ALIGN_MISSES    6
 
 /* How a number is known. */
@@ -47,10 +48,12 @@ struct align_report {
 	const char *model;
 	uint64_t launches, ns;               /* that had no operator */
 	uint64_t aligned, aligned_ns;        /* that have one of the model's sizes */
-	uint64_t products, products_of_tile; /* laid; those whose name has tiles that make up their grid */
+	uint64_t products, empty_places;     /* launches that stand at a place of the model's steps; places without one */
+	uint64_t logits_agree, logits_differ; /* kernels behind the head: of the vocabulary's size, of another */
 	uint64_t steps, batch, keys;         /* keys: that each query looks at, in layers that see all */
 	enum align_known batch_known, keys_known;
 	uint64_t keys_low, keys_high; /* where a grid or the time leaves room */
+	uint32_t tiles;               /* of products whose names have tiles, those that make up their grid; thousandths */
 	const char *form;             /* which products are one */
 	struct align_miss miss[ALIGN_MISSES];
 	uint32_t n_miss; /* the longest; n_missed: all kinds of them */
@@ -68,5 +71,16 @@ uint32_t align_wanted(const struct trace *t);
 int align_trace(struct trace *t, const struct model *m, const struct align_how *h, struct rules *r, struct arena *a,
                 struct align_report *out, struct err *e);
 bool align_enough(const struct align_report *r);
+/* What of it is aligned at the least, of launches, time and places; thousandths. */
+uint32_t align_share(const struct align_report *r);
+
+/* Models that fit, best first. */
+#define ALIGN_FITS 4
+struct align_fit {
+	char model[64];
+	uint32_t share, tiles; /* thousandths: see align_share; products whose tiles make up their grid */
+	uint64_t batch, keys;  /* keys 0: no grid tells */
+};
+int align_propose(const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS], uint32_t *n, struct err *e);
 
 #endif

@@ -116,6 +116,20 @@ static uint32_t cost_of(const struct align *al, size_t launch, const struct plac
 	return tiles_fit(al, &al->t->launches[launch], p->n) == 0 ? TILE : 0;
 }
 
+static void count_tiles(struct align *al)
+{
+	uint64_t with = 0, fit = 0;
+
+	for (size_t i = 0; i < al->t->n_launches; i++) {
+		const struct place *p = al->at[i] == NO_PLACE ? NULL : &al->places[al->at[i]];
+		const int f = p && p->n ? tiles_fit(al, &al->t->launches[i], p->n) : -1;
+
+		with += f >= 0;
+		fit += f == 1;
+	}
+	al->rep->tiles = with ? (uint32_t)(fit * 1000 / with) : 1000;
+}
+
 /* --- the cheapest way -------------------------------------------------------------------------------------------- */
 
 enum step { STEP_MATCH, STEP_SKIP_LAUNCH, STEP_SKIP_PLACE };
@@ -142,9 +156,11 @@ static void advance(const struct align *al, size_t launch, const uint32_t *was, 
 	}
 }
 
+/* Places passed over, at the ends of the first and last step, too, are counted. */
 static void trace_back(struct align *al, const size_t *anchors, size_t n, const uint8_t *back, uint32_t at)
 {
 	const uint32_t places = al->n_places;
+	uint64_t passed = places - 1 - at;
 
 	for (size_t i = n; i > 0;) {
 		switch (back[(i - 1) * places + at]) {
@@ -157,9 +173,11 @@ static void trace_back(struct align *al, const size_t *anchors, size_t n, const 
 			i--;
 			break;
 		default:
+			passed++;
 			at = at ? at - 1 : places - 1;
 		}
 	}
+	al->rep->empty_places = passed + (at + 1 == places ? 0 : at + 1);
 }
 
 static int lay(struct align *al, const size_t *anchors, size_t n, bool keep, uint32_t *cost)
@@ -217,6 +235,7 @@ int align_lay(struct align *al, uint32_t *cost)
 	}
 	if (align_places(al, best) < 0 || lay(al, anchors, n, true, cost) < 0)
 		return -1;
+	count_tiles(al);
 	*cost = (uint32_t)(1000 * (uint64_t)*cost / n);
 	return 0;
 }

@@ -157,6 +157,9 @@ static struct val of_grid(struct walk *w, const struct kname *k)
 {
 	const uint64_t n = k->hi ? k->hi : 1;
 
+	if (w->last == AT_HEAD && k->lo >= 2 * rows(w) * w->al->m->hidden)
+		w->al->rep->logits_differ++;
+
 	w->by_grid = true;
 	w->why = "none of the model's sizes fits its grid";
 	return make(k->type, 1, &n);
@@ -306,6 +309,8 @@ static void elementwise(struct walk *w, const struct kname *k, struct putting *p
 	}
 	if (is)
 		is->read = true;
+	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
+		w->al->rep->logits_agree++;
 	y = make(result_type(k), x.nd, x.dims);
 	y.fn = k->rule->fn;
 	push(w, y);
@@ -367,6 +372,8 @@ static void copies(struct walk *w, size_t launch, const struct kname *k, struct 
 	align_tensor(p, 0, k->type, x.nd, x.dims);
 	align_tensor(p, 1, k->casts ? x.type : k->type, x.nd, x.dims);
 	align_scalar(p, 2, "False");
+	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
+		w->al->rep->logits_agree++;
 	x = make(k->type, x.nd, x.dims);
 	x.fn = k->casts ? "convert" : "copy";
 	push(w, x);
