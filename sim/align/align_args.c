@@ -39,15 +39,36 @@ int align_op(struct align *al, const char *name, struct putting *p)
 	return 0;
 }
 
+void align_packed(int32_t ndims, const uint64_t *dims, uint64_t *strides)
+{
+	uint64_t n = 1;
+
+	for (int32_t i = ndims - 1; i >= 0; i--) {
+		strides[i] = n;
+		n *= dims[i] ? dims[i] : 1;
+	}
+}
+
 void align_tensor(struct putting *p, int32_t pos, enum dtype d, int32_t ndims, const uint64_t *dims)
+{
+	uint64_t strides[TRACE_MAX_DIMS];
+
+	align_packed(ndims, dims, strides);
+	align_strided(p, pos, d, ndims, dims, strides);
+}
+
+void align_strided(struct putting *p, int32_t pos, enum dtype d, int32_t ndims, const uint64_t *dims,
+                   const uint64_t *strides)
 {
 	struct trace_arg *a = &p->args[p->n];
 
 	if (p->n == TRACE_MAX_ARGS)
 		return;
 	*a = (struct trace_arg){ .dtype = framework_name(d), .scalar = "", .ndims = ndims, .list = -1, .pos = pos };
-	for (int32_t i = 0; i < ndims; i++)
+	for (int32_t i = 0; i < ndims; i++) {
 		a->dims[i] = (int64_t)dims[i];
+		a->strides[i] = (int64_t)strides[i];
+	}
 	p->op->n_args = ++p->n;
 }
 

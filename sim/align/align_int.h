@@ -77,7 +77,10 @@ struct putting {
 	uint32_t n;
 };
 int align_op(struct align *al, const char *name, struct putting *p);
-void align_tensor(struct putting *p, int32_t pos, enum dtype d, int32_t ndims, const uint64_t *dims);
+void align_packed(int32_t ndims, const uint64_t *dims, uint64_t *strides);
+void align_tensor(struct putting *p, int32_t pos, enum dtype d, int32_t ndims, const uint64_t *dims); /* packed */
+void align_strided(struct putting *p, int32_t pos, enum dtype d, int32_t ndims, const uint64_t *dims,
+                   const uint64_t *strides);
 void align_scalar(struct putting *p, int32_t pos, const char *text);
 
 #endif

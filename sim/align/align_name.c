@@ -128,13 +128,9 @@ static const char *own_op(const char *name)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strstr(name, known[i].word))
 			return known[i].op;
-	if (strstr(name, "layer_norm")) {
-		const char *end = strstr(name, "(");
-
-		return end && end - name > 6 && strncmp(end - 5, "true>", 5) == 0 ? "aten::_fused_rms_norm"
-		                                                                  : "aten::native_layer_norm";
-	}
-	return NULL;
+	return !strstr(name, "layer_norm")       ? NULL
+	       : strstr(name, "float, true>") ? "aten::_fused_rms_norm"
+	                                      : "aten::native_layer_norm";
 }
 
 /* "cos" of "...cos_kernel_cuda(at::...". */

@@ -15,7 +15,7 @@
 struct val {
 	enum dtype type;
 	int32_t nd;
-	uint64_t dims[MAX_ND], elems;
+	uint64_t dims[MAX_ND], strides[MAX_ND], elems;
 	bool read;
 	const char *fn; /* of the rule that made it; "" */
 };
@@ -27,6 +27,8 @@ struct walk {
 	enum place_role last;
 	uint32_t layer;
 	bool begun, tables, expanded; /* a step; tables of its own for each sequence; the cache has all queries' heads */
+	bool queries;                 /* rows have a dim of one query: [rows, 1, columns] */
+	struct val half;              /* the other half of what was negated; no dims: nothing was */
 	struct trace_op *open;        /* the last operator, which launches may join */
 	bool by_grid;                 /* the newest operator has its grid's size */
 	const char *why;
@@ -49,6 +51,63 @@ static struct val make(enum dtype type, int32_t nd, const uint64_t *dims)
 
 	if (nd)
 		memcpy(v.dims, dims, (size_t)nd * sizeof *dims);
+	align_packed(nd, v.dims, v.strides);
+	return v;
+}
+
+/* Rows of the step, as code that keeps a dim for the query has them, or as products do. */
+static struct val of_rows(const struct walk *w, enum dtype type, uint64_t rows, uint64_t cols)
+{
+	const uint64_t three[3] = { rows, 1, cols }, two[2] = { rows, cols };
+
+	return w->queries ? make(type, 3, three) : make(type, 2, two);
+}
+
+/* Heads of a product's rows, `width` columns apart: a view, [rows, heads, 1, dim]. */
+static struct val of_heads(enum dtype type, uint64_t rows, uint64_t heads, uint64_t dim, uint64_t width)
+{
+	const uint64_t dims[4] = { rows, heads, 1, dim };
+	struct val v = make(type, 4, dims);
+
+	v.strides[0] = width;
+	v.strides[2] = heads * dim;
+	return v;
+}
+
+/* Do its elements lie one after the other? Dims of 1 say nothing of that. */
+static bool packed(const struct val *v)
+{
+	uint64_t n = 1;
+
+	for (int32_t i = v->nd - 1; i >= 0; i--) {
+		if (v->dims[i] > 1 && v->strides[i] != n)
+			return false;
+		n *= v->dims[i];
+	}
+	return true;
+}
+
+/* What an elementwise op makes of x: dims in the order in which x has them in memory, the smaller first where two are alike
+ * (TensorIterator's rule); packed where all its operands are and have its dims. */
+static struct val like(enum dtype type, const struct val *x, bool broadcasts)
+{
+	struct val v = make(type, x->nd, x->dims);
+	bool placed[MAX_ND] = { false };
+	uint64_t n = 1;
+
+	if (!broadcasts && packed(x))
+		return v;
+	for (int32_t k = 0; k < x->nd; k++) {
+		int32_t best = -1;
+
+		for (int32_t i = x->nd - 1; i >= 0; i--)
+			if (!placed[i] && (best < 0 || x->strides[i] < x->strides[best] ||
+			                   (x->strides[i] == x->strides[best] && x->dims[i] < x->dims[best])))
+				best = i;
+		placed[best] = true;
+		v.strides[best] = n;
+		n *= x->dims[best];
+	}
 	return v;
 }
 
@@ -167,10 +226,9 @@ static struct val of_grid(struct walk *w, const struct kname *k)
 
 /* --- one kernel -------------------------------------------------------------------------------------------------- */
 
-static void tensor(struct putting *p, int32_t pos, struct val *v)
+static void tensor(struct putting *p, int32_t pos, enum dtype type, const struct val *v)
 {
-	align_tensor(p, pos, v->type, v->nd, v->dims);
-	v->read = true;
+	align_strided(p, pos, type, v->nd, v->dims, v->strides);
 }
 
 /* Half of a value along its last dim: what rotates. */
@@ -184,6 +242,7 @@ static bool half_of(struct walk *w, const struct kname *k, struct val *out)
 			*out = *v;
 			out->dims[3] /= 2;
 			out->elems /= 2;
+			w->half = *out;
 			return true;
 		}
 	return false;
@@ -260,21 +319,24 @@ static void second_broadcast(struct walk *w, const struct kname *k, const struct
 	align_tensor(p, 1, x->type, 1, &last);
 }
 
-/* The other operand of equal size: what was not read yet; for a sum the residual, which was; else a weight. */
-static void second_alike(struct walk *w, const struct kname *k, const struct val *x, const struct val *is,
-                         struct putting *p)
+/* x, and an operand of equal size: what was not read yet; for a sum the residual, which was; else a weight. The one that was
+ * made before comes first, as in "residual + x" and "act(gate) * up". */
+static void both_alike(struct walk *w, const struct kname *k, const struct val *x, const struct val *is, struct putting *p)
 {
 	const bool sums = k->rule && strcmp(k->rule->fn, "add") == 0;
 	struct val *v;
 
-	for (uint32_t i = 0; (v = newest(w, i)) != NULL; i++)
-		if (v != is && v->type == x->type && v->elems == x->elems && (sums || !v->read)) {
-			align_tensor(p, 1, x->type, v->nd == 1 ? 1 : x->nd, v->nd == 1 ? v->dims : x->dims);
-			v->read = true;
-			return;
-		}
+	for (int pass = 0; pass <= sums; pass++)
+		for (uint32_t i = 0; (pass || i < LATELY) && (v = newest(w, i)) != NULL; i++)
+			if (v != is && v->type == x->type && v->elems == x->elems && (pass || !v->read)) {
+				tensor(p, 0, x->type, v->nd == 1 || v->nd == x->nd ? v : x);
+				tensor(p, 1, x->type, x);
+				v->read = true;
+				return;
+			}
+	tensor(p, 0, x->type, x);
 	if (sums || !x->nd || x->dims[x->nd - 1] != x->elems)
-		align_tensor(p, 1, x->type, x->nd, x->dims);
+		tensor(p, 1, x->type, x);
 	else
 		align_tensor(p, 1, x->type, 1, &x->dims[x->nd - 1]); /* one row: its weight lies alike */
 }
@@ -286,32 +348,36 @@ static enum dtype result_type(const struct kname *k)
 
 static void elementwise(struct walk *w, const struct kname *k, struct putting *p)
 {
-	const bool selects = strcmp(k->rule->fn, "where") == 0;
-	struct val *is, x = first_operand(w, k, selects && k->inputs == 3 ? DT_BOOL : k->type, &is), y;
+	const bool selects = strcmp(k->rule->fn, "where") == 0 && k->inputs == 3;
+	struct val *is, x = first_operand(w, k, selects ? DT_BOOL : k->type, &is), y;
 
-	if (selects && k->inputs == 3) {
-		align_tensor(p, 0, DT_BOOL, x.nd, x.dims);
+	if (selects) {
+		if (x.nd == 4 && x.dims[0] == rows(w) && rows(w) > 1)
+			x.strides[0] = 0; /* one mask for all sequences */
+		tensor(p, 0, DT_BOOL, &x);
 		align_tensor(p, 1, k->type, 0, NULL);
 		align_tensor(p, 2, k->type, 0, NULL);
 	} else if (k->type == DT_INT64 && k->flat) { /* positions, to which one number is added */
 		const bool counter = k->inputs == 1 && in_attention(w) && x.elems == 1; /* the cache's own, of no dims */
 
+		p->op->name = counter ? "aten::add_" : p->op->name;
 		align_tensor(p, 0, k->type, counter ? 0 : x.nd, x.dims);
 		align_tensor(p, 1, k->type, 0, NULL);
 	} else {
-		align_tensor(p, 0, k->type, x.nd, x.dims);
-		if (k->inputs > 1 && k->flat)
-			second_alike(w, k, &x, is, p);
-		else if (k->inputs > 1)
-			second_broadcast(w, k, &x, is, p);
-		else
-			align_scalar(p, 1, "");
+		x.type = k->type;
+		if (k->inputs > 1 && k->flat) {
+			both_alike(w, k, &x, is, p);
+		} else {
+			tensor(p, 0, k->type, &x);
+			if (k->inputs > 1)
+				second_broadcast(w, k, &x, is, p);
+		}
 	}
 	if (is)
 		is->read = true;
 	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
 		w->al->rep->logits_agree++;
-	y = make(result_type(k), x.nd, x.dims);
+	y = selects ? make(k->type, x.nd, x.dims) : like(result_type(k), &x, k->inputs > 1 && !k->flat);
 	y.fn = k->rule->fn;
 	push(w, y);
 }
@@ -369,20 +435,24 @@ static void copies(struct walk *w, size_t launch, const struct kname *k, struct 
 	if (!k->casts && repeats_cache(w, k, p))
 		return;
 	x = k->casts ? cast_from(w, launch, k) : first_operand(w, k, k->type, &is);
-	align_tensor(p, 0, k->type, x.nd, x.dims);
-	align_tensor(p, 1, k->casts ? x.type : k->type, x.nd, x.dims);
+	{
+		const struct val to = like(k->type, &x, false);
+
+		tensor(p, 0, k->type, &to);
+	}
+	tensor(p, 1, k->casts ? x.type : k->type, &x);
 	align_scalar(p, 2, "False");
 	if (w->last == AT_HEAD && x.elems == rows(w) * w->al->m->vocab)
 		w->al->rep->logits_agree++;
-	x = make(k->type, x.nd, x.dims);
+	x = like(k->type, &x, false);
 	x.fn = k->casts ? "convert" : "copy";
 	push(w, x);
 }
 
-static void list(struct putting *p, enum dtype d, int32_t nd, const uint64_t *a, const uint64_t *b)
+static void list(struct putting *p, const struct val *a, const struct val *b)
 {
-	align_tensor(p, 0, d, nd, a);
-	align_tensor(p, 0, d, nd, b);
+	tensor(p, 0, a->type, a);
+	tensor(p, 0, b->type, b);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->args[i].list = (int32_t)i;
 }
@@ -397,16 +467,38 @@ static bool grows_cache(const struct walk *w, const struct trace_launch *l)
 	       (old * row > (l->grid[0] - 1) * (uint64_t)ALIGN_CAT_CTA && old * row <= l->grid[0] * (uint64_t)ALIGN_CAT_CTA);
 }
 
+/* x with so many columns, packed. */
+static struct val head_of(const struct val *x, uint64_t cols)
+{
+	uint64_t dims[MAX_ND];
+
+	memcpy(dims, x->dims, sizeof dims);
+	dims[x->nd - 1] = cols;
+	return make(x->type, x->nd, dims);
+}
+
+/* The step's own row of keys, then of values: in this order caches are written. */
+static struct val new_row(struct walk *w, struct val *made)
+{
+	const struct model_heads h = heads(w);
+	struct val *v;
+
+	for (uint32_t i = 0; i < LATELY && (v = newest(w, i)) != NULL; i++)
+		if (v->nd == 4 && v->dims[1] == h.kv_heads && v->dims[2] == 1 && v->dims[3] == h.dim && (!v->read || v == made)) {
+			v->read = true;
+			return *v;
+		}
+	return of_heads(w->al->m->dtype, rows(w), h.kv_heads, h.dim, (uint64_t)h.kv_heads * h.dim);
+}
+
 /* Halves that were rotated; what rotates and the rest of a head, which may be nothing; the same twice; the cache and its
  * new row. */
 static void concat(struct walk *w, const struct kname *k, const struct trace_launch *l, struct putting *p)
 {
 	const struct model_heads h = heads(w);
 	struct kname any = *k;
-	struct val *v;
-	uint64_t a[MAX_ND] = { 0 }, b[MAX_ND], out[MAX_ND];
+	struct val *v, x, y, out;
 	const char *along = "-1";
-	int32_t nd;
 
 	any.hi = 0;
 	v = find(w, &any, k->type);
@@ -415,33 +507,34 @@ static void concat(struct walk *w, const struct kname *k, const struct trace_lau
 		w->why = "what it joins is not known";
 		return;
 	}
-	nd = v->nd;
-	memcpy(a, v->dims, sizeof a);
-	memcpy(b, a, sizeof b);
-	memcpy(out, a, sizeof out);
+	x = y = *v;
+	out = make(k->type, v->nd, v->dims);
 	v->read = true;
-	if (in_attention(w) && nd == 4 && a[3] == h.dim && strcmp(v->fn, "neg") != 0) {
+	if (in_attention(w) && x.nd == 4 && x.dims[3] == h.dim && strcmp(v->fn, "neg") != 0) {
 		if (grows_cache(w, l)) {
 			const uint64_t old[4] = { rows(w), h.kv_heads, keys(w) - 1, h.dim },
-				       row[4] = { rows(w), h.kv_heads, 1, h.dim };
+				       all[4] = { rows(w), h.kv_heads, keys(w), h.dim };
 
-			memcpy(a, old, sizeof old);
-			memcpy(b, row, sizeof row);
-			memcpy(out, old, sizeof old);
-			out[2] = keys(w);
+			y = new_row(w, v);
+			x = make(k->type, 4, old);
+			out = make(k->type, 4, all);
+			out.read = true;
 			along = "2";
 		} else {
-			b[3] = 0;
+			y.dims[3] = 0;
 		}
-	} else if (in_attention(w) && nd == 4 && a[3] == w->al->m->rotary && a[3] < h.dim && strcmp(v->fn, "neg") != 0) {
-		b[3] = h.dim - a[3];
-		out[3] = h.dim;
+	} else if (in_attention(w) && x.nd == 4 && x.dims[3] == w->al->m->rotary && x.dims[3] < h.dim &&
+	           strcmp(v->fn, "neg") != 0) {
+		y.dims[3] = h.dim - x.dims[3];
+		out = head_of(&x, h.dim);
 	} else {
-		out[nd - 1] *= 2;
+		if (strcmp(v->fn, "neg") == 0 && w->half.nd == x.nd && w->half.elems == x.elems)
+			y = w->half;
+		out = head_of(&x, 2 * x.dims[x.nd - 1]);
 	}
-	list(p, k->type, nd, a, b);
+	list(p, &x, &y);
 	align_scalar(p, 1, along);
-	push(w, make(k->type, nd, out));
+	push(w, out);
 }
 
 static void reduces(struct walk *w, const struct kname *k, struct putting *p)
@@ -457,12 +550,12 @@ static void reduces(struct walk *w, const struct kname *k, struct putting *p)
 		w->why = "what it sums up is not known";
 		return;
 	}
-	tensor(p, 0, v);
+	tensor(p, 0, v->type, v);
+	v->read = true;
 	align_scalar(p, 1, picks ? "-1" : "[-1]");
 	align_scalar(p, 2, picks ? "False" : "True");
-	x = make(picks ? DT_INT64 : k->type, v->nd, v->dims);
-	x.dims[x.nd - 1] = 1;
-	x.elems = product_of(x.nd, x.dims);
+	x = head_of(v, 1);
+	x.type = picks ? DT_INT64 : k->type;
 	push(w, x);
 }
 
@@ -488,18 +581,16 @@ static void norms(struct walk *w, const struct kname *k, const struct trace_laun
 	if (v)
 		v->read = true;
 	if (in_attention(w) && cols == h.dim) {
-		const uint64_t of_heads[4] = { rows(w), n / rows(w), 1, h.dim };
-
-		push(w, make(k->type, 4, of_heads));
+		push(w, of_heads(k->type, rows(w), n / rows(w), h.dim, n / rows(w) * h.dim));
 	} else {
-		push(w, make(k->type, 2, dims));
+		push(w, of_rows(w, k->type, n, cols));
 	}
 }
 
 static void embeds(struct walk *w, const struct kname *k, struct putting *p)
 {
 	const struct model *m = w->al->m;
-	const uint64_t table[2] = { m->vocab, m->hidden }, b = rows(w), out[2] = { b, m->hidden };
+	const uint64_t table[2] = { m->vocab, m->hidden }, b = rows(w);
 
 	if (w->begun && w->last != AT_HEAD) {
 		w->by_grid = true;
@@ -512,7 +603,7 @@ static void embeds(struct walk *w, const struct kname *k, struct putting *p)
 	align_tensor(p, 0, m->dtype, 2, table);
 	align_scalar(p, 1, "0");
 	align_tensor(p, 2, DT_INT64, 1, &b);
-	push(w, make(m->dtype, 2, out));
+	push(w, of_rows(w, m->dtype, b, m->hidden));
 	(void)k;
 }
 
@@ -520,14 +611,16 @@ static void writes_cache(struct walk *w, struct putting *p)
 {
 	const struct model *m = w->al->m;
 	const struct model_heads h = heads(w);
-	const uint64_t cache[4] = { rows(w), h.kv_heads, keys(w), h.dim }, row[4] = { rows(w), h.kv_heads, 1, h.dim },
-		       one = 1;
+	const uint64_t cache[4] = { rows(w), h.kv_heads, keys(w), h.dim }, one = 1;
+	const struct val row = new_row(w, NULL);
+	struct val all = make(m->dtype, 4, cache);
 
 	align_tensor(p, 0, m->dtype, 4, cache);
 	align_scalar(p, 1, "2");
 	align_tensor(p, 2, DT_INT64, 1, &one);
-	align_tensor(p, 3, m->dtype, 4, row);
-	push(w, make(m->dtype, 4, cache));
+	tensor(p, 3, m->dtype, &row);
+	all.read = true;
+	push(w, all);
 }
 
 static bool is_range(const struct walk *w, size_t launch)
@@ -599,12 +692,15 @@ static uint64_t table_rows(const struct walk *w, size_t launch)
 static void table_product(struct walk *w, size_t launch, struct putting *p)
 {
 	const uint64_t n = table_rows(w, launch), half = w->al->m->rotary / 2, left[3] = { n, half, 1 },
-		       right[3] = { n, 1, 1 }, out[3] = { n, 1, half };
+		       right[3] = { n, 1, 1 }, out[3] = { n, 1, half }, shared[3] = { n > 1 ? 0 : half, 1, 1 };
+	struct val made;
 
-	align_tensor(p, 0, DT_FP32, 3, left);
+	align_strided(p, 0, DT_FP32, 3, left, shared);
 	align_tensor(p, 1, DT_FP32, 3, right);
 	w->tables = n > 1;
-	push(w, make(DT_FP32, 3, out));
+	made = make(DT_FP32, 3, out);
+	made.strides[1] = 1; /* [n, half, 1] with its last two dims swapped */
+	push(w, made);
 }
 
 /* The same where it is written as a product element by element. */
@@ -704,8 +800,10 @@ static void fused(struct walk *w, size_t launch, struct putting *p)
 	if (!to[1])
 		to[1] = w->al->m->hidden;
 	for (uint32_t i = 0, n = 0; i < 3 && n < 2 && (v = newest(w, i)) != NULL; i++)
-		if (!v->read && v->type == d)
-			tensor(p, (int32_t)n++, v);
+		if (!v->read && v->type == d) {
+			tensor(p, (int32_t)n++, d, v);
+			v->read = true;
+		}
 	align_tensor(p, 4, d, 1, &to[1]);
 	align_tensor(p, 5, d, 2, to);
 	push(w, make(d, 2, to));
@@ -717,21 +815,23 @@ static void push_product(struct walk *w, const struct place *x)
 {
 	const struct model_heads h = heads(w);
 	const enum dtype d = w->al->m->dtype;
-	const uint64_t b = rows(w), flat[2] = { b, x->n }, q[4] = { b, h.heads, 1, h.dim },
-		       k[4] = { b, h.kv_heads, 1, h.dim }, v[4] = { b, h.kv_heads, 1, h.v_dim },
-		       half[2] = { b, x->n / 2 };
+	const uint64_t b = rows(w);
+	struct val half;
 
 	if (x->role == AT_QKV || x->role == AT_V)
-		push(w, make(d, 4, v));
+		push(w, of_heads(d, b, h.kv_heads, h.v_dim, x->n));
 	if (x->role == AT_QKV || x->role == AT_K)
-		push(w, make(d, 4, k));
+		push(w, of_heads(d, b, h.kv_heads, h.dim, x->n));
 	if (x->role == AT_QKV || x->role == AT_Q)
-		push(w, make(d, 4, q));
+		push(w, of_heads(d, b, h.heads, h.dim, x->n));
 	if (x->role == AT_GATE_UP) {
-		push(w, make(d, 2, half));
-		push(w, make(d, 2, half));
+		half = of_rows(w, d, b, x->n / 2);
+		half.strides[0] = x->n;
+		half.strides[1] = half.nd == 3 ? x->n : 1;
+		push(w, half);
+		push(w, half);
 	} else if (x->role != AT_Q && x->role != AT_K && x->role != AT_V && x->role != AT_QKV) {
-		push(w, make(d, 2, flat));
+		push(w, of_rows(w, d, b, x->n));
 	}
 }
 
@@ -742,7 +842,7 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	const enum dtype d = al->m->dtype;
 	/* cuBLAS says so in the name where the product itself adds it. */
 	const bool bias = x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
-	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, all = b * h.heads, l = keys(w),
+	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, transposed[2] = { 1, x->k }, all = b * h.heads, l = keys(w),
 		       q[3] = { all, 1, h.dim }, k[3] = { all, h.dim, l }, s[3] = { all, 1, l },
 		       v[3] = { all, l, h.v_dim }, scores[4] = { b, h.heads, 1, l }, out[4] = { b, h.heads, 1, h.v_dim };
 
@@ -757,7 +857,7 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	if (bias)
 		align_tensor(p, 0, d, 1, &x->n);
 	align_tensor(p, bias, d, 2, left);
-	align_tensor(p, 1 + bias, d, 2, right);
+	align_strided(p, 1 + bias, d, 2, right, transposed);
 	push_product(w, x);
 	return 0;
 }
@@ -935,6 +1035,10 @@ int align_walk(struct align *al)
 	if (!w)
 		return err_nomem(al->e, "for an alignment");
 	w->al = al;
+	/* Code that writes its norms out keeps the dim, as far as seen; code that has a kernel for them works on rows. */
+	w->queries = true;
+	for (size_t i = 0; i < al->t->n_launches && w->queries; i++)
+		w->queries = !al->names[i].op || strcmp(al->names[i].op, "aten::_fused_rms_norm") != 0;
 	for (size_t i = 0; i < al->t->n_launches; i++) {
 		const struct trace_launch *l = &al->t->launches[i];
 		const uint64_t took = l->dur_ns > 0 ? (uint64_t)l->dur_ns : 0;
