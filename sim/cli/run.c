@@ -44,12 +44,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
+static int too_opaque(const struct op_stream *s, struct err *e)
 {
-	const struct op_stream *s = r->stream;
-
-	if (allowed)
-		return 0;
 	if (ops_some_known(s, e) < 0)
 		return -1;
 	if (s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
@@ -58,6 +54,20 @@ static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
 	               "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
 	               " trace ops --all' lists them, and --allow-opaque accepts them",
 	               cmd_pct((double)s->opaque_ns, (double)s->measured_ns), OPAQUE_MAX_PCT);
+}
+
+static int check_opaque(const struct run_report *r, bool allowed, struct rules *rules, struct err *e)
+{
+	struct err found = ERR_INIT;
+	struct str hint = STR_INIT;
+
+	if (allowed || too_opaque(r->stream, &found) == 0)
+		return 0;
+	if (!r->model && !r->given && !r->aligned->done)
+		run_align_hint(r->trace, rules, &hint);
+	err_set(e, found.kind, "%s%s", found.msg, str_c(&hint));
+	str_free(&hint);
+	return -1;
 }
 
 static void write_report(const struct run_report *r, enum out_format f, struct str *out)
@@ -82,6 +92,7 @@ struct inputs {
 	struct lower_stats lowered;
 	struct counted_ops counted;
 	struct run_rewritten rewritten;
+	struct run_aligned aligned;
 	struct program program; /* given in place of a workload */
 	struct beside *beside;
 	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
@@ -142,6 +153,20 @@ static int measured_read(struct inputs *in, const struct options *o, uint64_t co
 	return cmd_trace_load_by(tracedb_load, o->trace, o->range, context, &in->trace, e);
 }
 
+/* Kernels without operators, of the model that is given beside them; how many sequences and how long a cache are then of what
+ * was measured. */
+static int aligned_read(struct inputs *in, const struct options *o, struct err *e)
+{
+	struct cmd_trace *t = &in->trace;
+
+	if (measured_read(in, o, 0, e) < 0 || run_align(&in->aligned, &o->model, t, in->rules, e) < 0 ||
+	    lower_trace(&t->trace, in->rules, t->arena, &in->stream, &in->lowered, e) < 0)
+		return -1;
+	if (t->counters && counters_ops(t->counters, &t->trace, &in->stream, t->arena, &in->counted, e) < 0)
+		return -1;
+	return run_align_name(&in->aligned, &in->stream, &t->trace, t->arena, e);
+}
+
 /* A replay has its context from its file; any other trace is brought to it. */
 static int trace_read(struct inputs *in, const struct options *o, struct err *e)
 {
@@ -186,8 +211,8 @@ static int workload_of(struct inputs *in, const struct options *o, struct err *e
 {
 	if (o->program_in)
 		return given_read(in, o, e);
-	if (!o->model.model)
-		return trace_read(in, o, e);
+	if (o->trace)
+		return o->model.model ? aligned_read(in, o, e) : trace_read(in, o, e);
 	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
 	                  &in->stream, e) < 0)
 		return -1;
@@ -252,6 +277,7 @@ static void what_ran(struct run_report *r, const struct options *o, const struct
 	r->given = o->program_in != NULL;
 	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;
 	r->rewritten = &in->rewritten;
+	r->aligned = &in->aligned;
 	r->stream = &in->stream;
 	r->lowered = &in->lowered;
 	r->counted = in->trace.counters && !r->scaled && !in->rewritten.list.n ? &in->counted : NULL;
@@ -334,7 +360,7 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 	if (not_stored.kind)
 		*e = not_stored;
 	else
-		rc = check_opaque(&r, o->allow_opaque, e);
+		rc = check_opaque(&r, o->allow_opaque, in.rules, e);
 out:
 	inputs_free(&in);
 	return rc;
@@ -360,6 +386,17 @@ static int check_program_in(const struct options *o, const char *stray, struct e
 	             : 0;
 }
 
+/* What ran is in the trace; the model says of what sizes. */
+static int check_aligned(const char *stray, struct err *e)
+{
+	if (!stray || strcmp(stray, "--batch") == 0)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	               "option '%s' changes a model's own ops, and the kernels of '-t' ran as they are: with '-m' beside it"
+	               " there are '--batch' and '--context', of what was measured",
+	               stray);
+}
+
 static int check_workload(const struct options *o, struct err *e)
 {
 	const char *stray = workload_stray(&o->model);
@@ -371,7 +408,8 @@ static int check_workload(const struct options *o, struct err *e)
 			e, ERR_USAGE,
 			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
 			" workload list' has some, or --program-in FILE");
-	return workload_check(&o->model, o->trace, o->range, true, e);
+	return o->trace && o->model.model ? check_aligned(stray, e)
+	                                  : workload_check(&o->model, o->trace, o->range, true, e);
 }
 
 static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
@@ -457,13 +495,14 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim run -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
+		"npusim run -c CONFIG (-t T.db [--range NAME] [-m MODEL] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
 		" --program-in FILE)"
 		" [--set KEY=VALUE]... [options]",
 		"Replays a measured trace, or runs a model by its description, on a machine that is described in YAML: how long each op would take there, what"
 		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
 		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
-		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. The output is"
+		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. Kernels of which no"
+		" operator is known (a CUDA graph's, a served model's) are laid over the model that ran, by '-m' beside '-t'. The output is"
 		" the same to the byte on every run.",
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
@@ -474,6 +513,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
 		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n"
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
+		"npusim run -c configs/npu/dsocr.yaml -t served.json -m llama-3.1-8b --batch 8 --context 512\n"
 		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
 		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n",
 		opts,

@@ -6,6 +6,7 @@
 #define NPUSIM_SIM_CLI_RUN_H
 
 #include "results/db/res.h"
+#include "sim/align/align.h"
 #include "sim/cli/workload.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
@@ -22,6 +23,13 @@ struct run_rewritten {
 	struct rewrite_done done[REWRITES_MAX];
 };
 
+/* A trace whose kernels have no operators, laid over a model (-t and -m). */
+#define ALIGN_WANTED 50 /* thousandths of its time that must lack operators for that */
+struct run_aligned {
+	bool done;
+	struct align_report report;
+};
+
 struct beside;
 struct verdict;
 
@@ -35,6 +43,7 @@ struct run_report {
 	struct workload_part part; /* of it what is on this chip */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
 	const struct run_rewritten *rewritten;
+	const struct run_aligned *aligned;
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
@@ -80,6 +89,14 @@ void run_mapping_json(struct out_json *j, const struct run_report *r);
 int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
 void run_rewrite_table(const struct run_report *r, struct str *out);
 void run_rewrite_json(struct out_json *j, const struct run_report *r);
+
+int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_trace *t, struct rules *rules,
+              struct err *e);
+int run_align_name(const struct run_aligned *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
+void run_align_text(const struct run_report *r, struct str *s); /* on one line; nothing where none was asked for */
+void run_align_table(const struct run_report *r, struct str *out);
+void run_align_json(struct out_json *j, const struct run_report *r);
+void run_align_hint(const struct trace *t, struct rules *rules, struct str *s); /* to an error's end */
 
 /* A model, a program, or a trace at another batch: there is nothing to compare with. */
 static inline bool run_unmeasured(const struct run_report *r)

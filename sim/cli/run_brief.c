@@ -97,6 +97,10 @@ static void facts(const struct run_report *r, struct str *out)
 	str_clear(&t);
 	workload(r, &t);
 	said(out, "workload", str_c(&t));
+	str_clear(&t);
+	run_align_text(r, &t);
+	if (t.len)
+		said(out, "aligned", str_c(&t));
 	rewritten(r, out);
 	str_clear(&t);
 	if (r->verdict)

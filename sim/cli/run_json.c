@@ -185,6 +185,7 @@ void run_json(const struct run_report *r, struct str *out)
 	out_json_text(&j, "config", r->conf->cfg.name);
 	out_json_text(&j, "workload", r->trace->path);
 	out_json_text(&j, "range", r->trace->range);
+	run_align_json(&j, r);
 	run_rewrite_json(&j, r);
 	out_json_text(&j, "start", run_start_name(r->start));
 	out_json_real(&j, "expert_reuse", (double)x->reuse_ppm / 1e6);

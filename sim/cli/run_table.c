@@ -62,6 +62,7 @@ static void head(const struct run_report *r, struct str *out)
 		                                                      : "range ",
 		         r->trace->range ? r->trace->range : "", r->lowered->kernels,
 		         r->lowered->launches - r->lowered->kernels, r->stream->n_ops);
+	run_align_table(r, out);
 	run_rewrite_table(r, out);
 	if (ops_listed_all(r->stream))
 		str_addf(
