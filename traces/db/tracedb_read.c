@@ -64,6 +64,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 		return -1;
 	l->n_sources = n;
 	out->wall_ns = wall;
+	out->n_files = n;
 	if (n > 1) {
 		hash_hex(digest, hex);
 		out->path = arena_strdup(l->a, db_path(l->t->db));
