@@ -44,13 +44,23 @@ static double percent(double part, double time, double peak)
 	return time > 0 ? 100 * part / time / peak : NAN;
 }
 
+/* Of what nobody timed: the side of the ridge it is on. */
+static enum roof_class untimed(double intensity, double ridge)
+{
+	if (isnan(intensity) || isnan(ridge))
+		return ROOF_UNKNOWN;
+	return intensity < ridge ? ROOF_MEMORY : ROOF_COMPUTE;
+}
+
 static void classify(struct launch *b, const struct roof *f, const struct roof_rule *rule)
 {
 	if (isnan(b->memory))
 		b->memory = percent(b->s.bytes, b->s.time, f->bandwidth);
 	if (isnan(b->math))
 		b->math = percent(b->flops, b->s.time, f->flops[b->pipe]);
-	if (isnan(b->memory) || isnan(b->math))
+	if (!(b->s.time > 0) && (isnan(b->memory) || isnan(b->math)))
+		b->class = untimed(bound_intensity(b->flops, b->s.bytes), roof_ridge(f, b->pipe));
+	else if (isnan(b->memory) || isnan(b->math))
 		b->class = ROOF_UNKNOWN;
 	else
 		b->class = roof_classify(rule, bound_intensity(b->flops, b->s.bytes), roof_ridge(f, b->pipe), b->memory,
@@ -91,7 +101,7 @@ static bool says_enough(const struct counted *x)
 static void by_op(struct launch *b, const struct op_stream *s, const struct op *o)
 {
 	const struct work w = work_of(s, o);
-	const double share = o->measured_ns ? (double)b->s.ns / (double)o->measured_ns : 0;
+	const double share = o->measured_ns ? (double)b->s.ns / (double)o->measured_ns : 1.0 / (double)o->n_launches;
 
 	if (o->kind == OP_OPAQUE)
 		return;
@@ -124,12 +134,15 @@ static void add_to(struct bound_kernel *k, const struct launch *b)
 	k->count += b->s.count;
 	k->ns += b->s.ns;
 	k->class_ns[b->class] += b->s.ns;
+	k->class_count[b->class] += b->s.count;
 	k->pipe_ns[b->pipe] += b->s.ns;
+	k->pipe_count[b->pipe] += b->s.count;
 	k->counted_ns += b->s.counted ? b->s.ns : 0;
 	if (!isnan(b->s.bytes) && !isnan(b->flops)) {
 		k->bytes += b->s.bytes;
 		k->flops += b->flops;
 		k->time += b->s.time;
+		k->known += b->s.count;
 	}
 	if (b->class != ROOF_UNKNOWN) {
 		k->memory += b->memory * (double)b->s.ns;
@@ -141,14 +154,15 @@ static void add_to(struct bound_kernel *k, const struct launch *b)
 static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
 {
 	for (int i = 0; i < ROOF_CLASSES; i++)
-		if (k->class_ns[i] > k->class_ns[k->class])
+		if (k->class_ns[i] > k->class_ns[k->class] ||
+		    (k->ns == 0 && k->class_count[i] > k->class_count[k->class]))
 			k->class = (enum roof_class)i;
 	for (int i = 0; i < ROOF_PIPES; i++)
-		if (k->pipe_ns[i] > k->pipe_ns[k->pipe])
+		if (k->pipe_ns[i] > k->pipe_ns[k->pipe] || (k->ns == 0 && k->pipe_count[i] > k->pipe_count[k->pipe]))
 			k->pipe = (enum roof_pipe)i;
 	k->memory = k->known_ns > 0 ? k->memory / k->known_ns : NAN;
 	k->math = k->known_ns > 0 ? k->math / k->known_ns : NAN;
-	if (!(k->time > 0))
+	if (!k->known)
 		k->bytes = k->flops = NAN;
 	if (!k->friendly && !(k->friendly = classify_short_name(k->name, a)))
 		return err_nomem(e, "for the kernels' classes");
@@ -251,7 +265,9 @@ static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const 
 		t->hash[out->n_kernels] = hash;
 		t->v[out->n_kernels] = (struct bound_kernel){
 			.name = name,
-			.friendly = r && r->friendly && *r->friendly ? r->friendly : NULL,
+			.friendly = r && r->listed                     ? name
+			            : r && r->friendly && *r->friendly ? r->friendly
+			                                               : NULL,
 			.library = known(r ? r->library : NULL),
 			.family = known(r ? r->family : NULL),
 		};

@@ -5,6 +5,7 @@
  * needs (workloads/work.h): operands once each, wherever they came from, over the measured time; so use of memory can
  * be above 100 % of DRAM's where the L2 gave them. An op of several launches gives each a share by its time.
  * Where a database holds both, the profiled launches of Nsight Compute lend their counters and are no kernels here.
+ * What nobody timed (rows of a table of ops) is memory- or compute-bound by the side of the ridge it is on.
  * A name's row is the sum of its launches; its class is the one most of its time is in. Launches come in pieces of a trace
  * and are gone after; what is kept grows with names and with durations that differ, not with launches. */
 #ifndef NPUSIM_SIM_PROFILE_BOUND_H
@@ -24,11 +25,12 @@ struct bound_same {
 
 struct bound_kernel {
 	const char *name, *friendly, *library, *family;
-	uint64_t count, ns, class_ns[ROOF_CLASSES];
-	double time, bytes, flops; /* over launches where both are known */
+	uint64_t count, ns, class_ns[ROOF_CLASSES], class_count[ROOF_CLASSES];
+	uint64_t known;            /* launches whose bytes and operations are */
+	double time, bytes, flops; /* over these; time 0: nobody timed them */
 	double memory, math;       /* means by time */
 	double known_ns;           /* time of launches with a class */
-	uint64_t pipe_ns[ROOF_PIPES], counted_ns;
+	uint64_t pipe_ns[ROOF_PIPES], pipe_count[ROOF_PIPES], counted_ns;
 	enum roof_class class;
 	enum roof_pipe pipe;
 };
