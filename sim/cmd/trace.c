@@ -16,6 +16,7 @@ const struct cmd cmd_trace_table[] = {
 	{ "roofline", cmd_trace_roofline, NULL, "operations a byte and a second of each kernel, under its roof" },
 	{ "hist", cmd_trace_hist, NULL, "how durations, throughputs, hit rates and occupancies are distributed" },
 	{ "gaps", cmd_trace_gaps, NULL, "when the device was idle, and what it waited for" },
+	{ "stages", cmd_trace_stages, NULL, "vision, prefill and decode: time, families and roofline of each" },
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
 	{ "diff", cmd_trace_diff, NULL, "two traces side by side: what got slower, by family and kernel" },
 	{ "export", cmd_trace_export, NULL, "a timeline for ui.perfetto.dev, or a table of launches" },
