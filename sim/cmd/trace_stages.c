@@ -207,7 +207,7 @@ static void write_json(const struct trace *t, const struct stages *s, struct str
 
 static int stages(const char *path, const struct options *o, struct str *out, struct err *e)
 {
-	struct bound_input in;
+	struct bound_input in = { .rules = NULL };
 	struct stages s;
 	enum out_format f;
 	int rc = -1;

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower.h"
 #include "sim/profile/classify.h"
+#include "sim/profile/waves.h"
 #include "workloads/work.h"
 
 double bound_intensity(double flops, double bytes)
@@ -23,6 +24,10 @@ double bound_value(const struct bound_same *b, enum counter k)
 		return b->x->v[k];
 	if (k == COUNTER_MEM_GBS && b->time > 0 && b->bytes > 0)
 		return b->bytes / b->time / 1e9;
+	if (k == COUNTER_THEORETICAL_PCT)
+		return b->theoretical;
+	if (k == COUNTER_OCCUPANCY_PCT)
+		return b->active;
 	return NAN;
 }
 
@@ -113,7 +118,12 @@ static void by_op(struct launch *b, const struct op_stream *s, const struct op *
 static struct launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
 {
 	return (struct launch){ .name = name,
-		                .s = { .count = count, .ns = ns, .time = (double)ns / 1e9, .bytes = NAN },
+		                .s = { .count = count,
+		                       .ns = ns,
+		                       .time = (double)ns / 1e9,
+		                       .bytes = NAN,
+		                       .theoretical = NAN,
+		                       .active = NAN },
 		                .flops = NAN,
 		                .memory = NAN,
 		                .math = NAN,
@@ -293,12 +303,15 @@ static size_t *slot_of_same(const struct sames *t, const struct bound_same *x)
 	size_t i;
 
 	h = hash_mix(hash_bytes(hash_bytes(h, &x->time, sizeof x->time), &x->bytes, sizeof x->bytes));
+	h = hash_mix(hash_bytes(h, &x->active, sizeof x->active));
 	for (i = (size_t)h & (2 * t->cap - 1); t->slots[i]; i = (i + 1) & (2 * t->cap - 1)) {
 		const struct bound_same *y = &t->v[t->slots[i] - 1];
 
 		if (y->ns / y->count == x->ns && y->x == x->x && y->counted == x->counted &&
 		    memcmp(&y->time, &x->time, sizeof x->time) == 0 &&
-		    memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0)
+		    memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0 &&
+		    memcmp(&y->theoretical, &x->theoretical, sizeof x->theoretical) == 0 &&
+		    memcmp(&y->active, &x->active, sizeof x->active) == 0)
 			break;
 	}
 	return &t->slots[i];
@@ -429,11 +442,15 @@ int bound_add(struct bound_build *b, const struct trace *t, struct err *e)
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 		const struct ids want = { l->id, 0 }, *at;
+		struct waves_launch w;
 		struct launch x;
 
 		if (l->kind != TRACE_KERNEL || (lend && counters_own(b->counters, l->id)))
 			continue;
 		x = start(l->name, 1, (uint64_t)l->dur_ns, rules_match(b->rules, l));
+		w = waves_of(&b->out->roof, l);
+		x.s.theoretical = w.theoretical;
+		x.s.active = w.active;
 		at = s.n_launches ? bsearch(&want, ids, s.n_launches, sizeof *ids, by_id) : NULL;
 		if (at)
 			by_op(&x, &s, &s.ops[at->op]);

@@ -4,7 +4,7 @@
  * DRAM and SMs; its time then is the profiler's, as bytes and time must be of one run. Of others it is what its op
  * needs (workloads/work.h): operands once each, wherever they came from, over the measured time; so use of memory can
  * be above 100 % of DRAM's where the L2 gave them. An op of several launches gives each a share by its time.
- * Where a database holds both, the profiled launches of Nsight Compute lend their counters and are no kernels here.
+ * Occupancies that were not counted are of the launch's geometry. Where a database holds both, the profiled launches of Nsight Compute lend their counters and are no kernels here.
  * What nobody timed (rows of a table of ops) is memory- or compute-bound by the side of the ridge it is on.
  * A name's row is the sum of its launches; its class is the one most of its time is in. Launches come in pieces of a trace
  * and are gone after; what is kept grows with names and with durations that differ, not with launches. */
@@ -17,10 +17,11 @@
 
 /* Launches of the same duration, bytes and counters, or what an aggregated profile says of all of one name. */
 struct bound_same {
-	uint64_t count, ns;      /* of the trace, together */
-	double time, bytes;      /* s, and bytes in that time; not a number: not known */
-	bool counted;            /* by counters, not by its op */
-	const struct counted *x; /* NULL: none */
+	uint64_t count, ns;         /* of the trace, together */
+	double time, bytes;         /* s, and bytes in that time; not a number: not known */
+	double theoretical, active; /* occupancy by its geometry (waves.h); not a number: not known */
+	bool counted;               /* by counters, not by its op */
+	const struct counted *x;    /* NULL: none */
 };
 
 struct bound_kernel {

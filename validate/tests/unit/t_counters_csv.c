@@ -134,7 +134,8 @@ TEST(beside_a_trace_a_table_lends_its_counters_and_is_no_kernels)
 
 TEST(what_is_wrong_is_refused_where_it_stands)
 {
-	refused("kernel,l2_hit_rat_pct\nk,1\n", "1:8", "unknown column 'l2_hit_rat_pct': the nearest is 'l2_hit_rate_pct'");
+	refused("kernel,l2_hit_rat_pct\nk,1\n", "1:8",
+	        "unknown column 'l2_hit_rat_pct': the nearest is 'l2_hit_rate_pct'");
 	refused("kernel,,duration_us\nk,1\n", "", "a column without a name");
 	refused("kernel,duration_us,duration_us\nk,1,1\n", "", "column 'duration_us' is there twice");
 	refused("kernel,grid\nk,1\n", "", "no column is a counter");
