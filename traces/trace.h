@@ -75,8 +75,8 @@ struct trace_range {
 
 /* Launches together that a rule table cannot tell apart: one kind, name, direction, framework op and arguments. */
 struct trace_group {
-	struct trace_launch first;       /* the first of them by id, which stands for all */
-	uint64_t count, total_ns, bytes; /* bytes: of those that say how many */
+	struct trace_launch first;                   /* the first of them by id, which stands for all */
+	uint64_t count, total_ns, longest_ns, bytes; /* bytes: of those that say how many */
 };
 
 /* What an aggregated profile says of all launches of one kernel: no order, no shapes; -1 where it says nothing. */

@@ -146,7 +146,8 @@ static void write_json(const struct trace *t, const struct hist *h, int n, struc
 static void write_text(const struct bound *b, const struct hist *h, int n, struct str *out)
 {
 	str_addf(out,
-	         "%" PRIu64 " kernels; counted: by Nsight Compute, the rest from times, geometry and what the ops need; metrics"
+	         "%" PRIu64
+	         " kernels; counted: by Nsight Compute, the rest from times, geometry and what the ops need; metrics"
 	         " without data have no histogram\n\n",
 	         b->count);
 	write_summary(h, n, out);
