@@ -31,6 +31,20 @@ double bound_value(const struct bound_same *b, enum counter k)
 	return NAN;
 }
 
+double bound_mean(const struct bound *b, int class, enum counter k)
+{
+	uint64_t n = 0;
+	double sum = 0;
+
+	for (int c = 0; c < ROOF_CLASSES; c++) {
+		if (class != ROOF_CLASSES && class != c)
+			continue;
+		sum += b->class_sum[c][k];
+		n += b->class_n[c][k];
+	}
+	return n ? sum / (double)n : NAN;
+}
+
 /* --- one launch -------------------------------------------------------------------------------------------- */
 
 /* Or all that an aggregated profile has of one name. */
@@ -362,6 +376,14 @@ static int sum_up(struct bound_build *b, struct launch *l, struct err *e)
 		return err_nomem(e, "for the kernels' classes");
 	classify(l, &out->roof, &out->rule);
 	add_to(k, l);
+	for (int i = 0; i < COUNTERS_SHOWN; i++) {
+		const double v = bound_value(&l->s, (enum counter)i);
+
+		if (isnan(v))
+			continue;
+		out->class_sum[l->class][i] += v * (double)l->s.count;
+		out->class_n[l->class][i] += l->s.count;
+	}
 	out->count += l->s.count;
 	out->ns += l->s.ns;
 	out->class_count[l->class] += l->s.count;

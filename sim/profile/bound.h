@@ -45,6 +45,9 @@ struct bound {
 	size_t n_kernels; /* longest first */
 	uint64_t count, ns, class_count[ROOF_CLASSES], class_ns[ROOF_CLASSES];
 	uint64_t counted_ns;
+	/* Of each class the sums of its launches' metrics (bound_value), and how many have them. */
+	double class_sum[ROOF_CLASSES][COUNTERS_SHOWN];
+	uint64_t class_n[ROOF_CLASSES][COUNTERS_SHOWN];
 };
 
 /* What launches are judged by: how kernels become ops, what was counted, the peaks, and the classes' rule. */
@@ -67,6 +70,8 @@ int bound_end(struct bound_build *b, const struct trace *t, struct err *e);
 void bound_free(struct bound_build *b);
 /* A metric of a launch: counted, or for duration and bytes a second what is known without counters. */
 double bound_value(const struct bound_same *b, enum counter k);
+/* Mean over the launches of a class, each counted once, or over all (ROOF_CLASSES); not a number: none has it. */
+double bound_mean(const struct bound *b, int class, enum counter k);
 double bound_intensity(double flops, double bytes); /* not a number where either is not, or 0 bytes */
 
 #endif

@@ -69,16 +69,20 @@ TEST(a_row_becomes_a_kernel_with_its_counters)
 	bed_close(&b);
 }
 
-/* The means over all kernels that the report prints come out of its table, read by the importer. */
+/* The report's table of means by class, which has no latency-bound: its balanced kernels are those and ours. */
 TEST(the_reports_means_come_out_of_its_table)
 {
 	static const struct {
 		enum counter k;
-		double mean;
-	} printed[] = {
-		{ COUNTER_SM_PCT, 15.75 },        { COUNTER_DRAM_PCT, 21.80 },  { COUNTER_MEM_PCT, 34.62 },
-		{ COUNTER_OCCUPANCY_PCT, 39.51 }, { COUNTER_L1_HIT_PCT, 8.96 }, { COUNTER_L2_HIT_PCT, 39.95 },
-		{ COUNTER_DURATION_US, 45.75 },
+		double compute, memory, balanced, all;
+	} printed[] = { /* ../shared/data/rtx5090/dsocr_class_means.csv */
+		        { COUNTER_SM_PCT, 36.21, 9.38, 12.25, 15.75 },
+		        { COUNTER_DRAM_PCT, 9.89, 34.23, 12.62, 21.80 },
+		        { COUNTER_MEM_PCT, 32.23, 41.20, 27.52, 34.62 },
+		        { COUNTER_OCCUPANCY_PCT, 31.51, 43.22, 39.32, 39.51 },
+		        { COUNTER_L1_HIT_PCT, 6.54, 9.51, 9.65, 8.96 },
+		        { COUNTER_L2_HIT_PCT, 71.93, 16.40, 51.97, 39.95 },
+		        { COUNTER_DURATION_US, 137.44, 9.67, 39.75, 45.75 }
 	};
 	const struct roof_rule rule = ROOF_RULE;
 	struct roof roof;
@@ -96,9 +100,16 @@ TEST(the_reports_means_come_out_of_its_table)
 	CHECK_OK(roof_load("rtx5090", &b.t, &roof, &b.e), b.e);
 	CHECK_OK(bound_trace(&b.t, &by, b.a, &bound, &b.e), b.e);
 	for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
-		CHECK_OK(hist_of(&bound, printed[i].k, &h, &b.e), b.e);
+		const enum counter k = printed[i].k;
+
+		CHECK_OK(hist_of(&bound, k, &h, &b.e), b.e);
 		CHECK_U64(h.counted, 20);
-		CHECK(fabs(h.mean - printed[i].mean) < 0.00501);
+		CHECK(fabs(h.mean - printed[i].all) < 0.00501);
+		CHECK(fabs(bound_mean(&bound, ROOF_CLASSES, k) - printed[i].all) < 0.00501);
+		CHECK(fabs(bound_mean(&bound, ROOF_COMPUTE, k) - printed[i].compute) < 0.00501);
+		CHECK(fabs(bound_mean(&bound, ROOF_MEMORY, k) - printed[i].memory) < 0.00501);
+		CHECK(fabs((bound.class_sum[ROOF_BALANCED][k] + bound.class_sum[ROOF_LATENCY][k]) / 7 -
+		           printed[i].balanced) < 0.00501);
 	}
 	rules_free(by.rules);
 	counters_free(by.counters);
