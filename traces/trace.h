@@ -75,8 +75,8 @@ struct trace_range {
 
 /* Launches together that a rule table cannot tell apart: one kind, name, direction, framework op and arguments. */
 struct trace_group {
-	struct trace_launch first;       /* the first of them by id, which stands for all */
-	uint64_t count, total_ns, bytes; /* bytes: of those that say how many */
+	struct trace_launch first;                   /* the first of them by id, which stands for all */
+	uint64_t count, total_ns, longest_ns, bytes; /* bytes: of those that say how many */
 };
 
 /* What an aggregated profile says of all launches of one kernel: no order, no shapes; -1 where it says nothing. */
@@ -98,6 +98,7 @@ struct trace {
 	const char *command;              /* what was traced, of a replay what it assumes; "": unknown */
 	int64_t base_ns, wall_ns;         /* wall of the selection from an unprofiled source; -1: unknown */
 	const char *range;                /* NULL: the whole trace */
+	size_t n_files;                   /* that it is of, on one time axis */
 	size_t n_launches, n_ranges, n_devices, n_syncs, n_stats;
 	struct trace_launch *launches;
 	struct trace_range *ranges; /* of the whole trace, host annotations, in order of start */

@@ -25,6 +25,21 @@ struct reading {
 	struct bound_build *build;
 };
 
+static int roof_of_options(const struct bound_options *o, const struct trace *t, struct roof *roof, struct err *e)
+{
+	return o->peak ? roof_parse(o->peak, roof, e) : roof_load(o->config, t, roof, e);
+}
+
+static int check_options(const struct bound_options *o, struct roof_rule *rule, struct err *e)
+{
+	if (o->peak && o->config)
+		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
+	return number(o->margin, "margin", 1, 100, &rule->margin, e) < 0 ||
+	                       number(o->low, "low", 0, 100, &rule->low, e) < 0
+	               ? -1
+	               : 0;
+}
+
 /* Which device's peaks count is known when the trace's are. */
 static int begin(struct reading *r, const struct trace *t, struct err *e)
 {
@@ -32,7 +47,7 @@ static int begin(struct reading *r, const struct trace *t, struct err *e)
 	struct roof roof;
 	const struct bound_criteria by = { in->rules, in->t.counters, &roof, &r->rule };
 
-	if ((r->o->peak ? roof_parse(r->o->peak, &roof, e) : roof_load(r->o->config, t, &roof, e)) < 0)
+	if (roof_of_options(r->o, t, &roof, e) < 0)
 		return -1;
 	r->build = bound_begin(&by, in->t.arena, &in->b, e);
 	return r->build ? 0 : -1;
@@ -51,15 +66,22 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 	int rc = -1;
 
 	memset(in, 0, sizeof *in);
-	if (o->peak && o->config)
-		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
-	if (number(o->margin, "margin", 1, 100, &r.rule.margin, e) == 0 &&
-	    number(o->low, "low", 0, 100, &r.rule.low, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	if (check_options(o, &r.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
 	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
 	    (r.build || begin(&r, &in->t.trace, e) == 0))
 		rc = bound_end(r.build, &in->t.trace, e);
 	bound_free(r.build);
 	return rc;
+}
+
+int bound_input_whole(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e)
+{
+	memset(in, 0, sizeof *in);
+	in->b.rule = (struct roof_rule)ROOF_RULE;
+	if (check_options(o, &in->b.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
+	    cmd_trace_load_by(tracedb_load, path, o->range, 0, &in->t, e) == 0)
+		return roof_of_options(o, &in->t.trace, &in->b.roof, e);
+	return -1;
 }
 
 void bound_input_free(struct bound_input *in)

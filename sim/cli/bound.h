@@ -31,6 +31,8 @@ struct bound_input {
 };
 
 int bound_input_read(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
+/* The trace as a whole, and of `b` the roof and the rule alone. */
+int bound_input_whole(struct bound_input *in, const char *path, const struct bound_options *o, struct err *e);
 void bound_input_free(struct bound_input *in);
 /* The rule, the peaks and the ridges, as lines of text. */
 void bound_print_rule(const struct bound *b, struct str *out);

@@ -2,6 +2,7 @@
 #include "sim/cli/bound.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define NAME_SHOWN 48
@@ -69,6 +70,35 @@ static void write_classes(const struct bound *b, struct str *out)
 	out_table_free(t);
 }
 
+/* The report's table of means: a metric a row, a class a column. */
+static void write_means(const struct bound *b, struct str *out)
+{
+	struct out_col cols[ROOF_CLASSES + 2] = { { "mean of kernels", OUT_TEXT, 0 } };
+	struct out_table *t;
+
+	for (int c = 0; c < ROOF_CLASSES; c++)
+		cols[c + 1] = (struct out_col){ roof_class_name((enum roof_class)c), OUT_REAL, 2 };
+	cols[ROOF_CLASSES + 1] = (struct out_col){ "all", OUT_REAL, 2 };
+	t = out_table_new(cols, ROOF_CLASSES + 2, NULL);
+	for (int k = 0; k < COUNTERS_SHOWN; k++) {
+		if (isnan(bound_mean(b, ROOF_CLASSES, (enum counter)k)))
+			continue;
+		out_text(t, counter_name((enum counter)k));
+		for (int c = 0; c <= ROOF_CLASSES; c++)
+			out_real_or_null(t, bound_mean(b, c, (enum counter)k));
+	}
+	out_table_write(t, OUT_TABLE, out);
+	out_table_free(t);
+}
+
+static void json_means(const struct bound *b, int class, struct out_json *j)
+{
+	out_json_open(j, "means", '{');
+	for (int k = 0; k < COUNTERS_SHOWN; k++)
+		out_json_real(j, counter_name((enum counter)k), bound_mean(b, class, (enum counter)k));
+	out_json_close(j, '}');
+}
+
 static void json_kernel(struct out_json *j, const struct bound *b, size_t i)
 {
 	const struct bound_kernel *k = &b->kernels[i];
@@ -110,9 +140,11 @@ static void write_json(const struct trace *t, const struct bound *b, size_t n, s
 		out_json_u64(&j, "count", b->class_count[i]);
 		out_json_real(&j, "total_us", cmd_us((int64_t)b->class_ns[i]));
 		out_json_real(&j, "share_pct", cmd_pct((double)b->class_ns[i], (double)b->ns));
+		json_means(b, i, &j);
 		out_json_close(&j, '}');
 	}
 	out_json_close(&j, ']');
+	json_means(b, ROOF_CLASSES, &j);
 	out_json_open(&j, "kernels", '[');
 	for (size_t i = 0; i < n; i++)
 		json_kernel(&j, b, i);
@@ -137,6 +169,8 @@ static int classify(const char *path, const struct options *o, struct str *out, 
 			bound_print_rule(&in.b, out);
 			str_addf(out, "\n%" PRIu64 " kernels in %.3f us\n", in.b.count, cmd_us((int64_t)in.b.ns));
 			write_classes(&in.b, out);
+			str_addc(out, '\n');
+			write_means(&in.b, out);
 			str_addc(out, '\n');
 			write_kernels(&in.b, n, f, out);
 			cmd_print_more(n, in.b.n_kernels, out);
@@ -165,7 +199,8 @@ int cmd_trace_classify(int argc, char **argv, struct str *out, struct err *e)
 		"of the other"
 		" by name, geometry and order. Others are judged by the bytes and operations of their op over the "
 		"measured time."
-		" A name's class is the one most of its time is in; classes are summed launch by launch.",
+		" A name's class is the one most of its time is in; classes are summed launch by launch. Means are over the launches"
+		" of a class that have the metric, each counted once, however long it ran.",
 		"npusim trace classify -n 10 /tmp/t.db\n"
 		"npusim trace classify /tmp/t.db --range decode_step_1 --format json\n"
 		"npusim trace classify /tmp/t.db -c configs/gpu/rtx5090.yaml --low 20 --margin 2\n",

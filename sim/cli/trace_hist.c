@@ -146,7 +146,8 @@ static void write_json(const struct trace *t, const struct hist *h, int n, struc
 static void write_text(const struct bound *b, const struct hist *h, int n, struct str *out)
 {
 	str_addf(out,
-	         "%" PRIu64 " kernels; counted: by Nsight Compute, the rest from times and what the ops need; metrics"
+	         "%" PRIu64
+	         " kernels; counted: by Nsight Compute, the rest from times, geometry and what the ops need; metrics"
 	         " without data have no histogram\n\n",
 	         b->count);
 	write_summary(h, n, out);
@@ -250,8 +251,8 @@ int cmd_trace_hist(int argc, char **argv, struct str *out, struct err *e)
 		                     "How metrics are distributed over the kernels: durations, throughputs, hit rates, "
 		                     "occupancies, thirteen in all."
 		                     " Most are counters of Nsight Compute, which has to be imported into the database "
-		                     "too; duration and memory"
-		                     " throughput are known without.",
+		                     "too; duration, memory"
+		                     " throughput and occupancy (by launch geometry, 'trace waves') are known without.",
 		                     "npusim trace hist /tmp/t.db\n"
 		                     "npusim trace hist /tmp/t.db --metric duration_us --format csv\n",
 		                     opts,

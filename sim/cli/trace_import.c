@@ -195,10 +195,11 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 	const struct opt opts[] = {
 		{ 'o', "output", OPT_WRITE, &o.db, "T.db",
 		  "the trace database; made when it is not there, else added to" },
-		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|capture|replay|ops",
+		{ 0, "from", OPT_TEXT, &o.from, "auto|kineto|nsys|nsys-csv|ncu-csv|counters|capture|replay|ops",
 		  "what the files are: auto (default: by their content), kineto"
 		  " (PyTorch profiler JSON), nsys (Nsight Systems SQLite), nsys-csv (nsys stats, cuda_gpu_kern_sum), ncu-csv"
-		  " (Nsight Compute, details or raw page), capture (what a killed 'npusim trace record' left), replay (YAML:"
+		  " (Nsight Compute, details or raw page), counters (CSV whose header begins with 'kernel,': a table of such counters;"
+		  " traces/README.md has the columns), capture (what a killed 'npusim trace record' left), replay (YAML:"
 		  " a table of kernels in the order of another trace) or ops (CSV whose header begins with 'op,': ops by their"
 		  " sizes, without a trace; traces/README.md has the columns)" },
 		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },

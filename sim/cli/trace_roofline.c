@@ -26,14 +26,15 @@ static bool spot_of(const struct bound *b, const struct bound_kernel *k, struct 
 	const double peak = b->roof.flops[k->pipe];
 
 	*s = (struct spot){ NAN, NAN, NAN };
-	if (!(k->flops > 0) || !(k->bytes > 0) || !(k->time > 0))
+	if (!(k->flops > 0) || !(k->bytes > 0))
 		return false;
 	s->ai = k->flops / k->bytes;
-	s->flops = k->flops / k->time;
+	if (k->time > 0)
+		s->flops = k->flops / k->time;
 	if (isnan(peak))
 		return false;
 	s->roof = fmin(peak, s->ai * b->roof.effective);
-	return true;
+	return k->time > 0;
 }
 
 /* --- printing ---------------------------------------------------------------------------------------------- */
@@ -220,11 +221,16 @@ static int roofline(const char *path, const struct options *o, struct str *out, 
 			write_json(&in.t.trace, &in.b, n, out);
 		else if (f == OUT_TABLE) {
 			bound_print_rule(&in.b, out);
-			str_addf(out,
-			         "kernels with operations and bytes that are known, and so a place: %.2f %% of the "
-			         "kernel"
-			         " time\n\n",
-			         cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
+			if (in.b.ns == 0)
+				str_add(out,
+				        "nobody timed these: where each could be at most, by the roof over it\n\n");
+			else
+				str_addf(
+					out,
+					"kernels with operations and bytes that are known, and so a place: %.2f %% of the "
+					"kernel"
+					" time\n\n",
+					cmd_pct((double)placed_ns(&in.b), (double)in.b.ns));
 		}
 		if (f != OUT_JSON)
 			write_table(&in.b, n, f, out);

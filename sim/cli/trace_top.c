@@ -1,7 +1,8 @@
 /* trace_top.c - npusim trace top: kernels and families of kernels by time. */
-#include "sim/cli/cmd.h"
+#include "sim/cli/trace_by.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/profile/classify.h"
@@ -9,7 +10,7 @@
 #define NAME_SHOWN 60 /* a template's full name has hundreds of characters; csv and json have all of them */
 
 struct options {
-	const char *range, *rules, *format;
+	const char *range, *rules, *format, *by, *sort, *filter;
 	uint64_t n;
 };
 
@@ -37,7 +38,7 @@ static int64_t steps_of(const struct trace *t)
 
 /* --- json -------------------------------------------------------------------------------------------------- */
 
-static void json_kernel(struct out_json *j, const struct classify *c, const struct counters *x, size_t i)
+static void json_kernel(struct out_json *j, const struct classify *c, const struct counters *x, size_t i, uint64_t *sum)
 {
 	const struct classify_kernel *k = &c->kernels[i];
 	struct counted m;
@@ -51,7 +52,9 @@ static void json_kernel(struct out_json *j, const struct classify *c, const stru
 	out_json_u64(j, "count", k->count);
 	out_json_real(j, "total_us", cmd_us((int64_t)k->total_ns));
 	out_json_real(j, "mean_us", mean_us(k->total_ns, k->count));
+	out_json_real(j, "longest_us", cmd_us((int64_t)k->longest_ns));
 	out_json_real(j, "share_pct", share(c, k->total_ns));
+	out_json_real(j, "cumulative_pct", share(c, *sum += k->total_ns));
 	if (x && counters_mean(x, k->name, &m)) {
 		out_json_open(j, "counted", '{');
 		for (int n = 0; n < COUNTERS_SHOWN; n++)
@@ -84,6 +87,7 @@ static void write_json(const struct trace *t, const struct classify *c, const st
                        struct str *out)
 {
 	struct out_json j;
+	uint64_t sum = 0;
 
 	out_json_init(&j, out);
 	out_json_open(&j, NULL, '{');
@@ -98,7 +102,7 @@ static void write_json(const struct trace *t, const struct classify *c, const st
 	out_json_u64(&j, "name_count", c->n_kernels);
 	out_json_open(&j, "kernels", '[');
 	for (size_t i = 0; i < n; i++)
-		json_kernel(&j, c, x, i);
+		json_kernel(&j, c, x, i, &sum);
 	out_json_close(&j, ']');
 	out_json_open(&j, "families", '[');
 	for (size_t i = 0; i < c->n_families; i++) {
@@ -119,11 +123,13 @@ static void write_json(const struct trace *t, const struct classify *c, const st
 static void write_kernels(const struct classify *c, size_t n, enum out_format f, struct str *out)
 {
 	static const struct out_col cols[] = {
-		{ "rank", OUT_INT, 0 },     { "friendly", OUT_TEXT, 0 },  { "library", OUT_TEXT, 0 },
-		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },      { "total_us", OUT_REAL, 3 },
-		{ "mean_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
+		{ "rank", OUT_INT, 0 },     { "friendly", OUT_TEXT, 0 },   { "library", OUT_TEXT, 0 },
+		{ "family", OUT_TEXT, 0 },  { "count", OUT_INT, 0 },       { "total_us", OUT_REAL, 3 },
+		{ "mean_us", OUT_REAL, 3 }, { "longest_us", OUT_REAL, 3 }, { "share_pct", OUT_REAL, 2 },
+		{ "cum_pct", OUT_REAL, 2 }, { "name", OUT_TEXT, 0 },
 	};
 	struct out_table *t = out_table_new(cols, sizeof cols / sizeof *cols, NULL);
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct classify_kernel *k = &c->kernels[i];
@@ -135,7 +141,9 @@ static void write_kernels(const struct classify *c, size_t n, enum out_format f,
 		out_int(t, (int64_t)k->count);
 		out_real(t, cmd_us((int64_t)k->total_ns));
 		out_real(t, mean_us(k->total_ns, k->count));
+		out_real(t, cmd_us((int64_t)k->longest_ns));
 		out_real(t, share(c, k->total_ns));
+		out_real(t, share(c, sum += k->total_ns));
 		cmd_out_name(t, k->name, NAME_SHOWN, f);
 	}
 	out_table_write(t, f, out);
@@ -242,17 +250,54 @@ static void write_tables(const struct trace *t, const struct classify *c, const 
 	}
 }
 
+struct ranked {
+	struct sums_value v;
+	enum sums_order order;
+	struct classify_kernel k;
+};
+
+static int by_rank(const void *x, const void *y)
+{
+	const struct ranked *a = x, *b = y;
+
+	return sums_compare(a->order, &a->v, &b->v);
+}
+
+static int sort_kernels(struct classify *c, enum sums_order order, struct arena *a, struct err *e)
+{
+	struct ranked *v = arena_array(a, c->n_kernels + 1, sizeof *v);
+
+	if (!v)
+		return err_nomem(e, "for the table of kernels");
+	for (size_t i = 0; i < c->n_kernels; i++) {
+		const struct classify_kernel *k = &c->kernels[i];
+
+		v[i] = (struct ranked){ { k->name, k->count, k->total_ns, k->longest_ns }, order, *k };
+	}
+	qsort(v, c->n_kernels, sizeof *v, by_rank);
+	for (size_t i = 0; i < c->n_kernels; i++)
+		c->kernels[i] = v[i].k;
+	return 0;
+}
+
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
 {
+	struct trace_by by = { .range = o->range, .rules = o->rules, .filter = o->filter, .n = o->n };
 	struct cmd_trace t = { 0 };
 	struct classify c;
 	enum out_format f;
 	size_t n;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 ||
-	    cmd_trace_load_ruled(tracedb_load_groups, path, o->range, o->rules, &t, e) < 0 ||
-	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 || sums_order_parse(o->sort, &by.sort, e) < 0 ||
+	    (o->by && sums_parse(o->by, &by.by, e) < 0))
+		return -1;
+	if (o->by)
+		return trace_by(path, &by, f, out, e);
+	if (cmd_trace_load_ruled(tracedb_load_groups, path, o->range, o->rules, &t, e) < 0 ||
+	    (o->filter && sums_filter(&t.trace, o->filter, t.rules, e) < 0) ||
+	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0 ||
+	    (by.sort != SUMS_TOTAL && sort_kernels(&c, by.sort, t.arena, e) < 0))
 		goto out;
 	n = cmd_first(o->n, c.n_kernels);
 	if (f == OUT_JSON)
@@ -272,6 +317,12 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = { .n = UINT64_MAX };
 	const struct opt opts[] = {
 		{ 'n', "top", OPT_COUNT, &o.n, "N", "the N kernels with most time; all of them by default" },
+		{ 0, "by", OPT_TEXT, &o.by, "op|layer|stream|family",
+		  "sum kernels by the framework op that launched them, by layer, stream or family, in place of their names" },
+		{ 0, "sort", OPT_TEXT, &o.sort, "total|count|mean|longest|name", "the order; total time by default" },
+		{ 0, "filter", OPT_TEXT, &o.filter, "REGEX",
+		  "only kernels with a match in their name, friendly name or family (POSIX extended, blind to case); shares are"
+		  " of what is left" },
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_FAMILIES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP "; csv has the kernels alone" },
@@ -282,8 +333,11 @@ int cmd_trace_top(int argc, char **argv, struct str *out, struct err *e)
 		"Where the GPU's time went: kernels by name, longest first, and families of kernels (what a kernel is for,"
 		" by the rule table). Shares are of kernel time; copies and sets stand apart. A kernel whose name serves"
 		" several families has the one with most of its time in its row, while families are summed launch by"
-		" launch.",
+		" launch. cum_pct is the share of a row and of all above it.",
 		"npusim trace top -n 10 /tmp/t.db\n"
+		"npusim trace top /tmp/t.db --sort longest -n 10\n"
+		"npusim trace top /tmp/t.db --by layer\n"
+		"npusim trace top /tmp/t.db --by op --filter 'gemm|gemv'\n"
 		"npusim trace top /tmp/t.db --range decode_step_1 --format json\n",
 		opts,
 		1,

@@ -8,6 +8,7 @@
 #include "sim/base/hash.h"
 #include "sim/lower/lower.h"
 #include "sim/profile/classify.h"
+#include "sim/profile/waves.h"
 #include "workloads/work.h"
 
 double bound_intensity(double flops, double bytes)
@@ -23,7 +24,25 @@ double bound_value(const struct bound_same *b, enum counter k)
 		return b->x->v[k];
 	if (k == COUNTER_MEM_GBS && b->time > 0 && b->bytes > 0)
 		return b->bytes / b->time / 1e9;
+	if (k == COUNTER_THEORETICAL_PCT)
+		return b->theoretical;
+	if (k == COUNTER_OCCUPANCY_PCT)
+		return b->active;
 	return NAN;
+}
+
+double bound_mean(const struct bound *b, int class, enum counter k)
+{
+	uint64_t n = 0;
+	double sum = 0;
+
+	for (int c = 0; c < ROOF_CLASSES; c++) {
+		if (class != ROOF_CLASSES && class != c)
+			continue;
+		sum += b->class_sum[c][k];
+		n += b->class_n[c][k];
+	}
+	return n ? sum / (double)n : NAN;
 }
 
 /* --- one launch -------------------------------------------------------------------------------------------- */
@@ -44,13 +63,23 @@ static double percent(double part, double time, double peak)
 	return time > 0 ? 100 * part / time / peak : NAN;
 }
 
+/* Of what nobody timed: the side of the ridge it is on. */
+static enum roof_class untimed(double intensity, double ridge)
+{
+	if (isnan(intensity) || isnan(ridge))
+		return ROOF_UNKNOWN;
+	return intensity < ridge ? ROOF_MEMORY : ROOF_COMPUTE;
+}
+
 static void classify(struct launch *b, const struct roof *f, const struct roof_rule *rule)
 {
 	if (isnan(b->memory))
 		b->memory = percent(b->s.bytes, b->s.time, f->bandwidth);
 	if (isnan(b->math))
 		b->math = percent(b->flops, b->s.time, f->flops[b->pipe]);
-	if (isnan(b->memory) || isnan(b->math))
+	if (!(b->s.time > 0) && (isnan(b->memory) || isnan(b->math)))
+		b->class = untimed(bound_intensity(b->flops, b->s.bytes), roof_ridge(f, b->pipe));
+	else if (isnan(b->memory) || isnan(b->math))
 		b->class = ROOF_UNKNOWN;
 	else
 		b->class = roof_classify(rule, bound_intensity(b->flops, b->s.bytes), roof_ridge(f, b->pipe), b->memory,
@@ -91,7 +120,7 @@ static bool says_enough(const struct counted *x)
 static void by_op(struct launch *b, const struct op_stream *s, const struct op *o)
 {
 	const struct work w = work_of(s, o);
-	const double share = o->measured_ns ? (double)b->s.ns / (double)o->measured_ns : 0;
+	const double share = o->measured_ns ? (double)b->s.ns / (double)o->measured_ns : 1.0 / (double)o->n_launches;
 
 	if (o->kind == OP_OPAQUE)
 		return;
@@ -103,7 +132,12 @@ static void by_op(struct launch *b, const struct op_stream *s, const struct op *
 static struct launch start(const char *name, uint64_t count, uint64_t ns, const struct rule *r)
 {
 	return (struct launch){ .name = name,
-		                .s = { .count = count, .ns = ns, .time = (double)ns / 1e9, .bytes = NAN },
+		                .s = { .count = count,
+		                       .ns = ns,
+		                       .time = (double)ns / 1e9,
+		                       .bytes = NAN,
+		                       .theoretical = NAN,
+		                       .active = NAN },
 		                .flops = NAN,
 		                .memory = NAN,
 		                .math = NAN,
@@ -124,12 +158,15 @@ static void add_to(struct bound_kernel *k, const struct launch *b)
 	k->count += b->s.count;
 	k->ns += b->s.ns;
 	k->class_ns[b->class] += b->s.ns;
+	k->class_count[b->class] += b->s.count;
 	k->pipe_ns[b->pipe] += b->s.ns;
+	k->pipe_count[b->pipe] += b->s.count;
 	k->counted_ns += b->s.counted ? b->s.ns : 0;
 	if (!isnan(b->s.bytes) && !isnan(b->flops)) {
 		k->bytes += b->s.bytes;
 		k->flops += b->flops;
 		k->time += b->s.time;
+		k->known += b->s.count;
 	}
 	if (b->class != ROOF_UNKNOWN) {
 		k->memory += b->memory * (double)b->s.ns;
@@ -141,14 +178,15 @@ static void add_to(struct bound_kernel *k, const struct launch *b)
 static int finish(struct bound_kernel *k, struct arena *a, struct err *e)
 {
 	for (int i = 0; i < ROOF_CLASSES; i++)
-		if (k->class_ns[i] > k->class_ns[k->class])
+		if (k->class_ns[i] > k->class_ns[k->class] ||
+		    (k->ns == 0 && k->class_count[i] > k->class_count[k->class]))
 			k->class = (enum roof_class)i;
 	for (int i = 0; i < ROOF_PIPES; i++)
-		if (k->pipe_ns[i] > k->pipe_ns[k->pipe])
+		if (k->pipe_ns[i] > k->pipe_ns[k->pipe] || (k->ns == 0 && k->pipe_count[i] > k->pipe_count[k->pipe]))
 			k->pipe = (enum roof_pipe)i;
 	k->memory = k->known_ns > 0 ? k->memory / k->known_ns : NAN;
 	k->math = k->known_ns > 0 ? k->math / k->known_ns : NAN;
-	if (!(k->time > 0))
+	if (!k->known)
 		k->bytes = k->flops = NAN;
 	if (!k->friendly && !(k->friendly = classify_short_name(k->name, a)))
 		return err_nomem(e, "for the kernels' classes");
@@ -251,7 +289,9 @@ static struct bound_kernel *kernel_of(struct bound *out, struct names *t, const 
 		t->hash[out->n_kernels] = hash;
 		t->v[out->n_kernels] = (struct bound_kernel){
 			.name = name,
-			.friendly = r && r->friendly && *r->friendly ? r->friendly : NULL,
+			.friendly = r && r->listed                     ? name
+			            : r && r->friendly && *r->friendly ? r->friendly
+			                                               : NULL,
 			.library = known(r ? r->library : NULL),
 			.family = known(r ? r->family : NULL),
 		};
@@ -277,12 +317,15 @@ static size_t *slot_of_same(const struct sames *t, const struct bound_same *x)
 	size_t i;
 
 	h = hash_mix(hash_bytes(hash_bytes(h, &x->time, sizeof x->time), &x->bytes, sizeof x->bytes));
+	h = hash_mix(hash_bytes(h, &x->active, sizeof x->active));
 	for (i = (size_t)h & (2 * t->cap - 1); t->slots[i]; i = (i + 1) & (2 * t->cap - 1)) {
 		const struct bound_same *y = &t->v[t->slots[i] - 1];
 
 		if (y->ns / y->count == x->ns && y->x == x->x && y->counted == x->counted &&
 		    memcmp(&y->time, &x->time, sizeof x->time) == 0 &&
-		    memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0)
+		    memcmp(&y->bytes, &x->bytes, sizeof x->bytes) == 0 &&
+		    memcmp(&y->theoretical, &x->theoretical, sizeof x->theoretical) == 0 &&
+		    memcmp(&y->active, &x->active, sizeof x->active) == 0)
 			break;
 	}
 	return &t->slots[i];
@@ -333,6 +376,14 @@ static int sum_up(struct bound_build *b, struct launch *l, struct err *e)
 		return err_nomem(e, "for the kernels' classes");
 	classify(l, &out->roof, &out->rule);
 	add_to(k, l);
+	for (int i = 0; i < COUNTERS_SHOWN; i++) {
+		const double v = bound_value(&l->s, (enum counter)i);
+
+		if (isnan(v))
+			continue;
+		out->class_sum[l->class][i] += v * (double)l->s.count;
+		out->class_n[l->class][i] += l->s.count;
+	}
 	out->count += l->s.count;
 	out->ns += l->s.ns;
 	out->class_count[l->class] += l->s.count;
@@ -413,11 +464,15 @@ int bound_add(struct bound_build *b, const struct trace *t, struct err *e)
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 		const struct ids want = { l->id, 0 }, *at;
+		struct waves_launch w;
 		struct launch x;
 
 		if (l->kind != TRACE_KERNEL || (lend && counters_own(b->counters, l->id)))
 			continue;
 		x = start(l->name, 1, (uint64_t)l->dur_ns, rules_match(b->rules, l));
+		w = waves_of(&b->out->roof, l);
+		x.s.theoretical = w.theoretical;
+		x.s.active = w.active;
 		at = s.n_launches ? bsearch(&want, ids, s.n_launches, sizeof *ids, by_id) : NULL;
 		if (at)
 			by_op(&x, &s, &s.ops[at->op]);

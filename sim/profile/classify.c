@@ -150,8 +150,8 @@ static const char *family_of(const struct rule *r)
 }
 
 /* `count` launches of one name that took `ns` together. */
-static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint64_t ns, const struct rule *r,
-                      struct err *e)
+static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint64_t ns, uint64_t longest,
+                      const struct rule *r, struct err *e)
 {
 	struct classify *c = b->out;
 	const char *family = family_of(r);
@@ -167,6 +167,7 @@ static int add_kernel(struct build *b, const char *kernel, uint64_t count, uint6
 	}
 	c->kernels[name].count += count;
 	c->kernels[name].total_ns += ns;
+	c->kernels[name].longest_ns = longest > c->kernels[name].longest_ns ? longest : c->kernels[name].longest_ns;
 
 	if (row_of(&b->parts, (struct key){ family, name }, &part, &fresh, e) < 0)
 		return -1;
@@ -217,10 +218,10 @@ static void add_copy(struct classify *c, const struct trace_launch *l, uint64_t 
 
 /* Launches that are as `l` is: so many, of so much time and so many bytes together. */
 static int add(struct build *b, struct rules *r, const struct trace_launch *l, uint64_t count, uint64_t ns,
-               uint64_t bytes, struct err *e)
+               uint64_t longest, uint64_t bytes, struct err *e)
 {
 	if (l->kind == TRACE_KERNEL)
-		return add_kernel(b, l->name, count, ns, rules_match(r, l), e);
+		return add_kernel(b, l->name, count, ns, longest, rules_match(r, l), e);
 	add_copy(b->out, l, count, ns, bytes);
 	return 0;
 }
@@ -288,20 +289,22 @@ static int build(struct build *b, const struct trace *t, struct rules *r, struct
 	for (size_t i = 0; i < t->n_launches; i++) {
 		const struct trace_launch *l = &t->launches[i];
 
-		if (add(b, r, l, 1, (uint64_t)l->dur_ns, l->bytes > 0 ? (uint64_t)l->bytes : 0, e) < 0)
+		if (add(b, r, l, 1, (uint64_t)l->dur_ns, (uint64_t)l->dur_ns, l->bytes > 0 ? (uint64_t)l->bytes : 0,
+		        e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n_groups; i++) {
 		const struct trace_group *g = &t->groups[i];
 
-		if (add(b, r, &g->first, g->count, g->total_ns, g->bytes, e) < 0)
+		if (add(b, r, &g->first, g->count, g->total_ns, g->longest_ns, g->bytes, e) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n_stats; i++) {
 		const struct trace_stat *k = &t->stats[i];
 		const struct trace_launch l = { .name = k->name }; /* all that is known of it */
 
-		if (add_kernel(b, k->name, (uint64_t)k->instances, (uint64_t)k->total_ns, rules_match(r, &l), e) < 0)
+		if (add_kernel(b, k->name, (uint64_t)k->instances, (uint64_t)k->total_ns,
+		               k->max_ns > 0 ? (uint64_t)k->max_ns : 0, rules_match(r, &l), e) < 0)
 			return -1;
 		c->stat_count += (uint64_t)k->instances;
 	}

@@ -14,7 +14,7 @@
 #include "workloads/rules.h"
 
 /* clang-format off */
-struct classify_kernel { const char *name, *friendly, *library, *family; uint64_t count, total_ns; };
+struct classify_kernel { const char *name, *friendly, *library, *family; uint64_t count, total_ns, longest_ns; };
 /* clang-format on */
 struct classify_family {
 	const char *name;

@@ -57,16 +57,15 @@ static const struct alias {
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
+/* Those of a table of counters. */
+#define BY_NAME(id, name) { #name, COUNTER_##id, 1 },
+static const struct alias own[] = { METRIC_SHOWN(BY_NAME) METRIC_REST(BY_NAME) METRIC_ALSO(BY_NAME) };
+#undef BY_NAME
+enum { OWN = sizeof own / sizeof *own };
+
 const char *counter_name(enum counter k)
 {
-	static const char *const names[COUNTERS_SHOWN] = {
-		"duration_us",           "sm_throughput_pct",      "dram_throughput_pct",       "mem_throughput_pct",
-		"memory_throughput_gbs", "l1tex_hit_rate_pct",     "l1tex_throughput_pct",      "l2_hit_rate_pct",
-		"l2_throughput_pct",     "achieved_occupancy_pct", "theoretical_occupancy_pct", "mem_busy_pct",
-		"max_bandwidth_pct",
-	};
-
-	return k < COUNTERS_SHOWN ? names[k] : "";
+	return k < COUNTERS ? own[k].name : ""; /* METRIC_SHOWN and METRIC_REST are in the enum's order */
 }
 
 /* One profiled launch: its key with geometry, and its name with template arguments. */
@@ -237,6 +236,8 @@ struct counters *counters_load(struct tracedb *t, struct err *e)
 	rc = tracedb_each_counted(t, add_launch, c, e);
 	for (size_t i = 0; rc == 0 && c->n && i < ALIASES; i++)
 		rc = tracedb_each_value(t, aliases[i].name, add_value, &(struct aliased){ c, &aliases[i] }, e);
+	for (size_t i = 0; rc == 0 && c->n && i < OWN; i++)
+		rc = tracedb_each_value(t, own[i].name, add_value, &(struct aliased){ c, &own[i] }, e);
 	if (rc == 0 && c->n)
 		rc = tracedb_any_uncounted(t, &c->lend, e);
 	if (rc == 0)

@@ -12,20 +12,12 @@
 
 #include "sim/base/arena.h"
 #include "traces/db/tracedb.h"
+#include "traces/metric.h"
 #include "workloads/op.h"
 
-/* clang-format off */
-enum counter {
-	COUNTER_DURATION_US, COUNTER_SM_PCT, COUNTER_DRAM_PCT, COUNTER_MEM_PCT, COUNTER_MEM_GBS, COUNTER_L1_HIT_PCT,
-	COUNTER_L1_PCT, COUNTER_L2_HIT_PCT, COUNTER_L2_PCT, COUNTER_OCCUPANCY_PCT, COUNTER_THEORETICAL_PCT,
-	COUNTER_BUSY_PCT, COUNTER_MAX_BANDWIDTH_PCT, /* the report's thirteen end here */
-	COUNTER_READ, COUNTER_WRITTEN,               /* DRAM bytes */
-	COUNTER_FADD, COUNTER_FMUL, COUNTER_FFMA,    /* thread instructions */
-	COUNTER_TENSOR16, COUNTER_TENSOR32, COUNTER_TENSOR8, /* operations of tensor pipes by source type */
-	COUNTER_TENSOR_INST,
-	COUNTERS
-};
-/* clang-format on */
+#define COUNTER_ID(id, name) COUNTER_##id,
+enum counter { METRIC_SHOWN(COUNTER_ID) METRIC_REST(COUNTER_ID) COUNTERS };
+#undef COUNTER_ID
 #define COUNTERS_SHOWN (COUNTER_MAX_BANDWIDTH_PCT + 1)
 
 struct counted {
@@ -51,7 +43,7 @@ struct counted_ops {
 };
 int counters_ops(struct counters *c, const struct trace *t, const struct op_stream *s, struct arena *a,
                  struct counted_ops *out, struct err *e);
-const char *counter_name(enum counter k); /* "sm_throughput_pct" */
+const char *counter_name(enum counter k); /* "sm_throughput_pct": of traces/metric.h */
 /* Bytes to and from DRAM, and operations with the pipe that does most of them; false: not counted. */
 bool counted_bytes(const struct counted *x, double *bytes);
 /* *bits: of the source type of the pipe that did most: 8, 16 and 32 tensor pipes, 33 the CUDA cores. */

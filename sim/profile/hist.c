@@ -86,6 +86,7 @@ static void fill(struct hist *h, const struct value *v, size_t n)
 int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct err *e)
 {
 	struct value *v = calloc(b->n_same ? b->n_same : 1, sizeof *v);
+	const bool by_geometry = metric == COUNTER_OCCUPANCY_PCT || metric == COUNTER_THEORETICAL_PCT;
 	size_t n = 0;
 
 	memset(h, 0, sizeof *h);
@@ -101,7 +102,7 @@ int hist_of(const struct bound *b, enum counter metric, struct hist *h, struct e
 			continue;
 		v[n++] = (struct value){ x, l->count };
 		h->n += l->count;
-		h->counted += l->counted || (l->x && !isnan(l->x->v[metric])) ? l->count : 0;
+		h->counted += (l->counted && !by_geometry) || (l->x && !isnan(l->x->v[metric])) ? l->count : 0;
 	}
 	if (n) {
 		qsort(v, n, sizeof *v, by_value);

@@ -176,6 +176,8 @@ void roof_of(const struct machine_cfg *c, struct roof *r)
 	snprintf(r->name, sizeof r->name, "%s", c->name);
 	r->bandwidth = (double)c->mem.dram.bandwidth;
 	r->effective = (double)g->dram_read;
+	r->sms = c->cores;
+	r->sm = c->gpu.sm;
 	r->flops[ROOF_FP32] = sms * g->flop_fp32 * (double)c->clock * 1e3;
 	r->flops[ROOF_TF32] = sms * g->flop_tf32 * (double)g->clock_tensor * 1e3;
 	r->flops[ROOF_BF16] = sms * g->flop_bf16 * (double)g->clock_tensor * 1e3;

@@ -18,6 +18,7 @@
 #ifndef NPUSIM_SIM_PROFILE_ROOF_H
 #define NPUSIM_SIM_PROFILE_ROOF_H
 
+#include "arch/gpu/occupancy.h"
 #include "sim/base/err.h"
 #include "traces/trace.h"
 #include "workloads/dtype.h"
@@ -29,6 +30,8 @@ struct roof {
 	char name[64], path[1024];   /* of the configuration */
 	double bandwidth, effective; /* bytes/s */
 	double flops[ROOF_PIPES];    /* a second; not a number: not given */
+	uint32_t sms;                /* 0: peaks that were given, of a device that nothing else is known of */
+	struct sm_cfg sm;
 };
 struct roof_rule {
 	double margin, low;

@@ -14,7 +14,7 @@ struct key {
 struct sum {
 	struct key key;
 	int64_t id, source;
-	uint64_t count, total_ns, bytes;
+	uint64_t count, total_ns, longest_ns, bytes;
 };
 
 struct scan {
@@ -94,7 +94,7 @@ static int add_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct 
 {
 	struct scan *c = arg;
 	struct key k = { db_col_i64(s, 0), db_col_i64(s, 1), db_col_i64(s, 2), db_col_i64(s, 3) != 0, 0, 0 };
-	const int64_t bytes = db_col_i64(s, 5), op = db_col_i64(s, 7);
+	const int64_t ns = db_col_i64(s, 4), bytes = db_col_i64(s, 5), op = db_col_i64(s, 7);
 	struct sum *sum;
 
 	(void)i;
@@ -118,7 +118,8 @@ static int add_row(struct tracedb_load *l, struct sqlite3_stmt *s, const struct 
 	}
 	sum = &c->sums[c->last];
 	sum->count++;
-	sum->total_ns += (uint64_t)db_col_i64(s, 4);
+	sum->total_ns += (uint64_t)ns;
+	sum->longest_ns = (uint64_t)ns > sum->longest_ns ? (uint64_t)ns : sum->longest_ns;
 	sum->bytes += bytes > 0 ? (uint64_t)bytes : 0;
 	return 0;
 }
@@ -143,6 +144,7 @@ static int load_first(struct tracedb_load *l, const struct sum *sum, struct trac
 		return -1;
 	g->count = sum->count;
 	g->total_ns = sum->total_ns;
+	g->longest_ns = sum->longest_ns;
 	g->bytes = sum->bytes;
 	return db_run(l->t->db, s, e);
 }

@@ -21,9 +21,11 @@ static int count(struct tracedb *t, const char *sql, size_t *n, struct err *e)
 
 /* --- the files in the database --------------------------------------------------------------------------------- */
 
-/* What Nsight Compute ran, kernel by kernel with everything else waiting, lends its counters to the other files' launches
+/* What Nsight Compute ran, kernel by kernel with everything else waiting, or a table of its counters, lends its counters to the other files' launches
  * (sim/profile/counters.h) and is no part of what they did; alone it is the trace. */
-#define COUNTED " from source where tool <> 'ncu-csv' or not exists (select 1 from source where tool <> 'ncu-csv')"
+#define LENT "('ncu-csv', 'counters-csv')"
+#define COUNTED \
+	" from source where tool not in " LENT " or not exists (select 1 from source where tool not in " LENT ")"
 
 static int load_sources(struct tracedb_load *l, struct err *e)
 {
@@ -64,6 +66,7 @@ static int load_sources(struct tracedb_load *l, struct err *e)
 		return -1;
 	l->n_sources = n;
 	out->wall_ns = wall;
+	out->n_files = n;
 	if (n > 1) {
 		hash_hex(digest, hex);
 		out->path = arena_strdup(l->a, db_path(l->t->db));

@@ -8,6 +8,7 @@
 #include "sim/base/str.h"
 #include "traces/read/capture_import.h"
 #include "traces/read/capture_spool.h"
+#include "traces/read/counters_csv.h"
 #include "traces/read/kineto.h"
 #include "traces/read/ncu_csv.h"
 #include "traces/read/nsys.h"
@@ -51,6 +52,7 @@ static const struct format {
 	                     .import = ncu_csv_import },
 	[FORMAT_CAPTURE] = { .name = "capture", .is_bytes = capture_spool_is, .import = import_capture },
 	[FORMAT_REPLAY] = { .name = "replay", .is_text = replay_is_text },
+	[FORMAT_COUNTERS] = { .name = "counters", .is_text = counters_csv_is_text, .import = counters_csv_import },
 	[FORMAT_OPS] = { .name = "ops", .is_text = ops_csv_is_text, .import = ops_csv_import },
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/profile/counters.h"
+#include "traces/read/counters_csv.h"
 #include "traces/read/format.h"
 #include "traces/read/ncu_csv.h"
 #include "traces/read/nsys_csv.h"
@@ -61,7 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	assert((e.kind != ERR_NONE) == (format <= FORMAT_AUTO));
 	err_clear(&e);
 	/* What a reader is given by name, with --from, is not looked at before: either may get anything. */
-	import = format == FORMAT_NCU_CSV || (format != FORMAT_NSYS_CSV && n % 2) ? ncu_csv_import : nsys_csv_import;
+	import = format == FORMAT_COUNTERS                                          ? counters_csv_import
+	         : format == FORMAT_NCU_CSV || (format != FORMAT_NSYS_CSV && n % 2) ? ncu_csv_import
+	                                                                            : nsys_csv_import;
 	if (import(db, in, NULL, NULL, &st, &e) < 0)
 		assert(e.kind != ERR_NONE && e.msg[0]);
 	else if (tracedb_load_any(db, NULL, a, &t, &e) == 0)

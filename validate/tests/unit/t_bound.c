@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/profile/hist.h"
+#include "traces/read/format.h"
 #include "validate/tests/tracebed.h"
 
 static const char table[] =
@@ -363,7 +364,53 @@ TEST(tensor_instructions_without_their_operations_leave_the_flops_unknown)
 	CHECK(!counted_flops(&x, &v, &bits)); /* an idle tensor pipe says nothing of the cores */
 }
 
-SUITE(t_bound, T(a_device_is_called_like_its_configuration_word_by_word), T(peaks_and_ridges_are_of_the_configuration),
+/* Nobody timed the rows of a table of ops: each has its intensity, and the side of the ridge it is on. Of two rows of one
+ * name both count. */
+TEST(ops_that_nobody_timed_have_intensities_and_a_side_of_the_ridge)
+{
+	static const char rows[] = "op,name,m,n,k,elements,dtype,measured_us\n"
+				   "gemm,narrow,1,4096,4096,,bf16,\n"
+				   "gemm,wide,4096,4096,4096,,bf16,\n"
+				   "elementwise:mul,mul,,,,4096,bf16,\n"
+				   "gemm,timed,1,4096,4096,,bf16,10\n"
+				   "gemm,wide,4096,4096,4096,,bf16,\n";
+	const struct roof roof = { .name = "by hand",
+		                   .bandwidth = 4e12,
+		                   .effective = 4e12,
+		                   .flops = { 60e12, 400e12, 800e12, 1600e12, NAN } };
+	const struct roof_rule rule = ROOF_RULE;
+	struct bound_criteria by = { .roof = &roof, .rule = &rule };
+	const struct bound_kernel *k;
+	char path[512];
+	struct bound b;
+	struct bed bed;
+	FILE *f = fopen(test_path(path, sizeof path, "ops.csv"), "w");
+
+	CHECK(f && fputs(rows, f) >= 0 && fclose(f) == 0);
+	bed_open(&bed, ":memory:", DB_WRITE);
+	CHECK_OK(format_import(bed.db, FORMAT_AUTO, path, NULL, NULL, &bed.st, &bed.e), bed.e);
+	bed_load(&bed, NULL);
+	CHECK((by.rules = rules_load(NULL, &bed.e)));
+	CHECK_OK(bound_trace(&bed.t, &by, bed.a, &b, &bed.e), bed.e);
+	CHECK_U64(b.n_kernels, 4);
+	CHECK_U64(b.class_count[ROOF_UNKNOWN], 0);
+	k = b.kernels; /* the one with a time first, then by name */
+	CHECK_STR(k[0].friendly, "timed");
+	CHECK(k[0].class == ROOF_MEMORY && k[0].pipe == ROOF_BF16 && k[0].time > 9e-6);
+	CHECK_STR(k[1].friendly, "mul");
+	CHECK(k[1].class == ROOF_MEMORY && k[1].pipe == ROOF_FP32 && k[1].time == 0);
+	CHECK_STR(k[2].friendly, "narrow");
+	CHECK(k[2].class == ROOF_MEMORY && k[2].pipe == ROOF_BF16);
+	CHECK(fabs(k[2].flops / k[2].bytes - 2.0 * 4096 * 4096 / (2.0 * (4096 * 4096 + 2 * 4096))) < 1e-9);
+	CHECK_STR(k[3].friendly, "wide");
+	CHECK(k[3].class == ROOF_COMPUTE && k[3].known == 2);
+	CHECK(fabs(k[3].flops - 2 * 2.0 * 4096 * 4096 * 4096) < 1);
+	rules_free(by.rules);
+	bed_close(&bed);
+}
+
+SUITE(t_bound, T(ops_that_nobody_timed_have_intensities_and_a_side_of_the_ridge),
+      T(a_device_is_called_like_its_configuration_word_by_word), T(peaks_and_ridges_are_of_the_configuration),
       T(another_cards_peaks_are_not_borrowed), T(peaks_can_be_given_and_those_not_given_are_unknown),
       T(classes_follow_the_rule_at_its_thresholds),
       T(counters_join_launches_of_name_and_geometry_in_order_and_come_round),
