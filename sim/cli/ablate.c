@@ -7,8 +7,8 @@
 
 #include "sim/base/version.h"
 #include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
 #include "sim/cli/workload.h"
+#include "sim/report/run_verdict.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"

@@ -12,6 +12,7 @@
 #include "sim/profile/counters.h"
 #include "sim/ui/opt.h"
 #include "sim/ui/out.h"
+#include "sim/ui/units.h"
 #include "traces/db/tracedb.h"
 
 /* argv[0] is the command's own name. */
@@ -108,18 +109,8 @@ void cmd_print_more(size_t shown, size_t all, struct str *out);
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
 #define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
 
-/* Units as people read them; doubles are made at the edge only. */
-static inline double cmd_us(int64_t ns)
-{
-	return (double)ns / 1e3;
-}
-static inline double cmd_ps_us(uint64_t ps)
-{
-	return (double)ps / 1e6;
-}
-static inline double cmd_pct(double part, double whole)
-{
-	return whole > 0 ? 100 * part / whole : 0;
-}
+#define cmd_us    unit_us
+#define cmd_ps_us unit_ps_us
+#define cmd_pct   unit_pct
 
 #endif

@@ -1,6 +1,6 @@
 /* limits.c - npusim limits: what more of each part would buy, and what less of it would cost. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run_verdict.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ static const char *fidelity_name(enum run_fidelity f)
 /* As npusim run keeps it, so that both store one run. */
 static void keep_verdict(const struct run_report *r, struct run_result *x)
 {
-	struct beside *b = beside_new(r->model ? NULL : r->trace);
+	struct baseline *b = baseline_new(r->model ? NULL : r->trace);
 	struct err none = ERR_INIT;
 	struct arena *a = arena_new(0);
 	struct verdict v;
@@ -43,7 +43,7 @@ static void keep_verdict(const struct run_report *r, struct run_result *x)
 	if (b && a && run_verdict_make(r, b, NULL, a, &v, &none) == 0)
 		run_verdict_keep(&v, &x->figures);
 	arena_free(a);
-	beside_free(b);
+	baseline_free(b);
 }
 
 /* As it was judged: by events where they were asked, and then against the base with events. */

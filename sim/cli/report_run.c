@@ -5,10 +5,10 @@
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
-#include "sim/cli/figure_out.h"
 #include "sim/cli/report.h"
-#include "sim/cli/run_verdict.h"
 #include "sim/profile/roof.h"
+#include "sim/report/figure_out.h"
+#include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
 
 /* --- the machine ------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 #include "workloads/op.h"
 
 #define BEST_SHOWN     5

@@ -1,6 +1,6 @@
 /* run.c - npusim run: options, the run, what is kept of it, and the exit code. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "sim/accuracy/rows.h"
 #include "sim/build/scale.h"
 #include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
 #include "sim/cli/workload.h"
 #include "sim/program/program.h"
+#include "sim/report/run_verdict.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
 #include "traces/read/format.h"
@@ -83,13 +83,13 @@ struct inputs {
 	struct counted_ops counted;
 	struct run_rewritten rewritten;
 	struct program program; /* given in place of a workload */
-	struct beside *beside;
+	struct baseline *baseline;
 	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
 static void inputs_free(struct inputs *in)
 {
-	beside_free(in->beside);
+	baseline_free(in->baseline);
 	res_free(in->db);
 	machine_conf_free(in->conf);
 	machine_base_free(in->machines);
@@ -276,8 +276,8 @@ static void judge(struct run_report *r, const struct options *o, const struct ru
 	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
 	struct err none = ERR_INIT;
 
-	r->beside = in->beside = beside_new(in->model.model || r->given ? NULL : &in->trace.trace);
-	if (in->beside && run_verdict_make(r, in->beside, buys ? &q : NULL, in->trace.arena, v, &none) == 0) {
+	r->baseline = in->baseline = baseline_new(in->model.model || r->given ? NULL : &in->trace.trace);
+	if (in->baseline && run_verdict_make(r, in->baseline, buys ? &q : NULL, in->trace.arena, v, &none) == 0) {
 		run_verdict_keep(v, &x->figures);
 		r->verdict = v;
 	}

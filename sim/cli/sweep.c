@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/cli/run.h"
 #include "sim/cli/workload.h"
 #include "sim/engine/picks.h"
+#include "sim/report/run.h"
 #include "sim/ui/progress.h"
 #include "workloads/rules.h"
 

@@ -4,11 +4,7 @@
 
 #include "sim/build/build.h"
 #include "sim/cli/cmd.h"
-
-/* Layers and experts that run, and of how many; 0 where all do. A part of a model makes no tokens: there is no rate of it. */
-struct workload_part {
-	uint64_t layers, of_layers, experts, of_experts;
-};
+#include "sim/workload/part.h"
 
 /* As given on the command line; NULL and 0: the default. */
 struct workload_opts {
@@ -82,9 +78,6 @@ int workload_read(const struct workload_opts *o, bool gpu, struct workload *w, s
 void workload_free(struct workload *w);
 /* What of the model is on this chip; a trace is whole. */
 struct workload_part workload_part(const struct workload *w);
-bool workload_is_part(const struct workload_part *p);
-/* "8 of 32 layers, 16 of 64 experts"; nothing where all is. */
-void workload_part_text(const struct workload_part *p, struct str *out);
 /* A trace or a model, and no option that is of the other; `rebatch`: a trace too may be asked at another batch. */
 int workload_check(const struct workload_opts *o, const char *trace, const char *range, bool rebatch, struct err *e);
 /* "0.8", in thousandths; *out stays where there is none. */

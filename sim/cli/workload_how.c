@@ -187,30 +187,7 @@ const char *workload_unknown(const struct model *m, const struct build_how *how,
 
 struct workload_part workload_part(const struct workload *w)
 {
-	struct workload_part p = { .layers = 0 };
-
-	if (w->model && w->how.layers && w->how.layers < w->model->layers) {
-		p.layers = w->how.layers;
-		p.of_layers = w->model->layers;
-	}
-	if (w->model && w->how.experts && w->how.experts < w->model->moe.experts) {
-		p.experts = w->how.experts;
-		p.of_experts = w->model->moe.experts;
-	}
-	return p;
-}
-
-bool workload_is_part(const struct workload_part *p)
-{
-	return p->layers || p->experts;
-}
-
-void workload_part_text(const struct workload_part *p, struct str *out)
-{
-	if (p->layers)
-		str_addf(out, "%" PRIu64 " of %" PRIu64 " layers", p->layers, p->of_layers);
-	if (p->experts)
-		str_addf(out, "%s%" PRIu64 " of %" PRIu64 " experts", p->layers ? ", " : "", p->experts, p->of_experts);
+	return workload_part_of(w->model, &w->how);
 }
 
 void workload_text(const struct build_how *how, struct str *out)

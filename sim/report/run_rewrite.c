@@ -1,5 +1,5 @@
 /* run_rewrite.c - npusim run --rewrite: the stream as another program would have computed it, and what is said of that. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 

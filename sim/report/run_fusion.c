@@ -2,7 +2,7 @@
  *
  * A reason is told of each op that could be a part of a chain (a product, or what is done element by element or row by row) and
  * does not ride with the op before it. The first that holds counts, in the order of the table below. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -235,8 +235,8 @@ static void pattern_table(const struct map_result *m, struct str *out)
 		out_int(t, (int64_t)p[i].longest);
 		out_real(t, (double)p[i].bytes / 1e6);
 		out_int(t, (int64_t)p[i].dispatches);
-		out_real(t, cmd_ps_us(p[i].fused));
-		out_real(t, cmd_ps_us(p[i].apart));
+		out_real(t, unit_ps_us(p[i].fused));
+		out_real(t, unit_ps_us(p[i].apart));
 	}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -257,7 +257,7 @@ static void reason_table(const struct run_report *r, struct str *out)
 			continue;
 		out_text(t, reason_names[i]);
 		out_int(t, (int64_t)x[i].ops);
-		out_real(t, cmd_ps_us(x[i].us_ps));
+		out_real(t, unit_ps_us(x[i].us_ps));
 		out_text(t, reason_texts[i]);
 	}
 	out_table_write(t, OUT_TABLE, out);
@@ -297,7 +297,7 @@ static void in_the_run(const struct run_report *r, struct str *out)
 {
 	if (r->apart_ps)
 		str_addf(out, "the run takes %.3f us so, and %.3f us with nothing joined (fusion.enabled=false)\n\n",
-		         cmd_ps_us(r->result->total_ps), cmd_ps_us(r->apart_ps));
+		         unit_ps_us(r->result->total_ps), unit_ps_us(r->apart_ps));
 }
 
 void run_fusion_table(const struct run_report *r, struct str *out)
@@ -334,7 +334,7 @@ void run_fusion_json(struct out_json *j, const struct run_report *r)
 	}
 	out_json_close(j, ']');
 	if (r->apart_ps)
-		out_json_real(j, "apart_us", cmd_ps_us(r->apart_ps));
+		out_json_real(j, "apart_us", unit_ps_us(r->apart_ps));
 	out_json_open(j, "not_fused", '[');
 	if (r->conf->cfg.fusion.enabled)
 		tally(r, x);
@@ -344,7 +344,7 @@ void run_fusion_json(struct out_json *j, const struct run_report *r)
 		out_json_open(j, NULL, '{');
 		out_json_text(j, "reason", reason_names[i]);
 		out_json_u64(j, "ops", x[i].ops);
-		out_json_real(j, "us", cmd_ps_us(x[i].us_ps));
+		out_json_real(j, "us", unit_ps_us(x[i].us_ps));
 		out_json_text(j, "example", x[i].example);
 		out_json_close(j, '}');
 	}

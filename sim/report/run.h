@@ -2,18 +2,20 @@
  *
  * Ratios: `kernels` sets the measured kernel time against the simulated total, `wall` the wall time measured without
  * a profiler. Carried (opaque) time is in neither side of either. Spans recorded under a profiler enter nothing. */
-#ifndef NPUSIM_SIM_CLI_RUN_H
-#define NPUSIM_SIM_CLI_RUN_H
+#ifndef NPUSIM_SIM_REPORT_RUN_H
+#define NPUSIM_SIM_REPORT_RUN_H
 
 #include "results/db/res.h"
-#include "sim/cli/workload.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 #include "sim/engine/says.h"
 #include "sim/lower/lower.h"
+#include "sim/profile/counters.h"
 #include "sim/rewrite/rewrite.h"
 #include "sim/ui/out.h"
+#include "sim/ui/units.h"
+#include "sim/workload/part.h"
 #include "workloads/model/model.h"
 
 /* What --rewrite asks for, and what was done. */
@@ -22,7 +24,7 @@ struct run_rewritten {
 	struct rewrite_done done[REWRITES_MAX];
 };
 
-struct beside;
+struct baseline;
 struct verdict;
 
 struct run_report {
@@ -43,16 +45,16 @@ struct run_report {
 	enum run_start start;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
-	ps_t apart_ps;                 /* the run's time with nothing joined; 0: not asked */
-	bool whole;                    /* all tables, and not the first page alone */
-	const struct beside *beside;   /* what it is set beside; NULL: unknown */
-	const struct verdict *verdict; /* what is said first; NULL: nothing */
-	uint64_t top;                  /* ops in the table */
-	const char *results_path;      /* NULL: not stored */
-	const char *timeline_path;     /* NULL: none was written */
-	int64_t stored;                /* number of the run there; 0: not stored */
-	bool stored_again;             /* it was there already */
-	const struct map_tell *told;   /* how an op was mapped; NULL: nobody asked */
+	ps_t apart_ps;                   /* the run's time with nothing joined; 0: not asked */
+	bool whole;                      /* all tables, and not the first page alone */
+	const struct baseline *baseline; /* what it is set beside; NULL: unknown */
+	const struct verdict *verdict;   /* what is said first; NULL: nothing */
+	uint64_t top;                    /* ops in the table */
+	const char *results_path;        /* NULL: not stored */
+	const char *timeline_path;       /* NULL: none was written */
+	int64_t stored;                  /* number of the run there; 0: not stored */
+	bool stored_again;               /* it was there already */
+	const struct map_tell *told;     /* how an op was mapped; NULL: nobody asked */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */
@@ -127,6 +129,6 @@ void run_made_add(struct run_made *m, const char *kind, const char *family, uint
 /* The same for an NPU: rows of a product, 0 where they are not known. */
 void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
 /* `b` NULL: it is read for this. */
-void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out);
+void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out);
 
 #endif

@@ -1,12 +1,12 @@
 /* run_trust.c - what is known of how far a run's answer may be trusted: the stored errors of this engine for the classes of
  * op the run is made of, on the nearest NPU that was measured and on a GPU, and what was never held against silicon. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/accuracy/silicon.h"
-#include "sim/cli/beside.h"
+#include "sim/report/baseline.h"
 
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
 {
@@ -72,7 +72,7 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 	str_add(out, shown ? ")" : "");
 	if (never)
 		str_addf(out, "; %.1f %% of the measured time is in classes never held against it",
-		         cmd_pct((double)never, (double)total));
+		         unit_pct((double)never, (double)total));
 }
 
 /* --- an NPU ------------------------------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void npu(struct run_made *m, const char *indent, struct arena *a, struct 
 	silicon_free(&n);
 }
 
-static void trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
+static void trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
 {
 	struct arena *a = arena_new(0);
 
@@ -183,12 +183,12 @@ static void trust(struct run_made *m, const struct beside *b, const char *indent
 		         indent);
 }
 
-void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
+void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
 {
-	struct beside *own = b ? NULL : beside_new(NULL);
+	struct baseline *own = b ? NULL : baseline_new(NULL);
 
 	trust(m, b ? b : own, indent, out);
-	beside_free(own);
+	baseline_free(own);
 }
 
 /* Time that an op is worth among those it is told with: measured where that is known, else simulated. */
@@ -212,5 +212,5 @@ void run_trust(const struct run_report *r, const char *indent, struct str *out)
 		else
 			run_made_part(&m, op_kind_name(o->kind), o->kind == OP_GEMM ? o->shape.m : 0, weight(r, i));
 	}
-	run_made_trust(&m, r->beside, indent, out);
+	run_made_trust(&m, r->baseline, indent, out);
 }

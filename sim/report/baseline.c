@@ -1,4 +1,4 @@
-#include "sim/cli/beside.h"
+#include "sim/report/baseline.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void name_device(const struct trace *t, const struct machine_conf *gpu, c
 }
 
 /* A kernel table and GPU configuration like those the file was made with? */
-static bool same_model(const struct beside *b)
+static bool same_model(const struct baseline *b)
 {
 	char model[17];
 
@@ -42,7 +42,7 @@ static struct machine_conf *load(const char *path)
 }
 
 /* Configurations are named as from the top of the data, wherever one stands. */
-static void load_gpus(struct beside *b, const struct trace *t)
+static void load_gpus(struct baseline *b, const struct trace *t)
 {
 	char held[512] = "", traced[512] = "";
 	struct err none = ERR_INIT;
@@ -55,13 +55,13 @@ static void load_gpus(struct beside *b, const struct trace *t)
 		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(traced);
 }
 
-struct beside *beside_new(const struct trace *t)
+struct baseline *baseline_new(const struct trace *t)
 {
-	struct beside *b = calloc(1, sizeof *b);
+	struct baseline *b = calloc(1, sizeof *b);
 	struct err none = ERR_INIT;
 
 	if (!b || !(b->arena = arena_new(0))) {
-		beside_free(b);
+		baseline_free(b);
 		return NULL;
 	}
 	b->kernels = kernels_load(NULL, &none);
@@ -73,7 +73,7 @@ struct beside *beside_new(const struct trace *t)
 	return b;
 }
 
-void beside_free(struct beside *b)
+void baseline_free(struct baseline *b)
 {
 	if (!b)
 		return;
