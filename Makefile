@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile pool
+       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
 WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area

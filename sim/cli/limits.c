@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
 #include "sim/cli/limits_show.h"
 #include "sim/cli/ops_table.h"
 #include "sim/cli/workload.h"
@@ -35,7 +36,7 @@ static const char *fidelity_name(enum run_fidelity f)
 /* As npusim run keeps it, so that both store one run. */
 static void keep_verdict(const struct run_report *r, struct run_result *x)
 {
-	struct baseline *b = baseline_new(r->model ? NULL : r->trace);
+	struct baseline *b = baseline_new(&path_source, r->model ? NULL : r->trace);
 	struct err none = ERR_INIT;
 	struct arena *a = arena_new(0);
 	struct verdict v;

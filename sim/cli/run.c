@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sim/accuracy/rows.h"
+#include "sim/base/path.h"
 #include "sim/build/scale.h"
 #include "sim/cli/ops_table.h"
 #include "sim/cli/workload.h"
@@ -276,7 +277,7 @@ static void judge(struct run_report *r, const struct options *o, const struct ru
 	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
 	struct err none = ERR_INIT;
 
-	r->baseline = in->baseline = baseline_new(in->model.model || r->given ? NULL : &in->trace.trace);
+	r->baseline = in->baseline = baseline_new(&path_source, in->model.model || r->given ? NULL : &in->trace.trace);
 	if (in->baseline && run_verdict_make(r, in->baseline, buys ? &q : NULL, in->trace.arena, v, &none) == 0) {
 		run_verdict_keep(v, &x->figures);
 		r->verdict = v;

@@ -9,6 +9,7 @@
 #include "sim/map/map_memo.h"
 
 struct run_memo {
+	const struct source *source;
 	struct kernels *kernels;
 	struct fuse_patterns *patterns;
 	char patterns_name[CFG_STR_MAX]; /* of `patterns` */
@@ -23,10 +24,17 @@ struct run_memo {
 
 struct run_memo *run_memo_new(struct err *e)
 {
+	return run_memo_new_from(&path_source, e);
+}
+
+struct run_memo *run_memo_new_from(const struct source *from, struct err *e)
+{
 	struct run_memo *m = calloc(1, sizeof *m);
 
-	if (m && (m->a = arena_new(0)) && (m->found = map_memo_new(e)))
+	if (m && (m->a = arena_new(0)) && (m->found = map_memo_new(e))) {
+		m->source = from;
 		return m;
+	}
 	run_memo_free(m);
 	err_set(e, ERR_NOMEM, "out of memory for a run");
 	return NULL;
@@ -46,7 +54,7 @@ void run_memo_free(struct run_memo *m)
 const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e)
 {
 	if (!m->kernels)
-		m->kernels = kernels_load(NULL, e);
+		m->kernels = kernels_load_from(m->source, NULL, e);
 	return m->kernels;
 }
 
@@ -61,7 +69,8 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 		fuse_patterns_free(m->patterns);
 		m->patterns = NULL;
 		snprintf(relative, sizeof relative, "configs/fusion/%s.yaml", c->patterns);
-		if (path_data(relative, path, sizeof path, e) < 0 || !(m->patterns = fuse_patterns_load(path, e)))
+		if (m->source->find(m->source, relative, path, sizeof path, e) < 0 ||
+		    !(m->patterns = fuse_patterns_load_from(m->source, path, e)))
 			return err_add(e, "reading 'fusion.patterns'");
 		snprintf(m->patterns_name, sizeof m->patterns_name, "%s", c->patterns);
 	}

@@ -9,12 +9,14 @@
 #define NPUSIM_SIM_ENGINE_RUN_MEMO_H
 
 #include "arch/gpu/kernels.h"
+#include "sim/base/source.h"
 #include "sim/map/fuse.h"
 #include "sim/map/map.h"
 
 struct run_memo;
 
 struct run_memo *run_memo_new(struct err *e);
+struct run_memo *run_memo_new_from(const struct source *from, struct err *e); /* which must outlive it */
 void run_memo_free(struct run_memo *m);
 const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e);
 /* Those that the machine names; NULL in *out where it does not fuse. */

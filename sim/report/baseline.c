@@ -34,28 +34,27 @@ static bool same_model(const struct baseline *b)
 	return strcmp(model, b->accuracy.model) == 0;
 }
 
-static struct machine_conf *load(const char *path)
+static struct machine_conf *load(const struct source *from, const char *path)
 {
 	struct err none = ERR_INIT;
 
-	return machine_conf_load(path, NULL, 0, &none);
+	return machine_conf_load_from(from, path, NULL, 0, &none);
 }
 
 /* Configurations are named as from the top of the data, wherever one stands. */
-static void load_gpus(struct baseline *b, const struct trace *t)
+static void load_gpus(struct baseline *b, const struct source *from, const struct trace *t)
 {
 	char held[512] = "", traced[512] = "";
-	struct err none = ERR_INIT;
 
-	if (b->known && path_data(b->accuracy.config, held, sizeof held, &none) == 0)
-		b->held = load(held);
+	if (b->known && source_find(from, b->accuracy.config, held, sizeof held))
+		b->held = load(from, held);
 	if (!t || !t->n_devices)
 		b->gpu = b->held;
-	else if (peer_config(t->devices[0].name, traced, sizeof traced) == 0)
-		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(traced);
+	else if (peer_config_from(from, t->devices[0].name, traced, sizeof traced) == 0)
+		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(from, traced);
 }
 
-struct baseline *baseline_new(const struct trace *t)
+struct baseline *baseline_new(const struct source *from, const struct trace *t)
 {
 	struct baseline *b = calloc(1, sizeof *b);
 	struct err none = ERR_INIT;
@@ -64,10 +63,11 @@ struct baseline *baseline_new(const struct trace *t)
 		baseline_free(b);
 		return NULL;
 	}
-	b->kernels = kernels_load(NULL, &none);
-	b->known = accuracy_load(NULL, b->arena, &b->accuracy, &none) > 0;
-	b->has_sure = b->known && sure_load(b->arena, &b->sure, &none) > 0;
-	load_gpus(b, t);
+	b->source = from;
+	b->kernels = kernels_load_from(from, NULL, &none);
+	b->known = accuracy_load_from(from, NULL, b->arena, &b->accuracy, &none) > 0;
+	b->has_sure = b->known && sure_load_from(from, b->arena, &b->sure, &none) > 0;
+	load_gpus(b, from, t);
 	name_device(t, b->gpu, b->device, sizeof b->device);
 	b->same_model = b->known && same_model(b);
 	return b;

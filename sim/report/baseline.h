@@ -8,6 +8,7 @@
 #include "traces/trace.h"
 
 struct baseline {
+	const struct source *source;
 	struct arena *arena;
 	struct kernels *kernels;
 	struct machine_conf *held; /* the GPU that was held against measurements */
@@ -21,7 +22,7 @@ struct baseline {
 };
 
 /* `t` NULL: nothing was traced. What cannot be read is absent; NULL only without memory. */
-struct baseline *baseline_new(const struct trace *t);
+struct baseline *baseline_new(const struct source *from, const struct trace *t);
 void baseline_free(struct baseline *b);
 
 #endif

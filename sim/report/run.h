@@ -128,7 +128,7 @@ struct run_made {
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
 /* The same for an NPU: rows of a product, 0 where they are not known. */
 void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
-/* `b` NULL: it is read for this. */
+/* `b` NULL: nothing was read. */
 void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out);
 
 #endif

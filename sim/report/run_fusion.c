@@ -140,7 +140,7 @@ struct tally {
 static uint32_t *groups_of(const struct run_report *r, struct arena *a)
 {
 	struct err none = ERR_INIT;
-	struct run_memo *memo = run_memo_new(&none);
+	struct run_memo *memo = run_memo_new_from(r->conf->source, &none);
 	uint32_t *first = arena_array(a, r->stream->n_ops + 1, sizeof *first);
 	const struct fuse_patterns *p = NULL;
 	struct fuse_group *g;

@@ -38,7 +38,7 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 			op, r->stream->n_ops - 1);
 	if (!tell)
 		return err_set(e, ERR_NOMEM, "out of memory for ways to map an op");
-	if (!(memo = run_memo_new(e)))
+	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
 	tell->op = (uint32_t)id;
 	rc = run_memo_tell(memo, r->stream, &r->conf->cfg, run_map_start(r->start), tell, a, e);

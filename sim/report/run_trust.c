@@ -139,12 +139,12 @@ static void held_classes(const struct run_made *m, const struct silicon *n, stru
 }
 
 /* The nearest device that an NPU of this engine was held against, and what of the answer was not. */
-static void npu(struct run_made *m, const char *indent, struct arena *a, struct str *out)
+static void npu(struct run_made *m, const struct baseline *b, const char *indent, struct arena *a, struct str *out)
 {
 	struct err none = ERR_INIT;
 	struct silicon n;
 
-	if (silicon_nearest(m->conf, a, &n, &none) <= 0 || !n.conf) {
+	if (!b || silicon_nearest(b->source, m->conf, a, &n, &none) <= 0 || !n.conf) {
 		str_add(out, "error of this engine on an NPU: not validated\n");
 		str_add(out, indent);
 		return;
@@ -162,12 +162,12 @@ static void npu(struct run_made *m, const char *indent, struct arena *a, struct 
 	silicon_free(&n);
 }
 
-static void trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
+void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
 {
 	struct arena *a = arena_new(0);
 
 	if (a && !m->launches)
-		npu(m, indent, a, out);
+		npu(m, b, indent, a, out);
 	arena_free(a);
 	if (!b || !b->known) {
 		str_add(out, "error of this engine on a GPU: not validated");
@@ -181,14 +181,6 @@ static void trust(struct run_made *m, const struct baseline *b, const char *inde
 		str_addf(out,
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
-}
-
-void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
-{
-	struct baseline *own = b ? NULL : baseline_new(NULL);
-
-	trust(m, b ? b : own, indent, out);
-	baseline_free(own);
 }
 
 /* Time that an op is worth among those it is told with: measured where that is known, else simulated. */

@@ -164,7 +164,7 @@ static int fused(const struct run_report *r, const struct baseline *b, struct ar
 
 	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
 		return 0;
-	if (!(memo = run_memo_new(e)))
+	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
 	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
 	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {

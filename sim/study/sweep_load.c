@@ -318,7 +318,7 @@ static const char *find_base(const struct sweep *s, struct err *e)
 
 	if (machine_shipped(s->base, found, sizeof found))
 		return arena_strdup(s->a, found);
-	if (!(path = find_file(s, s->base, e)) && machine_shipped_near(s->base, found, sizeof found)) {
+	if (!(path = find_file(s, s->base, e)) && machine_shipped_near(&path_source, s->base, found, sizeof found)) {
 		err_clear(e);
 		err_set(e, ERR_IO, "there is no machine '%s'; did you mean '%s'?", s->base, found);
 	}
