@@ -245,7 +245,7 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 		r->flops += r->ops[i].flops;
 	if (pass_energy(c, g->top, st, o->start, a, r, e) < 0)
 		return -1;
-	return keep_stats(st, a, r, e);
+	return stat_check(st, e) < 0 ? -1 : keep_stats(st, a, r, e);
 }
 
 static int map(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how, struct arena *a,
@@ -392,7 +392,7 @@ int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, stat_eac
 {
 	static const struct isa_prog nothing = { .n_cmds = 0 };
 	void *m = ops->make(c, &nothing, e);
-	const struct stat_reg *st = m ? ops->stats(m) : NULL;
+	struct stat_reg *st = m ? ops->stats(m) : NULL;
 
 	for (size_t i = 0; each && st && i < stat_count(st); i++) {
 		const struct stat_view v = stat_at(st, i);
