@@ -80,6 +80,8 @@ enum workload_source workload_source(const struct workload_spec *s); /* of two t
 /* One source, no option that makes no sense of it or for who asks, and values that can be: ERR_USAGE in the words of an
  * option ("option '--range' is of a trace ..."), of a file's key where `by` is a file. Not against the model. */
 int workload_check(const struct workload_spec *s, enum workload_asker by, struct err *e);
+int workload_values(const struct workload_spec *s, enum workload_asker by,
+                    struct err *e); /* of that the values alone */
 /* Why a row is refused by one who asks, of a source; NULL: it is taken. In the words of workload_check. */
 const char *workload_refused(enum workload_key k, enum workload_source of, enum workload_asker by, char *buf,
                              size_t size);

@@ -80,7 +80,7 @@ static int choices(const struct workload_spec *s, enum build_style style, struct
 	return 0;
 }
 
-int workload_check_values(const struct workload_spec *s, struct err *e)
+int workload_check_texts(const struct workload_spec *s, struct err *e)
 {
 	struct rewrite_list list;
 	struct chosen x;

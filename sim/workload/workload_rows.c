@@ -231,6 +231,14 @@ static int check_count(const struct workload_spec *s, enum workload_key k, enum 
 	                              named(k, workload_askers[by].file, name));
 }
 
+int workload_values(const struct workload_spec *s, enum workload_asker by, struct err *e)
+{
+	for (int k = 0; k < WORKLOAD_KEYS; k++)
+		if (check_count(s, (enum workload_key)k, by, e) < 0)
+			return -1;
+	return workload_check_texts(s, e);
+}
+
 static int check_skew(const struct workload_spec *s, enum workload_asker by, struct err *e)
 {
 	char name[40];
@@ -256,13 +264,10 @@ int workload_check(const struct workload_spec *s, enum workload_asker by, struct
 	if (check_source(s, by, e) < 0)
 		return -1;
 	for (int k = 0; k < WORKLOAD_KEYS; k++)
-		if (workload_given(s, (enum workload_key)k)) {
-			if (workload_refused((enum workload_key)k, of, by, why, sizeof why))
-				return err_set(e, ERR_USAGE, "%s", why);
-			if (check_count(s, (enum workload_key)k, by, e) < 0)
-				return -1;
-		}
-	return check_skew(s, by, e) < 0 ? -1 : workload_check_values(s, e);
+		if (workload_given(s, (enum workload_key)k) &&
+		    workload_refused((enum workload_key)k, of, by, why, sizeof why))
+			return err_set(e, ERR_USAGE, "%s", why);
+	return check_skew(s, by, e) < 0 ? -1 : workload_values(s, by, e);
 }
 
 /* --- YAML -------------------------------------------------------------------------------------------------- */
@@ -280,6 +285,21 @@ static int yaml_row(const struct yaml *y, const struct ynode *n, enum workload_k
 	if (!*text)
 		return yaml_err(y, n, e, "'%s' is empty", r->name);
 	return (*(const char **)workload_place(s, k) = arena_strdup(a, text)) ? 0 : err_nomem(e, "for a workload");
+}
+
+/* The first key that makes no sense, at its place. */
+static int refused_keys(const struct yaml *y, const struct ynode *map, enum workload_source of, enum workload_asker by,
+                        struct err *e)
+{
+	char text[256];
+
+	for (int k = 0; k < WORKLOAD_KEYS; k++) {
+		const struct ynode *at = ynode_get(map, workload_rows[k].name);
+
+		if (at && workload_refused((enum workload_key)k, of, by, text, sizeof text))
+			return yaml_err(y, at, e, "%s", text);
+	}
+	return 0;
 }
 
 int workload_yaml(const struct yaml *y, const struct ynode *map, enum workload_asker by, const char *const *also,
@@ -301,12 +321,11 @@ int workload_yaml(const struct yaml *y, const struct ynode *map, enum workload_a
 		if (at && yaml_row(y, at, (enum workload_key)k, a, s, e) < 0)
 			return -1;
 	}
-	for (int k = 0; k < WORKLOAD_KEYS; k++) {
-		const struct ynode *at = ynode_get(map, workload_rows[k].name);
-		char text[256];
-
-		if (at && workload_refused((enum workload_key)k, workload_source(s), by, text, sizeof text))
-			return yaml_err(y, at, e, "%s", text);
-	}
+	if (refused_keys(y, map, WORKLOAD_NONE, by, e) < 0)
+		return -1;
+	if (check_source(s, by, &why) < 0)
+		return yaml_err(y, map, e, "%s", why.msg);
+	if (refused_keys(y, map, workload_source(s), by, e) < 0)
+		return -1;
 	return workload_check(s, by, &why) < 0 ? yaml_err(y, map, e, "%s", why.msg) : 0;
 }
