@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
        evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -47,18 +47,18 @@ MAP = fuse map map_attention map_math map_keep map_keep_copied map_like map_chai
 PROGRAM_OF = program_fields program_base program_words program_edge program_read program_make program_check program_least program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server judge run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
+WORKLOAD = measured workload_rows workload_model workload_read
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
-WORKLOAD_OF = part
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
-REPORT_OF = chrome series timeline baseline figure_out ops_known \
+REPORT_OF = chrome series timeline baseline figure_out \
             run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
       score_out ops_table ops_rows named run \
-      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
+      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \
@@ -92,7 +92,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(WORKLOAD_OF:%=sim/workload/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
           $(ACCURACY_OF:%=sim/accuracy/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)

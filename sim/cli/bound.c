@@ -64,7 +64,7 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 
 void bound_input_free(struct bound_input *in)
 {
-	cmd_trace_free(&in->t);
+	measured_free(&in->t);
 	rules_free(in->rules);
 }
 

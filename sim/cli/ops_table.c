@@ -26,7 +26,7 @@ int ops_listed_file(const char *path, struct err *e)
 	struct input *in = NULL;
 	int rc = -1;
 
-	if (cmd_is_database(path)) {
+	if (measured_is_database(path)) {
 		if ((db = tracedb_open(path, DB_READ, e)) && tracedb_each_file(db, is_table, &rc, e) < 0)
 			rc = -1;
 		else if (db)

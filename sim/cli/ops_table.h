@@ -4,7 +4,7 @@
 
 #include "arch/machine/machine_cfg.h"
 #include "sim/cli/cmd.h"
-#include "sim/report/ops_known.h"
+#include "workloads/known.h"
 
 /* A profile or a trace database: does it hold tables of ops alone? -1: it cannot be read. */
 int ops_listed_file(const char *path, struct err *e);

@@ -2,22 +2,16 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "sim/report/run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "sim/accuracy/rows.h"
 #include "sim/base/path.h"
-#include "sim/build/scale.h"
 #include "sim/cli/ops_table.h"
-#include "sim/cli/workload.h"
-#include "sim/program/program.h"
 #include "sim/report/run_verdict.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
-#include "traces/read/format.h"
-#include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* of the measured time: above it a run says little about the workload */
 #define NOT_GIVEN      UINT32_MAX
@@ -26,12 +20,11 @@
 #define SEED           1
 
 struct options {
-	const char *config, *trace, *range, *start, *rules, *fidelity, *results, *program, *program_in, *timeline,
-		*explain_map, *rewrite, *format;
+	const char *config, *start, *fidelity, *results, *program, *timeline, *explain_map, *format;
 	struct opt_list sets;
 	uint32_t reuse_ppm;
 	uint64_t seed, top;
-	struct workload_opts model; /* its context is also a replay's */
+	struct workload_spec workload;
 	bool allow_opaque, explain_fusion, all;
 };
 
@@ -47,18 +40,7 @@ static uint64_t now_ns(void)
 
 static int check_opaque(const struct run_report *r, bool allowed, struct err *e)
 {
-	const struct op_stream *s = r->stream;
-
-	if (allowed)
-		return 0;
-	if (ops_some_known(s, e) < 0)
-		return -1;
-	if (s->opaque_ns * 100 <= s->measured_ns * OPAQUE_MAX_PCT)
-		return 0;
-	return err_set(e, ERR_BOUND,
-	               "%.1f %% of the measured time is in ops that no rule knows, more than %d %%; 'npusim"
-	               " trace ops --all' lists them, and --allow-opaque accepts them",
-	               cmd_pct((double)s->opaque_ns, (double)s->measured_ns), OPAQUE_MAX_PCT);
+	return allowed ? 0 : workload_opaque(r->stream, OPAQUE_MAX_PCT, e);
 }
 
 static void write_report(const struct run_report *r, enum out_format f, struct str *out)
@@ -76,16 +58,8 @@ struct inputs {
 	struct resdb *db;
 	struct machine_base *machines;
 	struct machine_conf *conf; /* of them, as they are */
-	struct rules *rules;
-	struct cmd_trace trace;
-	struct workload model; /* its model NULL: the workload is a trace */
-	struct op_stream stream;
-	struct lower_stats lowered;
-	struct counted_ops counted;
-	struct run_rewritten rewritten;
-	struct program program; /* given in place of a workload */
+	struct workload w;
 	struct baseline *baseline;
-	uint64_t scaled_tokens; /* of a trace at another batch or context: its sequences; 0: as it was measured */
 };
 
 static void inputs_free(struct inputs *in)
@@ -94,120 +68,32 @@ static void inputs_free(struct inputs *in)
 	res_free(in->db);
 	machine_conf_free(in->conf);
 	machine_base_free(in->machines);
-	rules_free(in->rules);
-	cmd_trace_free(&in->trace);
-	workload_free(&in->model);
+	workload_free(&in->w);
 }
 
-/* The stream in place of what was measured, and what it is called. */
-static int asked_at(struct inputs *in, const struct options *o, uint64_t context, struct err *e)
+static int workload(struct inputs *in, const struct options *o, struct err *e)
 {
-	struct scale_step to = { .batch = o->model.batch, .context = context };
-	struct trace *t = &in->trace.trace;
-	struct op_stream out;
-	struct scale_step was;
+	const enum machine_runs runs = machine_runs(&in->conf->cfg);
 
-	if (o->model.batch > BUILD_MAX_BATCH || context > BUILD_MAX_TOKENS)
-		return err_set(e, ERR_USAGE,
-		               "a batch is %d at most and a context %" PRIu64 ", for a trace at another one",
-		               BUILD_MAX_BATCH, BUILD_MAX_TOKENS);
-	if (workload_skew(o->model.skew, &to.skew, e) < 0)
+	if (cmd_workload_read(&o->workload, &in->conf->cfg, &in->w, e) < 0)
 		return -1;
-	if (scale_stream(&in->stream, to, in->trace.arena, &out, &was, e) < 0)
-		return err_add(e, "asking '%s' at another batch or context", o->trace);
-	in->stream = out;
-	in->scaled_tokens = to.batch ? to.batch : was.batch;
-	t->range = arena_printf(
-		in->trace.arena,
-		"%s%sat batch %" PRIu64 ", %" PRIu64 " tokens in the cache%s%s (measured at %" PRIu64 ", %" PRIu64 ")",
-		t->range ? t->range : "", t->range ? " " : "", in->scaled_tokens, context ? context : was.context,
-		to.skew ? ", picks skewed by " : "", to.skew ? o->model.skew : "", was.batch, was.context);
-	t->digest = in->stream.digest;
-	t->wall_ns = -1;
-	return t->range ? 0 : err_nomem(e, "for a trace");
-}
-
-/* What is wrong with the file its reader says. */
-static bool is_replay(const char *path)
-{
-	struct err e = ERR_INIT;
-	struct input *in = cmd_is_database(path) ? NULL : input_open(path, &e);
-	const bool yes = in && format_of(in, &e) == FORMAT_REPLAY;
-
-	input_free(in);
-	return yes;
-}
-
-static int measured_read(struct inputs *in, const struct options *o, uint64_t context, struct err *e)
-{
-	return cmd_trace_load_by(tracedb_load, o->trace, o->range, context, &in->trace, e);
-}
-
-/* A replay has its context from its file; any other trace is brought to it. */
-static int trace_read(struct inputs *in, const struct options *o, struct err *e)
-{
-	const bool replay = o->model.context && is_replay(o->trace);
-	const uint64_t context = replay ? 0 : o->model.context;
-
-	if (measured_read(in, o, replay ? o->model.context : 0, e) < 0 ||
-	    lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
-	    (in->trace.counters &&
-	     counters_ops(in->trace.counters, &in->trace.trace, &in->stream, in->trace.arena, &in->counted, e) < 0))
-		return -1;
-	if ((o->model.batch || context) && asked_at(in, o, context, e) < 0)
-		return -1;
-	ops_listed_note(&in->stream, machine_runs(&in->conf->cfg));
-	return ops_listed_all(&in->stream) && machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES
-	               ? rows_have_kernels(&in->stream, in->conf, e)
-	               : 0;
-}
-
-/* A program stands where a trace would. */
-static int given_read(struct inputs *in, const struct options *o, struct err *e)
-{
-	struct input *f = input_open(o->program_in, e);
-	int rc = -1;
-
-	if (!f)
-		return -1;
-	if (!(in->trace.arena = arena_new(CMD_TRACE_MEMORY)))
-		err_nomem(e, "for a program");
-	else
-		rc = program_read(f, &in->conf->cfg, in->trace.arena, &in->program, e);
-	input_free(f);
-	in->stream = in->program.stream;
-	in->trace.trace = (struct trace){
-		.path = o->program_in, .tool = "program", .command = "", .digest = in->stream.digest, .wall_ns = -1
-	};
-	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
-	return rc;
-}
-
-static int workload_of(struct inputs *in, const struct options *o, struct err *e)
-{
-	if (o->program_in)
-		return given_read(in, o, e);
-	if (!o->model.model)
-		return trace_read(in, o, e);
-	if (workload_read(&o->model, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES, &in->model, &in->trace,
-	                  &in->stream, e) < 0)
-		return -1;
-	in->lowered = (struct lower_stats){ .ops = in->stream.n_ops };
-	return 0;
+	if (in->w.source != WORKLOAD_TRACE)
+		return 0;
+	ops_listed_note(&in->w.stream, runs);
+	return ops_listed_all(&in->w.stream) && runs == MACHINE_LAUNCHES ? rows_have_kernels(&in->w.stream, in->conf, e)
+	                                                                 : 0;
 }
 
 static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
 {
 	memset(in, 0, sizeof *in);
-	if (o->rewrite && rewrite_parse(o->rewrite, &in->rewritten.list, e) < 0)
-		return err_add(e, "reading option '--rewrite'");
 	if (!(in->machines = machine_base_load(o->config, o->sets.v, o->sets.n, e)) ||
 	    !(in->conf = machine_base_conf(in->machines, NULL, 0, e)))
 		return -1;
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
-	if (o->program_in && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+	if (o->workload.program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs a trace's launches: it takes no program, for option '--program-in'",
 		               o->config);
@@ -215,16 +101,12 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
 		               o->config);
-	if (o->rewrite && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
+	if (o->workload.rewrite && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(
 			e, ERR_USAGE,
 			"'%s' runs the trace's launches, which a rewritten op no longer has, for option '--rewrite'",
 			o->config);
-	if ((o->results && !(in->db = res_open(o->results, DB_WRITE, e))) || !(in->rules = rules_load(o->rules, e)))
-		return -1;
-	if (workload_of(in, o, e) < 0)
-		return -1;
-	return run_rewrite(&in->rewritten, &in->stream, &in->trace.trace, in->trace.arena, e);
+	return o->results && !(in->db = res_open(o->results, DB_WRITE, e)) ? -1 : workload(in, o, e);
 }
 
 static int write_program(const char *path, const struct op_stream *s, const struct map_result *m, struct err *e)
@@ -239,27 +121,28 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 }
 
 /* All that the reports ask of the inputs and of the result. */
-static void what_ran(struct run_report *r, const struct options *o, const struct inputs *in,
-                     const struct run_result *result, struct says_list *says)
+static void what_ran(struct run_report *r, const struct inputs *in, const struct run_result *result,
+                     struct says_list *says)
 {
 	r->conf = in->conf;
-	r->trace = &in->trace.trace;
-	r->model = in->model.model;
-	r->not_validated = in->model.model ? workload_unknown(in->model.model, &in->model.how,
-	                                                      machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES)
-	                                   : NULL;
-	r->part = workload_part(&in->model);
-	r->scaled = in->scaled_tokens != 0;
-	r->given = o->program_in != NULL;
-	r->tokens = in->model.model ? build_tokens(&in->model.how) : in->scaled_tokens;
-	r->rewritten = &in->rewritten;
-	r->stream = &in->stream;
-	r->lowered = &in->lowered;
-	r->counted = in->trace.counters && !r->scaled && !in->rewritten.list.n ? &in->counted : NULL;
+	const struct workload *w = &in->w;
+
+	r->trace = &w->in.trace;
+	r->model = w->model;
+	r->not_validated =
+		w->model ? workload_unknown(w->model, &w->how, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES) : NULL;
+	r->part = workload_part(w);
+	r->scaled = w->scaled;
+	r->given = w->source == WORKLOAD_PROGRAM;
+	r->tokens = workload_tokens(w);
+	r->rewritten = &w->rewritten;
+	r->stream = &w->stream;
+	r->lowered = &w->lowered;
+	r->counted = w->in.counters && !w->scaled && !w->rewritten.list.n ? &w->counted : NULL;
 	r->result = result;
 	says_run(&in->conf->cfg, result, says);
 	r->says = says;
-	r->rules_hash = rules_hash(in->rules);
+	r->rules_hash = w->rules_hash;
 }
 
 /* What is said first of it, and beside what. A run is one without it, too. */
@@ -269,7 +152,7 @@ static void judge(struct run_report *r, const struct options *o, const struct ru
 	const struct buy_question q = { .q = { .config = o->config,
 		                               .sets = o->sets.v,
 		                               .n_sets = o->sets.n,
-		                               .stream = &in->stream,
+		                               .stream = &in->w.stream,
 		                               .run = *how,
 		                               .step_ppm = 1000000 },
 		                        .machines = in->machines,
@@ -277,8 +160,8 @@ static void judge(struct run_report *r, const struct options *o, const struct ru
 	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
 	struct err none = ERR_INIT;
 
-	r->baseline = in->baseline = baseline_new(&path_source, in->model.model || r->given ? NULL : &in->trace.trace);
-	if (in->baseline && run_verdict_make(r, in->baseline, buys ? &q : NULL, in->trace.arena, v, &none) == 0) {
+	r->baseline = in->baseline = baseline_new(&path_source, in->w.source == WORKLOAD_TRACE ? r->trace : NULL);
+	if (in->baseline && run_verdict_make(r, in->baseline, buys ? &q : NULL, in->w.in.arena, v, &none) == 0) {
 		run_verdict_keep(v, &x->figures);
 		r->verdict = v;
 	}
@@ -310,25 +193,25 @@ static int run(const struct options *o, const struct run_opts *how, enum out_for
 		goto out;
 	memset(&result, 0, sizeof result);
 	if (o->timeline &&
-	    !(t = timeline_open(o->timeline, &in.stream, in.conf,
-	                        in.trace.trace.n_devices ? in.trace.trace.devices[0].name : NULL, &result, e)))
+	    !(t = timeline_open(o->timeline, &in.w.stream, in.conf,
+	                        in.w.in.trace.n_devices ? in.w.in.trace.devices[0].name : NULL, &result, e)))
 		goto out;
 	watched.watch = t ? timeline_watch(t) : NULL;
-	watched.program = o->program_in ? &in.program.map : NULL;
+	watched.program = in.w.source == WORKLOAD_PROGRAM ? &in.w.program.map : NULL;
 	began = now_ns();
-	if (timeline_close(t, run_stream(&in.stream, in.conf, &watched, in.trace.arena, &result, e), e) < 0)
+	if (timeline_close(t, run_stream(&in.w.stream, in.conf, &watched, in.w.in.arena, &result, e), e) < 0)
 		goto out;
-	if (o->program && write_program(o->program, &in.stream, result.map, e) < 0)
+	if (o->program && write_program(o->program, &in.w.stream, result.map, e) < 0)
 		goto out;
-	what_ran(&r, o, &in, &result, &says);
+	what_ran(&r, &in, &result, &says);
 	judge(&r, o, how, &in, &result, &verdict);
-	if (o->explain_fusion && result.map && in.conf->cfg.fusion.enabled && !o->program_in &&
+	if (o->explain_fusion && result.map && in.conf->cfg.fusion.enabled && !r.given &&
 	    run_apart(&r, o->config, o->sets.v, o->sets.n, how, e) < 0)
 		goto out;
-	if (o->explain_map && run_mapping(&r, o->explain_map, in.trace.arena, e) < 0)
+	if (o->explain_map && run_mapping(&r, o->explain_map, in.w.in.arena, e) < 0)
 		goto out;
 	if (in.db) {
-		res_close(in.db, run_store(&r, in.db, now_ns() - began, in.trace.arena, &not_stored), &not_stored);
+		res_close(in.db, run_store(&r, in.db, now_ns() - began, in.w.in.arena, &not_stored), &not_stored);
 		in.db = NULL;
 	}
 	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
@@ -343,43 +226,21 @@ out:
 
 /* --- options ----------------------------------------------------------------------------------------------- */
 
-/* It is mapped already, whatever it was made of. */
-static int check_program_in(const struct options *o, const char *stray, struct err *e)
+/* A program is mapped already, whatever it was made of. */
+static int check_given(const struct options *o, struct err *e)
 {
-	const char *other = o->trace         ? "-t"
-	                    : o->model.model ? "-m"
-	                    : o->range       ? "--range"
-	                    : o->rewrite     ? "--rewrite"
-	                    : o->rules       ? "--rules"
-	                    : o->explain_map ? "--explain-map"
-	                                     : stray;
-
-	if (!other && o->model.context)
-		other = "--context";
-	return other ? err_set(e, ERR_USAGE, "option '%s' is of another workload: '--program-in' gives a program",
-	                       other)
-	             : 0;
-}
-
-static int check_workload(const struct options *o, struct err *e)
-{
-	const char *stray = workload_stray(&o->model);
-
-	if (o->program_in)
-		return check_program_in(o, stray, e);
-	if (!o->trace && !o->model.model)
-		return err_set(
-			e, ERR_USAGE,
-			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
-			" workload list' has some, or --program-in FILE");
-	return workload_check(&o->model, o->trace, o->range, true, e);
+	return o->workload.program && o->explain_map
+	               ? err_set(e, ERR_USAGE,
+	                         "option '--explain-map' is of another workload: '--program-in' gives a program")
+	               : 0;
 }
 
 static int check_options(const struct options *o, struct run_opts *how, enum out_format *f, struct err *e)
 {
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (check_workload(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
+	if (workload_check(&o->workload, WORKLOAD_RUN, e) < 0 || check_given(o, e) < 0 ||
+	    run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0)
 		return -1;
 	if (o->reuse_ppm != NOT_GIVEN && o->reuse_ppm > 1000000)
 		return err_set(e, ERR_USAGE, "a probability lies between 0 and 1, for option '--expert-reuse'");
@@ -396,21 +257,12 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 	struct options o = {
 		.start = "steady", .fidelity = "event", .seed = SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
 	};
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG",
 		  "the machine, in YAML; 'npusim config explain' lists its"
 		  " parameters" },
-		{ 't', "trace", OPT_READ, &o.trace, "T.db",
-		  "the workload: a trace database that 'npusim trace import' made, or a"
-		  " profile, replay or table of ops that it reads" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME",
-		  "only what was launched inside this annotation, one decode step say;"
-		  " 'npusim trace show' lists them" },
-		WORKLOAD_ROWS(o.model),
-		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
-		  WORKLOAD_CONTEXT_HELP
-		  "; of a replay or a measured decode step, in place of what it had (and '--batch' in place of its"
-		  " batch)" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_RUN) },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE", "change a parameter of the machine; may be repeated" },
 		{ 0, "start", OPT_TEXT, &o.start, "steady|cold|resident",
 		  "steady (default): the range runs once to warm up, and the"
@@ -422,11 +274,6 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		  " independent, and P is top-k over the number of experts" },
 		{ 0, "seed", OPT_U64, &o.seed, "N",
 		  "of everything drawn at random, which is the experts; 1 by default" },
-		{ 0, "rewrite", OPT_TEXT, &o.rewrite, "NAMES",
-		  "run it as another program would have computed the same, one or several with commas between. kv-append: new"
-		  " rows go behind the KV cache in place, instead of copying all of it; native-bf16: what is cast to fp32 and"
-		  " back is computed in bf16 (native-fp16: in fp16). What was rewritten is told, to the byte" },
-		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "allow-opaque", OPT_FLAG, &o.allow_opaque, NULL,
 		  "do not fail when more than 5 % of the measured time is in kernels no rule knows; their measured time"
 		  " is carried along, outside every speed-up" },
@@ -438,9 +285,6 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "program", OPT_WRITE, &o.program, "FILE",
 		  "write the tile program there, as text: what the mapper chose for every"
 		  " command, and why" },
-		{ 0, "program-in", OPT_READ, &o.program_in, "FILE",
-		  "the workload: a tile program, which '--program' wrote or somebody by hand (workloads/programs has one with"
-		  " comments); nothing is mapped" },
 		{ 0, "timeline", OPT_WRITE, &o.timeline, "FILE.json",
 		  "write the run over time there, for ui.perfetto.dev: what each unit worked at, bandwidths and queues, and"
 		  " the measured kernels beside it" },

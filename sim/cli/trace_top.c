@@ -244,7 +244,7 @@ static void write_tables(const struct trace *t, const struct classify *c, const 
 
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
 {
-	struct cmd_trace t = { 0 };
+	struct measured t = { 0 };
 	struct classify c;
 	enum out_format f;
 	size_t n;
@@ -263,7 +263,7 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 		write_tables(&t.trace, &c, t.counters, n, out);
 	rc = 0;
 out:
-	cmd_trace_free(&t);
+	measured_free(&t);
 	return rc;
 }
 

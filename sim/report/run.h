@@ -10,19 +10,9 @@
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 #include "sim/engine/says.h"
-#include "sim/lower/lower.h"
-#include "sim/profile/counters.h"
-#include "sim/rewrite/rewrite.h"
 #include "sim/ui/out.h"
 #include "sim/ui/units.h"
-#include "sim/workload/part.h"
-#include "workloads/model/model.h"
-
-/* What --rewrite asks for, and what was done. */
-struct run_rewritten {
-	struct rewrite_list list; /* n 0: nothing is asked for */
-	struct rewrite_done done[REWRITES_MAX];
-};
+#include "sim/workload/workload.h"
 
 struct baseline;
 struct verdict;
@@ -36,7 +26,7 @@ struct run_report {
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	struct workload_part part; /* of it what is on this chip */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
-	const struct run_rewritten *rewritten;
+	const struct workload_rewritten *rewritten;
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
@@ -78,8 +68,6 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 void run_mapping_table(const struct run_report *r, struct str *out);
 void run_mapping_json(struct out_json *j, const struct run_report *r);
 
-/* `s` and what `t` calls it become those of the rewritten stream. */
-int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
 void run_rewrite_table(const struct run_report *r, struct str *out);
 void run_rewrite_json(struct out_json *j, const struct run_report *r);
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/report/ops_known.h"
 #include "sim/report/run_verdict.h"
 #include "sim/ui/screen.h"
+#include "workloads/known.h"
 
 #define WIDTH      80
 #define LABEL      11 /* "machine    " */

@@ -1,8 +1,8 @@
 /* run_json.c - npusim run in JSON and CSV. Names that scripts rely on come first; the rest is ours to add to. The
  * figures are those of results/figure.h. A field whose model does not exist yet is null, never 0; so is everything
  * simulated of a carried op. */
-#include "sim/report/ops_known.h"
 #include "sim/report/run.h"
+#include "workloads/known.h"
 
 #include <inttypes.h>
 #include <stdio.h>

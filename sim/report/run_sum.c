@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "sim/report/ops_known.h"
 #include "sim/report/run_verdict.h"
+#include "workloads/known.h"
 
 static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 {

@@ -7,8 +7,8 @@
 
 #include "sim/base/hash.h"
 #include "sim/report/figure_out.h"
-#include "sim/report/ops_known.h"
 #include "sim/report/run_verdict.h"
+#include "workloads/known.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 

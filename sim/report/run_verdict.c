@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/report/ops_known.h"
+#include "workloads/known.h"
 
 #define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
 

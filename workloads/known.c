@@ -1,7 +1,10 @@
-#include "sim/report/ops_known.h"
+/* known.c - of what ops of a stream is anything known, and what of those that someone listed. */
+#include "workloads/known.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "traces/trace.h"
 
 bool ops_listed_all(const struct op_stream *s)
 {

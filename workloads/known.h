@@ -1,9 +1,8 @@
-/* ops_known.h - what of a stream is rows of tables of ops (workloads/listed.h), and what of it no rule knows. */
-#ifndef NPUSIM_SIM_REPORT_OPS_KNOWN_H
-#define NPUSIM_SIM_REPORT_OPS_KNOWN_H
+/* known.h - what of a stream is rows of tables, and what of its kernels no rule knows. */
+#ifndef NPUSIM_WORKLOADS_KNOWN_H
+#define NPUSIM_WORKLOADS_KNOWN_H
 
 #include "sim/base/err.h"
-#include "traces/trace.h"
 #include "workloads/op.h"
 
 /* Is all of it rows of tables? Is this op a row without a measured time? How many of those are there? */
