@@ -51,7 +51,7 @@ WORKLOAD = measured workload_rows workload_model workload_read
 SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist review review_names
-REPORT_OF = chrome series timeline baseline figure_out \
+REPORT_OF = chrome series timeline baseline eval figure_out \
             run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \

@@ -190,7 +190,7 @@ static int check_options(struct options *o, const struct opt_list *args, enum ou
 
 int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .seed = 1 };
+	struct options o = { .seed = RUN_SEED };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'w', "workload", OPT_LIST, &o.workloads, "NAME", "only this workload of the file; may be repeated" },

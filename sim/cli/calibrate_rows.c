@@ -50,7 +50,7 @@ static int read_table(struct fitting *f, const char *path, enum run_start start,
 	struct table *t = &f->tables[f->n];
 
 	t->path = path;
-	t->how = (struct run_opts){ .start = start, .fidelity = f->o->fidelity, .seed = 1, .memo = f->memo };
+	t->how = (struct run_opts){ .start = start, .fidelity = f->o->fidelity, .seed = RUN_SEED, .memo = f->memo };
 	f->n++;
 	if (cmd_workload_read(&(struct workload_spec){ .trace = path, .rules = f->o->rules }, &f->conf->cfg, &t->w, e) <
 	    0)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/ui/progress.h"
 
 static int tell_file(void *arg, const struct opt_file *f, struct err *e)
@@ -116,7 +117,7 @@ struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workloa
 int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct workload_reader by = { m, show_bytes, &p };
+	const struct workload_reader by = { &path_source, m, show_bytes, &p };
 	const int rc = workload_read(s, &by, w, e);
 
 	progress_free(p);
@@ -127,7 +128,7 @@ static int load(measured_loader *load, const char *path, const char *range, cons
                 struct err *e)
 {
 	struct progress *p = NULL;
-	const struct measured_from from = { path, range, load, rules, 0, show_bytes, &p };
+	const struct measured_from from = { &path_source, path, range, load, rules, 0, show_bytes, &p };
 	const int rc = measured_load(&from, m, e);
 
 	progress_free(p);
@@ -154,7 +155,9 @@ int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, v
                      struct err *e)
 {
 	struct progress *p = NULL;
-	const struct measured_from from = { .path = path, .range = range, .progress = show_bytes, .arg = &p };
+	const struct measured_from from = {
+		.source = &path_source, .path = path, .range = range, .progress = show_bytes, .arg = &p
+	};
 	const int rc = measured_pieces(&from, each, arg, m, e);
 
 	progress_free(p);
@@ -164,7 +167,7 @@ int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, v
 struct tracedb *cmd_trace_open(const char *path, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct measured_from from = { .path = path, .progress = show_bytes, .arg = &p };
+	const struct measured_from from = { .source = &path_source, .path = path, .progress = show_bytes, .arg = &p };
 	struct tracedb *db = measured_open(&from, e);
 
 	progress_free(p);

@@ -189,7 +189,7 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 
 int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .step_ppm = 1000000, .seed = 1, .pairs = LIMITS_PAIRS };
+	struct options o = { .step_ppm = 1000000, .seed = RUN_SEED, .pairs = LIMITS_PAIRS };
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },

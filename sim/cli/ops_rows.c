@@ -68,7 +68,7 @@ static int read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, 
 
 int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct ops_rows_how *o, struct err *e)
 {
-	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = 1 };
+	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = RUN_SEED };
 
 	if (read_all(t, g, o->twin, e) < 0)
 		return -1;

@@ -50,7 +50,7 @@ static int simulate(const struct rates *r, const struct rates_row *row, const st
 		                              : row->tokens ? row->tokens
 		                                            : 1,
 		                   .layers = layers };
-	struct run_opts opts = { .start = RUN_COLD, .seed = 1 };
+	struct run_opts opts = { .start = RUN_COLD, .seed = RUN_SEED };
 	struct workload w;
 	struct run_result x;
 	int rc = -1;

@@ -1,15 +1,13 @@
 /* run.c - npusim run: options, the run, what is kept of it, and the exit code. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "sim/report/run.h"
+#include "sim/report/eval.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "sim/accuracy/rows.h"
 #include "sim/base/path.h"
 #include "sim/cli/ops_table.h"
-#include "sim/report/run_verdict.h"
 #include "sim/report/timeline.h"
 #include "sim/ui/outfile.h"
 
@@ -17,7 +15,6 @@
 #define NOT_GIVEN      UINT32_MAX
 #define OPS_NOT_GIVEN  UINT64_MAX
 #define OPS_SHOWN      10
-#define SEED           1
 
 struct options {
 	const char *config, *start, *fidelity, *results, *program, *timeline, *explain_map, *format;
@@ -73,15 +70,12 @@ static void inputs_free(struct inputs *in)
 
 static int workload(struct inputs *in, const struct options *o, struct err *e)
 {
-	const enum machine_runs runs = machine_runs(&in->conf->cfg);
-
 	if (cmd_workload_read(&o->workload, &in->conf->cfg, &in->w, e) < 0)
 		return -1;
 	if (in->w.source != WORKLOAD_TRACE)
 		return 0;
-	ops_listed_note(&in->w.stream, runs);
-	return ops_listed_all(&in->w.stream) && runs == MACHINE_LAUNCHES ? rows_have_kernels(&in->w.stream, in->conf, e)
-	                                                                 : 0;
+	ops_listed_note(&in->w.stream, machine_runs(&in->conf->cfg));
+	return eval_check_work(in->conf, &in->w, e);
 }
 
 static int inputs_read(struct inputs *in, const struct options *o, struct err *e)
@@ -93,19 +87,12 @@ static int inputs_read(struct inputs *in, const struct options *o, struct err *e
 	if (o->program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: it has no program, for option '--program'", o->config);
-	if (o->workload.program && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
-		return err_set(e, ERR_USAGE,
-		               "'%s' runs a trace's launches: it takes no program, for option '--program-in'",
-		               o->config);
+	if (eval_check(in->conf, o->config, &o->workload, e) < 0)
+		return -1;
 	if (o->explain_map && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
 		return err_set(e, ERR_USAGE,
 		               "'%s' runs the trace's launches: nothing is mapped, for option '--explain-map'",
 		               o->config);
-	if (o->workload.rewrite && machine_runs(&in->conf->cfg) != MACHINE_COMMANDS)
-		return err_set(
-			e, ERR_USAGE,
-			"'%s' runs the trace's launches, which a rewritten op no longer has, for option '--rewrite'",
-			o->config);
 	return o->results && !(in->db = res_open(o->results, DB_WRITE, e)) ? -1 : workload(in, o, e);
 }
 
@@ -120,105 +107,65 @@ static int write_program(const char *path, const struct op_stream *s, const stru
 	return rc;
 }
 
-/* All that the reports ask of the inputs and of the result. */
-static void what_ran(struct run_report *r, const struct inputs *in, const struct run_result *result,
-                     struct says_list *says)
+static int simulate(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x,
+                    uint64_t *host_ns, struct err *e)
 {
-	r->conf = in->conf;
-	const struct workload *w = &in->w;
+	const struct trace *t = &in->w.in.trace;
+	struct eval_job j = { in->machines, in->conf, &in->w, *how };
+	struct timeline *line = NULL;
+	uint64_t began;
 
-	r->trace = &w->in.trace;
-	r->model = w->model;
-	r->not_validated =
-		w->model ? workload_unknown(w->model, &w->how, machine_runs(&in->conf->cfg) == MACHINE_LAUNCHES) : NULL;
-	r->part = workload_part(w);
-	r->scaled = w->scaled;
-	r->given = w->source == WORKLOAD_PROGRAM;
-	r->tokens = workload_tokens(w);
-	r->rewritten = &w->rewritten;
-	r->stream = &w->stream;
-	r->lowered = &w->lowered;
-	r->counted = w->in.counters && !w->scaled && !w->rewritten.list.n ? &w->counted : NULL;
-	r->result = result;
-	says_run(&in->conf->cfg, result, says);
-	r->says = says;
-	r->rules_hash = w->rules_hash;
+	if (o->timeline && !(line = timeline_open(o->timeline, &in->w.stream, in->conf,
+	                                          t->n_devices ? t->devices[0].name : NULL, &x->result, e)))
+		return -1;
+	j.how.watch = line ? timeline_watch(line) : NULL;
+	began = now_ns();
+	if (timeline_close(line, eval_run(&j, in->w.in.arena, x, e), e) < 0)
+		return -1;
+	*host_ns = now_ns() - began;
+	j.how.watch = NULL;
+	in->baseline = baseline_new(&path_source, in->w.source == WORKLOAD_TRACE ? t : NULL);
+	eval_judge(&j, in->baseline, in->w.in.arena, x);
+	return 0;
 }
 
-/* What is said first of it, and beside what. A run is one without it, too. */
-static void judge(struct run_report *r, const struct options *o, const struct run_opts *how, struct inputs *in,
-                  struct run_result *x, struct verdict *v)
+/* What options ask for beside the run. */
+static int asked(const struct options *o, const struct run_opts *how, struct inputs *in, struct eval *x, struct err *e)
 {
-	const struct buy_question q = { .q = { .config = o->config,
-		                               .sets = o->sets.v,
-		                               .n_sets = o->sets.n,
-		                               .stream = &in->w.stream,
-		                               .run = *how,
-		                               .step_ppm = 1000000 },
-		                        .machines = in->machines,
-		                        .conf = in->conf };
-	const bool buys = machine_runs(&in->conf->cfg) == MACHINE_COMMANDS && !r->given;
-	struct err none = ERR_INIT;
+	struct run_report *r = &x->report;
 
-	r->baseline = in->baseline = baseline_new(&path_source, in->w.source == WORKLOAD_TRACE ? r->trace : NULL);
-	if (in->baseline && run_verdict_make(r, in->baseline, buys ? &q : NULL, in->w.in.arena, v, &none) == 0) {
-		run_verdict_keep(v, &x->figures);
-		r->verdict = v;
-	}
+	r->whole = o->all;
+	r->top = o->top != OPS_NOT_GIVEN ? o->top : o->all ? OPS_SHOWN : 0;
+	r->explain_fusion = o->explain_fusion;
+	r->results_path = o->results;
+	r->timeline_path = o->timeline;
+	if (o->program && write_program(o->program, &in->w.stream, x->result.map, e) < 0)
+		return -1;
+	if (o->explain_fusion && x->result.map && in->conf->cfg.fusion.enabled && !r->given &&
+	    run_apart(r, in->machines, how, e) < 0)
+		return -1;
+	return o->explain_map ? run_mapping(r, o->explain_map, in->w.in.arena, e) : 0;
 }
 
 static int run(const struct options *o, const struct run_opts *how, enum out_format f, struct str *out, struct err *e)
 {
-	struct run_result result;
-	struct run_report r = { .start = how->start,
-		                .seed = how->seed,
-		                .reuse_given = how->reuse_given,
-		                .whole = o->all,
-		                .top = o->top != OPS_NOT_GIVEN ? o->top
-		                       : o->all                ? OPS_SHOWN
-		                                               : 0,
-		                .explain_fusion = o->explain_fusion,
-		                .results_path = o->results,
-		                .timeline_path = o->timeline };
-	struct says_list says = { .n = 0 };
-	struct timeline *t = NULL;
-	struct run_opts watched = *how;
-	struct verdict verdict;
 	struct err not_stored = ERR_INIT;
 	struct inputs in;
-	uint64_t began;
+	struct eval x;
+	uint64_t host_ns;
 	int rc = -1;
 
-	if (inputs_read(&in, o, e) < 0)
-		goto out;
-	memset(&result, 0, sizeof result);
-	if (o->timeline &&
-	    !(t = timeline_open(o->timeline, &in.w.stream, in.conf,
-	                        in.w.in.trace.n_devices ? in.w.in.trace.devices[0].name : NULL, &result, e)))
-		goto out;
-	watched.watch = t ? timeline_watch(t) : NULL;
-	watched.program = in.w.source == WORKLOAD_PROGRAM ? &in.w.program.map : NULL;
-	began = now_ns();
-	if (timeline_close(t, run_stream(&in.w.stream, in.conf, &watched, in.w.in.arena, &result, e), e) < 0)
-		goto out;
-	if (o->program && write_program(o->program, &in.w.stream, result.map, e) < 0)
-		goto out;
-	what_ran(&r, &in, &result, &says);
-	judge(&r, o, how, &in, &result, &verdict);
-	if (o->explain_fusion && result.map && in.conf->cfg.fusion.enabled && !r.given &&
-	    run_apart(&r, o->config, o->sets.v, o->sets.n, how, e) < 0)
-		goto out;
-	if (o->explain_map && run_mapping(&r, o->explain_map, in.w.in.arena, e) < 0)
+	if (inputs_read(&in, o, e) < 0 || simulate(o, how, &in, &x, &host_ns, e) < 0 || asked(o, how, &in, &x, e) < 0)
 		goto out;
 	if (in.db) {
-		res_close(in.db, run_store(&r, in.db, now_ns() - began, in.w.in.arena, &not_stored), &not_stored);
+		res_close(in.db, run_store(&x.report, in.db, host_ns, in.w.in.arena, &not_stored), &not_stored);
 		in.db = NULL;
 	}
-	write_report(&r, f, out); /* also when it could not be stored: the time was spent */
+	write_report(&x.report, f, out); /* also when it could not be stored: the time was spent */
 	if (not_stored.kind)
 		*e = not_stored;
 	else
-		rc = check_opaque(&r, o->allow_opaque, e);
+		rc = check_opaque(&x.report, o->allow_opaque, e);
 out:
 	inputs_free(&in);
 	return rc;
@@ -255,7 +202,7 @@ static int check_options(const struct options *o, struct run_opts *how, enum out
 int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = {
-		.start = "steady", .fidelity = "event", .seed = SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
+		.start = "steady", .fidelity = "event", .seed = RUN_SEED, .top = OPS_NOT_GIVEN, .reuse_ppm = NOT_GIVEN
 	};
 	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
 #include "sim/engine/picks.h"
 #include "sim/report/run.h"
 #include "sim/ui/progress.h"
@@ -40,7 +41,7 @@ static int build_point(void *arg, const struct workload_spec *w, struct arena *a
 {
 	const struct inputs *in = arg;
 
-	return workload_again(&in->w, w, &(struct workload_reader){ in->machine, NULL, NULL }, a, out, e);
+	return workload_again(&in->w, w, &(struct workload_reader){ &path_source, in->machine, NULL, NULL }, a, out, e);
 }
 
 /* The file's, or what the command line has in its place. */

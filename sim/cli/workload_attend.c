@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/cli/cmd.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
@@ -108,7 +109,7 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 static int attention(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct workload w;
-	int rc = workload_describe(o, &(struct workload_reader){ NULL }, &w, e);
+	int rc = workload_describe(o, &(struct workload_reader){ .source = &path_source }, &w, e);
 
 	if (rc == 0 && w.how.phase == BUILD_VISION)
 		rc = err_set(e, ERR_USAGE, "the algorithms are of the decoder: '--phase decode' or 'prefill'");

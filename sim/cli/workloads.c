@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/cli/rates.h"
 #include "workloads/model/count.h"
 
@@ -264,7 +265,7 @@ static int show(const struct workload_spec *o, enum out_format f, struct str *ou
 	int rc;
 
 	known.quant = unknown ? "bf16" : o->quant;
-	rc = own ? workload_describe(&known, &(struct workload_reader){ NULL }, &w, e) : -1;
+	rc = own ? workload_describe(&known, &(struct workload_reader){ .source = &path_source }, &w, e) : -1;
 	model_free(own);
 	if (rc == 0) {
 		m = w.model;

@@ -85,8 +85,7 @@ void run_energy_table(const struct run_report *r, struct str *out); /* by block 
 void run_asked(const struct run_report *r,
                struct str *out); /* what options asked for: ops, fusions, a mapping, files */
 /* The same run with fusion off: `apart_ps`. */
-int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
-              struct err *e);
+int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e);
 /* What was joined by pattern, and what was not by reason. */
 void run_fusion_table(const struct run_report *r, struct str *out);
 void run_fusion_json(struct out_json *j, const struct run_report *r);

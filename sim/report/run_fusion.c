@@ -265,30 +265,22 @@ static void reason_table(const struct run_report *r, struct str *out)
 	str_addc(out, '\n');
 }
 
-int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
-              struct err *e)
+int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e)
 {
-	const char **with = calloc((size_t)n_sets + 1, sizeof *with);
+	const char *const without = "fusion.enabled=false";
 	struct machine_conf *conf = NULL;
 	struct arena *a = arena_new(0);
 	struct run_result x = { 0 };
 	int rc = -1;
 
-	if (!with || !a) {
+	if (!a)
 		err_nomem(e, "for a run with nothing joined");
-		goto out;
-	}
-	for (int i = 0; i < n_sets; i++)
-		with[i] = sets[i];
-	with[n_sets] = "fusion.enabled=false";
-	if (!(conf = machine_conf_load(config, with, n_sets + 1, e)) || run_stream(r->stream, conf, how, a, &x, e) < 0)
-		goto out;
+	else if ((conf = machine_base_conf(machines, &without, 1, e)) &&
+	         run_stream(r->stream, conf, how, a, &x, e) == 0)
+		rc = 0;
 	r->apart_ps = x.total_ps;
-	rc = 0;
-out:
 	machine_conf_free(conf);
 	arena_free(a);
-	free(with);
 	return rc;
 }
 

@@ -96,7 +96,7 @@ static int read_how(struct sweep *s, struct err *e)
 	const char *reuse;
 	uint64_t ppm;
 
-	s->seed = 1;
+	s->seed = RUN_SEED;
 	if (text_at(s, "start", &s->start, e) < 0 || text_at(s, "fidelity", &s->fidelity, e) < 0 ||
 	    text_at(s, "expert_reuse", &reuse, e) < 0)
 		return -1;

@@ -67,7 +67,7 @@ static struct tracedb *open_with_counters(const struct measured_from *from, stru
 	struct tracedb *db;
 
 	memset(m, 0, sizeof *m);
-	if (from->rules && !(m->rules = rules_load(*from->rules ? from->rules : NULL, e)))
+	if (from->rules && !(m->rules = rules_load_from(from->source, *from->rules ? from->rules : NULL, e)))
 		return NULL;
 	db = measured_open(from, e);
 	if (db && !(m->arena = arena_new(MEASURED_MEMORY)))

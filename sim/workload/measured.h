@@ -23,6 +23,7 @@ struct measured {
 typedef int measured_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
 
 struct measured_from {
+	const struct source *source;
 	const char *path, *range; /* range NULL: all of it */
 	measured_loader *load;    /* NULL: tracedb_load */
 	const char *rules;        /* a table's path, "": the one that comes with npusim; NULL: none are read */

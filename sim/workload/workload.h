@@ -121,6 +121,7 @@ struct workload {
 };
 
 struct workload_reader {
+	const struct source *source;       /* of models and rules */
 	const struct machine_cfg *machine; /* NULL: an NPU; a program needs one */
 	input_progress *progress;          /* while a profile is read; may be NULL */
 	void *arg;

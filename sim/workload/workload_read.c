@@ -41,7 +41,8 @@ static int scaled(const struct workload *w, const struct workload_spec *s, struc
 static int trace_read(struct workload *w, const struct workload_reader *by, struct err *e)
 {
 	const struct workload_spec *s = &w->spec;
-	struct measured_from from = { .path = s->trace,
+	struct measured_from from = { .source = by->source,
+		                      .path = s->trace,
 		                      .range = s->range,
 		                      .rules = s->rules ? s->rules : "",
 		                      .progress = by->progress,
@@ -76,7 +77,8 @@ int workload_describe(const struct workload_spec *s, const struct workload_reade
 	*w = (struct workload){ .spec = *s, .source = WORKLOAD_MODEL };
 	if (!(w->in.arena = arena_new(MEASURED_MEMORY)))
 		return err_nomem(e, "for a workload");
-	if (!(w->model = model_load(s->model, e)) || workload_how(w->model, s, style_of(by), &w->how, e) < 0)
+	if (!(w->model = model_load_from(by->source, s->model, e)) ||
+	    workload_how(w->model, s, style_of(by), &w->how, e) < 0)
 		return -1;
 	workload_how_text(&w->how, &text);
 	w->in.trace = (struct trace){ .path = w->model->name,
@@ -166,7 +168,7 @@ int workload_read(const struct workload_spec *s, const struct workload_reader *b
 		return err_set(e, ERR_USAGE,
 		               "a GPU runs the trace's launches, which a rewritten op no longer has, for '%s'",
 		               workload_rows[WORKLOAD_KEY_REWRITE].name);
-	if (read[w->source](w, by, e) < 0 || (!w->in.rules && !(w->in.rules = rules_load(NULL, e))))
+	if (read[w->source](w, by, e) < 0 || (!w->in.rules && !(w->in.rules = rules_load_from(by->source, NULL, e))))
 		return -1;
 	w->rules_hash = rules_hash(w->in.rules);
 	return rewritten(w, e);
@@ -182,7 +184,7 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 	int rc = 0;
 
 	if (w->source == WORKLOAD_MODEL) {
-		struct model *m = model_load(s->model, e);
+		struct model *m = model_load_from(by->source, s->model, e);
 		struct build_how how;
 
 		rc = !m || workload_how(m, s, style_of(by), &how, e) < 0 ? -1 : build_stream(m, &how, a, &x, e);
