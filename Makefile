@@ -17,8 +17,8 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- sources, by folder and in the order of the layers ------------------------------------------------------------
 BASE = err arena pages str hash rng clock \
-       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path version temp newfile pool
-WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape listed listed_shape rules rules_load
+       evq stat inputs yaml yaml_json re cfg cfg_value cfg_yaml db expr path source source_root version temp newfile pool
+WORKLOADS = dtype quant op op_text work place shape_args shape_move shape_product shape_rows shape known listed listed_shape rules rules_load
 MODEL_OF = model_arch model_read model_check model_extra model_find scheme count
 POWER = energy tech area
 MEM = memq memslot dram_cfg dram_tile_piece dram_tile dram_map \
@@ -40,25 +40,26 @@ TRACE_READ = kineto kineto_args kineto_event nsys nsys_file nsys_host nsys_csv n
 RESULTS = res res_figure res_rows res_read res_sweep res_sweep_read res_adopt res_merge res_export
 PLOT = plot plot_script plot_run
 LOWER = lower lower_listed lower_pick lower_tensors lower_route lower_name lower_check
-ALIGN = align align_name align_lay align_size align_walk align_args align_propose
+ALIGN = align align_name align_lay align_size align_walk align_args align_propose align_text
 BUILT = attend build build_stream build_ops build_kernel build_attend build_attention build_latent build_linear build_mlp build_experts build_picks build_ggml build_vision scale scale_experts scale_launch \
         build_name build_table
+WORKLOAD = measured workload_rows workload_model workload_lay workload_read
 REWRITE = rewrite rewrite_kv rewrite_cast
 MAP = fuse map map_attention map_math map_reuse map_reuse_preloaded map_like map_chain map_stationary map_mask map_horizontal map_coschedule map_subset map_partition map_footprint map_lower_bound map_bound map_candidate map_remainder map_predict map_evaluate map_memo map_cost map_nest map_nest_emit map_search map_choose map_tile map_block map_blocks
 PROGRAM_OF = program_fields program_base program_words program_remainder program_read program_make program_check program_least program_write
 ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sample analytic_server evaluator run_result run_memo picks \
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
-STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_model sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
+STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist gaps stages sums waves review review_names
-REPORT_OF = chrome series timeline
+REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
 CLI = cmd \
-      figure_out score_out ops_table ops_rows named \
-      beside run run_verdict run_json run_mapping run_align run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust \
-      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_how workload_build workload_attend rates_map rates_run rates_print \
+      score_out ops_table ops_rows named \
+      run \
+      serve serve_memory serve_watch serve_show ablate ablate_show ablate_page limits limits_show compare config config_area config_rows config_peaks workloads workload_build workload_attend rates_map rates_run rates_print \
       sweep sweep_view sweep_again sweep_print study pareto \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \
@@ -79,7 +80,7 @@ PROPERTY = memory run model energy more reuse nest step analytic sweep gpu cycle
 # Test code that is no suite: fixtures and twins the suites share.
 SUPPORT  = synth membed runbed systolic cyclebed
 # Of the commands, what suites look at, and fuzz targets.
-SEEN     = figure_out
+SEEN     = 
 SEEN_study  = answer_read answer_run answer_values answer_text answer_page plain_page cmd
 SEEN_beside = probe_kernel_beside gpu cmd
 FUZZ     = yaml kineto csv nsys capture replay ops program requests serve study model kernels tiled beside
@@ -92,7 +93,7 @@ LIB_SRC = $(BASE:%=sim/base/%.c) arch/isa.c arch/res.c results/figure.c results/
           $(POWER:%=arch/power/%.c) $(MEM:%=arch/mem/%.c) $(NPU:%=arch/npu/%.c) $(GPU:%=arch/gpu/%.c) $(TILED:%=arch/tiled/%.c) $(MACHINE:%=arch/machine/%.c) \
           $(TRACE_TEXT:%=traces/text/%.c) $(TRACE_DB:%=traces/db/%.c) $(TRACE_READ:%=traces/read/%.c) \
           $(RESULTS:%=results/db/%.c) $(PLOT:%=results/plot/%.c) \
-          $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
+          $(LOWER:%=sim/lower/%.c) $(ALIGN:%=sim/align/%.c) $(BUILT:%=sim/build/%.c) $(REWRITE:%=sim/rewrite/%.c) $(MAP:%=sim/map/%.c) $(PROGRAM_OF:%=sim/program/%.c) $(ENGINE:%=sim/engine/%.c) $(WORKLOAD:%=sim/workload/%.c) $(SERVE:%=sim/serve/%.c) $(STUDY:%=sim/study/%.c) \
           $(PROFILE_OF:%=sim/profile/%.c) $(REPORT_OF:%=sim/report/%.c) $(UI:%=sim/ui/%.c) \
           $(ACCURACY_OF:%=sim/accuracy/%.c)
 PROGRAM_SRC = sim/main.c $(CLI:%=sim/cli/%.c)

@@ -52,12 +52,13 @@ static bool add_listed(struct rules *r)
 	return true;
 }
 
-static struct rules *rules_new(struct err *e)
+static struct rules *rules_new(const struct source *from, struct err *e)
 {
 	struct rules *r = calloc(1, sizeof *r);
 
 	if (r && (r->arena = arena_new(0)) && add_listed(r)) {
 		r->hash = HASH_INIT;
+		r->source = from;
 		return r;
 	}
 	rules_free(r);
@@ -75,23 +76,23 @@ static struct rules *finish(struct rules *r, struct yaml *y, struct err *e)
 	return r;
 }
 
+struct rules *rules_load_from(const struct source *from, const char *path, struct err *e)
+{
+	struct rules *r = rules_new(from, e);
+
+	if (!r)
+		return NULL;
+	return finish(r, path ? from->read(from, path, e) : source_yaml(from, DEFAULT_TABLE, e), e);
+}
+
 struct rules *rules_load(const char *path, struct err *e)
 {
-	char found[4096];
-	struct rules *r;
-
-	if (!path) {
-		if (path_data(DEFAULT_TABLE, found, sizeof found, e) < 0)
-			return NULL;
-		path = found;
-	}
-	r = rules_new(e);
-	return finish(r, r ? yaml_load(path, e) : NULL, e);
+	return rules_load_from(&path_source, path, e);
 }
 
 struct rules *rules_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	struct rules *r = rules_new(e);
+	struct rules *r = rules_new(&path_source, e);
 
 	return finish(r, r ? yaml_parse(text, n, name, e) : NULL, e);
 }

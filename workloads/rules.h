@@ -9,7 +9,7 @@
 #ifndef NPUSIM_WORKLOADS_RULES_H
 #define NPUSIM_WORKLOADS_RULES_H
 
-#include "sim/base/err.h"
+#include "sim/base/source.h"
 #include "traces/trace.h"
 #include "workloads/op.h"
 
@@ -36,6 +36,7 @@ struct rule {
 };
 
 struct rules *rules_load(const char *path, struct err *e); /* NULL path: the default table */
+struct rules *rules_load_from(const struct source *from, const char *path, struct err *e);
 struct rules *rules_parse(const char *text, size_t n, const char *name, struct err *e); /* of a table in memory */
 void rules_free(struct rules *r);
 /* NULL: no rule. `family` of the answer is by shape already: a product of one row has its m1_family. */

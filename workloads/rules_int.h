@@ -38,6 +38,7 @@ struct rules_row {
 struct rules_answer;
 
 struct rules {
+	const struct source *source;
 	struct arena *arena; /* rows, and what their texts point to */
 	struct rules_row **rows;
 	size_t n, cap;

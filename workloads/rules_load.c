@@ -354,7 +354,8 @@ static uint64_t hash_node(uint64_t h, const struct ynode *n)
 
 static int read_base(struct loading *g, const struct ynode *n)
 {
-	char beside[4096], relative[512], path[4096];
+	const struct source *from = g->r->source;
+	char beside[4096], relative[512];
 	struct yaml *y;
 	const char *name;
 	int rc;
@@ -368,10 +369,10 @@ static int read_base(struct loading *g, const struct ynode *n)
 	memcpy(relative, "configs/rules/", 14);
 	memcpy(relative + 14, name, strlen(name) + 1);
 	strcat(relative, ".yaml");
-	if (path_beside(yaml_name(g->y), relative + 14, beside, sizeof beside) == 0)
-		y = yaml_load(beside, g->e);
+	if (source_beside(from, yaml_name(g->y), relative + 14, beside, sizeof beside))
+		y = from->read(from, beside, g->e);
 	else
-		y = path_data(relative, path, sizeof path, g->e) == 0 ? yaml_load(path, g->e) : NULL;
+		y = source_yaml(from, relative, g->e);
 	if (!y)
 		return err_add(g->e, "reading 'base: %s'", name);
 	rc = rules_read(g->r, y, g->depth + 1, g->e);

@@ -133,8 +133,10 @@ int gpu_traffic_move(struct gpu_traffic *t, uint64_t addr, uint64_t bytes, bool 
 	}
 	while (evq_step(q))
 		continue;
+	if (evq_failed(q))
+		return err_nomem(e, "for the event queue");
 	if (t->under_way)
 		return stuck(t, e);
 	m->write_back += stat_get(t->memory.env.stats, "dram.write_bytes") - before;
-	return 0;
+	return stat_check(t->memory.env.stats, e);
 }

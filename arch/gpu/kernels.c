@@ -300,15 +300,16 @@ fail:
 	return NULL;
 }
 
+struct kernels *kernels_load_from(const struct source *from, const char *path, struct err *e)
+{
+	struct yaml *y = path ? from->read(from, path, e) : source_yaml(from, DEFAULT, e);
+
+	return y ? read_table(y, e) : NULL;
+}
+
 struct kernels *kernels_load(const char *path, struct err *e)
 {
-	char found[512];
-	struct yaml *y;
-
-	if (!path && path_data(DEFAULT, found, sizeof found, e) < 0)
-		return NULL;
-	y = yaml_load(path ? path : found, e);
-	return y ? read_table(y, e) : NULL;
+	return kernels_load_from(&path_source, path, e);
 }
 
 struct kernels *kernels_parse(const char *text, size_t n, const char *name, struct err *e)

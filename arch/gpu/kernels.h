@@ -10,12 +10,13 @@
 #include <stddef.h>
 
 #include "arch/gpu/kernel.h"
-#include "sim/base/err.h"
+#include "sim/base/source.h"
 #include "workloads/op.h"
 
 struct kernels;
 
 struct kernels *kernels_load(const char *path, struct err *e); /* NULL path: the default table */
+struct kernels *kernels_load_from(const struct source *from, const char *path, struct err *e);
 struct kernels *kernels_parse(const char *text, size_t n, const char *name, struct err *e);
 void kernels_free(struct kernels *k);
 /* What the table says of a kernel whose op a rule made (configs/rules; NULL: unknown); a KERNEL_PLAIN without numbers

@@ -14,7 +14,7 @@
 
 #include "sim/base/path.h"
 
-static struct yaml *load_dram_kind(const char *kind, struct err *e)
+static struct yaml *load_dram_kind(const struct source *from, const char *kind, struct err *e)
 {
 	char relative[CFG_STR_MAX + 32], path[512];
 
@@ -24,11 +24,11 @@ static struct yaml *load_dram_kind(const char *kind, struct err *e)
 		return NULL;
 	}
 	snprintf(relative, sizeof relative, "configs/dram/%s.yaml", kind);
-	if (path_data(relative, path, sizeof path, e) < 0) {
+	if (from->find(from, relative, path, sizeof path, e) < 0) {
 		err_add(e, "looking for 'dram.kind: %s'", kind);
 		return NULL;
 	}
-	return yaml_load(path, e);
+	return from->read(from, path, e);
 }
 
 /* A DRAM kind's file as it was read. */
@@ -38,7 +38,7 @@ struct kind_file {
 	struct kind_file *next;
 };
 
-static struct yaml *find_dram_kind(struct kind_file **kept, const char *kind, struct err *e)
+static struct yaml *find_dram_kind(const struct source *from, struct kind_file **kept, const char *kind, struct err *e)
 {
 	struct kind_file *f;
 
@@ -49,7 +49,7 @@ static struct yaml *find_dram_kind(struct kind_file **kept, const char *kind, st
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
 		return NULL;
 	}
-	if (!(f->y = load_dram_kind(kind, e))) {
+	if (!(f->y = load_dram_kind(from, kind, e))) {
 		free(f);
 		return NULL;
 	}
@@ -76,7 +76,7 @@ static int read_dram_kind(struct machine_conf *c, struct kind_file **kept, struc
 
 	if (strcmp(c->cfg.mem.dram.kind, "fixed") == 0)
 		return 0;
-	if (!(y = find_dram_kind(kept, c->cfg.mem.dram.kind, e)))
+	if (!(y = find_dram_kind(c->source, kept, c->cfg.mem.dram.kind, e)))
 		return -1;
 	return dram_cfg_preset(c->raw, y, yaml_root(y), e);
 }
@@ -94,14 +94,14 @@ static int check_sparsity(const struct machine_cfg *m, struct err *e)
 }
 
 /* A die's area takes no run: it is known as soon as the machine is. */
-static int measure(struct machine_cfg *m, struct machine_techs **techs, struct err *e)
+static int measure(struct machine_cfg *m, const struct source *from, struct machine_techs **techs, struct err *e)
 {
 	const struct tech *t;
 	struct area a;
 
 	if (!die_known(&m->die))
 		return 0;
-	if (!(t = machine_tech(techs, m->die.node, e)))
+	if (!(t = machine_tech(techs, from, m->die.node, e)))
 		return err_add(e, "reading 'die.node'");
 	machine_area(m, t, &a);
 	m->die.area = area_die(&a);
@@ -117,8 +117,8 @@ static int check(struct machine_conf *c, struct machine_techs **techs, struct er
 	m->sram.from_l1 = l1_shared(&m->mem.l1);
 	if (sram_cfg_check(&m->sram, e) < 0 || l2_cfg_check(&m->mem.l2, e) < 0 ||
 	    kv_cfg_check(&m->mem.kv_buffer, e) < 0 || gpu_power_check(&m->gpu.power, e) < 0 ||
-	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 || measure(m, techs, e) < 0 ||
-	    machine_power_fill(m, NULL, techs, e) < 0)
+	    check_sparsity(m, e) < 0 || dram_cfg_resolve(&m->mem.dram, c->raw, e) < 0 ||
+	    measure(m, c->source, techs, e) < 0 || machine_power_fill(m, NULL, c->source, techs, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -142,7 +142,8 @@ static int check_root(const struct yaml *y, const char *name, struct err *e)
 }
 
 /* What stands in the file, before assignments. */
-static struct machine_conf *conf_read_file(const struct yaml *y, const char *name, struct err *e)
+static struct machine_conf *conf_read_file(const struct source *from, const struct yaml *y, const char *name,
+                                           struct err *e)
 {
 	struct machine_conf *c = calloc(1, sizeof *c);
 
@@ -151,6 +152,7 @@ static struct machine_conf *conf_read_file(const struct yaml *y, const char *nam
 		return NULL;
 	}
 	snprintf(c->path, sizeof c->path, "%s", name);
+	c->source = from;
 	if (check_root(y, name, e) == 0 && (c->raw = machine_schema(&c->cfg, machine_kind_of(y), e)) &&
 	    cfg_read(c->raw, y, yaml_root(y), NULL, e) == 0)
 		return c;
@@ -180,10 +182,10 @@ static int conf_finish(struct machine_conf *c, const char *const *sets, int n_se
 	return kept && read_dram_kind(c, kept, e) < 0 ? -1 : check(c, techs, e);
 }
 
-static struct machine_conf *conf_read(struct yaml *y, const char *name, const char *const *sets, int n_sets,
-                                      struct err *e)
+static struct machine_conf *conf_read(const struct source *from, struct yaml *y, const char *name,
+                                      const char *const *sets, int n_sets, struct err *e)
 {
-	struct machine_conf *c = conf_read_file(y, name, e);
+	struct machine_conf *c = conf_read_file(from, y, name, e);
 	struct kind_file *kept = NULL;
 	struct machine_techs *techs = NULL;
 
@@ -207,14 +209,14 @@ struct machine_base {
 };
 
 /* Frees `y`. */
-static struct machine_base *base_of(struct yaml *y, const char *name, struct err *e)
+static struct machine_base *base_of(const struct source *from, struct yaml *y, const char *name, struct err *e)
 {
 	struct machine_base *b = calloc(1, sizeof *b);
 
 	if (!b)
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
 	else
-		b->c = conf_read_file(y, name, e);
+		b->c = conf_read_file(from, y, name, e);
 	yaml_free(y);
 	if (b && b->c)
 		return b;
@@ -222,11 +224,17 @@ static struct machine_base *base_of(struct yaml *y, const char *name, struct err
 	return NULL;
 }
 
-struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+struct machine_base *machine_base_new_from(const struct source *from, const char *text, size_t n, const char *name,
+                                           struct err *e)
 {
 	struct yaml *y = yaml_parse(text, n, name, e);
 
-	return y ? base_of(y, name, e) : NULL;
+	return y ? base_of(from, y, name, e) : NULL;
+}
+
+struct machine_base *machine_base_new(const char *text, size_t n, const char *name, struct err *e)
+{
+	return machine_base_new_from(&path_source, text, n, name, e);
 }
 
 void machine_base_free(struct machine_base *b)
@@ -285,38 +293,52 @@ struct machine_conf *machine_base_conf(struct machine_base *b, const char *const
 /* --- from files -------------------------------------------------------------------------------------------- */
 
 /* The file, or why not; of one that is not there with the machine that may be meant. */
-static struct yaml *load_file(const char *path, struct err *e)
+static struct yaml *load_file(const struct source *from, const char *path, struct err *e)
 {
 	char near[CFG_STR_MAX];
 
-	if (access(path, F_OK) < 0 && errno == ENOENT && machine_shipped_near(path, near, sizeof near)) {
+	if (access(path, F_OK) < 0 && errno == ENOENT && machine_shipped_near(from, path, near, sizeof near)) {
 		err_set(e, ERR_IO, "cannot read '%s': no such file or directory; did you mean '%s'?", path, near);
 		return NULL;
 	}
-	return yaml_load(path, e);
+	return from->read(from, path, e);
 }
 
 /* Also of a machine that comes with npusim; `found` is its file then, else the path as it is. */
-static struct yaml *load_named(const char **path, char *found, unsigned size, struct err *e)
+static struct yaml *load_named(const struct source *from, const char **path, char *found, unsigned size, struct err *e)
 {
-	if (machine_shipped(*path, found, size))
+	if (machine_shipped_from(from, *path, found, size)) {
 		*path = found;
-	return load_file(*path, e);
+		return from->read(from, found, e);
+	}
+	return load_file(from, *path, e);
+}
+
+struct machine_conf *machine_conf_load_from(const struct source *from, const char *path, const char *const *sets,
+                                            int n_sets, struct err *e)
+{
+	char found[sizeof((struct machine_conf *)0)->path];
+	struct yaml *y = load_named(from, &path, found, sizeof found, e);
+
+	return y ? conf_read(from, y, path, sets, n_sets, e) : NULL;
 }
 
 struct machine_conf *machine_conf_load(const char *path, const char *const *sets, int n_sets, struct err *e)
 {
-	char found[sizeof((struct machine_conf *)0)->path];
-	struct yaml *y = load_named(&path, found, sizeof found, e);
-
-	return y ? conf_read(y, path, sets, n_sets, e) : NULL;
+	return machine_conf_load_from(&path_source, path, sets, n_sets, e);
 }
 
-struct machine_base *machine_base_load(const char *path, const char *const *sets, int n_sets, struct err *e)
+int machine_base_assign(struct machine_base *b, const char *const *sets, int n_sets, struct err *e)
+{
+	return assign(b->c, sets, n_sets, e);
+}
+
+struct machine_base *machine_base_load_from(const struct source *from, const char *path, const char *const *sets,
+                                            int n_sets, struct err *e)
 {
 	char found[sizeof((struct machine_conf *)0)->path];
-	struct yaml *y = load_named(&path, found, sizeof found, e);
-	struct machine_base *b = y ? base_of(y, path, e) : NULL;
+	struct yaml *y = load_named(from, &path, found, sizeof found, e);
+	struct machine_base *b = y ? base_of(from, y, path, e) : NULL;
 
 	if (!b || assign(b->c, sets, n_sets, e) == 0)
 		return b;
@@ -324,18 +346,23 @@ struct machine_base *machine_base_load(const char *path, const char *const *sets
 	return NULL;
 }
 
+struct machine_base *machine_base_load(const char *path, const char *const *sets, int n_sets, struct err *e)
+{
+	return machine_base_load_from(&path_source, path, sets, n_sets, e);
+}
+
 struct machine_conf *machine_conf_parse(const char *text, size_t n, const char *name, const char *const *sets,
                                         int n_sets, struct err *e)
 {
 	struct yaml *y = yaml_parse(text, n, name, e);
 
-	return y ? conf_read(y, name, sets, n_sets, e) : NULL;
+	return y ? conf_read(&path_source, y, name, sets, n_sets, e) : NULL;
 }
 
 int machine_conf_explain(struct machine_conf *c, struct err *e)
 {
 	struct machine_techs *techs = NULL;
-	const int rc = machine_power_fill(&c->cfg, c->raw, &techs, e);
+	const int rc = machine_power_fill(&c->cfg, c->raw, c->source, &techs, e);
 
 	machine_techs_free(techs);
 	return rc;

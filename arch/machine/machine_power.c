@@ -315,7 +315,8 @@ static int check_choice(const struct machine_cfg *c, struct err *e)
 	return rc;
 }
 
-int machine_power_fill(struct machine_cfg *c, struct cfg *raw, struct machine_techs **kept, struct err *e)
+int machine_power_fill(struct machine_cfg *c, struct cfg *raw, const struct source *from, struct machine_techs **kept,
+                       struct err *e)
 {
 	struct filling f = { .c = c, .raw = raw, .node = c->die.node, .e = e };
 
@@ -323,7 +324,7 @@ int machine_power_fill(struct machine_cfg *c, struct cfg *raw, struct machine_te
 		return 0;
 	if (check_dram(c, e) < 0)
 		return -1;
-	if (die_known(&c->die) && !(f.t = machine_tech(kept, f.node, e)))
+	if (die_known(&c->die) && !(f.t = machine_tech(kept, from, f.node, e)))
 		return err_add(e, "reading 'die.node'");
 	c->power.known = f.t && (dram_bit(&f) || c->power.given.dram_read);
 	if (!c->power.known)

@@ -13,7 +13,8 @@
 
 /* Fills in c->power.used; of a machine that has no node nothing. `raw`: its rows that nobody gave are set, too, with their sources, for
  * people to see; NULL: they stay 0, so that machines are compared by what was said of them. */
-int machine_power_fill(struct machine_cfg *c, struct cfg *raw, struct machine_techs **kept, struct err *e);
+int machine_power_fill(struct machine_cfg *c, struct cfg *raw, const struct source *from, struct machine_techs **kept,
+                       struct err *e);
 /* Hops that a byte goes in the mean, in hundredths. */
 uint64_t machine_hops(const struct machine_cfg *c);
 

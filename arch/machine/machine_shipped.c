@@ -17,20 +17,23 @@
 static const char *const folders[] = { "configs/npu", "configs/gpu" };
 #define FOLDERS (sizeof folders / sizeof *folders)
 
-bool machine_shipped(const char *name, char *path, unsigned size)
+bool machine_shipped_from(const struct source *from, const char *name, char *path, unsigned size)
 {
 	char relative[CFG_STR_MAX + 32];
 
-	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || access(name, F_OK) == 0)
+	if (!*name || strlen(name) >= CFG_STR_MAX || strchr(name, '/') || strchr(name, '.') || from->has(from, name))
 		return false;
 	for (size_t i = 0; i < FOLDERS; i++) {
-		struct err none = ERR_INIT;
-
 		snprintf(relative, sizeof relative, "%s/%s" ENDING, folders[i], name);
-		if (path_data(relative, path, size, &none) == 0)
+		if (source_find(from, relative, path, size))
 			return true;
 	}
 	return false;
+}
+
+bool machine_shipped(const char *name, char *path, unsigned size)
+{
+	return machine_shipped_from(&path_source, name, path, size);
 }
 
 int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct err *e)
@@ -81,32 +84,21 @@ static bool word_of(const char *missing, char *word, size_t size)
 }
 
 /* The nearest of one folder, in the order of names, so that of two as near it is the same one everywhere. */
-static bool near_in(const char *folder, const char *word, char *name, size_t size)
+static bool near_in(const struct source *from, const char *folder, const char *word, char *name, size_t size)
 {
-	char pattern[1024];
+	struct arena *a = arena_new(0);
 	struct err none = ERR_INIT;
 	const char **names, *near = NULL;
-	glob_t g;
+	size_t n;
 
-	if (path_data(folder, pattern, sizeof pattern - sizeof "/*" ENDING, &none) < 0)
-		return false;
-	strcat(pattern, "/*" ENDING);
-	if (glob(pattern, 0, NULL, &g) != 0)
-		return false;
-	if ((names = calloc(g.gl_pathc, sizeof *names))) {
-		for (size_t i = 0; i < g.gl_pathc; i++) {
-			names[i] = strrchr(g.gl_pathv[i], '/') + 1;
-			g.gl_pathv[i][strlen(g.gl_pathv[i]) - strlen(ENDING)] = '\0';
-		}
-		if ((near = str_nearest(word, names, g.gl_pathc)))
-			snprintf(name, size, "%s", near);
-	}
-	free(names);
-	globfree(&g);
+	if (a && source_names(from, folder, ENDING, a, &names, &n, &none) == 0 && n &&
+	    (near = str_nearest(word, names, n)))
+		snprintf(name, size, "%s", near);
+	arena_free(a);
 	return near;
 }
 
-bool machine_shipped_near(const char *missing, char *name, unsigned size)
+bool machine_shipped_near(const struct source *from, const char *missing, char *name, unsigned size)
 {
 	char word[CFG_STR_MAX], found[FOLDERS][CFG_STR_MAX];
 	const char *names[FOLDERS], *near;
@@ -114,7 +106,7 @@ bool machine_shipped_near(const char *missing, char *name, unsigned size)
 	if (!word_of(missing, word, sizeof word))
 		return false;
 	for (size_t i = 0; i < FOLDERS; i++)
-		names[i] = near_in(folders[i], word, found[i], sizeof found[i]) ? found[i] : NULL;
+		names[i] = near_in(from, folders[i], word, found[i], sizeof found[i]) ? found[i] : NULL;
 	if (!(near = str_nearest(word, names, FOLDERS)))
 		return false;
 	snprintf(name, size, "%s", near);

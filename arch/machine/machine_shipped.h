@@ -6,16 +6,17 @@
 #include <stddef.h>
 
 #include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "sim/base/source.h"
 
 /* The file of a plain name, without folder and ending, where no file of that name is here. */
 bool machine_shipped(const char *name, char *path, unsigned size);
+bool machine_shipped_from(const struct source *from, const char *name, char *path, unsigned size);
 
 /* Files of the NPUs that come with npusim, in the order of their names. */
 int machine_shipped_npus(struct arena *a, const char ***paths, size_t *n, struct err *e);
 
 /* Of a file that is not there, the machine that may be meant: the nearest name to it, or to its last part where it has
  * the ending or lies in configs/npu or configs/gpu. Other folders are the user's own: nothing here is near. */
-bool machine_shipped_near(const char *missing, char *name, unsigned size);
+bool machine_shipped_near(const struct source *from, const char *missing, char *name, unsigned size);
 
 #endif

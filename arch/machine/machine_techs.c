@@ -10,7 +10,7 @@ struct machine_techs {
 	struct machine_techs *next;
 };
 
-const struct tech *machine_tech(struct machine_techs **kept, const char *node, struct err *e)
+const struct tech *machine_tech(struct machine_techs **kept, const struct source *from, const char *node, struct err *e)
 {
 	struct machine_techs *t;
 
@@ -21,7 +21,7 @@ const struct tech *machine_tech(struct machine_techs **kept, const char *node, s
 		err_set(e, ERR_NOMEM, "out of memory for a configuration");
 		return NULL;
 	}
-	if (!(t->tech = tech_load(node, e))) {
+	if (!(t->tech = tech_load_from(from, node, e))) {
 		free(t);
 		return NULL;
 	}

@@ -7,7 +7,8 @@
 struct machine_techs;
 
 /* `*kept` NULL: none yet. The answer lives as long as they. */
-const struct tech *machine_tech(struct machine_techs **kept, const char *node, struct err *e);
+const struct tech *machine_tech(struct machine_techs **kept, const struct source *from, const char *node,
+                                struct err *e);
 void machine_techs_free(struct machine_techs *t);
 
 #endif

@@ -289,7 +289,9 @@ int cp_run(struct cp *c, const struct isa_prog *p, const uint32_t *const *picks,
 		return -1;
 	while (!cp_done(c))
 		if (!evq_step(c->env.q))
-			return stuck(c, e);
+			return evq_failed(c->env.q) ? err_nomem(e, "for the event queue") : stuck(c, e);
+	if (evq_failed(c->env.q))
+		return err_nomem(e, "for the event queue");
 	return 0; /* write-backs still on their way take their time in what comes next */
 }
 

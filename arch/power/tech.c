@@ -226,7 +226,7 @@ static void take(struct tech *t, const struct tech *from)
 	}
 }
 
-static int path_of(const char *node, char *out, unsigned size, struct err *e)
+static int path_of(const struct source *s, const char *node, char *out, unsigned size, struct err *e)
 {
 	char relative[CFG_STR_MAX + 32];
 
@@ -237,19 +237,19 @@ static int path_of(const char *node, char *out, unsigned size, struct err *e)
 	if (!*node || strlen(node) >= CFG_STR_MAX)
 		return err_set(e, ERR_CONFIG, "'%.40s' is no node's name", node);
 	snprintf(relative, sizeof relative, "configs/tech/%s.yaml", node);
-	if (path_data(relative, out, size, e) < 0)
+	if (s->find(s, relative, out, size, e) < 0)
 		return err_add(e, "looking for the node '%s' (there are n16, n8, n7, n5 and n4)", node);
 	return 0;
 }
 
 #define GENERATIONS 8
 
-static struct tech *load_node(const char *node, int depth, struct err *e);
+static struct tech *load_node(const struct source *s, const char *node, int depth, struct err *e);
 
-static int read_node(struct tech *t, const char *path, int depth, struct err *e)
+static int read_node(const struct source *s, struct tech *t, const char *path, int depth, struct err *e)
 {
 	static const char *const own[] = { "points", NULL };
-	struct yaml *y = yaml_load(path, e);
+	struct yaml *y = s->read(s, path, e);
 	struct tech *from;
 	int rc = -1;
 
@@ -260,14 +260,14 @@ static int read_node(struct tech *t, const char *path, int depth, struct err *e)
 		return rc;
 	if (depth == GENERATIONS)
 		return err_set(e, ERR_CONFIG, "%s: 'from' goes on and on, the last is '%s'", path, t->from);
-	if (!(from = load_node(t->from, depth + 1, e)))
+	if (!(from = load_node(s, t->from, depth + 1, e)))
 		return -1;
 	take(t, from);
 	tech_free(from);
 	return 0;
 }
 
-static struct tech *load_node(const char *node, int depth, struct err *e)
+static struct tech *load_node(const struct source *s, const char *node, int depth, struct err *e)
 {
 	struct tech *t = calloc(1, sizeof *t);
 	char path[1024];
@@ -277,20 +277,20 @@ static struct tech *load_node(const char *node, int depth, struct err *e)
 		free(t);
 		return NULL;
 	}
-	if (path_of(node, path, sizeof path, e) == 0 && read_node(t, path, depth, e) == 0)
+	if (path_of(s, node, path, sizeof path, e) == 0 && read_node(s, t, path, depth, e) == 0)
 		return t;
 	tech_free(t);
 	return NULL;
 }
 
-static struct cfg *load_rows(const char *relative, const struct cfg_section *sections, struct tech *t, struct err *e)
+static struct cfg *load_rows(const struct source *s, const char *relative, const struct cfg_section *sections,
+                             struct tech *t, struct err *e)
 {
 	struct cfg *c = cfg_new(sections, t, e);
 	struct yaml *y = NULL;
-	char path[1024];
 	int rc = -1;
 
-	if (c && path_data(relative, path, sizeof path, e) == 0 && (y = yaml_load(path, e)))
+	if (c && (y = source_yaml(s, relative, e)))
 		rc = cfg_read(c, y, yaml_root(y), NULL, e);
 	yaml_free(y);
 	if (rc == 0)
@@ -299,16 +299,21 @@ static struct cfg *load_rows(const char *relative, const struct cfg_section *sec
 	return NULL;
 }
 
-struct tech *tech_load(const char *node, struct err *e)
+struct tech *tech_load_from(const struct source *from, const char *node, struct err *e)
 {
-	struct tech *t = load_node(node, 0, e);
+	struct tech *t = load_node(from, node, 0, e);
 
-	if (t && (t->drams = load_rows("configs/tech/dram.yaml", dram_sections, t, e)) &&
-	    (t->links = load_rows("configs/tech/link.yaml", link_sections, t, e)) &&
-	    (t->dies = load_rows("configs/tech/die.yaml", die_sections, t, e)))
+	if (t && (t->drams = load_rows(from, "configs/tech/dram.yaml", dram_sections, t, e)) &&
+	    (t->links = load_rows(from, "configs/tech/link.yaml", link_sections, t, e)) &&
+	    (t->dies = load_rows(from, "configs/tech/die.yaml", die_sections, t, e)))
 		return t;
 	tech_free(t);
 	return NULL;
+}
+
+struct tech *tech_load(const char *node, struct err *e)
+{
+	return tech_load_from(&path_source, node, e);
 }
 
 void tech_free(struct tech *t)

@@ -15,6 +15,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/cfg.h"
+#include "sim/base/source.h"
 #include "workloads/dtype.h"
 
 /* X(name): kinds of DRAM and links there are constants of; a new one is a word here and a section of the file. */
@@ -116,6 +117,7 @@ struct tech {
 
 /* "n7", or a file's path. */
 struct tech *tech_load(const char *node, struct err *e);
+struct tech *tech_load_from(const struct source *from, const char *node, struct err *e);
 void tech_free(struct tech *t);
 
 /* A multiply-add of two operands, accumulated in 32 bits; 0: not known of these formats. */

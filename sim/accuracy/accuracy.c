@@ -74,15 +74,20 @@ static int read_file(const struct yaml *y, struct arena *a, struct accuracy *out
 
 int accuracy_load(const char *path, struct arena *a, struct accuracy *out, struct err *e)
 {
-	struct err none = ERR_INIT;
+	return accuracy_load_from(&path_source, path, a, out, e);
+}
+
+int accuracy_load_from(const struct source *from, const char *path, struct arena *a, struct accuracy *out,
+                       struct err *e)
+{
 	char found[512];
 	struct yaml *y;
 	int rc;
 
 	memset(out, 0, sizeof *out);
-	if (!path && (path_data(DEFAULT, found, sizeof found, &none) < 0 || access(found, R_OK) != 0))
+	if (!path && !source_find(from, DEFAULT, found, sizeof found))
 		return 0;
-	if (!(y = yaml_load(path ? path : found, e)))
+	if (!(y = from->read(from, path ? path : found, e)))
 		return -1;
 	rc = read_file(y, a, out, e);
 	yaml_free(y);

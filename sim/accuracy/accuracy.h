@@ -8,6 +8,7 @@
 
 #include "sim/accuracy/score.h"
 #include "sim/base/arena.h"
+#include "sim/base/source.h"
 #include "sim/base/str.h"
 
 struct accuracy {
@@ -19,6 +20,8 @@ struct accuracy {
 
 /* NULL path: configs/accuracy/h200.yaml. 1: read; 0: there is no such file; -1: error. */
 int accuracy_load(const char *path, struct arena *a, struct accuracy *out, struct err *e);
+int accuracy_load_from(const struct source *from, const char *path, struct arena *a, struct accuracy *out,
+                       struct err *e);
 void accuracy_write(const struct accuracy *acc, struct str *out);
 /* Identity of the model that a build is, over this configuration and kernel table. */
 void accuracy_model(uint64_t config_hash, uint64_t kernels_hash, char out[17]);

@@ -118,13 +118,13 @@ static double apart(const struct machine_cfg *a, const struct machine_cfg *b)
 	return fabs(macs) + fabs(dram);
 }
 
-static struct machine_conf *conf_of(const char *config)
+static struct machine_conf *conf_of(const struct source *from, const char *config)
 {
 	struct err none = ERR_INIT;
 	char path[512];
-	const bool found = path_data(config, path, sizeof path, &none) == 0;
+	const bool found = source_find(from, config, path, sizeof path);
 
-	return machine_conf_load(found ? path : config, NULL, 0, &none);
+	return machine_conf_load_from(from, found ? path : config, NULL, 0, &none);
 }
 
 static bool as_it_is(const struct accuracy *acc, const struct machine_conf *c)
@@ -137,20 +137,21 @@ static bool as_it_is(const struct accuracy *acc, const struct machine_conf *c)
 	return strcmp(model, acc->model) == 0;
 }
 
-/* `name` without the suffix; the pair of files in `folder`. */
-static int load(const char *folder, const char *name, struct arena *a, struct silicon *s, struct err *e)
+/* `name` without the suffix; the pair of files. */
+static int load(const struct source *from, const char *name, struct arena *a, struct silicon *s, struct err *e)
 {
 	struct machine_conf *sheet;
-	char path[1024];
+	char relative[256], path[1024];
 
-	snprintf(path, sizeof path, "%s/%s" SUFFIX, folder, name);
-	if (accuracy_load(path, a, &s->calibrated, e) < 0)
+	snprintf(relative, sizeof relative, FOLDER "/%s" SUFFIX, name);
+	if (from->find(from, relative, path, sizeof path, e) < 0 ||
+	    accuracy_load_from(from, path, a, &s->calibrated, e) < 0)
 		return -1;
-	snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
-	if (accuracy_load(path, a, &s->sheet, e) < 0)
+	snprintf(relative, sizeof relative, FOLDER "/%s.yaml", name);
+	if (from->find(from, relative, path, sizeof path, e) < 0 || accuracy_load_from(from, path, a, &s->sheet, e) < 0)
 		return -1;
-	s->conf = conf_of(s->calibrated.config);
-	sheet = conf_of(s->sheet.config);
+	s->conf = conf_of(from, s->calibrated.config);
+	sheet = conf_of(from, s->sheet.config);
 	s->same = as_it_is(&s->calibrated, s->conf) && as_it_is(&s->sheet, sheet);
 	machine_conf_free(sheet);
 	return 0;
@@ -162,49 +163,23 @@ void silicon_free(struct silicon *s)
 	s->conf = NULL;
 }
 
-/* Names of the devices, in order. */
-static size_t devices(const char *folder, char names[MOST][128])
-{
-	const size_t suffix = strlen(SUFFIX);
-	DIR *d = opendir(folder);
-	size_t n = 0;
-
-	for (struct dirent *x; d && n < MOST && (x = readdir(d));) {
-		const size_t len = strlen(x->d_name);
-
-		if (len <= suffix || len - suffix >= sizeof names[0] || strcmp(x->d_name + len - suffix, SUFFIX) != 0)
-			continue;
-		snprintf(names[n++], sizeof names[0], "%.*s", (int)(len - suffix), x->d_name);
-		for (size_t i = n - 1; i > 0 && strcmp(names[i - 1], names[i]) > 0; i--) {
-			char swap[128];
-
-			memcpy(swap, names[i], sizeof swap);
-			memcpy(names[i], names[i - 1], sizeof swap);
-			memcpy(names[i - 1], swap, sizeof swap);
-		}
-	}
-	if (d)
-		closedir(d);
-	return n;
-}
-
 /* `family` NULL: of any. */
-static int nearest(const struct machine_conf *mine, const char *family, struct arena *a, struct silicon *out,
-                   struct err *e)
+static int nearest(const struct source *from, const struct machine_conf *mine, const char *family, struct arena *a,
+                   struct silicon *out, struct err *e)
 {
-	struct err none = ERR_INIT;
-	char names[MOST][128], folder[512];
 	double least = INFINITY;
+	const char **names;
+	size_t n;
 	int found = 0;
 
 	memset(out, 0, sizeof *out);
-	if (path_data(FOLDER, folder, sizeof folder, &none) < 0)
-		return 0;
-	for (size_t i = 0, n = devices(folder, names); i < n; i++) {
+	if (source_names(from, FOLDER, SUFFIX, a, &names, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
 		struct silicon s = { .conf = NULL };
 		double far;
 
-		if (load(folder, names[i], a, &s, e) < 0) {
+		if (load(from, names[i], a, &s, e) < 0) {
 			silicon_free(out);
 			return -1;
 		}
@@ -223,13 +198,16 @@ static int nearest(const struct machine_conf *mine, const char *family, struct a
 	return found;
 }
 
-int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e)
+int silicon_nearest(const struct source *from, const struct machine_conf *mine, struct arena *a, struct silicon *out,
+                    struct err *e)
 {
-	return nearest(mine, NULL, a, out, e);
+	return nearest(from, mine, NULL, a, out, e);
 }
 
 int silicon_of_family(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e)
 {
 	memset(out, 0, sizeof *out);
-	return strcmp(mine->cfg.family, MACHINE_NO_FAMILY) == 0 ? 0 : nearest(mine, mine->cfg.family, a, out, e);
+	return strcmp(mine->cfg.family, MACHINE_NO_FAMILY) == 0
+	               ? 0
+	               : nearest(mine->source, mine, mine->cfg.family, a, out, e);
 }

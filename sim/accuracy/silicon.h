@@ -27,7 +27,8 @@ struct silicon {
 };
 
 /* The device nearest to a machine (NULL: any, the first by name). 1: found; 0: none is kept; -1: error. */
-int silicon_nearest(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e);
+int silicon_nearest(const struct source *from, const struct machine_conf *mine, struct arena *a, struct silicon *out,
+                    struct err *e);
 /* Of those of the machine's own family (its configurations name it); a machine that names none has none. */
 int silicon_of_family(const struct machine_conf *mine, struct arena *a, struct silicon *out, struct err *e);
 void silicon_free(struct silicon *s);

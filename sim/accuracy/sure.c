@@ -42,21 +42,25 @@ static int read_file(const struct yaml *y, struct arena *a, struct sure *out, st
 
 int sure_load(struct arena *a, struct sure *out, struct err *e)
 {
-	struct err none = ERR_INIT;
+	return sure_load_from(&path_source, a, out, e);
+}
+
+int sure_load_from(const struct source *from, struct arena *a, struct sure *out, struct err *e)
+{
 	char path[512];
 	struct yaml *y;
 	int rc;
 
 	memset(out, 0, sizeof *out);
-	if (path_data(FILE_NAME, path, sizeof path, &none) < 0 || access(path, R_OK) != 0)
+	if (!source_find(from, FILE_NAME, path, sizeof path))
 		return 0;
-	if (!(y = yaml_load(path, e)))
+	if (!(y = from->read(from, path, e)))
 		return -1;
 	rc = read_file(y, a, out, e);
 	yaml_free(y);
-	if (rc < 0 || path_data(out->npu, path, sizeof path, e) < 0)
+	if (rc < 0 || from->find(from, out->npu, path, sizeof path, e) < 0)
 		return -1;
-	return accuracy_load(path, a, &out->silicon, e) < 0 ? -1 : 1;
+	return accuracy_load_from(from, path, a, &out->silicon, e) < 0 ? -1 : 1;
 }
 
 /* --- spreads ------------------------------------------------------------------------------------------------------------- */

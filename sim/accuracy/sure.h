@@ -41,6 +41,7 @@ struct sure {
 };
 /* 1: read; 0: there is no such file; -1: error. */
 int sure_load(struct arena *a, struct sure *out, struct err *e);
+int sure_load_from(const struct source *from, struct arena *a, struct sure *out, struct err *e);
 
 /* Shares of a total by class, added op by op. */
 #define SURE_CLASSES 64

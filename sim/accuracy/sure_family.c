@@ -100,7 +100,6 @@ int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_fa
 {
 	struct silicon s;
 	struct yaml *y;
-	char path[512];
 	int rc = silicon_of_family(c, a, &s, e);
 
 	memset(out, 0, sizeof *out);
@@ -112,7 +111,7 @@ int sure_family_of(const struct machine_conf *c, struct arena *a, struct sure_fa
 		silicon_free(&s);
 		return 0;
 	}
-	if (path_data(FILE_NAME, path, sizeof path, e) < 0 || !(y = yaml_load(path, e)))
+	if (!(y = source_yaml(c->source, FILE_NAME, e)))
 		return -1;
 	rc = read_family(y, c->cfg.family, out, e);
 	yaml_free(y);

@@ -71,7 +71,9 @@ static void count(struct align *al)
 int align_trace(struct trace *t, const struct model *m, const struct align_how *h, struct rules *r, struct arena *a,
                 struct align_report *out, struct err *e)
 {
-	struct align al = { .t = t, .m = m, .rules = r, .a = a, .e = e, .rep = out, .batch = h->batch, .keys = h->context };
+	struct align al = {
+		.t = t, .m = m, .rules = r, .a = a, .e = e, .rep = out, .batch = h->batch, .keys = h->context
+	};
 	uint32_t cost;
 
 	*out = (struct align_report){ .model = m->name, .batch_known = h->batch ? ALIGN_TOLD : ALIGN_BY_GRID };
@@ -79,16 +81,16 @@ int align_trace(struct trace *t, const struct model *m, const struct align_how *
 		return -1;
 	align_batch(&al);
 	if (!al.batch)
-		return err_set(e, ERR_USAGE,
-		               "no number of sequences of '%s' agrees with the grids of its kernels: if it is this model,"
-		               " say how many, by '--batch'",
-		               m->name);
+		return err_set(
+			e, ERR_USAGE,
+			"no number of sequences of '%s' agrees with the grids of its kernels: if it is this model,"
+			" say how many, by '--batch'",
+			m->name);
 	if (align_lay(&al, &cost) < 0)
 		return -1;
 	align_keys(&al);
 	if (!al.keys)
-		return err_set(e, ERR_USAGE,
-		               "no kernel's grid tells how long the cache was: say it, by '--context'");
+		return err_set(e, ERR_USAGE, "no kernel's grid tells how long the cache was: say it, by '--context'");
 	if (align_walk(&al) < 0)
 		return -1;
 	count(&al);

@@ -28,6 +28,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/str.h"
 #include "traces/trace.h"
 #include "workloads/model/model.h"
 #include "workloads/rules.h"
@@ -46,15 +47,15 @@ struct align_miss {
 
 struct align_report {
 	const char *model;
-	uint64_t launches, ns;               /* that had no operator */
-	uint64_t aligned, aligned_ns;        /* that have one of the model's sizes */
-	uint64_t products, empty_places;     /* launches that stand at a place of the model's steps; places without one */
+	uint64_t launches, ns;           /* that had no operator */
+	uint64_t aligned, aligned_ns;    /* that have one of the model's sizes */
+	uint64_t products, empty_places; /* launches that stand at a place of the model's steps; places without one */
 	uint64_t logits_agree, logits_differ; /* kernels behind the head: of the vocabulary's size, of another */
-	uint64_t steps, batch, keys;         /* keys: that each query looks at, in layers that see all */
+	uint64_t steps, batch, keys;          /* keys: that each query looks at, in layers that see all */
 	enum align_known batch_known, keys_known;
 	uint64_t keys_low, keys_high; /* where a grid or the time leaves room */
-	uint32_t tiles;               /* of products whose names have tiles, those that make up their grid; thousandths */
-	const char *form;             /* which products are one */
+	uint32_t tiles;   /* of products whose names have tiles, those that make up their grid; thousandths */
+	const char *form; /* which products are one */
 	struct align_miss miss[ALIGN_MISSES];
 	uint32_t n_miss; /* the longest; n_missed: all kinds of them */
 	uint64_t n_missed;
@@ -81,6 +82,10 @@ struct align_fit {
 	uint32_t share, tiles; /* thousandths: see align_share; products whose tiles make up their grid */
 	uint64_t batch, keys;  /* keys 0: no grid tells */
 };
-int align_propose(const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS], uint32_t *n, struct err *e);
+/* "8 sequences, 512 keys by their grids"; what did not fit, the longest first, `between` two of them. */
+void align_number_text(const struct align_report *r, struct str *s);
+void align_misses_text(const struct align_report *r, uint32_t most, const char *between, struct str *s);
+int align_propose(const struct trace *t, struct rules *r, struct align_fit fits[ALIGN_FITS], uint32_t *n,
+                  struct err *e);
 
 #endif

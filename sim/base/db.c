@@ -642,13 +642,19 @@ sqlite3_stmt *db_stmt(struct db *d, const char *sql, struct err *e)
 	return s;
 }
 
-/* A bind fails only for an index that is not in the statement, or without memory; going on would store NULL. */
+static int refuse(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+/* A bind fails for an index that is not in the statement, and without memory. Going on would store NULL, so the database does
+ * nothing any more: every statement is interrupted. */
 static void bound(sqlite3_stmt *s, int i, int rc)
 {
-	if (rc == SQLITE_OK)
-		return;
-	fprintf(stderr, "npusim: cannot bind ?%d of \"%s\": %s\n", i, sqlite3_sql(s), sqlite3_errstr(rc));
-	abort();
+	(void)i;
+	if (rc != SQLITE_OK)
+		sqlite3_progress_handler(sqlite3_db_handle(s), 1, refuse, NULL);
 }
 
 void db_bind_i64(sqlite3_stmt *s, int i, int64_t v)

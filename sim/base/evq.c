@@ -3,7 +3,6 @@
 #include "sim/base/evq.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define WAYS     4
@@ -20,6 +19,7 @@ struct evq {
 	size_t n, cap;
 	ps_t now;
 	uint64_t seq, served;
+	bool failed;
 };
 
 struct evq *evq_new(void)
@@ -42,6 +42,7 @@ void evq_reset(struct evq *q)
 	q->n = 0;
 	q->now = 0;
 	q->seq = 0;
+	q->failed = false;
 }
 
 void ev_init(struct ev *ev, enum ev_prio prio, void (*fn)(void *owner, struct ev *ev), void *owner)
@@ -111,11 +112,20 @@ int evq_reserve(struct evq *q, size_t events)
 
 	if (events <= q->cap)
 		return 0;
-	if (events > INT32_MAX || !(heap = realloc(q->heap, events * sizeof *heap)))
+	if (q->failed || events > INT32_MAX || !(heap = realloc(q->heap, events * sizeof *heap)))
 		return -1;
 	q->heap = heap;
 	q->cap = events;
 	return 0;
+}
+
+/* Nothing is served from here on: a clock that lost an event would go wrong. */
+static void fail(struct evq *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		q->heap[i].ev->slot = -1;
+	q->n = q->cap = 0;
+	q->failed = true;
 }
 
 void evq_push(struct evq *q, struct ev *ev, ps_t when)
@@ -124,8 +134,8 @@ void evq_push(struct evq *q, struct ev *ev, ps_t when)
 	assert(ev_idle(ev));
 	assert(ev->fn && ev->prio >= 0 && ev->prio < 1 << (64 - SEQ_BITS));
 	if (q->n == q->cap && evq_reserve(q, q->cap ? 2 * q->cap : 64) < 0) {
-		fputs("npusim: no memory for the event queue\n", stderr);
-		abort();
+		fail(q);
+		return;
 	}
 	ev->when = when;
 	ev->seq = q->seq++;
@@ -157,6 +167,11 @@ bool evq_step(struct evq *q)
 ps_t evq_now(const struct evq *q)
 {
 	return q->now;
+}
+
+bool evq_failed(const struct evq *q)
+{
+	return q->failed;
 }
 
 uint64_t evq_count(const struct evq *q)

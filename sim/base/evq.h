@@ -32,9 +32,10 @@ static inline bool ev_idle(const struct ev *ev)
 {
 	return ev->slot < 0;
 }
-/* Asserts when >= now and that the event is idle. Growing the heap may fail only at start: call evq_reserve. */
+/* Asserts when >= now and that the event is idle. Without memory for one more the queue has failed: it is empty, and stays so. */
 void evq_push(struct evq *q, struct ev *ev, ps_t when);
-int evq_reserve(struct evq *q, size_t events); /* 0 or -1; evq_push grows on its own and aborts on no memory */
+int evq_reserve(struct evq *q, size_t events); /* 0 or -1; evq_push grows on its own, too */
+bool evq_failed(const struct evq *q);          /* until evq_reset */
 void evq_cancel(struct evq *q, struct ev *ev); /* an idle event is fine */
 bool evq_step(struct evq *q);                  /* one event; false when empty */
 ps_t evq_now(const struct evq *q);

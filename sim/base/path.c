@@ -71,6 +71,23 @@ int path_data(const char *relative, char *out, unsigned size, struct err *e)
 	return err_set(e, ERR_CONFIG, "there is no '%s' in %s", relative, tried);
 }
 
+static int find(const struct source *s, const char *relative, char *out, unsigned size, struct err *e)
+{
+	(void)s;
+	return path_data(relative, out, size, e);
+}
+
+static void list(const struct source *s, const char *folder, source_each_fn *each, void *arg)
+{
+	char path[1200];
+
+	(void)s;
+	if (source_find(&path_source, folder, path, sizeof path))
+		source_root_list(path, each, arg);
+}
+
+const struct source path_source = { find, source_root_has, source_root_read, list };
+
 int path_library(const char *name, char *out, unsigned size, struct err *e)
 {
 	char self[1024];

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +21,7 @@ struct stat_reg {
 	uint32_t *index; /* n + 1, or 0 for none; `slots` is a power of two and more than twice n */
 	size_t slots;
 	bool frozen;
+	const char *missing; /* that was asked for; NULL: none */
 };
 
 struct stat_reg *stat_new(void)
@@ -126,15 +126,18 @@ static const struct entry *find(const struct stat_reg *r, const char *name)
 	return i ? &r->v[i - 1] : NULL;
 }
 
-uint64_t stat_get(const struct stat_reg *r, const char *name)
+uint64_t stat_get(struct stat_reg *r, const char *name)
 {
 	const struct entry *s = find(r, name);
 
-	if (!s) {
-		fprintf(stderr, "npusim: there is no statistic '%s'\n", name);
-		abort();
-	}
-	return value_of(s);
+	if (!s)
+		r->missing = name;
+	return s ? value_of(s) : 0;
+}
+
+int stat_check(const struct stat_reg *r, struct err *e)
+{
+	return r->missing ? err_set(e, ERR_STUCK, "there is no statistic '%s'", r->missing) : 0;
 }
 
 uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent)

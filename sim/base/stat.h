@@ -39,10 +39,10 @@ int stat_add_all(struct stat_reg *r, const struct stat_row *rows, size_t n, stru
 void stat_snapshot(struct stat_reg *r); /* the region of interest starts here */
 size_t stat_count(const struct stat_reg *r);
 struct stat_view stat_at(const struct stat_reg *r, size_t i); /* in order of registration */
-/* By name. One that nobody registered is the caller's mistake and aborts in every build: a wrong name would read as a
- * quiet 0. */
-uint64_t stat_get(const struct stat_reg *r, const char *name);
-/* The same of a block that need not be built: `absent` where nobody registered the name. */
+/* By name. One that nobody registered is the caller's mistake: 0, and from then on stat_check is an error, as a wrong name
+ * would read as a machine that did nothing. */
+uint64_t stat_get(struct stat_reg *r, const char *name);
+int stat_check(const struct stat_reg *r, struct err *e);
 uint64_t stat_get_or(const struct stat_reg *r, const char *name, uint64_t absent);
 /* Its counter, for a block that follows another's while both run; NULL: nobody registered the name. */
 const uint64_t *stat_counter(const struct stat_reg *r, const char *name);

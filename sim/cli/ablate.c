@@ -6,71 +6,19 @@
 #include <unistd.h>
 
 #include "sim/base/version.h"
+#include "sim/cli/cmd.h"
 #include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
-#include "sim/cli/workload.h"
+#include "sim/report/run_verdict.h"
 #include "sim/ui/outfile.h"
 #include "sim/ui/progress.h"
-#include "workloads/rules.h"
+#include "workloads/known.h"
 
 struct options {
-	const char *file, *fidelity, *page, *rules, *format;
+	const char *file, *fidelity, *page, *format;
+	struct workload_spec all; /* what of all its workloads is said by an option */
 	struct opt_list workloads;
 	uint64_t seed, jobs;
 };
-
-/* --- workloads ----------------------------------------------------------------------------------------------------- */
-
-/* One that is loaded. */
-struct loaded {
-	struct cmd_trace trace;
-	struct workload model;
-	struct op_stream stream;
-	uint64_t tokens;
-};
-
-static void loaded_free(struct loaded *l)
-{
-	cmd_trace_free(&l->trace);
-	workload_free(&l->model);
-}
-
-static int load_trace(struct loaded *l, const struct ablate_workload *w, struct rules *rules, struct err *e)
-{
-	struct lower_stats st;
-
-	if (cmd_trace_load(w->trace, w->range, &l->trace, e) < 0 ||
-	    lower_trace(&l->trace.trace, rules, l->trace.arena, &l->stream, &st, e) < 0 ||
-	    ops_some_known(&l->stream, e) < 0)
-		return -1;
-	l->tokens = run_verdict_tokens(&l->stream,
-	                               w->range || l->trace.trace.steps < 1 ? 1 : (uint64_t)l->trace.trace.steps);
-	return 0;
-}
-
-static int load_model(struct loaded *l, const struct ablate_workload *w, struct err *e)
-{
-	const struct workload_opts o = { .model = w->model,
-		                         .phase = w->phase,
-		                         .quant = w->quant,
-		                         .kv = w->kv,
-		                         .batch = w->batch,
-		                         .context = w->context,
-		                         .tokens = w->tokens };
-
-	if (workload_read(&o, false, &l->model, &l->trace, &l->stream, e) < 0)
-		return -1;
-	l->tokens = build_tokens(&l->model.how);
-	return 0;
-}
-
-static int load(struct loaded *l, const struct ablate_workload *w, struct rules *rules, struct err *e)
-{
-	memset(l, 0, sizeof *l);
-	if ((w->trace ? load_trace(l, w, rules, e) : load_model(l, w, e)) == 0)
-		return 0;
-	return err_add(e, "reading workload '%s'", w->name);
-}
 
 /* --- running ------------------------------------------------------------------------------------------------------- */
 
@@ -98,7 +46,22 @@ static size_t all_runs(const struct ablation *x)
 	return n;
 }
 
-static int run_all(const struct options *o, struct ablate_view *v, struct rules *rules, struct err *e)
+static int load(const struct options *o, const struct ablate_workload *from, struct workload *w, uint64_t *tokens,
+                struct err *e)
+{
+	struct workload_spec s = from->spec;
+
+	s.rules = s.rules || s.model ? s.rules : o->all.rules;
+	if (cmd_workload_read(&s, NULL, w, e) < 0 || ops_some_known(&w->stream, e) < 0)
+		return err_add(e, "reading workload '%s'", from->name);
+	*tokens = workload_tokens(w);
+	if (!*tokens)
+		*tokens = run_verdict_tokens(&w->stream,
+		                             s.range || w->in.trace.steps < 1 ? 1 : (uint64_t)w->in.trace.steps);
+	return 0;
+}
+
+static int run_all(const struct options *o, struct ablate_view *v, struct err *e)
 {
 	const struct ablation *x = v->x;
 	struct running r = { .p = progress_new("ablate", "runs", all_runs(x)), .after = all_runs(x) };
@@ -112,14 +75,13 @@ static int run_all(const struct options *o, struct ablate_view *v, struct rules 
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < x->n_workloads; i++) {
-		struct loaded l;
+		struct workload w;
 
 		r.after -= ablate_runs(x, i);
-		rc = load(&l, &x->workloads[i], rules, e);
+		rc = load(o, &x->workloads[i], &w, &v->tokens[i], e);
 		if (rc == 0)
-			rc = ablate_run(x, i, &l.stream, &how, x->a, &v->results[i], e);
-		v->tokens[i] = l.tokens;
-		loaded_free(&l);
+			rc = ablate_run(x, i, &w.stream, &how, x->a, &v->results[i], e);
+		workload_free(&w);
 		r.before += r.here;
 	}
 	progress_free(r.p);
@@ -186,24 +148,22 @@ static int choose(struct ablation *x, const struct opt_list *names, struct err *
 static int ablate(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct ablation *x = ablate_load(o->file, e);
-	struct rules *rules = x ? rules_load(o->rules, e) : NULL;
 	struct ablate_view v = { .x = x, .fidelity = o->fidelity ? o->fidelity : "both", .build = npusim_build_id() };
 	int rc = -1;
 
-	if (!rules || choose(x, &o->workloads, e) < 0)
+	if (!x || choose(x, &o->workloads, e) < 0)
 		goto out;
 	v.results = arena_array(x->a, x->n_workloads + 1, sizeof *v.results);
 	v.tokens = arena_array(x->a, x->n_workloads + 1, sizeof *v.tokens);
 	if (!v.results || !v.tokens)
 		err_nomem(e, "for an ablation");
 	else
-		rc = run_all(o, &v, rules, e);
+		rc = run_all(o, &v, e);
 	if (rc == 0)
 		print(&v, f, out);
 	if (rc == 0 && o->page)
 		rc = write_page(&v, o->page, e);
 out:
-	rules_free(rules);
 	ablate_free(x);
 	return rc;
 }
@@ -217,6 +177,8 @@ static int check_options(struct options *o, const struct opt_list *args, enum ou
 	if (args->n == 0)
 		return err_set(e, ERR_USAGE, "the ablation is missing: npusim ablate FILE.yaml");
 	o->file = args->v[0];
+	if (workload_check(&o->all, WORKLOAD_ABLATE, e) < 0)
+		return -1;
 	if (o->fidelity && strcmp(o->fidelity, "event") != 0 && strcmp(o->fidelity, "analytic") != 0)
 		return err_set(e, ERR_USAGE, "unknown fidelity '%s': it is event or analytic", o->fidelity);
 	if (o->jobs == 0)
@@ -228,7 +190,8 @@ static int check_options(struct options *o, const struct opt_list *args, enum ou
 
 int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .seed = 1 };
+	struct options o = { .seed = RUN_SEED };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'w', "workload", OPT_LIST, &o.workloads, "NAME", "only this workload of the file; may be repeated" },
 		{ 0, "page", OPT_WRITE, &o.page, "FILE.html",
@@ -241,7 +204,7 @@ int cmd_ablate(int argc, char **argv, struct str *out, struct err *e)
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "workers; as many as there are processors by default. The answer does not depend on it" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
-		{ 0, "rules", OPT_READ, &o.rules, "FILE", "the table that makes ops of kernels" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.all, WORKLOAD_ABLATE) },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};

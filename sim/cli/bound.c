@@ -79,14 +79,14 @@ int bound_input_whole(struct bound_input *in, const char *path, const struct bou
 	memset(in, 0, sizeof *in);
 	in->b.rule = (struct roof_rule)ROOF_RULE;
 	if (check_options(o, &in->b.rule, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
-	    cmd_trace_load_by(tracedb_load, path, o->range, 0, &in->t, e) == 0)
+	    cmd_trace_load(path, o->range, &in->t, e) == 0)
 		return roof_of_options(o, &in->t.trace, &in->b.roof, e);
 	return -1;
 }
 
 void bound_input_free(struct bound_input *in)
 {
-	cmd_trace_free(&in->t);
+	measured_free(&in->t);
 	rules_free(in->rules);
 }
 

@@ -25,7 +25,7 @@ struct bound_options {
 /* clang-format on */
 
 struct bound_input {
-	struct cmd_trace t;
+	struct measured t;
 	struct rules *rules;
 	struct bound b;
 };

@@ -19,8 +19,7 @@
 
 struct table {
 	const char *path;
-	struct cmd_trace trace;
-	struct op_stream stream;
+	struct workload w;
 	struct run_opts how;
 	struct rows rows;
 };
@@ -28,7 +27,6 @@ struct table {
 struct fitting {
 	const struct calibrate_rows *o;
 	struct machine_conf *conf;
-	struct rules *rules;
 	struct run_memo *memo;
 	struct table *tables;
 	size_t n, samples;
@@ -50,19 +48,17 @@ static void keep_kind(const char *kind, struct cases *s)
 static int read_table(struct fitting *f, const char *path, enum run_start start, struct err *e)
 {
 	struct table *t = &f->tables[f->n];
-	struct lower_stats st;
 
 	t->path = path;
-	t->how = (struct run_opts){ .start = start, .fidelity = f->o->fidelity, .seed = 1, .memo = f->memo };
-	if (cmd_trace_load(path, NULL, &t->trace, e) < 0)
-		return -1;
+	t->how = (struct run_opts){ .start = start, .fidelity = f->o->fidelity, .seed = RUN_SEED, .memo = f->memo };
 	f->n++;
-	if (lower_trace(&t->trace.trace, f->rules, t->trace.arena, &t->stream, &st, e) < 0)
+	if (cmd_workload_read(&(struct workload_spec){ .trace = path, .rules = f->o->rules }, &f->conf->cfg, &t->w, e) <
+	    0)
 		return -1;
-	if (!ops_listed_all(&t->stream))
+	if (!ops_listed_all(&t->w.stream))
 		return err_set(e, ERR_IO, "'%s' is no table of ops (CSV whose header begins with 'op,')", path);
-	if (rows_new(&t->rows, t->stream.n_ops, f->arena, e) < 0 ||
-	    rows_add(&t->rows, &t->stream, f->conf, &t->how, -1, f->arena, e) < 0)
+	if (rows_new(&t->rows, t->w.stream.n_ops, f->arena, e) < 0 ||
+	    rows_add(&t->rows, &t->w.stream, f->conf, &t->how, -1, f->arena, e) < 0)
 		return -1;
 	keep_kind(f->o->kind, &t->rows.sim.all);
 	for (size_t i = 0; i < t->rows.sim.all.n; i++)
@@ -76,10 +72,10 @@ static int read_all(struct fitting *f, struct err *e)
 	const struct opt_list *lists[] = { f->o->tables, f->o->resident };
 	const size_t n = (size_t)(lists[0]->n + lists[1]->n);
 
-	if (!(f->arena = arena_new(CMD_TRACE_MEMORY)) || !(f->tables = calloc(n + 1, sizeof *f->tables)) ||
+	if (!(f->arena = arena_new(MEASURED_MEMORY)) || !(f->tables = calloc(n + 1, sizeof *f->tables)) ||
 	    !(f->sets = calloc(n + 1, sizeof *f->sets)))
 		return err_nomem(e, "for tables");
-	if (!(f->rules = rules_load(f->o->rules, e)) || !(f->memo = run_memo_new(e)))
+	if (!(f->memo = run_memo_new(e)))
 		return -1;
 	for (int k = 0; k < 2; k++)
 		for (int i = 0; i < lists[k]->n; i++)
@@ -91,11 +87,10 @@ static int read_all(struct fitting *f, struct err *e)
 static void fitting_free(struct fitting *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		cmd_trace_free(&f->tables[i].trace);
+		workload_free(&f->tables[i].w);
 	free(f->tables);
 	free(f->sets);
 	run_memo_free(f->memo);
-	rules_free(f->rules);
 	arena_free(f->arena);
 }
 
@@ -170,7 +165,7 @@ static void source_of(const struct fitting *f, const struct fit_plan *p, char *o
 	uint64_t h = HASH_INIT;
 
 	for (size_t i = 0; i < f->n; i++)
-		h = hash_str(h, f->tables[i].stream.digest ? f->tables[i].stream.digest : "");
+		h = hash_str(h, f->tables[i].w.stream.digest ? f->tables[i].w.stream.digest : "");
 	snprintf(out, cap, "fitted by npusim calibrate to %zu rows of %zu tables (digest %016llx), %zu parameters",
 	         f->samples, f->n, (unsigned long long)h, p->n_fit);
 }

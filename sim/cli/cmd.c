@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/ui/progress.h"
-#include "traces/read/format.h"
-#include "workloads/rules.h"
 
 static int tell_file(void *arg, const struct opt_file *f, struct err *e)
 {
@@ -30,8 +29,10 @@ static int tell_files(const struct opt_cmd *cmd, int argc, char **argv, struct o
 	return rc < 0 ? -1 : 1;
 }
 
-int cmd_parse(const struct opt_cmd *cmd, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
+int cmd_parse(const struct opt_cmd *given, int argc, char **argv, struct opt_list *args, struct str *out, struct err *e)
 {
+	struct opt rows[OPT_MOST + 1];
+	const struct opt_cmd whole = opt_joined(given, rows), *cmd = &whole;
 	int rc;
 
 	if (argc > 1 && strcmp(argv[1], CMD_ASK_MAN) == 0) {
@@ -80,19 +81,6 @@ void cmd_print_more(size_t shown, size_t all, struct str *out)
 		str_addf(out, "(%zu more; without -n all are listed)\n", all - shown);
 }
 
-/* Databases of ours carry their kind in the header. */
-bool cmd_is_database(const char *path)
-{
-	unsigned char head[72];
-	FILE *f = fopen(path, "rb");
-	size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-
-	if (f)
-		fclose(f);
-	return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 &&
-	       (head[68] || head[69] || head[70] || head[71]);
-}
-
 static void show_bytes(void *arg, uint64_t done, uint64_t total)
 {
 	struct progress **p = arg;
@@ -102,103 +90,86 @@ static void show_bytes(void *arg, uint64_t done, uint64_t total)
 	progress_set(*p, done);
 }
 
-struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e)
-{
-	struct trace_import_stats st = { 0 };
-	struct progress *p = NULL;
-	const struct format_options o = { (int64_t)context, show_bytes, &p };
-	struct tracedb *db;
-	int rc;
+/* --- workloads --------------------------------------------------------------------------------------------- */
 
-	if (cmd_is_database(path)) {
-		if (!context)
-			return tracedb_open(path, DB_READ, e);
-		err_set(e, ERR_USAGE,
-		        "'--context' is for replays, and '%s' is a trace database: it has the context that it"
-		        " was imported with",
-		        path);
-		return NULL;
+struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workload_spec *s, enum workload_asker by)
+{
+	static const enum opt_type types[] = {
+		[WORKLOAD_TEXT] = OPT_TEXT, [WORKLOAD_COUNT] = OPT_COUNT, [WORKLOAD_FILE] = OPT_READ
+	};
+	char why[256];
+	size_t n = 0;
+
+	for (int k = 0; k < WORKLOAD_KEYS; k++) {
+		const struct workload_row *r = &workload_rows[k];
+		const bool taken = !workload_refused((enum workload_key)k, WORKLOAD_NONE, by, why, sizeof why);
+
+		if (r->letter && workload_askers[by].argument)
+			continue;
+		rows[n++] = (struct opt){ r->letter,      r->name,
+			                  types[r->type], workload_place(s, (enum workload_key)k),
+			                  r->arg,         taken ? r->help : NULL };
 	}
-	if (!(db = tracedb_open(":memory:", DB_WRITE, e)))
-		return NULL;
-	rc = format_import_with(db, FORMAT_AUTO, path, &o, &st, e);
+	rows[n] = (struct opt){ .type = OPT_END };
+	return rows;
+}
+
+int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e)
+{
+	struct progress *p = NULL;
+	const struct workload_reader by = { &path_source, m, show_bytes, &p };
+	const int rc = workload_read(s, &by, w, e);
+
 	progress_free(p);
-	if (rc >= 0)
-		return db;
-	tracedb_free(db);
-	return NULL;
-}
-
-static struct counters *stored_counters(struct tracedb *db, struct err *e)
-{
-	struct counters *c = counters_load(db, e);
-
-	if (c && counters_count(c))
-		return c;
-	counters_free(c);
-	return NULL;
-}
-
-/* The database, with its arena and counters in `t`. */
-static struct tracedb *open_with_counters(const char *path, uint64_t context, struct cmd_trace *t, struct err *e)
-{
-	struct tracedb *db = cmd_trace_open(path, context, e);
-
-	memset(t, 0, sizeof *t);
-	if (db && !(t->arena = arena_new(CMD_TRACE_MEMORY)))
-		err_nomem(e, "for the trace");
-	if (db && t->arena)
-		t->counters = stored_counters(db, e);
-	return db;
-}
-
-int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
-                      struct cmd_trace *t, struct err *e)
-{
-	struct tracedb *db = open_with_counters(path, context, t, e);
-	int rc = db && !e->kind ? load(db, range, t->arena, &t->trace, e) : -1;
-
-	tracedb_free(db);
-	if (rc < 0)
-		cmd_trace_free(t);
 	return rc;
 }
 
-int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
+static int load(measured_loader *load, const char *path, const char *range, const char *rules, struct measured *m,
+                struct err *e)
+{
+	struct progress *p = NULL;
+	const struct measured_from from = { &path_source, path, range, load, rules, 0, show_bytes, &p };
+	const int rc = measured_load(&from, m, e);
+
+	progress_free(p);
+	return rc;
+}
+
+int cmd_trace_load(const char *path, const char *range, struct measured *m, struct err *e)
+{
+	return load(tracedb_load, path, range, NULL, m, e);
+}
+
+int cmd_trace_load_groups(const char *path, const char *range, struct measured *m, struct err *e)
+{
+	return load(tracedb_load_groups, path, range, NULL, m, e);
+}
+
+int cmd_trace_load_ruled(measured_loader *by, const char *path, const char *range, const char *rules,
+                         struct measured *m, struct err *e)
+{
+	return load(by, path, range, rules ? rules : "", m, e);
+}
+
+int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct measured *m,
                      struct err *e)
 {
-	struct tracedb *db = open_with_counters(path, 0, t, e);
-	const struct tracedb_pieces p = { CMD_TRACE_PIECE, each, arg };
-	int rc = db && !e->kind ? tracedb_load_pieces(db, range, &p, t->arena, &t->trace, e) : -1;
+	struct progress *p = NULL;
+	const struct measured_from from = {
+		.source = &path_source, .path = path, .range = range, .progress = show_bytes, .arg = &p
+	};
+	const int rc = measured_pieces(&from, each, arg, m, e);
 
-	tracedb_free(db);
-	if (rc < 0)
-		cmd_trace_free(t);
+	progress_free(p);
 	return rc;
 }
 
-int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e)
+struct tracedb *cmd_trace_open(const char *path, struct err *e)
 {
-	return cmd_trace_load_by(tracedb_load, path, range, 0, t, e);
-}
+	struct progress *p = NULL;
+	const struct measured_from from = { .source = &path_source, .path = path, .progress = show_bytes, .arg = &p };
+	struct tracedb *db = measured_open(&from, e);
 
-int cmd_trace_load_ruled(cmd_trace_loader *load, const char *path, const char *range, const char *rules,
-                         struct cmd_trace *t, struct err *e)
-{
-	struct rules *r = rules_load(rules, e);
-
-	if (!r || cmd_trace_load_by(load, path, range, 0, t, e) < 0) {
-		rules_free(r);
-		return -1;
-	}
-	t->rules = r;
-	return 0;
-}
-
-void cmd_trace_free(struct cmd_trace *t)
-{
-	arena_free(t->arena);
-	rules_free(t->rules);
-	counters_free(t->counters);
-	memset(t, 0, sizeof *t);
+	progress_free(p);
+	return db;
 }

@@ -9,10 +9,10 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/str.h"
-#include "sim/profile/counters.h"
 #include "sim/ui/opt.h"
 #include "sim/ui/out.h"
-#include "traces/db/tracedb.h"
+#include "sim/ui/units.h"
+#include "sim/workload/workload.h"
 
 /* argv[0] is the command's own name. */
 typedef int cmd_fn(int argc, char **argv, struct str *out, struct err *e);
@@ -28,6 +28,7 @@ struct cmd {
 cmd_fn cmd_run, cmd_serve, cmd_ablate, cmd_limits, cmd_sweep, cmd_merge, cmd_report, cmd_compare, cmd_validate,
 	cmd_calibrate;
 cmd_fn cmd_export;
+cmd_fn cmd_workload_build, cmd_workload_attend;
 extern const struct cmd cmd_workload_table[];
 extern const struct cmd cmd_trace_table[], cmd_config_table[], cmd_probe_table[], cmd_plot_table[];
 cmd_fn cmd_config_area, cmd_config_peaks;
@@ -67,31 +68,21 @@ void cmd_complain(const struct err *e);
 /* The --format option as text to its value; NULL is a table. */
 int cmd_format(const char *text, enum out_format *f, struct err *e);
 
-/* A trace of a few minutes of decoding is some hundred MiB; far beyond that the file is damaged or hostile. */
-#define CMD_TRACE_MEMORY ((size_t)16 << 30)
-#define CMD_TRACE_PIECE  ((size_t)1 << 15) /* with its ops, lowered, 5 KB a launch */
-/* A selection of a trace database, in memory of its own. */
-struct cmd_trace {
-	struct arena *arena;
-	struct trace trace;
-	struct counters *counters; /* NULL: none are stored */
-	struct rules *rules;       /* NULL: not asked for */
-};
-int cmd_trace_load(const char *path, const char *range, struct cmd_trace *t, struct err *e);
-/* The same by tracedb_load, _load_any or _load_groups, and with the context of a replay; 0: what it assumes. */
-typedef int cmd_trace_loader(struct tracedb *t, const char *range, struct arena *a, struct trace *out, struct err *e);
-int cmd_trace_load_by(cmd_trace_loader *load, const char *path, const char *range, uint64_t context,
-                      struct cmd_trace *t, struct err *e);
-/* The same with the rules of a file; NULL: those that come with npusim. */
-int cmd_trace_load_ruled(cmd_trace_loader *load, const char *path, const char *range, const char *rules,
-                         struct cmd_trace *t, struct err *e);
-/* All but the launches, which are given to `each` some at a time (tracedb_load_pieces); t->counters are there before. */
-int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct cmd_trace *t,
+/* What is asked of a workload as rows of an option table, for OPT_ROWS. Those that `by` does not take are read as well, and
+ * refused by workload_check with its reason. */
+#define CMD_WORKLOAD_ROWS (WORKLOAD_KEYS + 1)
+struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workload_spec *s, enum workload_asker by);
+/* workload_read for a machine, NULL: an NPU's, with a progress line while a profile is read. */
+int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e);
+
+/* measured.h with a progress line; `rules` NULL: those that come with npusim. */
+int cmd_trace_load(const char *path, const char *range, struct measured *m, struct err *e);
+int cmd_trace_load_ruled(measured_loader *load, const char *path, const char *range, const char *rules,
+                         struct measured *m, struct err *e);
+int cmd_trace_load_groups(const char *path, const char *range, struct measured *m, struct err *e);
+int cmd_trace_pieces(const char *path, const char *range, tracedb_piece *each, void *arg, struct measured *m,
                      struct err *e);
-bool cmd_is_database(const char *path); /* one of ours; anything else is a profile, or nothing */
-/* A trace database; any profile is read into one in memory, of which nothing is left behind. */
-struct tracedb *cmd_trace_open(const char *path, uint64_t context, struct err *e);
-void cmd_trace_free(struct cmd_trace *t);
+struct tracedb *cmd_trace_open(const char *path, struct err *e);
 
 /* A kernel's name, which for a template has hundreds of characters: in a table its first `most`, elsewhere all. */
 void cmd_out_name(struct out_table *t, const char *name, size_t most, enum out_format f);
@@ -102,25 +93,13 @@ static inline size_t cmd_first(uint64_t asked, size_t all)
 }
 void cmd_print_more(size_t shown, size_t all, struct str *out);
 
-#define CMD_CONTEXT_HELP \
-	"of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes"
 #define CMD_RANGE_HELP    "only what was launched inside this annotation; 'trace show' lists them"
 #define CMD_RULES_HELP    "the table that makes ops of kernels, instead of the one that comes with npusim"
 #define CMD_FAMILIES_HELP "the table that puts kernels into families, instead of the one that comes with npusim"
 #define CMD_FORMAT_HELP   "how to print: table (default), csv or json"
 
-/* Units as people read them; doubles are made at the edge only. */
-static inline double cmd_us(int64_t ns)
-{
-	return (double)ns / 1e3;
-}
-static inline double cmd_ps_us(uint64_t ps)
-{
-	return (double)ps / 1e6;
-}
-static inline double cmd_pct(double part, double whole)
-{
-	return whole > 0 ? 100 * part / whole : 0;
-}
+#define cmd_us    unit_us
+#define cmd_ps_us unit_ps_us
+#define cmd_pct   unit_pct
 
 #endif

@@ -21,7 +21,8 @@
 #define NO_SWEEP UINT64_MAX
 
 struct options {
-	const char *results, *trace, *format;
+	const char *results, *format;
+	struct workload_spec workload;
 	uint64_t top, sweep;
 };
 
@@ -420,25 +421,23 @@ static uint64_t measured_ps(const struct res_stored *run)
 static int measure(const struct options *o, const struct res_stored *run, struct arena *a, struct res_workload *w,
                    struct err *e)
 {
-	struct cmd_trace t = { 0 };
-	struct rules *rules = rules_load(NULL, e);
+	struct workload_spec asked = o->workload;
+	struct workload x = { .model = NULL };
 	struct res_work_op *ops = NULL;
-	struct lower_stats st;
-	struct op_stream s;
 	int rc = -1;
 
 	*w = run->workload;
-	if (!rules || cmd_trace_load(o->trace, w->range, &t, e) < 0)
+	asked.range = asked.range ? asked.range : w->range;
+	if (cmd_workload_read(&asked, NULL, &x, e) < 0)
 		goto out;
-	if (strcmp(t.trace.digest, w->digest) != 0) {
-		err_set(e, ERR_IO, "run %lld is over another trace than '%s' holds", (long long)run->run.id, o->trace);
+	if (strcmp(x.in.trace.digest, w->digest) != 0) {
+		err_set(e, ERR_IO, "run %lld is over another trace than '%s' holds", (long long)run->run.id,
+		        asked.trace);
 		goto out;
 	}
-	if (lower_trace(&t.trace, rules, t.arena, &s, &st, e) < 0)
-		goto out;
-	if (s.n_ops != w->n_ops) {
+	if (x.stream.n_ops != w->n_ops) {
 		err_set(e, ERR_IO, "run %lld has %zu ops, and '%s' is lowered to %zu now: run it again",
-		        (long long)run->run.id, w->n_ops, o->trace, s.n_ops);
+		        (long long)run->run.id, w->n_ops, asked.trace, x.stream.n_ops);
 		goto out;
 	}
 	if (!(ops = arena_array(a, w->n_ops ? w->n_ops : 1, sizeof *ops))) {
@@ -446,13 +445,12 @@ static int measure(const struct options *o, const struct res_stored *run, struct
 		goto out;
 	}
 	memcpy(ops, w->ops, w->n_ops * sizeof *ops);
-	for (size_t i = 0; i < s.n_ops; i++)
-		ops[i].measured_ns = s.ops[i].measured_ns;
+	for (size_t i = 0; i < x.stream.n_ops; i++)
+		ops[i].measured_ns = x.stream.ops[i].measured_ns;
 	w->ops = ops;
 	rc = 0;
 out:
-	cmd_trace_free(&t);
-	rules_free(rules);
+	workload_free(&x);
 	return rc;
 }
 
@@ -529,7 +527,7 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 	}
 	if (args->n == 1) {
 		measured = runs[0].workload;
-		if (o->trace && measure(o, &runs[0], a, &measured, e) < 0)
+		if (o->workload.trace && measure(o, &runs[0], a, &measured, e) < 0)
 			return -1;
 		c.cols[c.n++] = (struct column){ "measured", NULL, NULL, &measured, measured_ps(&runs[0]) };
 	}
@@ -542,7 +540,11 @@ static int compare(const struct options *o, const struct opt_list *args, struct 
 
 static int check_options(const struct options *o, const struct opt_list *args, enum out_format *f, struct err *e)
 {
-	if (o->trace && args->n != 1)
+	if (workload_check(&o->workload, WORKLOAD_COMPARE, e) < 0)
+		return -1;
+	if (!o->workload.trace && (o->workload.range || o->workload.rules))
+		return err_set(e, ERR_USAGE, "options '--range' and '--rules' say how '-t' is read: give it");
+	if (o->workload.trace && args->n != 1)
 		return err_set(e, ERR_USAGE, "'-t' compares one run with what was measured; %d are named", args->n);
 	if (o->sweep != NO_SWEEP && args->n < 2)
 		return err_set(e, ERR_USAGE, "'--sweep' compares points: name two of them or more");
@@ -552,13 +554,12 @@ static int check_options(const struct options *o, const struct opt_list *args, e
 int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .results = "results.db", .top = 20, .sweep = NO_SWEEP };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'r', "results", OPT_READ, &o.results, "R.db",
 		  "where 'npusim run -o' stored the runs; results.db by"
 		  " default" },
-		{ 't', "trace", OPT_READ, &o.trace, "T.db",
-		  "take the measured times from this trace, instead of those"
-		  " stored with the run" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_COMPARE) },
 		{ 0, "sweep", OPT_U64, &o.sweep, "N", "compare points of this sweep, not runs; 0: of the last one" },
 		{ 0, "ops", OPT_U64, &o.top, "N",
 		  "list the N ops, of points the N statistics, that differ most; 20 by default (json and csv have all)" },
@@ -569,7 +570,7 @@ int cmd_compare(int argc, char **argv, struct str *out, struct err *e)
 		"npusim compare [RUN | POINT]... [-r R.db] [-t T.db] [--sweep N]",
 		"Stored runs side by side, by kind of op and op by op. The first run named is the reference: a ratio above"
 		" 1 says that the other is faster. One run alone is compared with what was measured. Without a run the"
-		" stored ones are listed. With --sweep the numbers are points of a sweep: their settings, kinds of op, what"
+		" stored ones are listed. With -t the measured times are that trace's, of the run's own range unless '--range' says another. With --sweep the numbers are points of a sweep: their settings, kinds of op, what"
 		" held each back, and the statistics that differ most.",
 		"npusim compare -r /tmp/r.db\n"
 		"npusim compare 1 2 -r /tmp/r.db\n"

@@ -75,7 +75,7 @@ static int has_grids(const struct trace *t, const char *path, struct err *e)
 
 static int read_one(struct gpu_inputs *in, const char *path, struct err *e)
 {
-	struct cmd_trace *t = &in->traces[in->n];
+	struct measured *t = &in->traces[in->n];
 	struct cases *c = &in->sets[in->n];
 	struct gpu g = machine_gpu(&in->conf->cfg);
 
@@ -100,7 +100,7 @@ static int read_table(struct gpu_inputs *in, const struct gpu_options *o, const 
 
 	if (!f)
 		return -1;
-	if (!(in->arenas[in->n_tables] = arena_new(CMD_TRACE_MEMORY)))
+	if (!(in->arenas[in->n_tables] = arena_new(MEASURED_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for '%s'", path);
 	else
 		rc = tables_read(f, &device, &o->table, in->arenas[in->n_tables], &in->sets[in->n],
@@ -141,7 +141,7 @@ int gpu_inputs_read(struct gpu_inputs *in, const struct gpu_options *o, struct e
 void gpu_inputs_free(struct gpu_inputs *in)
 {
 	for (size_t i = 0; i < in->n_traces; i++)
-		cmd_trace_free(&in->traces[i]);
+		measured_free(&in->traces[i]);
 	for (size_t i = 0; i < in->n_tables; i++)
 		arena_free(in->arenas[i]);
 	free(in->traces);

@@ -38,7 +38,7 @@ struct gpu_inputs {
 	struct rules *rules;
 	struct kernels *kernels;
 	struct cases_rules *case_rules;
-	struct cmd_trace *traces;
+	struct measured *traces;
 	struct cases *sets;    /* of the traces, then of the tables */
 	struct arena **arenas; /* of the tables */
 	struct tables_stats *table_stats;

@@ -18,7 +18,7 @@ static int read_one(struct gpu_energies *x, const char *path, const struct machi
 
 	if (!f)
 		return -1;
-	if (!(x->arenas[x->n] = arena_new(CMD_TRACE_MEMORY)))
+	if (!(x->arenas[x->n] = arena_new(MEASURED_MEMORY)))
 		err_set(e, ERR_NOMEM, "no memory for '%s'", path);
 	else
 		rc = energy_read(f, &conf->cfg, k, x->arenas[x->n], c, e);

@@ -1,21 +1,21 @@
 /* limits.c - npusim limits: what more of each part would buy, and what less of it would cost. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run_verdict.h"
 
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
+#include "sim/cli/cmd.h"
 #include "sim/cli/limits_show.h"
-#include "sim/cli/ops_table.h"
-#include "sim/cli/workload.h"
 #include "sim/ui/progress.h"
-#include "workloads/rules.h"
+#include "workloads/known.h"
 
 #define PAIRS_MOST 10000
 
 struct options {
-	const char *config, *trace, *range, *start, *fidelity, *rules, *results, *format;
-	struct workload_opts model;
+	const char *config, *start, *fidelity, *results, *format;
+	struct workload_spec workload;
 	struct opt_list sets;
 	uint32_t step_ppm;
 	uint64_t seed, jobs, pairs;
@@ -35,7 +35,7 @@ static const char *fidelity_name(enum run_fidelity f)
 /* As npusim run keeps it, so that both store one run. */
 static void keep_verdict(const struct run_report *r, struct run_result *x)
 {
-	struct beside *b = beside_new(r->model ? NULL : r->trace);
+	struct baseline *b = baseline_new(&path_source, r->model ? NULL : r->trace);
 	struct err none = ERR_INIT;
 	struct arena *a = arena_new(0);
 	struct verdict v;
@@ -43,7 +43,7 @@ static void keep_verdict(const struct run_report *r, struct run_result *x)
 	if (b && a && run_verdict_make(r, b, NULL, a, &v, &none) == 0)
 		run_verdict_keep(&v, &x->figures);
 	arena_free(a);
-	beside_free(b);
+	baseline_free(b);
 }
 
 /* As it was judged: by events where they were asked, and then against the base with events. */
@@ -65,10 +65,10 @@ static struct res_limit judged(const struct limits_question *q, const struct lim
 }
 
 /* The design itself as a run, as `npusim run` would store it, with what was found about it. */
-static int store(struct resdb *db, const struct limits_question *q, const struct rules *rules, const struct workload *w,
-                 const struct cmd_trace *t, const struct limits_result *x, struct err *e)
+static int store(struct resdb *db, const struct limits_question *q, const struct workload *w,
+                 const struct limits_result *x, struct err *e)
 {
-	struct res_limit *rows = arena_array(t->arena, x->n + 1, sizeof *rows);
+	struct res_limit *rows = arena_array(w->in.arena, x->n + 1, sizeof *rows);
 	const struct res_limits l = { q->step_ppm, x->n, rows };
 	struct machine_conf *c = machine_conf_load(q->config, q->sets, q->n_sets, e);
 	struct says_list says = { .n = 0 };
@@ -76,15 +76,16 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 	struct run_result result;
 	struct run_report r = { .conf = c,
 		                .says = &says,
-		                .trace = &t->trace,
+		                .trace = &w->in.trace,
 		                .model = w->model,
 		                .part = workload_part(w),
-		                .tokens = w->model ? build_tokens(&w->how) : 0,
+		                .scaled = w->scaled,
+		                .tokens = workload_tokens(w),
 		                .stream = q->stream,
 		                .result = &result,
 		                .start = q->run.start,
 		                .seed = q->run.seed,
-		                .rules_hash = rules_hash(rules) };
+		                .rules_hash = w->rules_hash };
 	int rc = -1;
 
 	memset(&result, 0, sizeof result);
@@ -93,10 +94,10 @@ static int store(struct resdb *db, const struct limits_question *q, const struct
 		rows[i] = judged(q, x, &x->rows[i]);
 	if (!rows) {
 		err_set(e, ERR_NOMEM, "no memory to store the limits");
-	} else if (c && run_stream(q->stream, c, &how, t->arena, &result, e) == 0) {
+	} else if (c && run_stream(q->stream, c, &how, w->in.arena, &result, e) == 0) {
 		says_run(&c->cfg, &result, &says);
 		keep_verdict(&r, &result);
-		if (run_store(&r, db, 0, t->arena, e) == 0)
+		if (run_store(&r, db, 0, w->in.arena, e) == 0)
 			rc = res_put_limits(db, r.stored, &l, e);
 	}
 	machine_conf_free(c);
@@ -140,43 +141,26 @@ static struct limits_question question(const struct options *o, const struct op_
 	};
 }
 
-static int read_workload(const struct options *o, struct rules *rules, struct workload *w, struct cmd_trace *t,
-                         struct op_stream *s, struct err *e)
-{
-	struct lower_stats lowered;
-
-	if (o->model.model)
-		return workload_read(&o->model, false, w, t, s, e);
-	if (cmd_trace_load(o->trace, o->range, t, e) < 0 || lower_trace(&t->trace, rules, t->arena, s, &lowered, e) < 0)
-		return -1;
-	return ops_some_known(s, e);
-}
-
 static int limits(const struct options *o, enum out_format f, struct str *out, struct err *e)
 {
 	struct resdb *db = o->results ? res_open(o->results, DB_WRITE, e) : NULL;
-	struct rules *rules = o->results && !db ? NULL : rules_load(o->rules, e);
 	struct workload w = { .model = NULL };
-	struct op_stream s;
-	struct limits_question q = question(o, &s);
+	struct limits_question q = question(o, &w.stream);
 	struct limits_result r;
-	struct cmd_trace t = { .arena = NULL };
 	struct progress *p = NULL;
 	int rc = -1;
 
-	if (!rules || read_workload(o, rules, &w, &t, &s, e) < 0)
+	if ((o->results && !db) || cmd_workload_read(&o->workload, NULL, &w, e) < 0 || ops_some_known(&w.stream, e) < 0)
 		goto out;
 	q.arg = p = progress_new("limits", "runs", 0);
-	if (limits_run(&q, t.arena, &r, e) < 0)
+	if (limits_run(&q, w.in.arena, &r, e) < 0)
 		goto out;
 	show(&q, &w, &r, f, out);
-	rc = db ? store(db, &q, rules, &w, &t, &r, e) : 0;
+	rc = db ? store(db, &q, &w, &r, e) : 0;
 out:
 	progress_free(p);
 	rc = res_close(db, rc, e);
-	cmd_trace_free(&t);
 	workload_free(&w);
-	rules_free(rules);
 	return rc;
 }
 
@@ -186,7 +170,7 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (workload_check(&o->model, o->trace, o->range, false, e) < 0)
+	if (workload_check(&o->workload, WORKLOAD_LIMITS, e) < 0)
 		return -1;
 	if (o->start && strcmp(o->start, "steady") != 0 && strcmp(o->start, "cold") != 0)
 		return err_set(e, ERR_USAGE, "unknown start '%s': it is steady or cold", o->start);
@@ -205,14 +189,11 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 
 int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct options o = { .step_ppm = 1000000, .seed = 1, .pairs = LIMITS_PAIRS };
+	struct options o = { .step_ppm = 1000000, .seed = RUN_SEED, .pairs = LIMITS_PAIRS };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 't', "trace", OPT_READ, &o.trace, "T.db",
-		  "the workload: a trace database that 'npusim trace import' made" },
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", "only what was launched inside this annotation" },
-		WORKLOAD_ROWS(o.model),
-		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS", WORKLOAD_CONTEXT_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_LIMITS) },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "step", OPT_PPM, &o.step_ppm, "FRACTION",
@@ -228,7 +209,6 @@ int cmd_limits(int argc, char **argv, struct str *out, struct err *e)
 		  " smaller than it is off. By default in closed form, and with events, which then count, what is too near the design"
 		  " for it (under twice what the two are apart there) and the best: ten times as long" },
 		{ 0, "seed", OPT_U64, &o.seed, "N", "of everything drawn at random; 1 by default" },
-		{ 0, "rules", OPT_READ, &o.rules, "FILE", "the table that makes ops of kernels" },
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the design as a run in this results database, as"
 		  " 'npusim run' would, and what was found with it: 'npusim report' shows both" },

@@ -7,13 +7,10 @@
 
 static int read_table(struct ops_rows *t, const char *path, bool twin, struct err *e)
 {
-	struct lower_stats st;
-	struct op_stream *s = &t->streams[t->n];
+	struct workload *w = &t->read[t->n++];
+	const struct op_stream *s = &w->stream;
 
-	if (cmd_trace_load(path, NULL, &t->traces[t->n], e) < 0)
-		return -1;
-	t->n++;
-	if (lower_trace(&t->traces[t->n - 1].trace, t->rules, t->traces[t->n - 1].arena, s, &st, e) < 0)
+	if (cmd_workload_read(&(struct workload_spec){ .trace = path, .rules = t->rules }, &t->conf->cfg, w, e) < 0)
 		return -1;
 	if (twin && machine_runs(&t->conf->cfg) == MACHINE_LAUNCHES)
 		return err_set(e, ERR_USAGE, "'--twin' is of an NPU with a GPU's resources, and '%s' is a GPU",
@@ -44,11 +41,11 @@ static int read_blocks(struct ops_rows *t, const char *path, struct err *e)
 
 static int read_one(struct ops_rows *t, const char *path, bool twin, size_t *most, struct err *e)
 {
-	const int block = cmd_is_database(path) ? 0 : blocks_file(path, e);
+	const int block = measured_is_database(path) ? 0 : blocks_file(path, e);
 
 	if (block < 0 || (block ? read_blocks(t, path, e) : read_table(t, path, twin, e)) < 0)
 		return -1;
-	*most += block ? t->blocks[t->n_blocks - 1].n : t->streams[t->n - 1].n_ops;
+	*most += block ? t->blocks[t->n_blocks - 1].n : t->read[t->n - 1].stream.n_ops;
 	return 0;
 }
 
@@ -56,12 +53,12 @@ static int read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, 
 {
 	size_t most = 0;
 
-	if (!(t->conf = machine_conf_load(g->config, g->sets.v, g->sets.n, e)) || !(t->rules = rules_load(g->rules, e)))
+	if (!(t->conf = machine_conf_load(g->config, g->sets.v, g->sets.n, e)))
 		return -1;
-	t->traces = calloc((size_t)g->traces.n + 1, sizeof *t->traces);
-	t->streams = calloc((size_t)g->traces.n + 1, sizeof *t->streams);
+	t->rules = g->rules;
+	t->read = calloc((size_t)g->traces.n + 1, sizeof *t->read);
 	t->blocks = calloc((size_t)g->traces.n + 1, sizeof *t->blocks);
-	if (!t->traces || !t->streams || !t->blocks || !(t->arena = arena_new(CMD_TRACE_MEMORY)))
+	if (!t->read || !t->blocks || !(t->arena = arena_new(MEASURED_MEMORY)))
 		return err_nomem(e, "for tables");
 	for (int i = 0; i < g->traces.n; i++)
 		if (read_one(t, g->traces.v[i], twin, &most, e) < 0)
@@ -71,12 +68,12 @@ static int read_all(struct ops_rows *t, const struct gpu_options *g, bool twin, 
 
 int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct ops_rows_how *o, struct err *e)
 {
-	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = 1 };
+	const struct run_opts how = { .start = o->start, .fidelity = o->fidelity, .seed = RUN_SEED };
 
 	if (read_all(t, g, o->twin, e) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
-		if (rows_add(&t->rows, &t->streams[i], t->conf, &how, o->split, t->arena, e) < 0)
+		if (rows_add(&t->rows, &t->read[i].stream, t->conf, &how, o->split, t->arena, e) < 0)
 			return -1;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (rows_add_blocks(&t->rows, t->blocks[i].v, t->blocks[i].n, t->conf, &how, o->split, e) < 0)
@@ -87,12 +84,10 @@ int ops_rows_run(struct ops_rows *t, const struct gpu_options *g, const struct o
 void ops_rows_free(struct ops_rows *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		cmd_trace_free(&t->traces[i]);
-	free(t->traces);
-	free(t->streams);
+		workload_free(&t->read[i]);
+	free(t->read);
 	free(t->blocks);
 	arena_free(t->arena);
-	rules_free(t->rules);
 	machine_conf_free(t->conf);
 }
 
@@ -103,7 +98,7 @@ int ops_rows_asked(const struct gpu_options *g, struct err *e)
 
 	if (!g->traces.n)
 		return 0;
-	if (!cmd_is_database(g->traces.v[0]) && (rc = blocks_file(g->traces.v[0], e)) != 0)
+	if (!measured_is_database(g->traces.v[0]) && (rc = blocks_file(g->traces.v[0], e)) != 0)
 		return rc;
 	if ((rc = ops_listed_file(g->traces.v[0], e)) != 0)
 		return rc;

@@ -12,9 +12,8 @@ struct ops_blocks {
 
 struct ops_rows {
 	struct machine_conf *conf;
-	struct rules *rules;
-	struct cmd_trace *traces;
-	struct op_stream *streams;
+	const char *rules;
+	struct workload *read;
 	struct ops_blocks *blocks;
 	size_t n, n_blocks;
 	struct arena *arena;

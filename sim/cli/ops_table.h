@@ -4,18 +4,8 @@
 
 #include "arch/machine/machine_cfg.h"
 #include "sim/cli/cmd.h"
-#include "workloads/op.h"
+#include "workloads/known.h"
 
-/* Is all of it rows of tables? Is this op a row without a measured time? How many of those are there? */
-bool ops_listed_all(const struct op_stream *s);
-bool ops_listed_unmeasured(const struct op *o);
-size_t ops_listed_without_time(const struct op_stream *s);
-/* Does no rule know any of its kernels? Where there are none: no. */
-bool ops_none_known(const struct op_stream *s);
-/* How many names the kernels have that no rule knows; *longest: the one that took most time, "": there is none. */
-size_t ops_unknown_names(const struct op_stream *s, const char **longest);
-/* ERR_BOUND if so, whatever time they took: copies may be most of it, and spans may be 0. */
-int ops_some_known(const struct op_stream *s, struct err *e);
 /* A profile or a trace database: does it hold tables of ops alone? -1: it cannot be read. */
 int ops_listed_file(const char *path, struct err *e);
 /* One line on stderr where an algorithm that a row names is not modelled: on a GPU, whose kernels are a library's. */

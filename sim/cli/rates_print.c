@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cli/cmd.h"
 #include "sim/cli/rates.h"
-#include "sim/cli/workload.h"
 #include "sim/ui/progress.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))

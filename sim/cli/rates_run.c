@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "sim/base/path.h"
+#include "sim/cli/cmd.h"
 #include "sim/cli/rates.h"
-#include "sim/cli/workload.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "workloads/model/count.h"
@@ -40,34 +40,30 @@ static int simulate(const struct rates *r, const struct rates_row *row, const st
                     uint64_t layers, struct step *out, struct err *e)
 {
 	const char *how_launched = rates_text(row->by, "launches");
-	struct workload_opts o = { .model = rates_text(row->of, "model"),
+	const char *style = rates_text(row->by, "style");
+	struct workload_spec o = { .model = rates_text(row->of, "model"),
 		                   .quant = rates_text(row->in, "quant"),
-		                   .style = rates_text(row->by, "style"),
+		                   .style = style ? style : build_style_name(BUILD_FUSED),
 		                   .phase = r->prefill ? "prefill" : "decode",
 		                   .tokens = r->prefill ? row->tokens : 1,
 		                   .context = r->prefill    ? 0
 		                              : row->tokens ? row->tokens
 		                                            : 1,
 		                   .layers = layers };
-	struct run_opts opts = { .start = RUN_COLD, .seed = 1 };
-	struct arena *a = arena_new(0);
-	struct model *m = NULL;
-	struct build_how how;
-	struct op_stream s;
+	struct run_opts opts = { .start = RUN_COLD, .seed = RUN_SEED };
+	struct workload w;
 	struct run_result x;
 	int rc = -1;
 
-	if (!a)
-		return err_nomem(e, "for a step");
-	if (workload_stream(&o, BUILD_FUSED, a, &m, &how, &s, e) == 0 && run_stream(&s, conf, &opts, a, &x, e) == 0) {
+	if (cmd_workload_read(&o, &conf->cfg, &w, e) == 0 &&
+	    run_stream(&w.stream, conf, &opts, w.in.arena, &x, e) == 0) {
 		const bool host = how_launched && strcmp(how_launched, "host") == 0;
 
 		out->us = cmd_ps_us(!x.wall_graph_ps ? x.total_ps : host ? x.wall_eager_ps : x.wall_graph_ps);
-		out->launches = (double)(s.n_launches ? s.n_launches : s.n_ops);
+		out->launches = (double)(w.stream.n_launches ? w.stream.n_launches : w.stream.n_ops);
 		rc = 0;
 	}
-	model_free(m);
-	arena_free(a);
+	workload_free(&w);
 	return rc;
 }
 

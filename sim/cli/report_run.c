@@ -5,10 +5,11 @@
 #include "arch/machine/machine_area.h"
 #include "arch/machine/machine_conf.h"
 #include "sim/base/hash.h"
-#include "sim/cli/figure_out.h"
+#include "sim/base/path.h"
 #include "sim/cli/report.h"
-#include "sim/cli/run_verdict.h"
 #include "sim/profile/roof.h"
+#include "sim/report/figure_out.h"
+#include "sim/report/run_verdict.h"
 #include "sim/study/limits.h"
 
 /* --- the machine ------------------------------------------------------------------------------------------- */
@@ -492,6 +493,7 @@ int report_run(struct out_json *j, const char *from, const char *called, const c
                struct err *e)
 {
 	struct run_made made = { .launches = false };
+	struct baseline *b;
 	struct str trust = STR_INIT;
 	bool failed;
 
@@ -508,7 +510,9 @@ int report_run(struct out_json *j, const char *from, const char *called, const c
 		run_made_part(&made, r->workload.ops[i].kind, strcmp(r->workload.ops[i].family, "gemv") == 0,
 		              r->workload.ops[i].measured_ns);
 	}
-	run_made_trust(&made, NULL, "", &trust);
+	b = baseline_new(&path_source, NULL);
+	run_made_trust(&made, b, "", &trust);
+	baseline_free(b);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/cli/run.h"
+#include "sim/base/path.h"
+#include "sim/report/baseline.h"
+#include "sim/report/run.h"
 #include "workloads/op.h"
 
 #define BEST_SHOWN     5
@@ -326,6 +328,7 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 {
 	const struct sweep_view *v = &t->v;
 	struct run_made made = { .launches = false };
+	struct baseline *b;
 	struct str trust = STR_INIT;
 	bool failed;
 
@@ -348,7 +351,9 @@ static int put_head(struct out_json *j, const char *from, const struct study *t,
 		run_made_part(&made, v->workload.ops[i].kind, strcmp(v->workload.ops[i].family, "gemv") == 0,
 		              v->workload.ops[i].measured_ns);
 	}
-	run_made_trust(&made, NULL, "", &trust);
+	b = baseline_new(&path_source, NULL);
+	run_made_trust(&made, b, "", &trust);
+	baseline_free(b);
 	out_json_lines(j, "trust", str_c(&trust));
 	failed = trust.failed;
 	str_free(&trust);

@@ -9,6 +9,7 @@
 
 #include "arch/gpu/gpu_power.h"
 #include "arch/machine/machine_gpu.h"
+#include "sim/base/path.h"
 #include "sim/engine/pass_energy.h"
 #include "sim/engine/run_result.h"
 #include "sim/ui/outfile.h"
@@ -65,15 +66,13 @@ static void step_seen(void *ctx, const struct sched_step *s, const struct sched_
 
 /* --- the machine and its models ------------------------------------------------------------------------------------------- */
 
-static int side(struct serve_run *r, struct serve_side *x, const struct workload_opts *o, uint32_t queries,
+static int side(struct serve_run *r, struct serve_side *x, const struct workload_spec *o, uint32_t queries,
                 struct err *e)
 {
-	const bool gpu = machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES;
 	const bool exact = r->o->steps && strcmp(r->o->steps, "exact") == 0;
 	const struct build_group one = { 1, 1, 0, false };
 
-	if (!(x->w.model = model_load(o->model, e)) ||
-	    workload_how(x->w.model, o, gpu ? BUILD_FUSED : BUILD_NPU, &x->w.how, e) < 0)
+	if (workload_describe(o, &(struct workload_reader){ &path_source, &r->conf->cfg, NULL, NULL }, &x->w, e) < 0)
 		return -1;
 	x->w.how.phase = BUILD_STEP;
 	x->w.how.groups = &one;
@@ -90,7 +89,7 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 /* The draft's own model, or the model itself at a share of its cost. */
 static int draft_side(struct serve_run *r, struct err *e)
 {
-	const struct workload_opts small = { .model = r->o->draft_model };
+	const struct workload_spec small = { .model = r->o->draft_model };
 
 	if (r->o->draft_model)
 		return side(r, &r->draft, &small, 1, e) < 0 ? err_add(e, "reading option '--draft-model'") : 0;
@@ -177,7 +176,7 @@ static int prepared(struct serve_run *r, struct err *e)
 		return -1;
 	if (!r->o->start && machine_runs(&r->conf->cfg) == MACHINE_LAUNCHES)
 		r->how.start = RUN_COLD;
-	if (side(r, &r->own, &r->o->model, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0 || requests(r, e) < 0)
+	if (side(r, &r->own, &r->o->workload, 1 + r->policy.draft, e) < 0 || draft_side(r, e) < 0 || requests(r, e) < 0)
 		return -1;
 	m = r->own.w.model;
 	if (m->context && m->context % r->policy.block)
@@ -356,9 +355,8 @@ static int check_options(struct serve_opts *o, struct sched_policy *p, struct ru
 
 	if (!o->config)
 		return err_set(e, ERR_USAGE, "the machine is missing: -c CONFIG.yaml");
-	if (!o->model.model)
-		return err_set(e, ERR_USAGE, "the model is missing: -m MODEL; 'npusim workload list' has some");
-	if (check_list(o, e) < 0 || run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0 ||
+	if (workload_check(&o->workload, WORKLOAD_SERVE, e) < 0 || check_list(o, e) < 0 ||
+	    run_fidelity_parse(o->fidelity, &how->fidelity, e) < 0 ||
 	    (o->start && run_start_parse(o->start, &how->start, e) < 0) ||
 	    word(o->steps, "steps", "grid", "exact", &exact, e) < 0 || at_most(o->jobs, STEPS_JOBS, "jobs", e) < 0 ||
 	    at_most(o->check, CHECK_MOST, "check", e) < 0)
@@ -387,9 +385,10 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		                .accept_ppm = NOT_GIVEN,
 		                .draft_ppm = NOT_GIVEN,
 		                .share_ppm = SHARE };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'c', "config", OPT_READ, &o.config, "CONFIG", "the machine, in YAML" },
-		{ 'm', "model", OPT_READ, &o.model.model, "MODEL", WORKLOAD_MODEL_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_SERVE) },
 		{ 'r', "requests", OPT_READ, &o.requests, "REQUESTS.csv",
 		  "the list: columns arrival_s (or arrival_ms; without either all come at once), prompt and output, in tokens" },
 		{ 0, "rate", OPT_TEXT, &o.rate, "RATE", "draw requests: so many arrive, 4/s or 30/min" },
@@ -434,13 +433,6 @@ int cmd_serve(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "slo-ttft", OPT_PS, &o.slo_ttft, "TIME",
 		  "a bound for the time to the first token: exit code 1 where more than 1 % of the requests take longer" },
 		{ 0, "slo-tpot", OPT_PS, &o.slo_tpot, "TIME", "the same for the time of each token after the first" },
-		{ 0, "quant", OPT_TEXT, &o.model.quant, "SCHEME", WORKLOAD_QUANT_HELP },
-		{ 0, "kv", OPT_TEXT, &o.model.kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP },
-		{ 0, "style", OPT_TEXT, &o.model.style, "fused|npu",
-		  "which ops, as for 'npusim run'; npu by default, and fused on a GPU's configuration" },
-		{ 0, "layers", OPT_COUNT, &o.model.layers, "N", WORKLOAD_LAYERS_HELP },
-		{ 0, "experts", OPT_COUNT, &o.model.experts, "N", WORKLOAD_EXPERTS_HELP },
-		{ 0, "skew", OPT_TEXT, &o.model.skew, "S", WORKLOAD_SKEW_HELP },
 		{ 's', "set", OPT_SETS, &o.sets, "KEY=VALUE",
 		  "change a parameter of the machine first; may be repeated" },
 		{ 0, "fidelity", OPT_TEXT, &o.fidelity, "event|analytic",

@@ -3,7 +3,7 @@
 #define NPUSIM_SIM_CLI_SERVE_H
 
 #include "arch/machine/machine_conf.h"
-#include "sim/cli/workload.h"
+#include "sim/cli/cmd.h"
 #include "sim/serve/latency.h"
 #include "sim/serve/steps.h"
 #include "sim/ui/out.h"
@@ -13,7 +13,7 @@ struct serve_opts {
 	const char *config, *requests, *rate, *prompt, *output, *arrivals, *reserve, *preempt, *kv_memory, *swap_rate,
 		*draft_model, *fidelity, *start, *steps, *timeline, *write, *format;
 	struct opt_list sets;
-	struct workload_opts model;
+	struct workload_spec workload;
 	uint64_t n, batch, tokens, chunk, block, draft, seed, jobs, check;
 	uint32_t accept_ppm, draft_ppm, share_ppm;
 	ps_t overhead, slo_ttft, slo_tpot;

@@ -11,16 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/cli/run.h"
-#include "sim/cli/workload.h"
+#include "sim/base/path.h"
 #include "sim/engine/picks.h"
+#include "sim/report/run.h"
 #include "sim/ui/progress.h"
-#include "workloads/rules.h"
 
 #define OPAQUE_MAX_PCT 5 /* as for a run */
 
 struct options {
-	const char *file, *results, *trace, *shard, *format;
+	const char *file, *results, *shard, *format;
+	struct workload_spec workload;
 	uint64_t jobs, max, rows, guided;
 	bool dry, retry, mixed, allow_opaque;
 	uint64_t shard_i, shard_n;
@@ -31,100 +31,68 @@ struct options {
 /* --- the workload ------------------------------------------------------------------------------------------ */
 
 struct inputs {
-	struct rules *rules;
-	struct cmd_trace trace;
-	struct workload model;
-	struct op_stream stream;
-	struct lower_stats lowered;
-	struct run_rewritten rewritten;
+	const struct machine_cfg *machine; /* of its kind */
+	struct workload w;
 	struct res_workload workload;
 };
 
-static void inputs_free(struct inputs *in)
+/* A point's own stream; `arg` is struct inputs. */
+static int build_point(void *arg, const struct workload_spec *w, struct arena *a, struct op_stream *out, struct err *e)
 {
-	rules_free(in->rules);
-	cmd_trace_free(&in->trace);
-	workload_free(&in->model);
+	const struct inputs *in = arg;
+
+	return workload_again(&in->w, w, &(struct workload_reader){ &path_source, in->machine, NULL, NULL }, a, out, e);
 }
 
-static struct workload_opts opts_of(const struct sweep_model *m)
+/* The file's, or what the command line has in its place. */
+static int asked_for(const struct options *o, const struct sweep *s, struct workload_spec *w, struct err *e)
 {
-	return (struct workload_opts){ .model = m->name,
-		                       .phase = *m->phase ? m->phase : NULL,
-		                       .quant = *m->quant ? m->quant : NULL,
-		                       .kv = *m->kv ? m->kv : NULL,
-		                       .style = *m->style ? m->style : NULL,
-		                       .attention = *m->attention ? m->attention : NULL,
-		                       .batch = m->batch,
-		                       .context = m->context,
-		                       .tokens = m->tokens,
-		                       .layers = m->layers,
-		                       .experts = m->experts };
-}
+	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
 
-static bool on_gpu(const struct sweep *s)
-{
-	return machine_runs(&s->schema_target) == MACHINE_LAUNCHES;
-}
-
-/* A point's own stream; `arg` is the sweep. */
-static int build_point(void *arg, const struct sweep_model *m, struct arena *a, struct op_stream *out, struct err *e)
-{
-	const struct workload_opts o = opts_of(m);
-	struct model *model = NULL;
-	struct build_how how;
-	int rc = workload_stream(&o, on_gpu(arg) ? BUILD_FUSED : BUILD_NPU, a, &model, &how, out, e);
-
-	/* Its texts are the model's, which goes. */
-	out->source = rc == 0 ? arena_strdup(a, out->source) : NULL;
-	model_free(model);
-	return rc;
-}
-
-static int read_model(struct inputs *in, const struct sweep *s, struct err *e)
-{
-	const struct workload_opts o = opts_of(&s->model_own);
-
-	if (workload_read(&o, on_gpu(s), &in->model, &in->trace, &in->stream, e) < 0)
+	*w = s->workload;
+	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0)
 		return -1;
-	return run_workload(&in->stream, &in->trace.trace, 0, in->trace.arena, &in->workload, e);
-}
-
-static int read_inputs(struct inputs *in, const struct options *o, const struct sweep *s, struct err *e)
-{
-	const char *path = o->trace ? o->trace : s->trace;
-	const struct op_stream *x = &in->stream;
-
-	memset(in, 0, sizeof *in);
-	if (s->model && !o->trace)
-		return read_model(in, s, e);
-	if (s->model)
+	if (o->workload.trace && w->model)
 		return err_set(e, ERR_USAGE, "'%s' has a workload, a model: '-t' would be another", s->path);
-	if (!path)
-		return yaml_err(s->y, yaml_root(s->y), e,
-		                "the workload is missing: 'trace: FILE', or -t FILE, or 'workload: {name: MODEL}'");
-	if (access(path, R_OK) < 0) {
-		err_sys(e, ERR_IO, errno, "cannot read '%s'", path);
-		return o->trace ? -1 : err_at(e, s->path, ynode_get(yaml_root(s->y), "trace")->line, 0);
+	if (o->workload.trace)
+		w->trace = o->workload.trace;
+	if (o->workload.range)
+		w->range = o->workload.range;
+	if (o->workload.rules)
+		w->rules = o->workload.rules;
+	if (workload_source(w) == WORKLOAD_NONE)
+		return yaml_err(
+			s->y, map ? map : root, e, "%s",
+			map ? "the workload says no model: 'name'"
+			    : "the workload is missing: 'trace: FILE', or -t FILE, or 'workload: {name: MODEL}'");
+	if (w->trace && access(w->trace, R_OK) < 0) {
+		err_sys(e, ERR_IO, errno, "cannot read '%s'", w->trace);
+		return o->workload.trace ? -1 : err_at(e, s->path, ynode_get(root, "trace")->line, 0);
 	}
-	in->rewritten.list = s->rewrites;
-	if (s->rewrites.n && on_gpu(s))
-		return yaml_err(s->y, ynode_get(yaml_root(s->y), "rewrite"), e,
+	if (w->rewrite && machine_runs(&s->schema_target) == MACHINE_LAUNCHES)
+		return yaml_err(s->y, ynode_get(root, "rewrite"), e,
 		                "the base runs the trace's launches, which a rewritten op no longer has");
-	if (!(in->rules = rules_load(s->rules, e)))
+	return workload_check(w, WORKLOAD_SWEEP_FILE, e) < 0 ? -1 : sweep_workload_check(s, w, e);
+}
+
+/* Points at other batches than the trace was measured at: nothing of them is measured. */
+static void unmeasured(struct res_workload *w)
+{
+	w->kernel_ns = w->measured_ns = 0;
+	w->wall_ns = -1;
+}
+
+static int read_inputs(struct inputs *in, const struct options *o, const struct sweep *s, struct workload_spec *asked,
+                       struct err *e)
+{
+	in->machine = &s->schema_target;
+	if (asked_for(o, s, asked, e) < 0 || cmd_workload_read(asked, in->machine, &in->w, e) < 0 ||
+	    run_workload(&in->w.stream, &in->w.in.trace, in->w.model ? 0 : in->w.rules_hash, in->w.in.arena,
+	                 &in->workload, e) < 0)
 		return -1;
-	if (cmd_trace_load(path, s->range, &in->trace, e) < 0)
-		return -1;
-	if (lower_trace(&in->trace.trace, in->rules, in->trace.arena, &in->stream, &in->lowered, e) < 0 ||
-	    run_rewrite(&in->rewritten, &in->stream, &in->trace.trace, in->trace.arena, e) < 0 ||
-	    run_workload(x, &in->trace.trace, rules_hash(in->rules), in->trace.arena, &in->workload, e) < 0)
-		return -1;
-	if (!o->allow_opaque && x->opaque_ns * 100 > x->measured_ns * OPAQUE_MAX_PCT)
-		return err_set(e, ERR_BOUND,
-		               "%.1f %% of the measured time is in ops that no rule knows, more than %d %%;"
-		               " --allow-opaque accepts them",
-		               cmd_pct((double)x->opaque_ns, (double)x->measured_ns), OPAQUE_MAX_PCT);
-	return 0;
+	if (sweep_workload_varies(s))
+		unmeasured(&in->workload);
+	return o->allow_opaque ? 0 : workload_opaque(&in->w.stream, OPAQUE_MAX_PCT, e);
 }
 
 /* --- running ----------------------------------------------------------------------------------------------- */
@@ -343,22 +311,22 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 	int rc = -1;
 
 	memset(&in, 0, sizeof in);
-	if (apply_options(o, s, e) < 0 || read_inputs(&in, o, s, e) < 0)
+	if (apply_options(o, s, e) < 0 || read_inputs(&in, o, s, &job.spec, e) < 0)
 		goto out;
 	rc = sweep_expand(s, o->max, on_points, &checking, e);
 	progress_free(checking.line);
 	if (rc < 0)
 		goto out;
-	job.stream = &in.stream;
+	job.stream = &in.w.stream;
 	job.build = build_point;
-	job.build_arg = s;
+	job.build_arg = &in;
 	job.workload = &in.workload;
 	job.how = (struct run_opts){ .start = strcmp(s->start, "cold") == 0 ? RUN_COLD : RUN_STEADY,
 		                     .seed = s->seed,
 		                     .reuse_given = s->reuse_given,
 		                     .reuse_ppm = s->reuse_ppm,
 		                     .fidelity = strcmp(s->fidelity, "analytic") == 0 ? RUN_ANALYTIC : RUN_EVENT };
-	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.stream);
+	job.reuse_ppm = s->reuse_given ? s->reuse_ppm : picks_reuse(&in.w.stream);
 	announce(s, &job, s->sample == SWEEP_GUIDED ? (size_t)s->sample_n : points_of_shard(s, &job), o->dry);
 	if (o->dry) {
 		list_points(s, f, out);
@@ -383,7 +351,7 @@ static int run(const struct options *o, struct sweep *s, struct resdb *db, enum 
 			rc = show_again(db, ids, o, f, out, e);
 	}
 out:
-	inputs_free(&in);
+	workload_free(&in.w);
 	return rc;
 }
 
@@ -429,6 +397,7 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { .max = SWEEP_POINTS_MAX, .rows = 50, .again_ppm = NONE };
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
 		{ 'j', "jobs", OPT_COUNT, &o.jobs, "N",
 		  "workers; as many as there are processors by default. Rows do not depend"
@@ -436,9 +405,7 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		{ 'o', "output", OPT_WRITE, &o.results, "R.db",
 		  "store the points in this results database as they are done; the"
 		  " same command goes on where it was stopped" },
-		{ 't', "trace", OPT_READ, &o.trace, "FILE",
-		  "the workload, instead of the one the sweep names: a trace database"
-		  " or a profile" },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o.workload, WORKLOAD_SWEEP) },
 		{ 0, "dry-run", OPT_FLAG, &o.dry, NULL, "check every point and list them; run none" },
 		{ 0, "shard", OPT_TEXT, &o.shard, "I/N",
 		  "run only every Nth point, from the Ith: 1/4 to 4/4 are all of them;"
@@ -465,7 +432,7 @@ int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)
 		"parameter with"
 		" its values, all combinations or a sample of them. Every point's configuration is checked before the "
 		"first one"
-		" runs. A point that fails is a row with its reason. Objectives, constraints and further columns are "
+		" runs. -t, --range and --rules say the workload instead of the file. A point that fails is a row with its reason. Objectives, constraints and further columns are "
 		"expressions"
 		" over results and parameters. It may be killed at any moment: with -o the same command goes on.",
 		"cat >/tmp/s.yaml <<END    # a file of one's own\n"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cli/figure_out.h"
 #include "sim/cli/sweep.h"
+#include "sim/report/figure_out.h"
 
 /* Beside axes, figures (of which every row may be one) and columns of the file. */
 #define FIXED_COLUMNS (FIGURE_ROWS + 6)

@@ -238,7 +238,7 @@ static int show_json(struct tracedb *t, const struct tracedb_totals *sum, struct
 
 static int show(const char *path, enum out_format f, struct str *out, struct err *e)
 {
-	struct tracedb *t = cmd_trace_open(path, 0, e);
+	struct tracedb *t = cmd_trace_open(path, e);
 	struct tracedb_totals sum;
 	int rc = t ? tracedb_totals(t, &sum, e) : -1;
 

@@ -102,7 +102,7 @@ static void show(const struct trace *t, const struct sums *s, const struct ranke
 
 int trace_by(const char *path, const struct trace_by *o, enum out_format f, struct str *out, struct err *e)
 {
-	struct cmd_trace t = { 0 };
+	struct measured t = { 0 };
 	struct ranked *v = NULL;
 	struct sums s;
 	int rc = -1;
@@ -121,6 +121,6 @@ int trace_by(const char *path, const struct trace_by *o, enum out_format f, stru
 	show(&t.trace, &s, v, cmd_first(o->n, s.n), f, out);
 	rc = 0;
 out:
-	cmd_trace_free(&t);
+	measured_free(&t);
 	return rc;
 }

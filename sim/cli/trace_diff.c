@@ -26,7 +26,7 @@ struct pairs {
 };
 
 struct side {
-	struct cmd_trace t;
+	struct measured t;
 	struct classify c;
 };
 
@@ -230,7 +230,7 @@ static void write_text(const struct side s[2], const struct pairs *k, const stru
 
 static int read_side(struct side *s, const char *path, const char *range, struct rules *r, struct err *e)
 {
-	if (cmd_trace_load_by(tracedb_load_groups, path, range, 0, &s->t, e) < 0)
+	if (cmd_trace_load_groups(path, range, &s->t, e) < 0)
 		return -1;
 	return classify_trace(&s->t.trace, r, s->t.arena, &s->c, e);
 }
@@ -259,8 +259,8 @@ static int diff(const char *const paths[2], const struct options *o, struct str 
 	}
 	free(kernels.v);
 	free(families.v);
-	cmd_trace_free(&s[0].t);
-	cmd_trace_free(&s[1].t);
+	measured_free(&s[0].t);
+	measured_free(&s[1].t);
 	rules_free(rules);
 	return rc;
 }

@@ -350,7 +350,7 @@ static int finish(struct export *x, const struct trace *t, struct err *e)
 static int export(const char *path, const struct options *o, bool csv, struct str *out, struct err *e)
 {
 	struct export x = { .to = o->to, .csv = csv, .t = { .from = INT64_MAX, .to = INT64_MIN } };
-	struct cmd_trace t;
+	struct measured t;
 	int rc = cmd_trace_pieces(path, o->range, write_piece, &x, &t, e);
 
 	if (rc == 0 && !x.open)
@@ -365,7 +365,7 @@ static int export(const char *path, const struct options *o, bool csv, struct st
 		         csv ? "" : ": open it at ui.perfetto.dev");
 	free(x.t.tracks.v);
 	free(x.t.wide);
-	cmd_trace_free(&t);
+	measured_free(&t);
 	return rc;
 }
 

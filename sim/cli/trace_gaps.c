@@ -296,13 +296,13 @@ static void write_tables(const struct view *v, struct str *out)
 
 static int gaps(const char *path, const struct options *o, struct str *out, struct err *e)
 {
-	struct cmd_trace t = { 0 };
+	struct measured t = { 0 };
 	struct gaps g;
 	struct view v;
 	enum out_format f;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || cmd_trace_load_by(tracedb_load, path, o->range, 0, &t, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 || cmd_trace_load(path, o->range, &t, e) < 0)
 		return -1;
 	v = (struct view){ .t = &t.trace, .a = t.arena, .g = &g };
 	if (gaps_of(&t.trace, t.arena, &g, e) == 0 && (rc = sort_gaps(&v, o->n, e)) == 0) {
@@ -313,7 +313,7 @@ static int gaps(const char *path, const struct options *o, struct str *out, stru
 		else
 			write_tables(&v, out);
 	}
-	cmd_trace_free(&t);
+	measured_free(&t);
 	return rc;
 }
 

@@ -202,7 +202,8 @@ int cmd_trace_import(int argc, char **argv, struct str *out, struct err *e)
 		  " traces/README.md has the columns), capture (what a killed 'npusim trace record' left), replay (YAML:"
 		  " a table of kernels in the order of another trace) or ops (CSV whose header begins with 'op,': ops by their"
 		  " sizes, without a trace; traces/README.md has the columns)" },
-		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", CMD_CONTEXT_HELP },
+		{ 0, "context", OPT_COUNT, &o.context, "TOKENS",
+		  "of a replay (traces/rtx5090/dsocr.yaml): the tokens attended over, in place of what it assumes" },
 		{ 0, "wall", OPT_PS, &o.wall, "TIME",
 		  "what one step takes without the profiler, \"11.34 ms\" say: it becomes"
 		  " the measured wall time that simulated time is compared with. Spans recorded under a profiler are"

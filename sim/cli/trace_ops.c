@@ -307,39 +307,34 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 static int ops(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct kind_sum sums[OP_KINDS];
-	struct cmd_trace t = { 0 };
-	struct counted_ops counted;
-	struct lower_stats st;
-	struct op_stream s;
+	const struct workload_spec asked = { .trace = path, .range = o->range, .rules = o->rules };
+	struct workload w = { .model = NULL };
+	const struct op_stream *s = &w.stream;
 	enum out_format f;
 	bool table;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 ||
-	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 ||
-	    lower_trace(&t.trace, t.rules, t.arena, &s, &st, e) < 0)
+	if (cmd_format(o->format, &f, e) < 0 || cmd_workload_read(&asked, NULL, &w, e) < 0)
 		goto out;
-	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
-		goto out;
-	table = ops_listed_all(&s);
-	sum_kinds(&s, t.counters ? &counted : NULL, sums);
+	table = ops_listed_all(s);
+	sum_kinds(s, w.in.counters ? &w.counted : NULL, sums);
 	if (f == OUT_JSON)
-		write_json(&s, &st, sums, o->all, table ? &t.trace : NULL, out);
+		write_json(s, &w.lowered, sums, o->all, table ? &w.in.trace : NULL, out);
 	else if (f == OUT_CSV && table && !o->all)
-		ops_listed_write(&s, &t.trace, f, out);
+		ops_listed_write(s, &w.in.trace, f, out);
 	else if (f == OUT_CSV && o->all)
-		write_ops(&s, f, out);
+		write_ops(s, f, out);
 	else if (f == OUT_CSV)
-		write_kinds(&s, sums, f, out);
+		write_kinds(s, sums, f, out);
 	else
-		write_tables(&s, &st, sums, o->all, t.counters != NULL, out);
+		write_tables(s, &w.lowered, sums, o->all, w.in.counters != NULL, out);
 	if (f == OUT_TABLE && table) {
 		str_addc(out, '\n');
-		ops_listed_write(&s, &t.trace, f, out);
+		ops_listed_write(s, &w.in.trace, f, out);
 	}
 	rc = 0;
 out:
-	cmd_trace_free(&t);
+	workload_free(&w);
 	return rc;
 }
 

@@ -319,7 +319,7 @@ static void write_json(const struct review *s, struct str *out)
 
 static int review(const char *path, const struct options *o, struct str *out, struct err *e)
 {
-	struct arena *a = arena_new(CMD_TRACE_MEMORY);
+	struct arena *a = arena_new(MEASURED_MEMORY);
 	struct rules *rules = NULL;
 	enum out_format f;
 	struct review s;

@@ -283,7 +283,7 @@ static int sort_kernels(struct classify *c, enum sums_order order, struct arena 
 static int top(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct trace_by by = { .range = o->range, .rules = o->rules, .filter = o->filter, .n = o->n };
-	struct cmd_trace t = { 0 };
+	struct measured t = { 0 };
 	struct classify c;
 	enum out_format f;
 	size_t n;
@@ -308,7 +308,7 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 		write_tables(&t.trace, &c, t.counters, n, out);
 	rc = 0;
 out:
-	cmd_trace_free(&t);
+	measured_free(&t);
 	return rc;
 }
 

@@ -82,18 +82,18 @@ static int simulated(const struct gpu_options *o, const struct validate_profile 
 	struct machine_conf *conf = machine_conf_load(o->config, o->sets.v, o->sets.n, e);
 	struct kernels *k = conf ? kernels_load(o->kernels, e) : NULL;
 	struct gpu_traffic *traffic = k ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
-	struct cmd_trace t = { .arena = NULL };
-	struct lower_stats st;
-	struct op_stream stream, here;
+	struct workload t = { .model = NULL };
+	struct op_stream here;
 	struct gpu_work w;
 	struct gpu g;
 	int rc = -1;
 
-	if (!traffic || cmd_trace_load(o->traces.v[0], p->range, &t, e) < 0 ||
-	    lower_trace(&t.trace, r, a, &stream, &st, e) < 0)
+	if (!traffic ||
+	    cmd_workload_read(&(struct workload_spec){ o->traces.v[0], .range = p->range, .rules = o->rules },
+	                      &conf->cfg, &t, e) < 0)
 		goto out;
 	g = machine_gpu(&conf->cfg);
-	if (gpu_geometry_work(&g, k, &stream, a, &here, &w, e) < 0 || gpu_work_run(&w, true, traffic, e) < 0)
+	if (gpu_geometry_work(&g, k, &t.stream, a, &here, &w, e) < 0 || gpu_work_run(&w, true, traffic, e) < 0)
 		goto out;
 	for (size_t i = 0; i < w.n; i++) {
 		double us = (double)gpu_time(&g, &w.launches[i]).total / 1e6;
@@ -112,7 +112,7 @@ static int simulated(const struct gpu_options *o, const struct validate_profile 
 	}
 	rc = 0;
 out:
-	cmd_trace_free(&t);
+	workload_free(&t);
 	gpu_traffic_free(traffic);
 	kernels_free(k);
 	machine_conf_free(conf);
@@ -151,7 +151,7 @@ int validate_profile(const struct gpu_options *o, const struct validate_profile 
 		{ "measured_us", OUT_REAL, 1 },    { "simulated_us", OUT_REAL, 1 },    { "error_pct", OUT_REAL, 1 },
 		{ "measured_share", OUT_REAL, 1 }, { "simulated_share", OUT_REAL, 1 },
 	};
-	struct arena *a = arena_new(CMD_TRACE_MEMORY);
+	struct arena *a = arena_new(MEASURED_MEMORY);
 	struct rules *r = rules_load(o->rules, e);
 	struct sums s = { .cap = 64 };
 	struct out_table *t;

@@ -138,7 +138,7 @@ static int read(struct totals *x, const char *path, const char *npu, struct err 
 {
 	int rc;
 
-	if (!(x->a = arena_new(CMD_TRACE_MEMORY)))
+	if (!(x->a = arena_new(MEASURED_MEMORY)))
 		return err_nomem(e, "for totals");
 	if ((rc = accuracy_load(NULL, x->a, &x->acc, e)) <= 0)
 		return rc < 0 ? -1

@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cli/workload.h"
+#include "sim/base/path.h"
+#include "sim/cli/cmd.h"
 
 #define COLS(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -93,7 +94,7 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 
 	if (table) {
 		str_addf(out, "%s, layer %u: ", m->name, layer);
-		workload_text(how, out);
+		workload_how_text(how, out);
 		str_addf(out, "\n%llu heads, %llu of keys and values, %llu queries past %llu keys\n\n",
 		         (unsigned long long)s.heads, (unsigned long long)s.kv_heads, (unsigned long long)s.q_len,
 		         (unsigned long long)s.kv_len);
@@ -105,32 +106,26 @@ static void print(const struct model *m, const struct build_how *how, enum out_f
 	out_table_free(t);
 }
 
-static int attention(const struct workload_opts *o, enum out_format f, struct str *out, struct err *e)
+static int attention(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
 {
-	struct model *m = model_load(o->model, e);
-	struct build_how how;
-	int rc = m ? workload_how(m, o, BUILD_NPU, &how, e) : -1;
+	struct workload w;
+	int rc = workload_describe(o, &(struct workload_reader){ .source = &path_source }, &w, e);
 
-	if (rc == 0 && how.phase == BUILD_VISION)
+	if (rc == 0 && w.how.phase == BUILD_VISION)
 		rc = err_set(e, ERR_USAGE, "the algorithms are of the decoder: '--phase decode' or 'prefill'");
-	if (rc == 0 && (rc = build_check(m, &how, e)) == 0)
-		print(m, &how, f, out);
-	model_free(m);
+	if (rc == 0 && (rc = build_check(w.model, &w.how, e)) == 0)
+		print(w.model, &w.how, f, out);
+	workload_free(&w);
 	return rc;
 }
 
 int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_opts o = { NULL };
+	struct workload_spec o = { NULL };
 	const char *format = NULL;
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ 0, "phase", OPT_TEXT, &o.phase, "decode|prefill", WORKLOAD_PHASE_HELP },
-		{ 0, "context", OPT_COUNT, &o.context, "TOKENS",
-		  "tokens in the KV cache before; 1024 by default, of a prompt none" },
-		{ 0, "batch", OPT_COUNT, &o.batch, "B", WORKLOAD_BATCH_HELP },
-		{ 0, "tokens", OPT_COUNT, &o.tokens, "T", WORKLOAD_TOKENS_HELP },
-		{ 0, "quant", OPT_TEXT, &o.quant, "SCHEME", WORKLOAD_QUANT_HELP },
-		{ 0, "kv", OPT_TEXT, &o.kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o, WORKLOAD_ATTEND) },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -152,7 +147,7 @@ int cmd_workload_attend(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
 		o.model = args.v[0];
-		rc = attention(&o, f, out, e);
+		rc = workload_check(&o, WORKLOAD_ATTEND, e) < 0 ? -1 : attention(&o, f, out, e);
 	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

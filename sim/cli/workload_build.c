@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cli/workload.h"
+#include "sim/build/build.h"
+#include "sim/cli/cmd.h"
 #include "sim/ui/outfile.h"
 #include "workloads/work.h"
 
@@ -59,41 +60,33 @@ static void kinds(const struct op_stream *s, enum out_format f, struct str *out)
 	out_table_free(t);
 }
 
-static int build(const struct workload_opts *o, const char *path, enum out_format f, struct str *out, struct err *e)
+static int build(const struct workload_spec *o, const char *path, enum out_format f, struct str *out, struct err *e)
 {
-	struct arena *a = arena_new(CMD_TRACE_MEMORY);
 	struct str text = STR_INIT;
-	struct model *m = NULL;
-	struct build_how how;
-	struct op_stream s;
-	int rc = a ? workload_stream(o, BUILD_NPU, a, &m, &how, &s, e) : err_nomem(e, "for a workload");
+	struct workload w = { .model = NULL };
+	int rc = cmd_workload_read(o, NULL, &w, e);
 
 	if (rc == 0 && path) {
-		build_table(&s, &text);
+		build_table(&w.stream, &text);
 		rc = outfile_write(path, &text, e);
 	}
-	if (rc == 0 && f == OUT_TABLE) {
-		str_addf(out, "%s: ", m->name);
-		workload_text(&how, out);
-		str_addf(out, "\n%zu ops%s%s\n\n", s.n_ops, path ? ", written to " : "", path ? path : "");
-	}
+	if (rc == 0 && f == OUT_TABLE)
+		str_addf(out, "%s: %s\n%zu ops%s%s\n\n", w.model->name, w.in.trace.range, w.stream.n_ops,
+		         path ? ", written to " : "", path ? path : "");
 	if (rc == 0)
-		kinds(&s, f, out);
+		kinds(&w.stream, f, out);
 	str_free(&text);
-	model_free(m);
-	arena_free(a);
+	workload_free(&w);
 	return rc;
 }
 
 int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_opts o = { NULL };
+	struct workload_spec o = { NULL };
 	const char *format = NULL, *path = NULL;
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ 0, "phase", OPT_TEXT, &o.phase, "decode|prefill|vision", WORKLOAD_PHASE_HELP },
-		{ 0, "context", OPT_COUNT, &o.context, "TOKENS",
-		  "tokens in the KV cache before; 1024 by default, of a prompt none" },
-		WORKLOAD_SHAPE_ROWS(o),
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o, WORKLOAD_BUILD) },
 		{ 'o', "output", OPT_WRITE, &path, "OPS.csv",
 		  "write the ops there as a table, a line each, which 'npusim trace import' reads" },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
@@ -116,7 +109,7 @@ int cmd_workload_build(int argc, char **argv, struct str *out, struct err *e)
 
 	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
 		o.model = args.v[0];
-		rc = build(&o, path, f, out, e);
+		rc = workload_check(&o, WORKLOAD_BUILD, e) < 0 ? -1 : build(&o, path, f, out, e);
 	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;

@@ -1,10 +1,11 @@
 /* workloads.c - npusim workload list and show: the models that can be run without a trace, and what they are by count. */
-#include "sim/cli/workload.h"
+#include "sim/cli/cmd.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/cli/rates.h"
 #include "workloads/model/count.h"
 
@@ -251,46 +252,48 @@ static void show_bytes(const struct model *m, const struct build_how *how, struc
 	}
 }
 
-static int show(const char *name, const struct workload_opts *o, enum out_format f, struct str *out, struct err *e)
+static int show(const struct workload_spec *o, enum out_format f, struct str *out, struct err *e)
 {
 	static const struct out_col cols[] = {
 		{ "what", OUT_TEXT, 0 }, { "value", OUT_REAL, 3 }, { "unit", OUT_TEXT, 0 }, { "note", OUT_TEXT, 0 }
 	};
-	struct model *m = model_load(name, e);
-	struct out_table *t = m ? out_table_new(cols, COLS(cols), NULL) : NULL;
-	const bool unknown = m && m->quant_layers && !o->quant; /* its own mix of formats */
-	struct workload_opts known = *o;
-	struct build_how how;
+	struct model *own = model_load(o->model, e), *m;
+	const bool unknown = own && own->quant_layers && !o->quant; /* its own mix of formats */
+	struct workload_spec known = *o;
+	struct workload w = { .model = NULL };
+	struct out_table *t = NULL;
 	int rc;
 
 	known.quant = unknown ? "bf16" : o->quant;
-	rc = m ? workload_how(m, &known, BUILD_NPU, &how, e) : -1;
+	rc = own ? workload_describe(&known, &(struct workload_reader){ .source = &path_source }, &w, e) : -1;
+	model_free(own);
 	if (rc == 0) {
+		m = w.model;
+		t = out_table_new(cols, COLS(cols), NULL);
 		show_params(m, t);
 		if (unknown)
 			not_known(t, "bytes of weights a token",
 			          "not known: its mix of formats is not in the source; give --quant");
 		else
-			show_token(m, &how, t);
-		show_bytes(m, &how, t);
+			show_token(m, &w.how, t);
+		show_bytes(m, &w.how, t);
 		if (f == OUT_TABLE)
 			str_addf(out, "%s (%s): %u layers of %u, %s attention\nsource: %s\n\n", m->name, m->arch->type,
 			         m->layers, m->hidden, kind_of(m), m->source ? m->source : m->path);
 		out_table_write(t, f, out);
 	}
 	out_table_free(t);
-	model_free(m);
+	workload_free(&w);
 	return rc;
 }
 
 static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 {
-	struct workload_opts o = { .context = 1024 };
+	struct workload_spec o = { .context = 1024 };
 	const char *format = NULL;
+	struct opt rows[CMD_WORKLOAD_ROWS];
 	const struct opt opts[] = {
-		{ 0, "context", OPT_COUNT, &o.context, "TOKENS", "tokens in the KV cache; 1024 by default" },
-		{ 0, "quant", OPT_TEXT, &o.quant, "SCHEME", WORKLOAD_QUANT_HELP },
-		{ 0, "kv", OPT_TEXT, &o.kv, "bf16|fp16|fp8|int8", WORKLOAD_KV_HELP },
+		{ .type = OPT_ROWS, .to = cmd_workload_rows(rows, &o, WORKLOAD_SHOW) },
 		{ 0, "format", OPT_TEXT, &format, "table|csv|json", CMD_FORMAT_HELP },
 		{ .type = OPT_END },
 	};
@@ -307,8 +310,10 @@ static int show_cmd(int argc, char **argv, struct str *out, struct err *e)
 	enum out_format f;
 	int rc = cmd_parse(&cmd, argc, argv, &args, out, e);
 
-	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0)
-		rc = show(args.v[0], &o, f, out, e);
+	if (rc == 0 && (rc = cmd_format(format, &f, e)) == 0) {
+		o.model = args.v[0];
+		rc = workload_check(&o, WORKLOAD_SHOW, e) < 0 ? -1 : show(&o, f, out, e);
+	}
 	opt_list_free(&args);
 	return rc < 0 ? -1 : 0;
 }

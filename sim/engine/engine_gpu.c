@@ -218,7 +218,7 @@ static int run(const struct machine_conf *conf, const struct run_opts *o, struct
                struct err *e)
 {
 	struct gpu g = machine_gpu(&conf->cfg);
-	struct run_memo *own = o->memo ? NULL : run_memo_new(e), *memo = o->memo ? o->memo : own;
+	struct run_memo *own = o->memo ? NULL : run_memo_new_from(conf->source, e), *memo = o->memo ? o->memo : own;
 	const struct kernels *kernels = memo ? run_memo_kernels(memo, e) : NULL;
 	struct gpu_traffic *t = kernels ? gpu_traffic_new(&conf->cfg.mem, conf->cfg.clock, e) : NULL;
 	struct map_footprint need;

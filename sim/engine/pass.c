@@ -245,12 +245,13 @@ static int measure(const struct built *g, const struct machine_cfg *c, struct pi
 		r->flops += r->ops[i].flops;
 	if (pass_energy(c, g->top, st, o->start, a, r, e) < 0)
 		return -1;
-	return keep_stats(st, a, r, e);
+	return stat_check(st, e) < 0 ? -1 : keep_stats(st, a, r, e);
 }
 
-static int map(const struct op_stream *s, const struct machine_cfg *c, const struct run_opts *how, struct arena *a,
+static int map(const struct op_stream *s, const struct machine_conf *conf, const struct run_opts *how, struct arena *a,
                struct map_result *out, struct err *e)
 {
+	const struct machine_cfg *c = &conf->cfg;
 	struct map_opts o = { .start = run_map_start(how->start) };
 	struct run_memo *own;
 	int rc;
@@ -261,7 +262,7 @@ static int map(const struct op_stream *s, const struct machine_cfg *c, const str
 	}
 	if (how->memo)
 		return run_memo_map(how->memo, s, c, o.start, out, e);
-	if (!(own = run_memo_new(e)))
+	if (!(own = run_memo_new_from(conf->source, e)))
 		return -1;
 	rc = run_memo_patterns(own, &c->fusion, &o.patterns, e);
 	if (rc == 0)
@@ -377,7 +378,7 @@ int pass_run(const struct pass_ops *ops, const struct machine_conf *conf, const 
 	if (!m)
 		return err_set(e, ERR_NOMEM, "out of memory for a program");
 	out->reuse_ppm = o->reuse_given ? o->reuse_ppm : picks_reuse(out->stream);
-	if (map(out->stream, &conf->cfg, o, a, m, e) < 0 || map_capacity_check(&m->need, &conf->cfg.mem.dram, e) < 0)
+	if (map(out->stream, conf, o, a, m, e) < 0 || map_capacity_check(&m->need, &conf->cfg.mem.dram, e) < 0)
 		return -1;
 	if (o->start == RUN_RESIDENT && hold(m, out->stream, &conf->cfg, a, e) < 0)
 		return -1;
@@ -391,7 +392,7 @@ int pass_stats(const struct pass_ops *ops, const struct machine_cfg *c, stat_eac
 {
 	static const struct isa_prog nothing = { .n_cmds = 0 };
 	void *m = ops->make(c, &nothing, e);
-	const struct stat_reg *st = m ? ops->stats(m) : NULL;
+	struct stat_reg *st = m ? ops->stats(m) : NULL;
 
 	for (size_t i = 0; each && st && i < stat_count(st); i++) {
 		const struct stat_view v = stat_at(st, i);

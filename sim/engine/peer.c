@@ -382,7 +382,7 @@ int peer_run(const struct op_stream *s, const struct machine_conf *gpu, const st
 /* --- which device ---------------------------------------------------------------------------------------------------- */
 
 /* From each word on, words that begin with a digit without a gap: "rtx5090"; others with a dash: "rtx-pro-6000". */
-static bool try_from(const char *word, char *path, unsigned size)
+static bool try_from(const struct source *from, const char *word, char *path, unsigned size)
 {
 	char dashed[64], plain[64], file[96];
 	size_t d = 0, p = 0;
@@ -399,21 +399,24 @@ static bool try_from(const char *word, char *path, unsigned size)
 			continue;
 		dashed[d] = plain[p] = '\0';
 		for (int i = 0; in && i < 2; i++) {
-			struct err none = ERR_INIT;
-
 			snprintf(file, sizeof file, "configs/gpu/%s.yaml", i ? plain : dashed);
-			if (path_data(file, path, size, &none) == 0)
+			if (source_find(from, file, path, size))
 				return true;
 		}
 	}
 	return false;
 }
 
-int peer_config(const char *device, char *path, unsigned size)
+int peer_config_from(const struct source *from, const char *device, char *path, unsigned size)
 {
 	for (const char *c = device; c && *c; c++)
 		if (isalnum((unsigned char)*c) && (c == device || !isalnum((unsigned char)c[-1])) &&
-		    try_from(c, path, size))
+		    try_from(from, c, path, size))
 			return 0;
 	return -1;
+}
+
+int peer_config(const char *device, char *path, unsigned size)
+{
+	return peer_config_from(&path_source, device, path, size);
 }

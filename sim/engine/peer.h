@@ -33,5 +33,6 @@ int peer_run(const struct op_stream *s, const struct machine_conf *gpu, const st
 /* The configuration of a device by its name as a driver tells it: "NVIDIA GeForce RTX 5090" is configs/gpu/rtx5090.yaml.
  * 0 found, -1 there is none (no error is set). */
 int peer_config(const char *device, char *path, unsigned size);
+int peer_config_from(const struct source *from, const char *device, char *path, unsigned size);
 
 #endif

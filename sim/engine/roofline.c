@@ -41,7 +41,7 @@ static uint32_t host_trips(const struct isa_prog *p)
 	return n;
 }
 
-static void mapped(const struct stat_reg *st, const struct machine_cfg *c, const uint64_t *peak, struct run_result *r)
+static void mapped(struct stat_reg *st, const struct machine_cfg *c, const uint64_t *peak, struct run_result *r)
 {
 	const struct isa_prog *p = &r->map->prog;
 	const uint64_t batches = p->n_cmds ? p->cmds[p->n_cmds - 1].batch : 0;
@@ -64,8 +64,8 @@ static void mapped(const struct stat_reg *st, const struct machine_cfg *c, const
 	r->mapped_ps = r->peak_ps[run_largest(r->peak_ps)];
 }
 
-int roofline_of(const struct stat_reg *st, const struct machine_cfg *c, enum run_start start,
-                const uint32_t *const *picks, struct arena *a, struct run_result *r, struct err *e)
+int roofline_of(struct stat_reg *st, const struct machine_cfg *c, enum run_start start, const uint32_t *const *picks,
+                struct arena *a, struct run_result *r, struct err *e)
 {
 	const struct map_lower_bound *f = &r->map->floor;
 	const uint64_t reads = map_lower_bound_reads(f, &r->map->prog, picks, a, e);

@@ -20,7 +20,7 @@
 #include "sim/engine/run_result.h"
 
 /* Both, of a run that is done: its bytes are known, and `first_read_bytes`. */
-int roofline_of(const struct stat_reg *st, const struct machine_cfg *c, enum run_start start,
-                const uint32_t *const *picks, struct arena *a, struct run_result *r, struct err *e);
+int roofline_of(struct stat_reg *st, const struct machine_cfg *c, enum run_start start, const uint32_t *const *picks,
+                struct arena *a, struct run_result *r, struct err *e);
 
 #endif

@@ -9,12 +9,14 @@
 #define NPUSIM_SIM_ENGINE_RUN_MEMO_H
 
 #include "arch/gpu/kernels.h"
+#include "sim/base/source.h"
 #include "sim/map/fuse.h"
 #include "sim/map/map.h"
 
 struct run_memo;
 
 struct run_memo *run_memo_new(struct err *e);
+struct run_memo *run_memo_new_from(const struct source *from, struct err *e); /* which must outlive it */
 void run_memo_free(struct run_memo *m);
 const struct kernels *run_memo_kernels(struct run_memo *m, struct err *e);
 /* Those that the machine names; NULL in *out where it does not fuse. */
@@ -22,6 +24,9 @@ int run_memo_patterns(struct run_memo *m, const struct fusion_cfg *c, const stru
 /* The stream as this machine's program, with the patterns it names; `start`: as map_opts has it. */
 int run_memo_map(struct run_memo *m, const struct op_stream *s, const struct machine_cfg *c, enum map_start start,
                  struct map_result *out, struct err *e);
+/* The program that run_memo_map gave last, for whoever needs it longer; NULL: there is none. */
+struct run_program *run_memo_hold(struct run_memo *m);
+void run_program_free(struct run_program *p);
 /* Before another stream may lie where the last one lay. */
 void run_memo_forget(struct run_memo *m);
 /* How the command of an op is chosen: tell->op; `resident` as above. */

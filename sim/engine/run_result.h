@@ -34,6 +34,13 @@ struct run_opts {
 	const struct watch *watch;        /* looks on during the measured pass, with events; NULL: nobody */
 };
 
+/* What a run is that nobody asked anything of: steady, with events, drawn from RUN_SEED. */
+#define RUN_SEED 1
+static inline struct run_opts run_opts_default(void)
+{
+	return (struct run_opts){ .start = RUN_STEADY, .seed = RUN_SEED, .fidelity = RUN_EVENT };
+}
+
 #define RUN_NO_CMD UINT32_MAX
 
 /* One op of the stream. A fused command's time is shared out by its members' own work. */

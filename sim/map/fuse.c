@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/yaml.h"
 
 #define MAX_STEPS    32
@@ -132,7 +133,12 @@ fail:
 
 struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e)
 {
-	struct yaml *y = yaml_load(path, e);
+	return fuse_patterns_load_from(&path_source, path, e);
+}
+
+struct fuse_patterns *fuse_patterns_load_from(const struct source *from, const char *path, struct err *e)
+{
+	struct yaml *y = from->read(from, path, e);
 
 	return y ? read_patterns(y, e) : NULL;
 }

@@ -9,12 +9,13 @@
 #define NPUSIM_SIM_MAP_FUSE_H
 
 #include "arch/npu/fusion.h"
-#include "sim/base/arena.h"
+#include "sim/base/source.h"
 #include "workloads/op.h"
 
 struct fuse_patterns;
 
 struct fuse_patterns *fuse_patterns_load(const char *path, struct err *e); /* a full path */
+struct fuse_patterns *fuse_patterns_load_from(const struct source *from, const char *path, struct err *e);
 struct fuse_patterns *fuse_patterns_parse(const char *text, size_t n, const char *name, struct err *e);
 void fuse_patterns_free(struct fuse_patterns *p);
 

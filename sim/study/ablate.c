@@ -36,13 +36,6 @@ static int text_in(struct reader *r, const struct ynode *map, const char *key, c
 	return (*out = arena_strdup(r->a, s)) ? 0 : err_nomem(r->e, NULL);
 }
 
-static int number_in(struct reader *r, const struct ynode *map, const char *key, uint64_t *out)
-{
-	const struct ynode *n = ynode_get(map, key);
-
-	return n ? yaml_u64(r->y, n, 1, UINT32_MAX, out, r->e) : 0;
-}
-
 static int need(struct reader *r, const struct ynode *map, const char *key, const char *what, const char **out)
 {
 	if (text_in(r, map, key, out) < 0)
@@ -84,45 +77,21 @@ static int sets_in(struct reader *r, const struct ynode *n, const char *const **
 
 /* --- workloads ----------------------------------------------------------------------------------------------------- */
 
-static const char *const workload_keys[] = { "name",    "trace",  "range", "model", "phase", "batch",
-	                                     "context", "tokens", "quant", "kv",    "only" };
-
-static int check_workload(struct reader *r, const struct ynode *n, const struct ablate_workload *w)
-{
-	static const char *const of_models[] = { "phase", "batch", "context", "tokens", "quant", "kv" };
-
-	if (!w->trace == !w->model)
-		return yaml_err(r->y, n, r->e, "workload '%s' %s: 'trace: FILE' or 'model: MODEL'", w->name,
-		                w->trace ? "has two" : "is none");
-	if (w->model && w->range)
-		return yaml_err(r->y, ynode_get(n, "range"), r->e,
-		                "'range' is of a trace, and '%s' is a model: 'phase' says what of it", w->name);
-	for (size_t i = 0; w->trace && i < COUNT(of_models); i++)
-		if (ynode_get(n, of_models[i]))
-			return yaml_err(r->y, ynode_get(n, of_models[i]), r->e,
-			                "'%s' is of a model, and '%s' is a trace", of_models[i], w->name);
-	for (const struct ablate_workload *o = r->x->workloads; o < w; o++)
-		if (strcmp(o->name, w->name) == 0)
-			return yaml_err(r->y, n, r->e, "two workloads are called '%s'", w->name);
-	return 0;
-}
-
 static int read_workload(struct reader *r, const struct ynode *n, struct ablate_workload *w)
 {
+	static const char *const ours[] = { "name", "only", NULL };
 	const struct ynode *only = ynode_get(n, "only");
 
 	if (n->kind != YNODE_MAP)
 		return yaml_err(r->y, n, r->e, "a workload is a mapping: {name: NAME, model: MODEL}");
-	if (yaml_only_keys(r->y, n, workload_keys, COUNT(workload_keys), r->e) < 0 ||
-	    need(r, n, "name", "a workload", &w->name) < 0 || text_in(r, n, "trace", &w->trace) < 0 ||
-	    text_in(r, n, "range", &w->range) < 0 || text_in(r, n, "model", &w->model) < 0 ||
-	    text_in(r, n, "phase", &w->phase) < 0 || text_in(r, n, "quant", &w->quant) < 0 ||
-	    text_in(r, n, "kv", &w->kv) < 0 || number_in(r, n, "batch", &w->batch) < 0 ||
-	    number_in(r, n, "context", &w->context) < 0 || number_in(r, n, "tokens", &w->tokens) < 0)
+	if (need(r, n, "name", "a workload", &w->name) < 0 ||
+	    workload_yaml(r->y, n, WORKLOAD_ABLATE_FILE, ours, r->a, &w->spec, r->e) < 0 ||
+	    (only && yaml_bool(r->y, only, &w->only, r->e) < 0))
 		return -1;
-	if (only && yaml_bool(r->y, only, &w->only, r->e) < 0)
-		return -1;
-	return check_workload(r, n, w);
+	for (const struct ablate_workload *o = r->x->workloads; o < w; o++)
+		if (strcmp(o->name, w->name) == 0)
+			return yaml_err(r->y, n, r->e, "two workloads are called '%s'", w->name);
+	return 0;
 }
 
 static int read_workloads(struct reader *r, const struct ynode *root)
@@ -342,7 +311,7 @@ struct ablation *ablate_load(const char *path, struct err *e)
 	else if ((r.y = y = yaml_load(path, e)))
 		rc = read_root(&r);
 	for (size_t i = 0; rc == 0 && i < x->n_workloads; i++)
-		if (x->workloads[i].trace && !(x->workloads[i].trace = find(&r, x->workloads[i].trace)))
+		if (x->workloads[i].spec.trace && !(x->workloads[i].spec.trace = find(&r, x->workloads[i].spec.trace)))
 			rc = err_nomem(e, NULL);
 	yaml_free(y);
 	if (rc == 0)

@@ -4,8 +4,8 @@
  *   base: CONFIG.yaml                    the machine that the changes are made to
  *   set: {KEY: VALUE, ...}               over it, for all runs; may be left out
  *   workloads: a list of
- *     {name: NAME, trace: FILE, range: NAME}                                 a trace, or any profile
- *     {name: NAME, model: MODEL, phase, batch, context, tokens, quant, kv}   a model by its description
+ *     {name: NAME, trace: FILE, range: NAME}           a trace, or any profile
+ *     {name: NAME, model: MODEL, phase: decode, ...}   a model by its description; keys are the options of `npusim run`
  *     {..., only: true}                  only for the changes that name it under `pays`
  *   changes: a list of
  *     name: NAME                         what tables call it
@@ -34,7 +34,7 @@
 
 #include "arch/machine/machine_conf.h"
 #include "sim/engine/run_result.h"
-#include "workloads/op.h"
+#include "sim/workload/workload.h"
 
 #define ABLATE_CHANGES   200
 #define ABLATE_WORKLOADS 32
@@ -42,9 +42,7 @@
 
 struct ablate_workload {
 	const char *name;
-	const char *trace, *range; /* or: */
-	const char *model, *phase, *quant, *kv;
-	uint64_t batch, context, tokens;
+	struct workload_spec spec;
 	bool only;
 };
 

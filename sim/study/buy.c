@@ -234,7 +234,7 @@ int buy_best(const struct buy_question *q, const struct run_result *x, struct ar
 		return -1;
 	if (!(v = arena_array(a, rows.n + 1, sizeof *v)))
 		return err_nomem(e, NULL);
-	if (!(t.memo = run_memo_new(e)))
+	if (!(t.memo = run_memo_new_from(q->conf->source, e)))
 		return -1;
 	if (limits_run_one(&t.job, NULL, 0, t.memo, &t.base) == 0 && t.base.total_ps)
 		try_all(&k, &t, &rows, v, out);

@@ -4,10 +4,9 @@
  *   sweep: 1                        the format's version
  *   base: configs/npu/dsocr.yaml    the machine that the points change
  *   trace: FILE                     the workload: a trace database, or a profile that is imported on the way, or else
- *   workload: {name: MODEL, phase, batch, context, tokens, quant, kv, style, attention, layers, experts}    a model by its
- *                                   description, as the options of `npusim run -m`; each may be an axis: model.batch
- *   range, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
- *   rewrite: NAME,NAME              of a trace, as its option --rewrite
+ *   workload: {name: MODEL, batch: 16, ...}    a model by its description; keys are the options of `npusim run`, those that
+ *                                   make sense of a trace may stand here for one, too; each may be an axis: model.batch
+ *   range, rewrite, start, seed, expert_reuse, rules, fidelity   as the options of `npusim run`
  *   axes: {KEY: [v, ...] | v | {from: a, to: b, steps: n, scale: linear|log}}     any canonical key
  *   link: [[KEY, KEY], ...]         axes that move together: one step of all of them at a time
  *   where: EXPR | [EXPR, ...]       over configuration values: what does not hold is no point
@@ -39,16 +38,9 @@
 #include "sim/base/arena.h"
 #include "sim/base/expr.h"
 #include "sim/engine/run.h"
-#include "sim/rewrite/rewrite.h"
+#include "sim/workload/workload.h"
 
 #define SWEEP_POINTS_MAX 100000 /* without --max */
-
-/* `workload:` of the file; texts may be empty and numbers 0: the default. */
-struct sweep_model {
-	cfg_text name, phase, quant, kv, style, attention;
-	uint32_t batch, layers, experts;
-	uint64_t context, tokens;
-};
 
 enum sweep_sample { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LHS, SWEEP_GUIDED };
 enum sweep_goal { SWEEP_COLUMN, SWEEP_MINIMIZE, SWEEP_MAXIMIZE };
@@ -76,8 +68,8 @@ struct sweep {
 	struct yaml *y;
 	const char *path, *text;
 	const char *base, *base_text; /* as written; what stands in it */
-	const char *trace, *range, *rules, *start, *fidelity;
-	struct rewrite_list rewrites; /* of the trace */
+	const char *start, *fidelity;
+	struct workload_spec workload; /* as the file says, where axes have changed nothing yet */
 	uint64_t seed;
 	bool reuse_given;
 	uint32_t reuse_ppm;
@@ -91,15 +83,14 @@ struct sweep {
 	size_t n_where, n_constraints;
 	struct sweep_column *columns; /* columns and objectives in the order of the file */
 	size_t n_columns;
-	uint32_t *index;                            /* n_points x n_axes: which value */
-	double *places;                             /* guided: n_points x n_dims, 0 to 1 */
-	struct sweep_maker *maker;                  /* sweep_points.c */
-	uint64_t *hashes;                           /* of the points' configurations; 0: refused */
-	const char **refused;                       /* why a point cannot be built; NULL: it can */
-	size_t n_points, n_refused, n_dropped;      /* dropped: by where */
-	struct cfg *model;                          /* keys model.* over the next; NULL: the workload is a trace */
-	struct sweep_model model_target, model_own; /* own: as the file says, where axes have changed nothing yet */
-	struct cfg *schema;                         /* all keys of machines there are, for names */
+	uint32_t *index;                       /* n_points x n_axes: which value */
+	double *places;                        /* guided: n_points x n_dims, 0 to 1 */
+	struct sweep_maker *maker;             /* sweep_points.c */
+	uint64_t *hashes;                      /* of the points' configurations; 0: refused */
+	const char **refused;                  /* why a point cannot be built; NULL: it can */
+	size_t n_points, n_refused, n_dropped; /* dropped: by where */
+	struct cfg *model;                     /* keys model.*: what of the workload may be an axis */
+	struct cfg *schema;                    /* all keys of machines there are, for names */
 	struct machine_cfg schema_target;
 	struct machine_base *machines; /* what the points' machines are made of */
 	const char **stats;            /* names of statistics that some point has */
@@ -145,12 +136,18 @@ bool sweep_needs_conf(const struct sweep *s, const struct expr *x);
 
 /* --- running ----------------------------------------------------------------------------------------------- */
 
-/* The stream of a model, into `a`. */
-typedef int sweep_build(void *arg, const struct sweep_model *m, struct arena *a, struct op_stream *out, struct err *e);
+/* Refuses axes that make no sense of the workload, `w`: the file's, or one that is given in its place. */
+int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, struct err *e);
+bool sweep_workload_varies(const struct sweep *s); /* some axis is the workload's */
+
+/* The stream of a point's workload, into `a`. */
+typedef int sweep_build(void *arg, const struct workload_spec *w, struct arena *a, struct op_stream *out,
+                        struct err *e);
 
 struct sweep_job {
-	const struct op_stream *stream; /* where axes are the model's, the one that they start from */
-	sweep_build *build;             /* asked where axes are the model's */
+	const struct op_stream *stream; /* where axes are the workload's, the one that they start from */
+	struct workload_spec spec;      /* of it */
+	sweep_build *build;             /* asked where axes are the workload's */
 	void *build_arg;
 	const struct res_workload *workload;
 	struct run_opts how;

@@ -200,8 +200,6 @@ int sweep_axis_read(struct sweep *s, const struct ynode *key, const struct ynode
 	size_t row;
 
 	*x = (struct sweep_axis){ .at = key };
-	if (!s->model && sweep_of_model(key->text))
-		return yaml_err(s->y, key, e, "axis '%s' is of a model, and there is no 'workload'", key->text);
 	if (cfg_find(sweep_schema(s, key->text), key->text, &row, &why) < 0)
 		return yaml_err(s->y, key, e, "%s", why.msg);
 	x->key = arena_strdup(s->a, key->text);

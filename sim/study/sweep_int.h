@@ -24,16 +24,18 @@ void sweep_maker_free(struct sweep_maker *m); /* what is not in the sweep's aren
 /* sweep_expr.c: `where`, which asks the configuration alone; sweep_read_expressions reads the others. */
 int sweep_read_where(struct sweep *s, struct err *e);
 
-/* sweep_model.c. A key model.*: of the workload, not of the machine. What of it the n_axes `sets` of a point say. */
+/* sweep_workload.c. A key model.*: of the workload, not of the machine. */
 #define SWEEP_MODEL "model"
 bool sweep_of_model(const char *key);
-int sweep_model_read(struct sweep *s, const struct ynode *map, struct err *e);
-int sweep_model_of(const struct sweep *s, const char *const *sets, struct sweep_model *out, struct err *e);
-bool sweep_model_varies(const struct sweep *s);
-uint64_t sweep_model_hash(const struct sweep *s, const char *const *sets, uint64_t h);
+int sweep_workload_read(struct sweep *s, struct err *e); /* `workload:`, after the root's own keys */
+/* Is there a value for an expression? A trace says nothing of what it was measured at. */
+bool sweep_workload_known(const struct sweep *s, const char *key);
+/* What the n_axes `sets` of a point change in its spec; texts live in `sets`. */
+void sweep_workload_of(const struct sweep *s, const char *const *sets, struct workload_spec *w);
+uint64_t sweep_workload_hash(const struct sweep *s, const char *const *sets, uint64_t h);
 static inline struct cfg *sweep_schema(const struct sweep *s, const char *key)
 {
-	return s->model && sweep_of_model(key) ? s->model : s->schema;
+	return sweep_of_model(key) ? s->model : s->schema;
 }
 
 /* sweep_hash.c: of the points' configurations, or of what a search asks for. */

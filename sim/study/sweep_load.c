@@ -96,7 +96,7 @@ static int read_how(struct sweep *s, struct err *e)
 	const char *reuse;
 	uint64_t ppm;
 
-	s->seed = 1;
+	s->seed = RUN_SEED;
 	if (text_at(s, "start", &s->start, e) < 0 || text_at(s, "fidelity", &s->fidelity, e) < 0 ||
 	    text_at(s, "expert_reuse", &reuse, e) < 0)
 		return -1;
@@ -259,22 +259,6 @@ static int read_axes(struct sweep *s, struct err *e)
 	return 0;
 }
 
-/* Ops of a trace as another program would have computed them. */
-static int read_rewrites(struct sweep *s, struct err *e)
-{
-	const struct ynode *n = ynode_get(yaml_root(s->y), "rewrite");
-	struct err why = ERR_INIT;
-	const char *names = NULL;
-
-	if (!n)
-		return 0;
-	if (s->model)
-		return yaml_err(s->y, n, e, "'rewrite' is of a trace, and the workload here is a model");
-	if (text_at(s, "rewrite", &names, e) < 0)
-		return -1;
-	return rewrite_parse(names, &s->rewrites, &why) < 0 ? yaml_err(s->y, n, e, "%s", why.msg) : 0;
-}
-
 /* --- the whole --------------------------------------------------------------------------------------------- */
 
 static int read_root(struct sweep *s, struct err *e)
@@ -294,20 +278,19 @@ static int read_root(struct sweep *s, struct err *e)
 	if (version != 1)
 		return yaml_err(s->y, n, e, "this build reads sweep files of version 1, not %llu",
 		                (unsigned long long)version);
-	if ((n = ynode_get(root, "workload")) && ynode_get(root, "trace"))
-		return yaml_err(s->y, n, e, "'trace' and 'workload' are two workloads: give one");
-	if (n && sweep_model_read(s, n, e) < 0)
-		return -1;
-	if (text_at(s, "base", &s->base, e) < 0 || text_at(s, "trace", &s->trace, e) < 0 ||
-	    text_at(s, "range", &s->range, e) < 0 || text_at(s, "rules", &s->rules, e) < 0 || read_rewrites(s, e) < 0)
+	if (text_at(s, "base", &s->base, e) < 0 || text_at(s, "trace", &s->workload.trace, e) < 0 ||
+	    text_at(s, "range", &s->workload.range, e) < 0 || text_at(s, "rules", &s->workload.rules, e) < 0 ||
+	    text_at(s, "rewrite", &s->workload.rewrite, e) < 0 || sweep_workload_read(s, e) < 0)
 		return -1;
 	return s->base ? 0 : yaml_err(s->y, root, e, "the machine is missing: 'base: CONFIG.yaml'");
 }
 
 static int read_rest(struct sweep *s, struct err *e)
 {
-	return read_how(s, e) < 0 || read_sample(s, e) < 0 || read_axes(s, e) < 0 || sweep_read_where(s, e) < 0 ? -1
-	                                                                                                        : 0;
+	return read_how(s, e) < 0 || read_sample(s, e) < 0 || read_axes(s, e) < 0 ||
+	                       sweep_workload_check(s, &s->workload, e) < 0 || sweep_read_where(s, e) < 0
+	               ? -1
+	               : 0;
 }
 
 /* The machine's file, or that of one that comes with npusim by its name. */
@@ -318,7 +301,7 @@ static const char *find_base(const struct sweep *s, struct err *e)
 
 	if (machine_shipped(s->base, found, sizeof found))
 		return arena_strdup(s->a, found);
-	if (!(path = find_file(s, s->base, e)) && machine_shipped_near(s->base, found, sizeof found)) {
+	if (!(path = find_file(s, s->base, e)) && machine_shipped_near(&path_source, s->base, found, sizeof found)) {
 		err_clear(e);
 		err_set(e, ERR_IO, "there is no machine '%s'; did you mean '%s'?", s->base, found);
 	}
@@ -334,8 +317,8 @@ static int read_files(struct sweep *s, struct err *e)
 
 	if (!s->base_text && (!(path = find_base(s, &why)) || !(s->base_text = read_text(path, false, s->a, &why))))
 		return yaml_err(s->y, ynode_get(root, "base"), e, "%s", why.msg);
-	if (s->trace && (path = find_file(s, s->trace, &why)))
-		s->trace = path;
+	if (s->workload.trace && (path = find_file(s, s->workload.trace, &why)))
+		s->workload.trace = path;
 	return 0; /* a trace that is not there may be given by the command line */
 }
 

@@ -67,8 +67,9 @@ static int find_key(const struct sweep *s, const char *name)
 	struct err ignored = ERR_INIT;
 	size_t i;
 
-	if (s->model && sweep_of_model(name))
-		return cfg_find(s->model, name, &i, &ignored) == 0 ? AT_MODEL + (int)i : -1;
+	if (sweep_of_model(name))
+		return cfg_find(s->model, name, &i, &ignored) == 0 && sweep_workload_known(s, name) ? AT_MODEL + (int)i
+		                                                                                    : -1;
 	return cfg_find(s->schema, name, &i, &ignored) == 0 ? (int)i : -1;
 }
 

@@ -32,11 +32,11 @@ void sweep_sets(const struct sweep *s, size_t point, const char **sets)
 
 struct machine_conf *sweep_conf(const struct sweep *s, const char *const *sets, struct err *e)
 {
-	const char **own = s->model ? calloc(s->n_axes + 1, sizeof *own) : NULL;
+	const char **own = sweep_workload_varies(s) ? calloc(s->n_axes + 1, sizeof *own) : NULL;
 	struct machine_conf *c;
 	int n = 0;
 
-	if (!s->model)
+	if (!sweep_workload_varies(s))
 		return machine_base_conf(s->machines, sets, (int)s->n_axes, e);
 	if (!own) {
 		sweep_no_memory(e);
@@ -419,7 +419,7 @@ static int check_points(struct sweep_maker *m, struct err *first, void (*progres
 
 		sweep_sets(s, p, m->sets);
 		if ((c = sweep_conf(s, m->sets, &why))) {
-			s->hashes[p] = sweep_model_hash(s, m->sets, cfg_hash(c->raw));
+			s->hashes[p] = sweep_workload_hash(s, m->sets, cfg_hash(c->raw));
 			/* Once expressions are read, names of statistics stand. */
 			if (!s->columns && (p % step == 0 || p + 1 == s->n_points))
 				rc = ask_engine(s, c, m->e);

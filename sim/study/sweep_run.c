@@ -58,20 +58,21 @@ static int add_sums(const struct run_result *x, struct arena *a, struct res_poin
 	return 0;
 }
 
-/* Where axes are the model's, a stream of the point's own. */
+/* Where axes are the workload's, a stream of the point's own. */
 static int stream_of(const struct sweep *s, const struct sweep_job *job, const char *const *sets, struct arena *a,
                      const struct op_stream **stream, struct err *e)
 {
 	struct op_stream *own;
-	struct sweep_model m = s->model_own;
+	struct workload_spec w = job->spec;
 
 	*stream = job->stream;
-	if (!sweep_model_varies(s))
+	if (!sweep_workload_varies(s))
 		return 0;
 	if (!(own = arena_alloc(a, sizeof *own)))
 		return sweep_no_memory(e);
 	*stream = own;
-	return sweep_model_of(s, sets, &m, e) < 0 ? -1 : job->build(job->build_arg, &m, a, own, e);
+	sweep_workload_of(s, sets, &w);
+	return job->build(job->build_arg, &w, a, own, e);
 }
 
 static int simulate(const struct sweep *s, const struct sweep_job *job, size_t point, struct arena *a,

@@ -60,7 +60,7 @@ static int fail_unknown(const struct opt_cmd *cmd, const char *name, size_t n, s
 
 	names[k++] = "help";
 	for (const struct opt *o = cmd->opts; o->type != OPT_END && k < 65; o++)
-		if (o->name)
+		if (o->name && o->help)
 			names[k++] = o->name;
 	snprintf(word, sizeof word, "%.*s", (int)n, name);
 	near = n < sizeof word ? str_nearest(word, names, k) : NULL;
@@ -120,7 +120,7 @@ static int set(struct parsing *p, const struct opt *o, const char *shown, const 
 {
 	const uint64_t bit = UINT64_C(1) << (o - p->cmd->opts);
 
-	assert(o - p->cmd->opts < 64);
+	assert(o - p->cmd->opts < OPT_MOST);
 	if (o->type == OPT_FLAG) {
 		*(bool *)o->to = true;
 		return 0;
@@ -189,6 +189,29 @@ static int parse_short(struct parsing *p, struct err *e)
 		return set_next(p, o, shown, e);
 	}
 	return 0;
+}
+
+struct opt_cmd opt_joined(const struct opt_cmd *cmd, struct opt rows[OPT_MOST + 1])
+{
+	struct opt_cmd out = *cmd;
+	const struct opt *o = cmd->opts;
+	size_t n = 0;
+
+	for (; o->type != OPT_END; o++) {
+		if (o->type != OPT_ROWS) {
+			assert(n < OPT_MOST);
+			rows[n++] = *o;
+			continue;
+		}
+		for (const struct opt *x = o->to; x->type != OPT_END; x++)
+			if (!by_name(cmd, x->name, strlen(x->name))) {
+				assert(n < OPT_MOST);
+				rows[n++] = *x;
+			}
+	}
+	rows[n] = *o;
+	out.opts = rows;
+	return out;
 }
 
 static int check_count(const struct opt_cmd *cmd, const struct opt_list *args, int had, struct err *e)
@@ -308,13 +331,16 @@ void opt_help(const struct opt_cmd *cmd, struct str *out)
 	width = left.len + 2;
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++) {
 		str_clear(&left);
+		if (!o->help)
+			continue;
 		left_column(o, &left);
 		if (left.len + 2 > width && left.len + 2 <= HELP_INDENT)
 			width = left.len + 2;
 	}
 	str_free(&left);
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
-		help_row(o, width, out);
+		if (o->help)
+			help_row(o, width, out);
 	if (!by_name(cmd, "help", 4))
 		help_row(&help, width, out);
 	if (cmd->examples) {

@@ -11,7 +11,7 @@
 /* OPT_COUNT: a number from 1 on. All but flags and lists are given once, and not empty.
  * Texts that name files say what becomes of them: OPT_READ and OPT_READS (a list) are inputs, also by the name of one that
  * comes with npusim; OPT_WRITE is an output, and OPT_FOLDER holds outputs whose names the command makes. OPT_SETS is a list of
- * KEY=VALUE, whose value may name a file as it may in a machine's. */
+ * KEY=VALUE, whose value may name a file as it may in a machine's. OPT_ROWS stands for the rows of another table (opt_joined). */
 enum opt_type {
 	OPT_END,
 	OPT_FLAG,
@@ -25,7 +25,8 @@ enum opt_type {
 	OPT_READS,
 	OPT_SETS,
 	OPT_WRITE,
-	OPT_FOLDER
+	OPT_FOLDER,
+	OPT_ROWS
 };
 
 struct opt_list {
@@ -38,9 +39,9 @@ struct opt {
 	char letter;      /* 0: none */
 	const char *name; /* long name without dashes */
 	enum opt_type type;
-	void *to;        /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t */
-	const char *arg; /* "FILE", "table|csv|json"; NULL for flags */
-	const char *help;
+	void *to;         /* bool, const char *, opt_list, uint64_t, uint32_t, ps_t; OPT_ROWS: struct opt[] */
+	const char *arg;  /* "FILE", "table|csv|json"; NULL for flags */
+	const char *help; /* NULL: it is read and not offered, for a command that says why it makes no sense */
 };
 
 /* What the arguments are, said by the last row of a table: files that are read, unless it says otherwise. */
@@ -56,6 +57,10 @@ struct opt_cmd {
 	const struct opt *opts; /* ends with {.type = OPT_END}, or with .arg = one of OPT_ARGS_* */
 	int min_args, max_args; /* positional; max -1: any */
 };
+
+/* The command with its tables joined to one, into `rows`: rows of OPT_ROWS in its place, but those whose name the command has itself. */
+#define OPT_MOST 64
+struct opt_cmd opt_joined(const struct opt_cmd *cmd, struct opt rows[OPT_MOST + 1]);
 
 /* As main gets them: argv[0] names the command and is skipped. Fills the destinations; positional arguments are
  * appended to args, in any order with options. "--" ends options; "--name=value", "-cVALUE" and "-vq" work.

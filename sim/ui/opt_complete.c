@@ -60,6 +60,8 @@ static void options(const struct opt_cmd *cmd, const char *typed, struct str *ou
 	char word[72];
 
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++) {
+		if (!o->help)
+			continue;
 		if (o->name && strlen(o->name) < sizeof word - 2) {
 			word[0] = word[1] = '-';
 			memcpy(word + 2, o->name, strlen(o->name) + 1);
@@ -132,10 +134,10 @@ void opt_complete(const struct opt_cmd *cmd, int n, char *const *words, struct s
 			given++;
 	}
 	if (o) {
-		value(o->arg ? o->arg : "VALUE", "", typed, o->help, out);
+		value(o->arg ? o->arg : "VALUE", "", typed, o->help ? o->help : "", out);
 	} else if (!ended && typed[0] == '-' && (eq = strchr(typed, '=')) && (o = find(cmd, typed))) {
 		str_addn(&text, typed, (size_t)(eq + 1 - typed));
-		value(o->arg ? o->arg : "VALUE", str_c(&text), eq + 1, o->help, out);
+		value(o->arg ? o->arg : "VALUE", str_c(&text), eq + 1, o->help ? o->help : "", out);
 	} else if (!ended && typed[0] == '-') {
 		options(cmd, typed, out);
 	} else if ((cmd->max_args < 0 || given < cmd->max_args) && (len = positional(cmd, given, &kind))) {

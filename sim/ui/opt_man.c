@@ -78,7 +78,8 @@ void opt_man(const struct opt_cmd *cmd, struct str *out)
 	if (cmd->about)
 		paragraph(cmd->about, out);
 	for (const struct opt *o = cmd->opts; o->type != OPT_END; o++)
-		option(o, out);
+		if (o->help)
+			option(o, out);
 	if (!cmd->examples)
 		return;
 	str_add(out, ".PP\n.EX\n");

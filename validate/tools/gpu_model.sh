@@ -7,7 +7,7 @@ set -eu
 folders="arch/gpu arch/mem workloads sim/lower"
 # Errors, text and numbers in it, memory, files and statistics; a trace as plain data; names of resources; who looks on; the configuration,
 # which has a hash of its own.
-ground="sim/base/err.h sim/base/str.h sim/base/arena.h sim/base/pages.h sim/base/cfg.h sim/base/yaml.h sim/base/path.h sim/base/stat.h sim/base/re.h
+ground="sim/base/err.h sim/base/str.h sim/base/arena.h sim/base/pages.h sim/base/cfg.h sim/base/yaml.h sim/base/path.h sim/base/source.h sim/base/stat.h sim/base/re.h
 	traces/text/decimal.h traces/trace.h arch/res.h arch/units.h arch/watch.h arch/machine/machine_cfg.h"
 
 check() { # FILE...

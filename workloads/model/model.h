@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/err.h"
+#include "sim/base/source.h"
 #include "workloads/dtype.h"
 
 #define MODEL_MAX_LAYERS 1024
@@ -98,6 +98,7 @@ struct model {
 /* A name of a shipped model ("llama-3.1-8b") or a path. NULL with the error set: exit code 4 where there is no such
  * file, 3 where it is no model. */
 struct model *model_load(const char *name_or_path, struct err *e);
+struct model *model_load_from(const struct source *from, const char *name_or_path, struct err *e);
 struct model *model_parse(const char *text, size_t n, const char *name, struct err *e);
 void model_free(struct model *m);
 

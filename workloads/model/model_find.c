@@ -1,6 +1,5 @@
 /* model_find.c - from a name to a description: those that come with npusim, or a file. */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,74 +12,41 @@
 #define FOLDER "workloads/models"
 #define SUFFIX ".yaml"
 
-static int by_name(const void *a, const void *b)
+static int names_of(const struct source *from, struct arena *a, const char ***names, size_t *n, struct err *e)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static char *name_of(const char *file)
-{
-	const size_t n = strlen(file), s = strlen(SUFFIX);
-
-	return n > s && *file != '.' && strcmp(file + n - s, SUFFIX) == 0 ? strndup(file, n - s) : NULL;
+	return source_names(from, FOLDER, SUFFIX, a, names, n, e);
 }
 
 void model_list_free(char **names, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; names && i < n; i++)
 		free(names[i]);
 	free(names);
 }
 
-struct names {
-	char **v;
-	size_t n, cap;
-};
-
-static int add(struct names *x, const char *file)
-{
-	char *name = name_of(file), **more;
-
-	if (!name)
-		return 0;
-	if (x->n == x->cap) {
-		if (!(more = realloc(x->v, (2 * x->cap + 64) * sizeof *more))) {
-			free(name);
-			return -1;
-		}
-		x->v = more;
-		x->cap = 2 * x->cap + 64;
-	}
-	x->v[x->n++] = name;
-	return 0;
-}
-
 int model_list(char ***out, size_t *n, struct err *e)
 {
-	struct names x = { NULL, 0, 0 };
+	struct arena *a = arena_new(0);
 	char folder[1024];
-	struct dirent *d;
-	int rc = 0;
-	DIR *dir;
+	const char **names;
+	int rc = -1;
 
 	*out = NULL;
 	*n = 0;
-	if (path_data(FOLDER, folder, sizeof folder, e) < 0)
-		return -1;
-	if (!(dir = opendir(folder)))
-		return err_set(e, ERR_IO, "cannot read the folder '%s'", folder);
-	while (rc == 0 && (d = readdir(dir)))
-		rc = add(&x, d->d_name);
-	closedir(dir);
-	if (rc < 0) {
-		model_list_free(x.v, x.n);
-		return err_nomem(e, "for the list of models");
+	if (!a) {
+		err_nomem(e, "for the list of models");
+	} else if (path_data(FOLDER, folder, sizeof folder, e) == 0 && names_of(&path_source, a, &names, n, e) == 0) {
+		*out = calloc(*n + 1, sizeof **out);
+		for (size_t i = 0; *out && i < *n && rc < 0; i++)
+			rc = ((*out)[i] = strdup(names[i])) ? -1 : 0;
+		rc = *out && rc < 0 ? 0 : err_nomem(e, "for the list of models");
 	}
-	if (x.n)
-		qsort(x.v, x.n, sizeof *x.v, by_name);
-	*out = x.v;
-	*n = x.n;
-	return 0;
+	if (rc < 0) {
+		model_list_free(*out, *n);
+		*out = NULL;
+	}
+	arena_free(a);
+	return rc;
 }
 
 /* A plain word: no folder, no suffix of a file. */
@@ -92,46 +58,52 @@ static bool is_name(const char *s)
 	       !(dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0));
 }
 
-static int unknown(const char *name, struct err *e)
+static int unknown(const struct source *from, const char *name, struct err *e)
 {
-	const char *near = NULL;
-	char **names = NULL;
-	size_t n = 0;
+	struct arena *a = arena_new(0);
+	const char *near = NULL, **names;
+	size_t n;
 
-	if (model_list(&names, &n, e) < 0)
-		return -1;
-	near = n ? str_nearest(name, (const char *const *)names, n) : NULL;
+	if (!a || names_of(from, a, &names, &n, e) < 0) {
+		arena_free(a);
+		return a ? -1 : err_nomem(e, "for the list of models");
+	}
+	near = n ? str_nearest(name, names, n) : NULL;
 	err_set(e, ERR_IO,
 	        "there is no model '%s'%s%s%s 'npusim workload list' has those that come with npusim, and a file's name ends"
 	        " in .yaml or .json",
 	        name, near ? ": did you mean '" : ";", near ? near : "", near ? "'?" : "");
-	model_list_free(names, n);
+	arena_free(a);
 	return -1;
 }
 
-static bool find(const char *name, char *path, unsigned size)
+static bool find(const struct source *from, const char *name, char *path, unsigned size)
 {
 	char relative[512];
-	struct err none = ERR_INIT;
 
 	return snprintf(relative, sizeof relative, FOLDER "/%s" SUFFIX, name) < (int)sizeof relative &&
-	       path_data(relative, path, size, &none) == 0;
+	       source_find(from, relative, path, size);
 }
 
 bool model_shipped(const char *name, char *path, unsigned size)
 {
-	return *name && is_name(name) && access(name, R_OK) != 0 && find(name, path, size);
+	return *name && is_name(name) && access(name, R_OK) != 0 && find(&path_source, name, path, size);
+}
+
+struct model *model_load_from(const struct source *from, const char *name, struct err *e)
+{
+	char path[1024];
+
+	if (!is_name(name) || from->has(from, name))
+		return model_of_yaml(from->read(from, name, e), e);
+	if (!find(from, name, path, sizeof path)) {
+		unknown(from, name, e);
+		return NULL;
+	}
+	return model_of_yaml(from->read(from, path, e), e);
 }
 
 struct model *model_load(const char *name, struct err *e)
 {
-	char path[1024];
-
-	if (!is_name(name) || access(name, R_OK) == 0)
-		return model_read_file(name, e);
-	if (!find(name, path, sizeof path)) {
-		unknown(name, e);
-		return NULL;
-	}
-	return model_read_file(path, e);
+	return model_load_from(&path_source, name, e);
 }

@@ -11,7 +11,7 @@ struct reader {
 	struct err *e;
 };
 
-struct model *model_read_file(const char *path, struct err *e);
+struct model *model_of_yaml(struct yaml *y, struct err *e); /* takes `y`; NULL: its reader said why */
 /* Absent, null or empty. */
 bool model_is_null(const struct ynode *n);
 int model_number(struct reader *r, const struct ynode *n, uint64_t least, uint64_t most, uint32_t *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/path.h"
 #include "sim/base/str.h"
 #include "sim/base/yaml.h"
 #include "workloads/model/model_int.h"
@@ -392,7 +393,7 @@ static int read_all(struct reader *r)
 	return 0;
 }
 
-static struct model *read_model(struct yaml *y, struct err *e)
+struct model *model_of_yaml(struct yaml *y, struct err *e)
 {
 	struct model *m = y ? calloc(1, sizeof *m) : NULL;
 	struct reader r = { .y = y, .m = m, .e = e };
@@ -414,12 +415,7 @@ static struct model *read_model(struct yaml *y, struct err *e)
 
 struct model *model_parse(const char *text, size_t n, const char *name, struct err *e)
 {
-	return read_model(yaml_parse(text, n, name, e), e);
-}
-
-struct model *model_read_file(const char *path, struct err *e)
-{
-	return read_model(yaml_load(path, e), e);
+	return model_of_yaml(yaml_parse(text, n, name, e), e);
 }
 
 void model_free(struct model *m)

@@ -229,10 +229,11 @@ TEST(a_workload_that_is_none_has_its_line)
 {
 	workloads_say("", "has 'workloads'");
 	workloads_say("workloads: []", "has 'workloads'");
-	workloads_say("workloads: [{name: w}]", "is none");
-	workloads_say("workloads: [{name: w, model: m, trace: t}]", "has two");
+	workloads_say("workloads: [{name: w}]", "the workload is missing");
+	workloads_say("workloads: [{name: w, model: m, trace: t}]", "two workloads");
 	workloads_say("workloads: [{name: w, model: m, range: r}]", "'range' is of a trace");
-	workloads_say("workloads: [{name: w, trace: t, batch: 2}]", "'batch' is of a model");
+	workloads_say("workloads: [{name: w, trace: t, phase: decode}]", "'phase' is of a model");
+	workloads_say("workloads: [{name: w, program-in: t}]", "mapped for one machine");
 	workloads_say("workloads: [{name: w, model: m, batch: 0}]", "0");
 	workloads_say("workloads: [{name: w, model: m}, {name: w, model: m}]", "two workloads are called 'w'");
 	workloads_say("workloads: [{name: w, model: m, only: true}]", "one has no 'only'");

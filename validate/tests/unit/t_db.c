@@ -754,6 +754,22 @@ TEST(faults_in_sql_and_constraints_are_reported_with_the_path)
 	db_free(d);
 }
 
+TEST(a_value_that_cannot_be_bound_stops_the_database)
+{
+	struct db *d = open_ok(":memory:", DB_WRITE, 2);
+	struct err e = ERR_INIT;
+	struct sqlite3_stmt *s = db_stmt(d, "INSERT INTO t (name) VALUES (?)", &e);
+	char text[200];
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	sqlite3_limit(sqlite3_db_handle(s), SQLITE_LIMIT_LENGTH, 100);
+	db_bind_text(s, 1, text);
+	CHECK(db_run(d, s, &e) == -1);
+	CHECK_HAS(e.msg, "interrupted");
+	db_free(d);
+}
+
 SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_beside_the_file),
       T(what_waits_in_the_wal_of_a_killed_writer_is_read_and_brought_in),
       T(what_a_writer_stored_is_in_the_file_itself_whoever_reads_it_meanwhile),
@@ -773,4 +789,4 @@ SUITE(t_db, T(an_absent_file_is_made_and_migrated), T(reading_leaves_nothing_bes
       T(a_lock_that_stays_is_an_error), T(eight_processes_may_create_the_same_file_at_once),
       T(a_failing_migration_leaves_the_file_as_it_was), T(an_open_transaction_is_rolled_back_by_free),
       T(values_come_back_as_they_were_bound), T(a_statement_is_prepared_once_and_comes_reset_and_unbound),
-      T(faults_in_sql_and_constraints_are_reported_with_the_path));
+      T(faults_in_sql_and_constraints_are_reported_with_the_path), T(a_value_that_cannot_be_bound_stops_the_database));

@@ -2,6 +2,9 @@
 #include "sim/base/evq.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/base/rng.h"
 #include "validate/tests/test.h"
@@ -281,8 +284,48 @@ TEST(pushing_into_the_past_or_twice_is_a_bug)
 #define DEBUG_TESTS
 #endif
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define MANY (1 << 20)
+
+static void never(void *owner, struct ev *ev)
+{
+	(void)owner;
+	(void)ev;
+}
+
+/* In a process of its own, with no more memory than it has. */
+TEST(without_memory_the_queue_has_failed_and_is_empty)
+{
+	struct evq *q = evq_new();
+	struct ev *v = calloc(MANY, sizeof *v);
+	const struct rlimit none = { 1 << 20, 1 << 20 };
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		int i = 0;
+
+		setrlimit(RLIMIT_AS, &none);
+		for (; i < MANY && !evq_failed(q); i++) {
+			ev_init(&v[i], EV_WORK, never, NULL);
+			evq_push(q, &v[i], (ps_t)i);
+		}
+		if (i == MANY || evq_step(q) || !ev_idle(&v[0]) || !ev_idle(&v[i - 1]))
+			_exit(1);
+		evq_push(q, &v[0], 0);
+		_exit(evq_step(q) || evq_reserve(q, 1) == 0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	evq_free(q);
+	free(v);
+}
+#define MEMORY_TESTS , T(without_memory_the_queue_has_failed_and_is_empty)
+#else
+#define MEMORY_TESTS
+#endif
+
 SUITE(t_evq, T(time_comes_first_then_priority_then_push_order), T(sixty_four_ties_are_served_first_in_first_out),
       T(a_cancelled_event_is_idle_and_never_served), T(a_cancelled_event_pushed_again_goes_behind_its_ties),
       T(an_event_may_push_itself_now_or_later), T(an_event_may_free_its_owner),
       T(reset_goes_back_to_time_zero_and_idles_all), T(the_end_of_time_is_a_time),
-      T(random_pushes_and_cancels_come_out_as_from_a_sorted_list), T(reserved_room_is_enough) DEBUG_TESTS);
+      T(random_pushes_and_cancels_come_out_as_from_a_sorted_list), T(reserved_room_is_enough) MEMORY_TESTS DEBUG_TESTS);

@@ -7,7 +7,7 @@
 #include "results/db/res_export.h"
 #include "results/db/res_sweep.h"
 #include "sim/base/str.h"
-#include "sim/cli/figure_out.h"
+#include "sim/report/figure_out.h"
 #include "sim/study/sweep_int.h"
 #include "validate/tests/test.h"
 

@@ -6,7 +6,7 @@
 
 #include "results/db/res_int.h"
 #include "sim/base/str.h"
-#include "sim/cli/figure_out.h"
+#include "sim/report/figure_out.h"
 #include "validate/tests/test.h"
 
 enum { ALL_KNOWN = OP_KNOWN_RUN | OP_KNOWN_USE | OP_KNOWN_POWER, N_OPS = 3 };

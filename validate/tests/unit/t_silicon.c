@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
 #include "validate/tests/test.h"
 
 static struct op attention = { .kind = OP_ATTENTION, .listed = true, .algorithm = OP_ATTN_GROUPED };
@@ -105,7 +106,7 @@ static void nearest_is(const char *machine, const char *device_name)
 	struct silicon s;
 
 	CHECK_OK(c || !machine ? 0 : -1, e);
-	CHECK(silicon_nearest(c, a, &s, &e) == 1);
+	CHECK(silicon_nearest(&path_source, c, a, &s, &e) == 1);
 	CHECK_STR(s.sheet.device, device_name);
 	CHECK(!s.same && s.conf); /* made with another configuration: its identity differs */
 	silicon_free(&s);

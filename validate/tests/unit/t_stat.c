@@ -55,25 +55,20 @@ TEST(a_name_comes_once)
 	stat_free(r);
 }
 
-static void ask_for_a_wrong_name(void)
+TEST(a_name_nobody_registered_is_an_error)
 {
 	struct stat_reg *r = stat_new();
 	struct err e = ERR_INIT;
 	uint64_t c = 9;
 
-	stat_add(r, "l2.hits", "", "", STAT_COUNT, &c, &e);
-	stat_get(r, "l2.hit");
-}
-
-static void ask_where_nothing_is(void)
-{
-	stat_get(stat_new(), "l2.hits");
-}
-
-TEST(a_name_nobody_registered_aborts)
-{
-	CHECK(test_aborts(ask_for_a_wrong_name));
-	CHECK(test_aborts(ask_where_nothing_is));
+	CHECK_OK(stat_add(r, "a.b", "", "", STAT_COUNT, &c, &e), e);
+	CHECK_U64(stat_get(r, "a.b"), 9);
+	CHECK_OK(stat_check(r, &e), e);
+	stat_get(r, "a.c");
+	CHECK_U64(stat_get(r, "a.b"), 9);
+	CHECK(stat_check(r, &e) < 0);
+	CHECK_HAS(e.msg, "there is no statistic 'a.c'");
+	stat_free(r);
 }
 
 TEST(a_block_that_need_not_be_built_is_asked_with_what_stands_for_it)
@@ -112,6 +107,6 @@ TEST(a_thousand_names_keep_their_order_and_are_all_found)
 }
 
 SUITE(t_stat, T(a_counter_is_read_where_it_lives), T(a_snapshot_subtracts_from_counts_and_leaves_levels),
-      T(a_name_comes_once), T(a_name_nobody_registered_aborts),
+      T(a_name_comes_once), T(a_name_nobody_registered_is_an_error),
       T(a_block_that_need_not_be_built_is_asked_with_what_stands_for_it),
       T(a_thousand_names_keep_their_order_and_are_all_found));

@@ -299,19 +299,19 @@ TEST(a_sweep_knows_what_its_base_runs)
 	sweep_free(s);
 }
 
-TEST(rewrites_are_of_a_trace_and_in_the_table)
+TEST(rewrites_are_in_the_table)
 {
 	struct sweep *s = parse(HEAD "axes: {cores: [1]}\nrewrite: kv-append,native-bf16\n");
 
-	CHECK_U64(s->rewrites.n, 2);
-	CHECK_STR(s->rewrites.v[1]->name, "native-bf16");
+	CHECK_STR(s->workload.rewrite, "kv-append,native-bf16");
 	sweep_free(s);
 	refused("rewrite: kv_append\n", 3, "did you mean 'kv-append'");
 	refused("rewrite: [kv-append]\n", 3, "");
-	refused("rewrite: kv-append\nworkload: {name: llama-3.2-1b}\n", 3, "is of a trace");
+	sweep_free(parse(HEAD "axes: {cores: [1]}\nrewrite: native-bf16\nworkload: {name: llama-3.2-1b}\n"));
+	refused("rewrite: kv-append\nworkload: {rewrite: kv-append}\n", 3, "stands twice");
 }
 
-SUITE(t_sweep, T(a_sweep_knows_what_its_base_runs), T(rewrites_are_of_a_trace_and_in_the_table),
+SUITE(t_sweep, T(a_sweep_knows_what_its_base_runs), T(rewrites_are_in_the_table),
       T(a_gpus_sweep_refuses_a_statistic_its_runs_do_not_have),
       T(a_grid_has_all_combinations_with_the_last_axis_fastest),
       T(a_range_has_its_ends_and_values_machines_can_be_built_of), T(linked_axes_move_together),

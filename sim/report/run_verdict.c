@@ -1,12 +1,12 @@
 /* run_verdict.c - what is said first of a run: the figures, and their words. */
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run_verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cli/ops_table.h"
+#include "workloads/known.h"
 
 #define MOSTLY_CARRIED 0.5 /* of the measured time: more than that, and what is simulated is no answer */
 
@@ -42,7 +42,7 @@ static void amounts(const struct run_report *r, struct verdict *v)
 	v->unknown = ops_none_known(r->stream);
 	if (v->unknown)
 		v->kinds = ops_unknown_names(r->stream, &v->longest);
-	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : cmd_ps_us(r->result->total_ps) / (double)v->steps;
+	v->us = v->unknown || v->carried > MOSTLY_CARRIED ? 0 : unit_ps_us(r->result->total_ps) / (double)v->steps;
 }
 
 static void hold_of(const ps_t *stall, const ps_t *peak, const struct figures *x, struct verdict *v)
@@ -66,7 +66,7 @@ static struct sure_range either_side(double spread)
 	return (struct sure_range){ exp(-spread), exp(spread) };
 }
 
-static struct sure_range gpu_range(const struct run_report *r, const struct beside *b)
+static struct sure_range gpu_range(const struct run_report *r, const struct baseline *b)
 {
 	struct sure_shares s = { .n = 0 };
 
@@ -77,7 +77,7 @@ static struct sure_range gpu_range(const struct run_report *r, const struct besi
 }
 
 /* By rows of its family's silicon. */
-static struct sure_range held_range(const struct run_report *r, const struct beside *b, const struct accuracy *rows)
+static struct sure_range held_range(const struct run_report *r, const struct baseline *b, const struct accuracy *rows)
 {
 	struct sure_shares s = { .n = 0 };
 	struct sure own = b->sure;
@@ -115,7 +115,7 @@ static struct sure_range foreign_range(const struct run_report *r, const struct 
 }
 
 /* How wide the simulated time's interval is, and what says so. */
-static void how_sure(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v)
+static void how_sure(const struct run_report *r, const struct baseline *b, struct arena *a, struct verdict *v)
 {
 	struct err none = ERR_INIT;
 	struct sure_family f;
@@ -140,7 +140,7 @@ static struct sure_range over(struct sure_range t, double spread)
 }
 
 /* Of the GPU fused: its classes, and what fusion spares at the least, which nobody measured. */
-static double fused_spread(const struct run_report *r, const struct beside *b, const struct peer *p)
+static double fused_spread(const struct run_report *r, const struct baseline *b, const struct peer *p)
 {
 	const double spared = p->kernels_ps ? (double)p->joined * (double)p->least_ps / (double)p->kernels_ps : 0;
 	struct sure_shares s = { .n = 0 };
@@ -153,7 +153,8 @@ static double fused_spread(const struct run_report *r, const struct beside *b, c
 	return b->sure.quantile * hypot(x, SURE_UNHELD * spared);
 }
 
-static int fused(const struct run_report *r, const struct beside *b, struct arena *a, struct verdict *v, struct err *e)
+static int fused(const struct run_report *r, const struct baseline *b, struct arena *a, struct verdict *v,
+                 struct err *e)
 {
 	const struct fusion_cfg how = { .enabled = true, .patterns = "default" };
 	const struct fuse_patterns *patterns;
@@ -163,7 +164,7 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 
 	if (!b->gpu || !b->kernels || r->given || ops_listed_all(r->stream))
 		return 0;
-	if (!(memo = run_memo_new(e)))
+	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
 	if (run_memo_patterns(memo, &how, &patterns, e) == 0 &&
 	    peer_run(r->stream, b->gpu, b->kernels, patterns, a, &p, e) == 0) {
@@ -176,8 +177,8 @@ static int fused(const struct run_report *r, const struct beside *b, struct aren
 	return rc;
 }
 
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct buy_question *q, struct arena *a,
-                     struct verdict *out, struct err *e)
+int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct buy_question *q,
+                     struct arena *a, struct verdict *out, struct err *e)
 {
 	struct run_sum kinds[OP_KINDS], all;
 	struct figure_measured m;
@@ -277,7 +278,7 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 {
 	const struct res_run *x = &r->run;
 	const struct res_workload *w = &r->workload;
-	const double total = cmd_ps_us(x->total_ps);
+	const double total = unit_ps_us(x->total_ps);
 	uint64_t carried = 0;
 
 	*out = (struct verdict){ .machine = x->config_name,
@@ -297,10 +298,10 @@ void run_verdict_stored(const struct res_stored *r, struct verdict *out)
 		return;
 	for (size_t i = 0; i < w->n_ops; i++)
 		carried += x->ops && x->ops[i].carried;
-	out->kernels = !carried && w->kernel_ns ? cmd_us((int64_t)w->kernel_ns) / total : 0;
-	out->wall = !carried && w->wall_ns > 0 ? cmd_us(w->wall_ns) / total : 0;
+	out->kernels = !carried && w->kernel_ns ? unit_us((int64_t)w->kernel_ns) / total : 0;
+	out->wall = !carried && w->wall_ns > 0 ? unit_us(w->wall_ns) / total : 0;
 	out->fused_ps = x->fused_ps;
-	out->fused = cmd_ps_us(x->fused_ps) / total;
+	out->fused = unit_ps_us(x->fused_ps) / total;
 	out->sure = x->spread_ppm != 0;
 	out->from = x->sure_from < SURE_FROMS ? (enum sure_from)x->sure_from : SURE_UNSAID;
 	out->time = kept_range(x->spread_ppm, x->spread_down_ppm);

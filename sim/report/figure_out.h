@@ -1,6 +1,6 @@
 /* figure_out.h - figures on their way out: as members of JSON, as columns and cells of a table. */
-#ifndef NPUSIM_SIM_CLI_FIGURE_OUT_H
-#define NPUSIM_SIM_CLI_FIGURE_OUT_H
+#ifndef NPUSIM_SIM_REPORT_FIGURE_OUT_H
+#define NPUSIM_SIM_REPORT_FIGURE_OUT_H
 
 #include "results/op_figure.h"
 #include "sim/ui/out.h"

@@ -1,5 +1,5 @@
 /* run_mapping.c - npusim run --explain-map: how an op's command was chosen among the ways to do it. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 			op, r->stream->n_ops - 1);
 	if (!tell)
 		return err_set(e, ERR_NOMEM, "out of memory for ways to map an op");
-	if (!(memo = run_memo_new(e)))
+	if (!(memo = run_memo_new_from(r->conf->source, e)))
 		return -1;
 	tell->op = (uint32_t)id;
 	rc = run_memo_tell(memo, r->stream, &r->conf->cfg, run_map_start(r->start), tell, a, e);
@@ -70,8 +70,8 @@ static void row(struct out_table *t, const struct map_log_entry *w, struct str *
 	out_real(t, (double)w->slot_bytes / 1024);
 	out_real(t, (double)w->held_bytes / 1024);
 	out_real(t, (double)w->moved_bytes / 1048576);
-	out_real(t, cmd_ps_us(w->cold));
-	out_real(t, cmd_ps_us(w->warm));
+	out_real(t, unit_ps_us(w->cold));
+	out_real(t, unit_ps_us(w->warm));
 }
 
 /* How far the chosen nest is behind the first by the cost model; false: it is none, or nothing was searched. */
@@ -97,7 +97,7 @@ static void add_gap(const struct map_log *t, struct str *out)
 	str_addf(out,
 	         "by the cost model the chosen takes %.3f us, %.1f %% more than the first of %" PRIu64
 	         " tiles of m, n and k;\nno mapping of them takes less than %.3f us\n",
-	         cmd_ps_us(t->entry[0].form), 100 * gap, t->space, cmd_ps_us(t->bound));
+	         unit_ps_us(t->entry[0].form), 100 * gap, t->space, unit_ps_us(t->bound));
 }
 
 void run_mapping_table(const struct run_report *r, struct str *out)
@@ -141,7 +141,7 @@ void run_mapping_json(struct out_json *j, const struct run_report *r)
 	out_json_int(j, "op", r->told->op);
 	if (gap_of(r->told, &gap)) {
 		out_json_real(j, "map_gap", gap);
-		out_json_real(j, "map_bound_us", cmd_ps_us(r->told->bound));
+		out_json_real(j, "map_bound_us", unit_ps_us(r->told->bound));
 		out_json_u64(j, "map_space", r->told->space);
 	}
 	out_json_open(j, "ways", '[');
@@ -160,9 +160,9 @@ void run_mapping_json(struct out_json *j, const struct run_report *r)
 		out_json_u64(j, "tile_bytes", w->slot_bytes);
 		out_json_u64(j, "held_bytes", w->held_bytes);
 		out_json_u64(j, "moved_bytes", w->moved_bytes);
-		out_json_real(j, "form_us", cmd_ps_us(w->form));
-		out_json_real(j, "cold_us", cmd_ps_us(w->cold));
-		out_json_real(j, "warm_us", cmd_ps_us(w->warm));
+		out_json_real(j, "form_us", unit_ps_us(w->form));
+		out_json_real(j, "cold_us", unit_ps_us(w->cold));
+		out_json_real(j, "warm_us", unit_ps_us(w->warm));
 		out_json_close(j, '}');
 	}
 	out_json_close(j, ']');

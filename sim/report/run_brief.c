@@ -1,14 +1,14 @@
 /* run_brief.c - npusim run on one page: what is said first, what was run, where the time went. Forty lines of eighty columns;
  * run_table.c has the rest. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run_verdict.h"
 #include "sim/ui/screen.h"
+#include "workloads/known.h"
 
 #define WIDTH      80
 #define LABEL      11 /* "machine    " */
@@ -160,7 +160,7 @@ static void measured(const struct run_report *r, double total, struct out_table 
 	run_sum_ops(r, kinds, &all);
 	m = run_measured(r, &all);
 	out_text(t, "measured, kernels");
-	out_real(t, cmd_us((int64_t)s->kernel_ns));
+	out_real(t, unit_us((int64_t)s->kernel_ns));
 	out_real_or_null(t, total > 0 && figure_ratio_kernels(&r->result->figures, &m) > 0
 	                            ? figure_ratio_kernels(&r->result->figures, &m)
 	                            : 0.0 / 0.0);
@@ -172,15 +172,15 @@ static void measured(const struct run_report *r, double total, struct out_table 
 		out_text(t, "unknown (give --wall at import)");
 		return;
 	}
-	row(t, "measured, wall", cmd_us(s->wall_ns), total, "no profiler, host included");
+	row(t, "measured, wall", unit_us(s->wall_ns), total, "no profiler, host included");
 }
 
 static void gpu_walls(const struct run_report *r, double total, struct out_table *t)
 {
 	if (!r->result->wall_eager_ps)
 		return;
-	row(t, "simulated, wall under graph", cmd_ps_us(r->result->wall_graph_ps), total, "");
-	row(t, "simulated, wall one by one", cmd_ps_us(r->result->wall_eager_ps), total, "by host.*");
+	row(t, "simulated, wall under graph", unit_ps_us(r->result->wall_graph_ps), total, "");
+	row(t, "simulated, wall one by one", unit_ps_us(r->result->wall_eager_ps), total, "by host.*");
 }
 
 static void totals(const struct run_report *r, struct str *out)
@@ -190,17 +190,17 @@ static void totals(const struct run_report *r, struct str *out)
 	};
 	const struct run_result *x = r->result;
 	const bool answer = r->verdict && r->verdict->us > 0;
-	const double total = answer ? cmd_ps_us(x->total_ps) : 0;
+	const double total = answer ? unit_ps_us(x->total_ps) : 0;
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
 	struct str note = STR_INIT;
 
 	if (answer) {
 		row(t, "simulated", total, total, r->verdict->steps > 1 ? "all steps together" : "");
 		if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
-			row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps), total,
+			row(t, "  kernels alone", unit_ps_us(x->total_ps - x->copies_ps), total,
 			    "the rest is copies, sets");
 		str_addf(&note, "bound by %s", res_name(x->roofline_bound));
-		row(t, "roofline", cmd_ps_us(x->roofline_ps), total, str_c(&note));
+		row(t, "roofline", unit_ps_us(x->roofline_ps), total, str_c(&note));
 	}
 	if (!run_unmeasured(r))
 		measured(r, total, t);
@@ -209,10 +209,10 @@ static void totals(const struct run_report *r, struct str *out)
 	if (answer && r->verdict->fused_ps) {
 		str_clear(&note);
 		str_addf(&note, "%s, fused, as one graph", r->verdict->device[0] ? r->verdict->device : "H200");
-		row(t, "simulated GPU", cmd_ps_us(r->verdict->fused_ps), total, str_c(&note));
+		row(t, "simulated GPU", unit_ps_us(r->verdict->fused_ps), total, str_c(&note));
 	}
 	if (x->carried_ps)
-		row(t, "carried", cmd_ps_us(x->carried_ps), 0, "measured time of what no rule knows");
+		row(t, "carried", unit_ps_us(x->carried_ps), 0, "measured time of what no rule knows");
 	finish(t, out);
 	out->failed |= note.failed;
 	str_free(&note);
@@ -231,7 +231,7 @@ static void bound_by(const struct run_sum *k, struct str *to)
 				best[n] = b;
 	for (int n = 0; n < 2 && best[n] >= 0 && k->stall_ps[best[n]] * 20 >= (double)k->span_ps; n++)
 		str_addf(to, "%s%s %.0f %%", n ? ", " : "", res_name((enum res)best[n]),
-		         cmd_pct(k->stall_ps[best[n]], (double)k->span_ps));
+		         unit_pct(k->stall_ps[best[n]], (double)k->span_ps));
 }
 
 static void kinds(const struct run_report *r, struct str *out)
@@ -262,16 +262,16 @@ static void kinds(const struct run_report *r, struct str *out)
 		bound_by(k, &by);
 		out_text(t, op_kind_name((enum op_kind)order[i]));
 		out_int(t, (int64_t)k->ops);
-		out_real(t, cmd_ps_us(k->span_ps));
-		out_real(t, cmd_pct((double)k->span_ps, (double)r->result->total_ps));
-		out_real(t, cmd_pct((double)k->macs_ps, (double)k->span_ps));
-		out_real(t, cmd_pct((double)k->pins_ps, (double)k->span_ps));
+		out_real(t, unit_ps_us(k->span_ps));
+		out_real(t, unit_pct((double)k->span_ps, (double)r->result->total_ps));
+		out_real(t, unit_pct((double)k->macs_ps, (double)k->span_ps));
+		out_real(t, unit_pct((double)k->pins_ps, (double)k->span_ps));
 		out_text(t, str_c(&by));
 	}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 	if (left)
-		str_addf(out, "%d more kinds: %.1f us\n", left, cmd_ps_us(rest));
+		str_addf(out, "%d more kinds: %.1f us\n", left, unit_ps_us(rest));
 	str_addc(out, '\n');
 	out->failed |= by.failed;
 	str_free(&by);

@@ -1,4 +1,4 @@
-#include "sim/cli/beside.h"
+#include "sim/report/baseline.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void name_device(const struct trace *t, const struct machine_conf *gpu, c
 }
 
 /* A kernel table and GPU configuration like those the file was made with? */
-static bool same_model(const struct beside *b)
+static bool same_model(const struct baseline *b)
 {
 	char model[17];
 
@@ -34,46 +34,46 @@ static bool same_model(const struct beside *b)
 	return strcmp(model, b->accuracy.model) == 0;
 }
 
-static struct machine_conf *load(const char *path)
+static struct machine_conf *load(const struct source *from, const char *path)
 {
 	struct err none = ERR_INIT;
 
-	return machine_conf_load(path, NULL, 0, &none);
+	return machine_conf_load_from(from, path, NULL, 0, &none);
 }
 
 /* Configurations are named as from the top of the data, wherever one stands. */
-static void load_gpus(struct beside *b, const struct trace *t)
+static void load_gpus(struct baseline *b, const struct source *from, const struct trace *t)
 {
 	char held[512] = "", traced[512] = "";
-	struct err none = ERR_INIT;
 
-	if (b->known && path_data(b->accuracy.config, held, sizeof held, &none) == 0)
-		b->held = load(held);
+	if (b->known && source_find(from, b->accuracy.config, held, sizeof held))
+		b->held = load(from, held);
 	if (!t || !t->n_devices)
 		b->gpu = b->held;
-	else if (peer_config(t->devices[0].name, traced, sizeof traced) == 0)
-		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(traced);
+	else if (peer_config_from(from, t->devices[0].name, traced, sizeof traced) == 0)
+		b->gpu = b->held && strcmp(held, traced) == 0 ? b->held : load(from, traced);
 }
 
-struct beside *beside_new(const struct trace *t)
+struct baseline *baseline_new(const struct source *from, const struct trace *t)
 {
-	struct beside *b = calloc(1, sizeof *b);
+	struct baseline *b = calloc(1, sizeof *b);
 	struct err none = ERR_INIT;
 
 	if (!b || !(b->arena = arena_new(0))) {
-		beside_free(b);
+		baseline_free(b);
 		return NULL;
 	}
-	b->kernels = kernels_load(NULL, &none);
-	b->known = accuracy_load(NULL, b->arena, &b->accuracy, &none) > 0;
-	b->has_sure = b->known && sure_load(b->arena, &b->sure, &none) > 0;
-	load_gpus(b, t);
+	b->source = from;
+	b->kernels = kernels_load_from(from, NULL, &none);
+	b->known = accuracy_load_from(from, NULL, b->arena, &b->accuracy, &none) > 0;
+	b->has_sure = b->known && sure_load_from(from, b->arena, &b->sure, &none) > 0;
+	load_gpus(b, from, t);
 	name_device(t, b->gpu, b->device, sizeof b->device);
 	b->same_model = b->known && same_model(b);
 	return b;
 }
 
-void beside_free(struct beside *b)
+void baseline_free(struct baseline *b)
 {
 	if (!b)
 		return;

@@ -8,11 +8,11 @@
  * Beside figures stand the intervals of sim/accuracy/sure.h, at four in five. What is a part of a model makes no tokens: of it the
  * time alone is said.
  * Tokens: new ones of all sequences, which a trace's attention tells; steps are counted, and a time is that of one. */
-#ifndef NPUSIM_SIM_CLI_RUN_VERDICT_H
-#define NPUSIM_SIM_CLI_RUN_VERDICT_H
+#ifndef NPUSIM_SIM_REPORT_RUN_VERDICT_H
+#define NPUSIM_SIM_REPORT_RUN_VERDICT_H
 
-#include "sim/cli/beside.h"
-#include "sim/cli/run.h"
+#include "sim/report/baseline.h"
+#include "sim/report/run.h"
 #include "sim/study/buy.h"
 
 #define VERDICT_LINES 6
@@ -52,8 +52,8 @@ struct verdict {
 };
 
 /* `q` is what `r` was run of; NULL where nothing can be bought. All lives in `a`. */
-int run_verdict_make(const struct run_report *r, const struct beside *b, const struct buy_question *q, struct arena *a,
-                     struct verdict *out, struct err *e);
+int run_verdict_make(const struct run_report *r, const struct baseline *b, const struct buy_question *q,
+                     struct arena *a, struct verdict *out, struct err *e);
 /* Its numbers among the run's figures, which a results file keeps; and back, of a run that was read from one. Which GPU was
  * measured and what to buy next are not kept. */
 void run_verdict_keep(const struct verdict *v, struct figures *x);

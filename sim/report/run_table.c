@@ -1,14 +1,14 @@
 /* run_table.c - npusim run for people: from the totals down to what stands behind them, the comparison last. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/hash.h"
-#include "sim/cli/figure_out.h"
-#include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
+#include "sim/report/figure_out.h"
+#include "sim/report/run_verdict.h"
+#include "workloads/known.h"
 
 #define COLS(a) (sizeof(a) / sizeof *(a))
 
@@ -119,13 +119,13 @@ static void measured(const struct run_report *r, const struct figure_measured *m
 	const struct run_result *x = r->result;
 	const struct op_stream *s = r->stream;
 
-	total_row(t, "measured, kernels", cmd_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, m),
+	total_row(t, "measured, kernels", unit_us((int64_t)s->kernel_ns), figure_ratio_kernels(&x->figures, m),
 	          unmeasured      ? "of the rows that say one"
 	          : x->carried_ps ? "sum of kernel durations; the ratio leaves out carried ones"
 	                          : "sum of kernel durations");
-	total_row(t, "measured, copies and sets", cmd_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
+	total_row(t, "measured, copies and sets", unit_us((int64_t)(s->measured_ns - s->kernel_ns)), 0, "");
 	if (s->wall_ns >= 0) {
-		total_row(t, "measured, wall", cmd_us(s->wall_ns), figure_ratio_wall(&x->figures, m),
+		total_row(t, "measured, wall", unit_us(s->wall_ns), figure_ratio_wall(&x->figures, m),
 		          "without profiler, host included");
 	} else {
 		out_text(t, "measured, wall");
@@ -165,7 +165,7 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	};
 	const struct run_result *x = r->result;
 	struct out_table *t = out_table_new(cols, COLS(cols), NULL);
-	const double total = cmd_ps_us(x->total_ps), roof = cmd_ps_us(x->roofline_ps);
+	const double total = unit_ps_us(x->total_ps), roof = unit_ps_us(x->roofline_ps);
 	const struct figure_measured m = run_measured(r, all);
 	struct str note = STR_INIT;
 
@@ -174,29 +174,29 @@ static void totals(const struct run_report *r, const struct run_sum *all, struct
 	else
 		total_row(t, "what was simulated", total, 0, "less than half of it: no answer");
 	if (x->copies_ps && !run_unmeasured(r)) /* what stands beside 'measured, kernels' */
-		total_row(t, "  kernels alone", cmd_ps_us(x->total_ps - x->copies_ps),
+		total_row(t, "  kernels alone", unit_ps_us(x->total_ps - x->copies_ps),
 		          (double)(x->total_ps - x->copies_ps) / (double)x->total_ps, "the rest is copies and sets");
 	above(&note, res_name(x->roofline_bound), total, roof);
 	total_row(t, "roofline", roof, total > 0 ? roof / total : 0, str_c(&note));
-	above(&note, res_name(run_largest(x->peak_ps)), total, cmd_ps_us(x->mapped_ps));
-	total_row(t, "mapped work at its peak", cmd_ps_us(x->mapped_ps),
-	          total > 0 ? cmd_ps_us(x->mapped_ps) / total : 0, str_c(&note));
-	total_row(t, "  multiply-adds at their peak (MFU)", cmd_ps_us(x->macs_ps), run_share(x->macs_ps, x->total_ps),
+	above(&note, res_name(run_largest(x->peak_ps)), total, unit_ps_us(x->mapped_ps));
+	total_row(t, "mapped work at its peak", unit_ps_us(x->mapped_ps),
+	          total > 0 ? unit_ps_us(x->mapped_ps) / total : 0, str_c(&note));
+	total_row(t, "  multiply-adds at their peak (MFU)", unit_ps_us(x->macs_ps), run_share(x->macs_ps, x->total_ps),
 	          "on the fastest unit for their formats");
-	total_row(t, "  DRAM's bytes at its peak (bandwidth use)", cmd_ps_us(x->pins_ps),
+	total_row(t, "  DRAM's bytes at its peak (bandwidth use)", unit_ps_us(x->pins_ps),
 	          run_share(x->pins_ps, x->total_ps), "");
 	if (run_unmeasured(r))
 		rates(r, t);
 	else
 		measured(r, &m, all->unmeasured > 0, t);
 	if (x->wall_eager_ps) {
-		total_row(t, "simulated, wall under a graph", cmd_ps_us(x->wall_graph_ps),
+		total_row(t, "simulated, wall under a graph", unit_ps_us(x->wall_graph_ps),
 		          (double)x->wall_graph_ps / (double)x->total_ps, "one launch, then node after node");
-		total_row(t, "simulated, wall launched one by one", cmd_ps_us(x->wall_eager_ps),
+		total_row(t, "simulated, wall launched one by one", unit_ps_us(x->wall_eager_ps),
 		          (double)x->wall_eager_ps / (double)x->total_ps, "by this configuration's host (host.*)");
 	}
 	if (x->carried_ps)
-		total_row(t, "carried", cmd_ps_us(x->carried_ps), 0,
+		total_row(t, "carried", unit_ps_us(x->carried_ps), 0,
 		          "opaque ops at their measured time, outside all of the above");
 	finish(t, out);
 	str_free(&note);
@@ -220,7 +220,7 @@ static void bound_mix(const struct run_sum *k, struct str *to)
 			return;
 		used[best] = true;
 		str_addf(to, "%s%s %.0f %%", to->len ? ", " : "", res_name((enum res)best),
-		         cmd_pct(k->stall_ps[best], (double)k->span_ps));
+		         unit_pct(k->stall_ps[best], (double)k->span_ps));
 	}
 }
 
@@ -244,11 +244,11 @@ static void kinds(const struct run_report *r, const struct run_sum sums[OP_KINDS
 		bound_mix(k, &mix);
 		out_text(t, op_kind_name((enum op_kind)order[i]));
 		out_int(t, (int64_t)k->ops);
-		out_real(t, cmd_ps_us(k->span_ps));
-		out_real(t, cmd_pct((double)k->span_ps, (double)r->result->total_ps));
-		out_real(t, cmd_ps_us(k->limit_ps));
-		out_real(t, cmd_pct((double)k->macs_ps, (double)k->span_ps));
-		out_real(t, cmd_pct((double)k->pins_ps, (double)k->span_ps));
+		out_real(t, unit_ps_us(k->span_ps));
+		out_real(t, unit_pct((double)k->span_ps, (double)r->result->total_ps));
+		out_real(t, unit_ps_us(k->limit_ps));
+		out_real(t, unit_pct((double)k->macs_ps, (double)k->span_ps));
+		out_real(t, unit_pct((double)k->pins_ps, (double)k->span_ps));
 		out_text(t, str_c(&mix));
 	}
 	finish(t, out);
@@ -328,7 +328,7 @@ static void top_ops(const struct run_report *r, struct str *out)
 		if (run_unmeasured(r) || ops_listed_unmeasured(o))
 			out_null(t);
 		else
-			out_real(t, cmd_us((int64_t)o->measured_ns));
+			out_real(t, unit_us((int64_t)o->measured_ns));
 		out_text(t, run_pattern(r->result, x));
 		op_figure_table_cells(t, OP_REST, &x->figures, known);
 	}
@@ -363,9 +363,9 @@ static void bounds(const struct run_report *r, struct str *out)
 			break;
 		used[best] = true;
 		out_text(t, res_name((enum res)best));
-		out_real(t, cmd_ps_us(x->stall_ps[best]));
-		out_real(t, cmd_pct((double)x->stall_ps[best], (double)x->total_ps));
-		out_real(t, cmd_ps_us(x->peak_ps[best]));
+		out_real(t, unit_ps_us(x->stall_ps[best]));
+		out_real(t, unit_pct((double)x->stall_ps[best], (double)x->total_ps));
+		out_real(t, unit_ps_us(x->peak_ps[best]));
 	}
 	finish(t, out);
 }
@@ -427,8 +427,8 @@ static void utilisation(const struct run_report *r, struct str *out)
 		str_clear(&name);
 		str_addn(&name, s, n - k);
 		out_text(t, str_c(&name));
-		out_real(t, cmd_ps_us(x->stats[i].value));
-		out_real(t, cmd_pct((double)x->stats[i].value, (double)x->total_ps));
+		out_real(t, unit_ps_us(x->stats[i].value));
+		out_real(t, unit_pct((double)x->stats[i].value, (double)x->total_ps));
 	}
 	finish(t, out);
 	str_free(&name);
@@ -459,8 +459,8 @@ static void fusions(const struct run_report *r, struct str *out)
 		out_text(t, f->pattern);
 		out_int(t, (int64_t)f->saved_bytes);
 		out_int(t, f->saved_dispatches);
-		out_real(t, cmd_ps_us(f->predicted));
-		out_real(t, cmd_ps_us(f->unfused));
+		out_real(t, unit_ps_us(f->predicted));
+		out_real(t, unit_ps_us(f->unfused));
 		out_text(t, str_c(&chain));
 	}
 	finish(t, out);
@@ -506,25 +506,25 @@ static void comparison(const struct run_report *r, const struct run_sum sums[OP_
 	                                           : "measured (GPU kernels, copies and sets) against simulated,"
 	                                             " by kind of op");
 	int order[OP_KINDS], n = run_order_kinds(sums, order);
-	const double total = cmd_ps_us(r->result->total_ps);
+	const double total = unit_ps_us(r->result->total_ps);
 
 	for (int i = 0; i < n; i++) {
 		const struct run_sum *k = &sums[order[i]];
 
 		if (k->carried < k->ops)
 			compare_row(t, op_kind_name((enum op_kind)order[i]), k->ops - k->carried,
-			            k->unmeasured ? -1 : cmd_us((int64_t)(k->measured_ns - k->carried_ns)),
-			            cmd_ps_us(k->span_ps));
+			            k->unmeasured ? -1 : unit_us((int64_t)(k->measured_ns - k->carried_ns)),
+			            unit_ps_us(k->span_ps));
 	}
 	compare_row(t, "all ops", all->ops - all->carried,
-	            all->unmeasured ? -1 : cmd_us((int64_t)(all->measured_ns - all->carried_ns)), total);
+	            all->unmeasured ? -1 : unit_us((int64_t)(all->measured_ns - all->carried_ns)), total);
 	if (!listed)
-		compare_row(t, "kernels alone", all->ops - all->carried, cmd_us((int64_t)all->kernel_ns),
-		            cmd_ps_us(r->result->total_ps - r->result->copies_ps));
+		compare_row(t, "kernels alone", all->ops - all->carried, unit_us((int64_t)all->kernel_ns),
+		            unit_ps_us(r->result->total_ps - r->result->copies_ps));
 	if (all->carried)
-		compare_row(t, "carried, in no sum above", all->carried, cmd_us((int64_t)all->carried_ns), -1);
+		compare_row(t, "carried, in no sum above", all->carried, unit_us((int64_t)all->carried_ns), -1);
 	if (r->stream->wall_ns >= 0 && !all->carried)
-		compare_row(t, "wall, without profiler", all->ops, cmd_us(r->stream->wall_ns), total);
+		compare_row(t, "wall, without profiler", all->ops, unit_us(r->stream->wall_ns), total);
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
 }

@@ -2,35 +2,19 @@
  *
  * Ratios: `kernels` sets the measured kernel time against the simulated total, `wall` the wall time measured without
  * a profiler. Carried (opaque) time is in neither side of either. Spans recorded under a profiler enter nothing. */
-#ifndef NPUSIM_SIM_CLI_RUN_H
-#define NPUSIM_SIM_CLI_RUN_H
+#ifndef NPUSIM_SIM_REPORT_RUN_H
+#define NPUSIM_SIM_REPORT_RUN_H
 
 #include "results/db/res.h"
-#include "sim/align/align.h"
-#include "sim/cli/workload.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/run.h"
 #include "sim/engine/run_memo.h"
 #include "sim/engine/says.h"
-#include "sim/lower/lower.h"
-#include "sim/rewrite/rewrite.h"
 #include "sim/ui/out.h"
-#include "workloads/model/model.h"
+#include "sim/ui/units.h"
+#include "sim/workload/workload.h"
 
-/* What --rewrite asks for, and what was done. */
-struct run_rewritten {
-	struct rewrite_list list; /* n 0: nothing is asked for */
-	struct rewrite_done done[REWRITES_MAX];
-};
-
-/* A trace whose kernels have no operators, laid over a model (-t and -m). */
-#define ALIGN_WANTED 50 /* thousandths of its time that must lack operators for that */
-struct run_aligned {
-	bool done;
-	struct align_report report;
-};
-
-struct beside;
+struct baseline;
 struct verdict;
 
 struct run_report {
@@ -42,8 +26,8 @@ struct run_report {
 	bool scaled;               /* a trace, asked at another batch or context than it was measured at */
 	struct workload_part part; /* of it what is on this chip */
 	uint64_t tokens;           /* that a model's step makes or takes in; 0: not known */
-	const struct run_rewritten *rewritten;
-	const struct run_aligned *aligned;
+	const struct workload_rewritten *rewritten;
+	const struct workload_laid *laid; /* over a model; its model NULL: it was not */
 	const struct op_stream *stream;
 	const struct lower_stats *lowered;
 	const struct run_result *result;
@@ -52,16 +36,16 @@ struct run_report {
 	enum run_start start;
 	uint64_t seed, rules_hash;
 	bool reuse_given, explain_fusion;
-	ps_t apart_ps;                 /* the run's time with nothing joined; 0: not asked */
-	bool whole;                    /* all tables, and not the first page alone */
-	const struct beside *beside;   /* what it is set beside; NULL: unknown */
-	const struct verdict *verdict; /* what is said first; NULL: nothing */
-	uint64_t top;                  /* ops in the table */
-	const char *results_path;      /* NULL: not stored */
-	const char *timeline_path;     /* NULL: none was written */
-	int64_t stored;                /* number of the run there; 0: not stored */
-	bool stored_again;             /* it was there already */
-	const struct map_log *told;    /* how an op was mapped; NULL: nobody asked */
+	ps_t apart_ps;                   /* the run's time with nothing joined; 0: not asked */
+	bool whole;                      /* all tables, and not the first page alone */
+	const struct baseline *baseline; /* what it is set beside; NULL: unknown */
+	const struct verdict *verdict;   /* what is said first; NULL: nothing */
+	uint64_t top;                    /* ops in the table */
+	const char *results_path;        /* NULL: not stored */
+	const char *timeline_path;       /* NULL: none was written */
+	int64_t stored;                  /* number of the run there; 0: not stored */
+	bool stored_again;               /* it was there already */
+	const struct map_log *told;      /* how an op was mapped; NULL: nobody asked */
 };
 
 /* Sums over the ops of one kind, or over all that are modelled. */
@@ -85,14 +69,9 @@ int run_mapping(struct run_report *r, const char *op, struct arena *a, struct er
 void run_mapping_table(const struct run_report *r, struct str *out);
 void run_mapping_json(struct out_json *j, const struct run_report *r);
 
-/* `s` and what `t` calls it become those of the rewritten stream. */
-int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
 void run_rewrite_table(const struct run_report *r, struct str *out);
 void run_rewrite_json(struct out_json *j, const struct run_report *r);
 
-int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_trace *t, struct rules *rules,
-              struct err *e);
-int run_align_name(const struct run_aligned *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
 void run_align_text(const struct run_report *r, struct str *s); /* on one line; nothing where none was asked for */
 void run_align_table(const struct run_report *r, struct str *out);
 void run_align_json(struct out_json *j, const struct run_report *r);
@@ -112,8 +91,7 @@ void run_energy_table(const struct run_report *r, struct str *out); /* by block 
 void run_asked(const struct run_report *r,
                struct str *out); /* what options asked for: ops, fusions, a mapping, files */
 /* The same run with fusion off: `apart_ps`. */
-int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
-              struct err *e);
+int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e);
 /* What was joined by pattern, and what was not by reason. */
 void run_fusion_table(const struct run_report *r, struct str *out);
 void run_fusion_json(struct out_json *j, const struct run_report *r);
@@ -143,7 +121,7 @@ struct run_made {
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns);
 /* The same for an NPU: rows of a product, 0 where they are not known. */
 void run_made_part(struct run_made *m, const char *kind, uint64_t rows, uint64_t ns);
-/* `b` NULL: it is read for this. */
-void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out);
+/* `b` NULL: nothing was read. */
+void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out);
 
 #endif

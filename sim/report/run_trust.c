@@ -1,12 +1,12 @@
 /* run_trust.c - what is known of how far a run's answer may be trusted: the stored errors of this engine for the classes of
  * op the run is made of, on the nearest NPU that was measured and on a GPU, and what was never held against silicon. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/accuracy/silicon.h"
-#include "sim/cli/beside.h"
+#include "sim/report/baseline.h"
 
 void run_made_add(struct run_made *m, const char *kind, const char *family, uint64_t ns)
 {
@@ -72,7 +72,7 @@ static void classes(struct run_made *m, const struct accuracy *acc, struct str *
 	str_add(out, shown ? ")" : "");
 	if (never)
 		str_addf(out, "; %.1f %% of the measured time is in classes never held against it",
-		         cmd_pct((double)never, (double)total));
+		         unit_pct((double)never, (double)total));
 }
 
 /* --- an NPU ------------------------------------------------------------------------------------------------------- */
@@ -139,12 +139,12 @@ static void held_classes(const struct run_made *m, const struct silicon *n, stru
 }
 
 /* The nearest device that an NPU of this engine was held against, and what of the answer was not. */
-static void npu(struct run_made *m, const char *indent, struct arena *a, struct str *out)
+static void npu(struct run_made *m, const struct baseline *b, const char *indent, struct arena *a, struct str *out)
 {
 	struct err none = ERR_INIT;
 	struct silicon n;
 
-	if (silicon_nearest(m->conf, a, &n, &none) <= 0 || !n.conf) {
+	if (!b || silicon_nearest(b->source, m->conf, a, &n, &none) <= 0 || !n.conf) {
 		str_add(out, "error of this engine on an NPU: not validated\n");
 		str_add(out, indent);
 		return;
@@ -162,12 +162,12 @@ static void npu(struct run_made *m, const char *indent, struct arena *a, struct 
 	silicon_free(&n);
 }
 
-static void trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
+void run_made_trust(struct run_made *m, const struct baseline *b, const char *indent, struct str *out)
 {
 	struct arena *a = arena_new(0);
 
 	if (a && !m->launches)
-		npu(m, indent, a, out);
+		npu(m, b, indent, a, out);
 	arena_free(a);
 	if (!b || !b->known) {
 		str_add(out, "error of this engine on a GPU: not validated");
@@ -181,14 +181,6 @@ static void trust(struct run_made *m, const struct beside *b, const char *indent
 		str_addf(out,
 		         "\n%swarning: that was found with another build of the GPU model ('make accuracy' renews it)",
 		         indent);
-}
-
-void run_made_trust(struct run_made *m, const struct beside *b, const char *indent, struct str *out)
-{
-	struct beside *own = b ? NULL : beside_new(NULL);
-
-	trust(m, b ? b : own, indent, out);
-	beside_free(own);
 }
 
 /* Time that an op is worth among those it is told with: measured where that is known, else simulated. */
@@ -212,5 +204,5 @@ void run_trust(const struct run_report *r, const char *indent, struct str *out)
 		else
 			run_made_part(&m, op_kind_name(o->kind), o->kind == OP_GEMM ? o->shape.m : 0, weight(r, i));
 	}
-	run_made_trust(&m, r->beside, indent, out);
+	run_made_trust(&m, r->baseline, indent, out);
 }

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/cli/run.h"
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run.h"
+#include "sim/report/run_verdict.h"
 
 #define COLS(a)  (sizeof(a) / sizeof *(a))
 #define SHOWN_OF 20 /* a part of a block is named from one of so many of it on */
@@ -58,12 +58,12 @@ void run_energy_line(const struct run_report *r, struct str *s)
 
 static void row(struct out_table *t, const char *what, uint64_t fj, const struct run_result *x, const char *note)
 {
-	const double uj = (double)fj / 1e9, us = cmd_ps_us(x->total_ps);
+	const double uj = (double)fj / 1e9, us = unit_ps_us(x->total_ps);
 
 	out_text(t, what);
 	out_real(t, uj);
 	out_real(t, us > 0 ? uj / us : 0);
-	out_real(t, cmd_pct(uj, (double)x->energy_fj / 1e9));
+	out_real(t, unit_pct(uj, (double)x->energy_fj / 1e9));
 	out_text(t, note);
 }
 
@@ -84,7 +84,7 @@ static void parts(const struct run_result *x, const char *block, uint64_t all, s
 			return;
 		told |= UINT64_C(1) << (best - x->energy);
 		str_addf(to, "%s%s %.0f %%", to->len ? ", " : "", best->row->name,
-		         cmd_pct((double)best->fj, (double)all));
+		         unit_pct((double)best->fj, (double)all));
 	}
 }
 

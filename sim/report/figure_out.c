@@ -1,4 +1,4 @@
-#include "sim/cli/figure_out.h"
+#include "sim/report/figure_out.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* run_store.c - a run as the results database keeps it. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include "sim/base/version.h"
 #include "workloads/work.h"

@@ -1,13 +1,14 @@
-/* beside.h - what an answer is set beside: the GPU that was traced as its configuration describes it, the table of kernels, and
+/* baseline.h - what an answer is set beside: the GPU that was traced as its configuration describes it, the table of kernels, and
  * what validation found of that model. Read once for all that is said of a run. */
-#ifndef NPUSIM_SIM_CLI_BESIDE_H
-#define NPUSIM_SIM_CLI_BESIDE_H
+#ifndef NPUSIM_SIM_REPORT_BASELINE_H
+#define NPUSIM_SIM_REPORT_BASELINE_H
 
 #include "sim/accuracy/sure.h"
 #include "sim/engine/peer.h"
 #include "traces/trace.h"
 
-struct beside {
+struct baseline {
+	const struct source *source;
 	struct arena *arena;
 	struct kernels *kernels;
 	struct machine_conf *held; /* the GPU that was held against measurements */
@@ -21,7 +22,7 @@ struct beside {
 };
 
 /* `t` NULL: nothing was traced. What cannot be read is absent; NULL only without memory. */
-struct beside *beside_new(const struct trace *t);
-void beside_free(struct beside *b);
+struct baseline *baseline_new(const struct source *from, const struct trace *t);
+void baseline_free(struct baseline *b);
 
 #endif

@@ -1,34 +1,11 @@
 /* run_rewrite.c - npusim run --rewrite: the stream as another program would have computed it, and what is said of that. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 
 static bool found_nothing(const struct rewrite_done *d)
 {
 	return !d->changed && !d->removed && !d->kept;
-}
-
-/* Stored under a name of its own, it is another workload; unless nothing was to be rewritten. */
-int run_rewrite(struct run_rewritten *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e)
-{
-	struct op_stream out;
-	const char *text;
-	bool same = true;
-
-	if (!x->list.n)
-		return 0;
-	if (rewrite_stream(s, &x->list, a, &out, x->done, e) < 0)
-		return -1;
-	for (size_t i = 0; i < x->list.n; i++)
-		same &= found_nothing(&x->done[i]);
-	if (same)
-		return 0;
-	*s = out;
-	text = rewrite_text(&x->list, x->done, a);
-	t->range = !text ? NULL
-	                 : arena_printf(a, "%s%srewritten: %s", t->range ? t->range : "", t->range ? " " : "", text);
-	t->digest = s->digest;
-	return t->range ? 0 : err_nomem(e, "for a rewritten stream");
 }
 
 static void one(const struct rewrite_done *d, struct str *out)

@@ -2,7 +2,7 @@
  *
  * A reason is told of each op that could be a part of a chain (a product, or what is done element by element or row by row) and
  * does not ride with the op before it. The first that holds counts, in the order of the table below. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ struct tally {
 static uint32_t *groups_of(const struct run_report *r, struct arena *a)
 {
 	struct err none = ERR_INIT;
-	struct run_memo *memo = run_memo_new(&none);
+	struct run_memo *memo = run_memo_new_from(r->conf->source, &none);
 	uint32_t *first = arena_array(a, r->stream->n_ops + 1, sizeof *first);
 	const struct fuse_patterns *p = NULL;
 	struct fuse_group *g;
@@ -235,8 +235,8 @@ static void pattern_table(const struct map_result *m, struct str *out)
 		out_int(t, (int64_t)p[i].longest);
 		out_real(t, (double)p[i].bytes / 1e6);
 		out_int(t, (int64_t)p[i].dispatches);
-		out_real(t, cmd_ps_us(p[i].fused));
-		out_real(t, cmd_ps_us(p[i].apart));
+		out_real(t, unit_ps_us(p[i].fused));
+		out_real(t, unit_ps_us(p[i].apart));
 	}
 	out_table_write(t, OUT_TABLE, out);
 	out_table_free(t);
@@ -257,7 +257,7 @@ static void reason_table(const struct run_report *r, struct str *out)
 			continue;
 		out_text(t, reason_names[i]);
 		out_int(t, (int64_t)x[i].ops);
-		out_real(t, cmd_ps_us(x[i].us_ps));
+		out_real(t, unit_ps_us(x[i].us_ps));
 		out_text(t, reason_texts[i]);
 	}
 	out_table_write(t, OUT_TABLE, out);
@@ -265,30 +265,22 @@ static void reason_table(const struct run_report *r, struct str *out)
 	str_addc(out, '\n');
 }
 
-int run_apart(struct run_report *r, const char *config, const char *const *sets, int n_sets, const struct run_opts *how,
-              struct err *e)
+int run_apart(struct run_report *r, struct machine_base *machines, const struct run_opts *how, struct err *e)
 {
-	const char **with = calloc((size_t)n_sets + 1, sizeof *with);
+	const char *const without = "fusion.enabled=false";
 	struct machine_conf *conf = NULL;
 	struct arena *a = arena_new(0);
 	struct run_result x = { 0 };
 	int rc = -1;
 
-	if (!with || !a) {
+	if (!a)
 		err_nomem(e, "for a run with nothing joined");
-		goto out;
-	}
-	for (int i = 0; i < n_sets; i++)
-		with[i] = sets[i];
-	with[n_sets] = "fusion.enabled=false";
-	if (!(conf = machine_conf_load(config, with, n_sets + 1, e)) || run_stream(r->stream, conf, how, a, &x, e) < 0)
-		goto out;
+	else if ((conf = machine_base_conf(machines, &without, 1, e)) &&
+	         run_stream(r->stream, conf, how, a, &x, e) == 0)
+		rc = 0;
 	r->apart_ps = x.total_ps;
-	rc = 0;
-out:
 	machine_conf_free(conf);
 	arena_free(a);
-	free(with);
 	return rc;
 }
 
@@ -297,7 +289,7 @@ static void in_the_run(const struct run_report *r, struct str *out)
 {
 	if (r->apart_ps)
 		str_addf(out, "the run takes %.3f us so, and %.3f us with nothing joined (fusion.enabled=false)\n\n",
-		         cmd_ps_us(r->result->total_ps), cmd_ps_us(r->apart_ps));
+		         unit_ps_us(r->result->total_ps), unit_ps_us(r->apart_ps));
 }
 
 void run_fusion_table(const struct run_report *r, struct str *out)
@@ -334,7 +326,7 @@ void run_fusion_json(struct out_json *j, const struct run_report *r)
 	}
 	out_json_close(j, ']');
 	if (r->apart_ps)
-		out_json_real(j, "apart_us", cmd_ps_us(r->apart_ps));
+		out_json_real(j, "apart_us", unit_ps_us(r->apart_ps));
 	out_json_open(j, "not_fused", '[');
 	if (r->conf->cfg.fusion.enabled)
 		tally(r, x);
@@ -344,7 +336,7 @@ void run_fusion_json(struct out_json *j, const struct run_report *r)
 		out_json_open(j, NULL, '{');
 		out_json_text(j, "reason", reason_names[i]);
 		out_json_u64(j, "ops", x[i].ops);
-		out_json_real(j, "us", cmd_ps_us(x[i].us_ps));
+		out_json_real(j, "us", unit_ps_us(x[i].us_ps));
 		out_json_text(j, "example", x[i].example);
 		out_json_close(j, '}');
 	}

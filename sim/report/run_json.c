@@ -1,15 +1,15 @@
 /* run_json.c - npusim run in JSON and CSV. Names that scripts rely on come first; the rest is ours to add to. The
  * figures are those of results/figure.h. A field whose model does not exist yet is null, never 0; so is everything
  * simulated of a carried op. */
-#include "sim/cli/ops_table.h"
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
+#include "workloads/known.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/base/hash.h"
-#include "sim/cli/figure_out.h"
-#include "sim/cli/run_verdict.h"
+#include "sim/report/figure_out.h"
+#include "sim/report/run_verdict.h"
 
 static void stalls(struct out_json *j, const struct run_op *o)
 {
@@ -26,7 +26,7 @@ static void measured_us(struct out_json *j, bool unknown, uint64_t ns)
 	if (unknown)
 		out_json_null(j, "measured_us");
 	else
-		out_json_real(j, "measured_us", cmd_us((int64_t)ns));
+		out_json_real(j, "measured_us", unit_us((int64_t)ns));
 }
 
 static void op(struct out_json *j, const struct run_report *r, size_t i)
@@ -69,9 +69,9 @@ static void kinds(struct out_json *j, const struct run_report *r, const struct r
 		if (k->carried == k->ops)
 			out_json_null(j, "us");
 		else
-			out_json_real(j, "us", cmd_ps_us(k->span_ps));
+			out_json_real(j, "us", unit_ps_us(k->span_ps));
 		measured_us(j, run_unmeasured(r) || k->unmeasured, k->measured_ns);
-		out_json_real(j, "carried_us", cmd_us((int64_t)k->carried_ns));
+		out_json_real(j, "carried_us", unit_us((int64_t)k->carried_ns));
 		out_json_open(j, "bounds", '{');
 		for (int b = 0; b < RES_COUNT; b++)
 			if (k->stall_ps[b] > 0)
@@ -87,7 +87,7 @@ static void by_resource(struct out_json *j, const char *key, const ps_t *v)
 	out_json_open(j, key, '{');
 	for (int k = 0; k < RES_COUNT; k++)
 		if (v[k])
-			out_json_real(j, res_name((enum res)k), cmd_ps_us(v[k]));
+			out_json_real(j, res_name((enum res)k), unit_ps_us(v[k]));
 	out_json_close(j, '}');
 }
 
@@ -142,8 +142,8 @@ static void fusions(struct out_json *j, const struct run_report *r)
 		out_json_int(j, "ops", f->n_ops);
 		out_json_u64(j, "saved_bytes", f->saved_bytes);
 		out_json_int(j, "saved_dispatches", f->saved_dispatches);
-		out_json_real(j, "predicted_us", cmd_ps_us(f->predicted));
-		out_json_real(j, "unfused_us", cmd_ps_us(f->unfused));
+		out_json_real(j, "predicted_us", unit_ps_us(f->predicted));
+		out_json_real(j, "unfused_us", unit_ps_us(f->unfused));
 		out_json_close(j, '}');
 	}
 	out_json_close(j, ']');
@@ -158,7 +158,7 @@ static void head_json(struct out_json *j, const struct run_report *r, const stru
 		run_verdict_json(j, r->verdict);
 	figure_json(j, FIGURE_HEAD, x, m);
 	if (x->total_ps != r->result->total_ps)
-		out_json_real(j, "simulated_part_us", cmd_ps_us(r->result->total_ps));
+		out_json_real(j, "simulated_part_us", unit_ps_us(r->result->total_ps));
 }
 
 void run_json(const struct run_report *r, struct str *out)
@@ -246,7 +246,7 @@ static void csv_op(struct out_table *t, const struct run_report *r, size_t i, co
 	if (run_unmeasured(r) || ops_listed_unmeasured(of))
 		out_null(t);
 	else
-		out_real(t, cmd_us((int64_t)of->measured_ns));
+		out_real(t, unit_us((int64_t)of->measured_ns));
 	out_text(t, run_pattern(r->result, o));
 	op_figure_csv(t, OP_REST, &o->figures, known);
 	out_text(t, part);

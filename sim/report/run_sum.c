@@ -1,10 +1,10 @@
 /* run_sum.c - sums over ops that the reports of npusim run share. */
-#include "sim/cli/run.h"
+#include "sim/report/run.h"
 
 #include <string.h>
 
-#include "sim/cli/ops_table.h"
-#include "sim/cli/run_verdict.h"
+#include "sim/report/run_verdict.h"
+#include "workloads/known.h"
 
 static uint64_t kernel_ns(const struct op_stream *s, const struct op *o)
 {

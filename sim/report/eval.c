@@ -1,0 +1,84 @@
+#include "sim/report/eval.h"
+
+#include <string.h>
+
+#include "sim/accuracy/rows.h"
+#include "workloads/known.h"
+
+static bool launches(const struct machine_conf *conf)
+{
+	return machine_runs(&conf->cfg) == MACHINE_LAUNCHES;
+}
+
+int eval_check(const struct machine_conf *conf, const char *config, const struct workload_spec *s, struct err *e)
+{
+	if (launches(conf) && s->program)
+		return err_set(e, ERR_USAGE,
+		               "'%s' runs a trace's launches: it takes no program, for option '--program-in'", config);
+	if (launches(conf) && s->rewrite)
+		return err_set(
+			e, ERR_USAGE,
+			"'%s' runs the trace's launches, which a rewritten op no longer has, for option '--rewrite'",
+			config);
+	return 0;
+}
+
+int eval_check_work(const struct machine_conf *conf, const struct workload *w, struct err *e)
+{
+	if (w->source != WORKLOAD_TRACE || !ops_listed_all(&w->stream) || !launches(conf))
+		return 0;
+	return rows_have_kernels(&w->stream, conf, e);
+}
+
+/* All that the reports ask of the job and of the result. */
+static void what_ran(const struct eval_job *j, struct eval *x)
+{
+	struct run_report *r = &x->report;
+	const struct workload *w = j->w;
+
+	says_run(&j->conf->cfg, &x->result, &x->says);
+	*r = (struct run_report){ .start = j->how.start, .seed = j->how.seed, .reuse_given = j->how.reuse_given };
+	r->conf = j->conf;
+	r->trace = &w->in.trace;
+	r->model = w->model;
+	r->not_validated = w->model ? workload_unknown(w->model, &w->how, launches(j->conf)) : NULL;
+	r->part = workload_part(w);
+	r->scaled = w->scaled;
+	r->given = w->source == WORKLOAD_PROGRAM;
+	r->tokens = workload_tokens(w);
+	r->rewritten = &w->rewritten;
+	r->laid = &w->laid;
+	r->stream = &w->stream;
+	r->lowered = &w->lowered;
+	r->counted = w->in.counters && !w->scaled && !w->rewritten.list.n ? &w->counted : NULL;
+	r->result = &x->result;
+	r->says = &x->says;
+	r->rules_hash = w->rules_hash;
+}
+
+int eval_run(const struct eval_job *j, struct arena *a, struct eval *x, struct err *e)
+{
+	struct run_opts how = j->how;
+
+	memset(x, 0, sizeof *x);
+	how.program = j->w->source == WORKLOAD_PROGRAM ? &j->w->program.map : NULL;
+	if (run_stream(&j->w->stream, j->conf, &how, a, &x->result, e) < 0)
+		return -1;
+	what_ran(j, x);
+	return 0;
+}
+
+void eval_judge(const struct eval_job *j, const struct baseline *b, struct arena *a, struct eval *x)
+{
+	const struct buy_question q = { .q = { .stream = &j->w->stream, .run = j->how, .step_ppm = 1000000 },
+		                        .machines = j->machines,
+		                        .conf = j->conf };
+	const bool buys = !launches(j->conf) && !x->report.given;
+	struct err none = ERR_INIT;
+
+	x->report.baseline = b;
+	if (b && run_verdict_make(&x->report, b, buys ? &q : NULL, a, &x->verdict, &none) == 0) {
+		run_verdict_keep(&x->verdict, &x->result.figures);
+		x->report.verdict = &x->verdict;
+	}
+}

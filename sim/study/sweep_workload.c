@@ -1,0 +1,171 @@
+/* sweep_workload.c - a sweep's workload: what its file says of it, and its parameters, which are axes as a machine's are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/hash.h"
+#include "sim/study/sweep_int.h"
+
+/* Of each row that may be an axis, a value: a text or a number. */
+struct sweep_values {
+	union {
+		cfg_text text;
+		uint64_t count;
+	} v[WORKLOAD_KEYS];
+};
+
+/* The rows as a configuration's, so that their values are read, checked and written as a machine's are. */
+struct cfg *sweep_workload_cfg(struct arena *a, struct err *e)
+{
+	struct cfg_field *rows = arena_array(a, WORKLOAD_KEYS + 1, sizeof *rows), *f = rows;
+	struct cfg_section *sections = arena_array(a, 2, sizeof *sections);
+	struct sweep_values *target = arena_alloc(a, sizeof *target);
+
+	if (!rows || !sections || !target) {
+		sweep_no_memory(e);
+		return NULL;
+	}
+	for (int k = 0; k < WORKLOAD_KEYS; k++) {
+		const struct workload_row *r = &workload_rows[k];
+		const bool count = r->type == WORKLOAD_COUNT;
+
+		if (r->axis)
+			*f++ = (struct cfg_field){ .key = r->axis,
+				                   .type = count ? CFG_T_U64 : CFG_T_STR,
+				                   .offset = (size_t)k * sizeof target->v[0],
+				                   .def = r->axis_base,
+				                   .min = strcmp(r->axis_base, "0") != 0,
+				                   .max = r->most,
+				                   .help = r->help,
+				                   .source = "our choice: what most ask for" };
+	}
+	*f = (struct cfg_field){ .type = CFG_T_END };
+	sections[0] = (struct cfg_section){ SWEEP_MODEL, rows, 0 };
+	sections[1] = (struct cfg_section){ NULL, NULL, 0 };
+	return cfg_new(sections, target, e);
+}
+
+bool sweep_of_model(const char *key)
+{
+	return strncmp(key, SWEEP_MODEL ".", sizeof SWEEP_MODEL) == 0;
+}
+
+/* "model.batch", or "model.batch=16". */
+static enum workload_key key_of(const char *key)
+{
+	const char *name = key + sizeof SWEEP_MODEL;
+	const size_t n = strcspn(name, "=");
+	int k = 0;
+
+	while (k < WORKLOAD_KEYS - 1 && !(workload_rows[k].axis && strlen(workload_rows[k].axis) == n &&
+	                                  memcmp(workload_rows[k].axis, name, n) == 0))
+		k++;
+	return (enum workload_key)k;
+}
+
+static void put(struct workload_spec *to, enum workload_key k, const char *value)
+{
+	if (workload_rows[k].type == WORKLOAD_COUNT)
+		*(uint64_t *)workload_place(to, k) = strtoull(value, NULL, 10);
+	else
+		*(const char **)workload_place(to, k) = *value ? value : NULL;
+}
+
+/* What `workload:` gives, before axes change anything. */
+static int own_values(struct sweep *s, struct err *e)
+{
+	for (size_t i = 0; i < cfg_count(s->model); i++) {
+		const struct cfg_row r = cfg_at(s->model, i);
+		struct str text = STR_INIT;
+		const char *copy;
+
+		if (!r.given)
+			continue;
+		cfg_value(s->model, i, &text);
+		copy = text.failed ? NULL : arena_strdup(s->a, str_c(&text));
+		str_free(&text);
+		if (!copy)
+			return sweep_no_memory(e);
+		put(&s->workload, key_of(r.key), copy);
+	}
+	return 0;
+}
+
+int sweep_workload_read(struct sweep *s, struct err *e)
+{
+	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload"), *rewrite;
+	const char *names = s->workload.rewrite;
+	struct err why = ERR_INIT;
+
+	if (!(s->model = sweep_workload_cfg(s->a, e)))
+		return -1;
+	if (map && map->kind != YNODE_MAP)
+		return yaml_err(s->y, map, e, "a workload is a model: {name: llama-3.1-8b, batch: 16, context: 8192}");
+	if (map && cfg_read_section(s->model, SWEEP_MODEL, s->y, map, false, e) < 0)
+		return -1;
+	if (own_values(s, e) < 0)
+		return -1;
+	if (s->workload.trace && s->workload.model)
+		return yaml_err(s->y, map, e, "'trace' and 'workload' are two workloads: give one");
+	rewrite = ynode_get(root, "rewrite");
+	if (names && s->workload.rewrite != names)
+		return yaml_err(s->y, rewrite, e, "'rewrite' stands twice: here and in the workload");
+	for (int k = 0; k < WORKLOAD_KEYS; k++) {
+		const struct workload_row *r = &workload_rows[k];
+		const struct ynode *n = r->axis && map ? ynode_get(map, r->axis) : NULL;
+		char text[256];
+
+		if (!n && !(n = ynode_get(root, r->name)))
+			continue;
+		if (workload_given(&s->workload, (enum workload_key)k) &&
+		    workload_refused((enum workload_key)k, workload_source(&s->workload), WORKLOAD_SWEEP_FILE, text,
+		                     sizeof text))
+			return yaml_err(s->y, n, e, "%s", text);
+	}
+	if (workload_values(&s->workload, WORKLOAD_SWEEP_FILE, &why) < 0)
+		return yaml_err(s->y, rewrite && s->workload.rewrite ? rewrite : map, e, "%s", why.msg);
+	return 0;
+}
+
+int sweep_workload_check(const struct sweep *s, const struct workload_spec *w, struct err *e)
+{
+	char why[256];
+
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (sweep_of_model(s->axes[i].key) &&
+		    workload_refused(key_of(s->axes[i].key), workload_source(w), WORKLOAD_SWEEP_FILE, why, sizeof why))
+			return yaml_err(s->y, s->axes[i].at, e, "%s", why);
+	return 0;
+}
+
+bool sweep_workload_known(const struct sweep *s, const char *key)
+{
+	if (s->workload.model || workload_given(&s->workload, key_of(key)))
+		return true;
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (strcmp(s->axes[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+void sweep_workload_of(const struct sweep *s, const char *const *sets, struct workload_spec *w)
+{
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (sweep_of_model(sets[i]))
+			put(w, key_of(sets[i]), strchr(sets[i], '=') + 1);
+}
+
+bool sweep_workload_varies(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (sweep_of_model(s->axes[i].key))
+			return true;
+	return false;
+}
+
+uint64_t sweep_workload_hash(const struct sweep *s, const char *const *sets, uint64_t h)
+{
+	for (size_t i = 0; i < s->n_axes; i++)
+		if (sweep_of_model(sets[i]))
+			h = hash_mix(hash_str(h, sets[i]));
+	return h;
+}
