@@ -76,7 +76,6 @@ void align_scalar(struct putting *p, int32_t pos, const char *text)
 {
 	if (p->n == TRACE_MAX_ARGS)
 		return;
-	p->args[p->n] =
-		(struct trace_arg){ .dtype = "Scalar", .scalar = text, .ndims = -1, .list = -1, .pos = pos };
+	p->args[p->n] = (struct trace_arg){ .dtype = "Scalar", .scalar = text, .ndims = -1, .list = -1, .pos = pos };
 	p->op->n_args = ++p->n;
 }

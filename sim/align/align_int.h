@@ -7,7 +7,21 @@
 #define NO_PLACE UINT32_MAX
 
 /* What stands at a place of a step. */
-enum place_role { AT_Q, AT_K, AT_V, AT_QKV, AT_SCORES, AT_ATTEND, AT_VALUES, AT_O, AT_GATE, AT_UP, AT_GATE_UP, AT_DOWN, AT_HEAD };
+enum place_role {
+	AT_Q,
+	AT_K,
+	AT_V,
+	AT_QKV,
+	AT_SCORES,
+	AT_ATTEND,
+	AT_VALUES,
+	AT_O,
+	AT_GATE,
+	AT_UP,
+	AT_GATE_UP,
+	AT_DOWN,
+	AT_HEAD
+};
 
 struct place {
 	enum place_role role;
@@ -25,9 +39,10 @@ struct form {
 struct kname {
 	const struct rule *rule; /* with the operator below; NULL: none */
 	const char *op;          /* "aten::mul"; NULL: its rule alone says nothing of it */
-	enum dtype type, from;   /* of its results; of what a cast reads (DT_NONE: it is no cast, or the name has it not) */
-	uint32_t inputs;         /* tensors it reads one value of for each result */
-	bool flat;               /* all of them lie as the result does: nothing is broadcast */
+	enum dtype type,
+		from;    /* of its results; of what a cast reads (DT_NONE: it is no cast, or the name has it not) */
+	uint32_t inputs; /* tensors it reads one value of for each result */
+	bool flat;       /* all of them lie as the result does: nothing is broadcast */
 	bool casts;
 	uint64_t lo, hi; /* lo < results <= hi; hi 0: the grid does not tell */
 };

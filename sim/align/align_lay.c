@@ -183,7 +183,8 @@ static void trace_back(struct align *al, const size_t *anchors, size_t n, const 
 static int lay(struct align *al, const size_t *anchors, size_t n, bool keep, uint32_t *cost)
 {
 	const uint32_t places = al->n_places;
-	uint32_t *was = arena_array(al->a, places, sizeof *was), *now = arena_array(al->a, places, sizeof *now), best = 0;
+	uint32_t *was = arena_array(al->a, places, sizeof *was), *now = arena_array(al->a, places, sizeof *now),
+		 best = 0;
 	uint8_t *back = arena_array(al->a, (keep ? n : 1) * places, 1);
 
 	if (!was || !now || !back)

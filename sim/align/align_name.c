@@ -91,8 +91,10 @@ static enum dtype opaque_type(const char *name, enum dtype of_model)
 
 static enum dtype type_of(const struct align *al, const char *name)
 {
-	static const char *const of_template[] = { "compare_scalar_kernel", "Functor", "ReduceOp", "layer_norm_kernel",
-		                                   "softmax_warp_forward",  "SoftMax", "indexSelect" };
+	static const char *const of_template[] = {
+		"compare_scalar_kernel", "Functor", "ReduceOp",   "layer_norm_kernel",
+		"softmax_warp_forward",  "SoftMax", "indexSelect"
+	};
 	enum dtype d = DT_NONE;
 
 	if (strstr(name, "bfloat16_copy_kernel"))
@@ -128,7 +130,7 @@ static const char *own_op(const char *name)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strstr(name, known[i].word))
 			return known[i].op;
-	return !strstr(name, "layer_norm")       ? NULL
+	return !strstr(name, "layer_norm")    ? NULL
 	       : strstr(name, "float, true>") ? "aten::_fused_rms_norm"
 	                                      : "aten::native_layer_norm";
 }

@@ -14,7 +14,8 @@ static void keep(struct align_fit *fits, uint32_t *n, const struct align_fit *f)
 {
 	uint32_t at = *n;
 
-	while (at > 0 && (fits[at - 1].share < f->share || (fits[at - 1].share == f->share && fits[at - 1].tiles < f->tiles)))
+	while (at > 0 &&
+	       (fits[at - 1].share < f->share || (fits[at - 1].share == f->share && fits[at - 1].tiles < f->tiles)))
 		at--;
 	if (at >= ALIGN_FITS)
 		return;

@@ -110,7 +110,8 @@ static void of_concat(struct align *al, const struct trace_launch *l, struct mod
 		return;
 	al->grows = true;
 	if (!align_concat_capped(al, l))
-		narrow(b, (bytes - ALIGN_CAT_CTA) / row + 2, bytes / row + 1); /* the long member is what was there before */
+		narrow(b, (bytes - ALIGN_CAT_CTA) / row + 2,
+		       bytes / row + 1); /* the long member is what was there before */
 }
 
 static bool sees_all(const struct model *m, uint32_t layer)

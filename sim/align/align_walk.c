@@ -26,11 +26,12 @@ struct walk {
 	uint32_t n; /* made so far; the newest is v[(n - 1) % VALUES] */
 	enum place_role last;
 	uint32_t layer;
-	bool begun, tables, expanded; /* a step; tables of its own for each sequence; the cache has all queries' heads */
-	bool queries;                 /* rows have a dim of one query: [rows, 1, columns] */
-	struct val half;              /* the other half of what was negated; no dims: nothing was */
-	struct trace_op *open;        /* the last operator, which launches may join */
-	bool by_grid;                 /* the newest operator has its grid's size */
+	bool begun, tables,
+		expanded;      /* a step; tables of its own for each sequence; the cache has all queries' heads */
+	bool queries;          /* rows have a dim of one query: [rows, 1, columns] */
+	struct val half;       /* the other half of what was negated; no dims: nothing was */
+	struct trace_op *open; /* the last operator, which launches may join */
+	bool by_grid;          /* the newest operator has its grid's size */
 	const char *why;
 };
 
@@ -269,12 +270,12 @@ static struct val first_operand(struct walk *w, const struct kname *k, enum dtyp
 }
 
 /* A factor a row: of all of x's dims but the last. */
-static struct val *row_factor(struct walk *w, const struct val *x, const struct val *not )
+static struct val *row_factor(struct walk *w, const struct val *x, const struct val * not )
 {
 	struct val *v;
 
 	for (uint32_t i = 0; i < 3 && (v = newest(w, i)) != NULL; i++)
-		if (v != not && v->type == x->type && !v->read && v->nd && v->dims[v->nd - 1] == 1 && x->nd &&
+		if (v != not &&v->type == x->type && !v->read && v->nd && v->dims[v->nd - 1] == 1 && x->nd &&
 		    x->elems / x->dims[x->nd - 1] == v->elems)
 			return v;
 	return NULL;
@@ -321,7 +322,8 @@ static void second_broadcast(struct walk *w, const struct kname *k, const struct
 
 /* x, and an operand of equal size: what was not read yet; for a sum the residual, which was; else a weight. The one that was
  * made before comes first, as in "residual + x" and "act(gate) * up". */
-static void both_alike(struct walk *w, const struct kname *k, const struct val *x, const struct val *is, struct putting *p)
+static void both_alike(struct walk *w, const struct kname *k, const struct val *x, const struct val *is,
+                       struct putting *p)
 {
 	const bool sums = k->rule && strcmp(k->rule->fn, "add") == 0;
 	struct val *v;
@@ -358,7 +360,8 @@ static void elementwise(struct walk *w, const struct kname *k, struct putting *p
 		align_tensor(p, 1, k->type, 0, NULL);
 		align_tensor(p, 2, k->type, 0, NULL);
 	} else if (k->type == DT_INT64 && k->flat) { /* positions, to which one number is added */
-		const bool counter = k->inputs == 1 && in_attention(w) && x.elems == 1; /* the cache's own, of no dims */
+		const bool counter =
+			k->inputs == 1 && in_attention(w) && x.elems == 1; /* the cache's own, of no dims */
 
 		p->op->name = counter ? "aten::add_" : p->op->name;
 		align_tensor(p, 0, k->type, counter ? 0 : x.nd, x.dims);
@@ -464,7 +467,8 @@ static bool grows_cache(const struct walk *w, const struct trace_launch *l)
 	const uint64_t row = rows(w) * h.kv_heads * h.dim * dtype_bits(w->al->m->dtype) / 8, old = keys(w) - 1;
 
 	return !strstr(l->name, "_vectorized") || align_concat_capped(w->al, l) ||
-	       (old * row > (l->grid[0] - 1) * (uint64_t)ALIGN_CAT_CTA && old * row <= l->grid[0] * (uint64_t)ALIGN_CAT_CTA);
+	       (old * row > (l->grid[0] - 1) * (uint64_t)ALIGN_CAT_CTA &&
+	        old * row <= l->grid[0] * (uint64_t)ALIGN_CAT_CTA);
 }
 
 /* x with so many columns, packed. */
@@ -484,7 +488,8 @@ static struct val new_row(struct walk *w, struct val *made)
 	struct val *v;
 
 	for (uint32_t i = 0; i < LATELY && (v = newest(w, i)) != NULL; i++)
-		if (v->nd == 4 && v->dims[1] == h.kv_heads && v->dims[2] == 1 && v->dims[3] == h.dim && (!v->read || v == made)) {
+		if (v->nd == 4 && v->dims[1] == h.kv_heads && v->dims[2] == 1 && v->dims[3] == h.dim &&
+		    (!v->read || v == made)) {
 			v->read = true;
 			return *v;
 		}
@@ -684,7 +689,8 @@ static uint64_t table_rows(const struct walk *w, size_t launch)
 		}
 	for (size_t i = launch; i < launch + 3 && i < al->t->n_launches; i++)
 		if (align_is_table(al, i))
-			return al->t->launches[i].grid[2] == rows(w) || al->t->launches[i].grid[1] == rows(w) ? rows(w) : 1;
+			return al->t->launches[i].grid[2] == rows(w) || al->t->launches[i].grid[1] == rows(w) ? rows(w)
+			                                                                                      : 1;
 	return rows(w);
 }
 
@@ -841,10 +847,12 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	const struct model_heads h = heads(w);
 	const enum dtype d = al->m->dtype;
 	/* cuBLAS says so in the name where the product itself adds it. */
-	const bool bias = x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
-	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, transposed[2] = { 1, x->k }, all = b * h.heads, l = keys(w),
-		       q[3] = { all, 1, h.dim }, k[3] = { all, h.dim, l }, s[3] = { all, 1, l },
-		       v[3] = { all, l, h.v_dim }, scores[4] = { b, h.heads, 1, l }, out[4] = { b, h.heads, 1, h.v_dim };
+	const bool bias =
+		x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
+	const uint64_t b = rows(w), left[2] = { b, x->k }, right[2] = { x->k, x->n }, transposed[2] = { 1, x->k },
+		       all = b * h.heads, l = keys(w), q[3] = { all, 1, h.dim }, k[3] = { all, h.dim, l },
+		       s[3] = { all, 1, l }, v[3] = { all, l, h.v_dim }, scores[4] = { b, h.heads, 1, l },
+		       out[4] = { b, h.heads, 1, h.v_dim };
 
 	if (x->role == AT_SCORES || x->role == AT_VALUES) {
 		p->op->name = "aten::bmm";
@@ -866,8 +874,9 @@ static int attends(struct walk *w, struct putting *p)
 {
 	const struct model_heads h = heads(w);
 	const enum dtype d = w->al->m->dtype;
-	const uint64_t b = rows(w), l = keys(w), kv = w->expanded ? h.heads : h.kv_heads, q[4] = { b, h.heads, 1, h.dim },
-		       k[4] = { b, kv, l, h.dim }, v[4] = { b, kv, l, h.v_dim }, mask[4] = { b, 1, 1, l };
+	const uint64_t b = rows(w), l = keys(w), kv = w->expanded ? h.heads : h.kv_heads,
+		       q[4] = { b, h.heads, 1, h.dim }, k[4] = { b, kv, l, h.dim }, v[4] = { b, kv, l, h.v_dim },
+		       mask[4] = { b, 1, 1, l };
 	struct val *made = newest(w, 0);
 
 	align_tensor(p, 0, d, 4, q);

@@ -387,14 +387,15 @@ static int check_program_in(const struct options *o, const char *stray, struct e
 }
 
 /* What ran is in the trace; the model says of what sizes. */
-static int check_aligned(const struct options *o, const char *stray, struct err *e)
+static int check_aligned(const char *stray, struct err *e)
 {
 	if (!stray || strcmp(stray, "--batch") == 0)
 		return 0;
-	return err_set(e, ERR_USAGE,
-	               "option '%s' changes a model's own ops, and the kernels of '-t' ran as they are: with '-m' beside it"
-	               " there are '--batch' and '--context', of what was measured",
-	               stray);
+	return err_set(
+		e, ERR_USAGE,
+		"option '%s' changes a model's own ops, and the kernels of '-t' ran as they are: with '-m' beside it"
+		" there are '--batch' and '--context', of what was measured",
+		stray);
 }
 
 static int check_workload(const struct options *o, struct err *e)
@@ -408,7 +409,7 @@ static int check_workload(const struct options *o, struct err *e)
 			e, ERR_USAGE,
 			"the workload is missing: -t T.db, which 'npusim trace import' makes, or -m MODEL, of which 'npusim"
 			" workload list' has some, or --program-in FILE");
-	return o->trace && o->model.model ? check_aligned(o, stray, e)
+	return o->trace && o->model.model ? check_aligned(stray, e)
 	                                  : workload_check(&o->model, o->trace, o->range, true, e);
 }
 

@@ -92,6 +92,10 @@ void run_rewrite_json(struct out_json *j, const struct run_report *r);
 
 int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_trace *t, struct rules *rules,
               struct err *e);
+/* The cache's length that attention's time speaks for, on the GPU that was traced as its configuration describes it; 0: none, as
+ * that GPU is not described or its attention cannot be told. Between the bounds. */
+uint64_t run_align_context(const struct trace *t, const struct model *m, const struct align_how *how,
+                           struct rules *rules, uint64_t *low, uint64_t *high);
 int run_align_name(const struct run_aligned *x, struct op_stream *s, struct trace *t, struct arena *a, struct err *e);
 void run_align_text(const struct run_report *r, struct str *s); /* on one line; nothing where none was asked for */
 void run_align_table(const struct run_report *r, struct str *out);

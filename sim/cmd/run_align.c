@@ -38,8 +38,8 @@ static void misses(const struct align_report *r, uint32_t most, const char *betw
 				at = i;
 		said[at] = true;
 		str_addf(s, "%s%" PRIu64 " x '%.*s%s' (%.1f us: %s)", n ? between : "", r->miss[at].count, NAME_SHOWN,
-		         r->miss[at].name, strlen(r->miss[at].name) > NAME_SHOWN ? "..." : "", (double)r->miss[at].ns / 1e3,
-		         r->miss[at].why);
+		         r->miss[at].name, strlen(r->miss[at].name) > NAME_SHOWN ? "..." : "",
+		         (double)r->miss[at].ns / 1e3, r->miss[at].why);
 	}
 }
 
@@ -57,11 +57,12 @@ static int refuse(const struct align_report *r, const struct trace *t, struct ru
 	struct err none = ERR_INIT;
 	uint32_t n = 0;
 
-	str_addf(&s,
-	         "'%s' is not what ran: %.1f %% of the kernels, %.1f %% of their time and %.1f %% of its steps' products"
-	         " align (%d %% must)",
-	         model, pct(r->aligned, r->launches), pct(r->aligned_ns, r->ns),
-	         pct(r->products, r->products + r->empty_places), ALIGN_LEAST_PCT);
+	str_addf(
+		&s,
+		"'%s' is not what ran: %.1f %% of the kernels, %.1f %% of their time and %.1f %% of its steps' products"
+		" align (%d %% must)",
+		model, pct(r->aligned, r->launches), pct(r->aligned_ns, r->ns),
+		pct(r->products, r->products + r->empty_places), ALIGN_LEAST_PCT);
 	if (r->tiles < 10 * ALIGN_TILES_PCT)
 		str_addf(&s, "; only %.0f %% of the products' tiles make up their grid", (double)r->tiles / 10);
 	if (r->logits_differ && !r->logits_agree)
@@ -80,12 +81,55 @@ static int refuse(const struct align_report *r, const struct trace *t, struct ru
 }
 
 /* The operators go to a copy of the launches, so that other models can be tried if this one does not fit. */
-int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_trace *t, struct rules *rules, struct err *e)
+static int lay(struct run_aligned *x, const struct model *m, const struct align_how *how, struct cmd_trace *t,
+               struct rules *rules, struct err *e)
 {
-	const struct align_how how = { .batch = o->batch, .context = o->context };
 	struct trace mine = t->trace;
+
+	if (!(mine.launches = arena_array(t->arena, mine.n_launches, sizeof *mine.launches)))
+		return err_nomem(e, "for an alignment");
+	if (mine.n_launches)
+		memcpy(mine.launches, t->trace.launches, mine.n_launches * sizeof *mine.launches);
+	if (align_trace(&mine, m, how, rules, t->arena, &x->report, e) < 0)
+		return -1;
+	if (!align_enough(&x->report))
+		return refuse(&x->report, &t->trace, rules, m->name, e);
+	if (!(x->report.model = arena_strdup(t->arena, m->name)))
+		return err_nomem(e, "for an alignment");
+	x->done = true;
+	t->trace.launches = mine.launches;
+	return 0;
+}
+
+/* A length that nothing tells is looked for by attention's time. */
+static int lay_somehow(struct run_aligned *x, const struct model *m, struct align_how *how, struct cmd_trace *t,
+                       struct rules *rules, struct err *e)
+{
+	struct err first = ERR_INIT;
+	uint64_t low, high;
+
+	if (lay(x, m, how, t, rules, &first) == 0)
+		return 0;
+	if (!x->report.keys_open || !(how->context = run_align_context(&t->trace, m, how, rules, &low, &high))) {
+		*e = first;
+		return -1;
+	}
+	how->timed = true;
+	if (lay(x, m, how, t, rules, e) < 0)
+		return -1;
+	if (x->report.keys_known == ALIGN_BY_TIME) {
+		x->report.keys_low = low;
+		x->report.keys_high = high;
+	}
+	return 0;
+}
+
+int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_trace *t, struct rules *rules,
+              struct err *e)
+{
+	struct align_how how = { .batch = o->batch, .context = o->context };
 	struct model *m;
-	int rc = -1;
+	int rc;
 
 	if (align_wanted(&t->trace) < ALIGN_WANTED)
 		return err_set(e, ERR_USAGE,
@@ -94,23 +138,8 @@ int run_align(struct run_aligned *x, const struct workload_opts *o, struct cmd_t
 		               t->trace.path);
 	if (!(m = model_load(o->model, e)))
 		return -1;
-	if (!(mine.launches = arena_array(t->arena, mine.n_launches, sizeof *mine.launches))) {
-		err_nomem(e, "for an alignment");
-	} else {
-		if (mine.n_launches)
-			memcpy(mine.launches, t->trace.launches, mine.n_launches * sizeof *mine.launches);
-		rc = align_trace(&mine, m, &how, rules, t->arena, &x->report, e);
-		if (rc < 0)
-			err_add(e, "laying '%s' over a model", t->trace.path);
-	}
-	if (rc == 0 && !align_enough(&x->report))
-		rc = refuse(&x->report, &t->trace, rules, m->name, e);
-	if (rc == 0) {
-		x->done = true;
-		if (!(x->report.model = arena_strdup(t->arena, m->name)))
-			rc = err_nomem(e, "for an alignment");
-		t->trace.launches = mine.launches;
-	}
+	if ((rc = lay_somehow(x, m, &how, t, rules, e)) < 0)
+		err_add(e, "laying '%s' over a model", t->trace.path);
 	model_free(m);
 	return rc;
 }
@@ -139,8 +168,8 @@ void run_align_text(const struct run_report *r, struct str *s)
 	if (!r->aligned || !r->aligned->done)
 		return;
 	x = &r->aligned->report;
-	str_addf(s, "%" PRIu64 " of %" PRIu64 " launches (%.1f %% of their time) stand in %s: ", x->aligned, x->launches,
-	         pct(x->aligned_ns, x->ns), x->model);
+	str_addf(s, "%" PRIu64 " of %" PRIu64 " launches (%.1f %% of their time) stand in %s: ", x->aligned,
+	         x->launches, pct(x->aligned_ns, x->ns), x->model);
 	number(x, s);
 	str_addf(s, "; %s", x->form);
 	if (x->n_miss) {
@@ -184,7 +213,9 @@ static void kernels_json(struct out_json *j, const struct run_report *r)
 
 void run_align_json(struct out_json *j, const struct run_report *r)
 {
-	static const char *const known[] = { [ALIGN_TOLD] = "told", [ALIGN_BY_GRID] = "grids", [ALIGN_BY_TIME] = "time" };
+	static const char *const known[] = {
+		[ALIGN_TOLD] = "told", [ALIGN_BY_GRID] = "grids", [ALIGN_BY_TIME] = "time"
+	};
 	const struct align_report *x;
 
 	if (!r->aligned || !r->aligned->done)
@@ -240,8 +271,9 @@ void run_align_hint(const struct trace *t, struct rules *rules, struct str *s)
 	if (align_wanted(t) < ALIGN_WANTED || !has_products(t, rules))
 		return;
 	if (align_propose(t, rules, fits, &n, &none) < 0 || !n) {
-		str_add(s, "; its kernels have no operators: '-m MODEL' lays them over the model that ran, and none that"
-		           " comes with npusim fits");
+		str_add(s,
+		        "; its kernels have no operators: '-m MODEL' lays them over the model that ran, and none that"
+		        " comes with npusim fits");
 		return;
 	}
 	str_addf(s, "; its kernels have no operators, and fit '-m %s'", fits[0].model);
@@ -249,8 +281,8 @@ void run_align_hint(const struct trace *t, struct rules *rules, struct str *s)
 		str_addf(s, " (%" PRIu64 " sequence%s, %" PRIu64 " keys)", fits[0].batch, fits[0].batch == 1 ? "" : "s",
 		         fits[0].keys);
 	else
-		str_addf(s, " with '--context' (%" PRIu64 " sequence%s; no grid tells the cache's length)", fits[0].batch,
-		         fits[0].batch == 1 ? "" : "s");
+		str_addf(s, " with '--context' (%" PRIu64 " sequence%s; no grid tells the cache's length)",
+		         fits[0].batch, fits[0].batch == 1 ? "" : "s");
 	for (uint32_t i = 1; i < n && fits[i].share == fits[0].share; i++)
 		str_addf(s, "%s%s", i > 1 ? ", " : "; as well: ", fits[i].model);
 }
