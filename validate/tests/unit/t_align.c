@@ -415,8 +415,82 @@ TEST(an_engines_kernels_stand_where_the_model_has_them)
 	rules_free(r);
 }
 
+/* llama.cpp with weights of four bits: activations are quantised before products, and a cache is written row by row. */
+static void of_ggml(struct mk *m)
+{
+	const char *const quantise = "quantize_q8_1(float const*, void*, long)",
+			 *const product = "void mul_mat_vec_q<(ggml_type)12, 1, false>(void const*, void const*)",
+			 *const norm = "void rms_norm_f32<1024, true, false>(float const*, float*, int)",
+			 *const add = "void k_bin_bcast<&(op_add(float, float)), float, float, float>(float const*)";
+
+	mk_open(m);
+	kernel(m, "void k_get_rows<256, 2>(void const*, int const*)", 8, 1, 1);
+	for (int i = 0; i < 16; i++) {
+		kernel(m, norm, 1, 1, 1);
+		for (int n = 0; n < 3; n++) {
+			kernel(m, quantise, 8, 1, 1);
+			kernel(m, product, n ? 512 : 2048, 1, 1);
+		}
+		kernel(m, "void rope_norm<true, false, float>(float const*, float*)", 32, 1, 1);
+		kernel(m, "void k_set_rows<float, long, __half>(float const*)", 2, 1, 1);
+		kernel(m, "void k_set_rows<float, long, __half>(float const*)", 2, 1, 1);
+		kernel(m, "void flash_attn_ext_vec<64, 1, (ggml_type)1, (ggml_type)1>(char const*)", 1, 8, 32);
+		kernel(m, "void flash_attn_combine_results<64>(float const*)", 1, 32, 1);
+		kernel(m, quantise, 8, 1, 1);
+		kernel(m, product, 2048, 1, 1);
+		kernel(m, add, 8, 1, 1);
+		kernel(m, norm, 1, 1, 1);
+		kernel(m, quantise, 8, 1, 1);
+		kernel(m, product, 8192, 1, 1);
+		kernel(m, product, 8192, 1, 1);
+		kernel(m, "void unary_gated_op_kernel<&(op_silu(float)), float>(float const*)", 32, 1, 1);
+		kernel(m, quantise, 32, 1, 1);
+		kernel(m, product, 2048, 1, 1);
+		kernel(m, add, 8, 1, 1);
+	}
+	kernel(m, norm, 1, 1, 1);
+	kernel(m, quantise, 8, 1, 1);
+	kernel(m, product, 128256, 1, 1);
+}
+
+TEST(weights_of_four_bits_are_read_as_such)
+{
+	const struct align_how how = { .context = 300 };
+	struct align_report rep;
+	struct lower_stats st;
+	struct op_stream s;
+	struct err e = ERR_INIT;
+	struct rules *r = rules_load(NULL, &e);
+	struct model *m = model_load("llama-3.2-1b", &e);
+	uint64_t weights = 0, products = 0;
+	struct mk k;
+
+	CHECK_OK(r && m ? 0 : -1, e);
+	of_ggml(&k);
+	CHECK_OK(align_trace(&k.t, m, &how, r, k.a, &rep, &e), e);
+	if (!align_enough(&rep))
+		test_fail(__FILE__, __LINE__, "%s: %s", rep.miss[0].name, rep.miss[0].why);
+	CHECK_U64(rep.batch, 1);
+	CHECK_U64(rep.keys, 300);
+	CHECK_OK(lower_trace(&k.t, r, k.a, &s, &st, &e), e);
+	CHECK_OK(lower_check(&s, &e), e);
+	CHECK_U64(s.opaque_ns, 0);
+	for (size_t i = 0; i < s.n_ops; i++)
+		if (s.ops[i].kind == OP_GEMM) {
+			weights += work_of(&s, &s.ops[i]).role_read_bytes[OP_WEIGHT];
+			products++;
+		}
+	CHECK_U64(products, 7 * 16 + 1);
+	/* a layer: 2048 x (2048 + 512 + 512 + 2048) + 3 x 2048 x 8192; the head; half a byte each */
+	CHECK_U64(weights, (16 * (UINT64_C(2048) * 5120 + 3 * UINT64_C(2048) * 8192) + UINT64_C(2048) * 128256) / 2);
+	mk_close(&k);
+	model_free(m);
+	rules_free(r);
+}
+
 SUITE(t_align, T(a_graph_comes_to_the_ops_of_its_eager_step),
       T(stock_code_tells_its_sequences_and_its_cache_by_its_grids), T(steps_without_their_operators_come_to_themselves),
       T(another_model_and_another_batch_do_not_fit), T(a_vocabulary_of_another_size_does_not_fit),
       T(the_model_that_ran_is_proposed), T(what_cannot_be_tried_says_why), T(kernels_of_any_grid_are_laid_or_missed),
-      T(memory_that_runs_out_is_an_error), T(an_engines_kernels_stand_where_the_model_has_them));
+      T(memory_that_runs_out_is_an_error), T(an_engines_kernels_stand_where_the_model_has_them),
+      T(weights_of_four_bits_are_read_as_such));
