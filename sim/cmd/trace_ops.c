@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/cmd/run.h"
 #include "sim/lower/lower.h"
 #include "workloads/work.h"
 
 struct options {
 	const char *range, *rules, *format;
+	struct workload_opts model; /* over which kernels without operators are laid */
 	bool all;
 };
 
@@ -304,6 +306,24 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 	}
 }
 
+/* Of kernels without operators, over the model that ran. */
+static int align(const struct options *o, struct cmd_trace *t, enum out_format f, struct str *out, struct err *e)
+{
+	struct run_aligned x = { .done = false };
+	const struct run_report said = { .aligned = &x };
+
+	if (!o->model.model)
+		return o->model.batch || o->model.context ? err_set(e, ERR_USAGE,
+		                                                    "options '--batch' and '--context' are of the model"
+		                                                    " that ran (-m MODEL)")
+		                                          : 0;
+	if (run_align(&x, &o->model, t, t->rules, e) < 0)
+		return -1;
+	if (f == OUT_TABLE)
+		run_align_table(&said, out);
+	return 0;
+}
+
 static int ops(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct kind_sum sums[OP_KINDS];
@@ -316,7 +336,7 @@ static int ops(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 ||
-	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 ||
+	    cmd_trace_load_ruled(tracedb_load, path, o->range, o->rules, &t, e) < 0 || align(o, &t, f, out, e) < 0 ||
 	    lower_trace(&t.trace, t.rules, t.arena, &s, &st, e) < 0)
 		goto out;
 	if (t.counters && counters_ops(t.counters, &t.trace, &s, t.arena, &counted, e) < 0)
@@ -350,13 +370,20 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
 		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
+		{ 'm', "model", OPT_READ, &o.model.model, "MODEL",
+		  "of kernels that no operator is known of (a CUDA graph's, a served model's): the model that ran, over which"
+		  " they are laid" },
+		{ 0, "batch", OPT_COUNT, &o.model.batch, "B",
+		  "with -m: sequences side by side; by default as the kernels' grids say" },
+		{ 0, "context", OPT_COUNT, &o.model.context, "TOKENS",
+		  "with -m: the tokens in the cache; by default as the kernels' grids say, or attention's time" },
 		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim trace ops T.db [--range NAME] [--all]",
+		"npusim trace ops T.db [--range NAME] [-m MODEL] [--all]",
 		"What was computed: every device activity becomes an operation with shapes, operands and dependencies, by the"
 		" rule table. This is what 'run' replays on another machine. What no rule knows is opaque: its measured time is"
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
@@ -366,7 +393,8 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" from its sizes and formats alone.",
 		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
-		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n",
+		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n"
+		"npusim trace ops served.json -m llama-3.1-8b --all\n",
 		opts,
 		1,
 		1
