@@ -52,7 +52,7 @@ ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sampl
 SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
 PROFILE_OF = classify counters roof bound hist gaps stages sums waves review review_names
-REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
+REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced
@@ -72,7 +72,7 @@ CLI = cmd \
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages sums waves bound rules rules_names shape listed quant op work model lower build attend step scale rewrite program \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages sums waves bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram

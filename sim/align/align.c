@@ -1,9 +1,11 @@
 /* align.c - the alignment as a whole: what can be tried, in which order, and whether it is enough. */
 #include "sim/align/align.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/align/align_int.h"
+#include "workloads/shape.h"
 
 static uint32_t thousandths(uint64_t part, uint64_t all)
 {
@@ -31,14 +33,35 @@ static int describable(const struct model *m, struct err *e)
 
 	for (uint32_t i = 0; i < m->layers && !what; i++)
 		what = m->layer[i] == MODEL_LINEAR ? "layers of linear attention" : NULL;
-	if (m->mla.kv_rank)
-		what = "latent attention";
 	if (m->moe.experts)
 		what = "experts: how many rows each had is in no kernel's grid";
+	if (m->mla.kv_rank)
+		what = "latent attention";
 	if (what)
 		return err_set(e, ERR_USAGE, "kernels cannot be laid over '%s', which has %s", m->name, what);
 	if (!m->layers || !m->hidden || !m->heads || !m->head_dim || !m->inter || !m->vocab)
 		return err_set(e, ERR_CONFIG, "model '%s' does not say all its sizes", m->name);
+	return 0;
+}
+
+/* No tensor of the step may have more elements than an operator's shape may say. */
+static int sizes_hold(const struct align *al)
+{
+	const struct model *m = al->m;
+	uint64_t n = al->batch, widest = m->vocab;
+
+	for (uint32_t i = 0; i < m->layers; i++) {
+		const struct model_heads h = model_heads_of(m, i);
+		const uint64_t row = (uint64_t)h.heads * (h.dim > h.v_dim ? h.dim : h.v_dim);
+
+		widest = row > widest ? row : widest;
+	}
+	widest = 2 * (uint64_t)m->inter > widest ? 2 * (uint64_t)m->inter : widest;
+	if (al->batch > ALIGN_MOST_BATCH || al->keys > ALIGN_MOST_KEYS || __builtin_mul_overflow(n, al->keys + 1, &n) ||
+	    __builtin_mul_overflow(n, widest, &n) || n > SHAPE_MAX_ELEMS)
+		return err_set(al->e, ERR_USAGE,
+		               "%" PRIu64 " sequences of %" PRIu64 " keys are more than a step may have (%d, %d)",
+		               al->batch, al->keys, ALIGN_MOST_BATCH, ALIGN_MOST_KEYS);
 	return 0;
 }
 
@@ -77,7 +100,12 @@ int align_trace(struct trace *t, const struct model *m, const struct align_how *
 	uint32_t cost;
 
 	*out = (struct align_report){ .model = m->name, .batch_known = h->batch ? ALIGN_TOLD : ALIGN_BY_GRID };
-	if (describable(m, e) < 0 || align_names(&al) < 0)
+	if (describable(m, e) < 0)
+		return -1;
+	if (h->batch > ALIGN_MOST_BATCH || h->context > ALIGN_MOST_KEYS)
+		return err_set(e, ERR_USAGE, "a step has %d sequences and %d keys at the most", ALIGN_MOST_BATCH,
+		               ALIGN_MOST_KEYS);
+	if (align_names(&al) < 0)
 		return -1;
 	align_batch(&al);
 	if (!al.batch)
@@ -89,9 +117,13 @@ int align_trace(struct trace *t, const struct model *m, const struct align_how *
 	if (align_lay(&al, &cost) < 0)
 		return -1;
 	align_keys(&al);
-	if (!al.keys)
+	if (!al.keys) {
+		out->keys_open = true;
 		return err_set(e, ERR_USAGE, "no kernel's grid tells how long the cache was: say it, by '--context'");
-	if (align_walk(&al) < 0)
+	}
+	if (h->timed && out->keys_known == ALIGN_TOLD)
+		out->keys_known = ALIGN_BY_TIME;
+	if (sizes_hold(&al) < 0 || align_walk(&al) < 0)
 		return -1;
 	count(&al);
 	return 0;

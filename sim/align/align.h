@@ -33,9 +33,11 @@
 #include "workloads/model/model.h"
 #include "workloads/rules.h"
 
-#define ALIGN_LEAST_PCT 95 /* of the launches, of their time, and of the places of the model's steps */
-#define ALIGN_TILES_PCT 75 /* of the products whose name has tiles, so many must make up their grid */
-#define ALIGN_MISSES    6
+#define ALIGN_LEAST_PCT  95 /* of the launches, of their time, and of the places of the model's steps */
+#define ALIGN_TILES_PCT  75 /* of the products whose name has tiles, so many must make up their grid */
+#define ALIGN_MISSES     6
+#define ALIGN_MOST_BATCH 65536
+#define ALIGN_MOST_KEYS  (1 << 24)
 
 /* How a number is known. */
 enum align_known { ALIGN_TOLD, ALIGN_BY_GRID, ALIGN_BY_TIME };
@@ -53,6 +55,7 @@ struct align_report {
 	uint64_t logits_agree, logits_differ; /* kernels behind the head: of the vocabulary's size, of another */
 	uint64_t steps, batch, keys;          /* keys: that each query looks at, in layers that see all */
 	enum align_known batch_known, keys_known;
+	bool keys_open; /* what was asked for cannot be: no grid tells the cache's length, and nobody else did */
 	uint64_t keys_low, keys_high; /* where a grid or the time leaves room */
 	uint32_t tiles;   /* of products whose names have tiles, those that make up their grid; thousandths */
 	const char *form; /* which products are one */
@@ -63,6 +66,7 @@ struct align_report {
 
 struct align_how {
 	uint64_t batch, context; /* 0: find them */
+	bool timed;              /* the context was found from attention's time */
 };
 
 /* The share of its time for which the trace has no operator with dims, thousandths. */

@@ -10,6 +10,10 @@ static const char *framework_name(enum dtype d)
 		return "c10::Half";
 	case DT_FP8:
 		return "c10::Float8_e4m3fn";
+	case DT_FP4:
+		return "c10::Float4_e2m1fn";
+	case DT_INT4:
+		return "c10::quint4";
 	case DT_INT64:
 		return "long int";
 	case DT_INT32:

@@ -66,7 +66,8 @@ struct align {
 
 /* align_name.c */
 int align_names(struct align *al);
-bool align_has_op(const struct trace_launch *l); /* an operator with dims */
+bool align_has_op(const struct trace_launch *l);  /* an operator with dims */
+enum dtype align_weight_type(const char *kernel); /* of a product, where its name has it; DT_NONE: it has not */
 bool align_anchors(const struct align *al, size_t launch);
 bool align_is_table(const struct align *al, size_t launch); /* a product of fp32 among 16 bits: the rotary table's */
 

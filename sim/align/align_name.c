@@ -125,6 +125,11 @@ static const char *own_op(const char *name)
 		{ "vectorized_gather_kernel", "aten::index_select" },
 		{ "CatArray", "aten::cat" },
 		{ "indexing_backward", "aten::_index_put_impl_" },
+		{ "k_get_rows", "aten::index_select" },
+		{ "k_set_rows", "aten::index_copy_" },
+		{ "unary_gated_op", "aten::mul" },
+		{ "op_add", "aten::add" },
+		{ "op_mul", "aten::mul" },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -187,9 +192,17 @@ static const char *op_of_rule(struct align *al, const struct rule *u, const char
 
 /* --- grids ------------------------------------------------------------------------------------------------------- */
 
+static bool of_ggml(const char *name)
+{
+	return strstr(name, "k_bin_bcast") || strstr(name, "unary_gated_op");
+}
+
 static uint32_t inputs_of(const char *name, const char *op)
 {
 	const char *p = strstr(name, "std::array<char*, ");
+
+	if (of_ggml(name))
+		return 2;
 
 	if (p)
 		return (uint32_t)strtoul(p + strlen("std::array<char*, "), NULL, 10) - 1;
@@ -257,6 +270,7 @@ static int read_name(struct align *al, const struct trace_launch *l, struct knam
 	k->from = strstr(l->name, "float16_copy_kernel") ? DT_FP32 : DT_NONE;
 	k->inputs = inputs_of(l->name, k->op);
 	read_grid(l, k);
+	k->flat = k->flat || of_ggml(l->name);
 	return 0;
 }
 
@@ -268,6 +282,38 @@ int align_names(struct align *al)
 		if (!align_has_op(&al->t->launches[i]) && read_name(al, &al->t->launches[i], &al->names[i]) < 0)
 			return -1;
 	return 0;
+}
+
+/* --- formats of weights ------------------------------------------------------------------------------------------- */
+
+/* ggml's numbers of formats (ggml.h). Those between are taken as the next of ours; scales are left out. */
+static enum dtype of_ggml_type(unsigned long t)
+{
+	static const enum dtype types[] = {
+		[0] = DT_FP32,  [1] = DT_FP16,  [2] = DT_INT4,  [3] = DT_INT4,  [6] = DT_INT8,
+		[7] = DT_INT8,  [8] = DT_INT8,  [9] = DT_INT8,  [10] = DT_INT4, [11] = DT_INT4,
+		[12] = DT_INT4, [13] = DT_INT8, [14] = DT_INT8, [30] = DT_BF16, [39] = DT_FP4,
+	};
+
+	return t < sizeof types / sizeof *types ? types[t] : DT_NONE;
+}
+
+enum dtype align_weight_type(const char *kernel)
+{
+	static const struct {
+		const char *word;
+		enum dtype type;
+	} words[] = { { "e2m1", DT_FP4 },  { "fp4", DT_FP4 },       { "e4m3", DT_FP8 },    { "fp8", DT_FP8 },
+		      { "w8a8", DT_INT8 }, { "int8", DT_INT8 },     { "marlin", DT_INT4 }, { "awq", DT_INT4 },
+		      { "gptq", DT_INT4 }, { "fpA_intB", DT_INT4 }, { "machete", DT_INT4 } };
+	const char *p = strstr(kernel, "(ggml_type)");
+
+	if (p)
+		return of_ggml_type(strtoul(p + strlen("(ggml_type)"), NULL, 10));
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strstr(kernel, words[i].word))
+			return words[i].type;
+	return DT_NONE;
 }
 
 /* --- anchors ----------------------------------------------------------------------------------------------------- */

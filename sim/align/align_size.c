@@ -42,9 +42,11 @@ void align_batch(struct align *al)
 
 		if (is_activation(k->rule) && k->hi && al->m->inter)
 			vote(votes, k->lo / al->m->inter + 1, k->hi / al->m->inter);
-		else if (strcmp(reader, "out_first") == 0 || strcmp(reader, "add_norm") == 0)
+		else if (k->rule && k->rule->kind != OP_CONVERT &&
+		         (strcmp(reader, "out_first") == 0 || strcmp(reader, "add_norm") == 0))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
-		else if (k->op && strcmp(k->op, "aten::_fused_rms_norm") == 0 && !al->m->arch->head_norms)
+		else if (k->op && !al->m->arch->head_norms &&
+		         (strcmp(k->op, "aten::_fused_rms_norm") == 0 || strcmp(reader, "norm_out") == 0))
 			vote(votes, t->launches[i].grid[0], t->launches[i].grid[0]);
 	}
 	for (uint64_t r = 1; r <= MOST_ROWS; r++)

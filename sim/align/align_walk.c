@@ -29,6 +29,7 @@ struct walk {
 	bool begun, tables,
 		expanded;      /* a step; tables of its own for each sequence; the cache has all queries' heads */
 	bool queries;          /* rows have a dim of one query: [rows, 1, columns] */
+	enum dtype quantised;  /* what the next products multiply; DT_NONE: as the model has it */
 	struct val half;       /* the other half of what was negated; no dims: nothing was */
 	struct trace_op *open; /* the last operator, which launches may join */
 	bool by_grid;          /* the newest operator has its grid's size */
@@ -749,6 +750,23 @@ static void gated(struct walk *w, struct putting *p)
 	push(w, make(w->al->m->dtype, 2, to));
 }
 
+/* Rows in the format in which the next product multiplies them; their scales are left out. */
+static void quantises(struct walk *w, size_t launch, const char *kernel, struct putting *p)
+{
+	const uint64_t to[2] = { rows(w), next_depth(w, launch) };
+
+	if (!to[1]) {
+		w->by_grid = true;
+		w->why = "no product follows that it could be of";
+		return;
+	}
+	w->quantised = strstr(kernel, "int8") || strstr(kernel, "q8_1")  ? DT_INT8
+	               : strstr(kernel, "fp4") || strstr(kernel, "e2m1") ? DT_FP4
+	                                                                 : DT_FP8;
+	align_tensor(p, 0, w->quantised, 2, to);
+	align_tensor(p, 1, w->al->m->dtype, 2, to);
+}
+
 static void engine_norm(struct walk *w, bool sums, struct putting *p)
 {
 	const uint64_t cols = w->al->m->hidden, dims[2] = { rows(w), cols };
@@ -846,6 +864,8 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	const struct align *al = w->al;
 	const struct model_heads h = heads(w);
 	const enum dtype d = al->m->dtype;
+	/* A product of rows that were quantised just before, and of weights that its name tells. */
+	const enum dtype stored = align_weight_type(kernel), of = w->quantised;
 	/* cuBLAS says so in the name where the product itself adds it. */
 	const bool bias =
 		x->bias && (!str_prefix(kernel, "nvjet_") || strstr(kernel, "_bias") || strstr(kernel, "splitK"));
@@ -864,8 +884,8 @@ static int product(struct walk *w, const struct place *x, const char *kernel, st
 	p->op->name = bias ? "aten::addmm" : "aten::mm";
 	if (bias)
 		align_tensor(p, 0, d, 1, &x->n);
-	align_tensor(p, bias, d, 2, left);
-	align_strided(p, 1 + bias, d, 2, right, transposed);
+	align_tensor(p, bias, of != DT_NONE ? of : d, 2, left);
+	align_strided(p, 1 + bias, stored != DT_NONE ? stored : of != DT_NONE ? of : d, 2, right, transposed);
 	push_product(w, x);
 	return 0;
 }
@@ -901,6 +921,8 @@ static int anchor(struct walk *w, size_t launch)
 	    (x->role == AT_ATTEND ? attends(w, &p) : product(w, x, w->al->t->launches[launch].name, &p)) < 0)
 		return -1;
 	w->last = x->role;
+	if (x->role == AT_ATTEND || x->role == AT_O || x->role == AT_DOWN)
+		w->quantised = DT_NONE;
 	if (x->role == AT_ATTEND || x->role == AT_VALUES)
 		w->expanded = false;
 	w->open = p.op;
@@ -945,6 +967,8 @@ static void between(struct walk *w, size_t launch, struct putting *p)
 		embeds(w, k, p);
 	else if (reader_is(k, "scatter") && in_attention(w))
 		writes_cache(w, p);
+	else if (reader_is(k, "out_first") && k->rule->kind == OP_CONVERT)
+		quantises(w, launch, l->name, p);
 	else if (reader_is(k, "out_first"))
 		gated(w, p);
 	else if (reader_is(k, "norm_out") || reader_is(k, "add_norm"))

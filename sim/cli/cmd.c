@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/path.h"
+#include "sim/report/lay_time.h"
 #include "sim/ui/progress.h"
 
 static int tell_file(void *arg, const struct opt_file *f, struct err *e)
@@ -117,7 +118,7 @@ struct opt *cmd_workload_rows(struct opt rows[CMD_WORKLOAD_ROWS], struct workloa
 int cmd_workload_read(const struct workload_spec *s, const struct machine_cfg *m, struct workload *w, struct err *e)
 {
 	struct progress *p = NULL;
-	const struct workload_reader by = { &path_source, m, show_bytes, &p };
+	const struct workload_reader by = { &path_source, m, show_bytes, &p, lay_time_context };
 	const int rc = workload_read(s, &by, w, e);
 
 	progress_free(p);

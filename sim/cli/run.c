@@ -258,14 +258,15 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim run -c CONFIG (-t T.db [--range NAME] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
+		"npusim run -c CONFIG (-t T.db [--range NAME] [-m MODEL] | -m MODEL [--phase PHASE] [--batch B] [--context N] [--quant SCHEME] |"
 		" --program-in FILE)"
 		" [--set KEY=VALUE]... [options]",
 		"Replays a measured trace, or runs a model by its description, on a machine that is described in YAML: how long each op would take there, what"
 		" holds it back, how far the whole is from the physical limit (the roofline), and how that compares with"
 		" the measured time. A ratio above 1 means the simulated machine is faster. Kernel time and wall time are"
-		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. The output is"
-		" the same to the byte on every run.",
+		" compared apart: a GPU that waits for its host is busy for a part of the wall time only. Kernels whose operator"
+		" is not known (a CUDA graph's, a served model's) are laid over the model that ran, by '-m' beside '-t'. The"
+		" output is the same to the byte on every run.",
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1\n"
 		"npusim run -c configs/npu/dsocr.yaml -t /tmp/t.db --range decode_step_1 --set 'l2.size=64 MiB' -o /tmp/r.db\n"
 		"npusim run -c configs/npu/edge.yaml -t /tmp/t.db --range decode_step_1 --start cold --format json\n"
@@ -275,6 +276,7 @@ int cmd_run(int argc, char **argv, struct str *out, struct err *e)
 		"npusim run -c configs/npu/dsocr.yaml -t traces/rtx5090/dsocr.yaml --context 472\n"
 		"npusim run -c configs/npu/dsocr.yaml -t workloads/ops/gb200-decode.csv\n"
 		"npusim run -c configs/npu/dsocr.yaml -m llama-3.1-8b --batch 16 --context 8192\n"
+		"npusim run -c configs/npu/dsocr.yaml -t served.json -m llama-3.1-8b --batch 8 --context 512   # a CUDA graph\n"
 		"npusim run -c configs/npu/dsocr.yaml --program-in workloads/programs/mlp.txt\n"
 		"npusim run -c configs/gpu/h200.yaml -m qwen3-8b --phase prefill --tokens 1024 --quant fp8\n",
 		opts,

@@ -72,7 +72,8 @@ static int side(struct serve_run *r, struct serve_side *x, const struct workload
 	const bool exact = r->o->steps && strcmp(r->o->steps, "exact") == 0;
 	const struct build_group one = { 1, 1, 0, false };
 
-	if (workload_describe(o, &(struct workload_reader){ &path_source, &r->conf->cfg, NULL, NULL }, &x->w, e) < 0)
+	if (workload_describe(o, &(struct workload_reader){ &path_source, &r->conf->cfg, NULL, NULL, NULL }, &x->w, e) <
+	    0)
 		return -1;
 	x->w.how.phase = BUILD_STEP;
 	x->w.how.groups = &one;

@@ -41,7 +41,8 @@ static int build_point(void *arg, const struct workload_spec *w, struct arena *a
 {
 	const struct inputs *in = arg;
 
-	return workload_again(&in->w, w, &(struct workload_reader){ &path_source, in->machine, NULL, NULL }, a, out, e);
+	return workload_again(&in->w, w, &(struct workload_reader){ &path_source, in->machine, NULL, NULL, NULL }, a,
+	                      out, e);
 }
 
 /* The file's, or what the command line has in its place. */

@@ -4,11 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/lower/lower.h"
+#include "sim/report/run.h"
 #include "workloads/work.h"
 
 struct options {
-	const char *range, *rules, *format;
+	struct workload_spec asked; /* its model: over which kernels without operators are laid */
+	const char *format;
 	bool all;
 };
 
@@ -307,15 +308,23 @@ static void write_tables(const struct op_stream *s, const struct lower_stats *st
 static int ops(const char *path, const struct options *o, struct str *out, struct err *e)
 {
 	struct kind_sum sums[OP_KINDS];
-	const struct workload_spec asked = { .trace = path, .range = o->range, .rules = o->rules };
+	struct workload_spec asked = o->asked;
 	struct workload w = { .model = NULL };
+	const struct run_report said = { .laid = &w.laid };
 	const struct op_stream *s = &w.stream;
 	enum out_format f;
 	bool table;
 	int rc = -1;
 
-	if (cmd_format(o->format, &f, e) < 0 || cmd_workload_read(&asked, NULL, &w, e) < 0)
+	asked.trace = path;
+	if (cmd_format(o->format, &f, e) < 0)
+		return -1;
+	if (!asked.model && (asked.batch || asked.context))
+		return err_set(e, ERR_USAGE, "options '--batch' and '--context' are of the model that ran (-m MODEL)");
+	if (cmd_workload_read(&asked, NULL, &w, e) < 0)
 		goto out;
+	if (f == OUT_TABLE)
+		run_align_table(&said, out);
 	table = ops_listed_all(s);
 	sum_kinds(s, w.in.counters ? &w.counted : NULL, sums);
 	if (f == OUT_JSON)
@@ -342,16 +351,23 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 {
 	struct options o = { 0 };
 	const struct opt opts[] = {
-		{ 0, "range", OPT_TEXT, &o.range, "NAME", CMD_RANGE_HELP },
+		{ 0, "range", OPT_TEXT, &o.asked.range, "NAME", CMD_RANGE_HELP },
 		{ 'a', "all", OPT_FLAG, &o.all, NULL,
 		  "list every op: layer, rule, time, bytes, the ops it must wait for, and how its framework op is known" },
-		{ 0, "rules", OPT_READ, &o.rules, "FILE", CMD_RULES_HELP },
+		{ 'm', "model", OPT_READ, &o.asked.model, "MODEL",
+		  "of kernels that no operator is known of (a CUDA graph's, a served model's): the model that ran, over which"
+		  " they are laid" },
+		{ 0, "batch", OPT_COUNT, &o.asked.batch, "B",
+		  "with -m: sequences side by side; by default as the kernels' grids say" },
+		{ 0, "context", OPT_COUNT, &o.asked.context, "TOKENS",
+		  "with -m: the tokens in the cache; by default as the kernels' grids say, or attention's time" },
+		{ 0, "rules", OPT_READ, &o.asked.rules, "FILE", CMD_RULES_HELP },
 		{ 0, "format", OPT_TEXT, &o.format, "table|csv|json",
 		  CMD_FORMAT_HELP "; csv has the kinds, or with --all the ops; of a table of ops its rows" },
 		{ .type = OPT_END },
 	};
 	const struct opt_cmd cmd = {
-		"npusim trace ops T.db [--range NAME] [--all]",
+		"npusim trace ops T.db [--range NAME] [-m MODEL] [--all]",
 		"What was computed: every device activity becomes an operation with shapes, operands and dependencies, by the"
 		" rule table. This is what 'run' replays on another machine. What no rule knows is opaque: its measured time is"
 		" carried along and stays outside every bound, so the coverage printed here should be close to 100 %. Shapes are"
@@ -361,7 +377,8 @@ int cmd_trace_ops(int argc, char **argv, struct str *out, struct err *e)
 		" from its sizes and formats alone.",
 		"npusim trace ops workloads/ops/gb200-decode.csv\n"
 		"npusim trace ops /tmp/t.db --range decode_step_1\n"
-		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n",
+		"npusim trace ops /tmp/t.db --range decode_step_1 --all --format csv\n"
+		"npusim trace ops served.json -m llama-3.1-8b --all\n",
 		opts,
 		1,
 		1

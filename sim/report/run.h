@@ -75,7 +75,6 @@ void run_rewrite_json(struct out_json *j, const struct run_report *r);
 void run_align_text(const struct run_report *r, struct str *s); /* on one line; nothing where none was asked for */
 void run_align_table(const struct run_report *r, struct str *out);
 void run_align_json(struct out_json *j, const struct run_report *r);
-void run_align_hint(const struct trace *t, struct rules *rules, struct str *s); /* to an error's end */
 
 /* A model, a program, or a trace at another batch: there is nothing to compare with. */
 static inline bool run_unmeasured(const struct run_report *r)

@@ -136,11 +136,17 @@ struct workload {
 	uint64_t rules_hash;
 };
 
+/* Of kernels laid over a model, where no grid tells the cache's length: what their time says, 0: nothing; and its bounds. */
+typedef uint64_t workload_context_by_time(const struct source *from, const struct trace *t, const struct model *m,
+                                          const struct align_how *how, struct rules *rules, uint64_t *low,
+                                          uint64_t *high);
+
 struct workload_reader {
 	const struct source *source;       /* of models and rules */
 	const struct machine_cfg *machine; /* NULL: an NPU; a program needs one */
 	input_progress *progress;          /* while a profile is read; may be NULL */
 	void *arg;
+	workload_context_by_time *by_time; /* may be NULL */
 };
 
 /* A checked spec's op stream. workload_free also after a failure. */

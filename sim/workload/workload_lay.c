@@ -50,14 +50,58 @@ static int refuse(const struct align_report *r, const struct trace *t, struct ru
 }
 
 /* The operators go to a copy of the launches, so that other models can be tried if this one does not fit. */
-int workload_lay(struct workload *w, const struct workload_reader *by, struct err *e)
+static int lay(struct workload *w, const struct model *m, const struct align_how *how, struct err *e)
 {
-	const struct align_how how = { .batch = w->spec.batch, .context = w->spec.context };
 	struct workload_laid *x = &w->laid;
 	struct trace *t = &w->in.trace, mine = *t;
 	struct arena *a = w->in.arena;
+
+	if (!(mine.launches = arena_array(a, mine.n_launches, sizeof *mine.launches)))
+		return err_nomem(e, "for an alignment");
+	if (mine.n_launches)
+		memcpy(mine.launches, t->launches, mine.n_launches * sizeof *mine.launches);
+	if (align_trace(&mine, m, how, w->in.rules, a, &x->report, e) < 0)
+		return -1;
+	if (!align_enough(&x->report))
+		return refuse(&x->report, t, w->in.rules, m->name, e);
+	if (!(x->report.model = arena_strdup(a, m->name)))
+		return err_nomem(e, "for an alignment");
+	x->done = true;
+	t->launches = mine.launches;
+	return 0;
+}
+
+/* A length that nothing tells is looked for by attention's time. */
+static int lay_by_time(struct workload *w, const struct model *m, struct align_how *how,
+                       const struct workload_reader *by, struct err *e)
+{
+	struct align_report *r = &w->laid.report;
+	uint64_t low, high;
+	struct err first = ERR_INIT;
+
+	if (lay(w, m, how, &first) == 0)
+		return 0;
+	if (!r->keys_open || !by->by_time ||
+	    !(how->context = by->by_time(by->source, &w->in.trace, m, how, w->in.rules, &low, &high))) {
+		*e = first;
+		return -1;
+	}
+	how->timed = true;
+	if (lay(w, m, how, e) < 0)
+		return -1;
+	if (r->keys_known == ALIGN_BY_TIME) {
+		r->keys_low = low;
+		r->keys_high = high;
+	}
+	return 0;
+}
+
+int workload_lay(struct workload *w, const struct workload_reader *by, struct err *e)
+{
+	struct align_how how = { .batch = w->spec.batch, .context = w->spec.context };
+	const struct trace *t = &w->in.trace;
 	struct model *m;
-	int rc = -1;
+	int rc;
 
 	if (align_wanted(t) < LAY_WANTED)
 		return err_set(e, ERR_USAGE,
@@ -66,23 +110,8 @@ int workload_lay(struct workload *w, const struct workload_reader *by, struct er
 		               t->path);
 	if (!(m = model_load_from(by->source, w->spec.model, e)))
 		return -1;
-	if (!(mine.launches = arena_array(a, mine.n_launches, sizeof *mine.launches))) {
-		err_nomem(e, "for an alignment");
-	} else {
-		if (mine.n_launches)
-			memcpy(mine.launches, t->launches, mine.n_launches * sizeof *mine.launches);
-		rc = align_trace(&mine, m, &how, w->in.rules, a, &x->report, e);
-		if (rc < 0)
-			err_add(e, "laying '%s' over a model", t->path);
-	}
-	if (rc == 0 && !align_enough(&x->report))
-		rc = refuse(&x->report, t, w->in.rules, m->name, e);
-	if (rc == 0) {
-		x->done = true;
-		if (!(x->report.model = arena_strdup(a, m->name)))
-			rc = err_nomem(e, "for an alignment");
-		t->launches = mine.launches;
-	}
+	if ((rc = lay_by_time(w, m, &how, by, e)) < 0)
+		err_add(e, "laying '%s' over a model", t->path);
 	model_free(m);
 	return rc;
 }
