@@ -51,7 +51,7 @@ ENGINE = machine peer analytic analytic_memory analytic_residency analytic_sampl
          pass pass_count pass_energy pass_clock roofline says engine_event engine_analytic engine_gpu engine run
 SERVE = arrive arrive_make sched cost steps latency
 STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limits_run sweep_workload sweep_axis sweep_names sweep_expr sweep_points sweep_load sweep_hash sweep_pipe sweep_run sweep_search
-PROFILE_OF = classify counters roof bound hist gaps stages sums waves review review_names
+PROFILE_OF = classify counters roof bound hist gaps stages stalls sums waves simulated review review_names
 REPORT_OF = chrome series timeline baseline eval figure_out run_verdict run_json run_mapping run_align lay_time run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
@@ -64,15 +64,15 @@ CLI = cmd \
       answer answer_read answer_run answer_values answer_text answer_page plain_page \
       compare_points export man completion topics \
       report report_run report_sweep report_curves \
-      gpu gpu_energy validate validate_profile validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
+      gpu gpu_energy validate validate_profile validate_counters validate_ops validate_totals calibrate calibrate_energy calibrate_rows \
       probe probe_mem probe_beside probe_kernel probe_kernel_beside \
       plot picture plot_breakdown plot_error plot_fidelity plot_latency plot_sweep plot_study \
       trace trace_import trace_record trace_top trace_by trace_ops \
-      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_diff trace_export trace_review
+      bound trace_classify trace_roofline trace_hist trace_gaps trace_stages trace_waves trace_stalls trace_diff trace_export trace_review
 
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
-           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages sums waves bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite program \
+           tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv counters_csv samples review classify gaps stages stalls sums waves simulated bound rules rules_names shape listed quant op work model lower align build attend step scale rewrite program \
            occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram partition $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map coschedule map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram

@@ -18,6 +18,7 @@ const struct cmd cmd_trace_table[] = {
 	{ "gaps", cmd_trace_gaps, NULL, "when the device was idle, and what it waited for" },
 	{ "stages", cmd_trace_stages, NULL, "vision, prefill and decode: time, families and roofline of each" },
 	{ "waves", cmd_trace_waves, NULL, "how kernels fill the device: blocks, waves, occupancy and what limits it" },
+	{ "stalls", cmd_trace_stalls, NULL, "why warps did not issue, as Nsight Compute sampled it" },
 	{ "ops", cmd_trace_ops, NULL, "what was computed: the op stream, and how much of the time it covers" },
 	{ "diff", cmd_trace_diff, NULL, "two traces side by side: what got slower, by family and kernel" },
 	{ "export", cmd_trace_export, NULL, "a timeline for ui.perfetto.dev, or a table of launches" },

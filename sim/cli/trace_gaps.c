@@ -45,13 +45,13 @@ static void write_head(const struct view *v, struct str *out)
 {
 	const struct gaps *g = v->g;
 
-	str_addf(out, "%s%s%s", v->t->range ? "range " : "", v->t->range ? v->t->range : "", v->t->range ? ": " : "");
-	str_addf(out, "busy %.1f %% of %.3f us: kernels %.3f us, copies and sets alone %.3f us, idle %.3f us\n",
-	         pct(v, g->kernel_ns + g->other_ns), cmd_us(g->span_ns), cmd_us(g->kernel_ns), cmd_us(g->other_ns),
-	         cmd_us(g->idle_ns));
-	str_addf(out, "%zu gaps, median %.3f us; ", g->n, cmd_us(g->median_ns));
+	str_addf(out, "%s%s%sbusy %.1f %% of %.3f us\n", v->t->range ? "range " : "", v->t->range ? v->t->range : "",
+	         v->t->range ? ": " : "", pct(v, g->kernel_ns + g->other_ns), cmd_us(g->span_ns));
+	str_addf(out, "kernels %.3f us, copies and sets alone %.3f us, idle %.3f us\n", cmd_us(g->kernel_ns),
+	         cmd_us(g->other_ns), cmd_us(g->idle_ns));
+	str_addf(out, "%zu gaps, median %.3f us\n", g->n, cmd_us(g->median_ns));
 	if (g->calls)
-		str_addf(out, "calls take the host %.3f us, half of them are %.3f us or more ahead of the device\n",
+		str_addf(out, "calls take the host %.3f us; the median launch starts %.3f us behind its call\n",
 		         cmd_us(g->call_ns), cmd_us(g->lead_ns));
 	else
 		str_add(out, "the profile has no calls, so causes are not known\n");

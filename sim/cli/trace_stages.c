@@ -120,10 +120,11 @@ static void write_tables(const struct trace *t, const struct stages *s, uint64_t
 		named += s->row[i].named;
 		all += s->row[i].launches;
 	}
-	str_addf(out,
-	         "%s%s%skernels %.3f us, copies and sets %.3f us; stages from annotations: %.0f %% of the launches\n",
-	         t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", cmd_us((int64_t)s->ns),
-	         cmd_us((int64_t)s->copy_ns), cmd_pct((double)named, (double)all));
+	str_addf(
+		out,
+		"%s%s%skernels %.3f us, copies and sets %.3f us\nof the launches annotations tell the stage of %.0f %%, attention of the rest\n",
+		t->range ? "range " : "", t->range ? t->range : "", t->range ? ": " : "", cmd_us((int64_t)s->ns),
+		cmd_us((int64_t)s->copy_ns), cmd_pct((double)named, (double)all));
 	str_addf(out, "roof of %s: %.0f GB/s effective, bf16 %.1f TFLOP/s, ridge %.1f FLOP/byte\n\n", s->roof.name,
 	         s->roof.effective / 1e9, s->roof.flops[ROOF_BF16] / 1e12, roof_ridge(&s->roof, ROOF_BF16));
 	write_stages(s, OUT_TABLE, out);

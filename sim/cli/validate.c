@@ -18,7 +18,7 @@ struct options {
 	const char *split, *output, *format, *start, *fidelity, *totals, *npu_totals;
 	uint32_t max_mape_ppm;
 	uint64_t worst, every;
-	bool groups, twin;
+	bool groups, twin, counters;
 	struct opt_list energy;
 	struct validate_profile profile;
 };
@@ -365,7 +365,8 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 /* Options that say something of a GPU's kernels. */
 static int misplaced(const struct options *o, struct err *e)
 {
-	const char *name = o->gpu.tables.n    ? "table"
+	const char *name = o->counters        ? "counters"
+	                   : o->gpu.tables.n  ? "table"
 	                   : o->gpu.table.gpu ? "rows"
 	                   : o->every         ? "every"
 	                   : o->gpu.cases     ? "cases"
@@ -409,6 +410,8 @@ static int of_profiles(struct options *o, enum out_format f, struct str *out, st
 		               o->gpu.config);
 	if (o->worst == UINT64_MAX)
 		o->worst = WORST;
+	if (o->counters)
+		return validate_counters(&o->gpu, o->worst, f, out, e);
 	return o->profile.path ? validate_profile(&o->gpu, &o->profile, f, out, e) : validate(o, f, out, e);
 }
 
@@ -458,6 +461,9 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		{ 0, "twin", OPT_FLAG, &o.twin, NULL,
 		  "an NPU with the resources of the GPU that was traced (configs/npu/h200-twin.yaml): each op of the profile"
 		  " alone, operands in DRAM or (--start steady) as the run before left them, against the GPU's kernels" },
+		{ 0, "counters", OPT_FLAG, &o.counters, NULL,
+		  "what Nsight Compute counted of the trace's kernels (import its file into the same database) beside what the"
+		  " model says: time, DRAM bytes, L2 hits, occupancy, by kernel; --worst says how many names" },
 		{ 0, "groups", OPT_FLAG, &o.groups, NULL,
 		  "errors by the kind of case, or by annotation, too: a step's kernel sum" },
 		{ 0, "max-mape", OPT_PPM, &o.max_mape_ppm, "P",
@@ -488,6 +494,7 @@ int cmd_validate(int argc, char **argv, struct str *out, struct err *e)
 		"npusim validate -c configs/npu/dsocr.yaml -t workloads/ops/llama1b-decode.csv\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/micro.db --split held-out\n"
 		"npusim validate -c configs/gpu/h200.yaml -t /tmp/t.db --max-mape '10 %'\n"
+		"npusim validate -c configs/gpu/h200.yaml -t /tmp/counted.db --counters\n"
 		"npusim validate -c configs/gpu/h200.yaml --energy traces/h200/energy/h200.csv\n"
 		"npusim validate --totals configs/accuracy/totals.csv\n",
 		opts,

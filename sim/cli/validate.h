@@ -16,6 +16,9 @@ struct validate_profile {
 int validate_profile(const struct gpu_options *o, const struct validate_profile *p, enum out_format f, struct str *out,
                      struct err *e);
 
+/* Counters of the trace's kernels beside the model's; the `most` names that take longest. */
+int validate_counters(const struct gpu_options *o, uint64_t most, enum out_format f, struct str *out, struct err *e);
+
 /* Tables of ops, each row alone, on a machine of any kind. */
 struct validate_ops {
 	enum run_start start;

@@ -139,6 +139,9 @@ typedef int tracedb_counted_fn(void *arg, const struct trace_launch *l, struct e
 int tracedb_each_counted(struct tracedb *t, tracedb_counted_fn *each, void *arg, struct err *e);
 typedef int tracedb_value_fn(void *arg, int64_t launch, double value, struct err *e);
 int tracedb_each_value(struct tracedb *t, const char *metric, tracedb_value_fn *each, void *arg, struct err *e);
+/* The same of all metrics whose name begins so, launch by launch; the launch has its id, name and duration. */
+typedef int tracedb_metric_fn(void *arg, const struct trace_launch *l, const char *metric, double value, struct err *e);
+int tracedb_each_metric(struct tracedb *t, const char *begin, tracedb_metric_fn *each, void *arg, struct err *e);
 int tracedb_any_uncounted(struct tracedb *t, bool *any, struct err *e);
 
 #endif

@@ -153,6 +153,30 @@ int tracedb_each_value(struct tracedb *t, const char *metric, tracedb_value_fn *
 	return rc;
 }
 
+int tracedb_each_metric(struct tracedb *t, const char *begin, tracedb_metric_fn *each, void *arg, struct err *e)
+{
+	struct sqlite3_stmt *s = db_stmt(t->db,
+	                                 "select l.id, k.text, l.dur_ns, n.text, m.value from metric m"
+	                                 " join name n on n.id = m.name join launch l on l.id = m.launch"
+	                                 " join name k on k.id = l.name where substr(n.text, 1, length(?1)) = ?1"
+	                                 " order by l.id, n.text",
+	                                 e);
+	int rc;
+
+	if (!s)
+		return -1;
+	db_bind_text(s, 1, begin);
+	while ((rc = db_step(t->db, s, e)) == 1) {
+		const struct trace_launch l = { .id = db_col_i64(s, 0),
+			                        .name = db_col_text(s, 1),
+			                        .dur_ns = db_col_i64(s, 2) };
+
+		if (each(arg, &l, db_col_text(s, 3), db_col_f64(s, 4), e) < 0)
+			return -1;
+	}
+	return rc;
+}
+
 int tracedb_any_uncounted(struct tracedb *t, bool *any, struct err *e)
 {
 	struct sqlite3_stmt *s = db_stmt(t->db,
