@@ -31,7 +31,8 @@ bool measured_is_replay(const char *path)
 
 struct tracedb *measured_open(const struct measured_from *from, struct err *e)
 {
-	const struct format_options o = { (int64_t)from->context, from->progress, from->arg };
+	const struct format_options o = { (int64_t)from->context, from->progress, from->arg,
+		                          from->source->temp ? from->source->temp() : NULL };
 	struct trace_import_stats st = { 0 };
 	struct tracedb *db;
 
