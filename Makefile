@@ -53,7 +53,7 @@ STUDY = limits buy ablate ablate_run ablate_judge limits_moves limits_pairs limi
 PROFILE_OF = classify counters roof bound hist review review_names
 REPORT_OF = chrome series timeline baseline eval figure_out \
             run_verdict run_json run_mapping run_rewrite run_store run_sum run_brief run_energy run_fusion run_table run_trust
-API = api api_machine api_work api_eval
+API = api api_machine api_work api_eval api_limits
 UI = screen out out_json outfile opt inner opt_files opt_man opt_complete progress
 ACCURACY_OF = sure sure_family sure_totals blocks silicon cases tables energy_count energy_step energy energy_score rows score accuracy \
               fit fit_plan fit_energy probe_dram probe_dram_tile probe_dram_tiles probe_dram_ref probe_mem probe_curve probe_forced

@@ -124,6 +124,22 @@ NPUSIM_API int npusim_count(npusim_result *r, const char *path, size_t *n, struc
  * without that; 0: it could not be made. */
 NPUSIM_API size_t npusim_json(npusim_result *r, char *buf, size_t size, struct npusim_error *e);
 
+/* What one change of the machine does, of every parameter that can be changed alone: more of it, less, without it, another way. */
+struct npusim_limit {
+	size_t size;
+	const char *move;             /* "more", "less", "without", ... */
+	const char *key, *now, *then; /* as a configuration has them */
+	const char *refused;          /* why it cannot be; NULL: it was run */
+	double us;                    /* of the workload then; of what was refused 0 */
+	double saves;                 /* of the time, 0.25: a quarter; below 0: it costs */
+	int within;                   /* as much as the closed form may be off: no answer */
+};
+typedef void npusim_limit_fn(void *arg, const struct npusim_limit *x);
+/* Calls `each` for every one, by move, within one the greatest first; texts stay until it returns. Of an NPU; options as of
+ * npusim_eval, and in closed form by default. Takes some hundred runs, one after the other. */
+NPUSIM_API int npusim_limits(npusim_machine *m, npusim_work *w, const char *const *options, size_t n_options,
+                             npusim_limit_fn *each, void *arg, struct npusim_error *e);
+
 #ifdef __cplusplus
 }
 #endif

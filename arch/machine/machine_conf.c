@@ -274,6 +274,11 @@ static struct machine_conf *conf_copy(const struct machine_conf *from, struct er
 	return NULL;
 }
 
+const struct source *machine_base_source(const struct machine_base *b)
+{
+	return b->c->source;
+}
+
 struct machine_base *machine_base_copy(const struct machine_base *from, struct err *e)
 {
 	struct machine_base *b = calloc(1, sizeof *b);

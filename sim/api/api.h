@@ -65,6 +65,8 @@ void api_hold(struct npusim *n);
 void api_machine_hold(struct npusim_machine *m);
 void api_work_hold(struct npusim_work *w);
 struct run_memo *api_memo(struct npusim *n, struct err *e);
+/* KEY=VALUE of an evaluation, over what is in *how. */
+int api_options(const char *const *v, size_t n, struct run_opts *how, struct err *e);
 /* The stream for this machine. */
 const struct workload *api_work_for(struct npusim_work *w, const struct machine_conf *conf, struct err *e);
 /* Nothing is NULL that is said to be there. */

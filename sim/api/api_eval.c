@@ -42,9 +42,9 @@ static int option(const char *key, const char *value, struct run_opts *how, stru
 	return 0;
 }
 
-static int options(const char *const *v, size_t n, struct run_opts *how, struct err *e)
+int api_options(const char *const *v, size_t n, struct run_opts *how, struct err *e)
 {
-	if (api_texts(v, n, "npusim_eval", e) < 0)
+	if (api_texts(v, n, "options", e) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const char *equals = strchr(v[i], '=');
@@ -66,7 +66,7 @@ static int options(const char *const *v, size_t n, struct run_opts *how, struct 
 static int eval(npusim_result *r, const char *const *v, size_t n, struct err *e)
 {
 	r->job = (struct eval_job){ r->m->machines, r->m->conf, NULL, run_opts_default() };
-	if (options(v, n, &r->job.how, e) < 0 || eval_check(r->m->conf, r->m->name, &r->w->spec, e) < 0 ||
+	if (api_options(v, n, &r->job.how, e) < 0 || eval_check(r->m->conf, r->m->name, &r->w->spec, e) < 0 ||
 	    !(r->job.w = api_work_for(r->w, r->m->conf, e)) || eval_check_work(r->m->conf, r->job.w, e) < 0 ||
 	    !(r->job.how.memo = api_memo(r->m->n, e)))
 		return -1;

@@ -6,6 +6,7 @@
 
 #include "sim/api/api.h"
 #include "sim/base/path.h"
+#include "sim/study/limits.h"
 #include "validate/tests/test.h"
 
 #define N(a) (sizeof(a) / sizeof *(a))
@@ -383,6 +384,56 @@ TEST(structs_of_another_size_are_read_and_written_as_far_as_they_go)
 	CHECK_HAS(x.e.message, "NPUSIM_SOURCE_INIT");
 }
 
+/* --- limits ------------------------------------------------------------------------------------------------ */
+
+struct seen {
+	const struct limits_result *want;
+	size_t n, differ;
+};
+
+static void see(void *arg, const struct npusim_limit *x)
+{
+	struct seen *s = arg;
+	const struct limits_row *row = &s->want->rows[s->n++];
+
+	s->differ += strcmp(x->key, row->key) != 0 || strcmp(x->then, row->then) != 0 || !x->refused != !row->refused ||
+	             (!x->refused && x->us != (double)row->total_ps / 1e6) ||
+	             (x->saves > 0) != (!x->refused && row->total_ps < s->want->base_ps);
+}
+
+TEST(limits_are_those_of_the_module)
+{
+	struct npusim_error e = NPUSIM_ERROR_INIT;
+	struct err err = ERR_INIT;
+	npusim *n = open_ok();
+	npusim_machine *m = named(n, "edge"), *gpu = named(n, "h200");
+	npusim_work *w = work_ok(n);
+	npusim_result *r = eval_ok(m, w); /* the work's stream */
+	struct arena *a = arena_new(0);
+	struct limits_question q = { .config = "edge", .run = run_opts_default(), .step_ppm = 1000000 };
+	struct limits_result want;
+	struct seen seen = { &want, 0, 0 };
+
+	q.stream = &r->job.w->stream;
+	q.run.fidelity = RUN_ANALYTIC;
+	CHECK_OK(limits_run(&q, a, &want, &err), err);
+	if (npusim_limits(m, w, NULL, 0, see, &seen, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%s", e.message);
+	CHECK(seen.n == want.n && want.n > 20);
+	CHECK_U64(seen.differ, 0);
+	CHECK(npusim_limits(gpu, w, NULL, 0, see, &seen, &e) == -1 && e.code == NPUSIM_CONFIG);
+	CHECK(npusim_limits(m, w, NULL, 0, NULL, NULL, &e) == -1 &&
+	      npusim_limits(m, NULL, NULL, 0, see, NULL, &e) == -1);
+	CHECK(npusim_limits(m, w, (const char *const[]){ "start=resident" }, 1, see, &seen, &e) == -1);
+	CHECK(seen.n == want.n);
+	arena_free(a);
+	npusim_result_free(r);
+	npusim_work_free(w);
+	npusim_machine_free(gpu);
+	npusim_machine_free(m);
+	npusim_close(n);
+}
+
 /* --- data in memory ---------------------------------------------------------------------------------------- */
 
 struct file {
@@ -462,5 +513,5 @@ SUITE(t_api, T(figures_are_those_of_the_modules), T(what_ran_before_changes_no_a
       T(things_are_closed_in_any_order), T(values_are_found_by_path_and_what_is_not_there_is_named),
       T(a_document_is_cut_to_the_buffer), T(a_bad_configuration_is_one_error_with_its_place),
       T(a_bad_workload_or_option_is_one_error), T(null_is_an_error_and_no_crash),
-      T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(data_come_from_memory_alone),
-      T(two_handles_are_used_by_two_threads));
+      T(structs_of_another_size_are_read_and_written_as_far_as_they_go), T(limits_are_those_of_the_module),
+      T(data_come_from_memory_alone), T(two_handles_are_used_by_two_threads));
