@@ -144,6 +144,10 @@ OUR_LIBS = $(LIB_LIBS) -lm $(LDLIBS)
 ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
         -DNPUSIM_LIB='"$(PREFIX)/lib/npusim"'
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
+# The shared library's file, and the names of sim/npusim.h.
+SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
+SO = libnpusim.so.$(VERSION)
+API_NAMES = $(shell sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)[^a-z_ *;].*/\1/p' sim/npusim.h)
 
 ifeq ($(V),1)
 Q :=
@@ -177,9 +181,6 @@ $B/core.a: $(LIB_OBJ) $B/.library
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
 # The library as others see it: what is reached from sim/npusim.h, and no other name.
-SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
-SO = libnpusim.so.$(VERSION)
-API_NAMES = $(shell sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)[^a-z_ *;].*/\1/p' sim/npusim.h)
 $B/$(SO): $B/core.a sim/npusim.map sim/npusim.h
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libnpusim.so.$(SO_MAJOR) -Wl,--version-script=sim/npusim.map \
@@ -535,7 +536,8 @@ install: all ## program, library, headers, npusim.pc, manual page, documents, co
 		$(INSTALL) -D -m 644 $$f $(DESTDIR)$(DOC)/$$f; done
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a \
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/npusim $(DESTDIR)$(PREFIX)/lib/libnpusim.a $(DESTDIR)$(PREFIX)/include/npusim.h \
+		$(addprefix $(DESTDIR)$(PREFIX)/lib/,$(SO) libnpusim.so.$(SO_MAJOR) libnpusim.so) \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/npusim.pc $(DESTDIR)$(MAN1)/npusim.1 \
 		$(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/npusim $(DESTDIR)$(PREFIX)/lib/npusim $(DESTDIR)$(DOC)
