@@ -73,7 +73,7 @@ CLI = cmd \
 # --- tests: the name without folder and prefix; each file is one suite of the same name ---------------------------
 UNIT     = err arena pages str hash_rng clock evq stat yaml re cfg db expr path newfile pool out opt \
            tracedb tracedb_file tracedb_link tracedb_old kineto kineto_files nsys capture csv profile_csv replay ops_csv samples review classify bound rules rules_names shape listed quant op work model lower build attend step scale rewrite program \
-           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
+           occupancy tiled gpu gpu_forms kernels validate tables power npu_power energy tech area rows sure blocks silicon host sram spread $(UNITS:%=unit_%) unit_issue cp machine engine peer says fuse map beside map_attention memq dram dram_cmd l1 l2 cache_run l2_policy l2_exact kv noc probe_mem probe_curve probe_forced analytic sample json figure op_figure api arrive sched serve sweep limits ablate res res_old res_share plot timeline
 CONTRACT = memory
 MODEL    = run npu pays dram
 PROPERTY = memory run model energy more keep nest step analytic sweep gpu cycle cores doubt
@@ -146,7 +146,8 @@ ROOTS = -DNPUSIM_ROOT='"$(CURDIR)"' -DNPUSIM_SHARE='"$(PREFIX)/share/npusim"' \
 VERSION = $(shell sed -n 's/^.define NPUSIM_VERSION "\(.*\)".*/\1/p' sim/base/version.h)
 # The shared library's file, and the names of sim/npusim.h.
 SO_MAJOR = $(firstword $(subst ., ,$(VERSION)))
-SO = libnpusim.so.$(VERSION)
+# Of ELF alone: elsewhere the static library has all names, and there is no shared one.
+SO = $(if $(filter Darwin,$(shell uname -s)),,libnpusim.so.$(VERSION))
 API_NAMES = $(shell sed -n 's/^NPUSIM_API .*[ *]\(npusim_[a-z_]*\)[^a-z_ *;].*/\1/p' sim/npusim.h)
 
 ifeq ($(V),1)
@@ -169,7 +170,7 @@ FUZZ_BIN = $(FUZZ:%=$B/fuzz/%)
 .PHONY: format check-format cuda golden-update coverage install uninstall clean help test-program fuzz-programs FORCE
 
 ##> What to build
-all: $B/npusim $B/libnpusim.a $B/$(SO) ## the program and the library, in build/$(PROFILE)/
+all: $B/npusim $B/libnpusim.a $(SO:%=$B/%) ## the program and the library, in build/$(PROFILE)/
 
 test-program: $B/npusim-test ## all unit, contract, model and property suites as one program
 fuzz-programs: $(FUZZ_BIN)
@@ -181,15 +182,15 @@ $B/core.a: $(LIB_OBJ) $B/.library
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
 # The library as others see it: what is reached from sim/npusim.h, and no other name.
-$B/$(SO): $B/core.a sim/npusim.map sim/npusim.h
+$(SO:%=$B/%): $B/core.a sim/npusim.map sim/npusim.h
 	$(say) LD $@
 	$(Q)$(CC) $(OUR_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libnpusim.so.$(SO_MAJOR) -Wl,--version-script=sim/npusim.map \
 		-Wl,--gc-sections -Wl,--as-needed $(API_NAMES:%=-Wl,-u,%) -o $@ $B/core.a $(OUR_LIBS)
 	$(Q)ln -sf $(SO) $B/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $B/libnpusim.so
 $B/libnpusim.a: $B/core.a sim/npusim.h
 	$(say) AR $@
-	$(Q)$(LD) -r --gc-sections $(API_NAMES:%=-u %) -o $B/npusim.o $B/core.a
-	$(Q)$(OBJCOPY) --localize-hidden $B/npusim.o && rm -f $@ && $(AR) rcs $@ $B/npusim.o
+	$(Q)$(if $(SO),$(LD) -r --gc-sections $(API_NAMES:%=-u %) -o $B/npusim.o $B/core.a && \
+		$(OBJCOPY) --localize-hidden $B/npusim.o && rm -f $@ && $(AR) rcs $@ $B/npusim.o,cp $B/core.a $@)
 
 $B/npusim: $(PROGRAM_OBJ) $B/core.a
 	$(say) LD $@
@@ -521,8 +522,8 @@ install: all ## program, library, headers, npusim.pc, manual page, documents, co
 	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(Q)$(INSTALL) -m 755 $B/npusim $(DESTDIR)$(PREFIX)/bin/npusim
 	$(Q)$(INSTALL) -m 644 $B/libnpusim.a $(DESTDIR)$(PREFIX)/lib/libnpusim.a
-	$(Q)$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(PREFIX)/lib/$(SO)
-	$(Q)ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so
+	$(Q)$(if $(SO),$(INSTALL) -m 755 $B/$(SO) $(DESTDIR)$(PREFIX)/lib/$(SO) && \
+		ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so.$(SO_MAJOR) && ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libnpusim.so)
 	$(Q)$B/npusim man >$B/npusim.1 && $(INSTALL) -D -m 644 $B/npusim.1 $(DESTDIR)$(MAN1)/npusim.1
 	$(Q)set -e; for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 		$B/npusim completion $${shell%%:*} >$B/completion && $(INSTALL) -D -m 644 $B/completion $(DESTDIR)$${shell#*:}; done
