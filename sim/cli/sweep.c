@@ -49,8 +49,6 @@ static int asked_for(const struct options *o, const struct sweep *s, struct work
 	const struct ynode *root = yaml_root(s->y), *map = ynode_get(root, "workload");
 
 	*w = s->workload;
-	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0)
-		return -1;
 	if (o->workload.trace && w->model)
 		return err_set(e, ERR_USAGE, "'%s' has a workload, a model: '-t' would be another", s->path);
 	if (o->workload.trace)
@@ -390,7 +388,9 @@ static int check_options(struct options *o, enum out_format *f, struct err *e)
 	if (o->again_ppm != NONE && o->shard)
 		return err_set(e, ERR_USAGE,
 		               "--again needs all points: merge the shards first, and run it on their file");
-	return parse_shard(o, e) < 0 ? -1 : cmd_format(o->format, f, e);
+	if (workload_check(&o->workload, WORKLOAD_SWEEP, e) < 0 || parse_shard(o, e) < 0)
+		return -1;
+	return cmd_format(o->format, f, e);
 }
 
 int cmd_sweep(int argc, char **argv, struct str *out, struct err *e)

@@ -101,8 +101,13 @@ static int model_read(struct workload *w, const struct workload_reader *by, stru
 
 static int given_read(struct workload *w, const struct workload_reader *by, struct err *e)
 {
-	struct input *f = input_open(w->spec.program, e);
+	struct input *f;
 	int rc = -1;
+
+	if (!by->machine)
+		return err_set(e, ERR_USAGE, "'%s' is a program, and there is no machine that it is for",
+		               w->spec.program);
+	f = input_open(w->spec.program, e);
 
 	if (!f)
 		return -1;
