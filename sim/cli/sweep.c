@@ -66,9 +66,6 @@ static int asked_for(const struct options *o, const struct sweep *s, struct work
 		err_sys(e, ERR_IO, errno, "cannot read '%s'", w->trace);
 		return o->workload.trace ? -1 : err_at(e, s->path, ynode_get(root, "trace")->line, 0);
 	}
-	if (w->rewrite && machine_runs(&s->schema_target) == MACHINE_LAUNCHES)
-		return yaml_err(s->y, ynode_get(root, "rewrite"), e,
-		                "the base runs the trace's launches, which a rewritten op no longer has");
 	return workload_check(w, WORKLOAD_SWEEP_FILE, e) < 0 ? -1 : sweep_workload_check(s, w, e);
 }
 
