@@ -194,6 +194,9 @@ int workload_again(const struct workload *w, const struct workload_spec *s, cons
 		/* Its texts are the model's, which goes. */
 		x.source = rc == 0 ? arena_strdup(a, x.source) : NULL;
 		model_free(m);
+	} else if (s->context != w->spec.context && measured_is_replay(w->spec.trace)) {
+		return err_set(e, ERR_CONFIG, "'%s' is a replay, which is read at one context: give it to all points",
+		               w->spec.trace);
 	} else if (is_scaled(w, s)) {
 		rc = scaled(w, s, a, &x, &sequences, NULL, e);
 	}
