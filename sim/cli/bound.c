@@ -55,7 +55,7 @@ int bound_input_read(struct bound_input *in, const char *path, const struct boun
 		return err_set(e, ERR_USAGE, "'--peak' and '--config' both say which peaks count: give one");
 	if (number(o->margin, "margin", 1, 100, &r.rule.margin, e) == 0 &&
 	    number(o->low, "low", 0, 100, &r.rule.low, e) == 0 && (in->rules = rules_load(o->rules, e)) &&
-	    cmd_trace_pieces(path, o->range, add_piece, &r, &in->t, e) == 0 &&
+	    cmd_measured((struct measured_from){ path, o->range, .each = add_piece, .each_arg = &r }, &in->t, e) == 0 &&
 	    (r.build || begin(&r, &in->t.trace, e) == 0))
 		rc = bound_end(r.build, &in->t.trace, e);
 	bound_free(r.build);

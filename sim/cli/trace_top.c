@@ -251,7 +251,9 @@ static int top(const char *path, const struct options *o, struct str *out, struc
 	int rc = -1;
 
 	if (cmd_format(o->format, &f, e) < 0 ||
-	    cmd_trace_load_ruled(tracedb_load_groups, path, o->range, o->rules, &t, e) < 0 ||
+	    cmd_measured(
+		    (struct measured_from){ path, o->range, tracedb_load_groups, .rules = o->rules ? o->rules : "" },
+		    &t, e) < 0 ||
 	    classify_trace(&t.trace, t.rules, t.arena, &c, e) < 0)
 		goto out;
 	n = cmd_first(o->n, c.n_kernels);

@@ -71,8 +71,6 @@ struct workload_by {
 };
 extern const struct workload_by workload_askers[WORKLOAD_ASKERS];
 
-const char *workload_text_of(const struct workload_spec *s, enum workload_key k); /* NULL: not given, or a number */
-uint64_t workload_count_of(const struct workload_spec *s, enum workload_key k);   /* 0: not given, or a text */
 bool workload_given(const struct workload_spec *s, enum workload_key k);
 void *workload_place(struct workload_spec *s, enum workload_key k); /* a const char * or a uint64_t, by its type */
 
